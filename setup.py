@@ -1,0 +1,163 @@
+"""Builds the two shared objects of skinpy; everything else stands in pyproject.toml.
+
+`skinpy._core` is the extension module: csrc/core and csrc/ext. `skinpy._import` is the importer:
+csrc/import and csrc/core once more. It is no Python module, `_core` opens it by path at the first
+load; being built as an Extension puts it beside `_core` in wheels, sdists and editable installs alike.
+Neither links to Assimp, cglm or jsmn: of all three only headers are used.
+"""
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy
+from setuptools import Extension, find_packages, setup
+
+ROOT = Path(__file__).parent
+OLDEST_ASSIMP = 6  # 5.x has no kinds of key interpolation and other struct sizes
+
+
+class HeadersMissing(SystemExit):
+    """Ends the build with one message that says what to do."""
+
+    def __init__(self, what: str, remedy: str) -> None:
+        super().__init__(f"\nskinpy cannot be built: {what}\n{remedy}\n")
+
+
+def ask_pkg_config(*arguments: str) -> str:
+    """What pkg-config answers, or "" where it is absent or does not know the package."""
+    try:
+        answer = subprocess.run(["pkg-config", *arguments], capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        return ""
+    return answer.stdout.strip()
+
+
+def include_candidates(name: str) -> Iterator[Path]:
+    """Folders that may hold the headers of `name`, the most wanted first.
+
+    SKINPY_<NAME>_DIR is a prefix (with include/ in it) or the include folder itself, and where it is
+    set nothing else counts.
+    """
+    wanted = os.environ.get(f"SKINPY_{name.upper()}_DIR")
+    if wanted:
+        yield Path(wanted, "include")
+        yield Path(wanted)
+        return
+    if name == "assimp":
+        # A build in isolation has its own copy of the wheel on sys.path, in front of all others.
+        for entry in sys.path:
+            yield Path(entry or ".", "cmeel.prefix", "include")
+    listed = ask_pkg_config("--variable=includedir", name)
+    if listed:
+        yield Path(listed)
+    yield from (Path("/usr/local/include"), Path("/usr/include"))
+
+
+def find_headers(name: str, header: str, remedy: str) -> Path:
+    """The first candidate folder in which `header` stands."""
+    candidates = list(dict.fromkeys(include_candidates(name)))
+    for folder in candidates:
+        if (folder / header).is_file():
+            return folder
+    tried = "".join(f"\n  {folder / header}" for folder in candidates)
+    raise HeadersMissing(f"the header of {name} is not there. Tried:{tried}", remedy)
+
+
+def assimp_version(include: Path) -> str:
+    """Version of the Assimp whose headers stand in `include`: its headers do not tell it."""
+    prefix = include.parent
+    for description in sorted(prefix.glob("lib*/**/pkgconfig/assimp.pc")):
+        found = re.search(r"^Version:\s*(\d+\.\d+(?:\.\d+)?)", description.read_text(), re.MULTILINE)
+        if found:
+            return found[1]
+    for library in sorted(prefix.glob("lib*/**/libassimp.so.*.*.*")):
+        return library.name.removeprefix("libassimp.so.")
+    return ""
+
+
+def find_assimp() -> tuple[Path, str]:
+    """Include folder and version of Assimp, which is new enough."""
+    remedy = (
+        'Remedy: pip install "cmeel-assimp>=6.0.5,<7" (a build in isolation, as pip makes it, has it),\n'
+        f"or set SKINPY_ASSIMP_DIR to the prefix of Assimp {OLDEST_ASSIMP} or newer."
+    )
+    include = find_headers("assimp", "assimp/scene.h", remedy)
+    version = assimp_version(include)
+    # Of use where no version was found: this kind of key interpolation came with Assimp 6.
+    has_kinds = "aiAnimInterpolation_Cubic_Spline" in (include / "assimp/anim.h").read_text(errors="replace")
+    if not has_kinds or (version and int(version.split(".")[0]) < OLDEST_ASSIMP):
+        raise HeadersMissing(
+            f"Assimp {version or 'of an old version'} in {include} is too old, "
+            f"{OLDEST_ASSIMP} or newer is needed.",
+            remedy,
+        )
+    return include, version or f"{OLDEST_ASSIMP} or newer"
+
+
+def find_small(name: str, header: str) -> Path:
+    """Include folder of cglm or jsmn, which are headers alone."""
+    package = f"lib{name}-dev"
+    remedy = (
+        f"Remedy on Debian and Ubuntu: apt-get install {package}\n"
+        f"Elsewhere: set SKINPY_{name.upper()}_DIR to the folder in which {header} stands."
+    )
+    return find_headers(name, header, remedy)
+
+
+def project_version() -> str:
+    """The version in pyproject.toml, which is the one place that states it."""
+    text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    found = re.search(r'^version = "([^"]+)"', text, re.MULTILINE)
+    assert found, "pyproject.toml has no line: version = ..."
+    return found[1]
+
+
+def files(*patterns: str) -> list[str]:
+    """Files below this folder, in one order on every machine, as setuptools wants them: relative."""
+    return sorted(str(path.relative_to(ROOT)) for pattern in patterns for path in ROOT.glob(pattern))
+
+
+def extensions() -> list[Extension]:
+    assimp, built_assimp = find_assimp()
+    cglm = find_small("cglm", "cglm/cglm.h")
+    jsmn = find_small("jsmn", "jsmn.h")
+    # No -march: one build runs on every x86-64. No -ffast-math and no contraction: the plain path gives the
+    # same bits with every compiler.
+    compile_args = ["-std=c11", "-O3", "-ffp-contract=off", "-fvisibility=hidden", "-Wall", "-Wextra"]
+    headers = files("csrc/core/*.h", "csrc/import/*.h", "csrc/ext/*.h")
+    core = files("csrc/core/*.c")
+
+    def extension(name: str, sources: list[str], foreign: set[Path], link_args: list[str]) -> Extension:
+        # -isystem: warnings in foreign headers are not ours to mend. /usr/include is searched anyway, and
+        # to name it would put it in front of the compiler's own headers.
+        include_args = [f"-isystem{folder}" for folder in sorted(foreign - {Path("/usr/include")})]
+        return Extension(
+            f"skinpy.{name}",
+            sources=sources,
+            depends=headers,  # also what puts them into the sdist
+            define_macros=[
+                ("SKINPY_VERSION", f'"{project_version()}"'),
+                ("SKINPY_BUILT_ASSIMP", f'"{built_assimp}"'),
+            ],
+            extra_compile_args=compile_args + include_args,
+            extra_link_args=link_args,
+            libraries=["m", "dl"],
+        )
+
+    # The importer asks nothing of Python and finds Assimp's functions at run time, so no name may be open.
+    closed = ["-Wl,--no-undefined"] if sys.platform == "linux" else []
+    return [
+        extension("_core", core + files("csrc/ext/*.c"), {cglm, Path(numpy.get_include())}, []),
+        extension("_import", core + files("csrc/import/*.c"), {cglm, assimp, jsmn}, closed),
+    ]
+
+
+setup(
+    packages=[*find_packages(include=["skinpy", "skinpy.*"]), "skinpy.shaders"],
+    package_dir={"skinpy.shaders": "shaders"},
+    ext_modules=extensions(),
+)

@@ -1,0 +1,60 @@
+"""What all tests share: where the shared test data stand, and which tests are for the full run alone.
+
+SKINPY_DATA names the folder of the shared test data; without it ../shared/data beside the checkout is
+taken. A test that needs them asks for the fixture `shared_data` or calls `data_file`; without the data it
+is skipped by name, and the end of the run says so. (Where tests are collected `DATA` may be listed, which
+then gives nothing.)
+SKINPY_CI=1 asks for everything: tests marked `ci` (they install packages, or run linters) are skipped
+without it.
+"""
+
+import os
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+DATA = Path(os.environ.get("SKINPY_DATA") or ROOT.parent / "shared" / "data").resolve()
+HAS_DATA = (DATA / "models").is_dir()
+NO_DATA = f"SKINPY_DATA: no shared test data at {DATA}"
+FULL_RUN = os.environ.get("SKINPY_CI") == "1"
+
+
+def data_file(*parts: str) -> Path:
+    """Path of a shared test file; the test that asks for it is skipped where the data are absent."""
+    if not HAS_DATA:
+        pytest.skip(NO_DATA)
+    path = DATA.joinpath(*parts)
+    assert path.exists(), f"the shared test data lack {path.relative_to(DATA)}"
+    return path
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """Folder of the shared test data, with models/ and goldens/ in it."""
+    if not HAS_DATA:
+        pytest.skip(NO_DATA)
+    return DATA
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "ci: slow, for the full run alone (SKINPY_CI=1)")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    if FULL_RUN:
+        return
+    skip = pytest.mark.skip(reason="for the full run: SKINPY_CI=1")
+    for item in items:
+        if item.get_closest_marker("ci"):
+            item.add_marker(skip)
+
+
+def pytest_report_header() -> str:
+    kind = "everything (SKINPY_CI=1)" if FULL_RUN else "without the tests marked ci (SKINPY_CI=1 adds them)"
+    return f"skinpy: {kind}; shared data: {DATA if HAS_DATA else 'NONE, ' + NO_DATA}"
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    if not HAS_DATA:
+        terminalreporter.write_sep("!", NO_DATA + ": the tests that need them were skipped", yellow=True)
