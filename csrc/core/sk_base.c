@@ -1,0 +1,122 @@
+/* sk_base.c: see sk_base.h. */
+#include "sk_base.h"
+
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- status ---------------------------------------------------------------- */
+
+const char *sk_status_words(sk_status status) {
+  static const char *const words[] = {
+#define SK_STATUS_WORDS(name, text) text,
+      SK_STATUS_TABLE(SK_STATUS_WORDS)
+#undef SK_STATUS_WORDS
+  };
+  return (unsigned)status < SK_STATUS_COUNT ? words[status] : "unknown error";
+}
+
+sk_status sk_fail(sk_error *error, sk_status status, const char *format, ...) {
+  if (error) {
+    va_list arguments;
+    error->status = status;
+    va_start(arguments, format);
+    vsnprintf(error->message, sizeof error->message, format, arguments);
+    va_end(arguments);
+  }
+  return status;
+}
+
+sk_status sk_fail_memory(sk_error *error, size_t bytes) {
+  return sk_fail(error, SK_ERROR_MEMORY, "out of memory: %zu bytes could not be had", bytes);
+}
+
+/* ---- memory ---------------------------------------------------------------- */
+
+/* Each allocation is preceded by one alignment unit that remembers its size. */
+typedef struct {
+  size_t bytes;
+} allocation;
+
+static atomic_size_t bytes_in_use;
+static atomic_long allocations_until_failure;
+
+static bool allocation_must_fail(void) {
+  if (atomic_load_explicit(&allocations_until_failure, memory_order_relaxed) <= 0) return false;
+  return atomic_fetch_sub(&allocations_until_failure, 1) == 1;
+}
+
+void *sk_alloc(size_t bytes) {
+  size_t whole;
+  char *memory;
+  if (bytes > SIZE_MAX - 2 * SK_ALIGNMENT || allocation_must_fail()) return NULL;
+  whole = (bytes + 2 * SK_ALIGNMENT - 1) / SK_ALIGNMENT * SK_ALIGNMENT;
+  memory = aligned_alloc(SK_ALIGNMENT, whole);
+  if (!memory) return NULL;
+  ((allocation *)memory)->bytes = bytes;
+  atomic_fetch_add_explicit(&bytes_in_use, bytes, memory_order_relaxed);
+  return memory + SK_ALIGNMENT;
+}
+
+void *sk_alloc_zero(size_t bytes) {
+  void *memory = sk_alloc(bytes);
+  if (memory) memset(memory, 0, bytes);
+  return memory;
+}
+
+static allocation *allocation_of(void *memory) {
+  return (allocation *)((char *)memory - SK_ALIGNMENT);
+}
+
+void *sk_realloc(void *memory, size_t bytes) {
+  void *fresh = sk_alloc(bytes);
+  if (!fresh || !memory) return fresh;
+  memcpy(fresh, memory, allocation_of(memory)->bytes < bytes ? allocation_of(memory)->bytes : bytes);
+  sk_free(memory);
+  return fresh;
+}
+
+void sk_free(void *memory) {
+  if (!memory) return;
+  atomic_fetch_sub_explicit(&bytes_in_use, allocation_of(memory)->bytes, memory_order_relaxed);
+  free(allocation_of(memory));
+}
+
+size_t sk_bytes_in_use(void) { return atomic_load_explicit(&bytes_in_use, memory_order_relaxed); }
+
+void sk_fail_allocation(long n) { atomic_store(&allocations_until_failure, n); }
+
+bool sk_multiply(size_t a, size_t b, size_t *product) {
+  if (a && b > SIZE_MAX / a) return false;
+  *product = a * b;
+  return true;
+}
+
+/* ---- a growing array ------------------------------------------------------- */
+
+void *sk_array_extend(sk_array *array, size_t count) {
+  char *place;
+  if (count > array->capacity - array->count) {
+    size_t wanted = array->capacity + array->capacity / 2 + 16, bytes;
+    void *data;
+    if (count > SIZE_MAX - array->count) return NULL;
+    if (wanted < array->count + count) wanted = array->count + count;
+    if (!sk_multiply(wanted, array->stride, &bytes)) return NULL;
+    data = sk_realloc(array->data, bytes);
+    if (!data) return NULL;
+    array->data = data;
+    array->capacity = wanted;
+  }
+  place = (char *)array->data + array->count * array->stride;
+  memset(place, 0, count * array->stride);
+  array->count += count;
+  return place;
+}
+
+void sk_array_free(sk_array *array) {
+  sk_free(array->data);
+  array->data = NULL;
+  array->count = array->capacity = 0;
+}

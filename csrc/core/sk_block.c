@@ -1,0 +1,225 @@
+/* sk_block.c: layout of the model block: writing, and finding the sections of one that came
+   from outside. What the sections hold is checked in sk_block_check.c. */
+#include "sk_block.h"
+
+#include <string.h>
+
+#include "sk_block_check.h"
+
+typedef struct block_header {
+  char magic[8];
+  uint32_t version, section_count;
+  uint64_t size; /* bytes of the whole block */
+  uint8_t reserved[40];
+} block_header;
+
+typedef struct block_entry {
+  uint32_t kind, stride;
+  uint64_t offset, count;
+  uint64_t reserved; /* 0 */
+} block_entry;
+
+_Static_assert(sizeof(block_header) == 64, "the header fills one alignment unit");
+_Static_assert(sizeof(block_entry) == 32, "table entries have no hidden padding");
+_Static_assert(sizeof(sk_info) == 64 && sizeof(sk_submesh) == 32 && sizeof(sk_material) == 48 &&
+                   sizeof(sk_texture) == 40 && sizeof(sk_clip_record) == 32 &&
+                   sizeof(sk_channel) == 48 && sizeof(sk_report_entry) == 40,
+               "records have the sizes that version 1 promises");
+
+/* ---- the table of sections --------------------------------------------------- */
+
+typedef enum row_rule { ONE, OWN, JOINTS, SLOTS, VERTICES, VERTICES_OR_NONE, INFLUENCES, FACES } row_rule;
+
+typedef struct section_rule {
+  const char *name;
+  uint32_t element, width;
+  row_rule rows;
+} section_rule;
+
+static const section_rule rules[SK_SECTION_COUNT] = {
+#define SECTION_RULE(name, type, width, rows) {#name, sizeof(type), width, rows},
+    SK_SECTION_TABLE(SECTION_RULE)
+#undef SECTION_RULE
+};
+
+const char *sk_section_name(sk_section_kind kind) {
+  return (unsigned)kind < SK_SECTION_COUNT ? rules[kind].name : "unknown";
+}
+
+uint32_t sk_section_stride(sk_section_kind kind, uint32_t influences) {
+  if ((unsigned)kind >= SK_SECTION_COUNT) return 0;
+  return rules[kind].element * (rules[kind].rows == INFLUENCES ? influences : rules[kind].width);
+}
+
+uint32_t sk_path_width(sk_path path) { return path == SK_PATH_ROTATION ? 4 : 3; }
+
+/* ---- writing ----------------------------------------------------------------- */
+
+static uint64_t aligned(uint64_t size) {
+  return (size + SK_ALIGNMENT - 1) / SK_ALIGNMENT * SK_ALIGNMENT;
+}
+
+static uint64_t part_bytes(const sk_block_part *part) { return part->count * part->stride; }
+
+sk_status sk_block_write(const sk_block_part *parts, size_t part_count, void **block, size_t *size,
+                         sk_error *error) {
+  uint64_t total, entries = 0;
+  size_t i;
+  char *memory;
+  block_header *header;
+  block_entry *entry;
+
+  *block = NULL;
+  for (i = 0; i < part_count; i++) entries += parts[i].count > 0;
+  total = aligned(sizeof(block_header) + entries * sizeof(block_entry));
+  for (i = 0; i < part_count; i++) {
+    if (parts[i].stride && parts[i].count > (UINT64_MAX / 4) / parts[i].stride)
+      return sk_fail(error, SK_ERROR_BLOCK, "section %s has %llu rows: too many",
+                     sk_section_name(parts[i].kind), (unsigned long long)parts[i].count);
+    total += aligned(part_bytes(&parts[i]));
+    if (total > SIZE_MAX / 4) return sk_fail_memory(error, SIZE_MAX);
+  }
+  memory = sk_alloc_zero((size_t)total);
+  if (!memory) return sk_fail_memory(error, (size_t)total);
+
+  header = (block_header *)memory;
+  memcpy(header->magic, SK_BLOCK_MAGIC, sizeof header->magic);
+  header->version = SK_BLOCK_VERSION;
+  header->section_count = (uint32_t)entries;
+  header->size = total;
+  entry = (block_entry *)(header + 1);
+  total = aligned(sizeof(block_header) + entries * sizeof(block_entry));
+  for (i = 0; i < part_count; i++) {
+    if (!parts[i].count) continue;
+    *entry++ = (block_entry){parts[i].kind, parts[i].stride, total, parts[i].count, 0};
+    memcpy(memory + total, parts[i].data, (size_t)part_bytes(&parts[i]));
+    total += aligned(part_bytes(&parts[i]));
+  }
+  *block = memory;
+  *size = (size_t)total;
+  return SK_OK;
+}
+
+bool sk_text_append(sk_array *pool, const char *bytes, size_t length, sk_text *text) {
+  char *place;
+  *text = (sk_text){0, 0};
+  if (!length) return true;
+  if (length > UINT32_MAX || pool->count > UINT32_MAX - length) return false;
+  text->offset = (uint32_t)pool->count;
+  place = sk_array_extend(pool, length);
+  if (!place) return false;
+  text->length = (uint32_t)length;
+  memcpy(place, bytes, length);
+  return true;
+}
+
+/* ---- reading ----------------------------------------------------------------- */
+
+static sk_status open_header(const void *memory, size_t size, sk_error *error) {
+  const block_header *header = memory;
+  if (!memory || size < sizeof(block_header))
+    return sk_fail(error, SK_ERROR_BLOCK, "block has %zu bytes; its header alone needs %zu", size,
+                   sizeof(block_header));
+  if ((uintptr_t)memory % 8)
+    return sk_fail(error, SK_ERROR_BLOCK, "block lies at an odd address; wanted a multiple of 8");
+  if (memcmp(header->magic, SK_BLOCK_MAGIC, sizeof header->magic) != 0)
+    return sk_fail(error, SK_ERROR_BLOCK, "these bytes are no skinpy model: the magic differs");
+  if (header->version != SK_BLOCK_VERSION)
+    return sk_fail(error, SK_ERROR_BLOCK, "block has version %u; this build reads version %u",
+                   header->version, SK_BLOCK_VERSION);
+  if (header->size != size)
+    return sk_fail(error, SK_ERROR_BLOCK, "block says it has %llu bytes, but %zu came",
+                   (unsigned long long)header->size, size);
+  if (header->section_count > SK_SECTION_COUNT ||
+      sizeof(block_header) + header->section_count * sizeof(block_entry) > size)
+    return sk_fail(error, SK_ERROR_BLOCK, "block lists %u sections; at most %d fit",
+                   header->section_count, SK_SECTION_COUNT);
+  return SK_OK;
+}
+
+static sk_status open_section(sk_block *block, const block_entry *entry, sk_error *error) {
+  const char *name = sk_section_name(entry->kind);
+  if (entry->kind >= SK_SECTION_COUNT)
+    return sk_fail(error, SK_ERROR_BLOCK, "block has a section of unknown kind %u", entry->kind);
+  if (block->sections[entry->kind].data)
+    return sk_fail(error, SK_ERROR_BLOCK, "section %s is there twice", name);
+  if (!entry->stride || entry->offset % SK_ALIGNMENT || entry->offset > block->size ||
+      !entry->count || entry->count > (block->size - entry->offset) / entry->stride)
+    return sk_fail(error, SK_ERROR_BLOCK,
+                   "section %s (%llu rows of %u bytes at %llu) does not lie in a block of %zu bytes",
+                   name, (unsigned long long)entry->count, entry->stride,
+                   (unsigned long long)entry->offset, block->size);
+  block->sections[entry->kind] =
+      (sk_section){(const char *)block->memory + entry->offset, entry->count, entry->stride};
+  return SK_OK;
+}
+
+static uint64_t rows_wanted(const sk_info *info, row_rule rule, uint64_t present) {
+  switch (rule) {
+    case ONE: return 1;
+    case OWN: return present;
+    case JOINTS: return info->joints;
+    case SLOTS: return info->slots;
+    case VERTICES_OR_NONE: return present ? info->vertices : 0;
+    case VERTICES:
+    case INFLUENCES: return info->vertices;
+    case FACES: return info->faces;
+  }
+  return 0;
+}
+
+/* A block of clips names its joints and has nothing else of a model. */
+static bool section_belongs(const sk_info *info, int kind) {
+  switch (kind) {
+    case SK_SECTION_INFO:
+    case SK_SECTION_TEXT:
+    case SK_SECTION_JOINT_NAMES:
+    case SK_SECTION_CLIPS:
+    case SK_SECTION_CHANNELS:
+    case SK_SECTION_TIMES:
+    case SK_SECTION_VALUES:
+    case SK_SECTION_REPORT: return true;
+    default: return info->kind == SK_BLOCK_MODEL;
+  }
+}
+
+static sk_status open_rows(const sk_block *block, sk_error *error) {
+  int kind;
+  for (kind = 0; kind < SK_SECTION_COUNT; kind++) {
+    const sk_section *section = &block->sections[kind];
+    uint32_t stride = sk_section_stride(kind, block->info->influences);
+    uint64_t wanted = section_belongs(block->info, kind)
+                          ? rows_wanted(block->info, rules[kind].rows, section->rows)
+                          : 0;
+    if (section->rows != wanted)
+      return sk_fail(error, SK_ERROR_BLOCK, "section %s has %llu rows; expected %llu",
+                     rules[kind].name, (unsigned long long)section->rows,
+                     (unsigned long long)wanted);
+    if (section->data && section->stride != stride)
+      return sk_fail(error, SK_ERROR_BLOCK, "section %s has rows of %u bytes; expected %u",
+                     rules[kind].name, section->stride, stride);
+  }
+  return SK_OK;
+}
+
+sk_status sk_block_open(const void *memory, size_t size, sk_block *block, sk_error *error) {
+  const block_entry *entries;
+  uint32_t i;
+  sk_status status = open_header(memory, size, error);
+
+  memset(block, 0, sizeof *block);
+  if (status) return status;
+  block->memory = memory;
+  block->size = size;
+  entries = (const block_entry *)((const block_header *)memory + 1);
+  for (i = 0; i < ((const block_header *)memory)->section_count && !status; i++)
+    status = open_section(block, &entries[i], error);
+  if (status) return status;
+  block->info = block->sections[SK_SECTION_INFO].data;
+  if (!block->info || block->sections[SK_SECTION_INFO].stride != sizeof(sk_info))
+    return sk_fail(error, SK_ERROR_BLOCK, "block has no section INFO of %zu bytes", sizeof(sk_info));
+  status = sk_check_info(block, error);
+  if (!status) status = open_rows(block, error);
+  if (!status) status = sk_check_block(block, error);
+  return status;
+}

@@ -1,0 +1,187 @@
+/* sk_block.h: the model block: one flat, versioned, position-independent piece of memory.
+
+   Header, table of sections, arrays aligned to 64 bytes; little-endian. The importer
+   writes it, `sk_block_open` reads it and trusts nothing in it; files, pickles and other
+   processes carry it as it is. A block holds either a whole model or clips alone
+   (`sk_info.kind`); a clip block names its joints and has neither parents nor rest pose.
+
+   Matrices are row-major for column vectors, quaternions are x y z w, times are seconds. */
+#ifndef SK_BLOCK_H
+#define SK_BLOCK_H
+
+#include "sk_base.h"
+
+#define SK_BLOCK_MAGIC "SKNBLK\r\n" /* 8 bytes; CR LF shows a transfer that changed line ends */
+#define SK_BLOCK_VERSION 1u
+
+/* ---- sections -------------------------------------------------------------- */
+
+/* One row per section: name, element type, elements per row, what counts the rows.
+   J joints, V vertices, F faces, S slots; N the section's own count; K = info.influences.
+   MODEL sections other than INFO may be absent where their count is 0, and OPTIONAL ones always. */
+#define SK_SECTION_TABLE(ROW)                                                           \
+  ROW(INFO, sk_info, 1, ONE)                    /* what the block is, and its counts */ \
+  ROW(TEXT, char, 1, OWN)                       /* all strings, addressed by sk_text */ \
+  ROW(JOINT_NAMES, sk_text, 1, JOINTS)                                                  \
+  ROW(JOINT_PARENTS, int32_t, 1, JOINTS)        /* -1 = a root; parents come first */   \
+  ROW(REST_TRANSLATION, float, 3, JOINTS)                                               \
+  ROW(REST_ROTATION, float, 4, JOINTS)          /* unit quaternions */                  \
+  ROW(REST_SCALE, float, 3, JOINTS)                                                     \
+  ROW(REST_LOCAL, float, 16, JOINTS)            /* may hold shear that T*R*S cannot */  \
+  ROW(SLOT_JOINTS, int32_t, 1, SLOTS)                                                   \
+  ROW(SLOT_INVERSE_BIND, float, 16, SLOTS)                                              \
+  ROW(POSITIONS, float, 3, VERTICES)                                                    \
+  ROW(NORMALS, float, 3, VERTICES)                                                      \
+  ROW(UVS, float, 2, VERTICES_OR_NONE)                                                  \
+  ROW(COLORS, float, 4, VERTICES_OR_NONE)                                               \
+  ROW(TANGENTS, float, 4, VERTICES_OR_NONE)                                             \
+  ROW(VERTEX_SLOTS, uint16_t, 0, INFLUENCES)    /* (V,K) */                             \
+  ROW(VERTEX_WEIGHTS, float, 0, INFLUENCES)     /* (V,K), descending, sum 1 */          \
+  ROW(FACES, uint32_t, 3, FACES)                                                        \
+  ROW(SUBMESHES, sk_submesh, 1, OWN)                                                    \
+  ROW(MATERIALS, sk_material, 1, OWN)                                                   \
+  ROW(TEXTURES, sk_texture, 1, OWN)                                                     \
+  ROW(TEXTURE_DATA, uint8_t, 1, OWN)            /* encoded images, one after another */ \
+  ROW(CLIPS, sk_clip_record, 1, OWN)                                                    \
+  ROW(CHANNELS, sk_channel, 1, OWN)                                                     \
+  ROW(TIMES, double, 1, OWN)                    /* key times of all channels, seconds */\
+  ROW(VALUES, float, 1, OWN)                    /* keys and tangents of all channels */ \
+  ROW(REPORT, sk_report_entry, 1, OWN)
+
+typedef enum sk_section_kind {
+#define SK_SECTION_NAME(name, type, width, rows) SK_SECTION_##name,
+  SK_SECTION_TABLE(SK_SECTION_NAME)
+#undef SK_SECTION_NAME
+  SK_SECTION_COUNT
+} sk_section_kind;
+
+/* ---- records: fixed sizes, no hidden padding -------------------------------- */
+
+typedef struct sk_text { /* a string: bytes, UTF-8 where the file's were; no ending zero */
+  uint32_t offset, length; /* in SK_SECTION_TEXT */
+} sk_text;
+
+typedef enum sk_block_kind { SK_BLOCK_MODEL = 1, SK_BLOCK_CLIPS = 2 } sk_block_kind;
+
+typedef enum sk_axis { SK_AXIS_UNKNOWN, SK_AXIS_POS_X, SK_AXIS_NEG_X, SK_AXIS_POS_Y,
+                       SK_AXIS_NEG_Y, SK_AXIS_POS_Z, SK_AXIS_NEG_Z, SK_AXIS_COUNT } sk_axis;
+
+typedef struct sk_info {
+  uint32_t kind;         /* sk_block_kind */
+  uint32_t influences;   /* K, 1 to SK_MAX_INFLUENCES */
+  uint32_t joints, slots;
+  uint64_t vertices, faces;
+  double unit_meters;    /* meters in one unit of scene space; 0 = unknown */
+  uint32_t up;           /* sk_axis */
+  sk_text source_format; /* such as "gltf" */
+  uint32_t reserved[3];  /* 0 */
+} sk_info;
+
+typedef struct sk_submesh {
+  sk_text name;
+  int32_t node;     /* the joint it hangs on */
+  int32_t material; /* SK_NONE = none */
+  uint32_t first_vertex, vertex_count;
+  uint32_t first_face, face_count;
+} sk_submesh;
+
+typedef enum sk_alpha { SK_ALPHA_OPAQUE, SK_ALPHA_MASK, SK_ALPHA_BLEND, SK_ALPHA_COUNT } sk_alpha;
+
+typedef struct sk_material {
+  sk_text name;
+  float base_color[4];  /* linear RGB and alpha; multiplies the texture */
+  int32_t texture;      /* base-color texture in TEXTURES; SK_NONE = none */
+  uint32_t double_sided;
+  uint32_t alpha;       /* sk_alpha */
+  float alpha_cutoff;   /* for SK_ALPHA_MASK */
+  uint32_t reserved[2]; /* 0 */
+} sk_material;
+
+typedef struct sk_texture {
+  sk_text name;          /* the file's path as the model gives it, or "*0" for an embedded one */
+  sk_text format;        /* "png", "jpg", ..., from its content; "rgba8" = raw rows, top first */
+  uint32_t width, height; /* for "rgba8" alone, else 0 */
+  uint64_t offset, length; /* in TEXTURE_DATA */
+} sk_texture;
+
+typedef enum sk_path { SK_PATH_TRANSLATION, SK_PATH_ROTATION, SK_PATH_SCALE, SK_PATH_COUNT } sk_path;
+typedef enum sk_interpolation { SK_STEP, SK_LINEAR, SK_CUBIC, SK_INTERPOLATION_COUNT } sk_interpolation;
+
+typedef struct sk_clip_record {
+  sk_text name;
+  double duration;         /* seconds, >= 0 */
+  double ticks_per_second; /* > 0 */
+  uint32_t first_channel, channel_count; /* in CHANNELS; every channel belongs to one clip */
+} sk_clip_record;
+
+typedef struct sk_channel {
+  int32_t joint;
+  uint8_t path;          /* sk_path */
+  uint8_t interpolation; /* sk_interpolation */
+  uint16_t reserved;     /* 0 */
+  uint32_t key_count;    /* > 0 */
+  uint32_t reserved2;    /* 0 */
+  uint64_t times;        /* first key in TIMES; channels with equal times may share them */
+  uint64_t values;       /* first float in VALUES: key_count * width of the path */
+  uint64_t in_tangents, out_tangents; /* likewise, units per second; SK_NONE64 unless cubic */
+} sk_channel;
+
+/* Floats in one key of the path: 3, 4, 3. */
+uint32_t sk_path_width(sk_path path);
+
+typedef enum sk_severity { SK_REPAIRED, SK_LOST, SK_SEVERITY_COUNT } sk_severity;
+
+typedef struct sk_report_entry {
+  sk_text code;     /* stable, such as "weights_normalized" */
+  uint32_t severity; /* sk_severity */
+  uint32_t reserved; /* 0 */
+  uint64_t count;
+  sk_text first;    /* the first case, in words */
+  sk_text message;  /* one sentence */
+} sk_report_entry;
+
+/* ---- writing --------------------------------------------------------------- */
+
+/* One section to write; `data` is borrowed and may be NULL where count is 0. */
+typedef struct sk_block_part {
+  uint32_t kind;   /* sk_section_kind */
+  uint32_t stride; /* bytes of one row */
+  uint64_t count;  /* rows */
+  const void *data;
+} sk_block_part;
+
+/* Bytes of one row of a section; `influences` counts for the two vertex streams alone. */
+uint32_t sk_section_stride(sk_section_kind kind, uint32_t influences);
+const char *sk_section_name(sk_section_kind kind);
+
+/* Joins the parts into one new block (sk_free frees it). Sections of 0 rows are left out.
+   It lays out and copies; whether the result is sane is for sk_block_open to say. */
+sk_status sk_block_write(const sk_block_part *parts, size_t part_count, void **block, size_t *size,
+                         sk_error *error);
+
+/* Strings of a block under construction. `text` gets the place; length 0 needs no memory. */
+bool sk_text_append(sk_array *pool, const char *bytes, size_t length, sk_text *text);
+
+/* ---- reading --------------------------------------------------------------- */
+
+/* Where a section of an opened block lies; data is NULL and rows 0 where it is absent. */
+typedef struct sk_section {
+  const void *data; /* in block */
+  uint64_t rows;
+  uint32_t stride;
+} sk_section;
+
+/* A checked block: pointers into the caller's memory, nothing owned. */
+typedef struct sk_block {
+  const void *memory; /* not owned */
+  size_t size;
+  const sk_info *info;
+  sk_section sections[SK_SECTION_COUNT];
+} sk_block;
+
+/* Checks everything: magic, version, lengths, offsets, alignment, every index, parents before
+   children, keys in order, finite values, unit rest rotations, weights that sum to 1. `memory`
+   must be aligned to 8 bytes and stay until the last use of `block`. Never writes to it. */
+sk_status sk_block_open(const void *memory, size_t size, sk_block *block, sk_error *error);
+
+#endif

@@ -1,0 +1,340 @@
+/* sk_block_check.c: every index, order and number of a block, as if an enemy had written it.
+   One pass over each section; nothing is allocated, nothing recurses. */
+#include "sk_block_check.h"
+
+#include <math.h>
+#include <string.h>
+
+#define UNIT_TOLERANCE 1e-3 /* length of a stored quaternion: float keys of real exporters */
+#define SUM_TOLERANCE 1e-4  /* sum of a vertex's weights */
+
+static const sk_section *section_of(const sk_block *block, sk_section_kind kind) {
+  return &block->sections[kind];
+}
+
+/* ---- numbers ----------------------------------------------------------------- */
+
+/* A float is finite when its exponent is not all ones; on the bits this loop vectorises. */
+static bool floats_are_finite(const void *data, uint64_t count) {
+  const uint32_t *bits = data;
+  uint32_t bad = 0;
+  uint64_t i;
+  for (i = 0; i < count; i++) bad |= (bits[i] & 0x7f800000u) == 0x7f800000u;
+  return !bad;
+}
+
+static sk_status check_finite(const sk_block *block, sk_error *error) {
+  static const sk_section_kind kinds[] = {
+      SK_SECTION_REST_TRANSLATION, SK_SECTION_REST_ROTATION, SK_SECTION_REST_SCALE,
+      SK_SECTION_REST_LOCAL,       SK_SECTION_SLOT_INVERSE_BIND, SK_SECTION_POSITIONS,
+      SK_SECTION_NORMALS,          SK_SECTION_UVS,           SK_SECTION_COLORS,
+      SK_SECTION_TANGENTS,         SK_SECTION_VERTEX_WEIGHTS, SK_SECTION_VALUES};
+  size_t i;
+  for (i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+    const sk_section *section = section_of(block, kinds[i]);
+    if (!floats_are_finite(section->data, section->rows * (section->stride / sizeof(float))))
+      return sk_fail(error, SK_ERROR_BLOCK, "section %s holds a number that is not finite",
+                     sk_section_name(kinds[i]));
+  }
+  return SK_OK;
+}
+
+static bool is_unit(const float q[4]) {
+  double length = sqrt((double)q[0] * q[0] + (double)q[1] * q[1] + (double)q[2] * q[2] +
+                       (double)q[3] * q[3]);
+  return fabs(length - 1.0) <= UNIT_TOLERANCE;
+}
+
+static sk_status check_affine(const sk_block *block, sk_section_kind kind, sk_error *error) {
+  static const float last[4] = {0.0f, 0.0f, 0.0f, 1.0f};
+  const sk_section *section = section_of(block, kind);
+  const float *matrix = section->data;
+  uint64_t i, k;
+  for (i = 0; i < section->rows; i++)
+    for (k = 0; k < 4; k++)
+      if (matrix[i * 16 + 12 + k] != last[k])
+        return sk_fail(error, SK_ERROR_BLOCK, "matrix %llu of %s is not affine: its last row is not 0 0 0 1",
+                       (unsigned long long)i, sk_section_name(kind));
+  return SK_OK;
+}
+
+/* ---- strings ------------------------------------------------------------------ */
+
+static bool text_is_inside(const sk_block *block, sk_text text) {
+  return (uint64_t)text.offset + text.length <= section_of(block, SK_SECTION_TEXT)->rows;
+}
+
+static sk_status bad_text(const char *what, uint64_t index, sk_error *error) {
+  return sk_fail(error, SK_ERROR_BLOCK, "%s %llu: a string lies outside the block", what,
+                 (unsigned long long)index);
+}
+
+/* ---- skeleton ------------------------------------------------------------------ */
+
+sk_status sk_check_info(const sk_block *block, sk_error *error) {
+  const sk_info *info = block->info;
+  if (info->kind != SK_BLOCK_MODEL && info->kind != SK_BLOCK_CLIPS)
+    return sk_fail(error, SK_ERROR_BLOCK, "block is of unknown kind %u", info->kind);
+  if (info->influences < 1 || info->influences > SK_MAX_INFLUENCES)
+    return sk_fail(error, SK_ERROR_BLOCK, "block has %u influences a vertex; expected 1 to %d",
+                   info->influences, SK_MAX_INFLUENCES);
+  if (info->joints > SK_MAX_JOINTS)
+    return sk_fail(error, SK_ERROR_BLOCK, "block has %u joints; at most %u are allowed",
+                   info->joints, SK_MAX_JOINTS);
+  if (info->slots > SK_MAX_SLOTS)
+    return sk_fail(error, SK_ERROR_BLOCK, "block has %u palette slots; at most %u are allowed",
+                   info->slots, SK_MAX_SLOTS);
+  if (info->vertices > UINT32_MAX || info->faces > UINT32_MAX)
+    return sk_fail(error, SK_ERROR_BLOCK, "block has more than 2^32 - 1 vertices or faces");
+  if (info->kind == SK_BLOCK_CLIPS && (info->slots || info->vertices || info->faces))
+    return sk_fail(error, SK_ERROR_BLOCK, "a block of clips can have no mesh and no slots");
+  if (info->kind == SK_BLOCK_MODEL && !info->joints)
+    return sk_fail(error, SK_ERROR_BLOCK, "a model needs at least one joint");
+  if (info->up >= SK_AXIS_COUNT || !isfinite(info->unit_meters) || info->unit_meters < 0)
+    return sk_fail(error, SK_ERROR_BLOCK, "block has an unknown up axis or a bad unit");
+  return SK_OK;
+}
+
+static sk_status check_skeleton(const sk_block *block, sk_error *error) {
+  const sk_text *names = section_of(block, SK_SECTION_JOINT_NAMES)->data;
+  const int32_t *parents = section_of(block, SK_SECTION_JOINT_PARENTS)->data;
+  const float *rotation = section_of(block, SK_SECTION_REST_ROTATION)->data;
+  uint32_t j;
+  for (j = 0; j < block->info->joints; j++) {
+    if (!text_is_inside(block, names[j])) return bad_text("joint", j, error);
+    if (block->info->kind != SK_BLOCK_MODEL) continue;
+    if (parents[j] < SK_NONE || parents[j] >= (int32_t)j)
+      return sk_fail(error, SK_ERROR_BLOCK, "joint %u has parent %d; a parent must come before its child (-1 = root)",
+                     j, parents[j]);
+    if (!is_unit(rotation + 4 * (size_t)j))
+      return sk_fail(error, SK_ERROR_BLOCK, "joint %u: its rest rotation is no unit quaternion", j);
+  }
+  return check_affine(block, SK_SECTION_REST_LOCAL, error);
+}
+
+static sk_status check_skin(const sk_block *block, sk_error *error) {
+  const int32_t *joints = section_of(block, SK_SECTION_SLOT_JOINTS)->data;
+  uint32_t s;
+  for (s = 0; s < block->info->slots; s++)
+    if (joints[s] < 0 || joints[s] >= (int32_t)block->info->joints)
+      return sk_fail(error, SK_ERROR_BLOCK, "slot %u follows joint %d; the model has %u joints", s,
+                     joints[s], block->info->joints);
+  return check_affine(block, SK_SECTION_SLOT_INVERSE_BIND, error);
+}
+
+/* ---- mesh ---------------------------------------------------------------------- */
+
+/* Only the sum can be wrong by rounding; order and sign are exact. */
+static bool weights_are_sane(const float *weights, uint32_t count) {
+  double sum = weights[0];
+  uint32_t k;
+  for (k = 1; k < count; k++) {
+    if (!(weights[k] <= weights[k - 1])) return false;
+    sum += weights[k];
+  }
+  return weights[count - 1] >= 0.0f && fabs(sum - 1.0) <= SUM_TOLERANCE;
+}
+
+static sk_status check_vertices(const sk_block *block, sk_error *error) {
+  const uint16_t *slots = section_of(block, SK_SECTION_VERTEX_SLOTS)->data;
+  const float *weights = section_of(block, SK_SECTION_VERTEX_WEIGHTS)->data;
+  uint32_t count = block->info->influences, k;
+  uint64_t v;
+  for (v = 0; v < block->info->vertices; v++, slots += count, weights += count) {
+    for (k = 0; k < count; k++)
+      if (slots[k] >= block->info->slots)
+        return sk_fail(error, SK_ERROR_BLOCK, "vertex %llu follows slot %u; the model has %u slots",
+                       (unsigned long long)v, slots[k], block->info->slots);
+    if (!weights_are_sane(weights, count))
+      return sk_fail(error, SK_ERROR_BLOCK,
+                     "vertex %llu: its weights are negative, not in falling order, or do not sum to 1",
+                     (unsigned long long)v);
+  }
+  return SK_OK;
+}
+
+static sk_status check_faces(const sk_block *block, sk_error *error) {
+  const uint32_t *faces = section_of(block, SK_SECTION_FACES)->data;
+  uint64_t i, count = block->info->faces * 3;
+  uint32_t highest = 0;
+  for (i = 0; i < count; i++) highest = faces[i] > highest ? faces[i] : highest;
+  if (count && highest >= block->info->vertices)
+    return sk_fail(error, SK_ERROR_BLOCK, "a face uses vertex %u; the model has %llu vertices", highest,
+                   (unsigned long long)block->info->vertices);
+  return SK_OK;
+}
+
+static sk_status check_submeshes(const sk_block *block, sk_error *error) {
+  const sk_section *section = section_of(block, SK_SECTION_SUBMESHES);
+  const sk_submesh *submesh = section->data;
+  uint64_t i, materials = section_of(block, SK_SECTION_MATERIALS)->rows;
+  for (i = 0; i < section->rows; i++, submesh++) {
+    if (!text_is_inside(block, submesh->name)) return bad_text("submesh", i, error);
+    if (submesh->node < 0 || submesh->node >= (int32_t)block->info->joints)
+      return sk_fail(error, SK_ERROR_BLOCK, "submesh %llu hangs on joint %d; the model has %u joints",
+                     (unsigned long long)i, submesh->node, block->info->joints);
+    if (submesh->material < SK_NONE || (submesh->material >= 0 && (uint64_t)submesh->material >= materials))
+      return sk_fail(error, SK_ERROR_BLOCK, "submesh %llu has material %d; the model has %llu materials",
+                     (unsigned long long)i, submesh->material, (unsigned long long)materials);
+    if ((uint64_t)submesh->first_vertex + submesh->vertex_count > block->info->vertices ||
+        (uint64_t)submesh->first_face + submesh->face_count > block->info->faces)
+      return sk_fail(error, SK_ERROR_BLOCK, "submesh %llu reaches beyond the vertices or faces of the model",
+                     (unsigned long long)i);
+  }
+  return SK_OK;
+}
+
+static sk_status check_materials(const sk_block *block, sk_error *error) {
+  const sk_section *section = section_of(block, SK_SECTION_MATERIALS);
+  const sk_material *material = section->data;
+  uint64_t i, textures = section_of(block, SK_SECTION_TEXTURES)->rows;
+  for (i = 0; i < section->rows; i++, material++) {
+    if (!text_is_inside(block, material->name)) return bad_text("material", i, error);
+    if (material->texture < SK_NONE || (material->texture >= 0 && (uint64_t)material->texture >= textures))
+      return sk_fail(error, SK_ERROR_BLOCK, "material %llu has texture %d; the model has %llu textures",
+                     (unsigned long long)i, material->texture, (unsigned long long)textures);
+    if (material->double_sided > 1 || material->alpha >= SK_ALPHA_COUNT ||
+        !floats_are_finite(material->base_color, 4) || !floats_are_finite(&material->alpha_cutoff, 1))
+      return sk_fail(error, SK_ERROR_BLOCK, "material %llu has a bad color, side or alpha mode",
+                     (unsigned long long)i);
+  }
+  return SK_OK;
+}
+
+static sk_status check_textures(const sk_block *block, sk_error *error) {
+  const sk_section *section = section_of(block, SK_SECTION_TEXTURES);
+  const sk_texture *texture = section->data;
+  uint64_t i, bytes = section_of(block, SK_SECTION_TEXTURE_DATA)->rows;
+  for (i = 0; i < section->rows; i++, texture++) {
+    uint64_t pixels = (uint64_t)texture->width * texture->height;
+    if (!text_is_inside(block, texture->name) || !text_is_inside(block, texture->format))
+      return bad_text("texture", i, error);
+    if (texture->offset > bytes || texture->length > bytes - texture->offset ||
+        (pixels && (pixels > UINT64_MAX / 4 || pixels * 4 != texture->length)))
+      return sk_fail(error, SK_ERROR_BLOCK, "texture %llu: its bytes do not lie in the block, or do not fill %u x %u",
+                     (unsigned long long)i, texture->width, texture->height);
+  }
+  return SK_OK;
+}
+
+/* ---- clips ---------------------------------------------------------------------- */
+
+/* Whether `count` rows from `first` on lie within `rows`. */
+static bool lies_in(uint64_t first, uint64_t count, uint64_t rows) {
+  return first <= rows && count <= rows - first;
+}
+
+static bool channel_arrays_fit(const sk_block *block, const sk_channel *channel) {
+  uint64_t floats = (uint64_t)channel->key_count * sk_path_width(channel->path);
+  uint64_t values = section_of(block, SK_SECTION_VALUES)->rows;
+  bool cubic = channel->interpolation == SK_CUBIC;
+  if (!lies_in(channel->times, channel->key_count, section_of(block, SK_SECTION_TIMES)->rows) ||
+      !lies_in(channel->values, floats, values))
+    return false;
+  if (!cubic) return channel->in_tangents == SK_NONE64 && channel->out_tangents == SK_NONE64;
+  return lies_in(channel->in_tangents, floats, values) && lies_in(channel->out_tangents, floats, values);
+}
+
+static bool times_increase(const double *times, uint32_t count) {
+  uint32_t k;
+  if (!isfinite(times[0]) || !isfinite(times[count - 1])) return false;
+  for (k = 1; k < count; k++)
+    if (!(times[k] > times[k - 1])) return false;
+  return true;
+}
+
+static bool rotations_are_unit(const float *values, uint32_t count) {
+  uint32_t k;
+  for (k = 0; k < count; k++)
+    if (!is_unit(values + 4 * (size_t)k)) return false;
+  return true;
+}
+
+static sk_status check_channel(const sk_block *block, uint64_t index, sk_error *error) {
+  const sk_channel *channel = (const sk_channel *)section_of(block, SK_SECTION_CHANNELS)->data + index;
+  const double *times = section_of(block, SK_SECTION_TIMES)->data;
+  const float *values = section_of(block, SK_SECTION_VALUES)->data;
+  unsigned long long i = index;
+  if (channel->joint < 0 || channel->joint >= (int32_t)block->info->joints)
+    return sk_fail(error, SK_ERROR_BLOCK, "channel %llu moves joint %d; there are %u joints", i,
+                   channel->joint, block->info->joints);
+  if (channel->path >= SK_PATH_COUNT || channel->interpolation >= SK_INTERPOLATION_COUNT)
+    return sk_fail(error, SK_ERROR_BLOCK, "channel %llu has unknown path %u or interpolation %u", i,
+                   channel->path, channel->interpolation);
+  if (!channel->key_count || !channel_arrays_fit(block, channel))
+    return sk_fail(error, SK_ERROR_BLOCK, "channel %llu: its %u keys do not lie in the block", i,
+                   channel->key_count);
+  if (!times_increase(times + channel->times, channel->key_count))
+    return sk_fail(error, SK_ERROR_BLOCK, "channel %llu: its key times are not finite and increasing", i);
+  if (channel->path == SK_PATH_ROTATION && channel->interpolation != SK_CUBIC &&
+      !rotations_are_unit(values + channel->values, channel->key_count))
+    return sk_fail(error, SK_ERROR_BLOCK, "channel %llu: a rotation key is no unit quaternion", i);
+  return SK_OK;
+}
+
+/* Channels may share key times but not values, so the work below is bounded by the block's size. */
+static sk_status check_channels(const sk_block *block, sk_error *error) {
+  const sk_section *section = section_of(block, SK_SECTION_CHANNELS);
+  const sk_channel *channel = section->data;
+  uint64_t i, floats = 0, values = section_of(block, SK_SECTION_VALUES)->rows;
+  sk_status status = SK_OK;
+  for (i = 0; i < section->rows && !status; i++) {
+    floats += (uint64_t)channel[i].key_count * sk_path_width(channel[i].path);
+    if (floats > values)
+      return sk_fail(error, SK_ERROR_BLOCK, "the channels need %llu values; the block has %llu",
+                     (unsigned long long)floats, (unsigned long long)values);
+    status = check_channel(block, i, error);
+  }
+  return status;
+}
+
+static sk_status check_clips(const sk_block *block, sk_error *error) {
+  const sk_section *section = section_of(block, SK_SECTION_CLIPS);
+  const sk_clip_record *clip = section->data;
+  uint64_t i, next = 0, channels = section_of(block, SK_SECTION_CHANNELS)->rows;
+  for (i = 0; i < section->rows; i++, clip++) {
+    if (!text_is_inside(block, clip->name)) return bad_text("clip", i, error);
+    if (!isfinite(clip->duration) || clip->duration < 0 || !isfinite(clip->ticks_per_second) ||
+        clip->ticks_per_second <= 0)
+      return sk_fail(error, SK_ERROR_BLOCK, "clip %llu lasts %g s at %g ticks per second",
+                     (unsigned long long)i, clip->duration, clip->ticks_per_second);
+    if (clip->first_channel != next || clip->channel_count > channels - next)
+      return sk_fail(error, SK_ERROR_BLOCK, "clip %llu does not take up the channels where the last one ended",
+                     (unsigned long long)i);
+    next += clip->channel_count;
+  }
+  if (next != channels)
+    return sk_fail(error, SK_ERROR_BLOCK, "%llu channels belong to no clip",
+                   (unsigned long long)(channels - next));
+  return SK_OK;
+}
+
+/* ---- report --------------------------------------------------------------------- */
+
+static sk_status check_report(const sk_block *block, sk_error *error) {
+  const sk_section *section = section_of(block, SK_SECTION_REPORT);
+  const sk_report_entry *entry = section->data;
+  uint64_t i;
+  for (i = 0; i < section->rows; i++, entry++) {
+    if (!text_is_inside(block, entry->code) || !text_is_inside(block, entry->first) ||
+        !text_is_inside(block, entry->message))
+      return bad_text("report entry", i, error);
+    if (entry->severity >= SK_SEVERITY_COUNT)
+      return sk_fail(error, SK_ERROR_BLOCK, "report entry %llu has unknown severity %u",
+                     (unsigned long long)i, entry->severity);
+  }
+  return SK_OK;
+}
+
+sk_status sk_check_block(const sk_block *block, sk_error *error) {
+  static sk_status (*const checks[])(const sk_block *, sk_error *) = {
+      check_finite,    check_skeleton,  check_skin,     check_vertices, check_faces, check_submeshes,
+      check_materials, check_textures,  check_channels, check_clips,    check_report};
+  size_t i;
+  if (!text_is_inside(block, block->info->source_format)) return bad_text("info", 0, error);
+  for (i = 0; i < sizeof checks / sizeof *checks; i++) {
+    sk_status status = checks[i](block, error);
+    if (status) return status;
+  }
+  return SK_OK;
+}

@@ -1,0 +1,13 @@
+/* sk_block_check.h: the rules that the contents of a block must keep (private to sk_block). */
+#ifndef SK_BLOCK_CHECK_H
+#define SK_BLOCK_CHECK_H
+
+#include "sk_block.h"
+
+/* Kind, counts and limits of INFO, before any other section is looked at. */
+sk_status sk_check_info(const sk_block *block, sk_error *error);
+
+/* Everything else; every section has the rows and the stride that INFO promises. */
+sk_status sk_check_block(const sk_block *block, sk_error *error);
+
+#endif

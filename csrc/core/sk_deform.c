@@ -1,0 +1,34 @@
+/* sk_deform.c: the plain path of skinning; the definition of right. */
+#include "sk_deform.h"
+
+#include <string.h>
+
+#include "sk_math.h"
+
+/* Weights fall, so the first zero ends the vertex's influences. */
+static void blend(const sk_deform_job *job, const float *palette, size_t v, sk_rows out) {
+  uint32_t k, influences = job->mesh->influences;
+  const uint16_t *slots = job->mesh->slots + v * influences;
+  const float *weights = job->mesh->weights + v * influences;
+  memset(out, 0, sizeof(sk_rows));
+  for (k = 0; k < influences && weights[k] > 0.0f; k++)
+    sk_rows_add(out, palette + slots[k] * job->matrix_floats, weights[k]);
+}
+
+static void deform_one(const sk_deform_job *job, const float *palette, float *positions, float *normals) {
+  const sk_mesh *mesh = job->mesh;
+  size_t v;
+  for (v = 0; v < mesh->vertex_count; v++) {
+    sk_rows rows;
+    blend(job, palette, v, rows);
+    sk_rows_apply(rows, mesh->positions + 3 * v, positions + 3 * v);
+    if (normals) sk_rows_apply_normal(rows, mesh->normals + 3 * v, normals + 3 * v);
+  }
+}
+
+void sk_deform_run(const sk_deform_job *job) {
+  size_t n, floats = job->slot_count * job->matrix_floats, points = job->mesh->vertex_count * 3;
+  for (n = 0; n < job->count; n++)
+    deform_one(job, job->palettes + n * floats, job->positions + n * points,
+               job->normals ? job->normals + n * points : NULL);
+}

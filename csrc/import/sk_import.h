@@ -1,0 +1,47 @@
+/* sk_import.h: the one public header of the importer, which turns a file into a model block.
+
+   The importer is a shared object that is opened by its path when it is first needed; it opens
+   the Assimp library by path in its turn. Neither `_core` nor anybody else links to it. */
+#ifndef SK_IMPORT_H
+#define SK_IMPORT_H
+
+#include "../core/sk_base.h"
+#include "../core/sk_block.h"
+
+#define SK_IMPORT_ABI 1u
+#define SK_IMPORT_SYMBOL "sk_importer_open" /* const sk_importer *sk_importer_open(void) */
+
+typedef struct sk_import_request {
+  const char *path;       /* the file, in the file system's bytes; NULL: the model is in `bytes` */
+  const void *bytes;      /* borrowed; may be NULL where path is given */
+  size_t size;
+  const char *format;     /* lower-case suffix without the dot, such as "glb"; NULL: by path, then by content */
+  uint32_t max_influences; /* 1 to SK_MAX_INFLUENCES */
+  int32_t join_vertices;  /* 1, 0, or SK_NONE: by format (api.md, Model) */
+  bool ignore_animated_scale;
+  uint32_t up;            /* sk_axis; SK_AXIS_UNKNOWN: what the file says, else +Y */
+} sk_import_request;
+
+typedef struct sk_import_result {
+  void *block; /* owned by the importer: sk_importer.release frees it */
+  size_t size;
+} sk_import_result;
+
+typedef struct sk_importer {
+  uint32_t abi; /* SK_IMPORT_ABI */
+  /* Opens the Assimp library: the first of `paths` (NULL-terminated; a plain soname is allowed)
+     that can be opened and is version 6 or newer. Done once; later calls do nothing.
+     SK_ERROR_LIBRARY says what was tried and how to get one. */
+  sk_status (*start)(const char *const *paths, sk_error *error);
+  /* Not for two threads at once (Assimp's error text is global): the caller holds a lock.
+     SK_ERROR_MISSING, SK_ERROR_IMPORT with Assimp's own words, SK_ERROR_MEMORY. */
+  sk_status (*run)(const sk_import_request *request, sk_import_result *result, sk_error *error);
+  void (*release)(sk_import_result *result);
+  /* Of the opened library: path, version as "6.0.5", and its file suffixes as "*.3ds;*.obj;...";
+     empty strings before start. They hold until the process ends. */
+  const char *(*library_path)(void);
+  const char *(*library_version)(void);
+  const char *(*library_formats)(void);
+} sk_importer;
+
+#endif
