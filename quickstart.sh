@@ -1,0 +1,141 @@
+#!/bin/sh
+# From a bare Debian 12 to a picture, or to a test run:
+#
+#   sh quickstart.sh                  renders the bundled character and says where the picture is
+#   sh quickstart.sh test [ARGUMENTS] runs the tests (pytest's ARGUMENTS; SKINPY_CI=1: all of them)
+#
+# Both install the Debian packages that are missing (as root or by sudo), make .venv beside this
+# file, or take the one that is there, and install skinpy into it. To say it again does no harm.
+set -eu
+cd "$(dirname "$0")"
+
+OLDEST_PYTHON="3, 11"
+VENV=.venv
+
+say() { printf 'quickstart: %s\n' "$*"; }
+
+fail() {
+    printf 'quickstart: %s\n' "$*" >&2
+    exit 1
+}
+
+# Runs a command and shows what it wrote only when it fails.
+quietly() {
+    log=$(mktemp)
+    status=0
+    "$@" >"$log" 2>&1 || status=$?
+    [ "$status" = 0 ] || cat "$log" >&2
+    rm -f "$log"
+    return "$status"
+}
+
+as_root() {
+    if [ "$(id -u)" = 0 ]; then
+        "$@"
+    else
+        sudo "$@"
+    fi
+}
+
+# Whether a Python is new enough, can make virtual environments and can build extensions.
+good_python() {
+    "$1" -c "
+import ensurepip, os, sys, sysconfig, venv
+header = os.path.join(sysconfig.get_path('include'), 'Python.h')
+sys.exit(sys.version_info < ($OLDEST_PYTHON) or not os.path.isfile(header))" 2>/dev/null
+}
+
+# Prints the Python to use. Nothing where none is good: then Debian's own gets installed.
+find_python() {
+    for candidate in python3 /usr/bin/python3 python3.13 python3.12 python3.11; do
+        if good_python "$candidate"; then
+            command -v "$candidate"
+            return
+        fi
+    done
+}
+
+# The Debian packages that skinpy wants on this machine, one a line.
+wanted_packages() {
+    # A C compiler, and two libraries of headers alone, which are needed to build only.
+    printf '%s\n' gcc libc6-dev
+    [ -n "${SKINPY_CGLM_DIR:-}" ] || echo libcglm-dev
+    [ -n "${SKINPY_JSMN_DIR:-}" ] || echo libjsmn-dev
+    # OpenGL without a display: EGL, and Mesa's drivers, which draw in software where there is no GPU.
+    printf '%s\n' libegl1 libgl1 libgl1-mesa-dri
+    [ -n "$(find_python)" ] || printf '%s\n' python3 python3-venv python3-dev
+}
+
+is_installed() {
+    dpkg-query --show --showformat '${Status}' "$1" 2>/dev/null | grep -q 'ok installed'
+}
+
+install_packages() {
+    if ! command -v apt-get >/dev/null; then
+        say "this is no Debian, so these packages (or what they are called here) are taken as installed:"
+        say "$(wanted_packages | tr '\n' ' ')"
+        return
+    fi
+    missing=
+    for package in $(wanted_packages); do
+        is_installed "$package" || missing="$missing $package"
+    done
+    [ -n "$missing" ] || return 0
+
+    if [ "$(id -u)" != 0 ] && ! command -v sudo >/dev/null; then
+        fail "Debian packages are missing and neither root nor sudo is here. As root: apt-get install$missing"
+    fi
+    say "installing Debian packages:$missing"
+    quietly as_root apt-get --quiet update || say "apt-get update failed; trying with the lists that are there"
+    # shellcheck disable=SC2086  # the packages are words
+    quietly as_root env DEBIAN_FRONTEND=noninteractive \
+        apt-get --quiet --yes --no-install-recommends install $missing ||
+        fail "apt-get could not install$missing (its words stand above). Without a network, install them first."
+}
+
+make_venv() {
+    if good_python "$VENV/bin/python" && "$VENV/bin/python" -m pip --version >/dev/null 2>&1; then
+        return
+    fi
+    python=$(find_python)
+    [ -n "$python" ] || fail "no Python 3.11 or newer with its venv module and its headers is here"
+    say "making $VENV with $("$python" --version) ($python)"
+    quietly "$python" -m venv --clear "$VENV" || fail "$python could not make $VENV (its words stand above)"
+}
+
+# Editable: what is tested and shown is what stands in this folder, and the next change to a Python file
+# needs no new installation. (The tests under SKINPY_CI=1 install wheels and sdists elsewhere.)
+install_skinpy() {
+    say "building and installing skinpy with its extras: $1"
+    quietly "$VENV/bin/python" -m pip --disable-pip-version-check install --editable ".[$1]" ||
+        fail "pip could not install skinpy (its words stand above). It needs a network or a full pip cache."
+}
+
+show() {
+    install_packages
+    make_venv
+    install_skinpy view
+    "$VENV/bin/skinpy" demo -o character.png
+    say "the bundled character is in $(pwd)/character.png"
+}
+
+run_tests() {
+    install_packages
+    make_venv
+    install_skinpy view,dev
+    exec "$VENV/bin/pytest" "$@"
+}
+
+case "${1:-}" in
+"")
+    show
+    ;;
+test)
+    shift
+    run_tests "$@"
+    ;;
+*)
+    printf 'usage: sh quickstart.sh [test [pytest arguments]]\n' >&2
+    exit 2
+    ;;
+esac
