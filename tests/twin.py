@@ -324,6 +324,7 @@ class GltfFile:
         self.folder = Path(source).parent if not isinstance(source, bytes) else Path()
         data = source if isinstance(source, bytes) else Path(source).read_bytes()
         self.chunk = b""
+        self.buffers: dict[int, bytes] = {}
         if data[:4] == b"glTF":
             (length,) = struct.unpack_from("<I", data, 12)
             text = data[20 : 20 + length]
@@ -343,17 +344,21 @@ class GltfFile:
 
     # -- reading
 
+    def _buffer(self, index: int) -> bytes:
+        if index not in self.buffers:
+            uri = self.json["buffers"][index].get("uri")
+            if uri is None:
+                self.buffers[index] = self.chunk
+            elif uri.startswith("data:"):
+                self.buffers[index] = base64.b64decode(uri.split(",", 1)[1])
+            else:
+                self.buffers[index] = (self.folder / uri).read_bytes()
+        return self.buffers[index]
+
     def _view(self, index: int) -> bytes:
         view = self.json["bufferViews"][index]
-        uri = self.json["buffers"][view["buffer"]].get("uri")
-        if uri is None:
-            data = self.chunk
-        elif uri.startswith("data:"):
-            data = base64.b64decode(uri.split(",", 1)[1])
-        else:
-            data = (self.folder / uri).read_bytes()
         start = view.get("byteOffset", 0)
-        return data[start : start + view["byteLength"]]
+        return self._buffer(view["buffer"])[start : start + view["byteLength"]]
 
     def _strided(self, view: int, offset: int, dtype: str, count: int, width: int) -> Any:
         item = np.dtype(dtype).itemsize * width
