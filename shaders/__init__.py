@@ -1,0 +1,1 @@
+"""The GLSL sources, read with `importlib.resources.files("skinpy.shaders")`."""

@@ -1,0 +1,5 @@
+"""Encoders of frames: RGBA uint8 arrays in, files out. Nothing here knows what a model is."""
+
+from .picture import encode_picture, save_picture
+
+__all__ = ["encode_picture", "save_picture"]

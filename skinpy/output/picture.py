@@ -1,0 +1,134 @@
+"""Still pictures: PNG, WebP, JPEG, TIFF and BMP, by Pillow."""
+
+from __future__ import annotations
+
+import io
+import os
+import secrets
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class _Format(NamedTuple):
+    pillow: str  # Pillow's name
+    alpha: bool  # whether it can be transparent
+    options: dict[str, Any]
+
+
+_FORMATS = {
+    "png": _Format("PNG", True, {}),
+    "webp": _Format("WEBP", True, {"lossless": True}),
+    "jpg": _Format("JPEG", False, {"quality": 92, "subsampling": 0}),
+    "jpeg": _Format("JPEG", False, {"quality": 92, "subsampling": 0}),
+    "tif": _Format("TIFF", True, {"compression": "tiff_deflate"}),
+    "tiff": _Format("TIFF", True, {"compression": "tiff_deflate"}),
+    "bmp": _Format("BMP", False, {}),
+}
+
+
+def encode_picture(
+    frame: NDArray[np.uint8], format: str, *, background: tuple[int, int, int] = (255, 255, 255)
+) -> bytes:
+    """The frame as the bytes of a picture file.
+
+    `frame` is (h, w, 4) uint8, straight alpha, sRGB, row 0 on top. `format` is png, webp (without loss), jpg,
+    tif or bmp, with or without a dot. jpg and bmp have no transparency: the frame is laid on `background`,
+    (red, green, blue) sRGB from 0 to 255, as if it had been drawn there. Raises TypeError or ValueError for
+    a wrong frame, format or background, ImportError without Pillow.
+    """
+    chosen = _format(format)
+    _check_frame(frame)
+    pixels = frame if chosen.alpha else flatten(frame, background)
+    buffer = io.BytesIO()
+    _pillow().fromarray(np.ascontiguousarray(pixels)).save(buffer, chosen.pillow, **chosen.options)
+    return buffer.getvalue()
+
+
+def save_picture(
+    path: str | os.PathLike[str],
+    frame: NDArray[np.uint8],
+    *,
+    format: str | None = None,
+    background: tuple[int, int, int] = (255, 255, 255),
+) -> Path:
+    """Write the frame to `path` and return the path; the suffix decides the format unless `format` does.
+
+    The file appears whole or not at all: it is written under another name beside it, then renamed.
+    Arguments and errors are those of `encode_picture`; OSError where the file cannot be written.
+    """
+    target = Path(os.fsdecode(path))
+    if format is None and not target.suffix:
+        raise ValueError(f"path is {str(target)!r}, without a suffix; expected {_names()}")
+    data = encode_picture(frame, format or target.suffix, background=background)
+    write_whole(target, lambda file: file.write(data))
+    return target
+
+
+def flatten(frame: NDArray[np.uint8], background: tuple[int, int, int]) -> NDArray[np.uint8]:
+    """The frame (h, w, 4) laid on a color, (h, w, 3) uint8; mixed in linear light, as the renderer does."""
+    color = np.asarray(background)
+    if color.shape != (3,) or not ((color >= 0) & (color <= 255)).all():
+        raise ValueError(f"background is {background!r}; expected 3 numbers from 0 to 255")
+    alpha = frame[..., 3:].astype(np.float32) / 255
+    mixed = _LINEAR[frame[..., :3]] * alpha + _to_linear(color / 255) * (1 - alpha)
+    encoded = np.where(mixed <= 0.0031308, mixed * 12.92, 1.055 * np.power(mixed, 1 / 2.4) - 0.055)
+    return np.asarray(np.rint(encoded * 255), np.uint8)
+
+
+def write_whole(path: Path, write: Callable[[io.BufferedWriter], object]) -> None:
+    """Let `write` fill a new file, then put it in place of `path` in one step.
+
+    When anything fails, `path` is as it was and nothing else is left. What is there already and no regular
+    file (a pipe, a device) is written to as it is. Raises OSError.
+    """
+    if path.exists() and not path.is_file():
+        with path.open("wb") as file:
+            write(file)
+        return
+    target = Path(os.path.realpath(path))  # a link stays, and its target changes
+    draft = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
+    try:
+        with draft.open("xb") as file:
+            write(file)
+        os.replace(draft, target)
+    except BaseException:
+        draft.unlink(missing_ok=True)
+        raise
+
+
+def _to_linear(encoded: NDArray[Any]) -> NDArray[np.float32]:
+    low, high = encoded / 12.92, np.power((encoded + 0.055) / 1.055, 2.4)
+    return np.where(encoded <= 0.04045, low, high).astype(np.float32)
+
+
+_LINEAR = _to_linear(np.arange(256) / 255)  # linear light of each sRGB byte
+
+
+def _format(name: str) -> _Format:
+    key = name.lower().removeprefix(".")
+    if key not in _FORMATS:
+        raise ValueError(f"picture format is {name!r}; expected {_names()}")
+    return _FORMATS[key]
+
+
+def _names() -> str:
+    return ", ".join(_FORMATS)
+
+
+def _check_frame(frame: NDArray[np.uint8]) -> None:
+    if not isinstance(frame, np.ndarray):
+        raise TypeError(f"frame is {type(frame).__name__}; expected an array (h, w, 4) of uint8")
+    if frame.ndim != 3 or frame.shape[2] != 4 or 0 in frame.shape or frame.dtype != np.uint8:
+        raise ValueError(f"frame has shape {frame.shape} and type {frame.dtype}; expected (h, w, 4) of uint8")
+
+
+def _pillow() -> Any:
+    try:
+        from PIL import Image
+    except ImportError as error:
+        raise ImportError("writing pictures needs Pillow: pip install 'skinpy-anim[view]'") from error
+    return Image

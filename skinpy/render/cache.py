@@ -1,0 +1,65 @@
+"""Scenes and targets that `render` keeps between calls, so that the second picture costs little.
+
+Touched on the graphics thread only, so it needs no lock. A scene goes when its model goes, and the least
+recently used ones go when there are many: nothing piles up.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections import OrderedDict
+from typing import TYPE_CHECKING
+
+import moderngl
+
+from . import context as gl
+from .scene import Scene
+from .target import Target
+
+if TYPE_CHECKING:
+    from skinpy.model import Model
+
+_SCENES = 8
+_TARGETS = 2
+
+_SceneKey = tuple[int, str]  # id of the model, transport
+_scenes: OrderedDict[_SceneKey, tuple[weakref.ref[Model], Scene]] = OrderedDict()
+_targets: OrderedDict[tuple[tuple[int, int], int], Target] = OrderedDict()
+
+
+def find_scene(model: Model, transport: str) -> Scene | None:
+    """The scene kept for this model, if there is one."""
+    key = (id(model), transport)
+    if key not in _scenes or _scenes[key][0]() is not model:  # an id may be used again
+        return None
+    _scenes.move_to_end(key)
+    return _scenes[key][1]
+
+
+def keep_scene(model: Model, transport: str, scene: Scene) -> None:
+    """Keep a scene until its model is gone or others have taken its place."""
+    key = (id(model), transport)
+
+    def forget(reference: weakref.ref[Model]) -> None:
+        gl.graphics_thread().post(lambda context: _forget_scene(key, reference))
+
+    _scenes[key] = (weakref.ref(model, forget), scene)
+    _scenes.move_to_end(key)
+    while len(_scenes) > _SCENES:
+        _scenes.popitem(last=False)
+
+
+def _forget_scene(key: _SceneKey, reference: weakref.ref[Model]) -> None:
+    if key in _scenes and _scenes[key][0] is reference:
+        del _scenes[key]
+
+
+def target(context: moderngl.Context, size: tuple[int, int], samples: int) -> Target:
+    """The framebuffers for pictures of this size, from the last few or new."""
+    key = (size, samples)
+    if key not in _targets:
+        _targets[key] = Target(context, size, samples)
+    _targets.move_to_end(key)
+    while len(_targets) > _TARGETS:
+        _targets.popitem(last=False)
+    return _targets[key]

@@ -1,0 +1,174 @@
+"""What of a model is sent to the GPU, worked out with NumPy before any OpenGL call."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skinpy.errors import SkinpyWarning
+
+if TYPE_CHECKING:
+    from skinpy.model import Model
+
+# Vertex attributes of skin.vert that each field of `mesh.interleaved` feeds, four components at most each.
+_ATTRIBUTES = {
+    "position": "in_position",
+    "normal": "in_normal",
+    "uv": "in_uv",
+    "color": "in_color",
+    "tangent": "in_tangent",
+}
+
+
+@dataclass(frozen=True)
+class Surface:
+    """How a material looks: linear straight RGBA, the number of its image or None, and its sides."""
+
+    base_color: tuple[float, float, float, float] = (0.6, 0.6, 0.6, 1.0)
+    image: int | None = None
+    alpha: str = "opaque"
+    alpha_cutoff: float = 0.5
+    double_sided: bool = True
+
+
+@dataclass(frozen=True)
+class Draw:
+    """A range of faces with one surface. `moments` (S, 4) float64 is there for blended ones alone: the sum
+    of palette[slot] @ moments[slot] is the center of their vertices, which they are sorted by.
+    """
+
+    first_face: int
+    face_count: int
+    surface: Surface
+    moments: NDArray[np.float64] | None = None
+
+    def center(self, palette: NDArray[np.float32]) -> NDArray[np.float64]:
+        """The center (3,) float64 of the posed vertices, in scene space."""
+        assert self.moments is not None
+        center: NDArray[np.float64] = np.einsum("sij,sj->i", palette, self.moments)
+        return center
+
+
+@dataclass(frozen=True)
+class Geometry:
+    """The arrays and ranges to upload for a model that has a mesh."""
+
+    vertices: NDArray[Any]  # (V,) structured, `mesh.interleaved`
+    faces: NDArray[np.uint32]  # (F, 3), sorted by surface
+    draws: tuple[Draw, ...]  # opaque ones, then blended ones
+    images: tuple[NDArray[np.uint8], ...]  # (h, w, 4) sRGB, row 0 on top
+    slots: int
+
+    @property
+    def influences(self) -> int:
+        """Slots per vertex in `vertices`: 4 or 8."""
+        return int(self.vertices.dtype["slots"].shape[0])
+
+    @property
+    def has_color(self) -> bool:
+        """Whether vertices have a color of their own."""
+        return "color" in (self.vertices.dtype.names or ())
+
+    def layout(self, used: set[str]) -> tuple[str, list[str]]:
+        """moderngl's format of `vertices` and the attribute names, skipping what is not in `used`."""
+        tokens, names = [], []
+        dtype = self.vertices.dtype
+        for field in dtype.names or ():
+            for name, token, size in _field_attributes(field, dtype[field]):
+                tokens.append(token if name in used else f"{size}x")
+                if name in used:
+                    names.append(name)
+        return " ".join(tokens), names
+
+
+def _field_attributes(field: str, dtype: np.dtype[Any]) -> list[tuple[str, str, int]]:
+    """Attribute name, moderngl format and bytes of each attribute in a field of the vertices."""
+    if field in _ATTRIBUTES:
+        width = dtype.shape[0]
+        return [(_ATTRIBUTES[field], f"{width}f", 4 * width)]
+    token, size = ("4u2", 8) if field == "slots" else ("4f", 16)
+    return [(f"in_{field}{i}", token, size) for i in range(dtype.shape[0] // 4)]
+
+
+def geometry(model: Model) -> Geometry:
+    """Sort the model's faces by surface and decode its images.
+
+    An image that cannot be decoded is left out with a SkinpyWarning. Raises ImportError where images need
+    Pillow and it is not installed.
+    """
+    images: list[NDArray[np.uint8]] = []
+    surfaces = _surfaces(model, images)
+    opaque: dict[Surface, list[range]] = {}
+    blended = []
+    for submesh in model.mesh.submeshes:
+        surface = Surface() if submesh.material is None else surfaces[submesh.material]
+        if surface.alpha == "blend":
+            blended.append((surface, submesh))
+        else:
+            opaque.setdefault(surface, []).append(submesh.face_range)
+    order, draws = [], []
+    first = 0
+    for surface, ranges in opaque.items():
+        count = sum(map(len, ranges))
+        draws.append(Draw(first, count, surface))
+        order += ranges
+        first += count
+    for surface, submesh in blended:
+        count = len(submesh.face_range)
+        draws.append(Draw(first, count, surface, _moments(model, submesh.vertex_range)))
+        order.append(submesh.face_range)
+        first += count
+    faces = [model.mesh.faces[r.start : r.stop] for r in order]
+    sorted_faces = np.concatenate(faces) if faces else np.zeros((0, 3), np.uint32)
+    vertices = np.ascontiguousarray(model.mesh.interleaved)
+    return Geometry(vertices, sorted_faces, tuple(draws), tuple(images), len(model.skin.joints))
+
+
+def _surfaces(model: Model, images: list[NDArray[np.uint8]]) -> list[Surface]:
+    """The surface of each material; `images` takes each texture in use once."""
+    numbers: dict[int, int | None] = {}
+    surfaces = []
+    for material in model.materials:
+        texture = material.texture
+        if texture is not None and id(texture) not in numbers:
+            image = _decode(texture)
+            numbers[id(texture)] = None if image is None else len(images)
+            if image is not None:
+                images.append(image)
+        red, green, blue, alpha = (float(part) for part in material.base_color)
+        surfaces.append(
+            Surface(
+                (red, green, blue, alpha),
+                None if texture is None else numbers[id(texture)],
+                material.alpha,
+                float(material.alpha_cutoff),
+                bool(material.double_sided),
+            )
+        )
+    return surfaces
+
+
+def _decode(texture: Any) -> NDArray[np.uint8] | None:
+    try:
+        return np.ascontiguousarray(texture.image(), np.uint8)
+    except ImportError:
+        raise
+    except Exception as error:  # decoders raise whatever they like at broken files
+        warnings.warn(f"texture {texture.name!r} is not drawn: {error}", SkinpyWarning, stacklevel=2)
+        return None
+
+
+def _moments(model: Model, vertices: range) -> NDArray[np.float64]:
+    """Per slot the weighted sum of the vertices' (x, y, z, 1), divided by their number: (S, 4) float64."""
+    chosen = slice(vertices.start, vertices.stop)
+    points = np.ones((len(vertices), 4))
+    points[:, :3] = model.mesh.positions[chosen]
+    slots, weights = model.mesh.slots[chosen], model.mesh.weights[chosen]
+    moments = np.zeros((len(model.skin.joints), 4))
+    for k in range(slots.shape[1]):
+        np.add.at(moments, slots[:, k], points * weights[:, k, None])
+    return moments / max(len(vertices), 1)

@@ -1,0 +1,118 @@
+"""How a palette reaches the vertex shader: one strategy here, one include file in shaders/, each.
+
+Both transports take the palette as api.md lays it out, (S, 3, 4) float32, row-major: three vec4 per slot.
+It is written once per frame, into storage that is given up first ("orphaned"), so that the driver need
+not wait until the frame before is drawn.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import moderngl
+import numpy as np
+from numpy.typing import NDArray
+
+_SLOT_BYTES = 48  # three vec4
+# Uniform blocks are given at least 16 kB by OpenGL 3.3; drivers that allow more than this gain nothing.
+_UNIFORM_BYTES = 65536
+# 256 * 3 texels: within the 1024 that every OpenGL 3.3 texture may be wide.
+_SLOTS_PER_ROW = 256
+_TEXTURE_UNIT = 1
+_UNIFORM_BINDING = 0
+
+TRANSPORTS = ("auto", "uniform", "texture")
+
+
+class PaletteTransport(Protocol):
+    """Storage for the palette of one model in one context. All calls belong on the context's thread."""
+
+    @property
+    def defines(self) -> dict[str, int | str]:
+        """Macros for the vertex shader: PALETTE, the include file, and what that file needs."""
+
+    def write(self, palette: NDArray[np.float32]) -> None:
+        """Send the frame's palette, (S, 3, 4) float32 and C-contiguous."""
+
+    def bind(self, program: moderngl.Program) -> None:
+        """Make `program` read this palette."""
+
+
+class UniformPalette:
+    """The palette as a uniform block: the fastest way, for up to GL_MAX_UNIFORM_BLOCK_SIZE bytes."""
+
+    def __init__(self, context: moderngl.Context, slots: int) -> None:
+        size = self._block_size(context)
+        self.defines: dict[str, int | str] = {
+            "PALETTE": "palette_uniform.glsl",
+            "PALETTE_ROWS": size // 16,
+        }
+        # As large as the block is declared: a smaller buffer behind it is undefined.
+        self._buffer = context.buffer(reserve=size, dynamic=True)
+
+    @staticmethod
+    def _block_size(context: moderngl.Context) -> int:
+        limit = min(int(context.info["GL_MAX_UNIFORM_BLOCK_SIZE"]), _UNIFORM_BYTES)
+        return limit // _SLOT_BYTES * _SLOT_BYTES
+
+    @classmethod
+    def capacity(cls, context: moderngl.Context) -> int:
+        """Slots that fit into a uniform block of the context."""
+        return cls._block_size(context) // _SLOT_BYTES
+
+    def write(self, palette: NDArray[np.float32]) -> None:
+        self._buffer.orphan()
+        self._buffer.write(palette)
+
+    def bind(self, program: moderngl.Program) -> None:
+        block = program["Palette"]
+        assert isinstance(block, moderngl.UniformBlock)
+        block.binding = _UNIFORM_BINDING
+        self._buffer.bind_to_uniform_block(_UNIFORM_BINDING)
+
+
+class TexturePalette:
+    """The palette as an RGBA32F texture: any number of slots."""
+
+    def __init__(self, context: moderngl.Context, slots: int) -> None:
+        self.defines: dict[str, int | str] = {
+            "PALETTE": "palette_texture.glsl",
+            "PALETTE_SLOTS_PER_ROW": _SLOTS_PER_ROW,
+        }
+        rows = -(-slots // _SLOTS_PER_ROW)
+        # Whole rows, so that a frame is one write; what lies beyond the last slot is never read.
+        self._staging = np.zeros((rows * _SLOTS_PER_ROW, 3, 4), np.float32)
+        self._texture = context.texture((_SLOTS_PER_ROW * 3, rows), 4, dtype="f4")
+        self._texture.filter = (moderngl.NEAREST, moderngl.NEAREST)
+
+    def write(self, palette: NDArray[np.float32]) -> None:
+        self._staging[: len(palette)] = palette
+        self._texture.write(self._staging)
+
+    def bind(self, program: moderngl.Program) -> None:
+        program["palette_texture"] = _TEXTURE_UNIT
+        self._texture.use(_TEXTURE_UNIT)
+
+
+def check_transport(transport: str) -> None:
+    """Raise ValueError unless `transport` is one of TRANSPORTS."""
+    if transport not in TRANSPORTS:
+        raise ValueError(f"transport is {transport!r}; expected one of {', '.join(map(repr, TRANSPORTS))}")
+
+
+def make_transport(context: moderngl.Context, slots: int, transport: str) -> PaletteTransport:
+    """The transport for a palette of `slots` slots, at least one.
+
+    "auto" takes the uniform block while it is large enough, then the texture. Raises ValueError where
+    "uniform" is asked for and too small, or the name is not one of TRANSPORTS.
+    """
+    check_transport(transport)
+    capacity = UniformPalette.capacity(context)
+    if transport == "texture" or (transport == "auto" and slots > capacity):
+        return TexturePalette(context, slots)
+    if slots > capacity:
+        raise ValueError(
+            f"transport is 'uniform', which holds {capacity} palette slots here; the model has {slots}. "
+            "Expected 'auto' or 'texture'"
+        )
+    return UniformPalette(context, slots)

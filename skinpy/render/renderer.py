@@ -1,0 +1,338 @@
+"""Pictures of a model: `Renderer` for many, `render` for one."""
+
+from __future__ import annotations
+
+import operator
+import weakref
+from collections.abc import Iterable, Iterator, Sequence
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+import moderngl
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from skinpy.errors import GraphicsError
+
+from . import cache
+from . import context as gl
+from .camera import Camera, up_vector
+from .color import parse_color
+from .geometry import geometry
+from .palette import check_transport
+from .posing import Poser
+from .scene import MeshScene, Scene
+from .skeleton import SkeletonScene
+from .target import Target
+from .view import View
+
+if TYPE_CHECKING:
+    from skinpy.model import Model
+
+    from .posing import ClipLike, PoseLike
+
+_MAX_SAMPLES = 64
+_DEFAULT_SIZE = (640, 480)
+
+
+class _Held:
+    """What a renderer holds on the GPU; the graphics thread empties it."""
+
+    def __init__(self, scene: Scene, target: Target) -> None:
+        self.parts: tuple[Scene, Target] | None = (scene, target)
+
+
+class Renderer:
+    """Draws many pictures of one model, offscreen: the mesh and its textures go to the GPU once.
+
+    `size` is (width, height) in pixels. `samples` per pixel smooth the edges; the number is lowered to what
+    the context has, 0 or 1 turns it off. `background` is None for a transparent one, or a color: "#rrggbb",
+    "#rrggbbaa", or 3 or 4 sRGB numbers from 0 to 1. `transport` says how palettes reach the GPU: "uniform"
+    (a block, for one character), "texture" (any number of joints) or "auto".
+
+    Any thread may call it; drawing happens on the process's graphics thread. `close()`, or leaving a
+    `with` block, frees what it holds on the GPU; so does dropping it.
+
+    Raises GraphicsError where there is no OpenGL 3.3, ShaderError where the driver refuses a shader,
+    TypeError or ValueError for wrong arguments, ImportError where the model has encoded textures and Pillow
+    is not installed. A texture that cannot be decoded is left out with a SkinpyWarning.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        *,
+        size: tuple[int, int] = _DEFAULT_SIZE,
+        samples: int = 4,
+        background: str | Sequence[float] | None = None,
+        transport: str = "auto",
+        _keep: bool = False,  # `render`: take from, and leave for, later calls
+    ) -> None:
+        check_transport(transport)
+        self._poser = Poser(model)
+        self._size = _check_size(size)
+        self._background = (0.0,) * 4 if background is None else parse_color("background", background)
+        self._up = up_vector(model.up)
+        self._cameras: dict[int, tuple[object, Camera]] = {}
+        held = _hold(model, self._size, _check_samples(samples), transport, _keep)
+        self._held = held
+        self._finalizer = weakref.finalize(self, _release, gl.graphics_thread(), held)
+        self._finalizer.atexit = False  # the end of the graphics thread frees everything anyway
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """(width, height) of the pictures, pixels."""
+        return self._size
+
+    @property
+    def samples(self) -> int:
+        """Samples per pixel in use: what was asked for, lowered to what the context has; 0 is none."""
+        return self._parts()[1].samples
+
+    def camera(self, clip: ClipLike = None) -> Camera:
+        """The camera that `frame` takes for a clip: from the front, a little to the side and from above,
+        with all of the clip in the picture. None is the default clip. Raises KeyError or IndexError for an
+        unknown one.
+        """
+        chosen = self._poser.clip(clip)
+        if id(chosen) not in self._cameras:
+            # The clip is kept beside its camera, so that its id stays its own.
+            self._cameras[id(chosen)] = (chosen, self._framed(self._poser.clip_bounds(chosen, None)))
+        return self._cameras[id(chosen)][1]
+
+    def frame(
+        self,
+        clip: ClipLike = None,
+        time: float = 0.0,
+        *,
+        pose: PoseLike | None = None,
+        camera: Camera | None = None,
+        loop: str = "wrap",
+        rotation: str = "slerp",
+        root: ArrayLike | None = None,
+        out: NDArray[np.uint8] | None = None,
+    ) -> NDArray[np.uint8]:
+        """One picture: (h, w, 4) uint8, RGBA, row 0 on top, sRGB, straight alpha.
+
+        `clip` is a Clip of the model, its name or its number; None is the first one, or the rest pose where
+        there is none. `time` is in seconds; `loop`, `rotation` and `root` are as in `Model.palette`. In place
+        of clip and time, `pose` draws a Pose, or a palette (S, 3|4, 4), such as a controller gives. `camera`
+        None frames the whole clip (with its `root`), or the pose. `out`, (h, w, 4) uint8 and C-contiguous,
+        takes the picture and is returned.
+
+        Raises KeyError or IndexError for an unknown clip; ValueError for a time that is not one finite
+        number, a clip of another model, or an `out` of wrong shape, type or layout; TypeError for an `out`
+        that is no array; GraphicsError after `close()`, and for what OpenGL reports.
+        """
+        parts = self._parts()
+        out = self._output(out)
+        data = self._data(clip, time, pose, loop, rotation, root)
+        if camera is None:
+            if pose is not None:
+                camera = self._framed(self._poser.pose_bounds(data))
+            else:
+                camera = self._clip_camera(clip, root)
+        view = View(camera, self._size[0] / self._size[1], self._up)
+        background = self._background
+        gl.call(lambda context: _draw(parts, data, view, background, out))
+        return out
+
+    def frames(
+        self,
+        clip: ClipLike = None,
+        times: Iterable[float] = (0.0,),
+        *,
+        camera: Camera | None = None,
+        loop: str = "wrap",
+        rotation: str = "slerp",
+        root: ArrayLike | None = None,
+    ) -> Iterator[NDArray[np.uint8]]:
+        """Pictures of a clip at several times (seconds), each as `frame` gives it and an array of its own.
+
+        They are drawn as they are asked for, all with the same camera.
+        """
+        if camera is None:
+            camera = self._clip_camera(clip, root)
+        return (
+            self.frame(clip, time, camera=camera, loop=loop, rotation=rotation, root=root) for time in times
+        )
+
+    def skinned_vertices(
+        self,
+        clip: ClipLike = None,
+        time: float = 0.0,
+        *,
+        pose: PoseLike | None = None,
+        loop: str = "wrap",
+        rotation: str = "slerp",
+        root: ArrayLike | None = None,
+    ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """Positions and normals as the GPU computes them: (V, 3) float32 each, scene space.
+
+        The same numbers as `Model.deform`, from the vertex shader that draws the pictures (by transform
+        feedback). Arguments and errors are those of `frame`.
+        """
+        scene, _ = self._parts()
+        data = self._data(clip, time, pose, loop, rotation, root)
+        if not isinstance(scene, MeshScene):
+            return np.zeros((0, 3), np.float32), np.zeros((0, 3), np.float32)
+        vertices = gl.call(lambda context: scene.skinned_vertices(data))
+        return vertices[:, :3].copy(), vertices[:, 3:].copy()
+
+    def close(self) -> None:
+        """Free what the renderer holds on the GPU. Closing twice is harmless; drawing afterwards raises."""
+        if self._finalizer.alive:
+            self._finalizer()
+            gl.call(lambda context: None)  # jobs keep their order: the freeing is done when this is
+
+    def __enter__(self) -> Renderer:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _parts(self) -> tuple[Scene, Target]:
+        if not self._finalizer.alive or self._held.parts is None:
+            raise GraphicsError("this Renderer is closed; make another one")
+        return self._held.parts
+
+    def _data(
+        self,
+        clip: ClipLike,
+        time: float,
+        pose: PoseLike | None,
+        loop: str,
+        rotation: str,
+        root: ArrayLike | None,
+    ) -> NDArray[np.float32]:
+        if pose is None:
+            return self._poser.at(self._poser.clip(clip), time, loop, rotation, root)
+        if clip is not None or root is not None:
+            raise ValueError("pose is given together with clip or root; expected either a pose or a clip")
+        return self._poser.of(pose)
+
+    def _clip_camera(self, clip: ClipLike, root: ArrayLike | None) -> Camera:
+        if root is None:
+            return self.camera(clip)
+        return self._framed(self._poser.clip_bounds(self._poser.clip(clip), root))
+
+    def _framed(self, bounds: NDArray[np.float64]) -> Camera:
+        return Camera.frame(bounds, up=self._poser.model.up, aspect=self._size[0] / self._size[1])
+
+    def _output(self, out: NDArray[np.uint8] | None) -> NDArray[np.uint8]:
+        width, height = self._size
+        if out is None:
+            return np.empty((height, width, 4), np.uint8)
+        if not isinstance(out, np.ndarray):
+            raise TypeError(f"out is {type(out).__name__}; expected an array ({height}, {width}, 4) of uint8")
+        if out.shape != (height, width, 4) or out.dtype != np.uint8:
+            raise ValueError(
+                f"out has shape {out.shape} and type {out.dtype}; expected ({height}, {width}, 4) of uint8"
+            )
+        if not (out.flags.c_contiguous and out.flags.writeable):
+            raise ValueError("out is read-only or not C-contiguous; expected a writable, C-contiguous array")
+        return out
+
+
+def render(
+    model: Model,
+    clip: ClipLike = None,
+    time: float = 0.0,
+    size: tuple[int, int] = _DEFAULT_SIZE,
+    *,
+    pose: PoseLike | None = None,
+    background: str | Sequence[float] | None = None,
+    camera: Camera | None = None,
+    samples: int = 4,
+    transport: str = "auto",
+    loop: str = "wrap",
+    rotation: str = "slerp",
+    root: ArrayLike | None = None,
+    out: NDArray[np.uint8] | None = None,
+) -> NDArray[np.uint8]:
+    """One picture of a model: (h, w, 4) uint8, RGBA, row 0 on top, sRGB, straight alpha.
+
+    The GPU's copy of the model is kept for the next call, until the model is gone. Arguments and errors are
+    those of `Renderer` and `Renderer.frame`.
+    """
+    renderer = Renderer(
+        model, size=size, samples=samples, background=background, transport=transport, _keep=True
+    )
+    return renderer.frame(
+        clip, time, pose=pose, camera=camera, loop=loop, rotation=rotation, root=root, out=out
+    )
+
+
+def _draw(
+    parts: tuple[Scene, Target],
+    data: NDArray[np.float32],
+    view: View,
+    background: Sequence[float],
+    out: NDArray[np.uint8],
+) -> None:
+    scene, target = parts
+    target.begin(background)
+    scene.draw(data, view, target.framebuffer)
+    target.finish(out)
+
+
+def _hold(model: Model, size: tuple[int, int], samples: int, transport: str, keep: bool) -> _Held:
+    """Scene and target for a renderer. `keep` shares them with later calls of `render`."""
+    scene = gl.call(lambda context: cache.find_scene(model, transport))
+    upload = None if scene is not None else _upload(model, transport)
+
+    def make(context: moderngl.Context) -> _Held:
+        found = scene
+        if found is None:
+            assert upload is not None
+            found = upload(context)
+            if keep:
+                cache.keep_scene(model, transport, found)
+        target = cache.target(context, size, samples) if keep else Target(context, size, samples)
+        gl.check(context, "sending the model to the GPU")
+        return _Held(found, target)
+
+    return gl.call(make)
+
+
+def _upload(model: Model, transport: str) -> Any:
+    """A function that makes the model's scene in a context; what needs no OpenGL is done here and now."""
+    if len(model.mesh.positions):
+        prepared = geometry(model)
+        return lambda context: MeshScene(context, prepared, transport)
+    skeleton = model.skeleton
+    rest = np.array(skeleton.rest_global[:, :3, 3])
+    parents = np.array(skeleton.parents)
+    return lambda context: SkeletonScene(context, parents, rest)
+
+
+def _release(thread: gl.GraphicsThread, held: _Held) -> None:
+    def drop(context: moderngl.Context) -> None:
+        held.parts = None
+
+    thread.post(drop)
+
+
+def _check_size(size: tuple[int, int]) -> tuple[int, int]:
+    try:
+        width, height = (operator.index(side) for side in size)
+    except (TypeError, ValueError):
+        raise TypeError(f"size is {size!r}; expected (width, height), two whole numbers") from None
+    if width < 1 or height < 1:
+        raise ValueError(f"size is {size!r}; expected (width, height) of at least 1 pixel each")
+    return width, height
+
+
+def _check_samples(samples: int) -> int:
+    try:
+        number = operator.index(samples)
+    except TypeError:
+        raise TypeError(f"samples is {samples!r}; expected a whole number") from None
+    if not 0 <= number <= _MAX_SAMPLES:
+        raise ValueError(f"samples is {number}; expected 0 to {_MAX_SAMPLES}")
+    return number

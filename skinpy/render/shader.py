@@ -1,0 +1,146 @@
+"""GLSL programs from the files of `skinpy.shaders`, with includes and errors that name file and line.
+
+`#include "file.glsl"` puts another file of the folder in; `#include NAME` the file that the define NAME
+stands for, which is how one vertex shader serves every palette transport.
+"""
+
+from __future__ import annotations
+
+import importlib.resources
+import re
+import weakref
+from collections.abc import Mapping
+from functools import cache
+
+import moderngl
+
+from skinpy.errors import ShaderError
+
+_INCLUDE = re.compile(r'\s*#include\s+(?:"([^"]+)"|(\w+))\s*$')
+# "0:12(3): error" (Mesa), "0(12) : error" (NVIDIA), "ERROR: 0:12:" (others): string, then line.
+_LOG_LINE = re.compile(r"^(?:ERROR: |WARNING: )?0(?::(\d+)(?:\(\d+\))?|\((\d+)\))\s*:?\s*", re.MULTILINE)
+
+
+class Source:
+    """One shader, ready to compile: its text, and the file and line that each of its lines is from."""
+
+    def __init__(self, name: str, defines: Mapping[str, int | str]) -> None:
+        """Read the shader file `name`; `defines` become macros, strings name files to include.
+
+        Raises ShaderError where the file or one that it includes is not there, or includes itself.
+        """
+        self.name = name
+        self._defines = defines
+        self._lines: list[str] = []
+        self._origins: list[tuple[str, int]] = []
+        self._append(name, ())
+
+    @property
+    def text(self) -> str:
+        """The whole source, includes and defines put in."""
+        return "\n".join(self._lines) + "\n"
+
+    def explain(self, log: str) -> str:
+        """The compiler's log with the file and line of our sources in place of its own counting."""
+
+        def place(match: re.Match[str]) -> str:
+            line = int(match[1] or match[2])
+            if not 1 <= line <= len(self._origins):
+                return match[0]
+            file, number = self._origins[line - 1]
+            return f"{file}:{number}: "
+
+        return _LOG_LINE.sub(place, log)
+
+    def _append(self, name: str, parents: tuple[str, ...]) -> None:
+        if name in parents:
+            raise ShaderError(f"{parents[-1]}: {name} includes itself")
+        for number, line in enumerate(_read(name, parents).splitlines(), start=1):
+            include = _INCLUDE.match(line)
+            if include is not None:
+                self._append(self._included(include, name, number), (*parents, name))
+                continue
+            self._put(line, name, number)
+            if line.startswith("#version"):  # it must come first, so the defines come second
+                for key, value in self._defines.items():
+                    if isinstance(value, int):
+                        self._put(f"#define {key} {value}", name, number)
+
+    def _included(self, include: re.Match[str], name: str, number: int) -> str:
+        if include[1] is not None:
+            return include[1]
+        file = self._defines.get(include[2])
+        if not isinstance(file, str):
+            raise ShaderError(f"{name}:{number}: #include {include[2]}, but no file was given for it")
+        return file
+
+    def _put(self, line: str, name: str, number: int) -> None:
+        self._lines.append(line)
+        self._origins.append((name, number))
+
+
+@cache
+def _read(name: str, parents: tuple[str, ...]) -> str:
+    try:
+        return importlib.resources.files("skinpy.shaders").joinpath(name).read_text("utf-8")
+    except FileNotFoundError:
+        where = f"{parents[-1]} includes" if parents else "there is no shader"
+        raise ShaderError(f"{where} {name!r}, which is not in skinpy.shaders") from None
+
+
+def build(
+    context: moderngl.Context,
+    vertex: str,
+    fragment: str | None = None,
+    *,
+    defines: Mapping[str, int | str] | None = None,
+    varyings: tuple[str, ...] = (),
+) -> moderngl.Program:
+    """Compile and link the named shader files; call it on the context's own thread.
+
+    `varyings` are the outputs that transform feedback captures, interleaved; then `fragment` may be None.
+    Raises ShaderError with the compiler's words, each with file and line.
+    """
+    sources = [Source(name, defines or {}) for name in (vertex, fragment) if name is not None]
+    try:
+        return context.program(
+            vertex_shader=sources[0].text,
+            fragment_shader=sources[1].text if fragment is not None else None,
+            varyings=varyings,
+        )
+    except moderngl.Error as error:
+        log = str(error)
+        failed = sources[-1] if "fragment_shader" in log else sources[0]
+        names = " and ".join(source.name for source in sources)
+        raise ShaderError(f"{names}: {failed.explain(log).strip()}") from None
+
+
+class Programs:
+    """The compiled programs of one context, each compiled once. Get it by `programs(context)`."""
+
+    def __init__(self, context: moderngl.Context) -> None:
+        self._context = weakref.ref(context)
+        self._programs: dict[tuple[object, ...], moderngl.Program] = {}
+
+    def get(
+        self,
+        vertex: str,
+        fragment: str | None = None,
+        *,
+        defines: Mapping[str, int | str] | None = None,
+        varyings: tuple[str, ...] = (),
+    ) -> moderngl.Program:
+        """As `build`, but the same arguments give the same program again."""
+        key = (vertex, fragment, tuple(sorted((defines or {}).items())), varyings)
+        if key not in self._programs:
+            context = self._context()
+            assert context is not None, "a program is asked for on behalf of a living context"
+            self._programs[key] = build(context, vertex, fragment, defines=defines, varyings=varyings)
+        return self._programs[key]
+
+
+def programs(context: moderngl.Context) -> Programs:
+    """The program cache of a context; it lives as long as the context."""
+    if not isinstance(context.extra, Programs):
+        context.extra = Programs(context)
+    return context.extra

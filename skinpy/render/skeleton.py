@@ -1,0 +1,106 @@
+"""Drawing the skeleton itself: what a model without a mesh (a BVH file, say) has to show."""
+
+from __future__ import annotations
+
+import moderngl
+import numpy as np
+from numpy.typing import NDArray
+
+from .geometry import Surface
+from .scene import set_surface, white_texture
+from .shader import programs
+from .view import View
+
+_LINK_COLOR = (0.30, 0.42, 0.62)  # linear RGB
+_JOINT_COLOR = (0.85, 0.35, 0.08)
+_LINK_WIDTH = 0.09  # of the link's length
+_LINK_WAIST = 0.18  # where the octahedron is widest, from the parent on
+_JOINT_SHARE = 0.014  # radius of a joint's mark, of the skeleton's size
+_FACES = 8  # of an octahedron
+
+
+class SkeletonScene:
+    """A model's skeleton as octahedra, thick at the parent, with a mark at each joint.
+
+    All calls belong on the context's thread. It keeps no reference to the model.
+    """
+
+    def __init__(
+        self, context: moderngl.Context, parents: NDArray[np.int32], rest: NDArray[np.float32]
+    ) -> None:
+        """`parents` (J,) int32 and the rest positions (J, 3) of the joints, scene space."""
+        self._context = context
+        self._parents = parents
+        self._size = float(np.ptp(rest, axis=0).max()) if len(rest) else 0.0
+        self._program = programs(context).get("plain.vert", "lit.frag")
+        self._white = white_texture(context)
+        # Two octahedra per joint at most, position, normal and color per corner.
+        self._buffer = context.buffer(reserve=max(len(parents), 1) * 2 * _FACES * 3 * 36, dynamic=True)
+        content = [(self._buffer, "3f 3f 3f", "in_position", "in_normal", "in_color")]
+        self._array = context.vertex_array(self._program, content)
+
+    def draw(self, pose: NDArray[np.float32], view: View, framebuffer: moderngl.Framebuffer) -> None:
+        """Draw the skeleton with the joints at `pose`, (J, 3), scene space."""
+        corners = skeleton_corners(pose, self._parents, self._size)
+        if not len(corners):
+            return
+        self._buffer.orphan()
+        self._buffer.write(corners)
+        view.set_uniforms(self._program)
+        set_surface(self._program, Surface((1.0, 1.0, 1.0, 1.0)))
+        self._program["base_texture"] = 0
+        self._white.use(0)
+        self._context.enable_only(moderngl.DEPTH_TEST)
+        self._array.render(moderngl.TRIANGLES, len(corners))
+
+
+def skeleton_corners(
+    joints: NDArray[np.floating], parents: NDArray[np.int32], size: float
+) -> NDArray[np.float32]:
+    """Triangles of a skeleton, (N, 9) float32: position, normal and color of three corners per face.
+
+    `joints` (J, 3) are the posed joints, `size` the skeleton's largest extent at rest.
+    """
+    joints = np.asarray(joints, np.float64).reshape(-1, 3)
+    if not len(joints):
+        return np.zeros((0, 9), np.float32)
+    children = np.flatnonzero(parents >= 0)
+    tails, heads = joints[parents[children]], joints[children]
+    lengths = np.linalg.norm(heads - tails, axis=1)
+    real = lengths > 1e-6 * size
+    links = _octahedra(tails[real], heads[real], lengths[real] * _LINK_WIDTH, _LINK_WAIST, _LINK_COLOR)
+    radius = np.array([0.0, 0.0, (size or 1.0) * _JOINT_SHARE])
+    marks = _octahedra(joints - radius, joints + radius, np.full(len(joints), radius[2]), 0.5, _JOINT_COLOR)
+    return np.concatenate([links, marks])
+
+
+def _octahedra(
+    tails: NDArray[np.float64],
+    heads: NDArray[np.float64],
+    widths: NDArray[np.float64],
+    waist: float,
+    color: tuple[float, float, float],
+) -> NDArray[np.float32]:
+    """Octahedra (N) from tails to heads, (N * 24, 9) float32, wound counterclockwise seen from outside."""
+    axis = heads - tails
+    # Any direction across the axis: its cross product with the coordinate axis that it is farthest from.
+    across = np.cross(axis, np.eye(3)[np.abs(axis).argmin(axis=1)])
+    across /= np.maximum(np.linalg.norm(across, axis=1, keepdims=True), 1e-300)
+    beside = np.cross(axis, across)
+    beside /= np.maximum(np.linalg.norm(beside, axis=1, keepdims=True), 1e-300)
+    middle = tails + waist * axis
+    width = widths[:, None]
+    ring = [middle + width * side for side in (across, beside, -across, -beside)]
+    faces = []
+    for i in range(4):
+        # across, beside and axis turn right-handedly: this order faces outwards.
+        faces.append(np.stack([ring[i], ring[(i + 1) % 4], heads], axis=1))
+        faces.append(np.stack([ring[(i + 1) % 4], ring[i], tails], axis=1))
+    corners = np.stack(faces, axis=1).reshape(-1, 3, 3)
+    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    normals /= np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), 1e-300)
+    result = np.empty((len(corners), 3, 9), np.float32)
+    result[..., :3] = corners
+    result[..., 3:6] = normals[:, None]
+    result[..., 6:] = color
+    return result.reshape(-1, 9)

@@ -1,0 +1,50 @@
+"""What a frame is drawn with apart from the model: the camera, and the light that follows it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import moderngl
+import numpy as np
+from numpy.typing import NDArray
+
+from .camera import Camera
+
+# Linear light. A white surface that faces the light gets about 1 from all together.
+_LIGHT = (0.72, 0.70, 0.66)
+_SKY = (0.33, 0.35, 0.39)
+_GROUND = (0.13, 0.12, 0.11)
+# The light stands behind the eye's left shoulder: to the right of the picture, up, and to the eye.
+_LIGHT_RIGHT, _LIGHT_UP, _LIGHT_BACK = -0.45, 0.75, 0.80
+
+
+@dataclass(frozen=True)
+class View:
+    """A camera, the picture's aspect (width by height) and the scene's up vector (3,), unit."""
+
+    camera: Camera
+    aspect: float
+    up: NDArray[np.float64]
+
+    def set_uniforms(self, program: moderngl.Program) -> None:
+        """Set the camera and the light in a program of lit.frag."""
+        camera = self.camera
+        matrix = camera.projection(self.aspect) @ camera.view()
+        # GLSL matrices lie column by column in memory.
+        program["view_projection"] = tuple(matrix.T.ravel())
+        program["eye"] = camera.eye
+        program["scene_up"] = tuple(self.up)
+        program["light_direction"] = tuple(self.light_direction())
+        program["light_color"] = _LIGHT
+        program["sky_color"] = _SKY
+        program["ground_color"] = _GROUND
+
+    def light_direction(self) -> NDArray[np.float64]:
+        """From the model towards the light: (3,) float64, unit."""
+        right, upward, back = self.camera.axes()
+        direction: NDArray[np.float64] = _LIGHT_RIGHT * right + _LIGHT_UP * upward + _LIGHT_BACK * back
+        return direction / np.linalg.norm(direction)
+
+    def nearness(self, point: NDArray[np.float64]) -> float:
+        """How near a point (3,) is to the eye along the view; only the order of these numbers counts."""
+        return float(point @ self.camera.axes()[2])
