@@ -1,0 +1,51 @@
+"""How the tests call the C compiler: the headers' folders are found as setup.py finds them."""
+
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest import ROOT
+
+SOURCES = ROOT / "csrc"
+
+
+def compiler() -> str:
+    """gcc, or what CC names; the test that asks is skipped where there is none."""
+    name = os.environ.get("CC") or "gcc"
+    found = shutil.which(name)
+    if found is None:
+        pytest.skip(f"no C compiler: {name} is not on PATH")
+    return found
+
+
+def include_flags(*wanted: str) -> list[str]:
+    """-isystem for those of cglm, jsmn, assimp, python and numpy that are not in /usr/include."""
+    folders: list[Path] = []
+    for name in wanted:
+        chosen = os.environ.get(f"SKINPY_{name.upper()}_DIR")
+        if name == "python":
+            folders.append(Path(sysconfig.get_path("include")))
+        elif name == "numpy":
+            folders.append(Path(np.get_include()))
+        elif chosen:
+            folders += [Path(chosen, "include"), Path(chosen)]
+        elif name == "assimp":
+            folders += [Path(entry, "cmeel.prefix", "include") for entry in sys.path if entry]
+    return [f"-isystem{folder}" for folder in folders if folder.is_dir()]
+
+
+def run(*command: str | Path, timeout: float = 120) -> subprocess.CompletedProcess[str]:
+    """The finished process; what it wrote on both channels is in stdout."""
+    return subprocess.run(
+        [str(part) for part in command],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+        timeout=timeout,
+    )

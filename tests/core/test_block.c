@@ -1,0 +1,384 @@
+/* test_block.c: a good block opens, and every rule of sk_block.h that one can break is noticed. */
+#include "check.h"
+
+#include "small_model.h"
+
+static void *write_model(const small_model *model, size_t *size) {
+  sk_error error;
+  void *block = small_model_write(model, size, &error);
+  CHECK(block);
+  return block;
+}
+
+/* ---- what is right ----------------------------------------------------------------- */
+
+static void a_good_model_opens(void) {
+  small_model written;
+  sk_model model;
+  sk_error error = {SK_OK, ""};
+  size_t size;
+  int kind;
+  char *block;
+  small_model_set(&written);
+  block = write_model(&written, &size);
+  if (sk_model_open(block, size, &model, &error)) check_failed(__FILE__, __LINE__, "%s", error.message);
+  for (kind = 0; kind < SK_SECTION_COUNT; kind++) {
+    const sk_section *section = &model.block.sections[kind];
+    CHECK(section->data && section->rows);
+    CHECK_EQUAL(((const char *)section->data - block) % SK_ALIGNMENT, 0);
+    CHECK_EQUAL(section->stride, sk_section_stride((sk_section_kind)kind, K));
+    CHECK((const char *)section->data + section->rows * section->stride <= block + size);
+  }
+  CHECK_EQUAL(model.skeleton.joint_count, JOINTS);
+  CHECK_EQUAL(model.skin.slot_count, SLOTS);
+  CHECK_EQUAL(model.mesh.vertex_count, VERTICES);
+  CHECK_EQUAL(model.mesh.influences, K);
+  CHECK_EQUAL(model.clip_count, 2);
+  CHECK_FLOATS(model.skeleton.rest_local, written.rest_local, JOINTS * 16, 0);
+  CHECK_FLOATS(model.mesh.positions, written.positions, VERTICES * 3, 0);
+  CHECK(memcmp(model.mesh.slots, written.vertex_slots, sizeof written.vertex_slots) == 0);
+  sk_free(block);
+}
+
+static void a_block_of_clips_opens(void) {
+  small_model written;
+  sk_model model;
+  sk_error error = {SK_OK, ""};
+  size_t size;
+  void *block;
+  small_model_set(&written);
+  block = small_clips_write(&written, &size, &error);
+  CHECK(block);
+  if (sk_model_open(block, size, &model, &error)) check_failed(__FILE__, __LINE__, "%s", error.message);
+  CHECK_EQUAL(model.clip_count, 2);
+  CHECK_EQUAL(model.skeleton.joint_count, 0);
+  CHECK_EQUAL(model.mesh.vertex_count, 0);
+  sk_free(block);
+}
+
+/* A skeleton without a mesh, a skin or clips: whatever has no rows may be left out. */
+static void a_skeleton_alone_opens(void) {
+  small_model m;
+  sk_model model;
+  sk_error error = {SK_OK, ""};
+  size_t size;
+  void *block;
+  small_model_set(&m);
+  m.info.slots = 0;
+  m.info.vertices = m.info.faces = 0;
+  {
+    const sk_block_part parts[] = {
+        {SK_SECTION_INFO, sizeof m.info, 1, &m.info},
+        {SK_SECTION_TEXT, 1, m.text_length, m.text},
+        {SK_SECTION_JOINT_NAMES, sizeof *m.names, JOINTS, m.names},
+        {SK_SECTION_JOINT_PARENTS, sizeof *m.parents, JOINTS, m.parents},
+        {SK_SECTION_REST_TRANSLATION, 12, JOINTS, m.translation},
+        {SK_SECTION_REST_ROTATION, 16, JOINTS, m.rotation},
+        {SK_SECTION_REST_SCALE, 12, JOINTS, m.scale},
+        {SK_SECTION_REST_LOCAL, 64, JOINTS, m.rest_local},
+        {SK_SECTION_POSITIONS, 12, 0, NULL},
+    };
+    CHECK_EQUAL(sk_block_write(parts, COUNT(parts), &block, &size, &error), SK_OK);
+  }
+  if (sk_model_open(block, size, &model, &error)) check_failed(__FILE__, __LINE__, "%s", error.message);
+  CHECK_EQUAL(model.skeleton.joint_count, JOINTS);
+  CHECK_EQUAL(model.mesh.vertex_count, 0);
+  CHECK_EQUAL(model.clip_count, 0);
+  sk_free(block);
+}
+
+/* ---- what is wrong, one rule a line ---------------------------------------------------- */
+
+typedef struct broken {
+  const char *words; /* of the sentence that answers */
+  void (*spoil)(small_model *m);
+} broken;
+
+#define SPOIL(name, statement) \
+  static void name(small_model *m) { statement; }
+
+SPOIL(kind_unknown, m->info.kind = 7)
+SPOIL(influences_none, m->info.influences = 0)
+SPOIL(influences_many, m->info.influences = 9)
+SPOIL(influences_other, m->info.influences = 1)
+SPOIL(joints_none, m->info.joints = 0)
+SPOIL(joints_more, m->info.joints = JOINTS + 1)
+SPOIL(joints_many, m->info.joints = SK_MAX_JOINTS + 1)
+SPOIL(slots_many, m->info.slots = SK_MAX_SLOTS + 1)
+SPOIL(vertices_many, m->info.vertices = UINT64_MAX)
+SPOIL(vertices_fewer, m->info.vertices = VERTICES - 1)
+SPOIL(faces_more, m->info.faces = FACES + 1)
+SPOIL(axis_unknown, m->info.up = SK_AXIS_COUNT)
+SPOIL(unit_nan, m->info.unit_meters = NAN)
+SPOIL(unit_negative, m->info.unit_meters = -1)
+SPOIL(format_outside, m->info.source_format.length = 1000)
+SPOIL(joint_name_outside, m->names[1].offset = UINT32_MAX)
+SPOIL(parent_itself, m->parents[1] = 1)
+SPOIL(parent_later, m->parents[1] = 2)
+SPOIL(parent_negative, m->parents[1] = -2)
+SPOIL(rest_rotation_long, m->rotation[7] = 2)
+SPOIL(rest_rotation_zero, m->rotation[7] = 0)
+SPOIL(rest_nan, m->translation[4] = NAN)
+SPOIL(rest_infinite, m->scale[0] = INFINITY)
+SPOIL(rest_not_affine, m->rest_local[12] = 0.5f)
+SPOIL(slot_joint_outside, m->slot_joints[1] = JOINTS)
+SPOIL(slot_joint_negative, m->slot_joints[0] = -1)
+SPOIL(inverse_bind_not_affine, m->inverse_bind[31] = 0)
+SPOIL(inverse_bind_nan, m->inverse_bind[3] = NAN)
+SPOIL(position_infinite, m->positions[11] = -INFINITY)
+SPOIL(normal_nan, m->normals[0] = NAN)
+SPOIL(uv_nan, m->uvs[1] = NAN)
+SPOIL(color_nan, m->colors[1] = NAN)
+SPOIL(tangent_nan, m->tangents[1] = NAN)
+SPOIL(vertex_slot_outside, m->vertex_slots[3] = SLOTS)
+SPOIL(weight_nan, m->vertex_weights[0] = NAN)
+SPOIL(weights_rise, (m->vertex_weights[2] = 0.25f, m->vertex_weights[3] = 0.75f))
+SPOIL(weights_negative, (m->vertex_weights[2] = 1.5f, m->vertex_weights[3] = -0.5f))
+SPOIL(weights_sum, m->vertex_weights[0] = 0.9f)
+SPOIL(face_outside, m->faces[5] = VERTICES)
+SPOIL(submesh_node_outside, m->submeshes[0].node = JOINTS)
+SPOIL(submesh_node_none, m->submeshes[0].node = SK_NONE)
+SPOIL(submesh_material_outside, m->submeshes[0].material = 1)
+SPOIL(submesh_material_negative, m->submeshes[0].material = -2)
+SPOIL(submesh_vertices_outside, m->submeshes[0].first_vertex = 1)
+SPOIL(submesh_vertices_overflow, m->submeshes[0].first_vertex = UINT32_MAX)
+SPOIL(submesh_faces_outside, m->submeshes[0].face_count = FACES + 1)
+SPOIL(submesh_name_outside, m->submeshes[0].name.length = UINT32_MAX)
+SPOIL(material_texture_outside, m->materials[0].texture = 1)
+SPOIL(material_texture_negative, m->materials[0].texture = -7)
+SPOIL(material_color_nan, m->materials[0].base_color[2] = NAN)
+SPOIL(material_sides, m->materials[0].double_sided = 2)
+SPOIL(material_alpha, m->materials[0].alpha = SK_ALPHA_COUNT)
+SPOIL(material_name_outside, m->materials[0].name.offset = 1u << 30)
+SPOIL(texture_outside, m->textures[0].offset = 1)
+SPOIL(texture_overflow, m->textures[0].offset = UINT64_MAX - 7)
+SPOIL(texture_rows_missing, m->textures[0].height = 3)
+SPOIL(texture_rows_overflow, m->textures[0].width = m->textures[0].height = UINT32_MAX)
+SPOIL(texture_format_outside, m->textures[0].format.offset = 999)
+SPOIL(clip_name_outside, m->clips[0].name.offset = 999)
+SPOIL(clip_duration_nan, m->clips[0].duration = NAN)
+SPOIL(clip_duration_negative, m->clips[0].duration = -1)
+SPOIL(clip_ticks_zero, m->clips[0].ticks_per_second = 0)
+SPOIL(clip_channels_gap, m->clips[0].first_channel = 1)
+SPOIL(clip_channels_more, m->clips[0].channel_count = UINT32_MAX)
+SPOIL(clip_channels_fewer, m->clips[0].channel_count = (m->clips[1].first_channel = CHANNELS - 1))
+SPOIL(channel_joint_outside, m->channels[0].joint = JOINTS)
+SPOIL(channel_joint_negative, m->channels[0].joint = -1)
+SPOIL(channel_path, m->channels[0].path = SK_PATH_COUNT)
+SPOIL(channel_interpolation, m->channels[0].interpolation = SK_INTERPOLATION_COUNT)
+SPOIL(channel_keys_none, m->channels[0].key_count = 0)
+SPOIL(channel_keys_many, m->channels[0].key_count = UINT32_MAX)
+SPOIL(channel_times_outside, m->channels[0].times = KEY_TIMES - 2)
+SPOIL(channel_times_overflow, m->channels[0].times = UINT64_MAX)
+SPOIL(channel_values_outside, m->channels[0].values = KEY_VALUES - 8)
+SPOIL(channel_tangents_missing, m->channels[2].in_tangents = SK_NONE64)
+SPOIL(channel_tangents_outside, m->channels[2].out_tangents = KEY_VALUES - 5)
+SPOIL(channel_tangents_not_wanted, m->channels[0].in_tangents = 0)
+SPOIL(key_times_equal, m->times[1] = m->times[0])
+SPOIL(key_times_fall, m->times[1] = 3)
+SPOIL(key_times_nan, m->times[1] = NAN)
+SPOIL(key_times_infinite, m->times[2] = INFINITY)
+SPOIL(key_value_nan, m->values[STEP_VALUES] = NAN)
+SPOIL(key_rotation_long, m->values[LINEAR_VALUES + 3] = 1.5f)
+SPOIL(tangent_infinite, m->values[CUBIC_OUT] = INFINITY)
+SPOIL(report_severity, m->report[0].severity = SK_SEVERITY_COUNT)
+SPOIL(report_text_outside, m->report[0].message.offset = 64)
+
+static const broken broken_models[] = {
+    {"kind 7", kind_unknown},
+    {"influences", influences_none},
+    {"influences", influences_many},
+    {"VERTEX_SLOTS", influences_other},
+    {"joint", joints_none},
+    {"JOINT", joints_more},
+    {"joints", joints_many},
+    {"slots", slots_many},
+    {"vertices", vertices_many},
+    {"rows", vertices_fewer},
+    {"FACES", faces_more},
+    {"axis", axis_unknown},
+    {"unit", unit_nan},
+    {"unit", unit_negative},
+    {"string", format_outside},
+    {"joint 1", joint_name_outside},
+    {"joint 1 has parent 1", parent_itself},
+    {"joint 1 has parent 2", parent_later},
+    {"joint 1 has parent -2", parent_negative},
+    {"joint 1", rest_rotation_long},
+    {"joint 1", rest_rotation_zero},
+    {"REST_TRANSLATION", rest_nan},
+    {"REST_SCALE", rest_infinite},
+    {"REST_LOCAL", rest_not_affine},
+    {"slot 1 follows joint 3", slot_joint_outside},
+    {"slot 0 follows joint -1", slot_joint_negative},
+    {"SLOT_INVERSE_BIND", inverse_bind_not_affine},
+    {"SLOT_INVERSE_BIND", inverse_bind_nan},
+    {"POSITIONS", position_infinite},
+    {"NORMALS", normal_nan},
+    {"UVS", uv_nan},
+    {"COLORS", color_nan},
+    {"TANGENTS", tangent_nan},
+    {"vertex 1 follows slot 2", vertex_slot_outside},
+    {"VERTEX_WEIGHTS", weight_nan},
+    {"vertex 1", weights_rise},
+    {"vertex 1", weights_negative},
+    {"vertex 0", weights_sum},
+    {"uses vertex 4", face_outside},
+    {"submesh 0 hangs on joint 3", submesh_node_outside},
+    {"submesh 0 hangs on joint -1", submesh_node_none},
+    {"submesh 0 has material 1", submesh_material_outside},
+    {"submesh 0 has material -2", submesh_material_negative},
+    {"submesh 0", submesh_vertices_outside},
+    {"submesh 0", submesh_vertices_overflow},
+    {"submesh 0", submesh_faces_outside},
+    {"submesh 0", submesh_name_outside},
+    {"material 0 has texture 1", material_texture_outside},
+    {"material 0 has texture -7", material_texture_negative},
+    {"material 0", material_color_nan},
+    {"material 0", material_sides},
+    {"material 0", material_alpha},
+    {"material 0", material_name_outside},
+    {"texture 0", texture_outside},
+    {"texture 0", texture_overflow},
+    {"texture 0", texture_rows_missing},
+    {"texture 0", texture_rows_overflow},
+    {"texture 0", texture_format_outside},
+    {"clip 0", clip_name_outside},
+    {"clip 0", clip_duration_nan},
+    {"clip 0", clip_duration_negative},
+    {"clip 0", clip_ticks_zero},
+    {"clip 0", clip_channels_gap},
+    {"clip 0", clip_channels_more},
+    {"no clip", clip_channels_fewer},
+    {"channel 0 moves joint 3", channel_joint_outside},
+    {"channel 0 moves joint -1", channel_joint_negative},
+    {"channel 0", channel_path},
+    {"channel 0", channel_interpolation},
+    {"channel 0", channel_keys_none},
+    {"values", channel_keys_many},
+    {"channel 0", channel_times_outside},
+    {"channel 0", channel_times_overflow},
+    {"channel 0", channel_values_outside},
+    {"channel 2", channel_tangents_missing},
+    {"channel 2", channel_tangents_outside},
+    {"channel 0", channel_tangents_not_wanted},
+    {"channel 0: its key times", key_times_equal},
+    {"channel 0: its key times", key_times_fall},
+    {"channel 0: its key times", key_times_nan},
+    {"channel 0: its key times", key_times_infinite},
+    {"VALUES", key_value_nan},
+    {"channel 1", key_rotation_long},
+    {"VALUES", tangent_infinite},
+    {"report entry 0", report_severity},
+    {"report entry 0", report_text_outside},
+};
+
+static void every_broken_rule_is_named(void) {
+  size_t i;
+  for (i = 0; i < COUNT(broken_models); i++) {
+    small_model written;
+    sk_block opened;
+    sk_error error = {SK_OK, "it opened"};
+    size_t size;
+    void *block;
+    small_model_set(&written);
+    broken_models[i].spoil(&written);
+    block = write_model(&written, &size);
+    sk_block_open(block, size, &opened, &error);
+    sk_free(block);
+    if (error.status != SK_ERROR_BLOCK || !strstr(error.message, broken_models[i].words))
+      check_failed(__FILE__, __LINE__, "row %zu of broken_models: \"%s\" lacks \"%s\"", i, error.message,
+                   broken_models[i].words);
+  }
+}
+
+/* ---- header and table ------------------------------------------------------------------ */
+
+/* Writes a good block, puts `value` of `bytes` bytes at `offset`, and checks the answer's words. */
+static void spoil_bytes(size_t offset, uint64_t value, size_t bytes, const char *words) {
+  small_model written;
+  sk_block opened;
+  sk_error error = {SK_OK, "it opened"};
+  size_t size;
+  char *block;
+  small_model_set(&written);
+  block = write_model(&written, &size);
+  memcpy(block + offset, &value, bytes);
+  sk_block_open(block, size, &opened, &error);
+  sk_free(block);
+  CHECK_WORDS(error.message, words);
+  CHECK_EQUAL(error.status, SK_ERROR_BLOCK);
+}
+
+static void a_broken_header_is_named(void) {
+  enum { VERSION = 8, SECTION_COUNT = 12, SIZE = 16, FIRST = 64, SECOND = 96 };
+  spoil_bytes(0, 'X', 1, "magic");
+  spoil_bytes(VERSION, 2, 4, "version 2");
+  spoil_bytes(SECTION_COUNT, UINT32_MAX, 4, "sections");
+  spoil_bytes(SECTION_COUNT, 0, 4, "INFO");
+  spoil_bytes(SIZE, 64, 8, "64 bytes");
+  spoil_bytes(FIRST, SK_SECTION_COUNT, 4, "unknown kind");
+  spoil_bytes(SECOND, SK_SECTION_INFO, 4, "twice");
+  spoil_bytes(FIRST + 4, 8, 4, "INFO");
+  spoil_bytes(SECOND + 4, 0, 4, "TEXT");
+  spoil_bytes(SECOND + 8, 1, 8, "TEXT");
+  spoil_bytes(SECOND + 8, UINT64_MAX - 63, 8, "TEXT");
+  spoil_bytes(SECOND + 16, UINT64_MAX, 8, "TEXT");
+  spoil_bytes(SECOND + 16, 0, 8, "TEXT");
+}
+
+static void an_odd_address_is_refused(void) {
+  small_model written;
+  sk_block opened;
+  sk_error error;
+  size_t size;
+  char *block, *moved;
+  small_model_set(&written);
+  block = write_model(&written, &size);
+  moved = malloc(size + 4);
+  memcpy(moved + 4, block, size);
+  CHECK_EQUAL(sk_block_open(moved + 4, size, &opened, &error), SK_ERROR_BLOCK);
+  CHECK_EQUAL(sk_block_open(NULL, 0, &opened, &error), SK_ERROR_BLOCK);
+  free(moved);
+  sk_free(block);
+}
+
+static void a_mesh_among_clips_is_refused(void) {
+  small_model written;
+  sk_block opened;
+  sk_error error = {SK_OK, "it opened"};
+  size_t size;
+  void *block;
+  small_model_set(&written);
+  written.info.kind = SK_BLOCK_CLIPS;
+  block = write_model(&written, &size);
+  CHECK_EQUAL(sk_block_open(block, size, &opened, &error), SK_ERROR_BLOCK);
+  CHECK_WORDS(error.message, "clips");
+  sk_free(block);
+  written.info.slots = 0;
+  written.info.vertices = written.info.faces = 0;
+  block = write_model(&written, &size);
+  CHECK_EQUAL(sk_block_open(block, size, &opened, &error), SK_ERROR_BLOCK);
+  sk_free(block);
+}
+
+static void too_much_to_write_is_refused(void) {
+  const sk_block_part parts[] = {{SK_SECTION_POSITIONS, 12, UINT64_MAX / 2, "x"}};
+  sk_error error;
+  size_t size;
+  void *block = &size;
+  CHECK(sk_block_write(parts, 1, &block, &size, &error) != SK_OK);
+  CHECK(!block);
+}
+
+const check_test block_tests[] = {
+    TEST(a_good_model_opens),
+    TEST(a_block_of_clips_opens),
+    TEST(a_skeleton_alone_opens),
+    TEST(every_broken_rule_is_named),
+    TEST(a_broken_header_is_named),
+    TEST(an_odd_address_is_refused),
+    TEST(a_mesh_among_clips_is_refused),
+    TEST(too_much_to_write_is_refused),
+    {NULL, NULL},
+};
