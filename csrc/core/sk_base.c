@@ -98,7 +98,7 @@ bool sk_multiply(size_t a, size_t b, size_t *product) {
 
 void *sk_array_extend(sk_array *array, size_t count) {
   char *place;
-  if (count > array->capacity - array->count) {
+  if (!array->data || count > array->capacity - array->count) {
     size_t wanted = array->capacity + array->capacity / 2 + 16, bytes;
     void *data;
     if (count > SIZE_MAX - array->count) return NULL;
