@@ -144,7 +144,10 @@ class Camera:
 
 
 def _vector(name: str, value: ArrayLike) -> tuple[float, float, float]:
-    array = np.asarray(value, np.float64)
+    try:
+        array = np.asarray(value, np.float64)
+    except (TypeError, ValueError):
+        array = np.empty(0)
     if array.shape != (3,) or not np.isfinite(array).all():
         raise ValueError(f"{name} is {value!r}; expected 3 finite numbers")
     return float(array[0]), float(array[1]), float(array[2])
