@@ -326,11 +326,13 @@ def bind(file: Gltf, joints: Sequence[int]) -> NDArray[Any]:
 
 def skin_weights(rng: Rng, vertices: int, joints: int, width: int = 4) -> tuple[Any, Any]:
     """(V, width) different joints and weights that sum to 1 in float32, none of them equal."""
-    width_used = min(width, joints)
+    used = min(width, joints)
     index = np.zeros((vertices, width), np.int64)
     weight = np.zeros((vertices, width))
-    index[:, :width_used] = np.argsort(rng.random((vertices, joints)), 1)[:, :width_used]
-    weight[:, :width_used] = rng.uniform(0.05, 1.0, (vertices, width_used))
+    # random steps around the ring of joints that cannot come full circle
+    steps = rng.integers(1, joints // used + 1, (vertices, used))
+    index[:, :used] = (np.cumsum(steps, 1) + rng.integers(joints, size=(vertices, 1))) % joints
+    weight[:, :used] = rng.uniform(0.05, 1.0, (vertices, used))
     return index, weight / weight.sum(1, keepdims=True)
 
 
@@ -372,9 +374,8 @@ def random_model(
         parent = nodes[-1] if rng.random() < 0.8 else nodes[int(rng.integers(len(nodes)))]
         offset = (0, 0.15, 0) + rng.normal(size=3) * 0.03
         nodes.append(file.node(f"j{j}", parent, t=offset, r=quaternions(rng, 1, 0.5)[0]))
-    index, weight = skin_weights(rng, vertices, min(joints, 64))
+    index, weight = skin_weights(rng, vertices, joints)
     anchors = rest_globals(file)[nodes, :3, 3]
-    index = index if joints <= 64 else (index * (joints // 64) + rng.integers(joints // 64)) % joints
     positions = anchors[index[:, 0]] + rng.normal(size=(vertices, 3)) * 0.05
     normals = rng.normal(size=(vertices, 3))
     normals /= np.linalg.norm(normals, axis=1, keepdims=True)
