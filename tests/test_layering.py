@@ -1,0 +1,276 @@
+"""Each layer uses only what stands to its left:
+
+base <- math <- block <- assets <- jobs <- ext <- skinpy <- skinpy.render <- skinpy.output <- skinpy.view
+and beside the jobs: base, math, block <- import. Besides: what no source file may hold.
+"""
+
+import ast
+import hashlib
+import json
+import re
+import struct
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from c_compiler import SOURCES, compiler, include_flags, run
+from conftest import DATA, ROOT
+
+C_FILES = sorted(SOURCES.glob("*/*.[ch]"))
+HEADERS = [path for path in C_FILES if path.suffix == ".h"]
+PYTHON_FILES = sorted((ROOT / "skinpy").rglob("*.py"))
+SHADERS = sorted(path for path in (ROOT / "shaders").iterdir() if path.is_file())
+PRODUCT = [*C_FILES, *PYTHON_FILES, *SHADERS, ROOT / "setup.py", *sorted((ROOT / "skinpy").glob("*.pyi"))]
+
+C11 = {
+    *("assert", "complex", "ctype", "errno", "fenv", "float", "inttypes", "iso646", "limits", "locale"),
+    *("math", "setjmp", "signal", "stdalign", "stdarg", "stdatomic", "stdbool", "stddef", "stdint", "stdio"),
+    *("stdlib", "stdnoreturn", "string", "tgmath", "threads", "time", "uchar", "wchar", "wctype"),
+}
+POSIX = {"dirent", "dlfcn", "fcntl", "pthread", "sys/mman", "sys/stat", "sys/types", "unistd"}
+
+# Ranks within csrc/core; a file uses its own rank and those below. What is not listed is a job.
+CORE_RANKS = {"sk_base": 0, "sk_math": 1, "sk_block": 2, "sk_block_check": 2}
+ASSETS = ("sk_skeleton", "sk_clip", "sk_mesh", "sk_skin", "sk_morph", "sk_uv", "sk_model")
+CORE_RANKS |= dict.fromkeys(ASSETS, 3)
+JOB_RANK = 4
+
+# Ranks of the Python packages, from left to right; the command line stands to the right of all.
+PYTHON_RANKS = {"skinpy": 0, "skinpy.shaders": 0, "skinpy.render": 1, "skinpy.output": 2, "skinpy.view": 3}
+FOREIGN = {"skinpy": {"numpy"}, "skinpy.render": {"numpy", "moderngl"}, "skinpy.output": {"numpy"}}
+
+
+def name_of(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+def includes(path: Path) -> list[tuple[str, str]]:
+    """Pairs of '<' or '"' and what is included."""
+    return re.findall(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', path.read_text(), re.MULTILINE)
+
+
+def own_includes(path: Path) -> list[Path]:
+    return [(path.parent / name).resolve() for mark, name in includes(path) if mark == '"']
+
+
+def foreign_includes(path: Path) -> set[str]:
+    """What is included in angle brackets and is no C11 header."""
+    return {name for mark, name in includes(path) if mark == "<" and name.removesuffix(".h") not in C11}
+
+
+def test_there_is_something_to_look_at() -> None:
+    assert len(HEADERS) > 10
+    assert len(PYTHON_FILES) > 5
+    assert all(list(SOURCES.glob(f"{layer}/*.c")) for layer in ("core", "import", "ext"))
+
+
+# ---- C -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("path", C_FILES, ids=name_of)
+def test_own_includes_exist_and_stay_in_their_layer(path: Path) -> None:
+    layer = path.parent.name
+    allowed = {"core": {"core"}, "import": {"core", "import"}, "ext": {"core", "ext"}}[layer]
+    for target in own_includes(path):
+        assert target.is_file(), f"{name_of(path)} includes {target.name}, which is not there"
+        public = layer == "ext" and target == SOURCES / "import/sk_import.h"
+        assert public or target.parent.name in allowed, f"{name_of(path)} includes {name_of(target)}"
+
+
+@pytest.mark.parametrize("path", sorted(SOURCES.glob("core/*.[ch]")), ids=name_of)
+def test_core_uses_what_stands_to_its_left(path: Path) -> None:
+    rank = CORE_RANKS.get(path.stem, JOB_RANK)
+    for target in own_includes(path):
+        assert CORE_RANKS.get(target.stem, JOB_RANK) <= rank, f"{path.name} includes {target.name}"
+
+
+@pytest.mark.parametrize("path", sorted(SOURCES.glob("import/*.[ch]")), ids=name_of)
+def test_import_knows_no_jobs(path: Path) -> None:
+    for target in own_includes(path):
+        rank = CORE_RANKS.get(target.stem, JOB_RANK)
+        assert target.parent.name != "core" or rank <= 2, f"{path.name} includes {target.name}"
+
+
+@pytest.mark.parametrize("path", C_FILES, ids=name_of)
+def test_foreign_headers_stand_where_they_may(path: Path) -> None:
+    layer = path.parent.name
+    for name in foreign_includes(path):
+        head = name.split("/")[0]
+        if head == "cglm":
+            assert path.stem.startswith("sk_math"), "cglm belongs to sk_math alone"
+        elif head == "assimp":
+            assert layer == "import" and path.name != "sk_import.h", "Assimp belongs inside csrc/import"
+        elif head == "jsmn.h":
+            assert layer == "import"
+        elif head == "numpy":
+            assert path.stem == "ext_array", "NumPy's C interface belongs to ext_array alone"
+        elif head in ("Python.h", "structmember.h"):
+            assert layer == "ext"
+        else:
+            assert name.removesuffix(".h") in POSIX and layer != "core", f"{path.name} includes <{name}>"
+
+
+def test_headers_have_no_cycle() -> None:
+    graph = {path: own_includes(path) for path in HEADERS}
+    done: set[Path] = set()
+
+    def visit(path: Path, trail: tuple[Path, ...]) -> None:
+        assert path not in trail, " -> ".join(step.name for step in (*trail, path))
+        if path in done:
+            return
+        for target in graph.get(path, ()):
+            visit(target, (*trail, path))
+        done.add(path)
+
+    for header in graph:
+        visit(header, ())
+
+
+@pytest.mark.parametrize("path", HEADERS, ids=name_of)
+def test_header_has_a_guard_and_compiles_alone(path: Path) -> None:
+    assert re.search(r"^#ifndef (\w+_H)\n#define \1\n", path.read_text(), re.MULTILINE)
+    foreign = {"core": ["cglm"], "import": ["cglm", "assimp", "jsmn"], "ext": ["cglm", "python", "numpy"]}
+    flags = ["-std=c11", "-Wall", "-Wextra", *include_flags(*foreign[path.parent.name])]
+    # By -include, as the compiler warns of a header that is its main file.
+    done = run(compiler(), *flags, "-fsyntax-only", "-include", path, "-xc", "/dev/null")
+    assert done.returncode == 0 and not done.stdout, done.stdout
+
+
+# ---- Python -------------------------------------------------------------------------------
+
+
+def package_of(path: Path) -> str:
+    return ".".join(path.relative_to(ROOT).parent.parts)
+
+
+def imported_from(node: ast.ImportFrom, package: str) -> Iterator[str]:
+    """Absolute names; a name that is imported from a package may be a module of it."""
+    parts = package.split(".")[: len(package.split(".")) + 1 - node.level] if node.level else []
+    module = ".".join([*parts, *(node.module or "").split(".")]).rstrip(".")
+    yield module
+    yield from (f"{module}.{alias.name}" for alias in node.names)
+
+
+def top_imports(path: Path) -> Iterator[str]:
+    """What is imported together with this file; what type checkers alone see does not count."""
+    pending: list[ast.stmt] = list(ast.parse(path.read_text()).body)
+    while pending:
+        node = pending.pop()
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield from imported_from(node, package_of(path))
+        elif isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+            pending += node.orelse
+        elif isinstance(node, ast.If | ast.Try):
+            pending += [*node.body, *node.orelse]
+        elif isinstance(node, ast.With | ast.ClassDef):
+            pending += node.body
+
+
+@pytest.mark.parametrize("path", PYTHON_FILES, ids=name_of)
+def test_packages_use_what_stands_to_their_left(path: Path) -> None:
+    package = package_of(path)
+    if path.name == "__main__.py":
+        return
+    for module in top_imports(path):
+        for other, rank in PYTHON_RANKS.items():
+            if module == other or module.startswith(other + "."):
+                assert rank <= PYTHON_RANKS[package], f"{name_of(path)} imports {module} at its top"
+
+
+@pytest.mark.parametrize("path", PYTHON_FILES, ids=name_of)
+def test_heavy_packages_are_imported_where_they_are_used(path: Path) -> None:
+    allowed = FOREIGN.get(package_of(path), {"numpy", "moderngl"}) | {"skinpy"} | set(sys.stdlib_module_names)
+    for module in top_imports(path):
+        assert module.split(".")[0] in allowed, f"{name_of(path)} imports {module} at its top"
+
+
+# ---- words --------------------------------------------------------------------------------
+
+FORBIDDEN = {
+    "unfinished work": r"\b(TODO|FIXME|HACK|XXX)\b|\b[Pp]laceholder",
+    "the path of a machine": r"(?<![\w.])/(work|root|home|Users)/",
+    "British spelling": r"(?i)colour|normalis(e|ing|ation)|initialis|vectoris|behaviour|\bcentre|\bgrey\b",
+}
+
+
+@pytest.mark.parametrize("what", FORBIDDEN)
+def test_the_product_is_free_of(what: str) -> None:
+    pattern = re.compile(FORBIDDEN[what])
+    for path in PRODUCT:
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            assert not pattern.search(line), f"{name_of(path)}:{number} holds {what}: {line.strip()}"
+
+
+def test_a_joint_is_no_bone() -> None:
+    """The word stands in csrc/import alone, where it is Assimp's."""
+    for path in PRODUCT:
+        if path.parent.name != "import":
+            found = re.search(r"(?i)(?<![a-z])bones?(?![a-z])", path.read_text())
+            assert not found, f"{name_of(path)} says {found[0]!r}" if found else ""
+
+
+# ---- the shared test data -------------------------------------------------------------------
+
+
+def words_of_the_data() -> set[str]:
+    """File names, stems of models, telling names of nodes, and hashes of the shared test files."""
+    words: set[str] = set()
+    for path in sorted(DATA.rglob("*")):
+        if path.is_file() and path.name != "README.md":
+            data = path.read_bytes()
+            words |= {path.name, hashlib.md5(data).hexdigest(), hashlib.sha256(data).hexdigest()}
+    models = sorted((DATA / "models").iterdir())
+    return words | {path.stem for path in models} | telling(names_in_gltf(models) | names_in_goldens())
+
+
+def telling(names: set[str]) -> set[str]:
+    """Without those that any program may use by itself: "root", "Head", Assimp's own "nodes[3]"."""
+    return {name for name in names if len(name) > 5 and re.fullmatch(r"\w*([0-9_]|[a-z][A-Z])\w*", name)}
+
+
+def names_in_gltf(models: list[Path]) -> set[str]:
+    documents = [gltf_json(path) for path in models if path.suffix in (".glb", ".gltf")]
+    kinds = ("nodes", "animations", "meshes")
+    items = [item for document in documents for kind in kinds for item in document.get(kind, ())]
+    return {str(item.get("name")) for item in items}
+
+
+def names_in_goldens() -> set[str]:
+    names: set[str] = set()
+    for path in sorted((DATA / "goldens").glob("*.npz")):
+        with np.load(path) as golden:
+            names |= {str(name) for name in golden["node_name"]} if "node_name" in golden else set()
+    return names
+
+
+def gltf_json(path: Path) -> dict[str, list[dict[str, object]]]:
+    data = path.read_bytes()
+    if data[:4] == b"glTF":
+        data = data[20 : 20 + struct.unpack_from("<I", data, 12)[0]]
+    document: dict[str, list[dict[str, object]]] = json.loads(data)
+    return document
+
+
+def vertex_counts_of_the_data() -> set[int]:
+    """Counts of the goldens' meshes, without those that mean something by themselves."""
+    counts: set[int] = set()
+    for path in sorted((DATA / "goldens").glob("*.npz")):
+        with np.load(path) as golden:
+            counts |= {len(golden[key]) for key in golden if key.endswith("_rest") and golden[key].ndim == 2}
+    return {count for count in counts if count >= 100 and count % 256}
+
+
+def test_no_test_file_is_known_to_the_product(shared_data: Path) -> None:
+    words = words_of_the_data()
+    assert len(words) > 200
+    counts = vertex_counts_of_the_data()
+    assert counts
+    known = [re.escape(word) for word in words] + [str(count) for count in counts]
+    pattern = re.compile(r"(?<![\w.])(" + "|".join(sorted(known, key=len, reverse=True)) + r")(?!\w)")
+    for path in PRODUCT:
+        found = pattern.search(path.read_text())
+        assert not found, f"{name_of(path)} names {found[0] if found else ''} of {shared_data}"
