@@ -77,7 +77,7 @@ bool sk_multiply(size_t a, size_t b, size_t *product);
 
 /* ---- a growing array ------------------------------------------------------- */
 
-/* Elements of one size, appended one after another. Zero-initialise all but `stride`. */
+/* Elements of one size, appended one after another. Zero-initialize all but `stride`. */
 typedef struct sk_array {
   void *data;
   size_t count, capacity;

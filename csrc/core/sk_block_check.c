@@ -14,7 +14,7 @@ static const sk_section *section_of(const sk_block *block, sk_section_kind kind)
 
 /* ---- numbers ----------------------------------------------------------------- */
 
-/* A float is finite when its exponent is not all ones; on the bits this loop vectorises. */
+/* A float is finite when its exponent is not all ones; on the bits this loop vectorizes. */
 static bool floats_are_finite(const void *data, uint64_t count) {
   const uint32_t *bits = data;
   uint32_t bad = 0;
