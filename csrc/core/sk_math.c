@@ -1,8 +1,16 @@
 /* sk_math.c: see sk_math.h. */
 #include "sk_math.h"
 
+#include <cglm/version.h>
 #include <math.h>
 #include <string.h>
+
+#define WORDS_OF(number) #number
+#define WORDS(number) WORDS_OF(number)
+
+const char *sk_math_cglm_version(void) {
+  return WORDS(CGLM_VERSION_MAJOR) "." WORDS(CGLM_VERSION_MINOR) "." WORDS(CGLM_VERSION_PATCH);
+}
 
 /* ---- quaternions ---------------------------------------------------------------- */
 
@@ -190,4 +198,27 @@ double sk_affine_decompose(const double affine[12], float t[3], float r[4], floa
     if (i % 4 != 3) largest = fmax(largest, fabs(affine[i]));
   }
   return largest > 0.0 ? worst / largest : worst;
+}
+
+/* ---- normals ---------------------------------------------------------------------- */
+
+static void cross(const float a[4], const float b[4], double out[3]) {
+  out[0] = (double)a[1] * b[2] - (double)a[2] * b[1];
+  out[1] = (double)a[2] * b[0] - (double)a[0] * b[2];
+  out[2] = (double)a[0] * b[1] - (double)a[1] * b[0];
+}
+
+/* The rows of the cofactor matrix are the cross products of the rows of m; the inverse transpose is
+   that matrix over the determinant, of which only the sign survives the normalization. */
+void sk_rows_apply_normal(sk_rows m, const float n[3], float out[3]) {
+  double cofactor[3][3], result[3], length, sign;
+  int i;
+  cross(m[1], m[2], cofactor[0]);
+  cross(m[2], m[0], cofactor[1]);
+  cross(m[0], m[1], cofactor[2]);
+  sign = m[0][0] * cofactor[0][0] + m[0][1] * cofactor[0][1] + m[0][2] * cofactor[0][2] < 0.0 ? -1.0 : 1.0;
+  for (i = 0; i < 3; i++)
+    result[i] = sign * (cofactor[i][0] * n[0] + cofactor[i][1] * n[1] + cofactor[i][2] * n[2]);
+  length = sqrt(result[0] * result[0] + result[1] * result[1] + result[2] * result[2]);
+  for (i = 0; i < 3; i++) out[i] = length > 0.0 ? (float)(result[i] / length) : 0.0f;
 }

@@ -12,6 +12,9 @@
 
 #include "sk_base.h"
 
+/* Version of the cglm that this was compiled with, as "0.8.8". */
+const char *sk_math_cglm_version(void);
+
 /* Spherical linear interpolation from a (u = 0) to b (u = 1) along the shorter arc; unit result.
    q and -q are the same rotation, so b is negated where dot(a, b) < 0. */
 void sk_quat_slerp(const float a[4], const float b[4], double u, float out[4]);
@@ -58,20 +61,8 @@ static inline void sk_rows_apply(sk_rows m, const float p[3], float out[3]) {
   out[2] = glm_vec4_dot(m[2], point);
 }
 
-/* Inverse transpose of the 3x3 applied to n, up to a positive factor, then normalized: the rows of
-   the cofactor matrix are the cross products of the rows of m, and 1/det leaves only its sign. */
-static inline void sk_rows_apply_normal(sk_rows m, const float n[3], float out[3]) {
-  vec3 c0, c1, c2;
-  float sign, length;
-  glm_vec3_cross(m[1], m[2], c0);
-  glm_vec3_cross(m[2], m[0], c1);
-  glm_vec3_cross(m[0], m[1], c2);
-  sign = glm_vec3_dot(m[0], c0) < 0.0f ? -1.0f : 1.0f;
-  out[0] = glm_vec3_dot(c0, (float *)n) * sign;
-  out[1] = glm_vec3_dot(c1, (float *)n) * sign;
-  out[2] = glm_vec3_dot(c2, (float *)n) * sign;
-  length = glm_vec3_norm(out);
-  if (length > 0.0f) glm_vec3_scale(out, 1.0f / length, out);
-}
+/* Inverse transpose of the 3x3 applied to n, normalized; a zero result stays zero. In double,
+   because products of three small scales would leave float's range. */
+void sk_rows_apply_normal(sk_rows m, const float n[3], float out[3]);
 
 #endif

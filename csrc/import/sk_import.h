@@ -23,7 +23,7 @@ typedef struct sk_import_request {
 } sk_import_request;
 
 typedef struct sk_import_result {
-  void *block; /* owned by the importer: sk_importer.release frees it */
+  void *block; /* the caller's: sk_importer.release(block) frees it */
   size_t size;
 } sk_import_result;
 
@@ -36,7 +36,7 @@ typedef struct sk_importer {
   /* Not for two threads at once (Assimp's error text is global): the caller holds a lock.
      SK_ERROR_MISSING, SK_ERROR_IMPORT with Assimp's own words, SK_ERROR_MEMORY. */
   sk_status (*run)(const sk_import_request *request, sk_import_result *result, sk_error *error);
-  void (*release)(sk_import_result *result);
+  void (*release)(void *block);
   /* Of the opened library: path, version as "6.0.5", and its file suffixes as "*.3ds;*.obj;...";
      empty strings before start. They hold until the process ends. */
   const char *(*library_path)(void);

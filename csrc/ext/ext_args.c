@@ -1,0 +1,75 @@
+/* ext_args.c: see ext_args.h. */
+#include "ext_args.h"
+
+static int find_name(const ext_signature *signature, PyObject *name) {
+  int i;
+  for (i = 0; signature->names[i]; i++)
+    if (PyUnicode_CompareWithASCIIString(name, signature->names[i]) == 0) return i;
+  return -1;
+}
+
+static int parse_keyword(const ext_signature *signature, PyObject *name, PyObject *value, PyObject **values) {
+  int i = find_name(signature, name);
+  if (i < 0) {
+    PyErr_Format(PyExc_TypeError, "%s() got an unexpected keyword argument %R", signature->function, name);
+    return 0;
+  }
+  if (values[i]) {
+    PyErr_Format(PyExc_TypeError, "%s() got two values for argument %R", signature->function, name);
+    return 0;
+  }
+  values[i] = value;
+  return 1;
+}
+
+int ext_parse(const ext_signature *signature, PyObject *const *args, Py_ssize_t count,
+              PyObject *keywords, PyObject **values) {
+  Py_ssize_t i, keyword_count = keywords ? PyTuple_GET_SIZE(keywords) : 0;
+  for (i = 0; signature->names[i]; i++) values[i] = NULL;
+  if (count > signature->positional) {
+    PyErr_Format(PyExc_TypeError, "%s() takes at most %d positional arguments (%zd given)",
+                 signature->function, signature->positional, count);
+    return 0;
+  }
+  for (i = 0; i < count; i++) values[i] = args[i];
+  for (i = 0; i < keyword_count; i++)
+    if (!parse_keyword(signature, PyTuple_GET_ITEM(keywords, i), args[count + i], values)) return 0;
+  for (i = 0; i < signature->required; i++)
+    if (!values[i]) {
+      PyErr_Format(PyExc_TypeError, "%s() is missing the argument '%s'", signature->function,
+                   signature->names[i]);
+      return 0;
+    }
+  return 1;
+}
+
+static PyObject *join_words(const char *const *words) {
+  PyObject *all = PyUnicode_FromFormat("'%s'", words[0]);
+  int i;
+  for (i = 1; all && words[i]; i++) {
+    PyObject *longer = PyUnicode_FromFormat("%U, '%s'", all, words[i]);
+    Py_SETREF(all, longer);
+  }
+  return all;
+}
+
+int ext_parse_word(PyObject *value, const char *argument, const char *const *words, int standard) {
+  PyObject *all;
+  int i;
+  if (!value) return standard;
+  if (!PyUnicode_Check(value)) {
+    PyErr_Format(PyExc_TypeError, "%s is of type %s; expected str", argument, Py_TYPE(value)->tp_name);
+    return -1;
+  }
+  for (i = 0; words[i]; i++)
+    if (PyUnicode_CompareWithASCIIString(value, words[i]) == 0) return i;
+  all = join_words(words);
+  if (all) PyErr_Format(PyExc_ValueError, "%s is %R; expected one of %U", argument, value, all);
+  Py_XDECREF(all);
+  return -1;
+}
+
+int ext_parse_flag(PyObject *value, int standard) {
+  if (!value) return standard;
+  return PyObject_IsTrue(value);
+}

@@ -1,0 +1,266 @@
+/* ext_array.c: see ext_array.h. */
+#include "ext_array.h"
+
+#define NPY_NO_DEPRECATED_API NPY_2_0_API_VERSION
+#define NPY_TARGET_VERSION NPY_1_25_API_VERSION
+#include <numpy/arrayobject.h>
+#include <string.h>
+
+int ext_array_import(void) { return _import_array(); }
+
+void ext_array_release(ext_array *array) { Py_CLEAR(array->owner); }
+
+/* ---- shapes in words ------------------------------------------------------------------ */
+
+/* "(2, 3)", or "(..., 3)" where `open` leading axes are left to the caller. */
+static PyObject *shape_words(const Py_ssize_t *dims, int ndim, bool open) {
+  PyObject *text = PyUnicode_FromString(open ? "(..." : "(");
+  int i;
+  for (i = 0; text && i < ndim; i++) {
+    PyObject *longer = PyUnicode_FromFormat("%U%s%zd", text, i || open ? ", " : "", dims[i]);
+    Py_SETREF(text, longer);
+  }
+  if (text) Py_SETREF(text, PyUnicode_FromFormat("%U%s)", text, ndim == 1 && !open ? "," : ""));
+  return text;
+}
+
+static void raise_shape(const char *name, PyArrayObject *array, const Py_ssize_t *wanted, int ndim, bool open) {
+  PyObject *came = shape_words(PyArray_DIMS(array), PyArray_NDIM(array), false);
+  PyObject *want = shape_words(wanted, ndim, open);
+  if (came && want) PyErr_Format(PyExc_ValueError, "%s has shape %U; expected %U", name, came, want);
+  Py_XDECREF(came);
+  Py_XDECREF(want);
+}
+
+static bool ends_with(PyArrayObject *array, const Py_ssize_t *tail, int count) {
+  int lead = PyArray_NDIM(array) - count;
+  return lead >= 0 && memcmp(PyArray_DIMS(array) + lead, tail, (size_t)count * sizeof *tail) == 0;
+}
+
+static void lead_of(PyArrayObject *array, int tail_count, ext_shape *shape) {
+  int i;
+  shape->ndim = PyArray_NDIM(array) - tail_count;
+  shape->count = 1;
+  for (i = 0; i < shape->ndim; i++) {
+    shape->dims[i] = PyArray_DIM(array, i);
+    shape->count *= shape->dims[i];
+  }
+}
+
+static int join(const ext_shape *shape, const Py_ssize_t *tail, int tail_count, Py_ssize_t *dims) {
+  if (shape->ndim + tail_count > EXT_MAX_DIMS) {
+    PyErr_Format(PyExc_ValueError, "time has %d axes: too many", shape->ndim);
+    return -1;
+  }
+  memcpy(dims, shape->dims, (size_t)shape->ndim * sizeof *dims);
+  memcpy(dims + shape->ndim, tail, (size_t)tail_count * sizeof *dims);
+  return shape->ndim + tail_count;
+}
+
+static void take(ext_array *array, PyArrayObject *owner) {
+  array->owner = (PyObject *)owner;
+  array->data = PyArray_DATA(owner);
+  array->bytes = (size_t)PyArray_NBYTES(owner);
+}
+
+/* ---- input ----------------------------------------------------------------------------- */
+
+/* New reference: `object` as a C-contiguous, aligned array of `type`, with a TypeError that names
+   the argument where it holds no real numbers. */
+static PyArrayObject *convert(PyObject *object, const char *name, int type) {
+  PyArrayObject *array = (PyArrayObject *)PyArray_FROM_O(object);
+  PyObject *result;
+  if (!array) return NULL;
+  if (!PyArray_ISNUMBER(array) || PyArray_ISCOMPLEX(array)) {
+    PyErr_Format(PyExc_TypeError, "%s is %R of dtype %R; expected real numbers", name, (PyObject *)Py_TYPE(object),
+                 (PyObject *)PyArray_DESCR(array));
+    Py_DECREF(array);
+    return NULL;
+  }
+  result = PyArray_FROMANY((PyObject *)array, type, 0, 0, NPY_ARRAY_IN_ARRAY | NPY_ARRAY_FORCECAST);
+  Py_DECREF(array);
+  return (PyArrayObject *)result;
+}
+
+int ext_read_times(PyObject *time, ext_array *array, ext_shape *shape, double *single) {
+  PyArrayObject *times;
+  memset(array, 0, sizeof *array);
+  shape->ndim = 0;
+  shape->count = 1;
+  if (PyFloat_Check(time) || (PyLong_Check(time) && !PyBool_Check(time))) {
+    *single = PyFloat_AsDouble(time);
+    if (*single == -1.0 && PyErr_Occurred()) return 0;
+    array->data = single;
+    return 1;
+  }
+  times = convert(time, "time", NPY_DOUBLE);
+  if (!times) return 0;
+  lead_of(times, 0, shape);
+  take(array, times);
+  return 1;
+}
+
+int ext_read_own(PyObject *object, const char *name, const Py_ssize_t *tail, int tail_count,
+                 const ext_shape *same, ext_array *array, ext_shape *shape) {
+  PyArrayObject *own = (PyArrayObject *)object;
+  memset(array, 0, sizeof *array);
+  if (!PyArray_Check(object) || PyArray_TYPE(own) != NPY_FLOAT || !PyArray_ISCARRAY_RO(own)) {
+    PyErr_Format(PyExc_ValueError, "pose.%s is no C-contiguous float32 array any more", name);
+    return 0;
+  }
+  if (!ends_with(own, tail, tail_count)) {
+    raise_shape(name, own, tail, tail_count, true);
+    return 0;
+  }
+  lead_of(own, tail_count, shape);
+  if (same && (shape->ndim != same->ndim ||
+               memcmp(shape->dims, same->dims, (size_t)same->ndim * sizeof *same->dims) != 0)) {
+    PyErr_Format(PyExc_ValueError, "pose.%s has other leading axes than pose.translation", name);
+    return 0;
+  }
+  Py_INCREF(object);
+  take(array, own);
+  return 1;
+}
+
+int ext_read_root(PyObject *object, const ext_shape *shape, ext_array *array, size_t *stride) {
+  static const Py_ssize_t matrix[2] = {4, 4};
+  Py_ssize_t wanted[EXT_MAX_DIMS];
+  int ndim = join(shape, matrix, 2, wanted);
+  PyArrayObject *root;
+  memset(array, 0, sizeof *array);
+  *stride = 0;
+  if (ndim < 0) return 0;
+  root = convert(object, "root", NPY_FLOAT);
+  if (!root) return 0;
+  if (PyArray_NDIM(root) == ndim && ends_with(root, wanted, ndim)) *stride = 16;
+  else if (PyArray_NDIM(root) != 2 || !ends_with(root, matrix, 2)) {
+    raise_shape("root", root, wanted, ndim, false);
+    Py_DECREF(root);
+    return 0;
+  }
+  take(array, root);
+  return 1;
+}
+
+int ext_read_matrices(PyObject *object, const char *name, ext_array *array, ext_shape *shape) {
+  static const Py_ssize_t matrix[2] = {4, 4};
+  PyArrayObject *matrices = convert(object, name, NPY_FLOAT);
+  memset(array, 0, sizeof *array);
+  if (!matrices) return 0;
+  if (!ends_with(matrices, matrix, 2)) {
+    raise_shape(name, matrices, matrix, 2, true);
+    Py_DECREF(matrices);
+    return 0;
+  }
+  lead_of(matrices, 2, shape);
+  take(array, matrices);
+  return 1;
+}
+
+int ext_read_palette(PyObject *object, Py_ssize_t slots, ext_array *array, ext_shape *shape, int *rows) {
+  Py_ssize_t tail[3] = {slots, 4, 4};
+  PyArrayObject *palette = convert(object, "palette", NPY_FLOAT);
+  memset(array, 0, sizeof *array);
+  if (!palette) return 0;
+  if (PyArray_NDIM(palette) >= 2) tail[1] = PyArray_DIM(palette, PyArray_NDIM(palette) - 2) == 3 ? 3 : 4;
+  if (!ends_with(palette, tail, 3)) {
+    raise_shape("palette", palette, tail, 3, true);
+    Py_DECREF(palette);
+    return 0;
+  }
+  *rows = (int)tail[1];
+  lead_of(palette, 3, shape);
+  take(array, palette);
+  return 1;
+}
+
+int ext_check_no_targets(PyObject *weights) {
+  static const Py_ssize_t none[1] = {0};
+  PyArrayObject *array;
+  bool fits;
+  if (!weights || weights == Py_None) return 1;
+  array = convert(weights, "morph_weights", NPY_FLOAT);
+  if (!array) return 0;
+  fits = ends_with(array, none, 1);
+  if (!fits) raise_shape("morph_weights", array, none, 1, true);
+  Py_DECREF(array);
+  return fits;
+}
+
+/* ---- output ------------------------------------------------------------------------------ */
+
+static bool overlaps(PyArrayObject *out, const ext_array *input) {
+  const char *a = PyArray_DATA(out), *b = input->data;
+  return input->owner && a < b + input->bytes && b < a + PyArray_NBYTES(out);
+}
+
+static int check_output(PyArrayObject *out, const char *name, const Py_ssize_t *dims, int ndim,
+                        const ext_array *inputs, int input_count) {
+  int i;
+  if (PyArray_NDIM(out) != ndim || !ends_with(out, dims, ndim)) {
+    raise_shape(name, out, dims, ndim, false);
+    return 0;
+  }
+  if (PyArray_TYPE(out) != NPY_FLOAT || !PyArray_ISNOTSWAPPED(out)) {
+    PyErr_Format(PyExc_ValueError, "%s has dtype %S; expected float32 in native byte order", name,
+                 (PyObject *)PyArray_DESCR(out));
+    return 0;
+  }
+  if (!PyArray_ISWRITEABLE(out)) {
+    PyErr_Format(PyExc_ValueError, "%s is read-only; expected a writable array", name);
+    return 0;
+  }
+  if (!PyArray_ISCARRAY(out)) {
+    PyErr_Format(PyExc_ValueError, "%s is not C-contiguous and aligned; expected a contiguous array", name);
+    return 0;
+  }
+  for (i = 0; i < input_count; i++)
+    if (overlaps(out, &inputs[i])) {
+      PyErr_Format(PyExc_ValueError, "%s overlaps an input; expected memory of its own", name);
+      return 0;
+    }
+  return 1;
+}
+
+static int is_array(PyObject *out, const char *name) {
+  if (PyArray_Check(out)) return 1;
+  PyErr_Format(PyExc_TypeError, "%s is of type %s; expected a numpy.ndarray", name, Py_TYPE(out)->tp_name);
+  return 0;
+}
+
+int ext_output(PyObject *out, const char *name, const ext_shape *shape, const Py_ssize_t *tail,
+               int tail_count, const ext_array *inputs, int input_count, ext_array *array) {
+  Py_ssize_t dims[EXT_MAX_DIMS];
+  int ndim = join(shape, tail, tail_count, dims);
+  PyArrayObject *fresh;
+  memset(array, 0, sizeof *array);
+  if (ndim < 0) return 0;
+  if (out && out != Py_None) {
+    if (!is_array(out, name) ||
+        !check_output((PyArrayObject *)out, name, dims, ndim, inputs, input_count))
+      return 0;
+    Py_INCREF(out);
+    take(array, (PyArrayObject *)out);
+    return 1;
+  }
+  fresh = (PyArrayObject *)PyArray_SimpleNew(ndim, dims, NPY_FLOAT);
+  if (!fresh) return 0;
+  take(array, fresh);
+  return 1;
+}
+
+int ext_ends_affine(PyObject *out) {
+  static const Py_ssize_t affine[2] = {3, 4};
+  if (!is_array(out, "out")) return -1;
+  return ends_with((PyArrayObject *)out, affine, 2);
+}
+
+int ext_assign(PyObject *destination, PyObject *source) {
+  PyObject *array = PyArray_FROM_O(source);
+  int failed;
+  if (!array) return -1;
+  failed = PyArray_CopyInto((PyArrayObject *)destination, (PyArrayObject *)array);
+  Py_DECREF(array);
+  return failed;
+}

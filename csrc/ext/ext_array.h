@@ -1,0 +1,59 @@
+/* ext_array.h: NumPy arrays in and out; ext_array.c is the one place that includes NumPy. */
+#ifndef EXT_ARRAY_H
+#define EXT_ARRAY_H
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+#include <stdbool.h>
+
+#define EXT_MAX_DIMS 64 /* NumPy 2; older ones allow fewer and never more */
+
+/* Leading axes: the shape of `time`. A scalar has ndim 0 and count 1. */
+typedef struct ext_shape {
+  int ndim;
+  Py_ssize_t dims[EXT_MAX_DIMS];
+  Py_ssize_t count; /* product of dims */
+} ext_shape;
+
+/* A C-contiguous array that is read or written; `owner` is a new reference that keeps it. */
+typedef struct ext_array {
+  PyObject *owner;
+  void *data;
+  size_t bytes;
+} ext_array;
+
+int ext_array_import(void);
+void ext_array_release(ext_array *array);
+
+/* `time` as float64 of any shape; a number gives ndim 0. `single` lends room for that one number. */
+int ext_read_times(PyObject *time, ext_array *array, ext_shape *shape, double *single);
+
+/* An array that must be a float32, C-contiguous ndarray of `tail` axes behind any leading ones:
+   a Pose's own. `shape` gets the leading axes; where `same` is given they must be equal to it. */
+int ext_read_own(PyObject *object, const char *name, const Py_ssize_t *tail, int tail_count,
+                 const ext_shape *same, ext_array *array, ext_shape *shape);
+
+/* Anything that NumPy turns into float32 (4,4), or shape + (4,4). `stride` is 0 or 16 floats. */
+int ext_read_root(PyObject *object, const ext_shape *shape, ext_array *array, size_t *stride);
+
+/* (..., 4, 4) to float32. */
+int ext_read_matrices(PyObject *object, const char *name, ext_array *array, ext_shape *shape);
+
+/* (..., S, 3|4, 4) to float32; `rows` gets 3 or 4. */
+int ext_read_palette(PyObject *object, Py_ssize_t slots, ext_array *array, ext_shape *shape, int *rows);
+
+/* `morph_weights` of a model without morph targets: NULL, None or (..., 0). */
+int ext_check_no_targets(PyObject *weights);
+
+/* The array to write: `out` itself, checked (api.md, Errors), or a new one where it is NULL or None.
+   `inputs` are arrays that `out` must not overlap. */
+int ext_output(PyObject *out, const char *name, const ext_shape *shape, const Py_ssize_t *tail,
+               int tail_count, const ext_array *inputs, int input_count, ext_array *array);
+
+/* Whether `out` ends in (3,4), so that `affine` may be left out; -1 with TypeError for no array. */
+int ext_ends_affine(PyObject *out);
+
+/* dst[...] = src for the setters of a Pose. */
+int ext_assign(PyObject *destination, PyObject *source);
+
+#endif

@@ -1,0 +1,198 @@
+/* ext_block.c: the type `_core.Block`: one checked model block, shown through the buffer protocol. */
+#include <string.h>
+
+#include "ext_args.h"
+#include "ext_error.h"
+
+/* ---- making ----------------------------------------------------------------------------- */
+
+static ext_block *block_alloc(PyTypeObject *type) {
+  ext_block *self = (ext_block *)type->tp_alloc(type, 0);
+  if (self) {
+    self->memory = NULL;
+    self->release = NULL;
+    self->buffer.obj = NULL;
+  }
+  return self;
+}
+
+static PyObject *block_open(ext_state *state, ext_block *self, const void *memory, size_t size) {
+  sk_error error;
+  sk_status status;
+  Py_BEGIN_ALLOW_THREADS
+  status = sk_model_open(memory, size, &self->model, &error);
+  Py_END_ALLOW_THREADS
+  if (!status) return (PyObject *)self;
+  ext_raise(state, &error, NULL);
+  Py_DECREF(self);
+  return NULL;
+}
+
+PyObject *ext_block_new(ext_state *state, void *memory, size_t size, void (*release)(void *)) {
+  ext_block *self = block_alloc((PyTypeObject *)state->block_type);
+  if (!self) {
+    release(memory);
+    return NULL;
+  }
+  self->memory = memory;
+  self->release = release;
+  return block_open(state, self, memory, size);
+}
+
+static PyObject *new_from_copy(ext_state *state, const Py_buffer *buffer) {
+  void *memory = sk_alloc((size_t)buffer->len);
+  if (!memory) return PyErr_NoMemory();
+  memcpy(memory, buffer->buf, (size_t)buffer->len);
+  return ext_block_new(state, memory, (size_t)buffer->len, sk_free);
+}
+
+static PyObject *block_new(PyTypeObject *type, PyObject *args, PyObject *keywords) {
+  static char *names[] = {"data", "copy", NULL};
+  ext_state *state = ext_state_of_class(type);
+  PyObject *data, *result;
+  ext_block *self;
+  Py_buffer buffer;
+  int copy = 1;
+  if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|$p:Block", names, &data, &copy)) return NULL;
+  if (PyObject_GetBuffer(data, &buffer, PyBUF_SIMPLE)) return NULL;
+  if (copy) {
+    result = new_from_copy(state, &buffer);
+    PyBuffer_Release(&buffer);
+    return result;
+  }
+  self = block_alloc(type);
+  if (!self) {
+    PyBuffer_Release(&buffer);
+    return NULL;
+  }
+  self->buffer = buffer;
+  return block_open(state, self, buffer.buf, (size_t)buffer.len);
+}
+
+/* ---- packing ------------------------------------------------------------------------------ */
+
+static int find_section(PyObject *name) {
+  int kind;
+  for (kind = 0; kind < SK_SECTION_COUNT; kind++)
+    if (PyUnicode_Check(name) && PyUnicode_CompareWithASCIIString(name, sk_section_name(kind)) == 0)
+      return kind;
+  PyErr_Format(PyExc_ValueError, "there is no section %R", name);
+  return -1;
+}
+
+static int pack_part(PyObject *name, Py_buffer *buffer, uint32_t influences, sk_block_part *part) {
+  int kind = find_section(name);
+  if (kind < 0) return 0;
+  part->kind = (uint32_t)kind;
+  part->stride = sk_section_stride(kind, influences);
+  if ((size_t)buffer->len % part->stride) {
+    PyErr_Format(PyExc_ValueError, "section %U has %zd bytes; expected rows of %u", name, buffer->len,
+                 part->stride);
+    return 0;
+  }
+  part->count = (uint64_t)buffer->len / part->stride;
+  part->data = buffer->buf;
+  return 1;
+}
+
+static const char pack_doc[] =
+    "pack($type, sections, influences, /)\n--\n\n"
+    "A new Block from a dict: name of a section -> C-contiguous buffer of its rows.\n\n"
+    "The result passes the same checks as a block from a file; LoadError says what is wrong.";
+
+static PyObject *block_pack(PyObject *class, PyObject *args) {
+  ext_state *state = ext_state_of_class((PyTypeObject *)class);
+  Py_buffer buffers[SK_SECTION_COUNT];
+  sk_block_part parts[SK_SECTION_COUNT];
+  PyObject *sections, *name, *data, *result = NULL;
+  Py_ssize_t position = 0;
+  unsigned influences;
+  size_t count = 0, size;
+  sk_error error;
+  void *memory;
+  if (!PyArg_ParseTuple(args, "O!I:pack", &PyDict_Type, &sections, &influences)) return NULL;
+  while (PyDict_Next(sections, &position, &name, &data)) {
+    if (count == SK_SECTION_COUNT) {
+      PyErr_SetString(PyExc_ValueError, "there are more parts than kinds of section");
+      goto done;
+    }
+    if (PyObject_GetBuffer(data, &buffers[count], PyBUF_SIMPLE)) goto done;
+    count++;
+    if (!pack_part(name, &buffers[count - 1], influences, &parts[count - 1])) goto done;
+  }
+  if (sk_block_write(parts, count, &memory, &size, &error)) ext_raise(state, &error, NULL);
+  else result = ext_block_new(state, memory, size, sk_free);
+done:
+  while (count) PyBuffer_Release(&buffers[--count]);
+  return result;
+}
+
+/* ---- showing ------------------------------------------------------------------------------- */
+
+static PyObject *block_sections(PyObject *object, void *unused) {
+  const sk_block *block = &((ext_block *)object)->model.block;
+  PyObject *sections = PyDict_New();
+  int kind;
+  (void)unused;
+  for (kind = 0; sections && kind < SK_SECTION_COUNT; kind++) {
+    const sk_section *section = &block->sections[kind];
+    PyObject *place;
+    if (!section->data) continue;
+    place = Py_BuildValue("(nKI)", (Py_ssize_t)((const char *)section->data - (const char *)block->memory),
+                          (unsigned long long)section->rows, section->stride);
+    if (!place || PyDict_SetItemString(sections, sk_section_name(kind), place)) Py_CLEAR(sections);
+    Py_XDECREF(place);
+  }
+  return sections;
+}
+
+static PyObject *block_nbytes(PyObject *object, void *unused) {
+  (void)unused;
+  return PyLong_FromSize_t(((ext_block *)object)->model.block.size);
+}
+
+static int block_getbuffer(PyObject *object, Py_buffer *view, int flags) {
+  const sk_block *block = &((ext_block *)object)->model.block;
+  return PyBuffer_FillInfo(view, object, (void *)block->memory, (Py_ssize_t)block->size, 1, flags);
+}
+
+static void block_dealloc(PyObject *object) {
+  ext_block *self = (ext_block *)object;
+  PyTypeObject *type = Py_TYPE(object);
+  if (self->release) self->release(self->memory);
+  if (self->buffer.obj) PyBuffer_Release(&self->buffer);
+  type->tp_free(object);
+  Py_DECREF(type);
+}
+
+/* ---- the type -------------------------------------------------------------------------------- */
+
+static PyGetSetDef block_getset[] = {
+    {"sections", block_sections, NULL, "dict: name of a section -> (offset, rows, bytes of a row).", NULL},
+    {"nbytes", block_nbytes, NULL, "Bytes of the block.", NULL},
+    {NULL, NULL, NULL, NULL, NULL}};
+
+static PyMethodDef block_methods[] = {{"pack", block_pack, METH_VARARGS | METH_CLASS, pack_doc},
+                                      {NULL, NULL, 0, NULL}};
+
+static const char block_doc[] =
+    "Block(data, *, copy=True)\n--\n\n"
+    "A model block: flat, checked, read-only memory (docs/block.md). LoadError says what is wrong with it.\n\n"
+    "data is a bytes-like object; with copy=False it is used as it lies (aligned to 8 bytes) and must not\n"
+    "change or be cut short while the block or an array that shows it lives.";
+
+static PyType_Slot block_slots[] = {{Py_tp_doc, (void *)block_doc},
+                                    {Py_tp_new, block_new},
+                                    {Py_tp_dealloc, block_dealloc},
+                                    {Py_tp_methods, block_methods},
+                                    {Py_tp_getset, block_getset},
+                                    {Py_bf_getbuffer, block_getbuffer},
+                                    {0, NULL}};
+
+static PyType_Spec block_spec = {"skinpy._core.Block", sizeof(ext_block), 0,
+                                 Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE, block_slots};
+
+int ext_block_register(PyObject *module, ext_state *state) {
+  state->block_type = PyType_FromModuleAndSpec(module, &block_spec, NULL);
+  return state->block_type ? PyModule_AddType(module, (PyTypeObject *)state->block_type) : -1;
+}

@@ -1,0 +1,93 @@
+/* ext_clip.c: the base type of skinpy.Clip: one clip of a block, bound to a model's block or not. */
+#include "ext_args.h"
+#include "ext_state.h"
+
+static PyObject *clip_new(PyTypeObject *type, PyObject *args, PyObject *keywords) {
+  static char *names[] = {"block", "index", "bound_to", NULL};
+  ext_state *state = ext_state_of_class(type);
+  PyObject *block, *bound_to = Py_None;
+  ext_clip *self;
+  unsigned index;
+  if (!PyArg_ParseTupleAndKeywords(args, keywords, "O!I|O:Clip", names, state->block_type, &block, &index,
+                                   &bound_to))
+    return NULL;
+  if (bound_to != Py_None && !PyObject_TypeCheck(bound_to, (PyTypeObject *)state->block_type))
+    return PyErr_Format(PyExc_TypeError, "bound_to is of type %s; expected Block or None",
+                        Py_TYPE(bound_to)->tp_name);
+  if (index >= ((ext_block *)block)->model.clip_count)
+    return PyErr_Format(PyExc_IndexError, "clip %u of a block with %u", index,
+                        ((ext_block *)block)->model.clip_count);
+  /* The channels' joints were checked against the clip's own block: the model must have as many. */
+  if (bound_to != Py_None && ((ext_block *)block)->model.block.info->joints !=
+                                 ((ext_block *)bound_to)->model.block.info->joints)
+    return PyErr_Format(PyExc_ValueError, "the clip is made for %u joints, the model has %u",
+                        ((ext_block *)block)->model.block.info->joints,
+                        ((ext_block *)bound_to)->model.block.info->joints);
+  self = (ext_clip *)type->tp_alloc(type, 0);
+  if (!self) return NULL;
+  self->block = (ext_block *)Py_NewRef(block);
+  self->bound_to = bound_to == Py_None ? NULL : (ext_block *)Py_NewRef(bound_to);
+  sk_clip_open(&self->block->model.block, index, &self->clip);
+  return (PyObject *)self;
+}
+
+static int clip_traverse(PyObject *object, visitproc visit, void *arg) {
+  ext_clip *self = (ext_clip *)object;
+  Py_VISIT(Py_TYPE(object));
+  Py_VISIT(self->block);
+  Py_VISIT(self->bound_to);
+  return 0;
+}
+
+/* `block` stays until the end: the struct's pointers show its memory. */
+static void clip_dealloc(PyObject *object) {
+  ext_clip *self = (ext_clip *)object;
+  PyTypeObject *type = Py_TYPE(object);
+  PyObject_GC_UnTrack(object);
+  Py_CLEAR(self->block);
+  Py_CLEAR(self->bound_to);
+  type->tp_free(object);
+  Py_DECREF(type);
+}
+
+static PyObject *clip_local_time(PyObject *object, PyTypeObject *class, PyObject *const *args, Py_ssize_t count,
+                                 PyObject *keywords) {
+  static const ext_signature signature = {"_local_time", 1, 2, {"time", "loop", NULL}};
+  static const char *const loops[] = {"wrap", "clamp", "pingpong", "once", NULL};
+  PyObject *values[2];
+  double time;
+  int loop;
+  (void)class;
+  if (!ext_parse(&signature, args, count, keywords, values)) return NULL;
+  time = PyFloat_AsDouble(values[0]);
+  if (time == -1.0 && PyErr_Occurred()) return NULL;
+  loop = ext_parse_word(values[1], "loop", loops, SK_LOOP_WRAP);
+  if (loop < 0) return NULL;
+  return PyFloat_FromDouble(sk_clip_local_time(&((ext_clip *)object)->clip, time, (sk_loop)loop));
+}
+
+static const char local_time_doc[] =
+    "_local_time($self, time, loop='wrap')\n--\n\n"
+    "Seconds within the clip that a time outside it stands for (api.md, Time and pose).";
+
+static PyMethodDef clip_methods[] = {{"_local_time", (PyCFunction)(void (*)(void))clip_local_time,
+                                      METH_METHOD | METH_FASTCALL | METH_KEYWORDS, local_time_doc},
+                                     {NULL, NULL, 0, NULL}};
+
+static const char clip_doc[] =
+    "Clip(block, index, bound_to=None)\n--\n\n"
+    "Base of skinpy.Clip: clip `index` of `block`, made for the joints of the model block `bound_to`.";
+
+static PyType_Slot clip_slots[] = {{Py_tp_doc, (void *)clip_doc},         {Py_tp_new, clip_new},
+                                   {Py_tp_traverse, clip_traverse},       {Py_tp_dealloc, clip_dealloc},
+                                   {Py_tp_methods, clip_methods},         {0, NULL}};
+
+static PyType_Spec clip_spec = {"skinpy._core.Clip", sizeof(ext_clip), 0,
+                                Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC |
+                                    Py_TPFLAGS_IMMUTABLETYPE,
+                                clip_slots};
+
+int ext_clip_register(PyObject *module, ext_state *state) {
+  state->clip_type = PyType_FromModuleAndSpec(module, &clip_spec, NULL);
+  return state->clip_type ? PyModule_AddType(module, (PyTypeObject *)state->clip_type) : -1;
+}

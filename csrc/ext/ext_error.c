@@ -1,0 +1,33 @@
+/* ext_error.c: see ext_error.h. */
+#include "ext_error.h"
+
+#include <errno.h>
+#include <string.h>
+
+static void raise_missing(PyObject *path) {
+  PyObject *arguments = Py_BuildValue("(isO)", ENOENT, strerror(ENOENT), path ? path : Py_None);
+  if (arguments) PyErr_SetObject(PyExc_FileNotFoundError, arguments);
+  Py_XDECREF(arguments);
+}
+
+/* Assimp's words and the names in a file may hold bytes that are not UTF-8. */
+static void raise_text(PyObject *type, const char *message) {
+  PyObject *text = PyUnicode_DecodeUTF8(message, (Py_ssize_t)strlen(message), "replace");
+  if (text) PyErr_SetObject(type, text);
+  Py_XDECREF(text);
+}
+
+void ext_raise(ext_state *state, const sk_error *error, PyObject *path) {
+  switch (error->status) {
+    case SK_ERROR_MEMORY: raise_text(PyExc_MemoryError, error->message); break;
+    case SK_ERROR_ARGUMENT: raise_text(PyExc_ValueError, error->message); break;
+    case SK_ERROR_MISSING: raise_missing(path); break;
+    default: raise_text(state->load_error, error->message); break;
+  }
+}
+
+void ext_raise_unknown(ext_state *state, const char *what, PyObject *name, PyObject *names) {
+  PyObject *error = PyObject_CallFunction(state->unknown_name, "sOO", what, name, names);
+  if (error) PyErr_SetObject((PyObject *)Py_TYPE(error), error);
+  Py_XDECREF(error);
+}

@@ -1,0 +1,146 @@
+/* ext_import.c: opens the importer's shared object by its path and runs it. */
+#include <dlfcn.h>
+#include <string.h>
+
+#include "../core/sk_math.h"
+#include "../import/sk_import.h"
+#include "ext_error.h"
+
+/* dlopen counts openings, so asking again for the same path is cheap and gives the same object. */
+static const sk_importer *open_importer(ext_state *state, const char *path) {
+  void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  const sk_importer *(*open)(void);
+  const sk_importer *importer = NULL;
+  sk_error error;
+  if (!library) {
+    sk_fail(&error, SK_ERROR_LIBRARY, "the importer cannot be opened: %s", dlerror());
+    ext_raise(state, &error, NULL);
+    return NULL;
+  }
+  *(void **)&open = dlsym(library, SK_IMPORT_SYMBOL);
+  if (open) importer = open();
+  if (importer && importer->abi == SK_IMPORT_ABI) return importer;
+  sk_fail(&error, SK_ERROR_LIBRARY, "%s is the importer of another version of skinpy; install it afresh", path);
+  ext_raise(state, &error, NULL);
+  return NULL;
+}
+
+/* The paths of a sequence of bytes, NULL-terminated, in PyMem memory; they live as long as it. */
+static const char **path_list(PyObject *paths) {
+  Py_ssize_t i, count = PyTuple_GET_SIZE(paths);
+  const char **list = PyMem_Calloc((size_t)count + 1, sizeof *list);
+  if (!list) PyErr_NoMemory();
+  for (i = 0; list && i < count; i++) {
+    list[i] = PyBytes_AsString(PyTuple_GET_ITEM(paths, i));
+    if (!list[i]) {
+      PyMem_Free((void *)list);
+      return NULL;
+    }
+  }
+  return list;
+}
+
+typedef struct import_call {
+  sk_import_request request;
+  const char *importer_path;
+  PyObject *library_paths; /* tuple of bytes, borrowed */
+  PyObject *path;          /* for messages, borrowed */
+  Py_buffer data;
+} import_call;
+
+static int parse_call(PyObject *args, import_call *call) {
+  int joined, ignore_scale;
+  unsigned influences, up;
+  memset(call, 0, sizeof *call);
+  if (!PyArg_ParseTuple(args, "yO!Ozz*zIipI:_load_file", &call->importer_path, &PyTuple_Type,
+                        &call->library_paths, &call->path, &call->request.path, &call->data,
+                        &call->request.format, &influences, &joined, &ignore_scale, &up))
+    return 0;
+  call->request.bytes = call->data.buf;
+  call->request.size = (size_t)call->data.len;
+  call->request.max_influences = influences;
+  call->request.join_vertices = joined;
+  call->request.ignore_animated_scale = ignore_scale != 0;
+  call->request.up = up;
+  return 1;
+}
+
+/* Under the lock and without the GIL: start, and run where there is a request. */
+static sk_status import_locked(ext_state *state, const sk_importer *importer, const char *const *libraries,
+                               const sk_import_request *request, sk_import_result *result, sk_error *error) {
+  PyThread_type_lock lock = PyCapsule_GetPointer(state->importer_lock, NULL);
+  sk_status status;
+  Py_BEGIN_ALLOW_THREADS
+  PyThread_acquire_lock(lock, WAIT_LOCK);
+  status = importer->start(libraries, error);
+  if (!status && request) status = importer->run(request, result, error);
+  PyThread_release_lock(lock);
+  Py_END_ALLOW_THREADS
+  return status;
+}
+
+const char ext_load_file_doc[] =
+    "_load_file($module, importer, libraries, name, path, data, format, max_influences, join_vertices,\n"
+    "           ignore_animated_scale, up, /)\n--\n\n"
+    "A Block from a file (path, bytes in the file system's encoding) or from data; see skinpy.load.\n\n"
+    "importer is the path of the importer's shared object, libraries a tuple of paths that may hold Assimp.";
+
+PyObject *ext_load_file(PyObject *module, PyObject *args) {
+  ext_state *state = ext_state_of_module(module);
+  const sk_importer *importer;
+  const char **libraries = NULL;
+  sk_import_result result = {NULL, 0};
+  PyObject *block = NULL;
+  import_call call;
+  sk_error error;
+  if (!parse_call(args, &call)) return NULL;
+  importer = open_importer(state, call.importer_path);
+  if (importer) libraries = path_list(call.library_paths);
+  if (libraries) {
+    if (import_locked(state, importer, libraries, &call.request, &result, &error))
+      ext_raise(state, &error, call.path);
+    else
+      block = ext_block_new(state, result.block, result.size, importer->release);
+  }
+  PyMem_Free((void *)libraries);
+  if (call.data.obj) PyBuffer_Release(&call.data);
+  return block;
+}
+
+/* ---- what this build is ------------------------------------------------------------------------- */
+
+const char ext_importer_info_doc[] =
+    "_importer_info($module, importer, libraries, /)\n--\n\n"
+    "(path, version, formats) of the Assimp library, opened now where it was not yet; LoadError.";
+
+PyObject *ext_importer_info(PyObject *module, PyObject *args) {
+  ext_state *state = ext_state_of_module(module);
+  const sk_importer *importer;
+  const char *path, **libraries;
+  PyObject *list;
+  sk_error error;
+  sk_status status;
+  if (!PyArg_ParseTuple(args, "yO!:_importer_info", &path, &PyTuple_Type, &list)) return NULL;
+  importer = open_importer(state, path);
+  if (!importer) return NULL;
+  libraries = path_list(list);
+  if (!libraries) return NULL;
+  status = import_locked(state, importer, libraries, NULL, NULL, &error);
+  PyMem_Free((void *)libraries);
+  if (status) {
+    ext_raise(state, &error, NULL);
+    return NULL;
+  }
+  return Py_BuildValue("sss", importer->library_path(), importer->library_version(), importer->library_formats());
+}
+
+const char ext_build_info_doc[] =
+    "_build_info($module, /)\n--\n\ndict of what the extension was built with; see skinpy.build_info.";
+
+PyObject *ext_build_info(PyObject *module, PyObject *unused) {
+  (void)module;
+  (void)unused;
+  return Py_BuildValue("{s:s,s:s,s:s,s:s,s:I,s:s}", "version", SKINPY_VERSION, "built_with_assimp",
+                       SKINPY_BUILT_ASSIMP, "built_with_cglm", sk_math_cglm_version(), "built_with_python", PY_VERSION,
+                       "block_version", SK_BLOCK_VERSION, "compiler", __VERSION__);
+}

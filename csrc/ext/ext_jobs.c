@@ -1,0 +1,156 @@
+/* ext_jobs.c: see ext_jobs.h. */
+#include "ext_jobs.h"
+
+#include <string.h>
+
+#include "ext_args.h"
+#include "ext_error.h"
+
+const char *const ext_loops[] = {"wrap", "clamp", "pingpong", "once", NULL};
+const char *const ext_rotations[] = {"slerp", "nlerp", NULL};
+
+/* ---- clips ------------------------------------------------------------------------------ */
+
+static int clip_is_bound(ext_model *model, ext_clip *clip) {
+  if (clip->bound_to == model->block) return 1;
+  PyErr_SetString(PyExc_ValueError,
+                  "clip is not bound to this model; model.add_clips(clip) gives a model that has it");
+  return 0;
+}
+
+static Py_ssize_t find_name(ext_state *state, ext_model *model, PyObject *name) {
+  PyObject *number = PyDict_GetItemWithError(model->numbers, name);
+  if (number) return PyLong_AsSsize_t(number);
+  if (!PyErr_Occurred()) {
+    PyObject *names = PyDict_Keys(model->numbers);
+    if (names) ext_raise_unknown(state, "clip", name, names);
+    Py_XDECREF(names);
+  }
+  return -1;
+}
+
+static Py_ssize_t find_number(ext_model *model, PyObject *number) {
+  Py_ssize_t count = PyTuple_GET_SIZE(model->clips), index = PyNumber_AsSsize_t(number, PyExc_IndexError);
+  if (index == -1 && PyErr_Occurred()) return -1;
+  if (index < -count || index >= count) {
+    PyErr_Format(PyExc_IndexError, "clip %zd of a model with %zd clips", index, count);
+    return -1;
+  }
+  return index < 0 ? index + count : index;
+}
+
+Py_ssize_t ext_clip_number(ext_state *state, ext_model *model, PyObject *clip) {
+  if (PyUnicode_Check(clip)) return find_name(state, model, clip);
+  if (PyIndex_Check(clip) && !PyBool_Check(clip)) return find_number(model, clip);
+  PyErr_Format(PyExc_TypeError, "clip is of type %s; expected a Clip, a name, an index or None",
+               Py_TYPE(clip)->tp_name);
+  return -1;
+}
+
+int ext_find_clip(ext_state *state, ext_model *model, PyObject *clip, sk_clip *view, PyObject **keep) {
+  Py_ssize_t number;
+  PyObject *entry;
+  ext_block *block;
+  *keep = NULL;
+  if (clip == NULL || clip == Py_None) return 0;
+  if (PyObject_TypeCheck(clip, (PyTypeObject *)state->clip_type)) {
+    if (!clip_is_bound(model, (ext_clip *)clip)) return -1;
+    *view = ((ext_clip *)clip)->clip;
+    *keep = Py_NewRef(((ext_clip *)clip)->block);
+    return 1;
+  }
+  number = ext_clip_number(state, model, clip);
+  if (number < 0) return -1;
+  entry = PyTuple_GET_ITEM(model->clips, number);
+  block = (ext_block *)PyTuple_GET_ITEM(entry, 1);
+  sk_clip_open(&block->model.block, (uint32_t)PyLong_AsUnsignedLong(PyTuple_GET_ITEM(entry, 2)), view);
+  *keep = Py_NewRef(block);
+  return 1;
+}
+
+/* ---- poses --------------------------------------------------------------------------------- */
+
+int ext_pose_open(ext_pose *pose, ext_pose_arrays *open) {
+  Py_ssize_t joints = (Py_ssize_t)pose->block->model.skeleton.joint_count;
+  Py_ssize_t three[2] = {joints, 3}, four[2] = {joints, 4};
+  ext_shape shape;
+  memset(open->arrays, 0, sizeof open->arrays);
+  open->root_stride = 0;
+  if (!ext_read_own(pose->translation, "translation", three, 2, NULL, &open->arrays[0], &open->shape) ||
+      !ext_read_own(pose->rotation, "rotation", four, 2, &open->shape, &open->arrays[1], &shape) ||
+      !ext_read_own(pose->scale, "scale", three, 2, &open->shape, &open->arrays[2], &shape) ||
+      (pose->root != Py_None &&
+       !ext_read_root(pose->root, &open->shape, &open->arrays[3], &open->root_stride))) {
+    ext_pose_close(open);
+    return 0;
+  }
+  open->pose = (sk_pose){open->arrays[0].data, open->arrays[1].data, open->arrays[2].data};
+  return 1;
+}
+
+void ext_pose_close(ext_pose_arrays *open) {
+  int i;
+  for (i = 0; i < 4; i++) ext_array_release(&open->arrays[i]);
+}
+
+/* ---- palettes -------------------------------------------------------------------------------- */
+
+#define STACK_SCRATCH 16384 /* bytes: room for 120 joints; larger models take theirs from the heap */
+
+/* Some 150 ns a joint on the plain path: enough to decide whether the GIL is worth releasing. */
+static double nanoseconds(const sk_palette_job *job) {
+  return 150.0 * (double)job->count * (double)job->skeleton->joint_count;
+}
+
+static int run_job(sk_palette_job *job) {
+  double stack[STACK_SCRATCH / sizeof(double)];
+  size_t bytes = sk_palette_scratch(job->skeleton->joint_count);
+  job->scratch = bytes <= sizeof stack ? stack : sk_alloc(bytes);
+  if (!job->scratch) {
+    PyErr_NoMemory();
+    return 0;
+  }
+  if (nanoseconds(job) < EXT_RELEASE_NANOSECONDS) {
+    sk_palette_run(job);
+  } else {
+    Py_BEGIN_ALLOW_THREADS
+    sk_palette_run(job);
+    Py_END_ALLOW_THREADS
+  }
+  if (job->scratch != stack) sk_free(job->scratch);
+  return 1;
+}
+
+/* 1 or 0 for 3x4 or 4x4; -1 with an error. */
+static int choose_affine(PyObject *out, PyObject *affine) {
+  int has = 0, wanted;
+  if (out && out != Py_None) {
+    has = ext_ends_affine(out);
+    if (has < 0) return -1;
+  }
+  if (!affine || affine == Py_None) return has;
+  wanted = PyObject_IsTrue(affine);
+  if (wanted >= 0 && out && out != Py_None && wanted != has) {
+    PyErr_Format(PyExc_ValueError, "affine=%s asks for (..., %d, 4), but out does not end in that shape",
+                 wanted ? "True" : "False", wanted ? 3 : 4);
+    return -1;
+  }
+  return wanted;
+}
+
+PyObject *ext_run_palette(sk_palette_job *job, const ext_shape *shape, PyObject *out, PyObject *affine,
+                          const ext_array *inputs, int input_count) {
+  bool points = job->result == SK_POSITIONS;
+  int rows = points ? 0 : choose_affine(out, affine);
+  Py_ssize_t tail[3] = {job->skeleton->joint_count, 3, 4};
+  ext_array result;
+  if (rows < 0) return NULL;
+  job->affine = rows == 1;
+  job->count = (size_t)shape->count;
+  if (job->result == SK_PALETTE) tail[0] = job->skin->slot_count;
+  if (!points && !job->affine) tail[1] = 4;
+  if (!ext_output(out, "out", shape, tail, points ? 2 : 3, inputs, input_count, &result)) return NULL;
+  job->out = result.data;
+  if (!run_job(job)) ext_array_release(&result);
+  return result.owner;
+}

@@ -1,0 +1,463 @@
+/* ext_model.c: the base type of skinpy.Model: the jobs that run straight from clip and time. */
+#include <string.h>
+
+#include "ext_args.h"
+#include "ext_error.h"
+#include "ext_jobs.h"
+
+/* ---- making -------------------------------------------------------------------------------- */
+
+/* clips is a tuple of (name, Block, index); fills `numbers` with the first of each name. */
+static int check_clips(ext_state *state, PyObject *clips, PyObject *numbers) {
+  Py_ssize_t i;
+  for (i = 0; i < PyTuple_GET_SIZE(clips); i++) {
+    PyObject *entry = PyTuple_GET_ITEM(clips, i), *name, *block, *number;
+    unsigned index;
+    if (!PyTuple_Check(entry) ||
+        !PyArg_ParseTuple(entry, "UO!I:Model", &name, state->block_type, &block, &index))
+      return PyErr_Occurred() ? -1 : (PyErr_SetString(PyExc_TypeError, "clips holds tuples"), -1);
+    if (index >= ((ext_block *)block)->model.clip_count) {
+      PyErr_Format(PyExc_IndexError, "clip %u of a block with %u", index, ((ext_block *)block)->model.clip_count);
+      return -1;
+    }
+    number = PyLong_FromSsize_t(i);
+    if (!number) return -1;
+    PyDict_SetDefault(numbers, name, number);
+    Py_DECREF(number);
+    if (PyErr_Occurred()) return -1;
+  }
+  return 0;
+}
+
+/* Channels were checked against the joints of their own block, so the counts must agree. */
+static int check_joints(ext_block *block, PyObject *clips) {
+  Py_ssize_t i;
+  for (i = 0; i < PyTuple_GET_SIZE(clips); i++) {
+    ext_block *other = (ext_block *)PyTuple_GET_ITEM(PyTuple_GET_ITEM(clips, i), 1);
+    if (other->model.block.info->joints != block->model.block.info->joints) {
+      PyErr_Format(PyExc_ValueError, "clip %zd is made for %u joints, the model has %u", i,
+                   other->model.block.info->joints, block->model.block.info->joints);
+      return -1;
+    }
+  }
+  return 0;
+}
+
+static PyObject *model_new(PyTypeObject *type, PyObject *args, PyObject *keywords) {
+  static char *names[] = {"block", "clips", NULL};
+  ext_state *state = ext_state_of_class(type);
+  PyObject *block, *clips;
+  ext_model *self;
+  if (!PyArg_ParseTupleAndKeywords(args, keywords, "O!O!:Model", names, state->block_type, &block,
+                                   &PyTuple_Type, &clips))
+    return NULL;
+  if (((ext_block *)block)->model.block.info->kind != SK_BLOCK_MODEL) {
+    PyErr_SetString(PyExc_ValueError, "block holds clips alone; expected a model");
+    return NULL;
+  }
+  self = (ext_model *)type->tp_alloc(type, 0);
+  if (!self) return NULL;
+  self->block = (ext_block *)Py_NewRef(block);
+  self->clips = Py_NewRef(clips);
+  self->numbers = PyDict_New();
+  if (self->numbers && !check_clips(state, clips, self->numbers) && !check_joints(self->block, clips))
+    return (PyObject *)self;
+  Py_DECREF(self);
+  return NULL;
+}
+
+static int model_traverse(PyObject *object, visitproc visit, void *arg) {
+  ext_model *self = (ext_model *)object;
+  Py_VISIT(Py_TYPE(object));
+  Py_VISIT(self->block);
+  Py_VISIT(self->clips);
+  Py_VISIT(self->numbers);
+  return 0;
+}
+
+static void model_dealloc(PyObject *object) {
+  ext_model *self = (ext_model *)object;
+  PyTypeObject *type = Py_TYPE(object);
+  PyObject_GC_UnTrack(object);
+  Py_CLEAR(self->block);
+  Py_CLEAR(self->clips);
+  Py_CLEAR(self->numbers);
+  type->tp_free(object);
+  Py_DECREF(type);
+}
+
+/* ---- what every sampling call has in common --------------------------------------------------- */
+
+typedef struct sampling_call {
+  sk_sampling sampling;
+  sk_clip clip;
+  PyObject *keep; /* the clip's block */
+  ext_array inputs[2]; /* time, root */
+  ext_shape shape;
+  double single;
+} sampling_call;
+
+static void close_call(sampling_call *call) {
+  ext_array_release(&call->inputs[0]);
+  ext_array_release(&call->inputs[1]);
+  Py_CLEAR(call->keep);
+}
+
+/* Parse, convert, validate; 0 with an error set, and nothing held. Missing time is 0. */
+static int open_call(ext_state *state, ext_model *model, PyObject *clip, PyObject *time, PyObject *loop,
+                     PyObject *rotation, sampling_call *call) {
+  sk_error error;
+  int found, loop_kind, rotation_kind;
+  memset(call->inputs, 0, sizeof call->inputs);
+  call->keep = NULL;
+  found = ext_find_clip(state, model, clip, &call->clip, &call->keep);
+  loop_kind = found < 0 ? -1 : ext_parse_word(loop, "loop", ext_loops, SK_LOOP_WRAP);
+  rotation_kind = loop_kind < 0 ? -1 : ext_parse_word(rotation, "rotation", ext_rotations, SK_SLERP);
+  if (rotation_kind < 0) goto failed;
+  call->sampling = (sk_sampling){&model->block->model.skeleton, found ? &call->clip : NULL, (sk_loop)loop_kind,
+                                 (sk_rotation)rotation_kind};
+  if (time) {
+    if (!ext_read_times(time, &call->inputs[0], &call->shape, &call->single)) goto failed;
+  } else {
+    call->single = 0.0;
+    call->inputs[0].data = &call->single;
+    call->shape.ndim = 0;
+    call->shape.count = 1;
+  }
+  if (sk_times_validate(call->inputs[0].data, (size_t)call->shape.count, &error)) {
+    ext_raise(state, &error, NULL);
+    goto failed;
+  }
+  return 1;
+failed:
+  close_call(call);
+  return 0;
+}
+
+enum { CLIP, TIME, OUT, AFFINE, LOOP, ROTATION, ROOT, INVERSE_ROOT, VALUES };
+
+#define SAMPLING_NAMES "clip", "time", "out", "affine", "loop", "rotation", "root"
+
+static PyObject *run_sampled(PyObject *object, PyTypeObject *class, const ext_signature *signature,
+                             sk_result result, PyObject *const *args, Py_ssize_t count, PyObject *keywords) {
+  ext_model *model = (ext_model *)object;
+  ext_state *state = ext_state_of_class(class);
+  PyObject *values[EXT_MAX_ARGUMENTS] = {NULL}, *answer = NULL;
+  sk_palette_job job = {0};
+  sampling_call call;
+  int inverse_root;
+  if (!ext_parse(signature, args, count, keywords, values)) return NULL;
+  inverse_root = ext_parse_flag(values[INVERSE_ROOT], 0);
+  if (inverse_root < 0) return NULL;
+  if (!open_call(state, model, values[CLIP], values[TIME], values[LOOP], values[ROTATION], &call)) return NULL;
+  if (values[ROOT] && values[ROOT] != Py_None &&
+      !ext_read_root(values[ROOT], &call.shape, &call.inputs[1], &job.root_stride))
+    goto done;
+  job.skeleton = &model->block->model.skeleton;
+  job.skin = &model->block->model.skin;
+  job.sampling = &call.sampling;
+  job.times = call.inputs[0].data;
+  job.root = call.inputs[1].data;
+  job.inverse_root = inverse_root;
+  job.result = result;
+  answer = ext_run_palette(&job, &call.shape, values[OUT], values[AFFINE], call.inputs, 2);
+done:
+  close_call(&call);
+  return answer;
+}
+
+#define SAMPLED(function, result, ...)                                                              \
+  static PyObject *function(PyObject *object, PyTypeObject *class, PyObject *const *args,           \
+                            Py_ssize_t count, PyObject *keywords) {                                 \
+    static const ext_signature signature = __VA_ARGS__;                                             \
+    return run_sampled(object, class, &signature, result, args, count, keywords);                   \
+  }
+
+SAMPLED(model_globals, SK_GLOBALS, {"globals", 0, 3, {SAMPLING_NAMES, NULL}})
+SAMPLED(model_palette, SK_PALETTE, {"palette", 0, 3, {SAMPLING_NAMES, "inverse_root", NULL}})
+/* "" takes the place of an argument that this call does not have. */
+SAMPLED(model_joint_positions, SK_POSITIONS,
+        {"joint_positions", 0, 3, {"clip", "time", "out", "", "loop", "rotation", "root", NULL}})
+
+/* ---- poses -------------------------------------------------------------------------------------- */
+
+/* _sample(clip, time, loop, rotation) -> (translation, rotation, scale), new arrays. */
+static PyObject *model_sample(PyObject *object, PyTypeObject *class, PyObject *const *args, Py_ssize_t count,
+                              PyObject *keywords) {
+  static const ext_signature signature = {"_sample", 4, 4, {"clip", "time", "loop", "rotation", NULL}};
+  ext_model *model = (ext_model *)object;
+  Py_ssize_t three[2] = {model->block->model.skeleton.joint_count, 3};
+  Py_ssize_t four[2] = {model->block->model.skeleton.joint_count, 4};
+  ext_array arrays[3] = {{0}};
+  PyObject *values[4], *answer = NULL;
+  sampling_call call;
+  sk_sample_job job;
+  int i;
+  if (!ext_parse(&signature, args, count, keywords, values) ||
+      !open_call(ext_state_of_class(class), model, values[0], values[1], values[2], values[3], &call))
+    return NULL;
+  if (ext_output(NULL, "translation", &call.shape, three, 2, NULL, 0, &arrays[0]) &&
+      ext_output(NULL, "rotation", &call.shape, four, 2, NULL, 0, &arrays[1]) &&
+      ext_output(NULL, "scale", &call.shape, three, 2, NULL, 0, &arrays[2])) {
+    job = (sk_sample_job){call.sampling, call.inputs[0].data, (size_t)call.shape.count,
+                          {arrays[0].data, arrays[1].data, arrays[2].data}};
+    Py_BEGIN_ALLOW_THREADS
+    sk_sample_run(&job);
+    Py_END_ALLOW_THREADS
+    answer = PyTuple_Pack(3, arrays[0].owner, arrays[1].owner, arrays[2].owner);
+  }
+  for (i = 0; i < 3; i++) ext_array_release(&arrays[i]);
+  close_call(&call);
+  return answer;
+}
+
+/* ---- deform --------------------------------------------------------------------------------------- */
+
+/* Where the palettes come from: read, or made pose by pose into one palette of scratch. */
+typedef struct palette_source {
+  ext_array palette;
+  int rows;
+  ext_pose_arrays pose;
+  bool is_pose;
+  ext_shape shape;
+} palette_source;
+
+static int open_source(ext_state *state, ext_model *model, PyObject *object, palette_source *source) {
+  memset(&source->palette, 0, sizeof source->palette);
+  source->rows = 3;
+  source->is_pose = PyObject_TypeCheck(object, (PyTypeObject *)state->pose_type);
+  if (!source->is_pose)
+    return ext_read_palette(object, model->block->model.skin.slot_count, &source->palette, &source->shape,
+                            &source->rows);
+  if (((ext_pose *)object)->block != model->block) {
+    PyErr_SetString(PyExc_ValueError, "pose belongs to another model; make it with this model's pose()");
+    return 0;
+  }
+  if (!ext_pose_open((ext_pose *)object, &source->pose)) return 0;
+  source->shape = source->pose.shape;
+  return 1;
+}
+
+static void close_source(palette_source *source) {
+  if (source->is_pose) ext_pose_close(&source->pose);
+  else ext_array_release(&source->palette);
+}
+
+/* `out` of deform: None, or a tuple (positions, normals or None). */
+static int split_out(PyObject *out, PyObject **positions, PyObject **normals) {
+  *positions = *normals = NULL;
+  if (!out || out == Py_None) return 1;
+  if (!PyTuple_Check(out) || PyTuple_GET_SIZE(out) != 2) {
+    PyErr_SetString(PyExc_TypeError, "out is no tuple (positions, normals) of two arrays");
+    return 0;
+  }
+  *positions = PyTuple_GET_ITEM(out, 0);
+  *normals = PyTuple_GET_ITEM(out, 1);
+  return 1;
+}
+
+/* Neither result may overlap an input, nor the other. */
+static int open_results(PyObject *out, int normals, const palette_source *source, Py_ssize_t vertices,
+                        ext_array *results) {
+  Py_ssize_t tail[2] = {vertices, 3};
+  ext_array inputs[5] = {{0}};
+  PyObject *positions, *directions;
+  memset(results, 0, 2 * sizeof *results);
+  if (source->is_pose) memcpy(inputs, source->pose.arrays, sizeof source->pose.arrays);
+  else inputs[0] = source->palette;
+  if (!split_out(out, &positions, &directions) ||
+      !ext_output(positions, "out[0]", &source->shape, tail, 2, inputs, 4, &results[0]))
+    return 0;
+  inputs[4] = results[0];
+  return !normals || ext_output(directions, "out[1]", &source->shape, tail, 2, inputs, 5, &results[1]);
+}
+
+typedef struct deform_work {
+  sk_deform_job deform;
+  sk_palette_job palette; /* for poses: one at a time */
+  bool from_pose;
+} deform_work;
+
+static void run_deform(deform_work *work) {
+  size_t n, count = work->deform.count, points = work->deform.mesh->vertex_count * 3;
+  sk_deform_job one = work->deform;
+  sk_palette_job palette = work->palette;
+  if (!work->from_pose) {
+    sk_deform_run(&work->deform);
+    return;
+  }
+  one.count = palette.count = 1;
+  for (n = 0; n < count; n++) {
+    size_t joints = (size_t)palette.skeleton->joint_count;
+    palette.poses = (sk_pose){work->palette.poses.translation + n * joints * 3,
+                              work->palette.poses.rotation + n * joints * 4,
+                              work->palette.poses.scale + n * joints * 3};
+    if (palette.root) palette.root = work->palette.root + n * palette.root_stride;
+    sk_palette_run(&palette);
+    one.positions = work->deform.positions + n * points;
+    one.normals = work->deform.normals ? work->deform.normals + n * points : NULL;
+    sk_deform_run(&one);
+  }
+}
+
+static int fill_deform(ext_model *model, palette_source *source, ext_array *results, deform_work *work) {
+  const sk_model *core = &model->block->model;
+  size_t scratch = sk_palette_scratch(core->skeleton.joint_count);
+  memset(work, 0, sizeof *work);
+  work->from_pose = source->is_pose;
+  work->deform = (sk_deform_job){&core->mesh,          (size_t)core->skin.slot_count,
+                                 (size_t)source->shape.count, source->palette.data,
+                                 source->rows == 3 ? 12 : 16, results[0].data, results[1].data};
+  if (!source->is_pose) return 1;
+  work->palette.skeleton = &core->skeleton;
+  work->palette.skin = &core->skin;
+  work->palette.poses = source->pose.pose;
+  work->palette.root = source->pose.arrays[3].data;
+  work->palette.root_stride = source->pose.root_stride;
+  work->palette.result = SK_PALETTE;
+  work->palette.affine = true;
+  work->palette.scratch = sk_alloc(scratch + (size_t)core->skin.slot_count * 12 * sizeof(float));
+  work->palette.out = (float *)((char *)work->palette.scratch + scratch);
+  work->deform.palettes = work->palette.out;
+  if (work->palette.scratch) return 1;
+  PyErr_NoMemory();
+  return 0;
+}
+
+static PyObject *model_deform(PyObject *object, PyTypeObject *class, PyObject *const *args, Py_ssize_t count,
+                              PyObject *keywords) {
+  static const ext_signature signature = {
+      "deform", 1, 1, {"pose_or_palette", "normals", "out", "morph_weights", NULL}};
+  ext_model *model = (ext_model *)object;
+  palette_source source;
+  ext_array results[2];
+  deform_work work;
+  PyObject *values[4], *answer = NULL;
+  int normals;
+  if (!ext_parse(&signature, args, count, keywords, values) || !ext_check_no_targets(values[3])) return NULL;
+  normals = ext_parse_flag(values[1], 1);
+  if (normals < 0 || !open_source(ext_state_of_class(class), model, values[0], &source)) return NULL;
+  if (open_results(values[2], normals, &source, (Py_ssize_t)model->block->model.mesh.vertex_count, results) &&
+      fill_deform(model, &source, results, &work)) {
+    Py_BEGIN_ALLOW_THREADS
+    run_deform(&work);
+    Py_END_ALLOW_THREADS
+    sk_free(work.palette.scratch);
+    answer = PyTuple_Pack(2, results[0].owner, results[1].owner ? results[1].owner : Py_None);
+  }
+  ext_array_release(&results[0]);
+  ext_array_release(&results[1]);
+  close_source(&source);
+  return answer;
+}
+
+/* ---- the type --------------------------------------------------------------------------------------- */
+
+static PyObject *model_block(PyObject *object, void *unused) {
+  (void)unused;
+  return Py_NewRef(((ext_model *)object)->block);
+}
+
+static PyObject *model_clip_entries(PyObject *object, void *unused) {
+  (void)unused;
+  return Py_NewRef(((ext_model *)object)->clips);
+}
+
+static PyObject *model_clip_number(PyObject *object, PyTypeObject *class, PyObject *const *args,
+                                   Py_ssize_t count, PyObject *keywords) {
+  static const ext_signature signature = {"_clip_number", 1, 1, {"clip", NULL}};
+  PyObject *value;
+  Py_ssize_t number;
+  if (!ext_parse(&signature, args, count, keywords, &value)) return NULL;
+  number = ext_clip_number(ext_state_of_class(class), (ext_model *)object, value);
+  return number < 0 ? NULL : PyLong_FromSsize_t(number);
+}
+
+static const char clip_number_doc[] =
+    "_clip_number($self, clip)\n--\n\n"
+    "Position of a clip by name or index; KeyError with close names, IndexError, TypeError.";
+
+static PyGetSetDef model_getset[] = {
+    {"_block", model_block, NULL, "The Block of skeleton, mesh and skin.", NULL},
+    {"_clip_entries", model_clip_entries, NULL, "tuple of (name, Block, index in it), one per clip.", NULL},
+    {NULL, NULL, NULL, NULL, NULL}};
+
+#define TIME_WORDS                                                                                       \
+  "clip is a Clip of this model, a name, an index, or None (the rest pose). time is in seconds, a\n"      \
+  "number or an array of any shape, which is (...) in the result. loop is \"wrap\", \"clamp\",\n"         \
+  "\"pingpong\" or \"once\"; rotation is \"slerp\" or \"nlerp\". root, (4,4) or (...,4,4), is multiplied\n" \
+  "in front of the root joint's local.\n"
+#define OUT_WORDS                                                                                        \
+  "out is a writable C-contiguous float32 array of the result's shape. affine=True gives the first\n"    \
+  "three rows, (...,3,4); None means what out has, else 4x4.\n"
+#define RAISES_WORDS                                                                                     \
+  "\nRaises KeyError (unknown clip, with close names), IndexError (clip number), ValueError (time not\n" \
+  "finite, a clip of another model, wrong out) and TypeError (out that is no array).\n"
+
+static const char globals_doc[] =
+    "globals($self, clip=None, time=0.0, out=None, *, affine=None, loop='wrap', rotation='slerp',\n"
+    "        root=None)\n--\n\n"
+    "Global transforms of all joints, joint space to scene space: (...,J,4,4) float32, row-major.\n\n"
+    "global = global(parent) * local with local = T * R * S, or the rest matrix for a joint at rest.\n"
+    TIME_WORDS OUT_WORDS RAISES_WORDS;
+
+static const char palette_doc[] =
+    "palette($self, clip=None, time=0.0, out=None, *, affine=None, loop='wrap', rotation='slerp',\n"
+    "        root=None, inverse_root=False)\n--\n\n"
+    "Skinning palette, mesh space at bind to scene space: (...,S,4,4) float32, row-major.\n\n"
+    "palette[s] = global(skin.joints[s]) * skin.inverse_bind[s]. inverse_root=True puts the inverse of\n"
+    "the root's rest global in front of everything, root= included.\n"
+    TIME_WORDS OUT_WORDS RAISES_WORDS;
+
+static const char joint_positions_doc[] =
+    "joint_positions($self, clip=None, time=0.0, out=None, *, loop='wrap', rotation='slerp', root=None)\n"
+    "--\n\n"
+    "Where the joints are in scene space: (...,J,3) float32, the last columns of globals().\n\n"
+    TIME_WORDS RAISES_WORDS;
+
+static const char sample_doc[] =
+    "_sample($self, clip, time, loop, rotation)\n--\n\n"
+    "(translation, rotation, scale) of skinpy.Model.pose, as new float32 arrays.";
+
+static const char deform_doc[] =
+    "deform($self, pose_or_palette, *, morph_weights=None, normals=True, out=None)\n--\n\n"
+    "The mesh, skinned on the CPU: (positions, normals), each (...,V,3) float32 in scene space.\n\n"
+    "position = (sum over k of weights[v,k] * palette[slots[v,k]]) * vertex; normals by the inverse\n"
+    "transpose of the blended 3x3, unit length (a zero result stays zero). pose_or_palette is a Pose of\n"
+    "this model or a (...,S,3|4,4) palette made without inverse_root. normals=False gives (positions, None).\n"
+    "out is a tuple (positions, normals) of writable C-contiguous float32 arrays.\n"
+    "morph_weights is (...,M); no model has morph targets yet, so M is 0.\n"
+    "\nRaises ValueError (wrong shape of the palette, a pose of another model, wrong out) and TypeError.\n";
+
+#define METHOD(name, function, doc) \
+  {name, (PyCFunction)(void (*)(void))function, METH_METHOD | METH_FASTCALL | METH_KEYWORDS, doc}
+
+static PyMethodDef model_methods[] = {METHOD("globals", model_globals, globals_doc),
+                                      METHOD("palette", model_palette, palette_doc),
+                                      METHOD("joint_positions", model_joint_positions, joint_positions_doc),
+                                      METHOD("_clip_number", model_clip_number, clip_number_doc),
+                                      METHOD("_sample", model_sample, sample_doc),
+                                      METHOD("deform", model_deform, deform_doc),
+                                      {NULL, NULL, 0, NULL}};
+
+static const char model_doc[] =
+    "Model(block, clips)\n--\n\n"
+    "Base of skinpy.Model: a model block and its clips, a tuple of (name, Block, index in the block).";
+
+static PyType_Slot model_slots[] = {{Py_tp_doc, (void *)model_doc},
+                                    {Py_tp_new, model_new},
+                                    {Py_tp_traverse, model_traverse},
+                                    {Py_tp_dealloc, model_dealloc},
+                                    {Py_tp_methods, model_methods},
+                                    {Py_tp_getset, model_getset},
+                                    {0, NULL}};
+
+static PyType_Spec model_spec = {"skinpy._core.Model", sizeof(ext_model), 0,
+                                 Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC |
+                                     Py_TPFLAGS_IMMUTABLETYPE,
+                                 model_slots};
+
+int ext_model_register(PyObject *module, ext_state *state) {
+  state->model_type = PyType_FromModuleAndSpec(module, &model_spec, NULL);
+  return state->model_type ? PyModule_AddType(module, (PyTypeObject *)state->model_type) : -1;
+}

@@ -1,0 +1,129 @@
+/* ext_module.c: the module `_core`: a table of contents. */
+#include "../core/sk_math.h"
+#include "ext_array.h"
+#include "ext_jobs.h"
+
+/* ---- state ---------------------------------------------------------------------------------- */
+
+static struct PyModuleDef module_def;
+
+ext_state *ext_state_of_module(PyObject *module) { return PyModule_GetState(module); }
+
+ext_state *ext_state_of_class(PyTypeObject *class) {
+  return PyModule_GetState(PyType_GetModuleByDef(class, &module_def));
+}
+
+static void free_lock(PyObject *capsule) { PyThread_free_lock(PyCapsule_GetPointer(capsule, NULL)); }
+
+static PyObject *new_lock(void) {
+  PyThread_type_lock lock = PyThread_allocate_lock();
+  PyObject *capsule = lock ? PyCapsule_New(lock, NULL, free_lock) : PyErr_NoMemory();
+  if (lock && !capsule) PyThread_free_lock(lock);
+  return capsule;
+}
+
+static int module_traverse(PyObject *module, visitproc visit, void *arg) {
+  ext_state *state = PyModule_GetState(module);
+  Py_VISIT(state->block_type);
+  Py_VISIT(state->model_type);
+  Py_VISIT(state->clip_type);
+  Py_VISIT(state->pose_type);
+  Py_VISIT(state->load_error);
+  Py_VISIT(state->unknown_name);
+  Py_VISIT(state->importer_lock);
+  return 0;
+}
+
+static int module_clear(PyObject *module) {
+  ext_state *state = PyModule_GetState(module);
+  Py_CLEAR(state->block_type);
+  Py_CLEAR(state->model_type);
+  Py_CLEAR(state->clip_type);
+  Py_CLEAR(state->pose_type);
+  Py_CLEAR(state->load_error);
+  Py_CLEAR(state->unknown_name);
+  Py_CLEAR(state->importer_lock);
+  return 0;
+}
+
+static void module_free(void *module) { module_clear(module); }
+
+/* ---- contents -------------------------------------------------------------------------------- */
+
+static PyObject *bytes_in_use(PyObject *module, PyObject *unused) {
+  (void)module;
+  (void)unused;
+  return PyLong_FromSize_t(sk_bytes_in_use());
+}
+
+/* _decompose(matrices (N,4,4)) -> translation (N,3), rotation (N,4), scale (N,3). */
+static PyObject *decompose(PyObject *module, PyObject *matrices) {
+  static const Py_ssize_t three[1] = {3}, four[1] = {4};
+  ext_array input, arrays[3] = {{0}};
+  ext_shape shape;
+  PyObject *answer = NULL;
+  Py_ssize_t i;
+  (void)module;
+  if (!ext_read_matrices(matrices, "matrices", &input, &shape)) return NULL;
+  if (ext_output(NULL, "translation", &shape, three, 1, NULL, 0, &arrays[0]) &&
+      ext_output(NULL, "rotation", &shape, four, 1, NULL, 0, &arrays[1]) &&
+      ext_output(NULL, "scale", &shape, three, 1, NULL, 0, &arrays[2])) {
+    for (i = 0; i < shape.count; i++) {
+      double affine[12];
+      sk_affine_from_mat4((const float *)input.data + 16 * i, affine);
+      sk_affine_decompose(affine, (float *)arrays[0].data + 3 * i, (float *)arrays[1].data + 4 * i,
+                          (float *)arrays[2].data + 3 * i);
+    }
+    answer = PyTuple_Pack(3, arrays[0].owner, arrays[1].owner, arrays[2].owner);
+  }
+  for (i = 0; i < 3; i++) ext_array_release(&arrays[i]);
+  ext_array_release(&input);
+  return answer;
+}
+
+static PyMethodDef module_methods[] = {
+    {"_load_file", ext_load_file, METH_VARARGS, ext_load_file_doc},
+    {"_importer_info", ext_importer_info, METH_VARARGS, ext_importer_info_doc},
+    {"_build_info", ext_build_info, METH_NOARGS, ext_build_info_doc},
+    {"_decompose", decompose, METH_O,
+     "_decompose($module, matrices, /)\n--\n\n"
+     "(translation (...,3), rotation (...,4), scale (...,3)) closest to affine (...,4,4) matrices."},
+    {"_bytes_in_use", bytes_in_use, METH_NOARGS,
+     "_bytes_in_use($module, /)\n--\n\nBytes that the core holds, the importer's apart: for tests of leaks."},
+    {NULL, NULL, 0, NULL}};
+
+static int import_errors(ext_state *state) {
+  PyObject *errors = PyImport_ImportModule("skinpy.errors");
+  if (!errors) return -1;
+  state->load_error = PyObject_GetAttrString(errors, "LoadError");
+  state->unknown_name = PyObject_GetAttrString(errors, "unknown_name");
+  Py_DECREF(errors);
+  return state->load_error && state->unknown_name ? 0 : -1;
+}
+
+static int module_exec(PyObject *module) {
+  ext_state *state = PyModule_GetState(module);
+  if (ext_array_import() || import_errors(state)) return -1;
+  state->importer_lock = new_lock();
+  if (!state->importer_lock || PyModule_AddIntConstant(module, "MAX_INFLUENCES", SK_MAX_INFLUENCES) ||
+      PyModule_AddIntConstant(module, "MAX_SLOTS", (long)SK_MAX_SLOTS))
+    return -1;
+  return ext_block_register(module, state) || ext_clip_register(module, state) ||
+                 ext_pose_register(module, state) || ext_model_register(module, state)
+             ? -1
+             : 0;
+}
+
+static PyModuleDef_Slot module_slots[] = {{Py_mod_exec, module_exec},
+#ifdef Py_mod_multiple_interpreters
+                                          /* NumPy's C API serves one interpreter. */
+                                          {Py_mod_multiple_interpreters, Py_MOD_MULTIPLE_INTERPRETERS_NOT_SUPPORTED},
+#endif
+                                          {0, NULL}};
+
+static struct PyModuleDef module_def = {
+    PyModuleDef_HEAD_INIT, "_core",        "The C core of skinpy; use it through the package skinpy.",
+    sizeof(ext_state),     module_methods, module_slots,
+    module_traverse,       module_clear,   module_free};
+
+PyMODINIT_FUNC PyInit__core(void) { return PyModuleDef_Init(&module_def); }

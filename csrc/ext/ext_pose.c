@@ -1,0 +1,159 @@
+/* ext_pose.c: the base type of skinpy.Pose: the caller's T, R, S and what follows from them. */
+#include "ext_args.h"
+#include "ext_jobs.h"
+
+/* ---- making ------------------------------------------------------------------------------- */
+
+static PyObject *pose_new(PyTypeObject *type, PyObject *args, PyObject *keywords) {
+  static char *names[] = {"block", "translation", "rotation", "scale", "root", NULL};
+  ext_state *state = ext_state_of_class(type);
+  PyObject *block, *translation, *rotation, *scale, *root = Py_None;
+  ext_pose_arrays arrays;
+  ext_pose *self;
+  if (!PyArg_ParseTupleAndKeywords(args, keywords, "O!OOO|O:Pose", names, state->block_type, &block,
+                                   &translation, &rotation, &scale, &root))
+    return NULL;
+  self = (ext_pose *)type->tp_alloc(type, 0);
+  if (!self) return NULL;
+  self->block = (ext_block *)Py_NewRef(block);
+  self->translation = Py_NewRef(translation);
+  self->rotation = Py_NewRef(rotation);
+  self->scale = Py_NewRef(scale);
+  self->root = Py_NewRef(root);
+  if (!ext_pose_open(self, &arrays)) {
+    Py_DECREF(self);
+    return NULL;
+  }
+  ext_pose_close(&arrays);
+  return (PyObject *)self;
+}
+
+static int pose_traverse(PyObject *object, visitproc visit, void *arg) {
+  ext_pose *self = (ext_pose *)object;
+  Py_VISIT(Py_TYPE(object));
+  Py_VISIT(self->block);
+  Py_VISIT(self->translation);
+  Py_VISIT(self->rotation);
+  Py_VISIT(self->scale);
+  Py_VISIT(self->root);
+  return 0;
+}
+
+static void pose_dealloc(PyObject *object) {
+  ext_pose *self = (ext_pose *)object;
+  PyTypeObject *type = Py_TYPE(object);
+  PyObject_GC_UnTrack(object);
+  Py_CLEAR(self->block);
+  Py_CLEAR(self->translation);
+  Py_CLEAR(self->rotation);
+  Py_CLEAR(self->scale);
+  Py_CLEAR(self->root);
+  type->tp_free(object);
+  Py_DECREF(type);
+}
+
+/* ---- matrices ------------------------------------------------------------------------------- */
+
+static PyObject *run_pose(PyObject *object, const ext_signature *signature, sk_result result,
+                          PyObject *const *args, Py_ssize_t count, PyObject *keywords) {
+  ext_pose *self = (ext_pose *)object;
+  PyObject *values[3] = {NULL}, *answer;
+  ext_pose_arrays arrays;
+  sk_palette_job job = {0};
+  int inverse_root;
+  if (!ext_parse(signature, args, count, keywords, values)) return NULL;
+  inverse_root = ext_parse_flag(values[2], 0);
+  if (inverse_root < 0 || !ext_pose_open(self, &arrays)) return NULL;
+  job.skeleton = &self->block->model.skeleton;
+  job.skin = &self->block->model.skin;
+  job.poses = arrays.pose;
+  job.root = arrays.arrays[3].data;
+  job.root_stride = arrays.root_stride;
+  job.inverse_root = inverse_root;
+  job.result = result;
+  answer = ext_run_palette(&job, &arrays.shape, values[0], values[1], arrays.arrays, 4);
+  ext_pose_close(&arrays);
+  return answer;
+}
+
+#define FROM_POSE(function, result, ...)                                                           \
+  static PyObject *function(PyObject *object, PyTypeObject *class, PyObject *const *args,          \
+                            Py_ssize_t count, PyObject *keywords) {                                \
+    static const ext_signature signature = __VA_ARGS__;                                            \
+    (void)class;                                                                                   \
+    return run_pose(object, &signature, result, args, count, keywords);                            \
+  }
+
+FROM_POSE(pose_locals, SK_LOCALS, {"locals", 0, 1, {"out", "affine", NULL}})
+FROM_POSE(pose_globals, SK_GLOBALS, {"globals", 0, 1, {"out", "affine", NULL}})
+FROM_POSE(pose_palette, SK_PALETTE, {"palette", 0, 1, {"out", "affine", "inverse_root", NULL}})
+
+/* ---- attributes ------------------------------------------------------------------------------ */
+
+static PyObject *get_array(PyObject *object, void *offset) {
+  return Py_NewRef(*(PyObject **)((char *)object + (size_t)offset));
+}
+
+/* Assignment copies into the array, so that its memory and shape stay. */
+static int set_array(PyObject *object, PyObject *value, void *offset) {
+  if (!value) {
+    PyErr_SetString(PyExc_AttributeError, "the arrays of a pose cannot be deleted");
+    return -1;
+  }
+  return ext_assign(*(PyObject **)((char *)object + (size_t)offset), value);
+}
+
+#define ARRAY(name, set, doc) {#name, get_array, set, doc, (void *)offsetof(ext_pose, name)}
+
+static PyGetSetDef pose_getset[] = {
+    ARRAY(translation, set_array, "(...,J,3) float32, writable: translation of each joint to its parent."),
+    ARRAY(rotation, set_array, "(...,J,4) float32, writable: x y z w; divided by its length where it is used."),
+    ARRAY(scale, set_array, "(...,J,3) float32, writable."),
+    ARRAY(root, NULL, "(4,4) or (...,4,4) float32, or None: multiplied in front of the root joint's local."),
+    {"_block", get_array, NULL, "The model's Block.", (void *)offsetof(ext_pose, block)},
+    {NULL, NULL, NULL, NULL, NULL}};
+
+#define OUT_WORDS                                                                                      \
+  "out is a writable C-contiguous float32 array of that shape; affine=True gives the first three\n"    \
+  "rows, (...,3,4), None means what out has, else 4x4. Raises ValueError and TypeError for a wrong out.\n"
+
+static const char locals_doc[] =
+    "locals($self, out=None, *, affine=None)\n--\n\n"
+    "Each joint to its parent: T * R * S, or the rest matrix itself where T, R and S are bit-equal to\n"
+    "the rest pose; (...,J,4,4) float32, row-major.\n\n" OUT_WORDS;
+
+static const char globals_doc[] =
+    "globals($self, out=None, *, affine=None)\n--\n\n"
+    "Each joint to scene space: global(parent) * local; (...,J,4,4) float32, row-major.\n\n" OUT_WORDS;
+
+static const char palette_doc[] =
+    "palette($self, out=None, *, affine=None, inverse_root=False)\n--\n\n"
+    "global(skin.joints[s]) * skin.inverse_bind[s] for every slot s; (...,S,4,4) float32, row-major.\n\n"
+    "inverse_root=True puts the inverse of the root's rest global in front of everything.\n" OUT_WORDS;
+
+#define METHOD(name, function, doc) \
+  {name, (PyCFunction)(void (*)(void))function, METH_METHOD | METH_FASTCALL | METH_KEYWORDS, doc}
+
+static PyMethodDef pose_methods[] = {METHOD("locals", pose_locals, locals_doc),
+                                     METHOD("globals", pose_globals, globals_doc),
+                                     METHOD("palette", pose_palette, palette_doc),
+                                     {NULL, NULL, 0, NULL}};
+
+static const char pose_doc[] =
+    "Pose(block, translation, rotation, scale, root=None)\n--\n\n"
+    "Base of skinpy.Pose: the arrays are kept as they are, C-contiguous float32.";
+
+static PyType_Slot pose_slots[] = {{Py_tp_doc, (void *)pose_doc},   {Py_tp_new, pose_new},
+                                   {Py_tp_traverse, pose_traverse}, {Py_tp_dealloc, pose_dealloc},
+                                   {Py_tp_methods, pose_methods},   {Py_tp_getset, pose_getset},
+                                   {0, NULL}};
+
+static PyType_Spec pose_spec = {"skinpy._core.Pose", sizeof(ext_pose), 0,
+                                Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC |
+                                    Py_TPFLAGS_IMMUTABLETYPE,
+                                pose_slots};
+
+int ext_pose_register(PyObject *module, ext_state *state) {
+  state->pose_type = PyType_FromModuleAndSpec(module, &pose_spec, NULL);
+  return state->pose_type ? PyModule_AddType(module, (PyTypeObject *)state->pose_type) : -1;
+}

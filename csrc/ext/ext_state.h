@@ -1,0 +1,76 @@
+/* ext_state.h: what the module `_core` keeps, and the types of its files. The files below csrc/ext
+   are the boundary: each binding parses, converts (holding references), validates with the GIL,
+   runs without it where the work is long enough, and builds the answer. */
+#ifndef EXT_STATE_H
+#define EXT_STATE_H
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+#include "../core/sk_deform.h"
+#include "../core/sk_model.h"
+#include "../core/sk_palette.h"
+
+/* Releasing the GIL costs about 43 ns; below some 5 us of work it is not worth its while. */
+#define EXT_RELEASE_NANOSECONDS 5000.0
+
+/* One state per module object. traverse, clear and free list the same fields in this order. */
+typedef struct ext_state {
+  PyObject *block_type, *model_type, *clip_type, *pose_type;
+  PyObject *load_error;    /* skinpy.errors.LoadError */
+  PyObject *unknown_name;  /* skinpy.errors.unknown_name(what, name, names) -> KeyError */
+  PyObject *importer_lock; /* one import at a time: Assimp's error text is global */
+} ext_state;
+
+ext_state *ext_state_of_module(PyObject *module);
+ext_state *ext_state_of_class(PyTypeObject *defining_class);
+
+/* ---- types; each file adds its own to the module ---------------------------------- */
+
+/* A block and the memory it shows: taken from the core, or a buffer of somebody else. */
+typedef struct ext_block {
+  PyObject_HEAD
+  sk_model model;
+  void *memory;             /* owned: freed by release(memory) */
+  void (*release)(void *);
+  Py_buffer buffer;         /* held where buffer.obj is not NULL */
+} ext_block;
+
+typedef struct ext_model {
+  PyObject_HEAD
+  ext_block *block;
+  PyObject *clips;   /* tuple of (name, Block, index in it) */
+  PyObject *numbers; /* dict: name -> position in clips, the first of equal names */
+} ext_model;
+
+/* A clip of a block; bound to the model whose block is `bound_to`, or to none. */
+typedef struct ext_clip {
+  PyObject_HEAD
+  ext_block *block;
+  ext_block *bound_to; /* may be NULL */
+  sk_clip clip;
+} ext_clip;
+
+/* Arrays of the caller's; their shapes are looked at afresh in every call. */
+typedef struct ext_pose {
+  PyObject_HEAD
+  ext_block *block; /* of the model */
+  PyObject *translation, *rotation, *scale;
+  PyObject *root; /* array or None */
+} ext_pose;
+
+int ext_block_register(PyObject *module, ext_state *state);
+int ext_model_register(PyObject *module, ext_state *state);
+int ext_clip_register(PyObject *module, ext_state *state);
+int ext_pose_register(PyObject *module, ext_state *state);
+
+/* A new Block over `memory`, which it owns from now on (also when this fails). */
+PyObject *ext_block_new(ext_state *state, void *memory, size_t size, void (*release)(void *));
+
+/* Functions of the module; see ext_import.c. */
+PyObject *ext_load_file(PyObject *module, PyObject *args);
+PyObject *ext_importer_info(PyObject *module, PyObject *args);
+PyObject *ext_build_info(PyObject *module, PyObject *unused);
+extern const char ext_load_file_doc[], ext_importer_info_doc[], ext_build_info_doc[];
+
+#endif

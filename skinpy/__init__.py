@@ -1,0 +1,57 @@
+"""skinpy: animated 3D characters as NumPy arrays and pictures.
+
+    model = skinpy.load("fox.glb")
+    palette = model.palette("Run", 0.3)            # (S,4,4) skinning matrices
+    positions, normals = model.deform(palette)     # the skinned mesh
+    picture = model.render("Run", 0.3)             # (h,w,4) uint8, needs the extra "view"
+
+Matrices are row-major for column vectors, quaternions x y z w, times seconds; docs/conventions.md has the rest.
+"""
+
+from . import _core
+from .assets import Material, Mesh, Report, ReportEntry, Skeleton, Skin, Submesh, Texture
+from .clip import Channel, Clip, Clips
+from .errors import (
+    FormatRefused,
+    GraphicsError,
+    ImporterCrashed,
+    LimitExceeded,
+    LoadError,
+    ShaderError,
+    SkinpyError,
+    SkinpyWarning,
+)
+from .loading import build_info, character, load
+from .model import Model, to_row_vectors
+from .pose import Pose
+
+__all__ = [
+    "load",
+    "character",
+    "build_info",
+    "to_row_vectors",
+    "Model",
+    "Skeleton",
+    "Mesh",
+    "Submesh",
+    "Skin",
+    "Material",
+    "Texture",
+    "Clip",
+    "Clips",
+    "Channel",
+    "Pose",
+    "Report",
+    "ReportEntry",
+    "SkinpyError",
+    "LoadError",
+    "ImporterCrashed",
+    "LimitExceeded",
+    "FormatRefused",
+    "ShaderError",
+    "GraphicsError",
+    "SkinpyWarning",
+    "__version__",
+]
+
+__version__: str = _core._build_info()["version"]

@@ -1,0 +1,186 @@
+"""The sections of a model block as NumPy arrays, and back (csrc/core/sk_block.h has the layout)."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from . import _core
+from ._types import Array
+
+_TEXT = [("offset", "<u4"), ("length", "<u4")]
+
+#: Records of the block; field for field the structs of sk_block.h.
+RECORDS: dict[str, np.dtype[Any]] = {
+    "INFO": np.dtype(
+        [
+            ("kind", "<u4"),
+            ("influences", "<u4"),
+            ("joints", "<u4"),
+            ("slots", "<u4"),
+            ("vertices", "<u8"),
+            ("faces", "<u8"),
+            ("unit_meters", "<f8"),
+            ("up", "<u4"),
+            ("source_format", _TEXT),
+            ("reserved", "<u4", (3,)),
+        ]
+    ),
+    "JOINT_NAMES": np.dtype(_TEXT),
+    "SUBMESHES": np.dtype(
+        [
+            ("name", _TEXT),
+            ("node", "<i4"),
+            ("material", "<i4"),
+            ("first_vertex", "<u4"),
+            ("vertex_count", "<u4"),
+            ("first_face", "<u4"),
+            ("face_count", "<u4"),
+        ]
+    ),
+    "MATERIALS": np.dtype(
+        [
+            ("name", _TEXT),
+            ("base_color", "<f4", (4,)),
+            ("texture", "<i4"),
+            ("double_sided", "<u4"),
+            ("alpha", "<u4"),
+            ("alpha_cutoff", "<f4"),
+            ("reserved", "<u4", (2,)),
+        ]
+    ),
+    "TEXTURES": np.dtype(
+        [
+            ("name", _TEXT),
+            ("format", _TEXT),
+            ("width", "<u4"),
+            ("height", "<u4"),
+            ("offset", "<u8"),
+            ("length", "<u8"),
+        ]
+    ),
+    "CLIPS": np.dtype(
+        [
+            ("name", _TEXT),
+            ("duration", "<f8"),
+            ("ticks_per_second", "<f8"),
+            ("first_channel", "<u4"),
+            ("channel_count", "<u4"),
+        ]
+    ),
+    "CHANNELS": np.dtype(
+        [
+            ("joint", "<i4"),
+            ("path", "u1"),
+            ("interpolation", "u1"),
+            ("reserved", "<u2"),
+            ("key_count", "<u4"),
+            ("reserved2", "<u4"),
+            ("times", "<u8"),
+            ("values", "<u8"),
+            ("in_tangents", "<u8"),
+            ("out_tangents", "<u8"),
+        ]
+    ),
+    "REPORT": np.dtype(
+        [
+            ("code", _TEXT),
+            ("severity", "<u4"),
+            ("reserved", "<u4"),
+            ("count", "<u8"),
+            ("first", _TEXT),
+            ("message", _TEXT),
+        ]
+    ),
+}
+
+#: Sections of plain numbers: dtype and the shape of one row (the vertex streams' width is K).
+_NUMBERS: dict[str, tuple[str, tuple[int, ...]]] = {
+    "TEXT": ("u1", ()),
+    "JOINT_PARENTS": ("<i4", ()),
+    "REST_TRANSLATION": ("<f4", (3,)),
+    "REST_ROTATION": ("<f4", (4,)),
+    "REST_SCALE": ("<f4", (3,)),
+    "REST_LOCAL": ("<f4", (4, 4)),
+    "SLOT_JOINTS": ("<i4", ()),
+    "SLOT_INVERSE_BIND": ("<f4", (4, 4)),
+    "POSITIONS": ("<f4", (3,)),
+    "NORMALS": ("<f4", (3,)),
+    "UVS": ("<f4", (2,)),
+    "COLORS": ("<f4", (4,)),
+    "TANGENTS": ("<f4", (4,)),
+    "VERTEX_SLOTS": ("<u2", (-1,)),
+    "VERTEX_WEIGHTS": ("<f4", (-1,)),
+    "FACES": ("<u4", (3,)),
+    "TEXTURE_DATA": ("u1", ()),
+    "TIMES": ("<f8", ()),
+    "VALUES": ("<f4", ()),
+}
+
+MODEL, CLIPS_ONLY = 1, 2  # sk_block_kind
+NO_ARRAY = 2**64 - 1  # SK_NONE64
+MAGIC = b"SKNBLK\r\n"
+
+#: Words for the enums of sk_block.h, in their order.
+AXES = (None, "+X", "-X", "+Y", "-Y", "+Z", "-Z")
+ALPHAS = ("opaque", "mask", "blend")
+PATHS = ("translation", "rotation", "scale")
+PATH_WIDTHS = (3, 4, 3)
+INTERPOLATIONS = ("step", "linear", "cubic")
+SEVERITIES = ("repaired", "lost")
+
+
+def section(block: _core.Block, name: str) -> Array:
+    """The rows of a section, a read-only array that keeps the block alive; empty where it is absent."""
+    offset, rows, stride = block.sections.get(name, (0, 0, 0))
+    if name in RECORDS:
+        dtype, row = RECORDS[name], ()
+    else:
+        code, row = _NUMBERS[name]
+        dtype = np.dtype(code)
+        if row == (-1,):
+            row = (stride // dtype.itemsize,)
+    count = rows * (stride // dtype.itemsize)
+    array = np.frombuffer(block, dtype, count, offset) if rows else np.empty(0, dtype)
+    array = array.reshape((rows, *row))
+    array.flags.writeable = False
+    return array
+
+
+def info(block: _core.Block) -> Any:
+    """The one INFO record of a block."""
+    return section(block, "INFO")[0]
+
+
+def text(block: _core.Block, place: Any) -> str:
+    """A string of the block; bytes that are not UTF-8 come through as lone surrogates."""
+    pool = section(block, "TEXT")
+    start = int(place["offset"])
+    return bytes(pool[start : start + int(place["length"])]).decode("utf-8", "surrogateescape")
+
+
+class TextPool:
+    """The strings of a block under construction."""
+
+    def __init__(self, start: bytes = b"") -> None:
+        self._bytes = bytearray(start)
+
+    def add(self, words: str) -> tuple[int, int]:
+        """Place of `words` in the pool, as a record holds it."""
+        encoded = words.encode("utf-8", "surrogateescape")
+        start = len(self._bytes)
+        self._bytes += encoded
+        return (start, len(encoded)) if encoded else (0, 0)
+
+    def names(self, names: Iterable[str]) -> Array:
+        """The section JOINT_NAMES."""
+        return np.array([self.add(name) for name in names], RECORDS["JOINT_NAMES"])
+
+    def section(self) -> Array:
+        """The section TEXT."""
+        return np.frombuffer(bytes(self._bytes), "u1")
+
+
+def pack(sections: Mapping[str, Array], influences: int) -> _core.Block:
+    """A new checked block; LoadError says what is wrong with the sections."""
+    return _core.Block.pack({name: np.ascontiguousarray(data) for name, data in sections.items()}, influences)

@@ -1,0 +1,128 @@
+"""Typed stub of the C extension; checked by mypy.stubtest."""
+
+from typing import Any, Final, Self, TypeAlias, final
+
+import numpy.typing as npt
+from typing_extensions import Buffer
+
+from ._types import Array, Floats, Loop, Rotation
+
+_Clip: TypeAlias = Clip | str | int | None
+
+MAX_INFLUENCES: Final[int]
+MAX_SLOTS: Final[int]
+
+def _load_file(
+    importer: str,
+    libraries: tuple[bytes, ...],
+    name: str | None,
+    path: bytes | None,
+    data: Buffer | None,
+    format: str | None,
+    max_influences: int,
+    join_vertices: int,
+    ignore_animated_scale: bool,
+    up: int,
+    /,
+) -> Block: ...
+def _importer_info(importer: str, libraries: tuple[bytes, ...], /) -> tuple[str, str, str]: ...
+def _build_info() -> dict[str, Any]: ...
+def _bytes_in_use() -> int: ...
+def _decompose(matrices: npt.ArrayLike, /) -> tuple[Floats, Floats, Floats]: ...
+@final
+class Block:
+    def __new__(cls, data: Buffer, *, copy: bool = True) -> Self: ...
+    @classmethod
+    def pack(cls, sections: dict[str, Any], influences: int, /) -> Block: ...
+    @property
+    def sections(self) -> dict[str, tuple[int, int, int]]: ...
+    @property
+    def nbytes(self) -> int: ...
+    def __buffer__(self, flags: int, /) -> memoryview: ...
+
+class Clip:
+    def __new__(cls, block: Block, index: int, bound_to: Block | None = None) -> Self: ...
+    def _local_time(self, time: float, loop: Loop = "wrap") -> float: ...
+
+class Pose:
+    def __new__(
+        cls,
+        block: Block,
+        translation: Floats,
+        rotation: Floats,
+        scale: Floats,
+        root: npt.ArrayLike | None = None,
+    ) -> Self: ...
+    @property
+    def translation(self) -> Floats: ...
+    @translation.setter
+    def translation(self, value: npt.ArrayLike) -> None: ...
+    @property
+    def rotation(self) -> Floats: ...
+    @rotation.setter
+    def rotation(self, value: npt.ArrayLike) -> None: ...
+    @property
+    def scale(self) -> Floats: ...
+    @scale.setter
+    def scale(self, value: npt.ArrayLike) -> None: ...
+    @property
+    def root(self) -> Floats | None: ...
+    @property
+    def _block(self) -> Block: ...
+    def locals(self, out: Floats | None = None, *, affine: bool | None = None) -> Floats: ...
+    def globals(self, out: Floats | None = None, *, affine: bool | None = None) -> Floats: ...
+    def palette(
+        self, out: Floats | None = None, *, affine: bool | None = None, inverse_root: bool = False
+    ) -> Floats: ...
+
+class Model:
+    def __new__(cls, block: Block, clips: tuple[tuple[str, Block, int], ...]) -> Self: ...
+    @property
+    def _block(self) -> Block: ...
+    @property
+    def _clip_entries(self) -> tuple[tuple[str, Block, int], ...]: ...
+    def _clip_number(self, clip: str | int) -> int: ...
+    def _sample(
+        self, clip: _Clip, time: npt.ArrayLike, loop: Loop, rotation: Rotation
+    ) -> tuple[Floats, Floats, Floats]: ...
+    def globals(
+        self,
+        clip: _Clip = None,
+        time: npt.ArrayLike = 0.0,
+        out: Floats | None = None,
+        *,
+        affine: bool | None = None,
+        loop: Loop = "wrap",
+        rotation: Rotation = "slerp",
+        root: npt.ArrayLike | None = None,
+    ) -> Floats: ...
+    def palette(
+        self,
+        clip: _Clip = None,
+        time: npt.ArrayLike = 0.0,
+        out: Floats | None = None,
+        *,
+        affine: bool | None = None,
+        loop: Loop = "wrap",
+        rotation: Rotation = "slerp",
+        root: npt.ArrayLike | None = None,
+        inverse_root: bool = False,
+    ) -> Floats: ...
+    def joint_positions(
+        self,
+        clip: _Clip = None,
+        time: npt.ArrayLike = 0.0,
+        out: Floats | None = None,
+        *,
+        loop: Loop = "wrap",
+        rotation: Rotation = "slerp",
+        root: npt.ArrayLike | None = None,
+    ) -> Floats: ...
+    def deform(
+        self,
+        pose_or_palette: Pose | npt.ArrayLike,
+        *,
+        morph_weights: npt.ArrayLike | None = None,
+        normals: bool = True,
+        out: tuple[Array, Array | None] | None = None,
+    ) -> tuple[Floats, Floats | None]: ...

@@ -1,0 +1,13 @@
+"""Names for the types that annotations use most."""
+
+import os
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+Array: TypeAlias = npt.NDArray[Any]
+Floats: TypeAlias = npt.NDArray[np.float32]
+PathLike: TypeAlias = str | os.PathLike[str]
+Loop: TypeAlias = Literal["wrap", "clamp", "pingpong", "once"]
+Rotation: TypeAlias = Literal["slerp", "nlerp"]

@@ -1,0 +1,316 @@
+"""What a model is made of: skeleton, mesh, skin, materials, report. Views into the model's block."""
+
+import io
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import overload
+
+import numpy as np
+
+from . import _block, _core
+from ._types import Array, Floats
+from .errors import unknown_name
+
+__all__ = ["Skeleton", "Mesh", "Submesh", "Skin", "Material", "Texture", "Report", "ReportEntry"]
+
+
+class Skeleton:
+    """The joints of a model, depth first from the file's root; every node of the file is one.
+
+    All arrays are read-only float32 views; matrices are row-major for column vectors.
+    """
+
+    def __init__(self, block: _core.Block) -> None:
+        self._block = block
+        #: (J,) int32: parent of each joint, -1 for a root; parents come before their children.
+        self.parents: Array = _block.section(block, "JOINT_PARENTS")
+        #: (J,3) rest translation to the parent.
+        self.translation: Floats = _block.section(block, "REST_TRANSLATION")
+        #: (J,4) rest rotation, unit quaternion x y z w.
+        self.rotation: Floats = _block.section(block, "REST_ROTATION")
+        #: (J,3) rest scale.
+        self.scale: Floats = _block.section(block, "REST_SCALE")
+        #: (J,4,4) rest transform to the parent as the file has it; it may hold shear that T*R*S cannot.
+        self.rest_local: Floats = _block.section(block, "REST_LOCAL")
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """Names of the joints, as the file has them; they need not differ."""
+        return tuple(_block.text(self._block, place) for place in _block.section(self._block, "JOINT_NAMES"))
+
+    @cached_property
+    def rest_global(self) -> Floats:
+        """(J,4,4) rest transform to scene space, the root's included."""
+        matrices = _core.Model(self._block, ()).globals()
+        matrices.flags.writeable = False
+        return matrices
+
+    @cached_property
+    def _numbers(self) -> dict[str, int]:
+        return {name: joint for joint, name in reversed(list(enumerate(self.names)))}
+
+    def index(self, name: str) -> int:
+        """Index of the first joint called `name`; KeyError with the close names."""
+        try:
+            return self._numbers[name]
+        except KeyError:
+            raise unknown_name("joint", name, self.names) from None
+
+    def __len__(self) -> int:
+        return len(self.parents)
+
+    def __repr__(self) -> str:
+        return f"<Skeleton: {len(self)} joints, root {self.names[0]!r}>"
+
+
+@dataclass(frozen=True)
+class Submesh:
+    """A part of the mesh that hangs on one node and has one material."""
+
+    name: str
+    node: int  #: the joint it hangs on
+    material: int | None  #: index into model.materials
+    vertex_range: range
+    face_range: range
+
+
+class Mesh:
+    """All meshes of the scene in one vertex and one index buffer. Arrays are read-only views.
+
+    Texture coordinates have their origin at the top left of the image, as in glTF.
+    """
+
+    def __init__(self, block: _core.Block) -> None:
+        self._block = block
+        #: (V,3) float32, in the space of the mesh at bind.
+        self.positions: Floats = _block.section(block, "POSITIONS")
+        #: (V,3) float32, unit length; made smooth by position where the file has none.
+        self.normals: Floats = _block.section(block, "NORMALS")
+        #: (V,2) float32, or None.
+        self.uvs: Floats | None = self._optional("UVS")
+        #: (V,4) float32 linear RGBA, or None.
+        self.colors: Floats | None = self._optional("COLORS")
+        #: (V,4) float32: direction and handedness, or None.
+        self.tangents: Floats | None = self._optional("TANGENTS")
+        influences = int(_block.info(block)["influences"])
+        #: (V,K) uint16, indices into the palette; a vertex's joints are `model.skin.joints[slots]`.
+        self.slots: Array = _block.section(block, "VERTEX_SLOTS").reshape(-1, influences)
+        #: (V,K) float32, falling, sum 1.
+        self.weights: Floats = _block.section(block, "VERTEX_WEIGHTS").reshape(-1, influences)
+        #: (F,3) uint32.
+        self.faces: Array = _block.section(block, "FACES")
+
+    def _optional(self, name: str) -> Floats | None:
+        return _block.section(self._block, name) if name in self._block.sections else None
+
+    @cached_property
+    def submeshes(self) -> tuple[Submesh, ...]:
+        """The parts, in node order, then in the order of the node's meshes."""
+        return tuple(
+            Submesh(
+                _block.text(self._block, one["name"]),
+                int(one["node"]),
+                int(one["material"]) if one["material"] >= 0 else None,
+                range(one["first_vertex"], int(one["first_vertex"]) + int(one["vertex_count"])),
+                range(one["first_face"], int(one["first_face"]) + int(one["face_count"])),
+            )
+            for one in _block.section(self._block, "SUBMESHES")
+        )
+
+    @cached_property
+    def interleaved(self) -> Array:
+        """(V,) structured array, the buffer that is uploaded once; fields in the order of `format`.
+
+        position 3f4, normal 3f4, uv 2f4 (zeros where the file has none), color 4f4 and tangent 4f4 (only
+        where present), slots Ku2, weights Kf4; K is filled with zero weights to 4 or 8.
+        """
+        streams: dict[str, tuple[str, int, Array | None]] = {
+            "position": ("<f4", 3, self.positions),
+            "normal": ("<f4", 3, self.normals),
+            "uv": ("<f4", 2, self.uvs),
+        }
+        if self.colors is not None:
+            streams["color"] = ("<f4", 4, self.colors)
+        if self.tangents is not None:
+            streams["tangent"] = ("<f4", 4, self.tangents)
+        padded = 4 if self.slots.shape[1] <= 4 else 8
+        streams["slots"] = ("<u2", padded, self.slots)
+        streams["weights"] = ("<f4", padded, self.weights)
+        dtype = np.dtype([(name, code, (width,)) for name, (code, width, _) in streams.items()])
+        buffer = np.zeros(len(self.positions), dtype)
+        for name, (_, _, values) in streams.items():
+            if values is not None:
+                buffer[name][:, : values.shape[1]] = values
+        buffer.flags.writeable = False
+        return buffer
+
+    @property
+    def format(self) -> str:
+        """`interleaved` as a moderngl buffer format, such as "3f 3f 2f 4u2 4f"."""
+        words = []
+        fields = self.interleaved.dtype.fields
+        assert fields is not None
+        for name in self.interleaved.dtype.names or ():
+            base, shape = fields[name][0].subdtype or (fields[name][0], (1,))
+            words.append(f"{shape[0]}{'u2' if base.kind == 'u' else 'f'}")
+        return " ".join(words)
+
+    def __repr__(self) -> str:
+        return (
+            f"<Mesh: {len(self.positions)} vertices, {len(self.faces)} faces, "
+            f"{len(self.submeshes)} submeshes, {self.slots.shape[1]} influences>"
+        )
+
+
+class Skin:
+    """The palette's slots: each is a joint and an inverse bind matrix. Arrays are read-only views."""
+
+    def __init__(self, block: _core.Block) -> None:
+        #: (S,) int32: the joint of each slot.
+        self.joints: Array = _block.section(block, "SLOT_JOINTS")
+        #: (S,4,4) float32: mesh space at bind to joint space ("offset matrix").
+        self.inverse_bind: Floats = _block.section(block, "SLOT_INVERSE_BIND")
+
+    def __len__(self) -> int:
+        return len(self.joints)
+
+    def __repr__(self) -> str:
+        return f"<Skin: {len(self)} slots>"
+
+
+@dataclass(frozen=True)
+class Texture:
+    """An image as the file has it, encoded, or raw rows of RGBA (format "rgba8", top row first)."""
+
+    name: str
+    format: str  #: "png", "jpg", ... or "rgba8"
+    data: memoryview  #: read-only
+    width: int  #: for "rgba8" alone, else 0
+    height: int
+
+    def image(self) -> Array:
+        """(h,w,4) uint8, row 0 on top, sRGB, straight alpha. Needs Pillow unless the format is "rgba8"."""
+        if self.format == "rgba8":
+            return np.frombuffer(self.data, np.uint8).reshape(self.height, self.width, 4)
+        try:
+            from PIL import Image
+        except ImportError:
+            raise ImportError("textures need Pillow: pip install 'skinpy-anim[view]'") from None
+        with Image.open(io.BytesIO(self.data)) as picture:
+            return np.asarray(picture.convert("RGBA"))
+
+    def __repr__(self) -> str:
+        return f"<Texture {self.name!r}: {self.format}, {len(self.data)} bytes>"
+
+
+@dataclass(frozen=True)
+class Material:
+    """How a submesh looks."""
+
+    name: str
+    base_color: tuple[float, float, float, float]  #: linear RGB and alpha; multiplies the texture
+    texture: Texture | None
+    double_sided: bool
+    alpha: str  #: "opaque", "mask" or "blend"
+    alpha_cutoff: float  #: for "mask"
+
+
+def read_textures(block: _core.Block) -> tuple[Texture, ...]:
+    data = memoryview(_block.section(block, "TEXTURE_DATA"))
+    return tuple(
+        Texture(
+            _block.text(block, one["name"]),
+            _block.text(block, one["format"]),
+            data[int(one["offset"]) : int(one["offset"]) + int(one["length"])],
+            int(one["width"]),
+            int(one["height"]),
+        )
+        for one in _block.section(block, "TEXTURES")
+    )
+
+
+def read_materials(block: _core.Block) -> tuple[Material, ...]:
+    textures = read_textures(block)
+    materials = []
+    for one in _block.section(block, "MATERIALS"):
+        red, green, blue, alpha = (float(value) for value in one["base_color"])
+        materials.append(
+            Material(
+                _block.text(block, one["name"]),
+                (red, green, blue, alpha),
+                textures[one["texture"]] if one["texture"] >= 0 else None,
+                bool(one["double_sided"]),
+                _block.ALPHAS[one["alpha"]],
+                float(one["alpha_cutoff"]),
+            )
+        )
+    return tuple(materials)
+
+
+@dataclass(frozen=True)
+class ReportEntry:
+    """One kind of thing that an import repaired or lost."""
+
+    code: str  #: stable, such as "weights_normalized"
+    severity: str  #: "repaired" or "lost"
+    count: int
+    first: str  #: the first case
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.severity}: {self.message} ({self.count} times, first: {self.first})"
+
+
+class Report(Sequence[ReportEntry]):
+    """What was repaired and what was lost on the way into a model, one entry per kind."""
+
+    def __init__(self, entries: Sequence[ReportEntry]) -> None:
+        self._entries = tuple(entries)
+
+    @classmethod
+    def read(cls, blocks: Sequence[_core.Block]) -> "Report":
+        """The reports of several blocks, one after another."""
+        return cls(
+            [
+                ReportEntry(
+                    _block.text(block, one["code"]),
+                    _block.SEVERITIES[one["severity"]],
+                    int(one["count"]),
+                    _block.text(block, one["first"]),
+                    _block.text(block, one["message"]),
+                )
+                for block in blocks
+                for one in _block.section(block, "REPORT")
+            ]
+        )
+
+    @property
+    def lost(self) -> "Report":
+        """The entries of severity "lost"."""
+        return Report([entry for entry in self if entry.severity == "lost"])
+
+    @property
+    def repaired(self) -> "Report":
+        """The entries of severity "repaired"."""
+        return Report([entry for entry in self if entry.severity == "repaired"])
+
+    @overload
+    def __getitem__(self, index: int) -> ReportEntry: ...
+    @overload
+    def __getitem__(self, index: slice) -> "Report": ...
+    def __getitem__(self, index: int | slice) -> "ReportEntry | Report":
+        if isinstance(index, slice):
+            return Report(self._entries[index])
+        return self._entries[index]
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def __iter__(self) -> Iterator[ReportEntry]:
+        return iter(self._entries)
+
+    def __repr__(self) -> str:
+        if not self:
+            return "<Report: nothing was repaired or lost>"
+        return "<Report:\n  " + "\n  ".join(map(str, self)) + ">"

@@ -1,0 +1,183 @@
+"""From a path or bytes to a model: the importer and where it is found, or a saved block."""
+
+import importlib.util
+import mmap as _mmap
+import os
+import sys
+import warnings
+from collections.abc import Iterator
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from . import _block, _core
+from ._types import PathLike
+from .errors import LoadError, SkinpyWarning
+from .model import Model
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
+
+__all__ = ["load", "character", "build_info"]
+
+_LIBRARY = "libassimp.so.6"
+
+
+def load(
+    path_or_bytes: "PathLike | Buffer",
+    *,
+    format: str | None = None,
+    max_influences: int = 4,
+    join_vertices: bool | None = None,
+    ignore_animated_scale: bool = False,
+    up: str | None = None,
+    mmap: bool = False,
+) -> Model:
+    """A model from a file of any format that Assimp 6 reads, from a saved .skn, or from their bytes.
+
+    format: the format of bytes, by its suffix ("glb", "fbx", "bvh"); without it the content decides.
+    max_influences: how many joints a vertex may follow, 1 to 8; the largest weights stay and are made to sum to 1.
+    join_vertices: join vertices that are equal in everything; by default for formats that Assimp delivers with
+    one vertex per face corner, and not for glTF.
+    ignore_animated_scale: leave scale channels out, for files that bring a factor of 100 of their own.
+    up: "+X" ... "-Z", the axis that is up, where the file says it wrongly or not at all ("+Y").
+    mmap: map a .skn instead of reading it, for files one trusts: cutting it short while mapped ends the process.
+
+    A .skn is taken as it was saved: of the options only mmap matters to it. What was repaired or lost stands in
+    `model.report`; one SkinpyWarning comes when something was lost.
+
+    Raises FileNotFoundError; LoadError with the path and Assimp's words for what cannot be read; ValueError and
+    TypeError for bad options.
+    """
+    request = _Request(format, max_influences, join_vertices, ignore_animated_scale, up)
+    if isinstance(path_or_bytes, (str, os.PathLike)):
+        path = os.fspath(path_or_bytes)
+        if not isinstance(path, str):
+            raise TypeError(f"path is {path!r}; expected str or a path of str (bytes are the model itself)")
+        block = _load_path(path, request, mmap)
+    else:
+        block = _load_bytes(path_or_bytes, request)
+    model = Model(block)
+    if model.report.lost:
+        words = "; ".join(entry.message for entry in model.report.lost)
+        warnings.warn(f"lost while loading: {words} (model.report has the details)", SkinpyWarning, stacklevel=2)
+    return model
+
+
+def character() -> Model:
+    """The bundled character: a jointed figure with the clips "walk", "run" and "wave"."""
+    return load(resources.files("skinpy").joinpath("data", "character.glb").read_bytes(), format="glb")
+
+
+class _Request:
+    """The options of an import, checked."""
+
+    def __init__(
+        self,
+        format: str | None,
+        max_influences: int,
+        join_vertices: bool | None,
+        ignore_animated_scale: bool,
+        up: str | None,
+    ) -> None:
+        if format is not None and not isinstance(format, str):
+            raise TypeError(f"format is {format!r}; expected str or None")
+        if not 1 <= max_influences <= _core.MAX_INFLUENCES:
+            raise ValueError(f"max_influences is {max_influences}; expected 1 to {_core.MAX_INFLUENCES}")
+        if up not in _block.AXES:
+            raise ValueError(f"up is {up!r}; expected one of {', '.join(map(str, _block.AXES[1:]))} or None")
+        self.format = format.lower().lstrip(".") if format else None
+        self.max_influences = max_influences
+        self.join_vertices = -1 if join_vertices is None else int(bool(join_vertices))
+        self.ignore_animated_scale = bool(ignore_animated_scale)
+        self.up = _block.AXES.index(up)
+
+    def run(self, name: str | None, data: "Buffer | None") -> _core.Block:
+        """Imports the file `name`, or `data`."""
+        path = None if name is None else os.fsencode(name)
+        return _core._load_file(
+            _importer_path(),
+            _library_paths(),
+            name,
+            path,
+            data,
+            self.format,
+            self.max_influences,
+            self.join_vertices,
+            self.ignore_animated_scale,
+            self.up,
+        )
+
+
+def _load_path(path: str, request: _Request, mapped: bool) -> _core.Block:
+    try:
+        with open(path, "rb") as file:
+            if file.read(len(_block.MAGIC)) != _block.MAGIC:
+                return request.run(path, None)
+            file.seek(0)
+            if mapped:
+                view = _mmap.mmap(file.fileno(), 0, access=_mmap.ACCESS_READ)
+                return _core.Block(view, copy=False)
+            return _core.Block(file.read())
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise LoadError(f"{path}: {error.strerror or error}") from error
+    except LoadError as error:
+        raise error if path in str(error) else LoadError(f"{path}: {error}") from None
+
+
+def _load_bytes(data: "Buffer", request: _Request) -> _core.Block:
+    view = memoryview(data)
+    if bytes(view[: len(_block.MAGIC)].cast("B")[: len(_block.MAGIC)]) == _block.MAGIC:
+        return _core.Block(view)
+    return request.run(None, view)
+
+
+# ---- the importer ---------------------------------------------------------------------------------
+
+
+def _importer_path() -> str:
+    """The importer's shared object: it lies beside `_core` and has the same suffix."""
+    core = Path(_core.__file__)
+    return str(core.with_name(core.name.replace("_core", "_import", 1)))
+
+
+def _library_candidates() -> Iterator[str]:
+    wanted = os.environ.get("SKINPY_ASSIMP_DIR")
+    if wanted:
+        yield from (str(Path(wanted, folder, _LIBRARY)) for folder in ("lib", "lib64", "."))
+    for entry in sys.path:
+        found = Path(entry or ".", "cmeel.prefix", "lib", _LIBRARY)
+        if found.is_file():
+            yield str(found)
+    yield _LIBRARY
+
+
+def _library_paths() -> tuple[bytes, ...]:
+    """Where Assimp may be, the most wanted first: what SKINPY_ASSIMP_DIR names, the wheels, the system."""
+    return tuple(os.fsencode(path) for path in _library_candidates())
+
+
+def build_info() -> dict[str, Any]:
+    """What this skinpy was built with and what it finds at run time.
+
+    Keys: version, block_version, compiler, built_with_assimp, built_with_cglm, built_with_python, numpy, importer
+    (path), assimp (path of the library or None), assimp_version, assimp_error (why there is none, or None),
+    formats (file suffixes that can be loaded), graphics (whether moderngl is installed).
+    """
+    import numpy
+
+    info: dict[str, Any] = _core._build_info()
+    info["numpy"] = numpy.__version__
+    info["importer"] = _importer_path()
+    try:
+        path, version, formats = _core._importer_info(_importer_path(), _library_paths())
+        found = {"assimp": path, "assimp_version": version, "assimp_error": None}
+    except LoadError as error:
+        formats = ""
+        found = {"assimp": None, "assimp_version": None, "assimp_error": str(error)}
+    info |= found
+    info["formats"] = sorted(suffix.lstrip("*.") for suffix in formats.split(";") if suffix)
+    info["graphics"] = importlib.util.find_spec("moderngl") is not None
+    return info

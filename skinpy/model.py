@@ -1,0 +1,307 @@
+"""Models: skeleton, mesh, skin, clips and materials over one block, and the jobs that use them."""
+
+import os
+import warnings
+import weakref
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _block, _core
+from ._files import replacing
+from ._types import Array, Floats, Loop, PathLike, Rotation
+from .assets import Material, Mesh, Report, Skeleton, Skin, read_materials
+from .clip import Clip, Clips, Entry, bind, join
+from .errors import SkinpyWarning
+from .pose import Pose
+
+if TYPE_CHECKING:
+    from .render import Camera
+
+__all__ = ["Model", "to_row_vectors"]
+
+#: Frames per second at which `bounds` looks at a clip, and how many vertices it holds at once.
+_BOUNDS_FPS = 30.0
+_BOUNDS_VERTICES = 2_000_000
+
+
+class Model(_core.Model):
+    """A model: immutable, one block of memory that every array of it shows and keeps alive.
+
+    `globals`, `palette`, `joint_positions` and `deform` are C methods of the base type.
+    """
+
+    def __new__(cls, block: _core.Block, clips: Sequence[Entry] | None = None) -> "Model":
+        if clips is None:
+            names = _block.section(block, "CLIPS")["name"]
+            clips = [(_block.text(block, name), block, index) for index, name in enumerate(names)]
+        self = super().__new__(cls, block, tuple(clips))
+        self.__dict__["_cache"] = weakref.WeakValueDictionary()
+        return self
+
+    def __init__(self, *_: Any, **__: Any) -> None:
+        """See __new__; skinpy.load and Model.from_arrays make models."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"models never change: {name!r} cannot be set")
+
+    # ---- assets ------------------------------------------------------------------------------------
+
+    @cached_property
+    def skeleton(self) -> Skeleton:
+        """The joints and their rest pose."""
+        return Skeleton(self._block)
+
+    @cached_property
+    def mesh(self) -> Mesh:
+        """All vertices and faces of the scene."""
+        return Mesh(self._block)
+
+    @cached_property
+    def skin(self) -> Skin:
+        """The palette's slots."""
+        return Skin(self._block)
+
+    @property
+    def clips(self) -> Clips:
+        """The animation clips, by number or name."""
+        return Clips(self, self.__dict__["_cache"])
+
+    @cached_property
+    def materials(self) -> tuple[Material, ...]:
+        """What the submeshes look like."""
+        return read_materials(self._block)
+
+    @cached_property
+    def report(self) -> Report:
+        """What was repaired and what was lost on the way into this model."""
+        blocks = {id(block): block for block in (self._block, *(entry[1] for entry in self._clip_entries))}
+        return Report.read(list(blocks.values()))
+
+    @property
+    def up(self) -> str:
+        """The axis that is up in scene space, such as "+Y"."""
+        return _block.AXES[_block.info(self._block)["up"]] or "+Y"
+
+    @property
+    def unit_meters(self) -> float | None:
+        """Meters in one unit of scene space, or None where the file does not say."""
+        return float(_block.info(self._block)["unit_meters"]) or None
+
+    # ---- poses ----------------------------------------------------------------------------------------
+
+    def pose(
+        self,
+        clip: Clip | str | int | None = None,
+        time: npt.ArrayLike = 0.0,
+        *,
+        loop: Loop = "wrap",
+        rotation: Rotation = "slerp",
+        root: npt.ArrayLike | None = None,
+    ) -> Pose:
+        """The pose of `clip` at `time` (...), as arrays that the caller may change.
+
+        clip is a Clip of this model, a name, an index, or None for the rest pose; time is in seconds, of any shape.
+        loop says what happens outside the clip: "wrap" (a time within 1e-4 tick of the duration is its end; 2, 3, ...
+        durations are its start), "clamp", "pingpong" or "once". Translation and scale go along straight lines,
+        rotations by "slerp" or "nlerp" along the shorter arc; step and cubic keys as the file has them.
+        root, (4,4) or (...,4,4), is multiplied in front of the root joint's local.
+
+        Raises KeyError (unknown clip), IndexError, ValueError (time not finite, a clip of another model) and
+        TypeError.
+        """
+        return Pose(self, *self._sample(clip, time, loop, rotation), root)
+
+    def bounds(self, clip: Clip | str | int | None = None) -> Array:
+        """(2,3) float64: lowest and highest corner of the skinned mesh, or of the joints where there is no mesh.
+
+        Over the whole of `clip`, looked at 30 times a second; of the rest pose where clip is None.
+        """
+        times = np.zeros(1)
+        if clip is not None:
+            duration = self.clips[clip].duration if not isinstance(clip, Clip) else clip.duration
+            times = np.linspace(0.0, duration, min(max(int(np.ceil(duration * _BOUNDS_FPS)), 1), 1000) + 1)
+        low, high = np.full(3, np.inf), np.full(3, -np.inf)
+        step = max(1, _BOUNDS_VERTICES // max(len(self.mesh.positions), 1))
+        for start in range(0, len(times), step):
+            points = self._points(clip, times[start : start + step]).reshape(-1, 3).astype(np.float64)
+            low, high = np.minimum(low, points.min(axis=0)), np.maximum(high, points.max(axis=0))
+        return np.stack([low, high])
+
+    def _points(self, clip: Clip | str | int | None, times: Array) -> Floats:
+        if not len(self.mesh.positions):
+            return self.joint_positions(clip, times, loop="clamp")
+        return self.deform(self.palette(clip, times, affine=True, loop="clamp"), normals=False)[0]
+
+    # ---- pictures ----------------------------------------------------------------------------------------
+
+    def render(
+        self,
+        clip: Clip | str | int | None = None,
+        time: float = 0.0,
+        size: tuple[int, int] = (640, 480),
+        *,
+        camera: "Camera | None" = None,
+        **options: Any,
+    ) -> Array:
+        """A lit picture of the model: (h,w,4) uint8, RGBA, row 0 on top. See skinpy.render.render for the options.
+
+        clip None means the first clip, or the rest pose where there is none. Needs the extra "view".
+        """
+        from .render import render
+
+        return render(self, clip, time, size, camera=camera, **options)
+
+    # ---- clips of elsewhere ----------------------------------------------------------------------------
+
+    def add_clips(
+        self, source: "Clip | Model | PathLike | Sequence[Clip | Model | PathLike]", *, replace: bool = False
+    ) -> "Model":
+        """A new model with more clips; it shares this one's memory.
+
+        source is a Clip, a Model, a path, or a list of them. Channels find their joints by exact name; those
+        without one are dropped, with a SkinpyWarning that names them. Where a name is taken, the source's stem
+        goes in front ("run|walk", for a path or a model "run.fbx"); with replace=True the old clip goes.
+
+        Raises ValueError where no joint of a clip is found, and what skinpy.load raises.
+        """
+        entries: list[Entry] = list(self._clip_entries)
+        for stem, clips in _clip_sources(source):
+            block, missed = bind(clips, self.skeleton.names)
+            if missed and not _block.section(block, "CHANNELS").size:
+                raise ValueError(f"no joint of clip {clips[0].name!r} is in the model: {missed[0]!r}, ...")
+            if missed:
+                _warn_missed(missed)
+            for index, clip in enumerate(clips):
+                taken = {entry[0] for entry in entries}
+                if replace:
+                    entries = [entry for entry in entries if entry[0] != clip.name]
+                entries.append((clip.name if replace else _free_name(clip.name, stem, taken), block, index))
+        return Model(self._block, entries)
+
+    # ---- keeping --------------------------------------------------------------------------------------------
+
+    def _joined(self) -> _core.Block:
+        """One block with everything, also the clips that came from elsewhere."""
+        own = _block.section(self._block, "CLIPS")
+        if len(own) == len(self._clip_entries) and all(
+            entry[1] is self._block and entry[0] == _block.text(self._block, own[number]["name"])
+            for number, entry in enumerate(self._clip_entries)
+        ):
+            return self._block
+        sections = {name: _block.section(self._block, name) for name in self._block.sections}
+        pool = _block.TextPool(sections["TEXT"].tobytes() if "TEXT" in sections else b"")
+        sections |= join(self._clip_entries, None, pool)
+        sections["TEXT"] = pool.section()
+        return _block.pack(sections, int(_block.info(self._block)["influences"]))
+
+    def save(self, path: PathLike) -> None:
+        """Writes the model as .skn: its block, with encoded textures and all clips; skinpy.load reads it back.
+
+        The file appears whole or not at all. Raises ValueError for another suffix, and OSError.
+        """
+        target = Path(path)
+        if target.suffix.lower() != ".skn":
+            raise ValueError(f"path ends in {target.suffix!r}; models are saved as '.skn'")
+        with replacing(target) as file:
+            file.write(self._joined())
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _unpickle, (bytes(self._joined()),)
+
+    def __copy__(self) -> "Model":
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "Model":
+        return self
+
+    def __repr__(self) -> str:
+        clips = ", ".join(map(repr, self.clips.names[:6])) + (", ..." if len(self.clips) > 6 else "")
+        return (
+            f"<Model: {len(self.skeleton)} joints, {len(self.skin)} slots, {len(self.mesh.positions)} vertices, "
+            f"{len(self.mesh.faces)} faces, {len(self.clips)} clips{': ' + clips if clips else ''}>"
+        )
+
+    # ---- models without a file --------------------------------------------------------------------------------
+
+    @classmethod
+    def from_arrays(
+        cls,
+        names: Sequence[str],
+        parents: npt.ArrayLike,
+        rest: npt.ArrayLike,
+        *,
+        positions: npt.ArrayLike,
+        faces: npt.ArrayLike,
+        joints: npt.ArrayLike,
+        weights: npt.ArrayLike,
+        inverse_bind: npt.ArrayLike | None = None,
+        normals: npt.ArrayLike | None = None,
+        uvs: npt.ArrayLike | None = None,
+        clips: Sequence[Clip] = (),
+    ) -> "Model":
+        """A model from arrays, for data that has no file.
+
+        names: J strings; parents (J,) int, -1 for a root, parents before children; rest (J,4,4) local rest
+        transforms, column vectors. positions (V,3); faces (F,3) int; joints (V,K) int, joints of the skeleton, and
+        weights (V,K) >= 0, K from 1 to 8, sorted and made to sum to 1. inverse_bind (J,4,4), by default the
+        inverse of each joint's rest global. normals (V,3), by default smooth by position; uvs (V,2), origin at the
+        top left. clips are bound by joint name.
+
+        Raises ValueError and TypeError that name the argument.
+        """
+        from ._from_arrays import model_block
+
+        block = model_block(names, parents, rest, positions, faces, joints, weights, inverse_bind, normals, uvs)
+        model = cls(block)
+        return model.add_clips(list(clips)) if clips else model
+
+
+def to_row_vectors(matrices: Array) -> Array:
+    """The same transforms for row vectors, as DirectX and its books write them: `v @ M`, translation in the last row.
+
+    matrices (...,4,4) or (...,3,4) for column vectors; the result is a view with the last two axes swapped.
+    A chain turns round with it: palette = inverse_bind @ global, global = local @ global(parent).
+    """
+    return matrices.swapaxes(-1, -2)
+
+
+def _unpickle(data: bytes) -> Model:
+    return Model(_core.Block(data))
+
+
+def _warn_missed(missed: list[str]) -> None:
+    words = ", ".join(map(repr, missed[:8])) + (f" and {len(missed) - 8} more" if len(missed) > 8 else "")
+    warnings.warn(f"the model has no joint {words}: those channels were left out", SkinpyWarning, stacklevel=3)
+
+
+def _clip_sources(source: Any) -> list[tuple[str, list[Clip]]]:
+    """(stem, clips) of each source; a plain clip has the stem ""."""
+    if isinstance(source, Clip):
+        return [("", [source])]
+    if isinstance(source, Model):
+        return [("", list(source.clips))] if len(source.clips) else []
+    if isinstance(source, (str, os.PathLike)):
+        from .loading import load
+
+        return [(Path(source).stem, clips)] if (clips := list(load(source).clips)) else []
+    if isinstance(source, Sequence):
+        return [pair for one in source for pair in _clip_sources(one)]
+    raise TypeError(f"source is of type {type(source).__name__}; expected a Clip, a Model, a path or a list of them")
+
+
+def _free_name(name: str, stem: str, taken: set[str]) -> str:
+    """`name`, or the stem in front of it, or that with a number, whichever is not taken first."""
+    if name not in taken:
+        return name
+    wanted = f"{stem}|{name}" if stem else name
+    number = 1
+    free = wanted
+    while free in taken:
+        number += 1
+        free = f"{wanted}.{number}"
+    return free
