@@ -1,0 +1,31 @@
+"""The checkers of types and style, as tests of the full run: one result each, in the same report."""
+
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+from c_compiler import run
+from conftest import ROOT
+
+pytestmark = pytest.mark.ci
+
+CHECKS = {
+    "mypy": ("-m", "mypy", "--strict", "skinpy"),
+    "stubtest": ("-m", "mypy.stubtest", "skinpy._core"),
+    "ruff check": ("-m", "ruff", "check", "--no-cache", "."),
+    "ruff format": ("-m", "ruff", "format", "--no-cache", "--check", "--diff", "."),
+}
+
+
+@pytest.mark.parametrize("name", CHECKS)
+def test_checker_is_content(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    done = run(sys.executable, *CHECKS[name], timeout=500)
+    assert done.returncode == 0, done.stdout
+
+
+def test_shell_scripts_are_posix(tmp_path: Path) -> None:
+    shell = shutil.which("dash") or "/bin/sh"
+    done = run(shell, "-n", ROOT / "quickstart.sh")
+    assert done.returncode == 0, done.stdout

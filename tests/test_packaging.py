@@ -1,0 +1,276 @@
+"""What gets installed, and that it works as installed: from a wheel, an sdist, editable and strictly editable.
+
+The tests marked `ci` build and install into fresh virtual environments; the others look at the skinpy that
+the tests run with. All run skinpy in processes of their own, far from the checkout.
+"""
+
+import ctypes
+import importlib.metadata
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import tomllib
+import venv
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import ROOT
+
+PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+
+# Prints what an installation has and does. Arguments: a folder to write into, and whether Assimp is there.
+PROBE = """
+import json, sys
+from importlib import resources
+from pathlib import Path
+import skinpy
+facts = {"modules": sorted(sys.modules), "package": skinpy.__file__}
+folder, has_assimp = Path(sys.argv[1]), sys.argv[2] == "1"
+saved = folder / "character.skn"
+if has_assimp:
+    skinpy.character().save(saved)
+glb = resources.files("skinpy").joinpath("data", "character.glb").read_bytes()
+try:
+    facts["joints"] = len(skinpy.load(glb, format="glb").skeleton.names)
+except skinpy.LoadError as error:
+    facts["error"] = str(error)
+model = skinpy.load(saved)
+palette = model.palette(model.clips[0], [0.0, 0.5])
+facts["palette"] = list(palette.shape)
+facts["moved"] = float(abs(palette[0] - palette[1]).max())
+facts["slots"] = len(model.skin.joints)
+facts["clips"] = list(model.clips.names)
+facts["shaders"] = sorted(entry.name for entry in resources.files("skinpy.shaders").iterdir())
+facts["info"] = skinpy.build_info()
+facts["core"] = skinpy._core.__file__
+print(json.dumps(facts))
+"""
+
+
+def run(*command: str | Path, cwd: Path, fails: bool = False) -> str:
+    """What the command wrote. Python there sees no source of ours: no PYTHONPATH, another working folder."""
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    done = subprocess.run(
+        [str(part) for part in command], cwd=cwd, env=environment, capture_output=True, text=True, timeout=500
+    )
+    assert (done.returncode != 0) == fails, f"{command}\n{done.stdout}\n{done.stderr}"
+    return done.stdout + done.stderr if fails else done.stdout
+
+
+def probe(python: Path | str, folder: Path, has_assimp: bool = True) -> dict[str, Any]:
+    facts: dict[str, Any] = json.loads(run(python, "-c", PROBE, folder, str(int(has_assimp)), cwd=folder))
+    return facts
+
+
+def importer_of(core: str) -> Path:
+    return Path(core).with_name(Path(core).name.replace("_core", "_import", 1))
+
+
+def check_shared_object(path: Path, exported: str) -> None:
+    """It needs nothing but the C library, above all no Assimp, and shows the one name that it is opened for."""
+    dynamic = run("readelf", "--wide", "--dynamic", path, cwd=path.parent)
+    needed = set(re.findall(r"\(NEEDED\).*\[(.*)\]", dynamic))
+    assert needed <= {"libc.so.6", "libm.so.6", "libdl.so.2", "libpthread.so.0", "ld-linux-x86-64.so.2"}, (
+        needed
+    )
+    symbols = run("readelf", "--wide", "--dyn-syms", path, cwd=path.parent)
+    shown = set(re.findall(r"(?:FUNC|OBJECT)\s+GLOBAL\s+DEFAULT\s+\d+\s+(\w+)", symbols))
+    assert shown == {exported}
+
+
+def check_facts(facts: dict[str, Any], importer_works: bool) -> None:
+    """What every installation must say of itself."""
+    heavy = ("moderngl", "glcontext", "glfw", "PIL", "scipy", "IPython", "skinpy.render", "skinpy.output")
+    assert not set(facts["modules"]) & set(heavy)
+    assert facts["palette"] == [2, facts["slots"], 4, 4]
+    assert facts["moved"] > 0
+    assert {"walk", "run", "wave"} <= set(facts["clips"])
+    assert {path.name for path in (ROOT / "shaders").iterdir() if path.is_file()} <= set(facts["shaders"])
+    assert facts["info"]["version"] == PROJECT["version"]
+    assert facts["info"]["built_with_assimp"].startswith("6")
+    if importer_works:
+        assert facts["joints"] >= 15
+        assert facts["info"]["assimp_version"].startswith("6")
+    else:
+        assert "cmeel-assimp" in facts["error"]
+        assert "cmeel-assimp" in facts["info"]["assimp_error"]
+    check_shared_object(Path(facts["core"]), "PyInit__core")
+    check_shared_object(importer_of(facts["core"]), "sk_importer_open")
+
+
+# ---- the skinpy that the tests run with ---------------------------------------------------------
+
+
+def test_this_installation(tmp_path: Path) -> None:
+    check_facts(probe(sys.executable, tmp_path), importer_works=True)
+
+
+def test_metadata() -> None:
+    metadata = importlib.metadata.metadata(PROJECT["name"])
+    assert metadata["Version"] == PROJECT["version"]
+    assert metadata["License-Expression"] == "MIT"
+    assert set(metadata.get_all("Provides-Extra")) == {"view", "jupyter", "video", "dev"}
+    needed = importlib.metadata.requires(PROJECT["name"]) or []
+    plain = {re.split(r"[<>=! ]", line)[0] for line in needed if "extra ==" not in line}
+    assert plain == {"numpy", "cmeel-assimp"}
+
+
+def test_command_is_installed() -> None:
+    (command,) = importlib.metadata.entry_points(group="console_scripts", name="skinpy")
+    assert command.value == "skinpy.__main__:main"
+
+
+# ---- what setup.py says when something is missing --------------------------------------------------
+
+
+def setup_says(tmp_path: Path, **environment: str) -> str:
+    """The words of a build that must fail; it never gets as far as to write anything."""
+    done = subprocess.run(
+        [sys.executable, "setup.py", "--version"],
+        cwd=ROOT,
+        env=os.environ | environment,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "Traceback" not in done.stderr
+    return done.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "remedy"), [("cglm", "libcglm-dev"), ("jsmn", "libjsmn-dev"), ("assimp", "cmeel-assimp>=6.0.5")]
+)
+def test_missing_headers_come_with_a_remedy(tmp_path: Path, name: str, remedy: str) -> None:
+    said = setup_says(tmp_path, **{f"SKINPY_{name.upper()}_DIR": str(tmp_path / "nowhere")})
+    assert remedy in said
+    assert str(tmp_path / "nowhere") in said
+    assert f"SKINPY_{name.upper()}_DIR" in said
+
+
+@pytest.mark.parametrize("told_by", ["description", "library", "headers"])
+def test_an_old_assimp_is_refused(tmp_path: Path, told_by: str) -> None:
+    headers = tmp_path / "include/assimp"
+    description = tmp_path / "lib/pkgconfig/assimp.pc"
+    headers.mkdir(parents=True)
+    description.parent.mkdir(parents=True)
+    (headers / "scene.h").touch()
+    kinds = "" if told_by == "headers" else "enum { aiAnimInterpolation_Cubic_Spline };"
+    (headers / "anim.h").write_text(kinds)
+    if told_by == "description":
+        description.write_text("Name: Assimp\nVersion: 5.4.3\n")
+    elif told_by == "library":
+        (tmp_path / "lib/libassimp.so.5.4.3").touch()
+    said = setup_says(tmp_path, SKINPY_ASSIMP_DIR=str(tmp_path))
+    assert "too old" in said
+    assert told_by == "headers" or "5.4.3" in said
+
+
+# ---- other installations ------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the sources as a clone has them: building leaves files behind."""
+    tree = tmp_path_factory.mktemp("tree") / "skinpy"
+    left_out = shutil.ignore_patterns(".*", "*.so", "*.egg-info", "build", "dist", "__pycache__")
+    shutil.copytree(ROOT, tree, ignore=left_out)
+    return tree
+
+
+@pytest.fixture(scope="module")
+def sdist(tree: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("sdist")
+    run(sys.executable, "-m", "build", "--sdist", "--outdir", folder, tree, cwd=folder)
+    (archive,) = folder.glob("*.tar.gz")
+    return archive
+
+
+@pytest.fixture(scope="module")
+def wheel(sdist: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel that is built from the sdist."""
+    folder = tmp_path_factory.mktemp("wheel")
+    run(sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "-w", folder, sdist, cwd=folder)
+    (archive,) = folder.glob("*.whl")
+    return archive
+
+
+def fresh_python(folder: Path, *install: str | Path) -> Path:
+    """The Python of a new virtual environment with nothing but what is installed into it."""
+    venv.create(folder / "venv", with_pip=True)
+    python = folder / "venv/bin/python"
+    run(python, "-m", "pip", "--disable-pip-version-check", "install", "--quiet", *install, cwd=folder)
+    return python
+
+
+@pytest.mark.ci
+def test_sdist_has_what_a_build_needs(sdist: Path) -> None:
+    with tarfile.open(sdist) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+    for folder, pattern in (
+        ("csrc", "*.[ch]"),
+        ("skinpy", "*.py*"),
+        ("shaders", "*.*"),
+        ("tests", "*.[pch]*"),
+    ):
+        for path in (ROOT / folder).rglob(pattern):
+            if path.is_file() and path.suffix != ".pyc":
+                assert str(path.relative_to(ROOT)) in names
+    assert {"LICENSE", "README.md", "pyproject.toml", "setup.py", "skinpy/data/character.glb"} <= names
+
+
+@pytest.mark.ci
+def test_wheel_holds_the_product_alone(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        names = {name for name in archive.namelist() if ".dist-info/" not in name}
+    assert {name.split("/")[0] for name in names} == {"skinpy"}
+    assert not [name for name in names if name.endswith((".c", ".h"))]
+    assert {"skinpy/py.typed", "skinpy/_core.pyi", "skinpy/data/character.glb"} <= names
+    assert sum(name.endswith(".so") for name in names) == 2
+
+
+@pytest.mark.ci
+def test_install_from_a_wheel_with_and_without_assimp(wheel: Path, tmp_path: Path) -> None:
+    python = fresh_python(tmp_path, wheel)
+    facts = probe(python, tmp_path)
+    check_facts(facts, importer_works=True)
+    assert Path(facts["package"]).is_relative_to(tmp_path)
+    said = run(
+        python,
+        "-m",
+        "skinpy",
+        "render",
+        tmp_path / "character.skn",
+        "-o",
+        tmp_path / "x.png",
+        cwd=tmp_path,
+        fails=True,
+    )
+    assert "skinpy-anim[view]" in said
+    assert "Traceback" not in said
+
+    try:
+        ctypes.CDLL("libassimp.so.6")
+    except OSError:
+        run(python, "-m", "pip", "uninstall", "--quiet", "--yes", "cmeel-assimp", cwd=tmp_path)
+        check_facts(probe(python, tmp_path, has_assimp=False), importer_works=False)
+
+
+@pytest.mark.ci
+def test_install_from_an_sdist(sdist: Path, tmp_path: Path) -> None:
+    check_facts(probe(fresh_python(tmp_path, sdist), tmp_path), importer_works=True)
+
+
+@pytest.mark.ci
+@pytest.mark.parametrize("mode", ["lenient", "strict"])
+def test_install_editable(tree: Path, tmp_path: Path, mode: str) -> None:
+    copy = shutil.copytree(tree, tmp_path / "skinpy-source")
+    python = fresh_python(tmp_path, "--config-settings", f"editable_mode={mode}", "--editable", copy)
+    facts = probe(python, tmp_path)
+    check_facts(facts, importer_works=True)
+    assert Path(facts["package"]).resolve().is_relative_to(copy)
