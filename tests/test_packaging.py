@@ -1,4 +1,4 @@
-"""What gets installed, and that it works as installed: from a wheel, an sdist, editable and strictly editable.
+"""What gets installed, and that it works: from a wheel, from an sdist, editable and strictly editable.
 
 The tests marked `ci` build and install into fresh virtual environments; the others look at the skinpy that
 the tests run with. All run skinpy in processes of their own, far from the checkout.
@@ -23,6 +23,8 @@ import pytest
 from conftest import ROOT
 
 PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+
+C_LIBRARY = {"libc.so.6", "libm.so.6", "libdl.so.2", "libpthread.so.0", "ld-linux-x86-64.so.2"}
 
 # Prints what an installation has and does. Arguments: a folder to write into, and whether Assimp is there.
 PROBE = """
@@ -73,12 +75,10 @@ def importer_of(core: str) -> Path:
 
 
 def check_shared_object(path: Path, exported: str) -> None:
-    """It needs nothing but the C library, above all no Assimp, and shows the one name that it is opened for."""
+    """It needs nothing but the C library, above all no Assimp, and shows the one name it is opened for."""
     dynamic = run("readelf", "--wide", "--dynamic", path, cwd=path.parent)
     needed = set(re.findall(r"\(NEEDED\).*\[(.*)\]", dynamic))
-    assert needed <= {"libc.so.6", "libm.so.6", "libdl.so.2", "libpthread.so.0", "ld-linux-x86-64.so.2"}, (
-        needed
-    )
+    assert needed <= C_LIBRARY
     symbols = run("readelf", "--wide", "--dyn-syms", path, cwd=path.parent)
     shown = set(re.findall(r"(?:FUNC|OBJECT)\s+GLOBAL\s+DEFAULT\s+\d+\s+(\w+)", symbols))
     assert shown == {exported}
@@ -212,12 +212,8 @@ def fresh_python(folder: Path, *install: str | Path) -> Path:
 def test_sdist_has_what_a_build_needs(sdist: Path) -> None:
     with tarfile.open(sdist) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
-    for folder, pattern in (
-        ("csrc", "*.[ch]"),
-        ("skinpy", "*.py*"),
-        ("shaders", "*.*"),
-        ("tests", "*.[pch]*"),
-    ):
+    kinds = (("csrc", "*.[ch]"), ("skinpy", "*.py*"), ("shaders", "*.*"), ("tests", "*.[pch]*"))
+    for folder, pattern in kinds:
         for path in (ROOT / folder).rglob(pattern):
             if path.is_file() and path.suffix != ".pyc":
                 assert str(path.relative_to(ROOT)) in names
@@ -240,17 +236,8 @@ def test_install_from_a_wheel_with_and_without_assimp(wheel: Path, tmp_path: Pat
     facts = probe(python, tmp_path)
     check_facts(facts, importer_works=True)
     assert Path(facts["package"]).is_relative_to(tmp_path)
-    said = run(
-        python,
-        "-m",
-        "skinpy",
-        "render",
-        tmp_path / "character.skn",
-        "-o",
-        tmp_path / "x.png",
-        cwd=tmp_path,
-        fails=True,
-    )
+    render = ("-m", "skinpy", "render", tmp_path / "character.skn", "-o", tmp_path / "character.png")
+    said = run(python, *render, cwd=tmp_path, fails=True)
     assert "skinpy-anim[view]" in said
     assert "Traceback" not in said
 
