@@ -117,7 +117,9 @@ def ellipsoid(p: Array, center: tuple[float, float, float], radii: tuple[float, 
     return k * (k - 1.0) / np.maximum(length(q / np.array(radii)), 1e-9)
 
 
-def round_box(p: Array, center: tuple[float, float, float], half: tuple[float, float, float], r: float) -> Array:
+def round_box(
+    p: Array, center: tuple[float, float, float], half: tuple[float, float, float], r: float
+) -> Array:
     q = np.abs(p - np.array(center)) - (np.array(half) - r)
     return length(np.maximum(q, 0.0)) + np.minimum(np.max(q, axis=1), 0.0) - r
 
@@ -153,7 +155,7 @@ def arm(p: Array) -> Array:
 
 def leg(p: Array) -> Array:
     """Both legs, from the hip into the boot."""
-    q = mirrored(p, 0.010)
+    q = mirrored(p, 0.013)
     thigh = capsule(q, UPPER_LEG - np.array([0.004, 0.0, 0.0]), KNEE, 0.090, 0.066)
     return join(thigh, capsule(q, KNEE, np.array([0.106, 0.150, -0.012]), 0.066, 0.056), 0.03)
 
@@ -184,8 +186,8 @@ def glove(p: Array) -> Array:
         tip = 0.080 * ARM + z * front + reach * unit(ARM + spread * front) + 0.008 * side
         shape = join(shape, capsule(q, root, tip, 0.0215, 0.0195), 0.010)
     thumb_root = 0.036 * ARM + 0.026 * front + 0.006 * side
-    thumb_tip = thumb_root + 0.062 * unit(0.55 * ARM + 0.80 * front + 0.10 * side)
-    return GLOVE_SIZE * join(shape, capsule(q, thumb_root, thumb_tip, 0.0235, 0.0205), 0.018)
+    thumb_tip = thumb_root + 0.068 * unit(0.55 * ARM + 0.80 * front + 0.10 * side)
+    return GLOVE_SIZE * join(shape, capsule(q, thumb_root, thumb_tip, 0.0230, 0.0205), 0.018)
 
 
 def boot(p: Array) -> Array:
@@ -200,10 +202,15 @@ def boot(p: Array) -> Array:
     return -join(-shape, q[:, 1], 0.016)  # cut by the ground with a rounded edge
 
 
+def pack(p: Array) -> Array:
+    """What the explorer carries on the back."""
+    return round_box(p, (0.0, 1.025, -0.128), (0.092, 0.092, 0.052), 0.042)
+
+
 def everything(p: Array) -> Array:
     """The whole figure, for the ambient occlusion."""
     q = mirrored(p)
-    return np.minimum(np.minimum(body(p), head(p)), np.minimum(glove(q), boot(q)))
+    return np.min([body(p), head(p), glove(q), boot(q), pack(p)], axis=0)
 
 
 def gradient(shape: Field, p: Array) -> Array:
@@ -225,7 +232,9 @@ def onto(shape: Field, p: Array, rounds: int = 3) -> Array:
 # ---------------------------------------------------------------------------------------------
 
 
-def surface_nets(shape: Field, low: tuple[float, ...], high: tuple[float, ...], h: float) -> tuple[Array, Faces]:
+def surface_nets(
+    shape: Field, low: tuple[float, ...], high: tuple[float, ...], h: float
+) -> tuple[Array, Faces]:
     """One vertex in every grid cell that the surface crosses, one quad for every crossed edge."""
     count = np.ceil((np.array(high) - np.array(low)) / h).astype(int) + 1
     axes = [start + h * np.arange(n) for start, n in zip(low, count, strict=True)]
@@ -290,6 +299,95 @@ def relax(shape: Field, points: Array, faces: Faces, rounds: int = 12) -> Array:
     return onto(shape, points)
 
 
+def collapse(shape: Field, points: Array, faces: Faces, size: Field) -> tuple[Array, Faces]:
+    """Merges the ends of edges that are shorter than `size` wants them, the shortest first."""
+    for _ in range(16):
+        edges = edges_of(faces)
+        ratio = length(points[edges[:, 0]] - points[edges[:, 1]]) / size(points[edges].mean(axis=1))
+        order = np.argsort(np.round(ratio, 6), kind="stable")
+        chosen = apart(edges[order[ratio[order] < 0.8]].tolist(), neighbor_sets(edges, len(points)))
+        if not chosen:
+            break
+        for _ in range(4):  # take back what would fold the surface
+            keep, drop = np.array(chosen).T
+            moved, place = points.copy(), np.arange(len(points))
+            moved[keep] = onto(shape, 0.5 * (points[keep] + points[drop]))
+            place[drop] = keep
+            merged = place[faces]
+            whole = (
+                (merged[:, 0] != merged[:, 1])
+                & (merged[:, 1] != merged[:, 2])
+                & (merged[:, 2] != merged[:, 0])
+            )
+            folded = set(merged[whole & (facing(shape, moved, merged) < 0.5)].ravel().tolist())
+            chosen = [pair for pair in chosen if pair[0] not in folded]
+            if not folded:
+                break
+        points, faces = keep_faces(moved, merged, whole)
+    return points, faces
+
+
+def facing(shape: Field, points: Array, faces: Faces) -> Array:
+    """1 where a triangle looks the way the surface does, -1 where it is turned over."""
+    a, b, c = (points[faces[:, i]] for i in range(3))
+    return np.sum(unit(np.cross(b - a, c - a)) * unit(gradient(shape, (a + b + c) / 3.0)), axis=1)
+
+
+def neighbor_sets(edges: Faces, count: int) -> list[set[int]]:
+    sets: list[set[int]] = [set() for _ in range(count)]
+    for a, b in edges.tolist():
+        sets[a].add(b)
+        sets[b].add(a)
+    return sets
+
+
+def apart(edges: list[list[int]], around: list[set[int]]) -> list[list[int]]:
+    """The edges, in their order, that can go at the same time and leave a surface."""
+    touched: set[int] = set()
+    chosen = []
+    for a, b in edges:
+        ring = around[a] | around[b]
+        if touched.isdisjoint(ring) and len(around[a] & around[b]) == 2 and len(ring) < 12:
+            touched |= ring
+            chosen.append([a, b])
+    return chosen
+
+
+def flip(points: Array, faces: Faces) -> Faces:
+    """Turns the shared edge of two triangles where its opposite angles are too wide (Delaunay)."""
+    for _ in range(8):
+        owner: dict[tuple[int, int], tuple[int, int]] = {}
+        for number, (a, b, c) in enumerate(faces.tolist()):
+            owner |= {(a, b): (number, c), (b, c): (number, a), (c, a): (number, b)}
+        rows = [(a, b, *owner[a, b], *owner[b, a]) for a, b in owner if a < b and (b, a) in owner]
+        a, b, left, c, right, d = np.array(rows).T
+        gain = -cotangent(points, c, a, b) - cotangent(points, d, a, b)
+        up = face_normal(points, a, b, c) + face_normal(points, b, a, d)
+        for new in (face_normal(points, c, a, d), face_normal(points, d, b, c)):
+            gain[np.sum(up * new, axis=1) < 1.2] = 0.0  # it would bend or fold the surface
+        touched: set[int] = set()
+        for i in np.argsort(-np.round(gain, 6), kind="stable"):
+            if gain[i] < 0.05:
+                break
+            pair = {int(left[i]), int(right[i])}
+            if touched.isdisjoint(pair) and (c[i], d[i]) not in owner and (d[i], c[i]) not in owner:
+                touched |= pair
+                faces[left[i]], faces[right[i]] = (c[i], a[i], d[i]), (d[i], b[i], c[i])
+        if not touched:
+            break
+    return faces
+
+
+def face_normal(points: Array, a: Faces, b: Faces, c: Faces) -> Array:
+    return unit(np.cross(points[b] - points[a], points[c] - points[a]))
+
+
+def cotangent(points: Array, at: Faces, a: Faces, b: Faces) -> Array:
+    """Of the angle at `at` in the triangles (at, a, b)."""
+    u, v = points[a] - points[at], points[b] - points[at]
+    return np.sum(u * v, axis=1) / np.maximum(length(np.cross(u, v)), 1e-12)
+
+
 def cut(shape: Field, points: Array, faces: Faces, side: Field) -> tuple[Array, Faces]:
     """Splits the triangles where `side` changes its sign, so that colors meet along a clean curve."""
     value = side(points)
@@ -319,7 +417,9 @@ def grid_faces(rows: int, columns: int, *, pole: bool = False) -> Faces:
     first = 1 if pole else 0
     i, j = np.meshgrid(np.arange(rows - 1), np.arange(columns), indexing="ij")
     k, n = (j + 1) % columns, i + 1
-    a, b, c, d = (first + x.ravel() for x in (i * columns + j, n * columns + j, n * columns + k, i * columns + k))
+    a, b, c, d = (
+        first + x.ravel() for x in (i * columns + j, n * columns + j, n * columns + k, i * columns + k)
+    )
     faces = np.concatenate([np.stack([a, b, c], axis=1), np.stack([a, c, d], axis=1)])
     if pole:
         j = np.arange(columns)
@@ -369,7 +469,9 @@ class Part:
 class Figure:
     parts: list[Part] = field(default_factory=list)
 
-    def add(self, points: Array, faces: Faces, weights: Array, color: str | list[str], **options: object) -> None:
+    def add(
+        self, points: Array, faces: Faces, weights: Array, color: str | list[str], **options: object
+    ) -> None:
         normals = options.get("normals")
         self.parts.append(
             Part(
@@ -437,14 +539,20 @@ def body_weights(p: Array) -> Array:
         q = p * np.array([sign, 1.0, 1.0])
         own = q[:, 0] > 0.0
         limb = np.where(own, arm(p), 1.0)
-        near = smoothstep((p[:, 1] - 0.98) / 0.10) * beyond(q, np.array([0.075, 1.1, 0.0]), np.array([1.0, 0.2, 0.0]), 0.06)
+        near = smoothstep((p[:, 1] - 0.98) / 0.10) * beyond(
+            q, np.array([0.075, 1.1, 0.0]), np.array([1.0, 0.2, 0.0]), 0.06
+        )
         pass_on(weights, "Chest", side + "Shoulder", near * np.where(own, 1.0, 0.0))
-        share = smoothstep(0.5 + (trunk - limb) / 0.09) * beyond(q, UPPER_ARM + 0.01 * ARM, ARM + 0.35 * np.eye(3)[0], 0.065)
+        share = smoothstep(0.5 + (trunk - limb) / 0.09) * beyond(
+            q, UPPER_ARM + 0.01 * ARM, ARM + 0.35 * np.eye(3)[0], 0.065
+        )
         for parent in ("Hips", "Spine", "Chest", side + "Shoulder"):
             pass_on(weights, parent, side + "UpperArm", share)
         pass_on(weights, side + "UpperArm", side + "LowerArm", beyond(q, ELBOW, ARM, 0.05))
         pass_on(weights, side + "LowerArm", side + "Hand", beyond(q, WRIST, ARM, 0.03))
-        leg_share = smoothstep(0.5 + (trunk - leg(p)) / 0.11) * beyond(q, UPPER_LEG, np.array([0.25, -1.0, 0.0]), 0.085)
+        leg_share = smoothstep(0.5 + (trunk - leg(p)) / 0.11) * beyond(
+            q, UPPER_LEG, np.array([0.25, -1.0, 0.0]), 0.085
+        )
         leg_share = leg_share * smoothstep(0.5 + q[:, 0] / 0.03)
         for parent in ("Hips", "Spine"):
             pass_on(weights, parent, side + "UpperLeg", leg_share)
@@ -462,7 +570,12 @@ def glove_weights(p: Array) -> Array:
 
 def boot_weights(p: Array) -> Array:
     weights = rigid(len(p), "LeftLowerLeg")
-    pass_on(weights, "LeftLowerLeg", "LeftFoot", beyond(p, ANKLE + np.array([0.0, 0.015, 0.0]), np.array([0.0, -1.0, 0.12]), 0.04))
+    pass_on(
+        weights,
+        "LeftLowerLeg",
+        "LeftFoot",
+        beyond(p, ANKLE + np.array([0.0, 0.015, 0.0]), np.array([0.0, -1.0, 0.12]), 0.04),
+    )
     pass_on(weights, "LeftFoot", "LeftToe", beyond(p, TOE, np.array([0.06, -0.1, 1.0]), 0.032))
     return weights
 
@@ -496,10 +609,15 @@ def drop(shape: Field, xy: Array) -> Array:
 def superellipse(n: int, half: tuple[float, float], power: float) -> Array:
     angle = 2.0 * np.pi * (np.arange(n) + 0.5) / n
     c, s = np.cos(angle), np.sin(angle)
-    return np.stack([np.sign(c) * np.abs(c) ** (2 / power) * half[0], np.sign(s) * np.abs(s) ** (2 / power) * half[1]], axis=1)
+    return np.stack(
+        [np.sign(c) * np.abs(c) ** (2 / power) * half[0], np.sign(s) * np.abs(s) ** (2 / power) * half[1]],
+        axis=1,
+    )
 
 
-def badge(shape: Field, center: tuple[float, float], outline: Array, rings: tuple[float, ...], height: float) -> tuple[Array, Faces]:
+def badge(
+    shape: Field, center: tuple[float, float], outline: Array, rings: tuple[float, ...], height: float
+) -> tuple[Array, Faces]:
     """A lens on the front of a shape: a pole, rings outwards, the rim sunk into the shape."""
     rows = [np.zeros((1, 2)), *(outline * r for r in rings)]
     xy = np.array(center) + np.concatenate(rows)
@@ -556,9 +674,46 @@ def lathe(origin: Array, axis: Array, profile: list[tuple[float, float]], n: int
 # -- the figure, piece by piece
 
 
-def net(shape: Field, low: tuple[float, ...], high: tuple[float, ...], h: float) -> tuple[Array, Faces]:
+def net(
+    shape: Field, low: tuple[float, ...], high: tuple[float, ...], h: float, size: Field | None = None
+) -> tuple[Array, Faces]:
+    """The surface of a shape in triangles: even ones, or as large as `size` says for every place."""
     points, faces = surface_nets(shape, low, high, h)
-    return relax(shape, points, faces), faces
+    points = relax(shape, points, faces)
+    if np.any(facing(shape, points, faces) < 0.0):
+        raise ValueError(
+            "the net is folded: a crest of the surface touches a plane of the grid; shift the grid"
+        )
+    if size is not None:
+        points, faces = collapse(shape, points, faces, size)
+        for _ in range(3):
+            faces = flip(points, faces)
+            points = relax(shape, points, faces, 2)
+    return points, faces
+
+
+def body_size(p: Array) -> Array:
+    """Long edges on the trunk, short ones where a small radius or a hinge needs them."""
+    q = mirrored(p)
+    limb = np.where(arm(p) < leg(p), 0.0285, 0.033)
+    hinge = np.minimum(length(q - ELBOW), length(q - KNEE))
+    limb = limb - 0.006 * smoothstep(1.0 - (hinge - 0.05) / 0.05)
+    on_limb = smoothstep(0.5 + (torso(p) - np.minimum(arm(p), leg(p))) / 0.06)
+    between = smoothstep(1.0 - q[:, 0] / 0.06) * smoothstep((0.70 - p[:, 1]) / 0.06)
+    return (0.044 + on_limb * (limb - 0.044)) * (1.0 - 0.35 * between)
+
+
+def glove_size(p: Array) -> Array:
+    fingers = smoothstep(((p - WRIST) @ ARM - 0.03) / 0.03)
+    return 0.032 - 0.0140 * fingers
+
+
+def boot_size(p: Array) -> Array:
+    """Fine along the edge of the sole, coarse below it and above."""
+    q = p.copy()
+    q[:, 1] = 0.02
+    inside = smoothstep((-boot(q) - 0.008) / 0.02) * smoothstep(1.0 - p[:, 1] / 0.006)
+    return np.maximum(0.023 + 0.012 * smoothstep((p[:, 1] - 0.03) / 0.05), 0.05 * inside)
 
 
 def keep_faces(points: Array, faces: Faces, keep: NDArray[np.bool_]) -> tuple[Array, Faces]:
@@ -573,8 +728,8 @@ def centers(points: Array, faces: Faces) -> Array:
 
 
 def add_body(figure: Figure) -> tuple[Array, Array]:
-    h = 0.0365
-    points, faces = net(body, (-17.5 * h, 0.05, -6 * h), (17.5 * h, 1.33, 6 * h), h)
+    h = 0.0265
+    points, faces = net(body, (-23.5 * h, 0.05, -6.5 * h), (23.5 * h, 1.33, 6.5 * h), h, body_size)
     middle = mirrored(centers(points, faces))
     in_glove = ((middle - WRIST) @ ARM > 0.0) & (middle[:, 0] > 0.3)
     hidden = (middle[:, 1] < 0.150) | (middle[:, 1] > 1.225) | in_glove
@@ -597,10 +752,23 @@ def add_belt_and_badge(figure: Figure, skin: Array, skin_weights: Array) -> None
     figure.add(points, faces, carried(points, skin, skin_weights), "coral")
 
 
+def add_pack(figure: Figure, skin: Array, skin_weights: Array) -> None:
+    h = 0.039
+    points, faces = net(pack, (-3.5 * h, 0.91, -0.21), (3.5 * h, 1.15, -0.05), h)
+    points, faces = keep_faces(points, faces, body(centers(points, faces)) > -0.012)
+    middle = np.array([[0.0, 1.025, -0.10]])  # it is hard: all of it moves like its middle
+    weights = np.repeat(carried(middle, skin, skin_weights), len(points), axis=0)
+    figure.add(points, faces, weights, "yellow", normals=unit(gradient(pack, points)))
+    profile = [(0.010, 0.0), (0.008, 0.022), (0.0, 0.030)]
+    points, faces = lathe(np.array([0.0, 1.040, -0.178]), np.array([0.0, 0.0, -1.0]), profile, 14)
+    figure.add(points, faces, np.repeat(weights[:1], len(points), axis=0), "coral")
+
+
 def add_gloves(figure: Figure) -> None:
-    h = 0.0215
-    points, faces = net(glove, (0.32, 0.60, -0.10), (0.60, 0.95, 0.14), h)
-    points, faces = keep_faces(points, faces, (centers(points, faces) - WRIST) @ ARM > -0.045)
+    h = 0.0125
+    points, faces = net(glove, (0.32, 0.60, -0.10), (0.60, 0.95, 0.14), h, glove_size)
+    points, faces = cut(glove, points, faces, lambda p: (p - WRIST) @ ARM + 0.036)
+    points, faces = keep_faces(points, faces, (centers(points, faces) - WRIST) @ ARM > -0.036)
     figure.add(points, faces, glove_weights(points), "yellow", normals=unit(gradient(glove, points)))
     figure.add_mirrored(figure.parts[-1])
     curve = around(glove, WRIST - 0.036 * ARM, ARM, 15)
@@ -610,9 +778,10 @@ def add_gloves(figure: Figure) -> None:
 
 
 def add_boots(figure: Figure) -> None:
-    h = 0.0300
-    points, faces = net(boot, (0.0, -0.03, -0.14), (0.24, 0.30, 0.24), h)
-    points, faces = keep_faces(points, faces, centers(points, faces)[:, 1] < 0.205)
+    h = 0.0190
+    points, faces = net(boot, (0.0, -0.03, -0.14), (0.24, 0.30, 0.24), h, boot_size)
+    points, faces = cut(boot, points, faces, lambda p: p[:, 1] - 0.200)
+    points, faces = keep_faces(points, faces, centers(points, faces)[:, 1] < 0.200)
     points, faces = cut(boot, points, faces, lambda p: p[:, 1] - 0.024)
     sole = centers(points, faces)[:, 1] < 0.024
     colors = ["sole" if below else "yellow" for below in sole]
@@ -630,10 +799,12 @@ VISOR_HEIGHT = 0.009
 
 
 def add_head(figure: Figure) -> None:
-    h = 0.043
+    h = 0.0470
     points, faces = net(head, (-6.5 * h, 1.14, -6 * h), (6.5 * h, 1.61, 6 * h), h)
     middle = centers(points, faces) - np.array([*FACE, 0.0])
-    behind = (np.abs(middle[:, 0] / 0.115) ** 3 + np.abs(middle[:, 1] / 0.080) ** 3 < 1.0) & (middle[:, 2] > 0.0)
+    behind = (np.abs(middle[:, 0] / 0.115) ** 3 + np.abs(middle[:, 1] / 0.080) ** 3 < 1.0) & (
+        middle[:, 2] > 0.0
+    )
     points, faces = keep_faces(points, faces, ~behind)
     figure.add(points, faces, rigid(len(points), "Head"), "shell", normals=unit(gradient(head, points)))
     outline = superellipse(36, (0.142, 0.103), 3.2)
@@ -664,14 +835,18 @@ def add_face(figure: Figure) -> None:
 
 
 def add_ears_and_antenna(figure: Figure) -> None:
-    profile = [(0.031, 0.0), (0.030, 0.026), (0.023, 0.035), (0.016, 0.052), (-0.02, 0.056)]
-    points, faces = lathe(np.array([0.196, 1.375, 0.0]), np.array([1.0, 0.0, 0.0]), profile, 18)
-    colors = ["coral" if r < 0.037 else "suit" for r in length((centers(points, faces) - [0.0, 1.375, 0.0])[:, 1:])]
+    profile = [(0.031, 0.0), (0.030, 0.026), (0.023, 0.035), (0.014, 0.052), (-0.03, 0.056)]
+    points, faces = lathe(np.array([0.201, 1.378, 0.0]), np.array([1.0, 0.0, 0.0]), profile, 18)
+    colors = [
+        "coral" if r < 0.037 else "suit" for r in length((centers(points, faces) - [0.0, 1.378, 0.0])[:, 1:])
+    ]
     figure.add(points, faces, rigid(len(points), "Head"), colors)
     figure.add_mirrored(figure.parts[-1])
-    ball = [(0.128 + 0.027 * np.cos(a), 0.027 * np.sin(a)) for a in np.linspace(0.0, 0.86 * np.pi, 5)]
+    ball = [(0.128 + 0.027 * np.cos(a), 0.027 * np.sin(a)) for a in np.linspace(0.0, 0.86 * np.pi, 6)]
     stem = [(0.095, 0.0075), (0.055, 0.0085), (0.016, 0.012), (0.008, 0.030), (-0.020, 0.036)]
-    points, faces = lathe(SKELETON[INDEX["Antenna"]].position - [0.0, 0.012, 0.0], np.array([0.0, 1.0, 0.0]), ball + stem, 10)
+    points, faces = lathe(
+        SKELETON[INDEX["Antenna"]].position - [0.0, 0.012, 0.0], np.array([0.0, 1.0, 0.0]), ball + stem, 12
+    )
     up = points[:, 1] - SKELETON[INDEX["Antenna"]].position[1]
     weights = rigid(len(points), "Head")
     pass_on(weights, "Head", "Antenna", smoothstep((up - 0.0) / 0.07))
@@ -683,6 +858,7 @@ def make_figure() -> Figure:
     figure = Figure()
     skin, weights = add_body(figure)
     add_belt_and_badge(figure, skin, weights)
+    add_pack(figure, skin, weights)
     add_gloves(figure)
     add_boots(figure)
     add_head(figure)
@@ -702,8 +878,6 @@ def occlusion(points: Array, normals: Array) -> Array:
 # ---------------------------------------------------------------------------------------------
 # Clips
 # ---------------------------------------------------------------------------------------------
-
-KEYS_PER_SECOND = 25
 
 
 def turn(axis: int, angle: Array | float) -> Array:
@@ -732,7 +906,7 @@ def aim(rest: Array, rest_pole: Array, direction: Array, pole: Array) -> Array:
 
 FORWARD = np.array([0.0, 0.0, 1.0])
 LEG = length(np.stack([KNEE - UPPER_LEG, ANKLE - KNEE]))
-FULL_STRETCH = 0.992  # of the leg: a knee that locks would snap
+FULL_STRETCH = 0.995  # of the leg: a knee that locks would snap
 
 
 @dataclass
@@ -742,12 +916,22 @@ class Motion:
     hips: Array
     turns: dict[str, Array]
 
-    def set_arm(self, side: str, direction: Array, flex: Array, bend: Array, twist: Array | float = 0.0, curl: Array | float = 0.3) -> None:
+    def set_arm(
+        self,
+        side: str,
+        direction: Array,
+        flex: Array,
+        bend: Array,
+        twist: Array | float = 0.0,
+        curl: Array | float = 0.3,
+    ) -> None:
         """`flex` is where the forearm goes when the elbow bends; directions are the chest's own."""
         sign = 1.0 if side == "Left" else -1.0
         rest = ARM * np.array([sign, 1.0, 1.0])
         hinge = np.cross(rest, FORWARD)
-        shoulder = self.turns["Chest"] if side + "Shoulder" not in self.turns else self.turns[side + "Shoulder"]
+        shoulder = (
+            self.turns["Chest"] if side + "Shoulder" not in self.turns else self.turns[side + "Shoulder"]
+        )
         self.turns[side + "Shoulder"] = shoulder
         upper = self.turns["Chest"] @ aim(rest, FORWARD, direction, flex)
         lower = upper @ about(hinge, bend)
@@ -764,9 +948,14 @@ class Motion:
         d = np.minimum(length(reach), FULL_STRETCH * LEG.sum())
         basis = frame(reach, pole)
         cosine = (LEG[0] ** 2 + d**2 - LEG[1] ** 2) / (2.0 * LEG[0] * d)
-        knee = hip + LEG[0] * (basis[..., 0] * cosine[:, None] + basis[..., 1] * np.sqrt(1.0 - cosine**2)[:, None])
+        knee = hip + LEG[0] * (
+            basis[..., 0] * cosine[:, None] + basis[..., 1] * np.sqrt(1.0 - cosine**2)[:, None]
+        )
         end = hip + basis[..., 0] * d[:, None]
-        for name, rest, direction in (("UpperLeg", KNEE - UPPER_LEG, knee - hip), ("LowerLeg", ANKLE - KNEE, end - knee)):
+        for name, rest, direction in (
+            ("UpperLeg", KNEE - UPPER_LEG, knee - hip),
+            ("LowerLeg", ANKLE - KNEE, end - knee),
+        ):
             self.turns[side + name] = aim_by_hinge(rest * sign, direction, basis[..., 2])
         self.turns[side + "Foot"], self.turns[side + "Toe"] = foot, toe
 
@@ -792,7 +981,10 @@ def smooth(x: Array) -> Array:
 
 def hermite(u: Array, a: float, b: float, slope_a: float, slope_b: float) -> Array:
     return (
-        (2 * u**3 - 3 * u**2 + 1) * a + (u**3 - 2 * u**2 + u) * slope_a + (3 * u**2 - 2 * u**3) * b + (u**3 - u**2) * slope_b
+        (2 * u**3 - 3 * u**2 + 1) * a
+        + (u**3 - 2 * u**2 + u) * slope_a
+        + (3 * u**2 - 2 * u**3) * b
+        + (u**3 - u**2) * slope_b
     )
 
 
@@ -811,6 +1003,7 @@ class Gait:
     lift: float  # m, added to the ankle in the swing
     lift_skew: float  # 1: in the middle of the swing; smaller: earlier
     width: float  # m from the middle to a foot
+    drop: float  # m/s, how fast the ankle comes down on the ground
 
 
 HEEL = np.array([0.0, 0.035, -0.048])  # middle of the heel's rounding, from below the ankle
@@ -846,22 +1039,29 @@ def foot_track(gait: Gait, phase: Array) -> tuple[Array, Array, Array, Array]:
     step = 1e-5
     ends = np.array([0.0, step, gait.stance - step, gait.stance])
     result = []
-    for value, key in zip(on_ground, stance_foot(gait, ends), strict=True):
+    swing_time = gait.period * (1.0 - gait.stance)
+    for value, key, fall in zip(on_ground, stance_foot(gait, ends), (gait.drop, 0.0, 0.0), strict=True):
         slope = (1.0 - gait.stance) / step
-        swing = hermite(u, key[3], key[0], (key[3] - key[2]) * slope, (key[1] - key[0]) * slope)
+        swing = hermite(
+            u, key[3], key[0], (key[3] - key[2]) * slope, (key[1] - key[0]) * slope - fall * swing_time
+        )
         result.append(np.where(phase < gait.stance, value, swing))
     y, z, pitch = result
     w = u**gait.lift_skew
     y = y + np.where(phase < gait.stance, 0.0, gait.lift * (np.sin(np.pi * w) ** 2))
-    bent = np.where(phase < gait.flat_to, 0.0, -gait.push * np.clip((phase - gait.flat_to) / (gait.stance - gait.flat_to), 0, 1) ** 2)
-    relative = np.where(phase < gait.stance, bent, -gait.push * (1.0 - smooth(u / 0.5)))
+    bent = np.where(
+        phase < gait.flat_to,
+        0.0,
+        -gait.push * np.clip((phase - gait.flat_to) / (gait.stance - gait.flat_to), 0, 1) ** 2,
+    )
+    relative = np.where(phase < gait.stance, bent, -gait.push * (1.0 - smooth(u / 0.85)))
     heel_phase = phase < gait.flat_from
     relative = np.where(heel_phase, 0.0, relative)
     return y, z, pitch, pitch + relative
 
 
-def loop_phase(period: float) -> Array:
-    count = round(period * KEYS_PER_SECOND)
+def loop_phase(period: float, keys_per_second: int = 25) -> Array:
+    count = round(period * keys_per_second)
     return np.arange(count + 1) / count
 
 
@@ -870,54 +1070,94 @@ def wave_of(phase: Array, amplitude: float, shift: float = 0.0, times: int = 1) 
     return amplitude * np.cos(2.0 * np.pi * times * (phase - shift))
 
 
-def set_legs(motion: Motion, gait: Gait, phase: Array) -> None:
-    for side, shift in (("Left", 0.0), ("Right", 0.5)):
-        sign = 1.0 if side == "Left" else -1.0
+@dataclass(frozen=True)
+class Step:
+    """What one foot does in a clip: where its ankle is, and how foot and toes turn."""
+
+    side: str
+    sign: float
+    ankle: Array
+    foot: Array
+    toe: Array
+
+
+def steps_of(gait: Gait, phase: Array) -> tuple[Step, ...]:
+    steps = []
+    for side, sign, shift in (("Left", 1.0, 0.0), ("Right", -1.0, 0.5)):
         y, z, pitch, toe_pitch = foot_track(gait, phase + shift)
         ankle = np.stack([np.full_like(y, sign * gait.width), y, z], axis=1)
-        pole = FORWARD + np.array([0.10 * sign, 0.0, 0.0]) + np.zeros_like(ankle)
-        motion.set_leg(side, ankle, turn(0, pitch), turn(0, toe_pitch), pole)
+        steps.append(Step(side, sign, ankle, turn(0, pitch), turn(0, toe_pitch)))
+    return tuple(steps)
 
 
-def highest_hips(gait: Gait, phase: Array, way: Array, hips: Array) -> Array:
-    """Lifts the way of the hips until the longest step has FULL_STRETCH of the leg."""
+def standing(phase: Array, width: float) -> tuple[Step, ...]:
+    zero = np.zeros_like(phase)
+    steps = []
+    for side, sign in (("Left", 1.0), ("Right", -1.0)):
+        ankle = np.stack([zero + sign * width, zero + ANKLE[1], zero + ANKLE[2]], axis=1)
+        flat = turn(1, zero + sign * 0.08)
+        steps.append(Step(side, sign, ankle, flat, flat))
+    return tuple(steps)
+
+
+def set_legs(motion: Motion, steps: tuple[Step, ...], outward: float) -> None:
+    for step in steps:
+        pole = FORWARD + np.array([outward * step.sign, 0.0, 0.0]) + np.zeros_like(step.ankle)
+        motion.set_leg(step.side, step.ankle, step.foot, step.toe, pole)
+
+
+def highest_hips(steps: tuple[Step, ...], way: Array, hips: Array, stretch: float = 0.985) -> Array:
+    """Lifts the way of the hips until the longest step has `stretch` of the leg."""
     low, high = 0.4, 1.0
     for _ in range(40):
         base = 0.5 * (low + high)
         longest = 0.0
-        for sign, shift in ((1.0, 0.0), (-1.0, 0.5)):
-            y, z, _, _ = foot_track(gait, phase + shift)
-            socket = (hips @ (UPPER_LEG * [sign, 1.0, 1.0] - SKELETON[0].position)[:, None])[..., 0]
-            ankle = np.stack([np.full_like(y, sign * gait.width), y, z], axis=1)
-            longest = max(longest, float(length(way + [0.0, base, 0.0] + socket - ankle).max()))
-        low, high = (base, high) if longest < 0.985 * LEG.sum() else (low, base)
+        for step in steps:
+            socket = (hips @ (UPPER_LEG * [step.sign, 1.0, 1.0] - SKELETON[0].position)[:, None])[..., 0]
+            longest = max(longest, float(length(way + [0.0, base, 0.0] + socket - step.ankle).max()))
+        low, high = (base, high) if longest < stretch * LEG.sum() else (low, base)
     return way + np.array([0.0, low, 0.0])
 
 
 def make_walk() -> tuple[Array, Motion]:
-    gait = Gait(1.0, 0.74, 0.60, 0.13, 0.34, -0.36, 0.80, 0.215, 0.030, 0.8, 0.092)
+    gait = Gait(1.0, 0.74, 0.60, 0.13, 0.34, -0.36, 0.80, 0.215, 0.040, 0.75, 0.092, 0.15)
     phase = loop_phase(gait.period)
+    steps = steps_of(gait, phase)
     zero = np.zeros_like(phase)
     yaw, roll = wave_of(phase, -0.13, 0.02), wave_of(phase, 0.055, 0.22)
     hips = turn(1, yaw) @ turn(2, roll) @ turn(0, zero + 0.03)
     way = np.stack([wave_of(phase, 0.016, 0.27), wave_of(phase, 0.010, 0.29, 2), zero + 0.004], axis=1)
-    motion = Motion(highest_hips(gait, phase, way, hips), {"Hips": hips})
+    motion = Motion(highest_hips(steps, way, hips), {"Hips": hips})
     motion.turns["Spine"] = turn(1, 0.2 * yaw) @ turn(2, 0.1 * roll) @ turn(0, zero + 0.02)
-    motion.turns["Chest"] = turn(1, -1.1 * yaw) @ turn(2, -0.5 * roll) @ turn(0, 0.03 + wave_of(phase, 0.015, 0.1, 2))
+    motion.turns["Chest"] = (
+        turn(1, -1.1 * yaw) @ turn(2, -0.5 * roll) @ turn(0, 0.03 + wave_of(phase, 0.015, 0.1, 2))
+    )
     set_head(motion, phase, 0.012, 0.02)
-    set_legs(motion, gait, phase)
+    set_legs(motion, steps, 0.10)
     for side, shift in (("Left", 0.5), ("Right", 0.0)):
         swing = wave_of(phase, 0.52, shift + 0.03) + 0.02
         swing_arm(motion, side, swing, 0.20, 0.42 + wave_of(phase, 0.24, shift + 0.08), 0.35)
     return phase * gait.period, motion
 
 
-def swing_arm(motion: Motion, side: str, swing: Array, spread: float, bend: Array, inward: float, curl: float = 0.45) -> None:
-    """An arm that hangs `spread` off the body and swings forward by `swing` (radians)."""
+def swing_arm(
+    motion: Motion,
+    side: str,
+    swing: Array,
+    spread: float,
+    bend: Array,
+    inward: Array | float,
+    curl: float = 0.45,
+) -> None:
+    """An arm that hangs `spread` off the body and swings forward by `swing` (radians).
+
+    `inward` is how much the forearm points towards the middle rather than forward.
+    """
     sign = 1.0 if side == "Left" else -1.0
-    down = np.stack([np.full_like(swing, sign * np.sin(spread)), -np.cos(spread) * np.cos(swing), np.cos(spread) * np.sin(swing)], axis=1)
-    flex = np.stack([np.full_like(swing, -sign * inward), np.sin(swing), np.cos(swing)], axis=1)
-    motion.set_arm(side, down, flex, bend, curl=curl)
+    out = np.full_like(swing, np.sin(spread))
+    down = [sign * out, -np.cos(spread) * np.cos(swing), np.cos(spread) * np.sin(swing)]
+    flex = [-sign * (inward + 0.0 * out), np.sin(swing), np.cos(swing)]
+    motion.set_arm(side, np.stack(down, axis=1), np.stack(flex, axis=1), bend, curl=curl)
 
 
 def set_head(motion: Motion, phase: Array, nod: float, lean: float) -> None:
@@ -937,20 +1177,24 @@ def unit_sum(a: Array, b: Array) -> Array:
 
 
 def make_run() -> tuple[Array, Motion]:
-    gait = Gait(0.7, 1.95, 0.37, 0.10, 0.14, -0.10, 0.85, 0.130, 0.165, 0.80, 0.066)
-    phase = loop_phase(gait.period)
+    gait = Gait(0.7, 2.1, 0.33, 0.09, 0.10, -0.10, 0.90, 0.120, 0.150, 0.80, 0.066, 0.9)
+    phase = loop_phase(gait.period, 40)
+    steps = steps_of(gait, phase)
     zero = np.zeros_like(phase)
     yaw, roll = wave_of(phase, -0.20, 0.02), wave_of(phase, 0.05, 0.18)
-    hips = turn(1, yaw) @ turn(2, roll) @ turn(0, zero + 0.16)
-    way = np.stack([wave_of(phase, 0.010, 0.2), wave_of(phase, 0.034, 0.43, 2), zero - 0.01], axis=1)
-    motion = Motion(highest_hips(gait, phase, way, hips), {"Hips": hips})
-    motion.turns["Spine"] = turn(1, 0.2 * yaw) @ turn(0, zero + 0.19)
-    motion.turns["Chest"] = turn(1, -1.2 * yaw) @ turn(2, -0.4 * roll) @ turn(0, 0.23 + wave_of(phase, 0.03, 0.2, 2))
+    hips = turn(1, yaw) @ turn(2, roll) @ turn(0, zero + 0.24)
+    way = np.stack([wave_of(phase, 0.010, 0.2), wave_of(phase, 0.042, 0.415, 2), zero - 0.01], axis=1)
+    motion = Motion(highest_hips(steps, way, hips), {"Hips": hips})
+    motion.turns["Spine"] = turn(1, 0.2 * yaw) @ turn(0, zero + 0.24)
+    motion.turns["Chest"] = (
+        turn(1, -1.2 * yaw) @ turn(2, -0.4 * roll) @ turn(0, 0.28 + wave_of(phase, 0.03, 0.2, 2))
+    )
     set_head(motion, phase, 0.022, 0.04)
-    set_legs(motion, gait, phase)
+    set_legs(motion, steps, 0.10)
     for side, shift in (("Left", 0.5), ("Right", 0.0)):
         swing = wave_of(phase, 0.80, shift + 0.01) - 0.18
-        swing_arm(motion, side, swing, 0.26, 1.55 + wave_of(phase, 0.22, shift), 0.30, 1.0)
+        inward = 0.15 + wave_of(phase, 0.32, shift)  # the hand that goes back passes outside the hip
+        swing_arm(motion, side, swing, 0.30, 1.55 + wave_of(phase, 0.22, shift), inward, 1.5)
     return phase * gait.period, motion
 
 
@@ -968,18 +1212,18 @@ def make_wave() -> tuple[Array, Motion]:
     beat = pulse(phase, 0.16, 0.30, 0.70, 0.82) * np.sin(2.0 * np.pi * 5.0 * (phase - 0.22))
     hips = turn(1, -0.06 * early) @ turn(2, 0.055 * early)
     dip = 0.012 * (1.0 - np.cos(4.0 * np.pi * phase)) * 0.5
-    way = np.stack([0.028 * early, 0.742 - dip - 0.004 * early, zero], axis=1)
-    motion = Motion(way, {"Hips": hips})
+    way = np.stack([0.028 * early, -dip, zero - 0.012], axis=1)
+    steps = standing(phase, 0.112)
+    motion = Motion(highest_hips(steps, way, hips, 0.990), {"Hips": hips})
     motion.turns["Spine"] = turn(2, 0.03 * early) @ turn(1, -0.02 * early)
     motion.turns["Chest"] = turn(2, 0.07 * early + 0.015 * beat) @ turn(1, 0.06 * early) @ turn(0, -0.03 * up)
     motion.turns["Head"] = turn(2, -0.13 * early) @ turn(1, -0.10 * early) @ turn(0, -0.04 * up + 0.0 * zero)
     motion.turns["Neck"] = halfway(motion.turns["Chest"], motion.turns["Head"])
     late = pulse(phase, 0.08, 0.30, 0.84, 1.0) - up
-    motion.turns["Antenna"] = motion.turns["Head"] @ turn(2, 0.6 * late + 0.10 * np.roll(beat, 3)) @ turn(0, zero - 0.05)
-    for side, sign in (("Left", 1.0), ("Right", -1.0)):
-        ankle = np.stack([zero + sign * 0.112, zero + ANKLE[1], zero - 0.014], axis=1)
-        flat = turn(1, zero + sign * 0.08)
-        motion.set_leg(side, ankle, flat, flat, FORWARD + np.array([0.22 * sign, 0.0, 0.0]) + np.zeros_like(ankle))
+    motion.turns["Antenna"] = (
+        motion.turns["Head"] @ turn(2, 0.6 * late + 0.10 * np.roll(beat, 3)) @ turn(0, zero - 0.05)
+    )
+    set_legs(motion, steps, 0.22)
     swing_arm(motion, "Left", 0.05 + 0.10 * early, 0.30, 0.35 + 0.15 * early, 0.45)
     raise_arm(motion, up, beat)
     return phase * period, motion
@@ -990,11 +1234,17 @@ def raise_arm(motion: Motion, up: Array, beat: Array) -> None:
     lift = 0.30 + up * 1.42 + 0.05 * beat  # from straight down, radians
     direction = np.stack([-np.sin(lift), -np.cos(lift), 0.10 + 0.10 * up], axis=1)
     opened = 1.15 * up  # how far the bend turns from forward to upward
-    inside = np.stack([np.cos(lift), -np.sin(lift), np.zeros_like(lift)], axis=1)  # square to the arm, inwards when it hangs
+    inside = np.stack(
+        [np.cos(lift), -np.sin(lift), np.zeros_like(lift)], axis=1
+    )  # square to the arm, inwards when it hangs
     upward = -inside
-    flex = FORWARD * np.cos(opened)[:, None] + upward * np.sin(opened)[:, None] + 0.45 * (1.0 - up)[:, None] * inside
+    flex = (
+        FORWARD * np.cos(opened)[:, None]
+        + upward * np.sin(opened)[:, None]
+        + 0.45 * (1.0 - up)[:, None] * inside
+    )
     motion.turns["RightShoulder"] = motion.turns["Chest"] @ turn(2, -0.30 * up)
-    bend = 0.35 + 0.95 * up + 0.42 * beat
+    bend = 0.35 + 0.80 * up + 0.38 * beat
     motion.set_arm("Right", direction, flex, bend, twist=-0.35 * up, curl=0.45 * (1.0 - up) - 0.10 * up)
 
 
@@ -1006,10 +1256,22 @@ def matrix_quaternion(m: Array) -> Array:
     xx, yy, zz = m[:, 0, 0], m[:, 1, 1], m[:, 2, 2]
     rows = np.stack(
         [
-            np.stack([1 + xx - yy - zz, m[:, 0, 1] + m[:, 1, 0], m[:, 0, 2] + m[:, 2, 0], m[:, 2, 1] - m[:, 1, 2]], axis=1),
-            np.stack([m[:, 0, 1] + m[:, 1, 0], 1 - xx + yy - zz, m[:, 1, 2] + m[:, 2, 1], m[:, 0, 2] - m[:, 2, 0]], axis=1),
-            np.stack([m[:, 0, 2] + m[:, 2, 0], m[:, 1, 2] + m[:, 2, 1], 1 - xx - yy + zz, m[:, 1, 0] - m[:, 0, 1]], axis=1),
-            np.stack([m[:, 2, 1] - m[:, 1, 2], m[:, 0, 2] - m[:, 2, 0], m[:, 1, 0] - m[:, 0, 1], 1 + xx + yy + zz], axis=1),
+            np.stack(
+                [1 + xx - yy - zz, m[:, 0, 1] + m[:, 1, 0], m[:, 0, 2] + m[:, 2, 0], m[:, 2, 1] - m[:, 1, 2]],
+                axis=1,
+            ),
+            np.stack(
+                [m[:, 0, 1] + m[:, 1, 0], 1 - xx + yy - zz, m[:, 1, 2] + m[:, 2, 1], m[:, 0, 2] - m[:, 2, 0]],
+                axis=1,
+            ),
+            np.stack(
+                [m[:, 0, 2] + m[:, 2, 0], m[:, 1, 2] + m[:, 2, 1], 1 - xx - yy + zz, m[:, 1, 0] - m[:, 0, 1]],
+                axis=1,
+            ),
+            np.stack(
+                [m[:, 2, 1] - m[:, 1, 2], m[:, 0, 2] - m[:, 2, 0], m[:, 1, 0] - m[:, 0, 1], 1 + xx + yy + zz],
+                axis=1,
+            ),
         ],
         axis=1,
     )
@@ -1082,15 +1344,29 @@ class Buffer:
         self.data += data
         self.views[view]["byteLength"] = len(data)
 
-    def add(self, values: NDArray[np.generic], kind: str, component: int, target: int, *, limits: bool = False) -> int:
+    def add(
+        self, values: NDArray[np.generic], kind: str, component: int, target: int, *, limits: bool = False
+    ) -> int:
         """An accessor with a view of its own."""
         view = self.add_bytes(np.ascontiguousarray(values).tobytes(), target)
         return self.add_accessor(view, 0, values, kind, component, limits=limits)
 
     def add_accessor(
-        self, view: int, offset: int, values: NDArray[np.generic], kind: str, component: int, *, limits: bool = False
+        self,
+        view: int,
+        offset: int,
+        values: NDArray[np.generic],
+        kind: str,
+        component: int,
+        *,
+        limits: bool = False,
     ) -> int:
-        accessor: dict[str, object] = {"bufferView": view, "componentType": component, "count": len(values), "type": kind}
+        accessor: dict[str, object] = {
+            "bufferView": view,
+            "componentType": component,
+            "count": len(values),
+            "type": kind,
+        }
         if offset:
             accessor["byteOffset"] = offset
         if limits:
@@ -1113,7 +1389,9 @@ class Keys:
         stored = values.tobytes()
         if kind == "SCALAR" and stored in self.known:
             return self.known[stored]
-        number = self.buffer.add_accessor(self.view, len(self.data), values, kind, FLOAT, limits=kind == "SCALAR")
+        number = self.buffer.add_accessor(
+            self.view, len(self.data), values, kind, FLOAT, limits=kind == "SCALAR"
+        )
         self.data += stored
         if kind == "SCALAR":
             self.known[stored] = number
@@ -1178,17 +1456,17 @@ def add_primitive(buffer: Buffer, vertices: Vertices, material: int) -> dict[str
     return {"attributes": attributes, "indices": indices, "material": material}
 
 
-THINNING = 0.0015  # a thinned channel stays within this (m, or a part of a quaternion) of the full one
+THINNING = 0.0025  # how far a thinned channel may be off; legs a fifth of it, because the ground shows it
 
 
-def thinned(times: Array, values: Array) -> tuple[Array, Array]:
+def thinned(times: Array, values: Array, tolerance: float) -> tuple[Array, Array]:
     """Fewer keys where straight lines between them are as good: one, or every 4th, 3rd or 2nd."""
     if np.all(np.abs(values - values[0]) < 1e-7):
         return times[:1], values[:1]
     for step in (4, 3, 2):
         keep = np.unique(np.append(np.arange(0, len(times), step), len(times) - 1))
         line = np.stack([np.interp(times, times[keep], column) for column in values[keep].T], axis=1)
-        if np.abs(line - values).max() < THINNING:
+        if np.abs(line - values).max() < tolerance:
             return times[keep], values[keep]
     return times, values
 
@@ -1198,12 +1476,13 @@ def add_clip(keys: Keys, name: str, times: Array, motion: Motion, first_node: in
     channels, samplers = [], []
     way = motion.hips.copy()
     way[-1] = way[0]
-    curves = [(first_node, "translation", way)]
-    for i, q in enumerate(local_quaternions(motion).values()):
+    curves = [(first_node, "translation", way, 0.2)]
+    for i, (joint, q) in enumerate(local_quaternions(motion).items()):
         if np.any(np.abs(q - [0.0, 0.0, 0.0, 1.0]) > 1e-6):
-            curves.append((first_node + i, "rotation", q))
-    for node, path, values in curves:
-        at, kept = thinned(times, values)
+            exact = joint == "Hips" or joint.endswith(("Leg", "Foot", "Toe"))
+            curves.append((first_node + i, "rotation", q, 0.2 if exact else 1.0))
+    for node, path, values, part in curves:
+        at, kept = thinned(times, values, part * THINNING)
         clock = keys.add(rounded(at, 6), "SCALAR")
         output = keys.add(rounded(kept, 6), "VEC4" if path == "rotation" else "VEC3")
         channels.append({"sampler": len(samplers), "target": {"node": node, "path": path}})
@@ -1222,7 +1501,12 @@ def palette_png() -> bytes:
     pixels = np.clip(np.round(colors[None] * ramp * tint), 0, 255).astype(np.uint8)
     height, width = pixels.shape[:2]
     raw = b"".join(b"\0" + row.tobytes() for row in pixels)
-    stored = b"\x78\x01\x01" + struct.pack("<HH", len(raw), len(raw) ^ 0xFFFF) + raw + struct.pack(">I", zlib.adler32(raw))
+    stored = (
+        b"\x78\x01\x01"
+        + struct.pack("<HH", len(raw), len(raw) ^ 0xFFFF)
+        + raw
+        + struct.pack(">I", zlib.adler32(raw))
+    )
 
     def chunk(kind: bytes, data: bytes) -> bytes:
         return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
@@ -1235,7 +1519,10 @@ def nodes_of(skeleton: tuple[Joint, ...], first: int) -> list[dict[str, object]]
     nodes = []
     for i, joint in enumerate(skeleton):
         origin = skeleton[joint.parent].position if joint.parent >= 0 else np.zeros(3)
-        node: dict[str, object] = {"name": joint.name, "translation": np.round(joint.position - origin, 6).tolist()}
+        node: dict[str, object] = {
+            "name": joint.name,
+            "translation": np.round(joint.position - origin, 6).tolist(),
+        }
         children = [first + k for k, other in enumerate(skeleton) if other.parent == i]
         if children:
             node["children"] = children
@@ -1301,12 +1588,20 @@ def pack_glb(document: dict[str, object], data: bytes) -> bytes:
     data += b"\0" * (-len(data) % 4)
     total = 12 + 8 + len(text) + 8 + len(data)
     head_bytes = struct.pack("<4sII", b"glTF", 2, total)
-    return head_bytes + struct.pack("<I4s", len(text), b"JSON") + text + struct.pack("<I4s", len(data), b"BIN\0") + data
+    return (
+        head_bytes
+        + struct.pack("<I4s", len(text), b"JSON")
+        + text
+        + struct.pack("<I4s", len(data), b"BIN\0")
+        + data
+    )
 
 
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description="Makes the character that skinpy brings along.")
-    parser.add_argument("-o", "--output", type=Path, default=DEFAULT_PATH, help="where to write (%(default)s)")
+    parser.add_argument(
+        "-o", "--output", type=Path, default=DEFAULT_PATH, help="where to write (%(default)s)"
+    )
     parser.add_argument("--check", action="store_true", help="compare with the file instead of writing it")
     options = parser.parse_args(arguments)
     data = make_glb()
