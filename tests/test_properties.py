@@ -135,7 +135,7 @@ def resident_bytes() -> int:
 
 def live_bytes() -> int:
     """Bytes that the extension has taken and not given back."""
-    return int(skinpy.allocated_bytes())
+    return int(skinpy._core._bytes_in_use())
 
 
 def test_a_thousand_loads_leave_nothing(tmp_path: Path) -> None:
