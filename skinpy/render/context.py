@@ -35,7 +35,8 @@ def create_context() -> moderngl.Context:
     Raises GraphicsError with what each said and the packages that bring one.
     """
     said = []
-    for name, settings in (("EGL", {"backend": "egl"}), ("the default", {})):
+    ways: list[tuple[str, dict[str, Any]]] = [("EGL", {"backend": "egl"}), ("the default", {})]
+    for name, settings in ways:
         try:
             context = moderngl.create_standalone_context(**settings)
         except Exception as error:  # the loaders raise plain Exception, OSError, ImportError, ValueError

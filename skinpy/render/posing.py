@@ -6,18 +6,26 @@ Those are the palette, (S, 3, 4) float32, for a model with a mesh, else the join
 from __future__ import annotations
 
 import operator
+import weakref
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from skinpy.clip import Clip
+
 if TYPE_CHECKING:
-    from skinpy.clip import Clip
+    from skinpy._types import Loop, Rotation
     from skinpy.model import Model
     from skinpy.pose import Pose
 
     ClipLike: TypeAlias = Clip | str | int | None
     PoseLike: TypeAlias = Pose | NDArray[np.float32]
+
+
+# The boxes around clips that were framed before: by model, then by the clip's number (None: rest pose).
+# Finding one costs a walk over the whole clip; a call of `render` for each frame would pay it each time.
+_boxes: weakref.WeakKeyDictionary[Model, dict[int | None, NDArray[np.float64]]] = weakref.WeakKeyDictionary()
 
 
 class Poser:
@@ -37,7 +45,7 @@ class Poser:
             return clips[0] if len(clips) else None
         if isinstance(clip, str):
             return clips[clip]
-        if hasattr(clip, "channels"):
+        if isinstance(clip, Clip):
             return clip
         try:
             return clips[operator.index(clip)]
@@ -45,7 +53,7 @@ class Poser:
             raise TypeError(f"clip is {clip!r}; expected a Clip, its name, its number or None") from None
 
     def at(
-        self, clip: Clip | None, time: float, loop: str, rotation: str, root: ArrayLike | None
+        self, clip: Clip | None, time: float, loop: Loop, rotation: Rotation, root: ArrayLike | None
     ) -> NDArray[np.float32]:
         """The numbers to draw at one time of a clip; None is the rest pose."""
         if np.ndim(time) != 0:
@@ -74,13 +82,22 @@ class Poser:
 
     def clip_bounds(self, clip: Clip | None, root: ArrayLike | None) -> NDArray[np.float64]:
         """The box (2, 3) float64 around the whole clip, moved by `root`."""
-        box = np.asarray(self.model.bounds(clip), np.float64)
+        box = self._box(clip)
         if root is None or not np.isfinite(box).all():
             return box
         matrix = np.asarray(root, np.float64)
         corners = np.stack(np.meshgrid(*box.T, indexing="ij"), axis=-1).reshape(-1, 3)
         moved = corners @ matrix[:3, :3].T + matrix[:3, 3]
         return np.stack([moved.min(axis=0), moved.max(axis=0)])
+
+    def _box(self, clip: Clip | None) -> NDArray[np.float64]:
+        boxes = _boxes.setdefault(self.model, {})
+        number = None if clip is None else next((i for i, c in enumerate(self.model.clips) if c is clip), -1)
+        if number == -1:  # a clip derived from one of the model's
+            return np.asarray(self.model.bounds(clip), np.float64)
+        if number not in boxes:
+            boxes[number] = np.asarray(self.model.bounds(clip), np.float64)
+        return boxes[number]
 
     def pose_bounds(self, data: NDArray[np.float32]) -> NDArray[np.float64]:
         """The box (2, 3) float64 around what `of` or `at` gave."""

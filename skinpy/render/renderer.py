@@ -27,6 +27,7 @@ from .target import Target
 from .view import View
 
 if TYPE_CHECKING:
+    from skinpy._types import Loop, Rotation
     from skinpy.model import Model
 
     from .posing import ClipLike, PoseLike
@@ -73,7 +74,6 @@ class Renderer:
         self._size = _check_size(size)
         self._background = (0.0,) * 4 if background is None else parse_color("background", background)
         self._up = up_vector(model.up)
-        self._cameras: dict[int, tuple[object, Camera]] = {}
         held = _hold(model, self._size, _check_samples(samples), transport, _keep)
         self._held = held
         self._finalizer = weakref.finalize(self, _release, gl.graphics_thread(), held)
@@ -94,11 +94,7 @@ class Renderer:
         with all of the clip in the picture. None is the default clip. Raises KeyError or IndexError for an
         unknown one.
         """
-        chosen = self._poser.clip(clip)
-        if id(chosen) not in self._cameras:
-            # The clip is kept beside its camera, so that its id stays its own.
-            self._cameras[id(chosen)] = (chosen, self._framed(self._poser.clip_bounds(chosen, None)))
-        return self._cameras[id(chosen)][1]
+        return self._clip_camera(clip, None)
 
     def frame(
         self,
@@ -107,8 +103,8 @@ class Renderer:
         *,
         pose: PoseLike | None = None,
         camera: Camera | None = None,
-        loop: str = "wrap",
-        rotation: str = "slerp",
+        loop: Loop = "wrap",
+        rotation: Rotation = "slerp",
         root: ArrayLike | None = None,
         out: NDArray[np.uint8] | None = None,
     ) -> NDArray[np.uint8]:
@@ -143,8 +139,8 @@ class Renderer:
         times: Iterable[float] = (0.0,),
         *,
         camera: Camera | None = None,
-        loop: str = "wrap",
-        rotation: str = "slerp",
+        loop: Loop = "wrap",
+        rotation: Rotation = "slerp",
         root: ArrayLike | None = None,
     ) -> Iterator[NDArray[np.uint8]]:
         """Pictures of a clip at several times (seconds), each as `frame` gives it and an array of its own.
@@ -163,8 +159,8 @@ class Renderer:
         time: float = 0.0,
         *,
         pose: PoseLike | None = None,
-        loop: str = "wrap",
-        rotation: str = "slerp",
+        loop: Loop = "wrap",
+        rotation: Rotation = "slerp",
         root: ArrayLike | None = None,
     ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
         """Positions and normals as the GPU computes them: (V, 3) float32 each, scene space.
@@ -206,8 +202,8 @@ class Renderer:
         clip: ClipLike,
         time: float,
         pose: PoseLike | None,
-        loop: str,
-        rotation: str,
+        loop: Loop,
+        rotation: Rotation,
         root: ArrayLike | None,
     ) -> NDArray[np.float32]:
         if pose is None:
@@ -217,8 +213,6 @@ class Renderer:
         return self._poser.of(pose)
 
     def _clip_camera(self, clip: ClipLike, root: ArrayLike | None) -> Camera:
-        if root is None:
-            return self.camera(clip)
         return self._framed(self._poser.clip_bounds(self._poser.clip(clip), root))
 
     def _framed(self, bounds: NDArray[np.float64]) -> Camera:
@@ -250,8 +244,8 @@ def render(
     camera: Camera | None = None,
     samples: int = 4,
     transport: str = "auto",
-    loop: str = "wrap",
-    rotation: str = "slerp",
+    loop: Loop = "wrap",
+    rotation: Rotation = "slerp",
     root: ArrayLike | None = None,
     out: NDArray[np.uint8] | None = None,
 ) -> NDArray[np.uint8]:

@@ -52,10 +52,10 @@ class Target:
     def begin(self, background: Sequence[float]) -> None:
         """Bind and clear; `background` is red, green, blue, alpha: sRGB, straight, 0 to 1."""
         alpha = background[3]
-        linear = [srgb_to_linear(part) * alpha for part in background[:3]]
+        red, green, blue = (srgb_to_linear(part) * alpha for part in background[:3])
         self.framebuffer.use()
         self.framebuffer.depth_mask = True
-        self.framebuffer.clear(*linear, alpha)
+        self.framebuffer.clear(red, green, blue, alpha)
 
     def finish(self, out: NDArray[np.uint8]) -> None:
         """Average the samples and read the picture into `out`, (h, w, 4) uint8, C-contiguous."""
