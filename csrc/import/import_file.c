@@ -1,0 +1,312 @@
+/* import_file.c: the only place that opens files, for the importer and for Assimp.
+
+   A file is read whole, once, and kept until the import ends; Assimp opens the model up to five
+   times. Names are looked up below the model's folder alone: no "..", no absolute path, no link
+   that leads out, nothing but regular files (a FIFO would hang). A model that came as bytes has
+   no folder. What a name stands for may be replaced by memory (the rewritten glTF). */
+#define _DEFAULT_SOURCE /* realpath, O_CLOEXEC, PATH_MAX */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "import_internal.h"
+
+typedef struct handle { /* an opened file, as Assimp holds it */
+  struct aiFile file;
+  const uint8_t *data; /* of the source */
+  size_t size, at;
+} handle;
+
+/* ---- sources --------------------------------------------------------------------- */
+
+static const import_source *find_source(const import_files *files, const char *name) {
+  const import_source *source = files->sources.data;
+  size_t i;
+  for (i = 0; i < files->sources.count; i++)
+    if (!strcmp(source[i].name, name)) return &source[i];
+  return NULL;
+}
+
+bool import_files_put(import_files *files, const char *name, const void *data, size_t size, void *owned) {
+  import_source *source = (import_source *)find_source(files, name);
+  if (!source) {
+    char *copy = import_copy_text(name, strlen(name));
+    source = copy ? sk_array_extend(&files->sources, 1) : NULL;
+    if (!source) {
+      sk_free(copy);
+      sk_free(owned);
+      files->no_memory = true;
+      return false;
+    }
+    source->name = copy;
+  }
+  if (source->owned != owned) sk_free(source->owned);
+  source->data = data;
+  source->size = size;
+  source->owned = owned;
+  return true;
+}
+
+static bool read_all(int descriptor, uint8_t *data, size_t size) {
+  size_t done = 0;
+  while (done < size) {
+    ssize_t got = read(descriptor, data + done, size - done);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return false;
+    done += (size_t)got;
+  }
+  return true;
+}
+
+/* Reads a regular file into a new source. On failure `*why` has the words. */
+static bool load(import_files *files, const char *path, const char *name, const char **why) {
+  struct stat facts;
+  uint8_t *data = NULL;
+  bool done = false;
+  int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  *why = NULL;
+  if (descriptor < 0 || fstat(descriptor, &facts)) {
+    *why = strerror(errno);
+  } else if (!S_ISREG(facts.st_mode)) {
+    *why = "it is no regular file";
+  } else if ((uint64_t)facts.st_size > IMPORT_MAX_BYTES - files->total) {
+    *why = "the model and its files are larger than 2 GiB";
+  } else if (!(data = sk_alloc((size_t)facts.st_size + 1))) {
+    files->no_memory = true;
+  } else if (!read_all(descriptor, data, (size_t)facts.st_size)) {
+    *why = "it could not be read to its end";
+  } else {
+    data[facts.st_size] = 0;
+    files->total += (size_t)facts.st_size;
+    done = import_files_put(files, name, data, (size_t)facts.st_size, data);
+    data = NULL;
+  }
+  sk_free(data);
+  if (descriptor >= 0) close(descriptor);
+  return done;
+}
+
+/* ---- names below the folder ---------------------------------------------------------- */
+
+/* Writes `name` with forward slashes and without "." parts; false where it would leave the folder. */
+static bool clean_name(const char *name, char *out, size_t room) {
+  size_t used = 0;
+  if (name[0] == '/' || name[0] == '\\' || (name[0] && name[1] == ':')) return false;
+  while (*name) {
+    size_t length = strcspn(name, "/\\");
+    bool dot = length == 1 && name[0] == '.';
+    if (length == 2 && name[0] == '.' && name[1] == '.') return false;
+    if (length && !dot) {
+      if (used + length + 2 > room) return false;
+      if (used) out[used++] = '/';
+      memcpy(out + used, name, length);
+      used += length;
+    }
+    name += length + (name[length] != 0);
+  }
+  out[used] = 0;
+  return used > 0;
+}
+
+/* The resolved path of a file below the folder; links are followed only to see where they lead. */
+static char *resolve(const import_files *files, const char *clean) {
+  char joined[PATH_MAX], *real;
+  size_t length = strlen(files->real_folder);
+  int written = snprintf(joined, sizeof joined, "%s/%s", files->real_folder, clean);
+  if (written < 0 || (size_t)written >= sizeof joined) return NULL;
+  real = realpath(joined, NULL);
+  if (!real) return NULL;
+  while (length && files->real_folder[length - 1] == '/') length--;
+  if (!strncmp(real, files->real_folder, length) && real[length] == '/') return real;
+  free(real);
+  return NULL;
+}
+
+const import_source *import_files_read(import_files *files, const char *name) {
+  char clean[PATH_MAX], *real;
+  const import_source *source;
+  const char *why;
+  size_t prefix = strlen(files->folder);
+  if (prefix && !strncmp(name, files->folder, prefix)) name += prefix;
+  if (!clean_name(name, clean, sizeof clean)) return NULL;
+  source = find_source(files, clean);
+  if (source || !files->real_folder) return source;
+  real = resolve(files, clean);
+  if (!real) return NULL;
+  source = load(files, real, clean, &why) ? find_source(files, clean) : NULL;
+  free(real);
+  return source;
+}
+
+/* ---- what Assimp calls ------------------------------------------------------------------ */
+
+static handle *handle_of(struct aiFile *file) { return (handle *)file->UserData; }
+
+static size_t on_read(struct aiFile *file, char *out, size_t size, size_t count) {
+  handle *h = handle_of(file);
+  size_t left = h->size - h->at;
+  if (!size) return 0;
+  if (count > left / size) count = left / size;
+  memcpy(out, h->data + h->at, size * count);
+  h->at += size * count;
+  return count;
+}
+
+static size_t on_write(struct aiFile *file, const char *data, size_t size, size_t count) {
+  (void)file, (void)data, (void)size, (void)count;
+  return 0;
+}
+
+static size_t on_tell(struct aiFile *file) { return handle_of(file)->at; }
+static size_t on_size(struct aiFile *file) { return handle_of(file)->size; }
+static void on_flush(struct aiFile *file) { (void)file; }
+
+/* The offset is unsigned; one that goes backwards arrives as a huge number and wraps. */
+static enum aiReturn on_seek(struct aiFile *file, size_t offset, enum aiOrigin origin) {
+  handle *h = handle_of(file);
+  size_t base = origin == aiOrigin_SET ? 0 : origin == aiOrigin_CUR ? h->at : h->size;
+  size_t target = base + offset;
+  if (target > h->size) return aiReturn_FAILURE;
+  h->at = target;
+  return aiReturn_SUCCESS;
+}
+
+/* Memory that was put under a name that no file can have is found here alone. */
+static const import_source *find_for_assimp(import_files *files, const char *name) {
+  size_t prefix = strlen(files->folder);
+  const char *below = prefix && !strncmp(name, files->folder, prefix) ? name + prefix : name;
+  const import_source *source = find_source(files, below);
+  return source ? source : import_files_read(files, name);
+}
+
+static struct aiFile *on_open(struct aiFileIO *io, const char *name, const char *mode) {
+  import_files *files = (import_files *)(void *)io->UserData;
+  const import_source *source;
+  handle *h;
+  if (!name || !mode || mode[0] != 'r') return NULL;
+  source = strcmp(name, files->main_name) ? find_for_assimp(files, name) : files->sources.data;
+  h = source ? sk_alloc_zero(sizeof *h) : NULL;
+  if (!h) {
+    files->no_memory |= source != NULL;
+    return NULL;
+  }
+  h->file = (struct aiFile){on_read, on_write, on_tell, on_size, on_seek, on_flush, (char *)h};
+  h->data = source->data;
+  h->size = source->size;
+  return &h->file;
+}
+
+static void on_close(struct aiFileIO *io, struct aiFile *file) {
+  (void)io;
+  if (file) sk_free(handle_of(file));
+}
+
+/* ---- the model itself ---------------------------------------------------------------------- */
+
+/* What the first bytes say, for bytes without a format and for files without a suffix. */
+static const char *sniff(const uint8_t *data, size_t size) {
+  static const struct { const char *magic, *format; } table[] = {
+      {"glTF", "glb"},        {"Kaydara FBX Binary", "fbx"}, {"; FBX", "fbx"},   {"xof ", "x"},
+      {"HIERARCHY", "bvh"},   {"MD5Version", "md5mesh"},     {"IDP2", "md2"},    {"ply", "ply"},
+      {"solid", "stl"},       {"<?xml", "dae"},              {"<COLLADA", "dae"}, {"{", "gltf"},
+      {"BlockBegin", "off"},  {"OFF", "off"},                {"mtllib", "obj"},  {"v ", "obj"}};
+  size_t i, skip = 0;
+  if (size >= 3 && !memcmp(data, "\xef\xbb\xbf", 3)) skip = 3;
+  while (skip < size && strchr(" \t\r\n", data[skip]) && data[skip]) skip++;
+  for (i = 0; i < sizeof table / sizeof *table; i++) {
+    size_t length = strlen(table[i].magic);
+    if (size - skip >= length && !memcmp(data + skip, table[i].magic, length)) return table[i].format;
+  }
+  return "";
+}
+
+static void set_format(import_job *job, const char *format) {
+  size_t i;
+  for (i = 0; format[i] && i + 1 < sizeof job->format; i++)
+    job->format[i] = (char)(format[i] >= 'A' && format[i] <= 'Z' ? format[i] | 32 : format[i]);
+  job->format[i] = 0;
+}
+
+/* The part behind the last dot of the last part of the path; "" where there is none. */
+static const char *suffix_of(const char *path) {
+  const char *slash = strrchr(path, '/'), *dot = strrchr(slash ? slash + 1 : path, '.');
+  return dot && dot != (slash ? slash + 1 : path) ? dot + 1 : "";
+}
+
+/* The folder as it stands in the path ("" or ending in a slash), and where it really is. */
+static sk_status find_folder(import_job *job) {
+  import_files *files = &job->files;
+  const char *path = job->request->path, *slash = path ? strrchr(path, '/') : NULL;
+  char *real;
+  files->folder = import_copy_text(path ? path : "", slash ? (size_t)(slash + 1 - path) : 0);
+  if (!files->folder) return import_no_memory(job, 1);
+  if (!path) return SK_OK;
+  real = realpath(files->folder[0] ? files->folder : ".", NULL);
+  if (!real)
+    return sk_fail(job->error, SK_ERROR_MISSING, "no such file: '%s' (%s)", path, strerror(errno));
+  files->real_folder = import_copy_text(real, strlen(real));
+  free(real);
+  return files->real_folder ? SK_OK : import_no_memory(job, 1);
+}
+
+static sk_status load_model(import_job *job, const char *name) {
+  import_files *files = &job->files;
+  const sk_import_request *request = job->request;
+  const char *why = NULL;
+  if (!request->path)
+    return import_files_put(files, name, request->bytes, request->size, NULL)
+               ? SK_OK
+               : import_no_memory(job, request->size);
+  if (load(files, request->path, name, &why)) return SK_OK;
+  if (!why) return import_no_memory(job, 1);
+  if (access(request->path, F_OK))
+    return sk_fail(job->error, SK_ERROR_MISSING, "no such file: '%s'", request->path);
+  return sk_fail(job->error, SK_ERROR_IMPORT, "%s", why);
+}
+
+/* Assimp goes by the suffix, so the name it gets ends in the format that counts. */
+static sk_status name_model(import_job *job) {
+  import_files *files = &job->files;
+  const char *path = job->request->path ? job->request->path : "model";
+  const import_source *model = files->sources.data;
+  const char *suffix = job->request->path ? suffix_of(path) : "";
+  size_t room = strlen(path) + sizeof job->format + 2;
+  set_format(job, job->request->format ? job->request->format : suffix);
+  if (!job->format[0]) set_format(job, sniff(model->data, model->size));
+  files->main_name = sk_alloc(room);
+  if (!files->main_name) return import_no_memory(job, room);
+  if (job->request->path && !job->request->format && suffix[0])
+    snprintf(files->main_name, room, "%s", path);
+  else
+    snprintf(files->main_name, room, job->format[0] ? "%s.%s" : "%s", path, job->format);
+  return SK_OK;
+}
+
+sk_status import_files_open(import_job *job) {
+  import_files *files = &job->files;
+  const char *path = job->request->path, *slash = path ? strrchr(path, '/') : NULL;
+  sk_status status;
+  files->sources = SK_ARRAY(import_source);
+  files->io = (struct aiFileIO){on_open, on_close, (char *)files};
+  status = find_folder(job);
+  if (!status) status = load_model(job, path ? (slash ? slash + 1 : path) : "model");
+  return status ? status : name_model(job);
+}
+
+void import_files_close(import_files *files) {
+  import_source *source = files->sources.data;
+  size_t i;
+  for (i = 0; i < files->sources.count; i++) {
+    sk_free(source[i].name);
+    sk_free(source[i].owned);
+  }
+  sk_array_free(&files->sources);
+  sk_free(files->main_name);
+  sk_free(files->folder);
+  sk_free(files->real_folder);
+}

@@ -1,0 +1,495 @@
+/* import_gltf_write.c: the glTF that Assimp reads in the place of the file.
+
+   Nodes are called n0, n1, ... and meshes m0, m1, ..., so that channels, skins and meshes bind by
+   index; all nodes lie below one root, so that a deep tree is no deep recursion; a mesh is listed
+   once for each skin, because Assimp keeps the joints with the mesh. Vertices have no index list:
+   Assimp would put them in the order of their first use. All numbers are float32, dense and counted. */
+#include <stdio.h>
+#include <string.h>
+
+#include "import_internal.h"
+
+/* Names that no file of a model can have: nothing above its folder is ever looked up. */
+#define REWRITTEN_DATA "../data"
+#define ORIGINAL_FILE "../file"
+
+#define JSON_TRIANGLES 4 /* the first of glTF's three modes that have faces */
+
+/* ---- numbers ---------------------------------------------------------------------- */
+
+static bool add_view(gltf *g, size_t offset, size_t bytes, int32_t *view) {
+  *view = g->view_count++;
+  return import_print(&g->views, "%s{\"buffer\":0,\"byteOffset\":%zu,\"byteLength\":%zu}", *view ? "," : "",
+                      offset, bytes);
+}
+
+static bool add_accessor(gltf *g, int32_t view, size_t count, uint32_t width, int32_t *accessor) {
+  const char *type = width == 1 ? "SCALAR" : width == 3 ? "VEC3" : width == 4 ? "VEC4" : "MAT4";
+  *accessor = g->accessor_count++;
+  return import_print(&g->accessors,
+                      "%s{\"bufferView\":%d,\"componentType\":5126,\"count\":%zu,\"type\":\"%s\"}",
+                      *accessor ? "," : "", view, count, type);
+}
+
+/* The first `count` elements of an accessor of the file as an accessor of the rewritten one. */
+static sk_status put_accessor(import_job *job, int32_t index, const gltf_accessor *a, size_t count,
+                              int32_t *accessor) {
+  gltf *g = job->gltf;
+  size_t bytes = a->count * a->width * sizeof(float), offset = g->data.count;
+  if (g->rewritten[index] < 0) {
+    uint8_t *place = sk_array_extend(&g->data, bytes);
+    sk_status status = place ? gltf_accessor_floats(job, index, a, (float *)(void *)place)
+                             : import_no_memory(job, bytes);
+    if (status) return status;
+    if (!add_view(g, offset, bytes, &g->rewritten[index])) return import_no_memory(job, 1);
+  }
+  return add_accessor(g, g->rewritten[index], count, a->width, accessor) ? SK_OK : import_no_memory(job, 1);
+}
+
+static sk_status put_identities(import_job *job, size_t count, int32_t *accessor) {
+  gltf *g = job->gltf;
+  size_t offset = g->data.count, bytes = count * 16 * sizeof(float), i;
+  float *place = sk_array_extend(&g->data, bytes);
+  int32_t view;
+  if (!place) return import_no_memory(job, bytes);
+  for (i = 0; i < count; i++) place[16 * i] = place[16 * i + 5] = place[16 * i + 10] = place[16 * i + 15] = 1.0f;
+  return add_view(g, offset, bytes, &view) && add_accessor(g, view, count, 16, accessor)
+             ? SK_OK
+             : import_no_memory(job, 1);
+}
+
+/* ---- meshes ------------------------------------------------------------------------- */
+
+/* Opens an attribute; one that does not fit its mesh becomes -1, reported. */
+static sk_status open_attribute(import_job *job, int32_t attributes, const char *name, uint32_t least,
+                                uint32_t most, gltf_primitive *p, int32_t *index, gltf_accessor *a) {
+  const json *j = &job->gltf->json;
+  int32_t token = json_member(j, attributes, name);
+  sk_status status;
+  *index = -1;
+  if (token < 0) return SK_OK;
+  *index = (int32_t)json_index(j, token, -1);
+  status = gltf_accessor_open(job, *index, a);
+  if (status) return status;
+  if (a->width >= least && a->width <= most && (!p->vertices || a->count == p->vertices)) return SK_OK;
+  import_note_add(job, NOTE_attributes_dropped, 1, "meshes[%d].primitives[%d].%s: %zu elements for %u vertices",
+                  p->mesh, p->number, name, a->count, p->vertices);
+  *index = -1;
+  return SK_OK;
+}
+
+/* JOINTS_n and WEIGHTS_n, as long as both are there. */
+static sk_status read_sets(import_job *job, int32_t attributes, gltf_primitive *p) {
+  gltf *g = job->gltf;
+  p->first_set = (int32_t)g->sets.count;
+  for (;;) {
+    char joints_name[24], weights_name[24];
+    gltf_set set, *place;
+    gltf_accessor a;
+    sk_status status;
+    snprintf(joints_name, sizeof joints_name, "JOINTS_%d", p->set_count);
+    snprintf(weights_name, sizeof weights_name, "WEIGHTS_%d", p->set_count);
+    status = open_attribute(job, attributes, joints_name, 4, 4, p, &set.joints, &a);
+    if (!status) status = open_attribute(job, attributes, weights_name, 4, 4, p, &set.weights, &a);
+    if (status || set.joints < 0 || set.weights < 0) return status;
+    place = sk_array_extend(&g->sets, 1);
+    if (!place) return import_no_memory(job, sizeof *place);
+    *place = set;
+    p->set_count++;
+  }
+}
+
+static sk_status read_other_attributes(import_job *job, int32_t token, int32_t attributes, gltf_primitive *p) {
+  const json *j = &job->gltf->json;
+  gltf_accessor a;
+  int32_t indices = json_member(j, token, "indices");
+  sk_status status = open_attribute(job, attributes, "NORMAL", 3, 3, p, &p->normals, &a);
+  if (!status) status = open_attribute(job, attributes, "TANGENT", 4, 4, p, &p->tangents, &a);
+  if (!status) status = open_attribute(job, attributes, "TEXCOORD_0", 2, 2, p, &p->uvs, &a);
+  if (!status) status = open_attribute(job, attributes, "COLOR_0", 3, 4, p, &p->colors, &a);
+  if (!status) status = read_sets(job, attributes, p);
+  p->indices = (int32_t)json_index(j, indices, -1);
+  if (!status && indices >= 0) status = gltf_accessor_open(job, p->indices, &a);
+  if (!status && indices >= 0 && (a.width != 1 || a.component == 5126))
+    status = sk_fail(job->error, SK_ERROR_IMPORT, "meshes[%d].primitives[%d]: its indices are no whole numbers",
+                     p->mesh, p->number);
+  return status;
+}
+
+/* Reads one primitive; `*usable` is false where it has no faces to show, which is reported. */
+static sk_status read_primitive(import_job *job, int32_t token, gltf_primitive *p, bool *usable) {
+  const json *j = &job->gltf->json;
+  int32_t attributes = json_member(j, token, "attributes"), targets = json_member(j, token, "targets");
+  gltf_accessor a;
+  sk_status status;
+  p->mode = (int32_t)json_index(j, json_member(j, token, "mode"), JSON_TRIANGLES);
+  p->material = (int32_t)json_index(j, json_member(j, token, "material"), -1);
+  *usable = false;
+  if (p->mode < JSON_TRIANGLES || p->mode > 6) {
+    import_note_add(job, NOTE_points_lines_dropped, 1, "meshes[%d].primitives[%d] has mode %d", p->mesh, p->number, p->mode);
+    return SK_OK;
+  }
+  status = open_attribute(job, attributes, "POSITION", 3, 3, p, &p->positions, &a);
+  if (status) return status;
+  if (p->positions < 0 || !a.count) {
+    import_note_add(job, NOTE_meshes_dropped, 1, "meshes[%d].primitives[%d] has no positions", p->mesh, p->number);
+    return SK_OK;
+  }
+  if (!a.data && a.sparse < 0 &&
+      json_member(j, json_member(j, token, "extensions"), "KHR_draco_mesh_compression") >= 0)
+    return sk_fail(job->error, SK_ERROR_IMPORT, "it is compressed with Draco, which is missing in this build");
+  p->vertices = (uint32_t)a.count;
+  import_note_add(job, NOTE_morph_targets_dropped, (uint64_t)json_length(j, targets), "meshes[%d]", p->mesh);
+  *usable = true;
+  return read_other_attributes(job, token, attributes, p);
+}
+
+static sk_status write_attribute(import_job *job, int32_t index, const char *name) {
+  gltf_accessor a;
+  int32_t accessor;
+  sk_status status = gltf_accessor_open(job, index, &a);
+  if (!status) status = put_accessor(job, index, &a, a.count, &accessor);
+  if (!status && !import_print(&job->gltf->text, "%s\"%s\":%d", name[0] == 'P' ? "" : ",", name, accessor))
+    status = import_no_memory(job, 1);
+  return status;
+}
+
+/* Faces are read from the file later. Mode 4 without indices is what costs Assimp least; it refuses
+   fewer than three vertices then, but takes them as points. */
+static sk_status write_primitive(import_job *job, const gltf_primitive *p, bool first) {
+  sk_array *text = &job->gltf->text;
+  sk_status status = SK_OK;
+  if (!import_print(text, "%s{\"mode\":%d,\"attributes\":{", first ? "" : ",", p->vertices < 3 ? 0 : JSON_TRIANGLES))
+    return import_no_memory(job, 1);
+  status = write_attribute(job, p->positions, "POSITION");
+  if (!status && p->normals >= 0) status = write_attribute(job, p->normals, "NORMAL");
+  if (!status && p->normals >= 0 && p->tangents >= 0) status = write_attribute(job, p->tangents, "TANGENT");
+  return status || import_print(text, "}}") ? status : import_no_memory(job, 1);
+}
+
+static sk_status write_entry(import_job *job, gltf_entry *entry, bool first) {
+  gltf *g = job->gltf;
+  int32_t array = json_member(&g->json, gltf_item(g, GLTF_MESHES, entry->mesh), "primitives"), token, number = 0;
+  int32_t name = (int32_t)(entry - (gltf_entry *)g->entries.data);
+  sk_status status = SK_OK;
+  entry->first_primitive = (int32_t)g->primitives.count;
+  if (!import_print(&g->text, "%s{\"name\":\"m%d\",\"primitives\":[", first ? "" : ",", name))
+    return import_no_memory(job, 1);
+  for (token = json_first(&g->json, array); token >= 0 && !status; token = json_after(&g->json, array, token)) {
+    gltf_primitive p = {.mesh = entry->mesh, .number = number++}, *place;
+    bool usable;
+    status = read_primitive(job, token, &p, &usable);
+    if (status || !usable) continue;
+    place = sk_array_extend(&g->primitives, 1);
+    if (!place) return import_no_memory(job, sizeof *place);
+    *place = p;
+    status = write_primitive(job, &p, entry->primitive_count++ == 0);
+  }
+  return status || import_print(&g->text, "]}") ? status : import_no_memory(job, 1);
+}
+
+/* Without a skin all nodes of a mesh share one entry; with one each node gets its own. */
+static sk_status make_entries(import_job *job) {
+  gltf *g = job->gltf;
+  int32_t i, count = g->lists[GLTF_MESHES].count, *shared = sk_alloc(sizeof(int32_t) * (size_t)(count + 1));
+  sk_status status = shared ? SK_OK : import_no_memory(job, sizeof(int32_t) * (size_t)count);
+  for (i = 0; i < count && shared; i++) shared[i] = -1;
+  for (i = 0; i < g->order_count && !status; i++) {
+    gltf_node *node = &g->nodes[g->order[i]];
+    gltf_entry *entry;
+    if (node->mesh < 0) continue;
+    if (node->skin < 0 && shared[node->mesh] >= 0) {
+      node->entry = shared[node->mesh];
+      continue;
+    }
+    entry = sk_array_extend(&g->entries, 1);
+    if (!entry) {
+      status = import_no_memory(job, sizeof *entry);
+      continue;
+    }
+    *entry = (gltf_entry){node->mesh, node->skin, 0, 0};
+    node->entry = (int32_t)g->entries.count - 1;
+    if (node->skin < 0) shared[node->mesh] = node->entry;
+  }
+  sk_free(shared);
+  return status;
+}
+
+static sk_status write_meshes(import_job *job) {
+  gltf *g = job->gltf;
+  size_t i;
+  sk_status status = import_print(&g->text, ",\"meshes\":[") ? SK_OK : import_no_memory(job, 1);
+  for (i = 0; i < g->entries.count && !status; i++)
+    status = write_entry(job, (gltf_entry *)g->entries.data + i, i == 0);
+  return status || import_print(&g->text, "]") ? status : import_no_memory(job, 1);
+}
+
+/* ---- nodes and skins -------------------------------------------------------------------- */
+
+static sk_status write_nodes(import_job *job) {
+  gltf *g = job->gltf;
+  bool good = import_print(&g->text, "{\"asset\":{\"version\":\"2.0\"},\"scene\":0,\"scenes\":[{\"nodes\":[");
+  int32_t i;
+  for (i = 0; i < g->order_count && good; i++) good = import_print(&g->text, i ? ",%d" : "%d", g->order[i]);
+  good = good && import_print(&g->text, "]}],\"nodes\":[");
+  for (i = 0; i < g->lists[GLTF_NODES].count && good; i++) {
+    const gltf_node *node = &g->nodes[i];
+    good = import_print(&g->text, "%s{\"name\":\"n%d\"", i ? "," : "", i);
+    if (good && node->entry >= 0) good = import_print(&g->text, ",\"mesh\":%d", node->entry);
+    if (good && node->entry >= 0 && node->skin >= 0) good = import_print(&g->text, ",\"skin\":%d", node->skin);
+    good = good && import_print(&g->text, "}");
+  }
+  return good && import_print(&g->text, "]") ? SK_OK : import_no_memory(job, 1);
+}
+
+static sk_status put_inverse_binds(import_job *job, int32_t skin, int32_t joints, int32_t *accessor) {
+  const json *j = &job->gltf->json;
+  int32_t token = json_member(j, gltf_item(job->gltf, GLTF_SKINS, skin), "inverseBindMatrices");
+  int64_t index = json_index(j, token, -1);
+  gltf_accessor a;
+  sk_status status;
+  if (token < 0) {
+    import_note_add(job, NOTE_inverse_bind_missing, 1, "skins[%d]", skin);
+    return put_identities(job, joints ? (size_t)joints : 1, accessor);
+  }
+  status = gltf_accessor_open(job, index, &a);
+  if (status) return status;
+  if (a.width != 16 || a.component != 5126 || a.count < (size_t)joints || !a.count)
+    return sk_fail(job->error, SK_ERROR_IMPORT, "skins[%d] has %d joints; its inverse bind matrices are %zu",
+                   skin, joints, a.width == 16 ? a.count : 0);
+  return put_accessor(job, (int32_t)index, &a, a.count, accessor);
+}
+
+static sk_status write_skin(import_job *job, int32_t skin) {
+  gltf *g = job->gltf;
+  int32_t array = json_member(&g->json, gltf_item(g, GLTF_SKINS, skin), "joints"), token, accessor;
+  sk_status status = put_inverse_binds(job, skin, json_length(&g->json, array), &accessor);
+  bool good = status || import_print(&g->text, "{\"inverseBindMatrices\":%d,\"joints\":[", accessor);
+  for (token = json_first(&g->json, array); token >= 0 && !status && good; token = json_after(&g->json, array, token)) {
+    int64_t joint = json_index(&g->json, token, -1);
+    if (gltf_item(g, GLTF_NODES, joint) < 0)
+      return sk_fail(job->error, SK_ERROR_IMPORT, "skins[%d] has a joint that is no node; there are %d nodes",
+                     skin, g->lists[GLTF_NODES].count);
+    good = import_print(&g->text, token == array + 1 ? "%d" : ",%d", (int)joint);
+  }
+  return status || (good && import_print(&g->text, "]}")) ? status : import_no_memory(job, 1);
+}
+
+/* A skin that no mesh uses is not looked at. */
+static sk_status write_skins(import_job *job) {
+  gltf *g = job->gltf;
+  int32_t i, count = g->lists[GLTF_SKINS].count;
+  size_t k;
+  uint8_t *used = sk_alloc_zero((size_t)count + 1);
+  sk_status status = used && import_print(&g->text, ",\"skins\":[") ? SK_OK : import_no_memory(job, (size_t)count);
+  for (k = 0; k < g->entries.count && used; k++) {
+    int32_t skin = ((gltf_entry *)g->entries.data)[k].skin;
+    if (skin >= 0) used[skin] = 1;
+  }
+  for (i = 0; i < count && !status; i++) {
+    if (i && !import_print(&g->text, ",")) status = import_no_memory(job, 1);
+    else if (used[i]) status = write_skin(job, i);
+    else if (!import_print(&g->text, "{}")) status = import_no_memory(job, 1);
+  }
+  sk_free(used);
+  return status || import_print(&g->text, "]") ? status : import_no_memory(job, 1);
+}
+
+/* ---- animations ---------------------------------------------------------------------------- */
+
+typedef struct channel_source { /* one channel of the file, while it is looked at */
+  int32_t animation, number, node, path, input, output;
+  const char *interpolation;
+  gltf_accessor times, values;
+} channel_source;
+
+static bool drop_channel(import_job *job, const channel_source *c, const char *why) {
+  import_note_add(job, NOTE_channels_dropped, 1, "animations[%d].channels[%d]: %s", c->animation, c->number, why);
+  return false;
+}
+
+static int32_t path_of(const json *j, int32_t target) {
+  static const char *const names[] = {"translation", "rotation", "scale"};
+  int32_t token = json_member(j, target, "path"), i;
+  for (i = 0; i < SK_PATH_COUNT; i++)
+    if (json_equals(j, token, names[i])) return i;
+  return json_equals(j, token, "weights") ? SK_PATH_COUNT : -1;
+}
+
+/* Whether the channel moves a node of the scene; `marks` has 3 entries a node: the last animation
+   (plus 1) that has this path. */
+static bool channel_has_target(import_job *job, int32_t token, channel_source *c, int32_t *marks) {
+  gltf *g = job->gltf;
+  int32_t target = json_member(&g->json, token, "target");
+  c->node = (int32_t)json_index(&g->json, json_member(&g->json, target, "node"), -1);
+  c->path = path_of(&g->json, target);
+  if (c->path == SK_PATH_COUNT) {
+    import_note_add(job, NOTE_morph_targets_dropped, 1, "animations[%d].channels[%d] moves weights", c->animation, c->number);
+    return false;
+  }
+  if (c->path < 0) return drop_channel(job, c, "it has no path that moves a joint");
+  if (gltf_item(g, GLTF_NODES, c->node) < 0) return drop_channel(job, c, "its node does not exist");
+  if (!g->nodes[c->node].in_scene) return drop_channel(job, c, "its node is not in the scene");
+  if (marks[3 * c->node + c->path] == c->animation + 1) {
+    import_note_add(job, NOTE_channels_duplicate, 1, "animations[%d].channels[%d]", c->animation, c->number);
+    return false;
+  }
+  marks[3 * c->node + c->path] = c->animation + 1;
+  return true;
+}
+
+/* Opens the sampler's two accessors; `*usable` is false where its keys cannot be read as they are. */
+static sk_status open_sampler(import_job *job, int32_t sampler, channel_source *c, bool *usable) {
+  const json *j = &job->gltf->json;
+  int32_t kind;
+  size_t needed;
+  sk_status status;
+  *usable = false;
+  if (sampler < 0) return drop_channel(job, c, "its sampler does not exist"), SK_OK;
+  c->input = (int32_t)json_index(j, json_member(j, sampler, "input"), -1);
+  c->output = (int32_t)json_index(j, json_member(j, sampler, "output"), -1);
+  kind = json_member(j, sampler, "interpolation");
+  c->interpolation = json_equals(j, kind, "STEP") ? "STEP" : json_equals(j, kind, "CUBICSPLINE") ? "CUBICSPLINE" : "LINEAR";
+  status = gltf_accessor_open(job, c->input, &c->times);
+  if (!status) status = gltf_accessor_open(job, c->output, &c->values);
+  if (status) return status;
+  needed = c->times.count * (c->interpolation[0] == 'C' ? 3 : 1);
+  if (c->times.width != 1 || c->times.component != 5126 || !c->times.count)
+    return drop_channel(job, c, "its key times are no float32 numbers"), SK_OK;
+  if (c->values.width != sk_path_width((sk_path)c->path) || c->values.count < needed)
+    return drop_channel(job, c, "it has fewer values than keys"), SK_OK;
+  *usable = true;
+  return SK_OK;
+}
+
+static sk_status write_channel(import_job *job, const channel_source *c, sk_array *channels, int32_t number) {
+  static const char *const names[] = {"translation", "rotation", "scale"};
+  gltf *g = job->gltf;
+  size_t count = c->times.count * (c->interpolation[0] == 'C' ? 3 : 1);
+  int32_t input, output;
+  gltf_channel *place = sk_array_extend(&g->channels, 1);
+  sk_status status = place ? put_accessor(job, c->input, &c->times, c->times.count, &input)
+                           : import_no_memory(job, sizeof *place);
+  if (!status) status = put_accessor(job, c->output, &c->values, count, &output);
+  if (status) return status;
+  *place = (gltf_channel){c->animation, c->node, c->path, c->input, (uint32_t)c->times.count};
+  if (!import_print(&g->text, "%s{\"input\":%d,\"output\":%d,\"interpolation\":\"%s\"}", number ? "," : "", input,
+                    output, c->interpolation) ||
+      !import_print(channels, "%s{\"sampler\":%d,\"target\":{\"node\":%d,\"path\":\"%s\"}}", number ? "," : "",
+                    number, c->node, names[c->path]))
+    return import_no_memory(job, 1);
+  return SK_OK;
+}
+
+/* A channel of morph weights moves no joint, but the clip lasts as long as it. */
+static sk_status measure_weights(import_job *job, int32_t sampler, int32_t animation) {
+  const json *j = &job->gltf->json;
+  int64_t index = json_index(j, json_member(j, sampler, "input"), -1);
+  gltf_accessor times;
+  size_t i;
+  sk_status status = sampler < 0 ? SK_OK : gltf_accessor_open(job, index, &times);
+  if (status || sampler < 0 || times.width != 1 || times.component != 5126 || !times.data) return status;
+  for (i = 0; i < times.count; i++) {
+    float time;
+    memcpy(&time, times.data + i * times.stride, sizeof time);
+    if (!import_is_bad(time) && time > job->gltf->ends[animation]) job->gltf->ends[animation] = time;
+  }
+  return SK_OK;
+}
+
+static bool append(sk_array *text, const sk_array *more) {
+  char *place = sk_array_extend(text, more->count);
+  if (place && more->count) memcpy(place, more->data, more->count);
+  return place != NULL;
+}
+
+static sk_status write_channels(import_job *job, int32_t index, const int32_t *samplers, int32_t sampler_count,
+                                sk_array *channels, int32_t *marks) {
+  const json *j = &job->gltf->json;
+  int32_t array = json_member(j, gltf_item(job->gltf, GLTF_ANIMATIONS, index), "channels"), token;
+  int32_t number = 0, written = 0;
+  sk_status status = SK_OK;
+  for (token = json_first(j, array); token >= 0 && !status; token = json_after(j, array, token)) {
+    channel_source c = {.animation = index, .number = number++};
+    int64_t wanted = json_index(j, json_member(j, token, "sampler"), -1);
+    int32_t sampler = wanted >= 0 && wanted < sampler_count ? samplers[wanted] : -1;
+    bool usable = channel_has_target(job, token, &c, marks);
+    if (c.path == SK_PATH_COUNT) status = measure_weights(job, sampler, index);
+    if (usable) status = open_sampler(job, sampler, &c, &usable);
+    if (usable && !status) status = write_channel(job, &c, channels, written++);
+  }
+  return status;
+}
+
+static sk_status write_animation(import_job *job, int32_t index, int32_t *marks) {
+  gltf *g = job->gltf;
+  int32_t array = json_member(&g->json, gltf_item(g, GLTF_ANIMATIONS, index), "samplers"), token, i = 0;
+  int32_t count = json_length(&g->json, array), *samplers = sk_alloc(sizeof(int32_t) * (size_t)(count + 1));
+  sk_array channels = SK_ARRAY(char);
+  sk_status status = SK_OK;
+  if (!samplers || !import_print(&g->text, "%s{\"samplers\":[", index ? "," : "")) {
+    sk_free(samplers);
+    return import_no_memory(job, sizeof(int32_t) * (size_t)count);
+  }
+  for (token = json_first(&g->json, array); token >= 0; token = json_after(&g->json, array, token))
+    samplers[i++] = token;
+  status = write_channels(job, index, samplers, count, &channels, marks);
+  if (!status && !(import_print(&g->text, "],\"channels\":[") && append(&g->text, &channels) &&
+                   import_print(&g->text, "]}")))
+    status = import_no_memory(job, 1);
+  sk_array_free(&channels);
+  sk_free(samplers);
+  return status;
+}
+
+static sk_status write_animations(import_job *job) {
+  gltf *g = job->gltf;
+  size_t bytes = sizeof(int32_t) * 3 * (size_t)(g->lists[GLTF_NODES].count + 1);
+  int32_t i, *marks = sk_alloc_zero(bytes);
+  sk_status status;
+  g->ends = sk_alloc_zero(sizeof *g->ends * (size_t)(g->lists[GLTF_ANIMATIONS].count + 1));
+  status = marks && g->ends && import_print(&g->text, ",\"animations\":[") ? SK_OK : import_no_memory(job, bytes);
+  for (i = 0; i < g->lists[GLTF_ANIMATIONS].count && !status; i++) status = write_animation(job, i, marks);
+  sk_free(marks);
+  return status || import_print(&g->text, "]") ? status : import_no_memory(job, 1);
+}
+
+/* ---- the whole ---------------------------------------------------------------------------------- */
+
+static bool write_data(gltf *g) {
+  return import_print(&g->text, ",\"accessors\":[") && append(&g->text, &g->accessors) &&
+         import_print(&g->text, "],\"bufferViews\":[") && append(&g->text, &g->views) &&
+         import_print(&g->text, "],\"buffers\":[{\"byteLength\":%zu,\"uri\":\"" REWRITTEN_DATA "\"}]}", g->data.count);
+}
+
+/* The strings of the file stay readable: its own bytes are kept under another name. */
+static sk_status serve(import_job *job) {
+  gltf *g = job->gltf;
+  import_source *model = job->files.sources.data, original = *model;
+  model->owned = NULL;
+  if (!import_files_put(&job->files, model->name, g->text.data, g->text.count, NULL) ||
+      !import_files_put(&job->files, ORIGINAL_FILE, original.data, original.size, original.owned) ||
+      !import_files_put(&job->files, REWRITTEN_DATA, g->data.data, g->data.count, NULL))
+    return import_no_memory(job, 1);
+  return SK_OK;
+}
+
+sk_status gltf_write(import_job *job) {
+  gltf *g = job->gltf;
+  int32_t i;
+  sk_status status;
+  g->entries = SK_ARRAY(gltf_entry);
+  g->primitives = SK_ARRAY(gltf_primitive);
+  g->sets = SK_ARRAY(gltf_set);
+  g->channels = SK_ARRAY(gltf_channel);
+  g->text = g->views = g->accessors = SK_ARRAY(char);
+  g->data = SK_ARRAY(uint8_t);
+  for (i = 0; i < g->lists[GLTF_ACCESSORS].count; i++) g->rewritten[i] = -1;
+  status = make_entries(job);
+  if (!status) status = write_nodes(job);
+  if (!status) status = write_meshes(job);
+  if (!status) status = write_skins(job);
+  if (!status) status = write_animations(job);
+  if (!status && !write_data(g)) status = import_no_memory(job, 1);
+  return status ? status : serve(job);
+}

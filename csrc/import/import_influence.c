@@ -1,0 +1,320 @@
+/* import_influence.c: palette slots, and which of them every vertex follows.
+
+   A slot is a pair of joint and offset matrix: one joint may have different offsets in two meshes,
+   and a rigid part is a slot too, its node with the identity. */
+#include <math.h>
+#include <string.h>
+
+#include "import_internal.h"
+
+#define SUM_TOLERANCE 1e-3 /* a sum of weights further from 1 is reported; 8-bit weights come to 4e-3 */
+
+static const float identity[16] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1};
+
+/* ---- slots -------------------------------------------------------------------------- */
+
+static uint32_t *find_slot(const import_slots *slots, int32_t joint, const float offset[16]) {
+  size_t at = (import_hash(offset, 16 * sizeof *offset) ^ (uint32_t)joint * 0x9e3779b1u) & slots->mask;
+  for (; slots->table[at]; at = (at + 1) & slots->mask) {
+    uint32_t slot = slots->table[at] - 1;
+    if (((int32_t *)slots->joints.data)[slot] == joint &&
+        !memcmp((float *)slots->offsets.data + 16 * (size_t)slot, offset, 16 * sizeof *offset))
+      break;
+  }
+  return &slots->table[at];
+}
+
+static bool grow_table(import_slots *slots) {
+  size_t size = slots->table ? 2 * (slots->mask + 1) : 256, i;
+  uint32_t *table = sk_alloc_zero(size * sizeof *table);
+  if (!table) return false;
+  sk_free(slots->table);
+  slots->table = table;
+  slots->mask = size - 1;
+  for (i = 0; i < slots->joints.count; i++)
+    *find_slot(slots, ((int32_t *)slots->joints.data)[i], (float *)slots->offsets.data + 16 * i) = (uint32_t)i + 1;
+  return true;
+}
+
+static sk_status add_slot(import_job *job, int32_t joint, const float offset[16], uint32_t *slot) {
+  import_slots *slots = &job->model.slots;
+  uint32_t *place;
+  int32_t *new_joint;
+  float *new_offset;
+  if (!slots->table) slots->joints = SK_ARRAY(int32_t), slots->offsets = (sk_array){NULL, 0, 0, 16 * sizeof(float)};
+  if ((!slots->table || slots->joints.count * 2 > slots->mask) && !grow_table(slots)) return import_no_memory(job, 1);
+  place = find_slot(slots, joint, offset);
+  if (!*place) {
+    if (slots->joints.count >= SK_MAX_SLOTS)
+      return sk_fail(job->error, SK_ERROR_IMPORT, "it needs more than %u palette slots", SK_MAX_SLOTS);
+    new_joint = sk_array_extend(&slots->joints, 1);
+    new_offset = sk_array_extend(&slots->offsets, 1);
+    if (!new_joint || !new_offset) return import_no_memory(job, 1);
+    *new_joint = joint;
+    memcpy(new_offset, offset, 16 * sizeof *offset);
+    *place = (uint32_t)slots->joints.count;
+  }
+  *slot = *place - 1;
+  return SK_OK;
+}
+
+/* ---- offsets --------------------------------------------------------------------------- */
+
+/* Assimp's matrices are row-major for column vectors, as ours. */
+static void read_offset(import_job *job, const struct aiBone *bone, float out[16]) {
+  const float *m = &bone->mOffsetMatrix.a1;
+  bool bad = false;
+  int i;
+  for (i = 0; i < 16; i++) {
+    bad |= import_is_bad(m[i]) || (i >= 12 && fabsf(m[i] - identity[i]) > BOTTOM_TOLERANCE);
+    out[i] = (i >= 12 || import_is_bad(m[i]) ? identity[i] : m[i]) + 0.0f; /* -0 and 0 make no second slot */
+  }
+  if (bad) import_note_add(job, NOTE_numbers_repaired, 1, "an inverse bind matrix of mesh bone '%.80s'", bone->mName.data);
+}
+
+/* Outside glTF a skin whose offsets are all the identity, although its joints stand in different
+   places at rest, has none: they are computed. */
+static bool offsets_are_missing(const import_job *job, const struct aiMesh *mesh) {
+  int32_t first = SK_NONE;
+  unsigned b;
+  bool differ = false;
+  if (job->gltf || mesh->mNumBones < 2) return false;
+  for (b = 0; b < mesh->mNumBones; b++) {
+    int32_t joint = import_find_joint(job, &mesh->mBones[b]->mName);
+    if (memcmp(&mesh->mBones[b]->mOffsetMatrix, identity, sizeof identity)) return false;
+    if (joint < 0) continue;
+    if (first < 0) first = joint;
+    differ |= memcmp(job->model.globals + 12 * (size_t)first, job->model.globals + 12 * (size_t)joint,
+                     12 * sizeof(double)) != 0;
+  }
+  return differ;
+}
+
+/* inverse(joint at rest) * (mesh's node at rest) */
+static void compute_offset(const import_model *m, int32_t joint, int32_t node, float out[16]) {
+  double inverse[12];
+  sk_affine_inverse(m->globals + 12 * (size_t)joint, inverse);
+  sk_affine_multiply(inverse, m->globals + 12 * (size_t)node, inverse);
+  sk_affine_to_mat4(inverse, out);
+}
+
+static sk_status slots_of_bones(import_job *job, const import_part *part, uint32_t *slots) {
+  const struct aiMesh *mesh = part->mesh;
+  bool missing = offsets_are_missing(job, mesh);
+  unsigned b;
+  sk_status status = SK_OK;
+  if (missing) import_note_add(job, NOTE_inverse_bind_computed, mesh->mNumBones, "mesh '%.100s'", part->title);
+  for (b = 0; b < mesh->mNumBones && !status; b++) {
+    const struct aiBone *bone = mesh->mBones[b];
+    int32_t joint = import_find_joint(job, &bone->mName);
+    float offset[16];
+    if (missing && joint >= 0) compute_offset(&job->model, joint, part->joint, offset);
+    else read_offset(job, bone, offset);
+    if (joint < 0) import_note_add(job, NOTE_bones_without_node, 1, "'%.100s'", bone->mName.data);
+    status = add_slot(job, joint < 0 ? part->joint : joint, offset, &slots[b]);
+  }
+  return status;
+}
+
+/* ---- one vertex ------------------------------------------------------------------------- */
+
+typedef struct influence { uint32_t slot; float weight; } influence;
+
+typedef struct skinning { /* what is the same for all vertices of a part */
+  import_job *job;
+  const import_part *part;
+  uint32_t own_slot;   /* of the part's node; UINT32_MAX until it is needed */
+} skinning;
+
+/* Adds up what one slot is given twice; returns the new count. The lists are short. */
+static uint32_t merge(skinning *s, influence *list, uint32_t count, uint32_t vertex) {
+  uint32_t i, k, kept = 0;
+  for (i = 0; i < count; i++) {
+    for (k = 0; k < kept && list[k].slot != list[i].slot; k++) {}
+    if (k < kept) {
+      list[k].weight += list[i].weight;
+      import_note_add(s->job, NOTE_influences_merged, 1, "vertex %u of mesh '%.80s'", vertex, s->part->title);
+    } else {
+      list[kept++] = list[i];
+    }
+  }
+  return kept;
+}
+
+/* Largest first; equal ones keep their order. */
+static void sort(influence *list, uint32_t count) {
+  uint32_t i, k;
+  for (i = 1; i < count; i++) {
+    influence moved = list[i];
+    for (k = i; k > 0 && list[k - 1].weight < moved.weight; k--) list[k] = list[k - 1];
+    list[k] = moved;
+  }
+}
+
+/* Divides by the sum; the last weight is what the others leave of 1, so that the sum is 1 in float. */
+static void write_weights(import_model *m, size_t vertex, const influence *list, uint32_t count) {
+  uint32_t influences = m->info.influences, i;
+  uint16_t *slots = m->vertex_slots + vertex * influences;
+  float *weights = m->weights + vertex * influences, rest = 1.0f;
+  double sum = 0.0;
+  for (i = 0; i < count; i++) sum += list[i].weight;
+  for (i = 0; i < influences; i++) {
+    slots[i] = (uint16_t)list[i < count ? i : 0].slot;
+    weights[i] = i < count ? (float)(list[i].weight / sum) : 0.0f;
+    if (i + 1 == count) weights[i] = rest;
+    if (weights[i] < 0.0f) weights[i] = 0.0f;
+    if (i && weights[i] > weights[i - 1]) weights[i] = weights[i - 1];
+    rest -= weights[i];
+  }
+}
+
+static sk_status own_slot(skinning *s, uint32_t *slot) {
+  sk_status status = SK_OK;
+  if (s->own_slot == UINT32_MAX) status = add_slot(s->job, s->part->joint, identity, &s->own_slot);
+  *slot = s->own_slot;
+  return status;
+}
+
+/* `list` holds positive, finite weights in the order of the skin's joints; it is changed. */
+static sk_status finish_vertex(skinning *s, uint32_t vertex, influence *list, uint32_t count) {
+  import_job *job = s->job;
+  const char *name = s->part->title;
+  uint32_t most = job->model.info.influences, i;
+  influence own = {0, 1.0f};
+  double sum = 0.0;
+  sk_status status = SK_OK;
+  count = merge(s, list, count, vertex);
+  for (i = 0; i < count; i++) sum += list[i].weight;
+  if (!count || import_is_bad((float)sum)) {
+    import_note_add(job, NOTE_vertices_unweighted, 1, "vertex %u of mesh '%.80s'", vertex, name);
+    status = own_slot(s, &own.slot);
+    list = &own;
+    count = 1;
+  } else {
+    if (fabs(sum - 1.0) > SUM_TOLERANCE)
+      import_note_add(job, NOTE_weights_normalized, 1, "vertex %u of mesh '%.80s': %g", vertex, name, sum);
+    sort(list, count);
+    if (count > most) {
+      import_note_add(job, NOTE_influences_dropped, 1, "vertex %u of mesh '%.80s' has %u", vertex, name, count);
+      count = most;
+    }
+  }
+  write_weights(&job->model, (size_t)s->part->first_vertex + vertex, list, count);
+  return status;
+}
+
+/* True where the weight counts; what is negative or not finite is reported. */
+static bool weight_counts(skinning *s, uint32_t vertex, float weight) {
+  if (weight > 0.0f && !import_is_bad(weight)) return true;
+  if (weight != 0.0f)
+    import_note_add(s->job, NOTE_weights_repaired, 1, "vertex %u of mesh '%.80s': %g", vertex,
+                    s->part->title, (double)weight);
+  return false;
+}
+
+/* ---- Assimp: each bone lists its vertices -------------------------------------------------- */
+
+static sk_status skin_by_bones(skinning *s, const uint32_t *slots) {
+  const struct aiMesh *mesh = s->part->mesh;
+  uint32_t count = s->part->vertex_count, v;
+  uint32_t *starts = sk_alloc_zero(((size_t)count + 2) * sizeof *starts);
+  influence *list = NULL;
+  unsigned b, w;
+  sk_status status = SK_OK;
+  for (b = 0; starts && b < mesh->mNumBones; b++)
+    for (w = 0; w < mesh->mBones[b]->mNumWeights; w++) {
+      const struct aiVertexWeight *weight = &mesh->mBones[b]->mWeights[w];
+      if (weight->mVertexId < count && weight_counts(s, weight->mVertexId, weight->mWeight)) starts[weight->mVertexId + 2]++;
+    }
+  for (v = 2; starts && v < count + 2; v++) starts[v] += starts[v - 1];
+  if (starts) list = sk_alloc((size_t)starts[count + 1] * sizeof *list);
+  if (!list) status = import_no_memory(s->job, count);
+  for (b = 0; list && b < mesh->mNumBones; b++)
+    for (w = 0; w < mesh->mBones[b]->mNumWeights; w++) {
+      const struct aiVertexWeight *weight = &mesh->mBones[b]->mWeights[w];
+      if (weight->mVertexId < count && weight->mWeight > 0.0f && !import_is_bad(weight->mWeight))
+        list[starts[weight->mVertexId + 1]++] = (influence){slots[b], weight->mWeight};
+    }
+  for (v = 0; list && v < count && !status; v++)
+    status = finish_vertex(s, v, list + starts[v], starts[v + 1] - starts[v]);
+  sk_free(list);
+  sk_free(starts);
+  return status;
+}
+
+/* ---- glTF: each vertex lists its joints, four to a set ---------------------------------------- */
+
+/* All sets of one primitive, side by side: joints and weights of vertex v in set k begin at
+   4 * (k * vertex_count + v). */
+static sk_status read_sets(import_job *job, const import_part *part, uint32_t *joints, float *weights) {
+  const gltf_primitive *p = part->primitive;
+  sk_status status = SK_OK;
+  int32_t k;
+  for (k = 0; k < p->set_count && !status; k++) {
+    const gltf_set *set = (const gltf_set *)job->gltf->sets.data + p->first_set + k;
+    size_t at = 4 * (size_t)k * part->vertex_count;
+    gltf_accessor a;
+    status = gltf_accessor_open(job, set->joints, &a);
+    if (!status) status = gltf_accessor_integers(job, set->joints, &a, joints + at);
+    if (!status) status = gltf_accessor_open(job, set->weights, &a);
+    if (!status) status = gltf_accessor_floats(job, set->weights, &a, weights + at);
+  }
+  return status;
+}
+
+static uint32_t gather_vertex(skinning *s, const uint32_t *slots, const uint32_t *joints, const float *weights,
+                              uint32_t vertex, influence *list) {
+  const import_part *part = s->part;
+  uint32_t count = 0;
+  int32_t k, i;
+  for (k = 0; k < part->primitive->set_count; k++)
+    for (i = 0; i < 4; i++) {
+      size_t at = 4 * ((size_t)k * part->vertex_count + vertex) + (size_t)i;
+      if (!weight_counts(s, vertex, weights[at])) continue;
+      if (joints[at] >= part->mesh->mNumBones)
+        import_note_add(s->job, NOTE_joint_index_out_of_range, 1, "vertex %u of mesh '%.80s' follows joint %u of %u",
+                        vertex, part->title, joints[at], part->mesh->mNumBones);
+      else
+        list[count++] = (influence){slots[joints[at]], weights[at]};
+    }
+  return count;
+}
+
+static sk_status skin_by_sets(skinning *s, const uint32_t *slots) {
+  size_t sets = (size_t)s->part->primitive->set_count, numbers = 4 * sets * s->part->vertex_count;
+  uint32_t *joints = sk_alloc(numbers * sizeof *joints), v;
+  float *weights = sk_alloc(numbers * sizeof *weights);
+  influence *list = sk_alloc(4 * sets * sizeof *list);
+  sk_status status = joints && weights && list ? read_sets(s->job, s->part, joints, weights)
+                                               : import_no_memory(s->job, numbers * 8);
+  for (v = 0; v < s->part->vertex_count && !status; v++)
+    status = finish_vertex(s, v, list, gather_vertex(s, slots, joints, weights, v, list));
+  sk_free(list);
+  sk_free(weights);
+  sk_free(joints);
+  return status;
+}
+
+/* ---- one part ------------------------------------------------------------------------------------ */
+
+static sk_status skin_rigid(skinning *s) {
+  influence own = {0, 1.0f};
+  uint32_t v;
+  sk_status status = own_slot(s, &own.slot);
+  for (v = 0; v < s->part->vertex_count && !status; v++)
+    write_weights(&s->job->model, (size_t)s->part->first_vertex + v, &own, 1);
+  return status;
+}
+
+sk_status import_skin_part(import_job *job, const import_part *part) {
+  skinning s = {job, part, UINT32_MAX};
+  uint32_t *slots;
+  sk_status status;
+  if (!part->mesh->mNumBones) return skin_rigid(&s);
+  slots = sk_alloc(part->mesh->mNumBones * sizeof *slots);
+  if (!slots) return import_no_memory(job, part->mesh->mNumBones * sizeof *slots);
+  status = slots_of_bones(job, part, slots);
+  if (!status) status = part->primitive ? skin_by_sets(&s, slots) : skin_by_bones(&s, slots);
+  sk_free(slots);
+  return status;
+}

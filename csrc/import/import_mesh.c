@@ -1,0 +1,382 @@
+/* import_mesh.c: every (node, mesh) of the scene as a range of one vertex and one index buffer. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "import_internal.h"
+
+/* ---- which parts there are ------------------------------------------------------- */
+
+static unsigned count_triangles(const struct aiMesh *mesh) {
+  unsigned f, count = 0;
+  for (f = 0; f < mesh->mNumFaces; f++) count += mesh->mFaces[f].mNumIndices == 3;
+  return count;
+}
+
+/* MD5 without a mesh: Assimp shows the skeleton itself. (For BVH and COLLADA it is told not to.) */
+static bool stands_for_skeleton(const import_job *job, const struct aiMesh *mesh) {
+  struct aiString name = {0, ""};
+  const struct aiScene *scene = job->scene;
+  if (!(scene->mFlags & AI_SCENE_FLAGS_INCOMPLETE) || scene->mNumMeshes != 1) return false;
+  if (mesh->mMaterialIndex >= scene->mNumMaterials) return false;
+  import_assimp()->aiGetMaterialString(scene->mMaterials[mesh->mMaterialIndex], AI_MATKEY_NAME, &name);
+  return !strcmp(name.data, "SkeletonMaterial");
+}
+
+/* The mesh's name; glTF's has the number of the primitive behind it where there are several. */
+static sk_status name_part(import_job *job, const struct aiMesh *mesh, import_part *part) {
+  sk_array *pool = &job->model.text;
+  size_t length = mesh->mName.length < AI_MAXLEN ? mesh->mName.length : AI_MAXLEN - 1, more = 0;
+  char words[48] = "";
+  const gltf_primitive *p = part->primitive;
+  const json *j = job->gltf ? &job->gltf->json : NULL;
+  int32_t token = p ? gltf_item(job->gltf, GLTF_MESHES, p->mesh) : -1;
+  char *place;
+  bool good = p ? json_text(j, json_member(j, token, "name"), pool, &part->name)
+                : sk_text_append(pool, mesh->mName.data, length, &part->name);
+  if (p && !part->name.length) more = (size_t)snprintf(words, sizeof words, "meshes[%d]", p->mesh);
+  if (p && json_length(j, json_member(j, token, "primitives")) > 1)
+    more += (size_t)snprintf(words + more, sizeof words - more, "-%d", p->number);
+  place = good ? sk_array_extend(pool, more) : NULL;
+  if (!place) return import_no_memory(job, length);
+  memcpy(place, words, more);
+  if (!part->name.length) part->name.offset = (uint32_t)(pool->count - more);
+  part->name.length += (uint32_t)more;
+  snprintf(part->title, sizeof part->title, "%.*s", (int)(part->name.length < 80 ? part->name.length : 80),
+           (const char *)pool->data + part->name.offset);
+  return SK_OK;
+}
+
+/* Adds one instance, or says why not. */
+static sk_status add_part(import_job *job, sk_array *parts, int32_t joint, const struct aiMesh *mesh) {
+  import_part part = {.joint = joint, .mesh = mesh}, *place;
+  unsigned triangles = count_triangles(mesh);
+  sk_status status;
+  if (stands_for_skeleton(job, mesh)) {
+    import_note_add(job, NOTE_skeleton_mesh_dropped, 1, "'%.100s'", mesh->mName.data);
+    return SK_OK;
+  }
+  if (job->gltf) {
+    part.primitive = gltf_primitive_of(job, &mesh->mName);
+    if (!part.primitive || part.primitive->vertices != mesh->mNumVertices)
+      return sk_fail(job->error, SK_ERROR_IMPORT, "Assimp delivered a mesh that the file does not have");
+  } else if (triangles < mesh->mNumFaces) {
+    import_note_add(job, NOTE_points_lines_dropped, mesh->mNumFaces - triangles, "mesh '%.100s'", mesh->mName.data);
+  }
+  import_note_add(job, NOTE_morph_targets_dropped, mesh->mNumAnimMeshes, "mesh '%.100s'", mesh->mName.data);
+  if (!mesh->mVertices || !mesh->mNumVertices || (!job->gltf && !triangles)) {
+    if (!mesh->mNumFaces) import_note_add(job, NOTE_meshes_dropped, 1, "mesh '%.100s'", mesh->mName.data);
+    return SK_OK;
+  }
+  if (mesh->mNumVertices > UINT32_MAX - job->model.vertex_count)
+    return sk_fail(job->error, SK_ERROR_IMPORT, "it has more than 2^32 vertices");
+  status = name_part(job, mesh, &part);
+  if (status) return status;
+  part.first_vertex = job->model.vertex_count;
+  part.vertex_count = mesh->mNumVertices;
+  job->model.vertex_count += mesh->mNumVertices;
+  place = sk_array_extend(parts, 1);
+  if (!place) return import_no_memory(job, sizeof *place);
+  *place = part;
+  return SK_OK;
+}
+
+static sk_status find_parts(import_job *job, sk_array *parts) {
+  const struct aiNode *const *nodes = job->model.nodes.data;
+  size_t j;
+  unsigned i;
+  sk_status status = SK_OK;
+  for (j = 0; j < job->model.nodes.count && !status; j++)
+    for (i = 0; nodes[j] && i < nodes[j]->mNumMeshes && !status; i++) {
+      unsigned index = nodes[j]->mMeshes[i];
+      if (index < job->scene->mNumMeshes && job->scene->mMeshes[index])
+        status = add_part(job, parts, (int32_t)j, job->scene->mMeshes[index]);
+    }
+  return status;
+}
+
+/* ---- vertices ---------------------------------------------------------------------- */
+
+static bool part_has(const import_part *part, int what) {
+  const struct aiMesh *mesh = part->mesh;
+  const gltf_primitive *p = part->primitive;
+  switch (what) {
+    case 'u': return p ? p->uvs >= 0 : mesh->mTextureCoords[0] != NULL;
+    case 'c': return p ? p->colors >= 0 : mesh->mColors[0] != NULL;
+    default: return mesh->mTangents && mesh->mBitangents && mesh->mNormals;
+  }
+}
+
+static float *make_stream(const sk_array *parts, int what, size_t bytes, bool *failed) {
+  const import_part *part = parts->data;
+  float *stream = NULL;
+  size_t i;
+  for (i = 0; i < parts->count && !stream && !*failed; i++) {
+    if (!part_has(&part[i], what)) continue;
+    stream = sk_alloc(bytes);
+    *failed = !stream;
+  }
+  return stream;
+}
+
+static sk_status make_streams(import_job *job, const sk_array *parts) {
+  import_model *m = &job->model;
+  size_t count = m->vertex_count, influences = job->request->max_influences;
+  bool failed = false;
+  m->positions = sk_alloc(count * 3 * sizeof(float));
+  m->normals = sk_alloc(count * 3 * sizeof(float));
+  m->weights = sk_alloc(count * influences * sizeof(float));
+  m->vertex_slots = sk_alloc(count * influences * sizeof(uint16_t));
+  m->uvs = make_stream(parts, 'u', count * 2 * sizeof(float), &failed);
+  m->colors = make_stream(parts, 'c', count * 4 * sizeof(float), &failed);
+  m->tangents = make_stream(parts, 't', count * 4 * sizeof(float), &failed);
+  if (failed || !m->positions || !m->normals || !m->weights || !m->vertex_slots)
+    return import_no_memory(job, count * 64);
+  return SK_OK;
+}
+
+/* Replaces what is not finite; bad numbers are rare, so the test runs over the bits first. */
+static void repair_floats(import_job *job, const import_part *part, float *values, size_t count, const char *what) {
+  size_t i, bad = 0;
+  for (i = 0; i < count; i++) bad += import_is_bad(values[i]);
+  if (!bad) return;
+  for (i = 0; i < count; i++)
+    if (import_is_bad(values[i])) values[i] = 0.0f;
+  import_note_add(job, NOTE_numbers_repaired, bad, "%s of mesh '%.80s'", what, part->title);
+}
+
+/* Whole accessor as floats straight into a stream of the same width. */
+static sk_status read_stream(import_job *job, int32_t index, uint32_t width, size_t count, float *out) {
+  gltf_accessor a;
+  sk_status status = gltf_accessor_open(job, index, &a);
+  float *wide;
+  size_t i;
+  if (status) return status;
+  if (a.width == width) return gltf_accessor_floats(job, index, &a, out);
+  wide = sk_alloc(count * a.width * sizeof *wide); /* RGB for RGBA: alpha 1 */
+  if (!wide) return import_no_memory(job, count * a.width * sizeof *wide);
+  status = gltf_accessor_floats(job, index, &a, wide);
+  for (i = 0; i < count; i++) {
+    memcpy(out + i * width, wide + i * a.width, a.width * sizeof *wide);
+    out[i * width + width - 1] = 1.0f;
+  }
+  sk_free(wide);
+  return status;
+}
+
+/* skinpy's texture coordinates start at the top left of the image, as glTF's do; Assimp's at the bottom left. */
+static sk_status copy_uvs(import_job *job, const import_part *part, float *out) {
+  const struct aiVector3D *uv = part->mesh->mTextureCoords[0];
+  size_t i;
+  if (part->primitive && part->primitive->uvs >= 0)
+    return read_stream(job, part->primitive->uvs, 2, part->vertex_count, out);
+  for (i = 0; i < part->vertex_count; i++) {
+    out[2 * i] = uv && !part->primitive ? uv[i].x : 0.0f;
+    out[2 * i + 1] = uv && !part->primitive ? 1.0f - uv[i].y : 0.0f;
+  }
+  return SK_OK;
+}
+
+static sk_status copy_colors(import_job *job, const import_part *part, float *out) {
+  const struct aiColor4D *color = part->mesh->mColors[0];
+  size_t i;
+  if (part->primitive && part->primitive->colors >= 0)
+    return read_stream(job, part->primitive->colors, 4, part->vertex_count, out);
+  for (i = 0; i < 4 * (size_t)part->vertex_count; i++) out[i] = 1.0f;
+  if (color && !part->primitive) memcpy(out, color, part->vertex_count * sizeof *color);
+  return SK_OK;
+}
+
+/* w says on which side the third axis lies: bitangent = w * cross(normal, tangent). */
+static void copy_tangents(const import_part *part, float *out) {
+  const struct aiMesh *mesh = part->mesh;
+  size_t i;
+  for (i = 0; i < part->vertex_count; i++, out += 4) {
+    vec3 normal, bitangent, cross;
+    memset(out, 0, 3 * sizeof *out);
+    out[3] = 1.0f;
+    if (!part_has(part, 't')) continue;
+    memcpy(out, &mesh->mTangents[i], 3 * sizeof *out);
+    memcpy(normal, &mesh->mNormals[i], sizeof normal);
+    memcpy(bitangent, &mesh->mBitangents[i], sizeof bitangent);
+    glm_vec3_cross(normal, out, cross);
+    if (glm_vec3_dot(cross, bitangent) < 0.0f) out[3] = -1.0f;
+  }
+}
+
+static sk_status copy_vertices(import_job *job, const import_part *part) {
+  import_model *m = &job->model;
+  size_t first = part->first_vertex, count = part->vertex_count;
+  sk_status status = SK_OK;
+  memcpy(m->positions + 3 * first, part->mesh->mVertices, count * 3 * sizeof(float));
+  repair_floats(job, part, m->positions + 3 * first, 3 * count, "positions");
+  if (part->mesh->mNormals) {
+    memcpy(m->normals + 3 * first, part->mesh->mNormals, count * 3 * sizeof(float));
+    repair_floats(job, part, m->normals + 3 * first, 3 * count, "normals");
+  }
+  if (m->uvs) {
+    status = copy_uvs(job, part, m->uvs + 2 * first);
+    repair_floats(job, part, m->uvs + 2 * first, 2 * count, "texture coordinates");
+  }
+  if (m->colors && !status) {
+    status = copy_colors(job, part, m->colors + 4 * first);
+    repair_floats(job, part, m->colors + 4 * first, 4 * count, "colors");
+  }
+  if (m->tangents) {
+    copy_tangents(part, m->tangents + 4 * first);
+    repair_floats(job, part, m->tangents + 4 * first, 4 * count, "tangents");
+  }
+  return status;
+}
+
+/* ---- faces --------------------------------------------------------------------------- */
+
+static uint32_t *face_room(import_job *job, sk_array *faces, size_t count) {
+  uint32_t *place = sk_array_extend(faces, count);
+  if (!place || faces->count > UINT32_MAX) {
+    sk_fail_memory(job->error, count * 12);
+    return NULL;
+  }
+  return place;
+}
+
+static uint32_t *put_face(uint32_t *out, const import_part *part, uint32_t a, uint32_t b, uint32_t c) {
+  if (a >= part->vertex_count || b >= part->vertex_count || c >= part->vertex_count) return out;
+  out[0] = part->first_vertex + a;
+  out[1] = part->first_vertex + b;
+  out[2] = part->first_vertex + c;
+  return out + 3;
+}
+
+/* Triangles, a strip (every second one is turned round) or a fan; `at` NULL: 0, 1, 2, ... */
+static uint32_t *put_gltf_faces(uint32_t *out, const import_part *part, const uint32_t *at, size_t faces) {
+  size_t i;
+  for (i = 0; i < faces; i++) {
+    size_t k[3] = {i, i + 1, i + 2};
+    if (part->primitive->mode == 4) k[0] = 3 * i, k[1] = 3 * i + 1, k[2] = 3 * i + 2;
+    else if (part->primitive->mode == 6) k[0] = 0;
+    else if (i % 2) k[0] = i + 1, k[1] = i;
+    out = put_face(out, part, at ? at[k[0]] : (uint32_t)k[0], at ? at[k[1]] : (uint32_t)k[1],
+                   at ? at[k[2]] : (uint32_t)k[2]);
+  }
+  return out;
+}
+
+static sk_status copy_gltf_faces(import_job *job, import_part *part, sk_array *faces, size_t *wanted) {
+  const gltf_primitive *p = part->primitive;
+  size_t count = part->vertex_count;
+  gltf_accessor a;
+  uint32_t *indices = NULL, *out;
+  sk_status status = p->indices >= 0 ? gltf_accessor_open(job, p->indices, &a) : SK_OK;
+  if (p->indices >= 0 && !status) {
+    count = a.count;
+    indices = sk_alloc(count * sizeof *indices);
+    status = indices ? gltf_accessor_integers(job, p->indices, &a, indices)
+                     : import_no_memory(job, count * sizeof *indices);
+  }
+  *wanted = p->mode == 4 ? count / 3 : count < 3 ? 0 : count - 2;
+  out = status ? NULL : face_room(job, faces, *wanted);
+  if (out) {
+    uint32_t *end = put_gltf_faces(out, part, indices, *wanted);
+    faces->count -= *wanted - (size_t)(end - out) / 3;
+  } else if (!status) {
+    status = SK_ERROR_MEMORY;
+  }
+  sk_free(indices);
+  return status;
+}
+
+static sk_status copy_assimp_faces(import_job *job, import_part *part, sk_array *faces, size_t *wanted) {
+  const struct aiMesh *mesh = part->mesh;
+  uint32_t *out, *end;
+  unsigned f;
+  *wanted = count_triangles(mesh);
+  out = end = face_room(job, faces, *wanted);
+  if (!out) return SK_ERROR_MEMORY;
+  for (f = 0; f < mesh->mNumFaces; f++)
+    if (mesh->mFaces[f].mNumIndices == 3)
+      end = put_face(end, part, mesh->mFaces[f].mIndices[0], mesh->mFaces[f].mIndices[1], mesh->mFaces[f].mIndices[2]);
+  faces->count -= *wanted - (size_t)(end - out) / 3;
+  return SK_OK;
+}
+
+static sk_status copy_faces(import_job *job, import_part *part, sk_array *faces) {
+  size_t wanted;
+  sk_status status;
+  part->first_face = (uint32_t)faces->count;
+  status = part->primitive ? copy_gltf_faces(job, part, faces, &wanted) : copy_assimp_faces(job, part, faces, &wanted);
+  if (status) return status;
+  part->face_count = (uint32_t)faces->count - part->first_face;
+  import_note_add(job, NOTE_faces_dropped, wanted - part->face_count, "mesh '%.100s'", part->title);
+  return SK_OK;
+}
+
+/* ---- one part after another ------------------------------------------------------------ */
+
+static bool wants_join(const import_job *job) {
+  int32_t wish = job->request->join_vertices;
+  return wish == SK_NONE ? !job->gltf : wish != 0;
+}
+
+/* Joins equal vertices and moves the part down to where the last one ended. */
+static sk_status finish_vertices(import_job *job, import_part *part, sk_array *faces, uint32_t first) {
+  import_model *m = &job->model;
+  size_t size = 16, i;
+  uint32_t *table, *map, *face = (uint32_t *)faces->data + 3 * (size_t)part->first_face;
+  bool smooth = !part->mesh->mNormals;
+  while (size < 2 * (size_t)part->vertex_count) size *= 2;
+  table = sk_alloc(size * sizeof *table);
+  map = sk_alloc(((size_t)part->vertex_count + 1) * sizeof *map);
+  if (!table || !map) {
+    sk_free(table);
+    sk_free(map);
+    return import_no_memory(job, size * sizeof *table);
+  }
+  if (smooth) {
+    import_smooth_normals(m, part, face, table, map, size - 1);
+    import_note_add(job, NOTE_normals_generated, 1, "mesh '%.100s'", part->title);
+  }
+  part->vertex_count = import_join_part(m, part, first, wants_join(job), table, map, size - 1);
+  for (i = 0; i < 3 * (size_t)part->face_count; i++) face[i] = first + map[face[i] - part->first_vertex];
+  part->first_vertex = first;
+  sk_free(table);
+  sk_free(map);
+  return SK_OK;
+}
+
+static sk_status add_submesh(import_job *job, const import_part *part) {
+  sk_submesh *submesh = sk_array_extend(&job->model.submeshes, 1);
+  if (!submesh) return import_no_memory(job, sizeof *submesh);
+  *submesh = (sk_submesh){part->name, part->joint, SK_NONE, part->first_vertex, part->vertex_count,
+                          part->first_face, part->face_count};
+  submesh->material = import_material_of(job, part->primitive ? part->primitive->material
+                                                              : (int64_t)part->mesh->mMaterialIndex);
+  return SK_OK;
+}
+
+sk_status import_meshes(import_job *job) {
+  import_model *m = &job->model;
+  sk_array parts = SK_ARRAY(import_part), faces = {NULL, 0, 0, 3 * sizeof(uint32_t)};
+  uint32_t joined = 0;
+  size_t i;
+  sk_status status;
+  m->submeshes = SK_ARRAY(sk_submesh);
+  status = find_parts(job, &parts);
+  if (!status) status = make_streams(job, &parts);
+  for (i = 0; i < parts.count && !status; i++) {
+    import_part *part = (import_part *)parts.data + i;
+    status = copy_vertices(job, part);
+    if (!status) status = import_skin_part(job, part);
+    if (!status) status = copy_faces(job, part, &faces);
+    if (!status) status = finish_vertices(job, part, &faces, joined);
+    joined += status ? 0 : part->vertex_count;
+    if (!status) status = add_submesh(job, part);
+  }
+  sk_array_free(&parts);
+  m->faces = faces.data;
+  m->face_count = (uint32_t)faces.count;
+  m->vertex_count = joined;
+  m->info.vertices = joined;
+  m->info.faces = faces.count;
+  return status;
+}

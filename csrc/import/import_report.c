@@ -1,0 +1,50 @@
+/* import_report.c: what was repaired and what was lost, one entry per code. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "import_internal.h"
+
+typedef struct note_words {
+  const char *code;
+  sk_severity severity;
+  const char *message;
+} note_words;
+
+static const note_words words[NOTE_COUNT] = {
+#define NOTE_WORDS(code, severity, message) {#code, severity, message},
+    IMPORT_NOTE_TABLE(NOTE_WORDS)
+#undef NOTE_WORDS
+};
+
+void import_note_add(import_job *job, import_note_kind kind, uint64_t count, const char *format, ...) {
+  import_note *note = &job->notes[kind];
+  if (count && !note->count) {
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(note->first, sizeof note->first, format, arguments);
+    va_end(arguments);
+  }
+  note->count += count;
+}
+
+static bool add_text(import_job *job, const char *bytes, sk_text *text) {
+  return sk_text_append(&job->model.text, bytes, strlen(bytes), text);
+}
+
+sk_status import_report_write(import_job *job) {
+  int kind;
+  for (kind = 0; kind < NOTE_COUNT; kind++) {
+    sk_report_entry *entry;
+    if (!job->notes[kind].count) continue;
+    entry = sk_array_extend(&job->model.report, 1);
+    if (!entry) return import_no_memory(job, sizeof *entry);
+    entry->severity = (uint32_t)words[kind].severity;
+    entry->count = job->notes[kind].count;
+    if (!add_text(job, words[kind].code, &entry->code) ||
+        !add_text(job, job->notes[kind].first, &entry->first) ||
+        !add_text(job, words[kind].message, &entry->message))
+      return import_no_memory(job, sizeof *entry);
+  }
+  return SK_OK;
+}

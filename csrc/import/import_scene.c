@@ -1,0 +1,304 @@
+/* import_scene.c: the order of the steps, from a request to a block. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <assimp/postprocess.h>
+
+#include "import_internal.h"
+
+/* ---- opening ------------------------------------------------------------------------ */
+
+static bool is_gltf(const import_job *job) {
+  return !strcmp(job->format, "gltf") || !strcmp(job->format, "glb") || !strcmp(job->format, "vrm");
+}
+
+/* Formats of Assimp that this build of it may lack. */
+static const char *missing_format(const char *format) {
+  static const char *const table[][2] = {{"m3d", "M3D"}, {"a3d", "M3D"}, {"usd", "USD"}, {"usda", "USD"},
+                                         {"usdc", "USD"}, {"usdz", "USD"}, {"drc", "Draco"}};
+  size_t i;
+  for (i = 0; i < sizeof table / sizeof *table; i++)
+    if (!strcmp(format, table[i][0])) return table[i][1];
+  return NULL;
+}
+
+static sk_status check_format(import_job *job) {
+  const import_library *ai = import_assimp();
+  const char *missing = missing_format(job->format);
+  char suffix[20];
+  snprintf(suffix, sizeof suffix, ".%s", job->format);
+  if (!job->format[0] || ai->aiIsExtensionSupported(suffix)) return SK_OK;
+  if (missing)
+    return sk_fail(job->error, SK_ERROR_IMPORT, "%s (%s) is missing in this build of Assimp %s", missing, suffix,
+                   ai->version);
+  return sk_fail(job->error, SK_ERROR_IMPORT,
+                 "no format has the suffix %s; Assimp %s reads, among others, .glb .gltf .fbx .dae .bvh .x .obj .md5mesh "
+                 "(skinpy.build_info()[\"formats\"] lists all)",
+                 suffix, ai->version);
+}
+
+/* Triangulate alone: what the other steps do is done here without losing joints or order. A mesh
+   that Assimp would invent for a skeleton is not wanted. */
+static sk_status open_scene(import_job *job) {
+  const import_library *ai = import_assimp();
+  struct aiPropertyStore *properties = ai->aiCreatePropertyStore();
+  const struct aiScene *scene = NULL;
+  const char *words;
+  if (!properties) return import_no_memory(job, 1);
+  ai->aiSetImportPropertyInteger(properties, AI_CONFIG_IMPORT_NO_SKELETON_MESHES, 1);
+  scene = ai->aiImportFileExWithProperties(job->files.main_name, aiProcess_Triangulate, &job->files.io, properties);
+  ai->aiReleasePropertyStore(properties);
+  job->scene = scene;
+  if (job->files.no_memory) return import_no_memory(job, 1);
+  if (scene && scene->mRootNode) return SK_OK;
+  words = scene ? "Assimp delivered a scene without a root node" : ai->aiGetErrorString();
+  return sk_fail(job->error, SK_ERROR_IMPORT, "%s", words && words[0] ? words : "Assimp gives no reason");
+}
+
+/* ---- axes and units -------------------------------------------------------------------- */
+
+static const struct aiMetadataEntry *find_metadata(const struct aiMetadata *data, const char *name) {
+  unsigned i;
+  for (i = 0; data && i < data->mNumProperties; i++)
+    if (!strcmp(data->mKeys[i].data, name)) return &data->mValues[i];
+  return NULL;
+}
+
+static double metadata_number(const struct aiMetadata *data, const char *name, double fallback) {
+  const struct aiMetadataEntry *entry = find_metadata(data, name);
+  if (!entry || !entry->mData) return fallback;
+  switch (entry->mType) {
+    case AI_INT32: return *(const int32_t *)entry->mData;
+    case AI_UINT64: return (double)*(const uint64_t *)entry->mData;
+    case AI_FLOAT: return *(const float *)entry->mData;
+    case AI_DOUBLE: return *(const double *)entry->mData;
+    default: return fallback;
+  }
+}
+
+/* FBX counts in centimeters; Assimp's root turns the file's axes to +Y up and scales its unit to 1 cm. */
+static void read_fbx_space(import_job *job) {
+  static const struct { const char *name; double usual; } axes[] = {
+      {"UpAxis", 1}, {"UpAxisSign", 1}, {"FrontAxis", 2}, {"FrontAxisSign", 1}, {"CoordAxis", 0}, {"CoordAxisSign", 1}};
+  const struct aiMetadata *data = job->scene->mMetaData;
+  double unit = metadata_number(data, "UnitScaleFactor", 1.0);
+  bool turned = false;
+  size_t i;
+  for (i = 0; i < sizeof axes / sizeof *axes; i++)
+    turned |= metadata_number(data, axes[i].name, axes[i].usual) != axes[i].usual;
+  job->model.info.unit_meters = 0.01;
+  if (turned)
+    import_note_add(job, NOTE_axes_converted, 1, "up axis %g (0 is X), sign %g",
+                    metadata_number(data, "UpAxis", 1), metadata_number(data, "UpAxisSign", 1));
+  if (unit != 1.0) import_note_add(job, NOTE_units_converted, 1, "one unit of the file is %g cm; now 1 cm", unit);
+}
+
+/* Where `word` ends for the first time in the head of the file; NULL where it does not occur. */
+static const char *find_word(const import_source *file, const char *word) {
+  size_t length = strlen(word), end = file->size < 65536 ? file->size : 65536, i;
+  for (i = 0; i + length <= end; i++)
+    if (file->data[i] == (uint8_t)word[0] && !memcmp(file->data + i, word, length))
+      return (const char *)file->data + i + length;
+  return NULL;
+}
+
+/* COLLADA: Assimp's root holds the unit and the turn to +Y up. */
+static void read_collada_space(import_job *job) {
+  const import_source *file = job->files.sources.data;
+  const char *up = find_word(file, "<up_axis>"), *end = (const char *)file->data + file->size;
+  const float *root = &job->scene->mRootNode->mTransformation.a1;
+  double unit = sqrt((double)root[0] * root[0] + (double)root[4] * root[4] + (double)root[8] * root[8]);
+  job->model.info.unit_meters = 1.0;
+  if (up && end - up >= 4 && *up != 'Y') import_note_add(job, NOTE_axes_converted, 1, "the file's up axis is %.4s", up);
+  if (fabs(unit - 1.0) > 1e-6) import_note_add(job, NOTE_units_converted, 1, "one unit of the file is %g m; now 1 m", unit);
+}
+
+/* Any other format: Assimp delivers +Y up, and says so by the root where it had to turn something. */
+static void read_other_space(import_job *job) {
+  const float *rotation = job->model.rotation.data;
+  if (!strcmp(job->format, "x"))
+    import_note_add(job, NOTE_axes_converted, 1, "the file is left-handed; z became -z");
+  else if (fabsf(rotation[3]) < 0.9999f)
+    import_note_add(job, NOTE_axes_converted, 1, "the root turns the file's axes");
+}
+
+static void read_space(import_job *job) {
+  job->model.info.up = SK_AXIS_POS_Y;
+  if (job->gltf) job->model.info.unit_meters = 1.0;
+  else if (!strcmp(job->format, "fbx")) read_fbx_space(job);
+  else if (!strcmp(job->format, "dae") || !strcmp(job->format, "zae")) read_collada_space(job);
+  else read_other_space(job);
+  if (job->request->up != SK_AXIS_UNKNOWN) job->model.info.up = job->request->up;
+}
+
+/* ---- what FBX has and Assimp does not tell ------------------------------------------------ */
+
+/* Objects of a kind: their names stand in the file behind their length (binary) or before a colon. */
+static size_t count_objects(const import_source *file, const char *binary, const char *text) {
+  bool is_binary = file->size > 20 && !memcmp(file->data, "Kaydara FBX Binary", 18);
+  const char *word = is_binary ? binary : text;
+  size_t length = strlen(word), i, count = 0;
+  for (i = 0; i + length <= file->size; i++)
+    count += file->data[i] == (uint8_t)word[0] && !memcmp(file->data + i, word, length);
+  return count;
+}
+
+static void note_layers(import_job *job) {
+  const import_source *file = job->files.sources.data;
+  size_t layers = count_objects(file, "\x0e" "AnimationLayer", "\tAnimationLayer: ");
+  size_t stacks = count_objects(file, "\x0e" "AnimationStack", "\tAnimationStack: ");
+  if (stacks && layers > stacks)
+    import_note_add(job, NOTE_animation_layers_ignored, layers - stacks, "%zu layers in %zu clips", layers, stacks);
+}
+
+/* InheritType 1 is what Assimp does; 0 and 2 treat the parent's scale otherwise, which only shows
+   where a parent is scaled, at rest or in a clip. */
+static void note_scale_inheritance(import_job *job) {
+  const import_model *m = &job->model;
+  const struct aiNode *const *nodes = m->nodes.data;
+  const sk_channel *channel = m->channels.data;
+  size_t j, c;
+  for (c = 0; c < m->channels.count; c++)
+    if (channel[c].path == SK_PATH_SCALE) break;
+  if (c == m->channels.count) return;
+  for (j = 0; j < m->nodes.count; j++)
+    if (metadata_number(nodes[j]->mMetaData, "InheritType", 1.0) != 1.0)
+      import_note_add(job, NOTE_scale_inheritance_ignored, 1, "'%.100s'", nodes[j]->mName.data);
+}
+
+/* ---- the block ------------------------------------------------------------------------------- */
+
+static sk_block_part part_of(sk_section_kind kind, const void *data, uint64_t count, uint32_t influences) {
+  return (sk_block_part){kind, sk_section_stride(kind, influences), data ? count : 0, data};
+}
+
+static sk_status write_block(import_job *job, sk_import_result *result) {
+  import_model *m = &job->model;
+  uint32_t k = m->info.influences;
+  uint64_t joints = m->info.joints, vertices = m->info.vertices;
+#define LIST(kind, array) part_of(SK_SECTION_##kind, (array).data, (array).count, k)
+#define ROWS(kind, data, count) part_of(SK_SECTION_##kind, data, count, k)
+  sk_block_part parts[] = {
+      ROWS(INFO, &m->info, 1),
+      LIST(TEXT, m->text),
+      LIST(JOINT_NAMES, m->names),
+      LIST(JOINT_PARENTS, m->parents),
+      ROWS(REST_TRANSLATION, m->translation.data, joints),
+      ROWS(REST_ROTATION, m->rotation.data, joints),
+      ROWS(REST_SCALE, m->scale.data, joints),
+      ROWS(REST_LOCAL, m->local.data, joints),
+      LIST(SLOT_JOINTS, m->slots.joints),
+      LIST(SLOT_INVERSE_BIND, m->slots.offsets),
+      ROWS(POSITIONS, m->positions, vertices),
+      ROWS(NORMALS, m->normals, vertices),
+      ROWS(UVS, m->uvs, vertices),
+      ROWS(COLORS, m->colors, vertices),
+      ROWS(TANGENTS, m->tangents, vertices),
+      ROWS(VERTEX_SLOTS, m->vertex_slots, vertices),
+      ROWS(VERTEX_WEIGHTS, m->weights, vertices),
+      ROWS(FACES, m->faces, m->face_count),
+      LIST(SUBMESHES, m->submeshes),
+      LIST(MATERIALS, m->materials),
+      LIST(TEXTURES, m->textures),
+      LIST(TEXTURE_DATA, m->texture_data),
+      LIST(CLIPS, m->clips),
+      LIST(CHANNELS, m->channels),
+      LIST(TIMES, m->times),
+      LIST(VALUES, m->values),
+      LIST(REPORT, m->report),
+  };
+#undef LIST
+#undef ROWS
+  m->info.slots = (uint32_t)m->slots.joints.count;
+  return sk_block_write(parts, sizeof parts / sizeof *parts, &result->block, &result->size, job->error);
+}
+
+static void free_model(import_model *m) {
+  sk_array *arrays[] = {&m->text, &m->nodes, &m->names, &m->parents, &m->translation, &m->rotation, &m->scale,
+                        &m->local, &m->slots.joints, &m->slots.offsets, &m->submeshes, &m->materials, &m->textures,
+                        &m->texture_data, &m->clips, &m->channels, &m->times, &m->values, &m->report};
+  void *memory[] = {m->globals, m->shear, m->slots.table, m->positions, m->normals, m->uvs, m->colors, m->tangents,
+                    m->weights, m->vertex_slots, m->faces};
+  size_t i;
+  for (i = 0; i < sizeof arrays / sizeof *arrays; i++) sk_array_free(arrays[i]);
+  for (i = 0; i < sizeof memory / sizeof *memory; i++) sk_free(memory[i]);
+  import_names_free(&m->joint_of);
+}
+
+/* ---- the steps ----------------------------------------------------------------------------------- */
+
+static sk_status convert(import_job *job) {
+  sk_status status = import_skeleton(job);
+  if (!status) read_space(job);
+  if (!status) status = import_materials(job);
+  if (!status) status = import_meshes(job);
+  if (!status) status = import_clips(job);
+  if (!status && !strcmp(job->format, "fbx")) {
+    note_layers(job);
+    note_scale_inheritance(job);
+  }
+  if (!status && !sk_text_append(&job->model.text, job->format, strlen(job->format), &job->model.info.source_format))
+    status = import_no_memory(job, 1);
+  return status ? status : import_report_write(job);
+}
+
+static sk_status run_steps(import_job *job, sk_import_result *result) {
+  sk_status status = import_files_open(job);
+  if (!status && !((const import_source *)job->files.sources.data)->size)
+    status = sk_fail(job->error, SK_ERROR_IMPORT, "the file is empty");
+  if (!status) status = check_format(job);
+  if (!status && is_gltf(job)) status = gltf_open(job);
+  if (!status) status = open_scene(job);
+  if (!status) status = convert(job);
+  return status ? status : write_block(job, result);
+}
+
+/* The file goes in front of the sentence; a missing file is named there already. */
+static void add_title(import_job *job) {
+  char sentence[SK_ERROR_LENGTH];
+  if (job->error->status != SK_ERROR_IMPORT) return;
+  snprintf(sentence, sizeof sentence, "%s", job->error->message);
+  sk_fail(job->error, SK_ERROR_IMPORT, "%.400s: %s", job->title, sentence);
+}
+
+static sk_status run(const sk_import_request *request, sk_import_result *result, sk_error *error) {
+  sk_error own = {SK_OK, ""};
+  import_job job;
+  sk_status status;
+  memset(&job, 0, sizeof job);
+  memset(result, 0, sizeof *result);
+  job.request = request;
+  job.error = error ? error : &own;
+  job.title = request->path ? request->path : "the model's bytes";
+  if (!import_assimp()) return sk_fail(job.error, SK_ERROR_LIBRARY, "the importer was not started");
+  if (request->max_influences < 1 || request->max_influences > SK_MAX_INFLUENCES)
+    return sk_fail(job.error, SK_ERROR_ARGUMENT, "max_influences is %u; expected 1 to %d", request->max_influences, SK_MAX_INFLUENCES);
+  job.model.info.kind = SK_BLOCK_MODEL;
+  job.model.info.influences = request->max_influences;
+  job.model.text = SK_ARRAY(char);
+  job.model.report = SK_ARRAY(sk_report_entry);
+  status = run_steps(&job, result);
+  if (status) add_title(&job);
+  if (job.scene) import_assimp()->aiReleaseImport(job.scene);
+  free_model(&job.model);
+  gltf_close(job.gltf);
+  import_files_close(&job.files);
+  return status;
+}
+
+/* ---- the public table -------------------------------------------------------------------------------- */
+
+static const char *library_path(void) { return import_assimp() ? import_assimp()->path : ""; }
+static const char *library_version(void) { return import_assimp() ? import_assimp()->version : ""; }
+static const char *library_formats(void) { return import_assimp() ? import_assimp()->formats : ""; }
+
+#if defined(__GNUC__)
+__attribute__((visibility("default")))
+#endif
+const sk_importer *sk_importer_open(void);
+
+const sk_importer *sk_importer_open(void) {
+  static const sk_importer importer = {SK_IMPORT_ABI, import_start, run, sk_free, library_path, library_version, library_formats};
+  return &importer;
+}
