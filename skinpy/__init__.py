@@ -5,7 +5,8 @@
     positions, normals = model.deform(palette)     # the skinned mesh
     picture = model.render("Run", 0.3)             # (h,w,4) uint8, needs the extra "view"
 
-Matrices are row-major for column vectors, quaternions x y z w, times seconds; docs/conventions.md has the rest.
+Matrices are row-major for column vectors, quaternions x y z w, times seconds; docs/conventions.md has the
+rest.
 """
 
 from . import _core

@@ -130,18 +130,25 @@ INTERPOLATIONS = ("step", "linear", "cubic")
 SEVERITIES = ("repaired", "lost")
 
 
+def memory(block: _core.Block) -> memoryview:
+    """The bytes of a block, read-only."""
+    data: Any = block  # a buffer, which types can say from Python 3.12 on
+    return memoryview(data)
+
+
 def section(block: _core.Block, name: str) -> Array:
     """The rows of a section, a read-only array that keeps the block alive; empty where it is absent."""
     offset, rows, stride = block.sections.get(name, (0, 0, 0))
+    row: tuple[int, ...] = ()
     if name in RECORDS:
-        dtype, row = RECORDS[name], ()
+        dtype = RECORDS[name]
     else:
         code, row = _NUMBERS[name]
         dtype = np.dtype(code)
         if row == (-1,):
             row = (stride // dtype.itemsize,)
     count = rows * (stride // dtype.itemsize)
-    array = np.frombuffer(block, dtype, count, offset) if rows else np.empty(0, dtype)
+    array = np.frombuffer(memory(block), dtype, count, offset) if rows else np.empty(0, dtype)
     array = array.reshape((rows, *row))
     array.flags.writeable = False
     return array

@@ -1,9 +1,10 @@
 """Typed stub of the C extension; checked by mypy.stubtest."""
 
+import sys
 from typing import Any, Final, Self, TypeAlias, final
 
 import numpy.typing as npt
-from typing_extensions import Buffer
+from typing_extensions import Buffer, disjoint_base
 
 from ._types import Array, Floats, Loop, Rotation
 
@@ -13,7 +14,7 @@ MAX_INFLUENCES: Final[int]
 MAX_SLOTS: Final[int]
 
 def _load_file(
-    importer: str,
+    importer: bytes,
     libraries: tuple[bytes, ...],
     name: str | None,
     path: bytes | None,
@@ -25,10 +26,11 @@ def _load_file(
     up: int,
     /,
 ) -> Block: ...
-def _importer_info(importer: str, libraries: tuple[bytes, ...], /) -> tuple[str, str, str]: ...
+def _importer_info(importer: bytes, libraries: tuple[bytes, ...], /) -> tuple[str, str, str]: ...
 def _build_info() -> dict[str, Any]: ...
 def _bytes_in_use() -> int: ...
 def _decompose(matrices: npt.ArrayLike, /) -> tuple[Floats, Floats, Floats]: ...
+
 @final
 class Block:
     def __new__(cls, data: Buffer, *, copy: bool = True) -> Self: ...
@@ -38,12 +40,15 @@ class Block:
     def sections(self) -> dict[str, tuple[int, int, int]]: ...
     @property
     def nbytes(self) -> int: ...
-    def __buffer__(self, flags: int, /) -> memoryview: ...
+    if sys.version_info >= (3, 12):
+        def __buffer__(self, flags: int, /) -> memoryview: ...
 
+@disjoint_base
 class Clip:
     def __new__(cls, block: Block, index: int, bound_to: Block | None = None) -> Self: ...
     def _local_time(self, time: float, loop: Loop = "wrap") -> float: ...
 
+@disjoint_base
 class Pose:
     def __new__(
         cls,
@@ -75,6 +80,7 @@ class Pose:
         self, out: Floats | None = None, *, affine: bool | None = None, inverse_root: bool = False
     ) -> Floats: ...
 
+@disjoint_base
 class Model:
     def __new__(cls, block: Block, clips: tuple[tuple[str, Block, int], ...]) -> Self: ...
     @property

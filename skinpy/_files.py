@@ -1,7 +1,7 @@
 """Writing files so that they appear whole or not at all."""
 
 import os
-import uuid
+import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,13 +12,21 @@ from ._types import PathLike
 
 @contextmanager
 def replacing(path: PathLike) -> Iterator[BinaryIO]:
-    """A file to write beside `path`, which takes its place when the block ends well and is removed when not."""
-    target = Path(path)
-    part = target.with_name(f".{target.name}.{uuid.uuid4().hex[:8]}.part")
-    try:
-        with open(part, "xb") as file:
+    """A file to write, which takes the place of `path` in one step when the block ends well.
+
+    When anything fails, `path` is as it was and nothing else is left. A link stays, and its target changes;
+    what is there already and no regular file (a pipe, a device) is written to as it is. Raises OSError.
+    """
+    if os.path.exists(path) and not os.path.isfile(path):
+        with open(path, "wb") as file:
             yield file
-        os.replace(part, target)
+        return
+    target = Path(os.path.realpath(path))
+    draft = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
+    try:
+        with draft.open("xb") as file:
+            yield file
+        os.replace(draft, target)
     except BaseException:
-        part.unlink(missing_ok=True)
+        draft.unlink(missing_ok=True)
         raise

@@ -1,7 +1,6 @@
 """Model.from_arrays: checks arrays and lays them out as the sections of a block."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -89,7 +88,8 @@ def _integers(name: str, value: npt.ArrayLike, shape: tuple[int | str, ...], lim
     if array.size and not np.issubdtype(array.dtype, np.integer):
         raise TypeError(f"{name} has dtype {array.dtype}; expected integers")
     if array.ndim != len(shape) or any(
-        not isinstance(wanted, str) and came != wanted for came, wanted in zip(array.shape, shape, strict=True)
+        not isinstance(wanted, str) and came != wanted
+        for came, wanted in zip(array.shape, shape, strict=True)
     ):
         raise ValueError(f"{name} has shape {array.shape}; expected ({', '.join(map(str, shape))})")
     if array.size and (array.min() < 0 or array.max() >= limit):
@@ -119,7 +119,9 @@ def _skeleton(names: Sequence[str], parents: npt.ArrayLike, rest: npt.ArrayLike)
         raise TypeError(f"parents has dtype {tree.dtype}; expected integers")
     wrong = np.flatnonzero((tree < -1) | (tree >= np.arange(count)))
     if len(wrong):
-        raise ValueError(f"parents[{wrong[0]}] is {tree[wrong[0]]}; a parent comes before its child, -1 is a root")
+        raise ValueError(
+            f"parents[{wrong[0]}] is {tree[wrong[0]]}; a parent comes before its child, -1 is a root"
+        )
     local = _affine("rest", rest, count)
     translation, rotation, scale = _core._decompose(local)
     return {
@@ -204,8 +206,10 @@ def _submesh(pool: _block.TextPool, vertices: int, faces: int) -> Array:
     return np.array(rows, _block.RECORDS["SUBMESHES"])
 
 
-def _info(joints: int, slots: int, vertices: int, faces: int, influences: int, pool: _block.TextPool) -> Array:
-    info: Any = np.zeros(1, _block.RECORDS["INFO"])
+def _info(
+    joints: int, slots: int, vertices: int, faces: int, influences: int, pool: _block.TextPool
+) -> Array:
+    info: Array = np.zeros(1, _block.RECORDS["INFO"])
     info["kind"], info["influences"], info["joints"], info["slots"] = _block.MODEL, influences, joints, slots
     info["vertices"], info["faces"] = vertices, faces
     info["source_format"] = pool.add("arrays")

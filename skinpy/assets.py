@@ -217,7 +217,7 @@ class Material:
 
 
 def read_textures(block: _core.Block) -> tuple[Texture, ...]:
-    data = memoryview(_block.section(block, "TEXTURE_DATA"))
+    data = _block.section(block, "TEXTURE_DATA").data
     return tuple(
         Texture(
             _block.text(block, one["name"]),

@@ -39,7 +39,11 @@ class Channel:
 class Clip(_core.Clip):
     """One animation clip. Clips never change; get them from `model.clips` or `Clip.from_arrays`."""
 
+    _block: _core.Block
+    _index: int
     _model: "Model | None"
+    _record: Any
+    _name: str
 
     def __new__(
         cls, block: _core.Block, index: int, model: "Model | None" = None, name: str | None = None
@@ -71,12 +75,13 @@ class Clip(_core.Clip):
         """A clip from keys in arrays; it belongs to no model until `model.add_clips(clip)`.
 
         translation (N,J,3), rotation (N,J,4) x y z w and scale (N,J,3) are the keys of J joints at N times;
-        those left out have no channels. Rotations are normalized. Exactly one of fps (key n is at n / fps) and
-        times (N,), increasing seconds, is given; the clip lasts until the last key. joints has the J names by
-        which the clip is bound to a model; without it, joint j is the model's joint j. interpolation is
-        "linear" or "step".
+        those left out have no channels. Rotations are normalized. Exactly one of fps (key n is at n / fps)
+        and times (N,), increasing seconds, is given; the clip lasts until the last key. joints has the J
+        names by which the clip is bound to a model; without it, joint j is the model's joint j.
+        interpolation is "linear" or "step".
 
-        Raises ValueError for a wrong shape, for times that do not increase and for numbers that are not finite.
+        Raises ValueError for a wrong shape, for times that do not increase and for numbers that are not
+        finite.
         """
         return _from_arrays(cls, name, fps, times, joints, translation, rotation, scale, interpolation)
 
@@ -160,11 +165,11 @@ class Clip(_core.Clip):
 
     def __reduce__(self) -> tuple[Any, ...]:
         if self._model is None:
-            return _unpickle_free, (bytes(self._block), self._index, self._name)
+            return _unpickle_free, (bytes(_block.memory(self._block)), self._index, self._name)
         for number, entry in enumerate(self._model._clip_entries):
             if entry[1] is self._block and entry[2] == self._index:
                 return _unpickle_bound, (self._model, number)
-        return _unpickle_derived, (self._model, bytes(self._block), self._index, self._name)
+        return _unpickle_derived, (self._model, bytes(_block.memory(self._block)), self._index, self._name)
 
     def __repr__(self) -> str:
         unbound = "" if self._model is not None else ", bound to no model"
@@ -230,7 +235,9 @@ class Clips(Sequence[Clip]):
 # ---- clips from arrays ---------------------------------------------------------------------------
 
 
-def _key_times(fps: float | None, times: npt.ArrayLike | None, arrays: dict[str, Floats]) -> tuple[Array, float]:
+def _key_times(
+    fps: float | None, times: npt.ArrayLike | None, arrays: dict[str, Floats]
+) -> tuple[Array, float]:
     """(N,) seconds and the ticks per second that belong to them."""
     if (fps is None) == (times is None):
         raise ValueError("give exactly one of fps and times")
@@ -270,7 +277,8 @@ def _unit(rotation: Floats) -> Floats:
     length = np.linalg.norm(rotation.astype(np.float64), axis=-1, keepdims=True)
     if (length == 0).any():
         raise ValueError("rotation holds a quaternion of length 0")
-    return (rotation / length).astype(np.float32)
+    unit: Floats = (rotation / length).astype(np.float32)
+    return unit
 
 
 def _from_arrays(
@@ -300,7 +308,8 @@ def _from_arrays(
         "INFO": _clip_info(count),
         "JOINT_NAMES": pool.names(joints if joints is not None else [""] * count),
         "CLIPS": np.array(
-            [(pool.add(name), max(float(line[-1]), 0.0), ticks, 0, count * len(arrays))], _block.RECORDS["CLIPS"]
+            [(pool.add(name), max(float(line[-1]), 0.0), ticks, 0, count * len(arrays))],
+            _block.RECORDS["CLIPS"],
         ),
         "CHANNELS": _channel_rows(list(arrays), count, len(line), interpolation),
         "TIMES": line,
@@ -349,13 +358,17 @@ def joint_targets(clip: Clip, names: tuple[str, ...]) -> Array:
     source = clip._joint_names
     if not any(source):
         if len(source) != len(names):
-            raise ValueError(f"clip {clip.name!r} has {len(source)} unnamed joints; the model has {len(names)}")
+            raise ValueError(
+                f"clip {clip.name!r} has {len(source)} unnamed joints; the model has {len(names)}"
+            )
         return np.arange(len(names), dtype=np.int32)
     first = {name: joint for joint, name in reversed(list(enumerate(names)))}
     return np.array([first.get(name, -1) for name in source], np.int32)
 
 
-def join(entries: Sequence[Entry], targets: Sequence[Array] | None, pool: _block.TextPool) -> dict[str, Array]:
+def join(
+    entries: Sequence[Entry], targets: Sequence[Array] | None, pool: _block.TextPool
+) -> dict[str, Array]:
     """The sections CLIPS, CHANNELS, TIMES and VALUES that hold all `entries`, whatever block each came from.
 
     targets, one per entry, give every channel its joint; channels whose target is -1 are left out.
@@ -395,7 +408,7 @@ def _shift(channels: Array, times: int, values: int) -> None:
 
 
 def bind(clips: Sequence[Clip], names: tuple[str, ...]) -> tuple[_core.Block, list[str]]:
-    """A block with `clips`, made for joints called `names`; and the joints that clips move but `names` lacks."""
+    """A block with `clips`, made for joints called `names`; and the joints that `names` lacks."""
     targets = [joint_targets(clip, names) for clip in clips]
     missed: dict[str, None] = {}
     for clip, target in zip(clips, targets, strict=True):

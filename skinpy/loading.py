@@ -36,18 +36,18 @@ def load(
     """A model from a file of any format that Assimp 6 reads, from a saved .skn, or from their bytes.
 
     format: the format of bytes, by its suffix ("glb", "fbx", "bvh"); without it the content decides.
-    max_influences: how many joints a vertex may follow, 1 to 8; the largest weights stay and are made to sum to 1.
-    join_vertices: join vertices that are equal in everything; by default for formats that Assimp delivers with
-    one vertex per face corner, and not for glTF.
-    ignore_animated_scale: leave scale channels out, for files that bring a factor of 100 of their own.
-    up: "+X" ... "-Z", the axis that is up, where the file says it wrongly or not at all ("+Y").
-    mmap: map a .skn instead of reading it, for files one trusts: cutting it short while mapped ends the process.
+    max_influences: how many joints a vertex may follow, 1 to 8; the largest weights stay and are made to
+    sum to 1. join_vertices: join vertices that are equal in everything; by default for formats that Assimp
+    delivers with one vertex per face corner, and not for glTF. ignore_animated_scale: leave scale channels
+    out, for files that bring a factor of 100 of their own. up: "+X" ... "-Z", the axis that is up, where
+    the file says it wrongly or not at all ("+Y"). mmap: map a .skn instead of reading it, for files one
+    trusts: cutting it short while mapped ends the process.
 
-    A .skn is taken as it was saved: of the options only mmap matters to it. What was repaired or lost stands in
-    `model.report`; one SkinpyWarning comes when something was lost.
+    A .skn is taken as it was saved: of the options only mmap matters to it. What was repaired or lost
+    stands in `model.report`; one SkinpyWarning comes when something was lost.
 
-    Raises FileNotFoundError; LoadError with the path and Assimp's words for what cannot be read; ValueError and
-    TypeError for bad options.
+    Raises FileNotFoundError; LoadError with the path and Assimp's words for what cannot be read; ValueError
+    and TypeError for bad options.
     """
     request = _Request(format, max_influences, join_vertices, ignore_animated_scale, up)
     if isinstance(path_or_bytes, (str, os.PathLike)):
@@ -60,7 +60,9 @@ def load(
     model = Model(block)
     if model.report.lost:
         words = "; ".join(entry.message for entry in model.report.lost)
-        warnings.warn(f"lost while loading: {words} (model.report has the details)", SkinpyWarning, stacklevel=2)
+        warnings.warn(
+            f"lost while loading: {words} (model.report has the details)", SkinpyWarning, stacklevel=2
+        )
     return model
 
 
@@ -137,10 +139,10 @@ def _load_bytes(data: "Buffer", request: _Request) -> _core.Block:
 # ---- the importer ---------------------------------------------------------------------------------
 
 
-def _importer_path() -> str:
+def _importer_path() -> bytes:
     """The importer's shared object: it lies beside `_core` and has the same suffix."""
     core = Path(_core.__file__)
-    return str(core.with_name(core.name.replace("_core", "_import", 1)))
+    return os.fsencode(core.with_name(core.name.replace("_core", "_import", 1)))
 
 
 def _library_candidates() -> Iterator[str]:
@@ -162,15 +164,15 @@ def _library_paths() -> tuple[bytes, ...]:
 def build_info() -> dict[str, Any]:
     """What this skinpy was built with and what it finds at run time.
 
-    Keys: version, block_version, compiler, built_with_assimp, built_with_cglm, built_with_python, numpy, importer
-    (path), assimp (path of the library or None), assimp_version, assimp_error (why there is none, or None),
-    formats (file suffixes that can be loaded), graphics (whether moderngl is installed).
+    Keys: version, block_version, compiler, built_with_assimp, built_with_cglm, built_with_python, numpy,
+    importer (path), assimp (path of the library or None), assimp_version, assimp_error (why there is none,
+    or None), formats (file suffixes that can be loaded), graphics (whether moderngl is installed).
     """
     import numpy
 
     info: dict[str, Any] = _core._build_info()
     info["numpy"] = numpy.__version__
-    info["importer"] = _importer_path()
+    info["importer"] = os.fsdecode(_importer_path())
     try:
         path, version, formats = _core._importer_info(_importer_path(), _library_paths())
         found = {"assimp": path, "assimp_version": version, "assimp_error": None}

@@ -49,7 +49,7 @@ class Model(_core.Model):
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"models never change: {name!r} cannot be set")
 
-    # ---- assets ------------------------------------------------------------------------------------
+    # ---- assets -----------------------------------------------------------------------------------
 
     @cached_property
     def skeleton(self) -> Skeleton:
@@ -92,7 +92,7 @@ class Model(_core.Model):
         """Meters in one unit of scene space, or None where the file does not say."""
         return float(_block.info(self._block)["unit_meters"]) or None
 
-    # ---- poses ----------------------------------------------------------------------------------------
+    # ---- poses ------------------------------------------------------------------------------------
 
     def pose(
         self,
@@ -105,11 +105,11 @@ class Model(_core.Model):
     ) -> Pose:
         """The pose of `clip` at `time` (...), as arrays that the caller may change.
 
-        clip is a Clip of this model, a name, an index, or None for the rest pose; time is in seconds, of any shape.
-        loop says what happens outside the clip: "wrap" (a time within 1e-4 tick of the duration is its end; 2, 3, ...
-        durations are its start), "clamp", "pingpong" or "once". Translation and scale go along straight lines,
-        rotations by "slerp" or "nlerp" along the shorter arc; step and cubic keys as the file has them.
-        root, (4,4) or (...,4,4), is multiplied in front of the root joint's local.
+        clip is a Clip of this model, a name, an index, or None for the rest pose; time is in seconds, of
+        any shape. loop says what happens outside the clip: "wrap" (a time within 1e-4 tick of the duration
+        is its end; 2, 3, ... durations are its start), "clamp", "pingpong" or "once". Translation and scale
+        go along straight lines, rotations by "slerp" or "nlerp" along the shorter arc; step and cubic keys
+        as the file has them. root, (4,4) or (...,4,4), is multiplied in front of the root joint's local.
 
         Raises KeyError (unknown clip), IndexError, ValueError (time not finite, a clip of another model) and
         TypeError.
@@ -117,7 +117,7 @@ class Model(_core.Model):
         return Pose(self, *self._sample(clip, time, loop, rotation), root)
 
     def bounds(self, clip: Clip | str | int | None = None) -> Array:
-        """(2,3) float64: lowest and highest corner of the skinned mesh, or of the joints where there is no mesh.
+        """(2,3) float64: lowest and highest corner of the skinned mesh, or of the joints without one.
 
         Over the whole of `clip`, looked at 30 times a second; of the rest pose where clip is None.
         """
@@ -137,7 +137,7 @@ class Model(_core.Model):
             return self.joint_positions(clip, times, loop="clamp")
         return self.deform(self.palette(clip, times, affine=True, loop="clamp"), normals=False)[0]
 
-    # ---- pictures ----------------------------------------------------------------------------------------
+    # ---- pictures ---------------------------------------------------------------------------------
 
     def render(
         self,
@@ -148,7 +148,7 @@ class Model(_core.Model):
         camera: "Camera | None" = None,
         **options: Any,
     ) -> Array:
-        """A lit picture of the model: (h,w,4) uint8, RGBA, row 0 on top. See skinpy.render.render for the options.
+        """A lit picture: (h,w,4) uint8, RGBA, row 0 on top. See skinpy.render.render for the options.
 
         clip None means the first clip, or the rest pose where there is none. Needs the extra "view".
         """
@@ -156,7 +156,7 @@ class Model(_core.Model):
 
         return render(self, clip, time, size, camera=camera, **options)
 
-    # ---- clips of elsewhere ----------------------------------------------------------------------------
+    # ---- clips of elsewhere -----------------------------------------------------------------------
 
     def add_clips(
         self, source: "Clip | Model | PathLike | Sequence[Clip | Model | PathLike]", *, replace: bool = False
@@ -164,8 +164,9 @@ class Model(_core.Model):
         """A new model with more clips; it shares this one's memory.
 
         source is a Clip, a Model, a path, or a list of them. Channels find their joints by exact name; those
-        without one are dropped, with a SkinpyWarning that names them. Where a name is taken, the source's stem
-        goes in front ("run|walk", for a path or a model "run.fbx"); with replace=True the old clip goes.
+        without one are dropped, with a SkinpyWarning that names them. Where a name is taken, the source's
+        stem goes in front ("run|walk", for a path or a model "run.fbx"); with replace=True the old clip
+        goes.
 
         Raises ValueError where no joint of a clip is found, and what skinpy.load raises.
         """
@@ -183,7 +184,7 @@ class Model(_core.Model):
                 entries.append((clip.name if replace else _free_name(clip.name, stem, taken), block, index))
         return Model(self._block, entries)
 
-    # ---- keeping --------------------------------------------------------------------------------------------
+    # ---- keeping ----------------------------------------------------------------------------------
 
     def _joined(self) -> _core.Block:
         """One block with everything, also the clips that came from elsewhere."""
@@ -200,7 +201,7 @@ class Model(_core.Model):
         return _block.pack(sections, int(_block.info(self._block)["influences"]))
 
     def save(self, path: PathLike) -> None:
-        """Writes the model as .skn: its block, with encoded textures and all clips; skinpy.load reads it back.
+        """Writes the model as .skn: its block, with textures and all clips; skinpy.load reads it.
 
         The file appears whole or not at all. Raises ValueError for another suffix, and OSError.
         """
@@ -208,10 +209,10 @@ class Model(_core.Model):
         if target.suffix.lower() != ".skn":
             raise ValueError(f"path ends in {target.suffix!r}; models are saved as '.skn'")
         with replacing(target) as file:
-            file.write(self._joined())
+            file.write(_block.memory(self._joined()))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _unpickle, (bytes(self._joined()),)
+        return _unpickle, (bytes(_block.memory(self._joined())),)
 
     def __copy__(self) -> "Model":
         return self
@@ -222,11 +223,12 @@ class Model(_core.Model):
     def __repr__(self) -> str:
         clips = ", ".join(map(repr, self.clips.names[:6])) + (", ..." if len(self.clips) > 6 else "")
         return (
-            f"<Model: {len(self.skeleton)} joints, {len(self.skin)} slots, {len(self.mesh.positions)} vertices, "
+            f"<Model: {len(self.skeleton)} joints, {len(self.skin)} slots, "
+            f"{len(self.mesh.positions)} vertices, "
             f"{len(self.mesh.faces)} faces, {len(self.clips)} clips{': ' + clips if clips else ''}>"
         )
 
-    # ---- models without a file --------------------------------------------------------------------------------
+    # ---- models without a file --------------------------------------------------------------------
 
     @classmethod
     def from_arrays(
@@ -247,22 +249,24 @@ class Model(_core.Model):
         """A model from arrays, for data that has no file.
 
         names: J strings; parents (J,) int, -1 for a root, parents before children; rest (J,4,4) local rest
-        transforms, column vectors. positions (V,3); faces (F,3) int; joints (V,K) int, joints of the skeleton, and
-        weights (V,K) >= 0, K from 1 to 8, sorted and made to sum to 1. inverse_bind (J,4,4), by default the
-        inverse of each joint's rest global. normals (V,3), by default smooth by position; uvs (V,2), origin at the
-        top left. clips are bound by joint name.
+        transforms, column vectors. positions (V,3); faces (F,3) int; joints (V,K) int, joints of the
+        skeleton, and weights (V,K) >= 0, K from 1 to 8, sorted and made to sum to 1. inverse_bind (J,4,4),
+        by default the inverse of each joint's rest global. normals (V,3), by default smooth by position;
+        uvs (V,2), origin at the top left. clips are bound by joint name.
 
         Raises ValueError and TypeError that name the argument.
         """
         from ._from_arrays import model_block
 
-        block = model_block(names, parents, rest, positions, faces, joints, weights, inverse_bind, normals, uvs)
+        block = model_block(
+            names, parents, rest, positions, faces, joints, weights, inverse_bind, normals, uvs
+        )
         model = cls(block)
         return model.add_clips(list(clips)) if clips else model
 
 
 def to_row_vectors(matrices: Array) -> Array:
-    """The same transforms for row vectors, as DirectX and its books write them: `v @ M`, translation in the last row.
+    """The same transforms for row vectors, as DirectX has them: `v @ M`, translation in the last row.
 
     matrices (...,4,4) or (...,3,4) for column vectors; the result is a view with the last two axes swapped.
     A chain turns round with it: palette = inverse_bind @ global, global = local @ global(parent).
@@ -276,7 +280,9 @@ def _unpickle(data: bytes) -> Model:
 
 def _warn_missed(missed: list[str]) -> None:
     words = ", ".join(map(repr, missed[:8])) + (f" and {len(missed) - 8} more" if len(missed) > 8 else "")
-    warnings.warn(f"the model has no joint {words}: those channels were left out", SkinpyWarning, stacklevel=3)
+    warnings.warn(
+        f"the model has no joint {words}: those channels were left out", SkinpyWarning, stacklevel=3
+    )
 
 
 def _clip_sources(source: Any) -> list[tuple[str, list[Clip]]]:
@@ -291,7 +297,9 @@ def _clip_sources(source: Any) -> list[tuple[str, list[Clip]]]:
         return [(Path(source).stem, clips)] if (clips := list(load(source).clips)) else []
     if isinstance(source, Sequence):
         return [pair for one in source for pair in _clip_sources(one)]
-    raise TypeError(f"source is of type {type(source).__name__}; expected a Clip, a Model, a path or a list of them")
+    raise TypeError(
+        f"source is of type {type(source).__name__}; expected a Clip, a Model, a path or a list of them"
+    )
 
 
 def _free_name(name: str, stem: str, taken: set[str]) -> str:

@@ -18,8 +18,8 @@ class Pose(_core.Pose):
     """One pose of a model's skeleton, or many along leading axes (...).
 
     `translation` (...,J,3), `rotation` (...,J,4) x y z w, `scale` (...,J,3) and `morph_weights` (...,M) are
-    float32, writable and the caller's; `locals()`, `globals()` and `palette()` follow what they hold when called.
-    Rotations need not be unit: they are divided by their length.
+    float32, writable and the caller's; `locals()`, `globals()` and `palette()` follow what they hold when
+    called. Rotations need not be unit: they are divided by their length.
     """
 
     model: "Model"  #: the model whose joints these are

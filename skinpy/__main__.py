@@ -1,0 +1,203 @@
+"""The command line: skinpy info, render and demo. Exit status 0, 1 for bad input, 2 for usage."""
+
+import argparse
+import json
+import sys
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+from . import Clip, Model, __version__, build_info, character, load
+from .errors import SkinpyError, SkinpyWarning
+
+__all__ = ["main"]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs one command; returns the exit status. Errors take one line on standard error."""
+    options = _parser().parse_args(arguments)
+    with warnings.catch_warnings():
+        # What was lost is part of what `info` shows, and one line elsewhere.
+        warnings.simplefilter("always", SkinpyWarning)
+        warnings.showwarning = _show_warning
+        try:
+            options.run(options)
+        except KeyError as error:
+            return _fail(error.args[0])
+        except (SkinpyError, OSError, ValueError, ImportError) as error:
+            return _fail(str(error))
+    return 0
+
+
+def _fail(message: object) -> int:
+    print(f"skinpy: {' '.join(str(message).split())}", file=sys.stderr)
+    return 1
+
+
+def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
+    print(f"skinpy: warning: {' '.join(str(message).split())}", file=sys.stderr)
+
+
+def _size(words: str) -> tuple[int, int]:
+    try:
+        width, height = (int(word) for word in words.lower().split("x"))
+    except ValueError:
+        raise argparse.ArgumentTypeError(
+            f"{words!r} is no size; expected WIDTHxHEIGHT, such as 640x480"
+        ) from None
+    if width < 1 or height < 1:
+        raise argparse.ArgumentTypeError(f"{words!r} is no size: both numbers must be positive")
+    return width, height
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="skinpy", description="Animated 3D characters: what is in a file, and how it looks."
+    )
+    parser.add_argument("--version", action="version", version=f"skinpy {__version__}")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+
+    info = commands.add_parser("info", help="show joints, mesh, clips and what was repaired")
+    info.add_argument("file", help="a model file, or 'build' for what this skinpy was built with")
+    info.add_argument("--json", action="store_true", help="as JSON")
+    info.set_defaults(run=_run_info)
+
+    render = commands.add_parser("render", help="draw a picture of a model")
+    render.add_argument("file", help="a model file")
+    _add_picture_options(render, output=None)
+    render.add_argument("--clip", help="name or number of the clip (the first)")
+    render.add_argument("--time", type=float, default=0.0, help="seconds within the clip (0)")
+    render.set_defaults(run=_run_render)
+
+    demo = commands.add_parser("demo", help="draw the bundled character")
+    _add_picture_options(demo, output="character.png")
+    demo.add_argument("--clip", default="walk", help="walk, run or wave (walk)")
+    demo.add_argument("--time", type=float, default=0.25, help="seconds within the clip (0.25)")
+    demo.set_defaults(run=_run_demo)
+    return parser
+
+
+def _add_picture_options(parser: argparse.ArgumentParser, output: str | None) -> None:
+    shown = "the picture; its suffix says the format" + (f" ({output})" if output else "")
+    parser.add_argument(
+        "-o", "--output", required=output is None, default=output, metavar="PICTURE", help=shown
+    )
+    parser.add_argument("--size", type=_size, default=(640, 480), metavar="WxH", help="pixels (640x480)")
+    parser.add_argument("--background", help="a color such as '#ffffff' (transparent)")
+
+
+# ---- info --------------------------------------------------------------------------------------------
+
+
+def _run_info(options: argparse.Namespace) -> None:
+    if options.file == "build":
+        facts = build_info()
+    else:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SkinpyWarning)
+            facts = _facts(load(options.file))
+    if options.json:
+        print(json.dumps(facts, indent=2))
+    elif options.file == "build":
+        for name, value in facts.items():
+            print(f"{name:20} {' '.join(value) if isinstance(value, list) else value}")
+    else:
+        _print_facts(options.file, facts)
+
+
+def _clean(name: str) -> str:
+    """`name` as it can be printed and put into JSON: bytes that are not UTF-8 become U+FFFD."""
+    return name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
+def _facts(model: Model) -> dict[str, Any]:
+    low, high = model.bounds().tolist()
+    return {
+        "joints": [_clean(name) for name in model.skeleton.names],
+        "parents": model.skeleton.parents.tolist(),
+        "slots": len(model.skin),
+        "vertices": len(model.mesh.positions),
+        "faces": len(model.mesh.faces),
+        "influences": model.mesh.slots.shape[1],
+        "submeshes": [_clean(submesh.name) for submesh in model.mesh.submeshes],
+        "materials": [_clean(material.name) for material in model.materials],
+        "textures": sum(material.texture is not None for material in model.materials),
+        "up": model.up,
+        "unit_meters": model.unit_meters,
+        "bounds": [low, high],
+        "clips": [_clip_facts(clip) for clip in model.clips],
+        "report": [
+            {
+                "code": entry.code,
+                "severity": entry.severity,
+                "count": entry.count,
+                "first": _clean(entry.first),
+                "message": _clean(entry.message),
+            }
+            for entry in model.report
+        ],
+    }
+
+
+def _clip_facts(clip: Clip) -> dict[str, Any]:
+    channels = clip.channels
+    return {
+        "name": _clean(clip.name),
+        "duration": clip.duration,
+        "ticks_per_second": clip.ticks_per_second,
+        "channels": len(channels),
+        "keys": sum(len(channel.times) for channel in channels),
+        "interpolations": sorted({channel.interpolation for channel in channels}),
+        "nbytes": clip.nbytes,
+    }
+
+
+def _print_facts(file: str, facts: dict[str, Any]) -> None:
+    (x0, y0, z0), (x1, y1, z1) = facts["bounds"]
+    unit = f", 1 unit = {facts['unit_meters']:g} m" if facts["unit_meters"] else ""
+    print(file)
+    print(
+        f"  skeleton  {len(facts['joints'])} joints, root {facts['joints'][0]!r}, "
+        f"{facts['slots']} palette slots"
+    )
+    print(
+        f"  mesh      {facts['vertices']} vertices, {facts['faces']} faces, "
+        f"{len(facts['submeshes'])} submeshes, "
+        f"{facts['influences']} influences a vertex"
+    )
+    print(f"  look      {len(facts['materials'])} materials, {facts['textures']} with a texture")
+    print(f"  space     {facts['up']} is up{unit}; rest pose {x1 - x0:.4g} x {y1 - y0:.4g} x {z1 - z0:.4g}")
+    for clip in facts["clips"]:
+        print(
+            f"  clip      {clip['name']!r}: {clip['duration']:.3f} s, {clip['channels']} channels, "
+            f"{clip['keys']} keys ({', '.join(clip['interpolations'])}), {clip['nbytes']} bytes"
+        )
+    for entry in facts["report"]:
+        print(f"  {entry['severity']:9} {entry['message']} ({entry['count']}x, first: {entry['first']})")
+
+
+# ---- pictures ------------------------------------------------------------------------------------------
+
+
+def _run_render(options: argparse.Namespace) -> None:
+    model = load(options.file)
+    clip = options.clip
+    if clip is not None and clip not in model.clips and clip.lstrip("-").isdigit():
+        clip = int(clip)
+    _draw(model, clip, options)
+
+
+def _run_demo(options: argparse.Namespace) -> None:
+    _draw(character(), options.clip, options)
+    print(f"drew the bundled character to {options.output}")
+
+
+def _draw(model: Model, clip: str | int | None, options: argparse.Namespace) -> None:
+    from .output import save_picture
+
+    picture = model.render(clip, options.time, options.size, background=options.background)
+    save_picture(options.output, picture)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
