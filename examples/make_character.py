@@ -44,7 +44,7 @@ ELBOW = UPPER_ARM + 0.205 * ARM
 WRIST = ELBOW + 0.185 * ARM
 GLOVE_SIZE = 1.12
 KNUCKLES = WRIST + 0.080 * GLOVE_SIZE * ARM
-UPPER_LEG = np.array([0.094, 0.720, 0.0])
+UPPER_LEG = np.array([0.097, 0.720, 0.0])
 KNEE = np.array([0.102, 0.405, 0.014])
 ANKLE = np.array([0.106, 0.100, -0.014])
 TOE = np.array([0.114, 0.034, 0.094])
@@ -156,8 +156,8 @@ def arm(p: Array) -> Array:
 def leg(p: Array) -> Array:
     """Both legs, from the hip into the boot."""
     q = mirrored(p, 0.013)
-    thigh = capsule(q, UPPER_LEG - np.array([0.004, 0.0, 0.0]), KNEE, 0.090, 0.066)
-    return join(thigh, capsule(q, KNEE, np.array([0.106, 0.150, -0.012]), 0.066, 0.056), 0.03)
+    thigh = capsule(q, UPPER_LEG, KNEE, 0.086, 0.065)
+    return join(thigh, capsule(q, KNEE, np.array([0.106, 0.150, -0.012]), 0.065, 0.056), 0.03)
 
 
 def body(p: Array) -> Array:
@@ -580,7 +580,7 @@ def boot_weights(p: Array) -> Array:
     return weights
 
 
-def blended(points: Array, weights: Array, faces: Faces, rounds: int) -> Array:
+def blended(weights: Array, faces: Faces, rounds: int) -> Array:
     edges = edges_of(faces)
     for _ in range(rounds):
         weights = 0.5 * (weights + neighbor_mean(weights, edges))
@@ -734,7 +734,7 @@ def add_body(figure: Figure) -> tuple[Array, Array]:
     in_glove = ((middle - WRIST) @ ARM > 0.0) & (middle[:, 0] > 0.3)
     hidden = (middle[:, 1] < 0.150) | (middle[:, 1] > 1.225) | in_glove
     points, faces = keep_faces(points, faces, ~hidden)
-    weights = blended(points, body_weights(points), faces, 3)
+    weights = blended(body_weights(points), faces, 3)
     figure.add(points, faces, weights, "suit", normals=unit(gradient(body, points)))
     return points, weights
 
@@ -769,7 +769,8 @@ def add_gloves(figure: Figure) -> None:
     points, faces = net(glove, (0.32, 0.60, -0.10), (0.60, 0.95, 0.14), h, glove_size)
     points, faces = cut(glove, points, faces, lambda p: (p - WRIST) @ ARM + 0.036)
     points, faces = keep_faces(points, faces, (centers(points, faces) - WRIST) @ ARM > -0.036)
-    figure.add(points, faces, glove_weights(points), "yellow", normals=unit(gradient(glove, points)))
+    weights = blended(glove_weights(points), faces, 2)
+    figure.add(points, faces, weights, "yellow", normals=unit(gradient(glove, points)))
     figure.add_mirrored(figure.parts[-1])
     curve = around(glove, WRIST - 0.036 * ARM, ARM, 15)
     points, faces = rim(curve, unit(curve - (WRIST - 0.036 * ARM)), (0.011, 0.014), 4)
@@ -1136,7 +1137,7 @@ def make_walk() -> tuple[Array, Motion]:
     set_legs(motion, steps, 0.10)
     for side, shift in (("Left", 0.5), ("Right", 0.0)):
         swing = wave_of(phase, 0.52, shift + 0.03) + 0.02
-        swing_arm(motion, side, swing, 0.20, 0.42 + wave_of(phase, 0.24, shift + 0.08), 0.35)
+        swing_arm(motion, side, swing, 0.29, 0.42 + wave_of(phase, 0.24, shift + 0.08), 0.25)
     return phase * gait.period, motion
 
 
@@ -1177,7 +1178,7 @@ def unit_sum(a: Array, b: Array) -> Array:
 
 
 def make_run() -> tuple[Array, Motion]:
-    gait = Gait(0.7, 2.1, 0.33, 0.09, 0.10, -0.10, 0.90, 0.120, 0.150, 0.80, 0.066, 0.9)
+    gait = Gait(0.7, 2.1, 0.33, 0.05, 0.10, -0.10, 0.90, 0.120, 0.150, 0.80, 0.066, 0.9)
     phase = loop_phase(gait.period, 40)
     steps = steps_of(gait, phase)
     zero = np.zeros_like(phase)
@@ -1193,8 +1194,8 @@ def make_run() -> tuple[Array, Motion]:
     set_legs(motion, steps, 0.10)
     for side, shift in (("Left", 0.5), ("Right", 0.0)):
         swing = wave_of(phase, 0.80, shift + 0.01) - 0.18
-        inward = 0.15 + wave_of(phase, 0.32, shift)  # the hand that goes back passes outside the hip
-        swing_arm(motion, side, swing, 0.30, 1.55 + wave_of(phase, 0.22, shift), inward, 1.5)
+        inward = wave_of(phase, 0.32, shift) - 0.02  # the hand that goes back passes outside the hip
+        swing_arm(motion, side, swing, 0.36, 1.78 + wave_of(phase, 0.15, shift), inward, 1.5)
     return phase * gait.period, motion
 
 
