@@ -202,9 +202,12 @@ def boot(p: Array) -> Array:
     return -join(-shape, q[:, 1], 0.016)  # cut by the ground with a rounded edge
 
 
+PACK_CENTER, PACK_HALF, PACK_ROUND = (0.0, 1.025, -0.128), (0.092, 0.092, 0.052), 0.036
+
+
 def pack(p: Array) -> Array:
     """What the explorer carries on the back."""
-    return round_box(p, (0.0, 1.025, -0.128), (0.092, 0.092, 0.052), 0.042)
+    return round_box(p, PACK_CENTER, PACK_HALF, PACK_ROUND)
 
 
 def everything(p: Array) -> Array:
@@ -713,7 +716,13 @@ def boot_size(p: Array) -> Array:
     q = p.copy()
     q[:, 1] = 0.02
     inside = smoothstep((-boot(q) - 0.008) / 0.02) * smoothstep(1.0 - p[:, 1] / 0.006)
-    return np.maximum(0.023 + 0.012 * smoothstep((p[:, 1] - 0.03) / 0.05), 0.05 * inside)
+    return np.maximum(0.0245 + 0.012 * smoothstep((p[:, 1] - 0.03) / 0.05), 0.05 * inside)
+
+
+def pack_size(p: Array) -> Array:
+    """Fine along the round edges, coarse on the flat sides."""
+    past = np.abs(p - np.array(PACK_CENTER)) - (np.array(PACK_HALF) - PACK_ROUND)
+    return 0.027 + 0.03 * smoothstep(-np.sort(past, axis=1)[:, 1] / 0.02)
 
 
 def keep_faces(points: Array, faces: Faces, keep: NDArray[np.bool_]) -> tuple[Array, Faces]:
@@ -753,8 +762,8 @@ def add_belt_and_badge(figure: Figure, skin: Array, skin_weights: Array) -> None
 
 
 def add_pack(figure: Figure, skin: Array, skin_weights: Array) -> None:
-    h = 0.039
-    points, faces = net(pack, (-3.5 * h, 0.91, -0.21), (3.5 * h, 1.15, -0.05), h)
+    h = 0.017
+    points, faces = net(pack, (-7.5 * h, 0.905, -0.21), (7.5 * h, 1.15, -0.05), h, pack_size)
     points, faces = keep_faces(points, faces, body(centers(points, faces)) > -0.012)
     middle = np.array([[0.0, 1.025, -0.10]])  # it is hard: all of it moves like its middle
     weights = np.repeat(carried(middle, skin, skin_weights), len(points), axis=0)
@@ -1346,7 +1355,13 @@ class Buffer:
         self.views[view]["byteLength"] = len(data)
 
     def add(
-        self, values: NDArray[np.generic], kind: str, component: int, target: int, *, limits: bool = False
+        self,
+        values: NDArray[np.generic],
+        kind: str,
+        component: int,
+        target: int | None = None,
+        *,
+        limits: bool = False,
     ) -> int:
         """An accessor with a view of its own."""
         view = self.add_bytes(np.ascontiguousarray(values).tobytes(), target)
@@ -1441,7 +1456,7 @@ class Vertices:
             self.count += len(used)
 
 
-def add_primitive(buffer: Buffer, vertices: Vertices, material: int) -> dict[str, object]:
+def add_primitive(buffer: Buffer, vertices: Vertices, material: str) -> dict[str, object]:
     rows, faces = np.concatenate(vertices.rows), np.concatenate(vertices.faces)
     if len(rows) > 65535:
         raise ValueError(f"a primitive has {len(rows)} vertices; its indices have 16 bits")
@@ -1449,12 +1464,13 @@ def add_primitive(buffer: Buffer, vertices: Vertices, material: int) -> dict[str
     attributes = {
         "POSITION": buffer.add(rounded(rows[:, :3], 5), "VEC3", FLOAT, ARRAY_BUFFER, limits=True),
         "NORMAL": buffer.add(rounded(unit(rows[:, 3:6]), 5), "VEC3", FLOAT, ARRAY_BUFFER),
-        "TEXCOORD_0": buffer.add(rounded(rows[:, 6:8], 4), "VEC2", FLOAT, ARRAY_BUFFER),
         "JOINTS_0": buffer.add(joints, "VEC4", UINT8, ARRAY_BUFFER),
         "WEIGHTS_0": buffer.add(weights, "VEC4", FLOAT, ARRAY_BUFFER),
     }
+    if "baseColorTexture" in MATERIALS[material]:
+        attributes["TEXCOORD_0"] = buffer.add(rounded(rows[:, 6:8], 4), "VEC2", FLOAT, ARRAY_BUFFER)
     indices = buffer.add(faces.reshape(-1).astype("<u2"), "SCALAR", UINT16, ELEMENT_ARRAY_BUFFER)
-    return {"attributes": attributes, "indices": indices, "material": material}
+    return {"attributes": attributes, "indices": indices, "material": list(MATERIALS).index(material)}
 
 
 THINNING = 0.0025  # how far a thinned channel may be off; legs a fifth of it, because the ground shows it
@@ -1535,21 +1551,21 @@ def make_glb() -> bytes:
     buffer = Buffer()
     figure = make_figure()
     primitives = []
-    for number, name in enumerate(MATERIALS):
+    for name in MATERIALS:
         vertices = Vertices()
         for part in figure.parts:
             if part.material == name:
                 vertices.add(part)
-        primitives.append(add_primitive(buffer, vertices, number))
-    keys = Keys(buffer, buffer.add_bytes(b""))
+        primitives.append(add_primitive(buffer, vertices, name))
     inverse_bind = np.tile(np.eye(4), (len(SKELETON), 1, 1))
     inverse_bind[:, 3, :3] = [-joint.position for joint in SKELETON]  # column-major: the last row here
     skin = {
         "name": "Skin",
-        "inverseBindMatrices": keys.add(rounded(inverse_bind.reshape(-1, 16), 6), "MAT4"),
+        "inverseBindMatrices": buffer.add(rounded(inverse_bind.reshape(-1, 16), 6), "MAT4", FLOAT),
         "skeleton": 1,
         "joints": list(range(1, 1 + len(SKELETON))),
     }
+    keys = Keys(buffer, buffer.add_bytes(b""))
     clips = (("walk", make_walk()), ("run", make_run()), ("wave", make_wave()))
     animations = [add_clip(keys, name, times, motion, 1) for name, (times, motion) in clips]
     buffer.set_bytes(keys.view, bytes(keys.data))

@@ -291,5 +291,9 @@ def test_textures_and_materials(glb: Glb, script: Any) -> None:
     png = glb.binary[view["byteOffset"] : view["byteOffset"] + view["byteLength"]]
     assert png == script.palette_png()
     assert png.startswith(b"\x89PNG\r\n\x1a\n")
-    uv = glb.attribute("TEXCOORD_0")
-    assert np.all((uv >= 0.0) & (uv <= 1.0))
+    for primitive in document["meshes"][0]["primitives"]:
+        surface = document["materials"][primitive["material"]]["pbrMetallicRoughness"]
+        assert ("TEXCOORD_0" in primitive["attributes"]) == ("baseColorTexture" in surface)
+        if "TEXCOORD_0" in primitive["attributes"]:
+            uv = glb.array(primitive["attributes"]["TEXCOORD_0"])
+            assert np.all((uv >= 0.0) & (uv <= 1.0))
