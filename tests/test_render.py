@@ -15,6 +15,7 @@ import sys
 import textwrap
 import threading
 import time as clock
+import warnings
 import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -140,7 +141,7 @@ BAD: list[tuple[str, Callable[[Any], Any], type[Exception], str]] = [
     ("loop", lambda m: render(m, loop="round"), ValueError, "loop"),
     ("root", lambda m: render(m, root=np.eye(3)), ValueError, "root"),
     ("clip name", lambda m: render(m, "curll"), KeyError, "curl"),
-    ("clip number", lambda m: render(m, 7), IndexError, ""),
+    ("clip number", lambda m: render(m, 7), IndexError, "clip"),
     ("clip type", lambda m: render(m, 1.5), TypeError, "clip"),
     ("pose and clip", lambda m: render(m, 0, pose=m.pose()), ValueError, "pose"),
     ("pose type", lambda m: render(m, pose=3), TypeError, "pose"),
@@ -311,7 +312,7 @@ def test_the_whole_clip_is_in_the_picture(size: tuple[int, int], samples: int) -
             seen = picture[..., 3] > 0
             assert not (seen[0].any() or seen[-1].any() or seen[:, 0].any() or seen[:, -1].any())
             filled = np.maximum(filled, [np.mean(seen.any(0)), np.mean(seen.any(1))])
-    assert filled.max() > 0.5
+    assert filled.max() > 0.4
 
 
 def test_samples_are_clamped() -> None:
@@ -761,7 +762,9 @@ def test_a_missing_shader_file() -> None:
 )
 def test_real_files(shared_data: Any, name: str) -> None:
     """Each is drawn, whole, well into the picture, and moves where it has a clip that moves."""
-    model = skinpy.load(shared_data / "models" / name)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", skinpy.SkinpyWarning)  # some name textures that are not there
+        model = skinpy.load(shared_data / "models" / name)
     with Renderer(model, size=(96, 96)) as renderer:
         duration = model.clips[0].duration if len(model.clips) else 0.0
         pictures = list(renderer.frames(None, np.linspace(0, duration, 5)))
