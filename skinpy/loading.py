@@ -35,13 +35,15 @@ def load(
 ) -> Model:
     """A model from a file of any format that Assimp 6 reads, from a saved .skn, or from their bytes.
 
-    format: the format of bytes, by its suffix ("glb", "fbx", "bvh"); without it the content decides.
-    max_influences: how many joints a vertex may follow, 1 to 8; the largest weights stay and are made to
-    sum to 1. join_vertices: join vertices that are equal in everything; by default for formats that Assimp
-    delivers with one vertex per face corner, and not for glTF. ignore_animated_scale: leave scale channels
-    out, for files that bring a factor of 100 of their own. up: "+X" ... "-Z", the axis that is up, where
-    the file says it wrongly or not at all ("+Y"). mmap: map a .skn instead of reading it, for files one
-    trusts: cutting it short while mapped ends the process.
+    - format: the format of bytes, by its suffix ("glb", "fbx", "bvh"); without it the content decides.
+    - max_influences: how many joints a vertex may follow, 1 to 8; the largest weights stay and are made to
+      sum to 1.
+    - join_vertices: join vertices that are equal in everything; by default for formats that Assimp delivers
+      with one vertex per face corner, and not for glTF.
+    - ignore_animated_scale: leave scale channels out, for files that bring a factor of 100 of their own.
+    - up: "+X" ... "-Z", the axis that is up, where the file says it wrongly or not at all ("+Y").
+    - mmap: map a .skn instead of reading it, for files one trusts: cutting it short while it is mapped ends
+      the process.
 
     A .skn is taken as it was saved: of the options only mmap matters to it. What was repaired or lost
     stands in `model.report`; one SkinpyWarning comes when something was lost.

@@ -33,8 +33,7 @@ class Pose(_core.Pose):
         scale: Floats,
         root: npt.ArrayLike | None = None,
     ) -> "Pose":
-        matrix = None if root is None else np.array(root, np.float32)
-        self = super().__new__(cls, model._block, translation, rotation, scale, matrix)
+        self = super().__new__(cls, model._block, translation, rotation, scale, root)
         self.model = model
         self.morph_weights = np.zeros((*translation.shape[:-2], 0), np.float32)
         return self

@@ -3,6 +3,7 @@
 
 #define NPY_NO_DEPRECATED_API NPY_2_0_API_VERSION
 #define NPY_TARGET_VERSION NPY_1_25_API_VERSION
+#include <math.h>
 #include <numpy/arrayobject.h>
 #include <string.h>
 
@@ -123,6 +124,33 @@ int ext_read_own(PyObject *object, const char *name, const Py_ssize_t *tail, int
   return 1;
 }
 
+#define NEARLY 1e-5f /* what inverting or multiplying in float32 may leave in a last row */
+
+/* The job leaves the last row out of account, so it must be what the job takes it for. */
+static int check_affine(PyArrayObject *matrices, const char *name) {
+  const float *m = PyArray_DATA(matrices);
+  npy_intp i, k, count = PyArray_SIZE(matrices) / 16;
+  for (i = 0; i < count; i++, m += 16) {
+    for (k = 0; k < 16 && isfinite(m[k]); k++) {}
+    if (k < 16) {
+      PyErr_Format(PyExc_ValueError, "%s holds a number that is not finite", name);
+      return 0;
+    }
+    if (fmaxf(fmaxf(fabsf(m[12]), fabsf(m[13])), fmaxf(fabsf(m[14]), fabsf(m[15] - 1.0f))) > NEARLY) {
+      PyErr_Format(PyExc_ValueError, "%s is not affine: its last row is not 0 0 0 1", name);
+      return 0;
+    }
+  }
+  return 1;
+}
+
+PyObject *ext_copy_root(PyObject *object) {
+  PyArrayObject *root = convert(object, "root", NPY_FLOAT);
+  PyObject *copy = root ? PyArray_NewCopy(root, NPY_CORDER) : NULL;
+  Py_XDECREF(root);
+  return copy;
+}
+
 int ext_read_root(PyObject *object, const ext_shape *shape, ext_array *array, size_t *stride) {
   static const Py_ssize_t matrix[2] = {4, 4};
   Py_ssize_t wanted[EXT_MAX_DIMS];
@@ -136,6 +164,10 @@ int ext_read_root(PyObject *object, const ext_shape *shape, ext_array *array, si
   if (PyArray_NDIM(root) == ndim && ends_with(root, wanted, ndim)) *stride = 16;
   else if (PyArray_NDIM(root) != 2 || !ends_with(root, matrix, 2)) {
     raise_shape("root", root, wanted, ndim, false);
+    Py_DECREF(root);
+    return 0;
+  }
+  if (!check_affine(root, "root")) {
     Py_DECREF(root);
     return 0;
   }

@@ -33,8 +33,11 @@ int ext_read_times(PyObject *time, ext_array *array, ext_shape *shape, double *s
 int ext_read_own(PyObject *object, const char *name, const Py_ssize_t *tail, int tail_count,
                  const ext_shape *same, ext_array *array, ext_shape *shape);
 
-/* Anything that NumPy turns into float32 (4,4), or shape + (4,4). `stride` is 0 or 16 floats. */
+/* Anything that NumPy turns into finite, affine float32 (4,4), or shape + (4,4). `stride` is 0 or 16 floats. */
 int ext_read_root(PyObject *object, const ext_shape *shape, ext_array *array, size_t *stride);
+
+/* A float32 copy of a root, of whatever shape; ext_read_root checks the rest. New reference. */
+PyObject *ext_copy_root(PyObject *object);
 
 /* (..., 4, 4) to float32. */
 int ext_read_matrices(PyObject *object, const char *name, ext_array *array, ext_shape *shape);

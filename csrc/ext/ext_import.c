@@ -51,11 +51,16 @@ typedef struct import_call {
 static int parse_call(PyObject *args, import_call *call) {
   int joined, ignore_scale;
   unsigned influences, up;
+  PyObject *path;
   memset(call, 0, sizeof *call);
-  if (!PyArg_ParseTuple(args, "yO!Ozz*zIipI:_load_file", &call->importer_path, &PyTuple_Type,
-                        &call->library_paths, &call->path, &call->request.path, &call->data,
-                        &call->request.format, &influences, &joined, &ignore_scale, &up))
+  if (!PyArg_ParseTuple(args, "yO!OOz*zIipI:_load_file", &call->importer_path, &PyTuple_Type,
+                        &call->library_paths, &call->path, &path, &call->data, &call->request.format,
+                        &influences, &joined, &ignore_scale, &up))
     return 0;
+  if (path != Py_None && !(call->request.path = PyBytes_AsString(path))) {
+    if (call->data.obj) PyBuffer_Release(&call->data);
+    return 0;
+  }
   call->request.bytes = call->data.buf;
   call->request.size = (size_t)call->data.len;
   call->request.max_influences = influences;

@@ -19,8 +19,8 @@ static PyObject *pose_new(PyTypeObject *type, PyObject *args, PyObject *keywords
   self->translation = Py_NewRef(translation);
   self->rotation = Py_NewRef(rotation);
   self->scale = Py_NewRef(scale);
-  self->root = Py_NewRef(root);
-  if (!ext_pose_open(self, &arrays)) {
+  self->root = root == Py_None ? Py_NewRef(root) : ext_copy_root(root);
+  if (!self->root || !ext_pose_open(self, &arrays)) {
     Py_DECREF(self);
     return NULL;
   }
