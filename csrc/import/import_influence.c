@@ -61,7 +61,7 @@ static sk_status add_slot(import_job *job, int32_t joint, const float offset[16]
 /* ---- offsets --------------------------------------------------------------------------- */
 
 /* Assimp's matrices are row-major for column vectors, as ours. */
-static void read_offset(import_job *job, const struct aiBone *bone, float out[16]) {
+static void read_offset(import_job *job, const import_part *part, const struct aiBone *bone, float out[16]) {
   const float *m = &bone->mOffsetMatrix.a1;
   bool bad = false;
   int i;
@@ -69,7 +69,7 @@ static void read_offset(import_job *job, const struct aiBone *bone, float out[16
     bad |= import_is_bad(m[i]) || (i >= 12 && fabsf(m[i] - identity[i]) > BOTTOM_TOLERANCE);
     out[i] = (i >= 12 || import_is_bad(m[i]) ? identity[i] : m[i]) + 0.0f; /* -0 and 0 make no second slot */
   }
-  if (bad) import_note_add(job, NOTE_numbers_repaired, 1, "an inverse bind matrix of mesh bone '%.80s'", bone->mName.data);
+  if (bad) import_note_add(job, NOTE_numbers_repaired, 1, "an inverse bind matrix of mesh '%.80s'", part->title);
 }
 
 /* Outside glTF a skin whose offsets are all the identity, although its joints stand in different
@@ -109,7 +109,7 @@ static sk_status slots_of_bones(import_job *job, const import_part *part, uint32
     int32_t joint = import_find_joint(job, &bone->mName);
     float offset[16];
     if (missing && joint >= 0) compute_offset(&job->model, joint, part->joint, offset);
-    else read_offset(job, bone, offset);
+    else read_offset(job, part, bone, offset);
     if (joint < 0) import_note_add(job, NOTE_bones_without_node, 1, "'%.100s'", bone->mName.data);
     status = add_slot(job, joint < 0 ? part->joint : joint, offset, &slots[b]);
   }

@@ -332,6 +332,11 @@ sk_status import_materials(import_job *job);
 int32_t import_material_of(const import_job *job, int64_t index);
 sk_status import_meshes(import_job *job);
 sk_status import_clips(import_job *job);
+/* import_collada.c: after all is bound, joints get the names that people know. */
+sk_status import_collada_names(import_job *job);
+/* import_space.c: axes, units, and what a format has that Assimp does not deliver. */
+void import_space(import_job *job);
+void import_note_format(import_job *job);
 
 typedef struct import_part { /* one (node, mesh) instance, while it is copied */
   int32_t joint;

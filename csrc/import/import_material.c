@@ -73,6 +73,8 @@ static sk_status texture_file(import_job *job, const char *name, int32_t *index)
   return SK_OK;
 }
 
+#define INVENTED_TEXTURE "$texture_dummy" /* what Assimp writes where a file names none */
+
 /* ---- textures in an aiScene ---------------------------------------------------------- */
 
 static const char *last_part(const char *name) {
@@ -116,7 +118,7 @@ static sk_status add_texels(import_job *job, const char *name, const struct aiTe
 static sk_status assimp_texture(import_job *job, const char *name, int32_t *index) {
   const struct aiTexture *texture;
   *index = find_texture(&job->model, name);
-  if (*index >= 0) return SK_OK;
+  if (*index >= 0 || !strncmp(name, INVENTED_TEXTURE, strlen(INVENTED_TEXTURE))) return SK_OK;
   texture = embedded_texture(job->scene, name);
   if (texture && texture->pcData && !texture->mHeight && texture->mWidth)
     return add_texture(job, name, "", texture->pcData, texture->mWidth, index);

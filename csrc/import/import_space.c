@@ -1,0 +1,164 @@
+/* import_space.c: axes and units, and what a format has that Assimp does not deliver. */
+#include <math.h>
+#include <string.h>
+
+#include "import_internal.h"
+
+/* ---- axes and units -------------------------------------------------------------------- */
+
+static const struct aiMetadataEntry *find_metadata(const struct aiMetadata *data, const char *name) {
+  unsigned i;
+  for (i = 0; data && i < data->mNumProperties; i++)
+    if (!strcmp(data->mKeys[i].data, name)) return &data->mValues[i];
+  return NULL;
+}
+
+static double metadata_number(const struct aiMetadata *data, const char *name, double fallback) {
+  const struct aiMetadataEntry *entry = find_metadata(data, name);
+  if (!entry || !entry->mData) return fallback;
+  switch (entry->mType) {
+    case AI_INT32: return *(const int32_t *)entry->mData;
+    case AI_UINT64: return (double)*(const uint64_t *)entry->mData;
+    case AI_FLOAT: return *(const float *)entry->mData;
+    case AI_DOUBLE: return *(const double *)entry->mData;
+    default: return fallback;
+  }
+}
+
+/* FBX counts in centimeters; Assimp's root turns the file's axes to +Y up and scales its unit to 1 cm. */
+static void read_fbx_space(import_job *job) {
+  static const struct { const char *name; double usual; } axes[] = {
+      {"UpAxis", 1}, {"UpAxisSign", 1}, {"FrontAxis", 2}, {"FrontAxisSign", 1}, {"CoordAxis", 0}, {"CoordAxisSign", 1}};
+  const struct aiMetadata *data = job->scene->mMetaData;
+  double unit = metadata_number(data, "UnitScaleFactor", 1.0);
+  bool turned = false;
+  size_t i;
+  for (i = 0; i < sizeof axes / sizeof *axes; i++)
+    turned |= metadata_number(data, axes[i].name, axes[i].usual) != axes[i].usual;
+  job->model.info.unit_meters = 0.01;
+  if (turned)
+    import_note_add(job, NOTE_axes_converted, 1, "up axis %g (0 is X), sign %g",
+                    metadata_number(data, "UpAxis", 1), metadata_number(data, "UpAxisSign", 1));
+  if (unit != 1.0) import_note_add(job, NOTE_units_converted, 1, "one unit of the file is %g cm; now 1 cm", unit);
+}
+
+/* Where `word` ends for the first time in the head of the file; NULL where it does not occur. */
+static const char *find_word(const import_source *file, const char *word) {
+  size_t length = strlen(word), end = file->size < 65536 ? file->size : 65536, i;
+  for (i = 0; i + length <= end; i++)
+    if (file->data[i] == (uint8_t)word[0] && !memcmp(file->data + i, word, length))
+      return (const char *)file->data + i + length;
+  return NULL;
+}
+
+/* COLLADA: Assimp's root holds the unit and the turn to +Y up. */
+static void read_collada_space(import_job *job) {
+  const import_source *file = job->files.sources.data;
+  const char *up = find_word(file, "<up_axis>"), *end = (const char *)file->data + file->size;
+  const float *root = &job->scene->mRootNode->mTransformation.a1;
+  double unit = sqrt((double)root[0] * root[0] + (double)root[4] * root[4] + (double)root[8] * root[8]);
+  job->model.info.unit_meters = 1.0;
+  if (up && end - up >= 4 && *up != 'Y') import_note_add(job, NOTE_axes_converted, 1, "the file's up axis is %.4s", up);
+  if (fabs(unit - 1.0) > 1e-6) import_note_add(job, NOTE_units_converted, 1, "one unit of the file is %g m; now 1 m", unit);
+}
+
+/* Any other format: Assimp delivers +Y up, and says so by the root where it had to turn something. */
+static void read_other_space(import_job *job) {
+  const float *rotation = job->model.rotation.data;
+  if (!strcmp(job->format, "x"))
+    import_note_add(job, NOTE_axes_converted, 1, "the file is left-handed; z became -z");
+  else if (fabsf(rotation[3]) < 0.9999f)
+    import_note_add(job, NOTE_axes_converted, 1, "the root turns the file's axes");
+}
+
+void import_space(import_job *job) {
+  job->model.info.up = SK_AXIS_POS_Y;
+  if (job->gltf) job->model.info.unit_meters = 1.0;
+  else if (!strcmp(job->format, "fbx")) read_fbx_space(job);
+  else if (!strcmp(job->format, "dae") || !strcmp(job->format, "zae")) read_collada_space(job);
+  else read_other_space(job);
+  if (job->request->up != SK_AXIS_UNKNOWN) job->model.info.up = job->request->up;
+}
+
+/* ---- what FBX has and Assimp does not tell ------------------------------------------------ */
+
+/* Objects of a kind: their names stand in the file behind their length (binary) or before a colon. */
+static size_t count_objects(const import_source *file, const char *binary, const char *text) {
+  bool is_binary = file->size > 20 && !memcmp(file->data, "Kaydara FBX Binary", 18);
+  const char *word = is_binary ? binary : text;
+  size_t length = strlen(word), i, count = 0;
+  for (i = 0; i + length <= file->size; i++)
+    count += file->data[i] == (uint8_t)word[0] && !memcmp(file->data + i, word, length);
+  return count;
+}
+
+static void note_layers(import_job *job) {
+  const import_source *file = job->files.sources.data;
+  size_t layers = count_objects(file, "\x0e" "AnimationLayer", "\tAnimationLayer: ");
+  size_t stacks = count_objects(file, "\x0e" "AnimationStack", "\tAnimationStack: ");
+  if (stacks && layers > stacks)
+    import_note_add(job, NOTE_animation_layers_ignored, layers - stacks, "%zu layers in %zu clips", layers, stacks);
+}
+
+/* Whether a joint is scaled, at rest or by a channel. */
+static bool is_scaled(const float *scale, size_t count) {
+  size_t i;
+  for (i = 0; i < 3 * count; i++)
+    if (fabsf(scale[i] - 1.0f) > 1e-4f) return true;
+  return false;
+}
+
+static void mark_scaled(const import_model *m, uint8_t *scaled) {
+  const sk_channel *channel = m->channels.data;
+  size_t i;
+  for (i = 0; i < m->nodes.count; i++) scaled[i] = is_scaled((const float *)m->scale.data + 3 * i, 1);
+  for (i = 0; i < m->channels.count; i++)
+    if (channel[i].path == SK_PATH_SCALE)
+      scaled[channel[i].joint] |= is_scaled((const float *)m->values.data + channel[i].values, channel[i].key_count);
+}
+
+/* InheritType 1 is what Assimp does; 0 and 2 treat the parent's scale otherwise, which shows only
+   where something above the joint is scaled. */
+static void note_scale_inheritance(import_job *job) {
+  const import_model *m = &job->model;
+  const struct aiNode *const *nodes = m->nodes.data;
+  uint8_t *scaled = sk_alloc_zero(m->nodes.count);
+  size_t j;
+  if (!scaled) return; /* a note less, nothing worse */
+  mark_scaled(m, scaled);
+  for (j = 0; j < m->nodes.count; j++) {
+    int32_t parent = ((const int32_t *)m->parents.data)[j];
+    if (parent < 0 || !scaled[parent]) continue;
+    if (metadata_number(nodes[j]->mMetaData, "InheritType", 1.0) != 1.0)
+      import_note_add(job, NOTE_scale_inheritance_ignored, 1, "'%.100s'", nodes[j]->mName.data);
+    scaled[j] = 1; /* and with it all below */
+  }
+  sk_free(scaled);
+}
+
+/* ---- formats that store whole frames ------------------------------------------------------- */
+
+static uint32_t number_at(const import_source *file, size_t at) {
+  const uint8_t *p = file->data + at;
+  if (at + 4 > file->size) return 0;
+  return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
+}
+
+/* Assimp reads the first frame. Where each header has the number of its frames: */
+static void note_frames(import_job *job) {
+  static const struct { const char *magic; size_t at; } table[] = {{"IDP2", 40}, {"IDP3", 76}, {"IDPO", 68}, {"IDPC", 76}};
+  const import_source *file = job->files.sources.data;
+  size_t i;
+  for (i = 0; i < sizeof table / sizeof *table; i++) {
+    uint32_t frames = number_at(file, table[i].at);
+    if (file->size < 4 || memcmp(file->data, table[i].magic, 4) || frames < 2 || frames > 65536) continue;
+    import_note_add(job, NOTE_morph_targets_dropped, frames - 1, "vertex frames after the first of %u", frames);
+  }
+}
+
+void import_note_format(import_job *job) {
+  note_frames(job);
+  if (strcmp(job->format, "fbx")) return;
+  note_layers(job);
+  note_scale_inheritance(job);
+}
