@@ -50,6 +50,7 @@ def clip_time(time: float, duration: float, loop: str = "wrap", ticks_per_second
 
 def unit(v: Array) -> Array:
     """v / |v|; zero stays zero."""
+    v = np.asarray(v, np.float64)
     n = np.linalg.norm(v, axis=-1, keepdims=True)
     return np.divide(v, n, out=np.zeros_like(v), where=n > 0)
 
