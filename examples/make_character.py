@@ -446,16 +446,16 @@ def face_normals(points: Array, faces: Faces) -> Array:
 
 # sRGB; each is a column of the palette texture, darker towards the bottom (ambient occlusion).
 COLORS = {
-    "suit": (58, 122, 184),
-    "shell": (247, 242, 230),
-    "yellow": (255, 205, 58),
+    "suit": (70, 140, 212),
+    "shell": (255, 252, 243),
+    "yellow": (255, 210, 48),
     "dark": (38, 52, 84),
     "sole": (70, 78, 104),
-    "coral": (255, 112, 82),
+    "coral": (255, 118, 86),
     "visor": (24, 30, 52),
 }
 COLUMN_WIDTH, RAMP_HEIGHT = 8, 16
-DARKEST = 0.42  # of the color, where no light comes
+DARKEST = 0.50  # of the color, where no light comes
 
 
 @dataclass
@@ -1328,7 +1328,7 @@ ARRAY_BUFFER, ELEMENT_ARRAY_BUFFER = 34962, 34963
 MATERIALS = {
     "Toy": {"metallicFactor": 0.0, "roughnessFactor": 0.6, "baseColorTexture": {"index": 0}},
     "Visor": {"metallicFactor": 0.0, "roughnessFactor": 0.15, "baseColorTexture": {"index": 0}},
-    "Eyes": {"metallicFactor": 0.0, "roughnessFactor": 0.4, "baseColorFactor": [0.62, 1.0, 0.95, 1.0]},
+    "Eyes": {"metallicFactor": 0.0, "roughnessFactor": 0.4, "baseColorFactor": [0.75, 1.0, 0.97, 1.0]},
 }
 
 

@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+import skinpy
+
 ROOT = Path(__file__).resolve().parents[1]
 SCRIPT = ROOT / "examples" / "make_character.py"
 FILE = ROOT / "skinpy" / "data" / "character.glb"
@@ -297,3 +299,21 @@ def test_textures_and_materials(glb: Glb, script: Any) -> None:
         if "TEXCOORD_0" in primitive["attributes"]:
             uv = glb.array(primitive["attributes"]["TEXCOORD_0"])
             assert np.all((uv >= 0.0) & (uv <= 1.0))
+
+
+@pytest.mark.parametrize("name", ["walk", "run", "wave"])
+def test_skinpy_poses_it_as_the_twin_does(glb: Glb, name: str) -> None:
+    model = skinpy.character()
+    assert [clip.name for clip in model.clips] == ["walk", "run", "wave"]
+    assert not model.report
+    for time in np.linspace(0.0, 0.95 * glb.duration(name), 7):
+        positions, _ = model.deform(model.palette(name, float(time)))
+        # float32 against float64, and SLERP against the twin's NLERP between keys that are close
+        np.testing.assert_allclose(positions, glb.posed(name, float(time)), atol=1e-4)
+
+
+def test_readme_pictures_are_small() -> None:
+    for name in ("character.png", "quickstart.png"):
+        data = (ROOT / "docs" / "images" / name).read_bytes()
+        assert data.startswith(b"\x89PNG\r\n\x1a\n")
+        assert len(data) < 200_000
