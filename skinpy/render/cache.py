@@ -39,9 +39,10 @@ def find_scene(model: Model, transport: str) -> Scene | None:
 def keep_scene(model: Model, transport: str, scene: Scene) -> None:
     """Keep a scene until its model is gone or others have taken its place."""
     key = (id(model), transport)
+    thread = gl.graphics_thread()
 
     def forget(reference: weakref.ref[Model]) -> None:
-        gl.graphics_thread().post(lambda context: _forget_scene(key, reference))
+        thread.post(lambda context: _forget_scene(key, reference))
 
     _scenes[key] = (weakref.ref(model, forget), scene)
     _scenes.move_to_end(key)

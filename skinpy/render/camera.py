@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -93,26 +92,7 @@ class Camera:
         is Z. `aspect` is the picture's width by its height; `margin` the share of it to leave free at each
         side. Raises ValueError for a wrong shape, axis, angle, aspect or margin.
         """
-        _check_frame(elevation, fov, aspect, margin)
-        corners, radius = _corners(bounds)
-        center = (corners[0] + corners[-1]) / 2
-        right, upward, back = _view_axes(up, azimuth, elevation)
-        across, along, toward = ((corners - center) @ axis for axis in (right, upward, back))
-        tangent = math.tan(math.radians(fov) / 2) * (1 - 2 * margin)
-        # A corner at depth `toward` is inside when |across - shift| <= (distance - toward) * tangent,
-        # and likewise upwards: each pair of sides gives a distance and the shift that centers between them.
-        wide, shift_right = _fit(across, toward, tangent * aspect)
-        high, shift_up = _fit(along, toward, tangent)
-        distance = max(wide, high, float(toward.max()) + radius * 0.1)
-        target = center + shift_right * right + shift_up * upward
-        return cls(
-            _vector("eye", target + distance * back),
-            _vector("target", target),
-            _vector("up", up_vector(up) if abs(elevation) < 89.9 else upward),
-            fov,
-            distance * _NEAR_SHARE,
-            distance + radius * _FAR_RADII,
-        )
+        return Framing(up, azimuth, elevation, fov, aspect, margin).camera(_corners(bounds))
 
     def axes(self) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
         """Right, up and back (towards the eye) of the picture in scene space: unit vectors (3,) float64."""
@@ -143,6 +123,65 @@ class Camera:
         return matrix
 
 
+@dataclass(frozen=True)
+class Framing:
+    """From where, and how tightly, a camera frames what it is given: the arguments of `Camera.frame`."""
+
+    up: str = "+Y"
+    azimuth: float = 30.0
+    elevation: float = 12.0
+    fov: float = 30.0
+    aspect: float = 4 / 3
+    margin: float = 0.06
+
+    def __post_init__(self) -> None:
+        _axes(self.up)
+        _check_fov(self.fov)
+        _check_positive("aspect", self.aspect)
+        if not -90 <= self.elevation <= 90:
+            raise ValueError(f"elevation is {self.elevation}; expected -90 to 90 degrees")
+        if not 0 <= self.margin <= 0.4:
+            raise ValueError(f"margin is {self.margin}; expected 0 to 0.4")
+
+    def directions(self) -> NDArray[np.float64]:
+        """(5, 3) float64: the points that lie farthest along these are all that the camera depends on.
+
+        They are the normals of the picture's four sides (left, right, bottom, top) and the way to the eye.
+        A point at depth `z` towards the eye and `x` across is inside when |x - shift| <= (distance - z) * t,
+        t being the tangent of half the angle: shift + distance * t >= x + z * t, and likewise with -x.
+        """
+        right, upward, back = _view_axes(self.up, self.azimuth, self.elevation)
+        wide, high = self._tangents()
+        return np.stack(
+            [back * wide - right, back * wide + right, back * high - upward, back * high + upward, back]
+        )
+
+    def camera(self, points: NDArray[np.float64]) -> Camera:
+        """The nearest camera that has all points (N, 3), N > 0, in the picture, centered."""
+        right, upward, back = _view_axes(self.up, self.azimuth, self.elevation)
+        wide, high = self._tangents()
+        lowest, highest = points.min(axis=0), points.max(axis=0)
+        radius = float(np.linalg.norm(highest - lowest)) / 2 or 1.0
+        center = (lowest + highest) / 2
+        left, right_, bottom, top, near = ((points - center) @ self.directions().T).max(axis=0)
+        # Each pair of opposite sides gives a distance, and the shift that centers between the two.
+        distance = max((left + right_) / (2 * wide), (bottom + top) / (2 * high), near + radius * 0.1)
+        target = center + (right_ - left) / 2 * right + (top - bottom) / 2 * upward
+        return Camera(
+            _vector("eye", target + distance * back),
+            _vector("target", target),
+            _vector("up", up_vector(self.up) if abs(self.elevation) < 89.9 else upward),
+            self.fov,
+            distance * _NEAR_SHARE,
+            distance + radius * _FAR_RADII,
+        )
+
+    def _tangents(self) -> tuple[float, float]:
+        """Of half the angle that may be filled, across and upwards."""
+        high = math.tan(math.radians(self.fov) / 2) * (1 - 2 * self.margin)
+        return high * self.aspect, high
+
+
 def _vector(name: str, value: ArrayLike) -> tuple[float, float, float]:
     try:
         array = np.asarray(value, np.float64)
@@ -168,25 +207,14 @@ def _check_fov(fov: float) -> None:
         raise ValueError(f"fov is {fov}; expected 1 to 170 degrees")
 
 
-def _check_frame(elevation: float, fov: float, aspect: float, margin: float) -> None:
-    _check_fov(fov)
-    _check_positive("aspect", aspect)
-    if not -90 <= elevation <= 90:
-        raise ValueError(f"elevation is {elevation}; expected -90 to 90 degrees")
-    if not 0 <= margin <= 0.4:
-        raise ValueError(f"margin is {margin}; expected 0 to 0.4")
-
-
-def _corners(bounds: ArrayLike) -> tuple[NDArray[np.float64], float]:
-    """The box's 8 corners, opposite ones first and last, and half its diagonal (1 where it is a point)."""
+def _corners(bounds: ArrayLike) -> NDArray[np.float64]:
+    """The box's 8 corners, (8, 3); of a unit box where there is none."""
     box = np.asarray(bounds, np.float64)
     if box.shape != (2, 3):
         raise ValueError(f"bounds has shape {box.shape}; expected (2, 3)")
     if not np.isfinite(box).all():
         box = np.array([[-0.5] * 3, [0.5] * 3])
-    radius = float(np.linalg.norm(box[1] - box[0])) / 2 or 1.0
-    choose: Sequence[Sequence[int]] = [[i >> 2 & 1, i >> 1 & 1, i & 1] for i in range(8)]
-    return box[choose, range(3)], radius
+    return np.stack(np.meshgrid(*box.T, indexing="ij"), axis=-1).reshape(-1, 3)
 
 
 def _view_axes(
@@ -200,10 +228,3 @@ def _view_axes(
     back = math.cos(rise) * level + math.sin(rise) * upward
     right = math.cos(turn) * side - math.sin(turn) * front
     return right, np.cross(back, right), back
-
-
-def _fit(offset: NDArray[np.float64], toward: NDArray[np.float64], tangent: float) -> tuple[float, float]:
-    """Distance and sideways shift of the eye with all of `offset` between two opposite sides."""
-    plus = float((offset + toward * tangent).max())
-    minus = float((toward * tangent - offset).max())
-    return (plus + minus) / (2 * tangent), (plus - minus) / 2

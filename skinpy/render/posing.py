@@ -14,6 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from skinpy.clip import Clip
 
+from .camera import Camera, Framing
+
 if TYPE_CHECKING:
     from skinpy._types import Loop, Rotation
     from skinpy.model import Model
@@ -23,9 +25,15 @@ if TYPE_CHECKING:
     PoseLike: TypeAlias = Pose | NDArray[np.float32]
 
 
-# The boxes around clips that were framed before: by model, then by the clip's number (None: rest pose).
-# Finding one costs a walk over the whole clip; a call of `render` for each frame would pay it each time.
-_boxes: weakref.WeakKeyDictionary[Model, dict[int | None, NDArray[np.float64]]] = weakref.WeakKeyDictionary()
+# Cameras of clips that were framed before: by model, then by the clip's number (None: rest pose) and aspect.
+# Framing walks over the whole clip; a call of `render` for each frame would pay it each time.
+_CameraKey: TypeAlias = tuple[int | None, float]
+_cameras: weakref.WeakKeyDictionary[Model, dict[_CameraKey, Camera]] = weakref.WeakKeyDictionary()
+_CAMERAS = 64  # of one model
+
+_FRAMING_FPS = 30.0
+_FRAMING_POINTS = 20_000_000  # looked at for one camera at most, but for eight times of the clip at least
+_FRAMING_CHUNK = 1_000_000
 
 
 class Poser:
@@ -60,10 +68,7 @@ class Poser:
             raise ValueError(f"time has shape {np.shape(time)}; expected one number, in seconds")
         if root is not None and np.shape(root) != (4, 4):
             raise ValueError(f"root has shape {np.shape(root)}; expected (4, 4)")
-        options: dict[str, Any] = {"loop": loop, "rotation": rotation, "root": root, "affine": True}
-        if self.has_mesh:
-            return self.model.palette(clip, time, **options)
-        return np.ascontiguousarray(self.model.globals(clip, time, **options)[:, :, 3])
+        return self._numbers(clip, time, loop, rotation, root)
 
     def of(self, pose: PoseLike) -> NDArray[np.float32]:
         """The numbers to draw for a Pose, or for a palette (S, 3|4, 4)."""
@@ -80,31 +85,60 @@ class Poser:
             raise ValueError(f"pose has shape {pose.shape}; expected ({slots}, 3, 4) or ({slots}, 4, 4)")
         return np.ascontiguousarray(pose[:, :3], np.float32)
 
-    def clip_bounds(self, clip: Clip | None, root: ArrayLike | None) -> NDArray[np.float64]:
-        """The box (2, 3) float64 around the whole clip, moved by `root`."""
-        box = self._box(clip)
-        if root is None or not np.isfinite(box).all():
-            return box
-        matrix = np.asarray(root, np.float64)
-        corners = np.stack(np.meshgrid(*box.T, indexing="ij"), axis=-1).reshape(-1, 3)
-        moved = corners @ matrix[:3, :3].T + matrix[:3, 3]
-        return np.stack([moved.min(axis=0), moved.max(axis=0)])
-
-    def _box(self, clip: Clip | None) -> NDArray[np.float64]:
-        boxes = _boxes.setdefault(self.model, {})
+    def clip_camera(self, clip: Clip | None, root: ArrayLike | None, aspect: float) -> Camera:
+        """The camera that has the whole clip in the picture, moved by `root`; None is the rest pose."""
+        framing = Framing(up=self.model.up, aspect=aspect)
         number = None if clip is None else next((i for i, c in enumerate(self.model.clips) if c is clip), -1)
-        if number == -1:  # a clip derived from one of the model's
-            return np.asarray(self.model.bounds(clip), np.float64)
-        if number not in boxes:
-            boxes[number] = np.asarray(self.model.bounds(clip), np.float64)
-        return boxes[number]
+        if root is not None or number == -1:  # -1: a clip derived from one of the model's
+            return framing.camera(self._extremes(clip, root, framing))
+        cameras = _cameras.setdefault(self.model, {})
+        if (number, aspect) not in cameras:
+            if len(cameras) >= _CAMERAS:
+                cameras.clear()
+            cameras[number, aspect] = framing.camera(self._extremes(clip, None, framing))
+        return cameras[number, aspect]
 
-    def pose_bounds(self, data: NDArray[np.float32]) -> NDArray[np.float64]:
-        """The box (2, 3) float64 around what `of` or `at` gave."""
+    def pose_camera(self, data: NDArray[np.float32], aspect: float) -> Camera:
+        """The camera that has one pose in the picture: what `of` or `at` gave."""
+        framing = Framing(up=self.model.up, aspect=aspect)
+        return framing.camera(_farthest(self._points(data), framing))
+
+    def _extremes(self, clip: Clip | None, root: ArrayLike | None, framing: Framing) -> NDArray[np.float64]:
+        """Of all points of the clip those that decide about the camera: (N, 3) float64."""
+        count = max(len(self.model.mesh.positions), len(self.model.skeleton.parents), 1)
+        times = np.zeros(1)
+        if clip is not None:
+            frames = min(clip.duration * _FRAMING_FPS, max(_FRAMING_POINTS // count, 8))
+            times = np.linspace(0.0, clip.duration, int(np.ceil(frames)) + 1)
+        step = max(1, _FRAMING_CHUNK // count)
+        chunks = []
+        for start in range(0, len(times), step):
+            data = self._numbers(clip, times[start : start + step], "clamp", "slerp", root)
+            chunks.append(_farthest(self._points(data), framing))
+        return np.concatenate(chunks)
+
+    def _numbers(
+        self, clip: Clip | None, time: ArrayLike, loop: Loop, rotation: Rotation, root: ArrayLike | None
+    ) -> NDArray[np.float32]:
+        """(..., S, 3, 4) palettes or (..., J, 3) joint positions at times of any shape."""
+        options: dict[str, Any] = {"loop": loop, "rotation": rotation, "root": root, "affine": True}
+        if self.has_mesh:
+            return self.model.palette(clip, time, **options)
+        return np.ascontiguousarray(self.model.globals(clip, time, **options)[..., 3])
+
+    def _points(self, data: NDArray[np.float32]) -> NDArray[np.float32]:
+        """(N, 3) all points of what `_numbers` gave."""
         points = self.model.deform(data, normals=False)[0] if self.has_mesh else data
-        if not len(points):
-            return np.full((2, 3), np.nan)
-        return np.stack([points.min(axis=0), points.max(axis=0)]).astype(np.float64)
+        return points.reshape(-1, 3)
+
+
+def _farthest(points: NDArray[np.float32], framing: Framing) -> NDArray[np.float64]:
+    """The points that lie farthest along the framing's directions; the origin where there are none."""
+    if not len(points):
+        return np.zeros((1, 3))
+    directions = framing.directions().astype(np.float32)
+    farthest: NDArray[np.intp] = (points @ directions.T).argmax(axis=0)
+    return points[farthest].astype(np.float64)
 
 
 def _one(data: NDArray[np.float32], axes: int) -> NDArray[np.float32]:

@@ -125,10 +125,10 @@ class Renderer:
         data = self._data(clip, time, pose, loop, rotation, root)
         if camera is None:
             if pose is not None:
-                camera = self._framed(self._poser.pose_bounds(data))
+                camera = self._poser.pose_camera(data, self._aspect)
             else:
                 camera = self._clip_camera(clip, root)
-        view = View(camera, self._size[0] / self._size[1], self._up)
+        view = View(camera, self._aspect, self._up)
         background = self._background
         gl.call(lambda context: _draw(parts, data, view, background, out))
         return out
@@ -212,11 +212,12 @@ class Renderer:
             raise ValueError("pose is given together with clip or root; expected either a pose or a clip")
         return self._poser.of(pose)
 
-    def _clip_camera(self, clip: ClipLike, root: ArrayLike | None) -> Camera:
-        return self._framed(self._poser.clip_bounds(self._poser.clip(clip), root))
+    @property
+    def _aspect(self) -> float:
+        return self._size[0] / self._size[1]
 
-    def _framed(self, bounds: NDArray[np.float64]) -> Camera:
-        return Camera.frame(bounds, up=self._poser.model.up, aspect=self._size[0] / self._size[1])
+    def _clip_camera(self, clip: ClipLike, root: ArrayLike | None) -> Camera:
+        return self._poser.clip_camera(self._poser.clip(clip), root, self._aspect)
 
     def _output(self, out: NDArray[np.uint8] | None) -> NDArray[np.uint8]:
         width, height = self._size
