@@ -108,7 +108,7 @@ make_venv() {
 install_skinpy() {
     say "building and installing skinpy with its extras: $1"
     quietly "$VENV/bin/python" -m pip --disable-pip-version-check install --editable ".[$1]" ||
-        fail "pip could not install skinpy (its words stand above). It needs a network or a full pip cache."
+        fail "pip could not install skinpy (its words stand above). It needs a network."
 }
 
 show() {
