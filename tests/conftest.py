@@ -9,6 +9,7 @@ without it.
 """
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -39,6 +40,9 @@ def shared_data() -> Path:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "ci: slow, for the full run alone (SKINPY_CI=1)")
+    # What a shell starts in the background ignores SIGINT, and Python then has no KeyboardInterrupt to test.
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
