@@ -1,4 +1,4 @@
-"""The command line: skinpy info, render and demo. Exit status 0, 1 for bad input, 2 for usage."""
+"""The command line: skinpy info, render and demo. Exit status 0, 1 for bad input, 2 for usage, 130 for Ctrl-C."""
 
 import argparse
 import json
@@ -24,8 +24,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             options.run(options)
         except KeyError as error:
             return _fail(error.args[0])
-        except (SkinpyError, OSError, ValueError, ImportError) as error:
-            return _fail(str(error))
+        except (SkinpyError, OSError, ValueError, IndexError, ImportError, MemoryError) as error:
+            return _fail(str(error) or type(error).__name__)
+        except KeyboardInterrupt:
+            return 130
     return 0
 
 

@@ -1,0 +1,131 @@
+"""The command line: what it prints, its exit status, errors in one line."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import skinpy
+from skinpy.__main__ import main
+
+CHARACTER = Path(skinpy.__file__).parent / "data" / "character.glb"
+
+
+def run(*arguments: object) -> int:
+    return main([str(argument) for argument in arguments])
+
+
+def test_info_shows_joints_mesh_and_clips(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("info", CHARACTER) == 0
+    shown = capsys.readouterr()
+    model = skinpy.character()
+    assert f"{len(model.skeleton)} joints" in shown.out
+    assert f"{len(model.mesh.positions)} vertices" in shown.out
+    for name in model.clips.names:
+        assert f"clip      {name!r}" in shown.out
+    assert shown.err == ""
+
+
+def test_info_as_json(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("info", CHARACTER, "--json") == 0
+    facts = json.loads(capsys.readouterr().out)
+    model = skinpy.character()
+    assert facts["joints"] == list(model.skeleton.names)
+    assert facts["parents"] == model.skeleton.parents.tolist()
+    assert facts["vertices"] == len(model.mesh.positions)
+    assert [clip["name"] for clip in facts["clips"]] == list(model.clips.names)
+    assert facts["clips"][0]["duration"] == model.clips[0].duration
+
+
+def test_info_build(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("info", "build", "--json") == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert facts["version"] == skinpy.__version__
+    assert facts["assimp_version"].split(".")[0] >= "6" and "glb" in facts["formats"]
+
+
+def test_info_of_names_that_are_not_utf8(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    model = skinpy.Model.from_arrays(
+        ["\udcff root"],
+        [-1],
+        [[[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]]],
+        positions=[[0, 0, 0], [1, 0, 0], [0, 1, 0]],
+        faces=[[0, 1, 2]],
+        joints=[[0]] * 3,
+        weights=[[1]] * 3,
+    )
+    model.save(tmp_path / "odd.skn")
+    assert run("info", tmp_path / "odd.skn", "--json") == 0
+    assert json.loads(capsys.readouterr().out)["joints"] == ["\ufffd root"]
+
+
+@pytest.mark.parametrize("arguments", [("--clip", "run", "--time", "0.3"), ("--clip", "1"), ()])
+def test_render_writes_a_picture(tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    image = pytest.importorskip("PIL.Image")
+    pytest.importorskip("moderngl")
+    picture = tmp_path / "out.png"
+    assert run("render", CHARACTER, "-o", picture, "--size", "80x60", *arguments) == 0
+    with image.open(picture) as opened:
+        assert opened.size == (80, 60) and opened.mode == "RGBA"
+        low, high = opened.getchannel("A").getextrema()
+    assert (low, high) == (0, 255)
+
+
+def test_demo_draws_the_character(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    image = pytest.importorskip("PIL.Image")
+    pytest.importorskip("moderngl")
+    picture = tmp_path / "demo.png"
+    assert run("demo", "-o", picture, "--size", "60x80", "--background", "#204060") == 0
+    assert str(picture) in capsys.readouterr().out
+    with image.open(picture) as opened:
+        assert opened.size == (60, 80)
+        assert opened.getpixel((0, 0)) == (0x20, 0x40, 0x60, 255)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("info", "missing.glb"), "missing.glb"),
+        (("info", "empty.glb"), "empty.glb"),
+        (("render", str(CHARACTER), "-o", "out.png", "--clip", "rnu"), "did you mean 'run'"),
+        (("render", str(CHARACTER), "-o", "out.png", "--clip", "7"), "clip 7"),
+        (("render", str(CHARACTER), "-o", "out.png", "--time", "nan"), "finite"),
+        (("render", str(CHARACTER), "-o", "out.xyz"), "xyz"),
+        (("render", str(CHARACTER), "-o", "no/such/folder/out.png"), "no/such/folder"),
+        (("render", str(CHARACTER), "-o", "out.png", "--background", "mauve-ish"), "background"),
+    ],
+)
+def test_bad_input_is_one_line_and_status_1(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    arguments: tuple[str, ...],
+    words: str,
+) -> None:
+    pytest.importorskip("moderngl")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "empty.glb").touch()
+    assert main(arguments) == 1
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert shown.err.startswith("skinpy: ") and shown.err.count("\n") == 1 and words in shown.err
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["empty.glb"]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [(), ("fly",), ("render", "x.glb"), ("render", "x.glb", "-o", "o.png", "--size", "0x5"), ("info",)],
+)
+def test_usage_is_status_2(arguments: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stop:
+        main(arguments)
+    assert stop.value.code == 2
+    assert "usage:" in capsys.readouterr().err
+
+
+def test_as_a_module_and_as_a_command() -> None:
+    command = [sys.executable, "-m", "skinpy", "--version"]
+    shown = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert shown.stdout.strip() == f"skinpy {skinpy.__version__}"
