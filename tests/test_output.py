@@ -110,7 +110,7 @@ def test_a_failure_leaves_the_old_file_and_nothing_else(frame: Any, tmp_path: Pa
 
 
 def test_missing_folder(frame: Any, tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError):
+    with pytest.raises(FileNotFoundError, match=r"no/a\.png'"):
         save_picture(tmp_path / "no" / "a.png", frame)
     assert os.listdir(tmp_path) == []
 

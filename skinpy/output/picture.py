@@ -95,8 +95,10 @@ def write_whole(path: Path, write: Callable[[io.BufferedWriter], object]) -> Non
         with draft.open("xb") as file:
             write(file)
         os.replace(draft, target)
-    except BaseException:
+    except BaseException as error:
         draft.unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.filename == str(draft):
+            error.filename = str(path)  # the caller knows nothing of the draft
         raise
 
 
