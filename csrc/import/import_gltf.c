@@ -270,14 +270,11 @@ void gltf_close(gltf *g) {
   sk_free(g->buffers);
   sk_free(g->nodes);
   sk_free(g->order);
-  sk_free(g->ends);
   sk_free(g->rewritten);
   sk_array_free(&g->entries);
   sk_array_free(&g->primitives);
   sk_array_free(&g->sets);
-  sk_array_free(&g->channels);
   sk_array_free(&g->text);
-  sk_array_free(&g->views);
   sk_array_free(&g->accessors);
   sk_array_free(&g->data);
   sk_free(g);

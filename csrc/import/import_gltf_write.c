@@ -3,7 +3,9 @@
    Nodes are called n0, n1, ... and meshes m0, m1, ..., so that channels, skins and meshes bind by
    index; all nodes lie below one root, so that a deep tree is no deep recursion; a mesh is listed
    once for each skin, because Assimp keeps the joints with the mesh. Vertices have no index list:
-   Assimp would put them in the order of their first use. All numbers are float32, dense and counted. */
+   Assimp would put them in the order of their first use. All numbers are float32, dense and counted.
+   Animations are not in it: Assimp takes their times through float32 milliseconds and adds channels
+   that the file does not have. */
 #include <stdio.h>
 #include <string.h>
 
@@ -17,23 +19,17 @@
 
 /* ---- numbers ---------------------------------------------------------------------- */
 
-static bool add_view(gltf *g, size_t offset, size_t bytes, int32_t *view) {
-  *view = g->view_count++;
-  return import_print(&g->views, "%s{\"buffer\":0,\"byteOffset\":%zu,\"byteLength\":%zu}", *view ? "," : "",
-                      offset, bytes);
-}
-
-static bool add_accessor(gltf *g, int32_t view, size_t count, uint32_t width, int32_t *accessor) {
-  const char *type = width == 1 ? "SCALAR" : width == 3 ? "VEC3" : width == 4 ? "VEC4" : "MAT4";
+/* One accessor over the one bufferView. */
+static bool add_accessor(gltf *g, size_t offset, size_t count, uint32_t width, int32_t *accessor) {
+  const char *type = width == 3 ? "VEC3" : width == 4 ? "VEC4" : "MAT4";
   *accessor = g->accessor_count++;
-  return import_print(&g->accessors,
-                      "%s{\"bufferView\":%d,\"componentType\":5126,\"count\":%zu,\"type\":\"%s\"}",
-                      *accessor ? "," : "", view, count, type);
+  return import_print(
+      &g->accessors, "%s{\"bufferView\":0,\"byteOffset\":%zu,\"componentType\":5126,\"count\":%zu,\"type\":\"%s\"}",
+      *accessor ? "," : "", offset, count, type);
 }
 
-/* The first `count` elements of an accessor of the file as an accessor of the rewritten one. */
-static sk_status put_accessor(import_job *job, int32_t index, const gltf_accessor *a, size_t count,
-                              int32_t *accessor) {
+/* An accessor of the file as one of the rewritten file. */
+static sk_status put_accessor(import_job *job, int32_t index, const gltf_accessor *a, int32_t *accessor) {
   gltf *g = job->gltf;
   size_t bytes = a->count * a->width * sizeof(float), offset = g->data.count;
   if (g->rewritten[index] < 0) {
@@ -41,21 +37,19 @@ static sk_status put_accessor(import_job *job, int32_t index, const gltf_accesso
     sk_status status = place ? gltf_accessor_floats(job, index, a, (float *)(void *)place)
                              : import_no_memory(job, bytes);
     if (status) return status;
-    if (!add_view(g, offset, bytes, &g->rewritten[index])) return import_no_memory(job, 1);
+    if (!add_accessor(g, offset, a->count, a->width, &g->rewritten[index])) return import_no_memory(job, 1);
   }
-  return add_accessor(g, g->rewritten[index], count, a->width, accessor) ? SK_OK : import_no_memory(job, 1);
+  *accessor = g->rewritten[index];
+  return SK_OK;
 }
 
 static sk_status put_identities(import_job *job, size_t count, int32_t *accessor) {
   gltf *g = job->gltf;
   size_t offset = g->data.count, bytes = count * 16 * sizeof(float), i;
   float *place = sk_array_extend(&g->data, bytes);
-  int32_t view;
   if (!place) return import_no_memory(job, bytes);
   for (i = 0; i < count; i++) place[16 * i] = place[16 * i + 5] = place[16 * i + 10] = place[16 * i + 15] = 1.0f;
-  return add_view(g, offset, bytes, &view) && add_accessor(g, view, count, 16, accessor)
-             ? SK_OK
-             : import_no_memory(job, 1);
+  return add_accessor(g, offset, count, 16, accessor) ? SK_OK : import_no_memory(job, 1);
 }
 
 /* ---- meshes ------------------------------------------------------------------------- */
@@ -148,7 +142,7 @@ static sk_status write_attribute(import_job *job, int32_t index, const char *nam
   gltf_accessor a;
   int32_t accessor;
   sk_status status = gltf_accessor_open(job, index, &a);
-  if (!status) status = put_accessor(job, index, &a, a.count, &accessor);
+  if (!status) status = put_accessor(job, index, &a, &accessor);
   if (!status && !import_print(&job->gltf->text, "%s\"%s\":%d", name[0] == 'P' ? "" : ",", name, accessor))
     status = import_no_memory(job, 1);
   return status;
@@ -257,7 +251,7 @@ static sk_status put_inverse_binds(import_job *job, int32_t skin, int32_t joints
   if (a.width != 16 || a.component != 5126 || a.count < (size_t)joints || !a.count)
     return sk_fail(job->error, SK_ERROR_IMPORT, "skins[%d] has %d joints; its inverse bind matrices are %zu",
                    skin, joints, a.width == 16 ? a.count : 0);
-  return put_accessor(job, (int32_t)index, &a, a.count, accessor);
+  return put_accessor(job, (int32_t)index, &a, accessor);
 }
 
 static sk_status write_skin(import_job *job, int32_t skin) {
@@ -295,107 +289,7 @@ static sk_status write_skins(import_job *job) {
   return status || import_print(&g->text, "]") ? status : import_no_memory(job, 1);
 }
 
-/* ---- animations ---------------------------------------------------------------------------- */
-
-typedef struct channel_source { /* one channel of the file, while it is looked at */
-  int32_t animation, number, node, path, input, output;
-  const char *interpolation;
-  gltf_accessor times, values;
-} channel_source;
-
-static bool drop_channel(import_job *job, const channel_source *c, const char *why) {
-  import_note_add(job, NOTE_channels_dropped, 1, "animations[%d].channels[%d]: %s", c->animation, c->number, why);
-  return false;
-}
-
-static int32_t path_of(const json *j, int32_t target) {
-  static const char *const names[] = {"translation", "rotation", "scale"};
-  int32_t token = json_member(j, target, "path"), i;
-  for (i = 0; i < SK_PATH_COUNT; i++)
-    if (json_equals(j, token, names[i])) return i;
-  return json_equals(j, token, "weights") ? SK_PATH_COUNT : -1;
-}
-
-/* Whether the channel moves a node of the scene; `marks` has 3 entries a node: the last animation
-   (plus 1) that has this path. */
-static bool channel_has_target(import_job *job, int32_t token, channel_source *c, int32_t *marks) {
-  gltf *g = job->gltf;
-  int32_t target = json_member(&g->json, token, "target");
-  c->node = (int32_t)json_index(&g->json, json_member(&g->json, target, "node"), -1);
-  c->path = path_of(&g->json, target);
-  if (c->path == SK_PATH_COUNT) {
-    import_note_add(job, NOTE_morph_targets_dropped, 1, "animations[%d].channels[%d] moves weights", c->animation, c->number);
-    return false;
-  }
-  if (c->path < 0) return drop_channel(job, c, "it has no path that moves a joint");
-  if (gltf_item(g, GLTF_NODES, c->node) < 0) return drop_channel(job, c, "its node does not exist");
-  if (!g->nodes[c->node].in_scene) return drop_channel(job, c, "its node is not in the scene");
-  if (marks[3 * c->node + c->path] == c->animation + 1) {
-    import_note_add(job, NOTE_channels_duplicate, 1, "animations[%d].channels[%d]", c->animation, c->number);
-    return false;
-  }
-  marks[3 * c->node + c->path] = c->animation + 1;
-  return true;
-}
-
-/* Opens the sampler's two accessors; `*usable` is false where its keys cannot be read as they are. */
-static sk_status open_sampler(import_job *job, int32_t sampler, channel_source *c, bool *usable) {
-  const json *j = &job->gltf->json;
-  int32_t kind;
-  size_t needed;
-  sk_status status;
-  *usable = false;
-  if (sampler < 0) return drop_channel(job, c, "its sampler does not exist"), SK_OK;
-  c->input = (int32_t)json_index(j, json_member(j, sampler, "input"), -1);
-  c->output = (int32_t)json_index(j, json_member(j, sampler, "output"), -1);
-  kind = json_member(j, sampler, "interpolation");
-  c->interpolation = json_equals(j, kind, "STEP") ? "STEP" : json_equals(j, kind, "CUBICSPLINE") ? "CUBICSPLINE" : "LINEAR";
-  status = gltf_accessor_open(job, c->input, &c->times);
-  if (!status) status = gltf_accessor_open(job, c->output, &c->values);
-  if (status) return status;
-  needed = c->times.count * (c->interpolation[0] == 'C' ? 3 : 1);
-  if (c->times.width != 1 || c->times.component != 5126 || !c->times.count)
-    return drop_channel(job, c, "its key times are no float32 numbers"), SK_OK;
-  if (c->values.width != sk_path_width((sk_path)c->path) || c->values.count < needed)
-    return drop_channel(job, c, "it has fewer values than keys"), SK_OK;
-  *usable = true;
-  return SK_OK;
-}
-
-static sk_status write_channel(import_job *job, const channel_source *c, sk_array *channels, int32_t number) {
-  static const char *const names[] = {"translation", "rotation", "scale"};
-  gltf *g = job->gltf;
-  size_t count = c->times.count * (c->interpolation[0] == 'C' ? 3 : 1);
-  int32_t input, output;
-  gltf_channel *place = sk_array_extend(&g->channels, 1);
-  sk_status status = place ? put_accessor(job, c->input, &c->times, c->times.count, &input)
-                           : import_no_memory(job, sizeof *place);
-  if (!status) status = put_accessor(job, c->output, &c->values, count, &output);
-  if (status) return status;
-  *place = (gltf_channel){c->animation, c->node, c->path, c->input, (uint32_t)c->times.count};
-  if (!import_print(&g->text, "%s{\"input\":%d,\"output\":%d,\"interpolation\":\"%s\"}", number ? "," : "", input,
-                    output, c->interpolation) ||
-      !import_print(channels, "%s{\"sampler\":%d,\"target\":{\"node\":%d,\"path\":\"%s\"}}", number ? "," : "",
-                    number, c->node, names[c->path]))
-    return import_no_memory(job, 1);
-  return SK_OK;
-}
-
-/* A channel of morph weights moves no joint, but the clip lasts as long as it. */
-static sk_status measure_weights(import_job *job, int32_t sampler, int32_t animation) {
-  const json *j = &job->gltf->json;
-  int64_t index = json_index(j, json_member(j, sampler, "input"), -1);
-  gltf_accessor times;
-  size_t i;
-  sk_status status = sampler < 0 ? SK_OK : gltf_accessor_open(job, index, &times);
-  if (status || sampler < 0 || times.width != 1 || times.component != 5126 || !times.data) return status;
-  for (i = 0; i < times.count; i++) {
-    float time;
-    memcpy(&time, times.data + i * times.stride, sizeof time);
-    if (!import_is_bad(time) && time > job->gltf->ends[animation]) job->gltf->ends[animation] = time;
-  }
-  return SK_OK;
-}
+/* ---- the whole ---------------------------------------------------------------------------------- */
 
 static bool append(sk_array *text, const sk_array *more) {
   char *place = sk_array_extend(text, more->count);
@@ -403,63 +297,10 @@ static bool append(sk_array *text, const sk_array *more) {
   return place != NULL;
 }
 
-static sk_status write_channels(import_job *job, int32_t index, const int32_t *samplers, int32_t sampler_count,
-                                sk_array *channels, int32_t *marks) {
-  const json *j = &job->gltf->json;
-  int32_t array = json_member(j, gltf_item(job->gltf, GLTF_ANIMATIONS, index), "channels"), token;
-  int32_t number = 0, written = 0;
-  sk_status status = SK_OK;
-  for (token = json_first(j, array); token >= 0 && !status; token = json_after(j, array, token)) {
-    channel_source c = {.animation = index, .number = number++};
-    int64_t wanted = json_index(j, json_member(j, token, "sampler"), -1);
-    int32_t sampler = wanted >= 0 && wanted < sampler_count ? samplers[wanted] : -1;
-    bool usable = channel_has_target(job, token, &c, marks);
-    if (c.path == SK_PATH_COUNT) status = measure_weights(job, sampler, index);
-    if (usable) status = open_sampler(job, sampler, &c, &usable);
-    if (usable && !status) status = write_channel(job, &c, channels, written++);
-  }
-  return status;
-}
-
-static sk_status write_animation(import_job *job, int32_t index, int32_t *marks) {
-  gltf *g = job->gltf;
-  int32_t array = json_member(&g->json, gltf_item(g, GLTF_ANIMATIONS, index), "samplers"), token, i = 0;
-  int32_t count = json_length(&g->json, array), *samplers = sk_alloc(sizeof(int32_t) * (size_t)(count + 1));
-  sk_array channels = SK_ARRAY(char);
-  sk_status status = SK_OK;
-  if (!samplers || !import_print(&g->text, "%s{\"samplers\":[", index ? "," : "")) {
-    sk_free(samplers);
-    return import_no_memory(job, sizeof(int32_t) * (size_t)count);
-  }
-  for (token = json_first(&g->json, array); token >= 0; token = json_after(&g->json, array, token))
-    samplers[i++] = token;
-  status = write_channels(job, index, samplers, count, &channels, marks);
-  if (!status && !(import_print(&g->text, "],\"channels\":[") && append(&g->text, &channels) &&
-                   import_print(&g->text, "]}")))
-    status = import_no_memory(job, 1);
-  sk_array_free(&channels);
-  sk_free(samplers);
-  return status;
-}
-
-static sk_status write_animations(import_job *job) {
-  gltf *g = job->gltf;
-  size_t bytes = sizeof(int32_t) * 3 * (size_t)(g->lists[GLTF_NODES].count + 1);
-  int32_t i, *marks = sk_alloc_zero(bytes);
-  sk_status status;
-  g->ends = sk_alloc_zero(sizeof *g->ends * (size_t)(g->lists[GLTF_ANIMATIONS].count + 1));
-  status = marks && g->ends && import_print(&g->text, ",\"animations\":[") ? SK_OK : import_no_memory(job, bytes);
-  for (i = 0; i < g->lists[GLTF_ANIMATIONS].count && !status; i++) status = write_animation(job, i, marks);
-  sk_free(marks);
-  return status || import_print(&g->text, "]") ? status : import_no_memory(job, 1);
-}
-
-/* ---- the whole ---------------------------------------------------------------------------------- */
-
 static bool write_data(gltf *g) {
   return import_print(&g->text, ",\"accessors\":[") && append(&g->text, &g->accessors) &&
-         import_print(&g->text, "],\"bufferViews\":[") && append(&g->text, &g->views) &&
-         import_print(&g->text, "],\"buffers\":[{\"byteLength\":%zu,\"uri\":\"" REWRITTEN_DATA "\"}]}", g->data.count);
+         import_print(&g->text, "],\"bufferViews\":[{\"buffer\":0,\"byteLength\":%zu}]", g->data.count) &&
+         import_print(&g->text, ",\"buffers\":[{\"byteLength\":%zu,\"uri\":\"" REWRITTEN_DATA "\"}]}", g->data.count);
 }
 
 /* The strings of the file stay readable: its own bytes are kept under another name. */
@@ -481,15 +322,13 @@ sk_status gltf_write(import_job *job) {
   g->entries = SK_ARRAY(gltf_entry);
   g->primitives = SK_ARRAY(gltf_primitive);
   g->sets = SK_ARRAY(gltf_set);
-  g->channels = SK_ARRAY(gltf_channel);
-  g->text = g->views = g->accessors = SK_ARRAY(char);
+  g->text = g->accessors = SK_ARRAY(char);
   g->data = SK_ARRAY(uint8_t);
   for (i = 0; i < g->lists[GLTF_ACCESSORS].count; i++) g->rewritten[i] = -1;
   status = make_entries(job);
   if (!status) status = write_nodes(job);
   if (!status) status = write_meshes(job);
   if (!status) status = write_skins(job);
-  if (!status) status = write_animations(job);
   if (!status && !write_data(g)) status = import_no_memory(job, 1);
   return status ? status : serve(job);
 }

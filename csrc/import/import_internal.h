@@ -145,13 +145,6 @@ typedef struct gltf_entry { /* a mesh of the rewritten file: a mesh of the file 
   int32_t first_primitive, primitive_count;
 } gltf_entry;
 
-typedef struct gltf_channel {
-  int32_t animation, node;
-  int32_t path;         /* sk_path */
-  int32_t times;        /* accessor */
-  uint32_t key_count;
-} gltf_channel;
-
 typedef struct gltf {
   json json;
   gltf_list lists[GLTF_LIST_COUNT];
@@ -164,14 +157,11 @@ typedef struct gltf {
   sk_array entries;        /* gltf_entry */
   sk_array primitives;     /* gltf_primitive */
   sk_array sets;           /* gltf_set */
-  sk_array channels;       /* gltf_channel, in the file's order */
   sk_array text;           /* the rewritten JSON */
-  sk_array views;          /* its bufferViews, and its accessors, as text */
-  sk_array accessors;
+  sk_array accessors;      /* its accessors, as text */
   sk_array data;           /* uint8_t: its one buffer, dense float32 */
-  int32_t *rewritten;      /* of GLTF_ACCESSORS: bufferView in the rewritten file, or -1 */
-  int32_t view_count, accessor_count; /* of the rewritten file */
-  double *ends;            /* of GLTF_ANIMATIONS: last key of its morph weights, seconds */
+  int32_t *rewritten;      /* of GLTF_ACCESSORS: number in the rewritten file, or -1 */
+  int32_t accessor_count;  /* of the rewritten file */
 } gltf;
 
 /* ---- the model in the making ------------------------------------------------------ */
@@ -332,6 +322,34 @@ sk_status import_materials(import_job *job);
 int32_t import_material_of(const import_job *job, int64_t index);
 sk_status import_meshes(import_job *job);
 sk_status import_clips(import_job *job);
+
+typedef struct import_track { /* the keys of one channel */
+  int32_t joint;
+  sk_path path;
+  sk_interpolation interpolation;
+  uint32_t count;                    /* keys; a cubic one is three values: tangent in, value, tangent out */
+  const float *times, *values;       /* of glTF, seconds; or else */
+  const struct aiVectorKey *vectors; /* as Assimp has them, ticks */
+  const struct aiQuatKey *quats;
+} import_track;
+
+typedef struct import_time_line { uint64_t first; uint32_t count; uint64_t hash; } import_time_line;
+
+#define IMPORT_RECENT 32 /* time lines that a new channel is compared with */
+
+typedef struct import_clip { /* what lives as long as the clips are made */
+  import_job *job;
+  double ticks_per_second;
+  sk_array keys;            /* scratch of one channel */
+  uint8_t *taken;           /* a bit for each path of each joint that has its channel */
+  import_time_line recent[IMPORT_RECENT];
+  uint32_t recent_count;
+  char title[100];          /* the clip in messages */
+} import_clip;
+
+sk_status import_add_channel(import_clip *clip, const import_track *track);
+/* import_gltf_clip.c: the channels of animations[index]; `*last` is its last key, seconds. */
+sk_status gltf_add_channels(import_clip *clip, int32_t index, double *last);
 /* import_collada.c: after all is bound, joints get the names that people know. */
 sk_status import_collada_names(import_job *job);
 /* import_space.c: axes, units, and what a format has that Assimp does not deliver. */
