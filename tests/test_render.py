@@ -9,6 +9,7 @@ from __future__ import annotations
 import gc
 import io
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -18,6 +19,7 @@ import time as clock
 import warnings
 import weakref
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import builders
@@ -793,6 +795,18 @@ def test_includes_by_name_and_by_define(sources: dict[str, str]) -> None:
 def test_a_missing_shader_file() -> None:
     with pytest.raises(ShaderError, match=r"'absent\.vert'"):
         shaders.Source("absent.vert", {})
+
+
+# ------------------------------------------------------------------------------------------------ documents
+
+
+def test_the_examples_of_the_page_run(tmp_path: Path, monkeypatch: Any) -> None:
+    pytest.importorskip("PIL")
+    page = Path(__file__).resolve().parent.parent / "docs" / "rendering.md"
+    blocks = re.findall(r"^```python\n(.*?)^```", page.read_text("utf-8"), re.MULTILINE | re.DOTALL)
+    monkeypatch.chdir(tmp_path)
+    exec(compile("".join(blocks), str(page), "exec"), {})
+    assert (tmp_path / "walk.png").is_file()
 
 
 # ------------------------------------------------------------------------------------------------ real files

@@ -14,7 +14,7 @@ from .camera import Camera
 _LIGHT = (0.72, 0.70, 0.66)
 _SKY = (0.33, 0.35, 0.39)
 _GROUND = (0.13, 0.12, 0.11)
-# The light stands behind the eye's left shoulder: to the right of the picture, up, and to the eye.
+# The light stands behind the eye's left shoulder. In the axes of the picture:
 _LIGHT_RIGHT, _LIGHT_UP, _LIGHT_BACK = -0.45, 0.75, 0.80
 
 
