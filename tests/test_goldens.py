@@ -234,7 +234,8 @@ def named_joints(
     for row, name in enumerate(golden.values["node_name"].tolist()):
         if name in skip:
             continue
-        name = (ids or {}).get(name, name)
+        if name not in names:
+            name = (ids or {}).get(name, name)
         assert names.count(name) >= 1, f"{name!r} is not among {names}"
         rows[row] = names.index(name)
     return rows
