@@ -425,8 +425,8 @@ def grid_faces(rows: int, columns: int, *, pole: bool = False) -> Faces:
     )
     faces = np.concatenate([np.stack([a, b, c], axis=1), np.stack([a, c, d], axis=1)])
     if pole:
-        j = np.arange(columns)
-        fan = np.stack([np.zeros_like(j), first + j, first + (j + 1) % columns], axis=1)
+        rim_point = np.arange(columns)
+        fan = np.stack([0 * rim_point, first + rim_point, first + (rim_point + 1) % columns], axis=1)
         faces = np.concatenate([fan, faces])
     return faces
 
@@ -473,19 +473,19 @@ class Figure:
     parts: list[Part] = field(default_factory=list)
 
     def add(
-        self, points: Array, faces: Faces, weights: Array, color: str | list[str], **options: object
+        self,
+        points: Array,
+        faces: Faces,
+        weights: Array,
+        color: str | list[str],
+        *,
+        normals: Array | None = None,
+        material: str = "Toy",
     ) -> None:
-        normals = options.get("normals")
-        self.parts.append(
-            Part(
-                points,
-                normals if isinstance(normals, np.ndarray) else face_normals(points, faces),
-                faces,
-                weights,
-                [color] * len(faces) if isinstance(color, str) else color,
-                str(options.get("material", "Toy")),
-            )
-        )
+        """One color for all faces, or one for each; without normals they are made from the faces."""
+        colors = [color] * len(faces) if isinstance(color, str) else color
+        normals = face_normals(points, faces) if normals is None else normals
+        self.parts.append(Part(points, normals, faces, weights, colors, material))
 
     def add_mirrored(self, part: Part) -> None:
         """The same on the right side."""
@@ -643,14 +643,17 @@ def rim(curve: Array, outward: Array, half: tuple[float, float], rows: int) -> t
     return (curve + ring).reshape(-1, 3), grid_faces(rows, len(curve))
 
 
-def around(shape: Field, center: Array, axis: Array, n: int) -> Array:
-    """Where rays from `center`, at right angles to `axis`, leave the shape."""
+def circle(axis: Array, n: int) -> Array:
+    """Unit vectors at right angles to `axis`, evenly around it."""
     helper = np.array([0.0, 0.0, 1.0]) if abs(axis[2]) < 0.9 else np.array([1.0, 0.0, 0.0])
     u = unit(np.cross(helper, axis))
-    v = np.cross(axis, u)
     angle = 2.0 * np.pi * np.arange(n) / n
-    ray = np.cos(angle)[:, None] * u + np.sin(angle)[:, None] * v
-    low, high = np.zeros(n), np.full(n, 0.4)
+    return np.cos(angle)[:, None] * u + np.sin(angle)[:, None] * np.cross(axis, u)
+
+
+def around(shape: Field, center: Array, axis: Array, n: int) -> Array:
+    """Where rays from `center`, at right angles to `axis`, leave the shape."""
+    ray = circle(axis, n)
     inside = np.linspace(0.0, 0.4, 81)
     values = np.stack([shape(center + ray * t) for t in inside])
     first = np.argmax(values > 0.0, axis=0)
@@ -664,13 +667,9 @@ def around(shape: Field, center: Array, axis: Array, n: int) -> Array:
 
 def lathe(origin: Array, axis: Array, profile: list[tuple[float, float]], n: int) -> tuple[Array, Faces]:
     """Turns (height, radius) rows around an axis, from the tip (radius 0) downwards."""
-    helper = np.array([0.0, 0.0, 1.0]) if abs(axis[2]) < 0.9 else np.array([1.0, 0.0, 0.0])
-    u = unit(np.cross(helper, axis))
-    v = np.cross(axis, u)
-    angle = 2.0 * np.pi * np.arange(n) / n
-    circle = np.cos(angle)[:, None] * u + np.sin(angle)[:, None] * v
+    ring = circle(axis, n)
     rows = [origin + axis * profile[0][0] + np.zeros((1, 3))]
-    rows += [origin + axis * h + circle * r for h, r in profile[1:]]
+    rows += [origin + axis * h + ring * r for h, r in profile[1:]]
     return np.concatenate(rows), grid_faces(len(profile) - 1, n, pole=True)
 
 
@@ -927,28 +926,19 @@ class Motion:
     turns: dict[str, Array]
 
     def set_arm(
-        self,
-        side: str,
-        direction: Array,
-        flex: Array,
-        bend: Array,
-        twist: Array | float = 0.0,
-        curl: Array | float = 0.3,
+        self, side: str, direction: Array, flex: Array, bend: Array, twist: Array, curl: Array
     ) -> None:
         """`flex` is where the forearm goes when the elbow bends; directions are the chest's own."""
         sign = 1.0 if side == "Left" else -1.0
         rest = ARM * np.array([sign, 1.0, 1.0])
         hinge = np.cross(rest, FORWARD)
-        shoulder = (
-            self.turns["Chest"] if side + "Shoulder" not in self.turns else self.turns[side + "Shoulder"]
-        )
-        self.turns[side + "Shoulder"] = shoulder
+        self.turns.setdefault(side + "Shoulder", self.turns["Chest"])
         upper = self.turns["Chest"] @ aim(rest, FORWARD, direction, flex)
         lower = upper @ about(hinge, bend)
-        hand = lower @ about(rest, np.asarray(twist) + np.zeros(len(bend)))
+        hand = lower @ about(rest, twist)
         self.turns[side + "UpperArm"], self.turns[side + "LowerArm"] = upper, lower
         self.turns[side + "Hand"] = hand
-        self.turns[side + "Fingers"] = hand @ turn(2, -sign * np.asarray(curl) + np.zeros(len(bend)))
+        self.turns[side + "Fingers"] = hand @ turn(2, -sign * curl)
 
     def set_leg(self, side: str, ankle: Array, foot: Array, toe: Array, pole: Array) -> None:
         """Two-joint inverse kinematics: the knee goes towards the pole."""
@@ -1029,45 +1019,33 @@ def stance_foot(gait: Gait, phase: Array) -> tuple[Array, Array, Array]:
     flat = gait.front - gait.speed * gait.period * phase
     early = gait.strike * (1.0 - smooth(phase / gait.flat_from))
     late = gait.push * np.clip((phase - gait.flat_to) / (gait.stance - gait.flat_to), 0.0, 1.0) ** 2
-    y, z = np.empty_like(phase), np.empty_like(phase)
-    heel_y, heel_z = HEEL[1], flat + HEEL[2] + HEEL_RADIUS * early
-    toe_y, toe_z = TOE[1], flat + TOE[2] - ANKLE[2]
-    for pitch, from_y, from_z, part, py, pz in (
-        (early, ANKLE[1] - HEEL[1], -HEEL[2], phase < gait.flat_from, heel_y, heel_z),
-        (late, ANKLE[1] - TOE[1], ANKLE[2] - TOE[2], phase >= gait.flat_from, toe_y, toe_z),
-    ):
-        y = np.where(part, py + np.cos(pitch) * from_y - np.sin(pitch) * from_z, y)
-        z = np.where(part, pz + np.sin(pitch) * from_y + np.cos(pitch) * from_z, z)
-    return y, z, early + late
+    on_heel = phase < gait.flat_from
+    pitch = early + late
+    # The turning point, and the way from it to the ankle of a flat foot, each (height, forward).
+    point_y = np.where(on_heel, HEEL[1], TOE[1])
+    point_z = flat + np.where(on_heel, HEEL[2] + HEEL_RADIUS * early, TOE[2] - ANKLE[2])
+    arm_y = np.where(on_heel, ANKLE[1] - HEEL[1], ANKLE[1] - TOE[1])
+    arm_z = np.where(on_heel, -HEEL[2], ANKLE[2] - TOE[2])
+    y = point_y + np.cos(pitch) * arm_y - np.sin(pitch) * arm_z
+    z = point_z + np.sin(pitch) * arm_y + np.cos(pitch) * arm_z
+    return y, z, pitch
 
 
 def foot_track(gait: Gait, phase: Array) -> tuple[Array, Array, Array, Array]:
     """Ankle height and forward, pitch of the foot, pitch of the toes; any phase."""
     phase = phase % 1.0
-    on_ground = stance_foot(gait, np.minimum(phase, gait.stance))
-    u = np.clip((phase - gait.stance) / (1.0 - gait.stance), 0.0, 1.0)
-    step = 1e-5
-    ends = np.array([0.0, step, gait.stance - step, gait.stance])
-    result = []
-    swing_time = gait.period * (1.0 - gait.stance)
-    for value, key, fall in zip(on_ground, stance_foot(gait, ends), (gait.drop, 0.0, 0.0), strict=True):
-        slope = (1.0 - gait.stance) / step
-        swing = hermite(
-            u, key[3], key[0], (key[3] - key[2]) * slope, (key[1] - key[0]) * slope - fall * swing_time
-        )
-        result.append(np.where(phase < gait.stance, value, swing))
-    y, z, pitch = result
-    w = u**gait.lift_skew
-    y = y + np.where(phase < gait.stance, 0.0, gait.lift * (np.sin(np.pi * w) ** 2))
-    bent = np.where(
-        phase < gait.flat_to,
-        0.0,
-        -gait.push * np.clip((phase - gait.flat_to) / (gait.stance - gait.flat_to), 0, 1) ** 2,
-    )
-    relative = np.where(phase < gait.stance, bent, -gait.push * (1.0 - smooth(u / 0.85)))
-    heel_phase = phase < gait.flat_from
-    relative = np.where(heel_phase, 0.0, relative)
-    return y, z, pitch, pitch + relative
+    grounded = phase < gait.stance
+    stand = stance_foot(gait, np.minimum(phase, gait.stance))
+    u = np.clip((phase - gait.stance) / (1.0 - gait.stance), 0.0, 1.0)  # through the swing
+    step = 1e-5  # of the phase: the swing begins and ends as fast as the foot moves on the ground
+    ends = stance_foot(gait, np.array([0.0, step, gait.stance - step, gait.stance]))
+    scale = (1.0 - gait.stance) / step
+    swing = [hermite(u, k[3], k[0], (k[3] - k[2]) * scale, (k[1] - k[0]) * scale) for k in ends]
+    swing[0] += gait.lift * np.sin(np.pi * u**gait.lift_skew) ** 2
+    swing[0] += (u**2 - u**3) * gait.drop * gait.period * (1.0 - gait.stance)
+    y, z, pitch = (np.where(grounded, on, off) for on, off in zip(stand, swing, strict=True))
+    level = np.where(phase < gait.flat_to, pitch, 0.0)  # toes: with the rolling foot, then on the ground
+    return y, z, pitch, np.where(grounded, level, pitch - gait.push * (1.0 - smooth(u / 0.85)))
 
 
 def loop_phase(period: float, keys_per_second: int = 25) -> Array:
@@ -1130,7 +1108,20 @@ def highest_hips(steps: tuple[Step, ...], way: Array, hips: Array, stretch: floa
 
 
 def make_walk() -> tuple[Array, Motion]:
-    gait = Gait(1.0, 0.74, 0.60, 0.13, 0.34, -0.36, 0.80, 0.215, 0.040, 0.75, 0.092, 0.15)
+    gait = Gait(
+        period=1.0,
+        speed=0.74,
+        stance=0.60,
+        flat_from=0.13,
+        flat_to=0.34,
+        strike=-0.36,
+        push=0.80,
+        front=0.215,
+        lift=0.040,
+        lift_skew=0.75,
+        width=0.092,
+        drop=0.15,
+    )
     phase = loop_phase(gait.period)
     steps = steps_of(gait, phase)
     zero = np.zeros_like(phase)
@@ -1167,7 +1158,7 @@ def swing_arm(
     out = np.full_like(swing, np.sin(spread))
     down = [sign * out, -np.cos(spread) * np.cos(swing), np.cos(spread) * np.sin(swing)]
     flex = [-sign * (inward + 0.0 * out), np.sin(swing), np.cos(swing)]
-    motion.set_arm(side, np.stack(down, axis=1), np.stack(flex, axis=1), bend, curl=curl)
+    motion.set_arm(side, np.stack(down, axis=1), np.stack(flex, axis=1), bend, 0.0 * out, curl + 0.0 * out)
 
 
 def set_head(motion: Motion, phase: Array, nod: float, lean: float) -> None:
@@ -1179,15 +1170,25 @@ def set_head(motion: Motion, phase: Array, nod: float, lean: float) -> None:
 
 
 def halfway(a: Array, b: Array) -> Array:
-    return quaternion_matrix(unit_sum(matrix_quaternion(a), matrix_quaternion(b)))
-
-
-def unit_sum(a: Array, b: Array) -> Array:
-    return unit(a + np.where(np.sum(a * b, axis=1) < 0.0, -1.0, 1.0)[:, None] * b)
+    p, q = matrix_quaternion(a), matrix_quaternion(b)
+    return quaternion_matrix(unit(p + np.where(np.sum(p * q, axis=1) < 0.0, -1.0, 1.0)[:, None] * q))
 
 
 def make_run() -> tuple[Array, Motion]:
-    gait = Gait(0.7, 2.1, 0.33, 0.05, 0.10, -0.10, 0.90, 0.120, 0.150, 0.80, 0.066, 0.9)
+    gait = Gait(
+        period=0.7,
+        speed=2.1,
+        stance=0.33,
+        flat_from=0.05,
+        flat_to=0.10,
+        strike=-0.10,
+        push=0.90,
+        front=0.120,
+        lift=0.150,
+        lift_skew=0.80,
+        width=0.066,
+        drop=0.9,
+    )
     phase = loop_phase(gait.period, 40)
     steps = steps_of(gait, phase)
     zero = np.zeros_like(phase)
@@ -1227,7 +1228,7 @@ def make_wave() -> tuple[Array, Motion]:
     motion = Motion(highest_hips(steps, way, hips, 0.990), {"Hips": hips})
     motion.turns["Spine"] = turn(2, 0.03 * early) @ turn(1, -0.02 * early)
     motion.turns["Chest"] = turn(2, 0.07 * early + 0.015 * beat) @ turn(1, 0.06 * early) @ turn(0, -0.03 * up)
-    motion.turns["Head"] = turn(2, -0.13 * early) @ turn(1, -0.10 * early) @ turn(0, -0.04 * up + 0.0 * zero)
+    motion.turns["Head"] = turn(2, -0.13 * early) @ turn(1, -0.10 * early) @ turn(0, -0.04 * up)
     motion.turns["Neck"] = halfway(motion.turns["Chest"], motion.turns["Head"])
     late = pulse(phase, 0.08, 0.30, 0.84, 1.0) - up
     motion.turns["Antenna"] = (
@@ -1244,18 +1245,12 @@ def raise_arm(motion: Motion, up: Array, beat: Array) -> None:
     lift = 0.30 + up * 1.42 + 0.05 * beat  # from straight down, radians
     direction = np.stack([-np.sin(lift), -np.cos(lift), 0.10 + 0.10 * up], axis=1)
     opened = 1.15 * up  # how far the bend turns from forward to upward
-    inside = np.stack(
-        [np.cos(lift), -np.sin(lift), np.zeros_like(lift)], axis=1
-    )  # square to the arm, inwards when it hangs
-    upward = -inside
-    flex = (
-        FORWARD * np.cos(opened)[:, None]
-        + upward * np.sin(opened)[:, None]
-        + 0.45 * (1.0 - up)[:, None] * inside
-    )
+    # Square to the arm: inwards while it hangs, downwards once it is up.
+    inside = np.stack([np.cos(lift), -np.sin(lift), np.zeros_like(lift)], axis=1)
+    flex = FORWARD * np.cos(opened)[:, None] + inside * (0.45 * (1.0 - up) - np.sin(opened))[:, None]
     motion.turns["RightShoulder"] = motion.turns["Chest"] @ turn(2, -0.30 * up)
     bend = 0.35 + 0.80 * up + 0.38 * beat
-    motion.set_arm("Right", direction, flex, bend, twist=-0.35 * up, curl=0.45 * (1.0 - up) - 0.10 * up)
+    motion.set_arm("Right", direction, flex, bend, -0.35 * up, 0.45 * (1.0 - up) - 0.10 * up)
 
 
 # -- to keys
