@@ -1,4 +1,4 @@
-"""The command line: skinpy info, render and demo. Exit status 0, 1 for bad input, 2 for usage, 130 for Ctrl-C."""
+"""The command line: skinpy info, render and demo. Exit status 0, 1 bad input, 2 usage, 130 Ctrl-C."""
 
 import argparse
 import json

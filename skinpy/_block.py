@@ -149,9 +149,13 @@ def section(block: _core.Block, name: str) -> Array:
             row = (stride // dtype.itemsize,)
     count = rows * (stride // dtype.itemsize)
     array = np.frombuffer(memory(block), dtype, count, offset) if rows else np.empty(0, dtype)
-    array = array.reshape((rows, *row))
+    return read_only(array.reshape((rows, *row)))
+
+
+def read_only(array: Array) -> Array:
+    """A view of `array` that nobody can make writable again."""
     array.flags.writeable = False
-    return array
+    return array[...]
 
 
 def info(block: _core.Block) -> Any:

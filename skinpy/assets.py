@@ -43,8 +43,7 @@ class Skeleton:
     def rest_global(self) -> Floats:
         """(J,4,4) rest transform to scene space, the root's included."""
         matrices = _core.Model(self._block, ()).globals()
-        matrices.flags.writeable = False
-        return matrices
+        return _block.read_only(matrices)
 
     @cached_property
     def _numbers(self) -> dict[str, int]:
@@ -142,8 +141,7 @@ class Mesh:
         for name, (_, _, values) in streams.items():
             if values is not None:
                 buffer[name][:, : values.shape[1]] = values
-        buffer.flags.writeable = False
-        return buffer
+        return _block.read_only(buffer)
 
     @property
     def format(self) -> str:

@@ -1,0 +1,378 @@
+"""Models as objects: assets, reports, clips of elsewhere, keeping, immutability, threads."""
+
+import copy
+import pickle
+import threading
+import time
+import weakref
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import skinpy
+from skinpy import _block, _core
+
+IDENTITY = np.eye(4, dtype=np.float32)
+
+
+@pytest.fixture(scope="module")
+def model() -> skinpy.Model:
+    return skinpy.character()
+
+
+def chain(names: str = "abc") -> skinpy.Model:
+    """Joints one above the other, a triangle on them."""
+    rest = np.tile(IDENTITY, (len(names), 1, 1))
+    rest[1:, 1, 3] = 1
+    return skinpy.Model.from_arrays(
+        list(names),
+        list(range(-1, len(names) - 1)),
+        rest,
+        positions=[[0, 0, 0], [1, 0, 0], [0, 1, 0]],
+        faces=[[0, 1, 2]],
+        joints=[[0], [1], [1]],
+        weights=[[1]] * 3,
+    )
+
+
+def turning(joints: str = "abc", name: str = "turn") -> skinpy.Clip:
+    """A quarter turn about z of every joint within a second."""
+    keys = np.zeros((2, len(joints), 4))
+    keys[0, :, 3] = 1
+    keys[1] = (0, 0, np.sqrt(0.5), np.sqrt(0.5))
+    return skinpy.Clip.from_arrays(name, times=[0, 1], joints=list(joints), rotation=keys)
+
+
+def nodding(model: skinpy.Model) -> skinpy.Clip:
+    """A clip that holds the last joint of `model` turned."""
+    keys = [[[0, 0, 0.6, 0.8]]] * 2
+    return skinpy.Clip.from_arrays("nod", fps=1, joints=[model.skeleton.names[-1]], rotation=keys)
+
+
+# ---- the block's records ---------------------------------------------------------------------------
+
+
+def test_records_have_the_sizes_of_the_core(model: skinpy.Model) -> None:
+    sections = {name: _block.section(model._block, name) for name in model._block.sections}
+    sections["REPORT"] = np.zeros(1, _block.RECORDS["REPORT"])
+    block = _block.pack(sections, model.mesh.slots.shape[1])
+    assert set(_block.RECORDS) <= set(block.sections)
+    for name, record in _block.RECORDS.items():
+        assert block.sections[name][2] == record.itemsize
+
+
+def test_sections_are_aligned_and_inside(model: skinpy.Model) -> None:
+    for offset, rows, stride in model._block.sections.values():
+        assert offset % 64 == 0 and offset + rows * stride <= model._block.nbytes
+
+
+def test_a_changed_block_is_refused(model: skinpy.Model) -> None:
+    data = bytearray(_block.memory(model._block))
+    offset, rows, _ = model._block.sections["JOINT_PARENTS"]
+    np.frombuffer(data, np.int32, rows, offset)[3] = 3
+    with pytest.raises(skinpy.LoadError, match="joint 3 has parent 3"):
+        skinpy.load(bytes(data))
+    with pytest.raises(skinpy.LoadError, match="bytes"):
+        skinpy.load(bytes(data)[:-64])
+
+
+# ---- assets -----------------------------------------------------------------------------------------
+
+
+def test_assets_are_read_only_views(model: skinpy.Model) -> None:
+    arrays = [
+        *(getattr(model.skeleton, n) for n in ("parents", "translation", "rotation", "scale", "rest_local")),
+        model.skeleton.rest_global,
+        *(getattr(model.mesh, n) for n in ("positions", "normals", "uvs", "slots", "weights", "faces")),
+        model.mesh.interleaved,
+        model.skin.joints,
+        model.skin.inverse_bind,
+        model.clips[0].channels[0].times,
+        model.clips[0].channels[0].values,
+    ]
+    for array in arrays:
+        assert not array.flags.writeable
+        with pytest.raises(ValueError, match="read-only"):
+            array[...] = 0
+        with pytest.raises(ValueError, match="WRITEABLE"):
+            array.flags.writeable = True
+
+
+def test_models_never_change(model: skinpy.Model) -> None:
+    with pytest.raises(AttributeError, match="never change"):
+        model.skeleton = None  # type: ignore[misc]
+    assert copy.copy(model) is model and copy.deepcopy(model) is model
+
+
+def test_index_of_a_joint(model: skinpy.Model) -> None:
+    for joint, name in enumerate(model.skeleton.names):
+        assert model.skeleton.index(name) == joint
+    with pytest.raises(KeyError, match="did you mean 'Head'"):
+        model.skeleton.index("head")
+
+
+def test_of_equal_names_the_first_counts() -> None:
+    twins = chain("aba")
+    assert twins.skeleton.index("a") == 0 and twins.skeleton.names == ("a", "b", "a")
+
+
+def test_submeshes_take_up_everything(model: skinpy.Model) -> None:
+    assert [v for s in model.mesh.submeshes for v in s.vertex_range] == list(range(len(model.mesh.positions)))
+    assert [f for s in model.mesh.submeshes for f in s.face_range] == list(range(len(model.mesh.faces)))
+    for submesh in model.mesh.submeshes:
+        used = model.mesh.faces[submesh.face_range]
+        assert used.min() >= submesh.vertex_range.start and used.max() < submesh.vertex_range.stop
+
+
+def test_textures_decode(model: skinpy.Model) -> None:
+    pytest.importorskip("PIL")
+    textures = [material.texture for material in model.materials if material.texture]
+    assert textures
+    for texture in textures:
+        image = texture.image()
+        assert image.ndim == 3 and image.shape[2] == 4 and image.dtype == np.uint8
+
+
+def test_a_report_is_a_sequence(model: skinpy.Model) -> None:
+    entries = [skinpy.ReportEntry("a", "lost", 2, "x", "y"), skinpy.ReportEntry("b", "repaired", 1, "", "z")]
+    report = skinpy.Report(entries)
+    assert len(report) == 2 and list(report) == entries and report[0].code == "a"
+    assert [entry.code for entry in report.lost] == ["a"]
+    assert [entry.code for entry in report.repaired] == ["b"]
+    assert "nothing" in repr(model.report) and "2 times" in repr(report)
+
+
+# ---- clips ----------------------------------------------------------------------------------------------
+
+
+def test_clips_are_a_sequence_with_names(model: skinpy.Model) -> None:
+    assert model.clips.names == ("walk", "run", "wave") == tuple(clip.name for clip in model.clips)
+    assert "run" in model.clips and "Run" not in model.clips and model.clips["run"] in model.clips
+    assert model.clips["run"] is model.clips[1] is model.clips[-2]
+    assert model.clips[1:] == (model.clips[1], model.clips[2])
+    assert model.clips["run"].model is model
+    with pytest.raises(IndexError):
+        model.clips[3]
+    with pytest.raises(KeyError, match="did you mean 'walk'"):
+        model.clips["wlak"]
+    with pytest.raises(TypeError):
+        model.clips[1.5]  # type: ignore[call-overload]
+
+
+def test_channels_move_the_joints_they_name(model: skinpy.Model) -> None:
+    for channel in model.clips["walk"].channels:
+        assert channel.joint_name == model.skeleton.names[channel.joint]
+        assert (np.diff(channel.times) > 0).all()
+
+
+def test_nbytes_counts_shared_times_once() -> None:
+    clip = turning()
+    assert clip.nbytes == 2 * 8 + 3 * 2 * 4 * 4 and clip.compiled_nbytes == 0
+
+
+def test_an_unbound_clip_is_refused_until_it_is_added() -> None:
+    plain, clip = chain(), turning()
+    assert clip.model is None
+    with pytest.raises(ValueError, match="add_clips"):
+        plain.palette(clip, 0.0)
+    more = plain.add_clips(clip)
+    assert len(plain.clips) == 0 and more.clips.names == ("turn",)
+    with pytest.raises(ValueError, match="add_clips"):
+        more.palette(clip, 0.0)
+    bound = more.clips["turn"]
+    assert bound.model is more
+    assert np.array_equal(more.palette(bound, 0.5), more.palette("turn", 0.5))
+    # A quarter turn of a lays b along -x, and b's own turn points c down.
+    points = more.joint_positions("turn", 1.0, loop="clamp")
+    assert np.allclose(points, [[0, 0, 0], [-1, 0, 0], [-1, -1, 0]], atol=1e-6)
+
+
+def test_added_clips_share_the_memory_of_the_model(model: skinpy.Model) -> None:
+    more = model.add_clips(nodding(model))
+    assert more._block is model._block and more.mesh.positions.base is not None
+    # A clip of the first model goes on working: both have the same skeleton.
+    assert np.array_equal(more.palette(model.clips["walk"], 0.2), model.palette("walk", 0.2))
+
+
+def test_added_clips_find_joints_by_name() -> None:
+    with pytest.warns(skinpy.SkinpyWarning, match="'x'"):
+        more = chain("cba").add_clips(turning("axc"))
+    joints = [channel.joint_name for channel in more.clips[0].channels]
+    assert joints == ["a", "c"] and [c.joint for c in more.clips[0].channels] == [2, 0]
+    with pytest.raises(ValueError, match="no joint"):
+        chain().add_clips(turning("xyz"))
+
+
+def test_clips_without_joint_names_go_by_number() -> None:
+    keys = np.tile(np.array([0.0, 0, 0, 1]), (2, 3, 1))
+    clip = skinpy.Clip.from_arrays("plain", fps=1, rotation=keys)
+    assert [c.joint for c in chain().add_clips(clip).clips[0].channels] == [0, 1, 2]
+    with pytest.raises(ValueError, match="3 unnamed joints"):
+        chain("abcd").add_clips(clip)
+
+
+def test_names_that_are_taken(tmp_path: Path) -> None:
+    once = chain().add_clips(turning())
+    again = once.add_clips(turning())
+    assert again.clips.names == ("turn", "turn.2")
+    assert once.add_clips(turning(), replace=True).clips.names == ("turn",)
+    path = tmp_path / "moves.skn"
+    once.save(path)
+    assert once.add_clips(path).clips.names == ("turn", "moves|turn")
+    assert once.add_clips([chain().add_clips(turning(name="b")), path]).clips.names == (
+        "turn",
+        "b",
+        "moves|turn",
+    )
+    with pytest.raises(TypeError, match="source"):
+        once.add_clips(3)  # type: ignore[arg-type]
+
+
+# ---- keeping ---------------------------------------------------------------------------------------------
+
+
+def test_save_and_pickle_join_added_clips(tmp_path: Path, model: skinpy.Model) -> None:
+    more = model.add_clips(nodding(model))
+    more.save(tmp_path / "more.skn")
+    for again in (
+        skinpy.load(tmp_path / "more.skn"),
+        skinpy.load(tmp_path / "more.skn", mmap=True),
+        skinpy.load((tmp_path / "more.skn").read_bytes()),
+        pickle.loads(pickle.dumps(more)),
+    ):
+        assert again.clips.names == (*model.clips.names, "nod")
+        for name in again.clips.names:
+            assert np.array_equal(again.palette(name, [0.1, 0.5]), more.palette(name, [0.1, 0.5]))
+        assert [m.name for m in again.materials] == [m.name for m in model.materials]
+        assert list(again.report) == list(model.report)
+
+
+def test_save_leaves_nothing_half_written(tmp_path: Path, model: skinpy.Model) -> None:
+    with pytest.raises(ValueError, match="obj"):
+        model.save(tmp_path / "model.obj")
+    with pytest.raises(FileNotFoundError):
+        model.save(tmp_path / "no" / "model.skn")
+    (tmp_path / "folder.skn").mkdir()
+    with pytest.raises(OSError, match="directory"):
+        model.save(tmp_path / "folder.skn")
+    assert [path.name for path in tmp_path.iterdir()] == ["folder.skn"]
+
+
+def test_clips_and_poses_pickle(model: skinpy.Model) -> None:
+    clip = pickle.loads(pickle.dumps(model.clips["run"]))
+    assert clip.name == "run" and clip.model is not None
+    assert np.array_equal(clip.model.palette(clip, 0.2), model.palette("run", 0.2))
+    free = pickle.loads(pickle.dumps(turning()))
+    assert free.model is None and free.duration == 1.0
+    pose = model.pose("run", [0.1, 0.2], root=np.diag([2, 2, 2, 1]))
+    assert np.array_equal(pickle.loads(pickle.dumps(pose)).palette(), pose.palette())
+    other = copy.copy(pose)
+    other.translation[...] = 0
+    assert not np.array_equal(other.translation, pose.translation)
+
+
+# ---- loading ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "error"),
+    [
+        ({"max_influences": 0}, ValueError),
+        ({"max_influences": 9}, ValueError),
+        ({"up": "Y"}, ValueError),
+        ({"format": 3}, TypeError),
+        ({"speed": 1}, TypeError),
+    ],
+)
+def test_bad_options(options: dict[str, Any], error: type[Exception]) -> None:
+    with pytest.raises(error, match=next(iter(options))):
+        skinpy.load(b"x", **options)
+
+
+def test_files_that_cannot_be_loaded(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match="nothing"):
+        skinpy.load(tmp_path / "nothing.glb")
+    with pytest.raises(skinpy.LoadError, match="directory"):
+        skinpy.load(tmp_path)
+    (tmp_path / "broken.skn").write_bytes(_block.MAGIC + b"\0" * 100)
+    with pytest.raises(skinpy.LoadError, match=r"broken\.skn: .*version"):
+        skinpy.load(tmp_path / "broken.skn")
+    with pytest.raises(skinpy.LoadError, match="version"):
+        skinpy.load(tmp_path / "broken.skn", mmap=True)
+
+
+def test_build_info() -> None:
+    info = skinpy.build_info()
+    assert info["version"] == skinpy.__version__ and info["numpy"] == np.__version__
+    assert int(info["assimp_version"].split(".")[0]) >= 6 and info["assimp_error"] is None
+    assert {"glb", "gltf", "fbx", "dae", "bvh"} <= set(info["formats"])
+
+
+def test_row_vectors(model: skinpy.Model) -> None:
+    columns = model.palette("walk", [0.1, 0.2])
+    rows = skinpy.to_row_vectors(columns)
+    assert np.shares_memory(rows, columns)
+    point = np.array([0.1, 0.2, 0.3, 1], np.float32)
+    assert np.allclose(point @ rows, np.einsum("...ij,j->...i", columns, point))
+    assert skinpy.to_row_vectors(model.palette(affine=True)).shape[-2:] == (4, 3)
+
+
+# ---- threads ---------------------------------------------------------------------------------------------
+
+
+def test_long_work_runs_without_the_gil(model: skinpy.Model) -> None:
+    """While one thread computes, this one goes on: it sees the clock within the other's work."""
+    times = np.linspace(0, 10, 40_000)
+    out = np.empty((len(times), len(model.skin), 3, 4), np.float32)
+    span: list[float] = []
+
+    def work() -> None:
+        span.append(time.perf_counter())
+        model.palette("walk", times, out=out)
+        span.append(time.perf_counter())
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    seen = []
+    while thread.is_alive():
+        seen.append(time.perf_counter())
+    thread.join()
+    inside = [moment for moment in seen if span[0] + 1e-3 < moment < span[1] - 1e-3]
+    assert len(inside) > 100
+
+
+def test_threads_get_the_same_bits(model: skinpy.Model) -> None:
+    times = np.linspace(0, 3, 2000)
+    want = model.palette("run", times)
+    results: list[Any] = [None] * 4
+
+    def work(number: int) -> None:
+        results[number] = (model.palette("run", times), skinpy.character().palette("run", times[:50]))
+
+    threads = [threading.Thread(target=work, args=(n,)) for n in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for palettes, others in results:
+        assert np.array_equal(palettes, want) and np.array_equal(others, want[:50])
+
+
+# ---- lifetime --------------------------------------------------------------------------------------------
+
+
+def test_dropped_models_go_at_once() -> None:
+    before = _core._bytes_in_use()
+    model = chain().add_clips(turning())
+    assert model.clips[0].channels and model.skeleton.rest_global.shape == (3, 4, 4)
+    watch = weakref.ref(model)
+    positions, clip = model.mesh.positions, model.clips[0]
+    del model
+    assert watch() is clip.model  # a clip keeps its model
+    del clip
+    assert watch() is None and _core._bytes_in_use() > before
+    assert positions[1, 0] == 1  # an array keeps the block
+    del positions
+    assert _core._bytes_in_use() == before
