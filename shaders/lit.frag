@@ -42,7 +42,8 @@ void main() {
     vec3 to_eye = normalize(eye - v_position);
     vec3 face_normal = cross(dFdx(v_position), dFdy(v_position));
     vec4 color = base_color * v_color * texture(base_texture, v_uv);
-    bool front = gl_FrontFacing == (v_side > 0.0);
+    // Not `gl_FrontFacing == (v_side > 0.0)`: Mesa's softpipe takes the two for different kinds of true.
+    bool front = v_side > 0.0 ? gl_FrontFacing : !gl_FrontFacing;
     if ((layer == 1 && front) || (layer == 2 && !front)) discard;
     if (!double_sided && !front) discard;
     if (alpha_mode == 1 && color.a < alpha_cutoff) discard;

@@ -414,6 +414,8 @@ def test_the_background_is_the_color_asked_for(color: Any, bytes_: tuple[int, ..
 
 def test_edges_have_no_fringe() -> None:
     """Straight alpha: a pixel that is half covered has the color of the inside, at half the alpha."""
+    if gl.call(lambda context: context.max_samples) < 2:
+        pytest.skip("this OpenGL has no multisampling")
     file = PictureGltf()
     square(file, file.material((0.8, 0.2, 0.1, 1)), r=builders.about((0, 0, 1), 20))
     picture = front(load(file), samples=4)
