@@ -1,7 +1,6 @@
 """Writing files so that they appear whole or not at all."""
 
 import os
-import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,11 +21,13 @@ def replacing(path: PathLike) -> Iterator[BinaryIO]:
             yield file
         return
     target = Path(os.path.realpath(path))
-    draft = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
+    draft = target.with_name(f".{target.name}.{os.urandom(4).hex()}.part")
     try:
         with draft.open("xb") as file:
             yield file
         os.replace(draft, target)
-    except BaseException:
+    except BaseException as error:
         draft.unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.filename == str(draft):
+            error.filename = str(path)  # the caller knows nothing of the draft
         raise

@@ -1,6 +1,5 @@
 """Exceptions and warnings of skinpy. Argument faults stay TypeError, ValueError, IndexError and KeyError."""
 
-import difflib
 from collections.abc import Iterable
 
 __all__ = [
@@ -40,7 +39,7 @@ class ShaderError(SkinpyError):
 
 
 class GraphicsError(SkinpyError):
-    """No OpenGL context can be had; the text names the packages that bring one."""
+    """OpenGL cannot draw: no context (the text names the packages that bring one), or an error it reports."""
 
 
 class SkinpyWarning(UserWarning):
@@ -49,6 +48,8 @@ class SkinpyWarning(UserWarning):
 
 def unknown_name(what: str, name: object, names: Iterable[str]) -> KeyError:
     """The KeyError for a `name` that is not among `names`, with the close ones."""
+    import difflib  # of no use until something goes wrong
+
     known = list(dict.fromkeys(names))
     close = difflib.get_close_matches(str(name), known, n=3, cutoff=0.5)
     if not close:

@@ -1,12 +1,9 @@
 """From a path or bytes to a model: the importer and where it is found, or a saved block."""
 
-import importlib.util
-import mmap as _mmap
 import os
 import sys
 import warnings
 from collections.abc import Iterator
-from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -70,6 +67,8 @@ def load(
 
 def character() -> Model:
     """The bundled character: a jointed figure with the clips "walk", "run" and "wave"."""
+    from importlib import resources  # it brings half the standard library along
+
     return load(resources.files("skinpy").joinpath("data", "character.glb").read_bytes(), format="glb")
 
 
@@ -120,8 +119,9 @@ def _load_path(path: str, request: _Request, mapped: bool) -> _core.Block:
                 return request.run(path, None)
             file.seek(0)
             if mapped:
-                view = _mmap.mmap(file.fileno(), 0, access=_mmap.ACCESS_READ)
-                return _core.Block(view, copy=False)
+                from mmap import ACCESS_READ, mmap
+
+                return _core.Block(mmap(file.fileno(), 0, access=ACCESS_READ), copy=False)
             return _core.Block(file.read())
     except FileNotFoundError:
         raise
@@ -170,6 +170,8 @@ def build_info() -> dict[str, Any]:
     importer (path), assimp (path of the library or None), assimp_version, assimp_error (why there is none,
     or None), formats (file suffixes that can be loaded), graphics (whether moderngl is installed).
     """
+    from importlib.util import find_spec
+
     import numpy
 
     info: dict[str, Any] = _core._build_info()
@@ -183,5 +185,5 @@ def build_info() -> dict[str, Any]:
         found = {"assimp": None, "assimp_version": None, "assimp_error": str(error)}
     info |= found
     info["formats"] = sorted(suffix.lstrip("*.") for suffix in formats.split(";") if suffix)
-    info["graphics"] = importlib.util.find_spec("moderngl") is not None
+    info["graphics"] = find_spec("moderngl") is not None
     return info

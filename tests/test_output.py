@@ -14,7 +14,8 @@ pytest.importorskip("PIL", reason="Pillow (the extra `view`) writes the pictures
 
 from PIL import Image
 
-from skinpy.output import encode_picture, picture, save_picture
+from skinpy._files import replacing
+from skinpy.output import encode_picture, save_picture
 
 
 @pytest.fixture
@@ -99,12 +100,9 @@ def test_a_failure_leaves_the_old_file_and_nothing_else(frame: Any, tmp_path: Pa
     path = save_picture(tmp_path / "a.png", frame)
     before = path.read_bytes()
 
-    def fail(file: Any) -> None:
+    with pytest.raises(OSError, match="disk full"), replacing(path) as file:
         file.write(b"half")
         raise OSError("disk full")
-
-    with pytest.raises(OSError, match="disk full"):
-        picture.write_whole(path, fail)
     assert path.read_bytes() == before
     assert os.listdir(tmp_path) == ["a.png"]
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import io
 import os
-import secrets
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+from .._files import replacing
 
 
 class _Format(NamedTuple):
@@ -64,7 +64,8 @@ def save_picture(
     if format is None and not target.suffix:
         raise ValueError(f"path is {str(target)!r}, without a suffix; expected {_names()}")
     data = encode_picture(frame, format or target.suffix, background=background)
-    write_whole(target, lambda file: file.write(data))
+    with replacing(target) as file:
+        file.write(data)
     return target
 
 
@@ -77,29 +78,6 @@ def flatten(frame: NDArray[np.uint8], background: tuple[int, int, int]) -> NDArr
     mixed = _LINEAR[frame[..., :3]] * alpha + _to_linear(color / 255) * (1 - alpha)
     encoded = np.where(mixed <= 0.0031308, mixed * 12.92, 1.055 * np.power(mixed, 1 / 2.4) - 0.055)
     return np.asarray(np.rint(encoded * 255), np.uint8)
-
-
-def write_whole(path: Path, write: Callable[[io.BufferedWriter], object]) -> None:
-    """Let `write` fill a new file, then put it in place of `path` in one step.
-
-    When anything fails, `path` is as it was and nothing else is left. What is there already and no regular
-    file (a pipe, a device) is written to as it is. Raises OSError.
-    """
-    if path.exists() and not path.is_file():
-        with path.open("wb") as file:
-            write(file)
-        return
-    target = Path(os.path.realpath(path))  # a link stays, and its target changes
-    draft = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
-    try:
-        with draft.open("xb") as file:
-            write(file)
-        os.replace(draft, target)
-    except BaseException as error:
-        draft.unlink(missing_ok=True)
-        if isinstance(error, OSError) and error.filename == str(draft):
-            error.filename = str(path)  # the caller knows nothing of the draft
-        raise
 
 
 def _to_linear(encoded: NDArray[Any]) -> NDArray[np.float32]:
