@@ -100,9 +100,13 @@ def test_a_failure_leaves_the_old_file_and_nothing_else(frame: Any, tmp_path: Pa
     path = save_picture(tmp_path / "a.png", frame)
     before = path.read_bytes()
 
-    with pytest.raises(OSError, match="disk full"), replacing(path) as file:
-        file.write(b"half")
-        raise OSError("disk full")
+    def write_half() -> None:
+        with replacing(path) as file:
+            file.write(b"half")
+            raise OSError("disk full")
+
+    with pytest.raises(OSError, match="disk full"):
+        write_half()
     assert path.read_bytes() == before
     assert os.listdir(tmp_path) == ["a.png"]
 
