@@ -11,7 +11,6 @@ import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -219,23 +218,13 @@ def test_gltf_against_the_reader(shared_data: Path, name: str) -> None:
 # ---------------------------------------------------------------------------------------------- COLLADA
 
 
-def dae_ids(path: Path) -> dict[str, str]:
-    """name -> id of the nodes: the engines name nodes by `name`, Assimp by `id`, which is unique."""
-    nodes = ElementTree.parse(path).findall(".//{*}node")
-    return {n.get("name", ""): n.get("id", "") for n in nodes}
-
-
-def named_joints(
-    golden: Golden, skip: tuple[str, ...] = (), ids: dict[str, str] | None = None
-) -> dict[int, int]:
+def named_joints(golden: Golden, skip: tuple[str, ...] = ()) -> dict[int, int]:
     """Row of the golden's nodes -> joint, by name; what has no namesake must be listed in `skip`."""
     names = list(golden.model.skeleton.names)
     rows = {}
     for row, name in enumerate(golden.values["node_name"].tolist()):
         if name in skip:
             continue
-        if name not in names:
-            name = (ids or {}).get(name, name)
         assert names.count(name) >= 1, f"{name!r} is not among {names}"
         rows[row] = names.index(name)
     return rows
@@ -261,7 +250,7 @@ def measure_dae(data: Path, name: str, file: str) -> dict[str, float]:
         keys = on_keys(golden, 0)
         clip = golden.model.clips[0]
         times = golden.values["c0_t"][keys]
-        rows = named_joints(golden, skip=("Scene",), ids=dae_ids(golden.path))
+        rows = named_joints(golden, skip=("Scene",))
         error["globals"] = named_globals_error(golden, 0, clip, rows, keys)
         error[f"positions, {influences} influences"] = measure_sets(
             golden, clip, times, golden.values[key][keys]
