@@ -23,8 +23,9 @@ static double time_of(const import_clip *clip, const import_track *t, uint32_t i
 /* x, y, z and, of a rotation, w. */
 static void value_of(const import_track *t, uint32_t i, float out[4]) {
   if (t->values) {
-    uint32_t width = sk_path_width(t->path);
-    memcpy(out, t->values + (size_t)i * width, width * sizeof *out);
+    const float *at = t->values + (size_t)i * (t->path == SK_PATH_ROTATION ? 4 : 3);
+    out[0] = at[0], out[1] = at[1], out[2] = at[2];
+    if (t->path == SK_PATH_ROTATION) out[3] = at[3];
   } else if (t->quats) {
     const struct aiQuaternion *q = &t->quats[i].mValue;
     out[0] = q->x, out[1] = q->y, out[2] = q->z, out[3] = q->w;

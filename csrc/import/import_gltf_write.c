@@ -140,7 +140,7 @@ static sk_status read_primitive(import_job *job, int32_t token, gltf_primitive *
 
 static sk_status write_attribute(import_job *job, int32_t index, const char *name) {
   gltf_accessor a;
-  int32_t accessor;
+  int32_t accessor = 0;
   sk_status status = gltf_accessor_open(job, index, &a);
   if (!status) status = put_accessor(job, index, &a, &accessor);
   if (!status && !import_print(&job->gltf->text, "%s\"%s\":%d", name[0] == 'P' ? "" : ",", name, accessor))

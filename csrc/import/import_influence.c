@@ -298,12 +298,17 @@ static sk_status skin_by_sets(skinning *s, const uint32_t *slots) {
 /* ---- one part ------------------------------------------------------------------------------------ */
 
 static sk_status skin_rigid(skinning *s) {
+  import_model *m = &s->job->model;
+  size_t k = m->info.influences, first = s->part->first_vertex, v;
   influence own = {0, 1.0f};
-  uint32_t v;
   sk_status status = own_slot(s, &own.slot);
-  for (v = 0; v < s->part->vertex_count && !status; v++)
-    write_weights(&s->job->model, (size_t)s->part->first_vertex + v, &own, 1);
-  return status;
+  if (status) return status;
+  write_weights(m, first, &own, 1);
+  for (v = first + 1; v < first + s->part->vertex_count; v++) {
+    memcpy(m->vertex_slots + k * v, m->vertex_slots + k * first, k * sizeof *m->vertex_slots);
+    memcpy(m->weights + k * v, m->weights + k * first, k * sizeof *m->weights);
+  }
+  return SK_OK;
 }
 
 sk_status import_skin_part(import_job *job, const import_part *part) {

@@ -89,22 +89,24 @@ const char *json_raw(const json *j, int32_t token, size_t *length) {
   return j->text + t->start;
 }
 
+static bool is_word(const json *j, int32_t token, const char *word, size_t length) {
+  const jsmntok_t *t = token_at(j, token);
+  return t->type == JSMN_STRING && (size_t)(t->end - t->start) == length && !memcmp(j->text + t->start, word, length);
+}
+
 bool json_equals(const json *j, int32_t token, const char *word) {
-  size_t length;
-  const char *raw;
-  if (!json_is_string(j, token)) return false;
-  raw = json_raw(j, token, &length);
-  return length == strlen(word) && !memcmp(raw, word, length);
+  return token >= 0 && is_word(j, token, word, strlen(word));
 }
 
 /* A key of a pair holds its value, which is the token behind it. A key that is spelled with
    escapes is not found: no exporter writes one, and what is not found does not reach Assimp. */
 int32_t json_member(const json *j, int32_t object, const char *key) {
+  size_t length = strlen(key);
   int32_t i, end;
   if (!json_is_object(j, object)) return -1;
   end = j->next[object];
   for (i = object + 1; i < end; i = j->next[i])
-    if (json_equals(j, i, key) && token_at(j, i)->size == 1) return i + 1;
+    if (is_word(j, i, key, length) && token_at(j, i)->size == 1) return i + 1;
   return -1;
 }
 
@@ -160,8 +162,21 @@ bool json_numbers(const json *j, int32_t array, double *out, int32_t count) {
   return true;
 }
 
+/* Plain digits, as nearly all are: a tenth of the time of strtod. -1 where it is something else. */
+static int64_t plain_digits(const json *j, int32_t token) {
+  size_t length, i;
+  const char *at;
+  int64_t value = 0;
+  if (!is_type(j, token, JSMN_PRIMITIVE)) return -1;
+  at = json_raw(j, token, &length);
+  for (i = 0; i < length && i < 15 && at[i] >= '0' && at[i] <= '9'; i++) value = 10 * value + (at[i] - '0');
+  return i == length ? value : -1;
+}
+
 int64_t json_index(const json *j, int32_t token, int64_t fallback) {
-  double value = json_number(j, token, -1.0);
+  int64_t digits = plain_digits(j, token);
+  double value = digits < 0 ? json_number(j, token, -1.0) : 0.0;
+  if (digits >= 0) return digits;
   return value >= 0.0 && value <= 9007199254740992.0 && value == (double)(int64_t)value
              ? (int64_t)value
              : fallback;

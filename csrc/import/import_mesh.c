@@ -135,10 +135,13 @@ static sk_status make_streams(import_job *job, const sk_array *parts) {
   return SK_OK;
 }
 
-/* Replaces what is not finite; bad numbers are rare, so the test runs over the bits first. */
+/* Replaces what is not finite, and -0 by 0, so that equal numbers have equal bits. */
 static void repair_floats(import_job *job, const import_part *part, float *values, size_t count, const char *what) {
   size_t i, bad = 0;
-  for (i = 0; i < count; i++) bad += import_is_bad(values[i]);
+  for (i = 0; i < count; i++) {
+    values[i] += 0.0f;
+    bad += import_is_bad(values[i]);
+  }
   if (!bad) return;
   for (i = 0; i < count; i++)
     if (import_is_bad(values[i])) values[i] = 0.0f;

@@ -1,4 +1,5 @@
 /* import_space.c: axes and units, and what a format has that Assimp does not deliver. */
+#define _GNU_SOURCE /* memmem */
 #include <math.h>
 #include <string.h>
 
@@ -44,11 +45,8 @@ static void read_fbx_space(import_job *job) {
 
 /* Where `word` ends for the first time in the head of the file; NULL where it does not occur. */
 static const char *find_word(const import_source *file, const char *word) {
-  size_t length = strlen(word), end = file->size < 65536 ? file->size : 65536, i;
-  for (i = 0; i + length <= end; i++)
-    if (file->data[i] == (uint8_t)word[0] && !memcmp(file->data + i, word, length))
-      return (const char *)file->data + i + length;
-  return NULL;
+  const char *at = memmem(file->data, file->size < 65536 ? file->size : 65536, word, strlen(word));
+  return at ? at + strlen(word) : NULL;
 }
 
 /* COLLADA: Assimp's root holds the unit and the turn to +Y up. */
@@ -86,9 +84,9 @@ void import_space(import_job *job) {
 static size_t count_objects(const import_source *file, const char *binary, const char *text) {
   bool is_binary = file->size > 20 && !memcmp(file->data, "Kaydara FBX Binary", 18);
   const char *word = is_binary ? binary : text;
-  size_t length = strlen(word), i, count = 0;
-  for (i = 0; i + length <= file->size; i++)
-    count += file->data[i] == (uint8_t)word[0] && !memcmp(file->data + i, word, length);
+  const uint8_t *at = file->data, *end = file->data + file->size;
+  size_t count = 0;
+  while ((at = memmem(at, (size_t)(end - at), word, strlen(word))) != NULL) count++, at++;
   return count;
 }
 
@@ -158,7 +156,7 @@ static void note_frames(import_job *job) {
 
 void import_note_format(import_job *job) {
   note_frames(job);
-  if (strcmp(job->format, "fbx")) return;
+  if (strcmp(job->format, "fbx") || !job->model.clips.count) return;
   note_layers(job);
   note_scale_inheritance(job);
 }

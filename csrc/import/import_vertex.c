@@ -8,21 +8,23 @@
 
 /* ---- smooth normals ------------------------------------------------------------- */
 
-/* -0 and 0 are one place. */
-static void position_key(const float *position, float key[3]) {
-  int i;
-  for (i = 0; i < 3; i++) key[i] = position[i] + 0.0f;
+/* Equal floats have equal bits here: -0 became 0 when the positions were copied. */
+static size_t hash_position(const float *position) {
+  uint64_t low, hash;
+  uint32_t high;
+  memcpy(&low, position, sizeof low);
+  memcpy(&high, position + 2, sizeof high);
+  hash = (low ^ (uint64_t)high << 20 ^ high) * 0xff51afd7ed558ccdu;
+  return (size_t)(hash ^ hash >> 32);
 }
 
 /* The first vertex of the part that stands at the same place as vertex v. */
 static uint32_t first_at(const float *positions, uint32_t v, uint32_t *table, size_t mask) {
-  float key[3], other[3];
+  const float *position = positions + 3 * (size_t)v;
   size_t at;
-  position_key(positions + 3 * (size_t)v, key);
-  for (at = import_hash(key, sizeof key) & mask;; at = (at + 1) & mask) {
+  for (at = hash_position(position) & mask;; at = (at + 1) & mask) {
     if (table[at] == EMPTY) return table[at] = v;
-    position_key(positions + 3 * (size_t)table[at], other);
-    if (!memcmp(key, other, sizeof key)) return table[at];
+    if (!memcmp(position, positions + 3 * (size_t)table[at], 12)) return table[at];
   }
 }
 
@@ -67,67 +69,90 @@ void import_smooth_normals(import_model *m, const import_part *part, const uint3
 
 /* ---- joining ----------------------------------------------------------------------- */
 
-typedef struct stream { /* one vertex array: where it starts and how wide it is */
-  char *data;
-  size_t bytes;
+#define MAX_WORDS 32 /* of a vertex: 3 + 3 + 2 + 4 + 4, and 8 slots and weights */
+
+/* The vertex arrays as 16-bit and 32-bit words: one loop over words is quicker than many small memcpy. */
+typedef struct stream {
+  uint32_t *words;
+  uint32_t count; /* of one vertex */
 } stream;
 
-static int list_streams(const import_model *m, stream out[7]) {
-  size_t k = m->info.influences;
-  stream all[7] = {{(char *)m->positions, 12},      {(char *)m->normals, 12}, {(char *)m->uvs, 8},
-                   {(char *)m->colors, 16},         {(char *)m->tangents, 16},
-                   {(char *)m->vertex_slots, 2 * k}, {(char *)m->weights, 4 * k}};
-  int i, count = 0;
-  for (i = 0; i < 7; i++)
-    if (all[i].data) out[count++] = all[i];
-  return count;
-}
+typedef struct layout {
+  stream streams[6];
+  int count;
+  uint16_t *slots;
+  uint32_t influences;
+} layout;
 
-/* All bytes of one vertex, one stream after another: at most 12+12+8+16+16 + 6*8. */
-static size_t gather(const stream *streams, int count, size_t vertex, char *out) {
-  char *at = out;
+static layout layout_of(const import_model *m) {
+  stream all[6] = {{(uint32_t *)(void *)m->positions, 3}, {(uint32_t *)(void *)m->normals, 3},
+                   {(uint32_t *)(void *)m->uvs, 2},       {(uint32_t *)(void *)m->colors, 4},
+                   {(uint32_t *)(void *)m->tangents, 4},  {(uint32_t *)(void *)m->weights, m->info.influences}};
+  layout l = {.slots = m->vertex_slots, .influences = m->info.influences};
   int i;
-  for (i = 0; i < count; at += streams[i].bytes, i++)
-    memcpy(at, streams[i].data + vertex * streams[i].bytes, streams[i].bytes);
-  return (size_t)(at - out);
+  for (i = 0; i < 6; i++)
+    if (all[i].words) l.streams[l.count++] = all[i];
+  return l;
 }
 
-static void scatter(const stream *streams, int count, size_t vertex, const char *from) {
+/* All of one vertex in a row; returns the number of words. */
+static uint32_t gather(const layout *l, size_t vertex, uint32_t out[MAX_WORDS]) {
+  uint32_t used = 0, k;
   int i;
-  for (i = 0; i < count; from += streams[i].bytes, i++)
-    memcpy(streams[i].data + vertex * streams[i].bytes, from, streams[i].bytes);
+  for (i = 0; i < l->count; i++)
+    for (k = 0; k < l->streams[i].count; k++) out[used++] = l->streams[i].words[vertex * l->streams[i].count + k];
+  for (k = 0; k < l->influences; k++) out[used++] = l->slots[vertex * l->influences + k];
+  return used;
 }
 
-static void move_part(const stream *streams, int count, const import_part *part, uint32_t first, uint32_t *map) {
+static void scatter(const layout *l, size_t vertex, const uint32_t *from) {
+  uint32_t k;
+  int i;
+  for (i = 0; i < l->count; i++)
+    for (k = 0; k < l->streams[i].count; k++) l->streams[i].words[vertex * l->streams[i].count + k] = *from++;
+  for (k = 0; k < l->influences; k++) l->slots[vertex * l->influences + k] = (uint16_t)*from++;
+}
+
+static bool is_equal(const layout *l, size_t vertex, const uint32_t *other) {
+  uint32_t k;
+  int i;
+  for (i = 0; i < l->count; i++)
+    for (k = 0; k < l->streams[i].count; k++)
+      if (l->streams[i].words[vertex * l->streams[i].count + k] != *other++) return false;
+  for (k = 0; k < l->influences; k++)
+    if (l->slots[vertex * l->influences + k] != *other++) return false;
+  return true;
+}
+
+static void move_part(const layout *l, const import_part *part, uint32_t first, uint32_t *map) {
+  size_t from = part->first_vertex, count = part->vertex_count, width;
   uint32_t v;
   int i;
   for (v = 0; v < part->vertex_count; v++) map[v] = v;
-  for (i = 0; i < count && first != part->first_vertex; i++)
-    memmove(streams[i].data + first * streams[i].bytes, streams[i].data + part->first_vertex * streams[i].bytes,
-            part->vertex_count * streams[i].bytes);
+  for (i = 0; i < l->count && first != from; i++) {
+    width = l->streams[i].count;
+    memmove(l->streams[i].words + first * width, l->streams[i].words + from * width, count * width * sizeof(uint32_t));
+  }
+  width = l->influences;
+  if (first != from) memmove(l->slots + first * width, l->slots + from * width, count * width * sizeof(uint16_t));
 }
 
 /* The joined vertices are written over the part itself: they are never more than were read. */
 uint32_t import_join_part(import_model *m, const import_part *part, uint32_t first, bool join, uint32_t *table,
                           uint32_t *map, size_t mask) {
-  stream streams[7];
-  int count = list_streams(m, streams);
-  uint32_t v, kept = 0;
-  char vertex[128], other[128];
+  layout l = layout_of(m);
+  uint32_t v, kept = 0, vertex[MAX_WORDS];
   if (!join) {
-    move_part(streams, count, part, first, map);
+    move_part(&l, part, first, map);
     return part->vertex_count;
   }
   memset(table, 0xff, (mask + 1) * sizeof *table);
   for (v = 0; v < part->vertex_count; v++) {
-    size_t bytes = gather(streams, count, (size_t)part->first_vertex + v, vertex);
-    size_t at = import_hash(vertex, bytes) & mask;
-    for (; table[at] != EMPTY; at = (at + 1) & mask) {
-      gather(streams, count, (size_t)first + table[at], other);
-      if (!memcmp(vertex, other, bytes)) break;
-    }
+    uint32_t words = gather(&l, (size_t)part->first_vertex + v, vertex);
+    size_t at = import_hash(vertex, words * sizeof *vertex) & mask;
+    while (table[at] != EMPTY && !is_equal(&l, (size_t)first + table[at], vertex)) at = (at + 1) & mask;
     if (table[at] == EMPTY) {
-      scatter(streams, count, (size_t)first + kept, vertex);
+      scatter(&l, (size_t)first + kept, vertex);
       table[at] = kept++;
     }
     map[v] = table[at];
