@@ -520,6 +520,22 @@ def two_offsets() -> Gltf:
     return file
 
 
+def many_slots(joints: int) -> Gltf:
+    """Two skins with different offsets on the same joints, every one of them used: 2 * joints slots."""
+    file = Gltf()
+    root = file.node("root")
+    nodes = [file.node(f"j{j}", root) for j in range(joints)]
+    p = np.arange(joints)[:, None] * [1.0, 0.0, 0.0]
+    index = np.arange(joints)[:, None] * [1, 0, 0, 0]
+    weight = np.tile([1.0, 0, 0, 0], (joints, 1))
+    corners = np.arange(joints - 2)[:, None] + [0, 1, 2]
+    primitive = file.primitive(p, corners, joints=index, weights=weight)
+    for shift in (0.0, 1.0):
+        inverse = np.tile(matrix_of((0, 0, shift), (0, 0, 0, 1), (1, 1, 1)), (joints, 1, 1))
+        file.node(f"body {shift}", mesh=file.mesh(primitive), skin=file.skin(nodes, inverse))
+    return file
+
+
 def eight_influences() -> Gltf:
     """JOINTS_1 and WEIGHTS_1: eight different influences on every vertex."""
     rng = np.random.default_rng(8)

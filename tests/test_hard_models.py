@@ -6,6 +6,7 @@ hierarchy, palette and skin together: whatever stands in the file has to come ou
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -162,6 +163,22 @@ def range_of(model: Any, name: str) -> slice:
     joint = model.skeleton.index(name)
     r = next(s.vertex_range for s in model.mesh.submeshes if s.node == joint)
     return slice(r.start, r.stop)
+
+
+def test_as_many_slots_as_an_index_holds() -> None:
+    """65,534 slots load; one pair more is a LoadError that says how many are allowed."""
+    model = load(builders.many_slots(32767))
+    assert len(model.skin.joints) == 65534 and model.mesh.slots.max() == 65533
+    with pytest.raises(skinpy.LoadError, match="65535"):
+        load(builders.many_slots(32768))
+
+
+def test_a_very_deep_tree() -> None:
+    """3,000 joints one below the other are no deep recursion anywhere."""
+    model = load(builders.chain(3000, skinned=False))
+    end = model.skeleton.rest_global[model.skeleton.index("link2999")]
+    assert end[1, 3] == pytest.approx(2999 * 0.05, rel=1e-5)
+    assert np.isfinite(model.joint_positions(0, [0.1, 0.7])).all()
 
 
 @pytest.mark.parametrize("influences", [1, 2, 3, 4, 5, 8])
@@ -325,3 +342,21 @@ def test_a_mesh_without_a_clip() -> None:
         model.pose("walk", 0.0)
     with pytest.raises(IndexError):
         model.pose(0, 0.0)
+
+
+def test_a_bone_without_a_node(shared_data: Path) -> None:
+    """Weights on frames that the file does not have: those slots follow their mesh's node, and it is said."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", skinpy.SkinpyWarning)
+        model = skinpy.load(shared_data / "models" / "anim_test.x")
+    assert not {"joint3", "joint4"} & set(model.skeleton.names)
+    assert len(model.report) > 0
+    nodes = {s.node for s in model.mesh.submeshes}
+    assert nodes & set(model.skin.joints.tolist())
+    for clip in model.clips:
+        positions, normals = model.deform(model.palette(clip, times_in(clip)))
+        assert np.isfinite(positions).all() and np.isfinite(normals).all()
+
+
+def times_in(clip: Any) -> Any:
+    return np.linspace(0, clip.duration, 5)
