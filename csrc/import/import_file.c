@@ -113,17 +113,26 @@ static bool clean_name(const char *name, char *out, size_t room) {
   return used > 0;
 }
 
-/* The resolved path of a file below the folder; links are followed only to see where they lead. */
+/* The resolved path of a file below the folder, or NULL and errno; links are followed only to see
+   where they lead. */
 static char *resolve(const import_files *files, const char *clean) {
   char joined[PATH_MAX], *real;
   size_t length = strlen(files->real_folder);
   int written = snprintf(joined, sizeof joined, "%s/%s", files->real_folder, clean);
+  errno = ENAMETOOLONG;
   if (written < 0 || (size_t)written >= sizeof joined) return NULL;
   real = realpath(joined, NULL);
   if (!real) return NULL;
   while (length && files->real_folder[length - 1] == '/') length--;
   if (!strncmp(real, files->real_folder, length) && real[length] == '/') return real;
   free(real);
+  errno = EACCES;
+  return NULL;
+}
+
+static const import_source *refuse(import_files *files, const char *name) {
+  if (!files->refused) snprintf(files->first_refused, sizeof files->first_refused, "%s", name);
+  files->refused += !files->refused || strncmp(name, files->first_refused, sizeof files->first_refused - 1);
   return NULL;
 }
 
@@ -133,11 +142,11 @@ const import_source *import_files_read(import_files *files, const char *name) {
   const char *why;
   size_t prefix = strlen(files->folder);
   if (prefix && !strncmp(name, files->folder, prefix)) name += prefix;
-  if (!clean_name(name, clean, sizeof clean)) return NULL;
+  if (!clean_name(name, clean, sizeof clean)) return refuse(files, name);
   source = find_source(files, clean);
   if (source || !files->real_folder) return source;
   real = resolve(files, clean);
-  if (!real) return NULL;
+  if (!real) return errno == ENOENT || errno == ENOTDIR ? NULL : refuse(files, name);
   source = load(files, real, clean, &why) ? find_source(files, clean) : NULL;
   free(real);
   return source;

@@ -93,13 +93,23 @@ static sk_status read_sets(import_job *job, int32_t attributes, gltf_primitive *
   }
 }
 
+/* Which set of texture coordinates the base-color texture uses: that one is kept. */
+static int texture_set(const import_job *job, int32_t material) {
+  const json *j = &job->gltf->json;
+  int32_t pbr = json_member(j, gltf_item(job->gltf, GLTF_MATERIALS, material), "pbrMetallicRoughness");
+  int64_t set = json_index(j, json_member(j, json_member(j, pbr, "baseColorTexture"), "texCoord"), 0);
+  return set < 100 ? (int)set : 0;
+}
+
 static sk_status read_other_attributes(import_job *job, int32_t token, int32_t attributes, gltf_primitive *p) {
   const json *j = &job->gltf->json;
   gltf_accessor a;
+  char uvs[16];
   int32_t indices = json_member(j, token, "indices");
   sk_status status = open_attribute(job, attributes, "NORMAL", 3, 3, p, &p->normals, &a);
   if (!status) status = open_attribute(job, attributes, "TANGENT", 4, 4, p, &p->tangents, &a);
-  if (!status) status = open_attribute(job, attributes, "TEXCOORD_0", 2, 2, p, &p->uvs, &a);
+  snprintf(uvs, sizeof uvs, "TEXCOORD_%d", texture_set(job, p->material));
+  if (!status) status = open_attribute(job, attributes, uvs, 2, 2, p, &p->uvs, &a);
   if (!status) status = open_attribute(job, attributes, "COLOR_0", 3, 4, p, &p->colors, &a);
   if (!status) status = read_sets(job, attributes, p);
   p->indices = (int32_t)json_index(j, indices, -1);

@@ -59,6 +59,8 @@
   ROW(units_converted, SK_REPAIRED, "the file's unit was scaled by the root")                       \
   ROW(skeleton_mesh_dropped, SK_REPAIRED, "a mesh that stands for the skeleton was left out")       \
   ROW(textures_missing, SK_LOST, "textures that cannot be read; left out")                          \
+  ROW(files_refused, SK_LOST, "the model refers to files outside its folder; they were not read")    \
+  ROW(texture_transforms_ignored, SK_LOST, "textures that are moved, turned or scaled by their material; shown as they are") \
   ROW(extensions_ignored, SK_LOST, "glTF extensions that the file requires and that are not supported")
 
 typedef enum import_note_kind {
@@ -89,6 +91,8 @@ typedef struct import_files {
   char *real_folder;    /* resolved; NULL: the model came as bytes and may open nothing */
   sk_array sources;     /* import_source; the first is the model */
   size_t total;         /* bytes read so far */
+  unsigned refused;     /* names that lead out of the folder */
+  char first_refused[120];
   bool no_memory;       /* an allocation failed inside a callback of Assimp */
 } import_files;
 

@@ -15,12 +15,36 @@
 #include <jsmn.h>
 
 #define MAX_TEXT ((size_t)0x7fffffff) /* the tokenizer counts bytes in int */
+#define MAX_NESTING 512               /* its time grows with the square of this; glTF needs 10 */
 
 static const jsmntok_t *token_at(const json *j, int32_t token) {
   return (const jsmntok_t *)j->tokens + token;
 }
 
 /* ---- parsing ------------------------------------------------------------------- */
+
+/* Whether no bracket is nested deeper than MAX_NESTING. Strings are passed over by searching for
+   their end, as most of a text may be one (base64). */
+static bool is_shallow(const char *text, size_t length) {
+  const char *at = text, *end = text + length;
+  int depth = 0;
+  for (; at < end; at++) {
+    if (*at == '{' || *at == '[') {
+      if (++depth > MAX_NESTING) return false;
+    } else if (*at == '}' || *at == ']') {
+      depth--;
+    } else if (*at == '"') {
+      do {
+        size_t escapes = 0;
+        at = memchr(at + 1, '"', (size_t)(end - at - 1));
+        if (!at) return true; /* the tokenizer says so */
+        while (at[-1 - (ptrdiff_t)escapes] == '\\') escapes++;
+        if (escapes % 2 == 0) break;
+      } while (at + 1 < end);
+    }
+  }
+  return true;
+}
 
 static sk_status tokenize(json *j, const char *text, size_t length, sk_error *error) {
   jsmn_parser parser;
@@ -61,6 +85,8 @@ sk_status json_open(json *j, const char *text, size_t length, sk_error *error) {
   memset(j, 0, sizeof *j);
   if (length >= 3 && !memcmp(text, "\xef\xbb\xbf", 3)) text += 3, length -= 3;
   if (length > MAX_TEXT) return sk_fail(error, SK_ERROR_IMPORT, "its JSON is longer than 2 GiB");
+  if (!is_shallow(text, length))
+    return sk_fail(error, SK_ERROR_IMPORT, "its JSON is nested more than %d deep", MAX_NESTING);
   j->text = text;
   status = tokenize(j, text, length, error);
   if (!status && (!j->count || !json_is_object(j, 0) || token_at(j, 0)->parent != -1))

@@ -222,6 +222,8 @@ static sk_status gltf_texture(import_job *job, int32_t use, sk_material *materia
   int64_t source = json_index(j, json_member(j, texture, "source"), -1);
   sk_status status;
   if (use < 0) return SK_OK;
+  if (json_member(j, json_member(j, use, "extensions"), "KHR_texture_transform") >= 0)
+    import_note_add(job, NOTE_texture_transforms_ignored, 1, "a base-color texture");
   image = gltf_item(g, GLTF_IMAGES, source);
   if (image < 0) {
     import_note_add(job, NOTE_textures_missing, 1, "a texture without an image that can be read");

@@ -122,6 +122,7 @@ static sk_status convert(import_job *job) {
   if (!status) status = import_materials(job);
   if (!status) status = import_meshes(job);
   if (!status) status = import_clips(job);
+  import_note_add(job, NOTE_files_refused, job->files.refused, "'%s'", job->files.first_refused);
   if (!status) import_note_format(job);
   if (!status && !strcmp(job->format, "dae")) status = import_collada_names(job);
   if (!status && !sk_text_append(&job->model.text, job->format, strlen(job->format), &job->model.info.source_format))
@@ -129,11 +130,19 @@ static sk_status convert(import_job *job) {
   return status ? status : import_report_write(job);
 }
 
+/* An empty file has nothing to check: Assimp says what it misses. */
+static sk_status refuse_empty(import_job *job) {
+  sk_error words = {SK_OK, "nothing in it"};
+  sk_status status = open_scene(job);
+  if (status == SK_ERROR_MEMORY) return status;
+  if (status) words = *job->error;
+  return sk_fail(job->error, SK_ERROR_IMPORT, "the file is empty (Assimp: %.500s)", words.message);
+}
+
 static sk_status run_steps(import_job *job, sk_import_result *result) {
   sk_status status = import_files_open(job);
-  if (!status && !((const import_source *)job->files.sources.data)->size)
-    status = sk_fail(job->error, SK_ERROR_IMPORT, "the file is empty");
   if (!status) status = check_format(job);
+  if (!status && !((const import_source *)job->files.sources.data)->size) status = refuse_empty(job);
   if (!status && is_gltf(job)) status = gltf_open(job);
   if (!status) status = open_scene(job);
   if (!status) status = convert(job);
@@ -142,10 +151,8 @@ static sk_status run_steps(import_job *job, sk_import_result *result) {
 
 /* The file goes in front of the sentence; a missing file is named there already. */
 static void add_title(import_job *job) {
-  char sentence[SK_ERROR_LENGTH];
-  if (job->error->status != SK_ERROR_IMPORT) return;
-  snprintf(sentence, sizeof sentence, "%s", job->error->message);
-  sk_fail(job->error, SK_ERROR_IMPORT, "%.400s: %s", job->title, sentence);
+  sk_error plain = *job->error;
+  if (plain.status == SK_ERROR_IMPORT) sk_fail(job->error, SK_ERROR_IMPORT, "%.400s: %s", job->title, plain.message);
 }
 
 static sk_status run(const sk_import_request *request, sk_import_result *result, sk_error *error) {
