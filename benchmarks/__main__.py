@@ -143,6 +143,7 @@ def machine(assimp: Assimp) -> dict[str, str]:
         "numpy": np.__version__,
         "assimp": assimp.version,
         "skinpy": skinpy.__version__,
+        "busy": f"{os.getloadavg()[0]:.1f}",
     }
 
 
