@@ -116,8 +116,8 @@ def fixed_cost(rows: list[dict[str, Any]]) -> str:
         return ""
     extra = 1e6 * float(np.median([e["seconds"] - e["baseline"] for e in small]))
     return (
-        f"In the {len(small)} files that Assimp reads in under a millisecond a load takes {extra:.0f} us more\n"
-        "than Assimp's (median): opening, checking and the Python objects of a model. It does not grow with\n"
+        f"In the {len(small)} files that Assimp reads in under a millisecond a load takes {extra:.0f} us\n"
+        "more than Assimp's (median): opening, checking and the Python objects. It does not grow with\n"
         "the file, so it is the ratio of small files that it raises."
     )
 
