@@ -30,6 +30,16 @@ def _importer_info(importer: bytes, libraries: tuple[bytes, ...], /) -> tuple[st
 def _build_info() -> dict[str, Any]: ...
 def _bytes_in_use() -> int: ...
 def _decompose(matrices: npt.ArrayLike, /) -> tuple[Floats, Floats, Floats]: ...
+def _find_frames(
+    times: npt.ArrayLike, time: npt.ArrayLike, loop: Loop, duration: float, ticks_per_second: float
+) -> Array: ...
+def _blend_frames(
+    positions: Floats,
+    normals: Floats | None,
+    places: npt.ArrayLike,
+    out_positions: Floats | None = None,
+    out_normals: Floats | None = None,
+) -> tuple[Floats, Floats | None]: ...
 
 @final
 class Block:

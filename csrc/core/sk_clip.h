@@ -4,6 +4,8 @@
 
 #include "sk_block.h"
 
+#define SK_KEY_TOLERANCE_TICKS 1e-4 /* importers pass key times through float32 ticks */
+
 typedef struct sk_clip {
   double duration;            /* seconds */
   double key_tolerance;       /* seconds: 1e-4 tick, what a key time may lose on its way here */

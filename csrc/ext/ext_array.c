@@ -282,6 +282,18 @@ int ext_output(PyObject *out, const char *name, const ext_shape *shape, const Py
   return 1;
 }
 
+int ext_new_doubles(const ext_shape *shape, ext_array *array) {
+  npy_intp dims[EXT_MAX_DIMS];
+  PyArrayObject *fresh;
+  int i;
+  memset(array, 0, sizeof *array);
+  for (i = 0; i < shape->ndim; i++) dims[i] = shape->dims[i];
+  fresh = (PyArrayObject *)PyArray_SimpleNew(shape->ndim, dims, NPY_DOUBLE);
+  if (!fresh) return 0;
+  take(array, fresh);
+  return 1;
+}
+
 int ext_ends_affine(PyObject *out) {
   static const Py_ssize_t affine[2] = {3, 4};
   if (!is_array(out, "out")) return -1;

@@ -53,6 +53,9 @@ int ext_check_no_targets(PyObject *weights);
 int ext_output(PyObject *out, const char *name, const ext_shape *shape, const Py_ssize_t *tail,
                int tail_count, const ext_array *inputs, int input_count, ext_array *array);
 
+/* A new float64 array of `shape`. */
+int ext_new_doubles(const ext_shape *shape, ext_array *array);
+
 /* Whether `out` ends in (3,4), so that `affine` may be left out; -1 with TypeError for no array. */
 int ext_ends_affine(PyObject *out);
 

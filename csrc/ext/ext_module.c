@@ -109,7 +109,8 @@ static int module_exec(PyObject *module) {
       PyModule_AddIntConstant(module, "MAX_SLOTS", (long)SK_MAX_SLOTS))
     return -1;
   return ext_block_register(module, state) || ext_clip_register(module, state) ||
-                 ext_pose_register(module, state) || ext_model_register(module, state)
+                 ext_pose_register(module, state) || ext_model_register(module, state) ||
+                 ext_frames_register(module)
              ? -1
              : 0;
 }

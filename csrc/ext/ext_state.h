@@ -63,6 +63,7 @@ int ext_block_register(PyObject *module, ext_state *state);
 int ext_model_register(PyObject *module, ext_state *state);
 int ext_clip_register(PyObject *module, ext_state *state);
 int ext_pose_register(PyObject *module, ext_state *state);
+int ext_frames_register(PyObject *module);
 
 /* A new Block over `memory`, which it owns from now on (also when this fails). */
 PyObject *ext_block_new(ext_state *state, void *memory, size_t size, void (*release)(void *));
