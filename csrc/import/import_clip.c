@@ -287,7 +287,8 @@ static sk_status name_clip(import_clip *clip, const struct aiAnimation *source, 
 
 /* glTF counts in seconds, Assimp would have it in milliseconds: 1000 ticks per second. */
 static double ticks_of(import_clip *clip, const struct aiAnimation *source) {
-  double ticks = source ? source->mTicksPerSecond : 1000.0;
+  double rate = import_md5_rate(clip->job);
+  double ticks = rate > 0.0 ? rate : source ? source->mTicksPerSecond : 1000.0;
   if (ticks > 0.0 && isfinite(ticks)) return ticks;
   import_note_add(clip->job, NOTE_ticks_per_second_assumed, 1, "clip '%.60s'", clip->title);
   return IMPORT_FALLBACK_TPS;

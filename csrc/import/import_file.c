@@ -130,7 +130,9 @@ static char *resolve(const import_files *files, const char *clean) {
   return NULL;
 }
 
+/* Assimp tries parts of a path that it does not find as if they were absolute: those say nothing. */
 static const import_source *refuse(import_files *files, const char *name) {
+  if (name[0] == '/') return NULL;
   if (!files->refused) snprintf(files->first_refused, sizeof files->first_refused, "%s", name);
   files->refused += !files->refused || strncmp(name, files->first_refused, sizeof files->first_refused - 1);
   return NULL;

@@ -72,6 +72,15 @@ static void read_offset(import_job *job, const import_part *part, const struct a
   if (bad) import_note_add(job, NOTE_numbers_repaired, 1, "an inverse bind matrix of mesh '%.80s'", part->title);
 }
 
+/* By value: a mirrored file has -0 in it. */
+static bool is_identity(const struct aiMatrix4x4 *matrix) {
+  const float *m = &matrix->a1;
+  int i;
+  for (i = 0; i < 16; i++)
+    if (m[i] != identity[i]) return false;
+  return true;
+}
+
 /* Outside glTF a skin whose offsets are all the identity, although its joints stand in different
    places at rest, has none: they are computed. */
 static bool offsets_are_missing(const import_job *job, const struct aiMesh *mesh) {
@@ -81,7 +90,7 @@ static bool offsets_are_missing(const import_job *job, const struct aiMesh *mesh
   if (job->gltf || mesh->mNumBones < 2) return false;
   for (b = 0; b < mesh->mNumBones; b++) {
     int32_t joint = import_find_joint(job, &mesh->mBones[b]->mName);
-    if (memcmp(&mesh->mBones[b]->mOffsetMatrix, identity, sizeof identity)) return false;
+    if (!is_identity(&mesh->mBones[b]->mOffsetMatrix)) return false;
     if (joint < 0) continue;
     if (first < 0) first = joint;
     differ |= memcmp(job->model.globals + 12 * (size_t)first, job->model.globals + 12 * (size_t)joint,

@@ -359,6 +359,7 @@ sk_status import_collada_names(import_job *job);
 /* import_space.c: axes, units, and what a format has that Assimp does not deliver. */
 void import_space(import_job *job);
 void import_note_format(import_job *job);
+double import_md5_rate(const import_job *job); /* frames per second, 0 = the file gives none */
 
 typedef struct import_part { /* one (node, mesh) instance, while it is copied */
   int32_t joint;

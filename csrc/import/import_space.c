@@ -26,21 +26,25 @@ static double metadata_number(const struct aiMetadata *data, const char *name, d
   }
 }
 
-/* FBX counts in centimeters; Assimp's root turns the file's axes to +Y up and scales its unit to 1 cm. */
+/* FBX counts in centimeters. Where it has a mesh, Assimp's root turns the file's axes to +Y up and
+   scales its unit to 1 cm; a file of joints and clips alone stays as it is. */
 static void read_fbx_space(import_job *job) {
   static const struct { const char *name; double usual; } axes[] = {
       {"UpAxis", 1}, {"UpAxisSign", 1}, {"FrontAxis", 2}, {"FrontAxisSign", 1}, {"CoordAxis", 0}, {"CoordAxisSign", 1}};
   const struct aiMetadata *data = job->scene->mMetaData;
-  double unit = metadata_number(data, "UnitScaleFactor", 1.0);
-  bool turned = false;
+  double unit = metadata_number(data, "UnitScaleFactor", 1.0), up = metadata_number(data, "UpAxis", 1.0);
+  double sign = metadata_number(data, "UpAxisSign", 1.0);
+  bool turned = false, converted = job->scene->mNumMeshes != 0;
   size_t i;
   for (i = 0; i < sizeof axes / sizeof *axes; i++)
     turned |= metadata_number(data, axes[i].name, axes[i].usual) != axes[i].usual;
-  job->model.info.unit_meters = 0.01;
-  if (turned)
-    import_note_add(job, NOTE_axes_converted, 1, "up axis %g (0 is X), sign %g",
-                    metadata_number(data, "UpAxis", 1), metadata_number(data, "UpAxisSign", 1));
-  if (unit != 1.0) import_note_add(job, NOTE_units_converted, 1, "one unit of the file is %g cm; now 1 cm", unit);
+  if (!(unit > 0.0 && unit < 1e12)) unit = 1.0;
+  job->model.info.unit_meters = converted ? 0.01 : 0.01 * unit;
+  if (!converted && (up == 0.0 || up == 1.0 || up == 2.0))
+    job->model.info.up = SK_AXIS_POS_X + 2 * (uint32_t)up + (sign < 0.0);
+  if (turned && converted) import_note_add(job, NOTE_axes_converted, 1, "up axis %g (0 is X), sign %g", up, sign);
+  if (unit != 1.0 && converted)
+    import_note_add(job, NOTE_units_converted, 1, "one unit of the file is %g cm; now 1 cm", unit);
 }
 
 /* Where `word` ends for the first time in the head of the file; NULL where it does not occur. */
@@ -76,6 +80,22 @@ void import_space(import_job *job) {
   else if (!strcmp(job->format, "dae") || !strcmp(job->format, "zae")) read_collada_space(job);
   else read_other_space(job);
   if (job->request->up != SK_AXIS_UNKNOWN) job->model.info.up = job->request->up;
+}
+
+/* Assimp 6.0.5 reads MD5's "frameRate" only where an empty line follows it, else it takes 24. */
+double import_md5_rate(const import_job *job) {
+  const import_source *source = job->files.sources.data;
+  size_t i;
+  if (strcmp(job->format, "md5mesh") && strcmp(job->format, "md5anim")) return 0.0;
+  for (i = 0; i < job->files.sources.count; i++) {
+    const char *word = find_word(&source[i], "frameRate");
+    const char *end = (const char *)source[i].data + source[i].size;
+    double rate = 0.0;
+    while (word && word < end && (*word == ' ' || *word == '\t')) word++;
+    for (; word && word < end && *word >= '0' && *word <= '9' && rate < 1e6; word++) rate = 10.0 * rate + (*word - '0');
+    if (rate > 0.0) return rate;
+  }
+  return 0.0;
 }
 
 /* ---- what FBX has and Assimp does not tell ------------------------------------------------ */

@@ -1,0 +1,329 @@
+"""Tiny models in the text formats that Assimp reads, each made for one thing that an importer can get wrong."""
+
+import struct
+from collections.abc import Sequence
+from typing import Any
+
+IDENTITY = (1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1)
+
+
+def numbers(values: Sequence[float], separator: str = " ") -> str:
+    return separator.join(f"{value:.9g}" for value in values)
+
+
+# ---- BVH ------------------------------------------------------------------------------------------
+
+
+def bvh(names: Sequence[str] = ("hip", "knee"), frames: int = 3, frame_time: str = "0.5") -> bytes:
+    """A chain of joints one unit apart; the root moves one unit a frame, the others turn about Z."""
+    lines = ["HIERARCHY"]
+    for depth, name in enumerate(names):
+        channels = "3 Zrotation Xrotation Yrotation"
+        if not depth:
+            channels = "6 Xposition Yposition Zposition Zrotation Xrotation Yrotation"
+        lines += [f"{'JOINT' if depth else 'ROOT'} {name}", "{", "OFFSET 0 1 0", f"CHANNELS {channels}"]
+    lines += ["End Site", "{", "OFFSET 0 1 0", "}", *["}"] * len(names)]
+    lines += ["MOTION", f"Frames: {frames}", f"Frame Time: {frame_time}"]
+    for frame in range(frames):
+        turn = [10 * frame, 0, 0]
+        lines.append(numbers([frame, 0, 0, 0, 0, 0, *turn * (len(names) - 1)]))
+    return "\n".join([*lines, ""]).encode("utf-8", "surrogateescape")
+
+
+# ---- OBJ and STL ------------------------------------------------------------------------------------
+
+SQUARE = "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\n"
+
+
+def obj(faces: str = "f 1/1 2/2 3/3\nf 1/1 3/3 4/4\n", head: str = "", middle: str = "") -> bytes:
+    """A square of two triangles in the plane z = 0; texture coordinates from the bottom left."""
+    return f"{head}{SQUARE}vt 0 0\nvt 1 0\nvt 1 0.75\nvt 0 0.75\n{middle}{faces}".encode()
+
+
+# ---- .x ---------------------------------------------------------------------------------------------
+
+
+def x_matrix(offset: Sequence[float] = (0, 0, 0)) -> str:
+    """Row vectors: the translation stands in the last row. Without decimals Assimp takes a comma for a point."""
+    return ",".join(f"{value:.6f}" for value in (1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, *offset, 1))
+
+
+def x_weights(joint: str, vertices: Sequence[int], matrix: str) -> str:
+    ones = ",".join(["1.0"] * len(vertices))
+    return f'SkinWeights {{ "{joint}"; {len(vertices)}; {",".join(map(str, vertices))}; {ones}; {matrix};; }}\n'
+
+
+def x_file(
+    *,
+    skin: Sequence[tuple[str, Sequence[int], str]] = (),
+    ticks: int | None = None,
+    keys: Sequence[tuple[int, float]] = ((0, 0), (50, 2)),
+) -> bytes:
+    """Frames root > body (a triangle, at z = 1) and root > arm (at x = 3), and a clip that moves arm along y."""
+    weights = "".join(x_weights(*one) for one in skin)
+    header = f"XSkinMeshHeader {{ 1; 1; {len(skin)}; }}\n" if skin else ""
+    rows = ",".join(f"{time};3;3.0,{y:.6f},0.0;;" for time, y in keys)
+    rate = "" if ticks is None else f"AnimTicksPerSecond {{ {ticks}; }}\n"
+    return f"""xof 0303txt 0032
+{rate}Frame root {{
+ FrameTransformMatrix {{ {x_matrix()};; }}
+ Frame body {{
+  FrameTransformMatrix {{ {x_matrix((0, 0, 1))};; }}
+  Mesh triangle {{
+   3; 0.0;0.0;0.0;, 1.0;0.0;0.0;, 0.0;1.0;2.0;;
+   1; 3;0,1,2;;
+   {header}{weights}
+  }}
+ }}
+ Frame arm {{ FrameTransformMatrix {{ {x_matrix((3, 0, 0))};; }} }}
+}}
+AnimationSet move {{
+ Animation {{ {{arm}}
+  AnimationKey {{ 2; {len(keys)}; {rows}; }}
+ }}
+}}
+""".encode()
+
+
+# ---- COLLADA ------------------------------------------------------------------------------------------
+
+
+def dae(
+    *,
+    up: str = "Y_UP",
+    meter: float = 1,
+    nodes: str = "",
+    animation: str = "",
+    geometry: str = "",
+) -> bytes:
+    """The frame of a COLLADA file around visual nodes, and animations and geometries where given."""
+    return f"""<?xml version="1.0" encoding="utf-8"?>
+<COLLADA xmlns="http://www.collada.org/2005/11/COLLADASchema" version="1.4.1">
+<asset><unit meter="{meter}" name="unit"/><up_axis>{up}</up_axis></asset>
+<library_geometries>{geometry}</library_geometries>
+<library_animations>{animation}</library_animations>
+<library_visual_scenes><visual_scene id="scene">{nodes}</visual_scene></library_visual_scenes>
+<scene><instance_visual_scene url="#scene"/></scene>
+</COLLADA>
+""".encode()
+
+
+def dae_matrix_animation(node: str, times: Sequence[float], matrices: Sequence[Sequence[float]]) -> str:
+    """Keys of <matrix sid="transform"> of a node, linear."""
+
+    def source(name: str, kind: str, values: str, count: int, stride: int) -> str:
+        array = "Name_array" if kind == "name" else "float_array"
+        amount = count * stride
+        return (
+            f'<source id="{node}-{name}"><{array} id="{node}-{name}-array" count="{amount}">{values}</{array}>'
+            f'<technique_common><accessor source="#{node}-{name}-array" count="{count}" stride="{stride}">'
+            f'<param type="{"float4x4" if stride == 16 else kind}"/></accessor></technique_common></source>'
+        )
+
+    n = len(times)
+    flat = [value for matrix in matrices for value in matrix]
+    return (
+        f'<animation id="{node}-a">'
+        + source("in", "float", numbers(times), n, 1)
+        + source("out", "float", numbers(flat), n, 16)
+        + source("kind", "name", " ".join(["LINEAR"] * n), n, 1)
+        + f'<sampler id="{node}-s"><input semantic="INPUT" source="#{node}-in"/>'
+        f'<input semantic="OUTPUT" source="#{node}-out"/><input semantic="INTERPOLATION" source="#{node}-kind"/>'
+        f'</sampler><channel source="#{node}-s" target="{node}/transform"/></animation>'
+    )
+
+
+def dae_triangle(name: str = "tri") -> str:
+    return (
+        f'<geometry id="{name}" name="{name}"><mesh><source id="{name}-p">'
+        f'<float_array id="{name}-pa" count="9">0 0 0 1 0 0 0 1 0</float_array><technique_common>'
+        f'<accessor source="#{name}-pa" count="3" stride="3"><param name="X" type="float"/>'
+        '<param name="Y" type="float"/><param name="Z" type="float"/></accessor></technique_common></source>'
+        f'<vertices id="{name}-v"><input semantic="POSITION" source="#{name}-p"/></vertices>'
+        f'<triangles count="1"><input semantic="VERTEX" source="#{name}-v" offset="0"/><p>0 1 2</p></triangles>'
+        "</mesh></geometry>"
+    )
+
+
+# ---- FBX, as text ---------------------------------------------------------------------------------------
+
+FBX_SECOND = 46186158000
+
+
+def fbx(
+    *,
+    version: int = 7400,
+    settings: str = "",
+    parent: str = "",
+    joint: str = "",
+    keys: Sequence[tuple[float, float]] = ((0, 0), (1, 3)),
+    stop: float = 1.0,
+    layers: int = 1,
+    path: str = "Lcl Translation",
+    target: int = 2,
+) -> bytes:
+    """Nodes parent > joint and a stack "move" that animates X of `path` of one of them (1 or 2).
+
+    `settings`, `parent` and `joint` are lines of their Properties70; see `fbx_property`.
+    """
+    times = ",".join(str(round(time * FBX_SECOND)) for time, _ in keys)
+    values = ",".join(f"{value:.9g}" for _, value in keys)
+    size = len(keys)
+    default = 1 if path == "Lcl Scaling" else 0
+    more = "".join(f'\tAnimationLayer: {20 + i}, "AnimLayer::more{i}", "" {{\n\t}}\n' for i in range(layers - 1))
+    joins = "".join(f'\tC: "OO",{20 + i},10\n' for i in range(layers - 1))
+    return f"""; FBX {version // 1000}.{version // 100 % 10}.0 project file
+FBXHeaderExtension:  {{
+	FBXHeaderVersion: 1003
+	FBXVersion: {version}
+	Creator: "tests"
+}}
+GlobalSettings:  {{
+	Version: 1000
+	Properties70:  {{
+		P: "TimeMode", "enum", "", "",10
+{settings}	}}
+}}
+Definitions:  {{
+	Version: 100
+	Count: 1
+}}
+Objects:  {{
+	Model: 1, "Model::parent", "Null" {{
+		Version: 232
+		Properties70:  {{
+{parent}		}}
+	}}
+	Model: 2, "Model::joint", "Null" {{
+		Version: 232
+		Properties70:  {{
+{joint}		}}
+	}}
+	AnimationStack: 10, "AnimStack::move", "" {{
+		Properties70:  {{
+			P: "LocalStop", "KTime", "Time", "",{round(stop * FBX_SECOND)}
+		}}
+	}}
+	AnimationLayer: 11, "AnimLayer::base", "" {{
+	}}
+{more}	AnimationCurveNode: 12, "AnimCurveNode::T", "" {{
+		Properties70:  {{
+			P: "d|X", "Number", "", "A",{default}
+			P: "d|Y", "Number", "", "A",{default}
+			P: "d|Z", "Number", "", "A",{default}
+		}}
+	}}
+	AnimationCurve: 13, "AnimCurve::", "" {{
+		Default: 0
+		KeyVer: 4008
+		KeyTime: *{size} {{
+			a: {times}
+		}}
+		KeyValueFloat: *{size} {{
+			a: {values}
+		}}
+		KeyAttrFlags: *1 {{
+			a: 24836
+		}}
+		KeyAttrDataFloat: *4 {{
+			a: 0,0,0,0
+		}}
+		KeyAttrRefCount: *1 {{
+			a: {size}
+		}}
+	}}
+}}
+Connections:  {{
+	C: "OO",1,0
+	C: "OO",2,1
+	C: "OO",11,10
+{joins}	C: "OO",12,11
+	C: "OP",12,{target}, "{path}"
+	C: "OP",13,12, "d|X"
+}}
+""".encode()
+
+
+def fbx_property(name: str, kind: str, *values: float) -> str:
+    """One line of Properties70; `kind` is FBX's word for the type."""
+    return f'\t\t\tP: "{name}", "{kind}", "", "A",{",".join(f"{value:.9g}" for value in values)}\n'
+
+
+# ---- MD5 and MD2 --------------------------------------------------------------------------------------------
+
+MD5_MESH = b"""MD5Version 10
+commandline ""
+
+numJoints 2
+numMeshes 1
+
+joints {
+\t"hip"\t-1 ( 0.0 0.0 0.0 ) ( 0.0 0.0 0.0 )
+\t"knee"\t0 ( 0.0 0.0 1.0 ) ( 0.0 0.0 0.0 )
+}
+
+mesh {
+\tshader "skin"
+
+\tnumverts 3
+\tvert 0 ( 0.0 0.0 ) 0 1
+\tvert 1 ( 1.0 0.0 ) 1 1
+\tvert 2 ( 0.0 1.0 ) 2 2
+
+\tnumtris 1
+\ttri 0 0 1 2
+
+\tnumweights 4
+\tweight 0 0 1.0 ( 0.0 0.0 0.0 )
+\tweight 1 0 1.0 ( 1.0 0.0 0.0 )
+\tweight 2 0 0.5 ( 0.0 1.0 0.0 )
+\tweight 3 1 0.5 ( 0.0 1.0 -1.0 )
+}
+"""
+
+MD5_ANIM = b"""MD5Version 10
+commandline ""
+
+numFrames 2
+numJoints 2
+frameRate 4
+numAnimatedComponents 1
+
+hierarchy {
+\t"hip"\t-1 0 0
+\t"knee"\t0 4 0
+}
+
+bounds {
+\t( 0.0 0.0 0.0 ) ( 1.0 1.0 1.0 )
+\t( 0.0 0.0 0.0 ) ( 1.0 1.0 1.0 )
+}
+
+baseframe {
+\t( 0.0 0.0 0.0 ) ( 0.0 0.0 0.0 )
+\t( 0.0 0.0 1.0 ) ( 0.0 0.0 0.0 )
+}
+
+frame 0 {
+\t1.0
+}
+
+frame 1 {
+\t2.0
+}
+"""
+
+
+def md2(frames: int = 3) -> bytes:
+    """One triangle, the same in every frame."""
+    frame = struct.pack("<6f16s", 1, 1, 1, 0, 0, 0, b"frame") + b"".join(
+        struct.pack("<4B", *corner, 0) for corner in ((0, 0, 0), (1, 0, 0), (0, 1, 0))
+    )
+    triangle = struct.pack("<6H", 0, 1, 2, 0, 1, 2)
+    uvs = struct.pack("<6h", 0, 0, 1, 0, 0, 1)
+    at = 68
+    places = [at, at, at + len(uvs), at + len(uvs) + len(triangle)]
+    end = places[3] + len(frame) * frames
+    header: list[Any] = [b"IDP2", 8, 16, 16, len(frame), 0, 3, 3, 1, 0, frames]
+    body = uvs + triangle + frame * frames
+    return struct.pack("<4s10i6i", *header, *places, end, end) + body + bytes(4)  # Assimp wants a byte more
