@@ -22,13 +22,15 @@ from .errors import (
     SkinpyError,
     SkinpyWarning,
 )
-from .loading import build_info, character, load
+from .loading import build_info, chair, character, crane, load
 from .model import Model, to_row_vectors
 from .pose import Pose
 
 __all__ = [
     "load",
     "character",
+    "crane",
+    "chair",
     "build_info",
     "to_row_vectors",
     "Model",

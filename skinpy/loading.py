@@ -15,7 +15,7 @@ from .model import Model
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
-__all__ = ["load", "character", "build_info"]
+__all__ = ["load", "character", "crane", "chair", "build_info"]
 
 _LIBRARY = "libassimp.so.6"
 
@@ -67,9 +67,29 @@ def load(
 
 def character() -> Model:
     """The bundled character: a jointed figure with the clips "walk", "run" and "wave"."""
+    return _bundled("character.glb")
+
+
+def crane() -> Model:
+    """The bundled crane: rigid parts on the joints "base", "slew", "boom", "jib", "line", "cable", "hook".
+
+    Clips "slew", "raise" and "lift". Meters; the boom points to +X and is raised by a turn about its +Z.
+    """
+    return _bundled("crane.glb")
+
+
+def chair() -> Model:
+    """The bundled office chair: rigid parts on "base", "lift", "seat", "back", "headrest" and its casters.
+
+    Clips "spin", "roll" and "height". Meters; it faces +Z, and the casters are "caster1" and "wheel1" to 5.
+    """
+    return _bundled("chair.glb")
+
+
+def _bundled(name: str) -> Model:
     from importlib import resources  # it brings half the standard library along
 
-    return load(resources.files("skinpy").joinpath("data", "character.glb").read_bytes(), format="glb")
+    return load(resources.files("skinpy").joinpath("data", name).read_bytes(), format="glb")
 
 
 class _Request:
