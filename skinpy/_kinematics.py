@@ -1,0 +1,189 @@
+"""Forward kinematics by hand: what Pose.set, Pose.rotate and Pose.translate do to a pose's arrays.
+
+Quaternions are x y z w. Numbers are computed in float64 and stored as float32.
+"""
+
+import operator
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Literal, SupportsIndex, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from ._types import Array
+
+if TYPE_CHECKING:
+    from .pose import Pose
+
+JointLike: TypeAlias = str | SupportsIndex
+Space: TypeAlias = Literal["local", "parent"]
+AxisLike: TypeAlias = str | Sequence[float] | Array
+
+_AXES = {
+    sign + letter: np.array(vector) * (-1.0 if sign == "-" else 1.0)
+    for sign in ("", "+", "-")
+    for letter, vector in zip("xyz", np.eye(3), strict=True)
+}
+
+
+def set_parts(
+    pose: "Pose",
+    joint: JointLike,
+    translation: npt.ArrayLike | None,
+    rotation: npt.ArrayLike | None,
+    scale: npt.ArrayLike | None,
+) -> None:
+    """See Pose.set. Nothing is written unless all of it can be."""
+    number = joint_number(pose, joint)
+    lead = pose.translation.shape[:-2]
+    parts: list[tuple[Array, Array]] = []
+    if translation is not None:
+        parts.append((pose.translation, _rows("translation", translation, lead, 3)))
+    if rotation is not None:
+        parts.append((pose.rotation, _unit("rotation", _rows("rotation", rotation, lead, 4))))
+    if scale is not None:
+        even = np.full(3, scale, np.float64) if np.ndim(scale) == 0 else scale
+        parts.append((pose.scale, _rows("scale", even, lead, 3)))
+    for target, values in parts:
+        target[..., number, :] = values
+
+
+def rotate(
+    pose: "Pose",
+    joint: JointLike,
+    rotation: npt.ArrayLike | None,
+    degrees: npt.ArrayLike | None,
+    radians: npt.ArrayLike | None,
+    axis: AxisLike | None,
+    space: Space,
+) -> None:
+    """See Pose.rotate."""
+    number = joint_number(pose, joint)
+    lead = pose.rotation.shape[:-2]
+    turn = _turn(rotation, degrees, radians, axis, lead)
+    _check_space(space)
+    before = pose.rotation[..., number, :].astype(np.float64)
+    after = quaternion_product(before, turn) if space == "local" else quaternion_product(turn, before)
+    pose.rotation[..., number, :] = after
+
+
+def translate(pose: "Pose", joint: JointLike, vector: npt.ArrayLike, space: Space) -> None:
+    """See Pose.translate."""
+    number = joint_number(pose, joint)
+    offset = _rows("vector", vector, pose.translation.shape[:-2], 3)
+    _check_space(space)
+    if space == "local":
+        offset = rotated(_unit("rotation of the joint", pose.rotation[..., number, :]), offset)
+    pose.translation[..., number, :] += offset
+
+
+# ---- arguments ------------------------------------------------------------------------------------
+
+
+def joint_number(pose: "Pose", joint: JointLike) -> int:
+    """Index of a joint given by name (KeyError) or by number, from -J to J-1 (IndexError)."""
+    if isinstance(joint, str):
+        return pose.model.skeleton.index(joint)
+    if isinstance(joint, (bool, np.bool_)):
+        raise TypeError(f"joint is {joint!r}; expected a name or an index")
+    try:
+        number = operator.index(joint)
+    except TypeError:
+        raise TypeError(f"joint is {joint!r}; expected a name or an index") from None
+    count = pose.translation.shape[-2]
+    if not -count <= number < count:
+        raise IndexError(f"joint is {number}; the skeleton has {count} joints")
+    return number % count
+
+
+def _rows(name: str, value: npt.ArrayLike, lead: tuple[int, ...], width: int) -> Array:
+    """Finite float64 (width,) up to (...,width), where (...) are the pose's leading axes."""
+    array = np.asarray(value, np.float64)
+    if array.ndim < 1 or array.shape[-1] != width or not _fits(array.shape[:-1], lead):
+        raise ValueError(f"{name} has shape {array.shape}; expected {(width,)} or {(*lead, width)}")
+    if not np.isfinite(array).all():
+        raise ValueError(f"{name} holds a number that is not finite")
+    return array
+
+
+def _fits(shape: tuple[int, ...], lead: tuple[int, ...]) -> bool:
+    """Whether `shape` spreads over the pose's leading axes by NumPy's rules without making them more."""
+    try:
+        return np.broadcast_shapes(shape, lead) == lead
+    except ValueError:
+        return False
+
+
+def _turn(
+    rotation: npt.ArrayLike | None,
+    degrees: npt.ArrayLike | None,
+    radians: npt.ArrayLike | None,
+    axis: AxisLike | None,
+    lead: tuple[int, ...],
+) -> Array:
+    """The unit quaternion (...,4) that the arguments of Pose.rotate mean."""
+    given = [name for name, value in _named(rotation, degrees, radians) if value is not None]
+    if len(given) != 1:
+        came = " and ".join(given) or "none"
+        raise TypeError(f"give exactly one of rotation, degrees and radians; {came} came")
+    if rotation is not None:
+        if axis is not None:
+            raise TypeError("axis belongs to degrees and radians; a quaternion has its own")
+        return _unit("rotation", _rows("rotation", rotation, lead, 4))
+    if axis is None:
+        raise TypeError('an angle needs an axis: "x", "y", "z" or a vector of three numbers')
+    angle = np.asarray(degrees if radians is None else radians, np.float64)
+    if not _fits(angle.shape, lead):
+        raise ValueError(f"{given[0]} has shape {angle.shape}; expected () or {lead}")
+    if not np.isfinite(angle).all():
+        raise ValueError(f"{given[0]} holds a number that is not finite")
+    half = (np.deg2rad(angle) if radians is None else angle) / 2
+    sine = np.sin(half)[..., None] * _axis(axis, lead)
+    cosine = np.broadcast_to(np.cos(half)[..., None], (*sine.shape[:-1], 1))
+    return np.concatenate([sine, cosine], axis=-1)
+
+
+def _named(
+    rotation: npt.ArrayLike | None, degrees: npt.ArrayLike | None, radians: npt.ArrayLike | None
+) -> tuple[tuple[str, npt.ArrayLike | None], ...]:
+    return ("rotation", rotation), ("degrees", degrees), ("radians", radians)
+
+
+def _axis(axis: AxisLike, lead: tuple[int, ...]) -> Array:
+    if isinstance(axis, str):
+        try:
+            return _AXES[axis.lower()]
+        except KeyError:
+            raise ValueError(
+                f'axis is {axis!r}; expected "x", "y", "z", "-x", "-y", "-z" or a vector'
+            ) from None
+    return _unit("axis", _rows("axis", axis, lead, 3))
+
+
+def _unit(name: str, rows: Array) -> Array:
+    wide = rows.astype(np.float64)
+    length = np.linalg.norm(wide, axis=-1, keepdims=True)
+    if (length == 0).any():
+        raise ValueError(f"{name} has length 0")
+    return np.asarray(wide / length)
+
+
+def _check_space(space: str) -> None:
+    if space not in ("local", "parent"):
+        raise ValueError(f"space is {space!r}; expected 'local' or 'parent'")
+
+
+# ---- quaternions ----------------------------------------------------------------------------------
+
+
+def quaternion_product(a: Array, b: Array) -> Array:
+    """a * b, (...,4): first the rotation b, then a (Hamilton's product, x y z w)."""
+    vector = a[..., 3:] * b[..., :3] + b[..., 3:] * a[..., :3] + np.cross(a[..., :3], b[..., :3])
+    real = a[..., 3:] * b[..., 3:] - np.sum(a[..., :3] * b[..., :3], axis=-1, keepdims=True)
+    return np.concatenate([vector, real], axis=-1)
+
+
+def rotated(rotation: Array, vector: Array) -> Array:
+    """Vectors (...,3) turned by unit quaternions (...,4): v + 2 u x (u x v + w v)."""
+    u, w = rotation[..., :3], rotation[..., 3:]
+    return np.asarray(vector + 2 * np.cross(u, np.cross(u, vector) + w * vector))
