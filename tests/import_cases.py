@@ -1,4 +1,4 @@
-"""Tiny models in the text formats that Assimp reads, each made for one thing that an importer can get wrong."""
+"""Tiny models in the text formats that Assimp reads, each made for what an importer can get wrong."""
 
 import struct
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ def numbers(values: Sequence[float], separator: str = " ") -> str:
     return separator.join(f"{value:.9g}" for value in values)
 
 
-# ---- BVH ------------------------------------------------------------------------------------------
+# ---- BVH -----------------------------------------------------------------------------------------------
 
 
 def bvh(names: Sequence[str] = ("hip", "knee"), frames: int = 3, frame_time: str = "0.5") -> bytes:
@@ -30,7 +30,7 @@ def bvh(names: Sequence[str] = ("hip", "knee"), frames: int = 3, frame_time: str
     return "\n".join([*lines, ""]).encode("utf-8", "surrogateescape")
 
 
-# ---- OBJ and STL ------------------------------------------------------------------------------------
+# ---- OBJ and STL ---------------------------------------------------------------------------------------
 
 SQUARE = "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\n"
 
@@ -40,17 +40,19 @@ def obj(faces: str = "f 1/1 2/2 3/3\nf 1/1 3/3 4/4\n", head: str = "", middle: s
     return f"{head}{SQUARE}vt 0 0\nvt 1 0\nvt 1 0.75\nvt 0 0.75\n{middle}{faces}".encode()
 
 
-# ---- .x ---------------------------------------------------------------------------------------------
+# ---- .x ------------------------------------------------------------------------------------------------
 
 
 def x_matrix(offset: Sequence[float] = (0, 0, 0)) -> str:
-    """Row vectors: the translation stands in the last row. Without decimals Assimp takes a comma for a point."""
+    """Row vectors: the translation stands in the last row. Decimals: Assimp can take a comma for a point."""
     return ",".join(f"{value:.6f}" for value in (1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, *offset, 1))
 
 
 def x_weights(joint: str, vertices: Sequence[int], matrix: str) -> str:
     ones = ",".join(["1.0"] * len(vertices))
-    return f'SkinWeights {{ "{joint}"; {len(vertices)}; {",".join(map(str, vertices))}; {ones}; {matrix};; }}\n'
+    return (
+        f'SkinWeights {{ "{joint}"; {len(vertices)}; {",".join(map(str, vertices))}; {ones}; {matrix};; }}\n'
+    )
 
 
 def x_file(
@@ -59,7 +61,7 @@ def x_file(
     ticks: int | None = None,
     keys: Sequence[tuple[int, float]] = ((0, 0), (50, 2)),
 ) -> bytes:
-    """Frames root > body (a triangle, at z = 1) and root > arm (at x = 3), and a clip that moves arm along y."""
+    """Frames root > body (a triangle, at z = 1) and root > arm (at x = 3); a clip moves arm along y."""
     weights = "".join(x_weights(*one) for one in skin)
     header = f"XSkinMeshHeader {{ 1; 1; {len(skin)}; }}\n" if skin else ""
     rows = ",".join(f"{time};3;3.0,{y:.6f},0.0;;" for time, y in keys)
@@ -85,7 +87,7 @@ AnimationSet move {{
 """.encode()
 
 
-# ---- COLLADA ------------------------------------------------------------------------------------------
+# ---- COLLADA -------------------------------------------------------------------------------------------
 
 
 def dae(
@@ -115,8 +117,10 @@ def dae_matrix_animation(node: str, times: Sequence[float], matrices: Sequence[S
         array = "Name_array" if kind == "name" else "float_array"
         amount = count * stride
         return (
-            f'<source id="{node}-{name}"><{array} id="{node}-{name}-array" count="{amount}">{values}</{array}>'
-            f'<technique_common><accessor source="#{node}-{name}-array" count="{count}" stride="{stride}">'
+            f'<source id="{node}-{name}">'
+            f'<{array} id="{node}-{name}-array" count="{amount}">{values}</{array}>'
+            f"<technique_common>"
+            f'<accessor source="#{node}-{name}-array" count="{count}" stride="{stride}">'
             f'<param type="{"float4x4" if stride == 16 else kind}"/></accessor></technique_common></source>'
         )
 
@@ -128,7 +132,8 @@ def dae_matrix_animation(node: str, times: Sequence[float], matrices: Sequence[S
         + source("out", "float", numbers(flat), n, 16)
         + source("kind", "name", " ".join(["LINEAR"] * n), n, 1)
         + f'<sampler id="{node}-s"><input semantic="INPUT" source="#{node}-in"/>'
-        f'<input semantic="OUTPUT" source="#{node}-out"/><input semantic="INTERPOLATION" source="#{node}-kind"/>'
+        f'<input semantic="OUTPUT" source="#{node}-out"/>'
+        f'<input semantic="INTERPOLATION" source="#{node}-kind"/>'
         f'</sampler><channel source="#{node}-s" target="{node}/transform"/></animation>'
     )
 
@@ -138,14 +143,16 @@ def dae_triangle(name: str = "tri") -> str:
         f'<geometry id="{name}" name="{name}"><mesh><source id="{name}-p">'
         f'<float_array id="{name}-pa" count="9">0 0 0 1 0 0 0 1 0</float_array><technique_common>'
         f'<accessor source="#{name}-pa" count="3" stride="3"><param name="X" type="float"/>'
-        '<param name="Y" type="float"/><param name="Z" type="float"/></accessor></technique_common></source>'
+        '<param name="Y" type="float"/><param name="Z" type="float"/>'
+        "</accessor></technique_common></source>"
         f'<vertices id="{name}-v"><input semantic="POSITION" source="#{name}-p"/></vertices>'
-        f'<triangles count="1"><input semantic="VERTEX" source="#{name}-v" offset="0"/><p>0 1 2</p></triangles>'
+        f'<triangles count="1"><input semantic="VERTEX" source="#{name}-v" offset="0"/>'
+        "<p>0 1 2</p></triangles>"
         "</mesh></geometry>"
     )
 
 
-# ---- FBX, as text ---------------------------------------------------------------------------------------
+# ---- FBX, as text --------------------------------------------------------------------------------------
 
 FBX_SECOND = 46186158000
 
@@ -170,7 +177,9 @@ def fbx(
     values = ",".join(f"{value:.9g}" for _, value in keys)
     size = len(keys)
     default = 1 if path == "Lcl Scaling" else 0
-    more = "".join(f'\tAnimationLayer: {20 + i}, "AnimLayer::more{i}", "" {{\n\t}}\n' for i in range(layers - 1))
+    more = "".join(
+        f'\tAnimationLayer: {20 + i}, "AnimLayer::more{i}", "" {{\n\t}}\n' for i in range(layers - 1)
+    )
     joins = "".join(f'\tC: "OO",{20 + i},10\n' for i in range(layers - 1))
     return f"""; FBX {version // 1000}.{version // 100 % 10}.0 project file
 FBXHeaderExtension:  {{
@@ -249,7 +258,7 @@ def fbx_property(name: str, kind: str, *values: float) -> str:
     return f'\t\t\tP: "{name}", "{kind}", "", "A",{",".join(f"{value:.9g}" for value in values)}\n'
 
 
-# ---- MD5 and MD2 --------------------------------------------------------------------------------------------
+# ---- MD5 and MD2 ---------------------------------------------------------------------------------------
 
 MD5_MESH = b"""MD5Version 10
 commandline ""

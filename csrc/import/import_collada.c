@@ -1,8 +1,8 @@
 /* import_collada.c: the names that people gave to COLLADA's nodes.
 
    Assimp calls a node by its id, which is unique and therefore what channels and skins should bind
-   by, but which is made by the exporter ("Armature_Bone"). Once all is bound, a joint gets the name
-   that stands beside its id, where no other node has it. */
+   by, but which is made by the exporter ("Rig_Arm"). A joint gets the name that stands beside its id,
+   where no other node has it. */
 #include <string.h>
 
 #include "import_internal.h"

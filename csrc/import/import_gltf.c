@@ -229,11 +229,12 @@ static sk_status place_nodes(import_job *job) {
 
 /* ---- opening ------------------------------------------------------------------------------- */
 
-static bool is_version_2(const json *j) {
-  size_t length;
+/* The first letter of asset.version; 0 where there is none. */
+static char version_of(const json *j) {
+  size_t length = 0;
   int32_t version = json_member(j, json_member(j, 0, "asset"), "version");
-  const char *words = json_is_string(j, version) ? json_raw(j, version, &length) : "2";
-  return words[0] == '2';
+  const char *words = json_is_string(j, version) ? json_raw(j, version, &length) : "";
+  return length ? words[0] : 0;
 }
 
 sk_status gltf_open(import_job *job) {
@@ -248,7 +249,8 @@ sk_status gltf_open(import_job *job) {
   if (is_binary(file)) status = find_chunks(job, file, &text, &length);
   if (!status) status = json_open(&g->json, text, length, job->error);
   if (status) return status;
-  if (!is_version_2(&g->json)) {
+  if (!version_of(&g->json)) return sk_fail(job->error, SK_ERROR_IMPORT, "its JSON is no glTF: it has no asset.version");
+  if (version_of(&g->json) != '2') {
     gltf_close(g);
     job->gltf = NULL;
     return SK_OK;

@@ -354,7 +354,7 @@ typedef struct import_clip { /* what lives as long as the clips are made */
 sk_status import_add_channel(import_clip *clip, const import_track *track);
 /* import_gltf_clip.c: the channels of animations[index]; `*last` is its last key, seconds. */
 sk_status gltf_add_channels(import_clip *clip, int32_t index, double *last);
-/* import_collada.c: after all is bound, joints get the names that people know. */
+/* import_collada.c: joints get the names that people know; what binds goes by Assimp's. */
 sk_status import_collada_names(import_job *job);
 /* import_space.c: axes, units, and what a format has that Assimp does not deliver. */
 void import_space(import_job *job);

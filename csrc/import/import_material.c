@@ -183,6 +183,7 @@ static sk_status gltf_image(import_job *job, int64_t image, int32_t token, int32
   const json *j = &job->gltf->json;
   int32_t uri = json_member(j, token, "uri");
   char name[32];
+  const char *raw;
   const uint8_t *bytes;
   uint8_t *decoded = NULL;
   sk_array path = SK_ARRAY(char);
@@ -196,7 +197,8 @@ static sk_status gltf_image(import_job *job, int64_t image, int32_t token, int32
     status = gltf_view(job, json_index(j, json_member(j, token, "bufferView"), -1), &bytes, &size);
     return status ? status : add_texture(job, name, "", bytes, size, index);
   }
-  if (gltf_data_uri(json_raw(j, uri, &length), length, &decoded, &size)) {
+  raw = json_raw(j, uri, &length);
+  if (gltf_data_uri(raw, length, &decoded, &size)) {
     *index = decoded ? find_texture(&job->model, name) : SK_NONE;
     status = !decoded ? import_no_memory(job, length)
                       : *index >= 0 ? SK_OK : add_texture(job, name, "", decoded, size, index);

@@ -118,13 +118,13 @@ static void free_model(import_model *m) {
 
 static sk_status convert(import_job *job) {
   sk_status status = import_skeleton(job);
+  if (!status && !strcmp(job->format, "dae")) status = import_collada_names(job);
   if (!status) import_space(job);
   if (!status) status = import_materials(job);
   if (!status) status = import_meshes(job);
   if (!status) status = import_clips(job);
   import_note_add(job, NOTE_files_refused, job->files.refused, "'%s'", job->files.first_refused);
   if (!status) import_note_format(job);
-  if (!status && !strcmp(job->format, "dae")) status = import_collada_names(job);
   if (!status && !sk_text_append(&job->model.text, job->format, strlen(job->format), &job->model.info.source_format))
     status = import_no_memory(job, 1);
   return status ? status : import_report_write(job);
