@@ -10,7 +10,7 @@ rest.
 """
 
 from . import _core
-from .assets import Material, Mesh, Report, ReportEntry, Skeleton, Skin, Submesh, Texture
+from .assets import Material, Mesh, Report, ReportEntry, Skeleton, Skin, Submesh, Target, Texture
 from .clip import Channel, Clip, Clips
 from .errors import (
     FormatRefused,
@@ -38,6 +38,7 @@ __all__ = [
     "Mesh",
     "Submesh",
     "Skin",
+    "Target",
     "Material",
     "Texture",
     "Clip",

@@ -23,7 +23,8 @@ RECORDS: dict[str, np.dtype[Any]] = {
             ("unit_meters", "<f8"),
             ("up", "<u4"),
             ("source_format", _TEXT),
-            ("reserved", "<u4", (3,)),
+            ("targets", "<u4"),
+            ("reserved", "<u4", (2,)),
         ]
     ),
     "JOINT_NAMES": np.dtype(_TEXT),
@@ -38,6 +39,15 @@ RECORDS: dict[str, np.dtype[Any]] = {
             ("face_count", "<u4"),
         ]
     ),
+    "TARGETS": np.dtype(
+        [
+            ("name", _TEXT),
+            ("node", "<i4"),
+            ("default_weight", "<f4"),
+            ("first", "<u8"),
+            ("count", "<u8"),
+        ]
+    ),
     "MATERIALS": np.dtype(
         [
             ("name", _TEXT),
@@ -46,7 +56,7 @@ RECORDS: dict[str, np.dtype[Any]] = {
             ("double_sided", "<u4"),
             ("alpha", "<u4"),
             ("alpha_cutoff", "<f4"),
-            ("reserved", "<u4", (2,)),
+            ("uv_transform", "<f4", (2, 3)),
         ]
     ),
     "TEXTURES": np.dtype(
@@ -112,6 +122,9 @@ _NUMBERS: dict[str, tuple[str, tuple[int, ...]]] = {
     "VERTEX_SLOTS": ("<u2", (-1,)),
     "VERTEX_WEIGHTS": ("<f4", (-1,)),
     "FACES": ("<u4", (3,)),
+    "TARGET_VERTICES": ("<u4", ()),
+    "TARGET_POSITIONS": ("<f4", (3,)),
+    "TARGET_NORMALS": ("<f4", (3,)),
     "TEXTURE_DATA": ("u1", ()),
     "TIMES": ("<f8", ()),
     "VALUES": ("<f4", ()),
@@ -124,8 +137,9 @@ MAGIC = b"SKNBLK\r\n"
 #: Words for the enums of sk_block.h, in their order.
 AXES = (None, "+X", "-X", "+Y", "-Y", "+Z", "-Z")
 ALPHAS = ("opaque", "mask", "blend")
-PATHS = ("translation", "rotation", "scale")
-PATH_WIDTHS = (3, 4, 3)
+PATHS = ("translation", "rotation", "scale", "weights")
+PATH_WIDTHS = (3, 4, 3, 1)
+WEIGHT_PATH = 3
 INTERPOLATIONS = ("step", "linear", "cubic")
 SEVERITIES = ("repaired", "lost")
 

@@ -1,6 +1,7 @@
 """Model.from_arrays: checks arrays and lays them out as the sections of a block."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -8,6 +9,9 @@ import numpy.typing as npt
 from . import _block, _core
 from ._types import Array, Floats
 from .errors import LoadError
+
+#: Differences of a morph target: positions (V,3), or positions and normals.
+Differences: TypeAlias = npt.ArrayLike | tuple[npt.ArrayLike, npt.ArrayLike]
 
 
 def model_block(
@@ -21,6 +25,7 @@ def model_block(
     inverse_bind: npt.ArrayLike | None,
     normals: npt.ArrayLike | None,
     uvs: npt.ArrayLike | None,
+    targets: Mapping[str, Differences] | None,
 ) -> _core.Block:
     """The block of Model.from_arrays; see there for the arguments."""
     skeleton = _skeleton(names, parents, rest)
@@ -50,7 +55,9 @@ def model_block(
         "FACES": triangles,
         "SUBMESHES": _submesh(pool, len(points), len(triangles)),
         "INFO": _info(count, len(slot_joints), len(points), len(triangles), sorted_weights.shape[1], pool),
+        **_targets(targets or {}, len(points), pool),
     }
+    sections["INFO"]["targets"] = len(targets or {})
     if uvs is not None:
         sections["UVS"] = _floats("uvs", uvs, (len(points), 2))
     sections["TEXT"] = pool.section()
@@ -199,6 +206,31 @@ def smooth_normals(positions: Floats, faces: Array) -> Floats:
     for corner in range(3):
         np.add.at(total, place[faces[:, corner]], face)
     return _unit_rows(total[place]) if len(positions) else np.zeros((0, 3), np.float32)
+
+
+def _targets(targets: Mapping[str, Differences], vertices: int, pool: _block.TextPool) -> dict[str, Array]:
+    """The sections of the morph targets: of each, the vertices that it moves at all."""
+    records, moved = [], [np.zeros(0, np.uint32)]
+    positions, normals = [np.zeros((0, 3), np.float32)], [np.zeros((0, 3), np.float32)]
+    first = 0
+    for name, given in targets.items():
+        both = given if isinstance(given, tuple) else (given, np.zeros((vertices, 3)))
+        if len(both) != 2:
+            raise ValueError(f"targets[{name!r}] has {len(both)} arrays; expected positions and normals")
+        shift = _floats(f"targets[{name!r}]", both[0], (vertices, 3))
+        turn = _floats(f"normals of targets[{name!r}]", both[1], (vertices, 3))
+        rows = np.flatnonzero(shift.any(axis=1) | turn.any(axis=1))
+        records.append((pool.add(name), 0, 0.0, first, len(rows)))
+        moved.append(rows.astype(np.uint32))
+        positions.append(shift[rows])
+        normals.append(turn[rows])
+        first += len(rows)
+    return {
+        "TARGETS": np.array(records, _block.RECORDS["TARGETS"]),
+        "TARGET_VERTICES": np.concatenate(moved),
+        "TARGET_POSITIONS": np.concatenate(positions),
+        "TARGET_NORMALS": np.concatenate(normals),
+    }
 
 
 def _submesh(pool: _block.TextPool, vertices: int, faces: int) -> Array:

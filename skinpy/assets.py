@@ -12,7 +12,17 @@ from . import _block, _core
 from ._types import Array, Floats
 from .errors import unknown_name
 
-__all__ = ["Skeleton", "Mesh", "Submesh", "Skin", "Material", "Texture", "Report", "ReportEntry"]
+__all__ = [
+    "Skeleton",
+    "Mesh",
+    "Submesh",
+    "Skin",
+    "Target",
+    "Material",
+    "Texture",
+    "Report",
+    "ReportEntry",
+]
 
 
 class Skeleton:
@@ -177,6 +187,44 @@ class Skin:
         return f"<Skin: {len(self)} slots>"
 
 
+@dataclass(frozen=True, eq=False)
+class Target:
+    """A morph target ("blend shape"): differences to some vertices, added in proportion to a weight.
+
+    Arrays are read-only views; E vertices are moved.
+    """
+
+    name: str
+    node: int  #: the joint whose mesh it changes
+    default_weight: float
+    vertices: Array  #: (E,) uint32, increasing
+    positions: Floats  #: (E,3) differences of position
+    normals: Floats | None  #: (E,3) differences of normal, or None
+
+    def __repr__(self) -> str:
+        return f"<Target {self.name!r}: moves {len(self.vertices)} vertices>"
+
+
+def read_targets(block: _core.Block) -> tuple[Target, ...]:
+    vertices = _block.section(block, "TARGET_VERTICES")
+    positions = _block.section(block, "TARGET_POSITIONS")
+    normals = _block.section(block, "TARGET_NORMALS") if "TARGET_NORMALS" in block.sections else None
+    targets = []
+    for one in _block.section(block, "TARGETS"):
+        rows = slice(int(one["first"]), int(one["first"]) + int(one["count"]))
+        targets.append(
+            Target(
+                _block.text(block, one["name"]),
+                int(one["node"]),
+                float(one["default_weight"]),
+                vertices[rows],
+                positions[rows],
+                None if normals is None else normals[rows],
+            )
+        )
+    return tuple(targets)
+
+
 @dataclass(frozen=True)
 class Texture:
     """An image as the file has it, encoded, or raw rows of RGBA (format "rgba8", top row first)."""
@@ -212,6 +260,8 @@ class Material:
     double_sided: bool
     alpha: str  #: "opaque", "mask" or "blend"
     alpha_cutoff: float  #: for "mask"
+    uv_transform: tuple[tuple[float, float, float], ...] = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0))
+    """Two rows of a 3x3 that is applied to columns (u, v, 1)."""
 
 
 def read_textures(block: _core.Block) -> tuple[Texture, ...]:
@@ -241,6 +291,7 @@ def read_materials(block: _core.Block) -> tuple[Material, ...]:
                 bool(one["double_sided"]),
                 _block.ALPHAS[one["alpha"]],
                 float(one["alpha_cutoff"]),
+                tuple((float(a), float(b), float(c)) for a, b, c in one["uv_transform"]),
             )
         )
     return tuple(materials)

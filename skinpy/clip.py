@@ -21,19 +21,21 @@ __all__ = ["Channel", "Clip", "Clips"]
 
 @dataclass(frozen=True, eq=False)
 class Channel:
-    """The keys of one joint's translation, rotation or scale, as the file has them. Read-only arrays."""
+    """The keys of a joint's translation, rotation or scale, or of a morph target's weight, as the file has
+    them. Read-only arrays."""
 
-    joint: int  #: index of the joint
-    joint_name: str
-    path: str  #: "translation", "rotation" or "scale"
+    joint: int | None  #: index of the joint; None for weights
+    target: int | None  #: index of the morph target; None for joints
+    name: str  #: of the joint or the target
+    path: str  #: "translation", "rotation", "scale" or "weights"
     interpolation: str  #: "step", "linear" or "cubic"
     times: Array  #: (K,) float64 seconds, increasing
-    values: Floats  #: (K,3), or (K,4) x y z w for rotations
+    values: Floats  #: (K,3), (K,4) x y z w for rotations, (K,1) for weights
     in_tangents: Floats | None  #: like values, per second; None unless cubic
     out_tangents: Floats | None
 
     def __repr__(self) -> str:
-        return f"<Channel: {self.joint_name!r} {self.path}, {len(self.times)} {self.interpolation} keys>"
+        return f"<Channel: {self.name!r} {self.path}, {len(self.times)} {self.interpolation} keys>"
 
 
 class Clip(_core.Clip):
@@ -70,6 +72,8 @@ class Clip(_core.Clip):
         translation: npt.ArrayLike | None = None,
         rotation: npt.ArrayLike | None = None,
         scale: npt.ArrayLike | None = None,
+        targets: Sequence[str] = (),
+        weights: npt.ArrayLike | None = None,
         interpolation: str = "linear",
     ) -> "Clip":
         """A clip from keys in arrays; it belongs to no model until `model.add_clips(clip)`.
@@ -78,12 +82,16 @@ class Clip(_core.Clip):
         those left out have no channels. Rotations are normalized. Exactly one of fps (key n is at n / fps)
         and times (N,), increasing seconds, is given; the clip lasts until the last key. joints has the J
         names by which the clip is bound to a model; without it, joint j is the model's joint j.
-        interpolation is "linear" or "step".
+        weights (N,M) are keys of the weights of the M morph targets that targets names. interpolation is
+        "linear" or "step".
 
         Raises ValueError for a wrong shape, for times that do not increase and for numbers that are not
         finite.
         """
-        return _from_arrays(cls, name, fps, times, joints, translation, rotation, scale, interpolation)
+        arrays = _key_arrays({"translation": translation, "rotation": rotation, "scale": scale})
+        if weights is not None:
+            arrays["weights"] = _weight_keys(weights, len(targets))
+        return _from_arrays(cls, name, fps, times, joints, tuple(targets), arrays, interpolation)
 
     @property
     def name(self) -> str:
@@ -114,6 +122,10 @@ class Clip(_core.Clip):
     def _joint_names(self) -> tuple[str, ...]:
         return tuple(_block.text(self._block, place) for place in _block.section(self._block, "JOINT_NAMES"))
 
+    @cached_property
+    def _target_names(self) -> tuple[str, ...]:
+        return tuple(_block.text(self._block, one["name"]) for one in _block.section(self._block, "TARGETS"))
+
     @property
     def _channel_records(self) -> Array:
         first = int(self._record["first_channel"])
@@ -132,12 +144,14 @@ class Clip(_core.Clip):
         channels = []
         for one in self._channel_records:
             count, width = int(one["key_count"]), _block.PATH_WIDTHS[one["path"]]
+            moved, weights = int(one["joint"]), one["path"] == _block.WEIGHT_PATH
             keys = rows(int(one["values"]), count, width)
             assert keys is not None
             channels.append(
                 Channel(
-                    int(one["joint"]),
-                    self._joint_names[one["joint"]],
+                    None if weights else moved,
+                    moved if weights else None,
+                    (self._target_names if weights else self._joint_names)[moved],
                     _block.PATHS[one["path"]],
                     _block.INTERPOLATIONS[one["interpolation"]],
                     times[int(one["times"]) : int(one["times"]) + count],
@@ -257,7 +271,8 @@ def _key_times(
 def _key_arrays(named: dict[str, npt.ArrayLike | None]) -> dict[str, Floats]:
     """The arrays that were given, as finite float32 (N,J,3|4) that agree in N and J."""
     arrays: dict[str, Floats] = {}
-    for (path, given), width in zip(named.items(), _block.PATH_WIDTHS, strict=True):
+    for path, given in named.items():
+        width = _block.PATH_WIDTHS[_block.PATHS.index(path)]
         if given is None:
             continue
         array = np.asarray(given, np.float32)
@@ -271,6 +286,16 @@ def _key_arrays(named: dict[str, npt.ArrayLike | None]) -> dict[str, Floats]:
     if "rotation" in arrays:
         arrays["rotation"] = _unit(arrays["rotation"])
     return arrays
+
+
+def _weight_keys(weights: npt.ArrayLike, targets: int) -> Floats:
+    """(N,M,1) keys of morph weights."""
+    array = np.asarray(weights, np.float32)
+    if array.ndim != 2 or array.shape[1] != targets or not len(array):
+        raise ValueError(f"weights has shape {array.shape}; expected (N, {targets}), one column per target")
+    if not np.isfinite(array).all():
+        raise ValueError("weights holds a number that is not finite")
+    return array[..., None]
 
 
 def _unit(rotation: Floats) -> Floats:
@@ -287,31 +312,32 @@ def _from_arrays(
     fps: float | None,
     times: npt.ArrayLike | None,
     joints: Sequence[str] | None,
-    translation: npt.ArrayLike | None,
-    rotation: npt.ArrayLike | None,
-    scale: npt.ArrayLike | None,
+    targets: tuple[str, ...],
+    arrays: dict[str, Floats],
     interpolation: str,
 ) -> Clip:
     if interpolation not in ("linear", "step"):
         raise ValueError(f"interpolation is {interpolation!r}; expected 'linear' or 'step'")
-    arrays = _key_arrays({"translation": translation, "rotation": rotation, "scale": scale})
     line, ticks = _key_times(fps, times, arrays)
-    count = next(iter(arrays.values())).shape[1] if arrays else len(joints or ())
+    moving = [array.shape[1] for path, array in arrays.items() if path != "weights"]
+    count = moving[0] if moving else len(joints or ())
     if joints is not None and len(joints) != count:
         raise ValueError(f"joints has {len(joints)} names; expected {count}")
     for path, array in arrays.items():
         if len(array) != len(line):
             raise ValueError(f"{path} has {len(array)} keys; expected {len(line)}, one per time")
     pool = _block.TextPool()
+    channels = _channel_rows(arrays, interpolation)
     values = [np.ascontiguousarray(np.swapaxes(array, 0, 1)).ravel() for array in arrays.values()]
     sections = {
-        "INFO": _clip_info(count),
+        "INFO": _clip_info(count, len(targets)),
         "JOINT_NAMES": pool.names(joints if joints is not None else [""] * count),
+        "TARGETS": _target_names(targets, pool),
         "CLIPS": np.array(
-            [(pool.add(name), max(float(line[-1]), 0.0), ticks, 0, count * len(arrays))],
+            [(pool.add(name), max(float(line[-1]), 0.0), ticks, 0, len(channels))],
             _block.RECORDS["CLIPS"],
         ),
-        "CHANNELS": _channel_rows(list(arrays), count, len(line), interpolation),
+        "CHANNELS": channels,
         "TIMES": line,
         "VALUES": np.concatenate(values) if values else np.empty(0, np.float32),
         "TEXT": pool.section(),
@@ -322,25 +348,33 @@ def _from_arrays(
         raise ValueError(str(error)) from None
 
 
-def _clip_info(joints: int) -> Array:
+def _clip_info(joints: int, targets: int) -> Array:
     info = np.zeros(1, _block.RECORDS["INFO"])
-    info["kind"], info["influences"], info["joints"] = _block.CLIPS_ONLY, 1, joints
+    info["kind"], info["influences"] = _block.CLIPS_ONLY, 1
+    info["joints"], info["targets"] = joints, targets
     return info
 
 
-def _channel_rows(paths: list[str], joints: int, keys: int, interpolation: str) -> Array:
-    """One channel per path and joint; the values lie path by path, joint by joint."""
-    channels = np.zeros(len(paths) * joints, _block.RECORDS["CHANNELS"])
+def _target_names(names: Sequence[str], pool: _block.TextPool) -> Array:
+    """The section TARGETS of a block of clips: names alone."""
+    return np.array([(pool.add(name), 0, 0, 0, 0) for name in names], _block.RECORDS["TARGETS"])
+
+
+def _channel_rows(arrays: dict[str, Floats], interpolation: str) -> Array:
+    """One channel per path and joint (or target); the values lie path by path, joint by joint."""
+    parts = [np.zeros(0, _block.RECORDS["CHANNELS"])]
     start = 0
-    for number, path in enumerate(paths):
-        width = _block.PATH_WIDTHS[_block.PATHS.index(path)]
-        rows = channels[number * joints : (number + 1) * joints]
-        rows["joint"] = np.arange(joints)
+    for path, array in arrays.items():
+        keys, moved, width = array.shape
+        rows = np.zeros(moved, _block.RECORDS["CHANNELS"])
+        rows["joint"] = np.arange(moved)
         rows["path"] = _block.PATHS.index(path)
-        rows["values"] = start + np.arange(joints) * keys * width
-        start += joints * keys * width
+        rows["key_count"] = keys
+        rows["values"] = start + np.arange(moved) * keys * width
+        start += array.size
+        parts.append(rows)
+    channels = np.concatenate(parts)
     channels["interpolation"] = _block.INTERPOLATIONS.index(interpolation)
-    channels["key_count"] = keys
     channels["in_tangents"] = channels["out_tangents"] = _block.NO_ARRAY
     return channels
 
@@ -350,28 +384,54 @@ def _channel_rows(paths: list[str], joints: int, keys: int, interpolation: str) 
 Entry = tuple[str, _core.Block, int]  #: a model's clip: its name, its block, its number in the block
 
 
-def joint_targets(clip: Clip, names: tuple[str, ...]) -> Array:
-    """(J of the clip,) int32: the joint of `names` that each of the clip's moves, -1 where none has its name.
+@dataclass(frozen=True)
+class Names:
+    """What channels can move: joints and morph targets, by name."""
 
-    Names are exact, of equal ones the first; a clip without names goes by number.
-    """
-    source = clip._joint_names
-    if not any(source):
-        if len(source) != len(names):
-            raise ValueError(
-                f"clip {clip.name!r} has {len(source)} unnamed joints; the model has {len(names)}"
-            )
-        return np.arange(len(names), dtype=np.int32)
-    first = {name: joint for joint, name in reversed(list(enumerate(names)))}
-    return np.array([first.get(name, -1) for name in source], np.int32)
+    joints: tuple[str, ...]
+    targets: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Places:
+    """Where the joints and targets of a clip are among those of a model; -1 where they are not."""
+
+    joints: Array
+    targets: Array
+
+    def of(self, channels: Array) -> Array:
+        """The model's joint or target of each channel record."""
+        weights = channels["path"] == _block.WEIGHT_PATH
+        places = np.empty(len(channels), np.int32)
+        places[weights] = self.targets[channels["joint"][weights]]
+        places[~weights] = self.joints[channels["joint"][~weights]]
+        return places
+
+
+def _find(names: tuple[str, ...], among: tuple[str, ...]) -> Array:
+    first = {name: place for place, name in reversed(list(enumerate(among)))}
+    return np.array([first.get(name, -1) for name in names], np.int32)
+
+
+def find_places(clip: Clip, names: Names) -> Places:
+    """Names are exact, of equal ones the first counts; a clip without joint names goes by number."""
+    joints = clip._joint_names
+    targets = _find(clip._target_names, names.targets)
+    if not joints or any(joints):
+        return Places(_find(joints, names.joints), targets)
+    if len(joints) != len(names.joints):
+        raise ValueError(
+            f"clip {clip.name!r} has {len(joints)} unnamed joints; the model has {len(names.joints)}"
+        )
+    return Places(np.arange(len(joints), dtype=np.int32), targets)
 
 
 def join(
-    entries: Sequence[Entry], targets: Sequence[Array] | None, pool: _block.TextPool
+    entries: Sequence[Entry], places: Sequence[Places] | None, pool: _block.TextPool
 ) -> dict[str, Array]:
     """The sections CLIPS, CHANNELS, TIMES and VALUES that hold all `entries`, whatever block each came from.
 
-    targets, one per entry, give every channel its joint; channels whose target is -1 are left out.
+    places, one per entry, give every channel its joint or target; those that have none are left out.
     """
     offsets: dict[int, tuple[int, int]] = {}
     times: list[Array] = []
@@ -385,8 +445,8 @@ def join(
         clip = _block.section(block, "CLIPS")[index]
         first = int(clip["first_channel"])
         rows = _block.section(block, "CHANNELS")[first : first + int(clip["channel_count"])].copy()
-        if targets is not None:
-            rows["joint"] = targets[number][rows["joint"]]
+        if places is not None:
+            rows["joint"] = places[number].of(rows)
             rows = rows[rows["joint"] >= 0]
         _shift(rows, *offsets[id(block)])
         records.append((pool.add(name), clip["duration"], clip["ticks_per_second"], count, len(rows)))
@@ -407,16 +467,21 @@ def _shift(channels: Array, times: int, values: int) -> None:
         column[column != _block.NO_ARRAY] += np.uint64(values)
 
 
-def bind(clips: Sequence[Clip], names: tuple[str, ...]) -> tuple[_core.Block, list[str]]:
-    """A block with `clips`, made for joints called `names`; and the joints that `names` lacks."""
-    targets = [joint_targets(clip, names) for clip in clips]
+def bind(clips: Sequence[Clip], names: Names) -> tuple[_core.Block, list[str]]:
+    """A block with `clips`, made for `names`; and the joints and targets of the clips that `names` lacks."""
+    places = [find_places(clip, names) for clip in clips]
     missed: dict[str, None] = {}
-    for clip, target in zip(clips, targets, strict=True):
-        for joint in clip._channel_records["joint"]:
-            if target[joint] < 0:
-                missed[clip._joint_names[joint]] = None
+    for clip, place in zip(clips, places, strict=True):
+        records = clip._channel_records
+        for record in records[place.of(records) < 0]:
+            weights = record["path"] == _block.WEIGHT_PATH
+            missed[(clip._target_names if weights else clip._joint_names)[record["joint"]]] = None
     pool = _block.TextPool()
-    sections = {"INFO": _clip_info(len(names)), "JOINT_NAMES": pool.names(names)}
-    sections |= join([(clip.name, clip._block, clip._index) for clip in clips], targets, pool)
+    sections = {
+        "INFO": _clip_info(len(names.joints), len(names.targets)),
+        "JOINT_NAMES": pool.names(names.joints),
+        "TARGETS": _target_names(names.targets, pool),
+    }
+    sections |= join([(clip.name, clip._block, clip._index) for clip in clips], places, pool)
     sections["TEXT"] = pool.section()
     return _block.pack(sections, 1), list(missed)

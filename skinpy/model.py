@@ -3,7 +3,7 @@
 import os
 import warnings
 import weakref
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,12 +14,13 @@ import numpy.typing as npt
 from . import _block, _core
 from ._files import replacing
 from ._types import Array, Floats, Loop, PathLike, Rotation
-from .assets import Material, Mesh, Report, Skeleton, Skin, read_materials
-from .clip import Clip, Clips, Entry, bind, join
+from .assets import Material, Mesh, Report, Skeleton, Skin, Target, read_materials, read_targets
+from .clip import Clip, Clips, Entry, Names, bind, join
 from .errors import SkinpyWarning
 from .pose import Pose
 
 if TYPE_CHECKING:
+    from ._from_arrays import Differences
     from .render import Camera
 
 __all__ = ["Model", "to_row_vectors"]
@@ -75,6 +76,11 @@ class Model(_core.Model):
     def materials(self) -> tuple[Material, ...]:
         """What the submeshes look like."""
         return read_materials(self._block)
+
+    @cached_property
+    def targets(self) -> tuple[Target, ...]:
+        """The morph targets, in the order of `pose.morph_weights`."""
+        return read_targets(self._block)
 
     @cached_property
     def report(self) -> Report:
@@ -171,8 +177,9 @@ class Model(_core.Model):
         Raises ValueError where no joint of a clip is found, and what skinpy.load raises.
         """
         entries: list[Entry] = list(self._clip_entries)
+        names = Names(self.skeleton.names, tuple(target.name for target in self.targets))
         for stem, clips in _clip_sources(source):
-            block, missed = bind(clips, self.skeleton.names)
+            block, missed = bind(clips, names)
             if missed and not _block.section(block, "CHANNELS").size:
                 raise ValueError(f"no joint of clip {clips[0].name!r} is in the model: {missed[0]!r}, ...")
             if missed:
@@ -244,6 +251,7 @@ class Model(_core.Model):
         inverse_bind: npt.ArrayLike | None = None,
         normals: npt.ArrayLike | None = None,
         uvs: npt.ArrayLike | None = None,
+        targets: "Mapping[str, Differences] | None" = None,
         clips: Sequence[Clip] = (),
     ) -> "Model":
         """A model from arrays, for data that has no file.
@@ -252,14 +260,15 @@ class Model(_core.Model):
         transforms, column vectors. positions (V,3); faces (F,3) int; joints (V,K) int, joints of the
         skeleton, and weights (V,K) >= 0, K from 1 to 8, sorted and made to sum to 1. inverse_bind (J,4,4),
         by default the inverse of each joint's rest global. normals (V,3), by default smooth by position;
-        uvs (V,2), origin at the top left. clips are bound by joint name.
+        uvs (V,2), origin at the top left. targets: name of a morph target -> (V,3) differences of position,
+        or a tuple of those and (V,3) differences of normal. clips are bound by name.
 
         Raises ValueError and TypeError that name the argument.
         """
         from ._from_arrays import model_block
 
         block = model_block(
-            names, parents, rest, positions, faces, joints, weights, inverse_bind, normals, uvs
+            names, parents, rest, positions, faces, joints, weights, inverse_bind, normals, uvs, targets
         )
         model = cls(block)
         return model.add_clips(list(clips)) if clips else model

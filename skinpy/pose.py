@@ -2,7 +2,6 @@
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import numpy.typing as npt
 
 from . import _core, _kinematics
@@ -24,7 +23,6 @@ class Pose(_core.Pose):
     """
 
     model: "Model"  #: the model whose joints these are
-    morph_weights: Floats  #: (...,M) weights of the morph targets
 
     def __new__(
         cls,
@@ -32,11 +30,11 @@ class Pose(_core.Pose):
         translation: Floats,
         rotation: Floats,
         scale: Floats,
+        morph_weights: Floats,
         root: npt.ArrayLike | None = None,
     ) -> "Pose":
-        self = super().__new__(cls, model._block, translation, rotation, scale, root)
+        self = super().__new__(cls, model._block, translation, rotation, scale, morph_weights, root)
         self.model = model
-        self.morph_weights = np.zeros((*translation.shape[:-2], 0), np.float32)
         return self
 
     def __init__(self, *_: Any, **__: Any) -> None:
@@ -100,7 +98,14 @@ class Pose(_core.Pose):
 
     def copy(self) -> "Pose":
         """A pose of the same model with arrays of its own."""
-        return Pose(self.model, self.translation.copy(), self.rotation.copy(), self.scale.copy(), self.root)
+        return Pose(
+            self.model,
+            self.translation.copy(),
+            self.rotation.copy(),
+            self.scale.copy(),
+            self.morph_weights.copy(),
+            self.root,
+        )
 
     def __copy__(self) -> "Pose":
         return self.copy()
@@ -109,7 +114,14 @@ class Pose(_core.Pose):
         return self.copy()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Pose, (self.model, self.translation, self.rotation, self.scale, self.root)
+        return Pose, (
+            self.model,
+            self.translation,
+            self.rotation,
+            self.scale,
+            self.morph_weights,
+            self.root,
+        )
 
     def __repr__(self) -> str:
         *lead, joints, _ = self.translation.shape

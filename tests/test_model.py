@@ -57,6 +57,9 @@ def nodding(model: skinpy.Model) -> skinpy.Clip:
 def test_records_have_the_sizes_of_the_core(model: skinpy.Model) -> None:
     sections = {name: _block.section(model._block, name) for name in model._block.sections}
     sections["REPORT"] = np.zeros(1, _block.RECORDS["REPORT"])
+    sections["INFO"] = sections["INFO"].copy()
+    sections["INFO"]["targets"] = 1
+    sections["TARGETS"] = np.zeros(1, _block.RECORDS["TARGETS"])
     block = _block.pack(sections, model.mesh.slots.shape[1])
     assert set(_block.RECORDS) <= set(block.sections)
     for name, record in _block.RECORDS.items():
@@ -163,7 +166,7 @@ def test_clips_are_a_sequence_with_names(model: skinpy.Model) -> None:
 
 def test_channels_move_the_joints_they_name(model: skinpy.Model) -> None:
     for channel in model.clips["walk"].channels:
-        assert channel.joint_name == model.skeleton.names[channel.joint]
+        assert channel.name == model.skeleton.names[channel.joint]
         assert (np.diff(channel.times) > 0).all()
 
 
@@ -199,7 +202,7 @@ def test_added_clips_share_the_memory_of_the_model(model: skinpy.Model) -> None:
 def test_added_clips_find_joints_by_name() -> None:
     with pytest.warns(skinpy.SkinpyWarning, match="'x'"):
         more = chain("cba").add_clips(turning("axc"))
-    joints = [channel.joint_name for channel in more.clips[0].channels]
+    joints = [channel.name for channel in more.clips[0].channels]
     assert joints == ["a", "c"] and [c.joint for c in more.clips[0].channels] == [2, 0]
     with pytest.raises(ValueError, match="no joint"):
         chain().add_clips(turning("xyz"))

@@ -21,14 +21,16 @@ typedef struct block_entry {
 
 _Static_assert(sizeof(block_header) == 64, "the header fills one alignment unit");
 _Static_assert(sizeof(block_entry) == 32, "table entries have no hidden padding");
-_Static_assert(sizeof(sk_info) == 64 && sizeof(sk_submesh) == 32 && sizeof(sk_material) == 48 &&
+_Static_assert(sizeof(sk_info) == 64 && sizeof(sk_submesh) == 32 && sizeof(sk_material) == 64 &&
+                   sizeof(sk_target) == 32 &&
                    sizeof(sk_texture) == 40 && sizeof(sk_clip_record) == 32 &&
                    sizeof(sk_channel) == 48 && sizeof(sk_report_entry) == 40,
                "records have the sizes that version 1 promises");
 
 /* ---- the table of sections --------------------------------------------------- */
 
-typedef enum row_rule { ONE, OWN, JOINTS, SLOTS, VERTICES, VERTICES_OR_NONE, INFLUENCES, FACES } row_rule;
+typedef enum row_rule { ONE, OWN, JOINTS, SLOTS, VERTICES, VERTICES_OR_NONE, INFLUENCES, FACES, TARGETS, MOVED,
+               MOVED_OR_NONE } row_rule;
 
 typedef struct section_rule {
   const char *name;
@@ -51,7 +53,9 @@ uint32_t sk_section_stride(sk_section_kind kind, uint32_t influences) {
   return rules[kind].element * (rules[kind].rows == INFLUENCES ? influences : rules[kind].width);
 }
 
-uint32_t sk_path_width(sk_path path) { return path == SK_PATH_ROTATION ? 4 : 3; }
+uint32_t sk_path_width(sk_path path) {
+  return path == SK_PATH_ROTATION ? 4 : path == SK_PATH_WEIGHT ? 1 : 3;
+}
 
 /* ---- writing ----------------------------------------------------------------- */
 
@@ -154,7 +158,9 @@ static sk_status open_section(sk_block *block, const block_entry *entry, sk_erro
   return SK_OK;
 }
 
-static uint64_t rows_wanted(const sk_info *info, row_rule rule, uint64_t present) {
+static uint64_t rows_wanted(const sk_block *block, row_rule rule, uint64_t present) {
+  const sk_info *info = block->info;
+  uint64_t moved = block->sections[SK_SECTION_TARGET_VERTICES].rows;
   switch (rule) {
     case ONE: return 1;
     case OWN: return present;
@@ -164,16 +170,20 @@ static uint64_t rows_wanted(const sk_info *info, row_rule rule, uint64_t present
     case VERTICES:
     case INFLUENCES: return info->vertices;
     case FACES: return info->faces;
+    case TARGETS: return info->targets;
+    case MOVED: return moved;
+    case MOVED_OR_NONE: return present ? moved : 0;
   }
   return 0;
 }
 
-/* A block of clips names its joints and has nothing else of a model. */
+/* A block of clips names its joints and targets and has nothing else of a model. */
 static bool section_belongs(const sk_info *info, int kind) {
   switch (kind) {
     case SK_SECTION_INFO:
     case SK_SECTION_TEXT:
     case SK_SECTION_JOINT_NAMES:
+    case SK_SECTION_TARGETS:
     case SK_SECTION_CLIPS:
     case SK_SECTION_CHANNELS:
     case SK_SECTION_TIMES:
@@ -189,7 +199,7 @@ static sk_status open_rows(const sk_block *block, sk_error *error) {
     const sk_section *section = &block->sections[kind];
     uint32_t stride = sk_section_stride(kind, block->info->influences);
     uint64_t wanted = section_belongs(block->info, kind)
-                          ? rows_wanted(block->info, rules[kind].rows, section->rows)
+                          ? rows_wanted(block, rules[kind].rows, section->rows)
                           : 0;
     if (section->rows != wanted)
       return sk_fail(error, SK_ERROR_BLOCK, "section %s has %llu rows; expected %llu",

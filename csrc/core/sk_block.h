@@ -17,7 +17,7 @@
 /* ---- sections -------------------------------------------------------------- */
 
 /* One row per section: name, element type, elements per row, what counts the rows.
-   J joints, V vertices, F faces, S slots; N the section's own count; K = info.influences.
+   J joints, V vertices, F faces, S slots, M morph targets; K = info.influences.
    MODEL sections other than INFO may be absent where their count is 0, and OPTIONAL ones always. */
 #define SK_SECTION_TABLE(ROW)                                                           \
   ROW(INFO, sk_info, 1, ONE)                    /* what the block is, and its counts */ \
@@ -38,6 +38,10 @@
   ROW(VERTEX_SLOTS, uint16_t, 0, INFLUENCES)    /* (V,K) */                             \
   ROW(VERTEX_WEIGHTS, float, 0, INFLUENCES)     /* (V,K), descending, sum 1 */          \
   ROW(FACES, uint32_t, 3, FACES)                                                        \
+  ROW(TARGETS, sk_target, 1, TARGETS)                                                   \
+  ROW(TARGET_VERTICES, uint32_t, 1, OWN)        /* which vertices the targets move */   \
+  ROW(TARGET_POSITIONS, float, 3, MOVED)        /* by how much */                       \
+  ROW(TARGET_NORMALS, float, 3, MOVED_OR_NONE)                                          \
   ROW(SUBMESHES, sk_submesh, 1, OWN)                                                    \
   ROW(MATERIALS, sk_material, 1, OWN)                                                   \
   ROW(TEXTURES, sk_texture, 1, OWN)                                                     \
@@ -74,7 +78,8 @@ typedef struct sk_info {
   double unit_meters;    /* meters in one unit of scene space; 0 = unknown */
   uint32_t up;           /* sk_axis */
   sk_text source_format; /* such as "gltf" */
-  uint32_t reserved[3];  /* 0 */
+  uint32_t targets;      /* M */
+  uint32_t reserved[2];  /* 0 */
 } sk_info;
 
 typedef struct sk_submesh {
@@ -87,6 +92,16 @@ typedef struct sk_submesh {
 
 typedef enum sk_alpha { SK_ALPHA_OPAQUE, SK_ALPHA_MASK, SK_ALPHA_BLEND, SK_ALPHA_COUNT } sk_alpha;
 
+/* A morph target: differences to some vertices, in units of the mesh, added in proportion to a weight.
+   It is the target of one node's mesh: two nodes with the same mesh have targets of their own. In a
+   block of clips targets only have names. */
+typedef struct sk_target {
+  sk_text name;
+  int32_t node;         /* the joint whose mesh it changes */
+  float default_weight;
+  uint64_t first, count; /* rows of TARGET_VERTICES and its neighbors; vertices increase */
+} sk_target;
+
 typedef struct sk_material {
   sk_text name;
   float base_color[4];  /* linear RGB and alpha; multiplies the texture */
@@ -94,7 +109,7 @@ typedef struct sk_material {
   uint32_t double_sided;
   uint32_t alpha;       /* sk_alpha */
   float alpha_cutoff;   /* for SK_ALPHA_MASK */
-  uint32_t reserved[2]; /* 0 */
+  float uv_transform[6]; /* two rows of a 3x3 for columns (u, v, 1); applied to the uvs */
 } sk_material;
 
 typedef struct sk_texture {
@@ -104,7 +119,9 @@ typedef struct sk_texture {
   uint64_t offset, length; /* in TEXTURE_DATA */
 } sk_texture;
 
-typedef enum sk_path { SK_PATH_TRANSLATION, SK_PATH_ROTATION, SK_PATH_SCALE, SK_PATH_COUNT } sk_path;
+typedef enum sk_path {
+  SK_PATH_TRANSLATION, SK_PATH_ROTATION, SK_PATH_SCALE, SK_PATH_WEIGHT, SK_PATH_COUNT
+} sk_path;
 typedef enum sk_interpolation { SK_STEP, SK_LINEAR, SK_CUBIC, SK_INTERPOLATION_COUNT } sk_interpolation;
 
 typedef struct sk_clip_record {
@@ -115,7 +132,7 @@ typedef struct sk_clip_record {
 } sk_clip_record;
 
 typedef struct sk_channel {
-  int32_t joint;
+  int32_t joint;         /* or, for SK_PATH_WEIGHT, the morph target */
   uint8_t path;          /* sk_path */
   uint8_t interpolation; /* sk_interpolation */
   uint16_t reserved;     /* 0 */
@@ -126,7 +143,7 @@ typedef struct sk_channel {
   uint64_t in_tangents, out_tangents; /* likewise, units per second; SK_NONE64 unless cubic */
 } sk_channel;
 
-/* Floats in one key of the path: 3, 4, 3. */
+/* Floats in one key of the path: 3, 4, 3, 1. */
 uint32_t sk_path_width(sk_path path);
 
 typedef enum sk_severity { SK_REPAIRED, SK_LOST, SK_SEVERITY_COUNT } sk_severity;

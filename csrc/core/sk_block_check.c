@@ -28,7 +28,8 @@ static sk_status check_finite(const sk_block *block, sk_error *error) {
       SK_SECTION_REST_TRANSLATION, SK_SECTION_REST_ROTATION, SK_SECTION_REST_SCALE,
       SK_SECTION_REST_LOCAL,       SK_SECTION_SLOT_INVERSE_BIND, SK_SECTION_POSITIONS,
       SK_SECTION_NORMALS,          SK_SECTION_UVS,           SK_SECTION_COLORS,
-      SK_SECTION_TANGENTS,         SK_SECTION_VERTEX_WEIGHTS, SK_SECTION_VALUES};
+      SK_SECTION_TANGENTS,         SK_SECTION_VERTEX_WEIGHTS, SK_SECTION_VALUES,
+      SK_SECTION_TARGET_POSITIONS, SK_SECTION_TARGET_NORMALS};
   size_t i;
   for (i = 0; i < sizeof kinds / sizeof *kinds; i++) {
     const sk_section *section = section_of(block, kinds[i]);
@@ -81,6 +82,9 @@ sk_status sk_check_info(const sk_block *block, sk_error *error) {
   if (info->joints > SK_MAX_JOINTS)
     return sk_fail(error, SK_ERROR_BLOCK, "block has %u joints; at most %u are allowed",
                    info->joints, SK_MAX_JOINTS);
+  if (info->targets > SK_MAX_JOINTS)
+    return sk_fail(error, SK_ERROR_BLOCK, "block has %u morph targets; at most %u are allowed",
+                   info->targets, SK_MAX_JOINTS);
   if (info->slots > SK_MAX_SLOTS)
     return sk_fail(error, SK_ERROR_BLOCK, "block has %u palette slots; at most %u are allowed",
                    info->slots, SK_MAX_SLOTS);
@@ -194,8 +198,9 @@ static sk_status check_materials(const sk_block *block, sk_error *error) {
       return sk_fail(error, SK_ERROR_BLOCK, "material %llu has texture %d; the model has %llu textures",
                      (unsigned long long)i, material->texture, (unsigned long long)textures);
     if (material->double_sided > 1 || material->alpha >= SK_ALPHA_COUNT ||
-        !floats_are_finite(material->base_color, 4) || !floats_are_finite(&material->alpha_cutoff, 1))
-      return sk_fail(error, SK_ERROR_BLOCK, "material %llu has a bad color, side or alpha mode",
+        !floats_are_finite(material->base_color, 4) || !floats_are_finite(&material->alpha_cutoff, 1) ||
+        !floats_are_finite(material->uv_transform, 6))
+      return sk_fail(error, SK_ERROR_BLOCK, "material %llu has a bad color, side, alpha mode or transform",
                      (unsigned long long)i);
   }
   return SK_OK;
@@ -214,6 +219,39 @@ static sk_status check_textures(const sk_block *block, sk_error *error) {
       return sk_fail(error, SK_ERROR_BLOCK, "texture %llu: its bytes do not lie in the block, or do not fill %u x %u",
                      (unsigned long long)i, texture->width, texture->height);
   }
+  return SK_OK;
+}
+
+/* ---- morph targets -------------------------------------------------------------- */
+
+static bool increases_below(const uint32_t *vertices, uint64_t count, uint64_t limit) {
+  uint64_t i;
+  for (i = 1; i < count; i++)
+    if (vertices[i] <= vertices[i - 1]) return false;
+  return !count || vertices[count - 1] < limit;
+}
+
+/* The targets take up the moved vertices one after another, so each row is looked at once. */
+static sk_status check_targets(const sk_block *block, sk_error *error) {
+  const sk_section *section = section_of(block, SK_SECTION_TARGETS);
+  const sk_target *target = section->data;
+  const uint32_t *vertices = section_of(block, SK_SECTION_TARGET_VERTICES)->data;
+  uint64_t i, next = 0, moved = section_of(block, SK_SECTION_TARGET_VERTICES)->rows;
+  for (i = 0; i < section->rows; i++, target++) {
+    if (!text_is_inside(block, target->name)) return bad_text("target", i, error);
+    if (!floats_are_finite(&target->default_weight, 1) ||
+        (block->info->kind == SK_BLOCK_MODEL &&
+         (target->node < 0 || target->node >= (int32_t)block->info->joints)))
+      return sk_fail(error, SK_ERROR_BLOCK, "target %llu hangs on joint %d of %u, or its weight is not finite",
+                     (unsigned long long)i, target->node, block->info->joints);
+    if (target->first != next || target->count > moved - next ||
+        !increases_below(vertices + next, target->count, block->info->vertices))
+      return sk_fail(error, SK_ERROR_BLOCK, "target %llu: its vertices do not follow the last one's, or do not increase below %llu",
+                     (unsigned long long)i, (unsigned long long)block->info->vertices);
+    next += target->count;
+  }
+  if (next != moved)
+    return sk_fail(error, SK_ERROR_BLOCK, "%llu moved vertices belong to no target", (unsigned long long)(moved - next));
   return SK_OK;
 }
 
@@ -255,12 +293,13 @@ static sk_status check_channel(const sk_block *block, uint64_t index, sk_error *
   const double *times = section_of(block, SK_SECTION_TIMES)->data;
   const float *values = section_of(block, SK_SECTION_VALUES)->data;
   unsigned long long i = index;
-  if (channel->joint < 0 || channel->joint >= (int32_t)block->info->joints)
-    return sk_fail(error, SK_ERROR_BLOCK, "channel %llu moves joint %d; there are %u joints", i,
-                   channel->joint, block->info->joints);
+  uint32_t limit = channel->path == SK_PATH_WEIGHT ? block->info->targets : block->info->joints;
   if (channel->path >= SK_PATH_COUNT || channel->interpolation >= SK_INTERPOLATION_COUNT)
     return sk_fail(error, SK_ERROR_BLOCK, "channel %llu has unknown path %u or interpolation %u", i,
                    channel->path, channel->interpolation);
+  if (channel->joint < 0 || channel->joint >= (int32_t)limit)
+    return sk_fail(error, SK_ERROR_BLOCK, "channel %llu moves %s %d; there are %u", i,
+                   channel->path == SK_PATH_WEIGHT ? "target" : "joint", channel->joint, limit);
   if (!channel->key_count || !channel_arrays_fit(block, channel))
     return sk_fail(error, SK_ERROR_BLOCK, "channel %llu: its %u keys do not lie in the block", i,
                    channel->key_count);
@@ -328,7 +367,7 @@ static sk_status check_report(const sk_block *block, sk_error *error) {
 
 sk_status sk_check_block(const sk_block *block, sk_error *error) {
   static sk_status (*const checks[])(const sk_block *, sk_error *) = {
-      check_finite,    check_skeleton,  check_skin,     check_vertices, check_faces, check_submeshes,
+      check_finite,    check_skeleton,  check_skin,     check_vertices, check_faces, check_submeshes, check_targets,
       check_materials, check_textures,  check_channels, check_clips,    check_report};
   size_t i;
   if (!text_is_inside(block, block->info->source_format)) return bad_text("info", 0, error);

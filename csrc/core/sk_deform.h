@@ -1,11 +1,12 @@
 /* sk_deform.h: palette + mesh -> points and normals, on the CPU.
 
+   Morph targets are added first. Then
    v' = (sum of weight_k * palette[slot_k]) * v; normals by the inverse transpose of the blended
    3x3, so that they stay right under non-uniform scale. Rigid parts are slots like any other. */
 #ifndef SK_DEFORM_H
 #define SK_DEFORM_H
 
-#include "sk_mesh.h"
+#include "sk_morph.h"
 
 typedef struct sk_deform_job {
   const sk_mesh *mesh;
@@ -15,7 +16,16 @@ typedef struct sk_deform_job {
   size_t matrix_floats;  /* 12 or 16 */
   float *positions;      /* out: (N, V, 3) */
   float *normals;        /* out: (N, V, 3), or NULL */
+
+  /* Morph targets, added before the skin; all zero to leave them out. */
+  const sk_morph *morph;
+  const float *weights;  /* (N, M) or (M,) */
+  size_t weight_stride;  /* floats from one palette's weights to the next: M or 0 */
+  float *scratch;        /* sk_deform_scratch(mesh) bytes */
 } sk_deform_job;
+
+/* Bytes of scratch for a mesh whose targets count: the morphed positions and normals of one palette. */
+size_t sk_deform_scratch(const sk_mesh *mesh);
 
 void sk_deform_run(const sk_deform_job *job);
 

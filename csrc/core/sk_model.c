@@ -24,6 +24,7 @@ sk_status sk_model_open(const void *memory, size_t size, sk_model *model, sk_err
   status = sk_block_open(memory, size, &model->block, error);
   if (status) return status;
   model->clip_count = (uint32_t)model->block.sections[SK_SECTION_CLIPS].rows;
+  sk_morph_open(&model->block, &model->morph);
   if (model->block.info->kind == SK_BLOCK_MODEL) {
     sk_skeleton_open(&model->block, &model->skeleton);
     open_skin(&model->block, &model->skin);

@@ -4,6 +4,7 @@
 
 #include "sk_clip.h"
 #include "sk_mesh.h"
+#include "sk_morph.h"
 #include "sk_skeleton.h"
 #include "sk_skin.h"
 
@@ -12,6 +13,7 @@ typedef struct sk_model {
   sk_skeleton skeleton;
   sk_skin skin;
   sk_mesh mesh;
+  sk_morph morph;
   uint32_t clip_count;
 } sk_model;
 

@@ -13,15 +13,13 @@ size_t sk_palette_scratch(int32_t joint_count) {
 static sk_pose scratch_pose(const sk_palette_job *job) {
   size_t joints = (size_t)job->skeleton->joint_count;
   float *memory = (float *)((double *)job->scratch + 12 * joints);
-  return (sk_pose){memory, memory + 3 * joints, memory + 7 * joints};
+  return (sk_pose){memory, memory + 3 * joints, memory + 7 * joints, NULL};
 }
 
 static sk_pose pose_at(const sk_palette_job *job, size_t n) {
   size_t joints = (size_t)job->skeleton->joint_count;
   sk_pose pose;
-  if (!job->sampling)
-    return (sk_pose){job->poses.translation + n * joints * 3, job->poses.rotation + n * joints * 4,
-                     job->poses.scale + n * joints * 3};
+  if (!job->sampling) return sk_pose_at(job->poses, n, joints, 0);
   pose = scratch_pose(job);
   sk_sample_one(job->sampling, job->times[n], pose);
   return pose;

@@ -19,7 +19,7 @@ typedef struct sk_palette_job {
   /* Where the poses come from: sampled at (N,) finite times, or given. */
   const sk_sampling *sampling; /* NULL: `poses` are given */
   const double *times;
-  sk_pose poses;               /* (N, J, .) */
+  sk_pose poses;               /* (N, J, .); weights are not looked at */
 
   const float *root;           /* (4,4) or (N,4,4), put in front of the roots' locals; NULL: none */
   size_t root_stride;          /* floats from one root to the next: 0 or 16 */

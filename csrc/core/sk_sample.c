@@ -71,7 +71,8 @@ static float *pose_value(sk_pose pose, const sk_channel *channel) {
   switch (channel->path) {
     case SK_PATH_TRANSLATION: return pose.translation + 3 * joint;
     case SK_PATH_ROTATION: return pose.rotation + 4 * joint;
-    default: return pose.scale + 3 * joint;
+    case SK_PATH_SCALE: return pose.scale + 3 * joint;
+    default: return pose.weights ? pose.weights + joint : NULL; /* joint is the target here */
   }
 }
 
@@ -86,19 +87,27 @@ void sk_sample_one(const sk_sampling *sampling, double time, sk_pose pose) {
   memcpy(pose.translation, skeleton->translation, joints * 3 * sizeof(float));
   memcpy(pose.rotation, skeleton->rotation, joints * 4 * sizeof(float));
   memcpy(pose.scale, skeleton->scale, joints * 3 * sizeof(float));
+  if (pose.weights) sk_morph_default_weights(sampling->morph, pose.weights);
   if (!clip) return;
   time = sk_clip_local_time(clip, time, sampling->loop);
   for (i = 0; i < clip->channel_count; i++) {
     const sk_channel *channel = &clip->channels[i];
+    float *value = pose_value(pose, channel);
     channel_sample sample;
+    if (!value) continue;
     if (line != clip->times + channel->times || line_count != channel->key_count) {
       line = clip->times + channel->times;
       line_count = channel->key_count;
       key = sk_clip_find_key(line, line_count, time, clip->key_tolerance);
     }
     sample = (channel_sample){channel, clip->values, sk_path_width(channel->path), key, sampling->rotation};
-    samplers[channel->interpolation](&sample, pose_value(pose, channel));
+    samplers[channel->interpolation](&sample, value);
   }
+}
+
+sk_pose sk_pose_at(sk_pose poses, size_t n, size_t joints, size_t targets) {
+  return (sk_pose){poses.translation + n * joints * 3, poses.rotation + n * joints * 4,
+                   poses.scale + n * joints * 3, poses.weights ? poses.weights + n * targets : NULL};
 }
 
 /* ---- many poses -------------------------------------------------------------------- */
@@ -113,9 +122,7 @@ sk_status sk_times_validate(const double *times, size_t count, sk_error *error) 
 
 void sk_sample_run(const sk_sample_job *job) {
   size_t joints = (size_t)job->sampling.skeleton->joint_count, n;
-  for (n = 0; n < job->time_count; n++) {
-    sk_pose pose = {job->poses.translation + n * joints * 3, job->poses.rotation + n * joints * 4,
-                    job->poses.scale + n * joints * 3};
-    sk_sample_one(&job->sampling, job->times[n], pose);
-  }
+  size_t targets = job->poses.weights ? (size_t)job->sampling.morph->target_count : 0;
+  for (n = 0; n < job->time_count; n++)
+    sk_sample_one(&job->sampling, job->times[n], sk_pose_at(job->poses, n, joints, targets));
 }

@@ -3,6 +3,7 @@
 #define SK_SAMPLE_H
 
 #include "sk_clip.h"
+#include "sk_morph.h"
 #include "sk_skeleton.h"
 
 typedef enum sk_rotation { SK_SLERP, SK_NLERP, SK_ROTATION_COUNT } sk_rotation;
@@ -13,20 +14,25 @@ typedef struct sk_sampling {
   const sk_clip *clip;  /* NULL: the rest pose at every time */
   sk_loop loop;
   sk_rotation rotation;
+  const sk_morph *morph; /* where a pose's weights are wanted: their defaults */
 } sk_sampling;
 
-/* One pose, or many one after another: T, R, S of every joint. */
+/* One pose, or many one after another: T, R, S of every joint, weights of every morph target. */
 typedef struct sk_pose {
   float *translation; /* (..., J, 3) */
   float *rotation;    /* (..., J, 4) x y z w */
   float *scale;       /* (..., J, 3) */
+  float *weights;     /* (..., M), or NULL: not wanted */
 } sk_pose;
+
+/* Pose number n of many. */
+sk_pose sk_pose_at(sk_pose poses, size_t n, size_t joints, size_t targets);
 
 typedef struct sk_sample_job {
   sk_sampling sampling;
   const double *times; /* (N,) seconds, finite */
   size_t time_count;   /* N */
-  sk_pose poses;       /* out: (N, J, .), the caller's */
+  sk_pose poses;       /* out: (N, J, .) and (N, M), the caller's */
 } sk_sample_job;
 
 /* SK_ERROR_ARGUMENT names the first time that is not finite. */

@@ -207,17 +207,24 @@ int ext_read_palette(PyObject *object, Py_ssize_t slots, ext_array *array, ext_s
   return 1;
 }
 
-int ext_check_no_targets(PyObject *weights) {
-  static const Py_ssize_t none[1] = {0};
-  PyArrayObject *array;
-  bool fits;
-  if (!weights || weights == Py_None) return 1;
-  array = convert(weights, "morph_weights", NPY_FLOAT);
-  if (!array) return 0;
-  fits = ends_with(array, none, 1);
-  if (!fits) raise_shape("morph_weights", array, none, 1, true);
-  Py_DECREF(array);
-  return fits;
+int ext_read_weights(PyObject *object, const ext_shape *shape, Py_ssize_t targets, ext_array *array,
+                     size_t *stride) {
+  Py_ssize_t wanted[EXT_MAX_DIMS];
+  int ndim = join(shape, &targets, 1, wanted);
+  PyArrayObject *weights;
+  memset(array, 0, sizeof *array);
+  *stride = 0;
+  if (ndim < 0) return 0;
+  weights = convert(object, "morph_weights", NPY_FLOAT);
+  if (!weights) return 0;
+  if (PyArray_NDIM(weights) == ndim && ends_with(weights, wanted, ndim)) *stride = (size_t)targets;
+  else if (PyArray_NDIM(weights) != 1 || !ends_with(weights, &targets, 1)) {
+    raise_shape("morph_weights", weights, wanted, ndim, false);
+    Py_DECREF(weights);
+    return 0;
+  }
+  take(array, weights);
+  return 1;
 }
 
 /* ---- output ------------------------------------------------------------------------------ */

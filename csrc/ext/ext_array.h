@@ -45,8 +45,9 @@ int ext_read_matrices(PyObject *object, const char *name, ext_array *array, ext_
 /* (..., S, 3|4, 4) to float32; `rows` gets 3 or 4. */
 int ext_read_palette(PyObject *object, Py_ssize_t slots, ext_array *array, ext_shape *shape, int *rows);
 
-/* `morph_weights` of a model without morph targets: NULL, None or (..., 0). */
-int ext_check_no_targets(PyObject *weights);
+/* `morph_weights`, (targets,) or shape + (targets,), as float32; `stride` gets 0 or targets. */
+int ext_read_weights(PyObject *object, const ext_shape *shape, Py_ssize_t targets, ext_array *array,
+                     size_t *stride);
 
 /* The array to write: `out` itself, checked (api.md, Errors), or a new one where it is NULL or None.
    `inputs` are arrays that `out` must not overlap. */

@@ -2,6 +2,14 @@
 #include "ext_args.h"
 #include "ext_state.h"
 
+int ext_check_counts(const ext_block *clips, const ext_block *model) {
+  const sk_info *made_for = clips->model.block.info, *info = model->model.block.info;
+  if (made_for->joints == info->joints && made_for->targets <= info->targets) return 1;
+  PyErr_Format(PyExc_ValueError, "a clip is made for %u joints and %u morph targets, the model has %u and %u",
+               made_for->joints, made_for->targets, info->joints, info->targets);
+  return 0;
+}
+
 static PyObject *clip_new(PyTypeObject *type, PyObject *args, PyObject *keywords) {
   static char *names[] = {"block", "index", "bound_to", NULL};
   ext_state *state = ext_state_of_class(type);
@@ -17,12 +25,7 @@ static PyObject *clip_new(PyTypeObject *type, PyObject *args, PyObject *keywords
   if (index >= ((ext_block *)block)->model.clip_count)
     return PyErr_Format(PyExc_IndexError, "clip %u of a block with %u", index,
                         ((ext_block *)block)->model.clip_count);
-  /* The channels' joints were checked against the clip's own block: the model must have as many. */
-  if (bound_to != Py_None && ((ext_block *)block)->model.block.info->joints !=
-                                 ((ext_block *)bound_to)->model.block.info->joints)
-    return PyErr_Format(PyExc_ValueError, "the clip is made for %u joints, the model has %u",
-                        ((ext_block *)block)->model.block.info->joints,
-                        ((ext_block *)bound_to)->model.block.info->joints);
+  if (bound_to != Py_None && !ext_check_counts((ext_block *)block, (ext_block *)bound_to)) return NULL;
   self = (ext_clip *)type->tp_alloc(type, 0);
   if (!self) return NULL;
   self->block = (ext_block *)Py_NewRef(block);

@@ -71,26 +71,31 @@ int ext_find_clip(ext_state *state, ext_model *model, PyObject *clip, sk_clip *v
 /* ---- poses --------------------------------------------------------------------------------- */
 
 int ext_pose_open(ext_pose *pose, ext_pose_arrays *open) {
-  Py_ssize_t joints = (Py_ssize_t)pose->block->model.skeleton.joint_count;
-  Py_ssize_t three[2] = {joints, 3}, four[2] = {joints, 4};
+  const sk_model *model = &pose->block->model;
+  Py_ssize_t three[2] = {model->skeleton.joint_count, 3}, four[2] = {model->skeleton.joint_count, 4};
+  Py_ssize_t targets[1] = {model->morph.target_count};
+  ext_array *arrays = open->arrays;
   ext_shape shape;
-  memset(open->arrays, 0, sizeof open->arrays);
+  memset(arrays, 0, sizeof open->arrays);
   open->root_stride = 0;
-  if (!ext_read_own(pose->translation, "translation", three, 2, NULL, &open->arrays[0], &open->shape) ||
-      !ext_read_own(pose->rotation, "rotation", four, 2, &open->shape, &open->arrays[1], &shape) ||
-      !ext_read_own(pose->scale, "scale", three, 2, &open->shape, &open->arrays[2], &shape) ||
+  if (!ext_read_own(pose->translation, "translation", three, 2, NULL, &arrays[EXT_TRANSLATION], &open->shape) ||
+      !ext_read_own(pose->rotation, "rotation", four, 2, &open->shape, &arrays[EXT_ROTATION], &shape) ||
+      !ext_read_own(pose->scale, "scale", three, 2, &open->shape, &arrays[EXT_SCALE], &shape) ||
+      !ext_read_own(pose->morph_weights, "morph_weights", targets, 1, &open->shape, &arrays[EXT_WEIGHTS],
+                    &shape) ||
       (pose->root != Py_None &&
-       !ext_read_root(pose->root, &open->shape, &open->arrays[3], &open->root_stride))) {
+       !ext_read_root(pose->root, &open->shape, &arrays[EXT_ROOT], &open->root_stride))) {
     ext_pose_close(open);
     return 0;
   }
-  open->pose = (sk_pose){open->arrays[0].data, open->arrays[1].data, open->arrays[2].data};
+  open->pose = (sk_pose){arrays[EXT_TRANSLATION].data, arrays[EXT_ROTATION].data, arrays[EXT_SCALE].data,
+                         arrays[EXT_WEIGHTS].data};
   return 1;
 }
 
 void ext_pose_close(ext_pose_arrays *open) {
   int i;
-  for (i = 0; i < 4; i++) ext_array_release(&open->arrays[i]);
+  for (i = 0; i < EXT_POSE_ARRAYS; i++) ext_array_release(&open->arrays[i]);
 }
 
 /* ---- palettes -------------------------------------------------------------------------------- */

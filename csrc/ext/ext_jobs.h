@@ -12,9 +12,11 @@ Py_ssize_t ext_clip_number(ext_state *state, ext_model *model, PyObject *clip);
    -1 with KeyError, IndexError, TypeError or ValueError set. `keep` gets a new reference. */
 int ext_find_clip(ext_state *state, ext_model *model, PyObject *clip, sk_clip *view, PyObject **keep);
 
+enum { EXT_TRANSLATION, EXT_ROTATION, EXT_SCALE, EXT_WEIGHTS, EXT_ROOT, EXT_POSE_ARRAYS };
+
 /* A Pose's arrays, checked: pointers for the core, and the leading axes. */
 typedef struct ext_pose_arrays {
-  ext_array arrays[4]; /* translation, rotation, scale, root */
+  ext_array arrays[EXT_POSE_ARRAYS]; /* translation, rotation, scale, morph weights, root */
   ext_shape shape;
   sk_pose pose;
   size_t root_stride;

@@ -29,17 +29,10 @@ static int check_clips(ext_state *state, PyObject *clips, PyObject *numbers) {
   return 0;
 }
 
-/* Channels were checked against the joints of their own block, so the counts must agree. */
-static int check_joints(ext_block *block, PyObject *clips) {
+static int check_counts(ext_block *block, PyObject *clips) {
   Py_ssize_t i;
-  for (i = 0; i < PyTuple_GET_SIZE(clips); i++) {
-    ext_block *other = (ext_block *)PyTuple_GET_ITEM(PyTuple_GET_ITEM(clips, i), 1);
-    if (other->model.block.info->joints != block->model.block.info->joints) {
-      PyErr_Format(PyExc_ValueError, "clip %zd is made for %u joints, the model has %u", i,
-                   other->model.block.info->joints, block->model.block.info->joints);
-      return -1;
-    }
-  }
+  for (i = 0; i < PyTuple_GET_SIZE(clips); i++)
+    if (!ext_check_counts((ext_block *)PyTuple_GET_ITEM(PyTuple_GET_ITEM(clips, i), 1), block)) return -1;
   return 0;
 }
 
@@ -60,7 +53,7 @@ static PyObject *model_new(PyTypeObject *type, PyObject *args, PyObject *keyword
   self->block = (ext_block *)Py_NewRef(block);
   self->clips = Py_NewRef(clips);
   self->numbers = PyDict_New();
-  if (self->numbers && !check_clips(state, clips, self->numbers) && !check_joints(self->block, clips))
+  if (self->numbers && !check_clips(state, clips, self->numbers) && !check_counts(self->block, clips))
     return (PyObject *)self;
   Py_DECREF(self);
   return NULL;
@@ -115,7 +108,7 @@ static int open_call(ext_state *state, ext_model *model, PyObject *clip, PyObjec
   rotation_kind = loop_kind < 0 ? -1 : ext_parse_word(rotation, "rotation", ext_rotations, SK_SLERP);
   if (rotation_kind < 0) goto failed;
   call->sampling = (sk_sampling){&model->block->model.skeleton, found ? &call->clip : NULL, (sk_loop)loop_kind,
-                                 (sk_rotation)rotation_kind};
+                                 (sk_rotation)rotation_kind, &model->block->model.morph};
   if (time) {
     if (!ext_read_times(time, &call->inputs[0], &call->shape, &call->single)) goto failed;
   } else {
@@ -181,14 +174,15 @@ SAMPLED(model_joint_positions, SK_POSITIONS,
 
 /* ---- poses -------------------------------------------------------------------------------------- */
 
-/* _sample(clip, time, loop, rotation) -> (translation, rotation, scale), new arrays. */
+/* _sample(clip, time, loop, rotation) -> (translation, rotation, scale, morph_weights), new arrays. */
 static PyObject *model_sample(PyObject *object, PyTypeObject *class, PyObject *const *args, Py_ssize_t count,
                               PyObject *keywords) {
   static const ext_signature signature = {"_sample", 4, 4, {"clip", "time", "loop", "rotation", NULL}};
   ext_model *model = (ext_model *)object;
   Py_ssize_t three[2] = {model->block->model.skeleton.joint_count, 3};
   Py_ssize_t four[2] = {model->block->model.skeleton.joint_count, 4};
-  ext_array arrays[3] = {{0}};
+  Py_ssize_t targets[1] = {model->block->model.morph.target_count};
+  ext_array arrays[4] = {{0}};
   PyObject *values[4], *answer = NULL;
   sampling_call call;
   sk_sample_job job;
@@ -198,15 +192,16 @@ static PyObject *model_sample(PyObject *object, PyTypeObject *class, PyObject *c
     return NULL;
   if (ext_output(NULL, "translation", &call.shape, three, 2, NULL, 0, &arrays[0]) &&
       ext_output(NULL, "rotation", &call.shape, four, 2, NULL, 0, &arrays[1]) &&
-      ext_output(NULL, "scale", &call.shape, three, 2, NULL, 0, &arrays[2])) {
+      ext_output(NULL, "scale", &call.shape, three, 2, NULL, 0, &arrays[2]) &&
+      ext_output(NULL, "morph_weights", &call.shape, targets, 1, NULL, 0, &arrays[3])) {
     job = (sk_sample_job){call.sampling, call.inputs[0].data, (size_t)call.shape.count,
-                          {arrays[0].data, arrays[1].data, arrays[2].data}};
+                          {arrays[0].data, arrays[1].data, arrays[2].data, arrays[3].data}};
     Py_BEGIN_ALLOW_THREADS
     sk_sample_run(&job);
     Py_END_ALLOW_THREADS
-    answer = PyTuple_Pack(3, arrays[0].owner, arrays[1].owner, arrays[2].owner);
+    answer = PyTuple_Pack(4, arrays[0].owner, arrays[1].owner, arrays[2].owner, arrays[3].owner);
   }
-  for (i = 0; i < 3; i++) ext_array_release(&arrays[i]);
+  for (i = 0; i < 4; i++) ext_array_release(&arrays[i]);
   close_call(&call);
   return answer;
 }
@@ -215,32 +210,50 @@ static PyObject *model_sample(PyObject *object, PyTypeObject *class, PyObject *c
 
 /* Where the palettes come from: read, or made pose by pose into one palette of scratch. */
 typedef struct palette_source {
-  ext_array palette;
+  ext_array palette, weights; /* weights: of the call, not of a Pose */
+  size_t weight_stride;
   int rows;
   ext_pose_arrays pose;
   bool is_pose;
   ext_shape shape;
 } palette_source;
 
-static int open_source(ext_state *state, ext_model *model, PyObject *object, palette_source *source) {
-  memset(&source->palette, 0, sizeof source->palette);
-  source->rows = 3;
-  source->is_pose = PyObject_TypeCheck(object, (PyTypeObject *)state->pose_type);
-  if (!source->is_pose)
-    return ext_read_palette(object, model->block->model.skin.slot_count, &source->palette, &source->shape,
-                            &source->rows);
-  if (((ext_pose *)object)->block != model->block) {
+static void close_source(palette_source *source) {
+  if (source->is_pose) ext_pose_close(&source->pose);
+  ext_array_release(&source->palette);
+  ext_array_release(&source->weights);
+}
+
+static int open_pose(ext_model *model, ext_pose *pose, PyObject *weights, palette_source *source) {
+  if (pose->block != model->block) {
     PyErr_SetString(PyExc_ValueError, "pose belongs to another model; make it with this model's pose()");
     return 0;
   }
-  if (!ext_pose_open((ext_pose *)object, &source->pose)) return 0;
+  if (weights && weights != Py_None) {
+    PyErr_SetString(PyExc_ValueError, "morph_weights goes with a palette; a pose has its own, pose.morph_weights");
+    return 0;
+  }
+  if (!ext_pose_open(pose, &source->pose)) return 0;
+  source->is_pose = true;
   source->shape = source->pose.shape;
   return 1;
 }
 
-static void close_source(palette_source *source) {
-  if (source->is_pose) ext_pose_close(&source->pose);
-  else ext_array_release(&source->palette);
+static int open_source(ext_state *state, ext_model *model, PyObject *object, PyObject *weights,
+                       palette_source *source) {
+  const sk_model *core = &model->block->model;
+  memset(&source->palette, 0, sizeof source->palette);
+  memset(&source->weights, 0, sizeof source->weights);
+  source->rows = 3;
+  source->is_pose = false;
+  if (PyObject_TypeCheck(object, (PyTypeObject *)state->pose_type))
+    return open_pose(model, (ext_pose *)object, weights, source);
+  if (!ext_read_palette(object, core->skin.slot_count, &source->palette, &source->shape, &source->rows)) return 0;
+  if (!weights || weights == Py_None ||
+      ext_read_weights(weights, &source->shape, core->morph.target_count, &source->weights, &source->weight_stride))
+    return 1;
+  close_source(source);
+  return 0;
 }
 
 /* `out` of deform: None, or a tuple (positions, normals or None). */
@@ -260,26 +273,29 @@ static int split_out(PyObject *out, PyObject **positions, PyObject **normals) {
 static int open_results(PyObject *out, int normals, const palette_source *source, Py_ssize_t vertices,
                         ext_array *results) {
   Py_ssize_t tail[2] = {vertices, 3};
-  ext_array inputs[5] = {{0}};
+  ext_array inputs[EXT_POSE_ARRAYS + 1] = {{0}};
   PyObject *positions, *directions;
   memset(results, 0, 2 * sizeof *results);
   if (source->is_pose) memcpy(inputs, source->pose.arrays, sizeof source->pose.arrays);
-  else inputs[0] = source->palette;
+  else inputs[0] = source->palette, inputs[1] = source->weights;
   if (!split_out(out, &positions, &directions) ||
-      !ext_output(positions, "out[0]", &source->shape, tail, 2, inputs, 4, &results[0]))
+      !ext_output(positions, "out[0]", &source->shape, tail, 2, inputs, EXT_POSE_ARRAYS, &results[0]))
     return 0;
-  inputs[4] = results[0];
-  return !normals || ext_output(directions, "out[1]", &source->shape, tail, 2, inputs, 5, &results[1]);
+  inputs[EXT_POSE_ARRAYS] = results[0];
+  return !normals || ext_output(directions, "out[1]", &source->shape, tail, 2, inputs, EXT_POSE_ARRAYS + 1,
+                                 &results[1]);
 }
 
 typedef struct deform_work {
   sk_deform_job deform;
   sk_palette_job palette; /* for poses: one at a time */
   bool from_pose;
+  void *scratch; /* of both jobs, and the weights that the file gives by default */
 } deform_work;
 
 static void run_deform(deform_work *work) {
   size_t n, count = work->deform.count, points = work->deform.mesh->vertex_count * 3;
+  size_t joints = (size_t)(work->from_pose ? work->palette.skeleton->joint_count : 0);
   sk_deform_job one = work->deform;
   sk_palette_job palette = work->palette;
   if (!work->from_pose) {
@@ -288,40 +304,69 @@ static void run_deform(deform_work *work) {
   }
   one.count = palette.count = 1;
   for (n = 0; n < count; n++) {
-    size_t joints = (size_t)palette.skeleton->joint_count;
-    palette.poses = (sk_pose){work->palette.poses.translation + n * joints * 3,
-                              work->palette.poses.rotation + n * joints * 4,
-                              work->palette.poses.scale + n * joints * 3};
+    palette.poses = sk_pose_at(work->palette.poses, n, joints, 0);
     if (palette.root) palette.root = work->palette.root + n * palette.root_stride;
     sk_palette_run(&palette);
+    if (one.weights) one.weights = work->deform.weights + n * one.weight_stride;
     one.positions = work->deform.positions + n * points;
     one.normals = work->deform.normals ? work->deform.normals + n * points : NULL;
     sk_deform_run(&one);
   }
 }
 
+/* One allocation: morphed vertices, default weights, one palette, the palette job's own. */
+static int take_scratch(const sk_model *core, const palette_source *source, deform_work *work) {
+  size_t targets = (size_t)core->morph.target_count, palette = (size_t)core->skin.slot_count * 12;
+  size_t morphed = targets ? sk_deform_scratch(&core->mesh) / sizeof(float) : 0;
+  size_t joints = sk_palette_scratch(core->skeleton.joint_count);
+  float *floats;
+  work->scratch = sk_alloc(joints + (morphed + targets + palette) * sizeof(float));
+  if (!work->scratch) {
+    PyErr_NoMemory();
+    return 0;
+  }
+  floats = (float *)((char *)work->scratch + joints);
+  work->palette.scratch = work->scratch;
+  work->palette.out = floats;
+  work->deform.scratch = floats + palette;
+  if (targets && !source->is_pose && !source->weights.owner) {
+    sk_morph_default_weights(&core->morph, floats + palette + morphed);
+    work->deform.weights = floats + palette + morphed;
+  }
+  return 1;
+}
+
 static int fill_deform(ext_model *model, palette_source *source, ext_array *results, deform_work *work) {
   const sk_model *core = &model->block->model;
-  size_t scratch = sk_palette_scratch(core->skeleton.joint_count);
   memset(work, 0, sizeof *work);
   work->from_pose = source->is_pose;
-  work->deform = (sk_deform_job){&core->mesh,          (size_t)core->skin.slot_count,
-                                 (size_t)source->shape.count, source->palette.data,
-                                 source->rows == 3 ? 12 : 16, results[0].data, results[1].data};
+  work->deform.mesh = &core->mesh;
+  work->deform.morph = &core->morph;
+  work->deform.slot_count = (size_t)core->skin.slot_count;
+  work->deform.count = (size_t)source->shape.count;
+  work->deform.positions = results[0].data;
+  work->deform.normals = results[1].data;
+  work->deform.palettes = source->palette.data;
+  work->deform.matrix_floats = source->rows == 3 ? 12 : 16;
+  if (core->morph.target_count && source->weights.owner) {
+    work->deform.weights = source->weights.data;
+    work->deform.weight_stride = source->weight_stride;
+  }
+  if (!take_scratch(core, source, work)) return 0;
   if (!source->is_pose) return 1;
+  if (core->morph.target_count) {
+    work->deform.weights = source->pose.pose.weights;
+    work->deform.weight_stride = (size_t)core->morph.target_count;
+  }
+  work->deform.palettes = work->palette.out;
   work->palette.skeleton = &core->skeleton;
   work->palette.skin = &core->skin;
   work->palette.poses = source->pose.pose;
-  work->palette.root = source->pose.arrays[3].data;
+  work->palette.root = source->pose.arrays[EXT_ROOT].data;
   work->palette.root_stride = source->pose.root_stride;
   work->palette.result = SK_PALETTE;
   work->palette.affine = true;
-  work->palette.scratch = sk_alloc(scratch + (size_t)core->skin.slot_count * 12 * sizeof(float));
-  work->palette.out = (float *)((char *)work->palette.scratch + scratch);
-  work->deform.palettes = work->palette.out;
-  if (work->palette.scratch) return 1;
-  PyErr_NoMemory();
-  return 0;
+  return 1;
 }
 
 static PyObject *model_deform(PyObject *object, PyTypeObject *class, PyObject *const *args, Py_ssize_t count,
@@ -334,15 +379,16 @@ static PyObject *model_deform(PyObject *object, PyTypeObject *class, PyObject *c
   deform_work work;
   PyObject *values[4], *answer = NULL;
   int normals;
-  if (!ext_parse(&signature, args, count, keywords, values) || !ext_check_no_targets(values[3])) return NULL;
+  if (!ext_parse(&signature, args, count, keywords, values)) return NULL;
   normals = ext_parse_flag(values[1], 1);
-  if (normals < 0 || !open_source(ext_state_of_class(class), model, values[0], &source)) return NULL;
+  if (normals < 0 || !open_source(ext_state_of_class(class), model, values[0], values[3], &source))
+    return NULL;
   if (open_results(values[2], normals, &source, (Py_ssize_t)model->block->model.mesh.vertex_count, results) &&
       fill_deform(model, &source, results, &work)) {
     Py_BEGIN_ALLOW_THREADS
     run_deform(&work);
     Py_END_ALLOW_THREADS
-    sk_free(work.palette.scratch);
+    sk_free(work.scratch);
     answer = PyTuple_Pack(2, results[0].owner, results[1].owner ? results[1].owner : Py_None);
   }
   ext_array_release(&results[0]);
@@ -417,7 +463,7 @@ static const char joint_positions_doc[] =
 
 static const char sample_doc[] =
     "_sample($self, clip, time, loop, rotation)\n--\n\n"
-    "(translation, rotation, scale) of skinpy.Model.pose, as new float32 arrays.";
+    "(translation, rotation, scale, morph_weights) of skinpy.Model.pose, as new float32 arrays.";
 
 static const char deform_doc[] =
     "deform($self, pose_or_palette, *, morph_weights=None, normals=True, out=None)\n--\n\n"
@@ -426,7 +472,8 @@ static const char deform_doc[] =
     "transpose of the blended 3x3, unit length (a zero result stays zero). pose_or_palette is a Pose of\n"
     "this model or a (...,S,3|4,4) palette made without inverse_root. normals=False gives (positions, None).\n"
     "out is a tuple (positions, normals) of writable C-contiguous float32 arrays.\n"
-    "morph_weights is (...,M); no model has morph targets yet, so M is 0.\n"
+    "Morph targets are added before the skin, by pose.morph_weights, or with a palette by morph_weights,\n"
+    "(...,M) or (M,), else by the weights that the file gives by default.\n"
     "\nRaises ValueError (wrong shape of the palette, a pose of another model, wrong out) and TypeError.\n";
 
 #define METHOD(name, function, doc) \

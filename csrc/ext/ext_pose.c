@@ -5,13 +5,13 @@
 /* ---- making ------------------------------------------------------------------------------- */
 
 static PyObject *pose_new(PyTypeObject *type, PyObject *args, PyObject *keywords) {
-  static char *names[] = {"block", "translation", "rotation", "scale", "root", NULL};
+  static char *names[] = {"block", "translation", "rotation", "scale", "morph_weights", "root", NULL};
   ext_state *state = ext_state_of_class(type);
-  PyObject *block, *translation, *rotation, *scale, *root = Py_None;
+  PyObject *block, *translation, *rotation, *scale, *weights, *root = Py_None;
   ext_pose_arrays arrays;
   ext_pose *self;
-  if (!PyArg_ParseTupleAndKeywords(args, keywords, "O!OOO|O:Pose", names, state->block_type, &block,
-                                   &translation, &rotation, &scale, &root))
+  if (!PyArg_ParseTupleAndKeywords(args, keywords, "O!OOOO|O:Pose", names, state->block_type, &block,
+                                   &translation, &rotation, &scale, &weights, &root))
     return NULL;
   self = (ext_pose *)type->tp_alloc(type, 0);
   if (!self) return NULL;
@@ -19,6 +19,7 @@ static PyObject *pose_new(PyTypeObject *type, PyObject *args, PyObject *keywords
   self->translation = Py_NewRef(translation);
   self->rotation = Py_NewRef(rotation);
   self->scale = Py_NewRef(scale);
+  self->morph_weights = Py_NewRef(weights);
   self->root = root == Py_None ? Py_NewRef(root) : ext_copy_root(root);
   if (!self->root || !ext_pose_open(self, &arrays)) {
     Py_DECREF(self);
@@ -35,6 +36,7 @@ static int pose_traverse(PyObject *object, visitproc visit, void *arg) {
   Py_VISIT(self->translation);
   Py_VISIT(self->rotation);
   Py_VISIT(self->scale);
+  Py_VISIT(self->morph_weights);
   Py_VISIT(self->root);
   return 0;
 }
@@ -47,6 +49,7 @@ static void pose_dealloc(PyObject *object) {
   Py_CLEAR(self->translation);
   Py_CLEAR(self->rotation);
   Py_CLEAR(self->scale);
+  Py_CLEAR(self->morph_weights);
   Py_CLEAR(self->root);
   type->tp_free(object);
   Py_DECREF(type);
@@ -67,11 +70,11 @@ static PyObject *run_pose(PyObject *object, const ext_signature *signature, sk_r
   job.skeleton = &self->block->model.skeleton;
   job.skin = &self->block->model.skin;
   job.poses = arrays.pose;
-  job.root = arrays.arrays[3].data;
+  job.root = arrays.arrays[EXT_ROOT].data;
   job.root_stride = arrays.root_stride;
   job.inverse_root = inverse_root;
   job.result = result;
-  answer = ext_run_palette(&job, &arrays.shape, values[0], values[1], arrays.arrays, 4);
+  answer = ext_run_palette(&job, &arrays.shape, values[0], values[1], arrays.arrays, EXT_POSE_ARRAYS);
   ext_pose_close(&arrays);
   return answer;
 }
@@ -109,6 +112,7 @@ static PyGetSetDef pose_getset[] = {
     ARRAY(translation, set_array, "(...,J,3) float32, writable: translation of each joint to its parent."),
     ARRAY(rotation, set_array, "(...,J,4) float32, writable: x y z w; divided by its length where it is used."),
     ARRAY(scale, set_array, "(...,J,3) float32, writable."),
+    ARRAY(morph_weights, set_array, "(...,M) float32, writable: weights of the morph targets."),
     ARRAY(root, NULL, "(4,4) or (...,4,4) float32, or None: multiplied in front of the root joint's local."),
     {"_block", get_array, NULL, "The model's Block.", (void *)offsetof(ext_pose, block)},
     {NULL, NULL, NULL, NULL, NULL}};
@@ -140,7 +144,7 @@ static PyMethodDef pose_methods[] = {METHOD("locals", pose_locals, locals_doc),
                                      {NULL, NULL, 0, NULL}};
 
 static const char pose_doc[] =
-    "Pose(block, translation, rotation, scale, root=None)\n--\n\n"
+    "Pose(block, translation, rotation, scale, morph_weights, root=None)\n--\n\n"
     "Base of skinpy.Pose: the arrays are kept as they are, C-contiguous float32.";
 
 static PyType_Slot pose_slots[] = {{Py_tp_doc, (void *)pose_doc},   {Py_tp_new, pose_new},

@@ -55,7 +55,7 @@ typedef struct ext_clip {
 typedef struct ext_pose {
   PyObject_HEAD
   ext_block *block; /* of the model */
-  PyObject *translation, *rotation, *scale;
+  PyObject *translation, *rotation, *scale, *morph_weights;
   PyObject *root; /* array or None */
 } ext_pose;
 
@@ -64,6 +64,10 @@ int ext_model_register(PyObject *module, ext_state *state);
 int ext_clip_register(PyObject *module, ext_state *state);
 int ext_pose_register(PyObject *module, ext_state *state);
 int ext_frames_register(PyObject *module);
+
+/* Whether clips of `clips`, whose channels were checked against its own counts, fit the model `model`;
+   ValueError where they do not. */
+int ext_check_counts(const ext_block *clips, const ext_block *model);
 
 /* A new Block over `memory`, which it owns from now on (also when this fails). */
 PyObject *ext_block_new(ext_state *state, void *memory, size_t size, void (*release)(void *));

@@ -64,6 +64,16 @@ static void set_mesh(small_model *m) {
   m->textures[0] = (sk_texture){add_text(m, "*0"), add_text(m, "rgba8"), 2, 2, 0, 16};
 }
 
+static void set_targets(small_model *m) {
+  static const uint32_t vertices[] = {1, 3, 2};
+  static const float positions[] = {0, 0, 1, 0, 0, 2, 1, 0, 0}, normals[] = {1, 0, 0, 0, 1, 0, 0, 0, 0};
+  memcpy(m->target_vertices, vertices, sizeof vertices);
+  memcpy(m->target_positions, positions, sizeof positions);
+  memcpy(m->target_normals, normals, sizeof normals);
+  m->targets[0] = (sk_target){add_text(m, "up"), 2, 0.5f, 0, 2};
+  m->targets[1] = (sk_target){add_text(m, "out"), 2, 0, 2, 1};
+}
+
 static void set_clips(small_model *m) {
   static const double times[] = {0, 0.5, 2, 1, 1.5, 1};
   static const float values[] = {
@@ -90,11 +100,12 @@ void small_model_set(small_model *m) {
   set_skeleton(m);
   set_skin(m);
   set_mesh(m);
+  set_targets(m);
   set_clips(m);
   code = add_text(m, "sheared");
   m->report[0] = (sk_report_entry){code, SK_REPAIRED, 0, 1, code, code};
   m->info = (sk_info){.kind = SK_BLOCK_MODEL, .influences = K, .joints = JOINTS, .slots = SLOTS,
-                      .vertices = VERTICES, .faces = FACES, .unit_meters = 0.01, .up = SK_AXIS_POS_Y,
+                      .vertices = VERTICES, .faces = FACES, .targets = TARGETS, .unit_meters = 0.01, .up = SK_AXIS_POS_Y,
                       .source_format = add_text(m, "test")};
 }
 
@@ -122,6 +133,10 @@ void *small_model_write(const small_model *m, size_t *size, sk_error *error) {
       PART(VERTEX_SLOTS, m->vertex_slots),
       PART(VERTEX_WEIGHTS, m->vertex_weights),
       PART(FACES, m->faces),
+      PART(TARGETS, m->targets),
+      PART(TARGET_VERTICES, m->target_vertices),
+      PART(TARGET_POSITIONS, m->target_positions),
+      PART(TARGET_NORMALS, m->target_normals),
       PART(SUBMESHES, m->submeshes),
       PART(MATERIALS, m->materials),
       PART(TEXTURES, m->textures),

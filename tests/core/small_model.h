@@ -5,7 +5,7 @@
        joint 1 "upper"   one unit along x; its rest matrix holds shear
        joint 2 "lower"   one unit along x, scaled
    Two slots: joint 1 with the inverse of its rest global, joint 2 with the identity (a rigid part).
-   Four vertices, two faces; clip 0 moves all three joints, clip 1 is empty. */
+   Four vertices, two faces; target 0 moves vertices 1 and 3, target 1 moves vertex 2; clip 0 moves all three joints, clip 1 is empty. */
 #ifndef SMALL_MODEL_H
 #define SMALL_MODEL_H
 
@@ -16,6 +16,8 @@ enum {
   SLOTS = 2,
   VERTICES = 4,
   FACES = 2,
+  TARGETS = 2,
+  MOVED = 3,
   K = 2,
   CHANNELS = 4,
   KEY_TIMES = 6,
@@ -36,6 +38,9 @@ typedef struct small_model {
   uint16_t vertex_slots[VERTICES * K];
   float vertex_weights[VERTICES * K];
   uint32_t faces[FACES * 3];
+  sk_target targets[TARGETS];
+  uint32_t target_vertices[MOVED];
+  float target_positions[MOVED * 3], target_normals[MOVED * 3];
   sk_submesh submeshes[1];
   sk_material materials[1];
   sk_texture textures[1];

@@ -65,7 +65,7 @@ static void a_skeleton_alone_opens(void) {
   void *block;
   small_model_set(&m);
   m.info.slots = 0;
-  m.info.vertices = m.info.faces = 0;
+  m.info.vertices = m.info.faces = m.info.targets = 0;
   {
     const sk_block_part parts[] = {
         {SK_SECTION_INFO, sizeof m.info, 1, &m.info},
@@ -136,6 +136,18 @@ SPOIL(weights_rise, (m->vertex_weights[2] = 0.25f, m->vertex_weights[3] = 0.75f)
 SPOIL(weights_negative, (m->vertex_weights[2] = 1.5f, m->vertex_weights[3] = -0.5f))
 SPOIL(weights_sum, m->vertex_weights[0] = 0.9f)
 SPOIL(face_outside, m->faces[5] = VERTICES)
+SPOIL(targets_more, m->info.targets = TARGETS + 1)
+SPOIL(targets_many, m->info.targets = SK_MAX_JOINTS + 1)
+SPOIL(target_name_outside, m->targets[0].name.offset = 999)
+SPOIL(target_node_outside, m->targets[1].node = JOINTS)
+SPOIL(target_weight_nan, m->targets[1].default_weight = NAN)
+SPOIL(target_gap, m->targets[0].count = 1)
+SPOIL(target_count_overflow, m->targets[1].count = UINT64_MAX)
+SPOIL(target_vertices_fall, m->target_vertices[1] = 1)
+SPOIL(target_vertex_outside, m->target_vertices[2] = VERTICES)
+SPOIL(target_position_nan, m->target_positions[4] = NAN)
+SPOIL(target_normal_infinite, m->target_normals[8] = INFINITY)
+SPOIL(channel_target_outside, (m->channels[0].path = SK_PATH_WEIGHT, m->channels[0].joint = TARGETS))
 SPOIL(submesh_node_outside, m->submeshes[0].node = JOINTS)
 SPOIL(submesh_node_none, m->submeshes[0].node = SK_NONE)
 SPOIL(submesh_material_outside, m->submeshes[0].material = 1)
@@ -224,6 +236,18 @@ static const broken broken_models[] = {
     {"vertex 1", weights_negative},
     {"vertex 0", weights_sum},
     {"uses vertex 4", face_outside},
+    {"TARGETS", targets_more},
+    {"targets", targets_many},
+    {"target 0", target_name_outside},
+    {"target 1 hangs on joint 3", target_node_outside},
+    {"target 1", target_weight_nan},
+    {"target 1", target_gap},
+    {"target 1", target_count_overflow},
+    {"target 0", target_vertices_fall},
+    {"target 1", target_vertex_outside},
+    {"TARGET_POSITIONS", target_position_nan},
+    {"TARGET_NORMALS", target_normal_infinite},
+    {"channel 0 moves target 2", channel_target_outside},
     {"submesh 0 hangs on joint 3", submesh_node_outside},
     {"submesh 0 hangs on joint -1", submesh_node_none},
     {"submesh 0 has material 1", submesh_material_outside},

@@ -123,6 +123,34 @@ static void no_vertices_write_nothing(void) {
   sk_deform_run(&(sk_deform_job){&none, 0, 3, NULL, 12, NULL, NULL});
 }
 
+/* Target 0 lifts vertex 1 by 1, target 1 moves vertices 0 and 2 along x; weights 2 and -1. */
+static void targets_are_added_before_the_skin(void) {
+  static const sk_target targets[] = {{.first = 0, .count = 1}, {.first = 1, .count = 2}};
+  static const uint32_t vertices[] = {1, 0, 2};
+  static const float differences[] = {0, 0, 1, 1, 0, 0, 0.5f, 0, 0};
+  static const float turns[] = {-1, 1, 0, 0, 0, 0, 0, 0, 0};
+  const sk_morph morph = {2, targets, vertices, differences, turns};
+  static const float by_hand[] = {2, -1, 0, 0};
+  /* vertex 0: (0,2,3) doubled in x; 1: (1,0,2) turned; 2: (3.5,0,0) half and half */
+  static const float wanted[] = {0, 2, 3, 0, 1, 7, 3.5f, 1.75f, 2.5f};
+  float got[9], turned[9], both[18], scratch[18];
+  sk_deform_job job = {&mesh, 2, 1, matrices, 16, got, turned, &morph, by_hand, 0, scratch};
+  CHECK(sk_deform_scratch(&mesh) == sizeof scratch);
+  sk_deform_run(&job);
+  CHECK_FLOATS(got, wanted, 9, 1e-6);
+  /* normal of vertex 1: (1,0,0) + 2 * (-1,1,0) = (-1,2,0), turned a quarter: (-2,-1,0) */
+  CHECK_NEAR(turned[3], -2 / sqrtf(5), 1e-6);
+  CHECK_NEAR(turned[4], -1 / sqrtf(5), 1e-6);
+  /* Two palettes: the second has weights of 0. */
+  job.count = 2;
+  job.palettes = (const float[64]){0};
+  job.positions = both;
+  job.normals = NULL;
+  job.weight_stride = 2;
+  sk_deform_run(&job);
+  CHECK_EQUAL(memcmp(scratch, positions, sizeof positions), 0);
+}
+
 const check_test deform_tests[] = {
     TEST(vertices_follow_their_slots),
     TEST(normals_take_the_inverse_transpose),
@@ -133,5 +161,6 @@ const check_test deform_tests[] = {
     TEST(memory_need_not_be_aligned),
     TEST(eight_influences_all_count),
     TEST(no_vertices_write_nothing),
+    TEST(targets_are_added_before_the_skin),
     {NULL, NULL},
 };
