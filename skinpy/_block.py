@@ -179,9 +179,14 @@ def info(block: _core.Block) -> Any:
 
 def text(block: _core.Block, place: Any) -> str:
     """A string of the block; bytes that are not UTF-8 come through as lone surrogates."""
-    pool = section(block, "TEXT")
-    start = int(place["offset"])
-    return bytes(pool[start : start + int(place["length"])]).decode("utf-8", "surrogateescape")
+    return texts(block, [place])[0]
+
+
+def texts(block: _core.Block, places: Iterable[Any]) -> tuple[str, ...]:
+    """Many strings of the block, for the price of looking up its text once."""
+    pool = section(block, "TEXT").tobytes()
+    ends = ((int(place["offset"]), int(place["offset"]) + int(place["length"])) for place in places)
+    return tuple(pool[start:end].decode("utf-8", "surrogateescape") for start, end in ends)
 
 
 class TextPool:

@@ -47,7 +47,7 @@ class Skeleton:
     @cached_property
     def names(self) -> tuple[str, ...]:
         """Names of the joints, as the file has them; they need not differ."""
-        return tuple(_block.text(self._block, place) for place in _block.section(self._block, "JOINT_NAMES"))
+        return _block.texts(self._block, _block.section(self._block, "JOINT_NAMES"))
 
     @cached_property
     def rest_global(self) -> Floats:

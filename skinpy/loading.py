@@ -3,7 +3,7 @@
 import os
 import sys
 import warnings
-from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -57,7 +57,7 @@ def load(
     else:
         block = _load_bytes(path_or_bytes, request)
     model = Model(block)
-    if model.report.lost:
+    if _block.section(block, "REPORT")["severity"].any() and model.report.lost:
         words = "; ".join(entry.message for entry in model.report.lost)
         warnings.warn(
             f"lost while loading: {words} (model.report has the details)", SkinpyWarning, stacklevel=2
@@ -161,26 +161,24 @@ def _load_bytes(data: "Buffer", request: _Request) -> _core.Block:
 # ---- the importer ---------------------------------------------------------------------------------
 
 
+@cache
 def _importer_path() -> bytes:
     """The importer's shared object: it lies beside `_core` and has the same suffix."""
     core = Path(_core.__file__)
     return os.fsencode(core.with_name(core.name.replace("_core", "_import", 1)))
 
 
-def _library_candidates() -> Iterator[str]:
-    wanted = os.environ.get("SKINPY_ASSIMP_DIR")
-    if wanted:
-        yield from (str(Path(wanted, folder, _LIBRARY)) for folder in ("lib", "lib64", "."))
-    for entry in sys.path:
-        found = Path(entry or ".", "cmeel.prefix", "lib", _LIBRARY)
-        if found.is_file():
-            yield str(found)
-    yield _LIBRARY
-
-
 def _library_paths() -> tuple[bytes, ...]:
     """Where Assimp may be, the most wanted first: what SKINPY_ASSIMP_DIR names, the wheels, the system."""
-    return tuple(os.fsencode(path) for path in _library_candidates())
+    return _library_candidates(os.environ.get("SKINPY_ASSIMP_DIR"), tuple(sys.path))
+
+
+@cache
+def _library_candidates(wanted: str | None, entries: tuple[str, ...]) -> tuple[bytes, ...]:
+    paths = [Path(wanted, folder, _LIBRARY) for folder in ("lib", "lib64", ".")] if wanted else []
+    found = (Path(entry or ".", "cmeel.prefix", "lib", _LIBRARY) for entry in entries)
+    paths += [path for path in found if path.is_file()]
+    return tuple(os.fsencode(path) for path in (*paths, _LIBRARY))
 
 
 def build_info() -> dict[str, Any]:

@@ -38,8 +38,8 @@ class Model(_core.Model):
 
     def __new__(cls, block: _core.Block, clips: Sequence[Entry] | None = None) -> "Model":
         if clips is None:
-            names = _block.section(block, "CLIPS")["name"]
-            clips = [(_block.text(block, name), block, index) for index, name in enumerate(names)]
+            names = _block.texts(block, _block.section(block, "CLIPS")["name"])
+            clips = [(name, block, index) for index, name in enumerate(names)]
         self = super().__new__(cls, block, tuple(clips))
         self.__dict__["_cache"] = weakref.WeakValueDictionary()
         return self
