@@ -260,8 +260,7 @@ class Material:
     double_sided: bool
     alpha: str  #: "opaque", "mask" or "blend"
     alpha_cutoff: float  #: for "mask"
-    uv_transform: tuple[tuple[float, float, float], ...] = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0))
-    """Two rows of a 3x3 that is applied to columns (u, v, 1)."""
+    uv_transform: tuple[tuple[float, float, float], ...]  #: (3,3), applied to columns (u, v, 1)
 
 
 def read_textures(block: _core.Block) -> tuple[Texture, ...]:
@@ -291,7 +290,7 @@ def read_materials(block: _core.Block) -> tuple[Material, ...]:
                 bool(one["double_sided"]),
                 _block.ALPHAS[one["alpha"]],
                 float(one["alpha_cutoff"]),
-                tuple((float(a), float(b), float(c)) for a, b, c in one["uv_transform"]),
+                (*((float(a), float(b), float(c)) for a, b, c in one["uv_transform"]), (0.0, 0.0, 1.0)),
             )
         )
     return tuple(materials)

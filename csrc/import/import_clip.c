@@ -48,7 +48,8 @@ static bool value_is_usable(const import_track *t, uint32_t i) {
 }
 
 /* Counts a case for the report: a clip, a joint and what is said of it. */
-static void note(import_clip *clip, const import_track *t, import_note_kind kind, const char *what, double number) {
+static void note(import_clip *clip, const import_track *t, import_note_kind kind, const char *what,
+                 double number) {
   const import_model *m = &clip->job->model;
   const sk_text *name = (const sk_text *)m->names.data + t->joint;
   import_note_add(clip->job, kind, 1, "clip '%.60s', joint '%.*s': %s %g", clip->title,
@@ -126,7 +127,8 @@ static void normalize(import_clip *clip, const import_track *t, float q[4]) {
   int i;
   if (fabs(length - 1.0) <= UNIT_TOLERANCE) return;
   for (i = 0; i < 4; i++) q[i] = (float)(q[i] / length);
-  if (fabs(length - 1.0) > REPORT_TOLERANCE) note(clip, t, NOTE_rotations_normalized, "a key of length", length);
+  if (fabs(length - 1.0) > REPORT_TOLERANCE)
+    note(clip, t, NOTE_rotations_normalized, "a key of length", length);
 }
 
 /* `shift` is -1 for the tangents that lead in, 1 for those that lead out, 0 for the values. Keys
@@ -145,7 +147,8 @@ static sk_status put_values(import_clip *clip, const import_track *t, int shift,
     if (unit) normalize(clip, t, value);
     for (k = 0; k < width; k++) {
       out[k] = import_is_bad(value[k]) ? 0.0f : value[k];
-      if (import_is_bad(value[k])) note(clip, t, NOTE_numbers_repaired, "tangent of the key at", keys[i].time);
+      if (import_is_bad(value[k]))
+        note(clip, t, NOTE_numbers_repaired, "tangent of the key at", keys[i].time);
     }
   }
   return SK_OK;
@@ -175,7 +178,8 @@ static void note_shear(import_clip *clip, const import_track *t) {
 
 sk_status import_add_channel(import_clip *clip, const import_track *t) {
   import_job *job = clip->job;
-  sk_channel channel = {.joint = t->joint, .path = (uint8_t)t->path, .interpolation = (uint8_t)t->interpolation,
+  sk_channel channel = {.joint = t->joint, .path = (uint8_t)t->path,
+                        .interpolation = (uint8_t)t->interpolation,
                         .in_tangents = SK_NONE64, .out_tangents = SK_NONE64}, *place;
   sk_status status;
   if (!is_wanted(clip, t)) return SK_OK;
@@ -211,7 +215,8 @@ static import_track track_of(const struct aiNodeAnim *source, int32_t joint, sk_
   else if (path == SK_PATH_SCALE) t.count = source->mNumScalingKeys, t.vectors = source->mScalingKeys;
   else t.count = source->mNumPositionKeys, t.vectors = source->mPositionKeys;
   if (!t.quats && !t.vectors) t.count = 0;
-  if (t.count) t.interpolation = interpolation_of(t.quats ? t.quats->mInterpolation : t.vectors->mInterpolation);
+  if (t.count)
+    t.interpolation = interpolation_of(t.quats ? t.quats->mInterpolation : t.vectors->mInterpolation);
   if (t.interpolation == SK_CUBIC) t.count /= 3;
   return t;
 }
@@ -234,8 +239,9 @@ static sk_status add_assimp_channels(import_clip *clip, const struct aiAnimation
     const struct aiNodeAnim *channel = source->mChannels[c];
     int32_t joint = channel ? import_find_joint(clip->job, &channel->mNodeName) : SK_NONE;
     if (channel && joint < 0)
-      import_note_add(clip->job, NOTE_channels_dropped, 1, "clip '%.60s': no joint '%.60s'", clip->title, channel->mNodeName.data);
-    for (path = 0; channel && path < SK_PATH_COUNT && !status; path++) {
+      import_note_add(clip->job, NOTE_channels_dropped, 1, "clip '%.60s': no joint '%.60s'", clip->title,
+                      channel->mNodeName.data);
+    for (path = 0; channel && path < SK_PATH_WEIGHT && !status; path++) {
       import_track t = track_of(channel, joint, (sk_path)path);
       measure(clip, &t, last);
       if (joint >= 0 && t.count) status = import_add_channel(clip, &t);
@@ -259,20 +265,23 @@ static double duration_of(import_clip *clip, const struct aiAnimation *source, d
   if (last < 0.0) last = 0.0;
   if (last <= stated && (ranged || stated <= last + tick)) return stated;
   if (last > stated + SAME_TICK * tick || last < stated)
-    import_note_add(clip->job, NOTE_duration_repaired, 1, "clip '%.60s': %g s, last key at %g s", clip->title, stated, last);
+    import_note_add(clip->job, NOTE_duration_repaired, 1, "clip '%.60s': %g s, last key at %g s", clip->title,
+                    stated, last);
   return last;
 }
 
 /* ---- clips ---------------------------------------------------------------------------------------- */
 
 /* `source` is NULL for glTF. */
-static sk_status name_clip(import_clip *clip, const struct aiAnimation *source, int32_t index, sk_text *name) {
+static sk_status name_clip(import_clip *clip, const struct aiAnimation *source, int32_t index,
+                           sk_text *name) {
   import_job *job = clip->job;
   sk_array *pool = &job->model.text;
   char fallback[24];
   bool good;
   if (source) {
-    good = sk_text_append(pool, source->mName.data, source->mName.length < AI_MAXLEN ? source->mName.length : AI_MAXLEN - 1, name);
+    good = sk_text_append(pool, source->mName.data,
+                          source->mName.length < AI_MAXLEN ? source->mName.length : AI_MAXLEN - 1, name);
   } else {
     int32_t token = gltf_item(job->gltf, GLTF_ANIMATIONS, index);
     good = json_text(&job->gltf->json, json_member(&job->gltf->json, token, "name"), pool, name);
@@ -320,7 +329,8 @@ static sk_status note_duplicates(import_job *job) {
   const sk_clip_record *clips = job->model.clips.data;
   import_names names = {NULL, 0};
   size_t i;
-  if (!import_names_make(&names, job->model.clips.count)) return import_no_memory(job, job->model.clips.count);
+  if (!import_names_make(&names, job->model.clips.count))
+    return import_no_memory(job, job->model.clips.count);
   for (i = 0; i < job->model.clips.count; i++) {
     const char *name = (const char *)job->model.text.data + clips[i].name.offset;
     uint32_t length = clips[i].name.length;
@@ -334,12 +344,13 @@ static sk_status note_duplicates(import_job *job) {
 sk_status import_clips(import_job *job) {
   import_model *m = &job->model;
   import_clip clip = {.job = job, .keys = SK_ARRAY(key)};
-  int32_t i, count = job->gltf ? job->gltf->lists[GLTF_ANIMATIONS].count : (int32_t)job->scene->mNumAnimations;
+  int32_t i, count;
   sk_status status = SK_OK;
   m->clips = SK_ARRAY(sk_clip_record);
   m->channels = SK_ARRAY(sk_channel);
   m->times = SK_ARRAY(double);
   m->values = SK_ARRAY(float);
+  count = job->gltf ? job->gltf->lists[GLTF_ANIMATIONS].count : (int32_t)job->scene->mNumAnimations;
   clip.taken = sk_alloc(m->nodes.count);
   if (!clip.taken) status = import_no_memory(job, m->nodes.count);
   for (i = 0; i < count && !status; i++) status = make_clip(&clip, i);

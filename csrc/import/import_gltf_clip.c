@@ -10,15 +10,16 @@ typedef struct channel { /* one channel of the file, while it is looked at */
 } channel;
 
 static bool drop(import_job *job, const channel *c, const char *why) {
-  import_note_add(job, NOTE_channels_dropped, 1, "animations[%d].channels[%d]: %s", c->animation, c->number, why);
+  import_note_add(job, NOTE_channels_dropped, 1, "animations[%d].channels[%d]: %s", c->animation, c->number,
+                  why);
   return false;
 }
 
-/* SK_PATH_COUNT for morph weights, -1 for what is unknown. */
+/* SK_PATH_WEIGHT for morph weights, -1 for what is unknown. */
 static int32_t path_of(const json *j, int32_t target) {
   static const char *const names[] = {"translation", "rotation", "scale", "weights"};
   int32_t token = json_member(j, target, "path"), i;
-  for (i = 0; i <= SK_PATH_COUNT; i++)
+  for (i = 0; i <= SK_PATH_WEIGHT; i++)
     if (json_equals(j, token, names[i])) return i;
   return -1;
 }
@@ -29,8 +30,9 @@ static bool has_target(import_job *job, int32_t token, channel *c) {
   int32_t target = json_member(&g->json, token, "target");
   c->node = (int32_t)json_index(&g->json, json_member(&g->json, target, "node"), -1);
   c->path = path_of(&g->json, target);
-  if (c->path == SK_PATH_COUNT) {
-    import_note_add(job, NOTE_morph_targets_dropped, 1, "animations[%d].channels[%d] moves weights", c->animation, c->number);
+  if (c->path == SK_PATH_WEIGHT) {
+    import_note_add(job, NOTE_morph_targets_dropped, 1, "animations[%d].channels[%d] moves weights",
+                    c->animation, c->number);
     return false;
   }
   if (c->path < 0) return drop(job, c, "it has no path that moves a joint");
@@ -48,7 +50,8 @@ static sk_status open_times(import_job *job, int32_t sampler, channel *c, bool *
   c->input = (int32_t)json_index(j, json_member(j, sampler, "input"), -1);
   status = gltf_accessor_open(job, c->input, &c->times);
   if (status) return status;
-  *usable = c->times.width == 1 && c->times.component == 5126 && c->times.count && c->times.count < UINT32_MAX / 3;
+  *usable = c->times.width == 1 && c->times.component == 5126 && c->times.count &&
+            c->times.count < UINT32_MAX / 3;
   if (!*usable) drop(job, c, "its key times are no float32 numbers");
   return SK_OK;
 }
@@ -57,7 +60,9 @@ static sk_status open_values(import_job *job, int32_t sampler, channel *c, bool 
   const json *j = &job->gltf->json;
   int32_t kind = json_member(j, sampler, "interpolation");
   sk_status status;
-  c->interpolation = json_equals(j, kind, "STEP") ? SK_STEP : json_equals(j, kind, "CUBICSPLINE") ? SK_CUBIC : SK_LINEAR;
+  c->interpolation = json_equals(j, kind, "STEP")          ? SK_STEP
+                     : json_equals(j, kind, "CUBICSPLINE") ? SK_CUBIC
+                                                           : SK_LINEAR;
   c->output = (int32_t)json_index(j, json_member(j, sampler, "output"), -1);
   status = gltf_accessor_open(job, c->output, &c->values);
   if (status) return status;
@@ -78,7 +83,8 @@ static sk_status add_keys(import_clip *clip, const channel *c, bool moves_joint,
   import_job *job = clip->job;
   size_t values = moves_joint ? c->values.count * c->values.width : 0;
   float *times = sk_alloc((c->times.count + values) * sizeof *times);
-  import_track track = {.path = (sk_path)c->path, .interpolation = c->interpolation, .count = (uint32_t)c->times.count};
+  import_track track = {.path = (sk_path)c->path, .interpolation = c->interpolation,
+                        .count = (uint32_t)c->times.count};
   sk_status status = times ? gltf_accessor_floats(job, c->input, &c->times, times)
                            : import_no_memory(job, (c->times.count + values) * sizeof *times);
   if (!status) measure(times, c->times.count, last);
@@ -97,7 +103,7 @@ static sk_status add_channel(import_clip *clip, channel *c, int32_t token, int32
   import_job *job = clip->job;
   bool moves_joint = has_target(job, token, c), usable;
   sk_status status;
-  if (!moves_joint && c->path != SK_PATH_COUNT) return SK_OK;
+  if (!moves_joint && c->path != SK_PATH_WEIGHT) return SK_OK;
   status = open_times(job, sampler, c, &usable);
   if (!status && usable && moves_joint) status = open_values(job, sampler, c, &usable);
   return status || !usable ? status : add_keys(clip, c, moves_joint, last);

@@ -28,7 +28,8 @@ static const char *image_format(const uint8_t *data, size_t size) {
 static void suffix_of(const char *name, char out[8]) {
   const char *dot = strrchr(name, '.');
   size_t i = 0;
-  for (dot = dot ? dot + 1 : ""; dot[i] && i < 7; i++) out[i] = (char)(dot[i] >= 'A' && dot[i] <= 'Z' ? dot[i] | 32 : dot[i]);
+  for (dot = dot ? dot + 1 : ""; dot[i] && i < 7; i++)
+    out[i] = (char)(dot[i] >= 'A' && dot[i] <= 'Z' ? dot[i] | 32 : dot[i]);
   out[i] = 0;
 }
 
@@ -36,13 +37,15 @@ static int32_t find_texture(const import_model *m, const char *name) {
   const sk_texture *texture = m->textures.data;
   size_t i, length = strlen(name);
   for (i = 0; i < m->textures.count; i++)
-    if (texture[i].name.length == length && !memcmp((const char *)m->text.data + texture[i].name.offset, name, length))
+    if (texture[i].name.length == length &&
+        !memcmp((const char *)m->text.data + texture[i].name.offset, name, length))
       return (int32_t)i;
   return SK_NONE;
 }
 
 /* Adds a texture; `format` "" is found out. `*index` is its number. */
-static sk_status add_texture(import_job *job, const char *name, const char *format, const void *data, size_t size,
+static sk_status add_texture(import_job *job, const char *name, const char *format, const void *data,
+                             size_t size,
                              int32_t *index) {
   import_model *m = &job->model;
   sk_texture texture = {.offset = m->texture_data.count, .length = size}, *place;
@@ -87,7 +90,8 @@ static const char *last_part(const char *name) {
 static const struct aiTexture *embedded_texture(const struct aiScene *scene, const char *name) {
   unsigned i, number = 0;
   if (name[0] == '*') {
-    for (i = 1; name[i] >= '0' && name[i] <= '9' && number < 100000000u; i++) number = number * 10 + (unsigned)(name[i] - '0');
+    for (i = 1; name[i] >= '0' && name[i] <= '9' && number < 100000000u; i++)
+      number = number * 10 + (unsigned)(name[i] - '0');
     return number < scene->mNumTextures ? scene->mTextures[number] : NULL;
   }
   for (i = 0; i < scene->mNumTextures; i++)
@@ -97,7 +101,8 @@ static const struct aiTexture *embedded_texture(const struct aiScene *scene, con
 }
 
 /* Assimp's texels are B, G, R, A. */
-static sk_status add_texels(import_job *job, const char *name, const struct aiTexture *texture, int32_t *index) {
+static sk_status add_texels(import_job *job, const char *name, const struct aiTexture *texture,
+                            int32_t *index) {
   size_t count = (size_t)texture->mWidth * texture->mHeight, i;
   sk_status status = add_texture(job, name, "rgba8", texture->pcData, count * 4, index);
   uint8_t *out;
@@ -130,7 +135,7 @@ static sk_status assimp_texture(import_job *job, const char *name, int32_t *inde
 
 static bool get_float(const struct aiMaterial *source, const char *key, float *value) {
   unsigned count = 1;
-  return import_assimp()->aiGetMaterialFloatArray(source, key, 0, 0, value, &count) == aiReturn_SUCCESS && count;
+  return !import_assimp()->aiGetMaterialFloatArray(source, key, 0, 0, value, &count) && count;
 }
 
 static void read_color(import_job *job, const struct aiMaterial *source, sk_material *material) {
@@ -160,7 +165,7 @@ static sk_status read_material(import_job *job, const struct aiMaterial *source,
   int two_sided = 0;
   unsigned count = 1;
   sk_status status = SK_OK;
-  *material = (sk_material){.texture = SK_NONE, .alpha_cutoff = 0.5f};
+  *material = (sk_material){.texture = SK_NONE, .alpha_cutoff = 0.5f, .uv_transform = {1, 0, 0, 0, 1, 0}};
   if (ai->aiGetMaterialString(source, AI_MATKEY_NAME, &text) == aiReturn_SUCCESS &&
       !sk_text_append(&job->model.text, text.data, strlen(text.data), &material->name))
     return import_no_memory(job, text.length);
@@ -169,7 +174,7 @@ static sk_status read_material(import_job *job, const struct aiMaterial *source,
     material->double_sided = two_sided != 0;
   material->alpha = material->base_color[3] < 1.0f ? SK_ALPHA_BLEND : SK_ALPHA_OPAQUE;
   text = (struct aiString){0, ""};
-  if (ai->aiGetMaterialString(source, AI_MATKEY_TEXTURE(aiTextureType_BASE_COLOR, 0), &text) != aiReturn_SUCCESS)
+  if (ai->aiGetMaterialString(source, AI_MATKEY_TEXTURE(aiTextureType_BASE_COLOR, 0), &text))
     ai->aiGetMaterialString(source, AI_MATKEY_TEXTURE(aiTextureType_DIFFUSE, 0), &text);
   if (text.data[0]) status = assimp_texture(job, text.data, &material->texture);
   if (material->texture >= 0 && texture_replaces_color(job))
@@ -241,12 +246,15 @@ static sk_status read_gltf_material(import_job *job, int32_t token, sk_material 
   const json *j = &job->gltf->json;
   int32_t pbr = json_member(j, token, "pbrMetallicRoughness"), mode = json_member(j, token, "alphaMode"), i;
   double color[4] = {1.0, 1.0, 1.0, 1.0};
-  *material = (sk_material){.texture = SK_NONE};
-  if (!json_text(j, json_member(j, token, "name"), &job->model.text, &material->name)) return import_no_memory(job, 1);
+  *material = (sk_material){.texture = SK_NONE, .uv_transform = {1, 0, 0, 0, 1, 0}};
+  if (!json_text(j, json_member(j, token, "name"), &job->model.text, &material->name))
+    return import_no_memory(job, 1);
   json_numbers(j, json_member(j, pbr, "baseColorFactor"), color, 4);
   for (i = 0; i < 4; i++) material->base_color[i] = import_is_bad((float)color[i]) ? 1.0f : (float)color[i];
   material->double_sided = json_truth(j, json_member(j, token, "doubleSided"));
-  material->alpha = json_equals(j, mode, "MASK") ? SK_ALPHA_MASK : json_equals(j, mode, "BLEND") ? SK_ALPHA_BLEND : SK_ALPHA_OPAQUE;
+  material->alpha = json_equals(j, mode, "MASK")    ? SK_ALPHA_MASK
+                    : json_equals(j, mode, "BLEND") ? SK_ALPHA_BLEND
+                                                    : SK_ALPHA_OPAQUE;
   material->alpha_cutoff = (float)json_number(j, json_member(j, token, "alphaCutoff"), 0.5);
   if (import_is_bad(material->alpha_cutoff)) material->alpha_cutoff = 0.5f;
   return gltf_texture(job, json_member(j, pbr, "baseColorTexture"), material);
