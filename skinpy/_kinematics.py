@@ -93,7 +93,7 @@ def joint_number(pose: "Pose", joint: JointLike) -> int:
     count = pose.translation.shape[-2]
     if not -count <= number < count:
         raise IndexError(f"joint is {number}; the skeleton has {count} joints")
-    return number % count
+    return number + count if number < 0 else number
 
 
 def _rows(name: str, value: npt.ArrayLike, lead: tuple[int, ...], width: int) -> Array:

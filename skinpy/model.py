@@ -208,15 +208,27 @@ class Model(_core.Model):
         return _block.pack(sections, int(_block.info(self._block)["influences"]))
 
     def save(self, path: PathLike) -> None:
-        """Writes the model as .skn: its block, with textures and all clips; skinpy.load reads it.
+        """Writes the model, with textures and all clips, in the format of the path's suffix.
+
+        - .skn: its block, all of it; skinpy.load reads it quickly.
+        - .glb: binary glTF 2.0 with nodes, meshes, skins, morph targets, materials and animations;
+          docs/saving.md says what glTF cannot hold. Load a model of more than 4 influences with
+          max_influences=8.
 
         The file appears whole or not at all. Raises ValueError for another suffix, and OSError.
         """
         target = Path(path)
-        if target.suffix.lower() != ".skn":
-            raise ValueError(f"path ends in {target.suffix!r}; models are saved as '.skn'")
+        suffix = target.suffix.lower()
+        if suffix == ".skn":
+            data: Any = _block.memory(self._joined())
+        elif suffix == ".glb":
+            from ._gltf import model_glb
+
+            data = model_glb(self)
+        else:
+            raise ValueError(f"path ends in {target.suffix!r}; models are saved as '.skn' or '.glb'")
         with replacing(target) as file:
-            file.write(_block.memory(self._joined()))
+            file.write(data)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _unpickle, (bytes(_block.memory(self._joined())),)
