@@ -882,6 +882,22 @@ def test_material_of_gltf() -> None:
     assert (plain.alpha, plain.texture, tuple(plain.base_color)) == ("opaque", None, (1, 1, 1, 1))
 
 
+def test_texture_transform() -> None:
+    """Scale, turn against the clock (v points down), offset; the transform's own texCoord wins."""
+    file = Gltf()
+    transform = {"offset": [0.5, 0.25], "rotation": np.pi / 2, "scale": [2, 3], "texCoord": 1}
+    use = {"index": 0, "extensions": {"KHR_texture_transform": transform}}
+    file.materials = [{"pbrMetallicRoughness": {"baseColorTexture": use}}, {}]
+    primitive = triangle(file, uvs=np.zeros((3, 2)), material=0)
+    primitive["attributes"]["TEXCOORD_1"] = file.accessor(np.ones((3, 2)))
+    file.node(mesh=file.mesh(primitive))
+    model = load(file)
+    moved, plain = (material.uv_transform for material in model.materials)
+    assert np.allclose(moved @ [1, 0, 1], [0.5, 0.25 - 2, 1], atol=1e-6)
+    assert np.allclose(moved @ [0, 1, 1], [0.5 + 3, 0.25, 1], atol=1e-6)
+    assert np.array_equal(plain, np.eye(3)) and (model.mesh.uvs == 1).all()
+
+
 def test_texture_beside_the_model(tmp_path: Path) -> None:
     (tmp_path / "a b.png").write_bytes(PNG)
     for uri in ("a%20b.png", "a b.png", "gone/a%20b.png"):

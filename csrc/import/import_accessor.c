@@ -278,8 +278,10 @@ static sk_status read_sparse(import_job *job, int64_t index, const gltf_accessor
   const uint8_t *where = NULL, *what = NULL;
   size_t where_size = 0, what_size = 0;
   int64_t i;
-  sk_status status = gltf_view(job, json_index(j, json_member(j, indices, "bufferView"), -1), &where, &where_size);
-  if (!status) status = gltf_view(job, json_index(j, json_member(j, values, "bufferView"), -1), &what, &what_size);
+  sk_status status = gltf_view(job, json_index(j, json_member(j, indices, "bufferView"), -1), &where,
+                               &where_size);
+  if (!status)
+    status = gltf_view(job, json_index(j, json_member(j, values, "bufferView"), -1), &what, &what_size);
   if (status) return status;
   if (count < 0 || !step || !elements_fit(where_size, from, (uint64_t)count, step, step) ||
       !elements_fit(what_size, value_from, (uint64_t)count, bytes, bytes))
@@ -288,7 +290,8 @@ static sk_status read_sparse(import_job *job, int64_t index, const gltf_accessor
   for (i = 0; i < count; i++) {
     size_t element = integer_of(where + from + (uint64_t)i * step, (uint32_t)component);
     if (element >= a->count)
-      return sk_fail(job->error, SK_ERROR_IMPORT, "accessors[%lld]: its sparse part replaces element %zu of %zu",
+      return sk_fail(job->error, SK_ERROR_IMPORT,
+                     "accessors[%lld]: its sparse part replaces element %zu of %zu",
                      (long long)index, element, a->count);
     read_element(a, what + value_from + (uint64_t)i * bytes, floats ? floats + element * a->width : NULL,
                  integers ? integers + element * a->width : NULL);

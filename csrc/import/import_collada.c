@@ -50,7 +50,8 @@ static sk_status rename_joint(import_job *job, size_t j, const char *name, size_
   return sk_text_append(&job->model.text, name, length, text) ? SK_OK : import_no_memory(job, length);
 }
 
-static sk_status apply_labels(import_job *job, const sk_array *labels, import_names *ids, import_names *names) {
+static sk_status apply_labels(import_job *job, const sk_array *labels, import_names *ids,
+                              import_names *names) {
   const import_source *source = job->files.sources.data;
   const char *file = (const char *)source->data;
   const node_label *label = labels->data;

@@ -84,7 +84,8 @@ static sk_status check_extensions(import_job *job) {
                      "it is compressed with %.*s (Draco or meshopt), which is missing in this build",
                      (int)(length < 80 ? length : 80), name);
     for (i = 0; i < sizeof harmless / sizeof *harmless; i++) known |= json_equals(j, token, harmless[i]);
-    if (!known) import_note_add(job, NOTE_extensions_ignored, 1, "%.*s", (int)(length < 80 ? length : 80), name);
+    if (!known)
+      import_note_add(job, NOTE_extensions_ignored, 1, "%.*s", (int)(length < 80 ? length : 80), name);
   }
   return SK_OK;
 }
@@ -104,7 +105,8 @@ static void repair_rotation(import_job *job, gltf_node *node, int32_t index) {
   double length = sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
   int i;
   if (fabs(length - 1.0) > 1e-5)
-    import_note_add(job, NOTE_rotations_normalized, 1, "nodes[%d]: a rest rotation of length %g", index, length);
+    import_note_add(job, NOTE_rotations_normalized, 1, "nodes[%d]: a rest rotation of length %g", index,
+                    length);
   for (i = 0; i < 4; i++) q[i] = length > 1e-12 ? q[i] / length : i == 3;
 }
 
@@ -164,7 +166,8 @@ static sk_status place(import_job *job, int32_t token, int32_t parent, int32_t *
   gltf *g = job->gltf;
   int64_t index = json_index(&g->json, token, -1);
   if (gltf_item(g, GLTF_NODES, index) < 0)
-    return sk_fail(job->error, SK_ERROR_IMPORT, "its tree uses a node that does not exist; there are %d nodes",
+    return sk_fail(job->error, SK_ERROR_IMPORT,
+                   "its tree uses a node that does not exist; there are %d nodes",
                    g->lists[GLTF_NODES].count);
   if (g->nodes[index].in_scene) {
     import_note_add(job, NOTE_nodes_with_two_parents, 1, "nodes[%d]", (int)index);
@@ -249,7 +252,8 @@ sk_status gltf_open(import_job *job) {
   if (is_binary(file)) status = find_chunks(job, file, &text, &length);
   if (!status) status = json_open(&g->json, text, length, job->error);
   if (status) return status;
-  if (!version_of(&g->json)) return sk_fail(job->error, SK_ERROR_IMPORT, "its JSON is no glTF: it has no asset.version");
+  if (!version_of(&g->json))
+    return sk_fail(job->error, SK_ERROR_IMPORT, "its JSON is no glTF: it has no asset.version");
   if (version_of(&g->json) != '2') {
     gltf_close(g);
     job->gltf = NULL;

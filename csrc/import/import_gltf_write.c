@@ -23,9 +23,10 @@
 static bool add_accessor(gltf *g, size_t offset, size_t count, uint32_t width, int32_t *accessor) {
   const char *type = width == 3 ? "VEC3" : width == 4 ? "VEC4" : "MAT4";
   *accessor = g->accessor_count++;
-  return import_print(
-      &g->accessors, "%s{\"bufferView\":0,\"byteOffset\":%zu,\"componentType\":5126,\"count\":%zu,\"type\":\"%s\"}",
-      *accessor ? "," : "", offset, count, type);
+  return import_print(&g->accessors,
+                      "%s{\"bufferView\":0,\"byteOffset\":%zu,\"componentType\":5126,\"count\":%zu,"
+                      "\"type\":\"%s\"}",
+                      *accessor ? "," : "", offset, count, type);
 }
 
 /* An accessor of the file as one of the rewritten file. */
@@ -48,7 +49,8 @@ static sk_status put_identities(import_job *job, size_t count, int32_t *accessor
   size_t offset = g->data.count, bytes = count * 16 * sizeof(float), i;
   float *place = sk_array_extend(&g->data, bytes);
   if (!place) return import_no_memory(job, bytes);
-  for (i = 0; i < count; i++) place[16 * i] = place[16 * i + 5] = place[16 * i + 10] = place[16 * i + 15] = 1.0f;
+  for (i = 0; i < count; i++)
+    place[16 * i] = place[16 * i + 5] = place[16 * i + 10] = place[16 * i + 15] = 1.0f;
   return add_accessor(g, offset, count, 16, accessor) ? SK_OK : import_no_memory(job, 1);
 }
 
@@ -66,7 +68,8 @@ static sk_status open_attribute(import_job *job, int32_t attributes, const char 
   status = gltf_accessor_open(job, *index, a);
   if (status) return status;
   if (a->width >= least && a->width <= most && (!p->vertices || a->count == p->vertices)) return SK_OK;
-  import_note_add(job, NOTE_attributes_dropped, 1, "meshes[%d].primitives[%d].%s: %zu elements for %u vertices",
+  import_note_add(job, NOTE_attributes_dropped, 1,
+                  "meshes[%d].primitives[%d].%s: %zu elements for %u vertices",
                   p->mesh, p->number, name, a->count, p->vertices);
   *index = -1;
   return SK_OK;
@@ -97,11 +100,15 @@ static sk_status read_sets(import_job *job, int32_t attributes, gltf_primitive *
 static int texture_set(const import_job *job, int32_t material) {
   const json *j = &job->gltf->json;
   int32_t pbr = json_member(j, gltf_item(job->gltf, GLTF_MATERIALS, material), "pbrMetallicRoughness");
-  int64_t set = json_index(j, json_member(j, json_member(j, pbr, "baseColorTexture"), "texCoord"), 0);
+  int32_t use = json_member(j, pbr, "baseColorTexture");
+  int32_t transform = json_member(j, json_member(j, use, "extensions"), "KHR_texture_transform");
+  int64_t set = json_index(j, json_member(j, use, "texCoord"), 0);
+  set = json_index(j, json_member(j, transform, "texCoord"), set); /* the transform's own one wins */
   return set < 100 ? (int)set : 0;
 }
 
-static sk_status read_other_attributes(import_job *job, int32_t token, int32_t attributes, gltf_primitive *p) {
+static sk_status read_other_attributes(import_job *job, int32_t token, int32_t attributes,
+                                       gltf_primitive *p) {
   const json *j = &job->gltf->json;
   gltf_accessor a;
   char uvs[16];
@@ -115,7 +122,8 @@ static sk_status read_other_attributes(import_job *job, int32_t token, int32_t a
   p->indices = (int32_t)json_index(j, indices, -1);
   if (!status && indices >= 0) status = gltf_accessor_open(job, p->indices, &a);
   if (!status && indices >= 0 && (a.width != 1 || a.component == 5126))
-    status = sk_fail(job->error, SK_ERROR_IMPORT, "meshes[%d].primitives[%d]: its indices are no whole numbers",
+    status = sk_fail(job->error, SK_ERROR_IMPORT,
+                     "meshes[%d].primitives[%d]: its indices are no whole numbers",
                      p->mesh, p->number);
   return status;
 }
@@ -130,18 +138,21 @@ static sk_status read_primitive(import_job *job, int32_t token, gltf_primitive *
   p->material = (int32_t)json_index(j, json_member(j, token, "material"), -1);
   *usable = false;
   if (p->mode < JSON_TRIANGLES || p->mode > 6) {
-    import_note_add(job, NOTE_points_lines_dropped, 1, "meshes[%d].primitives[%d] has mode %d", p->mesh, p->number, p->mode);
+    import_note_add(job, NOTE_points_lines_dropped, 1, "meshes[%d].primitives[%d] has mode %d", p->mesh,
+                    p->number, p->mode);
     return SK_OK;
   }
   status = open_attribute(job, attributes, "POSITION", 3, 3, p, &p->positions, &a);
   if (status) return status;
   if (p->positions < 0 || !a.count) {
-    import_note_add(job, NOTE_meshes_dropped, 1, "meshes[%d].primitives[%d] has no positions", p->mesh, p->number);
+    import_note_add(job, NOTE_meshes_dropped, 1, "meshes[%d].primitives[%d] has no positions", p->mesh,
+                    p->number);
     return SK_OK;
   }
   if (!a.data && a.sparse < 0 &&
       json_member(j, json_member(j, token, "extensions"), "KHR_draco_mesh_compression") >= 0)
-    return sk_fail(job->error, SK_ERROR_IMPORT, "it is compressed with Draco, which is missing in this build");
+    return sk_fail(job->error, SK_ERROR_IMPORT,
+                   "it is compressed with Draco, which is missing in this build");
   p->vertices = (uint32_t)a.count;
   import_note_add(job, NOTE_morph_targets_dropped, (uint64_t)json_length(j, targets), "meshes[%d]", p->mesh);
   *usable = true;
@@ -163,7 +174,8 @@ static sk_status write_attribute(import_job *job, int32_t index, const char *nam
 static sk_status write_primitive(import_job *job, const gltf_primitive *p, bool first) {
   sk_array *text = &job->gltf->text;
   sk_status status = SK_OK;
-  if (!import_print(text, "%s{\"mode\":%d,\"attributes\":{", first ? "" : ",", p->vertices < 3 ? 0 : JSON_TRIANGLES))
+  if (!import_print(text, "%s{\"mode\":%d,\"attributes\":{", first ? "" : ",",
+                    p->vertices < 3 ? 0 : JSON_TRIANGLES))
     return import_no_memory(job, 1);
   status = write_attribute(job, p->positions, "POSITION");
   if (!status && p->normals >= 0) status = write_attribute(job, p->normals, "NORMAL");
@@ -173,13 +185,15 @@ static sk_status write_primitive(import_job *job, const gltf_primitive *p, bool 
 
 static sk_status write_entry(import_job *job, gltf_entry *entry, bool first) {
   gltf *g = job->gltf;
-  int32_t array = json_member(&g->json, gltf_item(g, GLTF_MESHES, entry->mesh), "primitives"), token, number = 0;
+  int32_t array = json_member(&g->json, gltf_item(g, GLTF_MESHES, entry->mesh), "primitives");
+  int32_t token, number = 0;
   int32_t name = (int32_t)(entry - (gltf_entry *)g->entries.data);
   sk_status status = SK_OK;
   entry->first_primitive = (int32_t)g->primitives.count;
   if (!import_print(&g->text, "%s{\"name\":\"m%d\",\"primitives\":[", first ? "" : ",", name))
     return import_no_memory(job, 1);
-  for (token = json_first(&g->json, array); token >= 0 && !status; token = json_after(&g->json, array, token)) {
+  for (token = json_first(&g->json, array); token >= 0 && !status;
+       token = json_after(&g->json, array, token)) {
     gltf_primitive p = {.mesh = entry->mesh, .number = number++}, *place;
     bool usable;
     status = read_primitive(job, token, &p, &usable);
@@ -240,7 +254,8 @@ static sk_status write_nodes(import_job *job) {
     const gltf_node *node = &g->nodes[i];
     good = import_print(&g->text, "%s{\"name\":\"n%d\"", i ? "," : "", i);
     if (good && node->entry >= 0) good = import_print(&g->text, ",\"mesh\":%d", node->entry);
-    if (good && node->entry >= 0 && node->skin >= 0) good = import_print(&g->text, ",\"skin\":%d", node->skin);
+    if (good && node->entry >= 0 && node->skin >= 0)
+      good = import_print(&g->text, ",\"skin\":%d", node->skin);
     good = good && import_print(&g->text, "}");
   }
   return good && import_print(&g->text, "]") ? SK_OK : import_no_memory(job, 1);
@@ -269,7 +284,8 @@ static sk_status write_skin(import_job *job, int32_t skin) {
   int32_t array = json_member(&g->json, gltf_item(g, GLTF_SKINS, skin), "joints"), token, accessor;
   sk_status status = put_inverse_binds(job, skin, json_length(&g->json, array), &accessor);
   bool good = status || import_print(&g->text, "{\"inverseBindMatrices\":%d,\"joints\":[", accessor);
-  for (token = json_first(&g->json, array); token >= 0 && !status && good; token = json_after(&g->json, array, token)) {
+  for (token = json_first(&g->json, array); token >= 0 && !status && good;
+       token = json_after(&g->json, array, token)) {
     int64_t joint = json_index(&g->json, token, -1);
     if (gltf_item(g, GLTF_NODES, joint) < 0)
       return sk_fail(job->error, SK_ERROR_IMPORT, "skins[%d] has a joint that is no node; there are %d nodes",
@@ -285,7 +301,8 @@ static sk_status write_skins(import_job *job) {
   int32_t i, count = g->lists[GLTF_SKINS].count;
   size_t k;
   uint8_t *used = sk_alloc_zero((size_t)count + 1);
-  sk_status status = used && import_print(&g->text, ",\"skins\":[") ? SK_OK : import_no_memory(job, (size_t)count);
+  bool begun = used && import_print(&g->text, ",\"skins\":[");
+  sk_status status = begun ? SK_OK : import_no_memory(job, (size_t)count);
   for (k = 0; k < g->entries.count && used; k++) {
     int32_t skin = ((gltf_entry *)g->entries.data)[k].skin;
     if (skin >= 0) used[skin] = 1;
@@ -310,7 +327,8 @@ static bool append(sk_array *text, const sk_array *more) {
 static bool write_data(gltf *g) {
   return import_print(&g->text, ",\"accessors\":[") && append(&g->text, &g->accessors) &&
          import_print(&g->text, "],\"bufferViews\":[{\"buffer\":0,\"byteLength\":%zu}]", g->data.count) &&
-         import_print(&g->text, ",\"buffers\":[{\"byteLength\":%zu,\"uri\":\"" REWRITTEN_DATA "\"}]}", g->data.count);
+         import_print(&g->text, ",\"buffers\":[{\"byteLength\":%zu,\"uri\":\"" REWRITTEN_DATA "\"}]}",
+                      g->data.count);
 }
 
 /* The strings of the file stay readable: its own bytes are kept under another name. */

@@ -31,8 +31,10 @@ static bool grow_table(import_slots *slots) {
   sk_free(slots->table);
   slots->table = table;
   slots->mask = size - 1;
-  for (i = 0; i < slots->joints.count; i++)
-    *find_slot(slots, ((int32_t *)slots->joints.data)[i], (float *)slots->offsets.data + 16 * i) = (uint32_t)i + 1;
+  for (i = 0; i < slots->joints.count; i++) {
+    const float *offset = (const float *)slots->offsets.data + 16 * i;
+    *find_slot(slots, ((const int32_t *)slots->joints.data)[i], offset) = (uint32_t)i + 1;
+  }
   return true;
 }
 
@@ -41,8 +43,10 @@ static sk_status add_slot(import_job *job, int32_t joint, const float offset[16]
   uint32_t *place;
   int32_t *new_joint;
   float *new_offset;
-  if (!slots->table) slots->joints = SK_ARRAY(int32_t), slots->offsets = (sk_array){NULL, 0, 0, 16 * sizeof(float)};
-  if ((!slots->table || slots->joints.count * 2 > slots->mask) && !grow_table(slots)) return import_no_memory(job, 1);
+  if (!slots->table)
+    slots->joints = SK_ARRAY(int32_t), slots->offsets = (sk_array){NULL, 0, 0, 16 * sizeof(float)};
+  if ((!slots->table || slots->joints.count * 2 > slots->mask) && !grow_table(slots))
+    return import_no_memory(job, 1);
   place = find_slot(slots, joint, offset);
   if (!*place) {
     if (slots->joints.count >= SK_MAX_SLOTS)
@@ -69,7 +73,8 @@ static void read_offset(import_job *job, const import_part *part, const struct a
     bad |= import_is_bad(m[i]) || (i >= 12 && fabsf(m[i] - identity[i]) > BOTTOM_TOLERANCE);
     out[i] = (i >= 12 || import_is_bad(m[i]) ? identity[i] : m[i]) + 0.0f; /* -0 and 0 make no second slot */
   }
-  if (bad) import_note_add(job, NOTE_numbers_repaired, 1, "an inverse bind matrix of mesh '%.80s'", part->title);
+  if (bad)
+    import_note_add(job, NOTE_numbers_repaired, 1, "an inverse bind matrix of mesh '%.80s'", part->title);
 }
 
 /* By value: a mirrored file has -0 in it. */
@@ -112,7 +117,8 @@ static sk_status slots_of_bones(import_job *job, const import_part *part, uint32
   bool missing = offsets_are_missing(job, mesh);
   unsigned b;
   sk_status status = SK_OK;
-  if (missing) import_note_add(job, NOTE_inverse_bind_computed, mesh->mNumBones, "mesh '%.100s'", part->title);
+  if (missing)
+    import_note_add(job, NOTE_inverse_bind_computed, mesh->mNumBones, "mesh '%.100s'", part->title);
   for (b = 0; b < mesh->mNumBones && !status; b++) {
     const struct aiBone *bone = mesh->mBones[b];
     int32_t joint = import_find_joint(job, &bone->mName);
@@ -204,7 +210,8 @@ static sk_status finish_vertex(skinning *s, uint32_t vertex, influence *list, ui
       import_note_add(job, NOTE_weights_normalized, 1, "vertex %u of mesh '%.80s': %g", vertex, name, sum);
     sort(list, count);
     if (count > most) {
-      import_note_add(job, NOTE_influences_dropped, 1, "vertex %u of mesh '%.80s' has %u", vertex, name, count);
+      import_note_add(job, NOTE_influences_dropped, 1, "vertex %u of mesh '%.80s' has %u", vertex, name,
+                      count);
       count = most;
     }
   }
@@ -233,7 +240,8 @@ static sk_status skin_by_bones(skinning *s, const uint32_t *slots) {
   for (b = 0; starts && b < mesh->mNumBones; b++)
     for (w = 0; w < mesh->mBones[b]->mNumWeights; w++) {
       const struct aiVertexWeight *weight = &mesh->mBones[b]->mWeights[w];
-      if (weight->mVertexId < count && weight_counts(s, weight->mVertexId, weight->mWeight)) starts[weight->mVertexId + 2]++;
+      if (weight->mVertexId < count && weight_counts(s, weight->mVertexId, weight->mWeight))
+        starts[weight->mVertexId + 2]++;
     }
   for (v = 2; starts && v < count + 2; v++) starts[v] += starts[v - 1];
   if (starts) list = sk_alloc((size_t)starts[count + 1] * sizeof *list);
@@ -271,7 +279,8 @@ static sk_status read_sets(import_job *job, const import_part *part, uint32_t *j
   return status;
 }
 
-static uint32_t gather_vertex(skinning *s, const uint32_t *slots, const uint32_t *joints, const float *weights,
+static uint32_t gather_vertex(skinning *s, const uint32_t *slots, const uint32_t *joints,
+                              const float *weights,
                               uint32_t vertex, influence *list) {
   const import_part *part = s->part;
   uint32_t count = 0;
@@ -281,7 +290,8 @@ static uint32_t gather_vertex(skinning *s, const uint32_t *slots, const uint32_t
       size_t at = 4 * ((size_t)k * part->vertex_count + vertex) + (size_t)i;
       if (!weight_counts(s, vertex, weights[at])) continue;
       if (joints[at] >= part->mesh->mNumBones)
-        import_note_add(s->job, NOTE_joint_index_out_of_range, 1, "vertex %u of mesh '%.80s' follows joint %u of %u",
+        import_note_add(s->job, NOTE_joint_index_out_of_range, 1,
+                        "vertex %u of mesh '%.80s' follows joint %u of %u",
                         vertex, part->title, joints[at], part->mesh->mNumBones);
       else
         list[count++] = (influence){slots[joints[at]], weights[at]};

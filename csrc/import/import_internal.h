@@ -24,44 +24,61 @@
 
 /* ---- the report: one row per code ---------------------------------------------- */
 
-#define IMPORT_NOTE_TABLE(ROW)                                                                     \
-  ROW(weights_normalized, SK_REPAIRED, "weights of a vertex do not sum to 1; divided by their sum") \
-  ROW(weights_repaired, SK_REPAIRED, "weights that are negative or not finite count as 0")         \
-  ROW(influences_dropped, SK_REPAIRED, "more influences on a vertex than are kept; the largest stay") \
-  ROW(influences_merged, SK_REPAIRED, "one joint listed twice on a vertex; its weights were added") \
-  ROW(joint_index_out_of_range, SK_REPAIRED, "influences of joints that the skin does not have; left out") \
-  ROW(vertices_unweighted, SK_REPAIRED, "vertices of a skinned mesh without influences follow the mesh's node") \
-  ROW(bones_without_node, SK_REPAIRED, "skin joints that are no node of the scene; their vertices follow the mesh's node") \
-  ROW(inverse_bind_missing, SK_REPAIRED, "skins without inverse bind matrices; the identity is taken") \
-  ROW(inverse_bind_computed, SK_REPAIRED, "no inverse bind matrices in the file; computed from the rest pose") \
-  ROW(normals_generated, SK_REPAIRED, "meshes without usable normals; made smooth by position")     \
-  ROW(attributes_dropped, SK_LOST, "vertex attributes that do not fit their mesh; left out")        \
-  ROW(faces_dropped, SK_LOST, "faces that use vertices which do not exist; left out")               \
-  ROW(points_lines_dropped, SK_LOST, "points and lines cannot be skinned here; left out")           \
-  ROW(meshes_dropped, SK_LOST, "meshes without usable triangles; left out")                         \
-  ROW(morph_targets_dropped, SK_LOST, "morph targets and vertex animation are not imported; left out") \
-  ROW(numbers_repaired, SK_REPAIRED, "numbers that are not finite or not usable; replaced")         \
-  ROW(duplicate_names, SK_REPAIRED, "several joints have one name; it stands for the first of them") \
-  ROW(names_cut, SK_LOST, "names longer than 1,023 bytes were cut")                                 \
-  ROW(nodes_with_two_parents, SK_LOST, "nodes listed as a child more than once; the first parent keeps them") \
-  ROW(rotations_normalized, SK_REPAIRED, "rotation keys or rest rotations that are not unit quaternions; normalized") \
-  ROW(key_times_repaired, SK_REPAIRED, "keys out of order, at one time twice or at no finite time; sorted, the first kept") \
-  ROW(duration_repaired, SK_REPAIRED, "clips whose duration contradicts their keys; set to the last key") \
-  ROW(ticks_per_second_assumed, SK_REPAIRED, "clips without ticks per second; 25 is taken")          \
-  ROW(channels_dropped, SK_LOST, "channels that move no joint of the scene or have no usable keys; left out") \
-  ROW(channels_duplicate, SK_LOST, "channels for one joint and path twice in a clip; the first one stays") \
-  ROW(scale_channels_ignored, SK_REPAIRED, "animated scale was left out on request")                \
-  ROW(duplicate_clip_names, SK_REPAIRED, "several clips have one name; it stands for the first of them") \
-  ROW(shear_lost, SK_LOST, "animated joints whose rest matrix holds shear; it is lost where they move") \
-  ROW(scale_inheritance_ignored, SK_LOST, "joints that do not inherit their parent's scale are not supported") \
-  ROW(animation_layers_ignored, SK_LOST, "animation layers are not blended; only their joint result is there") \
-  ROW(axes_converted, SK_REPAIRED, "the file's axes were turned to +Y up by the root")              \
-  ROW(units_converted, SK_REPAIRED, "the file's unit was scaled by the root")                       \
-  ROW(skeleton_mesh_dropped, SK_REPAIRED, "a mesh that stands for the skeleton was left out")       \
-  ROW(textures_missing, SK_LOST, "textures that cannot be read; left out")                          \
-  ROW(files_refused, SK_LOST, "the model refers to files outside its folder; they were not read")    \
-  ROW(texture_transforms_ignored, SK_LOST, "textures that are moved, turned or scaled by their material; shown as they are") \
-  ROW(extensions_ignored, SK_LOST, "glTF extensions that the file requires and that are not supported")
+#define IMPORT_NOTE_TABLE(ROW)                                                                        \
+  ROW(weights_normalized, SK_REPAIRED, "weights of a vertex do not sum to 1; divided by their sum")   \
+  ROW(weights_repaired, SK_REPAIRED, "weights that are negative or not finite count as 0")            \
+  ROW(influences_dropped, SK_REPAIRED,                                                                \
+      "more influences on a vertex than are kept; the largest stay")                                  \
+  ROW(influences_merged, SK_REPAIRED, "one joint listed twice on a vertex; its weights were added")   \
+  ROW(joint_index_out_of_range, SK_REPAIRED,                                                          \
+      "influences of joints that the skin does not have; left out")                                   \
+  ROW(vertices_unweighted, SK_REPAIRED,                                                               \
+      "vertices of a skinned mesh without influences follow the mesh's node")                         \
+  ROW(bones_without_node, SK_REPAIRED,                                                                \
+      "skin joints that are no node of the scene; their vertices follow the mesh's node")             \
+  ROW(inverse_bind_missing, SK_REPAIRED,                                                              \
+      "skins without inverse bind matrices; the identity is taken")                                   \
+  ROW(inverse_bind_computed, SK_REPAIRED,                                                             \
+      "no inverse bind matrices in the file; computed from the rest pose")                            \
+  ROW(normals_generated, SK_REPAIRED, "meshes without usable normals; made smooth by position")       \
+  ROW(attributes_dropped, SK_LOST, "vertex attributes that do not fit their mesh; left out")          \
+  ROW(faces_dropped, SK_LOST, "faces that use vertices which do not exist; left out")                 \
+  ROW(points_lines_dropped, SK_LOST, "points and lines cannot be skinned here; left out")             \
+  ROW(meshes_dropped, SK_LOST, "meshes without usable triangles; left out")                           \
+  ROW(morph_targets_dropped, SK_LOST,                                                                 \
+      "morph targets and vertex animation are not imported; left out")                                \
+  ROW(numbers_repaired, SK_REPAIRED, "numbers that are not finite or not usable; replaced")           \
+  ROW(duplicate_names, SK_REPAIRED, "several joints have one name; it stands for the first of them")  \
+  ROW(names_cut, SK_LOST, "names longer than 1,023 bytes were cut")                                   \
+  ROW(nodes_with_two_parents, SK_LOST,                                                                \
+      "nodes listed as a child more than once; the first parent keeps them")                          \
+  ROW(rotations_normalized, SK_REPAIRED,                                                              \
+      "rotation keys or rest rotations that are not unit quaternions; normalized")                    \
+  ROW(key_times_repaired, SK_REPAIRED,                                                                \
+      "keys out of order, at one time twice or at no finite time; sorted, the first kept")            \
+  ROW(duration_repaired, SK_REPAIRED,                                                                 \
+      "clips whose duration contradicts their keys; set to the last key")                             \
+  ROW(ticks_per_second_assumed, SK_REPAIRED, "clips without ticks per second; 25 is taken")           \
+  ROW(channels_dropped, SK_LOST,                                                                      \
+      "channels that move no joint of the scene or have no usable keys; left out")                    \
+  ROW(channels_duplicate, SK_LOST,                                                                    \
+      "channels for one joint and path twice in a clip; the first one stays")                         \
+  ROW(scale_channels_ignored, SK_REPAIRED, "animated scale was left out on request")                  \
+  ROW(duplicate_clip_names, SK_REPAIRED,                                                              \
+      "several clips have one name; it stands for the first of them")                                 \
+  ROW(shear_lost, SK_LOST,                                                                            \
+      "animated joints whose rest matrix holds shear; it is lost where they move")                    \
+  ROW(scale_inheritance_ignored, SK_LOST,                                                             \
+      "joints that do not inherit their parent's scale are not supported")                            \
+  ROW(animation_layers_ignored, SK_LOST,                                                              \
+      "animation layers are not blended; only their joint result is there")                           \
+  ROW(axes_converted, SK_REPAIRED, "the file's axes were turned to +Y up by the root")                \
+  ROW(units_converted, SK_REPAIRED, "the file's unit was scaled by the root")                         \
+  ROW(skeleton_mesh_dropped, SK_REPAIRED, "a mesh that stands for the skeleton was left out")         \
+  ROW(textures_missing, SK_LOST, "textures that cannot be read; left out")                            \
+  ROW(files_refused, SK_LOST, "the model refers to files outside its folder; they were not read")     \
+  ROW(extensions_ignored, SK_LOST,                                                                    \
+      "glTF extensions that the file requires and that are not supported")
 
 typedef enum import_note_kind {
 #define IMPORT_NOTE_NAME(code, severity, message) NOTE_##code,

@@ -117,7 +117,8 @@ const char *json_raw(const json *j, int32_t token, size_t *length) {
 
 static bool is_word(const json *j, int32_t token, const char *word, size_t length) {
   const jsmntok_t *t = token_at(j, token);
-  return t->type == JSMN_STRING && (size_t)(t->end - t->start) == length && !memcmp(j->text + t->start, word, length);
+  return t->type == JSMN_STRING && (size_t)(t->end - t->start) == length &&
+         !memcmp(j->text + t->start, word, length);
 }
 
 bool json_equals(const json *j, int32_t token, const char *word) {

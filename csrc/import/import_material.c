@@ -221,6 +221,20 @@ static sk_status gltf_image(import_job *job, int64_t image, int32_t token, int32
   return status;
 }
 
+/* KHR_texture_transform: scale first, then a turn against the clock, then the offset. */
+static void read_uv_transform(import_job *job, int32_t transform, sk_material *material) {
+  const json *j = &job->gltf->json;
+  double offset[2] = {0.0, 0.0}, scale[2] = {1.0, 1.0}, turn, rows[6];
+  int i;
+  json_numbers(j, json_member(j, transform, "offset"), offset, 2);
+  json_numbers(j, json_member(j, transform, "scale"), scale, 2);
+  turn = json_number(j, json_member(j, transform, "rotation"), 0.0);
+  rows[0] = cos(turn) * scale[0], rows[1] = sin(turn) * scale[1], rows[2] = offset[0];
+  rows[3] = -sin(turn) * scale[0], rows[4] = cos(turn) * scale[1], rows[5] = offset[1];
+  for (i = 0; i < 6; i++)
+    if (!import_is_bad((float)rows[i])) material->uv_transform[i] = (float)rows[i] + 0.0f;
+}
+
 /* Sets the texture's number, or leaves it where the file has none; a broken image is only lost. */
 static sk_status gltf_texture(import_job *job, int32_t use, sk_material *material) {
   const gltf *g = job->gltf;
@@ -229,8 +243,7 @@ static sk_status gltf_texture(import_job *job, int32_t use, sk_material *materia
   int64_t source = json_index(j, json_member(j, texture, "source"), -1);
   sk_status status;
   if (use < 0) return SK_OK;
-  if (json_member(j, json_member(j, use, "extensions"), "KHR_texture_transform") >= 0)
-    import_note_add(job, NOTE_texture_transforms_ignored, 1, "a base-color texture");
+  read_uv_transform(job, json_member(j, json_member(j, use, "extensions"), "KHR_texture_transform"), material);
   image = gltf_item(g, GLTF_IMAGES, source);
   if (image < 0) {
     import_note_add(job, NOTE_textures_missing, 1, "a texture without an image that can be read");

@@ -61,7 +61,8 @@ static sk_status add_part(import_job *job, sk_array *parts, int32_t joint, const
     if (!part.primitive || part.primitive->vertices != mesh->mNumVertices)
       return sk_fail(job->error, SK_ERROR_IMPORT, "Assimp delivered a mesh that the file does not have");
   } else if (triangles < mesh->mNumFaces) {
-    import_note_add(job, NOTE_points_lines_dropped, mesh->mNumFaces - triangles, "mesh '%.100s'", mesh->mName.data);
+    import_note_add(job, NOTE_points_lines_dropped, mesh->mNumFaces - triangles, "mesh '%.100s'",
+                    mesh->mName.data);
   }
   import_note_add(job, NOTE_morph_targets_dropped, mesh->mNumAnimMeshes, "mesh '%.100s'", mesh->mName.data);
   if (!mesh->mVertices || !mesh->mNumVertices || (!job->gltf && !triangles)) {
@@ -136,7 +137,8 @@ static sk_status make_streams(import_job *job, const sk_array *parts) {
 }
 
 /* Replaces what is not finite, and -0 by 0, so that equal numbers have equal bits. */
-static void repair_floats(import_job *job, const import_part *part, float *values, size_t count, const char *what) {
+static void repair_floats(import_job *job, const import_part *part, float *values, size_t count,
+                          const char *what) {
   size_t i, bad = 0;
   for (i = 0; i < count; i++) {
     values[i] += 0.0f;
@@ -167,7 +169,8 @@ static sk_status read_stream(import_job *job, int32_t index, uint32_t width, siz
   return status;
 }
 
-/* skinpy's texture coordinates start at the top left of the image, as glTF's do; Assimp's at the bottom left. */
+/* skinpy's texture coordinates start at the top left of the image, as glTF's do; Assimp's at the
+   bottom left. */
 static sk_status copy_uvs(import_job *job, const import_part *part, float *out) {
   const struct aiVector3D *uv = part->mesh->mTextureCoords[0];
   size_t i;
@@ -298,7 +301,8 @@ static sk_status copy_assimp_faces(import_job *job, import_part *part, sk_array 
   if (!out) return SK_ERROR_MEMORY;
   for (f = 0; f < mesh->mNumFaces; f++)
     if (mesh->mFaces[f].mNumIndices == 3)
-      end = put_face(end, part, mesh->mFaces[f].mIndices[0], mesh->mFaces[f].mIndices[1], mesh->mFaces[f].mIndices[2]);
+      end = put_face(end, part, mesh->mFaces[f].mIndices[0], mesh->mFaces[f].mIndices[1],
+                     mesh->mFaces[f].mIndices[2]);
   faces->count -= *wanted - (size_t)(end - out) / 3;
   return SK_OK;
 }
@@ -307,7 +311,8 @@ static sk_status copy_faces(import_job *job, import_part *part, sk_array *faces)
   size_t wanted;
   sk_status status;
   part->first_face = (uint32_t)faces->count;
-  status = part->primitive ? copy_gltf_faces(job, part, faces, &wanted) : copy_assimp_faces(job, part, faces, &wanted);
+  status = part->primitive ? copy_gltf_faces(job, part, faces, &wanted)
+                           : copy_assimp_faces(job, part, faces, &wanted);
   if (status) return status;
   part->face_count = (uint32_t)faces->count - part->first_face;
   import_note_add(job, NOTE_faces_dropped, wanted - part->face_count, "mesh '%.100s'", part->title);

@@ -29,11 +29,11 @@ static sk_status check_format(import_job *job) {
   snprintf(suffix, sizeof suffix, ".%s", job->format);
   if (!job->format[0] || ai->aiIsExtensionSupported(suffix)) return SK_OK;
   if (missing)
-    return sk_fail(job->error, SK_ERROR_IMPORT, "%s (%s) is missing in this build of Assimp %s", missing, suffix,
-                   ai->version);
+    return sk_fail(job->error, SK_ERROR_IMPORT, "%s (%s) is missing in this build of Assimp %s", missing,
+                   suffix, ai->version);
   return sk_fail(job->error, SK_ERROR_IMPORT,
-                 "no format has the suffix %s; Assimp %s reads, among others, .glb .gltf .fbx .dae .bvh .x .obj .md5mesh "
-                 "(skinpy.build_info()[\"formats\"] lists all)",
+                 "no format has the suffix %s; Assimp %s reads, among others, .glb .gltf .fbx .dae .bvh "
+                 ".x .obj .md5mesh (skinpy.build_info()[\"formats\"] lists all)",
                  suffix, ai->version);
 }
 
@@ -46,7 +46,8 @@ static sk_status open_scene(import_job *job) {
   const char *words;
   if (!properties) return import_no_memory(job, 1);
   ai->aiSetImportPropertyInteger(properties, AI_CONFIG_IMPORT_NO_SKELETON_MESHES, 1);
-  scene = ai->aiImportFileExWithProperties(job->files.main_name, aiProcess_Triangulate, &job->files.io, properties);
+  scene = ai->aiImportFileExWithProperties(job->files.main_name, aiProcess_Triangulate, &job->files.io,
+                                           properties);
   ai->aiReleasePropertyStore(properties);
   job->scene = scene;
   if (job->files.no_memory) return import_no_memory(job, 1);
@@ -103,11 +104,12 @@ static sk_status write_block(import_job *job, sk_import_result *result) {
 }
 
 static void free_model(import_model *m) {
-  sk_array *arrays[] = {&m->text, &m->nodes, &m->names, &m->parents, &m->translation, &m->rotation, &m->scale,
-                        &m->local, &m->slots.joints, &m->slots.offsets, &m->submeshes, &m->materials, &m->textures,
-                        &m->texture_data, &m->clips, &m->channels, &m->times, &m->values, &m->report};
-  void *memory[] = {m->globals, m->shear, m->slots.table, m->positions, m->normals, m->uvs, m->colors, m->tangents,
-                    m->weights, m->vertex_slots, m->faces};
+  sk_array *arrays[] = {&m->text,     &m->nodes,    &m->names,        &m->parents,       &m->translation,
+                        &m->rotation, &m->scale,    &m->local,        &m->slots.joints,  &m->slots.offsets,
+                        &m->submeshes, &m->materials, &m->textures,   &m->texture_data,  &m->clips,
+                        &m->channels, &m->times,    &m->values,       &m->report};
+  void *memory[] = {m->globals, m->shear,    m->slots.table, m->positions,    m->normals, m->uvs,
+                    m->colors,  m->tangents, m->weights,     m->vertex_slots, m->faces};
   size_t i;
   for (i = 0; i < sizeof arrays / sizeof *arrays; i++) sk_array_free(arrays[i]);
   for (i = 0; i < sizeof memory / sizeof *memory; i++) sk_free(memory[i]);
@@ -125,7 +127,8 @@ static sk_status convert(import_job *job) {
   if (!status) status = import_clips(job);
   import_note_add(job, NOTE_files_refused, job->files.refused, "'%s'", job->files.first_refused);
   if (!status) import_note_format(job);
-  if (!status && !sk_text_append(&job->model.text, job->format, strlen(job->format), &job->model.info.source_format))
+  if (!status && !sk_text_append(&job->model.text, job->format, strlen(job->format),
+                                 &job->model.info.source_format))
     status = import_no_memory(job, 1);
   return status ? status : import_report_write(job);
 }
@@ -152,7 +155,8 @@ static sk_status run_steps(import_job *job, sk_import_result *result) {
 /* The file goes in front of the sentence; a missing file is named there already. */
 static void add_title(import_job *job) {
   sk_error plain = *job->error;
-  if (plain.status == SK_ERROR_IMPORT) sk_fail(job->error, SK_ERROR_IMPORT, "%.400s: %s", job->title, plain.message);
+  if (plain.status == SK_ERROR_IMPORT)
+    sk_fail(job->error, SK_ERROR_IMPORT, "%.400s: %s", job->title, plain.message);
 }
 
 static sk_status run(const sk_import_request *request, sk_import_result *result, sk_error *error) {
@@ -166,7 +170,8 @@ static sk_status run(const sk_import_request *request, sk_import_result *result,
   job.title = request->path ? request->path : "the model's bytes";
   if (!import_assimp()) return sk_fail(job.error, SK_ERROR_LIBRARY, "the importer was not started");
   if (request->max_influences < 1 || request->max_influences > SK_MAX_INFLUENCES)
-    return sk_fail(job.error, SK_ERROR_ARGUMENT, "max_influences is %u; expected 1 to %d", request->max_influences, SK_MAX_INFLUENCES);
+    return sk_fail(job.error, SK_ERROR_ARGUMENT, "max_influences is %u; expected 1 to %d",
+                   request->max_influences, SK_MAX_INFLUENCES);
   job.model.info.kind = SK_BLOCK_MODEL;
   job.model.info.influences = request->max_influences;
   job.model.text = SK_ARRAY(char);
@@ -192,6 +197,7 @@ __attribute__((visibility("default")))
 const sk_importer *sk_importer_open(void);
 
 const sk_importer *sk_importer_open(void) {
-  static const sk_importer importer = {SK_IMPORT_ABI, import_start, run, sk_free, library_path, library_version, library_formats};
+  static const sk_importer importer = {SK_IMPORT_ABI, import_start, run, sk_free, library_path,
+                                       library_version, library_formats};
   return &importer;
 }

@@ -31,8 +31,9 @@ static sk_status add_name(import_job *job, size_t joint) {
   const struct aiString *name = &((const struct aiNode **)job->model.nodes.data)[joint]->mName;
   size_t length = name->length < AI_MAXLEN ? name->length : AI_MAXLEN - 1;
   if (length == AI_MAXLEN - 1) import_note_add(job, NOTE_names_cut, 1, "%.100s...", name->data);
-  return sk_text_append(&job->model.text, name->data, length, name_of(job, joint)) ? SK_OK
-                                                                                   : import_no_memory(job, length);
+  if (!sk_text_append(&job->model.text, name->data, length, name_of(job, joint)))
+    return import_no_memory(job, length);
+  return SK_OK;
 }
 
 /* Children are pushed last first, so that the first one is taken first. */
@@ -68,7 +69,8 @@ static sk_status walk_gltf(import_job *job) {
   unsigned child;
   if (invented) {
     status = add_joint(job, NULL, SK_NONE);
-    if (!status && !sk_text_append(&job->model.text, "ROOT", 4, name_of(job, 0))) status = import_no_memory(job, 4);
+    if (!status && !sk_text_append(&job->model.text, "ROOT", 4, name_of(job, 0)))
+      status = import_no_memory(job, 4);
   }
   for (i = 0; i < g->order_count && !status; i++) {
     gltf_node *node = &g->nodes[g->order[i]];
@@ -104,7 +106,8 @@ static sk_status index_names(import_job *job) {
     const sk_text *text = name_of(job, j);
     const char *bytes = job->gltf ? (const char *)job->model.text.data + text->offset : node->mName.data;
     if (text->length && import_names_add(table, bytes, text->length, (uint32_t)j) != j)
-      import_note_add(job, NOTE_duplicate_names, 1, "%.*s", (int)(text->length < 100 ? text->length : 100), bytes);
+      import_note_add(job, NOTE_duplicate_names, 1, "%.*s", (int)(text->length < 100 ? text->length : 100),
+                      bytes);
   }
   if (job->gltf) import_names_free(table); /* its keys lie in a pool that grows */
   return SK_OK;

@@ -30,7 +30,8 @@ static double metadata_number(const struct aiMetadata *data, const char *name, d
    scales its unit to 1 cm; a file of joints and clips alone stays as it is. */
 static void read_fbx_space(import_job *job) {
   static const struct { const char *name; double usual; } axes[] = {
-      {"UpAxis", 1}, {"UpAxisSign", 1}, {"FrontAxis", 2}, {"FrontAxisSign", 1}, {"CoordAxis", 0}, {"CoordAxisSign", 1}};
+      {"UpAxis", 1},        {"UpAxisSign", 1}, {"FrontAxis", 2},
+      {"FrontAxisSign", 1}, {"CoordAxis", 0},  {"CoordAxisSign", 1}};
   const struct aiMetadata *data = job->scene->mMetaData;
   double unit = metadata_number(data, "UnitScaleFactor", 1.0), up = metadata_number(data, "UpAxis", 1.0);
   double sign = metadata_number(data, "UpAxisSign", 1.0);
@@ -42,7 +43,8 @@ static void read_fbx_space(import_job *job) {
   job->model.info.unit_meters = converted ? 0.01 : 0.01 * unit;
   if (!converted && (up == 0.0 || up == 1.0 || up == 2.0))
     job->model.info.up = SK_AXIS_POS_X + 2 * (uint32_t)up + (sign < 0.0);
-  if (turned && converted) import_note_add(job, NOTE_axes_converted, 1, "up axis %g (0 is X), sign %g", up, sign);
+  if (turned && converted)
+    import_note_add(job, NOTE_axes_converted, 1, "up axis %g (0 is X), sign %g", up, sign);
   if (unit != 1.0 && converted)
     import_note_add(job, NOTE_units_converted, 1, "one unit of the file is %g cm; now 1 cm", unit);
 }
@@ -60,8 +62,10 @@ static void read_collada_space(import_job *job) {
   const float *root = &job->scene->mRootNode->mTransformation.a1;
   double unit = sqrt((double)root[0] * root[0] + (double)root[4] * root[4] + (double)root[8] * root[8]);
   job->model.info.unit_meters = 1.0;
-  if (up && end - up >= 4 && *up != 'Y') import_note_add(job, NOTE_axes_converted, 1, "the file's up axis is %.4s", up);
-  if (fabs(unit - 1.0) > 1e-6) import_note_add(job, NOTE_units_converted, 1, "one unit of the file is %g m; now 1 m", unit);
+  if (up && end - up >= 4 && *up != 'Y')
+    import_note_add(job, NOTE_axes_converted, 1, "the file's up axis is %.4s", up);
+  if (fabs(unit - 1.0) > 1e-6)
+    import_note_add(job, NOTE_units_converted, 1, "one unit of the file is %g m; now 1 m", unit);
 }
 
 /* Any other format: Assimp delivers +Y up, and says so by the root where it had to turn something. */
@@ -92,7 +96,8 @@ double import_md5_rate(const import_job *job) {
     const char *end = (const char *)source[i].data + source[i].size;
     double rate = 0.0;
     while (word && word < end && (*word == ' ' || *word == '\t')) word++;
-    for (; word && word < end && *word >= '0' && *word <= '9' && rate < 1e6; word++) rate = 10.0 * rate + (*word - '0');
+    for (; word && word < end && *word >= '0' && *word <= '9' && rate < 1e6; word++)
+      rate = 10.0 * rate + (*word - '0');
     if (rate > 0.0) return rate;
   }
   return 0.0;
@@ -115,7 +120,8 @@ static void note_layers(import_job *job) {
   size_t layers = count_objects(file, "\x0e" "AnimationLayer", "\tAnimationLayer: ");
   size_t stacks = count_objects(file, "\x0e" "AnimationStack", "\tAnimationStack: ");
   if (stacks && layers > stacks)
-    import_note_add(job, NOTE_animation_layers_ignored, layers - stacks, "%zu layers in %zu clips", layers, stacks);
+    import_note_add(job, NOTE_animation_layers_ignored, layers - stacks, "%zu layers in %zu clips", layers,
+                    stacks);
 }
 
 /* Whether a joint is scaled, at rest or by a channel. */
@@ -132,7 +138,8 @@ static void mark_scaled(const import_model *m, uint8_t *scaled) {
   for (i = 0; i < m->nodes.count; i++) scaled[i] = is_scaled((const float *)m->scale.data + 3 * i, 1);
   for (i = 0; i < m->channels.count; i++)
     if (channel[i].path == SK_PATH_SCALE)
-      scaled[channel[i].joint] |= is_scaled((const float *)m->values.data + channel[i].values, channel[i].key_count);
+      scaled[channel[i].joint] |= is_scaled((const float *)m->values.data + channel[i].values,
+                                            channel[i].key_count);
 }
 
 /* InheritType 1 is what Assimp does; 0 and 2 treat the parent's scale otherwise, which shows only
@@ -164,13 +171,15 @@ static uint32_t number_at(const import_source *file, size_t at) {
 
 /* Assimp reads the first frame. Where each header has the number of its frames: */
 static void note_frames(import_job *job) {
-  static const struct { const char *magic; size_t at; } table[] = {{"IDP2", 40}, {"IDP3", 76}, {"IDPO", 68}, {"IDPC", 76}};
+  static const struct { const char *magic; size_t at; } table[] = {
+      {"IDP2", 40}, {"IDP3", 76}, {"IDPO", 68}, {"IDPC", 76}};
   const import_source *file = job->files.sources.data;
   size_t i;
   for (i = 0; i < sizeof table / sizeof *table; i++) {
     uint32_t frames = number_at(file, table[i].at);
     if (file->size < 4 || memcmp(file->data, table[i].magic, 4) || frames < 2 || frames > 65536) continue;
-    import_note_add(job, NOTE_morph_targets_dropped, frames - 1, "vertex frames after the first of %u", frames);
+    import_note_add(job, NOTE_morph_targets_dropped, frames - 1, "vertex frames after the first of %u",
+                    frames);
   }
 }
 

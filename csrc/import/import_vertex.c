@@ -87,7 +87,8 @@ typedef struct layout {
 static layout layout_of(const import_model *m) {
   stream all[6] = {{(uint32_t *)(void *)m->positions, 3}, {(uint32_t *)(void *)m->normals, 3},
                    {(uint32_t *)(void *)m->uvs, 2},       {(uint32_t *)(void *)m->colors, 4},
-                   {(uint32_t *)(void *)m->tangents, 4},  {(uint32_t *)(void *)m->weights, m->info.influences}};
+                   {(uint32_t *)(void *)m->tangents, 4},
+                   {(uint32_t *)(void *)m->weights, m->info.influences}};
   layout l = {.slots = m->vertex_slots, .influences = m->info.influences};
   int i;
   for (i = 0; i < 6; i++)
@@ -100,7 +101,8 @@ static uint32_t gather(const layout *l, size_t vertex, uint32_t out[MAX_WORDS]) 
   uint32_t used = 0, k;
   int i;
   for (i = 0; i < l->count; i++)
-    for (k = 0; k < l->streams[i].count; k++) out[used++] = l->streams[i].words[vertex * l->streams[i].count + k];
+    for (k = 0; k < l->streams[i].count; k++)
+      out[used++] = l->streams[i].words[vertex * l->streams[i].count + k];
   for (k = 0; k < l->influences; k++) out[used++] = l->slots[vertex * l->influences + k];
   return used;
 }
@@ -131,15 +133,17 @@ static void move_part(const layout *l, const import_part *part, uint32_t first, 
   for (v = 0; v < part->vertex_count; v++) map[v] = v;
   for (i = 0; i < l->count && first != from; i++) {
     width = l->streams[i].count;
-    memmove(l->streams[i].words + first * width, l->streams[i].words + from * width, count * width * sizeof(uint32_t));
+    memmove(l->streams[i].words + first * width, l->streams[i].words + from * width,
+            count * width * sizeof(uint32_t));
   }
   width = l->influences;
-  if (first != from) memmove(l->slots + first * width, l->slots + from * width, count * width * sizeof(uint16_t));
+  if (first != from)
+    memmove(l->slots + first * width, l->slots + from * width, count * width * sizeof(uint16_t));
 }
 
 /* The joined vertices are written over the part itself: they are never more than were read. */
-uint32_t import_join_part(import_model *m, const import_part *part, uint32_t first, bool join, uint32_t *table,
-                          uint32_t *map, size_t mask) {
+uint32_t import_join_part(import_model *m, const import_part *part, uint32_t first, bool join,
+                          uint32_t *table, uint32_t *map, size_t mask) {
   layout l = layout_of(m);
   uint32_t v, kept = 0, vertex[MAX_WORDS];
   if (!join) {
