@@ -24,6 +24,7 @@ def _load_file(
     join_vertices: int,
     ignore_animated_scale: bool,
     up: int,
+    frame: int,
     /,
 ) -> Block: ...
 def _importer_info(importer: bytes, libraries: tuple[bytes, ...], /) -> tuple[str, str, str]: ...

@@ -1,15 +1,15 @@
 """From a path or bytes to a model: the importer and where it is found, or a saved block."""
 
+import operator
 import os
 import sys
-import warnings
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import _block, _core
 from ._types import PathLike
-from .errors import LoadError, SkinpyWarning
+from .errors import LoadError, warn_of_losses
 from .model import Model
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ def load(
     join_vertices: bool | None = None,
     ignore_animated_scale: bool = False,
     up: str | None = None,
+    frame: int | None = None,
     mmap: bool = False,
 ) -> Model:
     """A model from a file of any format that Assimp 6 reads, from a saved .skn, or from their bytes.
@@ -39,6 +40,8 @@ def load(
       with one vertex per face corner, and not for glTF.
     - ignore_animated_scale: leave scale channels out, for files that bring a factor of 100 of their own.
     - up: "+X" ... "-Z", the axis that is up, where the file says it wrongly or not at all ("+Y").
+    - frame: which frame of a format that stores whole frames of vertices (MD2, MD3, ...), the first by
+      default; skinpy.kinds.VertexAnimation.load has them all.
     - mmap: map a .skn instead of reading it, for files one trusts: cutting it short while it is mapped ends
       the process.
 
@@ -48,20 +51,22 @@ def load(
     Raises FileNotFoundError; LoadError with the path and Assimp's words for what cannot be read; ValueError
     and TypeError for bad options.
     """
-    request = _Request(format, max_influences, join_vertices, ignore_animated_scale, up)
+    request = _Request(format, max_influences, join_vertices, ignore_animated_scale, up, frame)
     if isinstance(path_or_bytes, (str, os.PathLike)):
         path = os.fspath(path_or_bytes)
         if not isinstance(path, str):
             raise TypeError(f"path is {path!r}; expected str or a path of str (bytes are the model itself)")
         block = _load_path(path, request, mmap)
     else:
-        block = _load_bytes(path_or_bytes, request)
+        try:
+            data = memoryview(path_or_bytes)
+        except TypeError:
+            kind = type(path_or_bytes).__name__
+            raise TypeError(f"path_or_bytes is of type {kind}; expected a path or bytes") from None
+        block = _load_bytes(data, request)
     model = Model(block)
-    if _block.section(block, "REPORT")["severity"].any() and model.report.lost:
-        words = "; ".join(entry.message for entry in model.report.lost)
-        warnings.warn(
-            f"lost while loading: {words} (model.report has the details)", SkinpyWarning, stacklevel=2
-        )
+    if _block.section(block, "REPORT")["severity"].any():
+        warn_of_losses(model.report.lost, "loading")
     return model
 
 
@@ -102,6 +107,7 @@ class _Request:
         join_vertices: bool | None,
         ignore_animated_scale: bool,
         up: str | None,
+        frame: int | None,
     ) -> None:
         if format is not None and not isinstance(format, str):
             raise TypeError(f"format is {format!r}; expected str or None")
@@ -114,6 +120,9 @@ class _Request:
         self.join_vertices = -1 if join_vertices is None else int(bool(join_vertices))
         self.ignore_animated_scale = bool(ignore_animated_scale)
         self.up = _block.AXES.index(up)
+        if frame is not None and not 0 <= operator.index(frame) < 2**31:
+            raise ValueError(f"frame is {frame}; expected a number from 0 on, or None")
+        self.frame = -1 if frame is None else operator.index(frame)
 
     def run(self, name: str | None, data: "Buffer | None") -> _core.Block:
         """Imports the file `name`, or `data`."""
@@ -129,6 +138,7 @@ class _Request:
             self.join_vertices,
             self.ignore_animated_scale,
             self.up,
+            self.frame,
         )
 
 
@@ -151,8 +161,7 @@ def _load_path(path: str, request: _Request, mapped: bool) -> _core.Block:
         raise error if path in str(error) else LoadError(f"{path}: {error}") from None
 
 
-def _load_bytes(data: "Buffer", request: _Request) -> _core.Block:
-    view = memoryview(data)
+def _load_bytes(view: memoryview, request: _Request) -> _core.Block:
     if bytes(view[: len(_block.MAGIC)].cast("B")[: len(_block.MAGIC)]) == _block.MAGIC:
         return _core.Block(view)
     return request.run(None, view)
@@ -178,7 +187,7 @@ def _library_candidates(wanted: str | None, entries: tuple[str, ...]) -> tuple[b
     paths = [Path(wanted, folder, _LIBRARY) for folder in ("lib", "lib64", ".")] if wanted else []
     found = (Path(entry or ".", "cmeel.prefix", "lib", _LIBRARY) for entry in entries)
     paths += [path for path in found if path.is_file()]
-    return tuple(os.fsencode(path) for path in (*paths, _LIBRARY))
+    return (*(os.fsencode(path) for path in paths), os.fsencode(_LIBRARY))
 
 
 def build_info() -> dict[str, Any]:

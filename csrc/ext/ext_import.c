@@ -53,9 +53,9 @@ static int parse_call(PyObject *args, import_call *call) {
   unsigned influences, up;
   PyObject *path;
   memset(call, 0, sizeof *call);
-  if (!PyArg_ParseTuple(args, "yO!OOz*zIipI:_load_file", &call->importer_path, &PyTuple_Type,
+  if (!PyArg_ParseTuple(args, "yO!OOz*zIipIi:_load_file", &call->importer_path, &PyTuple_Type,
                         &call->library_paths, &call->path, &path, &call->data, &call->request.format,
-                        &influences, &joined, &ignore_scale, &up))
+                        &influences, &joined, &ignore_scale, &up, &call->request.frame))
     return 0;
   if (path != Py_None && !(call->request.path = PyBytes_AsString(path))) {
     if (call->data.obj) PyBuffer_Release(&call->data);
@@ -86,7 +86,7 @@ static sk_status import_locked(ext_state *state, const sk_importer *importer, co
 
 const char ext_load_file_doc[] =
     "_load_file($module, importer, libraries, name, path, data, format, max_influences, join_vertices,\n"
-    "           ignore_animated_scale, up, /)\n--\n\n"
+    "           ignore_animated_scale, up, frame, /)\n--\n\n"
     "A Block from a file (path, bytes in the file system's encoding) or from data; see skinpy.load.\n\n"
     "importer is the path of the importer's shared object, libraries a tuple of paths that may hold Assimp.";
 

@@ -46,6 +46,8 @@ static sk_status open_scene(import_job *job) {
   const char *words;
   if (!properties) return import_no_memory(job, 1);
   ai->aiSetImportPropertyInteger(properties, AI_CONFIG_IMPORT_NO_SKELETON_MESHES, 1);
+  if (job->request->frame != SK_NONE)
+    ai->aiSetImportPropertyInteger(properties, AI_CONFIG_IMPORT_GLOBAL_KEYFRAME, job->request->frame);
   scene = ai->aiImportFileExWithProperties(job->files.main_name, aiProcess_Triangulate, &job->files.io,
                                            properties);
   ai->aiReleasePropertyStore(properties);

@@ -184,7 +184,7 @@ static void note_frames(import_job *job) {
 }
 
 void import_note_format(import_job *job) {
-  note_frames(job);
+  if (job->request->frame == SK_NONE) note_frames(job);
   if (strcmp(job->format, "fbx") || !job->model.clips.count) return;
   note_layers(job);
   note_scale_inheritance(job);

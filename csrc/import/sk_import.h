@@ -8,7 +8,7 @@
 #include "../core/sk_base.h"
 #include "../core/sk_block.h"
 
-#define SK_IMPORT_ABI 1u
+#define SK_IMPORT_ABI 2u
 #define SK_IMPORT_SYMBOL "sk_importer_open" /* const sk_importer *sk_importer_open(void) */
 
 typedef struct sk_import_request {
@@ -20,6 +20,7 @@ typedef struct sk_import_request {
   int32_t join_vertices;  /* 1, 0, or SK_NONE: by format (api.md, Model) */
   bool ignore_animated_scale;
   uint32_t up;            /* sk_axis; SK_AXIS_UNKNOWN: what the file says, else +Y */
+  int32_t frame;          /* of a format that stores whole frames, such as MD2: which; SK_NONE: the first */
 } sk_import_request;
 
 typedef struct sk_import_result {
