@@ -9,6 +9,7 @@ in vec4 v_color;
 flat in float v_side;
 
 uniform sampler2D base_texture; // sRGB, decoded by the sampler
+uniform bool mirrored;          // every other repetition of the texture is turned round
 uniform vec4 base_color;        // linear RGB and straight alpha
 uniform int alpha_mode;         // 0 opaque, 1 mask, 2 blend
 uniform float alpha_cutoff;
@@ -27,6 +28,14 @@ out vec4 fragment;
 const float SHININESS = 40.0;
 const float REFLECTANCE = 0.04; // of light that falls straight on a common dielectric
 
+// Texture coordinates beyond 0 to 1 are the sampler's to repeat or clamp, but for mirrored ones: folded here
+// for a sampler that clamps. The gradients are those from before the fold, which has a seam in its own.
+vec4 base_texel(vec2 uv) {
+    if (!mirrored) return texture(base_texture, uv);
+    vec2 folded = 1.0 - abs(mod(uv, 2.0) - 1.0);
+    return textureGrad(base_texture, folded, dFdx(uv), dFdy(uv));
+}
+
 vec3 shade(vec3 albedo, vec3 normal, vec3 to_eye) {
     float sky = 0.5 + 0.5 * dot(normal, scene_up);
     vec3 ambient = mix(ground_color, sky_color, sky);
@@ -41,7 +50,7 @@ vec3 shade(vec3 albedo, vec3 normal, vec3 to_eye) {
 void main() {
     vec3 to_eye = normalize(eye - v_position);
     vec3 face_normal = cross(dFdx(v_position), dFdy(v_position));
-    vec4 color = base_color * v_color * texture(base_texture, v_uv);
+    vec4 color = base_color * v_color * base_texel(v_uv);
     // Not `gl_FrontFacing == (v_side > 0.0)`: Mesa's softpipe takes the two for different kinds of true.
     bool front = v_side > 0.0 ? gl_FrontFacing : !gl_FrontFacing;
     if ((layer == 1 && front) || (layer == 2 && !front)) discard;

@@ -1,5 +1,14 @@
 // Normals under a linear map that need not be a rotation.
 
+// The vector's direction; the zero vector stays what it is.
+vec3 unit_or_zero(vec3 vector) {
+    vec3 magnitude = abs(vector);
+    float scale = max(magnitude.x, max(magnitude.y, magnitude.z));
+    if (!(scale > 0.0)) return vec3(0.0);
+    vector /= scale;
+    return vector / sqrt(dot(vector, vector));
+}
+
 // Where a normal goes: the inverse transpose of the map, by cofactors, with the sign of the
 // determinant. The three columns of `rows` are the rows of the map. `side` becomes -1 where the map
 // mirrors, which also turns the winding of the faces. A zero result stays the zero vector.
@@ -10,10 +19,5 @@ vec3 transform_normal(mat3 rows, vec3 normal, out float side) {
     mat3 unit = rows / (size > 0.0 ? size : 1.0);
     mat3 cofactors = mat3(cross(unit[1], unit[2]), cross(unit[2], unit[0]), cross(unit[0], unit[1]));
     side = dot(unit[0], cofactors[0]) < 0.0 ? -1.0 : 1.0;
-    vec3 result = side * (normal * cofactors);
-    vec3 magnitude = abs(result);
-    float scale = max(magnitude.x, max(magnitude.y, magnitude.z));
-    if (!(scale > 0.0)) return vec3(0.0);
-    result /= scale;
-    return result / sqrt(dot(result, result));
+    return unit_or_zero(side * (normal * cofactors));
 }

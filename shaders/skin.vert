@@ -1,8 +1,10 @@
 #version 330 core
-// Linear blend skinning with 4 or 8 influences per vertex. A rigid part is the same with one.
-// Python sets INFLUENCES, HAS_COLOR and PALETTE, the include of the palette transport.
+// The shape of a vertex, then linear blend skinning with 4 or 8 influences. A rigid part is the same with one.
+// Python sets INFLUENCES, HAS_COLOR, SKINNED, PALETTE (the include of the palette transport) and SHAPE (the
+// include that says where a vertex is before the skin). Without SKINNED the shape is in scene space already.
 
 #include PALETTE
+#include SHAPE
 #include "normal.glsl"
 
 in vec3 in_position;
@@ -19,6 +21,7 @@ in vec4 in_weights1;
 #endif
 
 uniform mat4 view_projection;
+uniform mat3 uv_transform; // of the columns (u, v, 1)
 
 out vec3 v_position; // scene space
 out vec3 v_normal;   // scene space, unit length or zero
@@ -36,9 +39,18 @@ void main() {
 #if INFLUENCES > 4
     skin += blend4(in_slots1, in_weights1);
 #endif
-    v_position = vec4(in_position, 1.0) * skin;
-    v_normal = transform_normal(mat3(skin), in_normal, v_side);
-    v_uv = in_uv;
+    vec3 position = in_position;
+    vec3 normal = in_normal;
+    shape_vertex(position, normal);
+#if SKINNED
+    v_position = vec4(position, 1.0) * skin;
+    v_normal = transform_normal(mat3(skin), normal, v_side);
+#else
+    v_position = position;
+    v_normal = unit_or_zero(normal);
+    transform_normal(mat3(skin), normal, v_side); // the skin at rest knows which side is out
+#endif
+    v_uv = (uv_transform * vec3(in_uv, 1.0)).xy;
 #if HAS_COLOR
     v_color = in_color;
 #else

@@ -1,4 +1,5 @@
-"""Offscreen pictures of models: a `Renderer` for many, `render` for one, and the `Camera` they see through.
+"""Offscreen pictures of models: a `Renderer` for many, `render` for one, the `Camera` they
+see through, and the `Floor` they stand on.
 
 Needs moderngl (the extra `view`) and an OpenGL 3.3 context, which Mesa's software renderer also gives.
 `import skinpy` alone does not load this package.
@@ -10,6 +11,8 @@ except ImportError as error:
     raise ImportError("drawing needs moderngl: pip install 'skinpy-anim[view]'") from error
 
 from .camera import Camera
+from .floor import Floor
+from .ground import ground_velocity
 from .renderer import Renderer, render
 
-__all__ = ["Camera", "Renderer", "render"]
+__all__ = ["Camera", "Floor", "Renderer", "ground_velocity", "render"]

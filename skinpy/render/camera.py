@@ -26,6 +26,11 @@ def up_vector(up: str) -> NDArray[np.float64]:
     return np.array(_axes(up)[0], np.float64)
 
 
+def front_vector(up: str) -> NDArray[np.float64]:
+    """The unit vector (3,) float64 that models face along with that up axis: +Z, or -Y where up is Z."""
+    return np.array(_axes(up)[1], np.float64)
+
+
 def _axes(up: str) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
     if up not in _AXES:
         raise ValueError(f"up is {up!r}; expected one of {', '.join(map(repr, _AXES))}")

@@ -26,31 +26,60 @@ _ATTRIBUTES = {
 
 @dataclass(frozen=True)
 class Surface:
-    """How a material looks: linear straight RGBA, the number of its image or None, and its sides."""
+    """How a material looks: linear straight RGBA, the number of its image or None, and its sides.
 
+    `uv_transform` is the material's own 3x3, row by row.
+    """
+
+    name: str = ""
     base_color: tuple[float, float, float, float] = (0.6, 0.6, 0.6, 1.0)
     image: int | None = None
     alpha: str = "opaque"
     alpha_cutoff: float = 0.5
     double_sided: bool = True
+    uv_transform: tuple[float, ...] = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
+
+
+@dataclass(frozen=True)
+class Blended:
+    """What blended faces are sorted by, the center of their vertices: `vertices` says which these are, and
+    the sum of palette[slot] @ moments[slot], `moments` being (S, 4) float64, is their center when posed.
+    """
+
+    vertices: range
+    moments: NDArray[np.float64]
+
+    def posed_center(self, palette: NDArray[np.float32]) -> NDArray[np.float64]:
+        """The center (3,) float64 of the vertices posed by a palette (S, 3, 4), in scene space."""
+        center: NDArray[np.float64] = np.einsum("sij,sj->i", palette, self.moments)
+        return center
+
+    def stored_center(self, positions: NDArray[Any]) -> NDArray[np.float64]:
+        """The center (3,) float64 of the vertices where `positions` (V, 3) has them."""
+        center: NDArray[np.float64] = positions[self.vertices.start : self.vertices.stop].mean(
+            axis=0, dtype=np.float64
+        )
+        return center
 
 
 @dataclass(frozen=True)
 class Draw:
-    """A range of faces with one surface. `moments` (S, 4) float64 is there for blended ones alone: the sum
-    of palette[slot] @ moments[slot] is the center of their vertices, which they are sorted by.
-    """
+    """A range of faces with one surface; `blended` is there where they are."""
 
     first_face: int
     face_count: int
     surface: Surface
-    moments: NDArray[np.float64] | None = None
+    blended: Blended | None = None
 
-    def center(self, palette: NDArray[np.float32]) -> NDArray[np.float64]:
-        """The center (3,) float64 of the posed vertices, in scene space."""
-        assert self.moments is not None
-        center: NDArray[np.float64] = np.einsum("sij,sj->i", palette, self.moments)
-        return center
+
+@dataclass(frozen=True)
+class MorphTable:
+    """Morph targets, sorted by vertex: what each target adds to a vertex that it moves is an entry."""
+
+    targets: int
+    runs: NDArray[np.uint32]  # (V, 2): first entry and number of entries
+    deltas: NDArray[np.float32]  # (E, 4): added to the position; the number of the target
+    normals: NDArray[np.float32] | None  # (E, 3): added to the normal; None where no target moves one
 
 
 @dataclass(frozen=True)
@@ -62,6 +91,7 @@ class Geometry:
     draws: tuple[Draw, ...]  # opaque ones, then blended ones
     images: tuple[NDArray[np.uint8], ...]  # (h, w, 4) sRGB, row 0 on top
     slots: int
+    morph: MorphTable | None = None
 
     @property
     def influences(self) -> int:
@@ -119,13 +149,36 @@ def geometry(model: Model) -> Geometry:
         first += count
     for surface, submesh in blended:
         count = len(submesh.face_range)
-        draws.append(Draw(first, count, surface, _moments(model, submesh.vertex_range)))
+        vertices_ = submesh.vertex_range
+        draws.append(Draw(first, count, surface, Blended(vertices_, _moments(model, vertices_))))
         order.append(submesh.face_range)
         first += count
     faces = [model.mesh.faces[r.start : r.stop] for r in order]
     sorted_faces = np.concatenate(faces) if faces else np.zeros((0, 3), np.uint32)
     vertices = np.ascontiguousarray(model.mesh.interleaved)
-    return Geometry(vertices, sorted_faces, tuple(draws), tuple(images), len(model.skin.joints))
+    morph = morph_table(model)
+    return Geometry(vertices, sorted_faces, tuple(draws), tuple(images), len(model.skin.joints), morph)
+
+
+def morph_table(model: Model) -> MorphTable | None:
+    """The model's morph targets by vertex, within a vertex in the order of the targets; None without any."""
+    targets = model.targets
+    if not targets:
+        return None
+    sizes = [len(target.vertices) for target in targets]
+    vertices = np.concatenate([target.vertices for target in targets])
+    order = np.argsort(vertices, kind="stable")
+    deltas = np.empty((len(vertices), 4), np.float32)
+    deltas[:, :3] = np.concatenate([target.positions for target in targets])
+    deltas[:, 3] = np.repeat(np.arange(len(targets)), sizes)
+    normals = None
+    if any(target.normals is not None for target in targets):
+        parts = [t.positions * np.float32(0) if t.normals is None else t.normals for t in targets]
+        normals = np.concatenate(parts)[order].astype(np.float32)
+    runs = np.zeros((len(model.mesh.positions), 2), np.uint32)
+    runs[:, 1] = np.bincount(vertices, minlength=len(runs))
+    runs[1:, 0] = np.cumsum(runs[:-1, 1])
+    return MorphTable(len(targets), runs, deltas[order], normals)
 
 
 def _surfaces(model: Model, images: list[NDArray[np.uint8]]) -> list[Surface]:
@@ -142,11 +195,13 @@ def _surfaces(model: Model, images: list[NDArray[np.uint8]]) -> list[Surface]:
         red, green, blue, alpha = (float(part) for part in material.base_color)
         surfaces.append(
             Surface(
+                material.name,
                 (red, green, blue, alpha),
                 None if texture is None else numbers[id(texture)],
                 material.alpha,
                 float(material.alpha_cutoff),
                 bool(material.double_sided),
+                tuple(np.ravel(material.uv_transform).tolist()),
             )
         )
     return surfaces

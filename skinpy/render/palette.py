@@ -1,8 +1,7 @@
 """How a palette reaches the vertex shader: one strategy here, one include file in shaders/, each.
 
 Both transports take the palette as api.md lays it out, (S, 3, 4) float32, row-major: three vec4 per slot.
-It is written once per frame, into storage that is given up first ("orphaned"), so that the driver need
-not wait until the frame before is drawn.
+It is written once per frame.
 """
 
 from __future__ import annotations
@@ -12,6 +11,8 @@ from typing import Protocol
 import moderngl
 import numpy as np
 from numpy.typing import NDArray
+
+from .uploads import Uploads
 
 _SLOT_BYTES = 48  # three vec4
 # Uniform blocks are given at least 16 kB by OpenGL 3.3; drivers that allow more than this gain nothing.
@@ -41,14 +42,15 @@ class PaletteTransport(Protocol):
 class UniformPalette:
     """The palette as a uniform block: the fastest way, for up to GL_MAX_UNIFORM_BLOCK_SIZE bytes."""
 
-    def __init__(self, context: moderngl.Context, slots: int) -> None:
-        size = self._block_size(context)
+    def __init__(self, uploads: Uploads, slots: int) -> None:
+        self._uploads = uploads
+        size = self._block_size(uploads.context)
         self.defines: dict[str, int | str] = {
             "PALETTE": "palette_uniform.glsl",
             "PALETTE_ROWS": size // 16,
         }
         # As large as the block is declared: a smaller buffer behind it is undefined.
-        self._buffer = context.buffer(reserve=size, dynamic=True)
+        self._buffer = uploads.context.buffer(reserve=size, dynamic=True)
 
     @staticmethod
     def _block_size(context: moderngl.Context) -> int:
@@ -61,8 +63,7 @@ class UniformPalette:
         return cls._block_size(context) // _SLOT_BYTES
 
     def write(self, palette: NDArray[np.float32]) -> None:
-        self._buffer.orphan()
-        self._buffer.write(palette)
+        self._uploads.refill(self._buffer, palette)
 
     def bind(self, program: moderngl.Program) -> None:
         block = program["Palette"]
@@ -74,7 +75,8 @@ class UniformPalette:
 class TexturePalette:
     """The palette as an RGBA32F texture: any number of slots."""
 
-    def __init__(self, context: moderngl.Context, slots: int) -> None:
+    def __init__(self, uploads: Uploads, slots: int) -> None:
+        self._uploads = uploads
         self.defines: dict[str, int | str] = {
             "PALETTE": "palette_texture.glsl",
             "PALETTE_SLOTS_PER_ROW": _SLOTS_PER_ROW,
@@ -82,12 +84,12 @@ class TexturePalette:
         rows = -(-slots // _SLOTS_PER_ROW)
         # Whole rows, so that a frame is one write; what lies beyond the last slot is never read.
         self._staging = np.zeros((rows * _SLOTS_PER_ROW, 3, 4), np.float32)
-        self._texture = context.texture((_SLOTS_PER_ROW * 3, rows), 4, dtype="f4")
+        self._texture = uploads.context.texture((_SLOTS_PER_ROW * 3, rows), 4, dtype="f4")
         self._texture.filter = (moderngl.NEAREST, moderngl.NEAREST)
 
     def write(self, palette: NDArray[np.float32]) -> None:
         self._staging[: len(palette)] = palette
-        self._texture.write(self._staging)
+        self._uploads.fill(self._texture, self._staging)
 
     def bind(self, program: moderngl.Program) -> None:
         program["palette_texture"] = _TEXTURE_UNIT
@@ -100,19 +102,19 @@ def check_transport(transport: str) -> None:
         raise ValueError(f"transport is {transport!r}; expected one of {', '.join(map(repr, TRANSPORTS))}")
 
 
-def make_transport(context: moderngl.Context, slots: int, transport: str) -> PaletteTransport:
+def make_transport(uploads: Uploads, slots: int, transport: str) -> PaletteTransport:
     """The transport for a palette of `slots` slots, at least one.
 
     "auto" takes the uniform block while it is large enough, then the texture. Raises ValueError where
     "uniform" is asked for and too small, or the name is not one of TRANSPORTS.
     """
     check_transport(transport)
-    capacity = UniformPalette.capacity(context)
+    capacity = UniformPalette.capacity(uploads.context)
     if transport == "texture" or (transport == "auto" and slots > capacity):
-        return TexturePalette(context, slots)
+        return TexturePalette(uploads, slots)
     if slots > capacity:
         raise ValueError(
             f"transport is 'uniform', which holds {capacity} palette slots here; the model has {slots}. "
             "Expected 'auto' or 'texture'"
         )
-    return UniformPalette(context, slots)
+    return UniformPalette(uploads, slots)

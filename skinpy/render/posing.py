@@ -1,35 +1,43 @@
-"""From what a caller names (a clip and a time, or a pose) to the numbers that a scene draws.
-
-Those are the palette, (S, 3, 4) float32, for a model with a mesh, else the joint positions, (J, 3) float32.
-"""
+"""From what a caller names (a clip, a vertex animation, a pose) to the figure that a scene draws."""
 
 from __future__ import annotations
 
 import operator
 import weakref
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from skinpy.clip import Clip
+from skinpy.kinds import VertexAnimation
 
 from .camera import Camera, Framing
+from .figure import Figure, Posed, Stored
 
 if TYPE_CHECKING:
     from skinpy._types import Loop, Rotation
     from skinpy.model import Model
     from skinpy.pose import Pose
 
-    ClipLike: TypeAlias = Clip | str | int | None
+    ClipLike: TypeAlias = Clip | VertexAnimation | str | int | None
+    Motion: TypeAlias = Clip | VertexAnimation | None
+    Extent: TypeAlias = NDArray[np.float64]
     PoseLike: TypeAlias = Pose | NDArray[np.float32]
 
 
-# Cameras of clips that were framed before: by model, then by the clip's number (None: rest pose) and aspect.
-# Framing walks over the whole clip; a call of `render` for each frame would pay it each time.
-_CameraKey: TypeAlias = tuple[int | None, float]
-_cameras: weakref.WeakKeyDictionary[Model, dict[_CameraKey, Camera]] = weakref.WeakKeyDictionary()
+# What was found out about motions before, for `render` that is called for each frame: framing and extents
+# walk over the whole clip. By model, then by the clip's number (None: rest pose); vertex animations by
+# themselves.
+_clip_cameras: weakref.WeakKeyDictionary[Model, dict[tuple[int | None, float], Camera]] = (
+    weakref.WeakKeyDictionary()
+)
+_clip_extents: weakref.WeakKeyDictionary[Model, dict[int | None, Extent]] = weakref.WeakKeyDictionary()
+_stored_cameras: weakref.WeakKeyDictionary[VertexAnimation, dict[float, Camera]] = weakref.WeakKeyDictionary()
 _CAMERAS = 64  # of one model
+
+_DERIVED = -1  # number of a clip that is none of the model's own
 
 _FRAMING_FPS = 30.0
 _FRAMING_POINTS = 20_000_000  # looked at for one camera at most, but for eight times of the clip at least
@@ -43,10 +51,12 @@ class Poser:
         self.model = model
         self.has_mesh = len(model.mesh.positions) > 0
 
-    def clip(self, clip: ClipLike) -> Clip | None:
-        """The clip meant: a Clip, its name or its number; None is the first, or None where there is none.
+    def motion(self, clip: ClipLike) -> Motion:
+        """What is meant: a Clip or VertexAnimation, a clip's name or number; None is the first clip, or None
+        where there is none.
 
-        Raises KeyError or IndexError for one that the model does not have, TypeError for another type.
+        Raises KeyError or IndexError for a clip that the model does not have, ValueError for a vertex
+        animation of another model, TypeError for another type.
         """
         clips = self.model.clips
         if clip is None:
@@ -55,81 +65,207 @@ class Poser:
             return clips[clip]
         if isinstance(clip, Clip):
             return clip
+        if isinstance(clip, VertexAnimation):
+            if clip.model is not self.model:
+                raise ValueError(
+                    "clip is a vertex animation of another model; expected one whose `model` is this one"
+                )
+            return clip
         try:
             return clips[operator.index(clip)]
         except TypeError:
-            raise TypeError(f"clip is {clip!r}; expected a Clip, its name, its number or None") from None
+            raise TypeError(
+                f"clip is {clip!r}; expected a Clip, its name, its number, a VertexAnimation or None"
+            ) from None
 
     def at(
-        self, clip: Clip | None, time: float, loop: Loop, rotation: Rotation, root: ArrayLike | None
-    ) -> NDArray[np.float32]:
-        """The numbers to draw at one time of a clip; None is the rest pose."""
-        if np.ndim(time) != 0:
-            raise ValueError(f"time has shape {np.shape(time)}; expected one number, in seconds")
+        self,
+        motion: Motion,
+        time: float,
+        loop: Loop,
+        rotation: Rotation,
+        root: ArrayLike | None,
+        morph_weights: ArrayLike | None = None,
+    ) -> Figure:
+        """The figure at one time of a clip or vertex animation; None is the rest pose."""
+        check_time(time)
         if root is not None and np.shape(root) != (4, 4):
             raise ValueError(f"root has shape {np.shape(root)}; expected (4, 4)")
-        return self._numbers(clip, time, loop, rotation, root)
+        if isinstance(motion, VertexAnimation):
+            if root is not None or morph_weights is not None:
+                raise ValueError("root and morph_weights are for clips and poses; this is a vertex animation")
+            return self._stored(motion, time, loop)
+        weights = None if morph_weights is None else self._weights(morph_weights)
+        return self._posed(motion, time, loop, rotation, root, weights)
 
-    def of(self, pose: PoseLike) -> NDArray[np.float32]:
-        """The numbers to draw for a Pose, or for a palette (S, 3|4, 4)."""
+    def of(self, pose: PoseLike, morph_weights: ArrayLike | None = None) -> Posed:
+        """The figure of a Pose, or of a palette (S, 3|4, 4)."""
+        weights = None if morph_weights is None else self._weights(morph_weights)
         if not isinstance(pose, np.ndarray):
             if not hasattr(pose, "palette"):
                 raise TypeError(f"pose is {type(pose).__name__}; expected a Pose or a palette array")
             if not self.has_mesh:
-                return _one(np.ascontiguousarray(pose.globals(affine=True)[..., :, 3]), 2)
-            return _one(pose.palette(affine=True), 3)
+                return Posed(_one(np.ascontiguousarray(pose.globals(affine=True)[..., :, 3]), 2))
+            numbers = _one(pose.palette(affine=True), 3)
+            return Posed(numbers, self._weights(pose.morph_weights) if weights is None else weights)
         slots = len(self.model.skin.joints)
         if not self.has_mesh:
             raise ValueError("pose is a palette, but the model has no mesh; expected a Pose")
         if pose.shape not in ((slots, 3, 4), (slots, 4, 4)):
             raise ValueError(f"pose has shape {pose.shape}; expected ({slots}, 3, 4) or ({slots}, 4, 4)")
-        return np.ascontiguousarray(pose[:, :3], np.float32)
+        numbers = np.ascontiguousarray(pose[:, :3], np.float32)
+        return Posed(numbers, self._default_weights() if weights is None else weights)
 
-    def clip_camera(self, clip: Clip | None, root: ArrayLike | None, aspect: float) -> Camera:
-        """The camera that has the whole clip in the picture, moved by `root`; None is the rest pose."""
+    def motion_camera(self, motion: Motion, root: ArrayLike | None, aspect: float) -> Camera:
+        """The camera that has the whole motion in the picture, moved by `root`; None is the rest pose."""
         framing = Framing(up=self.model.up, aspect=aspect)
-        number = None if clip is None else next((i for i, c in enumerate(self.model.clips) if c is clip), -1)
-        if root is not None or number == -1:  # -1: a clip derived from one of the model's
-            return framing.camera(self._extremes(clip, root, framing))
-        cameras = _cameras.setdefault(self.model, {})
-        if (number, aspect) not in cameras:
+        cameras: dict[Any, Camera]
+        key: Any
+        if isinstance(motion, VertexAnimation):
+            cameras, key = _stored_cameras.setdefault(motion, {}), aspect
+        else:
+            number = self.number(motion)
+            if root is not None or number == _DERIVED:
+                return framing.camera(_farthest_of(self._chunks(motion, root), framing))
+            cameras, key = _clip_cameras.setdefault(self.model, {}), (number, aspect)
+        if key not in cameras:
             if len(cameras) >= _CAMERAS:
                 cameras.clear()
-            cameras[number, aspect] = framing.camera(self._extremes(clip, None, framing))
-        return cameras[number, aspect]
+            cameras[key] = framing.camera(_farthest_of(self._chunks(motion, None), framing))
+        return cameras[key]
 
-    def pose_camera(self, data: NDArray[np.float32], aspect: float) -> Camera:
-        """The camera that has one pose in the picture: what `of` or `at` gave."""
+    def number(self, clip: Clip | None) -> int | None:
+        """The clip's number in the model, _DERIVED for one that comes from one of those; None for None."""
+        if clip is None:
+            return None
+        return next((i for i, c in enumerate(self.model.clips) if c is clip), _DERIVED)
+
+    def figure_camera(self, figure: Figure, aspect: float) -> Camera:
+        """The camera that has one figure in the picture."""
         framing = Framing(up=self.model.up, aspect=aspect)
-        return framing.camera(_farthest(self._points(data), framing))
+        return framing.camera(_farthest(self._points(figure), framing))
 
-    def _extremes(self, clip: Clip | None, root: ArrayLike | None, framing: Framing) -> NDArray[np.float64]:
-        """Of all points of the clip those that decide about the camera: (N, 3) float64."""
+    def extent(self, motion: Motion) -> Extent:
+        """Lowest and highest corner of all that the motion goes through, (2, 3) float64; None: rest pose."""
+        number = _DERIVED if isinstance(motion, VertexAnimation) else self.number(motion)
+        known = _clip_extents.setdefault(self.model, {})
+        if number != _DERIVED and number in known:
+            return known[number]
+        low, high = np.full(3, np.inf), np.full(3, -np.inf)
+        for points in self._chunks(motion, None):
+            if len(points):
+                low, high = np.minimum(low, points.min(axis=0)), np.maximum(high, points.max(axis=0))
+        extent = np.stack([low, high])
+        if number != _DERIVED:
+            known[number] = extent
+        return extent
+
+    @property
+    def point_count(self) -> int:
+        """Points that `points` gives of one time: vertices, or joints where there is no mesh."""
+        return len(self.model.mesh.positions) if self.has_mesh else len(self.model.skeleton.parents)
+
+    def points(
+        self, motion: Motion, times: NDArray[np.float64], chosen: NDArray[np.intp] | None = None
+    ) -> NDArray[np.float64]:
+        """(N, P, 3) float64: the points `chosen` (P,), or all, at times (N,) within the motion.
+
+        Chosen points of a skin are worked out by themselves, without morph targets.
+        """
+        if isinstance(motion, VertexAnimation):
+            points = motion.sample(times, loop="clamp")[0]
+            return (points if chosen is None else points[:, chosen]).astype(np.float64)
+        figure = self._posed(motion, times, "clamp", "slerp", None)
+        if chosen is None or not self.has_mesh:
+            points = self._points(figure).reshape(len(times), -1, 3)
+            return (points if chosen is None else points[:, chosen]).astype(np.float64)
+        mesh = self.model.mesh
+        homogeneous = np.concatenate([mesh.positions[chosen], np.ones((len(chosen), 1))], axis=1)
+        result = np.zeros((len(times), len(chosen), 3))
+        for slots, weights in zip(mesh.slots[chosen].T, mesh.weights[chosen].T, strict=True):
+            matrices = figure.numbers[:, slots].astype(np.float64)
+            result += weights[:, None] * np.einsum("tpij,pj->tpi", matrices, homogeneous)
+        return result
+
+    def _chunks(self, clip: Motion, root: ArrayLike | None) -> Iterator[NDArray[np.float32]]:
+        """All points of the motion, (N, 3) at a time."""
+        if isinstance(clip, VertexAnimation):
+            yield from clip.frames
+            return
         count = max(len(self.model.mesh.positions), len(self.model.skeleton.parents), 1)
         times = np.zeros(1)
         if clip is not None:
             frames = min(clip.duration * _FRAMING_FPS, max(_FRAMING_POINTS // count, 8))
             times = np.linspace(0.0, clip.duration, int(np.ceil(frames)) + 1)
         step = max(1, _FRAMING_CHUNK // count)
-        chunks = []
         for start in range(0, len(times), step):
-            data = self._numbers(clip, times[start : start + step], "clamp", "slerp", root)
-            chunks.append(_farthest(self._points(data), framing))
-        return np.concatenate(chunks)
+            yield self._points(self._posed(clip, times[start : start + step], "clamp", "slerp", root))
 
-    def _numbers(
-        self, clip: Clip | None, time: ArrayLike, loop: Loop, rotation: Rotation, root: ArrayLike | None
-    ) -> NDArray[np.float32]:
-        """(..., S, 3, 4) palettes or (..., J, 3) joint positions at times of any shape."""
-        options: dict[str, Any] = {"loop": loop, "rotation": rotation, "root": root, "affine": True}
-        if self.has_mesh:
-            return self.model.palette(clip, time, **options)
-        return np.ascontiguousarray(self.model.globals(clip, time, **options)[..., 3])
+    def _posed(
+        self,
+        clip: Clip | None,
+        time: ArrayLike,
+        loop: Loop,
+        rotation: Rotation,
+        root: ArrayLike | None,
+        weights: NDArray[np.float32] | None = None,
+    ) -> Posed:
+        """`numbers` and `weights` at times of any shape, which is the shape of their leading axes."""
+        model = self.model
+        options: dict[str, Any] = {"loop": loop, "rotation": rotation, "root": root}
+        if not self.has_mesh:
+            return Posed(np.ascontiguousarray(model.globals(clip, time, affine=True, **options)[..., 3]))
+        if not self._targets or weights is not None:
+            numbers = model.palette(clip, time, affine=True, **options)
+            return Posed(numbers) if weights is None else Posed(numbers, weights)
+        pose = model.pose(clip, time, **options)
+        return Posed(pose.palette(affine=True), pose.morph_weights)
 
-    def _points(self, data: NDArray[np.float32]) -> NDArray[np.float32]:
-        """(N, 3) all points of what `_numbers` gave."""
-        points = self.model.deform(data, normals=False)[0] if self.has_mesh else data
+    def _stored(self, animation: VertexAnimation, time: float, loop: Loop) -> Stored:
+        place = float(animation.places(time, loop=loop))
+        first = int(place)
+        second = min(first + 1, len(animation.frames) - 1)
+        rest = self.model.palette(None, 0.0, affine=True)
+        return Stored(animation, first, second, place - first, animation.frames, animation.normals, rest)
+
+    @property
+    def _targets(self) -> int:
+        return len(self.model.targets)
+
+    def _weights(self, weights: ArrayLike) -> NDArray[np.float32]:
+        """Weights of the morph targets, (M,), checked."""
+        array = np.ascontiguousarray(weights, np.float32)
+        if array.shape != (self._targets,):
+            raise ValueError(f"morph_weights has shape {array.shape}; expected ({self._targets},)")
+        if not np.isfinite(array).all():
+            raise ValueError("morph_weights holds numbers that are not finite")
+        return array
+
+    def _default_weights(self) -> NDArray[np.float32]:
+        return np.array([t.default_weight for t in self.model.targets], np.float32)
+
+    def _points(self, figure: Figure) -> NDArray[np.float32]:
+        """(N, 3) all points of a figure."""
+        if isinstance(figure, Stored):
+            return np.concatenate([figure.positions[figure.first], figure.positions[figure.second]])
+        if not self.has_mesh:
+            return figure.numbers.reshape(-1, 3)
+        weights = figure.weights if self._targets else None
+        points = self.model.deform(figure.numbers, normals=False, morph_weights=weights)[0]
         return points.reshape(-1, 3)
+
+
+def check_time(time: float) -> None:
+    """Raise ValueError unless `time` is one finite number."""
+    if np.ndim(time) != 0:
+        raise ValueError(f"time has shape {np.shape(time)}; expected one number, in seconds")
+    if not np.isfinite(time):
+        raise ValueError(f"time is {time}; expected a finite number of seconds")
+
+
+def _farthest_of(chunks: Iterator[NDArray[np.float32]], framing: Framing) -> NDArray[np.float64]:
+    """Of all points those that decide about the camera: (N, 3) float64."""
+    return np.concatenate([_farthest(points, framing) for points in chunks])
 
 
 def _farthest(points: NDArray[np.float32], framing: Framing) -> NDArray[np.float64]:

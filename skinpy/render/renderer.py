@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import operator
 import weakref
 from collections.abc import Iterable, Iterator, Sequence
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import moderngl
 import numpy as np
@@ -18,12 +19,16 @@ from . import cache
 from . import context as gl
 from .camera import Camera, up_vector
 from .color import parse_color
+from .figure import Figure
+from .floor import Floor, FloorPlace, FloorScene
 from .geometry import geometry
+from .ground import Ground
 from .palette import check_transport
-from .posing import Poser
+from .posing import Poser, check_time
 from .scene import MeshScene, Scene
 from .skeleton import SkeletonScene
 from .target import Target
+from .texturing import Texturing, named_animations
 from .view import View
 
 if TYPE_CHECKING:
@@ -31,16 +36,32 @@ if TYPE_CHECKING:
     from skinpy.model import Model
 
     from .posing import ClipLike, PoseLike
+    from .texturing import UVLike
 
 _MAX_SAMPLES = 64
 _DEFAULT_SIZE = (640, 480)
 
 
+class _Parts(NamedTuple):
+    scene: Scene
+    target: Target
+    floor: FloorScene | None
+
+
+class _Shot(NamedTuple):
+    """What changes from frame to frame."""
+
+    figure: Figure
+    texturing: Texturing
+    floor: FloorPlace | None
+    view: View
+
+
 class _Held:
     """What a renderer holds on the GPU; the graphics thread empties it."""
 
-    def __init__(self, scene: Scene, target: Target) -> None:
-        self.parts: tuple[Scene, Target] | None = (scene, target)
+    def __init__(self, scene: Scene, target: Target, floor: FloorScene | None) -> None:
+        self.parts: _Parts | None = _Parts(scene, target, floor)
 
 
 class Renderer:
@@ -49,7 +70,9 @@ class Renderer:
     `size` is (width, height) in pixels. `samples` per pixel smooth the edges; the number is lowered to what
     the context has, 0 or 1 turns it off. `background` is None for a transparent one, or a color: "#rrggbb",
     "#rrggbbaa", or 3 or 4 sRGB numbers from 0 to 1. `transport` says how palettes reach the GPU: "uniform"
-    (a block, for one character), "texture" (any number of joints) or "auto".
+    (a block, for one character), "texture" (any number of joints) or "auto". `uv` moves textures: a
+    UVAnimation for all materials, or a dict of them by name of material. `floor` puts a `Floor` under the
+    model.
 
     Any thread may call it; drawing happens on the process's graphics thread. `close()`, or leaving a
     `with` block, frees what it holds on the GPU; so does dropping it.
@@ -67,6 +90,8 @@ class Renderer:
         samples: int = 4,
         background: str | Sequence[float] | None = None,
         transport: str = "auto",
+        uv: UVLike = None,
+        floor: Floor | None = None,
         _keep: bool = False,  # `render`: take from, and leave for, later calls
     ) -> None:
         check_transport(transport)
@@ -74,7 +99,9 @@ class Renderer:
         self._size = _check_size(size)
         self._background = (0.0,) * 4 if background is None else parse_color("background", background)
         self._up = up_vector(model.up)
-        held = _hold(model, self._size, _check_samples(samples), transport, _keep)
+        self._uv = named_animations(uv, model)
+        self._ground = None if floor is None else Ground(self._poser, floor)
+        held = _hold(model, self._size, _check_samples(samples), transport, floor, _keep)
         self._held = held
         self._finalizer = weakref.finalize(self, _release, gl.graphics_thread(), held)
         self._finalizer.atexit = False  # the end of the graphics thread frees everything anyway
@@ -87,7 +114,17 @@ class Renderer:
     @property
     def samples(self) -> int:
         """Samples per pixel in use: what was asked for, lowered to what the context has; 0 is none."""
-        return self._parts()[1].samples
+        return self._parts().target.samples
+
+    @property
+    def uploaded_bytes(self) -> int:
+        """Bytes sent into buffers and textures on the GPU for this renderer so far: vertices, faces, images,
+        morph targets and frames once, and what a frame needs: a palette, weights of morph targets, or, for a
+        vertex animation, nothing. What the shaders take as uniforms (camera, light, texture transforms, the
+        number of a stored frame; some hundred bytes a frame) is not counted.
+        """
+        parts = self._parts()
+        return parts.scene.uploads.total + (0 if parts.floor is None else parts.floor.uploads.total)
 
     def camera(self, clip: ClipLike = None) -> Camera:
         """The camera that `frame` takes for a clip: from the front, a little to the side and from above,
@@ -102,6 +139,7 @@ class Renderer:
         time: float = 0.0,
         *,
         pose: PoseLike | None = None,
+        morph_weights: ArrayLike | None = None,
         camera: Camera | None = None,
         loop: Loop = "wrap",
         rotation: Rotation = "slerp",
@@ -110,27 +148,35 @@ class Renderer:
     ) -> NDArray[np.uint8]:
         """One picture: (h, w, 4) uint8, RGBA, row 0 on top, sRGB, straight alpha.
 
-        `clip` is a Clip of the model, its name or its number; None is the first one, or the rest pose where
-        there is none. `time` is in seconds; `loop`, `rotation` and `root` are as in `Model.palette`. In place
-        of clip and time, `pose` draws a Pose, or a palette (S, 3|4, 4), such as a controller gives. `camera`
-        None frames the whole clip (with its `root`), or the pose. `out`, (h, w, 4) uint8 and C-contiguous,
-        takes the picture and is returned.
+        `clip` is a Clip of the model, its name or its number, or a VertexAnimation whose model this is; None
+        is the first clip, or the rest pose where there is none. `time` is in seconds; `loop`, `rotation` and
+        `root` are as in `Model.palette`. In place of a clip, `pose` draws a Pose, or a palette (S, 3|4, 4),
+        such as a controller gives; `time` is then that of texture and floor alone. `morph_weights` (M,) takes
+        the place of the weights that the clip or pose has. `camera` None frames the whole clip (with its
+        `root`), or the pose. `out`, (h, w, 4) uint8 and C-contiguous, takes the picture and is returned.
+
+        The frames of a vertex animation go to the GPU when it is first drawn, and stay there until it or the
+        renderer is gone.
 
         Raises KeyError or IndexError for an unknown clip; ValueError for a time that is not one finite
-        number, a clip of another model, or an `out` of wrong shape, type or layout; TypeError for an `out`
-        that is no array; GraphicsError after `close()`, and for what OpenGL reports.
+        number, a clip of another model, weights or an `out` of wrong shape, type or layout; TypeError for an
+        `out` that is no array; GraphicsError after `close()`, for a vertex animation that is too large for
+        the context's textures, and for what OpenGL reports.
         """
         parts = self._parts()
         out = self._output(out)
-        data = self._data(clip, time, pose, loop, rotation, root)
+        figure = self._figure(clip, time, pose, morph_weights, loop, rotation, root)
+        motion = None if pose is not None else self._poser.motion(clip)
         if camera is None:
             if pose is not None:
-                camera = self._poser.pose_camera(data, self._aspect)
+                camera = self._poser.figure_camera(figure, self._aspect)
             else:
-                camera = self._clip_camera(clip, root)
+                camera = self._poser.motion_camera(motion, root, self._aspect)
+        place = None if self._ground is None else self._ground.place(motion, time, loop, root)
         view = View(camera, self._aspect, self._up)
+        shot = _Shot(figure, Texturing(self._uv, float(time)), place, view)
         background = self._background
-        gl.call(lambda context: _draw(parts, data, view, background, out))
+        gl.call(lambda context: _draw(parts, shot, background, out))
         return out
 
     def frames(
@@ -159,20 +205,21 @@ class Renderer:
         time: float = 0.0,
         *,
         pose: PoseLike | None = None,
+        morph_weights: ArrayLike | None = None,
         loop: Loop = "wrap",
         rotation: Rotation = "slerp",
         root: ArrayLike | None = None,
     ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
         """Positions and normals as the GPU computes them: (V, 3) float32 each, scene space.
 
-        The same numbers as `Model.deform`, from the vertex shader that draws the pictures (by transform
-        feedback). Arguments and errors are those of `frame`.
+        The same numbers as `Model.deform`, or `VertexAnimation.sample`, from the vertex shader that draws
+        the pictures (by transform feedback). Arguments and errors are those of `frame`.
         """
-        scene, _ = self._parts()
-        data = self._data(clip, time, pose, loop, rotation, root)
+        scene = self._parts().scene
+        figure = self._figure(clip, time, pose, morph_weights, loop, rotation, root)
         if not isinstance(scene, MeshScene):
             return np.zeros((0, 3), np.float32), np.zeros((0, 3), np.float32)
-        vertices = gl.call(lambda context: scene.skinned_vertices(data))
+        vertices = gl.call(lambda context: scene.skinned_vertices(figure))
         return vertices[:, :3].copy(), vertices[:, 3:].copy()
 
     def close(self) -> None:
@@ -192,32 +239,34 @@ class Renderer:
     ) -> None:
         self.close()
 
-    def _parts(self) -> tuple[Scene, Target]:
+    def _parts(self) -> _Parts:
         if not self._finalizer.alive or self._held.parts is None:
             raise GraphicsError("this Renderer is closed; make another one")
         return self._held.parts
 
-    def _data(
+    def _figure(
         self,
         clip: ClipLike,
         time: float,
         pose: PoseLike | None,
+        morph_weights: ArrayLike | None,
         loop: Loop,
         rotation: Rotation,
         root: ArrayLike | None,
-    ) -> NDArray[np.float32]:
+    ) -> Figure:
         if pose is None:
-            return self._poser.at(self._poser.clip(clip), time, loop, rotation, root)
+            return self._poser.at(self._poser.motion(clip), time, loop, rotation, root, morph_weights)
         if clip is not None or root is not None:
             raise ValueError("pose is given together with clip or root; expected either a pose or a clip")
-        return self._poser.of(pose)
+        check_time(time)
+        return self._poser.of(pose, morph_weights)
 
     @property
     def _aspect(self) -> float:
         return self._size[0] / self._size[1]
 
     def _clip_camera(self, clip: ClipLike, root: ArrayLike | None) -> Camera:
-        return self._poser.clip_camera(self._poser.clip(clip), root, self._aspect)
+        return self._poser.motion_camera(self._poser.motion(clip), root, self._aspect)
 
     def _output(self, out: NDArray[np.uint8] | None) -> NDArray[np.uint8]:
         width, height = self._size
@@ -241,10 +290,13 @@ def render(
     size: tuple[int, int] = _DEFAULT_SIZE,
     *,
     pose: PoseLike | None = None,
+    morph_weights: ArrayLike | None = None,
     background: str | Sequence[float] | None = None,
     camera: Camera | None = None,
     samples: int = 4,
     transport: str = "auto",
+    uv: UVLike = None,
+    floor: Floor | None = None,
     loop: Loop = "wrap",
     rotation: Rotation = "slerp",
     root: ArrayLike | None = None,
@@ -256,28 +308,42 @@ def render(
     those of `Renderer` and `Renderer.frame`.
     """
     renderer = Renderer(
-        model, size=size, samples=samples, background=background, transport=transport, _keep=True
+        model,
+        size=size,
+        samples=samples,
+        background=background,
+        transport=transport,
+        uv=uv,
+        floor=floor,
+        _keep=True,
     )
     return renderer.frame(
-        clip, time, pose=pose, camera=camera, loop=loop, rotation=rotation, root=root, out=out
+        clip,
+        time,
+        pose=pose,
+        morph_weights=morph_weights,
+        camera=camera,
+        loop=loop,
+        rotation=rotation,
+        root=root,
+        out=out,
     )
 
 
-def _draw(
-    parts: tuple[Scene, Target],
-    data: NDArray[np.float32],
-    view: View,
-    background: Sequence[float],
-    out: NDArray[np.uint8],
-) -> None:
-    scene, target = parts
+def _draw(parts: _Parts, shot: _Shot, background: Sequence[float], out: NDArray[np.uint8]) -> None:
+    scene, target, floor = parts
+    ground = None
+    if floor is not None and shot.floor is not None:
+        ground = functools.partial(floor.draw, shot.floor, shot.view, target.framebuffer)
     target.begin(background)
-    scene.draw(data, view, target.framebuffer)
+    scene.draw(shot.figure, shot.view, target.framebuffer, shot.texturing, ground)
     target.finish(out)
 
 
-def _hold(model: Model, size: tuple[int, int], samples: int, transport: str, keep: bool) -> _Held:
-    """Scene and target for a renderer. `keep` shares them with later calls of `render`."""
+def _hold(
+    model: Model, size: tuple[int, int], samples: int, transport: str, floor: Floor | None, keep: bool
+) -> _Held:
+    """Scene, target and floor for a renderer. `keep` shares the first two with later calls of `render`."""
     scene = gl.call(lambda context: cache.find_scene(model, transport))
     upload = None if scene is not None else _upload(model, transport)
 
@@ -289,8 +355,9 @@ def _hold(model: Model, size: tuple[int, int], samples: int, transport: str, kee
             if keep:
                 cache.keep_scene(model, transport, found)
         target = cache.target(context, size, samples) if keep else Target(context, size, samples)
+        ground = None if floor is None else FloorScene(context, floor)
         gl.check(context, "sending the model to the GPU")
-        return _Held(found, target)
+        return _Held(found, target, ground)
 
     return gl.call(make)
 

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
+from .figure import Figure, Posed
 from .geometry import Surface
 from .scene import set_surface, white_texture
 from .shader import programs
+from .texturing import PLAIN, Texturing, set_wrap
+from .uploads import Uploads
 from .view import View
 
 _LINK_COLOR = (0.30, 0.42, 0.62)  # linear RGB
@@ -30,28 +35,38 @@ class SkeletonScene:
     ) -> None:
         """`parents` (J,) int32 and the rest positions (J, 3) of the joints, scene space."""
         self._context = context
+        self.uploads = Uploads(context)
         self._parents = parents
         self._size = float(np.ptp(rest, axis=0).max()) if len(rest) else 0.0
         self._program = programs(context).get("plain.vert", "lit.frag")
-        self._white = white_texture(context)
+        self._white = white_texture(self.uploads)
         # Two octahedra per joint at most, position, normal and color per corner.
         self._buffer = context.buffer(reserve=max(len(parents), 1) * 2 * _FACES * 3 * 36, dynamic=True)
         content = [(self._buffer, "3f 3f 3f", "in_position", "in_normal", "in_color")]
         self._array = context.vertex_array(self._program, content)
 
-    def draw(self, pose: NDArray[np.float32], view: View, framebuffer: moderngl.Framebuffer) -> None:
-        """Draw the skeleton with the joints at `pose`, (J, 3), scene space."""
-        corners = skeleton_corners(pose, self._parents, self._size)
-        if not len(corners):
-            return
-        self._buffer.orphan()
-        self._buffer.write(corners)
-        view.set_uniforms(self._program)
-        set_surface(self._program, Surface((1.0, 1.0, 1.0, 1.0)))
-        self._program["base_texture"] = 0
-        self._white.use(0)
-        self._context.enable_only(moderngl.DEPTH_TEST)
-        self._array.render(moderngl.TRIANGLES, len(corners))
+    def draw(
+        self,
+        figure: Figure,
+        view: View,
+        framebuffer: moderngl.Framebuffer,
+        texturing: Texturing = PLAIN,
+        ground: Callable[[], None] | None = None,
+    ) -> None:
+        """Draw the skeleton with the joints at `figure.numbers`, (J, 3), scene space; then the ground."""
+        assert isinstance(figure, Posed)
+        corners = skeleton_corners(figure.numbers, self._parents, self._size)
+        if len(corners):
+            self.uploads.refill(self._buffer, corners)
+            view.set_uniforms(self._program)
+            set_surface(self._program, Surface(base_color=(1.0, 1.0, 1.0, 1.0)))
+            set_wrap(self._program, self._white, "repeat")
+            self._program["base_texture"] = 0
+            self._white.use(0)
+            self._context.enable_only(moderngl.DEPTH_TEST)
+            self._array.render(moderngl.TRIANGLES, len(corners))
+        if ground is not None:
+            ground()
 
 
 def skeleton_corners(

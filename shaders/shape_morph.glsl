@@ -1,0 +1,26 @@
+// Shape "morph": what the targets add to a vertex, each times its weight, before the skin. A vertex has
+// one entry for each target that moves it, whatever the number of targets; entries of weight 0 cost two reads.
+// Python sets MORPH_NORMALS: 1 where a target moves normals.
+
+#include "texel_table.glsl"
+
+in uvec2 in_morph; // the vertex's first entry, and the number of its entries
+
+uniform sampler2DArray morph_deltas;  // per entry: what is added to the position, and the target's number
+#if MORPH_NORMALS
+uniform sampler2DArray morph_normals; // per entry: what is added to the normal
+#endif
+uniform sampler2DArray morph_weights; // per target
+
+void shape_vertex(inout vec3 position, inout vec3 normal) {
+    int end = int(in_morph.x + in_morph.y);
+    for (int entry = int(in_morph.x); entry < end; ++entry) {
+        vec4 delta = table_texel(morph_deltas, entry);
+        float weight = table_texel(morph_weights, int(delta.w)).r;
+        if (weight == 0.0) continue;
+        position += weight * delta.xyz;
+#if MORPH_NORMALS
+        normal += weight * table_texel(morph_normals, entry).xyz;
+#endif
+    }
+}

@@ -1,0 +1,177 @@
+"""Where the floor lies and how it moves: numbers only, no OpenGL."""
+
+from __future__ import annotations
+
+import math
+import weakref
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from skinpy.kinds import VertexAnimation
+
+from .camera import front_vector, up_vector
+from .floor import Floor, FloorPlace
+from .posing import Poser
+
+if TYPE_CHECKING:
+    from skinpy._types import Loop
+    from skinpy.model import Model
+
+    from .posing import ClipLike, Extent, Motion
+
+_SIZES = 6.0  # diameter of the floor, in sizes of the model
+_TILES = 5.0  # tiles along the model's size
+
+_LOOKS = 24  # times at which the lowest points of a motion are looked for
+_LOWEST = 8  # points taken each time
+_SPARSE_POINTS = 10_000_000  # looked at in all, but at four times at least
+_RATE = 60.0  # Hz at which those are then followed
+_STEPS = (32, 480)  # fewest and most
+_CONTACT = 0.012  # of the size: how far above the ground a point's say falls off
+_ROUNDS = 12  # of reweighting; the estimate settles in about five
+_STILL = 0.01  # of the size: a drift of less in a whole clip is none
+_SPREAD = 0.5  # of the speed: planted points that differ by more do not walk
+
+_velocities: weakref.WeakKeyDictionary[Model, dict[int | None, NDArray[np.float64]]] = (
+    weakref.WeakKeyDictionary()
+)
+
+
+class Ground:
+    """The floor under one model."""
+
+    def __init__(self, poser: Poser, floor: Floor) -> None:
+        self._poser = poser
+        self._floor = floor
+        self._up = up_vector(poser.model.up)
+        self._front = front_vector(poser.model.up)
+        self._right = np.cross(self._up, self._front)
+
+    def place(self, motion: Motion, time: float, loop: Loop, root: ArrayLike | None) -> FloorPlace:
+        """The floor at one time of a motion, moved by `root` as the model is."""
+        floor = self._floor
+        extent = _moved(self._poser.extent(motion), root)
+        size = float(np.ptp(self._poser.extent(None), axis=0).max()) or 1.0
+        radius = (_SIZES * size if floor.size is None else floor.size) / 2
+        lowest = float((extent @ self._up).min()) if floor.height is None else floor.height
+        center = extent.mean(axis=0)
+        center += (lowest - center @ self._up) * self._up
+        way = self._velocity(motion) * _time_walked(motion, time, loop)
+        repeat = (size / _TILES if floor.tile is None else floor.tile) * floor.tiles
+        uv = self._texture_map(center, way, radius, repeat)
+        if floor.uv is not None:
+            uv = np.asarray(floor.uv.sample(time), np.float64) @ uv
+        if floor.uv is None or floor.uv.wrap != "clamp":
+            uv[:2, 2] %= 2.0  # whole repetitions, mirrored or not, change nothing, and would cost digits
+        return FloorPlace(center, radius * self._right, radius * self._front, uv)
+
+    def _texture_map(
+        self, center: NDArray[np.float64], way: NDArray[np.float64], radius: float, repeat: float
+    ) -> NDArray[np.float64]:
+        """From places on the unit disc to texture coordinates: (3, 3).
+
+        The texture is fixed to the ground, and the ground goes back by the way that the model has walked:
+        what lies at p was at p + way at first.
+        """
+        matrix = np.diag([radius / repeat, radius / repeat, 1.0])
+        matrix[:2, 2] = (center + way) @ self._right / repeat, (center + way) @ self._front / repeat
+        return matrix
+
+    def _velocity(self, motion: Motion) -> NDArray[np.float64]:
+        velocity = self._floor.velocity(self._front)
+        if velocity is not None:
+            return velocity
+        return np.zeros(3) if motion is None else _walking(self._poser, motion)
+
+
+def ground_velocity(model: Model, clip: ClipLike = None) -> NDArray[np.float64]:
+    """How fast a clip that walks in place walks: (3,) float64, scene units per second, level.
+
+    It is the velocity that best cancels the motion of the points that touch the ground: added to the whole
+    model, it makes the planted feet stand still. `clip` is a Clip of the model, its name or number, a
+    VertexAnimation whose model this is, or None for the first clip. The lowest vertices (joints where there
+    is no mesh) are followed at 60 Hz, weighted by exp(-(h / 1.2 % of the size)^2 / 2), h being the height
+    above the lowest of all, and averaged by iteratively reweighted least squares with Cauchy weights, so
+    that a heel that lifts does not count. Zero where nothing moves on the ground, where what does moves in
+    no common direction, and without clips. Raises KeyError, IndexError, ValueError or TypeError for a clip
+    that is not the model's.
+    """
+    poser = Poser(model)
+    motion = poser.motion(clip)
+    return np.zeros(3) if motion is None else _walking(poser, motion).copy()
+
+
+def _walking(poser: Poser, motion: Any) -> NDArray[np.float64]:
+    number = None if isinstance(motion, VertexAnimation) else poser.number(motion)
+    known = _velocities.setdefault(poser.model, {})
+    if number is None or number < 0:
+        return _estimate(poser, motion)
+    if number not in known:
+        known[number] = _estimate(poser, motion)
+    return known[number]
+
+
+def _estimate(poser: Poser, motion: Any) -> NDArray[np.float64]:
+    duration = float(motion.duration)
+    size = float(np.ptp(poser.extent(None), axis=0).max())
+    if not duration > 0 or not size > 0:
+        return np.zeros(3)
+    up = up_vector(poser.model.up)
+    looks = int(np.clip(_SPARSE_POINTS // max(poser.point_count, 1), 4, _LOOKS))
+    lowest: set[int] = set()
+    for time in np.linspace(0.0, duration, looks, endpoint=False):
+        heights = poser.points(motion, np.array([time]))[0] @ up
+        lowest.update(np.argpartition(heights, min(_LOWEST, len(heights)) - 1)[:_LOWEST].tolist())
+    steps = int(np.clip(math.ceil(duration * _RATE), *_STEPS))
+    times = np.linspace(0.0, duration, steps + 1)
+    paths = poser.points(motion, times, np.array(sorted(lowest)))
+    velocities = np.diff(paths, axis=0) / (duration / steps)
+    heights = ((paths[1:] + paths[:-1]) / 2) @ up
+    velocities -= (velocities @ up)[..., None] * up
+    above = (heights - (paths @ up).min()) / (_CONTACT * size)
+    planted, spread = _common(velocities.reshape(-1, 3), np.exp(-(above.ravel() ** 2) / 2))
+    speed = float(np.linalg.norm(planted))
+    if speed * duration < _STILL * size or spread > _SPREAD * speed:
+        return np.zeros(3)
+    return -planted
+
+
+def _common(
+    velocities: NDArray[np.float64], weights: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], float]:
+    """What most of the velocities (N, 3) are, and the weighted median of the distance to it."""
+    common = np.array([_median(part, weights) for part in velocities.T])
+    for _ in range(_ROUNDS):
+        off = np.linalg.norm(velocities - common, axis=1)
+        scale = max(_median(off, weights), 1e-12)
+        sharp = weights / (1 + (off / scale) ** 2)
+        common = sharp @ velocities / sharp.sum()
+    return common, _median(np.linalg.norm(velocities - common, axis=1), weights)
+
+
+def _median(values: NDArray[np.float64], weights: NDArray[np.float64]) -> float:
+    order = np.argsort(values)
+    reached = np.cumsum(weights[order])
+    return float(values[order][np.searchsorted(reached, reached[-1] / 2)])
+
+
+def _moved(extent: Extent, root: ArrayLike | None) -> Extent:
+    """The box around an extent moved by a root transform (4, 4)."""
+    if root is None:
+        return extent
+    matrix = np.asarray(root, np.float64)
+    corners = np.stack(np.meshgrid(*extent.T, indexing="ij"), axis=-1).reshape(-1, 3)
+    moved = corners @ matrix[:3, :3].T + matrix[:3, 3]
+    return np.stack([moved.min(axis=0), moved.max(axis=0)])
+
+
+def _time_walked(motion: Motion, time: float, loop: Loop) -> float:
+    """Seconds that the model has walked by `time`: with the loop modes that end, it stands still there."""
+    if motion is None or loop == "wrap":
+        return time
+    duration = float(motion.duration)
+    if loop == "pingpong" and duration > 0:
+        return duration - abs(time % (2 * duration) - duration)
+    return min(max(time, 0.0), duration)

@@ -1,0 +1,103 @@
+"""Where a vertex is before the skin: one strategy here, one include file shape_*.glsl in shaders/, each.
+
+A shape is the mesh as it stands, the mesh with morph targets, or a frame of a vertex animation. What it
+stores goes to the GPU once; per frame a morph sends its weights, and a stored frame nothing but uniforms.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol, TypeAlias
+
+import moderngl
+import numpy as np
+from numpy.typing import NDArray
+
+from .geometry import MorphTable
+from .uploads import TexelTable, Uploads
+
+_FIRST_UNIT, _SECOND_UNIT, _THIRD_UNIT = 2, 3, 4  # texture units; 0 is the image's, 1 the palette's
+
+# Buffer, moderngl's format and attribute name.
+Attributes: TypeAlias = tuple[moderngl.Buffer, str, str]
+
+
+class Shape(Protocol):
+    """Storage for the vertices of one model in one context. All calls belong on the context's thread."""
+
+    @property
+    def defines(self) -> dict[str, int | str]:
+        """Macros for the vertex shader: SHAPE, the include file, what it needs, and SKINNED."""
+
+    @property
+    def attributes(self) -> list[Attributes]:
+        """Vertex attributes beside the mesh's own."""
+
+    def bind(self, program: moderngl.Program) -> None:
+        """Make `program` read this shape."""
+
+
+class StillShape:
+    """The mesh as it stands."""
+
+    def __init__(self) -> None:
+        self.defines: dict[str, int | str] = {"SHAPE": "shape_still.glsl", "SKINNED": 1}
+        self.attributes: list[Attributes] = []
+
+    def bind(self, program: moderngl.Program) -> None:
+        """Nothing to read."""
+
+
+class MorphShape:
+    """The mesh with morph targets: any number of them, stored by vertex, weights from a float texture."""
+
+    def __init__(self, uploads: Uploads, table: MorphTable) -> None:
+        self._deltas = TexelTable(uploads, table.deltas, "the morph targets")
+        self._normals = None
+        if table.normals is not None:
+            self._normals = TexelTable(uploads, table.normals, "the normals of the morph targets")
+        self._sent = np.zeros((table.targets, 1), np.float32)
+        self._weights = TexelTable(uploads, self._sent, "the weights of the morph targets")
+        self.attributes: list[Attributes] = [(uploads.buffer(table.runs), "2u4", "in_morph")]
+        self.defines: dict[str, int | str] = {
+            "SHAPE": "shape_morph.glsl",
+            "SKINNED": 1,
+            "MORPH_NORMALS": int(self._normals is not None),
+        }
+
+    def write(self, weights: NDArray[np.float32]) -> None:
+        """Send the weights (M,) of the frame, unless they are those of the frame before."""
+        if (weights != self._sent[:, 0]).any():
+            self._sent[:, 0] = weights
+            self._weights.write(self._sent)
+
+    def bind(self, program: moderngl.Program) -> None:
+        self._deltas.bind(program, "morph_deltas", _FIRST_UNIT)
+        if self._normals is not None:
+            self._normals.bind(program, "morph_normals", _SECOND_UNIT)
+        self._weights.bind(program, "morph_weights", _THIRD_UNIT)
+
+
+class FrameShape:
+    """All frames of a vertex animation; which of them is seen is two uniforms' business."""
+
+    def __init__(self, uploads: Uploads, positions: NDArray[Any], normals: NDArray[Any]) -> None:
+        """`positions` and `normals` are (N, V, 3), scene space."""
+        self.defines: dict[str, int | str] = {"SHAPE": "shape_frames.glsl", "SKINNED": 0}
+        self.attributes: list[Attributes] = []
+        self._vertices = positions.shape[1]
+        self._positions = TexelTable(uploads, _texels(positions), "the frames of a vertex animation")
+        self._normals = TexelTable(uploads, _texels(normals), "the normals of a vertex animation")
+        self._choice: tuple[tuple[int, int], float] = ((0, 0), 0.0)
+
+    def choose(self, first: int, second: int, blend: float) -> None:
+        """Show what lies between two frames: `blend` is 0 at the first, 1 at the second."""
+        self._choice = ((first * self._vertices, second * self._vertices), blend)
+
+    def bind(self, program: moderngl.Program) -> None:
+        self._positions.bind(program, "frame_positions", _FIRST_UNIT)
+        self._normals.bind(program, "frame_normals", _SECOND_UNIT)
+        program["frame_texels"], program["frame_blend"] = self._choice
+
+
+def _texels(vectors: NDArray[Any]) -> NDArray[np.float32]:
+    return np.ascontiguousarray(vectors, np.float32).reshape(-1, 3)

@@ -1,0 +1,80 @@
+"""How images lie on the faces of one frame: UV animations at a time, times the materials' own transforms."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeAlias
+
+import moderngl
+import numpy as np
+
+from skinpy.kinds import UVAnimation
+
+from .geometry import Surface
+
+if TYPE_CHECKING:
+    from skinpy.model import Model
+
+    UVLike: TypeAlias = UVAnimation | Mapping[str, UVAnimation] | None
+
+# After how many repetitions a wrapped image is what it was; a clamped one never is.
+_PERIODS = {"repeat": 1.0, "mirror": 2.0, "clamp": None}
+
+
+@dataclass(frozen=True)
+class Texturing:
+    """The UV animations of a frame, by name of material; the one called None is for all others."""
+
+    animations: Mapping[str | None, UVAnimation] = field(default_factory=dict)
+    time: float = 0.0
+
+    def of(self, surface: Surface) -> tuple[tuple[float, ...], str]:
+        """Column by column the 3x3 transform of a surface's texture coordinates, and its wrap mode.
+
+        A column (u, v, 1) goes through the material's own transform first: an animation moves the image by
+        its own lengths, however often the material repeats it. (The other way round, the whole repetitions
+        that `UVAnimation.sample` leaves out would show as jumps.)
+        """
+        matrix = np.array(surface.uv_transform, np.float64).reshape(3, 3)
+        animation = self.animations.get(surface.name, self.animations.get(None))
+        if animation is None:
+            return tuple(matrix.T.ravel()), "repeat"
+        matrix = np.asarray(animation.sample(self.time), np.float64) @ matrix
+        period = _PERIODS[animation.wrap]
+        if period is not None:  # fewer digits before the point leave more behind it
+            matrix[:2, 2] %= period
+        return tuple(matrix.T.ravel()), animation.wrap
+
+
+PLAIN = Texturing()
+
+
+def named_animations(uv: UVLike, model: Model) -> Mapping[str | None, UVAnimation]:
+    """What `uv=` says, by name of material; None is the name for all. Raises KeyError, TypeError."""
+    if uv is None:
+        return {}
+    if not isinstance(uv, Mapping):
+        return {None: _checked("uv", uv)}
+    names = [material.name for material in model.materials]
+    for name in uv:
+        if name not in names:
+            raise KeyError(f"uv names the material {name!r}; the model has {', '.join(map(repr, names))}")
+    return {name: _checked(f"uv[{name!r}]", animation) for name, animation in uv.items()}
+
+
+def _checked(argument: str, animation: UVAnimation) -> UVAnimation:
+    if not isinstance(animation, UVAnimation):
+        raise TypeError(
+            f"{argument} is {type(animation).__name__}; expected a UVAnimation, or a dict of them by material"
+        )
+    return animation
+
+
+def set_wrap(program: moderngl.Program, texture: moderngl.Texture, wrap: str) -> None:
+    """Make a texture and a program of lit.frag treat coordinates beyond the edge as `wrap` says.
+
+    moderngl has no mirrored repetition: the shader folds the coordinates, and the texture clamps them.
+    """
+    texture.repeat_x = texture.repeat_y = wrap == "repeat"
+    program["mirrored"] = wrap == "mirror"
