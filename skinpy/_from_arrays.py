@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _block, _core
+from ._arguments import check_shape, floats, names_of
 from ._types import Array, Floats
 from .errors import LoadError
 
@@ -30,7 +31,7 @@ def model_block(
     """The block of Model.from_arrays; see there for the arguments."""
     skeleton = _skeleton(names, parents, rest)
     count = len(skeleton["JOINT_PARENTS"])
-    points = _floats("positions", positions, ("V", 3))
+    points = floats("positions", positions, ("V", 3))
     triangles = _faces(faces, len(points))
     joint_indices, sorted_weights = _influences(joints, weights, len(points), count)
     slot_joints, slots = _slots(joint_indices)
@@ -41,7 +42,7 @@ def model_block(
     if normals is None:
         directions = smooth_normals(points, triangles)
     else:
-        directions = _unit_rows(_floats("normals", normals, (len(points), 3)))
+        directions = _unit_rows(floats("normals", normals, (len(points), 3)))
     pool = _block.TextPool()
     sections = {
         **skeleton,
@@ -59,7 +60,7 @@ def model_block(
     }
     sections["INFO"]["targets"] = len(targets or {})
     if uvs is not None:
-        sections["UVS"] = _floats("uvs", uvs, (len(points), 2))
+        sections["UVS"] = floats("uvs", uvs, (len(points), 2))
     sections["TEXT"] = pool.section()
     try:
         return _block.pack(sections, sorted_weights.shape[1])
@@ -70,21 +71,8 @@ def model_block(
 # ---- one argument after another -----------------------------------------------------------------------
 
 
-def _floats(name: str, value: npt.ArrayLike, shape: tuple[int | str, ...]) -> Floats:
-    """Finite float32 of `shape`, where a str stands for any length."""
-    array = np.ascontiguousarray(value, np.float32)
-    fits = array.ndim == len(shape) and all(
-        isinstance(wanted, str) or came == wanted for came, wanted in zip(array.shape, shape, strict=True)
-    )
-    if not fits:
-        raise ValueError(f"{name} has shape {array.shape}; expected ({', '.join(map(str, shape))})")
-    if not np.isfinite(array).all():
-        raise ValueError(f"{name} holds a number that is not finite")
-    return array
-
-
 def _affine(name: str, value: npt.ArrayLike, count: int) -> Floats:
-    matrices = _floats(name, value, (count, 4, 4))
+    matrices = floats(name, value, (count, 4, 4))
     if count and not (matrices[:, 3] == (0, 0, 0, 1)).all():
         raise ValueError(f"{name} is not affine: a matrix's last row is not 0 0 0 1")
     return matrices
@@ -94,11 +82,7 @@ def _integers(name: str, value: npt.ArrayLike, shape: tuple[int | str, ...], lim
     array = np.asarray(value)
     if array.size and not np.issubdtype(array.dtype, np.integer):
         raise TypeError(f"{name} has dtype {array.dtype}; expected integers")
-    if array.ndim != len(shape) or any(
-        not isinstance(wanted, str) and came != wanted
-        for came, wanted in zip(array.shape, shape, strict=True)
-    ):
-        raise ValueError(f"{name} has shape {array.shape}; expected ({', '.join(map(str, shape))})")
+    check_shape(name, array, shape)
     if array.size and (array.min() < 0 or array.max() >= limit):
         wrong = array.max() if array.max() >= limit else array.min()
         raise ValueError(f"{name} holds {wrong}; there are {limit} {what}")
@@ -113,15 +97,11 @@ def _faces(faces: npt.ArrayLike, vertices: int) -> Array:
 
 
 def _skeleton(names: Sequence[str], parents: npt.ArrayLike, rest: npt.ArrayLike) -> dict[str, Array]:
-    count = len(names)
+    count = len(names_of("names", names))
     if not count:
         raise ValueError("names is empty; expected at least one joint")
-    for name in names:
-        if not isinstance(name, str):
-            raise TypeError(f"names holds {name!r}; expected str")
     tree = np.asarray(parents)
-    if tree.shape != (count,):
-        raise ValueError(f"parents has shape {tree.shape}; expected ({count},), one per name")
+    check_shape("parents", tree, (count,))
     if not np.issubdtype(tree.dtype, np.integer):
         raise TypeError(f"parents has dtype {tree.dtype}; expected integers")
     wrong = np.flatnonzero((tree < -1) | (tree >= np.arange(count)))
@@ -144,12 +124,12 @@ def _influences(
     joints: npt.ArrayLike, weights: npt.ArrayLike, vertices: int, joint_count: int
 ) -> tuple[Array, Floats]:
     """(V,K) joints and weights, largest first; the last nonzero weight is 1 - the sum of the others."""
-    given = np.asarray(weights, np.float64)
-    if given.ndim != 2 or len(given) != vertices or not 1 <= given.shape[1] <= _core.MAX_INFLUENCES:
+    given = floats("weights", weights, (vertices, "K"), np.float64)
+    if not 1 <= given.shape[1] <= _core.MAX_INFLUENCES:
         raise ValueError(f"weights has shape {given.shape}; expected ({vertices}, K) with K from 1 to 8")
     indices = _integers("joints", joints, given.shape, joint_count, "joints")
-    if not np.isfinite(given).all() or (given < 0).any():
-        raise ValueError("weights must be finite and not negative")
+    if (given < 0).any():
+        raise ValueError("weights holds a negative number")
     total = given.sum(axis=1, keepdims=True)
     if (total == 0).any():
         raise ValueError(f"weights of vertex {int(np.flatnonzero(total == 0)[0])} are all 0")
@@ -217,8 +197,8 @@ def _targets(targets: Mapping[str, Differences], vertices: int, pool: _block.Tex
         both = given if isinstance(given, tuple) else (given, np.zeros((vertices, 3)))
         if len(both) != 2:
             raise ValueError(f"targets[{name!r}] has {len(both)} arrays; expected positions and normals")
-        shift = _floats(f"targets[{name!r}]", both[0], (vertices, 3))
-        turn = _floats(f"normals of targets[{name!r}]", both[1], (vertices, 3))
+        shift = floats(f"targets[{name!r}]", both[0], (vertices, 3))
+        turn = floats(f"normals of targets[{name!r}]", both[1], (vertices, 3))
         rows = np.flatnonzero(shift.any(axis=1) | turn.any(axis=1))
         records.append((pool.add(name), 0, 0.0, first, len(rows)))
         moved.append(rows.astype(np.uint32))

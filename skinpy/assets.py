@@ -25,24 +25,48 @@ __all__ = [
 ]
 
 
-class Skeleton:
+class _Asset:
+    """A part of a model: views into its block, which nobody can replace."""
+
+    _block: _core.Block
+
+    def __init__(self, block: _core.Block) -> None:
+        self.__dict__["_block"] = block
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"models never change: {name!r} cannot be set")
+
+
+class Skeleton(_Asset):
     """The joints of a model, depth first from the file's root; every node of the file is one.
 
     All arrays are read-only float32 views; matrices are row-major for column vectors.
     """
 
-    def __init__(self, block: _core.Block) -> None:
-        self._block = block
-        #: (J,) int32: parent of each joint, -1 for a root; parents come before their children.
-        self.parents: Array = _block.section(block, "JOINT_PARENTS")
-        #: (J,3) rest translation to the parent.
-        self.translation: Floats = _block.section(block, "REST_TRANSLATION")
-        #: (J,4) rest rotation, unit quaternion x y z w.
-        self.rotation: Floats = _block.section(block, "REST_ROTATION")
-        #: (J,3) rest scale.
-        self.scale: Floats = _block.section(block, "REST_SCALE")
-        #: (J,4,4) rest transform to the parent as the file has it; it may hold shear that T*R*S cannot.
-        self.rest_local: Floats = _block.section(block, "REST_LOCAL")
+    @cached_property
+    def parents(self) -> Array:
+        """(J,) int32: parent of each joint, -1 for a root; parents come before their children."""
+        return _block.section(self._block, "JOINT_PARENTS")
+
+    @cached_property
+    def translation(self) -> Floats:
+        """(J,3) rest translation to the parent."""
+        return _block.section(self._block, "REST_TRANSLATION")
+
+    @cached_property
+    def rotation(self) -> Floats:
+        """(J,4) rest rotation, unit quaternion x y z w."""
+        return _block.section(self._block, "REST_ROTATION")
+
+    @cached_property
+    def scale(self) -> Floats:
+        """(J,3) rest scale."""
+        return _block.section(self._block, "REST_SCALE")
+
+    @cached_property
+    def rest_local(self) -> Floats:
+        """(J,4,4) rest transform to the parent as the file has it; may hold shear that T*R*S cannot."""
+        return _block.section(self._block, "REST_LOCAL")
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -84,31 +108,54 @@ class Submesh:
     face_range: range
 
 
-class Mesh:
+class Mesh(_Asset):
     """All meshes of the scene in one vertex and one index buffer. Arrays are read-only views.
 
     Texture coordinates have their origin at the top left of the image, as in glTF.
     """
 
-    def __init__(self, block: _core.Block) -> None:
-        self._block = block
-        #: (V,3) float32, in the space of the mesh at bind.
-        self.positions: Floats = _block.section(block, "POSITIONS")
-        #: (V,3) float32, unit length; made smooth by position where the file has none.
-        self.normals: Floats = _block.section(block, "NORMALS")
-        #: (V,2) float32, or None.
-        self.uvs: Floats | None = self._optional("UVS")
-        #: (V,4) float32 linear RGBA, or None.
-        self.colors: Floats | None = self._optional("COLORS")
-        #: (V,4) float32: direction and handedness, or None.
-        self.tangents: Floats | None = self._optional("TANGENTS")
-        influences = int(_block.info(block)["influences"])
-        #: (V,K) uint16, indices into the palette; a vertex's joints are `model.skin.joints[slots]`.
-        self.slots: Array = _block.section(block, "VERTEX_SLOTS").reshape(-1, influences)
-        #: (V,K) float32, falling, sum 1.
-        self.weights: Floats = _block.section(block, "VERTEX_WEIGHTS").reshape(-1, influences)
-        #: (F,3) uint32.
-        self.faces: Array = _block.section(block, "FACES")
+    @cached_property
+    def positions(self) -> Floats:
+        """(V,3) float32, in the space of the mesh at bind."""
+        return _block.section(self._block, "POSITIONS")
+
+    @cached_property
+    def normals(self) -> Floats:
+        """(V,3) float32, unit length; made smooth by position where the file has none."""
+        return _block.section(self._block, "NORMALS")
+
+    @cached_property
+    def uvs(self) -> Floats | None:
+        """(V,2) float32, origin at the top left of the image, or None."""
+        return self._optional("UVS")
+
+    @cached_property
+    def colors(self) -> Floats | None:
+        """(V,4) float32 linear RGBA, or None."""
+        return self._optional("COLORS")
+
+    @cached_property
+    def tangents(self) -> Floats | None:
+        """(V,4) float32: direction and handedness, or None."""
+        return self._optional("TANGENTS")
+
+    @cached_property
+    def slots(self) -> Array:
+        """(V,K) uint16, indices into the palette; a vertex's joints are `model.skin.joints[slots]`."""
+        return self._influences("VERTEX_SLOTS")
+
+    @cached_property
+    def weights(self) -> Floats:
+        """(V,K) float32, falling, sum 1."""
+        return self._influences("VERTEX_WEIGHTS")
+
+    @cached_property
+    def faces(self) -> Array:
+        """(F,3) uint32."""
+        return _block.section(self._block, "FACES")
+
+    def _influences(self, name: str) -> Array:
+        return _block.section(self._block, name).reshape(-1, int(_block.info(self._block)["influences"]))
 
     def _optional(self, name: str) -> Floats | None:
         return _block.section(self._block, name) if name in self._block.sections else None
@@ -171,14 +218,18 @@ class Mesh:
         )
 
 
-class Skin:
+class Skin(_Asset):
     """The palette's slots: each is a joint and an inverse bind matrix. Arrays are read-only views."""
 
-    def __init__(self, block: _core.Block) -> None:
-        #: (S,) int32: the joint of each slot.
-        self.joints: Array = _block.section(block, "SLOT_JOINTS")
-        #: (S,4,4) float32: mesh space at bind to joint space ("offset matrix").
-        self.inverse_bind: Floats = _block.section(block, "SLOT_INVERSE_BIND")
+    @cached_property
+    def joints(self) -> Array:
+        """(S,) int32: the joint of each slot."""
+        return _block.section(self._block, "SLOT_JOINTS")
+
+    @cached_property
+    def inverse_bind(self) -> Floats:
+        """(S,4,4) float32: mesh space at bind to joint space ("offset matrix")."""
+        return _block.section(self._block, "SLOT_INVERSE_BIND")
 
     def __len__(self) -> int:
         return len(self.joints)

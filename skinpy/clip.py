@@ -6,17 +6,17 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, overload
 
-import numpy as np
 import numpy.typing as npt
 
 from . import _block, _core
 from ._types import Array, Floats
-from .errors import LoadError
 
 if TYPE_CHECKING:
     from .model import Model
 
 __all__ = ["Channel", "Clip", "Clips"]
+
+Entry = tuple[str, _core.Block, int]  #: a model's clip: its name, its block, its number in the block
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,13 +85,13 @@ class Clip(_core.Clip):
         weights (N,M) are keys of the weights of the M morph targets that targets names. interpolation is
         "linear" or "step".
 
-        Raises ValueError for a wrong shape, for times that do not increase and for numbers that are not
-        finite.
+        Raises TypeError and ValueError that name the argument: a wrong shape, times that do not increase,
+        numbers that are not finite.
         """
-        arrays = _key_arrays({"translation": translation, "rotation": rotation, "scale": scale})
-        if weights is not None:
-            arrays["weights"] = _weight_keys(weights, len(targets))
-        return _from_arrays(cls, name, fps, times, joints, tuple(targets), arrays, interpolation)
+        from ._clip_arrays import clip_block
+
+        keys = {"translation": translation, "rotation": rotation, "scale": scale, "weights": weights}
+        return cls(clip_block(name, fps, times, joints, targets, keys, interpolation), 0)
 
     @property
     def name(self) -> str:
@@ -244,244 +244,3 @@ class Clips(Sequence[Clip]):
 
     def __repr__(self) -> str:
         return "<Clips: " + (", ".join(map(repr, self.names)) or "none") + ">"
-
-
-# ---- clips from arrays ---------------------------------------------------------------------------
-
-
-def _key_times(
-    fps: float | None, times: npt.ArrayLike | None, arrays: dict[str, Floats]
-) -> tuple[Array, float]:
-    """(N,) seconds and the ticks per second that belong to them."""
-    if (fps is None) == (times is None):
-        raise ValueError("give exactly one of fps and times")
-    if fps is not None:
-        if not (np.isfinite(fps) and fps > 0):
-            raise ValueError(f"fps is {fps}; expected a positive number")
-        count = len(next(iter(arrays.values()))) if arrays else 1
-        return np.arange(count) / float(fps), float(fps)
-    line = np.asarray(times, np.float64)
-    if line.ndim != 1 or not len(line):
-        raise ValueError(f"times has shape {line.shape}; expected (N,) with N > 0")
-    if not np.isfinite(line).all() or (np.diff(line) <= 0).any():
-        raise ValueError("times must be finite and increasing")
-    return line, 1000.0
-
-
-def _key_arrays(named: dict[str, npt.ArrayLike | None]) -> dict[str, Floats]:
-    """The arrays that were given, as finite float32 (N,J,3|4) that agree in N and J."""
-    arrays: dict[str, Floats] = {}
-    for path, given in named.items():
-        width = _block.PATH_WIDTHS[_block.PATHS.index(path)]
-        if given is None:
-            continue
-        array = np.asarray(given, np.float32)
-        first = next(iter(arrays.values())).shape[:2] if arrays else array.shape[:2]
-        if array.ndim != 3 or array.shape != (*first, width) or not array.shape[0]:
-            counts = f"{first[0]}, {first[1]}" if arrays else "N, J"
-            raise ValueError(f"{path} has shape {array.shape}; expected ({counts}, {width})")
-        if not np.isfinite(array).all():
-            raise ValueError(f"{path} holds a number that is not finite")
-        arrays[path] = array
-    if "rotation" in arrays:
-        arrays["rotation"] = _unit(arrays["rotation"])
-    return arrays
-
-
-def _weight_keys(weights: npt.ArrayLike, targets: int) -> Floats:
-    """(N,M,1) keys of morph weights."""
-    array = np.asarray(weights, np.float32)
-    if array.ndim != 2 or array.shape[1] != targets or not len(array):
-        raise ValueError(f"weights has shape {array.shape}; expected (N, {targets}), one column per target")
-    if not np.isfinite(array).all():
-        raise ValueError("weights holds a number that is not finite")
-    return array[..., None]
-
-
-def _unit(rotation: Floats) -> Floats:
-    length = np.linalg.norm(rotation.astype(np.float64), axis=-1, keepdims=True)
-    if (length == 0).any():
-        raise ValueError("rotation holds a quaternion of length 0")
-    unit: Floats = (rotation / length).astype(np.float32)
-    return unit
-
-
-def _from_arrays(
-    cls: type[Clip],
-    name: str,
-    fps: float | None,
-    times: npt.ArrayLike | None,
-    joints: Sequence[str] | None,
-    targets: tuple[str, ...],
-    arrays: dict[str, Floats],
-    interpolation: str,
-) -> Clip:
-    if interpolation not in ("linear", "step"):
-        raise ValueError(f"interpolation is {interpolation!r}; expected 'linear' or 'step'")
-    line, ticks = _key_times(fps, times, arrays)
-    moving = [array.shape[1] for path, array in arrays.items() if path != "weights"]
-    count = moving[0] if moving else len(joints or ())
-    if joints is not None and len(joints) != count:
-        raise ValueError(f"joints has {len(joints)} names; expected {count}")
-    for path, array in arrays.items():
-        if len(array) != len(line):
-            raise ValueError(f"{path} has {len(array)} keys; expected {len(line)}, one per time")
-    pool = _block.TextPool()
-    channels = _channel_rows(arrays, interpolation)
-    values = [np.ascontiguousarray(np.swapaxes(array, 0, 1)).ravel() for array in arrays.values()]
-    sections = {
-        "INFO": _clip_info(count, len(targets)),
-        "JOINT_NAMES": pool.names(joints if joints is not None else [""] * count),
-        "TARGETS": _target_names(targets, pool),
-        "CLIPS": np.array(
-            [(pool.add(name), max(float(line[-1]), 0.0), ticks, 0, len(channels))],
-            _block.RECORDS["CLIPS"],
-        ),
-        "CHANNELS": channels,
-        "TIMES": line,
-        "VALUES": np.concatenate(values) if values else np.empty(0, np.float32),
-        "TEXT": pool.section(),
-    }
-    try:
-        return cls(_block.pack(sections, 1), 0)
-    except LoadError as error:
-        raise ValueError(str(error)) from None
-
-
-def _clip_info(joints: int, targets: int) -> Array:
-    info = np.zeros(1, _block.RECORDS["INFO"])
-    info["kind"], info["influences"] = _block.CLIPS_ONLY, 1
-    info["joints"], info["targets"] = joints, targets
-    return info
-
-
-def _target_names(names: Sequence[str], pool: _block.TextPool) -> Array:
-    """The section TARGETS of a block of clips: names alone."""
-    return np.array([(pool.add(name), 0, 0, 0, 0) for name in names], _block.RECORDS["TARGETS"])
-
-
-def _channel_rows(arrays: dict[str, Floats], interpolation: str) -> Array:
-    """One channel per path and joint (or target); the values lie path by path, joint by joint."""
-    parts = [np.zeros(0, _block.RECORDS["CHANNELS"])]
-    start = 0
-    for path, array in arrays.items():
-        keys, moved, width = array.shape
-        rows = np.zeros(moved, _block.RECORDS["CHANNELS"])
-        rows["joint"] = np.arange(moved)
-        rows["path"] = _block.PATHS.index(path)
-        rows["key_count"] = keys
-        rows["values"] = start + np.arange(moved) * keys * width
-        start += array.size
-        parts.append(rows)
-    channels = np.concatenate(parts)
-    channels["interpolation"] = _block.INTERPOLATIONS.index(interpolation)
-    channels["in_tangents"] = channels["out_tangents"] = _block.NO_ARRAY
-    return channels
-
-
-# ---- binding and joining ------------------------------------------------------------------------------
-
-Entry = tuple[str, _core.Block, int]  #: a model's clip: its name, its block, its number in the block
-
-
-@dataclass(frozen=True)
-class Names:
-    """What channels can move: joints and morph targets, by name."""
-
-    joints: tuple[str, ...]
-    targets: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, eq=False)
-class Places:
-    """Where the joints and targets of a clip are among those of a model; -1 where they are not."""
-
-    joints: Array
-    targets: Array
-
-    def of(self, channels: Array) -> Array:
-        """The model's joint or target of each channel record."""
-        weights = channels["path"] == _block.WEIGHT_PATH
-        places = np.empty(len(channels), np.int32)
-        places[weights] = self.targets[channels["joint"][weights]]
-        places[~weights] = self.joints[channels["joint"][~weights]]
-        return places
-
-
-def _find(names: tuple[str, ...], among: tuple[str, ...]) -> Array:
-    first = {name: place for place, name in reversed(list(enumerate(among)))}
-    return np.array([first.get(name, -1) for name in names], np.int32)
-
-
-def find_places(clip: Clip, names: Names) -> Places:
-    """Names are exact, of equal ones the first counts; a clip without joint names goes by number."""
-    joints = clip._joint_names
-    targets = _find(clip._target_names, names.targets)
-    if not joints or any(joints):
-        return Places(_find(joints, names.joints), targets)
-    if len(joints) != len(names.joints):
-        raise ValueError(
-            f"clip {clip.name!r} has {len(joints)} unnamed joints; the model has {len(names.joints)}"
-        )
-    return Places(np.arange(len(joints), dtype=np.int32), targets)
-
-
-def join(
-    entries: Sequence[Entry], places: Sequence[Places] | None, pool: _block.TextPool
-) -> dict[str, Array]:
-    """The sections CLIPS, CHANNELS, TIMES and VALUES that hold all `entries`, whatever block each came from.
-
-    places, one per entry, give every channel its joint or target; those that have none are left out.
-    """
-    offsets: dict[int, tuple[int, int]] = {}
-    times: list[Array] = []
-    values: list[Array] = []
-    records, channels, count = [], [], 0
-    for number, (name, block, index) in enumerate(entries):
-        if id(block) not in offsets:
-            offsets[id(block)] = (sum(map(len, times)), sum(map(len, values)))
-            times.append(_block.section(block, "TIMES"))
-            values.append(_block.section(block, "VALUES"))
-        clip = _block.section(block, "CLIPS")[index]
-        first = int(clip["first_channel"])
-        rows = _block.section(block, "CHANNELS")[first : first + int(clip["channel_count"])].copy()
-        if places is not None:
-            rows["joint"] = places[number].of(rows)
-            rows = rows[rows["joint"] >= 0]
-        _shift(rows, *offsets[id(block)])
-        records.append((pool.add(name), clip["duration"], clip["ticks_per_second"], count, len(rows)))
-        channels.append(rows)
-        count += len(rows)
-    return {
-        "CLIPS": np.array(records, _block.RECORDS["CLIPS"]),
-        "CHANNELS": np.concatenate([np.empty(0, _block.RECORDS["CHANNELS"]), *channels]),
-        "TIMES": np.concatenate([np.empty(0), *times]),
-        "VALUES": np.concatenate([np.empty(0, np.float32), *values]),
-    }
-
-
-def _shift(channels: Array, times: int, values: int) -> None:
-    channels["times"] += np.uint64(times)
-    for field in ("values", "in_tangents", "out_tangents"):
-        column = channels[field]
-        column[column != _block.NO_ARRAY] += np.uint64(values)
-
-
-def bind(clips: Sequence[Clip], names: Names) -> tuple[_core.Block, list[str]]:
-    """A block with `clips`, made for `names`; and the joints and targets of the clips that `names` lacks."""
-    places = [find_places(clip, names) for clip in clips]
-    missed: dict[str, None] = {}
-    for clip, place in zip(clips, places, strict=True):
-        records = clip._channel_records
-        for record in records[place.of(records) < 0]:
-            weights = record["path"] == _block.WEIGHT_PATH
-            missed[(clip._target_names if weights else clip._joint_names)[record["joint"]]] = None
-    pool = _block.TextPool()
-    sections = {
-        "INFO": _clip_info(len(names.joints), len(names.targets)),
-        "JOINT_NAMES": pool.names(names.joints),
-        "TARGETS": _target_names(names.targets, pool),
-    }
-    sections |= join([(clip.name, clip._block, clip._index) for clip in clips], places, pool)
-    sections["TEXT"] = pool.section()
-    return _block.pack(sections, 1), list(missed)

@@ -62,3 +62,13 @@ def unknown_name(what: str, name: object, names: Iterable[str]) -> KeyError:
     else:
         hint = f"there is no {what} at all"
     return KeyError(f"unknown {what} {name!r}: {hint}")
+
+
+def warn_of_losses(lost: Iterable[object], while_what: str) -> None:
+    """One SkinpyWarning for report entries of severity "lost", where there are any."""
+    import warnings
+
+    words = "; ".join(map(str, lost)).replace("lost: ", "")
+    if words:
+        # The caller of the public function: it called this one.
+        warnings.warn(f"lost while {while_what}: {words}", SkinpyWarning, stacklevel=3)

@@ -1,7 +1,5 @@
 """Models: skeleton, mesh, skin, clips and materials over one block, and the jobs that use them."""
 
-import os
-import warnings
 import weakref
 from collections.abc import Mapping, Sequence
 from functools import cached_property
@@ -12,11 +10,12 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _block, _core
+from ._binding import add_entries, join, merged_reports
 from ._files import replacing
 from ._types import Array, Floats, Loop, PathLike, Rotation
 from .assets import Material, Mesh, Report, Skeleton, Skin, Target, read_materials, read_targets
-from .clip import Clip, Clips, Entry, Names, bind, join
-from .errors import SkinpyWarning
+from .clip import Clip, Clips, Entry
+from .errors import warn_of_losses
 from .pose import Pose
 
 if TYPE_CHECKING:
@@ -85,8 +84,13 @@ class Model(_core.Model):
     @cached_property
     def report(self) -> Report:
         """What was repaired and what was lost on the way into this model."""
+        return Report.read(self._blocks)
+
+    @property
+    def _blocks(self) -> list[_core.Block]:
+        """The model's block and those of added clips, each once."""
         blocks = {id(block): block for block in (self._block, *(entry[1] for entry in self._clip_entries))}
-        return Report.read(list(blocks.values()))
+        return list(blocks.values())
 
     @property
     def up(self) -> str:
@@ -165,31 +169,38 @@ class Model(_core.Model):
     # ---- clips of elsewhere -----------------------------------------------------------------------
 
     def add_clips(
-        self, source: "Clip | Model | PathLike | Sequence[Clip | Model | PathLike]", *, replace: bool = False
+        self,
+        source: "Clip | Model | PathLike | Sequence[Clip | Model | PathLike]",
+        *,
+        names: Sequence[str] | None = None,
+        replace: bool = False,
     ) -> "Model":
         """A new model with more clips; it shares this one's memory.
 
-        source is a Clip, a Model, a path, or a list of them. Channels find their joints by exact name; those
-        without one are dropped, with a SkinpyWarning that names them. Where a name is taken, the source's
-        stem goes in front ("run|walk", for a path or a model "run.fbx"); with replace=True the old clip
-        goes.
+        source is a Clip, a Model, a path, or a list of them; names, the clips to take from it, by default
+        all. Channels find their joints and morph targets by exact name; what finds none is left out, reported
+        and warned of. Where a clip's name is taken, the stem of the source's path goes in front ("run|walk"),
+        or a number behind; with replace=True the old clip goes.
 
-        Raises ValueError where no joint of a clip is found, and what skinpy.load raises.
+        Raises KeyError for unknown names, ValueError where no joint of a clip is found, and what skinpy.load
+        raises.
         """
-        entries: list[Entry] = list(self._clip_entries)
-        names = Names(self.skeleton.names, tuple(target.name for target in self.targets))
-        for stem, clips in _clip_sources(source):
-            block, missed = bind(clips, names)
-            if missed and not _block.section(block, "CHANNELS").size:
-                raise ValueError(f"no joint of clip {clips[0].name!r} is in the model: {missed[0]!r}, ...")
-            if missed:
-                _warn_missed(missed)
-            for index, clip in enumerate(clips):
-                taken = {entry[0] for entry in entries}
-                if replace:
-                    entries = [entry for entry in entries if entry[0] != clip.name]
-                entries.append((clip.name if replace else _free_name(clip.name, stem, taken), block, index))
-        return Model(self._block, entries)
+        model = Model(self._block, add_entries(self, source, names, replace))
+        warn_of_losses(model.report.lost[len(self.report.lost) :], "adding clips")
+        return model
+
+    def as_rigid(self) -> "Model":
+        """A new model of rigid parts: every vertex follows one joint alone, with the same joints and clips.
+
+        A face follows the joint that most of its corners follow most; where all three differ, the one with
+        the largest weight. Vertices between two parts are there once for each, so that gaps open where the
+        joints bend; vertices without a face are left out. Positions and normals lie in the spaces of the
+        joints, as those of a file's rigid parts: a slot is a joint and the identity. Each submesh is cut
+        into one per joint, in the order of the joints; a morph target keeps its node.
+        """
+        from ._rigid import rigid_block
+
+        return Model(rigid_block(self))
 
     # ---- keeping ----------------------------------------------------------------------------------
 
@@ -204,6 +215,7 @@ class Model(_core.Model):
         sections = {name: _block.section(self._block, name) for name in self._block.sections}
         pool = _block.TextPool(sections["TEXT"].tobytes() if "TEXT" in sections else b"")
         sections |= join(self._clip_entries, None, pool)
+        sections["REPORT"] = merged_reports(self._blocks, pool)
         sections["TEXT"] = pool.section()
         return _block.pack(sections, int(_block.info(self._block)["influences"]))
 
@@ -283,6 +295,9 @@ class Model(_core.Model):
             names, parents, rest, positions, faces, joints, weights, inverse_bind, normals, uvs, targets
         )
         model = cls(block)
+        for clip in clips:
+            if not isinstance(clip, Clip):
+                raise TypeError(f"clips holds {clip!r}; expected Clips")
         return model.add_clips(list(clips)) if clips else model
 
 
@@ -297,40 +312,3 @@ def to_row_vectors(matrices: Array) -> Array:
 
 def _unpickle(data: bytes) -> Model:
     return Model(_core.Block(data))
-
-
-def _warn_missed(missed: list[str]) -> None:
-    words = ", ".join(map(repr, missed[:8])) + (f" and {len(missed) - 8} more" if len(missed) > 8 else "")
-    warnings.warn(
-        f"the model has no joint {words}: those channels were left out", SkinpyWarning, stacklevel=3
-    )
-
-
-def _clip_sources(source: Any) -> list[tuple[str, list[Clip]]]:
-    """(stem, clips) of each source; a plain clip has the stem ""."""
-    if isinstance(source, Clip):
-        return [("", [source])]
-    if isinstance(source, Model):
-        return [("", list(source.clips))] if len(source.clips) else []
-    if isinstance(source, (str, os.PathLike)):
-        from .loading import load
-
-        return [(Path(source).stem, clips)] if (clips := list(load(source).clips)) else []
-    if isinstance(source, Sequence):
-        return [pair for one in source for pair in _clip_sources(one)]
-    raise TypeError(
-        f"source is of type {type(source).__name__}; expected a Clip, a Model, a path or a list of them"
-    )
-
-
-def _free_name(name: str, stem: str, taken: set[str]) -> str:
-    """`name`, or the stem in front of it, or that with a number, whichever is not taken first."""
-    if name not in taken:
-        return name
-    wanted = f"{stem}|{name}" if stem else name
-    number = 1
-    free = wanted
-    while free in taken:
-        number += 1
-        free = f"{wanted}.{number}"
-    return free

@@ -106,6 +106,9 @@ def test_assets_are_read_only_views(model: skinpy.Model) -> None:
 def test_models_never_change(model: skinpy.Model) -> None:
     with pytest.raises(AttributeError, match="never change"):
         model.skeleton = None  # type: ignore[misc]
+    for part, name in ((model.mesh, "positions"), (model.skeleton, "parents"), (model.skin, "joints")):
+        with pytest.raises(AttributeError, match="never change"):
+            setattr(part, name, None)
     assert copy.copy(model) is model and copy.deepcopy(model) is model
 
 
@@ -203,6 +206,8 @@ def test_added_clips_find_joints_by_name() -> None:
     with pytest.warns(skinpy.SkinpyWarning, match="'x'"):
         more = chain("cba").add_clips(turning("axc"))
     joints = [channel.name for channel in more.clips[0].channels]
+    (entry,) = more.report
+    assert (entry.code, entry.severity, entry.count) == ("channels_dropped", "lost", 1)
     assert joints == ["a", "c"] and [c.joint for c in more.clips[0].channels] == [2, 0]
     with pytest.raises(ValueError, match="no joint"):
         chain().add_clips(turning("xyz"))
@@ -214,6 +219,35 @@ def test_clips_without_joint_names_go_by_number() -> None:
     assert [c.joint for c in chain().add_clips(clip).clips[0].channels] == [0, 1, 2]
     with pytest.raises(ValueError, match="3 unnamed joints"):
         chain("abcd").add_clips(clip)
+
+
+def test_added_clips_that_lose_shear_are_reported() -> None:
+    rest = np.tile(IDENTITY, (2, 1, 1))
+    rest[1, 0, 1] = 0.7
+    clip = turning("ab")
+    with pytest.warns(skinpy.SkinpyWarning, match="shear"):
+        model = skinpy.Model.from_arrays(
+            ["a", "b"],
+            [-1, 0],
+            rest,
+            positions=[[0, 0, 0]],
+            faces=[],
+            joints=[[0]],
+            weights=[[1]],
+            clips=[clip],
+        )
+    (entry,) = model.report
+    assert (entry.code, entry.count, entry.first) == ("shear_lost", 1, "'b'")
+    assert list(pickle.loads(pickle.dumps(model)).report) == [entry]
+
+
+def test_some_clips_of_a_source() -> None:
+    source = chain().add_clips([turning(), turning(name="other")])
+    assert chain().add_clips(source, names=["other"]).clips.names == ("other",)
+    with pytest.raises(KeyError, match="did you mean 'turn'"):
+        chain().add_clips(source, names=["trun"])
+    with pytest.raises(TypeError, match="names"):
+        chain().add_clips(source, names="turn")
 
 
 def test_names_that_are_taken(tmp_path: Path) -> None:
@@ -292,6 +326,38 @@ def test_clips_and_poses_pickle(model: skinpy.Model) -> None:
 def test_bad_options(options: dict[str, Any], error: type[Exception]) -> None:
     with pytest.raises(error, match=next(iter(options))):
         skinpy.load(b"x", **options)
+
+
+def test_what_is_no_path_and_no_bytes() -> None:
+    with pytest.raises(TypeError, match="path_or_bytes is of type int"):
+        skinpy.load(3)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "words"),
+    [
+        ({"name": 5}, TypeError, "name is 5"),
+        ({"joints": [0, 1]}, TypeError, "joints holds 0"),
+        ({"joints": "ab"}, TypeError, "joints is of type str"),
+        ({"translation": "x"}, TypeError, "translation has dtype"),
+        ({"translation": np.full((2, 2, 3), 1e300)}, ValueError, "translation holds"),
+        ({"translation": None}, ValueError, "none of"),
+        ({"fps": "x"}, ValueError, "fps is 'x'"),
+    ],
+)
+def test_clip_arguments_are_named(options: dict[str, Any], error: type[Exception], words: str) -> None:
+    given = {"name": "c", "fps": 1, "translation": np.zeros((2, 2, 3)), **options}
+    with pytest.raises(error, match=words):
+        skinpy.Clip.from_arrays(given.pop("name"), **given)
+
+
+def test_out_of_deform_is_two_arrays() -> None:
+    model = chain()
+    out = np.empty((3, 3), np.float32)
+    for pair, place in (((out, None), 1), ((None, out), 0)):
+        with pytest.raises(TypeError, match=rf"out\[{place}\] is None"):
+            model.deform(model.palette(), out=pair)  # type: ignore[arg-type]
+    assert model.deform(model.palette(), normals=False, out=(out, None))[0] is out
 
 
 def test_files_that_cannot_be_loaded(tmp_path: Path) -> None:

@@ -256,8 +256,8 @@ static int open_source(ext_state *state, ext_model *model, PyObject *object, PyO
   return 0;
 }
 
-/* `out` of deform: None, or a tuple (positions, normals or None). */
-static int split_out(PyObject *out, PyObject **positions, PyObject **normals) {
+/* `out` of deform: None, or a tuple of two arrays; where no normals are wanted the second may be None. */
+static int split_out(PyObject *out, int wants_normals, PyObject **positions, PyObject **normals) {
   *positions = *normals = NULL;
   if (!out || out == Py_None) return 1;
   if (!PyTuple_Check(out) || PyTuple_GET_SIZE(out) != 2) {
@@ -266,6 +266,10 @@ static int split_out(PyObject *out, PyObject **positions, PyObject **normals) {
   }
   *positions = PyTuple_GET_ITEM(out, 0);
   *normals = PyTuple_GET_ITEM(out, 1);
+  if (*positions == Py_None || (wants_normals && *normals == Py_None)) {
+    PyErr_Format(PyExc_TypeError, "out[%d] is None; expected a numpy.ndarray", *positions != Py_None);
+    return 0;
+  }
   return 1;
 }
 
@@ -278,7 +282,7 @@ static int open_results(PyObject *out, int normals, const palette_source *source
   memset(results, 0, 2 * sizeof *results);
   if (source->is_pose) memcpy(inputs, source->pose.arrays, sizeof source->pose.arrays);
   else inputs[0] = source->palette, inputs[1] = source->weights;
-  if (!split_out(out, &positions, &directions) ||
+  if (!split_out(out, normals, &positions, &directions) ||
       !ext_output(positions, "out[0]", &source->shape, tail, 2, inputs, EXT_POSE_ARRAYS, &results[0]))
     return 0;
   inputs[EXT_POSE_ARRAYS] = results[0];

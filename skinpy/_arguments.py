@@ -1,0 +1,50 @@
+"""The user's arguments as arrays, with errors that name the argument, what came and what is wanted."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ._types import Array
+
+
+def floats(
+    name: str, value: npt.ArrayLike, shape: tuple[int | str, ...], dtype: type[np.floating[Any]] = np.float32
+) -> Array:
+    """Finite, C-contiguous numbers of `shape`, where a str stands for any length."""
+    try:
+        given = np.asarray(value)
+    except ValueError:
+        raise ValueError(f"{name} is ragged; expected one shape {_words(shape)}") from None
+    if not (np.issubdtype(given.dtype, np.number) or given.dtype == bool) or given.dtype.kind == "c":
+        raise TypeError(f"{name} has dtype {given.dtype}; expected real numbers")
+    check_shape(name, given, shape)
+    with np.errstate(over="ignore"):  # what float32 cannot hold becomes infinite, and is refused below
+        array = np.ascontiguousarray(given, dtype)
+    if not np.isfinite(array).all():
+        raise ValueError(f"{name} holds a number that is not finite in {array.dtype}")
+    return array
+
+
+def check_shape(name: str, array: Array, shape: tuple[int | str, ...]) -> None:
+    """ValueError where `array` has not the shape."""
+    fits = array.ndim == len(shape) and all(
+        isinstance(wanted, str) or came == wanted for came, wanted in zip(array.shape, shape, strict=True)
+    )
+    if not fits:
+        raise ValueError(f"{name} has shape {array.shape}; expected {_words(shape)}")
+
+
+def _words(shape: tuple[int | str, ...]) -> str:
+    return f"({', '.join(map(str, shape))}{',' if len(shape) == 1 else ''})"
+
+
+def names_of(name: str, value: Sequence[str]) -> tuple[str, ...]:
+    """A tuple of str; a lone str is refused, as it would count by its letters."""
+    if isinstance(value, str) or not isinstance(value, Sequence):
+        raise TypeError(f"{name} is of type {type(value).__name__}; expected a sequence of str")
+    for one in value:
+        if not isinstance(one, str):
+            raise TypeError(f"{name} holds {one!r}; expected str")
+    return tuple(value)
