@@ -892,7 +892,7 @@ def test_texture_transform() -> None:
     primitive["attributes"]["TEXCOORD_1"] = file.accessor(np.ones((3, 2)))
     file.node(mesh=file.mesh(primitive))
     model = load(file)
-    moved, plain = (material.uv_transform for material in model.materials)
+    moved, plain = (np.asarray(material.uv_transform) for material in model.materials)
     assert np.allclose(moved @ [1, 0, 1], [0.5, 0.25 - 2, 1], atol=1e-6)
     assert np.allclose(moved @ [0, 1, 1], [0.5 + 3, 0.25, 1], atol=1e-6)
     assert np.array_equal(plain, np.eye(3)) and (model.mesh.uvs == 1).all()

@@ -1,0 +1,69 @@
+"""The importer under the address and the undefined behavior sanitizer, while its allocations fail one by one.
+
+tests/importer/memory.c says what is asked of it. Leaks inside Assimp are not looked for: only its C++ side
+would show them, and it has some.
+"""
+
+import os
+from pathlib import Path
+
+import builders
+import import_cases as cases
+import pytest
+from c_compiler import SOURCES, compiler, include_flags, run
+from conftest import FULL_RUN, ROOT, data_file
+
+import skinpy
+
+MODELS = ("RiggedFigure.glb", "interpolation_test.gltf", "box_nested_animation.dae", "huesitos.fbx")
+BROKEN = ("weights_negative.gltf", "times_inf.gltf", "normals_short.gltf", "skin_no_ibm.gltf")
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    program = tmp_path_factory.mktemp("importer") / "memory"
+    core = [SOURCES / f"core/sk_{name}.c" for name in ("base", "math", "block", "block_check")]
+    warnings = ["-Wall", "-Wextra", *(["-Werror"] if FULL_RUN else [])]
+    done = run(
+        compiler(),
+        *("-std=c11", "-O1", "-g", "-ffp-contract=off", *warnings),
+        *("-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-fno-omit-frame-pointer"),
+        *include_flags("cglm", "jsmn", "assimp"),
+        *sorted(SOURCES.glob("import/*.c")),
+        *core,
+        ROOT / "tests/importer/memory.c",
+        *("-o", program, "-ldl", "-lm"),
+    )
+    assert done.returncode == 0, done.stdout
+    return program
+
+
+def check(program: Path, monkeypatch: pytest.MonkeyPatch, step: int, *files: Path) -> None:
+    library = skinpy.build_info()["assimp"]
+    assert library
+    monkeypatch.setenv("ASAN_OPTIONS", "detect_leaks=0:" + os.environ.get("ASAN_OPTIONS", ""))
+    done = run(program, library, str(step), *files)
+    assert done.returncode == 0, done.stdout
+    assert done.stdout.count("allocations tried") == len(files)
+
+
+def test_small_models(program: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    files = {
+        "a.glb": builders.random_model(3).glb(),
+        "a.gltf": builders.awkward_names().gltf(),
+        "b.gltf": builders.sparse_accessors().gltf(),
+        "a.bvh": cases.bvh(),
+        "a.obj": cases.obj(),
+        "a.x": cases.x_file(skin=[("gone", (0, 1), cases.x_matrix()), ("arm", (2,), cases.x_matrix())]),
+        "a.dae": cases.dae(up="Z_UP", nodes='<node id="a" name="b"/>'),
+        "a.fbx": cases.fbx(layers=2),
+        "a.md2": cases.md2(),
+    }
+    for name, data in files.items():
+        (tmp_path / name).write_bytes(data)
+    check(program, monkeypatch, 1, *(tmp_path / name for name in files))
+
+
+def test_shared_models(program: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    models = [data_file("models", name) for name in MODELS]
+    check(program, monkeypatch, 1, *models, *(data_file("hostile", "semantic", name) for name in BROKEN))
