@@ -6,6 +6,7 @@ as here.
 """
 
 import json
+import math
 import struct
 import warnings
 import zlib
@@ -29,6 +30,7 @@ _VERTICES, _INDICES = 34962, 34963  # bufferView.target
 _MIME = {"png": "image/png", "jpg": "image/jpeg", "jpeg": "image/jpeg"}
 #: How far T * R * S may be from a joint's rest matrix, relative to it, before the matrix itself is written.
 _MATRIX_TOLERANCE = 1e-6
+_TEXTURE_TRANSFORM = "KHR_texture_transform"
 
 
 def model_glb(model: "Model") -> bytes:
@@ -111,6 +113,7 @@ class _Writer:
         self.meshes: list[dict[str, Any]] = []
         self.skins: list[dict[str, Any]] = []
         self.images: list[dict[str, Any]] = []
+        self.targets = _gltf_keys.targets_of_nodes(model)
 
     def document(self) -> tuple[dict[str, Any], bytes]:
         """The JSON document and the bytes of its buffer."""
@@ -118,7 +121,7 @@ class _Writer:
         roots = self._add_nodes({channel.joint for clip in self.model.clips for channel in clip.channels})
         for node, submeshes in _by_node(self.model.mesh.submeshes).items():
             self._add_mesh(node, submeshes)
-        parts = {
+        parts: dict[str, list[Any]] = {
             "nodes": self.nodes,
             "meshes": self.meshes,
             "skins": self.skins,
@@ -133,6 +136,8 @@ class _Writer:
             parts["samplers"] = [{"magFilter": 9729, "minFilter": 9987, "wrapS": 10497, "wrapT": 10497}]
         if self.buffer.data:
             parts["buffers"] = [{"byteLength": len(self.buffer.data)}]
+        if any("extensions" in surface for surface in _textures_of(parts["materials"])):
+            parts["extensionsUsed"] = [_TEXTURE_TRANSFORM]
         head: dict[str, Any] = {
             "asset": {"version": "2.0", "generator": f"skinpy {_core._build_info()['version']}"},
             "scene": 0,
@@ -191,7 +196,7 @@ class _Writer:
         primitives = [self._primitive(one, None if rigid else place) for one in submeshes]
         self.nodes[node]["mesh"] = len(self.meshes)
         entry = named(_mesh_name(submeshes)) | {"primitives": primitives}
-        targets = [target for target in self.model.targets if target.node == node]
+        targets = [self.model.targets[number] for number in self.targets.get(node, [])]
         if targets:
             for one, primitive in zip(submeshes, primitives, strict=True):
                 primitive["targets"] = [self._target(target, one.vertex_range) for target in targets]
@@ -273,7 +278,7 @@ class _Writer:
             "roughnessFactor": 0.8,
         }
         if material.texture is not None and (image := self._image(material.texture)) is not None:
-            surface["baseColorTexture"] = {"index": image}
+            surface["baseColorTexture"] = {"index": image} | _texture_transform(material)
         entry = named(material.name) | {"pbrMetallicRoughness": surface}
         if material.double_sided:
             entry["doubleSided"] = True
@@ -303,6 +308,27 @@ class _Writer:
         # "*0" is Assimp's way to say "the first image inside the file".
         self.images.append(entry | named("" if texture.name.startswith("*") else texture.name))
         return len(self.images) - 1
+
+
+def _texture_transform(material: Material) -> dict[str, Any]:
+    """KHR_texture_transform: scaled, then turned counter-clockwise in the picture, then moved."""
+    (a, b, u), (c, d, v) = np.asarray(material.uv_transform, np.float64)[:2].tolist()
+    if (a, b, u, c, d, v) == (1, 0, 0, 0, 1, 0):
+        return {}
+    turn, wide = math.atan2(-c, a), math.hypot(a, c)
+    high = math.sin(turn) * b + math.cos(turn) * d
+    if abs(a * b + c * d) > 1e-5 * wide * math.hypot(b, d):
+        warnings.warn(
+            f"material {material.name!r}: glTF knows no shear of textures, which is lost",
+            SkinpyWarning,
+            stacklevel=2,
+        )
+    entry = {"offset": numbers((u, v)), "rotation": numbers([turn])[0], "scale": numbers((wide, high))}
+    return {"extensions": {_TEXTURE_TRANSFORM: entry}}
+
+
+def _textures_of(materials: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [one["pbrMetallicRoughness"].get("baseColorTexture", {}) for one in materials]
 
 
 def _by_node(submeshes: Sequence[Submesh]) -> dict[int, list[Submesh]]:

@@ -70,12 +70,23 @@ def _lines(model: "Model", clip: "Clip") -> list[Line]:
         if channel.joint is not None:
             lines[channel.joint, channel.path] = _line(channel, channel.joint)
         elif channel.target is not None:
-            node = model.targets[channel.target].node
-            weights[channel.target] = _line(channel, node)
-    shown = {submesh.node for submesh in model.mesh.submeshes}
-    for node in sorted({line.node for line in weights.values()} & shown):
-        lines[node, "weights"] = _weights_of_node(model, node, weights)
+            weights[channel.target] = _line(channel, model.targets[channel.target].node)
+    for node, targets in targets_of_nodes(model).items():
+        if not weights.keys().isdisjoint(targets):
+            lines[node, "weights"] = _weights_of_node(model, node, targets, weights)
     return list(lines.values())
+
+
+def targets_of_nodes(model: "Model") -> dict[int, list[int]]:
+    """The morph targets of each node with a mesh: its own, and those that move a vertex of it."""
+    found: dict[int, list[int]] = {}
+    for submesh in model.mesh.submeshes:
+        for number, target in enumerate(model.targets):
+            span = np.searchsorted(target.vertices, (submesh.vertex_range.start, submesh.vertex_range.stop))
+            if target.node == submesh.node or span[0] < span[1]:
+                numbers = found.setdefault(submesh.node, [])
+                numbers += [] if number in numbers else [number]
+    return {node: sorted(numbers) for node, numbers in found.items()}
 
 
 def _line(channel: "Channel", node: int) -> Line:
@@ -183,14 +194,13 @@ def _slerp(a: Array, b: Array, u: float) -> Array:
 # ---- weights --------------------------------------------------------------------------------------------
 
 
-def _weights_of_node(model: "Model", node: int, weights: dict[int, Line]) -> Line:
+def _weights_of_node(model: "Model", node: int, targets: list[int], weights: dict[int, Line]) -> Line:
     """All targets of a node in one line, at the key times of any of them, by the richest interpolation."""
     lines = []
-    for number, target in enumerate(model.targets):
-        if target.node == node:
-            rest = np.array([[target.default_weight]])
-            constant = Line(node, "weights", "step", np.zeros(1), rest, 0 * rest, 0 * rest)
-            lines.append(weights.get(number, constant))
+    for number in targets:
+        rest = np.array([[model.targets[number].default_weight]])
+        constant = Line(node, "weights", "step", np.zeros(1), rest, 0 * rest, 0 * rest)
+        lines.append(weights.get(number, constant))
     kinds = {line.interpolation for line in lines if len(line.times) > 1}
     kind = "cubic" if "cubic" in kinds else "linear" if "linear" in kinds else "step"
     alike = [_as(line, kind) for line in lines]
