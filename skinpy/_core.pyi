@@ -1,7 +1,7 @@
 """Typed stub of the C extension; checked by mypy.stubtest."""
 
 import sys
-from typing import Any, Final, Self, TypeAlias, final
+from typing import Any, Final, Literal, Self, TypeAlias, final, overload
 
 import numpy.typing as npt
 from typing_extensions import Buffer, disjoint_base
@@ -140,11 +140,30 @@ class Model:
         rotation: Rotation = "slerp",
         root: npt.ArrayLike | None = None,
     ) -> Floats: ...
+    @overload
     def deform(
         self,
         pose_or_palette: Pose | npt.ArrayLike,
         *,
         morph_weights: npt.ArrayLike | None = None,
-        normals: bool = True,
+        normals: Literal[True] = True,
+        out: tuple[Array, Array] | None = None,
+    ) -> tuple[Floats, Floats]: ...
+    @overload
+    def deform(
+        self,
+        pose_or_palette: Pose | npt.ArrayLike,
+        *,
+        morph_weights: npt.ArrayLike | None = None,
+        normals: Literal[False],
+        out: tuple[Array, Array | None] | None = None,
+    ) -> tuple[Floats, None]: ...
+    @overload
+    def deform(
+        self,
+        pose_or_palette: Pose | npt.ArrayLike,
+        *,
+        morph_weights: npt.ArrayLike | None = None,
+        normals: bool,
         out: tuple[Array, Array | None] | None = None,
     ) -> tuple[Floats, Floats | None]: ...

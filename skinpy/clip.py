@@ -177,6 +177,15 @@ class Clip(_core.Clip):
         """Bytes of the form that is fast to sample; 0 while there is none."""
         return 0
 
+    def __eq__(self, other: object) -> bool:
+        """Whether both are the same clip of the same block, bound to the same model."""
+        if not isinstance(other, Clip):
+            return NotImplemented
+        return self._block is other._block and self._index == other._index and self._model is other._model
+
+    def __hash__(self) -> int:
+        return hash((id(self._block), self._index))
+
     def __reduce__(self) -> tuple[Any, ...]:
         if self._model is None:
             return _unpickle_free, (bytes(_block.memory(self._block)), self._index, self._name)
@@ -240,7 +249,7 @@ class Clips(Sequence[Clip]):
     def __contains__(self, item: object) -> bool:
         if isinstance(item, str):
             return item in self.names
-        return isinstance(item, Clip) and any(clip is item for clip in self)
+        return isinstance(item, Clip) and any(clip == item for clip in self)
 
     def __repr__(self) -> str:
         return "<Clips: " + (", ".join(map(repr, self.names)) or "none") + ">"

@@ -159,6 +159,8 @@ def test_clips_are_a_sequence_with_names(model: skinpy.Model) -> None:
     assert model.clips["run"] is model.clips[1] is model.clips[-2]
     assert model.clips[1:] == (model.clips[1], model.clips[2])
     assert model.clips["run"].model is model
+    assert model.clips["run"] == model.clips[1] != model.clips[0]
+    assert hash(model.clips["run"]) == hash(model.clips[1]) and model.clips["run"] != "run"
     with pytest.raises(IndexError):
         model.clips[3]
     with pytest.raises(KeyError, match="did you mean 'walk'"):
