@@ -258,6 +258,23 @@ def fbx_property(name: str, kind: str, *values: float) -> str:
     return f'\t\t\tP: "{name}", "{kind}", "", "A",{",".join(f"{value:.9g}" for value in values)}\n'
 
 
+# ---- LightWave scenes ----------------------------------------------------------------------------------
+
+
+def lws(keys: Sequence[tuple[float, float]] = ((0, 0), (1, 2)), last_frame: int = 100) -> bytes:
+    """A null whose x has keys; the scene's range is frame 0 to `last_frame` at 25 frames per second."""
+
+    def envelope(number: int, pairs: Sequence[tuple[float, float]]) -> str:
+        rows = "".join(f"  Key {value} {time} 3 0 0 0 0 0 0\n" for time, value in pairs)
+        return f"Channel {number}\n{{ Envelope\n  {len(pairs)}\n{rows}  Behaviors 1 1\n}}\n"
+
+    others = "".join(envelope(i, [(0, int(i > 5))]) for i in range(1, 9))
+    return (
+        f"LWSC\n5\n\nFirstFrame 0\nLastFrame {last_frame}\nFrameStep 1\nFramesPerSecond 25\n\n"
+        f"AddNullObject 10000000 thing\nObjectMotion\nNumChannels 9\n{envelope(0, keys)}{others}"
+    ).encode()
+
+
 # ---- MD5 and MD2 ---------------------------------------------------------------------------------------
 
 MD5_MESH = b"""MD5Version 10
