@@ -9,7 +9,6 @@ import struct
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -40,9 +39,7 @@ def load_series(paths: Sequence[PathLike]) -> Stored:
     files = [Path(path) for path in paths]
     if not files:
         raise ValueError("paths is empty; expected at least one file")
-    stored = _collect(files[0], [str(path) for path in files], lambda number: _still(files[number]))
-    _check_polygons(files, stored[0])
-    return _joined(*stored)
+    return _joined(*_collect([str(path) for path in files], lambda number: _still(files[number])))
 
 
 def series_of(path: Path) -> list[Path]:
@@ -67,7 +64,7 @@ def series_of(path: Path) -> list[Path]:
 def _load_md2(path: Path) -> Stored:
     count = _md2_frames(path)
     names = [f"{path}, frame {number}" for number in range(count)]
-    return _joined(*_collect(path, names, lambda number: _still(path, number)))
+    return _joined(*_collect(names, lambda number: _still(path, number)))
 
 
 def _md2_frames(path: Path) -> int:
@@ -86,21 +83,20 @@ def _md2_frames(path: Path) -> int:
 
 def _still(path: Path, frame: int | None = None) -> Model:
     """The mesh of a file, or of one of its frames, with a vertex for each face corner."""
-    options: dict[str, Any] = {} if frame is None else {"frame": frame}
-    return load(path, join_vertices=False, **options)
+    return load(path, join_vertices=False, frame=frame)
 
 
-def _collect(first: Path, names: Sequence[str], still: Callable[[int], Model]) -> Stored:
+def _collect(names: Sequence[str], still: Callable[[int], Model]) -> Stored:
     """All frames of `still`; what they lose is told once, for the first."""
     model = still(0)
     if not len(model.mesh.positions):
-        raise LoadError(f"{first}: the file has no mesh")
+        raise LoadError(f"{names[0]}: there is no mesh")
     frames = np.empty((len(names), len(model.mesh.positions), 3), np.float32)
     normals = np.empty_like(frames)
     for number, one in enumerate(_all(model, len(names), still)):
         what = _difference(model, one)
         if what:
-            raise LoadError(f"{names[number]}: {what} than {names[0]}; frames need the same faces")
+            raise LoadError(f"{names[number]} has {what}; expected the faces of {names[0]}")
         one.deform(one.palette(affine=True), out=(frames[number], normals[number]))
     return frames, normals, model
 
@@ -115,49 +111,22 @@ def _all(model: Model, count: int, still: Callable[[int], Model]) -> Iterator[Mo
 
 
 def _difference(a: Model, b: Model) -> str:
-    """What keeps `b` from being a frame of `a`'s mesh; "" where nothing does."""
+    """What keeps `b` from being a frame of `a`'s mesh; "" where nothing does.
+
+    Faces are not compared: a polygon that turns concave is cut into other triangles, with the same corners.
+    """
     if len(a.mesh.positions) != len(b.mesh.positions):
-        return f"the mesh has {len(b.mesh.faces)} triangles instead of {len(a.mesh.faces)}, other faces"
-    if not np.array_equal(a.mesh.faces, b.mesh.faces):
-        return "the mesh has other faces"
-    if [part.face_range for part in a.mesh.submeshes] != [part.face_range for part in b.mesh.submeshes]:
-        return "the mesh has other parts"
+        return f"{len(b.mesh.positions)} face corners instead of {len(a.mesh.positions)}"
+    if [part.vertex_range for part in a.mesh.submeshes] != [part.vertex_range for part in b.mesh.submeshes]:
+        return "other parts"
     first, second = a.mesh.uvs, b.mesh.uvs
     if (first is None) != (second is None) or (
         first is not None and second is not None and not np.array_equal(first, second)
     ):
-        return "the mesh has other texture coordinates"
+        return "other texture coordinates"
     return ""
 
 
 def _joined(frames: Floats, normals: Floats, model: Model) -> Stored:
     block, first = join_corners(model._block, frames, normals)
     return frames[:, first], normals[:, first], Model(block)
-
-
-# ---- polygons -------------------------------------------------------------------------------------
-
-
-def _check_polygons(files: Sequence[Path], frames: Floats) -> None:
-    """Refuses series whose polygons were cut into other triangles in some frames than in the first.
-
-    The importer cuts polygons along other diagonals where they turn concave. Corners of one vertex lie
-    together in the first frame, and no longer do in a frame that was cut otherwise.
-    """
-    if not _has_polygons(files[0]):
-        return
-    _, first, place = np.unique(frames[0], axis=0, return_index=True, return_inverse=True)
-    partner = first[place.reshape(-1)]
-    for number, frame in enumerate(frames):
-        if not np.array_equal(frame, frame[partner]):
-            raise LoadError(
-                f"{files[number]}: its polygons fall into other triangles than those of {files[0]}; "
-                "write the series with triangles"
-            )
-
-
-def _has_polygons(path: Path) -> bool:
-    """Whether an .obj has faces of more than three corners."""
-    if path.suffix.lower() != ".obj":
-        return False
-    return re.search(rb"^[ \t]*f(?:[ \t]+\S+){4}", path.read_bytes(), re.MULTILINE) is not None
