@@ -152,7 +152,7 @@ def _slots(joints: Array) -> tuple[Array, Array]:
     rank = np.empty(len(used), np.int64)
     rank[order] = np.arange(len(used))
     if len(used) > _core.MAX_SLOTS:
-        raise ValueError(f"joints needs {len(used)} palette slots; at most {_core.MAX_SLOTS} are allowed")
+        raise LoadError(f"joints needs {len(used)} palette slots; at most {_core.MAX_SLOTS} are allowed")
     return used[order].astype(np.int32), rank[inverse].reshape(joints.shape).astype(np.uint16)
 
 

@@ -65,7 +65,7 @@ def load(
             raise TypeError(f"path_or_bytes is of type {kind}; expected a path or bytes") from None
         block = _load_bytes(data, request)
     model = Model(block)
-    if _block.section(block, "REPORT")["severity"].any():
+    if "REPORT" in block.sections:
         warn_of_losses(model.report.lost, "loading")
     return model
 
@@ -144,21 +144,29 @@ class _Request:
 
 def _load_path(path: str, request: _Request, mapped: bool) -> _core.Block:
     try:
+        if _first_bytes(path) != _block.MAGIC:
+            return request.run(path, None)
         with open(path, "rb") as file:
-            if file.read(len(_block.MAGIC)) != _block.MAGIC:
-                return request.run(path, None)
-            file.seek(0)
-            if mapped:
-                from mmap import ACCESS_READ, mmap
+            if not mapped:
+                return _core.Block(file.read())
+            from mmap import ACCESS_READ, mmap
 
-                return _core.Block(mmap(file.fileno(), 0, access=ACCESS_READ), copy=False)
-            return _core.Block(file.read())
+            return _core.Block(mmap(file.fileno(), 0, access=ACCESS_READ), copy=False)
     except FileNotFoundError:
         raise
     except OSError as error:
         raise LoadError(f"{path}: {error.strerror or error}") from error
     except LoadError as error:
         raise error if path in str(error) else LoadError(f"{path}: {error}") from None
+
+
+def _first_bytes(path: str) -> bytes:
+    """As many bytes as a .skn needs to be known; a file object's buffer would cost more than the rest."""
+    handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    try:
+        return os.read(handle, len(_block.MAGIC))
+    finally:
+        os.close(handle)
 
 
 def _load_bytes(view: memoryview, request: _Request) -> _core.Block:

@@ -37,11 +37,8 @@ class Model(_core.Model):
 
     def __new__(cls, block: _core.Block, clips: Sequence[Entry] | None = None) -> "Model":
         if clips is None:
-            names = _block.texts(block, _block.section(block, "CLIPS")["name"])
-            clips = [(name, block, index) for index, name in enumerate(names)]
-        self = super().__new__(cls, block, tuple(clips))
-        self.__dict__["_cache"] = weakref.WeakValueDictionary()
-        return self
+            clips = [(name, block, index) for index, name in enumerate(block.clip_names)]
+        return super().__new__(cls, block, tuple(clips))
 
     def __init__(self, *_: Any, **__: Any) -> None:
         """See __new__; skinpy.load and Model.from_arrays make models."""
@@ -69,7 +66,12 @@ class Model(_core.Model):
     @property
     def clips(self) -> Clips:
         """The animation clips, by number or name."""
-        return Clips(self, self.__dict__["_cache"])
+        return Clips(self, self._cache)
+
+    @cached_property
+    def _cache(self) -> "weakref.WeakValueDictionary[int, Clip]":
+        """Clips that somebody holds: the same one comes each time, and there is no circle with the model."""
+        return weakref.WeakValueDictionary()
 
     @cached_property
     def materials(self) -> tuple[Material, ...]:

@@ -146,6 +146,25 @@ static PyObject *block_sections(PyObject *object, void *unused) {
   return sections;
 }
 
+static PyObject *block_clip_names(PyObject *object, void *unused) {
+  const sk_model *model = &((ext_block *)object)->model;
+  const sk_clip_record *clips = model->block.sections[SK_SECTION_CLIPS].data;
+  const char *text = model->block.sections[SK_SECTION_TEXT].data;
+  PyObject *names = PyTuple_New((Py_ssize_t)model->clip_count);
+  uint32_t i;
+  (void)unused;
+  for (i = 0; names && i < model->clip_count; i++) {
+    const char *name = clips[i].name.length ? text + clips[i].name.offset : "";
+    PyObject *decoded = PyUnicode_DecodeUTF8(name, (Py_ssize_t)clips[i].name.length, "surrogateescape");
+    if (!decoded) {
+      Py_CLEAR(names);
+      break;
+    }
+    PyTuple_SET_ITEM(names, i, decoded);
+  }
+  return names;
+}
+
 static PyObject *block_nbytes(PyObject *object, void *unused) {
   (void)unused;
   return PyLong_FromSize_t(((ext_block *)object)->model.block.size);
@@ -169,6 +188,7 @@ static void block_dealloc(PyObject *object) {
 
 static PyGetSetDef block_getset[] = {
     {"sections", block_sections, NULL, "dict: name of a section -> (offset, rows, bytes of a row).", NULL},
+    {"clip_names", block_clip_names, NULL, "tuple of str: names of the clips, in order.", NULL},
     {"nbytes", block_nbytes, NULL, "Bytes of the block.", NULL},
     {NULL, NULL, NULL, NULL, NULL}};
 
