@@ -36,7 +36,7 @@ class PaletteTransport(Protocol):
         """Send the frame's palette, (S, 3, 4) float32 and C-contiguous."""
 
     def bind(self, program: moderngl.Program) -> None:
-        """Make `program` read this palette."""
+        """Make `program` read this palette, if it does read one."""
 
 
 class UniformPalette:
@@ -66,9 +66,9 @@ class UniformPalette:
         self._uploads.refill(self._buffer, palette)
 
     def bind(self, program: moderngl.Program) -> None:
-        block = program["Palette"]
-        assert isinstance(block, moderngl.UniformBlock)
-        block.binding = _UNIFORM_BINDING
+        block = program.get("Palette", None)
+        if isinstance(block, moderngl.UniformBlock):
+            block.binding = _UNIFORM_BINDING
         self._buffer.bind_to_uniform_block(_UNIFORM_BINDING)
 
 
@@ -92,7 +92,8 @@ class TexturePalette:
         self._uploads.fill(self._texture, self._staging)
 
     def bind(self, program: moderngl.Program) -> None:
-        program["palette_texture"] = _TEXTURE_UNIT
+        if program.get("palette_texture", None) is not None:
+            program["palette_texture"] = _TEXTURE_UNIT
         self._texture.use(_TEXTURE_UNIT)
 
 

@@ -99,6 +99,8 @@ class Renderer:
         self._size = _check_size(size)
         self._background = (0.0,) * 4 if background is None else parse_color("background", background)
         self._up = up_vector(model.up)
+        if floor is not None and not isinstance(floor, Floor):
+            raise TypeError(f"floor is {type(floor).__name__}; expected a Floor, or None")
         self._uv = named_animations(uv, model)
         self._ground = None if floor is None else Ground(self._poser, floor)
         held = _hold(model, self._size, _check_samples(samples), transport, floor, _keep)

@@ -75,7 +75,9 @@ class MeshScene:
         """The mesh as the inputs of a program."""
         used = set(program)
         layout, names = self._geometry.layout(used)
-        content = [(self._vertices, layout, *names), *(a for a in shape.attributes if a[2] in used)]
+        content: list[Any] = [attribute for attribute in shape.attributes if attribute[2] in used]
+        if names:  # the positions of stored frames need none
+            content.append((self._vertices, layout, *names))
         return self._context.vertex_array(program, content, self._faces if indexed else None)
 
     @property
