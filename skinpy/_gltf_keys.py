@@ -220,7 +220,8 @@ def _as(line: Line, kind: str) -> Line:
         times = np.concatenate([line.times, np.maximum(before, line.times[:-1])])
         values = np.concatenate([line.values, line.values[:-1]])
         times, first = np.unique(times, return_index=True)
-        line = replace(line, interpolation="linear", times=times, values=values[first])
+        values = values[first]
+        line = Line(line.node, line.path, "linear", times, values, 0 * values, 0 * values)
     if kind == "linear":
         return line
     slope = np.diff(line.values, axis=0) / np.diff(line.times)[:, None]
