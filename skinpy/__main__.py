@@ -86,6 +86,7 @@ def _add_picture_options(parser: argparse.ArgumentParser, output: str | None) ->
     )
     parser.add_argument("--size", type=_size, default=(640, 480), metavar="WxH", help="pixels (640x480)")
     parser.add_argument("--background", help="a color such as '#ffffff' (transparent)")
+    parser.add_argument("--floor", action="store_true", help="put a floor under it that moves with its steps")
 
 
 # ---- info --------------------------------------------------------------------------------------------
@@ -194,10 +195,17 @@ def _run_demo(options: argparse.Namespace) -> None:
     print(f"drew the bundled character to {options.output}")
 
 
+def _floor() -> Any:
+    from .render import Floor
+
+    return Floor()
+
+
 def _draw(model: Model, clip: str | int | None, options: argparse.Namespace) -> None:
     from .output import save_picture
 
-    picture = model.render(clip, options.time, options.size, background=options.background)
+    floor = _floor() if options.floor else None
+    picture = model.render(clip, options.time, options.size, background=options.background, floor=floor)
     save_picture(options.output, picture)
 
 

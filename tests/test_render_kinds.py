@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import skinpy
+from skinpy.__main__ import main
 from skinpy.errors import GraphicsError
 from skinpy.kinds import UVAnimation, VertexAnimation, bake_vertices
 
@@ -722,3 +723,15 @@ def test_a_floor_leaves_nothing_on_the_gpu() -> None:
         draw_once()
     gc.collect()
     assert living_objects() == before
+
+
+def test_the_command_line_draws_a_floor(tmp_path: Any) -> None:
+    image = pytest.importorskip("PIL.Image")
+    pictures = []
+    for options in ([], ["--floor"]):
+        path = tmp_path / f"walk{len(options)}.png"
+        assert main(["demo", "-o", str(path), "--size", "64x48", *options]) == 0
+        with image.open(path) as picture:
+            pictures.append(np.asarray(picture))
+    assert (pictures[0][47, :, 3] == 0).all()
+    assert (pictures[1][47, :, 3] > 0).all()
