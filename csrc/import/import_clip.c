@@ -35,16 +35,16 @@ static void value_of(const import_track *t, uint32_t i, float out[4]) {
   }
 }
 
-static double length_of(const float q[4]) {
-  return sqrt((double)q[0] * q[0] + (double)q[1] * q[1] + (double)q[2] * q[2] + (double)q[3] * q[3]);
+static double square_of(const float q[4]) {
+  return (double)q[0] * q[0] + (double)q[1] * q[1] + (double)q[2] * q[2] + (double)q[3] * q[3];
 }
 
 static bool value_is_usable(const import_track *t, uint32_t i) {
   float value[4] = {0};
-  double length;
+  double square;
   value_of(t, i, value);
-  length = length_of(value);
-  return isfinite(length) && (t->path != SK_PATH_ROTATION || length > 1e-12);
+  square = square_of(value);
+  return isfinite(square) && (t->path != SK_PATH_ROTATION || square > 1e-24);
 }
 
 /* Counts a case for the report: a clip, a joint and what is said of it. */
@@ -123,9 +123,10 @@ static sk_status put_times(import_clip *clip, uint64_t *first) {
 }
 
 static void normalize(import_clip *clip, const import_track *t, float q[4]) {
-  double length = length_of(q);
+  double square = square_of(q), length;
   int i;
-  if (fabs(length - 1.0) <= UNIT_TOLERANCE) return;
+  if (fabs(square - 1.0) <= 2.0 * UNIT_TOLERANCE) return;
+  length = sqrt(square);
   for (i = 0; i < 4; i++) q[i] = (float)(q[i] / length);
   if (fabs(length - 1.0) > REPORT_TOLERANCE)
     note(clip, t, NOTE_rotations_normalized, "a key of length", length);

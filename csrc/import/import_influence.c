@@ -173,13 +173,16 @@ static void write_weights(import_model *m, size_t vertex, const influence *list,
   float *weights = m->weights + vertex * influences, rest = 1.0f;
   double sum = 0.0;
   for (i = 0; i < count; i++) sum += list[i].weight;
-  for (i = 0; i < influences; i++) {
-    slots[i] = (uint16_t)list[i < count ? i : 0].slot;
-    weights[i] = i < count ? (float)(list[i].weight / sum) : 0.0f;
-    if (i + 1 == count) weights[i] = rest;
+  for (i = 0; i < count; i++) {
+    slots[i] = (uint16_t)list[i].slot;
+    weights[i] = i + 1 == count ? rest : (float)(list[i].weight / sum);
     if (weights[i] < 0.0f) weights[i] = 0.0f;
     if (i && weights[i] > weights[i - 1]) weights[i] = weights[i - 1];
     rest -= weights[i];
+  }
+  for (; i < influences; i++) {
+    slots[i] = slots[0]; /* a slot that exists, and is at hand */
+    weights[i] = 0.0f;
   }
 }
 
@@ -198,6 +201,10 @@ static sk_status finish_vertex(skinning *s, uint32_t vertex, influence *list, ui
   influence own = {0, 1.0f};
   double sum = 0.0;
   sk_status status = SK_OK;
+  if (count == 1 && list[0].weight == 1.0f) { /* half of all vertices, and nothing to do */
+    write_weights(&job->model, (size_t)s->part->first_vertex + vertex, list, 1);
+    return SK_OK;
+  }
   count = merge(s, list, count, vertex);
   for (i = 0; i < count; i++) sum += list[i].weight;
   if (!count || import_is_bad((float)sum)) {
