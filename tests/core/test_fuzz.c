@@ -13,22 +13,29 @@ static void *heap(size_t floats) {
   return memory;
 }
 
-/* Palette and points of the model at one time of one clip (NULL: at rest). */
+/* Morph weights, palette and points of the model at one time of one clip (NULL: at rest). */
 static void run_jobs(const sk_model *model, const sk_clip *clip, double time, sk_loop loop) {
-  sk_sampling sampling = {&model->skeleton, clip, loop, SK_SLERP};
-  sk_palette_job palette = {&model->skeleton, &model->skin, 1, &sampling, &time, {NULL, NULL, NULL}, NULL, 0,
-                            true, SK_PALETTE, true, NULL, NULL};
-  size_t vertices = model->mesh.vertex_count;
-  sk_deform_job deform = {&model->mesh, (size_t)model->skin.slot_count, 1, NULL, 12, NULL, NULL};
+  size_t joints = (size_t)model->skeleton.joint_count, vertices = model->mesh.vertex_count;
+  sk_sampling sampling = {&model->skeleton, clip, loop, SK_SLERP, &model->morph};
+  sk_pose pose = {heap(joints * 3), heap(joints * 4), heap(joints * 3), heap((size_t)model->morph.target_count)};
+  sk_palette_job palette = {.skeleton = &model->skeleton, .skin = &model->skin, .count = 1, .poses = pose,
+                            .inverse_root = true, .result = SK_PALETTE, .affine = true};
+  sk_deform_job deform = {.mesh = &model->mesh, .slot_count = (size_t)model->skin.slot_count, .count = 1,
+                          .matrix_floats = 12, .positions = heap(vertices * 3), .normals = heap(vertices * 3),
+                          .morph = &model->morph, .weights = pose.weights};
+  sk_sample_run(&(sk_sample_job){sampling, &time, 1, pose});
   palette.scratch = malloc(sk_palette_scratch(model->skeleton.joint_count));
-  palette.out = heap(sk_palette_floats(&palette));
+  deform.palettes = palette.out = heap(sk_palette_floats(&palette));
   sk_palette_run(&palette);
-  deform.palettes = palette.out;
-  deform.positions = heap(vertices * 3);
-  deform.normals = heap(vertices * 3);
+  deform.scratch = malloc(sk_deform_scratch(&model->mesh) + 1);
   sk_deform_run(&deform);
+  free(pose.translation);
+  free(pose.rotation);
+  free(pose.scale);
+  free(pose.weights);
   free(palette.scratch);
   free(palette.out);
+  free(deform.scratch);
   free(deform.positions);
   free(deform.normals);
 }

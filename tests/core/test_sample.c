@@ -15,14 +15,19 @@ typedef struct stage {
   float translation[JOINTS * 3], rotation[JOINTS * 4], scale[JOINTS * 3];
 } stage;
 
-static void stage_open(stage *s) {
+/* Opens what stands in `written`. */
+static void stage_show(stage *s) {
   sk_error error;
   size_t size;
-  small_model_set(&s->written);
   s->block = small_model_write(&s->written, &size, &error);
   CHECK(s->block);
   CHECK_EQUAL(sk_model_open(s->block, size, &s->model, &error), SK_OK);
   sk_clip_open(&s->model.block, 0, &s->clip);
+}
+
+static void stage_open(stage *s) {
+  small_model_set(&s->written);
+  stage_show(s);
 }
 
 static void stage_sample(stage *s, double time, sk_rotation rotation) {
@@ -157,6 +162,30 @@ static void a_batch_is_its_single_poses(void) {
   sk_free(s.block);
 }
 
+/* Channel 0 now moves target 1 by step keys 1, 2, 3; target 0 keeps the file's weight. */
+static void weights_follow_their_channel_or_the_file(void) {
+  static const double times[] = {0, 0.7, 5};
+  stage s;
+  sk_sample_job job;
+  float t[3 * JOINTS * 3], r[3 * JOINTS * 4], c[3 * JOINTS * 3], weights[3 * TARGETS];
+  int n;
+  small_model_set(&s.written);
+  s.written.channels[0].path = SK_PATH_WEIGHT;
+  s.written.channels[0].joint = 1;
+  stage_show(&s);
+  job = (sk_sample_job){{&s.model.skeleton, &s.clip, SK_LOOP_CLAMP, SK_SLERP, &s.model.morph},
+                        times, 3, {t, r, c, weights}};
+  sk_sample_run(&job);
+  for (n = 0; n < 3; n++) {
+    CHECK_NEAR(weights[TARGETS * n], s.written.targets[0].default_weight, 0);
+    CHECK_NEAR(weights[TARGETS * n + 1], n + 1, 0);
+    CHECK_FLOATS(t + n * JOINTS * 3, s.written.translation, 3, 0);
+  }
+  job.poses.weights = NULL; /* not wanted */
+  sk_sample_run(&job);
+  sk_free(s.block);
+}
+
 static void a_time_that_is_not_finite_is_named(void) {
   static const double bad[][3] = {{0, 1, NAN}, {0, 1, INFINITY}, {0, 1, -INFINITY}}, good[] = {0, -1e300};
   sk_error error;
@@ -179,6 +208,7 @@ const check_test sample_tests[] = {
     TEST(cubic_keys_use_their_tangents_per_second),
     TEST(cubic_rotations_come_out_normalized),
     TEST(a_batch_is_its_single_poses),
+    TEST(weights_follow_their_channel_or_the_file),
     TEST(a_time_that_is_not_finite_is_named),
     {NULL, NULL},
 };
