@@ -69,7 +69,7 @@ def melt() -> Picture:
 
 
 def crust() -> Picture:
-    """Dark plates; the melt shows through the cracks between them, which are where waves are near their middle."""
+    """Dark plates; the melt shows through the cracks, which are where waves are near their middle."""
     cracks = np.abs(noise(9, roughness=2.1) - 0.5) * 2
     shade = 0.6 + 0.4 * noise(12, roughness=1.3)
     image = ramp(
