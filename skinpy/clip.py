@@ -4,12 +4,13 @@ import weakref
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy.typing as npt
 
 from . import _block, _core
-from ._types import Array, Floats
+from ._types import Array, Floats, Loop
+from .pose import Pose
 
 if TYPE_CHECKING:
     from .model import Model
@@ -112,6 +113,35 @@ class Clip(_core.Clip):
     def ticks_per_second(self) -> float:
         """The unit of time that the file had, for those who need it; all times here are seconds."""
         return float(self._record["ticks_per_second"])
+
+    @property
+    def kind(self) -> Literal["rigid", "skinned"]:
+        """ "rigid" where every vertex of the model hangs on one joint as a rigid part, else "skinned"."""
+        return "rigid" if self._model is not None and self._model._is_rigid else "skinned"
+
+    def sample(self, time: npt.ArrayLike, out: Pose | None = None, *, loop: Loop = "wrap") -> Pose:
+        """The pose at `time` (...) seconds: what `model.pose(clip, time)` gives.
+
+        out is a Pose of the same model and leading axes that is filled and given back. Raises ValueError for
+        a clip that is bound to no model, and what model.pose raises.
+        """
+        if self._model is None:
+            raise ValueError(
+                f"clip {self.name!r} is bound to no model; model.add_clips(clip) gives one that has it"
+            )
+        pose = self._model.pose(self, time, loop=loop)
+        if out is None:
+            return pose
+        if not isinstance(out, Pose):
+            raise TypeError(f"out is of type {type(out).__name__}; expected a Pose")
+        if out._block is not pose._block or out.translation.shape != pose.translation.shape:
+            raise ValueError(
+                f"out has translations of shape {out.translation.shape}; expected {pose.translation.shape} "
+                "of this clip's model"
+            )
+        out.translation, out.rotation, out.scale = pose.translation, pose.rotation, pose.scale
+        out.morph_weights = pose.morph_weights
+        return out
 
     @property
     def events(self) -> tuple[()]:

@@ -20,6 +20,7 @@ from .pose import Pose
 
 if TYPE_CHECKING:
     from ._from_arrays import Differences
+    from .kinds import VertexAnimation
     from .render import Camera
 
 __all__ = ["Model", "to_row_vectors"]
@@ -148,6 +149,19 @@ class Model(_core.Model):
         if not len(self.mesh.positions):
             return self.joint_positions(clip, times, loop="clamp")
         return self.deform(self.palette(clip, times, affine=True, loop="clamp"), normals=False)[0]
+
+    @cached_property
+    def _is_rigid(self) -> bool:
+        """Whether there are vertices, and each follows one joint by a slot with the identity."""
+        mesh, identity = self.mesh, np.eye(4, dtype=np.float32)
+        single = len(mesh.positions) > 0 and not mesh.weights[:, 1:].any()
+        return bool(single and (self.skin.inverse_bind == identity).all())
+
+    def bake_vertices(self, clip: "Clip | str | int", fps: float) -> "VertexAnimation":
+        """The clip as full frames of vertices; see skinpy.kinds.bake_vertices."""
+        from .kinds import bake_vertices
+
+        return bake_vertices(self, clip, fps)
 
     # ---- pictures ---------------------------------------------------------------------------------
 

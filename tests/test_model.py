@@ -175,6 +175,22 @@ def test_channels_move_the_joints_they_name(model: skinpy.Model) -> None:
         assert (np.diff(channel.times) > 0).all()
 
 
+def test_a_clip_is_an_animation(model: skinpy.Model) -> None:
+    clip = model.clips["run"]
+    assert clip.kind == "skinned" and skinpy.crane().clips[0].kind == "rigid" and turning().kind == "skinned"
+    pose = clip.sample([0.1, 0.9])
+    assert np.array_equal(pose.palette(), model.palette("run", [0.1, 0.9]))
+    assert clip.sample([0.2, 0.3], out=pose) is pose
+    assert np.array_equal(pose.palette(), model.palette("run", [0.2, 0.3]))
+    assert np.array_equal(clip.sample(9.0, loop="clamp").palette(), model.palette("run", clip.duration))
+    with pytest.raises(ValueError, match="add_clips"):
+        turning().sample(0.0)
+    with pytest.raises(ValueError, match=r"\(2, 26, 3\); expected \(26, 3\)"):
+        clip.sample(0.0, out=pose)
+    with pytest.raises(TypeError, match="out"):
+        clip.sample(0.0, out=np.zeros(3))  # type: ignore[arg-type]
+
+
 def test_nbytes_counts_shared_times_once() -> None:
     clip = turning()
     assert clip.nbytes == 2 * 8 + 3 * 2 * 4 * 4 and clip.compiled_nbytes == 0
