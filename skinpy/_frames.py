@@ -25,7 +25,8 @@ def chunks(count: int, size: int) -> Iterator[slice]:
 
 def checked_frames(name: str, value: npt.ArrayLike) -> Floats:
     """A finite float32 copy (N,V,3) with at least one frame and one vertex; ValueError names the argument."""
-    frames = np.array(value, np.float32, order="C")
+    with np.errstate(over="ignore"):  # what is too large for float32 is infinite, and refused below
+        frames = np.array(value, np.float32, order="C")
     if frames.ndim != 3 or frames.shape[2] != 3:
         raise ValueError(f"{name} has shape {frames.shape}; expected (N, V, 3)")
     if not frames.shape[0]:

@@ -507,6 +507,28 @@ class VertexAnimation:
         assert directions is not None
         return points, directions
 
+    def cut(self, start: int, stop: int, *, name: str | None = None) -> "VertexAnimation":
+        """Frames start to stop - 1 as an animation of their own, the first at time 0; numbers as in slices.
+
+        For files that hold several motions one after another. Raises ValueError where no frame is left.
+        """
+        part = slice(start, stop)
+        times = self._times[part]
+        if not len(times):
+            raise ValueError(
+                f"start is {start} and stop is {stop}: no frame of {len(self)} lies between them"
+            )
+        return VertexAnimation(
+            self._kind,
+            times - times[0],
+            self._frames[part],
+            self._normals[part],
+            self._model,
+            self._name if name is None else name,
+            self._ticks,
+            self._interpolation,
+        )
+
     def to_keyed(self, max_error: float) -> "VertexAnimation":
         """An animation of few of these frames, in which no vertex of any frame is off by more than max_error.
 

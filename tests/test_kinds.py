@@ -88,6 +88,8 @@ def test_all_kinds_are_animations() -> None:
         (UVAnimation(), "uv"),
         (baked, "vertex"),
         (baked.to_keyed(0.05), "keyed"),
+        (model.clips["walk"], "skinned"),
+        (skinpy.crane().clips[0], "rigid"),
     ]
     for animation, kind in kinds:
         assert isinstance(animation, Animation)
@@ -295,6 +297,18 @@ def test_one_frame_is_a_still() -> None:
     assert len(animation.to_keyed(0.0)) == 1
 
 
+def test_cutting_takes_frames_as_slices_do() -> None:
+    animation = VertexAnimation.every_frame(random_frames(16), 10, faces=FACES, name="all")
+    run = animation.cut(2, 5, name="run")
+    assert (run.name, len(run), run.kind) == ("run", 3, "vertex")
+    assert run.duration == pytest.approx(0.2)
+    assert np.shares_memory(run.frames, animation.frames)
+    np.testing.assert_allclose(run.sample(0.15)[0], animation.sample(0.35)[0], atol=1e-6)
+    assert len(animation.cut(-2, 99)) == 2
+    with pytest.raises(ValueError, match="no frame of 7"):
+        animation.cut(5, 5)
+
+
 def test_opposite_normals_meet_in_zero() -> None:
     up = np.tile([0.0, 0.0, 1.0], (5, 1))
     animation = VertexAnimation.keyed([0.0, 1.0], random_frames(6)[:2], normals=[up, -up], faces=FACES)
@@ -391,6 +405,7 @@ VERTEX_FAULTS = [
     (every(frames=np.zeros((2, 0, 3))), "no vertex"),
     (every(frames=np.zeros((5, 3))), r"shape \(5, 3\); expected \(N, V, 3\)"),
     (every(frames=with_nan()), "frames holds a number that is not finite, in frame 3"),
+    (every(frames=1e300 * np.ones((2, 5, 3))), "not finite, in frame 0"),
     (every(fps=-1), "fps is -1; expected a positive"),
     (every(fps=0), "fps is 0"),
     (every(fps=np.nan), "fps is nan"),
