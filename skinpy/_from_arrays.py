@@ -8,6 +8,7 @@ import numpy.typing as npt
 
 from . import _block, _core
 from ._arguments import check_shape, floats, names_of
+from ._frames import smooth_normals, unit
 from ._types import Array, Floats
 from .errors import LoadError
 
@@ -40,9 +41,9 @@ def model_block(
     else:
         binds = _affine("inverse_bind", inverse_bind, count)
     if normals is None:
-        directions = smooth_normals(points, triangles)
+        directions = smooth_normals(points[None], triangles)[0]
     else:
-        directions = _unit_rows(floats("normals", normals, (len(points), 3)))
+        directions = unit(floats("normals", normals, (len(points), 3)))
     pool = _block.TextPool()
     sections = {
         **skeleton,
@@ -167,25 +168,6 @@ def _inverse_rest(local: Floats, parents: Array) -> Floats:
         raise ValueError("rest has a joint whose global has no inverse; give inverse_bind") from None
     inverse[:, 3] = (0, 0, 0, 1)
     return inverse.astype(np.float32)
-
-
-def _unit_rows(rows: Array) -> Floats:
-    """Rows of length 1; those of length 0 stay."""
-    length = np.linalg.norm(rows.astype(np.float64), axis=1, keepdims=True)
-    return (rows / np.where(length > 0, length, 1)).astype(np.float32)
-
-
-def smooth_normals(positions: Floats, faces: Array) -> Floats:
-    """(V,3) normals: the sum of the area-weighted normals of all faces that touch the same position."""
-    points = positions.astype(np.float64)
-    a, b, c = (points[faces[:, corner]] for corner in range(3))
-    face = np.cross(b - a, c - a)
-    _, place = np.unique(positions, axis=0, return_inverse=True)
-    place = place.reshape(-1)
-    total = np.zeros((len(positions), 3))
-    for corner in range(3):
-        np.add.at(total, place[faces[:, corner]], face)
-    return _unit_rows(total[place]) if len(positions) else np.zeros((0, 3), np.float32)
 
 
 def _targets(targets: Mapping[str, Differences], vertices: int, pool: _block.TextPool) -> dict[str, Array]:
