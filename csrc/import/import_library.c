@@ -65,7 +65,7 @@ sk_status import_start(const char *const *paths, sk_error *error) {
     size_t used = strlen(tried);
     sk_error reason = {SK_OK, ""};
     if (handle && adopt(handle, *paths, &reason) == SK_OK) return SK_OK;
-    snprintf(tried + used, sizeof tried - used, "%s%s", used ? "; " : "",
+    snprintf(tried + used, sizeof tried - used, "%s%.300s", used ? "; " : "",
              handle ? reason.message : dlerror());
     if (handle) dlclose(handle);
   }
