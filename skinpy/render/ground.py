@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from .posing import ClipLike, Extent, Motion
 
 _SIZES = 6.0  # diameter of the floor, in sizes of the model
+_TRAVELS = 2.0  # the same, in diagonals of what a motion goes over
 _TILES = 5.0  # tiles along the model's size
 
 _LOOKS = 24  # times at which the lowest points of a motion are looked for
@@ -54,7 +55,7 @@ class Ground:
         floor = self._floor
         extent = _moved(self._poser.extent(motion), root)
         size = float(np.ptp(self._poser.extent(None), axis=0).max()) or 1.0
-        radius = (_SIZES * size if floor.size is None else floor.size) / 2
+        radius = (self._diameter(size, extent) if floor.size is None else floor.size) / 2
         lowest = float((extent @ self._up).min()) if floor.height is None else floor.height
         center = extent.mean(axis=0)
         center += (lowest - center @ self._up) * self._up
@@ -66,6 +67,11 @@ class Ground:
         if floor.uv is None or floor.uv.wrap != "clamp":
             uv[:2, 2] %= 2.0  # whole repetitions, mirrored or not, change nothing, and would cost digits
         return FloorPlace(center, radius * self._right, radius * self._front, uv)
+
+    def _diameter(self, size: float, extent: Extent) -> float:
+        """Large enough for the model, and for a motion that travels."""
+        travelled = float(np.linalg.norm(np.ptp(extent, axis=0)[self._up == 0]))
+        return max(_SIZES * size, _TRAVELS * travelled)
 
     def _texture_map(
         self, center: NDArray[np.float64], way: NDArray[np.float64], radius: float, repeat: float
