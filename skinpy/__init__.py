@@ -22,6 +22,7 @@ from .errors import (
     SkinpyError,
     SkinpyWarning,
 )
+from .kinds import Animation, UVAnimation, VertexAnimation
 from .loading import build_info, chair, character, crane, load
 from .model import Model, to_row_vectors
 from .pose import Pose
@@ -45,6 +46,9 @@ __all__ = [
     "Clips",
     "Channel",
     "Pose",
+    "Animation",
+    "UVAnimation",
+    "VertexAnimation",
     "Report",
     "ReportEntry",
     "SkinpyError",

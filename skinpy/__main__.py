@@ -5,9 +5,10 @@ import json
 import sys
 import warnings
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
-from . import Clip, Model, __version__, build_info, character, load
+from . import Clip, Model, VertexAnimation, __version__, build_info, character, load
 from .errors import SkinpyError, SkinpyWarning
 
 __all__ = ["main"]
@@ -99,6 +100,7 @@ def _run_info(options: argparse.Namespace) -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SkinpyWarning)
             facts = _facts(load(options.file))
+            facts["frames"] = _stored_frames(options.file)
     if options.json:
         print(json.dumps(facts, indent=2))
     elif options.file == "build":
@@ -113,6 +115,26 @@ def _clean(name: str) -> str:
     return name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
+_NOT_MOVED = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
+
+
+def _stored_frames(file: str) -> int:
+    """Full frames of vertices in a file of such a format, else 0."""
+    return len(VertexAnimation.load(file)) if Path(file).suffix.lower() == ".md2" else 0
+
+
+def _kinds(facts: dict[str, Any]) -> list[str]:
+    """A few words for each kind of animation that a file has."""
+    counts = [
+        (facts["moved_textures"], "materials with moved texture coordinates (uv)"),
+        (facts["frames"], "stored frames (vertex)"),
+        (len(facts["targets"]), "morph targets (keyed)"),
+        (sum(clip["kind"] == "rigid" for clip in facts["clips"]), "clips of rigid parts (rigid)"),
+        (sum(clip["kind"] == "skinned" for clip in facts["clips"]), "clips of joints (skinned)"),
+    ]
+    return [f"{count} {words}" for count, words in counts if count] or ["none"]
+
+
 def _facts(model: Model) -> dict[str, Any]:
     low, high = model.bounds().tolist()
     return {
@@ -124,6 +146,8 @@ def _facts(model: Model) -> dict[str, Any]:
         "influences": model.mesh.slots.shape[1],
         "submeshes": [_clean(submesh.name) for submesh in model.mesh.submeshes],
         "materials": [_clean(material.name) for material in model.materials],
+        "targets": [_clean(target.name) for target in model.targets],
+        "moved_textures": sum(material.uv_transform != _NOT_MOVED for material in model.materials),
         "textures": sum(material.texture is not None for material in model.materials),
         "up": model.up,
         "unit_meters": model.unit_meters,
@@ -146,6 +170,7 @@ def _clip_facts(clip: Clip) -> dict[str, Any]:
     channels = clip.channels
     return {
         "name": _clean(clip.name),
+        "kind": clip.kind,
         "duration": clip.duration,
         "ticks_per_second": clip.ticks_per_second,
         "channels": len(channels),
@@ -170,6 +195,7 @@ def _print_facts(file: str, facts: dict[str, Any]) -> None:
     )
     print(f"  look      {len(facts['materials'])} materials, {facts['textures']} with a texture")
     print(f"  space     {facts['up']} is up{unit}; rest pose {x1 - x0:.4g} x {y1 - y0:.4g} x {z1 - z0:.4g}")
+    print(f"  kinds     {', '.join(_kinds(facts))}")
     for clip in facts["clips"]:
         print(
             f"  clip      {clip['name']!r}: {clip['duration']:.3f} s, {clip['channels']} channels, "

@@ -39,6 +39,17 @@ def test_info_as_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert facts["clips"][0]["duration"] == model.clips[0].duration
 
 
+def test_info_has_a_line_on_kinds(shared_data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    bundled = CHARACTER.with_name("crane.glb")
+    for file, words in (
+        (CHARACTER, "3 clips of joints (skinned)"),
+        (bundled, "3 clips of rigid parts (rigid)"),
+        (shared_data / "models" / "faerie.md2", "198 stored frames (vertex)"),
+    ):
+        assert run("info", file) == 0
+        assert f"kinds     {words}" in capsys.readouterr().out
+
+
 def test_info_build(capsys: pytest.CaptureFixture[str]) -> None:
     assert run("info", "build", "--json") == 0
     facts = json.loads(capsys.readouterr().out)
