@@ -23,7 +23,7 @@ from conftest import DATA, data_file
 from twin import GltfFile
 
 import skinpy
-from skinpy import _gltf, _gltf_keys
+from skinpy import _block, _gltf, _gltf_keys
 
 SIZES = {5120: 1, 5121: 1, 5122: 2, 5123: 2, 5125: 4, 5126: 4}
 DTYPES = {5121: "u1", 5123: "<u2", 5125: "<u4", 5126: "<f4"}
@@ -350,16 +350,22 @@ def still_clip(name: str) -> skinpy.Clip:
     return skinpy.Clip.from_arrays(name, times=[0.0], joints=["a"], translation=np.zeros((1, 1, 3)))
 
 
+def sections_of(model: skinpy.Model) -> dict[str, np.ndarray]:
+    packed = model._joined()
+    return {name: _block.section(packed, name).copy() for name in packed.sections}
+
+
+def packed(sections: dict[str, np.ndarray]) -> skinpy.Model:
+    return skinpy.Model(_block.pack(sections, int(sections["INFO"]["influences"][0])))
+
+
 def repacked(model: skinpy.Model, channels: int, **sections: int) -> skinpy.Model:
     """The model with its first clip alone, which gets so many channels; some sections cut to so many rows."""
-    from skinpy import _block
-
-    packed = model._joined()
-    parts = {name: _block.section(packed, name) for name in packed.sections}
+    parts = sections_of(model)
     records = parts["CLIPS"][:1].copy()
     records["channel_count"], records["duration"] = channels, max(parts["CLIPS"]["duration"])
     parts |= {"CLIPS": records} | {name: parts[name][:rows] for name, rows in sections.items()}
-    return skinpy.Model(_block.pack(parts, int(_block.info(packed)["influences"])))
+    return packed(parts)
 
 
 @pytest.mark.parametrize("interpolation", ["linear", "step"])
@@ -407,6 +413,92 @@ def test_a_model_without_a_mesh(tmp_path: Path) -> None:
     document = check(saved(model, tmp_path))
     assert "meshes" not in document
     assert load(tmp_path / "out.glb").skeleton.names == ("a", "b")
+
+
+def test_a_joint_that_stands_twice_in_one_skin(tmp_path: Path) -> None:
+    """The second slot of the same joint gets a node of its own, with the joint's name."""
+    parts = sections_of(strip())
+    parts["SLOT_JOINTS"][:] = 1
+    parts["SLOT_INVERSE_BIND"][1, :3, 3] = (0.5, -2.0, 0.25)
+    model = packed(parts)
+    document = check(saved(model, tmp_path))
+    assert len(document["skins"][0]["joints"]) == 2
+    again = load(tmp_path / "out.glb")
+    assert again.skeleton.names == ("a", "b", "b")
+    np.testing.assert_allclose(again.deform(again.pose())[0], model.deform(model.pose())[0], atol=1e-6)
+
+
+def test_joints_that_are_not_depth_first(tmp_path: Path) -> None:
+    rest = np.tile(np.eye(4), (4, 1, 1))
+    rest[1:, :3, 3] = [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
+    model = skinpy.Model.from_arrays(
+        ["root", "left", "right", "tip of left"],
+        [-1, 0, 0, 1],
+        rest,
+        positions=np.eye(3),
+        faces=[[0, 1, 2]],
+        joints=[[1, 3], [2, 0], [3, 2]],
+        weights=[[0.6, 0.4]] * 3,
+    )
+    check(saved(model, tmp_path))
+    again = load(tmp_path / "out.glb")
+    assert again.skeleton.names == ("root", "left", "tip of left", "right")
+    first, second = (one.pose().rotate("left", degrees=50, axis=(1, 2, 3)) for one in (model, again))
+    np.testing.assert_allclose(again.deform(second)[0], model.deform(first)[0], atol=1e-6)
+
+
+def with_texture(pixels: np.ndarray) -> skinpy.Model:
+    """A triangle with a raw texture, masked, seen from both sides, its texture turned and scaled."""
+    parts = sections_of(strip(uvs=[[0, 0], [1, 0.25], [0.5, 1]]))
+    pool = _block.TextPool(parts["TEXT"].tobytes())
+    material = np.zeros(1, _block.RECORDS["MATERIALS"])
+    material["name"], material["base_color"] = pool.add("cloth"), (0.5, 0.25, 1, 0.75)
+    material["double_sided"], material["alpha"], material["alpha_cutoff"] = 1, 1, 0.3
+    turn, wide, high = 0.7, 2.0, 0.5
+    c, s = np.cos(turn), np.sin(turn)
+    material["uv_transform"] = [[c * wide, s * high, 0.25], [-s * wide, c * high, -0.5]]
+    texture = np.zeros(1, _block.RECORDS["TEXTURES"])
+    texture["name"], texture["format"] = pool.add("raw"), pool.add("rgba8")
+    texture["height"], texture["width"] = pixels.shape[:2]
+    texture["length"] = pixels.size
+    parts["SUBMESHES"]["material"] = 0
+    parts |= {"MATERIALS": material, "TEXTURES": texture, "TEXTURE_DATA": pixels.ravel()}
+    return packed(parts | {"TEXT": pool.section()})
+
+
+def test_materials_come_back(tmp_path: Path) -> None:
+    pytest.importorskip("PIL.Image")
+    pixels = np.random.default_rng(7).integers(0, 256, (4, 6, 4), dtype=np.uint8)
+    model = with_texture(pixels)
+    document = check(saved(model, tmp_path))
+    assert document["extensionsUsed"] == ["KHR_texture_transform"]
+    (old,), (new,) = model.materials, load(tmp_path / "out.glb").materials
+    assert (new.name, new.double_sided, new.alpha) == ("cloth", True, "mask")
+    assert new.base_color == old.base_color
+    assert new.alpha_cutoff == old.alpha_cutoff
+    np.testing.assert_allclose(new.uv_transform, old.uv_transform, atol=1e-6)
+    assert new.texture is not None
+    np.testing.assert_array_equal(new.texture.image(), pixels)
+
+
+def test_shear_of_a_texture_is_told(tmp_path: Path) -> None:
+    parts = sections_of(with_texture(np.zeros((2, 2, 4), np.uint8)))
+    parts["MATERIALS"]["uv_transform"] = [[1, 0.5, 0], [0, 1, 0]]
+    with pytest.warns(skinpy.SkinpyWarning, match="'cloth'.*shear"):
+        check(saved(packed(parts), tmp_path))
+
+
+def test_a_texture_that_is_broken_is_told(tmp_path: Path) -> None:
+    parts = sections_of(with_texture(np.zeros((2, 2, 4), np.uint8)))
+    pool = _block.TextPool(parts["TEXT"].tobytes())
+    parts["TEXTURES"]["format"], parts["TEXTURES"]["width"], parts["TEXTURES"]["height"] = (
+        pool.add("tga"),
+        0,
+        0,
+    )
+    with pytest.warns(skinpy.SkinpyWarning, match="texture 'raw' is left out"):
+        document = check(saved(packed(parts | {"TEXT": pool.section()}), tmp_path))
+    assert "images" not in document
 
 
 def test_raw_textures_become_png(tmp_path: Path) -> None:
@@ -464,6 +556,14 @@ def test_weights_of_all_targets_become_one_channel(kinds: tuple[str, str], tmp_p
         np.testing.assert_allclose(
             weights_of(document, data, 0, time), both.pose("act", time).morph_weights, atol=1e-6
         )
+
+
+def test_parts_of_a_cut_mesh_keep_the_targets_that_move_them(tmp_path: Path) -> None:
+    parts = strip(**MORPHS, faces=[[0, 0, 1], [1, 1, 2], [2, 2, 2]]).as_rigid()
+    assert [part.node for part in parts.mesh.submeshes] == [0, 1]
+    document = check(saved(parts, tmp_path))
+    shown = [mesh["extras"]["targetNames"] for mesh in document["meshes"]]
+    assert shown == [["up", "out"], ["up", "out"]]
 
 
 @pytest.mark.parametrize("kind", ["linear", "step"])

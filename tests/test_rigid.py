@@ -39,6 +39,7 @@ def test_bundled_machines(make: Any, joints: set[str], clips: tuple[str, ...]) -
     assert model.clips.names == clips
     assert not model.report
     assert len(model.materials) >= 4
+    assert {clip.kind for clip in model.clips} == {"rigid"}
     assert_is_rigid(model)
     for clip in model.clips:  # they can be looped
         start, end = model.globals(clip, [0.0, clip.duration])
@@ -123,6 +124,7 @@ def test_faces_move_as_wholes(name: str) -> None:
     assert_is_rigid(parts)
     assert parts.skeleton.names == model.skeleton.names
     assert parts.clips.names == model.clips.names
+    assert {clip.kind for clip in parts.clips} <= {"rigid"}
     assert parts.materials == model.materials or len(parts.materials) == len(model.materials)
     size = float(np.abs(model.bounds()).max())
     for clip, time in [(None, 0.0), *((clip, 0.4 * clip.duration) for clip in model.clips)]:
