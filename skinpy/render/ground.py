@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import math
-import weakref
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-
-from skinpy.kinds import VertexAnimation
 
 from .camera import front_vector, up_vector
 from .floor import Floor, FloorPlace
@@ -35,10 +32,6 @@ _ROUNDS = 12  # of reweighting; the estimate settles in about five
 _STILL = 0.01  # of the size: a drift of less in a whole clip is none
 _SPREAD = 0.5  # of the speed: planted points that differ by more do not walk
 
-_velocities: weakref.WeakKeyDictionary[Model, dict[int | None, NDArray[np.float64]]] = (
-    weakref.WeakKeyDictionary()
-)
-
 
 class Ground:
     """The floor under one model."""
@@ -49,17 +42,21 @@ class Ground:
         self._up = up_vector(poser.model.up)
         self._front = front_vector(poser.model.up)
         self._right = np.cross(self._up, self._front)
+        # The motion of the frame before, its extent and velocity: those of derived clips are kept here alone.
+        self._last: tuple[Motion, Extent, NDArray[np.float64]] | None = None
 
     def place(self, motion: Motion, time: float, loop: Loop, root: ArrayLike | None) -> FloorPlace:
         """The floor at one time of a motion, moved by `root` as the model is."""
         floor = self._floor
-        extent = _moved(self._poser.extent(motion), root)
+        if self._last is None or self._last[0] is not motion:
+            self._last = motion, self._poser.extent(motion), self._velocity(motion)
+        extent, velocity = _moved(self._last[1], root), self._last[2]
         size = float(np.ptp(self._poser.extent(None), axis=0).max()) or 1.0
         radius = (self._diameter(size, extent) if floor.size is None else floor.size) / 2
         lowest = float((extent @ self._up).min()) if floor.height is None else floor.height
         center = extent.mean(axis=0)
         center += (lowest - center @ self._up) * self._up
-        way = self._velocity(motion) * _time_walked(motion, time, loop)
+        way = velocity * _time_walked(motion, time, loop)
         repeat = (size / _TILES if floor.tile is None else floor.tile) * floor.tiles
         uv = self._texture_map(center, way, radius, repeat)
         if floor.uv is not None:
@@ -110,13 +107,7 @@ def ground_velocity(model: Model, clip: ClipLike = None) -> NDArray[np.float64]:
 
 
 def _walking(poser: Poser, motion: Any) -> NDArray[np.float64]:
-    number = None if isinstance(motion, VertexAnimation) else poser.number(motion)
-    known = _velocities.setdefault(poser.model, {})
-    if number is None or number < 0:
-        return _estimate(poser, motion)
-    if number not in known:
-        known[number] = _estimate(poser, motion)
-    return known[number]
+    return poser.remember(motion, ("velocity",), lambda: _estimate(poser, motion))
 
 
 def _estimate(poser: Poser, motion: Any) -> NDArray[np.float64]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import operator
 import weakref
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, TypeAlias
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -27,15 +27,12 @@ if TYPE_CHECKING:
     PoseLike: TypeAlias = Pose | NDArray[np.float32]
 
 
-# What was found out about motions before, for `render` that is called for each frame: framing and extents
-# walk over the whole clip. By model, then by the clip's number (None: rest pose); vertex animations by
-# themselves.
-_clip_cameras: weakref.WeakKeyDictionary[Model, dict[tuple[int | None, float], Camera]] = (
-    weakref.WeakKeyDictionary()
-)
-_clip_extents: weakref.WeakKeyDictionary[Model, dict[int | None, Extent]] = weakref.WeakKeyDictionary()
-_stored_cameras: weakref.WeakKeyDictionary[VertexAnimation, dict[float, Camera]] = weakref.WeakKeyDictionary()
-_CAMERAS = 64  # of one model
+T = TypeVar("T")
+
+# What was found out about motions before, for `render` that is called for each frame: framing walks over
+# the whole clip. By model and number of the clip (None: rest pose), or by vertex animation.
+_found: weakref.WeakKeyDictionary[Any, dict[tuple[Any, ...], Any]] = weakref.WeakKeyDictionary()
+_FOUND = 256  # about one model
 
 _DERIVED = -1  # number of a clip that is none of the model's own
 
@@ -119,20 +116,30 @@ class Poser:
     def motion_camera(self, motion: Motion, root: ArrayLike | None, aspect: float) -> Camera:
         """The camera that has the whole motion in the picture, moved by `root`; None is the rest pose."""
         framing = Framing(up=self.model.up, aspect=aspect)
-        cameras: dict[Any, Camera]
-        key: Any
+        if root is not None:
+            return framing.camera(_farthest_of(self._chunks(motion, root), framing))
+        return self.remember(
+            motion,
+            ("camera", aspect),
+            lambda: framing.camera(_farthest_of(self._chunks(motion, None), framing)),
+        )
+
+    def remember(self, motion: Motion, what: tuple[Any, ...], find: Callable[[], T]) -> T:
+        """What `find` gives about a motion, or what it gave before; of a derived clip nothing is kept."""
         if isinstance(motion, VertexAnimation):
-            cameras, key = _stored_cameras.setdefault(motion, {}), aspect
+            found = _found.setdefault(motion, {})
         else:
             number = self.number(motion)
-            if root is not None or number == _DERIVED:
-                return framing.camera(_farthest_of(self._chunks(motion, root), framing))
-            cameras, key = _clip_cameras.setdefault(self.model, {}), (number, aspect)
-        if key not in cameras:
-            if len(cameras) >= _CAMERAS:
-                cameras.clear()
-            cameras[key] = framing.camera(_farthest_of(self._chunks(motion, None), framing))
-        return cameras[key]
+            if number == _DERIVED:
+                return find()
+            found = _found.setdefault(self.model, {})
+            what = (*what, number)
+        if what not in found:
+            if len(found) >= _FOUND:
+                found.clear()
+            found[what] = find()
+        value: T = found[what]
+        return value
 
     def number(self, clip: Clip | None) -> int | None:
         """The clip's number in the model, _DERIVED for one that comes from one of those; None for None."""
@@ -147,18 +154,14 @@ class Poser:
 
     def extent(self, motion: Motion) -> Extent:
         """Lowest and highest corner of all that the motion goes through, (2, 3) float64; None: rest pose."""
-        number = _DERIVED if isinstance(motion, VertexAnimation) else self.number(motion)
-        known = _clip_extents.setdefault(self.model, {})
-        if number != _DERIVED and number in known:
-            return known[number]
+        return self.remember(motion, ("extent",), lambda: self._extent(motion))
+
+    def _extent(self, motion: Motion) -> Extent:
         low, high = np.full(3, np.inf), np.full(3, -np.inf)
         for points in self._chunks(motion, None):
             if len(points):
                 low, high = np.minimum(low, points.min(axis=0)), np.maximum(high, points.max(axis=0))
-        extent = np.stack([low, high])
-        if number != _DERIVED:
-            known[number] = extent
-        return extent
+        return np.stack([low, high])
 
     @property
     def point_count(self) -> int:
