@@ -625,8 +625,9 @@ HAS_THREE = bool(shutil.which("node")) and (Path(MODULES) / "node_modules" / "th
         (skinpy.chair, "roll", 0.8),
         (skinpy.character, "walk", 0.37),
         (lambda: skinpy.character().as_rigid(), "wave", 1.1),
+        (morphing, "act", 0.3),
     ],
-    ids=["crane-raise", "crane-lift", "chair-roll", "character-walk", "parts-wave"],
+    ids=["crane-raise", "crane-lift", "chair-roll", "character-walk", "parts-wave", "morph"],
 )
 def test_three_js_poses_it_alike(
     make: Callable[[], skinpy.Model], clip: str, time: float, tmp_path: Path
