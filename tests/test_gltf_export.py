@@ -614,6 +614,11 @@ MODULES = os.environ.get("SKINPY_NODE_MODULES", "")
 HAS_THREE = bool(shutil.which("node")) and (Path(MODULES) / "node_modules" / "three").is_dir()
 
 
+def morphing() -> skinpy.Model:
+    clip = weight_clip("act", [0.0, 0.5, 1.0], ["up", "out"], [[0, 1], [2, 0], [-1, 0.5]], "linear")
+    return strip(**MORPHS).add_clips(clip)
+
+
 @pytest.mark.skipif(
     not HAS_THREE, reason="SKINPY_NODE_MODULES: no folder with node_modules/three, or no node"
 )
