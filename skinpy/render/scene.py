@@ -226,7 +226,9 @@ def white_texture(uploads: Uploads) -> moderngl.Texture:
     return uploads.texture((1, 1), 4, np.full((1, 1, 4), 255, np.uint8))
 
 
-def upload_image(uploads: Uploads, image: NDArray[np.uint8]) -> moderngl.Texture:
+def upload_image(
+    uploads: Uploads, image: NDArray[np.uint8], anisotropy: float = _ANISOTROPY
+) -> moderngl.Texture:
     """A mipmapped texture of an sRGB image (h, w, 4), row 0 on top.
 
     Row 0 becomes v = 0: texture coordinates start at the top left, as in glTF. An image larger than the
@@ -239,5 +241,5 @@ def upload_image(uploads: Uploads, image: NDArray[np.uint8]) -> moderngl.Texture
     texture = uploads.texture((width, height), 4, image, internal_format=_SRGB8_ALPHA8)
     texture.build_mipmaps()
     texture.filter = (moderngl.LINEAR_MIPMAP_LINEAR, moderngl.LINEAR)
-    texture.anisotropy = min(_ANISOTROPY, float(context.max_anisotropy))
+    texture.anisotropy = min(anisotropy, float(context.max_anisotropy))
     return texture
