@@ -4,13 +4,14 @@
    times. Names are looked up below the model's folder alone: no "..", no absolute path, no link
    that leads out, nothing but regular files (a FIFO would hang). A model that came as bytes has
    no folder. What a name stands for may be replaced by memory (the rewritten glTF). */
-#define _DEFAULT_SOURCE /* realpath, O_CLOEXEC, PATH_MAX */
+#define _GNU_SOURCE /* realpath, O_CLOEXEC, PATH_MAX, memmem */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -195,12 +196,33 @@ static const import_source *find_for_assimp(import_files *files, const char *nam
   return source ? source : import_files_read(files, name);
 }
 
+/* The part behind the last dot of the last part of the path; "" where there is none. */
+static const char *suffix_of(const char *path) {
+  const char *slash = strrchr(path, '/'), *dot = strrchr(slash ? slash + 1 : path, '.');
+  return dot && dot != (slash ? slash + 1 : path) ? dot + 1 : "";
+}
+
+/* What a model names and cannot do without. Assimp also tries names that it made up, after one that it
+   did not get, too; so only these kinds of files count, and of them the first. */
+static void note_missing(import_files *files, const char *name) {
+  static const struct { const char *format, *suffix; } table[] = {
+      {"obj", "mtl"}, {"lws", "lwo"}, {"xml", "skeleton"}, {"mesh", "skeleton"}, {"irr", "obj"}};
+  size_t i, prefix = strlen(files->folder);
+  if (files->missing || files->refused || files->no_memory) return;
+  if (prefix && !strncmp(name, files->folder, prefix)) name += prefix;
+  for (i = 0; i < sizeof table / sizeof *table; i++)
+    if (!strcmp(files->format, table[i].format) && !strcasecmp(suffix_of(name), table[i].suffix))
+      files->missing = 1;
+  if (files->missing) snprintf(files->first_missing, sizeof files->first_missing, "%s", name);
+}
+
 static struct aiFile *on_open(struct aiFileIO *io, const char *name, const char *mode) {
   import_files *files = (import_files *)(void *)io->UserData;
   const import_source *source;
   handle *h;
   if (!name || !mode || mode[0] != 'r') return NULL;
   source = strcmp(name, files->main_name) ? find_for_assimp(files, name) : files->sources.data;
+  if (!source) note_missing(files, name);
   h = source ? sk_alloc_zero(sizeof *h) : NULL;
   if (!h) {
     files->no_memory |= source != NULL;
@@ -231,7 +253,10 @@ static const char *sniff(const uint8_t *data, size_t size) {
   while (skip < size && strchr(" \t\r\n", data[skip]) && data[skip]) skip++;
   for (i = 0; i < sizeof table / sizeof *table; i++) {
     size_t length = strlen(table[i].magic);
-    if (size - skip >= length && !memcmp(data + skip, table[i].magic, length)) return table[i].format;
+    if (size - skip < length || memcmp(data + skip, table[i].magic, length)) continue;
+    if (!strcmp(table[i].format, "md5mesh") && memmem(data, size < 4096 ? size : 4096, "numFrames", 9))
+      return "md5anim"; /* both kinds of MD5 begin alike */
+    return table[i].format;
   }
   return "";
 }
@@ -241,12 +266,6 @@ static void set_format(import_job *job, const char *format) {
   for (i = 0; format[i] && i + 1 < sizeof job->format; i++)
     job->format[i] = (char)(format[i] >= 'A' && format[i] <= 'Z' ? format[i] | 32 : format[i]);
   job->format[i] = 0;
-}
-
-/* The part behind the last dot of the last part of the path; "" where there is none. */
-static const char *suffix_of(const char *path) {
-  const char *slash = strrchr(path, '/'), *dot = strrchr(slash ? slash + 1 : path, '.');
-  return dot && dot != (slash ? slash + 1 : path) ? dot + 1 : "";
 }
 
 /* The folder as it stands in the path ("" or ending in a slash), and where it really is. */
@@ -289,6 +308,7 @@ static sk_status name_model(import_job *job) {
   size_t room = strlen(path) + sizeof job->format + 2;
   set_format(job, job->request->format ? job->request->format : suffix);
   if (!job->format[0]) set_format(job, sniff(model->data, model->size));
+  files->format = job->format;
   files->main_name = sk_alloc(room);
   if (!files->main_name) return import_no_memory(job, room);
   if (job->request->path && !job->request->format && suffix[0])

@@ -232,12 +232,21 @@ static sk_status place_nodes(import_job *job) {
 
 /* ---- opening ------------------------------------------------------------------------------- */
 
-/* The first letter of asset.version; 0 where there is none. */
-static char version_of(const json *j) {
+/* The whole part of asset.version, which glTF 1 may write as a number; -1 where there is none. */
+static int version_of(const json *j) {
   size_t length = 0;
   int32_t version = json_member(j, json_member(j, 0, "asset"), "version");
   const char *words = json_is_string(j, version) ? json_raw(j, version, &length) : "";
-  return length ? words[0] : 0;
+  double number = json_number(j, version, -1.0);
+  if (length) return words[0] >= '0' && words[0] <= '9' ? words[0] - '0' : -1;
+  return number >= 0.0 && number < 10.0 ? (int)number : -1;
+}
+
+static sk_status check_version(import_job *job, int version) {
+  if (version == 2) return SK_OK;
+  if (version < 0)
+    return sk_fail(job->error, SK_ERROR_IMPORT, "its JSON is no glTF: it has no asset.version");
+  return sk_fail(job->error, SK_ERROR_IMPORT, "glTF %d is not read; only glTF 2 is", version);
 }
 
 sk_status gltf_open(import_job *job) {
@@ -246,20 +255,13 @@ sk_status gltf_open(import_job *job) {
   size_t length = file->size;
   gltf *g;
   sk_status status = SK_OK;
-  if (is_binary(file) && file->size >= 8 && read_u32(file->data + 4) == 1) return SK_OK;
+  if (is_binary(file) && file->size >= 8 && read_u32(file->data + 4) == 1) return check_version(job, 1);
   g = job->gltf = sk_alloc_zero(sizeof *g);
   if (!g) return import_no_memory(job, sizeof *g);
   if (is_binary(file)) status = find_chunks(job, file, &text, &length);
   if (!status) status = json_open(&g->json, text, length, job->error);
-  if (status) return status;
-  if (!version_of(&g->json))
-    return sk_fail(job->error, SK_ERROR_IMPORT, "its JSON is no glTF: it has no asset.version");
-  if (version_of(&g->json) != '2') {
-    gltf_close(g);
-    job->gltf = NULL;
-    return SK_OK;
-  }
-  status = check_extensions(job);
+  if (!status) status = check_version(job, version_of(&g->json));
+  if (!status) status = check_extensions(job);
   if (!status) status = open_lists(job);
   if (status) return status;
   read_nodes(job);

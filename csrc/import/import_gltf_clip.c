@@ -109,11 +109,23 @@ static sk_status add_channel(import_clip *clip, channel *c, int32_t token, int32
   return status || !usable ? status : add_keys(clip, c, moves_joint, last);
 }
 
+/* Of a clip whose channels all went: it lasts as long as its keys. What cannot be read counts nothing. */
+static void measure_sampler(import_job *job, int32_t sampler, double *last) {
+  int64_t input = json_index(&job->gltf->json, json_member(&job->gltf->json, sampler, "input"), -1);
+  gltf_accessor a;
+  float *times;
+  if (gltf_accessor_open(job, input, &a) || a.width != 1 || a.component != 5126) return;
+  times = sk_alloc(a.count * sizeof *times);
+  if (times && !gltf_accessor_floats(job, input, &a, times)) measure(times, a.count, last);
+  sk_free(times);
+}
+
 sk_status gltf_add_channels(import_clip *clip, int32_t index, double *last) {
   import_job *job = clip->job;
   const json *j = &job->gltf->json;
   int32_t animation = gltf_item(job->gltf, GLTF_ANIMATIONS, index), token, count, i = 0;
   int32_t array = json_member(j, animation, "samplers"), *samplers;
+  size_t channels = job->model.channels.count;
   sk_status status = SK_OK;
   count = json_length(j, array);
   samplers = sk_alloc(sizeof *samplers * ((size_t)count + 1));
@@ -127,6 +139,8 @@ sk_status gltf_add_channels(import_clip *clip, int32_t index, double *last) {
     int64_t wanted = json_index(j, json_member(j, token, "sampler"), -1);
     status = add_channel(clip, &c, token, wanted >= 0 && wanted < count ? samplers[wanted] : -1, last);
   }
+  if (!status && clip->job->model.channels.count == channels)
+    for (i = 0; i < count; i++) measure_sampler(job, samplers[i], last);
   sk_free(samplers);
   return status;
 }

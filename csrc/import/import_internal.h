@@ -41,6 +41,7 @@
   ROW(inverse_bind_computed, SK_REPAIRED,                                                             \
       "no inverse bind matrices in the file; computed from the rest pose")                            \
   ROW(normals_generated, SK_REPAIRED, "meshes without usable normals; made smooth by position")       \
+  ROW(normals_normalized, SK_REPAIRED, "normals that are not of unit length; normalized")             \
   ROW(attributes_dropped, SK_LOST, "vertex attributes that do not fit their mesh; left out")          \
   ROW(faces_dropped, SK_LOST, "faces that use vertices which do not exist; left out")                 \
   ROW(points_lines_dropped, SK_LOST, "points and lines cannot be skinned here; left out")             \
@@ -77,6 +78,7 @@
   ROW(skeleton_mesh_dropped, SK_REPAIRED, "a mesh that stands for the skeleton was left out")         \
   ROW(textures_missing, SK_LOST, "textures that cannot be read; left out")                            \
   ROW(files_refused, SK_LOST, "the model refers to files outside its folder; they were not read")     \
+  ROW(files_missing, SK_LOST, "files that the model refers to and that cannot be read")               \
   ROW(extensions_ignored, SK_LOST,                                                                    \
       "glTF extensions that the file requires and that are not supported")
 
@@ -110,6 +112,9 @@ typedef struct import_files {
   size_t total;         /* bytes read so far */
   unsigned refused;     /* names that lead out of the folder */
   char first_refused[120];
+  unsigned missing;     /* files that the model needs and that are not there */
+  char first_missing[120];
+  const char *format;   /* of the model */
   bool no_memory;       /* an allocation failed inside a callback of Assimp */
 } import_files;
 
@@ -226,7 +231,7 @@ typedef struct import_job {
   const char *title;   /* the file in messages */
   char format[16];     /* lower-case suffix */
   import_files files;
-  gltf *gltf;          /* NULL: another format, or glTF 1 */
+  gltf *gltf;          /* NULL: another format */
   const struct aiScene *scene;
   import_note notes[NOTE_COUNT];
   import_model model;
@@ -322,8 +327,8 @@ void gltf_decode_percent(char *text);
 
 /* ---- import_gltf.c, import_gltf_write.c ----------------------------------------------------- */
 
-/* Reads the JSON of the model, checks it and puts the rewritten file in its place. Leaves
-   job->gltf NULL where the file is of version 1. */
+/* Reads the JSON of the model, checks it and puts the rewritten file in its place. Another
+   version than 2 is refused. */
 sk_status gltf_open(import_job *job);
 void gltf_close(gltf *gltf);
 int32_t gltf_item(const gltf *gltf, gltf_list_kind kind, int64_t index); /* token, or -1 */
@@ -385,6 +390,7 @@ typedef struct import_part { /* one (node, mesh) instance, while it is copied */
   sk_text name;
   char title[84]; /* the name in messages */
   uint32_t first_vertex, vertex_count, first_face, face_count;
+  uint32_t bad_normals; /* vertices whose normal the file does not give, or gives as no direction */
 } import_part;
 
 /* import_influence.c: slots and weights of the part's vertices. */

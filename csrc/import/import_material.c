@@ -64,12 +64,15 @@ static sk_status add_texture(import_job *job, const char *name, const char *form
   return SK_OK;
 }
 
-/* An image beside the model: under the name as given, else its last part in the model's folder. */
+/* An image beside the model: under the name as given, else its last part in the model's folder:
+   absolute paths of another machine are what exporters write. */
 static sk_status texture_file(import_job *job, const char *name, int32_t *index) {
+  unsigned refused = job->files.refused;
   const import_source *source = import_files_read(&job->files, name);
   const char *slash = strrchr(name, '/'), *backslash = strrchr(name, '\\');
   const char *last = slash > backslash ? slash : backslash;
   if (!source && last && last[1]) source = import_files_read(&job->files, last + 1);
+  job->files.refused = refused; /* one loss is said once */
   if (source) return add_texture(job, name, "", source->data, source->size, index);
   if (job->files.no_memory) return import_no_memory(job, 1);
   import_note_add(job, NOTE_textures_missing, 1, "'%.120s'", name);
@@ -138,6 +141,12 @@ static bool get_float(const struct aiMaterial *source, const char *key, float *v
   return !import_assimp()->aiGetMaterialFloatArray(source, key, 0, 0, value, &count) && count;
 }
 
+/* LightWave's 256 of 255 is the usual case. */
+static void clamp_color(sk_material *material) {
+  int i;
+  for (i = 0; i < 4; i++) material->base_color[i] = fminf(fmaxf(material->base_color[i], 0.0f), 1.0f);
+}
+
 static void read_color(import_job *job, const struct aiMaterial *source, sk_material *material) {
   struct aiColor4D color = {1.0f, 1.0f, 1.0f, 1.0f};
   const import_library *ai = import_assimp();
@@ -152,6 +161,7 @@ static void read_color(import_job *job, const struct aiMaterial *source, sk_mate
       import_note_add(job, NOTE_numbers_repaired, 1, "the color of a material");
       material->base_color[i] = 1.0f;
     }
+  clamp_color(material);
 }
 
 /* Blender, Maya and COLLADA put a texture in the place of the color, the others multiply. */
@@ -264,6 +274,7 @@ static sk_status read_gltf_material(import_job *job, int32_t token, sk_material 
     return import_no_memory(job, 1);
   json_numbers(j, json_member(j, pbr, "baseColorFactor"), color, 4);
   for (i = 0; i < 4; i++) material->base_color[i] = import_is_bad((float)color[i]) ? 1.0f : (float)color[i];
+  clamp_color(material);
   material->double_sided = json_truth(j, json_member(j, token, "doubleSided"));
   material->alpha = json_equals(j, mode, "MASK")    ? SK_ALPHA_MASK
                     : json_equals(j, mode, "BLEND") ? SK_ALPHA_BLEND

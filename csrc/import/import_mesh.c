@@ -5,6 +5,8 @@
 
 #include "import_internal.h"
 
+#define NORMAL_TOLERANCE 1e-3 /* a length closer to 1 stays as it is */
+
 /* ---- which parts there are ------------------------------------------------------- */
 
 static unsigned count_triangles(const struct aiMesh *mesh) {
@@ -210,16 +212,35 @@ static void copy_tangents(const import_part *part, float *out) {
   }
 }
 
-static sk_status copy_vertices(import_job *job, const import_part *part) {
+/* Unit normals; what is no direction becomes 0 and is counted: it gets a smooth one later. */
+static void copy_normals(import_job *job, import_part *part, float *normals) {
+  uint32_t v, scaled = 0;
+  int i;
+  part->bad_normals = part->vertex_count;
+  if (!part->mesh->mNormals) return;
+  part->bad_normals = 0;
+  memcpy(normals, part->mesh->mNormals, part->vertex_count * 3 * sizeof(float));
+  for (v = 0; v < part->vertex_count; v++, normals += 3) {
+    double square = (double)normals[0] * normals[0] + (double)normals[1] * normals[1] +
+                    (double)normals[2] * normals[2], length = 1.0;
+    bool good = square > 1e-24 && square < 1e300; /* false for NaN too */
+    if (good && fabs(square - 1.0) > 2.0 * NORMAL_TOLERANCE) length = sqrt(square);
+    for (i = 0; i < 3; i++) normals[i] = good ? (float)(normals[i] / length) + 0.0f : 0.0f;
+    part->bad_normals += !good;
+    scaled += length != 1.0;
+  }
+  import_note_add(job, NOTE_normals_normalized, scaled, "mesh '%.100s'", part->title);
+  if (part->bad_normals < part->vertex_count)
+    import_note_add(job, NOTE_numbers_repaired, part->bad_normals, "normals of mesh '%.80s'", part->title);
+}
+
+static sk_status copy_vertices(import_job *job, import_part *part) {
   import_model *m = &job->model;
   size_t first = part->first_vertex, count = part->vertex_count;
   sk_status status = SK_OK;
   memcpy(m->positions + 3 * first, part->mesh->mVertices, count * 3 * sizeof(float));
   repair_floats(job, part, m->positions + 3 * first, 3 * count, "positions");
-  if (part->mesh->mNormals) {
-    memcpy(m->normals + 3 * first, part->mesh->mNormals, count * 3 * sizeof(float));
-    repair_floats(job, part, m->normals + 3 * first, 3 * count, "normals");
-  }
+  copy_normals(job, part, m->normals + 3 * first);
   if (m->uvs) {
     status = copy_uvs(job, part, m->uvs + 2 * first);
     repair_floats(job, part, m->uvs + 2 * first, 2 * count, "texture coordinates");
@@ -326,12 +347,33 @@ static bool wants_join(const import_job *job) {
   return wish == SK_NONE ? !job->gltf : wish != 0;
 }
 
+/* Smooth normals for the vertices that have none of their own. */
+static sk_status make_normals(import_job *job, const import_part *part, const uint32_t *faces,
+                              uint32_t *table, uint32_t *owner, size_t mask) {
+  size_t count = 3 * (size_t)part->vertex_count, i;
+  float *normals = job->model.normals + 3 * (size_t)part->first_vertex, *own;
+  if (part->bad_normals == part->vertex_count) {
+    import_smooth_normals(&job->model, part, faces, table, owner, mask);
+    import_note_add(job, NOTE_normals_generated, 1, "mesh '%.100s'", part->title);
+    return SK_OK;
+  }
+  own = sk_alloc(count * sizeof *own);
+  if (!own) return import_no_memory(job, count * sizeof *own);
+  memcpy(own, normals, count * sizeof *own);
+  import_smooth_normals(&job->model, part, faces, table, owner, mask);
+  for (i = 0; i < count; i += 3)
+    if (own[i] != 0.0f || own[i + 1] != 0.0f || own[i + 2] != 0.0f)
+      memcpy(normals + i, own + i, 3 * sizeof *own);
+  sk_free(own);
+  return SK_OK;
+}
+
 /* Joins equal vertices and moves the part down to where the last one ended. */
 static sk_status finish_vertices(import_job *job, import_part *part, sk_array *faces, uint32_t first) {
   import_model *m = &job->model;
   size_t size = 16, i;
   uint32_t *table, *map, *face = (uint32_t *)faces->data + 3 * (size_t)part->first_face;
-  bool smooth = !part->mesh->mNormals;
+  sk_status status = SK_OK;
   while (size < 2 * (size_t)part->vertex_count) size *= 2;
   table = sk_alloc(size * sizeof *table);
   map = sk_alloc(((size_t)part->vertex_count + 1) * sizeof *map);
@@ -340,16 +382,13 @@ static sk_status finish_vertices(import_job *job, import_part *part, sk_array *f
     sk_free(map);
     return import_no_memory(job, size * sizeof *table);
   }
-  if (smooth) {
-    import_smooth_normals(m, part, face, table, map, size - 1);
-    import_note_add(job, NOTE_normals_generated, 1, "mesh '%.100s'", part->title);
-  }
+  if (part->bad_normals) status = make_normals(job, part, face, table, map, size - 1);
   part->vertex_count = import_join_part(m, part, first, wants_join(job), table, map, size - 1);
   for (i = 0; i < 3 * (size_t)part->face_count; i++) face[i] = first + map[face[i] - part->first_vertex];
   part->first_vertex = first;
   sk_free(table);
   sk_free(map);
-  return SK_OK;
+  return status;
 }
 
 static sk_status add_submesh(import_job *job, const import_part *part) {

@@ -58,6 +58,18 @@ static sk_status open_scene(import_job *job) {
   return sk_fail(job->error, SK_ERROR_IMPORT, "%s", words && words[0] ? words : "Assimp gives no reason");
 }
 
+/* Some readers take any text for a file of theirs and find nothing in it. */
+static sk_status check_contents(import_job *job) {
+  static const char *const meshes_only[] = {"obj", "stl", "ply", "off", "nff", "raw", "dxf", "md2", "3ds"};
+  const struct aiScene *scene = job->scene;
+  size_t i;
+  if (scene->mNumMeshes || scene->mNumAnimations || scene->mRootNode->mNumChildren) return SK_OK;
+  for (i = 0; i < sizeof meshes_only / sizeof *meshes_only; i++)
+    if (!strcmp(job->format, meshes_only[i]))
+      return sk_fail(job->error, SK_ERROR_IMPORT, "there is no mesh in it; is it really .%s?", job->format);
+  return SK_OK;
+}
+
 /* ---- the block ------------------------------------------------------------------------------- */
 
 static sk_block_part part_of(sk_section_kind kind, const void *data, uint64_t count, uint32_t influences) {
@@ -128,6 +140,7 @@ static sk_status convert(import_job *job) {
   if (!status) status = import_meshes(job);
   if (!status) status = import_clips(job);
   import_note_add(job, NOTE_files_refused, job->files.refused, "'%s'", job->files.first_refused);
+  import_note_add(job, NOTE_files_missing, job->files.missing, "'%s'", job->files.first_missing);
   if (!status) import_note_format(job);
   if (!status && !sk_text_append(&job->model.text, job->format, strlen(job->format),
                                  &job->model.info.source_format))
@@ -150,6 +163,7 @@ static sk_status run_steps(import_job *job, sk_import_result *result) {
   if (!status && !((const import_source *)job->files.sources.data)->size) status = refuse_empty(job);
   if (!status && is_gltf(job)) status = gltf_open(job);
   if (!status) status = open_scene(job);
+  if (!status) status = check_contents(job);
   if (!status) status = convert(job);
   return status ? status : write_block(job, result);
 }
