@@ -206,8 +206,7 @@ def test_real_morphs(shared_data: Any, name: str) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", skinpy.SkinpyWarning)  # of what else is in the file
         model = skinpy.load(shared_data / "models" / name)
-    if not model.targets:
-        pytest.skip(f"{name} is imported without its targets")
+    assert model.targets
     with Renderer(model, size=(64, 64)) as renderer:
         clip = model.clips[0] if len(model.clips) else None
         for time in np.linspace(0, clip.duration if clip else 0, 5):
@@ -426,8 +425,7 @@ def test_a_material_transforms_before_its_animation_does() -> None:
     transform = {"offset": [0.2, 0.1], "rotation": 0.4, "scale": [3, 2]}
     model, animation = textured(transform), UVAnimation(scroll=(0.15, 0.1), rotate=0.3)
     own = np.array(model.materials[0].uv_transform)
-    if (own == np.eye(3)).all():
-        pytest.skip("this importer does not read KHR_texture_transform")
+    assert (own != np.eye(3)).any()
     moved = UVS @ own[:2, :2].T + own[:2, 2]
     for options in ({}, {"uv": animation, "time": 1.7}):
         a, b = front(model, **options), front(textured(uvs=moved), **options)
