@@ -44,7 +44,7 @@ def open_golden(data: Path, name: str, file: str, **options: Any) -> Golden:
     path = data / "models" / file
     with np.load(data / "goldens" / f"{name}.npz") as z:
         values = {key: z[key] for key in z.files}
-    with warnings.catch_warnings():  # what is lost here (textures, morph targets) is no matter of these tests
+    with warnings.catch_warnings():  # what is lost here (textures, vertex frames) is no matter of these tests
         warnings.simplefilter("ignore", skinpy.SkinpyWarning)
         model = skinpy.load(path, **options)
     return Golden(name, values, model, path, float(values["size"]))
@@ -93,11 +93,11 @@ def gltf_joints(golden: Golden) -> dict[int, int]:
     return {row: order.index(int(i)) for row, i in enumerate(golden.values["node_gltf"]) if i >= 0}
 
 
-def measure_gltf(golden: Golden, with_vertices: bool = True) -> dict[str, float]:
-    """Largest errors in sizes of node matrices, palettes, positions and normals over all clips and times."""
+def measure_gltf(golden: Golden) -> dict[str, float]:
+    """Largest errors over all clips and times: node matrices, palettes, positions in sizes, normals, weights."""
     model, z, size = golden.model, golden.values, golden.size
     truth, rows = GltfFile(golden.path), gltf_joints(golden)
-    error = dict.fromkeys(("globals", "palette", "positions", "normals", "duration"), 0.0)
+    error = dict.fromkeys(("globals", "palette", "positions", "normals", "weights", "duration"), 0.0)
     # loose keys: the engines agree to 1.4e-4 sizes in all entries, the 3x3's too
     unit = size if golden.name in LOOSE else 1.0
     for q, clip in golden.clips():
@@ -107,12 +107,14 @@ def measure_gltf(golden: Golden, with_vertices: bool = True) -> dict[str, float]
         globals_ = model.globals(clip, times)
         got, want = globals_[:, list(rows.values())], z[f"c{q}_globals"][:, list(rows)]
         error["globals"] = max(error["globals"], matrix_error(got, want, size, unit))
-        if not with_vertices:
-            continue
-        palettes = model.palette(clip, times)
-        positions, normals = model.deform(palettes)
+        palettes, weights = model.palette(clip, times), model.pose(clip, times).morph_weights
+        positions, normals = model.deform(palettes, morph_weights=weights)
         for m, vertices in enumerate(parts(golden, rows)):
             assert np.array_equal(model.mesh.positions[vertices], z[f"m{m}_rest"])
+            if f"c{q}_m{m}_morphw" in z:
+                own = [i for i, t in enumerate(model.targets) if t.node == rows[int(z["mesh_node"][m])]]
+                difference = np.abs(weights[:, own] - z[f"c{q}_m{m}_morphw"])
+                error["weights"] = max(error["weights"], float(difference.max()))
             got, want = positions[:, vertices], z[f"c{q}_m{m}_pos"]
             error["positions"] = max(error["positions"], float(np.abs(got - want).max()) / size)
             if f"m{m}_ibm" in z:
@@ -175,9 +177,9 @@ GLTF = {
     "SimpleSkin": ("SimpleSkin.gltf", LOOSE_KEYS),
     "interpolation_test": ("interpolation_test.gltf", TIGHT),
     "BoxAnimated": ("BoxAnimated.glb", TIGHT),
+    "AnimatedMorphCube": ("AnimatedMorphCube.gltf", TIGHT),
+    "SimpleMorph": ("SimpleMorph.gltf", TIGHT),
 }
-# their vertices move by morph targets, which no palette holds
-GLTF_NODES_ONLY = {"AnimatedMorphCube": "AnimatedMorphCube.gltf", "SimpleMorph": "SimpleMorph.gltf"}
 
 
 @pytest.mark.parametrize("name", GLTF)
@@ -187,21 +189,14 @@ def test_gltf(shared_data: Path, name: str) -> None:
     assert max(error[k] for k in ("globals", "palette", "positions")) <= tolerance, error
     # unit vectors: float32 through a few products of matrices; half a degree would be 1e-2
     assert error["normals"] <= 2e-5, error
+    assert error["weights"] <= 1e-6, error  # float32 between 0 and 1
     assert error["duration"] <= 1e-9, error  # the last key's float32 seconds
 
 
-@pytest.mark.parametrize("name", GLTF_NODES_ONLY)
-def test_gltf_nodes(shared_data: Path, name: str) -> None:
-    error = measure_gltf(open_golden(shared_data, name, GLTF_NODES_ONLY[name]), with_vertices=False)
-    assert error["globals"] <= TIGHT, error
-    assert error["duration"] <= 1e-9, error
-
-
-@pytest.mark.parametrize("name", [*GLTF, *GLTF_NODES_ONLY])
+@pytest.mark.parametrize("name", GLTF)
 def test_gltf_against_the_reader(shared_data: Path, name: str) -> None:
     """All clips at many times, in and out of the loop, against the file read with json and NumPy."""
-    file = GLTF[name][0] if name in GLTF else GLTF_NODES_ONLY[name]
-    golden = open_golden(shared_data, name, file)
+    golden = open_golden(shared_data, name, GLTF[name][0])
     model, truth = golden.model, GltfFile(golden.path)
     order = truth.order()
     rng = np.random.default_rng(1)
@@ -237,7 +232,7 @@ def named_globals_error(golden: Golden, q: int, clip: Any, rows: dict[int, int],
 def measure_sets(golden: Golden, clip: Any, times: Any, want: Any) -> float:
     """Largest set distance in sizes of the vertices that faces use."""
     used = used_vertices(golden.model)
-    positions, _ = golden.model.deform(golden.model.palette(clip, times), normals=False)
+    positions, _ = golden.model.deform(golden.model.pose(clip, times), normals=False)
     pairs = zip(positions[:, used], want, strict=True)
     return max((set_distance(a, b) for a, b in pairs), default=0.0) / golden.size
 
@@ -266,17 +261,16 @@ def test_dae(shared_data: Path, name: str) -> None:
 # ---------------------------------------------------------------------------------------------- FBX
 
 
-FBX = {  # golden: file, number of the clip in the file, whether the vertices are compared
-    "huesitos": ("huesitos.fbx", True),
-    "maya_game_sausage": ("maya_game_sausage.fbx", True),
-    "maya_game_sausage.clip1": ("maya_game_sausage.fbx", True),
-    "maya_blend_shape_cube": ("maya_blend_shape_cube.fbx", False),  # its vertices move by blend shapes
+FBX = {
+    "huesitos": "huesitos.fbx",
+    "maya_game_sausage": "maya_game_sausage.fbx",
+    "maya_game_sausage.clip1": "maya_game_sausage.fbx",
+    "maya_blend_shape_cube": "maya_blend_shape_cube.fbx",  # its two blend shapes have keys at different times
 }
 
 
 def measure_fbx(data: Path, name: str) -> dict[str, float]:
-    file, with_vertices = FBX[name]
-    golden = open_golden(data, name, file)
+    golden = open_golden(data, name, FBX[name])
     z, clip = golden.values, golden.model.clips[int(golden.values["clip_index"][0])]
     assert clip.name == str(z["clip_name"][0])
     keys = on_keys(golden, 0)
@@ -285,8 +279,7 @@ def measure_fbx(data: Path, name: str) -> dict[str, float]:
         "globals": named_globals_error(golden, 0, clip, rows, keys),
         "duration": abs(clip.duration - float(z["clip_duration"][0])),
     }
-    if with_vertices:
-        error["positions"] = measure_sets(golden, clip, z["c0_t"][keys], z["c0_pos"][keys])
+    error["positions"] = measure_sets(golden, clip, z["c0_t"][keys], z["c0_pos"][keys])
     for key in (k for k in z if k.startswith("obj") and k.endswith("_pos")):
         frame = z[key.replace("_pos", "_tau")][None]  # what the authoring program itself exported
         error[key] = measure_sets(golden, clip, frame, z[key][None])
@@ -391,7 +384,7 @@ def test_md2(shared_data: Path) -> None:
 
 
 def test_every_golden_is_used(shared_data: Path) -> None:
-    known = {*GLTF, *GLTF_NODES_ONLY, *FBX, "RiggedFigure_dae", "box_nested_animation_dae"}
+    known = {*GLTF, *FBX, "RiggedFigure_dae", "box_nested_animation_dae"}
     known |= {"sinusoidal_bvh", "BCN_Epileptic_x", "RiggedFigure_md5", "faerie_md2"}
     assert {p.stem for p in (shared_data / "goldens").glob("*.npz")} == known
 
@@ -403,8 +396,6 @@ def report(data: Path) -> None:
     rows: dict[str, dict[str, float]] = {
         n: measure_gltf(open_golden(data, n, f)) for n, (f, _) in GLTF.items()
     }
-    for name, file in GLTF_NODES_ONLY.items():
-        rows[name] = measure_gltf(open_golden(data, name, file), with_vertices=False)
     for name in ("RiggedFigure", "box_nested_animation"):
         rows[f"{name}.dae"] = measure_dae(data, f"{name}_dae", f"{name}.dae")
     rows |= {name: measure_fbx(data, name) for name in FBX}

@@ -16,13 +16,27 @@ typedef struct key { double time; uint32_t from; } key; /* `from`: which value o
 
 /* Time of value i in seconds. A cubic glTF track has three values for each of its times. */
 static double time_of(const import_clip *clip, const import_track *t, uint32_t i) {
+  if (t->weights) return t->weights[i].mTime / clip->ticks_per_second;
   if (t->times) return t->times[t->interpolation == SK_CUBIC ? i / 3 : i];
   return (t->quats ? t->quats[i].mTime : t->vectors[i].mTime) / clip->ticks_per_second;
 }
 
-/* x, y, z and, of a rotation, w. */
+/* A key of weights lists some targets only; NULL where it does not list the track's. */
+static const double *weight_at(const import_track *t, uint32_t i) {
+  const struct aiMeshMorphKey *key = &t->weights[i];
+  unsigned k;
+  for (k = 0; k < key->mNumValuesAndWeights; k++)
+    if (key->mValues[k] == t->column) return &key->mWeights[k];
+  return NULL;
+}
+
+/* x, y, z and, of a rotation, w; of weights one. */
 static void value_of(const import_track *t, uint32_t i, float out[4]) {
-  if (t->values) {
+  if (t->weights) {
+    out[0] = (float)*weight_at(t, i);
+  } else if (t->path == SK_PATH_WEIGHT) {
+    out[0] = t->values[(size_t)i * t->stride + t->column];
+  } else if (t->values) {
     const float *at = t->values + (size_t)i * (t->path == SK_PATH_ROTATION ? 4 : 3);
     out[0] = at[0], out[1] = at[1], out[2] = at[2];
     if (t->path == SK_PATH_ROTATION) out[3] = at[3];
@@ -51,9 +65,11 @@ static bool value_is_usable(const import_track *t, uint32_t i) {
 static void note(import_clip *clip, const import_track *t, import_note_kind kind, const char *what,
                  double number) {
   const import_model *m = &clip->job->model;
-  const sk_text *name = (const sk_text *)m->names.data + t->joint;
-  import_note_add(clip->job, kind, 1, "clip '%.60s', joint '%.*s': %s %g", clip->title,
-                  (int)(name->length < 60 ? name->length : 60),
+  bool target = t->path == SK_PATH_WEIGHT;
+  const sk_text *name = target ? &((const sk_target *)m->targets.data + t->joint)->name
+                               : (const sk_text *)m->names.data + t->joint;
+  import_note_add(clip->job, kind, 1, "clip '%.60s', %s '%.*s': %s %g", clip->title,
+                  target ? "target" : "joint", (int)(name->length < 60 ? name->length : 60),
                   name->length ? (const char *)m->text.data + name->offset : "", what, number);
 }
 
@@ -87,6 +103,7 @@ static sk_status list_keys(import_clip *clip, const import_track *t) {
   for (i = 0; i < t->count; i++) {
     uint32_t from = cubic ? 3 * i + 1 : i;
     double time = time_of(clip, t, from);
+    if (t->weights && !weight_at(t, i)) continue;
     if (!isfinite(time)) note(clip, t, NOTE_key_times_repaired, "key number", i);
     else if (!value_is_usable(t, from)) note(clip, t, NOTE_numbers_repaired, "value of the key at", time);
     else *place++ = (key){time, from};
@@ -157,13 +174,18 @@ static sk_status put_values(import_clip *clip, const import_track *t, int shift,
 
 /* ---- one channel ------------------------------------------------------------------------------ */
 
+static uint8_t *taken_of(const import_clip *clip, const import_track *t) {
+  size_t first = t->path == SK_PATH_WEIGHT ? clip->job->model.nodes.count : 0;
+  return clip->taken + first + (size_t)t->joint;
+}
+
 /* False where the channel is left out, which is reported. */
 static bool is_wanted(import_clip *clip, const import_track *t) {
   if (t->path == SK_PATH_SCALE && clip->job->request->ignore_animated_scale) {
     note(clip, t, NOTE_scale_channels_ignored, "keys:", t->count);
     return false;
   }
-  if (clip->taken[t->joint] & 1u << t->path) {
+  if (*taken_of(clip, t) & 1u << t->path) {
     note(clip, t, NOTE_channels_duplicate, "keys:", t->count);
     return false;
   }
@@ -171,8 +193,8 @@ static bool is_wanted(import_clip *clip, const import_track *t) {
 }
 
 static void note_shear(import_clip *clip, const import_track *t) {
-  double *shear = &clip->job->model.shear[t->joint];
-  if (*shear == 0.0) return;
+  double *shear = t->path == SK_PATH_WEIGHT ? NULL : &clip->job->model.shear[t->joint];
+  if (!shear || *shear == 0.0) return;
   note(clip, t, NOTE_shear_lost, "of its largest element", *shear);
   *shear = 0.0; /* said once */
 }
@@ -190,7 +212,7 @@ sk_status import_add_channel(import_clip *clip, const import_track *t) {
     note(clip, t, NOTE_channels_dropped, "usable keys:", 0);
     return SK_OK;
   }
-  clip->taken[t->joint] |= (uint8_t)(1u << t->path);
+  *taken_of(clip, t) |= (uint8_t)(1u << t->path);
   note_shear(clip, t);
   channel.key_count = (uint32_t)clip->keys.count;
   status = put_times(clip, &channel.times);
@@ -230,9 +252,46 @@ static void measure(const import_clip *clip, const import_track *t, double *last
   }
 }
 
+/* Assimp calls it after the node, with "*" and the mesh's number behind it. */
+static int32_t find_morphed(const import_job *job, const struct aiString *name) {
+  struct aiString node = {0, ""};
+  const char *star = strrchr(name->data, '*');
+  size_t length = star ? (size_t)(star - name->data) : strlen(name->data);
+  if (length >= AI_MAXLEN) return SK_NONE;
+  memcpy(node.data, name->data, length);
+  node.length = (ai_uint32)length;
+  return import_find_joint(job, &node);
+}
+
+static bool lists_target(const import_track *t) {
+  uint32_t i;
+  for (i = 0; i < t->count; i++)
+    if (weight_at(t, i)) return true;
+  return false;
+}
+
+/* A key has some of the targets only: each target gets a channel of its own keys. */
+static sk_status add_morph_channel(import_clip *clip, const struct aiMeshMorphAnim *source, double *last) {
+  int32_t joint = find_morphed(clip->job, &source->mName);
+  uint32_t count = 0, first = joint < 0 ? 0 : import_targets_of(clip->job, joint, &count);
+  import_track t = {.path = SK_PATH_WEIGHT, .interpolation = SK_LINEAR, .count = source->mNumKeys,
+                    .weights = source->mKeys};
+  sk_status status = SK_OK;
+  if (!source->mKeys) return SK_OK;
+  measure(clip, &t, last);
+  if (!count)
+    import_note_add(clip->job, NOTE_channels_dropped, 1, "clip '%.60s': no morph targets at '%.60s'",
+                    clip->title, source->mName.data);
+  for (t.column = 0; t.column < count && !status; t.column++) {
+    t.joint = (int32_t)(first + t.column);
+    if (lists_target(&t)) status = import_add_channel(clip, &t);
+  }
+  return status;
+}
+
 /* `*last` is the time of the last key over all channels, also of those that are left out. */
 static sk_status add_assimp_channels(import_clip *clip, const struct aiAnimation *source, double *last) {
-  unsigned c, k;
+  unsigned c;
   int path;
   sk_status status = SK_OK;
   *last = -INFINITY;
@@ -248,11 +307,9 @@ static sk_status add_assimp_channels(import_clip *clip, const struct aiAnimation
       if (joint >= 0 && t.count) status = import_add_channel(clip, &t);
     }
   }
-  for (c = 0; c < source->mNumMorphMeshChannels; c++)
-    for (k = 0; k < source->mMorphMeshChannels[c]->mNumKeys; k++) {
-      double time = source->mMorphMeshChannels[c]->mKeys[k].mTime / clip->ticks_per_second;
-      if (isfinite(time) && time > *last) *last = time;
-    }
+  for (c = 0; c < source->mNumMorphMeshChannels && !status; c++)
+    if (source->mMorphMeshChannels[c])
+      status = add_morph_channel(clip, source->mMorphMeshChannels[c], last);
   return status;
 }
 
@@ -311,11 +368,11 @@ static sk_status make_clip(import_clip *clip, int32_t index) {
   double last = 0.0;
   sk_status status = name_clip(clip, source, index, &record.name);
   if (status) return status;
-  memset(clip->taken, 0, job->model.nodes.count);
+  memset(clip->taken, 0, job->model.nodes.count + job->model.targets.count);
   clip->ticks_per_second = record.ticks_per_second = ticks_of(clip, source);
   if (source)
-    import_note_add(job, NOTE_morph_targets_dropped, source->mNumMorphMeshChannels + source->mNumMeshChannels,
-                    "clip '%.60s'", clip->title);
+    import_note_add(job, NOTE_morph_targets_dropped, source->mNumMeshChannels, "clip '%.60s'",
+                    clip->title);
   status = source ? add_assimp_channels(clip, source, &last) : gltf_add_channels(clip, index, &last);
   if (status) return status;
   record.channel_count = (uint32_t)job->model.channels.count - record.first_channel;
@@ -352,7 +409,7 @@ sk_status import_clips(import_job *job) {
   m->times = SK_ARRAY(double);
   m->values = SK_ARRAY(float);
   count = job->gltf ? job->gltf->lists[GLTF_ANIMATIONS].count : (int32_t)job->scene->mNumAnimations;
-  clip.taken = sk_alloc(m->nodes.count);
+  clip.taken = sk_alloc(m->nodes.count + m->targets.count);
   if (!clip.taken) status = import_no_memory(job, m->nodes.count);
   for (i = 0; i < count && !status; i++) status = make_clip(&clip, i);
   if (!status) status = note_duplicates(job);

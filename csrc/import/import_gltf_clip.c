@@ -5,6 +5,7 @@
 
 typedef struct channel { /* one channel of the file, while it is looked at */
   int32_t animation, number, node, path, input, output;
+  uint32_t first, count; /* the targets that it moves, or 0 and 1 */
   sk_interpolation interpolation;
   gltf_accessor times, values;
 } channel;
@@ -24,20 +25,18 @@ static int32_t path_of(const json *j, int32_t target) {
   return -1;
 }
 
-/* Whether the channel moves a joint. Without a node it may belong to an extension. */
+/* Whether the channel moves a joint or morph targets. Without a node it may belong to an extension. */
 static bool has_target(import_job *job, int32_t token, channel *c) {
   gltf *g = job->gltf;
   int32_t target = json_member(&g->json, token, "target");
   c->node = (int32_t)json_index(&g->json, json_member(&g->json, target, "node"), -1);
   c->path = path_of(&g->json, target);
-  if (c->path == SK_PATH_WEIGHT) {
-    import_note_add(job, NOTE_morph_targets_dropped, 1, "animations[%d].channels[%d] moves weights",
-                    c->animation, c->number);
-    return false;
-  }
   if (c->path < 0) return drop(job, c, "it has no path that moves a joint");
   if (gltf_item(g, GLTF_NODES, c->node) < 0) return drop(job, c, "its node does not exist");
   if (g->nodes[c->node].joint < 0) return drop(job, c, "its node is not in the scene");
+  c->count = 1;
+  if (c->path == SK_PATH_WEIGHT) c->first = import_targets_of(job, g->nodes[c->node].joint, &c->count);
+  if (!c->count) return drop(job, c, "its node has no morph targets");
   return true;
 }
 
@@ -67,7 +66,7 @@ static sk_status open_values(import_job *job, int32_t sampler, channel *c, bool 
   status = gltf_accessor_open(job, c->output, &c->values);
   if (status) return status;
   *usable = c->values.width == sk_path_width((sk_path)c->path) &&
-            c->values.count >= c->times.count * (c->interpolation == SK_CUBIC ? 3 : 1);
+            c->values.count / c->count >= c->times.count * (c->interpolation == SK_CUBIC ? 3 : 1);
   if (!*usable) drop(job, c, "it has fewer values than keys");
   return SK_OK;
 }
@@ -78,22 +77,34 @@ static void measure(const float *times, size_t count, double *last) {
     if (!import_is_bad(times[i]) && times[i] > *last) *last = times[i];
 }
 
-/* Reads the keys and adds them; morph weights only tell how long the clip is. */
-static sk_status add_keys(import_clip *clip, const channel *c, bool moves_joint, double *last) {
+/* One channel of the file is one for each of its targets here: their weights stand side by side. */
+static sk_status add_tracks(import_clip *clip, const channel *c, import_track *track) {
+  uint32_t i;
+  sk_status status = SK_OK;
+  track->stride = c->count;
+  track->joint = clip->job->gltf->nodes[c->node].joint;
+  for (i = 0; i < c->count && !status; i++) {
+    track->column = i;
+    if (c->path == SK_PATH_WEIGHT) track->joint = (int32_t)(c->first + i);
+    status = import_add_channel(clip, track);
+  }
+  return status;
+}
+
+static sk_status add_keys(import_clip *clip, const channel *c, double *last) {
   import_job *job = clip->job;
-  size_t values = moves_joint ? c->values.count * c->values.width : 0;
+  size_t values = c->values.count * c->values.width;
   float *times = sk_alloc((c->times.count + values) * sizeof *times);
   import_track track = {.path = (sk_path)c->path, .interpolation = c->interpolation,
                         .count = (uint32_t)c->times.count};
   sk_status status = times ? gltf_accessor_floats(job, c->input, &c->times, times)
                            : import_no_memory(job, (c->times.count + values) * sizeof *times);
   if (!status) measure(times, c->times.count, last);
-  if (!status && moves_joint) {
-    track.joint = job->gltf->nodes[c->node].joint;
+  if (!status) {
     track.times = times;
     track.values = times + c->times.count;
     status = gltf_accessor_floats(job, c->output, &c->values, times + c->times.count);
-    if (!status) status = import_add_channel(clip, &track);
+    if (!status) status = add_tracks(clip, c, &track);
   }
   sk_free(times);
   return status;
@@ -101,12 +112,12 @@ static sk_status add_keys(import_clip *clip, const channel *c, bool moves_joint,
 
 static sk_status add_channel(import_clip *clip, channel *c, int32_t token, int32_t sampler, double *last) {
   import_job *job = clip->job;
-  bool moves_joint = has_target(job, token, c), usable;
+  bool usable;
   sk_status status;
-  if (!moves_joint && c->path != SK_PATH_WEIGHT) return SK_OK;
+  if (!has_target(job, token, c)) return SK_OK;
   status = open_times(job, sampler, c, &usable);
-  if (!status && usable && moves_joint) status = open_values(job, sampler, c, &usable);
-  return status || !usable ? status : add_keys(clip, c, moves_joint, last);
+  if (!status && usable) status = open_values(job, sampler, c, &usable);
+  return status || !usable ? status : add_keys(clip, c, last);
 }
 
 /* Of a clip whose channels all went: it lasts as long as its keys. What cannot be read counts nothing. */

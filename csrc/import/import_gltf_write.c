@@ -131,7 +131,7 @@ static sk_status read_other_attributes(import_job *job, int32_t token, int32_t a
 /* Reads one primitive; `*usable` is false where it has no faces to show, which is reported. */
 static sk_status read_primitive(import_job *job, int32_t token, gltf_primitive *p, bool *usable) {
   const json *j = &job->gltf->json;
-  int32_t attributes = json_member(j, token, "attributes"), targets = json_member(j, token, "targets");
+  int32_t attributes = json_member(j, token, "attributes");
   gltf_accessor a;
   sk_status status;
   p->mode = (int32_t)json_index(j, json_member(j, token, "mode"), JSON_TRIANGLES);
@@ -154,7 +154,7 @@ static sk_status read_primitive(import_job *job, int32_t token, gltf_primitive *
     return sk_fail(job->error, SK_ERROR_IMPORT,
                    "it is compressed with Draco, which is missing in this build");
   p->vertices = (uint32_t)a.count;
-  import_note_add(job, NOTE_morph_targets_dropped, (uint64_t)json_length(j, targets), "meshes[%d]", p->mesh);
+  p->targets = json_member(j, token, "targets");
   *usable = true;
   return read_other_attributes(job, token, attributes, p);
 }
@@ -194,7 +194,7 @@ static sk_status write_entry(import_job *job, gltf_entry *entry, bool first) {
     return import_no_memory(job, 1);
   for (token = json_first(&g->json, array); token >= 0 && !status;
        token = json_after(&g->json, array, token)) {
-    gltf_primitive p = {.mesh = entry->mesh, .number = number++}, *place;
+    gltf_primitive p = {.mesh = entry->mesh, .number = number++, .targets = -1}, *place;
     bool usable;
     status = read_primitive(job, token, &p, &usable);
     if (status || !usable) continue;

@@ -47,7 +47,9 @@
   ROW(points_lines_dropped, SK_LOST, "points and lines cannot be skinned here; left out")             \
   ROW(meshes_dropped, SK_LOST, "meshes without usable triangles; left out")                           \
   ROW(morph_targets_dropped, SK_LOST,                                                                 \
-      "morph targets and vertex animation are not imported; left out")                                \
+      "morph targets that do not fit their mesh, and vertex frames; left out")                        \
+  ROW(shapes_in_between_ignored, SK_LOST,                                                             \
+      "shapes between the base and a whole morph target are not supported; left out")                                \
   ROW(numbers_repaired, SK_REPAIRED, "numbers that are not finite or not usable; replaced")           \
   ROW(duplicate_names, SK_REPAIRED, "several joints have one name; it stands for the first of them")  \
   ROW(names_cut, SK_LOST, "names longer than 1,023 bytes were cut")                                   \
@@ -159,7 +161,7 @@ typedef struct gltf_node {
 typedef struct gltf_primitive { /* of the rewritten file */
   int32_t positions, normals, tangents, uvs, colors, indices; /* accessors, -1 = none */
   int32_t first_set, set_count; /* JOINTS_n and WEIGHTS_n pairs in gltf.sets */
-  int32_t mode, material;
+  int32_t mode, material, targets; /* targets: token of the list, or -1 */
   int32_t mesh, number;        /* of the file: meshes[mesh].primitives[number] */
   uint32_t vertices;
 } gltf_primitive;
@@ -222,6 +224,8 @@ typedef struct import_model {
   uint32_t vertex_count, face_count;
   sk_array submeshes, materials, textures, texture_data;
   sk_array clips, channels, times, values;
+  uint32_t *shapes; /* of each vertex: equal where all targets move it equally; NULL without targets */
+  sk_array targets, target_vertices, target_positions, target_normals;
   sk_array report;
 } import_model;
 
@@ -350,13 +354,15 @@ sk_status import_meshes(import_job *job);
 sk_status import_clips(import_job *job);
 
 typedef struct import_track { /* the keys of one channel */
-  int32_t joint;
+  int32_t joint;                     /* or, for weights, the target */
   sk_path path;
   sk_interpolation interpolation;
   uint32_t count;                    /* keys; a cubic one is three values: tangent in, value, tangent out */
   const float *times, *values;       /* of glTF, seconds; or else */
   const struct aiVectorKey *vectors; /* as Assimp has them, ticks */
   const struct aiQuatKey *quats;
+  const struct aiMeshMorphKey *weights; /* each lists some targets of a mesh */
+  uint32_t column, stride; /* of weights: which of so many side by side */
 } import_track;
 
 typedef struct import_time_line { uint64_t first; uint32_t count; uint64_t hash; } import_time_line;
@@ -367,7 +373,7 @@ typedef struct import_clip { /* what lives as long as the clips are made */
   import_job *job;
   double ticks_per_second;
   sk_array keys;            /* scratch of one channel */
-  uint8_t *taken;           /* a bit for each path of each joint that has its channel */
+  uint8_t *taken;           /* a bit for each path of each joint that has its channel; then the targets' */
   import_time_line recent[IMPORT_RECENT];
   uint32_t recent_count;
   char title[100];          /* the clip in messages */
@@ -392,6 +398,40 @@ typedef struct import_part { /* one (node, mesh) instance, while it is copied */
   uint32_t first_vertex, vertex_count, first_face, face_count;
   uint32_t bad_normals; /* vertices whose normal the file does not give, or gives as no direction */
 } import_part;
+
+/* import_morph.c: the targets of one part. `moved` has a row for each target and vertex: 3 numbers by which
+   the position changes, 3 for the normal. */
+typedef struct import_shapes {
+  uint32_t count;
+  float *moved;
+  bool has_normals;
+} import_shapes;
+
+typedef struct import_morph { /* what one target does to one part */
+  int32_t node;
+  uint32_t target;        /* of the node */
+  const struct import_part *part;
+  float default_weight;
+  uint64_t first, count;  /* in the collection's arrays */
+} import_morph;
+
+typedef struct import_morphs { /* of all parts, in their order */
+  sk_array list;                         /* import_morph */
+  sk_array vertices, positions, normals;
+  bool has_normals;
+} import_morphs;
+
+uint32_t import_target_count(const import_job *job, const import_part *part);
+sk_status import_read_shapes(import_job *job, const import_part *part, import_shapes *shapes);
+/* Numbers the vertices in model.shapes, so that those that move alike have one number. */
+sk_status import_number_shapes(import_job *job, const import_part *part, const import_shapes *shapes);
+/* Keeps what moves; map[v] is where vertex v went, counted from `first`. */
+sk_status import_keep_shapes(import_job *job, const import_part *part, uint32_t first, const uint32_t *map,
+                             const import_shapes *shapes, import_morphs *morphs);
+/* The targets of each node, over all its parts, as the block has them. */
+sk_status import_targets(import_job *job, const import_morphs *morphs);
+/* Targets of the joint's mesh: the first one; `*count` is 0 where there are none. */
+uint32_t import_targets_of(const import_job *job, int32_t joint, uint32_t *count);
 
 /* import_influence.c: slots and weights of the part's vertices. */
 sk_status import_skin_part(import_job *job, const import_part *part);

@@ -66,7 +66,6 @@ static sk_status add_part(import_job *job, sk_array *parts, int32_t joint, const
     import_note_add(job, NOTE_points_lines_dropped, mesh->mNumFaces - triangles, "mesh '%.100s'",
                     mesh->mName.data);
   }
-  import_note_add(job, NOTE_morph_targets_dropped, mesh->mNumAnimMeshes, "mesh '%.100s'", mesh->mName.data);
   if (!mesh->mVertices || !mesh->mNumVertices || (!job->gltf && !triangles)) {
     if (!mesh->mNumFaces) import_note_add(job, NOTE_meshes_dropped, 1, "mesh '%.100s'", mesh->mName.data);
     return SK_OK;
@@ -125,7 +124,14 @@ static float *make_stream(const sk_array *parts, int what, size_t bytes, bool *f
 static sk_status make_streams(import_job *job, const sk_array *parts) {
   import_model *m = &job->model;
   size_t count = m->vertex_count, influences = job->request->max_influences;
+  const import_part *part = parts->data;
   bool failed = false;
+  size_t i;
+  for (i = 0; i < parts->count && !m->shapes && !failed; i++) {
+    if (!import_target_count(job, &part[i])) continue;
+    m->shapes = sk_alloc_zero(count * sizeof *m->shapes);
+    failed = !m->shapes;
+  }
   m->positions = sk_alloc(count * 3 * sizeof(float));
   m->normals = sk_alloc(count * 3 * sizeof(float));
   m->weights = sk_alloc(count * influences * sizeof(float));
@@ -369,23 +375,30 @@ static sk_status make_normals(import_job *job, const import_part *part, const ui
 }
 
 /* Joins equal vertices and moves the part down to where the last one ended. */
-static sk_status finish_vertices(import_job *job, import_part *part, sk_array *faces, uint32_t first) {
+static sk_status finish_vertices(import_job *job, import_part *part, sk_array *faces, uint32_t first,
+                                 import_morphs *morphs) {
   import_model *m = &job->model;
   size_t size = 16, i;
-  uint32_t *table, *map, *face = (uint32_t *)faces->data + 3 * (size_t)part->first_face;
-  sk_status status = SK_OK;
+  uint32_t joined, *table, *map, *face = (uint32_t *)faces->data + 3 * (size_t)part->first_face;
+  import_shapes shapes = {0, NULL, false};
+  sk_status status = import_read_shapes(job, part, &shapes);
   while (size < 2 * (size_t)part->vertex_count) size *= 2;
   table = sk_alloc(size * sizeof *table);
   map = sk_alloc(((size_t)part->vertex_count + 1) * sizeof *map);
   if (!table || !map) {
     sk_free(table);
     sk_free(map);
+    sk_free(shapes.moved);
     return import_no_memory(job, size * sizeof *table);
   }
-  if (part->bad_normals) status = make_normals(job, part, face, table, map, size - 1);
-  part->vertex_count = import_join_part(m, part, first, wants_join(job), table, map, size - 1);
+  if (part->bad_normals && !status) status = make_normals(job, part, face, table, map, size - 1);
+  if (shapes.count && !status) status = import_number_shapes(job, part, &shapes);
+  joined = import_join_part(m, part, first, wants_join(job), table, map, size - 1);
   for (i = 0; i < 3 * (size_t)part->face_count; i++) face[i] = first + map[face[i] - part->first_vertex];
+  if (shapes.count && !status) status = import_keep_shapes(job, part, first, map, &shapes, morphs);
   part->first_vertex = first;
+  part->vertex_count = joined;
+  sk_free(shapes.moved);
   sk_free(table);
   sk_free(map);
   return status;
@@ -404,6 +417,8 @@ static sk_status add_submesh(import_job *job, const import_part *part) {
 sk_status import_meshes(import_job *job) {
   import_model *m = &job->model;
   sk_array parts = SK_ARRAY(import_part), faces = {NULL, 0, 0, 3 * sizeof(uint32_t)};
+  import_morphs morphs = {SK_ARRAY(import_morph), SK_ARRAY(uint32_t), {NULL, 0, 0, 3 * sizeof(float)},
+                          {NULL, 0, 0, 3 * sizeof(float)}, false};
   uint32_t joined = 0;
   size_t i;
   sk_status status;
@@ -415,14 +430,19 @@ sk_status import_meshes(import_job *job) {
     status = copy_vertices(job, part);
     if (!status) status = import_skin_part(job, part);
     if (!status) status = copy_faces(job, part, &faces);
-    if (!status) status = finish_vertices(job, part, &faces, joined);
+    if (!status) status = finish_vertices(job, part, &faces, joined, &morphs);
     joined += status ? 0 : part->vertex_count;
     if (!status) status = add_submesh(job, part);
   }
+  m->vertex_count = joined;
+  if (!status) status = import_targets(job, &morphs);
+  sk_array_free(&morphs.list);
+  sk_array_free(&morphs.vertices);
+  sk_array_free(&morphs.positions);
+  sk_array_free(&morphs.normals);
   sk_array_free(&parts);
   m->faces = faces.data;
   m->face_count = (uint32_t)faces.count;
-  m->vertex_count = joined;
   m->info.vertices = joined;
   m->info.faces = faces.count;
   return status;

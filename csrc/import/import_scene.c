@@ -101,6 +101,10 @@ static sk_status write_block(import_job *job, sk_import_result *result) {
       ROWS(VERTEX_SLOTS, m->vertex_slots, vertices),
       ROWS(VERTEX_WEIGHTS, m->weights, vertices),
       ROWS(FACES, m->faces, m->face_count),
+      LIST(TARGETS, m->targets),
+      LIST(TARGET_VERTICES, m->target_vertices),
+      LIST(TARGET_POSITIONS, m->target_positions),
+      LIST(TARGET_NORMALS, m->target_normals),
       LIST(SUBMESHES, m->submeshes),
       LIST(MATERIALS, m->materials),
       LIST(TEXTURES, m->textures),
@@ -121,9 +125,11 @@ static void free_model(import_model *m) {
   sk_array *arrays[] = {&m->text,     &m->nodes,    &m->names,        &m->parents,       &m->translation,
                         &m->rotation, &m->scale,    &m->local,        &m->slots.joints,  &m->slots.offsets,
                         &m->submeshes, &m->materials, &m->textures,   &m->texture_data,  &m->clips,
-                        &m->channels, &m->times,    &m->values,       &m->report};
+                        &m->channels, &m->times,    &m->values,       &m->report,
+                        &m->targets,  &m->target_vertices, &m->target_positions, &m->target_normals};
   void *memory[] = {m->globals, m->shear,    m->slots.table, m->positions,    m->normals, m->uvs,
-                    m->colors,  m->tangents, m->weights,     m->vertex_slots, m->faces};
+                    m->colors,  m->tangents, m->weights,     m->vertex_slots, m->faces,
+                    m->shapes};
   size_t i;
   for (i = 0; i < sizeof arrays / sizeof *arrays; i++) sk_array_free(arrays[i]);
   for (i = 0; i < sizeof memory / sizeof *memory; i++) sk_free(memory[i]);

@@ -69,7 +69,8 @@ void import_smooth_normals(import_model *m, const import_part *part, const uint3
 
 /* ---- joining ----------------------------------------------------------------------- */
 
-#define MAX_WORDS 32 /* of a vertex: 3 + 3 + 2 + 4 + 4, and 8 slots and weights */
+#define MAX_WORDS 33 /* of a vertex: 3 + 3 + 2 + 4 + 4 + 1, and 8 slots and weights */
+#define STREAMS 7
 
 /* The vertex arrays as 16-bit and 32-bit words: one loop over words is quicker than many small memcpy. */
 typedef struct stream {
@@ -78,20 +79,21 @@ typedef struct stream {
 } stream;
 
 typedef struct layout {
-  stream streams[6];
+  stream streams[STREAMS];
   int count;
   uint16_t *slots;
   uint32_t influences;
 } layout;
 
 static layout layout_of(const import_model *m) {
-  stream all[6] = {{(uint32_t *)(void *)m->positions, 3}, {(uint32_t *)(void *)m->normals, 3},
+  stream all[STREAMS] = {{(uint32_t *)(void *)m->positions, 3}, {(uint32_t *)(void *)m->normals, 3},
                    {(uint32_t *)(void *)m->uvs, 2},       {(uint32_t *)(void *)m->colors, 4},
                    {(uint32_t *)(void *)m->tangents, 4},
-                   {(uint32_t *)(void *)m->weights, m->info.influences}};
+                   {(uint32_t *)(void *)m->weights, m->info.influences},
+                   {m->shapes, 1}};
   layout l = {.slots = m->vertex_slots, .influences = m->info.influences};
   int i;
-  for (i = 0; i < 6; i++)
+  for (i = 0; i < STREAMS; i++)
     if (all[i].words) l.streams[l.count++] = all[i];
   return l;
 }

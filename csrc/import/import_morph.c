@@ -1,0 +1,355 @@
+/* import_morph.c: morph targets ("blend shapes"): differences to the vertices of a node's mesh.
+
+   A part's targets are read dense, joined with its vertices, and kept where they move something. A node's
+   mesh may have several parts (one for each material); its targets go over all of them. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "import_internal.h"
+
+#define WIDTH 6 /* numbers for one vertex and target: position, normal */
+#define EMPTY UINT32_MAX
+
+/* ---- which targets there are -------------------------------------------------------- */
+
+/* FBX has channels of several shapes, the ones in between and the whole one, all of one name: Assimp lists
+   each. Its keys count channels. */
+static bool continues_channel(const struct aiMesh *mesh, unsigned i) {
+  const struct aiString *name = &mesh->mAnimMeshes[i]->mName;
+  return i && name->length && !strcmp(name->data, mesh->mAnimMeshes[i - 1]->mName.data);
+}
+
+/* Number of the first shape of a target, or how many shapes there are behind the last target. */
+static unsigned first_shape(const import_job *job, const struct aiMesh *mesh, uint32_t target) {
+  unsigned i;
+  uint32_t channels = 0;
+  bool grouped = !strcmp(job->format, "fbx");
+  for (i = 0; i < mesh->mNumAnimMeshes; i++) {
+    if (grouped && continues_channel(mesh, i)) continue;
+    if (channels++ == target) return i;
+  }
+  return mesh->mNumAnimMeshes;
+}
+
+uint32_t import_target_count(const import_job *job, const import_part *part) {
+  const struct aiMesh *mesh = part->mesh;
+  uint32_t count = 0;
+  if (part->primitive) return (uint32_t)json_length(&job->gltf->json, part->primitive->targets);
+  if (!mesh->mAnimMeshes) return 0;
+  while (first_shape(job, mesh, count) < mesh->mNumAnimMeshes) count++;
+  return count;
+}
+
+/* ---- reading ---------------------------------------------------------------------------- */
+
+static void note_dropped(import_job *job, const import_part *part, uint32_t target) {
+  import_note_add(job, NOTE_morph_targets_dropped, 1, "target %u of mesh '%.80s'", target, part->title);
+}
+
+/* The differences of one attribute of a glTF target; `rows` gets them at `at` of each row. */
+static sk_status read_attribute(import_job *job, const import_part *part, int32_t token, uint32_t target,
+                                size_t at, float *rows, bool *found) {
+  int64_t index = json_index(&job->gltf->json, token, -1);
+  gltf_accessor a;
+  float *values;
+  size_t v;
+  sk_status status;
+  if (token < 0) return SK_OK;
+  status = gltf_accessor_open(job, index, &a);
+  if (status) return status;
+  if (a.width != 3 || a.count != part->vertex_count) {
+    note_dropped(job, part, target);
+    return SK_OK;
+  }
+  values = sk_alloc(a.count * 3 * sizeof *values);
+  if (!values) return import_no_memory(job, a.count * 3 * sizeof *values);
+  status = gltf_accessor_floats(job, index, &a, values);
+  for (v = 0; v < a.count && !status; v++) memcpy(rows + WIDTH * v + at, values + 3 * v, 3 * sizeof *values);
+  *found = true;
+  sk_free(values);
+  return status;
+}
+
+static sk_status read_gltf_shapes(import_job *job, const import_part *part, import_shapes *shapes) {
+  const json *j = &job->gltf->json;
+  int32_t token = json_first(j, part->primitive->targets);
+  float *rows = shapes->moved;
+  bool moves = false;
+  uint32_t t;
+  sk_status status = SK_OK;
+  for (t = 0; t < shapes->count && !status; t++) {
+    status = read_attribute(job, part, json_member(j, token, "POSITION"), t, 0, rows, &moves);
+    if (!status)
+      status = read_attribute(job, part, json_member(j, token, "NORMAL"), t, 3, rows, &shapes->has_normals);
+    token = json_after(j, part->primitive->targets, token);
+    rows += WIDTH * (size_t)part->vertex_count;
+  }
+  return status;
+}
+
+/* Assimp normalizes a shape's normals once more, which changes their last digit. */
+static bool is_same_direction(const struct aiVector3D *a, const struct aiVector3D *b) {
+  return fabsf(a->x - b->x) < 1e-6f && fabsf(a->y - b->y) < 1e-6f && fabsf(a->z - b->z) < 1e-6f;
+}
+
+/* Assimp's shapes are whole: what differs from the mesh is kept. */
+static void read_shape(const struct aiMesh *mesh, const struct aiAnimMesh *shape, import_shapes *shapes,
+                       float *rows) {
+  bool normals = shape->mNormals && mesh->mNormals;
+  unsigned v;
+  for (v = 0; v < mesh->mNumVertices; v++, rows += WIDTH) {
+    const struct aiVector3D *from = &mesh->mVertices[v], *to = &shape->mVertices[v];
+    rows[0] = to->x - from->x, rows[1] = to->y - from->y, rows[2] = to->z - from->z;
+    if (!normals) continue;
+    from = &mesh->mNormals[v], to = &shape->mNormals[v];
+    if (!is_same_direction(from, to))
+      rows[3] = to->x - from->x, rows[4] = to->y - from->y, rows[5] = to->z - from->z;
+  }
+  shapes->has_normals |= normals;
+}
+
+/* Of a channel's shapes the one is taken that moves the mesh most: the others lie in between. */
+static const struct aiAnimMesh *whole_shape(const struct aiMesh *mesh, unsigned from, unsigned end) {
+  const struct aiAnimMesh *best = NULL;
+  double farthest = -1.0;
+  unsigned i, v;
+  for (i = from; i < end; i++) {
+    const struct aiAnimMesh *shape = mesh->mAnimMeshes[i];
+    double sum = 0.0;
+    if (!shape->mVertices || shape->mNumVertices != mesh->mNumVertices) continue;
+    for (v = 0; v < mesh->mNumVertices && end - from > 1; v++) {
+      double x = shape->mVertices[v].x - mesh->mVertices[v].x, y = shape->mVertices[v].y - mesh->mVertices[v].y;
+      double z = shape->mVertices[v].z - mesh->mVertices[v].z;
+      sum += x * x + y * y + z * z;
+    }
+    if (sum > farthest) farthest = sum, best = shape;
+  }
+  return best;
+}
+
+static void read_assimp_shapes(import_job *job, const import_part *part, import_shapes *shapes) {
+  const struct aiMesh *mesh = part->mesh;
+  float *rows = shapes->moved;
+  uint32_t t;
+  for (t = 0; t < shapes->count; t++) {
+    unsigned from = first_shape(job, mesh, t), end = first_shape(job, mesh, t + 1);
+    const struct aiAnimMesh *shape = whole_shape(mesh, from, end);
+    import_note_add(job, NOTE_shapes_in_between_ignored, end - from - 1, "target %u of mesh '%.80s'", t,
+                    part->title);
+    if (shape) read_shape(mesh, shape, shapes, rows);
+    else note_dropped(job, part, t);
+    rows += WIDTH * (size_t)part->vertex_count;
+  }
+}
+
+sk_status import_read_shapes(import_job *job, const import_part *part, import_shapes *shapes) {
+  size_t numbers = WIDTH * (size_t)part->vertex_count, i, bad = 0;
+  sk_status status = SK_OK;
+  shapes->count = import_target_count(job, part);
+  if (!shapes->count) return SK_OK;
+  if (shapes->count > SK_MAX_JOINTS)
+    return sk_fail(job->error, SK_ERROR_IMPORT, "it has more than %u morph targets", SK_MAX_JOINTS);
+  if (!sk_multiply(numbers, shapes->count, &numbers) || numbers > IMPORT_MAX_BYTES / sizeof(float))
+    return sk_fail(job->error, SK_ERROR_IMPORT, "%u morph targets of %u vertices take more than 2 GiB",
+                   shapes->count, part->vertex_count);
+  shapes->moved = sk_alloc_zero(numbers * sizeof(float));
+  if (!shapes->moved) return import_no_memory(job, numbers * sizeof(float));
+  if (part->primitive) status = read_gltf_shapes(job, part, shapes);
+  else read_assimp_shapes(job, part, shapes);
+  for (i = 0; i < numbers; i++) {
+    bad += import_is_bad(shapes->moved[i]);
+    shapes->moved[i] = import_is_bad(shapes->moved[i]) ? 0.0f : shapes->moved[i] + 0.0f; /* one zero */
+  }
+  import_note_add(job, NOTE_numbers_repaired, bad, "morph targets of mesh '%.80s'", part->title);
+  return status;
+}
+
+/* ---- joining ------------------------------------------------------------------------------ */
+
+static const float *row_of(const import_part *part, const import_shapes *shapes, uint32_t target, uint32_t v) {
+  return shapes->moved + WIDTH * ((size_t)target * part->vertex_count + v);
+}
+
+static uint64_t hash_vertex(const import_part *part, const import_shapes *shapes, uint32_t v) {
+  uint64_t hash = 0;
+  uint32_t t;
+  for (t = 0; t < shapes->count; t++)
+    hash = hash * 0x9e3779b97f4a7c15u ^ import_hash(row_of(part, shapes, t, v), WIDTH * sizeof(float));
+  return hash ^ hash >> 32;
+}
+
+static bool move_alike(const import_part *part, const import_shapes *shapes, uint32_t a, uint32_t b) {
+  uint32_t t;
+  for (t = 0; t < shapes->count; t++)
+    if (memcmp(row_of(part, shapes, t, a), row_of(part, shapes, t, b), WIDTH * sizeof(float))) return false;
+  return true;
+}
+
+sk_status import_number_shapes(import_job *job, const import_part *part, const import_shapes *shapes) {
+  uint32_t *numbers = job->model.shapes + part->first_vertex, *table, v;
+  size_t size = 16;
+  while (size < 2 * (size_t)part->vertex_count) size *= 2;
+  table = sk_alloc(size * sizeof *table);
+  if (!table) return import_no_memory(job, size * sizeof *table);
+  memset(table, 0xff, size * sizeof *table);
+  for (v = 0; v < part->vertex_count; v++) {
+    size_t at = hash_vertex(part, shapes, v) & (size - 1);
+    while (table[at] != EMPTY && !move_alike(part, shapes, table[at], v)) at = (at + 1) & (size - 1);
+    if (table[at] == EMPTY) table[at] = v;
+    numbers[v] = table[at];
+  }
+  sk_free(table);
+  return SK_OK;
+}
+
+/* ---- keeping what moves ---------------------------------------------------------------------- */
+
+static bool is_zero(const float row[WIDTH]) {
+  static const float nothing[WIDTH];
+  return !memcmp(row, nothing, sizeof nothing);
+}
+
+static sk_status keep_shape(import_job *job, const import_part *part, uint32_t first, const uint32_t *map,
+                            const import_shapes *shapes, uint32_t target, import_morphs *morphs) {
+  uint32_t v, next = 0;
+  for (v = 0; v < part->vertex_count; v++) {
+    const float *row = row_of(part, shapes, target, v);
+    uint32_t *vertex;
+    float *position, *normal;
+    if (map[v] != next) continue; /* a double of an earlier one */
+    next++;
+    if (is_zero(row)) continue;
+    vertex = sk_array_extend(&morphs->vertices, 1);
+    position = sk_array_extend(&morphs->positions, 1);
+    normal = sk_array_extend(&morphs->normals, 1);
+    if (!vertex || !position || !normal) return import_no_memory(job, WIDTH * sizeof(float));
+    *vertex = first + map[v];
+    memcpy(position, row, 3 * sizeof *row);
+    memcpy(normal, row + 3, 3 * sizeof *row);
+  }
+  return SK_OK;
+}
+
+/* FBX: Assimp gives 1 where a channel has one shape, whatever the file says; nothing is shown then. */
+static float default_weight(const import_job *job, const import_part *part, uint32_t target) {
+  const gltf *g = job->gltf;
+  int32_t array, token, node, i;
+  float weight;
+  if (!part->primitive) {
+    unsigned shape = first_shape(job, part->mesh, target);
+    weight = strcmp(job->format, "fbx") ? part->mesh->mAnimMeshes[shape]->mWeight : 0.0f;
+    return import_is_bad(weight) ? 0.0f : weight;
+  }
+  for (node = 0; node < g->lists[GLTF_NODES].count && g->nodes[node].joint != part->joint; node++) {}
+  array = json_member(&g->json, gltf_item(g, GLTF_NODES, node), "weights");
+  if (json_length(&g->json, array) <= (int32_t)target)
+    array = json_member(&g->json, gltf_item(g, GLTF_MESHES, part->primitive->mesh), "weights");
+  token = json_first(&g->json, array);
+  for (i = 0; i < (int32_t)target && token >= 0; i++) token = json_after(&g->json, array, token);
+  weight = token < 0 ? 0.0f : (float)json_number(&g->json, token, 0.0);
+  return import_is_bad(weight) ? 0.0f : weight;
+}
+
+sk_status import_keep_shapes(import_job *job, const import_part *part, uint32_t first, const uint32_t *map,
+                             const import_shapes *shapes, import_morphs *morphs) {
+  uint32_t t;
+  sk_status status = SK_OK;
+  morphs->has_normals |= shapes->has_normals;
+  for (t = 0; t < shapes->count && !status; t++) {
+    import_morph *morph = sk_array_extend(&morphs->list, 1);
+    if (!morph) return import_no_memory(job, sizeof *morph);
+    *morph = (import_morph){part->joint, t, part, default_weight(job, part, t), morphs->vertices.count, 0};
+    status = keep_shape(job, part, first, map, shapes, t, morphs);
+    morph->count = morphs->vertices.count - morph->first;
+  }
+  return status;
+}
+
+/* ---- the block's targets ------------------------------------------------------------------------ */
+
+static sk_status name_target(import_job *job, const import_morph *morph, sk_text *name) {
+  const import_part *part = morph->part;
+  sk_array *pool = &job->model.text;
+  char words[24];
+  bool good;
+  if (part->primitive) {
+    const json *j = &job->gltf->json;
+    int32_t mesh = gltf_item(job->gltf, GLTF_MESHES, part->primitive->mesh);
+    int32_t names = json_member(j, json_member(j, mesh, "extras"), "targetNames"), token = json_first(j, names);
+    uint32_t i;
+    for (i = 0; i < morph->target && token >= 0; i++) token = json_after(j, names, token);
+    good = json_text(j, token, pool, name);
+  } else {
+    const char *given = part->mesh->mAnimMeshes[first_shape(job, part->mesh, morph->target)]->mName.data;
+    good = sk_text_append(pool, given, strlen(given), name);
+  }
+  snprintf(words, sizeof words, "target%u", morph->target);
+  if (good && !name->length) good = sk_text_append(pool, words, strlen(words), name);
+  return good ? SK_OK : import_no_memory(job, sizeof words);
+}
+
+static bool append(sk_array *out, const sk_array *from, uint64_t first, uint64_t count) {
+  void *place = sk_array_extend(out, (size_t)count);
+  if (place && count)
+    memcpy(place, (const char *)from->data + (size_t)first * from->stride, (size_t)count * from->stride);
+  return place != NULL;
+}
+
+/* One target of a node: what it does to all parts of the node, which are list[from] to list[end - 1]. */
+static sk_status add_target(import_job *job, const import_morphs *morphs, size_t from, size_t end,
+                            uint32_t number) {
+  import_model *m = &job->model;
+  const import_morph *list = morphs->list.data;
+  sk_target target = {.node = list[from].node, .first = m->target_vertices.count}, *place;
+  bool good = true, named = false;
+  size_t i;
+  sk_status status = SK_OK;
+  for (i = from; i < end && good && !status; i++) {
+    if (list[i].target != number) continue;
+    if (!named) status = name_target(job, &list[i], &target.name);
+    if (!named) target.default_weight = list[i].default_weight;
+    named = true;
+    good = append(&m->target_vertices, &morphs->vertices, list[i].first, list[i].count) &&
+           append(&m->target_positions, &morphs->positions, list[i].first, list[i].count) &&
+           (!morphs->has_normals || append(&m->target_normals, &morphs->normals, list[i].first, list[i].count));
+  }
+  if (status) return status;
+  target.count = m->target_vertices.count - target.first;
+  place = good ? sk_array_extend(&m->targets, 1) : NULL;
+  if (!place) return import_no_memory(job, sizeof *place);
+  *place = target;
+  return SK_OK;
+}
+
+sk_status import_targets(import_job *job, const import_morphs *morphs) {
+  import_model *m = &job->model;
+  const import_morph *list = morphs->list.data;
+  size_t from = 0, end;
+  sk_status status = SK_OK;
+  m->targets = SK_ARRAY(sk_target);
+  m->target_vertices = SK_ARRAY(uint32_t);
+  m->target_positions = m->target_normals = (sk_array){NULL, 0, 0, 3 * sizeof(float)};
+  for (; from < morphs->list.count && !status; from = end) {
+    uint32_t number, count = 0;
+    for (end = from; end < morphs->list.count && list[end].node == list[from].node; end++)
+      if (list[end].target >= count) count = list[end].target + 1;
+    for (number = 0; number < count && !status; number++)
+      status = add_target(job, morphs, from, end, number);
+  }
+  if (!status && m->targets.count > SK_MAX_JOINTS)
+    return sk_fail(job->error, SK_ERROR_IMPORT, "it has more than %u morph targets", SK_MAX_JOINTS);
+  m->info.targets = (uint32_t)m->targets.count;
+  return status;
+}
+
+uint32_t import_targets_of(const import_job *job, int32_t joint, uint32_t *count) {
+  const sk_target *targets = job->model.targets.data;
+  uint32_t i, first = 0;
+  *count = 0;
+  for (i = 0; i < job->model.targets.count; i++) {
+    if (targets[i].node != joint) continue;
+    if (!(*count)++) first = i;
+  }
+  return first;
+}
