@@ -218,6 +218,12 @@ def assert_same(first: skinpy.Model, again: skinpy.Model) -> None:
         assert (old.texture is None) == (new.texture is None)
         if old.texture is not None and new.texture is not None and old.texture.format in ("png", "jpg"):
             assert bytes(old.texture.data) == bytes(new.texture.data)
+    assert [(t.name, t.node, t.default_weight) for t in again.targets] == [
+        (t.name, t.node, t.default_weight) for t in first.targets
+    ]
+    for old_target, new_target in zip(first.targets, again.targets, strict=True):
+        for name in ("vertices", "positions", "normals"):
+            np.testing.assert_array_equal(getattr(new_target, name), getattr(old_target, name))
     assert_same_motion(first, again)
 
 
@@ -239,9 +245,10 @@ def assert_same_motion(first: skinpy.Model, again: skinpy.Model) -> None:
             new.globals()[steady, :, :3, 3], old.globals()[steady, :, :3, 3], atol=tolerance
         )
         np.testing.assert_allclose(new.palette()[steady], old.palette()[steady], atol=4 * tolerance + 4e-6)
-        np.testing.assert_allclose(
-            again.deform(new)[0][steady], first.deform(old)[0][steady], rtol=0, atol=tolerance
-        )
+        for place, nearly in ((0, tolerance), (1, 4e-6)):  # positions, normals
+            np.testing.assert_allclose(
+                again.deform(new)[place][steady], first.deform(old)[place][steady], rtol=0, atol=nearly
+            )
 
 
 @pytest.mark.parametrize("name", BUNDLED)
@@ -539,6 +546,18 @@ def weights_of(document: dict[str, Any], data: bytes, clip: int, time: float) ->
     if sampler["interpolation"] == "STEP":
         return rows[np.searchsorted(times[:, 0], time, side="right") - 1, 0]
     return np.array([np.interp(time, times[:, 0], rows[:, 0, target]) for target in range(2)])
+
+
+@pytest.mark.parametrize("interpolation", ["linear", "step"])
+def test_morph_targets_come_back(interpolation: str, tmp_path: Path) -> None:
+    times, weights = [0.0, 0.25, 1.0], [[0, 1], [2, 0], [-1, 0.5]]
+    model = strip(**MORPHS).add_clips(weight_clip("act", times, ["up", "out"], weights, interpolation))
+    check(saved(model, tmp_path))
+    again = load(tmp_path / "out.glb")
+    assert [target.name for target in again.targets] == ["up", "out"]
+    for target, other in zip(model.targets, again.targets, strict=True):
+        assert set(target.vertices) == set(other.vertices)
+    assert_same_motion(model, again)
 
 
 @pytest.mark.parametrize("kinds", [("linear", "linear"), ("step", "step"), ("linear", "step")])
