@@ -47,6 +47,7 @@ class Clip(_core.Clip):
     _model: "Model | None"
     _record: Any
     _name: str
+    _error: float | None = None
 
     def __new__(
         cls, block: _core.Block, index: int, model: "Model | None" = None, name: str | None = None
@@ -143,6 +144,47 @@ class Clip(_core.Clip):
         out.morph_weights = pose.morph_weights
         return out
 
+    def trim(self, start: float = 0.0, end: float | None = None) -> "Clip":
+        """A new clip of what lies between `start` and `end` seconds, by default its end, bound like this one.
+
+        It shows exactly that: each channel gets keys at both, cubic ones with the slopes they have there.
+        Raises ValueError unless 0 <= start < end <= duration.
+        """
+        from ._clip_edit import trimmed
+
+        return trimmed(self, start, end)
+
+    def resample(self, fps: float) -> "Clip":
+        """A new clip with a key at 0, 1 / fps, 2 / fps, ... and at the end, in all channels that move.
+
+        Cubic channels become linear ones, step channels stay such, channels of one key stay as they are.
+        What happens between two of the new times is lost. Raises ValueError for an fps that is not positive.
+        """
+        from ._clip_edit import resampled
+
+        return resampled(self, fps)
+
+    def compress(self, max_error: float | None = None) -> "Clip":
+        """A new clip, bound and as long as this one, of as few keys as max_error allows: docs/storage.md.
+
+        max_error is a distance in model units, by default 1e-4 of the size (the longest side of the box
+        around what the clip shows at its start). Neither a vertex nor a joint's origin is further than that
+        from where this clip has it, measured in float32 at every key and at three times between any two
+        (at 4096 times at most); `error` of the result is the largest distance found. Channels that hardly
+        move keep one key or none; step channels stay such; cubic ones stay, or become linear where that
+        takes less. Never larger than this clip.
+
+        Raises ValueError for a clip that is bound to no model and for a negative max_error.
+        """
+        from ._compress import compressed
+
+        return compressed(self, max_error)
+
+    @property
+    def error(self) -> float | None:
+        """Model units: the error that `compress` measured for a clip that it made; None for others."""
+        return self._error
+
     @property
     def events(self) -> tuple[()]:
         """The clip's events: none."""
@@ -222,7 +264,8 @@ class Clip(_core.Clip):
         for number, entry in enumerate(self._model._clip_entries):
             if entry[1] is self._block and entry[2] == self._index:
                 return _unpickle_bound, (self._model, number)
-        return _unpickle_derived, (self._model, bytes(_block.memory(self._block)), self._index, self._name)
+        data = bytes(_block.memory(self._block))
+        return _unpickle_derived, (self._model, data, self._index, self._name), {"_error": self._error}
 
     def __repr__(self) -> str:
         unbound = "" if self._model is not None else ", bound to no model"

@@ -1,0 +1,21 @@
+"""Progress of long work: a bar on a terminal where tqdm is installed, nothing anywhere else."""
+
+import sys
+from collections.abc import Iterable, Iterator
+from typing import TypeVar
+
+Thing = TypeVar("Thing")
+
+
+def shown(things: Iterable[Thing], total: int, what: str) -> Iterator[Thing]:
+    """`things`, one after another, counted on standard error."""
+    if sys.stderr is not None and sys.stderr.isatty():
+        try:
+            from tqdm import tqdm
+        except ImportError:
+            pass
+        else:
+            with tqdm(things, desc=what, total=total, leave=False, delay=0.5) as bar:
+                yield from bar
+            return
+    yield from things
