@@ -94,7 +94,7 @@ def gltf_joints(golden: Golden) -> dict[int, int]:
 
 
 def measure_gltf(golden: Golden) -> dict[str, float]:
-    """Largest errors over all clips and times: node matrices, palettes, positions in sizes, normals, weights."""
+    """Largest errors over all clips and times; of node matrices, palettes and positions in sizes."""
     model, z, size = golden.model, golden.values, golden.size
     truth, rows = GltfFile(golden.path), gltf_joints(golden)
     error = dict.fromkeys(("globals", "palette", "positions", "normals", "weights", "duration"), 0.0)

@@ -255,6 +255,14 @@ def test_channels_that_move_nothing_are_dropped() -> None:
     assert len(model.clips[0].channels) == 1 and entry(model, "channels_dropped").count == 4
 
 
+def test_a_clip_whose_channels_all_went_keeps_its_duration() -> None:
+    file = Gltf()
+    node = file.node()
+    file.animation("pointer", file.channel(node, "translation", [0, 7], np.zeros((2, 3))))
+    file.animations[0]["channels"][0]["target"] = {"path": "pointer"}
+    assert load(file).clips[0].duration == 7 and not load(file).clips[0].channels
+
+
 def test_a_node_outside_the_scene_is_no_joint() -> None:
     file = one_channel("translation", [0, 1], [[0, 0, 0], [1, 0, 0]])
     lost = file.node("lost")
@@ -726,6 +734,37 @@ def test_missing_normals_are_smooth_by_position() -> None:
     assert "normals_generated" in codes(model)
 
 
+@pytest.mark.parametrize("bad", [[0, 0, 0], [np.nan, 0, 1], [np.inf, 0, 0]])
+def test_single_normals_that_are_no_direction_become_smooth(bad: list[float]) -> None:
+    file = Gltf()
+    p, n, f = builders.box()
+    changed = np.array(n, float)
+    changed[3] = bad
+    changed[5] *= 7
+    file.node(mesh=file.mesh(file.primitive(p, f, normals=changed)))
+    model = load(file)
+    assert entry(model, "numbers_repaired").count == 1 == entry(model, "normals_normalized").count
+    assert "normals_generated" not in codes(model)
+    others = np.arange(len(p)) != 3
+    assert model.mesh.normals[others] == pytest.approx(np.asarray(n)[others])
+    corner = np.asarray(p[3]) / np.linalg.norm(p[3])  # the smooth one of a box's corner
+    assert model.mesh.normals[3] @ corner > 0.8
+    assert np.linalg.norm(model.mesh.normals, axis=1) == pytest.approx(1)
+
+
+def test_normals_that_are_all_zero_count_as_missing() -> None:
+    file = Gltf()
+    p, n, f = builders.box()
+    file.node(mesh=file.mesh(file.primitive(p, f, normals=np.zeros_like(n))))
+    without = Gltf()
+    without.node(mesh=without.mesh(without.primitive(p, f)))
+    assert np.array_equal(load(file).mesh.normals, load(without).mesh.normals)
+    assert codes(load(file)) == {"normals_generated"}
+    flat = Gltf()  # triangles without area have no smooth normal either: +Z
+    flat.node(mesh=flat.mesh(triangle(flat, positions=np.zeros((3, 3)))))
+    assert load(flat).mesh.normals.tolist() == [[0, 0, 1]] * 3
+
+
 @pytest.mark.parametrize("name", ["NORMAL", "TEXCOORD_0", "COLOR_0", "WEIGHTS_0"])
 def test_attributes_that_are_too_short_are_dropped(name: str) -> None:
     file = skinned(HALF, WHOLE)
@@ -798,16 +837,116 @@ def test_quantized_attributes_and_keys() -> None:
     assert model.clips[0].channels[0].values[0].tolist() == [0, 0, 1, 0]
 
 
-def test_morph_targets_are_said_to_be_lost() -> None:
+# ---- morph targets -------------------------------------------------------------------------------------
+
+
+def morphed(file: Gltf, nodes: int = 1, **extras: Any) -> list[int]:
+    """Nodes that share a mesh of two triangles with two targets: sparse, quantized and plain differences."""
+    first, second = triangle(file), triangle(file, positions=[[5, 0, 0], [6, 0, 0], [5, 1, 0]])
+    plain = file.accessor([[0, 0, 0], [0, 0, 2], [0, 0, 0]])
+    tilted = file.accessor([[0, 0, 0], [0, 0.5, -0.5], [0, 0, 0]])
+    packed = file.accessor([[0, 0, 0, 0]] * 2 + [[0, 0, -127, 0]], "i1", normalized=True)
+    file.accessors[packed]["type"] = "VEC3"
+    file.views[file.accessors[packed]["bufferView"]]["byteStride"] = 4
+    first["targets"] = [{"POSITION": plain, "NORMAL": tilted}, {}]
+    second["targets"] = [{"POSITION": file.sparse(None, 3, [0], [[1, 2, 3]])}, {"POSITION": packed}]
+    mesh = file.mesh(first, second)
+    file.meshes[mesh] |= extras
+    return [file.node(mesh=mesh) for _ in range(nodes)]
+
+
+def test_a_target_goes_over_all_parts_of_its_node() -> None:
     file = Gltf()
-    primitive = triangle(file)
-    primitive["targets"] = [{"POSITION": file.accessor(np.ones((3, 3)))}] * 2
-    node = file.node(mesh=file.mesh(primitive))
-    file.animation("face", file.channel(node, "weights", [0, 4], np.zeros((4, 1))))
+    nodes = morphed(file, 2, weights=[0.25, -1], extras={"targetNames": ["smile", ""]})
+    file.nodes[nodes[1]]["weights"] = [0.5, 2]
     model = load(file)
+    assert [t.name for t in model.targets] == ["smile", "target1"] * 2
+    assert [t.node for t in model.targets] == [1, 1, 2, 2]
+    assert [t.default_weight for t in model.targets] == [0.25, -1, 0.5, 2]
+    assert [t.vertices.tolist() for t in model.targets] == [[1, 3], [5], [7, 9], [11]]
+    smile, other = model.targets[:2]
+    assert smile.positions.tolist() == [[0, 0, 2], [1, 2, 3]] and other.positions.tolist() == [[0, 0, -1]]
+    assert smile.normals.tolist() == [[0, 0.5, -0.5], [0, 0, 0]] and other.normals.tolist() == [[0, 0, 0]]
+    moved, _ = model.deform(model.pose())
+    assert moved[[1, 3, 5]].tolist() == [[1, 0, 0.5], [5.25, 0.5, 0.75], [5, 1, 1]]
+    assert moved[[7, 9, 11]].tolist() == [[1, 0, 1], [5.5, 1, 1.5], [5, 1, -2]]
+    assert "morph_targets_dropped" not in codes(model)
+
+
+@pytest.mark.parametrize("kind", ["step", "linear", "cubic"])
+def test_weights_keep_their_keys(kind: str) -> None:
+    """One channel for each target: in the file their weights stand side by side, tangents too."""
+    rng = np.random.default_rng(5)
+    file = Gltf()
+    nodes = morphed(file, 2)
+    values, incoming, outgoing = rng.normal(size=(3, 4, 2)).astype(np.float32)
+    channel = file.channel(nodes[1], "weights", [0.5, 1, 2, 4], values.reshape(-1, 1), kind)
+    if kind == "cubic":
+        stacked = np.stack([incoming, values, outgoing], 1)  # (key, in value out, target)
+        channel["sampler"]["output"] = file.accessor(stacked.reshape(-1, 1))
+    file.animation("face", channel)
+    model = load(file)
+    clip = model.clips["face"]
+    assert [c.target for c in clip.channels] == [2, 3] and clip.duration == 4
+    for i, own in enumerate(clip.channels):
+        assert own.path == "weights" and own.interpolation == kind
+        assert np.array_equal(np.ravel(own.values), values[:, i]) and own.times.tolist() == [0.5, 1, 2, 4]
+    at = clip.channels[0].times[:-1] + 0.25 * np.diff(clip.channels[0].times)
+    got = model.pose(clip, at).morph_weights[:, 2:]
+    start, end, span, s = values[:-1], values[1:], np.diff([0.5, 1, 2, 4])[:, None], 0.25
+    if kind == "step":
+        want = start
+    elif kind == "linear":
+        want = start + s * (end - start)
+    else:
+        want = (2 * s**3 - 3 * s**2 + 1) * start + (s**3 - 2 * s**2 + s) * span * outgoing[:-1]
+        want = want + (3 * s**2 - 2 * s**3) * end + (s**3 - s**2) * span * incoming[1:]
+    assert got == pytest.approx(want, abs=1e-5)
+
+
+def test_weights_that_are_too_few_or_move_nothing_are_dropped() -> None:
+    file = Gltf()
+    (node,) = morphed(file)
+    bare = file.node()
+    file.animation("short", file.channel(node, "weights", [0, 1], np.ones((3, 1))))
+    file.animation("bare", file.channel(bare, "weights", [0, 2], np.ones((4, 1))))
+    model = load(file)
+    assert entry(model, "channels_dropped").count == 2 and not any(clip.channels for clip in model.clips)
+    assert model.clips["bare"].duration == 2  # the file's keys go that far
+
+
+def test_a_target_that_does_not_fit_its_mesh_moves_nothing() -> None:
+    file = Gltf()
+    morphed(file)
+    first = file.meshes[0]["primitives"][0]
+    first["targets"][0] = {"POSITION": file.accessor(np.ones((2, 3)))}
+    first["targets"][1] = {"POSITION": file.accessor([[np.nan, 1, 0], [0, 0, 0], [0, 0, 0]])}
+    model = load(file)
+    assert model.targets[0].vertices.tolist() == [3] and model.targets[1].vertices.tolist() == [0, 5]
+    assert model.targets[1].positions[0].tolist() == [0, 1, 0]
     assert entry(model, "morph_targets_dropped").severity == "lost"
-    assert model.clips["face"].duration == 4 and not model.clips["face"].channels
+    assert entry(model, "numbers_repaired").count == 1
+
+
+def test_vertices_that_move_apart_are_not_joined() -> None:
+    file = Gltf()
+    points = np.zeros((6, 3))
+    primitive = file.primitive(points, [[0, 1, 2], [3, 4, 5]], normals=np.tile([0, 0, 1.0], (6, 1)))
+    differences = [[0, 0, 0], [1, 0, 0], [0, 0, 0], [1, 0, 0], [2, 0, 0], [0, -0.0, 0]]
+    primitive["targets"] = [{"POSITION": file.accessor(differences)}]
+    file.node(mesh=file.mesh(triangle(file)))
+    file.node(mesh=file.mesh(primitive))
+    model = load(file, join_vertices=True)
+    assert model.mesh.faces.tolist() == [[0, 1, 2], [3, 4, 3], [4, 5, 3]]
+    assert model.targets[0].vertices.tolist() == [4, 5] and model.targets[0].node == 2
+    assert model.targets[0].positions.tolist() == [[1, 0, 0], [2, 0, 0]]
+
+
+def test_frames_of_vertices_are_said_to_be_lost() -> None:
     assert entry(load(cases.md2(frames=3), "md2"), "morph_targets_dropped").count == 2
+
+
+# ---- other meshes --------------------------------------------------------------------------------------
 
 
 def test_a_bvh_has_no_mesh() -> None:
@@ -1009,12 +1148,56 @@ def test_a_material_library_outside_is_reported(tmp_path: Path) -> None:
     assert all(tuple(material.base_color) != (1, 0, 0, 1) for material in model.materials)
 
 
+def test_a_texture_of_another_machine_is_looked_for_beside_the_model(tmp_path: Path) -> None:
+    (tmp_path / "wood.png").write_bytes(PNG)
+    for name in ("C:\\art\\wood.png", "/art/wood.png", "../../art/wood.png"):
+        (tmp_path / "m.gltf").write_bytes(textured({"uri": name}).gltf())
+        model = load(tmp_path / "m.gltf")
+        assert model.materials[0].texture is not None and not model.report.lost, name
+        (tmp_path / "m.gltf").write_bytes(textured({"uri": name.replace("wood", "gone")}).gltf())
+        assert [lost.code for lost in load(tmp_path / "m.gltf").report.lost] == ["textures_missing"], name
+
+
+def test_a_material_library_that_is_gone_is_reported(tmp_path: Path) -> None:
+    path = tmp_path / "m.obj"
+    path.write_bytes(cases.obj(head="mtllib gone.mtl\n", middle="usemtl red\n"))
+    for source, format in ((path, None), (path.read_bytes(), "obj")):
+        assert entry(load(source, format), "files_missing").first == "'gone.mtl'"
+    (tmp_path / "gone.mtl").write_text("newmtl red\nKd 1 0 0\n")
+    assert not load(path).report.lost
+    path.write_bytes(cases.obj())  # one that needs none
+    assert not load(path).report.lost
+
+
+def test_colors_lie_between_0_and_1() -> None:
+    file = Gltf()
+    file.materials.append({"pbrMetallicRoughness": {"baseColorFactor": [1.004, -1, 0.5, 2]}})
+    file.node(mesh=file.mesh(triangle(file, material=0)))
+    assert tuple(load(file).materials[0].base_color) == (1, 0, 0.5, 1)
+
+
+@pytest.mark.parametrize("text", [b"garbage\n" * 50, b"# nothing\n" * 5])
+def test_text_without_a_mesh_is_no_obj(text: bytes) -> None:
+    with pytest.raises(skinpy.LoadError, match=r"no mesh in it.*\.obj"):
+        load(text, "obj")
+
+
+@pytest.mark.parametrize("version", ["1.0", "1.1", 1, 1.0])
+def test_gltf_1_is_refused_by_name(version: str | float) -> None:
+    with pytest.raises(skinpy.LoadError, match="glTF 1 is not read"):
+        load(json.dumps({"asset": {"version": version}, "nodes": {}}).encode(), "gltf")
+    with pytest.raises(skinpy.LoadError, match="glTF 1 is not read"):
+        load(struct.pack("<4sIIII", b"glTF", 1, 24, 4, 0) + b"{}  ", "glb")
+
+
 def test_formats_by_content() -> None:
     file = builders.chain(3)
     assert load(file.glb()).mesh.positions.shape == load(file.gltf()).mesh.positions.shape
     assert load(cases.bvh()).clips[0].name == "Motion"
     assert load(cases.x_file()).skeleton.names[0] == "root"
     assert len(load(cases.fbx()).skeleton) == 3
+    animation = data_file("models", "RiggedFigure.md5anim").read_bytes()
+    assert len(load(animation).clips) == 1 == len(load(animation, "md5anim").clips)
     assert len(load(cases.dae(nodes='<node id="a"/>')).skeleton) == 2
 
 
@@ -1240,7 +1423,7 @@ def test_what_the_shared_models_report() -> None:
     eight = load(data_file("models", "RiggedFigure.dae"), max_influences=8)
     assert "influences_dropped" not in codes(eight) and (eight.mesh.weights[:, 4] > 0).any()
     morphs = load(data_file("models", "AnimatedMorphCube.gltf"))
-    assert "morph_targets_dropped" in codes(morphs) and morphs.clips[0].duration > 4
+    assert not codes(morphs) and len(morphs.targets) == 2 and morphs.clips[0].duration > 4
     assert entry(load(data_file("models", "faerie.md2")), "morph_targets_dropped").count == 197
     assert "scale_inheritance_ignored" in codes(load(data_file("models", "maya_game_sausage.fbx")))
 
