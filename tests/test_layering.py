@@ -29,7 +29,7 @@ C11 = {
     *("math", "setjmp", "signal", "stdalign", "stdarg", "stdatomic", "stdbool", "stddef", "stdint", "stdio"),
     *("stdlib", "stdnoreturn", "string", "tgmath", "threads", "time", "uchar", "wchar", "wctype"),
 }
-POSIX = {"dirent", "dlfcn", "fcntl", "pthread", "sys/mman", "sys/stat", "sys/types", "unistd"}
+POSIX = {"dirent", "dlfcn", "fcntl", "pthread", "strings", "sys/mman", "sys/stat", "sys/types", "unistd"}
 
 # Ranks within csrc/core; a file uses its own rank and those below. What is not listed is a job.
 CORE_RANKS = {"sk_base": 0, "sk_math": 1, "sk_block": 2, "sk_block_check": 2}
