@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import moderngl
 import numpy as np
@@ -37,7 +38,7 @@ class SkeletonScene:
         self._context = context
         self.uploads = Uploads(context)
         self._parents = parents
-        self._size = float(np.ptp(rest, axis=0).max()) if len(rest) else 0.0
+        self._size = float((rest.max(axis=0) - rest.min(axis=0)).max()) if len(rest) else 0.0
         self._program = programs(context).get("plain.vert", "lit.frag")
         self._white = white_texture(self.uploads)
         # Two octahedra per joint at most, position, normal and color per corner.
@@ -69,9 +70,7 @@ class SkeletonScene:
             ground()
 
 
-def skeleton_corners(
-    joints: NDArray[np.floating], parents: NDArray[np.int32], size: float
-) -> NDArray[np.float32]:
+def skeleton_corners(joints: NDArray[Any], parents: NDArray[np.int32], size: float) -> NDArray[np.float32]:
     """Triangles of a skeleton, (N, 9) float32: position, normal and color of three corners per face.
 
     `joints` (J, 3) are the posed joints, `size` the skeleton's largest extent at rest.
