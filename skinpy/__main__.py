@@ -1,4 +1,4 @@
-"""The command line: skinpy info, render and demo. Exit status 0, 1 bad input, 2 usage, 130 Ctrl-C."""
+"""The command line: skinpy info, render, compare and demo. Exit status 0, 1 bad input, 2 usage, 130 Ctrl-C."""
 
 import argparse
 import json
@@ -71,6 +71,18 @@ def _parser() -> argparse.ArgumentParser:
     render.add_argument("--clip", help="name or number of the clip (the first)")
     render.add_argument("--time", type=float, default=0.0, help="seconds within the clip (0)")
     render.set_defaults(run=_run_render)
+
+    compare = commands.add_parser("compare", help="what each kind of animation would store for a clip")
+    compare.add_argument("file", help="a model file")
+    compare.add_argument("--clip", help="name or number of the clip (the first)")
+    compare.add_argument("--fps", type=float, default=30.0, help="frames per second of full frames (30)")
+    compare.add_argument(
+        "--max-error", type=float, metavar="DISTANCE", help="allowed, in model units (1e-4 of the size)"
+    )
+    form = compare.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="as JSON")
+    form.add_argument("--plot", metavar="PICTURE", help="draw it to a file (needs matplotlib)")
+    compare.set_defaults(run=_run_compare)
 
     demo = commands.add_parser("demo", help="draw the bundled character")
     _add_picture_options(demo, output="character.png")
@@ -210,10 +222,14 @@ def _print_facts(file: str, facts: dict[str, Any]) -> None:
 
 def _run_render(options: argparse.Namespace) -> None:
     model = load(options.file)
-    clip = options.clip
-    if clip is not None and clip not in model.clips and clip.lstrip("-").isdigit():
-        clip = int(clip)
-    _draw(model, clip, options)
+    _draw(model, _clip_of(model, options.clip), options)
+
+
+def _clip_of(model: Model, words: str | None) -> str | int | None:
+    """A clip's name, or its number where no clip has that name."""
+    if words is not None and words not in model.clips and words.lstrip("-").isdigit():
+        return int(words)
+    return words
 
 
 def _run_demo(options: argparse.Namespace) -> None:
@@ -233,6 +249,23 @@ def _draw(model: Model, clip: str | int | None, options: argparse.Namespace) -> 
     floor = _floor() if options.floor else None
     picture = model.render(clip, options.time, options.size, background=options.background, floor=floor)
     save_picture(options.output, picture)
+
+
+# ---- storage -------------------------------------------------------------------------------------------
+
+
+def _run_compare(options: argparse.Namespace) -> None:
+    from .storage import compare
+
+    model = load(options.file)
+    table = compare(model, _clip_of(model, options.clip), fps=options.fps, max_error=options.max_error)
+    if options.json:
+        facts = table.to_dict()
+        print(json.dumps(facts | {"clip": _clean(table.clip)}, indent=2))
+    elif options.plot:
+        table.plot(options.plot)
+    else:
+        print(table)
 
 
 if __name__ == "__main__":

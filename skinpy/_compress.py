@@ -29,7 +29,7 @@ _STEPS = 4  # measurements in each span between two keys
 _MOST_TIMES = 4096  # of all measurements
 _CACHE = 24_000_000  # numbers of the source's points that are kept from one measurement to the next
 _CUBIC_STEPS = 16  # straight lines that stand for one span of a cubic channel, before thinning
-_FLOOR = 2.0**-12  # of the bound: shares below that are not tried
+FLOOR = 2.0**-12  #: of the bound: shares below that are not tried
 _MOST_SHARE = 64.0
 _TRIES = 14
 _CLOSE = 1.1  # shares that differ by no more make no difference worth a measurement
@@ -38,7 +38,7 @@ _CLOSE = 1.1  # shares that differ by no more make no difference worth a measure
 def compressed(clip: Clip, max_error: float | None) -> Clip:
     """See Clip.compress."""
     bound = checked_error(max_error, clip)
-    thinner, measure = Thinner(clip, bound * _FLOOR), SkinError(clip)
+    thinner, measure = Thinner(clip, bound * FLOOR), SkinError(clip)
     best, best._error = derived(clip, clip.channels, clip.duration), 0.0
     search = ShareSearch()
     for _ in shown(range(_TRIES), _TRIES, f"compressing {clip.name}"):
@@ -72,7 +72,7 @@ class ShareSearch:
             self.share = math.sqrt(self._good * self._bad)
         else:
             self.share *= min(max(0.9 * bound / worst, 1 / 16), 0.7)
-            if self.share < _FLOOR:
+            if self.share < FLOOR:
                 self.share = 0.0  # what can be dropped without any error, if there is such
         return bound > 0.0 and self.share <= _MOST_SHARE and self._bad / (self._good or 1e-300) > _CLOSE
 
@@ -94,9 +94,11 @@ def checked_error(max_error: float | None, clip: Clip) -> float:
 
 
 def size_of(clip: Clip) -> float:
-    """The longest side of the box around what a bound clip shows at its start."""
-    points = _points(clip, np.zeros(1))
-    return float(np.ptp(points[0], axis=0).max())
+    """The longest side of the box around the vertices, or the joints, of a bound clip at its start."""
+    assert clip.model is not None
+    points = _points(clip, np.zeros(1))[0]
+    count = len(clip.model.mesh.positions)
+    return float(np.ptp(points[:count] if count else points, axis=0).max())
 
 
 def _points(clip: Clip, times: Array) -> Floats:
@@ -247,6 +249,11 @@ class Thinner:
         for group in self._groups:
             found |= group.thinned(bound)
         return derived(self._clip, [found[number] for number in sorted(found)], self._clip.duration)
+
+    def limits(self, clip: Clip, bound: float) -> list[float]:
+        """How far off each channel of `clip` may be, in its own units, for vertices to stay within bound."""
+        reaches = [self._reach.of(channel) for channel in clip.channels]
+        return [bound / reach if reach > 0 else math.inf for reach in reaches]
 
 
 def _rest_values(clip: Clip) -> list[Array]:

@@ -1,0 +1,71 @@
+"""The picture of a Comparison. matplotlib is imported when it is drawn, without pyplot: no global state."""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from .storage import Comparison
+
+_COLORS = {"vertex": "#b5482f", "keyed": "#d9924a", "rigid": "#7a8ea3", "skinned": "#2f5f98", "uv": "#5b8c5a"}
+_INK = "#2b3440"
+_LEAST = 1e-6  # percent of the size: less is drawn as this
+
+
+def draw(comparison: "Comparison") -> "Figure":
+    """Bytes of motion on the left, errors on the right, both on logarithmic scales; one line per row."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise ImportError("plot() needs matplotlib: pip install 'skinpy-anim[plot]'") from None
+    rows = comparison.rows
+    figure = Figure(figsize=(9.0, 0.7 + 0.42 * (len(rows) + 1)), dpi=100, layout="constrained")
+    left, right = figure.subplots(1, 2, sharey=True)
+    places = range(len(rows))
+    colors = [_COLORS[row.kind] for row in rows]
+    left.barh(places, [max(row.motion, 1) for row in rows], color=colors, height=0.62)
+    left.set_xscale("log")
+    left.set_yticks(places, [row.name for row in rows])
+    left.invert_yaxis()
+    for place, row in enumerate(rows):
+        left.annotate(
+            f"{row.motion:,}",
+            (max(row.motion, 1), place),
+            (4, 0),
+            textcoords="offset points",
+            va="center",
+            fontsize=8,
+            color=_INK,
+        )
+    left.margins(x=0.18)
+    left.set_xlabel("bytes of motion")
+    right.scatter([max(row.max_percent, _LEAST) for row in rows], places, color=colors, s=48, label="max")
+    right.scatter(
+        [max(row.rms_percent, _LEAST) for row in rows],
+        places,
+        facecolors="none",
+        edgecolors=colors,
+        s=48,
+        label="RMS",
+    )
+    right.set_xscale("log")
+    right.margins(x=0.1)
+    right.set_xlabel("error in percent of the size: filled max, hollow RMS")
+    if comparison.size > 0 and comparison.allowed > 0:
+        bound = 100.0 * comparison.allowed / comparison.size
+        right.axvline(bound, color=_INK, linestyle=":", linewidth=1.0)
+    for axes in (left, right):
+        _tidy(axes)
+    figure.suptitle(
+        f"{comparison.clip}: {comparison.duration:.2f} s, {comparison.vertices:,} vertices", color=_INK
+    )
+    return figure
+
+
+def _tidy(axes: "Axes") -> None:
+    for side in ("top", "right"):
+        axes.spines[side].set_visible(False)
+    axes.tick_params(colors=_INK, labelsize=9)
+    axes.grid(axis="x", color="#d5dbe3", linewidth=0.6)
+    axes.set_axisbelow(True)
