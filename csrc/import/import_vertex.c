@@ -69,96 +69,105 @@ void import_smooth_normals(import_model *m, const import_part *part, const uint3
 
 /* ---- joining ----------------------------------------------------------------------- */
 
-#define MAX_WORDS 33 /* of a vertex: 3 + 3 + 2 + 4 + 4 + 1, and 8 slots and weights */
-#define STREAMS 7
+#define STREAMS 8
 
-/* The vertex arrays as 16-bit and 32-bit words: one loop over words is quicker than many small memcpy. */
-typedef struct stream {
-  uint32_t *words;
-  uint32_t count; /* of one vertex */
+typedef struct stream { /* one of the vertex arrays */
+  uint8_t *data;
+  size_t bytes; /* of one vertex: even */
 } stream;
 
 typedef struct layout {
   stream streams[STREAMS];
   int count;
-  uint16_t *slots;
-  uint32_t influences;
 } layout;
 
 static layout layout_of(const import_model *m) {
-  stream all[STREAMS] = {{(uint32_t *)(void *)m->positions, 3}, {(uint32_t *)(void *)m->normals, 3},
-                   {(uint32_t *)(void *)m->uvs, 2},       {(uint32_t *)(void *)m->colors, 4},
-                   {(uint32_t *)(void *)m->tangents, 4},
-                   {(uint32_t *)(void *)m->weights, m->info.influences},
-                   {m->shapes, 1}};
-  layout l = {.slots = m->vertex_slots, .influences = m->info.influences};
+  size_t k = m->info.influences;
+  stream all[STREAMS] = {{(uint8_t *)m->positions, 12},        {(uint8_t *)m->normals, 12},
+                         {(uint8_t *)m->uvs, 8},               {(uint8_t *)m->colors, 16},
+                         {(uint8_t *)m->tangents, 16},         {(uint8_t *)m->weights, 4 * k},
+                         {(uint8_t *)m->vertex_slots, 2 * k},  {(uint8_t *)m->shapes, 4}};
+  layout l = {.count = 0};
   int i;
   for (i = 0; i < STREAMS; i++)
-    if (all[i].words) l.streams[l.count++] = all[i];
+    if (all[i].data) l.streams[l.count++] = all[i];
   return l;
 }
 
-/* All of one vertex in a row; returns the number of words. */
-static uint32_t gather(const layout *l, size_t vertex, uint32_t out[MAX_WORDS]) {
-  uint32_t used = 0, k;
-  int i;
-  for (i = 0; i < l->count; i++)
-    for (k = 0; k < l->streams[i].count; k++)
-      out[used++] = l->streams[i].words[vertex * l->streams[i].count + k];
-  for (k = 0; k < l->influences; k++) out[used++] = l->slots[vertex * l->influences + k];
-  return used;
+/* The next 8, 4 or 2 bytes of a vertex; the caller goes on until nothing is left. */
+static inline uint64_t take(const uint8_t **at, size_t *left) {
+  uint64_t word = 0;
+  uint32_t half;
+  uint16_t quarter;
+  size_t size = *left >= 8 ? 8 : *left >= 4 ? 4 : 2;
+  if (size == 8) memcpy(&word, *at, 8);
+  else if (size == 4) memcpy(&half, *at, 4), word = half;
+  else memcpy(&quarter, *at, 2), word = quarter;
+  *at += size;
+  *left -= size;
+  return word;
 }
 
-static void scatter(const layout *l, size_t vertex, const uint32_t *from) {
-  uint32_t k;
-  int i;
-  for (i = 0; i < l->count; i++)
-    for (k = 0; k < l->streams[i].count; k++) l->streams[i].words[vertex * l->streams[i].count + k] = *from++;
-  for (k = 0; k < l->influences; k++) l->slots[vertex * l->influences + k] = (uint16_t)*from++;
+static inline uint64_t mix(uint64_t hash, const float *pair) {
+  uint64_t word;
+  memcpy(&word, pair, sizeof word);
+  hash = (hash ^ word) * 0xff51afd7ed558ccdu;
+  return hash ^ hash >> 32;
 }
 
-static bool is_equal(const layout *l, size_t vertex, const uint32_t *other) {
-  uint32_t k;
+/* Position, normal and texture coordinates tell nearly all vertices apart. */
+static uint64_t hash_vertex(const import_model *m, size_t vertex) {
+  const float *position = m->positions + 3 * vertex, *normal = m->normals + 3 * vertex;
+  float last[2] = {position[2], normal[2]};
+  uint64_t hash = mix(mix(mix(0, position), normal), last);
+  return m->uvs ? mix(hash, m->uvs + 2 * vertex) : hash;
+}
+
+static bool is_equal(const layout *l, size_t a, size_t b) {
   int i;
-  for (i = 0; i < l->count; i++)
-    for (k = 0; k < l->streams[i].count; k++)
-      if (l->streams[i].words[vertex * l->streams[i].count + k] != *other++) return false;
-  for (k = 0; k < l->influences; k++)
-    if (l->slots[vertex * l->influences + k] != *other++) return false;
+  for (i = 0; i < l->count; i++) {
+    size_t left = l->streams[i].bytes, same = left;
+    const uint8_t *at = l->streams[i].data + a * left, *other = l->streams[i].data + b * left;
+    while (left)
+      if (take(&at, &left) != take(&other, &same)) return false;
+  }
   return true;
 }
 
+static void copy_vertex(const layout *l, size_t to, size_t from) {
+  int i;
+  for (i = 0; i < l->count && to != from; i++) {
+    const stream *s = &l->streams[i];
+    memcpy(s->data + to * s->bytes, s->data + from * s->bytes, s->bytes);
+  }
+}
+
 static void move_part(const layout *l, const import_part *part, uint32_t first, uint32_t *map) {
-  size_t from = part->first_vertex, count = part->vertex_count, width;
   uint32_t v;
   int i;
   for (v = 0; v < part->vertex_count; v++) map[v] = v;
-  for (i = 0; i < l->count && first != from; i++) {
-    width = l->streams[i].count;
-    memmove(l->streams[i].words + first * width, l->streams[i].words + from * width,
-            count * width * sizeof(uint32_t));
+  for (i = 0; i < l->count && first != part->first_vertex; i++) {
+    const stream *s = &l->streams[i];
+    memmove(s->data + first * s->bytes, s->data + part->first_vertex * s->bytes,
+            part->vertex_count * s->bytes);
   }
-  width = l->influences;
-  if (first != from)
-    memmove(l->slots + first * width, l->slots + from * width, count * width * sizeof(uint16_t));
 }
 
 /* The joined vertices are written over the part itself: they are never more than were read. */
 uint32_t import_join_part(import_model *m, const import_part *part, uint32_t first, bool join,
                           uint32_t *table, uint32_t *map, size_t mask) {
   layout l = layout_of(m);
-  uint32_t v, kept = 0, vertex[MAX_WORDS];
+  uint32_t v, kept = 0;
   if (!join) {
     move_part(&l, part, first, map);
     return part->vertex_count;
   }
   memset(table, 0xff, (mask + 1) * sizeof *table);
   for (v = 0; v < part->vertex_count; v++) {
-    uint32_t words = gather(&l, (size_t)part->first_vertex + v, vertex);
-    size_t at = import_hash(vertex, words * sizeof *vertex) & mask;
-    while (table[at] != EMPTY && !is_equal(&l, (size_t)first + table[at], vertex)) at = (at + 1) & mask;
+    size_t from = (size_t)part->first_vertex + v, at = hash_vertex(m, from) & mask;
+    while (table[at] != EMPTY && !is_equal(&l, (size_t)first + table[at], from)) at = (at + 1) & mask;
     if (table[at] == EMPTY) {
-      scatter(&l, (size_t)first + kept, vertex);
+      copy_vertex(&l, (size_t)first + kept, from);
       table[at] = kept++;
     }
     map[v] = table[at];
