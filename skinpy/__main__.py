@@ -1,4 +1,4 @@
-"""The command line: skinpy info, render, compare and demo. Exit status 0, 1 bad input, 2 usage, 130 Ctrl-C."""
+"""The command line: skinpy info, render, compare, demo. Exit status 0, 1 bad input, 2 usage, 130 Ctrl-C."""
 
 import argparse
 import json

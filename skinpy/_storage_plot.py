@@ -27,7 +27,6 @@ def draw(comparison: "Comparison") -> "Figure":
     left.barh(places, [max(row.motion, 1) for row in rows], color=colors, height=0.62)
     left.set_xscale("log")
     left.set_yticks(places, [row.name for row in rows])
-    left.invert_yaxis()
     for place, row in enumerate(rows):
         left.annotate(
             f"{row.motion:,}",
@@ -38,7 +37,8 @@ def draw(comparison: "Comparison") -> "Figure":
             fontsize=8,
             color=_INK,
         )
-    left.margins(x=0.18)
+    smallest, largest = (pick(max(row.motion, 1) for row in rows) for pick in (min, max))
+    left.set_xlim(smallest / 4, largest * 40)  # room for the numbers
     left.set_xlabel("bytes of motion")
     right.scatter([max(row.max_percent, _LEAST) for row in rows], places, color=colors, s=48, label="max")
     right.scatter(
@@ -51,10 +51,12 @@ def draw(comparison: "Comparison") -> "Figure":
     )
     right.set_xscale("log")
     right.margins(x=0.1)
-    right.set_xlabel("error in percent of the size: filled max, hollow RMS")
+    right.set_xlabel("error, percent of the size")
     if comparison.size > 0 and comparison.allowed > 0:
         bound = 100.0 * comparison.allowed / comparison.size
-        right.axvline(bound, color=_INK, linestyle=":", linewidth=1.0)
+        right.axvline(bound, color=_INK, linestyle=":", linewidth=1.0, label="allowed")
+    right.legend(loc="upper left", fontsize=8, frameon=False, labelcolor=_INK, ncols=3, borderaxespad=0.1)
+    right.set_ylim(len(rows) - 0.5, -1.1)
     for axes in (left, right):
         _tidy(axes)
     figure.suptitle(
