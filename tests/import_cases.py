@@ -152,6 +152,55 @@ def dae_triangle(name: str = "tri") -> str:
     )
 
 
+def dae_textured(extra: str) -> bytes:
+    """A triangle with a texture and Maya's words about its place."""
+    file = dae(
+        geometry=dae_triangle().replace('count="1">', 'count="1" material="mat">', 1),
+        nodes='<node id="n"><instance_geometry url="#tri"><bind_material><technique_common>'
+        '<instance_material symbol="mat" target="#paint"/>'
+        "</technique_common></bind_material></instance_geometry></node>",
+    )
+    libraries = f"""<library_images>
+<image id="img">
+<init_from>wood.png</init_from>
+</image>
+</library_images>
+<library_effects>
+<effect id="fx">
+<profile_COMMON>
+<newparam sid="s">
+<surface type="2D">
+<init_from>img</init_from>
+</surface>
+</newparam>
+<newparam sid="p">
+<sampler2D>
+<source>s</source>
+</sampler2D>
+</newparam>
+<technique sid="t">
+<lambert>
+<diffuse>
+<texture texture="p" texcoord="UV">
+<extra>
+<technique profile="MAYA">{extra}</technique>
+</extra>
+</texture>
+</diffuse>
+</lambert>
+</technique>
+</profile_COMMON>
+</effect>
+</library_effects>
+<library_materials>
+<material id="paint" name="paint">
+<instance_effect url="#fx"/>
+</material>
+</library_materials>
+<library_geometries>"""
+    return file.replace(b"<library_geometries>", libraries.encode(), 1)
+
+
 # ---- FBX, as text --------------------------------------------------------------------------------------
 
 FBX_SECOND = 46186158000
@@ -256,6 +305,59 @@ Connections:  {{
 def fbx_property(name: str, kind: str, *values: float) -> str:
     """One line of Properties70; `kind` is FBX's word for the type."""
     return f'\t\t\tP: "{name}", "{kind}", "", "A",{",".join(f"{value:.9g}" for value in values)}\n'
+
+
+def fbx_textured(properties: str) -> bytes:
+    """A triangle with a texture; `properties` are lines of the texture's Properties70."""
+    more = f"""	Geometry: 30, "Geometry::g", "Mesh" {{
+		Vertices: *9 {{
+			a: 0,0,0,1,0,0,0,1,0
+		}}
+		PolygonVertexIndex: *3 {{
+			a: 0,1,-3
+		}}
+		LayerElementMaterial: 0 {{
+			Version: 101
+			Name: ""
+			MappingInformationType: "AllSame"
+			ReferenceInformationType: "IndexToDirect"
+			Materials: *1 {{
+				a: 0
+			}}
+		}}
+		Layer: 0 {{
+			Version: 100
+			LayerElement:  {{
+				Type: "LayerElementMaterial"
+				TypedIndex: 0
+			}}
+		}}
+	}}
+	Model: 31, "Model::m", "Mesh" {{
+		Version: 232
+	}}
+	Material: 32, "Material::paint", "" {{
+		Version: 102
+		ShadingModel: "phong"
+		MultiLayer: 0
+	}}
+	Texture: 33, "Texture::t", "" {{
+		Type: "TextureVideoClip"
+		Version: 202
+		TextureName: "Texture::t"
+		FileName: "wood.png"
+		RelativeFilename: "wood.png"
+		Properties70:  {{
+{properties}		}}
+	}}
+}}
+Connections:  {{
+	C: "OO",31,0
+	C: "OO",30,31
+	C: "OO",32,31
+	C: "OP",33,32, "DiffuseColor"
+"""
+    return fbx().replace(b"}\nConnections:  {\n", more.encode())
 
 
 # ---- LightWave scenes ----------------------------------------------------------------------------------

@@ -1044,6 +1044,28 @@ def test_texture_transform() -> None:
     assert np.array_equal(plain, np.eye(3)) and (model.mesh.uvs == 1).all()
 
 
+def test_texture_transforms_of_other_formats() -> None:
+    """Files count v from the bottom up; the model's uvs and its transforms go from the top down."""
+    flip = np.array([[1, 0, 0], [0, -1, 1], [0, 0, 1]])
+    words = "<repeatU>2</repeatU><repeatV>4</repeatV><offsetU>0.25</offsetU><offsetV>0.5</offsetV>"
+    maya = load(cases.dae_textured(words), "dae").materials[0]  # coordinates * repeat + offset
+    want = np.array([[2, 0, 0.25], [0, 4, 0.5], [0, 0, 1]])
+    assert np.array(maya.uv_transform) == pytest.approx(flip @ want @ flip)
+    properties = (
+        cases.fbx_property("Translation", "Vector", 0.25, 0.5, 0)
+        + cases.fbx_property("Rotation", "Vector", 0, 0, 30)
+        + cases.fbx_property("Scaling", "Vector", 2, 4, 1)
+    )
+    placed = load(cases.fbx_textured(properties), "fbx").materials[0]  # it places the texture: the inverse
+    c, s = np.cos(np.pi / 6), np.sin(np.pi / 6)
+    texture = np.array([[1, 0, 0.25], [0, 1, 0.5], [0, 0, 1]]) @ [[c, -s, 0], [s, c, 0], [0, 0, 1]]
+    texture = texture @ np.diag([2, 4, 1])
+    want = flip @ np.linalg.inv(texture) @ flip
+    assert np.array(placed.uv_transform) == pytest.approx(want, abs=1e-6)
+    plain = load(cases.fbx_textured(""), "fbx").materials[0]
+    assert np.array_equal(np.array(plain.uv_transform), np.eye(3))
+
+
 def test_texture_beside_the_model(tmp_path: Path) -> None:
     (tmp_path / "a b.png").write_bytes(PNG)
     for uri in ("a%20b.png", "a b.png", "gone/a%20b.png"):

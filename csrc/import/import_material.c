@@ -169,11 +169,58 @@ static bool texture_replaces_color(const import_job *job) {
   return !strcmp(job->format, "fbx") || !strcmp(job->format, "dae") || !strcmp(job->format, "zae");
 }
 
+/* Rows of a 3x3 without the last: out = a * b. */
+static void multiply(const double a[6], const double b[6], double out[6]) {
+  double result[6];
+  int row, k;
+  for (row = 0; row < 2; row++)
+    for (k = 0; k < 3; k++)
+      result[3 * row + k] = a[3 * row] * b[k] + a[3 * row + 1] * b[3 + k] + (k == 2 ? a[3 * row + 2] : 0.0);
+  memcpy(out, result, sizeof result);
+}
+
+/* FBX moves, turns (degrees) and scales the texture over the coordinates, so these take the inverse: back,
+   turned back, divided. */
+static void place_fbx_texture(const float values[5], double m[6]) {
+  double turn = values[4] * GLM_PI / 180.0, c = cos(turn), s = sin(turn), back[6] = {1, 0, 0, 0, 1, 0};
+  double u = values[2] != 0.0f ? 1.0 / values[2] : 1.0, v = values[3] != 0.0f ? 1.0 / values[3] : 1.0;
+  double turned[6] = {u * c, u * s, 0, -v * s, v * c, 0};
+  back[2] = -(double)values[0], back[5] = -(double)values[1];
+  multiply(turned, back, m);
+}
+
+/* The others scale the coordinates, turn them (radians, against the clock, about the middle) and move them. */
+static void move_coordinates(const float values[5], double m[6]) {
+  double c = cos(values[4]), s = sin(values[4]), scale[6] = {values[2], 0, 0, 0, values[3], 0};
+  double turn[6] = {c, -s, 0.5 - 0.5 * c + 0.5 * s, s, c, 0.5 - 0.5 * s - 0.5 * c};
+  multiply(turn, scale, m);
+  m[2] += values[0], m[5] += values[1];
+}
+
+/* Assimp's values (translation, scale, turn) are of coordinates from the bottom up, ours from the top down. */
+static void read_assimp_transform(import_job *job, const struct aiMaterial *source, unsigned type,
+                                  sk_material *material) {
+  static const double flip[6] = {1, 0, 0, 0, -1, 1};
+  float values[5] = {0, 0, 1, 1, 0};
+  double m[6];
+  unsigned count = 5, i;
+  if (import_assimp()->aiGetMaterialFloatArray(source, _AI_MATKEY_UVTRANSFORM_BASE, type, 0, values, &count) ||
+      count != 5)
+    return;
+  if (!strcmp(job->format, "fbx")) place_fbx_texture(values, m);
+  else move_coordinates(values, m);
+  multiply(flip, m, m);
+  multiply(m, flip, m);
+  for (i = 0; i < 6; i++)
+    if (import_is_bad((float)m[i])) return;
+  for (i = 0; i < 6; i++) material->uv_transform[i] = (float)m[i] + 0.0f;
+}
+
 static sk_status read_material(import_job *job, const struct aiMaterial *source, sk_material *material) {
   const import_library *ai = import_assimp();
   struct aiString text = {0, ""};
   int two_sided = 0;
-  unsigned count = 1;
+  unsigned count = 1, type = aiTextureType_BASE_COLOR;
   sk_status status = SK_OK;
   *material = (sk_material){.texture = SK_NONE, .alpha_cutoff = 0.5f, .uv_transform = {1, 0, 0, 0, 1, 0}};
   if (ai->aiGetMaterialString(source, AI_MATKEY_NAME, &text) == aiReturn_SUCCESS &&
@@ -184,8 +231,11 @@ static sk_status read_material(import_job *job, const struct aiMaterial *source,
     material->double_sided = two_sided != 0;
   material->alpha = material->base_color[3] < 1.0f ? SK_ALPHA_BLEND : SK_ALPHA_OPAQUE;
   text = (struct aiString){0, ""};
-  if (ai->aiGetMaterialString(source, AI_MATKEY_TEXTURE(aiTextureType_BASE_COLOR, 0), &text))
-    ai->aiGetMaterialString(source, AI_MATKEY_TEXTURE(aiTextureType_DIFFUSE, 0), &text);
+  if (ai->aiGetMaterialString(source, AI_MATKEY_TEXTURE(type, 0), &text)) {
+    type = aiTextureType_DIFFUSE;
+    ai->aiGetMaterialString(source, AI_MATKEY_TEXTURE(type, 0), &text);
+  }
+  if (text.data[0]) read_assimp_transform(job, source, type, material);
   if (text.data[0]) status = assimp_texture(job, text.data, &material->texture);
   if (material->texture >= 0 && texture_replaces_color(job))
     material->base_color[0] = material->base_color[1] = material->base_color[2] = 1.0f;
