@@ -360,6 +360,70 @@ Connections:  {{
     return fbx().replace(b"}\nConnections:  {\n", more.encode())
 
 
+def _fbx_shape(number: int, name: str, offset: str) -> str:
+    return f"""	Geometry: {number}, "Geometry::{name}", "Shape" {{
+		Version: 100
+		Indexes: *1 {{
+			a: 1
+		}}
+		Vertices: *3 {{
+			a: {offset}
+		}}
+	}}
+"""
+
+
+def _fbx_channel(number: int, name: str, places: str) -> str:
+    size = places.count(",") + 1
+    return f"""	Deformer: {number}, "SubDeformer::{name}", "BlendShapeChannel" {{
+		Version: 100
+		DeformPercent: 25
+		FullWeights: *{size} {{
+			a: {places}
+		}}
+	}}
+"""
+
+
+def fbx_shapes(*, between: bool) -> bytes:
+    """A triangle with the morph targets "smile" and "frown"; keys move the second one from 0 to 0.5.
+
+    `between` gives "smile" a shape for half its weight.
+    """
+    objects = _fbx_channel(41, "smile", "50,100" if between else "100") + _fbx_channel(42, "frown", "100")
+    objects += _fbx_shape(51, "whole", "0,0,3") + _fbx_shape(52, "frown", "0,-1,0")
+    if between:
+        objects += _fbx_shape(50, "half", "0,0,1")
+    half = '\tC: "OO",50,41\n' if between else ""
+    more = f"""	Geometry: 30, "Geometry::g", "Mesh" {{
+		Vertices: *9 {{
+			a: 0,0,0,1,0,0,0,1,0
+		}}
+		PolygonVertexIndex: *3 {{
+			a: 0,1,-3
+		}}
+	}}
+	Model: 31, "Model::m", "Mesh" {{
+		Version: 232
+	}}
+	Deformer: 40, "Deformer::blend", "BlendShape" {{
+		Version: 100
+	}}
+{objects}}}
+Connections:  {{
+	C: "OO",31,0
+	C: "OO",30,31
+	C: "OO",40,30
+	C: "OO",41,40
+	C: "OO",42,40
+{half}	C: "OO",51,41
+	C: "OO",52,42
+"""
+    file = fbx(path="DeformPercent", target=42, keys=((0, 0), (1, 50)))
+    file = file.replace(b'"d|X"', b'"d|DeformPercent"').replace(b"CurveNode::T", b"CurveNode::DeformPercent")
+    return file.replace(b"}\nConnections:  {\n", more.encode())
+
+
 # ---- LightWave scenes ----------------------------------------------------------------------------------
 
 

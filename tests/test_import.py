@@ -942,6 +942,23 @@ def test_vertices_that_move_apart_are_not_joined() -> None:
     assert model.targets[0].positions.tolist() == [[1, 0, 0], [2, 0, 0]]
 
 
+@pytest.mark.parametrize("between", [False, True])
+def test_shapes_of_fbx(between: bool) -> None:
+    """A key lists only targets that have one; a shape between the base and the whole one is left out."""
+    model = load(cases.fbx_shapes(between=between), "fbx")
+    assert [t.name.split(".")[0] for t in model.targets] == ["smile", "frown"]
+    assert [t.positions.tolist() for t in model.targets] == [[[0, 0, 3]], [[0, -1, 0]]]
+    assert [t.vertices.tolist() for t in model.targets] == [[1], [1]]
+    (channel,) = model.clips["move"].channels
+    assert channel.target == 1 and channel.times.tolist() == [0, 1]
+    assert np.ravel(channel.values).tolist() == [0, 0.5]
+    assert model.pose("move", 0.5).morph_weights.tolist() == [0, 0.25]
+    if between:
+        assert entry(model, "shapes_in_between_ignored").count == 1
+    else:
+        assert not model.report.lost
+
+
 def test_frames_of_vertices_are_said_to_be_lost() -> None:
     assert entry(load(cases.md2(frames=3), "md2"), "morph_targets_dropped").count == 2
 

@@ -15,7 +15,14 @@ from conftest import FULL_RUN, ROOT, data_file
 
 import skinpy
 
-MODELS = ("RiggedFigure.glb", "interpolation_test.gltf", "box_nested_animation.dae", "huesitos.fbx")
+MODELS = (
+    "RiggedFigure.glb",
+    "interpolation_test.gltf",
+    "AnimatedMorphCube.gltf",
+    "box_nested_animation.dae",
+    "huesitos.fbx",
+    "maya_blend_shape_cube.fbx",
+)
 BROKEN = ("weights_negative.gltf", "times_inf.gltf", "normals_short.gltf", "skin_no_ibm.gltf")
 
 
@@ -58,6 +65,10 @@ def test_small_models(program: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: 
         "a.dae": cases.dae(up="Z_UP", nodes='<node id="a" name="b"/>'),
         "a.fbx": cases.fbx(layers=2),
         "a.md2": cases.md2(),
+        "b.fbx": cases.fbx_textured(cases.fbx_property("Scaling", "Vector", 2, 4, 1)),
+        "c.fbx": cases.fbx_shapes(between=True),
+        "b.dae": cases.dae_textured("<repeatU>2</repeatU>"),
+        "b.obj": cases.obj(head="mtllib gone.mtl\n", middle="usemtl red\n"),
     }
     for name, data in files.items():
         (tmp_path / name).write_bytes(data)

@@ -237,6 +237,7 @@ typedef struct import_job {
   import_files files;
   gltf *gltf;          /* NULL: another format */
   const struct aiScene *scene;
+  bool shapes_between; /* FBX: there are more shapes than channels that drive them */
   import_note notes[NOTE_COUNT];
   import_model model;
 } import_job;
@@ -421,6 +422,7 @@ typedef struct import_morphs { /* of all parts, in their order */
   bool has_normals;
 } import_morphs;
 
+void import_look_between(import_job *job); /* sets job->shapes_between */
 uint32_t import_target_count(const import_job *job, const import_part *part);
 sk_status import_read_shapes(import_job *job, const import_part *part, import_shapes *shapes);
 /* Numbers the vertices in model.shapes, so that those that move alike have one number. */

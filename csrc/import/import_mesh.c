@@ -423,6 +423,7 @@ sk_status import_meshes(import_job *job) {
   size_t i;
   sk_status status;
   m->submeshes = SK_ARRAY(sk_submesh);
+  import_look_between(job);
   status = find_parts(job, &parts);
   if (!status) status = make_streams(job, &parts);
   for (i = 0; i < parts.count && !status; i++) {

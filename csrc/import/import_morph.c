@@ -2,6 +2,7 @@
 
    A part's targets are read dense, joined with its vertices, and kept where they move something. A node's
    mesh may have several parts (one for each material); its targets go over all of them. */
+#define _GNU_SOURCE /* memmem */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,22 +12,43 @@
 #define WIDTH 6 /* numbers for one vertex and target: position, normal */
 #define EMPTY UINT32_MAX
 
-/* ---- which targets there are -------------------------------------------------------- */
+/* ---- shapes in between: FBX alone has them ---------------------------------------------- */
 
-/* FBX has channels of several shapes, the ones in between and the whole one, all of one name: Assimp lists
-   each. Its keys count channels. */
-static bool continues_channel(const struct aiMesh *mesh, unsigned i) {
-  const struct aiString *name = &mesh->mAnimMeshes[i]->mName;
-  return i && name->length && !strcmp(name->data, mesh->mAnimMeshes[i - 1]->mName.data);
+static size_t count_words(const import_source *file, const char *word, size_t length) {
+  const uint8_t *at = file->data, *end = file->data + file->size;
+  size_t count = 0;
+  while ((at = memmem(at, (size_t)(end - at), word, length)) != NULL) count++, at++;
+  return count;
 }
+
+/* Assimp lists every shape, while its keys count channels. Where all channels have one shape, as nearly
+   always, that is the same; the file tells, by the kinds of its objects, in binary and in text. */
+void import_look_between(import_job *job) {
+  const import_source *file = job->files.sources.data;
+  unsigned i, most = 0;
+  for (i = 0; i < job->scene->mNumMeshes; i++)
+    if (job->scene->mMeshes[i]->mNumAnimMeshes > most) most = job->scene->mMeshes[i]->mNumAnimMeshes;
+  if (most < 2 || strcmp(job->format, "fbx")) return;
+  job->shapes_between = count_words(file, "S\5\0\0\0Shape", 10) + count_words(file, "\"Shape\" {", 9) >
+                        count_words(file, "BlendShapeChannel", 17);
+}
+
+/* Shapes of one channel follow each other and are called "channel.shape". */
+static bool continues_channel(const struct aiMesh *mesh, unsigned i) {
+  const char *name = mesh->mAnimMeshes[i]->mName.data, *dot = strrchr(name, '.'), *last;
+  if (!i || !dot) return false;
+  last = mesh->mAnimMeshes[i - 1]->mName.data;
+  return strrchr(last, '.') == last + (dot - name) && !strncmp(name, last, (size_t)(dot - name));
+}
+
+/* ---- which targets there are -------------------------------------------------------- */
 
 /* Number of the first shape of a target, or how many shapes there are behind the last target. */
 static unsigned first_shape(const import_job *job, const struct aiMesh *mesh, uint32_t target) {
   unsigned i;
   uint32_t channels = 0;
-  bool grouped = !strcmp(job->format, "fbx");
   for (i = 0; i < mesh->mNumAnimMeshes; i++) {
-    if (grouped && continues_channel(mesh, i)) continue;
+    if (job->shapes_between && continues_channel(mesh, i)) continue;
     if (channels++ == target) return i;
   }
   return mesh->mNumAnimMeshes;
@@ -282,7 +304,8 @@ static sk_status name_target(import_job *job, const import_morph *morph, sk_text
     good = json_text(j, token, pool, name);
   } else {
     const char *given = part->mesh->mAnimMeshes[first_shape(job, part->mesh, morph->target)]->mName.data;
-    good = sk_text_append(pool, given, strlen(given), name);
+    const char *dot = job->shapes_between ? strrchr(given, '.') : NULL; /* the channel's name is enough */
+    good = sk_text_append(pool, given, dot ? (size_t)(dot - given) : strlen(given), name);
   }
   snprintf(words, sizeof words, "target%u", morph->target);
   if (good && !name->length) good = sk_text_append(pool, words, strlen(words), name);
