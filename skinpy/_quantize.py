@@ -15,6 +15,7 @@ import numpy as np
 
 from . import _block
 from ._clip_edit import derived
+from ._evaluate import unit
 from ._types import Array
 from .clip import Channel, Clip
 
@@ -180,4 +181,6 @@ def _decoded(reader: _Reader, code: int, left_out: int, keys: int, width: int) -
     if left_out != _ALL:
         rest = np.sqrt(np.maximum(1.0 - (values**2).sum(axis=1), 0.0))
         values = np.insert(values, left_out, rest, axis=1)
+    if width == _block.PATH_WIDTHS[_block.PATHS.index("rotation")]:
+        values = unit(values)
     return values.astype(np.float32)

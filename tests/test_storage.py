@@ -557,3 +557,11 @@ def test_names_are_shown_as_text() -> None:
     source = skinpy.character().clips[0]
     renamed = skinpy.Clip(source._block, source._index, source.model, "<b>")
     assert "<b>" not in storage.compare(source.model, renamed, fps=2)._repr_html_()
+
+
+@pytest.mark.parametrize("share", [3e-2, 1e-4])
+def test_quantized_clips_of_the_bundled_models(share: float) -> None:
+    for model in (skinpy.character(), skinpy.crane(), skinpy.chair()):
+        for clip in model.clips:
+            coded = storage.quantize(clip, share * size_of(clip))
+            assert astray(clip, coded.clip(), between(clip)) <= 1.05 * share * size_of(clip)
