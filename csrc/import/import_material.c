@@ -179,8 +179,8 @@ static void multiply(const double a[6], const double b[6], double out[6]) {
   memcpy(out, result, sizeof result);
 }
 
-/* FBX moves, turns (degrees) and scales the texture over the coordinates, so these take the inverse: back,
-   turned back, divided. */
+/* FBX moves, turns (degrees) and scales the texture over the coordinates, so these take the inverse:
+   back, turned back, divided. */
 static void place_fbx_texture(const float values[5], double m[6]) {
   double turn = values[4] * GLM_PI / 180.0, c = cos(turn), s = sin(turn), back[6] = {1, 0, 0, 0, 1, 0};
   double u = values[2] != 0.0f ? 1.0 / values[2] : 1.0, v = values[3] != 0.0f ? 1.0 / values[3] : 1.0;
@@ -189,7 +189,7 @@ static void place_fbx_texture(const float values[5], double m[6]) {
   multiply(turned, back, m);
 }
 
-/* The others scale the coordinates, turn them (radians, against the clock, about the middle) and move them. */
+/* The others scale the coordinates, turn them (radians, against the clock, about the middle), move them. */
 static void move_coordinates(const float values[5], double m[6]) {
   double c = cos(values[4]), s = sin(values[4]), scale[6] = {values[2], 0, 0, 0, values[3], 0};
   double turn[6] = {c, -s, 0.5 - 0.5 * c + 0.5 * s, s, c, 0.5 - 0.5 * s - 0.5 * c};
@@ -197,7 +197,7 @@ static void move_coordinates(const float values[5], double m[6]) {
   m[2] += values[0], m[5] += values[1];
 }
 
-/* Assimp's values (translation, scale, turn) are of coordinates from the bottom up, ours from the top down. */
+/* The values (translation, scale, turn) are of coordinates from the bottom up, ours go from the top down. */
 static void read_assimp_transform(import_job *job, const struct aiMaterial *source, unsigned type,
                                   sk_material *material) {
   static const double flip[6] = {1, 0, 0, 0, -1, 1};

@@ -141,8 +141,8 @@ static const struct aiAnimMesh *whole_shape(const struct aiMesh *mesh, unsigned 
     double sum = 0.0;
     if (!shape->mVertices || shape->mNumVertices != mesh->mNumVertices) continue;
     for (v = 0; v < mesh->mNumVertices && end - from > 1; v++) {
-      double x = shape->mVertices[v].x - mesh->mVertices[v].x, y = shape->mVertices[v].y - mesh->mVertices[v].y;
-      double z = shape->mVertices[v].z - mesh->mVertices[v].z;
+      const struct aiVector3D *from_here = &mesh->mVertices[v], *to = &shape->mVertices[v];
+      double x = to->x - from_here->x, y = to->y - from_here->y, z = to->z - from_here->z;
       sum += x * x + y * y + z * z;
     }
     if (sum > farthest) farthest = sum, best = shape;
@@ -189,7 +189,8 @@ sk_status import_read_shapes(import_job *job, const import_part *part, import_sh
 
 /* ---- joining ------------------------------------------------------------------------------ */
 
-static const float *row_of(const import_part *part, const import_shapes *shapes, uint32_t target, uint32_t v) {
+static const float *row_of(const import_part *part, const import_shapes *shapes, uint32_t target,
+                           uint32_t v) {
   return shapes->moved + WIDTH * ((size_t)target * part->vertex_count + v);
 }
 
@@ -298,7 +299,8 @@ static sk_status name_target(import_job *job, const import_morph *morph, sk_text
   if (part->primitive) {
     const json *j = &job->gltf->json;
     int32_t mesh = gltf_item(job->gltf, GLTF_MESHES, part->primitive->mesh);
-    int32_t names = json_member(j, json_member(j, mesh, "extras"), "targetNames"), token = json_first(j, names);
+    int32_t names = json_member(j, json_member(j, mesh, "extras"), "targetNames");
+    int32_t token = json_first(j, names);
     uint32_t i;
     for (i = 0; i < morph->target && token >= 0; i++) token = json_after(j, names, token);
     good = json_text(j, token, pool, name);
@@ -335,7 +337,8 @@ static sk_status add_target(import_job *job, const import_morphs *morphs, size_t
     named = true;
     good = append(&m->target_vertices, &morphs->vertices, list[i].first, list[i].count) &&
            append(&m->target_positions, &morphs->positions, list[i].first, list[i].count) &&
-           (!morphs->has_normals || append(&m->target_normals, &morphs->normals, list[i].first, list[i].count));
+           (!morphs->has_normals ||
+            append(&m->target_normals, &morphs->normals, list[i].first, list[i].count));
   }
   if (status) return status;
   target.count = m->target_vertices.count - target.first;
