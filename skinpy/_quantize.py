@@ -4,8 +4,8 @@ Layout, little-endian: HEADER; the distinct key times as float64, unless they li
 after another (a count, then numbers of times; a line that has them all has no numbers); one record per
 channel; then the channels' values one after another. A coded channel has two float32 (lowest value, step)
 for each column, then its columns as unsigned numbers. Of a quaternion that keeps away from a plane, the
-largest component is left out and made again from the unit length. Cubic channels and those with few keys
-are float32 as they were.
+largest component is left out and made again from the unit length. The columns of a cubic channel are its
+values, in-tangents and out-tangents, in 16 bits. Channels with few keys are float32 as they were.
 """
 
 from collections.abc import Sequence
@@ -120,11 +120,10 @@ class _Coded:
     def of(cls, channel: Channel, allowed: float) -> "_Coded":
         raw = [channel.values, channel.in_tangents, channel.out_tangents]
         plain = b"".join(np.asarray(array, "<f4").tobytes() for array in raw if array is not None)
-        if channel.interpolation == "cubic":
-            return cls(_RAW, _ALL, plain)
         columns, left_out = _columns(channel)
         low, extent = columns.min(axis=0), np.ptp(columns, axis=0)
-        code = 1 if float(np.linalg.norm(extent)) / (2 * 255) <= allowed else 2
+        few = channel.interpolation != "cubic" and float(np.linalg.norm(extent)) / (2 * 255) <= allowed
+        code = 1 if few else 2
         steps = (extent / (256**code - 1)).astype("<f4")
         low = low.astype("<f4")
         divisor = np.where(steps > 0, steps, 1.0).astype(np.float64)
@@ -136,6 +135,8 @@ class _Coded:
 def _columns(channel: Channel) -> tuple[Array, int]:
     """(K,C) float64 to be coded, and which component of a quaternion is not among them."""
     values = channel.values.astype(np.float64)
+    if channel.in_tangents is not None and channel.out_tangents is not None:
+        return np.concatenate([values, channel.in_tangents, channel.out_tangents], axis=1), _ALL
     if channel.path != "rotation":
         return values, _ALL
     values = values / np.linalg.norm(values, axis=1, keepdims=True)
@@ -158,19 +159,18 @@ def _record(channel: Channel, coded: _Coded) -> tuple[int, int, int, int, int]:
 def _channel(reader: _Reader, record: np.void, times: Array, like: Clip) -> Channel:
     path, moved = int(record["path"]), int(record["moved"])
     words, width, keys = _block.INTERPOLATIONS[record["interpolation"]], _block.PATH_WIDTHS[path], len(times)
-    weights = path == _block.WEIGHT_PATH
-    tangents: list[Array | None] = [None, None]
+    weights, count = path == _block.WEIGHT_PATH, 3 if words == "cubic" else 1
     if record["code"] == _RAW:
-        arrays = [
-            reader.rows(np.dtype("<f4"), keys * width).reshape(keys, width)
-            for _ in range(3 if words == "cubic" else 1)
-        ]
-        values, tangents = arrays[0], [*arrays[1:], *tangents][:2]
+        arrays = [reader.rows(np.dtype("<f4"), keys * width).reshape(keys, width) for _ in range(count)]
     else:
-        values = _decoded(reader, int(record["code"]), int(record["left_out"]), keys, width)
+        coded = _decoded(reader, int(record["code"]), int(record["left_out"]), keys, count * width)
+        if _block.PATHS[path] == "rotation" and count == 1:
+            coded = unit(coded)
+        arrays = np.split(coded.astype(np.float32), count, axis=1)
+    into, out = arrays[1:] if count == 3 else (None, None)
     joint, target = (None, moved) if weights else (moved, None)
     name = (like._target_names if weights else like._joint_names)[moved]
-    return Channel(joint, target, name, _block.PATHS[path], words, times, values, tangents[0], tangents[1])
+    return Channel(joint, target, name, _block.PATHS[path], words, times, arrays[0], into, out)
 
 
 def _decoded(reader: _Reader, code: int, left_out: int, keys: int, width: int) -> Array:
@@ -181,6 +181,4 @@ def _decoded(reader: _Reader, code: int, left_out: int, keys: int, width: int) -
     if left_out != _ALL:
         rest = np.sqrt(np.maximum(1.0 - (values**2).sum(axis=1), 0.0))
         values = np.insert(values, left_out, rest, axis=1)
-    if width == _block.PATH_WIDTHS[_block.PATHS.index("rotation")]:
-        values = unit(values)
-    return values.astype(np.float32)
+    return np.asarray(values)
