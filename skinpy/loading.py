@@ -65,7 +65,7 @@ def load(
             raise TypeError(f"path_or_bytes is of type {kind}; expected a path or bytes") from None
         block = _load_bytes(data, request)
     model = Model(block)
-    if "REPORT" in block.sections:
+    if block.has_losses:
         warn_of_losses(model.report.lost, "loading")
     return model
 

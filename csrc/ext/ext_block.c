@@ -165,6 +165,16 @@ static PyObject *block_clip_names(PyObject *object, void *unused) {
   return names;
 }
 
+static PyObject *block_has_losses(PyObject *object, void *unused) {
+  const sk_section *section = &((ext_block *)object)->model.block.sections[SK_SECTION_REPORT];
+  const sk_report_entry *entries = section->data;
+  uint64_t i;
+  (void)unused;
+  for (i = 0; i < section->rows; i++)
+    if (entries[i].severity == SK_LOST) Py_RETURN_TRUE;
+  Py_RETURN_FALSE;
+}
+
 static PyObject *block_nbytes(PyObject *object, void *unused) {
   (void)unused;
   return PyLong_FromSize_t(((ext_block *)object)->model.block.size);
@@ -189,6 +199,7 @@ static void block_dealloc(PyObject *object) {
 static PyGetSetDef block_getset[] = {
     {"sections", block_sections, NULL, "dict: name of a section -> (offset, rows, bytes of a row).", NULL},
     {"clip_names", block_clip_names, NULL, "tuple of str: names of the clips, in order.", NULL},
+    {"has_losses", block_has_losses, NULL, "Whether the report has an entry of severity \"lost\".", NULL},
     {"nbytes", block_nbytes, NULL, "Bytes of the block.", NULL},
     {NULL, NULL, NULL, NULL, NULL}};
 
