@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+from skinpy._stepping import walking_velocity
 
 from .camera import front_vector, up_vector
 from .floor import Floor, FloorPlace
@@ -21,16 +22,6 @@ if TYPE_CHECKING:
 _SIZES = 6.0  # diameter of the floor, in sizes of the model
 _TRAVELS = 2.0  # the same, in diagonals of what a motion goes over
 _TILES = 5.0  # tiles along the model's size
-
-_LOOKS = 24  # times at which the lowest points of a motion are looked for
-_LOWEST = 8  # points taken each time
-_SPARSE_POINTS = 10_000_000  # looked at in all, but at four times at least
-_RATE = 60.0  # Hz at which those are then followed
-_STEPS = (32, 480)  # fewest and most
-_CONTACT = 0.012  # of the size: how far above the ground a point's say falls off
-_ROUNDS = 12  # of reweighting; the estimate settles in about five
-_STILL = 0.01  # of the size: a drift of less in a whole clip is none
-_SPREAD = 0.5  # of the speed: planted points that differ by more do not walk
 
 
 class Ground:
@@ -111,47 +102,13 @@ def _walking(poser: Poser, motion: Any) -> NDArray[np.float64]:
 
 
 def _estimate(poser: Poser, motion: Any) -> NDArray[np.float64]:
-    duration = float(motion.duration)
-    size = float(np.ptp(poser.extent(None), axis=0).max())
-    if not duration > 0 or not size > 0:
-        return np.zeros(3)
-    up = up_vector(poser.model.up)
-    looks = int(np.clip(_SPARSE_POINTS // max(poser.point_count, 1), 4, _LOOKS))
-    lowest: set[int] = set()
-    for time in np.linspace(0.0, duration, looks, endpoint=False):
-        heights = poser.points(motion, np.array([time]))[0] @ up
-        lowest.update(np.argpartition(heights, min(_LOWEST, len(heights)) - 1)[:_LOWEST].tolist())
-    steps = int(np.clip(math.ceil(duration * _RATE), *_STEPS))
-    times = np.linspace(0.0, duration, steps + 1)
-    paths = poser.points(motion, times, np.array(sorted(lowest)))
-    velocities = np.diff(paths, axis=0) / (duration / steps)
-    heights = ((paths[1:] + paths[:-1]) / 2) @ up
-    velocities -= (velocities @ up)[..., None] * up
-    above = (heights - (paths @ up).min()) / (_CONTACT * size)
-    planted, spread = _common(velocities.reshape(-1, 3), np.exp(-(above.ravel() ** 2) / 2))
-    speed = float(np.linalg.norm(planted))
-    if speed * duration < _STILL * size or spread > _SPREAD * speed:
-        return np.zeros(3)
-    return -planted
-
-
-def _common(
-    velocities: NDArray[np.float64], weights: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], float]:
-    """What most of the velocities (N, 3) are, and the weighted median of the distance to it."""
-    common = np.array([_median(part, weights) for part in velocities.T])
-    for _ in range(_ROUNDS):
-        off = np.linalg.norm(velocities - common, axis=1)
-        scale = max(_median(off, weights), 1e-12)
-        sharp = weights / (1 + (off / scale) ** 2)
-        common = sharp @ velocities / sharp.sum()
-    return common, _median(np.linalg.norm(velocities - common, axis=1), weights)
-
-
-def _median(values: NDArray[np.float64], weights: NDArray[np.float64]) -> float:
-    order = np.argsort(values)
-    reached = np.cumsum(weights[order])
-    return float(values[order][np.searchsorted(reached, reached[-1] / 2)])
+    return walking_velocity(
+        lambda times, chosen: poser.points(motion, times, chosen),
+        poser.point_count,
+        float(motion.duration),
+        float(np.ptp(poser.extent(None), axis=0).max()),
+        up_vector(poser.model.up),
+    )
 
 
 def _moved(extent: Extent, root: ArrayLike | None) -> Extent:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from skinpy._stepping import chosen_vertices
 from skinpy.clip import Clip
 from skinpy.kinds import VertexAnimation
 
@@ -182,13 +183,7 @@ class Poser:
         if chosen is None or not self.has_mesh:
             points = self._points(figure).reshape(len(times), -1, 3)
             return (points if chosen is None else points[:, chosen]).astype(np.float64)
-        mesh = self.model.mesh
-        homogeneous = np.concatenate([mesh.positions[chosen], np.ones((len(chosen), 1))], axis=1)
-        result = np.zeros((len(times), len(chosen), 3))
-        for slots, weights in zip(mesh.slots[chosen].T, mesh.weights[chosen].T, strict=True):
-            matrices = figure.numbers[:, slots].astype(np.float64)
-            result += weights[:, None] * np.einsum("tpij,pj->tpi", matrices, homogeneous)
-        return result
+        return chosen_vertices(self.model.mesh, figure.numbers, chosen)
 
     def _chunks(self, clip: Motion, root: ArrayLike | None) -> Iterator[NDArray[np.float32]]:
         """All points of the motion, (N, 3) at a time."""
