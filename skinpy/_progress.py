@@ -8,8 +8,8 @@ from typing import TypeVar
 Thing = TypeVar("Thing")
 
 
-def shown(things: Iterable[Thing], total: int, what: str) -> Iterator[Thing]:
-    """`things`, one after another, counted on standard error."""
+def shown(things: Iterable[Thing], total: int | None, what: str) -> Iterator[Thing]:
+    """`things`, one after another, counted on standard error; `total` is None where nobody knows it."""
     if sys.stderr is not None and sys.stderr.isatty():
         try:
             bars = importlib.import_module("tqdm")  # by name: it has no types of its own

@@ -41,10 +41,10 @@ def encode_picture(
     a wrong frame, format or background, ImportError without Pillow.
     """
     chosen = _format(format)
-    _check_frame(frame)
+    check_frame(frame)
     pixels = frame if chosen.alpha else flatten(frame, background)
     buffer = io.BytesIO()
-    _pillow().fromarray(np.ascontiguousarray(pixels)).save(buffer, chosen.pillow, **chosen.options)
+    pillow().fromarray(np.ascontiguousarray(pixels)).save(buffer, chosen.pillow, **chosen.options)
     return buffer.getvalue()
 
 
@@ -99,14 +99,18 @@ def _names() -> str:
     return ", ".join(_FORMATS)
 
 
-def _check_frame(frame: NDArray[np.uint8]) -> None:
+def check_frame(frame: NDArray[np.uint8], name: str = "frame") -> None:
+    """Raise TypeError or ValueError, with `name`, unless it is (h, w, 4) uint8 with pixels in it."""
     if not isinstance(frame, np.ndarray):
-        raise TypeError(f"frame is {type(frame).__name__}; expected an array (h, w, 4) of uint8")
+        raise TypeError(f"{name} is {type(frame).__name__}; expected an array (h, w, 4) of uint8")
     if frame.ndim != 3 or frame.shape[2] != 4 or 0 in frame.shape or frame.dtype != np.uint8:
-        raise ValueError(f"frame has shape {frame.shape} and type {frame.dtype}; expected (h, w, 4) of uint8")
+        raise ValueError(
+            f"{name} has shape {frame.shape} and type {frame.dtype}; expected (h, w, 4) of uint8"
+        )
 
 
-def _pillow() -> Any:
+def pillow() -> Any:
+    """Pillow's Image, imported where it is needed; ImportError says how to get it."""
     try:
         from PIL import Image
     except ImportError as error:
