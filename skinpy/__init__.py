@@ -22,6 +22,7 @@ from .errors import (
     SkinpyError,
     SkinpyWarning,
 )
+from .events import Event
 from .kinds import Animation, UVAnimation, VertexAnimation
 from .loading import build_info, chair, character, crane, load
 from .model import Model, to_row_vectors
@@ -45,6 +46,7 @@ __all__ = [
     "Clip",
     "Clips",
     "Channel",
+    "Event",
     "Pose",
     "Animation",
     "UVAnimation",

@@ -14,6 +14,7 @@ from ._clip_arrays import clip_info, target_records
 from ._types import Array
 from .clip import Clip, Entry
 from .errors import unknown_name
+from .events import NO_MOTION, ClipRows
 from .pose import Pose
 
 if TYPE_CHECKING:
@@ -62,34 +63,41 @@ def find_places(clip: Clip, names: Names) -> Places:
     return Places(np.arange(len(joints), dtype=np.int32), targets)
 
 
-def join(
-    entries: Sequence[Entry], places: Sequence[Places] | None, pool: _block.TextPool
-) -> dict[str, Array]:
-    """The sections CLIPS, CHANNELS, TIMES and VALUES that hold all `entries`, whatever block each came from.
+def join(clips: Sequence[Clip], places: Sequence[Places] | None, pool: _block.TextPool) -> dict[str, Array]:
+    """The sections that hold all `clips`, whatever block each is of.
 
-    places, one per entry, give every channel its joint or target; those that have none are left out.
+    places, one per clip, give every channel its joint or target; those that have none are left out.
     """
     offsets: dict[int, tuple[int, int]] = {}
     times: list[Array] = []
     values: list[Array] = []
-    records, channels, count = [], [], 0
-    for number, (name, block, index) in enumerate(entries):
+    records, channels = ClipRows(pool), []
+    for number, clip in enumerate(clips):
+        block = clip._block
         if id(block) not in offsets:
             offsets[id(block)] = (sum(map(len, times)), sum(map(len, values)))
             times.append(_block.section(block, "TIMES"))
             values.append(_block.section(block, "VALUES"))
-        clip = _block.section(block, "CLIPS")[index]
-        first = int(clip["first_channel"])
-        rows = _block.section(block, "CHANNELS")[first : first + int(clip["channel_count"])].copy()
+        rows = clip._channel_records.copy()
         if places is not None:
             rows["joint"] = places[number].of(rows)
             rows = rows[rows["joint"] >= 0]
         _shift(rows, *offsets[id(block)])
-        records.append((pool.add(name), clip["duration"], clip["ticks_per_second"], count, len(rows)))
         channels.append(rows)
-        count += len(rows)
-    return {
-        "CLIPS": np.array(records, _block.RECORDS["CLIPS"]),
+        motion = NO_MOTION
+        if clip._motion is not None:
+            motion = (len(clip._motion.times), sum(map(len, times)), sum(map(len, values)))
+            times.append(clip._motion.times)
+            values.append(clip._motion.values.ravel())
+        records.add(
+            clip,
+            len(rows),
+            duration=clip.duration,
+            events=clip.events,
+            additive=clip.is_additive,
+            motion=motion,
+        )
+    return records.sections() | {
         "CHANNELS": np.concatenate([np.empty(0, _block.RECORDS["CHANNELS"]), *channels]),
         "TIMES": np.concatenate([np.empty(0), *times]),
         "VALUES": np.concatenate([np.empty(0, np.float32), *values]),
@@ -161,7 +169,7 @@ def bind(clips: Sequence[Clip], model: "Model") -> _core.Block:
         "JOINT_NAMES": pool.names(names.joints),
         "TARGETS": target_records(names.targets, pool),
     }
-    sections |= join([(clip.name, clip._block, clip._index) for clip in clips], places, pool)
+    sections |= join(clips, places, pool)
     notes = _Notes(pool)
     missed = _missed(clips, places)
     if missed and not len(sections["CHANNELS"]):

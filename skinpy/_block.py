@@ -76,8 +76,15 @@ RECORDS: dict[str, np.dtype[Any]] = {
             ("ticks_per_second", "<f8"),
             ("first_channel", "<u4"),
             ("channel_count", "<u4"),
+            ("flags", "<u4"),
+            ("first_event", "<u4"),
+            ("event_count", "<u4"),
+            ("motion_count", "<u4"),
+            ("motion_times", "<u8"),
+            ("motion_values", "<u8"),
         ]
     ),
+    "EVENTS": np.dtype([("time", "<f8"), ("name", _TEXT)]),
     "CHANNELS": np.dtype(
         [
             ("joint", "<i4"),
@@ -132,6 +139,8 @@ _NUMBERS: dict[str, tuple[str, tuple[int, ...]]] = {
 
 MODEL, CLIPS_ONLY = 1, 2  # sk_block_kind
 NO_ARRAY = 2**64 - 1  # SK_NONE64
+ADDITIVE = 1  # SK_CLIP_ADDITIVE
+MOTION_WIDTH = 7  # SK_MOTION_WIDTH: translation and quaternion of a key of root motion
 MAGIC = b"SKNBLK\r\n"
 
 #: Words for the enums of sk_block.h, in their order.

@@ -9,6 +9,7 @@ from . import _block, _core
 from ._arguments import floats, names_of
 from ._types import Array, Floats
 from .errors import LoadError
+from .events import NO_MOTION
 
 
 def clip_block(
@@ -44,7 +45,8 @@ def clip_block(
         "JOINT_NAMES": pool.names(joint_names if joint_names is not None else [""] * count),
         "TARGETS": target_records(target_names, pool),
         "CLIPS": np.array(
-            [(pool.add(name), max(float(line[-1]), 0.0), ticks, 0, len(channels))], _block.RECORDS["CLIPS"]
+            [(pool.add(name), max(float(line[-1]), 0.0), ticks, 0, len(channels), 0, 0, 0, *NO_MOTION)],
+            _block.RECORDS["CLIPS"],
         ),
         "CHANNELS": channels,
         "TIMES": line,

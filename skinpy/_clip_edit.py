@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from types import EllipsisType
 from typing import Any
 
 import numpy as np
@@ -12,11 +13,23 @@ from ._evaluate import key_tolerance, sample_channel
 from ._frames import checked_rate
 from ._types import Array, Floats
 from .clip import Channel, Clip
+from .events import NO_MOTION, ClipRows, Event, Motion
 from .kinds import frame_times
 
 
-def derived(source: Clip, channels: Sequence[Channel], duration: float) -> Clip:
-    """A clip like `source`, bound like it, with other channels. Equal time lines are stored once."""
+def derived(
+    source: Clip,
+    channels: Sequence[Channel],
+    duration: float,
+    *,
+    events: Sequence[Event] | None = None,
+    motion: Motion | EllipsisType | None = ...,
+    additive: bool | None = None,
+) -> Clip:
+    """A clip like `source`, bound like it, with other channels. Equal time lines are stored once.
+
+    Events, root motion and being additive are those of `source` unless they are given.
+    """
     pool = _block.TextPool()
     times, values = _Rows(np.float64), _Rows(np.float32)
     rows = np.zeros(len(channels), _block.RECORDS["CHANNELS"])
@@ -30,14 +43,25 @@ def derived(source: Clip, channels: Sequence[Channel], duration: float) -> Clip:
         for field in ("in_tangents", "out_tangents"):
             tangents = getattr(channel, field)
             row[field] = _block.NO_ARRAY if tangents is None else values.add(tangents)
-    record = (pool.add(source.name), duration, source.ticks_per_second, 0, len(channels))
+    moved = source._motion if isinstance(motion, EllipsisType) else motion
+    record = ClipRows(pool)
+    record.add(
+        source,
+        len(channels),
+        duration=duration,
+        events=source.events if events is None else events,
+        additive=source.is_additive if additive is None else additive,
+        motion=NO_MOTION
+        if moved is None
+        else (len(moved.times), times.add(moved.times, shared=True), values.add(moved.values)),
+    )
     joints, targets = source._joint_names, source._target_names
     sections = {
         "INFO": clip_info(len(joints), len(targets)),
         "JOINT_NAMES": pool.names(joints),
         "TARGETS": target_records(targets, pool),
-        "CLIPS": np.array([record], _block.RECORDS["CLIPS"]),
         "CHANNELS": rows,
+        **record.sections(),
         "TIMES": times.section(),
         "VALUES": values.section(),
         "TEXT": pool.section(),
@@ -105,7 +129,25 @@ def trimmed(clip: Clip, start: float, end: float | None) -> Clip:
             f"expected 0 <= start < end <= {clip.duration:g}, the clip's duration"
         )
     last = min(last, clip.duration)
-    return derived(clip, [_cut(one, float(start), last, slack) for one in clip.channels], last - start)
+    return derived(
+        clip,
+        [_cut(one, float(start), last, slack) for one in clip.channels],
+        last - start,
+        events=_kept_events(clip.events, float(start), last),
+        motion=None if clip._motion is None else _cut_motion(clip._motion, float(start), last, slack),
+    )
+
+
+def _kept_events(events: Sequence[Event], start: float, end: float) -> list[Event]:
+    return [replace(event, time=event.time - start) for event in events if start <= event.time <= end]
+
+
+def _cut_motion(motion: Motion, start: float, end: float, slack: float) -> Motion:
+    """The travel from start to end: that part of the keys, with keys of its own at both."""
+    place = Channel(0, None, "", "translation", "linear", motion.times, motion.values[:, :3], None, None)
+    turn = replace(place, path="rotation", values=motion.values[:, 3:])
+    parts = [_cut(one, start, end, slack) for one in (place, turn)]
+    return Motion(parts[0].times, np.concatenate([part.values for part in parts], axis=1))
 
 
 def _cut(channel: Channel, start: float, end: float, slack: float) -> Channel:

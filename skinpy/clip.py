@@ -4,12 +4,14 @@ import weakref
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from types import EllipsisType
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy.typing as npt
 
 from . import _block, _core
 from ._types import Array, Floats, Loop
+from .events import Event, Motion, Overlay, checked_event, read_events, read_motion, sorted_events
 from .pose import Pose
 
 if TYPE_CHECKING:
@@ -48,6 +50,7 @@ class Clip(_core.Clip):
     _record: Any
     _name: str
     _error: float | None = None
+    _overlay: Overlay = Overlay()
 
     def __new__(
         cls, block: _core.Block, index: int, model: "Model | None" = None, name: str | None = None
@@ -186,9 +189,48 @@ class Clip(_core.Clip):
         return self._error
 
     @property
-    def events(self) -> tuple[()]:
-        """The clip's events: none."""
-        return ()
+    def events(self) -> tuple[Event, ...]:
+        """What happens in the clip, sorted by time; those of one time in the order of being added."""
+        own = self._overlay.events
+        return self._stored_events if isinstance(own, EllipsisType) else own
+
+    def add_event(self, time: float, name: str) -> "Clip":
+        """A new clip with an event more at `time` seconds, from 0 to the duration; it shares this one's keys.
+
+        Raises ValueError for a time that is not finite or outside the clip, and TypeError for a time that is
+        no number and a name that is no str or empty.
+        """
+        return self._with(events=sorted_events([*self.events, checked_event(time, name, self.duration)]))
+
+    def _with(
+        self,
+        *,
+        events: tuple[Event, ...] | EllipsisType = ...,
+        motion: Motion | EllipsisType | None = ...,
+    ) -> "Clip":
+        """A copy that shares the block, with other events (sorted) or another root motion (None: without)."""
+        copy = Clip(self._block, self._index, self._model, self._name)
+        copy._error = self._error
+        copy._overlay = Overlay(
+            self._overlay.events if isinstance(events, EllipsisType) else events,
+            self._overlay.motion if isinstance(motion, EllipsisType) else motion,
+        )
+        return copy
+
+    @cached_property
+    def _stored_events(self) -> tuple[Event, ...]:
+        return read_events(self._block, self._record)
+
+    @property
+    def _motion(self) -> Motion | None:
+        """The keys of the root motion, or None."""
+        own = self._overlay.motion
+        return read_motion(self._block, self._record) if isinstance(own, EllipsisType) else own
+
+    @property
+    def is_additive(self) -> bool:
+        """Whether the channels hold differences, to be laid over another pose; see `additive`."""
+        return bool(self._record["flags"] & _block.ADDITIVE)
 
     @cached_property
     def _joint_names(self) -> tuple[str, ...]:
@@ -250,15 +292,20 @@ class Clip(_core.Clip):
         return 0
 
     def __eq__(self, other: object) -> bool:
-        """Whether both are the same clip of the same block, bound to the same model."""
+        """Whether both are the same clip of the same block, bound to the same model, with the same events."""
         if not isinstance(other, Clip):
             return NotImplemented
-        return self._block is other._block and self._index == other._index and self._model is other._model
+        same = self._block is other._block and self._index == other._index and self._model is other._model
+        return same and self._overlay == other._overlay
 
     def __hash__(self) -> int:
         return hash((id(self._block), self._index))
 
     def __reduce__(self) -> tuple[Any, ...]:
+        if self._overlay != Overlay():
+            stored = self._with()
+            stored._overlay = Overlay()
+            return _unpickle_overlaid, (stored, *self._overlay)
         if self._model is None:
             return _unpickle_free, (bytes(_block.memory(self._block)), self._index, self._name)
         for number, entry in enumerate(self._model._clip_entries):
@@ -274,6 +321,12 @@ class Clip(_core.Clip):
 
 def _unpickle_free(data: bytes, index: int, name: str) -> Clip:
     return Clip(_core.Block(data), index, None, name)
+
+
+def _unpickle_overlaid(
+    clip: Clip, events: tuple[Event, ...] | EllipsisType, motion: Motion | EllipsisType | None
+) -> Clip:
+    return clip._with(events=events, motion=motion)
 
 
 def _unpickle_bound(model: "Model", number: int) -> Clip:

@@ -230,7 +230,8 @@ class Model(_core.Model):
             return self._block
         sections = {name: _block.section(self._block, name) for name in self._block.sections}
         pool = _block.TextPool(sections["TEXT"].tobytes() if "TEXT" in sections else b"")
-        sections |= join(self._clip_entries, None, pool)
+        clips = [Clip(block, index, None, name) for name, block, index in self._clip_entries]
+        sections |= join(clips, None, pool)
         sections["REPORT"] = merged_reports(self._blocks, pool)
         sections["TEXT"] = pool.section()
         return _block.pack(sections, int(_block.info(self._block)["influences"]))

@@ -60,6 +60,9 @@ def test_records_have_the_sizes_of_the_core(model: skinpy.Model) -> None:
     sections["INFO"] = sections["INFO"].copy()
     sections["INFO"]["targets"] = 1
     sections["TARGETS"] = np.zeros(1, _block.RECORDS["TARGETS"])
+    sections["CLIPS"] = sections["CLIPS"].copy()
+    sections["CLIPS"]["event_count"][0], sections["CLIPS"]["first_event"][1:] = 1, 1
+    sections["EVENTS"] = np.zeros(1, _block.RECORDS["EVENTS"])
     block = _block.pack(sections, model.mesh.slots.shape[1])
     assert set(_block.RECORDS) <= set(block.sections)
     for name, record in _block.RECORDS.items():

@@ -23,9 +23,10 @@ _Static_assert(sizeof(block_header) == 64, "the header fills one alignment unit"
 _Static_assert(sizeof(block_entry) == 32, "table entries have no hidden padding");
 _Static_assert(sizeof(sk_info) == 64 && sizeof(sk_submesh) == 32 && sizeof(sk_material) == 64 &&
                    sizeof(sk_target) == 32 &&
-                   sizeof(sk_texture) == 40 && sizeof(sk_clip_record) == 32 &&
-                   sizeof(sk_channel) == 48 && sizeof(sk_report_entry) == 40,
-               "records have the sizes that version 1 promises");
+                   sizeof(sk_texture) == 40 && sizeof(sk_clip_record) == 64 &&
+                   sizeof(sk_channel) == 48 && sizeof(sk_report_entry) == 40 &&
+                   sizeof(sk_event) == 16,
+               "records have the sizes that version 2 promises");
 
 /* ---- the table of sections --------------------------------------------------- */
 
@@ -188,6 +189,7 @@ static bool section_belongs(const sk_info *info, int kind) {
     case SK_SECTION_CHANNELS:
     case SK_SECTION_TIMES:
     case SK_SECTION_VALUES:
+    case SK_SECTION_EVENTS:
     case SK_SECTION_REPORT: return true;
     default: return info->kind == SK_BLOCK_MODEL;
   }

@@ -12,7 +12,7 @@
 #include "sk_base.h"
 
 #define SK_BLOCK_MAGIC "SKNBLK\r\n" /* 8 bytes; CR LF shows a transfer that changed line ends */
-#define SK_BLOCK_VERSION 1u
+#define SK_BLOCK_VERSION 2u
 
 /* ---- sections -------------------------------------------------------------- */
 
@@ -48,9 +48,10 @@
   ROW(TEXTURE_DATA, uint8_t, 1, OWN)            /* encoded images, one after another */ \
   ROW(CLIPS, sk_clip_record, 1, OWN)                                                    \
   ROW(CHANNELS, sk_channel, 1, OWN)                                                     \
-  ROW(TIMES, double, 1, OWN)                    /* key times of all channels, seconds */\
-  ROW(VALUES, float, 1, OWN)                    /* keys and tangents of all channels */ \
-  ROW(REPORT, sk_report_entry, 1, OWN)
+  ROW(TIMES, double, 1, OWN)                    /* key times, seconds */                \
+  ROW(VALUES, float, 1, OWN)                    /* keys and tangents */                 \
+  ROW(REPORT, sk_report_entry, 1, OWN)                                                  \
+  ROW(EVENTS, sk_event, 1, OWN)
 
 typedef enum sk_section_kind {
 #define SK_SECTION_NAME(name, type, width, rows) SK_SECTION_##name,
@@ -124,12 +125,28 @@ typedef enum sk_path {
 } sk_path;
 typedef enum sk_interpolation { SK_STEP, SK_LINEAR, SK_CUBIC, SK_INTERPOLATION_COUNT } sk_interpolation;
 
+typedef enum sk_clip_flag {
+  SK_CLIP_ADDITIVE = 1 /* its channels hold differences: T and weights to add, R and S to multiply */
+} sk_clip_flag;
+
 typedef struct sk_clip_record {
   sk_text name;
   double duration;         /* seconds, >= 0 */
   double ticks_per_second; /* > 0 */
   uint32_t first_channel, channel_count; /* in CHANNELS; every channel belongs to one clip */
+  uint32_t flags;                        /* sk_clip_flag */
+  uint32_t first_event, event_count;     /* in EVENTS; every event belongs to one clip */
+  uint32_t motion_count;   /* keys of the root motion, 0 = none */
+  uint64_t motion_times;   /* first key in TIMES; SK_NONE64 = none */
+  uint64_t motion_values;  /* first float in VALUES: translation and unit quaternion, 7 floats a key */
 } sk_clip_record;
+
+#define SK_MOTION_WIDTH 7u /* floats in one key of the root motion */
+
+typedef struct sk_event { /* something that happens in a clip, such as a footstep */
+  double time;            /* seconds, 0 to the clip's duration; the events of a clip are sorted */
+  sk_text name;
+} sk_event;
 
 typedef struct sk_channel {
   int32_t joint;         /* or, for SK_PATH_WEIGHT, the morph target */

@@ -327,11 +327,62 @@ static sk_status check_channels(const sk_block *block, sk_error *error) {
   return status;
 }
 
+/* Root motion may share key times but not values, as channels. `floats` counts those of all clips so far. */
+static sk_status check_motion(const sk_block *block, uint64_t index, uint64_t *floats, sk_error *error) {
+  const sk_clip_record *clip = (const sk_clip_record *)section_of(block, SK_SECTION_CLIPS)->data + index;
+  uint64_t times = section_of(block, SK_SECTION_TIMES)->rows, values = section_of(block, SK_SECTION_VALUES)->rows;
+  uint32_t count = clip->motion_count, k;
+  const float *rows;
+  *floats += (uint64_t)count * SK_MOTION_WIDTH;
+  if (!count) {
+    if (clip->motion_times == SK_NONE64 && clip->motion_values == SK_NONE64) return SK_OK;
+    return sk_fail(error, SK_ERROR_BLOCK, "clip %llu: its root motion has a place but no keys",
+                   (unsigned long long)index);
+  }
+  if (*floats > values || clip->motion_times > times || count > times - clip->motion_times ||
+      clip->motion_values > values || (uint64_t)count * SK_MOTION_WIDTH > values - clip->motion_values)
+    return sk_fail(error, SK_ERROR_BLOCK, "clip %llu: the %u keys of its root motion do not lie in the block",
+                   (unsigned long long)index, count);
+  if (!times_increase((const double *)section_of(block, SK_SECTION_TIMES)->data + clip->motion_times, count))
+    return sk_fail(error, SK_ERROR_BLOCK, "clip %llu: the times of its root motion are not finite and increasing",
+                   (unsigned long long)index);
+  rows = (const float *)section_of(block, SK_SECTION_VALUES)->data + clip->motion_values;
+  for (k = 0; k < count; k++)
+    if (!is_unit(rows + (size_t)k * SK_MOTION_WIDTH + 3))
+      return sk_fail(error, SK_ERROR_BLOCK, "clip %llu: a rotation of its root motion is no unit quaternion",
+                     (unsigned long long)index);
+  return SK_OK;
+}
+
+/* `next` is where the events of the last clip ended, and is moved on. */
+static sk_status check_events(const sk_block *block, uint64_t index, uint64_t *next, sk_error *error) {
+  const sk_clip_record *clip = (const sk_clip_record *)section_of(block, SK_SECTION_CLIPS)->data + index;
+  const sk_event *event = section_of(block, SK_SECTION_EVENTS)->data;
+  uint64_t events = section_of(block, SK_SECTION_EVENTS)->rows;
+  double last = 0.0;
+  uint32_t i;
+  if (clip->first_event != *next || clip->event_count > events - *next)
+    return sk_fail(error, SK_ERROR_BLOCK, "clip %llu does not take up the events where the last one ended",
+                   (unsigned long long)index);
+  for (i = 0; i < clip->event_count; i++) {
+    uint64_t number = *next + i;
+    if (!text_is_inside(block, event[number].name)) return bad_text("event", number, error);
+    if (!(event[number].time >= last && event[number].time <= clip->duration))
+      return sk_fail(error, SK_ERROR_BLOCK, "event %llu at %g s is out of order or outside the %g s of its clip",
+                     (unsigned long long)number, event[number].time, clip->duration);
+    last = event[number].time;
+  }
+  *next += clip->event_count;
+  return SK_OK;
+}
+
 static sk_status check_clips(const sk_block *block, sk_error *error) {
   const sk_section *section = section_of(block, SK_SECTION_CLIPS);
   const sk_clip_record *clip = section->data;
-  uint64_t i, next = 0, channels = section_of(block, SK_SECTION_CHANNELS)->rows;
-  for (i = 0; i < section->rows; i++, clip++) {
+  uint64_t i, next = 0, next_event = 0, floats = 0;
+  uint64_t channels = section_of(block, SK_SECTION_CHANNELS)->rows;
+  sk_status status = SK_OK;
+  for (i = 0; i < section->rows && !status; i++, clip++) {
     if (!text_is_inside(block, clip->name)) return bad_text("clip", i, error);
     if (!isfinite(clip->duration) || clip->duration < 0 || !isfinite(clip->ticks_per_second) ||
         clip->ticks_per_second <= 0)
@@ -340,11 +391,19 @@ static sk_status check_clips(const sk_block *block, sk_error *error) {
     if (clip->first_channel != next || clip->channel_count > channels - next)
       return sk_fail(error, SK_ERROR_BLOCK, "clip %llu does not take up the channels where the last one ended",
                      (unsigned long long)i);
+    if (clip->flags & ~(uint32_t)SK_CLIP_ADDITIVE)
+      return sk_fail(error, SK_ERROR_BLOCK, "clip %llu has unknown flags %#x", (unsigned long long)i, clip->flags);
     next += clip->channel_count;
+    status = check_events(block, i, &next_event, error);
+    if (!status) status = check_motion(block, i, &floats, error);
   }
+  if (status) return status;
   if (next != channels)
     return sk_fail(error, SK_ERROR_BLOCK, "%llu channels belong to no clip",
                    (unsigned long long)(channels - next));
+  if (next_event != section_of(block, SK_SECTION_EVENTS)->rows)
+    return sk_fail(error, SK_ERROR_BLOCK, "%llu events belong to no clip",
+                   (unsigned long long)(section_of(block, SK_SECTION_EVENTS)->rows - next_event));
   return SK_OK;
 }
 

@@ -8,6 +8,7 @@ void sk_clip_open(const sk_block *block, uint32_t index, sk_clip *clip) {
   const sk_clip_record *record = (const sk_clip_record *)block->sections[SK_SECTION_CLIPS].data + index;
   clip->duration = record->duration;
   clip->key_tolerance = SK_KEY_TOLERANCE_TICKS / record->ticks_per_second;
+  clip->additive = record->flags & SK_CLIP_ADDITIVE;
   clip->channel_count = record->channel_count;
   clip->channels = record->channel_count
                        ? (const sk_channel *)block->sections[SK_SECTION_CHANNELS].data + record->first_channel

@@ -9,6 +9,7 @@
 typedef struct sk_clip {
   double duration;            /* seconds */
   double key_tolerance;       /* seconds: 1e-4 tick, what a key time may lose on its way here */
+  bool additive;              /* channels hold differences; a pose starts from none of them */
   uint32_t channel_count;
   const sk_channel *channels; /* in block */
   const double *times;        /* in block: TIMES, which sk_channel.times indexes */

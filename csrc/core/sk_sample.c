@@ -76,18 +76,33 @@ static float *pose_value(sk_pose pose, const sk_channel *channel) {
   }
 }
 
-void sk_sample_one(const sk_sampling *sampling, double time, sk_pose pose) {
+static void start_at_rest(const sk_sampling *sampling, sk_pose pose) {
   const sk_skeleton *skeleton = sampling->skeleton;
-  const sk_clip *clip = sampling->clip;
   size_t joints = (size_t)skeleton->joint_count;
-  const double *line = NULL; /* the time line of the last key found: neighbors often share it */
-  uint32_t line_count = 0, i;
-  sk_key key = {0, 0.0, 0.0};
-
   memcpy(pose.translation, skeleton->translation, joints * 3 * sizeof(float));
   memcpy(pose.rotation, skeleton->rotation, joints * 4 * sizeof(float));
   memcpy(pose.scale, skeleton->scale, joints * 3 * sizeof(float));
   if (pose.weights) sk_morph_default_weights(sampling->morph, pose.weights);
+}
+
+/* No difference at all: what an additive clip leaves alone stays as it is below. */
+static void start_at_identity(const sk_sampling *sampling, sk_pose pose) {
+  size_t joints = (size_t)sampling->skeleton->joint_count, j;
+  memset(pose.translation, 0, joints * 3 * sizeof(float));
+  memset(pose.rotation, 0, joints * 4 * sizeof(float));
+  for (j = 0; j < joints; j++) pose.rotation[4 * j + 3] = 1.0f;
+  for (j = 0; j < joints * 3; j++) pose.scale[j] = 1.0f;
+  if (pose.weights) memset(pose.weights, 0, (size_t)sampling->morph->target_count * sizeof(float));
+}
+
+void sk_sample_one(const sk_sampling *sampling, double time, sk_pose pose) {
+  const sk_clip *clip = sampling->clip;
+  const double *line = NULL; /* the time line of the last key found: neighbors often share it */
+  uint32_t line_count = 0, i;
+  sk_key key = {0, 0.0, 0.0};
+
+  if (clip && clip->additive) start_at_identity(sampling, pose);
+  else start_at_rest(sampling, pose);
   if (!clip) return;
   time = sk_clip_local_time(clip, time, sampling->loop);
   for (i = 0; i < clip->channel_count; i++) {

@@ -364,7 +364,8 @@ static double ticks_of(import_clip *clip, const struct aiAnimation *source) {
 static sk_status make_clip(import_clip *clip, int32_t index) {
   import_job *job = clip->job;
   const struct aiAnimation *source = job->gltf ? NULL : job->scene->mAnimations[index];
-  sk_clip_record record = {.first_channel = (uint32_t)job->model.channels.count}, *place;
+  sk_clip_record record = {.first_channel = (uint32_t)job->model.channels.count,
+                           .motion_times = SK_NONE64, .motion_values = SK_NONE64}, *place;
   double last = 0.0;
   sk_status status = name_clip(clip, source, index, &record.name);
   if (status) return status;

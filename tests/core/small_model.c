@@ -75,12 +75,13 @@ static void set_targets(small_model *m) {
 }
 
 static void set_clips(small_model *m) {
-  static const double times[] = {0, 0.5, 2, 1, 1.5, 1};
+  static const double times[] = {0, 0.5, 2, 1, 1.5, 1, 0, 2};
   static const float values[] = {
       1, 2, 3, 4, 5, 6, 7, 8, 9,                          /* step: translations */
       0, 0, 0, 1, 0, 0, HALF, HALF, 0, 0, -1, 0,          /* linear: 0, 90, -180 degrees about z */
       1, 1, 1, 3, 1, 1, /**/ 0, 0, 0, 2, 0, 0, /**/ 4, 0, 0, 0, 0, 0, /* cubic: values, in, out */
-      0, 0, 0, 2, /**/ 0, 0, 0, 0, /**/ 0, 0, 0, 0};      /* cubic rotation: not a unit, as splines may */
+      0, 0, 0, 2, /**/ 0, 0, 0, 0, /**/ 0, 0, 0, 0,       /* cubic rotation: not a unit, as splines may */
+      0, 0, 0, 0, 0, 0, 1, /**/ 4, 0, 0, 0, 0, HALF, HALF}; /* root motion */
   memcpy(m->times, times, sizeof times);
   memcpy(m->values, values, sizeof values);
   m->channels[0] = (sk_channel){
@@ -90,8 +91,10 @@ static void set_clips(small_model *m) {
   m->channels[2] = (sk_channel){2, SK_PATH_SCALE, SK_CUBIC, 0, 2, 0, 3, CUBIC_VALUES, CUBIC_IN, CUBIC_OUT};
   m->channels[3] = (sk_channel){
       2, SK_PATH_ROTATION, SK_CUBIC, 0, 1, 0, 5, CUBIC_ROTATION, CUBIC_ROTATION_IN, CUBIC_ROTATION_OUT};
-  m->clips[0] = (sk_clip_record){add_text(m, "move"), 2.0, 1000.0, 0, CHANNELS};
-  m->clips[1] = (sk_clip_record){add_text(m, "still"), 0.0, 25.0, CHANNELS, 0};
+  m->clips[0] = (sk_clip_record){add_text(m, "move"), 2.0, 1000.0, 0, CHANNELS, 0, 0, EVENTS, 2, MOTION_TIMES, MOTION_VALUES};
+  m->clips[1] = (sk_clip_record){add_text(m, "still"), 0.0, 25.0, CHANNELS, 0, 0, EVENTS, 0, 0, SK_NONE64, SK_NONE64};
+  m->events[0] = (sk_event){0.5, m->clips[0].name};
+  m->events[1] = (sk_event){2.0, m->clips[1].name};
 }
 
 void small_model_set(small_model *m) {
@@ -146,6 +149,7 @@ void *small_model_write(const small_model *m, size_t *size, sk_error *error) {
       PART(TIMES, m->times),
       PART(VALUES, m->values),
       PART(REPORT, m->report),
+      PART(EVENTS, m->events),
 #undef PART
   };
   return sk_block_write(parts, sizeof parts / sizeof *parts, &block, size, error) == SK_OK ? block : NULL;
@@ -162,6 +166,7 @@ void *small_clips_write(const small_model *m, size_t *size, sk_error *error) {
       {SK_SECTION_CHANNELS, sizeof *m->channels, CHANNELS, m->channels},
       {SK_SECTION_TIMES, sizeof *m->times, KEY_TIMES, m->times},
       {SK_SECTION_VALUES, sizeof *m->values, KEY_VALUES, m->values},
+      {SK_SECTION_EVENTS, sizeof *m->events, EVENTS, m->events},
   };
   return sk_block_write(parts, sizeof parts / sizeof *parts, &block, size, error) == SK_OK ? block : NULL;
 }

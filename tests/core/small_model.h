@@ -6,7 +6,7 @@
        joint 2 "lower"   one unit along x, scaled
    Two slots: joint 1 with the inverse of its rest global, joint 2 with the identity (a rigid part).
    Four vertices, two faces; target 0 moves vertices 1 and 3, target 1 moves vertex 2; clip 0 moves all
-   three joints, clip 1 is empty. */
+   three joints, has two events and root motion; clip 1 is empty. */
 #ifndef SMALL_MODEL_H
 #define SMALL_MODEL_H
 
@@ -21,8 +21,9 @@ enum {
   MOVED = 3,
   K = 2,
   CHANNELS = 4,
-  KEY_TIMES = 6,
-  KEY_VALUES = 51
+  EVENTS = 2,
+  KEY_TIMES = 8,
+  KEY_VALUES = 65
 };
 
 typedef struct small_model {
@@ -51,6 +52,7 @@ typedef struct small_model {
   double times[KEY_TIMES];
   float values[KEY_VALUES];
   sk_report_entry report[1];
+  sk_event events[EVENTS];
 } small_model;
 
 /* Where the keys of small_model's channels stand. */
@@ -62,7 +64,9 @@ enum {
   CUBIC_OUT = 33,
   CUBIC_ROTATION = 39,    /* channel 3: rotation of joint 2, cubic, one key at 1 s */
   CUBIC_ROTATION_IN = 43,
-  CUBIC_ROTATION_OUT = 47
+  CUBIC_ROTATION_OUT = 47,
+  MOTION_TIMES = 6,        /* root motion of clip 0: keys at 0 and 2 s */
+  MOTION_VALUES = 51
 };
 
 void small_model_set(small_model *model);

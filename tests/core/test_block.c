@@ -193,6 +193,27 @@ SPOIL(key_times_infinite, m->times[2] = INFINITY)
 SPOIL(key_value_nan, m->values[STEP_VALUES] = NAN)
 SPOIL(key_rotation_long, m->values[LINEAR_VALUES + 3] = 1.5f)
 SPOIL(tangent_infinite, m->values[CUBIC_OUT] = INFINITY)
+SPOIL(clip_flags_unknown, m->clips[0].flags = 2)
+SPOIL(clip_events_gap, m->clips[0].first_event = 1)
+SPOIL(clip_events_more, m->clips[0].event_count = UINT32_MAX)
+SPOIL(clip_events_fewer, m->clips[0].event_count = (m->clips[1].first_event = EVENTS - 1))
+SPOIL(event_name_outside, m->events[1].name.offset = 999)
+SPOIL(event_early, m->events[0].time = -0.25)
+SPOIL(event_late, m->events[1].time = 2.25)
+SPOIL(event_out_of_order, m->events[1].time = 0.25)
+SPOIL(event_nan, m->events[0].time = NAN)
+SPOIL(event_infinite, m->events[1].time = INFINITY)
+SPOIL(motion_times_without_keys, m->clips[1].motion_times = 0)
+SPOIL(motion_values_without_keys, m->clips[1].motion_values = 0)
+SPOIL(motion_keys_many, m->clips[0].motion_count = UINT32_MAX)
+SPOIL(motion_times_outside, m->clips[0].motion_times = KEY_TIMES - 1)
+SPOIL(motion_times_overflow, m->clips[0].motion_times = UINT64_MAX - 1)
+SPOIL(motion_values_outside, m->clips[0].motion_values = KEY_VALUES - 13)
+SPOIL(motion_values_overflow, m->clips[0].motion_values = UINT64_MAX - 1)
+SPOIL(motion_times_equal, m->times[MOTION_TIMES] = 2)
+SPOIL(motion_times_nan, m->times[MOTION_TIMES + 1] = NAN)
+SPOIL(motion_value_nan, m->values[MOTION_VALUES] = NAN)
+SPOIL(motion_rotation_long, m->values[MOTION_VALUES + 6] = 1.5f)
 SPOIL(report_severity, m->report[0].severity = SK_SEVERITY_COUNT)
 SPOIL(report_text_outside, m->report[0].message.offset = 64)
 
@@ -293,6 +314,27 @@ static const broken broken_models[] = {
     {"VALUES", key_value_nan},
     {"channel 1", key_rotation_long},
     {"VALUES", tangent_infinite},
+    {"clip 0 has unknown flags 0x2", clip_flags_unknown},
+    {"clip 0 does not take up the events", clip_events_gap},
+    {"clip 0 does not take up the events", clip_events_more},
+    {"1 events belong to no clip", clip_events_fewer},
+    {"event 1: a string", event_name_outside},
+    {"event 0 at -0.25 s", event_early},
+    {"event 1 at 2.25 s", event_late},
+    {"event 1 at 0.25 s", event_out_of_order},
+    {"event 0 at", event_nan},
+    {"event 1 at inf s", event_infinite},
+    {"clip 1: its root motion has a place", motion_times_without_keys},
+    {"clip 1: its root motion has a place", motion_values_without_keys},
+    {"clip 0: the 4294967295 keys of its root motion", motion_keys_many},
+    {"clip 0: the 2 keys of its root motion", motion_times_outside},
+    {"clip 0: the 2 keys of its root motion", motion_times_overflow},
+    {"clip 0: the 2 keys of its root motion", motion_values_outside},
+    {"clip 0: the 2 keys of its root motion", motion_values_overflow},
+    {"clip 0: the times of its root motion", motion_times_equal},
+    {"clip 0: the times of its root motion", motion_times_nan},
+    {"VALUES", motion_value_nan},
+    {"clip 0: a rotation of its root motion", motion_rotation_long},
     {"report entry 0", report_severity},
     {"report entry 0", report_text_outside},
 };
@@ -337,7 +379,7 @@ static void spoil_bytes(size_t offset, uint64_t value, size_t bytes, const char 
 static void a_broken_header_is_named(void) {
   enum { VERSION = 8, SECTION_COUNT = 12, SIZE = 16, FIRST = 64, SECOND = 96 };
   spoil_bytes(0, 'X', 1, "magic");
-  spoil_bytes(VERSION, 2, 4, "version 2");
+  spoil_bytes(VERSION, 1, 4, "version 1");
   spoil_bytes(SECTION_COUNT, UINT32_MAX, 4, "sections");
   spoil_bytes(SECTION_COUNT, 0, 4, "INFO");
   spoil_bytes(SIZE, 64, 8, "64 bytes");

@@ -35,6 +35,31 @@ static void stage_sample(stage *s, double time, sk_rotation rotation) {
   sk_sample_one(&sampling, time, (sk_pose){s->translation, s->rotation, s->scale});
 }
 
+/* Channel 0 has joint 0's translation; what no channel has is no difference, not the rest pose. */
+static void an_additive_clip_starts_from_no_difference(void) {
+  static const float translation[] = {7, 8, 9, 0, 0, 0, 0, 0, 0}, scale[] = {1, 1, 1, 1, 1, 1, 1, 1, 1};
+  static const float rotation[] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1};
+  static const float weights[TARGETS] = {0, 0};
+  float found[TARGETS] = {5, 5};
+  stage s;
+  small_model_set(&s.written);
+  s.written.clips[0].flags = SK_CLIP_ADDITIVE;
+  s.written.clips[0].channel_count = 1;
+  s.written.clips[1].first_channel = 1;
+  s.written.clips[1].channel_count = CHANNELS - 1;
+  stage_show(&s);
+  {
+    const sk_sampling sampling = {&s.model.skeleton, &s.clip, SK_LOOP_CLAMP, SK_SLERP, &s.model.morph};
+    sk_sample_one(&sampling, 2.0, (sk_pose){s.translation, s.rotation, s.scale, found});
+  }
+  CHECK(s.clip.additive);
+  CHECK_FLOATS(s.translation, translation, JOINTS * 3, 0);
+  CHECK_FLOATS(s.rotation, rotation, JOINTS * 4, 0);
+  CHECK_FLOATS(s.scale, scale, JOINTS * 3, 0);
+  CHECK_FLOATS(found, weights, TARGETS, 0);
+  sk_free(s.block);
+}
+
 static void without_a_clip_it_is_the_rest_pose(void) {
   stage s;
   sk_sampling sampling = {NULL, NULL, SK_LOOP_WRAP, SK_SLERP};
@@ -200,6 +225,7 @@ static void a_time_that_is_not_finite_is_named(void) {
 
 const check_test sample_tests[] = {
     TEST(without_a_clip_it_is_the_rest_pose),
+    TEST(an_additive_clip_starts_from_no_difference),
     TEST(a_joint_without_a_channel_rests),
     TEST(step_keys_hold_until_the_next),
     TEST(linear_rotations_turn_by_the_shorter_arc),
