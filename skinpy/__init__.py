@@ -11,6 +11,7 @@ rest.
 
 from . import _core
 from .assets import Material, Mesh, Report, ReportEntry, Skeleton, Skin, Submesh, Target, Texture
+from .blend_space import BlendSpace1D, BlendSpace2D
 from .clip import Channel, Clip, Clips
 from .errors import (
     FormatRefused,
@@ -48,6 +49,8 @@ __all__ = [
     "Channel",
     "Event",
     "Pose",
+    "BlendSpace1D",
+    "BlendSpace2D",
     "Animation",
     "UVAnimation",
     "VertexAnimation",
