@@ -65,8 +65,9 @@ def load(
             raise TypeError(f"path_or_bytes is of type {kind}; expected a path or bytes") from None
         block = _load_bytes(data, request)
     model = Model(block)
-    if block.has_losses:
-        warn_of_losses(model.report.lost, "loading")
+    losses = block.losses
+    if losses:
+        warn_of_losses(losses, "loading")
     return model
 
 
@@ -124,13 +125,10 @@ class _Request:
             raise ValueError(f"frame is {frame}; expected a number from 0 on, or None")
         self.frame = -1 if frame is None else operator.index(frame)
 
-    def run(self, name: str | None, data: "Buffer | None") -> _core.Block:
-        """Imports the file `name`, or `data`."""
-        path = None if name is None else os.fsencode(name)
+    def run(self, path: str | None, data: "Buffer | None") -> _core.Block:
+        """Imports the file at `path`, or `data`."""
+        _start_importer()
         return _core._load_file(
-            _importer_path(),
-            _library_paths(),
-            name,
             path,
             data,
             self.format,
@@ -144,14 +142,15 @@ class _Request:
 
 def _load_path(path: str, request: _Request, mapped: bool) -> _core.Block:
     try:
-        if _first_bytes(path) != _block.MAGIC:
+        if mapped or path.endswith(".skn"):
+            return _load_saved(path, mapped) if _is_saved(path) else request.run(path, None)
+        try:
             return request.run(path, None)
-        with open(path, "rb") as file:
-            if not mapped:
-                return _core.Block(file.read())
-            from mmap import ACCESS_READ, mmap
-
-            return _core.Block(mmap(file.fileno(), 0, access=ACCESS_READ), copy=False)
+        except (LoadError, FileNotFoundError):
+            # What the importer does not take may be a saved model under another name.
+            if not _is_saved(path):
+                raise
+        return _load_saved(path, mapped)
     except FileNotFoundError:
         raise
     except OSError as error:
@@ -160,11 +159,20 @@ def _load_path(path: str, request: _Request, mapped: bool) -> _core.Block:
         raise error if path in str(error) else LoadError(f"{path}: {error}") from None
 
 
-def _first_bytes(path: str) -> bytes:
-    """As many bytes as a .skn needs to be known; a file object's buffer would cost more than the rest."""
+def _load_saved(path: str, mapped: bool) -> _core.Block:
+    with open(path, "rb") as file:
+        if not mapped:
+            return _core.Block(file.read())
+        from mmap import ACCESS_READ, mmap
+
+        return _core.Block(mmap(file.fileno(), 0, access=ACCESS_READ), copy=False)
+
+
+def _is_saved(path: str) -> bool:
+    """Whether the file begins as a .skn does; what may never come of a FIFO is not waited for."""
     handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     try:
-        return os.read(handle, len(_block.MAGIC))
+        return os.read(handle, len(_block.MAGIC)) == _block.MAGIC
     finally:
         os.close(handle)
 
@@ -176,6 +184,12 @@ def _load_bytes(view: memoryview, request: _Request) -> _core.Block:
 
 
 # ---- the importer ---------------------------------------------------------------------------------
+
+
+@cache
+def _start_importer() -> None:
+    """Opens the importer and Assimp; once, unless that fails."""
+    _core._start_importer(_importer_path(), _library_paths())
 
 
 @cache
@@ -213,7 +227,7 @@ def build_info() -> dict[str, Any]:
     info["numpy"] = numpy.__version__
     info["importer"] = os.fsdecode(_importer_path())
     try:
-        path, version, formats = _core._importer_info(_importer_path(), _library_paths())
+        path, version, formats = _core._start_importer(_importer_path(), _library_paths())
         found = {"assimp": path, "assimp_version": version, "assimp_error": None}
     except LoadError as error:
         formats = ""

@@ -381,6 +381,20 @@ def test_out_of_deform_is_two_arrays() -> None:
     assert model.deform(model.palette(), normals=False, out=(out, None))[0] is out
 
 
+@pytest.mark.parametrize("name", ["model.glb", "model.obj", "model.bvh", "model.zzz", "model"])
+def test_a_saved_model_under_another_name_is_known_by_its_content(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    skinpy.character().save(tmp_path / "model.skn")
+    (tmp_path / "model.skn").rename(path)
+    for mmap in (False, True):
+        assert skinpy.load(path, mmap=mmap).clips.names == skinpy.character().clips.names
+
+
+def test_what_can_not_be_a_path() -> None:
+    with pytest.raises(ValueError, match="null"):
+        skinpy.load("model\0.glb")
+
+
 def test_files_that_cannot_be_loaded(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match="nothing"):
         skinpy.load(tmp_path / "nothing.glb")

@@ -146,6 +146,11 @@ static PyObject *block_sections(PyObject *object, void *unused) {
   return sections;
 }
 
+/* A string of the block; `text` may be NULL where all strings are empty. */
+static PyObject *decode(const char *text, sk_text place) {
+  return PyUnicode_DecodeUTF8(place.length ? text + place.offset : "", (Py_ssize_t)place.length, "surrogateescape");
+}
+
 static PyObject *block_clip_names(PyObject *object, void *unused) {
   const sk_model *model = &((ext_block *)object)->model;
   const sk_clip_record *clips = model->block.sections[SK_SECTION_CLIPS].data;
@@ -154,8 +159,7 @@ static PyObject *block_clip_names(PyObject *object, void *unused) {
   uint32_t i;
   (void)unused;
   for (i = 0; names && i < model->clip_count; i++) {
-    const char *name = clips[i].name.length ? text + clips[i].name.offset : "";
-    PyObject *decoded = PyUnicode_DecodeUTF8(name, (Py_ssize_t)clips[i].name.length, "surrogateescape");
+    PyObject *decoded = decode(text, clips[i].name);
     if (!decoded) {
       Py_CLEAR(names);
       break;
@@ -165,14 +169,32 @@ static PyObject *block_clip_names(PyObject *object, void *unused) {
   return names;
 }
 
-static PyObject *block_has_losses(PyObject *object, void *unused) {
-  const sk_section *section = &((ext_block *)object)->model.block.sections[SK_SECTION_REPORT];
-  const sk_report_entry *entries = section->data;
-  uint64_t i;
+/* As skinpy's ReportEntry says it. */
+static PyObject *loss_words(const char *text, const sk_report_entry *entry) {
+  PyObject *message = decode(text, entry->message), *first = decode(text, entry->first), *words = NULL;
+  if (message && first)
+    words = PyUnicode_FromFormat("%U (%llu times, first: %U)", message, (unsigned long long)entry->count, first);
+  Py_XDECREF(message);
+  Py_XDECREF(first);
+  return words;
+}
+
+static PyObject *block_losses(PyObject *object, void *unused) {
+  const sk_block *block = &((ext_block *)object)->model.block;
+  const sk_section *section = &block->sections[SK_SECTION_REPORT];
+  const sk_report_entry *entry = section->data, *end = entry + section->rows;
+  PyObject *list = PyList_New(0), *losses;
   (void)unused;
-  for (i = 0; i < section->rows; i++)
-    if (entries[i].severity == SK_LOST) Py_RETURN_TRUE;
-  Py_RETURN_FALSE;
+  for (; list && entry < end; entry++) {
+    PyObject *words;
+    if (entry->severity != SK_LOST) continue;
+    words = loss_words(block->sections[SK_SECTION_TEXT].data, entry);
+    if (!words || PyList_Append(list, words)) Py_CLEAR(list);
+    Py_XDECREF(words);
+  }
+  losses = list ? PyList_AsTuple(list) : NULL;
+  Py_XDECREF(list);
+  return losses;
 }
 
 static PyObject *block_nbytes(PyObject *object, void *unused) {
@@ -199,7 +221,7 @@ static void block_dealloc(PyObject *object) {
 static PyGetSetDef block_getset[] = {
     {"sections", block_sections, NULL, "dict: name of a section -> (offset, rows, bytes of a row).", NULL},
     {"clip_names", block_clip_names, NULL, "tuple of str: names of the clips, in order.", NULL},
-    {"has_losses", block_has_losses, NULL, "Whether the report has an entry of severity \"lost\".", NULL},
+    {"losses", block_losses, NULL, "tuple of str: the report's entries of severity \"lost\", in words.", NULL},
     {"nbytes", block_nbytes, NULL, "Bytes of the block.", NULL},
     {NULL, NULL, NULL, NULL, NULL}};
 

@@ -6,7 +6,6 @@
 #include "../import/sk_import.h"
 #include "ext_error.h"
 
-/* dlopen counts openings, so asking again for the same path is cheap and gives the same object. */
 static const sk_importer *open_importer(ext_state *state, const char *path) {
   void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   const sk_importer *(*open)(void);
@@ -42,25 +41,28 @@ static const char **path_list(PyObject *paths) {
 
 typedef struct import_call {
   sk_import_request request;
-  const char *importer_path;
-  PyObject *library_paths; /* tuple of bytes, borrowed */
-  PyObject *path;          /* for messages, borrowed */
+  PyObject *name; /* for messages, borrowed */
+  PyObject *path; /* bytes, or NULL */
   Py_buffer data;
 } import_call;
+
+static void release_call(import_call *call) {
+  Py_CLEAR(call->path);
+  if (call->data.obj) PyBuffer_Release(&call->data);
+}
 
 static int parse_call(PyObject *args, import_call *call) {
   int joined, ignore_scale;
   unsigned influences, up;
-  PyObject *path;
   memset(call, 0, sizeof *call);
-  if (!PyArg_ParseTuple(args, "yO!OOz*zIipIi:_load_file", &call->importer_path, &PyTuple_Type,
-                        &call->library_paths, &call->path, &path, &call->data, &call->request.format,
+  if (!PyArg_ParseTuple(args, "Oz*zIipIi:_load_file", &call->name, &call->data, &call->request.format,
                         &influences, &joined, &ignore_scale, &up, &call->request.frame))
     return 0;
-  if (path != Py_None && !(call->request.path = PyBytes_AsString(path))) {
-    if (call->data.obj) PyBuffer_Release(&call->data);
+  if (call->name != Py_None && !PyUnicode_FSConverter(call->name, &call->path)) {
+    release_call(call);
     return 0;
   }
+  if (call->path) call->request.path = PyBytes_AS_STRING(call->path);
   call->request.bytes = call->data.buf;
   call->request.size = (size_t)call->data.len;
   call->request.max_influences = influences;
@@ -70,62 +72,59 @@ static int parse_call(PyObject *args, import_call *call) {
   return 1;
 }
 
-/* Under the lock and without the GIL: start, and run where there is a request. */
+/* Under the lock and without the GIL: start, or run where there is a request. */
 static sk_status import_locked(ext_state *state, const sk_importer *importer, const char *const *libraries,
                                const sk_import_request *request, sk_import_result *result, sk_error *error) {
   PyThread_type_lock lock = PyCapsule_GetPointer(state->importer_lock, NULL);
   sk_status status;
   Py_BEGIN_ALLOW_THREADS
   PyThread_acquire_lock(lock, WAIT_LOCK);
-  status = importer->start(libraries, error);
-  if (!status && request) status = importer->run(request, result, error);
+  status = request ? importer->run(request, result, error) : importer->start(libraries, error);
   PyThread_release_lock(lock);
   Py_END_ALLOW_THREADS
   return status;
 }
 
 const char ext_load_file_doc[] =
-    "_load_file($module, importer, libraries, name, path, data, format, max_influences, join_vertices,\n"
-    "           ignore_animated_scale, up, frame, /)\n--\n\n"
-    "A Block from a file (path, bytes in the file system's encoding) or from data; see skinpy.load.\n\n"
-    "importer is the path of the importer's shared object, libraries a tuple of paths that may hold Assimp.";
+    "_load_file($module, path, data, format, max_influences, join_vertices, ignore_animated_scale, up, frame,\n"
+    "           /)\n--\n\n"
+    "A Block from a file (path) or from data; see skinpy.load. _start_importer comes first.";
 
 PyObject *ext_load_file(PyObject *module, PyObject *args) {
   ext_state *state = ext_state_of_module(module);
-  const sk_importer *importer;
-  const char **libraries = NULL;
+  const sk_importer *importer = state->importer;
   sk_import_result result = {NULL, 0};
   PyObject *block = NULL;
   import_call call;
   sk_error error;
-  if (!parse_call(args, &call)) return NULL;
-  importer = open_importer(state, call.importer_path);
-  if (importer) libraries = path_list(call.library_paths);
-  if (libraries) {
-    if (import_locked(state, importer, libraries, &call.request, &result, &error))
-      ext_raise(state, &error, call.path);
-    else
-      block = ext_block_new(state, result.block, result.size, importer->release);
+  if (!importer) {
+    PyErr_SetString(PyExc_RuntimeError, "the importer was not started");
+    return NULL;
   }
-  PyMem_Free((void *)libraries);
-  if (call.data.obj) PyBuffer_Release(&call.data);
+  if (!parse_call(args, &call)) return NULL;
+  if (import_locked(state, importer, NULL, &call.request, &result, &error))
+    ext_raise(state, &error, call.name);
+  else
+    block = ext_block_new(state, result.block, result.size, importer->release);
+  release_call(&call);
   return block;
 }
 
-/* ---- what this build is ------------------------------------------------------------------------- */
+/* ---- what there is ----------------------------------------------------------------------------- */
 
-const char ext_importer_info_doc[] =
-    "_importer_info($module, importer, libraries, /)\n--\n\n"
-    "(path, version, formats) of the Assimp library, opened now where it was not yet; LoadError.";
+const char ext_start_importer_doc[] =
+    "_start_importer($module, importer, libraries, /)\n--\n\n"
+    "(path, version, formats) of the Assimp library, opened now where it was not yet; LoadError.\n\n"
+    "importer is the path of the importer's shared object, libraries a tuple of paths that may hold Assimp.";
 
-PyObject *ext_importer_info(PyObject *module, PyObject *args) {
+PyObject *ext_start_importer(PyObject *module, PyObject *args) {
   ext_state *state = ext_state_of_module(module);
   const sk_importer *importer;
   const char *path, **libraries;
   PyObject *list;
   sk_error error;
   sk_status status;
-  if (!PyArg_ParseTuple(args, "yO!:_importer_info", &path, &PyTuple_Type, &list)) return NULL;
+  if (!PyArg_ParseTuple(args, "yO!:_start_importer", &path, &PyTuple_Type, &list)) return NULL;
   importer = open_importer(state, path);
   if (!importer) return NULL;
   libraries = path_list(list);
@@ -136,6 +135,7 @@ PyObject *ext_importer_info(PyObject *module, PyObject *args) {
     ext_raise(state, &error, NULL);
     return NULL;
   }
+  state->importer = importer;
   return Py_BuildValue("sss", importer->library_path(), importer->library_version(), importer->library_formats());
 }
 

@@ -83,7 +83,7 @@ static PyObject *decompose(PyObject *module, PyObject *matrices) {
 
 static PyMethodDef module_methods[] = {
     {"_load_file", ext_load_file, METH_VARARGS, ext_load_file_doc},
-    {"_importer_info", ext_importer_info, METH_VARARGS, ext_importer_info_doc},
+    {"_start_importer", ext_start_importer, METH_VARARGS, ext_start_importer_doc},
     {"_build_info", ext_build_info, METH_NOARGS, ext_build_info_doc},
     {"_decompose", decompose, METH_O,
      "_decompose($module, matrices, /)\n--\n\n"

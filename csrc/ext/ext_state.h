@@ -20,6 +20,7 @@ typedef struct ext_state {
   PyObject *load_error;    /* skinpy.errors.LoadError */
   PyObject *unknown_name;  /* skinpy.errors.unknown_name(what, name, names) -> KeyError */
   PyObject *importer_lock; /* one import at a time: Assimp's error text is global */
+  const struct sk_importer *importer; /* NULL before the first import */
 } ext_state;
 
 ext_state *ext_state_of_module(PyObject *module);
@@ -74,8 +75,8 @@ PyObject *ext_block_new(ext_state *state, void *memory, size_t size, void (*rele
 
 /* Functions of the module; see ext_import.c. */
 PyObject *ext_load_file(PyObject *module, PyObject *args);
-PyObject *ext_importer_info(PyObject *module, PyObject *args);
+PyObject *ext_start_importer(PyObject *module, PyObject *args);
 PyObject *ext_build_info(PyObject *module, PyObject *unused);
-extern const char ext_load_file_doc[], ext_importer_info_doc[], ext_build_info_doc[];
+extern const char ext_load_file_doc[], ext_start_importer_doc[], ext_build_info_doc[];
 
 #endif

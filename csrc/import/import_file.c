@@ -115,10 +115,14 @@ static bool clean_name(const char *name, char *out, size_t room) {
 
 /* The resolved path of a file below the folder, or NULL and errno; links are followed only to see
    where they lead. */
-static char *resolve(const import_files *files, const char *clean) {
+static char *resolve(import_files *files, const char *clean) {
   char joined[PATH_MAX], *real;
-  size_t length = strlen(files->real_folder);
-  int written = snprintf(joined, sizeof joined, "%s/%s", files->real_folder, clean);
+  size_t length;
+  int written;
+  if (!files->real_folder) files->real_folder = realpath(files->folder[0] ? files->folder : ".", NULL);
+  if (!files->real_folder) return NULL;
+  length = strlen(files->real_folder);
+  written = snprintf(joined, sizeof joined, "%s/%s", files->real_folder, clean);
   errno = ENAMETOOLONG;
   if (written < 0 || (size_t)written >= sizeof joined) return NULL;
   real = realpath(joined, NULL);
@@ -146,7 +150,7 @@ const import_source *import_files_read(import_files *files, const char *name) {
   if (prefix && !strncmp(name, files->folder, prefix)) name += prefix;
   if (!clean_name(name, clean, sizeof clean)) return refuse(files, name);
   source = find_source(files, clean);
-  if (source || !files->real_folder) return source;
+  if (source || !files->has_folder) return source;
   real = resolve(files, clean);
   if (!real) return errno == ENOENT || errno == ENOTDIR ? NULL : refuse(files, name);
   source = load(files, real, clean, &why) ? find_source(files, clean) : NULL;
@@ -267,20 +271,13 @@ static void set_format(import_job *job, const char *format) {
   job->format[i] = 0;
 }
 
-/* The folder as it stands in the path ("" or ending in a slash), and where it really is. */
+/* The folder as it stands in the path ("" or ending in a slash). */
 static sk_status find_folder(import_job *job) {
   import_files *files = &job->files;
   const char *path = job->request->path, *slash = path ? strrchr(path, '/') : NULL;
-  char *real;
+  files->has_folder = path != NULL;
   files->folder = import_copy_text(path ? path : "", slash ? (size_t)(slash + 1 - path) : 0);
-  if (!files->folder) return import_no_memory(job, 1);
-  if (!path) return SK_OK;
-  real = realpath(files->folder[0] ? files->folder : ".", NULL);
-  if (!real)
-    return sk_fail(job->error, SK_ERROR_MISSING, "no such file: '%s' (%s)", path, strerror(errno));
-  files->real_folder = import_copy_text(real, strlen(real));
-  free(real);
-  return files->real_folder ? SK_OK : import_no_memory(job, 1);
+  return files->folder ? SK_OK : import_no_memory(job, 1);
 }
 
 static sk_status load_model(import_job *job, const char *name) {
@@ -338,5 +335,5 @@ void import_files_close(import_files *files) {
   sk_array_free(&files->sources);
   sk_free(files->main_name);
   sk_free(files->folder);
-  sk_free(files->real_folder);
+  free(files->real_folder);
 }

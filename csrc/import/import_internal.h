@@ -109,7 +109,8 @@ typedef struct import_files {
   struct aiFileIO io;   /* what Assimp gets; UserData is this struct */
   char *main_name;      /* the name under which Assimp knows the model */
   char *folder;         /* in front of every name of a file beside it; "" for none */
-  char *real_folder;    /* resolved; NULL: the model came as bytes and may open nothing */
+  bool has_folder;      /* false: the model came as bytes and may open nothing */
+  char *real_folder;    /* resolved, of realpath; NULL: it was not needed yet */
   sk_array sources;     /* import_source; the first is the model */
   size_t total;         /* bytes read so far */
   unsigned refused;     /* names that lead out of the folder */

@@ -163,8 +163,17 @@ static sk_status refuse_empty(import_job *job) {
   return sk_fail(job->error, SK_ERROR_IMPORT, "the file is empty (Assimp: %.500s)", words.message);
 }
 
+/* Some reader of Assimp might find something in one. */
+static sk_status refuse_saved(import_job *job) {
+  const import_source *file = job->files.sources.data;
+  if (file->size < sizeof SK_BLOCK_MAGIC - 1 || memcmp(file->data, SK_BLOCK_MAGIC, sizeof SK_BLOCK_MAGIC - 1))
+    return SK_OK;
+  return sk_fail(job->error, SK_ERROR_IMPORT, "it is a saved model, which needs no import");
+}
+
 static sk_status run_steps(import_job *job, sk_import_result *result) {
   sk_status status = import_files_open(job);
+  if (!status) status = refuse_saved(job);
   if (!status) status = check_format(job);
   if (!status && !((const import_source *)job->files.sources.data)->size) status = refuse_empty(job);
   if (!status && is_gltf(job)) status = gltf_open(job);
