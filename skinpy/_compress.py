@@ -83,6 +83,8 @@ def checked_error(max_error: float | None, clip: Clip) -> float:
         raise ValueError(
             f"clip {clip.name!r} is bound to no model; model.add_clips(clip) gives one that has it"
         )
+    if clip.is_additive:
+        raise ValueError(f"clip {clip.name!r} is additive: alone it shows no pose at which to measure errors")
     if max_error is None:
         return _DEFAULT_ERROR * size_of(clip)
     if not (np.ndim(max_error) == 0 and np.isfinite(max_error) and max_error >= 0):

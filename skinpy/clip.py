@@ -167,6 +167,22 @@ class Clip(_core.Clip):
 
         return resampled(self, fps)
 
+    def additive(self, reference: Literal["first", "rest"] | float = "first") -> "Clip":
+        """A new clip of this one's differences from a pose, bound like this one: docs/clips.md.
+
+        reference is "first", the clip's pose at 0 seconds, "rest", the model's rest pose, or seconds, the
+        clip's pose then. Per channel, r being the reference: translation v - r, rotation v * conj(r), scale
+        v / r, weights v - r. `model.pose(result, time)` gives these differences, with no difference
+        (translation 0, rotation 0 0 0 1, scale 1, weight 0) where there is no channel; a layer with
+        additive=True lays them over other poses. Events stay, root motion goes.
+
+        Raises ValueError for an additive clip, for "rest" where the clip is bound to no model, for seconds
+        outside 0 to the duration, and where the reference has a scale of 0; TypeError for another type.
+        """
+        from ._additive import difference
+
+        return difference(self, reference)
+
     def compress(self, max_error: float | None = None) -> "Clip":
         """A new clip, bound and as long as this one, of as few keys as max_error allows: docs/storage.md.
 
@@ -177,7 +193,7 @@ class Clip(_core.Clip):
         move keep one key or none; step channels stay such; cubic ones stay, or become linear where that
         takes less. Never larger than this clip.
 
-        Raises ValueError for a clip that is bound to no model and for a negative max_error.
+        Raises ValueError for a clip that is bound to no model or additive, and for a negative max_error.
         """
         from ._compress import compressed
 

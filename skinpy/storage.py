@@ -69,7 +69,7 @@ def quantize(clip: Clip, max_error: float | None = None) -> Quantized:
     numbers do together is measured at the skin as `compress` does. 16 bits have an end: where even they
     lead a vertex further astray, the most exact result that was found is given, and its `error` says so.
 
-    Raises ValueError for a clip that is bound to no model and for a negative max_error.
+    Raises ValueError for a clip that is bound to no model or additive, and for a negative max_error.
     """
     bound = checked_error(max_error, clip)
     thinner, measure = Thinner(clip, bound * FLOOR), SkinError(clip)
@@ -214,7 +214,7 @@ def compare(
     have to make up what they do not hold. Textures and materials are the same for all and left out.
 
     Raises KeyError and IndexError (no such clip), ValueError (a model without clips or without a mesh, a clip
-    of another model or of none, fps not positive, a negative max_error) and TypeError.
+    of another model, of none or additive, fps not positive, a negative max_error) and TypeError.
     """
     rate = checked_rate(fps)
     source = _source(model, clip)
