@@ -38,6 +38,32 @@ def _blend_frames(
     out_positions: Floats | None = None,
     out_normals: Floats | None = None,
 ) -> tuple[Floats, Floats | None]: ...
+def _two_bone(
+    pose: Pose,
+    joints: tuple[int, int, int],
+    target: npt.ArrayLike,
+    pole: npt.ArrayLike | None,
+    weight: npt.ArrayLike,
+    soften: float,
+) -> Array: ...
+def _aim(
+    pose: Pose,
+    joint: int,
+    target: npt.ArrayLike,
+    pole: npt.ArrayLike | None,
+    weight: npt.ArrayLike,
+    axis: npt.ArrayLike,
+    up: npt.ArrayLike,
+) -> Array: ...
+def _fabrik(
+    pose: Pose,
+    root: int,
+    end: int,
+    target: npt.ArrayLike,
+    weight: npt.ArrayLike,
+    iterations: int,
+    tolerance: float,
+) -> Array: ...
 
 @final
 class Block:

@@ -38,12 +38,12 @@ def set_parts(
     lead = pose.translation.shape[:-2]
     parts: list[tuple[Array, Array]] = []
     if translation is not None:
-        parts.append((pose.translation, _rows("translation", translation, lead, 3)))
+        parts.append((pose.translation, rows("translation", translation, lead, 3)))
     if rotation is not None:
-        parts.append((pose.rotation, _unit("rotation", _rows("rotation", rotation, lead, 4))))
+        parts.append((pose.rotation, _unit("rotation", rows("rotation", rotation, lead, 4))))
     if scale is not None:
         even = np.full(3, scale, np.float64) if np.ndim(scale) == 0 else scale
-        parts.append((pose.scale, _rows("scale", even, lead, 3)))
+        parts.append((pose.scale, rows("scale", even, lead, 3)))
     for target, values in parts:
         target[..., number, :] = values
 
@@ -70,7 +70,7 @@ def rotate(
 def translate(pose: "Pose", joint: JointLike, vector: npt.ArrayLike, space: Space) -> None:
     """See Pose.translate."""
     number = joint_number(pose, joint)
-    offset = _rows("vector", vector, pose.translation.shape[:-2], 3)
+    offset = rows("vector", vector, pose.translation.shape[:-2], 3)
     _check_space(space)
     if space == "local":
         offset = rotated(_unit("rotation of the joint", pose.rotation[..., number, :]), offset)
@@ -96,17 +96,17 @@ def joint_number(pose: "Pose", joint: JointLike) -> int:
     return number + count if number < 0 else number
 
 
-def _rows(name: str, value: npt.ArrayLike, lead: tuple[int, ...], width: int) -> Array:
+def rows(name: str, value: npt.ArrayLike, lead: tuple[int, ...], width: int) -> Array:
     """Finite float64 (width,) up to (...,width), where (...) are the pose's leading axes."""
     array = np.asarray(value, np.float64)
-    if array.ndim < 1 or array.shape[-1] != width or not _fits(array.shape[:-1], lead):
+    if array.ndim < 1 or array.shape[-1] != width or not fits(array.shape[:-1], lead):
         raise ValueError(f"{name} has shape {array.shape}; expected {(width,)} or {(*lead, width)}")
     if not np.isfinite(array).all():
         raise ValueError(f"{name} holds a number that is not finite")
     return array
 
 
-def _fits(shape: tuple[int, ...], lead: tuple[int, ...]) -> bool:
+def fits(shape: tuple[int, ...], lead: tuple[int, ...]) -> bool:
     """Whether `shape` spreads over the pose's leading axes by NumPy's rules without making them more."""
     try:
         return np.broadcast_shapes(shape, lead) == lead
@@ -129,16 +129,16 @@ def _turn(
     if rotation is not None:
         if axis is not None:
             raise TypeError("axis belongs to degrees and radians; a quaternion has its own")
-        return _unit("rotation", _rows("rotation", rotation, lead, 4))
+        return _unit("rotation", rows("rotation", rotation, lead, 4))
     if axis is None:
         raise TypeError('an angle needs an axis: "x", "y", "z" or a vector of three numbers')
     angle = np.asarray(degrees if radians is None else radians, np.float64)
-    if not _fits(angle.shape, lead):
+    if not fits(angle.shape, lead):
         raise ValueError(f"{given[0]} has shape {angle.shape}; expected () or {lead}")
     if not np.isfinite(angle).all():
         raise ValueError(f"{given[0]} holds a number that is not finite")
     half = (np.deg2rad(angle) if radians is None else angle) / 2
-    sine = np.sin(half)[..., None] * _axis(axis, lead)
+    sine = np.sin(half)[..., None] * axis_vector(axis, lead)
     cosine = np.broadcast_to(np.cos(half)[..., None], (*sine.shape[:-1], 1))
     return np.concatenate([sine, cosine], axis=-1)
 
@@ -149,15 +149,15 @@ def _named(
     return ("rotation", rotation), ("degrees", degrees), ("radians", radians)
 
 
-def _axis(axis: AxisLike, lead: tuple[int, ...]) -> Array:
+def axis_vector(axis: AxisLike, lead: tuple[int, ...], name: str = "axis") -> Array:
     if isinstance(axis, str):
         try:
             return _AXES[axis.lower()]
         except KeyError:
             raise ValueError(
-                f'axis is {axis!r}; expected "x", "y", "z", "-x", "-y", "-z" or a vector'
+                f'{name} is {axis!r}; expected "x", "y", "z", "-x", "-y", "-z" or a vector'
             ) from None
-    return _unit("axis", _rows("axis", axis, lead, 3))
+    return _unit(name, rows(name, axis, lead, 3))
 
 
 def _unit(name: str, rows: Array) -> Array:

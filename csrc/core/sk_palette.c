@@ -25,8 +25,7 @@ static sk_pose pose_at(const sk_palette_job *job, size_t n) {
   return pose;
 }
 
-/* A joint at rest keeps the file's own matrix, which may hold shear that T, R, S cannot. */
-static void joint_local(const sk_skeleton *skeleton, sk_pose pose, size_t j, double out[12]) {
+void sk_pose_local(const sk_skeleton *skeleton, sk_pose pose, size_t j, double out[12]) {
   const float *t = pose.translation + 3 * j, *r = pose.rotation + 4 * j, *s = pose.scale + 3 * j;
   if (memcmp(t, skeleton->translation + 3 * j, 3 * sizeof(float)) == 0 &&
       memcmp(r, skeleton->rotation + 4 * j, 4 * sizeof(float)) == 0 &&
@@ -53,7 +52,7 @@ static void pose_globals(const sk_palette_job *job, size_t n, sk_pose pose, doub
   for (j = 0; j < skeleton->joint_count; j++) {
     double *global = globals + 12 * (size_t)j;
     int32_t parent = skeleton->parents[j];
-    joint_local(skeleton, pose, (size_t)j, global);
+    sk_pose_local(skeleton, pose, (size_t)j, global);
     if (parent >= 0) sk_affine_multiply(globals + 12 * (size_t)parent, global, global);
     else if (has_front) sk_affine_multiply(front, global, global);
   }
@@ -71,7 +70,7 @@ static void write_locals(const sk_palette_job *job, sk_pose pose, float *out) {
   double local[12];
   int32_t j;
   for (j = 0; j < job->skeleton->joint_count; j++) {
-    joint_local(job->skeleton, pose, (size_t)j, local);
+    sk_pose_local(job->skeleton, pose, (size_t)j, local);
     out = write_matrix(local, job->affine, out);
   }
 }

@@ -31,6 +31,9 @@ typedef struct sk_palette_job {
   void *scratch;               /* sk_palette_scratch(joints) bytes, aligned to 8 */
 } sk_palette_job;
 
+/* The local of joint j. At rest it is the file's own matrix, which may hold shear that T, R, S cannot. */
+void sk_pose_local(const sk_skeleton *skeleton, sk_pose pose, size_t j, double out[12]);
+
 size_t sk_palette_scratch(int32_t joint_count);
 
 /* Floats that one pose takes in `out`. */
