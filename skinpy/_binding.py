@@ -11,6 +11,7 @@ import numpy as np
 from . import _block, _core
 from ._arguments import names_of
 from ._clip_arrays import clip_info, target_records
+from ._matching import find_exact, match_joints
 from ._types import Array
 from .clip import Clip, Entry
 from .errors import unknown_name
@@ -35,6 +36,7 @@ class Places:
 
     joints: Array
     targets: Array
+    similar: tuple[int, ...] = ()  #: joints of the clip that were found by other than their exact name
 
     def of(self, channels: Array) -> Array:
         """The model's joint or target of each channel record."""
@@ -45,17 +47,15 @@ class Places:
         return places
 
 
-def _find(names: tuple[str, ...], among: tuple[str, ...]) -> Array:
-    first = {name: place for place, name in reversed(list(enumerate(among)))}
-    return np.array([first.get(name, -1) for name in names], np.int32)
-
-
 def find_places(clip: Clip, names: Names) -> Places:
-    """Names are exact, of equal ones the first counts; a clip without joint names goes by number."""
+    """Joints as _matching has it; morph targets by exact name; a clip without joint names goes by number."""
     joints = clip._joint_names
-    targets = _find(clip._target_names, names.targets)
+    targets = find_exact(clip._target_names, names.targets)
     if not joints or any(joints):
-        return Places(_find(joints, names.joints), targets)
+        records = clip._channel_records
+        moved = np.unique(records["joint"][records["path"] != _block.WEIGHT_PATH])
+        found, similar = match_joints(joints, names.joints, moved.tolist())
+        return Places(found, targets, tuple(similar))
     if len(joints) != len(names.joints):
         raise ValueError(
             f"clip {clip.name!r} has {len(joints)} unnamed joints; the model has {len(names.joints)}"
@@ -121,12 +121,12 @@ class _Notes:
         self._pool = pool
         self._rows: list[tuple[Any, ...]] = []
 
-    def add(self, code: str, message: str, cases: list[str]) -> None:
-        """An entry of severity "lost", where there are cases."""
+    def add(self, code: str, message: str, cases: list[str], severity: str = "lost") -> None:
+        """An entry where there are cases, of which the first is shown."""
         if cases:
-            words = [self._pool.add(text) for text in (code, f"{cases[0]!r}", message)]
-            lost = _block.SEVERITIES.index("lost")
-            self._rows.append((words[0], lost, 0, len(cases), words[1], words[2]))
+            words = [self._pool.add(text) for text in (code, cases[0], message)]
+            number = _block.SEVERITIES.index(severity)
+            self._rows.append((words[0], number, 0, len(cases), words[1], words[2]))
 
     def section(self) -> Array:
         return np.array(self._rows, _block.RECORDS["REPORT"])
@@ -141,6 +141,15 @@ def _missed(clips: Sequence[Clip], places: Sequence[Places]) -> list[str]:
             weights = record["path"] == _block.WEIGHT_PATH
             missed.append((clip._target_names if weights else clip._joint_names)[record["joint"]])
     return missed
+
+
+def _similar(clips: Sequence[Clip], places: Sequence[Places], names: tuple[str, ...]) -> list[str]:
+    """The pairs of joints that are not called the same, each once."""
+    pairs = {}
+    for clip, place in zip(clips, places, strict=True):
+        for joint in place.similar:
+            pairs[f"{clip._joint_names[joint]!r} is {names[place.joints[joint]]!r}"] = True
+    return list(pairs)
 
 
 def _sheared(model: "Model", channels: Array) -> list[str]:
@@ -174,11 +183,14 @@ def bind(clips: Sequence[Clip], model: "Model") -> _core.Block:
     missed = _missed(clips, places)
     if missed and not len(sections["CHANNELS"]):
         raise ValueError(f"no joint of clip {clips[0].name!r} is in the model: {missed[0]!r}, ...")
-    notes.add("channels_dropped", "channels of added clips that move nothing of the model; left out", missed)
+    dropped = "channels of added clips that move nothing of the model; left out"
+    notes.add("channels_dropped", dropped, [repr(name) for name in missed])
+    similar = "joints of added clips that were found without prefix or without regard to case"
+    notes.add("joints_matched", similar, _similar(clips, places, names.joints), "repaired")
     notes.add(
         "shear_lost",
         "animated joints whose rest matrix holds shear; it is lost where they move",
-        _sheared(model, sections["CHANNELS"]),
+        [repr(name) for name in _sheared(model, sections["CHANNELS"])],
     )
     sections["REPORT"] = notes.section()
     sections["TEXT"] = pool.section()

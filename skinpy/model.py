@@ -194,9 +194,11 @@ class Model(_core.Model):
         """A new model with more clips; it shares this one's memory.
 
         source is a Clip, a Model, a path, or a list of them; names, the clips to take from it, by default
-        all. Channels find their joints and morph targets by exact name; what finds none is left out, reported
-        and warned of. Where a clip's name is taken, the stem of the source's path goes in front ("run|walk"),
-        or a number behind; with replace=True the old clip goes.
+        all. Channels find their joints by exact name, then without prefixes ("mixamorig:", "Armature|",
+        "a:b:", "Character1_"), then also without regard to case, where that is clear: docs/clips.md. Finds
+        by other than the exact name are reported as repaired. Morph targets go by exact name. What finds
+        nothing is left out, reported and warned of. Where a clip's name is taken, the stem of the source's
+        path goes in front ("run|walk"), or a number behind; with replace=True the old clip goes.
 
         Raises KeyError for unknown names, ValueError where no joint of a clip is found, and what skinpy.load
         raises.
