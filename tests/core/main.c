@@ -13,7 +13,7 @@ typedef struct suite {
 static const suite suites[] = {
     {"base", base_tests},       {"math", math_tests},     {"block", block_tests}, {"fuzz", fuzz_tests},
     {"clip", clip_tests},       {"sample", sample_tests}, {"palette", palette_tests},
-    {"deform", deform_tests},   {"frames", frames_tests},
+    {"deform", deform_tests},   {"frames", frames_tests}, {"goal", goal_tests},
 };
 
 static jmp_buf leave_test;
