@@ -12,7 +12,9 @@ rest.
 from . import _core
 from .assets import Material, Mesh, Report, ReportEntry, Skeleton, Skin, Submesh, Target, Texture
 from .blend_space import BlendSpace1D, BlendSpace2D
+from .blending import blend
 from .clip import Channel, Clip, Clips
+from .controller import AnimationController
 from .errors import (
     FormatRefused,
     GraphicsError,
@@ -26,6 +28,7 @@ from .errors import (
 from .events import Event
 from .kinds import Animation, UVAnimation, VertexAnimation
 from .loading import build_info, chair, character, crane, load
+from .mask import Mask
 from .model import Model, to_row_vectors
 from .pose import Pose
 
@@ -36,6 +39,7 @@ __all__ = [
     "chair",
     "build_info",
     "to_row_vectors",
+    "blend",
     "Model",
     "Skeleton",
     "Mesh",
@@ -49,6 +53,8 @@ __all__ = [
     "Channel",
     "Event",
     "Pose",
+    "AnimationController",
+    "Mask",
     "BlendSpace1D",
     "BlendSpace2D",
     "Animation",

@@ -1,7 +1,8 @@
 """Typed stub of the C extension; checked by mypy.stubtest."""
 
 import sys
-from typing import Any, Final, Literal, Self, TypeAlias, final, overload
+from collections.abc import Sequence
+from typing import Any, Final, Literal, Self, TypeAlias, TypeVar, final, overload
 
 import numpy.typing as npt
 from typing_extensions import Buffer, disjoint_base
@@ -9,6 +10,8 @@ from typing_extensions import Buffer, disjoint_base
 from ._types import Array, Floats, Loop, Rotation
 
 _Clip: TypeAlias = Clip | str | int | None
+_Entry: TypeAlias = tuple[Clip | None, float, float, int, Floats | None, int]
+_Layer: TypeAlias = tuple[int, float, list[_Entry]]
 
 MAX_INFLUENCES: Final[int]
 MAX_SLOTS: Final[int]
@@ -28,6 +31,11 @@ def _start_importer(importer: bytes, libraries: tuple[bytes, ...], /) -> tuple[s
 def _build_info() -> dict[str, Any]: ...
 def _bytes_in_use() -> int: ...
 def _decompose(matrices: npt.ArrayLike, /) -> tuple[Floats, Floats, Floats]: ...
+_P = TypeVar("_P", bound=Pose)
+
+def _blend(
+    result: _P, poses: Sequence[Pose], weights: Sequence[Array], masks: Sequence[Floats | None]
+) -> _P: ...
 def _find_frames(
     times: npt.ArrayLike, time: npt.ArrayLike, loop: Loop, duration: float, ticks_per_second: float
 ) -> Array: ...
@@ -134,6 +142,16 @@ class Model:
     def _sample(
         self, clip: _Clip, time: npt.ArrayLike, loop: Loop, rotation: Rotation
     ) -> tuple[Floats, Floats, Floats, Floats]: ...
+    def _mix_pose(self, layers: list[_Layer], pose: _P) -> _P: ...
+    def _mix_palette(
+        self,
+        layers: list[_Layer],
+        out: Floats | None = None,
+        *,
+        affine: bool | None = None,
+        root: npt.ArrayLike | None = None,
+        inverse_root: bool = False,
+    ) -> Floats: ...
     def globals(
         self,
         clip: _Clip = None,

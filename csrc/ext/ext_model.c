@@ -469,6 +469,15 @@ static const char sample_doc[] =
     "_sample($self, clip, time, loop, rotation)\n--\n\n"
     "(translation, rotation, scale, morph_weights) of skinpy.Model.pose, as new float32 arrays.";
 
+static const char mix_pose_doc[] =
+    "_mix_pose($self, layers, pose)\n--\n\n"
+    "Fills `pose` with what the layers show: a list of tuples (mode, priority_blend, entries), entries a\n"
+    "list of tuples (clip, time, weight, loop, mask, priority); gives the pose back.";
+
+static const char mix_palette_doc[] =
+    "_mix_palette($self, layers, out=None, *, affine=None, root=None, inverse_root=False)\n--\n\n"
+    "The palette of what the layers of _mix_pose show, without a Pose in between.";
+
 static const char deform_doc[] =
     "deform($self, pose_or_palette, *, morph_weights=None, normals=True, out=None)\n--\n\n"
     "The mesh, skinned on the CPU: (positions, normals), each (...,V,3) float32 in scene space.\n\n"
@@ -488,6 +497,8 @@ static PyMethodDef model_methods[] = {METHOD("globals", model_globals, globals_d
                                       METHOD("joint_positions", model_joint_positions, joint_positions_doc),
                                       METHOD("_clip_number", model_clip_number, clip_number_doc),
                                       METHOD("_sample", model_sample, sample_doc),
+                                      METHOD("_mix_pose", ext_mix_pose, mix_pose_doc),
+                                      METHOD("_mix_palette", ext_mix_palette, mix_palette_doc),
                                       METHOD("deform", model_deform, deform_doc),
                                       {NULL, NULL, 0, NULL}};
 

@@ -85,6 +85,9 @@ static PyMethodDef module_methods[] = {
     {"_load_file", ext_load_file, METH_VARARGS, ext_load_file_doc},
     {"_start_importer", ext_start_importer, METH_VARARGS, ext_start_importer_doc},
     {"_build_info", ext_build_info, METH_NOARGS, ext_build_info_doc},
+    {"_blend", (PyCFunction)(void (*)(void))ext_blend, METH_FASTCALL | METH_KEYWORDS,
+     "_blend($module, result, poses, weights, masks)\n--\n\n"
+     "Fills the Pose `result` with the weighted sum of a list of poses; see skinpy.blend."},
     {"_decompose", decompose, METH_O,
      "_decompose($module, matrices, /)\n--\n\n"
      "(translation (...,3), rotation (...,4), scale (...,3)) closest to affine (...,4,4) matrices."},

@@ -1,0 +1,352 @@
+/* ext_mix.c: layers of clips -> one pose or its palette in one call (Model._mix_pose, _mix_palette), and the
+   blending of given poses (_blend).
+
+   A layer comes as (mode, priority_blend, entries), an entry as (clip, time, weight, loop, mask, priority):
+   mode, loop and priority are the numbers of the core's enums, clip is a bound Clip or None (the rest pose),
+   mask a float32 array (J,) or None. */
+#include "../core/sk_blend.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "ext_args.h"
+#include "ext_error.h"
+#include "ext_jobs.h"
+
+/* ---- reading layers -------------------------------------------------------------------------- */
+
+typedef struct mix_entry {
+  sk_clip clip;
+  bool has_clip;
+  PyObject *keep; /* the clip's block */
+  ext_array mask;
+  double time, weight;
+  sk_loop loop;
+} mix_entry;
+
+typedef struct mix_layer {
+  sk_blend_mode mode;
+  double priority_blend;
+  size_t first, count;
+} mix_layer;
+
+/* One allocation: layers, entries, sources, then the poses of the entries and of the result. */
+typedef struct mix {
+  const sk_model *model;
+  mix_layer *layers;
+  mix_entry *entries;
+  sk_blend_source *sources;
+  size_t layer_count, entry_count, entries_read;
+  float *poses;
+  void *memory;
+} mix;
+
+static void close_mix(mix *m) {
+  size_t i;
+  for (i = 0; i < m->entries_read; i++) {
+    Py_XDECREF(m->entries[i].keep);
+    ext_array_release(&m->entries[i].mask);
+  }
+  sk_free(m->memory);
+}
+
+static size_t pose_floats(const sk_model *model) {
+  return (size_t)model->skeleton.joint_count * 10 + (size_t)model->morph.target_count;
+}
+
+static sk_pose mix_pose(const mix *m, size_t number) {
+  size_t joints = (size_t)m->model->skeleton.joint_count;
+  float *first = m->poses + number * pose_floats(m->model);
+  return (sk_pose){first, first + 3 * joints, first + 7 * joints, first + 10 * joints};
+}
+
+/* A number of an enum; -1 with an error. */
+static int read_number(PyObject *value, int count, const char *what) {
+  long number = PyLong_AsLong(value);
+  if (number >= 0 && number < count) return (int)number;
+  if (!PyErr_Occurred()) PyErr_Format(PyExc_ValueError, "%s is %ld; expected 0 to %d", what, number, count - 1);
+  return -1;
+}
+
+static int read_mask(PyObject *value, Py_ssize_t joints, ext_array *mask) {
+  ext_shape shape;
+  if (value == Py_None) return 1;
+  if (!ext_read_own(value, "mask", &joints, 1, NULL, mask, &shape)) return 0;
+  if (shape.ndim == 0) return 1;
+  PyErr_Format(PyExc_ValueError, "mask has more than one axis; expected (%zd,)", joints);
+  return 0;
+}
+
+static int read_entry(ext_state *state, ext_model *model, PyObject *value, mix *m) {
+  mix_entry *entry = &m->entries[m->entries_read];
+  sk_blend_source *source = &m->sources[m->entries_read];
+  int found, loop, priority;
+  if (!PyTuple_Check(value) || PyTuple_GET_SIZE(value) != 6) {
+    PyErr_SetString(PyExc_TypeError, "an entry is no tuple (clip, time, weight, loop, mask, priority)");
+    return 0;
+  }
+  memset(entry, 0, sizeof *entry);
+  m->entries_read++;
+  found = ext_find_clip(state, model, PyTuple_GET_ITEM(value, 0), &entry->clip, &entry->keep);
+  if (found < 0) return 0;
+  entry->has_clip = found;
+  entry->time = PyFloat_AsDouble(PyTuple_GET_ITEM(value, 1));
+  entry->weight = PyErr_Occurred() ? 0.0 : PyFloat_AsDouble(PyTuple_GET_ITEM(value, 2));
+  if (PyErr_Occurred()) return 0;
+  loop = read_number(PyTuple_GET_ITEM(value, 3), SK_LOOP_COUNT, "loop");
+  priority = loop < 0 ? -1 : read_number(PyTuple_GET_ITEM(value, 5), SK_PRIORITY_COUNT, "priority");
+  if (priority < 0 || !read_mask(PyTuple_GET_ITEM(value, 4), m->model->skeleton.joint_count, &entry->mask))
+    return 0;
+  entry->loop = (sk_loop)loop;
+  *source = (sk_blend_source){mix_pose(m, m->entries_read - 1), &entry->weight, 0, entry->mask.data,
+                              (sk_priority)priority};
+  return 1;
+}
+
+static int check_entries(ext_state *state, const mix *m) {
+  sk_error error;
+  size_t i;
+  for (i = 0; i < m->entry_count; i++)
+    if (sk_times_validate(&m->entries[i].time, 1, &error) || sk_weights_validate(&m->entries[i].weight, 1, &error)) {
+      ext_raise(state, &error, NULL);
+      return 0;
+    }
+  return 1;
+}
+
+static int read_layer(ext_state *state, ext_model *model, PyObject *value, mix_layer *layer, mix *m) {
+  PyObject *entries = PyTuple_GET_ITEM(value, 2);
+  Py_ssize_t i;
+  int mode = read_number(PyTuple_GET_ITEM(value, 0), SK_BLEND_MODE_COUNT, "mode");
+  if (mode < 0) return 0;
+  layer->mode = (sk_blend_mode)mode;
+  layer->priority_blend = PyFloat_AsDouble(PyTuple_GET_ITEM(value, 1));
+  if (PyErr_Occurred()) return 0;
+  if (!(layer->priority_blend >= 0.0 && layer->priority_blend <= 1.0)) {
+    PyErr_SetString(PyExc_ValueError, "priority_blend lies outside 0 to 1");
+    return 0;
+  }
+  layer->first = m->entries_read;
+  layer->count = (size_t)PyList_GET_SIZE(entries);
+  for (i = 0; i < (Py_ssize_t)layer->count; i++)
+    if (!read_entry(state, model, PyList_GET_ITEM(entries, i), m)) return 0;
+  return 1;
+}
+
+/* Entries of all layers; -1 with an error where `layers` is no list of layers. */
+static Py_ssize_t count_entries(PyObject *layers) {
+  Py_ssize_t i, count = 0;
+  for (i = 0; PyList_Check(layers) && i < PyList_GET_SIZE(layers); i++) {
+    PyObject *layer = PyList_GET_ITEM(layers, i);
+    if (!PyTuple_Check(layer) || PyTuple_GET_SIZE(layer) != 3 || !PyList_Check(PyTuple_GET_ITEM(layer, 2))) break;
+    count += PyList_GET_SIZE(PyTuple_GET_ITEM(layer, 2));
+  }
+  if (PyList_Check(layers) && i == PyList_GET_SIZE(layers)) return count;
+  PyErr_SetString(PyExc_TypeError, "layers is no list of tuples (mode, priority_blend, entries)");
+  return -1;
+}
+
+static int open_mix(ext_state *state, ext_model *model, PyObject *layers, mix *m) {
+  Py_ssize_t entries = count_entries(layers), i;
+  size_t head;
+  memset(m, 0, sizeof *m);
+  if (entries < 0) return 0;
+  m->model = &model->block->model;
+  m->layer_count = (size_t)PyList_GET_SIZE(layers);
+  m->entry_count = (size_t)entries;
+  head = m->layer_count * sizeof(mix_layer) + m->entry_count * (sizeof(mix_entry) + sizeof(sk_blend_source));
+  m->memory = sk_alloc(head + (m->entry_count + 1) * pose_floats(m->model) * sizeof(float));
+  if (!m->memory) {
+    PyErr_NoMemory();
+    return 0;
+  }
+  m->entries = m->memory; /* the widest first: what follows stays aligned */
+  m->sources = (sk_blend_source *)(m->entries + m->entry_count);
+  m->layers = (mix_layer *)(m->sources + m->entry_count);
+  m->poses = (float *)((char *)m->memory + head);
+  for (i = 0; i < (Py_ssize_t)m->layer_count; i++)
+    if (!read_layer(state, model, PyList_GET_ITEM(layers, i), &m->layers[i], m)) break;
+  if (i == (Py_ssize_t)m->layer_count && check_entries(state, m)) return 1;
+  close_mix(m);
+  return 0;
+}
+
+/* ---- running ------------------------------------------------------------------------------------ */
+
+static void run_mix(const mix *m, sk_pose result) {
+  const sk_skeleton *skeleton = &m->model->skeleton;
+  sk_sampling sampling = {skeleton, NULL, SK_LOOP_WRAP, SK_SLERP, &m->model->morph};
+  size_t i;
+  for (i = 0; i < m->entry_count; i++) {
+    const mix_entry *entry = &m->entries[i];
+    sampling.clip = entry->has_clip ? &entry->clip : NULL;
+    sampling.loop = entry->loop;
+    if (entry->weight > 0.0) sk_sample_one(&sampling, entry->time, mix_pose(m, i));
+  }
+  sampling.clip = NULL;
+  if (m->layer_count == 0 || m->layers[0].mode != SK_BLEND_BASE) sk_sample_one(&sampling, 0.0, result);
+  for (i = 0; i < m->layer_count; i++) {
+    const mix_layer *layer = &m->layers[i];
+    sk_blend_job job = {skeleton,     &m->model->morph,      1,     m->sources + layer->first, layer->count,
+                        layer->mode, layer->priority_blend, result};
+    sk_blend_run(&job);
+  }
+}
+
+PyObject *ext_mix_pose(PyObject *object, PyTypeObject *class, PyObject *const *args, Py_ssize_t count,
+                       PyObject *keywords) {
+  static const ext_signature signature = {"_mix_pose", 2, 2, {"layers", "pose", NULL}};
+  ext_state *state = ext_state_of_class(class);
+  ext_pose_arrays arrays;
+  PyObject *values[2];
+  mix m;
+  if (!ext_parse(&signature, args, count, keywords, values)) return NULL;
+  if (!PyObject_TypeCheck(values[1], (PyTypeObject *)state->pose_type) ||
+      ((ext_pose *)values[1])->block != ((ext_model *)object)->block) {
+    PyErr_SetString(PyExc_TypeError, "pose is no Pose of this model");
+    return NULL;
+  }
+  if (!ext_pose_open((ext_pose *)values[1], &arrays)) return NULL;
+  if (arrays.shape.ndim != 0) {
+    PyErr_SetString(PyExc_ValueError, "pose has leading axes; expected one pose");
+  } else if (open_mix(state, (ext_model *)object, values[0], &m)) {
+    run_mix(&m, arrays.pose);
+    close_mix(&m);
+  }
+  ext_pose_close(&arrays);
+  return PyErr_Occurred() ? NULL : Py_NewRef(values[1]);
+}
+
+PyObject *ext_mix_palette(PyObject *object, PyTypeObject *class, PyObject *const *args, Py_ssize_t count,
+                          PyObject *keywords) {
+  static const ext_signature signature = {
+      "_mix_palette", 1, 2, {"layers", "out", "affine", "root", "inverse_root", NULL}};
+  ext_model *model = (ext_model *)object;
+  PyObject *values[5], *answer = NULL;
+  ext_array root = {0};
+  ext_shape shape = {0};
+  sk_palette_job job = {0};
+  mix m;
+  int inverse_root;
+  shape.count = 1;
+  if (!ext_parse(&signature, args, count, keywords, values)) return NULL;
+  inverse_root = ext_parse_flag(values[4], 0);
+  if (inverse_root < 0) return NULL;
+  if (values[3] && values[3] != Py_None && !ext_read_root(values[3], &shape, &root, &job.root_stride)) return NULL;
+  if (open_mix(ext_state_of_class(class), model, values[0], &m)) {
+    job.skeleton = &m.model->skeleton;
+    job.skin = &m.model->skin;
+    job.poses = mix_pose(&m, m.entry_count);
+    job.root = root.data;
+    job.inverse_root = inverse_root;
+    job.result = SK_PALETTE;
+    run_mix(&m, job.poses);
+    answer = ext_run_palette(&job, &shape, values[1], values[2], &root, 1);
+    close_mix(&m);
+  }
+  ext_array_release(&root);
+  return answer;
+}
+
+/* ---- given poses --------------------------------------------------------------------------------- */
+
+typedef struct blend_input {
+  ext_pose_arrays pose;
+  ext_array weights, mask;
+} blend_input;
+
+static void close_inputs(blend_input *inputs, Py_ssize_t count) {
+  Py_ssize_t i;
+  for (i = 0; i < count; i++) {
+    ext_pose_close(&inputs[i].pose);
+    ext_array_release(&inputs[i].weights);
+    ext_array_release(&inputs[i].mask);
+  }
+}
+
+/* One of the poses with its weights, float64 of () or the poses' leading axes, and its mask. */
+static int read_input(ext_state *state, ext_pose *result, PyObject *const *values, const ext_shape *shape,
+                      blend_input *input, sk_blend_source *source) {
+  double single;
+  ext_shape weights;
+  sk_error error;
+  if (((ext_pose *)values[0])->block != result->block || !ext_pose_open((ext_pose *)values[0], &input->pose)) {
+    if (!PyErr_Occurred()) PyErr_SetString(PyExc_ValueError, "poses are not all of one model");
+    return 0;
+  }
+  if (input->pose.shape.count != shape->count) {
+    PyErr_SetString(PyExc_ValueError, "poses do not all have the same leading axes");
+    return 0;
+  }
+  if (!ext_read_times(values[1], &input->weights, &weights, &single) ||
+      !read_mask(values[2], result->block->model.skeleton.joint_count, &input->mask))
+    return 0;
+  if (!input->weights.owner || (weights.count != 1 && weights.count != shape->count)) {
+    PyErr_SetString(PyExc_ValueError, "weights are no arrays of one number for all or one for each pose");
+    return 0;
+  }
+  if (sk_weights_validate(input->weights.data, (size_t)weights.count, &error)) {
+    ext_raise(state, &error, NULL);
+    return 0;
+  }
+  *source = (sk_blend_source){input->pose.pose, input->weights.data, weights.count == shape->count,
+                              input->mask.data, SK_PRIORITY_LOW};
+  return 1;
+}
+
+static void run_blend(const sk_blend_job *job) {
+  double work = 100.0 * (double)job->count * (double)job->skeleton->joint_count * (double)job->source_count;
+  if (work < EXT_RELEASE_NANOSECONDS) {
+    sk_blend_run(job);
+    return;
+  }
+  Py_BEGIN_ALLOW_THREADS
+  sk_blend_run(job);
+  Py_END_ALLOW_THREADS
+}
+
+PyObject *ext_blend(PyObject *module, PyObject *const *args, Py_ssize_t count, PyObject *keywords) {
+  static const ext_signature signature = {"_blend", 4, 4, {"result", "poses", "weights", "masks", NULL}};
+  ext_state *state = ext_state_of_module(module);
+  PyTypeObject *pose_type = (PyTypeObject *)state->pose_type;
+  PyObject *values[4], *answer = NULL;
+  ext_pose_arrays result;
+  sk_blend_source *sources;
+  blend_input *inputs;
+  Py_ssize_t n, i = 0;
+  if (!ext_parse(&signature, args, count, keywords, values)) return NULL;
+  if (!PyObject_TypeCheck(values[0], pose_type) || !PyList_Check(values[1]) || !PyList_Check(values[2]) ||
+      !PyList_Check(values[3]) || PyList_GET_SIZE(values[2]) != PyList_GET_SIZE(values[1]) ||
+      PyList_GET_SIZE(values[3]) != PyList_GET_SIZE(values[1])) {
+    PyErr_SetString(PyExc_TypeError, "expected a Pose and three lists of the same length");
+    return NULL;
+  }
+  if (!ext_pose_open((ext_pose *)values[0], &result)) return NULL;
+  n = PyList_GET_SIZE(values[1]);
+  inputs = sk_alloc((size_t)(n ? n : 1) * (sizeof *inputs + sizeof *sources));
+  if (!inputs) {
+    ext_pose_close(&result);
+    return PyErr_NoMemory();
+  }
+  memset(inputs, 0, (size_t)n * sizeof *inputs);
+  sources = (sk_blend_source *)(inputs + n);
+  for (i = 0; i < n; i++) {
+    PyObject *one[3] = {PyList_GET_ITEM(values[1], i), PyList_GET_ITEM(values[2], i), PyList_GET_ITEM(values[3], i)};
+    if (!PyObject_TypeCheck(one[0], pose_type)) {
+      PyErr_Format(PyExc_TypeError, "poses[%zd] is of type %s; expected a Pose", i, Py_TYPE(one[0])->tp_name);
+      break;
+    }
+    if (!read_input(state, (ext_pose *)values[0], one, &result.shape, &inputs[i], &sources[i])) break;
+  }
+  if (i == n) {
+    const sk_model *model = &((ext_pose *)values[0])->block->model;
+    sk_blend_job job = {&model->skeleton, &model->morph, (size_t)result.shape.count, sources, (size_t)n,
+                        SK_BLEND_BASE,    0.5,           result.pose};
+    run_blend(&job);
+    answer = Py_NewRef(values[0]);
+  }
+  close_inputs(inputs, n);
+  sk_free(inputs);
+  ext_pose_close(&result);
+  return answer;
+}

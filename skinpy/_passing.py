@@ -1,0 +1,42 @@
+"""Events that lie between two positions of a clip that loops: each once, none missed."""
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Protocol
+
+
+class Timed(Protocol):
+    """Anything with a time in the clip, seconds."""
+
+    @property
+    def time(self) -> float: ...
+
+
+def passed(
+    events: Sequence[Timed], duration: float, loop: str, old: float, new: float, fresh: bool
+) -> list[tuple[float, int]]:
+    """(position, number of the event) of those between `old` and `new`, in the order in which they are met.
+
+    Positions are seconds that are not wrapped. Of the two ends `new` counts and `old` does not, so that
+    intervals that follow each other have each event once; `fresh` counts `old` too, where playing begins.
+    """
+    low, high = min(old, new), max(old, new)
+    met = [
+        (position, number)
+        for number, event in enumerate(events)
+        for position in _positions(event.time, duration, loop, low, high)
+        if (position != old or fresh) and low <= position <= high
+    ]
+    return sorted(met, key=lambda pair: (pair[0], pair[1]), reverse=new < old)
+
+
+def _positions(time: float, duration: float, loop: str, low: float, high: float) -> Iterator[float]:
+    """Where an event shows up near low to high: at least all that lie there."""
+    if loop in ("clamp", "once") or duration <= 0.0:
+        yield time
+        return
+    period = duration if loop == "wrap" else 2 * duration
+    turned = () if loop == "wrap" or time in (0.0, duration) else (period - time,)
+    for turn in range(math.floor(low / period) - 1, math.floor(high / period) + 1):
+        for place in (time, *turned):
+            yield place + turn * period

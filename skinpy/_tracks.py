@@ -1,0 +1,349 @@
+"""What a controller plays: tracks, their layers, and values that change over time."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from ._types import Floats, Loop
+from .clip import Clip
+from .mask import Mask
+
+if TYPE_CHECKING:
+    from .controller import AnimationController
+
+Ease = Literal["linear", "smooth"]
+Priority = Literal["low", "high"]
+Entry = tuple[Clip | None, float, float, int, Floats | None, int]
+
+LOOPS: tuple[Loop, ...] = ("wrap", "clamp", "pingpong", "once")  # the numbers of the core's enums
+PRIORITIES: tuple[Priority, ...] = ("low", "high")
+
+#: Each ease and its integral from 0: "linear" u, "smooth" the cubic 3 u^2 - 2 u^3 (Hermite).
+EASES: dict[str, tuple[Callable[[float], float], Callable[[float], float]]] = {
+    "linear": (lambda u: u, lambda u: u * u / 2),
+    "smooth": (lambda u: u * u * (3 - 2 * u), lambda u: u * u * u * (1 - u / 2)),
+}
+
+
+class Animated:
+    """A number over time: constant, or on its way from one value to another."""
+
+    __slots__ = ("value", "origin", "start", "span", "ease", "leaving")
+
+    def __init__(self, value: float) -> None:
+        self.value = value  #: at the end of the way
+        self.origin = value
+        self.start = self.span = 0.0
+        self.ease = "linear"
+        self.leaving: Track | None = None  #: the track that goes when the value has arrived
+
+    @property
+    def end(self) -> float:
+        return self.start + self.span
+
+    def set(self, value: float) -> None:
+        self.value = value
+        self.span = 0.0
+
+    def go(self, value: float, start: float, span: float, ease: str) -> None:
+        """From what it is at `start` to `value` within `span` seconds."""
+        self.origin = self.at(start)
+        self.value, self.start, self.span, self.ease = value, start, span, ease
+
+    def at(self, time: float) -> float:
+        if self.span == 0.0 or time >= self.start + self.span:
+            return self.value
+        return self.origin + (self.value - self.origin) * EASES[self.ease][0]((time - self.start) / self.span)
+
+    def integral(self, start: float, end: float) -> float:
+        """Over times that lie on the same side of where the way ends."""
+        if self.span == 0.0 or start >= self.start + self.span:
+            return self.value * (end - start)
+        area = EASES[self.ease][1]
+        eased = area((end - self.start) / self.span) - area((start - self.start) / self.span)
+        return self.origin * (end - start) + (self.value - self.origin) * self.span * eased
+
+
+class Motion:
+    """What a track plays: one clip, a blend space bound to a model, or the rest pose."""
+
+    def __init__(self, clip: Clip | None, space: Any = None) -> None:
+        self.clip = clip
+        self.space = space
+        self.parameter: Any = None
+        self.samples: tuple[tuple[Clip | None, float], ...] = ((clip, 1.0),)
+        self.duration = 0.0 if clip is None else clip.duration
+        if space is not None:
+            self.move(space.parameter)
+
+    def move(self, parameter: Any) -> None:
+        """Goes to another place of the blend space."""
+        self.parameter = self.space.check(parameter)
+        self.samples = tuple(self.space.samples(self.parameter))
+        self.duration = sum(weight * clip.duration for clip, weight in self.samples if clip is not None)
+        self.clip = max(self.samples, key=lambda sample: sample[1])[0]
+
+
+@dataclass(frozen=True)
+class PassedEvent:
+    """An event that `advance` went past."""
+
+    name: str  #: as in the clip
+    time: float  #: seconds in the clip
+    clip: Clip
+    layer: str
+    track: "Track"
+    weight: float  #: of the track, with its fade, when the event was passed
+    at: float  #: seconds of the controller
+
+
+class Track:
+    """One clip or blend space that plays in a layer; made by the controller's play, cross_fade and add_track.
+
+    What can be set takes effect at once; the controller's key_ methods change it later, or slowly.
+    """
+
+    def __init__(
+        self,
+        controller: "AnimationController",
+        number: int,
+        layer: str,
+        motion: Motion,
+        mask: Mask | None,
+        weight: float,
+        speed: float,
+        loop: Loop,
+        priority: Priority,
+    ) -> None:
+        self._controller = controller
+        self._motion = motion
+        self._mask_array = None if mask is None else mask.weights(controller.model)
+        self._weight = Animated(weight)
+        self._speed = Animated(speed)
+        self._fade = Animated(1.0)
+        self._position = 0.0
+        self._enabled = True
+        self._priority = PRIORITIES.index(priority)
+        self._loop = LOOPS.index(loop)
+        self._fresh = True  # the position itself has not been passed yet
+        self._warp: Warp | None = None
+        self.number = number  #: counts the controller's tracks from 0
+        self.layer = layer  #: name of the layer
+        self.mask = mask  #: of the layer's weight, or None
+        self.finished = False  #: whether a track with loop "once" has come to its end
+
+    @property
+    def clip(self) -> Clip | None:
+        """The clip; of a blend space the one that weighs most; None for the rest pose."""
+        return self._motion.clip
+
+    @property
+    def duration(self) -> float:
+        """Seconds of one turn at speed 1; of a blend space the weighted mean."""
+        return self._motion.duration
+
+    @property
+    def loop(self) -> Loop:
+        """What happens outside the clip: "wrap", "clamp", "pingpong" or "once"."""
+        return LOOPS[self._loop]
+
+    @property
+    def priority(self) -> Priority:
+        """The group of the layer that it belongs to, "low" or "high"."""
+        return PRIORITIES[self._priority]
+
+    @property
+    def position(self) -> float:
+        """Seconds of the clip that have been played, not wrapped: 2.5 durations is in the third turn. Settable."""
+        return self._position
+
+    @position.setter
+    def position(self, value: float) -> None:
+        self._set("position", finite("position", value))
+
+    @property
+    def phase(self) -> float:
+        """position / duration, 0 for a clip without duration."""
+        return self._position / self._motion.duration if self._motion.duration > 0 else 0.0
+
+    @property
+    def weight(self) -> float:
+        """Share of the layer, 0 or more, without the fade. Settable."""
+        return self._weight.at(self._controller.time)
+
+    @weight.setter
+    def weight(self, value: float) -> None:
+        self._set("weight", not_negative("weight", value))
+
+    @property
+    def fade(self) -> float:
+        """0 to 1: how far it has faded in, or has not faded out yet."""
+        return self._fade.at(self._controller.time)
+
+    @property
+    def speed(self) -> float:
+        """Seconds of the clip per second; also negative. Settable."""
+        return self._speed.at(self._controller.time)
+
+    @speed.setter
+    def speed(self, value: float) -> None:
+        self._set("speed", finite("speed", value))
+
+    @property
+    def enabled(self) -> bool:
+        """Whether it moves and weighs. Settable."""
+        return self._enabled
+
+    @enabled.setter
+    def enabled(self, value: bool) -> None:
+        self._set("enabled", bool(value))
+
+    @property
+    def parameter(self) -> Any:
+        """Where a blend space is played, a number or a tuple of two; None for a clip. Settable; the phase stays."""
+        return self._motion.parameter
+
+    @parameter.setter
+    def parameter(self, value: Any) -> None:
+        if self._motion.space is None:
+            raise ValueError(f"track plays a clip, which has no parameter; {value!r} came")
+        self._set("parameter", self._motion.space.check(value))
+
+    def _set(self, name: str, value: Any) -> None:
+        self._controller._record("set", track=self.number, name=name, value=value)
+        self._apply(name, value)
+
+    def _apply(self, name: str, value: Any) -> None:
+        if name == "position":
+            self._position, self._fresh, self.finished = value, True, False
+        elif name == "enabled":
+            self._enabled = value
+        elif name == "parameter":
+            phase = self.phase
+            self._motion.move(value)
+            self._position = phase * self._motion.duration
+        else:
+            getattr(self, f"_{name}").set(value)
+
+    # ---- for the controller ------------------------------------------------------------------------
+
+    def _strength(self, time: float) -> float:
+        """Weight with the fade; 0 where it is not enabled."""
+        weight, fade = self._weight, self._fade
+        share = (weight.value if weight.span == 0.0 else weight.at(time)) * (
+            fade.value if fade.span == 0.0 else fade.at(time)
+        )
+        return share if self._enabled else 0.0
+
+    def _entries(self, strength: float) -> list[Entry]:
+        """What the core samples: (clip, time, weight, loop, mask, priority) for each clip."""
+        motion, mask, loop, priority = self._motion, self._mask_array, self._loop, self._priority
+        if motion.space is None:
+            return [(motion.clip, self._position, strength, loop, mask, priority)]
+        phase = self.phase
+        return [
+            (clip, phase * clip.duration, strength * weight, loop, mask, priority)
+            for clip, weight in motion.samples
+            if clip is not None and weight > 0
+        ]
+
+    def _move(self, start: float, end: float) -> float:
+        """Plays from `start` to `end`, seconds of the controller; returns where it was."""
+        old, duration = self._position, self._motion.duration
+        warp, speed = self._warp, self._speed
+        if warp is not None:
+            new = old + warp.phases(start, end) * duration
+        else:
+            new = old + (speed.value * (end - start) if speed.span == 0.0 else speed.integral(start, end))
+        if self._loop == 3:  # once
+            clamped = min(max(new, 0.0), duration)
+            self.finished = clamped != new or (clamped == duration and new > old) or (clamped == 0.0 and new < old)
+            new = clamped
+        self._position = new
+        return old
+
+    def __repr__(self) -> str:
+        name = self.clip.name if self.clip is not None else "rest pose"
+        return (
+            f"<Track {self.number} in {self.layer!r}: {name!r} at {self._position:.3f} s, weight {self.weight:g}"
+            f"{'' if self.fade == 1 else f', fade {self.fade:.2f}'}>"
+        )
+
+
+class Warp:
+    """A cross-fade that keeps the phases of two tracks equal: both go at the mean of their rates."""
+
+    def __init__(self, old: Track, new: Track) -> None:
+        self.old, self.new = old, new
+
+    def phases(self, start: float, end: float) -> float:
+        """Turns of either clip between two times: the integral of (1 - f) r_old + f r_new, f the fade."""
+        old = self.old._speed.at(start) / self.old.duration
+        new = self.new._speed.at(start) / self.new.duration
+        return old * (end - start) + (new - old) * self.new._fade.integral(start, end)
+
+    def dissolve(self) -> None:
+        self.old._warp = self.new._warp = None
+
+
+class Layer:
+    """Tracks that are blended with each other, laid over the layers below."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.tracks: list[Track] = []
+        self.additive = False
+        self.priority_blend = Animated(0.5)
+
+    @property
+    def staying(self) -> list[Track]:
+        """The tracks that are not fading out."""
+        return [track for track in self.tracks if track._fade.leaving is None]
+
+
+class Key:
+    """A change that waits for its time; the controller's key_ methods make it, `cancel` takes it back."""
+
+    def __init__(
+        self, target: Track | Layer, name: str, value: Any, start: float, duration: float, ease: str, number: int
+    ) -> None:
+        self._target = target
+        self._value = value
+        self._ease = ease
+        self.name = name  #: "speed", "weight", "position", "enabled" or "priority_blend"
+        self.start = start  #: seconds of the controller
+        self.duration = duration  #: seconds
+        self.number = number  #: counts the controller's keys from 0
+        self.state = "waiting"  #: then "done", or "cancelled"
+
+    def __repr__(self) -> str:
+        return f"<Key {self.number}: {self.name} to {self._value} at {self.start:g} s, {self.state}>"
+
+
+# ---- checks of arguments -----------------------------------------------------------------------------
+
+
+def finite(name: str, value: Any) -> float:
+    """A finite float, or TypeError or ValueError."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise TypeError(f"{name} is {value!r}; expected a number") from None
+    if not math.isfinite(number):
+        raise ValueError(f"{name} is {number:g}; expected a finite number")
+    return number
+
+
+def not_negative(name: str, value: Any) -> float:
+    """A finite float, 0 or more."""
+    number = finite(name, value)
+    if number < 0:
+        raise ValueError(f"{name} is {number:g}; expected 0 or more")
+    return number
+
+
+def one_of(name: str, value: Any, words: tuple[str, ...]) -> None:
+    """ValueError unless `value` is among the words."""
+    if value not in words:
+        raise ValueError(f"{name} is {value!r}; expected one of {', '.join(map(repr, words))}")
