@@ -15,7 +15,7 @@ __all__ = ["Recording"]
 
 
 def plain(value: Any) -> Any:
-    """An argument as data: what is no number, string or list becomes a dict of one key that says what it is."""
+    """An argument as data: what is no number, string or list becomes a dict whose one key says what it is."""
     if isinstance(value, Track):
         return {"track": value.number}
     if isinstance(value, Key):
@@ -51,7 +51,7 @@ class Recording:
         self._made = {}
 
     def to_json(self) -> str:
-        """The calls as JSON. Raises ValueError where one has a Clip that it does not call by name or index."""
+        """The calls as JSON. Raises ValueError where one has a Clip itself and not its name or index."""
         try:
             return json.dumps(self.calls, allow_nan=False)
         except TypeError:
@@ -115,8 +115,8 @@ class Recording:
 
 
 _METHODS = frozenset(
-    "play add_track cross_fade stop pause resume seek advance key_speed key_weight key_position key_enable "
-    "key_priority_blend cancel run set player".split()
+    ("play", "add_track", "cross_fade", "stop", "pause", "resume", "seek", "advance", "cancel", "run")
+    + ("key_speed", "key_weight", "key_position", "key_enable", "key_priority_blend", "set", "player")
 )
 
 

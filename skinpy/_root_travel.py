@@ -29,7 +29,9 @@ def travelled(legs: Sequence[Leg]) -> Array:
             if strength * share <= 0 or clip is None:
                 continue
             motion, scale = clip.root_motion, clip.duration / duration if duration > 0 else 1.0
-            way = IDENTITY if motion is None else motion._between(old * scale, new * scale, loop, clip.duration)
+            way = (
+                IDENTITY if motion is None else motion._between(old * scale, new * scale, loop, clip.duration)
+            )
             ways.append((way, strength * share))
     if not ways:
         return np.eye(4)

@@ -29,7 +29,7 @@ EASES: dict[str, tuple[Callable[[float], float], Callable[[float], float]]] = {
 class Animated:
     """A number over time: constant, or on its way from one value to another."""
 
-    __slots__ = ("value", "origin", "start", "span", "ease", "leaving")
+    __slots__ = ("ease", "leaving", "origin", "span", "start", "value")
 
     def __init__(self, value: float) -> None:
         self.value = value  #: at the end of the way
@@ -155,7 +155,7 @@ class Track:
 
     @property
     def position(self) -> float:
-        """Seconds of the clip that have been played, not wrapped: 2.5 durations is in the third turn. Settable."""
+        """Seconds of the clip that were played, not wrapped: 2.5 durations is in the third turn. Settable."""
         return self._position
 
     @position.setter
@@ -201,7 +201,7 @@ class Track:
 
     @property
     def parameter(self) -> Any:
-        """Where a blend space is played, a number or a tuple of two; None for a clip. Settable; the phase stays."""
+        """Place in a blend space, a number or a tuple of two; None for a clip. Settable; the phase stays."""
         return self._motion.parameter
 
     @parameter.setter
@@ -258,7 +258,9 @@ class Track:
             new = old + (speed.value * (end - start) if speed.span == 0.0 else speed.integral(start, end))
         if self._loop == 3:  # once
             clamped = min(max(new, 0.0), duration)
-            self.finished = clamped != new or (clamped == duration and new > old) or (clamped == 0.0 and new < old)
+            self.finished = (
+                clamped != new or (clamped == duration and new > old) or (clamped == 0.0 and new < old)
+            )
             new = clamped
         self._position = new
         return old
@@ -266,8 +268,8 @@ class Track:
     def __repr__(self) -> str:
         name = self.clip.name if self.clip is not None else "rest pose"
         return (
-            f"<Track {self.number} in {self.layer!r}: {name!r} at {self._position:.3f} s, weight {self.weight:g}"
-            f"{'' if self.fade == 1 else f', fade {self.fade:.2f}'}>"
+            f"<Track {self.number} in {self.layer!r}: {name!r} at {self._position:.3f} s, "
+            f"weight {self.weight:g}{'' if self.fade == 1 else f', fade {self.fade:.2f}'}>"
         )
 
 
@@ -306,7 +308,14 @@ class Key:
     """A change that waits for its time; the controller's key_ methods make it, `cancel` takes it back."""
 
     def __init__(
-        self, target: Track | Layer, name: str, value: Any, start: float, duration: float, ease: str, number: int
+        self,
+        target: Track | Layer,
+        name: str,
+        value: Any,
+        start: float,
+        duration: float,
+        ease: str,
+        number: int,
     ) -> None:
         self._target = target
         self._value = value

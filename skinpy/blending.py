@@ -31,7 +31,7 @@ def blend(
     w = weight * mask: T = sum(w T) / sum(w), S likewise, R = normalize(sum(w R)), morph weights as the joint
     of their mesh. Quaternion signs are taken against the rest rotation, for two poses against each other
     (their nlerp along the shorter arc), so the order does not matter. Where sum(w) is below 0.1 the rest
-    pose takes what is missing to 0.1; where it is 0, the joint is at rest. The root of the first pose is kept.
+    pose takes what is missing to 0.1; where it is 0, the joint is at rest. The first pose's root is kept.
 
     Raises ValueError (no pose, poses of several models or shapes, negative or not finite weights, a wrong
     number of weights or masks), TypeError, and KeyError for joints that a mask does not find.
@@ -50,7 +50,9 @@ def blend(
     return _core._blend(result, given, _weights(weights, len(given), shape), _masks(masks, len(given), model))
 
 
-def _weights(weights: npt.ArrayLike | Sequence[npt.ArrayLike], count: int, shape: tuple[int, ...]) -> list[Array]:
+def _weights(
+    weights: npt.ArrayLike | Sequence[npt.ArrayLike], count: int, shape: tuple[int, ...]
+) -> list[Array]:
     rows = list(np.asarray(weights)) if isinstance(weights, np.ndarray) else weights
     if not isinstance(rows, Sequence) or len(rows) != count:
         came = len(rows) if isinstance(rows, Sequence) else repr(weights)

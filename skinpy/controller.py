@@ -4,7 +4,7 @@ import copy
 from collections.abc import Callable, Iterator, Mapping
 from functools import wraps
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -64,7 +64,7 @@ def _recorded(
         self._record(method.__name__, *args, **keywords)
         return result
 
-    return noted
+    return cast(Any, noted)
 
 
 class AnimationController:
@@ -174,13 +174,13 @@ class AnimationController:
 
         The new track's share goes from 0 to 1 and those of the others to 0, by ease "linear" (u) or "smooth"
         (3 u^2 - 2 u^3): at the start the pose is the old one's, at the end the new one's. From an empty layer
-        it comes out of what is below it, in "base" out of the rest pose. With warp=True the new clip starts at
-        the phase (position / duration) of the old one, and both play at the mean of their rates, by their
+        it comes out of what is below it, in "base" out of the rest pose. With warp=True the new clip starts
+        at the phase (position / duration) of the old one, and both play at the mean of their rates, by their
         shares, so that their phases stay equal. mask None keeps the mask of what the layer played; whether
         the layer is additive stays.
 
-        Raises what `play` raises; ValueError for negative seconds, and for a warp without an old track or with
-        a clip of duration 0.
+        Raises what `play` raises; ValueError for negative seconds, and for a warp without an old track or
+        with a clip of duration 0.
         """
         span = not_negative("seconds", seconds)
         one_of("ease", ease, tuple(EASES))
@@ -258,7 +258,11 @@ class AnimationController:
         end = self.time + step
         events: list[PassedEvent] = []
         for _ in range(_MOST_CHANGES):
-            dues = [(self.time + due, one) for one in self._drivers if (due := one._due(end - self.time)) is not None]
+            dues = [
+                (self.time + due, one)
+                for one in self._drivers
+                if (due := one._due(end - self.time)) is not None
+            ]
             stop = min([end, *(key.start for key in self._keys), *(ramp.end for ramp in self._ramps)])
             stop = max(min([stop, *(due for due, _ in dues)]), self.time)
             if stop > self.time:
@@ -270,7 +274,9 @@ class AnimationController:
                     changed = True
             if stop >= end and not changed:
                 return events
-        raise RuntimeError(f"advance: more than {_MOST_CHANGES} changes at once; the last was at {self.time:g} s")
+        raise RuntimeError(
+            f"advance: more than {_MOST_CHANGES} changes at once; the last was at {self.time:g} s"
+        )
 
     def _move(self, end: float, events: list[PassedEvent]) -> None:
         """Plays all tracks up to `end`, without any change on the way."""
@@ -289,7 +295,9 @@ class AnimationController:
                 if clip is None:
                     continue
                 if layer.name == "base":
-                    legs.append((track._motion.samples, track._motion.duration, old, new, track.loop, strength))
+                    legs.append(
+                        (track._motion.samples, track._motion.duration, old, new, track.loop, strength)
+                    )
                 if clip.events:
                     self._pass(track, clip, (old, new, fresh), (start, end), met)
         if any(clip is not None and clip.root_motion is not None for leg in legs for clip, _ in leg[0]):
@@ -314,11 +322,15 @@ class AnimationController:
         if new == old and not (fresh and track.duration == 0):
             return
         track._fresh = False
-        for position, number in passed(clip.events, clip.duration, track.loop, old * scale, new * scale, fresh):
+        for position, number in passed(
+            clip.events, clip.duration, track.loop, old * scale, new * scale, fresh
+        ):
             u = min(max((position / scale - old) / (new - old), 0.0), 1.0) if new != old else 0.0
             at = start + u * (end - start)
             event = clip.events[number]
-            met.append((at, PassedEvent(event.name, event.time, clip, track.layer, track, track._strength(at), at)))
+            met.append(
+                (at, PassedEvent(event.name, event.time, clip, track.layer, track, track._strength(at), at))
+            )
 
     def _change(self) -> bool:
         """Does what is due at the present time; whether anything was."""
@@ -401,12 +413,15 @@ class AnimationController:
         self, track: Track, weight: float, start: float, duration: float = 0.0, ease: Ease = "linear"
     ) -> Key:
         """Lets a track's weight go to `weight`, 0 or more; as `key_speed`."""
-        return self._key(self._playing(track), "weight", not_negative("weight", weight), start, duration, ease)
+        return self._key(
+            self._playing(track), "weight", not_negative("weight", weight), start, duration, ease
+        )
 
     @_recorded
     def key_position(self, track: Track, position: float, start: float) -> Key:
-        """Puts a track at `position` seconds of its clip when the controller comes to `start`; as `key_speed`."""
-        return self._key(self._playing(track), "position", finite("position", position), start, 0.0, "linear")
+        """Puts a track at `position` seconds of its clip when the controller is at `start`; as `key_speed`."""
+        value = finite("position", position)
+        return self._key(self._playing(track), "position", value, start, 0.0, "linear")
 
     @_recorded
     def key_enable(self, track: Track, enabled: bool, start: float) -> Key:
@@ -474,13 +489,12 @@ class AnimationController:
 
         Arguments and errors are those of Model.palette.
         """
-        return self.model._mix_palette(
-            self._plan(), out, affine=affine, root=root, inverse_root=inverse_root
-        )
+        return self.model._mix_palette(self._plan(), out, affine=affine, root=root, inverse_root=inverse_root)
 
     def _plan(self) -> list[tuple[int, float, list[Any]]]:
         """What the core blends: (mode, priority blend, entries) of each layer."""
-        time, plan = self.time, []
+        time = self.time
+        plan: list[tuple[int, float, list[Any]]] = []
         for layer in self._layers.values():
             entries = []
             for track in layer.tracks:
@@ -521,7 +535,7 @@ class AnimationController:
     # ---- copies and records ------------------------------------------------------------------------------
 
     def clone(self) -> "AnimationController":
-        """A controller in the same state that goes its own way; clips and model are shared, a recording is not."""
+        """A controller in the same state that goes its own way; clips and model are shared, no recording."""
         recording, self._recording = self._recording, None
         try:
             return copy.deepcopy(self)
@@ -534,15 +548,17 @@ class AnimationController:
         Raises ValueError for a controller that has played something already.
         """
         if self.time or self._made != [0, 0] or self._drivers or self.paused:
-            raise ValueError("record() comes before the first call; this controller has played something already")
+            raise ValueError(
+                "record() comes before the first call; this controller has played something already"
+            )
         self._recording = Recording()
         return self._recording
 
     @classmethod
     def replay(cls, model: "Model", recording: Recording) -> "Iterator[AnimationController]":
-        """Makes the recorded calls again, on a model with the same clips; yields the controller after each advance.
+        """Makes the recorded calls again, on a model with the same clips; yields after each advance.
 
-        The poses are the same bit for bit. Raises KeyError for clips that the model lacks.
+        What is yielded is the controller. The poses are the same bit for bit. Raises KeyError for clips that the model lacks.
         """
         controller = cls(model)
         for name in recording.calls_on(controller):
@@ -552,7 +568,9 @@ class AnimationController:
     def _record(self, method: str, *args: Any, **keywords: Any) -> None:
         """Notes a call, unless it is part of another or nothing is recorded."""
         if self._recording is not None and self._depth == 0:
-            self._recording._note(method, [plain(one) for one in args], {k: plain(v) for k, v in keywords.items()})
+            self._recording._note(
+                method, [plain(one) for one in args], {k: plain(v) for k, v in keywords.items()}
+            )
 
     # ---- making tracks ----------------------------------------------------------------------------------
 
@@ -580,7 +598,7 @@ class AnimationController:
             return Motion(self.model.clips[clip])
         if clip.model is not self.model:
             raise ValueError(
-                f"clip {clip.name!r} is not bound to this model; model.add_clips(clip) gives a model that has it"
+                f"clip {clip.name!r} is not bound to this model; model.add_clips(clip) gives one that has it"
             )
         return Motion(clip)
 

@@ -22,7 +22,7 @@ class Mask:
     """A weight from 0 to 1 for each joint, by names that are looked up when it is used.
 
     Made by `Mask.below`, `Mask.named` and `Mask.array`; `~mask` is 1 minus it. Masks never change, and
-    compare equal where they say the same. A morph target takes the weight of the joint that its mesh hangs on.
+    compare equal where they say the same. A morph target takes the weight of the joint of its mesh.
     """
 
     kind: str  #: "below", "named" or "array"
@@ -57,7 +57,7 @@ class Mask:
         ValueError for an array of another length.
         """
         found = _FINDERS[self.kind](self.values, model)
-        weights = (1 - found if self.inverted else found).astype(np.float32)
+        weights: Floats = np.asarray(1 - found if self.inverted else found, np.float32)
         weights.setflags(write=False)
         return weights
 
@@ -70,7 +70,9 @@ class Mask:
         """The mask that `to_dict` wrote. Raises ValueError for anything else."""
         kinds = [kind for kind in _FINDERS if isinstance(data, dict) and kind in data]
         if len(kinds) != 1 or set(data) - {kinds[0], "inverted"}:
-            raise ValueError(f"mask is {data!r}; expected one of {', '.join(map(repr, _FINDERS))} with a list")
+            raise ValueError(
+                f"mask is {data!r}; expected one of {', '.join(map(repr, _FINDERS))} with a list"
+            )
         makers = {"below": cls.below, "named": cls.named}
         values = data[kinds[0]]
         mask = makers[kinds[0]](*values) if kinds[0] in makers else cls.array(values)
