@@ -300,7 +300,7 @@ class AnimationController:
                     )
                 if clip.events:
                     self._pass(track, clip, (old, new, fresh), (start, end), met)
-        if any(clip is not None and clip.root_motion is not None for leg in legs for clip, _ in leg[0]):
+        if any(clip is not None and clip._motion is not None for leg in legs for clip, _ in leg[0]):
             self._legs.append(legs)
         if met:
             met.sort(key=lambda pair: pair[0])
@@ -419,7 +419,7 @@ class AnimationController:
 
     @_recorded
     def key_position(self, track: Track, position: float, start: float) -> Key:
-        """Puts a track at `position` seconds of its clip when the controller is at `start`; as `key_speed`."""
+        """Puts a track at `position` seconds of its clip when `start` comes; as `key_speed`."""
         value = finite("position", position)
         return self._key(self._playing(track), "position", value, start, 0.0, "linear")
 
@@ -558,7 +558,8 @@ class AnimationController:
     def replay(cls, model: "Model", recording: Recording) -> "Iterator[AnimationController]":
         """Makes the recorded calls again, on a model with the same clips; yields after each advance.
 
-        What is yielded is the controller. The poses are the same bit for bit. Raises KeyError for clips that the model lacks.
+        What is yielded is the controller. The poses are the same bit for bit. Raises KeyError for clips that
+        the model lacks.
         """
         controller = cls(model)
         for name in recording.calls_on(controller):
