@@ -31,6 +31,7 @@ from .loading import build_info, chair, character, crane, load
 from .mask import Mask
 from .model import Model, to_row_vectors
 from .pose import Pose
+from .root_motion import RootMotion
 
 __all__ = [
     "load",
@@ -55,6 +56,7 @@ __all__ = [
     "Pose",
     "AnimationController",
     "Mask",
+    "RootMotion",
     "BlendSpace1D",
     "BlendSpace2D",
     "Animation",

@@ -104,7 +104,7 @@ class Evaluator:
         return self._chain(self._sample(clip, times))
 
     def _chain(self, pose: dict[str, Array]) -> Array:
-        found = _trs(pose["translation"], unit(pose["rotation"]), pose["scale"])
+        found = trs(pose["translation"], unit(pose["rotation"]), pose["scale"])
         resting = np.ones(found.shape[:2], bool)
         for path in ("translation", "rotation", "scale"):
             resting &= (pose[path].astype(np.float32) == self._rest[path]).all(axis=-1)
@@ -132,7 +132,7 @@ class Evaluator:
         return moved
 
 
-def _trs(translation: Array, rotation: Array, scale: Array) -> Array:
+def trs(translation: Array, rotation: Array, scale: Array) -> Array:
     """(...,4,4) T * R * S of unit quaternions."""
     x, y, z, w = np.moveaxis(rotation, -1, 0)
     matrices = np.zeros((*translation.shape[:-1], 4, 4))

@@ -15,7 +15,9 @@ from .events import Event, Motion, Overlay, checked_event, read_events, read_mot
 from .pose import Pose
 
 if TYPE_CHECKING:
+    from ._kinematics import JointLike
     from .model import Model
+    from .root_motion import RootMotion
 
 __all__ = ["Channel", "Clip", "Clips"]
 
@@ -247,6 +249,51 @@ class Clip(_core.Clip):
     def is_additive(self) -> bool:
         """Whether the channels hold differences, to be laid over another pose; see `additive`."""
         return bool(self._record["flags"] & _block.ADDITIVE)
+
+    @cached_property
+    def root_motion(self) -> "RootMotion | None":
+        """How the clip carries its character through the scene beside what the channels do, or None."""
+        from .root_motion import RootMotion
+
+        keys = self._motion
+        return None if keys is None else RootMotion(keys.times, keys.values[:, :3], keys.values[:, 3:])
+
+    def extract_root_motion(
+        self,
+        joint: "JointLike | None" = None,
+        translation: Literal["ground", "all"] | None = "ground",
+        yaw: bool = True,
+    ) -> "Clip":
+        """A new clip, bound like this one, whose `joint` no longer travels: its way is in `root_motion`.
+
+        joint is a name or an index, by default the one that carries the character (docs/root-motion.md has
+        the rule). translation is what goes into the root motion: "ground", the two axes across model.up,
+        "all" three, or None; yaw, the turning about model.up. All in scene space: whatever the joint's
+        parents do counts. For the joint and all below it,
+        model.globals(self, t) = root_motion.sample(t) @ model.globals(result, t) within 1e-5 of the size
+        (float32 adds 1e-6 of the distance from the origin).
+
+        Raises KeyError (no such name, with the close ones), IndexError, TypeError, and ValueError: a clip
+        bound to no model, additive or with root motion already; nothing to extract; a parent whose scale is
+        0, or uneven so that a turn would shear the joint.
+        """
+        from ._root_extract import extracted
+
+        return extracted(self, joint, translation, yaw)
+
+    def root_motion_from_feet(self, feet: Sequence[str] | None = None) -> "Clip":
+        """A new clip of the same keys, for one that walks in place, with the way that its planted feet mean.
+
+        The way is level and steady: `skinpy.render.ground_velocity` has the method. feet are names of joints;
+        what they and the joints below them move may touch the ground; by default all may. A clip that does
+        not walk gets a root motion that stays.
+
+        Raises KeyError (no such name, with the close ones), TypeError, and ValueError: no names, or a clip
+        bound to no model, additive or with root motion already.
+        """
+        from ._root_extract import from_feet
+
+        return from_feet(self, feet)
 
     @cached_property
     def _joint_names(self) -> tuple[str, ...]:

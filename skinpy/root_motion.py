@@ -87,9 +87,10 @@ class RootMotion:
 
         Positions are unbounded, as a player counts them: with U(p) = M(d)^floor(p/d) M(p mod d) for "wrap",
         M(min(max(p,0),d)) for "clamp" and "once", and M of the time gone back and forth to for "pingpong",
-        where M is `sample` and d the `duration` (default: that of the motion), it is inverse(U(start)) U(end).
-        So deltas chain: delta(a,b) @ delta(b,c) is delta(a,c) to 1e-9, over any number of loops and backward
-        too, and a character at scene transform X is at X @ delta(start,end) afterwards.
+        where M is `sample` and d the `duration` (default: that of the motion), it is
+        inverse(U(start)) U(end). So deltas chain: delta(a,b) @ delta(b,c) is delta(a,c) to 1e-9, over any
+        number of loops and backward too, and a character at scene transform X is afterwards at
+        X @ delta(start,end).
 
         The identity where start equals end and where d is 0. Raises ValueError for positions or a duration
         that are not finite, a negative duration and an unknown loop.
@@ -131,7 +132,9 @@ class RootMotion:
 
     def __repr__(self) -> str:
         x, y, z = self._rows[-1][:3]
-        return f"<RootMotion: {self.duration:.3f} s, {len(self._line)} keys, goes ({x:.4g}, {y:.4g}, {z:.4g})>"
+        return (
+            f"<RootMotion: {self.duration:.3f} s, {len(self._line)} keys, goes ({x:.4g}, {y:.4g}, {z:.4g})>"
+        )
 
 
 def _place(position: float, loop: str, duration: float) -> tuple[int, float]:
