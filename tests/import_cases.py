@@ -506,6 +506,57 @@ frame 1 {
 """
 
 
+def md5_triple(values: Sequence[float]) -> str:
+    """All digits: what is lost is lost by the reader."""
+    return f"( {' '.join(f'{value:.17g}' for value in values)} )"
+
+
+def md5_mesh(
+    joints: Sequence[tuple[str, int, Sequence[float], Sequence[float]]],
+    vertices: Sequence[Sequence[tuple[int, float, Sequence[float]]]],
+    triangles: Sequence[Sequence[int]],
+) -> bytes:
+    """Joints: name, parent, translation and x, y, z of the rotation, both below the skeleton.
+
+    Each vertex is a list of joint, weight and offset.
+    """
+    lines = ["MD5Version 10", 'commandline ""', "", f"numJoints {len(joints)}", "numMeshes 1", "", "joints {"]
+    for name, parent, t, r in joints:
+        lines.append(f'\t"{name}"\t{parent} {md5_triple(t)} {md5_triple(r)}\t// {parent}')
+    lines += ["}", "", "mesh {", '\tshader "skin"', f"\tnumverts {len(vertices)}"]
+    first = 0
+    for i, influences in enumerate(vertices):
+        lines.append(f"\tvert {i} ( 0.0 0.0 ) {first} {len(influences)}")
+        first += len(influences)
+    lines.append(f"\tnumtris {len(triangles)}")
+    lines += [f"\ttri {i} {' '.join(map(str, corners))}" for i, corners in enumerate(triangles)]
+    lines.append(f"\tnumweights {first}")
+    flat = [influence for influences in vertices for influence in influences]
+    lines += [f"\tweight {i} {j} {w:.17g} {md5_triple(offset)}" for i, (j, w, offset) in enumerate(flat)]
+    return "\n".join([*lines, "}", ""]).encode()
+
+
+def md5_anim(
+    joints: Sequence[tuple[str, int, int, int]],
+    base: Sequence[tuple[Sequence[float], Sequence[float]]],
+    frames: Sequence[Sequence[float]],
+) -> bytes:
+    """Joints: name, parent, flags, first number of a frame. Four frames a second."""
+    lines = ["MD5Version 10", 'commandline "made // by hand"', "", f"numFrames {len(frames)}"]
+    lines += [f"numJoints {len(joints)}", "frameRate 4", f"numAnimatedComponents {len(frames[0])}", ""]
+    lines.append("hierarchy {")
+    lines += [f'\t"{name}"\t{parent} {flags} {first}\t// {name}' for name, parent, flags, first in joints]
+    lines += ["}", "", "bounds {", *["\t( 0 0 0 ) ( 1 1 1 )"] * len(frames), "}", "", "baseframe {"]
+    lines += [f"\t{md5_triple(t)} {md5_triple(r)}" for t, r in base]
+    lines += ["}", ""]
+    for i, values in enumerate(frames):
+        lines.append(f"frame {i} {{ // of {len(frames)}")
+        for part in (values[: len(values) // 2], values[len(values) // 2 :]):
+            lines.append("\t" + " ".join(f"{value:.17g}" for value in part))
+        lines += ["}", ""]
+    return "\n".join(lines).encode()
+
+
 def md2(frames: int = 3) -> bytes:
     """One triangle, the same in every frame."""
     frame = struct.pack("<6f16s", 1, 1, 1, 0, 0, 0, b"frame") + b"".join(

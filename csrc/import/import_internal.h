@@ -390,6 +390,8 @@ sk_status import_collada_names(import_job *job);
 void import_space(import_job *job);
 void import_note_format(import_job *job);
 double import_md5_rate(const import_job *job); /* frames per second, 0 = the file gives none */
+/* import_md5.c: corrects the scene's rotations, whose w Assimp took in float32; nothing for other formats. */
+sk_status import_md5(import_job *job);
 
 typedef struct import_part { /* one (node, mesh) instance, while it is copied */
   int32_t joint;

@@ -139,7 +139,8 @@ static void free_model(import_model *m) {
 /* ---- the steps ----------------------------------------------------------------------------------- */
 
 static sk_status convert(import_job *job) {
-  sk_status status = import_skeleton(job);
+  sk_status status = import_md5(job);
+  if (!status) status = import_skeleton(job);
   if (!status && !strcmp(job->format, "dae")) status = import_collada_names(job);
   if (!status) import_space(job);
   if (!status) status = import_materials(job);

@@ -1,0 +1,468 @@
+/* import_md5.c: MD5 rotations as the text has them.
+
+   The format stores x, y, z of a unit quaternion; w = sqrt(1 - x*x - y*y - z*z). Assimp 6.0.5 takes that
+   root in float32, where half a unit in the last place of x = 1 moves a w near 0 by 2.4e-4, which is a turn
+   of 5e-4. So the text is read once more, in double, and corrects what Assimp delivered: the keys of the
+   animation, the rest pose, and of a mesh the inverse bind matrices and the positions that were made with
+   the same quaternions. The text is trusted in nothing: a number takes the place of Assimp's only where
+   both agree but for that rounding; where the text cannot be followed, Assimp's numbers stay. */
+#include <math.h>
+#include <string.h>
+
+#include "import_internal.h"
+
+#define NUMBER_TOLERANCE 1e-6 /* relative above 1: the text against Assimp's float32 of it */
+#define SQUARE_TOLERANCE 1e-5 /* of w * w: float32 loses 2e-7 */
+#define MATRIX_TOLERANCE 2e-3 /* of a matrix made with such a w, relative to the skeleton's size */
+
+/* ---- words ------------------------------------------------------------------------- */
+
+typedef struct md5_word { const char *at; size_t length; } md5_word;
+
+typedef struct md5_joint {
+  md5_word name;       /* without its quotation marks */
+  int32_t parent;      /* stands before the joint; SK_NONE = none */
+  uint32_t flags;      /* of an animation: which of the six numbers a frame has */
+  size_t first;        /* the first of them in a frame */
+  double place[6];     /* translation; x, y, z of the rotation: at rest, or where no frame has them */
+  uint32_t keys;       /* read so far */
+  struct aiNode *node; /* of the scene; not owned */
+  uint32_t children;   /* found so far */
+  double global[12];   /* at rest, below the node that holds the skeleton */
+  double local[12];
+} md5_joint;
+
+typedef struct md5 { /* one file while it is read */
+  import_job *job;
+  const char *at, *end;
+  sk_array joints; /* md5_joint */
+  sk_array values; /* double: of one frame */
+  size_t places;   /* joints that have their place */
+  bool no_memory;
+} md5;
+
+static bool is_space(char c) { return (unsigned char)c <= ' '; }
+static bool is_mark(char c) { return c == '(' || c == ')' || c == '{' || c == '}'; }
+static bool is_comment(const md5 *m) { return m->end - m->at >= 2 && m->at[0] == '/' && m->at[1] == '/'; }
+
+static void skip_spaces(md5 *m) {
+  while (m->at < m->end && (is_space(*m->at) || is_comment(m))) {
+    bool comment = !is_space(*m->at);
+    while (comment && m->at < m->end && *m->at != '\n' && *m->at != '\r') m->at++;
+    if (!comment) m->at++;
+  }
+}
+
+/* A mark, a text in quotation marks (they stay; it ends with its line at the latest) or what stands
+   between spaces. Length 0 at the end of the file. */
+static md5_word next_word(md5 *m) {
+  md5_word word;
+  skip_spaces(m);
+  word.at = m->at;
+  if (m->at < m->end && *m->at == '"') {
+    m->at++;
+    while (m->at < m->end && *m->at != '"' && *m->at != '\n' && *m->at != '\r') m->at++;
+    if (m->at < m->end && *m->at == '"') m->at++;
+  } else if (m->at < m->end && is_mark(*m->at)) {
+    m->at++;
+  } else {
+    while (m->at < m->end && !is_space(*m->at) && !is_mark(*m->at) && !is_comment(m)) m->at++;
+  }
+  word.length = (size_t)(m->at - word.at);
+  return word;
+}
+
+static bool equals(md5_word word, const char *text) {
+  return word.length == strlen(text) && !memcmp(word.at, text, word.length);
+}
+
+static bool expect(md5 *m, const char *mark) { return equals(next_word(m), mark); }
+
+/* Whether the section goes on; takes the brace that ends it. */
+static bool goes_on(md5 *m) {
+  skip_spaces(m);
+  if (m->at < m->end && *m->at != '}') return true;
+  m->at += m->at < m->end;
+  return false;
+}
+
+/* A decimal number, whatever the user's locale; NAN where the word is none. 18 digits count. */
+static double number_of(md5_word word) {
+  const char *at = word.at, *end = word.at + word.length;
+  uint64_t digits = 0;
+  int scale = 0, exponent = 0, sign = 1, exponent_sign = 1;
+  bool negative = at < end && *at == '-', point = false, any = false;
+  at += at < end && (*at == '-' || *at == '+');
+  for (; at < end && ((*at >= '0' && *at <= '9') || (*at == '.' && !point)); at++) {
+    if (*at == '.') { point = true; continue; }
+    any = true;
+    if (digits < 100000000000000000u) digits = 10 * digits + (uint64_t)(*at - '0'), scale -= point;
+    else scale += !point;
+  }
+  if (any && at < end && (*at == 'e' || *at == 'E')) {
+    at++;
+    if (at < end && (*at == '-' || *at == '+')) exponent_sign = *at++ == '-' ? -1 : 1;
+    any = at < end;
+    for (; at < end && *at >= '0' && *at <= '9' && exponent < 1000; at++)
+      exponent = 10 * exponent + (*at - '0');
+  }
+  if (!any || at != end) return NAN;
+  if (negative) sign = -1;
+  scale += exponent_sign * exponent;
+  return sign * (scale < 0 ? (double)digits / pow(10.0, -scale) : (double)digits * pow(10.0, scale));
+}
+
+/* A whole number from `least` to `most`. */
+static bool next_integer(md5 *m, double least, double most, double *out) {
+  *out = number_of(next_word(m));
+  return *out >= least && *out <= most && *out == floor(*out);
+}
+
+/* ( x y z ) */
+static bool next_triple(md5 *m, double out[3]) {
+  int i;
+  if (!expect(m, "(")) return false;
+  for (i = 0; i < 3; i++) {
+    out[i] = number_of(next_word(m));
+    if (!isfinite(out[i])) return false;
+  }
+  return expect(m, ")");
+}
+
+/* ---- sections ------------------------------------------------------------------------ */
+
+static md5_joint *joint_at(const md5 *m, size_t j) { return (md5_joint *)m->joints.data + j; }
+
+/* "name" parent; a parent stands before its children, as every exporter has it. */
+static md5_joint *next_joint(md5 *m) {
+  md5_word name = next_word(m);
+  double parent;
+  md5_joint *joint;
+  if (name.length < 2 || *name.at != '"' || name.at[name.length - 1] != '"') return NULL;
+  if (m->joints.count >= SK_MAX_JOINTS) return NULL;
+  if (!next_integer(m, -1.0, (double)m->joints.count - 1.0, &parent)) return NULL;
+  joint = sk_array_extend(&m->joints, 1);
+  m->no_memory |= !joint;
+  if (!joint) return NULL;
+  joint->name = (md5_word){name.at + 1, name.length - 2};
+  joint->parent = (int32_t)parent;
+  return joint;
+}
+
+/* "name" parent ( translation ) ( rotation ), both below the skeleton */
+static bool read_joints(md5 *m) {
+  while (goes_on(m)) {
+    md5_joint *joint = next_joint(m);
+    if (!joint || !next_triple(m, joint->place) || !next_triple(m, joint->place + 3)) return false;
+    m->places++;
+  }
+  return true;
+}
+
+/* "name" parent flags first */
+static bool read_hierarchy(md5 *m) {
+  while (goes_on(m)) {
+    md5_joint *joint = next_joint(m);
+    double flags, first;
+    if (!joint || !next_integer(m, 0, 63, &flags) || !next_integer(m, 0, UINT32_MAX, &first)) return false;
+    joint->flags = (uint32_t)flags;
+    joint->first = (size_t)first;
+  }
+  return true;
+}
+
+static bool read_base_frame(md5 *m) {
+  while (goes_on(m)) {
+    md5_joint *joint = m->places < m->joints.count ? joint_at(m, m->places++) : NULL;
+    if (!joint || !next_triple(m, joint->place) || !next_triple(m, joint->place + 3)) return false;
+  }
+  return true;
+}
+
+static bool read_frame(md5 *m) {
+  m->values.count = 0;
+  while (goes_on(m)) {
+    double value = number_of(next_word(m)), *place = NULL;
+    if (isfinite(value) && m->values.count < 6 * (size_t)SK_MAX_JOINTS) {
+      place = sk_array_extend(&m->values, 1);
+      m->no_memory |= !place;
+    }
+    if (!place) return false;
+    *place = value;
+  }
+  return true;
+}
+
+/* ---- keys ------------------------------------------------------------------------------ */
+
+static bool is_near(double exact, float read) {
+  return fabs(exact - read) <= NUMBER_TOLERANCE * fmax(1.0, fabs(exact));
+}
+
+/* The fourth number of a unit quaternion, not negative. */
+static double root_of(const double v[3]) {
+  return sqrt(fmax(0.0, 1.0 - v[0] * v[0] - v[1] * v[1] - v[2] * v[2]));
+}
+
+static void correct_position(struct aiVector3D *v, const double exact[3]) {
+  if (is_near(exact[0], v->x) && is_near(exact[1], v->y) && is_near(exact[2], v->z))
+    *v = (struct aiVector3D){(float)exact[0], (float)exact[1], (float)exact[2]};
+}
+
+/* Assimp's sign of w stays: it turns all of them, as its quaternions want it. */
+static void correct_rotation(struct aiQuaternion *q, const double exact[3]) {
+  double w = root_of(exact);
+  if (!is_near(exact[0], q->x) || !is_near(exact[1], q->y) || !is_near(exact[2], q->z)) return;
+  if (!(fabs(w * w - (double)q->w * q->w) <= SQUARE_TOLERANCE)) return;
+  *q = (struct aiQuaternion){copysignf((float)w, q->w), (float)exact[0], (float)exact[1], (float)exact[2]};
+}
+
+/* The joint's key of the frame that was read. A frame may be empty, and a joint that no frame moves may
+   point behind its numbers: then Assimp makes no key. False: the text and Assimp's keys differ in number. */
+static bool correct_key(md5 *m, md5_joint *joint, struct aiNodeAnim *channel) {
+  const double *values = m->values.data;
+  double v[6];
+  size_t at = joint->first;
+  uint32_t i, k;
+  if (at >= m->values.count) return !m->values.count || !joint->flags;
+  for (i = 0; i < 6; i++) {
+    bool moved = joint->flags & 1u << i;
+    if (moved && at >= m->values.count) return false;
+    v[i] = moved ? values[at++] : joint->place[i];
+  }
+  k = joint->keys++;
+  if (k >= channel->mNumPositionKeys || k >= channel->mNumRotationKeys) return false;
+  correct_position(&channel->mPositionKeys[k].mValue, v);
+  correct_rotation(&channel->mRotationKeys[k].mValue, v + 3);
+  return true;
+}
+
+/* "frame" was read: number { values } */
+static bool correct_frame(md5 *m, const struct aiAnimation *animation) {
+  double number;
+  size_t j;
+  bool good = m->joints.count == animation->mNumChannels && m->places == m->joints.count &&
+              next_integer(m, 0, UINT32_MAX, &number) && expect(m, "{") && read_frame(m);
+  for (j = 0; j < m->joints.count && good; j++)
+    good = correct_key(m, joint_at(m, j), animation->mChannels[j]);
+  return good;
+}
+
+/* False where the text cannot be followed any more. */
+static bool read_animation(md5 *m, const struct aiAnimation *animation) {
+  bool good = true;
+  while (good && m->at < m->end) {
+    md5_word word = next_word(m);
+    if (equals(word, "hierarchy")) good = expect(m, "{") && read_hierarchy(m);
+    else if (equals(word, "baseframe")) good = expect(m, "{") && read_base_frame(m);
+    else if (equals(word, "frame")) good = correct_frame(m, animation);
+  }
+  return good && m->joints.count == animation->mNumChannels;
+}
+
+/* Assimp gives a joint without keys one key of its node at rest, whose w is as bad. With a mesh the rest
+   pose, which is corrected, says the same. */
+static void drop_rest_keys(md5 *m, const struct aiAnimation *animation) {
+  size_t j;
+  for (j = 0; j < m->joints.count; j++) {
+    struct aiNodeAnim *channel = animation->mChannels[j];
+    if (joint_at(m, j)->keys || channel->mNumPositionKeys > 1 || channel->mNumRotationKeys > 1) continue;
+    channel->mNumPositionKeys = channel->mNumRotationKeys = 0;
+  }
+}
+
+/* ---- rest pose -------------------------------------------------------------------------- */
+
+/* `q` is x, y, z, w; of a unit quaternion. */
+static void set_affine(const double t[3], const double q[4], double out[12]) {
+  double x = q[0], y = q[1], z = q[2], w = q[3];
+  const double rows[12] = {
+      1 - 2 * (y * y + z * z), 2 * (x * y - z * w),     2 * (x * z + y * w),     t[0],
+      2 * (x * y + z * w),     1 - 2 * (x * x + z * z), 2 * (y * z - x * w),     t[1],
+      2 * (x * z - y * w),     2 * (y * z + x * w),     1 - 2 * (x * x + y * y), t[2]};
+  memcpy(out, rows, sizeof rows);
+}
+
+/* Assimp made the nodes from the same list: the children of a joint stand in the order of the text. */
+static bool find_nodes(md5 *m, struct aiNode *top) {
+  uint32_t roots = 0;
+  size_t j;
+  for (j = 0; j < m->joints.count; j++) {
+    md5_joint *joint = joint_at(m, j), *parent = joint->parent < 0 ? NULL : joint_at(m, (size_t)joint->parent);
+    struct aiNode *above = parent ? parent->node : top;
+    uint32_t number = parent ? parent->children++ : roots++;
+    if (number >= above->mNumChildren) return false;
+    joint->node = above->mChildren[number];
+    if (joint->node->mName.length != joint->name.length) return false;
+    if (memcmp(joint->node->mName.data, joint->name.at, joint->name.length)) return false;
+  }
+  return true;
+}
+
+/* Largest distance of a joint from the origin of the skeleton, and 1: what translations are measured by. */
+static double size_of(const md5 *m) {
+  double size = 1.0;
+  size_t j;
+  int i;
+  for (j = 0; j < m->joints.count; j++)
+    for (i = 3; i < 12; i += 4) size = fmax(size, fabs(joint_at(m, j)->global[i]));
+  return size;
+}
+
+static bool is_near_affine(const double exact[12], const float *read, double size) {
+  int i;
+  for (i = 0; i < 12; i++)
+    if (!(fabs(exact[i] - read[i]) <= MATRIX_TOLERANCE * (i % 4 == 3 ? size : 1.0))) return false;
+  return true;
+}
+
+/* All joints or none. */
+static bool correct_nodes(md5 *m) {
+  double size = size_of(m);
+  size_t j;
+  for (j = 0; j < m->joints.count; j++) {
+    const md5_joint *joint = joint_at(m, j);
+    if (!is_near_affine(joint->local, (const float *)&joint->node->mTransformation, size)) return false;
+  }
+  for (j = 0; j < m->joints.count; j++)
+    sk_affine_to_mat4(joint_at(m, j)->local, (float *)&joint_at(m, j)->node->mTransformation);
+  return true;
+}
+
+/* An animation alone: Assimp takes its first keys for the rest pose. */
+static void correct_rest_of_animation(md5 *m, const struct aiAnimation *animation) {
+  size_t j;
+  if (!find_nodes(m, m->job->scene->mRootNode)) return;
+  for (j = 0; j < m->joints.count; j++) {
+    const struct aiNodeAnim *channel = animation->mChannels[j];
+    md5_joint *joint = joint_at(m, j);
+    const struct aiVector3D *v = &channel->mPositionKeys[0].mValue;
+    const struct aiQuaternion *q = &channel->mRotationKeys[0].mValue;
+    if (!channel->mNumPositionKeys || !channel->mNumRotationKeys) return;
+    if (!joint->keys) sk_affine_from_mat4((const float *)&joint->node->mTransformation, joint->local);
+    else set_affine((double[]){v->x, v->y, v->z}, (double[]){q->x, q->y, q->z, q->w}, joint->local);
+    if (joint->parent < 0) memcpy(joint->global, joint->local, sizeof joint->global);
+    else sk_affine_multiply(joint_at(m, (size_t)joint->parent)->global, joint->local, joint->global);
+  }
+  correct_nodes(m);
+}
+
+/* The text of a mesh has where its joints are below the skeleton, not below their parents. */
+static bool place_joints(md5 *m) {
+  size_t j;
+  for (j = 0; j < m->joints.count; j++) {
+    md5_joint *joint = joint_at(m, j);
+    const double *r = joint->place + 3;
+    set_affine(joint->place, (double[]){r[0], r[1], r[2], -root_of(r)}, joint->global);
+    memcpy(joint->local, joint->global, sizeof joint->local);
+    if (joint->parent < 0) continue;
+    if (!sk_affine_inverse(joint_at(m, (size_t)joint->parent)->global, joint->local)) return false;
+    sk_affine_multiply(joint->local, joint->global, joint->local);
+  }
+  return true;
+}
+
+/* ---- meshes --------------------------------------------------------------------------------- */
+
+/* Assimp lists the bones in the order of the joints. -1: there is none. */
+static int64_t joint_of_bone(const md5 *m, const struct aiBone *bone, size_t from) {
+  size_t j;
+  for (j = from; j < m->joints.count; j++) {
+    md5_word name = joint_at(m, j)->name;
+    if (name.length == bone->mName.length && !memcmp(name.at, bone->mName.data, name.length))
+      return (int64_t)j;
+  }
+  return SK_NONE;
+}
+
+/* What each bone's matrix at rest is to Assimp's, 12 numbers for each; false where they are not alike. */
+static bool compare_bones(const md5 *m, const struct aiMesh *mesh, double *changes, uint32_t *joints) {
+  static const float identity[12] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0};
+  double size = size_of(m), offset[12];
+  int64_t joint = SK_NONE;
+  unsigned b;
+  for (b = 0; b < mesh->mNumBones; b++) {
+    joint = joint_of_bone(m, mesh->mBones[b], (size_t)(joint + 1));
+    if (joint < 0) return false;
+    joints[b] = (uint32_t)joint;
+    sk_affine_from_mat4((const float *)&mesh->mBones[b]->mOffsetMatrix, offset);
+    sk_affine_multiply(joint_at(m, (size_t)joint)->global, offset, changes + 12 * b);
+    if (!is_near_affine(changes + 12 * b, identity, size)) return false;
+  }
+  return true;
+}
+
+/* Position = sum of weight * joint * offset. A vertex' offsets lie, at rest, in one point, but for what is
+   corrected here; so the change of a joint may be applied to their sum. */
+static void move_vertices(const struct aiMesh *mesh, const double *changes, double *moved) {
+  float *positions = &mesh->mVertices->x;
+  unsigned b, w;
+  size_t i, count = 3 * (size_t)mesh->mNumVertices;
+  for (b = 0; b < mesh->mNumBones; b++, changes += 12)
+    for (w = 0; w < mesh->mBones[b]->mNumWeights; w++) {
+      const struct aiVertexWeight *weight = &mesh->mBones[b]->mWeights[w];
+      const float *p = positions + 3 * (size_t)weight->mVertexId;
+      if (weight->mVertexId >= mesh->mNumVertices || !(weight->mWeight > 0.0f && weight->mWeight <= 1.0f))
+        continue;
+      for (i = 0; i < 3; i++)
+        moved[3 * (size_t)weight->mVertexId + i] +=
+            weight->mWeight * (changes[4 * i] * p[0] + changes[4 * i + 1] * p[1] + changes[4 * i + 2] * p[2] +
+                               changes[4 * i + 3] - p[i]);
+    }
+  for (i = 0; i < count; i++)
+    if (isfinite(moved[i])) positions[i] = (float)(positions[i] + moved[i]);
+}
+
+static void correct_mesh(md5 *m, const struct aiMesh *mesh) {
+  double *changes = sk_alloc(12 * (size_t)mesh->mNumBones * sizeof *changes), inverse[12];
+  double *moved = sk_alloc_zero(3 * (size_t)mesh->mNumVertices * sizeof *moved);
+  uint32_t *joints = sk_alloc(mesh->mNumBones * sizeof *joints);
+  unsigned b;
+  m->no_memory |= !changes || !moved || !joints;
+  if (!m->no_memory && compare_bones(m, mesh, changes, joints)) {
+    move_vertices(mesh, changes, moved);
+    for (b = 0; b < mesh->mNumBones; b++)
+      if (sk_affine_inverse(joint_at(m, joints[b])->global, inverse))
+        sk_affine_to_mat4(inverse, (float *)&mesh->mBones[b]->mOffsetMatrix);
+  }
+  sk_free(joints);
+  sk_free(moved);
+  sk_free(changes);
+}
+
+static void correct_model(md5 *m) {
+  const struct aiScene *scene = m->job->scene;
+  bool good = scene->mRootNode->mNumChildren == 2;
+  unsigned i;
+  while (good && m->at < m->end)
+    if (equals(next_word(m), "joints")) good = expect(m, "{") && read_joints(m);
+  good = good && find_nodes(m, scene->mRootNode->mChildren[1]) && place_joints(m) && correct_nodes(m);
+  for (i = 0; good && i < scene->mNumMeshes; i++) correct_mesh(m, scene->mMeshes[i]);
+}
+
+static void correct_animation(md5 *m, const struct aiAnimation *animation, bool has_mesh) {
+  if (!read_animation(m, animation)) return;
+  if (has_mesh) drop_rest_keys(m, animation);
+  else correct_rest_of_animation(m, animation);
+}
+
+/* ---- the files --------------------------------------------------------------------------------- */
+
+sk_status import_md5(import_job *job) {
+  const import_source *source = job->files.sources.data;
+  bool mesh = !strcmp(job->format, "md5mesh");
+  sk_status status = SK_OK;
+  size_t i;
+  if (!mesh && strcmp(job->format, "md5anim")) return SK_OK;
+  for (i = 0; i < job->files.sources.count && !status; i++) {
+    md5 m = {.job = job, .at = (const char *)source[i].data, .joints = SK_ARRAY(md5_joint),
+             .values = SK_ARRAY(double)};
+    m.end = m.at + source[i].size;
+    if (mesh && !i) correct_model(&m);
+    else if (job->scene->mNumAnimations) correct_animation(&m, job->scene->mAnimations[0], mesh);
+    sk_array_free(&m.joints);
+    sk_array_free(&m.values);
+    if (m.no_memory) status = import_no_memory(job, 1);
+  }
+  return status;
+}
