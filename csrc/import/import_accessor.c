@@ -311,10 +311,27 @@ sk_status gltf_accessor_floats(import_job *job, int64_t index, const gltf_access
   return a->sparse < 0 ? SK_OK : read_sparse(job, index, a, out, NULL);
 }
 
+/* Numbers that lie side by side, as those of most files do; false for the others. */
+static bool widen(const gltf_accessor *a, uint32_t *out) {
+  size_t i, count = a->count * a->width;
+  uint16_t half;
+  if (a->stride != (size_t)a->width * component_size(a->component)) return false;
+  switch (a->component) {
+    case 5121:
+      for (i = 0; i < count; i++) out[i] = a->data[i];
+      return true;
+    case 5123:
+      for (i = 0; i < count; i++) memcpy(&half, a->data + 2 * i, 2), out[i] = half;
+      return true;
+    case 5125: memcpy(out, a->data, count * sizeof *out); return true;
+    default: return false;
+  }
+}
+
 sk_status gltf_accessor_integers(import_job *job, int64_t index, const gltf_accessor *a, uint32_t *out) {
   size_t i;
   if (!a->data) memset(out, 0, a->count * a->width * sizeof *out);
-  else
+  else if (!widen(a, out))
     for (i = 0; i < a->count; i++) read_element(a, a->data + i * a->stride, NULL, out + i * a->width);
   return a->sparse < 0 ? SK_OK : read_sparse(job, index, a, NULL, out);
 }

@@ -2,6 +2,7 @@
 
    A slot is a pair of joint and offset matrix: one joint may have different offsets in two meshes,
    and a rigid part is a slot too, its node with the identity. */
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -186,6 +187,52 @@ static void write_weights(import_model *m, size_t vertex, const influence *list,
   }
 }
 
+#define PLAIN 4 /* influences of a vertex that are sorted at one go */
+
+/* The larger key goes to a. */
+static inline void order(uint64_t *a, uint64_t *b) {
+  uint64_t high = *a > *b ? *a : *b, low = *a > *b ? *b : *a;
+  *a = high;
+  *b = low;
+}
+
+/* The usual vertex: a few different slots whose weights sum to 1. It gets what merge, sort and write_weights
+   would give it, without a branch that depends on its numbers; false where it is not that usual.
+   The bits of positive floats rise with them, so that one key holds a weight, its place and its slot. */
+static bool write_plain(import_model *m, size_t vertex, const influence *list, uint32_t count) {
+  uint64_t keys[PLAIN] = {0};
+  uint16_t *slots = m->vertex_slots + vertex * PLAIN;
+  float *weights = m->weights + vertex * PLAIN, sorted[PLAIN], rest = 1.0f, last = 1.0f;
+  double sum = 0.0;
+  bool twice = false;
+  uint32_t i, k, bits;
+  if (!count || count > PLAIN || m->info.influences != PLAIN) return false;
+  for (i = 0; i < count; i++) {
+    memcpy(&bits, &list[i].weight, sizeof bits);
+    keys[i] = (uint64_t)bits << 32 | (PLAIN - i) << 16 | list[i].slot;
+    for (k = 0; k < i; k++) twice |= list[k].slot == list[i].slot;
+  }
+  order(&keys[0], &keys[1]), order(&keys[2], &keys[3]);
+  order(&keys[0], &keys[2]), order(&keys[1], &keys[3]);
+  order(&keys[1], &keys[2]);
+  for (i = 0; i < PLAIN; i++) {
+    bits = (uint32_t)(keys[i] >> 32);
+    memcpy(&sorted[i], &bits, sizeof bits);
+    sum += sorted[i];
+  }
+  if (twice || !(fabs(sum - 1.0) <= 0.5 * SUM_TOLERANCE)) return false;
+  for (i = 0; i < PLAIN; i++) {
+    float share = (float)(sorted[i] / sum);
+    share = i + 1 == count ? rest : share;
+    share = share < 0.0f ? 0.0f : share;
+    share = share > last ? last : share;
+    weights[i] = last = i < count ? share : 0.0f;
+    slots[i] = (uint16_t)keys[i < count ? i : 0];
+    rest -= share;
+  }
+  return true;
+}
+
 static sk_status own_slot(skinning *s, uint32_t *slot) {
   sk_status status = SK_OK;
   if (s->own_slot == UINT32_MAX) status = add_slot(s->job, s->part->joint, identity, &s->own_slot);
@@ -205,6 +252,7 @@ static sk_status finish_vertex(skinning *s, uint32_t vertex, influence *list, ui
     write_weights(&job->model, (size_t)s->part->first_vertex + vertex, list, 1);
     return SK_OK;
   }
+  if (write_plain(&job->model, (size_t)s->part->first_vertex + vertex, list, count)) return SK_OK;
   count = merge(s, list, count, vertex);
   for (i = 0; i < count; i++) sum += list[i].weight;
   if (!count || import_is_bad((float)sum)) {
@@ -295,13 +343,14 @@ static uint32_t gather_vertex(skinning *s, const uint32_t *slots, const uint32_t
   for (k = 0; k < part->primitive->set_count; k++)
     for (i = 0; i < 4; i++) {
       size_t at = 4 * ((size_t)k * part->vertex_count + vertex) + (size_t)i;
-      if (!weight_counts(s, vertex, weights[at])) continue;
-      if (joints[at] >= part->mesh->mNumBones)
+      if (weights[at] >= 0.0f && weights[at] <= FLT_MAX && joints[at] < part->mesh->mNumBones) {
+        list[count] = (influence){slots[joints[at]], weights[at]};
+        count += weights[at] > 0.0f; /* no branch: which ones are 0 cannot be foreseen */
+      } else if (weight_counts(s, vertex, weights[at])) {
         import_note_add(s->job, NOTE_joint_index_out_of_range, 1,
                         "vertex %u of mesh '%.80s' follows joint %u of %u",
                         vertex, part->title, joints[at], part->mesh->mNumBones);
-      else
-        list[count++] = (influence){slots[joints[at]], weights[at]};
+      }
     }
   return count;
 }
