@@ -32,6 +32,7 @@ from .mask import Mask
 from .model import Model, to_row_vectors
 from .pose import Pose
 from .root_motion import RootMotion
+from .state_machine import StateMachine
 
 __all__ = [
     "load",
@@ -59,6 +60,7 @@ __all__ = [
     "RootMotion",
     "BlendSpace1D",
     "BlendSpace2D",
+    "StateMachine",
     "Animation",
     "UVAnimation",
     "VertexAnimation",

@@ -122,6 +122,9 @@ class _BlendSpace:
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self._points, self._parameter)
 
+    def __deepcopy__(self, _: Any) -> Self:
+        return self
+
     def __repr__(self) -> str:
         points = ", ".join(
             f"{where}: {clip.name if isinstance(clip, Clip) else clip!r}" for where, clip in self._points
@@ -295,6 +298,9 @@ class BoundBlendSpace:
                 clip = self._clips[number]
                 found[clip] = found.get(clip, 0.0) + weight
         return tuple(found.items())
+
+    def __deepcopy__(self, _: Any) -> Self:
+        return self
 
     def __repr__(self) -> str:
         return f"<{self._space!r}, bound>"
