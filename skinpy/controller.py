@@ -566,7 +566,7 @@ class AnimationController:
             if name == "advance":
                 yield controller
 
-    def _record(self, method: str, *args: Any, **keywords: Any) -> None:
+    def _record(self, method: str, /, *args: Any, **keywords: Any) -> None:
         """Notes a call, unless it is part of another or nothing is recorded."""
         if self._recording is not None and self._depth == 0:
             self._recording._note(

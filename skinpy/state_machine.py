@@ -38,7 +38,8 @@ from .clip import Clip
 from .errors import unknown_name
 
 if TYPE_CHECKING:
-    from .controller import AnimationController, Track
+    from ._tracks import Track
+    from .controller import AnimationController
     from .mask import Mask
 
 __all__ = ["Condition", "State", "StateMachine", "StatePlayer", "Switch", "Transition"]
@@ -488,7 +489,9 @@ class StatePlayer:
             marks = [event.time / clip.duration for event in clip.events if event.name == transition.sync]
         else:
             marks = [float(transition.sync or 0.0)]
-        return float(min((self._turns_to(mark, transition.switch) for mark in marks), default=math.inf) / rate)
+        return float(
+            min((self._turns_to(mark, transition.switch) for mark in marks), default=math.inf) / rate
+        )
 
     def _turns_to(self, mark: float, switch: str) -> float:
         """Turns of the clip until its phase next comes to `mark`, from 0 to 1.
