@@ -21,7 +21,6 @@ EXACT = 1e-12
 @pytest.fixture(scope="module")
 def model() -> skinpy.Model:
     """A model with clips of round lengths: "a" 1 s, "b" 2 s with events at 0.5 and 1.5 s, "pose" 0 s."""
-    names = ["root", "tip"]
     skeleton = skinpy.character()
 
     def clip(name: str, seconds: float) -> skinpy.Clip:
@@ -31,7 +30,6 @@ def model() -> skinpy.Model:
         joint = skeleton.skeleton.names[0]
         return skinpy.Clip.from_arrays(name, times=times, joints=[joint], translation=moved)
 
-    del names
     b = clip("b", 2.0).add_event(0.5, "left").add_event(1.5, "right").add_event(1.0, "middle")
     return skeleton.add_clips([clip("a", 1.0), b, clip("pose", 0.0)])
 
@@ -387,7 +385,7 @@ def test_travel(model: skinpy.Model) -> None:
         {"from": "C", "to": "D", "when": never},
         {"from": "A", "to": "E", "when": never, "switch": "end"},
         {"from": "E", "to": "D", "when": never, "switch": "sync", "sync": "left"},
-        {"from": "D", "to": "A", "when": never},
+        {"from": "D", "to": "A", "when": [["jump"]]},
     ]
     controller, player = run(model, machine(ways, states=states))
     assert player.travel("A") == ()
