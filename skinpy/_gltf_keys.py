@@ -4,12 +4,14 @@ glTF knows neither a duration nor times below 0: an animation lasts until its la
 at both ends of the clip where they reach beyond it, and one is held until the end where none reaches it.
 """
 
+import warnings
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ._types import Array
+from .errors import SkinpyWarning
 
 if TYPE_CHECKING:
     from ._gltf import Buffer
@@ -36,7 +38,25 @@ def animations(model: "Model", buffer: "Buffer") -> list[dict[str, Any]]:
     """The entries of "animations", one per clip."""
     from ._gltf import named
 
-    return [named(clip.name) | _animation(model, clip, buffer) for clip in model.clips]
+    kept = [clip for clip in model.clips if not clip.is_additive]
+    if len(kept) < len(model.clips):
+        left = ", ".join(repr(clip.name) for clip in model.clips if clip.is_additive)
+        warnings.warn(f"glTF cannot hold additive clips; left out: {left}", SkinpyWarning, stacklevel=2)
+    return [named(clip.name) | _animation(model, clip, buffer) | _extras(clip) for clip in kept]
+
+
+def _extras(clip: "Clip") -> dict[str, Any]:
+    """Events and root motion, where there are any. No time is later than the last key's, a float32."""
+    from ._gltf import numbers, words
+
+    end = float(np.float32(clip.duration))
+    own: dict[str, Any] = {}
+    if clip.events:
+        own["events"] = [{"time": min(one.time, end), "name": words(one.name)} for one in clip.events]
+    if clip._motion is not None:
+        keys = zip(clip._motion.times, clip._motion.values, strict=True)
+        own["rootMotion"] = [[float(time), *numbers(row)] for time, row in keys]
+    return {"extras": {"skinpy": own}} if own else {}
 
 
 def _animation(model: "Model", clip: "Clip", buffer: "Buffer") -> dict[str, Any]:

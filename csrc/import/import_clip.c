@@ -378,6 +378,9 @@ static sk_status make_clip(import_clip *clip, int32_t index) {
   if (status) return status;
   record.channel_count = (uint32_t)job->model.channels.count - record.first_channel;
   record.duration = source ? duration_of(clip, source, last) : last; /* glTF has none of its own */
+  record.first_event = (uint32_t)job->model.events.count;
+  if (!source) status = gltf_add_extras(clip, index, &record);
+  if (status) return status;
   place = sk_array_extend(&job->model.clips, 1);
   if (!place) return import_no_memory(job, sizeof *place);
   *place = record;
@@ -409,6 +412,7 @@ sk_status import_clips(import_job *job) {
   m->channels = SK_ARRAY(sk_channel);
   m->times = SK_ARRAY(double);
   m->values = SK_ARRAY(float);
+  m->events = SK_ARRAY(sk_event);
   count = job->gltf ? job->gltf->lists[GLTF_ANIMATIONS].count : (int32_t)job->scene->mNumAnimations;
   clip.taken = sk_alloc(m->nodes.count + m->targets.count);
   if (!clip.taken) status = import_no_memory(job, m->nodes.count);

@@ -66,6 +66,8 @@
       "channels that move no joint of the scene or have no usable keys; left out")                    \
   ROW(channels_duplicate, SK_LOST,                                                                    \
       "channels for one joint and path twice in a clip; the first one stays")                         \
+  ROW(clip_extras_dropped, SK_LOST,                                                                   \
+      "events or root motion of a glTF that do not fit their clip; left out")                         \
   ROW(scale_channels_ignored, SK_REPAIRED, "animated scale was left out on request")                  \
   ROW(duplicate_clip_names, SK_REPAIRED,                                                              \
       "several clips have one name; it stands for the first of them")                                 \
@@ -224,7 +226,7 @@ typedef struct import_model {
   uint32_t *faces;
   uint32_t vertex_count, face_count;
   sk_array submeshes, materials, textures, texture_data;
-  sk_array clips, channels, times, values;
+  sk_array clips, channels, times, values, events;
   uint32_t *shapes; /* of each vertex: equal where all targets move it equally; NULL without targets */
   sk_array targets, target_vertices, target_positions, target_normals;
   sk_array report;
@@ -384,6 +386,8 @@ typedef struct import_clip { /* what lives as long as the clips are made */
 sk_status import_add_channel(import_clip *clip, const import_track *track);
 /* import_gltf_clip.c: the channels of animations[index]; `*last` is its last key, seconds. */
 sk_status gltf_add_channels(import_clip *clip, int32_t index, double *last);
+/* import_gltf_extras.c: its events and root motion; `record` has its duration. */
+sk_status gltf_add_extras(import_clip *clip, int32_t index, sk_clip_record *record);
 /* import_collada.c: joints get the names that people know; what binds goes by Assimp's. */
 sk_status import_collada_names(import_job *job);
 /* import_space.c: axes, units, and what a format has that Assimp does not deliver. */
