@@ -96,7 +96,7 @@ bool sk_multiply(size_t a, size_t b, size_t *product) {
 
 /* ---- a growing array ------------------------------------------------------- */
 
-void *sk_array_extend(sk_array *array, size_t count) {
+void *sk_array_room(sk_array *array, size_t count) {
   char *place;
   if (!array->data || count > array->capacity - array->count) {
     size_t wanted = array->capacity + array->capacity / 2 + 16, bytes;
@@ -110,8 +110,13 @@ void *sk_array_extend(sk_array *array, size_t count) {
     array->capacity = wanted;
   }
   place = (char *)array->data + array->count * array->stride;
-  memset(place, 0, count * array->stride);
   array->count += count;
+  return place;
+}
+
+void *sk_array_extend(sk_array *array, size_t count) {
+  void *place = sk_array_room(array, count);
+  if (place) memset(place, 0, count * array->stride);
   return place;
 }
 

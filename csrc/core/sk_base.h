@@ -89,6 +89,8 @@ typedef struct sk_array {
 /* Room for `count` more elements, zeroed, counted in; NULL when there is no memory.
    The pointer holds until the next call. */
 void *sk_array_extend(sk_array *array, size_t count);
+/* The same, not zeroed: for what is written at once. */
+void *sk_array_room(sk_array *array, size_t count);
 void sk_array_free(sk_array *array);
 
 #endif

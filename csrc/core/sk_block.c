@@ -84,10 +84,11 @@ sk_status sk_block_write(const sk_block_part *parts, size_t part_count, void **b
     total += aligned(part_bytes(&parts[i]));
     if (total > SIZE_MAX / 4) return sk_fail_memory(error, SIZE_MAX);
   }
-  memory = sk_alloc_zero((size_t)total);
+  memory = sk_alloc((size_t)total);
   if (!memory) return sk_fail_memory(error, (size_t)total);
 
   header = (block_header *)memory;
+  memset(header, 0, (size_t)aligned(sizeof(block_header) + entries * sizeof(block_entry)));
   memcpy(header->magic, SK_BLOCK_MAGIC, sizeof header->magic);
   header->version = SK_BLOCK_VERSION;
   header->section_count = (uint32_t)entries;
@@ -98,6 +99,8 @@ sk_status sk_block_write(const sk_block_part *parts, size_t part_count, void **b
     if (!parts[i].count) continue;
     *entry++ = (block_entry){parts[i].kind, parts[i].stride, total, parts[i].count, 0};
     memcpy(memory + total, parts[i].data, (size_t)part_bytes(&parts[i]));
+    memset(memory + total + part_bytes(&parts[i]), 0,
+           (size_t)(aligned(part_bytes(&parts[i])) - part_bytes(&parts[i])));
     total += aligned(part_bytes(&parts[i]));
   }
   *block = memory;

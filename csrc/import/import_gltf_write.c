@@ -34,7 +34,7 @@ static sk_status put_accessor(import_job *job, int32_t index, const gltf_accesso
   gltf *g = job->gltf;
   size_t bytes = a->count * a->width * sizeof(float), offset = g->data.count;
   if (g->rewritten[index] < 0) {
-    uint8_t *place = sk_array_extend(&g->data, bytes);
+    uint8_t *place = sk_array_room(&g->data, bytes);
     sk_status status = place ? gltf_accessor_floats(job, index, a, (float *)(void *)place)
                              : import_no_memory(job, bytes);
     if (status) return status;

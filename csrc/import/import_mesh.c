@@ -265,7 +265,7 @@ static sk_status copy_vertices(import_job *job, import_part *part) {
 /* ---- faces --------------------------------------------------------------------------- */
 
 static uint32_t *face_room(import_job *job, sk_array *faces, size_t count) {
-  uint32_t *place = sk_array_extend(faces, count);
+  uint32_t *place = sk_array_room(faces, count);
   if (!place || faces->count > UINT32_MAX) {
     sk_fail_memory(job->error, count * 12);
     return NULL;
@@ -382,6 +382,8 @@ static sk_status finish_vertices(import_job *job, import_part *part, sk_array *f
   uint32_t joined, *table, *map, *face = (uint32_t *)faces->data + 3 * (size_t)part->first_face;
   import_shapes shapes = {0, NULL, false};
   sk_status status = import_read_shapes(job, part, &shapes);
+  bool join = wants_join(job), stays = !join && !part->bad_normals && !shapes.count && first == part->first_vertex;
+  if (stays) return status; /* each vertex is where it belongs */
   while (size < 2 * (size_t)part->vertex_count) size *= 2;
   table = sk_alloc(size * sizeof *table);
   map = sk_alloc(((size_t)part->vertex_count + 1) * sizeof *map);
@@ -393,7 +395,7 @@ static sk_status finish_vertices(import_job *job, import_part *part, sk_array *f
   }
   if (part->bad_normals && !status) status = make_normals(job, part, face, table, map, size - 1);
   if (shapes.count && !status) status = import_number_shapes(job, part, &shapes);
-  joined = import_join_part(m, part, first, wants_join(job), table, map, size - 1);
+  joined = import_join_part(m, part, first, join, table, map, size - 1);
   for (i = 0; i < 3 * (size_t)part->face_count; i++) face[i] = first + map[face[i] - part->first_vertex];
   if (shapes.count && !status) status = import_keep_shapes(job, part, first, map, &shapes, morphs);
   part->first_vertex = first;
