@@ -31,6 +31,7 @@ from .loading import build_info, chair, character, crane, load
 from .mask import Mask
 from .model import Model, to_row_vectors
 from .pose import Pose
+from .retargeting import JointMatch, match_joints, retarget
 from .root_motion import RootMotion
 from .state_machine import StateMachine
 
@@ -42,6 +43,9 @@ __all__ = [
     "build_info",
     "to_row_vectors",
     "blend",
+    "retarget",
+    "match_joints",
+    "JointMatch",
     "Model",
     "Skeleton",
     "Mesh",

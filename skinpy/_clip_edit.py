@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from types import EllipsisType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from .clip import Channel, Clip
 from .events import NO_MOTION, ClipRows, Event, Motion
 from .kinds import frame_times
 
+if TYPE_CHECKING:
+    from .model import Model
+
 
 def derived(
     source: Clip,
@@ -25,10 +28,12 @@ def derived(
     events: Sequence[Event] | None = None,
     motion: Motion | EllipsisType | None = ...,
     additive: bool | None = None,
+    model: "Model | None" = None,
 ) -> Clip:
     """A clip like `source`, bound like it, with other channels. Equal time lines are stored once.
 
-    Events, root motion and being additive are those of `source` unless they are given.
+    Events, root motion and being additive are those of `source` unless they are given. With `model` the clip
+    is bound to that one, whose joints and targets the channels name.
     """
     pool = _block.TextPool()
     times, values = _Rows(np.float64), _Rows(np.float32)
@@ -56,6 +61,8 @@ def derived(
         else (len(moved.times), times.add(moved.times, shared=True), values.add(moved.values)),
     )
     joints, targets = source._joint_names, source._target_names
+    if model is not None:
+        joints, targets = model.skeleton.names, tuple(target.name for target in model.targets)
     sections = {
         "INFO": clip_info(len(joints), len(targets)),
         "JOINT_NAMES": pool.names(joints),
@@ -66,7 +73,7 @@ def derived(
         "VALUES": values.section(),
         "TEXT": pool.section(),
     }
-    return Clip(_block.pack(sections, 1), 0, source.model, source.name)
+    return Clip(_block.pack(sections, 1), 0, source.model if model is None else model, source.name)
 
 
 class _Rows:

@@ -15,7 +15,8 @@ from .events import Event, Motion, Overlay, checked_event, read_events, read_mot
 from .pose import Pose
 
 if TYPE_CHECKING:
-    from ._kinematics import JointLike
+    from ._kinematics import AxisLike, JointLike
+    from ._mirror import Pairs
     from .model import Model
     from .root_motion import RootMotion
 
@@ -184,6 +185,22 @@ class Clip(_core.Clip):
         from ._additive import difference
 
         return difference(self, reference)
+
+    def mirror(self, *, axis: "AxisLike | None" = None, pairs: "Pairs | None" = None) -> "Clip":
+        """A new clip in which left and right have changed places, bound like this one: docs/retargeting.md.
+
+        Each joint moves from its rest pose as the mirror image of its partner does. Partners are joints whose
+        names differ in left and right alone, or those of pairs, a mapping or a sequence of two names each;
+        the others are their own. axis is the normal of the mirror plane, "x", "y", "z" or a vector in scene
+        space; by default the direction, perpendicular to up, in which the partners lie apart at rest. Morph
+        targets and events with a side in their names swap as well. Mirroring twice gives the clip back.
+
+        Raises ValueError for a clip that is bound to no model or additive, where no joints have sides and
+        axis is not given, and for pairs that repeat a joint; KeyError for unknown names.
+        """
+        from ._mirror import mirrored
+
+        return mirrored(self, axis, pairs)
 
     def compress(self, max_error: float | None = None) -> "Clip":
         """A new clip, bound and as long as this one, of as few keys as max_error allows: docs/storage.md.
