@@ -8,7 +8,7 @@ import numpy as np
 
 from ._clip_edit import derived
 from ._joint_names import other_side, side_pairs
-from ._kinematics import AxisLike, _axis
+from ._kinematics import AxisLike, axis_vector
 from ._transfer import Change, Rest, Source, Travelling, changed_motion, transfer
 from ._types import Array
 from .clip import Channel, Clip
@@ -33,7 +33,7 @@ def mirrored(clip: Clip, axis: AxisLike | None, pairs: Pairs | None) -> Clip:
     names = model.skeleton.names
     places = side_pairs(names) if pairs is None else _given_pairs(pairs, model)
     rest = Rest(model)
-    normal = _across(model, rest, places) if axis is None else _axis(axis, ())
+    normal = _across(model, rest, places) if axis is None else axis_vector(axis, ())
     if normal.shape != (3,):
         raise ValueError(f"axis has shape {normal.shape}; expected (3,)")
     partner = np.arange(len(names))

@@ -77,7 +77,7 @@ def retarget(clip: Clip | str | int, source: "Model", target: "Model", joint_map
     that its source joint makes from its rest pose, in scene space, turned from the source's up axis (and
     from where it looks, by quarter turns) to the target's; joints between that are not mapped stay at rest.
     The hips, and what is above them, go the source's way times the ratio of hip heights (above the lowest
-    mapped joint, at rest); other joints keep the target's bone lengths, but for what channels add to the
+    mapped joint, at rest); other joints keep the target's lengths, but for what channels add to the
     source's. Scales carry over as ratios to rest, morph weights by the targets' names, and events and root
     motion as they are, the latter turned and scaled.
 
