@@ -74,8 +74,14 @@ class Motion:
         self.parameter: Any = None
         self.samples: tuple[tuple[Clip | None, float], ...] = ((clip, 1.0),)
         self.duration = 0.0 if clip is None else clip.duration
+        self._look()
         if space is not None:
             self.move(space.parameter)
+
+    def _look(self) -> None:
+        """What `advance` asks at every step."""
+        self.events = () if self.clip is None else self.clip.events
+        self.travels = any(clip is not None and clip._motion is not None for clip, _ in self.samples)
 
     def move(self, parameter: Any) -> None:
         """Goes to another place of the blend space."""
@@ -83,6 +89,7 @@ class Motion:
         self.samples = tuple(self.space.samples(self.parameter))
         self.duration = sum(weight * clip.duration for clip, weight in self.samples if clip is not None)
         self.clip = max(self.samples, key=lambda sample: sample[1])[0]
+        self._look()
 
 
 @dataclass(frozen=True)

@@ -257,14 +257,14 @@ class AnimationController:
             return []
         end = self.time + step
         events: list[PassedEvent] = []
+        if not (self._keys or self._ramps or self._drivers):
+            self._move(end, events)
+            return events
         for _ in range(_MOST_CHANGES):
-            dues = [
-                (self.time + due, one)
-                for one in self._drivers
-                if (due := one._due(end - self.time)) is not None
-            ]
-            stop = min([end, *(key.start for key in self._keys), *(ramp.end for ramp in self._ramps)])
-            stop = max(min([stop, *(due for due, _ in dues)]), self.time)
+            asked = [(one._due(end - self.time), one) for one in self._drivers]
+            dues = [(self.time + due, one) for due, one in asked if due is not None]
+            changes = [*(key.start for key in self._keys), *(ramp.end for ramp in self._ramps)]
+            stop = max(min([end, *changes, *(due for due, _ in dues)]), self.time)
             if stop > self.time:
                 self._move(stop, events)
             changed = self._change()
@@ -274,63 +274,53 @@ class AnimationController:
                     changed = True
             if stop >= end and not changed:
                 return events
-        raise RuntimeError(
-            f"advance: more than {_MOST_CHANGES} changes at once; the last was at {self.time:g} s"
-        )
+        raise RuntimeError(f"advance: more than {_MOST_CHANGES} changes in one step, to {self.time:g} s")
 
     def _move(self, end: float, events: list[PassedEvent]) -> None:
         """Plays all tracks up to `end`, without any change on the way."""
         start = self.time
-        met: list[tuple[float, PassedEvent]] = []
+        met: list[PassedEvent] = []
         legs: list[Leg] = []
+        travels = False
         for layer in self._layers.values():
             for track in layer.tracks:
                 if not track._enabled:
                     continue
-                strength = track._strength(0.5 * (start + end))
+                motion = track._motion
                 old = track._move(start, end)
-                clip, new, fresh = track._motion.clip, track._position, track._fresh
-                if new != old:
+                if motion.events:
+                    met += self._passed(track, old, start, end)
+                elif track._position != old:
                     track._fresh = False
-                if clip is None:
-                    continue
                 if layer.name == "base":
-                    legs.append(
-                        (track._motion.samples, track._motion.duration, old, new, track.loop, strength)
-                    )
-                if clip.events:
-                    self._pass(track, clip, (old, new, fresh), (start, end), met)
-        if any(clip is not None and clip._motion is not None for leg in legs for clip, _ in leg[0]):
+                    travels = travels or motion.travels
+                    strength = track._strength(0.5 * (start + end))
+                    legs.append((motion.samples, motion.duration, old, track._position, track.loop, strength))
+        if travels:
             self._legs.append(legs)
         if met:
-            met.sort(key=lambda pair: pair[0])
-            events.extend(event for _, event in met)
+            events += sorted(met, key=lambda event: event.at)
         self.time = end
 
     @staticmethod
-    def _pass(
-        track: Track,
-        clip: Clip,
-        way: tuple[float, float, bool],
-        span: tuple[float, float],
-        met: list[tuple[float, PassedEvent]],
-    ) -> None:
-        """Adds the events of one track's way, with the controller's time at which each was met."""
-        old, new, fresh = way
-        start, end = span
-        scale = clip.duration / track.duration if track.duration > 0 else 1.0
-        if new == old and not (fresh and track.duration == 0):
-            return
+    def _passed(track: Track, old: float, start: float, end: float) -> list[PassedEvent]:
+        """The events of one track's way from `old` to its position, with the times at which they were met."""
+        motion, new, fresh = track._motion, track._position, track._fresh
+        clip = motion.clip
+        if clip is None or (new == old and not (fresh and motion.duration == 0)):
+            return []
         track._fresh = False
+        scale = clip.duration / motion.duration if motion.duration > 0 else 1.0
+        met = []
         for position, number in passed(
-            clip.events, clip.duration, track.loop, old * scale, new * scale, fresh
+            motion.events, clip.duration, track.loop, old * scale, new * scale, fresh
         ):
             u = min(max((position / scale - old) / (new - old), 0.0), 1.0) if new != old else 0.0
             at = start + u * (end - start)
-            event = clip.events[number]
-            met.append(
-                (at, PassedEvent(event.name, event.time, clip, track.layer, track, track._strength(at), at))
-            )
+            event = motion.events[number]
+            weight = track._strength(at)
+            met.append(PassedEvent(event.name, event.time, clip, track.layer, track, weight, at))
+        return met
 
     def _change(self) -> bool:
         """Does what is due at the present time; whether anything was."""

@@ -127,11 +127,20 @@ static double high_share(double low, double high, double blend) {
   return low + high > 0.0 ? high / (low + high) : (high > low ? 1.0 : 0.0);
 }
 
+static bool has_priority(const sk_blend_job *job, sk_priority priority) {
+  size_t i;
+  for (i = 0; i < job->source_count; i++)
+    if (job->sources[i].priority == priority) return true;
+  return false;
+}
+
 /* Both priorities; returns the sum of weights that the result has. */
 static double sum_priorities(const sk_blend_job *job, size_t n, size_t j, joint_view out) {
   float t[3], r[4], s[3];
   joint_view other = {t, r, s};
-  double low = sum_joint(job, SK_PRIORITY_LOW, n, j, out), high = sum_joint(job, SK_PRIORITY_HIGH, n, j, other), u;
+  double low = sum_joint(job, SK_PRIORITY_LOW, n, j, out), high, u;
+  if (!has_priority(job, SK_PRIORITY_HIGH)) return low;
+  high = sum_joint(job, SK_PRIORITY_HIGH, n, j, other);
   if (high == 0.0) return low;
   if (low == 0.0) {
     copy_joint(out, other);
@@ -238,11 +247,30 @@ sk_status sk_weights_validate(const double *weights, size_t count, sk_error *err
   return SK_OK;
 }
 
+/* A lone source without a mask that hides all below it: nothing is left to blend. */
+static bool hides(const sk_blend_job *job, size_t n) {
+  const sk_blend_source *source = job->sources;
+  double full = job->mode == SK_BLEND_BASE ? SK_BLEND_THRESHOLD : 1.0;
+  return job->source_count == 1 && job->mode != SK_BLEND_ADD && !source->mask &&
+         source->weights[n * source->weight_stride] >= full;
+}
+
+static void copy_pose(sk_pose to, sk_pose from, size_t joints, size_t targets) {
+  memcpy(to.translation, from.translation, joints * 3 * sizeof(float));
+  memcpy(to.rotation, from.rotation, joints * 4 * sizeof(float));
+  memcpy(to.scale, from.scale, joints * 3 * sizeof(float));
+  if (to.weights) memcpy(to.weights, from.weights, targets * sizeof(float));
+}
+
 void sk_blend_run(const sk_blend_job *job) {
   size_t joints = (size_t)job->skeleton->joint_count, targets = (size_t)job->morph->target_count, n, j;
   joint_blender blend = blenders[job->mode];
   for (n = 0; n < job->count; n++) {
     sk_pose pose = sk_pose_at(job->poses, n, joints, targets);
+    if (hides(job, n)) {
+      copy_pose(pose, sk_pose_at(job->sources->poses, n, joints, targets), joints, targets);
+      continue;
+    }
     for (j = 0; j < joints; j++) blend(job, n, j, view_joint(pose, j));
     if (!pose.weights) continue;
     for (j = 0; j < targets; j++) pose.weights[j] = blend_target(job, n, j, pose.weights[j]);
