@@ -18,16 +18,20 @@ def passed(
     """(position, number of the event) of those between `old` and `new`, in the order in which they are met.
 
     Positions are seconds that are not wrapped. Of the two ends `new` counts and `old` does not, so that
-    intervals that follow each other have each event once; `fresh` counts `old` too, where playing begins.
+    intervals that follow each other have each event once; `fresh` counts `old` too, where playing begins,
+    but not what belongs to the turn before: where a turn starts, events at the other end of the clip.
     """
     low, high = min(old, new), max(old, new)
+    other_end = 0.0 if new < old else duration
     met = [
         (position, number)
         for number, event in enumerate(events)
         for position in _positions(event.time, duration, loop, low, high)
-        if (position != old or fresh) and low <= position <= high
+        if low <= position <= high
+        and (position != old or (fresh and (event.time != other_end or new == old)))
     ]
-    return sorted(met, key=lambda pair: (pair[0], pair[1]), reverse=new < old)
+    # Of two at one position the one at the end of its turn comes first.
+    return sorted(met, key=lambda pair: (pair[0], -events[pair[1]].time, pair[1]), reverse=new < old)
 
 
 def _positions(time: float, duration: float, loop: str, low: float, high: float) -> Iterator[float]:

@@ -255,14 +255,30 @@ class Track:
             if clip is not None and weight > 0
         ]
 
+    def _way(self, start: float, end: float) -> float:
+        """Seconds of the clip between two times of the controller without a change in between."""
+        if self._warp is not None:
+            return self._warp.phases(start, end) * self._motion.duration
+        speed = self._speed
+        return speed.value * (end - start) if speed.span == 0.0 else speed.integral(start, end)
+
+    def _when(self, way: float, start: float, end: float) -> float:
+        """When it has gone `way` seconds of the clip since `start`, at `end` at the latest: by halving."""
+        if self._warp is None and self._speed.span == 0.0:
+            return min(max(start + way / self._speed.value, start), end) if self._speed.value else start
+        low, high, sign = start, end, math.copysign(1.0, way)
+        for _ in range(60):
+            middle = (low + high) / 2
+            if sign * self._way(start, middle) < sign * way:
+                low = middle
+            else:
+                high = middle
+        return high
+
     def _move(self, start: float, end: float) -> float:
         """Plays from `start` to `end`, seconds of the controller; returns where it was."""
         old, duration = self._position, self._motion.duration
-        warp, speed = self._warp, self._speed
-        if warp is not None:
-            new = old + warp.phases(start, end) * duration
-        else:
-            new = old + (speed.value * (end - start) if speed.span == 0.0 else speed.integral(start, end))
+        new = old + self._way(start, end)
         if self._loop == 3:  # once
             clamped = min(max(new, 0.0), duration)
             self.finished = (
@@ -280,6 +296,15 @@ class Track:
         )
 
 
+#: Places in (-1, 1) and weights of the Gauss-Legendre quadrature that is exact up to degree 7: a fade and
+#: a speed are cubic at most, and change their polynomials only where a step is cut.
+_GAUSS = tuple(
+    (sign * math.sqrt(3 / 7 + root * 2 / 7 * math.sqrt(6 / 5)), (18 - root * math.sqrt(30)) / 36)
+    for root in (-1, 1)
+    for sign in (-1, 1)
+)
+
+
 class Warp:
     """A cross-fade that keeps the phases of two tracks equal: both go at the mean of their rates."""
 
@@ -288,9 +313,13 @@ class Warp:
 
     def phases(self, start: float, end: float) -> float:
         """Turns of either clip between two times: the integral of (1 - f) r_old + f r_new, f the fade."""
-        old = self.old._speed.at(start) / self.old.duration
-        new = self.new._speed.at(start) / self.new.duration
-        return old * (end - start) + (new - old) * self.new._fade.integral(start, end)
+        middle, half, turns = (start + end) / 2, (end - start) / 2, 0.0
+        for place, weight in _GAUSS:
+            time = middle + half * place
+            share = self.new._fade.at(time)
+            old, new = self.old._speed.at(time), self.new._speed.at(time)
+            turns += weight * ((1 - share) * old / self.old.duration + share * new / self.new.duration)
+        return half * turns
 
     def dissolve(self) -> None:
         self.old._warp = self.new._warp = None

@@ -315,8 +315,7 @@ class AnimationController:
         for position, number in passed(
             motion.events, clip.duration, track.loop, old * scale, new * scale, fresh
         ):
-            u = min(max((position / scale - old) / (new - old), 0.0), 1.0) if new != old else 0.0
-            at = start + u * (end - start)
+            at = track._when(position / scale - old, start, end)
             event = motion.events[number]
             weight = track._strength(at)
             met.append(PassedEvent(event.name, event.time, clip, track.layer, track, weight, at))

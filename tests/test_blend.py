@@ -1,0 +1,231 @@
+"""Blending of poses against a float64 twin of the formulas in csrc/core/sk_blend.h, and by properties.
+
+Tolerance 2e-6 absolute: numbers of about 1, in float32 at both ends, with all sums in float64 between."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import skinpy
+from skinpy import Mask, Model, Pose, blend
+
+CLOSE = 2e-6
+
+
+@pytest.fixture(scope="module")
+def model() -> Model:
+    return skinpy.character()
+
+
+def random_pose(model: Model, rng: np.random.Generator, lead: tuple[int, ...] = ()) -> Pose:
+    """Any rotations at all, scales and places."""
+    pose = model.pose(None, np.zeros(lead))
+    pose.translation = rng.normal(size=pose.translation.shape)
+    turns = rng.normal(size=pose.rotation.shape)
+    pose.rotation = turns / np.linalg.norm(turns, axis=-1, keepdims=True)
+    pose.scale = rng.uniform(0.5, 2.0, pose.scale.shape)
+    return pose
+
+
+def near_pose(model: Model, rng: np.random.Generator) -> Pose:
+    """Rotations within 60 degrees of the rest pose."""
+    pose = random_pose(model, rng)
+    axis = rng.normal(size=(len(model.skeleton.names), 3))
+    axis /= np.linalg.norm(axis, axis=1, keepdims=True)
+    angle = rng.uniform(0, np.pi / 3, (len(axis), 1))
+    turn = np.hstack([axis * np.sin(angle / 2), np.cos(angle / 2)])
+    pose.rotation = [product(q, r) for q, r in zip(turn, model.skeleton.rotation, strict=True)]
+    return pose
+
+
+def product(a: Any, b: Any) -> Any:
+    x, y, z, w = np.asarray(a, np.float64)
+    matrix = np.array([[w, -z, y, x], [z, w, -x, y], [-y, x, w, z], [-x, -y, -z, w]])
+    return matrix @ np.asarray(b, np.float64)
+
+
+def same_rotations(a: Any, b: Any) -> float:
+    """The largest difference of quaternions, whatever their signs."""
+    a, b = np.asarray(a, np.float64), np.asarray(b, np.float64)
+    return float(np.minimum(np.abs(a - b).max(-1), np.abs(a + b).max(-1)).max())
+
+
+def twin(
+    model: Model, poses: list[Pose], weights: list[float], masks: list[Any] | None = None
+) -> tuple[Any, ...]:
+    """Joint by joint in float64."""
+    rest = model.skeleton
+    t, r, s = rest.translation.astype(float), rest.rotation.astype(float), rest.scale.astype(float)
+    for j in range(len(rest.names)):
+        w = np.array(
+            [
+                one * (1.0 if masks is None or masks[i] is None else float(masks[i][j]))
+                for i, one in enumerate(weights)
+            ]
+        )
+        live = [i for i in range(len(w)) if w[i] > 0]
+        if not live:
+            continue
+        reference = poses[live[0]].rotation[j] if len(live) == 2 else rest.rotation[j]
+        signs = {i: -1.0 if np.dot(reference.astype(float), poses[i].rotation[j]) < 0 else 1.0 for i in live}
+        total = w.sum()
+        rt = sum(w[i] * poses[i].translation[j].astype(float) for i in live) / total
+        rs = sum(w[i] * poses[i].scale[j].astype(float) for i in live) / total
+        rr = sum(w[i] * signs[i] * poses[i].rotation[j].astype(float) for i in live)
+        rr = rr / np.linalg.norm(rr)
+        if total < 0.1:
+            u = total / 0.1
+            sign = -1.0 if rr @ r[j] < 0 else 1.0
+            rt, rs = t[j] + u * (rt - t[j]), s[j] + u * (rs - s[j])
+            rr = (1 - u) * r[j] + u * sign * rr
+            rr = rr / np.linalg.norm(rr)
+        t[j], r[j], s[j] = rt, rr, rs
+    return t, r, s
+
+
+def check(result: Pose, expected: tuple[Any, ...], close: float = CLOSE) -> None:
+    assert np.abs(result.translation - expected[0]).max() <= close
+    assert same_rotations(result.rotation, expected[1]) <= close
+    assert np.abs(result.scale - expected[2]).max() <= close
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 5])
+@pytest.mark.parametrize("seed", range(4))
+def test_the_sum_is_that_of_the_formula(model: Model, count: int, seed: int) -> None:
+    rng = np.random.default_rng([seed, count])
+    poses = [random_pose(model, rng) for _ in range(count)]
+    weights = rng.uniform(0, 2, count).tolist()
+    check(blend(poses, weights), twin(model, poses, weights), 1e-5)  # opposite quaternions may nearly cancel
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_masks_weigh_each_joint(model: Model, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    poses = [near_pose(model, rng) for _ in range(3)]
+    masks = [rng.uniform(0, 1, len(model.skeleton.names)).astype(np.float32) for _ in range(2)]
+    masks[0][: len(masks[0]) // 2] = 0
+    weights = [0.3, 0.02, 0.6]
+    result = blend(poses, weights, masks=[Mask.array(masks[0]), Mask.array(masks[1]), None])
+    check(result, twin(model, poses, weights, [*masks, None]))
+
+
+@pytest.mark.parametrize("weight", [0.0, 1e-3, 0.05, 0.0999, 0.1, 0.5])
+def test_the_rest_pose_takes_what_is_missing(model: Model, weight: float) -> None:
+    poses = [near_pose(model, np.random.default_rng(5))]
+    check(blend(poses, [weight]), twin(model, poses, [weight]))
+
+
+def test_two_poses_blend_like_nlerp_along_the_shorter_arc(model: Model) -> None:
+    rng = np.random.default_rng(7)
+    a, b = random_pose(model, rng), random_pose(model, rng)
+    for u in (0.0, 0.25, 0.5, 1.0):
+        q, p = a.rotation.astype(float), b.rotation.astype(float)
+        p = np.where((q * p).sum(-1, keepdims=True) < 0, -p, p)
+        mixed = (1 - u) * q + u * p
+        mixed /= np.linalg.norm(mixed, axis=-1, keepdims=True)
+        result = blend([a, b], [1 - u, u])
+        assert same_rotations(result.rotation, mixed) <= 1e-6
+        assert np.abs(result.translation - ((1 - u) * a.translation + u * b.translation)).max() <= CLOSE
+
+
+def test_the_order_does_not_matter(model: Model) -> None:
+    rng = np.random.default_rng(8)
+    poses, weights = [near_pose(model, rng) for _ in range(4)], [0.1, 0.7, 0.4, 1.3]
+    first = blend(poses, weights)
+    for order in ([3, 2, 1, 0], [1, 3, 0, 2]):
+        other = blend([poses[i] for i in order], [weights[i] for i in order])
+        check(other, (first.translation, first.rotation, first.scale), 1e-6)
+
+
+def test_a_pose_with_itself_changes_no_bit(model: Model) -> None:
+    pose = random_pose(model, np.random.default_rng(9))
+    result = blend([pose, pose, pose], [0.1, 0.7, 0.4])
+    for name in ("translation", "rotation", "scale", "morph_weights"):
+        assert np.array_equal(getattr(result, name), getattr(pose, name))
+
+
+def test_rotations_stay_unit(model: Model) -> None:
+    rng = np.random.default_rng(10)
+    result = blend([random_pose(model, rng) for _ in range(6)], rng.uniform(0, 1, 6))
+    assert np.abs(np.linalg.norm(result.rotation, axis=-1) - 1).max() <= 1e-6
+
+
+def test_many_poses_at_once(model: Model) -> None:
+    rng = np.random.default_rng(11)
+    a, b = random_pose(model, rng, (2, 3)), random_pose(model, rng, (2, 3))
+    weights = rng.uniform(0, 1, (2, 3))
+    result = blend([a, b], [weights, 0.5])
+    for place in np.ndindex(2, 3):
+        one, two = model.pose(), model.pose()
+        for pose, many in ((one, a), (two, b)):
+            for name in ("translation", "rotation", "scale"):
+                setattr(pose, name, getattr(many, name)[place])
+        single = blend([one, two], [float(weights[place]), 0.5])
+        assert np.array_equal(result.translation[place], single.translation)
+        assert np.array_equal(result.rotation[place], single.rotation)
+
+
+@pytest.mark.parametrize(
+    ("poses", "weights", "masks", "error", "words"),
+    [
+        (0, [], None, ValueError, "poses is empty"),
+        (2, [0.5], None, ValueError, "weights has 1 entries; expected 2"),
+        (2, [0.5, -0.5], None, ValueError, "weights\\[1\\] holds -0.5"),
+        (2, [0.5, float("nan")], None, ValueError, "weights\\[1\\]"),
+        (2, [0.5, 0.5], [None], ValueError, "expected 2 masks"),
+        (2, [0.5, 0.5], [None, Mask.array([1, 0])], ValueError, "mask has 2 weights; the skeleton has"),
+        (2, [0.5, 0.5], [None, Mask.below("Chesst")], KeyError, "did you mean 'Chest'"),
+        (2, [0.5, 0.5], [None, "Chest"], TypeError, "expected a Mask or None"),
+    ],
+)
+def test_faults_are_named(
+    model: Model, poses: int, weights: Any, masks: Any, error: type[Exception], words: str
+) -> None:
+    with pytest.raises(error, match=words):
+        blend([model.pose() for _ in range(poses)], weights, masks=masks)
+
+
+def test_poses_of_two_models_do_not_blend(model: Model) -> None:
+    with pytest.raises(ValueError, match="another model"):
+        blend([model.pose(), skinpy.crane().pose()], [0.5, 0.5])
+
+
+# ---- masks -------------------------------------------------------------------------------------------
+
+
+def test_masks_find_their_joints(model: Model) -> None:
+    names = model.skeleton.names
+    below = {names[j] for j in np.flatnonzero(Mask.below("LeftUpperArm").weights(model))}
+    assert below == {"LeftUpperArm", "LeftLowerArm", "LeftHand", "LeftFingers"}
+    arms = {names[j] for j in np.flatnonzero(Mask.named("*Arm", "Hip?").weights(model))}
+    assert arms == {name for name in names if name.endswith("Arm")} | {"Hips"}
+    both = Mask.below("Spine").weights(model) + (~Mask.below("Spine")).weights(model)
+    assert (both == 1).all()
+    with pytest.raises(ValueError, match="read-only"):
+        Mask.below("Spine").weights(model)[0] = 1
+
+
+@pytest.mark.parametrize(
+    "mask", [Mask.below("Spine", "Hips"), ~Mask.named("*Arm*"), Mask.array(np.linspace(0, 1, 26))]
+)
+def test_masks_are_plain_data(model: Model, mask: Mask) -> None:
+    import json
+
+    again = Mask.from_dict(json.loads(json.dumps(mask.to_dict())))
+    assert again == mask
+    assert np.array_equal(again.weights(model), mask.weights(model))
+
+
+@pytest.mark.parametrize(
+    "data", [{}, {"below": ["a"], "named": ["b"]}, {"below": ["a"], "more": 1}, "below", []]
+)
+def test_masks_refuse_other_data(data: Any) -> None:
+    with pytest.raises(ValueError, match="mask is"):
+        Mask.from_dict(data)
+
+
+@pytest.mark.parametrize("weights", [[0.5, 1.5], [-0.1], [float("nan")], [[1.0]]])
+def test_masks_hold_weights_from_0_to_1(weights: Any) -> None:
+    with pytest.raises(ValueError, match="weights"):
+        Mask.array(weights)
