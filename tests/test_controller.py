@@ -380,7 +380,7 @@ def unrolled(times: list[float], d: float, loop: str, low: float, high: float) -
 @pytest.mark.parametrize("loop", ["wrap", "pingpong"])
 @pytest.mark.parametrize("seed", range(12))
 def test_no_event_is_missed_or_doubled(model: Model, loop: Any, seed: int) -> None:
-            places = ({2 * turn_number * d + time, 2 * (turn_number + 1) * d - time})
+    """Against a list of all turns, at random speeds, forward and back, in steps of up to several turns."""
     rng = np.random.default_rng(seed)
     fractions = [0.0, 0.25, 0.5, 1.0] if seed % 2 else [0.1, 0.6]
     controller = AnimationController(model)
