@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ._evaluate import _trs, key_tolerance, sample_channel, unit
+from ._evaluate import key_tolerance, sample_channel, trs, unit
 from ._kinematics import quaternion_product, rotated
 from ._types import Array
 from .clip import Channel, Clip
@@ -52,7 +52,7 @@ class Rest:
         self.rotation = unit(skeleton.rotation.astype(np.float64))
         self.scale = skeleton.scale.astype(np.float64)
         self.flip = _flips(self.scale)
-        self.matrices = _trs(self.translation, self.rotation, self.scale)  #: global; without shear
+        self.matrices = trs(self.translation, self.rotation, self.scale)  #: global; without shear
         self.rotations = quaternion_product(self.rotation, self.flip)  #: global
         for joint, parent in enumerate(self.parents):
             if parent >= 0:
@@ -160,7 +160,7 @@ class Source:
             parts = [self.part(path, one, times) for path in ("translation", "rotation", "scale")]
             lead = () if times is None else (len(times),)
             wide = [np.broadcast_to(part, (*lead, part.shape[-1])) for part in parts]
-            total = total @ _trs(wide[0], unit(wide[1]), wide[2])
+            total = total @ trs(wide[0], unit(wide[1]), wide[2])
         return total
 
 
