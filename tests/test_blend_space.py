@@ -236,3 +236,22 @@ def test_data_goes_out_and_comes_back(space: Any) -> None:
 def test_a_clip_is_no_data(model: skinpy.Model) -> None:
     with pytest.raises(TypeError, match="give the space its name"):
         BlendSpace1D({0: model.clips[0], 1: "run"}).to_dict()
+
+
+def test_a_controller_plays_all_clips_of_a_space_at_one_phase(model: skinpy.Model) -> None:
+    """Walking (1 s) and running (0.7 s), half of each: a turn is 0.85 s, and the pose that of `blend`."""
+    controller = skinpy.AnimationController(model)
+    track = controller.play(BlendSpace1D({0: "walk", 1: "run"}, 0.5))
+    walk, run = model.clips["walk"], model.clips["run"]
+    assert track.duration == pytest.approx((walk.duration + run.duration) / 2)
+    controller.advance(0.4 * track.duration)
+    assert track.phase == pytest.approx(0.4)
+    parts = [clip.sample(0.4 * clip.duration) for clip in (walk, run)]
+    found, expected = controller.pose(), skinpy.blend(parts, [0.5, 0.5])
+    # float32 of size 1, sampled and blended in two orders
+    assert np.abs(found.translation - expected.translation).max() < 1e-6
+    same = np.abs((found.rotation * expected.rotation).sum(-1))
+    assert same.min() > 1 - 1e-6
+    track.parameter = 1.0
+    assert track.phase == pytest.approx(0.4)
+    assert np.abs(controller.pose().translation - parts[1].translation).max() < 1e-6
