@@ -381,6 +381,12 @@ class Clip(_core.Clip):
     def __hash__(self) -> int:
         return hash((id(self._block), self._index))
 
+    def __copy__(self) -> "Clip":
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "Clip":
+        return self
+
     def __reduce__(self) -> tuple[Any, ...]:
         if self._overlay != Overlay():
             stored = self._with()

@@ -4,7 +4,7 @@ import copy
 from collections.abc import Callable, Iterator, Mapping
 from functools import wraps
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -64,7 +64,7 @@ def _recorded(
         self._record(method.__name__, *args, **keywords)
         return result
 
-    return cast(Any, noted)
+    return noted  # type: ignore[return-value]
 
 
 class AnimationController:
