@@ -74,10 +74,10 @@ class Recording:
         for method, args, keywords in self.calls:
             values = [self._value(one, made) for one in args]
             named = {name: self._value(one, made) for name, one in keywords.items()}
-            if method == "set":
+            if method == "set" and named["name"] in _SETTABLE:
                 setattr(made._made["track", named["track"]], named["name"], named["value"])
-            elif method == "player":
-                getattr(made._made["player", named.pop("player")], named.pop("method"))(*values, **named)
+            elif method == "player" and named["method"] in _PLAYER_METHODS:
+                getattr(made._made["player", named["player"]], named["method"])(*values)
             else:
                 getattr(controller, method)(*values, **named)
             yield method
@@ -114,6 +114,8 @@ class Recording:
         return f"<Recording: {len(self.calls)} calls>"
 
 
+_SETTABLE = ("weight", "speed", "position", "enabled", "parameter")
+_PLAYER_METHODS = ("trigger", "travel", "_set")
 _METHODS = frozenset(
     ("play", "add_track", "cross_fade", "stop", "pause", "resume", "seek", "advance", "cancel", "run")
     + ("key_speed", "key_weight", "key_position", "key_enable", "key_priority_blend", "set", "player")
