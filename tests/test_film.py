@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import contextlib
 import re
+import runpy
 import shutil
 import subprocess
 from collections.abc import Iterator
@@ -317,3 +318,27 @@ def test_a_name_may_hold_anything(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     for name in ("-y %03d.mp4", "http:a b.mp4", "ä'\".mp4"):
         save_film(name, moving(2), 10)
         assert len(decoded_mp4(tmp_path / name, WIDTH, HEIGHT)) == 2
+
+
+# ---- the example --------------------------------------------------------------------------------------
+
+
+def test_the_example_walks_runs_turns_and_waves(tmp_path: Path) -> None:
+    pytest.importorskip("moderngl", reason="the example draws: install the extra 'view'")
+    act = runpy.run_path(str(Path(__file__).parents[1] / "examples" / "act.py"))
+    assert act["main"](["-o", str(tmp_path / "act.png"), "--size", "48x36", "--fps", "4"]) == 0
+    with Image.open(tmp_path / "act.png") as image:
+        assert image.n_frames == 36 and image.size == (48, 36)  # nine seconds, no two frames alike
+
+    model = skinpy.character()
+    controller = skinpy.AnimationController(model)
+    places, playing = [], set()
+    for place in act["act"](controller, 60):
+        places.append(place)
+        playing |= {(name, one.clip.name) for name, tracks in controller.layers.items() for one in tracks}
+    assert {("base", "walk"), ("base", "run"), ("arm", "wave")} <= playing
+    ways = np.linalg.norm(np.diff(np.array(places)[:, :3, 3], axis=0), axis=1) * 60
+    # The speeds that docs/character.md states, within 3 %.
+    np.testing.assert_allclose([ways[60], ways[180]], [0.74, 2.1], rtol=0.03)
+    headings = np.unwrap([np.arctan2(place[0, 2], place[2, 2]) for place in places])
+    assert headings[-1] - headings[0] == pytest.approx(2 * np.pi, abs=0.05)
