@@ -276,12 +276,17 @@ def test_soften_comes_near_to_the_limit_and_never_there() -> None:
     np.testing.assert_array_equal(reached, distances - wanted < 2 * HIT)
 
 
-def test_unnormalized_rotations_count_as_their_directions() -> None:
+@pytest.mark.parametrize("factor", [3, -1])
+def test_of_a_rotation_its_direction_alone_counts(factor) -> None:
+    """q, 3q and -q are the same turn, also where the way to the goal starts there."""
     one, other = straight_limb(1, 20), straight_limb(1, 20)
-    other.rotation *= 3
+    other.rotation *= factor
+    untouched = other.copy()
+    untouched.two_bone_ik("hand", (0.9, 1.6, 0.7), weight=0)
+    np.testing.assert_array_equal(untouched.rotation, other.rotation)
     for pose in (one, other):
         pose.two_bone_ik("hand", (0.9, 1.6, 0.7), weight=0.4)
-    np.testing.assert_allclose(other.rotation[1:3], one.rotation[1:3], atol=2e-7)
+    np.testing.assert_allclose(other.rotation[1:3] * np.sign(factor), one.rotation[1:3], atol=2e-7)
 
 
 # ---- aim ----------------------------------------------------------------------------------------------
@@ -342,7 +347,7 @@ def tail(joints: int, seed: int, scale: bool = False, lead=()) -> skinpy.Pose:
         matrix(rng.normal(size=3), Rotation.random(random_state=seed).as_quat(), (1, 2, -0.5) if scale else 1)
     ]
     for joint in range(joints):
-        size = rng.uniform(0.8, 1.25) if scale else 1
+        size = rng.uniform(0.8, 1.25) * rng.choice([-1, 1]) if scale else 1
         rest.append(
             matrix(rng.normal(size=3), Rotation.random(random_state=seed + joint).as_quat(), [size] * 3)
         )
@@ -424,6 +429,30 @@ def test_fabrik_leaves_the_line_it_lies_on(target) -> None:
     np.testing.assert_allclose(
         length(places(pose, "e")[0] - target), max(length(np.array(target)) - 4, 0), atol=5e-4
     )
+
+
+@pytest.mark.parametrize("target", [(1, 0, 0), (0.5, 0, 0), (0, 0, 0), (-0.3, 0, 0), (1.9, 0, 0)])
+def test_two_links_on_a_line_leave_it(target) -> None:
+    """Where reaching alone stays on the line: the end goes past the target and back for ever."""
+    rest = [matrix(), matrix(), *[matrix((1, 0, 0))] * 2]
+    pose = model_of(rest, ("base", *"abc"), range(-1, 3)).pose()
+    assert pose.fabrik("c", target, root="a")
+    np.testing.assert_allclose(places(pose, "c")[0], target, atol=2.1e-4)
+
+
+def test_fabrik_under_uneven_scale_says_the_truth() -> None:
+    rng = np.random.default_rng(8)
+    for seed in range(10):
+        pose = tail(5, seed, lead=(20,))
+        pose.scale[:, 1:] = rng.uniform(0.5, 2, (5, 3))
+        goal = pose.copy()
+        goal.rotation[:, 1:5] = turned(rng, (20, 4, 4))
+        (target,) = places(goal, "tail 4")
+        reached = pose.fabrik("tail 4", target, root="tail 0", iterations=500)
+        points = np.stack(places(pose, *(f"tail {joint}" for joint in range(5))))
+        chain = length(np.diff(points, axis=0)).sum(0)
+        np.testing.assert_array_equal(reached, length(points[-1] - target) <= HIT * chain * (1 + 1e-3))
+        assert reached.mean() > 0.5
 
 
 def test_fabrik_weight_zero_and_reached_already_change_nothing() -> None:

@@ -581,7 +581,7 @@ static void chain_turn(chain *chain) {
 }
 
 /* Where scales inside the chain are uneven its lengths change as it turns, so places and turns take turns;
-   else the second round finds nothing to do. */
+   else a second round changes nothing. */
 static double chain_solve(chain *chain, int32_t iterations, double tolerance) {
   double miss = INFINITY, before;
   chain_place(chain);
@@ -593,7 +593,7 @@ static double chain_solve(chain *chain, int32_t iterations, double tolerance) {
     chain_turn(chain);
     chain_place(chain);
     miss = chain_miss(chain) / chain->length;
-  } while (iterations > 0 && miss > tolerance && miss < 0.999 * before);
+  } while (iterations > 0 && miss > tolerance && fabs(miss - before) > 1e-9);
   return miss;
 }
 
