@@ -103,7 +103,7 @@ def retarget(clip: Clip | str | int, source: "Model", target: "Model", joint_map
     rests = Rest(source), Rest(target)
     moves = Source(clip, rests[0])
     hips = _hips(source, target, pairs, moves)
-    change, lift = _change(source, target, rests, pairs, hips)
+    change, lift = _change(source, target, rests, pairs, hips, moves)
     above = {joint for joint in range(len(followed)) if not any(followed[rests[1].line(joint)[:-1]] >= 0)}
     travelling = Travelling(frozenset({*above, *rests[1].line(hips[1])}), (hips[1], lift))
     channels = transfer(moves, rests[1], followed, change, travelling)
@@ -184,6 +184,7 @@ def _change(
     rests: tuple[Rest, Rest],
     pairs: list[tuple[int, int]],
     hips: tuple[int, int],
+    moves: Source,
 ) -> tuple[Change, Array]:
     """How the source's scene becomes the target's, and what the hips' way gets added, (3,)."""
     ups = up_vector(source), up_vector(target)
@@ -204,7 +205,8 @@ def _change(
     lift = np.zeros(3)
     if standing:
         lifts = [_hanging(ups[side], rests[side], hips[side], heights[side]) for side in (0, 1)]
-        lift = ups[1] * (lifts[1] - scale * lifts[0])
+        if _rise(moves, hips[0], ups[0]) > lifts[0] / 2 > 0:
+            lift = ups[1] * (lifts[1] - scale * lifts[0])
     return Change(turn, matrix, scale), lift
 
 
@@ -216,6 +218,14 @@ def _hanging(up: Array, rest: Rest, hips: int, height: float) -> float:
     """
     above = float(up @ rest.origins[hips])
     return height - above if above < 0.25 * height else 0.0
+
+
+def _rise(moves: Source, hips: int, up: Array) -> float:
+    """How much higher than at rest the hips are in the clip, in the middle of their keys."""
+    channel = moves.moving.get(("translation", hips))
+    times = np.zeros(1) if channel is None else channel.times
+    places = np.broadcast_to(moves.matrix(hips, times)[..., :3, 3], (len(times), 3))
+    return float(np.median((places - moves.rest.origins[hips]) @ up))
 
 
 def _asides(

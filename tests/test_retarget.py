@@ -301,6 +301,17 @@ def test_motion_capture_whose_rest_pose_lies_at_the_origin() -> None:
     assert np.abs(source.joint_positions(back, 0.5) - source.joint_positions(clip, 0.5)).max() < 1e-5
 
 
+def test_a_figure_around_the_origin_does_not_push_others_into_the_ground() -> None:
+    """Its hips are at 0 at rest and stay there in the clip: only what they move counts."""
+    source, target = figure(PLACES - PLACES[0]), figure(PLACES * 2)
+    clip = source.add_clips(
+        skinpy.Clip.from_arrays("bob", fps=1, joints=["Hips"], translation=[[(0, -0.1, 0)], [(0, 0.1, 1)]])
+    ).clips[0]
+    result = skinpy.retarget(clip, source, target)
+    want = np.array([(0, -0.2, 0), (0, 0.2, 2)])[:, None] + 2 * PLACES
+    assert np.abs(target.joint_positions(result, [0.0, 1.0]) - want).max() < 1e-5
+
+
 def test_what_clips_carry_goes_along() -> None:
     source, target = figure(), figure(PLACES * 2)
     clip = keyed(source, 3).add_event(0.5, "step")
