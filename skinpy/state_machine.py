@@ -277,6 +277,9 @@ class StateMachine:
         fade = _number(f"{where}: fade", data.get("fade", 0.0))
         if fade < 0:
             raise ValueError(f"{where}: fade is {fade:g}; expected 0 or more seconds")
+        warp = _flag(f"{where}: warp", data.get("warp", False))
+        if warp and fade == 0:
+            raise ValueError(f"{where}: warp goes with a fade; fade is 0")
         priority = data.get("priority", 0)
         if isinstance(priority, bool) or not isinstance(priority, int):
             raise TypeError(f"{where}: priority is {priority!r}; expected an int")
@@ -289,7 +292,7 @@ class StateMachine:
             _word(f"{where}: ease", data.get("ease", "linear"), ("linear", "smooth")),
             switch,
             _sync_point(where, switch, data.get("sync")),
-            _flag(f"{where}: warp", data.get("warp", False)),
+            warp,
             priority,
         )
 

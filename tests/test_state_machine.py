@@ -118,6 +118,7 @@ def with_state(**state: Any) -> dict[str, Any]:
         (with_way(switch="sync", sync=1.0), ValueError, "sync is 1; expected"),
         (with_way(switch="sync", sync=math.nan), ValueError, "sync is nan"),
         (with_way(warp=1), TypeError, "warp is 1"),
+        (with_way(warp=True), ValueError, "warp goes with a fade; fade is 0"),
         (with_way(priority=0.5), TypeError, "priority is 0.5"),
         (with_way(when="on"), TypeError, "when is 'on'"),
         (with_way(when=["on"]), ValueError, "condition is 'on'"),
@@ -201,6 +202,7 @@ FULL = {
             "when": [["on", "==", False]],
             "switch": "sync",
             "sync": "left",
+            "fade": 1.5,
             "warp": True,
         },
         {"from": "C", "to": "A", "switch": "sync", "sync": 0.5},
@@ -258,7 +260,7 @@ def test_clips_and_events_are_looked_for_when_it_is_run(model: skinpy.Model) -> 
         controller.run(StateMachine(machine([TO_B, TO_A | sync])))
     still = {"A": {"clip": "pose"}, "B": {"clip": "b"}}
     with pytest.raises(ValueError, match="warp needs clips that last"):
-        controller.run(StateMachine(machine([TO_B | {"warp": True}, TO_A], states=still)))
+        controller.run(StateMachine(machine([TO_B | {"warp": True, "fade": 0.1}, TO_A], states=still)))
     both = {"A": {"clip": "pose"}, "B": {"clip": "pose"}}
     with pytest.raises(ValueError, match="without end"):
         controller.run(StateMachine(machine([TO_B, TO_A], states=both)))
@@ -495,6 +497,57 @@ def test_steps_do_not_matter(model: skinpy.Model) -> None:
         assert np.abs(np.subtract([t for t, _ in one[0]], [t for t, _ in first[0]])).max() < 1e-10
         assert one[1] == pytest.approx(first[1], abs=1e-10)
         assert np.abs(one[2] - first[2]).max() < 1e-5  # float32 poses of size 2
+
+
+def random_machine(rng: np.random.Generator) -> dict[str, Any]:
+    """Two to five states of any kind, with up to eleven transitions of any kind between them."""
+    names = list("ABCDE")[: rng.integers(2, 6)]
+
+    def pick(*values: Any) -> Any:
+        return values[rng.integers(len(values))]
+
+    states, ways = {}, []
+    for name in names:
+        plays = pick({"clip": "b"}, {"clip": "a"}, {"space": LINE, "parameter": "speed"})
+        states[name] = plays | {"speed": pick(0.5, 1.0, 1.3), "loop": pick("wrap", "once")}
+    for _ in range(rng.integers(2, 12)):
+        one = {"from": pick(*names, "*"), "to": pick(*names), "fade": pick(0.0, 0.2, 0.6)}
+        one |= {"switch": pick("immediate", "end", "sync"), "ease": pick("linear", "smooth")}
+        one |= {"warp": bool(one["fade"] and pick(True, False)), "priority": pick(0, 1)}
+        if one["switch"] == "sync":
+            one["sync"] = pick(0.0, 0.25, 0.7)
+        one["when"] = pick([], [["jump"]], [["speed", pick(">", "<"), pick(0.3, 0.6)]])
+        ways.append(one)
+    return machine(ways, states=states, parameters={"speed": 0.45, "jump": "trigger"})
+
+
+def test_steps_do_not_matter_for_random_machines(model: skinpy.Model) -> None:
+    """Machines that are accepted switch the same in one step as in many, and none goes round without end."""
+    rng = np.random.default_rng(0)
+    length, run_so_far, total = (
+        5.9371,
+        0,
+        0,
+    )  # at no round time, where the last switch would be a matter of roundings
+    while run_so_far < 40:
+        data = random_machine(rng)
+        try:
+            StateMachine(data)
+        except ValueError:
+            continue
+        run_so_far += 1
+        found = []
+        for cuts in (0, 60):
+            controller, player = run(model, data)
+            player.trigger("jump")
+            times = np.r_[0.0, np.sort(rng.uniform(0, length, cuts)), length]
+            for step in np.diff(times).tolist():
+                controller.advance(step)
+            found.append(switches(player))
+        assert [name for _, name in found[0]] == [name for _, name in found[1]]
+        assert np.abs(np.subtract([t for t, _ in found[0]], [t for t, _ in found[1]])).max() < 1e-10
+        total += len(found[0])
+    assert total > 50
 
 
 def test_a_clone_goes_its_own_way(model: skinpy.Model) -> None:
