@@ -454,7 +454,9 @@ class StatePlayer:
             self._track = controller.play(clip, **options)
         else:
             fade = self._fade(transition)
-            warp = transition.warp and self._track in controller.layers[self.layer]
+            # Where someone else has stopped the layer, there is nothing to keep in step with.
+            plays = self._track in controller.layers[self.layer] and self._track._fade.leaving is None
+            warp = transition.warp and plays
             options |= {"ease": transition.ease, "warp": warp}
             self._track = controller.cross_fade(clip, fade, **options)
         self._state = name

@@ -579,3 +579,14 @@ def test_a_recording_replays_the_player(model: skinpy.Model) -> None:
     for number, one in enumerate(again):
         assert np.array_equal(one.pose().translation, poses[number])
     assert number == 39
+
+
+@pytest.mark.parametrize("fade", [0.0, 0.3, 3.0])
+def test_a_layer_that_is_stopped_by_hand_is_taken_up_again(model: skinpy.Model, fade: float) -> None:
+    warped = {"fade": 0.2, "warp": True}
+    controller, player = run(model, machine([TO_B | warped, TO_A | warped]))
+    controller.advance(0.1)
+    controller.stop(fade=fade)
+    controller.advance(1.2)
+    assert player.state == "B" and player.track in controller.layers["base"]
+    assert player.track.fade == 1.0
