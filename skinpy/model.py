@@ -14,7 +14,7 @@ from ._binding import add_entries, join, merged_reports
 from ._files import replacing
 from ._types import Array, Floats, Loop, PathLike, Rotation
 from .assets import Material, Mesh, Report, Skeleton, Skin, Target, read_materials, read_targets
-from .clip import Clip, Clips, Entry
+from .clip import Clip, Clips
 from .errors import warn_of_losses
 from .pose import Pose
 
@@ -35,14 +35,6 @@ class Model(_core.Model):
 
     `globals`, `palette`, `joint_positions` and `deform` are C methods of the base type.
     """
-
-    def __new__(cls, block: _core.Block, clips: Sequence[Entry] | None = None) -> "Model":
-        if clips is None:
-            clips = [(name, block, index) for index, name in enumerate(block.clip_names)]
-        return super().__new__(cls, block, tuple(clips))
-
-    def __init__(self, *_: Any, **__: Any) -> None:
-        """See __new__; skinpy.load and Model.from_arrays make models."""
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"models never change: {name!r} cannot be set")

@@ -151,13 +151,12 @@ static PyObject *decode(const char *text, sk_text place) {
   return PyUnicode_DecodeUTF8(place.length ? text + place.offset : "", (Py_ssize_t)place.length, "surrogateescape");
 }
 
-static PyObject *block_clip_names(PyObject *object, void *unused) {
-  const sk_model *model = &((ext_block *)object)->model;
+PyObject *ext_clip_names(ext_block *block) {
+  const sk_model *model = &block->model;
   const sk_clip_record *clips = model->block.sections[SK_SECTION_CLIPS].data;
   const char *text = model->block.sections[SK_SECTION_TEXT].data;
   PyObject *names = PyTuple_New((Py_ssize_t)model->clip_count);
   uint32_t i;
-  (void)unused;
   for (i = 0; names && i < model->clip_count; i++) {
     PyObject *decoded = decode(text, clips[i].name);
     if (!decoded) {
@@ -167,6 +166,11 @@ static PyObject *block_clip_names(PyObject *object, void *unused) {
     PyTuple_SET_ITEM(names, i, decoded);
   }
   return names;
+}
+
+static PyObject *block_clip_names(PyObject *object, void *unused) {
+  (void)unused;
+  return ext_clip_names((ext_block *)object);
 }
 
 /* As skinpy's ReportEntry says it. */

@@ -36,22 +36,38 @@ static int check_counts(ext_block *block, PyObject *clips) {
   return 0;
 }
 
+/* All clips of the block, as the model lists them. */
+static PyObject *own_clips(ext_block *block) {
+  uint32_t i, count = block->model.clip_count;
+  PyObject *names = ext_clip_names(block), *clips = names ? PyTuple_New((Py_ssize_t)count) : NULL;
+  for (i = 0; clips && i < count; i++) {
+    PyObject *entry = Py_BuildValue("(OOI)", PyTuple_GET_ITEM(names, i), block, (unsigned)i);
+    if (entry) PyTuple_SET_ITEM(clips, i, entry);
+    else Py_CLEAR(clips);
+  }
+  Py_XDECREF(names);
+  return clips;
+}
+
 static PyObject *model_new(PyTypeObject *type, PyObject *args, PyObject *keywords) {
   static char *names[] = {"block", "clips", NULL};
   ext_state *state = ext_state_of_class(type);
-  PyObject *block, *clips;
+  PyObject *block, *clips = Py_None;
   ext_model *self;
-  if (!PyArg_ParseTupleAndKeywords(args, keywords, "O!O!:Model", names, state->block_type, &block,
-                                   &PyTuple_Type, &clips))
+  if (!PyArg_ParseTupleAndKeywords(args, keywords, "O!|O:Model", names, state->block_type, &block, &clips))
     return NULL;
   if (((ext_block *)block)->model.block.info->kind != SK_BLOCK_MODEL) {
     PyErr_SetString(PyExc_ValueError, "block holds clips alone; expected a model");
     return NULL;
   }
-  self = (ext_model *)type->tp_alloc(type, 0);
-  if (!self) return NULL;
+  clips = clips == Py_None ? own_clips((ext_block *)block) : PySequence_Tuple(clips);
+  self = clips ? (ext_model *)type->tp_alloc(type, 0) : NULL;
+  if (!self) {
+    Py_XDECREF(clips);
+    return NULL;
+  }
   self->block = (ext_block *)Py_NewRef(block);
-  self->clips = Py_NewRef(clips);
+  self->clips = clips;
   self->numbers = PyDict_New();
   if (self->numbers && !check_clips(state, clips, self->numbers) && !check_counts(self->block, clips))
     return (PyObject *)self;
@@ -503,8 +519,9 @@ static PyMethodDef model_methods[] = {METHOD("globals", model_globals, globals_d
                                       {NULL, NULL, 0, NULL}};
 
 static const char model_doc[] =
-    "Model(block, clips)\n--\n\n"
-    "Base of skinpy.Model: a model block and its clips, a tuple of (name, Block, index in the block).";
+    "Model(block, clips=None)\n--\n\n"
+    "Base of skinpy.Model: a model block and its clips, (name, Block, index in the block) each; by default all\n"
+    "clips of the block.";
 
 static PyType_Slot model_slots[] = {{Py_tp_doc, (void *)model_doc},
                                     {Py_tp_new, model_new},

@@ -74,6 +74,9 @@ int ext_check_counts(const ext_block *clips, const ext_block *model);
 /* A new Block over `memory`, which it owns from now on (also when this fails). */
 PyObject *ext_block_new(ext_state *state, void *memory, size_t size, void (*release)(void *));
 
+/* A tuple of str, in the order of the clips. */
+PyObject *ext_clip_names(ext_block *block);
+
 /* Functions of the module; see ext_import.c. */
 PyObject *ext_load_file(PyObject *module, PyObject *args);
 PyObject *ext_start_importer(PyObject *module, PyObject *args);

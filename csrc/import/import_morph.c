@@ -26,11 +26,14 @@ static size_t count_words(const import_source *file, const char *word, size_t le
 void import_look_between(import_job *job) {
   const import_source *file = job->files.sources.data;
   unsigned i, most = 0;
+  size_t shapes;
+  bool binary;
   for (i = 0; i < job->scene->mNumMeshes; i++)
     if (job->scene->mMeshes[i]->mNumAnimMeshes > most) most = job->scene->mMeshes[i]->mNumAnimMeshes;
   if (most < 2 || strcmp(job->format, "fbx")) return;
-  job->shapes_between = count_words(file, "S\5\0\0\0Shape", 10) + count_words(file, "\"Shape\" {", 9) >
-                        count_words(file, "BlendShapeChannel", 17);
+  binary = file->size > 20 && !memcmp(file->data, "Kaydara FBX Binary", 18);
+  shapes = binary ? count_words(file, "S\5\0\0\0Shape", 10) : count_words(file, "\"Shape\" {", 9);
+  job->shapes_between = shapes > count_words(file, "BlendShapeChannel", 17);
 }
 
 /* Shapes of one channel follow each other and are called "channel.shape". */
