@@ -455,6 +455,22 @@ def test_fabrik_under_uneven_scale_says_the_truth() -> None:
         assert reached.mean() > 0.5
 
 
+def test_fabrik_weight_takes_the_shorter_arc() -> None:
+    """Many rounds, as under uneven scale, may add up to more than half a turn."""
+    rng = np.random.default_rng(8)
+    for seed in range(10):
+        pose = tail(5, seed, lead=(20,))
+        pose.scale[:, 1:] = rng.uniform(0.3, 3, (5, 3))
+        half, full, target = pose.copy(), pose.copy(), rng.normal(size=(20, 3)) * 2
+        full.fabrik("tail 4", target, root="tail 0")
+        half.fabrik("tail 4", target, root="tail 0", weight=0.3)
+        before, after = unit(pose.rotation.astype(float)), full.rotation.astype(float)
+        after = after * np.where(np.sum(before * after, -1, keepdims=True) < 0, -1, 1)
+        wanted = unit(0.7 * before + 0.3 * after)
+        sign = np.where(np.sum(wanted * half.rotation, -1, keepdims=True) < 0, -1, 1)
+        np.testing.assert_allclose(half.rotation * sign, wanted, atol=5e-7)
+
+
 def test_fabrik_weight_zero_and_reached_already_change_nothing() -> None:
     pose = tail(5, 3)
     before = pose.copy()
