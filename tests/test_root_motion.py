@@ -9,6 +9,7 @@ import math
 import pickle
 import timeit
 import warnings
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -140,6 +141,10 @@ def test_bad_arguments_are_refused_by_name() -> None:
         walk.root_motion_from_feet("LeftFoot")
     with pytest.raises(ValueError, match="already"):
         walk.root_motion_from_feet().extract_root_motion()
+    with pytest.raises(ValueError, match="additive"):
+        walk.additive().extract_root_motion()
+    with pytest.raises(ValueError, match="additive"):
+        walk.additive().root_motion_from_feet()
     assert walk.root_motion is None
 
 
@@ -516,15 +521,31 @@ def test_planted_feet_do_not_slide(name: str) -> None:
 # ---- kept -----------------------------------------------------------------------------------------
 
 
-def test_root_motion_is_kept_with_the_clip() -> None:
+def test_root_motion_is_kept_with_the_clip(tmp_path: Path) -> None:
     model = walker(turning())
     residual = model.clips[0].extract_root_motion("Hips")
     motion = residual.root_motion
     assert motion is not None
     again = pickle.loads(pickle.dumps(residual)).root_motion
     added = model.add_clips(residual, replace=True).clips["go"].root_motion
-    for other in (again, added):
+    model.add_clips(residual, replace=True).save(tmp_path / "walker.skn")
+    saved = skinpy.load(tmp_path / "walker.skn").clips["go"].root_motion
+    for other in (again, added, saved):
         assert other is not None and np.array_equal(other.sample(1.3), motion.sample(1.3))
     part = residual.trim(0.5, 1.5).root_motion
     assert part is not None
     assert np.allclose(part.sample(1.0), motion.delta(0.5, 1.5), atol=1e-5)
+
+
+def test_a_controller_travels_as_the_clip_did() -> None:
+    """Root motion summed up frame by frame by the controller, and the pose inside it: the original."""
+    model = walker(turning())
+    clip = model.clips[0]
+    controller = skinpy.AnimationController(model)
+    controller.play(clip.extract_root_motion("Hips"))
+    place = np.eye(4)
+    for frame in range(1, 61):
+        controller.advance(1 / 60)
+        place = place @ controller.root_delta
+        original = model.globals(clip, frame / 60, loop="clamp")[1:]
+        assert np.abs(place @ controller.pose().globals()[1:] - original).max() < 5e-5  # of a size of 2
