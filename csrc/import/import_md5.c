@@ -46,11 +46,21 @@ static bool is_mark(char c) { return c == '(' || c == ')' || c == '{' || c == '}
 static bool is_comment(const md5 *m) { return m->end - m->at >= 2 && m->at[0] == '/' && m->at[1] == '/'; }
 
 static void skip_spaces(md5 *m) {
-  while (m->at < m->end && (is_space(*m->at) || is_comment(m))) {
+  while (m->at < m->end && *m->at <= '/' && (is_space(*m->at) || is_comment(m))) {
     bool comment = !is_space(*m->at);
     while (comment && m->at < m->end && *m->at != '\n' && *m->at != '\r') m->at++;
     if (!comment) m->at++;
   }
+}
+
+/* Most of a file is digits, which the first comparison tells. */
+static const char *end_of_word(const md5 *m) {
+  const char *at = m->at, *end = m->end;
+  for (; at < end; at++) {
+    if (*at > '/' && *at < '{') continue;
+    if (is_space(*at) || is_mark(*at) || (end - at >= 2 && at[0] == '/' && at[1] == '/')) break;
+  }
+  return at;
 }
 
 /* A mark, a text in quotation marks (they stay; it ends with its line at the latest) or what stands
@@ -66,7 +76,7 @@ static md5_word next_word(md5 *m) {
   } else if (m->at < m->end && is_mark(*m->at)) {
     m->at++;
   } else {
-    while (m->at < m->end && !is_space(*m->at) && !is_mark(*m->at) && !is_comment(m)) m->at++;
+    m->at = end_of_word(m);
   }
   word.length = (size_t)(m->at - word.at);
   return word;
@@ -84,6 +94,13 @@ static bool goes_on(md5 *m) {
   if (m->at < m->end && *m->at != '}') return true;
   m->at += m->at < m->end;
   return false;
+}
+
+/* 10 to the power of a whole number that is not negative; those of the table are exact. */
+static double ten_to(int power) {
+  static const double table[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
+                                 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+  return power < (int)(sizeof table / sizeof *table) ? table[power] : pow(10.0, power);
 }
 
 /* A decimal number, whatever the user's locale; NAN where the word is none. 18 digits count. */
@@ -109,7 +126,7 @@ static double number_of(md5_word word) {
   if (!any || at != end) return NAN;
   if (negative) sign = -1;
   scale += exponent_sign * exponent;
-  return sign * (scale < 0 ? (double)digits / pow(10.0, -scale) : (double)digits * pow(10.0, scale));
+  return sign * (scale < 0 ? (double)digits / ten_to(-scale) : (double)digits * ten_to(scale));
 }
 
 /* A whole number from `least` to `most`. */
@@ -184,7 +201,7 @@ static bool read_frame(md5 *m) {
   while (goes_on(m)) {
     double value = number_of(next_word(m)), *place = NULL;
     if (isfinite(value) && m->values.count < 6 * (size_t)SK_MAX_JOINTS) {
-      place = sk_array_extend(&m->values, 1);
+      place = sk_array_room(&m->values, 1);
       m->no_memory |= !place;
     }
     if (!place) return false;
