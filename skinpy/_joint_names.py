@@ -106,17 +106,20 @@ def other_side(text: str) -> str:
     return _SIDE_WORD.sub(swapped, text)
 
 
-def same_parts(source: Sequence[str], target: Sequence[str]) -> list[tuple[int, int]]:
-    """(source, target) places of names that say the same part of the body.
+def same_parts(
+    source: Sequence[str], target: Sequence[str], without: tuple[frozenset[int], frozenset[int]]
+) -> list[tuple[int, int]]:
+    """(source, target) places of names that say the same part of the body, but for places `without`.
 
     Several of one part, as the joints of a spine, are paired in order: the first with the first, the last
     with the last, and between them evenly.
     """
     chains: list[dict[tuple[str, str], list[int]]] = []
-    for names in (source, target):
+    for names, left_out in zip((source, target), without, strict=True):
         found: dict[tuple[str, str], list[int]] = {}
         for place, label in enumerate(labels(names)):
-            found.setdefault(label.part, []).append(place)
+            if place not in left_out:
+                found.setdefault(label.part, []).append(place)
         chains.append(found)
     pairs = []
     for part, ours in chains[0].items():

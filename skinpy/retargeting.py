@@ -60,7 +60,7 @@ def match_joints(source: "Model", target: "Model", joint_map: JointMap = None) -
     joints go to one target joint, TypeError and ValueError for another joint_map.
     """
     names = source.skeleton.names, target.skeleton.names
-    pairs = _pairs(names[0], names[1], joint_map)
+    pairs = _pairs(source, target, joint_map)
     ours, theirs = ({pair[side] for pair in pairs} for side in (0, 1))
     return JointMatch(
         tuple((names[0][one], names[1][other]) for one, other in pairs),
@@ -91,7 +91,7 @@ def retarget(clip: Clip | str | int, source: "Model", target: "Model", joint_map
     clip = _clip_of(clip, source)
     if clip.is_additive:
         raise ValueError(f"clip {clip.name!r} is additive; retarget what it was made from, then .additive()")
-    pairs = _pairs(source.skeleton.names, target.skeleton.names, joint_map)
+    pairs = _pairs(source, target, joint_map)
     if not pairs:
         raise ValueError(
             f"no joint of the source is mapped to one of the target (joint_map={joint_map!r}): "
@@ -118,17 +118,18 @@ def retarget(clip: Clip | str | int, source: "Model", target: "Model", joint_map
 # ---- pairs ----------------------------------------------------------------------------------------
 
 
-def _pairs(source: tuple[str, ...], target: tuple[str, ...], joint_map: JointMap) -> list[tuple[int, int]]:
+def _pairs(ours: "Model", theirs: "Model", joint_map: JointMap) -> list[tuple[int, int]]:
     """(source, target) joints, in the source's order."""
+    source, target = ours.skeleton.names, theirs.skeleton.names
     if joint_map is None:
-        theirs: dict[str, list[int]] = {}
+        free: dict[str, list[int]] = {}
         for place, name in enumerate(target):
-            theirs.setdefault(name, []).append(place)
-        return [(place, theirs[name].pop(0)) for place, name in enumerate(source) if theirs.get(name)]
+            free.setdefault(name, []).append(place)
+        return [(place, free[name].pop(0)) for place, name in enumerate(source) if free.get(name)]
     if isinstance(joint_map, str):
         if joint_map != "auto":
             raise ValueError(f"joint_map is {joint_map!r}; expected None, 'auto' or a mapping of names")
-        return same_parts(source, target)
+        return same_parts(source, target, (_holders(ours), _holders(theirs)))
     if not isinstance(joint_map, Mapping):
         raise TypeError(f"joint_map is a {type(joint_map).__name__}; expected None, 'auto' or a mapping")
     taken: dict[str, str] = {}
@@ -140,6 +141,11 @@ def _pairs(source: tuple[str, ...], target: tuple[str, ...], joint_map: JointMap
             raise ValueError(f"joint_map has {taken[other]!r} and {one!r} for the same joint {other!r}")
         taken[other] = one
     return sorted((source.index(one), target.index(other)) for one, other in joint_map.items())
+
+
+def _holders(model: "Model") -> frozenset[int]:
+    """Nodes that only hold a skinned mesh; what they are called says nothing about the skeleton."""
+    return frozenset({part.node for part in model.mesh.submeshes} - set(model.skin.joints.tolist()))
 
 
 def _clip_of(clip: Clip | str | int, source: "Model") -> Clip:
