@@ -94,6 +94,7 @@ def measure_poses(model: Any) -> dict[str, Pair]:
     points = (np.empty_like(model.mesh.positions), np.empty_like(model.mesh.positions))
     palette = model.palette(clip, float(one[0]), affine=True)
     return {
+        "controller": measure_controller(model, single),
         "one pose": alternate(
             lambda: model.palette(clip, 0.4 * d, single), lambda: rivals["one"].palette(0, one)
         ),
@@ -109,6 +110,25 @@ def measure_poses(model: Any) -> dict[str, Pair]:
             lambda: model.deform(palette, out=points), lambda: rivals["one"].deform(palette), rounds=11
         ),
     }
+
+
+def measure_controller(model: Any, out: Any) -> Pair:
+    """Three layers against four plain palettes: three samples, and one more for hierarchy and blending."""
+    clip, controller = model.clips[0], skinpy.AnimationController(model)
+    half = np.linspace(0, 1, len(model.skeleton.names)) > 0.5
+    controller.play(clip)
+    controller.play(clip, layer="upper", mask=skinpy.Mask.array(half), speed=0.9)
+    controller.play(clip, layer="added", additive=True, weight=0.5)
+
+    def frame() -> None:
+        controller.advance(1 / 60)
+        controller.palette(out)
+
+    def plain() -> None:
+        for share in (0.2, 0.4, 0.6, 0.8):
+            model.palette(clip, share * clip.duration, out)
+
+    return alternate(frame, plain)
 
 
 def check(model: Any, rival: NumpyModel, times: Any) -> None:
