@@ -1,0 +1,148 @@
+/* test_blend.c: weighted sums of poses, layer over layer, with results worked out by hand. */
+#include "check.h"
+
+#include "../../csrc/core/sk_blend.h"
+
+enum { JOINTS = 2, TARGETS = 1, POSE = JOINTS * 10 + TARGETS };
+
+/* Rest: joint 0 at x = 1, joint 1 at x = 2; no turn, scale 1. The target's weight is 0.5 by default. */
+static const int32_t parents[JOINTS] = {-1, 0};
+static const float rest_t[] = {1, 0, 0, 2, 0, 0}, rest_r[] = {0, 0, 0, 1, 0, 0, 0, 1}, rest_s[] = {1, 1, 1, 1, 1, 1};
+static const sk_target target = {{0, 0}, 1, 0.5f, 0, 0};
+static const sk_skeleton skeleton = {JOINTS, parents, rest_t, rest_r, rest_s, NULL, {0}};
+static const sk_morph morph = {TARGETS, &target, NULL, NULL, NULL};
+
+/* Heap memory of exactly one pose. */
+static float *new_pose(void) { return calloc(POSE, sizeof(float)); }
+
+static sk_pose pose_of(float *memory) {
+  return (sk_pose){memory, memory + 3 * JOINTS, memory + 7 * JOINTS, memory + 10 * JOINTS};
+}
+
+/* Both joints at (x, 0, 0), turned by `degrees` about z, with a scale and the target's weight. */
+static float *make_pose(float x, double degrees, float scale, float weight) {
+  float *memory = new_pose();
+  sk_pose pose = pose_of(memory);
+  int j, i;
+  for (j = 0; j < JOINTS; j++) {
+    pose.translation[3 * j] = x;
+    pose.rotation[4 * j + 2] = (float)sin(degrees * 3.14159265358979 / 360);
+    pose.rotation[4 * j + 3] = (float)cos(degrees * 3.14159265358979 / 360);
+    for (i = 0; i < 3; i++) pose.scale[3 * j + i] = scale;
+  }
+  pose.weights[0] = weight;
+  return memory;
+}
+
+static float *run(sk_blend_mode mode, const sk_blend_source *sources, size_t count, double factor, float *below) {
+  sk_blend_job job = {&skeleton, &morph, 1, sources, count, mode, factor, pose_of(below)};
+  sk_blend_run(&job);
+  return below;
+}
+
+static double degrees_of(const float *memory, int j) {
+  const float *r = memory + 3 * JOINTS + 4 * j;
+  return atan2(r[2], r[3]) * 360 / 3.14159265358979;
+}
+
+static void a_base_is_the_normalized_sum(void) {
+  const double weights[] = {1, 3};
+  float *a = make_pose(0, 0, 1, 0), *b = make_pose(4, 90, 2, 1), *out = new_pose();
+  sk_blend_source sources[] = {{pose_of(a), &weights[0], 0, NULL, SK_PRIORITY_LOW},
+                               {pose_of(b), &weights[1], 0, NULL, SK_PRIORITY_LOW}};
+  run(SK_BLEND_BASE, sources, 2, 0.5, out);
+  CHECK_NEAR(out[0], 3, 1e-6);
+  CHECK_NEAR(out[7 * JOINTS], 1.75, 1e-6);
+  CHECK_NEAR(out[10 * JOINTS], 0.75, 1e-6);
+  /* tan of half the angle: 3 sin 45 / (1 + 3 cos 45) */
+  CHECK_NEAR(degrees_of(out, 0), atan2(3 * sqrt(0.5), 1 + 3 * sqrt(0.5)) * 360 / 3.14159265358979, 1e-4);
+  free(a), free(b), free(out);
+}
+
+static void nothing_that_weighs_leaves_the_rest_pose(void) {
+  const double none = 0, little = 0.05;
+  float *a = make_pose(5, 60, 3, 1), *out = make_pose(9, 9, 9, 9);
+  sk_blend_source source = {pose_of(a), &none, 0, NULL, SK_PRIORITY_LOW};
+  run(SK_BLEND_BASE, &source, 1, 0.5, out);
+  CHECK_NEAR(out[3], 2, 0);
+  CHECK_NEAR(out[10 * JOINTS], 0.5, 0);
+  source.weights = &little; /* half of the threshold: half way from the rest pose */
+  run(SK_BLEND_BASE, &source, 1, 0.5, out);
+  CHECK_NEAR(out[3], 3.5, 1e-6);
+  CHECK_NEAR(degrees_of(out, 1), 30, 1e-4);
+  CHECK_NEAR(out[10 * JOINTS], 0.75, 1e-6);
+  run(SK_BLEND_BASE, NULL, 0, 0.5, out);
+  CHECK_NEAR(out[0], 1, 0);
+  free(a), free(out);
+}
+
+static void an_override_goes_by_weight_and_mask(void) {
+  static const float mask[] = {0, 0.5f};
+  const double weight = 0.5;
+  float *a = make_pose(8, 80, 1, 1), *out = make_pose(0, 0, 1, 0);
+  sk_blend_source source = {pose_of(a), &weight, 0, mask, SK_PRIORITY_LOW};
+  run(SK_BLEND_OVERRIDE, &source, 1, 0.5, out);
+  CHECK_NEAR(out[0], 0, 0);
+  CHECK_NEAR(out[3], 2, 1e-6);
+  CHECK_NEAR(out[10 * JOINTS], 0.25, 1e-6); /* the target hangs on joint 1 */
+  free(a), free(out);
+}
+
+static void differences_are_added(void) {
+  const double weight = 1, half = 0.5;
+  float *a = make_pose(2, 40, 3, 0.25f), *out = make_pose(1, 30, 2, 0.5f);
+  sk_blend_source source = {pose_of(a), &weight, 0, NULL, SK_PRIORITY_LOW};
+  run(SK_BLEND_ADD, &source, 1, 0.5, out);
+  CHECK_NEAR(out[0], 3, 1e-6);
+  CHECK_NEAR(degrees_of(out, 0), 70, 1e-4);
+  CHECK_NEAR(out[7 * JOINTS], 6, 1e-5);
+  CHECK_NEAR(out[10 * JOINTS], 0.75, 1e-6);
+  source.weights = &half;
+  run(SK_BLEND_ADD, &source, 1, 0.5, out);
+  CHECK_NEAR(degrees_of(out, 0), 90, 1e-4);
+  CHECK_NEAR(out[7 * JOINTS], 12, 1e-5);
+  free(a), free(out);
+}
+
+static void priorities_are_summed_apart(void) {
+  const double weights[] = {1, 3, 0.2};
+  float *a = make_pose(0, 0, 1, 0), *b = make_pose(4, 0, 1, 1), *c = make_pose(10, 0, 1, 0), *out = new_pose();
+  sk_blend_source sources[] = {{pose_of(a), &weights[0], 0, NULL, SK_PRIORITY_LOW},
+                               {pose_of(b), &weights[1], 0, NULL, SK_PRIORITY_LOW},
+                               {pose_of(c), &weights[2], 0, NULL, SK_PRIORITY_HIGH}};
+  CHECK_NEAR(run(SK_BLEND_BASE, sources, 3, 0.0, out)[0], 3, 1e-6);
+  CHECK_NEAR(run(SK_BLEND_BASE, sources, 3, 0.25, out)[0], 3 + 0.25 * 7, 1e-6);
+  CHECK_NEAR(run(SK_BLEND_BASE, sources, 3, 1.0, out)[0], 10, 1e-6);
+  CHECK_NEAR(run(SK_BLEND_BASE, sources + 2, 1, 0.0, out)[0], 10, 1e-6);
+  free(a), free(b), free(c), free(out);
+}
+
+static void opposite_turns_give_a_rotation_all_the_same(void) {
+  const double one = 1;
+  float *a = make_pose(0, 90, 1, 0), *b = make_pose(0, 270, 1, 0), *out = new_pose(), *r = out + 3 * JOINTS;
+  sk_blend_source sources[] = {{pose_of(a), &one, 0, NULL, SK_PRIORITY_LOW},
+                               {pose_of(b), &one, 0, NULL, SK_PRIORITY_LOW}};
+  run(SK_BLEND_BASE, sources, 2, 0.5, out);
+  CHECK_NEAR(r[0] * r[0] + r[1] * r[1] + r[2] * r[2] + r[3] * r[3], 1, 1e-6);
+  free(a), free(b), free(out);
+}
+
+static void weights_are_checked(void) {
+  const double good[] = {0, 1e30}, negative[] = {1, -1e-9}, wrong[] = {NAN, INFINITY};
+  sk_error error;
+  CHECK_EQUAL(sk_weights_validate(good, 2, &error), SK_OK);
+  CHECK_EQUAL(sk_weights_validate(negative, 2, &error), SK_ERROR_ARGUMENT);
+  CHECK_EQUAL(sk_weights_validate(wrong, 1, &error), SK_ERROR_ARGUMENT);
+  CHECK_EQUAL(sk_weights_validate(wrong + 1, 1, &error), SK_ERROR_ARGUMENT);
+}
+
+const check_test blend_tests[] = {
+    TEST(a_base_is_the_normalized_sum),
+    TEST(nothing_that_weighs_leaves_the_rest_pose),
+    TEST(an_override_goes_by_weight_and_mask),
+    TEST(differences_are_added),
+    TEST(priorities_are_summed_apart),
+    TEST(opposite_turns_give_a_rotation_all_the_same),
+    TEST(weights_are_checked),
+    {NULL, NULL},
+};
