@@ -99,6 +99,11 @@ class AnimationController:
         """The tracks of each layer, those that are fading out too, in the order of the layers."""
         return MappingProxyType({name: tuple(layer.tracks) for name, layer in self._layers.items()})
 
+    @property
+    def players(self) -> "tuple[StatePlayer, ...]":
+        """The players of the state machines that run; `clone` gives a controller with players of its own."""
+        return tuple(self._drivers)
+
     # ---- what plays ---------------------------------------------------------------------------------
 
     @_recorded

@@ -507,6 +507,24 @@ def test_recordings_refuse_other_text(text: str) -> None:
         Recording.from_json(text)
 
 
+def test_a_clone_has_players_of_its_own(model: Model, controller: AnimationController) -> None:
+    states = {"walk": {"clip": "walk"}, "run": {"clip": "run"}}
+    ways = [{"from": "walk", "to": "run", "when": [["go"]], "fade": 0.2}, {"from": "run", "to": "walk"}]
+    machine = skinpy.StateMachine(
+        {"start": "walk", "states": states, "transitions": [ways[0], {**ways[1], "switch": "end"}]}
+        | {"parameters": {"go": "trigger"}}
+    )
+    player = controller.run(machine)
+    controller.advance(0.1)
+    other = controller.clone()
+    (copied,) = other.players
+    assert controller.players == (player,)
+    copied.trigger("go")
+    other.advance(0.3)
+    controller.advance(0.3)
+    assert (copied.state, player.state) == ("run", "walk")
+
+
 def test_a_clone_goes_its_own_way(model: Model, controller: AnimationController) -> None:
     controller.play("walk")
     controller.advance(0.1)
