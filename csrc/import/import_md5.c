@@ -42,6 +42,7 @@ typedef struct md5 { /* one file while it is read */
 } md5;
 
 static bool is_space(char c) { return (unsigned char)c <= ' '; }
+static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 static bool is_mark(char c) { return c == '(' || c == ')' || c == '{' || c == '}'; }
 static bool is_comment(const md5 *m) { return m->end - m->at >= 2 && m->at[0] == '/' && m->at[1] == '/'; }
 
@@ -86,6 +87,17 @@ static bool equals(md5_word word, const char *text) {
   return word.length == strlen(text) && !memcmp(word.at, text, word.length);
 }
 
+/* To the end of a text in which `word` stands nowhere any more: it need not be cut into words. */
+static void skip_if_without(md5 *m, const char *word) {
+  size_t length = strlen(word);
+  const char *at = m->at;
+  while ((at = memchr(at, *word, (size_t)(m->end - at))) != NULL && (size_t)(m->end - at) >= length) {
+    if (!memcmp(at, word, length)) return;
+    at++;
+  }
+  m->at = m->end;
+}
+
 static bool expect(md5 *m, const char *mark) { return equals(next_word(m), mark); }
 
 /* Whether the section goes on; takes the brace that ends it. */
@@ -110,7 +122,7 @@ static double number_of(md5_word word) {
   int scale = 0, exponent = 0, sign = 1, exponent_sign = 1;
   bool negative = at < end && *at == '-', point = false, any = false;
   at += at < end && (*at == '-' || *at == '+');
-  for (; at < end && ((*at >= '0' && *at <= '9') || (*at == '.' && !point)); at++) {
+  for (; at < end && (is_digit(*at) || (*at == '.' && !point)); at++) {
     if (*at == '.') { point = true; continue; }
     any = true;
     if (digits < 100000000000000000u) digits = 10 * digits + (uint64_t)(*at - '0'), scale -= point;
@@ -120,7 +132,7 @@ static double number_of(md5_word word) {
     at++;
     if (at < end && (*at == '-' || *at == '+')) exponent_sign = *at++ == '-' ? -1 : 1;
     any = at < end;
-    for (; at < end && *at >= '0' && *at <= '9' && exponent < 1000; at++)
+    for (; at < end && is_digit(*at) && exponent < 1000; at++)
       exponent = 10 * exponent + (*at - '0');
   }
   if (!any || at != end) return NAN;
@@ -129,9 +141,34 @@ static double number_of(md5_word word) {
   return sign * (scale < 0 ? (double)digits / ten_to(-scale) : (double)digits * ten_to(scale));
 }
 
+/* The usual number of these files: at most 17 digits, a point among them, a space behind them. False, and
+   nothing is taken, where anything else stands there. */
+static bool take_plain_number(md5 *m, double *out) {
+  const char *at = m->at, *first, *point;
+  uint64_t digits = 0;
+  bool negative;
+  while (at < m->end && is_space(*at)) at++;
+  if (m->end - at < 24) return false;
+  negative = *at == '-';
+  first = at += negative;
+  for (; is_digit(*at) && at - first < 17; at++) digits = 10 * digits + (uint64_t)(*at - '0');
+  point = at;
+  if (*at == '.')
+    for (at++; is_digit(*at) && at - first <= 17; at++) digits = 10 * digits + (uint64_t)(*at - '0');
+  if (at - first < 1 + (at > point) || !is_space(*at)) return false;
+  *out = (negative ? -1.0 : 1.0) * ((double)(int64_t)digits / ten_to(at > point ? (int)(at - point) - 1 : 0));
+  m->at = at;
+  return true;
+}
+
+static double next_number(md5 *m) {
+  double number;
+  return take_plain_number(m, &number) ? number : number_of(next_word(m));
+}
+
 /* A whole number from `least` to `most`. */
 static bool next_integer(md5 *m, double least, double most, double *out) {
-  *out = number_of(next_word(m));
+  *out = next_number(m);
   return *out >= least && *out <= most && *out == floor(*out);
 }
 
@@ -140,7 +177,7 @@ static bool next_triple(md5 *m, double out[3]) {
   int i;
   if (!expect(m, "(")) return false;
   for (i = 0; i < 3; i++) {
-    out[i] = number_of(next_word(m));
+    out[i] = next_number(m);
     if (!isfinite(out[i])) return false;
   }
   return expect(m, ")");
@@ -199,7 +236,7 @@ static bool read_base_frame(md5 *m) {
 static bool read_frame(md5 *m) {
   m->values.count = 0;
   while (goes_on(m)) {
-    double value = number_of(next_word(m)), *place = NULL;
+    double value = next_number(m), *place = NULL;
     if (isfinite(value) && m->values.count < 6 * (size_t)SK_MAX_JOINTS) {
       place = sk_array_room(&m->values, 1);
       m->no_memory |= !place;
@@ -452,7 +489,10 @@ static void correct_model(md5 *m) {
   bool good = scene->mRootNode->mNumChildren == 2;
   unsigned i;
   while (good && m->at < m->end)
-    if (equals(next_word(m), "joints")) good = expect(m, "{") && read_joints(m);
+    if (equals(next_word(m), "joints")) {
+      good = expect(m, "{") && read_joints(m);
+      skip_if_without(m, "joints");
+    }
   good = good && find_nodes(m, scene->mRootNode->mChildren[1]) && place_joints(m) && correct_nodes(m);
   for (i = 0; good && i < scene->mNumMeshes; i++) correct_mesh(m, scene->mMeshes[i]);
 }
