@@ -141,22 +141,38 @@ static double number_of(md5_word word) {
   return sign * (scale < 0 ? (double)digits / ten_to(-scale) : (double)digits * ten_to(scale));
 }
 
+static bool are_eight_digits(const char *at) {
+  uint64_t bytes, high = UINT64_C(0xF0F0F0F0F0F0F0F0), zeros = UINT64_C(0x3030303030303030);
+  memcpy(&bytes, at, sizeof bytes);
+  return (bytes & high) == zeros && ((bytes + UINT64_C(0x0606060606060606)) & high) == zeros;
+}
+
+static uint64_t eight_digits(const char *at) {
+  uint32_t high = 1000u * (uint32_t)at[0] + 100u * (uint32_t)at[1] + 10u * (uint32_t)at[2] + (uint32_t)at[3];
+  uint32_t low = 1000u * (uint32_t)at[4] + 100u * (uint32_t)at[5] + 10u * (uint32_t)at[6] + (uint32_t)at[7];
+  return 10000u * high + low - 10001u * 1111u * '0';
+}
+
 /* The usual number of these files: at most 17 digits, a point among them, a space behind them. False, and
    nothing is taken, where anything else stands there. */
 static bool take_plain_number(md5 *m, double *out) {
-  const char *at = m->at, *first, *point;
-  uint64_t digits = 0;
+  const char *at = m->at, *first, *point, *last;
+  uint64_t digits = 0, digit;
   bool negative;
   while (at < m->end && is_space(*at)) at++;
   if (m->end - at < 24) return false;
   negative = *at == '-';
   first = at += negative;
-  for (; is_digit(*at) && at - first < 17; at++) digits = 10 * digits + (uint64_t)(*at - '0');
+  last = first + 17;
+  for (; (digit = (uint64_t)*at - '0') < 10 && at < last; at++) digits = 10 * digits + digit;
   point = at;
-  if (*at == '.')
-    for (at++; is_digit(*at) && at - first <= 17; at++) digits = 10 * digits + (uint64_t)(*at - '0');
+  if (*at == '.') {
+    at++, last++;
+    if (last - at >= 8 && are_eight_digits(at)) digits = 100000000u * digits + eight_digits(at), at += 8;
+    for (; (digit = (uint64_t)*at - '0') < 10 && at < last; at++) digits = 10 * digits + digit;
+  }
   if (at - first < 1 + (at > point) || !is_space(*at)) return false;
-  *out = (negative ? -1.0 : 1.0) * ((double)(int64_t)digits / ten_to(at > point ? (int)(at - point) - 1 : 0));
+  *out = (1 - 2 * negative) * ((double)(int64_t)digits / ten_to(at > point ? (int)(at - point) - 1 : 0));
   m->at = at;
   return true;
 }
@@ -235,8 +251,12 @@ static bool read_base_frame(md5 *m) {
 
 static bool read_frame(md5 *m) {
   m->values.count = 0;
-  while (goes_on(m)) {
-    double value = next_number(m), *place = NULL;
+  for (;;) {
+    double value, *place = NULL;
+    if (!take_plain_number(m, &value)) {
+      if (!goes_on(m)) return true;
+      value = number_of(next_word(m));
+    }
     if (isfinite(value) && m->values.count < 6 * (size_t)SK_MAX_JOINTS) {
       place = sk_array_room(&m->values, 1);
       m->no_memory |= !place;
@@ -244,7 +264,6 @@ static bool read_frame(md5 *m) {
     if (!place) return false;
     *place = value;
   }
-  return true;
 }
 
 /* ---- keys ------------------------------------------------------------------------------ */

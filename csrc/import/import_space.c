@@ -91,7 +91,7 @@ double import_md5_rate(const import_job *job) {
   const import_source *source = job->files.sources.data;
   size_t i;
   if (strcmp(job->format, "md5mesh") && strcmp(job->format, "md5anim")) return 0.0;
-  for (i = 0; i < job->files.sources.count; i++) {
+  for (i = job->files.sources.count; i-- > 0;) { /* the animation stands behind its mesh */
     const char *word = find_word(&source[i], "frameRate");
     const char *end = (const char *)source[i].data + source[i].size;
     double rate = 0.0;
