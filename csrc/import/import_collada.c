@@ -29,17 +29,18 @@ static sk_text attribute(const char *file, const char *at, const char *end, cons
 static sk_status find_labels(import_job *job, sk_array *labels) {
   const import_source *source = job->files.sources.data;
   const char *file = (const char *)source->data, *at = file, *end = file + source->size;
-  while ((at = memchr(at, '<', (size_t)(end - at))) != NULL) {
-    const char *close = memchr(at, '>', (size_t)(end - at));
+  for (; (at = memchr(at, '<', (size_t)(end - at))) != NULL; at++) {
+    const char *close;
     node_label label, *place;
+    if (end - at <= 6 || at[1] != 'n' || memcmp(at, "<node", 5) || !is_space(at[5])) continue;
+    close = memchr(at, '>', (size_t)(end - at));
     if (!close || (uint64_t)(close - file) > UINT32_MAX) break;
-    if (close - at > 6 && !memcmp(at, "<node", 5) && is_space(at[5])) {
+    if (close - at > 6) {
       label = (node_label){attribute(file, at, close, "id"), attribute(file, at, close, "name")};
       place = label.id.length && label.name.length ? sk_array_extend(labels, 1) : NULL;
       if (place) *place = label;
       else if (label.id.length && label.name.length) return import_no_memory(job, sizeof label);
     }
-    at++;
   }
   return SK_OK;
 }

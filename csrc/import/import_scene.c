@@ -22,12 +22,24 @@ static const char *missing_format(const char *format) {
   return NULL;
 }
 
+/* Whether the list of Assimp's formats, "*.3d;*.3ds", has it: to ask Assimp makes all its readers anew. */
+static bool is_listed(const char *list, const char *format) {
+  size_t length = strlen(format);
+  const char *at = list;
+  while ((at = strstr(at, "*.")) != NULL) {
+    at += 2;
+    if (!strncmp(at, format, length) && (at[length] == ';' || !at[length])) return true;
+  }
+  return false;
+}
+
 static sk_status check_format(import_job *job) {
   const import_library *ai = import_assimp();
   const char *missing = missing_format(job->format);
   char suffix[20];
+  if (!job->format[0] || (!strchr(job->format, ';') && is_listed(ai->formats, job->format))) return SK_OK;
   snprintf(suffix, sizeof suffix, ".%s", job->format);
-  if (!job->format[0] || ai->aiIsExtensionSupported(suffix)) return SK_OK;
+  if (ai->aiIsExtensionSupported(suffix)) return SK_OK;
   if (missing)
     return sk_fail(job->error, SK_ERROR_IMPORT, "%s (%s) is missing in this build of Assimp %s", missing,
                    suffix, ai->version);

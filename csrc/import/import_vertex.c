@@ -73,7 +73,7 @@ void import_smooth_normals(import_model *m, const import_part *part, const uint3
 
 typedef struct stream { /* one of the vertex arrays */
   uint8_t *data;
-  size_t bytes; /* of one vertex: even */
+  size_t bytes; /* of one vertex */
 } stream;
 
 typedef struct layout {
@@ -94,18 +94,19 @@ static layout layout_of(const import_model *m) {
   return l;
 }
 
-/* The next 8, 4 or 2 bytes of a vertex; the caller goes on until nothing is left. */
-static inline uint64_t take(const uint8_t **at, size_t *left) {
-  uint64_t word = 0;
-  uint32_t half;
-  uint16_t quarter;
-  size_t size = *left >= 8 ? 8 : *left >= 4 ? 4 : 2;
-  if (size == 8) memcpy(&word, *at, 8);
-  else if (size == 4) memcpy(&half, *at, 4), word = half;
-  else memcpy(&quarter, *at, 2), word = quarter;
-  *at += size;
-  *left -= size;
+static inline uint64_t word_at(const uint8_t *at) {
+  uint64_t word;
+  memcpy(&word, at, sizeof word);
   return word;
+}
+
+/* Eight bytes at a time; the last eight may begin within those before them. */
+static inline bool same_bytes(const uint8_t *a, const uint8_t *b, size_t size) {
+  size_t i;
+  if (size < 8) return !memcmp(a, b, size);
+  for (i = 0; i + 8 < size; i += 8)
+    if (word_at(a + i) != word_at(b + i)) return false;
+  return word_at(a + size - 8) == word_at(b + size - 8);
 }
 
 static inline uint64_t mix(uint64_t hash, const float *pair) {
@@ -126,10 +127,8 @@ static uint64_t hash_vertex(const import_model *m, size_t vertex) {
 static bool is_equal(const layout *l, size_t a, size_t b) {
   int i;
   for (i = 0; i < l->count; i++) {
-    size_t left = l->streams[i].bytes, same = left;
-    const uint8_t *at = l->streams[i].data + a * left, *other = l->streams[i].data + b * left;
-    while (left)
-      if (take(&at, &left) != take(&other, &same)) return false;
+    const stream *s = &l->streams[i];
+    if (!same_bytes(s->data + a * s->bytes, s->data + b * s->bytes, s->bytes)) return false;
   }
   return true;
 }
