@@ -62,7 +62,10 @@ class Recording:
     @classmethod
     def from_json(cls, text: str) -> "Recording":
         """The recording that `to_json` wrote. Raises ValueError for anything else."""
-        calls = json.loads(text)
+        try:
+            calls = json.loads(text)
+        except ValueError as error:
+            raise ValueError(f"text is no recording: {error}") from None
         if not isinstance(calls, list) or not all(_is_call(call) for call in calls):
             raise ValueError("text is no recording: expected a list of [method, arguments, keywords]")
         return cls(calls)

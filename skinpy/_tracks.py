@@ -5,6 +5,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
+
 from ._types import Floats, Loop
 from .clip import Clip
 from .mask import Mask
@@ -18,6 +20,11 @@ Entry = tuple[Clip | None, float, float, int, Floats | None, int]
 
 LOOPS: tuple[Loop, ...] = ("wrap", "clamp", "pingpong", "once")  # the numbers of the core's enums
 PRIORITIES: tuple[Priority, ...] = ("low", "high")
+
+# Beyond these float64 has no digits left to tell one frame from the next, or sums overflow.
+MOST_SECONDS = 1e9
+MOST_SPEED = 1e6
+MOST_WEIGHT = 1e30
 
 #: Each ease and its integral from 0: "linear" u, "smooth" the cubic 3 u^2 - 2 u^3 (Hermite).
 EASES: dict[str, tuple[Callable[[float], float], Callable[[float], float]]] = {
@@ -167,7 +174,7 @@ class Track:
 
     @position.setter
     def position(self, value: float) -> None:
-        self._set("position", finite("position", value))
+        self._set("position", within("position", value, MOST_SECONDS))
 
     @property
     def phase(self) -> float:
@@ -181,7 +188,7 @@ class Track:
 
     @weight.setter
     def weight(self, value: float) -> None:
-        self._set("weight", not_negative("weight", value))
+        self._set("weight", weight_of(value))
 
     @property
     def fade(self) -> float:
@@ -195,7 +202,7 @@ class Track:
 
     @speed.setter
     def speed(self, value: float) -> None:
-        self._set("speed", finite("speed", value))
+        self._set("speed", within("speed", value, MOST_SPEED))
 
     @property
     def enabled(self) -> bool:
@@ -204,7 +211,7 @@ class Track:
 
     @enabled.setter
     def enabled(self, value: bool) -> None:
-        self._set("enabled", bool(value))
+        self._set("enabled", flag("enabled", value))
 
     @property
     def parameter(self) -> Any:
@@ -281,9 +288,10 @@ class Track:
         new = old + self._way(start, end)
         if self._loop == 3:  # once
             clamped = min(max(new, 0.0), duration)
-            self.finished = (
-                clamped != new or (clamped == duration and new > old) or (clamped == 0.0 and new < old)
-            )
+            if new != old:
+                self.finished = (
+                    clamped != new or (clamped == duration and new > old) or (clamped == 0.0 and new < old)
+                )
             new = clamped
         self._position = new
         return old
@@ -375,17 +383,39 @@ def finite(name: str, value: Any) -> float:
         number = float(value)
     except (TypeError, ValueError):
         raise TypeError(f"{name} is {value!r}; expected a number") from None
+    except OverflowError:
+        raise ValueError(f"{name} is beyond what a float holds; expected a finite number") from None
     if not math.isfinite(number):
         raise ValueError(f"{name} is {number:g}; expected a finite number")
     return number
 
 
-def not_negative(name: str, value: Any) -> float:
-    """A finite float, 0 or more."""
+def not_negative(name: str, value: Any, most: float = MOST_SECONDS) -> float:
+    """A float from 0 to `most`."""
     number = finite(name, value)
-    if number < 0:
-        raise ValueError(f"{name} is {number:g}; expected 0 or more")
+    if not 0 <= number <= most:
+        raise ValueError(f"{name} is {number:g}; expected 0 or more, and at most {most:g}")
     return number
+
+
+def weight_of(value: Any) -> float:
+    """A weight that can be summed."""
+    return not_negative("weight", value, MOST_WEIGHT)
+
+
+def within(name: str, value: Any, most: float) -> float:
+    """A float from -most to most."""
+    number = finite(name, value)
+    if abs(number) > most:
+        raise ValueError(f"{name} is {number:g}; expected at most {most:g}, whatever the sign")
+    return number
+
+
+def flag(name: str, value: Any) -> bool:
+    """True or False itself."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{name} is {value!r}; expected True or False")
+    return bool(value)
 
 
 def one_of(name: str, value: Any, words: tuple[str, ...]) -> None:

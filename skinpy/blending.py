@@ -8,6 +8,7 @@ import numpy.typing as npt
 
 from . import _core
 from ._arguments import floats
+from ._tracks import MOST_WEIGHT
 from ._types import Array, Floats
 from .mask import Mask
 from .pose import Pose
@@ -61,8 +62,9 @@ def _weights(
     for number, row in enumerate(rows):
         name = f"weights[{number}]"
         array = floats(name, row, shape if np.ndim(row) else (), np.float64)
-        if array.size and array.min() < 0:
-            raise ValueError(f"{name} holds {array.min():g}; expected 0 or more")
+        if array.size and (array.min() < 0 or array.max() > MOST_WEIGHT):
+            worst = array.min() if array.min() < 0 else array.max()
+            raise ValueError(f"{name} holds {worst:g}; expected 0 or more, and at most {MOST_WEIGHT:g}")
         arrays.append(array)
     return arrays
 

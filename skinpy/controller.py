@@ -9,12 +9,15 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from . import _core
 from ._passing import passed
 from ._recording import Recording, plain
 from ._root_travel import Leg, travelled
 from ._tracks import (
     EASES,
     LOOPS,
+    MOST_SECONDS,
+    MOST_SPEED,
     PRIORITIES,
     Animated,
     Ease,
@@ -26,8 +29,11 @@ from ._tracks import (
     Track,
     Warp,
     finite,
+    flag,
     not_negative,
     one_of,
+    weight_of,
+    within,
 )
 from ._types import Array, Floats, Loop
 from .clip import Clip
@@ -42,6 +48,8 @@ __all__ = ["AnimationController"]
 
 _BASE, _OVERRIDE, _ADD = range(3)  # modes of a layer, as the core numbers them
 _MOST_CHANGES = 10_000  # at one time, before a circle of state changes is called one
+
+_MOST_EVENTS = 1e7  # of one track in one step
 
 _Arguments = ParamSpec("_Arguments")
 _Result = TypeVar("_Result")
@@ -82,6 +90,8 @@ class AnimationController:
     """
 
     def __init__(self, model: "Model") -> None:
+        if not isinstance(model, _core.Model):
+            raise TypeError(f"model is of type {type(model).__name__}; expected a Model")
         self.model = model  #: whose clips are played
         self.time = 0.0  #: seconds that have been advanced
         self.paused = False  #: whether `advance` does nothing
@@ -123,8 +133,9 @@ class AnimationController:
 
         clip is a name, an index, a Clip bound to this model, or a blend space. mask gives each joint a share
         of the layer, weight (0 or more) all of them; speed is in seconds of the clip per second, and a
-        negative one plays it backwards from its end. additive adds the clip to the layers below: one that is
-        not additive is made so against its first pose. priority is the group of the layer: see `add_track`.
+        negative one plays it backwards; with loop "clamp" or "once" it then starts at its end. additive adds
+        the clip to the layers below: one that is not additive is made so against its first pose. priority is
+        the group of the layer: see `add_track`.
 
         Raises KeyError (unknown clip or joint, with the close names), IndexError, ValueError and TypeError;
         nothing changes then.
@@ -134,7 +145,7 @@ class AnimationController:
         for old in room.tracks:
             self._leave(old)
         room.tracks = [track]
-        room.additive = additive or self._is_additive(clip)
+        room.additive = flag("additive", additive) or self._is_additive(clip)
         return track
 
     @_recorded
@@ -193,7 +204,7 @@ class AnimationController:
         old = room.staying[-1] if room is not None and room.staying else None
         if mask is None and old is not None:
             mask = old.mask
-        if warp and (old is None or old.duration <= 0 or self._find(clip).duration <= 0):
+        if flag("warp", warp) and (old is None or old.duration <= 0 or self._find(clip).duration <= 0):
             raise ValueError("warp needs a track in the layer that is faded from, and clips of some duration")
         track = self._track(clip, layer, mask, weight, speed, loop, room is not None and room.additive, "low")
         if old is not None:
@@ -242,7 +253,7 @@ class AnimationController:
 
         Raises KeyError for an unknown layer and ValueError for a position that is not finite.
         """
-        wanted = finite("position", position)
+        wanted = within("position", position, MOST_SECONDS)
         for track in self._known_layer(layer).staying:
             track._apply("position", wanted)
 
@@ -260,18 +271,23 @@ class AnimationController:
         self._legs = []
         if self.paused:
             return []
+        if step > 1:
+            self._check_events(step)
         end = self.time + step
         events: list[PassedEvent] = []
         if not (self._keys or self._ramps or self._drivers):
             self._move(end, events)
             return events
-        for _ in range(_MOST_CHANGES):
+        changes_here = 0
+        while changes_here < _MOST_CHANGES:
             asked = [(one._due(end - self.time), one) for one in self._drivers]
             dues = [(self.time + due, one) for due, one in asked if due is not None]
             changes = [*(key.start for key in self._keys), *(ramp.end for ramp in self._ramps)]
             stop = max(min([end, *changes, *(due for due, _ in dues)]), self.time)
+            changes_here += 1
             if stop > self.time:
                 self._move(stop, events)
+                changes_here = 0
             changed = self._change()
             for due, driver in dues:
                 if due <= stop:
@@ -279,7 +295,19 @@ class AnimationController:
                     changed = True
             if stop >= end and not changed:
                 return events
-        raise RuntimeError(f"advance: more than {_MOST_CHANGES} changes in one step, to {self.time:g} s")
+        raise RuntimeError(f"advance: more than {_MOST_CHANGES} changes at {self.time:g} s")
+
+    def _check_events(self, step: float) -> None:
+        """ValueError for a step that would pass more events than anybody can use."""
+        for layer in self._layers.values():
+            for track in layer.tracks:
+                if track._motion.events and track.duration > 0:
+                    speed = max(abs(track._speed.origin), abs(track._speed.value))
+                    count = step * speed / track.duration * len(track._motion.events)
+                    if count > _MOST_EVENTS and track.loop in ("wrap", "pingpong"):
+                        raise ValueError(
+                            f"dt is {step:g}; track {track.number} would pass {count:.3g} events"
+                        )
 
     def _move(self, end: float, events: list[PassedEvent]) -> None:
         """Plays all tracks up to `end`, without any change on the way."""
@@ -365,9 +393,12 @@ class AnimationController:
         return bool(arrived)
 
     def _fade_out(self, tracks: list[Track], span: float, ease: str) -> None:
-        for track in tracks:
+        for track in list(tracks):
             if track._warp is not None:
                 track._warp.dissolve()
+            if track._strength(self.time) == 0 and track.fade == 0:  # it has not even begun to fade in
+                self._leave(track)
+                continue
             track._fade.leaving = track
             self._ramp(track._fade, 0.0, self.time, span, ease)
 
@@ -400,27 +431,27 @@ class AnimationController:
         where an earlier one has come. Raises ValueError for a start that is past or a negative duration, and
         for a track that plays no more.
         """
-        return self._key(self._playing(track), "speed", finite("speed", speed), start, duration, ease)
+        return self._key(
+            self._playing(track), "speed", within("speed", speed, MOST_SPEED), start, duration, ease
+        )
 
     @_recorded
     def key_weight(
         self, track: Track, weight: float, start: float, duration: float = 0.0, ease: Ease = "linear"
     ) -> Key:
         """Lets a track's weight go to `weight`, 0 or more; as `key_speed`."""
-        return self._key(
-            self._playing(track), "weight", not_negative("weight", weight), start, duration, ease
-        )
+        return self._key(self._playing(track), "weight", weight_of(weight), start, duration, ease)
 
     @_recorded
     def key_position(self, track: Track, position: float, start: float) -> Key:
         """Puts a track at `position` seconds of its clip when `start` comes; as `key_speed`."""
-        value = finite("position", position)
+        value = within("position", position, MOST_SECONDS)
         return self._key(self._playing(track), "position", value, start, 0.0, "linear")
 
     @_recorded
     def key_enable(self, track: Track, enabled: bool, start: float) -> Key:
         """Lets a track move and weigh, or not, from `start` on; as `key_speed`."""
-        return self._key(self._playing(track), "enabled", bool(enabled), start, 0.0, "linear")
+        return self._key(self._playing(track), "enabled", flag("enabled", enabled), start, 0.0, "linear")
 
     @_recorded
     def key_priority_blend(
@@ -555,6 +586,8 @@ class AnimationController:
         What is yielded is the controller. The poses are the same bit for bit. Raises KeyError for clips that
         the model lacks.
         """
+        if not isinstance(recording, Recording):
+            raise TypeError(f"recording is of type {type(recording).__name__}; expected a Recording")
         controller = cls(model)
         for name in recording.calls_on(controller):
             if name == "advance":
@@ -616,13 +649,13 @@ class AnimationController:
         one_of("loop", loop, LOOPS)
         one_of("priority", priority, PRIORITIES)
         motion = self._find(clip)
-        if additive and motion.clip is not None and not motion.clip.is_additive:
+        if flag("additive", additive) and motion.clip is not None and not motion.clip.is_additive:
             if motion.space is not None:
                 raise ValueError("a blend space cannot be made additive; make it of additive clips")
             motion = Motion(motion.clip.additive())
-        rate = finite("speed", speed)
-        track = self._new_track(layer, motion, mask, not_negative("weight", weight), rate, loop, priority)
-        if rate < 0:
+        rate = within("speed", speed, MOST_SPEED)
+        track = self._new_track(layer, motion, mask, weight_of(weight), rate, loop, priority)
+        if rate < 0 and loop in ("clamp", "once"):
             track._position = track.duration
         return track
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from . import _core
 from ._arguments import floats
 from ._types import Floats
 from .errors import unknown_name
@@ -56,6 +57,8 @@ class Mask:
         Raises KeyError for a joint that it lacks (with the close names) or a pattern that matches none, and
         ValueError for an array of another length.
         """
+        if not isinstance(model, _core.Model):
+            raise TypeError(f"model is of type {type(model).__name__}; expected a Model")
         found = _FINDERS[self.kind](self.values, model)
         weights: Floats = np.asarray(1 - found if self.inverted else found, np.float32)
         weights.setflags(write=False)

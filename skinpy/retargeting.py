@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
+from . import _core
 from ._clip_edit import derived
 from ._evaluate import unit
 from ._joint_names import labels, same_parts, side_pairs
@@ -88,6 +89,9 @@ def retarget(clip: Clip | str | int, source: "Model", target: "Model", joint_map
     (not with a mapping, which says so itself). Raises ValueError where nothing is mapped, for a clip of
     another model or an additive one, and what `match_joints` raises.
     """
+    for name, value in (("source", source), ("target", target)):
+        if not isinstance(value, _core.Model):
+            raise TypeError(f"{name} is of type {type(value).__name__}; expected a Model")
     clip = _clip_of(clip, source)
     if clip.is_additive:
         raise ValueError(f"clip {clip.name!r} is additive; retarget what it was made from, then .additive()")

@@ -430,6 +430,50 @@ def test_what_an_event_says(model: Model, controller: AnimationController) -> No
     assert event.at == pytest.approx(0.5)
 
 
+def test_more_events_than_anybody_can_use_are_refused(model: Model, controller: AnimationController) -> None:
+    track = controller.play(model.clips["walk"].add_event(0.5, "foot"))
+    with pytest.raises(ValueError, match=r"dt is 1e\+09; track 0 would pass 1e\+09 events"):
+        controller.advance(1e9)
+    assert (controller.time, track.position) == (0.0, 0.0)
+
+
+@pytest.mark.parametrize("speed", [1.0, -1.0])
+def test_what_has_finished_stays_so(controller: AnimationController, speed: float) -> None:
+    track = controller.play("walk", loop="once", speed=speed)
+    for dt in (5.0, 0.0, 0.1):
+        controller.advance(dt)
+        assert track.finished
+    track.speed = 0.0
+    controller.advance(0.1)
+    assert track.finished
+    track.speed = -speed
+    controller.advance(0.1)
+    assert not track.finished
+
+
+def test_backwards_round_a_loop_starts_at_0(model: Model, controller: AnimationController) -> None:
+    track = controller.play("walk", speed=-1.0)
+    assert track.position == 0.0
+    controller.advance(0.25)
+    assert_equal(controller.pose(), model.pose("walk", track.duration - 0.25))
+
+
+def test_fades_without_a_step_between_do_not_pile_up(controller: AnimationController) -> None:
+    controller.play("walk")
+    for _ in range(10):
+        controller.cross_fade("run", 1.0)
+    assert [track.number for track in controller.layers["base"]] == [0, 10]
+
+
+def test_a_machine_may_switch_as_often_as_time_allows(controller: AnimationController) -> None:
+    ends = [{"from": "a", "to": "b", "switch": "end"}, {"from": "b", "to": "a", "switch": "end"}]
+    states = {"a": {"clip": "walk", "speed": 100.0}, "b": {"clip": "run", "speed": 100.0}}
+    player = controller.run(skinpy.StateMachine({"start": "a", "states": states, "transitions": ends}))
+    controller.advance(100.0)
+    assert controller.time == 100.0
+    assert len(player.history) > 1
+
+
 def test_once_passes_its_end_once(model: Model, controller: AnimationController) -> None:
     clip = model.clips["walk"].add_event(model.clips["walk"].duration, "end")
     track = controller.play(clip, loop="once")
@@ -578,6 +622,17 @@ def test_a_clone_goes_its_own_way(model: Model, controller: AnimationController)
         (lambda c: c.cancel("key"), TypeError, "key is 'key'"),
         (lambda c: setattr(c.layers["base"][0], "weight", -2), ValueError, "weight is -2"),
         (lambda c: setattr(c.layers["base"][0], "parameter", 1), ValueError, "has no parameter"),
+        (lambda c: c.play("walk", weight=1e31), ValueError, r"weight is 1e\+31; expected 0 or more"),
+        (lambda c: c.play("walk", speed=1e308), ValueError, r"speed is 1e\+308; expected at most"),
+        (lambda c: c.play("walk", speed=10**400), ValueError, "speed is beyond what a float holds"),
+        (lambda c: c.play("walk", additive="no"), TypeError, "additive is 'no'; expected True or False"),
+        (lambda c: c.cross_fade("run", 0.1, warp="no"), TypeError, "warp is 'no'"),
+        (lambda c: c.advance(1e308), ValueError, r"dt is 1e\+308"),
+        (lambda c: setattr(c.layers["base"][0], "enabled", "false"), TypeError, "enabled is 'false'"),
+        (lambda c: next(AnimationController.replay(c.model, [])), TypeError, "recording is of type list"),
+        (lambda c: AnimationController(None), TypeError, "model is of type NoneType"),
+        (lambda c: Mask.below("Spine").weights(None), TypeError, "model is of type NoneType"),
+        (lambda c: skinpy.retarget("walk", None, c.model), TypeError, "source is of type NoneType"),
         (lambda c: c.record(), ValueError, "record\\(\\) comes before"),
     ],
 )

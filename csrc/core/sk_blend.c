@@ -115,6 +115,8 @@ static double sum_joint(const sk_blend_job *job, sk_priority priority, size_t n,
     for (k = 0; k < 4; k++) r[k] += signed_weight * joint.r[k];
   }
   for (k = 0; k < 3; k++) out.t[k] = (float)t[k], out.s[k] = (float)s[k];
+  if (r[0] * rest.r[0] + r[1] * rest.r[1] + r[2] * rest.r[2] + r[3] * rest.r[3] < 0.0)
+    for (k = 0; k < 4; k++) r[k] = -r[k]; /* of the two signs the one near the rest rotation */
   if (r[0] * r[0] + r[1] * r[1] + r[2] * r[2] + r[3] * r[3] > TINY) sk_quat_normalize(r, out.r);
   else memcpy(out.r, rest.r, 4 * sizeof(float));
   return found.sum;
