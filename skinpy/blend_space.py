@@ -8,6 +8,7 @@ Locomotion", 2009, section 6.3) is smoother, but has any number of clips at work
 """
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Self
 
@@ -34,7 +35,7 @@ _THINNEST = (
 )
 
 
-class _BlendSpace:
+class _BlendSpace(ABC):
     """What both kinds share. Never changes."""
 
     _KIND = ""
@@ -95,11 +96,13 @@ class _BlendSpace:
         return BoundBlendSpace(self, model)
 
     @staticmethod
+    @abstractmethod
     def _number(name: str, value: Any) -> Any:
-        raise NotImplementedError
+        """A coordinate that came, checked."""
 
+    @abstractmethod
     def _shares(self, parameter: Any) -> tuple[_triangles.Share, ...]:
-        raise NotImplementedError
+        """The clips at a place, by number, and their weights."""
 
     def _weights(self, parameter: npt.ArrayLike, width: tuple[int, ...]) -> Array:
         given = np.asarray(parameter)
