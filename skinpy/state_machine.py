@@ -247,7 +247,7 @@ class StateMachine:
             raise TypeError(f"{where}: clip is {clip!r}; expected a name or an index")
         given = data.get("parameter", ())
         names = (given,) if isinstance(given, str) else tuple(given)
-        wanted = {BlendSpace1D: (0, 1), BlendSpace2D: (0, 2)}.get(type(space), (0,))
+        wanted = (0,) if space is None else (0, 1) if isinstance(space, BlendSpace1D) else (0, 2)
         if len(names) not in wanted:
             raise ValueError(
                 f"{where}: parameter has {len(names)} names; expected {' or '.join(map(str, wanted))}"
