@@ -245,6 +245,8 @@ class Track:
     def _strength(self, time: float) -> float:
         """Weight with the fade; 0 where it is not enabled."""
         weight, fade = self._weight, self._fade
+        if weight.span == fade.span == 0.0:
+            return weight.value * fade.value if self._enabled else 0.0
         share = (weight.value if weight.span == 0.0 else weight.at(time)) * (
             fade.value if fade.span == 0.0 else fade.at(time)
         )

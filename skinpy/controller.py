@@ -267,7 +267,7 @@ class AnimationController:
         the start too. Each is returned once per pass, also backwards and in several turns of a loop.
         Keyed changes and ends of fades take effect at their own times within the step.
         """
-        step = not_negative("dt", dt)
+        step = dt if type(dt) is float and 0.0 <= dt <= 1.0 else not_negative("dt", dt)
         self._legs = []
         if self.paused:
             return []
@@ -313,7 +313,7 @@ class AnimationController:
         """Plays all tracks up to `end`, without any change on the way."""
         start = self.time
         met: list[PassedEvent] = []
-        legs: list[Leg] = []
+        legs: list[tuple[Track, float]] = []
         travels = False
         for layer in self._layers.values():
             for track in layer.tracks:
@@ -325,15 +325,21 @@ class AnimationController:
                     met += self._passed(track, old, start, end)
                 elif track._position != old:
                     track._fresh = False
-                if layer.name == "base":
-                    travels = travels or motion.travels
-                    strength = track._strength(0.5 * (start + end))
-                    legs.append((motion.samples, motion.duration, old, track._position, track.loop, strength))
+                if motion.travels and layer.name == "base":
+                    travels = True
+                legs.append((track, old))
         if travels:
-            self._legs.append(legs)
+            base = [(track, old) for track, old in legs if track.layer == "base"]
+            self._legs.append([self._leg(track, old, 0.5 * (start + end)) for track, old in base])
         if met:
             events += sorted(met, key=lambda event: event.at)
         self.time = end
+
+    @staticmethod
+    def _leg(track: Track, old: float, time: float) -> Leg:
+        """What a track did since it was at `old`, with its weight at `time`."""
+        motion = track._motion
+        return motion.samples, motion.duration, old, track._position, track.loop, track._strength(time)
 
     @staticmethod
     def _passed(track: Track, old: float, start: float, end: float) -> list[PassedEvent]:
