@@ -1,5 +1,6 @@
 """The user's arguments as arrays, with errors that name the argument, what came and what is wanted."""
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -7,6 +8,21 @@ import numpy as np
 import numpy.typing as npt
 
 from ._types import Array
+
+
+def finite(name: str, value: Any) -> float:
+    """One finite number; a bool or a str is none."""
+    if isinstance(value, bool | str) or not hasattr(value, "__float__"):
+        raise TypeError(f"{name} is {value!r}; expected a number")
+    try:
+        number = float(value)
+    except TypeError:
+        raise TypeError(f"{name} is {value!r}; expected a number") from None
+    except OverflowError:
+        raise ValueError(f"{name} is beyond what a float holds; expected a finite number") from None
+    if not math.isfinite(number):
+        raise ValueError(f"{name} is {number:g}; expected a finite number")
+    return number
 
 
 def floats(

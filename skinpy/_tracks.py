@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from ._arguments import finite
 from ._types import Floats, Loop
 from .clip import Clip
 from .mask import Mask
@@ -377,19 +378,6 @@ class Key:
 
 
 # ---- checks of arguments -----------------------------------------------------------------------------
-
-
-def finite(name: str, value: Any) -> float:
-    """A finite float, or TypeError or ValueError."""
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        raise TypeError(f"{name} is {value!r}; expected a number") from None
-    except OverflowError:
-        raise ValueError(f"{name} is beyond what a float holds; expected a finite number") from None
-    if not math.isfinite(number):
-        raise ValueError(f"{name} is {number:g}; expected a finite number")
-    return number
 
 
 def not_negative(name: str, value: Any, most: float = MOST_SECONDS) -> float:

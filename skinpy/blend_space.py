@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _triangles
-from ._arguments import floats
+from ._arguments import finite, floats
 from ._types import Array
 from .clip import Clip
 
@@ -174,7 +174,7 @@ class BlendSpace1D(_BlendSpace):
 
     @staticmethod
     def _number(name: str, value: Any) -> float:
-        return _finite(name, value)
+        return finite(name, value)
 
     def _shares(self, parameter: float) -> tuple[_triangles.Share, ...]:
         line, order = self._line, self._order
@@ -247,7 +247,7 @@ class BlendSpace2D(_BlendSpace):
     def _number(name: str, value: Any) -> tuple[float, float]:
         if isinstance(value, str) or not hasattr(value, "__len__") or len(value) != 2:
             raise TypeError(f"{name} has {value!r}; expected a pair of numbers")
-        return _finite(name, value[0]), _finite(name, value[1])
+        return finite(name, value[0]), finite(name, value[1])
 
     def _scale(self, place: tuple[float, float]) -> tuple[float, float]:
         """The place in extents of the space: what the geometry sees is about 1, whatever the unit."""
@@ -316,15 +316,6 @@ def space_from_dict(data: Mapping[str, Any]) -> BlendSpace1D | BlendSpace2D:
     if not isinstance(kind, str) or kind not in kinds:
         raise ValueError(f"the blend space has the kind {kind!r}; expected '1d' or '2d'")
     return kinds[kind].from_dict(data)
-
-
-def _finite(name: str, value: Any) -> float:
-    if isinstance(value, bool | str) or not hasattr(value, "__float__"):
-        raise TypeError(f"{name} has {value!r}; expected a number")
-    number = float(value)
-    if not math.isfinite(number):
-        raise ValueError(f"{name} has {number}; expected a finite number")
-    return number + 0.0  # -0.0 is 0.0
 
 
 def _plain(where: Any) -> Any:

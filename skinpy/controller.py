@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
+from ._arguments import finite
 from ._passing import passed
 from ._recording import Recording, plain
 from ._root_travel import Leg, travelled
@@ -28,7 +29,6 @@ from ._tracks import (
     Priority,
     Track,
     Warp,
-    finite,
     flag,
     not_negative,
     one_of,

@@ -31,6 +31,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
+from ._arguments import finite
 from ._state_checks import check_circles, check_ways
 from ._types import PathLike
 from .blend_space import BlendSpace1D, BlendSpace2D, space_from_dict
@@ -256,7 +257,7 @@ class StateMachine:
             _known(where, "parameter", name, self._parameters)
             if isinstance(self._parameters[name], bool):
                 raise TypeError(f"{where}: parameter {name!r} is no number")
-        speed = _number(f"{where}: speed", data.get("speed", 1.0))
+        speed = finite(f"{where}: speed", data.get("speed", 1.0))
         if speed <= 0:
             raise ValueError(f"{where}: speed is {speed:g}; expected above 0")
         loop = _word(f"{where}: loop", data.get("loop", "wrap"), ("wrap", "once"))
@@ -274,7 +275,7 @@ class StateMachine:
         when = data.get("when", ())
         if isinstance(when, str) or not isinstance(when, Sequence):
             raise TypeError(f"{where}: when is {when!r}; expected a list of conditions")
-        fade = _number(f"{where}: fade", data.get("fade", 0.0))
+        fade = finite(f"{where}: fade", data.get("fade", 0.0))
         if fade < 0:
             raise ValueError(f"{where}: fade is {fade:g}; expected 0 or more seconds")
         warp = _flag(f"{where}: warp", data.get("warp", False))
@@ -596,17 +597,8 @@ def _known(
     return name
 
 
-def _number(where: str, value: Any) -> float:
-    if isinstance(value, bool | str) or not hasattr(value, "__float__"):
-        raise TypeError(f"{where} is {value!r}; expected a number")
-    number = float(value)
-    if not math.isfinite(number):
-        raise ValueError(f"{where} is {number}; expected a finite number")
-    return number
-
-
 def _value(where: str, value: Any) -> Value:
-    return value if isinstance(value, bool) else _number(where, value)
+    return value if isinstance(value, bool) else finite(where, value)
 
 
 def _flag(where: str, value: Any) -> bool:
@@ -626,7 +618,7 @@ def _sync_point(where: str, switch: str, value: Any) -> str | float | None:
         raise ValueError(f'{where}: sync is {value!r} and switch {switch!r}; "sync" goes with a sync point')
     if value is None or (isinstance(value, str) and value):
         return value
-    phase = _number(f"{where}: sync", value)
+    phase = finite(f"{where}: sync", value)
     if not 0 <= phase < 1:
         raise ValueError(
             f"{where}: sync is {phase:g}; expected an event's name, or a phase from 0 to below 1"

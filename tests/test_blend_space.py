@@ -29,8 +29,8 @@ def model() -> skinpy.Model:
     [
         (BlendSpace1D, {0: "walk"}, ValueError, "1 points; expected 2"),
         (BlendSpace1D, {}, ValueError, "0 points"),
-        (BlendSpace1D, {0: "walk", math.nan: "run"}, ValueError, "points has nan"),
-        (BlendSpace1D, {0: "walk", math.inf: "run"}, ValueError, "points has inf"),
+        (BlendSpace1D, {0: "walk", math.nan: "run"}, ValueError, "points is nan"),
+        (BlendSpace1D, {0: "walk", math.inf: "run"}, ValueError, "points is inf"),
         (BlendSpace1D, {-1.7e308: "walk", 1.7e308: "run"}, ValueError, "too far apart"),
         (BlendSpace1D, [(1, "walk"), (1.0, "run")], ValueError, "points has 1.0 twice"),
         (BlendSpace1D, [(0.0, "walk"), (-0.0, "run")], ValueError, "twice"),
