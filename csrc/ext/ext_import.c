@@ -2,6 +2,7 @@
 #include <dlfcn.h>
 #include <string.h>
 
+#include "../core/sk_cpu.h"
 #include "../core/sk_math.h"
 #include "../import/sk_import.h"
 #include "ext_error.h"
@@ -145,7 +146,8 @@ const char ext_build_info_doc[] =
 PyObject *ext_build_info(PyObject *module, PyObject *unused) {
   (void)module;
   (void)unused;
-  return Py_BuildValue("{s:s,s:s,s:s,s:s,s:I,s:s}", "version", SKINPY_VERSION, "built_with_assimp",
+  return Py_BuildValue("{s:s,s:s,s:s,s:s,s:I,s:s,s:s}", "version", SKINPY_VERSION, "built_with_assimp",
                        SKINPY_BUILT_ASSIMP, "built_with_cglm", sk_math_cglm_version(), "built_with_python", PY_VERSION,
-                       "block_version", SK_BLOCK_VERSION, "compiler", __VERSION__);
+                       "block_version", SK_BLOCK_VERSION, "compiler", __VERSION__, "simd",
+                       sk_simd_name(sk_simd_chosen()));
 }

@@ -1,4 +1,5 @@
 /* ext_module.c: the module `_core`: a table of contents. */
+#include "../core/sk_cpu.h"
 #include "../core/sk_math.h"
 #include "ext_array.h"
 #include "ext_jobs.h"
@@ -56,6 +57,17 @@ static PyObject *bytes_in_use(PyObject *module, PyObject *unused) {
   return PyLong_FromSize_t(sk_bytes_in_use());
 }
 
+/* _simd(name) -> the name of what was in use before; None asks alone. */
+static PyObject *use_simd(PyObject *module, PyObject *wish) {
+  const char *before = sk_simd_name(sk_simd_chosen());
+  int simd;
+  (void)module;
+  for (simd = 0; wish != Py_None && simd < SK_SIMD_COUNT; simd++)
+    if (PyUnicode_Check(wish) && PyUnicode_CompareWithASCIIString(wish, sk_simd_name((sk_simd)simd)) == 0) break;
+  if (wish == Py_None || (simd < SK_SIMD_COUNT && sk_simd_use((sk_simd)simd))) return PyUnicode_FromString(before);
+  return PyErr_Format(PyExc_ValueError, "%R is none of the SIMD paths of this build on this processor", wish);
+}
+
 /* _decompose(matrices (N,4,4)) -> translation (N,3), rotation (N,4), scale (N,3). */
 static PyObject *decompose(PyObject *module, PyObject *matrices) {
   static const Py_ssize_t three[1] = {3}, four[1] = {4};
@@ -91,6 +103,10 @@ static PyMethodDef module_methods[] = {
     {"_decompose", decompose, METH_O,
      "_decompose($module, matrices, /)\n--\n\n"
      "(translation (...,3), rotation (...,4), scale (...,3)) closest to affine (...,4,4) matrices."},
+    {"_simd", use_simd, METH_O,
+     "_simd($module, name, /)\n--\n\n"
+     "Runs the jobs on the plain path (\"plain\") or its SIMD twin (\"avx2\") from now on, for tests and\n"
+     "benchmarks; gives what was in use before. None changes nothing."},
     {"_bytes_in_use", bytes_in_use, METH_NOARGS,
      "_bytes_in_use($module, /)\n--\n\nBytes that the core holds, the importer's apart: for tests of leaks."},
     {NULL, NULL, 0, NULL}};

@@ -1,0 +1,37 @@
+/* sk_cpu.h: which twin of a job runs: the plain C, which defines what is right, or its SIMD twin.
+
+   A twin is a file sk_..._avx2.c beside its plain one, between SK_AVX2_BEGIN and SK_AVX2_END: those alone let
+   the compiler use AVX2 and FMA, so that the rest of the build runs on any x86-64 processor. */
+#ifndef SK_CPU_H
+#define SK_CPU_H
+
+#include "sk_base.h"
+
+typedef enum sk_simd { SK_SIMD_PLAIN, SK_SIMD_AVX2, SK_SIMD_COUNT } sk_simd;
+
+/* The best that this build and this processor have, asked once; the environment variable SKINPY_SIMD, "plain"
+   or "avx2", may ask for less. sk_simd_use changes it for all threads, and not while jobs run. */
+sk_simd sk_simd_chosen(void);
+
+/* False, and nothing changes, where the processor or the build lacks it. */
+bool sk_simd_use(sk_simd simd);
+
+/* "plain", "avx2". */
+const char *sk_simd_name(sk_simd simd);
+
+#if defined(__x86_64__) && defined(__GNUC__)
+#define SK_HAS_AVX2 1
+#else
+#define SK_HAS_AVX2 0
+#endif
+
+#if defined(__clang__)
+#define SK_AVX2_BEGIN \
+  _Pragma("clang attribute push(__attribute__((target(\"avx2,fma\"))), apply_to = function)")
+#define SK_AVX2_END _Pragma("clang attribute pop")
+#else
+#define SK_AVX2_BEGIN _Pragma("GCC push_options") _Pragma("GCC target(\"avx2,fma\")")
+#define SK_AVX2_END _Pragma("GCC pop_options")
+#endif
+
+#endif
