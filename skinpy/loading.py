@@ -215,9 +215,10 @@ def _library_candidates(wanted: str | None, entries: tuple[str, ...]) -> tuple[b
 def build_info() -> dict[str, Any]:
     """What this skinpy was built with and what it finds at run time.
 
-    Keys: version, block_version, compiler, simd ("avx2" or "plain": what the jobs run on), built_with_assimp, built_with_cglm, built_with_python, numpy,
-    importer (path), assimp (path of the library or None), assimp_version, assimp_error (why there is none,
-    or None), formats (file suffixes that can be loaded), graphics (whether moderngl is installed).
+    Keys: version, block_version, compiler, simd ("avx2" or "plain": what the jobs run on),
+    built_with_assimp, built_with_cglm, built_with_python, numpy, importer (path), assimp (path of the
+    library or None), assimp_version, assimp_error (why there is none, or None), formats (file suffixes
+    that can be loaded), graphics (whether moderngl is installed).
     """
     from importlib.util import find_spec
 
