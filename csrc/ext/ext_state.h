@@ -83,11 +83,14 @@ PyObject *ext_start_importer(PyObject *module, PyObject *args);
 PyObject *ext_build_info(PyObject *module, PyObject *unused);
 extern const char ext_load_file_doc[], ext_start_importer_doc[], ext_build_info_doc[];
 
-/* Methods of Model and a function of the module; see ext_mix.c. */
+/* Methods of Model and a function of the module; see ext_mix.c and ext_deform.c. */
 PyObject *ext_mix_pose(PyObject *model, PyTypeObject *class, PyObject *const *args, Py_ssize_t count,
                        PyObject *keywords);
 PyObject *ext_mix_palette(PyObject *model, PyTypeObject *class, PyObject *const *args, Py_ssize_t count,
                           PyObject *keywords);
+PyObject *ext_deform(PyObject *model, PyTypeObject *class, PyObject *const *args, Py_ssize_t count,
+                     PyObject *keywords);
+extern const char ext_deform_doc[];
 PyObject *ext_blend(PyObject *module, PyObject *const *args, Py_ssize_t count, PyObject *keywords);
 
 #endif

@@ -1,0 +1,209 @@
+/* ext_deform.c: Model.deform: a palette or a Pose to the points and normals of the mesh. */
+#include <string.h>
+
+#include "ext_args.h"
+#include "ext_jobs.h"
+
+/* Where the palettes come from: read, or made pose by pose into one palette of scratch. */
+typedef struct palette_source {
+  ext_array palette, weights; /* weights: of the call, not of a Pose */
+  size_t weight_stride;
+  int rows;
+  ext_pose_arrays pose;
+  bool is_pose;
+  ext_shape shape;
+} palette_source;
+
+static void close_source(palette_source *source) {
+  if (source->is_pose) ext_pose_close(&source->pose);
+  ext_array_release(&source->palette);
+  ext_array_release(&source->weights);
+}
+
+static int open_pose(ext_model *model, ext_pose *pose, PyObject *weights, palette_source *source) {
+  if (pose->block != model->block) {
+    PyErr_SetString(PyExc_ValueError, "pose belongs to another model; make it with this model's pose()");
+    return 0;
+  }
+  if (weights && weights != Py_None) {
+    PyErr_SetString(PyExc_ValueError, "morph_weights goes with a palette; a pose has its own, pose.morph_weights");
+    return 0;
+  }
+  if (!ext_pose_open(pose, &source->pose)) return 0;
+  source->is_pose = true;
+  source->shape = source->pose.shape;
+  return 1;
+}
+
+static int open_source(ext_state *state, ext_model *model, PyObject *object, PyObject *weights,
+                       palette_source *source) {
+  const sk_model *core = &model->block->model;
+  memset(&source->palette, 0, sizeof source->palette);
+  memset(&source->weights, 0, sizeof source->weights);
+  source->rows = 3;
+  source->is_pose = false;
+  if (PyObject_TypeCheck(object, (PyTypeObject *)state->pose_type))
+    return open_pose(model, (ext_pose *)object, weights, source);
+  if (!ext_read_palette(object, core->skin.slot_count, &source->palette, &source->shape, &source->rows)) return 0;
+  if (!weights || weights == Py_None ||
+      ext_read_weights(weights, &source->shape, core->morph.target_count, &source->weights, &source->weight_stride))
+    return 1;
+  close_source(source);
+  return 0;
+}
+
+/* `out` of deform: None, or a tuple of two arrays; where no normals are wanted the second may be None. */
+static int split_out(PyObject *out, int wants_normals, PyObject **positions, PyObject **normals) {
+  *positions = *normals = NULL;
+  if (!out || out == Py_None) return 1;
+  if (!PyTuple_Check(out) || PyTuple_GET_SIZE(out) != 2) {
+    PyErr_SetString(PyExc_TypeError, "out is no tuple (positions, normals) of two arrays");
+    return 0;
+  }
+  *positions = PyTuple_GET_ITEM(out, 0);
+  *normals = PyTuple_GET_ITEM(out, 1);
+  if (*positions == Py_None || (wants_normals && *normals == Py_None)) {
+    PyErr_Format(PyExc_TypeError, "out[%d] is None; expected a numpy.ndarray", *positions != Py_None);
+    return 0;
+  }
+  return 1;
+}
+
+/* Neither result may overlap an input, nor the other. */
+static int open_results(PyObject *out, int normals, const palette_source *source, Py_ssize_t vertices,
+                        ext_array *results) {
+  Py_ssize_t tail[2] = {vertices, 3};
+  ext_array inputs[EXT_POSE_ARRAYS + 1] = {{0}};
+  PyObject *positions, *directions;
+  memset(results, 0, 2 * sizeof *results);
+  if (source->is_pose) memcpy(inputs, source->pose.arrays, sizeof source->pose.arrays);
+  else inputs[0] = source->palette, inputs[1] = source->weights;
+  if (!split_out(out, normals, &positions, &directions) ||
+      !ext_output(positions, "out[0]", &source->shape, tail, 2, inputs, EXT_POSE_ARRAYS, &results[0]))
+    return 0;
+  inputs[EXT_POSE_ARRAYS] = results[0];
+  return !normals || ext_output(directions, "out[1]", &source->shape, tail, 2, inputs, EXT_POSE_ARRAYS + 1,
+                                 &results[1]);
+}
+
+typedef struct deform_work {
+  sk_deform_job deform;
+  sk_palette_job palette; /* for poses: one at a time */
+  bool from_pose;
+  void *scratch; /* of both jobs, and the weights that the file gives by default */
+} deform_work;
+
+static void run_deform(deform_work *work) {
+  size_t n, count = work->deform.count, points = work->deform.mesh->vertex_count * 3;
+  size_t joints = (size_t)(work->from_pose ? work->palette.skeleton->joint_count : 0);
+  sk_deform_job one = work->deform;
+  sk_palette_job palette = work->palette;
+  if (!work->from_pose) {
+    sk_deform_run(&work->deform);
+    return;
+  }
+  one.count = palette.count = 1;
+  for (n = 0; n < count; n++) {
+    palette.poses = sk_pose_at(work->palette.poses, n, joints, 0);
+    if (palette.root) palette.root = work->palette.root + n * palette.root_stride;
+    sk_palette_run(&palette);
+    if (one.weights) one.weights = work->deform.weights + n * one.weight_stride;
+    one.positions = work->deform.positions + n * points;
+    one.normals = work->deform.normals ? work->deform.normals + n * points : NULL;
+    sk_deform_run(&one);
+  }
+}
+
+/* One allocation: morphed vertices, default weights, one palette, the palette job's own. */
+static int take_scratch(const sk_model *core, const palette_source *source, deform_work *work) {
+  size_t targets = (size_t)core->morph.target_count, palette = (size_t)core->skin.slot_count * 12;
+  size_t morphed = targets ? sk_deform_scratch(&core->mesh) / sizeof(float) : 0;
+  size_t joints = sk_palette_scratch(core->skeleton.joint_count);
+  float *floats;
+  work->scratch = sk_alloc(joints + (morphed + targets + palette) * sizeof(float));
+  if (!work->scratch) {
+    PyErr_NoMemory();
+    return 0;
+  }
+  floats = (float *)((char *)work->scratch + joints);
+  work->palette.scratch = work->scratch;
+  work->palette.out = floats;
+  work->deform.scratch = floats + palette;
+  if (targets && !source->is_pose && !source->weights.owner) {
+    sk_morph_default_weights(&core->morph, floats + palette + morphed);
+    work->deform.weights = floats + palette + morphed;
+  }
+  return 1;
+}
+
+static int fill_deform(ext_model *model, palette_source *source, ext_array *results, deform_work *work) {
+  const sk_model *core = &model->block->model;
+  memset(work, 0, sizeof *work);
+  work->from_pose = source->is_pose;
+  work->deform.mesh = &core->mesh;
+  work->deform.morph = &core->morph;
+  work->deform.slot_count = (size_t)core->skin.slot_count;
+  work->deform.count = (size_t)source->shape.count;
+  work->deform.positions = results[0].data;
+  work->deform.normals = results[1].data;
+  work->deform.palettes = source->palette.data;
+  work->deform.matrix_floats = source->rows == 3 ? 12 : 16;
+  if (core->morph.target_count && source->weights.owner) {
+    work->deform.weights = source->weights.data;
+    work->deform.weight_stride = source->weight_stride;
+  }
+  if (!take_scratch(core, source, work)) return 0;
+  if (!source->is_pose) return 1;
+  if (core->morph.target_count) {
+    work->deform.weights = source->pose.pose.weights;
+    work->deform.weight_stride = (size_t)core->morph.target_count;
+  }
+  work->deform.palettes = work->palette.out;
+  work->palette.skeleton = &core->skeleton;
+  work->palette.skin = &core->skin;
+  work->palette.poses = source->pose.pose;
+  work->palette.root = source->pose.arrays[EXT_ROOT].data;
+  work->palette.root_stride = source->pose.root_stride;
+  work->palette.result = SK_PALETTE;
+  work->palette.affine = true;
+  return 1;
+}
+
+PyObject *ext_deform(PyObject *object, PyTypeObject *class, PyObject *const *args, Py_ssize_t count,
+                     PyObject *keywords) {
+  static const ext_signature signature = {
+      "deform", 1, 1, {"pose_or_palette", "normals", "out", "morph_weights", NULL}};
+  ext_model *model = (ext_model *)object;
+  palette_source source;
+  ext_array results[2];
+  deform_work work;
+  PyObject *values[4], *answer = NULL;
+  int normals;
+  if (!ext_parse(&signature, args, count, keywords, values)) return NULL;
+  normals = ext_parse_flag(values[1], 1);
+  if (normals < 0 || !open_source(ext_state_of_class(class), model, values[0], values[3], &source))
+    return NULL;
+  if (open_results(values[2], normals, &source, (Py_ssize_t)model->block->model.mesh.vertex_count, results) &&
+      fill_deform(model, &source, results, &work)) {
+    Py_BEGIN_ALLOW_THREADS
+    run_deform(&work);
+    Py_END_ALLOW_THREADS
+    sk_free(work.scratch);
+    answer = PyTuple_Pack(2, results[0].owner, results[1].owner ? results[1].owner : Py_None);
+  }
+  ext_array_release(&results[0]);
+  ext_array_release(&results[1]);
+  close_source(&source);
+  return answer;
+}
+
+const char ext_deform_doc[] =
+    "deform($self, pose_or_palette, *, morph_weights=None, normals=True, out=None)\n--\n\n"
+    "The mesh, skinned on the CPU: (positions, normals), each (...,V,3) float32 in scene space.\n\n"
+    "position = (sum over k of weights[v,k] * palette[slots[v,k]]) * vertex; normals by the inverse\n"
+    "transpose of the blended 3x3, unit length (a zero result stays zero). pose_or_palette is a Pose of\n"
+    "this model or a (...,S,3|4,4) palette made without inverse_root. normals=False gives (positions, None).\n"
+    "out is a tuple (positions, normals) of writable C-contiguous float32 arrays.\n"
+    "Morph targets are added before the skin, by pose.morph_weights, or with a palette by morph_weights,\n"
+    "(...,M) or (M,), else by the weights that the file gives by default.\n"
+    "\nRaises ValueError (wrong shape of the palette, a pose of another model, wrong out) and TypeError.\n";
