@@ -7,7 +7,7 @@ import pytest
 from c_compiler import SOURCES, compiler, include_flags, run
 from conftest import FULL_RUN, ROOT
 
-SUITES = ("base", "math", "block", "fuzz", "clip", "sample", "palette", "deform", "frames", "goal", "blend")
+SUITES = ("base", "math", "block", "fuzz", "clip", "sample", "palette", "deform", "frames", "goal", "blend", "threads")
 
 
 @pytest.fixture(scope="module")
@@ -22,7 +22,7 @@ def core_tests(tmp_path_factory: pytest.TempPathFactory) -> Path:
         *("-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-fno-omit-frame-pointer"),
         *include_flags("cglm"),
         *sources,
-        *("-o", program, "-lm"),
+        *("-o", program, "-lm", "-pthread"),
     )
     assert done.returncode == 0, done.stdout
     return program

@@ -14,7 +14,7 @@ static const suite suites[] = {
     {"base", base_tests},       {"math", math_tests},     {"block", block_tests}, {"fuzz", fuzz_tests},
     {"clip", clip_tests},       {"sample", sample_tests}, {"palette", palette_tests},
     {"deform", deform_tests},   {"frames", frames_tests}, {"goal", goal_tests},
-    {"blend", blend_tests},
+    {"blend", blend_tests},   {"threads", threads_tests},
 };
 
 static jmp_buf leave_test;
@@ -23,6 +23,12 @@ static jmp_buf leave_test;
 /* The sanitizer asks for this: a request that is far too large shall give NULL, as it does without it. */
 const char *__asan_default_options(void);
 const char *__asan_default_options(void) { return "allocator_may_return_null=1"; }
+#endif
+
+#if defined(__SANITIZE_THREAD__)
+/* Children of a process with threads make threads of their own. */
+const char *__tsan_default_options(void);
+const char *__tsan_default_options(void) { return "die_after_fork=0"; }
 #endif
 
 /* ---- checks --------------------------------------------------------------------- */

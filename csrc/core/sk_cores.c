@@ -1,0 +1,73 @@
+/* sk_cores.c: see sk_cores.h. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* sched_getaffinity */
+#endif
+#include "sk_cores.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#if defined(__linux__)
+#include <sched.h>
+
+static size_t schedulable(void) {
+  cpu_set_t set;
+  long online;
+  if (sched_getaffinity(0, sizeof set, &set) == 0) return (size_t)CPU_COUNT(&set);
+  online = sysconf(_SC_NPROCESSORS_ONLN); /* the set is too small for machines of over 1,024 processors */
+  return online > 0 ? (size_t)online : 1;
+}
+#else
+static size_t schedulable(void) {
+  long online = sysconf(_SC_NPROCESSORS_ONLN);
+  return online > 0 ? (size_t)online : 1;
+}
+#endif
+
+/* "max 100000" or "250000 100000": microseconds of processor time in each period of so many. 0: no quota. */
+static size_t quota_in(const char *path) {
+  double quota = 0, period = 0;
+  size_t cores = 0;
+  FILE *file = fopen(path, "re");
+  if (!file) return 0;
+  if (fscanf(file, "%lf %lf", &quota, &period) == 2 && quota > 0 && period > 0 && quota < 65536 * period) {
+    cores = (size_t)(quota / period);
+    if ((double)cores * period < quota) cores++;
+  }
+  fclose(file);
+  return cores;
+}
+
+/* The path of this process' control group (version 2), which stands in a line "0::/a/b"; "" at the root. */
+static void read_group(char *path, size_t size) {
+  FILE *file = fopen("/proc/self/cgroup", "re");
+  char line[1024];
+  path[0] = 0;
+  while (file && fgets(line, sizeof line, file))
+    if (strncmp(line, "0::/", 4) == 0 && strchr(line, '\n')) {
+      line[strcspn(line, "\n")] = 0;
+      snprintf(path, size, "%s", strcmp(line + 3, "/") ? line + 3 : "");
+    }
+  if (file) fclose(file);
+}
+
+/* The least quota of this group and those around it; `most` where there is none. */
+static size_t least_quota(size_t most) {
+  char group[1024], path[1100];
+  read_group(group, sizeof group);
+  for (;;) {
+    char *slash = strrchr(group, '/');
+    size_t cores;
+    snprintf(path, sizeof path, "/sys/fs/cgroup%s/cpu.max", group);
+    cores = quota_in(path);
+    if (cores && cores < most) most = cores;
+    if (!slash) return most;
+    *slash = 0;
+  }
+}
+
+size_t sk_core_count(void) {
+  size_t count = schedulable();
+  return least_quota(count ? count : 1);
+}

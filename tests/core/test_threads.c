@@ -1,0 +1,215 @@
+/* test_threads.c: the pool of threads: every element once, whoever asks and whatever happens meanwhile. */
+#define _GNU_SOURCE /* usleep, sigset_t */
+#include "check.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "../../csrc/core/sk_cores.h"
+#include "../../csrc/core/sk_threads.h"
+
+/* What one call of sk_parallel did. Checks fail by a jump, which no other thread may make: ranges only note. */
+typedef struct record {
+  size_t count, grain, workers;
+  atomic_uchar *visits;  /* (count,) */
+  atomic_bool *in_use;   /* (workers,) a range of this worker is running */
+  atomic_size_t ranges;
+  atomic_int faults;     /* ranges that were not as promised */
+  atomic_int waiting;    /* for meet(): ranges that stand inside */
+} record;
+
+static void visit(const void *job, size_t worker, size_t first, size_t count) {
+  record *own = (record *)job; /* not const where it was made */
+  size_t left = own->count - first, i;
+  bool fits = first < own->count && first % own->grain == 0 && worker < own->workers &&
+              count == (left < own->grain ? left : own->grain);
+  atomic_fetch_add(&own->ranges, 1);
+  if (!fits || atomic_exchange(&own->in_use[worker], true)) {
+    atomic_fetch_add(&own->faults, 1);
+    return;
+  }
+  for (i = first; i < first + count; i++) atomic_fetch_add(&own->visits[i], 1);
+  atomic_store(&own->in_use[worker], false);
+}
+
+/* 0 where every element had its visit, in ranges as promised. */
+static int faults_of(size_t count, size_t grain, sk_range_run run) {
+  record own = {.count = count, .grain = grain ? grain : 1, .workers = sk_thread_count()};
+  size_t i;
+  int faults;
+  own.visits = calloc(count + 1, sizeof *own.visits);
+  own.in_use = calloc(own.workers, sizeof *own.in_use);
+  sk_parallel(&own, run, count, grain);
+  for (i = 0; i < count; i++) own.faults += own.visits[i] != 1;
+  own.faults += own.ranges != count / own.grain + (count % own.grain != 0);
+  faults = own.faults;
+  free(own.visits);
+  free(own.in_use);
+  return faults;
+}
+
+static void every_element_has_one_visit(void) {
+  static const size_t counts[] = {0, 1, 2, 3, 7, 8, 9, 64, 1000, 4097}, grains[] = {0, 1, 2, 3, 8, 100, 5000},
+                      threads[] = {1, 2, 3, 8, 2};
+  size_t t, c, g;
+  for (t = 0; t < COUNT(threads); t++) {
+    sk_set_thread_count(threads[t]);
+    CHECK_EQUAL(sk_thread_count(), threads[t]);
+    for (c = 0; c < COUNT(counts); c++)
+      for (g = 0; g < COUNT(grains); g++) CHECK_EQUAL(faults_of(counts[c], grains[g], visit), 0);
+  }
+}
+
+static void a_range_may_be_as_long_as_memory(void) {
+  CHECK_EQUAL(faults_of(0, SIZE_MAX, visit), 0);
+  CHECK_EQUAL(faults_of(5, SIZE_MAX, visit), 0);
+}
+
+/* ---- several threads at work ------------------------------------------------------------------- */
+
+/* Waits, but not for ever, until two ranges are inside at once: as only two threads can do. */
+static void meet(const void *job, size_t worker, size_t first, size_t count) {
+  record *own = (record *)job; /* not const where it was made */
+  int waits;
+  atomic_fetch_add(&own->waiting, 1);
+  for (waits = 0; waits < 20000 && atomic_load(&own->waiting) < 2; waits++) usleep(1000);
+  if (atomic_load(&own->waiting) < 2) atomic_fetch_add(&own->faults, 1);
+  visit(job, worker, first, count);
+}
+
+static void two_threads_work_at_once(void) {
+  sk_set_thread_count(2);
+  CHECK_EQUAL(faults_of(2, 1, meet), 0);
+}
+
+/* A range that calls sk_parallel: the inner ranges stay on this thread, as its worker 0. */
+static void nest(const void *job, size_t worker, size_t first, size_t count) {
+  record *own = (record *)job; /* not const where it was made */
+  if (faults_of(50, 3, visit)) atomic_fetch_add(&own->faults, 1);
+  visit(job, worker, first, count);
+}
+
+static void ranges_may_call_again(void) {
+  sk_set_thread_count(3);
+  CHECK_EQUAL(faults_of(40, 2, nest), 0);
+}
+
+typedef struct caller {
+  pthread_t thread;
+  size_t seed;
+  int faults;
+} caller;
+
+static void *call_often(void *argument) {
+  caller *caller = argument;
+  size_t i;
+  for (i = 0; i < 200; i++) caller->faults += faults_of((caller->seed * 37 + i * 11) % 300, i % 7, visit);
+  return NULL;
+}
+
+static int run_callers(caller *callers, size_t count, void (*meanwhile)(void)) {
+  size_t i;
+  int faults = 0;
+  for (i = 0; i < count; i++) {
+    callers[i] = (caller){.seed = i};
+    CHECK(pthread_create(&callers[i].thread, NULL, call_often, &callers[i]) == 0);
+  }
+  if (meanwhile) meanwhile();
+  for (i = 0; i < count; i++) {
+    pthread_join(callers[i].thread, NULL);
+    faults += callers[i].faults;
+  }
+  return faults;
+}
+
+static void many_call_at_once(void) {
+  caller callers[6];
+  sk_set_thread_count(4);
+  CHECK_EQUAL(run_callers(callers, COUNT(callers), NULL), 0);
+}
+
+static void change_the_count(void) {
+  size_t i;
+  for (i = 0; i < 60; i++) sk_set_thread_count(1 + i * 5 % 7);
+}
+
+static void the_count_changes_while_others_work(void) {
+  caller callers[4];
+  sk_set_thread_count(4);
+  CHECK_EQUAL(run_callers(callers, COUNT(callers), change_the_count), 0);
+}
+
+static void the_count_has_bounds(void) {
+  sk_set_thread_count(SIZE_MAX);
+  CHECK_EQUAL(sk_thread_count(), SK_MAX_THREADS);
+  sk_set_thread_count(0);
+  CHECK(sk_thread_count() >= 1 && sk_thread_count() <= sk_core_count());
+}
+
+/* ---- fork ----------------------------------------------------------------------------------------- */
+
+/* In a child, which must come to an end by itself: 0 where its own pool works. */
+static int child_faults(void) {
+  int status = 0;
+  pid_t child = fork();
+  if (child == 0) {
+    alarm(60); /* a deadlock ends with a signal */
+    _Exit(faults_of(100, 3, visit) + faults_of(2, 1, meet) ? 1 : 0);
+  }
+  waitpid(child, &status, 0);
+  return status;
+}
+
+static void a_child_has_a_pool_of_its_own(void) {
+  sk_set_thread_count(3);
+  CHECK_EQUAL(faults_of(100, 3, visit), 0);
+  CHECK_EQUAL(child_faults(), 0);
+  CHECK_EQUAL(faults_of(100, 3, visit), 0);
+}
+
+static int fork_faults;
+
+static void fork_often(void) {
+  int i;
+  for (i = 0; i < 20; i++) fork_faults += child_faults() != 0;
+}
+
+static void a_fork_may_fall_into_the_work_of_others(void) {
+  caller callers[3];
+  fork_faults = 0;
+  sk_set_thread_count(3);
+  CHECK_EQUAL(run_callers(callers, COUNT(callers), fork_often), 0);
+  CHECK_EQUAL(fork_faults, 0);
+}
+
+/* ---- signals ---------------------------------------------------------------------------------------- */
+
+static void note_mask(const void *job, size_t worker, size_t first, size_t count) {
+  record *own = (record *)job; /* not const where it was made */
+  sigset_t mask;
+  pthread_sigmask(SIG_SETMASK, NULL, &mask);
+  if (worker && (!sigismember(&mask, SIGINT) || !sigismember(&mask, SIGTERM) || sigismember(&mask, SIGSEGV)))
+    atomic_fetch_add(&own->faults, 1);
+  meet(job, worker, first, count);
+}
+
+static void threads_leave_signals_to_the_caller(void) {
+  sigset_t before, after;
+  pthread_sigmask(SIG_SETMASK, NULL, &before);
+  sk_set_thread_count(1);
+  sk_set_thread_count(2); /* so that a thread is made in this test */
+  CHECK_EQUAL(faults_of(2, 1, note_mask), 0);
+  pthread_sigmask(SIG_SETMASK, NULL, &after);
+  CHECK_EQUAL(sigismember(&after, SIGINT), sigismember(&before, SIGINT));
+}
+
+const check_test threads_tests[] = {
+    TEST(every_element_has_one_visit),         TEST(a_range_may_be_as_long_as_memory),
+    TEST(two_threads_work_at_once),            TEST(ranges_may_call_again),
+    TEST(many_call_at_once),                   TEST(the_count_changes_while_others_work),
+    TEST(the_count_has_bounds),                TEST(a_child_has_a_pool_of_its_own),
+    TEST(a_fork_may_fall_into_the_work_of_others), TEST(threads_leave_signals_to_the_caller),
+    {NULL, NULL}};
