@@ -127,8 +127,7 @@ def extensions() -> list[Extension]:
     jsmn = find_small("jsmn", "jsmn.h")
     # No -march: one build runs on every x86-64. No -ffast-math and no contraction: the plain path gives the
     # same bits with every compiler.
-    compile_args = ["-std=c11", "-O3", "-ffp-contract=off", "-fvisibility=hidden", "-pthread"]
-    compile_args += ["-Wall", "-Wextra"]
+    compile_args = ["-std=c11", "-O3", "-ffp-contract=off", "-fvisibility=hidden", "-Wall", "-Wextra"]
     headers = files("csrc/core/*.h", "csrc/import/*.h", "csrc/ext/*.h")
     core = files("csrc/core/*.c")
 

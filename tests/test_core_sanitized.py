@@ -7,7 +7,8 @@ import pytest
 from c_compiler import SOURCES, compiler, include_flags, run
 from conftest import FULL_RUN, ROOT
 
-SUITES = ("base", "math", "block", "fuzz", "clip", "sample", "palette", "deform", "frames", "goal", "blend", "threads")
+SUITES = ("base", "math", "block", "fuzz", "clip", "sample", "palette", "deform", "frames", "goal", "blend")
+SUITES += ("threads",)
 
 
 @pytest.fixture(scope="module")

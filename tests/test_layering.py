@@ -29,7 +29,8 @@ C11 = {
     *("math", "setjmp", "signal", "stdalign", "stdarg", "stdatomic", "stdbool", "stddef", "stdint", "stdio"),
     *("stdlib", "stdnoreturn", "string", "tgmath", "threads", "time", "uchar", "wchar", "wctype"),
 }
-POSIX = {"dirent", "dlfcn", "fcntl", "pthread", "sched", "strings", "sys/mman", "sys/stat", "sys/types", "unistd"}
+POSIX = {"dirent", "dlfcn", "fcntl", "pthread", "sched", "strings", "unistd"}
+POSIX |= {"sys/mman", "sys/stat", "sys/types"}
 # In csrc/core all but these do with the headers of C11.
 SYSTEM_CORE = {"sk_cores.c", "sk_threads.c"}
 
