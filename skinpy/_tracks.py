@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from . import _core
 from ._arguments import finite
 from ._types import Floats, Loop
 from .clip import Clip
@@ -17,9 +18,16 @@ if TYPE_CHECKING:
 
 Ease = Literal["linear", "smooth"]
 Priority = Literal["low", "high"]
-Entry = tuple[Clip | None, float, float, int, Floats | None, int]
+
+#: What the core samples: clip, time, weight, loop, mask, priority.
+Entry = tuple[_core.Clip | None, float, float, int, Floats | None, int]
+#: What the core lays over the layers below: mode, priority blend, entries.
+PlannedLayer = tuple[int, float, list[Entry]]
+#: An entry of a list at a place, whose time is the track's position at a rate; then the rest of it.
+PlannedClip = tuple[list[Entry], int, "Track", float, Clip | None, float, int, Floats | None, int]
 
 LOOPS: tuple[Loop, ...] = ("wrap", "clamp", "pingpong", "once")  # the numbers of the core's enums
+_ONCE = LOOPS.index("once")
 PRIORITIES: tuple[Priority, ...] = ("low", "high")
 
 # Beyond these float64 has no digits left to tell one frame from the next, or sums overflow.
@@ -230,6 +238,7 @@ class Track:
         self._apply(name, value)
 
     def _apply(self, name: str, value: Any) -> None:
+        self._controller._forget()
         if name == "position":
             self._position, self._fresh, self.finished = value, True, False
         elif name == "enabled":
@@ -253,17 +262,27 @@ class Track:
         )
         return share if self._enabled else 0.0
 
-    def _entries(self, strength: float) -> list[Entry]:
-        """What the core samples: (clip, time, weight, loop, mask, priority) for each clip."""
-        motion, mask, loop, priority = self._motion, self._mask_array, self._loop, self._priority
-        if motion.space is None:
-            return [(motion.clip, self._position, strength, loop, mask, priority)]
-        phase = self.phase
-        return [
-            (clip, phase * clip.duration, strength * weight, loop, mask, priority)
-            for clip, weight in motion.samples
-            if clip is not None and weight > 0
-        ]
+    def _enter(self, entries: list[Entry], clips: list[PlannedClip], strength: float) -> None:
+        """Takes places in a layer's entries, one for each clip."""
+        motion = self._motion
+        for clip, share in motion.samples:
+            rate = 1.0
+            if motion.space is not None and clip is not None:  # its clips go at one phase
+                rate = clip.duration / motion.duration if motion.duration > 0 else 0.0
+            entry = (clip, 0.0, strength * share, self._loop, self._mask_array, self._priority)
+            clips.append((entries, len(entries), self, rate, clip, *entry[2:]))
+            entries.append(entry)
+
+    @property
+    def _is_even(self) -> bool:
+        """Whether it moves by speed * time, and there is nothing else to look at."""
+        return not (
+            self._speed.span
+            or self._warp is not None
+            or self._loop == _ONCE
+            or self._motion.events
+            or self._fresh
+        )
 
     def _way(self, start: float, end: float) -> float:
         """Seconds of the clip between two times of the controller without a change in between."""
@@ -289,7 +308,7 @@ class Track:
         """Plays from `start` to `end`, seconds of the controller; returns where it was."""
         old, duration = self._position, self._motion.duration
         new = old + self._way(start, end)
-        if self._loop == 3:  # once
+        if self._loop == _ONCE:
             clamped = min(max(new, 0.0), duration)
             if new != old:
                 self.finished = (

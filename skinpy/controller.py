@@ -2,6 +2,7 @@
 
 import copy
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import wraps
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
@@ -22,10 +23,13 @@ from ._tracks import (
     PRIORITIES,
     Animated,
     Ease,
+    Entry,
     Key,
     Layer,
     Motion,
     PassedEvent,
+    PlannedClip,
+    PlannedLayer,
     Priority,
     Track,
     Warp,
@@ -58,17 +62,18 @@ _Result = TypeVar("_Result")
 def _recorded(
     method: Callable[Concatenate["AnimationController", _Arguments], _Result],
 ) -> Callable[Concatenate["AnimationController", _Arguments], _Result]:
-    """Notes calls from outside for the recording; what a call does by further calls is not noted."""
+    """Notes calls from outside for the recording; what a call does by further calls is not noted.
+
+    Each may change what plays, so what is kept from frame to frame is forgotten.
+    """
 
     @wraps(method)
     def noted(self: "AnimationController", *args: _Arguments.args, **keywords: _Arguments.kwargs) -> _Result:
+        self._forget()
         if self._recording is None:
             return method(self, *args, **keywords)
-        self._depth += 1
-        try:
+        with self._one_call():
             result = method(self, *args, **keywords)
-        finally:
-            self._depth -= 1
         self._record(method.__name__, *args, **keywords)
         return result
 
@@ -100,6 +105,8 @@ class AnimationController:
         self._ramps: list[Animated] = []
         self._drivers: list[Any] = []
         self._legs: list[list[Leg]] = []
+        self._moves: tuple[list[tuple[Track, float]], list[Track], bool] | None = None  # see _how_to_move
+        self._plan: tuple[list[PlannedLayer], list[PlannedClip]] | None = None  # see _how_to_blend
         self._made = [0, 0]  # tracks and keys so far
         self._recording: Recording | None = None
         self._depth = 0
@@ -259,7 +266,6 @@ class AnimationController:
 
     # ---- time ---------------------------------------------------------------------------------------
 
-    @_recorded
     def advance(self, dt: float) -> list[PassedEvent]:
         """Moves on by dt seconds, 0 or more; returns the events that were passed, in order.
 
@@ -267,35 +273,59 @@ class AnimationController:
         the start too. Each is returned once per pass, also backwards and in several turns of a loop.
         Keyed changes and ends of fades take effect at their own times within the step.
         """
+        if self._recording is None:  # not @_recorded: a step is the one call that is made at every frame
+            return self._advance(dt)
+        with self._one_call():
+            events = self._advance(dt)
+        self._record("advance", dt)
+        return events
+
+    def _advance(self, dt: float) -> list[PassedEvent]:
         step = dt if type(dt) is float and 0.0 <= dt <= 1.0 else not_negative("dt", dt)
+        events: list[PassedEvent] = []
         self._legs = []
         if self.paused:
-            return []
+            return events
         if step > 1:
             self._check_events(step)
         end = self.time + step
-        events: list[PassedEvent] = []
-        if not (self._keys or self._ramps or self._drivers):
+        if self._keys or self._ramps or self._drivers:
+            self._move_by_changes(end, events)
+        else:
             self._move(end, events)
-            return events
+        return events
+
+    def _move_by_changes(self, end: float, events: list[PassedEvent]) -> None:
+        """Plays all tracks up to `end`, from one change to the next."""
         changes_here = 0
         while changes_here < _MOST_CHANGES:
-            asked = [(one._due(end - self.time), one) for one in self._drivers]
-            dues = [(self.time + due, one) for due, one in asked if due is not None]
-            changes = [*(key.start for key in self._keys), *(ramp.end for ramp in self._ramps)]
-            stop = max(min([end, *changes, *(due for due, _ in dues)]), self.time)
+            stop, due = self._next_stop(end)
             changes_here += 1
             if stop > self.time:
                 self._move(stop, events)
                 changes_here = 0
             changed = self._change()
-            for due, driver in dues:
-                if due <= stop:
-                    driver._act()
-                    changed = True
+            for driver in due:
+                driver._act()
+                changed = True
             if stop >= end and not changed:
-                return events
+                return
         raise RuntimeError(f"advance: more than {_MOST_CHANGES} changes at {self.time:g} s")
+
+    def _next_stop(self, end: float) -> "tuple[float, list[StatePlayer]]":
+        """The time of the next change, at most `end`, and the players that switch then."""
+        stop, now, asked = end, self.time, []
+        for key in self._keys:
+            stop = min(stop, key.start)
+        for ramp in self._ramps:
+            stop = min(stop, ramp.end)
+        for driver in self._drivers:
+            seconds = driver._due(end)
+            if seconds is not None:
+                stop = min(stop, now + seconds)
+                asked.append((now + seconds, driver))
+        stop = max(stop, now)
+        return stop, [driver for due, driver in asked if due <= stop]
 
     def _check_events(self, step: float) -> None:
         """ValueError for a step that would pass more events than anybody can use."""
@@ -312,28 +342,41 @@ class AnimationController:
     def _move(self, end: float, events: list[PassedEvent]) -> None:
         """Plays all tracks up to `end`, without any change on the way."""
         start = self.time
-        met: list[PassedEvent] = []
-        legs: list[tuple[Track, float]] = []
-        travels = False
-        for layer in self._layers.values():
-            for track in layer.tracks:
-                if not track._enabled:
-                    continue
-                motion = track._motion
+        if self._moves is None:
+            self._moves = self._how_to_move()
+        even, others, travels = self._moves
+        for track, speed in even:
+            track._position += speed * (end - start)
+        if others:
+            met: list[PassedEvent] = []
+            legs: list[Leg] = []
+            for track in others:
                 old = track._move(start, end)
-                if motion.events:
+                if track._motion.events:
                     met += self._passed(track, old, start, end)
-                elif track._position != old:
+                elif track._fresh and track._position != old:
                     track._fresh = False
-                if motion.travels and layer.name == "base":
-                    travels = True
-                legs.append((track, old))
-        if travels:
-            base = [(track, old) for track, old in legs if track.layer == "base"]
-            self._legs.append([self._leg(track, old, 0.5 * (start + end)) for track, old in base])
-        if met:
-            events += sorted(met, key=lambda event: event.at)
+                    self._moves = None
+                if travels and track.layer == "base":
+                    legs.append(self._leg(track, old, 0.5 * (start + end)))
+            if travels:
+                self._legs.append(legs)
+            if met:
+                events += sorted(met, key=lambda event: event.at)
         self.time = end
+
+    def _how_to_move(self) -> tuple[list[tuple[Track, float]], list[Track], bool]:
+        """The tracks that do nothing but go on evenly, with their speeds, all others that are enabled, and
+        whether the base layer has root motion; it holds until something changes."""
+        tracks = [track for layer in self._layers.values() for track in layer.tracks if track._enabled]
+        travels = any(track._motion.travels and track.layer == "base" for track in tracks)
+        even, others = [], []
+        for track in tracks:
+            if track._is_even and not (travels and track.layer == "base"):
+                even.append((track, track._speed.value))
+            else:
+                others.append(track)
+        return even, others, travels
 
     @staticmethod
     def _leg(track: Track, old: float, time: float) -> Leg:
@@ -362,11 +405,23 @@ class AnimationController:
 
     def _change(self) -> bool:
         """Does what is due at the present time; whether anything was."""
+        if not (self._keys or self._ramps):
+            return False
         due = [key for key in self._keys if key.start <= self.time]
         for key in sorted(due, key=lambda key: (key.start, key.number)):
             self._keys.remove(key)
             self._turn(key)
-        return self._settle() or bool(due)
+        changed = self._settle() or bool(due)
+        if changed:
+            self._forget()
+        return changed
+
+    def _forget(self) -> None:
+        """What is kept from frame to frame does not hold any more: called when anything but the time and the
+        positions that it moves has changed."""
+        self._moves = self._plan = None
+        for driver in self._drivers:
+            driver._forget()
 
     def _turn(self, key: Key) -> None:
         key.state = "done"
@@ -392,10 +447,11 @@ class AnimationController:
             ramp.span = 0.0
             if ramp.leaving is not None:
                 self._leave(ramp.leaving)
-        for layer in self._layers.values():
-            for track in layer.tracks:
-                if track._warp is not None and track._warp.new._fade.span == 0.0:
-                    track._warp.dissolve()
+        if arrived:
+            for layer in self._layers.values():
+                for track in layer.tracks:
+                    if track._warp is not None and track._warp.new._fade.span == 0.0:
+                        track._warp.dissolve()
         return bool(arrived)
 
     def _fade_out(self, tracks: list[Track], span: float, ease: str) -> None:
@@ -506,7 +562,7 @@ class AnimationController:
 
     def pose(self, *, root: npt.ArrayLike | None = None) -> Pose:
         """The present pose, a new Pose; root, (4,4), is multiplied in front of the root joint's local."""
-        return self.model._mix_pose(self._plan(), self.model.pose(root=root))
+        return self.model._mix_pose(self._planned(), self.model.pose(root=root))
 
     def palette(
         self,
@@ -520,21 +576,33 @@ class AnimationController:
 
         Arguments and errors are those of Model.palette.
         """
-        return self.model._mix_palette(self._plan(), out, affine=affine, root=root, inverse_root=inverse_root)
+        return self.model._mix_palette(
+            self._planned(), out, affine=affine, root=root, inverse_root=inverse_root
+        )
 
-    def _plan(self) -> list[tuple[int, float, list[Any]]]:
-        """What the core blends: (mode, priority blend, entries) of each layer."""
-        time = self.time
-        plan: list[tuple[int, float, list[Any]]] = []
-        for layer in self._layers.values():
-            entries = []
-            for track in layer.tracks:
-                strength = track._strength(time)
-                if strength > 0.0:
-                    entries += track._entries(strength)
-            mode = _ADD if layer.additive else _OVERRIDE if plan else _BASE
-            plan.append((mode, layer.priority_blend.at(time), entries))
+    def _planned(self) -> list[PlannedLayer]:
+        """What the core blends at present."""
+        if self._plan is None or self._ramps:
+            self._plan = self._how_to_blend()
+        plan, clips = self._plan
+        for entries, place, track, rate, clip, weight, loop, mask, priority in clips:
+            entries[place] = (clip, track._position * rate, weight, loop, mask, priority)
         return plan
+
+    def _how_to_blend(self) -> tuple[list[PlannedLayer], list[PlannedClip]]:
+        """The layers as the core wants them, and what to put in them at every frame; it holds until something
+        changes but the tracks' positions."""
+        plan: list[PlannedLayer] = []
+        clips: list[PlannedClip] = []
+        for layer in self._layers.values():
+            entries: list[Entry] = []
+            for track in layer.tracks:
+                strength = track._strength(self.time)
+                if strength > 0.0:
+                    track._enter(entries, clips, strength)
+            mode = _ADD if layer.additive else _OVERRIDE if plan else _BASE
+            plan.append((mode, layer.priority_blend.at(self.time), entries))
+        return plan, clips
 
     @property
     def root_delta(self) -> Array:
@@ -598,6 +666,15 @@ class AnimationController:
         for name in recording.calls_on(controller):
             if name == "advance":
                 yield controller
+
+    @contextmanager
+    def _one_call(self) -> Iterator[None]:
+        """What is called within it is part of one call from outside."""
+        self._depth += 1
+        try:
+            yield
+        finally:
+            self._depth -= 1
 
     def _record(self, method: str, /, *args: Any, **keywords: Any) -> None:
         """Notes a call, unless it is part of another or nothing is recorded."""

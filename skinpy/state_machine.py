@@ -54,6 +54,7 @@ OPERATORS: dict[str, Callable[[Any, Any], bool]] = {
     "==": operator.eq,
     "!=": operator.ne,
 }
+_EARLY = 1e-6  #: seconds before a switch that was foreseen, from which it is looked at at every step
 _NEAR = 1e-9  #: turns, or seconds: what roundings add up to, over which one instant counts as the same
 _HISTORY = 64  #: switches that a player remembers
 
@@ -357,6 +358,7 @@ class StatePlayer:
         self._values: dict[str, Value] = dict(machine.parameters)
         self._route: tuple[Transition, ...] = ()
         self._next: Transition | None = None
+        self._quiet = -math.inf  # seconds of the controller before which nothing switches
         self._history: deque[Switch] = deque(maxlen=_HISTORY)
         self._enter(None, machine.start, None)
         self.number = self._track.number  #: that of its first track; names it in a recording
@@ -395,6 +397,7 @@ class StatePlayer:
     def trigger(self, name: str) -> None:
         """Sets a trigger; the next transition that asks for it is taken and uses it up. Raises KeyError."""
         self._values[_known("trigger", "trigger", name, self._machine.triggers)] = True
+        self._forget()
         self._controller._record("player", name, player=self.number, method="trigger")
 
     def travel(self, state: str) -> tuple[str, ...]:
@@ -405,6 +408,7 @@ class StatePlayer:
         for an unknown state and ValueError where no way leads there.
         """
         self._route = self._machine.route(self._state, state)
+        self._forget()
         self._controller._record("player", state, player=self.number, method="travel")
         return self.route
 
@@ -414,15 +418,19 @@ class StatePlayer:
         if isinstance(old, bool) != isinstance(checked, bool):
             kind = "True or False" if isinstance(old, bool) else "a number"
             raise TypeError(f"parameter {name!r} is set to {value!r}; expected {kind}")
-        self._values[name] = checked
+        if checked != old:
+            self._values[name] = checked
+            self._forget()
         if name in self._machine.states[self._state].parameter:
             self._move_space()
         self._controller._record("player", name, checked, player=self.number, method="_set")
 
     # ---- for the controller ------------------------------------------------------------------------
 
-    def _due(self, limit: float) -> float | None:
-        """Seconds to the next switch, from 0 to `limit`; None where there is none so soon."""
+    def _due(self, end: float) -> float | None:
+        """Seconds to the next switch, if it comes before `end` on the controller's clock or just then."""
+        if end < self._quiet:
+            return None
         self._next, found = None, math.inf
         ways: Sequence[Transition] = self._route[:1] or self._machine._ways[self._state]
         for transition in ways:
@@ -430,7 +438,18 @@ class StatePlayer:
                 seconds = self._seconds_to(transition)
                 if seconds < found - _NEAR:
                     self._next, found = transition, seconds
-        return found if found <= limit else None
+        now = self._controller.time
+        if found <= end - now:
+            return found
+        if (
+            self._track._position >= 0
+        ):  # before its start a clip that plays once does not go on evenly: it jumps
+            self._quiet = now + found - _EARLY
+        return None
+
+    def _forget(self) -> None:
+        """What `_due` found does not hold any more: something other than the time has changed."""
+        self._quiet = -math.inf
 
     def _act(self) -> None:
         """The switch that `_due` has announced."""
@@ -461,6 +480,7 @@ class StatePlayer:
             options |= {"ease": transition.ease, "warp": warp}
             self._track = controller.cross_fade(clip, fade, **options)
         self._state = name
+        self._forget()
         self._move_space()
         self._entered = self._track.phase
         self._history.append(Switch(controller.time, before, name))

@@ -3,6 +3,7 @@
 Where a test says "equal" it means bit by bit. Other poses are compared to 2e-6, which is float32 at numbers
 of about 1; times and positions to 1e-9 s, as they are sums of a few hundred float64 steps."""
 
+import contextlib
 import itertools
 import math
 from typing import Any
@@ -480,6 +481,105 @@ def test_once_passes_its_end_once(model: Model, controller: AnimationController)
     names = [event.name for _ in range(5) for event in controller.advance(0.4 * clip.duration)]
     assert names == ["end"]
     assert track.finished
+
+
+# ---- what is kept from frame to frame ---------------------------------------------------------------------
+
+MACHINE: dict[str, Any] = {
+    "start": "walk",
+    "parameters": {"speed": 0.0, "hello": "trigger"},
+    "states": {
+        "walk": {"clip": "walk"},
+        "go": {"space": {"kind": "1d", "points": [[0, "walk"], [1, "run"]]}, "parameter": "speed"},
+        "wave": {"clip": "wave", "loop": "once", "speed": 3.0},
+    },
+    "transitions": [
+        {"from": "walk", "to": "go", "when": [["speed", ">", 0.5]], "fade": 0.1, "warp": True},
+        {"from": "go", "to": "walk", "when": [["speed", "<", 0.5]], "switch": "sync", "sync": 0.3},
+        {"from": "*", "to": "wave", "when": [["hello"]], "fade": 0.1},
+        {"from": "wave", "to": "walk", "switch": "end", "fade": 0.05},
+    ],
+}
+
+
+def change_something(controller: AnimationController, model: Model, rng: np.random.Generator) -> None:
+    """One random call, of all that change what plays and how."""
+
+    def some(low: float, high: float) -> float:
+        return float(rng.uniform(low, high))
+
+    def pick(*values: Any) -> Any:
+        return values[rng.integers(len(values))]
+
+    clip: Any = pick(
+        "walk", "run", "wave", marked(model), ground(model), skinpy.BlendSpace1D({0: "walk", 1: "run"})
+    )
+    layer = pick("base", "base", "upper")
+    mask = pick(None, Mask.below("Chest"))
+    tracks = [track for one in controller.layers.values() for track in one]
+    track = pick(*tracks) if tracks else controller.play("walk")
+    now, ease = controller.time, pick("linear", "smooth")
+    name, value = pick(("weight", some(0, 2)), ("speed", some(-1, 2)), ("position", some(-3, 3)))
+    calls: list[Any] = [
+        lambda: controller.play(clip, layer=layer, mask=mask, loop=pick("wrap", "once", "pingpong", "clamp")),
+        lambda: controller.play("wave", layer="add", additive=True, weight=some(0, 1)),
+        lambda: controller.add_track(clip, layer=layer, speed=some(-1, 2), priority=pick("low", "high")),
+        lambda: controller.cross_fade(clip, pick(0.0, some(0, 0.3)), layer=layer, ease=ease),
+        lambda: controller.cross_fade(
+            pick("walk", "run"), some(0, 0.3), warp=bool(controller.layers["base"][-1:])
+        ),
+        lambda: controller.stop(pick(None, "base"), fade=pick(0.0, some(0, 0.3))),
+        lambda: controller.seek(some(-1, 2)),
+        lambda: controller.key_weight(track, some(0, 2), now + some(0, 0.2), pick(0.0, some(0, 0.2)), ease),
+        lambda: controller.key_speed(track, some(-1, 2), now + some(0, 0.2), pick(0.0, some(0, 0.2)), ease),
+        lambda: controller.key_position(track, some(0, 2), now + some(0, 0.2)),
+        lambda: controller.key_enable(track, pick(True, False), now + some(0, 0.2)),
+        lambda: controller.key_priority_blend(some(0, 1), now + some(0, 0.1), pick(0.0, 0.1)),
+        lambda: setattr(track, name, value),
+        lambda: setattr(track, "enabled", pick(True, True, False)),
+        lambda: controller.run(skinpy.StateMachine(MACHINE), layer=pick("base", "lower")),
+        *(lambda p=player: p.parameters.update(speed=some(0, 1)) for player in controller.players),
+        *(lambda p=player: p.trigger("hello") for player in controller.players),
+        *(lambda p=player: p.travel(pick("walk", "go", "wave")) for player in controller.players),
+    ]
+    if track.parameter is not None:
+        calls.append(lambda: setattr(track, "parameter", some(-0.5, 1.5)))
+    with contextlib.suppress(ValueError):  # a warp without anything to warp from, a way that leads nowhere
+        pick(*calls)()
+
+
+def ground(model: Model) -> Clip:
+    """A clip with root motion."""
+    joint = model.skeleton.names[0]
+    moved = np.zeros((2, 1, 3))
+    moved[1, 0, 2] = 1.5
+    clip = Clip.from_arrays("go", times=[0.0, 0.8], joints=[joint], translation=moved)
+    return model.add_clips([clip]).clips["go"].extract_root_motion(joint)
+
+
+def live(controller: AnimationController, model: Model, seed: int, each_step: Any) -> list[Any]:
+    """Everything that comes out of a random life."""
+    rng = np.random.default_rng(seed)
+    found: list[Any] = []
+    for _ in range(60):
+        if rng.random() < 0.4:
+            change_something(controller, model, rng)
+        each_step(controller)
+        events = controller.advance(float(rng.choice([0.0, 1 / 60, 0.05, 0.4])))
+        found += [[(one.name, one.at, one.weight, one.track.number) for one in events]]
+        found += [[(one.state, len(one.history)) for one in controller.players]]
+        found += [[(one.position, one.finished) for room in controller.layers.values() for one in room]]
+        found += [controller.palette(), controller.root_delta]
+    return found
+
+
+@pytest.mark.parametrize("seed", range(16))
+def test_what_is_kept_from_frame_to_frame_changes_nothing(model: Model, seed: int) -> None:
+    """A controller that forgets before every step all that it keeps does exactly the same."""
+    kept = live(AnimationController(model), model, seed, lambda controller: None)
+    forgot = live(AnimationController(model), model, seed, lambda controller: controller._forget())
+    for one, other in zip(kept, forgot, strict=True):
+        assert np.array_equal(one, other) if isinstance(one, np.ndarray) else one == other
 
 
 # ---- copies and records -----------------------------------------------------------------------------------
