@@ -177,6 +177,20 @@ class Model:
         root: npt.ArrayLike | None = None,
         inverse_root: bool = False,
     ) -> Floats: ...
+    def crowd_palette(
+        self,
+        clips: Sequence[Clip | str | int],
+        clip_index: npt.ArrayLike,
+        time: npt.ArrayLike,
+        *,
+        weights: npt.ArrayLike | None = None,
+        out: Floats | None = None,
+        affine: bool | None = None,
+        loop: Loop = "wrap",
+        rotation: Rotation = "slerp",
+        root: npt.ArrayLike | None = None,
+        inverse_root: bool = False,
+    ) -> Floats: ...
     def joint_positions(
         self,
         clip: _Clip = None,

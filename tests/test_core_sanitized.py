@@ -7,8 +7,10 @@ import pytest
 from c_compiler import SOURCES, compiler, include_flags, run
 from conftest import FULL_RUN, ROOT
 
-SUITES = ("base", "math", "block", "fuzz", "clip", "sample", "palette", "deform", "frames", "goal", "blend")
-SUITES += ("threads",)
+SUITES = (
+    *("base", "math", "block", "fuzz", "clip", "sample"),
+    *("palette", "deform", "frames", "goal", "blend", "threads", "crowd"),
+)
 
 
 @pytest.fixture(scope="module")

@@ -227,6 +227,107 @@ int ext_read_weights(PyObject *object, const ext_shape *shape, Py_ssize_t target
   return 1;
 }
 
+/* ---- tables ------------------------------------------------------------------------------ */
+
+static PyArrayObject *convert_cells(PyObject *object, const ext_grid *grid) {
+  PyArrayObject *array = (PyArrayObject *)PyArray_FROM_O(object), *cells;
+  if (!array) return NULL;
+  /* An empty list is an array of floats, and yet holds none. */
+  if (grid->integers && !PyArray_ISINTEGER(array) && PyArray_SIZE(array) > 0) {
+    PyErr_Format(PyExc_TypeError, "%s is %R of dtype %S; expected integers", grid->name, (PyObject *)Py_TYPE(object),
+                 (PyObject *)PyArray_DESCR(array));
+    Py_DECREF(array);
+    return NULL;
+  }
+  cells = convert((PyObject *)array, grid->name, NPY_DOUBLE);
+  Py_DECREF(array);
+  return cells;
+}
+
+static int refuse_grid(const ext_grid *grid, const char *wanted) {
+  PyArrayObject *cells = (PyArrayObject *)grid->array.owner;
+  PyObject *came = shape_words(PyArray_DIMS(cells), PyArray_NDIM(cells), false);
+  if (came) PyErr_Format(PyExc_ValueError, "%s has shape %U; expected %s", grid->name, came, wanted);
+  Py_XDECREF(came);
+  return 0;
+}
+
+/* Length of an axis of the table, 1 where the array does not have it. */
+static Py_ssize_t grid_length(const ext_grid *grid, int axis) {
+  PyArrayObject *cells = (PyArrayObject *)grid->array.owner;
+  return axis < PyArray_NDIM(cells) ? PyArray_DIM(cells, axis) : 1;
+}
+
+/* The one length other than 1 that an axis has among the grids; `from` gets the first grid that has it. */
+static Py_ssize_t common_length(const ext_grid *grids, int count, int axis, const ext_grid **from) {
+  int i;
+  for (i = 0; i < count; i++)
+    if (grids[i].array.owner && grid_length(&grids[i], axis) != 1) {
+      *from = &grids[i];
+      return grid_length(&grids[i], axis);
+    }
+  *from = NULL;
+  return 1;
+}
+
+static int spread_grid(ext_grid *grid, int axis, Py_ssize_t length, const ext_grid *from, Py_ssize_t *stride) {
+  Py_ssize_t own = grid_length(grid, axis);
+  char wanted[160];
+  *stride = own == 1 ? 0 : axis == 0 ? grid_length(grid, 1) : 1;
+  if (own == 1 || own == length) return 1;
+  PyOS_snprintf(wanted, sizeof wanted, "%zd or 1 %s, as %.60s has %zd", length, axis == 0 ? "rows" : "columns",
+                from->name, length);
+  return refuse_grid(grid, wanted);
+}
+
+int ext_read_grids(PyObject *const *objects, ext_grid *grids, int count, Py_ssize_t *rows, Py_ssize_t *columns) {
+  const ext_grid *first_rows, *first_columns;
+  int i;
+  for (i = 0; i < count; i++) memset(&grids[i].array, 0, sizeof grids[i].array);
+  for (i = 0; i < count; i++) {
+    PyArrayObject *cells = objects[i] ? convert_cells(objects[i], &grids[i]) : NULL;
+    if (!objects[i]) continue;
+    if (!cells) return 0;
+    take(&grids[i].array, cells);
+    if (PyArray_NDIM(cells) > 2) return refuse_grid(&grids[i], "(N,) or (N, K)");
+  }
+  *rows = common_length(grids, count, 0, &first_rows);
+  *columns = common_length(grids, count, 1, &first_columns);
+  for (i = 0; i < count; i++)
+    if (grids[i].array.owner && (!spread_grid(&grids[i], 0, *rows, first_rows, &grids[i].row_stride) ||
+                                 !spread_grid(&grids[i], 1, *columns, first_columns, &grids[i].column_stride)))
+      return 0;
+  return 1;
+}
+
+void ext_grid_doubles(const ext_grid *grid, Py_ssize_t rows, Py_ssize_t columns, double *out) {
+  const double *cells = grid->array.data;
+  Py_ssize_t i, k;
+  for (i = 0; i < rows; i++)
+    for (k = 0; k < columns; k++) *out++ = cells[i * grid->row_stride + k * grid->column_stride];
+}
+
+static int refuse_cell(const ext_grid *grid, Py_ssize_t row, Py_ssize_t column, double cell) {
+  char place[48], number[32];
+  if (column < 0) PyOS_snprintf(place, sizeof place, "[%zd]", row);
+  else PyOS_snprintf(place, sizeof place, "[%zd, %zd]", row, column);
+  PyOS_snprintf(number, sizeof number, "%.0f", cell);
+  PyErr_Format(PyExc_ValueError, "%s%s is %s; expected an integer of 32 bits", grid->name, place, number);
+  return 0;
+}
+
+int ext_grid_integers(const ext_grid *grid, Py_ssize_t rows, Py_ssize_t columns, int32_t *out) {
+  const double *cells = grid->array.data;
+  Py_ssize_t i, k;
+  for (i = 0; i < rows; i++)
+    for (k = 0; k < columns; k++) {
+      double cell = cells[i * grid->row_stride + k * grid->column_stride];
+      if (!(cell >= INT32_MIN && cell <= INT32_MAX)) return refuse_cell(grid, i, columns > 1 ? k : -1, cell);
+      *out++ = (int32_t)cell;
+    }
+  return 1;
+}
+
 /* ---- output ------------------------------------------------------------------------------ */
 
 static bool overlaps(PyArrayObject *out, const ext_array *input) {
@@ -305,6 +406,17 @@ int ext_ends_affine(PyObject *out) {
   static const Py_ssize_t affine[2] = {3, 4};
   if (!is_array(out, "out")) return -1;
   return ends_with((PyArrayObject *)out, affine, 2);
+}
+
+int ext_choose_affine(PyObject *out, PyObject *affine) {
+  bool given = out && out != Py_None;
+  int has = given ? ext_ends_affine(out) : 0, wanted;
+  if (has < 0 || !affine || affine == Py_None) return has;
+  wanted = PyObject_IsTrue(affine);
+  if (wanted < 0 || !given || wanted == has) return wanted;
+  PyErr_Format(PyExc_ValueError, "affine=%s asks for (..., %d, 4), but out does not end in that shape",
+               wanted ? "True" : "False", wanted ? 3 : 4);
+  return -1;
 }
 
 int ext_assign(PyObject *destination, PyObject *source) {

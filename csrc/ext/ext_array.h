@@ -5,6 +5,7 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 #define EXT_MAX_DIMS 64 /* NumPy 2; older ones allow fewer and never more */
 
@@ -49,6 +50,25 @@ int ext_read_palette(PyObject *object, Py_ssize_t slots, ext_array *array, ext_s
 int ext_read_weights(PyObject *object, const ext_shape *shape, Py_ssize_t targets, ext_array *array,
                      size_t *stride);
 
+/* One of several arrays that are spread over one table of rows x columns: cell (i, k) stands at
+   data[i * row_stride + k * column_stride]; a stride is 0 where one row or column stands for all. */
+typedef struct ext_grid {
+  const char *name; /* of the argument */
+  bool integers;    /* refuse what is no array of integers */
+  ext_array array;  /* float64 */
+  Py_ssize_t row_stride, column_stride;
+} ext_grid;
+
+/* Reads one object for each grid, and spreads them as NumPy does: a number is (1,1), (N,) is (N,1), (N,K) is
+   itself. `rows` and `columns` get the table's shape. An object that is NULL leaves its grid without data.
+   0 with TypeError or ValueError set; ext_array_release frees the arrays, read or not. */
+int ext_read_grids(PyObject *const *objects, ext_grid *grids, int count, Py_ssize_t *rows, Py_ssize_t *columns);
+
+/* The table that a grid stands for, written out: float64, or int32 (ValueError names the first integer that does
+   not fit). */
+void ext_grid_doubles(const ext_grid *grid, Py_ssize_t rows, Py_ssize_t columns, double *out);
+int ext_grid_integers(const ext_grid *grid, Py_ssize_t rows, Py_ssize_t columns, int32_t *out);
+
 /* The array to write: `out` itself, checked (api.md, Errors), or a new one where it is NULL or None.
    `inputs` are arrays that `out` must not overlap. */
 int ext_output(PyObject *out, const char *name, const ext_shape *shape, const Py_ssize_t *tail,
@@ -59,6 +79,9 @@ int ext_new_doubles(const ext_shape *shape, ext_array *array);
 
 /* Whether `out` ends in (3,4), so that `affine` may be left out; -1 with TypeError for no array. */
 int ext_ends_affine(PyObject *out);
+
+/* 1 or 0 for matrices of 3x4 or 4x4: `affine`, or what `out` has where that is NULL or None; -1 with an error. */
+int ext_choose_affine(PyObject *out, PyObject *affine);
 
 /* dst[...] = src for the setters of a Pose. */
 int ext_assign(PyObject *destination, PyObject *source);

@@ -309,6 +309,7 @@ static PyMethodDef model_methods[] = {METHOD("globals", model_globals, globals_d
                                       METHOD("_sample", model_sample, sample_doc),
                                       METHOD("_mix_pose", ext_mix_pose, mix_pose_doc),
                                       METHOD("_mix_palette", ext_mix_palette, mix_palette_doc),
+                                      METHOD("crowd_palette", ext_crowd_palette, ext_crowd_palette_doc),
                                       METHOD("deform", ext_deform, ext_deform_doc),
                                       {NULL, NULL, 0, NULL}};
 

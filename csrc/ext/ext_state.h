@@ -93,4 +93,9 @@ PyObject *ext_deform(PyObject *model, PyTypeObject *class, PyObject *const *args
 extern const char ext_deform_doc[];
 PyObject *ext_blend(PyObject *module, PyObject *const *args, Py_ssize_t count, PyObject *keywords);
 
+/* A method of Model; see ext_crowd.c. */
+PyObject *ext_crowd_palette(PyObject *model, PyTypeObject *class, PyObject *const *args, Py_ssize_t count,
+                            PyObject *keywords);
+extern const char ext_crowd_palette_doc[];
+
 #endif

@@ -1,0 +1,218 @@
+/* ext_crowd.c: Model.crowd_palette: many instances of one model, each with clips, times and weights of its own. */
+#include "../core/sk_crowd.h"
+
+#include <string.h>
+
+#include "ext_args.h"
+#include "ext_error.h"
+#include "ext_jobs.h"
+
+enum { CLIPS, CLIP_INDEX, TIME, WEIGHTS, OUT, AFFINE, LOOP, ROTATION, ROOT, INVERSE_ROOT, VALUES };
+enum { INDEX_GRID, TIME_GRID, WEIGHT_GRID, GRIDS };
+
+/* Nanoseconds that sampling and blending one joint of one clip take on the plain path, about. */
+#define JOINT_NANOSECONDS 150.0
+
+/* A call and what it holds: `memory` is scratch, clips, keep, times, weights and indices in one. */
+typedef struct crowd_call {
+  sk_crowd_job job;
+  PyObject *clips; /* tuple of what the caller gave */
+  PyObject **keep; /* the clips' blocks, `kept` of them */
+  Py_ssize_t kept;
+  ext_grid grids[GRIDS];
+  ext_array root;
+  ext_shape shape; /* (N,) */
+  void *memory;
+} crowd_call;
+
+static void close_call(crowd_call *call) {
+  Py_ssize_t i;
+  for (i = 0; i < call->kept; i++) Py_DECREF(call->keep[i]);
+  for (i = 0; i < GRIDS; i++) ext_array_release(&call->grids[i].array);
+  ext_array_release(&call->root);
+  Py_XDECREF(call->clips);
+  sk_free(call->memory);
+}
+
+/* ---- reading ------------------------------------------------------------------------------------- */
+
+static int open_clips(crowd_call *call, PyObject *clips) {
+  if (!PySequence_Check(clips) || PyUnicode_Check(clips) || PyBytes_Check(clips)) {
+    PyErr_Format(PyExc_TypeError, "clips is of type %s; expected a sequence of Clips, names or indices",
+                 Py_TYPE(clips)->tp_name);
+    return 0;
+  }
+  call->clips = PySequence_Tuple(clips);
+  if (call->clips) call->job.clip_count = (size_t)PyTuple_GET_SIZE(call->clips);
+  return call->clips != NULL;
+}
+
+static int read_clips(ext_state *state, ext_model *model, crowd_call *call, sk_clip *views) {
+  Py_ssize_t i, count = PyTuple_GET_SIZE(call->clips);
+  for (i = 0; i < count; i++) {
+    PyObject *clip = PyTuple_GET_ITEM(call->clips, i);
+    int found = ext_find_clip(state, model, clip, &views[i], &call->keep[i]);
+    if (found < 0) return 0;
+    if (!found) {
+      PyErr_Format(PyExc_TypeError, "clips[%zd] is None; expected a Clip, a name or an index", i);
+      return 0;
+    }
+    call->kept = i + 1;
+    if (views[i].additive) {
+      PyErr_Format(PyExc_ValueError, "clips[%zd] is %R, which is additive; expected clips that hold poses", i, clip);
+      return 0;
+    }
+  }
+  return 1;
+}
+
+/* The arrays and clips, copied: what another thread does to the caller's arrays cannot matter. */
+static int fill_job(ext_state *state, ext_model *model, crowd_call *call) {
+  sk_crowd_job *job = &call->job;
+  Py_ssize_t rows = (Py_ssize_t)job->count, columns = (Py_ssize_t)job->slots;
+  size_t cells = job->count * job->slots, scratch = (sk_crowd_scratch(job) + 63) / 64 * 64;
+  size_t clip_bytes = job->clip_count * (sizeof(sk_clip) + sizeof(PyObject *));
+  sk_clip *clips;
+  double *times, *weights;
+  int32_t *indices;
+  call->memory = job->scratch = sk_alloc(scratch + clip_bytes + cells * (2 * sizeof(double) + sizeof(int32_t)));
+  if (!call->memory) {
+    PyErr_NoMemory();
+    return 0;
+  }
+  clips = (sk_clip *)((char *)call->memory + scratch);
+  call->keep = (PyObject **)(clips + job->clip_count);
+  times = (double *)(call->keep + job->clip_count);
+  weights = times + cells;
+  indices = (int32_t *)(weights + cells);
+  if (!read_clips(state, model, call, clips) ||
+      !ext_grid_integers(&call->grids[INDEX_GRID], rows, columns, indices))
+    return 0;
+  ext_grid_doubles(&call->grids[TIME_GRID], rows, columns, times);
+  if (call->grids[WEIGHT_GRID].array.owner) ext_grid_doubles(&call->grids[WEIGHT_GRID], rows, columns, weights);
+  job->clips = clips;
+  job->times = times;
+  job->weights = call->grids[WEIGHT_GRID].array.owner ? weights : NULL;
+  job->clip_index = indices;
+  return 1;
+}
+
+static int read_options(PyObject *const *values, crowd_call *call) {
+  int loop = ext_parse_word(values[LOOP], "loop", ext_loops, SK_LOOP_WRAP);
+  int rotation = loop < 0 ? -1 : ext_parse_word(values[ROTATION], "rotation", ext_rotations, SK_SLERP);
+  int inverse_root = rotation < 0 ? -1 : ext_parse_flag(values[INVERSE_ROOT], 0);
+  if (inverse_root < 0) return 0;
+  call->job.loop = (sk_loop)loop;
+  call->job.rotation = (sk_rotation)rotation;
+  call->job.inverse_root = inverse_root;
+  return 1;
+}
+
+/* N and K from clip_index, time and weights together. */
+static int read_grids(PyObject *const *values, crowd_call *call) {
+  PyObject *objects[GRIDS] = {values[CLIP_INDEX], values[TIME], values[WEIGHTS]};
+  Py_ssize_t rows, columns;
+  if (values[WEIGHTS] == Py_None) objects[WEIGHT_GRID] = NULL;
+  if (!ext_read_grids(objects, call->grids, GRIDS, &rows, &columns)) return 0;
+  call->shape.ndim = 1;
+  call->shape.dims[0] = call->shape.count = rows;
+  call->job.count = (size_t)rows;
+  call->job.slots = (size_t)columns;
+  return 1;
+}
+
+/* Everything but `out`; 0 with an error set. */
+static int open_call(ext_state *state, ext_model *model, PyObject *const *values, crowd_call *call) {
+  const sk_model *core = &model->block->model;
+  sk_crowd_job counts;
+  sk_error error;
+  memset(call, 0, sizeof *call);
+  call->grids[INDEX_GRID] = (ext_grid){.name = "clip_index", .integers = true};
+  call->grids[TIME_GRID] = (ext_grid){.name = "time"};
+  call->grids[WEIGHT_GRID] = (ext_grid){.name = "weights"};
+  call->job.skeleton = &core->skeleton;
+  call->job.skin = &core->skin;
+  call->job.morph = &core->morph;
+  if (!read_options(values, call) || !open_clips(call, values[CLIPS]) || !read_grids(values, call)) return 0;
+  counts = call->job;
+  counts.count = 0; /* before memory is taken for so many */
+  if (sk_crowd_validate(&counts, &error)) {
+    ext_raise(state, &error, NULL);
+    return 0;
+  }
+  if (!fill_job(state, model, call)) return 0;
+  if (sk_crowd_validate(&call->job, &error)) {
+    ext_raise(state, &error, NULL);
+    return 0;
+  }
+  if (values[ROOT] && values[ROOT] != Py_None &&
+      !ext_read_root(values[ROOT], &call->shape, &call->root, &call->job.root_stride))
+    return 0;
+  call->job.root = call->root.data;
+  return 1;
+}
+
+/* ---- running ---------------------------------------------------------------------------------------- */
+
+static void run_job(const sk_crowd_job *job) {
+  double joints = (double)job->count * (double)job->skeleton->joint_count;
+  if (JOINT_NANOSECONDS * joints * (double)job->slots < EXT_RELEASE_NANOSECONDS) {
+    sk_crowd_run(job);
+    return;
+  }
+  Py_BEGIN_ALLOW_THREADS
+  sk_crowd_run(job);
+  Py_END_ALLOW_THREADS
+}
+
+static PyObject *run_call(crowd_call *call, PyObject *out, PyObject *affine) {
+  ext_array inputs[GRIDS + 1], result;
+  int rows = ext_choose_affine(out, affine), i;
+  Py_ssize_t tail[3] = {call->job.skin->slot_count, rows == 1 ? 3 : 4, 4};
+  if (rows < 0) return NULL;
+  for (i = 0; i < GRIDS; i++) inputs[i] = call->grids[i].array;
+  inputs[GRIDS] = call->root;
+  if (!ext_output(out, "out", &call->shape, tail, 3, inputs, GRIDS + 1, &result)) return NULL;
+  call->job.affine = rows == 1;
+  call->job.out = result.data;
+  run_job(&call->job);
+  return result.owner;
+}
+
+PyObject *ext_crowd_palette(PyObject *object, PyTypeObject *class, PyObject *const *args, Py_ssize_t count,
+                            PyObject *keywords) {
+  static const ext_signature signature = {"crowd_palette",
+                                          3,
+                                          3,
+                                          {"clips", "clip_index", "time", "weights", "out", "affine", "loop",
+                                           "rotation", "root", "inverse_root", NULL}};
+  PyObject *values[VALUES], *answer = NULL;
+  crowd_call call;
+  if (!ext_parse(&signature, args, count, keywords, values)) return NULL;
+  if (open_call(ext_state_of_class(class), (ext_model *)object, values, &call))
+    answer = run_call(&call, values[OUT], values[AFFINE]);
+  close_call(&call);
+  return answer;
+}
+
+const char ext_crowd_palette_doc[] =
+    "crowd_palette($self, clips, clip_index, time, *, weights=None, out=None, affine=None, loop='wrap',\n"
+    "              rotation='slerp', root=None, inverse_root=False)\n--\n\n"
+    "Palettes of N instances, each with its own clips, times and weights: (N,S,4,4) float32, row-major.\n\n"
+    "clips is a sequence of at most 65,536 Clips of this model, names or indices, none of them additive.\n"
+    "clip_index, integers, says which of them an instance shows, -1 none; time is in seconds, float64;\n"
+    "weights are 0 to 1e30. Each is (N,) or (N,K), K clips an instance from 1 to 4. They are spread over\n"
+    "(N,K) as NumPy does, where (N,) counts as (N,1) and a number as (1,1): one time an instance serves\n"
+    "all its clips. Unused places hold a finite time and weight too. Without weights those that are used\n"
+    "have equal shares.\n"
+    "The result is the palette of skinpy.blend of the clips' poses: weights are normalized, two clips blend\n"
+    "like lerp and nlerp of the two; where their sum is below 0.1 the rest pose takes what is missing to\n"
+    "0.1, and where it is 0 or every index is -1 there is the rest pose alone.\n"
+    "loop is \"wrap\", \"clamp\", \"pingpong\" or \"once\"; rotation is \"slerp\" or \"nlerp\", between keys. root,\n"
+    "(4,4) or (N,4,4), is multiplied in front of the root joint's local; inverse_root=True puts the inverse\n"
+    "of the root's rest global in front of everything. out is a writable C-contiguous float32 array of the\n"
+    "result's shape. affine=True gives the first three rows, (N,S,3,4); None means what out has, else 4x4.\n"
+    "\nRaises ValueError (shapes that do not fit, an index, time or weight out of range, of which the first\n"
+    "is named, a clip that is additive or of another model, wrong out), TypeError (clips that are no\n"
+    "sequence, indices that are no integers, out that is no array), KeyError (unknown clip, with close\n"
+    "names) and IndexError (clip number).\n";
