@@ -4,6 +4,8 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "sk_threads.h"
+
 /* ---- checks ------------------------------------------------------------------------------------ */
 
 typedef struct place {
@@ -49,19 +51,39 @@ sk_status sk_crowd_validate(const sk_crowd_job *job, sk_error *error) {
   return SK_OK;
 }
 
-/* ---- instances ---------------------------------------------------------------------------------- */
+/* ---- threads ------------------------------------------------------------------------------------ */
 
-/* Scratch: that of the palette, then the poses of the clips, then the blended one. */
-static size_t pose_floats(const sk_skeleton *skeleton) { return (size_t)skeleton->joint_count * 10; }
+#define JOINT_NANOSECONDS 150.0  /* about what one joint of one clip takes here, to its matrix */
+#define RANGE_NANOSECONDS 50e3   /* what is worth waking a thread for (sk_threads.h) */
 
-size_t sk_crowd_scratch(const sk_crowd_job *job) {
-  return sk_palette_scratch(job->skeleton->joint_count) +
-         (job->slots + 1) * pose_floats(job->skeleton) * sizeof(float);
+/* Instances of a range. The same whatever the number of threads. */
+static size_t grain_of(const sk_crowd_job *job) {
+  double joints = (double)job->skeleton->joint_count * (double)job->slots;
+  return 1 + (size_t)(RANGE_NANOSECONDS / (JOINT_NANOSECONDS * fmax(1.0, joints)));
 }
 
-static sk_pose pose_of(const sk_crowd_job *job, size_t number) {
+static size_t worker_count(const sk_crowd_job *job) {
+  size_t grain = grain_of(job), ranges = job->count / grain + 1, threads = sk_thread_count();
+  return threads < ranges ? threads : ranges;
+}
+
+/* ---- instances ---------------------------------------------------------------------------------- */
+
+/* One worker's scratch: that of the palette, then the poses of the clips, then the blended one. */
+static size_t pose_floats(const sk_skeleton *skeleton) { return (size_t)skeleton->joint_count * 10; }
+
+static size_t worker_bytes(const sk_crowd_job *job) {
+  size_t bytes = sk_palette_scratch(job->skeleton->joint_count) +
+                 (job->slots + 1) * pose_floats(job->skeleton) * sizeof(float);
+  return (bytes + SK_ALIGNMENT - 1) / SK_ALIGNMENT * SK_ALIGNMENT; /* no two workers write to one cache line */
+}
+
+size_t sk_crowd_scratch(const sk_crowd_job *job) { return worker_count(job) * worker_bytes(job); }
+
+/* Pose `number` of a worker. */
+static sk_pose pose_of(const sk_crowd_job *job, char *scratch, size_t number) {
   size_t joints = (size_t)job->skeleton->joint_count;
-  float *first = (float *)((char *)job->scratch + sk_palette_scratch(job->skeleton->joint_count));
+  float *first = (float *)(scratch + sk_palette_scratch(job->skeleton->joint_count));
   first += number * pose_floats(job->skeleton);
   return (sk_pose){first, first + 3 * joints, first + 7 * joints, NULL};
 }
@@ -72,7 +94,7 @@ static double weight_of(const sk_crowd_job *job, size_t i) {
 }
 
 /* The clips of instance n that weigh, sampled and blended. */
-static sk_pose pose_instance(const sk_crowd_job *job, size_t n) {
+static sk_pose pose_instance(const sk_crowd_job *job, char *scratch, size_t n) {
   sk_sampling sampling = {job->skeleton, NULL, job->loop, job->rotation, job->morph};
   sk_blend_source sources[SK_CROWD_SLOTS];
   double weights[SK_CROWD_SLOTS];
@@ -81,30 +103,34 @@ static sk_pose pose_instance(const sk_crowd_job *job, size_t n) {
   for (i = n * job->slots; i < (n + 1) * job->slots; i++) {
     weights[used] = weight_of(job, i);
     if (!(weights[used] > 0.0)) continue;
-    sources[used] = (sk_blend_source){pose_of(job, used), &weights[used], 0, NULL, SK_PRIORITY_LOW};
+    sources[used] = (sk_blend_source){pose_of(job, scratch, used), &weights[used], 0, NULL, SK_PRIORITY_LOW};
     sampling.clip = &job->clips[job->clip_index[i]];
     sk_sample_one(&sampling, job->times[i], sources[used].poses);
     used++;
   }
-  blend = (sk_blend_job){job->skeleton, job->morph, 1, sources, used, SK_BLEND_BASE, 0.5, pose_of(job, job->slots)};
+  blend = (sk_blend_job){
+      job->skeleton, job->morph, 1, sources, used, SK_BLEND_BASE, 0.5, pose_of(job, scratch, job->slots)};
   sk_blend_run(&blend);
   return blend.poses;
 }
 
-void sk_crowd_run(const sk_crowd_job *job) {
+static void run_range(const void *data, size_t worker, size_t first, size_t count) {
+  const sk_crowd_job *job = data;
+  char *scratch = (char *)job->scratch + worker * worker_bytes(job);
   sk_palette_job palette = {.skeleton = job->skeleton,
                             .skin = job->skin,
                             .count = 1,
-                            .root = job->root,
                             .inverse_root = job->inverse_root,
                             .result = SK_PALETTE,
                             .affine = job->affine,
-                            .out = job->out,
-                            .scratch = job->scratch};
+                            .scratch = scratch};
   size_t n, floats = sk_palette_floats(&palette);
-  for (n = 0; n < job->count; n++, palette.out += floats) {
-    if (job->root) palette.root = job->root + n * job->root_stride;
-    palette.poses = pose_instance(job, n);
+  for (n = first; n < first + count; n++) {
+    palette.out = job->out + n * floats;
+    palette.root = job->root ? job->root + n * job->root_stride : NULL;
+    palette.poses = pose_instance(job, scratch, n);
     sk_palette_run(&palette);
   }
 }
+
+void sk_crowd_run(const sk_crowd_job *job) { sk_parallel(job, run_range, job->count, grain_of(job)); }

@@ -38,9 +38,11 @@ typedef struct sk_crowd_job {
    K is 1. Looks at none of root, out and scratch. */
 sk_status sk_crowd_validate(const sk_crowd_job *job, sk_error *error);
 
-/* Looks at skeleton and slots alone. */
+/* For all threads that the run will have: to be asked by the thread that runs, right before. Looks at skeleton,
+   count and slots alone. */
 size_t sk_crowd_scratch(const sk_crowd_job *job);
 
+/* Over threads, where there is enough to do; the same bits whatever their number. */
 void sk_crowd_run(const sk_crowd_job *job);
 
 #endif

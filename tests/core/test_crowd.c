@@ -4,6 +4,7 @@
 #include "small_model.h"
 
 #include "../../csrc/core/sk_crowd.h"
+#include "../../csrc/core/sk_threads.h"
 
 enum { CLIPS = 2, INSTANCES = 5, FLOATS = SLOTS * 12 };
 
@@ -154,6 +155,37 @@ static void roots_and_rows(void) {
   sk_free(s.block);
 }
 
+/* Random instances, enough for several ranges and not a multiple of any. */
+static void threads_do_not_change_a_bit(void) {
+  enum { MANY = 701, CELLS = MANY * 2 };
+  static const size_t threads[] = {1, 2, 3, 8};
+  int32_t *index = malloc(CELLS * sizeof *index);
+  double *times = malloc(CELLS * sizeof *times), *weights = malloc(CELLS * sizeof *weights);
+  float *wanted = NULL;
+  uint64_t random = 7;
+  sk_crowd_job job;
+  stage s;
+  size_t i;
+  stage_open(&s);
+  for (i = 0; i < CELLS; i++) {
+    index[i] = (int32_t)(check_random(&random) % (CLIPS + 1)) - 1;
+    times[i] = (double)(check_random(&random) % 4000) / 1000 - 1;
+    weights[i] = (double)(check_random(&random) % 100) / 100;
+  }
+  job = stage_job(&s, MANY, 2, index, times, weights);
+  for (i = 0; i < COUNT(threads); i++) {
+    float *got;
+    sk_set_thread_count(threads[i]);
+    got = run(&job);
+    if (i == 0) wanted = got;
+    else CHECK(memcmp(got, wanted, MANY * FLOATS * sizeof(float)) == 0);
+    if (i > 0) free(got);
+  }
+  sk_set_thread_count(0);
+  free(wanted), free(weights), free(times), free(index);
+  sk_free(s.block);
+}
+
 static void nobody_is_a_crowd_too(void) {
   sk_crowd_job job;
   stage s;
@@ -202,6 +234,7 @@ const check_test crowd_tests[] = {
     TEST(without_weights_the_shares_are_equal),
     TEST(where_nothing_weighs_there_is_the_rest_pose),
     TEST(roots_and_rows),
+    TEST(threads_do_not_change_a_bit),
     TEST(nobody_is_a_crowd_too),
     TEST(what_is_wrong_is_named),
     {NULL, NULL},
