@@ -34,6 +34,7 @@ from .pose import Pose
 from .retargeting import JointMatch, match_joints, retarget
 from .root_motion import RootMotion
 from .state_machine import StateMachine
+from .threads import get_num_threads, set_num_threads
 
 __all__ = [
     "load",
@@ -45,6 +46,8 @@ __all__ = [
     "blend",
     "retarget",
     "match_joints",
+    "set_num_threads",
+    "get_num_threads",
     "JointMatch",
     "Model",
     "Skeleton",

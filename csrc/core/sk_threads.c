@@ -118,6 +118,7 @@ void sk_set_thread_count(size_t count) {
   while (the.busy) pthread_cond_wait(&the.done, &the.lock);
   the.setters--;
   the.busy = true;
+  told = 0;
   atomic_store(&wanted, count);
   end_threads(count - 1);
   leave_pool();
@@ -256,7 +257,11 @@ static size_t workers_for(size_t ranges) {
 void sk_parallel(const void *job, sk_range_run run, size_t count, size_t grain) {
   work work = {.job = job, .run = run, .count = count, .grain = grain ? grain : 1};
   work.ranges = count / work.grain + (count % work.grain != 0);
-  work.workers = work.ranges > 1 ? workers_for(work.ranges) : 1;
+  if (work.ranges == 1) {
+    run(job, 0, 0, count);
+    return;
+  }
+  work.workers = workers_for(work.ranges);
   if (work.workers > 1 && take_pool()) {
     open_work(&work);
     run_ranges(&work, 0);

@@ -1,6 +1,7 @@
 /* ext_model.c: the base type of skinpy.Model: the jobs that run straight from clip and time. */
 #include <string.h>
 
+#include "../core/sk_threads.h"
 #include "ext_args.h"
 #include "ext_error.h"
 #include "ext_jobs.h"
@@ -190,6 +191,18 @@ SAMPLED(model_joint_positions, SK_POSITIONS,
 
 /* ---- poses -------------------------------------------------------------------------------------- */
 
+#define GRAIN_JOINTS 640 /* what a thread takes at once: joints of many poses, some 20 us */
+
+static void sample_range(const void *whole, size_t worker, size_t first, size_t count) {
+  sk_sample_job job = *(const sk_sample_job *)whole;
+  (void)worker;
+  job.times += first;
+  job.time_count = count;
+  job.poses = sk_pose_at(job.poses, first, (size_t)job.sampling.skeleton->joint_count,
+                         (size_t)job.sampling.morph->target_count);
+  sk_sample_run(&job);
+}
+
 /* _sample(clip, time, loop, rotation) -> (translation, rotation, scale, morph_weights), new arrays. */
 static PyObject *model_sample(PyObject *object, PyTypeObject *class, PyObject *const *args, Py_ssize_t count,
                               PyObject *keywords) {
@@ -213,7 +226,7 @@ static PyObject *model_sample(PyObject *object, PyTypeObject *class, PyObject *c
     job = (sk_sample_job){call.sampling, call.inputs[0].data, (size_t)call.shape.count,
                           {arrays[0].data, arrays[1].data, arrays[2].data, arrays[3].data}};
     Py_BEGIN_ALLOW_THREADS
-    sk_sample_run(&job);
+    sk_parallel(&job, sample_range, job.time_count, 8 * (1 + GRAIN_JOINTS / 8 / (size_t)(three[0] + 1)));
     Py_END_ALLOW_THREADS
     answer = PyTuple_Pack(4, arrays[0].owner, arrays[1].owner, arrays[2].owner, arrays[3].owner);
   }

@@ -129,7 +129,7 @@ static int module_exec(PyObject *module) {
     return -1;
   return ext_block_register(module, state) || ext_clip_register(module, state) ||
                  ext_pose_register(module, state) || ext_model_register(module, state) ||
-                 ext_frames_register(module) || ext_goal_register(module)
+                 ext_frames_register(module) || ext_goal_register(module) || ext_threads_register(module)
              ? -1
              : 0;
 }

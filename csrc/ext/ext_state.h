@@ -66,6 +66,7 @@ int ext_clip_register(PyObject *module, ext_state *state);
 int ext_pose_register(PyObject *module, ext_state *state);
 int ext_frames_register(PyObject *module);
 int ext_goal_register(PyObject *module);
+int ext_threads_register(PyObject *module);
 
 /* Whether clips of `clips`, whose channels were checked against its own counts, fit the model `model`;
    ValueError where they do not. */

@@ -1,0 +1,294 @@
+"""The pool of threads as Python sees it: how many, the same bits with any number, forks, many callers."""
+
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import skinpy
+from skinpy import _core
+
+TIMES = np.linspace(-1, 4, 3001)
+VERTICES = 200_001
+
+
+@pytest.fixture(scope="module")
+def model() -> skinpy.Model:
+    return skinpy.character()
+
+
+@pytest.fixture(scope="module")
+def big() -> skinpy.Model:
+    """A chain of joints with a mesh that is worth more than one thread."""
+    rng = np.random.default_rng(5)
+    rest = np.tile(np.eye(4), (6, 1, 1))
+    rest[1:, 1, 3] = 0.5
+    return skinpy.Model.from_arrays(
+        [f"joint{n}" for n in range(6)],
+        list(range(-1, 5)),
+        rest,
+        positions=rng.normal(size=(VERTICES, 3)),
+        faces=np.arange(VERTICES).reshape(-1, 3),
+        joints=rng.integers(0, 6, (VERTICES, 4)),
+        weights=rng.random((VERTICES, 4)) + 0.01,
+    )
+
+
+@pytest.fixture(autouse=True)
+def keep_count() -> Iterator[None]:
+    before = skinpy.get_num_threads()
+    yield
+    skinpy.set_num_threads(before)
+
+
+def pool_threads() -> set[str]:
+    """Names of this process's threads that are the pool's."""
+    names = {path.read_text().strip() for path in Path("/proc/self/task").glob("*/comm")}
+    return {name for name in names if name.startswith("skinpy-")}
+
+
+def run_python(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-W", "error", "-c", code],
+        env={name: value for name, value in os.environ.items() if name != "SKINPY_NUM_THREADS"} | environment,
+        cwd=Path(skinpy.__file__).parents[1],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+# ---- how many ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("n", "error"),
+    [
+        (0, "ValueError: n is 0; expected 1 to 256"),
+        (-3, "ValueError: n is -3; expected 1 to 256"),
+        (257, "ValueError: n is 257; expected 1 to 256"),
+        (10**30, "ValueError: n is 1000000000000000000000000000000; expected 1 to 256"),
+        (2.0, "TypeError: n is 2.0; expected an int or None"),
+        ("2", "TypeError: n is '2'; expected an int or None"),
+        (True, "TypeError: n is True; expected an int or None"),
+    ],
+)
+def test_bad_numbers(n: Any, error: str) -> None:
+    before = skinpy.get_num_threads()
+    with pytest.raises((TypeError, ValueError)) as caught:
+        skinpy.set_num_threads(n)
+    assert f"{caught.type.__name__}: {caught.value}" == error
+    assert skinpy.get_num_threads() == before
+
+
+def test_the_number_is_kept() -> None:
+    for n in (1, 7, np.int64(3), _core.MAX_THREADS):
+        skinpy.set_num_threads(n)
+        assert skinpy.get_num_threads() == n
+    skinpy.set_num_threads(None)
+    assert 1 <= skinpy.get_num_threads() <= min(len(os.sched_getaffinity(0)), 64)
+
+
+def test_the_default_is_what_the_process_may_use() -> None:
+    code = (
+        "import os; one = min(os.sched_getaffinity(0)); os.sched_setaffinity(0, {one});"
+        "import skinpy; print(skinpy.get_num_threads())"
+    )
+    assert run_python(code).stdout == "1\n"
+
+
+@pytest.mark.parametrize("word", ["1", "5", "256", "007"])
+def test_the_environment_sets_the_number(word: str) -> None:
+    done = run_python("import skinpy; print(skinpy.get_num_threads())", SKINPY_NUM_THREADS=word)
+    assert (done.stdout, done.stderr) == (f"{int(word)}\n", "")
+
+
+@pytest.mark.parametrize("word", ["", "0", "-1", "1.5", "two", "257", "9" * 5000, "²"])
+def test_other_words_warn_once_and_change_nothing(word: str) -> None:
+    code = (
+        "import warnings\n"
+        "with warnings.catch_warnings(record=True) as caught:\n"
+        "    warnings.simplefilter('always')\n"
+        "    import skinpy, skinpy.model\n"
+        "(warning,) = caught\n"
+        "assert warning.category is skinpy.SkinpyWarning\n"
+        f"assert 'SKINPY_NUM_THREADS is ' + repr({word!r}) in str(warning.message)\n"
+        "assert warning.filename == '<string>', warning.filename\n"
+        "before = skinpy.get_num_threads()\n"
+        "skinpy.set_num_threads(None)\n"
+        "assert skinpy.get_num_threads() == before\n"
+    )
+    done = run_python(code, SKINPY_NUM_THREADS=word)
+    assert done.returncode == 0, done.stderr
+
+
+# ---- the threads -------------------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="asks /proc for the names of threads")
+def test_threads_are_made_at_use_kept_and_ended(model: skinpy.Model) -> None:
+    skinpy.set_num_threads(1)
+    model._sample("walk", TIMES, "wrap", "slerp")
+    assert pool_threads() == set()
+    skinpy.set_num_threads(3)
+    assert pool_threads() == set()
+    for _ in range(2):
+        model._sample("walk", TIMES, "wrap", "slerp")
+        assert pool_threads() == {"skinpy-1", "skinpy-2"}
+    model.palette("walk", 0.5)
+    assert pool_threads() == {"skinpy-1", "skinpy-2"}
+    skinpy.set_num_threads(2)
+    assert pool_threads() == {"skinpy-1"}
+    skinpy.set_num_threads(1)
+    assert pool_threads() == set()
+
+
+# ---- the same bits -----------------------------------------------------------------------------------
+
+
+def results(model: skinpy.Model, big: skinpy.Model, simd: str) -> list[np.ndarray[Any, Any]]:
+    """What every kind of batch gives, over odd numbers of poses."""
+    before = _core._simd(simd)
+    try:
+        given = [
+            *model._sample("walk", TIMES, "wrap", "slerp"),
+            *model._sample("run", TIMES, "pingpong", "nlerp"),
+        ]
+        for count in (2, 7, 9, 64, len(TIMES)):
+            given.append(model.palette("walk", TIMES[:count]))
+            given.append(model.palette("run", TIMES[:count], affine=True, loop="clamp", rotation="nlerp"))
+            given.append(model.globals("wave", TIMES[:count]))
+            given.append(model.joint_positions("walk", TIMES[:count]))
+        for deformed in (model, big):
+            palettes = deformed.palette(time=TIMES[:3])
+            palettes[..., :3, 3] += np.linspace(0, 1, palettes[..., :3, 3].size).reshape(
+                palettes[..., 3, :3].shape
+            )
+            given += [*deformed.deform(palettes[0]), *deformed.deform(palettes)]
+    finally:
+        _core._simd(before)
+    return given
+
+
+def simd_paths() -> list[str]:
+    before = _core._simd(None)
+    return list(dict.fromkeys(["plain", before]))
+
+
+@pytest.mark.parametrize("simd", simd_paths())
+def test_any_number_of_threads_gives_the_same_bits(model: skinpy.Model, big: skinpy.Model, simd: str) -> None:
+    skinpy.set_num_threads(1)
+    wanted = results(model, big, simd)
+    for count in (2, 5):
+        skinpy.set_num_threads(count)
+        for got, want in zip(results(model, big, simd), wanted, strict=True):
+            assert got.tobytes() == want.tobytes()
+
+
+def test_two_callers_and_a_third_that_changes_the_number(model: skinpy.Model) -> None:
+    skinpy.set_num_threads(3)
+    times = [TIMES, TIMES[::-1] + 0.3]
+    wanted = [model._sample("run", some, "wrap", "slerp")[1] for some in times]
+    wrong: list[int] = []
+    end = threading.Event()
+
+    def work(number: int) -> None:
+        for _ in range(20):
+            got = model._sample("run", times[number], "wrap", "slerp")[1]
+            if not np.array_equal(got, wanted[number]):
+                wrong.append(number)
+
+    def change() -> None:
+        count = 0
+        while not end.is_set():
+            count += 1
+            skinpy.set_num_threads(1 + count % 5)
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in (0, 1)]
+    changer = threading.Thread(target=change)
+    for thread in (*threads, changer):
+        thread.start()
+    for thread in threads:
+        thread.join()
+    end.set()
+    changer.join()
+    assert wrong == []
+
+
+# ---- forks and the end of the process ----------------------------------------------------------------
+
+PREPARE = """
+import os, signal, sys, threading, time
+import numpy as np
+import skinpy
+skinpy.set_num_threads(3)
+model, times = skinpy.character(), np.linspace(0, 3, 3001)
+def work(unused=0):
+    return b"".join(array.tobytes() for array in model._sample("walk", times, "wrap", "slerp"))
+wanted = work()
+def forked():
+    child = os.fork()
+    if child == 0:
+        signal.alarm(60)  # a deadlock ends with a signal
+        os._exit(0 if work() == wanted and skinpy.get_num_threads() == 3 else 1)
+    return os.waitpid(child, 0)[1]
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no os.fork")
+def test_a_fork_after_use() -> None:
+    """With warnings as errors: Python warns of forks while threads run, and idle ones end before."""
+    code = "assert [forked() for _ in range(3)] == [0, 0, 0]; assert work() == wanted"
+    done = run_python(PREPARE + code)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no os.fork")
+def test_forks_while_another_thread_computes() -> None:
+    code = """
+import warnings
+warnings.simplefilter("ignore", DeprecationWarning)  # of forking with threads, from Python 3.12 on
+end = threading.Event()
+def loop():
+    while not end.is_set():
+        assert work() == wanted
+thread = threading.Thread(target=loop)
+thread.start()
+codes = [forked() for _ in range(20)]
+end.set()
+thread.join()
+assert codes == [0] * 20, codes
+"""
+    done = run_python(PREPARE + code)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no os.fork")
+def test_multiprocessing_by_fork() -> None:
+    code = """
+import multiprocessing
+with multiprocessing.get_context("fork").Pool(2) as pool:
+    assert pool.map(work, range(4)) == [wanted] * 4
+"""
+    done = run_python(PREPARE + code)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("code", ["", "time.sleep(0.05); sys.exit(0)"], ids=["idle", "busy"])
+def test_the_process_ends_in_order(code: str) -> None:
+    """With idle threads, and with a daemon thread that is inside a call."""
+    loop = """
+def loop():
+    while True:
+        work()
+threading.Thread(target=loop, daemon=True).start()
+"""
+    done = run_python(PREPARE + (loop + code if code else ""))
+    assert (done.returncode, done.stderr) == (0, "")
