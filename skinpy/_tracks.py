@@ -9,6 +9,7 @@ import numpy as np
 
 from . import _core
 from ._arguments import finite
+from ._passing import passed
 from ._types import Floats, Loop
 from .clip import Clip
 from .mask import Mask
@@ -97,14 +98,32 @@ class Motion:
     def _look(self) -> None:
         """What `advance` asks at every step."""
         self.events = () if self.clip is None else self.clip.events
-        self.travels = any(clip is not None and clip._motion is not None for clip, _ in self.samples)
+        self.calm = (0.0, 0.0)  # seconds of the clip, unwrapped, between which no event lies
+        self.travels = False
+        for clip, _ in self.samples:
+            if clip is not None and clip._motion is not None:
+                self.travels = True
+
+    def passed(self, loop: Loop, old: float, new: float, fresh: bool) -> list[tuple[float, int]]:
+        """The events between two positions, as `_passing.passed` gives them, in seconds of the clip."""
+        assert self.clip is not None
+        low, high = self.calm
+        if low <= old < high and low < new < high and not fresh:
+            return []
+        duration, far = self.clip.duration, new + 2 * self.clip.duration
+        ahead = passed(self.events, duration, loop, new, far, False)
+        self.calm = (new, ahead[0][0] if ahead else far)
+        return passed(self.events, duration, loop, old, new, fresh)
 
     def move(self, parameter: Any) -> None:
-        """Goes to another place of the blend space."""
-        self.parameter = self.space.check(parameter)
-        self.samples = tuple(self.space.samples(self.parameter))
-        self.duration = sum(weight * clip.duration for clip, weight in self.samples if clip is not None)
-        self.clip = max(self.samples, key=lambda sample: sample[1])[0]
+        """Goes to another place of the blend space, one that it has checked."""
+        self.parameter = parameter
+        samples: tuple[tuple[Clip, float], ...] = self.space._samples(parameter)
+        self.samples, self.duration, most = samples, 0.0, 0.0
+        for clip, weight in samples:
+            self.duration += weight * clip.duration
+            if weight > most:
+                self.clip, most = clip, weight
         self._look()
 
 

@@ -295,8 +295,11 @@ class BoundBlendSpace:
     def samples(self, parameter: Any) -> tuple[tuple[Clip, float], ...]:
         """The clips with a weight at `parameter` and their weights: positive, with sum 1, at most three, each
         clip once. Raises what `check` raises."""
+        return self._samples(self.check(parameter))
+
+    def _samples(self, parameter: Parameter) -> tuple[tuple[Clip, float], ...]:
         found: dict[Clip, float] = {}
-        for number, weight in self._space._shares(self.check(parameter)):
+        for number, weight in self._space._shares(parameter):
             if weight > 0.0:
                 clip = self._clips[number]
                 found[clip] = found.get(clip, 0.0) + weight

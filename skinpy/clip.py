@@ -52,6 +52,7 @@ class Clip(_core.Clip):
     _model: "Model | None"
     _record: Any
     _name: str
+    _duration: float
     _error: float | None = None
     _overlay: Overlay = Overlay()
 
@@ -64,6 +65,7 @@ class Clip(_core.Clip):
         self._model = model
         self._record = _block.section(block, "CLIPS")[index]
         self._name = _block.text(block, self._record["name"]) if name is None else name
+        self._duration = float(self._record["duration"])
         return self
 
     def __init__(self, *_: Any, **__: Any) -> None:
@@ -114,7 +116,7 @@ class Clip(_core.Clip):
     @property
     def duration(self) -> float:
         """Seconds; 0 for a clip that is one pose."""
-        return float(self._record["duration"])
+        return self._duration
 
     @property
     def ticks_per_second(self) -> float:

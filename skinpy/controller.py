@@ -12,7 +12,6 @@ import numpy.typing as npt
 
 from . import _core
 from ._arguments import finite
-from ._passing import passed
 from ._recording import Recording, plain
 from ._root_travel import Leg, travelled
 from ._tracks import (
@@ -394,9 +393,7 @@ class AnimationController:
         track._fresh = False
         scale = clip.duration / motion.duration if motion.duration > 0 else 1.0
         met = []
-        for position, number in passed(
-            motion.events, clip.duration, track.loop, old * scale, new * scale, fresh
-        ):
+        for position, number in motion.passed(track.loop, old * scale, new * scale, fresh):
             at = track._when(position / scale - old, start, end)
             event = motion.events[number]
             weight = track._strength(at)
