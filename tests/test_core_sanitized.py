@@ -1,34 +1,39 @@
 """The C core's own tests (tests/core), compiled without Python and without Assimp, under the address and
-the undefined behavior sanitizer. One suite a test; a suite prints one line for each of its tests."""
+the undefined behavior sanitizer, and in the full run under the thread sanitizer too. One suite a test; a
+suite prints one line for each of its tests."""
 
+import platform
+import shutil
 from pathlib import Path
 
 import pytest
 from c_compiler import SOURCES, compiler, include_flags, run
 from conftest import FULL_RUN, ROOT
 
-SUITES = (
-    *("base", "math", "block", "fuzz", "clip", "sample"),
-    *("palette", "deform", "frames", "goal", "blend", "threads", "crowd"),
-)
+SUITES = ("base", "math", "block", "fuzz", "clip", "sample", "palette", "deform", "frames", "goal", "blend")
+SUITES += ("threads",)
 
 
-@pytest.fixture(scope="module")
-def core_tests(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def build(folder: Path, *sanitizers: str) -> Path:
     """The compiled program."""
-    program = tmp_path_factory.mktemp("core") / "core_tests"
+    program = folder / "core_tests"
     sources = [*sorted(SOURCES.glob("core/*.c")), *sorted((ROOT / "tests/core").glob("*.c"))]
     warnings = ["-Wall", "-Wextra", "-Wno-missing-field-initializers", *(["-Werror"] if FULL_RUN else [])]
     done = run(
         compiler(),
         *("-std=c11", "-O1", "-g", "-ffp-contract=off", *warnings),
-        *("-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-fno-omit-frame-pointer"),
+        *(*sanitizers, "-fno-sanitize-recover=all", "-fno-omit-frame-pointer"),
         *include_flags("cglm"),
         *sources,
         *("-o", program, "-lm", "-pthread"),
     )
     assert done.returncode == 0, done.stdout
     return program
+
+
+@pytest.fixture(scope="module")
+def core_tests(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build(tmp_path_factory.mktemp("core"), "-fsanitize=address,undefined")
 
 
 @pytest.mark.parametrize("suite", SUITES)
@@ -42,3 +47,37 @@ def test_every_suite_is_listed(core_tests: Path) -> None:
     lines = [line.split() for line in run(core_tests).stdout.splitlines()]
     ran = {name.partition(".")[0] for word, name, *_ in lines if word in ("ok", "FAILED")}
     assert ran == set(SUITES)
+
+
+# ---- the thread sanitizer ----------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def under_thread_sanitizer(tmp_path_factory: pytest.TempPathFactory) -> tuple[str | Path, ...]:
+    """The command that runs the program. Skips, and says why, where such programs cannot be made or run.
+
+    The sanitizer's fixed addresses may be taken where the kernel spreads memory widely (a large
+    vm.mmap_rnd_bits), so that there the program runs without that.
+    """
+    folder = tmp_path_factory.mktemp("thread_sanitizer")
+    (folder / "probe.c").write_text("int main(void) { return 0; }\n")
+    done = run(compiler(), "-fsanitize=thread", folder / "probe.c", "-o", folder / "probe")
+    if done.returncode:
+        pytest.skip(f"THREAD SANITIZER: the compiler cannot build with it: {done.stdout[-300:]}")
+    steady: list[tuple[str, ...]] = [()]
+    if shutil.which("setarch"):
+        steady.append(("setarch", platform.machine(), "-R"))
+    for prefix in steady:
+        done = run(*prefix, folder / "probe")
+        if done.returncode == 0:
+            return (*prefix, build(folder, "-fsanitize=thread"))
+    pytest.skip(f"THREAD SANITIZER: its programs do not run here: {done.stdout[-300:]}")
+
+
+@pytest.mark.ci
+@pytest.mark.parametrize("suite", SUITES)
+def test_core_has_no_data_races(under_thread_sanitizer: tuple[str | Path, ...], suite: str) -> None:
+    done = run(*under_thread_sanitizer, suite)
+    assert done.returncode == 0, done.stdout
+    assert "ThreadSanitizer" not in done.stdout
+    assert f"ok     {suite}." in done.stdout

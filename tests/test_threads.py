@@ -168,9 +168,7 @@ def results(model: skinpy.Model, big: skinpy.Model, simd: str) -> list[np.ndarra
             given.append(model.joint_positions("walk", TIMES[:count]))
         for deformed in (model, big):
             palettes = deformed.palette(time=TIMES[:3])
-            palettes[..., :3, 3] += np.linspace(0, 1, palettes[..., :3, 3].size).reshape(
-                palettes[..., 3, :3].shape
-            )
+            palettes[:, :, 0, 3] += np.linspace(0, 1, palettes.shape[1])  # no two slots alike
             given += [*deformed.deform(palettes[0]), *deformed.deform(palettes)]
     finally:
         _core._simd(before)

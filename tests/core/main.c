@@ -26,9 +26,9 @@ const char *__asan_default_options(void) { return "allocator_may_return_null=1";
 #endif
 
 #if defined(__SANITIZE_THREAD__)
-/* Children of a process with threads make threads of their own. */
+/* The same; and children of a process with threads make threads of their own. */
 const char *__tsan_default_options(void);
-const char *__tsan_default_options(void) { return "die_after_fork=0"; }
+const char *__tsan_default_options(void) { return "allocator_may_return_null=1 die_after_fork=0"; }
 #endif
 
 /* ---- checks --------------------------------------------------------------------- */
