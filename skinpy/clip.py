@@ -368,11 +368,6 @@ class Clip(_core.Clip):
                 total += 0 if array is None else array.nbytes
         return total
 
-    @property
-    def compiled_nbytes(self) -> int:
-        """Bytes of the form that is fast to sample; 0 while there is none."""
-        return 0
-
     def __eq__(self, other: object) -> bool:
         """Whether both are the same clip of the same block, bound to the same model, with the same events."""
         if not isinstance(other, Clip):

@@ -109,6 +109,9 @@ def test_foreign_headers_stand_where_they_may(path: Path) -> None:
             assert layer == "import"
         elif head == "numpy":
             assert path.stem == "ext_array", "NumPy's C interface belongs to ext_array alone"
+        elif head == "immintrin.h":
+            twin = path.stem.endswith("_avx2") or path.stem == "sk_lanes"
+            assert layer == "core" and twin, "vector instructions belong to the SIMD twins alone"
         elif head in ("Python.h", "structmember.h"):
             assert layer == "ext"
         else:

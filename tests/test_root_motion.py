@@ -349,9 +349,10 @@ def test_parents_that_move() -> None:
     residual = check_property(clip, "Hips")
     assert {one.name for one in residual.channels} == {"Root", "Hips"}
     times = np.linspace(0, 2, 9)
-    assert np.array_equal(
+    np.testing.assert_allclose(  # float keys on one time line or on two
         residual.sample(times, loop="clamp").translation[:, 0],
         clip.sample(times, loop="clamp").translation[:, 0],
+        atol=1e-6,
     )
 
 

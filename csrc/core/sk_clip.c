@@ -15,6 +15,7 @@ void sk_clip_open(const sk_block *block, uint32_t index, sk_clip *clip) {
                        : NULL;
   clip->times = block->sections[SK_SECTION_TIMES].data;
   clip->values = block->sections[SK_SECTION_VALUES].data;
+  clip->compiled = NULL;
 }
 
 /* time - floor(time / d) * d; a time that misses a multiple of d by its own rounding counts as it. */

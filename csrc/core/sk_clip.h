@@ -14,6 +14,7 @@ typedef struct sk_clip {
   const sk_channel *channels; /* in block */
   const double *times;        /* in block: TIMES, which sk_channel.times indexes */
   const float *values;        /* in block: VALUES */
+  const struct sk_compiled *compiled; /* for the SIMD twins; NULL: the plain path. Not owned */
 } sk_clip;
 
 /* Shows clip number `index` of a block of either kind. */

@@ -3,11 +3,13 @@
 
 #include <string.h>
 
+#include "sk_cpu.h"
 #include "sk_math.h"
+#include "sk_palette_twin.h"
 
 /* Scratch: J globals in double, then one pose for sampling. */
-size_t sk_palette_scratch(int32_t joint_count) {
-  return (size_t)joint_count * (12 * sizeof(double) + 10 * sizeof(float));
+static size_t plain_scratch(const sk_palette_job *job) {
+  return (size_t)job->skeleton->joint_count * (12 * sizeof(double) + 10 * sizeof(float));
 }
 
 static sk_pose scratch_pose(const sk_palette_job *job) {
@@ -35,8 +37,7 @@ void sk_pose_local(const sk_skeleton *skeleton, sk_pose pose, size_t j, double o
     sk_affine_from_trs(t, r, s, out);
 }
 
-/* What stands in front of the roots' locals; false where that is nothing. */
-static bool front_of_roots(const sk_palette_job *job, size_t n, double out[12]) {
+bool sk_palette_front(const sk_palette_job *job, size_t n, double out[12]) {
   if (job->root) sk_affine_from_mat4(job->root + n * job->root_stride, out);
   if (!job->inverse_root) return job->root != NULL;
   if (job->root) sk_affine_multiply(job->skeleton->root_inverse, out, out);
@@ -47,7 +48,7 @@ static bool front_of_roots(const sk_palette_job *job, size_t n, double out[12]) 
 static void pose_globals(const sk_palette_job *job, size_t n, sk_pose pose, double *globals) {
   const sk_skeleton *skeleton = job->skeleton;
   double front[12];
-  bool has_front = front_of_roots(job, n, front);
+  bool has_front = sk_palette_front(job, n, front);
   int32_t j;
   for (j = 0; j < skeleton->joint_count; j++) {
     double *global = globals + 12 * (size_t)j;
@@ -109,7 +110,7 @@ size_t sk_palette_floats(const sk_palette_job *job) {
   }
 }
 
-void sk_palette_run(const sk_palette_job *job) {
+static void run_plain(const sk_palette_job *job) {
   double *globals = job->scratch;
   size_t n, floats = sk_palette_floats(job);
   for (n = 0; n < job->count; n++) {
@@ -124,4 +125,24 @@ void sk_palette_run(const sk_palette_job *job) {
     else if (job->result == SK_POSITIONS) write_positions(job, globals, out);
     else write_palette(job, globals, out);
   }
+}
+
+/* ---- the plain path or its twin -------------------------------------------------------- */
+
+size_t sk_palette_scratch(const sk_palette_job *job) {
+#if SK_HAS_AVX2
+  const sk_compiled *compiled = sk_compiled_for(job->sampling);
+  if (compiled) return sk_palette_twin_scratch(compiled, job->count);
+#endif
+  return plain_scratch(job);
+}
+
+void sk_palette_run(const sk_palette_job *job) {
+#if SK_HAS_AVX2
+  if (sk_compiled_for(job->sampling)) {
+    sk_palette_twin_run(job, 0, job->count, job->scratch);
+    return;
+  }
+#endif
+  run_plain(job);
 }

@@ -28,13 +28,16 @@ typedef struct sk_palette_job {
   sk_result result;
   bool affine;                 /* matrices of 12 floats, the first three rows; else 16 */
   float *out;                  /* (N, J or S, 4,4 or 3,4), or (N, J, 3) for SK_POSITIONS */
-  void *scratch;               /* sk_palette_scratch(joints) bytes, aligned to 8 */
+  void *scratch;               /* sk_palette_scratch(job) bytes, aligned to 32 */
 } sk_palette_job;
 
 /* The local of joint j. At rest it is the file's own matrix, which may hold shear that T, R, S cannot. */
 void sk_pose_local(const sk_skeleton *skeleton, sk_pose pose, size_t j, double out[12]);
 
-size_t sk_palette_scratch(int32_t joint_count);
+/* What stands in front of the roots' locals of pose n; false where that is nothing. */
+bool sk_palette_front(const sk_palette_job *job, size_t n, double out[12]);
+
+size_t sk_palette_scratch(const sk_palette_job *job);
 
 /* Floats that one pose takes in `out`. */
 size_t sk_palette_floats(const sk_palette_job *job);

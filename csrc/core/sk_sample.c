@@ -6,7 +6,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "sk_cpu.h"
 #include "sk_math.h"
+#include "sk_sample_twin.h"
 
 /* One channel at one key: `values` are those of its clip, `width` floats a key. */
 typedef struct channel_sample {
@@ -30,7 +32,7 @@ static void sample_linear(const channel_sample *sample, float *out) {
   const float *a = key_value(sample, sample->channel->values, sample->key.index), *b = a + sample->width;
   double u = sample->key.fraction;
   uint32_t i;
-  if (u == 0.0) {
+  if (u == 0.0 || memcmp(a, b, sample->width * sizeof(float)) == 0) { /* what rests keeps its bits */
     sample_step(sample, out);
   } else if (sample->width == 4) {
     (sample->rotation == SK_SLERP ? sk_quat_slerp : sk_quat_nlerp)(a, b, u, out);
@@ -76,37 +78,37 @@ static float *pose_value(sk_pose pose, const sk_channel *channel) {
   }
 }
 
-static void start_at_rest(const sk_sampling *sampling, sk_pose pose) {
-  const sk_skeleton *skeleton = sampling->skeleton;
-  size_t joints = (size_t)skeleton->joint_count;
-  memcpy(pose.translation, skeleton->translation, joints * 3 * sizeof(float));
-  memcpy(pose.rotation, skeleton->rotation, joints * 4 * sizeof(float));
-  memcpy(pose.scale, skeleton->scale, joints * 3 * sizeof(float));
-  if (pose.weights) sk_morph_default_weights(sampling->morph, pose.weights);
-}
-
-/* No difference at all: what an additive clip leaves alone stays as it is below. */
-static void start_at_identity(const sk_sampling *sampling, sk_pose pose) {
-  size_t joints = (size_t)sampling->skeleton->joint_count, j;
+/* An additive clip starts from no difference at all: what it leaves alone stays as it is below. */
+void sk_pose_start(const sk_skeleton *skeleton, bool additive, sk_pose pose) {
+  size_t joints = (size_t)skeleton->joint_count, j;
+  if (!additive) {
+    memcpy(pose.translation, skeleton->translation, joints * 3 * sizeof(float));
+    memcpy(pose.rotation, skeleton->rotation, joints * 4 * sizeof(float));
+    memcpy(pose.scale, skeleton->scale, joints * 3 * sizeof(float));
+    return;
+  }
   memset(pose.translation, 0, joints * 3 * sizeof(float));
   memset(pose.rotation, 0, joints * 4 * sizeof(float));
   for (j = 0; j < joints; j++) pose.rotation[4 * j + 3] = 1.0f;
   for (j = 0; j < joints * 3; j++) pose.scale[j] = 1.0f;
-  if (pose.weights) memset(pose.weights, 0, (size_t)sampling->morph->target_count * sizeof(float));
 }
 
-void sk_sample_one(const sk_sampling *sampling, double time, sk_pose pose) {
+static void start_weights(const sk_sampling *sampling, float *weights) {
+  if (sampling->clip && sampling->clip->additive)
+    memset(weights, 0, (size_t)sampling->morph->target_count * sizeof(float));
+  else
+    sk_morph_default_weights(sampling->morph, weights);
+}
+
+/* The channels of a clip, or its channels `chosen`, at a time within it. */
+static void sample_channels(const sk_sampling *sampling, const uint32_t *chosen, uint32_t count, double time,
+                            sk_pose pose) {
   const sk_clip *clip = sampling->clip;
   const double *line = NULL; /* the time line of the last key found: neighbors often share it */
   uint32_t line_count = 0, i;
   sk_key key = {0, 0.0, 0.0};
-
-  if (clip && clip->additive) start_at_identity(sampling, pose);
-  else start_at_rest(sampling, pose);
-  if (!clip) return;
-  time = sk_clip_local_time(clip, time, sampling->loop);
-  for (i = 0; i < clip->channel_count; i++) {
-    const sk_channel *channel = &clip->channels[i];
+  for (i = 0; i < count; i++) {
+    const sk_channel *channel = &clip->channels[chosen ? chosen[i] : i];
     float *value = pose_value(pose, channel);
     channel_sample sample;
     if (!value) continue;
@@ -118,6 +120,26 @@ void sk_sample_one(const sk_sampling *sampling, double time, sk_pose pose) {
     sample = (channel_sample){channel, clip->values, sk_path_width(channel->path), key, sampling->rotation};
     samplers[channel->interpolation](&sample, value);
   }
+}
+
+static void sample_plain(const sk_sampling *sampling, double time, sk_pose pose) {
+  const sk_clip *clip = sampling->clip;
+  sk_pose_start(sampling->skeleton, clip && clip->additive, pose);
+  if (clip) sample_channels(sampling, NULL, clip->channel_count, time, pose);
+}
+
+void sk_sample_one(const sk_sampling *sampling, double time, sk_pose pose) {
+  if (pose.weights) start_weights(sampling, pose.weights);
+  if (sampling->clip) time = sk_clip_local_time(sampling->clip, time, sampling->loop);
+#if SK_HAS_AVX2
+  const sk_compiled *compiled = sk_compiled_for(sampling);
+  if (compiled && sk_sample_twin_fits(compiled)) {
+    sk_sample_twin(sampling, time, pose);
+    if (pose.weights) sample_channels(sampling, compiled->weights, compiled->weight_count, time, pose);
+    return;
+  }
+#endif
+  sample_plain(sampling, time, pose);
 }
 
 sk_pose sk_pose_at(sk_pose poses, size_t n, size_t joints, size_t targets) {

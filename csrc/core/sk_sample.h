@@ -25,6 +25,9 @@ typedef struct sk_pose {
   float *weights;     /* (..., M), or NULL: not wanted */
 } sk_pose;
 
+/* What a pose is before its channels are sampled: at rest, or no difference. T, R and S alone. */
+void sk_pose_start(const sk_skeleton *skeleton, bool additive, sk_pose pose);
+
 /* Pose number n of many. */
 sk_pose sk_pose_at(sk_pose poses, size_t n, size_t joints, size_t targets);
 

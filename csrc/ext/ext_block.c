@@ -214,6 +214,7 @@ static int block_getbuffer(PyObject *object, Py_buffer *view, int flags) {
 static void block_dealloc(PyObject *object) {
   ext_block *self = (ext_block *)object;
   PyTypeObject *type = Py_TYPE(object);
+  ext_compiled_free(self);
   if (self->release) self->release(self->memory);
   if (self->buffer.obj) PyBuffer_Release(&self->buffer);
   type->tp_free(object);

@@ -29,6 +29,7 @@ static PyObject *clip_new(PyTypeObject *type, PyObject *args, PyObject *keywords
   self = (ext_clip *)type->tp_alloc(type, 0);
   if (!self) return NULL;
   self->block = (ext_block *)Py_NewRef(block);
+  self->index = index;
   self->bound_to = bound_to == Py_None ? NULL : (ext_block *)Py_NewRef(bound_to);
   sk_clip_open(&self->block->model.block, index, &self->clip);
   return (PyObject *)self;
@@ -77,13 +78,25 @@ static PyMethodDef clip_methods[] = {{"_local_time", (PyCFunction)(void (*)(void
                                       METH_METHOD | METH_FASTCALL | METH_KEYWORDS, local_time_doc},
                                      {NULL, NULL, 0, NULL}};
 
+static PyObject *clip_compiled_nbytes(PyObject *object, void *unused) {
+  ext_clip *self = (ext_clip *)object;
+  (void)unused;
+  return PyLong_FromSize_t(ext_compiled_bytes(self->block, self->index));
+}
+
+static PyGetSetDef clip_getset[] = {
+    {"compiled_nbytes", clip_compiled_nbytes, NULL,
+     "Bytes of the form that is sampled quickly; 0 until the clip is first played, and on the plain path.", NULL},
+    {NULL, NULL, NULL, NULL, NULL}};
+
 static const char clip_doc[] =
     "Clip(block, index, bound_to=None)\n--\n\n"
     "Base of skinpy.Clip: clip `index` of `block`, made for the joints of the model block `bound_to`.";
 
 static PyType_Slot clip_slots[] = {{Py_tp_doc, (void *)clip_doc},         {Py_tp_new, clip_new},
                                    {Py_tp_traverse, clip_traverse},       {Py_tp_dealloc, clip_dealloc},
-                                   {Py_tp_methods, clip_methods},         {0, NULL}};
+                                   {Py_tp_methods, clip_methods},
+                                   {Py_tp_getset, clip_getset},           {0, NULL}};
 
 static PyType_Spec clip_spec = {"skinpy._core.Clip", sizeof(ext_clip), 0,
                                 Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC |

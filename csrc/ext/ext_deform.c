@@ -118,7 +118,8 @@ static void run_deform(deform_work *work) {
 static int take_scratch(const sk_model *core, const palette_source *source, deform_work *work) {
   size_t targets = (size_t)core->morph.target_count, palette = (size_t)core->skin.slot_count * 12;
   size_t morphed = targets ? sk_deform_scratch(&core->mesh) / sizeof(float) : 0;
-  size_t joints = sk_palette_scratch(core->skeleton.joint_count);
+  sk_palette_job given = {.skeleton = &core->skeleton};
+  size_t joints = sk_palette_scratch(&given);
   float *floats;
   work->scratch = sk_alloc(joints + (morphed + targets + palette) * sizeof(float));
   if (!work->scratch) {

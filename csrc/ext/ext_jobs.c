@@ -51,19 +51,24 @@ int ext_find_clip(ext_state *state, ext_model *model, PyObject *clip, sk_clip *v
   Py_ssize_t number;
   PyObject *entry;
   ext_block *block;
+  uint32_t index;
   *keep = NULL;
   if (clip == NULL || clip == Py_None) return 0;
   if (PyObject_TypeCheck(clip, (PyTypeObject *)state->clip_type)) {
     if (!clip_is_bound(model, (ext_clip *)clip)) return -1;
+    block = ((ext_clip *)clip)->block;
     *view = ((ext_clip *)clip)->clip;
-    *keep = Py_NewRef(((ext_clip *)clip)->block);
+    view->compiled = ext_compiled(state, block, ((ext_clip *)clip)->index, model->block);
+    *keep = Py_NewRef(block);
     return 1;
   }
   number = ext_clip_number(state, model, clip);
   if (number < 0) return -1;
   entry = PyTuple_GET_ITEM(model->clips, number);
   block = (ext_block *)PyTuple_GET_ITEM(entry, 1);
-  sk_clip_open(&block->model.block, (uint32_t)PyLong_AsUnsignedLong(PyTuple_GET_ITEM(entry, 2)), view);
+  index = (uint32_t)PyLong_AsUnsignedLong(PyTuple_GET_ITEM(entry, 2));
+  sk_clip_open(&block->model.block, index, view);
+  view->compiled = ext_compiled(state, block, index, model->block);
   *keep = Py_NewRef(block);
   return 1;
 }
@@ -100,7 +105,7 @@ void ext_pose_close(ext_pose_arrays *open) {
 
 /* ---- palettes -------------------------------------------------------------------------------- */
 
-#define STACK_SCRATCH 16384 /* bytes: room for 120 joints; larger models take theirs from the heap */
+#define STACK_SCRATCH 32768 /* bytes: room for eight poses of 30 joints; larger models take theirs from the heap */
 
 /* Some 150 ns a joint on the plain path: enough to decide whether the GIL is worth releasing. */
 static double nanoseconds(const sk_palette_job *job) {
@@ -108,8 +113,8 @@ static double nanoseconds(const sk_palette_job *job) {
 }
 
 static int run_job(sk_palette_job *job) {
-  double stack[STACK_SCRATCH / sizeof(double)];
-  size_t bytes = sk_palette_scratch(job->skeleton->joint_count);
+  _Alignas(32) char stack[STACK_SCRATCH];
+  size_t bytes = sk_palette_scratch(job);
   job->scratch = bytes <= sizeof stack ? stack : sk_alloc(bytes);
   if (!job->scratch) {
     PyErr_NoMemory();

@@ -7,6 +7,7 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
+#include "../core/sk_compile.h"
 #include "../core/sk_deform.h"
 #include "../core/sk_model.h"
 #include "../core/sk_palette.h"
@@ -21,6 +22,7 @@ typedef struct ext_state {
   PyObject *unknown_name;  /* skinpy.errors.unknown_name(what, name, names) -> KeyError */
   PyObject *importer_lock; /* one import at a time: Assimp's error text is global */
   const struct sk_importer *importer; /* NULL before the first import */
+  uint64_t last_serial;    /* of the blocks that clips were compiled for */
 } ext_state;
 
 ext_state *ext_state_of_module(PyObject *module);
@@ -35,6 +37,8 @@ typedef struct ext_block {
   void *memory;             /* owned: freed by release(memory) */
   void (*release)(void *);
   Py_buffer buffer;         /* held where buffer.obj is not NULL */
+  uint64_t serial;          /* 0, or a number that no other block has; see ext_compiled.c */
+  struct ext_compiled_entry **compiled; /* (clips,) lists, or NULL */
 } ext_block;
 
 typedef struct ext_model {
@@ -49,6 +53,7 @@ typedef struct ext_clip {
   PyObject_HEAD
   ext_block *block;
   ext_block *bound_to; /* may be NULL */
+  uint32_t index;      /* in block */
   sk_clip clip;
 } ext_clip;
 
@@ -71,6 +76,12 @@ int ext_threads_register(PyObject *module);
 /* Whether clips of `clips`, whose channels were checked against its own counts, fit the model `model`;
    ValueError where they do not. */
 int ext_check_counts(const ext_block *clips, const ext_block *model);
+
+/* Clip `index` of `block`, compiled for the skeleton of `model` when this is first asked; NULL where the plain
+   path is to be taken. It lives as long as `block`. See ext_compiled.c. */
+const sk_compiled *ext_compiled(ext_state *state, ext_block *block, uint32_t index, ext_block *model);
+size_t ext_compiled_bytes(const ext_block *block, uint32_t index);
+void ext_compiled_free(ext_block *block);
 
 /* A new Block over `memory`, which it owns from now on (also when this fails). */
 PyObject *ext_block_new(ext_state *state, void *memory, size_t size, void (*release)(void *));

@@ -24,7 +24,7 @@ static void run_jobs(const sk_model *model, const sk_clip *clip, double time, sk
                           .matrix_floats = 12, .positions = heap(vertices * 3), .normals = heap(vertices * 3),
                           .morph = &model->morph, .weights = pose.weights};
   sk_sample_run(&(sk_sample_job){sampling, &time, 1, pose});
-  palette.scratch = malloc(sk_palette_scratch(model->skeleton.joint_count));
+  palette.scratch = malloc(sk_palette_scratch(&palette));
   deform.palettes = palette.out = heap(sk_palette_floats(&palette));
   sk_palette_run(&palette);
   deform.scratch = malloc(sk_deform_scratch(&model->mesh) + 1);

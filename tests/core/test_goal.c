@@ -52,7 +52,7 @@ static void stage_places(const stage *s, float *out) {
                         .poses = {(float *)s->translation, s->rotation, (float *)s->scale, NULL},
                         .result = SK_POSITIONS,
                         .out = out};
-  job.scratch = malloc(sk_palette_scratch(CHAIN));
+  job.scratch = malloc(sk_palette_scratch(&job));
   sk_palette_run(&job);
   free(job.scratch);
 }

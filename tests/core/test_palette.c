@@ -32,7 +32,7 @@ static sk_palette_job stage_job(const stage *s, sk_result result, bool affine, s
 
 /* Runs the job on heap memory of exactly the size that it says; free() frees the result. */
 static float *run(sk_palette_job *job) {
-  job->scratch = malloc(sk_palette_scratch(job->skeleton->joint_count));
+  job->scratch = malloc(sk_palette_scratch(job));
   job->out = malloc(job->count * sk_palette_floats(job) * sizeof(float) + 1);
   CHECK(job->scratch && job->out);
   sk_palette_run(job);

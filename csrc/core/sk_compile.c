@@ -1,0 +1,452 @@
+/* sk_compile.c: see sk_compile.h. Two passes: plan the lines, then lay out and fill one piece of memory. */
+#include "sk_compile.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sk_math.h"
+#include "sk_palette.h"
+
+#define WIDE_DOT 0.92       /* neighboring rotations below this dot product lie more than 46 degrees apart */
+#define LARGEST 1e15f       /* beyond it squares come near the end of float */
+#define SHEAR_TOLERANCE 4e-7 /* relative: what rounding to float alone takes from T * R * S */
+#define MERGE_GROWTH 3      /* merged cells per cell of the lines themselves */
+#define MERGE_SLACK 256     /* cells that are given away in any case */
+
+/* A line to be: a run of channels in `order`. */
+typedef struct plan_line {
+  const double *times;
+  uint32_t key_count, first, count;
+  sk_interpolation interpolation;
+} plan_line;
+
+typedef struct plan {
+  const sk_clip *clip;
+  const sk_skeleton *skeleton;
+  const sk_skin *skin;
+  int32_t *channel_of;  /* (J, SK_PART_COUNT): the channel that moves it, or SK_NONE */
+  int32_t *still_of;    /* the same for channels that hold one value */
+  uint32_t *order;      /* moving channels, those of a line side by side */
+  plan_line *lines;
+  double *merged_times;
+  uint32_t moving, line_count, mover_count, weight_count;
+  bool merged;
+  void *memory;
+} plan;
+
+static const float *values_of(const plan *p, const sk_channel *channel) { return p->clip->values + channel->values; }
+
+static bool floats_are_zero(const float *values, size_t count) {
+  size_t i;
+  for (i = 0; i < count; i++)
+    if (values[i] != 0.0f) return false;
+  return true;
+}
+
+static bool is_constant(const plan *p, const sk_channel *channel) {
+  size_t width = sk_path_width((sk_path)channel->path), all = channel->key_count * width;
+  const float *values = values_of(p, channel);
+  uint32_t k;
+  for (k = 1; k < channel->key_count; k++)
+    if (memcmp(values, values + k * width, width * sizeof(float)) != 0) return false;
+  return channel->interpolation != SK_CUBIC || channel->key_count == 1 ||
+         (floats_are_zero(p->clip->values + channel->in_tangents, all) &&
+          floats_are_zero(p->clip->values + channel->out_tangents, all));
+}
+
+static bool floats_are_small(const float *values, size_t count) {
+  size_t i;
+  for (i = 0; i < count; i++)
+    if (!(fabsf(values[i]) < LARGEST)) return false;
+  return true;
+}
+
+static bool is_tame(const plan *p, const sk_channel *channel) {
+  size_t all = (size_t)channel->key_count * sk_path_width((sk_path)channel->path);
+  return floats_are_small(values_of(p, channel), all) &&
+         (channel->interpolation != SK_CUBIC || (floats_are_small(p->clip->values + channel->in_tangents, all) &&
+                                                 floats_are_small(p->clip->values + channel->out_tangents, all)));
+}
+
+/* ---- which channels move, and on which lines -------------------------------------------------- */
+
+static bool sort_channels(plan *p) {
+  uint32_t i;
+  for (i = 0; i < p->clip->channel_count; i++) {
+    const sk_channel *channel = &p->clip->channels[i];
+    size_t place = (size_t)channel->joint * SK_PART_COUNT + channel->path;
+    if (channel->path == SK_PATH_WEIGHT) {
+      p->weight_count++;
+      continue;
+    }
+    if (!is_tame(p, channel)) return false;
+    p->channel_of[place] = p->still_of[place] = SK_NONE; /* of two the last counts */
+    if (is_constant(p, channel)) p->still_of[place] = (int32_t)i;
+    else p->channel_of[place] = (int32_t)i;
+  }
+  return true;
+}
+
+/* Whether the rest matrix of a joint is its T * R * S up to rounding. */
+static bool rest_is_plain(const sk_skeleton *skeleton, size_t j) {
+  double trs[12], largest = 0.0, worst = 0.0;
+  int i;
+  sk_affine_from_trs(skeleton->translation + 3 * j, skeleton->rotation + 4 * j, skeleton->scale + 3 * j, trs);
+  for (i = 0; i < 12; i++) {
+    if (i % 4 == 3) continue;
+    largest = fmax(largest, fabs(trs[i]));
+    worst = fmax(worst, fabs(trs[i] - skeleton->rest_local[16 * j + (size_t)i]));
+  }
+  return worst <= SHEAR_TOLERANCE * largest;
+}
+
+static void collect_movers(plan *p) {
+  size_t j, joints = (size_t)p->skeleton->joint_count;
+  int part;
+  for (j = 0; j < joints; j++) {
+    uint32_t before = p->moving;
+    for (part = 0; part < SK_PART_COUNT; part++) {
+      int32_t channel = p->channel_of[j * SK_PART_COUNT + (size_t)part];
+      if (channel != SK_NONE) p->order[p->moving++] = (uint32_t)channel;
+    }
+    p->mover_count += p->moving > before;
+  }
+}
+
+/* Channels of one line compare as equal. */
+static int compare_lines(const sk_clip *clip, const sk_channel *a, const sk_channel *b) {
+  if (a->interpolation != b->interpolation) return a->interpolation < b->interpolation ? -1 : 1;
+  if (a->key_count != b->key_count) return a->key_count < b->key_count ? -1 : 1;
+  if (a->times == b->times) return 0;
+  return memcmp(clip->times + a->times, clip->times + b->times, a->key_count * sizeof(double));
+}
+
+/* Merge sort of p->order, stable, so that the joints of a line stay in order; `spare` is as long. */
+static void sort_order(const plan *p, uint32_t *order, uint32_t *spare, uint32_t count) {
+  uint32_t half = count / 2, a = 0, b = half, n;
+  if (count < 2) return;
+  sort_order(p, order, spare, half);
+  sort_order(p, order + half, spare, count - half);
+  memcpy(spare, order, count * sizeof *order);
+  for (n = 0; n < count; n++) {
+    bool first = b == count || (a < half && compare_lines(p->clip, &p->clip->channels[spare[a]],
+                                                          &p->clip->channels[spare[b]]) <= 0);
+    order[n] = spare[first ? a++ : b++];
+  }
+}
+
+static void group_lines(plan *p) {
+  uint32_t i;
+  for (i = 0; i < p->moving; i++) {
+    const sk_channel *channel = &p->clip->channels[p->order[i]];
+    if (i == 0 || compare_lines(p->clip, &p->clip->channels[p->order[i - 1]], channel) != 0)
+      p->lines[p->line_count++] = (plan_line){p->clip->times + channel->times, channel->key_count, i, 0,
+                                              (sk_interpolation)channel->interpolation};
+    p->lines[p->line_count - 1].count++;
+  }
+}
+
+static int compare_doubles(const void *a, const void *b) {
+  double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+/* All linear lines as one, where that does not waste memory. They stand side by side. */
+static bool merge_lines(plan *p) {
+  size_t keys = 0, cells = 0, raw = 0, unique = 0, i;
+  uint32_t first = 0, last;
+  double *times;
+  while (first < p->line_count && p->lines[first].interpolation != SK_LINEAR) first++;
+  for (last = first; last < p->line_count && p->lines[last].interpolation == SK_LINEAR; last++) {
+    keys += p->lines[last].key_count;
+    cells += p->lines[last].count;
+    raw += (size_t)p->lines[last].key_count * p->lines[last].count;
+  }
+  if (last - first < 2) return true;
+  times = sk_alloc(keys * sizeof *times);
+  if (!times) return false;
+  p->merged_times = times;
+  for (keys = 0, i = first; i < last; i++) {
+    memcpy(times + keys, p->lines[i].times, p->lines[i].key_count * sizeof *times);
+    keys += p->lines[i].key_count;
+  }
+  qsort(times, keys, sizeof *times, compare_doubles);
+  for (i = 0; i < keys; i++)
+    if (i == 0 || times[i] != times[unique - 1]) times[unique++] = times[i];
+  if (unique * cells > MERGE_GROWTH * raw + MERGE_SLACK) return true;
+  p->lines[first] = (plan_line){times, (uint32_t)unique, p->lines[first].first, (uint32_t)cells, SK_LINEAR};
+  memmove(p->lines + first + 1, p->lines + last, (p->line_count - last) * sizeof *p->lines);
+  p->line_count -= last - first - 1;
+  p->merged = true;
+  return true;
+}
+
+static bool make_plan(plan *p) {
+  size_t places = (size_t)p->skeleton->joint_count * SK_PART_COUNT, i;
+  uint32_t *spare;
+  p->memory = sk_alloc(places * (sizeof *p->lines + 2 * sizeof(int32_t) + 2 * sizeof(uint32_t)) + 1);
+  if (!p->memory) return false;
+  p->lines = p->memory;
+  p->channel_of = (int32_t *)(p->lines + places);
+  p->still_of = p->channel_of + places;
+  p->order = (uint32_t *)(p->still_of + places);
+  spare = p->order + places;
+  for (i = 0; i < 2 * places; i++) p->channel_of[i] = SK_NONE;
+  if (!sort_channels(p)) return false;
+  collect_movers(p);
+  sort_order(p, p->order, spare, p->moving);
+  group_lines(p);
+  return merge_lines(p);
+}
+
+/* ---- laying out -------------------------------------------------------------------------------- */
+
+/* Pieces of one memory; without memory it only counts. */
+typedef struct arena {
+  char *memory;
+  size_t used;
+} arena;
+
+static void *take(arena *a, size_t bytes) {
+  size_t at = a->used;
+  a->used += (bytes + 31) / 32 * 32;
+  return a->memory ? a->memory + at : NULL;
+}
+
+static size_t line_stride(const plan_line *line) {
+  return (size_t)line->count * SK_CELL * (line->interpolation == SK_CUBIC ? 3 : 1);
+}
+
+static void lay_out_line(arena *a, const plan_line *planned, sk_line *line, size_t *cubic) {
+  sk_line made = {0};
+  made.interpolation = planned->interpolation;
+  made.key_count = made.bucket_count = planned->key_count;
+  made.cell_count = planned->count;
+  made.stride = line_stride(planned);
+  made.times = take(a, planned->key_count * sizeof(double));
+  made.frames = take(a, (planned->key_count + 1) * made.stride * sizeof(float));
+  made.rotations = take(a, planned->count);
+  made.buckets = take(a, planned->key_count * sizeof(uint32_t));
+  if (planned->interpolation == SK_CUBIC) {
+    made.scratch = *cubic;
+    *cubic += (size_t)planned->count * SK_CELL;
+  }
+  if (line) *line = made;
+}
+
+/* The same calls with and without memory, so that they count what they take. */
+static void lay_out(const plan *p, arena *a, sk_compiled *c) {
+  size_t joints = (size_t)p->skeleton->joint_count;
+  uint32_t i;
+  take(a, sizeof *c);
+  c->joint_count = p->skeleton->joint_count;
+  c->line_count = p->line_count;
+  c->mover_count = p->mover_count;
+  c->octet_count = (p->mover_count + SK_LANES - 1) / SK_LANES;
+  c->weight_count = p->weight_count;
+  c->merged = p->merged;
+  c->odd_count = 0;
+  c->cubic_floats = 0;
+  c->lines = take(a, p->line_count * sizeof *c->lines);
+  c->movers = take(a, p->mover_count * sizeof *c->movers);
+  c->octets = take(a, c->octet_count * sizeof *c->octets);
+  c->mover_of = take(a, joints * sizeof *c->mover_of);
+  c->locals = take(a, joints * 12 * sizeof *c->locals);
+  c->constants = take(a, (size_t)p->mover_count * SK_PART_COUNT * SK_CELL * sizeof(float));
+  c->translation = take(a, joints * 3 * sizeof(float));
+  c->rotation = take(a, joints * 4 * sizeof(float));
+  c->scale = take(a, joints * 3 * sizeof(float));
+  c->first_slot = take(a, (joints + 1) * sizeof *c->first_slot);
+  c->slots = take(a, (size_t)p->skin->slot_count * sizeof *c->slots);
+  c->weights = take(a, p->weight_count * sizeof *c->weights);
+  for (i = 0; i < p->line_count; i++)
+    lay_out_line(a, &p->lines[i], c->lines ? &c->lines[i] : NULL, &c->cubic_floats);
+}
+
+/* ---- filling: keys ------------------------------------------------------------------------------- */
+
+/* The value of a linear channel at a time, as the plain path has it. */
+static void value_at(const plan *p, const sk_channel *channel, double time, float *cell) {
+  sk_key key = sk_clip_find_key(p->clip->times + channel->times, channel->key_count, time, p->clip->key_tolerance);
+  uint32_t width = sk_path_width((sk_path)channel->path), i;
+  const float *a = values_of(p, channel) + (size_t)key.index * width, *b = a + width;
+  if (key.fraction == 0.0 || memcmp(a, b, width * sizeof(float)) == 0) {
+    memcpy(cell, a, width * sizeof(float));
+  } else if (width == 4) {
+    sk_quat_slerp(a, b, key.fraction, cell);
+  } else {
+    for (i = 0; i < width; i++) cell[i] = (float)(a[i] + key.fraction * ((double)b[i] - a[i]));
+  }
+}
+
+static double dot4(const float *a, const float *b) {
+  return (double)a[0] * b[0] + (double)a[1] * b[1] + (double)a[2] * b[2] + (double)a[3] * b[3];
+}
+
+/* One linear or step channel into its column of cells; true where neighboring rotations lie far apart. */
+static bool fill_column(const plan *p, const sk_channel *channel, const sk_line *line, float *cell) {
+  bool rotation = channel->path == SK_PATH_ROTATION, wide = false;
+  const float *values = values_of(p, channel);
+  uint32_t width = sk_path_width((sk_path)channel->path), k;
+  bool own = line->key_count == channel->key_count &&
+             memcmp(line->times, p->clip->times + channel->times, line->key_count * sizeof(double)) == 0;
+  for (k = 0; k < line->key_count; k++, cell += line->stride) {
+    cell[3] = 0.0f;
+    if (own) memcpy(cell, values + (size_t)k * width, width * sizeof(float));
+    else value_at(p, channel, line->times[k], cell);
+    wide = wide || (rotation && k > 0 && fabs(dot4(cell, cell - line->stride)) < WIDE_DOT);
+  }
+  return wide && line->interpolation == SK_LINEAR;
+}
+
+static void fill_cubic_column(const plan *p, const sk_channel *channel, const sk_line *line, float *cell) {
+  const uint64_t arrays[3] = {channel->in_tangents, channel->values, channel->out_tangents};
+  uint32_t width = sk_path_width((sk_path)channel->path), k, i;
+  for (k = 0; k < line->key_count; k++, cell += line->stride)
+    for (i = 0; i < 3; i++) {
+      float *part = cell + (size_t)i * line->cell_count * SK_CELL;
+      part[3] = 0.0f;
+      memcpy(part, p->clip->values + arrays[i] + (size_t)k * width, width * sizeof(float));
+    }
+}
+
+static void fill_buckets(sk_line *line, uint32_t *buckets) {
+  double first = line->times[0], length = line->times[line->key_count - 1] - first;
+  uint32_t b, key = 0;
+  line->bucket_scale = length > 0.0 ? line->bucket_count / length : 0.0;
+  if (!isfinite(line->bucket_scale)) line->bucket_scale = 0.0;
+  for (b = 0; b < line->bucket_count; b++) {
+    double start = first + length * b / line->bucket_count;
+    while (key + 1 < line->key_count && line->times[key + 1] <= start) key++;
+    buckets[b] = key;
+  }
+}
+
+static void fill_line(const plan *p, sk_compiled *c, uint32_t number) {
+  const plan_line *planned = &p->lines[number];
+  sk_line *line = &c->lines[number];
+  float *frames = (float *)line->frames; /* ours until sk_compile returns */
+  uint8_t *rotations = (uint8_t *)line->rotations;
+  uint32_t i;
+  memcpy((double *)line->times, planned->times, line->key_count * sizeof(double));
+  fill_buckets(line, (uint32_t *)line->buckets);
+  for (i = 0; i < planned->count; i++) {
+    const sk_channel *channel = &p->clip->channels[p->order[planned->first + i]];
+    sk_mover *mover = &c->movers[c->mover_of[channel->joint]];
+    mover->lines[channel->path] = number;
+    mover->offsets[channel->path] = i * SK_CELL;
+    rotations[i] = channel->path == SK_PATH_ROTATION;
+    if (line->interpolation == SK_CUBIC) fill_cubic_column(p, channel, line, frames + i * SK_CELL);
+    else mover->wide |= fill_column(p, channel, line, frames + i * SK_CELL);
+  }
+  memcpy(frames + line->key_count * line->stride, frames + (line->key_count - 1) * line->stride,
+         line->stride * sizeof(float));
+}
+
+/* ---- filling: what does not move --------------------------------------------------------------------- */
+
+static void fill_pose(const plan *p, sk_compiled *c) {
+  size_t joints = (size_t)c->joint_count, j;
+  float *parts[SK_PART_COUNT] = {c->translation, c->rotation, c->scale};
+  int part;
+  sk_pose_start(p->skeleton, p->clip->additive, (sk_pose){c->translation, c->rotation, c->scale, NULL});
+  for (j = 0; j < joints; j++)
+    for (part = 0; part < SK_PART_COUNT; part++) {
+      int32_t still = p->still_of[j * SK_PART_COUNT + (size_t)part];
+      uint32_t width = sk_path_width((sk_path)part);
+      const sk_channel *channel = &p->clip->channels[still == SK_NONE ? 0 : still];
+      double q[4];
+      int i;
+      if (still == SK_NONE) continue;
+      memcpy(parts[part] + j * width, values_of(p, channel), width * sizeof(float));
+      if (part != SK_PART_ROTATION || channel->interpolation != SK_CUBIC) continue;
+      for (i = 0; i < 4; i++) q[i] = values_of(p, channel)[i];
+      sk_quat_normalize(q, parts[part] + 4 * j);
+    }
+}
+
+static void fill_movers(const plan *p, sk_compiled *c) {
+  sk_pose pose = {c->translation, c->rotation, c->scale, NULL};
+  size_t joints = (size_t)c->joint_count, j;
+  int32_t number = 0;
+  for (j = 0; j < joints; j++) {
+    const int32_t *channels = p->channel_of + j * SK_PART_COUNT;
+    float *cells = c->constants + (size_t)number * SK_PART_COUNT * SK_CELL;
+    sk_mover *mover;
+    c->mover_of[j] = SK_NONE;
+    sk_pose_local(p->skeleton, pose, j, c->locals + 12 * j);
+    if (channels[0] == SK_NONE && channels[1] == SK_NONE && channels[2] == SK_NONE) continue;
+    mover = &c->movers[number];
+    c->mover_of[j] = number++;
+    memset(mover, 0, sizeof *mover);
+    mover->joint = (int32_t)j;
+    mover->odd = !rest_is_plain(p->skeleton, j);
+    c->odd_count += mover->odd;
+    mover->lines[0] = mover->lines[1] = mover->lines[2] = SK_STILL;
+    mover->unit_scale = channels[SK_PART_SCALE] == SK_NONE && c->scale[3 * j] == 1.0f &&
+                        c->scale[3 * j + 1] == 1.0f && c->scale[3 * j + 2] == 1.0f;
+    memset(cells, 0, SK_PART_COUNT * SK_CELL * sizeof(float));
+    memcpy(cells, c->translation + 3 * j, 3 * sizeof(float));
+    memcpy(cells + SK_CELL, c->rotation + 4 * j, 4 * sizeof(float));
+    memcpy(cells + 2 * SK_CELL, c->scale + 3 * j, 3 * sizeof(float));
+  }
+}
+
+static void fill_octet(sk_compiled *c, uint32_t number) {
+  sk_octet *octet = &c->octets[number];
+  uint32_t lane;
+  int part, i;
+  memset(octet, 0, sizeof *octet);
+  for (lane = 0; lane < SK_LANES; lane++) {
+    uint32_t m = number * SK_LANES + lane < c->mover_count ? number * SK_LANES + lane : c->mover_count - 1;
+    const sk_mover *mover = &c->movers[m];
+    octet->wide |= mover->wide;
+    octet->near_rotation[lane] = mover->wide ? 0 : -1;
+    octet->still_rotation[lane] = mover->lines[SK_PART_ROTATION] == SK_STILL ? -1 : 0;
+    for (part = 0; part < SK_PART_COUNT; part++) {
+      uint32_t cell = (m * SK_PART_COUNT + (uint32_t)part) * SK_CELL;
+      bool still = mover->lines[part] == SK_STILL;
+      octet->moves[part] |= !still;
+      octet->lines[part][lane] = still ? c->line_count : mover->lines[part];
+      octet->offsets[part][lane] = still ? cell : mover->offsets[part];
+      for (i = 0; i < SK_CELL; i++) octet->constants[part][i][lane] = c->constants[cell + (uint32_t)i];
+    }
+  }
+}
+
+static void fill_slots(const plan *p, sk_compiled *c) {
+  int32_t s, j;
+  memset(c->first_slot, 0, ((size_t)c->joint_count + 1) * sizeof *c->first_slot);
+  for (s = 0; s < p->skin->slot_count; s++) c->first_slot[p->skin->joints[s]]++;
+  for (j = 1; j <= c->joint_count; j++) c->first_slot[j] += c->first_slot[j - 1]; /* ends, for now */
+  for (s = p->skin->slot_count - 1; s >= 0; s--) c->slots[--c->first_slot[p->skin->joints[s]]] = s;
+}
+
+static sk_compiled *build(const plan *p) {
+  sk_compiled counted, *c;
+  arena a = {NULL, 0};
+  uint32_t i, weights = 0;
+  lay_out(p, &a, &counted);
+  c = sk_alloc(a.used);
+  if (!c) return NULL;
+  a = (arena){(char *)c, 0};
+  lay_out(p, &a, c);
+  c->bytes = a.used;
+  fill_pose(p, c);
+  fill_movers(p, c);
+  for (i = 0; i < c->line_count; i++) fill_line(p, c, i);
+  for (i = 0; i < c->octet_count; i++) fill_octet(c, i);
+  fill_slots(p, c);
+  for (i = 0; i < p->clip->channel_count; i++)
+    if (p->clip->channels[i].path == SK_PATH_WEIGHT) c->weights[weights++] = i;
+  return c;
+}
+
+sk_compiled *sk_compile(const sk_clip *clip, const sk_skeleton *skeleton, const sk_skin *skin) {
+  plan p = {.clip = clip, .skeleton = skeleton, .skin = skin};
+  sk_compiled *compiled = make_plan(&p) ? build(&p) : NULL;
+  sk_free(p.merged_times);
+  sk_free(p.memory);
+  return compiled;
+}

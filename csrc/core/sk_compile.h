@@ -1,0 +1,102 @@
+/* sk_compile.h: a clip made ready for one skeleton, in the form that the SIMD twins sample.
+
+   Keys stand frame after frame in cells of four floats, one for each translation, rotation or scale that
+   moves, so that the keys around a time are two neighboring frames. Channels with equal times share a line;
+   lines of linear channels are merged into one where that does not waste memory, which changes nothing: a key
+   put on the straight line or on the arc between two others leaves all between them as it was. Channels that
+   do not move are folded into one pose; joints that do not move at all have their local matrix here. */
+#ifndef SK_COMPILE_H
+#define SK_COMPILE_H
+
+#include "sk_sample.h"
+#include "sk_skin.h"
+
+#define SK_CELL 4 /* floats of a cell: x y z and w or 0 */
+
+typedef enum sk_part { SK_PART_TRANSLATION, SK_PART_ROTATION, SK_PART_SCALE, SK_PART_COUNT } sk_part;
+
+/* Channels that share their key times and interpolation. */
+typedef struct sk_line {
+  sk_interpolation interpolation;
+  uint32_t key_count, cell_count;
+  const double *times;        /* (K,) seconds */
+  const float *frames;        /* (K + 1, cell_count) cells, the last frame twice; cubic lines: (K, 3,
+                                 cell_count), in-tangents, values and out-tangents per second */
+  const uint8_t *rotations;   /* (cell_count,): which cells are rotations */
+  size_t stride;              /* floats from a frame to the next */
+  const uint32_t *buckets;    /* (bucket_count,): a key at or before the start of each equal part of the line */
+  uint32_t bucket_count;
+  double bucket_scale;        /* parts a second */
+  size_t scratch;             /* cubic lines: first float of their cells among sk_compiled.cubic_floats */
+} sk_line;
+
+/* A joint that moves. Parts that do not have a cell in sk_compiled.constants. */
+typedef struct sk_mover {
+  int32_t joint;
+  bool wide;                       /* neighboring rotation keys may lie far apart */
+  bool unit_scale;                 /* its scale is always 1 */
+  bool odd;                        /* its rest matrix is not T * R * S: where it is at rest, that matrix counts */
+  uint32_t lines[SK_PART_COUNT];   /* SK_STILL = the part does not move */
+  uint32_t offsets[SK_PART_COUNT]; /* floats from the start of a frame */
+} sk_mover;
+
+#define SK_STILL UINT32_MAX
+#define SK_LANES 8
+
+/* Eight movers side by side, for one pose; the last ones are repeated where fewer are left. */
+typedef struct sk_octet {
+  bool moves[SK_PART_COUNT], wide;
+  uint32_t lines[SK_PART_COUNT][SK_LANES];   /* parts that do not move: line_count, a line of constants */
+  uint32_t offsets[SK_PART_COUNT][SK_LANES]; /* floats from the start of a frame, or of the constants */
+  int32_t still_rotation[SK_LANES];          /* all bits set where the rotation does not move */
+  int32_t near_rotation[SK_LANES];           /* all bits set where the mover is not wide */
+  float constants[SK_PART_COUNT][SK_CELL][SK_LANES];
+} sk_octet;
+
+typedef struct sk_compiled {
+  size_t bytes; /* all of it */
+  int32_t joint_count;
+  uint32_t line_count, mover_count, octet_count, weight_count, odd_count;
+  bool merged;                           /* exact for slerp alone */
+  sk_line *lines;
+  sk_mover *movers;                      /* (mover_count,) in the order of the joints */
+  sk_octet *octets;                      /* (octet_count,) */
+  int32_t *mover_of;                     /* (J,): index into movers, or SK_NONE */
+  double *locals;                        /* (J, 12): local matrices of the joints that do not move */
+  float *constants;                      /* (mover_count, SK_PART_COUNT) cells */
+  float *translation, *rotation, *scale; /* (J, 3|4|3): the pose of everything that does not move */
+  int32_t *first_slot;                   /* (J + 1,): joint j has slots[first_slot[j]] up to [j + 1] */
+  int32_t *slots;                        /* (S,) */
+  uint32_t *weights;                     /* (weight_count,): channels of morph targets, left to the plain path */
+  size_t cubic_floats;                   /* the cells of all cubic lines at one time */
+} sk_compiled;
+
+/* A new compiled form of `clip`, which sk_free frees; NULL where there is no memory, or where only the plain
+   path is exact: with numbers near the end of float. */
+sk_compiled *sk_compile(const sk_clip *clip, const sk_skeleton *skeleton, const sk_skin *skin);
+
+/* What the twins may sample instead of the clip: NULL where it has not been compiled or is not exact so. */
+static inline const sk_compiled *sk_compiled_for(const sk_sampling *sampling) {
+  const sk_compiled *compiled = sampling && sampling->clip ? sampling->clip->compiled : NULL;
+  return compiled && compiled->merged && sampling->rotation != SK_SLERP ? NULL : compiled;
+}
+
+/* The last key at or before time, as sk_clip_find_key finds it; `limit` is the time plus the clip's tolerance. */
+static inline uint32_t sk_line_find(const sk_line *line, double limit) {
+  const double *times = line->times;
+  double part = (limit - times[0]) * line->bucket_scale;
+  uint32_t last = line->key_count - 1, key, beyond;
+  if (!(part > 0.0)) part = 0.0;
+  key = part < line->bucket_count ? line->buckets[(uint32_t)part] : last;
+  beyond = part < line->bucket_count - 1 ? line->buckets[(uint32_t)part + 1] + 1 : last;
+  while (key + 4 < beyond) { /* a part with many keys */
+    uint32_t middle = key + (beyond - key) / 2;
+    if (times[middle] <= limit) key = middle;
+    else beyond = middle;
+  }
+  while (key < last && times[key + 1] <= limit) key++;
+  while (key > 0 && times[key] > limit) key--; /* the product above was rounded */
+  return key;
+}
+
+#endif

@@ -1,0 +1,195 @@
+/* sk_lanes.h: eight transforms side by side in AVX2 registers: what the twins of sampling and of palettes share.
+
+   A vector holds one number of eight lanes. The order of all operations is fixed, so that a lane's result does
+   not depend on the kernel, on its place or on its neighbors. Included by sk_..._avx2.c alone. */
+#ifndef SK_LANES_H
+#define SK_LANES_H
+
+#include "sk_compile.h"
+#include "sk_cpu.h"
+#include "sk_sample.h"
+
+#if SK_HAS_AVX2
+#include <immintrin.h>
+
+SK_AVX2_BEGIN
+
+/* ---- moving between cells and lanes ---------------------------------------------------------------- */
+
+static inline __m256 sk_pair(const float *low, const float *high) {
+  return _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(low)), _mm_loadu_ps(high), 1);
+}
+
+/* Four vectors of cells (lane n and lane n + 4) to one vector for each number of a cell; its own inverse. */
+static inline void sk_turn(__m256 r0, __m256 r1, __m256 r2, __m256 r3, __m256 out[4]) {
+  __m256 a = _mm256_unpacklo_ps(r0, r1), b = _mm256_unpackhi_ps(r0, r1);
+  __m256 c = _mm256_unpacklo_ps(r2, r3), d = _mm256_unpackhi_ps(r2, r3);
+  out[0] = _mm256_shuffle_ps(a, c, 0x44);
+  out[1] = _mm256_shuffle_ps(a, c, 0xEE);
+  out[2] = _mm256_shuffle_ps(b, d, 0x44);
+  out[3] = _mm256_shuffle_ps(b, d, 0xEE);
+}
+
+static inline void sk_load_cells(const float *const at[SK_LANES], __m256 out[4]) {
+  sk_turn(sk_pair(at[0], at[4]), sk_pair(at[1], at[5]), sk_pair(at[2], at[6]), sk_pair(at[3], at[7]), out);
+}
+
+static inline void sk_load_constants(const float constants[SK_CELL][SK_LANES], int count, __m256 *out) {
+  int i;
+  for (i = 0; i < count; i++) out[i] = _mm256_loadu_ps(constants[i]);
+}
+
+/* ---- interpolation ------------------------------------------------------------------------------------ */
+
+/* sin(t * angle) / sin(angle) is a series in (dot - 1) whose terms depend on t alone (Eberly, "A Fast and
+   Accurate Algorithm for Computing SLERP", 2011): a_0 = t, a_i = a_(i-1) * (t^2 - i^2) / (i * (2i + 1)). */
+#define SK_SERIES 5
+
+typedef struct sk_series {
+  __m256 terms[SK_SERIES];
+} sk_series;
+
+static inline sk_series sk_series_of(__m256 t, sk_rotation rotation) {
+  static const float denominators[SK_SERIES] = {1.0f, 1.0f / 3.0f, 1.0f / 10.0f, 1.0f / 21.0f, 1.0f / 36.0f};
+  __m256 square = _mm256_mul_ps(t, t);
+  sk_series series;
+  int i;
+  series.terms[0] = t;
+  for (i = 1; i < SK_SERIES; i++) { /* nlerp is the series cut off after its first term */
+    __m256 factor = _mm256_mul_ps(_mm256_sub_ps(square, _mm256_set1_ps((float)(i * i))),
+                                  _mm256_set1_ps(rotation == SK_SLERP ? denominators[i] : 0.0f));
+    series.terms[i] = _mm256_mul_ps(series.terms[i - 1], factor);
+  }
+  return series;
+}
+
+static inline __m256 sk_series_at(const sk_series *series, __m256 m) {
+  __m256 sum = series->terms[SK_SERIES - 1];
+  int i;
+  for (i = SK_SERIES - 2; i >= 0; i--) sum = _mm256_fmadd_ps(sum, m, series->terms[i]);
+  return sum;
+}
+
+/* Angle of a dot product from 0 to 1; minimax, 1.2e-8. Not below 1e-3: nearer, line and arc are one. */
+static inline __m256 sk_angle(__m256 dot) {
+  static const float c[8] = {1.5707963143e+00f, -2.1459989234e-01f, 8.8999263059e-02f, -5.0312772248e-02f,
+                             3.1335431447e-02f, -1.7808921212e-02f, 7.2453978511e-03f, -1.4414642867e-03f};
+  __m256 x = _mm256_min_ps(dot, _mm256_set1_ps(1.0f)), sum = _mm256_set1_ps(c[7]);
+  int i;
+  for (i = 6; i >= 0; i--) sum = _mm256_fmadd_ps(sum, x, _mm256_set1_ps(c[i]));
+  sum = _mm256_mul_ps(sum, _mm256_sqrt_ps(_mm256_sub_ps(_mm256_set1_ps(1.0f), x)));
+  return _mm256_max_ps(sum, _mm256_set1_ps(1e-3f));
+}
+
+/* Sine from 0 to pi/2; minimax, 4.6e-9. */
+static inline __m256 sk_sine(__m256 x) {
+  static const float c[4] = {-1.6666657096e-01f, 8.3330172863e-03f, -1.9806614890e-04f, 2.6000541802e-06f};
+  __m256 z = _mm256_mul_ps(x, x), sum = _mm256_set1_ps(c[3]);
+  int i;
+  for (i = 2; i >= 0; i--) sum = _mm256_fmadd_ps(sum, z, _mm256_set1_ps(c[i]));
+  return _mm256_fmadd_ps(_mm256_mul_ps(x, z), sum, x);
+}
+
+static inline __m256 sk_dot4(const __m256 a[4], const __m256 b[4]) {
+  __m256 dot = _mm256_mul_ps(a[0], b[0]);
+  dot = _mm256_fmadd_ps(a[1], b[1], dot);
+  dot = _mm256_fmadd_ps(a[2], b[2], dot);
+  return _mm256_fmadd_ps(a[3], b[3], dot);
+}
+
+static inline void sk_weigh(const __m256 a[4], const __m256 b[4], __m256 wa, __m256 wb, __m256 q[4]) {
+  int i;
+  for (i = 0; i < 4; i++) q[i] = _mm256_fmadd_ps(wb, b[i], _mm256_mul_ps(wa, a[i]));
+}
+
+/* Keys less than 46 degrees apart; length 1 up to rounding. Along the shorter arc: where the dot product is
+   negative, so is the weight of b. */
+static inline void sk_slerp_near(const __m256 a[4], const __m256 b[4], const sk_series *from,
+                                 const sk_series *to, __m256 q[4]) {
+  __m256 dot = sk_dot4(a, b), sign = _mm256_and_ps(dot, _mm256_set1_ps(-0.0f));
+  __m256 m = _mm256_sub_ps(_mm256_xor_ps(dot, sign), _mm256_set1_ps(1.0f));
+  sk_weigh(a, b, sk_series_at(from, m), _mm256_xor_ps(sk_series_at(to, m), sign), q);
+}
+
+/* Any keys; the length is the sine of the angle between them. */
+static inline void sk_slerp_wide(const __m256 a[4], const __m256 b[4], __m256 u, __m256 q[4]) {
+  __m256 dot = sk_dot4(a, b), sign = _mm256_and_ps(dot, _mm256_set1_ps(-0.0f));
+  __m256 angle = sk_angle(_mm256_xor_ps(dot, sign));
+  __m256 wa = sk_sine(_mm256_mul_ps(_mm256_sub_ps(_mm256_set1_ps(1.0f), u), angle));
+  sk_weigh(a, b, wa, _mm256_xor_ps(sk_sine(_mm256_mul_ps(u, angle)), sign), q);
+}
+
+static inline void sk_lerp(const __m256 *a, const __m256 *b, __m256 u, int count, __m256 *out) {
+  int i;
+  for (i = 0; i < count; i++) out[i] = _mm256_fmadd_ps(u, _mm256_sub_ps(b[i], a[i]), a[i]);
+}
+
+/* ---- matrices ------------------------------------------------------------------------------------------- */
+
+/* translation * rotation * scale, three rows of four; the quaternion is divided by its length. */
+static inline void sk_rows_from_trs(const __m256 t[3], const __m256 q[4], const __m256 *s, __m256 rows[12]) {
+  const __m256 one = _mm256_set1_ps(1.0f);
+  __m256 two = _mm256_div_ps(_mm256_set1_ps(2.0f), sk_dot4(q, q));
+  __m256 x = _mm256_mul_ps(q[0], two), y = _mm256_mul_ps(q[1], two), z = _mm256_mul_ps(q[2], two);
+  __m256 xw = _mm256_mul_ps(x, q[3]), yw = _mm256_mul_ps(y, q[3]), zw = _mm256_mul_ps(z, q[3]);
+  rows[0] = _mm256_sub_ps(one, _mm256_fmadd_ps(y, q[1], _mm256_mul_ps(z, q[2])));
+  rows[1] = _mm256_fmsub_ps(x, q[1], zw);
+  rows[2] = _mm256_fmadd_ps(x, q[2], yw);
+  rows[3] = t[0];
+  rows[4] = _mm256_fmadd_ps(x, q[1], zw);
+  rows[5] = _mm256_sub_ps(one, _mm256_fmadd_ps(x, q[0], _mm256_mul_ps(z, q[2])));
+  rows[6] = _mm256_fmsub_ps(y, q[2], xw);
+  rows[7] = t[1];
+  rows[8] = _mm256_fmsub_ps(x, q[2], yw);
+  rows[9] = _mm256_fmadd_ps(y, q[2], xw);
+  rows[10] = _mm256_sub_ps(one, _mm256_fmadd_ps(x, q[0], _mm256_mul_ps(y, q[1])));
+  rows[11] = t[2];
+  if (s) {
+    int i;
+    for (i = 0; i < 12; i++)
+      if (i % 4 != 3) rows[i] = _mm256_mul_ps(rows[i], s[i % 4]);
+  }
+}
+
+/* ---- times ------------------------------------------------------------------------------------------------ */
+
+/* Where a line stands at one time. */
+typedef struct sk_place {
+  const float *a; /* the frame at or before it; the next one is `stride` floats on */
+  size_t stride;  /* 0 where nothing is to be mixed */
+  float u;
+} sk_place;
+
+/* The cells of a cubic line at one time, in double (glTF 2.0, appendix C.5). */
+void sk_cubic_cells(const sk_line *line, uint32_t key, double time, float *cells);
+
+/* `cubic` has room for the cells of all cubic lines. */
+static inline void sk_find_place(const sk_line *line, double time, double tolerance, float *cubic, sk_place *place) {
+  uint32_t key = sk_line_find(line, time + tolerance);
+  place->a = line->frames + key * line->stride;
+  place->stride = line->stride;
+  place->u = 0.0f;
+  if (line->interpolation == SK_CUBIC) {
+    sk_cubic_cells(line, key, time, cubic + line->scratch);
+    place->a = cubic + line->scratch;
+    place->stride = 0;
+  } else if (line->interpolation == SK_LINEAR && key + 1 < line->key_count) {
+    double u = (time - line->times[key]) / (line->times[key + 1] - line->times[key]);
+    if (u > 0.0) place->u = (float)u;
+  }
+}
+
+/* Every line of a compiled clip at a time within it, and behind them the constants: line_count + 1 places. */
+void sk_find_places(const sk_clip *clip, double time, float *cubic, sk_place *places);
+
+/* T, R and S of eight movers; R need not have length 1. */
+void sk_octet_parts(const sk_octet *octet, const sk_place *places, sk_rotation rotation, __m256 t[3], __m256 q[4],
+                    __m256 s[3]);
+
+/* Whether a mover is exactly at rest where its lines stand so; `places` are line_count + 1. */
+bool sk_mover_rests(const sk_compiled *c, const sk_mover *mover, const sk_skeleton *skeleton, const sk_place *places);
+
+SK_AVX2_END
+
+#endif
+#endif

@@ -1,0 +1,121 @@
+/* sk_lanes_avx2.c: see sk_lanes.h. */
+#include "sk_lanes.h"
+
+#include <math.h>
+#include <string.h>
+
+#if SK_HAS_AVX2
+
+SK_AVX2_BEGIN
+
+static __m256d wide_cell(const float *cell) { return _mm256_cvtps_pd(_mm_loadu_ps(cell)); }
+
+static __m256d normalized(__m256d q) {
+  __m256d square = _mm256_mul_pd(q, q), sum = _mm256_hadd_pd(square, square);
+  double length = sqrt(_mm256_cvtsd_f64(sum) + _mm_cvtsd_f64(_mm256_extractf128_pd(sum, 1)));
+  if (!(length > 0.0)) return _mm256_set_pd(1.0, 0.0, 0.0, 0.0);
+  return _mm256_div_pd(q, _mm256_set1_pd(length));
+}
+
+void sk_cubic_cells(const sk_line *line, uint32_t key, double time, float *cells) {
+  size_t third = (size_t)line->cell_count * SK_CELL;
+  const float *frame = line->frames + key * line->stride, *next = frame + line->stride;
+  bool last = key + 1 == line->key_count;
+  double span = last ? 0.0 : line->times[key + 1] - line->times[key];
+  double u = last ? 0.0 : fmax((time - line->times[key]) / span, 0.0), u2 = u * u, u3 = u2 * u;
+  __m256d v0 = _mm256_set1_pd(2.0 * u3 - 3.0 * u2 + 1.0), v1 = _mm256_set1_pd(3.0 * u2 - 2.0 * u3);
+  __m256d out0 = _mm256_set1_pd((u3 - 2.0 * u2 + u) * span), in1 = _mm256_set1_pd((u3 - u2) * span);
+  uint32_t i;
+  for (i = 0; i < line->cell_count; i++, frame += SK_CELL, next += SK_CELL) {
+    __m256d value = _mm256_mul_pd(v0, wide_cell(frame + third));
+    value = _mm256_fmadd_pd(out0, wide_cell(frame + 2 * third), value);
+    value = _mm256_fmadd_pd(v1, wide_cell(next + third), value);
+    value = _mm256_fmadd_pd(in1, wide_cell(next), value);
+    if (line->rotations[i]) value = normalized(value);
+    _mm_storeu_ps(cells + (size_t)i * SK_CELL, _mm256_cvtpd_ps(value));
+  }
+}
+
+bool sk_mover_rests(const sk_compiled *c, const sk_mover *mover, const sk_skeleton *skeleton, const sk_place *places) {
+  size_t j = (size_t)mover->joint;
+  const float *rest[SK_PART_COUNT] = {skeleton->translation + 3 * j, skeleton->rotation + 4 * j,
+                                      skeleton->scale + 3 * j};
+  const float *constants = c->constants + (size_t)(mover - c->movers) * SK_PART_COUNT * SK_CELL;
+  int part;
+  for (part = 0; part < SK_PART_COUNT; part++) {
+    bool still = mover->lines[part] == SK_STILL;
+    const sk_place *place = &places[still ? 0 : mover->lines[part]];
+    const float *a = still ? constants + part * SK_CELL : place->a + mover->offsets[part];
+    size_t bytes = (part == SK_PART_ROTATION ? 4 : 3) * sizeof(float);
+    if (memcmp(a, rest[part], bytes) != 0) return false;
+    if (!still && place->u > 0.0f && memcmp(a, a + place->stride, bytes) != 0) return false;
+  }
+  return true;
+}
+
+/* ---- eight joints of one pose -------------------------------------------------------------------- */
+
+static void load_ends(const sk_octet *octet, sk_part part, const sk_place *places, __m256 a[4], __m256 b[4],
+                      __m256 *u) {
+  const float *at[SK_LANES], *to[SK_LANES];
+  _Alignas(32) float along[SK_LANES];
+  int lane;
+  for (lane = 0; lane < SK_LANES; lane++) {
+    const sk_place *place = &places[octet->lines[part][lane]];
+    at[lane] = place->a + octet->offsets[part][lane];
+    to[lane] = at[lane] + place->stride;
+    along[lane] = place->u;
+  }
+  sk_load_cells(at, a);
+  sk_load_cells(to, b);
+  *u = _mm256_load_ps(along);
+}
+
+static void octet_part(const sk_octet *octet, sk_part part, const sk_place *places, __m256 *out) {
+  __m256 a[4], b[4], u;
+  if (!octet->moves[part]) {
+    sk_load_constants(octet->constants[part], 3, out);
+    return;
+  }
+  load_ends(octet, part, places, a, b, &u);
+  sk_lerp(a, b, u, 3, out);
+}
+
+static void octet_rotation(const sk_octet *octet, const sk_place *places, sk_rotation rotation, __m256 q[4]) {
+  __m256 a[4], b[4], u, still = _mm256_loadu_ps((const float *)octet->still_rotation);
+  sk_series from, to;
+  int i;
+  if (!octet->moves[SK_PART_ROTATION]) {
+    sk_load_constants(octet->constants[SK_PART_ROTATION], 4, q);
+    return;
+  }
+  load_ends(octet, SK_PART_ROTATION, places, a, b, &u);
+  from = sk_series_of(_mm256_sub_ps(_mm256_set1_ps(1.0f), u), rotation);
+  to = sk_series_of(u, rotation);
+  sk_slerp_near(a, b, &from, &to, q);
+  if (octet->wide && rotation == SK_SLERP) {
+    __m256 far[4], near = _mm256_loadu_ps((const float *)octet->near_rotation);
+    sk_slerp_wide(a, b, u, far);
+    for (i = 0; i < 4; i++) q[i] = _mm256_blendv_ps(far[i], q[i], near);
+  }
+  for (i = 0; i < 4; i++) q[i] = _mm256_blendv_ps(q[i], a[i], still);
+}
+
+void sk_octet_parts(const sk_octet *octet, const sk_place *places, sk_rotation rotation, __m256 t[3], __m256 q[4],
+                    __m256 s[3]) {
+  octet_part(octet, SK_PART_TRANSLATION, places, t);
+  octet_rotation(octet, places, rotation, q);
+  octet_part(octet, SK_PART_SCALE, places, s);
+}
+
+void sk_find_places(const sk_clip *clip, double time, float *cubic, sk_place *places) {
+  const sk_compiled *c = clip->compiled;
+  uint32_t i;
+  for (i = 0; i < c->line_count; i++)
+    sk_find_place(&c->lines[i], time, clip->key_tolerance, cubic, &places[i]);
+  places[c->line_count] = (sk_place){c->constants, 0, 0.0f};
+}
+
+SK_AVX2_END
+
+#endif

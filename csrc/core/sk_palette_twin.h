@@ -1,0 +1,16 @@
+/* sk_palette_twin.h: the SIMD twin of sk_palette_run for sampled poses, as sk_palette.c sees it. */
+#ifndef SK_PALETTE_TWIN_H
+#define SK_PALETTE_TWIN_H
+
+#include "sk_compile.h"
+#include "sk_palette.h"
+
+#define SK_FEWEST_LANES 3 /* poses from which on eight at once cost less than one by one */
+
+/* Bytes of scratch, aligned to 32, for runs of up to `count` poses. */
+size_t sk_palette_twin_scratch(const sk_compiled *compiled, size_t count);
+
+/* Poses first to first + count - 1 of a job whose clip is compiled. */
+void sk_palette_twin_run(const sk_palette_job *job, size_t first, size_t count, void *scratch);
+
+#endif

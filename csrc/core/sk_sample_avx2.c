@@ -1,0 +1,81 @@
+/* sk_sample_avx2.c: the SIMD twin of sampling one pose: eight joints a vector. */
+#include "sk_lanes.h"
+#include "sk_sample_twin.h"
+
+#if SK_HAS_AVX2
+#include <string.h>
+
+SK_AVX2_BEGIN
+
+static void normalize(__m256 q[4]) {
+  __m256 length = _mm256_sqrt_ps(sk_dot4(q, q));
+  int i;
+  for (i = 0; i < 4; i++) q[i] = _mm256_div_ps(q[i], length);
+}
+
+static __m128 lane_of(const __m256 turned[4], uint32_t lane) {
+  return lane < 4 ? _mm256_castps256_ps128(turned[lane]) : _mm256_extractf128_ps(turned[lane - 4], 1);
+}
+
+static void store_three(float *at, __m128 value) {
+  _mm_storel_pi((__m64 *)at, value);
+  _mm_store_ss(at + 2, _mm_movehl_ps(value, value));
+}
+
+static void store_octet(const sk_compiled *c, uint32_t number, const __m256 t[3], const __m256 q[4],
+                        const __m256 s[3], sk_pose pose) {
+  const sk_octet *octet = &c->octets[number];
+  __m256 zero = _mm256_setzero_ps(), turned_t[4], turned_q[4], turned_s[4];
+  uint32_t lane, lanes = c->mover_count - number * SK_LANES;
+  sk_turn(t[0], t[1], t[2], zero, turned_t);
+  sk_turn(q[0], q[1], q[2], q[3], turned_q);
+  sk_turn(s[0], s[1], s[2], zero, turned_s);
+  for (lane = 0; lane < SK_LANES && lane < lanes; lane++) {
+    size_t j = (size_t)c->movers[number * SK_LANES + lane].joint;
+    if (octet->moves[SK_PART_TRANSLATION]) store_three(pose.translation + 3 * j, lane_of(turned_t, lane));
+    if (octet->moves[SK_PART_ROTATION] && !octet->still_rotation[lane])
+      _mm_storeu_ps(pose.rotation + 4 * j, lane_of(turned_q, lane));
+    if (octet->moves[SK_PART_SCALE]) store_three(pose.scale + 3 * j, lane_of(turned_s, lane));
+  }
+}
+
+/* A mover that rests keeps the bits of its rest pose, by which its rest matrix is found. */
+static void keep_rest(const sk_sampling *sampling, const sk_place *places, sk_pose pose) {
+  const sk_compiled *c = sampling->clip->compiled;
+  const sk_skeleton *skeleton = sampling->skeleton;
+  uint32_t i;
+  for (i = 0; i < c->mover_count; i++) {
+    size_t j = (size_t)c->movers[i].joint;
+    if (!c->movers[i].odd || !sk_mover_rests(c, &c->movers[i], skeleton, places)) continue;
+    memcpy(pose.translation + 3 * j, skeleton->translation + 3 * j, 3 * sizeof(float));
+    memcpy(pose.rotation + 4 * j, skeleton->rotation + 4 * j, 4 * sizeof(float));
+    memcpy(pose.scale + 3 * j, skeleton->scale + 3 * j, 3 * sizeof(float));
+  }
+}
+
+bool sk_sample_twin_fits(const sk_compiled *c) {
+  return c->line_count < SK_TWIN_LINES && c->cubic_floats <= SK_TWIN_CUBIC;
+}
+
+void sk_sample_twin(const sk_sampling *sampling, double time, sk_pose pose) {
+  const sk_compiled *c = sampling->clip->compiled;
+  size_t joints = (size_t)c->joint_count;
+  sk_place places[SK_TWIN_LINES];
+  float cubic[SK_TWIN_CUBIC];
+  uint32_t i;
+  memcpy(pose.translation, c->translation, joints * 3 * sizeof(float));
+  memcpy(pose.rotation, c->rotation, joints * 4 * sizeof(float));
+  memcpy(pose.scale, c->scale, joints * 3 * sizeof(float));
+  sk_find_places(sampling->clip, time, cubic, places);
+  for (i = 0; i < c->octet_count; i++) {
+    __m256 t[3], q[4], s[3];
+    sk_octet_parts(&c->octets[i], places, sampling->rotation, t, q, s);
+    normalize(q);
+    store_octet(c, i, t, q, s, pose);
+  }
+  if (c->odd_count) keep_rest(sampling, places, pose);
+}
+
+SK_AVX2_END
+
+#endif
