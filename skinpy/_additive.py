@@ -6,12 +6,12 @@ q1 * conj(r) is the slerp between q0 and q1, times conj(r). Laid over the refere
 is the clip again (the rule of ozz-animation's additive blending).
 """
 
-import math
 from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 
+from ._arguments import finite
 from ._clip_edit import derived
 from ._evaluate import key_tolerance, sample_channel, unit
 from ._types import Array, Floats
@@ -37,7 +37,7 @@ def _reference(clip: Clip, reference: str | float) -> Callable[[Channel], Array]
         reference = 0.0
     if isinstance(reference, bool) or not isinstance(reference, (int, float, np.integer, np.floating)):
         raise TypeError(f"reference is {reference!r}; expected 'first', 'rest' or seconds")
-    if not (math.isfinite(reference) and 0.0 <= reference <= clip.duration):
+    if not 0.0 <= finite("reference", reference) <= clip.duration:
         raise ValueError(
             f"reference is {reference!r}; expected 'first', 'rest' or seconds from 0 to {clip.duration!r}"
         )

@@ -12,7 +12,7 @@ from ._types import Array
 
 def finite(name: str, value: Any) -> float:
     """One finite number; a bool or a str is none."""
-    if isinstance(value, bool | str) or not hasattr(value, "__float__"):
+    if isinstance(value, bool | str) or not hasattr(value, "__float__") or np.ndim(value):
         raise TypeError(f"{name} is {value!r}; expected a number")
     try:
         number = float(value)
@@ -23,6 +23,25 @@ def finite(name: str, value: Any) -> float:
     if not math.isfinite(number):
         raise ValueError(f"{name} is {number:g}; expected a finite number")
     return number
+
+
+def flag(name: str, value: Any) -> bool:
+    """True or False itself: of what else would pass for true, "no" and "false" are the worst."""
+    if not isinstance(value, bool | np.bool_):
+        raise TypeError(f"{name} is {value!r}; expected True or False")
+    return bool(value)
+
+
+def numbers(name: str, value: npt.ArrayLike) -> Array:
+    """float64 of any shape, finite or not."""
+    try:
+        return np.asarray(value, np.float64)
+    except OverflowError:
+        raise ValueError(f"{name} holds a number beyond what a float holds") from None
+    except TypeError:
+        raise TypeError(f"{name} is of type {type(value).__name__}; expected numbers") from None
+    except ValueError:
+        raise ValueError(f"{name} is ragged, or holds something else than numbers") from None
 
 
 def floats(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import _block, _core
-from ._arguments import names_of
+from ._arguments import flag, names_of
 from ._clip_arrays import clip_info, target_records
 from ._matching import find_exact, match_joints
 from ._types import Array
@@ -244,6 +244,7 @@ def _free_name(name: str, stem: str, taken: set[str]) -> str:
 
 def add_entries(model: "Model", source: Any, names: Sequence[str] | None, replace: bool) -> list[Entry]:
     """The clips of `model` and those of `source`, as Model.add_clips has it."""
+    flag("replace", replace)
     sources = _sources(source)
     if names is not None:
         wanted, there = names_of("names", names), [clip.name for _, clips in sources for clip in clips]

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _block, _core
-from ._arguments import floats, names_of
+from ._arguments import finite, floats, names_of
 from ._types import Array, Floats
 from .errors import LoadError
 from .events import NO_MOTION
@@ -79,7 +79,7 @@ def _key_times(
     if (fps is None) == (times is None):
         raise ValueError("give exactly one of fps and times")
     if fps is not None:
-        if not isinstance(fps, (int, float, np.number)) or not (np.isfinite(fps) and fps > 0):
+        if not finite("fps", fps) > 0:
             raise ValueError(f"fps is {fps!r}; expected a positive number")
         count = len(next(iter(arrays.values()))) if arrays else 1
         return np.arange(count) / float(fps), float(fps)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import _block
+from ._arguments import finite
 from ._clip_arrays import clip_info, target_records
 from ._evaluate import key_tolerance, sample_channel
 from ._frames import checked_rate
@@ -128,7 +129,7 @@ def resampled(clip: Clip, fps: float) -> Clip:
 
 def trimmed(clip: Clip, start: float, end: float | None) -> Clip:
     """See Clip.trim."""
-    last = clip.duration if end is None else float(end)
+    start, last = finite("start", start), clip.duration if end is None else finite("end", end)
     slack = key_tolerance(clip)
     if not (0.0 <= start < last <= clip.duration + slack):
         raise ValueError(
@@ -138,10 +139,10 @@ def trimmed(clip: Clip, start: float, end: float | None) -> Clip:
     last = min(last, clip.duration)
     return derived(
         clip,
-        [_cut(one, float(start), last, slack) for one in clip.channels],
+        [_cut(one, start, last, slack) for one in clip.channels],
         last - start,
-        events=_kept_events(clip.events, float(start), last),
-        motion=None if clip._motion is None else _cut_motion(clip._motion, float(start), last, slack),
+        events=_kept_events(clip.events, start, last),
+        motion=None if clip._motion is None else _cut_motion(clip._motion, start, last, slack),
     )
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ._arguments import finite
 from ._clip_edit import derived
 from ._evaluate import key_tolerance, sample_channel
 from ._frames import chunks
@@ -87,9 +88,10 @@ def checked_error(max_error: float | None, clip: Clip) -> float:
         raise ValueError(f"clip {clip.name!r} is additive: alone it shows no pose at which to measure errors")
     if max_error is None:
         return _DEFAULT_ERROR * size_of(clip)
-    if not (np.ndim(max_error) == 0 and np.isfinite(max_error) and max_error >= 0):
-        raise ValueError(f"max_error is {max_error}; expected a distance, 0 or more")
-    return float(max_error)
+    bound = finite("max_error", max_error)
+    if bound < 0:
+        raise ValueError(f"max_error is {bound:g}; expected a distance, 0 or more")
+    return bound
 
 
 # ---- the error at the skin ------------------------------------------------------------------------

@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _block, _core
+from ._arguments import finite
 from ._types import Array, Floats, Loop
 
 #: Numbers of float64 that one step of a long computation holds at once.
@@ -41,9 +42,10 @@ def checked_frames(name: str, value: npt.ArrayLike) -> Floats:
 
 def checked_rate(fps: float) -> float:
     """`fps` as a float; ValueError unless it is positive and finite."""
-    if not (np.ndim(fps) == 0 and np.isfinite(fps) and fps > 0):
-        raise ValueError(f"fps is {fps}; expected a positive number of frames per second")
-    return float(fps)
+    rate = finite("fps", fps)
+    if not rate > 0:
+        raise ValueError(f"fps is {rate:g}; expected a positive number of frames per second")
+    return rate
 
 
 def checked_times(value: npt.ArrayLike, count: int) -> Array:

@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
+from ._arguments import finite, numbers
 from ._kinematics import AxisLike, JointLike, axis_vector, fits, joint_number, rows
 from ._types import Array, Floats
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from .pose import Pose
 
 HIT = 1e-4  # "reached": this share of the limb's length
+_MOST = 2**31 - 1  # of iterations; the core counts in int32
 
 
 def two_bone_ik(
@@ -38,7 +40,7 @@ def two_bone_ik(
         _points(pose, "target", target),
         None if pole is None else _points(pose, "pole", pole),
         _weights(pose, weight),
-        soften,
+        finite("soften", soften),
     )
     return np.asarray(misses <= HIT)
 
@@ -83,8 +85,8 @@ def fabrik(
         last,
         _points(pose, "target", target),
         _weights(pose, weight),
-        operator.index(iterations),
-        tolerance,
+        min(max(operator.index(iterations), -1), _MOST),
+        finite("tolerance", tolerance),
     )
     return np.asarray(misses <= tolerance)
 
@@ -95,7 +97,7 @@ def attach(pose: "Pose", joint: JointLike, offset: npt.ArrayLike | None) -> Floa
     lead = pose.translation.shape[:-2]
     if offset is None:
         return pose.globals()[..., number, :, :].copy()
-    held = np.asarray(offset, np.float64)
+    held = numbers("offset", offset)
     if held.ndim < 2 or held.shape[-2:] != (4, 4) or not fits(held.shape[:-2], lead):
         raise ValueError(f"offset has shape {held.shape}; expected (4, 4) or {(*lead, 4, 4)}")
     if not np.isfinite(held).all():
@@ -115,7 +117,7 @@ def _points(pose: "Pose", name: str, value: npt.ArrayLike) -> Array:
 def _weights(pose: "Pose", value: npt.ArrayLike) -> Array:
     """(N,) float64 from 0 to 1."""
     lead = pose.translation.shape[:-2]
-    weights = np.asarray(value, np.float64)
+    weights = numbers("weight", value)
     if not fits(weights.shape, lead):
         raise ValueError(f"weight has shape {weights.shape}; expected () or {lead}")
     if not ((weights >= 0) & (weights <= 1)).all():

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal, SupportsIndex, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from ._arguments import numbers
 from ._types import Array
 
 if TYPE_CHECKING:
@@ -98,7 +99,7 @@ def joint_number(pose: "Pose", joint: JointLike) -> int:
 
 def rows(name: str, value: npt.ArrayLike, lead: tuple[int, ...], width: int) -> Array:
     """Finite float64 (width,) up to (...,width), where (...) are the pose's leading axes."""
-    array = np.asarray(value, np.float64)
+    array = numbers(name, value)
     if array.ndim < 1 or array.shape[-1] != width or not fits(array.shape[:-1], lead):
         raise ValueError(f"{name} has shape {array.shape}; expected {(width,)} or {(*lead, width)}")
     if not np.isfinite(array).all():
@@ -132,7 +133,7 @@ def _turn(
         return _unit("rotation", rows("rotation", rotation, lead, 4))
     if axis is None:
         raise TypeError('an angle needs an axis: "x", "y", "z" or a vector of three numbers')
-    angle = np.asarray(degrees if radians is None else radians, np.float64)
+    angle = numbers(given[0], degrees if radians is None else radians)  # type: ignore[arg-type]
     if not fits(angle.shape, lead):
         raise ValueError(f"{given[0]} has shape {angle.shape}; expected () or {lead}")
     if not np.isfinite(angle).all():

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from . import _block
-from ._arguments import names_of
+from ._arguments import flag, names_of
 from ._clip_edit import derived
 from ._compress import size_of
 from ._evaluate import key_tolerance, sample_channel, slerp, trs, unit
@@ -44,11 +44,11 @@ def extracted(clip: Clip, joint: JointLike | None, translation: str | None, yaw:
     model = _checked(clip)
     if translation not in ("ground", "all", None):
         raise ValueError(f"translation is {translation!r}; expected 'ground', 'all' or None")
-    if translation is None and not yaw:
+    if not flag("yaw", yaw) and translation is None:
         raise ValueError("translation is None and yaw is false: there is nothing to extract")
     number = carrier(clip) if joint is None else joint_number(model.pose(), joint)
     size = size_of(clip) or 1.0
-    way = _Way(clip, number, size, translation, bool(yaw))
+    way = _Way(clip, number, size, translation, yaw)
     if not way.travels:
         ends = np.unique([0.0, clip.duration])
         values = np.tile(np.array(IDENTITY, np.float32), (len(ends), 1))

@@ -5,10 +5,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
-
 from . import _core
-from ._arguments import finite
+from ._arguments import finite, flag
 from ._passing import passed
 from ._types import Floats, Loop
 from .clip import Clip
@@ -437,13 +435,6 @@ def within(name: str, value: Any, most: float) -> float:
     if abs(number) > most:
         raise ValueError(f"{name} is {number:g}; expected at most {most:g}, whatever the sign")
     return number
-
-
-def flag(name: str, value: Any) -> bool:
-    """True or False itself."""
-    if not isinstance(value, (bool, np.bool_)):
-        raise TypeError(f"{name} is {value!r}; expected True or False")
-    return bool(value)
 
 
 def one_of(name: str, value: Any, words: tuple[str, ...]) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
-from ._arguments import finite
+from ._arguments import finite, flag
 from ._recording import Recording, plain
 from ._root_travel import Leg, travelled
 from ._tracks import (
@@ -32,7 +32,6 @@ from ._tracks import (
     Priority,
     Track,
     Warp,
-    flag,
     not_negative,
     one_of,
     weight_of,

@@ -1,6 +1,5 @@
 """What a clip carries beside its channels: events and root motion."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from types import EllipsisType
@@ -9,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from . import _block, _core
+from ._arguments import finite
 from ._types import Array, Floats
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def checked_event(time: float, name: str, duration: float) -> Event:
         raise TypeError("name is empty; expected a str of at least one character")
     if isinstance(time, bool) or not isinstance(time, (int, float, np.integer, np.floating)):
         raise TypeError(f"time is {time!r}; expected seconds as a number")
-    if not (math.isfinite(time) and 0.0 <= time <= duration):
+    if not 0.0 <= finite("time", time) <= duration:
         raise ValueError(f"time is {time!r}; expected 0 <= time <= {duration!r}, the clip's duration")
     return Event(float(time), name)
 

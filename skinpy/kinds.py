@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _block, _core
+from ._arguments import finite
 from ._frames import (
     checked_frames,
     checked_out,
@@ -536,9 +537,9 @@ class VertexAnimation:
         frames. The next key is always the last one that a straight line reaches within it, so keys are
         few, though not always the fewest possible. `report` of the result has the errors and the saving.
         """
-        if not (np.ndim(max_error) == 0 and np.isfinite(max_error) and max_error >= 0):
-            raise ValueError(f"max_error is {max_error}; expected a distance, 0 or more")
-        bound = float(max_error)
+        bound = finite("max_error", max_error)
+        if bound < 0:
+            raise ValueError(f"max_error is {bound:g}; expected a distance, 0 or more")
         chosen = choose_keys(self._times, self._frames, bound)
         while True:
             thin = self._only(chosen)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import _block, _core
+from ._arguments import flag
 from ._types import PathLike
 from .errors import LoadError, warn_of_losses
 from .model import Model
@@ -51,6 +52,7 @@ def load(
     Raises FileNotFoundError; LoadError with the path and Assimp's words for what cannot be read; ValueError
     and TypeError for bad options.
     """
+    flag("mmap", mmap)
     request = _Request(format, max_influences, join_vertices, ignore_animated_scale, up, frame)
     if isinstance(path_or_bytes, (str, os.PathLike)):
         path = os.fspath(path_or_bytes)
@@ -118,8 +120,8 @@ class _Request:
             raise ValueError(f"up is {up!r}; expected one of {', '.join(map(str, _block.AXES[1:]))} or None")
         self.format = format.lower().lstrip(".") if format else None
         self.max_influences = max_influences
-        self.join_vertices = -1 if join_vertices is None else int(bool(join_vertices))
-        self.ignore_animated_scale = bool(ignore_animated_scale)
+        self.join_vertices = -1 if join_vertices is None else int(flag("join_vertices", join_vertices))
+        self.ignore_animated_scale = flag("ignore_animated_scale", ignore_animated_scale)
         self.up = _block.AXES.index(up)
         if frame is not None and not 0 <= operator.index(frame) < 2**31:
             raise ValueError(f"frame is {frame}; expected a number from 0 on, or None")

@@ -11,7 +11,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from ._arguments import floats
+from ._arguments import finite, floats, numbers
 from ._types import Array, Loop
 
 __all__ = ["RootMotion"]
@@ -70,7 +70,7 @@ class RootMotion:
         Translation goes along straight lines between keys, rotation by slerp along the shorter arc. Raises
         ValueError for a time that is not finite.
         """
-        times = np.asarray(time, np.float64)
+        times = numbers("time", time)
         if not np.isfinite(times).all():
             raise ValueError(f"time is {time!r}; expected finite seconds")
         found = np.array([matrix(self._at(one)) for one in times.ravel().tolist()], np.float64)
@@ -95,14 +95,14 @@ class RootMotion:
         The identity where start equals end and where d is 0. Raises ValueError for positions or a duration
         that are not finite, a negative duration and an unknown loop.
         """
-        length = self._line[-1] if duration is None else float(duration)
-        if not (math.isfinite(length) and length >= 0.0):
+        length = self._line[-1] if duration is None else finite("duration", duration)
+        if not length >= 0.0:
             raise ValueError(f"duration is {duration!r}; expected seconds, 0 or more")
         if loop not in _LOOPS:
             raise ValueError(f"loop is {loop!r}; expected one of {', '.join(map(repr, _LOOPS))}")
         if isinstance(start, float) and isinstance(end, float):
             return np.array(matrix(self._between(start, end, loop, length)))
-        starts, ends = np.broadcast_arrays(np.asarray(start, np.float64), np.asarray(end, np.float64))
+        starts, ends = np.broadcast_arrays(numbers("start", start), numbers("end", end))
         pairs = zip(starts.ravel().tolist(), ends.ravel().tolist(), strict=True)
         found = [matrix(self._between(one, other, loop, length)) for one, other in pairs]
         return np.array(found, np.float64).reshape(*starts.shape, 4, 4)

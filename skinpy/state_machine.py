@@ -31,7 +31,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
-from ._arguments import finite
+from ._arguments import finite, flag
 from ._state_checks import check_circles, check_ways
 from ._types import PathLike
 from .blend_space import BlendSpace1D, BlendSpace2D, space_from_dict
@@ -262,7 +262,7 @@ class StateMachine:
         if speed <= 0:
             raise ValueError(f"{where}: speed is {speed:g}; expected above 0")
         loop = _word(f"{where}: loop", data.get("loop", "wrap"), ("wrap", "once"))
-        return State(clip, space, names, loop, speed, _flag(f"{where}: final", data.get("final", False)))
+        return State(clip, space, names, loop, speed, flag(f"{where}: final", data.get("final", False)))
 
     def _transition(self, number: int, data: Any) -> Transition:
         where = f"transitions[{number}]"
@@ -279,7 +279,7 @@ class StateMachine:
         fade = finite(f"{where}: fade", data.get("fade", 0.0))
         if fade < 0:
             raise ValueError(f"{where}: fade is {fade:g}; expected 0 or more seconds")
-        warp = _flag(f"{where}: warp", data.get("warp", False))
+        warp = flag(f"{where}: warp", data.get("warp", False))
         if warp and fade == 0:
             raise ValueError(f"{where}: warp goes with a fade; fade is 0")
         priority = data.get("priority", 0)
@@ -619,12 +619,6 @@ def _known(
 
 def _value(where: str, value: Any) -> Value:
     return value if isinstance(value, bool) else finite(where, value)
-
-
-def _flag(where: str, value: Any) -> bool:
-    if not isinstance(value, bool):
-        raise TypeError(f"{where} is {value!r}; expected true or false")
-    return value
 
 
 def _word(where: str, value: Any, words: Sequence[str]) -> Any:

@@ -365,7 +365,7 @@ def test_what_is_no_path_and_no_bytes() -> None:
         ({"translation": "x"}, TypeError, "translation has dtype"),
         ({"translation": np.full((2, 2, 3), 1e300)}, ValueError, "translation holds"),
         ({"translation": None}, ValueError, "none of"),
-        ({"fps": "x"}, ValueError, "fps is 'x'"),
+        ({"fps": "x"}, TypeError, "fps is 'x'"),
     ],
 )
 def test_clip_arguments_are_named(options: dict[str, Any], error: type[Exception], words: str) -> None:

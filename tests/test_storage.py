@@ -248,11 +248,14 @@ def test_compressed_clips_are_clips() -> None:
     assert len(more.clips) == len(clip.model.clips) + 1
 
 
-@pytest.mark.parametrize("wrong", [-1.0, math.nan, math.inf, [1.0]])
-def test_wrong_bounds(wrong: Any) -> None:
+@pytest.mark.parametrize(
+    ("wrong", "error"),
+    [(-1.0, ValueError), (math.nan, ValueError), (math.inf, ValueError), ([1.0], TypeError)],
+)
+def test_wrong_bounds(wrong: Any, error: type[Exception]) -> None:
     clip = skinpy.character().clips[0]
     for job in (clip.compress, lambda bound: storage.quantize(clip, bound)):
-        with pytest.raises(ValueError, match="max_error"):
+        with pytest.raises(error, match="max_error"):
             job(wrong)
 
 

@@ -90,7 +90,10 @@ int ext_read_times(PyObject *time, ext_array *array, ext_shape *shape, double *s
   shape->count = 1;
   if (PyFloat_Check(time) || (PyLong_Check(time) && !PyBool_Check(time))) {
     *single = PyFloat_AsDouble(time);
-    if (*single == -1.0 && PyErr_Occurred()) return 0;
+    if (*single == -1.0 && PyErr_Occurred()) { /* of an int */
+      PyErr_SetString(PyExc_ValueError, "time is beyond what a float holds; expected finite seconds");
+      return 0;
+    }
     array->data = single;
     return 1;
   }

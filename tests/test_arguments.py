@@ -1,0 +1,95 @@
+"""Numbers and flags that no public call takes: errors that name the argument."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import skinpy
+from skinpy import Model
+from skinpy.root_motion import RootMotion
+
+HUGE = 10**400  # an int that no float holds: float() raises OverflowError
+
+
+@pytest.fixture(scope="module")
+def model() -> Model:
+    return skinpy.character()
+
+
+def motion(model: Model) -> RootMotion:
+    found = model.clips["walk"].root_motion_from_feet().root_motion
+    assert found is not None
+    return found
+
+
+Call = Callable[[Model, Any], Any]
+HUGE_IN: dict[str, Call] = {
+    "target": lambda m, v: m.pose().two_bone_ik("LeftHand", [v, 0, 0]),
+    "pole": lambda m, v: m.pose().two_bone_ik("LeftHand", [0, 0, 0], pole=[v, 0, 0]),
+    "weight": lambda m, v: m.pose().two_bone_ik("LeftHand", [0, 0, 0], weight=v),
+    "soften": lambda m, v: m.pose().two_bone_ik("LeftHand", [0, 0, 0], soften=v),
+    "axis": lambda m, v: m.pose().aim("LeftHand", [1, 0, 0], axis=[v, 0, 0]),
+    "tolerance": lambda m, v: m.pose().fabrik("LeftHand", [0, 0, 0], root="Chest", tolerance=v),
+    "offset": lambda m, v: m.pose().attach("LeftHand", np.full((4, 4), v, object)),
+    "degrees": lambda m, v: m.pose().rotate("LeftHand", degrees=v, axis="x"),
+    "vector": lambda m, v: m.pose().translate("LeftHand", [0, v, 0]),
+    "reference": lambda m, v: m.clips["walk"].additive(v),
+    "time": lambda m, v: m.clips["walk"].add_event(v, "step"),
+    "start": lambda m, v: m.clips["walk"].trim(v),
+    "end": lambda m, v: m.clips["walk"].trim(0, v),
+    "fps": lambda m, v: m.clips["walk"].resample(v),
+    "max_error": lambda m, v: m.clips["walk"].compress(v),
+    "duration": lambda m, v: motion(m).delta(0.0, 1.0, duration=v),
+}
+
+
+@pytest.mark.parametrize("name", HUGE_IN)
+def test_an_int_beyond_floats_is_refused_by_name(model: Model, name: str) -> None:
+    with pytest.raises(ValueError, match=f"^{name} .* beyond what a float holds"):
+        HUGE_IN[name](model, HUGE)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda m: m.pose("walk", HUGE),
+        lambda m: m.palette("walk", HUGE),
+        lambda m: motion(m).sample(HUGE),
+    ],
+)
+def test_so_is_such_a_time(model: Model, call: Callable[[Model], Any]) -> None:
+    with pytest.raises(ValueError, match=r"^time .* beyond what a float holds"):
+        call(model)
+
+
+def test_as_many_iterations_as_one_likes(model: Model) -> None:
+    """They are an upper limit, so there is no number too large."""
+    assert model.pose().fabrik("LeftHand", [0.0, 0.0, 0.0], root="Chest", iterations=HUGE).shape == ()
+    with pytest.raises(ValueError, match="iterations is -1; expected at least 1"):
+        model.pose().fabrik("LeftHand", [0.0, 0.0, 0.0], root="Chest", iterations=-HUGE)
+
+
+FLAGS: dict[str, Call] = {
+    "yaw": lambda m, v: m.clips["walk"].extract_root_motion(yaw=v),
+    "replace": lambda m, v: m.add_clips(m.clips["walk"], replace=v),
+    "join_vertices": lambda m, v: skinpy.load(b"", join_vertices=v),
+    "ignore_animated_scale": lambda m, v: skinpy.load(b"", ignore_animated_scale=v),
+    "mmap": lambda m, v: skinpy.load("no file", mmap=v),
+    "additive": lambda m, v: skinpy.AnimationController(m).play("walk", additive=v),
+}
+
+
+@pytest.mark.parametrize("name", FLAGS)
+@pytest.mark.parametrize("value", ["no", 0, 1, None, []])
+def test_flags_are_true_or_false(model: Model, name: str, value: Any) -> None:
+    if name == "join_vertices" and value is None:
+        return  # the default: what the format suggests
+    with pytest.raises(TypeError, match=f"^{name} is .*; expected True or False$"):
+        FLAGS[name](model, value)
+
+
+def test_flags_of_numpy_are_flags(model: Model) -> None:
+    replaced = model.add_clips(model.clips["walk"], replace=np.bool_(True))
+    assert sorted(clip.name for clip in replaced.clips) == sorted(clip.name for clip in model.clips)
