@@ -1,15 +1,18 @@
 """The pool of threads as Python sees it: how many, the same bits with any number, forks, many callers."""
 
+import hashlib
 import os
 import subprocess
 import sys
 import threading
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from c_compiler import compiler, run
 
 import skinpy
 from skinpy import _core
@@ -150,6 +153,17 @@ def test_threads_are_made_at_use_kept_and_ended(model: skinpy.Model) -> None:
     assert pool_threads() == set()
 
 
+def test_work_is_done_without_threads_where_none_can_be_had(model: skinpy.Model, tmp_path: Path) -> None:
+    arrays = model._sample("walk", np.linspace(0, 3, 3001), "wrap", "slerp")
+    wanted = hashlib.sha256(b"".join(array.tobytes() for array in arrays)).hexdigest()
+    (tmp_path / "none.c").write_text("int pthread_create(void) { return 11; /* EAGAIN */ }\n")
+    done = run(compiler(), "-shared", "-fPIC", tmp_path / "none.c", "-o", tmp_path / "none.so")
+    assert done.returncode == 0, done.stdout
+    code = "import hashlib; print(hashlib.sha256(work()).hexdigest(), skinpy.get_num_threads())"
+    done = run_python(PREPARE + code, LD_PRELOAD=str(tmp_path / "none.so"), OPENBLAS_NUM_THREADS="1")
+    assert (done.stdout, done.stderr) == (f"{wanted} 3\n", "")
+
+
 # ---- the same bits -----------------------------------------------------------------------------------
 
 
@@ -246,6 +260,23 @@ def test_a_fork_after_use() -> None:
     code = "assert [forked() for _ in range(3)] == [0, 0, 0]; assert work() == wanted"
     done = run_python(PREPARE + code)
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="asks /proc for the names of threads")
+def test_idle_threads_end_before_a_fork(model: skinpy.Model) -> None:
+    """Python 3.12 and later warn of a fork of a process with threads, whoever made them."""
+    skinpy.set_num_threads(3)
+    model._sample("walk", TIMES, "wrap", "slerp")
+    assert pool_threads() == {"skinpy-1", "skinpy-2"}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # other tests may have left threads
+        child = os.fork()
+    if child == 0:
+        os._exit(0)
+    os.waitpid(child, 0)
+    assert pool_threads() == set()
+    model._sample("walk", TIMES, "wrap", "slerp")
+    assert pool_threads() == {"skinpy-1", "skinpy-2"}
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no os.fork")

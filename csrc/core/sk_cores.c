@@ -25,8 +25,7 @@ static size_t schedulable(void) {
 }
 #endif
 
-/* "max 100000" or "250000 100000": microseconds of processor time in each period of so many. 0: no quota. */
-static size_t quota_in(const char *path) {
+size_t sk_core_quota(const char *path) {
   double quota = 0, period = 0;
   size_t cores = 0;
   FILE *file = fopen(path, "re");
@@ -60,7 +59,7 @@ static size_t least_quota(size_t most) {
     char *slash = strrchr(group, '/');
     size_t cores;
     snprintf(path, sizeof path, "/sys/fs/cgroup%s/cpu.max", group);
-    cores = quota_in(path);
+    cores = sk_core_quota(path);
     if (cores && cores < most) most = cores;
     if (!slash) return most;
     *slash = 0;

@@ -8,4 +8,8 @@
    at least 1. */
 size_t sk_core_count(void);
 
+/* The quota in a file cpu.max as processors, rounded up: "250000 100000", microseconds of work in each period of
+   so many, are 3. 0 where there is none ("max 100000"), or no such file. */
+size_t sk_core_quota(const char *path);
+
 #endif

@@ -35,6 +35,11 @@ static void visit(const void *job, size_t worker, size_t first, size_t count) {
   atomic_store(&own->in_use[worker], false);
 }
 
+static void visit_slowly(const void *job, size_t worker, size_t first, size_t count) {
+  usleep(500);
+  visit(job, worker, first, count);
+}
+
 /* 0 where every element had its visit, in ranges as promised. */
 static int faults_of(size_t count, size_t grain, sk_range_run run) {
   record own = {.count = count, .grain = grain ? grain : 1, .workers = sk_thread_count()};
@@ -66,6 +71,36 @@ static void every_element_has_one_visit(void) {
 static void a_range_may_be_as_long_as_memory(void) {
   CHECK_EQUAL(faults_of(0, SIZE_MAX, visit), 0);
   CHECK_EQUAL(faults_of(5, SIZE_MAX, visit), 0);
+}
+
+/* ---- how many ----------------------------------------------------------------------------------- */
+
+static void the_count_has_bounds(void) {
+  sk_set_thread_count(SIZE_MAX);
+  CHECK_EQUAL(sk_thread_count(), SK_MAX_THREADS);
+  sk_set_thread_count(0);
+  CHECK(sk_thread_count() >= 1 && sk_thread_count() <= sk_core_count());
+}
+
+static void a_quota_counts_as_processors(void) {
+  static const struct {
+    const char *text;
+    size_t cores;
+  } rows[] = {{"max 100000\n", 0},   {"100000 100000\n", 1}, {"250000 100000\n", 3}, {"1000 100000\n", 1},
+              {"-1 100000\n", 0},    {"100000 0\n", 0},      {"100000", 0},          {"", 0},
+              {"1e300 100000\n", 0}, {"nan 1\n", 0},         {"6400000 100000\n", 64}};
+  char path[] = "/tmp/sk_quota_XXXXXX";
+  int handle = mkstemp(path);
+  size_t i, wrong = 0;
+  CHECK(handle >= 0);
+  for (i = 0; i < COUNT(rows); i++) {
+    wrong += ftruncate(handle, 0) != 0 || pwrite(handle, rows[i].text, strlen(rows[i].text), 0) < 0;
+    wrong += sk_core_quota(path) != rows[i].cores;
+  }
+  close(handle);
+  unlink(path);
+  CHECK_EQUAL(wrong, 0);
+  CHECK_EQUAL(sk_core_quota(path), 0);
 }
 
 /* ---- several threads at work ------------------------------------------------------------------- */
@@ -142,11 +177,61 @@ static void the_count_changes_while_others_work(void) {
   CHECK_EQUAL(run_callers(callers, COUNT(callers), change_the_count), 0);
 }
 
-static void the_count_has_bounds(void) {
-  sk_set_thread_count(SIZE_MAX);
-  CHECK_EQUAL(sk_thread_count(), SK_MAX_THREADS);
-  sk_set_thread_count(0);
-  CHECK(sk_thread_count() >= 1 && sk_thread_count() <= sk_core_count());
+static void *grow(void *flag) {
+  sk_set_thread_count(8);
+  if (flag) atomic_store((atomic_bool *)flag, true);
+  return NULL;
+}
+
+/* Scratch was taken for two; that somebody else asks for more meanwhile must not bring a third. */
+static void a_caller_gets_no_more_workers_than_it_was_told(void) {
+  record own = {.count = 100, .grain = 1};
+  atomic_uchar visits[100] = {0};
+  atomic_bool in_use[2] = {false, false};
+  pthread_t other;
+  size_t i;
+  sk_set_thread_count(2);
+  own.workers = sk_thread_count();
+  own.visits = visits;
+  own.in_use = in_use;
+  CHECK(pthread_create(&other, NULL, grow, NULL) == 0);
+  pthread_join(other, NULL);
+  sk_parallel(&own, visit_slowly, own.count, 1);
+  CHECK_EQUAL(own.faults, 0);
+  for (i = 0; i < COUNT(visits); i++) CHECK_EQUAL(visits[i], 1);
+  CHECK_EQUAL(sk_thread_count(), 8);
+}
+
+/* A caller whose ranges last until they are let go. */
+typedef struct held {
+  atomic_bool inside, let_go, was_set, end_was_early;
+} held;
+
+static void hold(const void *job, size_t worker, size_t first, size_t count) {
+  held *own = (held *)job;
+  (void)worker, (void)first, (void)count;
+  atomic_store(&own->inside, true);
+  while (!atomic_load(&own->let_go)) usleep(500);
+  if (atomic_load(&own->was_set)) atomic_store(&own->end_was_early, true);
+}
+
+static void *call_held(void *argument) {
+  sk_parallel(argument, hold, 2, 1);
+  return NULL;
+}
+
+static void a_new_count_waits_for_running_work(void) {
+  held own = {false, false, false, false};
+  pthread_t caller, setter;
+  sk_set_thread_count(2);
+  CHECK(pthread_create(&caller, NULL, call_held, &own) == 0);
+  while (!atomic_load(&own.inside)) usleep(500);
+  CHECK(pthread_create(&setter, NULL, grow, &own.was_set) == 0);
+  usleep(50000);
+  atomic_store(&own.let_go, true);
+  pthread_join(caller, NULL);
+  pthread_join(setter, NULL);
+  CHECK(own.was_set && !own.end_was_early);
 }
 
 /* ---- fork ----------------------------------------------------------------------------------------- */
@@ -206,10 +291,17 @@ static void threads_leave_signals_to_the_caller(void) {
   CHECK_EQUAL(sigismember(&after, SIGINT), sigismember(&before, SIGINT));
 }
 
-const check_test threads_tests[] = {
-    TEST(every_element_has_one_visit),         TEST(a_range_may_be_as_long_as_memory),
-    TEST(two_threads_work_at_once),            TEST(ranges_may_call_again),
-    TEST(many_call_at_once),                   TEST(the_count_changes_while_others_work),
-    TEST(the_count_has_bounds),                TEST(a_child_has_a_pool_of_its_own),
-    TEST(a_fork_may_fall_into_the_work_of_others), TEST(threads_leave_signals_to_the_caller),
-    {NULL, NULL}};
+const check_test threads_tests[] = {TEST(every_element_has_one_visit),
+                                   TEST(a_range_may_be_as_long_as_memory),
+                                   TEST(the_count_has_bounds),
+                                   TEST(a_quota_counts_as_processors),
+                                   TEST(two_threads_work_at_once),
+                                   TEST(ranges_may_call_again),
+                                   TEST(many_call_at_once),
+                                   TEST(the_count_changes_while_others_work),
+                                   TEST(a_caller_gets_no_more_workers_than_it_was_told),
+                                   TEST(a_new_count_waits_for_running_work),
+                                   TEST(a_child_has_a_pool_of_its_own),
+                                   TEST(a_fork_may_fall_into_the_work_of_others),
+                                   TEST(threads_leave_signals_to_the_caller),
+                                   {NULL, NULL}};
