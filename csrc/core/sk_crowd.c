@@ -69,11 +69,17 @@ static size_t worker_count(const sk_crowd_job *job) {
 
 /* ---- instances ---------------------------------------------------------------------------------- */
 
+/* For poses that are given. */
+static size_t palette_scratch(const sk_crowd_job *job) {
+  sk_palette_job palette = {.skeleton = job->skeleton};
+  return sk_palette_scratch(&palette);
+}
+
 /* One worker's scratch: that of the palette, then the poses of the clips, then the blended one. */
 static size_t pose_floats(const sk_skeleton *skeleton) { return (size_t)skeleton->joint_count * 10; }
 
 static size_t worker_bytes(const sk_crowd_job *job) {
-  size_t bytes = sk_palette_scratch(job->skeleton->joint_count) +
+  size_t bytes = palette_scratch(job) +
                  (job->slots + 1) * pose_floats(job->skeleton) * sizeof(float);
   return (bytes + SK_ALIGNMENT - 1) / SK_ALIGNMENT * SK_ALIGNMENT; /* no two workers write to one cache line */
 }
@@ -83,7 +89,7 @@ size_t sk_crowd_scratch(const sk_crowd_job *job) { return worker_count(job) * wo
 /* Pose `number` of a worker. */
 static sk_pose pose_of(const sk_crowd_job *job, char *scratch, size_t number) {
   size_t joints = (size_t)job->skeleton->joint_count;
-  float *first = (float *)(scratch + sk_palette_scratch(job->skeleton->joint_count));
+  float *first = (float *)(scratch + palette_scratch(job));
   first += number * pose_floats(job->skeleton);
   return (sk_pose){first, first + 3 * joints, first + 7 * joints, NULL};
 }
