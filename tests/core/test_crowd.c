@@ -67,7 +67,7 @@ static void blended(const stage *s, size_t count, const int32_t *index, const do
     sources[i] = (sk_blend_source){pose, &weights[i], 0, NULL, SK_PRIORITY_LOW};
   }
   sk_blend_run(&blend);
-  palette.scratch = malloc(sk_palette_scratch(JOINTS));
+  palette.scratch = malloc(sk_palette_scratch(&palette));
   sk_palette_run(&palette);
   free(palette.scratch);
 }
