@@ -220,8 +220,8 @@ class NumpyModel:
             return np.zeros_like(times)
         return np.where(np.abs(times - d) <= 1e-7, d, times - np.floor(times / d) * d)
 
-    def local_matrices(self, clip: int, times: Any) -> Any:
-        """(N,) seconds -> (N, J, 3, 4) in depth order."""
+    def sample(self, clip: int, times: Any) -> list[Any]:
+        """(N,) seconds -> T, R, S of the joints that the clip moves, (N, moved, 3 | 4 | 3)."""
         prepared = self.clips[clip]
         tau = self.wrap(clip, times)
         pose = []
@@ -233,21 +233,50 @@ class NumpyModel:
                 for group in groups:
                     value[:, group.joints] = group.sample(tau)
             pose.append(value)
-        out = np.empty((len(tau), *self.rest_local.shape), np.float32)
-        out[...] = self.rest_local
-        out[:, prepared.moved] = trs_matrices(*pose)
-        return out
+        return pose
 
-    def globals(self, clip: int, times: Any) -> Any:
-        """(N, J, 3, 4) in depth order."""
-        out = self.local_matrices(clip, times)
-        for level in self.levels[1:]:
-            out[:, level] = self.product(out[:, self.parents[level]], out[:, level])
+    def local_matrices(self, clip: int, times: Any) -> Any:
+        """(N,) seconds -> (N, J, 3, 4) in depth order."""
+        out = np.empty((len(times), *self.rest_local.shape), np.float32)
+        out[...] = self.rest_local
+        out[:, self.clips[clip].moved] = trs_matrices(*self.sample(clip, times))
         return out
 
     def palette(self, clip: int, times: Any) -> Any:
         """(N, S, 3, 4)."""
-        return self.product(self.globals(clip, times)[:, self.slots], self.inverse_bind)
+        return self._palette(self.local_matrices(clip, times))
+
+    def _palette(self, out: Any) -> Any:
+        """Locals (N, J, 3, 4) in depth order, which become globals -> (N, S, 3, 4)."""
+        for level in self.levels[1:]:
+            out[:, level] = self.product(out[:, self.parents[level]], out[:, level])
+        return self.product(out[:, self.slots], self.inverse_bind)
+
+    def crowd(self, clips: Any, times: Any, weights: Any) -> Any:
+        """Blends of K clips, (N, K) each, weights that sum to 1 -> (N, S, 3, 4).
+
+        Weighted sums; quaternions on the side of the rest rotation, normalized.
+        """
+        used = np.unique(clips)
+        moved = np.unique(np.concatenate([self.clips[c].moved for c in used]))
+        total = [np.zeros((len(times), len(moved), r.shape[1]), np.float32) for r in self.rest]
+        for k in range(clips.shape[1]):
+            for c in used:
+                rows = np.flatnonzero(clips[:, k] == c)
+                own = np.searchsorted(moved, self.clips[c].moved)
+                weight = weights[rows, k, None, None]
+                for sums, value, rest in zip(total, self.sample(c, times[rows, k]), self.rest, strict=True):
+                    pose = np.repeat(rest[None, moved], len(rows), 0)
+                    pose[:, own] = value
+                    pose *= weight
+                    if pose.shape[2] == 4:
+                        away = np.einsum("nji,ji->nj", pose, rest[moved]) < 0
+                        pose *= np.where(away, np.float32(-1), np.float32(1))[..., None]
+                    sums[rows] += pose
+        out = np.empty((len(times), *self.rest_local.shape), np.float32)
+        out[...] = self.rest_local
+        out[:, moved] = trs_matrices(total[0], normalized(total[1]), total[2])
+        return self._palette(out)
 
     # -- skinning
 

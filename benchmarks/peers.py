@@ -1,0 +1,53 @@
+"""Which peers are here. One that is not is named with the reason, on the screen and on the page."""
+
+from __future__ import annotations
+
+import importlib.metadata
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from . import momentum_side, three_side
+
+
+@dataclass
+class Peers:
+    """Versions of the peers that are here, and why others are not."""
+
+    versions: dict[str, str] = field(default_factory=dict)
+    missing: dict[str, str] = field(default_factory=dict)
+    numba: Any = None  # NumbaModel
+    usd: Any = None  # UsdModel
+    three: Any = None  # three_side.play
+
+
+def find() -> Peers:
+    found = Peers({"NumPy": np.__version__})
+    _find_numba(found)
+    _find_usd(found)
+    reason = three_side.missing()
+    if reason:
+        found.missing["three.js"] = reason
+    else:
+        found.three, found.versions["three.js"] = three_side.play, three_side.version()
+    found.missing["pymomentum"] = momentum_side.missing()
+    return found
+
+
+def _find_numba(found: Peers) -> None:
+    try:
+        from .numba_side import NumbaModel
+    except ImportError as error:
+        found.missing["numba"] = f"{error}; `pip install numba`"
+    else:
+        found.numba, found.versions["numba"] = NumbaModel, importlib.metadata.version("numba")
+
+
+def _find_usd(found: Peers) -> None:
+    try:
+        from .usd_side import UsdModel
+    except ImportError as error:
+        found.missing["UsdSkel"] = f"{error}; `pip install usd-core`"
+    else:
+        found.usd, found.versions["UsdSkel"] = UsdModel, importlib.metadata.version("usd-core")
