@@ -1,0 +1,169 @@
+/* count.c: runs one job of the core on a model block, for callgrind to count: count BLOCK JOB [COUNT]
+
+   callgrind counts inside of `measured` alone, so that reading the file and making scratch stay out. Printed
+   are the joints, slots and vertices of the model and the path that the jobs took. */
+#include "../csrc/core/sk_compile.h"
+#include "../csrc/core/sk_cpu.h"
+#include "../csrc/core/sk_crowd.h"
+#include "../csrc/core/sk_deform.h"
+#include "../csrc/core/sk_model.h"
+#include "../csrc/core/sk_palette.h"
+#include "../csrc/core/sk_threads.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CROWD_CLIPS 2
+
+typedef struct bench {
+  void *memory;
+  size_t size;
+  sk_model model;
+  sk_clip clips[CROWD_CLIPS];
+  size_t count;  /* poses or instances */
+  double *times; /* (2 * count,) all over the clip, far apart from one to the next */
+  float *out;    /* (count, S, 3, 4) */
+} bench;
+
+typedef void (*work)(bench *);
+
+static void fail(const char *what) {
+  fprintf(stderr, "count: %s\n", what);
+  exit(2);
+}
+
+static void *take(size_t size) {
+  void *memory = aligned_alloc(64, (size + 63) / 64 * 64 + 64);
+  if (!memory) fail("no memory");
+  return memory;
+}
+
+static void read_file(bench *b, const char *path) {
+  FILE *file = fopen(path, "rb");
+  if (!file || fseek(file, 0, SEEK_END)) fail("the block cannot be read");
+  b->size = (size_t)ftell(file);
+  rewind(file);
+  b->memory = take(b->size);
+  if (fread(b->memory, 1, b->size, file) != b->size) fail("the block cannot be read");
+  fclose(file);
+}
+
+static void open_model(bench *b) {
+  sk_error error;
+  if (sk_model_open(b->memory, b->size, &b->model, &error) != SK_OK) fail("the block is broken");
+}
+
+/* ---- jobs --------------------------------------------------------------------------- */
+
+static sk_sampling sampling_of(const bench *b) {
+  sk_sampling sampling = {.skeleton = &b->model.skeleton, .clip = &b->clips[0], .loop = SK_LOOP_WRAP,
+                          .rotation = SK_SLERP, .morph = &b->model.morph};
+  return sampling;
+}
+
+static sk_palette_job palette_job(const bench *b, const sk_sampling *sampling, size_t count) {
+  sk_palette_job job = {.skeleton = &b->model.skeleton, .skin = &b->model.skin, .count = count,
+                        .sampling = sampling, .times = b->times, .result = SK_PALETTE, .affine = true,
+                        .out = b->out};
+  job.scratch = take(sk_palette_scratch(&job));
+  return job;
+}
+
+static sk_sampling shared_sampling;
+static sk_palette_job shared_palette;
+static sk_crowd_job shared_crowd;
+static sk_deform_job shared_deform;
+
+static void prepare_pose(bench *b) {
+  shared_sampling = sampling_of(b);
+  shared_palette = palette_job(b, &shared_sampling, 1);
+}
+
+static void prepare_batch(bench *b) {
+  shared_sampling = sampling_of(b);
+  shared_palette = palette_job(b, &shared_sampling, b->count);
+}
+
+static void prepare_crowd(bench *b) {
+  int32_t *index = take(CROWD_CLIPS * b->count * sizeof *index);
+  size_t i;
+  for (i = 0; i < CROWD_CLIPS * b->count; i++) index[i] = (int32_t)(i % CROWD_CLIPS);
+  shared_crowd = (sk_crowd_job){.skeleton = &b->model.skeleton, .skin = &b->model.skin,
+                                .morph = &b->model.morph, .clips = b->clips, .clip_count = CROWD_CLIPS,
+                                .count = b->count, .slots = CROWD_CLIPS, .clip_index = index,
+                                .times = b->times, .affine = true, .out = b->out};
+  shared_crowd.scratch = take(sk_crowd_scratch(&shared_crowd));
+}
+
+static void prepare_deform(bench *b) {
+  size_t bytes = 3 * (size_t)b->model.mesh.vertex_count * sizeof(float);
+  prepare_pose(b);
+  sk_palette_run(&shared_palette);
+  shared_deform = (sk_deform_job){.mesh = &b->model.mesh, .slot_count = b->model.skin.slot_count, .count = 1,
+                                  .palettes = b->out, .matrix_floats = 12, .positions = take(bytes),
+                                  .normals = take(bytes), .morph = &b->model.morph};
+  shared_deform.scratch = take(sk_deform_scratch(&b->model.mesh));
+}
+
+static void run_pose(bench *b) {
+  size_t n;
+  for (n = 0; n < b->count; n++, shared_palette.times++) sk_palette_run(&shared_palette);
+}
+
+static void run_batch(bench *b) {
+  (void)b;
+  sk_palette_run(&shared_palette);
+}
+
+static void run_crowd(bench *b) {
+  (void)b;
+  sk_crowd_run(&shared_crowd);
+}
+
+static void run_deform(bench *b) {
+  (void)b;
+  sk_deform_run(&shared_deform);
+}
+
+static void no_preparation(bench *b) { (void)b; }
+
+static const struct {
+  const char *name;
+  work prepare, run;
+} jobs[] = {{"pose", prepare_pose, run_pose},
+            {"batch", prepare_batch, run_batch},
+            {"crowd", prepare_crowd, run_crowd},
+            {"deform", prepare_deform, run_deform},
+            {"open", no_preparation, open_model}};
+
+/* What callgrind counts. Not static and not inlined, so that it finds the name. */
+void measured(work run, bench *b);
+__attribute__((noinline)) void measured(work run, bench *b) { run(b); }
+
+int main(int count, char **words) {
+  bench b = {0};
+  size_t i, job, jobs_count = sizeof jobs / sizeof jobs[0];
+  if (count != 4) fail("count BLOCK JOB COUNT");
+  for (job = 0; job < jobs_count && strcmp(jobs[job].name, words[2]) != 0; job++) continue;
+  if (job == jobs_count) fail("no such job");
+  sk_set_thread_count(1);
+  read_file(&b, words[1]);
+  open_model(&b);
+  b.count = (size_t)atoi(words[3]);
+  if (b.model.clip_count < CROWD_CLIPS || !b.count) fail("two clips and a count are needed");
+  for (i = 0; i < CROWD_CLIPS; i++) {
+    sk_clip_open(&b.model.block, (uint32_t)i, &b.clips[i]);
+    b.clips[i].compiled = sk_compile(&b.clips[i], &b.model.skeleton, &b.model.skin);
+  }
+  b.times = take(CROWD_CLIPS * b.count * sizeof *b.times);
+  for (i = 0; i < CROWD_CLIPS * b.count; i++) b.times[i] = 10.0 * fmod((double)i * 0.6180339887498949, 1.0);
+  b.out = take(b.count * b.model.skin.slot_count * 12 * sizeof(float));
+  memset(b.out, 0, b.count * b.model.skin.slot_count * 12 * sizeof(float));
+  jobs[job].prepare(&b);
+  measured(jobs[job].run, &b);
+  printf("%d %u %u %s\n", b.model.skeleton.joint_count, (unsigned)b.model.skin.slot_count,
+         (unsigned)b.model.mesh.vertex_count, sk_simd_name(sk_simd_chosen()));
+  return 0;
+}
