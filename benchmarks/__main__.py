@@ -1,168 +1,117 @@
 """`python -m benchmarks`: measures everything, prints a table, writes JSON and docs/benchmarks.md.
 
-python -m benchmarks                    all, some minutes
-python -m benchmarks --quick            8 smaller models, to see that it works
-python -m benchmarks --table FILE.json  only the table of an earlier run
+python -m benchmarks                    all, about 8 minutes on two cores
+python -m benchmarks --quick            5 smaller models, to see that it works; writes nothing
+python -m benchmarks --table FILE.json  only the page of an earlier run
+
+Peers come with `pip install skinpy-anim[benchmarks]`; three.js with node and SKINPY_NODE_MODULES.
 """
 
 from __future__ import annotations
 
 import os
 
-# One thread on both sides: skinpy's plain path has one, so NumPy's BLAS gets one too. Before NumPy is loaded.
-for name in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"):
+# One thread on all sides. Before NumPy and usd-core are loaded.
+for name in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS", "PXR_WORK_THREAD_LIMIT"):
     os.environ.setdefault(name, "1")
+os.environ.setdefault("TF_ENV_SETTING_ALERTS_ENABLED", "0")  # usd-core would print that one was set
 
 import argparse  # noqa: E402
 import json  # noqa: E402
 import platform  # noqa: E402
 import tempfile  # noqa: E402
+import time  # noqa: E402
 import warnings  # noqa: E402
 from datetime import date  # noqa: E402
 from pathlib import Path  # noqa: E402
 from typing import Any  # noqa: E402
 
-import numpy as np  # noqa: E402
-
 import skinpy  # noqa: E402
+from skinpy import _core  # noqa: E402
 
-from . import models, report  # noqa: E402
+from . import instructions, jobs, models, peers, report  # noqa: E402
 from .assimp_side import Assimp  # noqa: E402
-from .measure import Pair, alternate  # noqa: E402
-from .numpy_side import NumpyModel  # noqa: E402
 
 HERE = Path(__file__).resolve().parent
-INSTANCES = 1000
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks", description="skinpy against NumPy and Assimp"
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description="skinpy against its peers")
+    parser.add_argument(
+        "--quick", action="store_true", help="5 models of at most 20,000 vertices; writes nothing"
     )
     parser.add_argument(
-        "--quick", action="store_true", help="8 models of at most 20,000 vertices; writes nothing"
-    )
-    parser.add_argument(
-        "--table", type=Path, metavar="JSON", help="print and write the table of an earlier run"
+        "--table", type=Path, metavar="JSON", help="print and write the page of an earlier run"
     )
     options = parser.parse_args()
     results = json.loads(options.table.read_text()) if options.table else measure_all(options.quick)
     print(report.table(results))
+    print(report.absent(results))
     if not options.quick:
-        (HERE / "results.json").write_text(json.dumps(results, indent=1) + "\n")
+        (HERE / "results.json").write_text(dump(results))
         (HERE.parent / "docs" / "benchmarks.md").write_text(report.page(results))
 
 
 def measure_all(quick: bool) -> dict[str, Any]:
-    assimp = Assimp()
-    rows: list[dict[str, Any]] = []
-    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
+    if hasattr(skinpy, "set_num_threads"):
+        skinpy.set_num_threads(1)
+    start = time.perf_counter()
+    assimp, here = Assimp(), peers.find()
+    for peer, why in here.missing.items():
+        print(f"{peer} is missing: {why}", flush=True)
+    rows = []
+    with tempfile.TemporaryDirectory() as name, warnings.catch_warnings():
         warnings.simplefilter("ignore", skinpy.SkinpyWarning)
-        made = models.generated(Path(folder), *((8, 20_000) if quick else ()))
-        for origin, paths in (("generated", made), ("real", models.real())):
+        folder = Path(name)
+        tiny = folder / "tiny.glb"
+        tiny.write_bytes(models.tiny())
+        made = models.generated(folder, *((4, 20_000) if quick else ()))
+        real = models.real()[: 3 if quick else None]
+        for origin, paths in (("generated", made), ("real", real)):
             for path in paths:
-                found = measure_model(path, assimp)
-                rows.append(
-                    {"model": path.stem if origin == "generated" else path.name, "origin": origin, **found}
-                )
+                rows.append(jobs.measure_model(path, origin, here, assimp, tiny))
                 print(report.line(rows[-1]), flush=True)
-    return {"machine": machine(assimp), "date": date.today().isoformat(), "rows": rows}
-
-
-def measure_model(path: Path, assimp: Assimp) -> dict[str, Any]:
-    model = skinpy.load(path)
-    counts = {"joints": len(model.skeleton.names), "vertices": len(model.mesh.positions)}
-    pairs = {"load": alternate(lambda: skinpy.load(path), lambda: assimp.load(path), rounds=25, budget=4)}
-    if len(model.clips) and model.clips[0].channels and counts["vertices"]:
-        pairs |= measure_poses(model)
-    return {**counts, **{job: entry(pair) for job, pair in pairs.items()}}
-
-
-def measure_poses(model: Any) -> dict[str, Pair]:
-    clip, d = model.clips[0], model.clips[0].duration
-    film = np.arange(0.0, max(d, 1 / 60), 1 / 60)
-    crowd = np.random.default_rng(0).uniform(0, 10, INSTANCES)
-    one = np.array([0.4 * d])
-    slots = len(model.skin.joints)
-    out = {n: np.empty((n, slots, 3, 4), np.float32) for n in (len(film), INSTANCES)}
-    single = np.empty((slots, 3, 4), np.float32)
-    rivals = {
-        name: NumpyModel(model).tune(times)
-        for name, times in (("one", one), ("film", film), ("crowd", crowd))
-    }
-    check(model, rivals["film"], film)
-    points = (np.empty_like(model.mesh.positions), np.empty_like(model.mesh.positions))
-    palette = model.palette(clip, float(one[0]), affine=True)
+        lines = jobs.measure_lines(models.line_triplets(2 if quick else 20))
     return {
-        "controller": measure_controller(model, single),
-        "one pose": alternate(
-            lambda: model.palette(clip, 0.4 * d, single), lambda: rivals["one"].palette(0, one)
-        ),
-        "clip at 60 Hz": alternate(
-            lambda: model.palette(clip, film, out[len(film)]), lambda: rivals["film"].palette(0, film)
-        ),
-        "1,000 instances": alternate(
-            lambda: model.palette(clip, crowd, out[INSTANCES]),
-            lambda: rivals["crowd"].palette(0, crowd),
-            rounds=9,
-        ),
-        "deform": alternate(
-            lambda: model.deform(palette, out=points), lambda: rivals["one"].deform(palette), rounds=11
-        ),
+        "machine": machine(assimp),
+        "versions": here.versions,
+        "missing": here.missing,
+        "date": date.today().isoformat(),
+        "minutes": (time.perf_counter() - start) / 60,
+        "instructions": instructions.recorded(),
+        "rows": rows,
+        "lines": lines,
     }
 
 
-def measure_controller(model: Any, out: Any) -> Pair:
-    """Three layers against four plain palettes: three samples, and one more for hierarchy and blending."""
-    clip, controller = model.clips[0], skinpy.AnimationController(model)
-    half = np.linspace(0, 1, len(model.skeleton.names)) > 0.5
-    controller.play(clip)
-    controller.play(clip, layer="upper", mask=skinpy.Mask.array(half), speed=0.9)
-    controller.play(clip, layer="added", additive=True, weight=0.5)
-
-    def frame() -> None:
-        controller.advance(1 / 60)
-        controller.palette(out)
-
-    def plain() -> None:
-        for share in (0.2, 0.4, 0.6, 0.8):
-            model.palette(clip, share * clip.duration, out)
-
-    return alternate(frame, plain)
-
-
-def check(model: Any, rival: NumpyModel, times: Any) -> None:
-    """Both sides have to do the same work: their vertices agree to 1e-4 of the size."""
-    times = times[:: max(1, len(times) // 4)]
-    palettes = rival.palette(0, times)
-    for got, want in zip(palettes, model.palette(0, times, affine=True), strict=True):
-        ours, normals = model.deform(want)
-        theirs, turned = rival.deform(got)
-        size = float(np.ptp(ours, axis=0).max()) + float(np.abs(ours).max())
-        if np.abs(ours - theirs).max() > 1e-4 * size or np.median(np.abs(normals - turned)) > 1e-3:
-            raise RuntimeError("the NumPy version and skinpy do not compute the same")
-
-
-def entry(pair: Pair) -> dict[str, Any]:
-    digits = [float(f"{r:.4g}") for r in pair.ratios]
-    return {"ratios": digits, "seconds": float(f"{pair.ours:.4g}"), "baseline": float(f"{pair.theirs:.4g}")}
+def dump(results: dict[str, Any]) -> str:
+    """JSON with one model a line."""
+    parts = []
+    for key, value in results.items():
+        text = json.dumps(value)
+        if isinstance(value, list):
+            text = "[\n" + ",\n".join(json.dumps(row) for row in value) + "\n]"
+        parts.append(f"{json.dumps(key)}: {text}")
+    return "{\n" + ",\n".join(parts) + "\n}\n"
 
 
 def machine(assimp: Assimp) -> dict[str, str]:
-    cpu = platform.processor() or platform.machine()
+    cpu, clock = platform.processor() or platform.machine(), "clock unknown"
     info = Path("/proc/cpuinfo")
     if info.exists():
-        names = [
-            x.split(":", 1)[1].strip() for x in info.read_text().splitlines() if x.startswith("model name")
-        ]
+        fields = [line.split(":", 1) for line in info.read_text().splitlines() if ":" in line]
+        names = [value.strip() for key, value in fields if key.strip() == "model name"]
+        speeds = [float(value) for key, value in fields if key.strip() == "cpu MHz"]
         cpu = f"{names[0]}, {len(names)} cores seen" if names else cpu
+        clock = f"{max(speeds) / 1000:.1f} GHz by /proc/cpuinfo" if speeds else clock
     return {
         "processor": cpu,
+        "clock": clock,
         "system": f"{platform.system()} {platform.machine()}",
         "python": platform.python_version(),
-        "numpy": np.__version__,
         "assimp": assimp.version,
         "skinpy": skinpy.__version__,
+        "simd": _core._simd(None),
         "busy": f"{os.getloadavg()[0]:.1f}",
     }
 

@@ -1,4 +1,4 @@
-"""The tables: one line per model while measuring, medians and worst cases at the end."""
+"""The page: what was promised beside what was measured, then every model."""
 
 from __future__ import annotations
 
@@ -6,138 +6,217 @@ from typing import Any
 
 import numpy as np
 
-# job: (what it is, what it is measured against)
+from .targets import TARGETS, Target, Verdict, joint_time, judge, median_ratio
+
+#: Jobs of the table of all models, and the rivals whose ratios stand in a cell.
 JOBS = {
-    "one pose": ("`model.palette(clip, t, out)`", "NumPy"),
-    "clip at 60 Hz": ("`model.palette(clip, times, out)`, every frame of the clip", "NumPy"),
-    "1,000 instances": ("`model.palette(clip, times, out)`, 1,000 times at random", "NumPy"),
-    "deform": ("`model.deform(palette, out=...)`, positions and normals", "NumPy"),
-    "controller": (
-        "`advance(dt)` and `palette(out)` of a controller with three layers, one masked, one added",
-        "four plain palettes",
-    ),
-    "load": ("`skinpy.load(path)`", "bare Assimp"),
+    "one pose": ("NumPy", "numba", "UsdSkel", "three.js"),
+    "clip at 60 Hz": ("NumPy", "numba", "UsdSkel", "three.js"),
+    "crowd of 1,000": ("NumPy", "numba", "copy"),
+    "blend of 2": ("NumPy", "numba"),
+    "blend of 3": ("NumPy", "numba"),
+    "deform": ("NumPy", "numba", "UsdSkel"),
+    "controller": ("four plain palettes",),
+    "load": ("Assimp",),
 }
-
-#: Jobs whose figure is skinpy's time as a multiple of what it is measured against.
-MULTIPLES = ("controller", "load")
-
-
-def median(entry: dict[str, Any]) -> float:
-    return float(np.median(entry["ratios"]))
+#: Rivals for which the figure is our time as a multiple of theirs.
+MULTIPLES = ("copy", "four plain palettes", "Assimp", "in order", "one line")
 
 
 def line(row: dict[str, Any]) -> str:
-    parts = [f"{job} {shown(job, median(row[job]))}" for job in JOBS if job in row]
-    return f"{row['model']:28} {row['joints']:4} joints {row['vertices']:8} vertices  " + ", ".join(parts)
+    """One model on the screen while measuring."""
+    parts = []
+    for job, found in row["pairs"].items():
+        ratios = ", ".join(f"{rival} {ratio(rival, entry)}" for rival, entry in found.items())
+        parts.append(f"  {job:20} {1e6 * next(iter(found.values()))['seconds']:12,.2f} us  {ratios}")
+    counts = f"{row['joints']} joints" + (f", {row['vertices']:,} vertices" if "vertices" in row else "")
+    notes = [f"  {peer} left out: {why}" for peer, why in row.get("notes", {}).items()]
+    return "\n".join([f"{row['model']}: {counts}", *parts, *notes])
 
 
-def shown(job: str, ratio: float) -> str:
-    """NumPy: how many times faster skinpy is. Multiples: skinpy's time over the other's."""
-    return f"{1 / ratio:.2f}x" if job in MULTIPLES else f"{ratio:.1f}x"
+def ratio(rival: str, entry: dict[str, Any]) -> str:
+    value = median_ratio(entry)
+    return f"{1 / value:.2f}x" if rival in MULTIPLES else f"{value:.1f}x"
 
 
-def span(job: str, quartiles: tuple[float, float]) -> str:
-    low, high = sorted(quartiles, reverse=job in MULTIPLES)
-    return f"{shown(job, low)} to {shown(job, high)}"
-
-
-def summary(rows: list[dict[str, Any]], job: str) -> dict[str, Any] | None:
-    """Median, quartiles over models, and the worst model with its own quartiles over rounds."""
-    having = [r for r in rows if job in r]
-    if not having:
-        return None
-    medians = np.array([median(r[job]) for r in having])
-    worst = having[int(medians.argmin())]
-    spread = np.quantile(worst[job]["ratios"], (0.25, 0.75))
-    low, high = np.quantile(medians, (0.25, 0.75))
-    return {
-        "count": len(having),
-        "median": float(np.median(medians)),
-        "quartiles": (float(low), float(high)),
-        "worst": float(medians.min()),
-        "worst model": worst["model"],
-        "worst spread": (float(spread[0]), float(spread[1])),
-    }
+def figure(target: Target, value: float) -> str:
+    if target.unit != "x":
+        return f"{value:.2g}{target.unit}" if value < 10 else f"{value:.0f}{target.unit}"
+    return f"{value:.1f}x" if target.least else f"{value:.2f}x"
 
 
 def table(results: dict[str, Any]) -> str:
-    lines = [
-        "| job | models | against | median | quartiles of models | worst model (quartiles of its rounds) |",
-        "| --- | --- | --- | --- | --- | --- |",
-    ]
-    for job, (_, rival) in JOBS.items():
-        for origin in ("generated", "real"):
-            s = summary([r for r in results["rows"] if r["origin"] == origin], job)
-            if s:
-                cells = [job, f"{s['count']} {origin}", rival, shown(job, s["median"])]
-                cells += [span(job, s["quartiles"])]
-                cells += [f"{shown(job, s['worst'])} {s['worst model']} ({span(job, s['worst spread'])})"]
-                lines.append("| " + " | ".join(cells) + " |")
+    """The rows of the promise: median and worst model, and whether it held."""
+    lines = ["| what | at least | median | quartiles | worst | held |", "| --- " * 6 + "|"]
+    for target in TARGETS:
+        verdict = judge(target, results)
+        cells = [target.what, target.promise]
+        if verdict is None:
+            cells += ["not measured", "", "", missing(target, results)]
+        else:
+            worst, model = verdict.worst
+            low, high = (figure(target, q) for q in verdict.quartiles)
+            cells += [figure(target, verdict.median), f"{low} to {high}"]
+            cells += [f"{figure(target, worst)} ({model})", held(verdict)]
+        lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines)
+
+
+def missing(target: Target, results: dict[str, Any]) -> str:
+    if target.needs in results["missing"]:
+        return f"{target.needs} is missing"
+    return "nothing here to measure it on"
+
+
+def held(verdict: Verdict) -> str:
+    if verdict.held == verdict.count:
+        return f"yes, in all {verdict.count}" if verdict.count > 1 else "yes"
+    if verdict.held == 0:
+        return f"**no, in none of {verdict.count}**" if verdict.count > 1 else "**no**"
+    return f"**in {verdict.held} of {verdict.count}**"
+
+
+def misses(results: dict[str, Any]) -> str:
+    """One sentence a row that did not hold everywhere."""
+    lines = []
+    for target in TARGETS:
+        verdict = judge(target, results)
+        if verdict is None:
+            lines.append(f"- {target.what}: not measured, {missing(target, results)}.")
+        elif verdict.held < verdict.count:
+            short = verdict.count - verdict.held
+            lines.append(
+                f"- {target.what}: {target.promise} was promised; missed in {short} of {verdict.count}, "
+                f"median {figure(target, verdict.median)}, worst {figure(target, verdict.worst[0])} "
+                f"in {verdict.worst[1]}."
+            )
+    return "\n".join(lines) if lines else "None: every row held in every model."
 
 
 def page(results: dict[str, Any]) -> str:
     m = results["machine"]
-    jobs = "\n".join(f"- **{job}**: {what}, against {rival}." for job, (what, rival) in JOBS.items())
     return f"""# Benchmarks
 
-Made by `python -m benchmarks` on {results["date"]}; the figures are those of one machine:
-{m["processor"]}, {m["system"]}, Python {m["python"]}, NumPy {m["numpy"]}, Assimp {m["assimp"]},
-skinpy {m["skinpy"]}. One thread on both sides; load average at the end {m["busy"]}.
+Made by `python -m benchmarks` on {results["date"]} in {results["minutes"]:.1f} minutes,
+on one machine:
+{m["processor"]} ({m["clock"]}), {m["system"]}, Python {m["python"]},
+skinpy {m["skinpy"]} ({m["simd"]}), Assimp {m["assimp"]}, {versions(results)}.
+One thread on all sides but where two are named; load average at the end {m["busy"]}.
 
-Both sides run in turn in one process, so that whatever slows the machine slows both; each pair of runs gives
-one ratio. A model's figure is the median of its rounds. For the four jobs against NumPy the figure says how
-many times faster skinpy is; for `controller` and `load` it is skinpy's time as a multiple of the other's,
-which is to stay below 1 and 1.25.
+## What was promised, and what was measured
 
-{jobs}
+Both sides of a ratio run in turn in one process, so that whatever slows the machine slows both; each round of
+the two gives one ratio, and a model's figure is the median of its rounds. The table shows the median,
+the quartiles and the worst of the models' figures. "50x" says that skinpy is 50 times faster; where the row
+says "at most", it is skinpy's time (or memory) as a multiple of the other's.
 
 {table(results)}
 
-{fixed_cost(results["rows"])}
+Missed or not measured:
 
-What the rivals are:
+{misses(results)}
 
-- NumPy: `benchmarks/numpy_side.py`. Channels with equal key times are interpolated together, the hierarchy
-  goes by levels, matrices are 3x4 and float32, and the faster of two forms of each product is picked for
-  every model. Before anything is timed both sides are checked to give the same vertices.
-- Bare Assimp: `aiImportFile` with `aiProcess_Triangulate` from the same shared library, and the scene freed.
-  Skinpy's time holds that and its own work: reading what Assimp loses, checking, weights, one block.
+{external(results)}
+
+{absent(results)}
+
+## What is measured
+
+- **one pose**: `model.palette(clip, t, out)`. **clip at 60 Hz**: every frame of a clip in one call.
+  **crowd of 1,000**: `model.palette(clip, times, out)`, 1,000 times at random. **blend of 2, of 3**:
+  `model.crowd_palette`, 1,000 instances with clips, times and weights of their own.
+- **random times**: a batch of 1,000 times at random against the same times in order; single poses at random
+  against single poses frame after frame.
+- **time lines**: one linear clip three times: with one time line for all channels, with a copy of it for
+  every channel, and with half of the inner keys, chosen at random, for every channel. Skinpy against skinpy.
+- **deform**: `model.deform(palette, out=...)`, positions and normals; UsdSkel gives positions alone.
+  **1M vertices**: against `np.copyto` that moves the same bytes: half of what deform reads (positions,
+  normals, slots, weights) and writes, as a copy reads and writes each byte.
+- **2 threads**: against one, by `skinpy.set_num_threads`.
+- **controller**: `advance(dt)` and `palette(out)` of three layers, one masked, one added, against
+  `model.palette` at four times on the plain path: three samples, and one more for hierarchy and blending.
+- **load**: `skinpy.load(path)` against bare Assimp, `aiImportFile` with `aiProcess_Triangulate` and the scene
+  freed. **peak memory**: the highest resident memory over what it was before, each load in a new process;
+  judged from a megabyte on, below which pages and freed memory decide.
+- **clip memory**: `clip.nbytes + clip.compiled_nbytes` against the `aiVectorKey`s (24 bytes) and
+  `aiQuatKey`s (32 bytes) that Assimp holds for the same clip; tracks whose keys are equal are "constant".
+- **instructions**: counted by callgrind, see [developing](developing.md).
+
+The rivals are checked before they are timed: their palettes and vertices agree with skinpy's to 1e-5 of the
+largest number, UsdSkel's to 1e-3, as it keeps scales as half floats.
+
+- NumPy (`benchmarks/numpy_side.py`): channels with equal key times together, the hierarchy by levels, float32
+  3x4 matrices, and the faster of two forms of each product picked for every model.
+- numba (`benchmarks/numba_side.py`): compiled loops, a key found once a time line, three flat arrays,
+  fastmath, which was the faster, one thread, compiled beforehand.
+- UsdSkel (`benchmarks/usd_side.py`): kept queries; the clip baked at 60 frames a second, as exporters write
+  it, and asked at its frames, so that it interpolates nothing. Skinpy plays the clip with its own keys.
+- three.js (`benchmarks/three_side.mjs`): mixer, world matrices and bone matrices of the same baked clip,
+  **in a process of its own**: its ratio is one of two medians, and no pairs.
 
 The generated models have 8 to 200 joints and 500 to 1,000,000 vertices, shared and separate key times, and
-step, linear, cubic and constant channels (`tests/builders.py`); the same seeds give the same files.
+step, linear, cubic and constant channels (`tests/builders.py`); the same seeds give the same files. One more
+is like the walking man of other benchmarks: 19 joints, 3,273 vertices, linear.
 
 ## Every model
 
-{every_model(results["rows"])}
+{every_model(results)}
 
-Times are medians in microseconds; ratios as above.
+Medians in microseconds; behind them, in this order, {order()}.
+Of `copy`, the four plain palettes and Assimp it is skinpy's time as a multiple. The JSON,
+`benchmarks/results.json`, has the quartiles of every pair.
+
+{time_lines(results)}
 """
 
 
-def fixed_cost(rows: list[dict[str, Any]]) -> str:
-    """What a load costs beside Assimp's work, from the files that Assimp reads in under a millisecond."""
-    small = [r["load"] for r in rows if "load" in r and r["load"]["baseline"] < 1e-3]
-    if not small:
+def versions(results: dict[str, Any]) -> str:
+    return ", ".join(f"{peer} {version}" for peer, version in results["versions"].items())
+
+
+def absent(results: dict[str, Any]) -> str:
+    """Peers that are missing, and models that a peer was left out of."""
+    lines = [f"- {peer} is missing: {why}." for peer, why in results["missing"].items()]
+    for row in results["rows"]:
+        lines += [f"- {peer} is left out of {row['model']}: {why}." for peer, why in row["notes"].items()]
+    return "Peers that were not measured:\n\n" + "\n".join(lines) if lines else "No peer is missing."
+
+
+def external(results: dict[str, Any]) -> str:
+    found = [value for value, _ in joint_time(results)]
+    if not found:
         return ""
-    extra = 1e6 * float(np.median([e["seconds"] - e["baseline"] for e in small]))
     return (
-        f"In the {len(small)} files that Assimp reads in under a millisecond a load takes {extra:.0f} us\n"
-        "more than Assimp's (median): opening, checking and the Python objects. It does not grow with\n"
-        "the file, so it is the ratio of small files that it raises."
+        f"A joint of a crowd took {np.median(found):.1f} ns here (median; worst model {max(found):.1f}).\n"
+        "An external figure, not measured here: 16 to 25 ns a joint for ozz-animation's AVX2 build, on\n"
+        "another machine."
     )
 
 
-def every_model(rows: list[dict[str, Any]]) -> str:
-    head = "| model | joints | vertices | " + " | ".join(JOBS) + " |"
-    lines = [head, "| --- " * (3 + len(JOBS)) + "|"]
-    for row in rows:
-        cells = [
-            f"{1e6 * row[job]['seconds']:,.1f} ({shown(job, median(row[job]))})" if job in row else ""
-            for job in JOBS
-        ]
+def order() -> str:
+    return "; ".join(f"{job}: {', '.join(rivals)}" for job, rivals in JOBS.items())
+
+
+def every_model(results: dict[str, Any]) -> str:
+    lines = ["| model | joints | vertices | " + " | ".join(JOBS) + " |", "| --- " * (3 + len(JOBS)) + "|"]
+    for row in results["rows"]:
+        cells = []
+        for job, rivals in JOBS.items():
+            found = row["pairs"].get(job, {})
+            ratios = [ratio(rival, found[rival]) if rival in found else "-" for rival in rivals]
+            first = next(iter(found.values()), None)
+            cells.append(f"{1e6 * first['seconds']:,.1f} ({', '.join(ratios)})" if first else "")
         lines.append(
             f"| {row['model']} | {row['joints']} | {row['vertices']:,} | " + " | ".join(cells) + " |"
         )
+    return "\n".join(lines)
+
+
+def time_lines(results: dict[str, Any]) -> str:
+    """The models that differ in their time lines alone."""
+    cases = ("copies: batch", "copies: one pose", "parts: batch", "parts: one pose")
+    lines = ["| time lines | joints | " + " | ".join(cases) + " |", "| --- " * (2 + len(cases)) + "|"]
+    for row in results["lines"]:
+        cells = [ratio("one line", row["pairs"][case]["one line"]) for case in cases]
+        lines.append(f"| {row['model']} | {row['joints']} | " + " | ".join(cells) + " |")
     return "\n".join(lines)

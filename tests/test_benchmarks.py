@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
+from typing import Any
 
 import builders
 import numpy as np
@@ -14,9 +16,20 @@ import skinpy
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-measure = pytest.importorskip("benchmarks.measure")
-numpy_side = pytest.importorskip("benchmarks.numpy_side")
-report = pytest.importorskip("benchmarks.report")
+if not (ROOT / "benchmarks").is_dir():
+    pytest.skip("no folder benchmarks beside tests", allow_module_level=True)
+
+from benchmarks import (  # noqa: E402
+    assimp_side,
+    baked,
+    instructions,
+    measure,
+    models,
+    numpy_side,
+    peers,
+    report,
+    three_side,
+)
 
 
 @pytest.mark.parametrize("shared", [False, True])
@@ -44,13 +57,178 @@ def test_both_products_and_blends_agree() -> None:
     assert np.abs(rival._blend_by_gather(palette) - rival._blend_by_product(palette)).max() <= 1e-5
 
 
-def test_pairs_and_tables() -> None:
-    pair = measure.alternate(lambda: sum(range(10)), lambda: sum(range(100)), sample=1e-4, rounds=5)
+@pytest.fixture(scope="module")
+def mixed() -> Any:
+    """Step, linear, cubic and constant channels with times of their own."""
+    return skinpy.load(builders.random_model(40, joints=30, vertices=500, clips=3).glb(), format="glb")
+
+
+def crowd_of(model: Any) -> tuple[Any, Any, Any]:
+    """Clips, times and weights (5, 3), each on its own."""
+    rng = np.random.default_rng(3)
+    weights = rng.uniform(0.1, 1, (5, 3))
+    weights /= weights.sum(1, keepdims=True)
+    return rng.integers(0, 3, (5, 3)), rng.uniform(0, 9, (5, 3)), weights.astype(np.float32)
+
+
+def blended(model: Any, clips: Any, times: Any, weights: Any) -> Any:
+    """What skinpy.blend makes of every instance."""
+    return np.array(
+        [
+            skinpy.blend([model.pose(int(c), t) for c, t in zip(*row[:2], strict=True)], row[2]).palette(
+                affine=True
+            )
+            for row in zip(clips, times, weights, strict=True)
+        ]
+    )
+
+
+def test_the_numpy_version_blends(mixed: Any) -> None:
+    crowd = crowd_of(mixed)
+    got = numpy_side.NumpyModel(mixed).crowd(*crowd)
+    assert np.abs(got - blended(mixed, *crowd)).max() <= 1e-5
+
+
+def test_the_numba_version_is_right(mixed: Any) -> None:
+    numba_side = pytest.importorskip("benchmarks.numba_side", reason="numba is missing", exc_type=ImportError)
+    rival = numba_side.NumbaModel(mixed)
+    for clip in (0, 1):
+        times = np.linspace(-1, 3, 17) * mixed.clips[clip].duration
+        want = mixed.palette(clip, times, affine=True)
+        assert np.abs(rival.palette(clip, times, np.empty_like(want)) - want).max() <= 1e-5
+        assert np.abs(rival.pose(clip, float(times[5]), np.empty_like(want[0])) - want[5]).max() <= 1e-5
+        for got, wanted in zip(rival.deform(want[3]), mixed.deform(want[3]), strict=True):
+            assert np.median(np.abs(got - wanted)) <= 1e-6
+    crowd = crowd_of(mixed)
+    want = blended(mixed, *crowd)
+    assert np.abs(rival.crowd(*crowd, np.empty_like(want)) - want).max() <= 1e-5
+
+
+def test_the_usd_version_is_right(mixed: Any) -> None:
+    usd_side = pytest.importorskip("benchmarks.usd_side", reason="usd-core is missing", exc_type=ImportError)
+    film = baked.bake(mixed, mixed.clips[0])
+    rival = usd_side.UsdModel(mixed, film)
+    want = mixed.palette(0, film.times[film.middle], affine=True)
+    # UsdSkel keeps scales as half floats
+    assert np.abs(rival.palette(film.middle) - want).max() <= 1e-3 * np.abs(want).max()
+    points = np.array(rival.deform(rival.transforms(film.middle)))
+    assert np.abs(points - mixed.deform(want)[0]).max() <= 1e-3 * np.abs(points).max()
+
+
+@pytest.mark.skipif(bool(three_side.missing()), reason=three_side.missing() or "three.js is here")
+def test_the_three_version_is_right(mixed: Any) -> None:
+    film = baked.bake(mixed, mixed.clips[0])
+    frames = [0, film.middle, len(film.times) - 1]
+    seconds, got = three_side.play(mixed, mixed.clips[0], film, frames, 0.01)
+    want = mixed.palette(0, film.times[frames], affine=True)
+    assert seconds > 0 and np.abs(got - want).max() <= 1e-5 * np.abs(want).max()
+
+
+def test_files_that_differ_in_their_time_lines_alone() -> None:
+    shared, copies, parts = (
+        skinpy.load(data, format="glb").clips[0] for data in models.line_triplet(3, joints=12)
+    )
+    assert len(shared.channels) == len(copies.channels) == len(parts.channels)
+    for one, other, part in zip(shared.channels, copies.channels, parts.channels, strict=True):
+        assert np.array_equal(one.times, other.times) and np.array_equal(one.values, other.values)
+        rows = np.searchsorted(one.times, part.times)
+        assert np.array_equal(one.values[rows], part.values)
+    assert len({c.times.tobytes() for c in shared.channels}) == 2  # the common line, and constants
+    assert len({c.times.tobytes() for c in parts.channels}) > 5
+
+
+def test_assimps_keys_are_counted(tmp_path: Path) -> None:
+    """A chain of 3 joints with 9 rotation keys each: beside them Assimp holds a key for place and size."""
+    path = tmp_path / "chain.glb"
+    path.write_bytes(builders.chain(3).glb())
+    (keys,) = assimp_side.Assimp().keys(path)
+    assert keys.bytes == 3 * (9 * 32 + 2 * 24) and (keys.tracks, keys.constant) == (9, 6)
+
+
+def test_a_missing_peer_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "numba", None)
+    monkeypatch.setitem(sys.modules, "pxr", None)
+    for name in ("numba_side", "usd_side"):
+        monkeypatch.delitem(sys.modules, f"benchmarks.{name}", raising=False)
+    monkeypatch.setattr(three_side, "FOLDER", "")
+    found = peers.find()
+    assert {"numba", "UsdSkel", "three.js", "pymomentum"} == set(found.missing)
+    assert all(found.missing.values()) and set(found.versions) == {"NumPy"}
+
+
+def test_pairs() -> None:
+    switched: list[str] = []
+    pair = measure.alternate(
+        lambda: sum(range(10)),
+        lambda: sum(range(100)),
+        sample=1e-4,
+        rounds=5,
+        before=(lambda: switched.append("ours"), lambda: switched.append("theirs")),
+    )
     assert len(pair.ratios) == 5 and pair.median > 1 and pair.quartiles[0] <= pair.median <= pair.quartiles[1]
-    entry = {"ratios": [0.5, 0.4, 0.8], "seconds": 2e-4, "baseline": 1e-4}
-    rows = [{"model": "a.glb", "origin": "real", "joints": 3, "vertices": 4, "load": entry}]
-    about = ["processor", "system", "python", "numpy", "assimp", "skinpy", "busy"]
-    results = {"machine": dict.fromkeys(about, "?")}
-    results |= {"date": "today", "rows": rows}
-    assert "| load | 1 real | bare Assimp | 2.00x |" in report.table(results)
-    assert "a.glb" in report.page(results) and "takes 100 us" in report.page(results)
+    assert switched[2:6] == ["ours", "theirs", "theirs", "ours"]  # after one each to find the counts
+    assert pair.entry()["rounds"] == 5 and pair.entry()["ratios"][2] == pytest.approx(pair.median, rel=1e-3)
+
+
+def results_of(**pairs: Any) -> dict[str, Any]:
+    """Results of one model with these jobs."""
+    facts = {"peak bytes": 3 << 20, "Assimp's peak bytes": 2 << 20}
+    counts = {"joints": 20, "slots": 19, "vertices": 4, "influences": 4.0}
+    row = {"model": "a.glb", "origin": "real", **counts, "pairs": pairs, "facts": facts}
+    row["notes"] = {"UsdSkel": "differs by 0.3"}
+    about = ["processor", "clock", "system", "python", "assimp", "skinpy", "simd", "busy"]
+    return {
+        "machine": dict.fromkeys(about, "?"),
+        "versions": {"NumPy": "2"},
+        "missing": {"numba": "no module of this name"},
+        "date": "today",
+        "minutes": 1.0,
+        "instructions": None,
+        "rows": [row],
+        "lines": [],
+    }
+
+
+def entry_of(ratio: float, seconds: float = 2e-4) -> dict[str, Any]:
+    return {"ratios": [ratio] * 5, "rounds": 5, "seconds": seconds, "baseline": ratio * seconds}
+
+
+def test_the_page_says_what_held_and_what_did_not() -> None:
+    pose = {"NumPy": entry_of(120.0, 0.5e-6), "UsdSkel": entry_of(6.0, 0.5e-6)}
+    results = results_of(load={"Assimp": entry_of(0.5)}, **{"one pose": pose})
+    table, page = report.table(results), report.page(results)
+    start = "| one pose into `out`, called from Python, "
+    assert start + "against NumPy | 100x | 120.0x | 120.0x to 120.0x | 120.0x (a.glb) | yes |" in table
+    assert start + "19 to 22 joints | at most 0.6 us | 0.5 us |" in table
+    assert start + "against usd-core | 8x | 6.0x | 6.0x to 6.0x | 6.0x (a.glb) | **no** |" in table
+    assert (
+        "| load, against bare Assimp | at most 1.25x | 2.00x | 2.00x to 2.00x | 2.00x (a.glb) | **no** |"
+        in table
+    )
+    assert "| load, peak memory against Assimp's | at most 1.3x | 1.50x |" in table
+    assert start + "against numba | 4x | not measured |  |  | numba is missing |" in table
+    assert "against usd-core: 8x was promised; missed in 1 of 1, median 6.0x, worst 6.0x in a.glb." in page
+    assert "- numba is missing: no module of this name." in page
+    assert "- UsdSkel is left out of a.glb: differs by 0.3." in page
+    assert "| a.glb | 20 | 4 | 0.5 (120.0x, -, 6.0x, -) |" in page
+
+
+def test_counts_that_grow_are_found() -> None:
+    known = {"pose": 100.0, "deform": 50.0}
+    assert instructions.grown({"pose": 102.0, "deform": 40.0}, known) == []
+    (sentence,) = instructions.grown({"pose": 104.0, "deform": 50.0}, known)
+    assert sentence == "pose: 104.0 instructions, 4.0 % more than the recorded 100.0"
+    assert instructions.grown({"load": 1.0}, known) == ["load: 1.0 instructions, and nothing is recorded"]
+
+
+@pytest.mark.ci
+def test_no_job_takes_more_instructions_than_recorded() -> None:
+    """Steady where times are not. After a change that is meant: python -m benchmarks.instructions --update"""
+    try:
+        key, counts = instructions.count_all()
+    except instructions.NothingToCountWith as reason:
+        pytest.skip(f"instruction counts: {reason}")
+    record = json.loads(instructions.RECORD.read_text())
+    if key not in record:
+        pytest.skip(f"instruction counts: none are recorded for {key}, only for {'; '.join(record)}")
+    assert instructions.grown(counts, record[key]) == []

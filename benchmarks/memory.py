@@ -1,0 +1,53 @@
+"""The peak memory of one load, in a process of its own.
+
+python -m benchmarks.memory skinpy|assimp FIRST FILE
+
+FIRST is loaded before, so that libraries and their tables are there. Printed are the bytes by which resident
+memory rose above what it was, at its highest, while FILE was loaded.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+SIDES = ("skinpy", "assimp")
+
+
+def peak(side: str, first: Path, path: Path) -> int:
+    """Bytes; asks a new process."""
+    command = [sys.executable, "-m", "benchmarks.memory", side, str(first), str(path)]
+    root = Path(__file__).resolve().parent.parent
+    return int(subprocess.run(command, cwd=root, capture_output=True, text=True, check=True).stdout)
+
+
+def _resident(what: str) -> int:
+    for line in Path("/proc/self/status").read_text().splitlines():
+        if line.startswith(what):
+            return 1024 * int(line.split()[1])
+    raise RuntimeError(f"/proc/self/status has no {what}")
+
+
+def main(side: str, first: str, path: str) -> None:
+    if side == "assimp":
+        from .assimp_side import Assimp
+
+        open_file = Assimp().open
+    else:
+        import warnings
+
+        import skinpy
+
+        warnings.simplefilter("ignore", skinpy.SkinpyWarning)
+        open_file = skinpy.load  # type: ignore[assignment]
+    open_file(Path(first))
+    Path("/proc/self/clear_refs").write_text("5")  # the peak is what there is now
+    before = _resident("VmRSS:")
+    kept = open_file(Path(path))
+    print(_resident("VmHWM:") - before)
+    del kept
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
