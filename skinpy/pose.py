@@ -176,6 +176,7 @@ class Pose(_core.Pose):
         over the length of the chain, of it; then each joint makes the shortest turn to the next one's
         place. target is a point (3,) or (...,3) of scene space, where (...) are the pose's leading axes;
         weight, a number or (...) from 0 to 1, goes that share of the way from the pose as it is (nlerp).
+        Two links are solved as by two_bone_ik without a pole.
 
         Gives (...) bool: True where end, at weight 1, comes within tolerance. A target out of reach gives
         the straight chain towards it, False. Lengths are kept as far as scales inside the chain are even.

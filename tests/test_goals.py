@@ -440,6 +440,48 @@ def test_two_links_on_a_line_leave_it(target) -> None:
     np.testing.assert_allclose(places(pose, "c")[0], target, atol=2.1e-4)
 
 
+@pytest.mark.parametrize("scale", [False, True])
+def test_two_links_get_wherever_their_lengths_allow(scale) -> None:
+    """Every target that another pose of the chain reaches, at once; reaching alone misses 2 in 100."""
+    for seed in range(10):
+        pose = tail(3, seed, scale, lead=(200,))
+        goal, before = pose.copy(), pose.copy()
+        rng = np.random.default_rng(seed)
+        goal.rotation[:, 1:3] = turned(rng, (200, 2, 4))
+        (target,) = places(goal, "tail 2")
+        assert pose.fabrik("tail 2", target, root="tail 0", iterations=1, tolerance=2e-6).all()
+        same_but_rotations(pose, before, "tail 0", "tail 1")
+
+
+@pytest.mark.parametrize("distance", [0.5, 0.5001, 0.7, 1.4, 2.4999, 2.5])
+def test_two_links_bend_by_the_law_of_cosines_in_their_plane(distance) -> None:
+    """Links of 1.5 and 1, bent in the plane z = 0 to the left: so they stay, turned by the least."""
+    rest = [
+        matrix(),
+        matrix(),
+        matrix((1.5, 0, 0), Rotation.from_euler("z", 40, True).as_quat()),
+        matrix((1, 0, 0)),
+    ]
+    pose = model_of(rest, ("base", *"abc"), range(-1, 3)).pose()
+    end = places(pose, "c")[0].astype(float)
+    target = end / length(end) * distance
+    assert pose.fabrik("c", target, root="a")
+    knee, reached = (one.astype(float) for one in places(pose, "b", "c"))
+    # Rotations are float32; near a straight or folded limb the knee moves by the root of what the end does.
+    np.testing.assert_allclose(reached, target, atol=2e-6)
+    angle = np.arccos(np.clip((1.5**2 + distance**2 - 1) / (2 * 1.5 * distance), -1, 1))
+    wanted = Rotation.from_rotvec([0, 0, -angle]).apply(target / distance * 1.5)
+    np.testing.assert_allclose(knee, wanted, atol=2e-3 if distance in (0.5, 2.5) else 2e-6)
+
+
+def test_two_links_out_of_reach_come_as_near_as_they_can() -> None:
+    rest = [matrix(), matrix(), matrix((1.5, 0, 0)), matrix((1, 0, 0))]
+    for distance, near in ((3.0, 2.5), (0.2, 0.5)):
+        pose = model_of(rest, ("base", *"abc"), range(-1, 3)).pose()
+        assert not pose.fabrik("c", (0, distance, 0), root="a")
+        np.testing.assert_allclose(places(pose, "c")[0], (0, near, 0), atol=2e-6)
+
+
 def test_fabrik_under_uneven_scale_says_the_truth() -> None:
     rng = np.random.default_rng(8)
     for seed in range(10):

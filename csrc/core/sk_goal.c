@@ -580,13 +580,29 @@ static void chain_turn(chain *chain) {
   }
 }
 
+/* Two links are a limb: the law of cosines says at once what reaching comes near to slowly, and near a
+   straight or a folded limb not within any number of rounds. False where that is no way. */
+static bool chain_bend(const sk_fabrik_job *job, size_t n, chain *chain) {
+  sk_two_bone_job two = {job->goal, job->root, chain->links[1].joint, job->end, 1.0};
+  limb limb;
+  two.goal.poles = NULL;
+  if (chain->count != 3 || !limb_open(&two, n, &limb)) return false;
+  limb_solve(&limb, two.soften);
+  memcpy(chain->links[0].rotation, limb.root, sizeof limb.root);
+  memcpy(chain->links[1].rotation, limb.middle, sizeof limb.middle);
+  chain_place(chain);
+  return true;
+}
+
 /* Where scales inside the chain are uneven its lengths change as it turns, so places and turns take turns;
    else a second round changes nothing. */
-static double chain_solve(chain *chain, int32_t iterations, double tolerance) {
-  double miss = INFINITY, before;
+static double chain_solve(const sk_fabrik_job *job, size_t n, chain *chain) {
+  double miss = INFINITY, before, tolerance = job->tolerance;
+  int32_t iterations = job->iterations;
   chain_place(chain);
   if (!(chain->length > 0.0)) return chain_miss(chain) > 0.0 ? INFINITY : 0.0;
   if (chain_miss(chain) <= tolerance * chain->length) return chain_miss(chain) / chain->length;
+  if (chain_bend(job, n, chain)) return chain_miss(chain) / chain->length;
   do {
     before = miss;
     iterations = chain_reach(chain, iterations, tolerance);
@@ -635,7 +651,7 @@ void sk_fabrik_run(const sk_fabrik_job *job) {
   for (n = 0; n < job->goal.count; n++) {
     job->goal.misses[n] = INFINITY;
     if (!chain_open(job, n, &chain)) continue;
-    job->goal.misses[n] = chain_solve(&chain, job->iterations, job->tolerance);
+    job->goal.misses[n] = chain_solve(job, n, &chain);
     for (i = 0; i + 1 < chain.count; i++)
       goal_write(&job->goal, n, chain.links[i].joint, chain.links[i].rotation);
   }

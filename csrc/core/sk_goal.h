@@ -40,6 +40,7 @@ typedef struct sk_aim_job {
 } sk_aim_job;
 
 /* Forward and backward reaching (Aristidou and Lasenby 2011), then shortest turns from the first joint on.
+   A chain of three joints is solved as a limb without a pole.
    misses: distance of the end from its target at weight 1, over the length of the chain. */
 typedef struct sk_fabrik_job {
   sk_goal goal;

@@ -123,6 +123,29 @@ static void a_chain_reaches_or_stretches(void) {
   free(s.rotation);
 }
 
+static void two_links_are_a_limb(void) {
+  /* Links of 2 from the origin, one iteration: the target at 2 sqrt(2) along y has the knee at a right angle,
+     sqrt(2) up and as far aside; one at 0 folds the limb. */
+  float places[POSES * CHAIN * 3];
+  sk_fabrik_job job;
+  stage s;
+  stage_set(&s);
+  s.targets[1] = 2.0 * sqrt(2.0);
+  job = (sk_fabrik_job){stage_goal(&s, false), 0, 2, 1, 1e-12, NULL};
+  job.scratch = malloc(sk_fabrik_scratch(&job));
+  sk_fabrik_run(&job);
+  stage_places(&s, places);
+  CHECK_NEAR(places[4], sqrt(2.0), 2e-6);
+  CHECK_NEAR(places[3] * places[3] + places[5] * places[5], 2, 4e-6);
+  CHECK_NEAR(places[6], 0, 2e-6);
+  CHECK_NEAR(places[7], 2.0 * sqrt(2.0), 2e-6);
+  CHECK_NEAR(places[8], 0, 2e-6);
+  CHECK_NEAR(s.misses[0], 0, 1e-12);
+  CHECK_NEAR(s.misses[1], 0, 1e-12);
+  free(job.scratch);
+  free(s.rotation);
+}
+
 static void what_is_no_chain_or_no_number_is_refused(void) {
   sk_two_bone_job bones;
   sk_fabrik_job chain;
@@ -178,6 +201,8 @@ static void random_limbs_stay_finite(void) {
     chain = (sk_fabrik_job){stage_goal(&s, false), 0, 4, 20, 1e-4, NULL};
     chain.scratch = malloc(sk_fabrik_scratch(&chain));
     sk_fabrik_run(&chain);
+    chain.end = 2;
+    sk_fabrik_run(&chain);
     for (i = 0; i < POSES * CHAIN * 4; i++) CHECK(isfinite(s.rotation[i]));
     free(chain.scratch);
     free(s.rotation);
@@ -188,6 +213,7 @@ const check_test goal_tests[] = {
     TEST(two_bones_make_a_right_angle),
     TEST(an_axis_points_up_and_a_weight_stops_halfway),
     TEST(a_chain_reaches_or_stretches),
+    TEST(two_links_are_a_limb),
     TEST(what_is_no_chain_or_no_number_is_refused),
     TEST(random_limbs_stay_finite),
     {NULL, NULL},
