@@ -2,7 +2,8 @@
 
 An instance is a list of sources (motion, time, weight); T and S are sum(w x) / sum(w), R is
 normalize(sum(w q)) with the signs of q taken against the rest rotation, for two sources against each other.
-Where the sum of the weights is below 0.1 the rest pose takes what is missing to it.
+Where the sum of the weights is below 0.1 the rest pose takes what is missing to it. What all sources have bit
+by bit is kept bit by bit, which tells whether a joint is at rest.
 """
 
 from __future__ import annotations
@@ -34,12 +35,21 @@ def blended_pose(
     t, s = (sum(w / total * pose[i] for pose, w in live) for i in (0, 2))
     reference = live[0][0][1] if len(live) == 2 else rest[1]
     q = sum(w / total * near(reference, pose[1]) for pose, w in live)
-    q = unit(near(rest[1], q)) if len(live) > 1 else live[0][0][1]
+    q = unit(near(rest[1], q))
+    first = live[0][0]
+    same = np.all([all_equal(pose, first) for pose, _ in live], axis=0)[:, None]
+    t, q, s = (np.where(same, a, b) for a, b in zip(first, (t, q, s), strict=True))
     if total < THRESHOLD:
         u = total / THRESHOLD
         t, s = ((1 - u) * rest[i] + u * x for i, x in ((0, t), (2, s)))
         q = np.stack([nlerp(a, b, u) for a, b in zip(rest[1], q, strict=True)])
     return t, q, s
+
+
+def all_equal(a: Sequence[Array], b: Sequence[Array]) -> Any:
+    """(J,): whether T, R and S of two poses are the same float32 numbers."""
+    parts = [(x.astype(np.float32) == y.astype(np.float32)).all(-1) for x, y in zip(a, b, strict=True)]
+    return np.all(parts, axis=0)
 
 
 def near(reference: Array, q: Array) -> Array:
