@@ -288,7 +288,7 @@ def at_rest_with_shear() -> Case:
         how = j % 6
         turned = [turns[j], turns[j], unit(turns[j] + 0.1 * rng.normal(size=4)), turns[j]]
         if how == 0:
-            turned = [-np.asarray(q) for q in turned]
+            turned = [0.0 - np.asarray(q) for q in turned]  # no negative zeros: arithmetic loses them
         if how in (0, 1, 2):
             kind = "step" if how < 2 else "linear"
             channels.append(channel(j, "rotation", kind, [0.1, 0.4, 0.7, 0.9], turned, rng))
