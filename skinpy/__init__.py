@@ -11,6 +11,7 @@ rest.
 
 from . import _core
 from .assets import Material, Mesh, Report, ReportEntry, Skeleton, Skin, Submesh, Target, Texture
+from .baking import BakedClip, BakedTexture
 from .blend_space import BlendSpace1D, BlendSpace2D
 from .blending import blend
 from .clip import Channel, Clip, Clips
@@ -71,6 +72,8 @@ __all__ = [
     "Animation",
     "UVAnimation",
     "VertexAnimation",
+    "BakedTexture",
+    "BakedClip",
     "Report",
     "ReportEntry",
     "SkinpyError",

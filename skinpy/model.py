@@ -4,7 +4,7 @@ import weakref
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,7 @@ from .pose import Pose
 
 if TYPE_CHECKING:
     from ._from_arrays import Differences
+    from .baking import BakedTexture
     from .kinds import VertexAnimation
     from .render import Camera
 
@@ -154,6 +155,29 @@ class Model(_core.Model):
         from .kinds import bake_vertices
 
         return bake_vertices(self, clip, fps)
+
+    def bake_texture(
+        self,
+        clips: "Clip | str | int | Sequence[Clip | str | int] | None" = None,
+        fps: float = 30.0,
+        *,
+        dtype: Literal["float32", "float16"] = "float32",
+        rotation: Rotation = "slerp",
+        limit: int = 16384,
+    ) -> "BakedTexture":
+        """The palettes of clips as a texture, from which a vertex shader poses a crowd: docs/crowds.md.
+
+        clips is a Clip, a name or a number, or a sequence of them; None is all. Each is sampled at 0,
+        1 / fps, 2 / fps, ... seconds and at its end. dtype "float16" takes half the memory; `error` of the
+        result says what that, and the straight lines between frames, cost. limit is the largest side of the
+        texture, texels: frames that it has no rows for stand in further columns.
+
+        Raises KeyError, IndexError, TypeError, and ValueError: no clips or no mesh, an fps that is not
+        positive, frames that do not fit, a number that float16 cannot hold, a clip of another model.
+        """
+        from .baking import bake_texture
+
+        return bake_texture(self, clips, fps, dtype=dtype, rotation=rotation, limit=limit)
 
     # ---- pictures ---------------------------------------------------------------------------------
 
