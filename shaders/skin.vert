@@ -2,6 +2,7 @@
 // The shape of a vertex, then linear blend skinning with 4 or 8 influences. A rigid part is the same with one.
 // Python sets INFLUENCES, HAS_COLOR, SKINNED, PALETTE (the include of the palette transport) and SHAPE (the
 // include that says where a vertex is before the skin). Without SKINNED the shape is in scene space already.
+// With INSTANCED each instance stands where its placement says, after the skin.
 
 #include PALETTE
 #include SHAPE
@@ -18,6 +19,11 @@ in vec4 in_weights0;
 #if INFLUENCES > 4
 in uvec4 in_slots1;
 in vec4 in_weights1;
+#endif
+#if INSTANCED
+in vec4 in_place0; // the rows of the instance's 3x4 placement
+in vec4 in_place1;
+in vec4 in_place2;
 #endif
 
 uniform mat4 view_projection;
@@ -49,6 +55,14 @@ void main() {
     v_position = position;
     v_normal = unit_or_zero(normal);
     transform_normal(mat3(skin), normal, v_side); // the skin at rest knows which side is out
+#endif
+#if INSTANCED
+    // Cofactors of a product are the product of the cofactors: the normal takes the same two steps.
+    mat3x4 place = mat3x4(in_place0, in_place1, in_place2);
+    float place_side;
+    v_position = vec4(v_position, 1.0) * place;
+    v_normal = transform_normal(mat3(place), v_normal, place_side);
+    v_side *= place_side;
 #endif
     v_uv = (uv_transform * vec3(in_uv, 1.0)).xy;
 #if HAS_COLOR

@@ -7,7 +7,7 @@ and goes along the straight line between them, number by number. `Model.bake_tex
 
 import operator
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -65,7 +65,7 @@ class BakedClip:
         return _block.read_only(frame_times(self.duration, self.fps))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class BakedTexture:
     """Clips of a model as a float texture; get one from `Model.bake_texture`. It never changes.
 
@@ -80,9 +80,9 @@ class BakedTexture:
     data: Array
     clips: tuple[BakedClip, ...]
     slots: int
-    rotation: Rotation
-    model: "Model" = field(repr=False)
-    _sources: tuple[Clip, ...] = field(repr=False)
+    rotation: Rotation  #: how the clips were sampled
+    model: "Model"
+    sources: tuple[Clip, ...]  #: the clips that were baked
 
     @property
     def columns(self) -> int:
@@ -201,6 +201,14 @@ class BakedTexture:
                 raise LoadError(f"{path} holds no baked texture: {type(error).__name__}") from None
         return cls(data, clips, slots, rotation, model, _same_clips(model, clips, slots))
 
+    def __repr__(self) -> str:
+        height, width = self.data.shape[:2]
+        frames = ", ".join(f"{clip.name!r} {clip.frames}" for clip in self.clips)
+        return (
+            f"<BakedTexture: {width} x {height} texels of {self.data.dtype}, {self.slots} slots, "
+            f"frames: {frames}>"
+        )
+
     def _checked(self, clip_index: npt.ArrayLike, time: npt.ArrayLike) -> tuple[Array, Array]:
         index = np.asarray(clip_index)
         if index.dtype.kind not in "iu":
@@ -231,7 +239,7 @@ class BakedTexture:
         worst = 0.0
         for part in chunks(len(times), 12 * self.slots + 6 * len(model.mesh.positions)):
             exact = model.palette(
-                self._sources[number], times[part], affine=True, loop="clamp", rotation=self.rotation
+                self.sources[number], times[part], affine=True, loop="clamp", rotation=self.rotation
             )
             ours = self.palette(number, times[part], loop="clamp")
             gap = model.deform(ours, normals=False)[0].astype(np.float64)

@@ -1,5 +1,5 @@
-"""Offscreen pictures of models: a `Renderer` for many, `render` for one, the `Camera` they
-see through, and the `Floor` they stand on.
+"""Offscreen pictures of models: a `Renderer` for many, `render` for one, `Crowd` for many instances in one
+picture, the `Camera` they see through, and the `Floor` they stand on.
 
 Needs moderngl (the extra `view`) and an OpenGL 3.3 context, which Mesa's software renderer also gives.
 `import skinpy` alone does not load this package.
@@ -11,8 +11,9 @@ except ImportError as error:
     raise ImportError("drawing needs moderngl: pip install 'skinpy-anim[view]'") from error
 
 from .camera import Camera
+from .crowd import Crowd, grid
 from .floor import Floor
 from .ground import ground_velocity
 from .renderer import Renderer, render
 
-__all__ = ["Camera", "Floor", "Renderer", "ground_velocity", "render"]
+__all__ = ["Camera", "Crowd", "Floor", "Renderer", "grid", "ground_velocity", "render"]

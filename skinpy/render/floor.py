@@ -17,7 +17,7 @@ from skinpy.kinds import UVAnimation
 
 from .color import parse_color
 from .geometry import Surface
-from .scene import begin_blending, set_surface, upload_image
+from .mesh import begin_blending, set_surface, upload_image
 from .shader import programs
 from .texturing import set_wrap
 from .uploads import Uploads

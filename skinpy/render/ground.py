@@ -38,16 +38,23 @@ class Ground:
 
     def place(self, motion: Motion, time: float, loop: Loop, root: ArrayLike | None) -> FloorPlace:
         """The floor at one time of a motion, moved by `root` as the model is."""
-        floor = self._floor
         if self._last is None or self._last[0] is not motion:
             self._last = motion, self._poser.extent(motion), self._velocity(motion)
-        extent, velocity = _moved(self._last[1], root), self._last[2]
+        way = self._last[2] * _time_walked(motion, time, loop)
+        return self._lay(_moved(self._last[1], root), way, time)
+
+    def under(self, extent: Extent) -> FloorPlace:
+        """The floor under a box (2, 3) of many that go their own ways: it stands still."""
+        return self._lay(extent, np.zeros(3), 0.0)
+
+    def _lay(self, extent: Extent, way: NDArray[np.float64], time: float) -> FloorPlace:
+        """The floor under a box, the ground having gone back by `way`."""
+        floor = self._floor
         size = float(np.ptp(self._poser.extent(None), axis=0).max()) or 1.0
         radius = (self._diameter(size, extent) if floor.size is None else floor.size) / 2
         lowest = float((extent @ self._up).min()) if floor.height is None else floor.height
         center = extent.mean(axis=0)
         center += (lowest - center @ self._up) * self._up
-        way = velocity * _time_walked(motion, time, loop)
         repeat = (size / _TILES if floor.tile is None else floor.tile) * floor.tiles
         uv = self._texture_map(center, way, radius, repeat)
         if floor.uv is not None:

@@ -239,6 +239,10 @@ class Poser:
             raise ValueError("morph_weights holds numbers that are not finite")
         return array
 
+    def morph_weights(self, weights: ArrayLike | None) -> NDArray[np.float32]:
+        """Weights (M,) of the morph targets, checked; None: those of the file. Raises ValueError."""
+        return self._default_weights() if weights is None else self._weights(weights)
+
     def _default_weights(self) -> NDArray[np.float32]:
         return np.array([t.default_weight for t in self.model.targets], np.float32)
 

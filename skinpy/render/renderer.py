@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import operator
 import weakref
 from collections.abc import Iterable, Iterator, Sequence
 from types import TracebackType
@@ -17,6 +16,7 @@ from skinpy.errors import GraphicsError
 
 from . import cache
 from . import context as gl
+from .arguments import check_floor, check_samples, check_size, checked_picture
 from .camera import Camera, up_vector
 from .color import parse_color
 from .figure import Figure
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from .posing import ClipLike, PoseLike
     from .texturing import UVLike
 
-_MAX_SAMPLES = 64
 _DEFAULT_SIZE = (640, 480)
 
 
@@ -96,14 +95,13 @@ class Renderer:
     ) -> None:
         check_transport(transport)
         self._poser = Poser(model)
-        self._size = _check_size(size)
+        self._size = check_size(size)
         self._background = (0.0,) * 4 if background is None else parse_color("background", background)
         self._up = up_vector(model.up)
-        if floor is not None and not isinstance(floor, Floor):
-            raise TypeError(f"floor is {type(floor).__name__}; expected a Floor, or None")
+        check_floor(floor)
         self._uv = named_animations(uv, model)
         self._ground = None if floor is None else Ground(self._poser, floor)
-        held = _hold(model, self._size, _check_samples(samples), transport, floor, _keep)
+        held = _hold(model, self._size, check_samples(samples), transport, floor, _keep)
         self._held = held
         self._finalizer = weakref.finalize(self, _release, gl.graphics_thread(), held)
         self._finalizer.atexit = False  # the end of the graphics thread frees everything anyway
@@ -166,7 +164,7 @@ class Renderer:
         the context's textures, and for what OpenGL reports.
         """
         parts = self._parts()
-        out = self._output(out)
+        out = checked_picture(out, self._size)
         figure = self._figure(clip, time, pose, morph_weights, loop, rotation, root)
         motion = None if pose is not None else self._poser.motion(clip)
         if camera is None:
@@ -270,20 +268,6 @@ class Renderer:
     def _clip_camera(self, clip: ClipLike, root: ArrayLike | None) -> Camera:
         return self._poser.motion_camera(self._poser.motion(clip), root, self._aspect)
 
-    def _output(self, out: NDArray[np.uint8] | None) -> NDArray[np.uint8]:
-        width, height = self._size
-        if out is None:
-            return np.empty((height, width, 4), np.uint8)
-        if not isinstance(out, np.ndarray):
-            raise TypeError(f"out is {type(out).__name__}; expected an array ({height}, {width}, 4) of uint8")
-        if out.shape != (height, width, 4) or out.dtype != np.uint8:
-            raise ValueError(
-                f"out has shape {out.shape} and type {out.dtype}; expected ({height}, {width}, 4) of uint8"
-            )
-        if not (out.flags.c_contiguous and out.flags.writeable):
-            raise ValueError("out is read-only or not C-contiguous; expected a writable, C-contiguous array")
-        return out
-
 
 def render(
     model: Model,
@@ -380,23 +364,3 @@ def _release(thread: gl.GraphicsThread, held: _Held) -> None:
         held.parts = None
 
     thread.post(drop)
-
-
-def _check_size(size: tuple[int, int]) -> tuple[int, int]:
-    try:
-        width, height = (operator.index(side) for side in size)
-    except (TypeError, ValueError):
-        raise TypeError(f"size is {size!r}; expected (width, height), two whole numbers") from None
-    if width < 1 or height < 1:
-        raise ValueError(f"size is {size!r}; expected (width, height) of at least 1 pixel each")
-    return width, height
-
-
-def _check_samples(samples: int) -> int:
-    try:
-        number = operator.index(samples)
-    except TypeError:
-        raise TypeError(f"samples is {samples!r}; expected a whole number") from None
-    if not 0 <= number <= _MAX_SAMPLES:
-        raise ValueError(f"samples is {number}; expected 0 to {_MAX_SAMPLES}")
-    return number

@@ -12,20 +12,14 @@ from numpy.typing import NDArray
 
 from . import context as gl
 from .figure import Figure, Posed, Stored
-from .geometry import Draw, Geometry, Surface
+from .geometry import Draw, Geometry
+from .mesh import BACK_FACES, FEEDBACK, FRONT_FACES, MeshBuffers, begin_blending, feedback_vertices
 from .palette import PaletteTransport, make_transport
 from .shader import programs
 from .shape import FrameShape, MorphShape, Shape, StillShape
-from .texturing import PLAIN, Texturing, set_wrap
+from .texturing import PLAIN, Texturing
 from .uploads import Uploads
 from .view import View
-
-_TEXTURE_UNIT = 0
-_SRGB8_ALPHA8 = 0x8C43  # OpenGL's name for textures that the sampler decodes to linear light
-_ALPHA_MODES = {"opaque": 0, "mask": 1, "blend": 2}
-_BOTH_SIDES, _BACK_FACES, _FRONT_FACES = range(3)  # `layer` of lit.frag
-_ANISOTROPY = 8.0
-_FEEDBACK_FLOATS = 6  # position and normal
 
 
 class Scene(Protocol):
@@ -57,10 +51,7 @@ class MeshScene:
         self.uploads = uploads = Uploads(context)
         self._geometry = geometry
         self._transport = transport
-        self._vertices = uploads.buffer(geometry.vertices)
-        self._faces = uploads.buffer(geometry.faces) if len(geometry.faces) else None
-        self._textures = [upload_image(uploads, image) for image in geometry.images]
-        self._white = white_texture(uploads)
+        self.mesh = MeshBuffers(uploads, geometry)
         shape = StillShape() if geometry.morph is None else MorphShape(uploads, geometry.morph)
         self._skin = _Body(self, shape)
         self._stored: dict[int, tuple[weakref.ref[Any], _Body]] = {}  # by the id of the vertex animation
@@ -68,22 +59,6 @@ class MeshScene:
     def make_palette(self) -> PaletteTransport:
         """New storage for a palette of the model."""
         return make_transport(self.uploads, self._geometry.slots, self._transport)
-
-    def vertex_array(
-        self, program: moderngl.Program, shape: Shape, *, indexed: bool = True
-    ) -> moderngl.VertexArray:
-        """The mesh as the inputs of a program."""
-        used = set(program)
-        layout, names = self._geometry.layout(used)
-        content: list[Any] = [attribute for attribute in shape.attributes if attribute[2] in used]
-        if names:  # the positions of stored frames need none
-            content.append((self._vertices, layout, *names))
-        return self._context.vertex_array(program, content, self._faces if indexed else None)
-
-    @property
-    def vertex_defines(self) -> dict[str, int | str]:
-        """Macros that say what is in a vertex."""
-        return {"INFLUENCES": self._geometry.influences, "HAS_COLOR": int(self._geometry.has_color)}
 
     def draw(
         self,
@@ -97,11 +72,10 @@ class MeshScene:
         body = self._body(figure)
         program, array = body.drawing()
         view.set_uniforms(program)
-        program["base_texture"] = _TEXTURE_UNIT
-        self._context.enable_only(moderngl.DEPTH_TEST)
+        self.mesh.begin(program)
         for draw in self._geometry.draws:
             if draw.blended is None:
-                self._draw_faces(array, draw, texturing, _BOTH_SIDES)
+                self.mesh.draw_faces(array, draw, texturing)
         blended = [draw for draw in self._geometry.draws if draw.blended is not None]
         if ground is not None:
             ground()
@@ -109,31 +83,15 @@ class MeshScene:
             begin_blending(self._context, framebuffer)
             # The farthest first; within a double-sided one, what faces away lies behind what faces us.
             for draw in sorted(blended, key=lambda draw: view.nearness(_center(draw, figure))):
-                self._draw_faces(array, draw, texturing, _BACK_FACES)
-                self._draw_faces(array, draw, texturing, _FRONT_FACES)
+                self.mesh.draw_faces(array, draw, texturing, BACK_FACES)
+                self.mesh.draw_faces(array, draw, texturing, FRONT_FACES)
             framebuffer.depth_mask = True
-
-    def _draw_faces(self, array: moderngl.VertexArray, draw: Draw, texturing: Texturing, layer: int) -> None:
-        if not draw.face_count:
-            return
-        image = draw.surface.image
-        texture = self._white if image is None else self._textures[image]
-        transform, wrap = texturing.of(draw.surface)
-        set_wrap(array.program, texture, wrap)
-        texture.use(_TEXTURE_UNIT)
-        array.program["uv_transform"] = transform
-        set_surface(array.program, draw.surface, layer)
-        array.render(moderngl.TRIANGLES, draw.face_count * 3, first=draw.first_face * 3)
 
     def skinned_vertices(self, figure: Figure) -> NDArray[np.float32]:
         """What the vertex shader makes of each vertex: (V, 6) float32, position and normal."""
-        context, count = self._context, len(self._geometry.vertices)
-        result = context.buffer(reserve=count * _FEEDBACK_FLOATS * 4)
-        # Transform feedback captures nothing, without an error, unless a complete framebuffer is bound.
-        framebuffer = context.simple_framebuffer((1, 1))
-        framebuffer.use()
-        self._body(figure).feedback(self).transform(result, moderngl.POINTS, count)
-        return np.frombuffer(result.read(), np.float32).reshape(count, _FEEDBACK_FLOATS)
+        array = self._body(figure).feedback(self)
+        vertices: NDArray[np.float32] = feedback_vertices(array, len(self._geometry.vertices), 1)[0]
+        return vertices
 
     def _body(self, figure: Figure) -> _Body:
         """The mesh in the shape and pose of the figure, what it takes being sent."""
@@ -175,9 +133,9 @@ class _Body:
         self.shape = shape
         self.palette = scene.make_palette()
         self._context = scene.uploads.context
-        self._defines = {**self.palette.defines, **shape.defines, **scene.vertex_defines}
+        self._defines = {**self.palette.defines, **shape.defines, **scene.mesh.defines(instanced=False)}
         self._program = programs(self._context).get("skin.vert", "lit.frag", defines=self._defines)
-        self._array = scene.vertex_array(self._program, shape)
+        self._array = scene.mesh.vertex_array(self._program, shape.attributes)
 
     def bind(self, program: moderngl.Program) -> None:
         """Make a program read the shape and the palette."""
@@ -191,10 +149,9 @@ class _Body:
 
     def feedback(self, scene: MeshScene) -> moderngl.VertexArray:
         """The inputs of the program, bound, whose outputs transform feedback captures."""
-        varyings = ("v_position", "v_normal")
-        program = programs(self._context).get("skin.vert", defines=self._defines, varyings=varyings)
+        program = programs(self._context).get("skin.vert", defines=self._defines, varyings=FEEDBACK)
         self.bind(program)
-        return scene.vertex_array(program, self.shape, indexed=False)
+        return scene.mesh.vertex_array(program, self.shape.attributes, indexed=False)
 
 
 def _center(draw: Draw, figure: Figure) -> NDArray[np.float64]:
@@ -203,43 +160,3 @@ def _center(draw: Draw, figure: Figure) -> NDArray[np.float64]:
     if isinstance(figure, Posed):
         return draw.blended.posed_center(figure.numbers)
     return draw.blended.stored_center(figure.positions[figure.first])
-
-
-def begin_blending(context: moderngl.Context, framebuffer: moderngl.Framebuffer) -> None:
-    """Lay what follows over what is there, tested against its depth but adding none of its own."""
-    context.enable(moderngl.BLEND)
-    context.blend_func = (moderngl.ONE, moderngl.ONE_MINUS_SRC_ALPHA)  # premultiplied
-    framebuffer.depth_mask = False
-
-
-def set_surface(program: moderngl.Program, surface: Surface, layer: int = _BOTH_SIDES) -> None:
-    """Set a surface in a program of lit.frag; `layer` limits it to one side of the faces."""
-    program["base_color"] = surface.base_color
-    program["alpha_mode"] = _ALPHA_MODES[surface.alpha]
-    program["alpha_cutoff"] = surface.alpha_cutoff
-    program["double_sided"] = surface.double_sided
-    program["layer"] = layer
-
-
-def white_texture(uploads: Uploads) -> moderngl.Texture:
-    """One white texel, for surfaces without an image."""
-    return uploads.texture((1, 1), 4, np.full((1, 1, 4), 255, np.uint8))
-
-
-def upload_image(
-    uploads: Uploads, image: NDArray[np.uint8], anisotropy: float = _ANISOTROPY
-) -> moderngl.Texture:
-    """A mipmapped texture of an sRGB image (h, w, 4), row 0 on top.
-
-    Row 0 becomes v = 0: texture coordinates start at the top left, as in glTF. An image larger than the
-    context's textures may be loses rows and columns evenly.
-    """
-    context = uploads.context
-    step = -(-max(image.shape[:2]) // int(context.info["GL_MAX_TEXTURE_SIZE"]))
-    image = np.ascontiguousarray(image[::step, ::step])
-    height, width = image.shape[:2]
-    texture = uploads.texture((width, height), 4, image, internal_format=_SRGB8_ALPHA8)
-    texture.build_mipmaps()
-    texture.filter = (moderngl.LINEAR_MIPMAP_LINEAR, moderngl.LINEAR)
-    texture.anisotropy = min(anisotropy, float(context.max_anisotropy))
-    return texture

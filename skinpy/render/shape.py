@@ -6,19 +6,17 @@ stores goes to the GPU once; per frame a morph sends its weights, and a stored f
 
 from __future__ import annotations
 
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol
 
 import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
 from .geometry import MorphTable
+from .mesh import Attributes
 from .uploads import TexelTable, Uploads
 
 _FIRST_UNIT, _SECOND_UNIT, _THIRD_UNIT = 2, 3, 4  # texture units; 0 is the image's, 1 the palette's
-
-# Buffer, moderngl's format and attribute name.
-Attributes: TypeAlias = tuple[moderngl.Buffer, str, str]
 
 
 class Shape(Protocol):

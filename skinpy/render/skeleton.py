@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from .figure import Figure, Posed
 from .geometry import Surface
-from .scene import set_surface, white_texture
+from .mesh import set_surface, white_texture
 from .shader import programs
 from .texturing import PLAIN, Texturing, set_wrap
 from .uploads import Uploads

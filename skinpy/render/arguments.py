@@ -1,0 +1,56 @@
+"""Arguments that renderers and crowds have in common, checked."""
+
+from __future__ import annotations
+
+import operator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .floor import Floor
+
+_MAX_SAMPLES = 64
+
+
+def check_size(size: tuple[int, int]) -> tuple[int, int]:
+    """`size` as (width, height) in pixels; TypeError, ValueError."""
+    try:
+        width, height = (operator.index(side) for side in size)
+    except (TypeError, ValueError):
+        raise TypeError(f"size is {size!r}; expected (width, height), two whole numbers") from None
+    if width < 1 or height < 1:
+        raise ValueError(f"size is {size!r}; expected (width, height) of at least 1 pixel each")
+    return width, height
+
+
+def check_samples(samples: int) -> int:
+    """`samples` as a number from 0 to 64; TypeError, ValueError."""
+    try:
+        number = operator.index(samples)
+    except TypeError:
+        raise TypeError(f"samples is {samples!r}; expected a whole number") from None
+    if not 0 <= number <= _MAX_SAMPLES:
+        raise ValueError(f"samples is {number}; expected 0 to {_MAX_SAMPLES}")
+    return number
+
+
+def check_floor(floor: Floor | None) -> None:
+    """TypeError unless `floor` is a Floor or None."""
+    if floor is not None and not isinstance(floor, Floor):
+        raise TypeError(f"floor is {type(floor).__name__}; expected a Floor, or None")
+
+
+def checked_picture(out: NDArray[np.uint8] | None, size: tuple[int, int]) -> NDArray[np.uint8]:
+    """`out`, or a new array, for a picture of `size`: (h, w, 4) uint8. TypeError or ValueError if unfit."""
+    width, height = size
+    if out is None:
+        return np.empty((height, width, 4), np.uint8)
+    if not isinstance(out, np.ndarray):
+        raise TypeError(f"out is {type(out).__name__}; expected an array ({height}, {width}, 4) of uint8")
+    if out.shape != (height, width, 4) or out.dtype != np.uint8:
+        raise ValueError(
+            f"out has shape {out.shape} and type {out.dtype}; expected ({height}, {width}, 4) of uint8"
+        )
+    if not (out.flags.c_contiguous and out.flags.writeable):
+        raise ValueError("out is read-only or not C-contiguous; expected a writable, C-contiguous array")
+    return out

@@ -1,0 +1,119 @@
+"""The GPU's copy of a crowd: one mesh, a place for each instance, and what poses them all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import moderngl
+import numpy as np
+from numpy.typing import NDArray
+
+from skinpy.baking import BakedTexture
+
+from .geometry import Geometry
+from .instances import BakedPalettes, InstancePalettes, Staging
+from .mesh import (
+    BACK_FACES,
+    FEEDBACK,
+    FRONT_FACES,
+    Attributes,
+    MeshBuffers,
+    begin_blending,
+    feedback_vertices,
+)
+from .shader import programs
+from .shape import MorphShape, StillShape
+from .texturing import Texturing
+from .uploads import Uploads
+from .view import View
+
+
+class CrowdScene:
+    """Many instances of a model's mesh; each surface of all of them is one draw call.
+
+    All calls belong on the context's thread. It keeps no reference to the model.
+    """
+
+    def __init__(
+        self,
+        context: moderngl.Context,
+        geometry: Geometry,
+        placements: NDArray[np.float32],
+        posing: BakedTexture | Staging,
+        morph_weights: NDArray[np.float32],
+    ) -> None:
+        """`placements` are (N, 3, 4); `morph_weights` (M,) are those of all instances."""
+        self._context = context
+        self.uploads = uploads = Uploads(context)
+        self._geometry = geometry
+        self._count = len(placements)
+        self._mesh = MeshBuffers(uploads, geometry)
+        if geometry.morph is None:
+            self._shape: StillShape | MorphShape = StillShape()
+        else:
+            self._shape = MorphShape(uploads, geometry.morph)
+            self._shape.write(morph_weights)
+        self._palettes: BakedPalettes | InstancePalettes
+        if isinstance(posing, BakedTexture):
+            self._palettes = BakedPalettes(uploads, posing, self._count)
+        else:
+            self._palettes = InstancePalettes(uploads, posing)
+        self._places = uploads.buffer(placements)
+        self._defines = {
+            **self._palettes.defines,
+            **self._shape.defines,
+            **self._mesh.defines(instanced=True),
+        }
+        self._program = programs(context).get("skin.vert", "lit.frag", defines=self._defines)
+        self._array = self._mesh.vertex_array(self._program, self._attributes)
+
+    @property
+    def _attributes(self) -> list[Attributes]:
+        places: Attributes = (self._places, "4f 4f 4f/i", "in_place0", "in_place1", "in_place2")
+        return [*self._shape.attributes, *self._palettes.attributes, places]
+
+    def place(self, placements: NDArray[np.float32]) -> None:
+        """Other places, (N, 3, 4) of as many instances."""
+        self.uploads.refill(self._places, placements)
+
+    def draw(
+        self,
+        numbers: NDArray[Any],
+        view: View,
+        framebuffer: moderngl.Framebuffer,
+        texturing: Texturing,
+        ground: Callable[[], None] | None = None,
+    ) -> None:
+        """Draw the crowd into the bound framebuffer: opaque faces, the ground, then blended faces.
+
+        `numbers` are `Staging.texels`, or what `BakedTexture.instances` gives.
+        """
+        self._palettes.write(numbers)
+        self._bind(self._program)
+        view.set_uniforms(self._program)
+        self._mesh.begin(self._program)
+        for draw in self._geometry.draws:
+            if draw.blended is None:
+                self._mesh.draw_faces(self._array, draw, texturing, instances=self._count)
+        if ground is not None:
+            ground()
+        blended = [draw for draw in self._geometry.draws if draw.blended is not None]
+        if blended:
+            begin_blending(self._context, framebuffer)
+            for draw in blended:
+                self._mesh.draw_faces(self._array, draw, texturing, BACK_FACES, self._count)
+                self._mesh.draw_faces(self._array, draw, texturing, FRONT_FACES, self._count)
+            framebuffer.depth_mask = True
+
+    def skinned_vertices(self, numbers: NDArray[Any]) -> NDArray[np.float32]:
+        """What the vertex shader makes of each vertex: (N, V, 6) float32, position and normal."""
+        self._palettes.write(numbers)
+        program = programs(self._context).get("skin.vert", defines=self._defines, varyings=FEEDBACK)
+        self._bind(program)
+        array = self._mesh.vertex_array(program, self._attributes, indexed=False)
+        return feedback_vertices(array, len(self._geometry.vertices), self._count)
+
+    def _bind(self, program: moderngl.Program) -> None:
+        self._palettes.bind(program)
+        self._shape.bind(program)

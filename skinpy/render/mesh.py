@@ -1,0 +1,134 @@
+"""A mesh on the GPU: vertices, faces and textures, and how one surface of it is drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, TypeAlias
+
+import moderngl
+import numpy as np
+from numpy.typing import NDArray
+
+from .geometry import Draw, Geometry, Surface
+from .texturing import Texturing, set_wrap
+from .uploads import Uploads
+
+_TEXTURE_UNIT = 0
+_SRGB8_ALPHA8 = 0x8C43  # OpenGL's name for textures that the sampler decodes to linear light
+_ALPHA_MODES = {"opaque": 0, "mask": 1, "blend": 2}
+_ANISOTROPY = 8.0
+
+FEEDBACK = ("v_position", "v_normal")  # varyings of skin.vert that transform feedback captures
+_FEEDBACK_FLOATS = 6
+
+BOTH_SIDES, BACK_FACES, FRONT_FACES = range(3)  # `layer` of lit.frag
+
+# Buffer, moderngl's format, and the names of the attributes.
+Attributes: TypeAlias = tuple[moderngl.Buffer, str, *tuple[str, ...]]
+
+
+class MeshBuffers:
+    """A model's vertices, faces and textures in one context. All calls belong on the context's thread."""
+
+    def __init__(self, uploads: Uploads, geometry: Geometry) -> None:
+        self._context = uploads.context
+        self._geometry = geometry
+        self._vertices = uploads.buffer(geometry.vertices)
+        self._faces = uploads.buffer(geometry.faces) if len(geometry.faces) else None
+        self._textures = [upload_image(uploads, image) for image in geometry.images]
+        self._white = white_texture(uploads)
+
+    def defines(self, instanced: bool) -> dict[str, int | str]:
+        """Macros for the vertex shader: what is in a vertex, and whether instances have places."""
+        return {
+            "INFLUENCES": self._geometry.influences,
+            "HAS_COLOR": int(self._geometry.has_color),
+            "INSTANCED": int(instanced),
+        }
+
+    def vertex_array(
+        self, program: moderngl.Program, attributes: Iterable[Attributes], *, indexed: bool = True
+    ) -> moderngl.VertexArray:
+        """The mesh, and attributes beside its own, as the inputs of a program that may use some of them."""
+        used = set(program)
+        layout, names = self._geometry.layout(used)
+        content: list[Any] = [entry for entry in attributes if used.issuperset(entry[2:])]
+        if names:  # the positions of stored frames need none
+            content.append((self._vertices, layout, *names))
+        return self._context.vertex_array(program, content, self._faces if indexed else None)
+
+    def begin(self, program: moderngl.Program) -> None:
+        """Make ready to draw opaque faces with a program of lit.frag."""
+        program["base_texture"] = _TEXTURE_UNIT
+        self._context.enable_only(moderngl.DEPTH_TEST)
+
+    def draw_faces(
+        self,
+        array: moderngl.VertexArray,
+        draw: Draw,
+        texturing: Texturing,
+        layer: int = BOTH_SIDES,
+        instances: int = 1,
+    ) -> None:
+        """One draw call, of one surface's faces; `layer` limits it to one side of them."""
+        if not draw.face_count:
+            return
+        image = draw.surface.image
+        texture = self._white if image is None else self._textures[image]
+        transform, wrap = texturing.of(draw.surface)
+        set_wrap(array.program, texture, wrap)
+        texture.use(_TEXTURE_UNIT)
+        array.program["uv_transform"] = transform
+        set_surface(array.program, draw.surface, layer)
+        array.render(moderngl.TRIANGLES, draw.face_count * 3, first=draw.first_face * 3, instances=instances)
+
+
+def feedback_vertices(array: moderngl.VertexArray, vertices: int, instances: int) -> NDArray[np.float32]:
+    """What a program of the varyings FEEDBACK makes of each vertex: (N, V, 6) float32, position, normal."""
+    context, count = array.ctx, instances * vertices
+    result = context.buffer(reserve=count * _FEEDBACK_FLOATS * 4)
+    # Transform feedback captures nothing, without an error, unless a complete framebuffer is bound.
+    framebuffer = context.simple_framebuffer((1, 1))
+    framebuffer.use()
+    array.transform(result, moderngl.POINTS, vertices, instances=instances)
+    return np.frombuffer(result.read(), np.float32).reshape(instances, vertices, _FEEDBACK_FLOATS)
+
+
+def begin_blending(context: moderngl.Context, framebuffer: moderngl.Framebuffer) -> None:
+    """Lay what follows over what is there, tested against its depth but adding none of its own."""
+    context.enable(moderngl.BLEND)
+    context.blend_func = (moderngl.ONE, moderngl.ONE_MINUS_SRC_ALPHA)  # premultiplied
+    framebuffer.depth_mask = False
+
+
+def set_surface(program: moderngl.Program, surface: Surface, layer: int = BOTH_SIDES) -> None:
+    """Set a surface in a program of lit.frag; `layer` limits it to one side of the faces."""
+    program["base_color"] = surface.base_color
+    program["alpha_mode"] = _ALPHA_MODES[surface.alpha]
+    program["alpha_cutoff"] = surface.alpha_cutoff
+    program["double_sided"] = surface.double_sided
+    program["layer"] = layer
+
+
+def white_texture(uploads: Uploads) -> moderngl.Texture:
+    """One white texel, for surfaces without an image."""
+    return uploads.texture((1, 1), 4, np.full((1, 1, 4), 255, np.uint8))
+
+
+def upload_image(
+    uploads: Uploads, image: NDArray[np.uint8], anisotropy: float = _ANISOTROPY
+) -> moderngl.Texture:
+    """A mipmapped texture of an sRGB image (h, w, 4), row 0 on top.
+
+    Row 0 becomes v = 0: texture coordinates start at the top left, as in glTF. An image larger than the
+    context's textures may be loses rows and columns evenly.
+    """
+    context = uploads.context
+    step = -(-max(image.shape[:2]) // int(context.info["GL_MAX_TEXTURE_SIZE"]))
+    image = np.ascontiguousarray(image[::step, ::step])
+    height, width = image.shape[:2]
+    texture = uploads.texture((width, height), 4, image, internal_format=_SRGB8_ALPHA8)
+    texture.build_mipmaps()
+    texture.filter = (moderngl.LINEAR_MIPMAP_LINEAR, moderngl.LINEAR)
+    texture.anisotropy = min(anisotropy, float(context.max_anisotropy))
+    return texture
