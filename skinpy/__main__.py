@@ -8,10 +8,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from . import Clip, Model, VertexAnimation, __version__, build_info, character, load
 from .errors import SkinpyError, SkinpyWarning
 
 __all__ = ["main"]
+
+_GOLDEN = 0.6180339887498949
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -53,6 +57,13 @@ def _size(words: str) -> tuple[int, int]:
     return width, height
 
 
+def _count(words: str) -> int:
+    count = int(words) if words.isdecimal() else 0
+    if count < 1:
+        raise argparse.ArgumentTypeError(f"{words!r} is no number of instances; expected 1 or more")
+    return count
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="skinpy", description="Animated 3D characters: what is in a file, and how it looks."
@@ -70,6 +81,12 @@ def _parser() -> argparse.ArgumentParser:
     _add_picture_options(render, output=None)
     render.add_argument("--clip", help="name or number of the clip (the first)")
     render.add_argument("--time", type=float, default=0.0, help="seconds within the clip (0)")
+    render.add_argument(
+        "--crowd",
+        type=_count,
+        metavar="N",
+        help="draw N instances on a grid, each at a time of its own, in turn with all clips or with --clip",
+    )
     render.set_defaults(run=_run_render)
 
     compare = commands.add_parser("compare", help="what each kind of animation would store for a clip")
@@ -222,7 +239,11 @@ def _print_facts(file: str, facts: dict[str, Any]) -> None:
 
 def _run_render(options: argparse.Namespace) -> None:
     model = load(options.file)
-    _draw(model, _clip_of(model, options.clip), options)
+    clip = _clip_of(model, options.clip)
+    if options.crowd is None:
+        _draw(model, clip, options)
+    else:
+        _draw_crowd(model, clip, options)
 
 
 def _clip_of(model: Model, words: str | None) -> str | int | None:
@@ -249,6 +270,24 @@ def _draw(model: Model, clip: str | int | None, options: argparse.Namespace) -> 
     floor = _floor() if options.floor else None
     picture = model.render(clip, options.time, options.size, background=options.background, floor=floor)
     save_picture(options.output, picture)
+
+
+def _draw_crowd(model: Model, clip: str | int | None, options: argparse.Namespace) -> None:
+    from .output import save_picture
+    from .render import Crowd, grid
+
+    clips = list(model.clips) if clip is None else [model.clips[clip]]
+    number = np.arange(options.crowd)
+    index = number % max(len(clips), 1)
+    durations = np.array([one.duration for one in clips] or [0.0])
+    # Multiples of the golden ratio: neighbors are far apart in time, and no two instances are at the same.
+    time = options.time + number * _GOLDEN % 1.0 * durations[index]
+    floor = _floor() if options.floor else None
+    places = grid(model, options.crowd)
+    with Crowd(
+        model, places, clips=clips, size=options.size, background=options.background, floor=floor
+    ) as crowd:
+        save_picture(options.output, crowd.frame(index, time))
 
 
 # ---- storage -------------------------------------------------------------------------------------------
