@@ -34,8 +34,9 @@ ClipLike: TypeAlias = Clip | str | int
 MAX_SIDE = 16384
 #: Texels of a palette slot: the rows of its 3x4 matrix.
 _SLOT_TEXELS = 3
-#: `error` looks at each frame and at so many places between two: times in all of a clip.
+#: `error` divides what lies between two frames or keys into so many steps, and looks at so many times.
 _ERROR_STEPS = 4
+_ERROR_TIMES = 4096
 
 #: Fields of a clip that a file keeps.
 _CLIP_FIELDS = ("name", "row", "frames", "fps", "duration", "ticks_per_second")
@@ -126,8 +127,8 @@ class BakedTexture:
         instance is on the way from that frame to the next. `out`, of dtype `skinpy.baking.INSTANCE`, takes
         the result.
 
-        Raises IndexError for a number of no clip, TypeError or ValueError for an index that is no whole
-        number, a time that is not finite, shapes that do not go together, and an unfit out.
+        Raises TypeError or ValueError for an index that is no whole number or no clip, a time that is not
+        finite, shapes that do not go together, and an unfit out.
         """
         index, seconds = self._checked(clip_index, time)
         result = np.empty(index.shape, INSTANCE) if out is None else _checked_instances(out, index.shape)
@@ -167,8 +168,8 @@ class BakedTexture:
     def error(self, clip: ClipLike | None = None) -> float:
         """Model units: the largest distance of any vertex from where `Model.palette` has it.
 
-        Of one clip, or of all of them. Measured at every frame and at three times between any two, with the
-        morph targets at their default weights.
+        Of one clip, or of all of them. Measured at every frame, at every key, and at three times between any
+        two of these (at 4096 times of a clip at most), with the morph targets at their default weights.
         """
         if clip is not None:
             return self._clip_error(self.index(clip))
@@ -215,7 +216,7 @@ class BakedTexture:
             raise TypeError(f"clip_index has dtype {index.dtype}; expected whole numbers")
         if index.size and (index.min() < 0 or index.max() >= len(self.clips)):
             worst = index.min() if index.min() < 0 else index.max()
-            raise IndexError(f"clip_index holds {worst}; expected 0 to {len(self.clips) - 1}")
+            raise ValueError(f"clip_index holds {worst}; expected 0 to {len(self.clips) - 1}")
         seconds = np.asarray(time, np.float64)
         try:
             shape = np.broadcast_shapes(index.shape, seconds.shape)
@@ -233,9 +234,8 @@ class BakedTexture:
         return matrices.astype(np.float32, copy=False)
 
     def _clip_error(self, number: int) -> float:
-        clip, model = self.clips[number], self.model
-        places = np.arange((clip.frames - 1) * _ERROR_STEPS + 1) / _ERROR_STEPS
-        times = np.interp(places, np.arange(clip.frames), clip.times)
+        model = self.model
+        times = _looked_at(self.sources[number], self.clips[number])
         worst = 0.0
         for part in chunks(len(times), 12 * self.slots + 6 * len(model.mesh.positions)):
             exact = model.palette(
@@ -314,6 +314,17 @@ def _layout(frames: int, slots: int, limit: int) -> tuple[int, int]:
             f"holds {side // width * side}. Expected fewer clips, or a lower fps"
         )
     return -(-frames // columns), columns
+
+
+def _looked_at(source: Clip, clip: BakedClip) -> Array:
+    """Seconds at which the error of a baked clip is measured: it is largest between frames, or at a key."""
+    keys = [channel.times for channel in source.channels]
+    corners = np.unique(np.clip(np.concatenate([clip.times, *keys]), 0.0, clip.duration))
+    places = np.arange((len(corners) - 1) * _ERROR_STEPS + 1) / _ERROR_STEPS
+    if len(places) > _ERROR_TIMES:
+        places = np.linspace(0.0, len(corners) - 1.0, _ERROR_TIMES)
+    times: Array = np.interp(places, np.arange(len(corners)), corners)
+    return times
 
 
 def _checked_instances(out: Array, shape: tuple[int, ...]) -> Array:

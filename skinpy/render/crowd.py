@@ -193,9 +193,8 @@ class Crowd:
         `rotation` is "slerp" unless you say otherwise; a baked texture has been sampled already. `camera`
         None is `camera()`. `out`, (h, w, 4) uint8 and C-contiguous, takes the picture and is returned.
 
-        Raises IndexError for a clip_index of no clip; ValueError for wrong shapes, times that are not finite,
-        and for what a baked texture cannot do; TypeError; GraphicsError after `close()`, and for what OpenGL
-        reports.
+        Raises ValueError or TypeError for numbers of no clip, wrong shapes, times that are not finite, and
+        for what a baked texture cannot do; GraphicsError after `close()`, and for what OpenGL reports.
         """
         parts = self._parts()
         picture = checked_picture(out, self._size)
