@@ -210,9 +210,7 @@ def test_palettes_agree_with_deform(name: str) -> None:
     with Crowd(model, places, size=(8, 8)) as crowd:
         index = rng.integers(0, len(model.clips), count)
         time = rng.uniform(0, 2, count)
-        palettes = np.stack(
-            [model.palette(int(i), t, affine=True) for i, t in zip(index, time, strict=True)]
-        )
+        palettes = np.stack([model.palette(int(i), t, affine=True) for i, t in zip(index, time, strict=True)])
         got = crowd.skinned_vertices(index, time)
         assert_agrees(model, got, palettes, places)
         whole = np.zeros((*palettes.shape[:2], 4, 4), np.float32)
