@@ -149,10 +149,11 @@ largest number, UsdSkel's to 1e-3, as it keeps scales as half floats.
   3x4 matrices, and the faster of two forms of each product picked for every model.
 - numba (`benchmarks/numba_side.py`): compiled loops, a key found once a time line, three flat arrays,
   fastmath, which was the faster, one thread, compiled beforehand.
-- UsdSkel (`benchmarks/usd_side.py`): kept queries; the clip baked at 60 frames a second, as exporters write
-  it, and asked at its frames, so that it interpolates nothing. Skinpy plays the clip with its own keys.
-- three.js (`benchmarks/three_side.mjs`): mixer, world matrices and bone matrices of the same baked clip,
-  **in a process of its own**: its ratio is one of two medians, and no pairs.
+- UsdSkel (`benchmarks/usd_side.py`): kept queries; a linear clip has its own keys, one with step or cubic
+  channels is baked at 60 frames a second, as exporters do, and asked at these frames.
+- three.js (`benchmarks/three_side.mjs`): mixer, world matrices and bone matrices, with the clip's own keys
+  but for cubic channels, which are baked; **in a process of its own**: its ratio is one of two medians, and
+  no pairs.
 
 The generated models have 8 to 200 joints and 500 to 1,000,000 vertices, shared and separate key times, and
 step, linear, cubic and constant channels (`tests/builders.py`); the same seeds give the same files. One more

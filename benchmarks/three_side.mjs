@@ -1,7 +1,7 @@
 // Times three.js on one character: node three_side.mjs FOLDER < SCENE
 // FOLDER has the package `three` in its node_modules. SCENE is JSON:
 //   nodes: [{parent, translation, rotation, scale, matrix}], parents first; matrix instead of the three where given
-//   tracks: [[node, path, [time...], [value...]]]; duration, frames, and check: the frames whose matrices are wanted
+//   tracks: [[node, path, [time...], [value...], whether they are steps]]; duration, frames, and check: the frames whose matrices are wanted
 //   slots: [[node, inverse bind matrix, column by column]]
 // A frame is AnimationMixer.setTime, updateMatrixWorld of the scene and Skeleton.update, which is what a
 // renderer asks for. Prints the median seconds of a frame over rounds of the whole clip, after warming up,
@@ -36,9 +36,9 @@ const PATHS = {
   rotation: ['quaternion', THREE.QuaternionKeyframeTrack],
   scale: ['scale', THREE.VectorKeyframeTrack],
 };
-const tracks = scene.tracks.map(([node, what, times, values]) => {
+const tracks = scene.tracks.map(([node, what, times, values, step]) => {
   const [property, Track] = PATHS[what];
-  return new Track(`j${node}.${property}`, times, values);
+  return new Track(`j${node}.${property}`, times, values, step ? THREE.InterpolateDiscrete : undefined);
 });
 const mixer = new THREE.AnimationMixer(root);
 mixer.clipAction(new THREE.AnimationClip('clip', scene.duration, tracks)).play();

@@ -1,6 +1,7 @@
 """three.js in node: a rate from a process of its own, as JavaScript cannot be called from here.
 
-It plays the clip baked at 60 frames a second, at its frames: AnimationMixer, world matrices, bone matrices.
+It plays the clip's own keys, but cubic channels, which three.js by itself does not have, baked at 60 frames a
+second: AnimationMixer, world matrices, bone matrices.
 """
 
 from __future__ import annotations
@@ -14,10 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from .baked import RATE, Baked
+from .baked import RATE, film_times, frames
 
 FOLDER = os.environ.get("SKINPY_NODE_MODULES", "")
 PATHS = ("translation", "rotation", "scale")
+EARLY = 1e-6  # seconds: three.js keeps key times in float32, and a step is to have come when its time comes
 
 
 def missing() -> str:
@@ -37,12 +39,12 @@ def version() -> str:
     return f"{package['version']} in node {node.strip()}"
 
 
-def play(model: Any, clip: Any, baked: Baked, check: list[int], budget: float) -> tuple[float, Any]:
-    """Seconds of one frame (median), and (n, S, 3, 4) palettes of the frames in `check`."""
+def play(model: Any, clip: Any, check: list[int], budget: float) -> tuple[float, Any]:
+    """Seconds of one frame at 60 Hz (median), and (n, S, 3, 4) palettes of the frames in `check`."""
     script = Path(__file__).with_suffix(".mjs")
     done = subprocess.run(
         ["node", str(script), FOLDER],
-        input=json.dumps(scene(model, clip, baked, check, budget)),
+        input=json.dumps(scene(model, clip, check, budget)),
         capture_output=True,
         text=True,
         check=True,
@@ -52,8 +54,8 @@ def play(model: Any, clip: Any, baked: Baked, check: list[int], budget: float) -
     return float(answer["seconds"]), matrices[:, :, :3]
 
 
-def scene(model: Any, clip: Any, baked: Baked, check: list[int], budget: float) -> dict[str, Any]:
-    s = model.skeleton
+def scene(model: Any, clip: Any, check: list[int], budget: float) -> dict[str, Any]:
+    s, baked = model.skeleton, frames(model, clip, film_times(clip))
     nodes = []
     for j, parent in enumerate(np.asarray(s.parents)):
         node: dict[str, Any] = {"parent": int(parent)}
@@ -64,10 +66,14 @@ def scene(model: Any, clip: Any, baked: Baked, check: list[int], budget: float) 
         nodes.append(node)
     tracks = []
     for channel in clip.channels:
-        if channel.path in PATHS:  # a channel of one key stays one of one key
-            rows = slice(0, 1) if len(channel.times) == 1 else slice(None)
-            values = getattr(baked, channel.path)[rows, channel.joint]
-            tracks.append([channel.joint, channel.path, baked.times[rows].tolist(), values.ravel().tolist()])
+        if channel.path not in PATHS:
+            continue
+        times, values = np.asarray(channel.times), np.asarray(channel.values)
+        if channel.interpolation == "cubic" and len(times) > 1:
+            times, values = baked.times, getattr(baked, channel.path)[:, channel.joint]
+        step = channel.interpolation == "step"
+        times = np.maximum(times - EARLY, 0) if step else times
+        tracks.append([channel.joint, channel.path, times.tolist(), values.ravel().tolist(), step])
     slots = [
         [int(j), m.T.ravel().tolist()]
         for j, m in zip(model.skin.joints, np.asarray(model.skin.inverse_bind), strict=True)
@@ -76,7 +82,7 @@ def scene(model: Any, clip: Any, baked: Baked, check: list[int], budget: float) 
         "nodes": nodes,
         "tracks": tracks,
         "slots": slots,
-        "duration": max(float(baked.times[-1]) + 1.0, clip.duration),  # so that no frame wraps
+        "duration": clip.duration + 1.0,  # so that no frame wraps
         "rate": RATE,
         "frames": len(baked.times),
         "check": check,

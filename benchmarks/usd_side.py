@@ -1,4 +1,4 @@
-"""UsdSkel of usd-core: a skeleton, an animation baked at 60 frames a second, skinned points; one thread.
+"""UsdSkel of usd-core: a skeleton, an animation (baked.py), skinned points; one thread.
 
 The queries are made once, as UsdSkel's documentation asks, and the stage lies in memory. A joint may have one
 slot, as a UsdSkel skeleton has one bind transform a joint.
@@ -53,8 +53,8 @@ class UsdModel:
             animation.CreateRotationsAttr(),
             animation.CreateScalesAttr(),
         )
-        for frame in range(len(baked.times)):
-            at = Usd.TimeCode(frame)
+        for frame, time in enumerate(baked.times):
+            at = Usd.TimeCode(time * RATE)
             translations.Set(_vectors(baked.translation[frame, rows]), at)
             rotations.Set(Vt.QuatfArray([Gf.Quatf(*map(float, q)) for q in _w_first(baked, frame, rows)]), at)
             scales.Set(Vt.Vec3hArray([Gf.Vec3h(*map(float, s)) for s in baked.scale[frame, rows]]), at)
@@ -77,18 +77,18 @@ class UsdModel:
         binding.CreateGeomBindTransformAttr(Gf.Matrix4d(1))
         return mesh.GetPrim(), points
 
-    def transforms(self, frame: int) -> Any:
+    def transforms(self, time: float) -> Any:
         """Skinning transforms of every joint, as UsdSkel gives them: doubles for row vectors."""
-        return self.query.ComputeSkinningTransforms(Usd.TimeCode(frame))
+        return self.query.ComputeSkinningTransforms(time * RATE)
 
-    def film(self, frames: int) -> None:
-        """Every frame; UsdSkel has no call for many."""
-        for frame in range(frames):
-            self.query.ComputeSkinningTransforms(Usd.TimeCode(frame))
+    def film(self, times: list[float]) -> None:
+        """Many times one after another; UsdSkel has no call for them."""
+        for time in times:
+            self.query.ComputeSkinningTransforms(time * RATE)
 
-    def palette(self, frame: int) -> Any:
+    def palette(self, time: float) -> Any:
         """(S, 3, 4), to be compared."""
-        return np.array(self.transforms(frame)).swapaxes(-1, -2)[self.slots][:, :3]
+        return np.array(self.transforms(time)).swapaxes(-1, -2)[self.slots][:, :3]
 
     def deform(self, transforms: Any) -> Any:
         """Skinned positions. UsdSkel skins in place, so it gets the rest points, copied when written to."""

@@ -104,23 +104,28 @@ def test_the_numba_version_is_right(mixed: Any) -> None:
     assert np.abs(rival.crowd(*crowd, np.empty_like(want)) - want).max() <= 1e-5
 
 
-def test_the_usd_version_is_right(mixed: Any) -> None:
+@pytest.mark.parametrize("exact", [False, True])
+def test_the_usd_version_is_right(mixed: Any, exact: bool) -> None:
     usd_side = pytest.importorskip("benchmarks.usd_side", reason="usd-core is missing", exc_type=ImportError)
-    film = baked.bake(mixed, mixed.clips[0])
-    rival = usd_side.UsdModel(mixed, film)
-    want = mixed.palette(0, film.times[film.middle], affine=True)
+    model = skinpy.load(builders.chain(9).glb(), format="glb") if exact else mixed
+    film = baked.bake(model, model.clips[0])
+    assert film.exact == exact
+    rival = usd_side.UsdModel(model, film)
+    # a baked clip is right at its frames, one with its own keys between them too
+    time = 0.6 * film.times[5] + 0.4 * film.times[6] if exact else float(film.times[5])
+    want = model.palette(0, time, affine=True)
     # UsdSkel keeps scales as half floats
-    assert np.abs(rival.palette(film.middle) - want).max() <= 1e-3 * np.abs(want).max()
-    points = np.array(rival.deform(rival.transforms(film.middle)))
-    assert np.abs(points - mixed.deform(want)[0]).max() <= 1e-3 * np.abs(points).max()
+    assert np.abs(rival.palette(time) - want).max() <= 1e-3 * np.abs(want).max()
+    points = np.array(rival.deform(rival.transforms(time)))
+    assert np.abs(points - model.deform(want)[0]).max() <= 1e-3 * np.abs(points).max()
 
 
 @pytest.mark.skipif(bool(three_side.missing()), reason=three_side.missing() or "three.js is here")
 def test_the_three_version_is_right(mixed: Any) -> None:
-    film = baked.bake(mixed, mixed.clips[0])
-    frames = [0, film.middle, len(film.times) - 1]
-    seconds, got = three_side.play(mixed, mixed.clips[0], film, frames, 0.01)
-    want = mixed.palette(0, film.times[frames], affine=True)
+    times = baked.film_times(mixed.clips[0])
+    frames = [0, len(times) // 2, len(times) - 1]
+    seconds, got = three_side.play(mixed, mixed.clips[0], frames, 0.01)
+    want = mixed.palette(0, times[frames], affine=True)
     assert seconds > 0 and np.abs(got - want).max() <= 1e-5 * np.abs(want).max()
 
 
