@@ -5,7 +5,7 @@ import os
 import sys
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from . import _block, _core
 from ._arguments import flag
@@ -14,18 +14,24 @@ from .errors import LoadError, warn_of_losses
 from .model import Model
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from typing_extensions import Buffer
 
 __all__ = ["load", "character", "crane", "chair", "build_info"]
 
 _LIBRARY = "libassimp.so.6"
+_INFLUENCES = 4
+
+#: format, max_influences, join_vertices (-1: by the format), ignore_animated_scale, up, frame (-1: none)
+_Request: TypeAlias = tuple[str | None, int, int, bool, int, int]
 
 
 def load(
     path_or_bytes: "PathLike | Buffer",
     *,
     format: str | None = None,
-    max_influences: int = 4,
+    max_influences: int = _INFLUENCES,
     join_vertices: bool | None = None,
     ignore_animated_scale: bool = False,
     up: str | None = None,
@@ -52,20 +58,28 @@ def load(
     Raises FileNotFoundError; LoadError with the path and Assimp's words for what cannot be read; ValueError
     and TypeError for bad options.
     """
-    flag("mmap", mmap)
-    request = _Request(format, max_influences, join_vertices, ignore_animated_scale, up, frame)
-    if isinstance(path_or_bytes, (str, os.PathLike)):
-        path = os.fspath(path_or_bytes)
-        if not isinstance(path, str):
-            raise TypeError(f"path is {path!r}; expected str or a path of str (bytes are the model itself)")
+    request = _DEFAULT
+    if not (
+        format is None
+        and max_influences is _INFLUENCES
+        and join_vertices is None
+        and ignore_animated_scale is False
+        and up is None
+        and frame is None
+    ):
+        request = _checked(format, max_influences, join_vertices, ignore_animated_scale, up, frame)
+    if mmap is not False:
+        flag("mmap", mmap)
+    try:
+        path = os.fspath(path_or_bytes)  # type: ignore[arg-type]
+    except TypeError:
+        path = None
+    if isinstance(path, str):
         block = _load_path(path, request, mmap)
+    elif path is None or path is path_or_bytes:
+        block = _load_bytes(path_or_bytes, request)
     else:
-        try:
-            data = memoryview(path_or_bytes)
-        except TypeError:
-            kind = type(path_or_bytes).__name__
-            raise TypeError(f"path_or_bytes is of type {kind}; expected a path or bytes") from None
-        block = _load_bytes(data, request)
+        raise TypeError(f"path is {path!r}; expected str or a path of str (bytes are the model itself)")
     model = Model(block)
     losses = block.losses
     if losses:
@@ -100,54 +114,43 @@ def _bundled(name: str) -> Model:
     return load(resources.files("skinpy").joinpath("data", name).read_bytes(), format="glb")
 
 
-class _Request:
-    """The options of an import, checked."""
+def _checked(
+    format: str | None,
+    max_influences: int,
+    join_vertices: bool | None,
+    ignore_animated_scale: bool,
+    up: str | None,
+    frame: int | None,
+) -> _Request:
+    """The options of an import as the core has them."""
+    if format is not None and not isinstance(format, str):
+        raise TypeError(f"format is {format!r}; expected str or None")
+    if not 1 <= max_influences <= _core.MAX_INFLUENCES:
+        raise ValueError(f"max_influences is {max_influences}; expected 1 to {_core.MAX_INFLUENCES}")
+    if up not in _block.AXES:
+        raise ValueError(f"up is {up!r}; expected one of {', '.join(map(str, _block.AXES[1:]))} or None")
+    if frame is not None and not 0 <= operator.index(frame) < 2**31:
+        raise ValueError(f"frame is {frame}; expected a number from 0 on, or None")
+    return (
+        format.lower().lstrip(".") if format else None,
+        operator.index(max_influences),
+        -1 if join_vertices is None else int(flag("join_vertices", join_vertices)),
+        flag("ignore_animated_scale", ignore_animated_scale),
+        _block.AXES.index(up),
+        -1 if frame is None else operator.index(frame),
+    )
 
-    def __init__(
-        self,
-        format: str | None,
-        max_influences: int,
-        join_vertices: bool | None,
-        ignore_animated_scale: bool,
-        up: str | None,
-        frame: int | None,
-    ) -> None:
-        if format is not None and not isinstance(format, str):
-            raise TypeError(f"format is {format!r}; expected str or None")
-        if not 1 <= max_influences <= _core.MAX_INFLUENCES:
-            raise ValueError(f"max_influences is {max_influences}; expected 1 to {_core.MAX_INFLUENCES}")
-        if up not in _block.AXES:
-            raise ValueError(f"up is {up!r}; expected one of {', '.join(map(str, _block.AXES[1:]))} or None")
-        self.format = format.lower().lstrip(".") if format else None
-        self.max_influences = max_influences
-        self.join_vertices = -1 if join_vertices is None else int(flag("join_vertices", join_vertices))
-        self.ignore_animated_scale = flag("ignore_animated_scale", ignore_animated_scale)
-        self.up = _block.AXES.index(up)
-        if frame is not None and not 0 <= operator.index(frame) < 2**31:
-            raise ValueError(f"frame is {frame}; expected a number from 0 on, or None")
-        self.frame = -1 if frame is None else operator.index(frame)
 
-    def run(self, path: str | None, data: "Buffer | None") -> _core.Block:
-        """Imports the file at `path`, or `data`."""
-        _start_importer()
-        return _core._load_file(
-            path,
-            data,
-            self.format,
-            self.max_influences,
-            self.join_vertices,
-            self.ignore_animated_scale,
-            self.up,
-            self.frame,
-        )
+#: A load is often over in a tenth of a millisecond, so the usual options are checked once.
+_DEFAULT = _checked(None, _INFLUENCES, None, False, None, None)
 
 
 def _load_path(path: str, request: _Request, mapped: bool) -> _core.Block:
     try:
         if mapped or path.endswith(".skn"):
-            return _load_saved(path, mapped) if _is_saved(path) else request.run(path, None)
+            return _load_saved(path, mapped) if _is_saved(path) else _importer()(path, None, *request)
         try:
-            return request.run(path, None)
+            return _importer()(path, None, *request)
         except (LoadError, FileNotFoundError):
             # What the importer does not take may be a saved model under another name.
             if not _is_saved(path):
@@ -179,19 +182,25 @@ def _is_saved(path: str) -> bool:
         os.close(handle)
 
 
-def _load_bytes(view: memoryview, request: _Request) -> _core.Block:
+def _load_bytes(data: Any, request: _Request) -> _core.Block:
+    try:
+        view = memoryview(data)
+    except TypeError:
+        kind = type(data).__name__
+        raise TypeError(f"path_or_bytes is of type {kind}; expected a path or bytes") from None
     if bytes(view[: len(_block.MAGIC)].cast("B")[: len(_block.MAGIC)]) == _block.MAGIC:
         return _core.Block(view)
-    return request.run(None, view)
+    return _importer()(None, view, *request)
 
 
 # ---- the importer ---------------------------------------------------------------------------------
 
 
 @cache
-def _start_importer() -> None:
-    """Opens the importer and Assimp; once, unless that fails."""
+def _importer() -> "Callable[..., _core.Block]":
+    """What imports, with the importer and Assimp open: they are opened once, unless that fails."""
     _core._start_importer(_importer_path(), _library_paths())
+    return _core._load_file
 
 
 @cache

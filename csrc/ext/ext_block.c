@@ -187,8 +187,11 @@ static PyObject *block_losses(PyObject *object, void *unused) {
   const sk_block *block = &((ext_block *)object)->model.block;
   const sk_section *section = &block->sections[SK_SECTION_REPORT];
   const sk_report_entry *entry = section->data, *end = entry + section->rows;
-  PyObject *list = PyList_New(0), *losses;
+  PyObject *list, *losses;
   (void)unused;
+  while (entry < end && entry->severity != SK_LOST) entry++;
+  if (entry == end) return PyTuple_New(0);
+  list = PyList_New(0);
   for (; list && entry < end; entry++) {
     PyObject *words;
     if (entry->severity != SK_LOST) continue;

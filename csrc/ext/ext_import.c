@@ -52,13 +52,41 @@ static void release_call(import_call *call) {
   if (call->data.obj) PyBuffer_Release(&call->data);
 }
 
-static int parse_call(PyObject *args, import_call *call) {
-  int joined, ignore_scale;
-  unsigned influences, up;
-  memset(call, 0, sizeof *call);
-  if (!PyArg_ParseTuple(args, "Oz*zIipIi:_load_file", &call->name, &call->data, &call->request.format,
-                        &influences, &joined, &ignore_scale, &up, &call->request.frame))
+/* A whole number from `least` to `most`; skinpy.load has said so of what its caller gave. */
+static int read_number(PyObject *value, long least, long most, long *number) {
+  *number = PyLong_AsLong(value);
+  if (*number >= least && *number <= most) return 1;
+  if (!PyErr_Occurred()) PyErr_Format(PyExc_ValueError, "%R is not from %ld to %ld", value, least, most);
+  return 0;
+}
+
+static int read_options(PyObject *const *args, sk_import_request *request) {
+  long influences, joined, up, frame;
+  int ignore_scale = PyObject_IsTrue(args[3]);
+  if (ignore_scale < 0 || !read_number(args[1], 1, SK_MAX_INFLUENCES, &influences) ||
+      !read_number(args[2], -1, 1, &joined) || !read_number(args[4], 0, SK_AXIS_COUNT - 1, &up) ||
+      !read_number(args[5], -1, INT32_MAX, &frame))
     return 0;
+  request->format = args[0] == Py_None ? NULL : PyUnicode_AsUTF8(args[0]);
+  if (!request->format && args[0] != Py_None) return 0;
+  request->max_influences = (uint32_t)influences;
+  request->join_vertices = (int32_t)joined;
+  request->ignore_animated_scale = ignore_scale != 0;
+  request->up = (uint32_t)up;
+  request->frame = (int32_t)frame;
+  return 1;
+}
+
+/* path, data and the options, as _load_file has them. */
+static int parse_call(PyObject *const *args, Py_ssize_t count, import_call *call) {
+  memset(call, 0, sizeof *call);
+  if (count != 8) {
+    PyErr_Format(PyExc_TypeError, "_load_file() takes 8 arguments (%zd given)", count);
+    return 0;
+  }
+  call->name = args[0];
+  if (!read_options(args + 2, &call->request)) return 0;
+  if (args[1] != Py_None && PyObject_GetBuffer(args[1], &call->data, PyBUF_SIMPLE)) return 0;
   if (call->name != Py_None && !PyUnicode_FSConverter(call->name, &call->path)) {
     release_call(call);
     return 0;
@@ -66,10 +94,6 @@ static int parse_call(PyObject *args, import_call *call) {
   if (call->path) call->request.path = PyBytes_AS_STRING(call->path);
   call->request.bytes = call->data.buf;
   call->request.size = (size_t)call->data.len;
-  call->request.max_influences = influences;
-  call->request.join_vertices = joined;
-  call->request.ignore_animated_scale = ignore_scale != 0;
-  call->request.up = up;
   return 1;
 }
 
@@ -91,7 +115,7 @@ const char ext_load_file_doc[] =
     "           /)\n--\n\n"
     "A Block from a file (path) or from data; see skinpy.load. _start_importer comes first.";
 
-PyObject *ext_load_file(PyObject *module, PyObject *args) {
+PyObject *ext_load_file(PyObject *module, PyObject *const *args, Py_ssize_t count) {
   ext_state *state = ext_state_of_module(module);
   const sk_importer *importer = state->importer;
   sk_import_result result = {NULL, 0};
@@ -102,7 +126,7 @@ PyObject *ext_load_file(PyObject *module, PyObject *args) {
     PyErr_SetString(PyExc_RuntimeError, "the importer was not started");
     return NULL;
   }
-  if (!parse_call(args, &call)) return NULL;
+  if (!parse_call(args, count, &call)) return NULL;
   if (import_locked(state, importer, NULL, &call.request, &result, &error))
     ext_raise(state, &error, call.name);
   else

@@ -37,43 +37,53 @@ static int check_counts(ext_block *block, PyObject *clips) {
   return 0;
 }
 
-/* All clips of the block, as the model lists them. */
-static PyObject *own_clips(ext_block *block) {
-  uint32_t i, count = block->model.clip_count;
-  PyObject *names = ext_clip_names(block), *clips = names ? PyTuple_New((Py_ssize_t)count) : NULL;
+/* All clips of the block, as the model lists them; their numbers too. */
+static PyObject *own_clips(ext_block *block, PyObject *numbers) {
+  Py_ssize_t i, count = (Py_ssize_t)block->model.clip_count;
+  PyObject *names = ext_clip_names(block), *clips = names ? PyTuple_New(count) : NULL;
   for (i = 0; clips && i < count; i++) {
-    PyObject *entry = Py_BuildValue("(OOI)", PyTuple_GET_ITEM(names, i), block, (unsigned)i);
+    PyObject *name = PyTuple_GET_ITEM(names, i), *number = PyLong_FromSsize_t(i);
+    PyObject *entry = number ? PyTuple_Pack(3, name, block, number) : NULL;
     if (entry) PyTuple_SET_ITEM(clips, i, entry);
-    else Py_CLEAR(clips);
+    if (!entry || !PyDict_SetDefault(numbers, name, number)) Py_CLEAR(clips);
+    Py_XDECREF(number);
   }
   Py_XDECREF(names);
   return clips;
+}
+
+/* Clips of anywhere, as a tuple: checked. */
+static PyObject *given_clips(ext_state *state, ext_block *block, PyObject *given, PyObject *numbers) {
+  PyObject *clips = PySequence_Tuple(given);
+  if (clips && (check_clips(state, clips, numbers) || check_counts(block, clips))) Py_CLEAR(clips);
+  return clips;
+}
+
+static PyObject *make_model(PyTypeObject *type, ext_state *state, ext_block *block, PyObject *given) {
+  ext_model *self;
+  if (block->model.block.info->kind != SK_BLOCK_MODEL) {
+    PyErr_SetString(PyExc_ValueError, "block holds clips alone; expected a model");
+    return NULL;
+  }
+  self = (ext_model *)type->tp_alloc(type, 0);
+  if (!self) return NULL;
+  self->block = (ext_block *)Py_NewRef((PyObject *)block);
+  self->numbers = PyDict_New();
+  if (self->numbers)
+    self->clips = given == Py_None ? own_clips(block, self->numbers) : given_clips(state, block, given, self->numbers);
+  if (!self->clips) Py_CLEAR(self);
+  return (PyObject *)self;
 }
 
 static PyObject *model_new(PyTypeObject *type, PyObject *args, PyObject *keywords) {
   static char *names[] = {"block", "clips", NULL};
   ext_state *state = ext_state_of_class(type);
   PyObject *block, *clips = Py_None;
-  ext_model *self;
+  if (PyTuple_GET_SIZE(args) == 1 && !keywords && Py_TYPE(PyTuple_GET_ITEM(args, 0)) == (PyTypeObject *)state->block_type)
+    return make_model(type, state, (ext_block *)PyTuple_GET_ITEM(args, 0), Py_None); /* each load comes here */
   if (!PyArg_ParseTupleAndKeywords(args, keywords, "O!|O:Model", names, state->block_type, &block, &clips))
     return NULL;
-  if (((ext_block *)block)->model.block.info->kind != SK_BLOCK_MODEL) {
-    PyErr_SetString(PyExc_ValueError, "block holds clips alone; expected a model");
-    return NULL;
-  }
-  clips = clips == Py_None ? own_clips((ext_block *)block) : PySequence_Tuple(clips);
-  self = clips ? (ext_model *)type->tp_alloc(type, 0) : NULL;
-  if (!self) {
-    Py_XDECREF(clips);
-    return NULL;
-  }
-  self->block = (ext_block *)Py_NewRef(block);
-  self->clips = clips;
-  self->numbers = PyDict_New();
-  if (self->numbers && !check_clips(state, clips, self->numbers) && !check_counts(self->block, clips))
-    return (PyObject *)self;
-  Py_DECREF(self);
-  return NULL;
+  return make_model(type, state, (ext_block *)block, clips);
 }
 
 static int model_traverse(PyObject *object, visitproc visit, void *arg) {

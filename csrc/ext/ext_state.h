@@ -90,7 +90,7 @@ PyObject *ext_block_new(ext_state *state, void *memory, size_t size, void (*rele
 PyObject *ext_clip_names(ext_block *block);
 
 /* Functions of the module; see ext_import.c. */
-PyObject *ext_load_file(PyObject *module, PyObject *args);
+PyObject *ext_load_file(PyObject *module, PyObject *const *args, Py_ssize_t count);
 PyObject *ext_start_importer(PyObject *module, PyObject *args);
 PyObject *ext_build_info(PyObject *module, PyObject *unused);
 extern const char ext_load_file_doc[], ext_start_importer_doc[], ext_build_info_doc[];
