@@ -15,10 +15,11 @@ typedef struct key { double time; uint32_t from; } key; /* `from`: which value o
 /* ---- keys of one track ----------------------------------------------------------------- */
 
 /* Time of value i in seconds. A cubic glTF track has three values for each of its times. */
-static double time_of(const import_clip *clip, const import_track *t, uint32_t i) {
+static inline double time_of(const import_clip *clip, const import_track *t, uint32_t i) {
+  if (t->quats) return t->quats[i].mTime / clip->ticks_per_second;
+  if (t->vectors) return t->vectors[i].mTime / clip->ticks_per_second;
   if (t->weights) return t->weights[i].mTime / clip->ticks_per_second;
-  if (t->times) return t->times[t->interpolation == SK_CUBIC ? i / 3 : i];
-  return (t->quats ? t->quats[i].mTime : t->vectors[i].mTime) / clip->ticks_per_second;
+  return t->times[t->interpolation == SK_CUBIC ? i / 3 : i];
 }
 
 /* A key of weights lists some targets only; NULL where it does not list the track's. */
@@ -30,22 +31,23 @@ static const double *weight_at(const import_track *t, uint32_t i) {
   return NULL;
 }
 
-/* x, y, z and, of a rotation, w; of weights one. */
-static void value_of(const import_track *t, uint32_t i, float out[4]) {
-  if (t->weights) {
-    out[0] = (float)*weight_at(t, i);
-  } else if (t->path == SK_PATH_WEIGHT) {
-    out[0] = t->values[(size_t)i * t->stride + t->column];
-  } else if (t->values) {
-    const float *at = t->values + (size_t)i * (t->path == SK_PATH_ROTATION ? 4 : 3);
-    out[0] = at[0], out[1] = at[1], out[2] = at[2];
-    if (t->path == SK_PATH_ROTATION) out[3] = at[3];
-  } else if (t->quats) {
+/* x, y, z and, of a rotation, w; of weights one. Most keys are Assimp's. */
+static inline void value_of(const import_track *t, uint32_t i, float out[4]) {
+  const float *at = t->values;
+  if (t->quats) {
     const struct aiQuaternion *q = &t->quats[i].mValue;
     out[0] = q->x, out[1] = q->y, out[2] = q->z, out[3] = q->w;
-  } else {
+  } else if (t->vectors) {
     const struct aiVector3D *v = &t->vectors[i].mValue;
     out[0] = v->x, out[1] = v->y, out[2] = v->z;
+  } else if (t->weights) {
+    out[0] = (float)*weight_at(t, i);
+  } else if (t->path == SK_PATH_WEIGHT) {
+    out[0] = at[(size_t)i * t->stride + t->column];
+  } else {
+    at += (size_t)i * (t->path == SK_PATH_ROTATION ? 4 : 3);
+    out[0] = at[0], out[1] = at[1], out[2] = at[2];
+    if (t->path == SK_PATH_ROTATION) out[3] = at[3];
   }
 }
 
@@ -53,7 +55,7 @@ static double square_of(const float q[4]) {
   return (double)q[0] * q[0] + (double)q[1] * q[1] + (double)q[2] * q[2] + (double)q[3] * q[3];
 }
 
-static bool value_is_usable(const import_track *t, uint32_t i) {
+static inline bool value_is_usable(const import_track *t, uint32_t i) {
   float value[4] = {0};
   double square;
   value_of(t, i, value);
@@ -98,7 +100,7 @@ static sk_status list_keys(import_clip *clip, const import_track *t) {
   key *place;
   uint32_t i;
   clip->keys.count = 0;
-  place = sk_array_extend(&clip->keys, t->count);
+  place = sk_array_room(&clip->keys, t->count);
   if (!place) return import_no_memory(clip->job, t->count * sizeof *place);
   for (i = 0; i < t->count; i++) {
     uint32_t from = cubic ? 3 * i + 1 : i;
@@ -120,7 +122,7 @@ static sk_status put_times(import_clip *clip, uint64_t *first) {
   import_model *m = &clip->job->model;
   const key *keys = clip->keys.data;
   size_t count = clip->keys.count, i;
-  double *times = sk_array_extend(&m->times, count);
+  double *times = sk_array_room(&m->times, count);
   uint64_t hash;
   uint32_t k, known = clip->recent_count < IMPORT_RECENT ? clip->recent_count : IMPORT_RECENT;
   if (!times) return import_no_memory(clip->job, count * sizeof *times);
@@ -157,16 +159,16 @@ static sk_status put_values(import_clip *clip, const import_track *t, int shift,
   uint32_t width = sk_path_width(t->path), k;
   size_t i, count = clip->keys.count;
   bool unit = t->path == SK_PATH_ROTATION && t->interpolation != SK_CUBIC;
-  float *out = sk_array_extend(values, count * width), value[4] = {0};
+  float *out = sk_array_room(values, count * width), value[4] = {0};
   if (!out) return import_no_memory(clip->job, count * width * sizeof *out);
   *first = values->count - count * width;
   for (i = 0; i < count; i++, out += width) {
     value_of(t, (uint32_t)((int64_t)keys[i].from + shift), value);
     if (unit) normalize(clip, t, value);
     for (k = 0; k < width; k++) {
-      out[k] = import_is_bad(value[k]) ? 0.0f : value[k];
-      if (import_is_bad(value[k]))
-        note(clip, t, NOTE_numbers_repaired, "tangent of the key at", keys[i].time);
+      bool bad = shift && import_is_bad(value[k]);
+      out[k] = bad ? 0.0f : value[k];
+      if (bad) note(clip, t, NOTE_numbers_repaired, "tangent of the key at", keys[i].time);
     }
   }
   return SK_OK;

@@ -108,11 +108,12 @@ static bool goes_on(md5 *m) {
   return false;
 }
 
-/* 10 to the power of a whole number that is not negative; those of the table are exact. */
+static const double powers_of_ten[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
+                                       1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22}; /* exact */
+
+/* 10 to the power of a whole number that is not negative. */
 static double ten_to(int power) {
-  static const double table[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
-                                 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
-  return power < (int)(sizeof table / sizeof *table) ? table[power] : pow(10.0, power);
+  return power < (int)(sizeof powers_of_ten / sizeof *powers_of_ten) ? powers_of_ten[power] : pow(10.0, power);
 }
 
 /* A decimal number, whatever the user's locale; NAN where the word is none. 18 digits count. */
@@ -141,40 +142,60 @@ static double number_of(md5_word word) {
   return sign * (scale < 0 ? (double)digits / ten_to(-scale) : (double)digits * ten_to(scale));
 }
 
-static bool are_eight_digits(const char *at) {
-  uint64_t bytes, high = UINT64_C(0xF0F0F0F0F0F0F0F0), zeros = UINT64_C(0x3030303030303030);
+static uint64_t eight_bytes(const char *at) {
+  uint64_t bytes;
   memcpy(&bytes, at, sizeof bytes);
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+  bytes = __builtin_bswap64(bytes);
+#endif
+  return bytes; /* the first one lowest */
+}
+
+static bool are_eight_digits(uint64_t bytes) {
+  uint64_t high = UINT64_C(0xF0F0F0F0F0F0F0F0), zeros = UINT64_C(0x3030303030303030);
   return (bytes & high) == zeros && ((bytes + UINT64_C(0x0606060606060606)) & high) == zeros;
 }
 
-static uint64_t eight_digits(const char *at) {
-  uint32_t high = 1000u * (uint32_t)at[0] + 100u * (uint32_t)at[1] + 10u * (uint32_t)at[2] + (uint32_t)at[3];
-  uint32_t low = 1000u * (uint32_t)at[4] + 100u * (uint32_t)at[5] + 10u * (uint32_t)at[6] + (uint32_t)at[7];
-  return 10000u * high + low - 10001u * 1111u * '0';
+/* Neighbors become pairs, pairs fours, fours the number. */
+static uint64_t eight_digits(uint64_t bytes) {
+  bytes = ((bytes & UINT64_C(0x0F0F0F0F0F0F0F0F)) * (1 + (10 << 8))) >> 8;
+  bytes = ((bytes & UINT64_C(0x00FF00FF00FF00FF)) * (1 + (100 << 16))) >> 16;
+  return ((bytes & UINT64_C(0x0000FFFF0000FFFF)) * (1 + (UINT64_C(10000) << 32))) >> 32;
 }
 
-/* The usual number of these files: at most 17 digits, a point among them, a space behind them. False, and
-   nothing is taken, where anything else stands there. */
-static bool take_plain_number(md5 *m, double *out) {
-  const char *at = m->at, *first, *point, *last;
-  uint64_t digits = 0, digit;
-  bool negative;
-  while (at < m->end && is_space(*at)) at++;
-  if (m->end - at < 24) return false;
-  negative = *at == '-';
+#define LONGEST_PLAIN 32 /* bytes: a sign, 17 digits, a point, a space, and what is read at once */
+
+/* The usual number of these files: at most 17 digits, a point among them, a space behind them, with at
+   least LONGEST_PLAIN bytes to come. Returns where it ends; NULL where anything else stands there. */
+static inline const char *plain_number(const char *at, double *out) {
+  const char *first, *point, *last;
+  uint64_t digits = 0, digit, bytes;
+  bool negative = *at == '-';
+  double number;
   first = at += negative;
   last = first + 17;
   for (; (digit = (uint64_t)*at - '0') < 10 && at < last; at++) digits = 10 * digits + digit;
   point = at;
   if (*at == '.') {
     at++, last++;
-    if (last - at >= 8 && are_eight_digits(at)) digits = 100000000u * digits + eight_digits(at), at += 8;
+    bytes = eight_bytes(at);
+    if (last - at >= 8 && are_eight_digits(bytes)) digits = 100000000u * digits + eight_digits(bytes), at += 8;
     for (; (digit = (uint64_t)*at - '0') < 10 && at < last; at++) digits = 10 * digits + digit;
   }
-  if (at - first < 1 + (at > point) || !is_space(*at)) return false;
-  *out = (1 - 2 * negative) * ((double)(int64_t)digits / ten_to(at > point ? (int)(at - point) - 1 : 0));
-  m->at = at;
-  return true;
+  if (at - first < 1 + (at > point) || !is_space(*at)) return NULL;
+  number = (double)(int64_t)digits;
+  if (at > point + 1) number /= powers_of_ten[at - point - 1];
+  *out = negative ? -number : number;
+  return at;
+}
+
+/* False, and nothing is taken, where no plain number stands there. */
+static bool take_plain_number(md5 *m, double *out) {
+  const char *at = m->at;
+  while (at < m->end && is_space(*at)) at++;
+  at = m->end - at < LONGEST_PLAIN ? NULL : plain_number(at, out);
+  if (at) m->at = at;
+  return at != NULL;
 }
 
 static double next_number(md5 *m) {
@@ -249,18 +270,31 @@ static bool read_base_frame(md5 *m) {
   return true;
 }
 
+/* The plain numbers from here on, as many as there is room for. */
+static void take_plain_numbers(md5 *m, double *values, size_t room, size_t *count) {
+  const char *at = m->at, *end = m->end;
+  for (; *count < room; (*count)++) {
+    const char *next;
+    while (at < end && is_space(*at)) at++;
+    next = end - at < LONGEST_PLAIN ? NULL : plain_number(at, &values[*count]);
+    if (!next) break;
+    at = next;
+  }
+  m->at = at;
+}
+
 static bool read_frame(md5 *m) {
+  double value, *place;
   m->values.count = 0;
   for (;;) {
-    double value, *place = NULL;
+    take_plain_numbers(m, m->values.data, m->values.capacity, &m->values.count);
     if (!take_plain_number(m, &value)) {
       if (!goes_on(m)) return true;
       value = number_of(next_word(m));
     }
-    if (isfinite(value) && m->values.count < 6 * (size_t)SK_MAX_JOINTS) {
-      place = sk_array_room(&m->values, 1);
-      m->no_memory |= !place;
-    }
+    if (!isfinite(value) || m->values.count >= 6 * (size_t)SK_MAX_JOINTS) return false;
+    place = sk_array_room(&m->values, 1);
+    m->no_memory |= !place;
     if (!place) return false;
     *place = value;
   }
@@ -269,12 +303,14 @@ static bool read_frame(md5 *m) {
 /* ---- keys ------------------------------------------------------------------------------ */
 
 static bool is_near(double exact, float read) {
-  return fabs(exact - read) <= NUMBER_TOLERANCE * fmax(1.0, fabs(exact));
+  double size = fabs(exact) > 1.0 ? fabs(exact) : 1.0;
+  return fabs(exact - read) <= NUMBER_TOLERANCE * size;
 }
 
 /* The fourth number of a unit quaternion, not negative. */
 static double root_of(const double v[3]) {
-  return sqrt(fmax(0.0, 1.0 - v[0] * v[0] - v[1] * v[1] - v[2] * v[2]));
+  double square = 1.0 - v[0] * v[0] - v[1] * v[1] - v[2] * v[2];
+  return square > 0.0 ? sqrt(square) : 0.0;
 }
 
 static void correct_position(struct aiVector3D *v, const double exact[3]) {
@@ -290,19 +326,31 @@ static void correct_rotation(struct aiQuaternion *q, const double exact[3]) {
   *q = (struct aiQuaternion){copysignf((float)w, q->w), (float)exact[0], (float)exact[1], (float)exact[2]};
 }
 
+/* The six numbers of a joint in the frame that was read; false where it ends within them. */
+static bool numbers_of(const md5 *m, const md5_joint *joint, double out[6]) {
+  const double *values = (const double *)m->values.data + joint->first;
+  size_t left = m->values.count - joint->first;
+  uint32_t i;
+  if (joint->flags == 63 && left >= 6) {
+    memcpy(out, values, 6 * sizeof *out);
+    return true;
+  }
+  for (i = 0; i < 6; i++) {
+    bool moved = joint->flags & 1u << i;
+    if (moved && !left) return false;
+    left -= moved;
+    out[i] = moved ? *values++ : joint->place[i];
+  }
+  return true;
+}
+
 /* The joint's key of the frame that was read. A frame may be empty, and a joint that no frame moves may
    point behind its numbers: then Assimp makes no key. False: the text and Assimp's keys differ in number. */
 static bool correct_key(md5 *m, md5_joint *joint, struct aiNodeAnim *channel) {
-  const double *values = m->values.data;
   double v[6];
-  size_t at = joint->first;
-  uint32_t i, k;
-  if (at >= m->values.count) return !m->values.count || !joint->flags;
-  for (i = 0; i < 6; i++) {
-    bool moved = joint->flags & 1u << i;
-    if (moved && at >= m->values.count) return false;
-    v[i] = moved ? values[at++] : joint->place[i];
-  }
+  uint32_t k;
+  if (joint->first >= m->values.count) return !m->values.count || !joint->flags;
+  if (!numbers_of(m, joint, v)) return false;
   k = joint->keys++;
   if (k >= channel->mNumPositionKeys || k >= channel->mNumRotationKeys) return false;
   correct_position(&channel->mPositionKeys[k].mValue, v);
@@ -467,23 +515,30 @@ static bool compare_bones(const md5 *m, const struct aiMesh *mesh, double *chang
 
 /* Position = sum of weight * joint * offset. A vertex' offsets lie, at rest, in one point, but for what is
    corrected here; so the change of a joint may be applied to their sum. */
+static void move_by_bone(const struct aiBone *bone, const double c[12], const float *positions, uint32_t count,
+                         double *moved) {
+  const struct aiVertexWeight *weight = bone->mWeights, *end = weight + bone->mNumWeights;
+  for (; weight < end; weight++) {
+    const float *p = positions + 3 * (size_t)weight->mVertexId;
+    double *out = moved + 3 * (size_t)weight->mVertexId, x, y, z, w = weight->mWeight;
+    if (weight->mVertexId >= count || !(w > 0.0 && w <= 1.0)) continue;
+    x = p[0], y = p[1], z = p[2];
+    out[0] += w * (c[0] * x + c[1] * y + c[2] * z + c[3] - x);
+    out[1] += w * (c[4] * x + c[5] * y + c[6] * z + c[7] - y);
+    out[2] += w * (c[8] * x + c[9] * y + c[10] * z + c[11] - z);
+  }
+}
+
 static void move_vertices(const struct aiMesh *mesh, const double *changes, double *moved) {
   float *positions = &mesh->mVertices->x;
-  unsigned b, w;
+  unsigned b;
   size_t i, count = 3 * (size_t)mesh->mNumVertices;
-  for (b = 0; b < mesh->mNumBones; b++, changes += 12)
-    for (w = 0; w < mesh->mBones[b]->mNumWeights; w++) {
-      const struct aiVertexWeight *weight = &mesh->mBones[b]->mWeights[w];
-      const float *p = positions + 3 * (size_t)weight->mVertexId;
-      if (weight->mVertexId >= mesh->mNumVertices || !(weight->mWeight > 0.0f && weight->mWeight <= 1.0f))
-        continue;
-      for (i = 0; i < 3; i++)
-        moved[3 * (size_t)weight->mVertexId + i] +=
-            weight->mWeight * (changes[4 * i] * p[0] + changes[4 * i + 1] * p[1] + changes[4 * i + 2] * p[2] +
-                               changes[4 * i + 3] - p[i]);
-    }
-  for (i = 0; i < count; i++)
-    if (isfinite(moved[i])) positions[i] = (float)(positions[i] + moved[i]);
+  for (b = 0; b < mesh->mNumBones; b++)
+    move_by_bone(mesh->mBones[b], changes + 12 * (size_t)b, positions, mesh->mNumVertices, moved);
+  for (i = 0; i < count; i++) {
+    double sum = positions[i] + moved[i];
+    positions[i] = isfinite(moved[i]) ? (float)sum : positions[i];
+  }
 }
 
 static void correct_mesh(md5 *m, const struct aiMesh *mesh) {
