@@ -168,11 +168,6 @@ static void join_work(void) {
 
 static void *thread_main(void *argument) {
   size_t number = (size_t)(uintptr_t)argument; /* 1, 2, ... */
-#if defined(__linux__)
-  char name[16];
-  snprintf(name, sizeof name, "skinpy-%u", (unsigned)number);
-  pthread_setname_np(pthread_self(), name);
-#endif
   pthread_mutex_lock(&the.lock);
   while (number <= the.keep)
     if (may_join()) join_work();
@@ -191,6 +186,17 @@ static void block_signals(sigset_t *before) {
   pthread_sigmask(SIG_SETMASK, &all, before);
 }
 
+/* Seen in debuggers and top. */
+static void name_thread(pthread_t thread, size_t number) {
+#if defined(__linux__)
+  char name[16];
+  snprintf(name, sizeof name, "skinpy-%u", (unsigned)number);
+  pthread_setname_np(thread, name);
+#else
+  (void)thread, (void)number;
+#endif
+}
+
 /* For who has taken the pool: `count` threads, or as many as the system gives. */
 static void make_threads(size_t count) {
   pthread_attr_t attributes;
@@ -199,8 +205,10 @@ static void make_threads(size_t count) {
   pthread_attr_setstacksize(&attributes, STACK_BYTES);
   block_signals(&before); /* a new thread inherits the mask */
   while (the.made < count && pthread_create(&the.threads[the.made], &attributes, thread_main,
-                                            (void *)(uintptr_t)(the.made + 1)) == 0)
+                                            (void *)(uintptr_t)(the.made + 1)) == 0) {
+    name_thread(the.threads[the.made], the.made + 1);
     the.made++;
+  }
   pthread_sigmask(SIG_SETMASK, &before, NULL);
   pthread_attr_destroy(&attributes);
 }

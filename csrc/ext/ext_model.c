@@ -201,7 +201,7 @@ SAMPLED(model_joint_positions, SK_POSITIONS,
 
 /* ---- poses -------------------------------------------------------------------------------------- */
 
-#define GRAIN_JOINTS 640 /* what a thread takes at once: joints of many poses, some 20 us */
+#define GRAIN_JOINTS 2048 /* what a thread takes at once, joints of many poses: 20 us or more */
 
 static void sample_range(const void *whole, size_t worker, size_t first, size_t count) {
   sk_sample_job job = *(const sk_sample_job *)whole;
