@@ -180,6 +180,10 @@ def results(model: skinpy.Model, big: skinpy.Model, simd: str) -> list[np.ndarra
             given.append(model.palette("run", TIMES[:count], affine=True, loop="clamp", rotation="nlerp"))
             given.append(model.globals("wave", TIMES[:count]))
             given.append(model.joint_positions("walk", TIMES[:count]))
+        for count in (3, 500):
+            which = np.arange(2 * count).reshape(count, 2) % 4 - 1  # -1 is an unused place
+            clips = [model.clips[name] for name in ("walk", "run", "wave")]
+            given.append(model.crowd_palette(clips, which, TIMES[:count, None], weights=[[0.3, 0.7]]))
         for deformed in (model, big):
             palettes = deformed.palette(time=TIMES[:3])
             palettes[:, :, 0, 3] += np.linspace(0, 1, palettes.shape[1])  # no two slots alike
