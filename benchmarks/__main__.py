@@ -73,7 +73,7 @@ def measure_all(quick: bool) -> dict[str, Any]:
                 print(report.line(rows[-1]), flush=True)
         lines = jobs.measure_lines(models.line_triplets(2 if quick else 20))
     return {
-        "machine": machine(assimp),
+        "machine": machine(assimp, here.gigahertz),
         "versions": here.versions,
         "missing": here.missing,
         "date": date.today().isoformat(),
@@ -95,18 +95,16 @@ def dump(results: dict[str, Any]) -> str:
     return "{\n" + ",\n".join(parts) + "\n}\n"
 
 
-def machine(assimp: Assimp) -> dict[str, str]:
-    cpu, clock = platform.processor() or platform.machine(), "clock unknown"
+def machine(assimp: Assimp, gigahertz: float | None) -> dict[str, Any]:
+    cpu = platform.processor() or platform.machine()
     info = Path("/proc/cpuinfo")
     if info.exists():
         fields = [line.split(":", 1) for line in info.read_text().splitlines() if ":" in line]
         names = [value.strip() for key, value in fields if key.strip() == "model name"]
-        speeds = [float(value) for key, value in fields if key.strip() == "cpu MHz"]
         cpu = f"{names[0]}, {len(names)} cores seen" if names else cpu
-        clock = f"{max(speeds) / 1000:.1f} GHz by /proc/cpuinfo" if speeds else clock
     return {
         "processor": cpu,
-        "clock": clock,
+        "gigahertz": gigahertz,
         "system": f"{platform.system()} {platform.machine()}",
         "python": platform.python_version(),
         "assimp": assimp.version,

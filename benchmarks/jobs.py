@@ -22,6 +22,7 @@ from .numpy_side import NumpyModel
 from .peers import Peers
 
 INSTANCES = 1000
+MANY = 5000  # instances for two threads, beside the 1,000
 #: What peers may differ by, of the largest number in a palette. UsdSkel keeps scales as half floats.
 TOLERANCES = {"NumPy": 1e-5, "numba": 1e-5, "UsdSkel": 1e-3, "three.js": 1e-5}
 BIG = 500_000  # vertices from which a copy of memory is the measure of deform
@@ -260,15 +261,17 @@ class Bench:
             return
         before = (lambda: skinpy.set_num_threads(2)), (lambda: skinpy.set_num_threads(1))
 
-        def crowd() -> None:
-            self.model.palette(self.clip, self.crowd, self.out)
-
-        def deform() -> None:
-            self.model.deform(self.palette, out=self.points)
-
-        wide = len(self.model.mesh.positions) >= WIDE
-        for job, work in (("crowd on 2 threads", crowd), *((("deform on 2 threads", deform),) * wide)):
+        many = np.random.default_rng(4).uniform(0, 10, MANY)
+        large = np.empty((MANY, *self.out.shape[1:]), np.float32)
+        works: dict[str, Work] = {
+            "crowd of 1,000 on 2 threads": lambda: self.model.palette(self.clip, self.crowd, self.out),
+            "crowd of 5,000 on 2 threads": lambda: self.model.palette(self.clip, many, large),
+        }
+        if len(self.model.mesh.positions) >= WIDE:
+            works["deform on 2 threads"] = lambda: self.model.deform(self.palette, out=self.points)
+        for job, work in works.items():
             self.add(job, "1 thread", alternate(work, work, before=before))
+        skinpy.set_num_threads(1)
 
     def controller(self) -> None:
         """Three layers against samples on the plain path, three and one more for hierarchy and blending."""

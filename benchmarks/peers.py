@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.metadata
+import platform
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,6 +21,7 @@ class Peers:
     numba: Any = None  # NumbaModel
     usd: Any = None  # UsdModel
     three: Any = None  # three_side.play
+    gigahertz: float | None = None  # the clock, which takes numba to measure
 
 
 def find() -> Peers:
@@ -37,11 +39,13 @@ def find() -> Peers:
 
 def _find_numba(found: Peers) -> None:
     try:
-        from .numba_side import NumbaModel
+        from .numba_side import NumbaModel, gigahertz
     except ImportError as error:
         found.missing["numba"] = f"{error}; `pip install numba`"
     else:
         found.numba, found.versions["numba"] = NumbaModel, importlib.metadata.version("numba")
+        if platform.machine() == "x86_64":
+            found.gigahertz = round(gigahertz(), 2)
 
 
 def _find_usd(found: Peers) -> None:
