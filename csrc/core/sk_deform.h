@@ -6,7 +6,9 @@
 #ifndef SK_DEFORM_H
 #define SK_DEFORM_H
 
+#include "sk_influence.h"
 #include "sk_morph.h"
+#include "sk_palette.h"
 
 typedef struct sk_deform_job {
   const sk_mesh *mesh;
@@ -21,12 +23,20 @@ typedef struct sk_deform_job {
   const sk_morph *morph;
   const float *weights;  /* (N, M) or (M,) */
   size_t weight_stride;  /* floats from one palette's weights to the next: M or 0 */
-  float *scratch;        /* sk_deform_scratch(mesh) bytes */
+
+  const sk_palette_job *poses;     /* N poses that are given, instead of `palettes`; its outputs and scratch are
+                                      not looked at. NULL: none */
+  const sk_influences *influences; /* of the mesh, for the SIMD twin; NULL: the plain path */
+
+  size_t workers; /* these two are set by sk_deform_scratch */
+  bool twin;
+  void *scratch;  /* so many bytes of sk_alloc */
 } sk_deform_job;
 
-/* Bytes of scratch for a mesh whose targets count: the morphed positions and normals of one palette. */
-size_t sk_deform_scratch(const sk_mesh *mesh);
+/* Decides how the job, filled but for the last lines, will run, and says how many bytes of scratch that takes. */
+size_t sk_deform_scratch(sk_deform_job *job);
 
+/* On all threads where there is much to do. The same bits whatever their number. */
 void sk_deform_run(const sk_deform_job *job);
 
 #endif

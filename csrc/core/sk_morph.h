@@ -21,14 +21,27 @@ void sk_morph_open(const sk_block *block, sk_morph *morph);
 /* The weights that the file gives a mesh by default; (M,). */
 void sk_morph_default_weights(const sk_morph *morph, float *weights);
 
-typedef struct sk_morph_job {
+/* A target that weighs, and the first of its rows that was not passed yet. */
+typedef struct sk_morph_cursor {
+  const sk_target *target;
+  float weight;
+  uint64_t next;
+} sk_morph_cursor;
+
+/* Walks through the vertices of a mesh, some at a time. */
+typedef struct sk_morph_walk {
   const sk_morph *morph;
   const sk_mesh *mesh;
-  const float *weights; /* (M,) */
-  float *positions;     /* out: (V, 3) */
-  float *normals;       /* out: (V, 3), not normalized; or NULL */
-} sk_morph_job;
+  size_t vertex;            /* that comes next */
+  size_t cursor_count;
+  sk_morph_cursor *cursors; /* room for (M,); not owned */
+} sk_morph_walk;
 
-void sk_morph_run(const sk_morph_job *job);
+/* To vertex 0, with (M,) weights. */
+void sk_morph_begin(sk_morph_walk *walk, const float *weights);
+
+/* Vertices first .. first + count - 1, morphed: (count, 3) each, normals not normalized; `normals` may be NULL.
+   False, and nothing is written, where no target moves one of them. */
+bool sk_morph_vertices(sk_morph_walk *walk, size_t first, size_t count, float *positions, float *normals);
 
 #endif

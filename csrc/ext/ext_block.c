@@ -218,6 +218,7 @@ static void block_dealloc(PyObject *object) {
   ext_block *self = (ext_block *)object;
   PyTypeObject *type = Py_TYPE(object);
   ext_compiled_free(self);
+  sk_free(atomic_load(&self->influences));
   if (self->release) self->release(self->memory);
   if (self->buffer.obj) PyBuffer_Release(&self->buffer);
   type->tp_free(object);

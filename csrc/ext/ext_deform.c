@@ -1,6 +1,7 @@
 /* ext_deform.c: Model.deform: a palette or a Pose to the points and normals of the mesh. */
 #include <string.h>
 
+#include "../core/sk_cpu.h"
 #include "ext_args.h"
 #include "ext_jobs.h"
 
@@ -86,87 +87,78 @@ static int open_results(PyObject *out, int normals, const palette_source *source
                                  &results[1]);
 }
 
-typedef struct deform_work {
-  sk_deform_job deform;
-  sk_palette_job palette; /* for poses: one at a time */
-  bool from_pose;
-  void *scratch; /* of both jobs, and the weights that the file gives by default */
-} deform_work;
-
-static void run_deform(deform_work *work) {
-  size_t n, count = work->deform.count, points = work->deform.mesh->vertex_count * 3;
-  size_t joints = (size_t)(work->from_pose ? work->palette.skeleton->joint_count : 0);
-  sk_deform_job one = work->deform;
-  sk_palette_job palette = work->palette;
-  if (!work->from_pose) {
-    sk_deform_run(&work->deform);
-    return;
-  }
-  one.count = palette.count = 1;
-  for (n = 0; n < count; n++) {
-    palette.poses = sk_pose_at(work->palette.poses, n, joints, 0);
-    if (palette.root) palette.root = work->palette.root + n * palette.root_stride;
-    sk_palette_run(&palette);
-    if (one.weights) one.weights = work->deform.weights + n * one.weight_stride;
-    one.positions = work->deform.positions + n * points;
-    one.normals = work->deform.normals ? work->deform.normals + n * points : NULL;
-    sk_deform_run(&one);
-  }
+/* The mesh's influences for the SIMD twin, made at first use and kept by the block; NULL where the twin does not
+   run, or there is no memory: then the plain path does it. */
+static const sk_influences *find_influences(ext_block *block) {
+  sk_influences *made, *kept = atomic_load_explicit(&block->influences, memory_order_acquire);
+  if (kept || sk_simd_chosen() != SK_SIMD_AVX2) return kept;
+  made = sk_influences_make(&block->model.mesh, (size_t)block->model.skin.slot_count);
+  if (!made || atomic_compare_exchange_strong(&block->influences, &kept, made)) return made;
+  sk_free(made); /* another thread was faster */
+  return kept;
 }
 
-/* One allocation: morphed vertices, default weights, one palette, the palette job's own. */
-static int take_scratch(const sk_model *core, const palette_source *source, deform_work *work) {
-  size_t targets = (size_t)core->morph.target_count, palette = (size_t)core->skin.slot_count * 12;
-  size_t morphed = targets ? sk_deform_scratch(&core->mesh) / sizeof(float) : 0;
-  sk_palette_job given = {.skeleton = &core->skeleton};
-  size_t joints = sk_palette_scratch(&given);
-  float *floats;
-  work->scratch = sk_alloc(joints + (morphed + targets + palette) * sizeof(float));
-  if (!work->scratch) {
-    PyErr_NoMemory();
-    return 0;
-  }
-  floats = (float *)((char *)work->scratch + joints);
-  work->palette.scratch = work->scratch;
-  work->palette.out = floats;
-  work->deform.scratch = floats + palette;
-  if (targets && !source->is_pose && !source->weights.owner) {
-    sk_morph_default_weights(&core->morph, floats + palette + morphed);
-    work->deform.weights = floats + palette + morphed;
+typedef struct deform_work {
+  sk_deform_job deform;
+  sk_palette_job poses;
+  float *weights; /* that the file gives by default, or NULL */
+} deform_work;
+
+static int fill_weights(const sk_model *core, const palette_source *source, deform_work *work) {
+  size_t targets = (size_t)core->morph.target_count;
+  if (!targets) return 1;
+  work->deform.morph = &core->morph;
+  if (source->is_pose) {
+    work->deform.weights = source->pose.pose.weights;
+    work->deform.weight_stride = targets;
+  } else if (source->weights.owner) {
+    work->deform.weights = source->weights.data;
+    work->deform.weight_stride = source->weight_stride;
+  } else {
+    work->weights = sk_alloc(targets * sizeof(float));
+    if (!work->weights) {
+      PyErr_NoMemory();
+      return 0;
+    }
+    sk_morph_default_weights(&core->morph, work->weights);
+    work->deform.weights = work->weights;
   }
   return 1;
 }
 
-static int fill_deform(ext_model *model, palette_source *source, ext_array *results, deform_work *work) {
-  const sk_model *core = &model->block->model;
+static int fill_work(const sk_model *core, const palette_source *source, const ext_array *results,
+                     deform_work *work) {
   memset(work, 0, sizeof *work);
-  work->from_pose = source->is_pose;
   work->deform.mesh = &core->mesh;
-  work->deform.morph = &core->morph;
   work->deform.slot_count = (size_t)core->skin.slot_count;
   work->deform.count = (size_t)source->shape.count;
   work->deform.positions = results[0].data;
   work->deform.normals = results[1].data;
   work->deform.palettes = source->palette.data;
   work->deform.matrix_floats = source->rows == 3 ? 12 : 16;
-  if (core->morph.target_count && source->weights.owner) {
-    work->deform.weights = source->weights.data;
-    work->deform.weight_stride = source->weight_stride;
+  if (source->is_pose) {
+    work->deform.poses = &work->poses;
+    work->poses.skeleton = &core->skeleton;
+    work->poses.skin = &core->skin;
+    work->poses.poses = source->pose.pose;
+    work->poses.root = source->pose.arrays[EXT_ROOT].data;
+    work->poses.root_stride = source->pose.root_stride;
   }
-  if (!take_scratch(core, source, work)) return 0;
-  if (!source->is_pose) return 1;
-  if (core->morph.target_count) {
-    work->deform.weights = source->pose.pose.weights;
-    work->deform.weight_stride = (size_t)core->morph.target_count;
+  return fill_weights(core, source, work);
+}
+
+static int run_work(ext_block *block, deform_work *work) {
+  sk_deform_job *job = &work->deform;
+  Py_BEGIN_ALLOW_THREADS
+  job->influences = find_influences(block);
+  job->scratch = sk_alloc(sk_deform_scratch(job));
+  if (job->scratch) sk_deform_run(job);
+  Py_END_ALLOW_THREADS
+  if (!job->scratch) {
+    PyErr_NoMemory();
+    return 0;
   }
-  work->deform.palettes = work->palette.out;
-  work->palette.skeleton = &core->skeleton;
-  work->palette.skin = &core->skin;
-  work->palette.poses = source->pose.pose;
-  work->palette.root = source->pose.arrays[EXT_ROOT].data;
-  work->palette.root_stride = source->pose.root_stride;
-  work->palette.result = SK_PALETTE;
-  work->palette.affine = true;
+  sk_free(job->scratch);
   return 1;
 }
 
@@ -185,12 +177,10 @@ PyObject *ext_deform(PyObject *object, PyTypeObject *class, PyObject *const *arg
   if (normals < 0 || !open_source(ext_state_of_class(class), model, values[0], values[3], &source))
     return NULL;
   if (open_results(values[2], normals, &source, (Py_ssize_t)model->block->model.mesh.vertex_count, results) &&
-      fill_deform(model, &source, results, &work)) {
-    Py_BEGIN_ALLOW_THREADS
-    run_deform(&work);
-    Py_END_ALLOW_THREADS
-    sk_free(work.scratch);
-    answer = PyTuple_Pack(2, results[0].owner, results[1].owner ? results[1].owner : Py_None);
+      fill_work(&model->block->model, &source, results, &work)) {
+    if (run_work(model->block, &work))
+      answer = PyTuple_Pack(2, results[0].owner, results[1].owner ? results[1].owner : Py_None);
+    sk_free(work.weights);
   }
   ext_array_release(&results[0]);
   ext_array_release(&results[1]);

@@ -6,6 +6,7 @@
 
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
+#include <stdatomic.h>
 
 #include "../core/sk_compile.h"
 #include "../core/sk_deform.h"
@@ -39,6 +40,7 @@ typedef struct ext_block {
   Py_buffer buffer;         /* held where buffer.obj is not NULL */
   uint64_t serial;          /* 0, or a number that no other block has; see ext_compiled.c */
   struct ext_compiled_entry **compiled; /* (clips,) lists, or NULL */
+  _Atomic(sk_influences *) influences;  /* of the mesh, for the SIMD twin of deform; NULL before its first use */
 } ext_block;
 
 typedef struct ext_model {

@@ -1,6 +1,7 @@
 /* test_deform.c: palettes and vertices to points and normals. */
 #include "check.h"
 
+#include "../../csrc/core/sk_cpu.h"
 #include "../../csrc/core/sk_deform.h"
 
 /* Slot 0 doubles x; slot 1 turns a quarter about z and moves up; 4x4 each. */
@@ -17,9 +18,38 @@ static const sk_mesh mesh = {.vertex_count = 3, .influences = 2, .positions = po
 
 static const float moved[] = {2, 2, 3, 0, 1, 5, 4, 2, 2.5f};
 
+static void run_with(sk_deform_job job, const sk_influences *influences) {
+  job.influences = influences;
+  job.scratch = sk_alloc(sk_deform_scratch(&job));
+  CHECK(job.scratch && job.twin == (influences != NULL));
+  sk_deform_run(&job);
+  sk_free(job.scratch);
+}
+
+static bool has_twin(void) { return sk_simd_chosen() == SK_SIMD_AVX2; }
+
+/* The plain path into the job's arrays; and the twin, where this processor has it, into arrays of exactly their size
+   that have to hold nearly the same: some products of numbers up to 5, and the twin's unit length. */
+static void run(sk_deform_job job) {
+  size_t floats = job.count * job.mesh->vertex_count * 3;
+  float *positions = job.positions, *normals = job.normals;
+  sk_influences *influences = sk_influences_make(job.mesh, job.slot_count);
+  run_with(job, NULL);
+  if (has_twin()) {
+    job.positions = malloc(floats * sizeof(float) + 1);
+    if (normals) job.normals = malloc(floats * sizeof(float) + 1);
+    run_with(job, influences);
+    CHECK_FLOATS(job.positions, positions, floats, 2e-6);
+    if (normals) CHECK_FLOATS(job.normals, normals, floats, 2e-6);
+    free(job.positions);
+    if (normals) free(job.normals);
+  }
+  sk_free(influences);
+}
+
 static void vertices_follow_their_slots(void) {
   float got[9];
-  sk_deform_run(&(sk_deform_job){&mesh, 2, 1, matrices, 16, got, NULL});
+  run((sk_deform_job){&mesh, 2, 1, matrices, 16, got, NULL});
   CHECK_FLOATS(got, moved, 9, 1e-6);
 }
 
@@ -28,7 +58,7 @@ static void normals_take_the_inverse_transpose(void) {
   const float length = sqrtf(0.25f + 1);
   const float wanted[] = {0.5f / length, 1 / length, 0, 0, 1, 0, 0, 0, 0};
   float got[9], turned[9];
-  sk_deform_run(&(sk_deform_job){&mesh, 2, 1, matrices, 16, got, turned});
+  run((sk_deform_job){&mesh, 2, 1, matrices, 16, got, turned});
   CHECK_FLOATS(turned, wanted, 9, 1e-6);
 }
 
@@ -39,14 +69,14 @@ static void a_mirror_keeps_normals_outside(void) {
   sk_mesh mirrored = mesh;
   float got[9], turned[9];
   mirrored.slots = first;
-  sk_deform_run(&(sk_deform_job){&mirrored, 1, 1, mirror, 12, got, turned});
+  run((sk_deform_job){&mirrored, 1, 1, mirror, 12, got, turned});
   CHECK_FLOATS(turned, wanted, 9, 1e-6);
 }
 
 static void a_matrix_of_zeros_gives_zeros(void) {
   static const float zeros[32] = {0};
   float got[9], turned[9];
-  sk_deform_run(&(sk_deform_job){&mesh, 2, 1, zeros, 16, got, turned});
+  run((sk_deform_job){&mesh, 2, 1, zeros, 16, got, turned});
   CHECK_FLOATS(got, zeros, 9, 0);
   CHECK_FLOATS(turned, zeros, 9, 0);
 }
@@ -55,8 +85,8 @@ static void twelve_floats_do_what_sixteen_do(void) {
   float rows[24], a[9], b[9], na[9], nb[9];
   memcpy(rows, matrices, 12 * sizeof(float));
   memcpy(rows + 12, matrices + 16, 12 * sizeof(float));
-  sk_deform_run(&(sk_deform_job){&mesh, 2, 1, matrices, 16, a, na});
-  sk_deform_run(&(sk_deform_job){&mesh, 2, 1, rows, 12, b, nb});
+  run((sk_deform_job){&mesh, 2, 1, matrices, 16, a, na});
+  run((sk_deform_job){&mesh, 2, 1, rows, 12, b, nb});
   CHECK(memcmp(a, b, sizeof a) == 0 && memcmp(na, nb, sizeof na) == 0);
 }
 
@@ -68,7 +98,7 @@ static void a_batch_takes_one_palette_each(void) {
     memcpy(palettes + 16 * i, identity, sizeof identity);
   }
   memcpy(palettes + 32, matrices, sizeof matrices);
-  sk_deform_run(&(sk_deform_job){&mesh, 2, 2, palettes, 16, got, NULL});
+  run((sk_deform_job){&mesh, 2, 2, palettes, 16, got, NULL});
   CHECK_FLOATS(got, positions, 9, 0);
   CHECK_FLOATS(got + 9, moved, 9, 1e-6);
 }
@@ -87,7 +117,7 @@ static void memory_need_not_be_aligned(void) {
   shifted.positions = points + 1;
   shifted.normals = directions + 1;
   shifted.weights = shares + 1;
-  sk_deform_run(&(sk_deform_job){&shifted, 2, 1, palette + 1, 16, out + 1, turned + 1});
+  run((sk_deform_job){&shifted, 2, 1, palette + 1, 16, out + 1, turned + 1});
   CHECK_FLOATS(out + 1, moved, 9, 1e-6);
   free(palette);
   free(points);
@@ -112,7 +142,7 @@ static void eight_influences_all_count(void) {
     palette[12 * k + 3] = (float)k;
     wanted += shares[k] * k;
   }
-  sk_deform_run(&(sk_deform_job){&one, EIGHT, 1, palette, 12, got, turned});
+  run((sk_deform_job){&one, EIGHT, 1, palette, 12, got, turned});
   CHECK_NEAR(got[0], 1 + wanted, 1e-6);
   CHECK_NEAR(got[1], 1, 1e-6);
   CHECK_FLOATS(turned, normal, 3, 1e-6);
@@ -120,7 +150,7 @@ static void eight_influences_all_count(void) {
 
 static void no_vertices_write_nothing(void) {
   sk_mesh none = {.vertex_count = 0, .influences = 4};
-  sk_deform_run(&(sk_deform_job){&none, 0, 3, NULL, 12, NULL, NULL});
+  run((sk_deform_job){&none, 0, 3, NULL, 12, NULL, NULL});
 }
 
 /* Target 0 lifts vertex 1 by 1, target 1 moves vertices 0 and 2 along x; weights 2 and -1. */
@@ -133,22 +163,101 @@ static void targets_are_added_before_the_skin(void) {
   static const float by_hand[] = {2, -1, 0, 0};
   /* vertex 0: (0,2,3) doubled in x; 1: (1,0,2) turned; 2: (3.5,0,0) half and half */
   static const float wanted[] = {0, 2, 3, 0, 1, 7, 3.5f, 1.75f, 2.5f};
-  float got[9], turned[9], both[18], scratch[18];
-  sk_deform_job job = {&mesh, 2, 1, matrices, 16, got, turned, &morph, by_hand, 0, scratch};
-  CHECK(sk_deform_scratch(&mesh) == sizeof scratch);
-  sk_deform_run(&job);
+  float got[9], turned[9], both[18], palettes[64];
+  sk_deform_job job = {&mesh, 2, 1, matrices, 16, got, turned, &morph, by_hand, 0};
+  run(job);
   CHECK_FLOATS(got, wanted, 9, 1e-6);
   /* normal of vertex 1: (1,0,0) + 2 * (-1,1,0) = (-1,2,0), turned a quarter: (-2,-1,0) */
   CHECK_NEAR(turned[3], -2 / sqrtf(5), 1e-6);
   CHECK_NEAR(turned[4], -1 / sqrtf(5), 1e-6);
   /* Two palettes: the second has weights of 0. */
+  memcpy(palettes, matrices, sizeof matrices);
+  memcpy(palettes + 32, matrices, sizeof matrices);
   job.count = 2;
-  job.palettes = (const float[64]){0};
+  job.palettes = palettes;
   job.positions = both;
   job.normals = NULL;
   job.weight_stride = 2;
-  sk_deform_run(&job);
-  CHECK_EQUAL(memcmp(scratch, positions, sizeof positions), 0);
+  run(job);
+  CHECK_FLOATS(both, wanted, 9, 1e-6);
+  CHECK_FLOATS(both + 9, moved, 9, 1e-6);
+}
+
+/* ---- the twin, in memory of exactly the needed size -------------------------------------------------- */
+
+static float random_float(uint64_t *state) { return (float)(check_random(state) >> 40) / (float)(1 << 23) - 1.0f; }
+
+static float *random_floats(uint64_t *state, size_t count) {
+  float *floats = malloc(count * sizeof(float) + 1);
+  size_t i;
+  for (i = 0; i < count; i++) floats[i] = random_float(state);
+  return floats;
+}
+
+/* A third of the vertices have all influences, the others fewer; slots up to the last one. */
+static void fill_influences(uint64_t *state, size_t vertices, uint32_t influences, size_t slot_count, uint16_t *all,
+                            float *shares) {
+  size_t v;
+  uint32_t k;
+  for (v = 0; v < vertices; v++) {
+    uint32_t count = check_random(state) % 3 ? 1 + (uint32_t)(check_random(state) % influences) : influences;
+    for (k = 0; k < influences; k++) {
+      shares[v * influences + k] = k < count ? 1.0f / (float)count : 0.0f;
+      all[v * influences + k] = (uint16_t)(slot_count - 1 - check_random(state) % (slot_count < 50 ? slot_count : 50));
+    }
+  }
+}
+
+static void compare(uint64_t seed, size_t vertices, uint32_t influences, size_t slot_count, size_t matrix_floats) {
+  uint64_t state = seed;
+  size_t i, floats = slot_count * matrix_floats;
+  float *points = random_floats(&state, vertices * 3), *directions = random_floats(&state, vertices * 3);
+  float *palette = random_floats(&state, floats), *got = malloc(vertices * 12 + 1), *turned = malloc(vertices * 12 + 1);
+  uint16_t *all = malloc(vertices * influences * sizeof(uint16_t) + 1);
+  float *shares = malloc(vertices * influences * sizeof(float) + 1);
+  sk_mesh random = {vertices, influences, points, directions, all, shares};
+  for (i = 0; i < floats; i++) /* near the identity, so that normals are well defined */
+    palette[i] = 0.1f * palette[i] + (i % matrix_floats % 5 == 0 ? 1.0f : 0.0f);
+  fill_influences(&state, vertices, influences, slot_count, all, shares);
+  run((sk_deform_job){&random, slot_count, 1, palette, matrix_floats, got, turned});
+  free(points);
+  free(directions);
+  free(palette);
+  free(got);
+  free(turned);
+  free(all);
+  free(shares);
+}
+
+static void both_paths_agree_on_all_counts(void) {
+  static const size_t vertices[] = {0, 1, 7, 8, 9, 255, 256, 257, 264, 515};
+  size_t i;
+  uint32_t k;
+  for (i = 0; i < COUNT(vertices); i++)
+    for (k = 1; k <= SK_MAX_INFLUENCES; k++) compare(7 * i + k, vertices[i], k, 3, k % 2 ? 12 : 16);
+}
+
+static void both_paths_agree_on_many_slots(void) {
+  static const size_t slot_counts[] = {1, 8191, 8192, 8193, SK_MAX_SLOTS};
+  size_t i;
+  for (i = 0; i < COUNT(slot_counts); i++) compare(90 + i, 100, 4, slot_counts[i], i % 2 ? 16 : 12);
+}
+
+/* Every allocation in turn is refused: there are no influences, and nothing leaks. */
+static void influences_need_memory(void) {
+  long n = 0;
+  sk_influences *made;
+  do {
+    sk_fail_allocation(++n);
+    made = sk_influences_make(&mesh, 2);
+    sk_fail_allocation(0);
+    CHECK(n < 10);
+  } while (!made);
+  CHECK_EQUAL(n, 3);
+  CHECK_EQUAL(made->block_count, 1);
+  CHECK_EQUAL(made->blocks[0].vertices[1], 2);
+  CHECK_EQUAL(made->blocks[0].vertices[2], 1);
+  sk_free(made);
 }
 
 const check_test deform_tests[] = {
@@ -162,5 +271,8 @@ const check_test deform_tests[] = {
     TEST(eight_influences_all_count),
     TEST(no_vertices_write_nothing),
     TEST(targets_are_added_before_the_skin),
+    TEST(both_paths_agree_on_all_counts),
+    TEST(both_paths_agree_on_many_slots),
+    TEST(influences_need_memory),
     {NULL, NULL},
 };

@@ -23,11 +23,14 @@ static void run_jobs(const sk_model *model, const sk_clip *clip, double time, sk
   sk_deform_job deform = {.mesh = &model->mesh, .slot_count = (size_t)model->skin.slot_count, .count = 1,
                           .matrix_floats = 12, .positions = heap(vertices * 3), .normals = heap(vertices * 3),
                           .morph = &model->morph, .weights = pose.weights};
+  sk_influences *influences;
   sk_sample_run(&(sk_sample_job){sampling, &time, 1, pose});
   palette.scratch = malloc(sk_palette_scratch(&palette));
   deform.palettes = palette.out = heap(sk_palette_floats(&palette));
   sk_palette_run(&palette);
-  deform.scratch = malloc(sk_deform_scratch(&model->mesh) + 1);
+  influences = sk_influences_make(&model->mesh, (size_t)model->skin.slot_count);
+  deform.influences = influences;
+  deform.scratch = sk_alloc(sk_deform_scratch(&deform));
   sk_deform_run(&deform);
   free(pose.translation);
   free(pose.rotation);
@@ -35,7 +38,8 @@ static void run_jobs(const sk_model *model, const sk_clip *clip, double time, sk
   free(pose.weights);
   free(palette.scratch);
   free(palette.out);
-  free(deform.scratch);
+  sk_free(deform.scratch);
+  sk_free(influences);
   free(deform.positions);
   free(deform.normals);
 }

@@ -1,0 +1,218 @@
+/* sk_deform_avx2.c: the AVX2 twin of skinning.
+
+   Two passes over a block. The first blends matrices, a vertex at a time: rows 0 and 1 in one register, row 2 in
+   half of one, so that an influence costs two multiply-adds. The second takes eight vertices at once: transposes
+   their matrices, moves points and normals, and writes both as they lie in the arrays. */
+#include "sk_deform_block.h"
+
+#if SK_HAS_AVX2
+
+#include <immintrin.h>
+#include <string.h>
+
+#include "sk_math.h"
+
+#define INLINE static inline __attribute__((always_inline))
+
+SK_AVX2_BEGIN
+
+/* ---- the first pass: blended matrices ------------------------------------------------------- */
+
+/* Weight `i` in all lanes; of the four that are loaded at once, as a load each would cost more. */
+INLINE __m256 spread(__m256 four, uint32_t i) {
+  switch (i % 4) {
+    case 0: return _mm256_permute_ps(four, 0x00);
+    case 1: return _mm256_permute_ps(four, 0x55);
+    case 2: return _mm256_permute_ps(four, 0xaa);
+    default: return _mm256_permute_ps(four, 0xff);
+  }
+}
+
+/* `k` and `shift` are constants where this is inlined. */
+INLINE void blend_group(const float *palette, const uint16_t *codes, const float *weights, size_t count,
+                        uint32_t k, unsigned shift, char *rows) {
+  for (; count; count--, codes += k + 1, weights += k) {
+    float *place = (float *)(rows + codes[0]);
+    __m256 upper = _mm256_setzero_ps(), four = upper;
+    __m128 lower = _mm_setzero_ps();
+    uint32_t i;
+    for (i = 0; i < k; i++) {
+      const float *matrix = (const float *)((const char *)palette + ((size_t)codes[1 + i] << shift));
+      __m256 weight;
+      if (i % 4 == 0) four = _mm256_broadcast_ps((const __m128 *)(weights + i));
+      weight = spread(four, i);
+      upper = i ? _mm256_fmadd_ps(weight, _mm256_loadu_ps(matrix), upper)
+                : _mm256_mul_ps(weight, _mm256_loadu_ps(matrix));
+      lower = i ? _mm_fmadd_ps(_mm256_castps256_ps128(weight), _mm_loadu_ps(matrix + 8), lower)
+                : _mm_mul_ps(_mm256_castps256_ps128(weight), _mm_loadu_ps(matrix + 8));
+    }
+    _mm_store_ps(place, _mm256_castps256_ps128(upper));
+    _mm_store_ps(place + 32, _mm256_extractf128_ps(upper, 1));
+    _mm_store_ps(place + 64, lower);
+  }
+}
+
+INLINE void blend_block(const sk_influences *influences, const sk_influence_block *block, const float *palette,
+                        unsigned shift, char *rows) {
+  const uint16_t *codes = influences->codes + block->code;
+  const float *weights = influences->weights + block->weight;
+#define GROUP(k)                                                                        \
+  blend_group(palette, codes, weights, block->vertices[k], k, shift, rows);             \
+  codes += block->vertices[k] * (k + 1);                                                \
+  weights += block->vertices[k] * k;
+  GROUP(1) GROUP(2) GROUP(3) GROUP(4) GROUP(5) GROUP(6) GROUP(7) GROUP(8)
+#undef GROUP
+}
+
+/* ---- the second pass: eight vertices at once -------------------------------------------------- */
+
+typedef struct vectors {
+  __m256 x, y, z;
+} vectors;
+
+typedef struct row {
+  __m256 x, y, z, w;
+} row;
+
+/* Row of eight matrices, as sk_influence_place says. */
+INLINE row load_row(const char *rows) {
+  __m256 a = _mm256_load_ps((const float *)rows), b = _mm256_load_ps((const float *)rows + 8);
+  __m256 c = _mm256_load_ps((const float *)rows + 16), d = _mm256_load_ps((const float *)rows + 24);
+  __m256d ab = _mm256_castps_pd(_mm256_unpacklo_ps(a, b)), cd = _mm256_castps_pd(_mm256_unpacklo_ps(c, d));
+  __m256d ef = _mm256_castps_pd(_mm256_unpackhi_ps(a, b)), gh = _mm256_castps_pd(_mm256_unpackhi_ps(c, d));
+  return (row){_mm256_castpd_ps(_mm256_unpacklo_pd(ab, cd)), _mm256_castpd_ps(_mm256_unpackhi_pd(ab, cd)),
+               _mm256_castpd_ps(_mm256_unpacklo_pd(ef, gh)), _mm256_castpd_ps(_mm256_unpackhi_pd(ef, gh))};
+}
+
+INLINE __m256 load_halves(const float *low, const float *high) {
+  return _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(low)), _mm_loadu_ps(high), 1);
+}
+
+/* Eight triples x y z one after another. */
+INLINE vectors load_vectors(const float *p) {
+  __m256 a = load_halves(p, p + 12), b = load_halves(p + 4, p + 16), c = load_halves(p + 8, p + 20);
+  __m256 xy = _mm256_shuffle_ps(b, c, _MM_SHUFFLE(2, 1, 3, 2)); /* x2 y2 x3 y3 */
+  __m256 yz = _mm256_shuffle_ps(a, b, _MM_SHUFFLE(1, 0, 2, 1)); /* y0 z0 y1 z1 */
+  return (vectors){_mm256_shuffle_ps(a, xy, _MM_SHUFFLE(2, 0, 3, 0)),
+                   _mm256_shuffle_ps(yz, xy, _MM_SHUFFLE(3, 1, 2, 0)),
+                   _mm256_shuffle_ps(yz, c, _MM_SHUFFLE(3, 0, 3, 1))};
+}
+
+INLINE void store_vectors(float *p, vectors v) {
+  __m256 a = _mm256_shuffle_ps(v.x, v.y, _MM_SHUFFLE(2, 0, 2, 0)); /* x0 x2 y0 y2 */
+  __m256 b = _mm256_shuffle_ps(v.y, v.z, _MM_SHUFFLE(3, 1, 3, 1)); /* y1 y3 z1 z3 */
+  __m256 c = _mm256_shuffle_ps(v.z, v.x, _MM_SHUFFLE(3, 1, 2, 0)); /* z0 z2 x1 x3 */
+  __m256 d = _mm256_shuffle_ps(a, c, _MM_SHUFFLE(2, 0, 2, 0)); /* x0 y0 z0 x1 */
+  __m256 e = _mm256_shuffle_ps(b, a, _MM_SHUFFLE(3, 1, 2, 0)); /* y1 z1 x2 y2 */
+  __m256 f = _mm256_shuffle_ps(c, b, _MM_SHUFFLE(3, 1, 3, 1)); /* z2 x3 y3 z3 */
+  _mm256_storeu_ps(p, _mm256_insertf128_ps(d, _mm256_castps256_ps128(e), 1));
+  _mm256_storeu_ps(p + 8, _mm256_blend_ps(f, d, 0xf0));
+  _mm256_storeu_ps(p + 16, _mm256_permute2f128_ps(e, f, 0x31));
+}
+
+INLINE __m256 move(row m, vectors p) {
+  return _mm256_fmadd_ps(m.z, p.z, _mm256_fmadd_ps(m.y, p.y, _mm256_fmadd_ps(m.x, p.x, m.w)));
+}
+
+INLINE __m256 dot(vectors a, vectors b) {
+  return _mm256_fmadd_ps(a.z, b.z, _mm256_fmadd_ps(a.y, b.y, _mm256_mul_ps(a.x, b.x)));
+}
+
+INLINE vectors cross(row a, row b) {
+  return (vectors){_mm256_fmsub_ps(a.y, b.z, _mm256_mul_ps(a.z, b.y)),
+                   _mm256_fmsub_ps(a.z, b.x, _mm256_mul_ps(a.x, b.z)),
+                   _mm256_fmsub_ps(a.x, b.y, _mm256_mul_ps(a.y, b.x))};
+}
+
+/* Outside of these bounds, of squared lengths and determinants, float may have lost digits or the sign. */
+#define SAFE_LEAST 0x1p-90f
+#define SAFE_MOST 0x1p90f
+
+/* A bit for each lane that is not within the bounds. Where one is NaN, it is the result of max or min. */
+INLINE int unsafe_lanes(__m256 squared, __m256 determinant) {
+  __m256 size = _mm256_andnot_ps(_mm256_set1_ps(-0.0f), determinant);
+  __m256 least = _mm256_min_ps(squared, size), most = _mm256_max_ps(size, squared);
+  return 0xff ^ _mm256_movemask_ps(_mm256_and_ps(_mm256_cmp_ps(least, _mm256_set1_ps(SAFE_LEAST), _CMP_GE_OQ),
+                                                 _mm256_cmp_ps(most, _mm256_set1_ps(SAFE_MOST), _CMP_LE_OQ)));
+}
+
+/* 1 / sqrt: an estimate of 12 bits and one step of Newton, to some 3e-7 of the value; dividing and taking the
+   root made the whole job a quarter slower. */
+INLINE __m256 inverse_root(__m256 squared) {
+  __m256 guess = _mm256_rsqrt_ps(squared);
+  __m256 rest = _mm256_fnmadd_ps(_mm256_mul_ps(squared, guess), guess, _mm256_set1_ps(3.0f));
+  return _mm256_mul_ps(_mm256_mul_ps(_mm256_set1_ps(0.5f), guess), rest);
+}
+
+/* As sk_rows_apply_normal, in float; returns a bit for each lane in which that may not do. */
+INLINE int turn(row m0, row m1, row m2, vectors n, vectors *out) {
+  vectors c0 = cross(m1, m2), r;
+  __m256 determinant = dot((vectors){m0.x, m0.y, m0.z}, c0), squared, factor;
+  r = (vectors){dot(c0, n), dot(cross(m2, m0), n), dot(cross(m0, m1), n)};
+  squared = dot(r, r);
+  factor = _mm256_xor_ps(inverse_root(squared), _mm256_and_ps(determinant, _mm256_set1_ps(-0.0f)));
+  *out = (vectors){_mm256_mul_ps(r.x, factor), _mm256_mul_ps(r.y, factor), _mm256_mul_ps(r.z, factor)};
+  return unsafe_lanes(squared, determinant);
+}
+
+/* The lanes of `mask` over again, in double. */
+static __attribute__((noinline)) void turn_again(const char *group, int mask, const float *directions,
+                                                 float *normals) {
+  int i, r;
+  for (i = 0; i < 8; i++) {
+    sk_rows rows;
+    if (!(mask >> i & 1)) continue;
+    for (r = 0; r < 3; r++) memcpy(rows[r], group + sk_influence_place((size_t)i) + 128 * r, sizeof rows[r]);
+    sk_rows_apply_normal(rows, directions + 3 * i, normals + 3 * i);
+  }
+}
+
+INLINE void apply_group(const char *group, const float *points, const float *directions, float *positions,
+                        float *normals) {
+  row m0 = load_row(group), m1 = load_row(group + 128), m2 = load_row(group + 256);
+  vectors p = load_vectors(points), moved;
+  moved = (vectors){move(m0, p), move(m1, p), move(m2, p)};
+  store_vectors(positions, moved);
+  if (normals) {
+    vectors turned;
+    int unsafe = turn(m0, m1, m2, load_vectors(directions), &turned);
+    store_vectors(normals, turned);
+    if (unsafe) turn_again(group, unsafe, directions, normals);
+  }
+}
+
+/* Fewer than eight vertices, through memory that has room for eight. */
+static void apply_rest(const char *group, size_t count, const float *points, const float *directions,
+                       float *positions, float *normals) {
+  float in[2][24] = {{0}}, out[2][24];
+  size_t bytes = count * 3 * sizeof(float);
+  memcpy(in[0], points, bytes);
+  if (normals) memcpy(in[1], directions, bytes);
+  apply_group(group, in[0], in[1], out[0], normals ? out[1] : NULL);
+  memcpy(positions, out[0], bytes);
+  if (normals) memcpy(normals, out[1], bytes);
+}
+
+void sk_deform_block_avx2(const sk_deform_block *block) {
+  const sk_influences *influences = block->influences;
+  size_t i, whole = block->count / 8 * 8;
+  _Alignas(32) char rows[SK_BLOCK_VERTICES * 48];
+  if (block->count > whole) memset(rows + sk_influence_place(whole), 0, 384);
+  if (influences->shift == 3) blend_block(influences, influences->blocks + block->number, block->palette, 3, rows);
+  else blend_block(influences, influences->blocks + block->number, block->palette, 6, rows);
+  if (block->normals) {
+    for (i = 0; i < whole; i += 8)
+      apply_group(rows + i * 48, block->points + 3 * i, block->directions + 3 * i, block->positions + 3 * i,
+                  block->normals + 3 * i);
+  } else {
+    for (i = 0; i < whole; i += 8)
+      apply_group(rows + i * 48, block->points + 3 * i, NULL, block->positions + 3 * i, NULL);
+  }
+  if (whole < block->count)
+    apply_rest(rows + whole * 48, block->count - whole, block->points + 3 * whole, block->directions + 3 * whole,
+               block->positions + 3 * whole, block->normals ? block->normals + 3 * whole : NULL);
+}
+
+SK_AVX2_END
+
+#endif

@@ -1,0 +1,23 @@
+/* sk_deform_block.h: one block of vertices, for the twins of skinning alone. */
+#ifndef SK_DEFORM_BLOCK_H
+#define SK_DEFORM_BLOCK_H
+
+#include "sk_cpu.h"
+#include "sk_influence.h"
+
+typedef struct sk_deform_block {
+  const sk_influences *influences;
+  size_t number;           /* of the block */
+  size_t count;            /* vertices, up to SK_BLOCK_VERTICES */
+  const float *palette;    /* (S,16) */
+  const float *points;     /* (count,3), as all the following */
+  const float *directions;
+  float *positions;        /* out */
+  float *normals;          /* out, or NULL */
+} sk_deform_block;
+
+#if SK_HAS_AVX2
+void sk_deform_block_avx2(const sk_deform_block *block);
+#endif
+
+#endif
