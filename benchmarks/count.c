@@ -1,7 +1,7 @@
 /* count.c: runs one job of the core on a model block, for callgrind to count: count BLOCK JOB [COUNT]
 
    callgrind counts inside of `measured` alone, so that reading the file and making scratch stay out. Printed
-   are the joints, slots and vertices of the model and the path that the jobs took. */
+   are the joints and vertices of the model, the keys of its first clip and the path that the jobs took. */
 #include "../csrc/core/sk_compile.h"
 #include "../csrc/core/sk_cpu.h"
 #include "../csrc/core/sk_crowd.h"
@@ -127,6 +127,11 @@ static void run_deform(bench *b) {
   sk_deform_run(&shared_deform);
 }
 
+static void run_compile(bench *b) {
+  b->clips[0].compiled = sk_compile(&b->clips[0], &b->model.skeleton, &b->model.skin);
+  if (!b->clips[0].compiled) fail("the clip cannot be compiled");
+}
+
 static void no_preparation(bench *b) { (void)b; }
 
 static const struct {
@@ -136,7 +141,15 @@ static const struct {
             {"batch", prepare_batch, run_batch},
             {"crowd", prepare_crowd, run_crowd},
             {"deform", prepare_deform, run_deform},
+            {"compile", no_preparation, run_compile},
             {"open", no_preparation, open_model}};
+
+static size_t key_count(const sk_clip *clip) {
+  size_t keys = 0;
+  uint32_t i;
+  for (i = 0; i < clip->channel_count; i++) keys += clip->channels[i].key_count;
+  return keys;
+}
 
 /* What callgrind counts. Not static and not inlined, so that it finds the name. */
 void measured(work run, bench *b);
@@ -163,7 +176,7 @@ int main(int count, char **words) {
   memset(b.out, 0, b.count * b.model.skin.slot_count * 12 * sizeof(float));
   jobs[job].prepare(&b);
   measured(jobs[job].run, &b);
-  printf("%d %u %u %s\n", b.model.skeleton.joint_count, (unsigned)b.model.skin.slot_count,
-         (unsigned)b.model.mesh.vertex_count, sk_simd_name(sk_simd_chosen()));
+  printf("%d %zu %zu %s\n", b.model.skeleton.joint_count, b.model.mesh.vertex_count, key_count(&b.clips[0]),
+         sk_simd_name(sk_simd_chosen()));
   return 0;
 }

@@ -30,6 +30,7 @@ JOBS = {
     "batch, a joint": ("batch", "joints"),
     "crowd of blends of 2, a joint": ("crowd", "joints"),
     "deform, a vertex": ("deform", "vertices"),
+    "compile a clip, a key": ("compile", "keys"),
     "open a block, a vertex": ("open", "vertices"),
 }
 MODELS = ("one line", "own lines")
@@ -106,7 +107,7 @@ def count_all() -> tuple[str, dict[str, float]]:
         program = build(folder)
         for model, block in zip(MODELS, blocks(folder), strict=True):
             for what, (job, unit) in JOBS.items():
-                if model == MODELS[0] or unit == "joints":
+                if model == MODELS[0] or unit != "vertices":
                     total, sizes, simd = count(program, block, job)
                     units = sizes[unit] * (COUNT if unit == "joints" else 1)
                     counts[f"{model}: {what}"] = round(total / units, 2)
@@ -143,7 +144,7 @@ def build(folder: Path) -> Path:
 
 
 def count(program: Path, block: Path, job: str) -> tuple[int, dict[str, int], str]:
-    """Instructions inside of `measured`; joints, slots and vertices of the model; the SIMD path."""
+    """Instructions inside of `measured`; joints, vertices and keys of the model; the SIMD path."""
     answer = _ask(
         *("valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null"),
         *("--collect-atstart=no", "--toggle-collect=measured", program, block, job, str(COUNT)),
@@ -152,7 +153,7 @@ def count(program: Path, block: Path, job: str) -> tuple[int, dict[str, int], st
     sizes = re.search(r"^(\d+) (\d+) (\d+) (\w+)$", answer, re.MULTILINE)
     if not collected or not sizes or not int(collected[1]):
         raise RuntimeError(f"callgrind said: {answer}")
-    names = zip(("joints", "slots", "vertices"), map(int, sizes.groups()[:3]), strict=True)
+    names = zip(("joints", "vertices", "keys"), map(int, sizes.groups()[:3]), strict=True)
     return int(collected[1]), dict(names), sizes[4]
 
 

@@ -254,6 +254,8 @@ class Bench:
             source = np.ones(moved // 2, np.uint8)
             target = np.ones_like(source)
             self.add("big deform", "copy", alternate(ours, lambda: np.copyto(target, source)))
+            target, source = (a[: 24 * count] for a in (target, source))
+            self.add("big deform", "copy of the result", alternate(ours, lambda: np.copyto(target, source)))
 
     def threads(self) -> None:
         """Ours on two threads, ours on one."""

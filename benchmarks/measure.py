@@ -60,9 +60,9 @@ def alternate(
     ours: Work,
     theirs: Work,
     *,
-    rounds: int = 11,
+    rounds: int = 15,
     sample: float = 4e-3,
-    budget: float = 0.5,
+    budget: float = 0.7,
     before: tuple[Work, Work] = (nothing, nothing),
 ) -> Pair:
     """Up to `rounds` pairs within `budget` seconds, never less than 5; who begins changes every round.

@@ -259,23 +259,30 @@ class NumpyModel:
         """
         used = np.unique(clips)
         moved = np.unique(np.concatenate([self.clips[c].moved for c in used]))
-        total = [np.zeros((len(times), len(moved), r.shape[1]), np.float32) for r in self.rest]
-        for k in range(clips.shape[1]):
-            for c in used:
-                rows = np.flatnonzero(clips[:, k] == c)
-                own = np.searchsorted(moved, self.clips[c].moved)
-                weight = weights[rows, k, None, None]
-                for sums, value, rest in zip(total, self.sample(c, times[rows, k]), self.rest, strict=True):
-                    pose = np.repeat(rest[None, moved], len(rows), 0)
-                    pose[:, own] = value
-                    pose *= weight
-                    if pose.shape[2] == 4:
-                        away = np.einsum("nji,ji->nj", pose, rest[moved]) < 0
-                        pose *= np.where(away, np.float32(-1), np.float32(1))[..., None]
-                    sums[rows] += pose
+        poses = [np.empty((clips.size, len(moved), r.shape[1]), np.float32) for r in self.rest]
+        for c in used:
+            rows = np.flatnonzero(clips == c)
+            own = np.searchsorted(moved, self.clips[c].moved)
+            for pose, value, rest in zip(poses, self.sample(c, times.ravel()[rows]), self.rest, strict=True):
+                if len(own) == len(moved):
+                    pose[rows] = value
+                else:
+                    whole = np.repeat(rest[None, moved], len(rows), 0)
+                    whole[:, own] = value
+                    pose[rows] = whole
+        away = np.einsum("nji,ji->nj", poses[1], self.rest[1][moved]) < 0
+        shares = weights.reshape(-1, 1)
+        t, q, s = (
+            np.einsum(
+                "nk...,nk...->n...",
+                pose.reshape(*clips.shape, *pose.shape[1:]),
+                by.reshape(*clips.shape, -1, 1),
+            )
+            for pose, by in zip(poses, (shares, np.where(away, -shares, shares), shares), strict=True)
+        )
         out = np.empty((len(times), *self.rest_local.shape), np.float32)
         out[...] = self.rest_local
-        out[:, moved] = trs_matrices(total[0], normalized(total[1]), total[2])
+        out[:, moved] = trs_matrices(t, normalized(q), s)
         return self._palette(out)
 
     # -- skinning

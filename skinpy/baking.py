@@ -85,6 +85,12 @@ class BakedTexture:
     model: "Model"
     sources: tuple[Clip, ...]  #: the clips that were baked
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "data", _block.read_only(self.data))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return BakedTexture, (self.data, self.clips, self.slots, self.rotation, self.model, self.sources)
+
     @property
     def columns(self) -> int:
         """Frames that lie side by side in a row of the texture."""
@@ -152,9 +158,9 @@ class BakedTexture:
         The same steps in the same precision: two frames, and the straight line between each two numbers.
         A GPU may round the last bit in another way. Raises KeyError, IndexError, ValueError, TypeError.
         """
-        return self.pose(self.instances(self.index(clip), time, loop=loop))
+        return self.palettes(self.instances(self.index(clip), time, loop=loop))
 
-    def pose(self, instances: Array) -> Floats:
+    def palettes(self, instances: Array) -> Floats:
         """(...,S,3,4) float32: the palettes of instances (...) as `instances` gives them."""
         start = instances["row"].astype(np.int64)
         last = instances["frames"].astype(np.int64) - 1
@@ -281,8 +287,7 @@ def bake_texture(
                 f"cannot hold (at most {np.finfo(dtype).max:.6g}); expected dtype='float32'"
             )
         grid[frames % height, frames // height] = palettes
-    data = _block.read_only(grid.reshape(height, -1, 4))
-    return BakedTexture(data, tuple(baked), slots, rotation, model, sources)
+    return BakedTexture(grid.reshape(height, -1, 4), tuple(baked), slots, rotation, model, sources)
 
 
 def _sources_of(model: "Model", clips: "ClipLike | Sequence[ClipLike] | None") -> tuple[Clip, ...]:
@@ -352,7 +357,7 @@ def _stored(entries: dict[str, Array]) -> tuple[Array, tuple[BakedClip, ...], in
     room = data.shape[0] * (data.shape[1] // (_SLOT_TEXELS * slots))
     clips = _stored_clips(entries, room)
     way: Rotation = "slerp" if rotation == "slerp" else "nlerp"
-    return _block.read_only(np.ascontiguousarray(data)), clips, slots, way
+    return np.ascontiguousarray(data), clips, slots, way
 
 
 def _stored_clips(entries: dict[str, Array], room: int) -> tuple[BakedClip, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import pickle
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -119,6 +120,11 @@ def test_a_texture_never_changes_and_says_what_it_is() -> None:
         baked.slots = 3  # type: ignore[misc]
     assert baked.nbytes == baked.data.nbytes
     assert "'curl'" in repr(baked)
+    copy = pickle.loads(pickle.dumps(baked))
+    assert (copy.data == baked.data).all()
+    assert not copy.data.flags.writeable
+    assert copy.clips == baked.clips
+    assert copy.error() == baked.error()
     half = baked.model.bake_texture(fps=10, dtype="float16")
     assert half.nbytes * 2 == baked.nbytes
     assert half.data.dtype == np.float16

@@ -23,6 +23,7 @@ from skinpy.errors import GraphicsError
 pytest.importorskip("moderngl", reason="moderngl (the extra `view`) draws the pictures")
 
 import moderngl
+from conftest import data_file
 from test_render import (  # noqa: F401 (the fixture is used by being there)
     FRONT,
     MODELS,
@@ -241,6 +242,24 @@ def test_baked_agrees_with_the_baked_palette(name: str, dtype: Any) -> None:
     assert_agrees(model, got, exact, places, bound=1.02 * baked.error())
 
 
+@pytest.mark.filterwarnings("ignore::skinpy.SkinpyWarning")  # of what a file's textures lack
+@pytest.mark.parametrize(
+    "file", ["Fox.glb", "huesitos.fbx", "RiggedFigure.dae", "BCN_Epileptic.X", "interpolation_test.gltf"]
+)
+def test_real_models_agree(file: str) -> None:
+    model = skinpy.load(data_file("models", file))
+    rng = np.random.default_rng(5)
+    places = placements(rng, 4).astype(np.float32)
+    index, time = rng.integers(0, len(model.clips), 4), rng.uniform(0, 5, 4)
+    baked = model.bake_texture(fps=30)
+    with Crowd(model, places, size=(8, 8)) as crowd:
+        exact = model.crowd_palette(list(model.clips), index, time, affine=True)
+        assert_agrees(model, crowd.skinned_vertices(index, time), exact, places)
+    with Crowd(model, places, baked=baked, size=(8, 8)) as crowd:
+        own = baked.palettes(baked.instances(index, time))
+        assert_agrees(model, crowd.skinned_vertices(index, time), own, places)
+
+
 def test_frames_in_several_columns(monkeypatch: pytest.MonkeyPatch) -> None:
     model = waving()
     slots = len(model.skin)
@@ -414,6 +433,19 @@ def test_a_grid_stands_on_the_ground_and_apart() -> None:
         assert (np.diff(spots[:, 2]) >= 0).all()  # from the back to the front
     wide = model.bounds()[1, 0] - model.bounds()[0, 0]
     assert grid(model, 2)[1, 0, 3] - grid(model, 2)[0, 0, 3] == pytest.approx(1.25 * wide, rel=1e-5)
+
+
+@pytest.mark.parametrize(("up", "height"), [("+Y", 1), ("+Z", 2), ("-X", 0)])
+def test_any_axis_may_be_up(up: str, height: int) -> None:
+    model = load(builders.chain(6, step=0.3), up=up)
+    places = grid(model, 5)
+    assert (places[:, height, 3] == 0).all()
+    spots = np.delete(places[..., 3], height, axis=1)
+    assert (np.ptp(spots, axis=0) > 0).all()
+    with Crowd(model, places, size=(64, 48), samples=0) as crowd:
+        seen = crowd.frame(0, np.linspace(0, 1, 5))[..., 3] > 0
+    assert seen.any()
+    assert not (seen[0].any() or seen[-1].any() or seen[:, 0].any() or seen[:, -1].any())
 
 
 # ---- arguments ------------------------------------------------------------------------------------------

@@ -27,10 +27,13 @@ typedef struct plan {
   const sk_skin *skin;
   int32_t *channel_of;  /* (J, SK_PART_COUNT): the channel that moves it, or SK_NONE */
   int32_t *still_of;    /* the same for channels that hold one value */
+  int32_t *node_of;     /* (J,): its node, or SK_NONE */
+  int32_t *driver;      /* (J,) */
+  double *chains;       /* (J, 12): locals from below the driver to the joint, multiplied */
   uint32_t *order;      /* moving channels, those of a line side by side */
   plan_line *lines;
   double *merged_times;
-  uint32_t moving, line_count, mover_count, weight_count;
+  uint32_t moving, line_count, mover_count, weight_count, node_count;
   bool merged;
   void *memory;
 } plan;
@@ -99,6 +102,30 @@ static bool rest_is_plain(const sk_skeleton *skeleton, size_t j) {
     worst = fmax(worst, fabs(trs[i] - skeleton->rest_local[16 * j + (size_t)i]));
   }
   return worst <= SHEAR_TOLERANCE * largest;
+}
+
+static bool joint_moves(const plan *p, size_t j) {
+  const int32_t *channels = p->channel_of + j * SK_PART_COUNT;
+  return channels[0] != SK_NONE || channels[1] != SK_NONE || channels[2] != SK_NONE;
+}
+
+/* The joint that a slot of joint j follows: itself, or above it the first that moves or has no parent. */
+static void find_drivers(plan *p) {
+  int32_t j;
+  for (j = 0; j < p->skeleton->joint_count; j++) {
+    int32_t parent = p->skeleton->parents[j];
+    p->driver[j] = parent < 0 || joint_moves(p, (size_t)j) ? j : p->driver[parent];
+  }
+}
+
+static void collect_nodes(plan *p) {
+  int32_t joints = p->skeleton->joint_count, s, j;
+  find_drivers(p);
+  for (s = 0; s < p->skin->slot_count; s++)
+    for (j = p->driver[p->skin->joints[s]]; j >= 0 && p->node_of[j] == SK_NONE; j = p->skeleton->parents[j])
+      p->node_of[j] = 0;
+  for (j = 0; j < joints; j++)
+    if (p->node_of[j] != SK_NONE) p->node_of[j] = (int32_t)p->node_count++;
 }
 
 static void collect_movers(plan *p) {
@@ -183,18 +210,23 @@ static bool merge_lines(plan *p) {
 }
 
 static bool make_plan(plan *p) {
-  size_t places = (size_t)p->skeleton->joint_count * SK_PART_COUNT, i;
+  size_t joints = (size_t)p->skeleton->joint_count, places = joints * SK_PART_COUNT, i;
   uint32_t *spare;
-  p->memory = sk_alloc(places * (sizeof *p->lines + 2 * sizeof(int32_t) + 2 * sizeof(uint32_t)) + 1);
+  p->memory = sk_alloc(joints * 12 * sizeof(double) +
+                       places * (sizeof *p->lines + 3 * sizeof(int32_t) + 2 * sizeof(uint32_t)));
   if (!p->memory) return false;
-  p->lines = p->memory;
+  p->chains = p->memory;
+  p->lines = (plan_line *)(p->chains + joints * 12);
   p->channel_of = (int32_t *)(p->lines + places);
   p->still_of = p->channel_of + places;
-  p->order = (uint32_t *)(p->still_of + places);
+  p->node_of = p->still_of + places; /* two of the three parts are enough */
+  p->driver = p->node_of + joints;
+  p->order = (uint32_t *)(p->node_of + places);
   spare = p->order + places;
-  for (i = 0; i < 2 * places; i++) p->channel_of[i] = SK_NONE;
+  for (i = 0; i < 3 * places; i++) p->channel_of[i] = SK_NONE;
   if (!sort_channels(p)) return false;
   collect_movers(p);
+  collect_nodes(p);
   sort_order(p, p->order, spare, p->moving);
   group_lines(p);
   return merge_lines(p);
@@ -224,7 +256,7 @@ static void lay_out_line(arena *a, const plan_line *planned, sk_line *line, size
   made.key_count = made.bucket_count = planned->key_count;
   made.cell_count = planned->count;
   made.stride = line_stride(planned);
-  made.times = take(a, planned->key_count * sizeof(double));
+  made.times = take(a, (planned->key_count + 1) * sizeof(double));
   made.frames = take(a, (planned->key_count + 1) * made.stride * sizeof(float));
   made.rotations = take(a, planned->count);
   made.buckets = take(a, planned->key_count * sizeof(uint32_t));
@@ -245,6 +277,7 @@ static void lay_out(const plan *p, arena *a, sk_compiled *c) {
   c->mover_count = p->mover_count;
   c->octet_count = (p->mover_count + SK_LANES - 1) / SK_LANES;
   c->weight_count = p->weight_count;
+  c->node_count = p->node_count;
   c->merged = p->merged;
   c->odd_count = 0;
   c->cubic_floats = 0;
@@ -257,8 +290,8 @@ static void lay_out(const plan *p, arena *a, sk_compiled *c) {
   c->translation = take(a, joints * 3 * sizeof(float));
   c->rotation = take(a, joints * 4 * sizeof(float));
   c->scale = take(a, joints * 3 * sizeof(float));
-  c->first_slot = take(a, (joints + 1) * sizeof *c->first_slot);
-  c->slots = take(a, (size_t)p->skin->slot_count * sizeof *c->slots);
+  c->nodes = take(a, p->node_count * sizeof *c->nodes);
+  c->binds = take(a, (size_t)p->skin->slot_count * sizeof *c->binds);
   c->weights = take(a, p->weight_count * sizeof *c->weights);
   for (i = 0; i < p->line_count; i++)
     lay_out_line(a, &p->lines[i], c->lines ? &c->lines[i] : NULL, &c->cubic_floats);
@@ -311,16 +344,23 @@ static void fill_cubic_column(const plan *p, const sk_channel *channel, const sk
     }
 }
 
+#define MOST_IN_BUCKET 8          /* keys that are looked at one after another */
+#define BUCKET_MARGIN 1e-6        /* of a part: what rounding may take from the product that finds it */
+#define MOST_OFFSET 0x7FFFFFFFu   /* floats: what a 32-bit index reaches */
+
 static void fill_buckets(sk_line *line, uint32_t *buckets) {
   double first = line->times[0], length = line->times[line->key_count - 1] - first;
-  uint32_t b, key = 0;
+  uint32_t b, key = 0, before = 0;
   line->bucket_scale = length > 0.0 ? line->bucket_count / length : 0.0;
   if (!isfinite(line->bucket_scale)) line->bucket_scale = 0.0;
+  line->even = (line->key_count + 1) * (double)line->stride < MOST_OFFSET && line->bucket_scale > 0.0;
   for (b = 0; b < line->bucket_count; b++) {
-    double start = first + length * b / line->bucket_count;
+    double start = first + length * (b - BUCKET_MARGIN) / line->bucket_count;
     while (key + 1 < line->key_count && line->times[key + 1] <= start) key++;
-    buckets[b] = key;
+    line->even = line->even && key - before <= MOST_IN_BUCKET;
+    before = buckets[b] = key;
   }
+  line->even = line->even && line->key_count - 1 - key <= MOST_IN_BUCKET;
 }
 
 static void fill_line(const plan *p, sk_compiled *c, uint32_t number) {
@@ -330,6 +370,7 @@ static void fill_line(const plan *p, sk_compiled *c, uint32_t number) {
   uint8_t *rotations = (uint8_t *)line->rotations;
   uint32_t i;
   memcpy((double *)line->times, planned->times, line->key_count * sizeof(double));
+  ((double *)line->times)[line->key_count] = INFINITY;
   fill_buckets(line, (uint32_t *)line->buckets);
   for (i = 0; i < planned->count; i++) {
     const sk_channel *channel = &p->clip->channels[p->order[planned->first + i]];
@@ -337,6 +378,7 @@ static void fill_line(const plan *p, sk_compiled *c, uint32_t number) {
     mover->lines[channel->path] = number;
     mover->offsets[channel->path] = i * SK_CELL;
     rotations[i] = channel->path == SK_PATH_ROTATION;
+    line->turns = line->turns || rotations[i];
     if (line->interpolation == SK_CUBIC) fill_cubic_column(p, channel, line, frames + i * SK_CELL);
     else mover->wide |= fill_column(p, channel, line, frames + i * SK_CELL);
   }
@@ -366,30 +408,36 @@ static void fill_pose(const plan *p, sk_compiled *c) {
     }
 }
 
+static void fill_mover(const plan *p, sk_compiled *c, size_t j, int32_t number) {
+  const int32_t *channels = p->channel_of + j * SK_PART_COUNT;
+  float *cells = c->constants + (size_t)number * SK_PART_COUNT * SK_CELL;
+  sk_mover *mover = &c->movers[number];
+  c->mover_of[j] = number;
+  memset(mover, 0, sizeof *mover);
+  mover->joint = (int32_t)j;
+  mover->odd = !rest_is_plain(p->skeleton, j);
+  c->odd_count += mover->odd;
+  mover->lines[0] = mover->lines[1] = mover->lines[2] = SK_STILL;
+  mover->unit_scale = channels[SK_PART_SCALE] == SK_NONE && c->scale[3 * j] == 1.0f &&
+                      c->scale[3 * j + 1] == 1.0f && c->scale[3 * j + 2] == 1.0f;
+  memset(cells, 0, SK_PART_COUNT * SK_CELL * sizeof(float));
+  memcpy(cells, c->translation + 3 * j, 3 * sizeof(float));
+  memcpy(cells + SK_CELL, c->rotation + 4 * j, 4 * sizeof(float));
+  memcpy(cells + 2 * SK_CELL, c->scale + 3 * j, 3 * sizeof(float));
+}
+
 static void fill_movers(const plan *p, sk_compiled *c) {
   sk_pose pose = {c->translation, c->rotation, c->scale, NULL};
   size_t joints = (size_t)c->joint_count, j;
-  int32_t number = 0;
+  int32_t number = 0, active;
   for (j = 0; j < joints; j++) {
-    const int32_t *channels = p->channel_of + j * SK_PART_COUNT;
-    float *cells = c->constants + (size_t)number * SK_PART_COUNT * SK_CELL;
-    sk_mover *mover;
     c->mover_of[j] = SK_NONE;
     sk_pose_local(p->skeleton, pose, j, c->locals + 12 * j);
-    if (channels[0] == SK_NONE && channels[1] == SK_NONE && channels[2] == SK_NONE) continue;
-    mover = &c->movers[number];
-    c->mover_of[j] = number++;
-    memset(mover, 0, sizeof *mover);
-    mover->joint = (int32_t)j;
-    mover->odd = !rest_is_plain(p->skeleton, j);
-    c->odd_count += mover->odd;
-    mover->lines[0] = mover->lines[1] = mover->lines[2] = SK_STILL;
-    mover->unit_scale = channels[SK_PART_SCALE] == SK_NONE && c->scale[3 * j] == 1.0f &&
-                        c->scale[3 * j + 1] == 1.0f && c->scale[3 * j + 2] == 1.0f;
-    memset(cells, 0, SK_PART_COUNT * SK_CELL * sizeof(float));
-    memcpy(cells, c->translation + 3 * j, 3 * sizeof(float));
-    memcpy(cells + SK_CELL, c->rotation + 4 * j, 4 * sizeof(float));
-    memcpy(cells + 2 * SK_CELL, c->scale + 3 * j, 3 * sizeof(float));
+  }
+  for (active = 1; active >= 0; active--) { /* those of nodes first */
+    for (j = 0; j < joints; j++)
+      if (joint_moves(p, j) && (p->node_of[j] != SK_NONE) == active) fill_mover(p, c, j, number++);
+    if (active) c->active_count = (uint32_t)number;
   }
 }
 
@@ -415,12 +463,43 @@ static void fill_octet(sk_compiled *c, uint32_t number) {
   }
 }
 
-static void fill_slots(const plan *p, sk_compiled *c) {
+/* The locals of joints that do not move, multiplied from below their driver on. */
+static void fill_chains(const plan *p, const sk_compiled *c) {
+  static const double identity[12] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0};
+  int32_t j;
+  for (j = 0; j < c->joint_count; j++) {
+    double *chain = p->chains + 12 * (size_t)j;
+    if (p->driver[j] == j) memcpy(chain, identity, sizeof identity);
+    else sk_affine_multiply(p->chains + 12 * (size_t)p->skeleton->parents[j], c->locals + 12 * (size_t)j, chain);
+  }
+}
+
+static void fill_bind(const plan *p, int32_t slot, sk_bind *bind) {
+  double rows[12];
+  sk_affine_from_mat4(p->skin->inverse_bind + 16 * (size_t)slot, rows);
+  sk_affine_multiply(p->chains + 12 * (size_t)p->skin->joints[slot], rows, rows);
+  sk_affine_to_rows(rows, bind->rows);
+  bind->slot = slot;
+}
+
+static void fill_nodes(const plan *p, sk_compiled *c) {
+  uint32_t end = 0;
   int32_t s, j;
-  memset(c->first_slot, 0, ((size_t)c->joint_count + 1) * sizeof *c->first_slot);
-  for (s = 0; s < p->skin->slot_count; s++) c->first_slot[p->skin->joints[s]]++;
-  for (j = 1; j <= c->joint_count; j++) c->first_slot[j] += c->first_slot[j - 1]; /* ends, for now */
-  for (s = p->skin->slot_count - 1; s >= 0; s--) c->slots[--c->first_slot[p->skin->joints[s]]] = s;
+  fill_chains(p, c);
+  for (j = 0; j < c->joint_count; j++)
+    if (p->node_of[j] != SK_NONE)
+      c->nodes[p->node_of[j]] = (sk_node){
+          j, p->skeleton->parents[j] < 0 ? SK_NONE : p->node_of[p->skeleton->parents[j]], c->mover_of[j], 0, 0};
+  for (s = 0; s < p->skin->slot_count; s++) c->nodes[p->node_of[p->driver[p->skin->joints[s]]]].count++;
+  for (j = 0; j < (int32_t)c->node_count; j++) {
+    c->nodes[j].first = end;
+    end += c->nodes[j].count;
+    c->nodes[j].count = 0;
+  }
+  for (s = 0; s < p->skin->slot_count; s++) {
+    sk_node *node = &c->nodes[p->node_of[p->driver[p->skin->joints[s]]]];
+    fill_bind(p, s, &c->binds[node->first + node->count++]);
+  }
 }
 
 static sk_compiled *build(const plan *p) {
@@ -437,7 +516,7 @@ static sk_compiled *build(const plan *p) {
   fill_movers(p, c);
   for (i = 0; i < c->line_count; i++) fill_line(p, c, i);
   for (i = 0; i < c->octet_count; i++) fill_octet(c, i);
-  fill_slots(p, c);
+  fill_nodes(p, c);
   for (i = 0; i < p->clip->channel_count; i++)
     if (p->clip->channels[i].path == SK_PATH_WEIGHT) c->weights[weights++] = i;
   return c;

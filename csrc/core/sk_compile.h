@@ -19,13 +19,15 @@ typedef enum sk_part { SK_PART_TRANSLATION, SK_PART_ROTATION, SK_PART_SCALE, SK_
 typedef struct sk_line {
   sk_interpolation interpolation;
   uint32_t key_count, cell_count;
-  const double *times;        /* (K,) seconds */
+  const double *times;        /* (K + 1,) seconds, the last one infinite */
   const float *frames;        /* (K + 1, cell_count) cells, the last frame twice; cubic lines: (K, 3,
                                  cell_count), in-tangents, values and out-tangents per second */
   const uint8_t *rotations;   /* (cell_count,): which cells are rotations */
   size_t stride;              /* floats from a frame to the next */
-  const uint32_t *buckets;    /* (bucket_count,): a key at or before the start of each equal part of the line */
+  const uint32_t *buckets;    /* (bucket_count,): the last key before the start of each equal part of the line */
   uint32_t bucket_count;
+  bool even;                  /* no part holds more than a few keys, and offsets into frames fit 31 bits */
+  bool turns;                 /* some of its cells are rotations */
   double bucket_scale;        /* parts a second */
   size_t scratch;             /* cubic lines: first float of their cells among sk_compiled.cubic_floats */
 } sk_line;
@@ -43,6 +45,19 @@ typedef struct sk_mover {
 #define SK_STILL UINT32_MAX
 #define SK_LANES 8
 
+/* What palettes need: joints that move something with a slot. Joints that do not move are folded into the inverse
+   binds of their slots, as far up as the next one that does. */
+typedef struct sk_node {
+  int32_t joint, parent; /* parent: an earlier node, or SK_NONE */
+  int32_t mover;         /* SK_NONE: sk_compiled.locals has its local */
+  uint32_t first, count; /* its slots in sk_compiled.binds */
+} sk_node;
+
+typedef struct sk_bind {
+  int32_t slot;
+  float rows[12]; /* the locals of the joints between node and slot * the slot's inverse bind */
+} sk_bind;
+
 /* Eight movers side by side, for one pose; the last ones are repeated where fewer are left. */
 typedef struct sk_octet {
   bool moves[SK_PART_COUNT], wide;
@@ -56,17 +71,18 @@ typedef struct sk_octet {
 typedef struct sk_compiled {
   size_t bytes; /* all of it */
   int32_t joint_count;
-  uint32_t line_count, mover_count, octet_count, weight_count, odd_count;
+  uint32_t line_count, mover_count, octet_count, weight_count, odd_count, node_count;
+  uint32_t active_count; /* movers that palettes need: the first ones */
   bool merged;                           /* exact for slerp alone */
   sk_line *lines;
-  sk_mover *movers;                      /* (mover_count,) in the order of the joints */
+  sk_mover *movers;                      /* (mover_count,): those of nodes first */
   sk_octet *octets;                      /* (octet_count,) */
   int32_t *mover_of;                     /* (J,): index into movers, or SK_NONE */
   double *locals;                        /* (J, 12): local matrices of the joints that do not move */
   float *constants;                      /* (mover_count, SK_PART_COUNT) cells */
   float *translation, *rotation, *scale; /* (J, 3|4|3): the pose of everything that does not move */
-  int32_t *first_slot;                   /* (J + 1,): joint j has slots[first_slot[j]] up to [j + 1] */
-  int32_t *slots;                        /* (S,) */
+  sk_node *nodes;                        /* (node_count,), parents first */
+  sk_bind *binds;                        /* (S,), those of a node side by side */
   uint32_t *weights;                     /* (weight_count,): channels of morph targets, left to the plain path */
   size_t cubic_floats;                   /* the cells of all cubic lines at one time */
 } sk_compiled;
@@ -85,17 +101,17 @@ static inline const sk_compiled *sk_compiled_for(const sk_sampling *sampling) {
 static inline uint32_t sk_line_find(const sk_line *line, double limit) {
   const double *times = line->times;
   double part = (limit - times[0]) * line->bucket_scale;
-  uint32_t last = line->key_count - 1, key, beyond;
-  if (!(part > 0.0)) part = 0.0;
-  key = part < line->bucket_count ? line->buckets[(uint32_t)part] : last;
-  beyond = part < line->bucket_count - 1 ? line->buckets[(uint32_t)part + 1] + 1 : last;
-  while (key + 4 < beyond) { /* a part with many keys */
+  uint32_t last = line->key_count - 1, key, beyond, bucket;
+  if (!(part > 0.0)) return 0;
+  bucket = part < line->bucket_count - 1 ? (uint32_t)part : line->bucket_count - 1;
+  key = line->buckets[bucket];
+  beyond = bucket + 1 < line->bucket_count ? line->buckets[bucket + 1] + 1 : last;
+  while (!line->even && key + 4 < beyond) { /* a part with many keys */
     uint32_t middle = key + (beyond - key) / 2;
     if (times[middle] <= limit) key = middle;
     else beyond = middle;
   }
-  while (key < last && times[key + 1] <= limit) key++;
-  while (key > 0 && times[key] > limit) key--; /* the product above was rounded */
+  while (times[key + 1] <= limit) key++;
   return key;
 }
 

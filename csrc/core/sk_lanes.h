@@ -30,8 +30,9 @@ static inline void sk_turn(__m256 r0, __m256 r1, __m256 r2, __m256 r3, __m256 ou
   out[3] = _mm256_shuffle_ps(b, d, 0xEE);
 }
 
-static inline void sk_load_cells(const float *const at[SK_LANES], __m256 out[4]) {
-  sk_turn(sk_pair(at[0], at[4]), sk_pair(at[1], at[5]), sk_pair(at[2], at[6]), sk_pair(at[3], at[7]), out);
+static inline void sk_load_cells(const float *const at[SK_LANES], size_t offset, __m256 out[4]) {
+  sk_turn(sk_pair(at[0] + offset, at[4] + offset), sk_pair(at[1] + offset, at[5] + offset),
+          sk_pair(at[2] + offset, at[6] + offset), sk_pair(at[3] + offset, at[7] + offset), out);
 }
 
 static inline void sk_load_constants(const float constants[SK_CELL][SK_LANES], int count, __m256 *out) {

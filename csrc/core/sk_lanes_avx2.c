@@ -66,8 +66,8 @@ static void load_ends(const sk_octet *octet, sk_part part, const sk_place *place
     to[lane] = at[lane] + place->stride;
     along[lane] = place->u;
   }
-  sk_load_cells(at, a);
-  sk_load_cells(to, b);
+  sk_load_cells(at, 0, a);
+  sk_load_cells(to, 0, b);
   *u = _mm256_load_ps(along);
 }
 

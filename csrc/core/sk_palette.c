@@ -6,23 +6,24 @@
 #include "sk_cpu.h"
 #include "sk_math.h"
 #include "sk_palette_twin.h"
+#include "sk_threads.h"
 
 /* Scratch: J globals in double, then one pose for sampling. */
 static size_t plain_scratch(const sk_palette_job *job) {
   return (size_t)job->skeleton->joint_count * (12 * sizeof(double) + 10 * sizeof(float));
 }
 
-static sk_pose scratch_pose(const sk_palette_job *job) {
+static sk_pose scratch_pose(const sk_palette_job *job, double *scratch) {
   size_t joints = (size_t)job->skeleton->joint_count;
-  float *memory = (float *)((double *)job->scratch + 12 * joints);
+  float *memory = (float *)(scratch + 12 * joints);
   return (sk_pose){memory, memory + 3 * joints, memory + 7 * joints, NULL};
 }
 
-static sk_pose pose_at(const sk_palette_job *job, size_t n) {
+static sk_pose pose_at(const sk_palette_job *job, size_t n, double *scratch) {
   size_t joints = (size_t)job->skeleton->joint_count;
   sk_pose pose;
   if (!job->sampling) return sk_pose_at(job->poses, n, joints, 0);
-  pose = scratch_pose(job);
+  pose = scratch_pose(job, scratch);
   sk_sample_one(job->sampling, job->times[n], pose);
   return pose;
 }
@@ -110,11 +111,10 @@ size_t sk_palette_floats(const sk_palette_job *job) {
   }
 }
 
-static void run_plain(const sk_palette_job *job) {
-  double *globals = job->scratch;
+static void run_plain(const sk_palette_job *job, size_t first, size_t count, double *globals) {
   size_t n, floats = sk_palette_floats(job);
-  for (n = 0; n < job->count; n++) {
-    sk_pose pose = pose_at(job, n);
+  for (n = first; n < first + count; n++) {
+    sk_pose pose = pose_at(job, n, globals);
     float *out = job->out + n * floats;
     if (job->result == SK_LOCALS) {
       write_locals(job, pose, out);
@@ -129,20 +129,43 @@ static void run_plain(const sk_palette_job *job) {
 
 /* ---- the plain path or its twin -------------------------------------------------------- */
 
-size_t sk_palette_scratch(const sk_palette_job *job) {
-#if SK_HAS_AVX2
-  const sk_compiled *compiled = sk_compiled_for(job->sampling);
-  if (compiled) return sk_palette_twin_scratch(compiled, job->count);
-#endif
-  return plain_scratch(job);
+#define RANGE_JOINTS 5000 /* joints of a range: some 40 us, which is worth waking a thread */
+
+static size_t grain_of(const sk_palette_job *job) {
+  size_t joints = (size_t)job->skeleton->joint_count;
+  return 8 * (1 + RANGE_JOINTS / 8 / (joints ? joints : 1)); /* full vectors */
 }
 
-void sk_palette_run(const sk_palette_job *job) {
+static size_t worker_count(const sk_palette_job *job) {
+  size_t ranges = job->count / grain_of(job) + 1, threads = ranges > 1 ? sk_thread_count() : 1;
+  return threads < ranges ? threads : ranges;
+}
+
+static size_t worker_bytes(const sk_palette_job *job) {
+#if SK_HAS_AVX2
+  const sk_compiled *compiled = sk_compiled_for(job->sampling);
+  size_t bytes = compiled ? sk_palette_twin_scratch(compiled, job->count) : plain_scratch(job);
+#else
+  size_t bytes = plain_scratch(job);
+#endif
+  return (bytes + SK_ALIGNMENT - 1) / SK_ALIGNMENT * SK_ALIGNMENT; /* no two workers write to one cache line */
+}
+
+size_t sk_palette_scratch(const sk_palette_job *job) { return worker_count(job) * worker_bytes(job); }
+
+static void run_range(const void *data, size_t worker, size_t first, size_t count) {
+  const sk_palette_job *job = data;
+  void *scratch = (char *)job->scratch + worker * worker_bytes(job);
 #if SK_HAS_AVX2
   if (sk_compiled_for(job->sampling)) {
-    sk_palette_twin_run(job, 0, job->count, job->scratch);
+    sk_palette_twin_run(job, first, count, scratch);
     return;
   }
 #endif
-  run_plain(job);
+  run_plain(job, first, count, scratch);
+}
+
+void sk_palette_run(const sk_palette_job *job) {
+  if (job->count <= grain_of(job)) run_range(job, 0, 0, job->count);
+  else sk_parallel(job, run_range, job->count, grain_of(job));
 }

@@ -37,6 +37,7 @@ void sk_pose_local(const sk_skeleton *skeleton, sk_pose pose, size_t j, double o
 /* What stands in front of the roots' locals of pose n; false where that is nothing. */
 bool sk_palette_front(const sk_palette_job *job, size_t n, double out[12]);
 
+/* For all threads that the run will have: to be asked by the thread that runs, right before. */
 size_t sk_palette_scratch(const sk_palette_job *job);
 
 /* Floats that one pose takes in `out`. */

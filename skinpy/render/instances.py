@@ -22,7 +22,6 @@ _TEXTURE_UNIT = 1
 # Powers of two, so that the shader divides by shifting: 768 texels every OpenGL 3.3 texture may be wide;
 # 12,288, for larger crowds, most.
 _SLOTS_PER_ROW = (256, 4096)
-_INT_MAX = 2**31 - 1  # shaders count slots in signed 32-bit numbers
 
 
 class Staging:

@@ -1,0 +1,32 @@
+/* sk_eight.h: eight poses side by side, from keys to matrices: the heart of batches and crowds.
+
+   Find the keys of every line at eight times; then, joint after joint, interpolate, multiply with the parent and
+   with the inverse binds, and turn the lanes into matrices. Chains are multiplied in double, as on the plain path,
+   because float alone leaves too little of 1e-6 after some 50 joints; the last product is in float. Included by
+   sk_..._avx2.c alone. */
+#ifndef SK_EIGHT_H
+#define SK_EIGHT_H
+
+#include "sk_lanes.h"
+#include "sk_palette.h"
+
+#define SK_ROWS 12    /* numbers of the three rows of a matrix */
+#define SK_SOURCES 4  /* clips that one pose may blend */
+
+typedef struct sk_eight {
+  const sk_palette_job *job;             /* skeleton, skin, sampling's loop and rotation, root, result, affine */
+  size_t source_count;                   /* 1 to SK_SOURCES; blended where more than 1 */
+  const sk_clip *clips[SK_SOURCES];      /* compiled */
+  double times[SK_SOURCES][SK_LANES];    /* as the caller gave them */
+  float weights[SK_SOURCES][SK_LANES];   /* where blended: > 0, sum 1 */
+  size_t lanes;                          /* the first so many count; the others repeat one of them */
+  size_t number[SK_LANES];               /* which of the job's poses: for its root */
+  float *out[SK_LANES];
+} sk_eight;
+
+/* Bytes of scratch, aligned to 32, for clips of one model. */
+size_t sk_eight_scratch(const sk_compiled *const *clips, size_t source_count);
+
+void sk_eight_run(const sk_eight *eight, void *scratch);
+
+#endif

@@ -1,0 +1,381 @@
+/* sk_eight_avx2.c: see sk_eight.h. */
+#include "sk_eight.h"
+
+#if SK_HAS_AVX2
+#include <float.h>
+#include <string.h>
+
+SK_AVX2_BEGIN
+
+#define ROWS SK_ROWS
+#define HALF 4                        /* lanes of a vector of double */
+#define GLOBAL_LANES (2 * ROWS * HALF) /* numbers of eight globals */
+
+/* A line at eight times. */
+typedef struct line_lanes {
+  const float *a[SK_LANES]; /* frames at or before; the next ones are `stride` floats on */
+  size_t stride;            /* 0 where nothing is to be mixed */
+  __m256 u;
+  sk_series from, to;       /* where the line has rotations */
+} line_lanes;
+
+typedef struct source_lanes {
+  const sk_compiled *clip;
+  line_lanes *lines;
+  sk_place *places; /* (8, lines), where a mover is odd */
+  float *cubic;     /* (8, cubic_floats) */
+} source_lanes;
+
+typedef struct eight_scratch {
+  double *front;   /* (2, 12, 4) */
+  double *globals; /* (J, 2, 12, 4) */
+  source_lanes sources[SK_SOURCES];
+  size_t bytes;
+} eight_scratch;
+
+static uintptr_t take(uintptr_t *at, size_t bytes) {
+  uintptr_t start = *at;
+  *at += (bytes + 31) / 32 * 32;
+  return start;
+}
+
+static eight_scratch lay_out(const sk_compiled *const *clips, size_t count, uintptr_t memory) {
+  eight_scratch s;
+  uintptr_t at = memory;
+  size_t k;
+  memset(&s, 0, sizeof s);
+  s.front = (double *)take(&at, GLOBAL_LANES * sizeof(double));
+  s.globals = (double *)take(&at, (size_t)clips[0]->joint_count * GLOBAL_LANES * sizeof(double));
+  for (k = 0; k < count; k++) {
+    const sk_compiled *c = clips[k];
+    s.sources[k].clip = c;
+    s.sources[k].lines = (line_lanes *)take(&at, c->line_count * sizeof(line_lanes));
+    s.sources[k].places = (sk_place *)take(&at, c->odd_count ? c->line_count * SK_LANES * sizeof(sk_place) : 0);
+    s.sources[k].cubic = (float *)take(&at, SK_LANES * c->cubic_floats * sizeof(float));
+  }
+  s.bytes = at - memory;
+  return s;
+}
+
+size_t sk_eight_scratch(const sk_compiled *const *clips, size_t source_count) {
+  return lay_out(clips, source_count, 0).bytes;
+}
+
+/* ---- times ------------------------------------------------------------------------------------------------- */
+
+/* As sk_clip.c has it, operation by operation. */
+static __m256d wrapped(__m256d time, double duration) {
+  const __m256d d = _mm256_set1_pd(duration), zero = _mm256_setzero_pd(), no_sign = _mm256_set1_pd(-0.0);
+  __m256d turns = _mm256_div_pd(time, d);
+  __m256d nearest = _mm256_round_pd(turns, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+  __m256d miss = _mm256_andnot_pd(no_sign, _mm256_sub_pd(time, _mm256_mul_pd(nearest, d)));
+  __m256d slack = _mm256_mul_pd(_mm256_set1_pd(4.0 * DBL_EPSILON), _mm256_andnot_pd(no_sign, time));
+  __m256d tau = _mm256_sub_pd(time, _mm256_mul_pd(_mm256_floor_pd(turns), d));
+  tau = _mm256_min_pd(_mm256_max_pd(tau, zero), d);
+  return _mm256_andnot_pd(_mm256_cmp_pd(miss, slack, _CMP_LE_OQ), tau);
+}
+
+static void local_times(const sk_clip *clip, sk_loop loop, const double given[SK_LANES], __m256d times[2]) {
+  double d = clip->duration, one[SK_LANES];
+  int half, lane;
+  for (half = 0; half < 2; half++) {
+    __m256d time = _mm256_loadu_pd(given + HALF * half), duration = _mm256_set1_pd(d), past;
+    if (loop == SK_LOOP_WRAP && d > 0.0) {
+      past = _mm256_andnot_pd(_mm256_set1_pd(-0.0), _mm256_sub_pd(time, duration));
+      times[half] = _mm256_blendv_pd(wrapped(time, d), duration,
+                                     _mm256_cmp_pd(past, _mm256_set1_pd(clip->key_tolerance), _CMP_LE_OQ));
+      continue;
+    }
+    for (lane = HALF * half; lane < HALF * half + HALF; lane++) one[lane] = sk_clip_local_time(clip, given[lane], loop);
+    times[half] = _mm256_loadu_pd(one + HALF * half);
+  }
+}
+
+/* ---- keys -------------------------------------------------------------------------------------------------- */
+
+/* Four lanes of an even line (sk_line_find, without branches); gives how far they are on to the next keys. */
+static __m128 find_four(const sk_line *line, __m256d time, double tolerance, const float **frames) {
+  __m256d limit = _mm256_add_pd(time, _mm256_set1_pd(tolerance)), first = _mm256_set1_pd(line->times[0]), next, here;
+  __m256d part = _mm256_mul_pd(_mm256_sub_pd(limit, first), _mm256_set1_pd(line->bucket_scale));
+  __m128i key;
+  __m256i offset;
+  part = _mm256_min_pd(_mm256_max_pd(part, _mm256_setzero_pd()), _mm256_set1_pd(line->bucket_count - 1));
+  key = _mm_i32gather_epi32((const int *)line->buckets, _mm256_cvttpd_epi32(part), 4);
+  for (;;) {
+    __m256d further;
+    next = _mm256_i32gather_pd(line->times + 1, key, 8);
+    further = _mm256_cmp_pd(next, limit, _CMP_LE_OQ);
+    if (_mm256_testz_pd(further, further)) break;
+    key = _mm_sub_epi32(key, _mm_castps_si128(_mm_shuffle_ps(_mm_castpd_ps(_mm256_castpd256_pd128(further)),
+                                                             _mm_castpd_ps(_mm256_extractf128_pd(further, 1)), 0x88)));
+  }
+  offset = _mm256_mul_epu32(_mm256_cvtepu32_epi64(key), _mm256_set1_epi64x((long long)(line->stride * sizeof(float))));
+  offset = _mm256_add_epi64(offset, _mm256_set1_epi64x((long long)(intptr_t)line->frames));
+  _mm256_storeu_si256((__m256i *)frames, offset);
+  here = _mm256_i32gather_pd(line->times, key, 8); /* behind the last key lies infinity: u is 0 there */
+  part = _mm256_div_pd(_mm256_sub_pd(time, here), _mm256_sub_pd(next, here));
+  return _mm256_cvtpd_ps(_mm256_max_pd(part, _mm256_setzero_pd()));
+}
+
+static void find_one_by_one(const sk_line *line, const sk_clip *clip, const __m256d times[2], source_lanes *source,
+                            size_t number, line_lanes *found) {
+  _Alignas(32) float along[SK_LANES];
+  double time[SK_LANES];
+  sk_place place = {NULL, 0, 0.0f};
+  size_t lane;
+  _mm256_storeu_pd(time, times[0]);
+  _mm256_storeu_pd(time + HALF, times[1]);
+  for (lane = 0; lane < SK_LANES; lane++) {
+    sk_find_place(line, time[lane], clip->key_tolerance, source->cubic + lane * source->clip->cubic_floats, &place);
+    if (source->clip->odd_count) source->places[lane * source->clip->line_count + number] = place;
+    found->a[lane] = place.a;
+    along[lane] = place.u;
+  }
+  found->stride = place.stride;
+  found->u = _mm256_load_ps(along);
+}
+
+static void find_lines(const sk_clip *clip, const __m256d times[2], sk_rotation rotation, source_lanes *source) {
+  const sk_compiled *c = source->clip;
+  uint32_t i;
+  for (i = 0; i < c->line_count; i++) {
+    const sk_line *line = &c->lines[i];
+    line_lanes *found = &source->lines[i];
+    if (line->even && line->interpolation != SK_CUBIC && !c->odd_count) {
+      __m128 low = find_four(line, times[0], clip->key_tolerance, found->a);
+      __m128 high = find_four(line, times[1], clip->key_tolerance, found->a + HALF);
+      found->stride = line->stride;
+      found->u = line->interpolation == SK_LINEAR ? _mm256_set_m128(high, low) : _mm256_setzero_ps();
+    } else {
+      find_one_by_one(line, clip, times, source, i, found);
+    }
+    if (!line->turns) continue;
+    found->from = sk_series_of(_mm256_sub_ps(_mm256_set1_ps(1.0f), found->u), rotation);
+    found->to = sk_series_of(found->u, rotation);
+  }
+}
+
+/* ---- locals ------------------------------------------------------------------------------------------------- */
+
+static void load_ends(const line_lanes *line, size_t offset, __m256 a[4], __m256 b[4]) {
+  sk_load_cells(line->a, offset, a);
+  sk_load_cells(line->a, offset + line->stride, b);
+}
+
+static void mover_part(const sk_mover *mover, sk_part part, const line_lanes *lines, const float *cell, __m256 *out) {
+  __m256 a[4], b[4];
+  int i;
+  if (mover->lines[part] == SK_STILL) {
+    for (i = 0; i < 3; i++) out[i] = _mm256_set1_ps(cell[i]);
+    return;
+  }
+  load_ends(&lines[mover->lines[part]], mover->offsets[part], a, b);
+  sk_lerp(a, b, lines[mover->lines[part]].u, 3, out);
+}
+
+static void mover_rotation(const sk_mover *mover, const line_lanes *lines, const float *cell, sk_rotation rotation,
+                           __m256 q[4]) {
+  __m256 a[4], b[4];
+  const line_lanes *line;
+  int i;
+  if (mover->lines[SK_PART_ROTATION] == SK_STILL) {
+    for (i = 0; i < 4; i++) q[i] = _mm256_set1_ps(cell[i]);
+    return;
+  }
+  line = &lines[mover->lines[SK_PART_ROTATION]];
+  load_ends(line, mover->offsets[SK_PART_ROTATION], a, b);
+  if (mover->wide && rotation == SK_SLERP) sk_slerp_wide(a, b, line->u, q);
+  else sk_slerp_near(a, b, &line->from, &line->to, q);
+}
+
+static void mover_trs(const source_lanes *source, int32_t number, sk_rotation rotation, __m256 t[3], __m256 q[4],
+                      __m256 s[3]) {
+  const sk_mover *mover = &source->clip->movers[number];
+  const float *cells = source->clip->constants + (size_t)number * SK_PART_COUNT * SK_CELL;
+  mover_part(mover, SK_PART_TRANSLATION, source->lines, cells, t);
+  mover_rotation(mover, source->lines, cells + SK_CELL, rotation, q);
+  if (!mover->unit_scale) mover_part(mover, SK_PART_SCALE, source->lines, cells + 2 * SK_CELL, s);
+}
+
+/* Lanes at rest whose rest matrix holds more than T, R and S do. */
+static void odd_lanes(const source_lanes *source, const sk_mover *mover, const sk_skeleton *skeleton,
+                      float local[ROWS][SK_LANES]) {
+  const float *rest = skeleton->rest_local + 16 * (size_t)mover->joint;
+  const sk_place *places = source->places;
+  int lane, i;
+  for (lane = 0; lane < SK_LANES; lane++, places += source->clip->line_count) {
+    if (!sk_mover_rests(source->clip, mover, skeleton, places)) continue;
+    for (i = 0; i < ROWS; i++) local[i][lane] = rest[i];
+  }
+}
+
+static void mover_local(const sk_eight *eight, const source_lanes *source, int32_t number,
+                        float local[ROWS][SK_LANES]) {
+  const sk_mover *mover = &source->clip->movers[number];
+  __m256 t[3], q[4], s[3], rows[ROWS];
+  int i;
+  mover_trs(source, number, eight->job->sampling->rotation, t, q, s);
+  sk_rows_from_trs(t, q, mover->unit_scale ? NULL : s, rows);
+  for (i = 0; i < ROWS; i++) _mm256_storeu_ps(local[i], rows[i]);
+  if (mover->odd) odd_lanes(source, mover, eight->job->skeleton, local);
+}
+
+/* ---- globals -------------------------------------------------------------------------------------------------- */
+
+static void multiply(const double *a, const __m256d b[ROWS], double *out) {
+  int row, column;
+  for (row = 0; row < 3; row++, a += 4 * HALF, out += 4 * HALF) {
+    __m256d a0 = _mm256_loadu_pd(a), a1 = _mm256_loadu_pd(a + HALF), a2 = _mm256_loadu_pd(a + 2 * HALF);
+    for (column = 0; column < 4; column++) {
+      __m256d sum = _mm256_mul_pd(a0, b[column]);
+      sum = _mm256_fmadd_pd(a1, b[4 + column], sum);
+      sum = _mm256_fmadd_pd(a2, b[8 + column], sum);
+      if (column == 3) sum = _mm256_add_pd(sum, _mm256_loadu_pd(a + 3 * HALF));
+      _mm256_storeu_pd(out + HALF * column, sum);
+    }
+  }
+}
+
+/* From the locals of eight lanes or, where they are NULL, from one for all. `above` NULL: the local itself. */
+static void chain(const float local[ROWS][SK_LANES], const double *same, const double *above, double *global) {
+  int half, i;
+  for (half = 0; half < 2; half++, global += ROWS * HALF) {
+    __m256d rows[ROWS];
+    for (i = 0; i < ROWS; i++)
+      rows[i] = local ? _mm256_cvtps_pd(_mm_loadu_ps(&local[i][HALF * half])) : _mm256_set1_pd(same[i]);
+    if (above) {
+      multiply(above + half * ROWS * HALF, rows, global);
+      continue;
+    }
+    for (i = 0; i < ROWS; i++) _mm256_storeu_pd(global + HALF * i, rows[i]);
+  }
+}
+
+static const double *front_of(const sk_eight *eight, double *front) {
+  double one[ROWS];
+  size_t lane, i;
+  for (lane = 0; lane < SK_LANES; lane++) {
+    if (!sk_palette_front(eight->job, eight->number[lane], one)) return NULL;
+    for (i = 0; i < ROWS; i++) front[lane / HALF * (ROWS * HALF) + HALF * i + lane % HALF] = one[i];
+  }
+  return front;
+}
+
+/* ---- results -------------------------------------------------------------------------------------------------- */
+
+static void to_float(const double *global, __m256 rows[ROWS]) {
+  int i;
+  for (i = 0; i < ROWS; i++)
+    rows[i] = _mm256_set_m128(_mm256_cvtpd_ps(_mm256_loadu_pd(global + ROWS * HALF + HALF * i)),
+                              _mm256_cvtpd_ps(_mm256_loadu_pd(global + HALF * i)));
+}
+
+static inline void store_lanes(const sk_eight *eight, size_t offset, const __m256 rows[ROWS], size_t lanes) {
+  size_t lane;
+  int row;
+  for (row = 0; row < 3; row++, offset += 4) {
+    __m256 turned[4];
+    sk_turn(rows[4 * row], rows[4 * row + 1], rows[4 * row + 2], rows[4 * row + 3], turned);
+    for (lane = 0; lane < HALF; lane++) {
+      if (lane < lanes) _mm_storeu_ps(eight->out[lane] + offset, _mm256_castps256_ps128(turned[lane]));
+      if (lane + HALF < lanes) _mm_storeu_ps(eight->out[lane + HALF] + offset, _mm256_extractf128_ps(turned[lane], 1));
+    }
+  }
+  if (eight->job->affine) return;
+  for (lane = 0; lane < lanes; lane++) _mm_storeu_ps(eight->out[lane] + offset, _mm_setr_ps(0.0f, 0.0f, 0.0f, 1.0f));
+}
+
+static void store_rows(const sk_eight *eight, size_t number, const __m256 rows[ROWS]) {
+  size_t offset = number * (eight->job->affine ? 12 : 16);
+  if (eight->lanes == SK_LANES) store_lanes(eight, offset, rows, SK_LANES); /* without a branch for each lane */
+  else store_lanes(eight, offset, rows, eight->lanes);
+}
+
+static void store_bind(const sk_eight *eight, const __m256 g[ROWS], const float *bind, int32_t slot) {
+  __m256 rows[ROWS];
+  int row, column;
+  for (column = 0; column < 4; column++) {
+    __m256 b0 = _mm256_set1_ps(bind[column]), b1 = _mm256_set1_ps(bind[4 + column]);
+    __m256 b2 = _mm256_set1_ps(bind[8 + column]);
+    for (row = 0; row < 3; row++) {
+      __m256 sum = _mm256_mul_ps(g[4 * row], b0);
+      sum = _mm256_fmadd_ps(g[4 * row + 1], b1, sum);
+      sum = _mm256_fmadd_ps(g[4 * row + 2], b2, sum);
+      rows[4 * row + column] = column == 3 ? _mm256_add_ps(sum, g[4 * row + 3]) : sum;
+    }
+  }
+  store_rows(eight, (size_t)slot, rows);
+}
+
+static void store_positions(const sk_eight *eight, const double *global, size_t joint) {
+  size_t lane, row;
+  for (lane = 0; lane < eight->lanes; lane++)
+    for (row = 0; row < 3; row++)
+      eight->out[lane][3 * joint + row] =
+          (float)global[lane / HALF * (ROWS * HALF) + (4 * row + 3) * HALF + lane % HALF];
+}
+
+static void store_joint(const sk_eight *eight, const double *global, size_t joint) {
+  __m256 rows[ROWS];
+  if (eight->job->result == SK_POSITIONS) {
+    store_positions(eight, global, joint);
+    return;
+  }
+  to_float(global, rows);
+  store_rows(eight, joint, rows);
+}
+
+/* ---- the run ------------------------------------------------------------------------------------------------------ */
+
+static void run_palette(const sk_eight *eight, const eight_scratch *s, const double *front) {
+  const sk_compiled *c = s->sources[0].clip;
+  uint32_t i, b;
+  for (i = 0; i < c->node_count; i++) {
+    const sk_node *node = &c->nodes[i];
+    double *global = s->globals + (size_t)i * GLOBAL_LANES;
+    const double *above = node->parent == SK_NONE ? front : s->globals + (size_t)node->parent * GLOBAL_LANES;
+    float local[ROWS][SK_LANES];
+    __m256 rows[ROWS];
+    if (node->mover != SK_NONE) mover_local(eight, &s->sources[0], node->mover, local);
+    chain(node->mover != SK_NONE ? local : NULL, c->locals + (size_t)node->joint * ROWS, above, global);
+    if (!node->count) continue;
+    to_float(global, rows);
+    for (b = node->first; b < node->first + node->count; b++)
+      store_bind(eight, rows, c->binds[b].rows, c->binds[b].slot);
+  }
+}
+
+static void run_joints(const sk_eight *eight, const eight_scratch *s, const double *front) {
+  const sk_compiled *c = s->sources[0].clip;
+  size_t j;
+  for (j = 0; j < (size_t)c->joint_count; j++) {
+    double *global = s->globals + j * GLOBAL_LANES;
+    int32_t parent = eight->job->skeleton->parents[j], mover = c->mover_of[j];
+    float local[ROWS][SK_LANES];
+    if (mover != SK_NONE) mover_local(eight, &s->sources[0], mover, local);
+    chain(mover != SK_NONE ? local : NULL, c->locals + j * ROWS,
+          parent < 0 ? front : s->globals + (size_t)parent * GLOBAL_LANES, global);
+    store_joint(eight, global, j);
+  }
+}
+
+void sk_eight_run(const sk_eight *eight, void *scratch) {
+  const sk_compiled *clips[SK_SOURCES];
+  eight_scratch s;
+  const double *front;
+  size_t k;
+  for (k = 0; k < eight->source_count; k++) clips[k] = eight->clips[k]->compiled;
+  s = lay_out(clips, eight->source_count, (uintptr_t)scratch);
+  front = front_of(eight, s.front);
+  for (k = 0; k < eight->source_count; k++) {
+    __m256d times[2];
+    local_times(eight->clips[k], eight->job->sampling->loop, eight->times[k], times);
+    find_lines(eight->clips[k], times, eight->job->sampling->rotation, &s.sources[k]);
+  }
+  if (eight->job->result == SK_PALETTE) run_palette(eight, &s, front);
+  else run_joints(eight, &s, front);
+}
+
+SK_AVX2_END
+
+#endif
