@@ -185,6 +185,15 @@ static sk_status refuse_saved(import_job *job) {
   return sk_fail(job->error, SK_ERROR_IMPORT, "it is a saved model, which needs no import");
 }
 
+/* What the model was made of: no longer there when the block doubles the model for a moment. */
+static void close_sources(import_job *job) {
+  if (job->scene) import_assimp()->aiReleaseImport(job->scene);
+  job->scene = NULL;
+  gltf_close(job->gltf);
+  job->gltf = NULL;
+  import_files_close(&job->files);
+}
+
 static sk_status run_steps(import_job *job, sk_import_result *result) {
   sk_status status = import_files_open(job);
   if (!status) status = refuse_saved(job);
@@ -194,6 +203,7 @@ static sk_status run_steps(import_job *job, sk_import_result *result) {
   if (!status) status = open_scene(job);
   if (!status) status = check_contents(job);
   if (!status) status = convert(job);
+  close_sources(job);
   return status ? status : write_block(job, result);
 }
 
@@ -223,10 +233,7 @@ static sk_status run(const sk_import_request *request, sk_import_result *result,
   job.model.report = SK_ARRAY(sk_report_entry);
   status = run_steps(&job, result);
   if (status) add_title(&job);
-  if (job.scene) import_assimp()->aiReleaseImport(job.scene);
   free_model(&job.model);
-  gltf_close(job.gltf);
-  import_files_close(&job.files);
   return status;
 }
 
