@@ -1,7 +1,8 @@
 /* import_file.c: the only place that opens files, for the importer and for Assimp.
 
    A file is read whole, once, and kept until the import ends; Assimp opens the model up to five
-   times. Names are looked up below the model's folder alone: no "..", no absolute path, no link
+   times. Of a large model the head alone is kept while Assimp reads it, from its descriptor: twice
+   in memory it would be the largest thing there. Names are looked up below the model's folder alone: no "..", no absolute path, no link
    that leads out, nothing but regular files (a FIFO would hang). A model that came as bytes has
    no folder. What a name stands for may be replaced by memory (the rewritten glTF). */
 #define _GNU_SOURCE /* realpath, O_CLOEXEC, PATH_MAX, memmem */
@@ -18,8 +19,11 @@
 
 typedef struct handle { /* an opened file, as Assimp holds it */
   struct aiFile file;
-  const uint8_t *data; /* of the source */
+  const uint8_t *data; /* of the source; NULL: it comes from the descriptor */
   size_t size, at;
+  int descriptor;      /* of the files */
+  uint8_t *window;     /* IMPORT_HEAD bytes read ahead, for those who read little at a time; may be NULL */
+  size_t window_at, window_size;
 } handle;
 
 /* ---- sources --------------------------------------------------------------------- */
@@ -52,21 +56,25 @@ bool import_files_put(import_files *files, const char *name, const void *data, s
   return true;
 }
 
-static bool read_all(int descriptor, uint8_t *data, size_t size) {
+/* How many of the bytes from `at` on came. */
+static size_t read_at(int descriptor, size_t at, void *data, size_t size) {
   size_t done = 0;
   while (done < size) {
-    ssize_t got = read(descriptor, data + done, size - done);
+    ssize_t got = pread(descriptor, (char *)data + done, size - done, (off_t)(at + done));
     if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return false;
+    if (got <= 0) break;
     done += (size_t)got;
   }
-  return true;
+  return done;
 }
 
-/* Reads a regular file into a new source. On failure `*why` has the words. */
-static bool load(import_files *files, const char *path, const char *name, const char **why) {
+/* Reads a regular file into a new source; of a large one, where that is enough, the head. On failure `*why`
+   has the words. */
+static bool load(import_files *files, const char *path, const char *name, bool head_is_enough,
+                 const char **why) {
   struct stat facts;
   uint8_t *data = NULL;
+  size_t size = 0;
   bool done = false;
   int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
   *why = NULL;
@@ -76,15 +84,22 @@ static bool load(import_files *files, const char *path, const char *name, const 
     *why = "it is no regular file";
   } else if ((uint64_t)facts.st_size > IMPORT_MAX_BYTES - files->total) {
     *why = "the model and its files are larger than 2 GiB";
-  } else if (!(data = sk_alloc((size_t)facts.st_size + 1))) {
-    files->no_memory = true;
-  } else if (!read_all(descriptor, data, (size_t)facts.st_size)) {
-    *why = "it could not be read to its end";
   } else {
-    data[facts.st_size] = 0;
+    size = head_is_enough && facts.st_size > IMPORT_LARGE ? IMPORT_HEAD : (size_t)facts.st_size;
+    data = sk_alloc(size + 1);
+    files->no_memory |= !data;
+    if (data && read_at(descriptor, 0, data, size) < size) *why = "it could not be read to its end";
+  }
+  if (data && !*why) {
+    data[size] = 0;
     files->total += (size_t)facts.st_size;
-    done = import_files_put(files, name, data, (size_t)facts.st_size, data);
+    done = import_files_put(files, name, data, size, data);
     data = NULL;
+  }
+  if (done && size < (size_t)facts.st_size) {
+    files->descriptor = descriptor;
+    files->model_size = (size_t)facts.st_size;
+    descriptor = -1;
   }
   sk_free(data);
   if (descriptor >= 0) close(descriptor);
@@ -153,7 +168,7 @@ const import_source *import_files_read(import_files *files, const char *name) {
   if (source || !files->has_folder) return source;
   real = resolve(files, clean);
   if (!real) return errno == ENOENT || errno == ENOTDIR ? NULL : refuse(files, name);
-  source = load(files, real, clean, &why) ? find_source(files, clean) : NULL;
+  source = load(files, real, clean, false, &why) ? find_source(files, clean) : NULL;
   free(real);
   return source;
 }
@@ -162,12 +177,26 @@ const import_source *import_files_read(import_files *files, const char *name) {
 
 static handle *handle_of(struct aiFile *file) { return (handle *)file->UserData; }
 
+/* Bytes that lie within the file; how many of them came. */
+static size_t read_streamed(handle *h, char *out, size_t size) {
+  bool ahead = h->at >= h->window_at && h->at + size <= h->window_at + h->window_size;
+  if (!ahead && size < IMPORT_HEAD && (h->window || (h->window = sk_alloc(IMPORT_HEAD)))) {
+    h->window_at = h->at;
+    h->window_size = read_at(h->descriptor, h->at, h->window, IMPORT_HEAD);
+    ahead = size <= h->window_size;
+  }
+  if (!ahead) return read_at(h->descriptor, h->at, out, size);
+  memcpy(out, h->window + (h->at - h->window_at), size);
+  return size;
+}
+
 static size_t on_read(struct aiFile *file, char *out, size_t size, size_t count) {
   handle *h = handle_of(file);
   size_t left = h->size - h->at;
   if (!size) return 0;
   if (count > left / size) count = left / size;
-  memcpy(out, h->data + h->at, size * count);
+  if (h->data) memcpy(out, h->data + h->at, size * count);
+  else count = read_streamed(h, out, size * count) / size;
   h->at += size * count;
   return count;
 }
@@ -234,12 +263,19 @@ static struct aiFile *on_open(struct aiFileIO *io, const char *name, const char 
   h->file = (struct aiFile){on_read, on_write, on_tell, on_size, on_seek, on_flush, (char *)h};
   h->data = source->data;
   h->size = source->size;
+  if (source == files->sources.data && files->descriptor >= 0) {
+    h->data = NULL;
+    h->size = files->model_size;
+    h->descriptor = files->descriptor;
+  }
   return &h->file;
 }
 
 static void on_close(struct aiFileIO *io, struct aiFile *file) {
   (void)io;
-  if (file) sk_free(handle_of(file));
+  if (!file) return;
+  sk_free(handle_of(file)->window);
+  sk_free(handle_of(file));
 }
 
 /* ---- the model itself ---------------------------------------------------------------------- */
@@ -288,7 +324,7 @@ static sk_status load_model(import_job *job, const char *name) {
     return import_files_put(files, name, request->bytes, request->size, NULL)
                ? SK_OK
                : import_no_memory(job, request->size);
-  if (load(files, request->path, name, &why)) return SK_OK;
+  if (load(files, request->path, name, true, &why)) return SK_OK;
   if (!why) return import_no_memory(job, 1);
   if (access(request->path, F_OK))
     return sk_fail(job->error, SK_ERROR_MISSING, "no such file: '%s'", request->path);
@@ -318,11 +354,36 @@ sk_status import_files_open(import_job *job) {
   import_files *files = &job->files;
   const char *path = job->request->path, *slash = path ? strrchr(path, '/') : NULL;
   sk_status status;
+  files->descriptor = -1;
   files->sources = SK_ARRAY(import_source);
   files->io = (struct aiFileIO){on_open, on_close, (char *)files};
   status = find_folder(job);
   if (!status) status = load_model(job, path ? (slash ? slash + 1 : path) : "model");
   return status ? status : name_model(job);
+}
+
+static void close_descriptor(import_files *files) {
+  if (files->descriptor >= 0) close(files->descriptor);
+  files->descriptor = -1;
+}
+
+sk_status import_files_whole(import_job *job) {
+  import_files *files = &job->files;
+  import_source *model = files->sources.data;
+  uint8_t *data;
+  if (files->descriptor < 0) return SK_OK;
+  data = sk_alloc(files->model_size + 1);
+  if (!data) return import_no_memory(job, files->model_size);
+  if (read_at(files->descriptor, 0, data, files->model_size) < files->model_size) {
+    sk_free(data);
+    return sk_fail(job->error, SK_ERROR_IMPORT, "it could not be read to its end");
+  }
+  data[files->model_size] = 0;
+  sk_free(model->owned);
+  model->data = model->owned = data;
+  model->size = files->model_size;
+  close_descriptor(files);
+  return SK_OK;
 }
 
 void import_files_close(import_files *files) {
@@ -332,6 +393,7 @@ void import_files_close(import_files *files) {
     sk_free(source[i].name);
     sk_free(source[i].owned);
   }
+  close_descriptor(files);
   sk_array_free(&files->sources);
   sk_free(files->main_name);
   sk_free(files->folder);

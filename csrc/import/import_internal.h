@@ -19,6 +19,8 @@
 /* ---- limits ------------------------------------------------------------------- */
 
 #define IMPORT_MAX_BYTES ((size_t)2 << 30) /* read for one model, over all its files: 2 GiB */
+#define IMPORT_HEAD ((size_t)65536)        /* bytes of a file in which a format says what it is */
+#define IMPORT_LARGE (1 << 20)             /* a model of more bytes is not kept beside Assimp's copy of it */
 #define BOTTOM_TOLERANCE 1e-4f             /* a matrix' last row, where readers multiply in float */
 #define IMPORT_FALLBACK_TPS 25.0           /* ticks per second where a file gives none */
 
@@ -100,7 +102,7 @@ typedef struct import_note {
 
 /* ---- files ---------------------------------------------------------------------- */
 
-typedef struct import_source { /* one file, whole, in memory */
+typedef struct import_source { /* one file in memory: whole, or the head of a large model */
   char *name;          /* as it is asked for, below the folder */
   const uint8_t *data; /* one zero byte follows where `owned` */
   size_t size;
@@ -114,6 +116,8 @@ typedef struct import_files {
   bool has_folder;      /* false: the model came as bytes and may open nothing */
   char *real_folder;    /* resolved, of realpath; NULL: it was not needed yet */
   sk_array sources;     /* import_source; the first is the model */
+  int descriptor;       /* of the model, of which sources has the head; -1: sources has it all */
+  size_t model_size;    /* with a descriptor: bytes of the whole */
   size_t total;         /* bytes read so far */
   unsigned refused;     /* names that lead out of the folder */
   char first_refused[120];
@@ -289,6 +293,8 @@ void import_names_free(import_names *names);
 
 sk_status import_files_open(import_job *job);
 void import_files_close(import_files *files);
+/* Reads the model's file where only its head is there. Not while Assimp reads. */
+sk_status import_files_whole(import_job *job);
 /* A file beside the model, below its folder; NULL where there is none or it may not be read. */
 const import_source *import_files_read(import_files *files, const char *name);
 /* Puts memory in the place of a file; takes `owned` over, also on failure. */

@@ -185,6 +185,15 @@ static sk_status refuse_saved(import_job *job) {
   return sk_fail(job->error, SK_ERROR_IMPORT, "it is a saved model, which needs no import");
 }
 
+/* Formats of which something is read that Assimp does not deliver, wherever it stands in the file. */
+static bool is_read_again(const import_job *job) {
+  static const char *const formats[] = {"fbx", "dae", "md5mesh", "md5anim"};
+  size_t i;
+  for (i = 0; i < sizeof formats / sizeof *formats; i++)
+    if (!strcmp(job->format, formats[i])) return true;
+  return false;
+}
+
 /* What the model was made of: no longer there when the block doubles the model for a moment. */
 static void close_sources(import_job *job) {
   if (job->scene) import_assimp()->aiReleaseImport(job->scene);
@@ -199,8 +208,10 @@ static sk_status run_steps(import_job *job, sk_import_result *result) {
   if (!status) status = refuse_saved(job);
   if (!status) status = check_format(job);
   if (!status && !((const import_source *)job->files.sources.data)->size) status = refuse_empty(job);
+  if (!status && is_gltf(job)) status = import_files_whole(job);
   if (!status && is_gltf(job)) status = gltf_open(job);
   if (!status) status = open_scene(job);
+  if (!status && is_read_again(job)) status = import_files_whole(job);
   if (!status) status = check_contents(job);
   if (!status) status = convert(job);
   close_sources(job);

@@ -51,7 +51,7 @@ static void read_fbx_space(import_job *job) {
 
 /* Where `word` ends for the first time in the head of the file; NULL where it does not occur. */
 static const char *find_word(const import_source *file, const char *word) {
-  const char *at = memmem(file->data, file->size < 65536 ? file->size : 65536, word, strlen(word));
+  const char *at = memmem(file->data, file->size < IMPORT_HEAD ? file->size : IMPORT_HEAD, word, strlen(word));
   return at ? at + strlen(word) : NULL;
 }
 
