@@ -281,12 +281,7 @@ class Crowd:
 
     def _fill_instances(self, clip_index: ArrayLike, time: ArrayLike, loop: Loop) -> None:
         assert self._baked is not None
-        index, seconds = self._spread("clip_index", clip_index), self._spread("time", time)
-        for name, array in (("clip_index", index), ("time", seconds)):
-            if array.shape != (len(self),):
-                raise ValueError(
-                    f"{name} has shape {array.shape}; expected ({len(self)},), one for each instance"
-                )
+        index, seconds = self._spread(clip_index, time)
         self._baked.instances(index, seconds, loop=loop, out=self._instances)
 
     def _fill_palettes(
@@ -302,7 +297,7 @@ class Crowd:
         if not self._clips:
             out[:] = model.palette(None, 0.0, affine=True)
             return
-        index, seconds = self._spread("clip_index", clip_index), self._spread("time", time)
+        index, seconds = self._spread(clip_index, time)
         model.crowd_palette(
             self._clips, index, seconds, weights=weights, out=out, loop=loop, rotation=rotation
         )
@@ -317,13 +312,23 @@ class Crowd:
             )
         out[:] = given[:, :, :3]
 
-    def _spread(self, name: str, value: ArrayLike) -> NDArray[Any]:
-        """One number becomes that of each instance."""
+    def _spread(self, clip_index: ArrayLike, time: ArrayLike) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Both as arrays; one number takes the shape of the other, or becomes that of each instance."""
+        index, seconds = self._array("clip_index", clip_index), self._array("time", time)
+        shape = next((array.shape for array in (index, seconds) if array.ndim), (len(self),))
+        index, seconds = (array if array.ndim else np.full(shape, array) for array in (index, seconds))
+        return index, seconds
+
+    def _array(self, name: str, value: ArrayLike) -> NDArray[Any]:
+        wanted = f"one number or ({len(self)},){'' if self._baked is not None else f' or ({len(self)}, K)'}"
         try:
             array = np.asarray(value)
         except ValueError:
-            raise ValueError(f"{name} is ragged; expected one number or ({len(self)},)") from None
-        return np.full(len(self), array) if array.ndim == 0 else array
+            raise ValueError(f"{name} is ragged; expected {wanted}") from None
+        most_axes = 2 if self._baked is None else 1
+        if array.ndim and (array.ndim > most_axes or len(array) != len(self)):
+            raise ValueError(f"{name} has shape {array.shape}; expected {wanted}")
+        return array
 
     # ---- where it all is ------------------------------------------------------------------------
 
