@@ -180,6 +180,7 @@ def results(model: skinpy.Model, big: skinpy.Model, simd: str) -> list[np.ndarra
             given.append(model.palette("run", TIMES[:count], affine=True, loop="clamp", rotation="nlerp"))
             given.append(model.globals("wave", TIMES[:count]))
             given.append(model.joint_positions("walk", TIMES[:count]))
+        given.append(model.pose("walk", TIMES).palette(affine=True))
         for count in (3, 500):
             which = np.arange(2 * count).reshape(count, 2) % 4 - 1  # -1 is an unused place
             clips = [model.clips[name] for name in ("walk", "run", "wave")]
