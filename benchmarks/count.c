@@ -104,7 +104,8 @@ static void prepare_deform(bench *b) {
   shared_deform = (sk_deform_job){.mesh = &b->model.mesh, .slot_count = b->model.skin.slot_count, .count = 1,
                                   .palettes = b->out, .matrix_floats = 12, .positions = take(bytes),
                                   .normals = take(bytes), .morph = &b->model.morph};
-  shared_deform.scratch = take(sk_deform_scratch(&b->model.mesh));
+  shared_deform.influences = sk_influences_make(&b->model.mesh, b->model.skin.slot_count);
+  shared_deform.scratch = take(sk_deform_scratch(&shared_deform));
 }
 
 static void run_pose(bench *b) {
