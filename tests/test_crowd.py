@@ -445,6 +445,24 @@ def test_nothing_is_kept(walkers: Crowd) -> None:
     assert [sys.getrefcount(thing) for thing in watched] == counts
 
 
+@pytest.mark.parametrize("k", [1, 3])
+def test_the_number_of_threads_changes_no_bit(walkers: Crowd, k: int) -> None:
+    """Enough instances for several ranges, and not a multiple of any."""
+    index, time, weights = walkers.instances(11, 403, k)
+    root = np.stack([a_root(n) for n in range(403)])
+    before = skinpy.get_num_threads()
+    results = []
+    try:
+        for threads in (1, 2, 3, 7):
+            skinpy.set_num_threads(threads)
+            results.append(
+                walkers.model.crowd_palette(walkers.model.clips, index, time, weights=weights, root=root)
+            )
+    finally:
+        skinpy.set_num_threads(before)
+    assert all(np.array_equal(result, results[0]) for result in results)
+
+
 def test_many_threads_at_once(walkers: Crowd) -> None:
     """The GIL is released during such calls; all give the bits that one alone gives."""
     model = walkers.model

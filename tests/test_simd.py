@@ -120,7 +120,7 @@ def pose_of(model: Any, *arguments: Any, **options: Any) -> tuple[Any, ...]:
 
 
 def times_of(rng: np.random.Generator, clip: Any, count: int) -> Any:
-    """Before, in and after the clip; its ends; on keys and right beside them."""
+    """Before, in and after the clip, near and far; its ends; on keys and right beside them."""
     d = clip.duration or 1.0
     lines = [c.times for c in clip.channels] or [np.zeros(1)]
     keys = np.concatenate(lines)
@@ -130,6 +130,7 @@ def times_of(rng: np.random.Generator, clip: Any, count: int) -> Any:
         rng.uniform(0, 1, count) * d,
         rng.choice(keys, count) + beside,
         rng.choice([0.0, d, -d, 2 * d, keys.min() / 2, (keys.max() + d) / 2], count),
+        rng.uniform(-1e5, 1e5, count) * d,
     ]
     return np.choose(rng.integers(len(some), size=count), some)
 
