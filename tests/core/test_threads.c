@@ -8,8 +8,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../../csrc/core/sk_compile.h"
 #include "../../csrc/core/sk_cores.h"
+#include "../../csrc/core/sk_cpu.h"
+#include "../../csrc/core/sk_palette.h"
 #include "../../csrc/core/sk_threads.h"
+#include "small_model.h"
 
 /* What one call of sk_parallel did. Checks fail by a jump, which no other thread may make: ranges only note. */
 typedef struct record {
@@ -234,6 +238,65 @@ static void a_new_count_waits_for_running_work(void) {
   CHECK(own.was_set && !own.end_was_early);
 }
 
+/* ---- the jobs ------------------------------------------------------------------------------------- */
+
+enum { MANY = 4099 }; /* poses: enough for several ranges, and not a multiple of any */
+
+/* Palettes at random times; the caller frees them. */
+static float *random_palettes(const sk_model *model, const sk_clip *clip, sk_result result) {
+  static double times[MANY];
+  sk_sampling sampling = {&model->skeleton, clip, SK_LOOP_WRAP, SK_SLERP, &model->morph};
+  sk_palette_job job = {.skeleton = &model->skeleton, .skin = &model->skin, .count = MANY, .sampling = &sampling,
+                        .times = times, .result = result, .affine = true};
+  uint64_t random = 11;
+  size_t i;
+  for (i = 0; i < MANY; i++) times[i] = (double)(check_random(&random) % 5000) / 1000 - 1;
+  job.scratch = aligned_alloc(64, sk_palette_scratch(&job));
+  job.out = malloc(MANY * sk_palette_floats(&job) * sizeof(float));
+  sk_palette_run(&job);
+  free(job.scratch);
+  return job.out;
+}
+
+static bool palettes_agree(const sk_model *model, const sk_clip *clip, sk_result result) {
+  static const size_t threads[] = {2, 3, 8};
+  size_t i, bytes = MANY * (result == SK_POSITIONS ? JOINTS * 3 : SLOTS * 12) * sizeof(float);
+  bool agree = true;
+  float *wanted;
+  sk_set_thread_count(1);
+  wanted = random_palettes(model, clip, result);
+  for (i = 0; i < COUNT(threads); i++) {
+    float *got;
+    sk_set_thread_count(threads[i]);
+    got = random_palettes(model, clip, result);
+    agree = agree && memcmp(got, wanted, bytes) == 0;
+    free(got);
+  }
+  free(wanted);
+  return agree;
+}
+
+/* On the plain path and, where there is one, on its twin. */
+static void palettes_are_the_same_with_any_number(void) {
+  small_model written;
+  sk_model model;
+  sk_clip clip;
+  sk_error error;
+  sk_compiled *compiled = NULL;
+  size_t size;
+  void *block;
+  small_model_set(&written);
+  block = small_model_write(&written, &size, &error);
+  CHECK(block && sk_model_open(block, size, &model, &error) == SK_OK);
+  sk_clip_open(&model.block, 0, &clip);
+  CHECK(palettes_agree(&model, &clip, SK_PALETTE) && palettes_agree(&model, &clip, SK_POSITIONS));
+  if (sk_simd_chosen() != SK_SIMD_PLAIN) compiled = sk_compile(&clip, &model.skeleton, &model.skin);
+  clip.compiled = compiled;
+  CHECK(palettes_agree(&model, &clip, SK_PALETTE) && palettes_agree(&model, &clip, SK_POSITIONS));
+  sk_free(compiled);
+  sk_free(block);
+}
+
 /* ---- fork ----------------------------------------------------------------------------------------- */
 
 /* In a child, which must come to an end by itself: 0 where its own pool works. */
@@ -301,6 +364,7 @@ const check_test threads_tests[] = {TEST(every_element_has_one_visit),
                                    TEST(the_count_changes_while_others_work),
                                    TEST(a_caller_gets_no_more_workers_than_it_was_told),
                                    TEST(a_new_count_waits_for_running_work),
+                                   TEST(palettes_are_the_same_with_any_number),
                                    TEST(a_child_has_a_pool_of_its_own),
                                    TEST(a_fork_may_fall_into_the_work_of_others),
                                    TEST(threads_leave_signals_to_the_caller),
