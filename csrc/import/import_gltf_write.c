@@ -360,3 +360,14 @@ sk_status gltf_write(import_job *job) {
   if (!status && !write_data(g)) status = import_no_memory(job, 1);
   return status ? status : serve(job);
 }
+
+/* Nobody asks for it again; what is left under its names is empty. */
+void gltf_forget_rewritten(import_job *job) {
+  gltf *g = job->gltf;
+  const import_source *model = job->files.sources.data;
+  import_files_put(&job->files, model->name, "", 0, NULL);
+  import_files_put(&job->files, REWRITTEN_DATA, "", 0, NULL);
+  sk_array_free(&g->text);
+  sk_array_free(&g->accessors);
+  sk_array_free(&g->data);
+}

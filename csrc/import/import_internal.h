@@ -347,6 +347,7 @@ sk_status gltf_open(import_job *job);
 void gltf_close(gltf *gltf);
 int32_t gltf_item(const gltf *gltf, gltf_list_kind kind, int64_t index); /* token, or -1 */
 sk_status gltf_write(import_job *job);
+void gltf_forget_rewritten(import_job *job); /* when Assimp has read it */
 /* Name of a node as the file has it, or nodes[i]; appended to the model's strings. */
 sk_status gltf_node_name(import_job *job, int32_t node, sk_text *text);
 /* The number behind a key such as "n12", and of the primitive behind "m3-1"; -1 = no such key. */

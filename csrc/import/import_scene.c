@@ -211,6 +211,7 @@ static sk_status run_steps(import_job *job, sk_import_result *result) {
   if (!status && is_gltf(job)) status = import_files_whole(job);
   if (!status && is_gltf(job)) status = gltf_open(job);
   if (!status) status = open_scene(job);
+  if (job->gltf && !status) gltf_forget_rewritten(job);
   if (!status && is_read_again(job)) status = import_files_whole(job);
   if (!status) status = check_contents(job);
   if (!status) status = convert(job);
