@@ -155,15 +155,20 @@ INLINE int turn(row m0, row m1, row m2, vectors n, vectors *out) {
   return unsafe_lanes(squared, determinant);
 }
 
-/* The lanes of `mask` over again, in double. */
+/* The lanes of `mask` over again, in double. Normals of zero, which files do have, stay zero without that. */
 static __attribute__((noinline)) void turn_again(const char *group, int mask, const float *directions,
                                                  float *normals) {
   int i, r;
   for (i = 0; i < 8; i++) {
+    const float *n = directions + 3 * i;
     sk_rows rows;
     if (!(mask >> i & 1)) continue;
+    if (n[0] == 0.0f && n[1] == 0.0f && n[2] == 0.0f) {
+      memset(normals + 3 * i, 0, 3 * sizeof(float));
+      continue;
+    }
     for (r = 0; r < 3; r++) memcpy(rows[r], group + sk_influence_place((size_t)i) + 128 * r, sizeof rows[r]);
-    sk_rows_apply_normal(rows, directions + 3 * i, normals + 3 * i);
+    sk_rows_apply_normal(rows, n, normals + 3 * i);
   }
 }
 

@@ -3,6 +3,7 @@
 
 #include "../../csrc/core/sk_cpu.h"
 #include "../../csrc/core/sk_deform.h"
+#include "../../csrc/core/sk_threads.h"
 
 /* Slot 0 doubles x; slot 1 turns a quarter about z and moves up; 4x4 each. */
 static const float matrices[32] = {2, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1,
@@ -208,25 +209,81 @@ static void fill_influences(uint64_t *state, size_t vertices, uint32_t influence
   }
 }
 
-static void compare(uint64_t seed, size_t vertices, uint32_t influences, size_t slot_count, size_t matrix_floats) {
+typedef struct random_mesh {
+  sk_mesh mesh;
+  float *points, *directions, *shares, *palettes;
+  uint16_t *all;
+} random_mesh;
+
+/* Palettes near the identity, so that normals are well defined. */
+static random_mesh make_random(uint64_t seed, size_t vertices, uint32_t influences, size_t slot_count, size_t floats) {
   uint64_t state = seed;
-  size_t i, floats = slot_count * matrix_floats;
-  float *points = random_floats(&state, vertices * 3), *directions = random_floats(&state, vertices * 3);
-  float *palette = random_floats(&state, floats), *got = malloc(vertices * 12 + 1), *turned = malloc(vertices * 12 + 1);
-  uint16_t *all = malloc(vertices * influences * sizeof(uint16_t) + 1);
-  float *shares = malloc(vertices * influences * sizeof(float) + 1);
-  sk_mesh random = {vertices, influences, points, directions, all, shares};
-  for (i = 0; i < floats; i++) /* near the identity, so that normals are well defined */
-    palette[i] = 0.1f * palette[i] + (i % matrix_floats % 5 == 0 ? 1.0f : 0.0f);
-  fill_influences(&state, vertices, influences, slot_count, all, shares);
-  run((sk_deform_job){&random, slot_count, 1, palette, matrix_floats, got, turned});
-  free(points);
-  free(directions);
-  free(palette);
+  size_t i;
+  random_mesh made = {.points = random_floats(&state, vertices * 3),
+                      .directions = random_floats(&state, vertices * 3),
+                      .shares = malloc(vertices * influences * sizeof(float) + 1),
+                      .palettes = random_floats(&state, slot_count * floats),
+                      .all = malloc(vertices * influences * sizeof(uint16_t) + 1)};
+  for (i = 0; i < slot_count * floats; i++)
+    made.palettes[i] = 0.1f * made.palettes[i] + (i % floats % 5 == 0 ? 1.0f : 0.0f);
+  fill_influences(&state, vertices, influences, slot_count, made.all, made.shares);
+  made.mesh = (sk_mesh){vertices, influences, made.points, made.directions, made.all, made.shares};
+  return made;
+}
+
+static void free_random(random_mesh *made) {
+  free(made->points);
+  free(made->directions);
+  free(made->shares);
+  free(made->palettes);
+  free(made->all);
+}
+
+static void compare(uint64_t seed, size_t vertices, uint32_t influences, size_t slot_count, size_t matrix_floats) {
+  random_mesh made = make_random(seed, vertices, influences, slot_count, matrix_floats);
+  float *got = malloc(vertices * 12 + 1), *turned = malloc(vertices * 12 + 1);
+  run((sk_deform_job){&made.mesh, slot_count, 1, made.palettes, matrix_floats, got, turned});
   free(got);
   free(turned);
-  free(all);
-  free(shares);
+  free_random(&made);
+}
+
+/* Many palettes of a small mesh, and one of a large mesh whose target moves every tenth vertex; ranges of both begin
+   within a palette or within a target. */
+static void threads_do_not_change_a_bit(void) {
+  enum { SMALL = 600, PALETTES = 60, LARGE = SMALL * PALETTES, MOVED = LARGE / 10 };
+  random_mesh small = make_random(5, SMALL, 3, 4 * PALETTES, 12), large = make_random(6, LARGE, 4, 4, 12);
+  sk_influences *influences[2];
+  static float alone[2][LARGE * 3], shared[2][LARGE * 3];
+  static uint32_t moved[MOVED];
+  const sk_target target = {.first = 0, .count = MOVED};
+  const sk_morph morph = {1, &target, moved, large.directions, NULL};
+  const float weight = 0.5f;
+  int i, twin;
+  for (i = 0; i < MOVED; i++) moved[i] = (uint32_t)(10 * i);
+  for (i = 0; i < SMALL * 3; i++) small.all[i] %= 4; /* slots of one palette */
+  influences[0] = sk_influences_make(&small.mesh, 4);
+  influences[1] = sk_influences_make(&large.mesh, 4);
+  for (i = 0; i < 2; i++) {
+    sk_deform_job job = {&large.mesh, 4, 1, large.palettes, 12, alone[0], alone[1], &morph, &weight, 0};
+    if (i == 0) job = (sk_deform_job){&small.mesh, 4, PALETTES, small.palettes, 12, alone[0], alone[1]};
+    for (twin = 0; twin <= has_twin(); twin++) {
+      job.positions = alone[0];
+      job.normals = alone[1];
+      sk_set_thread_count(1);
+      run_with(job, twin ? influences[i] : NULL);
+      job.positions = shared[0];
+      job.normals = shared[1];
+      sk_set_thread_count(3);
+      run_with(job, twin ? influences[i] : NULL);
+      CHECK(memcmp(alone, shared, sizeof alone) == 0);
+    }
+  }
+  sk_set_thread_count(0);
+  sk_free(influences[0]);
+  sk_free(influences[1]);
+  free_random(&small);
+  free_random(&large);
 }
 
 static void both_paths_agree_on_all_counts(void) {
@@ -274,5 +331,6 @@ const check_test deform_tests[] = {
     TEST(both_paths_agree_on_all_counts),
     TEST(both_paths_agree_on_many_slots),
     TEST(influences_need_memory),
+    TEST(threads_do_not_change_a_bit),
     {NULL, NULL},
 };
