@@ -292,6 +292,8 @@ static void lay_out(const plan *p, arena *a, sk_compiled *c) {
   c->scale = take(a, joints * 3 * sizeof(float));
   c->nodes = take(a, p->node_count * sizeof *c->nodes);
   c->binds = take(a, (size_t)p->skin->slot_count * sizeof *c->binds);
+  c->first_slot = take(a, joints * sizeof *c->first_slot);
+  c->next_slot = take(a, (size_t)p->skin->slot_count * sizeof *c->next_slot);
   c->weights = take(a, p->weight_count * sizeof *c->weights);
   for (i = 0; i < p->line_count; i++)
     lay_out_line(a, &p->lines[i], c->lines ? &c->lines[i] : NULL, &c->cubic_floats);
@@ -502,6 +504,15 @@ static void fill_nodes(const plan *p, sk_compiled *c) {
   }
 }
 
+static void fill_slots(const plan *p, sk_compiled *c) {
+  int32_t j, s;
+  for (j = 0; j < c->joint_count; j++) c->first_slot[j] = SK_NONE;
+  for (s = p->skin->slot_count - 1; s >= 0; s--) {
+    c->next_slot[s] = c->first_slot[p->skin->joints[s]];
+    c->first_slot[p->skin->joints[s]] = s;
+  }
+}
+
 static sk_compiled *build(const plan *p) {
   sk_compiled counted, *c;
   arena a = {NULL, 0};
@@ -517,6 +528,7 @@ static sk_compiled *build(const plan *p) {
   for (i = 0; i < c->line_count; i++) fill_line(p, c, i);
   for (i = 0; i < c->octet_count; i++) fill_octet(c, i);
   fill_nodes(p, c);
+  fill_slots(p, c);
   for (i = 0; i < p->clip->channel_count; i++)
     if (p->clip->channels[i].path == SK_PATH_WEIGHT) c->weights[weights++] = i;
   return c;

@@ -83,6 +83,7 @@ typedef struct sk_compiled {
   float *translation, *rotation, *scale; /* (J, 3|4|3): the pose of everything that does not move */
   sk_node *nodes;                        /* (node_count,), parents first */
   sk_bind *binds;                        /* (S,), those of a node side by side */
+  int32_t *first_slot, *next_slot;       /* (J,), (S,): the slots of a joint, ended by SK_NONE */
   uint32_t *weights;                     /* (weight_count,): channels of morph targets, left to the plain path */
   size_t cubic_floats;                   /* the cells of all cubic lines at one time */
 } sk_compiled;

@@ -1,9 +1,13 @@
-/* sk_crowd.c: the plain path of crowds; the definition of right. */
+/* sk_crowd.c: crowds: the plain path, instance by instance, which is the definition of right; and groups of
+   instances that blend the same clips for the SIMD twin. */
 #include "sk_crowd.h"
 
 #include <math.h>
 #include <stdio.h>
 
+#include "sk_cpu.h"
+#include "sk_crowd_groups.h"
+#include "sk_crowd_twin.h"
 #include "sk_threads.h"
 
 /* ---- checks ------------------------------------------------------------------------------------ */
@@ -51,23 +55,7 @@ sk_status sk_crowd_validate(const sk_crowd_job *job, sk_error *error) {
   return SK_OK;
 }
 
-/* ---- threads ------------------------------------------------------------------------------------ */
-
-#define JOINT_NANOSECONDS 150.0  /* about what one joint of one clip takes here, to its matrix */
-#define RANGE_NANOSECONDS 50e3   /* what is worth waking a thread for (sk_threads.h) */
-
-/* Instances of a range. The same whatever the number of threads. */
-static size_t grain_of(const sk_crowd_job *job) {
-  double joints = (double)job->skeleton->joint_count * (double)job->slots;
-  return 1 + (size_t)(RANGE_NANOSECONDS / (JOINT_NANOSECONDS * fmax(1.0, joints)));
-}
-
-static size_t worker_count(const sk_crowd_job *job) {
-  size_t grain = grain_of(job), ranges = job->count / grain + 1, threads = sk_thread_count();
-  return threads < ranges ? threads : ranges;
-}
-
-/* ---- instances ---------------------------------------------------------------------------------- */
+/* ---- scratch --------------------------------------------------------------------------------------- */
 
 /* For poses that are given. */
 static size_t palette_scratch(const sk_crowd_job *job) {
@@ -75,16 +63,38 @@ static size_t palette_scratch(const sk_crowd_job *job) {
   return sk_palette_scratch(&palette);
 }
 
-/* One worker's scratch: that of the palette, then the poses of the clips, then the blended one. */
 static size_t pose_floats(const sk_skeleton *skeleton) { return (size_t)skeleton->joint_count * 10; }
 
+static size_t rounded(size_t bytes) { return (bytes + SK_ALIGNMENT - 1) / SK_ALIGNMENT * SK_ALIGNMENT; }
+
+/* One worker's: of the palette, then the poses of the clips, then the blended one; or what the twin takes. */
 static size_t worker_bytes(const sk_crowd_job *job) {
-  size_t bytes = palette_scratch(job) +
-                 (job->slots + 1) * pose_floats(job->skeleton) * sizeof(float);
-  return (bytes + SK_ALIGNMENT - 1) / SK_ALIGNMENT * SK_ALIGNMENT; /* no two workers write to one cache line */
+  size_t plain = palette_scratch(job) + (job->slots + 1) * pose_floats(job->skeleton) * sizeof(float), twin = 0;
+#if SK_HAS_AVX2
+  twin = sk_crowd_twin_scratch(job);
+#endif
+  return rounded(plain > twin ? plain : twin); /* no two workers write to one cache line */
 }
 
-size_t sk_crowd_scratch(const sk_crowd_job *job) { return worker_count(job) * worker_bytes(job); }
+#define JOINT_NANOSECONDS 10.0 /* about what one joint of one clip takes, to its matrix */
+#define RANGE_NANOSECONDS 50e3 /* what is worth waking a thread for (sk_threads.h) */
+
+/* Groups of a range. The same whatever the number of threads. */
+static size_t grain_of(const sk_crowd_job *job) {
+  double joints = (double)job->skeleton->joint_count * (double)job->slots * SK_GROUP_LANES;
+  return 1 + (size_t)(RANGE_NANOSECONDS / (JOINT_NANOSECONDS * fmax(1.0, joints)));
+}
+
+static size_t worker_count(const sk_crowd_job *job) {
+  size_t ranges = job->count / grain_of(job) + 1, threads = ranges > 1 ? sk_thread_count() : 1;
+  return threads < ranges ? threads : ranges;
+}
+
+size_t sk_crowd_scratch(const sk_crowd_job *job) {
+  return rounded(sk_crowd_groups_bytes(job->count)) + worker_count(job) * worker_bytes(job);
+}
+
+/* ---- the plain path ---------------------------------------------------------------------------------- */
 
 /* Pose `number` of a worker. */
 static sk_pose pose_of(const sk_crowd_job *job, char *scratch, size_t number) {
@@ -94,24 +104,19 @@ static sk_pose pose_of(const sk_crowd_job *job, char *scratch, size_t number) {
   return (sk_pose){first, first + 3 * joints, first + 7 * joints, NULL};
 }
 
-static double weight_of(const sk_crowd_job *job, size_t i) {
-  if (job->clip_index[i] == SK_NONE) return 0.0;
-  return job->weights ? job->weights[i] : 1.0;
-}
-
 /* The clips of instance n that weigh, sampled and blended. */
 static sk_pose pose_instance(const sk_crowd_job *job, char *scratch, size_t n) {
   sk_sampling sampling = {job->skeleton, NULL, job->loop, job->rotation, job->morph};
   sk_blend_source sources[SK_CROWD_SLOTS];
   double weights[SK_CROWD_SLOTS];
-  size_t used = 0, i;
+  size_t used = 0, slot;
   sk_blend_job blend;
-  for (i = n * job->slots; i < (n + 1) * job->slots; i++) {
-    weights[used] = weight_of(job, i);
+  for (slot = 0; slot < job->slots; slot++) {
+    weights[used] = sk_crowd_weight(job, n, slot);
     if (!(weights[used] > 0.0)) continue;
     sources[used] = (sk_blend_source){pose_of(job, scratch, used), &weights[used], 0, NULL, SK_PRIORITY_LOW};
-    sampling.clip = &job->clips[job->clip_index[i]];
-    sk_sample_one(&sampling, job->times[i], sources[used].poses);
+    sampling.clip = &job->clips[job->clip_index[n * job->slots + slot]];
+    sk_sample_one(&sampling, job->times[n * job->slots + slot], sources[used].poses);
     used++;
   }
   blend = (sk_blend_job){
@@ -120,23 +125,47 @@ static sk_pose pose_instance(const sk_crowd_job *job, char *scratch, size_t n) {
   return blend.poses;
 }
 
-static void run_range(const void *data, size_t worker, size_t first, size_t count) {
-  const sk_crowd_job *job = data;
-  char *scratch = (char *)job->scratch + worker * worker_bytes(job);
+static void run_instance(const sk_crowd_job *job, size_t n, char *scratch) {
   sk_palette_job palette = {.skeleton = job->skeleton,
                             .skin = job->skin,
                             .count = 1,
+                            .root = job->root ? job->root + n * job->root_stride : NULL,
                             .inverse_root = job->inverse_root,
                             .result = SK_PALETTE,
                             .affine = job->affine,
                             .scratch = scratch};
-  size_t n, floats = sk_palette_floats(&palette);
-  for (n = first; n < first + count; n++) {
-    palette.out = job->out + n * floats;
-    palette.root = job->root ? job->root + n * job->root_stride : NULL;
-    palette.poses = pose_instance(job, scratch, n);
-    sk_palette_run(&palette);
+  palette.out = job->out + n * sk_palette_floats(&palette);
+  palette.poses = pose_instance(job, scratch, n);
+  sk_palette_run(&palette);
+}
+
+/* ---- the job ------------------------------------------------------------------------------------------ */
+
+typedef struct crowd_run {
+  const sk_crowd_job *job;
+  sk_crowd_groups groups;
+  char *scratch; /* of worker 0 */
+  size_t worker_bytes;
+} crowd_run;
+
+static void run_range(const void *data, size_t worker, size_t first, size_t count) {
+  const crowd_run *run = data;
+  char *scratch = run->scratch + worker * run->worker_bytes;
+  size_t group, i;
+  for (group = first; group < first + count; group++) {
+    size_t start = run->groups.starts[group], end = run->groups.starts[group + 1];
+#if SK_HAS_AVX2
+    if (run->groups.keys[start] != SK_GROUP_PLAIN) {
+      sk_crowd_twin_run(run->job, run->groups.order + start, end - start, scratch);
+      continue;
+    }
+#endif
+    for (i = start; i < end; i++) run_instance(run->job, run->groups.order[i], scratch);
   }
 }
 
-void sk_crowd_run(const sk_crowd_job *job) { sk_parallel(job, run_range, job->count, grain_of(job)); }
+void sk_crowd_run(const sk_crowd_job *job) {
+  crowd_run run = {.job = job, .groups = sk_crowd_groups_make(job, job->scratch), .worker_bytes = worker_bytes(job)};
+  run.scratch = (char *)job->scratch + rounded(sk_crowd_groups_bytes(job->count));
+  sk_parallel(&run, run_range, run.groups.group_count, grain_of(job));
+}

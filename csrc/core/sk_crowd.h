@@ -11,7 +11,7 @@
 #include "sk_palette.h"
 
 #define SK_CROWD_SLOTS 4       /* clips that one instance may blend: what a vec4 of weights holds */
-#define SK_CROWD_CLIPS 65536u  /* clips of a crowd: an instance may then name its own by a uint16 */
+#define SK_CROWD_CLIPS 65535u  /* clips of a crowd: an instance may then name its own, or none, by a uint16 */
 #define SK_CROWD_WEIGHT 1e30   /* most that a weight may be: the sum of four stays finite in float too */
 
 typedef struct sk_crowd_job {
@@ -31,7 +31,7 @@ typedef struct sk_crowd_job {
   bool inverse_root;         /* the inverse of the root's rest global in front of everything */
   bool affine;               /* matrices of 12 floats, the first three rows; else 16 */
   float *out;                /* (N,S,4,4) or (N,S,3,4) */
-  void *scratch;             /* sk_crowd_scratch(job) bytes, aligned to 8 */
+  void *scratch;             /* sk_crowd_scratch(job) bytes, aligned to 32 */
 } sk_crowd_job;
 
 /* SK_ERROR_ARGUMENT names the first index, time or weight that is wrong, and its place: [n, k], or [n] where
@@ -39,7 +39,7 @@ typedef struct sk_crowd_job {
 sk_status sk_crowd_validate(const sk_crowd_job *job, sk_error *error);
 
 /* For all threads that the run will have: to be asked by the thread that runs, right before. Looks at skeleton,
-   count and slots alone. */
+   clips, count and slots alone. */
 size_t sk_crowd_scratch(const sk_crowd_job *job);
 
 /* Over threads, where there is enough to do; the same bits whatever their number. */

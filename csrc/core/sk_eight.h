@@ -15,10 +15,11 @@
 
 typedef struct sk_eight {
   const sk_palette_job *job;             /* skeleton, skin, sampling's loop and rotation, root, result, affine */
-  size_t source_count;                   /* 1 to SK_SOURCES; blended where more than 1 */
+  size_t source_count;                   /* 1 to SK_SOURCES; more than 1 are blended, for SK_PALETTE alone */
   const sk_clip *clips[SK_SOURCES];      /* compiled */
   double times[SK_SOURCES][SK_LANES];    /* as the caller gave them */
   float weights[SK_SOURCES][SK_LANES];   /* where blended: > 0, sum 1 */
+  float weight_rests[SK_SOURCES][SK_LANES]; /* what they lost when they were rounded to float */
   size_t lanes;                          /* the first so many count; the others repeat one of them */
   size_t number[SK_LANES];               /* which of the job's poses: for its root */
   float *out[SK_LANES];
@@ -26,6 +27,9 @@ typedef struct sk_eight {
 
 /* Bytes of scratch, aligned to 32, for clips of one model. */
 size_t sk_eight_scratch(const sk_compiled *const *clips, size_t source_count);
+
+/* The same for any `source_count` of the clips that are compiled; 0 where none is. */
+size_t sk_eight_most_scratch(const sk_clip *clips, size_t clip_count, size_t source_count);
 
 void sk_eight_run(const sk_eight *eight, void *scratch);
 

@@ -15,7 +15,7 @@ SK_AVX2_BEGIN
 typedef struct line_lanes {
   const float *a[SK_LANES]; /* frames at or before; the next ones are `stride` floats on */
   size_t stride;            /* 0 where nothing is to be mixed */
-  __m256 u;
+  __m256 u[4];              /* one vector for each number of sk_place.u */
   sk_series from, to;       /* where the line has rotations */
 } line_lanes;
 
@@ -61,6 +61,17 @@ size_t sk_eight_scratch(const sk_compiled *const *clips, size_t source_count) {
   return lay_out(clips, source_count, 0).bytes;
 }
 
+size_t sk_eight_most_scratch(const sk_clip *clips, size_t clip_count, size_t source_count) {
+  size_t most = 0, shared = 0, i;
+  for (i = 0; i < clip_count; i++) {
+    const sk_compiled *c = clips[i].compiled;
+    size_t bytes = c ? lay_out(&c, 1, 0).bytes : 0;
+    if (c) shared = (1 + (size_t)c->joint_count) * GLOBAL_LANES * sizeof(double);
+    if (bytes > most) most = bytes;
+  }
+  return most ? shared + source_count * (most - shared) : 0;
+}
+
 /* ---- times ------------------------------------------------------------------------------------------------- */
 
 /* As sk_clip.c has it, operation by operation. */
@@ -93,8 +104,17 @@ static void local_times(const sk_clip *clip, sk_loop loop, const double given[SK
 
 /* ---- keys -------------------------------------------------------------------------------------------------- */
 
+/* sk_along, four lanes at once. */
+static void along_four(__m256d u, __m128 out[4]) {
+  __m256d back = _mm256_sub_pd(_mm256_set1_pd(1.0), u);
+  out[SK_TO] = _mm256_cvtpd_ps(u);
+  out[SK_TO_REST] = _mm256_cvtpd_ps(_mm256_sub_pd(u, _mm256_cvtps_pd(out[SK_TO])));
+  out[SK_FROM] = _mm256_cvtpd_ps(back);
+  out[SK_FROM_REST] = _mm256_cvtpd_ps(_mm256_sub_pd(back, _mm256_cvtps_pd(out[SK_FROM])));
+}
+
 /* Four lanes of an even line (sk_line_find, without branches); gives how far they are on to the next keys. */
-static __m128 find_four(const sk_line *line, __m256d time, double tolerance, const float **frames) {
+static __m256d find_four(const sk_line *line, __m256d time, double tolerance, const float **frames) {
   __m256d limit = _mm256_add_pd(time, _mm256_set1_pd(tolerance)), first = _mm256_set1_pd(line->times[0]), next, here;
   __m256d part = _mm256_mul_pd(_mm256_sub_pd(limit, first), _mm256_set1_pd(line->bucket_scale));
   __m128i key;
@@ -114,14 +134,24 @@ static __m128 find_four(const sk_line *line, __m256d time, double tolerance, con
   _mm256_storeu_si256((__m256i *)frames, offset);
   here = _mm256_i32gather_pd(line->times, key, 8); /* behind the last key lies infinity: u is 0 there */
   part = _mm256_div_pd(_mm256_sub_pd(time, here), _mm256_sub_pd(next, here));
-  return _mm256_cvtpd_ps(_mm256_max_pd(part, _mm256_setzero_pd()));
+  return line->interpolation == SK_LINEAR ? _mm256_max_pd(part, _mm256_setzero_pd()) : _mm256_setzero_pd();
+}
+
+static void find_eight(const sk_line *line, const __m256d times[2], double tolerance, line_lanes *found) {
+  __m128 low[4], high[4];
+  int i;
+  along_four(find_four(line, times[0], tolerance, found->a), low);
+  along_four(find_four(line, times[1], tolerance, found->a + HALF), high);
+  for (i = 0; i < 4; i++) found->u[i] = _mm256_set_m128(high[i], low[i]);
+  found->stride = line->stride;
 }
 
 static void find_one_by_one(const sk_line *line, const sk_clip *clip, const __m256d times[2], source_lanes *source,
                             size_t number, line_lanes *found) {
-  _Alignas(32) float along[SK_LANES];
+  float along[SK_LANES][4];
+  const float *at[SK_LANES];
   double time[SK_LANES];
-  sk_place place = {NULL, 0, 0.0f};
+  sk_place place = {0};
   size_t lane;
   _mm256_storeu_pd(time, times[0]);
   _mm256_storeu_pd(time + HALF, times[1]);
@@ -129,10 +159,11 @@ static void find_one_by_one(const sk_line *line, const sk_clip *clip, const __m2
     sk_find_place(line, time[lane], clip->key_tolerance, source->cubic + lane * source->clip->cubic_floats, &place);
     if (source->clip->odd_count) source->places[lane * source->clip->line_count + number] = place;
     found->a[lane] = place.a;
-    along[lane] = place.u;
+    memcpy(along[lane], place.u, sizeof along[lane]);
+    at[lane] = along[lane];
   }
   found->stride = place.stride;
-  found->u = _mm256_load_ps(along);
+  sk_load_cells(at, 0, found->u);
 }
 
 static void find_lines(const sk_clip *clip, const __m256d times[2], sk_rotation rotation, source_lanes *source) {
@@ -142,16 +173,13 @@ static void find_lines(const sk_clip *clip, const __m256d times[2], sk_rotation 
     const sk_line *line = &c->lines[i];
     line_lanes *found = &source->lines[i];
     if (line->even && line->interpolation != SK_CUBIC && !c->odd_count) {
-      __m128 low = find_four(line, times[0], clip->key_tolerance, found->a);
-      __m128 high = find_four(line, times[1], clip->key_tolerance, found->a + HALF);
-      found->stride = line->stride;
-      found->u = line->interpolation == SK_LINEAR ? _mm256_set_m128(high, low) : _mm256_setzero_ps();
+      find_eight(line, times, clip->key_tolerance, found);
     } else {
       find_one_by_one(line, clip, times, source, i, found);
     }
     if (!line->turns) continue;
-    found->from = sk_series_of(_mm256_sub_ps(_mm256_set1_ps(1.0f), found->u), rotation);
-    found->to = sk_series_of(found->u, rotation);
+    found->from = sk_series_of(found->u[SK_FROM], found->u[SK_FROM_REST], rotation);
+    found->to = sk_series_of(found->u[SK_TO], found->u[SK_TO_REST], rotation);
   }
 }
 
@@ -170,7 +198,7 @@ static void mover_part(const sk_mover *mover, sk_part part, const line_lanes *li
     return;
   }
   load_ends(&lines[mover->lines[part]], mover->offsets[part], a, b);
-  sk_lerp(a, b, lines[mover->lines[part]].u, 3, out);
+  sk_lerp(a, b, lines[mover->lines[part]].u[SK_TO], 3, out);
 }
 
 static void mover_rotation(const sk_mover *mover, const line_lanes *lines, const float *cell, sk_rotation rotation,
@@ -184,7 +212,7 @@ static void mover_rotation(const sk_mover *mover, const line_lanes *lines, const
   }
   line = &lines[mover->lines[SK_PART_ROTATION]];
   load_ends(line, mover->offsets[SK_PART_ROTATION], a, b);
-  if (mover->wide && rotation == SK_SLERP) sk_slerp_wide(a, b, line->u, q);
+  if (mover->wide && rotation == SK_SLERP) sk_slerp_wide(a, b, &line->from, &line->to, q);
   else sk_slerp_near(a, b, &line->from, &line->to, q);
 }
 
@@ -218,6 +246,112 @@ static void mover_local(const sk_eight *eight, const source_lanes *source, int32
   sk_rows_from_trs(t, q, mover->unit_scale ? NULL : s, rows);
   for (i = 0; i < ROWS; i++) _mm256_storeu_ps(local[i], rows[i]);
   if (mover->odd) odd_lanes(source, mover, eight->job->skeleton, local);
+}
+
+/* ---- blended locals --------------------------------------------------------------------------------------------- */
+
+static const float *part_of(const sk_compiled *c, sk_part part, size_t j) {
+  if (part == SK_PART_ROTATION) return c->rotation + 4 * j;
+  return (part == SK_PART_TRANSLATION ? c->translation : c->scale) + 3 * j;
+}
+
+static void set_part(const sk_compiled *c, sk_part part, size_t j, __m256 *out) {
+  const float *values = part_of(c, part, j);
+  int i, count = part == SK_PART_ROTATION ? 4 : 3;
+  for (i = 0; i < count; i++) out[i] = _mm256_set1_ps(values[i]);
+}
+
+/* T, R of length 1 and S of joint j as one source has it. */
+static void source_trs(const source_lanes *source, size_t j, sk_rotation rotation, __m256 t[3], __m256 q[4],
+                       __m256 s[3]) {
+  int32_t number = source->clip->mover_of[j];
+  set_part(source->clip, SK_PART_TRANSLATION, j, t);
+  set_part(source->clip, SK_PART_ROTATION, j, q);
+  set_part(source->clip, SK_PART_SCALE, j, s);
+  if (number == SK_NONE) return;
+  mover_trs(source, number, rotation, t, q, s);
+  sk_normalize(q);
+}
+
+static bool part_moves(const sk_compiled *c, sk_part part, size_t j) {
+  return c->mover_of[j] != SK_NONE && c->movers[c->mover_of[j]].lines[part] != SK_STILL;
+}
+
+/* Whether a part of joint j has the same bits in all sources at all times: then it is not summed, because joints
+   of a chain would share the rounding. */
+static bool part_is_still(const eight_scratch *s, size_t count, sk_part part, size_t j) {
+  size_t bytes = (part == SK_PART_ROTATION ? 4 : 3) * sizeof(float), k;
+  for (k = 0; k < count; k++) {
+    const sk_compiled *c = s->sources[k].clip;
+    if (part_moves(c, part, j) || memcmp(part_of(c, part, j), part_of(s->sources[0].clip, part, j), bytes) != 0)
+      return false;
+  }
+  return true;
+}
+
+static bool source_rests(const source_lanes *source, size_t j, const sk_skeleton *skeleton, size_t lane) {
+  const sk_compiled *c = source->clip;
+  int32_t number = c->mover_of[j];
+  if (number != SK_NONE) /* places are kept where a mover is odd, and those of one joint all are */
+    return c->movers[number].odd &&
+           sk_mover_rests(c, &c->movers[number], skeleton, source->places + lane * c->line_count);
+  return memcmp(c->translation + 3 * j, skeleton->translation + 3 * j, 3 * sizeof(float)) == 0 &&
+         memcmp(c->rotation + 4 * j, skeleton->rotation + 4 * j, 4 * sizeof(float)) == 0 &&
+         memcmp(c->scale + 3 * j, skeleton->scale + 3 * j, 3 * sizeof(float)) == 0;
+}
+
+static void blend_odd(const sk_eight *eight, const eight_scratch *s, size_t j, float local[ROWS][SK_LANES]) {
+  const sk_skeleton *skeleton = eight->job->skeleton;
+  size_t lane, k, i;
+  for (lane = 0; lane < SK_LANES; lane++) {
+    for (k = 0; k < eight->source_count && source_rests(&s->sources[k], j, skeleton, lane); k++) {}
+    for (i = 0; k == eight->source_count && i < ROWS; i++) local[i][lane] = skeleton->rest_local[16 * j + i];
+  }
+}
+
+/* The sign that takes q to the hemisphere of `reference`, as sk_blend.h has it. */
+static __m256 sign_against(const __m256 reference[4], const __m256 q[4]) {
+  return _mm256_and_ps(sk_dot4(reference, q), _mm256_set1_ps(-0.0f));
+}
+
+static void add_weighted(__m256 weight, __m256 rest, const __m256 *values, int count, __m256 *sums) {
+  int i;
+  for (i = 0; i < count; i++) sums[i] = _mm256_fmadd_ps(weight, values[i], _mm256_fmadd_ps(rest, values[i], sums[i]));
+}
+
+/* Weighted sums over the sources; of just two rotations the one is turned to the other, of more all to rest. */
+static void blend_local(const sk_eight *eight, const eight_scratch *s, size_t j, const bool still[SK_PART_COUNT],
+                        float local[ROWS][SK_LANES]) {
+  const float *rest_rotation = eight->job->skeleton->rotation + 4 * j;
+  const sk_compiled *first = s->sources[0].clip;
+  __m256 t[3], q[4], scale[3], rest[4], reference[4], rows[ROWS], enough;
+  bool odd = false;
+  size_t k;
+  int i;
+  for (i = 0; i < 4; i++) reference[i] = rest[i] = _mm256_set1_ps(rest_rotation[i]);
+  for (i = 0; i < 3; i++) t[i] = scale[i] = _mm256_setzero_ps();
+  for (i = 0; i < 4; i++) q[i] = _mm256_setzero_ps();
+  for (k = 0; k < eight->source_count; k++) {
+    const source_lanes *source = &s->sources[k];
+    __m256 weight = _mm256_loadu_ps(eight->weights[k]), more = _mm256_loadu_ps(eight->weight_rests[k]), sign;
+    __m256 one_t[3], one_q[4], one_s[3];
+    int32_t number = source->clip->mover_of[j];
+    odd = odd || (number != SK_NONE && source->clip->movers[number].odd);
+    source_trs(source, j, eight->job->sampling->rotation, one_t, one_q, one_s);
+    if (k == 0 && eight->source_count == 2) memcpy(reference, one_q, sizeof reference);
+    sign = sign_against(reference, one_q);
+    add_weighted(weight, more, one_t, 3, t);
+    add_weighted(_mm256_xor_ps(weight, sign), _mm256_xor_ps(more, sign), one_q, 4, q);
+    add_weighted(weight, more, one_s, 3, scale);
+  }
+  enough = _mm256_cmp_ps(sk_dot4(q, q), _mm256_set1_ps(SK_POINTS_NOWHERE), _CMP_GT_OQ);
+  for (i = 0; i < 4; i++) q[i] = _mm256_blendv_ps(rest[i], q[i], enough);
+  if (still[SK_PART_TRANSLATION]) set_part(first, SK_PART_TRANSLATION, j, t);
+  if (still[SK_PART_ROTATION]) set_part(first, SK_PART_ROTATION, j, q);
+  if (still[SK_PART_SCALE]) set_part(first, SK_PART_SCALE, j, scale);
+  sk_rows_from_trs(t, q, scale, rows);
+  for (i = 0; i < ROWS; i++) _mm256_storeu_ps(local[i], rows[i]);
+  if (odd) blend_odd(eight, s, j, local);
 }
 
 /* ---- globals -------------------------------------------------------------------------------------------------- */
@@ -359,6 +493,31 @@ static void run_joints(const sk_eight *eight, const eight_scratch *s, const doub
   }
 }
 
+static void run_blended(const sk_eight *eight, const eight_scratch *s, const double *front) {
+  const sk_compiled *c = s->sources[0].clip;
+  const sk_skin *skin = eight->job->skin;
+  size_t j;
+  for (j = 0; j < (size_t)c->joint_count; j++) {
+    double *global = s->globals + j * GLOBAL_LANES;
+    int32_t parent = eight->job->skeleton->parents[j], slot;
+    bool still[SK_PART_COUNT], all = true;
+    float local[ROWS][SK_LANES];
+    __m256 rows[ROWS];
+    int part;
+    for (part = 0; part < SK_PART_COUNT; part++) {
+      still[part] = part_is_still(s, eight->source_count, (sk_part)part, j);
+      all = all && still[part];
+    }
+    if (!all) blend_local(eight, s, j, still, local);
+    chain(all ? NULL : local, c->locals + j * ROWS,
+          parent < 0 ? front : s->globals + (size_t)parent * GLOBAL_LANES, global);
+    if (c->first_slot[j] == SK_NONE) continue;
+    to_float(global, rows);
+    for (slot = c->first_slot[j]; slot != SK_NONE; slot = c->next_slot[slot])
+      store_bind(eight, rows, skin->inverse_bind + 16 * (size_t)slot, slot);
+  }
+}
+
 void sk_eight_run(const sk_eight *eight, void *scratch) {
   const sk_compiled *clips[SK_SOURCES];
   eight_scratch s;
@@ -372,7 +531,8 @@ void sk_eight_run(const sk_eight *eight, void *scratch) {
     local_times(eight->clips[k], eight->job->sampling->loop, eight->times[k], times);
     find_lines(eight->clips[k], times, eight->job->sampling->rotation, &s.sources[k]);
   }
-  if (eight->job->result == SK_PALETTE) run_palette(eight, &s, front);
+  if (eight->source_count > 1) run_blended(eight, &s, front);
+  else if (eight->job->result == SK_PALETTE) run_palette(eight, &s, front);
   else run_joints(eight, &s, front);
 }
 

@@ -48,14 +48,16 @@ static inline void sk_load_constants(const float constants[SK_CELL][SK_LANES], i
 
 typedef struct sk_series {
   __m256 terms[SK_SERIES];
+  __m256 rest; /* what the first term, t, lost when it was rounded to float: joints of a chain share that error */
 } sk_series;
 
-static inline sk_series sk_series_of(__m256 t, sk_rotation rotation) {
+static inline sk_series sk_series_of(__m256 t, __m256 rest, sk_rotation rotation) {
   static const float denominators[SK_SERIES] = {1.0f, 1.0f / 3.0f, 1.0f / 10.0f, 1.0f / 21.0f, 1.0f / 36.0f};
   __m256 square = _mm256_mul_ps(t, t);
   sk_series series;
   int i;
   series.terms[0] = t;
+  series.rest = rest;
   for (i = 1; i < SK_SERIES; i++) { /* nlerp is the series cut off after its first term */
     __m256 factor = _mm256_mul_ps(_mm256_sub_ps(square, _mm256_set1_ps((float)(i * i))),
                                   _mm256_set1_ps(rotation == SK_SLERP ? denominators[i] : 0.0f));
@@ -67,8 +69,8 @@ static inline sk_series sk_series_of(__m256 t, sk_rotation rotation) {
 static inline __m256 sk_series_at(const sk_series *series, __m256 m) {
   __m256 sum = series->terms[SK_SERIES - 1];
   int i;
-  for (i = SK_SERIES - 2; i >= 0; i--) sum = _mm256_fmadd_ps(sum, m, series->terms[i]);
-  return sum;
+  for (i = SK_SERIES - 2; i > 0; i--) sum = _mm256_fmadd_ps(sum, m, series->terms[i]);
+  return _mm256_add_ps(_mm256_fmadd_ps(sum, m, series->rest), series->terms[0]);
 }
 
 /* Angle of a dot product from 0 to 1; minimax, 1.2e-8. Not below 1e-3: nearer, line and arc are one. */
@@ -112,18 +114,30 @@ static inline void sk_slerp_near(const __m256 a[4], const __m256 b[4], const sk_
   sk_weigh(a, b, sk_series_at(from, m), _mm256_xor_ps(sk_series_at(to, m), sign), q);
 }
 
+static inline __m256 sk_sine_at(const sk_series *series, __m256 angle) {
+  return sk_sine(_mm256_fmadd_ps(series->terms[0], angle, _mm256_mul_ps(series->rest, angle)));
+}
+
 /* Any keys; the length is the sine of the angle between them. */
-static inline void sk_slerp_wide(const __m256 a[4], const __m256 b[4], __m256 u, __m256 q[4]) {
+static inline void sk_slerp_wide(const __m256 a[4], const __m256 b[4], const sk_series *from, const sk_series *to,
+                                 __m256 q[4]) {
   __m256 dot = sk_dot4(a, b), sign = _mm256_and_ps(dot, _mm256_set1_ps(-0.0f));
   __m256 angle = sk_angle(_mm256_xor_ps(dot, sign));
-  __m256 wa = sk_sine(_mm256_mul_ps(_mm256_sub_ps(_mm256_set1_ps(1.0f), u), angle));
-  sk_weigh(a, b, wa, _mm256_xor_ps(sk_sine(_mm256_mul_ps(u, angle)), sign), q);
+  sk_weigh(a, b, sk_sine_at(from, angle), _mm256_xor_ps(sk_sine_at(to, angle), sign), q);
 }
 
 static inline void sk_lerp(const __m256 *a, const __m256 *b, __m256 u, int count, __m256 *out) {
   int i;
   for (i = 0; i < count; i++) out[i] = _mm256_fmadd_ps(u, _mm256_sub_ps(b[i], a[i]), a[i]);
 }
+
+static inline void sk_normalize(__m256 q[4]) {
+  __m256 length = _mm256_sqrt_ps(sk_dot4(q, q));
+  int i;
+  for (i = 0; i < 4; i++) q[i] = _mm256_div_ps(q[i], length);
+}
+
+#define SK_POINTS_NOWHERE 1e-24f /* squared length below which a sum of unit quaternions has no direction */
 
 /* ---- matrices ------------------------------------------------------------------------------------------- */
 
@@ -158,8 +172,18 @@ static inline void sk_rows_from_trs(const __m256 t[3], const __m256 q[4], const 
 typedef struct sk_place {
   const float *a; /* the frame at or before it; the next one is `stride` floats on */
   size_t stride;  /* 0 where nothing is to be mixed */
-  float u;
+  float u[4];     /* how far on to the next frame, 0 to 1, and how far back from it; each with what it lost when it
+                     was rounded to float: sk_along */
 } sk_place;
+
+enum { SK_TO, SK_TO_REST, SK_FROM, SK_FROM_REST };
+
+static inline void sk_along(double u, float out[4]) {
+  out[SK_TO] = (float)u;
+  out[SK_TO_REST] = (float)(u - out[SK_TO]);
+  out[SK_FROM] = (float)(1.0 - u);
+  out[SK_FROM_REST] = (float)(1.0 - u - out[SK_FROM]);
+}
 
 /* The cells of a cubic line at one time, in double (glTF 2.0, appendix C.5). */
 void sk_cubic_cells(const sk_line *line, uint32_t key, double time, float *cells);
@@ -169,14 +193,14 @@ static inline void sk_find_place(const sk_line *line, double time, double tolera
   uint32_t key = sk_line_find(line, time + tolerance);
   place->a = line->frames + key * line->stride;
   place->stride = line->stride;
-  place->u = 0.0f;
+  sk_along(0.0, place->u);
   if (line->interpolation == SK_CUBIC) {
     sk_cubic_cells(line, key, time, cubic + line->scratch);
     place->a = cubic + line->scratch;
     place->stride = 0;
   } else if (line->interpolation == SK_LINEAR && key + 1 < line->key_count) {
     double u = (time - line->times[key]) / (line->times[key + 1] - line->times[key]);
-    if (u > 0.0) place->u = (float)u;
+    if (u > 0.0) sk_along(u, place->u);
   }
 }
 

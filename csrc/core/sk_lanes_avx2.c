@@ -48,17 +48,17 @@ bool sk_mover_rests(const sk_compiled *c, const sk_mover *mover, const sk_skelet
     const float *a = still ? constants + part * SK_CELL : place->a + mover->offsets[part];
     size_t bytes = (part == SK_PART_ROTATION ? 4 : 3) * sizeof(float);
     if (memcmp(a, rest[part], bytes) != 0) return false;
-    if (!still && place->u > 0.0f && memcmp(a, a + place->stride, bytes) != 0) return false;
+    if (!still && place->u[SK_TO] > 0.0f && memcmp(a, a + place->stride, bytes) != 0) return false;
   }
   return true;
 }
 
 /* ---- eight joints of one pose -------------------------------------------------------------------- */
 
+/* `u` gets one vector for each number of sk_place.u. */
 static void load_ends(const sk_octet *octet, sk_part part, const sk_place *places, __m256 a[4], __m256 b[4],
-                      __m256 *u) {
-  const float *at[SK_LANES], *to[SK_LANES];
-  _Alignas(32) float along[SK_LANES];
+                      __m256 u[4]) {
+  const float *at[SK_LANES], *to[SK_LANES], *along[SK_LANES];
   int lane;
   for (lane = 0; lane < SK_LANES; lane++) {
     const sk_place *place = &places[octet->lines[part][lane]];
@@ -68,34 +68,34 @@ static void load_ends(const sk_octet *octet, sk_part part, const sk_place *place
   }
   sk_load_cells(at, 0, a);
   sk_load_cells(to, 0, b);
-  *u = _mm256_load_ps(along);
+  sk_load_cells(along, 0, u);
 }
 
 static void octet_part(const sk_octet *octet, sk_part part, const sk_place *places, __m256 *out) {
-  __m256 a[4], b[4], u;
+  __m256 a[4], b[4], u[4];
   if (!octet->moves[part]) {
     sk_load_constants(octet->constants[part], 3, out);
     return;
   }
-  load_ends(octet, part, places, a, b, &u);
-  sk_lerp(a, b, u, 3, out);
+  load_ends(octet, part, places, a, b, u);
+  sk_lerp(a, b, u[SK_TO], 3, out);
 }
 
 static void octet_rotation(const sk_octet *octet, const sk_place *places, sk_rotation rotation, __m256 q[4]) {
-  __m256 a[4], b[4], u, still = _mm256_loadu_ps((const float *)octet->still_rotation);
+  __m256 a[4], b[4], u[4], still = _mm256_loadu_ps((const float *)octet->still_rotation);
   sk_series from, to;
   int i;
   if (!octet->moves[SK_PART_ROTATION]) {
     sk_load_constants(octet->constants[SK_PART_ROTATION], 4, q);
     return;
   }
-  load_ends(octet, SK_PART_ROTATION, places, a, b, &u);
-  from = sk_series_of(_mm256_sub_ps(_mm256_set1_ps(1.0f), u), rotation);
-  to = sk_series_of(u, rotation);
+  load_ends(octet, SK_PART_ROTATION, places, a, b, u);
+  from = sk_series_of(u[SK_FROM], u[SK_FROM_REST], rotation);
+  to = sk_series_of(u[SK_TO], u[SK_TO_REST], rotation);
   sk_slerp_near(a, b, &from, &to, q);
   if (octet->wide && rotation == SK_SLERP) {
     __m256 far[4], near = _mm256_loadu_ps((const float *)octet->near_rotation);
-    sk_slerp_wide(a, b, u, far);
+    sk_slerp_wide(a, b, &from, &to, far);
     for (i = 0; i < 4; i++) q[i] = _mm256_blendv_ps(far[i], q[i], near);
   }
   for (i = 0; i < 4; i++) q[i] = _mm256_blendv_ps(q[i], a[i], still);
@@ -113,7 +113,7 @@ void sk_find_places(const sk_clip *clip, double time, float *cubic, sk_place *pl
   uint32_t i;
   for (i = 0; i < c->line_count; i++)
     sk_find_place(&c->lines[i], time, clip->key_tolerance, cubic, &places[i]);
-  places[c->line_count] = (sk_place){c->constants, 0, 0.0f};
+  places[c->line_count] = (sk_place){c->constants, 0, {0.0f, 0.0f, 1.0f, 0.0f}};
 }
 
 SK_AVX2_END

@@ -7,12 +7,6 @@
 
 SK_AVX2_BEGIN
 
-static void normalize(__m256 q[4]) {
-  __m256 length = _mm256_sqrt_ps(sk_dot4(q, q));
-  int i;
-  for (i = 0; i < 4; i++) q[i] = _mm256_div_ps(q[i], length);
-}
-
 static __m128 lane_of(const __m256 turned[4], uint32_t lane) {
   return lane < 4 ? _mm256_castps256_ps128(turned[lane]) : _mm256_extractf128_ps(turned[lane - 4], 1);
 }
@@ -70,7 +64,7 @@ void sk_sample_twin(const sk_sampling *sampling, double time, sk_pose pose) {
   for (i = 0; i < c->octet_count; i++) {
     __m256 t[3], q[4], s[3];
     sk_octet_parts(&c->octets[i], places, sampling->rotation, t, q, s);
-    normalize(q);
+    sk_normalize(q);
     store_octet(c, i, t, q, s, pose);
   }
   if (c->odd_count) keep_rest(sampling, places, pose);

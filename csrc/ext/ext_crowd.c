@@ -13,7 +13,7 @@ enum { INDEX_GRID, TIME_GRID, WEIGHT_GRID, GRIDS };
 /* Nanoseconds that sampling and blending one joint of one clip take on the plain path, about. */
 #define JOINT_NANOSECONDS 150.0
 
-/* A call and what it holds: `memory` is scratch, clips, keep, times, weights and indices in one. */
+/* A call and what it holds: `memory` is clips, keep, times, weights and indices in one. */
 typedef struct crowd_call {
   sk_crowd_job job;
   PyObject *clips; /* tuple of what the caller gave */
@@ -32,6 +32,7 @@ static void close_call(crowd_call *call) {
   ext_array_release(&call->root);
   Py_XDECREF(call->clips);
   sk_free(call->memory);
+  sk_free(call->job.scratch);
 }
 
 /* ---- reading ------------------------------------------------------------------------------------- */
@@ -70,17 +71,17 @@ static int read_clips(ext_state *state, ext_model *model, crowd_call *call, sk_c
 static int fill_job(ext_state *state, ext_model *model, crowd_call *call) {
   sk_crowd_job *job = &call->job;
   Py_ssize_t rows = (Py_ssize_t)job->count, columns = (Py_ssize_t)job->slots;
-  size_t cells = job->count * job->slots, scratch = (sk_crowd_scratch(job) + 63) / 64 * 64;
+  size_t cells = job->count * job->slots;
   size_t clip_bytes = job->clip_count * (sizeof(sk_clip) + sizeof(PyObject *));
   sk_clip *clips;
   double *times, *weights;
   int32_t *indices;
-  call->memory = job->scratch = sk_alloc(scratch + clip_bytes + cells * (2 * sizeof(double) + sizeof(int32_t)));
+  call->memory = sk_alloc(clip_bytes + cells * (2 * sizeof(double) + sizeof(int32_t)));
   if (!call->memory) {
     PyErr_NoMemory();
     return 0;
   }
-  clips = (sk_clip *)((char *)call->memory + scratch);
+  clips = call->memory;
   call->keep = (PyObject **)(clips + job->clip_count);
   times = (double *)(call->keep + job->clip_count);
   weights = times + cells;
@@ -94,7 +95,9 @@ static int fill_job(ext_state *state, ext_model *model, crowd_call *call) {
   job->times = times;
   job->weights = call->grids[WEIGHT_GRID].array.owner ? weights : NULL;
   job->clip_index = indices;
-  return 1;
+  job->scratch = sk_alloc(sk_crowd_scratch(job));
+  if (!job->scratch) PyErr_NoMemory();
+  return job->scratch != NULL;
 }
 
 static int read_options(PyObject *const *values, crowd_call *call) {
@@ -199,7 +202,7 @@ const char ext_crowd_palette_doc[] =
     "crowd_palette($self, clips, clip_index, time, *, weights=None, out=None, affine=None, loop='wrap',\n"
     "              rotation='slerp', root=None, inverse_root=False)\n--\n\n"
     "Palettes of N instances, each with its own clips, times and weights: (N,S,4,4) float32, row-major.\n\n"
-    "clips is a sequence of at most 65,536 Clips of this model, names or indices, none of them additive.\n"
+    "clips is a sequence of at most 65,535 Clips of this model, names or indices, none of them additive.\n"
     "clip_index, integers, says which of them an instance shows, -1 none; time is in seconds, float64;\n"
     "weights are 0 to 1e30. Each is (N,) or (N,K), K clips an instance from 1 to 4. They are spread over\n"
     "(N,K) as NumPy does, where (N,) counts as (N,1) and a number as (1,1): one time an instance serves\n"

@@ -213,7 +213,7 @@ static void what_is_wrong_is_named(void) {
       {CLIPS, 4, good, times, endless, "weights[0, 0] is nan"},
       {CLIPS, 0, good, times, NULL, "K = 0; expected 1 to 4"},
       {CLIPS, 5, good, times, NULL, "K = 5; expected 1 to 4"},
-      {SK_CROWD_CLIPS + 1, 1, good, times, NULL, "clips holds 65537 clips; expected at most 65536"},
+      {SK_CROWD_CLIPS + 1, 1, good, times, NULL, "clips holds 65536 clips; expected at most 65535"},
   };
   sk_error error;
   stage s;

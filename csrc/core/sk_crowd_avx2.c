@@ -1,0 +1,69 @@
+/* sk_crowd_avx2.c: the SIMD twin of crowds: a group of instances in the lanes of sk_eight.h. */
+#include "sk_crowd_groups.h"
+#include "sk_crowd_twin.h"
+#include "sk_eight.h"
+#include "sk_palette_twin.h"
+
+#if SK_HAS_AVX2
+
+size_t sk_crowd_twin_scratch(const sk_crowd_job *job) {
+  size_t most = sk_eight_most_scratch(job->clips, job->clip_count, job->slots), i;
+  for (i = 0; i < job->clip_count; i++) {
+    size_t one = job->clips[i].compiled ? sk_palette_twin_scratch(job->clips[i].compiled, 1) : 0;
+    if (one > most) most = one;
+  }
+  return most;
+}
+
+/* One clip each, and few of them: one by one, with the same bits. */
+static void run_singles(const sk_palette_job *palette, const sk_eight *eight, void *scratch) {
+  sk_sampling sampling = *palette->sampling;
+  sk_palette_job one = *palette;
+  size_t lane;
+  sampling.clip = eight->clips[0];
+  one.sampling = &sampling;
+  for (lane = 0; lane < eight->lanes; lane++) {
+    one.times = &eight->times[0][lane];
+    one.root = palette->root ? palette->root + eight->number[lane] * palette->root_stride : NULL;
+    one.out = eight->out[lane];
+    sk_palette_twin_run(&one, 0, 1, scratch);
+  }
+}
+
+/* Weights of one lane, so that they sum to 1. */
+static void normalize(sk_eight *eight, const double *weights, size_t lane) {
+  double sum = 0.0;
+  size_t k;
+  for (k = 0; k < eight->source_count; k++) sum += weights[k];
+  for (k = 0; k < eight->source_count; k++) {
+    eight->weights[k][lane] = (float)(weights[k] / sum);
+    eight->weight_rests[k][lane] = (float)(weights[k] / sum - eight->weights[k][lane]);
+  }
+}
+
+void sk_crowd_twin_run(const sk_crowd_job *job, const size_t *instances, size_t count, void *scratch) {
+  sk_sampling sampling = {job->skeleton, NULL, job->loop, job->rotation, job->morph};
+  sk_palette_job palette = {.skeleton = job->skeleton, .skin = job->skin, .count = 1, .sampling = &sampling,
+                            .root = job->root, .root_stride = job->root_stride, .inverse_root = job->inverse_root,
+                            .result = SK_PALETTE, .affine = job->affine};
+  sk_eight eight = {.job = &palette, .lanes = count};
+  size_t floats = sk_palette_floats(&palette), lane, slot;
+  for (lane = 0; lane < SK_LANES; lane++) {
+    size_t n = instances[lane < count ? lane : 0], used = 0;
+    double weights[SK_CROWD_SLOTS];
+    for (slot = 0; slot < job->slots; slot++) {
+      weights[used] = sk_crowd_weight(job, n, slot);
+      if (!(weights[used] > 0.0)) continue;
+      eight.clips[used] = &job->clips[job->clip_index[n * job->slots + slot]];
+      eight.times[used++][lane] = job->times[n * job->slots + slot];
+    }
+    eight.source_count = used;
+    eight.number[lane] = n;
+    eight.out[lane] = job->out + n * floats;
+    normalize(&eight, weights, lane);
+  }
+  if (eight.source_count == 1 && count < SK_FEWEST_LANES) run_singles(&palette, &eight, scratch);
+  else sk_eight_run(&eight, scratch);
+}
+
+#endif

@@ -1,0 +1,26 @@
+/* sk_crowd_groups.h: the instances of a crowd sorted into groups that blend the same clips, up to eight each, for
+   the SIMD twin. Which instances share a group says nothing about their results. */
+#ifndef SK_CROWD_GROUPS_H
+#define SK_CROWD_GROUPS_H
+
+#include "sk_crowd.h"
+
+#define SK_GROUP_LANES 8
+#define SK_GROUP_PLAIN UINT64_MAX /* key of the instances that the plain path has to take */
+
+typedef struct sk_crowd_groups {
+  size_t *order, *spare_order; /* (N,): instances in the order of their keys */
+  uint64_t *keys, *spare_keys; /* (N,): clips that weigh, 16 bits each from below, 0xFFFF behind them */
+  size_t *starts;              /* (groups + 1,): positions in `order` */
+  size_t group_count;
+} sk_crowd_groups;
+
+size_t sk_crowd_groups_bytes(size_t count);
+
+/* What instance n's clip number `slot` weighs, 0 where it is unused. */
+double sk_crowd_weight(const sk_crowd_job *job, size_t n, size_t slot);
+
+/* Sorts the job's instances; `memory` takes sk_crowd_groups_bytes and is aligned to 8. */
+sk_crowd_groups sk_crowd_groups_make(const sk_crowd_job *job, void *memory);
+
+#endif
