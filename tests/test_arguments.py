@@ -93,3 +93,17 @@ def test_flags_are_true_or_false(model: Model, name: str, value: Any) -> None:
 def test_flags_of_numpy_are_flags(model: Model) -> None:
     replaced = model.add_clips(model.clips["walk"], replace=np.bool_(True))
     assert sorted(clip.name for clip in replaced.clips) == sorted(clip.name for clip in model.clips)
+
+
+def test_keywords_come_in_any_order(model: Model) -> None:
+    """Those of C functions: each finds its own value, and is named where it is unknown or comes twice."""
+    wanted = model.palette("walk", 0.3, loop="clamp", rotation="nlerp", inverse_root=True)
+    for words in (("loop", "rotation", "inverse_root"), ("inverse_root", "rotation", "loop")):
+        given: dict[str, Any] = {"loop": "clamp", "rotation": "nlerp", "inverse_root": True}
+        found = model.palette("walk", 0.3, **{word: given[word] for word in words})
+        assert np.array_equal(found, wanted)
+    assert np.array_equal(model.palette(time=0.3, clip="walk"), model.palette("walk", 0.3))
+    with pytest.raises(TypeError, match="unexpected keyword argument 'lop'"):
+        model.palette("walk", 0.3, lop="clamp")  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="two values for argument 'clip'"):
+        model.palette("walk", 0.3, inverse_root=True, clip="run")  # type: ignore[misc]

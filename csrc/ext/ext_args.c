@@ -1,15 +1,20 @@
 /* ext_args.c: see ext_args.h. */
 #include "ext_args.h"
 
-static int find_name(const ext_signature *signature, PyObject *name) {
+/* Looks from `start` on and then at those before it: most calls name their arguments in order. */
+static int find_name(const ext_signature *signature, PyObject *name, int start) {
   int i;
-  for (i = 0; signature->names[i]; i++)
+  for (i = start; signature->names[i]; i++)
+    if (PyUnicode_CompareWithASCIIString(name, signature->names[i]) == 0) return i;
+  for (i = 0; i < start; i++)
     if (PyUnicode_CompareWithASCIIString(name, signature->names[i]) == 0) return i;
   return -1;
 }
 
-static int parse_keyword(const ext_signature *signature, PyObject *name, PyObject *value, PyObject **values) {
-  int i = find_name(signature, name);
+/* Moves `next` on to behind the argument. */
+static int parse_keyword(const ext_signature *signature, PyObject *name, PyObject *value, PyObject **values,
+                         int *next) {
+  int i = find_name(signature, name, *next);
   if (i < 0) {
     PyErr_Format(PyExc_TypeError, "%s() got an unexpected keyword argument %R", signature->function, name);
     return 0;
@@ -19,12 +24,14 @@ static int parse_keyword(const ext_signature *signature, PyObject *name, PyObjec
     return 0;
   }
   values[i] = value;
+  *next = i + 1;
   return 1;
 }
 
 int ext_parse(const ext_signature *signature, PyObject *const *args, Py_ssize_t count,
               PyObject *keywords, PyObject **values) {
   Py_ssize_t i, keyword_count = keywords ? PyTuple_GET_SIZE(keywords) : 0;
+  int next = (int)count;
   for (i = 0; signature->names[i]; i++) values[i] = NULL;
   if (count > signature->positional) {
     PyErr_Format(PyExc_TypeError, "%s() takes at most %d positional arguments (%zd given)",
@@ -33,7 +40,7 @@ int ext_parse(const ext_signature *signature, PyObject *const *args, Py_ssize_t 
   }
   for (i = 0; i < count; i++) values[i] = args[i];
   for (i = 0; i < keyword_count; i++)
-    if (!parse_keyword(signature, PyTuple_GET_ITEM(keywords, i), args[count + i], values)) return 0;
+    if (!parse_keyword(signature, PyTuple_GET_ITEM(keywords, i), args[count + i], values, &next)) return 0;
   for (i = 0; i < signature->required; i++)
     if (!values[i]) {
       PyErr_Format(PyExc_TypeError, "%s() is missing the argument '%s'", signature->function,
