@@ -303,6 +303,29 @@ def test_every_number_of_instances() -> None:
             assert (memory[count] == 7).all()
 
 
+@needs_avx2
+@pytest.mark.parametrize("k", [1, 2, 4])
+def test_a_large_crowd_of_many_clips(k: int) -> None:
+    """More instances than a range holds, of clips that few, many or no instances show; some are given twice."""
+    cases = [CASES[name]() for name in ("one line", "many lines", "cubic", "random 105")]
+    rng = np.random.default_rng(32)
+    for case in cases:
+        clips = [case.clips[number % len(case.clips)] for number in range(9)]
+        case = Case(case.model, clips, case.rig)
+        index, times, weights = crowd_of(rng, case, 333, k)
+        index[rng.random(index.shape) < 0.5] = 4
+        index[index == 7] = -1
+        weights[rng.random(333) < 0.05] = 0
+        how: dict[str, Any] = {"weights": weights, "root": root_of(rng, 333)}
+        fast, plain = in_both(case.model.crowd_palette, clips, index, times, **how)
+        clear = steady(case, index, times, weights)
+        judge = Judge(case)
+        judge.check("palette", fast[clear], plain[clear], judge.limit(case.model.globals()))
+        rest = ((weights == 0) | (index < 0)).all(1)
+        assert rest.any()
+        assert np.abs(fast[rest] - plain[rest]).max() <= PRECISION * np.abs(plain[rest]).max()
+
+
 # ---- against the float64 twin ---------------------------------------------------------------------------
 
 
