@@ -12,6 +12,8 @@ from ._types import Array
 
 def finite(name: str, value: Any) -> float:
     """One finite number; a bool or a str is none."""
+    if type(value) is float and math.isfinite(value):
+        return value
     if isinstance(value, bool | str) or not hasattr(value, "__float__") or np.ndim(value):
         raise TypeError(f"{name} is {value!r}; expected a number")
     try:
