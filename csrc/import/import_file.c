@@ -128,9 +128,8 @@ static bool clean_name(const char *name, char *out, size_t room) {
   return used > 0;
 }
 
-/* The resolved path of a file below the folder, or NULL and errno; links are followed only to see
-   where they lead. */
-static char *resolve(import_files *files, const char *clean) {
+/* Where a link, or a name with folders in it, leads to below the folder; NULL and errno. */
+static char *resolve_below(import_files *files, const char *clean) {
   char joined[PATH_MAX], *real;
   size_t length;
   int written;
@@ -147,6 +146,19 @@ static char *resolve(import_files *files, const char *clean) {
   free(real);
   errno = EACCES;
   return NULL;
+}
+
+/* The path of a file below the folder, or NULL and errno. What stands in the folder itself and is no link
+   needs no look at where the folder is. */
+static char *resolve(import_files *files, const char *clean) {
+  char joined[PATH_MAX];
+  struct stat facts;
+  int written = snprintf(joined, sizeof joined, "%s%s", files->folder, clean);
+  errno = ENAMETOOLONG;
+  if (written < 0 || (size_t)written >= sizeof joined) return NULL;
+  if (strchr(clean, '/')) return resolve_below(files, clean);
+  if (lstat(joined, &facts)) return NULL;
+  return S_ISLNK(facts.st_mode) ? resolve_below(files, clean) : strdup(joined);
 }
 
 /* Assimp tries parts of a path that it does not find as if they were absolute: those say nothing. */
