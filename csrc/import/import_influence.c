@@ -196,6 +196,25 @@ static inline void order(uint64_t *a, uint64_t *b) {
   *b = low;
 }
 
+/* Two different slots whose weights sum to 1: as write_plain, with a fraction of the work. */
+static bool write_pair(import_model *m, size_t vertex, const influence *list) {
+  bool turned = list[1].weight > list[0].weight;
+  influence a = list[turned], b = list[!turned];
+  double sum = (double)a.weight + b.weight;
+  uint16_t *slots = m->vertex_slots + vertex * PLAIN;
+  float *weights = m->weights + vertex * PLAIN, first, second;
+  if (a.slot == b.slot || !(fabs(sum - 1.0) <= 0.5 * SUM_TOLERANCE)) return false;
+  first = (float)(a.weight / sum);
+  first = first > 1.0f ? 1.0f : first;
+  second = 1.0f - first;
+  weights[0] = first;
+  weights[1] = second > first ? first : second;
+  weights[2] = weights[3] = 0.0f;
+  slots[0] = slots[2] = slots[3] = (uint16_t)a.slot;
+  slots[1] = (uint16_t)b.slot;
+  return true;
+}
+
 /* The usual vertex: a few different slots whose weights sum to 1. It gets what merge, sort and write_weights
    would give it, without a branch that depends on its numbers; false where it is not that usual.
    The bits of positive floats rise with them, so that one key holds a weight, its place and its slot. */
@@ -207,6 +226,7 @@ static bool write_plain(import_model *m, size_t vertex, const influence *list, u
   bool twice = false;
   uint32_t i, k, bits;
   if (!count || count > PLAIN || m->info.influences != PLAIN) return false;
+  if (count == 2) return write_pair(m, vertex, list);
   for (i = 0; i < count; i++) {
     memcpy(&bits, &list[i].weight, sizeof bits);
     keys[i] = (uint64_t)bits << 32 | (PLAIN - i) << 16 | list[i].slot;
@@ -274,9 +294,11 @@ static sk_status finish_vertex(skinning *s, uint32_t vertex, influence *list, ui
   return status;
 }
 
+static bool is_usable(float weight) { return weight > 0.0f && weight <= FLT_MAX; }
+
 /* True where the weight counts; what is negative or not finite is reported. */
 static bool weight_counts(skinning *s, uint32_t vertex, float weight) {
-  if (weight > 0.0f && !import_is_bad(weight)) return true;
+  if (is_usable(weight)) return true;
   if (weight != 0.0f)
     import_note_add(s->job, NOTE_weights_repaired, 1, "vertex %u of mesh '%.80s': %g", vertex,
                     s->part->title, (double)weight);
@@ -285,28 +307,37 @@ static bool weight_counts(skinning *s, uint32_t vertex, float weight) {
 
 /* ---- Assimp: each bone lists its vertices -------------------------------------------------- */
 
+/* Counts the weights of each vertex, two places behind it. */
+static void count_weights(skinning *s, const struct aiBone *bone, uint32_t *starts) {
+  const struct aiVertexWeight *weight = bone->mWeights;
+  uint32_t count = s->part->vertex_count, w;
+  for (w = 0; w < bone->mNumWeights; w++, weight++)
+    if (weight->mVertexId < count && weight_counts(s, weight->mVertexId, weight->mWeight))
+      starts[weight->mVertexId + 2]++;
+}
+
+/* Puts each weight where its vertex' list has come to. */
+static void list_weights(const struct aiBone *bone, uint32_t slot, uint32_t count, uint32_t *starts,
+                         influence *list) {
+  const struct aiVertexWeight *weight = bone->mWeights;
+  uint32_t w;
+  for (w = 0; w < bone->mNumWeights; w++, weight++)
+    if (weight->mVertexId < count && is_usable(weight->mWeight))
+      list[starts[weight->mVertexId + 1]++] = (influence){slot, weight->mWeight};
+}
+
 static sk_status skin_by_bones(skinning *s, const uint32_t *slots) {
   const struct aiMesh *mesh = s->part->mesh;
   uint32_t count = s->part->vertex_count, v;
   uint32_t *starts = sk_alloc_zero(((size_t)count + 2) * sizeof *starts);
   influence *list = NULL;
-  unsigned b, w;
+  unsigned b;
   sk_status status = SK_OK;
-  for (b = 0; starts && b < mesh->mNumBones; b++)
-    for (w = 0; w < mesh->mBones[b]->mNumWeights; w++) {
-      const struct aiVertexWeight *weight = &mesh->mBones[b]->mWeights[w];
-      if (weight->mVertexId < count && weight_counts(s, weight->mVertexId, weight->mWeight))
-        starts[weight->mVertexId + 2]++;
-    }
+  for (b = 0; starts && b < mesh->mNumBones; b++) count_weights(s, mesh->mBones[b], starts);
   for (v = 2; starts && v < count + 2; v++) starts[v] += starts[v - 1];
   if (starts) list = sk_alloc((size_t)starts[count + 1] * sizeof *list);
   if (!list) status = import_no_memory(s->job, count);
-  for (b = 0; list && b < mesh->mNumBones; b++)
-    for (w = 0; w < mesh->mBones[b]->mNumWeights; w++) {
-      const struct aiVertexWeight *weight = &mesh->mBones[b]->mWeights[w];
-      if (weight->mVertexId < count && weight->mWeight > 0.0f && !import_is_bad(weight->mWeight))
-        list[starts[weight->mVertexId + 1]++] = (influence){slots[b], weight->mWeight};
-    }
+  for (b = 0; list && b < mesh->mNumBones; b++) list_weights(mesh->mBones[b], slots[b], count, starts, list);
   for (v = 0; list && v < count && !status; v++)
     status = finish_vertex(s, v, list + starts[v], starts[v + 1] - starts[v]);
   sk_free(list);

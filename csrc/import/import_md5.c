@@ -517,8 +517,9 @@ static bool compare_bones(const md5 *m, const struct aiMesh *mesh, double *chang
    corrected here; so the change of a joint may be applied to their sum. */
 static void move_by_bone(const struct aiBone *bone, const double c[12], const float *positions, uint32_t count,
                          double *moved) {
-  const struct aiVertexWeight *weight = bone->mWeights, *end = weight + bone->mNumWeights;
-  for (; weight < end; weight++) {
+  const struct aiVertexWeight *weight = bone->mWeights;
+  uint32_t i;
+  for (i = 0; i < bone->mNumWeights; i++, weight++) {
     const float *p = positions + 3 * (size_t)weight->mVertexId;
     double *out = moved + 3 * (size_t)weight->mVertexId, x, y, z, w = weight->mWeight;
     if (weight->mVertexId >= count || !(w > 0.0 && w <= 1.0)) continue;
