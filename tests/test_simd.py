@@ -306,7 +306,7 @@ def test_every_number_of_instances() -> None:
 @needs_avx2
 @pytest.mark.parametrize("k", [1, 2, 4])
 def test_a_large_crowd_of_many_clips(k: int) -> None:
-    """More instances than a range holds, of clips that few, many or no instances show; some are given twice."""
+    """More instances than a range holds, of clips that few, many or none of them show; some stand twice."""
     cases = [CASES[name]() for name in ("one line", "many lines", "cubic", "random 105")]
     rng = np.random.default_rng(32)
     for case in cases:
