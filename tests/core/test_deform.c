@@ -204,7 +204,8 @@ static void fill_influences(uint64_t *state, size_t vertices, uint32_t influence
     uint32_t count = check_random(state) % 3 ? 1 + (uint32_t)(check_random(state) % influences) : influences;
     for (k = 0; k < influences; k++) {
       shares[v * influences + k] = k < count ? 1.0f / (float)count : 0.0f;
-      all[v * influences + k] = (uint16_t)(slot_count - 1 - check_random(state) % (slot_count < 50 ? slot_count : 50));
+      all[v * influences + k] =
+          (uint16_t)(slot_count - 1 - check_random(state) % (slot_count < 50 ? slot_count : 50));
     }
   }
 }
@@ -216,7 +217,8 @@ typedef struct random_mesh {
 } random_mesh;
 
 /* Palettes near the identity, so that normals are well defined. */
-static random_mesh make_random(uint64_t seed, size_t vertices, uint32_t influences, size_t slot_count, size_t floats) {
+static random_mesh make_random(uint64_t seed, size_t vertices, uint32_t influences, size_t slot_count,
+                               size_t floats) {
   uint64_t state = seed;
   size_t i;
   random_mesh made = {.points = random_floats(&state, vertices * 3),
