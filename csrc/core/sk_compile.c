@@ -29,6 +29,7 @@ typedef struct plan {
   int32_t *still_of;    /* the same for channels that hold one value */
   int32_t *node_of;     /* (J,): its node, or SK_NONE */
   int32_t *driver;      /* (J,) */
+  int32_t *depths;      /* (J,): nodes up to the root, for each node */
   double *chains;       /* (J, 12): locals from below the driver to the joint, multiplied */
   uint32_t *order;      /* moving channels, those of a line side by side */
   plan_line *lines;
@@ -219,8 +220,9 @@ static bool make_plan(plan *p) {
   p->lines = (plan_line *)(p->chains + joints * 12);
   p->channel_of = (int32_t *)(p->lines + places);
   p->still_of = p->channel_of + places;
-  p->node_of = p->still_of + places; /* two of the three parts are enough */
+  p->node_of = p->still_of + places; /* three arrays of J */
   p->driver = p->node_of + joints;
+  p->depths = p->driver + joints;
   p->order = (uint32_t *)(p->node_of + places);
   spare = p->order + places;
   for (i = 0; i < 3 * places; i++) p->channel_of[i] = SK_NONE;
@@ -476,6 +478,17 @@ static void fill_chains(const plan *p, const sk_compiled *c) {
   }
 }
 
+/* Whether no chain of nodes is longer than SK_FLOAT_DEPTH. */
+static bool nodes_are_shallow(const plan *p, const sk_compiled *c) {
+  uint32_t i;
+  for (i = 0; i < c->node_count; i++) {
+    int32_t parent = c->nodes[i].parent;
+    p->depths[i] = parent == SK_NONE ? 1 : p->depths[parent] + 1;
+    if (p->depths[i] > SK_FLOAT_DEPTH) return false;
+  }
+  return true;
+}
+
 static void fill_bind(const plan *p, int32_t slot, sk_bind *bind) {
   double rows[12];
   sk_affine_from_mat4(p->skin->inverse_bind + 16 * (size_t)slot, rows);
@@ -492,6 +505,7 @@ static void fill_nodes(const plan *p, sk_compiled *c) {
     if (p->node_of[j] != SK_NONE)
       c->nodes[p->node_of[j]] = (sk_node){
           j, p->skeleton->parents[j] < 0 ? SK_NONE : p->node_of[p->skeleton->parents[j]], c->mover_of[j], 0, 0};
+  c->shallow = nodes_are_shallow(p, c);
   for (s = 0; s < p->skin->slot_count; s++) c->nodes[p->node_of[p->driver[p->skin->joints[s]]]].count++;
   for (j = 0; j < (int32_t)c->node_count; j++) {
     c->nodes[j].first = end;

@@ -53,6 +53,8 @@ typedef struct sk_node {
   uint32_t first, count; /* its slots in sk_compiled.binds */
 } sk_node;
 
+#define SK_FLOAT_DEPTH 16 /* nodes in a chain up to which float alone stays well below 1e-6 of the size */
+
 typedef struct sk_bind {
   int32_t slot;
   float rows[12]; /* the locals of the joints between node and slot * the slot's inverse bind */
@@ -74,6 +76,7 @@ typedef struct sk_compiled {
   uint32_t line_count, mover_count, octet_count, weight_count, odd_count, node_count;
   uint32_t active_count; /* movers that palettes need: the first ones */
   bool merged;                           /* exact for slerp alone */
+  bool shallow;                          /* chains of nodes are short enough to be multiplied in float */
   sk_line *lines;
   sk_mover *movers;                      /* (mover_count,): those of nodes first */
   sk_octet *octets;                      /* (octet_count,) */

@@ -237,15 +237,29 @@ static void odd_lanes(const source_lanes *source, const sk_mover *mover, const s
   }
 }
 
-static void mover_local(const sk_eight *eight, const source_lanes *source, int32_t number,
-                        float local[ROWS][SK_LANES]) {
+static void store_local(const __m256 rows[ROWS], float local[ROWS][SK_LANES]) {
+  int i;
+  for (i = 0; i < ROWS; i++) _mm256_storeu_ps(local[i], rows[i]);
+}
+
+static inline void mover_rows(const sk_eight *eight, const source_lanes *source, int32_t number, __m256 rows[ROWS]) {
   const sk_mover *mover = &source->clip->movers[number];
-  __m256 t[3], q[4], s[3], rows[ROWS];
+  __m256 t[3], q[4], s[3];
+  float local[ROWS][SK_LANES];
   int i;
   mover_trs(source, number, eight->job->sampling->rotation, t, q, s);
   sk_rows_from_trs(t, q, mover->unit_scale ? NULL : s, rows);
-  for (i = 0; i < ROWS; i++) _mm256_storeu_ps(local[i], rows[i]);
-  if (mover->odd) odd_lanes(source, mover, eight->job->skeleton, local);
+  if (!mover->odd) return;
+  store_local(rows, local);
+  odd_lanes(source, mover, eight->job->skeleton, local);
+  for (i = 0; i < ROWS; i++) rows[i] = _mm256_loadu_ps(local[i]);
+}
+
+static void mover_local(const sk_eight *eight, const source_lanes *source, int32_t number,
+                        float local[ROWS][SK_LANES]) {
+  __m256 rows[ROWS];
+  mover_rows(eight, source, number, rows);
+  store_local(rows, local);
 }
 
 /* ---- blended locals --------------------------------------------------------------------------------------------- */
@@ -459,6 +473,53 @@ static void store_joint(const sk_eight *eight, const double *global, size_t join
   store_rows(eight, joint, rows);
 }
 
+/* ---- short chains, in float -------------------------------------------------------------------------------- */
+
+static inline void multiply_floats(const float *a, const __m256 b[ROWS], __m256 out[ROWS]) {
+  int row, column;
+  for (row = 0; row < 3; row++, a += 4 * SK_LANES) {
+    __m256 a0 = _mm256_loadu_ps(a), a1 = _mm256_loadu_ps(a + SK_LANES), a2 = _mm256_loadu_ps(a + 2 * SK_LANES);
+    for (column = 0; column < 4; column++) {
+      __m256 sum = _mm256_mul_ps(a0, b[column]);
+      sum = _mm256_fmadd_ps(a1, b[4 + column], sum);
+      sum = _mm256_fmadd_ps(a2, b[8 + column], sum);
+      out[4 * row + column] = column == 3 ? _mm256_add_ps(sum, _mm256_loadu_ps(a + 3 * SK_LANES)) : sum;
+    }
+  }
+}
+
+static const float *float_front(const double *front, float *out) {
+  __m256 rows[ROWS];
+  int i;
+  if (!front) return NULL;
+  to_float(front, rows);
+  for (i = 0; i < ROWS; i++) _mm256_storeu_ps(out + SK_LANES * i, rows[i]);
+  return out;
+}
+
+static void run_shallow(const sk_eight *eight, const eight_scratch *s, const double *front) {
+  const sk_compiled *c = s->sources[0].clip;
+  float first[ROWS * SK_LANES], *globals = (float *)s->globals;
+  const float *base = float_front(front, first);
+  uint32_t i, b;
+  int k;
+  for (i = 0; i < c->node_count; i++) {
+    const sk_node *node = &c->nodes[i];
+    const float *above = node->parent == SK_NONE ? base : globals + (size_t)node->parent * ROWS * SK_LANES;
+    float *global = globals + (size_t)i * ROWS * SK_LANES;
+    const double *same = c->locals + (size_t)node->joint * ROWS;
+    __m256 local[ROWS], rows[ROWS];
+    if (node->mover != SK_NONE) mover_rows(eight, &s->sources[0], node->mover, local);
+    else
+      for (k = 0; k < ROWS; k++) local[k] = _mm256_set1_ps((float)same[k]);
+    if (above) multiply_floats(above, local, rows);
+    else memcpy(rows, local, sizeof rows);
+    for (k = 0; k < ROWS; k++) _mm256_storeu_ps(global + SK_LANES * k, rows[k]);
+    for (b = node->first; b < node->first + node->count; b++)
+      store_bind(eight, rows, c->binds[b].rows, c->binds[b].slot);
+  }
+}
+
 /* ---- the run ------------------------------------------------------------------------------------------------------ */
 
 static void run_palette(const sk_eight *eight, const eight_scratch *s, const double *front) {
@@ -532,6 +593,7 @@ void sk_eight_run(const sk_eight *eight, void *scratch) {
     find_lines(eight->clips[k], times, eight->job->sampling->rotation, &s.sources[k]);
   }
   if (eight->source_count > 1) run_blended(eight, &s, front);
+  else if (eight->job->result == SK_PALETTE && clips[0]->shallow) run_shallow(eight, &s, front);
   else if (eight->job->result == SK_PALETTE) run_palette(eight, &s, front);
   else run_joints(eight, &s, front);
 }

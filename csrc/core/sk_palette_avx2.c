@@ -79,15 +79,20 @@ static void float_rows(const double *global, __m128 rows[3]) {
   for (row = 0; row < 3; row++) rows[row] = _mm256_cvtpd_ps(_mm256_loadu_pd(global + 4 * row));
 }
 
-static void write_bind(const __m128 global[3], const sk_bind *bind, bool affine, float *out) {
-  __m128 b0 = _mm_loadu_ps(bind->rows), b1 = _mm_loadu_ps(bind->rows + 4), b2 = _mm_loadu_ps(bind->rows + 8), rows[3];
+/* Rows a * b in float. */
+static void multiply_floats(const __m128 a[3], const __m128 b[3], __m128 rows[3]) {
   int row;
   for (row = 0; row < 3; row++) {
-    __m128 g = global[row], sum = _mm_mul_ps(_mm_shuffle_ps(g, g, 0x00), b0);
-    sum = _mm_fmadd_ps(_mm_shuffle_ps(g, g, 0x55), b1, sum);
-    sum = _mm_fmadd_ps(_mm_shuffle_ps(g, g, 0xAA), b2, sum);
-    rows[row] = _mm_add_ps(sum, _mm_blend_ps(_mm_setzero_ps(), g, 8));
+    __m128 sum = _mm_mul_ps(_mm_shuffle_ps(a[row], a[row], 0x00), b[0]);
+    sum = _mm_fmadd_ps(_mm_shuffle_ps(a[row], a[row], 0x55), b[1], sum);
+    sum = _mm_fmadd_ps(_mm_shuffle_ps(a[row], a[row], 0xAA), b[2], sum);
+    rows[row] = _mm_add_ps(sum, _mm_blend_ps(_mm_setzero_ps(), a[row], 8));
   }
+}
+
+static void write_bind(const __m128 global[3], const sk_bind *bind, bool affine, float *out) {
+  __m128 inverse[3] = {_mm_loadu_ps(bind->rows), _mm_loadu_ps(bind->rows + 4), _mm_loadu_ps(bind->rows + 8)}, rows[3];
+  multiply_floats(global, inverse, rows);
   write_rows(rows, affine, out + (size_t)bind->slot * (affine ? 12 : 16));
 }
 
@@ -102,6 +107,29 @@ static void write_palette(const sk_palette_job *job, const sk_compiled *c, const
                node->parent == SK_NONE ? front : globals - (i - (size_t)node->parent) * ROWS, globals);
     if (!node->count) continue;
     float_rows(globals, rows);
+    for (b = node->first; b < node->first + node->count; b++) write_bind(rows, &c->binds[b], job->affine, out);
+  }
+}
+
+/* The same in float, for short chains; `globals` takes node_count * 12 floats. */
+static void write_shallow(const sk_palette_job *job, const sk_compiled *c, const float *moving, const double *front,
+                          float *globals, float *out) {
+  __m128 base[3];
+  uint32_t i, b;
+  int row;
+  if (front) float_rows(front, base);
+  for (i = 0; i < c->node_count; i++) {
+    const sk_node *node = &c->nodes[i];
+    __m128 local[3], above[3], rows[3];
+    if (node->mover == SK_NONE) float_rows(c->locals + (size_t)node->joint * ROWS, local);
+    else
+      for (row = 0; row < 3; row++) local[row] = _mm_loadu_ps(moving + (size_t)node->mover * ROWS + 4 * row);
+    for (row = 0; node->parent != SK_NONE && row < 3; row++)
+      above[row] = _mm_loadu_ps(globals + (size_t)node->parent * ROWS + 4 * row);
+    if (node->parent != SK_NONE) multiply_floats(above, local, rows);
+    else if (front) multiply_floats(base, local, rows);
+    else memcpy(rows, local, sizeof rows);
+    for (row = 0; row < 3; row++) _mm_storeu_ps(globals + (size_t)i * ROWS + 4 * row, rows[row]);
     for (b = node->first; b < node->first + node->count; b++) write_bind(rows, &c->binds[b], job->affine, out);
   }
 }
@@ -156,7 +184,8 @@ static void run_one(const sk_palette_job *job, size_t n, void *scratch) {
   for (i = 0; i * SK_LANES < movers; i++)
     octet_locals(&c->octets[i], s.places, job->sampling->rotation, s.moving + (size_t)i * SK_LANES * ROWS);
   if (c->odd_count) odd_locals(job, c, s.places, s.moving);
-  if (job->result == SK_PALETTE) write_palette(job, c, s.moving, above, s.globals, out);
+  if (job->result == SK_PALETTE && c->shallow) write_shallow(job, c, s.moving, above, (float *)s.globals, out);
+  else if (job->result == SK_PALETTE) write_palette(job, c, s.moving, above, s.globals, out);
   else write_joints(job, c, s.moving, above, s.globals, out);
 }
 
