@@ -137,7 +137,16 @@ def build(folder: Path) -> Path:
     headers = (
         [f"-isystem{p}" for p in (Path(chosen, "include"), Path(chosen)) if p.is_dir()] if chosen else []
     )
-    flags = ["-std=c11", "-O3", "-ffp-contract=off", "-fvisibility=hidden", "-Wall", "-Wextra", "-Werror", *headers]
+    flags = [
+        "-std=c11",
+        "-O3",
+        "-ffp-contract=off",
+        "-fvisibility=hidden",
+        "-Wall",
+        "-Wextra",
+        "-Werror",
+        *headers,
+    ]
     sources = [HERE / "count.c", *sorted(root.glob("csrc/core/*.c"))]
     _ask(_compiler(), *flags, "-o", program, *sources, "-lm", "-pthread")
     return program

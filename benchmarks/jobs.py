@@ -24,7 +24,7 @@ from .peers import Peers
 INSTANCES = 1000
 MANY = 5000  # instances for two threads, beside the 1,000
 #: What peers may differ by, of the largest number in a palette. UsdSkel keeps scales as half floats.
-TOLERANCES = {"NumPy": 1e-5, "numba": 1e-5, "UsdSkel": 1e-3, "three.js": 1e-5}
+TOLERANCES = {"NumPy": 1e-5, "numba": 1e-5, "UsdSkel": 1e-3, "three.js": 1e-5, "Momentum": 1e-5}
 BIG = 500_000  # vertices from which a copy of memory is the measure of deform
 WIDE = 50_000  # vertices from which deform is measured on two threads
 
@@ -61,6 +61,9 @@ class Bench:
         }
         self.numba = self.peers.numba(model) if self.peers.numba else None
         self.usd = self._make_usd()
+        self.momentum = self.peers.momentum(model) if self.peers.momentum else None
+        self.given = model.pose(self.clip, self.crowd)  # poses whose scales are 1, for Momentum
+        self.given.scale = np.ones_like(self.given.scale)
         points = np.empty_like(model.mesh.positions)
         self.points = (points, np.empty_like(points))
         self.palette = model.palette(self.clip, self.time, affine=True)
@@ -102,6 +105,7 @@ class Bench:
             points = self.usd.deform(self.usd.transforms(self.time))
             if not self._agrees("UsdSkel", np.array(points), vertices[0]):
                 self.usd = None
+        self._check_momentum()
         self._check_three(frames, want)
 
     def _agrees(self, rival: str, got: Any, want: Any) -> bool:
@@ -121,6 +125,18 @@ class Bench:
         self._compare(rival, got[0], want[0])
         self._compare(rival, np.float32([np.median(np.abs(got[1] - want[1]))]) + 1, np.float32([1]))
 
+    def _check_momentum(self) -> None:
+        """Of the poses that are given: where joints are, and vertices."""
+        if self.momentum:
+            states = self.momentum.globals(self.momentum.parameters(self.given))
+            places = self.given.globals(affine=True)[..., 3]
+            matrices = self.momentum.matrices(self.given.palette(affine=True)[0])
+            want = self.model.deform(self.given.palette(affine=True)[0])[0]
+            if not self._agrees("Momentum", states[..., :3], places) or not self._agrees(
+                "Momentum", self.momentum.deform(matrices), want
+            ):
+                self.momentum = None
+
     def _check_three(self, frames: list[int], want: Any) -> None:
         """three.js is timed on the same occasion, in its own process."""
         self.three_seconds = 0.0
@@ -136,6 +152,7 @@ class Bench:
         self.poses()
         self.crowds()
         self.blends()
+        self.given_poses()
         self.order_of_times()
         self.vertices()
         self.threads()
@@ -213,6 +230,14 @@ class Bench:
             rounds=5,
         )
 
+    def given_poses(self) -> None:
+        """Globals of poses that are there already."""
+        if self.momentum:
+            parameters = self.momentum.parameters(self.given)
+            out = np.empty((INSTANCES, len(self.model.skeleton.names), 3, 4), np.float32)
+            rivals = {"Momentum": lambda: self.momentum.globals(parameters)}
+            self.against("given poses", lambda: self.given.globals(out), rivals)
+
     def order_of_times(self) -> None:
         """Random times are timed as ours, the same number in order as the baseline."""
         rng = np.random.default_rng(2)
@@ -238,6 +263,7 @@ class Bench:
         def ours() -> None:
             self.model.deform(palette, out=self.points)
 
+        matrices = self.momentum and self.momentum.matrices(self.given.palette(affine=True)[0])
         self.against(
             "deform",
             ours,
@@ -245,6 +271,7 @@ class Bench:
                 "NumPy": lambda: self.numpy["one"].deform(palette),
                 "numba": self.numba and (lambda: self.numba.deform(palette)),
                 "UsdSkel": self.usd and (lambda: self.usd.deform(transforms)),
+                "Momentum": self.momentum and (lambda: self.momentum.deform(matrices)),
             },
             rounds=7,
         )

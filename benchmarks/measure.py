@@ -62,7 +62,7 @@ def alternate(
     *,
     rounds: int = 15,
     sample: float = 4e-3,
-    budget: float = 0.7,
+    budget: float = 0.5,
     before: tuple[Work, Work] = (nothing, nothing),
 ) -> Pair:
     """Up to `rounds` pairs within `budget` seconds, never less than 5; who begins changes every round.

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import importlib.metadata
 import platform
+import sys
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from . import momentum_side, three_side
+from . import three_side
 
 
 @dataclass
@@ -21,6 +22,7 @@ class Peers:
     numba: Any = None  # NumbaModel
     usd: Any = None  # UsdModel
     three: Any = None  # three_side.play
+    momentum: Any = None  # MomentumModel
     gigahertz: float | None = None  # the clock, which takes numba to measure
 
 
@@ -33,7 +35,7 @@ def find() -> Peers:
         found.missing["three.js"] = reason
     else:
         found.three, found.versions["three.js"] = three_side.play, three_side.version()
-    found.missing["pymomentum"] = momentum_side.missing()
+    _find_momentum(found)
     return found
 
 
@@ -46,6 +48,19 @@ def _find_numba(found: Peers) -> None:
         found.numba, found.versions["numba"] = NumbaModel, importlib.metadata.version("numba")
         if platform.machine() == "x86_64":
             found.gigahertz = round(gigahertz(), 2)
+
+
+def _find_momentum(found: Peers) -> None:
+    try:
+        from .momentum_side import MomentumModel
+    except ImportError as error:
+        why = f"{error}; `pip install pymomentum-cpu`"
+        if sys.version_info < (3, 12):
+            why = "pymomentum-cpu has wheels for Python 3.12 and 3.13 alone, this is an older one"
+        found.missing["Momentum"] = why
+    else:
+        found.momentum = MomentumModel
+        found.versions["Momentum"] = importlib.metadata.version("pymomentum-cpu")
 
 
 def _find_usd(found: Peers) -> None:

@@ -15,7 +15,8 @@ JOBS = {
     "crowd of 1,000": ("NumPy", "numba", "copy"),
     "blend of 2": ("NumPy", "numba"),
     "blend of 3": ("NumPy", "numba"),
-    "deform": ("NumPy", "numba", "UsdSkel"),
+    "deform": ("NumPy", "numba", "UsdSkel", "Momentum"),
+    "given poses": ("Momentum",),
     "controller": ("four plain palettes",),
     "load": ("Assimp",),
 }
@@ -154,6 +155,8 @@ largest number, UsdSkel's to 1e-3, as it keeps scales as half floats.
   fastmath, which was the faster, one thread, compiled beforehand.
 - UsdSkel (`benchmarks/usd_side.py`): kept queries; a linear clip has its own keys, one with step or cubic
   channels is baked at 60 frames a second, as exporters do, and asked at these frames.
+- Momentum (`benchmarks/momentum_side.py`): it plays no keys, so **given poses** is the global states of 1,000
+  poses that are there, with scales of 1, against `pose.globals(out)`; skinning gives positions alone.
 - three.js (`benchmarks/three_side.mjs`): mixer, world matrices and bone matrices, with the clip's own keys
   but for cubic channels, which are baked; **in a process of its own**: its ratio is one of two medians, and
   no pairs.

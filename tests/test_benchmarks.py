@@ -120,6 +120,18 @@ def test_the_usd_version_is_right(mixed: Any, exact: bool) -> None:
     assert np.abs(points - model.deform(want)[0]).max() <= 1e-3 * np.abs(points).max()
 
 
+def test_the_momentum_version_is_right(mixed: Any) -> None:
+    reason = "pymomentum-cpu is missing"
+    side = pytest.importorskip("benchmarks.momentum_side", reason=reason, exc_type=ImportError)
+    rival, pose = side.MomentumModel(mixed), mixed.pose(0, np.linspace(0, 2, 7))
+    pose.scale = np.ones_like(pose.scale)
+    states = rival.globals(rival.parameters(pose))
+    assert np.abs(states[..., :3] - pose.globals(affine=True)[..., 3]).max() <= 1e-5
+    palette = pose.palette(affine=True)[3]
+    points = rival.deform(rival.matrices(palette))
+    assert np.abs(points - mixed.deform(palette)[0]).max() <= 1e-5
+
+
 @pytest.mark.skipif(bool(three_side.missing()), reason=three_side.missing() or "three.js is here")
 def test_the_three_version_is_right(mixed: Any) -> None:
     times = baked.film_times(mixed.clips[0])
@@ -153,11 +165,12 @@ def test_assimps_keys_are_counted(tmp_path: Path) -> None:
 def test_a_missing_peer_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "numba", None)
     monkeypatch.setitem(sys.modules, "pxr", None)
-    for name in ("numba_side", "usd_side"):
+    monkeypatch.setitem(sys.modules, "pymomentum", None)
+    for name in ("numba_side", "usd_side", "momentum_side"):
         monkeypatch.delitem(sys.modules, f"benchmarks.{name}", raising=False)
     monkeypatch.setattr(three_side, "FOLDER", "")
     found = peers.find()
-    assert {"numba", "UsdSkel", "three.js", "pymomentum"} == set(found.missing)
+    assert {"numba", "UsdSkel", "three.js", "Momentum"} == set(found.missing)
     assert all(found.missing.values()) and set(found.versions) == {"NumPy"}
 
 
