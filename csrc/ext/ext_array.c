@@ -405,7 +405,8 @@ int ext_new_doubles(const ext_shape *shape, ext_array *array) {
   return 1;
 }
 
-int ext_ends_affine(PyObject *out) {
+/* 1 or 0; -1 with TypeError for no array. */
+static int ends_affine(PyObject *out) {
   static const Py_ssize_t affine[2] = {3, 4};
   if (!is_array(out, "out")) return -1;
   return ends_with((PyArrayObject *)out, affine, 2);
@@ -413,7 +414,7 @@ int ext_ends_affine(PyObject *out) {
 
 int ext_choose_affine(PyObject *out, PyObject *affine) {
   bool given = out && out != Py_None;
-  int has = given ? ext_ends_affine(out) : 0, wanted;
+  int has = given ? ends_affine(out) : 0, wanted;
   if (has < 0 || !affine || affine == Py_None) return has;
   wanted = PyObject_IsTrue(affine);
   if (wanted < 0 || !given || wanted == has) return wanted;

@@ -77,9 +77,6 @@ int ext_output(PyObject *out, const char *name, const ext_shape *shape, const Py
 /* A new float64 array of `shape`. */
 int ext_new_doubles(const ext_shape *shape, ext_array *array);
 
-/* Whether `out` ends in (3,4), so that `affine` may be left out; -1 with TypeError for no array. */
-int ext_ends_affine(PyObject *out);
-
 /* 1 or 0 for matrices of 3x4 or 4x4: `affine`, or what `out` has where that is NULL or None; -1 with an error. */
 int ext_choose_affine(PyObject *out, PyObject *affine);
 

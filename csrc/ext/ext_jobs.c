@@ -131,27 +131,10 @@ static int run_job(sk_palette_job *job) {
   return 1;
 }
 
-/* 1 or 0 for 3x4 or 4x4; -1 with an error. */
-static int choose_affine(PyObject *out, PyObject *affine) {
-  int has = 0, wanted;
-  if (out && out != Py_None) {
-    has = ext_ends_affine(out);
-    if (has < 0) return -1;
-  }
-  if (!affine || affine == Py_None) return has;
-  wanted = PyObject_IsTrue(affine);
-  if (wanted >= 0 && out && out != Py_None && wanted != has) {
-    PyErr_Format(PyExc_ValueError, "affine=%s asks for (..., %d, 4), but out does not end in that shape",
-                 wanted ? "True" : "False", wanted ? 3 : 4);
-    return -1;
-  }
-  return wanted;
-}
-
 PyObject *ext_run_palette(sk_palette_job *job, const ext_shape *shape, PyObject *out, PyObject *affine,
                           const ext_array *inputs, int input_count) {
   bool points = job->result == SK_POSITIONS;
-  int rows = points ? 0 : choose_affine(out, affine);
+  int rows = points ? 0 : ext_choose_affine(out, affine);
   Py_ssize_t tail[3] = {job->skeleton->joint_count, 3, 4};
   ext_array result;
   if (rows < 0) return NULL;
