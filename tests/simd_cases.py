@@ -331,6 +331,9 @@ CASES: dict[str, Callable[[], Case]] = {
     "several roots": lambda: case(18, skeleton_options={"joints": 20, "roots": 5}, lines=LINES, keys=NEAR),
     "morph targets": lambda: case(19, targets=3, lines=LINES, keys=NEAR, kinds=ALL_KINDS),
     "coarse ticks": lambda: case(20, lines=LINES, keys=(*NEAR, far_keys), ticks=25.0),
+    "coarse ticks, merged": lambda: case(
+        23, skeleton_options={"joints": 5}, lines=(ragged_line, uniform_line), keys=(far_keys,), ticks=25.0
+    ),
     "chain of 64": lambda: case(
         21,
         1,

@@ -305,7 +305,7 @@ static void lay_out(const plan *p, arena *a, sk_compiled *c) {
 
 /* The value of a linear channel at a time, as the plain path has it. */
 static void value_at(const plan *p, const sk_channel *channel, double time, float *cell) {
-  sk_key key = sk_clip_find_key(p->clip->times + channel->times, channel->key_count, time, p->clip->key_tolerance);
+  sk_key key = sk_clip_find_key(p->clip->times + channel->times, channel->key_count, time, 0.0);
   uint32_t width = sk_path_width((sk_path)channel->path), i;
   const float *a = values_of(p, channel) + (size_t)key.index * width, *b = a + width;
   if (key.fraction == 0.0 || memcmp(a, b, width * sizeof(float)) == 0) {

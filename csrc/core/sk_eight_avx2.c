@@ -173,7 +173,7 @@ static void find_lines(const sk_clip *clip, const __m256d times[2], sk_rotation 
     const sk_line *line = &c->lines[i];
     line_lanes *found = &source->lines[i];
     if (line->even && line->interpolation != SK_CUBIC && !c->odd_count) {
-      find_eight(line, times, clip->key_tolerance, found);
+      find_eight(line, times, line->interpolation == SK_STEP ? clip->key_tolerance : 0.0, found);
     } else {
       find_one_by_one(line, clip, times, source, i, found);
     }

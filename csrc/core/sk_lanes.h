@@ -190,7 +190,7 @@ void sk_cubic_cells(const sk_line *line, uint32_t key, double time, float *cells
 
 /* `cubic` has room for the cells of all cubic lines. */
 static inline void sk_find_place(const sk_line *line, double time, double tolerance, float *cubic, sk_place *place) {
-  uint32_t key = sk_line_find(line, time + tolerance);
+  uint32_t key = sk_line_find(line, line->interpolation == SK_STEP ? time + tolerance : time);
   place->a = line->frames + key * line->stride;
   place->stride = line->stride;
   sk_along(0.0, place->u);

@@ -106,16 +106,20 @@ static void sample_channels(const sk_sampling *sampling, const uint32_t *chosen,
   const sk_clip *clip = sampling->clip;
   const double *line = NULL; /* the time line of the last key found: neighbors often share it */
   uint32_t line_count = 0, i;
+  double line_tolerance = 0.0;
   sk_key key = {0, 0.0, 0.0};
   for (i = 0; i < count; i++) {
     const sk_channel *channel = &clip->channels[chosen ? chosen[i] : i];
     float *value = pose_value(pose, channel);
     channel_sample sample;
+    double tolerance; /* a curve that does not jump needs none */
     if (!value) continue;
-    if (line != clip->times + channel->times || line_count != channel->key_count) {
+    tolerance = channel->interpolation == SK_STEP ? clip->key_tolerance : 0.0;
+    if (line != clip->times + channel->times || line_count != channel->key_count || line_tolerance != tolerance) {
       line = clip->times + channel->times;
       line_count = channel->key_count;
-      key = sk_clip_find_key(line, line_count, time, clip->key_tolerance);
+      line_tolerance = tolerance;
+      key = sk_clip_find_key(line, line_count, time, tolerance);
     }
     sample = (channel_sample){channel, clip->values, sk_path_width(channel->path), key, sampling->rotation};
     samplers[channel->interpolation](&sample, value);
