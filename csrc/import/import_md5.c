@@ -165,16 +165,18 @@ static uint64_t eight_digits(uint64_t bytes) {
 
 #define LONGEST_PLAIN 32 /* bytes: a sign, 17 digits, a point, a space, and what is read at once */
 
-/* The usual number of these files: at most 17 digits, a point among them, a space behind them, with at
-   least LONGEST_PLAIN bytes to come. Returns where it ends; NULL where anything else stands there. */
+/* At most 17 digits, a point among them, a space behind them, with at least LONGEST_PLAIN bytes to come.
+   Returns where it ends; NULL where anything else stands there. The usual one has a digit, the point and
+   eight digits or more. */
 static inline const char *plain_number(const char *at, double *out) {
-  const char *first, *point, *last;
-  uint64_t digits = 0, digit, bytes;
+  const char *point, *last;
+  uint64_t digits = (uint64_t)*at - '0', digit, bytes;
   bool negative = *at == '-';
   double number;
-  first = at += negative;
-  last = first + 17;
-  for (; (digit = (uint64_t)*at - '0') < 10 && at < last; at++) digits = 10 * digits + digit;
+  if (negative) digits = (uint64_t)*++at - '0';
+  if (digits > 9) return NULL;
+  last = at++ + 17;
+  for (; *at != '.' && (digit = (uint64_t)*at - '0') < 10 && at < last; at++) digits = 10 * digits + digit;
   point = at;
   if (*at == '.') {
     at++, last++;
@@ -182,7 +184,7 @@ static inline const char *plain_number(const char *at, double *out) {
     if (last - at >= 8 && are_eight_digits(bytes)) digits = 100000000u * digits + eight_digits(bytes), at += 8;
     for (; (digit = (uint64_t)*at - '0') < 10 && at < last; at++) digits = 10 * digits + digit;
   }
-  if (at - first < 1 + (at > point) || !is_space(*at)) return NULL;
+  if (!is_space(*at)) return NULL;
   number = (double)(int64_t)digits;
   if (at > point + 1) number /= powers_of_ten[at - point - 1];
   *out = negative ? -number : number;
@@ -520,10 +522,11 @@ static void move_by_bone(const struct aiBone *bone, const double c[12], const fl
   const struct aiVertexWeight *weight = bone->mWeights;
   uint32_t i;
   for (i = 0; i < bone->mNumWeights; i++, weight++) {
-    const float *p = positions + 3 * (size_t)weight->mVertexId;
-    double *out = moved + 3 * (size_t)weight->mVertexId, x, y, z, w = weight->mWeight;
+    size_t at = 3 * (size_t)weight->mVertexId;
+    double *out, x, y, z, w = weight->mWeight;
     if (weight->mVertexId >= count || !(w > 0.0 && w <= 1.0)) continue;
-    x = p[0], y = p[1], z = p[2];
+    out = moved + at;
+    x = positions[at], y = positions[at + 1], z = positions[at + 2];
     out[0] += w * (c[0] * x + c[1] * y + c[2] * z + c[3] - x);
     out[1] += w * (c[4] * x + c[5] * y + c[6] * z + c[7] - y);
     out[2] += w * (c[8] * x + c[9] * y + c[10] * z + c[11] - z);
