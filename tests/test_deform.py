@@ -285,6 +285,22 @@ def test_any_number_of_threads_gives_the_same_bits(simd: str, threads: None) -> 
                 np.testing.assert_array_equal(a, b)
 
 
+@pytest.mark.parametrize(("vertices", "offset"), [(300, 0), (300, 1), (301, 0)])
+def test_large_results_are_the_small_ones(simd: str, vertices: int, offset: int) -> None:
+    """More than 16 MiB, which are written past the caches where they are aligned to 16 bytes."""
+    model, count = make(43, vertices, 4), 2400
+    batch = np.stack([palette_of("near", 11, seed) for seed in range(8)])
+    memory = np.empty((2, count * vertices * 3 + 4), np.float32)
+    starts = [-(row.ctypes.data // 4) % 4 + offset for row in memory]
+    out = tuple(
+        row[start : start + count * vertices * 3].reshape(count, vertices, 3)
+        for row, start in zip(memory, starts, strict=True)
+    )
+    model.deform(np.tile(batch, (count // 8, 1, 1, 1)), out=out)
+    for got, want in zip(out, model.deform(batch), strict=True):
+        np.testing.assert_array_equal(got, np.tile(want, (count // 8, 1, 1)))
+
+
 def test_no_vertices_and_no_palettes(simd: str) -> None:
     model = make(37, 20, 4)
     empty = np.empty((0, 11, 3, 4), np.float32)

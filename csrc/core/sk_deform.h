@@ -28,8 +28,8 @@ typedef struct sk_deform_job {
                                       not looked at. NULL: none */
   const sk_influences *influences; /* of the mesh, for the SIMD twin; NULL: the plain path */
 
-  size_t workers; /* these two are set by sk_deform_scratch */
-  bool twin;
+  size_t workers; /* these three are set by sk_deform_scratch */
+  bool twin, stream;
   void *scratch;  /* so many bytes of sk_alloc */
 } sk_deform_job;
 

@@ -99,13 +99,23 @@ INLINE vectors load_vectors(const float *p) {
                    _mm256_shuffle_ps(yz, c, _MM_SHUFFLE(3, 0, 3, 1))};
 }
 
-INLINE void store_vectors(float *p, vectors v) {
+/* `stream` is a constant where this is inlined. */
+INLINE void store_vectors(float *p, vectors v, bool stream) {
   __m256 a = _mm256_shuffle_ps(v.x, v.y, _MM_SHUFFLE(2, 0, 2, 0)); /* x0 x2 y0 y2 */
   __m256 b = _mm256_shuffle_ps(v.y, v.z, _MM_SHUFFLE(3, 1, 3, 1)); /* y1 y3 z1 z3 */
   __m256 c = _mm256_shuffle_ps(v.z, v.x, _MM_SHUFFLE(3, 1, 2, 0)); /* z0 z2 x1 x3 */
   __m256 d = _mm256_shuffle_ps(a, c, _MM_SHUFFLE(2, 0, 2, 0)); /* x0 y0 z0 x1 */
   __m256 e = _mm256_shuffle_ps(b, a, _MM_SHUFFLE(3, 1, 2, 0)); /* y1 z1 x2 y2 */
   __m256 f = _mm256_shuffle_ps(c, b, _MM_SHUFFLE(3, 1, 3, 1)); /* z2 x3 y3 z3 */
+  if (stream) {
+    _mm_stream_ps(p, _mm256_castps256_ps128(d));
+    _mm_stream_ps(p + 4, _mm256_castps256_ps128(e));
+    _mm_stream_ps(p + 8, _mm256_castps256_ps128(f));
+    _mm_stream_ps(p + 12, _mm256_extractf128_ps(d, 1));
+    _mm_stream_ps(p + 16, _mm256_extractf128_ps(e, 1));
+    _mm_stream_ps(p + 20, _mm256_extractf128_ps(f, 1));
+    return;
+  }
   _mm256_storeu_ps(p, _mm256_insertf128_ps(d, _mm256_castps256_ps128(e), 1));
   _mm256_storeu_ps(p + 8, _mm256_blend_ps(f, d, 0xf0));
   _mm256_storeu_ps(p + 16, _mm256_permute2f128_ps(e, f, 0x31));
@@ -175,37 +185,37 @@ static __attribute__((noinline)) void turn_again(const char *group, int mask, co
 }
 
 /* As sk_rows_apply_normal, in float where that does. */
-INLINE void finish_normals(turned t, const char *group, const float *directions, float *normals) {
+INLINE void finish_normals(turned t, const char *group, const float *directions, float *normals, bool stream) {
   __m256 squared = dot(t.normals, t.normals);
   __m256 factor = _mm256_xor_ps(inverse_root(squared), _mm256_and_ps(t.determinant, _mm256_set1_ps(-0.0f)));
   int unsafe = unsafe_lanes(squared, t.determinant);
   store_vectors(normals, (vectors){_mm256_mul_ps(t.normals.x, factor), _mm256_mul_ps(t.normals.y, factor),
-                                   _mm256_mul_ps(t.normals.z, factor)});
+                                   _mm256_mul_ps(t.normals.z, factor)}, stream);
   if (unsafe) turn_again(group, unsafe, directions, normals);
 }
 
 /* Writes eight points; turns eight normals where `out` is not NULL. */
 INLINE void apply_group(const char *group, const float *points, const float *directions, float *positions,
-                        turned *out) {
+                        turned *out, bool stream) {
   row m0 = load_row(group), m1 = load_row(group + 128), m2 = load_row(group + 256);
   vectors p = load_vectors(points);
-  store_vectors(positions, (vectors){move(m0, p), move(m1, p), move(m2, p)});
+  store_vectors(positions, (vectors){move(m0, p), move(m1, p), move(m2, p)}, stream);
   if (out) *out = turn(m0, m1, m2, load_vectors(directions));
 }
 
-static void apply_whole(const char *rows, const sk_deform_block *block, size_t count) {
+INLINE void apply_whole(const char *rows, const sk_deform_block *block, size_t count, bool stream) {
   turned kept[SK_BLOCK_VERTICES / 8];
   size_t i;
   if (!block->normals) {
     for (i = 0; i < count; i += 8)
-      apply_group(rows + 48 * i, block->points + 3 * i, NULL, block->positions + 3 * i, NULL);
+      apply_group(rows + 48 * i, block->points + 3 * i, NULL, block->positions + 3 * i, NULL, stream);
     return;
   }
   for (i = 0; i < count; i += 8)
     apply_group(rows + 48 * i, block->points + 3 * i, block->directions + 3 * i, block->positions + 3 * i,
-                &kept[i / 8]);
+                &kept[i / 8], stream);
   for (i = 0; i < count; i += 8)
-    finish_normals(kept[i / 8], rows + 48 * i, block->directions + 3 * i, block->normals + 3 * i);
+    finish_normals(kept[i / 8], rows + 48 * i, block->directions + 3 * i, block->normals + 3 * i, stream);
 }
 
 /* The last `count` vertices, fewer than eight, through memory that has room for eight. */
@@ -215,10 +225,10 @@ static void apply_rest(const char *group, const sk_deform_block *block, size_t c
   turned t;
   memcpy(points, block->points + place, bytes);
   if (block->normals) memcpy(directions, block->directions + place, bytes);
-  apply_group(group, points, directions, out, &t);
+  apply_group(group, points, directions, out, &t, false);
   memcpy(block->positions + place, out, bytes);
   if (!block->normals) return;
-  finish_normals(t, group, directions, out);
+  finish_normals(t, group, directions, out, false);
   memcpy(block->normals + place, out, bytes);
 }
 
@@ -229,7 +239,12 @@ void sk_deform_block_avx2(const sk_deform_block *block) {
   if (block->count > whole) memset(rows + sk_influence_place(whole), 0, 384);
   if (influences->shift == 3) blend_block(influences, influences->blocks + block->number, block->palette, 3, rows);
   else blend_block(influences, influences->blocks + block->number, block->palette, 6, rows);
-  apply_whole(rows, block, whole);
+  if (block->stream) {
+    apply_whole(rows, block, whole, true);
+    _mm_sfence();
+  } else {
+    apply_whole(rows, block, whole, false);
+  }
   if (whole < block->count) apply_rest(rows + 48 * whole, block, block->count - whole);
 }
 

@@ -14,6 +14,7 @@ typedef struct sk_deform_block {
   const float *directions;
   float *positions;        /* out */
   float *normals;          /* out, or NULL */
+  bool stream;             /* write past the caches; the results are aligned to 16 then */
 } sk_deform_block;
 
 #if SK_HAS_AVX2
