@@ -166,6 +166,20 @@ static inline void sk_rows_from_trs(const __m256 t[3], const __m256 q[4], const 
   }
 }
 
+/* The same as (8, 12) floats: one joint after another. */
+static inline void sk_store_locals(const __m256 t[3], const __m256 q[4], const __m256 s[3], float *out) {
+  __m256 rows[12], turned[4];
+  int row, lane;
+  sk_rows_from_trs(t, q, s, rows);
+  for (row = 0; row < 3; row++) {
+    sk_turn(rows[4 * row], rows[4 * row + 1], rows[4 * row + 2], rows[4 * row + 3], turned);
+    for (lane = 0; lane < 4; lane++) {
+      _mm_storeu_ps(out + lane * 12 + 4 * row, _mm256_castps256_ps128(turned[lane]));
+      _mm_storeu_ps(out + (lane + 4) * 12 + 4 * row, _mm256_extractf128_ps(turned[lane], 1));
+    }
+  }
+}
+
 /* ---- times ------------------------------------------------------------------------------------------------ */
 
 /* Where a line stands at one time. */

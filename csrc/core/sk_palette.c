@@ -141,12 +141,16 @@ static size_t worker_count(const sk_palette_job *job) {
   return threads < ranges ? threads : ranges;
 }
 
+/* Whether no clip is sampled: the rest pose is given too. */
+static bool is_given(const sk_palette_job *job) { return !job->sampling || !job->sampling->clip; }
+
 static size_t worker_bytes(const sk_palette_job *job) {
+  size_t bytes = plain_scratch(job);
 #if SK_HAS_AVX2
   const sk_compiled *compiled = sk_compiled_for(job->sampling);
-  size_t bytes = compiled ? sk_palette_twin_scratch(compiled, job->count) : plain_scratch(job);
-#else
-  size_t bytes = plain_scratch(job);
+  size_t given = is_given(job) ? sk_given_twin_scratch(job->skeleton->joint_count) : 0;
+  if (compiled) bytes = sk_palette_twin_scratch(compiled, job->count);
+  else if (given > bytes) bytes = given;
 #endif
   return (bytes + SK_ALIGNMENT - 1) / SK_ALIGNMENT * SK_ALIGNMENT; /* no two workers write to one cache line */
 }
@@ -159,6 +163,10 @@ static void run_range(const void *data, size_t worker, size_t first, size_t coun
 #if SK_HAS_AVX2
   if (sk_compiled_for(job->sampling)) {
     sk_palette_twin_run(job, first, count, scratch);
+    return;
+  }
+  if (is_given(job) && sk_simd_chosen() == SK_SIMD_AVX2) {
+    sk_given_twin_run(job, first, count, scratch);
     return;
   }
 #endif

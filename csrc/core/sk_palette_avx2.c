@@ -5,6 +5,7 @@
    in a batch. */
 #include "sk_eight.h"
 #include "sk_palette_twin.h"
+#include "sk_rows_avx2.h"
 
 #if SK_HAS_AVX2
 #include <string.h>
@@ -17,17 +18,9 @@ SK_AVX2_BEGIN
 
 /* The three rows of eight joints, as (8, 12) floats. */
 static void octet_locals(const sk_octet *octet, const sk_place *places, sk_rotation rotation, float *out) {
-  __m256 t[3], q[4], s[3], rows[ROWS], turned[4];
-  int row, lane;
+  __m256 t[3], q[4], s[3];
   sk_octet_parts(octet, places, rotation, t, q, s);
-  sk_rows_from_trs(t, q, s, rows);
-  for (row = 0; row < 3; row++) {
-    sk_turn(rows[4 * row], rows[4 * row + 1], rows[4 * row + 2], rows[4 * row + 3], turned);
-    for (lane = 0; lane < 4; lane++) {
-      _mm_storeu_ps(out + lane * ROWS + 4 * row, _mm256_castps256_ps128(turned[lane]));
-      _mm_storeu_ps(out + (lane + 4) * ROWS + 4 * row, _mm256_extractf128_ps(turned[lane], 1));
-    }
-  }
+  sk_store_locals(t, q, s, out);
 }
 
 /* Joints at rest whose rest matrix holds more than T, R and S do. */
@@ -41,17 +34,6 @@ static void odd_locals(const sk_palette_job *job, const sk_compiled *c, const sk
 
 /* ---- one pose: globals and results ---------------------------------------------------------------------- */
 
-static void rows_multiply(const double *a, const __m256d b[3], double *out) {
-  int row;
-  for (row = 0; row < 3; row++, a += 4) {
-    __m256d sum = _mm256_mul_pd(_mm256_set1_pd(a[0]), b[0]);
-    sum = _mm256_fmadd_pd(_mm256_set1_pd(a[1]), b[1], sum);
-    sum = _mm256_fmadd_pd(_mm256_set1_pd(a[2]), b[2], sum);
-    sum = _mm256_add_pd(sum, _mm256_blend_pd(_mm256_setzero_pd(), _mm256_loadu_pd(a), 8));
-    _mm256_storeu_pd(out + 4 * row, sum);
-  }
-}
-
 /* One global from its parent's; `above` NULL: it is the local itself. */
 static void chain_rows(const sk_compiled *c, int32_t joint, int32_t mover, const float *moving, const double *above,
                        double *global) {
@@ -61,39 +43,16 @@ static void chain_rows(const sk_compiled *c, int32_t joint, int32_t mover, const
     local[row] = mover == SK_NONE ? _mm256_loadu_pd(c->locals + (size_t)joint * ROWS + 4 * row)
                                   : _mm256_cvtps_pd(_mm_loadu_ps(moving + (size_t)mover * ROWS + 4 * row));
   if (above) {
-    rows_multiply(above, local, global);
+    sk_rows_chain(above, local, global);
     return;
   }
   for (row = 0; row < 3; row++) _mm256_storeu_pd(global + 4 * row, local[row]);
 }
 
-static void write_rows(const __m128 rows[3], bool affine, float *out) {
-  _mm_storeu_ps(out, rows[0]);
-  _mm_storeu_ps(out + 4, rows[1]);
-  _mm_storeu_ps(out + 8, rows[2]);
-  if (!affine) _mm_storeu_ps(out + 12, _mm_setr_ps(0.0f, 0.0f, 0.0f, 1.0f));
-}
-
-static void float_rows(const double *global, __m128 rows[3]) {
-  int row;
-  for (row = 0; row < 3; row++) rows[row] = _mm256_cvtpd_ps(_mm256_loadu_pd(global + 4 * row));
-}
-
-/* Rows a * b in float. */
-static void multiply_floats(const __m128 a[3], const __m128 b[3], __m128 rows[3]) {
-  int row;
-  for (row = 0; row < 3; row++) {
-    __m128 sum = _mm_mul_ps(_mm_shuffle_ps(a[row], a[row], 0x00), b[0]);
-    sum = _mm_fmadd_ps(_mm_shuffle_ps(a[row], a[row], 0x55), b[1], sum);
-    sum = _mm_fmadd_ps(_mm_shuffle_ps(a[row], a[row], 0xAA), b[2], sum);
-    rows[row] = _mm_add_ps(sum, _mm_blend_ps(_mm_setzero_ps(), a[row], 8));
-  }
-}
-
 static void write_bind(const __m128 global[3], const sk_bind *bind, bool affine, float *out) {
   __m128 inverse[3] = {_mm_loadu_ps(bind->rows), _mm_loadu_ps(bind->rows + 4), _mm_loadu_ps(bind->rows + 8)}, rows[3];
-  multiply_floats(global, inverse, rows);
-  write_rows(rows, affine, out + (size_t)bind->slot * (affine ? 12 : 16));
+  sk_rows_multiply(global, inverse, rows);
+  sk_rows_store(rows, affine, out + (size_t)bind->slot * (affine ? 12 : 16));
 }
 
 /* `front` NULL: nothing stands in front of the roots. */
@@ -106,7 +65,7 @@ static void write_palette(const sk_palette_job *job, const sk_compiled *c, const
     chain_rows(c, node->joint, node->mover, moving,
                node->parent == SK_NONE ? front : globals - (i - (size_t)node->parent) * ROWS, globals);
     if (!node->count) continue;
-    float_rows(globals, rows);
+    sk_rows_to_float(globals, rows);
     for (b = node->first; b < node->first + node->count; b++) write_bind(rows, &c->binds[b], job->affine, out);
   }
 }
@@ -117,17 +76,17 @@ static void write_shallow(const sk_palette_job *job, const sk_compiled *c, const
   __m128 base[3];
   uint32_t i, b;
   int row;
-  if (front) float_rows(front, base);
+  if (front) sk_rows_to_float(front, base);
   for (i = 0; i < c->node_count; i++) {
     const sk_node *node = &c->nodes[i];
     __m128 local[3], above[3], rows[3];
-    if (node->mover == SK_NONE) float_rows(c->locals + (size_t)node->joint * ROWS, local);
+    if (node->mover == SK_NONE) sk_rows_to_float(c->locals + (size_t)node->joint * ROWS, local);
     else
       for (row = 0; row < 3; row++) local[row] = _mm_loadu_ps(moving + (size_t)node->mover * ROWS + 4 * row);
     for (row = 0; node->parent != SK_NONE && row < 3; row++)
       above[row] = _mm_loadu_ps(globals + (size_t)node->parent * ROWS + 4 * row);
-    if (node->parent != SK_NONE) multiply_floats(above, local, rows);
-    else if (front) multiply_floats(base, local, rows);
+    if (node->parent != SK_NONE) sk_rows_multiply(above, local, rows);
+    else if (front) sk_rows_multiply(base, local, rows);
     else memcpy(rows, local, sizeof rows);
     for (row = 0; row < 3; row++) _mm_storeu_ps(globals + (size_t)i * ROWS + 4 * row, rows[row]);
     for (b = node->first; b < node->first + node->count; b++) write_bind(rows, &c->binds[b], job->affine, out);
@@ -145,8 +104,8 @@ static void write_joints(const sk_palette_job *job, const sk_compiled *c, const 
       for (k = 0; k < 3; k++) out[3 * j + k] = (float)global[4 * k + 3];
     } else {
       __m128 rows[3];
-      float_rows(global, rows);
-      write_rows(rows, job->affine, out + j * (job->affine ? 12 : 16));
+      sk_rows_to_float(global, rows);
+      sk_rows_store(rows, job->affine, out + j * (job->affine ? 12 : 16));
     }
   }
 }

@@ -1,4 +1,4 @@
-/* sk_palette_twin.h: the SIMD twin of sk_palette_run for sampled poses, as sk_palette.c sees it. */
+/* sk_palette_twin.h: the SIMD twins of sk_palette_run, for sampled and for given poses, as sk_palette.c sees them. */
 #ifndef SK_PALETTE_TWIN_H
 #define SK_PALETTE_TWIN_H
 
@@ -12,5 +12,9 @@ size_t sk_palette_twin_scratch(const sk_compiled *compiled, size_t count);
 
 /* Poses first to first + count - 1 of a job whose clip is compiled. */
 void sk_palette_twin_run(const sk_palette_job *job, size_t first, size_t count, void *scratch);
+
+/* The same for poses that are given, or the rest pose where the job samples no clip. */
+size_t sk_given_twin_scratch(int32_t joint_count);
+void sk_given_twin_run(const sk_palette_job *job, size_t first, size_t count, void *scratch);
 
 #endif

@@ -1,0 +1,145 @@
+/* sk_given_avx2.c: the SIMD twin of the palettes of given poses: eight joints a vector up to the locals, then joint by
+   joint, a row a vector, in double. */
+#include "sk_lanes.h"
+#include "sk_palette_twin.h"
+#include "sk_rows_avx2.h"
+
+#if SK_HAS_AVX2
+#include <string.h>
+
+SK_AVX2_BEGIN
+
+#define ROWS 12
+
+/* Scratch: J globals of double, then the locals of so many full vectors of joints. */
+size_t sk_given_twin_scratch(int32_t joint_count) {
+  size_t joints = (size_t)joint_count, octets = (joints + SK_LANES - 1) / SK_LANES;
+  return joints * ROWS * sizeof(double) + octets * SK_LANES * ROWS * sizeof(float);
+}
+
+/* T, R and S of eight joints, or of the last ones with room behind them, which vectors of four floats need. */
+typedef struct octet_parts {
+  const float *t, *r, *s;
+  float t_room[3 * SK_LANES + 1], r_room[4 * SK_LANES], s_room[3 * SK_LANES + 1];
+} octet_parts;
+
+static void find_parts(sk_pose pose, size_t j, size_t joints, octet_parts *parts) {
+  size_t count = joints - j, i;
+  parts->t = pose.translation + 3 * j;
+  parts->r = pose.rotation + 4 * j;
+  parts->s = pose.scale + 3 * j;
+  if (count > SK_LANES) return;
+  memset(parts->t_room, 0, sizeof parts->t_room);
+  memset(parts->s_room, 0, sizeof parts->s_room);
+  for (i = 0; i < 4 * SK_LANES; i++) parts->r_room[i] = i % 4 == 3;
+  memcpy(parts->t_room, parts->t, 3 * count * sizeof(float));
+  memcpy(parts->r_room, parts->r, 4 * count * sizeof(float));
+  memcpy(parts->s_room, parts->s, 3 * count * sizeof(float));
+  parts->t = parts->t_room;
+  parts->r = parts->r_room;
+  parts->s = parts->s_room;
+}
+
+static void load_lanes(const float *first, size_t stride, __m256 out[4]) {
+  const float *at[SK_LANES];
+  size_t lane;
+  for (lane = 0; lane < SK_LANES; lane++) at[lane] = first + lane * stride;
+  sk_load_cells(at, 0, out);
+}
+
+/* A quaternion without length turns nothing, as on the plain path. */
+static void guard_rotation(__m256 q[4]) {
+  __m256 none = _mm256_cmp_ps(sk_dot4(q, q), _mm256_setzero_ps(), _CMP_NGT_UQ);
+  int i;
+  for (i = 0; i < 4; i++) q[i] = _mm256_blendv_ps(q[i], _mm256_set1_ps(i == 3 ? 1.0f : 0.0f), none);
+}
+
+static bool rests(const sk_skeleton *skeleton, sk_pose pose, size_t j) {
+  return memcmp(pose.rotation + 4 * j, skeleton->rotation + 4 * j, 4 * sizeof(float)) == 0 &&
+         memcmp(pose.translation + 3 * j, skeleton->translation + 3 * j, 3 * sizeof(float)) == 0 &&
+         memcmp(pose.scale + 3 * j, skeleton->scale + 3 * j, 3 * sizeof(float)) == 0;
+}
+
+static void find_locals(const sk_skeleton *skeleton, sk_pose pose, float *locals) {
+  size_t joints = (size_t)skeleton->joint_count, j;
+  octet_parts parts;
+  for (j = 0; j < joints; j += SK_LANES) {
+    __m256 t[4], q[4], s[4];
+    find_parts(pose, j, joints, &parts);
+    load_lanes(parts.t, 3, t);
+    load_lanes(parts.r, 4, q);
+    load_lanes(parts.s, 3, s);
+    guard_rotation(q);
+    sk_store_locals(t, q, s, locals + j * ROWS);
+  }
+  for (j = 0; j < joints; j++)
+    if (rests(skeleton, pose, j)) memcpy(locals + j * ROWS, skeleton->rest_local + 16 * j, ROWS * sizeof(float));
+}
+
+static void load_rows(const float *at, __m128 rows[3]) {
+  int row;
+  for (row = 0; row < 3; row++) rows[row] = _mm_loadu_ps(at + 4 * row);
+}
+
+static void chain_globals(const sk_skeleton *skeleton, const float *locals, const double *front, double *globals) {
+  size_t j;
+  int row;
+  for (j = 0; j < (size_t)skeleton->joint_count; j++) {
+    const double *above = skeleton->parents[j] < 0 ? front : globals + (size_t)skeleton->parents[j] * ROWS;
+    double *global = globals + j * ROWS;
+    __m256d local[3];
+    for (row = 0; row < 3; row++) local[row] = _mm256_cvtps_pd(_mm_loadu_ps(locals + j * ROWS + 4 * row));
+    if (above) sk_rows_chain(above, local, global);
+    else
+      for (row = 0; row < 3; row++) _mm256_storeu_pd(global + 4 * row, local[row]);
+  }
+}
+
+static void write_slots(const sk_palette_job *job, const double *globals, float *out) {
+  size_t floats = job->affine ? 12 : 16;
+  int32_t s;
+  for (s = 0; s < job->skin->slot_count; s++, out += floats) {
+    __m128 global[3], bind[3], rows[3];
+    sk_rows_to_float(globals + (size_t)job->skin->joints[s] * ROWS, global);
+    load_rows(job->skin->inverse_bind + 16 * (size_t)s, bind);
+    sk_rows_multiply(global, bind, rows);
+    sk_rows_store(rows, job->affine, out);
+  }
+}
+
+static void write_joints(const sk_palette_job *job, const double *globals, const float *locals, float *out) {
+  size_t joints = (size_t)job->skeleton->joint_count, j, k;
+  for (j = 0; j < joints; j++) {
+    __m128 rows[3];
+    for (k = 0; job->result == SK_POSITIONS && k < 3; k++) out[3 * j + k] = (float)globals[j * ROWS + 4 * k + 3];
+    if (job->result == SK_POSITIONS) continue;
+    if (job->result == SK_LOCALS) load_rows(locals + j * ROWS, rows);
+    else sk_rows_to_float(globals + j * ROWS, rows);
+    sk_rows_store(rows, job->affine, out + j * (job->affine ? 12 : 16));
+  }
+}
+
+/* Pose n; where the job samples, the rest pose. */
+static sk_pose pose_of(const sk_palette_job *job, size_t n) {
+  const sk_skeleton *skeleton = job->skeleton;
+  if (!job->sampling) return sk_pose_at(job->poses, n, (size_t)skeleton->joint_count, 0);
+  return (sk_pose){(float *)skeleton->translation, (float *)skeleton->rotation, (float *)skeleton->scale,
+                   NULL}; /* read only */
+}
+
+void sk_given_twin_run(const sk_palette_job *job, size_t first, size_t count, void *scratch) {
+  size_t joints = (size_t)job->skeleton->joint_count, floats = sk_palette_floats(job), n;
+  double *globals = scratch, front[ROWS];
+  float *locals = (float *)(globals + joints * ROWS);
+  for (n = first; n < first + count; n++) {
+    const double *above = sk_palette_front(job, n, front) ? front : NULL;
+    find_locals(job->skeleton, pose_of(job, n), locals);
+    if (job->result != SK_LOCALS) chain_globals(job->skeleton, locals, above, globals);
+    if (job->result == SK_PALETTE) write_slots(job, globals, job->out + n * floats);
+    else write_joints(job, globals, locals, job->out + n * floats);
+  }
+}
+
+SK_AVX2_END
+
+#endif
