@@ -189,9 +189,15 @@ INLINE void finish_normals(turned t, const char *group, const float *directions,
   __m256 squared = dot(t.normals, t.normals);
   __m256 factor = _mm256_xor_ps(inverse_root(squared), _mm256_and_ps(t.determinant, _mm256_set1_ps(-0.0f)));
   int unsafe = unsafe_lanes(squared, t.determinant);
-  store_vectors(normals, (vectors){_mm256_mul_ps(t.normals.x, factor), _mm256_mul_ps(t.normals.y, factor),
-                                   _mm256_mul_ps(t.normals.z, factor)}, stream);
-  if (unsafe) turn_again(group, unsafe, directions, normals);
+  vectors unit = {_mm256_mul_ps(t.normals.x, factor), _mm256_mul_ps(t.normals.y, factor),
+                  _mm256_mul_ps(t.normals.z, factor)};
+  if (unsafe) { /* mended before it is written: to change what was streamed is very slow */
+    float mended[24];
+    store_vectors(mended, unit, false);
+    turn_again(group, unsafe, directions, mended);
+    unit = load_vectors(mended);
+  }
+  store_vectors(normals, unit, stream);
 }
 
 /* Writes eight points; turns eight normals where `out` is not NULL. */
