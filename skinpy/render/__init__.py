@@ -1,5 +1,5 @@
 """Offscreen pictures of models: a `Renderer` for many, `render` for one, `Crowd` for many instances in one
-picture, the `Camera` they see through, and the `Floor` they stand on.
+picture, the `Camera` they see through (`turntable` turns one round a model), and the `Floor` they stand on.
 
 Needs moderngl (the extra `view`) and an OpenGL 3.3 context, which Mesa's software renderer also gives.
 `import skinpy` alone does not load this package.
@@ -15,5 +15,6 @@ from .crowd import Crowd, grid
 from .floor import Floor
 from .ground import ground_velocity
 from .renderer import Renderer, render
+from .turntable import turntable
 
-__all__ = ["Camera", "Crowd", "Floor", "Renderer", "grid", "ground_velocity", "render"]
+__all__ = ["Camera", "Crowd", "Floor", "Renderer", "grid", "ground_velocity", "render", "turntable"]

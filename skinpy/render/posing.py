@@ -14,7 +14,7 @@ from skinpy._stepping import chosen_vertices
 from skinpy.clip import Clip
 from skinpy.kinds import VertexAnimation
 
-from .camera import Camera, Framing
+from .camera import Camera, Framing, up_vector
 from .figure import Figure, Posed, Stored
 
 if TYPE_CHECKING:
@@ -163,6 +163,21 @@ class Poser:
             if len(points):
                 low, high = np.minimum(low, points.min(axis=0)), np.maximum(high, points.max(axis=0))
         return np.stack([low, high])
+
+    def pillar(self, motion: Motion) -> tuple[NDArray[np.float64], float, float]:
+        """The upright cylinder about the middle of the extent that has all of the motion in it: its middle
+        (3,) float64, its radius, half its height.
+        """
+        return self.remember(motion, ("pillar",), lambda: self._pillar(motion))
+
+    def _pillar(self, motion: Motion) -> tuple[NDArray[np.float64], float, float]:
+        low, high = self.extent(motion)
+        middle, up = (low + high) / 2, up_vector(self.model.up)
+        radius = 0.0
+        for points in self._chunks(motion, None):
+            level = (points - middle) * (1 - np.abs(up))
+            radius = max(radius, float(np.linalg.norm(level, axis=1).max(initial=0.0)))
+        return middle, radius, float((high - low) @ np.abs(up)) / 2
 
     @property
     def point_count(self) -> int:
