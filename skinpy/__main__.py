@@ -76,11 +76,11 @@ def _parser() -> argparse.ArgumentParser:
     info.add_argument("--json", action="store_true", help="as JSON")
     info.set_defaults(run=_run_info)
 
-    render = commands.add_parser("render", help="draw a picture of a model")
+    render = commands.add_parser("render", help="draw a picture or a film of a model")
     render.add_argument("file", help="a model file")
     _add_picture_options(render, output=None)
     render.add_argument("--clip", help="name or number of the clip (the first)")
-    render.add_argument("--time", type=float, default=0.0, help="seconds within the clip (0)")
+    render.add_argument("--time", type=float, help="of a picture: seconds within the clip (0)")
     render.add_argument(
         "--crowd",
         type=_count,
@@ -104,16 +104,17 @@ def _parser() -> argparse.ArgumentParser:
     demo = commands.add_parser("demo", help="draw the bundled character")
     _add_picture_options(demo, output="character.png")
     demo.add_argument("--clip", default="walk", help="walk, run or wave (walk)")
-    demo.add_argument("--time", type=float, default=0.25, help="seconds within the clip (0.25)")
+    demo.add_argument("--time", type=float, help="of a picture: seconds within the clip (0.25)")
     demo.set_defaults(run=_run_demo)
     return parser
 
 
 def _add_picture_options(parser: argparse.ArgumentParser, output: str | None) -> None:
-    shown = "the picture; its suffix says the format" + (f" ({output})" if output else "")
-    parser.add_argument(
-        "-o", "--output", required=output is None, default=output, metavar="PICTURE", help=shown
-    )
+    shown = "a picture (.png, .jpg, .tif, .bmp) or a film (.apng, .gif, .webp, .mp4)"
+    shown += f", by its suffix ({output})" if output else ", by its suffix"
+    parser.add_argument("-o", "--output", required=output is None, default=output, metavar="FILE", help=shown)
+    parser.add_argument("--fps", type=float, help="of a film: frames per second (30)")
+    parser.add_argument("--turntable", action="store_true", help="of a film: go once round the model")
     parser.add_argument("--size", type=_size, default=(640, 480), metavar="WxH", help="pixels (640x480)")
     parser.add_argument("--background", help="a color such as '#ffffff' (transparent)")
     parser.add_argument("--floor", action="store_true", help="put a floor under it that moves with its steps")
@@ -254,6 +255,10 @@ def _clip_of(model: Model, words: str | None) -> str | int | None:
 
 
 def _run_demo(options: argparse.Namespace) -> None:
+    from .output.clip_file import is_film
+
+    if options.time is None and not is_film(options.output):
+        options.time = 0.25  # a foot is in the air
     _draw(character(), options.clip, options)
     print(f"drew the bundled character to {options.output}")
 
@@ -265,23 +270,36 @@ def _floor() -> Any:
 
 
 def _draw(model: Model, clip: str | int | None, options: argparse.Namespace) -> None:
-    from .output import save_picture
+    from .output import save_clip
 
-    floor = _floor() if options.floor else None
-    picture = model.render(clip, options.time, options.size, background=options.background, floor=floor)
-    save_picture(options.output, picture)
+    save_clip(
+        options.output,
+        model,
+        clip,
+        time=options.time,
+        fps=options.fps,
+        size=options.size,
+        turntable=options.turntable,
+        background=options.background,
+        floor=_floor() if options.floor else None,
+    )
 
 
 def _draw_crowd(model: Model, clip: str | int | None, options: argparse.Namespace) -> None:
     from .output import save_picture
+    from .output.clip_file import is_film
     from .render import Crowd, grid
 
+    if is_film(options.output) or options.turntable or options.fps is not None:
+        raise ValueError(
+            "--crowd draws a picture; expected -o with .png, .jpg, .tif or .bmp and no options of films"
+        )
     clips = list(model.clips) if clip is None else [model.clips[clip]]
     number = np.arange(options.crowd)
     index = number % max(len(clips), 1)
     durations = np.array([one.duration for one in clips] or [0.0])
     # Multiples of the golden ratio: neighbors are far apart in time, and no two instances are at the same.
-    time = options.time + number * _GOLDEN % 1.0 * durations[index]
+    time = (options.time or 0.0) + number * _GOLDEN % 1.0 * durations[index]
     floor = _floor() if options.floor else None
     places = grid(model, options.crowd)
     with Crowd(

@@ -4,13 +4,14 @@ import weakref
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from types import EllipsisType
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy.typing as npt
 
 from . import _block, _core
-from ._types import Array, Floats, Loop
+from ._types import Array, Floats, Loop, PathLike
 from .events import Event, Motion, Overlay, checked_event, read_events, read_motion, sorted_events
 from .pose import Pose
 
@@ -18,9 +19,12 @@ if TYPE_CHECKING:
     from ._kinematics import AxisLike, JointLike
     from ._mirror import Pairs
     from .model import Model
+    from .render import Camera
     from .root_motion import RootMotion
 
 __all__ = ["Channel", "Clip", "Clips"]
+
+_BIND = "model.add_clips(clip) gives one that has it"
 
 Entry = tuple[str, _core.Block, int]  #: a model's clip: its name, its block, its number in the block
 
@@ -135,9 +139,7 @@ class Clip(_core.Clip):
         a clip that is bound to no model, and what model.pose raises.
         """
         if self._model is None:
-            raise ValueError(
-                f"clip {self.name!r} is bound to no model; model.add_clips(clip) gives one that has it"
-            )
+            raise ValueError(f"clip {self.name!r} is bound to no model; {_BIND}")
         pose = self._model.pose(self, time, loop=loop)
         if out is None:
             return pose
@@ -313,6 +315,45 @@ class Clip(_core.Clip):
         from ._root_extract import from_feet
 
         return from_feet(self, feet)
+
+    def save(
+        self,
+        path: PathLike,
+        *,
+        time: float | None = None,
+        fps: float | None = None,
+        size: tuple[int, int] = (640, 480),
+        turntable: bool = False,
+        camera: "Camera | None" = None,
+        **options: Any,
+    ) -> Path:
+        """Draws the clip into a file and gives its path; the suffix decides what it becomes: docs/films.md.
+
+        .png (.jpg, .tif, .bmp) is a picture at `time` seconds (0). .apng, .gif, .webp and .mp4 are a film of
+        one turn of the clip, `fps` frames per second (30); with turntable the camera goes once round the
+        model meanwhile, in 4 seconds or as many turns more as it takes. size is (width, height) in pixels.
+        camera None has the whole clip in the picture. options are those of skinpy.render.Renderer:
+        background, floor, samples, uv. Needs the extra "view", and .mp4 an ffmpeg or the extra "video".
+
+        The file appears whole or not at all. Raises ValueError for a clip that is bound to no model, an
+        unknown suffix, a size of 0, a time for a film or an fps or turntable for a picture; ImportError for
+        what is not installed, GraphicsError without OpenGL, and OSError.
+        """
+        from .output import save_clip
+
+        if self._model is None:
+            raise ValueError(f"clip {self.name!r} is bound to no model; {_BIND}")
+        return save_clip(
+            path,
+            self._model,
+            self,
+            time=time,
+            fps=fps,
+            size=size,
+            turntable=turntable,
+            camera=camera,
+            **options,
+        )
 
     @cached_property
     def _joint_names(self) -> tuple[str, ...]:

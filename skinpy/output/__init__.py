@@ -1,6 +1,9 @@
-"""Encoders of frames: RGBA uint8 arrays in, files out. Nothing here knows what a model is."""
+"""Frames into files. `encode_picture`, `save_picture` and `save_film` take RGBA uint8 arrays and know nothing
+of models; `save_clip` has the frames drawn first.
+"""
 
+from .clip_file import save_clip
 from .film import save_film
 from .picture import encode_picture, save_picture
 
-__all__ = ["encode_picture", "save_picture", "save_film"]
+__all__ = ["encode_picture", "save_picture", "save_film", "save_clip"]

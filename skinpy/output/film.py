@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import importlib
 import math
 import operator
@@ -61,17 +62,27 @@ def save_film(
     that fails; OSError where the file cannot be written.
     """
     target = Path(os.fsdecode(path))
-    suffix = target.suffix.lower()
-    if suffix not in _ENCODERS:
-        raise ValueError(f"path is {str(target)!r}; expected one of the suffixes {', '.join(_ENCODERS)}")
-    most, encoder = _ENCODERS[suffix]
-    rate = _rate(fps, most, suffix)
-    encode = encoder()  # what is missing is told before the first frame is drawn
+    rate = check_film(target, fps)
+    encode = _ENCODERS[target.suffix.lower()][1]()
     flatten(np.zeros((1, 1, 4), np.uint8), background)
     checked = _checked(shown(frames, operator.length_hint(frames) or None, target.name))
     with replacing(target) as file:
         encode(_Job(file, checked, rate, background))
     return target
+
+
+def check_film(target: Path, fps: float) -> float:
+    """`fps` as a float, where a film can be written to a path of that suffix at that rate.
+
+    What is missing, Pillow or ffmpeg, is told here, before a frame is drawn. Errors are those of `save_film`.
+    """
+    suffix = target.suffix.lower()
+    if suffix not in _ENCODERS:
+        raise ValueError(f"path is {str(target)!r}; expected one of the suffixes {', '.join(_ENCODERS)}")
+    most, encoder = _ENCODERS[suffix]
+    rate = _rate(fps, most, suffix)
+    encoder()
+    return rate
 
 
 def _rate(fps: float, most: float, suffix: str) -> float:
@@ -193,6 +204,8 @@ def _pipe(program: str, job: _Job) -> None:
         if failed:
             words.seek(0)
             said = " ".join(words.read().decode("utf-8", "replace").split())
+            if os.strerror(errno.ENOSPC) in said:
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
             raise SkinpyError(f"ffmpeg ({program}) failed: {said[-500:] or 'it says nothing'}")
 
 
@@ -222,3 +235,4 @@ _ENCODERS: dict[str, tuple[float, Callable[[], Callable[[_Job], None]]]] = {
     ".webp": (1000, _webp),
     ".mp4": (math.inf, _mp4),
 }
+FILM_SUFFIXES = tuple(_ENCODERS)

@@ -29,6 +29,8 @@ _FORMATS = {
     "bmp": _Format("BMP", False, {}),
 }
 
+PICTURE_SUFFIXES = tuple(f".{name}" for name in _FORMATS)
+
 
 def encode_picture(
     frame: NDArray[np.uint8], format: str, *, background: tuple[int, int, int] = (255, 255, 255)
