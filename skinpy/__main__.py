@@ -1,4 +1,7 @@
-"""The command line: skinpy info, render, compare, demo. Exit status 0, 1 bad input, 2 usage, 130 Ctrl-C."""
+"""The command line: skinpy info, render, compare, explain, demo.
+
+Exit status 0, 1 bad input, 2 usage, 130 Ctrl-C.
+"""
 
 import argparse
 import json
@@ -11,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from . import Clip, Model, VertexAnimation, __version__, build_info, character, load
+from ._files import replacing
 from .errors import SkinpyError, SkinpyWarning
 
 __all__ = ["main"]
@@ -100,6 +104,14 @@ def _parser() -> argparse.ArgumentParser:
     form.add_argument("--json", action="store_true", help="as JSON")
     form.add_argument("--plot", metavar="PICTURE", help="draw it to a file (needs matplotlib)")
     compare.set_defaults(run=_run_compare)
+
+    explain = commands.add_parser("explain", help="one vertex from the keys to scene space, by numbers")
+    explain.add_argument("file", help="a model file")
+    explain.add_argument("--vertex", type=int, required=True, metavar="N", help="number of the vertex")
+    explain.add_argument("--clip", help="name or number of the clip (the first)")
+    explain.add_argument("--time", type=float, default=0.0, help="seconds within the clip (0)")
+    explain.add_argument("--html", metavar="PAGE", help="write it to a file, as HTML")
+    explain.set_defaults(run=_run_explain)
 
     demo = commands.add_parser("demo", help="draw the bundled character")
     _add_picture_options(demo, output="character.png")
@@ -323,6 +335,22 @@ def _run_compare(options: argparse.Namespace) -> None:
         table.plot(options.plot)
     else:
         print(table)
+
+
+# ---- one vertex ----------------------------------------------------------------------------------------
+
+
+def _run_explain(options: argparse.Namespace) -> None:
+    model = load(options.file)
+    clip = _clip_of(model, options.clip)
+    if clip is None and len(model.clips):
+        clip = 0
+    explanation = model.explain(options.vertex, clip, options.time)
+    if options.html:
+        with replacing(options.html) as page:
+            page.write(explanation.html().encode("utf-8"))
+    else:
+        print(explanation)
 
 
 if __name__ == "__main__":

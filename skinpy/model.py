@@ -4,7 +4,7 @@ import weakref
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, SupportsIndex
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +21,7 @@ from .pose import Pose
 if TYPE_CHECKING:
     from ._from_arrays import Differences
     from .baking import BakedTexture
+    from .explaining import Explanation
     from .kinds import VertexAnimation
     from .render import Camera
 
@@ -178,6 +179,29 @@ class Model(_core.Model):
         from .baking import bake_texture
 
         return bake_texture(self, clips, fps, dtype=dtype, rotation=rotation, limit=limit)
+
+    def explain(
+        self,
+        vertex: SupportsIndex,
+        clip: Clip | str | int | None = None,
+        time: float = 0.0,
+        *,
+        loop: Loop = "wrap",
+    ) -> "Explanation":
+        """How `vertex` gets from the file's keys to scene space, number by number: docs/explain.md.
+
+        clip is a Clip of this model, a name, an index, or None for the rest pose; time is in seconds, loop as
+        in `pose`. The result prints itself as text, shows itself as HTML in Jupyter, and has all matrices as
+        float64 arrays; its end is held against `deform`, the vertex shader (where there is OpenGL) and the
+        same chain for row vectors.
+
+        Raises IndexError for a vertex that the mesh does not have and an unknown number of a clip, KeyError
+        for an unknown name, TypeError, and ValueError for a time that is not finite, a clip of another model
+        and an unknown loop.
+        """
+        from .explaining import explain
+
+        return explain(self, vertex, clip, time, loop=loop)
 
     # ---- pictures ---------------------------------------------------------------------------------
 
