@@ -3,6 +3,7 @@
 
 #if SK_HAS_AVX2
 #include <float.h>
+#include <math.h>
 #include <string.h>
 
 SK_AVX2_BEGIN
@@ -15,7 +16,8 @@ SK_AVX2_BEGIN
 typedef struct line_lanes {
   const float *a[SK_LANES]; /* frames at or before; the next ones are `stride` floats on */
   size_t stride;            /* 0 where nothing is to be mixed */
-  __m256 u[4];              /* one vector for each number of sk_place.u */
+  size_t third;             /* cubic lines: floats from in-tangents to values to out-tangents; else 0 */
+  __m256 u[4];              /* one vector for each number of sk_place.u, or the weights of sk_hermite */
   sk_series from, to;       /* where the line has rotations */
 } line_lanes;
 
@@ -113,8 +115,20 @@ static void along_four(__m256d u, __m128 out[4]) {
   out[SK_FROM_REST] = _mm256_cvtpd_ps(_mm256_sub_pd(back, _mm256_cvtps_pd(out[SK_FROM])));
 }
 
-/* Four lanes of an even line (sk_line_find, without branches); gives how far they are on to the next keys. */
-static __m256d find_four(const sk_line *line, __m256d time, double tolerance, const float **frames) {
+/* sk_hermite, four lanes at once. */
+static void hermite_four(__m256d u, __m256d span, __m128 out[4]) {
+  const __m256d two = _mm256_set1_pd(2.0), three = _mm256_set1_pd(3.0);
+  __m256d u2 = _mm256_mul_pd(u, u), u3 = _mm256_mul_pd(u2, u), back = _mm256_sub_pd(u3, u2);
+  __m256d next = _mm256_sub_pd(_mm256_mul_pd(three, u2), _mm256_mul_pd(two, u3));
+  out[SK_VALUE] = _mm256_cvtpd_ps(_mm256_sub_pd(_mm256_set1_pd(1.0), next));
+  out[SK_NEXT] = _mm256_cvtpd_ps(next);
+  out[SK_OUT] = _mm256_cvtpd_ps(_mm256_mul_pd(_mm256_add_pd(_mm256_sub_pd(back, u2), u), span));
+  out[SK_IN] = _mm256_cvtpd_ps(_mm256_mul_pd(back, span));
+}
+
+/* Four lanes of an even line (sk_line_find, without branches): how far they are on to the next keys, and how many
+   seconds those lie behind; both 0 from the last key on. */
+static __m256d find_four(const sk_line *line, __m256d time, double tolerance, const float **frames, __m256d *span) {
   __m256d limit = _mm256_add_pd(time, _mm256_set1_pd(tolerance)), first = _mm256_set1_pd(line->times[0]), next, here;
   __m256d part = _mm256_mul_pd(_mm256_sub_pd(limit, first), _mm256_set1_pd(line->bucket_scale));
   __m128i key;
@@ -133,17 +147,23 @@ static __m256d find_four(const sk_line *line, __m256d time, double tolerance, co
   offset = _mm256_add_epi64(offset, _mm256_set1_epi64x((long long)(intptr_t)line->frames));
   _mm256_storeu_si256((__m256i *)frames, offset);
   here = _mm256_i32gather_pd(line->times, key, 8); /* behind the last key lies infinity: u is 0 there */
-  part = _mm256_div_pd(_mm256_sub_pd(time, here), _mm256_sub_pd(next, here));
-  return line->interpolation == SK_LINEAR ? _mm256_max_pd(part, _mm256_setzero_pd()) : _mm256_setzero_pd();
+  *span = _mm256_sub_pd(next, here);
+  part = _mm256_div_pd(_mm256_sub_pd(time, here), *span);
+  *span = _mm256_and_pd(*span, _mm256_cmp_pd(next, _mm256_set1_pd(INFINITY), _CMP_LT_OQ));
+  return line->interpolation == SK_STEP ? _mm256_setzero_pd() : _mm256_max_pd(part, _mm256_setzero_pd());
 }
 
 static void find_eight(const sk_line *line, const __m256d times[2], double tolerance, line_lanes *found) {
-  __m128 low[4], high[4];
-  int i;
-  along_four(find_four(line, times[0], tolerance, found->a), low);
-  along_four(find_four(line, times[1], tolerance, found->a + HALF), high);
-  for (i = 0; i < 4; i++) found->u[i] = _mm256_set_m128(high[i], low[i]);
+  __m128 halves[2][4];
+  int half, i;
+  for (half = 0; half < 2; half++) {
+    __m256d span, u = find_four(line, times[half], tolerance, found->a + HALF * half, &span);
+    if (line->interpolation == SK_CUBIC) hermite_four(u, span, halves[half]);
+    else along_four(u, halves[half]);
+  }
+  for (i = 0; i < 4; i++) found->u[i] = _mm256_set_m128(halves[1][i], halves[0][i]);
   found->stride = line->stride;
+  found->third = line->interpolation == SK_CUBIC ? (size_t)line->cell_count * SK_CELL : 0;
 }
 
 static void find_one_by_one(const sk_line *line, const sk_clip *clip, const __m256d times[2], source_lanes *source,
@@ -163,6 +183,7 @@ static void find_one_by_one(const sk_line *line, const sk_clip *clip, const __m2
     at[lane] = along[lane];
   }
   found->stride = place.stride;
+  found->third = 0; /* the cells of a cubic line have been made */
   sk_load_cells(at, 0, found->u);
 }
 
@@ -172,12 +193,12 @@ static void find_lines(const sk_clip *clip, const __m256d times[2], sk_rotation 
   for (i = 0; i < c->line_count; i++) {
     const sk_line *line = &c->lines[i];
     line_lanes *found = &source->lines[i];
-    if (line->even && line->interpolation != SK_CUBIC && !c->odd_count) {
+    if (line->even && !c->odd_count) {
       find_eight(line, times, line->interpolation == SK_STEP ? clip->key_tolerance : 0.0, found);
     } else {
       find_one_by_one(line, clip, times, source, i, found);
     }
-    if (!line->turns) continue;
+    if (!line->turns || found->third) continue;
     found->from = sk_series_of(found->u[SK_FROM], found->u[SK_FROM_REST], rotation);
     found->to = sk_series_of(found->u[SK_TO], found->u[SK_TO_REST], rotation);
   }
@@ -190,15 +211,44 @@ static void load_ends(const line_lanes *line, size_t offset, __m256 a[4], __m256
   sk_load_cells(line->a, offset + line->stride, b);
 }
 
+static void cubic_lanes(const line_lanes *line, size_t offset, int count, __m256 *out) {
+  __m256 value[4], tangent[4], next[4], next_tangent[4];
+  int i;
+  sk_load_cells(line->a, offset + line->third, value);
+  sk_load_cells(line->a, offset + 2 * line->third, tangent);
+  sk_load_cells(line->a, offset + line->stride + line->third, next);
+  sk_load_cells(line->a, offset + line->stride, next_tangent);
+  for (i = 0; i < count; i++) {
+    __m256 sum = _mm256_mul_ps(line->u[SK_IN], next_tangent[i]);
+    sum = _mm256_fmadd_ps(line->u[SK_NEXT], next[i], sum);
+    sum = _mm256_fmadd_ps(line->u[SK_OUT], tangent[i], sum);
+    out[i] = _mm256_fmadd_ps(line->u[SK_VALUE], value[i], sum);
+  }
+}
+
+static void cubic_rotation(const line_lanes *line, size_t offset, __m256 q[4]) {
+  __m256 turns;
+  int i;
+  cubic_lanes(line, offset, 4, q);
+  turns = _mm256_cmp_ps(sk_dot4(q, q), _mm256_set1_ps(SK_SHORTEST), _CMP_GT_OQ);
+  for (i = 0; i < 4; i++) q[i] = _mm256_blendv_ps(_mm256_set1_ps(i == 3 ? 1.0f : 0.0f), q[i], turns);
+}
+
 static void mover_part(const sk_mover *mover, sk_part part, const line_lanes *lines, const float *cell, __m256 *out) {
   __m256 a[4], b[4];
+  const line_lanes *line;
   int i;
   if (mover->lines[part] == SK_STILL) {
     for (i = 0; i < 3; i++) out[i] = _mm256_set1_ps(cell[i]);
     return;
   }
-  load_ends(&lines[mover->lines[part]], mover->offsets[part], a, b);
-  sk_lerp(a, b, lines[mover->lines[part]].u[SK_TO], 3, out);
+  line = &lines[mover->lines[part]];
+  if (line->third) {
+    cubic_lanes(line, mover->offsets[part], 3, out);
+    return;
+  }
+  load_ends(line, mover->offsets[part], a, b);
+  sk_lerp(a, b, line->u[SK_TO], 3, out);
 }
 
 static void mover_rotation(const sk_mover *mover, const line_lanes *lines, const float *cell, sk_rotation rotation,
@@ -211,6 +261,10 @@ static void mover_rotation(const sk_mover *mover, const line_lanes *lines, const
     return;
   }
   line = &lines[mover->lines[SK_PART_ROTATION]];
+  if (line->third) {
+    cubic_rotation(line, mover->offsets[SK_PART_ROTATION], q);
+    return;
+  }
   load_ends(line, mover->offsets[SK_PART_ROTATION], a, b);
   if (mover->wide && rotation == SK_SLERP) sk_slerp_wide(a, b, &line->from, &line->to, q);
   else sk_slerp_near(a, b, &line->from, &line->to, q);

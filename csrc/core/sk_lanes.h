@@ -199,20 +199,38 @@ static inline void sk_along(double u, float out[4]) {
   out[SK_FROM_REST] = (float)(1.0 - u - out[SK_FROM]);
 }
 
-/* The cells of a cubic line at one time, in double (glTF 2.0, appendix C.5). */
-void sk_cubic_cells(const sk_line *line, uint32_t key, double time, float *cells);
+/* What the value and out-tangent of a key and the value and in-tangent of the next weigh in a cubic line, `span`
+   seconds apart (glTF 2.0, appendix C.5). */
+enum { SK_VALUE, SK_OUT, SK_NEXT, SK_IN };
+
+static inline void sk_hermite(double u, double span, float out[4]) {
+  double u2 = u * u, u3 = u2 * u;
+  double next = 3.0 * u2 - 2.0 * u3;
+  out[SK_VALUE] = (float)(1.0 - next);
+  out[SK_OUT] = (float)(((u3 - u2) - u2 + u) * span);
+  out[SK_NEXT] = (float)next;
+  out[SK_IN] = (float)((u3 - u2) * span);
+}
+
+#define SK_SHORTEST 1e-30f /* squared length below which a spline of rotations has no direction: the identity */
+
+/* The cells of a cubic line at one time; rotations of any length. */
+void sk_cubic_cells(const sk_line *line, double time, float *cells);
 
 /* `cubic` has room for the cells of all cubic lines. */
 static inline void sk_find_place(const sk_line *line, double time, double tolerance, float *cubic, sk_place *place) {
-  uint32_t key = sk_line_find(line, line->interpolation == SK_STEP ? time + tolerance : time);
-  place->a = line->frames + key * line->stride;
-  place->stride = line->stride;
+  uint32_t key;
   sk_along(0.0, place->u);
   if (line->interpolation == SK_CUBIC) {
-    sk_cubic_cells(line, key, time, cubic + line->scratch);
+    sk_cubic_cells(line, time, cubic + line->scratch);
     place->a = cubic + line->scratch;
     place->stride = 0;
-  } else if (line->interpolation == SK_LINEAR && key + 1 < line->key_count) {
+    return;
+  }
+  key = sk_line_find(line, line->interpolation == SK_STEP ? time + tolerance : time);
+  place->a = line->frames + key * line->stride;
+  place->stride = line->stride;
+  if (line->interpolation == SK_LINEAR && key + 1 < line->key_count) {
     double u = (time - line->times[key]) / (line->times[key + 1] - line->times[key]);
     if (u > 0.0) sk_along(u, place->u);
   }

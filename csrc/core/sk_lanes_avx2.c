@@ -8,31 +8,26 @@
 
 SK_AVX2_BEGIN
 
-static __m256d wide_cell(const float *cell) { return _mm256_cvtps_pd(_mm_loadu_ps(cell)); }
-
-static __m256d normalized(__m256d q) {
-  __m256d square = _mm256_mul_pd(q, q), sum = _mm256_hadd_pd(square, square);
-  double length = sqrt(_mm256_cvtsd_f64(sum) + _mm_cvtsd_f64(_mm256_extractf128_pd(sum, 1)));
-  if (!(length > 0.0)) return _mm256_set_pd(1.0, 0.0, 0.0, 0.0);
-  return _mm256_div_pd(q, _mm256_set1_pd(length));
+static __m128 cubic_cell(const float *key, const float *next, size_t third, const float weights[4]) {
+  __m128 sum = _mm_mul_ps(_mm_set1_ps(weights[SK_IN]), _mm_loadu_ps(next));
+  sum = _mm_fmadd_ps(_mm_set1_ps(weights[SK_NEXT]), _mm_loadu_ps(next + third), sum);
+  sum = _mm_fmadd_ps(_mm_set1_ps(weights[SK_OUT]), _mm_loadu_ps(key + 2 * third), sum);
+  return _mm_fmadd_ps(_mm_set1_ps(weights[SK_VALUE]), _mm_loadu_ps(key + third), sum);
 }
 
-void sk_cubic_cells(const sk_line *line, uint32_t key, double time, float *cells) {
+void sk_cubic_cells(const sk_line *line, double time, float *cells) {
+  uint32_t key = sk_line_find(line, time), i;
   size_t third = (size_t)line->cell_count * SK_CELL;
-  const float *frame = line->frames + key * line->stride, *next = frame + line->stride;
+  const float *frame = line->frames + key * line->stride;
   bool last = key + 1 == line->key_count;
   double span = last ? 0.0 : line->times[key + 1] - line->times[key];
-  double u = last ? 0.0 : fmax((time - line->times[key]) / span, 0.0), u2 = u * u, u3 = u2 * u;
-  __m256d v0 = _mm256_set1_pd(2.0 * u3 - 3.0 * u2 + 1.0), v1 = _mm256_set1_pd(3.0 * u2 - 2.0 * u3);
-  __m256d out0 = _mm256_set1_pd((u3 - 2.0 * u2 + u) * span), in1 = _mm256_set1_pd((u3 - u2) * span);
-  uint32_t i;
-  for (i = 0; i < line->cell_count; i++, frame += SK_CELL, next += SK_CELL) {
-    __m256d value = _mm256_mul_pd(v0, wide_cell(frame + third));
-    value = _mm256_fmadd_pd(out0, wide_cell(frame + 2 * third), value);
-    value = _mm256_fmadd_pd(v1, wide_cell(next + third), value);
-    value = _mm256_fmadd_pd(in1, wide_cell(next), value);
-    if (line->rotations[i]) value = normalized(value);
-    _mm_storeu_ps(cells + (size_t)i * SK_CELL, _mm256_cvtpd_ps(value));
+  float weights[4];
+  sk_hermite(last ? 0.0 : fmax((time - line->times[key]) / span, 0.0), span, weights);
+  for (i = 0; i < line->cell_count; i++, frame += SK_CELL, cells += SK_CELL) {
+    __m128 value = cubic_cell(frame, frame + line->stride, third, weights);
+    if (line->rotations[i] && !(_mm_cvtss_f32(_mm_dp_ps(value, value, 0xFF)) > SK_SHORTEST))
+      value = _mm_setr_ps(0.0f, 0.0f, 0.0f, 1.0f);
+    _mm_storeu_ps(cells, value);
   }
 }
 
