@@ -1,4 +1,4 @@
-"""The command line: skinpy info, render, compare, explain, demo.
+"""The command line: skinpy info, render, sheet, compare, explain, demo.
 
 Exit status 0, 1 bad input, 2 usage, 130 Ctrl-C.
 """
@@ -92,6 +92,24 @@ def _parser() -> argparse.ArgumentParser:
         help="draw N instances on a grid, each at a time of its own, in turn with all clips or with --clip",
     )
     render.set_defaults(run=_run_render)
+
+    sheet = commands.add_parser("sheet", help="draw every clip of a model as a row of frames with its name")
+    sheet.add_argument("file", help="a model file")
+    sheet.add_argument(
+        "-o",
+        "--output",
+        default="sheet.png",
+        metavar="PICTURE",
+        help="its suffix says the format (sheet.png)",
+    )
+    sheet.add_argument("--clip", action="append", help="name or number of a clip; may be repeated (all)")
+    sheet.add_argument("--frames", type=int, default=8, metavar="N", help="in a row (8)")
+    sheet.add_argument("--size", type=_size, default=(120, 120), metavar="WxH", help="of a frame (120x120)")
+    sheet.add_argument(
+        "--background", default="#ffffff", help="a color such as '#204060', or 'none' (#ffffff)"
+    )
+    sheet.add_argument("--floor", action="store_true", help="put a floor under it that moves with its steps")
+    sheet.set_defaults(run=_run_sheet)
 
     compare = commands.add_parser("compare", help="what each kind of animation would store for a clip")
     compare.add_argument("file", help="a model file")
@@ -260,8 +278,12 @@ def _run_render(options: argparse.Namespace) -> None:
 
 
 def _clip_of(model: Model, words: str | None) -> str | int | None:
+    return None if words is None else _named(model, words)
+
+
+def _named(model: Model, words: str) -> str | int:
     """A clip's name, or its number where no clip has that name."""
-    if words is not None and words not in model.clips and words.lstrip("-").isdigit():
+    if words not in model.clips and words.lstrip("-").isdigit():
         return int(words)
     return words
 
@@ -273,6 +295,23 @@ def _run_demo(options: argparse.Namespace) -> None:
         options.time = 0.25  # a foot is in the air
     _draw(character(), options.clip, options)
     print(f"drew the bundled character to {options.output}")
+
+
+def _run_sheet(options: argparse.Namespace) -> None:
+    from .output import save_picture, sheet
+    from .output.picture import check_format
+
+    check_format(Path(options.output).suffix)
+    model = load(options.file)
+    picture = sheet(
+        model,
+        None if options.clip is None else [_named(model, words) for words in options.clip],
+        frames=options.frames,
+        size=options.size,
+        background=None if options.background == "none" else options.background,
+        floor=_floor() if options.floor else None,
+    )
+    save_picture(options.output, picture)
 
 
 def _floor() -> Any:

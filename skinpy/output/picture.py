@@ -42,7 +42,7 @@ def encode_picture(
     (red, green, blue) sRGB from 0 to 255, as if it had been drawn there. Raises TypeError or ValueError for
     a wrong frame, format or background, ImportError without Pillow.
     """
-    chosen = _format(format)
+    chosen = check_format(format)
     check_frame(frame)
     pixels = frame if chosen.alpha else flatten(frame, background)
     buffer = io.BytesIO()
@@ -90,7 +90,8 @@ def _to_linear(encoded: NDArray[Any]) -> NDArray[np.float32]:
 _LINEAR = _to_linear(np.arange(256) / 255)  # linear light of each sRGB byte
 
 
-def _format(name: str) -> _Format:
+def check_format(name: str) -> _Format:
+    """What is known of a format, by its suffix with or without the dot. Raises ValueError for another."""
     key = name.lower().removeprefix(".")
     if key not in _FORMATS:
         raise ValueError(f"picture format is {name!r}; expected {_names()}")
