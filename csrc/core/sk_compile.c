@@ -10,6 +10,8 @@
 
 #define WIDE_DOT 0.92       /* neighboring rotations below this dot product lie more than 46 degrees apart */
 #define LARGEST 1e15f       /* beyond it squares come near the end of float */
+#define LATEST 1e300        /* seconds: beyond it differences of times come near the end of double */
+#define SHORTEST 1e-290     /* seconds from the first key to the last: below it keys a second do */
 #define SHEAR_TOLERANCE 4e-7 /* relative: what rounding to float alone takes from T * R * S */
 #define MERGE_GROWTH 3      /* merged cells per cell of the lines themselves */
 #define MERGE_SLACK 256     /* cells that are given away in any case */
@@ -66,11 +68,26 @@ static bool floats_are_small(const float *values, size_t count) {
   return true;
 }
 
+static bool times_are_tame(const double *times, uint32_t count) {
+  double first = times[0], last = times[count - 1];
+  return fabs(first) < LATEST && fabs(last) < LATEST && (count == 1 || last - first > SHORTEST);
+}
+
 static bool is_tame(const plan *p, const sk_channel *channel) {
   size_t all = (size_t)channel->key_count * sk_path_width((sk_path)channel->path);
-  return floats_are_small(values_of(p, channel), all) &&
+  return times_are_tame(p->clip->times + channel->times, channel->key_count) &&
+         floats_are_small(values_of(p, channel), all) &&
          (channel->interpolation != SK_CUBIC || (floats_are_small(p->clip->values + channel->in_tangents, all) &&
                                                  floats_are_small(p->clip->values + channel->out_tangents, all)));
+}
+
+/* What the channels stand on: the rest pose, the inverse binds, and the length of the clip. */
+static bool rest_is_tame(const plan *p) {
+  size_t joints = (size_t)p->skeleton->joint_count, slots = (size_t)p->skin->slot_count;
+  return p->clip->duration + p->clip->key_tolerance < LATEST &&
+         floats_are_small(p->skeleton->translation, 3 * joints) && floats_are_small(p->skeleton->scale, 3 * joints) &&
+         floats_are_small(p->skeleton->rest_local, 16 * joints) &&
+         floats_are_small(p->skin->inverse_bind, 16 * slots);
 }
 
 /* ---- which channels move, and on which lines -------------------------------------------------- */
@@ -226,7 +243,7 @@ static bool make_plan(plan *p) {
   p->order = (uint32_t *)(p->node_of + places);
   spare = p->order + places;
   for (i = 0; i < 3 * places; i++) p->channel_of[i] = SK_NONE;
-  if (!sort_channels(p)) return false;
+  if (!rest_is_tame(p) || !sort_channels(p)) return false;
   collect_movers(p);
   collect_nodes(p);
   sort_order(p, p->order, spare, p->moving);
@@ -401,10 +418,11 @@ static void fill_pose(const plan *p, sk_compiled *c) {
     for (part = 0; part < SK_PART_COUNT; part++) {
       int32_t still = p->still_of[j * SK_PART_COUNT + (size_t)part];
       uint32_t width = sk_path_width((sk_path)part);
-      const sk_channel *channel = &p->clip->channels[still == SK_NONE ? 0 : still];
+      const sk_channel *channel;
       double q[4];
       int i;
       if (still == SK_NONE) continue;
+      channel = &p->clip->channels[still];
       memcpy(parts[part] + j * width, values_of(p, channel), width * sizeof(float));
       if (part != SK_PART_ROTATION || channel->interpolation != SK_CUBIC) continue;
       for (i = 0; i < 4; i++) q[i] = values_of(p, channel)[i];

@@ -109,7 +109,8 @@ static inline uint32_t sk_line_find(const sk_line *line, double limit) {
   if (!(part > 0.0)) return 0;
   bucket = part < line->bucket_count - 1 ? (uint32_t)part : line->bucket_count - 1;
   key = line->buckets[bucket];
-  beyond = bucket + 1 < line->bucket_count ? line->buckets[bucket + 1] + 1 : last;
+  /* Not the next part: rounding may leave keys before its start out of this one. */
+  beyond = bucket + 2 < line->bucket_count ? line->buckets[bucket + 2] + 1 : last;
   while (!line->even && key + 4 < beyond) { /* a part with many keys */
     uint32_t middle = key + (beyond - key) / 2;
     if (times[middle] <= limit) key = middle;
