@@ -141,13 +141,20 @@ static size_t worker_count(const sk_palette_job *job) {
   return threads < ranges ? threads : ranges;
 }
 
+#if SK_HAS_AVX2
 /* Whether no clip is sampled: the rest pose is given too. */
 static bool is_given(const sk_palette_job *job) { return !job->sampling || !job->sampling->clip; }
+
+/* NULL: the plain path, which alone gives sampled locals. */
+static const sk_compiled *compiled_of(const sk_palette_job *job) {
+  return job->result == SK_LOCALS ? NULL : sk_compiled_for(job->sampling);
+}
+#endif
 
 static size_t worker_bytes(const sk_palette_job *job) {
   size_t bytes = plain_scratch(job);
 #if SK_HAS_AVX2
-  const sk_compiled *compiled = sk_compiled_for(job->sampling);
+  const sk_compiled *compiled = compiled_of(job);
   size_t given = is_given(job) ? sk_given_twin_scratch(job->skeleton->joint_count) : 0;
   if (compiled) bytes = sk_palette_twin_scratch(compiled, job->count);
   else if (given > bytes) bytes = given;
@@ -161,7 +168,7 @@ static void run_range(const void *data, size_t worker, size_t first, size_t coun
   const sk_palette_job *job = data;
   void *scratch = (char *)job->scratch + worker * worker_bytes(job);
 #if SK_HAS_AVX2
-  if (sk_compiled_for(job->sampling)) {
+  if (compiled_of(job)) {
     sk_palette_twin_run(job, first, count, scratch);
     return;
   }
