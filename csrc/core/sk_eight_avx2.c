@@ -253,7 +253,7 @@ static void mover_part(const sk_mover *mover, sk_part part, const line_lanes *li
 
 static void mover_rotation(const sk_mover *mover, const line_lanes *lines, const float *cell, sk_rotation rotation,
                            __m256 q[4]) {
-  __m256 a[4], b[4];
+  __m256 a[4], b[4], sign;
   const line_lanes *line;
   int i;
   if (mover->lines[SK_PART_ROTATION] == SK_STILL) {
@@ -266,8 +266,9 @@ static void mover_rotation(const sk_mover *mover, const line_lanes *lines, const
     return;
   }
   load_ends(line, mover->offsets[SK_PART_ROTATION], a, b);
-  if (mover->wide && rotation == SK_SLERP) sk_slerp_wide(a, b, &line->from, &line->to, q);
-  else sk_slerp_near(a, b, &line->from, &line->to, q);
+  sign = mover->wide ? sk_exact_sign(a, b) : sk_sign_of(sk_dot4(a, b));
+  if (mover->wide && rotation == SK_SLERP) sk_slerp_wide(a, b, sign, &line->from, &line->to, q);
+  else sk_slerp_near(a, b, sign, &line->from, &line->to, q);
 }
 
 static void mover_trs(const source_lanes *source, int32_t number, sk_rotation rotation, __m256 t[3], __m256 q[4],
@@ -379,7 +380,7 @@ static void blend_odd(const sk_eight *eight, const eight_scratch *s, size_t j, f
 
 /* The sign that takes q to the hemisphere of `reference`, as sk_blend.h has it. */
 static __m256 sign_against(const __m256 reference[4], const __m256 q[4]) {
-  return _mm256_and_ps(sk_dot4(reference, q), _mm256_set1_ps(-0.0f));
+  return sk_sign_of(sk_dot4(reference, q));
 }
 
 static void add_weighted(__m256 weight, __m256 rest, const __m256 *values, int count, __m256 *sums) {

@@ -105,12 +105,37 @@ static inline void sk_weigh(const __m256 a[4], const __m256 b[4], __m256 wa, __m
   for (i = 0; i < 4; i++) q[i] = _mm256_fmadd_ps(wb, b[i], _mm256_mul_ps(wa, a[i]));
 }
 
-/* Keys less than 46 degrees apart; length 1 up to rounding. Along the shorter arc: where the dot product is
-   negative, so is the weight of b. */
-static inline void sk_slerp_near(const __m256 a[4], const __m256 b[4], const sk_series *from,
+/* The sign bits of numbers; none of zeros. */
+static inline __m256 sk_sign_of(__m256 x) {
+  return _mm256_and_ps(_mm256_add_ps(x, _mm256_setzero_ps()), _mm256_set1_ps(-0.0f));
+}
+
+static inline __m128 sk_exact_dot4(const __m128 a[4], const __m128 b[4]) {
+  __m256d dot = _mm256_mul_pd(_mm256_cvtps_pd(a[0]), _mm256_cvtps_pd(b[0]));
+  int i;
+  for (i = 1; i < 4; i++) dot = _mm256_fmadd_pd(_mm256_cvtps_pd(a[i]), _mm256_cvtps_pd(b[i]), dot);
+  return _mm256_cvtpd_ps(dot);
+}
+
+/* The sign bits of dot products as the plain path sums them: keys half a turn apart are at a right angle as
+   quaternions, and rounding to float would choose the other way round. */
+static inline __m256 sk_exact_sign(const __m256 a[4], const __m256 b[4]) {
+  __m128 low[2][4], high[2][4];
+  int i;
+  for (i = 0; i < 4; i++) {
+    low[0][i] = _mm256_castps256_ps128(a[i]);
+    low[1][i] = _mm256_castps256_ps128(b[i]);
+    high[0][i] = _mm256_extractf128_ps(a[i], 1);
+    high[1][i] = _mm256_extractf128_ps(b[i], 1);
+  }
+  return sk_sign_of(_mm256_set_m128(sk_exact_dot4(high[0], high[1]), sk_exact_dot4(low[0], low[1])));
+}
+
+/* Keys less than 46 degrees apart; length 1 up to rounding. Along the shorter arc: `sign` is that of the dot
+   product, and of the weight of b. */
+static inline void sk_slerp_near(const __m256 a[4], const __m256 b[4], __m256 sign, const sk_series *from,
                                  const sk_series *to, __m256 q[4]) {
-  __m256 dot = sk_dot4(a, b), sign = _mm256_and_ps(dot, _mm256_set1_ps(-0.0f));
-  __m256 m = _mm256_sub_ps(_mm256_xor_ps(dot, sign), _mm256_set1_ps(1.0f));
+  __m256 m = _mm256_sub_ps(_mm256_xor_ps(sk_dot4(a, b), sign), _mm256_set1_ps(1.0f));
   sk_weigh(a, b, sk_series_at(from, m), _mm256_xor_ps(sk_series_at(to, m), sign), q);
 }
 
@@ -119,10 +144,9 @@ static inline __m256 sk_sine_at(const sk_series *series, __m256 angle) {
 }
 
 /* Any keys; the length is the sine of the angle between them. */
-static inline void sk_slerp_wide(const __m256 a[4], const __m256 b[4], const sk_series *from, const sk_series *to,
-                                 __m256 q[4]) {
-  __m256 dot = sk_dot4(a, b), sign = _mm256_and_ps(dot, _mm256_set1_ps(-0.0f));
-  __m256 angle = sk_angle(_mm256_xor_ps(dot, sign));
+static inline void sk_slerp_wide(const __m256 a[4], const __m256 b[4], __m256 sign, const sk_series *from,
+                                 const sk_series *to, __m256 q[4]) {
+  __m256 angle = sk_angle(_mm256_xor_ps(sk_dot4(a, b), sign));
   sk_weigh(a, b, sk_sine_at(from, angle), _mm256_xor_ps(sk_sine_at(to, angle), sign), q);
 }
 

@@ -77,7 +77,7 @@ static void octet_part(const sk_octet *octet, sk_part part, const sk_place *plac
 }
 
 static void octet_rotation(const sk_octet *octet, const sk_place *places, sk_rotation rotation, __m256 q[4]) {
-  __m256 a[4], b[4], u[4], still = _mm256_loadu_ps((const float *)octet->still_rotation);
+  __m256 a[4], b[4], u[4], sign, still = _mm256_loadu_ps((const float *)octet->still_rotation);
   sk_series from, to;
   int i;
   if (!octet->moves[SK_PART_ROTATION]) {
@@ -87,10 +87,11 @@ static void octet_rotation(const sk_octet *octet, const sk_place *places, sk_rot
   load_ends(octet, SK_PART_ROTATION, places, a, b, u);
   from = sk_series_of(u[SK_FROM], u[SK_FROM_REST], rotation);
   to = sk_series_of(u[SK_TO], u[SK_TO_REST], rotation);
-  sk_slerp_near(a, b, &from, &to, q);
+  sign = octet->wide ? sk_exact_sign(a, b) : sk_sign_of(sk_dot4(a, b));
+  sk_slerp_near(a, b, sign, &from, &to, q);
   if (octet->wide && rotation == SK_SLERP) {
     __m256 far[4], near = _mm256_loadu_ps((const float *)octet->near_rotation);
-    sk_slerp_wide(a, b, &from, &to, far);
+    sk_slerp_wide(a, b, sign, &from, &to, far);
     for (i = 0; i < 4; i++) q[i] = _mm256_blendv_ps(far[i], q[i], near);
   }
   for (i = 0; i < 4; i++) q[i] = _mm256_blendv_ps(q[i], a[i], still);
