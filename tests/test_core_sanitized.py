@@ -11,7 +11,7 @@ from c_compiler import SOURCES, compiler, include_flags, run
 from conftest import FULL_RUN, ROOT
 
 SUITES = ("base", "math", "block", "fuzz", "clip", "sample", "palette", "deform", "frames", "goal", "blend")
-SUITES += ("crowd", "threads")
+SUITES += ("crowd", "threads", "compile", "twins")
 
 
 def build(folder: Path, *sanitizers: str) -> Path:

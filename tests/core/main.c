@@ -14,7 +14,8 @@ static const suite suites[] = {
     {"base", base_tests},       {"math", math_tests},     {"block", block_tests}, {"fuzz", fuzz_tests},
     {"clip", clip_tests},       {"sample", sample_tests}, {"palette", palette_tests},
     {"deform", deform_tests},   {"frames", frames_tests}, {"goal", goal_tests},
-    {"blend", blend_tests},   {"threads", threads_tests}, {"crowd", crowd_tests},
+    {"blend", blend_tests},     {"threads", threads_tests}, {"crowd", crowd_tests},
+    {"compile", compile_tests}, {"twins", twins_tests},
 };
 
 static jmp_buf leave_test;
