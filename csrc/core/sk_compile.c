@@ -9,7 +9,7 @@
 #include "sk_palette.h"
 
 #define WIDE_DOT 0.92       /* neighboring rotations below this dot product lie more than 46 degrees apart */
-#define LARGEST 1e15f       /* beyond it squares come near the end of float */
+#define LARGEST 1e15        /* beyond it squares come near the end of float */
 #define LATEST 1e300        /* seconds: beyond it differences of times come near the end of double */
 #define SHORTEST 1e-290     /* seconds from the first key to the last: below it keys a second do */
 #define SHEAR_TOLERANCE 4e-7 /* relative: what rounding to float alone takes from T * R * S */
@@ -61,24 +61,29 @@ static bool is_constant(const plan *p, const sk_channel *channel) {
           floats_are_zero(p->clip->values + channel->out_tangents, all));
 }
 
-static bool floats_are_small(const float *values, size_t count) {
+static bool floats_are_below(const float *values, size_t count, double limit) {
   size_t i;
   for (i = 0; i < count; i++)
-    if (!(fabsf(values[i]) < LARGEST)) return false;
+    if (!(fabsf(values[i]) < limit)) return false;
   return true;
 }
+
+static bool floats_are_small(const float *values, size_t count) { return floats_are_below(values, count, LARGEST); }
 
 static bool times_are_tame(const double *times, uint32_t count) {
   double first = times[0], last = times[count - 1];
   return fabs(first) < LATEST && fabs(last) < LATEST && (count == 1 || last - first > SHORTEST);
 }
 
+/* Tangents count for as many seconds as the channel lasts. */
 static bool is_tame(const plan *p, const sk_channel *channel) {
   size_t all = (size_t)channel->key_count * sk_path_width((sk_path)channel->path);
-  return times_are_tame(p->clip->times + channel->times, channel->key_count) &&
-         floats_are_small(values_of(p, channel), all) &&
-         (channel->interpolation != SK_CUBIC || (floats_are_small(p->clip->values + channel->in_tangents, all) &&
-                                                 floats_are_small(p->clip->values + channel->out_tangents, all)));
+  const double *times = p->clip->times + channel->times;
+  double length = times[channel->key_count - 1] - times[0], steepest = LARGEST / fmax(1.0, length);
+  if (!times_are_tame(times, channel->key_count) || !floats_are_small(values_of(p, channel), all)) return false;
+  return channel->interpolation != SK_CUBIC ||
+         (length < LARGEST && floats_are_below(p->clip->values + channel->in_tangents, all, steepest) &&
+          floats_are_below(p->clip->values + channel->out_tangents, all, steepest));
 }
 
 /* What the channels stand on: the rest pose, the inverse binds, and the length of the clip. */

@@ -178,6 +178,26 @@ static void numbers_near_the_end_of_float_stay_plain(void) {
     }
 }
 
+/* Tangents that are as large as the rest only with the seconds between keys. */
+static void steep_splines_stay_plain(void) {
+  static const double lengths[] = {2.0, 1e8, 1e20};
+  size_t i;
+  for (i = 0; i < COUNT(lengths); i++) {
+    rig_wish wish = plain_wish;
+    rig r;
+    wish.kinds = 1u << SK_CUBIC;
+    wish.constant = 0.0;
+    rig_make(&wish, &r);
+    sk_free(r.compiled);
+    CHECK(r.channels[0].key_count > 1);
+    r.times[r.channels[0].times + r.channels[0].key_count - 1] = lengths[i] + 1.0;
+    r.values[r.channels[0].in_tangents] = i == 2 ? 0.0f : 1e10f;
+    r.compiled = sk_compile(&r.clip, &r.skeleton, &r.skin);
+    CHECK_EQUAL(r.compiled != NULL, i == 0);
+    rig_free(&r);
+  }
+}
+
 static void denormal_numbers_are_compiled(void) {
   rig r;
   size_t i;
@@ -299,6 +319,7 @@ const check_test compile_tests[] = {TEST(keys_are_found_as_on_the_plain_path),
                                     TEST(crowded_keys_are_not_even),
                                     TEST(times_near_the_end_of_double_stay_plain),
                                     TEST(numbers_near_the_end_of_float_stay_plain),
+                                    TEST(steep_splines_stay_plain),
                                     TEST(denormal_numbers_are_compiled),
                                     TEST(compiling_without_memory_gives_nothing),
                                     TEST(bytes_are_what_was_taken),
