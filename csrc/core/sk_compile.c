@@ -31,7 +31,7 @@ typedef struct plan {
   int32_t *still_of;    /* the same for channels that hold one value */
   int32_t *node_of;     /* (J,): its node, or SK_NONE */
   int32_t *driver;      /* (J,) */
-  int32_t *depths;      /* (J,): nodes up to the root, for each node */
+  int32_t *depths;      /* (J,): nodes up to the root of each node, or joints of each joint */
   double *chains;       /* (J, 12): locals from below the driver to the joint, multiplied */
   uint32_t *order;      /* moving channels, those of a line side by side */
   plan_line *lines;
@@ -512,6 +512,16 @@ static bool nodes_are_shallow(const plan *p, const sk_compiled *c) {
   return true;
 }
 
+static bool joints_are_shallow(const plan *p) {
+  int32_t j;
+  for (j = 0; j < p->skeleton->joint_count; j++) {
+    int32_t parent = p->skeleton->parents[j];
+    p->depths[j] = parent < 0 ? 1 : p->depths[parent] + 1;
+    if (p->depths[j] > SK_FLOAT_DEPTH) return false;
+  }
+  return true;
+}
+
 static void fill_bind(const plan *p, int32_t slot, sk_bind *bind) {
   double rows[12];
   sk_affine_from_mat4(p->skin->inverse_bind + 16 * (size_t)slot, rows);
@@ -529,6 +539,7 @@ static void fill_nodes(const plan *p, sk_compiled *c) {
       c->nodes[p->node_of[j]] = (sk_node){
           j, p->skeleton->parents[j] < 0 ? SK_NONE : p->node_of[p->skeleton->parents[j]], c->mover_of[j], 0, 0};
   c->shallow = nodes_are_shallow(p, c);
+  c->all_shallow = joints_are_shallow(p);
   for (s = 0; s < p->skin->slot_count; s++) c->nodes[p->node_of[p->driver[p->skin->joints[s]]]].count++;
   for (j = 0; j < (int32_t)c->node_count; j++) {
     c->nodes[j].first = end;

@@ -76,7 +76,8 @@ typedef struct sk_compiled {
   uint32_t line_count, mover_count, octet_count, weight_count, odd_count, node_count;
   uint32_t active_count; /* movers that palettes need: the first ones */
   bool merged;                           /* exact for slerp alone */
-  bool shallow;                          /* chains of nodes are short enough to be multiplied in float */
+  bool shallow;                          /* chains of nodes are short enough to be multiplied in float, */
+  bool all_shallow;                      /* and those of all joints too */
   sk_line *lines;
   sk_mover *movers;                      /* (mover_count,): those of nodes first */
   sk_octet *octets;                      /* (octet_count,) */

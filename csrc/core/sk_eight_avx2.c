@@ -330,16 +330,18 @@ static void set_part(const sk_compiled *c, sk_part part, size_t j, __m256 *out) 
   for (i = 0; i < count; i++) out[i] = _mm256_set1_ps(values[i]);
 }
 
-/* T, R of length 1 and S of joint j as one source has it. */
-static void source_trs(const source_lanes *source, size_t j, sk_rotation rotation, __m256 t[3], __m256 q[4],
-                       __m256 s[3]) {
-  int32_t number = source->clip->mover_of[j];
-  set_part(source->clip, SK_PART_TRANSLATION, j, t);
-  set_part(source->clip, SK_PART_ROTATION, j, q);
-  set_part(source->clip, SK_PART_SCALE, j, s);
-  if (number == SK_NONE) return;
-  mover_trs(source, number, rotation, t, q, s);
-  sk_normalize(q);
+/* T, R of length 1 or S of joint j as one source has it. */
+static void source_part(const source_lanes *source, sk_part part, size_t j, sk_rotation rotation, __m256 *out) {
+  const sk_compiled *c = source->clip;
+  int32_t number = c->mover_of[j];
+  if (number == SK_NONE || c->movers[number].lines[part] == SK_STILL) {
+    set_part(c, part, j, out);
+  } else if (part != SK_PART_ROTATION) {
+    mover_part(&c->movers[number], part, source->lines, NULL, out);
+  } else {
+    mover_rotation(&c->movers[number], source->lines, NULL, rotation, out);
+    sk_normalize(out);
+  }
 }
 
 static bool part_moves(const sk_compiled *c, sk_part part, size_t j) {
@@ -388,39 +390,65 @@ static void add_weighted(__m256 weight, __m256 rest, const __m256 *values, int c
   for (i = 0; i < count; i++) sums[i] = _mm256_fmadd_ps(weight, values[i], _mm256_fmadd_ps(rest, values[i], sums[i]));
 }
 
-/* Weighted sums over the sources; of just two rotations the one is turned to the other, of more all to rest. */
-static void blend_local(const sk_eight *eight, const eight_scratch *s, size_t j, const bool still[SK_PART_COUNT],
-                        float local[ROWS][SK_LANES]) {
+/* The weighted sum of a translation or scale over the sources. */
+static void blend_three(const sk_eight *eight, const eight_scratch *s, sk_part part, size_t j, __m256 sum[3]) {
+  __m256 one[3];
+  size_t k;
+  sum[0] = sum[1] = sum[2] = _mm256_setzero_ps();
+  for (k = 0; k < eight->source_count; k++) {
+    source_part(&s->sources[k], part, j, eight->job->sampling->rotation, one);
+    add_weighted(_mm256_loadu_ps(eight->weights[k]), _mm256_loadu_ps(eight->weight_rests[k]), one, 3, sum);
+  }
+}
+
+/* The weighted sum of rotations: of just two the one is turned to the other, of more all to rest. */
+static void blend_rotation(const sk_eight *eight, const eight_scratch *s, size_t j, __m256 sum[4]) {
   const float *rest_rotation = eight->job->skeleton->rotation + 4 * j;
-  const sk_compiled *first = s->sources[0].clip;
-  __m256 t[3], q[4], scale[3], rest[4], reference[4], rows[ROWS], enough;
-  bool odd = false;
+  __m256 rest[4], reference[4], one[4], enough;
   size_t k;
   int i;
-  for (i = 0; i < 4; i++) reference[i] = rest[i] = _mm256_set1_ps(rest_rotation[i]);
-  for (i = 0; i < 3; i++) t[i] = scale[i] = _mm256_setzero_ps();
-  for (i = 0; i < 4; i++) q[i] = _mm256_setzero_ps();
-  for (k = 0; k < eight->source_count; k++) {
-    const source_lanes *source = &s->sources[k];
-    __m256 weight = _mm256_loadu_ps(eight->weights[k]), more = _mm256_loadu_ps(eight->weight_rests[k]), sign;
-    __m256 one_t[3], one_q[4], one_s[3];
-    int32_t number = source->clip->mover_of[j];
-    odd = odd || (number != SK_NONE && source->clip->movers[number].odd);
-    source_trs(source, j, eight->job->sampling->rotation, one_t, one_q, one_s);
-    if (k == 0 && eight->source_count == 2) memcpy(reference, one_q, sizeof reference);
-    sign = sign_against(reference, one_q);
-    add_weighted(weight, more, one_t, 3, t);
-    add_weighted(_mm256_xor_ps(weight, sign), _mm256_xor_ps(more, sign), one_q, 4, q);
-    add_weighted(weight, more, one_s, 3, scale);
+  for (i = 0; i < 4; i++) {
+    reference[i] = rest[i] = _mm256_set1_ps(rest_rotation[i]);
+    sum[i] = _mm256_setzero_ps();
   }
-  enough = _mm256_cmp_ps(sk_dot4(q, q), _mm256_set1_ps(SK_POINTS_NOWHERE), _CMP_GT_OQ);
-  for (i = 0; i < 4; i++) q[i] = _mm256_blendv_ps(rest[i], q[i], enough);
+  for (k = 0; k < eight->source_count; k++) {
+    __m256 sign;
+    source_part(&s->sources[k], SK_PART_ROTATION, j, eight->job->sampling->rotation, one);
+    if (k == 0 && eight->source_count == 2) memcpy(reference, one, sizeof reference);
+    sign = sign_against(reference, one);
+    add_weighted(_mm256_xor_ps(_mm256_loadu_ps(eight->weights[k]), sign),
+                 _mm256_xor_ps(_mm256_loadu_ps(eight->weight_rests[k]), sign), one, 4, sum);
+  }
+  enough = _mm256_cmp_ps(sk_dot4(sum, sum), _mm256_set1_ps(SK_POINTS_NOWHERE), _CMP_GT_OQ);
+  for (i = 0; i < 4; i++) sum[i] = _mm256_blendv_ps(rest[i], sum[i], enough);
+}
+
+static bool some_source_is_odd(const sk_eight *eight, const eight_scratch *s, size_t j) {
+  size_t k;
+  for (k = 0; k < eight->source_count; k++) {
+    const sk_compiled *c = s->sources[k].clip;
+    if (c->odd_count && c->mover_of[j] != SK_NONE && c->movers[c->mover_of[j]].odd) return true;
+  }
+  return false;
+}
+
+static void blend_rows(const sk_eight *eight, const eight_scratch *s, size_t j, const bool still[SK_PART_COUNT],
+                       __m256 rows[ROWS]) {
+  const sk_compiled *first = s->sources[0].clip;
+  __m256 t[3], q[4], scale[3];
+  float local[ROWS][SK_LANES];
+  int i;
   if (still[SK_PART_TRANSLATION]) set_part(first, SK_PART_TRANSLATION, j, t);
+  else blend_three(eight, s, SK_PART_TRANSLATION, j, t);
   if (still[SK_PART_ROTATION]) set_part(first, SK_PART_ROTATION, j, q);
+  else blend_rotation(eight, s, j, q);
   if (still[SK_PART_SCALE]) set_part(first, SK_PART_SCALE, j, scale);
+  else blend_three(eight, s, SK_PART_SCALE, j, scale);
   sk_rows_from_trs(t, q, scale, rows);
-  for (i = 0; i < ROWS; i++) _mm256_storeu_ps(local[i], rows[i]);
-  if (odd) blend_odd(eight, s, j, local);
+  if (!some_source_is_odd(eight, s, j)) return;
+  store_local(rows, local);
+  blend_odd(eight, s, j, local);
+  for (i = 0; i < ROWS; i++) rows[i] = _mm256_loadu_ps(local[i]);
 }
 
 /* ---- globals -------------------------------------------------------------------------------------------------- */
@@ -543,6 +571,22 @@ static inline void multiply_floats(const float *a, const __m256 b[ROWS], __m256 
   }
 }
 
+static void same_rows(const double *same, __m256 rows[ROWS]) {
+  int i;
+  for (i = 0; i < ROWS; i++) rows[i] = _mm256_set1_ps((float)same[i]);
+}
+
+/* From the local in `rows` to the global, there and in memory for the children. */
+static inline void chain_floats(const float *above, __m256 rows[ROWS], float *global) {
+  __m256 local[ROWS];
+  int i;
+  if (above) {
+    memcpy(local, rows, sizeof local);
+    multiply_floats(above, local, rows);
+  }
+  for (i = 0; i < ROWS; i++) _mm256_storeu_ps(global + SK_LANES * i, rows[i]);
+}
+
 static const float *float_front(const double *front, float *out) {
   __m256 rows[ROWS];
   int i;
@@ -557,19 +601,13 @@ static void run_shallow(const sk_eight *eight, const eight_scratch *s, const dou
   float first[ROWS * SK_LANES], *globals = (float *)s->globals;
   const float *base = float_front(front, first);
   uint32_t i, b;
-  int k;
   for (i = 0; i < c->node_count; i++) {
     const sk_node *node = &c->nodes[i];
     const float *above = node->parent == SK_NONE ? base : globals + (size_t)node->parent * ROWS * SK_LANES;
-    float *global = globals + (size_t)i * ROWS * SK_LANES;
-    const double *same = c->locals + (size_t)node->joint * ROWS;
-    __m256 local[ROWS], rows[ROWS];
-    if (node->mover != SK_NONE) mover_rows(eight, &s->sources[0], node->mover, local);
-    else
-      for (k = 0; k < ROWS; k++) local[k] = _mm256_set1_ps((float)same[k]);
-    if (above) multiply_floats(above, local, rows);
-    else memcpy(rows, local, sizeof rows);
-    for (k = 0; k < ROWS; k++) _mm256_storeu_ps(global + SK_LANES * k, rows[k]);
+    __m256 rows[ROWS];
+    if (node->mover != SK_NONE) mover_rows(eight, &s->sources[0], node->mover, rows);
+    else same_rows(c->locals + (size_t)node->joint * ROWS, rows);
+    chain_floats(above, rows, globals + (size_t)i * ROWS * SK_LANES);
     for (b = node->first; b < node->first + node->count; b++)
       store_bind(eight, rows, c->binds[b].rows, c->binds[b].slot);
   }
@@ -609,28 +647,54 @@ static void run_joints(const sk_eight *eight, const eight_scratch *s, const doub
   }
 }
 
+/* The blended local of joint j; false where it is one and the same in all sources: sk_compiled.locals. */
+static bool find_blended(const sk_eight *eight, const eight_scratch *s, size_t j, __m256 rows[ROWS]) {
+  bool still[SK_PART_COUNT], all = true;
+  int part;
+  for (part = 0; part < SK_PART_COUNT; part++) {
+    still[part] = part_is_still(s, eight->source_count, (sk_part)part, j);
+    all = all && still[part];
+  }
+  if (!all) blend_rows(eight, s, j, still, rows);
+  return !all;
+}
+
+static void store_slots(const sk_eight *eight, const sk_compiled *c, size_t j, const __m256 rows[ROWS]) {
+  int32_t slot;
+  for (slot = c->first_slot[j]; slot != SK_NONE; slot = c->next_slot[slot])
+    store_bind(eight, rows, eight->job->skin->inverse_bind + 16 * (size_t)slot, slot);
+}
+
 static void run_blended(const sk_eight *eight, const eight_scratch *s, const double *front) {
   const sk_compiled *c = s->sources[0].clip;
-  const sk_skin *skin = eight->job->skin;
   size_t j;
   for (j = 0; j < (size_t)c->joint_count; j++) {
     double *global = s->globals + j * GLOBAL_LANES;
-    int32_t parent = eight->job->skeleton->parents[j], slot;
-    bool still[SK_PART_COUNT], all = true;
+    int32_t parent = eight->job->skeleton->parents[j];
+    const double *above = parent < 0 ? front : s->globals + (size_t)parent * GLOBAL_LANES;
     float local[ROWS][SK_LANES];
     __m256 rows[ROWS];
-    int part;
-    for (part = 0; part < SK_PART_COUNT; part++) {
-      still[part] = part_is_still(s, eight->source_count, (sk_part)part, j);
-      all = all && still[part];
-    }
-    if (!all) blend_local(eight, s, j, still, local);
-    chain(all ? NULL : local, c->locals + j * ROWS,
-          parent < 0 ? front : s->globals + (size_t)parent * GLOBAL_LANES, global);
+    bool moves = find_blended(eight, s, j, rows);
+    if (moves) store_local(rows, local);
+    chain(moves ? local : NULL, c->locals + j * ROWS, above, global);
     if (c->first_slot[j] == SK_NONE) continue;
     to_float(global, rows);
-    for (slot = c->first_slot[j]; slot != SK_NONE; slot = c->next_slot[slot])
-      store_bind(eight, rows, skin->inverse_bind + 16 * (size_t)slot, slot);
+    store_slots(eight, c, j, rows);
+  }
+}
+
+static void run_blended_shallow(const sk_eight *eight, const eight_scratch *s, const double *front) {
+  const sk_compiled *c = s->sources[0].clip;
+  float first[ROWS * SK_LANES], *globals = (float *)s->globals;
+  const float *base = float_front(front, first);
+  size_t j;
+  for (j = 0; j < (size_t)c->joint_count; j++) {
+    int32_t parent = eight->job->skeleton->parents[j];
+    __m256 rows[ROWS];
+    if (!find_blended(eight, s, j, rows)) same_rows(c->locals + j * ROWS, rows);
+    chain_floats(parent < 0 ? base : globals + (size_t)parent * ROWS * SK_LANES, rows,
+                 globals + j * ROWS * SK_LANES);
+    store_slots(eight, c, j, rows);
   }
 }
 
@@ -647,7 +711,8 @@ void sk_eight_run(const sk_eight *eight, void *scratch) {
     local_times(eight->clips[k], eight->job->sampling->loop, eight->times[k], times);
     find_lines(eight->clips[k], times, eight->job->sampling->rotation, &s.sources[k]);
   }
-  if (eight->source_count > 1) run_blended(eight, &s, front);
+  if (eight->source_count > 1 && clips[0]->all_shallow) run_blended_shallow(eight, &s, front);
+  else if (eight->source_count > 1) run_blended(eight, &s, front);
   else if (eight->job->result == SK_PALETTE && clips[0]->shallow) run_shallow(eight, &s, front);
   else if (eight->job->result == SK_PALETTE) run_palette(eight, &s, front);
   else run_joints(eight, &s, front);

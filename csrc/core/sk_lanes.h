@@ -156,9 +156,9 @@ static inline void sk_lerp(const __m256 *a, const __m256 *b, __m256 u, int count
 }
 
 static inline void sk_normalize(__m256 q[4]) {
-  __m256 length = _mm256_sqrt_ps(sk_dot4(q, q));
+  __m256 scale = _mm256_div_ps(_mm256_set1_ps(1.0f), _mm256_sqrt_ps(sk_dot4(q, q)));
   int i;
-  for (i = 0; i < 4; i++) q[i] = _mm256_div_ps(q[i], length);
+  for (i = 0; i < 4; i++) q[i] = _mm256_mul_ps(q[i], scale);
 }
 
 #define SK_POINTS_NOWHERE 1e-24f /* squared length below which a sum of unit quaternions has no direction */
