@@ -1,4 +1,4 @@
-"""The command line: skinpy info, render, sheet, compare, explain, demo.
+"""The command line: skinpy info, render, sheet, compare, curves, explain, demo.
 
 Exit status 0, 1 bad input, 2 usage, 130 Ctrl-C.
 """
@@ -122,6 +122,15 @@ def _parser() -> argparse.ArgumentParser:
     form.add_argument("--json", action="store_true", help="as JSON")
     form.add_argument("--plot", metavar="PICTURE", help="draw it to a file (needs matplotlib)")
     compare.set_defaults(run=_run_compare)
+
+    curves = commands.add_parser("curves", help="draw the curves and keys of a joint (needs matplotlib)")
+    curves.add_argument("file", help="a model file")
+    curves.add_argument("--clip", help="name or number of the clip (the first)")
+    mover = curves.add_mutually_exclusive_group(required=True)
+    mover.add_argument("--joint", help="name or number of the joint")
+    mover.add_argument("--target", help="name or number of a morph target")
+    curves.add_argument("-o", "--output", required=True, metavar="PICTURE", help="its suffix says the format")
+    curves.set_defaults(run=_run_curves)
 
     explain = commands.add_parser("explain", help="one vertex from the keys to scene space, by numbers")
     explain.add_argument("file", help="a model file")
@@ -374,6 +383,24 @@ def _run_compare(options: argparse.Namespace) -> None:
         table.plot(options.plot)
     else:
         print(table)
+
+
+# ---- curves --------------------------------------------------------------------------------------------
+
+
+def _run_curves(options: argparse.Namespace) -> None:
+    model = load(options.file)
+    clip = model.clips[_clip_of(model, options.clip) or 0]
+    targets = [target.name for target in model.targets]
+    joint, target = _place(options.joint, model.skeleton.names), _place(options.target, targets)
+    clip.plot(joint, options.output, target=target)
+
+
+def _place(words: str | None, names: Sequence[str]) -> str | int | None:
+    """A name, or a number where nothing has that name."""
+    if words is not None and words not in names and words.isdecimal():
+        return int(words)
+    return words
 
 
 # ---- one vertex ----------------------------------------------------------------------------------------

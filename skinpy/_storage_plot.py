@@ -1,26 +1,22 @@
-"""The picture of a Comparison. matplotlib is imported when it is drawn, without pyplot: no global state."""
+"""The picture of a Comparison."""
 
 from typing import TYPE_CHECKING
 
+from ._plots import INK, new_figure, tidy
+
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from .storage import Comparison
 
 _COLORS = {"vertex": "#b5482f", "keyed": "#d9924a", "rigid": "#7a8ea3", "skinned": "#2f5f98", "uv": "#5b8c5a"}
-_INK = "#2b3440"
 _LEAST = 1e-6  # percent of the size: less is drawn as this
 
 
 def draw(comparison: "Comparison") -> "Figure":
     """Bytes of motion on the left, errors on the right, both on logarithmic scales; one line per row."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise ImportError("plot() needs matplotlib: pip install 'skinpy-anim[plot]'") from None
     rows = comparison.rows
-    figure = Figure(figsize=(9.0, 0.7 + 0.42 * (len(rows) + 1)), dpi=100, layout="constrained")
+    figure = new_figure(9.0, 0.7 + 0.42 * (len(rows) + 1))
     left, right = figure.subplots(1, 2, sharey=True)
     places = range(len(rows))
     colors = [_COLORS[row.kind] for row in rows]
@@ -35,7 +31,7 @@ def draw(comparison: "Comparison") -> "Figure":
             textcoords="offset points",
             va="center",
             fontsize=8,
-            color=_INK,
+            color=INK,
         )
     smallest, largest = (pick(max(row.motion, 1) for row in rows) for pick in (min, max))
     left.set_xlim(smallest / 4, largest * 40)  # room for the numbers
@@ -54,20 +50,12 @@ def draw(comparison: "Comparison") -> "Figure":
     right.set_xlabel("error, percent of the size")
     if comparison.size > 0 and comparison.allowed > 0:
         bound = 100.0 * comparison.allowed / comparison.size
-        right.axvline(bound, color=_INK, linestyle=":", linewidth=1.0, label="allowed")
-    right.legend(loc="upper left", fontsize=8, frameon=False, labelcolor=_INK, ncols=3, borderaxespad=0.1)
+        right.axvline(bound, color=INK, linestyle=":", linewidth=1.0, label="allowed")
+    right.legend(loc="upper left", fontsize=8, frameon=False, labelcolor=INK, ncols=3, borderaxespad=0.1)
     right.set_ylim(len(rows) - 0.5, -1.1)
     for axes in (left, right):
-        _tidy(axes)
+        tidy(axes, "x")
     figure.suptitle(
-        f"{comparison.clip}: {comparison.duration:.2f} s, {comparison.vertices:,} vertices", color=_INK
+        f"{comparison.clip}: {comparison.duration:.2f} s, {comparison.vertices:,} vertices", color=INK
     )
     return figure
-
-
-def _tidy(axes: "Axes") -> None:
-    for side in ("top", "right"):
-        axes.spines[side].set_visible(False)
-    axes.tick_params(colors=_INK, labelsize=9)
-    axes.grid(axis="x", color="#d5dbe3", linewidth=0.6)
-    axes.set_axisbelow(True)

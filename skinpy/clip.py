@@ -16,6 +16,8 @@ from .events import Event, Motion, Overlay, checked_event, read_events, read_mot
 from .pose import Pose
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from ._kinematics import AxisLike, JointLike
     from ._mirror import Pairs
     from .model import Model
@@ -398,6 +400,53 @@ class Clip(_core.Clip):
                 )
             )
         return tuple(channels)
+
+    def plot(
+        self,
+        joint: "JointLike | None" = None,
+        path: PathLike | None = None,
+        *,
+        target: "JointLike | None" = None,
+    ) -> "Figure":
+        """A matplotlib Figure of the curves of a joint, by name or index: docs/clips.md.
+
+        A row for each channel: its numbers over the whole clip as they are played, and dots for the keys.
+        With target, the name or number of a morph target, the curve of its weight. With a path also a file,
+        whose suffix says the format; it appears whole or not at all. Quaternions q and -q are the same
+        rotation: linear ones are shown with the signs that make the curve go on.
+
+        Needs matplotlib (the extra `plot`): ImportError without it. Raises KeyError (no such name, with the
+        close ones), IndexError, TypeError (both of joint and target, or none), ValueError where no channel
+        moves it and for a suffix that matplotlib does not know, and OSError.
+        """
+        from ._curve_plot import draw
+        from ._plots import save
+
+        figure = draw(self, joint, target)
+        if path is not None:
+            save(figure, path)
+        return figure
+
+    def to_dict(self) -> dict[str, Any]:
+        """The clip as plain numbers, strings, lists and dicts, fit for JSON.
+
+        Keys: name, kind, duration, ticks_per_second, additive, events (time, name), and channels with what
+        Channel has: joint, target, name, path, interpolation, times (K), values (K,C) and tangents or None.
+        """
+        from ._clip_tables import clip_dict
+
+        return clip_dict(self)
+
+    def to_records(self) -> Array:
+        """All keys as one structured array, a row each: what pandas.DataFrame takes as it is.
+
+        Fields: channel, joint and target (-1 for none) int32; name, path, interpolation; key (its number in
+        the channel) int32; time float64 seconds; x y z w float32, the tangents in_x ... in_w, out_x ...
+        out_w, per second. What a channel does not have is NaN; a weight stands in x.
+        """
+        from ._clip_tables import clip_records
+
+        return clip_records(self)
 
     @property
     def nbytes(self) -> int:

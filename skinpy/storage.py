@@ -7,7 +7,6 @@ import html
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,7 +14,6 @@ import numpy as np
 from . import _block
 from ._compress import FLOOR, ShareSearch, SkinError, Thinner, checked_error, size_of
 from ._evaluate import Evaluator
-from ._files import replacing
 from ._frames import checked_rate, chunks
 from ._progress import shown
 from ._quantize import decode, encode
@@ -156,16 +154,12 @@ class Comparison:
         Needs matplotlib (the extra `plot`): ImportError without it. Raises ValueError for a suffix that
         matplotlib does not know, and OSError; the file appears whole or not at all.
         """
+        from ._plots import save
         from ._storage_plot import draw
 
         figure = draw(self)
         if path is not None:
-            suffix = Path(path).suffix.lower()[1:]
-            known = figure.canvas.get_supported_filetypes()
-            if suffix not in known:
-                raise ValueError(f"path ends in {Path(path).suffix!r}; plots are saved as {', '.join(known)}")
-            with replacing(path) as file:
-                figure.savefig(file, format=suffix)
+            save(figure, path)
         return figure
 
 

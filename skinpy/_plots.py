@@ -1,0 +1,44 @@
+"""What all plots share. matplotlib is imported when one is drawn, without pyplot: no global state."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ._files import replacing
+from ._types import PathLike
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+INK = "#2b3440"
+
+
+def new_figure(width: float, height: float) -> "Figure":
+    """An empty Figure of that many inches; ImportError with the remedy where there is no matplotlib."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise ImportError("plot() needs matplotlib: pip install 'skinpy-anim[plot]'") from None
+    return Figure(figsize=(width, height), dpi=100, layout="constrained")
+
+
+def tidy(axes: "Axes", grid: Any) -> None:
+    """Quiet axes, with a grid along "x", "y" or "both"."""
+    for side in ("top", "right"):
+        axes.spines[side].set_visible(False)
+    axes.tick_params(colors=INK, labelsize=9)
+    axes.grid(axis=grid, color="#d5dbe3", linewidth=0.6)
+    axes.set_axisbelow(True)
+
+
+def save(figure: "Figure", path: PathLike) -> None:
+    """Writes the figure in the format of the suffix; the file appears whole or not at all.
+
+    Raises ValueError for a suffix that matplotlib does not know, and OSError.
+    """
+    suffix = Path(path).suffix.lower()[1:]
+    known = figure.canvas.get_supported_filetypes()
+    if suffix not in known:
+        raise ValueError(f"path ends in {Path(path).suffix!r}; plots are saved as {', '.join(known)}")
+    with replacing(path) as file:
+        figure.savefig(file, format=suffix)
