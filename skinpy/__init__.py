@@ -14,6 +14,7 @@ from .assets import Material, Mesh, Report, ReportEntry, Skeleton, Skin, Submesh
 from .baking import BakedClip, BakedTexture
 from .blend_space import BlendSpace1D, BlendSpace2D
 from .blending import blend
+from .checking import Finding, Findings, check
 from .clip import Channel, Clip, Clips
 from .controller import AnimationController
 from .errors import (
@@ -42,6 +43,7 @@ __all__ = [
     "character",
     "crane",
     "chair",
+    "check",
     "build_info",
     "to_row_vectors",
     "blend",
@@ -76,6 +78,8 @@ __all__ = [
     "BakedClip",
     "Report",
     "ReportEntry",
+    "Finding",
+    "Findings",
     "SkinpyError",
     "LoadError",
     "ImporterCrashed",

@@ -1,4 +1,4 @@
-"""The command line: skinpy info, render, sheet, compare, curves, explain, demo.
+"""The command line: skinpy info, check, render, sheet, compare, curves, explain, demo.
 
 Exit status 0, 1 bad input, 2 usage, 130 Ctrl-C.
 """
@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from . import Clip, Model, VertexAnimation, __version__, build_info, character, load
+from . import Clip, Model, VertexAnimation, __version__, build_info, character, check, load
 from ._files import replacing
 from .errors import SkinpyError, SkinpyWarning
 
@@ -30,14 +30,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         warnings.simplefilter("always", SkinpyWarning)
         warnings.showwarning = _show_warning
         try:
-            options.run(options)
+            status = options.run(options)
         except KeyError as error:
             return _fail(error.args[0])
         except (SkinpyError, OSError, ValueError, IndexError, ImportError, MemoryError) as error:
             return _fail(str(error) or type(error).__name__)
         except KeyboardInterrupt:
             return 130
-    return 0
+    return status or 0
 
 
 def _fail(message: object) -> int:
@@ -64,7 +64,7 @@ def _size(words: str) -> tuple[int, int]:
 def _count(words: str) -> int:
     count = int(words) if words.isdecimal() else 0
     if count < 1:
-        raise argparse.ArgumentTypeError(f"{words!r} is no number of instances; expected 1 or more")
+        raise argparse.ArgumentTypeError(f"{words!r} is no count; expected 1 or more")
     return count
 
 
@@ -79,6 +79,14 @@ def _parser() -> argparse.ArgumentParser:
     info.add_argument("file", help="a model file, or 'build' for what this skinpy was built with")
     info.add_argument("--json", action="store_true", help="as JSON")
     info.set_defaults(run=_run_info)
+
+    checks = commands.add_parser("check", help="look for what is wrong with an animated file")
+    checks.add_argument("file", help="a model file")
+    checks.add_argument("--json", action="store_true", help="as JSON")
+    checks.add_argument(
+        "--joints", type=_count, metavar="N", help="joints that the target holds (any number)"
+    )
+    checks.set_defaults(run=_run_check)
 
     render = commands.add_parser("render", help="draw a picture or a film of a model")
     render.add_argument("file", help="a model file")
@@ -272,6 +280,18 @@ def _print_facts(file: str, facts: dict[str, Any]) -> None:
         )
     for entry in facts["report"]:
         print(f"  {entry['severity']:9} {entry['message']} ({entry['count']}x, first: {entry['first']})")
+
+
+# ---- check -------------------------------------------------------------------------------------------
+
+
+def _run_check(options: argparse.Namespace) -> int:
+    findings = check(options.file, joints=options.joints)
+    if options.json:
+        print(json.dumps({"file": _clean(options.file)} | findings.to_dict(), indent=2))
+    else:
+        print(findings)
+    return int(bool(findings.errors))
 
 
 # ---- pictures ------------------------------------------------------------------------------------------

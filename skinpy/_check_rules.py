@@ -1,0 +1,47 @@
+"""The table of the rules of skinpy.check, and the one loop that runs them."""
+
+from collections.abc import Callable, Iterator
+from typing import TypeAlias
+
+from ._check_keys import pops, quaternion_flips, scale_keys, short_clip
+from ._check_model import (
+    degenerate_faces,
+    duplicate_names,
+    joint_limit,
+    many_influences,
+    rest_scales,
+    unused_joints,
+)
+from ._check_motion import foot_slide, loop_seam
+from ._check_report import report_findings
+from ._check_subject import Subject
+from ._findings import Finding, Findings
+from .clip import Clip
+from .model import Model
+
+ModelRule: TypeAlias = Callable[[Subject], Iterator[Finding]]
+ClipRule: TypeAlias = Callable[[Subject, Clip], Iterator[Finding]]
+
+#: In the order of the findings within a level. A new rule is a function and a row here, and in docs/check.md.
+MODEL_RULES: tuple[ModelRule, ...] = (
+    report_findings,
+    joint_limit,
+    duplicate_names,
+    rest_scales,
+    many_influences,
+    unused_joints,
+    degenerate_faces,
+)
+CLIP_RULES: tuple[ClipRule, ...] = (short_clip, scale_keys, quaternion_flips, pops, loop_seam, foot_slide)
+
+
+def findings_of(model: Model, joints: int | None) -> Findings:
+    """What all rules find; joints is the limit of palette slots, or None."""
+    subject = Subject(model, joints)
+    found: list[Finding] = []
+    for model_rule in MODEL_RULES:
+        found += model_rule(subject)
+    for clip in subject.clips:
+        for clip_rule in CLIP_RULES:
+            found += clip_rule(subject, clip)
+    return Findings(found)
