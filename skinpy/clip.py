@@ -1,7 +1,7 @@
 """Animation clips ("animation sets"): channels of keys on the joints of one skeleton."""
 
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -490,6 +490,21 @@ class Clip(_core.Clip):
     def __repr__(self) -> str:
         unbound = "" if self._model is not None else ", bound to no model"
         return f"<Clip {self.name!r}: {self.duration:.3f} s, {len(self._channel_records)} channels{unbound}>"
+
+    def _repr_mimebundle_(
+        self, include: Collection[str] | None = None, exclude: Collection[str] | None = None
+    ) -> dict[str, str]:
+        """What notebooks show: the text, and an animated PNG where it can be drawn."""
+        from .output.preview import bundle, wanted
+
+        picture = self._preview if wanted("image/png", include, exclude) else None
+        return bundle(self, picture, include, exclude)
+
+    @cached_property
+    def _preview(self) -> bytes | None:
+        from .output.preview import preview
+
+        return None if self._model is None or self.is_additive else preview(self._model, self)
 
 
 def _unpickle_free(data: bytes, index: int, name: str) -> Clip:

@@ -1,7 +1,7 @@
 """Models: skeleton, mesh, skin, clips and materials over one block, and the jobs that use them."""
 
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, SupportsIndex
@@ -317,6 +317,21 @@ class Model(_core.Model):
             f"{len(self.mesh.positions)} vertices, "
             f"{len(self.mesh.faces)} faces, {len(self.clips)} clips{': ' + clips if clips else ''}>"
         )
+
+    def _repr_mimebundle_(
+        self, include: Collection[str] | None = None, exclude: Collection[str] | None = None
+    ) -> dict[str, str]:
+        """What notebooks show: the text, and an animated PNG of the first clip where it can be drawn."""
+        from .output.preview import bundle, wanted
+
+        picture = self._preview if wanted("image/png", include, exclude) else None
+        return bundle(self, picture, include, exclude)
+
+    @cached_property
+    def _preview(self) -> bytes | None:
+        from .output.preview import preview
+
+        return preview(self, None)
 
     # ---- models without a file --------------------------------------------------------------------
 

@@ -1,10 +1,10 @@
-"""Frames into files. `encode_picture`, `save_picture` and `save_film` take RGBA uint8 arrays and know nothing
-of models; `save_clip` and `sheet` have the frames drawn first.
+"""Frames into files. `encode_picture`, `save_picture`, `encode_film` and `save_film` take RGBA uint8 arrays
+and know nothing of models; `save_clip` and `sheet` have the frames drawn first.
 """
 
 from .clip_file import save_clip
 from .contact_sheet import sheet
-from .film import save_film
+from .film import encode_film, save_film
 from .picture import encode_picture, save_picture
 
-__all__ = ["encode_picture", "save_picture", "save_film", "save_clip", "sheet"]
+__all__ = ["encode_picture", "save_picture", "encode_film", "save_film", "save_clip", "sheet"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import importlib
+import io
 import math
 import operator
 import os
@@ -69,6 +70,23 @@ def save_film(
     with replacing(target) as file:
         encode(_Job(file, checked, rate, background))
     return target
+
+
+def encode_film(
+    frames: Iterable[Frame], fps: float, format: str, *, background: Color = (255, 255, 255)
+) -> bytes:
+    """The frames as the bytes of a film file: png, apng, gif or webp, with or without a dot.
+
+    Arguments and errors are those of `save_film`; .mp4 is refused with a ValueError, as ffmpeg needs a file.
+    """
+    suffix = "." + format.lower().removeprefix(".")
+    if suffix not in _ENCODERS or suffix == ".mp4":
+        raise ValueError(f"film format is {format!r}; expected png, apng, gif or webp")
+    rate = check_film(Path(suffix[1:] + suffix), fps)
+    flatten(np.zeros((1, 1, 4), np.uint8), background)
+    buffer = io.BytesIO()
+    _ENCODERS[suffix][1]()(_Job(buffer, _checked(frames), rate, background))
+    return buffer.getvalue()
 
 
 def check_film(target: Path, fps: float) -> float:
