@@ -9,7 +9,7 @@ Matrices are row-major for column vectors, quaternions x y z w, times seconds; d
 rest.
 """
 
-from . import _core
+from . import _core, rotation
 from .assets import Material, Mesh, Report, ReportEntry, Skeleton, Skin, Submesh, Target, Texture
 from .baking import BakedClip, BakedTexture
 from .blend_space import BlendSpace1D, BlendSpace2D
@@ -45,6 +45,7 @@ __all__ = [
     "chair",
     "check",
     "build_info",
+    "rotation",
     "to_row_vectors",
     "blend",
     "retarget",
