@@ -9,7 +9,9 @@ Matrices are row-major for column vectors, quaternions x y z w, times seconds; d
 rest.
 """
 
-from . import _core, rotation
+from typing import TYPE_CHECKING, Any
+
+from . import _core
 from .assets import Material, Mesh, Report, ReportEntry, Skeleton, Skin, Submesh, Target, Texture
 from .baking import BakedClip, BakedTexture
 from .blend_space import BlendSpace1D, BlendSpace2D
@@ -37,6 +39,9 @@ from .retargeting import JointMatch, match_joints, retarget
 from .root_motion import RootMotion
 from .state_machine import StateMachine
 from .threads import get_num_threads, set_num_threads
+
+if TYPE_CHECKING:
+    from . import rotation
 
 __all__ = [
     "load",
@@ -93,3 +98,12 @@ __all__ = [
 ]
 
 __version__: str = _core._build_info()["version"]
+
+
+def __getattr__(name: str) -> Any:
+    """`skinpy.rotation` when it is first asked for: few need it, and all import skinpy."""
+    if name == "rotation":
+        import importlib
+
+        return importlib.import_module(".rotation", __name__)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

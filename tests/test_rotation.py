@@ -1,6 +1,8 @@
 """skinpy.rotation against scipy.spatial.transform, hand-made numbers, and itself there and back."""
 
 import itertools
+import subprocess
+import sys
 from typing import Any
 
 import numpy as np
@@ -38,6 +40,15 @@ def same(found: Any, wanted: Any, atol: float = NEAR) -> None:
     assert found.shape == wanted.shape
     sign = np.where((found * wanted).sum(axis=-1, keepdims=True) < 0, -1.0, 1.0)
     np.testing.assert_allclose(found * sign, wanted, atol=atol)
+
+
+def test_it_is_imported_when_it_is_asked_for() -> None:
+    code = (
+        "import sys, skinpy; assert 'skinpy.rotation' not in sys.modules; skinpy.rotation.to_6d([0, 0, 0, 1])"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+    with pytest.raises(AttributeError, match="no attribute 'rotations'"):
+        getattr(skinpy, "rotations")  # noqa: B009
 
 
 # ---- against SciPy ---------------------------------------------------------------------------------------
