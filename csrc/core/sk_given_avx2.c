@@ -1,6 +1,7 @@
 /* sk_given_avx2.c: the SIMD twin of the palettes of given poses: eight joints a vector up to the locals, then joint by
    joint, a row a vector, in double. */
 #include "sk_lanes.h"
+#include "sk_math.h"
 #include "sk_palette_twin.h"
 #include "sk_rows_avx2.h"
 
@@ -47,11 +48,24 @@ static void load_lanes(const float *first, size_t stride, __m256 out[4]) {
   sk_load_cells(at, 0, out);
 }
 
-/* A quaternion without length turns nothing, as on the plain path. */
+#define SHORTEST 1e-12f /* squared lengths between which float keeps all digits of products */
+#define LONGEST 1e12f
+
+/* Quaternions may have any length; one without turns nothing, as on the plain path. */
 static void guard_rotation(__m256 q[4]) {
-  __m256 none = _mm256_cmp_ps(sk_dot4(q, q), _mm256_setzero_ps(), _CMP_NGT_UQ);
-  int i;
-  for (i = 0; i < 4; i++) q[i] = _mm256_blendv_ps(q[i], _mm256_set1_ps(i == 3 ? 1.0f : 0.0f), none);
+  __m256 square = sk_dot4(q, q), ordinary = _mm256_and_ps(_mm256_cmp_ps(square, _mm256_set1_ps(SHORTEST), _CMP_GT_OQ),
+                                                          _mm256_cmp_ps(square, _mm256_set1_ps(LONGEST), _CMP_LT_OQ));
+  float numbers[4][SK_LANES], unit[4];
+  int lanes = _mm256_movemask_ps(ordinary), lane, i;
+  if (lanes == 0xFF) return;
+  for (i = 0; i < 4; i++) _mm256_storeu_ps(numbers[i], q[i]);
+  for (lane = 0; lane < SK_LANES; lane++) {
+    double one[4] = {numbers[0][lane], numbers[1][lane], numbers[2][lane], numbers[3][lane]};
+    if (lanes >> lane & 1) continue;
+    sk_quat_normalize(one, unit);
+    for (i = 0; i < 4; i++) numbers[i][lane] = unit[i];
+  }
+  for (i = 0; i < 4; i++) q[i] = _mm256_loadu_ps(numbers[i]);
 }
 
 static bool rests(const sk_skeleton *skeleton, sk_pose pose, size_t j) {
