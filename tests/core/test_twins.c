@@ -207,6 +207,65 @@ static void sampled_locals_take_the_plain_path(void) {
   rig_free(&r);
 }
 
+/* ---- given poses -------------------------------------------------------------------------------------------- */
+
+/* Rotations of any length, also none; a third of the joints at rest. */
+static sk_pose draw_poses(const rig *r, uint64_t *state, size_t count) {
+  static const double lengths[] = {1.0, 1.0, 1.0, 0.5, 3.0, 0.0, 1e-22, 1e22};
+  size_t joints = (size_t)r->skeleton.joint_count, n, j, i;
+  sk_pose pose = {malloc(count * joints * 3 * sizeof(float)), malloc(count * joints * 4 * sizeof(float)),
+                  malloc(count * joints * 3 * sizeof(float)), NULL};
+  CHECK(pose.translation && pose.rotation && pose.scale);
+  for (n = 0; n < count; n++)
+    for (j = 0; j < joints; j++) {
+      float *t = pose.translation + 3 * (n * joints + j), *q = pose.rotation + 4 * (n * joints + j);
+      float *c = pose.scale + 3 * (n * joints + j);
+      bool rests = check_random(state) % 3 == 0;
+      double length = lengths[check_random(state) % COUNT(lengths)];
+      for (i = 0; i < 3; i++) t[i] = r->translation[3 * j + i] + (rests ? 0.0f : (float)rig_spread(state, 0.3));
+      for (i = 0; i < 3; i++) c[i] = r->scale[3 * j + i] + (rests ? 0.0f : (float)rig_spread(state, 0.1));
+      for (i = 0; i < 4; i++) q[i] = rests ? r->rotation[4 * j + i] : (float)(length * rig_spread(state, 1.0));
+    }
+  return pose;
+}
+
+static float *given_results(sk_palette_job *job, bool twin) {
+  CHECK(sk_simd_use(twin ? SK_SIMD_AVX2 : SK_SIMD_PLAIN));
+  job->scratch = aligned(twin ? sk_given_twin_scratch(job->skeleton->joint_count) : sk_palette_scratch(job));
+  job->out = malloc(job->count * sk_palette_floats(job) * sizeof(float) + !job->skin->slot_count);
+  CHECK(job->out);
+  if (twin) sk_given_twin_run(job, 0, job->count, job->scratch);
+  else sk_palette_run(job);
+  CHECK(sk_simd_use(SK_SIMD_AVX2));
+  free(job->scratch);
+  return job->out;
+}
+
+static void given_poses_are_those_of_the_plain_path(void) {
+  uint64_t state = 14;
+  size_t number, result;
+  if (!has_twin()) return;
+  for (number = 0; number < WISHES; number++)
+    for (result = SK_LOCALS; result <= SK_PALETTE; result++) {
+      float roots[MOST_POSES * 16], *got, *wanted;
+      rig r;
+      sk_palette_job job = {.skeleton = &r.skeleton, .skin = &r.skin, .count = 1 + number % 4,
+                            .result = (sk_result)result, .affine = number % 2};
+      make_rig(number, 60, &r);
+      job.poses = draw_poses(&r, &state, job.count);
+      set_roots(&state, &job, roots);
+      wanted = given_results(&job, false);
+      got = given_results(&job, true);
+      compare_poses(got, wanted, job.count, sk_palette_floats(&job));
+      free(got);
+      free(wanted);
+      free(job.poses.translation);
+      free(job.poses.rotation);
+      free(job.poses.scale);
+      rig_free(&r);
+    }
+}
+
 /* ---- poses -------------------------------------------------------------------------------------------------- */
 
 static void compare_rotations(const float *got, const float *wanted, size_t joints) {
@@ -488,10 +547,10 @@ static void most_scratch_bounds_every_choice(void) {
 
 #define TWINS                                                                                                      \
   TEST(palettes_are_those_of_the_plain_path), TEST(a_pose_has_the_same_bits_alone),                                \
-      TEST(sampled_locals_take_the_plain_path), TEST(poses_are_those_of_the_plain_path),                           \
-      TEST(many_lines_take_the_plain_path), TEST(half_turns_go_the_same_way_round),                                \
-      TEST(crowds_are_those_of_the_plain_path), TEST(scratch_is_enough_for_any_group),                             \
-      TEST(most_scratch_bounds_every_choice),
+      TEST(sampled_locals_take_the_plain_path), TEST(given_poses_are_those_of_the_plain_path),                     \
+      TEST(poses_are_those_of_the_plain_path), TEST(many_lines_take_the_plain_path),                               \
+      TEST(half_turns_go_the_same_way_round), TEST(crowds_are_those_of_the_plain_path),                            \
+      TEST(scratch_is_enough_for_any_group), TEST(most_scratch_bounds_every_choice),
 #else
 #define TWINS
 #endif
