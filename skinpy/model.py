@@ -203,6 +203,20 @@ class Model(_core.Model):
 
         return explain(self, vertex, clip, time, loop=loop)
 
+    def to_trimesh(
+        self, clip: Clip | str | int | None = None, time: float = 0.0, *, loop: Loop = "wrap"
+    ) -> Any:
+        """A trimesh.Trimesh of the skinned mesh, vertex for vertex, of the rest pose where clip is None.
+
+        With normals, texture coordinates (origin at the bottom, as trimesh has them) and face_attributes
+        "submesh" (F,); materials stay here. Arguments are those of `pose`, with one time.
+
+        Needs trimesh: ImportError without it. Raises what `pose` raises.
+        """
+        from ._trimesh import posed_mesh
+
+        return posed_mesh(self, clip, time, loop)
+
     # ---- pictures ---------------------------------------------------------------------------------
 
     def render(
