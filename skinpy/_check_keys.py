@@ -127,16 +127,13 @@ def pops(subject: Subject, clip: Clip) -> Iterator[Finding]:
             continue
         values = channel.values.astype(np.float64)
         turning = channel.path == "rotation"
-        if turning:
-            way, across = (_degrees(values, step) for step in (1, 2))
-            key = jump(channel.times, way, across, _POP_DEGREES, _POP_TURNING)
-        else:
-            stretch = subject.stretch[channel.joint]
-            way, across = (
-                np.linalg.norm(values[step:] - values[:-step], axis=1) * stretch for step in (1, 2)
-            )
-            least = _POP_DISTANCE * subject.size
-            key = jump(channel.times, way, across, least, _POP_MOVING * subject.size)
+        unit_of, measure = (1.0, _degrees) if turning else (subject.size, _distances)
+        stretch = 1.0 if turning else float(subject.stretch[channel.joint])
+        least, speed = (_POP_DEGREES, _POP_TURNING) if turning else (_POP_DISTANCE, _POP_MOVING)
+        way = measure(values, 1) * stretch
+        if len(way) <= _POP_NEIGHBORS or way.max() < least * unit_of:
+            continue
+        key = jump(channel.times, way, measure(values, 2) * stretch, least * unit_of, speed * unit_of)
         if key is not None:
             found.append(_pop(clip, channel, key, float(way[key]), turning))
     yield from _listed(found)
@@ -150,6 +147,11 @@ def _degrees(rotations: Array, step: int) -> Array:
     )
 
 
+def _distances(places: Array, step: int) -> Array:
+    """(K-step,) from each place to the one `step` keys on."""
+    return np.asarray(np.linalg.norm(places[step:] - places[:-step], axis=1))
+
+
 def _pop(clip: Clip, channel: Channel, key: int, size: float, turning: bool) -> Finding:
     seconds = float(channel.times[key + 1] - channel.times[key])
     amount = f"turns {size:.3g} degrees" if turning else f"moves {size:.4g} model units"
@@ -161,14 +163,12 @@ def _pop(clip: Clip, channel: Channel, key: int, size: float, turning: bool) -> 
 
 
 def jump(times: Array, way: Array, across: Array, least: float, speed: float) -> int | None:
-    """Number of the gap between keys where `way` (K-1,) jumps most, or None.
+    """Number of the gap between keys where `way` (K-1,) jumps most, or None; K - 1 > _POP_NEIGHBORS.
 
     across (K-2,) is the way from each key to the next but one. A jump is at least `least` far and `speed`
     fast, and _POP_FACTOR times as fast as the median around it; a cut is one such gap between two slower
     ones, a wrong key has one on each side of it.
     """
-    if len(way) <= _POP_NEIGHBORS or not (way >= least).any():
-        return None
     gaps = np.diff(times)
     rate = way / gaps
     around, spacing = _median_around(rate), _median_around(gaps)

@@ -6,13 +6,18 @@ from functools import cached_property
 import numpy as np
 
 from ._frames import chunks
+from ._root_extract import carrier, up_vector
 from ._types import Array, Floats
 from .clip import Channel, Clip
 from .model import Model
 
 #: Vertices times frames that are posed for one look at a clip, and for looks at all clips together: a second
-#: or two. A look has two frames at least, whatever the model.
-_LOOK, _LOOKS = 20_000_000, 200_000_000
+#: or so. A look has two frames at least, whatever the model.
+_LOOK, _LOOKS = 10_000_000, 100_000_000
+
+
+#: Share of the size: a clip that carries its character less far walks in place.
+TRAVELS = 0.1
 
 
 class Subject:
@@ -24,6 +29,7 @@ class Subject:
         self.names: tuple[str, ...] = model.skeleton.names
         self.clips = tuple(model.clips)
         self._channels: tuple[Clip, tuple[Channel, ...]] | None = None
+        self._travel: tuple[Clip, Array] | None = None
 
     @cached_property
     def size(self) -> float:
@@ -42,6 +48,16 @@ class Subject:
         if self._channels is None or self._channels[0] is not clip:
             self._channels = (clip, clip.channels)
         return self._channels[1]
+
+    def travel(self, clip: Clip) -> Array:
+        """(3,) how far the clip carries its character over the ground; 0 where that is not worth the name."""
+        if self._travel is None or self._travel[0] is not clip:
+            origins = self.model.joint_positions(clip, [0.0, clip.duration], loop="clamp").astype(np.float64)
+            way = np.diff(origins[:, carrier(clip)], axis=0)[0]
+            up = up_vector(self.model)
+            way = way - (way @ up) * up
+            self._travel = (clip, way if np.linalg.norm(way) > TRAVELS * self.size else np.zeros(3))
+        return self._travel[1]
 
     def looks(self, of_a_clip: int, in_all: int) -> Iterator[tuple[Clip | None, Array]]:
         """The rest pose, then each clip with times at which to look at it; few where there are many clips."""
@@ -62,14 +78,11 @@ class Subject:
         count = len(self.model.mesh.positions)
         if not count:
             return self.model.joint_positions(clip, times, loop="clamp")
-        return np.concatenate(
-            [
-                self.model.deform(self.model.pose(clip, times[part], loop="clamp"), normals=False)[0][
-                    :, ::step
-                ]
-                for part in chunks(len(times), 3 * count)
-            ]
-        )
+        found = np.empty((len(times), -(-count // step), 3), np.float32)
+        for part in chunks(len(times), 3 * count):
+            pose = self.model.pose(clip, times[part], loop="clamp")
+            found[part] = self.model.deform(pose, normals=False)[0][:, ::step]
+        return found
 
     def joint_of(self, point: int) -> str:
         """Name of the joint that a vertex follows most, or of the joint itself where there is no mesh."""

@@ -532,6 +532,14 @@ def test_feet_that_stand_and_walks_in_place_and_what_flies_do_not_slide() -> Non
     assert not found(steps(travel=0.0, stride=1.0), "foot_slide")
     glide = np.linspace(0, 1, 31)[:, None] * [3.0, 0, 0]
     assert not found(chain(moving(glide)), "foot_slide")
+    tumbling = Clip.from_arrays(
+        "clip",
+        fps=FPS,
+        joints=["root"],
+        translation=glide[:, None],
+        rotation=about(2, np.linspace(0, -400, 31))[:, None],
+    )
+    assert not found(chain(tumbling), "foot_slide")
 
 
 def test_root_motion_counts_as_travel() -> None:
