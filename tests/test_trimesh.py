@@ -1,4 +1,4 @@
-"""Model.to_trimesh: by a stand-in that notes what it is given, and by trimesh itself where it is installed."""
+"""Model.to_trimesh: by a stand-in that notes what it is given, and by trimesh itself where it is there."""
 
 import sys
 from types import SimpleNamespace
