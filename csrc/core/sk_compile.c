@@ -9,6 +9,7 @@
 #include "sk_palette.h"
 
 #define WIDE_DOT 0.92       /* neighboring rotations below this dot product lie more than 46 degrees apart */
+#define HALF_TURN_DOT 1e-5  /* below this rounding to float may choose the other way round */
 #define LARGEST 1e15        /* beyond it squares come near the end of float */
 #define LATEST 1e300        /* seconds: beyond it differences of times come near the end of double */
 #define SHORTEST 1e-290     /* seconds from the first key to the last: below it keys a second do */
@@ -343,9 +344,10 @@ static double dot4(const float *a, const float *b) {
   return (double)a[0] * b[0] + (double)a[1] * b[1] + (double)a[2] * b[2] + (double)a[3] * b[3];
 }
 
-/* One linear or step channel into its column of cells; true where neighboring rotations lie far apart. */
-static bool fill_column(const plan *p, const sk_channel *channel, const sk_line *line, float *cell) {
-  bool rotation = channel->path == SK_PATH_ROTATION, wide = false;
+/* One linear or step channel into its column of cells; the smallest dot product of neighboring rotations. */
+static double fill_column(const plan *p, const sk_channel *channel, const sk_line *line, float *cell) {
+  bool rotation = channel->path == SK_PATH_ROTATION;
+  double nearest = 1.0;
   const float *values = values_of(p, channel);
   uint32_t width = sk_path_width((sk_path)channel->path), k;
   bool own = line->key_count == channel->key_count &&
@@ -354,9 +356,9 @@ static bool fill_column(const plan *p, const sk_channel *channel, const sk_line 
     cell[3] = 0.0f;
     if (own) memcpy(cell, values + (size_t)k * width, width * sizeof(float));
     else value_at(p, channel, line->times[k], cell);
-    wide = wide || (rotation && k > 0 && fabs(dot4(cell, cell - line->stride)) < WIDE_DOT);
+    if (rotation && k > 0) nearest = fmin(nearest, fabs(dot4(cell, cell - line->stride)));
   }
-  return wide && line->interpolation == SK_LINEAR;
+  return line->interpolation == SK_LINEAR ? nearest : 1.0;
 }
 
 static void fill_cubic_column(const plan *p, const sk_channel *channel, const sk_line *line, float *cell) {
@@ -394,6 +396,7 @@ static void fill_line(const plan *p, sk_compiled *c, uint32_t number) {
   sk_line *line = &c->lines[number];
   float *frames = (float *)line->frames; /* ours until sk_compile returns */
   uint8_t *rotations = (uint8_t *)line->rotations;
+  double dot;
   uint32_t i;
   memcpy((double *)line->times, planned->times, line->key_count * sizeof(double));
   ((double *)line->times)[line->key_count] = INFINITY;
@@ -406,7 +409,10 @@ static void fill_line(const plan *p, sk_compiled *c, uint32_t number) {
     rotations[i] = channel->path == SK_PATH_ROTATION;
     line->turns = line->turns || rotations[i];
     if (line->interpolation == SK_CUBIC) fill_cubic_column(p, channel, line, frames + i * SK_CELL);
-    else mover->wide |= fill_column(p, channel, line, frames + i * SK_CELL);
+    if (line->interpolation == SK_CUBIC) continue;
+    dot = fill_column(p, channel, line, frames + i * SK_CELL);
+    mover->wide |= dot < WIDE_DOT;
+    mover->half_turn |= dot < HALF_TURN_DOT;
   }
   memcpy(frames + line->key_count * line->stride, frames + (line->key_count - 1) * line->stride,
          line->stride * sizeof(float));
@@ -477,6 +483,7 @@ static void fill_octet(sk_compiled *c, uint32_t number) {
     uint32_t m = number * SK_LANES + lane < c->mover_count ? number * SK_LANES + lane : c->mover_count - 1;
     const sk_mover *mover = &c->movers[m];
     octet->wide |= mover->wide;
+    octet->half_turn |= mover->half_turn;
     octet->near_rotation[lane] = mover->wide ? 0 : -1;
     octet->still_rotation[lane] = mover->lines[SK_PART_ROTATION] == SK_STILL ? -1 : 0;
     for (part = 0; part < SK_PART_COUNT; part++) {
@@ -534,10 +541,12 @@ static void fill_nodes(const plan *p, sk_compiled *c) {
   uint32_t end = 0;
   int32_t s, j;
   fill_chains(p, c);
-  for (j = 0; j < c->joint_count; j++)
-    if (p->node_of[j] != SK_NONE)
-      c->nodes[p->node_of[j]] = (sk_node){
-          j, p->skeleton->parents[j] < 0 ? SK_NONE : p->node_of[p->skeleton->parents[j]], c->mover_of[j], 0, 0};
+  for (j = 0; j < c->joint_count; j++) {
+    int32_t above = p->skeleton->parents[j], parent = above < 0 ? SK_NONE : p->node_of[above];
+    if (p->node_of[j] == SK_NONE) continue;
+    c->nodes[p->node_of[j]] = (sk_node){j, parent, c->mover_of[j], 0, 0, false};
+    if (parent != SK_NONE) c->nodes[parent].carries = true;
+  }
   c->shallow = nodes_are_shallow(p, c);
   c->all_shallow = joints_are_shallow(p);
   for (s = 0; s < p->skin->slot_count; s++) c->nodes[p->node_of[p->driver[p->skin->joints[s]]]].count++;

@@ -35,7 +35,8 @@ typedef struct sk_line {
 /* A joint that moves. Parts that do not have a cell in sk_compiled.constants. */
 typedef struct sk_mover {
   int32_t joint;
-  bool wide;                       /* neighboring rotation keys may lie far apart */
+  bool wide;                       /* neighboring rotation keys may lie far apart, */
+  bool half_turn;                  /* and even half a turn */
   bool unit_scale;                 /* its scale is always 1 */
   bool odd;                        /* its rest matrix is not T * R * S: where it is at rest, that matrix counts */
   uint32_t lines[SK_PART_COUNT];   /* SK_STILL = the part does not move */
@@ -51,6 +52,7 @@ typedef struct sk_node {
   int32_t joint, parent; /* parent: an earlier node, or SK_NONE */
   int32_t mover;         /* SK_NONE: sk_compiled.locals has its local */
   uint32_t first, count; /* its slots in sk_compiled.binds */
+  bool carries;          /* other nodes hang on it */
 } sk_node;
 
 #define SK_FLOAT_DEPTH 16 /* nodes in a chain up to which float alone stays well below 1e-6 of the size */
@@ -62,7 +64,7 @@ typedef struct sk_bind {
 
 /* Eight movers side by side, for one pose; the last ones are repeated where fewer are left. */
 typedef struct sk_octet {
-  bool moves[SK_PART_COUNT], wide;
+  bool moves[SK_PART_COUNT], wide, half_turn;
   uint32_t lines[SK_PART_COUNT][SK_LANES];   /* parts that do not move: line_count, a line of constants */
   uint32_t offsets[SK_PART_COUNT][SK_LANES]; /* floats from the start of a frame, or of the constants */
   int32_t still_rotation[SK_LANES];          /* all bits set where the rotation does not move */

@@ -266,7 +266,7 @@ static void mover_rotation(const sk_mover *mover, const line_lanes *lines, const
     return;
   }
   load_ends(line, mover->offsets[SK_PART_ROTATION], a, b);
-  sign = mover->wide ? sk_exact_sign(a, b) : sk_sign_of(sk_dot4(a, b));
+  sign = mover->half_turn ? sk_exact_sign(a, b) : sk_sign_of(sk_dot4(a, b));
   if (mover->wide && rotation == SK_SLERP) sk_slerp_wide(a, b, sign, &line->from, &line->to, q);
   else sk_slerp_near(a, b, sign, &line->from, &line->to, q);
 }
@@ -297,6 +297,11 @@ static void store_local(const __m256 rows[ROWS], float local[ROWS][SK_LANES]) {
   for (i = 0; i < ROWS; i++) _mm256_storeu_ps(local[i], rows[i]);
 }
 
+static inline void load_local(const float local[ROWS][SK_LANES], __m256 rows[ROWS]) {
+  int i;
+  for (i = 0; i < ROWS; i++) rows[i] = _mm256_loadu_ps(local[i]);
+}
+
 static inline void mover_rows(const sk_eight *eight, const source_lanes *source, int32_t number, __m256 rows[ROWS]) {
   const sk_mover *mover = &source->clip->movers[number];
   __m256 t[3], q[4], s[3];
@@ -307,7 +312,7 @@ static inline void mover_rows(const sk_eight *eight, const source_lanes *source,
   if (!mover->odd) return;
   store_local(rows, local);
   odd_lanes(source, mover, eight->job->skeleton, local);
-  for (i = 0; i < ROWS; i++) rows[i] = _mm256_loadu_ps(local[i]);
+  load_local(local, rows);
 }
 
 static void mover_local(const sk_eight *eight, const source_lanes *source, int32_t number,
@@ -414,7 +419,7 @@ static void blend_rotation(const sk_eight *eight, const eight_scratch *s, size_t
   for (k = 0; k < eight->source_count; k++) {
     __m256 sign;
     source_part(&s->sources[k], SK_PART_ROTATION, j, eight->job->sampling->rotation, one);
-    if (k == 0 && eight->source_count == 2) memcpy(reference, one, sizeof reference);
+    for (i = 0; k == 0 && eight->source_count == 2 && i < 4; i++) reference[i] = one[i];
     sign = sign_against(reference, one);
     add_weighted(_mm256_xor_ps(_mm256_loadu_ps(eight->weights[k]), sign),
                  _mm256_xor_ps(_mm256_loadu_ps(eight->weight_rests[k]), sign), one, 4, sum);
@@ -576,15 +581,13 @@ static void same_rows(const double *same, __m256 rows[ROWS]) {
   for (i = 0; i < ROWS; i++) rows[i] = _mm256_set1_ps((float)same[i]);
 }
 
-/* From the local in `rows` to the global, there and in memory for the children. */
-static inline void chain_floats(const float *above, __m256 rows[ROWS], float *global) {
-  __m256 local[ROWS];
+/* From a local to its global, in `rows` and, where it is not NULL, in memory for the children. */
+static inline void chain_floats(const float *above, const __m256 local[ROWS], __m256 rows[ROWS], float *global) {
   int i;
-  if (above) {
-    memcpy(local, rows, sizeof local);
-    multiply_floats(above, local, rows);
-  }
-  for (i = 0; i < ROWS; i++) _mm256_storeu_ps(global + SK_LANES * i, rows[i]);
+  if (above) multiply_floats(above, local, rows);
+  else
+    for (i = 0; i < ROWS; i++) rows[i] = local[i];
+  for (i = 0; global && i < ROWS; i++) _mm256_storeu_ps(global + SK_LANES * i, rows[i]);
 }
 
 static const float *float_front(const double *front, float *out) {
@@ -596,20 +599,35 @@ static const float *float_front(const double *front, float *out) {
   return out;
 }
 
+static void node_rows(const sk_eight *eight, const source_lanes *source, uint32_t number, float local[ROWS][SK_LANES]) {
+  const sk_node *node = &source->clip->nodes[number];
+  __m256 rows[ROWS];
+  if (node->mover != SK_NONE) mover_rows(eight, source, node->mover, rows);
+  else same_rows(source->clip->locals + (size_t)node->joint * ROWS, rows);
+  store_local(rows, local);
+}
+
+#define NODES 8 /* of a pass */
+
+/* Some nodes are sampled before they are multiplied: the waits of a short piece of work overlap with those of the
+   next one, those of a long piece do not. */
 static void run_shallow(const sk_eight *eight, const eight_scratch *s, const double *front) {
   const sk_compiled *c = s->sources[0].clip;
-  float first[ROWS * SK_LANES], *globals = (float *)s->globals;
+  float first[ROWS * SK_LANES], *globals = (float *)s->globals, locals[NODES][ROWS][SK_LANES];
   const float *base = float_front(front, first);
-  uint32_t i, b;
-  for (i = 0; i < c->node_count; i++) {
-    const sk_node *node = &c->nodes[i];
-    const float *above = node->parent == SK_NONE ? base : globals + (size_t)node->parent * ROWS * SK_LANES;
-    __m256 rows[ROWS];
-    if (node->mover != SK_NONE) mover_rows(eight, &s->sources[0], node->mover, rows);
-    else same_rows(c->locals + (size_t)node->joint * ROWS, rows);
-    chain_floats(above, rows, globals + (size_t)i * ROWS * SK_LANES);
-    for (b = node->first; b < node->first + node->count; b++)
-      store_bind(eight, rows, c->binds[b].rows, c->binds[b].slot);
+  uint32_t i, b, start;
+  for (start = 0; start < c->node_count; start += NODES) {
+    uint32_t end = start + NODES < c->node_count ? start + NODES : c->node_count;
+    for (i = start; i < end; i++) node_rows(eight, &s->sources[0], i, locals[i - start]);
+    for (i = start; i < end; i++) {
+      const sk_node *node = &c->nodes[i];
+      const float *above = node->parent == SK_NONE ? base : globals + (size_t)node->parent * ROWS * SK_LANES;
+      __m256 local[ROWS], rows[ROWS];
+      load_local(locals[i - start], local);
+      chain_floats(above, local, rows, node->carries ? globals + (size_t)i * ROWS * SK_LANES : NULL);
+      for (b = node->first; b < node->first + node->count; b++)
+        store_bind(eight, rows, c->binds[b].rows, c->binds[b].slot);
+    }
   }
 }
 
@@ -690,9 +708,9 @@ static void run_blended_shallow(const sk_eight *eight, const eight_scratch *s, c
   size_t j;
   for (j = 0; j < (size_t)c->joint_count; j++) {
     int32_t parent = eight->job->skeleton->parents[j];
-    __m256 rows[ROWS];
-    if (!find_blended(eight, s, j, rows)) same_rows(c->locals + j * ROWS, rows);
-    chain_floats(parent < 0 ? base : globals + (size_t)parent * ROWS * SK_LANES, rows,
+    __m256 local[ROWS], rows[ROWS];
+    if (!find_blended(eight, s, j, local)) same_rows(c->locals + j * ROWS, local);
+    chain_floats(parent < 0 ? base : globals + (size_t)parent * ROWS * SK_LANES, local, rows,
                  globals + j * ROWS * SK_LANES);
     store_slots(eight, c, j, rows);
   }

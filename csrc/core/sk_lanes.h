@@ -77,27 +77,29 @@ static inline __m256 sk_series_at(const sk_series *series, __m256 m) {
 static inline __m256 sk_angle(__m256 dot) {
   static const float c[8] = {1.5707963143e+00f, -2.1459989234e-01f, 8.8999263059e-02f, -5.0312772248e-02f,
                              3.1335431447e-02f, -1.7808921212e-02f, 7.2453978511e-03f, -1.4414642867e-03f};
-  __m256 x = _mm256_min_ps(dot, _mm256_set1_ps(1.0f)), sum = _mm256_set1_ps(c[7]);
+  __m256 x = _mm256_min_ps(dot, _mm256_set1_ps(1.0f)), x2 = _mm256_mul_ps(x, x), x4 = _mm256_mul_ps(x2, x2), pairs[4];
   int i;
-  for (i = 6; i >= 0; i--) sum = _mm256_fmadd_ps(sum, x, _mm256_set1_ps(c[i]));
-  sum = _mm256_mul_ps(sum, _mm256_sqrt_ps(_mm256_sub_ps(_mm256_set1_ps(1.0f), x)));
-  return _mm256_max_ps(sum, _mm256_set1_ps(1e-3f));
+  for (i = 0; i < 4; i++) /* Estrin's scheme: pairs side by side take half the time of Horner's chain */
+    pairs[i] = _mm256_fmadd_ps(_mm256_set1_ps(c[2 * i + 1]), x, _mm256_set1_ps(c[2 * i]));
+  pairs[0] = _mm256_fmadd_ps(pairs[1], x2, pairs[0]);
+  pairs[2] = _mm256_fmadd_ps(pairs[3], x2, pairs[2]);
+  x = _mm256_sqrt_ps(_mm256_sub_ps(_mm256_set1_ps(1.0f), x));
+  return _mm256_max_ps(_mm256_mul_ps(_mm256_fmadd_ps(pairs[2], x4, pairs[0]), x), _mm256_set1_ps(1e-3f));
 }
 
 /* Sine from 0 to pi/2; minimax, 4.6e-9. */
 static inline __m256 sk_sine(__m256 x) {
   static const float c[4] = {-1.6666657096e-01f, 8.3330172863e-03f, -1.9806614890e-04f, 2.6000541802e-06f};
-  __m256 z = _mm256_mul_ps(x, x), sum = _mm256_set1_ps(c[3]);
-  int i;
-  for (i = 2; i >= 0; i--) sum = _mm256_fmadd_ps(sum, z, _mm256_set1_ps(c[i]));
-  return _mm256_fmadd_ps(_mm256_mul_ps(x, z), sum, x);
+  __m256 z = _mm256_mul_ps(x, x), z2 = _mm256_mul_ps(z, z), xz = _mm256_mul_ps(x, z);
+  __m256 low = _mm256_fmadd_ps(_mm256_set1_ps(c[1]), z, _mm256_set1_ps(c[0]));
+  __m256 high = _mm256_fmadd_ps(_mm256_set1_ps(c[3]), z, _mm256_set1_ps(c[2]));
+  return _mm256_fmadd_ps(xz, _mm256_fmadd_ps(high, z2, low), x);
 }
 
 static inline __m256 sk_dot4(const __m256 a[4], const __m256 b[4]) {
-  __m256 dot = _mm256_mul_ps(a[0], b[0]);
-  dot = _mm256_fmadd_ps(a[1], b[1], dot);
-  dot = _mm256_fmadd_ps(a[2], b[2], dot);
-  return _mm256_fmadd_ps(a[3], b[3], dot);
+  __m256 low = _mm256_fmadd_ps(a[1], b[1], _mm256_mul_ps(a[0], b[0]));
+  __m256 high = _mm256_fmadd_ps(a[3], b[3], _mm256_mul_ps(a[2], b[2]));
+  return _mm256_add_ps(low, high);
 }
 
 static inline void sk_weigh(const __m256 a[4], const __m256 b[4], __m256 wa, __m256 wb, __m256 q[4]) {

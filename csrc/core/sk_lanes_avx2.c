@@ -87,7 +87,7 @@ static void octet_rotation(const sk_octet *octet, const sk_place *places, sk_rot
   load_ends(octet, SK_PART_ROTATION, places, a, b, u);
   from = sk_series_of(u[SK_FROM], u[SK_FROM_REST], rotation);
   to = sk_series_of(u[SK_TO], u[SK_TO_REST], rotation);
-  sign = octet->wide ? sk_exact_sign(a, b) : sk_sign_of(sk_dot4(a, b));
+  sign = octet->half_turn ? sk_exact_sign(a, b) : sk_sign_of(sk_dot4(a, b));
   sk_slerp_near(a, b, sign, &from, &to, q);
   if (octet->wide && rotation == SK_SLERP) {
     __m256 far[4], near = _mm256_loadu_ps((const float *)octet->near_rotation);

@@ -87,7 +87,8 @@ static void write_shallow(const sk_palette_job *job, const sk_compiled *c, const
       above[row] = _mm_loadu_ps(globals + (size_t)node->parent * ROWS + 4 * row);
     if (node->parent != SK_NONE) sk_rows_multiply(above, local, rows);
     else if (front) sk_rows_multiply(base, local, rows);
-    else memcpy(rows, local, sizeof rows);
+    else
+      for (row = 0; row < 3; row++) rows[row] = local[row];
     for (row = 0; row < 3; row++) _mm_storeu_ps(globals + (size_t)i * ROWS + 4 * row, rows[row]);
     for (b = node->first; b < node->first + node->count; b++) write_bind(rows, &c->binds[b], job->affine, out);
   }
