@@ -306,7 +306,6 @@ static inline void mover_rows(const sk_eight *eight, const source_lanes *source,
   const sk_mover *mover = &source->clip->movers[number];
   __m256 t[3], q[4], s[3];
   float local[ROWS][SK_LANES];
-  int i;
   mover_trs(source, number, eight->job->sampling->rotation, t, q, s);
   sk_rows_from_trs(t, q, mover->unit_scale ? NULL : s, rows);
   if (!mover->odd) return;
