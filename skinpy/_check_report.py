@@ -29,7 +29,10 @@ _MEANING: dict[str, tuple[Level, str]] = {
     "faces_dropped": ("error", _EXPORT),
     "points_lines_dropped": ("warning", "remove loose points and edges, or make faces of them"),
     "meshes_dropped": ("warning", "remove meshes without faces"),
-    "morph_targets_dropped": ("warning", "give targets as many vertices as their mesh"),
+    "morph_targets_dropped": (
+        "warning",
+        "give targets as many vertices as their mesh; VertexAnimation.load has vertex frames",
+    ),
     "shapes_in_between_ignored": ("warning", "make each shape in between a target of its own"),
     "numbers_repaired": ("error", "find what is no number (NaN) or infinite in the scene and export again"),
     "names_cut": ("warning", "shorten the names"),

@@ -1,5 +1,6 @@
 """What a check of a model finds: single findings, and all of them as a sequence, a table and plain data."""
 
+import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -59,16 +60,11 @@ class Findings(Sequence[Finding]):
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers, strings, lists and dicts, fit for JSON: "version", "counts" and "findings".
 
-        Counts are by level; each finding has the fields of Finding. What is not UTF-8 is U+FFFD.
+        Counts are by level; each finding has the fields of Finding. What is not UTF-8 is U+FFFD,
+        and what is not finite None.
         """
         counts = Counter(one.level for one in self)
-        rows = [
-            {
-                key: _printable(value) if isinstance(value, str) else value
-                for key, value in asdict(one).items()
-            }
-            for one in self
-        ]
+        rows = [{key: _plain(value) for key, value in asdict(one).items()} for one in self]
         return {"version": _VERSION, "counts": {level: counts[level] for level in LEVELS}, "findings": rows}
 
     @overload
@@ -132,6 +128,13 @@ def _cells(one: Finding) -> tuple[str, ...]:
     time = "-" if one.time is None else f"{one.time:.3f}"
     size = "-" if one.size is None else f"{one.size:.4g}"
     return one.code, _printable(one.clip or "-"), _printable(one.joint or "-"), time, size
+
+
+def _plain(value: str | float | None) -> str | float | None:
+    """What JSON can hold: it has no infinity, and no NaN."""
+    if isinstance(value, str):
+        return _printable(value)
+    return value if value is None or math.isfinite(value) else None
 
 
 def _printable(text: str) -> str:

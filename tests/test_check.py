@@ -691,6 +691,11 @@ def test_json_is_stable(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert facts == {"file": str(path)} | check(path, joints=2).to_dict()
 
 
+def test_json_has_no_infinity() -> None:
+    one = Finding("loop_open", "note", "clip", None, float("nan"), float("inf"), "", "")
+    assert json.dumps(Findings([one]).to_dict(), allow_nan=False).count("null") == 3
+
+
 def test_names_that_are_not_utf8(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     chain(names=("root", "\udcff\x1b[31m", "\udcff\x1b[31m")).save(tmp_path / "odd.skn")
     assert run("check", tmp_path / "odd.skn") == 0
