@@ -160,6 +160,17 @@ def test_other_scales_are_no_unit(scale: float) -> None:
     assert not found(chain(scale=scale), "unit_scale")
 
 
+def test_the_loaders_own_scale_is_no_finding(tmp_path: Path) -> None:
+    """A file in centimeters has its root scaled by the loader; what the file itself scales is found."""
+    path = tmp_path / "cm.dae"
+    path.write_bytes(import_cases.dae(meter=0.01, nodes='<node id="a"/>'))
+    assert found(path, "units_converted")[0].level == "note"
+    assert not found(path, "unit_scale")
+    nodes = '<node id="a"><scale>100 100 100</scale></node>'
+    path.write_bytes(import_cases.dae(meter=0.01, nodes=nodes))
+    assert only(path, "unit_scale").joint == "a"
+
+
 def test_scale_keys_of_another_unit() -> None:
     one = only(chain(scaling([100, 100, 100])), "unit_scale")
     assert (one.level, one.clip, one.joint, one.time, one.size) == ("warning", "clip", "hand", 0, 100)
@@ -193,6 +204,24 @@ def test_degenerate_faces() -> None:
     one = only(chain(flat=True), "degenerate_faces")
     assert (one.level, one.size) == ("note", 1) and "face 3" in one.message
     assert not found(chain(), "degenerate_faces")
+
+
+def test_corners_on_a_line_have_no_area_but_for_roundings() -> None:
+    x = np.array([10.1, 20.3, 40.7])
+    for off, count in ((0.0, 1), (1e-3, 0)):
+        corners = np.stack([x, x / 3 + [0, off, 0], np.zeros(3)], axis=1).astype(np.float32)
+        area = np.linalg.norm(np.cross(*(corners[1:] - corners[0]).astype(float)))
+        assert area > 0
+        model = Model.from_arrays(
+            ["root"],
+            [-1],
+            [np.eye(4)],
+            positions=corners,
+            faces=[[0, 1, 2]],
+            joints=[[0]] * 3,
+            weights=[[1]] * 3,
+        )
+        assert len(found(model, "degenerate_faces")) == count
 
 
 def many_influences(weights: list[float]) -> Model:
@@ -399,11 +428,20 @@ def test_a_translation_that_jumps() -> None:
     assert one.time == pytest.approx(0.5) and one.size == pytest.approx(1.0, abs=0.03)
 
 
+def test_a_jump_is_measured_in_model_units() -> None:
+    """Under a root of scale 100, 0.3 are 30 of the 300 that the model is high."""
+    places = np.tile([0.0, 1.0, 0.0], (31, 1))
+    places[15:, 0] += 0.3
+    one = only(chain(moving(places, joint="arm"), scale=100.0), "translation_pop")
+    assert (one.joint, one.time) == ("arm", 0.5) and one.size == pytest.approx(30, rel=1e-5)
+
+
 @pytest.mark.parametrize(
     "degrees",
     [
         90 * np.sin(np.linspace(0, 8 * np.pi, 31)),  # fast, but as fast everywhere
         np.concatenate([np.zeros(10), [4, 30, 62, 84, 90], np.full(10, 90)]),  # a quick turn, eased
+        np.concatenate([np.zeros(10), [27, 53, 55], np.full(10, 55)]),  # in two frames, and it goes on
         np.concatenate([np.zeros(10), [15], np.zeros(10)]),  # too little to be seen as a jump
         np.zeros(31),
     ],
@@ -532,6 +570,9 @@ def test_feet_that_stand_and_walks_in_place_and_what_flies_do_not_slide() -> Non
     assert not found(steps(travel=0.0, stride=1.0), "foot_slide")
     glide = np.linspace(0, 1, 31)[:, None] * [3.0, 0, 0]
     assert not found(chain(moving(glide)), "foot_slide")
+    ways = np.stack([glide, *(np.tile([0, 1.0, 0], (31, 1)) for _ in range(2))], axis=1)
+    flying = Clip.from_arrays("clip", fps=FPS, joints=["root", "arm", "hand"], translation=ways)
+    assert not found(chain(flying), "foot_slide")
     tumbling = Clip.from_arrays(
         "clip",
         fps=FPS,
