@@ -20,11 +20,11 @@ _SHORT = 1 / 120
 #: Degrees, and share of the size: a jump of less is hard to tell from a quick movement.
 _POP_DEGREES, _POP_DISTANCE = 20.0, 0.05
 
-#: Degrees, and sizes, per second: the fastest that people turn a limb and throw a ball is below.
+#: Degrees, and sizes, per second: the least jump within a twentieth of a second; slower is a movement.
 _POP_TURNING, _POP_MOVING = 400.0, 1.0
 
 #: How many times as fast as the median of so many gaps between keys on each side, and as either of the two
-#: next to it. Sampled movements change their speed by 2 to 4 from key to key, also quick and stylized ones.
+#: next to it. Quick, stylized movements may start within one frame, but they last for two or more.
 _POP_FACTOR, _POP_NEIGHBORS, _POP_NEXT = 8.0, 3, 4.0
 
 #: A single wrong key is left as quickly as it was reached: the keys around it are as close as this share of

@@ -31,7 +31,8 @@ _SHORT_STEP = 1 / 60
 #: of the fastest that anything moves, and this many sizes per second.
 _HITCH, _HITCH_SHARE, _HITCH_SPEED = 3.0, 0.5, 0.1
 
-#: Share of the travelling speed at which planted feet slide: the estimate of feet that roll is off by 5 %.
+#: Share of the travelling speed at which planted feet slide: feet that roll from heel to toe are never at
+#: rest everywhere, so that the estimate is not 0 for them either.
 _SLIDES = 0.15
 
 #: Moved joints of what walks: a body and two feet. Less is a thing that tumbles.
