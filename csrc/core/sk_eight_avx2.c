@@ -606,6 +606,67 @@ static void node_rows(const sk_eight *eight, const source_lanes *source, uint32_
   store_local(rows, local);
 }
 
+/* Whether a node's rotation may be found together with that of another one of the same kind. */
+static bool node_pairs(const source_lanes *source, uint32_t number, bool wide) {
+  const sk_node *node = &source->clip->nodes[number];
+  const sk_mover *mover = node->mover == SK_NONE ? NULL : &source->clip->movers[node->mover];
+  return mover && !mover->odd && !mover->half_turn && mover->wide == wide &&
+         mover->lines[SK_PART_ROTATION] != SK_STILL && !source->lines[mover->lines[SK_PART_ROTATION]].third;
+}
+
+/* Two rotations, each step of both before the next one: while the one waits for a result the other has work. */
+static inline void slerp_two(const line_lanes *const line[2], const size_t offset[2], bool wide, __m256 q[2][4]) {
+  __m256 a[2][4], b[2][4], x[2], sign[2], wa[2], wb[2];
+  int k;
+  for (k = 0; k < 2; k++) load_ends(line[k], offset[k], a[k], b[k]);
+  for (k = 0; k < 2; k++) x[k] = sk_dot4(a[k], b[k]);
+  for (k = 0; k < 2; k++) sign[k] = sk_sign_of(x[k]);
+  for (k = 0; k < 2; k++) x[k] = _mm256_xor_ps(x[k], sign[k]);
+  for (k = 0; wide && k < 2; k++) x[k] = sk_angle(x[k]);
+  for (k = 0; !wide && k < 2; k++) x[k] = _mm256_sub_ps(x[k], _mm256_set1_ps(1.0f));
+  for (k = 0; k < 2; k++) wa[k] = wide ? sk_sine_at(&line[k]->from, x[k]) : sk_series_at(&line[k]->from, x[k]);
+  for (k = 0; k < 2; k++) wb[k] = wide ? sk_sine_at(&line[k]->to, x[k]) : sk_series_at(&line[k]->to, x[k]);
+  for (k = 0; k < 2; k++) sk_weigh(a[k], b[k], wa[k], _mm256_xor_ps(wb[k], sign[k]), q[k]);
+}
+
+static void node_two_rows(const source_lanes *source, uint32_t number, bool wide, float local[2][ROWS][SK_LANES]) {
+  const sk_mover *mover[2];
+  const line_lanes *line[2];
+  size_t offset[2];
+  __m256 q[2][4];
+  int k;
+  for (k = 0; k < 2; k++) {
+    mover[k] = &source->clip->movers[source->clip->nodes[number + (uint32_t)k].mover];
+    line[k] = &source->lines[mover[k]->lines[SK_PART_ROTATION]];
+    offset[k] = mover[k]->offsets[SK_PART_ROTATION];
+  }
+  if (wide) slerp_two(line, offset, true, q);
+  else slerp_two(line, offset, false, q);
+  for (k = 0; k < 2; k++) {
+    const float *cells = source->clip->constants + (size_t)(mover[k] - source->clip->movers) * SK_PART_COUNT * SK_CELL;
+    __m256 t[3], s[3], rows[ROWS];
+    mover_part(mover[k], SK_PART_TRANSLATION, source->lines, cells, t);
+    if (!mover[k]->unit_scale) mover_part(mover[k], SK_PART_SCALE, source->lines, cells + 2 * SK_CELL, s);
+    sk_rows_from_trs(t, q[k], mover[k]->unit_scale ? NULL : s, rows);
+    store_local(rows, local[k]);
+  }
+}
+
+/* The locals of nodes start to end - 1. */
+static void find_nodes(const sk_eight *eight, const source_lanes *source, uint32_t start, uint32_t end,
+                       float (*locals)[ROWS][SK_LANES]) {
+  bool slerp = eight->job->sampling->rotation == SK_SLERP;
+  uint32_t i;
+  for (i = start; i < end; i++, locals++) {
+    bool wide = slerp && !node_pairs(source, i, false);
+    if (slerp && i + 1 < end && node_pairs(source, i, wide) && node_pairs(source, i + 1, wide)) {
+      node_two_rows(source, i++, wide, locals++);
+    } else {
+      node_rows(eight, source, i, *locals);
+    }
+  }
+}
+
 #define NODES 8 /* of a pass */
 
 /* Some nodes are sampled before they are multiplied: the waits of a short piece of work overlap with those of the
@@ -617,7 +678,7 @@ static void run_shallow(const sk_eight *eight, const eight_scratch *s, const dou
   uint32_t i, b, start;
   for (start = 0; start < c->node_count; start += NODES) {
     uint32_t end = start + NODES < c->node_count ? start + NODES : c->node_count;
-    for (i = start; i < end; i++) node_rows(eight, &s->sources[0], i, locals[i - start]);
+    find_nodes(eight, &s->sources[0], start, end, locals);
     for (i = start; i < end; i++) {
       const sk_node *node = &c->nodes[i];
       const float *above = node->parent == SK_NONE ? base : globals + (size_t)node->parent * ROWS * SK_LANES;
