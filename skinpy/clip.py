@@ -1,7 +1,7 @@
 """Animation clips ("animation sets"): channels of keys on the joints of one skeleton."""
 
 import weakref
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 import numpy.typing as npt
 
 from . import _block, _core
+from ._notebook import Shown
 from ._types import Array, Floats, Loop, PathLike
 from .events import Event, Motion, Overlay, checked_event, read_events, read_motion, sorted_events
 from .pose import Pose
@@ -50,7 +51,7 @@ class Channel:
         return f"<Channel: {self.name!r} {self.path}, {len(self.times)} {self.interpolation} keys>"
 
 
-class Clip(_core.Clip):
+class Clip(Shown, _core.Clip):
     """One animation clip. Clips never change; get them from `model.clips` or `Clip.from_arrays`."""
 
     _block: _core.Block
@@ -490,15 +491,6 @@ class Clip(_core.Clip):
     def __repr__(self) -> str:
         unbound = "" if self._model is not None else ", bound to no model"
         return f"<Clip {self.name!r}: {self.duration:.3f} s, {len(self._channel_records)} channels{unbound}>"
-
-    def _repr_mimebundle_(
-        self, include: Collection[str] | None = None, exclude: Collection[str] | None = None
-    ) -> dict[str, str]:
-        """What notebooks show: the text, and an animated PNG where it can be drawn."""
-        from .output.preview import bundle, wanted
-
-        picture = self._preview if wanted("image/png", include, exclude) else None
-        return bundle(self, picture, include, exclude)
 
     @cached_property
     def _preview(self) -> bytes | None:

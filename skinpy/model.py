@@ -1,7 +1,7 @@
 """Models: skeleton, mesh, skin, clips and materials over one block, and the jobs that use them."""
 
 import weakref
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, SupportsIndex
@@ -12,6 +12,7 @@ import numpy.typing as npt
 from . import _block, _core
 from ._binding import add_entries, join, merged_reports
 from ._files import replacing
+from ._notebook import Shown
 from ._types import Array, Floats, Loop, PathLike, Rotation
 from .assets import Material, Mesh, Report, Skeleton, Skin, Target, read_materials, read_targets
 from .clip import Clip, Clips
@@ -32,7 +33,7 @@ _BOUNDS_FPS = 30.0
 _BOUNDS_VERTICES = 2_000_000
 
 
-class Model(_core.Model):
+class Model(Shown, _core.Model):
     """A model: immutable, one block of memory that every array of it shows and keeps alive.
 
     `globals`, `palette`, `joint_positions` and `deform` are C methods of the base type.
@@ -331,15 +332,6 @@ class Model(_core.Model):
             f"{len(self.mesh.positions)} vertices, "
             f"{len(self.mesh.faces)} faces, {len(self.clips)} clips{': ' + clips if clips else ''}>"
         )
-
-    def _repr_mimebundle_(
-        self, include: Collection[str] | None = None, exclude: Collection[str] | None = None
-    ) -> dict[str, str]:
-        """What notebooks show: the text, and an animated PNG of the first clip where it can be drawn."""
-        from .output.preview import bundle, wanted
-
-        picture = self._preview if wanted("image/png", include, exclude) else None
-        return bundle(self, picture, include, exclude)
 
     @cached_property
     def _preview(self) -> bytes | None:

@@ -30,7 +30,7 @@ _PATIENCE = 2.0  # seconds of drawing; large models get fewer frames
 
 
 def bundle(
-    thing: Model | Clip,
+    thing: object,
     picture: bytes | None,
     include: Collection[str] | None,
     exclude: Collection[str] | None,

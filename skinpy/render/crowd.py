@@ -8,7 +8,6 @@ import operator
 import threading
 import weakref
 from collections.abc import Callable, Sequence
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import moderngl
@@ -22,6 +21,7 @@ from skinpy.errors import GraphicsError
 from . import context as gl
 from .arguments import check_floor, check_samples, check_size, checked_picture
 from .camera import Camera, Framing, front_vector, up_vector
+from .closing import Closing
 from .color import parse_color
 from .crowd_scene import CrowdScene
 from .floor import Floor, FloorPlace, FloorScene
@@ -58,7 +58,7 @@ class _Held:
         self.parts: _Parts | None = parts
 
 
-class Crowd:
+class Crowd(Closing):
     """Draws many instances of one model, offscreen: one draw call for each material, however many there are.
 
     `placements`, (N, 3, 4) or (N, 4, 4), say where each instance stands: scene space of the model to scene
@@ -230,23 +230,6 @@ class Crowd:
 
         vertices = self._with_numbers(transform, clip_index, time, weights, palettes, loop, rotation)
         return vertices[..., :3].copy(), vertices[..., 3:].copy()
-
-    def close(self) -> None:
-        """Free what the crowd holds on the GPU. Closing twice is harmless; drawing afterwards raises."""
-        if self._finalizer.alive:
-            self._finalizer()
-            gl.call(lambda context: None)  # jobs keep their order: the freeing is done when this is
-
-    def __enter__(self) -> Crowd:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.close()
 
     # ---- what a frame sends ---------------------------------------------------------------------
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import weakref
 from collections.abc import Iterable, Iterator, Sequence
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import moderngl
@@ -18,6 +17,7 @@ from . import cache
 from . import context as gl
 from .arguments import check_floor, check_samples, check_size, checked_picture
 from .camera import Camera, up_vector
+from .closing import Closing
 from .color import parse_color
 from .figure import Figure
 from .floor import Floor, FloorPlace, FloorScene
@@ -63,7 +63,7 @@ class _Held:
         self.parts: _Parts | None = _Parts(scene, target, floor)
 
 
-class Renderer:
+class Renderer(Closing):
     """Draws many pictures of one model, offscreen: the mesh and its textures go to the GPU once.
 
     `size` is (width, height) in pixels. `samples` per pixel smooth the edges; the number is lowered to what
@@ -221,23 +221,6 @@ class Renderer:
             return np.zeros((0, 3), np.float32), np.zeros((0, 3), np.float32)
         vertices = gl.call(lambda context: scene.skinned_vertices(figure))
         return vertices[:, :3].copy(), vertices[:, 3:].copy()
-
-    def close(self) -> None:
-        """Free what the renderer holds on the GPU. Closing twice is harmless; drawing afterwards raises."""
-        if self._finalizer.alive:
-            self._finalizer()
-            gl.call(lambda context: None)  # jobs keep their order: the freeing is done when this is
-
-    def __enter__(self) -> Renderer:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def _parts(self) -> _Parts:
         if not self._finalizer.alive or self._held.parts is None:
