@@ -1,0 +1,148 @@
+/* sk_eight_keys_avx2.c: the keys around eight times, line by line. */
+#include "sk_eight_parts.h"
+
+#if SK_HAS_AVX2
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+SK_AVX2_BEGIN
+
+#define HALF SK_HALF
+
+/* ---- times ------------------------------------------------------------------------------------------------- */
+
+/* As sk_clip.c has it, operation by operation. */
+static __m256d wrapped(__m256d time, double duration) {
+  const __m256d d = _mm256_set1_pd(duration), zero = _mm256_setzero_pd(), no_sign = _mm256_set1_pd(-0.0);
+  __m256d turns = _mm256_div_pd(time, d);
+  __m256d nearest = _mm256_round_pd(turns, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+  __m256d miss = _mm256_andnot_pd(no_sign, _mm256_sub_pd(time, _mm256_mul_pd(nearest, d)));
+  __m256d slack = _mm256_mul_pd(_mm256_set1_pd(4.0 * DBL_EPSILON), _mm256_andnot_pd(no_sign, time));
+  __m256d tau = _mm256_sub_pd(time, _mm256_mul_pd(_mm256_floor_pd(turns), d));
+  tau = _mm256_min_pd(_mm256_max_pd(tau, zero), d);
+  return _mm256_andnot_pd(_mm256_cmp_pd(miss, slack, _CMP_LE_OQ), tau);
+}
+
+static void local_times(const sk_clip *clip, sk_loop loop, const double given[SK_LANES], __m256d times[2]) {
+  double d = clip->duration, one[SK_LANES];
+  int half, lane;
+  for (half = 0; half < 2; half++) {
+    __m256d time = _mm256_loadu_pd(given + HALF * half), duration = _mm256_set1_pd(d), past;
+    if (loop == SK_LOOP_WRAP && d > 0.0) {
+      past = _mm256_andnot_pd(_mm256_set1_pd(-0.0), _mm256_sub_pd(time, duration));
+      times[half] = _mm256_blendv_pd(wrapped(time, d), duration,
+                                     _mm256_cmp_pd(past, _mm256_set1_pd(clip->key_tolerance), _CMP_LE_OQ));
+      continue;
+    }
+    for (lane = HALF * half; lane < HALF * half + HALF; lane++) one[lane] = sk_clip_local_time(clip, given[lane], loop);
+    times[half] = _mm256_loadu_pd(one + HALF * half);
+  }
+}
+
+/* ---- keys -------------------------------------------------------------------------------------------------- */
+
+/* sk_along, four lanes at once. */
+static void along_four(__m256d u, __m128 out[4]) {
+  __m256d back = _mm256_sub_pd(_mm256_set1_pd(1.0), u);
+  out[SK_TO] = _mm256_cvtpd_ps(u);
+  out[SK_TO_REST] = _mm256_cvtpd_ps(_mm256_sub_pd(u, _mm256_cvtps_pd(out[SK_TO])));
+  out[SK_FROM] = _mm256_cvtpd_ps(back);
+  out[SK_FROM_REST] = _mm256_cvtpd_ps(_mm256_sub_pd(back, _mm256_cvtps_pd(out[SK_FROM])));
+}
+
+/* sk_hermite, four lanes at once. */
+static void hermite_four(__m256d u, __m256d span, __m128 out[4]) {
+  const __m256d two = _mm256_set1_pd(2.0), three = _mm256_set1_pd(3.0);
+  __m256d u2 = _mm256_mul_pd(u, u), u3 = _mm256_mul_pd(u2, u), back = _mm256_sub_pd(u3, u2);
+  __m256d next = _mm256_sub_pd(_mm256_mul_pd(three, u2), _mm256_mul_pd(two, u3));
+  out[SK_VALUE] = _mm256_cvtpd_ps(_mm256_sub_pd(_mm256_set1_pd(1.0), next));
+  out[SK_NEXT] = _mm256_cvtpd_ps(next);
+  out[SK_OUT] = _mm256_cvtpd_ps(_mm256_mul_pd(_mm256_add_pd(_mm256_sub_pd(back, u2), u), span));
+  out[SK_IN] = _mm256_cvtpd_ps(_mm256_mul_pd(back, span));
+}
+
+/* Four lanes of an even line (sk_line_find, without branches): how far they are on to the next keys, and how many
+   seconds those lie behind; both 0 from the last key on. */
+static __m256d find_four(const sk_line *line, __m256d time, double tolerance, const float **frames, __m256d *span) {
+  __m256d limit = _mm256_add_pd(time, _mm256_set1_pd(tolerance)), first = _mm256_set1_pd(line->times[0]), next, here;
+  __m256d part = _mm256_mul_pd(_mm256_sub_pd(limit, first), _mm256_set1_pd(line->bucket_scale));
+  __m128i key;
+  __m256i offset;
+  part = _mm256_min_pd(_mm256_max_pd(part, _mm256_setzero_pd()), _mm256_set1_pd(line->bucket_count - 1));
+  key = _mm_i32gather_epi32((const int *)line->buckets, _mm256_cvttpd_epi32(part), 4);
+  for (;;) {
+    __m256d further;
+    next = _mm256_i32gather_pd(line->times + 1, key, 8);
+    further = _mm256_cmp_pd(next, limit, _CMP_LE_OQ);
+    if (_mm256_testz_pd(further, further)) break;
+    key = _mm_sub_epi32(key, _mm_castps_si128(_mm_shuffle_ps(_mm_castpd_ps(_mm256_castpd256_pd128(further)),
+                                                             _mm_castpd_ps(_mm256_extractf128_pd(further, 1)), 0x88)));
+  }
+  offset = _mm256_mul_epu32(_mm256_cvtepu32_epi64(key), _mm256_set1_epi64x((long long)(line->stride * sizeof(float))));
+  offset = _mm256_add_epi64(offset, _mm256_set1_epi64x((long long)(intptr_t)line->frames));
+  _mm256_storeu_si256((__m256i *)frames, offset);
+  here = _mm256_i32gather_pd(line->times, key, 8); /* behind the last key lies infinity: u is 0 there */
+  *span = _mm256_sub_pd(next, here);
+  part = _mm256_div_pd(_mm256_sub_pd(time, here), *span);
+  *span = _mm256_and_pd(*span, _mm256_cmp_pd(next, _mm256_set1_pd(INFINITY), _CMP_LT_OQ));
+  return line->interpolation == SK_STEP ? _mm256_setzero_pd() : _mm256_max_pd(part, _mm256_setzero_pd());
+}
+
+static void find_eight(const sk_line *line, const __m256d times[2], double tolerance, sk_line_lanes *found) {
+  __m128 halves[2][4];
+  int half, i;
+  for (half = 0; half < 2; half++) {
+    __m256d span, u = find_four(line, times[half], tolerance, found->a + HALF * half, &span);
+    if (line->interpolation == SK_CUBIC) hermite_four(u, span, halves[half]);
+    else along_four(u, halves[half]);
+  }
+  for (i = 0; i < 4; i++) found->u[i] = _mm256_set_m128(halves[1][i], halves[0][i]);
+  found->stride = line->stride;
+  found->third = line->interpolation == SK_CUBIC ? (size_t)line->cell_count * SK_CELL : 0;
+}
+
+static void find_one_by_one(const sk_line *line, const sk_clip *clip, const __m256d times[2], sk_source_lanes *source,
+                            size_t number, sk_line_lanes *found) {
+  float along[SK_LANES][4];
+  const float *at[SK_LANES];
+  double time[SK_LANES];
+  sk_place place = {0};
+  size_t lane;
+  _mm256_storeu_pd(time, times[0]);
+  _mm256_storeu_pd(time + HALF, times[1]);
+  for (lane = 0; lane < SK_LANES; lane++) {
+    sk_find_place(line, time[lane], clip->key_tolerance, source->cubic + lane * source->clip->cubic_floats, &place);
+    if (source->clip->odd_count) source->places[lane * source->clip->line_count + number] = place;
+    found->a[lane] = place.a;
+    memcpy(along[lane], place.u, sizeof along[lane]);
+    at[lane] = along[lane];
+  }
+  found->stride = place.stride;
+  found->third = 0; /* the cells of a cubic line have been made */
+  sk_load_cells(at, 0, found->u);
+}
+
+void sk_eight_find(const sk_clip *clip, const sk_sampling *sampling, const double given[SK_LANES],
+                   sk_source_lanes *source) {
+  const sk_compiled *c = source->clip;
+  __m256d times[2];
+  uint32_t i;
+  local_times(clip, sampling->loop, given, times);
+  for (i = 0; i < c->line_count; i++) {
+    const sk_line *line = &c->lines[i];
+    sk_line_lanes *found = &source->lines[i];
+    if (line->even && !c->odd_count) {
+      find_eight(line, times, line->interpolation == SK_STEP ? clip->key_tolerance : 0.0, found);
+    } else {
+      find_one_by_one(line, clip, times, source, i, found);
+    }
+    if (!line->turns || found->third) continue;
+    found->from = sk_series_of(found->u[SK_FROM], found->u[SK_FROM_REST], sampling->rotation);
+    found->to = sk_series_of(found->u[SK_TO], found->u[SK_TO_REST], sampling->rotation);
+  }
+}
+
+SK_AVX2_END
+
+#endif
