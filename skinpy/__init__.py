@@ -9,16 +9,12 @@ Matrices are row-major for column vectors, quaternions x y z w, times seconds; d
 rest.
 """
 
+import importlib
 from typing import TYPE_CHECKING, Any
 
 from . import _core
 from .assets import Material, Mesh, Report, ReportEntry, Skeleton, Skin, Submesh, Target, Texture
-from .baking import BakedClip, BakedTexture
-from .blend_space import BlendSpace1D, BlendSpace2D
-from .blending import blend
-from .checking import Finding, Findings, check
 from .clip import Channel, Clip, Clips
-from .controller import AnimationController
 from .errors import (
     FormatRefused,
     GraphicsError,
@@ -30,18 +26,23 @@ from .errors import (
     SkinpyWarning,
 )
 from .events import Event
-from .kinds import Animation, UVAnimation, VertexAnimation
 from .loading import build_info, chair, character, crane, load
-from .mask import Mask
 from .model import Model, to_row_vectors
 from .pose import Pose
-from .retargeting import JointMatch, match_joints, retarget
-from .root_motion import RootMotion
-from .state_machine import StateMachine
 from .threads import get_num_threads, set_num_threads
 
 if TYPE_CHECKING:
     from . import rotation
+    from .baking import BakedClip, BakedTexture
+    from .blend_space import BlendSpace1D, BlendSpace2D
+    from .blending import blend
+    from .checking import Finding, Findings, check
+    from .controller import AnimationController
+    from .kinds import Animation, UVAnimation, VertexAnimation
+    from .mask import Mask
+    from .retargeting import JointMatch, match_joints, retarget
+    from .root_motion import RootMotion
+    from .state_machine import StateMachine
 
 __all__ = [
     "load",
@@ -100,10 +101,38 @@ __all__ = [
 __version__: str = _core._build_info()["version"]
 
 
-def __getattr__(name: str) -> Any:
-    """`skinpy.rotation` when it is first asked for: few need it, and all import skinpy."""
-    if name == "rotation":
-        import importlib
+#: What not all who import skinpy need, and the module that has it; imported when it is first asked for.
+_LATER = {
+    "AnimationController": "controller",
+    "Animation": "kinds",
+    "BakedClip": "baking",
+    "BakedTexture": "baking",
+    "BlendSpace1D": "blend_space",
+    "BlendSpace2D": "blend_space",
+    "Finding": "checking",
+    "Findings": "checking",
+    "JointMatch": "retargeting",
+    "Mask": "mask",
+    "RootMotion": "root_motion",
+    "StateMachine": "state_machine",
+    "UVAnimation": "kinds",
+    "VertexAnimation": "kinds",
+    "blend": "blending",
+    "check": "checking",
+    "match_joints": "retargeting",
+    "retarget": "retargeting",
+}
 
+
+def __getattr__(name: str) -> Any:
+    if name == "rotation":
         return importlib.import_module(".rotation", __name__)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(importlib.import_module(f".{_LATER[name]}", __name__), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -2,6 +2,8 @@
 
 import copy
 import pickle
+import subprocess
+import sys
 import threading
 import time
 import weakref
@@ -482,3 +484,21 @@ def test_dropped_models_go_at_once() -> None:
     assert positions[1, 0] == 1  # an array keeps the block
     del positions
     assert _core._bytes_in_use() == before
+
+
+def test_names_that_are_imported_when_they_are_asked_for() -> None:
+    """`import skinpy` alone leaves the controller and the like unread; every public name is there."""
+    code = (
+        "import sys, skinpy\n"
+        "later = {f'skinpy.{name}' for name in (*skinpy._LATER.values(), 'rotation')}\n"
+        "assert len(later) > 8 and not later & set(sys.modules), later & set(sys.modules)\n"
+        "assert set(skinpy.__all__) <= set(dir(skinpy))\n"
+        "for name in skinpy.__all__: assert getattr(skinpy, name) is getattr(skinpy, name)\n"
+        "assert later <= set(sys.modules)\n"
+        "assert set(skinpy._LATER) <= set(skinpy.__all__)\n"
+        "try: skinpy.contoller\n"
+        "except AttributeError as error: assert 'contoller' in str(error)\n"
+        "else: raise SystemExit('no error')\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
