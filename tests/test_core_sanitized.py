@@ -49,6 +49,15 @@ def test_every_suite_is_listed(core_tests: Path) -> None:
     assert ran == set(SUITES)
 
 
+@pytest.mark.skipif(not FULL_RUN, reason="for the full run: SKINPY_CI=1")
+def test_without_the_twins(tmp_path: Path) -> None:
+    """As on another processor: the plain path alone, with nothing left that asks for the twins."""
+    program = build(tmp_path, "-DSK_HAS_AVX2=0", "-fsanitize=undefined")
+    done = run(program)
+    assert done.returncode == 0, done.stdout
+    assert "ok     palette." in done.stdout
+
+
 # ---- the thread sanitizer ----------------------------------------------------------------------------
 
 

@@ -19,10 +19,12 @@ bool sk_simd_use(sk_simd simd);
 /* "plain", "avx2". */
 const char *sk_simd_name(sk_simd simd);
 
+#ifndef SK_HAS_AVX2 /* a build may leave the twins out: -DSK_HAS_AVX2=0 */
 #if defined(__x86_64__) && defined(__GNUC__)
 #define SK_HAS_AVX2 1
 #else
 #define SK_HAS_AVX2 0
+#endif
 #endif
 
 #if defined(__clang__)
