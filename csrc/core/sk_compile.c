@@ -15,6 +15,7 @@
 #define SHORTEST 1e-290     /* seconds from the first key to the last: below it keys a second do */
 #define SHEAR_TOLERANCE 4e-7 /* relative: what rounding to float alone takes from T * R * S */
 #define MERGE_GROWTH 3      /* merged cells per cell of the lines themselves */
+#define MERGE_KEYS 4000000  /* of all lines together: more would take long to sort */
 #define MERGE_SLACK 256     /* cells that are given away in any case */
 
 /* A line to be: a run of channels in `order`. */
@@ -214,7 +215,7 @@ static bool merge_lines(plan *p) {
     cells += p->lines[last].count;
     raw += (size_t)p->lines[last].key_count * p->lines[last].count;
   }
-  if (last - first < 2) return true;
+  if (last - first < 2 || keys > MERGE_KEYS) return true;
   times = sk_alloc(keys * sizeof *times);
   if (!times) return false;
   p->merged_times = times;
