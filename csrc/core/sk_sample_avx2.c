@@ -16,8 +16,16 @@ static void store_three(float *at, __m128 value) {
   _mm_store_ss(at + 2, _mm_movehl_ps(value, value));
 }
 
-static void store_octet(const sk_compiled *c, uint32_t number, const __m256 t[3], const __m256 q[4],
-                        const __m256 s[3], sk_pose pose) {
+/* The key itself where a rotation stands on one, or between two that are the same; else NULL. */
+static const float *rotation_key(const sk_octet *octet, const sk_place *places, uint32_t lane) {
+  const sk_place *place = &places[octet->lines[SK_PART_ROTATION][lane]];
+  const float *a = place->a + octet->offsets[SK_PART_ROTATION][lane];
+  if (!place->stride) return NULL; /* a cubic one is no key, and of any length */
+  return place->u[SK_TO] == 0.0f || memcmp(a, a + place->stride, 4 * sizeof(float)) == 0 ? a : NULL;
+}
+
+static void store_octet(const sk_compiled *c, uint32_t number, const sk_place *places, const __m256 t[3],
+                        const __m256 q[4], const __m256 s[3], sk_pose pose) {
   const sk_octet *octet = &c->octets[number];
   __m256 zero = _mm256_setzero_ps(), turned_t[4], turned_q[4], turned_s[4];
   uint32_t lane, lanes = c->mover_count - number * SK_LANES;
@@ -27,8 +35,10 @@ static void store_octet(const sk_compiled *c, uint32_t number, const __m256 t[3]
   for (lane = 0; lane < SK_LANES && lane < lanes; lane++) {
     size_t j = (size_t)c->movers[number * SK_LANES + lane].joint;
     if (octet->moves[SK_PART_TRANSLATION]) store_three(pose.translation + 3 * j, lane_of(turned_t, lane));
-    if (octet->moves[SK_PART_ROTATION] && !octet->still_rotation[lane])
-      _mm_storeu_ps(pose.rotation + 4 * j, lane_of(turned_q, lane));
+    if (octet->moves[SK_PART_ROTATION] && !octet->still_rotation[lane]) {
+      const float *key = rotation_key(octet, places, lane);
+      _mm_storeu_ps(pose.rotation + 4 * j, key ? _mm_loadu_ps(key) : lane_of(turned_q, lane));
+    }
     if (octet->moves[SK_PART_SCALE]) store_three(pose.scale + 3 * j, lane_of(turned_s, lane));
   }
 }
@@ -65,7 +75,7 @@ void sk_sample_twin(const sk_sampling *sampling, double time, sk_pose pose) {
     __m256 t[3], q[4], s[3];
     sk_octet_parts(&c->octets[i], places, sampling->rotation, t, q, s);
     sk_normalize(q);
-    store_octet(c, i, t, q, s, pose);
+    store_octet(c, i, places, t, q, s, pose);
   }
   if (c->odd_count) keep_rest(sampling, places, pose);
 }
