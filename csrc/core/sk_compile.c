@@ -509,23 +509,44 @@ static void fill_chains(const plan *p, const sk_compiled *c) {
   }
 }
 
-/* Whether no chain of nodes is longer than SK_FLOAT_DEPTH. */
-static bool nodes_are_shallow(const plan *p, const sk_compiled *c) {
+/* Nodes of the longest chain. */
+static int32_t deepest_node(const plan *p, const sk_compiled *c) {
+  int32_t deepest = 0;
   uint32_t i;
   for (i = 0; i < c->node_count; i++) {
     int32_t parent = c->nodes[i].parent;
     p->depths[i] = parent == SK_NONE ? 1 : p->depths[parent] + 1;
-    if (p->depths[i] > SK_FLOAT_DEPTH) return false;
+    if (p->depths[i] > deepest) deepest = p->depths[i];
   }
-  return true;
+  return deepest;
 }
 
-static bool joints_are_shallow(const plan *p) {
-  int32_t j;
+static int32_t deepest_joint(const plan *p) {
+  int32_t deepest = 0, j;
   for (j = 0; j < p->skeleton->joint_count; j++) {
     int32_t parent = p->skeleton->parents[j];
     p->depths[j] = parent < 0 ? 1 : p->depths[parent] + 1;
-    if (p->depths[j] > SK_FLOAT_DEPTH) return false;
+    if (p->depths[j] > deepest) deepest = p->depths[j];
+  }
+  return deepest;
+}
+
+#define MOST_STRETCH 8.0 /* of an inverse bind: products in float lose so many times their rounding */
+
+static double largest_of(const double affine[12]) {
+  double largest = 0.0;
+  int i;
+  for (i = 0; i < 12; i++)
+    if (i % 4 != 3) largest = fmax(largest, fabs(affine[i]));
+  return largest;
+}
+
+static bool binds_are_even(const plan *p) {
+  int32_t s;
+  for (s = 0; s < p->skin->slot_count; s++) {
+    double bind[12], inverse[12];
+    sk_affine_from_mat4(p->skin->inverse_bind + 16 * (size_t)s, bind);
+    if (!sk_affine_inverse(bind, inverse) || !(largest_of(bind) * largest_of(inverse) <= MOST_STRETCH)) return false;
   }
   return true;
 }
@@ -548,8 +569,11 @@ static void fill_nodes(const plan *p, sk_compiled *c) {
     c->nodes[p->node_of[j]] = (sk_node){j, parent, c->mover_of[j], 0, 0, false};
     if (parent != SK_NONE) c->nodes[parent].carries = true;
   }
-  c->shallow = nodes_are_shallow(p, c);
-  c->all_shallow = joints_are_shallow(p);
+  c->even_binds = binds_are_even(p);
+  c->shallow = c->even_binds && deepest_node(p, c) <= SK_CHAIN_DEPTH;
+  c->careful = c->shallow && deepest_node(p, c) > SK_FLOAT_DEPTH;
+  c->depth = deepest_joint(p);
+  c->all_shallow = c->even_binds && c->depth <= SK_FLOAT_DEPTH;
   for (s = 0; s < p->skin->slot_count; s++) c->nodes[p->node_of[p->driver[p->skin->joints[s]]]].count++;
   for (j = 0; j < (int32_t)c->node_count; j++) {
     c->nodes[j].first = end;

@@ -55,7 +55,12 @@ typedef struct sk_node {
   bool carries;          /* other nodes hang on it */
 } sk_node;
 
-#define SK_FLOAT_DEPTH 16 /* nodes in a chain up to which float alone stays well below 1e-6 of the size */
+/* How deep a tree of joints may be: so that what each rounds to float adds up to less than 1e-6 of the size. */
+#define SK_FLOAT_DEPTH 12  /* locals made in float */
+#define SK_CHAIN_DEPTH 16  /* chains multiplied in float, of locals made in double */
+#define SK_BLEND_DEPTH 12  /* rotations blended in float */
+#define SK_SAMPLE_DEPTH 24 /* poses sampled in float */
+
 
 typedef struct sk_bind {
   int32_t slot;
@@ -78,8 +83,10 @@ typedef struct sk_compiled {
   uint32_t line_count, mover_count, octet_count, weight_count, odd_count, node_count;
   uint32_t active_count; /* movers that palettes need: the first ones */
   bool merged;                           /* exact for slerp alone */
-  bool shallow;                          /* chains of nodes are short enough to be multiplied in float, */
-  bool all_shallow;                      /* and those of all joints too */
+  int32_t depth;                         /* joints of the longest chain */
+  bool even_binds;                       /* no inverse bind stretches one way far more than another */
+  bool shallow, all_shallow;             /* chains of nodes, of joints, may be multiplied in float, */
+  bool careful;                          /* those of nodes with locals made in double */
   sk_line *lines;
   sk_mover *movers;                      /* (mover_count,): those of nodes first */
   sk_octet *octets;                      /* (octet_count,) */

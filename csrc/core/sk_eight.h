@@ -1,9 +1,8 @@
 /* sk_eight.h: eight poses side by side, from keys to matrices: the heart of batches and crowds.
 
    Find the keys of every line at eight times; then, joint after joint, interpolate, multiply with the parent and
-   with the inverse binds, and turn the lanes into matrices. Long chains are multiplied in double, as on the plain
-   path, because float alone leaves too little of 1e-6 after some 50 joints; short ones, and the last product, in
-   float. Included by sk_..._avx2.c alone. */
+   with the inverse binds, and turn the lanes into matrices. Deep trees go all the way in double, because what float
+   rounds at each joint adds up to more than 1e-6 of the size there; others in float. Included by sk_..._avx2.c alone. */
 #ifndef SK_EIGHT_H
 #define SK_EIGHT_H
 

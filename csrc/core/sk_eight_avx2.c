@@ -103,32 +103,42 @@ void sk_mover_part(const sk_mover *mover, sk_part part, const sk_line_lanes *lin
   sk_lerp(a, b, line->u[SK_TO], 3, out);
 }
 
-void sk_mover_rotation(const sk_mover *mover, const sk_line_lanes *lines, const float *cell, sk_rotation rotation,
-                           __m256 q[4]) {
-  __m256 a[4], b[4], sign;
+static void mover_mix(const sk_mover *mover, const sk_line_lanes *lines, const float *cell, sk_rotation rotation,
+                      sk_mix *mix) {
   const sk_line_lanes *line;
+  __m256 sign;
   int i;
   if (mover->lines[SK_PART_ROTATION] == SK_STILL) {
-    for (i = 0; i < 4; i++) q[i] = _mm256_set1_ps(cell[i]);
+    for (i = 0; i < 4; i++) mix->a[i] = _mm256_set1_ps(cell[i]);
+    sk_mix_one(mix);
     return;
   }
   line = &lines[mover->lines[SK_PART_ROTATION]];
   if (line->third) {
-    cubic_rotation(line, mover->offsets[SK_PART_ROTATION], q);
+    cubic_rotation(line, mover->offsets[SK_PART_ROTATION], mix->a);
+    sk_mix_one(mix);
     return;
   }
-  load_ends(line, mover->offsets[SK_PART_ROTATION], a, b);
-  sign = mover->half_turn ? sk_exact_sign(a, b) : sk_sign_of(sk_dot4(a, b));
-  if (mover->wide && rotation == SK_SLERP) sk_slerp_wide(a, b, sign, &line->from, &line->to, q);
-  else sk_slerp_near(a, b, sign, &line->from, &line->to, q);
+  load_ends(line, mover->offsets[SK_PART_ROTATION], mix->a, mix->b);
+  sign = mover->half_turn ? sk_exact_sign(mix->a, mix->b) : sk_sign_of(sk_dot4(mix->a, mix->b));
+  if (mover->wide && rotation == SK_SLERP) sk_wide_weights(sign, &line->from, &line->to, mix);
+  else sk_near_weights(sign, &line->from, &line->to, mix);
 }
 
-static void mover_trs(const sk_source_lanes *source, int32_t number, sk_rotation rotation, __m256 t[3], __m256 q[4],
-                      __m256 s[3]) {
+void sk_mover_rotation(const sk_mover *mover, const sk_line_lanes *lines, const float *cell, sk_rotation rotation,
+                       __m256 q[4]) {
+  sk_mix mix;
+  mover_mix(mover, lines, cell, rotation, &mix);
+  sk_mix_sum(&mix, q);
+}
+
+/* T, R and S of a mover; S is left alone where it is always 1. */
+static void mover_parts(const sk_source_lanes *source, int32_t number, sk_rotation rotation, __m256 t[3], sk_mix *mix,
+                        __m256 s[3]) {
   const sk_mover *mover = &source->clip->movers[number];
   const float *cells = source->clip->constants + (size_t)number * SK_PART_COUNT * SK_CELL;
   sk_mover_part(mover, SK_PART_TRANSLATION, source->lines, cells, t);
-  sk_mover_rotation(mover, source->lines, cells + SK_CELL, rotation, q);
+  mover_mix(mover, source->lines, cells + SK_CELL, rotation, mix);
   if (!mover->unit_scale) sk_mover_part(mover, SK_PART_SCALE, source->lines, cells + 2 * SK_CELL, s);
 }
 
@@ -154,23 +164,33 @@ static inline void load_local(const float local[ROWS][SK_LANES], __m256 rows[ROW
   for (i = 0; i < ROWS; i++) rows[i] = _mm256_loadu_ps(local[i]);
 }
 
+/* The local of a mover; made in double where the clip asks for it. */
+static inline void mix_rows(const sk_compiled *c, const sk_mix *mix, const __m256 t[3], const __m256 *s,
+                            __m256 rows[ROWS]) {
+  __m256d low[ROWS], high[ROWS];
+  __m256 q[4];
+  int i;
+  if (!c->careful) {
+    sk_mix_sum(mix, q);
+    sk_rows_from_trs(t, q, s, rows);
+    return;
+  }
+  sk_precise_rows(mix, t, s, 0, low);
+  sk_precise_rows(mix, t, s, 1, high);
+  for (i = 0; i < ROWS; i++) rows[i] = _mm256_set_m128(_mm256_cvtpd_ps(high[i]), _mm256_cvtpd_ps(low[i]));
+}
+
 static inline void mover_rows(const sk_eight *eight, const sk_source_lanes *source, int32_t number, __m256 rows[ROWS]) {
   const sk_mover *mover = &source->clip->movers[number];
-  __m256 t[3], q[4], s[3];
+  __m256 t[3], s[3];
   float local[ROWS][SK_LANES];
-  mover_trs(source, number, eight->job->sampling->rotation, t, q, s);
-  sk_rows_from_trs(t, q, mover->unit_scale ? NULL : s, rows);
+  sk_mix mix;
+  mover_parts(source, number, eight->job->sampling->rotation, t, &mix, s);
+  mix_rows(source->clip, &mix, t, mover->unit_scale ? NULL : s, rows);
   if (!mover->odd) return;
   store_local(rows, local);
   odd_lanes(source, mover, eight->job->skeleton, local);
   load_local(local, rows);
-}
-
-static void mover_local(const sk_eight *eight, const sk_source_lanes *source, int32_t number,
-                        float local[ROWS][SK_LANES]) {
-  __m256 rows[ROWS];
-  mover_rows(eight, source, number, rows);
-  store_local(rows, local);
 }
 
 /* ---- globals -------------------------------------------------------------------------------------------------- */
@@ -201,6 +221,40 @@ static void chain(const float local[ROWS][SK_LANES], const double *same, const d
       continue;
     }
     for (i = 0; i < ROWS; i++) _mm256_storeu_pd(global + HALF * i, rows[i]);
+  }
+}
+
+/* Lanes of one half that rest, as odd_lanes has them. */
+static void odd_half(const sk_source_lanes *source, const sk_mover *mover, const sk_skeleton *skeleton, int half,
+                     __m256d rows[ROWS]) {
+  const float *rest = skeleton->rest_local + 16 * (size_t)mover->joint;
+  double local[ROWS][HALF];
+  int lane, i;
+  for (i = 0; i < ROWS; i++) _mm256_storeu_pd(local[i], rows[i]);
+  for (lane = 0; lane < HALF; lane++) {
+    const sk_place *places = source->places + (size_t)(HALF * half + lane) * source->clip->line_count;
+    if (!sk_mover_rests(source->clip, mover, skeleton, places)) continue;
+    for (i = 0; i < ROWS; i++) local[i][lane] = rest[i];
+  }
+  for (i = 0; i < ROWS; i++) rows[i] = _mm256_loadu_pd(local[i]);
+}
+
+/* From a mover's parent to its global, all of it in double. */
+static void chain_mover(const sk_eight *eight, const sk_source_lanes *source, int32_t number, const double *above,
+                        double *global) {
+  const sk_mover *mover = &source->clip->movers[number];
+  __m256 t[3], s[3];
+  sk_mix mix;
+  int half, i;
+  mover_parts(source, number, eight->job->sampling->rotation, t, &mix, s);
+  for (half = 0; half < 2; half++, global += ROWS * HALF) {
+    __m256d rows[ROWS];
+    if (half) sk_precise_rows(&mix, t, mover->unit_scale ? NULL : s, 1, rows);
+    else sk_precise_rows(&mix, t, mover->unit_scale ? NULL : s, 0, rows);
+    if (mover->odd) odd_half(source, mover, eight->job->skeleton, half, rows);
+    if (above) multiply(above + half * ROWS * HALF, rows, global);
+    else
+      for (i = 0; i < ROWS; i++) _mm256_storeu_pd(global + HALF * i, rows[i]);
   }
 }
 
@@ -258,6 +312,17 @@ static void store_bind(const sk_eight *eight, const __m256 g[ROWS], const float 
     }
   }
   store_rows(eight, (size_t)slot, rows);
+}
+
+/* The same, multiplied in double. */
+static void store_precise_bind(const sk_eight *eight, const double *global, const sk_bind *bind) {
+  double inverse[ROWS], product[GLOBAL_LANES];
+  __m256 rows[ROWS];
+  int i;
+  for (i = 0; i < ROWS; i++) inverse[i] = bind->rows[i];
+  chain(NULL, inverse, global, product);
+  to_float(product, rows);
+  store_rows(eight, (size_t)bind->slot, rows);
 }
 
 static void store_positions(const sk_eight *eight, const double *global, size_t joint) {
@@ -334,39 +399,39 @@ static bool node_pairs(const sk_source_lanes *source, uint32_t number, bool wide
 }
 
 /* Two rotations, each step of both before the next one: while the one waits for a result the other has work. */
-static inline void slerp_two(const sk_line_lanes *const line[2], const size_t offset[2], bool wide, __m256 q[2][4]) {
-  __m256 a[2][4], b[2][4], x[2], sign[2], wa[2], wb[2];
+static inline void slerp_two(const sk_line_lanes *const line[2], const size_t offset[2], bool wide, sk_mix mix[2]) {
+  __m256 x[2], sign[2];
   int k;
-  for (k = 0; k < 2; k++) load_ends(line[k], offset[k], a[k], b[k]);
-  for (k = 0; k < 2; k++) x[k] = sk_dot4(a[k], b[k]);
+  for (k = 0; k < 2; k++) load_ends(line[k], offset[k], mix[k].a, mix[k].b);
+  for (k = 0; k < 2; k++) x[k] = sk_dot4(mix[k].a, mix[k].b);
   for (k = 0; k < 2; k++) sign[k] = sk_sign_of(x[k]);
   for (k = 0; k < 2; k++) x[k] = _mm256_xor_ps(x[k], sign[k]);
   for (k = 0; wide && k < 2; k++) x[k] = sk_angle(x[k]);
   for (k = 0; !wide && k < 2; k++) x[k] = _mm256_sub_ps(x[k], _mm256_set1_ps(1.0f));
-  for (k = 0; k < 2; k++) wa[k] = wide ? sk_sine_at(&line[k]->from, x[k]) : sk_series_at(&line[k]->from, x[k]);
-  for (k = 0; k < 2; k++) wb[k] = wide ? sk_sine_at(&line[k]->to, x[k]) : sk_series_at(&line[k]->to, x[k]);
-  for (k = 0; k < 2; k++) sk_weigh(a[k], b[k], wa[k], _mm256_xor_ps(wb[k], sign[k]), q[k]);
+  for (k = 0; k < 2; k++) mix[k].wa = wide ? sk_sine_at(&line[k]->from, x[k]) : sk_series_at(&line[k]->from, x[k]);
+  for (k = 0; k < 2; k++) mix[k].wb = wide ? sk_sine_at(&line[k]->to, x[k]) : sk_series_at(&line[k]->to, x[k]);
+  for (k = 0; k < 2; k++) mix[k].wb = _mm256_xor_ps(mix[k].wb, sign[k]);
 }
 
 static void node_two_rows(const sk_source_lanes *source, uint32_t number, bool wide, float local[2][ROWS][SK_LANES]) {
   const sk_mover *mover[2];
   const sk_line_lanes *line[2];
   size_t offset[2];
-  __m256 q[2][4];
+  sk_mix mix[2];
   int k;
   for (k = 0; k < 2; k++) {
     mover[k] = &source->clip->movers[source->clip->nodes[number + (uint32_t)k].mover];
     line[k] = &source->lines[mover[k]->lines[SK_PART_ROTATION]];
     offset[k] = mover[k]->offsets[SK_PART_ROTATION];
   }
-  if (wide) slerp_two(line, offset, true, q);
-  else slerp_two(line, offset, false, q);
+  if (wide) slerp_two(line, offset, true, mix);
+  else slerp_two(line, offset, false, mix);
   for (k = 0; k < 2; k++) {
     const float *cells = source->clip->constants + (size_t)(mover[k] - source->clip->movers) * SK_PART_COUNT * SK_CELL;
     __m256 t[3], s[3], rows[ROWS];
     sk_mover_part(mover[k], SK_PART_TRANSLATION, source->lines, cells, t);
     if (!mover[k]->unit_scale) sk_mover_part(mover[k], SK_PART_SCALE, source->lines, cells + 2 * SK_CELL, s);
-    sk_rows_from_trs(t, q[k], mover[k]->unit_scale ? NULL : s, rows);
+    mix_rows(source->clip, &mix[k], t, mover[k]->unit_scale ? NULL : s, rows);
     store_local(rows, local[k]);
   }
 }
@@ -419,14 +484,9 @@ static void run_palette(const sk_eight *eight, const eight_scratch *s, const dou
     const sk_node *node = &c->nodes[i];
     double *global = s->globals + (size_t)i * GLOBAL_LANES;
     const double *above = node->parent == SK_NONE ? front : s->globals + (size_t)node->parent * GLOBAL_LANES;
-    float local[ROWS][SK_LANES];
-    __m256 rows[ROWS];
-    if (node->mover != SK_NONE) mover_local(eight, &s->sources[0], node->mover, local);
-    chain(node->mover != SK_NONE ? local : NULL, c->locals + (size_t)node->joint * ROWS, above, global);
-    if (!node->count) continue;
-    to_float(global, rows);
-    for (b = node->first; b < node->first + node->count; b++)
-      store_bind(eight, rows, c->binds[b].rows, c->binds[b].slot);
+    if (node->mover != SK_NONE) chain_mover(eight, &s->sources[0], node->mover, above, global);
+    else chain(NULL, c->locals + (size_t)node->joint * ROWS, above, global);
+    for (b = node->first; b < node->first + node->count; b++) store_precise_bind(eight, global, &c->binds[b]);
   }
 }
 
@@ -436,10 +496,9 @@ static void run_joints(const sk_eight *eight, const eight_scratch *s, const doub
   for (j = 0; j < (size_t)c->joint_count; j++) {
     double *global = s->globals + j * GLOBAL_LANES;
     int32_t parent = eight->job->skeleton->parents[j], mover = c->mover_of[j];
-    float local[ROWS][SK_LANES];
-    if (mover != SK_NONE) mover_local(eight, &s->sources[0], mover, local);
-    chain(mover != SK_NONE ? local : NULL, c->locals + j * ROWS,
-          parent < 0 ? front : s->globals + (size_t)parent * GLOBAL_LANES, global);
+    const double *above = parent < 0 ? front : s->globals + (size_t)parent * GLOBAL_LANES;
+    if (mover != SK_NONE) chain_mover(eight, &s->sources[0], mover, above, global);
+    else chain(NULL, c->locals + j * ROWS, above, global);
     store_joint(eight, global, j);
   }
 }

@@ -1,7 +1,6 @@
 /* sk_given_avx2.c: the SIMD twin of the palettes of given poses: eight joints a vector up to the locals, then joint by
    joint, a row a vector, in double. */
 #include "sk_lanes.h"
-#include "sk_math.h"
 #include "sk_palette_twin.h"
 #include "sk_rows_avx2.h"
 
@@ -15,7 +14,7 @@ SK_AVX2_BEGIN
 /* Scratch: J globals of double, then the locals of so many full vectors of joints. */
 size_t sk_given_twin_scratch(int32_t joint_count) {
   size_t joints = (size_t)joint_count, octets = (joints + SK_LANES - 1) / SK_LANES;
-  return joints * ROWS * sizeof(double) + octets * SK_LANES * ROWS * sizeof(float);
+  return (joints + octets * SK_LANES) * ROWS * sizeof(double);
 }
 
 /* T, R and S of eight joints, or of the last ones with room behind them, which vectors of four floats need. */
@@ -48,61 +47,38 @@ static void load_lanes(const float *first, size_t stride, __m256 out[4]) {
   sk_load_cells(at, 0, out);
 }
 
-#define SHORTEST 1e-12f /* squared lengths between which float keeps all digits of products */
-#define LONGEST 1e12f
-
-/* Quaternions may have any length; one without turns nothing, as on the plain path. */
-static void guard_rotation(__m256 q[4]) {
-  __m256 square = sk_dot4(q, q), ordinary = _mm256_and_ps(_mm256_cmp_ps(square, _mm256_set1_ps(SHORTEST), _CMP_GT_OQ),
-                                                          _mm256_cmp_ps(square, _mm256_set1_ps(LONGEST), _CMP_LT_OQ));
-  float numbers[4][SK_LANES], unit[4];
-  int lanes = _mm256_movemask_ps(ordinary), lane, i;
-  if (lanes == 0xFF) return;
-  for (i = 0; i < 4; i++) _mm256_storeu_ps(numbers[i], q[i]);
-  for (lane = 0; lane < SK_LANES; lane++) {
-    double one[4] = {numbers[0][lane], numbers[1][lane], numbers[2][lane], numbers[3][lane]};
-    if (lanes >> lane & 1) continue;
-    sk_quat_normalize(one, unit);
-    for (i = 0; i < 4; i++) numbers[i][lane] = unit[i];
-  }
-  for (i = 0; i < 4; i++) q[i] = _mm256_loadu_ps(numbers[i]);
-}
-
 static bool rests(const sk_skeleton *skeleton, sk_pose pose, size_t j) {
   return memcmp(pose.rotation + 4 * j, skeleton->rotation + 4 * j, 4 * sizeof(float)) == 0 &&
          memcmp(pose.translation + 3 * j, skeleton->translation + 3 * j, 3 * sizeof(float)) == 0 &&
          memcmp(pose.scale + 3 * j, skeleton->scale + 3 * j, 3 * sizeof(float)) == 0;
 }
 
-static void find_locals(const sk_skeleton *skeleton, sk_pose pose, float *locals) {
-  size_t joints = (size_t)skeleton->joint_count, j;
+static void find_locals(const sk_skeleton *skeleton, sk_pose pose, double *locals) {
+  size_t joints = (size_t)skeleton->joint_count, j, k;
   octet_parts parts;
   for (j = 0; j < joints; j += SK_LANES) {
-    __m256 t[4], q[4], s[4];
+    __m256 t[4], s[4];
+    sk_mix mix;
     find_parts(pose, j, joints, &parts);
     load_lanes(parts.t, 3, t);
-    load_lanes(parts.r, 4, q);
+    load_lanes(parts.r, 4, mix.a);
     load_lanes(parts.s, 3, s);
-    guard_rotation(q);
-    sk_store_locals(t, q, s, locals + j * ROWS);
+    sk_mix_one(&mix);
+    sk_store_precise(&mix, t, s, locals + j * ROWS);
   }
   for (j = 0; j < joints; j++)
-    if (rests(skeleton, pose, j)) memcpy(locals + j * ROWS, skeleton->rest_local + 16 * j, ROWS * sizeof(float));
+    if (rests(skeleton, pose, j))
+      for (k = 0; k < ROWS; k++) locals[j * ROWS + k] = skeleton->rest_local[16 * j + k];
 }
 
-static void load_rows(const float *at, __m128 rows[3]) {
-  int row;
-  for (row = 0; row < 3; row++) rows[row] = _mm_loadu_ps(at + 4 * row);
-}
-
-static void chain_globals(const sk_skeleton *skeleton, const float *locals, const double *front, double *globals) {
+static void chain_globals(const sk_skeleton *skeleton, const double *locals, const double *front, double *globals) {
   size_t j;
   int row;
   for (j = 0; j < (size_t)skeleton->joint_count; j++) {
     const double *above = skeleton->parents[j] < 0 ? front : globals + (size_t)skeleton->parents[j] * ROWS;
     double *global = globals + j * ROWS;
     __m256d local[3];
-    for (row = 0; row < 3; row++) local[row] = _mm256_cvtps_pd(_mm_loadu_ps(locals + j * ROWS + 4 * row));
+    for (row = 0; row < 3; row++) local[row] = _mm256_loadu_pd(locals + j * ROWS + 4 * row);
     if (above) sk_rows_chain(above, local, global);
     else
       for (row = 0; row < 3; row++) _mm256_storeu_pd(global + 4 * row, local[row]);
@@ -112,23 +88,26 @@ static void chain_globals(const sk_skeleton *skeleton, const float *locals, cons
 static void write_slots(const sk_palette_job *job, const double *globals, float *out) {
   size_t floats = job->affine ? 12 : 16;
   int32_t s;
+  int row;
   for (s = 0; s < job->skin->slot_count; s++, out += floats) {
-    __m128 global[3], bind[3], rows[3];
-    sk_rows_to_float(globals + (size_t)job->skin->joints[s] * ROWS, global);
-    load_rows(job->skin->inverse_bind + 16 * (size_t)s, bind);
-    sk_rows_multiply(global, bind, rows);
+    const float *bind = job->skin->inverse_bind + 16 * (size_t)s;
+    __m256d inverse[3];
+    double product[ROWS];
+    __m128 rows[3];
+    for (row = 0; row < 3; row++) inverse[row] = _mm256_cvtps_pd(_mm_loadu_ps(bind + 4 * row));
+    sk_rows_chain(globals + (size_t)job->skin->joints[s] * ROWS, inverse, product);
+    sk_rows_to_float(product, rows);
     sk_rows_store(rows, job->affine, out);
   }
 }
 
-static void write_joints(const sk_palette_job *job, const double *globals, const float *locals, float *out) {
+static void write_joints(const sk_palette_job *job, const double *globals, const double *locals, float *out) {
   size_t joints = (size_t)job->skeleton->joint_count, j, k;
   for (j = 0; j < joints; j++) {
     __m128 rows[3];
     for (k = 0; job->result == SK_POSITIONS && k < 3; k++) out[3 * j + k] = (float)globals[j * ROWS + 4 * k + 3];
     if (job->result == SK_POSITIONS) continue;
-    if (job->result == SK_LOCALS) load_rows(locals + j * ROWS, rows);
-    else sk_rows_to_float(globals + j * ROWS, rows);
+    sk_rows_to_float((job->result == SK_LOCALS ? locals : globals) + j * ROWS, rows);
     sk_rows_store(rows, job->affine, out + j * (job->affine ? 12 : 16));
   }
 }
@@ -144,7 +123,7 @@ static sk_pose pose_of(const sk_palette_job *job, size_t n) {
 void sk_given_twin_run(const sk_palette_job *job, size_t first, size_t count, void *scratch) {
   size_t joints = (size_t)job->skeleton->joint_count, floats = sk_palette_floats(job), n;
   double *globals = scratch, front[ROWS];
-  float *locals = (float *)(globals + joints * ROWS);
+  double *locals = globals + joints * ROWS;
   for (n = first; n < first + count; n++) {
     const double *above = sk_palette_front(job, n, front) ? front : NULL;
     find_locals(job->skeleton, pose_of(job, n), locals);

@@ -133,12 +133,17 @@ static inline __m256 sk_exact_sign(const __m256 a[4], const __m256 b[4]) {
   return sk_sign_of(_mm256_set_m128(sk_exact_dot4(high[0], high[1]), sk_exact_dot4(low[0], low[1])));
 }
 
+/* A rotation before it is summed: wa * a + wb * b, of any length. */
+typedef struct sk_mix {
+  __m256 a[4], b[4], wa, wb;
+} sk_mix;
+
 /* Keys less than 46 degrees apart; length 1 up to rounding. Along the shorter arc: `sign` is that of the dot
    product, and of the weight of b. */
-static inline void sk_slerp_near(const __m256 a[4], const __m256 b[4], __m256 sign, const sk_series *from,
-                                 const sk_series *to, __m256 q[4]) {
-  __m256 m = _mm256_sub_ps(_mm256_xor_ps(sk_dot4(a, b), sign), _mm256_set1_ps(1.0f));
-  sk_weigh(a, b, sk_series_at(from, m), _mm256_xor_ps(sk_series_at(to, m), sign), q);
+static inline void sk_near_weights(__m256 sign, const sk_series *from, const sk_series *to, sk_mix *mix) {
+  __m256 m = _mm256_sub_ps(_mm256_xor_ps(sk_dot4(mix->a, mix->b), sign), _mm256_set1_ps(1.0f));
+  mix->wa = sk_series_at(from, m);
+  mix->wb = _mm256_xor_ps(sk_series_at(to, m), sign);
 }
 
 static inline __m256 sk_sine_at(const sk_series *series, __m256 angle) {
@@ -146,11 +151,21 @@ static inline __m256 sk_sine_at(const sk_series *series, __m256 angle) {
 }
 
 /* Any keys; the length is the sine of the angle between them. */
-static inline void sk_slerp_wide(const __m256 a[4], const __m256 b[4], __m256 sign, const sk_series *from,
-                                 const sk_series *to, __m256 q[4]) {
-  __m256 angle = sk_angle(_mm256_xor_ps(sk_dot4(a, b), sign));
-  sk_weigh(a, b, sk_sine_at(from, angle), _mm256_xor_ps(sk_sine_at(to, angle), sign), q);
+static inline void sk_wide_weights(__m256 sign, const sk_series *from, const sk_series *to, sk_mix *mix) {
+  __m256 angle = sk_angle(_mm256_xor_ps(sk_dot4(mix->a, mix->b), sign));
+  mix->wa = sk_sine_at(from, angle);
+  mix->wb = _mm256_xor_ps(sk_sine_at(to, angle), sign);
 }
+
+/* What has been summed: mix->a alone. */
+static inline void sk_mix_one(sk_mix *mix) {
+  int i;
+  for (i = 0; i < 4; i++) mix->b[i] = mix->a[i];
+  mix->wa = _mm256_set1_ps(1.0f);
+  mix->wb = _mm256_setzero_ps();
+}
+
+static inline void sk_mix_sum(const sk_mix *mix, __m256 q[4]) { sk_weigh(mix->a, mix->b, mix->wa, mix->wb, q); }
 
 static inline void sk_lerp(const __m256 *a, const __m256 *b, __m256 u, int count, __m256 *out) {
   int i;
@@ -190,6 +205,60 @@ static inline void sk_rows_from_trs(const __m256 t[3], const __m256 q[4], const 
     for (i = 0; i < 12; i++)
       if (i % 4 != 3) rows[i] = _mm256_mul_ps(rows[i], s[i % 4]);
   }
+}
+
+static inline __m256d sk_half(__m256 x, int half) {
+  return _mm256_cvtps_pd(half ? _mm256_extractf128_ps(x, 1) : _mm256_castps256_ps128(x));
+}
+
+/* The same in double for half the lanes, the sum of the rotation too: long chains add up the roundings of locals.
+   A rotation without length turns nothing, and what is no number stays none, as on the plain path. */
+static inline void sk_precise_rows(const sk_mix *mix, const __m256 t[3], const __m256 *s, int half, __m256d rows[12]) {
+  const __m256d one = _mm256_set1_pd(1.0), wa = sk_half(mix->wa, half), wb = sk_half(mix->wb, half);
+  __m256d q[4], x, y, z, xw, yw, zw, norm, two;
+  int i;
+  for (i = 0; i < 4; i++)
+    q[i] = _mm256_fmadd_pd(wb, sk_half(mix->b[i], half), _mm256_mul_pd(wa, sk_half(mix->a[i], half)));
+  norm = _mm256_add_pd(_mm256_fmadd_pd(q[1], q[1], _mm256_mul_pd(q[0], q[0])),
+                       _mm256_fmadd_pd(q[3], q[3], _mm256_mul_pd(q[2], q[2])));
+  two = _mm256_and_pd(_mm256_div_pd(_mm256_set1_pd(2.0), norm),
+                      _mm256_cmp_pd(norm, _mm256_setzero_pd(), _CMP_GT_OQ));
+  x = _mm256_mul_pd(q[0], two), y = _mm256_mul_pd(q[1], two), z = _mm256_mul_pd(q[2], two);
+  xw = _mm256_mul_pd(x, q[3]), yw = _mm256_mul_pd(y, q[3]), zw = _mm256_mul_pd(z, q[3]);
+  rows[0] = _mm256_sub_pd(one, _mm256_fmadd_pd(y, q[1], _mm256_mul_pd(z, q[2])));
+  rows[1] = _mm256_fmsub_pd(x, q[1], zw);
+  rows[2] = _mm256_fmadd_pd(x, q[2], yw);
+  rows[4] = _mm256_fmadd_pd(x, q[1], zw);
+  rows[5] = _mm256_sub_pd(one, _mm256_fmadd_pd(x, q[0], _mm256_mul_pd(z, q[2])));
+  rows[6] = _mm256_fmsub_pd(y, q[2], xw);
+  rows[8] = _mm256_fmsub_pd(x, q[2], yw);
+  rows[9] = _mm256_fmadd_pd(y, q[2], xw);
+  rows[10] = _mm256_sub_pd(one, _mm256_fmadd_pd(x, q[0], _mm256_mul_pd(y, q[1])));
+  for (i = 0; s && i < 11; i++)
+    if (i % 4 != 3) rows[i] = _mm256_mul_pd(rows[i], sk_half(s[i % 4], half));
+  for (i = 0; i < 3; i++) rows[4 * i + 3] = sk_half(t[i], half);
+}
+
+/* Four joints of double, one after another. */
+static inline void sk_store_half(const __m256d rows[12], double *out) {
+  int row;
+  for (row = 0; row < 3; row++, rows += 4, out += 4) {
+    __m256d a = _mm256_unpacklo_pd(rows[0], rows[1]), b = _mm256_unpackhi_pd(rows[0], rows[1]);
+    __m256d c = _mm256_unpacklo_pd(rows[2], rows[3]), d = _mm256_unpackhi_pd(rows[2], rows[3]);
+    _mm256_storeu_pd(out, _mm256_permute2f128_pd(a, c, 0x20));
+    _mm256_storeu_pd(out + 12, _mm256_permute2f128_pd(b, d, 0x20));
+    _mm256_storeu_pd(out + 24, _mm256_permute2f128_pd(a, c, 0x31));
+    _mm256_storeu_pd(out + 36, _mm256_permute2f128_pd(b, d, 0x31));
+  }
+}
+
+/* Eight joints as (8, 12) doubles. */
+static inline void sk_store_precise(const sk_mix *mix, const __m256 t[3], const __m256 *s, double *out) {
+  __m256d rows[12];
+  sk_precise_rows(mix, t, s, 0, rows);
+  sk_store_half(rows, out);
+  sk_precise_rows(mix, t, s, 1, rows);
+  sk_store_half(rows, out + 48);
 }
 
 /* The same as (8, 12) floats: one joint after another. */
@@ -265,8 +334,8 @@ static inline void sk_find_place(const sk_line *line, double time, double tolera
 /* Every line of a compiled clip at a time within it, and behind them the constants: line_count + 1 places. */
 void sk_find_places(const sk_clip *clip, double time, float *cubic, sk_place *places);
 
-/* T, R and S of eight movers; R need not have length 1. */
-void sk_octet_parts(const sk_octet *octet, const sk_place *places, sk_rotation rotation, __m256 t[3], __m256 q[4],
+/* T, R and S of eight movers. */
+void sk_octet_parts(const sk_octet *octet, const sk_place *places, sk_rotation rotation, __m256 t[3], sk_mix *mix,
                     __m256 s[3]);
 
 /* Whether a mover is exactly at rest where its lines stand so; `places` are line_count + 1. */

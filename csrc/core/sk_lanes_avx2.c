@@ -76,31 +76,33 @@ static void octet_part(const sk_octet *octet, sk_part part, const sk_place *plac
   sk_lerp(a, b, u[SK_TO], 3, out);
 }
 
-static void octet_rotation(const sk_octet *octet, const sk_place *places, sk_rotation rotation, __m256 q[4]) {
-  __m256 a[4], b[4], u[4], sign, still = _mm256_loadu_ps((const float *)octet->still_rotation);
+static void octet_rotation(const sk_octet *octet, const sk_place *places, sk_rotation rotation, sk_mix *mix) {
+  __m256 u[4], sign, still = _mm256_loadu_ps((const float *)octet->still_rotation);
   sk_series from, to;
-  int i;
   if (!octet->moves[SK_PART_ROTATION]) {
-    sk_load_constants(octet->constants[SK_PART_ROTATION], 4, q);
+    sk_load_constants(octet->constants[SK_PART_ROTATION], 4, mix->a);
+    sk_mix_one(mix);
     return;
   }
-  load_ends(octet, SK_PART_ROTATION, places, a, b, u);
+  load_ends(octet, SK_PART_ROTATION, places, mix->a, mix->b, u);
   from = sk_series_of(u[SK_FROM], u[SK_FROM_REST], rotation);
   to = sk_series_of(u[SK_TO], u[SK_TO_REST], rotation);
-  sign = octet->half_turn ? sk_exact_sign(a, b) : sk_sign_of(sk_dot4(a, b));
-  sk_slerp_near(a, b, sign, &from, &to, q);
+  sign = octet->half_turn ? sk_exact_sign(mix->a, mix->b) : sk_sign_of(sk_dot4(mix->a, mix->b));
+  sk_near_weights(sign, &from, &to, mix);
   if (octet->wide && rotation == SK_SLERP) {
-    __m256 far[4], near = _mm256_loadu_ps((const float *)octet->near_rotation);
-    sk_slerp_wide(a, b, sign, &from, &to, far);
-    for (i = 0; i < 4; i++) q[i] = _mm256_blendv_ps(far[i], q[i], near);
+    __m256 wa = mix->wa, wb = mix->wb, near = _mm256_loadu_ps((const float *)octet->near_rotation);
+    sk_wide_weights(sign, &from, &to, mix);
+    mix->wa = _mm256_blendv_ps(mix->wa, wa, near);
+    mix->wb = _mm256_blendv_ps(mix->wb, wb, near);
   }
-  for (i = 0; i < 4; i++) q[i] = _mm256_blendv_ps(q[i], a[i], still);
+  mix->wa = _mm256_blendv_ps(mix->wa, _mm256_set1_ps(1.0f), still);
+  mix->wb = _mm256_andnot_ps(still, mix->wb);
 }
 
-void sk_octet_parts(const sk_octet *octet, const sk_place *places, sk_rotation rotation, __m256 t[3], __m256 q[4],
+void sk_octet_parts(const sk_octet *octet, const sk_place *places, sk_rotation rotation, __m256 t[3], sk_mix *mix,
                     __m256 s[3]) {
   octet_part(octet, SK_PART_TRANSLATION, places, t);
-  octet_rotation(octet, places, rotation, q);
+  octet_rotation(octet, places, rotation, mix);
   octet_part(octet, SK_PART_SCALE, places, s);
 }
 

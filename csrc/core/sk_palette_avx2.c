@@ -19,29 +19,53 @@ SK_AVX2_BEGIN
 /* The three rows of eight joints, as (8, 12) floats. */
 static void octet_locals(const sk_octet *octet, const sk_place *places, sk_rotation rotation, float *out) {
   __m256 t[3], q[4], s[3];
-  sk_octet_parts(octet, places, rotation, t, q, s);
+  sk_mix mix;
+  sk_octet_parts(octet, places, rotation, t, &mix, s);
+  sk_mix_sum(&mix, q);
   sk_store_locals(t, q, s, out);
 }
 
-/* Joints at rest whose rest matrix holds more than T, R and S do. */
-static void odd_locals(const sk_palette_job *job, const sk_compiled *c, const sk_place *places, float *moving) {
+/* The same in double. */
+static void octet_precise(const sk_octet *octet, const sk_place *places, sk_rotation rotation, double *out) {
+  __m256 t[3], s[3];
+  sk_mix mix;
+  sk_octet_parts(octet, places, rotation, t, &mix, s);
+  sk_store_precise(&mix, t, s, out);
+}
+
+/* The same, rounded to float. */
+static void octet_careful(const sk_octet *octet, const sk_place *places, sk_rotation rotation, float *out) {
+  double rows[SK_LANES * ROWS];
+  int i;
+  octet_precise(octet, places, rotation, rows);
+  for (i = 0; i < SK_LANES * ROWS; i += 4) _mm_storeu_ps(out + i, _mm256_cvtpd_ps(_mm256_loadu_pd(rows + i)));
+}
+
+/* Joints at rest whose rest matrix holds more than T, R and S do; `moving` and `precise` are what there is of the
+   locals. */
+static void odd_locals(const sk_palette_job *job, const sk_compiled *c, const sk_place *places, float *moving,
+                       double *precise) {
   uint32_t i;
-  for (i = 0; i < c->mover_count; i++)
-    if (c->movers[i].odd && sk_mover_rests(c, &c->movers[i], job->skeleton, places))
-      memcpy(moving + (size_t)i * ROWS, job->skeleton->rest_local + 16 * (size_t)c->movers[i].joint,
-             ROWS * sizeof(float));
+  int k;
+  for (i = 0; i < c->mover_count; i++) {
+    const float *rest = job->skeleton->rest_local + 16 * (size_t)c->movers[i].joint;
+    if (!c->movers[i].odd || !sk_mover_rests(c, &c->movers[i], job->skeleton, places)) continue;
+    for (k = 0; k < ROWS; k++) {
+      if (moving) moving[(size_t)i * ROWS + (size_t)k] = rest[k];
+      if (precise) precise[(size_t)i * ROWS + (size_t)k] = rest[k];
+    }
+  }
 }
 
 /* ---- one pose: globals and results ---------------------------------------------------------------------- */
 
 /* One global from its parent's; `above` NULL: it is the local itself. */
-static void chain_rows(const sk_compiled *c, int32_t joint, int32_t mover, const float *moving, const double *above,
+static void chain_rows(const sk_compiled *c, int32_t joint, int32_t mover, const double *moving, const double *above,
                        double *global) {
+  const double *rows = mover == SK_NONE ? c->locals + (size_t)joint * ROWS : moving + (size_t)mover * ROWS;
   __m256d local[3];
   int row;
-  for (row = 0; row < 3; row++)
-    local[row] = mover == SK_NONE ? _mm256_loadu_pd(c->locals + (size_t)joint * ROWS + 4 * row)
-                                  : _mm256_cvtps_pd(_mm_loadu_ps(moving + (size_t)mover * ROWS + 4 * row));
+  for (row = 0; row < 3; row++) local[row] = _mm256_loadu_pd(rows + 4 * row);
   if (above) {
     sk_rows_chain(above, local, global);
     return;
@@ -55,18 +79,28 @@ static void write_bind(const __m128 global[3], const sk_bind *bind, bool affine,
   sk_rows_store(rows, affine, out + (size_t)bind->slot * (affine ? 12 : 16));
 }
 
+/* The same from a global in double, multiplied in double. */
+static void write_precise_bind(const double *global, const sk_bind *bind, bool affine, float *out) {
+  __m256d inverse[3];
+  double product[ROWS];
+  __m128 rows[3];
+  int row;
+  for (row = 0; row < 3; row++) inverse[row] = _mm256_cvtps_pd(_mm_loadu_ps(bind->rows + 4 * row));
+  sk_rows_chain(global, inverse, product);
+  sk_rows_to_float(product, rows);
+  sk_rows_store(rows, affine, out + (size_t)bind->slot * (affine ? 12 : 16));
+}
+
 /* `front` NULL: nothing stands in front of the roots. */
-static void write_palette(const sk_palette_job *job, const sk_compiled *c, const float *moving, const double *front,
+static void write_palette(const sk_palette_job *job, const sk_compiled *c, const double *moving, const double *front,
                           double *globals, float *out) {
   uint32_t i, b;
   for (i = 0; i < c->node_count; i++, globals += ROWS) {
     const sk_node *node = &c->nodes[i];
-    __m128 rows[3];
     chain_rows(c, node->joint, node->mover, moving,
                node->parent == SK_NONE ? front : globals - (i - (size_t)node->parent) * ROWS, globals);
-    if (!node->count) continue;
-    sk_rows_to_float(globals, rows);
-    for (b = node->first; b < node->first + node->count; b++) write_bind(rows, &c->binds[b], job->affine, out);
+    for (b = node->first; b < node->first + node->count; b++)
+      write_precise_bind(globals, &c->binds[b], job->affine, out);
   }
 }
 
@@ -94,7 +128,7 @@ static void write_shallow(const sk_palette_job *job, const sk_compiled *c, const
   }
 }
 
-static void write_joints(const sk_palette_job *job, const sk_compiled *c, const float *moving, const double *front,
+static void write_joints(const sk_palette_job *job, const sk_compiled *c, const double *moving, const double *front,
                          double *globals, float *out) {
   size_t j, k;
   for (j = 0; j < (size_t)c->joint_count; j++) {
@@ -115,7 +149,8 @@ static void write_joints(const sk_palette_job *job, const sk_compiled *c, const 
 typedef struct one_scratch {
   double *globals;
   sk_place *places;
-  float *moving, *cubic;
+  double *moving; /* of float in shallow trees */
+  float *cubic;
   size_t bytes;
 } one_scratch;
 
@@ -123,10 +158,10 @@ static one_scratch lay_out_one(const sk_compiled *c, uintptr_t memory) {
   one_scratch s;
   size_t globals = (size_t)c->joint_count * ROWS * sizeof(double);
   size_t places = ((size_t)c->line_count + 1) * sizeof(sk_place);
-  size_t moving = (size_t)c->octet_count * SK_LANES * ROWS * sizeof(float);
+  size_t moving = (size_t)c->octet_count * SK_LANES * ROWS * sizeof(double);
   s.globals = (double *)memory;
   s.places = (sk_place *)(memory + globals);
-  s.moving = (float *)(memory + globals + places);
+  s.moving = (double *)(memory + globals + places);
   s.cubic = (float *)(memory + globals + places + moving);
   s.bytes = globals + places + moving + c->cubic_floats * sizeof(float);
   return s;
@@ -141,11 +176,19 @@ static void run_one(const sk_palette_job *job, size_t n, void *scratch) {
   uint32_t movers = job->result == SK_PALETTE ? c->active_count : c->mover_count, i;
   float *out = job->out + n * sk_palette_floats(job);
   sk_find_places(clip, time, s.cubic, s.places);
+  if (job->result == SK_PALETTE && c->shallow) {
+    float *moving = (float *)s.moving;
+    for (i = 0; i * SK_LANES < movers; i++)
+      (c->careful ? octet_careful : octet_locals)(&c->octets[i], s.places, job->sampling->rotation,
+                                                  moving + (size_t)i * SK_LANES * ROWS);
+    if (c->odd_count) odd_locals(job, c, s.places, moving, NULL);
+    write_shallow(job, c, moving, above, (float *)s.globals, out);
+    return;
+  }
   for (i = 0; i * SK_LANES < movers; i++)
-    octet_locals(&c->octets[i], s.places, job->sampling->rotation, s.moving + (size_t)i * SK_LANES * ROWS);
-  if (c->odd_count) odd_locals(job, c, s.places, s.moving);
-  if (job->result == SK_PALETTE && c->shallow) write_shallow(job, c, s.moving, above, (float *)s.globals, out);
-  else if (job->result == SK_PALETTE) write_palette(job, c, s.moving, above, s.globals, out);
+    octet_precise(&c->octets[i], s.places, job->sampling->rotation, s.moving + (size_t)i * SK_LANES * ROWS);
+  if (c->odd_count) odd_locals(job, c, s.places, NULL, s.moving);
+  if (job->result == SK_PALETTE) write_palette(job, c, s.moving, above, s.globals, out);
   else write_joints(job, c, s.moving, above, s.globals, out);
 }
 

@@ -58,7 +58,7 @@ static void keep_rest(const sk_sampling *sampling, const sk_place *places, sk_po
 }
 
 bool sk_sample_twin_fits(const sk_compiled *c) {
-  return c->line_count < SK_TWIN_LINES && c->cubic_floats <= SK_TWIN_CUBIC;
+  return c->depth <= SK_SAMPLE_DEPTH && c->line_count < SK_TWIN_LINES && c->cubic_floats <= SK_TWIN_CUBIC;
 }
 
 void sk_sample_twin(const sk_sampling *sampling, double time, sk_pose pose) {
@@ -73,7 +73,9 @@ void sk_sample_twin(const sk_sampling *sampling, double time, sk_pose pose) {
   sk_find_places(sampling->clip, time, cubic, places);
   for (i = 0; i < c->octet_count; i++) {
     __m256 t[3], q[4], s[3];
-    sk_octet_parts(&c->octets[i], places, sampling->rotation, t, q, s);
+    sk_mix mix;
+    sk_octet_parts(&c->octets[i], places, sampling->rotation, t, &mix, s);
+    sk_mix_sum(&mix, q);
     sk_normalize(q);
     store_octet(c, i, places, t, q, s, pose);
   }
