@@ -273,6 +273,7 @@ def bake_texture(
         raise ValueError("model has no mesh; there is nothing to bake")
     baked, row = [], 0
     for clip in sources:
+        _layout(row + 1 + int(min(clip.duration * rate, 1e18)), slots, limit)  # before memory is taken
         count = len(frame_times(clip.duration, rate))
         baked.append(BakedClip(clip.name, row, count, rate, clip.duration, clip.ticks_per_second))
         row += count
@@ -324,6 +325,12 @@ def _layout(frames: int, slots: int, limit: int) -> tuple[int, int]:
 def _looked_at(source: Clip, clip: BakedClip) -> Array:
     """Seconds at which the error of a baked clip is measured: it is largest between frames, or at a key."""
     keys = [channel.times for channel in source.channels]
+    # what steps is farthest off right before it does, by more than the tolerance of key times
+    keys += [
+        channel.times - 2e-4 / source.ticks_per_second
+        for channel in source.channels
+        if channel.interpolation == "step"
+    ]
     corners = np.unique(np.clip(np.concatenate([clip.times, *keys]), 0.0, clip.duration))
     places = np.arange((len(corners) - 1) * _ERROR_STEPS + 1) / _ERROR_STEPS
     if len(places) > _ERROR_TIMES:

@@ -320,3 +320,8 @@ def test_other_files_are_refused(tmp_path: Path) -> None:
     assert zipfile.is_zipfile(io.BytesIO(whole))
     with pytest.raises(FileNotFoundError):
         BakedTexture.load(tmp_path / "none.npz", model)
+
+
+def test_frames_without_end_are_refused_before_memory_is_taken() -> None:
+    with pytest.raises(ValueError, match="limit"):
+        skinpy.character().bake_texture(fps=1e12)

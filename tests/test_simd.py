@@ -16,6 +16,7 @@ import pytest
 from crowd_twin import DEEP, PRECISION, instance_globals, instance_palette
 from simd_cases import CASES, LINK, Case
 
+import skinpy
 from skinpy import _core
 from skinpy._types import Loop, Rotation
 
@@ -381,3 +382,94 @@ def test_crowds_in_float64(case: Case, path: str) -> None:
             globals_ = instance_globals(case.rig, list(zip(index[n], times[n], weights[n], strict=True)))
             limit = judge.limit(globals_)
             judge.check("palette", got[n], instance_palette(case.rig, globals_), limit)
+
+
+# ---- deep chains ------------------------------------------------------------------------------------------
+
+
+def turned_chain(seed: int, depth: int, kind: str) -> tuple[Any, Any]:
+    """A chain without lengths, three keys of any rotations a joint; what the last joint shows in float64."""
+    rng = np.random.default_rng(seed)
+    keys = rng.normal(size=(3, depth, 4)).astype(np.float32)
+    keys /= np.linalg.norm(keys, axis=-1, keepdims=True)
+    names = [f"j{i}" for i in range(depth)]
+    clip = skinpy.Clip.from_arrays("turns", fps=1, joints=names, rotation=keys, interpolation=kind)
+    model = skinpy.Model.from_arrays(
+        names,
+        np.arange(-1, depth - 1),
+        np.tile(np.eye(4), (depth, 1, 1)),
+        positions=np.eye(3),
+        faces=[[0, 1, 2]],
+        joints=[[depth - 1]] * 3,
+        weights=[[1]] * 3,
+        clips=[clip],
+    )
+    whole = np.eye(3)
+    for channel in sorted(model.clips[0].channels, key=lambda channel: channel.joint):
+        a, b = (np.asarray(channel.values[i], np.float64) for i in (1, 2))
+        if kind == "linear":
+            b = b if a @ b >= 0 else -b
+            angle = np.arccos(min(1.0, a @ b / np.linalg.norm(a) / np.linalg.norm(b)))
+            a = (np.sin(0.63 * angle) * a + np.sin(0.37 * angle) * b) / np.sin(angle)
+        x, y, z, w = a / np.linalg.norm(a)
+        turn = [
+            [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
+            [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
+            [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
+        ]
+        whole = whole @ np.array(turn)
+    return model, whole
+
+
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("kind", ["step", "linear"])
+@pytest.mark.parametrize("depth", [8, 12, 13, 16, 17, 24, 25, 40, 64])
+def test_rotations_at_the_end_of_deep_chains(depth: int, kind: str, path: str) -> None:
+    """Every entry of the last matrix within 1e-6, whatever the way to it; turns are as large as they get."""
+    for seed in range(8):
+        model, want = turned_chain(seed, depth, kind)
+        with running(path):
+            shown = {
+                "one": model.palette(0, 1.37)[0],
+                "batch": model.palette(0, [1.37] * 5)[3, 0],
+                "globals": model.globals(0, 1.37)[-1],
+                "pose": model.pose(0, 1.37).palette()[0],
+                "blend": model.crowd_palette([0, 0], [[0, 1]] * 3, [[1.37] * 2] * 3)[1, 0],
+            }
+        for way, matrix in shown.items():
+            assert np.abs(matrix[:3, :3] - want).max() <= PRECISION, f"{way}, seed {seed}"
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_uneven_rest_matrices(path: str) -> None:
+    """Inverse binds that stretch one way hundreds of times more than another lose no digits."""
+    rng = np.random.default_rng(51)
+    rest = np.tile(np.eye(4), (3, 1, 1))
+    rest[:, :3, :3] += rng.normal(size=(3, 3, 3)) * 0.4
+    rest[:, :3, 3] = rng.normal(size=(3, 3))
+    model = skinpy.Model.from_arrays(
+        ["a", "b", "c"],
+        [-1, 0, 1],
+        rest,
+        positions=np.eye(3),
+        faces=[[0, 1, 2]],
+        joints=[[2]] * 3,
+        weights=[[1]] * 3,
+    )
+    want = np.eye(4)
+    for local in np.asarray(model.skeleton.rest_local, np.float64):
+        want = want @ local
+    want = want @ np.asarray(model.skin.inverse_bind[0], np.float64)
+    with running(path):
+        shown = model.palette(None)[0], model.palette(None, [0.0] * 4)[2, 0], model.pose().palette()[0]
+    for matrix in shown:
+        assert np.abs(matrix - want).max() <= PRECISION
+
+
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_a_rotation_that_is_no_number_shows(bad: float, path: str) -> None:
+    pose = skinpy.character().pose()
+    pose.rotation[2] = bad
+    with running(path):
+        assert np.isnan(pose.globals()[2]).any()

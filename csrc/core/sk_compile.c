@@ -573,7 +573,7 @@ static void fill_nodes(const plan *p, sk_compiled *c) {
   c->shallow = c->even_binds && deepest_node(p, c) <= SK_CHAIN_DEPTH;
   c->careful = c->shallow && deepest_node(p, c) > SK_FLOAT_DEPTH;
   c->depth = deepest_joint(p);
-  c->all_shallow = c->even_binds && c->depth <= SK_FLOAT_DEPTH;
+  c->all_shallow = c->even_binds && c->depth <= SK_CHAIN_DEPTH;
   for (s = 0; s < p->skin->slot_count; s++) c->nodes[p->node_of[p->driver[p->skin->joints[s]]]].count++;
   for (j = 0; j < (int32_t)c->node_count; j++) {
     c->nodes[j].first = end;

@@ -58,7 +58,6 @@ typedef struct sk_node {
 /* How deep a tree of joints may be: so that what each rounds to float adds up to less than 1e-6 of the size. */
 #define SK_FLOAT_DEPTH 12  /* locals made in float */
 #define SK_CHAIN_DEPTH 16  /* chains multiplied in float, of locals made in double */
-#define SK_BLEND_DEPTH 12  /* rotations blended in float */
 #define SK_SAMPLE_DEPTH 24 /* poses sampled in float */
 
 

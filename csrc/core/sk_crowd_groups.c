@@ -20,12 +20,6 @@ static bool has_twin(const sk_crowd_job *job, uint32_t clip) {
   return sk_compiled_for(&sampling) != NULL;
 }
 
-/* Whether the twin blends poses of this clip: not in deep trees, where roundings add up. */
-static bool blends(const sk_crowd_job *job, uint32_t clip) {
-  const sk_compiled *compiled = job->clips[clip].compiled;
-  return compiled->even_binds && compiled->depth <= SK_BLEND_DEPTH;
-}
-
 /* Instances that show some of the rest pose go the plain path too. */
 static uint64_t key_of(const sk_crowd_job *job, size_t n) {
   uint64_t key = SK_GROUP_PLAIN;
@@ -39,7 +33,6 @@ static uint64_t key_of(const sk_crowd_job *job, size_t n) {
     if (!has_twin(job, (uint32_t)clip)) return SK_GROUP_PLAIN;
     key ^= (UNUSED ^ clip) << 16 * used++;
     sum += weight;
-    if (used > 1 && !blends(job, (uint32_t)clip)) return SK_GROUP_PLAIN;
   }
   return sum < SK_BLEND_THRESHOLD ? SK_GROUP_PLAIN : key;
 }

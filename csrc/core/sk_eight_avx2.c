@@ -103,8 +103,8 @@ void sk_mover_part(const sk_mover *mover, sk_part part, const sk_line_lanes *lin
   sk_lerp(a, b, line->u[SK_TO], 3, out);
 }
 
-static void mover_mix(const sk_mover *mover, const sk_line_lanes *lines, const float *cell, sk_rotation rotation,
-                      sk_mix *mix) {
+void sk_mover_mix(const sk_mover *mover, const sk_line_lanes *lines, const float *cell, sk_rotation rotation,
+                  sk_mix *mix) {
   const sk_line_lanes *line;
   __m256 sign;
   int i;
@@ -125,20 +125,13 @@ static void mover_mix(const sk_mover *mover, const sk_line_lanes *lines, const f
   else sk_near_weights(sign, &line->from, &line->to, mix);
 }
 
-void sk_mover_rotation(const sk_mover *mover, const sk_line_lanes *lines, const float *cell, sk_rotation rotation,
-                       __m256 q[4]) {
-  sk_mix mix;
-  mover_mix(mover, lines, cell, rotation, &mix);
-  sk_mix_sum(&mix, q);
-}
-
 /* T, R and S of a mover; S is left alone where it is always 1. */
 static void mover_parts(const sk_source_lanes *source, int32_t number, sk_rotation rotation, __m256 t[3], sk_mix *mix,
                         __m256 s[3]) {
   const sk_mover *mover = &source->clip->movers[number];
   const float *cells = source->clip->constants + (size_t)number * SK_PART_COUNT * SK_CELL;
   sk_mover_part(mover, SK_PART_TRANSLATION, source->lines, cells, t);
-  mover_mix(mover, source->lines, cells + SK_CELL, rotation, mix);
+  sk_mover_mix(mover, source->lines, cells + SK_CELL, rotation, mix);
   if (!mover->unit_scale) sk_mover_part(mover, SK_PART_SCALE, source->lines, cells + 2 * SK_CELL, s);
 }
 
@@ -164,12 +157,16 @@ static inline void load_local(const float local[ROWS][SK_LANES], __m256 rows[ROW
   for (i = 0; i < ROWS; i++) rows[i] = _mm256_loadu_ps(local[i]);
 }
 
+static inline void halves_to_float(const __m256d low[ROWS], const __m256d high[ROWS], __m256 rows[ROWS]) {
+  int i;
+  for (i = 0; i < ROWS; i++) rows[i] = _mm256_set_m128(_mm256_cvtpd_ps(high[i]), _mm256_cvtpd_ps(low[i]));
+}
+
 /* The local of a mover; made in double where the clip asks for it. */
 static inline void mix_rows(const sk_compiled *c, const sk_mix *mix, const __m256 t[3], const __m256 *s,
                             __m256 rows[ROWS]) {
   __m256d low[ROWS], high[ROWS];
   __m256 q[4];
-  int i;
   if (!c->careful) {
     sk_mix_sum(mix, q);
     sk_rows_from_trs(t, q, s, rows);
@@ -177,7 +174,7 @@ static inline void mix_rows(const sk_compiled *c, const sk_mix *mix, const __m25
   }
   sk_precise_rows(mix, t, s, 0, low);
   sk_precise_rows(mix, t, s, 1, high);
-  for (i = 0; i < ROWS; i++) rows[i] = _mm256_set_m128(_mm256_cvtpd_ps(high[i]), _mm256_cvtpd_ps(low[i]));
+  halves_to_float(low, high, rows);
 }
 
 static inline void mover_rows(const sk_eight *eight, const sk_source_lanes *source, int32_t number, __m256 rows[ROWS]) {
@@ -209,19 +206,22 @@ static void multiply(const double *a, const __m256d b[ROWS], double *out) {
   }
 }
 
-/* From the locals of eight lanes or, where they are NULL, from one for all. `above` NULL: the local itself. */
-static void chain(const float local[ROWS][SK_LANES], const double *same, const double *above, double *global) {
+/* From a local in double, half the lanes each, to its global. `above` NULL: the local itself. */
+static void chain_halves(const __m256d rows[2][ROWS], const double *above, double *global) {
   int half, i;
   for (half = 0; half < 2; half++, global += ROWS * HALF) {
-    __m256d rows[ROWS];
-    for (i = 0; i < ROWS; i++)
-      rows[i] = local ? _mm256_cvtps_pd(_mm_loadu_ps(&local[i][HALF * half])) : _mm256_set1_pd(same[i]);
-    if (above) {
-      multiply(above + half * ROWS * HALF, rows, global);
-      continue;
-    }
-    for (i = 0; i < ROWS; i++) _mm256_storeu_pd(global + HALF * i, rows[i]);
+    if (above) multiply(above + half * ROWS * HALF, rows[half], global);
+    else
+      for (i = 0; i < ROWS; i++) _mm256_storeu_pd(global + HALF * i, rows[half][i]);
   }
+}
+
+/* The same from one local for all lanes. */
+static void chain(const double *same, const double *above, double *global) {
+  __m256d rows[2][ROWS];
+  int i;
+  for (i = 0; i < ROWS; i++) rows[0][i] = rows[1][i] = _mm256_set1_pd(same[i]);
+  chain_halves(rows, above, global);
 }
 
 /* Lanes of one half that rest, as odd_lanes has them. */
@@ -243,19 +243,15 @@ static void odd_half(const sk_source_lanes *source, const sk_mover *mover, const
 static void chain_mover(const sk_eight *eight, const sk_source_lanes *source, int32_t number, const double *above,
                         double *global) {
   const sk_mover *mover = &source->clip->movers[number];
+  __m256d rows[2][ROWS];
   __m256 t[3], s[3];
   sk_mix mix;
-  int half, i;
+  int half;
   mover_parts(source, number, eight->job->sampling->rotation, t, &mix, s);
-  for (half = 0; half < 2; half++, global += ROWS * HALF) {
-    __m256d rows[ROWS];
-    if (half) sk_precise_rows(&mix, t, mover->unit_scale ? NULL : s, 1, rows);
-    else sk_precise_rows(&mix, t, mover->unit_scale ? NULL : s, 0, rows);
-    if (mover->odd) odd_half(source, mover, eight->job->skeleton, half, rows);
-    if (above) multiply(above + half * ROWS * HALF, rows, global);
-    else
-      for (i = 0; i < ROWS; i++) _mm256_storeu_pd(global + HALF * i, rows[i]);
-  }
+  sk_precise_rows(&mix, t, mover->unit_scale ? NULL : s, 0, rows[0]);
+  sk_precise_rows(&mix, t, mover->unit_scale ? NULL : s, 1, rows[1]);
+  for (half = 0; mover->odd && half < 2; half++) odd_half(source, mover, eight->job->skeleton, half, rows[half]);
+  chain_halves(rows, above, global);
 }
 
 static const double *front_of(const sk_eight *eight, double *front) {
@@ -315,14 +311,14 @@ static void store_bind(const sk_eight *eight, const __m256 g[ROWS], const float 
 }
 
 /* The same, multiplied in double. */
-static void store_precise_bind(const sk_eight *eight, const double *global, const sk_bind *bind) {
+static void store_precise_bind(const sk_eight *eight, const double *global, const float *bind, int32_t slot) {
   double inverse[ROWS], product[GLOBAL_LANES];
   __m256 rows[ROWS];
   int i;
-  for (i = 0; i < ROWS; i++) inverse[i] = bind->rows[i];
-  chain(NULL, inverse, global, product);
+  for (i = 0; i < ROWS; i++) inverse[i] = bind[i];
+  chain(inverse, global, product);
   to_float(product, rows);
-  store_rows(eight, (size_t)bind->slot, rows);
+  store_rows(eight, (size_t)slot, rows);
 }
 
 static void store_positions(const sk_eight *eight, const double *global, size_t joint) {
@@ -485,8 +481,9 @@ static void run_palette(const sk_eight *eight, const eight_scratch *s, const dou
     double *global = s->globals + (size_t)i * GLOBAL_LANES;
     const double *above = node->parent == SK_NONE ? front : s->globals + (size_t)node->parent * GLOBAL_LANES;
     if (node->mover != SK_NONE) chain_mover(eight, &s->sources[0], node->mover, above, global);
-    else chain(NULL, c->locals + (size_t)node->joint * ROWS, above, global);
-    for (b = node->first; b < node->first + node->count; b++) store_precise_bind(eight, global, &c->binds[b]);
+    else chain(c->locals + (size_t)node->joint * ROWS, above, global);
+    for (b = node->first; b < node->first + node->count; b++)
+      store_precise_bind(eight, global, c->binds[b].rows, c->binds[b].slot);
   }
 }
 
@@ -498,15 +495,9 @@ static void run_joints(const sk_eight *eight, const eight_scratch *s, const doub
     int32_t parent = eight->job->skeleton->parents[j], mover = c->mover_of[j];
     const double *above = parent < 0 ? front : s->globals + (size_t)parent * GLOBAL_LANES;
     if (mover != SK_NONE) chain_mover(eight, &s->sources[0], mover, above, global);
-    else chain(NULL, c->locals + j * ROWS, above, global);
+    else chain(c->locals + j * ROWS, above, global);
     store_joint(eight, global, j);
   }
-}
-
-static void store_slots(const sk_eight *eight, const sk_compiled *c, size_t j, const __m256 rows[ROWS]) {
-  int32_t slot;
-  for (slot = c->first_slot[j]; slot != SK_NONE; slot = c->next_slot[slot])
-    store_bind(eight, rows, eight->job->skin->inverse_bind + 16 * (size_t)slot, slot);
 }
 
 static void run_blended(const sk_eight *eight, const eight_scratch *s, const double *front) {
@@ -514,16 +505,13 @@ static void run_blended(const sk_eight *eight, const eight_scratch *s, const dou
   size_t j;
   for (j = 0; j < (size_t)c->joint_count; j++) {
     double *global = s->globals + j * GLOBAL_LANES;
-    int32_t parent = eight->job->skeleton->parents[j];
+    int32_t parent = eight->job->skeleton->parents[j], slot;
     const double *above = parent < 0 ? front : s->globals + (size_t)parent * GLOBAL_LANES;
-    float local[ROWS][SK_LANES];
-    __m256 rows[ROWS];
-    bool moves = sk_eight_blended(eight, s->sources, j, rows);
-    if (moves) store_local(rows, local);
-    chain(moves ? local : NULL, c->locals + j * ROWS, above, global);
-    if (c->first_slot[j] == SK_NONE) continue;
-    to_float(global, rows);
-    store_slots(eight, c, j, rows);
+    __m256d rows[2][ROWS];
+    if (sk_eight_blended(eight, s->sources, j, rows)) chain_halves(rows, above, global);
+    else chain(c->locals + j * ROWS, above, global);
+    for (slot = c->first_slot[j]; slot != SK_NONE; slot = c->next_slot[slot])
+      store_precise_bind(eight, global, eight->job->skin->inverse_bind + 16 * (size_t)slot, slot);
   }
 }
 
@@ -533,12 +521,15 @@ static void run_blended_shallow(const sk_eight *eight, const eight_scratch *s, c
   const float *base = float_front(front, first);
   size_t j;
   for (j = 0; j < (size_t)c->joint_count; j++) {
-    int32_t parent = eight->job->skeleton->parents[j];
+    int32_t parent = eight->job->skeleton->parents[j], slot;
+    __m256d halves[2][ROWS];
     __m256 local[ROWS], rows[ROWS];
-    if (!sk_eight_blended(eight, s->sources, j, local)) same_rows(c->locals + j * ROWS, local);
+    if (sk_eight_blended(eight, s->sources, j, halves)) halves_to_float(halves[0], halves[1], local);
+    else same_rows(c->locals + j * ROWS, local);
     chain_floats(parent < 0 ? base : globals + (size_t)parent * ROWS * SK_LANES, local, rows,
                  globals + j * ROWS * SK_LANES);
-    store_slots(eight, c, j, rows);
+    for (slot = c->first_slot[j]; slot != SK_NONE; slot = c->next_slot[slot])
+      store_bind(eight, rows, eight->job->skin->inverse_bind + 16 * (size_t)slot, slot);
   }
 }
 

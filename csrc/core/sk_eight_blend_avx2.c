@@ -20,18 +20,23 @@ static void set_part(const sk_compiled *c, sk_part part, size_t j, __m256 *out) 
   for (i = 0; i < count; i++) out[i] = _mm256_set1_ps(values[i]);
 }
 
-/* T, R of length 1 or S of joint j as one source has it. */
-static void source_part(const sk_source_lanes *source, sk_part part, size_t j, sk_rotation rotation, __m256 *out) {
+/* T or S of joint j as one source has it. */
+static void source_part(const sk_source_lanes *source, sk_part part, size_t j, __m256 out[3]) {
   const sk_compiled *c = source->clip;
   int32_t number = c->mover_of[j];
-  if (number == SK_NONE || c->movers[number].lines[part] == SK_STILL) {
-    set_part(c, part, j, out);
-  } else if (part != SK_PART_ROTATION) {
-    sk_mover_part(&c->movers[number], part, source->lines, NULL, out);
-  } else {
-    sk_mover_rotation(&c->movers[number], source->lines, NULL, rotation, out);
-    sk_normalize(out);
+  if (number == SK_NONE || c->movers[number].lines[part] == SK_STILL) set_part(c, part, j, out);
+  else sk_mover_part(&c->movers[number], part, source->lines, NULL, out);
+}
+
+static void source_mix(const sk_source_lanes *source, size_t j, sk_rotation rotation, sk_mix *mix) {
+  const sk_compiled *c = source->clip;
+  int32_t number = c->mover_of[j];
+  if (number != SK_NONE && c->movers[number].lines[SK_PART_ROTATION] != SK_STILL) {
+    sk_mover_mix(&c->movers[number], source->lines, NULL, rotation, mix);
+    return;
   }
+  set_part(c, SK_PART_ROTATION, j, mix->a);
+  sk_mix_one(mix);
 }
 
 static bool part_moves(const sk_compiled *c, sk_part part, size_t j) {
@@ -61,18 +66,18 @@ static bool source_rests(const sk_source_lanes *source, size_t j, const sk_skele
          memcmp(c->scale + 3 * j, skeleton->scale + 3 * j, 3 * sizeof(float)) == 0;
 }
 
-static void blend_odd(const sk_eight *eight, const sk_source_lanes *sources, size_t j, float local[ROWS][SK_LANES]) {
+/* Lanes of one half that rest in all sources. */
+static void blend_odd(const sk_eight *eight, const sk_source_lanes *sources, size_t j, int half, __m256d rows[ROWS]) {
   const sk_skeleton *skeleton = eight->job->skeleton;
+  double local[ROWS][SK_HALF];
   size_t lane, k, i;
-  for (lane = 0; lane < SK_LANES; lane++) {
-    for (k = 0; k < eight->source_count && source_rests(&sources[k], j, skeleton, lane); k++) {}
+  for (i = 0; i < ROWS; i++) _mm256_storeu_pd(local[i], rows[i]);
+  for (lane = 0; lane < SK_HALF; lane++) {
+    size_t at = SK_HALF * (size_t)half + lane;
+    for (k = 0; k < eight->source_count && source_rests(&sources[k], j, skeleton, at); k++) {}
     for (i = 0; k == eight->source_count && i < ROWS; i++) local[i][lane] = skeleton->rest_local[16 * j + i];
   }
-}
-
-/* The sign that takes q to the hemisphere of `reference`, as sk_blend.h has it. */
-static __m256 sign_against(const __m256 reference[4], const __m256 q[4]) {
-  return sk_sign_of(sk_dot4(reference, q));
+  for (i = 0; i < ROWS; i++) rows[i] = _mm256_loadu_pd(local[i]);
 }
 
 static void add_weighted(__m256 weight, __m256 rest, const __m256 *values, int count, __m256 *sums) {
@@ -86,31 +91,45 @@ static void blend_three(const sk_eight *eight, const sk_source_lanes *sources, s
   size_t k;
   sum[0] = sum[1] = sum[2] = _mm256_setzero_ps();
   for (k = 0; k < eight->source_count; k++) {
-    source_part(&sources[k], part, j, eight->job->sampling->rotation, one);
+    source_part(&sources[k], part, j, one);
     add_weighted(_mm256_loadu_ps(eight->weights[k]), _mm256_loadu_ps(eight->weight_rests[k]), one, 3, sum);
   }
 }
 
-/* The weighted sum of rotations: of just two the one is turned to the other, of more all to rest. */
-static void blend_rotation(const sk_eight *eight, const sk_source_lanes *sources, size_t j, __m256 sum[4]) {
+static __m256d dot4(const __m256d a[4], const __m256d b[4]) {
+  return _mm256_add_pd(_mm256_fmadd_pd(a[1], b[1], _mm256_mul_pd(a[0], b[0])),
+                       _mm256_fmadd_pd(a[3], b[3], _mm256_mul_pd(a[2], b[2])));
+}
+
+/* One source's share of a sum of rotations: of length 1, in the hemisphere of `reference`, weighted. */
+static void add_rotation(__m256d weight, const __m256d q[4], const __m256d reference[4], __m256d sum[4]) {
+  __m256d sign = _mm256_and_pd(_mm256_add_pd(dot4(reference, q), _mm256_setzero_pd()), _mm256_set1_pd(-0.0));
+  int i;
+  weight = _mm256_xor_pd(_mm256_div_pd(weight, _mm256_sqrt_pd(dot4(q, q))), sign);
+  for (i = 0; i < 4; i++) sum[i] = _mm256_fmadd_pd(weight, q[i], sum[i]);
+}
+
+/* The weighted sum of rotations in half the lanes, in double: of just two the one is turned to the other, of more
+   all to rest. */
+static void blend_rotation(const sk_eight *eight, const sk_mix *mixes, size_t j, int half, __m256d sum[4]) {
   const float *rest_rotation = eight->job->skeleton->rotation + 4 * j;
-  __m256 rest[4], reference[4], one[4], enough;
+  __m256d rest[4], reference[4], one[4], enough;
   size_t k;
   int i;
   for (i = 0; i < 4; i++) {
-    reference[i] = rest[i] = _mm256_set1_ps(rest_rotation[i]);
-    sum[i] = _mm256_setzero_ps();
+    reference[i] = rest[i] = _mm256_set1_pd(rest_rotation[i]);
+    sum[i] = _mm256_setzero_pd();
   }
   for (k = 0; k < eight->source_count; k++) {
-    __m256 sign;
-    source_part(&sources[k], SK_PART_ROTATION, j, eight->job->sampling->rotation, one);
+    __m256d weight = _mm256_add_pd(_mm256_cvtps_pd(_mm_loadu_ps(eight->weights[k] + SK_HALF * half)),
+                                   _mm256_cvtps_pd(_mm_loadu_ps(eight->weight_rests[k] + SK_HALF * half)));
+    if (half) sk_mix_half(&mixes[k], 1, one);
+    else sk_mix_half(&mixes[k], 0, one);
     for (i = 0; k == 0 && eight->source_count == 2 && i < 4; i++) reference[i] = one[i];
-    sign = sign_against(reference, one);
-    add_weighted(_mm256_xor_ps(_mm256_loadu_ps(eight->weights[k]), sign),
-                 _mm256_xor_ps(_mm256_loadu_ps(eight->weight_rests[k]), sign), one, 4, sum);
+    add_rotation(weight, one, reference, sum);
   }
-  enough = _mm256_cmp_ps(sk_dot4(sum, sum), _mm256_set1_ps(SK_POINTS_NOWHERE), _CMP_GT_OQ);
-  for (i = 0; i < 4; i++) sum[i] = _mm256_blendv_ps(rest[i], sum[i], enough);
+  enough = _mm256_cmp_pd(dot4(sum, sum), _mm256_set1_pd(SK_POINTS_NOWHERE), _CMP_GT_OQ);
+  for (i = 0; i < 4; i++) sum[i] = _mm256_blendv_pd(rest[i], sum[i], enough);
 }
 
 static bool some_source_is_odd(const sk_eight *eight, const sk_source_lanes *sources, size_t j) {
@@ -123,25 +142,31 @@ static bool some_source_is_odd(const sk_eight *eight, const sk_source_lanes *sou
 }
 
 static void blend_rows(const sk_eight *eight, const sk_source_lanes *sources, size_t j, const bool still[SK_PART_COUNT],
-                       __m256 rows[ROWS]) {
+                       __m256d rows[2][ROWS]) {
   const sk_compiled *first = sources[0].clip;
-  __m256 t[3], q[4], scale[3];
-  float local[ROWS][SK_LANES];
-  int i;
+  bool odd = some_source_is_odd(eight, sources, j);
+  __m256 t[3], scale[3];
+  __m256d q[4];
+  sk_mix mixes[SK_SOURCES];
+  size_t k;
+  int half, i;
   if (still[SK_PART_TRANSLATION]) set_part(first, SK_PART_TRANSLATION, j, t);
   else blend_three(eight, sources, SK_PART_TRANSLATION, j, t);
-  if (still[SK_PART_ROTATION]) set_part(first, SK_PART_ROTATION, j, q);
-  else blend_rotation(eight, sources, j, q);
   if (still[SK_PART_SCALE]) set_part(first, SK_PART_SCALE, j, scale);
   else blend_three(eight, sources, SK_PART_SCALE, j, scale);
-  sk_rows_from_trs(t, q, scale, rows);
-  if (!some_source_is_odd(eight, sources, j)) return;
-  for (i = 0; i < ROWS; i++) _mm256_storeu_ps(local[i], rows[i]);
-  blend_odd(eight, sources, j, local);
-  for (i = 0; i < ROWS; i++) rows[i] = _mm256_loadu_ps(local[i]);
+  for (k = 0; !still[SK_PART_ROTATION] && k < eight->source_count; k++)
+    source_mix(&sources[k], j, eight->job->sampling->rotation, &mixes[k]);
+  for (half = 0; half < 2; half++) {
+    if (!still[SK_PART_ROTATION]) blend_rotation(eight, mixes, j, half, q);
+    else
+      for (i = 0; i < 4; i++) q[i] = _mm256_set1_pd(first->rotation[4 * j + (size_t)i]);
+    if (half) sk_rows_half(q, t, scale, 1, rows[1]);
+    else sk_rows_half(q, t, scale, 0, rows[0]);
+    if (odd) blend_odd(eight, sources, j, half, rows[half]);
+  }
 }
 
-bool sk_eight_blended(const sk_eight *eight, const sk_source_lanes *sources, size_t j, __m256 rows[ROWS]) {
+bool sk_eight_blended(const sk_eight *eight, const sk_source_lanes *sources, size_t j, __m256d rows[2][ROWS]) {
   bool still[SK_PART_COUNT], all = true;
   int part;
   for (part = 0; part < SK_PART_COUNT; part++) {

@@ -35,13 +35,13 @@ void sk_eight_find(const sk_clip *clip, const sk_sampling *sampling, const doubl
 /* ---- sk_eight_avx2.c: T, R and S of a mover; `cell` is its constant where the part does not move ---- */
 
 void sk_mover_part(const sk_mover *mover, sk_part part, const sk_line_lanes *lines, const float *cell, __m256 *out);
-void sk_mover_rotation(const sk_mover *mover, const sk_line_lanes *lines, const float *cell, sk_rotation rotation,
-                       __m256 q[4]);
+void sk_mover_mix(const sk_mover *mover, const sk_line_lanes *lines, const float *cell, sk_rotation rotation,
+                  sk_mix *mix);
 
 /* ---- sk_eight_blend_avx2.c: blends ---- */
 
 /* The blended local of joint j; false where it is one and the same in all sources: sk_compiled.locals. */
-bool sk_eight_blended(const sk_eight *eight, const sk_source_lanes *sources, size_t j, __m256 rows[SK_ROWS]);
+bool sk_eight_blended(const sk_eight *eight, const sk_source_lanes *sources, size_t j, __m256d rows[2][SK_ROWS]);
 
 SK_AVX2_END
 

@@ -213,12 +213,10 @@ static inline __m256d sk_half(__m256 x, int half) {
 
 /* The same in double for half the lanes, the sum of the rotation too: long chains add up the roundings of locals.
    A rotation without length turns nothing, and what is no number stays none, as on the plain path. */
-static inline void sk_precise_rows(const sk_mix *mix, const __m256 t[3], const __m256 *s, int half, __m256d rows[12]) {
-  const __m256d one = _mm256_set1_pd(1.0), wa = sk_half(mix->wa, half), wb = sk_half(mix->wb, half);
-  __m256d q[4], x, y, z, xw, yw, zw, norm, two;
+static inline void sk_rows_half(const __m256d q[4], const __m256 t[3], const __m256 *s, int half, __m256d rows[12]) {
+  const __m256d one = _mm256_set1_pd(1.0);
+  __m256d x, y, z, xw, yw, zw, norm, two;
   int i;
-  for (i = 0; i < 4; i++)
-    q[i] = _mm256_fmadd_pd(wb, sk_half(mix->b[i], half), _mm256_mul_pd(wa, sk_half(mix->a[i], half)));
   norm = _mm256_add_pd(_mm256_fmadd_pd(q[1], q[1], _mm256_mul_pd(q[0], q[0])),
                        _mm256_fmadd_pd(q[3], q[3], _mm256_mul_pd(q[2], q[2])));
   two = _mm256_and_pd(_mm256_div_pd(_mm256_set1_pd(2.0), norm),
@@ -237,6 +235,20 @@ static inline void sk_precise_rows(const sk_mix *mix, const __m256 t[3], const _
   for (i = 0; s && i < 11; i++)
     if (i % 4 != 3) rows[i] = _mm256_mul_pd(rows[i], sk_half(s[i % 4], half));
   for (i = 0; i < 3; i++) rows[4 * i + 3] = sk_half(t[i], half);
+}
+
+/* wa * a + wb * b of half the lanes. */
+static inline void sk_mix_half(const sk_mix *mix, int half, __m256d q[4]) {
+  const __m256d wa = sk_half(mix->wa, half), wb = sk_half(mix->wb, half);
+  int i;
+  for (i = 0; i < 4; i++)
+    q[i] = _mm256_fmadd_pd(wb, sk_half(mix->b[i], half), _mm256_mul_pd(wa, sk_half(mix->a[i], half)));
+}
+
+static inline void sk_precise_rows(const sk_mix *mix, const __m256 t[3], const __m256 *s, int half, __m256d rows[12]) {
+  __m256d q[4];
+  sk_mix_half(mix, half, q);
+  sk_rows_half(q, t, s, half, rows);
 }
 
 /* Four joints of double, one after another. */

@@ -566,7 +566,7 @@ static void groups_hold_every_instance_once(void) {
   static unsigned char seen[ALL];
   static const size_t counts[] = {0, 1, 8, 9, 300, ALL};
   sk_clip clips[7];
-  sk_compiled compiled = {.even_binds = true};
+  sk_compiled compiled = {0};
   sk_skeleton skeleton = {0};
   uint64_t state = 12;
   size_t i, n, c, group;
@@ -601,7 +601,7 @@ static void groups_hold_every_instance_once(void) {
 static void unused_places_do_not_part_instances(void) {
   static const int32_t index[] = {0, SK_NONE, 1, 0, 1, SK_NONE, 0, 2, 1};
   static const double times[9] = {0}, weights[] = {1, 1, 1, 1, 1, 9, 1, 0, 1};
-  sk_compiled compiled = {.even_binds = true};
+  sk_compiled compiled = {0};
   sk_skeleton skeleton = {0};
   sk_clip clips[3];
   sk_crowd_job job = {.skeleton = &skeleton, .clips = clips, .clip_count = 3, .count = 3, .slots = 3,
