@@ -10,7 +10,6 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _block, _core
-from ._binding import add_entries, join, merged_reports
 from ._files import replacing
 from ._notebook import Shown
 from ._types import Array, Floats, Loop, PathLike, Rotation
@@ -258,6 +257,8 @@ class Model(Shown, _core.Model):
         Raises KeyError for unknown names, ValueError where no joint of a clip is found, and what skinpy.load
         raises.
         """
+        from ._binding import add_entries
+
         model = Model(self._block, add_entries(self, source, names, replace))
         warn_of_losses(model.report.lost[len(self.report.lost) :], "adding clips")
         return model
@@ -279,6 +280,8 @@ class Model(Shown, _core.Model):
 
     def _joined(self) -> _core.Block:
         """One block with everything, also the clips that came from elsewhere."""
+        from ._binding import join, merged_reports
+
         own = _block.section(self._block, "CLIPS")
         if len(own) == len(self._clip_entries) and all(
             entry[1] is self._block and entry[0] == _block.text(self._block, own[number]["name"])
