@@ -1,0 +1,10 @@
+"""Models to look at and to turn: a window (`show`), and the `Stage` and `Orbit` that the window and the live
+view of notebooks share.
+
+Needs the extra `view`. `import skinpy` alone does not load this package.
+"""
+
+from .orbit import Orbit
+from .stage import Stage
+
+__all__ = ["Orbit", "Stage"]

@@ -1,0 +1,508 @@
+"""What is shown and how: a model, what it plays, the time, the camera. Window and live view share it."""
+
+from __future__ import annotations
+
+import math
+import operator
+import threading
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._arguments import finite, flag
+from ..clip import Clip
+from ..controller import AnimationController
+from ..kinds import VertexAnimation
+from ..model import Model
+from ..render import Camera, Floor, Renderer
+from ..render.arguments import check_floor, check_size
+from ..render.posing import Poser
+from .orbit import Orbit
+
+if TYPE_CHECKING:
+    from .._tracks import Track
+    from .._types import Loop
+    from ..render.posing import ClipLike, Motion, PoseLike
+
+#: The loop modes, in the order in which a key goes through them.
+LOOPS: tuple[Loop, ...] = ("wrap", "pingpong", "clamp", "once")
+BACKGROUND = "#e9eef5"
+
+_DEGREES = 360.0  # that a drag over the picture's height turns the camera by
+_STEP = 0.9  # of the distance that is left after one step of the wheel
+_FADE = 0.2  # seconds in which a controller goes to another clip
+_SPEED = 64.0  # the most that a player is asked for
+
+
+class Stage:
+    """A model that plays, and the camera that looks at it: all that a window or a notebook needs to know.
+
+    `clip` is as in `Renderer.frame`: a Clip, its name or number, or a VertexAnimation; None is the first
+    clip, or the rest pose where there is none. A `controller` (of this model) takes its place. `size` is
+    (width, height) in pixels; `background`, `samples` and `uv` are those of `Renderer`. `floor` is a Floor,
+    or True for an ordinary one. `overlays` are `skinpy.render.Overlays`. `camera` None has the whole clip in
+    the picture.
+
+    Time goes on in `advance`; `frame` draws. Any thread may call any method. `changes` counts what was
+    changed, so that one can tell whether there is anything new to draw.
+
+    Raises KeyError or IndexError for an unknown clip; TypeError or ValueError for wrong arguments; and when
+    it draws, what `Renderer` raises.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        clip: ClipLike = None,
+        *,
+        controller: AnimationController | None = None,
+        size: tuple[int, int] = (640, 480),
+        floor: Floor | bool | None = None,
+        overlays: Any = None,
+        camera: Camera | None = None,
+        speed: float = 1.0,
+        loop: Loop = "wrap",
+        playing: bool = True,
+        background: str | Sequence[float] | None = BACKGROUND,
+        samples: int = 4,
+        uv: Any = None,
+    ) -> None:
+        self._lock = threading.RLock()
+        self._options = {"background": background, "samples": samples, "uv": uv}
+        self._size = check_size(size)
+        self._floor = Floor() if floor is None or isinstance(floor, bool) else floor
+        check_floor(self._floor)
+        self._on_floor = floor is not None and floor is not False
+        self._overlays = overlays
+        self._speed, self._loop, self._playing = 1.0, LOOPS[0], flag("playing", playing)
+        self._time = 0.0
+        self._renderer: tuple[tuple[int, int], bool, Renderer] | None = None
+        self.changes = 0  #: counts what was changed
+        self._take(model, clip, controller)
+        self.speed, self.loop = speed, loop
+        self._moved = camera is not None  # by hand: then it stays where it is
+        self._eye = self._fitted() if camera is None else self._through(camera)
+
+    def _take(self, model: Model, clip: ClipLike, controller: AnimationController | None) -> None:
+        if not isinstance(model, Model):
+            raise TypeError(f"model is {type(model).__name__}; expected a Model")
+        if controller is not None and not isinstance(controller, AnimationController):
+            raise TypeError(f"controller is {type(controller).__name__}; expected an AnimationController")
+        if controller is not None and controller.model is not model:
+            raise ValueError("controller is of another model; expected one whose `model` is this one")
+        if controller is not None and clip is not None:
+            raise ValueError("clip is given together with controller; expected one of them")
+        poser = Poser(model)
+        motion = None if controller is not None else poser.motion(clip)
+        self._poser, self._controller, self._motion = poser, controller, motion
+        own = (motion,) if isinstance(motion, VertexAnimation) else ()
+        self._motions: tuple[Motion, ...] = (*own, *model.clips)
+
+    # ---- what is shown ----------------------------------------------------------------------------
+
+    @property
+    def model(self) -> Model:
+        """The model."""
+        return self._poser.model
+
+    @property
+    def controller(self) -> AnimationController | None:
+        """What poses the model in place of a clip, or None."""
+        return self._controller
+
+    @property
+    def clip(self) -> Motion:
+        """What plays: a Clip or VertexAnimation; None for the rest pose. Of a controller, that of `track`."""
+        if self._controller is None:
+            return self._motion
+        track = self.track
+        return None if track is None else track.clip
+
+    @property
+    def clips(self) -> tuple[str, ...]:
+        """Names of all that can be chosen; `choose` takes their numbers. Names may occur twice."""
+        return tuple("" if motion is None else motion.name for motion in self._motions)
+
+    @property
+    def number(self) -> int | None:
+        """Of what plays, among `clips`; None for the rest pose and for a clip from elsewhere."""
+        clip = self.clip
+        return next(
+            (n for n, motion in enumerate(self._motions) if clip is not None and motion == clip), None
+        )
+
+    @property
+    def clip_name(self) -> str:
+        """Name of what plays, "rest pose" where nothing does."""
+        clip = self.clip
+        return "rest pose" if clip is None else clip.name or "unnamed"
+
+    @property
+    def track(self) -> Track | None:
+        """Of a controller: the newest track of the base layer; None where that plays no clip."""
+        tracks = () if self._controller is None else self._controller.layers["base"]
+        return tracks[-1] if tracks and tracks[-1].clip is not None else None
+
+    @property
+    def layers(self) -> Mapping[str, tuple[Track, ...]]:
+        """Of a controller: the tracks of each layer, whose weights can be set; else empty."""
+        return {} if self._controller is None else self._controller.layers
+
+    def choose(self, clip: ClipLike) -> None:
+        """Play something else from its start: a name, a number in `clips`, a Clip or a VertexAnimation; None
+        is the first clip.
+
+        A camera that nobody moved gets the new clip into the picture. A controller fades to it in its base
+        layer. Raises KeyError, IndexError, TypeError or ValueError, and then nothing has changed.
+        """
+        with self._lock:
+            motion = self._find(clip)
+            self._poser.extent(motion)  # raises for a clip of another model
+            if self._controller is None:
+                self._motion = motion
+                self._time = self._start
+            else:
+                self._controller.cross_fade(motion, _FADE, loop=self._loop)
+            self._refit()
+
+    def _find(self, clip: ClipLike) -> Motion:
+        if clip is None or isinstance(clip, str | Clip | VertexAnimation):
+            return self._poser.motion(clip)
+        number = operator.index(clip)
+        if not 0 <= number < len(self._motions):
+            raise IndexError(f"clip is {number}; there are {len(self._motions)}, counted from 0")
+        return self._motions[number]
+
+    def rest(self) -> None:
+        """Show the rest pose; a controller fades to it in its base layer."""
+        with self._lock:
+            self._motion, self._time = None, 0.0
+            if self._controller is not None:
+                self._controller.cross_fade(None, _FADE)
+            self._refit()
+
+    def replace(self, model: Model, clip: ClipLike = None) -> None:
+        """Show another model, or a newer form of this one; any controller goes.
+
+        With `clip` None the clip of the same name goes on, if there is one, at the same time. Settings and a
+        camera that was moved stay; joints that overlays name and the new model lacks are the caller's care.
+        """
+        with self._lock:
+            name, resting = self.clip_name, self.clip is None
+            same = clip is None and not resting and name in model.clips
+            self._take(model, name if same else clip, None)
+            if not same:
+                self._time = self._start
+            if clip is None and resting:
+                self._motion = None
+            self._renderer = None
+            self._refit()
+
+    # ---- time -------------------------------------------------------------------------------------
+
+    @property
+    def duration(self) -> float:
+        """Seconds of the clip; 0 for the rest pose."""
+        if self._controller is not None:
+            track = self.track
+            return 0.0 if track is None else track.duration
+        return 0.0 if self._motion is None else float(self._motion.duration)
+
+    @property
+    def time(self) -> float:
+        """Seconds that were played, not wrapped: 2.5 durations is in the third turn. Settable."""
+        if self._controller is None:
+            return self._time
+        track = self.track
+        return self._controller.time if track is None else track.position
+
+    @time.setter
+    def time(self, value: float) -> None:
+        seconds = finite("time", value)
+        with self._lock:
+            if self._controller is None:
+                self._time = seconds
+            elif self.track is not None:
+                self._controller.seek(seconds)
+            self._changed()
+
+    @property
+    def position(self) -> float:
+        """Seconds within the clip, 0 to `duration`: where a slider stands."""
+        loop = self._loop if self.track is None else self.track.loop
+        return _within(self.time, self.duration, loop)
+
+    def seek(self, position: float) -> None:
+        """Go to `position`, seconds within the clip; what lies outside is brought to the nearer end."""
+        self.time = min(max(finite("position", position), 0.0), self.duration)
+
+    def advance(self, seconds: float) -> None:
+        """Let so many seconds go by: nothing happens while it does not play. ValueError below 0.
+
+        Without a controller, the loop modes "clamp" and "once" stop at the end.
+        """
+        step = finite("seconds", seconds)
+        if step < 0:
+            raise ValueError(f"seconds is {step:g}; expected 0 or more")
+        with self._lock:
+            if not self._playing or step == 0:
+                return
+            if self._controller is not None:
+                self._controller.advance(step * abs(self._speed))
+            elif self._motion is not None:
+                self._time += step * self._speed
+                if self._loop in ("clamp", "once") and self._is_over:
+                    self._time = min(max(self._time, 0.0), self.duration)
+                    self._playing = False
+            self._changed()
+
+    def step(self, frames: int, fps: float = 30.0) -> None:
+        """Stop, and go on by so many frames of 1 / fps seconds; back, where it is negative. The loop mode
+        says what comes beyond the ends."""
+        with self._lock:
+            self._playing = False
+            time = self.time + frames / fps
+            self.time = min(max(time, 0.0), self.duration) if self._loop in ("clamp", "once") else time
+
+    @property
+    def playing(self) -> bool:
+        """Whether `advance` goes on. Settable: at the end of a loop mode that ends, it starts anew."""
+        return self._playing
+
+    @playing.setter
+    def playing(self, value: bool) -> None:
+        with self._lock:
+            self._playing = flag("playing", value)
+            ends = self._controller is None and self._loop in ("clamp", "once")
+            if self._playing and ends and self._is_over:
+                self._time = self._start
+            self._changed()
+
+    @property
+    def speed(self) -> float:
+        """Seconds of the clip per second, -64 to 64; negative ones play backwards, but not a controller."""
+        return self._speed
+
+    @speed.setter
+    def speed(self, value: float) -> None:
+        speed = finite("speed", value)
+        if abs(speed) > _SPEED:
+            raise ValueError(f"speed is {speed:g}; expected {-_SPEED:g} to {_SPEED:g}")
+        self._speed = speed
+        self._changed()
+
+    @property
+    def loop(self) -> Loop:
+        """What happens beyond the clip's ends, as in `Model.pose`. Settable; a controller's track starts
+        anew where it stands, without other tracks of its layer."""
+        return self._loop
+
+    @loop.setter
+    def loop(self, value: Loop) -> None:
+        if value not in LOOPS:
+            raise ValueError(f"loop is {value!r}; expected one of {', '.join(map(repr, LOOPS))}")
+        with self._lock:
+            if self._controller is None:
+                self._time = _within(self._time, self.duration, self._loop)
+            elif self.track is not None and value != self.track.loop:
+                old = self.track
+                new = self._controller.cross_fade(
+                    old.clip, 0.0, weight=old.weight, speed=old.speed, loop=value
+                )
+                new.position = _within(old.position, old.duration, old.loop)
+            self._loop = value
+            self._changed()
+
+    @property
+    def time_label(self) -> str:
+        """Position and duration, such as "0.31 / 1.20 s"."""
+        return f"{self.position:.2f} / {self.duration:.2f} s"
+
+    @property
+    def _start(self) -> float:
+        """Where playing begins: the end, where a clip that does not repeat is played backwards."""
+        return self.duration if self._speed < 0 and self._loop in ("clamp", "once") else 0.0
+
+    @property
+    def _is_over(self) -> bool:
+        """Whether the end has come, in the direction in which it plays."""
+        return self._time <= 0.0 if self._speed < 0 else self._time >= self.duration
+
+    # ---- the camera -------------------------------------------------------------------------------
+
+    @property
+    def eye(self) -> Orbit:
+        """Where the camera is. Settable."""
+        return self._eye
+
+    @eye.setter
+    def eye(self, value: Orbit) -> None:
+        if not isinstance(value, Orbit):
+            raise TypeError(f"eye is {type(value).__name__}; expected an Orbit")
+        with self._lock:
+            self._eye, self._moved = value, True
+            self._changed()
+
+    @property
+    def camera(self) -> Camera:
+        """The camera of the next frame."""
+        return self._eye.camera()
+
+    def orbit(self, dx: float, dy: float) -> None:
+        """Turn the camera as a drag by so many pixels does, to the right and down: the model follows."""
+        turn = _DEGREES / self._size[1]
+        with self._lock:
+            self.eye = self._eye.turned(-dx * turn, dy * turn)
+
+    def pan(self, dx: float, dy: float) -> None:
+        """Move the camera so that the model goes so many pixels to the right and down."""
+        height = self._size[1]
+        with self._lock:
+            self.eye = self._eye.panned(dx / height, -dy / height)
+
+    def zoom(self, steps: float, x: float | None = None, y: float | None = None) -> None:
+        """Nearer by so many steps of the wheel, a tenth of the way each; farther, where it is negative.
+
+        What lies under the pointer at `x`, `y` (pixels from the left and from the top; None: the middle)
+        stays there.
+        """
+        width, height = self._size
+        across = 0.0 if x is None else (x - width / 2) / height
+        upward = 0.0 if y is None else (height / 2 - y) / height
+        with self._lock:
+            self.eye = self._eye.zoomed(_STEP ** min(max(steps, -60.0), 60.0), across, upward)
+
+    def look(self, azimuth: float, elevation: float) -> None:
+        """Look from there, in degrees as in `Camera.frame`, with all of the clip in the picture."""
+        with self._lock:
+            motion = self.clip
+            camera = Camera.frame(
+                self._poser.extent(motion),
+                up=self.model.up,
+                azimuth=azimuth,
+                elevation=elevation,
+                aspect=self._size[0] / self._size[1],
+            )
+            self.eye = self._through(camera)
+
+    def fit(self) -> None:
+        """Get all of the clip into the picture, from where the camera looks now."""
+        self.look(self._eye.azimuth, self._eye.elevation)
+
+    def reset_camera(self) -> None:
+        """The camera as it was before anybody moved it: as `render` has it."""
+        with self._lock:
+            self._moved = False
+            self._refit()
+
+    def _fitted(self) -> Orbit:
+        aspect = self._size[0] / self._size[1]
+        return self._through(self._poser.motion_camera(self.clip, None, aspect))
+
+    def _through(self, camera: Camera) -> Orbit:
+        radius = float(np.linalg.norm(np.ptp(self._poser.extent(self.clip), axis=0))) / 2
+        return Orbit.through(camera, up=self.model.up, radius=radius if 0 < radius < math.inf else None)
+
+    def _refit(self) -> None:
+        """What is shown has changed: a camera that nobody moved goes along."""
+        if not self._moved:
+            self._eye = self._fitted()
+        self._changed()
+
+    # ---- the picture ------------------------------------------------------------------------------
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """(width, height) of the frames, pixels. Settable."""
+        return self._size
+
+    @size.setter
+    def size(self, value: tuple[int, int]) -> None:
+        size = check_size(value)
+        with self._lock:
+            if size != self._size:
+                self._size = size
+                self._refit()
+
+    @property
+    def floor(self) -> bool:
+        """Whether there is a floor. Settable, also to a Floor."""
+        return self._on_floor
+
+    @floor.setter
+    def floor(self, value: bool | Floor) -> None:
+        with self._lock:
+            if isinstance(value, Floor):
+                self._floor, self._on_floor, self._renderer = value, True, None
+            else:
+                self._on_floor = flag("floor", value)
+            self._changed()
+
+    @property
+    def overlays(self) -> Any:
+        """What is drawn on top: `skinpy.render.Overlays`, or None. Settable."""
+        return self._overlays
+
+    @overlays.setter
+    def overlays(self, value: Any) -> None:
+        self._overlays = value
+        self._changed()
+
+    def frame(self, out: NDArray[np.uint8] | None = None) -> NDArray[np.uint8]:
+        """The picture of now: (h, w, 4) uint8, RGBA, row 0 on top; `out`, of that shape, takes it."""
+        with self._lock:
+            renderer = self._drawing()
+            pose = self._pose()
+            shot: dict[str, Any] = {"camera": self._eye.camera(), "out": out}
+            clip = None
+            if pose is not None:
+                shot |= {"pose": pose, "time": self._controller.time if self._controller else 0.0}
+            else:
+                clip = self._motion
+                shot |= {"time": self._time, "loop": self._loop}
+            if self._overlays is not None:
+                shot["overlays"] = self._overlays
+        return renderer.frame(clip, **shot)
+
+    def close(self) -> None:
+        """Free what it holds on the GPU; the next `frame` makes it anew."""
+        with self._lock:
+            if self._renderer is not None:
+                self._renderer[2].close()
+                self._renderer = None
+
+    def _pose(self) -> PoseLike | None:
+        """The pose to draw in place of a clip."""
+        if self._controller is not None:
+            return self._controller.pose()
+        return self.model.pose() if self._motion is None else None
+
+    def _drawing(self) -> Renderer:
+        """The renderer for the present size; what is on the GPU already is taken over."""
+        found = self._renderer
+        if found is None or found[:2] != (self._size, self._on_floor):
+            renderer = Renderer(
+                self.model,
+                size=self._size,
+                floor=self._floor if self._on_floor else None,
+                _keep=True,
+                **self._options,
+            )
+            found = self._renderer = (self._size, self._on_floor, renderer)
+        return found[2]
+
+    def _changed(self) -> None:
+        self.changes += 1
+
+
+def _within(time: float, duration: float, loop: Loop) -> float:
+    """`time` brought into 0 to `duration`, as the loop mode does."""
+    if duration <= 0:
+        return 0.0
+    if 0 <= time <= duration or loop in ("clamp", "once"):
+        return min(max(time, 0.0), duration)
+    if loop == "pingpong":
+        return duration - abs(time % (2 * duration) - duration)
+    return time % duration
