@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +13,10 @@ from numpy.typing import NDArray
 from skinpy.errors import SkinpyWarning
 
 if TYPE_CHECKING:
+    from skinpy.assets import Texture
     from skinpy.model import Model
+
+T = TypeVar("T")
 
 # Vertex attributes of skin.vert that each field of `mesh.interleaved` feeds, four components at most each.
 _ATTRIBUTES = {
@@ -130,8 +134,18 @@ def geometry(model: Model) -> Geometry:
     An image that cannot be decoded is left out with a SkinpyWarning. Raises ImportError where images need
     Pillow and it is not installed.
     """
-    images: list[NDArray[np.uint8]] = []
-    surfaces = _surfaces(model, images)
+    surfaces, images = read_surfaces(model, _decode)
+    faces, draws = sort_faces(model, surfaces)
+    vertices = np.ascontiguousarray(model.mesh.interleaved)
+    morph = morph_table(model)
+    return Geometry(vertices, faces, draws, tuple(images), len(model.skin.joints), morph)
+
+
+def sort_faces(model: Model, surfaces: Sequence[Surface]) -> tuple[NDArray[np.uint32], tuple[Draw, ...]]:
+    """The model's faces (F, 3) sorted by surface, and what is drawn of them: opaque faces, then blended ones.
+
+    `surfaces` are those of the materials, in their order.
+    """
     opaque: dict[Surface, list[range]] = {}
     blended = []
     for submesh in model.mesh.submeshes:
@@ -154,10 +168,7 @@ def geometry(model: Model) -> Geometry:
         order.append(submesh.face_range)
         first += count
     faces = [model.mesh.faces[r.start : r.stop] for r in order]
-    sorted_faces = np.concatenate(faces) if faces else np.zeros((0, 3), np.uint32)
-    vertices = np.ascontiguousarray(model.mesh.interleaved)
-    morph = morph_table(model)
-    return Geometry(vertices, sorted_faces, tuple(draws), tuple(images), len(model.skin.joints), morph)
+    return np.concatenate(faces) if faces else np.zeros((0, 3), np.uint32), tuple(draws)
 
 
 def morph_table(model: Model) -> MorphTable | None:
@@ -181,14 +192,18 @@ def morph_table(model: Model) -> MorphTable | None:
     return MorphTable(len(targets), runs, deltas[order], normals)
 
 
-def _surfaces(model: Model, images: list[NDArray[np.uint8]]) -> list[Surface]:
-    """The surface of each material; `images` takes each texture in use once."""
+def read_surfaces(model: Model, read: Callable[[Texture], T | None]) -> tuple[list[Surface], list[T]]:
+    """The surface of each material, and the images: what `read` makes of each texture in use, once.
+
+    A texture of which it makes None is left out.
+    """
+    images: list[T] = []
     numbers: dict[int, int | None] = {}
     surfaces = []
     for material in model.materials:
         texture = material.texture
         if texture is not None and id(texture) not in numbers:
-            image = _decode(texture)
+            image = read(texture)
             numbers[id(texture)] = None if image is None else len(images)
             if image is not None:
                 images.append(image)
@@ -204,10 +219,10 @@ def _surfaces(model: Model, images: list[NDArray[np.uint8]]) -> list[Surface]:
                 tuple(np.ravel(material.uv_transform).tolist()),
             )
         )
-    return surfaces
+    return surfaces, images
 
 
-def _decode(texture: Any) -> NDArray[np.uint8] | None:
+def _decode(texture: Texture) -> NDArray[np.uint8] | None:
     try:
         return np.ascontiguousarray(texture.image(), np.uint8)
     except ImportError:

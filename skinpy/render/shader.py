@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib.resources
 import re
 import weakref
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 
 import moderngl
@@ -17,6 +17,14 @@ import moderngl
 from skinpy.errors import ShaderError
 
 _INCLUDE = re.compile(r'\s*#include\s+(?:"([^"]+)"|(\w+))\s*$')
+# The first lines of a shader for WebGL 2, whose dialect wants to be told how precise numbers are.
+WEB_PROLOGUE = (
+    "#version 300 es",
+    "precision highp float;",
+    "precision highp int;",
+    "precision highp sampler2D;",
+    "precision highp sampler2DArray;",
+)
 # "0:12(3): error" (Mesa), "0(12) : error" (NVIDIA), "ERROR: 0:12:" (others): string, then line.
 _LOG_LINE = re.compile(r"^(?:ERROR: |WARNING: )?0(?::(\d+)(?:\(\d+\))?|\((\d+)\))\s*:?\s*", re.MULTILINE)
 
@@ -24,13 +32,15 @@ _LOG_LINE = re.compile(r"^(?:ERROR: |WARNING: )?0(?::(\d+)(?:\(\d+\))?|\((\d+)\)
 class Source:
     """One shader, ready to compile: its text, and the file and line that each of its lines is from."""
 
-    def __init__(self, name: str, defines: Mapping[str, int | str]) -> None:
-        """Read the shader file `name`; `defines` become macros, strings name files to include.
+    def __init__(self, name: str, defines: Mapping[str, int | str], prologue: Sequence[str] = ()) -> None:
+        """Read the shader file `name`; `defines` become macros, strings name files to include. `prologue`
+        takes the place of its line "#version".
 
         Raises ShaderError where the file or one that it includes is not there, or includes itself.
         """
         self.name = name
         self._defines = defines
+        self._prologue = prologue
         self._lines: list[str] = []
         self._origins: list[tuple[str, int]] = []
         self._append(name, ())
@@ -60,11 +70,14 @@ class Source:
             if include is not None:
                 self._append(self._included(include, name, number), (*parents, name))
                 continue
-            self._put(line, name, number)
-            if line.startswith("#version"):  # it must come first, so the defines come second
-                for key, value in self._defines.items():
-                    if isinstance(value, int):
-                        self._put(f"#define {key} {value}", name, number)
+            if not line.startswith("#version"):
+                self._put(line, name, number)
+                continue
+            for first in self._prologue or (line,):  # it must come first, so the defines come second
+                self._put(first, name, number)
+            for key, value in self._defines.items():
+                if isinstance(value, int):
+                    self._put(f"#define {key} {value}", name, number)
 
     def _included(self, include: re.Match[str], name: str, number: int) -> str:
         if include[1] is not None:

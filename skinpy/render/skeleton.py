@@ -17,11 +17,11 @@ from .texturing import PLAIN, Texturing, set_wrap
 from .uploads import Uploads
 from .view import View
 
-_LINK_COLOR = (0.30, 0.42, 0.62)  # linear RGB
-_JOINT_COLOR = (0.85, 0.35, 0.08)
-_LINK_WIDTH = 0.09  # of the link's length
-_LINK_WAIST = 0.18  # where the octahedron is widest, from the parent on
-_JOINT_SHARE = 0.014  # radius of a joint's mark, of the skeleton's size
+LINK_COLOR = (0.30, 0.42, 0.62)  # linear RGB
+JOINT_COLOR = (0.85, 0.35, 0.08)
+LINK_WIDTH = 0.09  # of the link's length
+LINK_WAIST = 0.18  # where the octahedron is widest, from the parent on
+JOINT_SHARE = 0.014  # radius of a joint's mark, of the skeleton's size
 _FACES = 8  # of an octahedron
 
 
@@ -82,9 +82,9 @@ def skeleton_corners(joints: NDArray[Any], parents: NDArray[np.int32], size: flo
     tails, heads = joints[parents[children]], joints[children]
     lengths = np.linalg.norm(heads - tails, axis=1)
     real = lengths > 1e-6 * size
-    links = _octahedra(tails[real], heads[real], lengths[real] * _LINK_WIDTH, _LINK_WAIST, _LINK_COLOR)
-    radius = np.array([0.0, 0.0, (size or 1.0) * _JOINT_SHARE])
-    marks = _octahedra(joints - radius, joints + radius, np.full(len(joints), radius[2]), 0.5, _JOINT_COLOR)
+    links = _octahedra(tails[real], heads[real], lengths[real] * LINK_WIDTH, LINK_WAIST, LINK_COLOR)
+    radius = np.array([0.0, 0.0, (size or 1.0) * JOINT_SHARE])
+    marks = _octahedra(joints - radius, joints + radius, np.full(len(joints), radius[2]), 0.5, JOINT_COLOR)
     return np.concatenate([links, marks])
 
 

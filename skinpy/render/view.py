@@ -10,12 +10,14 @@ from numpy.typing import NDArray
 
 from .camera import Camera
 
-# Linear light. A white surface that faces the light gets about 1 from all together.
-_LIGHT = (0.72, 0.70, 0.66)
-_SKY = (0.33, 0.35, 0.39)
-_GROUND = (0.13, 0.12, 0.11)
-# The light stands behind the eye's left shoulder. In the axes of the picture:
-_LIGHT_RIGHT, _LIGHT_UP, _LIGHT_BACK = -0.45, 0.75, 0.80
+# Linear light, by uniforms of lit.frag. A white surface that faces the light gets about 1 from all together.
+LIGHTS = {
+    "light_color": (0.72, 0.70, 0.66),
+    "sky_color": (0.33, 0.35, 0.39),
+    "ground_color": (0.13, 0.12, 0.11),
+}
+# The light stands behind the eye's left shoulder. In the axes of the picture, right, up and back:
+LIGHT_FROM = (-0.45, 0.75, 0.80)
 
 
 @dataclass(frozen=True)
@@ -35,14 +37,12 @@ class View:
         program["eye"] = camera.eye
         program["scene_up"] = tuple(self.up)
         program["light_direction"] = tuple(self.light_direction())
-        program["light_color"] = _LIGHT
-        program["sky_color"] = _SKY
-        program["ground_color"] = _GROUND
+        for name, color in LIGHTS.items():
+            program[name] = color
 
     def light_direction(self) -> NDArray[np.float64]:
         """From the model towards the light: (3,) float64, unit."""
-        right, upward, back = self.camera.axes()
-        direction: NDArray[np.float64] = _LIGHT_RIGHT * right + _LIGHT_UP * upward + _LIGHT_BACK * back
+        direction: NDArray[np.float64] = np.array(LIGHT_FROM) @ np.stack(self.camera.axes())
         return direction / np.linalg.norm(direction)
 
     def nearness(self, point: NDArray[np.float64]) -> float:
