@@ -372,7 +372,11 @@ def test_wrong_arguments(
 def test_a_refused_clip_changes_nothing(model: skinpy.Model) -> None:
     stage = Stage(model, "run", size=SIZE)
     foreign = skinpy.crane().clips[0]
-    for clip, error, words in (("fly", KeyError, "fly"), (99, IndexError, "3"), (foreign, ValueError, "")):
+    for clip, error, words in (
+        ("fly", KeyError, "fly"),
+        (99, IndexError, "3"),
+        (foreign, ValueError, "model"),
+    ):
         with pytest.raises(error, match=words):
             stage.choose(clip)
         assert stage.clip_name == "run"
