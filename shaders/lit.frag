@@ -2,19 +2,10 @@
 // One light from far away, soft light from the sky and the ground, and a highlight.
 // All in linear light; the result is premultiplied by alpha, so that samples and layers average right.
 
+#include "surface.glsl"
+
 in vec3 v_position;
 in vec3 v_normal;
-in vec2 v_uv;
-in vec4 v_color;
-flat in float v_side;
-
-uniform sampler2D base_texture; // sRGB, decoded by the sampler
-uniform bool mirrored;          // every other repetition of the texture is turned round
-uniform vec4 base_color;        // linear RGB and straight alpha
-uniform int alpha_mode;         // 0 opaque, 1 mask, 2 blend
-uniform float alpha_cutoff;
-uniform bool double_sided;
-uniform int layer;              // 0 both sides, 1 back faces only, 2 front faces only
 
 uniform vec3 eye;               // scene space
 uniform vec3 scene_up;          // unit
@@ -27,14 +18,6 @@ out vec4 fragment;
 
 const float SHININESS = 40.0;
 const float REFLECTANCE = 0.04; // of light that falls straight on a common dielectric
-
-// Texture coordinates beyond 0 to 1 are the sampler's to repeat or clamp, but for mirrored ones: folded here
-// for a sampler that clamps. The gradients are those from before the fold, which has a seam in its own.
-vec4 base_texel(vec2 uv) {
-    if (!mirrored) return texture(base_texture, uv);
-    vec2 folded = 1.0 - abs(mod(uv, 2.0) - 1.0);
-    return textureGrad(base_texture, folded, dFdx(uv), dFdy(uv));
-}
 
 vec3 shade(vec3 albedo, vec3 normal, vec3 to_eye) {
     float sky = 0.5 + 0.5 * dot(normal, scene_up);
@@ -50,12 +33,9 @@ vec3 shade(vec3 albedo, vec3 normal, vec3 to_eye) {
 void main() {
     vec3 to_eye = normalize(eye - v_position);
     vec3 face_normal = cross(dFdx(v_position), dFdy(v_position));
-    vec4 color = base_color * v_color * base_texel(v_uv);
-    // Not `gl_FrontFacing == (v_side > 0.0)`: Mesa's softpipe takes the two for different kinds of true.
-    bool front = v_side > 0.0 ? gl_FrontFacing : !gl_FrontFacing;
-    if ((layer == 1 && front) || (layer == 2 && !front)) discard;
-    if (!double_sided && !front) discard;
-    if (alpha_mode == 1 && color.a < alpha_cutoff) discard;
+    vec4 color = surface_color();
+    bool front = surface_front();
+    if (surface_missing(color.a, front)) discard;
 
     vec3 normal = front ? v_normal : -v_normal;
     float length2 = dot(normal, normal);

@@ -68,11 +68,15 @@ class Blended:
 
 @dataclass(frozen=True)
 class Draw:
-    """A range of faces with one surface; `blended` is there where they are."""
+    """A range of faces with one surface; `blended` is there where they are.
+
+    `order` says which faces of the model these are, one range after another.
+    """
 
     first_face: int
     face_count: int
     surface: Surface
+    order: tuple[range, ...]
     blended: Blended | None = None
 
 
@@ -106,6 +110,12 @@ class Geometry:
     def has_color(self) -> bool:
         """Whether vertices have a color of their own."""
         return "color" in (self.vertices.dtype.names or ())
+
+    @property
+    def face_order(self) -> NDArray[np.intp]:
+        """Which face of the model each of `faces` is, (F,)."""
+        ranges = [part for draw in self.draws for part in draw.order]
+        return np.concatenate([np.arange(part.start, part.stop) for part in (range(0), *ranges)])
 
     def layout(self, used: set[str]) -> tuple[str, list[str]]:
         """moderngl's format of `vertices` and the attribute names, skipping what is not in `used`."""
@@ -158,13 +168,14 @@ def sort_faces(model: Model, surfaces: Sequence[Surface]) -> tuple[NDArray[np.ui
     first = 0
     for surface, ranges in opaque.items():
         count = sum(map(len, ranges))
-        draws.append(Draw(first, count, surface))
+        draws.append(Draw(first, count, surface, tuple(ranges)))
         order += ranges
         first += count
     for surface, submesh in blended:
         count = len(submesh.face_range)
         vertices_ = submesh.vertex_range
-        draws.append(Draw(first, count, surface, Blended(vertices_, _moments(model, vertices_))))
+        center = Blended(vertices_, _moments(model, vertices_))
+        draws.append(Draw(first, count, surface, (submesh.face_range,), center))
         order.append(submesh.face_range)
         first += count
     faces = [model.mesh.faces[r.start : r.stop] for r in order]

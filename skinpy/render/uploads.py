@@ -91,8 +91,9 @@ class TexelTable:
                 self._uploads.fill(self._texture, rest, (0, rows, layer, len(rest), 1, 1))
 
     def bind(self, program: moderngl.Program, name: str, unit: int) -> None:
-        """Make the sampler `name` of `program` read this table through a texture unit."""
-        program[name] = unit
+        """Make the sampler `name` of `program`, if it has it, read this table through a texture unit."""
+        if program.get(name, None) is not None:
+            program[name] = unit
         self._texture.use(unit)
 
 

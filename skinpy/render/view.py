@@ -30,15 +30,21 @@ class View:
 
     def set_uniforms(self, program: moderngl.Program) -> None:
         """Set the camera and the light in a program of lit.frag."""
-        camera = self.camera
-        matrix = camera.projection(self.aspect) @ camera.view()
-        # GLSL matrices lie column by column in memory.
-        program["view_projection"] = tuple(matrix.T.ravel())
-        program["eye"] = camera.eye
+        self.set_projection(program)
+        program["eye"] = self.camera.eye
         program["scene_up"] = tuple(self.up)
         program["light_direction"] = tuple(self.light_direction())
         for name, color in LIGHTS.items():
             program[name] = color
+
+    def projection(self) -> NDArray[np.float64]:
+        """Scene space to clip space, (4, 4) float64."""
+        return self.camera.projection(self.aspect) @ self.camera.view()
+
+    def set_projection(self, program: moderngl.Program) -> None:
+        """Set the camera in a program that needs no more than it to place its vertices."""
+        # GLSL matrices lie column by column in memory.
+        program["view_projection"] = tuple(self.projection().T.ravel())
 
     def light_direction(self) -> NDArray[np.float64]:
         """From the model towards the light: (3,) float64, unit."""
