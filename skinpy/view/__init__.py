@@ -4,7 +4,8 @@ view of notebooks share.
 Needs the extra `view`. `import skinpy` alone does not load this package.
 """
 
+from .layer import Layer
 from .orbit import Orbit
 from .stage import Stage
 
-__all__ = ["Orbit", "Stage"]
+__all__ = ["Layer", "Orbit", "Stage"]

@@ -6,7 +6,7 @@ import math
 import operator
 import threading
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ from ..model import Model
 from ..render import Camera, Floor, Renderer
 from ..render.arguments import check_floor, check_size
 from ..render.posing import Poser
+from .layer import Layer, Mixed
 from .orbit import Orbit
 
 if TYPE_CHECKING:
@@ -34,16 +35,19 @@ _DEGREES = 360.0  # that a drag over the picture's height turns the camera by
 _STEP = 0.9  # of the distance that is left after one step of the wheel
 _FADE = 0.2  # seconds in which a controller goes to another clip
 _SPEED = 64.0  # the most that a player is asked for
+_RENDERERS = 2  # kept: for pictures at rest, and for coarser ones of what moves
+
+_Drawn: TypeAlias = tuple[tuple[int, int], bool, int]  # size, whether on a floor, samples
 
 
 class Stage:
     """A model that plays, and the camera that looks at it: all that a window or a notebook needs to know.
 
     `clip` is as in `Renderer.frame`: a Clip, its name or number, or a VertexAnimation; None is the first
-    clip, or the rest pose where there is none. A `controller` (of this model) takes its place. `size` is
-    (width, height) in pixels; `background`, `samples` and `uv` are those of `Renderer`. `floor` is a Floor,
-    or True for an ordinary one. `overlays` are `skinpy.render.Overlays`. `camera` None has the whole clip in
-    the picture.
+    clip, or the rest pose where there is none. A `controller` (of this model) takes its place. `layer` is a
+    second clip over the first: a Layer, or the name of a clip. `size` is (width, height) in pixels;
+    `background`, `samples` and `uv` are those of `Renderer`. `floor` is a Floor, or True for an ordinary one.
+    `overlays` are `skinpy.render.Overlays`. `camera` None has the whole clip in the picture.
 
     Time goes on in `advance`; `frame` draws. Any thread may call any method. `changes` counts what was
     changed, so that one can tell whether there is anything new to draw.
@@ -62,6 +66,7 @@ class Stage:
         floor: Floor | bool | None = None,
         overlays: Any = None,
         camera: Camera | None = None,
+        layer: Layer | str | None = None,
         speed: float = 1.0,
         loop: Loop = "wrap",
         playing: bool = True,
@@ -78,10 +83,12 @@ class Stage:
         self._overlays = overlays
         self._speed, self._loop, self._playing = 1.0, LOOPS[0], flag("playing", playing)
         self._time = 0.0
-        self._renderer: tuple[tuple[int, int], bool, Renderer] | None = None
+        self._layer: Layer | None = None
+        self._mixed: Mixed | None = None
+        self._renderers: dict[_Drawn, Renderer] = {}
         self.changes = 0  #: counts what was changed
         self._take(model, clip, controller)
-        self.speed, self.loop = speed, loop
+        self.speed, self.loop, self.layer = speed, loop, layer
         self._moved = camera is not None  # by hand: then it stays where it is
         self._eye = self._fitted() if camera is None else self._through(camera)
 
@@ -161,11 +168,37 @@ class Stage:
             motion = self._find(clip)
             self._poser.extent(motion)  # raises for a clip of another model
             if self._controller is None:
+                self._mixed = self._mix(motion, self._layer, self._loop)
                 self._motion = motion
                 self._time = self._start
             else:
                 self._controller.cross_fade(motion, _FADE, loop=self._loop)
             self._refit()
+
+    @property
+    def layer(self) -> Layer | None:
+        """A second clip over what plays, or None. Settable, also to the name of a clip. A controller has
+        layers of its own. Raises what a controller's `play` raises, and then nothing has changed."""
+        return self._layer
+
+    @layer.setter
+    def layer(self, value: Layer | str | None) -> None:
+        layer = Layer(value) if isinstance(value, str) else value
+        if layer is not None and not isinstance(layer, Layer):
+            raise TypeError(f"layer is of type {type(layer).__name__}; expected a Layer, a name or None")
+        with self._lock:
+            self._mixed = self._mix(self._motion, layer, self._loop)
+            self._layer = layer
+            self._changed()
+
+    def _mix(self, motion: Motion, layer: Layer | None, loop: Loop) -> Mixed | None:
+        if layer is None:
+            return None
+        if self._controller is not None:
+            raise ValueError("layer is given, but a controller has layers of its own: play the clip in one")
+        if isinstance(motion, VertexAnimation):
+            raise ValueError("layer is given, but a vertex animation plays; expected a clip under it")
+        return Mixed(self.model, motion, layer, loop)
 
     def _find(self, clip: ClipLike) -> Motion:
         if clip is None or isinstance(clip, str | Clip | VertexAnimation):
@@ -179,6 +212,7 @@ class Stage:
         """Show the rest pose; a controller fades to it in its base layer."""
         with self._lock:
             self._motion, self._time = None, 0.0
+            self._mixed = self._mix(None, self._layer, self._loop)
             if self._controller is not None:
                 self._controller.cross_fade(None, _FADE)
             self._refit()
@@ -186,8 +220,9 @@ class Stage:
     def replace(self, model: Model, clip: ClipLike = None) -> None:
         """Show another model, or a newer form of this one; any controller goes.
 
-        With `clip` None the clip of the same name goes on, if there is one, at the same time. Settings and a
-        camera that was moved stay; joints that overlays name and the new model lacks are the caller's care.
+        With `clip` None the clip of the same name goes on, if there is one, at the same time. A layer goes;
+        settings and a camera that was moved stay; joints that overlays name and the new model lacks are the
+        caller's care.
         """
         with self._lock:
             name, resting = self.clip_name, self.clip is None
@@ -197,7 +232,8 @@ class Stage:
                 self._time = self._start
             if clip is None and resting:
                 self._motion = None
-            self._renderer = None
+            self._layer = self._mixed = None
+            self._renderers.clear()
             self._refit()
 
     # ---- time -------------------------------------------------------------------------------------
@@ -305,6 +341,7 @@ class Stage:
             raise ValueError(f"loop is {value!r}; expected one of {', '.join(map(repr, LOOPS))}")
         with self._lock:
             if self._controller is None:
+                self._mixed = self._mix(self._motion, self._layer, value)
                 self._time = _within(self._time, self.duration, self._loop)
             elif self.track is not None and value != self.track.loop:
                 old = self.track
@@ -435,7 +472,8 @@ class Stage:
     def floor(self, value: bool | Floor) -> None:
         with self._lock:
             if isinstance(value, Floor):
-                self._floor, self._on_floor, self._renderer = value, True, None
+                self._floor, self._on_floor = value, True
+                self._renderers.clear()
             else:
                 self._on_floor = flag("floor", value)
             self._changed()
@@ -450,10 +488,21 @@ class Stage:
         self._overlays = value
         self._changed()
 
-    def frame(self, out: NDArray[np.uint8] | None = None) -> NDArray[np.uint8]:
-        """The picture of now: (h, w, 4) uint8, RGBA, row 0 on top; `out`, of that shape, takes it."""
+    def frame(
+        self,
+        out: NDArray[np.uint8] | None = None,
+        *,
+        size: tuple[int, int] | None = None,
+        samples: int | None = None,
+    ) -> NDArray[np.uint8]:
+        """The picture of now: (h, w, 4) uint8, RGBA, row 0 on top; `out`, of that shape, takes it.
+
+        `size` and `samples` are for this picture alone, such as a coarser one while something moves.
+        """
         with self._lock:
-            renderer = self._drawing()
+            size = self._size if size is None else check_size(size)
+            samples = self._options["samples"] if samples is None else samples
+            renderer = self._drawing((size, self._on_floor, samples))
             pose = self._pose()
             shot: dict[str, Any] = {"camera": self._eye.camera(), "out": out}
             clip = None
@@ -469,29 +518,35 @@ class Stage:
     def close(self) -> None:
         """Free what it holds on the GPU; the next `frame` makes it anew."""
         with self._lock:
-            if self._renderer is not None:
-                self._renderer[2].close()
-                self._renderer = None
+            for renderer in self._renderers.values():
+                renderer.close()
+            self._renderers.clear()
 
     def _pose(self) -> PoseLike | None:
         """The pose to draw in place of a clip."""
         if self._controller is not None:
             return self._controller.pose()
+        if self._mixed is not None:
+            return self._mixed.pose(self._time)
         return self.model.pose() if self._motion is None else None
 
-    def _drawing(self) -> Renderer:
-        """The renderer for the present size; what is on the GPU already is taken over."""
-        found = self._renderer
-        if found is None or found[:2] != (self._size, self._on_floor):
-            renderer = Renderer(
+    def _drawing(self, wanted: _Drawn) -> Renderer:
+        """The renderer of this size, floor and samples; all of them share what is on the GPU."""
+        found = self._renderers.pop(wanted, None)
+        if found is None:
+            size, floor, samples = wanted
+            found = Renderer(
                 self.model,
-                size=self._size,
-                floor=self._floor if self._on_floor else None,
+                size=size,
+                samples=samples,
+                floor=self._floor if floor else None,
                 _keep=True,
-                **self._options,
+                **{name: value for name, value in self._options.items() if name != "samples"},
             )
-            found = self._renderer = (self._size, self._on_floor, renderer)
-        return found[2]
+        self._renderers[wanted] = found
+        while len(self._renderers) > _RENDERERS:
+            del self._renderers[next(iter(self._renderers))]
+        return found
 
     def _changed(self) -> None:
         self.changes += 1
