@@ -165,6 +165,14 @@ def _add_picture_options(parser: argparse.ArgumentParser, output: str | None) ->
     parser.add_argument("--size", type=_size, default=(640, 480), metavar="WxH", help="pixels (640x480)")
     parser.add_argument("--background", help="a color such as '#ffffff' (transparent)")
     parser.add_argument("--floor", action="store_true", help="put a floor under it that moves with its steps")
+    parser.add_argument(
+        "--overlay",
+        action="append",
+        default=[],
+        metavar="NAME[=VALUE]",
+        help="draw what explains it: skeleton, names, axes, rest, boxes, normals, wireframe, influences, "
+        "weights=JOINT, onion=N or trajectories=JOINT; may be repeated",
+    )
 
 
 # ---- info --------------------------------------------------------------------------------------------
@@ -351,6 +359,7 @@ def _floor() -> Any:
 
 def _draw(model: Model, clip: str | int | None, options: argparse.Namespace) -> None:
     from .output import save_clip
+    from .render import Overlays
 
     save_clip(
         options.output,
@@ -362,6 +371,7 @@ def _draw(model: Model, clip: str | int | None, options: argparse.Namespace) -> 
         turntable=options.turntable,
         background=options.background,
         floor=_floor() if options.floor else None,
+        overlays=Overlays.parse(options.overlay),
     )
 
 
@@ -374,6 +384,8 @@ def _draw_crowd(model: Model, clip: str | int | None, options: argparse.Namespac
         raise ValueError(
             "--crowd draws a picture; expected -o with .png, .jpg, .tif or .bmp and no options of films"
         )
+    if options.overlay:
+        raise ValueError("--overlay explains one model, not a crowd; leave out --crowd or --overlay")
     clips = list(model.clips) if clip is None else [model.clips[clip]]
     number = np.arange(options.crowd)
     index = number % max(len(clips), 1)

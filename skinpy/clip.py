@@ -336,7 +336,8 @@ class Clip(Shown, _core.Clip):
         one turn of the clip, `fps` frames per second (30); with turntable the camera goes once round the
         model meanwhile, in 4 seconds or as many turns more as it takes. size is (width, height) in pixels.
         camera None has the whole clip in the picture. options are those of skinpy.render.Renderer:
-        background, floor, samples, uv. Needs the extra "view", and .mp4 an ffmpeg or the extra "video".
+        background, floor, samples, uv; and overlays, as in Renderer.frame. Needs the extra "view", .mp4 an
+        ffmpeg or the extra "video".
 
         The file appears whole or not at all. Raises ValueError for a clip that is bound to no model, an
         unknown suffix, a size of 0, a time for a film or an fps or turntable for a picture; ImportError for

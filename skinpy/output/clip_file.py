@@ -16,7 +16,7 @@ from .picture import PICTURE_SUFFIXES, pillow, save_picture
 
 if TYPE_CHECKING:
     from skinpy.model import Model
-    from skinpy.render import Camera, Renderer
+    from skinpy.render import Camera, Overlays, Renderer
     from skinpy.render.posing import ClipLike
 
 Frame = NDArray[np.uint8]
@@ -37,6 +37,7 @@ def save_clip(
     size: tuple[int, int] = (640, 480),
     turntable: bool = False,
     camera: Camera | None = None,
+    overlays: Overlays | None = None,
     **options: Any,
 ) -> Path:
     """Draw a clip into a file and return its path; the suffix decides what it becomes.
@@ -49,8 +50,8 @@ def save_clip(
 
     `clip` is a clip of the model, its name or its number, or a VertexAnimation; None is the first clip, or
     the rest pose. `size` is (width, height) in pixels. `camera` None has the whole clip in the picture.
-    `options` are those of `skinpy.render.Renderer`: background, floor, samples, uv, transport. Formats
-    without transparency lie on white unless `background` says otherwise.
+    `overlays` are drawn over each frame. `options` are those of `skinpy.render.Renderer`: background, floor,
+    samples, uv, transport. Formats without transparency lie on white unless `background` says otherwise.
 
     The file appears whole or not at all; on a terminal a bar shows the progress where tqdm is installed.
     Raises ValueError for an unknown suffix, a size of 0 or beyond what OpenGL draws, a `time` for a film, an
@@ -76,9 +77,9 @@ def save_clip(
 
     with Renderer(model, size=size, **options) as renderer:
         if not film:
-            return save_picture(target, renderer.frame(clip, time or 0.0, camera=camera))
+            return save_picture(target, renderer.frame(clip, time or 0.0, camera=camera, overlays=overlays))
         shots = _shots(model, clip, rate, renderer.size, turntable, camera)
-        return save_film(target, _Drawn(renderer, clip, shots), rate)
+        return save_film(target, _Drawn(renderer, clip, shots, overlays), rate)
 
 
 def is_film(path: str | os.PathLike[str]) -> bool:
@@ -113,7 +114,10 @@ class _Shot(NamedTuple):
 class _Drawn:
     """The frames of a film, drawn as they are asked for; their number is known."""
 
-    def __init__(self, renderer: Renderer, clip: ClipLike, shots: Sequence[_Shot]) -> None:
+    def __init__(
+        self, renderer: Renderer, clip: ClipLike, shots: Sequence[_Shot], overlays: Overlays | None
+    ) -> None:
+        self._overlays = overlays
         self._renderer = renderer
         self._clip = clip
         self._shots = shots
@@ -123,7 +127,7 @@ class _Drawn:
 
     def __iter__(self) -> Iterator[Frame]:
         for time, camera in self._shots:
-            yield self._renderer.frame(self._clip, time, camera=camera)
+            yield self._renderer.frame(self._clip, time, camera=camera, overlays=self._overlays)
 
 
 def _shots(

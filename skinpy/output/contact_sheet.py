@@ -15,7 +15,7 @@ from .picture import pillow
 if TYPE_CHECKING:
     from skinpy.clip import Clip
     from skinpy.model import Model
-    from skinpy.render import Camera, Renderer
+    from skinpy.render import Camera, Overlays, Renderer
 
 Frame = NDArray[np.uint8]
 Color = tuple[int, int, int, int]
@@ -53,6 +53,7 @@ def sheet(
     size: tuple[int, int] = (120, 120),
     limit: int = 4096,
     background: str | Sequence[float] | None = "#ffffff",
+    overlays: Overlays | None = None,
     **options: Any,
 ) -> Frame:
     """A contact sheet, (h, w, 4) uint8, for `save_picture`: each clip is a row of `frames` pictures from its
@@ -61,8 +62,9 @@ def sheet(
     `clips` are Clips of the model, names or numbers; None is all. A model without clips is shown at rest,
     from all sides. `size` is (width, height) of a frame in pixels, from 24 up. The sheet is at most `limit`
     pixels wide and high: frames are made smaller for that, to 24 pixels, and then the last clips are left
-    out, which a line at the bottom says. `background` None is transparent. `options` are those of
-    `skinpy.render.Renderer`, such as floor and samples. Each row has a camera that sees all of its clip.
+    out, which a line at the bottom says. `background` None is transparent. `overlays` are drawn over each
+    frame. `options` are those of `skinpy.render.Renderer`, such as floor and samples. Each row has a camera
+    that sees all of its clip.
 
     Raises ValueError or TypeError for wrong arguments, KeyError or IndexError for an unknown clip,
     ImportError without moderngl or Pillow, GraphicsError without OpenGL.
@@ -86,7 +88,7 @@ def sheet(
             top = _MARGIN + row * layout.pitch
             name = "rest pose" if clip is None else f"{clip.name}   {clip.duration:.2f} s"
             _write(picture[top : top + _LINE, _MARGIN:-_MARGIN], name)
-            for number, frame in enumerate(_row(renderer, model, clip, layout)):
+            for number, frame in enumerate(_row(renderer, model, clip, layout, overlays)):
                 left = _MARGIN + number * layout.size[0]
                 picture[top + _LINE : top + _LINE + layout.size[1], left : left + layout.size[0]] = frame
     if layout.left_out:
@@ -118,16 +120,18 @@ def _scaled(size: tuple[int, int], factor: float) -> tuple[int, int]:
     return width, height
 
 
-def _row(renderer: Renderer, model: Model, clip: Any, layout: _Layout) -> list[Frame]:
+def _row(
+    renderer: Renderer, model: Model, clip: Any, layout: _Layout, overlays: Overlays | None
+) -> list[Frame]:
     from ..render import turntable
 
     count = layout.frames
     if clip is None:
         cameras = turntable(model, None, count, aspect=layout.size[0] / layout.size[1])
-        return [renderer.frame(camera=camera) for camera in cameras]
+        return [renderer.frame(camera=camera, overlays=overlays) for camera in cameras]
     camera: Camera = renderer.camera(clip)
     times = np.linspace(0.0, clip.duration, count).tolist()
-    return [renderer.frame(clip, time, camera=camera, loop="clamp") for time in times]
+    return list(renderer.frames(clip, times, camera=camera, loop="clamp", overlays=overlays))
 
 
 # ---- text ----------------------------------------------------------------------------------------------

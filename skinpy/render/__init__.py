@@ -1,5 +1,6 @@
 """Offscreen pictures of models: a `Renderer` for many, `render` for one, `Crowd` for many instances in one
-picture, the `Camera` they see through (`turntable` turns one round a model), and the `Floor` they stand on.
+picture, the `Camera` they see through (`turntable` turns one round a model), the `Floor` they stand on, and
+`Overlays` that explain them.
 
 Needs moderngl (the extra `view`) and an OpenGL 3.3 context, which Mesa's software renderer also gives.
 `import skinpy` alone does not load this package.
@@ -14,7 +15,18 @@ from .camera import Camera
 from .crowd import Crowd, grid
 from .floor import Floor
 from .ground import ground_velocity
+from .overlays import Overlays
 from .renderer import Renderer, render
 from .turntable import turntable
 
-__all__ = ["Camera", "Crowd", "Floor", "Renderer", "grid", "ground_velocity", "render", "turntable"]
+__all__ = [
+    "Camera",
+    "Crowd",
+    "Floor",
+    "Overlays",
+    "Renderer",
+    "grid",
+    "ground_velocity",
+    "render",
+    "turntable",
+]

@@ -111,7 +111,7 @@ class CrowdScene:
         self._palettes.write(numbers)
         program = programs(self._context).get("skin.vert", defines=self._defines, varyings=FEEDBACK)
         self._bind(program)
-        array = self._mesh.vertex_array(program, self._attributes, indexed=False)
+        array = self._mesh.vertex_array(program, self._attributes, of="vertices")
         return feedback_vertices(array, len(self._geometry.vertices), self._count)
 
     def _bind(self, program: moderngl.Program) -> None:

@@ -182,6 +182,13 @@ def sort_faces(model: Model, surfaces: Sequence[Surface]) -> tuple[NDArray[np.ui
     return np.concatenate(faces) if faces else np.zeros((0, 3), np.uint32), tuple(draws)
 
 
+def face_edges(faces: NDArray[np.uint32]) -> NDArray[np.uint32]:
+    """The edges (E, 2) of faces (F, 3), each once, its lower vertex first."""
+    ends = np.sort(faces[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2), axis=1).astype(np.uint64)
+    keys = np.unique(ends[:, 0] << np.uint64(32) | ends[:, 1])
+    return np.stack([keys >> np.uint64(32), keys & np.uint64(0xFFFFFFFF)], axis=1).astype(np.uint32)
+
+
 def morph_table(model: Model) -> MorphTable | None:
     """The model's morph targets by vertex, within a vertex in the order of the targets; None without any."""
     targets = model.targets

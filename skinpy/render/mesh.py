@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, TypeAlias
+from functools import cached_property
+from typing import Any, Literal, TypeAlias
 
 import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
-from .geometry import Draw, Geometry, Surface
+from .geometry import Draw, Geometry, Surface, face_edges
 from .texturing import Texturing, set_wrap
 from .uploads import Uploads
 
@@ -25,6 +26,7 @@ BOTH_SIDES, BACK_FACES, FRONT_FACES = range(3)  # `layer` of lit.frag
 
 # Buffer, moderngl's format, and the names of the attributes.
 Attributes: TypeAlias = tuple[moderngl.Buffer, str, *tuple[str, ...]]
+Elements: TypeAlias = Literal["faces", "edges", "vertices"]
 
 
 class MeshBuffers:
@@ -32,6 +34,7 @@ class MeshBuffers:
 
     def __init__(self, uploads: Uploads, geometry: Geometry) -> None:
         self._context = uploads.context
+        self._uploads = uploads
         self._geometry = geometry
         self._vertices = uploads.buffer(geometry.vertices)
         self._faces = uploads.buffer(geometry.faces) if len(geometry.faces) else None
@@ -47,7 +50,7 @@ class MeshBuffers:
         }
 
     def vertex_array(
-        self, program: moderngl.Program, attributes: Iterable[Attributes], *, indexed: bool = True
+        self, program: moderngl.Program, attributes: Iterable[Attributes], *, of: Elements = "faces"
     ) -> moderngl.VertexArray:
         """The mesh, and attributes beside its own, as the inputs of a program that may use some of them."""
         used = set(program)
@@ -55,7 +58,14 @@ class MeshBuffers:
         content: list[Any] = [entry for entry in attributes if used.issuperset(entry[2:])]
         if names:  # the positions of stored frames need none
             content.append((self._vertices, layout, *names))
-        return self._context.vertex_array(program, content, self._faces if indexed else None)
+        elements = {"faces": self._faces, "edges": self._edges if of == "edges" else None, "vertices": None}
+        return self._context.vertex_array(program, content, elements[of])
+
+    @cached_property
+    def _edges(self) -> moderngl.Buffer | None:
+        """The vertices at both ends of each edge, once for the faces that share it; sent when first drawn."""
+        faces = self._geometry.faces
+        return self._uploads.buffer(face_edges(faces)) if len(faces) else None
 
     def begin(self, program: moderngl.Program) -> None:
         """Make ready to draw opaque faces with a program of lit.frag."""

@@ -23,6 +23,9 @@ from .figure import Figure
 from .floor import Floor, FloorPlace, FloorScene
 from .geometry import geometry
 from .ground import Ground
+from .overlays import Overlays, check_overlays
+from .overlays_plan import Moment, Plan, Planner
+from .overlays_scene import OverlayScene
 from .palette import check_transport
 from .posing import Poser, check_time
 from .scene import MeshScene, Scene
@@ -45,6 +48,7 @@ class _Parts(NamedTuple):
     scene: Scene
     target: Target
     floor: FloorScene | None
+    overlays: OverlayScene
 
 
 class _Shot(NamedTuple):
@@ -54,13 +58,14 @@ class _Shot(NamedTuple):
     texturing: Texturing
     floor: FloorPlace | None
     view: View
+    plan: Plan | None = None
 
 
 class _Held:
     """What a renderer holds on the GPU; the graphics thread empties it."""
 
-    def __init__(self, scene: Scene, target: Target, floor: FloorScene | None) -> None:
-        self.parts: _Parts | None = _Parts(scene, target, floor)
+    def __init__(self, parts: _Parts) -> None:
+        self.parts: _Parts | None = parts
 
 
 class Renderer(Closing):
@@ -101,6 +106,7 @@ class Renderer(Closing):
         check_floor(floor)
         self._uv = named_animations(uv, model)
         self._ground = None if floor is None else Ground(self._poser, floor)
+        self._planner = Planner(self._poser)
         held = _hold(model, self._size, check_samples(samples), transport, floor, _keep)
         self._held = held
         self._finalizer = weakref.finalize(self, _release, gl.graphics_thread(), held)
@@ -124,7 +130,8 @@ class Renderer(Closing):
         number of a stored frame; some hundred bytes a frame) is not counted.
         """
         parts = self._parts()
-        return parts.scene.uploads.total + (0 if parts.floor is None else parts.floor.uploads.total)
+        total = parts.scene.uploads.total + parts.overlays.uploads.total
+        return total + (0 if parts.floor is None else parts.floor.uploads.total)
 
     def camera(self, clip: ClipLike = None) -> Camera:
         """The camera that `frame` takes for a clip: from the front, a little to the side and from above,
@@ -144,6 +151,7 @@ class Renderer(Closing):
         loop: Loop = "wrap",
         rotation: Rotation = "slerp",
         root: ArrayLike | None = None,
+        overlays: Overlays | None = None,
         out: NDArray[np.uint8] | None = None,
     ) -> NDArray[np.uint8]:
         """One picture: (h, w, 4) uint8, RGBA, row 0 on top, sRGB, straight alpha.
@@ -153,18 +161,22 @@ class Renderer(Closing):
         `root` are as in `Model.palette`. In place of a clip, `pose` draws a Pose, or a palette (S, 3|4, 4),
         such as a controller gives; `time` is then that of texture and floor alone. `morph_weights` (M,) takes
         the place of the weights that the clip or pose has. `camera` None frames the whole clip (with its
-        `root`), or the pose. `out`, (h, w, 4) uint8 and C-contiguous, takes the picture and is returned.
+        `root`), or the pose. `overlays` are drawn over the picture to explain it. `out`, (h, w, 4) uint8 and
+        C-contiguous, takes the picture and is returned.
 
         The frames of a vertex animation go to the GPU when it is first drawn, and stay there until it or the
         renderer is gone.
 
         Raises KeyError or IndexError for an unknown clip; ValueError for a time that is not one finite
-        number, a clip of another model, weights or an `out` of wrong shape, type or layout; TypeError for an
-        `out` that is no array; GraphicsError after `close()`, for a vertex animation that is too large for
-        the context's textures, and for what OpenGL reports.
+        number, a clip of another model, weights or an `out` of wrong shape, type or layout, and overlays that
+        have nothing to show here (joints of a vertex animation); TypeError for an `out` that is no array;
+        KeyError or IndexError for a joint that overlays name and the model does not have; GraphicsError
+        after `close()`, for a vertex animation that is too large for the context's textures, and for what
+        OpenGL reports.
         """
         parts = self._parts()
         out = checked_picture(out, self._size)
+        wanted = check_overlays(overlays)
         figure = self._figure(clip, time, pose, morph_weights, loop, rotation, root)
         motion = None if pose is not None else self._poser.motion(clip)
         if camera is None:
@@ -174,7 +186,10 @@ class Renderer(Closing):
                 camera = self._poser.motion_camera(motion, root, self._aspect)
         place = None if self._ground is None else self._ground.place(motion, time, loop, root)
         view = View(camera, self._aspect, self._up)
-        shot = _Shot(figure, Texturing(self._uv, float(time)), place, view)
+        plan = None
+        if wanted is not None:
+            plan = self._planner.plan(wanted, Moment(motion, time, pose, loop, rotation, root, figure))
+        shot = _Shot(figure, Texturing(self._uv, float(time)), place, view, plan)
         background = self._background
         gl.call(lambda context: _draw(parts, shot, background, out))
         return out
@@ -188,6 +203,7 @@ class Renderer(Closing):
         loop: Loop = "wrap",
         rotation: Rotation = "slerp",
         root: ArrayLike | None = None,
+        overlays: Overlays | None = None,
     ) -> Iterator[NDArray[np.uint8]]:
         """Pictures of a clip at several times (seconds), each as `frame` gives it and an array of its own.
 
@@ -195,9 +211,8 @@ class Renderer(Closing):
         """
         if camera is None:
             camera = self._clip_camera(clip, root)
-        return (
-            self.frame(clip, time, camera=camera, loop=loop, rotation=rotation, root=root) for time in times
-        )
+        options: dict[str, Any] = {"loop": loop, "rotation": rotation, "root": root, "overlays": overlays}
+        return (self.frame(clip, time, camera=camera, **options) for time in times)
 
     def skinned_vertices(
         self,
@@ -269,6 +284,7 @@ def render(
     loop: Loop = "wrap",
     rotation: Rotation = "slerp",
     root: ArrayLike | None = None,
+    overlays: Overlays | None = None,
     out: NDArray[np.uint8] | None = None,
 ) -> NDArray[np.uint8]:
     """One picture of a model: (h, w, 4) uint8, RGBA, row 0 on top, sRGB, straight alpha.
@@ -295,17 +311,22 @@ def render(
         loop=loop,
         rotation=rotation,
         root=root,
+        overlays=overlays,
         out=out,
     )
 
 
 def _draw(parts: _Parts, shot: _Shot, background: Sequence[float], out: NDArray[np.uint8]) -> None:
-    scene, target, floor = parts
+    scene, target, floor, overlays = parts
     ground = None
     if floor is not None and shot.floor is not None:
         ground = functools.partial(floor.draw, shot.floor, shot.view, target.framebuffer)
     target.begin(background)
-    scene.draw(shot.figure, shot.view, target.framebuffer, shot.texturing, ground)
+    what = shot.figure, shot.view, target.framebuffer, shot.texturing, ground
+    if shot.plan is None:
+        scene.draw(*what)
+    else:
+        overlays.draw(shot.plan, scene, *what)
     target.finish(out)
 
 
@@ -326,7 +347,7 @@ def _hold(
         target = cache.target(context, size, samples) if keep else Target(context, size, samples)
         ground = None if floor is None else FloorScene(context, floor)
         gl.check(context, "sending the model to the GPU")
-        return _Held(found, target, ground)
+        return _Held(_Parts(found, target, ground, OverlayScene(context)))
 
     return gl.call(make)
 

@@ -14,6 +14,7 @@ from . import context as gl
 from .figure import Figure, Posed, Stored
 from .geometry import Draw, Geometry
 from .mesh import BACK_FACES, FEEDBACK, FRONT_FACES, MeshBuffers, begin_blending, feedback_vertices
+from .paint import Paint, Prepare
 from .palette import PaletteTransport, make_transport
 from .shader import programs
 from .shape import FrameShape, MorphShape, Shape, StillShape
@@ -38,6 +39,12 @@ class Scene(Protocol):
         ground: Callable[[], None] | None = None,
     ) -> None:
         """Draw into the bound framebuffer. `ground` draws what stands between the opaque and the blended."""
+
+    def stamp(self, figure: Figure, paint: Paint, prepare: Prepare) -> None:
+        """Draw the whole figure in one call by other shaders, with the state of OpenGL as it is.
+
+        Edges and vertices are a mesh's; a drawn skeleton has faces alone.
+        """
 
 
 class MeshScene:
@@ -67,11 +74,16 @@ class MeshScene:
         framebuffer: moderngl.Framebuffer,
         texturing: Texturing = PLAIN,
         ground: Callable[[], None] | None = None,
+        paint: Paint | None = None,
+        prepare: Prepare | None = None,
     ) -> None:
-        """Draw the mesh: opaque faces, the ground, then blended faces, the farthest first."""
+        """Draw the mesh: opaque faces, the ground, then blended faces, the farthest first.
+
+        `paint` is a variant of lit.frag that takes its place, and `prepare` sets its uniforms.
+        """
         body = self._body(figure)
-        program, array = body.drawing()
-        view.set_uniforms(program)
+        program, array = body.drawing() if paint is None else body.painting(self, paint)
+        (prepare or view.set_uniforms)(program)
         self.mesh.begin(program)
         for draw in self._geometry.draws:
             if draw.blended is None:
@@ -86,6 +98,15 @@ class MeshScene:
                 self.mesh.draw_faces(array, draw, texturing, BACK_FACES)
                 self.mesh.draw_faces(array, draw, texturing, FRONT_FACES)
             framebuffer.depth_mask = True
+
+    def stamp(self, figure: Figure, paint: Paint, prepare: Prepare) -> None:
+        """Draw all faces, edges or vertices in one call, with the state of OpenGL as it is."""
+        program, array = self._body(figure).painting(self, paint)
+        prepare(program)
+        if paint.of == "vertices":
+            array.render(moderngl.POINTS, len(self._geometry.vertices))
+        elif len(self._geometry.faces):
+            array.render(moderngl.LINES if paint.of == "edges" else moderngl.TRIANGLES)
 
     def skinned_vertices(self, figure: Figure) -> NDArray[np.float32]:
         """What the vertex shader makes of each vertex: (V, 6) float32, position and normal."""
@@ -147,11 +168,20 @@ class _Body:
         self.bind(self._program)
         return self._program, self._array
 
+    def painting(self, scene: MeshScene, paint: Paint) -> tuple[moderngl.Program, moderngl.VertexArray]:
+        """The program of other shaders, bound, and its inputs."""
+        program = programs(self._context).get(
+            "skin.vert", paint.fragment, geometry=paint.geometry, defines={**self._defines, **paint.defines}
+        )
+        self.bind(program)
+        attributes = [*self.shape.attributes, *paint.attributes]
+        return program, scene.mesh.vertex_array(program, attributes, of=paint.of)
+
     def feedback(self, scene: MeshScene) -> moderngl.VertexArray:
         """The inputs of the program, bound, whose outputs transform feedback captures."""
         program = programs(self._context).get("skin.vert", defines=self._defines, varyings=FEEDBACK)
         self.bind(program)
-        return scene.mesh.vertex_array(program, self.shape.attributes, indexed=False)
+        return scene.mesh.vertex_array(program, self.shape.attributes, of="vertices")
 
 
 def _center(draw: Draw, figure: Figure) -> NDArray[np.float64]:

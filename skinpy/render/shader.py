@@ -11,6 +11,7 @@ import re
 import weakref
 from collections.abc import Mapping, Sequence
 from functools import cache
+from typing import Any
 
 import moderngl
 
@@ -106,6 +107,7 @@ def build(
     vertex: str,
     fragment: str | None = None,
     *,
+    geometry: str | None = None,
     defines: Mapping[str, int | str] | None = None,
     varyings: tuple[str, ...] = (),
 ) -> moderngl.Program:
@@ -114,18 +116,16 @@ def build(
     `varyings` are the outputs that transform feedback captures, interleaved; then `fragment` may be None.
     Raises ShaderError with the compiler's words, each with file and line.
     """
-    sources = [Source(name, defines or {}) for name in (vertex, fragment) if name is not None]
+    stages = {"vertex_shader": vertex, "geometry_shader": geometry, "fragment_shader": fragment}
+    sources = {stage: Source(name, defines or {}) for stage, name in stages.items() if name is not None}
+    texts: dict[str, Any] = {stage: source.text for stage, source in sources.items()}
     try:
-        return context.program(
-            vertex_shader=sources[0].text,
-            fragment_shader=sources[1].text if fragment is not None else None,
-            varyings=varyings,
-        )
+        return context.program(varyings=varyings, **texts)
     except moderngl.Error as error:
         log = str(error)
-        failed = sources[-1] if "fragment_shader" in log else sources[0]
-        names = " and ".join(source.name for source in sources)
-        raise ShaderError(f"{names}: {failed.explain(log).strip()}") from None
+        failed = next((stage for stage in sources if stage in log), "vertex_shader")
+        names = " and ".join(source.name for source in sources.values())
+        raise ShaderError(f"{names}: {sources[failed].explain(log).strip()}") from None
 
 
 class Programs:
@@ -140,15 +140,18 @@ class Programs:
         vertex: str,
         fragment: str | None = None,
         *,
+        geometry: str | None = None,
         defines: Mapping[str, int | str] | None = None,
         varyings: tuple[str, ...] = (),
     ) -> moderngl.Program:
         """As `build`, but the same arguments give the same program again."""
-        key = (vertex, fragment, tuple(sorted((defines or {}).items())), varyings)
+        key = (vertex, fragment, geometry, tuple(sorted((defines or {}).items())), varyings)
         if key not in self._programs:
             context = self._context()
             assert context is not None, "a program is asked for on behalf of a living context"
-            self._programs[key] = build(context, vertex, fragment, defines=defines, varyings=varyings)
+            self._programs[key] = build(
+                context, vertex, fragment, geometry=geometry, defines=defines, varyings=varyings
+            )
         return self._programs[key]
 
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from .figure import Figure, Posed
 from .geometry import Surface
 from .mesh import set_surface, white_texture
+from .paint import Paint, Prepare
 from .shader import programs
 from .texturing import PLAIN, Texturing, set_wrap
 from .uploads import Uploads
@@ -43,8 +44,7 @@ class SkeletonScene:
         self._white = white_texture(self.uploads)
         # Two octahedra per joint at most, position, normal and color per corner.
         self._buffer = context.buffer(reserve=max(len(parents), 1) * 2 * _FACES * 3 * 36, dynamic=True)
-        content = [(self._buffer, "3f 3f 3f", "in_position", "in_normal", "in_color")]
-        self._array = context.vertex_array(self._program, content)
+        self._array = self._vertex_array(self._program)
 
     def draw(
         self,
@@ -55,19 +55,39 @@ class SkeletonScene:
         ground: Callable[[], None] | None = None,
     ) -> None:
         """Draw the skeleton with the joints at `figure.numbers`, (J, 3), scene space; then the ground."""
-        assert isinstance(figure, Posed)
-        corners = skeleton_corners(figure.numbers, self._parents, self._size)
-        if len(corners):
-            self.uploads.refill(self._buffer, corners)
+        count = self._send(figure)
+        if count:
             view.set_uniforms(self._program)
             set_surface(self._program, Surface(base_color=(1.0, 1.0, 1.0, 1.0)))
             set_wrap(self._program, self._white, "repeat")
             self._program["base_texture"] = 0
             self._white.use(0)
             self._context.enable_only(moderngl.DEPTH_TEST)
-            self._array.render(moderngl.TRIANGLES, len(corners))
+            self._array.render(moderngl.TRIANGLES, count)
         if ground is not None:
             ground()
+
+    def stamp(self, figure: Figure, paint: Paint, prepare: Prepare) -> None:
+        """Draw all octahedra in one call by other shaders, with the state of OpenGL as it is."""
+        program = programs(self._context).get(
+            "plain.vert", paint.fragment, geometry=paint.geometry, defines=paint.defines
+        )
+        prepare(program)
+        count = self._send(figure)
+        if count:
+            self._vertex_array(program).render(moderngl.TRIANGLES, count)
+
+    def _send(self, figure: Figure) -> int:
+        """Send the octahedra of a figure; gives the number of their corners."""
+        assert isinstance(figure, Posed)
+        corners = skeleton_corners(figure.numbers, self._parents, self._size)
+        if len(corners):
+            self.uploads.refill(self._buffer, corners)
+        return len(corners)
+
+    def _vertex_array(self, program: moderngl.Program) -> moderngl.VertexArray:
+        content = [(self._buffer, "3f 3f 3f", "in_position", "in_normal", "in_color")]
+        return self._context.vertex_array(program, content, skip_errors=True)
 
 
 def skeleton_corners(joints: NDArray[Any], parents: NDArray[np.int32], size: float) -> NDArray[np.float32]:

@@ -1,0 +1,8 @@
+#version 330 core
+// Nothing but depth: premultiplied, this adds no color.
+
+out vec4 fragment;
+
+void main() {
+    fragment = vec4(0.0);
+}
