@@ -1,5 +1,7 @@
 """What all plots share. matplotlib is imported when one is drawn, without pyplot: no global state."""
 
+import io
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +21,16 @@ def new_figure(width: float, height: float) -> "Figure":
         from matplotlib.figure import Figure
     except ImportError:
         raise ImportError("plot() needs matplotlib: pip install 'skinpy-anim[plot]'") from None
-    return Figure(figsize=(width, height), dpi=100, layout="constrained")
+    figure = Figure(figsize=(width, height), dpi=100, layout="constrained")
+    # Notebooks have a picture for figures only once pyplot has drawn one; these show themselves before, too.
+    vars(figure)["_repr_png_"] = partial(_png, figure)
+    return figure
+
+
+def _png(figure: "Figure") -> bytes:
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="png")
+    return buffer.getvalue()
 
 
 def tidy(axes: "Axes", grid: Any) -> None:

@@ -119,6 +119,12 @@ def test_plot_takes_numbers_targets_and_clips_without_a_model() -> None:
     figure.draw_without_rendering()  # "$" alone would begin a formula
 
 
+@pytest.mark.usefixtures("plots")
+def test_a_plot_shows_itself_in_a_notebook() -> None:
+    png = face().plot(target=0)._repr_png_()
+    assert png.startswith(b"\x89PNG") and len(png) > 1000
+
+
 @pytest.mark.parametrize(
     ("arguments", "error", "words"),
     [
