@@ -27,3 +27,6 @@ class Paint:
     defines: Mapping[str, int | str] = field(default_factory=dict)
     attributes: tuple[Attributes, ...] = ()
     of: Elements = "faces"
+
+
+FACE_NUMBERS = Paint("faces.frag")  # which face a pixel shows, for ground truth

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import weakref
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import moderngl
 import numpy as np
@@ -14,13 +15,19 @@ from . import context as gl
 from .figure import Figure, Posed, Stored
 from .geometry import Draw, Geometry
 from .mesh import BACK_FACES, FEEDBACK, FRONT_FACES, MeshBuffers, begin_blending, feedback_vertices
-from .paint import Paint, Prepare
+from .paint import FACE_NUMBERS, Paint, Prepare
 from .palette import PaletteTransport, make_transport
 from .shader import programs
 from .shape import FrameShape, MorphShape, Shape, StillShape
 from .texturing import PLAIN, Texturing
+from .truth_facets import Facets, Vertices, mesh_facets
 from .uploads import Uploads
 from .view import View
+
+if TYPE_CHECKING:
+    from skinpy.model import Model
+
+_SOLID = 0.5  # alpha from which blended faces count as there, for ground truth
 
 
 class Scene(Protocol):
@@ -46,6 +53,18 @@ class Scene(Protocol):
         Edges and vertices are a mesh's; a drawn skeleton has faces alone.
         """
 
+    def number_faces(self, figure: Figure, view: View, texturing: Texturing) -> None:
+        """Draw the numbers of the faces, as faces.frag writes them, into the bound framebuffer."""
+
+    def facets(self, model: Model, figure: Figure) -> Facets:
+        """The faces by these numbers; of OpenGL it needs nothing."""
+
+    def vertices(self, figure: Figure) -> Vertices:
+        """The vertices of these faces."""
+
+    def moved(self, figure: Figure, then: Figure) -> NDArray[np.float32]:
+        """Where the vertices of `figure` are in the figure `then`, (V, 3) float32."""
+
 
 class MeshScene:
     """A model's mesh: vertices, faces and textures on the GPU, and storage for what poses it.
@@ -61,6 +80,7 @@ class MeshScene:
         self.mesh = MeshBuffers(uploads, geometry)
         shape = StillShape() if geometry.morph is None else MorphShape(uploads, geometry.morph)
         self._skin = _Body(self, shape)
+        self._facets: Facets | None = None
         self._stored: dict[int, tuple[weakref.ref[Any], _Body]] = {}  # by the id of the vertex animation
 
     def make_palette(self) -> PaletteTransport:
@@ -113,6 +133,30 @@ class MeshScene:
         array = self._body(figure).feedback(self)
         vertices: NDArray[np.float32] = feedback_vertices(array, len(self._geometry.vertices), 1)[0]
         return vertices
+
+    def number_faces(self, figure: Figure, view: View, texturing: Texturing) -> None:
+        """Draw the numbers of the faces; blended ones count as solid where they hide more than they show."""
+        program, array = self._body(figure).painting(self, FACE_NUMBERS)
+        view.set_projection(program)
+        self.mesh.begin(program)
+        for draw in self._geometry.draws:
+            program["first_face"] = draw.first_face
+            self.mesh.draw_faces(array, _solid(draw), texturing)
+
+    def facets(self, model: Model, figure: Figure) -> Facets:
+        """The faces of the mesh, in the order in which they are drawn."""
+        if self._facets is None:
+            self._facets = mesh_facets(model, self._geometry.face_order)
+        return self._facets
+
+    def vertices(self, figure: Figure) -> Vertices:
+        """The vertices as the vertex shader has them."""
+        vertices = self.skinned_vertices(figure)
+        return Vertices(vertices[:, :3], vertices[:, 3:])
+
+    def moved(self, figure: Figure, then: Figure) -> NDArray[np.float32]:
+        """The positions of another figure, as the vertex shader has them."""
+        return self.skinned_vertices(then)[:, :3]
 
     def _body(self, figure: Figure) -> _Body:
         """The mesh in the shape and pose of the figure, what it takes being sent."""
@@ -182,6 +226,14 @@ class _Body:
         program = programs(self._context).get("skin.vert", defines=self._defines, varyings=FEEDBACK)
         self.bind(program)
         return scene.mesh.vertex_array(program, self.shape.attributes, of="vertices")
+
+
+def _solid(draw: Draw) -> Draw:
+    """A blended draw as one that is cut where it is more transparent than not."""
+    if draw.blended is None:
+        return draw
+    cut = dataclasses.replace(draw.surface, alpha="mask", alpha_cutoff=_SOLID)
+    return dataclasses.replace(draw, surface=cut)
 
 
 def _center(draw: Draw, figure: Figure) -> NDArray[np.float64]:

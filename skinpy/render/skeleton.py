@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import moderngl
 import numpy as np
@@ -12,11 +12,15 @@ from numpy.typing import NDArray
 from .figure import Figure, Posed
 from .geometry import Surface
 from .mesh import set_surface, white_texture
-from .paint import Paint, Prepare
+from .paint import FACE_NUMBERS, Paint, Prepare
 from .shader import programs
 from .texturing import PLAIN, Texturing, set_wrap
+from .truth_facets import Facets, Vertices, loose_facets
 from .uploads import Uploads
 from .view import View
+
+if TYPE_CHECKING:
+    from skinpy.model import Model
 
 LINK_COLOR = (0.30, 0.42, 0.62)  # linear RGB
 JOINT_COLOR = (0.85, 0.35, 0.08)
@@ -89,6 +93,57 @@ class SkeletonScene:
         content = [(self._buffer, "3f 3f 3f", "in_position", "in_normal", "in_color")]
         return self._context.vertex_array(program, content, skip_errors=True)
 
+    def number_faces(self, figure: Figure, view: View, texturing: Texturing) -> None:
+        """Draw the numbers of the triangles."""
+
+        def prepare(program: moderngl.Program) -> None:
+            view.set_projection(program)
+            set_surface(program, Surface())
+            set_wrap(program, self._white, "repeat")
+            program["base_texture"] = program["first_face"] = 0
+
+        self._white.use(0)
+        self._context.enable_only(moderngl.DEPTH_TEST)
+        self.stamp(figure, FACE_NUMBERS, prepare)
+
+    def facets(self, model: Model, figure: Figure) -> Facets:
+        """The triangles of a figure: a link belongs to the joint at its thick end, which moves it."""
+        return loose_facets(self._ends(figure)[0])
+
+    def vertices(self, figure: Figure) -> Vertices:
+        """The corners of a figure's triangles."""
+        assert isinstance(figure, Posed)
+        corners = skeleton_corners(figure.numbers, self._parents, self._size)
+        return Vertices(corners[:, :3], corners[:, 3:6])
+
+    def moved(self, figure: Figure, then: Figure) -> NDArray[np.float32]:
+        """The corners of a figure moved with the joints: those of a link by their share of its length."""
+        assert isinstance(figure, Posed) and isinstance(then, Posed)
+        tails, heads, share = self._ends(figure)
+        moves = then.numbers - figure.numbers
+        moved = self.vertices(figure).positions + (1 - share) * moves[tails] + share * moves[heads]
+        return moved.astype(np.float32)
+
+    def _ends(self, figure: Figure) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float32]]:
+        """Of each corner of a figure: the joints at both ends (N,), and its share (N, 1) of the way."""
+        assert isinstance(figure, Posed)
+        joints = np.asarray(figure.numbers, np.float64).reshape(-1, 3)
+        children = _links(joints, self._parents, self._size)
+        marks = np.arange(len(joints), dtype=np.int32)
+        tails = np.concatenate([self._parents[children], marks]).repeat(_FACES * 3)
+        heads = np.concatenate([children.astype(np.int32), marks]).repeat(_FACES * 3)
+        pattern = np.array([LINK_WAIST, LINK_WAIST, 1.0, LINK_WAIST, LINK_WAIST, 0.0], np.float32)
+        share = np.tile(pattern, len(tails) // len(pattern))
+        return tails, heads, share[:, None]
+
+
+def _links(joints: NDArray[np.float64], parents: NDArray[np.int32], size: float) -> NDArray[np.intp]:
+    """The joints that have a link to their parent: those that do not lie on it."""
+    children = np.flatnonzero(parents >= 0)
+    lengths = np.linalg.norm(joints[children] - joints[parents[children]], axis=1)
+    linked: NDArray[np.intp] = children[lengths > 1e-6 * size]
+    return linked
+
 
 def skeleton_corners(joints: NDArray[Any], parents: NDArray[np.int32], size: float) -> NDArray[np.float32]:
     """Triangles of a skeleton, (N, 9) float32: position, normal and color of three corners per face.
@@ -98,11 +153,10 @@ def skeleton_corners(joints: NDArray[Any], parents: NDArray[np.int32], size: flo
     joints = np.asarray(joints, np.float64).reshape(-1, 3)
     if not len(joints):
         return np.zeros((0, 9), np.float32)
-    children = np.flatnonzero(parents >= 0)
+    children = _links(joints, parents, size)
     tails, heads = joints[parents[children]], joints[children]
-    lengths = np.linalg.norm(heads - tails, axis=1)
-    real = lengths > 1e-6 * size
-    links = _octahedra(tails[real], heads[real], lengths[real] * LINK_WIDTH, LINK_WAIST, LINK_COLOR)
+    widths = np.linalg.norm(heads - tails, axis=1) * LINK_WIDTH
+    links = _octahedra(tails, heads, widths, LINK_WAIST, LINK_COLOR)
     radius = np.array([0.0, 0.0, (size or 1.0) * JOINT_SHARE])
     marks = _octahedra(joints - radius, joints + radius, np.full(len(joints), radius[2]), 0.5, JOINT_COLOR)
     return np.concatenate([links, marks])

@@ -46,15 +46,6 @@ class View:
         # GLSL matrices lie column by column in memory.
         program["view_projection"] = tuple(self.projection().T.ravel())
 
-    def projection(self) -> NDArray[np.float64]:
-        """Scene space to clip space, (4, 4) float64."""
-        return self.camera.projection(self.aspect) @ self.camera.view()
-
-    def set_projection(self, program: moderngl.Program) -> None:
-        """Set the camera in a program that needs no more than it to place its vertices."""
-        # GLSL matrices lie column by column in memory.
-        program["view_projection"] = tuple(self.projection().T.ravel())
-
     def light_direction(self) -> NDArray[np.float64]:
         """From the model towards the light: (3,) float64, unit."""
         direction: NDArray[np.float64] = np.array(LIGHT_FROM) @ np.stack(self.camera.axes())

@@ -1,0 +1,77 @@
+"""The triangles of a model as numbers, from which ground truth is worked out where they are seen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from skinpy.model import Model
+
+
+@dataclass(frozen=True)
+class Facets:
+    """Triangles in the order in which they are drawn, and what does not change from frame to frame."""
+
+    faces: NDArray[Any]  # (F, 3): numbers of vertices
+    joints: NDArray[np.int32]  # (V, K): what each vertex follows
+    weights: NDArray[np.float32]  # (V, K)
+    uvs: NDArray[np.float32]  # (V, 2): zeros where there are none
+    number: NDArray[np.int32]  # (F,): which face of the model it is
+    submesh: NDArray[np.int32]  # (F,)
+    material: NDArray[np.int32]  # (F,): -1 where it has none
+
+    @cached_property
+    def owner(self) -> NDArray[np.int32]:
+        """(V,): the joint that each vertex follows most."""
+        if not len(self.joints):
+            return np.zeros(0, np.int32)
+        most = self.weights.argmax(axis=1)[:, None]
+        return np.take_along_axis(self.joints, most, axis=1)[:, 0]
+
+
+@dataclass(frozen=True)
+class Vertices:
+    """Where the vertices of facets are in one frame, scene space: (V, 3) float32 each."""
+
+    positions: NDArray[np.float32]
+    normals: NDArray[np.float32]
+
+
+def mesh_facets(model: Model, order: NDArray[np.intp]) -> Facets:
+    """The faces of a model's mesh in the order in which they are drawn."""
+    mesh = model.mesh
+    submesh = np.zeros(len(order), np.int32)
+    material = np.full(len(order), -1, np.int32)
+    for number, part in enumerate(mesh.submeshes):
+        own = slice(part.face_range.start, part.face_range.stop)
+        submesh[own] = number
+        material[own] = -1 if part.material is None else part.material
+    return Facets(
+        mesh.faces[order],
+        model.skin.joints[mesh.slots].astype(np.int32),
+        mesh.weights,
+        np.zeros((len(mesh.positions), 2), np.float32) if mesh.uvs is None else mesh.uvs,
+        order.astype(np.int32),
+        submesh[order],
+        material[order],
+    )
+
+
+def loose_facets(joints: NDArray[np.int32]) -> Facets:
+    """Triangles that share no vertices, each vertex following one of `joints` (V,): a drawn skeleton."""
+    faces = np.arange(len(joints)).reshape(-1, 3)
+    nothing = np.zeros(len(faces), np.int32)
+    return Facets(
+        faces,
+        joints[:, None],
+        np.ones((len(joints), 1), np.float32),
+        np.zeros((len(joints), 2), np.float32),
+        np.arange(len(faces), dtype=np.int32),
+        nothing,
+        nothing - 1,
+    )

@@ -1,0 +1,215 @@
+"""The layers of ground truth, from the face that each pixel shows: one function and one row in a table each.
+
+The GPU says which face is seen at the center of each pixel, and where the vertices are. The rest is geometry
+in float64: the ray through the pixel's center meets the face's plane at shares of its three corners, and with
+these shares anything that corners have can be had at the pixel.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .truth_facets import Facets, Vertices
+from .truth_lens import Lens
+
+_CHUNK = 1 << 16  # pixels worked on at once
+
+
+@dataclass(frozen=True)
+class Sight:
+    """What is seen: `codes` (h, w) uint32 as faces.frag writes them, of facets through a lens."""
+
+    codes: NDArray[np.uint32]
+    facets: Facets
+    vertices: Vertices
+    lens: Lens
+
+    @cached_property
+    def camera_points(self) -> NDArray[np.float64]:
+        """The vertices in the camera's space, (V, 3)."""
+        return self.lens.to_camera(self.vertices.positions)
+
+
+@dataclass(frozen=True)
+class Later:
+    """Where the vertices of a sight are at another time, (V, 3) and through what they are seen."""
+
+    positions: NDArray[np.float32]
+    lens: Lens
+
+    @cached_property
+    def camera_points(self) -> NDArray[np.float64]:
+        """The vertices in the camera's space, (V, 3)."""
+        return self.lens.to_camera(self.positions)
+
+
+class Hits:
+    """Some pixels (N,), counted row by row, that show a face, and where on it."""
+
+    def __init__(self, sight: Sight, pixels: NDArray[np.intp]) -> None:
+        self.sight = sight
+        self.pixels = pixels
+        codes = sight.codes.reshape(-1)[pixels]
+        self.face = ((codes - 1) >> 1).astype(np.intp)  # (N,), in the order of drawing
+        self.front = (codes & 1) == 0  # (N,): whether its outside is seen
+        self.corners = sight.facets.faces[self.face]  # (N, 3)
+
+    @cached_property
+    def shares(self) -> NDArray[np.float64]:
+        """(N, 3): what each corner has to do with the point that is seen; they sum to 1.
+
+        The ray d meets the plane of a, b, c where d . (b x c), d . (c x a) and d . (a x b) are in the ratio
+        of the shares. The GPU counts a pixel at the face's edge in or out by corners on a grid of its own, so
+        that a share may come out a little below 0: the point is then moved onto the edge.
+        """
+        a, b, c = np.moveaxis(self.sight.camera_points[self.corners], 1, 0)
+        rays = self.sight.lens.rays(self.pixels)
+        parts = [np.einsum("ni,ni->n", rays, np.cross(*pair)) for pair in ((b, c), (c, a), (a, b))]
+        ratio = np.stack(parts, axis=1)
+        total = ratio.sum(axis=1, keepdims=True)
+        flat = np.abs(total) <= 1e-300  # a face seen exactly edge on: its middle
+        shares = np.where(flat, 1 / 3, ratio / np.where(flat, 1.0, total))
+        shares = np.maximum(shares, 0.0)
+        moved: NDArray[np.float64] = shares / shares.sum(axis=1, keepdims=True)
+        return moved
+
+    def blend(self, values: NDArray[Any]) -> NDArray[np.float64]:
+        """What vertices have, (V, C), at the points that are seen, (N, C)."""
+        blended: NDArray[np.float64] = np.einsum("nk,nkc->nc", self.shares, values[self.corners])
+        return blended
+
+    def weights(self) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+        """The joints that each point follows and how much, (N, U) each: joints in rising order, some perhaps
+        there twice, the second time with no weight.
+        """
+        facets, count = self.sight.facets, len(self.face)
+        joints = np.sort(facets.joints[self.corners].reshape(count, -1), axis=1)
+        joints[:, 1:][joints[:, 1:] == joints[:, :-1]] = np.iinfo(np.int32).max
+        joints = np.sort(joints, axis=1)
+        width = int((joints != np.iinfo(np.int32).max).sum(axis=1).max(initial=1))
+        joints = np.ascontiguousarray(joints[:, :width])
+        shares = np.zeros((count, width))
+        for corner in range(3):
+            vertices = self.corners[:, corner]
+            for influence in range(facets.joints.shape[1]):
+                share = self.shares[:, corner] * facets.weights[vertices, influence]
+                shares += (joints == facets.joints[vertices, influence, None]) * share[:, None]
+        return joints, shares
+
+
+def _chunks(sight: Sight) -> Iterator[Hits]:
+    seen = np.flatnonzero(sight.codes)
+    for start in range(0, len(seen), _CHUNK):
+        yield Hits(sight, seen[start : start + _CHUNK])
+
+
+def _depth(hits: Hits, later: Later | None) -> NDArray[Any]:
+    return hits.blend(hits.sight.camera_points[:, 2:])[:, 0]
+
+
+def _position(hits: Hits, later: Later | None) -> NDArray[Any]:
+    return hits.blend(hits.sight.vertices.positions)
+
+
+def _normal(hits: Hits, later: Later | None) -> NDArray[Any]:
+    """As the picture is lit: of the side that is seen, and the face's own where the vertices have none."""
+    normals = hits.blend(hits.sight.vertices.normals)
+    normals[~hits.front] *= -1
+    lengths = np.linalg.norm(normals, axis=1, keepdims=True)
+    bare = lengths[:, 0] < 1e-6
+    if bare.any():
+        a, b, c = np.moveaxis(hits.sight.camera_points[hits.corners[bare]], 1, 0)
+        own = np.cross(b - a, c - a)
+        own *= np.where(np.einsum("ni,ni->n", own, a) > 0, -1.0, 1.0)[:, None]  # towards the eye
+        normals[bare] = own @ hits.sight.lens.extrinsics[:3, :3]
+        lengths[bare] = np.linalg.norm(normals[bare], axis=1, keepdims=True)
+    unit: NDArray[np.float64] = normals / np.maximum(lengths, 1e-300)
+    return unit
+
+
+def _joint(hits: Hits, later: Later | None) -> NDArray[Any]:
+    joints, weights = hits.weights()
+    return np.take_along_axis(joints, weights.argmax(axis=1)[:, None], axis=1)[:, 0]
+
+
+def _uv(hits: Hits, later: Later | None) -> NDArray[Any]:
+    return hits.blend(hits.sight.facets.uvs)
+
+
+def _flow(hits: Hits, later: Later | None) -> NDArray[Any]:
+    assert later is not None
+    here = hits.sight.lens.to_pixels(hits.blend(hits.sight.camera_points))
+    return later.lens.to_pixels(hits.blend(later.camera_points)) - here
+
+
+def _face(hits: Hits, later: Later | None) -> NDArray[Any]:
+    return hits.sight.facets.number[hits.face]
+
+
+def _submesh(hits: Hits, later: Later | None) -> NDArray[Any]:
+    return hits.sight.facets.submesh[hits.face]
+
+
+def _material(hits: Hits, later: Later | None) -> NDArray[Any]:
+    return hits.sight.facets.material[hits.face]
+
+
+def _barycentric(hits: Hits, later: Later | None) -> NDArray[Any]:
+    return hits.shares
+
+
+class _Layer(NamedTuple):
+    components: int  # 0: one number, without an axis for it
+    dtype: type[np.generic]
+    nothing: float  # where no face is seen
+    values: Callable[[Hits, Later | None], NDArray[Any]]
+
+
+_LAYERS = {
+    "depth": _Layer(0, np.float32, np.inf, _depth),
+    "position": _Layer(3, np.float32, 0, _position),
+    "normal": _Layer(3, np.float32, 0, _normal),
+    "joint": _Layer(0, np.int32, -1, _joint),
+    "submesh": _Layer(0, np.int32, -1, _submesh),
+    "material": _Layer(0, np.int32, -1, _material),
+    "face": _Layer(0, np.int32, -1, _face),
+    "barycentric": _Layer(3, np.float32, 0, _barycentric),
+    "uv": _Layer(2, np.float32, 0, _uv),
+    "flow": _Layer(2, np.float32, 0, _flow),
+}
+
+AOVS = tuple(_LAYERS)
+
+
+def check_aov(aov: str | Sequence[str]) -> tuple[str, ...]:
+    """`aov` as a tuple of names, each once. Raises TypeError, and ValueError for an unknown name."""
+    names = (aov,) if isinstance(aov, str) else aov
+    try:
+        names = tuple(dict.fromkeys(names))
+    except TypeError:
+        raise TypeError(f"aov is {aov!r}; expected a name or a sequence of names") from None
+    for name in names:
+        if name not in _LAYERS:
+            raise ValueError(f"aov has {name!r}; expected some of {', '.join(map(repr, AOVS))}")
+    return names
+
+
+def draw_layers(names: Sequence[str], sight: Sight, later: Later | None) -> dict[str, NDArray[Any]]:
+    """The layers of those names, (h, w) or (h, w, C) each; `later` is for "flow"."""
+    result, flat = {}, {}
+    for name in names:
+        layer = _LAYERS[name]
+        tail = (layer.components,) if layer.components else ()
+        result[name] = np.full((*sight.codes.shape, *tail), layer.nothing, layer.dtype)
+        flat[name] = result[name].reshape(-1, *tail)
+    if names:
+        for hits in _chunks(sight):
+            for name in names:
+                flat[name][hits.pixels] = _LAYERS[name].values(hits, later)
+    return result
