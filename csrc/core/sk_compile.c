@@ -551,6 +551,17 @@ static bool binds_are_even(const plan *p) {
   return true;
 }
 
+static void choose_precision(const plan *p, sk_compiled *c) {
+  int32_t nodes = deepest_node(p, c);
+  bool even = binds_are_even(p);
+  c->depth = deepest_joint(p);
+  c->precise = !even                     ? SK_PRECISE_BINDS
+               : nodes > SK_LOCAL_DEPTH ? SK_PRECISE_LOCALS
+               : nodes > SK_FLOAT_DEPTH ? SK_PRECISE_CHAINS
+                                        : SK_PRECISE_NOTHING;
+  c->blends_in_float = even && c->depth <= SK_BLEND_DEPTH;
+}
+
 static void fill_bind(const plan *p, int32_t slot, sk_bind *bind) {
   double rows[12];
   sk_affine_from_mat4(p->skin->inverse_bind + 16 * (size_t)slot, rows);
@@ -569,11 +580,7 @@ static void fill_nodes(const plan *p, sk_compiled *c) {
     c->nodes[p->node_of[j]] = (sk_node){j, parent, c->mover_of[j], 0, 0, false};
     if (parent != SK_NONE) c->nodes[parent].carries = true;
   }
-  c->even_binds = binds_are_even(p);
-  c->shallow = c->even_binds && deepest_node(p, c) <= SK_CHAIN_DEPTH;
-  c->careful = c->shallow && deepest_node(p, c) > SK_FLOAT_DEPTH;
-  c->depth = deepest_joint(p);
-  c->all_shallow = c->even_binds && c->depth <= SK_CHAIN_DEPTH;
+  choose_precision(p, c);
   for (s = 0; s < p->skin->slot_count; s++) c->nodes[p->node_of[p->driver[p->skin->joints[s]]]].count++;
   for (j = 0; j < (int32_t)c->node_count; j++) {
     c->nodes[j].first = end;

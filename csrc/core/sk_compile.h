@@ -56,10 +56,13 @@ typedef struct sk_node {
 } sk_node;
 
 /* How deep a tree of joints may be: so that what each rounds to float adds up to less than 1e-6 of the size. */
-#define SK_FLOAT_DEPTH 12  /* locals made in float */
-#define SK_CHAIN_DEPTH 16  /* chains multiplied in float, of locals made in double */
+#define SK_FLOAT_DEPTH 12  /* all of it in float */
+#define SK_BLEND_DEPTH 16  /* chains of blends, whose locals are made in double, multiplied in float */
 #define SK_SAMPLE_DEPTH 24 /* poses sampled in float */
+#define SK_LOCAL_DEPTH 16  /* chains multiplied in double, of locals made in float */
 
+/* What of a palette is made in double: each holds what the one before does. */
+typedef enum sk_precise { SK_PRECISE_NOTHING, SK_PRECISE_CHAINS, SK_PRECISE_LOCALS, SK_PRECISE_BINDS } sk_precise;
 
 typedef struct sk_bind {
   int32_t slot;
@@ -83,9 +86,8 @@ typedef struct sk_compiled {
   uint32_t active_count; /* movers that palettes need: the first ones */
   bool merged;                           /* exact for slerp alone */
   int32_t depth;                         /* joints of the longest chain */
-  bool even_binds;                       /* no inverse bind stretches one way far more than another */
-  bool shallow, all_shallow;             /* chains of nodes, of joints, may be multiplied in float, */
-  bool careful;                          /* those of nodes with locals made in double */
+  sk_precise precise;                    /* in palettes of one clip */
+  bool blends_in_float;                  /* chains of palettes of blended clips may be multiplied in float */
   sk_line *lines;
   sk_mover *movers;                      /* (mover_count,): those of nodes first */
   sk_octet *octets;                      /* (octet_count,) */

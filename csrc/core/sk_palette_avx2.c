@@ -33,14 +33,6 @@ static void octet_precise(const sk_octet *octet, const sk_place *places, sk_rota
   sk_store_precise(&mix, t, s, out);
 }
 
-/* The same, rounded to float. */
-static void octet_careful(const sk_octet *octet, const sk_place *places, sk_rotation rotation, float *out) {
-  double rows[SK_LANES * ROWS];
-  int i;
-  octet_precise(octet, places, rotation, rows);
-  for (i = 0; i < SK_LANES * ROWS; i += 4) _mm_storeu_ps(out + i, _mm256_cvtpd_ps(_mm256_loadu_pd(rows + i)));
-}
-
 /* Joints at rest whose rest matrix holds more than T, R and S do; `moving` and `precise` are what there is of the
    locals. */
 static void odd_locals(const sk_palette_job *job, const sk_compiled *c, const sk_place *places, float *moving,
@@ -97,15 +89,19 @@ static void write_palette(const sk_palette_job *job, const sk_compiled *c, const
   uint32_t i, b;
   for (i = 0; i < c->node_count; i++, globals += ROWS) {
     const sk_node *node = &c->nodes[i];
+    __m128 rows[3];
     chain_rows(c, node->joint, node->mover, moving,
                node->parent == SK_NONE ? front : globals - (i - (size_t)node->parent) * ROWS, globals);
-    for (b = node->first; b < node->first + node->count; b++)
-      write_precise_bind(globals, &c->binds[b], job->affine, out);
+    sk_rows_to_float(globals, rows);
+    for (b = node->first; b < node->first + node->count; b++) {
+      if (c->precise == SK_PRECISE_BINDS) write_precise_bind(globals, &c->binds[b], job->affine, out);
+      else write_bind(rows, &c->binds[b], job->affine, out);
+    }
   }
 }
 
 /* The same in float, for short chains; `globals` takes node_count * 12 floats. */
-static void write_shallow(const sk_palette_job *job, const sk_compiled *c, const float *moving, const double *front,
+static void write_floats(const sk_palette_job *job, const sk_compiled *c, const float *moving, const double *front,
                           float *globals, float *out) {
   __m128 base[3];
   uint32_t i, b;
@@ -124,6 +120,28 @@ static void write_shallow(const sk_palette_job *job, const sk_compiled *c, const
     else
       for (row = 0; row < 3; row++) rows[row] = local[row];
     for (row = 0; row < 3; row++) _mm_storeu_ps(globals + (size_t)i * ROWS + 4 * row, rows[row]);
+    for (b = node->first; b < node->first + node->count; b++) write_bind(rows, &c->binds[b], job->affine, out);
+  }
+}
+
+/* Of locals in float, multiplied in double; `globals` takes node_count * 12 doubles. */
+static void write_chains(const sk_palette_job *job, const sk_compiled *c, const float *moving, const double *front,
+                         double *globals, float *out) {
+  uint32_t i, b;
+  int row;
+  for (i = 0; i < c->node_count; i++, globals += ROWS) {
+    const sk_node *node = &c->nodes[i];
+    const double *above = node->parent == SK_NONE ? front : globals - (i - (size_t)node->parent) * ROWS;
+    __m256d local[3];
+    __m128 rows[3];
+    for (row = 0; row < 3; row++)
+      local[row] = node->mover == SK_NONE
+                       ? _mm256_loadu_pd(c->locals + (size_t)node->joint * ROWS + 4 * row)
+                       : _mm256_cvtps_pd(_mm_loadu_ps(moving + (size_t)node->mover * ROWS + 4 * row));
+    if (above) sk_rows_chain(above, local, globals);
+    else
+      for (row = 0; row < 3; row++) _mm256_storeu_pd(globals + 4 * row, local[row]);
+    sk_rows_to_float(globals, rows);
     for (b = node->first; b < node->first + node->count; b++) write_bind(rows, &c->binds[b], job->affine, out);
   }
 }
@@ -149,7 +167,7 @@ static void write_joints(const sk_palette_job *job, const sk_compiled *c, const 
 typedef struct one_scratch {
   double *globals;
   sk_place *places;
-  double *moving; /* of float in shallow trees */
+  double *moving; /* of float where no more is needed */
   float *cubic;
   size_t bytes;
 } one_scratch;
@@ -176,13 +194,13 @@ static void run_one(const sk_palette_job *job, size_t n, void *scratch) {
   uint32_t movers = job->result == SK_PALETTE ? c->active_count : c->mover_count, i;
   float *out = job->out + n * sk_palette_floats(job);
   sk_find_places(clip, time, s.cubic, s.places);
-  if (job->result == SK_PALETTE && c->shallow) {
+  if (job->result == SK_PALETTE && c->precise < SK_PRECISE_LOCALS) {
     float *moving = (float *)s.moving;
     for (i = 0; i * SK_LANES < movers; i++)
-      (c->careful ? octet_careful : octet_locals)(&c->octets[i], s.places, job->sampling->rotation,
-                                                  moving + (size_t)i * SK_LANES * ROWS);
+      octet_locals(&c->octets[i], s.places, job->sampling->rotation, moving + (size_t)i * SK_LANES * ROWS);
     if (c->odd_count) odd_locals(job, c, s.places, moving, NULL);
-    write_shallow(job, c, moving, above, (float *)s.globals, out);
+    if (c->precise == SK_PRECISE_CHAINS) write_chains(job, c, moving, above, s.globals, out);
+    else write_floats(job, c, moving, above, (float *)s.globals, out);
     return;
   }
   for (i = 0; i * SK_LANES < movers; i++)
