@@ -124,7 +124,12 @@ show() {
 run_tests() {
     install_packages
     make_venv
-    install_skinpy view,dev
+    # The full run builds the site too.
+    if [ "${SKINPY_CI:-}" = 1 ]; then
+        install_skinpy view,dev,docs
+    else
+        install_skinpy view,dev
+    fi
     exec "$VENV/bin/pytest" "$@"
 }
 

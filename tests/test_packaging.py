@@ -115,7 +115,7 @@ def test_metadata() -> None:
     metadata = importlib.metadata.metadata(PROJECT["name"])
     assert metadata["Version"] == PROJECT["version"]
     assert metadata["License-Expression"] == "MIT"
-    extras = {"view", "plot", "jupyter", "video", "benchmarks", "dev"}
+    extras = {"view", "plot", "jupyter", "video", "benchmarks", "docs", "dev"}
     assert set(metadata.get_all("Provides-Extra")) == extras
     needed = importlib.metadata.requires(PROJECT["name"]) or []
     plain = {re.split(r"[<>=! ]", line)[0] for line in needed if "extra ==" not in line}

@@ -1,0 +1,112 @@
+"""The documentation as a site: every page is in it, every public name is in its reference, it is built
+without a warning, and no link in it leads nowhere."""
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+from conftest import ROOT
+
+import skinpy
+
+DOCS = ROOT / "docs"
+TOCTREE = re.compile(r"^```\{toctree\}\n(.*?)^```", re.MULTILINE | re.DOTALL)
+DIRECTIVE = re.compile(r"^\.\. auto(?:class|function|exception):: ([\w.]+)", re.MULTILINE)
+
+
+def listed_pages() -> set[str]:
+    """Names of the pages in the table of contents of docs/index.md."""
+    blocks = TOCTREE.findall((DOCS / "index.md").read_text(encoding="utf-8"))
+    lines = [line.strip() for block in blocks for line in block.splitlines()]
+    return {line for line in lines if line and not line.startswith(":")}
+
+
+def test_every_page_is_in_the_table_of_contents() -> None:
+    pages = {path.stem for path in DOCS.glob("*.md")} - {"index"}
+    listed = listed_pages()
+    assert sorted(pages - listed) == []
+    assert [name for name in listed if "/" not in name and not list(DOCS.glob(f"{name}.*"))] == []
+
+
+def test_every_public_name_is_in_the_reference() -> None:
+    text = "\n".join(path.read_text(encoding="utf-8") for path in (DOCS / "api").glob("*.rst"))
+    described = set(DIRECTIVE.findall(text))
+    assert [name for name in skinpy.__all__ if name not in described | {"rotation", "__version__"}] == []
+    assert "automodule:: skinpy.rotation" in text
+    for package in ("render", "output"):
+        module = pytest.importorskip(f"skinpy.{package}", reason="drawing needs the extra 'view'")
+        assert [name for name in module.__all__ if name not in described] == []
+    table = (DOCS / "api" / "index.rst").read_text(encoding="utf-8")
+    assert [name for name in described & set(skinpy.__all__) if f"\n    {name}\n" not in table] == []
+
+
+# ---- the built site -------------------------------------------------------------------------------------
+
+
+class Page(HTMLParser):
+    """What a page refers to, and the anchors that it has."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self.links: list[str] = []
+        self.anchors: set[str] = set()
+        self.feed(path.read_text(encoding="utf-8"))
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        for name, value in attrs:
+            if name == "id" and value:
+                self.anchors.add(value)
+            elif name in ("href", "src") and value:
+                self.links.append(value)
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    pytest.importorskip("furo", reason="the site needs the extra 'docs'")
+    out = tmp_path_factory.mktemp("site")
+    command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", str(DOCS), str(out)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=500)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return out
+
+
+def broken_links(site: Path) -> Iterator[str]:
+    pages = {path: Page(path) for path in site.rglob("*.html")}
+    for path, page in pages.items():
+        for link in page.links:
+            parts = urlsplit(link)
+            if parts.scheme or parts.netloc:
+                continue
+            target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
+            anchor = unquote(parts.fragment)
+            if not target.exists():
+                yield f"{path.relative_to(site)}: {link}"
+            elif anchor and target in pages and anchor not in pages[target].anchors:
+                yield f"{path.relative_to(site)}: {link} has no such anchor"
+
+
+@pytest.mark.ci
+def test_the_site_has_no_broken_links(site: Path) -> None:
+    assert len(list(site.rglob("*.html"))) > len(list(DOCS.glob("*.md")))
+    assert list(broken_links(site)) == []
+
+
+@pytest.mark.ci
+def test_the_site_fetches_nothing(site: Path) -> None:
+    """Styles, scripts and pictures are the site's own, so that it works without a network."""
+    fetched = re.compile(
+        r"<(?:script|img|link rel=\"stylesheet\")[^>]*(?:src|href)=\"(https?:)?//", re.DOTALL
+    )
+    assert [path.name for path in site.rglob("*.html") if fetched.search(path.read_text("utf-8"))] == []
+
+
+@pytest.mark.ci
+def test_the_reference_has_the_methods_of_c_too(site: Path) -> None:
+    text = (site / "api" / "models.html").read_text(encoding="utf-8")
+    for name in ("palette", "globals", "deform", "crowd_palette", "joint_positions", "pose", "render"):
+        assert f'id="skinpy.Model.{name}"' in text
