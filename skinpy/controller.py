@@ -45,6 +45,7 @@ from .pose import Pose
 if TYPE_CHECKING:
     from .model import Model
     from .state_machine import StateMachine, StatePlayer
+    from .view import LiveView
 
 __all__ = ["AnimationController"]
 
@@ -599,6 +600,16 @@ class AnimationController:
             mode = _ADD if layer.additive else _OVERRIDE if plan else _BASE
             plan.append((mode, layer.priority_blend.at(self.time), entries))
         return plan, clips
+
+    def view(self, **options: Any) -> "LiveView":
+        """A live view for a notebook, which advances this controller while it plays: docs/notebook.md.
+
+        A slider for each track sets its weight. See skinpy.view.LiveView for the options and errors. Needs
+        the extra "jupyter": ImportError without it.
+        """
+        from .view import LiveView
+
+        return LiveView(self.model, controller=self, **options)
 
     @property
     def root_delta(self) -> Array:

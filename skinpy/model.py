@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from .explaining import Explanation
     from .kinds import VertexAnimation
     from .render import Camera
+    from .view import LiveView
 
 __all__ = ["Model", "to_row_vectors"]
 
@@ -235,6 +236,16 @@ class Model(Shown, _core.Model):
         from .render import render
 
         return render(self, clip, time, size, camera=camera, **options)
+
+    def view(self, clip: "Clip | VertexAnimation | str | int | None" = None, **options: Any) -> "LiveView":
+        """A live view for a notebook, with menus and sliders; a mouse turns the model: docs/notebook.md.
+
+        clip is what plays, None the first one. See skinpy.view.LiveView for the options and errors. Needs the
+        extra "jupyter": ImportError without it.
+        """
+        from .view import LiveView
+
+        return LiveView(self, clip, **options)
 
     # ---- clips of elsewhere -----------------------------------------------------------------------
 

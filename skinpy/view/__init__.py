@@ -5,7 +5,8 @@ Needs the extra `view`. `import skinpy` alone does not load this package.
 """
 
 from .layer import Layer
+from .live import LiveView
 from .orbit import Orbit
 from .stage import Stage
 
-__all__ = ["Layer", "Orbit", "Stage"]
+__all__ = ["Layer", "LiveView", "Orbit", "Stage"]

@@ -1,0 +1,101 @@
+"""The picture of a live view in the browser: jupyter_rfb's widget, drawn when there is something to draw.
+
+Front ends run callbacks in the kernel's main thread or in others (JupyterLab 4 with ipykernel 7 does both,
+one after the other), each with an asyncio loop of its own. All drawing is asked for in the loop that got the
+last message: while a cell blocks the main thread, the picture moves on if messages come elsewhere.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from IPython.utils.capture import capture_output
+from jupyter_rfb import RemoteFrameBuffer
+from numpy.typing import NDArray
+
+Frame = NDArray[np.uint8]
+
+_BORDER = 1  # pixels, which jupyter_rfb draws inside of its size
+
+
+class Canvas(RemoteFrameBuffer):  # type: ignore[misc]  # without types
+    """Shows the pictures that `draw` returns, when asked for one and when the browser has shown the last.
+
+    `take` gets the browser's events. Neither may raise; `draw` may return None for no picture.
+    """
+
+    def __init__(
+        self,
+        size: tuple[int, int],
+        draw: Callable[[], Frame | None],
+        take: Callable[[Mapping[str, Any]], None],
+    ) -> None:
+        self._draw, self._take = draw, take
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._timer: asyncio.TimerHandle | None = None
+        # It shows a place for error messages by itself, above the view; a view has its own, inside.
+        with capture_output(stdout=True, stderr=False, display=True):
+            super().__init__(
+                css_width=f"{size[0] + 2 * _BORDER}px", css_height=f"{size[1] + 2 * _BORDER}px", cursor="grab"
+            )
+        self.observe(self._note_loop, names=["_frame_feedback", "_has_visible_views"])
+
+    # ---- what jupyter_rfb calls ---------------------------------------------------------------------
+
+    def get_frame(self) -> Frame | None:
+        """A picture for the browser."""
+        return self._draw()
+
+    def handle_event(self, event: dict[str, Any]) -> None:
+        """Something that the browser tells."""
+        self._note_loop()
+        self._take(event)
+
+    # ---- what a view calls --------------------------------------------------------------------------
+
+    def ask(self) -> None:
+        """Draw as soon as the browser is ready for it. Any thread may call it."""
+        self._in_loop(self.request_draw)
+
+    def ask_later(self, seconds: float) -> None:
+        """Draw in so many seconds, in place of what was asked for later before."""
+        self._in_loop(self._set_timer, seconds)
+
+    def _set_timer(self, seconds: float) -> None:
+        try:
+            loop = asyncio.get_running_loop()
+        except RuntimeError:  # nobody runs what we would ask for
+            return
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = loop.call_later(seconds, self.request_draw)
+
+    def close(self, *args: Any, **options: Any) -> None:
+        """Take it out of the browser."""
+        if self._timer is not None:
+            self._timer.cancel()
+        self.request_draw()  # takes back the lossless picture that is still to come
+        super().close(*args, **options)
+
+    def _note_loop(self, *_: Any) -> None:
+        try:
+            self._loop = asyncio.get_running_loop()
+        except RuntimeError:
+            self._loop = None
+
+    def _in_loop(self, function: Callable[..., None], *arguments: Any) -> None:
+        try:
+            running: asyncio.AbstractEventLoop | None = asyncio.get_running_loop()
+        except RuntimeError:
+            running = None
+        if self._loop is not None and self._loop is not running and self._loop.is_running():
+            try:
+                self._loop.call_soon_threadsafe(function, *arguments)
+            except RuntimeError:  # that loop has been closed
+                self._loop = None
+            else:
+                return
+        function(*arguments)
