@@ -1,6 +1,6 @@
 """Offscreen pictures of models: a `Renderer` for many, `render` for one, `Crowd` for many instances in one
 picture, the `Camera` they see through (`turntable` turns one round a model), the `Floor` they stand on, and
-`Overlays` that explain them.
+`Overlays` that explain them. `Renderer.render` gives a picture with `GroundTruth`.
 
 Needs moderngl (the extra `view`) and an OpenGL 3.3 context, which Mesa's software renderer also gives.
 `import skinpy` alone does not load this package.
@@ -17,12 +17,14 @@ from .floor import Floor
 from .ground import ground_velocity
 from .overlays import Overlays
 from .renderer import Renderer, render
+from .truth import GroundTruth
 from .turntable import turntable
 
 __all__ = [
     "Camera",
     "Crowd",
     "Floor",
+    "GroundTruth",
     "Overlays",
     "Renderer",
     "grid",

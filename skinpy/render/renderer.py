@@ -32,6 +32,11 @@ from .scene import MeshScene, Scene
 from .skeleton import SkeletonScene
 from .target import Target
 from .texturing import Texturing, named_animations
+from .truth import GroundTruth, check_flow, ground_truth
+from .truth_joints import joint_positions
+from .truth_layers import Later, Sight, check_aov
+from .truth_lens import Lens
+from .truth_target import FaceTarget, look
 from .view import View
 
 if TYPE_CHECKING:
@@ -66,6 +71,17 @@ class _Held:
 
     def __init__(self, parts: _Parts) -> None:
         self.parts: _Parts | None = parts
+        self._faces: FaceTarget | None = None
+
+    def faces(self, context: moderngl.Context, size: tuple[int, int]) -> FaceTarget:
+        """Where faces are numbered, for ground truth; made when it is first wanted."""
+        if self._faces is None:
+            self._faces = FaceTarget(context, size)
+        return self._faces
+
+    def drop(self) -> None:
+        """Let go of everything."""
+        self.parts = self._faces = None
 
 
 class Renderer(Closing):
@@ -177,19 +193,12 @@ class Renderer(Closing):
         parts = self._parts()
         out = checked_picture(out, self._size)
         wanted = check_overlays(overlays)
-        figure = self._figure(clip, time, pose, morph_weights, loop, rotation, root)
-        motion = None if pose is not None else self._poser.motion(clip)
-        if camera is None:
-            if pose is not None:
-                camera = self._poser.figure_camera(figure, self._aspect)
-            else:
-                camera = self._poser.motion_camera(motion, root, self._aspect)
-        place = None if self._ground is None else self._ground.place(motion, time, loop, root)
+        moment = self._moment(clip, time, pose, morph_weights, loop, rotation, root)
+        camera = self._own_camera(moment) if camera is None else camera
+        place = None if self._ground is None else self._ground.place(moment.motion, time, loop, root)
         view = View(camera, self._aspect, self._up)
-        plan = None
-        if wanted is not None:
-            plan = self._planner.plan(wanted, Moment(motion, time, pose, loop, rotation, root, figure))
-        shot = _Shot(figure, Texturing(self._uv, float(time)), place, view, plan)
+        plan = None if wanted is None else self._planner.plan(wanted, moment)
+        shot = _Shot(moment.figure, Texturing(self._uv, float(time)), place, view, plan)
         background = self._background
         gl.call(lambda context: _draw(parts, shot, background, out))
         return out
@@ -213,6 +222,71 @@ class Renderer(Closing):
             camera = self._clip_camera(clip, root)
         options: dict[str, Any] = {"loop": loop, "rotation": rotation, "root": root, "overlays": overlays}
         return (self.frame(clip, time, camera=camera, **options) for time in times)
+
+    def render(
+        self,
+        clip: ClipLike = None,
+        time: float = 0.0,
+        *,
+        aov: str | Sequence[str] = (),
+        pose: PoseLike | None = None,
+        morph_weights: ArrayLike | None = None,
+        camera: Camera | None = None,
+        loop: Loop = "wrap",
+        rotation: Rotation = "slerp",
+        root: ArrayLike | None = None,
+        overlays: Overlays | None = None,
+        flow_to: float | None = None,
+        flow_pose: PoseLike | None = None,
+        flow_root: ArrayLike | None = None,
+        flow_camera: Camera | None = None,
+    ) -> GroundTruth:
+        """A picture with ground truth: layers of numbers for its pixels, its joints, its camera.
+
+        `aov` names the layers, one or several: "depth", "position", "normal", "joint", "submesh", "material",
+        "face", "barycentric", "uv", "flow". They tell of the model alone, without floor and overlays: of the
+        surface that is seen at the center of each pixel, masked materials being cut and blended ones counting
+        as solid from an alpha of 0.5. A drawn skeleton has them too, its uv being 0.
+
+        "flow" goes to the time `flow_to`, by default 1/30 s after `time` (`loop` says what is there), or to
+        `flow_pose` in place of a `pose`; `flow_root` and `flow_camera` are those of then, by default the same
+        as now. `morph_weights` hold for both.
+
+        The other arguments and errors are those of `frame`. Raises ValueError also for an unknown layer, for
+        flow arguments without the layer "flow", and for the flow of a pose without `flow_pose` or
+        `flow_camera`.
+        """
+        self._parts()
+        names = check_aov(aov)
+        moment = self._moment(clip, time, pose, morph_weights, loop, rotation, root)
+        camera = self._own_camera(moment) if camera is None else camera
+        then = check_flow(names, time, pose, flow_to, flow_pose, flow_root, flow_camera)
+        moved = None
+        if then is not None:
+            next_root = root if flow_root is None else flow_root
+            moved = self._figure(clip, then.time, then.pose, morph_weights, loop, rotation, next_root)
+        options: dict[str, Any] = {"loop": loop, "rotation": rotation, "root": root, "overlays": overlays}
+        picture = self.frame(clip, time, pose=pose, morph_weights=morph_weights, camera=camera, **options)
+        return self._truth(picture, names, moment, camera, moved, flow_camera or camera)
+
+    def _truth(
+        self,
+        picture: NDArray[np.uint8],
+        names: tuple[str, ...],
+        moment: Moment,
+        camera: Camera,
+        moved: Figure | None,
+        next_camera: Camera,
+    ) -> GroundTruth:
+        """What is known of a picture; `moved` and `next_camera` are what its flow goes to."""
+        scene, held, size, model = self._parts().scene, self._held, self._size, self._poser.model
+        view, texturing = View(camera, self._aspect, self._up), Texturing(self._uv, float(moment.time))
+        seen = gl.call(
+            lambda context: look(held.faces(context, size), scene, moment.figure, view, texturing, moved)
+        )
+        sight = Sight(seen.codes, scene.facets(model, moment.figure), seen.vertices, Lens(camera, size))
+        later = None if seen.moved is None else Later(seen.moved, Lens(next_camera, size))
+        return ground_truth(model, picture, names, sight, later, joint_positions(model, moment))
 
     def skinned_vertices(
         self,
@@ -262,6 +336,25 @@ class Renderer(Closing):
     @property
     def _aspect(self) -> float:
         return self._size[0] / self._size[1]
+
+    def _moment(
+        self,
+        clip: ClipLike,
+        time: float,
+        pose: PoseLike | None,
+        morph_weights: ArrayLike | None,
+        loop: Loop,
+        rotation: Rotation,
+        root: ArrayLike | None,
+    ) -> Moment:
+        figure = self._figure(clip, time, pose, morph_weights, loop, rotation, root)
+        motion = None if pose is not None else self._poser.motion(clip)
+        return Moment(motion, time, pose, loop, rotation, root, figure)
+
+    def _own_camera(self, moment: Moment) -> Camera:
+        if moment.pose is not None:
+            return self._poser.figure_camera(moment.figure, self._aspect)
+        return self._poser.motion_camera(moment.motion, moment.root, self._aspect)
 
     def _clip_camera(self, clip: ClipLike, root: ArrayLike | None) -> Camera:
         return self._poser.motion_camera(self._poser.motion(clip), root, self._aspect)
@@ -364,7 +457,4 @@ def _upload(model: Model, transport: str) -> Any:
 
 
 def _release(thread: gl.GraphicsThread, held: _Held) -> None:
-    def drop(context: moderngl.Context) -> None:
-        held.parts = None
-
-    thread.post(drop)
+    thread.post(lambda context: held.drop())

@@ -79,6 +79,11 @@ class Hits:
         moved: NDArray[np.float64] = shares / shares.sum(axis=1, keepdims=True)
         return moved
 
+    @cached_property
+    def place(self) -> NDArray[np.float64]:
+        """(N, 3): the points that are seen, in the camera's space."""
+        return self.blend(self.sight.camera_points)
+
     def blend(self, values: NDArray[Any]) -> NDArray[np.float64]:
         """What vertices have, (V, C), at the points that are seen, (N, C)."""
         blended: NDArray[np.float64] = np.einsum("nk,nkc->nc", self.shares, values[self.corners])
@@ -110,7 +115,7 @@ def _chunks(sight: Sight) -> Iterator[Hits]:
 
 
 def _depth(hits: Hits, later: Later | None) -> NDArray[Any]:
-    return hits.blend(hits.sight.camera_points[:, 2:])[:, 0]
+    return hits.place[:, 2]
 
 
 def _position(hits: Hits, later: Later | None) -> NDArray[Any]:
@@ -144,7 +149,7 @@ def _uv(hits: Hits, later: Later | None) -> NDArray[Any]:
 
 def _flow(hits: Hits, later: Later | None) -> NDArray[Any]:
     assert later is not None
-    here = hits.sight.lens.to_pixels(hits.blend(hits.sight.camera_points))
+    here = hits.sight.lens.to_pixels(hits.place)
     return later.lens.to_pixels(hits.blend(later.camera_points)) - here
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import moderngl
 import numpy as np
 from numpy.typing import NDArray
@@ -9,6 +11,11 @@ from numpy.typing import NDArray
 from skinpy.errors import GraphicsError
 
 from . import context as gl
+from .figure import Figure
+from .scene import Scene
+from .texturing import Texturing
+from .truth_facets import Vertices
+from .view import View
 
 _DITHER = 0x0BD0  # OpenGL's name for what it may do to colors, though bytes should not need it
 
@@ -39,3 +46,21 @@ class FaceTarget:
         gl.check(self._context, "numbering the faces of a frame")
         codes = np.frombuffer(data, "<u4").reshape(height, width)
         return np.ascontiguousarray(codes[::-1], np.uint32)
+
+
+class Look(NamedTuple):
+    """What the GPU says of one frame."""
+
+    codes: NDArray[np.uint32]  # (h, w): which faces are seen, as faces.frag writes them
+    vertices: Vertices
+    moved: NDArray[np.float32] | None  # (V, 3): where the vertices are in another figure
+
+
+def look(
+    target: FaceTarget, scene: Scene, figure: Figure, view: View, texturing: Texturing, then: Figure | None
+) -> Look:
+    """See which faces of a figure a view shows, and where its vertices are, now and in the figure `then`."""
+    target.begin()
+    scene.number_faces(figure, view, texturing)
+    codes = target.read()
+    return Look(codes, scene.vertices(figure), None if then is None else scene.moved(figure, then))
