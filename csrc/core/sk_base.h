@@ -28,7 +28,10 @@
   ROW(SK_ERROR_BLOCK, "broken model block")                                       \
   ROW(SK_ERROR_MISSING, "no such file")                                           \
   ROW(SK_ERROR_IMPORT, "the file cannot be imported")                             \
-  ROW(SK_ERROR_LIBRARY, "the import library cannot be used")
+  ROW(SK_ERROR_LIBRARY, "the import library cannot be used")                      \
+  ROW(SK_ERROR_FORMAT, "the file's format is not allowed")                        \
+  ROW(SK_ERROR_LIMIT, "the file would take more than is allowed")                 \
+  ROW(SK_ERROR_CRASHED, "the import ended without an answer")
 
 typedef enum sk_status {
 #define SK_STATUS_NAME(name, words) name,

@@ -22,6 +22,9 @@ void ext_raise(ext_state *state, const sk_error *error, PyObject *path) {
     case SK_ERROR_MEMORY: raise_text(PyExc_MemoryError, error->message); break;
     case SK_ERROR_ARGUMENT: raise_text(PyExc_ValueError, error->message); break;
     case SK_ERROR_MISSING: raise_missing(path); break;
+    case SK_ERROR_CRASHED: raise_text(state->importer_crashed, error->message); break;
+    case SK_ERROR_LIMIT: raise_text(state->limit_exceeded, error->message); break;
+    case SK_ERROR_FORMAT: raise_text(state->format_refused, error->message); break;
     default: raise_text(state->load_error, error->message); break;
   }
 }

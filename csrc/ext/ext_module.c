@@ -30,6 +30,9 @@ static int module_traverse(PyObject *module, visitproc visit, void *arg) {
   Py_VISIT(state->clip_type);
   Py_VISIT(state->pose_type);
   Py_VISIT(state->load_error);
+  Py_VISIT(state->importer_crashed);
+  Py_VISIT(state->limit_exceeded);
+  Py_VISIT(state->format_refused);
   Py_VISIT(state->unknown_name);
   Py_VISIT(state->importer_lock);
   return 0;
@@ -42,6 +45,9 @@ static int module_clear(PyObject *module) {
   Py_CLEAR(state->clip_type);
   Py_CLEAR(state->pose_type);
   Py_CLEAR(state->load_error);
+  Py_CLEAR(state->importer_crashed);
+  Py_CLEAR(state->limit_exceeded);
+  Py_CLEAR(state->format_refused);
   Py_CLEAR(state->unknown_name);
   Py_CLEAR(state->importer_lock);
   return 0;
@@ -115,9 +121,12 @@ static int import_errors(ext_state *state) {
   PyObject *errors = PyImport_ImportModule("skinpy.errors");
   if (!errors) return -1;
   state->load_error = PyObject_GetAttrString(errors, "LoadError");
+  state->importer_crashed = PyObject_GetAttrString(errors, "ImporterCrashed");
+  state->limit_exceeded = PyObject_GetAttrString(errors, "LimitExceeded");
+  state->format_refused = PyObject_GetAttrString(errors, "FormatRefused");
   state->unknown_name = PyObject_GetAttrString(errors, "unknown_name");
   Py_DECREF(errors);
-  return state->load_error && state->unknown_name ? 0 : -1;
+  return PyErr_Occurred() ? -1 : 0;
 }
 
 static int module_exec(PyObject *module) {

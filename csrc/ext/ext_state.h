@@ -19,7 +19,8 @@
 /* One state per module object. traverse, clear and free list the same fields in this order. */
 typedef struct ext_state {
   PyObject *block_type, *model_type, *clip_type, *pose_type;
-  PyObject *load_error;    /* skinpy.errors.LoadError */
+  PyObject *load_error;    /* skinpy.errors.LoadError, and what derives from it: */
+  PyObject *importer_crashed, *limit_exceeded, *format_refused;
   PyObject *unknown_name;  /* skinpy.errors.unknown_name(what, name, names) -> KeyError */
   PyObject *importer_lock; /* one import at a time: Assimp's error text is global */
   const struct sk_importer *importer; /* NULL before the first import */

@@ -8,8 +8,25 @@
 #include "../core/sk_base.h"
 #include "../core/sk_block.h"
 
-#define SK_IMPORT_ABI 2u
+#define SK_IMPORT_ABI 3u
 #define SK_IMPORT_SYMBOL "sk_importer_open" /* const sk_importer *sk_importer_open(void) */
+
+/* Which other files a model may bring in. */
+typedef enum sk_external {
+  SK_EXTERNAL_FOLDER, /* regular files in its own folder and those below; none for a model in memory */
+  SK_EXTERNAL_NONE,
+  SK_EXTERNAL_ANY,    /* regular files wherever it says */
+  SK_EXTERNAL_COUNT
+} sk_external;
+
+/* What a model may take; SK_ERROR_LIMIT says which was reached. */
+typedef struct sk_import_limits {
+  uint64_t file_bytes; /* of the file and all that it brings in, together */
+  uint64_t nodes;      /* of the scene */
+  uint64_t depth;      /* nodes from the root to the lowest one */
+  uint64_t vertices;   /* of all meshes, as Assimp delivers them, each as often as it is used */
+  uint64_t keys;       /* of all channels of all clips; a key of translation, rotation and scale is three */
+} sk_import_limits;
 
 typedef struct sk_import_request {
   const char *path;       /* the file, in the file system's bytes; NULL: the model is in `bytes` */
@@ -21,6 +38,9 @@ typedef struct sk_import_request {
   bool ignore_animated_scale;
   uint32_t up;            /* sk_axis; SK_AXIS_UNKNOWN: what the file says, else +Y */
   int32_t frame;          /* of a format that stores whole frames, such as MD2: which; SK_NONE: the first */
+  const char *formats;    /* what is allowed, "glb;gltf;fbx"; NULL: all. Others: SK_ERROR_FORMAT */
+  sk_external external;
+  sk_import_limits limits; /* 0: no limit of its own */
 } sk_import_request;
 
 typedef struct sk_import_result {
@@ -35,7 +55,8 @@ typedef struct sk_importer {
      SK_ERROR_LIBRARY says what was tried and how to get one. */
   sk_status (*start)(const char *const *paths, sk_error *error);
   /* Not for two threads at once (Assimp's error text is global): the caller holds a lock.
-     SK_ERROR_MISSING, SK_ERROR_IMPORT with Assimp's own words, SK_ERROR_MEMORY. */
+     SK_ERROR_MISSING, SK_ERROR_IMPORT with Assimp's own words, SK_ERROR_FORMAT, SK_ERROR_LIMIT,
+     SK_ERROR_MEMORY. */
   sk_status (*run)(const sk_import_request *request, sk_import_result *result, sk_error *error);
   void (*release)(void *block);
   /* Of the opened library: path, version as "6.0.5", and its file suffixes as "*.3ds;*.obj;...";
