@@ -99,6 +99,13 @@ def _parser() -> argparse.ArgumentParser:
         metavar="N",
         help="draw N instances on a grid, each at a time of its own, in turn with all clips or with --clip",
     )
+    render.add_argument(
+        "--aov",
+        action="append",
+        metavar="NAME",
+        help="also write ground truth beside the picture, as .npz: depth, normal, joint, uv, flow, position, "
+        "submesh, material, face or barycentric; may be repeated",
+    )
     render.set_defaults(run=_run_render)
 
     sheet = commands.add_parser("sheet", help="draw every clip of a model as a row of frames with its name")
@@ -308,7 +315,9 @@ def _run_check(options: argparse.Namespace) -> int:
 def _run_render(options: argparse.Namespace) -> None:
     model = load(options.file)
     clip = _clip_of(model, options.clip)
-    if options.crowd is None:
+    if options.aov:
+        _draw_truth(model, clip, options)
+    elif options.crowd is None:
         _draw(model, clip, options)
     else:
         _draw_crowd(model, clip, options)
@@ -373,6 +382,27 @@ def _draw(model: Model, clip: str | int | None, options: argparse.Namespace) -> 
         floor=_floor() if options.floor else None,
         overlays=Overlays.parse(options.overlay),
     )
+
+
+def _draw_truth(model: Model, clip: str | int | None, options: argparse.Namespace) -> None:
+    from .output import save_picture
+    from .output.clip_file import is_film
+    from .output.picture import check_format
+    from .render import Overlays, Renderer
+
+    if is_film(options.output) or options.turntable or options.fps is not None or options.crowd is not None:
+        raise ValueError(
+            "--aov goes with one picture of one model; expected -o with .png, .jpg, .tif or .bmp, "
+            "without --crowd and options of films"
+        )
+    check_format(Path(options.output).suffix)
+    floor = _floor() if options.floor else None
+    with Renderer(model, size=options.size, background=options.background, floor=floor) as renderer:
+        truth = renderer.render(
+            clip, options.time or 0.0, aov=options.aov, overlays=Overlays.parse(options.overlay)
+        )
+    save_picture(options.output, truth.picture)
+    truth.save(Path(options.output).with_suffix(".npz"))
 
 
 def _draw_crowd(model: Model, clip: str | int | None, options: argparse.Namespace) -> None:

@@ -5,6 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import skinpy
@@ -84,6 +85,20 @@ def test_render_writes_a_picture(tmp_path: Path, arguments: tuple[str, ...]) -> 
     assert (low, high) == (0, 255)
 
 
+def test_render_writes_ground_truth_beside_the_picture(tmp_path: Path) -> None:
+    image = pytest.importorskip("PIL.Image")
+    pytest.importorskip("moderngl")
+    picture = tmp_path / "out.png"
+    layers = ("--aov", "depth", "--aov", "normal")
+    assert run("render", CHARACTER, "-o", picture, "--clip", "run", "--size", "80x60", *layers) == 0
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["out.npz", "out.png"]
+    with np.load(tmp_path / "out.npz") as truth, image.open(picture) as opened:
+        assert (np.asarray(opened) == truth["picture"]).all()
+        assert truth["depth"].shape == (60, 80) and truth["normal"].shape == (60, 80, 3)
+        assert np.isfinite(truth["depth"][truth["mask"]]).all() and truth["mask"].any()
+        assert "uv" not in truth
+
+
 def test_demo_draws_the_character(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     image = pytest.importorskip("PIL.Image")
     pytest.importorskip("moderngl")
@@ -106,6 +121,9 @@ def test_demo_draws_the_character(tmp_path: Path, capsys: pytest.CaptureFixture[
         (("render", str(CHARACTER), "-o", "out.xyz"), "xyz"),
         (("render", str(CHARACTER), "-o", "no/such/folder/out.png"), "no/such/folder"),
         (("render", str(CHARACTER), "-o", "out.png", "--background", "mauve-ish"), "background"),
+        (("render", str(CHARACTER), "-o", "out.png", "--aov", "dept"), "'depth'"),
+        (("render", str(CHARACTER), "-o", "out.gif", "--aov", "depth"), "one picture"),
+        (("render", str(CHARACTER), "-o", "out.png", "--aov", "depth", "--crowd", "3"), "--crowd"),
     ],
 )
 def test_bad_input_is_one_line_and_status_1(
