@@ -2,7 +2,8 @@
 // The shape of a vertex, then linear blend skinning with 4 or 8 influences. A rigid part is the same with one.
 // Python sets INFLUENCES, HAS_COLOR, SKINNED, PALETTE (the include of the palette transport) and SHAPE (the
 // include that says where a vertex is before the skin). Without SKINNED the shape is in scene space already.
-// With INSTANCED each instance stands where its placement says, after the skin.
+// With INSTANCED each instance stands where its placement says, after the skin. With VALUES each vertex has a
+// number for the fragments.
 
 #include PALETTE
 #include SHAPE
@@ -24,6 +25,11 @@ in vec4 in_weights1;
 in vec4 in_place0; // the rows of the instance's 3x4 placement
 in vec4 in_place1;
 in vec4 in_place2;
+#endif
+
+#ifdef VALUES
+in float in_value; // what the color of the surface tells
+out float v_value;
 #endif
 
 uniform mat4 view_projection;
@@ -63,6 +69,9 @@ void main() {
     v_position = vec4(v_position, 1.0) * place;
     v_normal = transform_normal(mat3(place), v_normal, place_side);
     v_side *= place_side;
+#endif
+#ifdef VALUES
+    v_value = in_value;
 #endif
     v_uv = (uv_transform * vec3(in_uv, 1.0)).xy;
 #if HAS_COLOR

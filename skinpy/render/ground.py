@@ -41,7 +41,7 @@ class Ground:
         if self._last is None or self._last[0] is not motion:
             self._last = motion, self._poser.extent(motion), self._velocity(motion)
         way = self._last[2] * _time_walked(motion, time, loop)
-        return self._lay(_moved(self._last[1], root), way, time)
+        return self._lay(moved_box(self._last[1], root), way, time)
 
     def under(self, extent: Extent) -> FloorPlace:
         """The floor under a box (2, 3) of many that go their own ways: it stands still."""
@@ -118,7 +118,7 @@ def _estimate(poser: Poser, motion: Any) -> NDArray[np.float64]:
     )
 
 
-def _moved(extent: Extent, root: ArrayLike | None) -> Extent:
+def moved_box(extent: Extent, root: ArrayLike | None) -> Extent:
     """The box around an extent moved by a root transform (4, 4)."""
     if root is None:
         return extent

@@ -19,6 +19,12 @@ LINE_FLOATS = 11
 
 _LINK, _LINK_WIDTH = "#ffc233", 2.5
 _JOINT, _JOINT_WIDTH = "#ffffff", 6.0
+_AXES, _AXIS_WIDTH = ("#f2453d", "#3fbf4a", "#3b82f6"), 1.75
+_AXIS_SHARE = 0.45  # of the mean length of a joint's links
+_AXIS_LIMITS = 0.006, 0.05  # shortest and longest, in sizes of the skeleton
+_BOX, _BOX_WIDTH = "#0f9d8f", 1.5
+_WAY, _WAY_WIDTH, _NOW_WIDTH = "#d946c4", 2.0, 8.0
+_TICK_WIDTH = 4.5
 
 
 def skeleton_lines(joints: NDArray[Any], parents: NDArray[np.int32]) -> Lines:
@@ -26,6 +32,55 @@ def skeleton_lines(joints: NDArray[Any], parents: NDArray[np.int32]) -> Lines:
     children = np.flatnonzero(parents >= 0)
     links = lines(joints[parents[children]], joints[children], _LINK, _LINK_WIDTH)
     return np.concatenate([links, lines(joints, joints, _JOINT, _JOINT_WIDTH)])
+
+
+def axis_lines(joints: NDArray[Any], parents: NDArray[np.int32]) -> Lines:
+    """The directions of x, y and z of joints (J, 3, 4): red, green and blue."""
+    starts = np.asarray(joints[:, :, 3], np.float64)
+    lengths = _axis_lengths(starts, parents)[:, None]
+    result = []
+    for axis, color in enumerate(_AXES):
+        direction = np.array(joints[:, :, axis], np.float64)
+        direction /= np.maximum(np.linalg.norm(direction, axis=1, keepdims=True), 1e-300)
+        result.append(lines(starts, starts + lengths * direction, color, _AXIS_WIDTH))
+    return np.concatenate(result)
+
+
+def _axis_lengths(joints: NDArray[np.float64], parents: NDArray[np.int32]) -> NDArray[np.float64]:
+    """(J,) scene units: short where links are short."""
+    children = np.flatnonzero(parents >= 0)
+    lengths = np.linalg.norm(joints[children] - joints[parents[children]], axis=1)
+    sums, counts = np.zeros(len(joints)), np.zeros(len(joints))
+    for ends in (children, parents[children]):
+        np.add.at(sums, ends, lengths)
+        np.add.at(counts, ends, 1)
+    size = float(np.ptp(joints, axis=0).max()) or 1.0
+    means = sums / np.maximum(counts, 1)
+    return np.clip(_AXIS_SHARE * means, _AXIS_LIMITS[0] * size, _AXIS_LIMITS[1] * size)
+
+
+def box_lines(box: NDArray[np.float64], alpha: float) -> Lines:
+    """The twelve edges of a box (2, 3); none of one that is not finite."""
+    if not np.isfinite(box).all():
+        return no_lines()
+    corners = np.array([[box[i, 0], box[j, 1], box[k, 2]] for i in (0, 1) for j in (0, 1) for k in (0, 1)])
+    ends = [(i, i | bit) for bit in (1, 2, 4) for i in range(8) if not i & bit]
+    starts, stops = np.array(ends).T
+    return lines(corners[starts], corners[stops], _BOX, _BOX_WIDTH, alpha)
+
+
+def trajectory_lines(way: NDArray[Any], ticks: NDArray[Any], now: NDArray[Any]) -> Lines:
+    """The way of a joint through places (N, 3), a dot at each of `ticks` (K, 3), and a larger one at `now`,
+    (3,).
+    """
+    here = np.reshape(now, (1, 3))
+    return np.concatenate(
+        [
+            lines(way[:-1], way[1:], _WAY, _WAY_WIDTH),
+            lines(ticks, ticks, _WAY, _TICK_WIDTH),
+            lines(here, here, _JOINT, _NOW_WIDTH),
+        ]
+    )
 
 
 def lines(starts: NDArray[Any], ends: NDArray[Any], color: str, width: float, alpha: float = 1.0) -> Lines:

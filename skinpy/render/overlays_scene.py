@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import cached_property
+from typing import NamedTuple
 
 import moderngl
 
@@ -12,17 +13,35 @@ from .figure import Figure
 from .mesh import begin_blending
 from .overlays_lines import LinePainter
 from .overlays_marks import linear
-from .overlays_plan import Plan
-from .paint import Paint
-from .scene import Scene
+from .overlays_plan import Ghost, Plan, Values
+from .overlays_scale import STEPS, scale_table
+from .overlays_text import TextPainter
+from .paint import Paint, Prepare
+from .scene import MeshScene, Scene
 from .texturing import Texturing
 from .uploads import Uploads
 from .view import View
 
 _DEPTH = Paint("overlay_depth.frag")
+_GHOST = Paint("overlay_ghost.frag")
 _WIRE = Paint("overlay_line.frag", "overlay_wire.geom", of="edges")
+_NORMAL = Paint("overlay_line.frag", "overlay_normal.geom", of="vertices")
+
 _WIRE_COLOR, _WIRE_WIDTH = (*linear("#2f6fbe"), 0.9), 0.6  # a mid-tone: seen on light and on dark
+_OVER_COLOR = (*linear("#10141c"), 0.5)  # of edges on a colored surface
+_NORMAL_COLOR, _NORMAL_WIDTH = (*linear("#12a594"), 0.9), 0.8
+_NONE_COLOR = linear("#c3c8cf")
 _BEHIND = (2.0, 2.0)  # polygon offset: an edge two pixels wide still lies in front of its face
+_SCALE_UNIT = 5  # texture unit; those below are the image's, the palette's and the shape's
+
+
+class _Stage(NamedTuple):
+    """What a frame is drawn of, and where to."""
+
+    scene: Scene
+    figure: Figure
+    view: View
+    framebuffer: moderngl.Framebuffer
 
 
 class OverlayScene:
@@ -34,10 +53,7 @@ class OverlayScene:
     def __init__(self, context: moderngl.Context) -> None:
         self._context = context
         self.uploads = Uploads(context)
-
-    @cached_property
-    def _lines(self) -> LinePainter:
-        return LinePainter(self.uploads)
+        self._values: tuple[Values, moderngl.Buffer] | None = None
 
     def draw(
         self,
@@ -50,37 +66,133 @@ class OverlayScene:
         ground: Callable[[], None] | None,
     ) -> None:
         """Draw the figure and what `plan` adds to it, into the bound framebuffer."""
-        if plan.wireframe:
-            if ground is not None:
-                ground()
-            self._wires(scene, figure, view, framebuffer)
-        else:
+        stage = _Stage(scene, figure, view, framebuffer)
+        if ground is not None and (plan.ghosts or plan.wireframe):
+            ground()  # the ghosts stand on it, and it is seen through the edges
+            ground = None
+        for ghost in plan.ghosts:
+            self._ghost(ghost, stage)
+        if plan.ghosts:
+            self._clear_depth(framebuffer)
+        if plan.values is not None:
+            self._heat(plan, stage, texturing, ground)
+        elif not plan.wireframe:
             scene.draw(figure, view, framebuffer, texturing, ground)
+        if plan.wireframe:
+            self._wires(stage, _OVER_COLOR if plan.values is not None else _WIRE_COLOR)
+        if plan.normals is not None:
+            self._normals(stage, plan.normals)
+        self._lines.draw(plan.lines_inside, view, framebuffer, on_top=False)
         self._lines.draw(plan.lines_on_top, view, framebuffer, on_top=True)
+        if plan.letters is not None:
+            self._text.draw(*plan.letters, framebuffer)
 
-    def _wires(self, scene: Scene, figure: Figure, view: View, framebuffer: moderngl.Framebuffer) -> None:
-        """The edges of faces, without those that other faces hide."""
-        self._depth(scene, figure, view, framebuffer)
+    # ---- figures ------------------------------------------------------------------------------------
+
+    def _ghost(self, ghost: Ghost, stage: _Stage) -> None:
+        """A transparent figure of which only the nearest faces are seen; it hides no other figure."""
+        framebuffer = stage.framebuffer
+        self._clear_depth(framebuffer)
+        stage = stage._replace(figure=ghost.figure)
+        self._depth(stage)
+
+        def prepare(program: moderngl.Program) -> None:
+            stage.view.set_projection(program)
+            program["eye"] = stage.view.camera.eye
+            program["color"] = ghost.color
+
+        framebuffer.depth_mask = False
+        stage.scene.stamp(ghost.figure, _GHOST, prepare)
+        framebuffer.depth_mask = True
+
+    def _heat(
+        self, plan: Plan, stage: _Stage, texturing: Texturing, ground: Callable[[], None] | None
+    ) -> None:
+        """The surface in colors for numbers."""
+        values, scene, view = plan.values, stage.scene, stage.view
+        assert values is not None
+        assert isinstance(scene, MeshScene)
+        attribute = (self._value_buffer(values), "1f", "in_value")
+        paint = Paint("overlay_heat.frag", defines={"VALUES": 1}, attributes=(attribute,))
 
         def prepare(program: moderngl.Program) -> None:
             view.set_projection(program)
-            program["viewport"] = framebuffer.size
-            program["color"], program["width"] = _WIRE_COLOR, _WIRE_WIDTH
+            program["eye"] = view.camera.eye
+            program["none"], program["none_below"] = _NONE_COLOR, values.none_below
+            program["scale"] = _SCALE_UNIT
+            self._scale.use(_SCALE_UNIT)
 
-        begin_blending(self._context, framebuffer)
-        scene.stamp(figure, _WIRE, prepare)
-        framebuffer.depth_mask = True
+        with self._offset() if plan.wireframe else nullcontext():
+            scene.draw(stage.figure, view, stage.framebuffer, texturing, ground, paint, prepare)
 
-    def _depth(self, scene: Scene, figure: Figure, view: View, framebuffer: moderngl.Framebuffer) -> None:
+    def _depth(self, stage: _Stage) -> None:
         """Put the depth of a figure, a little farther than it is, where nothing nearer is."""
         self._context.enable_only(moderngl.DEPTH_TEST)
-        begin_blending(self._context, framebuffer)
-        framebuffer.depth_mask = True
+        begin_blending(self._context, stage.framebuffer)
+        stage.framebuffer.depth_mask = True
         with self._offset():
-            scene.stamp(figure, _DEPTH, view.set_projection)
+            stage.scene.stamp(stage.figure, _DEPTH, stage.view.set_projection)
+
+    def _clear_depth(self, framebuffer: moderngl.Framebuffer) -> None:
+        framebuffer.color_mask = (False,) * 4
+        framebuffer.clear(depth=1.0)
+        framebuffer.color_mask = (True,) * 4
+        framebuffer.use()  # only this makes the mask count
+
+    # ---- lines --------------------------------------------------------------------------------------
+
+    def _wires(self, stage: _Stage, color: tuple[float, ...]) -> None:
+        """The edges of faces, without those that other faces hide."""
+        if color is _WIRE_COLOR:
+            self._depth(stage)  # else the surface stands there already
+
+        def prepare(program: moderngl.Program) -> None:
+            stage.view.set_projection(program)
+            program["viewport"] = stage.framebuffer.size
+            program["color"], program["width"] = color, _WIRE_WIDTH
+
+        self._blend(stage, _WIRE, prepare)
+
+    def _normals(self, stage: _Stage, length: float) -> None:
+        def prepare(program: moderngl.Program) -> None:
+            stage.view.set_projection(program)
+            program["viewport"] = stage.framebuffer.size
+            program["color"], program["width"] = _NORMAL_COLOR, _NORMAL_WIDTH
+            program["reach"] = length
+
+        self._blend(stage, _NORMAL, prepare)
+
+    def _blend(self, stage: _Stage, paint: Paint, prepare: Prepare) -> None:
+        self._context.enable_only(moderngl.DEPTH_TEST)
+        begin_blending(self._context, stage.framebuffer)
+        stage.scene.stamp(stage.figure, paint, prepare)
+        stage.framebuffer.depth_mask = True
+
+    # ---- what is made once --------------------------------------------------------------------------
+
+    @cached_property
+    def _lines(self) -> LinePainter:
+        return LinePainter(self.uploads)
+
+    @cached_property
+    def _text(self) -> TextPainter:
+        return TextPainter(self.uploads)
+
+    @cached_property
+    def _scale(self) -> moderngl.Texture:
+        texture = self.uploads.texture((STEPS, 1), 3, scale_table(), dtype="f4")
+        texture.repeat_x = False
+        return texture
+
+    def _value_buffer(self, values: Values) -> moderngl.Buffer:
+        """The values on the GPU, sent when they are first shown."""
+        if self._values is None or self._values[0] is not values:
+            self._values = values, self.uploads.buffer(values.numbers)
+        return self._values[1]
 
     @contextmanager
     def _offset(self) -> Iterator[None]:
+        """Faces lie a little farther than they are."""
         self._context.polygon_offset = _BEHIND
         yield
         self._context.polygon_offset = (0.0, 0.0)

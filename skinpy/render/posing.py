@@ -261,6 +261,17 @@ class Poser:
     def _default_weights(self) -> NDArray[np.float32]:
         return np.array([t.default_weight for t in self.model.targets], np.float32)
 
+    def box(self, figure: Figure) -> Extent:
+        """Lowest and highest corner of one figure, (2, 3) float64; not finite where it has no points."""
+        if isinstance(figure, Stored):
+            first, second = figure.positions[figure.first], figure.positions[figure.second]
+            points = first + np.float32(figure.blend) * (second - first)
+        else:
+            points = self._points(figure)
+        if not len(points):
+            return np.stack([np.full(3, np.inf), np.full(3, -np.inf)])
+        return np.stack([points.min(axis=0), points.max(axis=0)]).astype(np.float64)
+
     def _points(self, figure: Figure) -> NDArray[np.float32]:
         """(N, 3) all points of a figure."""
         if isinstance(figure, Stored):

@@ -23,8 +23,9 @@ from .figure import Figure
 from .floor import Floor, FloorPlace, FloorScene
 from .geometry import geometry
 from .ground import Ground
+from .moment import Moment
 from .overlays import Overlays, check_overlays
-from .overlays_plan import Moment, Plan, Planner
+from .overlays_plan import Plan, Planner
 from .overlays_scene import OverlayScene
 from .palette import check_transport
 from .posing import Poser, check_time
@@ -197,7 +198,7 @@ class Renderer(Closing):
         camera = self._own_camera(moment) if camera is None else camera
         place = None if self._ground is None else self._ground.place(moment.motion, time, loop, root)
         view = View(camera, self._aspect, self._up)
-        plan = None if wanted is None else self._planner.plan(wanted, moment)
+        plan = None if wanted is None else self._planner.plan(wanted, moment, view, self._size)
         shot = _Shot(moment.figure, Texturing(self._uv, float(time)), place, view, plan)
         background = self._background
         gl.call(lambda context: _draw(parts, shot, background, out))
@@ -349,7 +350,7 @@ class Renderer(Closing):
     ) -> Moment:
         figure = self._figure(clip, time, pose, morph_weights, loop, rotation, root)
         motion = None if pose is not None else self._poser.motion(clip)
-        return Moment(motion, time, pose, loop, rotation, root, figure)
+        return Moment(motion, time, pose, loop, rotation, root, morph_weights, figure)
 
     def _own_camera(self, moment: Moment) -> Camera:
         if moment.pose is not None:

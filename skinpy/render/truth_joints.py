@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from skinpy.kinds import VertexAnimation
 
-from .overlays_plan import Moment
+from .moment import Moment
 from .truth_facets import Facets
 from .truth_layers import Hits, Sight
 
