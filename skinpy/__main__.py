@@ -1,4 +1,4 @@
-"""The command line: skinpy info, check, render, sheet, compare, curves, explain, demo.
+"""The command line: skinpy info, check, render, view, sheet, compare, curves, explain, demo.
 
 Exit status 0, 1 bad input, 2 usage, 130 Ctrl-C.
 """
@@ -108,6 +108,17 @@ def _parser() -> argparse.ArgumentParser:
     )
     render.set_defaults(run=_run_render)
 
+    view = commands.add_parser("view", help="show a model in a window (H shows the keys)")
+    view.add_argument("file", help="a model file; it is loaded again whenever it changes")
+    view.add_argument("--clip", help="name or number of the clip (the first)")
+    view.add_argument("--size", type=_size, default=(960, 720), metavar="WxH", help="of the window (960x720)")
+    view.add_argument("--background", help="a color such as '#204060' (a light gray)")
+    view.add_argument("--speed", type=float, default=1.0, help="seconds of the clip per second (1)")
+    view.add_argument("--loop", default="wrap", help="wrap, pingpong, clamp or once (wrap)")
+    view.add_argument("--paused", action="store_true", help="do not play at once")
+    _add_overlay_options(view)
+    view.set_defaults(run=_run_view)
+
     sheet = commands.add_parser("sheet", help="draw every clip of a model as a row of frames with its name")
     sheet.add_argument("file", help="a model file")
     sheet.add_argument(
@@ -171,6 +182,10 @@ def _add_picture_options(parser: argparse.ArgumentParser, output: str | None) ->
     parser.add_argument("--turntable", action="store_true", help="of a film: go once round the model")
     parser.add_argument("--size", type=_size, default=(640, 480), metavar="WxH", help="pixels (640x480)")
     parser.add_argument("--background", help="a color such as '#ffffff' (transparent)")
+    _add_overlay_options(parser)
+
+
+def _add_overlay_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--floor", action="store_true", help="put a floor under it that moves with its steps")
     parser.add_argument(
         "--overlay",
@@ -341,6 +356,28 @@ def _run_demo(options: argparse.Namespace) -> None:
         options.time = 0.25  # a foot is in the air
     _draw(character(), options.clip, options)
     print(f"drew the bundled character to {options.output}")
+
+
+def _run_view(options: argparse.Namespace) -> None:
+    from .render import Overlays
+    from .view import show
+    from .view.source import Source
+    from .view.stage import BACKGROUND
+
+    source = Source(options.file)
+    model, frames = source.load()
+    show(
+        model,
+        frames if options.clip is None else _named(model, options.clip),
+        size=options.size,
+        path=source,
+        background=BACKGROUND if options.background is None else options.background,
+        speed=options.speed,
+        loop=options.loop,
+        playing=not options.paused,
+        floor=options.floor,
+        overlays=Overlays.parse(options.overlay),
+    )
 
 
 def _run_sheet(options: argparse.Namespace) -> None:

@@ -247,6 +247,24 @@ class Model(Shown, _core.Model):
 
         return LiveView(self, clip, **options)
 
+    def show(
+        self,
+        clip: "Clip | VertexAnimation | str | int | None" = None,
+        *,
+        size: tuple[int, int] = (960, 720),
+        **options: Any,
+    ) -> None:
+        """Opens a window to turn and play it in, until it is closed: docs/window.md. H shows the keys.
+
+        clip None means the first clip, or the rest pose where there is none; size is (width, height). options
+        are those of skinpy.view.show: floor, overlays, controller, camera, speed, loop, playing, path, ...
+        Needs a display and the extra "view": GraphicsError and ImportError without; `render` and `save` of
+        clips do without a display. Raises KeyError, IndexError, TypeError and ValueError.
+        """
+        from .view import show
+
+        show(self, clip, size=size, **options)
+
     # ---- clips of elsewhere -----------------------------------------------------------------------
 
     def add_clips(

@@ -16,7 +16,7 @@ from PIL import Image, ImageFont
 import skinpy
 from skinpy.__main__ import main
 from skinpy.output import contact_sheet, sheet
-from skinpy.output.contact_sheet import _fitting, _laid_out
+from skinpy.output.contact_sheet import _laid_out, fitting
 from skinpy.render import turntable
 
 CHARACTER = str(Path(skinpy.__file__).parent / "data" / "character.glb")
@@ -98,7 +98,7 @@ def test_names_are_written_so_that_one_can_read_them(
 @pytest.mark.parametrize("font", [ImageFont.load_default(), ImageFont.load_default_imagefont()])
 @pytest.mark.parametrize("name", ["", "walk", "w" * 5000, "two\nlines\t\0", "\udcff", "歩く 🦊", "é" * 300])
 def test_any_name_can_be_written(name: str, font: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    fitted = _fitting(name, font, 80)
+    fitted = fitting(name, font, 80)
     assert font.getlength(fitted) <= 80
     assert "\n" not in fitted and "\0" not in fitted
     assert fitted.endswith("...") == (len(name) > 200)
@@ -110,10 +110,10 @@ def test_any_name_can_be_written(name: str, font: Any, monkeypatch: pytest.Monke
 
 def test_a_name_that_fits_stays_and_another_is_cut() -> None:
     font = ImageFont.load_default()
-    assert _fitting("walk", font, 80) == "walk"
-    cut = _fitting("walking about in the garden", font, 80)
+    assert fitting("walk", font, 80) == "walk"
+    cut = fitting("walking about in the garden", font, 80)
     assert cut.endswith("...") and "walking about in the garden".startswith(cut[:-3]) and len(cut) > 8
-    assert _fitting("walk", font, 3) == ""
+    assert fitting("walk", font, 3) == ""
 
 
 @pytest.mark.parametrize("clips", [1, 7, 40, 92, 93, 1000, 100_000])

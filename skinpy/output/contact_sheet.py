@@ -147,7 +147,7 @@ def _write(strip: Frame, words: str) -> None:
     # What is transparent has the ink's color, so that letters have no fringe.
     under: Any = (*ink, 0) if background[3] < 255 else tuple(background.tolist())
     image = Image.new("RGBA", (strip.shape[1], strip.shape[0]), under)
-    ImageDraw.Draw(image).text((1, 1), _fitting(words, font, strip.shape[1] - 2), fill=(*ink, 255), font=font)
+    ImageDraw.Draw(image).text((1, 1), fitting(words, font, strip.shape[1] - 2), fill=(*ink, 255), font=font)
     drawn = np.asarray(image)
     if background[3] < 255:
         drawn = np.where(drawn[..., 3:] > 0, drawn, background)
@@ -161,7 +161,7 @@ def _ink(background: Frame) -> tuple[int, int, int]:
     return (255, 255, 255) if dark else (0, 0, 0)
 
 
-def _fitting(words: str, font: Any, width: int) -> str:
+def fitting(words: str, font: Any, width: int) -> str:
     """The words as one line that the font can write within so many pixels, cut where it is longer."""
     line = "".join(one if one.isprintable() else " " for one in words)
     if type(font).__name__ == "ImageFont":  # Pillow without FreeType: letters of Latin-1 alone

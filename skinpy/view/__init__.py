@@ -8,5 +8,6 @@ from .layer import Layer
 from .live import LiveView
 from .orbit import Orbit
 from .stage import Stage
+from .window import show
 
-__all__ = ["Layer", "LiveView", "Orbit", "Stage"]
+__all__ = ["show", "LiveView", "Layer", "Orbit", "Stage"]

@@ -16,8 +16,9 @@ from ..clip import Clip
 from ..controller import AnimationController
 from ..kinds import VertexAnimation
 from ..model import Model
-from ..render import Camera, Floor, Renderer
+from ..render import Camera, Floor, Overlays, Renderer
 from ..render.arguments import check_floor, check_size
+from ..render.overlays import check_overlays
 from ..render.posing import Poser
 from .layer import Layer, Mixed
 from .orbit import Orbit
@@ -25,7 +26,8 @@ from .orbit import Orbit
 if TYPE_CHECKING:
     from .._tracks import Track
     from .._types import Loop
-    from ..render.posing import ClipLike, Motion, PoseLike
+    from ..pose import Pose
+    from ..render.posing import ClipLike, Motion
 
 #: The loop modes, in the order in which a key goes through them.
 LOOPS: tuple[Loop, ...] = ("wrap", "pingpong", "clamp", "once")
@@ -64,7 +66,7 @@ class Stage:
         controller: AnimationController | None = None,
         size: tuple[int, int] = (640, 480),
         floor: Floor | bool | None = None,
-        overlays: Any = None,
+        overlays: Overlays | None = None,
         camera: Camera | None = None,
         layer: Layer | str | None = None,
         speed: float = 1.0,
@@ -80,7 +82,7 @@ class Stage:
         self._floor = Floor() if floor is None or isinstance(floor, bool) else floor
         check_floor(self._floor)
         self._on_floor = floor is not None and floor is not False
-        self._overlays = overlays
+        self._overlays = check_overlays(overlays)
         self._speed, self._loop, self._playing = 1.0, LOOPS[0], flag("playing", playing)
         self._time = 0.0
         self._layer: Layer | None = None
@@ -479,13 +481,13 @@ class Stage:
             self._changed()
 
     @property
-    def overlays(self) -> Any:
-        """What is drawn on top: `skinpy.render.Overlays`, or None. Settable."""
+    def overlays(self) -> Overlays | None:
+        """What is drawn over the model to explain it, or None. Settable; TypeError for what is none."""
         return self._overlays
 
     @overlays.setter
-    def overlays(self, value: Any) -> None:
-        self._overlays = value
+    def overlays(self, value: Overlays | None) -> None:
+        self._overlays = check_overlays(value)
         self._changed()
 
     def frame(
@@ -515,6 +517,30 @@ class Stage:
                 shot["overlays"] = self._overlays
         return renderer.frame(clip, **shot)
 
+    def joints_on_screen(self) -> NDArray[np.float64]:
+        """(J, 2): where the joints are in the picture, pixels from its left and top, NaN behind the eye.
+
+        (0, 2) for a vertex animation, which does not move joints.
+        """
+        with self._lock:
+            if isinstance(self.clip, VertexAnimation):
+                return np.zeros((0, 2))
+            pose = self._pose() or self.model.pose(self.clip, self._time, loop=self._loop)
+            places = pose.globals(affine=True)[:, :, 3].astype(np.float64)
+            camera, (width, height) = self._eye.camera(), self._size
+        matrix = camera.projection(width / height) @ camera.view()
+        clip = places @ matrix[:, :3].T + matrix[:, 3]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            x, y = np.where(clip[:, 3:] > 0, clip[:, :2] / clip[:, 3:], np.nan).T
+        return np.stack([(1 + x) * width / 2, (1 - y) * height / 2], axis=1)
+
+    def joint_at(self, x: float, y: float, reach: float = 14.0) -> int | None:
+        """The joint that is seen nearest to a place, pixels from the left and top; None beyond `reach`."""
+        away = np.hypot(*(self.joints_on_screen() - (x, y)).T)
+        if not len(away) or not np.nanmin(away, initial=math.inf) <= reach:
+            return None
+        return int(np.nanargmin(away))
+
     def close(self) -> None:
         """Free what it holds on the GPU; the next `frame` makes it anew."""
         with self._lock:
@@ -522,7 +548,7 @@ class Stage:
                 renderer.close()
             self._renderers.clear()
 
-    def _pose(self) -> PoseLike | None:
+    def _pose(self) -> Pose | None:
         """The pose to draw in place of a clip."""
         if self._controller is not None:
             return self._controller.pose()
