@@ -21,9 +21,9 @@ pytest.importorskip("PIL", reason="Pillow (the extra `view`) writes the bar")
 import skinpy
 from skinpy.render import Overlays
 from skinpy.view import Stage, show
-from skinpy.view.window_controls import KEYS, Controls
 from skinpy.view.hud import Bar, Playing, note, panel
 from skinpy.view.source import Source
+from skinpy.view.window_controls import KEYS, Controls
 
 DATA = Path(skinpy.__file__).parent / "data"
 SIZE = (320, 240)

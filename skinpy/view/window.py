@@ -14,10 +14,10 @@ from .._types import PathLike
 from ..errors import GraphicsError
 from ..model import Model
 from ..render.arguments import check_size
-from .window_controls import FAULTS, Controls
 from .screen import Screen
 from .source import Source
 from .stage import Stage
+from .window_controls import FAULTS, Controls
 
 if TYPE_CHECKING:
     from ..render.posing import ClipLike
