@@ -1,6 +1,7 @@
 """The documentation as a site: every page is in it, every public name is in its reference, it is built
 without a warning, and no link in it leads nowhere."""
 
+import doctest
 import re
 import subprocess
 import sys
@@ -23,7 +24,8 @@ def listed_pages() -> set[str]:
     """Names of the pages in the table of contents of docs/index.md."""
     blocks = TOCTREE.findall((DOCS / "index.md").read_text(encoding="utf-8"))
     lines = [line.strip() for block in blocks for line in block.splitlines()]
-    return {line for line in lines if line and not line.startswith(":")}
+    # "name", or "Title in the table <name>"
+    return {line.rpartition("<")[2].rstrip(">") for line in lines if line and not line.startswith(":")}
 
 
 def test_every_page_is_in_the_table_of_contents() -> None:
@@ -43,6 +45,15 @@ def test_every_public_name_is_in_the_reference() -> None:
         assert [name for name in module.__all__ if name not in described] == []
     table = (DOCS / "api" / "index.rst").read_text(encoding="utf-8")
     assert [name for name in described & set(skinpy.__all__) if f"\n    {name}\n" not in table] == []
+
+
+@pytest.mark.parametrize("page", sorted((DOCS / "api").glob("*.rst")), ids=lambda page: page.name)
+def test_examples_of_the_reference(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("moderngl", reason="the examples draw: install the extra 'view'")
+    monkeypatch.chdir(tmp_path)
+    done = doctest.testfile(str(page), module_relative=False, optionflags=doctest.ELLIPSIS)
+    assert done.failed == 0
+    assert done.attempted or page.name == "index.rst"
 
 
 # ---- the built site -------------------------------------------------------------------------------------

@@ -37,6 +37,8 @@ def candidates(words: str) -> list[str]:
     if not found:
         return []
     name = found[1]
+    if "." not in name and not found[2] and name.islower():
+        return []  # an argument, or a word of a list
     first, _, rest = name.partition(".")
     names = [name, f"skinpy.{name}"]
     if rest and first in VARIABLES:

@@ -58,6 +58,9 @@ def escaped(words: str, arguments: set[str]) -> str:
         words = re.sub(rf"{begin}({names})(?=[ :,.]|$)", r"``\1``", words, flags=re.MULTILINE)
         words = re.sub(rf"(?<![\w`])({names})=(?![=\s])(\"[^\"]*\"|[\w.]*)", r"``\1=\2``", words)
         words = re.sub(rf"(?<![\w`])({names})=(?=[\s,;)])", r"``\1=``", words)
+        long = "|".join(sorted((name for name in arguments if "_" in name), key=len, reverse=True))
+        if long:
+            words = re.sub(rf"(?<![\w`.\"])({long})(?![\w`=\"])", r"``\1``", words)
     words = DOTTED.sub(lambda found: f":py:obj:`{found[1]}`", words)
     return PAGE.sub(r":doc:`/\1`", words)
 
