@@ -14,6 +14,7 @@ import inspect
 import re
 import textwrap
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from sphinx.application import Sphinx
@@ -27,6 +28,7 @@ EXCEPTIONS = sorted(
 )
 ERRORS = re.compile("|".join([r"\b[A-Z]\w+Error\b", *(rf"\b{name}\b" for name in EXCEPTIONS)]))
 SPAN = re.compile(r"(``.+?``|`[^`]+`)", re.DOTALL)
+PAGES = {path.stem for path in Path(__file__).parents[1].glob("*.md")}
 PAGE = re.compile(r"\bdocs/([\w-]+)\.md\b")
 DOTTED = re.compile(r"(?<![\w`\"'/.])(skinpy(?:\.\w+)+)(?![\w`/])")
 ITEM = re.compile(r"^(?:- |\d+\. )")
@@ -62,7 +64,7 @@ def escaped(words: str, arguments: set[str]) -> str:
         if long:
             words = re.sub(rf"(?<![\w`.\"])({long})(?![\w`=\"])", r"``\1``", words)
     words = DOTTED.sub(lambda found: f":py:obj:`{found[1]}`", words)
-    return PAGE.sub(r":doc:`/\1`", words)
+    return PAGE.sub(lambda found: f":doc:`/{found[1]}`" if found[1] in PAGES else found[0], words)
 
 
 def code(words: str) -> str:
