@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import signal
+import subprocess
+import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -567,3 +571,60 @@ def test_a_framebuffer_that_opengl_refuses(monkeypatch: Any) -> None:
         monkeypatch.undo()
         assert renderer.render().mask.any()
     assert gl.call(lambda context: context.error) == "GL_NO_ERROR"
+
+
+# ------------------------------------------------------------------------------------------------ a data set
+
+ROOT = Path(__file__).parents[1]
+CHARACTER = ROOT / "skinpy" / "data" / "character.glb"
+
+
+def data_set(folder: Path, count: int) -> list[str]:
+    script = ROOT / "examples" / "make_dataset.py"
+    return [
+        sys.executable,
+        str(script),
+        str(CHARACTER),
+        "-o",
+        str(folder),
+        "-n",
+        str(count),
+        "--size",
+        "24x32",
+    ]
+
+
+def test_a_data_set_is_made_and_continued(tmp_path: Path) -> None:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    for count in (1, 3):
+        subprocess.run(data_set(tmp_path / "a", count), check=True, env=environment)
+    subprocess.run(data_set(tmp_path / "b", 3), check=True, env=environment)
+    names = sorted(path.name for path in (tmp_path / "a").iterdir())
+    assert names == [*(f"{i:06d}.{kind}" for i in range(3) for kind in ("npz", "png")), "annotations.json"]
+    for name in names:
+        assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes(), name
+    facts = json.loads((tmp_path / "a" / "annotations.json").read_text("utf-8"))
+    assert [image["file_name"] for image in facts["images"]] == ["000000.png", "000001.png", "000002.png"]
+    assert len({tuple(entry["keypoints"]) for entry in facts["annotations"]}) == 3
+    with np.load(tmp_path / "a" / "000001.npz") as saved:
+        assert saved["depth"].shape == (32, 24)
+        assert facts["annotations"][1]["area"] == saved["mask"].sum()
+
+
+def test_ctrl_c_keeps_what_is_there(tmp_path: Path) -> None:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    work = subprocess.Popen(data_set(tmp_path, 100_000), env=environment, stderr=subprocess.PIPE, text=True)
+    try:
+        end = time.monotonic() + 60
+        while not (tmp_path / "000002.npz").exists() and time.monotonic() < end:
+            time.sleep(0.02)
+        work.send_signal(signal.SIGINT)
+        said = work.communicate(timeout=60)[1]
+    finally:
+        work.kill()
+    assert work.returncode == 130
+    facts = json.loads((tmp_path / "annotations.json").read_text("utf-8"))
+    assert len(facts["annotations"]) >= 2 and f"stopped with {len(facts['annotations'])} of" in said
+    for image in facts["images"]:
+        assert (tmp_path / image["file_name"]).exists()
+    assert not [path for path in tmp_path.iterdir() if path.suffix == ".part"]
