@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import threading
+from collections import deque
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from .._tracks import Track
 
 _NONE, _OTHER = -1, -2  # in menus, where other values are numbers of clips or joints
+_TICKS = 1000  # of the time slider: whole numbers come back from front ends as they were
 _SPEEDS = 3.0  # the slider's ends, seconds of the clip per second
 _MOST_GHOSTS = 6
 _LABELS = {"rest": "rest pose"}
@@ -37,6 +39,7 @@ class Controls:
         self._stage, self._act, self._scrubbed = stage, act, scrubbed
         self._lock = threading.RLock()
         self._showing = False  # whether values change because the stage has
+        self._told: deque[int] = deque(maxlen=4)  # values that the time slider was given
         self._tracks: dict[Track, Any] = {}
         self._make_player()
         self._make_overlays()
@@ -76,22 +79,22 @@ class Controls:
             lambda value: setattr(stage, "playing", value),
         )
         self._time = self._on(
-            ipywidgets.FloatSlider(
-                min=0.0, max=1.0, step=0.001, readout=False, layout={"flex": "1 1 auto", "min_width": "200px"}
+            ipywidgets.IntSlider(
+                min=0, max=_TICKS, readout=False, layout={"flex": "1 1 auto", "min_width": "200px"}
             ),
             self._seek,
         )
         self._label = ipywidgets.Label(layout={"width": "104px"})
-        self._clip = self._menu("clip", [("rest pose", _NONE)], self._choose, "180px")
+        self._clip = self._menu("clip", [("rest pose", _NONE)], self._choose, "176px")
         self._speed = self._on(
-            _slider("speed", -_SPEEDS, _SPEEDS, 0.05, "230px"),
+            _slider("speed", -_SPEEDS, _SPEEDS, 0.05, "222px"),
             lambda value: setattr(stage, "speed", value),
         )
         self._loop = self._menu(
             "loop", [(loop, loop) for loop in LOOPS], lambda value: setattr(stage, "loop", value), "124px"
         )
         self._reset = ipywidgets.Button(
-            description="camera", icon="home", tooltip="the camera as it was first", layout={"width": "86px"}
+            description="camera", icon="home", tooltip="the camera as it was first", layout={"width": "96px"}
         )
         self._reset.on_click(lambda _: self._act(stage.reset_camera))
 
@@ -139,9 +142,11 @@ class Controls:
 
     # ---- what hands ask for ---------------------------------------------------------------------------
 
-    def _seek(self, position: float) -> None:
-        self._scrubbed()
-        self._stage.seek(position)
+    def _seek(self, ticks: int) -> None:
+        # Front ends may say again what they were told a moment ago, which is no hand.
+        if not self._stage.playing or ticks not in self._told:
+            self._scrubbed()
+            self._stage.seek(ticks / _TICKS * self._stage.duration)
 
     def _choose(self, number: int) -> None:
         if number == _NONE:
@@ -209,11 +214,8 @@ class Controls:
         self._play.value = stage.playing
         self._play.icon = "pause" if stage.playing else "play"
         if time:
-            duration = max(stage.duration, 0.001)
-            if self._time.max != duration:
-                self._time.value = 0.0
-                self._time.max = duration
-            self._time.value = round(stage.position, 3)
+            self._time.value = round(_TICKS * stage.position / stage.duration) if stage.duration else 0
+            self._told.append(self._time.value)
         self._label.value = stage.time_label
         self._show_clips()
         speed = abs(stage.speed)

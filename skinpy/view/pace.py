@@ -17,7 +17,7 @@ class Fineness(NamedTuple):
     samples: int | None
 
 
-_LEVELS = (Fineness(1.0, None), Fineness(1.0, 0), Fineness(0.5, 0), Fineness(0.25, 0))
+_LEVELS = (Fineness(1.0, None), Fineness(1.0, 0), Fineness(0.7, 0), Fineness(0.5, 0))
 
 
 class Pace:
