@@ -117,6 +117,7 @@ def _create(glfw: Any, size: tuple[int, int]) -> Any:
     glfw.window_hint(glfw.CONTEXT_VERSION_MINOR, 3)
     glfw.window_hint(glfw.OPENGL_PROFILE, glfw.OPENGL_CORE_PROFILE)
     glfw.window_hint(glfw.OPENGL_FORWARD_COMPAT, True)  # macOS gives no core profile without it
+    glfw.window_hint(glfw.VISIBLE, False)  # until there is something to see in it
     glfw.window_hint(glfw.DEPTH_BITS, 0)  # finished pictures are all that is drawn in it
     glfw.window_hint(glfw.STENCIL_BITS, 0)
     return glfw.create_window(*size, "skinpy", None, None)
@@ -150,6 +151,9 @@ class Window:
     def run(self) -> None:
         """Show it until it is closed."""
         glfw, controls = self._glfw, self._controls
+        self._draw()  # the first picture takes longest
+        glfw.show_window(self._handle)
+        self._draw(exposed=True)
         last = looked = time.monotonic()
         while not (controls.closing or glfw.window_should_close(self._handle)):
             now = time.monotonic()
