@@ -4,11 +4,15 @@ import asyncio
 import subprocess
 import sys
 import threading
+from base64 import b64decode
 from collections.abc import Callable, Iterator
+from io import BytesIO
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from PIL import Image
 
 import skinpy
 from skinpy.render import Camera, Overlays
@@ -507,6 +511,27 @@ def test_what_a_notebook_stores(model: skinpy.Model) -> None:
     assert sorted(view._repr_mimebundle_(include={"text/plain"})) == ["text/plain"]
     assert view.widget.children == (view.canvas, view._panel.message)
     view.close()
+
+
+def test_a_notebook_that_nobody_watches_stores_a_moving_picture(tmp_path: Path) -> None:
+    """In a real kernel, as nbconvert, nbclient and papermill run it: there is no browser for a widget."""
+    nbclient = pytest.importorskip("nbclient", reason="nbclient is not installed")
+    nbformat = pytest.importorskip("nbformat", reason="nbformat is not installed")
+    cells = [
+        "import skinpy\nmodel = skinpy.character()\nview = model.view('walk', size=(160, 120))\nview",
+        "view.playing = False\nview",
+        "view.time = 0.25\nprint(view.snapshot().shape, view.time)\nview.close()\nview",
+    ]
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
+    kernel = {"kernel_name": "python3", "resources": {"metadata": {"path": str(tmp_path)}}}
+    nbclient.NotebookClient(notebook, timeout=120, **kernel).execute()
+    moving, still, closed = (cell.outputs for cell in notebook.cells)
+    assert [sorted(output.data) for output in (*moving, *still)] == [["image/png", "text/plain"]] * 2
+    pictures = [Image.open(BytesIO(b64decode(o.data["image/png"]))) for o in (*moving, *still)]
+    assert [picture.n_frames > 1 for picture in pictures] == [True, False]
+    assert [len(output.data["image/png"]) < 310_000 for output in (*moving, *still)] == [True, True]
+    assert closed[0].text == "(120, 160, 4) 0.25\n"
+    assert list(closed[1].data) == ["text/plain"]
 
 
 def test_the_camera_by_code(view: LiveView) -> None:

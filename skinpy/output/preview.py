@@ -5,7 +5,7 @@ from __future__ import annotations
 import binascii
 import time
 import warnings
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from skinpy.render import Camera
 
 Frame = NDArray[np.uint8]
+Size = tuple[int, int]
+Step = tuple[Size, int]
 
 _LIMIT = 225_000  # bytes of the PNG: as text, in a notebook's file, it is a third more, 300 kB
 #: What is tried until it fits: (width, height) in pixels, frames at most. The last always fits: 77 kB raw.
@@ -66,9 +68,17 @@ def preview(model: Model, clip: Clip | None) -> bytes | None:
 
 
 def _fitting(model: Model, clip: Clip | None) -> bytes | None:
-    for size, most in _LADDER:
-        frames, fps = _drawn(model, clip, size, most)
-        data = encode_film(frames, fps, "png")
+    return fitting(_LADDER, lambda size, most: _drawn(model, clip, size, most))
+
+
+def fitting(ladder: Iterable[Step], draw: Callable[[Size, int], tuple[list[Frame], float]]) -> bytes | None:
+    """An animated PNG smaller than 225,000 bytes, of the first step (size, most frames) for which it is.
+
+    `draw(size, most)` gives the frames and how many there are in a second. None where none is small enough.
+    """
+    for size, most in ladder:
+        frames, fps = draw(size, most)
+        data = encode_film([_coarse(frame) for frame in frames], fps, "png")
         if len(data) <= _LIMIT:
             return data
     return None
@@ -88,7 +98,7 @@ def _drawn(model: Model, clip: Clip | None, size: tuple[int, int], most: int) ->
         if not times.any() and len(times) > 1:
             cameras = turntable(model, motion, len(times), aspect=size[0] / size[1])
         frames = [
-            _coarse(renderer.frame(motion, when, camera=eye))
+            renderer.frame(motion, when, camera=eye)
             for when, eye in zip(times.tolist(), cameras, strict=True)
         ]
     return frames, fps

@@ -6,8 +6,8 @@ has shown the last one, and the view is in sight. Needs the extra `jupyter`, whi
 
 from __future__ import annotations
 
-import binascii
 import html
+import sys
 import threading
 import time
 from collections.abc import Collection, Mapping
@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..output.picture import encode_picture
+from ..output.preview import bundle, fitting, preview_times, wanted
 from ..render import Camera, Floor
 from .hand import Hand
 from .orbit import Orbit
@@ -38,6 +39,7 @@ _LONGEST = 0.5  # seconds that a picture may come late without the clip going sl
 _REST = 0.25  # seconds after the last move, until a fine picture takes the place of a coarse one
 _HOLD = 0.4  # seconds after a move of the slider in which the clip does not go on by itself
 _PANEL = 0.12  # seconds between two moves of the slider by what plays
+_LADDER = ((300, 20), (240, 20), (180, 20), (120, 16), (60, 8))  # of films: height in pixels, most frames
 _LARGEST = 4096  # pixels a side, whatever the browser asks for
 
 
@@ -50,6 +52,17 @@ def _jupyter() -> tuple[ModuleType, ModuleType]:
             f"a live view needs jupyter_rfb and ipywidgets ({error}): pip install 'skinpy-anim[jupyter]'"
         ) from error
     return canvas, controls
+
+
+def _is_attended() -> bool:
+    """Whether the notebook that runs has somebody before it, so that a browser may show a widget: whoever
+    asked for the cell then says that questions (`input`) can be answered."""
+    shell = sys.modules["IPython"].get_ipython()
+    kernel = getattr(shell, "kernel", None)
+    if kernel is None:
+        return True
+    content = kernel.get_parent("shell").get("content", {})
+    return bool(content.get("allow_stdin", True))
 
 
 class LiveView:
@@ -230,21 +243,41 @@ class LiveView:
     def _repr_mimebundle_(
         self, include: Collection[str] | None = None, exclude: Collection[str] | None = None
     ) -> dict[str, Any]:
-        """The widget; and a picture, for exports and for readers without a kernel."""
-        found: dict[str, Any] = {"text/plain": repr(self)}
-        if not self._closed:
-            picture = encode_picture(self.snapshot(), "png")
-            found["image/png"] = binascii.b2a_base64(picture, newline=False).decode("ascii")
-            found |= {
-                kind: data
-                for kind, data in (self.widget._repr_mimebundle_() or {}).items()
-                if kind not in found
-            }
-        return {
-            kind: data
-            for kind, data in found.items()
-            if (include is None or kind in include) and (exclude is None or kind not in exclude)
-        }
+        """The widget, with a picture for exports and for readers without a kernel. Where no browser can be
+        there, as nobody could answer a question (nbconvert, nbclient), the picture alone, and it moves.
+        """
+        alone = self._closed or not _is_attended()
+        picture = None
+        if not self._closed and wanted("image/png", include, exclude):
+            picture = (self._film() if alone else None) or encode_picture(self.snapshot(), "png")
+        found: dict[str, Any] = bundle(self, picture, include, exclude)
+        if not alone:
+            shown = self.widget._repr_mimebundle_() or {}  # nothing, after the box was closed by itself
+            found |= {kind: data for kind, data in shown.items() if kind not in ("text/plain", *found)}
+        return {kind: data for kind, data in found.items() if wanted(kind, include, exclude)}
+
+    def _film(self) -> bytes | None:
+        """An animated PNG of what plays; None where nothing does, or where a controller decides."""
+        stage = self.stage
+        if stage.controller is not None or not (stage.playing and stage.duration > 0):
+            return None
+        width, height = stage.size
+        ladder = [((max(round(h * width / height), 1), h), most) for h, most in _LADDER]
+
+        def draw(size: tuple[int, int], most: int) -> tuple[list[NDArray[np.uint8]], float]:
+            times, fps = preview_times(stage.duration, most)
+            frames = []
+            for time in times.tolist():
+                stage.time = time
+                frames.append(stage.frame(size=size))
+            return frames, fps
+
+        with self._lock:
+            time = stage.time
+            try:
+                return fitting(ladder, draw)
+            finally:
+                stage.time = time
 
     def __repr__(self) -> str:
         state = "closed" if self._closed else "playing" if self.playing else "stopped"
