@@ -459,7 +459,7 @@ class Desktop:
     def open(self, *command: str) -> None:
         """Start the screen, then a command that opens a window, and wait for that."""
         reading, writing = os.pipe()
-        screen = ["Xvfb", "-screen", "0", "800x600x24", "-nolisten", "tcp", "-fbdir", str(self.folder)]
+        screen = ["Xvfb", "-screen", "0", "800x600x24", "-noreset", "-fbdir", str(self.folder)]
         self._start([*screen, "-displayfd", str(writing)], pass_fds=(writing,))
         os.close(writing)
         with os.fdopen(reading) as answer:

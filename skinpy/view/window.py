@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import signal
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
@@ -53,8 +54,10 @@ def show(
     source = path if isinstance(path, Source) or path is None else Source(path)
     stage = Stage(model, clip, size=size, **options)
     try:
-        with _opened(glfw, size) as handle:
-            Window(glfw, handle, Controls(stage, source)).run()
+        with _noted_interrupts() as interrupts, _opened(glfw, size) as handle:
+            Window(glfw, handle, Controls(stage, source)).run(interrupts)
+        if interrupts:
+            raise KeyboardInterrupt
     finally:
         stage.close()
 
@@ -74,6 +77,30 @@ def _glfw() -> Any:
     except ImportError as error:
         raise ImportError("a window needs glfw: pip install 'skinpy-anim[view]'") from error
     return glfw
+
+
+@contextmanager
+def _noted_interrupts() -> Iterator[list[int]]:
+    """Ctrl-C, noted in a list at first and raised when it comes again.
+
+    Raised within one of GLFW's callbacks it would be lost. Where a program has a handler of its own, that
+    one stays.
+    """
+    noted: list[int] = []
+    before = signal.getsignal(signal.SIGINT)
+
+    def note(number: int, _: Any) -> None:
+        if noted:
+            raise KeyboardInterrupt
+        noted.append(number)
+
+    if before is signal.default_int_handler:
+        signal.signal(signal.SIGINT, note)
+    try:
+        yield noted
+    finally:
+        if before is signal.default_int_handler:
+            signal.signal(signal.SIGINT, before)
 
 
 @contextmanager
@@ -148,14 +175,14 @@ class Window:
         glfw.swap_interval(1)
         self._listen()
 
-    def run(self) -> None:
-        """Show it until it is closed."""
+    def run(self, interrupts: Sequence[int]) -> None:
+        """Show it until it is closed, or `interrupts` holds something."""
         glfw, controls = self._glfw, self._controls
         self._draw()  # the first picture takes longest
         glfw.show_window(self._handle)
         self._draw(exposed=True)
         last = looked = time.monotonic()
-        while not (controls.closing or glfw.window_should_close(self._handle)):
+        while not (controls.closing or interrupts or glfw.window_should_close(self._handle)):
             now = time.monotonic()
             if now - looked > _IDLE:
                 controls.look_for_changes()
