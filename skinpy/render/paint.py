@@ -29,4 +29,4 @@ class Paint:
     of: Elements = "faces"
 
 
-FACE_NUMBERS = Paint("faces.frag")  # which face a pixel shows, for ground truth
+FACE_NUMBERS = Paint("faces.frag", "faces.geom")  # which face a pixel shows, for ground truth
