@@ -84,7 +84,6 @@ autodoc_default_options = {
     "inherited-members": "Sequence,Mapping,tuple,Exception,BaseException,Protocol,object",
 }
 autosummary_generate = False
-python_maximum_signature_line_length = 88
 python_use_unqualified_type_names = True
 toc_object_entries_show_parents = "hide"
 add_module_names = False

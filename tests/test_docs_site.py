@@ -14,6 +14,7 @@ import pytest
 from conftest import ROOT
 
 import skinpy
+from skinpy.__main__ import main
 
 DOCS = ROOT / "docs"
 TOCTREE = re.compile(r"^```\{toctree\}\n(.*?)^```", re.MULTILINE | re.DOTALL)
@@ -54,6 +55,25 @@ def test_examples_of_the_reference(page: Path, tmp_path: Path, monkeypatch: pyte
     done = doctest.testfile(str(page), module_relative=False, optionflags=doctest.ELLIPSIS)
     assert done.failed == 0
     assert done.attempted or page.name == "index.rst"
+
+
+def test_every_command_is_on_its_page(capsys: pytest.CaptureFixture[str]) -> None:
+    page = (DOCS / "commands.md").read_text(encoding="utf-8")
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    commands = re.findall(r"^    (\w+) ", capsys.readouterr().out, re.MULTILINE)
+    assert len(commands) > 8
+    assert [
+        name for name in commands if f"| `skinpy {name} " not in page and f"`skinpy {name}`" not in page
+    ] == []
+    for row in page.splitlines():
+        command = re.match(r"\| `skinpy (\w+)", row)
+        if not command:
+            continue
+        with pytest.raises(SystemExit):
+            main([command[1], "--help"])
+        text = capsys.readouterr().out
+        assert [option for option in re.findall(r"`(--\w+)", row) if option not in text] == []
 
 
 # ---- the built site -------------------------------------------------------------------------------------

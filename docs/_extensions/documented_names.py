@@ -68,8 +68,6 @@ class LinkNames(SphinxPostTransform):
             if name is None:
                 continue
             page, anchor = domain.objects[name].docname, domain.objects[name].node_id
-            if page == self.env.docname:
-                continue
             link = make_refnode(self.app.builder, self.env.docname, page, anchor, literal.deepcopy(), name)
             literal.replace_self(link)
 

@@ -5,7 +5,7 @@
 - An argument's name where a sentence begins, or before "=", is shown as code.
 - An indented block is Python code.
 - "docs/clips.md" becomes a link to that page.
-- A paragraph that begins with "Raises" becomes a field of that name, with links to the exceptions.
+- A paragraph, or its end, that begins with "Raises" becomes a field with links to the exceptions.
 - A class of many members gets a table of them.
 - A class that is never made by its name is shown without the arguments of its constructor.
 """
@@ -31,6 +31,7 @@ SPAN = re.compile(r"(``.+?``|`[^`]+`)", re.DOTALL)
 PAGES = {path.stem for path in Path(__file__).parents[1].glob("*.md")}
 PAGE = re.compile(r"\bdocs/([\w-]+)\.md\b")
 DOTTED = re.compile(r"(?<![\w`\"'/.])(skinpy(?:\.\w+)+)(?![\w`/])")
+LAST_SENTENCE = re.compile(r"(?<=\.)\s(?=Raises [A-Z])")
 ITEM = re.compile(r"^(?:- |\d+\. )")
 
 #: Made by skinpy.load, by other methods, or by nobody: their constructors are nobody's business.
@@ -98,6 +99,14 @@ def paragraphs(lines: list[str]) -> Iterator[list[str]]:
         yield run
 
 
+def shown(words: str) -> list[str]:
+    """A paragraph, or the field of the errors."""
+    if not words.startswith("Raises "):
+        return [*words.split("\n"), ""]
+    first, *others = words.removeprefix("Raises ").split("\n")
+    return [f":Raises: {first}", *(f"    {line}" for line in others), ""]
+
+
 def converted(lines: list[str], arguments: set[str]) -> list[str]:
     result: list[str] = []
     in_code = False
@@ -109,12 +118,8 @@ def converted(lines: list[str], arguments: set[str]) -> list[str]:
             in_code = True
             continue
         in_code = False
-        words = marked_up("\n".join(run), arguments)
-        if words.startswith("Raises "):
-            first, *others = words.removeprefix("Raises ").split("\n")
-            result += [f":Raises: {first}", *(f"    {line}" for line in others), ""]
-        else:
-            result += [*words.split("\n"), ""]
+        for part in LAST_SENTENCE.split("\n".join(run)):
+            result += shown(marked_up(part, arguments))
     return result
 
 
@@ -164,6 +169,8 @@ def signature(
 ) -> tuple[str, str] | None:
     if what == "class" and name.rpartition(".")[2] in MADE_BY_OTHERS:
         return "", ""
+    if words and "_" in words:  # what begins with _ is not for users
+        return re.sub(r"(, \*)?, _\w+=\w+", "", words), result
     return None
 
 
