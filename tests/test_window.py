@@ -368,6 +368,16 @@ def test_everything_fits_into_any_window(model: skinpy.Model, size: tuple[int, i
             assert left + image.shape[1] <= max(size[0], left + 1) and top >= 0
 
 
+@pytest.mark.parametrize("size", [(600, 434), (960, 674), (1900, 1000), (700, 300)])
+def test_all_keys_find_room(size: tuple[int, int]) -> None:
+    """The right and lower edges of the panel are free: nothing is cut off."""
+    rows = tuple((key.shown, key.words) for key in KEYS)
+    image = panel(rows, 1.0, size)
+    assert image.shape[0] <= size[1] and image.shape[1] <= size[0]
+    assert (image[:, -4:] == image[0, 0]).all() and (image[-4:] == image[0, 0]).all()
+    assert (image[:, -40:] != image[0, 0]).any()  # and the room is used
+
+
 def test_words_that_no_font_has(controls: Controls) -> None:
     controls.say("bytes \udcff and \U0001f9b4 and\nlines\tand " + "w" * 3000, error=True)
     assert len(controls.layers()) == 2

@@ -24,6 +24,7 @@ _LETTERS = 13
 _LINE = 18
 _BUTTON = 12
 _LONGEST = 400  # letters of a message
+_SHARES = (1.0, 0.9, 0.8, 0.7, 0.6)  # of the ordinary size of letters: where a panel has little room
 
 _DARK = (22, 26, 34)
 _INK = (240, 243, 248, 255)
@@ -99,28 +100,46 @@ class Bar:
             pen.polygon([(x, y), (x, y + side), (x + side * 0.9, y + side / 2)], fill=_INK)
 
 
-@lru_cache(maxsize=8)
-def panel(rows: tuple[tuple[str, str], ...], scale: float, size: tuple[int, int]) -> Image:
-    """Two columns of words, as large as they want and `size` (pixels) allows: (h, w, 4) uint8, read-only.
+Rows = tuple[tuple[str, str], ...]
 
-    They stand in as many blocks side by side as the height asks for, all of about one length.
-    """
-    line, pad = _LINE * scale, _MARGIN * scale
-    font = _font(_LETTERS * scale)
+
+class _Block(NamedTuple):
+    """Rows of a panel that stand one below another."""
+
+    rows: Rows
+    left: float
+    second: float  #: where the words begin
+
+
+def _blocks(rows: Rows, scale: float, size: tuple[int, int]) -> tuple[list[_Block], float, float]:
+    """The rows in blocks side by side, all of about one length, and width and height that they take."""
+    line, pad, font = _LINE * scale, _MARGIN * scale, _font(_LETTERS * scale)
     most = max(int((size[1] - 2 * pad) // line), 1)
     lines = math.ceil(len(rows) / math.ceil(len(rows) / most))
-    blocks = [rows[start : start + lines] for start in range(0, len(rows), lines)]
-    first = max(font.getlength(row[0]) for row in rows) + pad
-    second = max(font.getlength(row[1]) for row in rows) + 2 * pad
-    width = min(round(len(blocks) * (first + second) + pad), size[0])
-    height = min(round(max(map(len, blocks)) * line + 2 * pad), size[1])
-    image, pen = _sheet((width, height), (*_DARK, 225))
-    for number, block in enumerate(blocks):
-        left = pad + number * (first + second)
-        for row, (key, words) in enumerate(block):
-            y = pad + row * line
-            pen.text((left, y), key, fill=_BLUE, font=font)
-            pen.text((left + first, y), words, fill=_INK, font=font)
+    blocks, left = [], pad
+    for start in range(0, len(rows), lines):
+        part = rows[start : start + lines]
+        second = left + max(font.getlength(row[0]) for row in part) + pad
+        blocks.append(_Block(part, left, second))
+        left = second + max(font.getlength(row[1]) for row in part) + 2 * pad
+    return blocks, left - pad, lines * line + 2 * pad
+
+
+@lru_cache(maxsize=8)
+def panel(rows: Rows, scale: float, size: tuple[int, int]) -> Image:
+    """Two columns of words, in letters as large as `size`, pixels, allows: (h, w, 4) uint8, read-only."""
+    for share in _SHARES:
+        letters = scale * share
+        blocks, width, height = _blocks(rows, letters, size)
+        if width <= size[0] and height <= size[1]:
+            break
+    image, pen = _sheet((min(round(width), size[0]), min(round(height), size[1])), (*_DARK, 225))
+    font = _font(_LETTERS * letters)
+    for block in blocks:
+        for number, (key, words) in enumerate(block.rows):
+            y = (_MARGIN + number * _LINE) * letters
+            pen.text((block.left, y), key, fill=_BLUE, font=font)
+            pen.text((block.second, y), words, fill=_INK, font=font)
     return _finished(image)
 
 

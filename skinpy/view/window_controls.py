@@ -422,7 +422,7 @@ _BY_NAME = {name: key for key in KEYS for name in key.names}
 #: What the mouse does, in the words of the panel.
 MOUSE = (
     ("Drag", "turn"),
-    ("Shift drag, middle drag", "move"),
+    ("Shift drag", "move; also the middle button"),
     ("Wheel", "nearer and farther"),
     ("Click", "weights of a joint"),
     ("Drop a file", "show it"),
