@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -16,9 +16,12 @@ from numpy.typing import NDArray
 from skinpy.kinds import UVAnimation
 
 from .color import parse_color
+from .figure import Figure
 from .geometry import Surface
 from .mesh import begin_blending, set_surface, upload_image
+from .scene import Scene
 from .shader import programs
+from .shadow import ShadowMap, ShadowPlace
 from .texturing import set_wrap
 from .uploads import Uploads
 from .view import View
@@ -49,6 +52,9 @@ class Floor:
     `ground_velocity`), 0 where there is no clip; None stands still. `uv` is a UVAnimation of the floor's
     texture coordinates, on top of that.
 
+    `shadow`, 0 to 1, is how dark the soft shadow is under what touches the floor or hovers over it; 0 is
+    none. A crowd has none.
+
     Raises ValueError or TypeError for wrong arguments.
     """
 
@@ -59,12 +65,15 @@ class Floor:
     height: float | None = None
     speed: float | Sequence[float] | str | None = "auto"
     uv: UVAnimation | None = None
+    shadow: float = 0.7
 
     def __post_init__(self) -> None:
         for name in ("size", "tile"):
             value = getattr(self, name)
             if value is not None and not 0 < value < math.inf:
                 raise ValueError(f"{name} is {value!r}; expected a number above 0, or None")
+        if not isinstance(self.shadow, (int, float)) or not 0 <= self.shadow <= 1:
+            raise ValueError(f"shadow is {self.shadow!r}; expected a number from 0 to 1")
         if self.height is not None and not math.isfinite(self.height):
             raise ValueError(f"height is {self.height!r}; expected a finite number, or None")
         if len(self.colors) != 2:
@@ -109,13 +118,15 @@ class FloorPlace:
     """Where the floor lies in one frame.
 
     `center` (3,), scene space; `right` and `near` (3,) lead from there to the edge; `uv` (3, 3) makes
-    texture coordinates of places on the unit disc, which are columns (along right, along near, 1).
+    texture coordinates of places on the unit disc, which are columns (along right, along near, 1). `shadow`
+    is where the shadow of the frame's figure falls, if it has one.
     """
 
     center: NDArray[np.float64]
     right: NDArray[np.float64]
     near: NDArray[np.float64]
     uv: NDArray[np.float64]
+    shadow: ShadowPlace | None = None
 
 
 class FloorScene:
@@ -132,6 +143,17 @@ class FloorScene:
         self._count = len(corners)
         content = [(self.uploads.buffer(corners), "2f 1f", "in_place", "in_alpha")]
         self._array = context.vertex_array(self._program, content)
+
+    @cached_property
+    def _shadow(self) -> ShadowMap:
+        return ShadowMap(self.uploads)
+
+    def cast(self, scene: Scene, figure: Figure, place: FloorPlace) -> None:
+        """Make the shadow of a figure ready, if it has one, before the frame begins: it binds another
+        framebuffer.
+        """
+        if place.shadow is not None:
+            self._shadow.cast(scene, figure, place.shadow)
 
     def draw(self, place: FloorPlace, view: View, framebuffer: moderngl.Framebuffer) -> None:
         """Draw the floor over what is there and not nearer; it hides nothing that comes later."""
@@ -151,6 +173,9 @@ class FloorScene:
         begin_blending(self._context, framebuffer)
         self._array.render(moderngl.TRIANGLES, self._count)
         framebuffer.depth_mask = True
+        if place.shadow is not None:
+            radius = float(np.linalg.norm(place.right))
+            self._shadow.draw(place.shadow, place.center, radius, view, framebuffer)
 
 
 def _rgba(texture: Any) -> NDArray[np.uint8]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,7 +12,9 @@ from skinpy._stepping import walking_velocity
 
 from .camera import front_vector, up_vector
 from .floor import Floor, FloorPlace
+from .moment import Moment
 from .posing import Poser
+from .shadow import shadow_place
 
 if TYPE_CHECKING:
     from skinpy._types import Loop
@@ -43,14 +46,23 @@ class Ground:
         way = self._last[2] * _time_walked(motion, time, loop)
         return self._lay(moved_box(self._last[1], root), way, time)
 
+    def shaded(self, moment: Moment) -> FloorPlace:
+        """The floor of a frame, and where the figure's shadow falls on it."""
+        place = self.place(moment.motion, moment.time, moment.loop, moment.root)
+        if self._floor.shadow == 0:
+            return place
+        axes = self._right, self._front, self._up
+        box = self._poser.box(moment.figure)
+        shadow = shadow_place(box, place.center, axes, self._size, float(self._floor.shadow))
+        return dataclasses.replace(place, shadow=shadow)
+
     def under(self, extent: Extent) -> FloorPlace:
         """The floor under a box (2, 3) of many that go their own ways: it stands still."""
         return self._lay(extent, np.zeros(3), 0.0)
 
     def _lay(self, extent: Extent, way: NDArray[np.float64], time: float) -> FloorPlace:
         """The floor under a box, the ground having gone back by `way`."""
-        floor = self._floor
-        size = float(np.ptp(self._poser.extent(None), axis=0).max()) or 1.0
+        floor, size = self._floor, self._size
         radius = (self._diameter(size, extent) if floor.size is None else floor.size) / 2
         lowest = float((extent @ self._up).min()) if floor.height is None else floor.height
         center = extent.mean(axis=0)
@@ -62,6 +74,11 @@ class Ground:
         if floor.uv is None or floor.uv.wrap != "clamp":
             uv[:2, 2] %= 2.0  # whole repetitions, mirrored or not, change nothing, and would cost digits
         return FloorPlace(center, radius * self._right, radius * self._front, uv)
+
+    @property
+    def _size(self) -> float:
+        """The model's largest extent at rest, scene units."""
+        return float(np.ptp(self._poser.extent(None), axis=0).max()) or 1.0
 
     def _diameter(self, size: float, extent: Extent) -> float:
         """Large enough for the model, and for a motion that travels."""

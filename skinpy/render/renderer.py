@@ -196,7 +196,7 @@ class Renderer(Closing):
         wanted = check_overlays(overlays)
         moment = self._moment(clip, time, pose, morph_weights, loop, rotation, root)
         camera = self._own_camera(moment) if camera is None else camera
-        place = None if self._ground is None else self._ground.place(moment.motion, time, loop, root)
+        place = None if self._ground is None else self._ground.shaded(moment)
         view = View(camera, self._aspect, self._up)
         plan = None if wanted is None else self._planner.plan(wanted, moment, view, self._size)
         shot = _Shot(moment.figure, Texturing(self._uv, float(time)), place, view, plan)
@@ -414,6 +414,7 @@ def _draw(parts: _Parts, shot: _Shot, background: Sequence[float], out: NDArray[
     scene, target, floor, overlays = parts
     ground = None
     if floor is not None and shot.floor is not None:
+        floor.cast(scene, shot.figure, shot.floor)
         ground = functools.partial(floor.draw, shot.floor, shot.view, target.framebuffer)
     target.begin(background)
     what = shot.figure, shot.view, target.framebuffer, shot.texturing, ground

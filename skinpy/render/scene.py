@@ -80,6 +80,7 @@ class MeshScene:
         self.mesh = MeshBuffers(uploads, geometry)
         shape = StillShape() if geometry.morph is None else MorphShape(uploads, geometry.morph)
         self._skin = _Body(self, shape)
+        self._sent: Posed | None = None
         self._facets: Facets | None = None
         self._stored: dict[int, tuple[weakref.ref[Any], _Body]] = {}  # by the id of the vertex animation
 
@@ -165,9 +166,11 @@ class MeshScene:
             assert isinstance(body.shape, FrameShape)
             body.shape.choose(figure.first, figure.second, figure.blend)
             return body
-        self._skin.palette.write(figure.numbers)
-        if isinstance(self._skin.shape, MorphShape):
-            self._skin.shape.write(figure.weights)
+        if self._sent is not figure:  # a frame may draw it several times
+            self._skin.palette.write(figure.numbers)
+            if isinstance(self._skin.shape, MorphShape):
+                self._skin.shape.write(figure.weights)
+            self._sent = figure
         return self._skin
 
     def _frames(self, figure: Stored) -> _Body:

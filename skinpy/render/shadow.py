@@ -1,0 +1,146 @@
+"""The soft shadow on the floor under what touches it or hovers over it.
+
+There is no light that throws it: a place of the ground is the darker, the more of the sky above it is covered
+and the lower it is covered. Seen from straight above, the figure goes into a small map; each texel keeps how
+near to touching and how low the lowest thing over it is. The map is blurred, and drawn on the floor.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import moderngl
+import numpy as np
+from numpy.typing import NDArray
+
+from .figure import Figure
+from .mesh import begin_blending
+from .paint import Paint
+from .scene import Scene
+from .shader import programs
+from .uploads import Uploads
+from .view import View
+
+_TEXELS = 128  # side of the map
+_CAST = Paint("shadow_cast.frag")
+# In sizes of the model:
+_FADES = (0.03, 0.2)  # heights at which contact, and cover, are down to 1/e
+_DEVIATIONS = (0.008, 0.032)  # of the blurs
+_STEP = 0.25  # the map's reach grows in such steps, so that its texels keep their size in a motion
+_MARGIN = 2.5  # deviations of the wider blur around the figure
+
+
+@dataclass(frozen=True)
+class ShadowPlace:
+    """The square of the ground that a figure may darken.
+
+    `center` (3,), scene space; `right`, `near` and `up` (3,) are unit vectors, `reach` is half the side and
+    `size` that of the model, both in scene units. `strength` is from 0 to 1.
+    """
+
+    center: NDArray[np.float64]
+    right: NDArray[np.float64]
+    near: NDArray[np.float64]
+    up: NDArray[np.float64]
+    reach: float
+    size: float
+    strength: float
+
+    def projection(self) -> NDArray[np.float64]:
+        """From scene space to the map, (4, 4): what is right and near go from -1 to 1, heights to 0."""
+        matrix = np.zeros((4, 4))
+        matrix[0, :3], matrix[1, :3] = self.right / self.reach, self.near / self.reach
+        matrix[:2, 3] = -matrix[:2, :3] @ self.center
+        matrix[3, 3] = 1.0
+        return matrix
+
+
+def shadow_place(
+    box: NDArray[np.float64],
+    ground: NDArray[np.float64],
+    axes: tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]],
+    size: float,
+    strength: float,
+) -> ShadowPlace | None:
+    """Where the shadow of a figure in `box` (2, 3) falls; None for a box that is not finite.
+
+    `ground` (3,) is a place on the ground; `axes` are right, near and up of it, along axes of the scene.
+    """
+    if not np.isfinite(box).all() or strength == 0:
+        return None
+    right, near, up = axes
+    middle, half = box.mean(axis=0), np.ptp(box, axis=0) / 2
+    widest = max(float(half @ np.abs(right)), float(half @ np.abs(near)))
+    step = _STEP * size
+    reach = float(np.ceil((widest + _MARGIN * _DEVIATIONS[1] * size) / step)) * step
+    center = middle + ((ground - middle) @ up) * up
+    return ShadowPlace(center, right, near, up, reach, size, strength)
+
+
+class ShadowMap:
+    """The map on the GPU. All calls belong on the context's thread."""
+
+    def __init__(self, uploads: Uploads) -> None:
+        self._context = context = uploads.context
+        textures = [context.texture((_TEXELS, _TEXELS), 2, dtype="f2") for _ in range(2)]
+        for texture in textures:
+            texture.repeat_x = texture.repeat_y = False
+        self._texture, self._between = textures
+        self._framebuffer, self._other = (context.framebuffer([texture]) for texture in textures)
+        self._blur = programs(context).get("present.vert", "shadow_blur.frag")
+        self._program = programs(context).get("shadow.vert", "shadow.frag")
+        self._triangle = context.vertex_array(self._blur, [])
+        self._square = context.vertex_array(self._program, [])
+
+    def cast(self, scene: Scene, figure: Figure, place: ShadowPlace) -> None:
+        """Draw the map of a figure. Another framebuffer is bound afterwards."""
+        context = self._context
+
+        def prepare(program: moderngl.Program) -> None:
+            program["view_projection"] = tuple(place.projection().T.ravel())
+            program["ground_center"], program["ground_up"] = tuple(place.center), tuple(place.up)
+            program["fades"] = tuple(place.size * fade for fade in _FADES)
+
+        self._framebuffer.use()
+        self._framebuffer.clear()
+        context.enable_only(moderngl.BLEND)
+        context.blend_equation = moderngl.MAX, moderngl.MAX
+        scene.stamp(figure, _CAST, prepare)
+        context.blend_equation = moderngl.FUNC_ADD, moderngl.FUNC_ADD
+        context.enable_only(moderngl.NOTHING)
+        deviations = [max(place.size * wide / (2 * place.reach) * _TEXELS, 0.3) for wide in _DEVIATIONS]
+        self._blur["deviations"], self._blur["reach"] = tuple(deviations), int(np.ceil(2.5 * deviations[1]))
+        self._blur["sharp"] = 0
+        self._blur_along((1, 0), self._texture, self._other)
+        self._blur_along((0, 1), self._between, self._framebuffer)
+
+    def _blur_along(
+        self, direction: tuple[int, int], source: moderngl.Texture, target: moderngl.Framebuffer
+    ) -> None:
+        target.use()
+        source.use(0)
+        self._blur["direction"] = direction
+        self._triangle.render(moderngl.TRIANGLES, vertices=3)
+
+    def draw(
+        self,
+        place: ShadowPlace,
+        floor_center: NDArray[np.float64],
+        floor_radius: float,
+        view: View,
+        framebuffer: moderngl.Framebuffer,
+    ) -> None:
+        """Darken the floor, which is there already, by the map; it is not seen from below."""
+        if (np.array(view.camera.eye) - place.center) @ place.up <= 0:
+            return
+        program = self._program
+        view.set_projection(program)
+        program["center"] = tuple(place.center)
+        program["right"], program["near"] = tuple(place.reach * place.right), tuple(place.reach * place.near)
+        program["strength"], program["map"] = place.strength, 0
+        program["floor_center"], program["floor_radius"] = tuple(floor_center), floor_radius
+        self._texture.use(0)
+        self._context.enable_only(moderngl.DEPTH_TEST)
+        begin_blending(self._context, framebuffer)
+        self._square.render(moderngl.TRIANGLE_STRIP, 4)
+        framebuffer.depth_mask = True
