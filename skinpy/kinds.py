@@ -202,7 +202,7 @@ class UVAnimation:
         matrices[..., 1, 0], matrices[..., 1, 1] = -sine * scale[..., 0], cosine * scale[..., 1]
         matrices[..., :2, 2] = self._pivot + offset - matrices[..., :2, :2] @ self._pivot
         matrices[..., 2, 2] = 1.0
-        return matrices
+        return matrices + 0.0  # no -0, which only puzzles those who read it
 
     def _at(self, places: Array, name: str, absent: float) -> Array:
         """(...,C) float64: the keys called `name` at places among them."""
