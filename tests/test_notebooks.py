@@ -130,8 +130,9 @@ def test_it_runs_with_the_answers(path: Path, tmp_path: Path) -> None:
     folder = tmp_path / "run"
     folder.mkdir()
     (folder / path.name).write_text(json.dumps(notebook), encoding="utf-8")
+    here = Path(skinpy.__file__).parents[1]  # the kernel takes the skinpy that is tested
     environment = os.environ | {
-        "PYTHONPATH": os.pathsep.join([str(Path(skinpy.__file__).parents[1]), os.environ.get("PYTHONPATH", "")]),
+        "PYTHONPATH": os.pathsep.join([str(here), os.environ.get("PYTHONPATH", "")]),
         "IPYTHONDIR": str(tmp_path / "ipython"),
         "JUPYTER_DATA_DIR": str(tmp_path / "jupyter"),
         "JUPYTER_PLATFORM_DIRS": "1",
