@@ -304,6 +304,23 @@ def test_a_look_from_the_side_has_it_all_in_the_picture(model: skinpy.Model) -> 
     assert (stage.eye.azimuth, stage.eye.elevation) == pytest.approx((-120, -30))
 
 
+@pytest.mark.parametrize("inset", [0, 10, 30, 300])
+def test_what_is_covered_is_left_free(model: skinpy.Model, inset: int) -> None:
+    stage = Stage(model, "walk", size=SIZE)
+    whole = stage.eye
+    stage.inset = inset
+    assert (stage.eye == whole) == (inset == 0)
+    free = 72 - min(inset, 36)
+    for view in (stage.reset_camera, stage.fit):
+        view()
+        corners = np.array([on_screen(stage, place) for place in model.deform(model.palette("walk", 0.2))[0]])
+        assert corners.min() > 0 and corners[:, 0].max() < 96 and corners[:, 1].max() < free
+        assert np.ptp(corners[:, 1]) > 0.5 * free  # and not smaller than it must be
+    eye = stage.eye
+    stage.inset = 5
+    assert stage.eye == eye  # it was moved by hand
+
+
 # ---- the rest --------------------------------------------------------------------------------------
 
 

@@ -398,6 +398,20 @@ def test_messages_go_by_themselves_and_errors_stay(
     assert controls.changes and len(controls.layers()) == 2
 
 
+def test_overlays_that_cannot_be_drawn_go(model: skinpy.Model) -> None:
+    stage = Stage(model, model.bake_vertices("walk", 5), size=SIZE)
+    controls = Controls(stage)
+    wanted, out = stage.frame(), np.zeros((240, 320, 4), np.uint8)
+    for overlays in (Overlays(trajectories=("Head",)), Overlays(weights="Tail")):
+        stage.overlays = overlays
+        controls.take_picture(out, None)
+        assert is_error(controls) and words(controls)
+        assert stage.overlays is None and np.array_equal(out, wanted)
+    stage.size = (10, 10)
+    with pytest.raises(ValueError, match="out"):
+        controls.take_picture(out, None)
+
+
 # ---- where there is no window ----------------------------------------------------------------------
 
 
@@ -528,6 +542,7 @@ class Desktop:
 
     def shows(self, stage: Stage, what: str) -> None:
         """Wait until the window shows the picture of a stage, above the bar."""
+        stage.inset = BAR
         wanted = stage.frame()[: stage.size[1] - BAR, :, :3].astype(int)
 
         def equal() -> bool:
@@ -568,6 +583,7 @@ def test_keys_and_mouse_of_a_real_window(desktop: Callable[..., Desktop]) -> Non
     path = DATA / "character.glb"
     screen = desktop(*view(path, "--paused", "--clip", "walk"))
     stage = Stage(skinpy.load(path), "walk", size=SIZE, playing=False)
+    stage.inset = BAR
     screen.shows(stage, "picture of the first clip")
     assert screen.title == "walk - character.glb - skinpy"
 
@@ -680,6 +696,7 @@ def test_files_dropped_on_a_real_window(desktop: Callable[..., Desktop]) -> None
     """
     screen = desktop(sys.executable, "-c", code)
     stage = Stage(skinpy.crane(), size=SIZE, playing=False)
+    stage.inset = BAR
     below = slice(100, SIZE[1] - BAR)
     wanted = stage.frame()[below, :, :3].astype(int)
     screen.until(lambda: np.abs(screen.pixels()[below] - wanted).max() <= 1, "picture of the crane")

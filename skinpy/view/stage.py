@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import operator
 import threading
@@ -79,6 +80,7 @@ class Stage:
         self._lock = threading.RLock()
         self._options = {"background": background, "samples": samples, "uv": uv}
         self._size = check_size(size)
+        self._inset = 0
         self._floor = Floor() if floor is None or isinstance(floor, bool) else floor
         check_floor(self._floor)
         self._on_floor = floor is not None and floor is not False
@@ -416,15 +418,14 @@ class Stage:
     def look(self, azimuth: float, elevation: float) -> None:
         """Look from there, in degrees as in `Camera.frame`, with all of the clip in the picture."""
         with self._lock:
-            motion = self.clip
             camera = Camera.frame(
-                self._poser.extent(motion),
+                self._poser.extent(self.clip),
                 up=self.model.up,
                 azimuth=azimuth,
                 elevation=elevation,
-                aspect=self._size[0] / self._size[1],
+                aspect=self._aspect,
             )
-            self.eye = self._through(camera)
+            self.eye = self._lifted(self._through(camera))
 
     def fit(self) -> None:
         """Get all of the clip into the picture, from where the camera looks now."""
@@ -436,9 +437,36 @@ class Stage:
             self._moved = False
             self._refit()
 
+    @property
+    def inset(self) -> int:
+        """Pixels at the bottom of the picture that something covers: what is to be seen is fitted above
+        them. Settable; what is more than half of the height counts as half."""
+        return self._inset
+
+    @inset.setter
+    def inset(self, value: int) -> None:
+        with self._lock:
+            if value != self._inset:
+                self._inset = value
+                self._refit()
+
+    @property
+    def _free(self) -> float:
+        """Share of the height that nothing covers."""
+        return 1.0 - min(max(self._inset, 0) / self._size[1], 0.5)
+
+    @property
+    def _aspect(self) -> float:
+        """Width by height of the part of the picture that nothing covers."""
+        return self._size[0] / (self._size[1] * self._free)
+
+    def _lifted(self, orbit: Orbit) -> Orbit:
+        """The place from which the free part of the picture shows what all of it shows from `orbit`."""
+        farther = dataclasses.replace(orbit, distance=orbit.distance / self._free)
+        return farther.panned(0.0, (1.0 - self._free) / 2)
+
     def _fitted(self) -> Orbit:
-        aspect = self._size[0] / self._size[1]
-        return self._through(self._poser.motion_camera(self.clip, None, aspect))
+        return self._lifted(self._through(self._poser.motion_camera(self.clip, None, self._aspect)))
 
     def _through(self, camera: Camera) -> Orbit:
         radius = float(np.linalg.norm(np.ptp(self._poser.extent(self.clip), axis=0))) / 2

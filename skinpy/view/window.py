@@ -6,7 +6,7 @@ import signal
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from ..render.arguments import check_size
 from .screen import Screen
 from .source import Source
 from .stage import Stage
-from .window_controls import FAULTS, Controls
+from .window_controls import Controls
 
 if TYPE_CHECKING:
     from ..render.posing import ClipLike
@@ -40,9 +40,10 @@ def show(
 ) -> None:
     """Show a model in a window, until it is closed; H shows the keys, docs/window.md has them too.
 
-    `clip` is as in `Renderer.frame`; `size` is (width, height) of the window. `path` is the file that the
-    model is from: when it changes, it is loaded again. `options` are those of `Stage`: controller, layer,
-    floor, overlays, camera, speed, loop, playing, background, samples, uv.
+    `clip` is as in `Renderer.frame`; `size` is (width, height) of the window, pixels (on dense screens
+    points). `path` is the file that the model is from: when it changes, it is loaded again. `options` are
+    those of `Stage`: controller, layer, floor, overlays, camera, speed, loop, playing, background, samples,
+    uv.
 
     It belongs on the main thread, as window systems ask for. Raises GraphicsError without a display or
     OpenGL 3.3, and on another thread; ImportError without glfw; KeyError, IndexError, TypeError or ValueError
@@ -123,8 +124,7 @@ def _opened(glfw: Any, size: tuple[int, int]) -> Iterator[Any]:
     finally:
         if handle:
             glfw.destroy_window(handle)
-        with suppress(TypeError):
-            glfw.set_error_callback(before)
+        glfw.set_error_callback(before)
 
 
 _INSTEAD = "without one, model.render() draws a picture and clip.save() writes pictures and films"
@@ -144,6 +144,7 @@ def _create(glfw: Any, size: tuple[int, int]) -> Any:
     glfw.window_hint(glfw.CONTEXT_VERSION_MINOR, 3)
     glfw.window_hint(glfw.OPENGL_PROFILE, glfw.OPENGL_CORE_PROFILE)
     glfw.window_hint(glfw.OPENGL_FORWARD_COMPAT, True)  # macOS gives no core profile without it
+    glfw.window_hint(glfw.SCALE_TO_MONITOR, True)  # on dense screens `size` is in points
     glfw.window_hint(glfw.VISIBLE, False)  # until there is something to see in it
     glfw.window_hint(glfw.DEPTH_BITS, 0)  # finished pictures are all that is drawn in it
     glfw.window_hint(glfw.STENCIL_BITS, 0)
@@ -222,6 +223,7 @@ class Window:
         glfw, controls, stage = self._glfw, self._controls, self._controls.stage
         stage.size = size = glfw.get_framebuffer_size(self._handle)
         controls.scale = max(glfw.get_window_content_scale(self._handle))
+        stage.inset = controls.bar().height
         coarse = self._slow >= _SLOW_FRAMES and (stage.playing or controls.grab is not None)
         scene = (stage.changes, size, coarse)
         state = (scene, controls.changes, controls.scale)
@@ -234,19 +236,12 @@ class Window:
         self._drawn = state
 
     def _take_picture(self, coarse: bool) -> None:
-        """Have the stage drawn. Overlays that ask for what is not there go, and the reason is shown."""
-        stage, samples = self._controls.stage, 0 if coarse else None
-        if self._picture.shape[1::-1] != stage.size:
-            self._picture = np.empty((stage.size[1], stage.size[0], 4), np.uint8)
+        """Have the stage drawn, and note how long it takes."""
+        width, height = self._controls.stage.size
+        if self._picture.shape[:2] != (height, width):
+            self._picture = np.empty((height, width, 4), np.uint8)
         start = time.perf_counter()
-        try:
-            stage.frame(self._picture, samples=samples)
-        except FAULTS as error:
-            if not stage.overlays:
-                raise
-            self._controls.fail(error)
-            stage.overlays = None
-            stage.frame(self._picture, samples=samples)
+        self._controls.take_picture(self._picture, 0 if coarse else None)
         if not coarse:
             self._slow = self._slow + 1 if time.perf_counter() - start > _SLOW else 0
 

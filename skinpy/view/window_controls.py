@@ -29,8 +29,8 @@ _GHOSTS = (0, 1, 2, 4)
 _CLICK = 4.0  # points: what moves less with a button down is no drag
 _REACH = 14.0  # points between a click and the joint that it means
 _SECONDS = 4.0  # that a message stays; errors stay until the next key or button
-#: What loading, drawing and saving may raise for what a user does.
-FAULTS = (SkinpyError, OSError, ValueError, KeyError, IndexError, ImportError, MemoryError)
+# What loading, drawing and saving may raise for what a user does.
+_FAULTS = (SkinpyError, OSError, ValueError, KeyError, IndexError, ImportError, MemoryError)
 
 
 class Key(NamedTuple):
@@ -81,6 +81,19 @@ class Controls:
         """Where the bar lies."""
         return Bar(self.stage.size, self.scale)
 
+    def take_picture(self, out: NDArray[np.uint8], samples: int | None) -> None:
+        """Have the stage drawn into `out`. Overlays that ask for what is not there go, and the reason is
+        shown. Raises what `Stage.frame` raises for other reasons."""
+        stage = self.stage
+        try:
+            stage.frame(out, samples=samples)
+        except _FAULTS as error:
+            if not stage.overlays:
+                raise
+            self.fail(error)
+            stage.overlays = None
+            stage.frame(out, samples=samples)
+
     def layers(self) -> list[Layer]:
         """What lies over the picture, the lowest first."""
         stage, bar = self.stage, self.bar()
@@ -125,7 +138,7 @@ class Controls:
         """Do something that may fail through no fault of ours, and say so then."""
         try:
             act()
-        except FAULTS as error:
+        except _FAULTS as error:
             self.fail(error)
 
     def fail(self, error: BaseException) -> None:
