@@ -1,9 +1,10 @@
-"""Builds the two shared objects of skinpy; everything else stands in pyproject.toml.
+"""Builds the two shared objects and the program of skinpy; everything else stands in pyproject.toml.
 
-`skinpy._core` is the extension module: csrc/core and csrc/ext. `skinpy._import` is the importer:
-csrc/import and csrc/core once more. It is no Python module, `_core` opens it by path at the first
-load; being built as an Extension puts it beside `_core` in wheels, sdists and editable installs alike.
-Neither links to Assimp, cglm or jsmn: of all three only headers are used.
+`skinpy._core` is the extension module: csrc/core, csrc/ext and the parent's side of csrc/worker.
+`skinpy._import` is the importer: csrc/import and csrc/core once more. It is no Python module, `_core` or
+the worker opens it by path; being built as an Extension puts it beside `_core` in wheels, sdists and
+editable installs alike. So does the worker, `skinpy._worker`: a program, whatever its suffix says.
+None links to Assimp, cglm or jsmn: of all three only headers are used.
 """
 
 import os
@@ -15,6 +16,7 @@ from pathlib import Path
 
 import numpy
 from setuptools import Extension, find_packages, setup
+from setuptools.command.build_ext import build_ext
 
 ROOT = Path(__file__).parent
 OLDEST_ASSIMP = 6  # 5.x has no kinds of key interpolation and other struct sizes
@@ -121,6 +123,35 @@ def files(*patterns: str) -> list[str]:
     return sorted(str(path.relative_to(ROOT)) for pattern in patterns for path in ROOT.glob(pattern))
 
 
+class Program(Extension):
+    """An executable file that lies where an extension module would."""
+
+
+class BuildWithPrograms(build_ext):
+    """build_ext, which can also link programs: by the same compiler, to the same places."""
+
+    def build_extension(self, ext: Extension) -> None:
+        if not isinstance(ext, Program):
+            super().build_extension(ext)
+            return
+        objects = self.compiler.compile(
+            ext.sources,
+            output_dir=self.build_temp,
+            macros=ext.define_macros,
+            extra_postargs=ext.extra_compile_args,
+            depends=ext.depends,
+        )
+        path = Path(self.get_ext_fullpath(ext.name))
+        self.mkpath(str(path.parent))
+        self.compiler.link_executable(
+            objects,
+            path.name,
+            output_dir=str(path.parent),
+            libraries=ext.libraries,
+            extra_postargs=ext.extra_link_args,
+        )
+
+
 def extensions() -> list[Extension]:
     assimp, built_assimp = find_assimp()
     cglm = find_small("cglm", "cglm/cglm.h")
@@ -128,14 +159,20 @@ def extensions() -> list[Extension]:
     # No -march: one build runs on every x86-64. No -ffast-math and no contraction: the plain path gives the
     # same bits with every compiler.
     compile_args = ["-std=c11", "-O3", "-ffp-contract=off", "-fvisibility=hidden", "-Wall", "-Wextra"]
-    headers = files("csrc/core/*.h", "csrc/import/*.h", "csrc/ext/*.h")
+    headers = files("csrc/*/*.h")
     core = files("csrc/core/*.c")
 
-    def extension(name: str, sources: list[str], foreign: set[Path], link_args: list[str]) -> Extension:
+    def extension(
+        name: str,
+        sources: list[str],
+        foreign: set[Path],
+        link_args: list[str],
+        kind: type[Extension] = Extension,
+    ) -> Extension:
         # -isystem: warnings in foreign headers are not ours to mend. /usr/include is searched anyway, and
         # to name it would put it in front of the compiler's own headers.
         include_args = [f"-isystem{folder}" for folder in sorted(foreign - {Path("/usr/include")})]
-        return Extension(
+        return kind(
             f"skinpy.{name}",
             sources=sources,
             depends=headers,  # also what puts them into the sdist
@@ -148,11 +185,14 @@ def extensions() -> list[Extension]:
             libraries=["m", "dl"],
         )
 
+    parent = "csrc/worker/worker_spawn.c"
+    worker = [path for path in files("csrc/worker/*.c") if path != parent]
     # The importer asks nothing of Python and finds Assimp's functions at run time, so no name may be open.
     closed = ["-Wl,--no-undefined"] if sys.platform == "linux" else []
     return [
-        extension("_core", core + files("csrc/ext/*.c"), {cglm, Path(numpy.get_include())}, []),
+        extension("_core", [*core, *files("csrc/ext/*.c"), parent], {cglm, Path(numpy.get_include())}, []),
         extension("_import", core + files("csrc/import/*.c"), {cglm, assimp, jsmn}, closed),
+        extension("_worker", ["csrc/core/sk_base.c", *worker], set(), [], Program),
     ]
 
 
@@ -160,4 +200,5 @@ setup(
     packages=[*find_packages(include=["skinpy", "skinpy.*"]), "skinpy.shaders"],
     package_dir={"skinpy.shaders": "shaders"},
     ext_modules=extensions(),
+    cmdclass={"build_ext": BuildWithPrograms},
 )

@@ -26,6 +26,7 @@ from .errors import (
     SkinpyWarning,
 )
 from .events import Event
+from .limits import DEFAULT_FORMATS, Limits
 from .loading import build_info, chair, character, crane, load
 from .model import Model, to_row_vectors
 from .pose import Pose
@@ -51,6 +52,8 @@ __all__ = [
     "chair",
     "check",
     "build_info",
+    "Limits",
+    "DEFAULT_FORMATS",
     "rotation",
     "to_row_vectors",
     "blend",

@@ -3,7 +3,7 @@
 import operator
 import os
 import sys
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -11,20 +11,32 @@ from . import _block, _core
 from ._arguments import flag
 from ._types import PathLike
 from .errors import LoadError, warn_of_losses
+from .limits import DEFAULT_FORMATS, Limits, allowed_formats
 from .model import Model
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Iterable
+    from typing import Literal
 
     from typing_extensions import Buffer
 
-__all__ = ["load", "character", "crane", "chair", "build_info"]
+    External: TypeAlias = Literal["folder", "none", "any"]
+
+__all__ = ["load", "character", "crane", "chair", "build_info", "Limits", "DEFAULT_FORMATS"]
 
 _LIBRARY = "libassimp.so.6"
 _INFLUENCES = 4
 
-#: format, max_influences, join_vertices (-1: by the format), ignore_animated_scale, up, frame (-1: none)
-_Request: TypeAlias = tuple[str | None, int, int, bool, int, int]
+#: format, max_influences, join_vertices (-1: by the format), ignore_animated_scale, up, frame (-1: none),
+#: formats that are allowed, external, limits of what is counted, the worker (None: in this process)
+_Request: TypeAlias = tuple[
+    str | None, int, int, bool, int, int, str, int, tuple[int, int, int, int, int], "_Isolation | None"
+]
+#: worker, importer, libraries, bytes of memory, seconds
+_Isolation: TypeAlias = tuple[bytes, bytes, bytes, int, float]
+
+_EXTERNAL = ("folder", "none", "any")  # in the order of sk_external
+_LIMITS = Limits()
 
 
 def load(
@@ -37,6 +49,10 @@ def load(
     up: str | None = None,
     frame: int | None = None,
     mmap: bool = False,
+    isolate: bool = True,
+    limits: Limits = _LIMITS,
+    allow_formats: "Iterable[str] | None" = None,
+    external: "External" = "folder",
 ) -> Model:
     """A model from a file of any format that Assimp 6 reads, from a saved .skn, or from their bytes.
 
@@ -51,14 +67,22 @@ def load(
       default; skinpy.kinds.VertexAnimation.load has them all.
     - mmap: map a .skn instead of reading it, for files one trusts: cutting it short while it is mapped ends
       the process.
+    - isolate: import in a process of its own, which a broken file may bring down without harm to this one.
+      It costs some milliseconds; False is for files that one made oneself.
+    - limits: how much the file may take.
+    - allow_formats: suffixes of the formats to read, in place of skinpy.DEFAULT_FORMATS; with
+      isolate=False the default leaves out md5mesh, md5anim, md2, ply and x, whose readers break most often.
+    - external: what a file may bring in: regular files of its own folder and those below ("folder"),
+      nothing ("none"), or regular files wherever it says ("any").
 
-    A .skn is taken as it was saved: of the options only mmap matters to it. What was repaired or lost
-    stands in `model.report`; one SkinpyWarning comes when something was lost.
+    A .skn is taken as it was saved: of the options only mmap matters to it, and no other process is needed.
+    What was repaired or lost stands in `model.report`; one SkinpyWarning comes when something was lost.
 
-    Raises FileNotFoundError; LoadError with the path and Assimp's words for what cannot be read; ValueError
-    and TypeError for bad options.
+    Raises FileNotFoundError; LoadError with the path and Assimp's words for what cannot be read, and of its
+    kinds ImporterCrashed where the importer broke down, LimitExceeded and FormatRefused; ValueError and
+    TypeError for bad options; KeyboardInterrupt within 0.1 seconds.
     """
-    request = _DEFAULT
+    request = _usual(_paths_key())
     if not (
         format is None
         and max_influences is _INFLUENCES
@@ -66,8 +90,16 @@ def load(
         and ignore_animated_scale is False
         and up is None
         and frame is None
+        and isolate is True
+        and limits is _LIMITS
+        and allow_formats is None
+        and external == "folder"
     ):
-        request = _checked(format, max_influences, join_vertices, ignore_animated_scale, up, frame)
+        apart = flag("isolate", isolate)
+        request = (
+            *_checked(format, max_influences, join_vertices, ignore_animated_scale, up, frame),
+            *_confined(apart, limits, allow_formats, external),
+        )
     if mmap is not False:
         flag("mmap", mmap)
     try:
@@ -111,7 +143,8 @@ def chair() -> Model:
 def _bundled(name: str) -> Model:
     from importlib import resources  # it brings half the standard library along
 
-    return load(resources.files("skinpy").joinpath("data", name).read_bytes(), format="glb")
+    data = resources.files("skinpy").joinpath("data", name).read_bytes()
+    return load(data, format="glb", isolate=False)  # our own files
 
 
 def _checked(
@@ -121,7 +154,7 @@ def _checked(
     ignore_animated_scale: bool,
     up: str | None,
     frame: int | None,
-) -> _Request:
+) -> tuple[str | None, int, int, bool, int, int]:
     """The options of an import as the core has them."""
     if format is not None and not isinstance(format, str):
         raise TypeError(f"format is {format!r}; expected str or None")
@@ -141,16 +174,54 @@ def _checked(
     )
 
 
-#: A load is often over in a tenth of a millisecond, so the usual options are checked once.
-_DEFAULT = _checked(None, _INFLUENCES, None, False, None, None)
+def _confined(
+    apart: bool, limits: Limits, formats: "Iterable[str] | None", external: str
+) -> tuple[str, int, tuple[int, int, int, int, int], _Isolation | None]:
+    """What keeps an import in, as the core has it."""
+    if not isinstance(limits, Limits):
+        raise TypeError(f"limits is {limits!r}; expected a skinpy.Limits")
+    if external not in _EXTERNAL:
+        raise ValueError(f"external is {external!r}; expected one of {', '.join(map(repr, _EXTERNAL))}")
+    return (
+        allowed_formats(formats, apart),
+        _EXTERNAL.index(external),
+        limits.counts,
+        _isolation(limits, _paths_key()) if apart else None,
+    )
+
+
+#: What decides where Assimp is found.
+_PathsKey: TypeAlias = tuple[str | None, tuple[str, ...]]
+
+
+def _paths_key() -> _PathsKey:
+    return os.environ.get("SKINPY_ASSIMP_DIR"), tuple(sys.path)
+
+
+@lru_cache(maxsize=8)
+def _usual(key: _PathsKey) -> _Request:
+    """The usual options, checked once: they must not take longer than the import of a small file."""
+    plain = _checked(None, _INFLUENCES, None, False, None, None)
+    return (*plain, *_confined(True, _LIMITS, None, "folder"))
+
+
+@lru_cache(maxsize=64)
+def _isolation(limits: Limits, key: _PathsKey) -> _Isolation:
+    return (
+        _built_path("_worker"),
+        _built_path("_import"),
+        b"\n".join(path for path in _library_candidates(*key) if b"\n" not in path),
+        limits.memory,
+        float(limits.seconds),
+    )
 
 
 def _load_path(path: str, request: _Request, mapped: bool) -> _core.Block:
     try:
         if mapped or path.endswith(".skn"):
-            return _load_saved(path, mapped) if _is_saved(path) else _importer()(path, None, *request)
+            return _load_saved(path, mapped) if _is_saved(path) else _import(path, None, request)
         try:
-            return _importer()(path, None, *request)
+            return _import(path, None, request)
         except (LoadError, FileNotFoundError):
             # What the importer does not take may be a saved model under another name.
             if not _is_saved(path):
@@ -161,7 +232,7 @@ def _load_path(path: str, request: _Request, mapped: bool) -> _core.Block:
     except OSError as error:
         raise LoadError(f"{path}: {error.strerror or error}") from error
     except LoadError as error:
-        raise error if path in str(error) else LoadError(f"{path}: {error}") from None
+        raise error if path in str(error) else type(error)(f"{path}: {error}") from None
 
 
 def _load_saved(path: str, mapped: bool) -> _core.Block:
@@ -190,29 +261,34 @@ def _load_bytes(data: Any, request: _Request) -> _core.Block:
         raise TypeError(f"path_or_bytes is of type {kind}; expected a path or bytes") from None
     if bytes(view[: len(_block.MAGIC)].cast("B")[: len(_block.MAGIC)]) == _block.MAGIC:
         return _core.Block(view)
-    return _importer()(None, view, *request)
+    return _import(None, view, request)
 
 
 # ---- the importer ---------------------------------------------------------------------------------
 
 
-@cache
-def _importer() -> "Callable[..., _core.Block]":
-    """What imports, with the importer and Assimp open: they are opened once, unless that fails."""
-    _core._start_importer(_importer_path(), _library_paths())
-    return _core._load_file
+def _import(path: str | None, data: Any, request: _Request) -> _core.Block:
+    if request[-1] is None:
+        _start_importer()
+    return _core._load_file(path, data, *request)
 
 
 @cache
-def _importer_path() -> bytes:
-    """The importer's shared object: it lies beside `_core` and has the same suffix."""
+def _start_importer() -> None:
+    """Opens importer and Assimp in this process: once, unless that fails."""
+    _core._start_importer(_built_path("_import"), _library_paths())
+
+
+@cache
+def _built_path(name: str) -> bytes:
+    """What was built beside `_core`; it has the same suffix."""
     core = Path(_core.__file__)
-    return os.fsencode(core.with_name(core.name.replace("_core", "_import", 1)))
+    return os.fsencode(core.with_name(core.name.replace("_core", name, 1)))
 
 
 def _library_paths() -> tuple[bytes, ...]:
     """Where Assimp may be, the most wanted first: what SKINPY_ASSIMP_DIR names, the wheels, the system."""
-    return _library_candidates(os.environ.get("SKINPY_ASSIMP_DIR"), tuple(sys.path))
+    return _library_candidates(*_paths_key())
 
 
 @cache
@@ -229,7 +305,9 @@ def build_info() -> dict[str, Any]:
     Keys: version, block_version, compiler, simd ("avx2" or "plain": what the jobs run on),
     built_with_assimp, built_with_cglm, built_with_python, numpy, importer (path), assimp (path of the
     library or None), assimp_version, assimp_error (why there is none, or None), formats (file suffixes
-    that can be loaded), graphics (whether moderngl is installed).
+    that can be loaded, where `load` is allowed to), isolation (what keeps an import in: of "process",
+    "limits" of memory and time, "filter" of system calls, those that this system has), isolation_error
+    (why there is none, or None), graphics (whether moderngl is installed).
     """
     from importlib.util import find_spec
 
@@ -237,14 +315,24 @@ def build_info() -> dict[str, Any]:
 
     info: dict[str, Any] = _core._build_info()
     info["numpy"] = numpy.__version__
-    info["importer"] = os.fsdecode(_importer_path())
+    info["importer"] = os.fsdecode(_built_path("_import"))
     try:
-        path, version, formats = _core._start_importer(_importer_path(), _library_paths())
+        path, version, formats = _core._start_importer(_built_path("_import"), _library_paths())
         found = {"assimp": path, "assimp_version": version, "assimp_error": None}
     except LoadError as error:
         formats = ""
         found = {"assimp": None, "assimp_version": None, "assimp_error": str(error)}
     info |= found
     info["formats"] = sorted(suffix.lstrip("*.") for suffix in formats.split(";") if suffix)
+    info |= _isolation_facts()
     info["graphics"] = find_spec("moderngl") is not None
     return info
+
+
+def _isolation_facts() -> dict[str, Any]:
+    try:
+        limits, filters = _core._cage(_isolation(_LIMITS, _paths_key()))
+    except LoadError as error:
+        return {"isolation": (), "isolation_error": str(error)}
+    cage = ("process", *(("limits",) if limits else ()), *(("filter",) if filters else ()))
+    return {"isolation": cage, "isolation_error": None}

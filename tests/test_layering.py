@@ -1,7 +1,8 @@
 """Each layer uses only what stands to its left:
 
 base <- math <- block <- assets <- jobs <- ext <- skinpy <- skinpy.render <- skinpy.output <- skinpy.view
-and beside the jobs: base, math, block <- import. Besides: what no source file may hold.
+and beside the jobs: base, math, block <- import <- worker; ext knows one header of each. Besides: what no
+source file may hold.
 """
 
 import ast
@@ -31,6 +32,9 @@ C11 = {
 }
 POSIX = {"dirent", "dlfcn", "fcntl", "pthread", "sched", "strings", "unistd"}
 POSIX |= {"sys/mman", "sys/stat", "sys/types"}
+# The worker's own: processes, what they may do, and how memory comes to them.
+PROCESS = {"malloc", "poll", "spawn", "sys/prctl", "sys/resource", "sys/syscall", "sys/wait"}
+PROCESS |= {"linux/audit", "linux/filter", "linux/seccomp"}
 # In csrc/core all but these do with the headers of C11.
 SYSTEM_CORE = {"sk_cores.c", "sk_threads.c"}
 
@@ -68,7 +72,7 @@ def foreign_includes(path: Path) -> set[str]:
 def test_there_is_something_to_look_at() -> None:
     assert len(HEADERS) > 10
     assert len(PYTHON_FILES) > 5
-    assert all(list(SOURCES.glob(f"{layer}/*.c")) for layer in ("core", "import", "ext"))
+    assert all(list(SOURCES.glob(f"{layer}/*.c")) for layer in ("core", "import", "ext", "worker"))
 
 
 # ---- C -----------------------------------------------------------------------------------
@@ -77,11 +81,16 @@ def test_there_is_something_to_look_at() -> None:
 @pytest.mark.parametrize("path", C_FILES, ids=name_of)
 def test_own_includes_exist_and_stay_in_their_layer(path: Path) -> None:
     layer = path.parent.name
-    allowed = {"core": {"core"}, "import": {"core", "import"}, "ext": {"core", "ext"}}[layer]
+    allowed = {"core", layer}
+    public = {
+        "ext": {SOURCES / "import/sk_import.h", SOURCES / "worker/worker_spawn.h"},
+        "worker": {SOURCES / "import/sk_import.h"},
+    }.get(layer, set())
     for target in own_includes(path):
         assert target.is_file(), f"{name_of(path)} includes {target.name}, which is not there"
-        public = layer == "ext" and target == SOURCES / "import/sk_import.h"
-        assert public or target.parent.name in allowed, f"{name_of(path)} includes {name_of(target)}"
+        assert target in public or target.parent.name in allowed, (
+            f"{name_of(path)} includes {name_of(target)}"
+        )
 
 
 @pytest.mark.parametrize("path", sorted(SOURCES.glob("core/*.[ch]")), ids=name_of)
@@ -118,7 +127,8 @@ def test_foreign_headers_stand_where_they_may(path: Path) -> None:
             assert layer == "ext"
         else:
             assert layer != "core" or path.name in SYSTEM_CORE, f"{path.name} includes <{name}>"
-            assert name.removesuffix(".h") in POSIX, f"{path.name} includes <{name}>"
+            known = POSIX | PROCESS if layer == "worker" else POSIX
+            assert name.removesuffix(".h") in known, f"{path.name} includes <{name}>"
 
 
 def test_headers_have_no_cycle() -> None:
@@ -140,7 +150,12 @@ def test_headers_have_no_cycle() -> None:
 @pytest.mark.parametrize("path", HEADERS, ids=name_of)
 def test_header_has_a_guard_and_compiles_alone(path: Path) -> None:
     assert re.search(r"^#ifndef (\w+_H)\n#define \1\n", path.read_text(), re.MULTILINE)
-    foreign = {"core": ["cglm"], "import": ["cglm", "assimp", "jsmn"], "ext": ["cglm", "python", "numpy"]}
+    foreign = {
+        "core": ["cglm"],
+        "import": ["cglm", "assimp", "jsmn"],
+        "ext": ["cglm", "python", "numpy"],
+        "worker": [],
+    }
     flags = ["-std=c11", "-Wall", "-Wextra", *include_flags(*foreign[path.parent.name])]
     # By -include, as the compiler warns of a header that is its main file.
     done = run(compiler(), *flags, "-fsyntax-only", "-include", path, "-xc", "/dev/null")

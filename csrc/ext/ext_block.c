@@ -1,6 +1,7 @@
 /* ext_block.c: the type `_core.Block`: one checked model block, shown through the buffer protocol. */
 #include <string.h>
 
+#include "../worker/worker_spawn.h"
 #include "ext_args.h"
 #include "ext_error.h"
 
@@ -11,6 +12,7 @@ static ext_block *block_alloc(PyTypeObject *type) {
   if (self) {
     self->memory = NULL;
     self->release = NULL;
+    self->mapped = 0;
     self->buffer.obj = NULL;
   }
   return self;
@@ -36,6 +38,17 @@ PyObject *ext_block_new(ext_state *state, void *memory, size_t size, void (*rele
   }
   self->memory = memory;
   self->release = release;
+  return block_open(state, self, memory, size);
+}
+
+PyObject *ext_block_map(ext_state *state, void *memory, size_t size) {
+  ext_block *self = block_alloc((PyTypeObject *)state->block_type);
+  if (!self) {
+    worker_unmap(memory, size);
+    return NULL;
+  }
+  self->memory = memory;
+  self->mapped = size;
   return block_open(state, self, memory, size);
 }
 
@@ -220,6 +233,7 @@ static void block_dealloc(PyObject *object) {
   ext_compiled_free(self);
   sk_free(atomic_load(&self->influences));
   if (self->release) self->release(self->memory);
+  if (self->mapped) worker_unmap(self->memory, self->mapped);
   if (self->buffer.obj) PyBuffer_Release(&self->buffer);
   type->tp_free(object);
   Py_DECREF(type);

@@ -5,6 +5,7 @@
 #include "../core/sk_cpu.h"
 #include "../core/sk_math.h"
 #include "../import/sk_import.h"
+#include "../worker/worker_spawn.h"
 #include "ext_error.h"
 
 static const sk_importer *open_importer(ext_state *state, const char *path) {
@@ -42,8 +43,10 @@ static const char **path_list(PyObject *paths) {
 
 typedef struct import_call {
   sk_import_request request;
-  PyObject *name; /* for messages, borrowed */
-  PyObject *path; /* bytes, or NULL */
+  worker_job job;
+  PyObject *name;      /* for messages, borrowed */
+  PyObject *path;      /* bytes, or NULL */
+  PyObject *isolation; /* tuple, borrowed, or Py_None */
   Py_buffer data;
 } import_call;
 
@@ -60,32 +63,63 @@ static int read_number(PyObject *value, long least, long most, long *number) {
   return 0;
 }
 
+static int read_limits(PyObject *tuple, sk_import_limits *limits) {
+  unsigned long long file_bytes, nodes, depth, vertices, keys;
+  if (!PyTuple_Check(tuple) ||
+      !PyArg_ParseTuple(tuple, "KKKKK", &file_bytes, &nodes, &depth, &vertices, &keys)) {
+    if (!PyErr_Occurred()) PyErr_Format(PyExc_TypeError, "limits are %R; expected a tuple", tuple);
+    return 0;
+  }
+  *limits = (sk_import_limits){file_bytes, nodes, depth, vertices, keys};
+  return 1;
+}
+
+static int read_text(PyObject *value, const char **text) {
+  *text = value == Py_None ? NULL : PyUnicode_AsUTF8(value);
+  return *text || value == Py_None;
+}
+
 static int read_options(PyObject *const *args, sk_import_request *request) {
-  long influences, joined, up, frame;
+  long influences, joined, up, frame, external;
   int ignore_scale = PyObject_IsTrue(args[3]);
   if (ignore_scale < 0 || !read_number(args[1], 1, SK_MAX_INFLUENCES, &influences) ||
       !read_number(args[2], -1, 1, &joined) || !read_number(args[4], 0, SK_AXIS_COUNT - 1, &up) ||
-      !read_number(args[5], -1, INT32_MAX, &frame))
+      !read_number(args[5], -1, INT32_MAX, &frame) || !read_number(args[7], 0, SK_EXTERNAL_COUNT - 1, &external) ||
+      !read_text(args[0], &request->format) || !read_text(args[6], &request->formats) ||
+      !read_limits(args[8], &request->limits))
     return 0;
-  request->format = args[0] == Py_None ? NULL : PyUnicode_AsUTF8(args[0]);
-  if (!request->format && args[0] != Py_None) return 0;
   request->max_influences = (uint32_t)influences;
   request->join_vertices = (int32_t)joined;
   request->ignore_animated_scale = ignore_scale != 0;
   request->up = (uint32_t)up;
   request->frame = (int32_t)frame;
+  request->external = (sk_external)external;
+  return 1;
+}
+
+/* The worker, the importer, the libraries, and what it may take; the tuple lives as long as the call. */
+static int read_isolation(PyObject *tuple, worker_job *job) {
+  unsigned long long memory;
+  if (tuple == Py_None) return 1;
+  if (!PyTuple_Check(tuple) || !PyArg_ParseTuple(tuple, "yyyKd", &job->program, &job->importer, &job->libraries,
+                                                 &memory, &job->seconds)) {
+    if (!PyErr_Occurred()) PyErr_Format(PyExc_TypeError, "isolation is %R; expected a tuple or None", tuple);
+    return 0;
+  }
+  job->memory = memory;
   return 1;
 }
 
 /* path, data and the options, as _load_file has them. */
 static int parse_call(PyObject *const *args, Py_ssize_t count, import_call *call) {
   memset(call, 0, sizeof *call);
-  if (count != 8) {
-    PyErr_Format(PyExc_TypeError, "_load_file() takes 8 arguments (%zd given)", count);
+  if (count != 12) {
+    PyErr_Format(PyExc_TypeError, "_load_file() takes 12 arguments (%zd given)", count);
     return 0;
   }
   call->name = args[0];
-  if (!read_options(args + 2, &call->request)) return 0;
+  call->isolation = args[11];
+  if (!read_options(args + 2, &call->request) || !read_isolation(call->isolation, &call->job)) return 0;
   if (args[1] != Py_None && PyObject_GetBuffer(args[1], &call->data, PyBUF_SIMPLE)) return 0;
   if (call->name != Py_None && !PyUnicode_FSConverter(call->name, &call->path)) {
     release_call(call);
@@ -96,6 +130,8 @@ static int parse_call(PyObject *const *args, Py_ssize_t count, import_call *call
   call->request.size = (size_t)call->data.len;
   return 1;
 }
+
+/* ---- in this process ------------------------------------------------------------------------------------ */
 
 /* Under the lock and without the GIL: start, or run where there is a request. */
 static sk_status import_locked(ext_state *state, const sk_importer *importer, const char *const *libraries,
@@ -110,29 +146,87 @@ static sk_status import_locked(ext_state *state, const sk_importer *importer, co
   return status;
 }
 
-const char ext_load_file_doc[] =
-    "_load_file($module, path, data, format, max_influences, join_vertices, ignore_animated_scale, up, frame,\n"
-    "           /)\n--\n\n"
-    "A Block from a file (path) or from data; see skinpy.load. _start_importer comes first.";
-
-PyObject *ext_load_file(PyObject *module, PyObject *const *args, Py_ssize_t count) {
-  ext_state *state = ext_state_of_module(module);
+static PyObject *import_here(ext_state *state, const import_call *call) {
   const sk_importer *importer = state->importer;
   sk_import_result result = {NULL, 0};
-  PyObject *block = NULL;
-  import_call call;
   sk_error error;
   if (!importer) {
     PyErr_SetString(PyExc_RuntimeError, "the importer was not started");
     return NULL;
   }
+  if (import_locked(state, importer, NULL, &call->request, &result, &error)) {
+    ext_raise(state, &error, call->name);
+    return NULL;
+  }
+  return ext_block_new(state, result.block, result.size, importer->release);
+}
+
+/* ---- in a process of its own ----------------------------------------------------------------------------- */
+
+/* Ctrl-C and other signals, whose handlers may raise. `context` is the thread's state, which gave the GIL away. */
+static bool signals_raise(void *context) {
+  PyThreadState **state = context;
+  bool raised;
+  PyEval_RestoreThread(*state);
+  raised = PyErr_CheckSignals() != 0;
+  *state = PyEval_SaveThread();
+  return raised;
+}
+
+static PyObject *import_apart(ext_state *state, import_call *call) {
+  PyThreadState *thread;
+  worker_block block;
+  sk_error error;
+  sk_status status;
+  call->job.request = &call->request;
+  call->job.interrupted = signals_raise;
+  thread = PyEval_SaveThread();
+  call->job.context = &thread;
+  status = worker_run(&call->job, &block, &error);
+  PyEval_RestoreThread(thread);
+  if (!status && !PyErr_Occurred()) return ext_block_map(state, block.memory, block.size);
+  if (!status) worker_unmap(block.memory, block.size);
+  else if (!PyErr_Occurred()) ext_raise(state, &error, call->name);
+  return NULL;
+}
+
+const char ext_load_file_doc[] =
+    "_load_file($module, path, data, format, max_influences, join_vertices, ignore_animated_scale, up, frame,\n"
+    "           formats, external, limits, isolation, /)\n--\n\n"
+    "A Block from a file (path) or from data; see skinpy.load.\n\n"
+    "formats is what is allowed, 'glb;gltf', or None for all; limits are (file_bytes, nodes, depth, vertices, keys),\n"
+    "0 for none; isolation is None for an import in this process, for which _start_importer comes first, or\n"
+    "(worker, importer, libraries, bytes of memory, seconds).";
+
+PyObject *ext_load_file(PyObject *module, PyObject *const *args, Py_ssize_t count) {
+  ext_state *state = ext_state_of_module(module);
+  PyObject *block;
+  import_call call;
   if (!parse_call(args, count, &call)) return NULL;
-  if (import_locked(state, importer, NULL, &call.request, &result, &error))
-    ext_raise(state, &error, call.name);
-  else
-    block = ext_block_new(state, result.block, result.size, importer->release);
+  block = call.isolation == Py_None ? import_here(state, &call) : import_apart(state, &call);
   release_call(&call);
   return block;
+}
+
+const char ext_cage_doc[] =
+    "_cage($module, isolation, /)\n--\n\n"
+    "What keeps a worker in, found out by starting one: (limits of memory and time, filter of system calls).";
+
+PyObject *ext_cage(PyObject *module, PyObject *isolation) {
+  ext_state *state = ext_state_of_module(module);
+  worker_job job = {0};
+  worker_block block;
+  sk_error error;
+  sk_status status;
+  if (!read_isolation(isolation, &job)) return NULL;
+  Py_BEGIN_ALLOW_THREADS
+  status = worker_run(&job, &block, &error);
+  Py_END_ALLOW_THREADS
+  if (!status)
+    return Py_BuildValue("(NN)", PyBool_FromLong(block.cage & WORKER_HAS_LIMITS),
+                         PyBool_FromLong(block.cage & WORKER_HAS_FILTER));
+  ext_raise(state, &error, NULL);
+  return NULL;
 }
 
 /* ---- what there is ----------------------------------------------------------------------------- */

@@ -38,6 +38,7 @@ typedef struct ext_block {
   sk_model model;
   void *memory;             /* owned: freed by release(memory) */
   void (*release)(void *);
+  size_t mapped;            /* of memory: bytes that a worker left, and that are unmapped instead */
   Py_buffer buffer;         /* held where buffer.obj is not NULL */
   uint64_t serial;          /* 0, or a number that no other block has; see ext_compiled.c */
   struct ext_compiled_entry **compiled; /* (clips,) lists, or NULL */
@@ -88,6 +89,7 @@ void ext_compiled_free(ext_block *block);
 
 /* A new Block over `memory`, which it owns from now on (also when this fails). */
 PyObject *ext_block_new(ext_state *state, void *memory, size_t size, void (*release)(void *));
+PyObject *ext_block_map(ext_state *state, void *memory, size_t size); /* of a worker */
 
 /* A tuple of str, in the order of the clips. */
 PyObject *ext_clip_names(ext_block *block);
@@ -95,8 +97,9 @@ PyObject *ext_clip_names(ext_block *block);
 /* Functions of the module; see ext_import.c. */
 PyObject *ext_load_file(PyObject *module, PyObject *const *args, Py_ssize_t count);
 PyObject *ext_start_importer(PyObject *module, PyObject *args);
+PyObject *ext_cage(PyObject *module, PyObject *isolation);
 PyObject *ext_build_info(PyObject *module, PyObject *unused);
-extern const char ext_load_file_doc[], ext_start_importer_doc[], ext_build_info_doc[];
+extern const char ext_load_file_doc[], ext_start_importer_doc[], ext_cage_doc[], ext_build_info_doc[];
 
 /* Methods of Model and a function of the module; see ext_mix.c and ext_deform.c. */
 PyObject *ext_mix_pose(PyObject *model, PyTypeObject *class, PyObject *const *args, Py_ssize_t count,

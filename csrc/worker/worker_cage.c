@@ -1,0 +1,107 @@
+/* worker_cage.c: see worker_cage.h. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include "worker_cage.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stddef.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#if defined(__linux__)
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#endif
+
+#define MOST_DESCRIPTORS 4096 /* closed one by one where the system cannot close a range */
+
+static void close_from(int first) {
+  int i;
+#if defined(SYS_close_range)
+  if (syscall(SYS_close_range, (unsigned)first, ~0u, 0u) == 0) return;
+#endif
+  for (i = first; i < MOST_DESCRIPTORS; i++) close(i);
+}
+
+void worker_settle(int first_free) {
+  const struct rlimit none = {0, 0};
+  close_from(first_free);
+  setrlimit(RLIMIT_CORE, &none);
+#if defined(__linux__)
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  prctl(PR_SET_DUMPABLE, 0);
+  prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+#endif
+}
+
+/* Never above what the process has anyway. */
+static bool lower(int resource, uint64_t most) {
+  struct rlimit limit;
+  if (getrlimit(resource, &limit)) return false;
+  if (limit.rlim_max == RLIM_INFINITY || limit.rlim_max > most) limit.rlim_max = (rlim_t)most;
+  if (limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur > limit.rlim_max) limit.rlim_cur = limit.rlim_max;
+  return setrlimit(resource, &limit) == 0;
+}
+
+bool worker_limit(uint64_t memory, uint64_t spare, uint32_t seconds) {
+  bool done = true;
+  if (WORKER_IS_SANITIZED) return false;
+  done &= lower(RLIMIT_AS, memory + spare);
+  done &= lower(RLIMIT_FSIZE, memory);
+  done &= lower(RLIMIT_CPU, seconds);
+  return done;
+}
+
+#if defined(__linux__) && (defined(__x86_64__) || defined(__aarch64__))
+
+#if defined(__x86_64__)
+#define ARCHITECTURE AUDIT_ARCH_X86_64
+#else
+#define ARCHITECTURE AUDIT_ARCH_AARCH64
+#endif
+
+#define LOAD(field) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, field))
+#define LOW_WORD(n) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[n]))
+#define ANSWER(action) BPF_STMT(BPF_RET | BPF_K, action)
+#define REFUSE ANSWER(SECCOMP_RET_ERRNO | EPERM)
+#define ALLOW(name)                                              \
+  BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##name, 0, 1), ANSWER(SECCOMP_RET_ALLOW)
+/* Allowed where none of the bits of argument n (both architectures are little-endian) is set. */
+#define ALLOW_WITHOUT(name, n, bits)                             \
+  BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##name, 0, 4), LOW_WORD(n), \
+      BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, bits, 0, 1), REFUSE, ANSWER(SECCOMP_RET_ALLOW)
+
+#define WRITES (O_WRONLY | O_RDWR | O_CREAT | O_TRUNC | O_APPEND)
+
+bool worker_filter(void) {
+  struct sock_filter filter[] = {
+      LOAD(arch), BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ARCHITECTURE, 1, 0), ANSWER(SECCOMP_RET_KILL), LOAD(nr),
+      ALLOW(read), ALLOW(pread64), ALLOW(readv), ALLOW(write), ALLOW(close), ALLOW(lseek),
+      ALLOW(fstat), ALLOW(newfstatat), ALLOW(statx), ALLOW(readlinkat), ALLOW(faccessat), ALLOW(getcwd), ALLOW(fcntl),
+      ALLOW(ftruncate), ALLOW_WITHOUT(openat, 2, WRITES),
+#if defined(__x86_64__)
+      ALLOW(stat), ALLOW(lstat), ALLOW(readlink), ALLOW(access), ALLOW_WITHOUT(open, 1, WRITES),
+#endif
+      ALLOW(brk), ALLOW(munmap), ALLOW(mremap), ALLOW(madvise), ALLOW_WITHOUT(mmap, 2, PROT_EXEC),
+      ALLOW_WITHOUT(mprotect, 2, PROT_EXEC),
+      ALLOW(futex), ALLOW(sched_yield), ALLOW(clock_gettime), ALLOW(clock_nanosleep), ALLOW(gettimeofday),
+      ALLOW(getrandom), ALLOW(sysinfo), ALLOW(getpid), ALLOW(gettid), ALLOW(tgkill), ALLOW(rt_sigreturn),
+      ALLOW(rt_sigprocmask), ALLOW(rt_sigaction), ALLOW(restart_syscall), ALLOW(exit), ALLOW(exit_group),
+      REFUSE};
+  struct sock_fprog program = {sizeof filter / sizeof *filter, filter};
+  if (WORKER_IS_SANITIZED) return false;
+  return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program) == 0;
+}
+
+#else
+
+bool worker_filter(void) { return false; }
+
+#endif

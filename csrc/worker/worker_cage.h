@@ -1,0 +1,24 @@
+/* worker_cage.h: what a worker may do. Nothing of it can be undone. */
+#ifndef SK_WORKER_CAGE_H
+#define SK_WORKER_CAGE_H
+
+#include "../core/sk_base.h"
+
+/* Sanitizers map terabytes and call the system as they like. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define WORKER_IS_SANITIZED 1
+#else
+#define WORKER_IS_SANITIZED 0
+#endif
+
+/* First of all: dies with its parent, gains no rights, leaves no core, has no descriptors from `first_free` on. */
+void worker_settle(int first_free);
+
+/* At most `memory` bytes, besides `spare` for code and stack, and `seconds` of computing. */
+bool worker_limit(uint64_t memory, uint64_t spare, uint32_t seconds);
+
+/* All threads may from now on read files, and write to what is open; no other file, no socket, no program, no
+   process, no new code. False where the system has no such filter. */
+bool worker_filter(void);
+
+#endif

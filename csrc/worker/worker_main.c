@@ -1,0 +1,197 @@
+/* worker_main.c: the program that imports one model and ends.
+
+   It is started by worker_spawn.c with its descriptors in place, no arguments and next to no environment. The
+   importer and Assimp are opened first; then it locks itself in, reads the model, writes the block and answers. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <dlfcn.h>
+#include <errno.h>
+#include <malloc.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "worker_cage.h"
+#include "worker_order.h"
+
+#define STACK_BYTES ((size_t)256 << 20) /* Assimp descends trees by calling itself: some 8 KiB a node in COLLADA */
+#define CODE_BYTES ((size_t)192 << 20)  /* libraries, and what they set up before the model is read */
+#define MOST_LIBRARIES 64
+
+typedef struct worker {
+  worker_order order;
+  char *texts[WORKER_TEXTS]; /* or NULL */
+  const sk_importer *importer;
+  worker_answer answer;
+} worker;
+
+/* Ends the worker; what it has to say stands in `answer`. */
+static _Noreturn void answer_and_end(worker *w) {
+  w->answer.magic = WORKER_MAGIC;
+  _exit(write(WORKER_ANSWER, &w->answer, sizeof w->answer) == (ssize_t)sizeof w->answer ? 0 : 1);
+}
+
+static _Noreturn void fail(worker *w, const sk_error *error) {
+  w->answer.status = error->status;
+  memcpy(w->answer.message, error->message, sizeof w->answer.message);
+  answer_and_end(w);
+}
+
+static bool read_whole(int descriptor, void *data, size_t size, off_t at) {
+  char *to = data;
+  while (size) {
+    ssize_t got = pread(descriptor, to, size, at);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return false;
+    to += got, at += got, size -= (size_t)got;
+  }
+  return true;
+}
+
+static bool write_whole(int descriptor, const void *data, size_t size) {
+  const char *from = data;
+  while (size) {
+    ssize_t done = write(descriptor, from, size < ((size_t)1 << 30) ? size : (size_t)1 << 30);
+    if (done < 0 && errno == EINTR) continue;
+    if (done <= 0) return false;
+    from += done, size -= (size_t)done;
+  }
+  return true;
+}
+
+/* ---- the order --------------------------------------------------------------------------------------- */
+
+static bool read_text(worker *w, worker_text which, off_t *at) {
+  uint32_t length = w->order.lengths[which];
+  if (length == WORKER_NO_TEXT) return true;
+  if (length > WORKER_LONGEST_TEXT || !(w->texts[which] = calloc(1, length + 1))) return false;
+  if (!read_whole(WORKER_BLOCK, w->texts[which], length + 1, *at) || w->texts[which][length]) return false;
+  *at += (off_t)length + 1;
+  return true;
+}
+
+static bool read_order(worker *w) {
+  off_t at = sizeof w->order;
+  int i;
+  if (!read_whole(WORKER_BLOCK, &w->order, sizeof w->order, 0)) return false;
+  if (w->order.magic != WORKER_MAGIC || w->order.size != sizeof w->order) return false;
+  for (i = 0; i < WORKER_TEXTS; i++)
+    if (!read_text(w, (worker_text)i, &at)) return false;
+  return w->texts[WORKER_IMPORTER] && w->texts[WORKER_LIBRARIES] && ftruncate(WORKER_BLOCK, 0) == 0 &&
+         lseek(WORKER_BLOCK, 0, SEEK_SET) == 0;
+}
+
+/* ---- the importer ------------------------------------------------------------------------------------ */
+
+static sk_status open_importer(worker *w, sk_error *error) {
+  void *library = dlopen(w->texts[WORKER_IMPORTER], RTLD_NOW | RTLD_LOCAL);
+  const sk_importer *(*open)(void);
+  if (!library) return sk_fail(error, SK_ERROR_LIBRARY, "the importer cannot be opened: %s", dlerror());
+  *(void **)&open = dlsym(library, SK_IMPORT_SYMBOL);
+  if (open) w->importer = open();
+  if (w->importer && w->importer->abi == SK_IMPORT_ABI) return SK_OK;
+  return sk_fail(error, SK_ERROR_LIBRARY, "%s is the importer of another version of skinpy; install it afresh",
+                 w->texts[WORKER_IMPORTER]);
+}
+
+static sk_status start_importer(worker *w, sk_error *error) {
+  const char *paths[MOST_LIBRARIES + 1];
+  char *at = w->texts[WORKER_LIBRARIES];
+  size_t count = 0;
+  sk_status status = open_importer(w, error);
+  while (at && *at && count < MOST_LIBRARIES) {
+    char *end = strchr(at, WORKER_SEPARATOR);
+    if (end) *end = 0;
+    paths[count++] = at;
+    at = end ? end + 1 : NULL;
+  }
+  paths[count] = NULL;
+  return status ? status : w->importer->start(paths, error);
+}
+
+/* ---- the import -------------------------------------------------------------------------------------- */
+
+static sk_status find_bytes(worker *w, sk_import_request *request, sk_error *error) {
+  size_t size = (size_t)w->order.bytes;
+  void *bytes = (void *)"";
+  if (w->order.bytes == WORKER_NO_BYTES) return SK_OK;
+  if (size) bytes = mmap(NULL, size, PROT_READ, MAP_PRIVATE, WORKER_BYTES, 0);
+  if (bytes == MAP_FAILED) return sk_fail_memory(error, size);
+  request->bytes = bytes;
+  request->size = size;
+  return SK_OK;
+}
+
+static sk_status import_model(worker *w, sk_import_result *result, sk_error *error) {
+  const worker_order *o = &w->order;
+  sk_import_request request = {.path = w->texts[WORKER_PATH],
+                               .format = w->texts[WORKER_FORMAT],
+                               .max_influences = o->max_influences,
+                               .join_vertices = o->join_vertices,
+                               .ignore_animated_scale = o->ignore_animated_scale != 0,
+                               .up = o->up,
+                               .frame = o->frame,
+                               .formats = w->texts[WORKER_FORMATS],
+                               .external = (sk_external)o->external,
+                               .limits = o->limits};
+  sk_status status = find_bytes(w, &request, error);
+  return status ? status : w->importer->run(&request, result, error);
+}
+
+/* Where the limit, and not the machine, was in the way. */
+static void blame_limit(const worker *w, sk_error *error) {
+  if (error->status == SK_ERROR_MEMORY && w->answer.cage & WORKER_HAS_LIMITS)
+    sk_fail(error, SK_ERROR_LIMIT,
+            "%s: its import takes more than the %llu MiB of memory that it may; "
+            "more is allowed by limits=skinpy.Limits(memory=...)",
+            w->texts[WORKER_PATH] ? w->texts[WORKER_PATH] : "the model's bytes",
+            (unsigned long long)(w->order.memory >> 20));
+}
+
+/* A thread of its own, for its stack; it ends the process. */
+static void *work(void *argument) {
+  worker *w = argument;
+  sk_import_result result = {NULL, 0};
+  sk_error error = {SK_OK, ""};
+  if (worker_filter()) w->answer.cage |= WORKER_HAS_FILTER;
+  if (w->order.probe) answer_and_end(w);
+  if (import_model(w, &result, &error) ||
+      (!write_whole(WORKER_BLOCK, result.block, result.size) && sk_fail_memory(&error, result.size))) {
+    blame_limit(w, &error);
+    fail(w, &error);
+  }
+  w->answer.size = result.size;
+  answer_and_end(w);
+}
+
+/* It ends soon: memory that was freed is never given back, and comes in large steps. A second arena would take
+   64 MiB of addresses. */
+static void tune_memory(void) {
+  mallopt(M_ARENA_MAX, 1);
+  mallopt(M_TOP_PAD, 1 << 20);
+  mallopt(M_TRIM_THRESHOLD, 1 << 30);
+  mallopt(M_MMAP_THRESHOLD, 16 << 20);
+}
+
+int main(void) {
+  static worker w;
+  sk_error error = {SK_OK, ""};
+  pthread_attr_t attributes;
+  pthread_t thread;
+  worker_settle(WORKER_FIRST_FREE);
+  tune_memory();
+  if (!read_order(&w)) return 2;
+  if (start_importer(&w, &error)) fail(&w, &error);
+  if (worker_limit(w.order.memory, STACK_BYTES + CODE_BYTES, w.order.seconds)) w.answer.cage |= WORKER_HAS_LIMITS;
+  if (pthread_attr_init(&attributes) || pthread_attr_setstacksize(&attributes, STACK_BYTES) ||
+      pthread_create(&thread, &attributes, work, &w)) {
+    sk_fail_memory(&error, STACK_BYTES);
+    fail(&w, &error);
+  }
+  pthread_join(thread, NULL);
+  return 3;
+}

@@ -1,0 +1,319 @@
+/* worker_spawn.c: see worker_spawn.h. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include "worker_spawn.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define SLICE_MS 50    /* between two looks for signals */
+#define REAP_US 200    /* between two looks whether the worker has ended, once it has answered */
+#define OUT_OF_REACH 10 /* descriptors of ours from here on: none of them is one of the worker's */
+
+typedef struct call {
+  const worker_job *job;
+  int block, bytes, answer[2]; /* -1: not open */
+  pid_t pid;                   /* 0: not started, or reaped */
+  int ended;                   /* as waitpid has it; -1: somebody else has it */
+  double deadline;             /* seconds of the monotonic clock */
+  bool late, interrupted;
+  worker_answer said;
+  size_t said_bytes;
+} call;
+
+static double now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static const char *title(const call *c) {
+  const sk_import_request *request = c->job->request;
+  return request && request->path ? request->path : "the model's bytes";
+}
+
+static sk_status fail_system(sk_error *error, const char *doing) {
+  int number = errno;
+  if (number == ENOMEM) return sk_fail_memory(error, 0);
+  return sk_fail(error, SK_ERROR_LIBRARY,
+                 "a process for the import cannot be made (%s: %s); isolate=False imports without one", doing,
+                 strerror(number));
+}
+
+/* ---- descriptors ------------------------------------------------------------------------------------- */
+
+/* The same file on a number that the worker's own do not have. */
+static int out_of_reach(int descriptor) {
+  int moved;
+  if (descriptor < 0 || descriptor >= OUT_OF_REACH) return descriptor;
+  moved = fcntl(descriptor, F_DUPFD_CLOEXEC, OUT_OF_REACH);
+  close(descriptor);
+  return moved;
+}
+
+static int memory_file(const char *name) { return out_of_reach(memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING)); }
+
+static bool write_whole(int descriptor, const void *data, size_t size) {
+  const char *from = data;
+  while (size) {
+    ssize_t done = write(descriptor, from, size < ((size_t)1 << 30) ? size : (size_t)1 << 30);
+    if (done < 0 && errno == EINTR) continue;
+    if (done <= 0) return false;
+    from += done, size -= (size_t)done;
+  }
+  return true;
+}
+
+static bool open_files(call *c) {
+  const sk_import_request *request = c->job->request;
+  int ends[2];
+  c->block = memory_file("skinpy-block");
+  if (c->block < 0 || pipe2(ends, O_CLOEXEC)) return false;
+  c->answer[0] = out_of_reach(ends[0]);
+  c->answer[1] = out_of_reach(ends[1]);
+  if (c->answer[0] < 0 || c->answer[1] < 0) return false;
+  if (!request || request->path) return true;
+  c->bytes = memory_file("skinpy-bytes");
+  return c->bytes >= 0 && write_whole(c->bytes, request->bytes, request->size);
+}
+
+static void close_file(int *descriptor) {
+  if (*descriptor >= 0) close(*descriptor);
+  *descriptor = -1;
+}
+
+static bool write_text(call *c, const char *text) { return !text || write_whole(c->block, text, strlen(text) + 1); }
+
+static bool write_order(call *c) {
+  static const sk_import_request nothing = {.max_influences = 1};
+  const sk_import_request *request = c->job->request ? c->job->request : &nothing;
+  const char *texts[WORKER_TEXTS] = {c->job->importer, c->job->libraries, request->path, request->format,
+                                     request->formats};
+  worker_order order;
+  int i;
+  memset(&order, 0, sizeof order); /* no byte of ours that is not meant to goes there */
+  order.magic = WORKER_MAGIC;
+  order.size = sizeof order;
+  order.max_influences = request->max_influences;
+  order.join_vertices = request->join_vertices;
+  order.ignore_animated_scale = request->ignore_animated_scale;
+  order.up = request->up;
+  order.frame = request->frame;
+  order.external = (uint32_t)request->external;
+  order.probe = !c->job->request;
+  order.seconds = (uint32_t)(c->job->seconds < 1e6 ? c->job->seconds + 2.0 : 1e6);
+  order.memory = c->job->memory;
+  order.bytes = request->path || order.probe ? WORKER_NO_BYTES : request->size;
+  order.limits = request->limits;
+  for (i = 0; i < WORKER_TEXTS; i++) {
+    size_t length = texts[i] ? strlen(texts[i]) : 0;
+    if (length > WORKER_LONGEST_TEXT) {
+      errno = ENAMETOOLONG;
+      return false;
+    }
+    order.lengths[i] = texts[i] ? (uint32_t)length : WORKER_NO_TEXT;
+  }
+  if (!write_whole(c->block, &order, sizeof order)) return false;
+  for (i = 0; i < WORKER_TEXTS; i++)
+    if (!write_text(c, texts[i])) return false;
+  return true;
+}
+
+/* ---- the process --------------------------------------------------------------------------------------- */
+
+static int prepare_files(const call *c, posix_spawn_file_actions_t *files) {
+  int failed = posix_spawn_file_actions_addopen(files, 0, "/dev/null", O_RDWR, 0);
+  if (!failed) failed = posix_spawn_file_actions_adddup2(files, 0, 1);
+  if (!failed) failed = posix_spawn_file_actions_adddup2(files, 0, 2);
+  if (!failed) failed = posix_spawn_file_actions_adddup2(files, c->answer[1], WORKER_ANSWER);
+  if (!failed) failed = posix_spawn_file_actions_adddup2(files, c->block, WORKER_BLOCK);
+  if (!failed && c->bytes >= 0) failed = posix_spawn_file_actions_adddup2(files, c->bytes, WORKER_BYTES);
+  return failed;
+}
+
+/* No signal is blocked or ignored; a group of its own keeps Ctrl-C for us. */
+static int prepare_signals(posix_spawnattr_t *attributes) {
+  sigset_t none, all;
+  int failed;
+  sigemptyset(&none);
+  sigfillset(&all);
+  failed = posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
+  if (!failed) failed = posix_spawnattr_setsigmask(attributes, &none);
+  if (!failed) failed = posix_spawnattr_setsigdefault(attributes, &all);
+  if (!failed) failed = posix_spawnattr_setpgroup(attributes, 0);
+  return failed;
+}
+
+/* What the loader needs to find a library by its name alone, and nothing else. */
+static void make_environment(char *environment[2], char *room, size_t size) {
+  const char *folders = getenv("LD_LIBRARY_PATH");
+  environment[0] = environment[1] = NULL;
+  if (!folders || (size_t)snprintf(room, size, "LD_LIBRARY_PATH=%s", folders) >= size) return;
+  environment[0] = room;
+}
+
+static int spawn(call *c) {
+  char room[4096], *environment[2], *arguments[] = {"skinpy-worker", NULL};
+  posix_spawn_file_actions_t files;
+  posix_spawnattr_t attributes;
+  int failed = posix_spawn_file_actions_init(&files);
+  if (failed) return failed;
+  failed = posix_spawnattr_init(&attributes);
+  if (!failed) {
+    failed = prepare_files(c, &files);
+    if (!failed) failed = prepare_signals(&attributes);
+    make_environment(environment, room, sizeof room);
+    if (!failed) failed = posix_spawn(&c->pid, c->job->program, &files, &attributes, arguments, environment);
+    if (failed) c->pid = 0;
+    posix_spawnattr_destroy(&attributes);
+  }
+  posix_spawn_file_actions_destroy(&files);
+  return failed;
+}
+
+/* ---- waiting --------------------------------------------------------------------------------------------- */
+
+/* Whether the worker has been waited for. */
+static bool reap(call *c, int options) {
+  pid_t done;
+  do done = waitpid(c->pid, &c->ended, options);
+  while (done < 0 && errno == EINTR);
+  if (done == 0) return false;
+  if (done < 0) c->ended = -1; /* ECHILD: who set SIGCHLD to be ignored, or waits for any child, has it */
+  c->pid = 0;
+  return true;
+}
+
+static void end_worker(call *c) {
+  if (!c->pid) return;
+  kill(c->pid, SIGKILL);
+  reap(c, 0);
+}
+
+/* True where waiting has to end. */
+static bool look_up(call *c) {
+  c->late = now() > c->deadline;
+  c->interrupted = !c->late && c->job->interrupted && c->job->interrupted(c->job->context);
+  return c->late || c->interrupted;
+}
+
+/* Reads the answer as it comes; true when it is whole, or nothing will come any more. */
+static bool listen(call *c) {
+  struct pollfd waiting = {c->answer[0], POLLIN, 0};
+  double left = (c->deadline - now()) * 1e3;
+  int found = poll(&waiting, 1, left > SLICE_MS ? SLICE_MS : left > 0.0 ? (int)left + 1 : 0);
+  ssize_t got;
+  if (found <= 0) return false;
+  got = read(c->answer[0], (char *)&c->said + c->said_bytes, sizeof c->said - c->said_bytes);
+  if (got < 0) return errno != EINTR && errno != EAGAIN;
+  c->said_bytes += (size_t)got;
+  return got == 0 || c->said_bytes == sizeof c->said;
+}
+
+static void wait_for(call *c) {
+  struct timespec pause = {0, REAP_US * 1000};
+  while (!listen(c))
+    if (look_up(c)) return;
+  while (!reap(c, WNOHANG)) {
+    if (look_up(c)) return;
+    nanosleep(&pause, NULL);
+  }
+}
+
+/* ---- what came of it ---------------------------------------------------------------------------------------- */
+
+static sk_status fail_late(const call *c, sk_error *error) {
+  return sk_fail(error, SK_ERROR_LIMIT,
+                 "%s: its import takes more than the %g seconds that it may; "
+                 "more are allowed by limits=skinpy.Limits(seconds=...)",
+                 title(c), c->job->seconds);
+}
+
+static sk_status fail_signal(const call *c, int number, sk_error *error) {
+  if (number == SIGXCPU) return fail_late(c, error);
+  if (number == SIGXFSZ)
+    return sk_fail(error, SK_ERROR_LIMIT,
+                   "%s: the model would be larger than the %llu MiB that it may; "
+                   "more are allowed by limits=skinpy.Limits(memory=...)",
+                   title(c), (unsigned long long)(c->job->memory >> 20));
+  return sk_fail(error, SK_ERROR_CRASHED,
+                 "%s: the importer crashed on it (signal %d, %s), in a process of its own: nothing of this one is lost",
+                 title(c), number, strsignal(number));
+}
+
+static sk_status fail_silent(const call *c, sk_error *error) {
+  if (c->late) return fail_late(c, error);
+  if (c->interrupted) return sk_fail(error, SK_ERROR_CRASHED, "%s: the import was interrupted", title(c));
+  if (c->ended != -1 && WIFSIGNALED(c->ended)) return fail_signal(c, WTERMSIG(c->ended), error);
+  if (c->ended != -1 && WEXITSTATUS(c->ended) == 127)
+    return sk_fail(error, SK_ERROR_LIBRARY, "%s cannot be run; install skinpy afresh, or import with isolate=False",
+                   c->job->program);
+  return sk_fail(error, SK_ERROR_CRASHED, "%s: the importer ended without an answer (exit status %d)", title(c),
+                 c->ended == -1 ? -1 : WEXITSTATUS(c->ended));
+}
+
+/* No byte of it can change any more: the seals are refused while somebody could still write. */
+static sk_status map_block(call *c, worker_block *block, sk_error *error) {
+  struct stat facts;
+  size_t size = (size_t)c->said.size;
+  void *memory;
+  if (fcntl(c->block, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL))
+    return sk_fail(error, SK_ERROR_CRASHED, "%s: the importer's result cannot be sealed (%s)", title(c),
+                   strerror(errno));
+  if (fstat(c->block, &facts) || !size || (uint64_t)facts.st_size != c->said.size)
+    return sk_fail(error, SK_ERROR_CRASHED, "%s: the importer's result is not as large as it says", title(c));
+  memory = mmap(NULL, size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, c->block, 0);
+  if (memory == MAP_FAILED) return sk_fail_memory(error, size);
+  block->memory = memory;
+  block->size = size;
+  return SK_OK;
+}
+
+static sk_status take_answer(call *c, worker_block *block, sk_error *error) {
+  bool whole = c->said_bytes == sizeof c->said && c->said.magic == WORKER_MAGIC;
+  if (!whole || c->late || c->interrupted) return fail_silent(c, error);
+  block->cage = c->said.cage;
+  c->said.message[sizeof c->said.message - 1] = 0;
+  if (c->said.status < 0 || c->said.status >= SK_STATUS_COUNT)
+    return sk_fail(error, SK_ERROR_CRASHED, "%s: the importer's answer makes no sense", title(c));
+  if (c->said.status) return sk_fail(error, (sk_status)c->said.status, "%s", c->said.message);
+  return c->job->request ? map_block(c, block, error) : SK_OK;
+}
+
+sk_status worker_run(const worker_job *job, worker_block *block, sk_error *error) {
+  call c = {.job = job, .block = -1, .bytes = -1, .answer = {-1, -1}, .ended = -1};
+  sk_status status;
+  int failed;
+  memset(block, 0, sizeof *block);
+  c.deadline = now() + job->seconds;
+  if (!open_files(&c) || !write_order(&c)) {
+    status = fail_system(error, "a file in memory");
+  } else if ((failed = spawn(&c)) != 0) {
+    errno = failed;
+    status = fail_system(error, job->program);
+  } else {
+    close_file(&c.answer[1]);
+    wait_for(&c);
+    end_worker(&c);
+    status = take_answer(&c, block, error);
+  }
+  close_file(&c.answer[0]);
+  close_file(&c.answer[1]);
+  close_file(&c.bytes);
+  close_file(&c.block);
+  return status;
+}
+
+void worker_unmap(void *memory, size_t size) { munmap(memory, size); }

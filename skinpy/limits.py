@@ -1,0 +1,85 @@
+"""What a file may take while it is loaded, and which formats are read at all."""
+
+import math
+import operator
+from collections.abc import Iterable
+from dataclasses import dataclass, fields
+
+__all__ = ["Limits", "DEFAULT_FORMATS"]
+
+#: Suffixes that `load` reads unless it is told otherwise. What Assimp reads besides is only read when it is
+#: named: compressed containers, which may hold a thousand times their size, and formats that few need.
+DEFAULT_FORMATS: tuple[str, ...] = (
+    *("gltf", "glb", "vrm", "fbx", "dae", "bvh", "obj", "stl", "ply"),
+    *("3ds", "x", "md2", "smd", "ms3d", "b3d", "md5mesh", "md5anim"),
+)
+
+#: Readers that broken files bring down often: in this process they are used only when they are named.
+FRAGILE_FORMATS = frozenset({"md5mesh", "md5anim", "md2", "ply", "x"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """How much a file may take while `skinpy.load` imports it; more is a LimitExceeded that says which.
+
+    - memory: bytes, of the process of the import and of the model; 1 GiB by default.
+    - seconds: until the import must be over; 30.
+    - file_bytes: of the file and of all that it brings in, together; 256 MiB.
+    - nodes: of the scene, 1,000,000; depth: nodes above one another, 50,000.
+    - vertices: of all meshes, as often as they are used, 50,000,000.
+    - keys: of all channels of all clips, 50,000,000.
+
+    `memory` and `seconds` hold for imports in a process of their own; with `isolate=False` nothing enforces
+    them. Raises TypeError and ValueError for what is no positive number.
+    """
+
+    memory: int = 1 << 30
+    seconds: float = 30.0
+    file_bytes: int = 256 << 20
+    nodes: int = 1_000_000
+    depth: int = 50_000
+    vertices: int = 50_000_000
+    keys: int = 50_000_000
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if field.name == "seconds":
+                _check_seconds(value)
+                continue
+            try:
+                number = operator.index(value)
+            except TypeError:
+                number = -1
+            if isinstance(value, bool) or number < 0:
+                raise TypeError(f"{field.name} is {value!r}; expected a whole number from 1 on")
+            if not 1 <= number < 2**63:
+                raise ValueError(f"{field.name} is {value!r}; expected 1 to 2**63 - 1")
+
+    @property
+    def counts(self) -> tuple[int, int, int, int, int]:
+        """What the importer itself counts: file_bytes, nodes, depth, vertices, keys."""
+        return (self.file_bytes, self.nodes, self.depth, self.vertices, self.keys)
+
+
+def _check_seconds(value: float) -> None:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise TypeError(f"seconds is {value!r}; expected a number")
+    if not (math.isfinite(value) and value > 0):
+        raise ValueError(f"seconds is {value!r}; expected a positive, finite number")
+
+
+def allowed_formats(formats: Iterable[str] | None, isolated: bool) -> str:
+    """The suffixes of `allow_formats` as the importer has them: "glb;gltf". None is the default."""
+    if formats is None:
+        return ";".join(one for one in DEFAULT_FORMATS if isolated or one not in FRAGILE_FORMATS)
+    if isinstance(formats, str):
+        raise TypeError(f"allow_formats is {formats!r}; expected several suffixes, such as ({formats!r},)")
+    named = []
+    for one in formats:
+        if not isinstance(one, str) or not one.lstrip("."):
+            raise TypeError(f"allow_formats holds {one!r}; expected suffixes such as 'glb'")
+        named.append(one.lower().lstrip("."))
+        if not named[-1].replace("-", "").replace("_", "").isalnum():
+            raise ValueError(f"allow_formats holds {one!r}; expected suffixes such as 'glb'")
+    return ";".join(named)
