@@ -266,13 +266,54 @@ def test_the_wheel_zooms_to_the_pointer_and_a_double_click_resets(view: LiveView
     assert view.stage.eye == eye
 
 
-def test_keys(view: LiveView, browser: Browser) -> None:
-    for key, playing, frames in ((" ", True, 0), (" ", False, 0), ("ArrowRight", False, 1), ("x", False, 1)):
-        browser.event("key_down", key=key, modifiers=[])
-        assert view.playing is playing
-        assert view.time == pytest.approx(frames / 30)
-    browser.event("key_down", key="ArrowLeft", modifiers=[])
-    assert view.time == pytest.approx(0)
+def press(browser: Browser, key: str, *modifiers: str) -> None:
+    browser.event("key_down", key=key, modifiers=list(modifiers))
+
+
+def test_keys_are_those_of_windows(view: LiveView, browser: Browser) -> None:
+    press(browser, " ")
+    assert view.playing
+    press(browser, "ArrowRight")
+    assert not view.playing and view.time == pytest.approx(1 / 30)
+    press(browser, "Home")
+    press(browser, "j")
+    assert view.overlays == Overlays(skeleton=True) and view._panel._toggles["skeleton"].value
+    press(browser, "2")
+    assert view.clip is not None and view.clip.name == "run"
+    press(browser, "9")
+    assert view._panel.message.value == "there is no clip 9: 3 in this file"
+    changes = view.stage.changes
+    for key in ("p", "q", "F11", "Escape", "Dead", "left", "Shift"):
+        press(browser, key)
+    press(browser, "j", "Control")
+    assert view.stage.changes == changes
+    assert view._panel.message.value == ""
+
+
+def test_a_click_on_a_joint_shows_its_weights_where_joints_are_shown(
+    view: LiveView, browser: Browser
+) -> None:
+    joint = view.model.skeleton.index("Head")
+    view.stage.size = (640, 480)
+    x, y = next(
+        (x, y) for x in range(0, 640, 6) for y in range(0, 480, 6) if view.stage.joint_at(x, y, 8) == joint
+    )
+
+    def click() -> None:
+        for kind in ("down", "up"):
+            browser.pointer(kind, x / 10, y / 10)
+
+    click()
+    assert view.overlays is None
+    view.overlays = Overlays(skeleton=True)
+    click()
+    assert view.overlays.weights == joint
+    assert view._panel._weights.label == "Head"
+    assert view._panel.message.value == f"joint {joint}: Head"
+    browser.pointer("move", 1, 1)
+    assert view._panel.message.value == f"joint {joint}: Head"
+    click()
+    assert view.overlays == Overlays(skeleton=True)
 
 
 # ---- menus and sliders --------------------------------------------------------------------------------

@@ -69,9 +69,9 @@ class LiveView:
     """A model in a notebook, live: what `model.view()` and `controller.view()` give.
 
     Let it be the last line of a cell, or `display(view)` it. In the picture, a drag orbits, one with Shift or
-    the right button pans; after a click the wheel zooms, space plays and stops, arrow keys step; a double
-    click resets the camera. Below it are the clips, the time, the overlays, and a second clip as a layer or,
-    of a controller, the weights of its tracks. Code drives it by the attributes.
+    the right button pans, a double click resets the camera; after a click there the wheel zooms, and the keys
+    are those of windows. Below it are the clips, the time, the overlays, and a second clip as a layer or, of
+    a controller, the weights of its tracks. Code drives it by the attributes.
 
     Arguments are those of `Stage`: `clip` (None is the first) or `controller`, `layer`, `size` in pixels,
     `floor`, `overlays`, `camera`, `speed`, `loop`, `playing`, `background`, `samples`, `uv`. With `controls`
@@ -95,7 +95,7 @@ class LiveView:
 
         self.stage = Stage(model, clip, controller=controller, size=size, **options)  #: what is shown
         self._lock = threading.RLock()
-        self._hand, self._pace = Hand(self.stage), Pace()
+        self._hand, self._pace = Hand(self.stage, self._say), Pace()
         self._last = self._moved = self._shown = self._held = -1e9  # times: see below
         self._ran = False  # whether it played when the last picture was drawn
         self._good = self.stage.overlays  # with which a picture was drawn
@@ -341,6 +341,8 @@ class LiveView:
             if picture is not None:
                 self.canvas.send_frame(picture)
         else:
+            if kind in ("pointer_down", "wheel", "key_down"):
+                self._show_message("")
             before = self.stage.changes
             self._act(lambda: self._hand.take(event), quiet=True)
             if self.stage.changes != before:
@@ -353,13 +355,14 @@ class LiveView:
         self.stage.size = max(round(width * shrink), 1), max(round(height * shrink), 1)
 
     def _act(self, action: Callable[[], object], quiet: bool = False) -> None:
-        """Do what a hand asks for; an error is shown in the view. `quiet`: without drawing."""
+        """Do what a hand asks for; an error is shown in the view. `quiet`: draw nothing, and let a message
+        stay."""
         try:
+            if not quiet:
+                self._show_message("")
             action()
         except Exception as error:
             self._tell(error)
-        else:
-            self._tell(None)
         if not quiet:
             self.refresh()
 
@@ -381,10 +384,14 @@ class LiveView:
             self.stage.playing = False
             self._panel.show()
 
-    def _tell(self, error: Exception | None) -> None:
-        words = ""
-        if error is not None:
-            said = str(error.args[0]) if isinstance(error, KeyError) and error.args else str(error)
-            words = f'<span style="color:#c62828">{type(error).__name__}: {html.escape(said)}</span>'
-        if self._panel.message.value != words:
-            self._panel.message.value = words
+    def _tell(self, error: Exception) -> None:
+        said = str(error.args[0]) if isinstance(error, KeyError) and error.args else str(error)
+        words = f"{type(error).__name__}: {html.escape(said)}"
+        self._show_message(f'<span style="color:#c62828">{words}</span>')
+
+    def _say(self, words: str) -> None:
+        self._show_message(html.escape(words))
+
+    def _show_message(self, code: str) -> None:
+        if self._panel.message.value != code:
+            self._panel.message.value = code
