@@ -19,11 +19,10 @@ from skinpy.errors import GraphicsError
 pytest.importorskip("moderngl", reason="moderngl (the extra `view`) draws the pictures")
 
 from skinpy.__main__ import main
-from skinpy.render import Camera, Floor, Overlays, Renderer, render
+from skinpy.render import Camera, Floor, Overlays, Renderer, available_overlays, render
 from skinpy.render import context as gl
 from skinpy.render.overlays_glyphs import make_glyphs
 from skinpy.render.overlays_names import NamePlaces
-from skinpy.render.overlays_plan import available
 from skinpy.render.overlays_scale import scale_colors
 from skinpy.render.view import View
 
@@ -573,12 +572,12 @@ def test_a_pose_has_no_other_times() -> None:
 def test_which_overlays_have_something_to_show() -> None:
     model = skinpy.character()
     fields = {field.name for field in dataclasses.fields(Overlays)}
-    assert available(model) == fields
-    of_vertices = available(model, model.bake_vertices("walk", 10))
+    assert available_overlays(model) == fields
+    of_vertices = available_overlays(model, model.bake_vertices("walk", 10))
     assert fields - of_vertices == {"skeleton", "names", "axes", "weights", "influences", "trajectories"}
     file = Gltf()
     file.node("tip", file.node("root"), t=(0.0, 1.0, 0.0))
-    assert fields - available(load(file)) == {"weights", "influences", "normals", "wireframe"}
+    assert fields - available_overlays(load(file)) == {"weights", "influences", "normals", "wireframe"}
 
 
 def test_every_overlay_of_every_kind_is_drawn() -> None:
@@ -590,7 +589,7 @@ def test_every_overlay_of_every_kind_is_drawn() -> None:
     values = {"weights": 0, "onion": 2, "trajectories": (0, 1), "onion_step": 0.05}
     for model, clip in ((skeleton, None), (skinned, "walk"), (skinned, baked), (face, None)):
         with Renderer(model, size=(60, 80), floor=Floor()) as renderer:
-            names = available(model, clip)
+            names = available_overlays(model, clip)
             for name in names - {"onion_step"}:
                 value = values.get(name, True)
                 value = (0,) if name == "trajectories" and len(model.skeleton) < 2 else value

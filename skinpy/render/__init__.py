@@ -16,6 +16,7 @@ from .crowd import Crowd, grid
 from .floor import Floor
 from .ground import ground_velocity
 from .overlays import Overlays
+from .overlays_plan import available_overlays
 from .renderer import Renderer, render
 from .truth import GroundTruth
 from .turntable import turntable
@@ -27,6 +28,7 @@ __all__ = [
     "GroundTruth",
     "Overlays",
     "Renderer",
+    "available_overlays",
     "grid",
     "ground_velocity",
     "render",

@@ -57,7 +57,7 @@ class NamePlaces:
         """Boxes (4,), left, top, right and bottom, where a name may stand; the best first."""
         height = self.glyphs.height
         x, y = np.round(place)
-        for down in (0, -1, 1, -2, 2):
+        for down in (0, -1, 1):
             top = y - height // 2 + down * (height - 2)
             for left in (x + _AWAY, x - _AWAY - width):
                 yield np.array([left, top, left + width, top + height])

@@ -216,7 +216,7 @@ class Planner:
         return self._model.globals(motion, times, affine=True, loop=loop, **given)
 
 
-def available(model: Model, clip: ClipLike = None) -> frozenset[str]:
+def available_overlays(model: Model, clip: ClipLike = None) -> frozenset[str]:
     """Names of the overlays that have something to show for a clip of a model: fields of `Overlays`.
 
     `clip` is as in `Renderer.frame`, and so are the errors.
