@@ -68,7 +68,6 @@ smartquotes = False  # "walk" is a string
 # ---- Markdown and notebooks ----
 nb_execution_mode = "off"
 nb_merge_streams = True
-myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 3
 # Pages name languages that Pygments knows; what has none is plain text, also where it looks like Python.
 highlight_language = "none"

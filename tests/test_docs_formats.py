@@ -116,6 +116,7 @@ def what_is_there(models: list[Any]) -> dict[str, str]:
     channels = [channel for model in models for clip in model.clips for channel in clip.channels]
     kinds = {channel.interpolation for channel in channels}
     facts = {
+        "joints": any(channel.joint is not None for channel in channels),
         "skin": any(map(has_skin, models)),
         "clips": bool(channels),
         "morph targets": any(model.targets for model in models),
