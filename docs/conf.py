@@ -1,9 +1,11 @@
-"""How Sphinx builds the site: python -m sphinx -W --keep-going docs docs/_build
+"""How Sphinx builds the site: python -m sphinx -W --keep-going docs docs/_build/html
 
 Needs the extra `docs`, and skinpy installed. Nothing is fetched from a network, no notebook is run.
+(myst-nb writes a folder beside the output, so the output wants a folder that is its own.)
 """
 
-import shutil
+import json
+import re
 import sys
 import tomllib
 from pathlib import Path
@@ -15,38 +17,36 @@ sys.path[:0] = [str(ROOT), str(DOCS / "_extensions")]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
 
-def bring(names: list[Path], folder: Path) -> None:
-    """Copies of files from elsewhere in the checkout: Sphinx reads below this folder alone.
+def write(path: Path, text: str) -> None:
+    """Unchanged files are left, so that Sphinx does not read them again."""
+    if not path.exists() or path.read_text(encoding="utf-8") != text:
+        path.write_text(text, encoding="utf-8")
 
-    Unchanged ones are left, so that they are not read again; those whose original has gone go too.
-    """
+
+def links_from_below(text: str) -> str:
+    """Links of a file of notebooks/ as they are right in docs/notebooks/."""
+    return re.sub(r"\]\(\.\./(docs/)?", lambda found: "](../" if found[1] else "](../../", text)
+
+
+def bring_notebooks(source: Path, folder: Path) -> None:
+    """Copies of the notebooks, as Sphinx reads below docs/ alone, and a page that lists them."""
+    notebooks = {path.name: path for path in sorted(source.glob("*.ipynb"))}
     folder.mkdir(exist_ok=True)
     for old in folder.glob("*.ipynb"):
-        if old.name not in {path.name for path in names}:
+        if old.name not in notebooks:
             old.unlink()
-    for path in names:
-        copy = folder / path.name
-        if not copy.exists() or copy.read_bytes() != path.read_bytes():
-            shutil.copyfile(path, copy)
+    for name, path in notebooks.items():
+        notebook = json.loads(links_from_below(path.read_text(encoding="utf-8")))
+        # One that was never run does not say its language.
+        notebook["metadata"].setdefault("language_info", {"name": "python", "pygments_lexer": "ipython3"})
+        write(folder / name, json.dumps(notebook))
+    words = source / "README.md"
+    head = links_from_below(words.read_text(encoding="utf-8")) if words.exists() else "# Notebooks\n"
+    names = "\n".join(Path(name).stem for name in notebooks)
+    write(folder / "index.md", f"{head}\n```{{toctree}}\n:maxdepth: 1\n:hidden:\n\n{names}\n```\n")
 
 
-def list_notebooks(folder: Path, notebooks: list[Path]) -> None:
-    """A page that lists them: their number, and whether there are any, is not known beforehand."""
-    lines = [
-        "# Notebooks",
-        "",
-        f"{len(notebooks)} notebooks, as they stand in the checkout's `notebooks/`.",
-        "",
-    ]
-    lines += ["```{toctree}", ":maxdepth: 1", "", *(path.stem for path in notebooks), "```", ""]
-    page, text = folder / "index.md", "\n".join(lines)
-    if not page.exists() or page.read_text(encoding="utf-8") != text:
-        page.write_text(text, encoding="utf-8")
-
-
-NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
-bring(NOTEBOOKS, DOCS / "notebooks")
-list_notebooks(DOCS / "notebooks", NOTEBOOKS)
+bring_notebooks(ROOT / "notebooks", DOCS / "notebooks")
 
 project = "skinpy"
 author = "skinpy contributors"
@@ -61,7 +61,7 @@ extensions = [
     "documented_names",
     "prose_docstrings",
 ]
-exclude_patterns = ["_build", "_extensions", "_static", "**/.ipynb_checkpoints"]
+exclude_patterns = ["_build", "jupyter_execute", "_extensions", "_static", "**/.ipynb_checkpoints"]
 templates_path: list[str] = []
 smartquotes = False  # "walk" is a string
 

@@ -99,7 +99,7 @@ class Page(HTMLParser):
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     pytest.importorskip("furo", reason="the site needs the extra 'docs'")
-    out = tmp_path_factory.mktemp("site")
+    out = tmp_path_factory.mktemp("site") / "html"  # notebooks are written beside it too
     command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", str(DOCS), str(out)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=500)
     assert done.returncode == 0, done.stdout + done.stderr
