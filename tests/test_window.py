@@ -173,6 +173,22 @@ def test_a_trajectory_wants_a_joint(controls: Controls) -> None:
     assert "click on a joint" in words(controls) and controls.stage.overlays is None
 
 
+def test_keys_of_a_controller(model: skinpy.Model) -> None:
+    controller = skinpy.AnimationController(model)
+    controller.play("walk")
+    controls = Controls(Stage(model, controller=controller, size=SIZE))
+    controls.advance(0.1)
+    controls.press("2")
+    assert (controls.stage.clip_name, controller.layers["base"][-1].fade) == ("run", 0.0)
+    controls.advance(0.25)
+    assert [track.clip for track in controller.layers["base"]] == [model.clips["run"]]
+    for name in ("l", "z", "+", "left", "backspace", "k", "0", " "):
+        controls.press(name)
+        assert not is_error(controls), words(controls)
+        controls.advance(0.1)
+    assert len(controls.layers()) == 1
+
+
 def test_escape_leaves_one_thing_after_another(controls: Controls) -> None:
     for name in ("h", "f11"):
         controls.press(name)
@@ -306,6 +322,8 @@ def test_a_change_on_disk_is_shown(model: skinpy.Model, tmp_path: Path) -> None:
 def test_a_dropped_file_is_shown(controls: Controls, tmp_path: Path, model: skinpy.Model) -> None:
     controls.stage.orbit(10, 10)
     controls.drop([str(DATA / "crane.glb")])
+    assert words(controls) == "loading crane.glb" and controls.stage.model is model
+    controls.settle()
     crane = Stage(skinpy.crane(), size=SIZE)
     assert controls.stage.clips == crane.clips and controls.stage.eye == crane.eye
     assert controls.title == f"{crane.clip_name} - crane.glb - skinpy"
@@ -313,10 +331,14 @@ def test_a_dropped_file_is_shown(controls: Controls, tmp_path: Path, model: skin
     (tmp_path / "notes.txt").write_text("not a model")
     for path in (tmp_path / "notes.txt", tmp_path / "missing.glb", tmp_path):
         controls.drop([path])
+        controls.settle()
         assert is_error(controls) and controls.stage.model is kept
         controls.press(" ")
         assert not is_error(controls)  # read and gone
     controls.drop([DATA / "chair.glb", DATA / "crane.glb"])
+    controls.settle()
+    controls.drop([])
+    controls.settle()
     assert "1 more" in words(controls) and controls.source and controls.source.path.name == "chair.glb"
 
 

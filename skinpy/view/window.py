@@ -193,6 +193,7 @@ class Window:
             self._follow()
             if self._is_visible():
                 self._draw()
+            controls.settle()
             moving = controls.stage.playing and self._is_visible()
             spent = time.monotonic() - now
             glfw.wait_events_timeout(max(1 / _FPS - spent, 1e-4) if moving else _IDLE)

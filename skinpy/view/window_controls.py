@@ -60,6 +60,7 @@ class Controls:
         self._last = self._pressed = (0.0, 0.0)
         self._view = -1
         self._message: tuple[str, bool, float] | None = None  # words, error, until
+        self._coming: Callable[[], None] | None = None  # what takes long, and has been announced
         self._changes = 0
 
     # ---- what is to be drawn ------------------------------------------------------------------------
@@ -342,33 +343,40 @@ class Controls:
             self.stage.advance(seconds)
 
     def drop(self, paths: Sequence[PathLike]) -> None:
-        """Show the first of these files; where it cannot be loaded, what is there stays."""
+        """Say that the first of these files is being loaded; `settle` loads it."""
         if paths:
-            self._attempt(lambda: self._open(Source(paths[0])))
-            if len(paths) > 1:
-                self.say(f"{len(paths) - 1} more files were dropped; one window shows one")
+            source = Source(paths[0])
+            more = f"; {len(paths) - 1} more were dropped, one window shows one" if len(paths) > 1 else ""
+            self._coming = lambda: self._open(source, more)
+            self.say(f"loading {source.path.name}")
 
-    def _open(self, source: Source) -> None:
+    def settle(self) -> None:
+        """Do what takes long, after it has been said. Where a file cannot be loaded, what is there stays."""
+        act, self._coming = self._coming, None
+        if act is not None:
+            self._attempt(act)
+
+    def _open(self, source: Source, more: str) -> None:
         model, clip = source.load()
         self.source, self.joint = source, None
         self._without_joints()
         self.stage.replace(model, clip)
         self.reset_camera()
-        self.say(f"{source.path.name}: {model!r}")
+        self.say(f"{source.path.name}: {model!r}{more}")
 
     def look_for_changes(self) -> None:
         """Load the file again if it has changed; where that fails, the model stays as it is."""
         if self.source is not None and self.source.has_changed():
-            self._attempt(self._reload)
+            source = self.source
+            self._attempt(lambda: self._reload(source))
 
-    def _reload(self) -> None:
-        assert self.source is not None
-        model, clip = self.source.load()
+    def _reload(self, source: Source) -> None:
+        model, clip = source.load()
         if model.skeleton.names != self.stage.model.skeleton.names:
             self.joint = None
             self._without_joints()
         self.stage.replace(model, clip)
-        self.say(f"{self.source.path.name} has changed, and was loaded again")
+        self.say(f"{source.path.name} has changed, and was loaded again")
 
     def _without_joints(self) -> None:
         """Overlays name joints of the model that was there."""
