@@ -17,6 +17,7 @@ from . import memory
 from .assimp_side import Assimp
 from .baked import bake, film_times
 from .measure import Pair, Work, alternate
+from .memory import load_here
 from .models import rig_of
 from .numpy_side import NumpyModel
 from .peers import Peers
@@ -362,8 +363,10 @@ def measure_model(path: Path, origin: str, peers: Peers, assimp: Assimp, tiny: P
             f"{(model.mesh.weights > 0).sum(1).mean() if len(model.mesh.weights) else 0:.3g}"
         ),
     }
-    load = alternate(lambda: skinpy.load(path), lambda: assimp.load(path), rounds=15, budget=1.0)
+    load = alternate(lambda: load_here(path), lambda: assimp.load(path), rounds=15, budget=1.0)
+    apart = alternate(lambda: skinpy.load(path), lambda: load_here(path), rounds=15, budget=1.0)
     row["pairs"], row["facts"], row["notes"] = {"load": {"Assimp": load.entry()}}, {}, {}
+    row["pairs"]["isolated load"] = {"in this process": apart.entry()}
     row["facts"]["peak bytes"] = memory.peak("skinpy", tiny, path)
     row["facts"]["Assimp's peak bytes"] = memory.peak("assimp", tiny, path)
     if len(model.clips) and model.clips[0].channels and row["vertices"]:

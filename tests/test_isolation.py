@@ -1,0 +1,440 @@
+"""Imports in a process of their own: what a worker that misbehaves can do to this process, which is nothing.
+
+False workers are scripts that are started in the true one's place; the true one is given files that crash,
+hang or fill its memory, made here. How it is confined is seen from within: strace, where it is installed.
+"""
+
+import os
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import builders
+import numpy as np
+import pytest
+
+import skinpy
+from skinpy import _core, loading
+
+MODEL = builders.random_model(3, joints=8, vertices=200).glb()
+MAGIC = 0x534B4E57  # of an answer: "SKNW"
+NO_LIMITS = (0, 0, 0, 0, 0)
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the worker is confined on Linux alone")
+
+
+def blocks(model: skinpy.Model) -> bytes:
+    return bytes(memoryview(model._block))
+
+
+def descriptors() -> set[str]:
+    return set(os.listdir("/proc/self/fd"))
+
+
+def children() -> str:
+    return Path(f"/proc/self/task/{threading.get_native_id()}/children").read_text()
+
+
+@pytest.fixture(autouse=True)
+def _nothing_left_behind() -> Iterator[None]:
+    before = len(descriptors())
+    yield
+    assert len(descriptors()) == before, "descriptors are left open"
+    assert not children(), "workers are left running"
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "model.glb"
+    path.write_bytes(MODEL)
+    return path
+
+
+# ---- the true worker -----------------------------------------------------------------------------
+
+
+def test_a_model_is_the_same_from_both_processes(file: Path) -> None:
+    apart, here = skinpy.load(file), skinpy.load(file, isolate=False)
+    assert blocks(apart) == blocks(here)
+    assert blocks(skinpy.load(MODEL, format="glb")) == blocks(skinpy.load(MODEL, format="glb", isolate=False))
+    assert blocks(skinpy.load(MODEL)) == blocks(here)
+
+
+def test_options_reach_the_worker(file: Path) -> None:
+    for options in (
+        {"max_influences": 2},
+        {"max_influences": 8},
+        {"join_vertices": True},
+        {"up": "+Z"},
+        {"ignore_animated_scale": True},
+    ):
+        assert blocks(skinpy.load(file, **options)) == blocks(skinpy.load(file, isolate=False, **options))
+    assert blocks(skinpy.load(file, up="+Z")) != blocks(skinpy.load(file))
+
+
+def test_a_model_outlives_what_it_came_from_and_cannot_be_written(file: Path) -> None:
+    positions = skinpy.load(file).mesh.positions
+    file.unlink()
+    assert np.isfinite(positions).all()
+    with pytest.raises(ValueError, match="read-only"):
+        positions[0] = 0
+
+
+def test_names_are_taken_from_the_working_directory_as_everywhere(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(file.parent)
+    assert blocks(skinpy.load("model.glb")) == blocks(skinpy.load(file))
+    with pytest.raises(FileNotFoundError, match=r"other\.glb"):
+        skinpy.load("other.glb")
+
+
+def test_words_of_the_importer_come_through(tmp_path: Path) -> None:
+    path = tmp_path / "no\udcff model.gltf"
+    path.write_text('{"asset": {"version": "2.0"}, "nodes": [{"children": [7]}]}')
+    with pytest.raises(skinpy.LoadError) as apart:
+        skinpy.load(path)
+    with pytest.raises(skinpy.LoadError) as here:
+        skinpy.load(path, isolate=False)
+    assert type(apart.value) is type(here.value) and str(apart.value) == str(here.value)
+
+
+def test_build_info_says_what_keeps_the_worker_in() -> None:
+    info = skinpy.build_info()
+    assert info["isolation"][0] == "process" and set(info["isolation"]) <= {"process", "limits", "filter"}
+    assert info["isolation_error"] is None
+
+
+def test_many_threads_load_at_once(file: Path) -> None:
+    expected, found = blocks(skinpy.load(file)), []
+    threads = [threading.Thread(target=lambda: found.append(blocks(skinpy.load(file)))) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == [expected] * 8
+
+
+def test_a_full_table_of_low_descriptors_does_not_mislead_the_worker(file: Path) -> None:
+    """Its own are 3 to 5: ours must not be closed, nor taken for them, on whichever numbers they are."""
+    program = f"""
+import os, sys
+for number in range(3, 40):
+    try: os.close(number)
+    except OSError: pass
+import skinpy
+a = skinpy.load({str(file)!r})
+held = [os.open("/dev/null", os.O_RDONLY) for _ in range(3)]
+b = skinpy.load({str(file)!r})
+sys.exit(bytes(memoryview(a._block)) != bytes(memoryview(b._block)))
+"""
+    subprocess.run([sys.executable, "-c", program], check=True, cwd=os.getcwd())
+
+
+# ---- limits --------------------------------------------------------------------------------------
+
+
+def huge_text_bvh(path: Path) -> Path:
+    """A BVH that takes long to read: Assimp reads tokens one by one."""
+    motion = "0 0 0 0 0 0\n" * 600_000
+    path.write_text(
+        "HIERARCHY\nROOT a\n{\nOFFSET 0 0 0\n"
+        "CHANNELS 6 Xposition Yposition Zposition Zrotation Xrotation Yrotation\n"
+        f"End Site\n{{\nOFFSET 0 1 0\n}}\n}}\nMOTION\nFrames: 600000\nFrame Time: 0.01\n{motion}"
+    )
+    return path
+
+
+def test_time_is_limited(tmp_path: Path) -> None:
+    path = huge_text_bvh(tmp_path / "long.bvh")
+    begin = time.monotonic()
+    with pytest.raises(skinpy.LimitExceeded, match=r"long\.bvh.*0\.05 seconds.*Limits\(seconds="):
+        skinpy.load(path, limits=skinpy.Limits(seconds=0.05))
+    assert time.monotonic() - begin < 5
+
+
+def test_memory_is_limited(tmp_path: Path) -> None:
+    if "limits" not in skinpy.build_info()["isolation"]:
+        pytest.skip("no limits of memory here: a sanitizer, or another system")
+    path = huge_text_bvh(tmp_path / "large.bvh")
+    with pytest.raises(skinpy.LimitExceeded, match=r"large\.bvh.*Limits\(memory="):
+        skinpy.load(path, limits=skinpy.Limits(memory=1 << 20))
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "error"),
+    [
+        ("memory", 0, ValueError),
+        ("memory", 1.5, TypeError),
+        ("seconds", 0, ValueError),
+        ("seconds", float("nan"), ValueError),
+        ("seconds", "1", TypeError),
+        ("nodes", True, TypeError),
+        ("keys", -1, TypeError),
+        ("vertices", 2**63, ValueError),
+    ],
+)
+def test_limits_are_checked(name: str, value: object, error: type[Exception]) -> None:
+    with pytest.raises(error, match=name):
+        skinpy.Limits(**{name: value})  # type: ignore[arg-type]
+
+
+def test_options_are_checked(file: Path) -> None:
+    for options, error, words in (
+        ({"isolate": 1}, TypeError, "isolate"),
+        ({"limits": 5}, TypeError, "limits"),
+        ({"external": "all"}, ValueError, "external"),
+        ({"allow_formats": "glb"}, TypeError, "allow_formats"),
+        ({"allow_formats": (1,)}, TypeError, "allow_formats"),
+        ({"allow_formats": ("a;b",)}, ValueError, "allow_formats"),
+    ):
+        with pytest.raises(error, match=words):
+            skinpy.load(file, **options)
+
+
+# ---- Ctrl-C --------------------------------------------------------------------------------------
+
+
+def test_ctrl_c_ends_a_load_and_its_worker(tmp_path: Path) -> None:
+    path = huge_text_bvh(tmp_path / "long.bvh")
+    times: list[float] = []
+
+    def interrupt() -> None:
+        time.sleep(0.15)
+        times.append(time.monotonic())
+        os.kill(os.getpid(), signal.SIGINT)
+
+    thread = threading.Thread(target=interrupt)
+    thread.start()
+    with pytest.raises(KeyboardInterrupt):
+        skinpy.load(path)
+    late = time.monotonic() - times[0]
+    thread.join()
+    assert late < 2, "the wait looks for signals every 0.05 seconds"
+
+
+# ---- false workers -------------------------------------------------------------------------------
+
+
+def false_worker(folder: Path, program: str) -> Path:
+    path = folder / "worker"
+    path.write_text(f"#!{sys.executable} -IS\nimport os, signal, struct, sys, time\n{program}\n")
+    path.chmod(0o755)
+    return path
+
+
+def load_by(worker: Path, path: Path, seconds: float = 20.0) -> object:
+    true = loading._isolation(skinpy.Limits(), loading._paths_key())
+    isolation = (os.fsencode(worker), *true[1:3], 1 << 30, seconds)
+    return _core._load_file(str(path), None, None, 4, -1, False, 0, -1, None, 0, NO_LIMITS, isolation)
+
+
+def answer(status: int, size: int, message: bytes = b"", magic: int = MAGIC) -> str:
+    """Python's words for an answer that is written to the parent."""
+    return f"os.write(3, {struct.pack('<IiQII1024s', magic, status, size, 0, 0, message)!r})"
+
+
+def test_a_false_worker_that_tells_the_truth_is_believed(file: Path, tmp_path: Path) -> None:
+    """So the ones below fail for what they do."""
+    block = blocks(skinpy.load(file))
+    (tmp_path / "block").write_bytes(block)
+    program = f"""
+os.ftruncate(4, 0); os.lseek(4, 0, 0)
+os.write(4, open({str(tmp_path / "block")!r}, "rb").read())
+{answer(0, len(block))}"""
+    assert bytes(memoryview(load_by(false_worker(tmp_path, program), file))) == block  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("program", "words"),
+    [
+        ("", "without an answer"),
+        ("sys.exit(7)", "exit status 7"),
+        ("os.kill(os.getpid(), signal.SIGSEGV)", r"signal 11"),
+        ("os.kill(os.getpid(), signal.SIGKILL)", r"signal 9"),
+        ("os.write(3, b'abc')", "without an answer"),
+        (answer(0, 100)[:-1] + "[:-1])", "without an answer"),
+        (answer(0, 100, magic=1), "without an answer"),
+        (answer(77, 0), "makes no sense"),
+        (answer(-5, 0), "makes no sense"),
+        ("os.ftruncate(4, 0); " + answer(0, 0), "not as large"),
+        ("os.ftruncate(4, 50); " + answer(0, 100), "not as large"),
+        ("os.ftruncate(4, 100); " + answer(0, 2**63), "not as large"),
+    ],
+)
+def test_a_worker_that_fails_is_an_error(file: Path, tmp_path: Path, program: str, words: str) -> None:
+    with pytest.raises(skinpy.ImporterCrashed, match=words):
+        load_by(false_worker(tmp_path, program), file)
+
+
+@pytest.mark.parametrize("size", [1, 64, 4096, 100_000])
+def test_a_block_of_nonsense_is_refused_by_the_reader(file: Path, tmp_path: Path, size: int) -> None:
+    program = (
+        f"os.ftruncate(4, 0); os.pwrite(4, bytes(i * 7 % 251 for i in range({size})), 0); {answer(0, size)}"
+    )
+    with pytest.raises(skinpy.LoadError):
+        load_by(false_worker(tmp_path, program), file)
+
+
+@pytest.mark.parametrize("status", range(1, 10))
+def test_errors_of_a_worker_become_ours(file: Path, tmp_path: Path, status: int) -> None:
+    message = b"\xff" * 1024  # neither UTF-8 nor ended
+    with pytest.raises((skinpy.LoadError, MemoryError, ValueError, FileNotFoundError)):
+        load_by(false_worker(tmp_path, answer(status, 0, message)), file)
+
+
+@pytest.mark.parametrize(
+    "program",
+    ["time.sleep(100)", "os.close(3); time.sleep(100)", answer(0, 100) + "; time.sleep(100)"],
+    ids=["says nothing", "closes the pipe", "answers and stays"],
+)
+def test_a_worker_that_never_ends_is_ended(file: Path, tmp_path: Path, program: str) -> None:
+    for name in ("SIGINT", "SIGTERM", "SIGHUP"):  # what it ignores does not save it
+        program = f"signal.signal(signal.{name}, signal.SIG_IGN)\n{program}"
+    begin = time.monotonic()
+    with pytest.raises(skinpy.LimitExceeded, match=r"0\.3 seconds"):
+        load_by(false_worker(tmp_path, program), file, seconds=0.3)
+    assert time.monotonic() - begin < 5
+
+
+def test_a_worker_that_keeps_writing_has_no_hand_on_the_block(file: Path, tmp_path: Path) -> None:
+    """It leaves a process behind that holds the file: what that one maps for writing is refused."""
+    block = blocks(skinpy.load(file))
+    (tmp_path / "block").write_bytes(block)
+    program = f"""
+import mmap
+os.ftruncate(4, 0); os.pwrite(4, open({str(tmp_path / "block")!r}, "rb").read(), 0)
+if os.fork() == 0:
+    os.close(3)
+    memory = mmap.mmap(4, 0)
+    open({str(tmp_path / "pid")!r}, "w").write(str(os.getpid()))
+    time.sleep(30)
+    os._exit(0)
+while not os.path.exists({str(tmp_path / "pid")!r}): time.sleep(0.01)
+{answer(0, len(block))}"""
+    with pytest.raises(skinpy.ImporterCrashed, match="sealed"):
+        load_by(false_worker(tmp_path, program), file)
+    os.kill(int((tmp_path / "pid").read_text()), signal.SIGKILL)
+
+
+def test_what_cannot_be_started_is_an_error_that_names_the_remedy(file: Path, tmp_path: Path) -> None:
+    broken = tmp_path / "broken"
+    broken.write_text("this is no program")
+    broken.chmod(0o755)
+    for program in (tmp_path / "absent", tmp_path, broken):
+        with pytest.raises(skinpy.LoadError, match="isolate=False"):
+            load_by(program, file)
+
+
+def test_the_environment_is_empty(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SECRET", "42")
+    program = f"open({str(tmp_path / 'seen')!r}, 'w').write(repr(sorted(os.environ)))"
+    with pytest.raises(skinpy.ImporterCrashed):
+        load_by(false_worker(tmp_path, program), file)
+    assert "SECRET" not in (tmp_path / "seen").read_text()
+
+
+def test_descriptors_of_ours_are_not_the_worker_s(file: Path, tmp_path: Path) -> None:
+    with open(tmp_path / "private", "w") as private:
+        os.set_inheritable(private.fileno(), True)
+        # What a library of C opened, without close-on-exec, the true worker closes; a script shows the rest.
+        program = "names = [os.readlink(f'/proc/self/fd/{n}') for n in (0, 1, 2)]\n"
+        program += f"open({str(tmp_path / 'seen')!r}, 'w').write(repr(names))"
+        with pytest.raises(skinpy.ImporterCrashed):
+            load_by(false_worker(tmp_path, program), file)
+    assert (tmp_path / "seen").read_text() == repr(["/dev/null"] * 3)
+
+
+def test_who_reaps_all_children_does_not_mislead_us(file: Path) -> None:
+    """With SIGCHLD ignored the system reaps the worker itself."""
+    before = signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    try:
+        assert skinpy.load(file)
+    finally:
+        signal.signal(signal.SIGCHLD, before)
+
+
+# ---- what the worker may do ----------------------------------------------------------------------
+
+
+def strace(arguments: list[str], log: Path) -> str:
+    tool = shutil.which("strace")
+    if tool is None:
+        pytest.skip("strace is not on PATH")
+    done = subprocess.run([tool, "-f", "-o", str(log), *arguments], capture_output=True, check=False)
+    if b"ptrace" in done.stderr.lower():
+        pytest.skip("strace may not trace here")
+    return log.read_text()
+
+
+def test_the_worker_opens_nothing_but_libraries_and_files_of_the_folder(tmp_path: Path) -> None:
+    folder, outside = tmp_path / "model", tmp_path / "outside"
+    folder.mkdir()
+    outside.mkdir()
+    (outside / "secret.mtl").write_text("newmtl secret\n")
+    (folder / "near.mtl").write_text("newmtl near\n")
+    (folder / "link.mtl").symlink_to(outside / "secret.mtl")
+    os.mkfifo(folder / "pipe.mtl")
+    names = ("near.mtl", "../outside/secret.mtl", str(outside / "secret.mtl"), "link.mtl", "pipe.mtl")
+    mesh = "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n"
+    for number, name in enumerate(names):
+        (folder / f"m{number}.obj").write_text(f"mtllib {name}\n{mesh}")
+        path = str(folder / f"m{number}.obj")
+        program = f"import skinpy, warnings; warnings.simplefilter('ignore'); skinpy.load({path!r})"
+        log = strace([sys.executable, "-c", program], tmp_path / "log")
+        opened = [line for line in log.splitlines() if "open" in line and "= -1" not in line]
+        assert any("near.mtl" in line for line in opened) == (number == 0)
+        assert not any("secret.mtl" in line for line in opened), f"{name} was opened"
+
+
+def test_files_of_the_folder_are_read_and_those_outside_are_not(tmp_path: Path) -> None:
+    def colored(name: str, external: str) -> bool:
+        path = tmp_path / "model" / "m.obj"
+        path.write_text(f"mtllib {name}\nv 0 0 0\nv 1 0 0\nv 0 1 0\nusemtl red\nf 1 2 3\n")
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("warnings.warn", lambda *_, **__: None)
+            model = skinpy.load(path, external=external)  # type: ignore[arg-type]
+        return any(m.base_color[0] > 0.9 and m.base_color[1] < 0.1 for m in model.materials)
+
+    (tmp_path / "model").mkdir()
+    for place in ("red.mtl", "model/red.mtl"):
+        (tmp_path / place).write_text("newmtl red\nKd 1 0 0\n")
+    assert colored("red.mtl", "folder")
+    assert not colored("../red.mtl", "folder")
+
+
+# ---- damage --------------------------------------------------------------------------------------
+
+
+def test_random_signals_while_loading_leave_nothing_behind(file: Path) -> None:
+    """SIGINT at any moment: KeyboardInterrupt or a model, and the next load is as good as the first."""
+    rng = np.random.default_rng(1)
+    expected = blocks(skinpy.load(file))
+
+    def loads(delay: float) -> Callable[[], None]:
+        def send() -> None:
+            time.sleep(delay)
+            os.kill(os.getpid(), signal.SIGINT)
+
+        return send
+
+    for delay in rng.uniform(0, 0.02, 25):
+        thread = threading.Thread(target=loads(float(delay)))
+        interrupted = False
+        try:
+            thread.start()
+            while thread.is_alive():
+                skinpy.load(file)
+            thread.join()
+            time.sleep(0.001)
+        except KeyboardInterrupt:
+            interrupted = True
+        thread.join()
+        assert interrupted
+    assert blocks(skinpy.load(file)) == expected
