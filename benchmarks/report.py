@@ -139,10 +139,10 @@ Missed or not measured:
 - **2 threads**: against one, by `skinpy.set_num_threads`.
 - **controller**: `advance(dt)` and `palette(out)` of three layers, one masked, one added, against
   `model.palette` at four times on the plain path: three samples, and one more for hierarchy and blending.
-- **load**: `skinpy.load(path, isolate=False)` against bare Assimp, `aiImportFile` with `aiProcess_Triangulate`
-  and the scene freed. **in a process of its own**: `skinpy.load(path)`, as it is by default, against the same
-  in this process. **peak memory**: the highest resident memory over what it was before, each load in a new process;
-  judged from a megabyte on, below which pages and freed memory decide.
+- **load**: `skinpy.load(path, isolate=False)` against bare Assimp, `aiImportFile` with
+  `aiProcess_Triangulate` and the scene freed. **in a process of its own**: `skinpy.load(path)`, as it is by
+  default, against the same in this process. **peak memory**: the highest resident memory over what it was
+  before, each load in a new process; judged from a megabyte on, below which pages and freed memory decide.
 - **clip memory**: `clip.nbytes + clip.compiled_nbytes` against the `aiVectorKey`s (24 bytes) and
   `aiQuatKey`s (32 bytes) that Assimp holds for the same clip; tracks whose keys are equal are "constant".
 - **instructions**: counted by callgrind (`python -m benchmarks.instructions`).
