@@ -18,7 +18,7 @@ from skinpy.__main__ import main
 
 DOCS = ROOT / "docs"
 TOCTREE = re.compile(r"^```\{toctree\}\n(.*?)^```", re.MULTILINE | re.DOTALL)
-DIRECTIVE = re.compile(r"^\.\. auto(?:class|function|exception):: ([\w.]+)", re.MULTILINE)
+DIRECTIVE = re.compile(r"^\.\. auto(?:class|function|exception|data):: ([\w.]+)", re.MULTILINE)
 
 
 def listed_pages() -> set[str]:
