@@ -12,12 +12,14 @@
 
 import inspect
 import re
+import sys
 import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from sphinx.application import Sphinx
+from sphinx.pycode import ModuleAnalyzer
 
 import skinpy
 
@@ -158,7 +160,21 @@ def table(name: str, cls: type) -> list[str]:
     return [*lines, ""]
 
 
+def comment_on(name: str, value: Any) -> list[str]:
+    """The comment "#:" above a value that is imported from elsewhere; autodoc has the words of its class."""
+    last = name.rpartition(".")[2]
+    for module in list(sys.modules.values()):
+        if module.__name__.startswith("skinpy.") and getattr(module, last, None) is value:
+            found = ModuleAnalyzer.for_module(module.__name__)
+            found.analyze()
+            if ("", last) in found.attr_docs:
+                return list(found.attr_docs["", last])
+    return []
+
+
 def process(app: Sphinx, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
+    if what == "data":
+        lines[:] = comment_on(name, obj)
     lines[:] = converted(lines, arguments_of(obj))
     if what == "class" and "members" in options:
         lines += table(name, obj)
