@@ -1,5 +1,5 @@
 #version 330 core
-// From averaged samples (linear light, premultiplied) to a picture (sRGB, straight alpha, row 0 on top).
+// From averaged samples (linear light, premultiplied) to a picture (sRGB, straight alpha).
 
 uniform sampler2D resolved;
 
@@ -13,7 +13,9 @@ vec3 srgb_encode(vec3 linear) {
 
 void main() {
     ivec2 pixel = ivec2(gl_FragCoord.xy);
-    pixel.y = textureSize(resolved, 0).y - 1 - pixel.y; // OpenGL's row 0 is at the bottom
+#if TOP_FIRST // where rows are read, not shown: OpenGL's row 0 is at the bottom
+    pixel.y = textureSize(resolved, 0).y - 1 - pixel.y;
+#endif
     vec4 sum = texelFetch(resolved, pixel, 0);
     float alpha = clamp(sum.a, 0.0, 1.0);
     vec3 color = alpha > 0.0 ? clamp(sum.rgb / alpha, 0.0, 1.0) : vec3(0.0);

@@ -1,4 +1,4 @@
-"""The command line: skinpy info, check, render, view, sheet, compare, curves, explain, demo.
+"""The command line: skinpy info, check, render, view, page, sheet, compare, curves, explain, demo.
 
 Exit status 0, 1 bad input, 2 usage, 130 Ctrl-C.
 """
@@ -88,7 +88,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     checks.set_defaults(run=_run_check)
 
-    render = commands.add_parser("render", help="draw a picture or a film of a model")
+    render = commands.add_parser("render", help="draw a picture, a film or a page of a model")
     render.add_argument("file", help="a model file")
     _add_picture_options(render, output=None)
     render.add_argument("--clip", help="name or number of the clip (the first)")
@@ -118,6 +118,15 @@ def _parser() -> argparse.ArgumentParser:
     view.add_argument("--paused", action="store_true", help="do not play at once")
     _add_overlay_options(view)
     view.set_defaults(run=_run_view)
+
+    page = commands.add_parser("page", help="make one file that plays a model in any browser")
+    page.add_argument("file", help="a model file, or .md2 for its frames")
+    page.add_argument("-o", "--output", default="page.html", metavar="PAGE", help="(page.html)")
+    page.add_argument("--clip", action="append", help="name or number of a clip; may be repeated (all)")
+    page.add_argument("--fps", type=float, default=30.0, help="baked frames per second (30)")
+    page.add_argument("--background", help="a color such as '#204060' (light or dark, as the reader has it)")
+    page.add_argument("--no-floor", action="store_true", help="leave it to the reader to bring in the floor")
+    page.set_defaults(run=_run_page)
 
     sheet = commands.add_parser("sheet", help="draw every clip of a model as a row of frames with its name")
     sheet.add_argument("file", help="a model file")
@@ -175,7 +184,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _add_picture_options(parser: argparse.ArgumentParser, output: str | None) -> None:
-    shown = "a picture (.png, .jpg, .tif, .bmp) or a film (.apng, .gif, .webp, .mp4)"
+    shown = "a picture (.png, .jpg, .tif, .bmp), a film (.apng, .gif, .webp, .mp4) or a page (.html)"
     shown += f", by its suffix ({output})" if output else ", by its suffix"
     parser.add_argument("-o", "--output", required=output is None, default=output, metavar="FILE", help=shown)
     parser.add_argument("--fps", type=float, help="of a film: frames per second (30)")
@@ -350,9 +359,9 @@ def _named(model: Model, words: str) -> str | int:
 
 
 def _run_demo(options: argparse.Namespace) -> None:
-    from .output.clip_file import is_film
+    from .output.clip_file import kind_of
 
-    if options.time is None and not is_film(options.output):
+    if options.time is None and kind_of(options.output) == "picture":
         options.time = 0.25  # a foot is in the air
     _draw(character(), options.clip, options)
     print(f"drew the bundled character to {options.output}")
@@ -377,6 +386,25 @@ def _run_view(options: argparse.Namespace) -> None:
         playing=not options.paused,
         floor=options.floor,
         overlays=Overlays.parse(options.overlay),
+    )
+
+
+def _run_page(options: argparse.Namespace) -> None:
+    from .view import save_page
+    from .view.page import check_suffix
+    from .view.source import Source
+
+    check_suffix(options.output)
+    model, frames = Source(options.file).load()
+    named = None if options.clip is None else [_named(model, words) for words in options.clip]
+    save_page(
+        options.output,
+        model,
+        frames if named is None else named,
+        fps=options.fps,
+        background=options.background,
+        floor=not options.no_floor,
+        title=Path(options.file).stem,
     )
 
 
@@ -444,10 +472,10 @@ def _draw_truth(model: Model, clip: str | int | None, options: argparse.Namespac
 
 def _draw_crowd(model: Model, clip: str | int | None, options: argparse.Namespace) -> None:
     from .output import save_picture
-    from .output.clip_file import is_film
+    from .output.clip_file import kind_of
     from .render import Crowd, grid
 
-    if is_film(options.output) or options.turntable or options.fps is not None:
+    if kind_of(options.output) != "picture" or options.turntable or options.fps is not None:
         raise ValueError(
             "--crowd draws a picture; expected -o with .png, .jpg, .tif or .bmp and no options of films"
         )

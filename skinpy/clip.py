@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from .model import Model
     from .render import Camera
     from .root_motion import RootMotion
+    from .view import Page
 
 __all__ = ["Channel", "Clip", "Clips"]
 
@@ -332,9 +333,10 @@ class Clip(Shown, _core.Clip):
     ) -> Path:
         """Draws the clip into a file and gives its path; the suffix decides what it becomes: docs/films.md.
 
-        .png (.jpg, .tif, .bmp) is a picture at `time` seconds (0). .apng, .gif, .webp and .mp4 are a film of
-        one turn of the clip, `fps` frames per second (30); with turntable the camera goes once round the
-        model meanwhile, in 4 seconds or as many turns more as it takes. size is (width, height) in pixels.
+        .png (.jpg, .tif, .bmp) is a picture at `time` seconds (0). .html is a page, see `to_html`. .apng,
+        .gif, .webp and .mp4 are a film of one turn of the clip, `fps` frames per second (30); with turntable
+        the camera goes once round the model meanwhile, in 4 seconds or as many turns more as it takes. size
+        is (width, height) in pixels.
         camera None has the whole clip in the picture. options are those of skinpy.render.Renderer:
         background, floor, samples, uv; and overlays, as in Renderer.frame. Needs the extra "view", .mp4 an
         ffmpeg or the extra "video".
@@ -358,6 +360,33 @@ class Clip(Shown, _core.Clip):
             camera=camera,
             **options,
         )
+
+    def page(self, height: int = 480, *, fps: float = 30.0, **options: Any) -> "Page":
+        """A page that plays this clip, which shows itself in a notebook, `height` pixels high: docs/page.md.
+
+        It is drawn by the reader's browser (WebGL 2) and asks nothing of any network or kernel. fps is frames
+        per second that are baked into it. options are those of skinpy.view.make_page: background, floor, uv,
+        overlays, time, title, texture_size, limit. Needs the extra "view", though no OpenGL.
+
+        Raises ValueError for a clip that is bound to no model, frames beyond the limit and wrong numbers;
+        TypeError; ImportError for what is not installed.
+        """
+        from .view import make_page
+
+        if self._model is None:
+            raise ValueError(f"clip {self.name!r} is bound to no model; {_BIND}")
+        return make_page(self._model, self, height=height, fps=fps, **options)
+
+    def to_html(self, path: PathLike, *, fps: float = 30.0, **options: Any) -> Path:
+        """Writes a page that plays this clip in any browser, one file, and gives its path: docs/page.md.
+
+        The file (.html or .htm) appears whole or not at all. fps, options and errors are those of `page`;
+        and ValueError for another suffix, OSError.
+        """
+        from .view.page import check_suffix
+
+        check_suffix(path)
+        return self.page(fps=fps, **options).save(path)
 
     @cached_property
     def _joint_names(self) -> tuple[str, ...]:

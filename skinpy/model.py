@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from .explaining import Explanation
     from .kinds import VertexAnimation
     from .render import Camera
-    from .view import LiveView
+    from .render.posing import ClipLike
+    from .view import LiveView, Page
 
 __all__ = ["Model", "to_row_vectors"]
 
@@ -264,6 +265,41 @@ class Model(Shown, _core.Model):
         from .view import show
 
         show(self, clip, size=size, **options)
+
+    def page(
+        self,
+        clips: "ClipLike | Sequence[ClipLike]" = None,
+        height: int = 480,
+        *,
+        fps: float = 30.0,
+        **options: Any,
+    ) -> "Page":
+        """A page that plays clips in a browser and shows itself in a notebook, `height` pixels high.
+
+        clips is a Clip, its name or number, a VertexAnimation of this model, or a sequence of them; None is
+        all clips, or the rest pose where there are none. See docs/page.md, and skinpy.view.make_page for the
+        options and errors. Needs the extra "view", though no OpenGL.
+        """
+        from .view import make_page
+
+        return make_page(self, clips, height=height, fps=fps, **options)
+
+    def to_html(
+        self,
+        path: PathLike,
+        clips: "ClipLike | Sequence[ClipLike]" = None,
+        *,
+        fps: float = 30.0,
+        **options: Any,
+    ) -> Path:
+        """Writes a page that plays clips in any browser, one file, and gives its path: docs/page.md.
+
+        The file (.html or .htm) appears whole or not at all. The other arguments and the errors are those of
+        `page`; and ValueError for another suffix, OSError.
+        """
+        from .view import save_page
+
+        return save_page(path, self, clips, fps=fps, **options)
 
     # ---- clips of elsewhere -----------------------------------------------------------------------
 

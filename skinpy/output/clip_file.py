@@ -1,4 +1,4 @@
-"""Pictures and films of a clip: the renderer draws, the encoders write, the suffix says which."""
+"""Pictures, films and pages of a clip: the renderer draws, the encoders write, the suffix says which."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,7 @@ FPS = 30.0  #: frames per second unless the caller says otherwise
 _ROUND_SECONDS = 4.0  # a turntable takes that long at least: faster, one sees nothing
 _PICTURES = [suffix for suffix in PICTURE_SUFFIXES if suffix != ".webp"]  # here a film
 _FILMS = [suffix for suffix in FILM_SUFFIXES if suffix != ".png"]  # here a picture
+_PAGES = [".html", ".htm"]
 
 
 def save_clip(
@@ -46,7 +47,9 @@ def save_clip(
     of one turn of the clip, `fps` frames per second (30), made to be repeated: the number of frames is whole,
     so that the clip goes faster or slower by half a frame at most. With `turntable` the camera goes once
     round the model meanwhile, and the clip is repeated until that has taken 4 seconds or more; a clip of no
-    duration takes 4.
+    duration takes 4. .html and .htm are a page that plays the clip (all clips where it is None) in a browser,
+    from `time` on, with `fps` frames baked for each second (30); `options` are then those of
+    `skinpy.view.make_page`, and the reader chooses size and camera.
 
     `clip` is a clip of the model, its name or its number, or a VertexAnimation; None is the first clip, or
     the rest pose. `size` is (width, height) in pixels. `camera` None has the whole clip in the picture.
@@ -55,12 +58,21 @@ def save_clip(
 
     The file appears whole or not at all; on a terminal a bar shows the progress where tqdm is installed.
     Raises ValueError for an unknown suffix, a size of 0 or beyond what OpenGL draws, a `time` for a film, an
-    `fps` or `turntable` for a picture; KeyError or IndexError for an unknown clip; ImportError without
-    moderngl, Pillow or, for .mp4, ffmpeg; GraphicsError without OpenGL; OSError where the file cannot be
-    written.
+    `fps` or `turntable` for a picture, a `turntable` or `camera` for a page; KeyError or IndexError for an
+    unknown clip; ImportError without moderngl, Pillow or, for .mp4, ffmpeg; GraphicsError without OpenGL;
+    OSError where the file cannot be written.
     """
     target = Path(os.fsdecode(path))
-    film = is_film(target)
+    kind = kind_of(target)
+    if kind == "page":
+        if turntable or camera is not None:
+            name = "turntable" if turntable else "camera"
+            raise ValueError(f"{name} is for pictures and films; in a page, the reader turns the view")
+        from ..view import save_page
+
+        rate = FPS if fps is None else fps
+        return save_page(target, model, clip, time=time or 0.0, fps=rate, overlays=overlays, **options)
+    film = kind == "film"
     if film and time is not None:
         raise ValueError(
             f"time is {time}, but {target.suffix} is a film of the whole clip; expected {_listed(_PICTURES)}"
@@ -82,15 +94,19 @@ def save_clip(
         return save_film(target, _Drawn(renderer, clip, shots, overlays), rate)
 
 
-def is_film(path: str | os.PathLike[str]) -> bool:
-    """Whether that suffix is a film rather than a picture. Raises ValueError for one that is neither."""
+def kind_of(path: str | os.PathLike[str]) -> Literal["picture", "film", "page"]:
+    """What a suffix stands for. Raises ValueError for one that is none of these."""
     suffix = Path(os.fsdecode(path)).suffix.lower()
-    if suffix not in (*_PICTURES, *_FILMS):
-        raise ValueError(
-            f"path is {os.fsdecode(path)!r}; expected {_listed(_PICTURES)} for a picture, "
-            f"or {_listed(_FILMS)} for a film"
-        )
-    return suffix in _FILMS
+    if suffix in _PICTURES:
+        return "picture"
+    if suffix in _FILMS:
+        return "film"
+    if suffix in _PAGES:
+        return "page"
+    raise ValueError(
+        f"path is {os.fsdecode(path)!r}; expected {_listed(_PICTURES)} for a picture, {_listed(_FILMS)} for "
+        f"a film, or {_listed(_PAGES)} for a page"
+    )
 
 
 def turn_times(duration: float, fps: float, least: float = 0.0) -> NDArray[np.float64]:

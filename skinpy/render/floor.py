@@ -139,7 +139,7 @@ class FloorScene:
         self._texture = upload_image(self.uploads, floor.image, anisotropy=1.0)
         self._wrap = "repeat" if floor.uv is None else floor.uv.wrap
         self._program = programs(context).get("floor.vert", "lit.frag")
-        corners = _disc()
+        corners = disc()
         self._count = len(corners)
         content = [(self.uploads.buffer(corners), "2f 1f", "in_place", "in_alpha")]
         self._array = context.vertex_array(self._program, content)
@@ -199,7 +199,7 @@ def _checker(first: tuple[float, ...], second: tuple[float, ...]) -> NDArray[np.
     return np.round(image * 255).astype(np.uint8)
 
 
-def _disc() -> NDArray[np.float32]:
+def disc() -> NDArray[np.float32]:
     """The unit disc as triangles, (N, 3) float32: place on it and alpha of each corner."""
     angles = np.linspace(0, 2 * np.pi, _SEGMENTS + 1)
     circle = np.stack([np.cos(angles), np.sin(angles)], axis=1)

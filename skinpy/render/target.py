@@ -33,7 +33,7 @@ class Target:
             self._make_framebuffers(size)
         except moderngl.Error as error:
             raise GraphicsError(f"cannot make a picture of size {size}: {error}") from None
-        self._present = programs(context).get("present.vert", "present.frag")
+        self._present = programs(context).get("present.vert", "present.frag", defines={"TOP_FIRST": 1})
         self._triangle = context.vertex_array(self._present, [])
         gl.check(context, f"making a picture of size {size}")
 

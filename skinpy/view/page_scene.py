@@ -1,0 +1,288 @@
+"""What a page knows of a model: everything that web/*.js draws and plays, as plain numbers and text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skinpy.clip import Clip
+from skinpy.kinds import UVAnimation, VertexAnimation, frame_times
+
+from ..render import Floor
+from ..render import skeleton as octahedra
+from ..render.camera import front_vector, up_vector
+from ..render.floor import disc
+from ..render.geometry import Draw, morph_table, read_surfaces, sort_faces
+from ..render.ground import Ground, ground_velocity
+from ..render.posing import Poser
+from ..render.shader import WEB_PROLOGUE, Source
+from ..render.texturing import named_animations
+from ..render.view import LIGHT_FROM, LIGHTS
+from .page_arrays import packed, packed_image
+
+if TYPE_CHECKING:
+    from skinpy.model import Model
+
+    from ..render.posing import Motion
+    from ..render.texturing import UVLike
+
+_ALPHAS = {"opaque": 0, "mask": 1, "blend": 2}
+
+
+class Scene:
+    """A model and its motions, made into the content of a page."""
+
+    def __init__(
+        self,
+        model: Model,
+        motions: Sequence[Motion],
+        *,
+        fps: float,
+        limit: int,
+        texture_size: int,
+        uv: UVLike,
+        floor: Floor,
+    ) -> None:
+        """`motions` are Clips and VertexAnimations of the model; without any, or None: the rest pose.
+
+        Raises ValueError where their frames take more than `limit` bytes; KeyError, TypeError for `uv`.
+        """
+        self._model = model
+        self._motions: tuple[Motion, ...] = tuple(motions) or (None,)
+        self._fps = fps
+        self._texture_size = texture_size
+        self._uv = named_animations(uv, model)
+        self._poser = Poser(model)
+        self._ground = Ground(self._poser, floor)
+        self._floor = floor
+        self._check_size(limit)
+        # Rows of the baked frames: those of each clip, and the rest pose where something needs it.
+        self._times = [self._clip_times(motion) for motion in self._motions]
+
+    def content(self) -> dict[str, Any]:
+        """What becomes the JSON of the page."""
+        model = self._model
+        return {
+            "up": up_vector(model.up).tolist(),
+            "front": front_vector(model.up).tolist(),
+            "size": float(np.ptp(self._extent(None), axis=0).max()),
+            "clips": self._clips(),
+            "joints": self._joints(),
+            "mesh": self._mesh() if self._poser.has_mesh else None,
+            "floor": self._floor_look(),
+            "lights": LIGHTS | {"from": LIGHT_FROM},
+            "uv": [_uv_numbers(animation) for animation in self._uv.values()],
+            "shaders": self._shaders(),
+        }
+
+    # ---- frames -----------------------------------------------------------------------------------
+
+    def _clip_times(self, motion: Motion) -> NDArray[np.float64]:
+        """Seconds of the baked frames; one, the rest pose, for what is no clip."""
+        return frame_times(motion.duration, self._fps) if isinstance(motion, Clip) else np.zeros(1)
+
+    def _check_size(self, limit: int) -> None:
+        model = self._model
+        frame = 48 * len(model.skin.joints) + 12 * len(model.skeleton.parents) + 4 * len(model.targets)
+        total = 0.0
+        for motion in self._motions:
+            if isinstance(motion, VertexAnimation):
+                total += motion.nbytes
+            else:
+                total += frame * ((motion.duration if motion else 0.0) * self._fps + 1)
+        if total > limit:
+            raise ValueError(
+                f"clips take {total / 1e6:.0f} MB of frames at {self._fps:g} a second; limit is "
+                f"{limit / 1e6:g} MB. Expected fewer or shorter clips (trim), a lower fps, key frames "
+                "(to_keyed) for vertex animations, or a higher limit"
+            )
+
+    def _baked(self, pose: Any) -> NDArray[np.float32]:
+        """`pose(clip, times)` of all rows, float32."""
+        parts = [
+            pose(motion if isinstance(motion, Clip) else None, times)
+            for motion, times in zip(self._motions, self._times, strict=True)
+        ]
+        return np.concatenate(parts).astype(np.float32)
+
+    def _extent(self, motion: Motion) -> NDArray[np.float64]:
+        """(2, 3): corners of all that the motion goes through; of a unit box where there is nothing."""
+        extent = self._poser.extent(motion)
+        return extent if np.isfinite(extent).all() else np.array([[-0.5] * 3, [0.5] * 3])
+
+    def _clips(self) -> list[dict[str, Any]]:
+        clips, row = [], 0
+        for motion, times in zip(self._motions, self._times, strict=True):
+            clip = {
+                "name": "rest pose" if motion is None else motion.name,
+                "kind": "rest" if motion is None else motion.kind,
+                "duration": 0.0 if motion is None else motion.duration,
+                "fps": self._fps,
+                "row": row,
+                "frames": len(times),
+                "extent": self._extent(motion).tolist(),
+                "floor": self._floor_place(motion),
+            }
+            if isinstance(motion, VertexAnimation):
+                clip["stored"] = _stored_frames(motion)
+            clips.append(clip)
+            row += len(times)
+        return clips
+
+    def _joints(self) -> dict[str, Any]:
+        model = self._model
+        return {
+            "names": list(model.skeleton.names),
+            "parents": model.skeleton.parents.tolist(),
+            "positions": packed(
+                self._baked(lambda clip, times: model.joint_positions(clip, times, loop="clamp"))
+            ),
+            "style": {
+                "linkColor": octahedra.LINK_COLOR,
+                "jointColor": octahedra.JOINT_COLOR,
+                "linkWidth": octahedra.LINK_WIDTH,
+                "linkWaist": octahedra.LINK_WAIST,
+                "jointShare": octahedra.JOINT_SHARE,
+            },
+        }
+
+    # ---- the mesh ---------------------------------------------------------------------------------
+
+    def _mesh(self) -> dict[str, Any]:
+        model = self._model
+        surfaces, images = read_surfaces(model, lambda texture: packed_image(texture, self._texture_size))
+        faces, draws = sort_faces(model, surfaces)
+        vertices = model.mesh.interleaved
+        streams = {name: np.ascontiguousarray(vertices[name]) for name in vertices.dtype.names or ()}
+        streams.pop("tangent", None)  # no shader of the page reads it
+        if len(model.skin.joints) <= 256:
+            streams["slots"] = streams["slots"].astype(np.uint8)
+        index = np.uint16 if len(vertices) < 65536 else np.uint32  # 65535 itself ends a primitive
+        palettes = self._baked(lambda clip, times: model.palette(clip, times, affine=True, loop="clamp"))
+        return {
+            "slots": len(model.skin.joints),
+            "streams": {name: packed(stream) for name, stream in streams.items()},
+            "faces": packed(faces.astype(index)),
+            "draws": [self._draw(draw) for draw in draws if draw.face_count],
+            "images": images,
+            "palettes": packed(palettes.reshape(len(palettes), -1)),
+            "morph": self._morph(),
+        }
+
+    def _draw(self, draw: Draw) -> dict[str, Any]:
+        surface = draw.surface
+        names: list[str | None] = list(self._uv)
+        moved = [name for name in (surface.name, None) if name in names]
+        facts: dict[str, Any] = {
+            "first": draw.first_face,
+            "count": draw.face_count,
+            "color": surface.base_color,
+            "alpha": _ALPHAS[surface.alpha],
+            "cutoff": surface.alpha_cutoff,
+            "doubleSided": surface.double_sided,
+            "image": surface.image,
+            "uvTransform": surface.uv_transform,
+            "uv": names.index(moved[0]) if moved else None,
+        }
+        if draw.blended is not None:
+            moments = draw.blended.moments
+            used = np.flatnonzero(moments.any(axis=1))
+            facts["moments"] = [[slot, *moments[slot].tolist()] for slot in used.tolist()]
+            facts["vertices"] = [draw.blended.vertices.start, draw.blended.vertices.stop]
+        return facts
+
+    def _morph(self) -> dict[str, Any] | None:
+        table = morph_table(self._model)
+        if table is None:
+            return None
+        model = self._model
+        weights = self._baked(lambda clip, times: model.pose(clip, times, loop="clamp").morph_weights)
+        return {
+            "targets": table.targets,
+            "runs": packed(table.runs),
+            "deltas": packed(table.deltas),
+            "normals": None if table.normals is None else packed(table.normals),
+            "weights": packed(weights),
+        }
+
+    # ---- what it stands on, and what draws it -------------------------------------------------------
+
+    def _floor_place(self, motion: Motion) -> dict[str, Any] | None:
+        """Where the floor lies below a motion at its start, and how fast its texture moves per second."""
+        if not np.isfinite(self._poser.extent(motion)).all():
+            return None
+        place = self._ground.place(motion, 0.0, "wrap", None)
+        velocity = self._floor.velocity(front_vector(self._model.up))
+        if velocity is None:
+            velocity = np.zeros(3) if motion is None else ground_velocity(self._model, motion)
+        radius = np.linalg.norm(place.right)
+        # `uv` is in radii of the disc, and the axes of the texture are those of the disc.
+        scroll = place.uv[:2, :2] @ [velocity @ place.right, velocity @ place.near] / radius**2
+        return {
+            "center": place.center.tolist(),
+            "right": place.right.tolist(),
+            "near": place.near.tolist(),
+            "uv": place.uv.ravel().tolist(),
+            "scroll": scroll.tolist(),
+        }
+
+    def _floor_look(self) -> dict[str, Any]:
+        return {"image": packed(self._floor.image), "disc": packed(disc())}
+
+    def _shaders(self) -> dict[str, str]:
+        shaders = {
+            name: _web_source(name, {"TOP_FIRST": 0})
+            for name in ("floor.vert", "lit.frag", "present.vert", "present.frag")
+        }
+        if not self._poser.has_mesh:
+            return shaders | {"plain.vert": _web_source("plain.vert")}
+        streams = self._model.mesh.interleaved.dtype
+        defines: dict[str, int | str] = {
+            "PALETTE": "palette_baked.glsl",
+            "INFLUENCES": streams["slots"].shape[0],
+            "HAS_COLOR": int("color" in (streams.names or ())),
+            "INSTANCED": 0,
+        }
+        if any(not isinstance(motion, VertexAnimation) for motion in self._motions):
+            shaders["posed.vert"] = _web_source("skin.vert", defines | self._shape())
+        if any(isinstance(motion, VertexAnimation) for motion in self._motions):
+            stored: dict[str, int | str] = {"SHAPE": "shape_frames.glsl", "SKINNED": 0}
+            shaders["stored.vert"] = _web_source("skin.vert", defines | stored)
+        return shaders
+
+    def _shape(self) -> dict[str, int | str]:
+        targets = self._model.targets
+        if not targets:
+            return {"SHAPE": "shape_still.glsl", "SKINNED": 1}
+        moved = any(target.normals is not None for target in targets)
+        return {"SHAPE": "shape_morph.glsl", "SKINNED": 1, "MORPH_NORMALS": int(moved)}
+
+
+def _web_source(name: str, defines: dict[str, int | str] | None = None) -> str:
+    return Source(name, defines or {}, WEB_PROLOGUE).text
+
+
+def _stored_frames(animation: VertexAnimation) -> dict[str, Any]:
+    return {
+        "times": animation.times.tolist(),
+        "step": animation.interpolation == "step",
+        "positions": packed(animation.frames),
+        "normals": packed(animation.normals),
+    }
+
+
+def _uv_numbers(animation: UVAnimation) -> dict[str, Any]:
+    """A UV animation as web/motion.js evaluates it."""
+    return {
+        "scroll": animation.scroll,
+        "rotate": animation.rotate,
+        "scale": animation._scale.tolist(),
+        "pivot": animation._pivot.tolist(),
+        "wrap": animation.wrap,
+        "step": animation._interpolation == "step",
+        "times": animation._times.tolist(),
+        "keys": {name: rows.tolist() for name, rows in animation._keys.items()},
+    }
