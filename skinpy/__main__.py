@@ -451,11 +451,12 @@ def _draw(model: Model, clip: str | int | None, options: argparse.Namespace) -> 
 
 def _draw_truth(model: Model, clip: str | int | None, options: argparse.Namespace) -> None:
     from .output import save_picture
-    from .output.clip_file import is_film
+    from .output.clip_file import kind_of
     from .output.picture import check_format
     from .render import Overlays, Renderer
 
-    if is_film(options.output) or options.turntable or options.fps is not None or options.crowd is not None:
+    film = options.turntable or options.fps is not None
+    if kind_of(options.output) != "picture" or film or options.crowd is not None:
         raise ValueError(
             "--aov goes with one picture of one model; expected -o with .png, .jpg, .tif or .bmp, "
             "without --crowd and options of films"

@@ -748,6 +748,7 @@ def test_controls(tab: Tab, tmp_path: Path) -> None:
     first = seen(tab)
     tab.run(f"({tell})('scrub', 0.5, 'input')")
     assert tab.run("viewer.player.time") == pytest.approx(0.5)
+    tab.run(DRAWN)
     assert tab.run("document.getElementById('clock').textContent") == "0.50 / 1.00 s"
     assert differences(first, seen(tab))[0] > 1
     tab.run(f"({tell})('clip', 'run', 'change')")
