@@ -17,6 +17,8 @@ def pages_with_code() -> list[Path]:
 @pytest.mark.parametrize("page", pages_with_code(), ids=lambda page: page.name)
 def test_examples_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("moderngl", reason="the examples draw: install the extra 'view'")
+    if page.name == "notebook.md":
+        pytest.importorskip("jupyter_rfb", reason="live views need the extra 'jupyter'")
     monkeypatch.chdir(tmp_path)
     scope: dict[str, object] = {"__name__": "example"}
     for code in BLOCK.findall(page.read_text(encoding="utf-8")):
