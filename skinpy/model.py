@@ -233,6 +233,7 @@ class Model(Shown, _core.Model):
         """A lit picture: (h,w,4) uint8, RGBA, row 0 on top. See skinpy.render.render for the options.
 
         clip None means the first clip, or the rest pose where there is none. Needs the extra "view".
+        Depth, normals, joints and more beside it: skinpy.render.Renderer.render.
         """
         from .render import render
 
