@@ -1,9 +1,10 @@
-"""Executes the notebooks of this folder, each with a fresh kernel, and writes them back with their outputs.
+"""Executes the notebooks of this folder and writes them back with their outputs.
 
-    python notebooks/execute.py [NOTEBOOK ...]     # all of them, or those named
+    python notebooks/execute.py [NOTEBOOK ...]     # all, or those named
 
-Needs the extras `view` and `dev`. What differs from machine to machine without telling anything is left
-out: times of execution, versions, the state of widgets. A notebook that fails is not written.
+Each gets a fresh kernel. Needs the extras `view` and `dev`. What differs from machine
+to machine without telling anything is left out: times of execution, versions, the state
+of widgets. A notebook that fails is not written.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ METADATA = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
     "language_info": {"name": "python"},
 }
-#: What a reader of the file on a page can show; the live parts of widgets need the kernel that made them.
+#: The live parts of widgets need the kernel that made them; their pictures stay.
 _LIVE = "application/vnd.jupyter.widget-view+json"
 
 
@@ -32,7 +33,7 @@ def notebooks() -> list[Path]:
 
 
 def executed(path: Path) -> NotebookNode:
-    """The notebook, run from its first cell to its last in a kernel of its own, in its folder."""
+    """The notebook, run from its first cell to its last in its folder."""
     notebook = nbformat.read(path, as_version=4)
     client = NotebookClient(
         notebook,
@@ -47,12 +48,14 @@ def executed(path: Path) -> NotebookNode:
 
 
 def normalized(notebook: NotebookNode) -> NotebookNode:
-    """Without what only the machine that ran it knows; cells are numbered from 1 in their order."""
+    """Without what only the machine that ran it knows; cells numbered from 1."""
     notebook.metadata = nbformat.from_dict(METADATA)
     notebook.nbformat, notebook.nbformat_minor = 4, 5
     for number, cell in enumerate(notebook.cells, start=1):
         cell.id = f"cell-{number:02d}"
-        cell.metadata = nbformat.from_dict({k: v for k, v in cell.metadata.items() if k == "tags"})
+        cell.metadata = nbformat.from_dict(
+            {k: v for k, v in cell.metadata.items() if k == "tags"}
+        )
         for output in cell.get("outputs", []):
             if "data" in output:
                 output.metadata = nbformat.from_dict({})
@@ -61,12 +64,15 @@ def normalized(notebook: NotebookNode) -> NotebookNode:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description="Executes the notebooks and writes them back.")
+    parser = argparse.ArgumentParser(
+        description="Executes the notebooks and writes them back."
+    )
     parser.add_argument("notebook", nargs="*", type=Path, help="which (all)")
     for path in parser.parse_args(arguments).notebook or notebooks():
         start = time.perf_counter()
         nbformat.write(executed(path), path)
-        print(f"{path.name}: {time.perf_counter() - start:.0f} s, {path.stat().st_size:,} bytes", flush=True)
+        seconds, size = time.perf_counter() - start, path.stat().st_size
+        print(f"{path.name}: {seconds:.0f} s, {size:,} bytes", flush=True)
     return 0
 
 
