@@ -1,6 +1,7 @@
 """The window: what its keys, its mouse and its files do, and a real one under Xvfb, driven by xdotool."""
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -25,6 +26,7 @@ from skinpy.view.hud import Bar, Playing, note, panel
 from skinpy.view.source import Source
 from skinpy.view.window_controls import KEYS, Controls
 
+ROOT = Path(__file__).parents[1]
 DATA = Path(skinpy.__file__).parent / "data"
 SIZE = (320, 240)
 BAR = 46  # pixels at the bottom that are no picture
@@ -56,6 +58,15 @@ def test_every_key_is_in_the_table_once() -> None:
     names = [name for key in KEYS for name in key.names]
     assert len(names) == len(set(names))
     assert all(key.words and key.shown and key.names for key in KEYS)
+
+
+def test_the_page_has_every_key() -> None:
+    page = (ROOT / "docs" / "window.md").read_text(encoding="utf-8")
+    first = re.findall(r"^\| ([^|]+) \|", page.split("## The keys")[1].split("## Options")[0], re.MULTILINE)
+    told = " " + re.sub(r"[`,()]", " ", " ".join(first)) + " "
+    for key in KEYS:
+        for words_ in re.sub(r",|\.\.\.", "|", key.shown).split("|"):
+            assert f" {words_.strip()} " in told, key.shown
 
 
 def test_every_key_does_something_or_says_why_not(controls: Controls) -> None:
@@ -429,6 +440,14 @@ def test_overlays_that_cannot_be_drawn_go(model: skinpy.Model) -> None:
         controls.take_picture(out, None)
         assert is_error(controls) and words(controls)
         assert stage.overlays is None and np.array_equal(out, wanted)
+    stage.overlays = Overlays(wireframe=True)
+    wanted = stage.frame()
+    controls.take_picture(out, None)
+    controls.press("j")  # stored frames have no joints
+    assert stage.overlays == Overlays(wireframe=True, skeleton=True) and not is_error(controls)
+    controls.take_picture(out, None)
+    assert is_error(controls) and "joints" in words(controls)
+    assert stage.overlays == Overlays(wireframe=True) and np.array_equal(out, wanted)
     stage.size = (10, 10)
     with pytest.raises(ValueError, match="out"):
         controls.take_picture(out, None)

@@ -59,6 +59,7 @@ class Controls:
         self.joint: int | None = None  #: the joint that was clicked, or whose weights were last shown
         self._last = self._pressed = (0.0, 0.0)
         self._view = -1
+        self._drawn: Overlays | None = None  # those of the last picture
         self._message: tuple[str, bool, float] | None = None  # words, error, until
         self._coming: Callable[[], None] | None = None  # what takes long, and has been announced
         self._changes = 0
@@ -83,8 +84,8 @@ class Controls:
         return Bar(self.stage.size, self.scale)
 
     def take_picture(self, out: NDArray[np.uint8], samples: int | None) -> None:
-        """Have the stage drawn into `out`. Overlays that ask for what is not there go, and the reason is
-        shown. Raises what `Stage.frame` raises for other reasons."""
+        """Have the stage drawn into `out`. Where overlays ask for what is not there, those before come back,
+        and the reason is shown. Raises what `Stage.frame` raises for other reasons."""
         stage = self.stage
         try:
             stage.frame(out, samples=samples)
@@ -92,8 +93,10 @@ class Controls:
             if not stage.overlays:
                 raise
             self.fail(error)
-            stage.overlays = None
-            stage.frame(out, samples=samples)
+            stage.overlays = self._drawn if self._drawn != stage.overlays else None
+            self.take_picture(out, samples)
+        else:
+            self._drawn = stage.overlays
 
     def layers(self) -> list[Layer]:
         """What lies over the picture, the lowest first."""
