@@ -533,6 +533,33 @@ def test_any_name_can_be_shown(name: str) -> None:
     assert len(letters) == (0 if not name.strip() else min(len(name), 40))
 
 
+def test_names_bring_the_legend_of_a_colored_surface() -> None:
+    pytest.importorskip("PIL.Image", reason="Pillow draws the letters")
+    size = (240, 200)
+    corner = (slice(size[1] - 45, None), slice(0, 140))
+    weights, counts, plain, small = (
+        render(band(), camera=FRONT, size=size, overlays=Overlays(names=True, **fields))
+        for size, fields in (
+            (size, {"weights": "b"}),
+            (size, {"influences": True}),
+            (size, {}),
+            ((120, 60), {"influences": True}),
+        )
+    )
+    assert not plain[corner][..., 3].any()
+    assert not small[46:, :30, 3].any()
+    row = size[1] - 10 - make_glyphs(frozenset(map(chr, range(32, 127)))).height // 2 - 1
+    bar = weights[row, 26 : 26 + 96].astype(int)  # from the bar's start, after a 0 and two gaps
+    expected = encoded(scale_colors((np.arange(96) + 0.5) / 96))
+    assert (bar[:, 3] == 255).all()
+    shift = min(np.abs(np.roll(bar, by, axis=0)[8:-8, :3] - expected[8:-8]).max() for by in range(-8, 9))
+    assert shift < 12
+    dots = counts[row, :140]
+    for color in encoded(scale_colors([0.0, 1.0])):  # the band has two
+        assert (np.abs(dots[:, :3] - color).max(axis=1) < 3).any()
+    assert not (np.abs(dots[:, :3] - encoded(scale_colors(0.5))).max(axis=1) < 3).any()
+
+
 def test_names_without_pillow(monkeypatch: pytest.MonkeyPatch) -> None:
     make_glyphs.cache_clear()
     monkeypatch.setitem(sys.modules, "PIL", None)

@@ -17,8 +17,9 @@ _ON, _OFF = ("on", "yes", "true", "1"), ("off", "no", "false", "0")
 class Overlays:
     """What is drawn over, or in place of, the surface of a model, to show what moves it.
 
-    - `skeleton`: the joints and the links to their parents, on top of everything; `names`: the joints'
-      names, as many as find room (needs Pillow); `axes`: x red, y green and z blue of each joint.
+    - `skeleton`: the joints and the links to their parents, on top of everything; `names`: the joints with
+      their names, as many as find room, and the legend of a colored surface (needs Pillow); `axes`: x red, y
+      green and z blue of each joint.
     - `rest`: the rest pose as a ghost behind the model.
     - `boxes`: the box around the model as it is posed, and a fainter one around the whole clip.
     - `normals`: a line along the normal of each vertex. `wireframe`: the edges of the faces in place of the

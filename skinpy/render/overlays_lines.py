@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import moderngl
+import numpy as np
+from numpy.typing import NDArray
 
 from .mesh import begin_blending
 from .overlays_marks import Lines
 from .shader import programs
 from .uploads import Uploads
-from .view import View
 
 _CONTENT = ("3f 3f 4f 1f/i", "in_from", "in_to", "in_color", "in_width")
 _HALO = 1.25  # pixels of shade around lines that are on top, to stand out from any ground
@@ -23,13 +24,23 @@ class LinePainter:
         self._context = uploads.context
         self._program = programs(self._context).get("overlay_line.vert", "overlay_line.frag")
 
-    def draw(self, lines: Lines, view: View, framebuffer: moderngl.Framebuffer, *, on_top: bool) -> None:
-        """Draw lines in their order: on top of everything and with a dark rim, or behind what is nearer."""
+    def draw(
+        self,
+        lines: Lines,
+        projection: NDArray[np.float64],
+        framebuffer: moderngl.Framebuffer,
+        *,
+        on_top: bool,
+    ) -> None:
+        """Draw lines in their order: on top of everything and with a dark rim, or behind what is nearer.
+
+        `projection` (4, 4) leads from the space that they are in to clip space.
+        """
         if not len(lines):
             return
         self._context.enable_only(moderngl.NOTHING if on_top else moderngl.DEPTH_TEST)
         begin_blending(self._context, framebuffer)
-        view.set_projection(self._program)
+        self._program["view_projection"] = tuple(projection.T.ravel())
         self._program["viewport"] = framebuffer.size
         if on_top:
             rims = lines.copy()
@@ -37,6 +48,13 @@ class LinePainter:
             self._render(rims, _HALO)
         self._render(lines, 0.0)
         framebuffer.depth_mask = True
+
+    def draw_flat(self, lines: Lines, framebuffer: moderngl.Framebuffer) -> None:
+        """Draw lines that are in pixels from the picture's top left, on top of everything."""
+        width, height = framebuffer.size
+        matrix = np.diag([2 / width, -2 / height, 0.0, 1.0])
+        matrix[:2, 3] = -1.0, 1.0
+        self.draw(lines, matrix, framebuffer, on_top=True)
 
     def _render(self, lines: Lines, halo: float) -> None:
         self._program["halo"] = halo

@@ -31,7 +31,12 @@ def skeleton_lines(joints: NDArray[Any], parents: NDArray[np.int32]) -> Lines:
     """Links from the joints (J, 3) to their parents, and a dot at each joint."""
     children = np.flatnonzero(parents >= 0)
     links = lines(joints[parents[children]], joints[children], _LINK, _LINK_WIDTH)
-    return np.concatenate([links, lines(joints, joints, _JOINT, _JOINT_WIDTH)])
+    return np.concatenate([links, joint_dots(joints)])
+
+
+def joint_dots(joints: NDArray[Any]) -> Lines:
+    """A dot at each of the joints (J, 3)."""
+    return lines(joints, joints, _JOINT, _JOINT_WIDTH)
 
 
 def axis_lines(joints: NDArray[Any], parents: NDArray[np.int32]) -> Lines:
@@ -88,6 +93,15 @@ def lines(starts: NDArray[Any], ends: NDArray[Any], color: str, width: float, al
     result = np.empty((len(starts), LINE_FLOATS), np.float32)
     result[:, :3], result[:, 3:6] = starts, ends
     result[:, 6:9], result[:, 9], result[:, 10] = linear(color), alpha, width
+    return result
+
+
+def dot_lines(x: NDArray[np.float64], y: float, colors: NDArray[np.float64], width: float) -> Lines:
+    """Dots in a row of the picture, at columns (N,), of linear colors (N, 3)."""
+    result = np.zeros((len(x), LINE_FLOATS), np.float32)
+    result[:, 0], result[:, 3] = x, x
+    result[:, 1], result[:, 4] = y, y
+    result[:, 6:9], result[:, 9], result[:, 10] = colors, 1.0, width
     return result
 
 

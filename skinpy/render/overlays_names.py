@@ -13,6 +13,7 @@ from .view import View
 
 _AWAY = 6  # pixels from a joint to its name
 _DOT = 3  # pixels around a joint that names of others keep clear
+_ALWAYS = "".join(map(chr, range(32, 127)))  # letters of which there are glyphs, whatever the names
 _MOST = 300  # names that are looked at for one picture
 
 
@@ -22,7 +23,7 @@ class NamePlaces:
     def __init__(self, names: Sequence[str], parents: NDArray[np.int32]) -> None:
         """Raises ImportError without Pillow."""
         self._names = [shown_name(name) for name in names]
-        self.glyphs: Glyphs = make_glyphs(frozenset("".join(self._names)))
+        self.glyphs: Glyphs = make_glyphs(frozenset("".join([_ALWAYS, *self._names])))
         # Those with many joints below them come first: a hand before its fingers.
         below = np.ones(len(parents), np.int64)
         for joint in range(len(parents) - 1, 0, -1):

@@ -16,10 +16,12 @@ from .ground import moved_box
 from .moment import Moment
 from .overlays import Overlays
 from .overlays_glyphs import Glyphs
+from .overlays_legend import Legend
 from .overlays_marks import (
     Lines,
     axis_lines,
     box_lines,
+    joint_dots,
     linear,
     no_lines,
     skeleton_lines,
@@ -79,6 +81,7 @@ class Plan:
     normals: float | None = None  # length, scene units
     lines_inside: Lines = field(default_factory=no_lines)  # hidden by what is nearer
     lines_on_top: Lines = field(default_factory=no_lines)
+    lines_flat: Lines = field(default_factory=no_lines)  # in pixels from the picture's top left
     letters: tuple[Glyphs, NDArray[np.float32]] | None = None
 
 
@@ -97,6 +100,7 @@ class Planner:
         the model does not have, ImportError for names without Pillow.
         """
         _check(overlays, self._poser, moment.motion, moment.pose)
+        legend, letters = self._writing(overlays, moment, view, size)
         return Plan(
             ghosts=tuple(self._ghosts(overlays, moment)),
             values=self._surface(overlays),
@@ -104,7 +108,8 @@ class Planner:
             normals=_NORMAL_SHARE * self._size if overlays.normals else None,
             lines_inside=self._boxes(moment) if overlays.boxes else no_lines(),
             lines_on_top=self._joint_lines(overlays, moment),
-            letters=self._letters(moment, view, size) if overlays.names else None,
+            lines_flat=legend,
+            letters=letters,
         )
 
     # ---- ghosts -------------------------------------------------------------------------------------
@@ -154,6 +159,8 @@ class Planner:
             parts += self._trajectories(overlays.trajectories, moment)
         if overlays.skeleton:
             parts.append(skeleton_lines(self._joints(moment)[:, :, 3], parents))
+        elif overlays.names:
+            parts.append(joint_dots(self._joints(moment)[:, :, 3]))
         if overlays.axes:
             parts.append(axis_lines(self._joints(moment), parents))
         return np.concatenate(parts)
@@ -183,11 +190,22 @@ class Planner:
         """Largest extent of the model at rest, scene units."""
         return float(np.ptp(self._poser.extent(None), axis=0).max()) or 1.0
 
-    def _letters(
-        self, moment: Moment, view: View, size: tuple[int, int]
-    ) -> tuple[Glyphs, NDArray[np.float32]]:
-        joints = self._joints(moment)[:, :, 3]
-        return self._names.glyphs, self._names.letters(joints, view, size)
+    def _writing(
+        self, overlays: Overlays, moment: Moment, view: View, size: tuple[int, int]
+    ) -> tuple[Lines, tuple[Glyphs, NDArray[np.float32]] | None]:
+        """The names, and with them the legend of a colored surface: its lines, and all letters."""
+        if not overlays.names:
+            return no_lines(), None
+        places = self._names
+        letters = places.letters(self._joints(moment)[:, :, 3], view, size)
+        if overlays.influences:
+            legend = Legend("influences", self._model.mesh.weights.shape[1])
+        elif overlays.weights is not None:
+            legend = Legend(self._model.skeleton.names[self._number(overlays.weights)], None)
+        else:
+            return no_lines(), (places.glyphs, letters)
+        lines, words = legend.lay(places.glyphs, size)
+        return lines, (places.glyphs, np.concatenate([letters, words]))
 
     def _number(self, joint: str | int) -> int:
         """The number of a joint, given by it or by its name; digits are one where no joint has that name."""

@@ -82,8 +82,9 @@ class OverlayScene:
             self._wires(stage, _OVER_COLOR if plan.values is not None else _WIRE_COLOR)
         if plan.normals is not None:
             self._normals(stage, plan.normals)
-        self._lines.draw(plan.lines_inside, view, framebuffer, on_top=False)
-        self._lines.draw(plan.lines_on_top, view, framebuffer, on_top=True)
+        self._lines.draw(plan.lines_inside, view.projection(), framebuffer, on_top=False)
+        self._lines.draw(plan.lines_on_top, view.projection(), framebuffer, on_top=True)
+        self._lines.draw_flat(plan.lines_flat, framebuffer)
         if plan.letters is not None:
             self._text.draw(*plan.letters, framebuffer)
 
