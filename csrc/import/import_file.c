@@ -2,9 +2,11 @@
 
    A file is read whole, once, and kept until the import ends; Assimp opens the model up to five
    times. Of a large model the head alone is kept while Assimp reads it, from its descriptor: twice
-   in memory it would be the largest thing there. Names are looked up below the model's folder alone: no "..", no absolute path, no link
-   that leads out, nothing but regular files (a FIFO would hang). A model that came as bytes has
-   no folder. What a name stands for may be replaced by memory (the rewritten glTF). */
+   in memory it would be the largest thing there. Nothing but regular files is opened (a FIFO would
+   hang), and no more bytes than the caller allows. Names are looked up below the model's folder alone:
+   no "..", no absolute path, no link that leads out; a model that came as bytes has no folder. On
+   request no other file is read at all, or any that a name leads to. What a name stands for may be
+   replaced by memory (the rewritten glTF). */
 #define _GNU_SOURCE /* realpath, O_CLOEXEC, PATH_MAX, memmem */
 #include <errno.h>
 #include <fcntl.h>
@@ -76,14 +78,22 @@ static bool load(import_files *files, const char *path, const char *name, bool h
   uint8_t *data = NULL;
   size_t size = 0;
   bool done = false;
-  int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  int descriptor = -1;
   *why = NULL;
+  if (!stat(path, &facts) && !S_ISREG(facts.st_mode)) {
+    *why = "it is no regular file"; /* opening a device may do something */
+    return false;
+  }
+  descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
   if (descriptor < 0 || fstat(descriptor, &facts)) {
     *why = strerror(errno);
   } else if (!S_ISREG(facts.st_mode)) {
     *why = "it is no regular file";
   } else if ((uint64_t)facts.st_size > IMPORT_MAX_BYTES - files->total) {
     *why = "the model and its files are larger than 2 GiB";
+  } else if ((uint64_t)facts.st_size > files->most - files->total) {
+    files->exceeded = files->total + (uint64_t)facts.st_size;
+    *why = "it is larger than the limit of file_bytes";
   } else {
     size = head_is_enough && facts.st_size > IMPORT_LARGE ? IMPORT_HEAD : (size_t)facts.st_size;
     data = sk_alloc(size + 1);
@@ -169,17 +179,46 @@ static const import_source *refuse(import_files *files, const char *name) {
   return NULL;
 }
 
+/* The file that the name leads to, wherever it is; it is kept under its real path, which no other name equals. */
+static const import_source *read_anywhere(import_files *files, const char *name) {
+  char joined[PATH_MAX], *real, *at;
+  const import_source *source;
+  const char *why;
+  bool absolute = name[0] == '/';
+  int written = snprintf(joined, sizeof joined, "%s%s", absolute ? "" : files->folder, name);
+  if (written < 0 || (size_t)written >= sizeof joined) return NULL;
+  if (!absolute && !files->has_folder) return refuse(files, name);
+  for (at = joined; *at; at++)
+    if (*at == '\\') *at = '/';
+  real = realpath(joined, NULL);
+  source = real ? find_source(files, real) : NULL;
+  if (real && !source && load(files, real, real, false, &why)) source = find_source(files, real);
+  free(real);
+  return source;
+}
+
+const char *import_files_why(const import_files *files) {
+  if (files->external == SK_EXTERNAL_NONE) return "is another file, of which external=\"none\" allows none";
+  if (files->external == SK_EXTERNAL_ANY) return "is not a file that can be read";
+  return "is not a file in the model's folder that may be read";
+}
+
 const import_source *import_files_read(import_files *files, const char *name) {
   char clean[PATH_MAX], *real;
   const import_source *source;
   const char *why;
   size_t prefix = strlen(files->folder);
   if (prefix && !strncmp(name, files->folder, prefix)) name += prefix;
+  if (files->external == SK_EXTERNAL_ANY) return read_anywhere(files, name);
   if (!clean_name(name, clean, sizeof clean)) return refuse(files, name);
   source = find_source(files, clean);
   if (source || !files->has_folder) return source;
   real = resolve(files, clean);
   if (!real) return errno == ENOENT || errno == ENOTDIR ? NULL : refuse(files, name);
+  if (files->external == SK_EXTERNAL_NONE) {
+    free(real);
+    return refuse(files, name);
+  }
   source = load(files, real, clean, false, &why) ? find_source(files, clean) : NULL;
   free(real);
   return source;
@@ -266,6 +305,8 @@ static struct aiFile *on_open(struct aiFileIO *io, const char *name, const char 
   handle *h;
   if (!name || !mode || mode[0] != 'r') return NULL;
   source = strcmp(name, files->main_name) ? find_for_assimp(files, name) : files->sources.data;
+  if (source && source != files->sources.data && !import_may_bring_in(files, suffix_of(name), source))
+    source = refuse(files, name);
   if (!source) note_missing(files, name);
   h = source ? sk_alloc_zero(sizeof *h) : NULL;
   if (!h) {
@@ -292,26 +333,6 @@ static void on_close(struct aiFileIO *io, struct aiFile *file) {
 
 /* ---- the model itself ---------------------------------------------------------------------- */
 
-/* What the first bytes say, for bytes without a format and for files without a suffix. */
-static const char *sniff(const uint8_t *data, size_t size) {
-  static const struct { const char *magic, *format; } table[] = {
-      {"glTF", "glb"},        {"Kaydara FBX Binary", "fbx"}, {"; FBX", "fbx"},   {"xof ", "x"},
-      {"HIERARCHY", "bvh"},   {"MD5Version", "md5mesh"},     {"IDP2", "md2"},    {"ply", "ply"},
-      {"solid", "stl"},       {"<?xml", "dae"},              {"<COLLADA", "dae"}, {"{", "gltf"},
-      {"BlockBegin", "off"},  {"OFF", "off"},                {"mtllib", "obj"},  {"v ", "obj"}};
-  size_t i, skip = 0;
-  if (size >= 3 && !memcmp(data, "\xef\xbb\xbf", 3)) skip = 3;
-  while (skip < size && strchr(" \t\r\n", data[skip]) && data[skip]) skip++;
-  for (i = 0; i < sizeof table / sizeof *table; i++) {
-    size_t length = strlen(table[i].magic);
-    if (size - skip < length || memcmp(data + skip, table[i].magic, length)) continue;
-    if (!strcmp(table[i].format, "md5mesh") && memmem(data, size < 4096 ? size : 4096, "numFrames", 9))
-      return "md5anim"; /* both kinds of MD5 begin alike */
-    return table[i].format;
-  }
-  return "";
-}
-
 static void set_format(import_job *job, const char *format) {
   size_t i;
   for (i = 0; format[i] && i + 1 < sizeof job->format; i++)
@@ -332,18 +353,26 @@ static sk_status load_model(import_job *job, const char *name) {
   import_files *files = &job->files;
   const sk_import_request *request = job->request;
   const char *why = NULL;
-  if (!request->path)
+  if (!request->path) {
+    if (request->size > files->most) {
+      files->exceeded = request->size;
+      return import_check_bytes(job);
+    }
+    files->total = request->size;
     return import_files_put(files, name, request->bytes, request->size, NULL)
                ? SK_OK
                : import_no_memory(job, request->size);
+  }
   if (load(files, request->path, name, true, &why)) return SK_OK;
+  if (files->exceeded) return import_check_bytes(job);
   if (!why) return import_no_memory(job, 1);
   if (access(request->path, F_OK))
     return sk_fail(job->error, SK_ERROR_MISSING, "no such file: '%s'", request->path);
   return sk_fail(job->error, SK_ERROR_IMPORT, "%s", why);
 }
 
-/* Assimp goes by the suffix, so the name it gets ends in the format that counts. */
+/* Assimp goes by the suffix, so the name it gets ends in the format that counts, in small letters: its MD5
+   reader looks for no others. */
 static sk_status name_model(import_job *job) {
   import_files *files = &job->files;
   const char *path = job->request->path ? job->request->path : "model";
@@ -351,12 +380,12 @@ static sk_status name_model(import_job *job) {
   const char *suffix = job->request->path ? suffix_of(path) : "";
   size_t room = strlen(path) + sizeof job->format + 2;
   set_format(job, job->request->format ? job->request->format : suffix);
-  if (!job->format[0]) set_format(job, sniff(model->data, model->size));
+  if (!job->format[0]) set_format(job, import_sniff(model->data, model->size));
   files->format = job->format;
   files->main_name = sk_alloc(room);
   if (!files->main_name) return import_no_memory(job, room);
-  if (job->request->path && !job->request->format && suffix[0])
-    snprintf(files->main_name, room, "%s", path);
+  if (job->request->path && !job->request->format && suffix[0] && strlen(suffix) == strlen(job->format))
+    snprintf(files->main_name, room, "%.*s%s", (int)(suffix - path), path, job->format);
   else
     snprintf(files->main_name, room, job->format[0] ? "%s.%s" : "%s", path, job->format);
   return SK_OK;
@@ -367,6 +396,11 @@ sk_status import_files_open(import_job *job) {
   const char *path = job->request->path, *slash = path ? strrchr(path, '/') : NULL;
   sk_status status;
   files->descriptor = -1;
+  files->external = job->request->external;
+  files->formats = job->request->formats;
+  files->most = IMPORT_MAX_BYTES;
+  if (job->request->limits.file_bytes && job->request->limits.file_bytes < files->most)
+    files->most = (size_t)job->request->limits.file_bytes;
   files->sources = SK_ARRAY(import_source);
   files->io = (struct aiFileIO){on_open, on_close, (char *)files};
   status = find_folder(job);

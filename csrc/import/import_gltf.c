@@ -52,6 +52,7 @@ static sk_status open_lists(import_job *job) {
       "materials", "textures",    "images",  "animations", "scenes"};
   gltf *g = job->gltf;
   int kind;
+  sk_status status;
   for (kind = 0; kind < GLTF_LIST_COUNT; kind++) {
     gltf_list *list = &g->lists[kind];
     int32_t array = json_member(&g->json, 0, names[kind]), token, i = 0;
@@ -61,6 +62,8 @@ static sk_status open_lists(import_job *job) {
     for (token = json_first(&g->json, array); token >= 0; token = json_after(&g->json, array, token))
       list->tokens[i++] = token;
   }
+  status = gltf_check_nodes(job);
+  if (status) return status;
   g->buffers = sk_alloc_zero(sizeof *g->buffers * (size_t)(g->lists[GLTF_BUFFERS].count + 1));
   g->nodes = sk_alloc_zero(sizeof *g->nodes * (size_t)(g->lists[GLTF_NODES].count + 1));
   g->rewritten = sk_alloc(sizeof(int32_t) * (size_t)(g->lists[GLTF_ACCESSORS].count + 1));
@@ -266,6 +269,7 @@ sk_status gltf_open(import_job *job) {
   if (status) return status;
   read_nodes(job);
   status = place_nodes(job);
+  if (!status) status = gltf_check_counts(job);
   return status ? status : gltf_write(job);
 }
 

@@ -68,6 +68,7 @@ static sk_status open_values(import_job *job, int32_t sampler, channel *c, bool 
   *usable = c->values.width == sk_path_width((sk_path)c->path) &&
             c->values.count / c->count >= c->times.count * (c->interpolation == SK_CUBIC ? 3 : 1);
   if (!*usable) drop(job, c, "it has fewer values than keys");
+  else c->values.count = c->times.count * (c->interpolation == SK_CUBIC ? 3 : 1) * c->count; /* not what is over */
   return SK_OK;
 }
 

@@ -276,7 +276,12 @@ static sk_status put_inverse_binds(import_job *job, int32_t skin, int32_t joints
   if (a.width != 16 || a.component != 5126 || a.count < (size_t)joints || !a.count)
     return sk_fail(job->error, SK_ERROR_IMPORT, "skins[%d] has %d joints; its inverse bind matrices are %zu",
                    skin, joints, a.width == 16 ? a.count : 0);
-  return put_accessor(job, (int32_t)index, &a, accessor);
+  if (a.count == (size_t)joints) return put_accessor(job, (int32_t)index, &a, accessor);
+  a.count = (size_t)joints; /* what is over may be much; it is written for this skin alone */
+  job->gltf->rewritten[index] = -1;
+  status = put_accessor(job, (int32_t)index, &a, accessor);
+  job->gltf->rewritten[index] = -1;
+  return status;
 }
 
 static sk_status write_skin(import_job *job, int32_t skin) {

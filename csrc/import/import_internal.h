@@ -83,7 +83,7 @@
   ROW(units_converted, SK_REPAIRED, "the file's unit was scaled by the root")                         \
   ROW(skeleton_mesh_dropped, SK_REPAIRED, "a mesh that stands for the skeleton was left out")         \
   ROW(textures_missing, SK_LOST, "textures that cannot be read; left out")                            \
-  ROW(files_refused, SK_LOST, "the model refers to files outside its folder; they were not read")     \
+  ROW(files_refused, SK_LOST, "the model refers to files that it may not bring in; they were not read") \
   ROW(files_missing, SK_LOST, "files that the model refers to and that cannot be read")               \
   ROW(extensions_ignored, SK_LOST,                                                                    \
       "glTF extensions that the file requires and that are not supported")
@@ -113,13 +113,17 @@ typedef struct import_files {
   struct aiFileIO io;   /* what Assimp gets; UserData is this struct */
   char *main_name;      /* the name under which Assimp knows the model */
   char *folder;         /* in front of every name of a file beside it; "" for none */
-  bool has_folder;      /* false: the model came as bytes and may open nothing */
+  bool has_folder;      /* false: the model came as bytes and has nothing beside it */
   char *real_folder;    /* resolved, of realpath; NULL: it was not needed yet */
   sk_array sources;     /* import_source; the first is the model */
   int descriptor;       /* of the model, of which sources has the head; -1: sources has it all */
   size_t model_size;    /* with a descriptor: bytes of the whole */
-  size_t total;         /* bytes read so far */
-  unsigned refused;     /* names that lead out of the folder */
+  size_t total;         /* bytes read so far, and those that came in memory */
+  size_t most;          /* what that may come to */
+  uint64_t exceeded;    /* what it would have come to; 0: all is well */
+  sk_external external;
+  const char *formats;  /* that are allowed; NULL: all */
+  unsigned refused;     /* names of files that it may not bring in */
   char first_refused[120];
   unsigned missing;     /* files that the model needs and that are not there */
   char first_missing[120];
@@ -295,10 +299,38 @@ sk_status import_files_open(import_job *job);
 void import_files_close(import_files *files);
 /* Reads the model's file where only its head is there. Not while Assimp reads. */
 sk_status import_files_whole(import_job *job);
-/* A file beside the model, below its folder; NULL where there is none or it may not be read. */
+/* Another file that the model names; NULL where there is none or it may not be read. */
 const import_source *import_files_read(import_files *files, const char *name);
+/* Why not, in words behind the name. */
+const char *import_files_why(const import_files *files);
 /* Puts memory in the place of a file; takes `owned` over, also on failure. */
 bool import_files_put(import_files *files, const char *name, const void *data, size_t size, void *owned);
+
+/* ---- import_format.c ------------------------------------------------------------------- */
+
+/* The format of a content, "" where the first bytes say none. */
+const char *import_sniff(const uint8_t *data, size_t size);
+/* Whether job->format is known (else SK_ERROR_IMPORT) and allowed (SK_ERROR_FORMAT). */
+sk_status import_check_format(import_job *job);
+/* Whether the model begins as its format does. Comes before Assimp, which goes by names. */
+sk_status import_check_content(import_job *job);
+/* Scenes of some formats bring in models of others, which Assimp reads by their suffixes or content:
+   whether it may be given this one. */
+bool import_may_bring_in(const import_files *files, const char *suffix, const import_source *source);
+
+/* ---- import_limit.c ---------------------------------------------------------------------- */
+
+typedef struct import_counts { /* as sk_import_limits has them */
+  uint64_t nodes, depth, vertices, keys;
+  uint64_t rows; /* corners of faces, and vertices of attributes and morph targets */
+} import_counts;
+
+uint64_t import_sum(uint64_t a, uint64_t b);     /* UINT64_MAX where it does not fit */
+uint64_t import_product(uint64_t a, uint64_t b);
+/* SK_ERROR_LIMIT names the limit that is exceeded, and what there is. */
+sk_status import_check_counts(import_job *job, const import_counts *counts);
+sk_status import_check_scene(import_job *job); /* of what Assimp delivered */
+sk_status import_check_bytes(import_job *job); /* whether a file was too large for the limit */
 
 /* ---- import_json.c ----------------------------------------------------------------------- */
 
@@ -309,6 +341,7 @@ int32_t json_member(const json *j, int32_t object, const char *key); /* value, o
 int32_t json_first(const json *j, int32_t array);                    /* element, or -1 */
 int32_t json_after(const json *j, int32_t array, int32_t element);   /* the next one, or -1 */
 int32_t json_length(const json *j, int32_t array);                   /* 0 where it is no array */
+int32_t json_size(const json *j, int32_t object);                    /* pairs; 0 where it is no object */
 bool json_is_object(const json *j, int32_t token);
 bool json_is_string(const json *j, int32_t token);
 bool json_equals(const json *j, int32_t token, const char *word);
@@ -347,6 +380,10 @@ sk_status gltf_open(import_job *job);
 void gltf_close(gltf *gltf);
 int32_t gltf_item(const gltf *gltf, gltf_list_kind kind, int64_t index); /* token, or -1 */
 sk_status gltf_write(import_job *job);
+/* import_gltf_count.c: SK_ERROR_LIMIT where the JSON has more than is allowed. The first comes before the
+   nodes are read, the second before anything is written or Assimp is called. */
+sk_status gltf_check_nodes(import_job *job);
+sk_status gltf_check_counts(import_job *job);
 void gltf_forget_rewritten(import_job *job); /* when Assimp has read it */
 /* Name of a node as the file has it, or nodes[i]; appended to the model's strings. */
 sk_status gltf_node_name(import_job *job, int32_t node, sk_text *text);

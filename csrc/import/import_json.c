@@ -141,6 +141,10 @@ int32_t json_length(const json *j, int32_t array) {
   return is_type(j, array, JSMN_ARRAY) ? token_at(j, array)->size : 0;
 }
 
+int32_t json_size(const json *j, int32_t object) {
+  return json_is_object(j, object) ? token_at(j, object)->size : 0;
+}
+
 int32_t json_first(const json *j, int32_t array) {
   return json_length(j, array) ? array + 1 : -1;
 }

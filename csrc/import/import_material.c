@@ -50,7 +50,12 @@ static sk_status add_texture(import_job *job, const char *name, const char *form
   import_model *m = &job->model;
   sk_texture texture = {.offset = m->texture_data.count, .length = size}, *place;
   char suffix[8];
-  uint8_t *bytes = sk_array_room(&m->texture_data, size);
+  uint8_t *bytes;
+  if (size > job->files.most - m->texture_data.count) { /* one image, listed many times */
+    job->files.exceeded = import_sum(m->texture_data.count, size);
+    return import_check_bytes(job);
+  }
+  bytes = sk_array_room(&m->texture_data, size);
   suffix_of(name, suffix);
   if (!format[0]) format = image_format(data, size);
   if (!format[0]) format = suffix;

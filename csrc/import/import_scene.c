@@ -12,61 +12,28 @@ static bool is_gltf(const import_job *job) {
   return !strcmp(job->format, "gltf") || !strcmp(job->format, "glb") || !strcmp(job->format, "vrm");
 }
 
-/* Formats of Assimp that this build of it may lack. */
-static const char *missing_format(const char *format) {
-  static const char *const table[][2] = {{"m3d", "M3D"}, {"a3d", "M3D"}, {"usd", "USD"}, {"usda", "USD"},
-                                         {"usdc", "USD"}, {"usdz", "USD"}, {"drc", "Draco"}};
-  size_t i;
-  for (i = 0; i < sizeof table / sizeof *table; i++)
-    if (!strcmp(format, table[i][0])) return table[i][1];
-  return NULL;
-}
-
-/* Whether the list of Assimp's formats, "*.3d;*.3ds", has it: to ask Assimp makes all its readers anew. */
-static bool is_listed(const char *list, const char *format) {
-  size_t length = strlen(format);
-  const char *at = list;
-  while ((at = strstr(at, "*.")) != NULL) {
-    at += 2;
-    if (!strncmp(at, format, length) && (at[length] == ';' || !at[length])) return true;
-  }
-  return false;
-}
-
-static sk_status check_format(import_job *job) {
-  const import_library *ai = import_assimp();
-  const char *missing = missing_format(job->format);
-  char suffix[20];
-  if (!job->format[0] || (!strchr(job->format, ';') && is_listed(ai->formats, job->format))) return SK_OK;
-  snprintf(suffix, sizeof suffix, ".%s", job->format);
-  if (ai->aiIsExtensionSupported(suffix)) return SK_OK;
-  if (missing)
-    return sk_fail(job->error, SK_ERROR_IMPORT, "%s (%s) is missing in this build of Assimp %s", missing,
-                   suffix, ai->version);
-  return sk_fail(job->error, SK_ERROR_IMPORT,
-                 "no format has the suffix %s; Assimp %s reads, among others, .glb .gltf .fbx .dae .bvh "
-                 ".x .obj .md5mesh (skinpy.build_info()[\"formats\"] lists all)",
-                 suffix, ai->version);
-}
-
 /* Triangulate alone: what the other steps do is done here without losing joints or order. A mesh
-   that Assimp would invent for a skeleton is not wanted. */
+   that Assimp would invent for a skeleton is not wanted. .ply alone is validated by Assimp as well: its
+   reader lets indices through that the very next step of Assimp takes at their word. */
 static sk_status open_scene(import_job *job) {
   const import_library *ai = import_assimp();
   struct aiPropertyStore *properties = ai->aiCreatePropertyStore();
   const struct aiScene *scene = NULL;
   const char *words;
+  unsigned steps = aiProcess_Triangulate;
+  if (!strcmp(job->format, "ply")) steps |= aiProcess_ValidateDataStructure;
   if (!properties) return import_no_memory(job, 1);
   ai->aiSetImportPropertyInteger(properties, AI_CONFIG_IMPORT_NO_SKELETON_MESHES, 1);
   if (job->request->frame != SK_NONE)
     ai->aiSetImportPropertyInteger(properties, AI_CONFIG_IMPORT_GLOBAL_KEYFRAME, job->request->frame);
-  scene = ai->aiImportFileExWithProperties(job->files.main_name, aiProcess_Triangulate, &job->files.io,
-                                           properties);
+  scene = ai->aiImportFileExWithProperties(job->files.main_name, steps, &job->files.io, properties);
   ai->aiReleasePropertyStore(properties);
   job->scene = scene;
   if (job->files.no_memory) return import_no_memory(job, 1);
   if (scene && scene->mRootNode) return SK_OK;
   words = scene ? "Assimp delivered a scene without a root node" : ai->aiGetErrorString();
+  if (!scene && words && strstr(words, "bad_alloc"))
+    return sk_fail(job->error, SK_ERROR_MEMORY, "%.400s: out of memory in Assimp (%.200s)", job->title, words);
   return sk_fail(job->error, SK_ERROR_IMPORT, "%s", words && words[0] ? words : "Assimp gives no reason");
 }
 
@@ -206,15 +173,18 @@ static void close_sources(import_job *job) {
 static sk_status run_steps(import_job *job, sk_import_result *result) {
   sk_status status = import_files_open(job);
   if (!status) status = refuse_saved(job);
-  if (!status) status = check_format(job);
+  if (!status) status = import_check_format(job);
   if (!status && !((const import_source *)job->files.sources.data)->size) status = refuse_empty(job);
+  if (!status) status = import_check_content(job);
   if (!status && is_gltf(job)) status = import_files_whole(job);
   if (!status && is_gltf(job)) status = gltf_open(job);
   if (!status) status = open_scene(job);
+  if (!status && !job->gltf) status = import_check_scene(job);
   if (job->gltf && !status) gltf_forget_rewritten(job);
   if (!status && is_read_again(job)) status = import_files_whole(job);
   if (!status) status = check_contents(job);
   if (!status) status = convert(job);
+  if (job->files.exceeded) status = import_check_bytes(job);
   close_sources(job);
   return status ? status : write_block(job, result);
 }
@@ -222,8 +192,8 @@ static sk_status run_steps(import_job *job, sk_import_result *result) {
 /* The file goes in front of the sentence; a missing file is named there already. */
 static void add_title(import_job *job) {
   sk_error plain = *job->error;
-  if (plain.status == SK_ERROR_IMPORT)
-    sk_fail(job->error, SK_ERROR_IMPORT, "%.400s: %s", job->title, plain.message);
+  if (plain.status == SK_ERROR_IMPORT || plain.status == SK_ERROR_FORMAT || plain.status == SK_ERROR_LIMIT)
+    sk_fail(job->error, plain.status, "%.400s: %s", job->title, plain.message);
 }
 
 static sk_status run(const sk_import_request *request, sk_import_result *result, sk_error *error) {

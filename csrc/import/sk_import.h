@@ -24,7 +24,8 @@ typedef struct sk_import_limits {
   uint64_t file_bytes; /* of the file and all that it brings in, together */
   uint64_t nodes;      /* of the scene */
   uint64_t depth;      /* nodes from the root to the lowest one */
-  uint64_t vertices;   /* of all meshes, as Assimp delivers them, each as often as it is used */
+  uint64_t vertices;   /* of all meshes, as Assimp delivers them, each as often as it is used; corners of faces,
+                          attributes and morph targets together may have 64 rows for each vertex allowed */
   uint64_t keys;       /* of all channels of all clips; a key of translation, rotation and scale is three */
 } sk_import_limits;
 
