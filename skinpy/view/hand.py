@@ -69,6 +69,7 @@ class Hand:
         self._at, self._travelled = (event["x"], event["y"]), 0.0
 
     def _up(self, event: Mapping[str, Any]) -> None:
+        self._move(event)  # the last moves may come after it, and are then told by it alone
         at, self._at = self._at, None
         overlays = self._stage.overlays
         shown = overlays is not None and (overlays.skeleton or overlays.weights is not None)
