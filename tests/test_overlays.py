@@ -415,6 +415,20 @@ def test_a_trajectory_goes_through_the_places_of_its_joint() -> None:
     assert np.linalg.norm(changed[:, None] - way, axis=2).min(axis=1).max() < 7
 
 
+def test_a_clip_of_no_duration_has_a_trajectory_of_one_dot() -> None:
+    model = skinpy.character()
+    still = skinpy.Clip.from_arrays(
+        "still", times=[0.0], joints=["Head"], rotation=np.array([[[0.0, 0.0, 0.0, 1.0]]])
+    )
+    model = model.add_clips(still)
+    camera = Camera.frame(model.bounds(), aspect=0.75)
+    picture = render(
+        model, "still", 0.0, SIZE, camera=camera, overlays=Overlays(trajectories="Head", onion=1)
+    )
+    head = model.joint_positions("still", 0.0)[[model.skeleton.index("Head")]]
+    assert (at(picture, pixels_of(head, camera, SIZE)) == 255).all()
+
+
 def test_root_moves_what_overlays_draw() -> None:
     model = skinpy.character()
     root = np.eye(4)

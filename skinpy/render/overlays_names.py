@@ -38,15 +38,14 @@ class NamePlaces:
         lower; one that would lie over another name or joint everywhere is left out.
         """
         places, seen = _pixels(joints, view, size)
-        dots = np.concatenate([places - _DOT, places + _DOT], axis=1)
-        dots[~seen] = np.nan
-        taken = dots
+        order = self._order[seen[self._order]]
+        taken = np.concatenate([places[order] - _DOT, places[order] + _DOT], axis=1)
         lines = [np.zeros((0, 6), np.float32)]
-        for joint in self._order[seen[self._order]][:_MOST].tolist():
+        for number, joint in enumerate(order[:_MOST].tolist()):
             words = self._names[joint]
             if not words.strip():
                 continue
-            others = np.delete(taken, joint, axis=0)
+            others = np.delete(taken, number, axis=0)  # all dots but its own
             for box in self._candidates(places[joint], self.glyphs.width(words)):
                 if _inside(box, size) and not _overlap(box, others):
                     taken = np.concatenate([taken, [box]])
@@ -80,5 +79,5 @@ def _inside(box: NDArray[np.float64], size: tuple[int, int]) -> bool:
 
 
 def _overlap(box: NDArray[np.float64], others: NDArray[np.float64]) -> bool:
-    """Whether a box overlaps any of the others (N, 4); those of NaN are nowhere."""
+    """Whether a box overlaps any of the others (N, 4)."""
     return bool(((others[:, :2] < box[2:]) & (others[:, 2:] > box[:2])).all(axis=1).any())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -49,6 +49,9 @@ _NORMAL_SHARE = 0.025  # length of a drawn normal, in sizes of the model
 _WAY_FPS = 60.0
 _MOST_PLACES = 4000  # of a trajectory
 _TICK_SECONDS = 0.1  # between the dots on a trajectory
+_AT_ONCE = 256  # times at which all joints are worked out together
+
+_Ways: TypeAlias = tuple[NDArray[np.float64], NDArray[np.float64]]
 
 
 @dataclass(frozen=True)
@@ -91,7 +94,9 @@ class Planner:
     def __init__(self, poser: Poser) -> None:
         self._poser = poser
         self._model = poser.model
-        self._values: Values | None = None  # of the frame before
+        # Of the frame before:
+        self._values: Values | None = None
+        self._ways: tuple[tuple[Any, ...], _Ways] | None = None
 
     def plan(self, overlays: Overlays, moment: Moment, view: View, size: tuple[int, int]) -> Plan:
         """What is to be drawn in a picture of `size` pixels.
@@ -170,14 +175,37 @@ class Planner:
         numbers = [self._number(joint) for joint in joints]
         if moment.motion is None:
             return [trajectory_lines(now[[number]], now[:0], now[number]) for number in numbers]
-        duration = float(moment.motion.duration)
-        count = min(max(int(np.ceil(duration * _WAY_FPS)), 1), _MOST_PLACES)
-        ticks = np.arange(0.0, duration, max(_TICK_SECONDS, duration / _MOST_PLACES))
-        ways, dots = (
-            self._globals(moment, times, "clamp")[..., 3]
-            for times in (np.linspace(0.0, duration, count + 1), ticks)
-        )
-        return [trajectory_lines(ways[:, n], dots[:, n], now[n]) for n in numbers]
+        ways, ticks = self._ways_of(moment, numbers)
+        return [
+            trajectory_lines(ways[:, place], ticks[:, place], now[number])
+            for place, number in enumerate(numbers)
+        ]
+
+    def _ways_of(self, moment: Moment, numbers: list[int]) -> _Ways:
+        """Where joints are in all of the clip, (N, K, 3), and at its ticks."""
+        assert moment.motion is not None
+        about = moment.motion, tuple(numbers), moment.rotation
+        if self._ways is None or self._ways[0] != about:
+            duration = float(moment.motion.duration)
+            count = min(max(int(np.ceil(duration * _WAY_FPS)), 1), _MOST_PLACES)
+            ticks = np.arange(0.0, duration, max(_TICK_SECONDS, duration / _MOST_PLACES))
+            way = self._places(moment, np.linspace(0.0, duration, count + 1), numbers)
+            self._ways = about, (way, self._places(moment, ticks, numbers))
+        way, dots = self._ways[1]
+        if moment.root is None:
+            return way, dots
+        matrix = np.asarray(moment.root, np.float64)
+        turn, shift = matrix[:3, :3].T, matrix[:3, 3]
+        return way @ turn + shift, dots @ turn + shift
+
+    def _places(self, moment: Moment, times: NDArray[np.float64], numbers: list[int]) -> NDArray[np.float64]:
+        """Where joints are at times (N,) of the clip, without `root`: (N, K, 3)."""
+        still = moment._replace(root=None)
+        result = np.empty((len(times), len(numbers), 3))
+        for start in range(0, len(times), _AT_ONCE):
+            part = slice(start, start + _AT_ONCE)
+            result[part] = self._globals(still, times[part], "clamp")[..., 3][:, numbers]
+        return result
 
     # ---- joints -------------------------------------------------------------------------------------
 
