@@ -466,7 +466,7 @@ def test_command_line_takes_stored_frames(tmp_path: Path) -> None:
 
 # ---- in a browser --------------------------------------------------------------------------------------
 
-SIZE = (640, 480)
+SIZE = (480, 400)
 BACKGROUND = "#f0e8ff"
 
 
@@ -558,6 +558,8 @@ def cases() -> dict[str, Callable[[], tuple[skinpy.Model, Any, float, dict[str, 
         animation = skinpy.VertexAnimation.load(data_file("models", "faerie.md2")).cut(0, 30)
         return animation.model, animation, 1.234, {}
 
+    sliding = skinpy.UVAnimation(scroll=(0.4, 0.1), rotate=0.5)
+
     def moved() -> tuple[skinpy.Model, Any, float, dict[str, Any]]:
         model, animation = animated_uv()
         return model, None, 1.3, {"uv": animation}
@@ -566,6 +568,7 @@ def cases() -> dict[str, Callable[[], tuple[skinpy.Model, Any, float, dict[str, 
         "skinned": lambda: (skinpy.character(), "walk", 0.3, {}),
         "between two frames": lambda: (skinpy.character(), "run", 0.3123, {}),
         "floor": lambda: (skinpy.character(), "walk", 0.61, {"floor": Floor()}),
+        "moving floor": lambda: (skinpy.character(), "walk", 0.61, {"floor": Floor(uv=sliding)}),
         "rigid": lambda: (skinpy.crane(), 0, 2.4, {}),
         "chair": lambda: (skinpy.chair(), 0, 0.9, {}),
         "blended": lambda: (skinpy.load(two_squares().glb(), format="glb"), None, 0.0, {}),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -56,7 +57,7 @@ class Scene:
         self._texture_size = texture_size
         self._uv = named_animations(uv, model)
         self._poser = Poser(model)
-        self._ground = Ground(self._poser, floor)
+        self._ground = Ground(self._poser, dataclasses.replace(floor, uv=None))  # which the page adds
         self._floor = floor
         self._check_size(limit)
         # Rows of the baked frames: those of each clip, and the rest pose where something needs it.
@@ -218,19 +219,25 @@ class Scene:
         velocity = self._floor.velocity(front_vector(self._model.up))
         if velocity is None:
             velocity = np.zeros(3) if motion is None else ground_velocity(self._model, motion)
-        radius = np.linalg.norm(place.right)
-        # `uv` is in radii of the disc, and the axes of the texture are those of the disc.
-        scroll = place.uv[:2, :2] @ [velocity @ place.right, velocity @ place.near] / radius**2
+        # From scene space to places on the unit disc, whose axes are those of the texture. Whole repetitions
+        # stay in: they count where a UV animation turns.
+        axes = np.stack([place.right, place.near]) / (place.right @ place.right)
+        to_texture = place.uv[:2, :2] @ axes
         return {
             "center": place.center.tolist(),
             "right": place.right.tolist(),
             "near": place.near.tolist(),
-            "uv": place.uv.ravel().tolist(),
-            "scroll": scroll.tolist(),
+            "uv": np.column_stack([place.uv[:2, :2], to_texture @ place.center]).tolist(),
+            "scroll": (to_texture @ velocity).tolist(),
         }
 
     def _floor_look(self) -> dict[str, Any]:
-        return {"image": packed(self._floor.image), "disc": packed(disc())}
+        animation = self._floor.uv
+        return {
+            "image": packed(self._floor.image),
+            "disc": packed(disc()),
+            "uv": None if animation is None else _uv_numbers(animation),
+        }
 
     def _shaders(self) -> dict[str, str]:
         shaders = {

@@ -101,7 +101,7 @@ class Body {
   drawFaces(draw, seconds, layer) {
     const { gl } = this;
     const { program } = this.current;
-    const { matrix, wrap } = texturing(draw, this.content.uv, seconds);
+    const { matrix, wrap } = texturing(draw.uvTransform, this.content.uv[draw.uv], seconds);
     const image = draw.image === null ? this.white : this.images[draw.image];
     useImage(gl, program, image, wrap);
     program.set({

@@ -11,7 +11,7 @@ class Viewer {
     this.stage = new Stage(element("picture"), content);
     this.overlay = new Overlay(element("marks"), content);
     this.show = { joints: false, names: false, edges: false, floor: true, ...content.show };
-    this.moves = content.uv.length > 0; // something moves even where no clip does
+    this.moves = content.uv.length > 0 || content.floor.uv !== null; // even where no clip does
     this.untouched = true; // until somebody moves the view
     this.player.seek(content.time);
     this.controls = new Controls(this);

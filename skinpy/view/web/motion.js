@@ -60,21 +60,17 @@ function uvMatrix(animation, time) {
 
 const PERIODS = { repeat: 1, mirror: 2 }; // after which a wrapped image is what it was
 
-/** How an image lies on a surface at a time: a 3x3 row by row, and the wrap mode. */
-function texturing(draw, animations, time) {
-  if (draw.uv === null) return { matrix: draw.uvTransform, wrap: "repeat" };
-  const animation = animations[draw.uv];
-  const matrix = multiplied3(uvMatrix(animation, time), draw.uvTransform);
-  const period = PERIODS[animation.wrap];
+/** How an image lies on a surface at a time: a 3x3 row by row, and the wrap mode. `still` comes first. */
+function texturing(still, animation, time) {
+  const matrix = animation ? multiplied3(uvMatrix(animation, time), still) : [...still];
+  const wrap = animation ? animation.wrap : "repeat";
   // Fewer digits before the point leave more behind it.
-  if (period) for (const place of [2, 5]) matrix[place] = fromEnd(matrix[place], period);
-  return { matrix, wrap: animation.wrap };
+  if (PERIODS[wrap]) for (const place of [2, 5]) matrix[place] = fromEnd(matrix[place], PERIODS[wrap]);
+  return { matrix, wrap };
 }
 
 /** How the floor's image lies on its disc when the model has walked for `time` seconds. */
 function floorMatrix(floor, time) {
-  const matrix = [...floor.uv];
-  matrix[2] = fromEnd(matrix[2] + floor.scroll[0] * time, 2);
-  matrix[5] = fromEnd(matrix[5] + floor.scroll[1] * time, 2);
-  return matrix;
+  const rows = floor.uv.map(([x, y, start], axis) => [x, y, start + floor.scroll[axis] * time]);
+  return [...rows.flat(), 0, 0, 1];
 }

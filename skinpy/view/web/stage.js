@@ -77,8 +77,9 @@ class Stage {
     program.set(view);
     program.set({ ...WHITE, alpha_mode: BLENDED, double_sided: false });
     program.set({ center: floor.center, right: floor.right, near: floor.near });
-    program.set({ uv_transform: transposed3(floorMatrix(floor, seconds)) });
-    useImage(gl, program, image, "repeat");
+    const { matrix, wrap } = texturing(floorMatrix(floor, seconds), this.content.floor.uv, seconds);
+    program.set({ uv_transform: transposed3(matrix) });
+    useImage(gl, program, image, wrap);
     gl.bindVertexArray(array);
     gl.enable(gl.DEPTH_TEST);
     beginBlending(gl);
