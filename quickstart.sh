@@ -63,8 +63,10 @@ wanted_packages() {
     [ -n "${SKINPY_JSMN_DIR:-}" ] || echo libjsmn-dev
     # OpenGL without a display: EGL, and Mesa's drivers, which draw in software where there is no GPU.
     printf '%s\n' libegl1 libgl1 libgl1-mesa-dri
-    # The full run counts instructions, opens windows on a screen that is none, and pages in a browser.
-    [ "${SKINPY_CI:-}" != 1 ] || printf '%s\n' valgrind xvfb xdotool strace chromium
+    # The full run counts instructions, opens windows on a screen that is none and pages in a browser, watches
+    # what the importer opens, and fuzzes.
+    [ "${SKINPY_CI:-}" != 1 ] ||
+        printf '%s\n' valgrind xvfb xdotool chromium strace clang libclang-rt-dev
     [ -n "$(find_python)" ] || printf '%s\n' python3 python3-venv python3-dev
 }
 

@@ -1,0 +1,58 @@
+"""The reader of blocks and the jobs under libFuzzer, with the address and the undefined behavior sanitizer.
+
+SKINPY_FUZZ_SECONDS says for how long each (60); the seeds are small models of tests/builders.py. What a
+fuzzer finds it leaves in the folder that the failure names.
+"""
+
+import os
+import shutil
+from pathlib import Path
+
+import builders
+import numpy as np
+import pytest
+from c_compiler import SOURCES, include_flags, run
+
+import skinpy
+
+HERE = Path(__file__).parent
+SECONDS = int(os.environ.get("SKINPY_FUZZ_SECONDS", "60"))
+FLAGS = ("-std=c11", "-O1", "-g", "-ffp-contract=off", "-fno-omit-frame-pointer", "-fno-sanitize-recover=all")
+
+pytestmark = pytest.mark.ci
+
+
+def seeds(folder: Path, with_head: bool) -> Path:
+    """Blocks; those for the jobs have options, times and weights in front."""
+    rng = np.random.default_rng(0)
+    folder.mkdir()
+    files = [builders.random_model(seed, joints=4, vertices=6) for seed in range(4)]
+    files += [builders.mixed_channels(), builders.eight_influences(), builders.shear(), builders.chain(20)]
+    for number, file in enumerate(files):
+        path = folder / f"{number}.skn"
+        skinpy.load(file.glb(), format="glb", isolate=False).save(path)
+        if with_head:
+            head = rng.bytes(8) + rng.uniform(-1, 3, 9).tobytes() + rng.uniform(0, 1, 9).tobytes()
+            path.write_bytes(head + path.read_bytes())
+    return folder
+
+
+@pytest.mark.parametrize("door", ["reader", "jobs"])
+def test_fuzz(door: str, tmp_path: Path) -> None:
+    clang = shutil.which("clang")
+    if clang is None:
+        pytest.skip("clang, which has libFuzzer, is not on PATH")
+    program = tmp_path / "fuzz"
+    sources = [*sorted(SOURCES.glob("core/*.c")), HERE / f"fuzz_{door}.c"]
+    sanitizers = ("-fsanitize=fuzzer,address,undefined", *include_flags("cglm"))
+    done = run(clang, *FLAGS, *sanitizers, *sources, "-o", program, "-lm", "-pthread")
+    if "libclang_rt" in done.stdout:
+        pytest.skip("libFuzzer (Debian: libclang-rt-dev) is not installed")
+    assert done.returncode == 0, done.stdout
+    corpus = seeds(tmp_path / "seeds", door == "jobs")
+    options = (f"-max_total_time={SECONDS}", "-max_len=20000", "-rss_limit_mb=2048", "-print_final_stats=1")
+    done = run(program, *options, f"-artifact_prefix={tmp_path}/", corpus, timeout=SECONDS + 120)
+    assert done.returncode == 0, done.stdout[-5000:]
+    counts = [line.split() for line in done.stdout.splitlines() if "number_of_executed_units" in line]
+    assert counts and int(counts[0][-1]) > 1000, "the fuzzer hardly ran"
+    print(door, *counts[0])
