@@ -59,6 +59,7 @@ extensions = [
     "sphinx.ext.doctest",
     "myst_nb",
     "documented_names",
+    "live_page",
     "prose_docstrings",
 ]
 exclude_patterns = ["_build", "jupyter_execute", "_extensions", "_static", "**/.ipynb_checkpoints"]

@@ -102,7 +102,8 @@ def samples(name: str, folder: Path) -> list[Any]:
             paths.append(folder / f"{number}.skn")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", skinpy.SkinpyWarning)
-        return [skinpy.load(path) for path in paths]
+        allowed = (*skinpy.DEFAULT_FORMATS, "lws")
+        return [skinpy.load(path, allow_formats=allowed) for path in paths]
 
 
 def has_skin(model: Any) -> bool:
