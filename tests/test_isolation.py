@@ -407,6 +407,8 @@ def test_files_of_the_folder_are_read_and_those_outside_are_not(tmp_path: Path) 
         (tmp_path / place).write_text("newmtl red\nKd 1 0 0\n")
     assert colored("red.mtl", "folder")
     assert not colored("../red.mtl", "folder")
+    assert not colored("red.mtl", "none")
+    assert colored("../red.mtl", "any")
 
 
 # ---- damage --------------------------------------------------------------------------------------
