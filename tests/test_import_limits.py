@@ -620,6 +620,17 @@ def deep(format: str) -> bytes:
     ).encode()  # fmt: skip
 
 
+def test_a_long_name_that_is_used_often(tmp_path: Path, ask: Ask) -> None:
+    mesh = {"name": "x" * 1_000_000, "primitives": [{"attributes": {"POSITION": 0}}]}
+    content = document(
+        nodes=[{"children": list(range(1, 401))}, *[{"mesh": 0}] * 400],
+        meshes=[mesh],
+        accessors=[{"componentType": 5126, "type": "VEC3", "count": 3}],
+    )
+    answer = ask(put(tmp_path, "a.gltf", json.dumps(content).encode()))
+    assert answer.status == IMPORT and "the names of its meshes take more than 256 MiB" in answer.words
+
+
 @pytest.mark.parametrize("format", ["gltf", "dae", "x", "bvh"])
 def test_deep_trees(tmp_path: Path, ask: Ask, format: str) -> None:
     """Assimp climbs trees by recursion, on a stack such as the worker has; what is ours does not."""
@@ -630,3 +641,31 @@ def test_deep_trees(tmp_path: Path, ask: Ask, format: str) -> None:
     assert refused.status == LIMIT and f"it has {DEPTH} levels of nodes" in refused.words
     if format == "gltf":
         assert ask(path, stack=1).counts["joints"] == DEPTH
+
+
+#: They halve what they are given: a stack of 32 of them is enough for everything that can be counted.
+HALVING = {"sort_order"}
+
+
+def test_nothing_recurses(tmp_path: Path) -> None:
+    """The compiler's own graph of who calls whom has no circle, in the importer or in the core."""
+    calls: dict[str, set[str]] = {}
+    for source in sorted([*SOURCES.glob("import/*.c"), *SOURCES.glob("core/*.c")]):
+        graph = tmp_path / f"{source.stem}.ci"
+        flags = ("-std=c11", "-O0", "-w", "-c", "-fcallgraph-info", *include_flags("cglm", "jsmn", "assimp"))
+        done = run(compiler(), *flags, source, "-o", graph.with_suffix(".o"))
+        if not graph.exists() and "callgraph-info" in done.stdout:
+            pytest.skip("the C compiler has no -fcallgraph-info")
+        assert done.returncode == 0, done.stdout
+        for line in graph.read_text().splitlines():
+            if line.startswith("edge:"):
+                caller, callee = line.split('"')[1:4:2]
+                calls.setdefault(caller, set()).add(callee)
+    assert "sk_block_open" in calls and len(calls) > 500
+    halving = {name for name in calls if name in calls[name]}
+    assert {name.rpartition(":")[2] for name in halving} == HALVING
+    rest = {name: callees - halving for name, callees in calls.items() if name not in halving}
+    while leaves := [name for name, callees in rest.items() if not callees & rest.keys()]:
+        for name in leaves:  # what calls nothing that is left is in no circle
+            del rest[name]
+    assert not rest

@@ -21,6 +21,7 @@
 #define IMPORT_MAX_BYTES ((size_t)2 << 30) /* read for one model, over all its files: 2 GiB */
 #define IMPORT_HEAD ((size_t)65536)        /* bytes of a file in which a format says what it is */
 #define IMPORT_LARGE (1 << 20)             /* a model of more bytes is not kept beside Assimp's copy of it */
+#define IMPORT_MAX_TEXT ((size_t)256 << 20) /* of all names: a long one may be used many times */
 #define BOTTOM_TOLERANCE 1e-4f             /* a matrix' last row, where readers multiply in float */
 #define IMPORT_FALLBACK_TPS 25.0           /* ticks per second where a file gives none */
 

@@ -41,6 +41,8 @@ static sk_status name_part(import_job *job, const struct aiMesh *mesh, import_pa
     more += (size_t)snprintf(words + more, sizeof words - more, "-%d", p->number);
   place = good ? sk_array_extend(pool, more) : NULL;
   if (!place) return import_no_memory(job, length);
+  if (pool->count > IMPORT_MAX_TEXT)
+    return sk_fail(job->error, SK_ERROR_IMPORT, "the names of its meshes take more than 256 MiB, each as often as used");
   memcpy(place, words, more);
   if (!part->name.length) part->name.offset = (uint32_t)(pool->count - more);
   part->name.length += (uint32_t)more;
