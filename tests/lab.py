@@ -54,7 +54,7 @@ class Lab:
         self.path.write_text(json.dumps(_notebook(cells)))
         self._serve()
         try:
-            self._browser, self._size = Browser(), size
+            self._browser, self._size = Browser("--disable-gpu"), size  # nothing here needs WebGL
             self.load()
         except BaseException:
             self.close()

@@ -48,7 +48,7 @@ JOB_RANK = 4
 PYTHON_RANKS = {"skinpy": 0, "skinpy.shaders": 0, "skinpy.render": 1, "skinpy.output": 2, "skinpy.view": 3}
 FOREIGN = {"skinpy": {"numpy"}, "skinpy.render": {"numpy", "moderngl"}, "skinpy.output": {"numpy"}}
 # Loaded by the first live view alone: test_live.py looks.
-JUPYTER = {"canvas.py": {"jupyter_rfb", "IPython"}, "controls.py": {"ipywidgets"}}
+JUPYTER = {"canvas.py": {"jupyter_rfb", "IPython", "traitlets"}, "controls.py": {"ipywidgets"}}
 
 
 def name_of(path: Path) -> str:

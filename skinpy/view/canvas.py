@@ -15,6 +15,7 @@ import numpy as np
 from IPython.utils.capture import capture_output
 from jupyter_rfb import RemoteFrameBuffer
 from numpy.typing import NDArray
+from traitlets import Dict
 
 Frame = NDArray[np.uint8]
 
@@ -26,6 +27,9 @@ class Canvas(RemoteFrameBuffer):  # type: ignore[misc]  # without types
 
     `take` gets the browser's events. Neither may raise; `draw` may return None for no picture.
     """
+
+    # As jupyter_rfb has it, but what the browser confirms is not sent back to it, thirty times a second.
+    _frame_feedback = Dict({}).tag(sync=True, echo_update=False)
 
     def __init__(
         self,
