@@ -17,6 +17,7 @@ import skinpy
 from skinpy.__main__ import main
 
 DOCS = ROOT / "docs"
+SOURCES = (".py", ".pyi", ".c", ".h", ".glsl", ".vert", ".frag")
 TOCTREE = re.compile(r"^```\{toctree\}\n(.*?)^```", re.MULTILINE | re.DOTALL)
 DIRECTIVE = re.compile(r"^\.\. auto(?:class|function|exception|data):: ([\w.]+)", re.MULTILINE)
 
@@ -34,6 +35,14 @@ def test_every_page_is_in_the_table_of_contents() -> None:
     listed = listed_pages()
     assert sorted(pages - listed) == []
     assert [name for name in listed if "/" not in name and not list(DOCS.glob(f"{name}.*"))] == []
+
+
+def test_pages_that_the_sources_name_are_there() -> None:
+    folders = [ROOT / "skinpy", ROOT / "csrc", ROOT / "shaders", ROOT / "examples"]
+    paths = [path for folder in folders for path in folder.rglob("*.*") if path.suffix in SOURCES]
+    named = {name for path in paths for name in re.findall(r"docs/[\w-]+\.md", path.read_text("utf-8"))}
+    assert len(named) > 10
+    assert [name for name in sorted(named) if not (ROOT / name).exists()] == []
 
 
 def test_every_public_name_is_in_the_reference() -> None:
