@@ -373,7 +373,7 @@ BAD: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"floor": "yes"}, TypeError, "floor is str; expected a Floor, True or False"),
     ({"uv": {"nosuch": skinpy.UVAnimation()}}, KeyError, "nosuch"),
     ({"overlays": "skeleton"}, TypeError, "overlays is str"),
-    ({"overlays": Overlays(boxes=True)}, ValueError, "expected no others than skeleton, names and wireframe"),
+    ({"overlays": Overlays(boxes=True)}, ValueError, "overlays has boxes; expected no others than skeleton"),
 ]
 
 

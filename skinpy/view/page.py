@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import dataclasses
 import hashlib
 import html
 import importlib.resources
@@ -36,6 +37,8 @@ FPS = 30.0  #: baked frames per second unless the caller says otherwise
 LIMIT = 128_000_000  #: bytes of frames that a browser unpacks
 TEXTURE_SIZE = 2048  #: pixels of an image's longer side
 HEIGHT = 480  #: pixels of a page in a notebook
+
+_OVERLAYS = ("skeleton", "names", "wireframe")
 
 # Each uses what stands before it; together they are one module.
 _SCRIPTS = (
@@ -188,9 +191,10 @@ def _floor(floor: Floor | bool | None) -> Floor:
 
 def _shown(overlays: Overlays | None) -> dict[str, bool]:
     """What web/main.js shows at first."""
-    chosen = check_overlays(overlays) or Overlays()
-    if chosen != Overlays(skeleton=chosen.skeleton, names=chosen.names, wireframe=chosen.wireframe):
-        raise ValueError(f"overlays is {chosen!r}; expected no others than skeleton, names and wireframe")
+    chosen, none = check_overlays(overlays) or Overlays(), Overlays()
+    for name in (field.name for field in dataclasses.fields(Overlays)):
+        if name not in _OVERLAYS and getattr(chosen, name) != getattr(none, name):
+            raise ValueError(f"overlays has {name}; expected no others than {', '.join(_OVERLAYS)} in a page")
     return {"joints": chosen.skeleton or chosen.names, "names": chosen.names, "edges": chosen.wireframe}
 
 
