@@ -69,6 +69,7 @@ smartquotes = False  # "walk" is a string
 # ---- Markdown and notebooks ----
 nb_execution_mode = "off"
 nb_merge_streams = True
+nb_ipywidgets_js: dict[str, dict[str, str]] = {}  # it would be fetched from elsewhere
 myst_heading_anchors = 3
 # Pages name languages that Pygments knows; what has none is plain text, also where it looks like Python.
 highlight_language = "none"
