@@ -612,6 +612,22 @@ def test_it_looks_as_on_the_desktop(case: str, tab: Tab, opengl: None, tmp_path:
     assert_undisturbed(tab)
 
 
+def test_the_shadow_is_that_of_the_desktop(tab: Tab, opengl: None, tmp_path: Path) -> None:
+    """How much darker the floor is by it: within 3 of 255 in the mean, where it is 10 or more."""
+    model, pictures = skinpy.character(), []
+    for floor in (Floor(shadow=0.0), Floor(shadow=0.7)):
+        opened(tab, make_page(model, "walk", time=0.61, background=BACKGROUND, fps=60, floor=floor), tmp_path)
+        ours, size = seen(tab), tab.run("viewer.stage.target.size")
+        look: dict[str, Any] = {"camera": camera_of(tab), "background": BACKGROUND, "floor": floor}
+        pictures.append((ours.astype(int), render(model, "walk", 0.61, size, **look)[..., :3].astype(int)))
+    ours, theirs = (pictures[0][i] - pictures[1][i] for i in (0, 1))
+    dark = theirs.mean(axis=2) >= 10
+    assert dark.sum() > 50
+    assert theirs[dark].mean() > 15
+    assert abs(ours - theirs)[dark].mean() < 3
+    assert_undisturbed(tab)
+
+
 def assert_undisturbed(tab: Tab) -> None:
     """Nothing was asked of a network, and nothing was complained of."""
     assert [url for url in tab.requests if not url.startswith(("file:", "data:"))] == []

@@ -21,13 +21,13 @@ from .shader import programs
 from .uploads import Uploads
 from .view import View
 
-_TEXELS = 128  # side of the map
+TEXELS = 128  # side of the map
 _CAST = Paint("shadow_cast.frag")
 # In sizes of the model:
-_FADES = (0.03, 0.2)  # heights at which contact, and cover, are down to 1/e
-_DEVIATIONS = (0.008, 0.032)  # of the blurs
-_STEP = 0.25  # the map's reach grows in such steps, so that its texels keep their size in a motion
-_MARGIN = 2.5  # deviations of the wider blur around the figure
+FADES = (0.03, 0.2)  # heights at which contact, and cover, are down to 1/e
+DEVIATIONS = (0.008, 0.032)  # of the blurs
+STEP = 0.25  # the map's reach grows in such steps, so that its texels keep their size in a motion
+MARGIN = 2.5  # deviations of the wider blur around the figure
 
 
 @dataclass(frozen=True)
@@ -71,8 +71,8 @@ def shadow_place(
     right, near, up = axes
     middle, half = box.mean(axis=0), np.ptp(box, axis=0) / 2
     widest = max(float(half @ np.abs(right)), float(half @ np.abs(near)))
-    step = _STEP * size
-    reach = float(np.ceil((widest + _MARGIN * _DEVIATIONS[1] * size) / step)) * step
+    step = STEP * size
+    reach = float(np.ceil((widest + MARGIN * DEVIATIONS[1] * size) / step)) * step
     center = middle + ((ground - middle) @ up) * up
     return ShadowPlace(center, right, near, up, reach, size, strength)
 
@@ -82,7 +82,7 @@ class ShadowMap:
 
     def __init__(self, uploads: Uploads) -> None:
         self._context = context = uploads.context
-        textures = [context.texture((_TEXELS, _TEXELS), 2, dtype="f2") for _ in range(2)]
+        textures = [context.texture((TEXELS, TEXELS), 2, dtype="f2") for _ in range(2)]
         for texture in textures:
             texture.repeat_x = texture.repeat_y = False
         self._texture, self._between = textures
@@ -99,7 +99,7 @@ class ShadowMap:
         def prepare(program: moderngl.Program) -> None:
             program["view_projection"] = tuple(place.projection().T.ravel())
             program["ground_center"], program["ground_up"] = tuple(place.center), tuple(place.up)
-            program["fades"] = tuple(place.size * fade for fade in _FADES)
+            program["fades"] = tuple(place.size * fade for fade in FADES)
 
         self._framebuffer.use()
         self._framebuffer.clear()
@@ -108,7 +108,7 @@ class ShadowMap:
         scene.stamp(figure, _CAST, prepare)
         context.blend_equation = moderngl.FUNC_ADD, moderngl.FUNC_ADD
         context.enable_only(moderngl.NOTHING)
-        deviations = [max(place.size * wide / (2 * place.reach) * _TEXELS, 0.3) for wide in _DEVIATIONS]
+        deviations = [max(place.size * wide / (2 * place.reach) * TEXELS, 0.3) for wide in DEVIATIONS]
         self._blur["deviations"], self._blur["reach"] = tuple(deviations), int(np.ceil(2.5 * deviations[1]))
         self._blur["sharp"] = 0
         self._blur_along((1, 0), self._texture, self._other)

@@ -49,6 +49,7 @@ _SCRIPTS = (
     "skeleton.js",
     "gpu.js",
     "body.js",
+    "shadow.js",
     "stage.js",
     "overlay.js",
     "player.js",

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from skinpy._frames import chunks
 from skinpy.clip import Clip
 from skinpy.kinds import UVAnimation, VertexAnimation, frame_times
 
-from ..render import Floor
+from ..render import Floor, shadow
 from ..render import skeleton as octahedra
 from ..render.camera import front_vector, up_vector
 from ..render.floor import disc
@@ -30,6 +31,10 @@ if TYPE_CHECKING:
     from ..render.posing import Motion
     from ..render.texturing import UVLike
 
+_SHADERS = (
+    *("floor.vert", "lit.frag", "present.vert", "present.frag"),
+    *("shadow.vert", "shadow.frag", "shadow_blur.frag", "shadow_cast.frag"),
+)
 _ALPHAS = {"opaque": 0, "mask": 1, "blend": 2}
 
 
@@ -126,12 +131,25 @@ class Scene:
                 "frames": len(times),
                 "extent": self._extent(motion).tolist(),
                 "floor": self._floor_place(motion),
+                "boxes": packed(self._boxes(motion, times)),
             }
             if isinstance(motion, VertexAnimation):
                 clip["stored"] = _stored_frames(motion)
             clips.append(clip)
             row += len(times)
         return clips
+
+    def _boxes(self, motion: Motion, times: NDArray[np.float64]) -> NDArray[np.float32]:
+        """(N, 6): lowest and highest corner of what is seen in each frame, baked or stored."""
+        if isinstance(motion, VertexAnimation):
+            times = motion.times
+        boxes = np.zeros((len(times), 6), np.float32)
+        if not self._poser.point_count:
+            return boxes
+        for part in chunks(len(times), 3 * self._poser.point_count):
+            points = self._poser.points(motion, times[part])
+            boxes[part] = np.concatenate([points.min(axis=1), points.max(axis=1)], axis=1)
+        return boxes
 
     def _joints(self) -> dict[str, Any]:
         model = self._model
@@ -237,13 +255,18 @@ class Scene:
             "image": packed(self._floor.image),
             "disc": packed(disc()),
             "uv": None if animation is None else _uv_numbers(animation),
+            "shadow": {
+                "strength": float(self._floor.shadow),
+                "texels": shadow.TEXELS,
+                "fades": shadow.FADES,
+                "deviations": shadow.DEVIATIONS,
+                "step": shadow.STEP,
+                "margin": shadow.MARGIN,
+            },
         }
 
     def _shaders(self) -> dict[str, str]:
-        shaders = {
-            name: _web_source(name, {"TOP_FIRST": 0})
-            for name in ("floor.vert", "lit.frag", "present.vert", "present.frag")
-        }
+        shaders = {name: _web_source(name, {"TOP_FIRST": 0}) for name in _SHADERS}
         if not self._poser.has_mesh:
             return shaders | {"plain.vert": _web_source("plain.vert")}
         streams = self._model.mesh.interleaved.dtype

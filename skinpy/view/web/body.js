@@ -24,23 +24,24 @@ class Body {
     this.stored = new Map(); // tables of the frames of a vertex animation, by clip
   }
 
-  /** The program that draws a clip, and its inputs. */
-  form(clip) {
-    const name = clip.stored ? "stored.vert" : "posed.vert";
+  /** The program that draws a clip with a fragment shader, and its inputs. */
+  form(clip, fragment) {
+    const vertex = clip.stored ? "stored.vert" : "posed.vert";
+    const name = `${vertex} ${fragment}`;
     if (!this.forms.has(name)) {
       const { shaders } = this.content;
-      const program = new Program(this.gl, shaders[name], shaders["lit.frag"]);
+      const program = new Program(this.gl, shaders[vertex], shaders[fragment]);
       this.forms.set(name, { program, array: makeVertexArray(this.gl, program, this.inputs, this.faces) });
     }
     return this.forms.get(name);
   }
 
   /** Pose the mesh: `place` is where the clip's time stands among its frames. */
-  begin(clip, place, view) {
+  begin(clip, place, view, fragment = "lit.frag") {
     const { gl, mesh } = this;
     this.clip = clip;
     this.place = place;
-    const { program, array } = (this.current = this.form(clip));
+    const { program, array } = (this.current = this.form(clip, fragment));
     program.use();
     program.set(view);
     gl.activeTexture(gl.TEXTURE0 + PALETTE_UNIT);
@@ -76,6 +77,11 @@ class Body {
     const vertices = clip.stored.positions.shape[1];
     const texels = [place.first * vertices, place.second * vertices];
     program.set({ frame_texels: texels, frame_blend: place.share });
+  }
+
+  /** All faces at once, whatever they look like. */
+  drawAll() {
+    this.gl.drawElements(this.gl.TRIANGLES, this.mesh.faces.data.length, this.faceType, 0);
   }
 
   drawOpaque(seconds) {

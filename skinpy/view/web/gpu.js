@@ -59,6 +59,7 @@ class Program {
   setOne({ type, place }, value) {
     const { gl } = this;
     if (type === gl.FLOAT) gl.uniform1f(place, value);
+    else if (type === gl.FLOAT_VEC2) gl.uniform2fv(place, value);
     else if (type === gl.FLOAT_VEC3) gl.uniform3fv(place, value);
     else if (type === gl.FLOAT_VEC4) gl.uniform4fv(place, value);
     else if (type === gl.FLOAT_MAT3) gl.uniformMatrix3fv(place, false, value);

@@ -22,8 +22,9 @@ class Stage {
     this.target = null;
     this.present = new Program(gl, shaders["present.vert"], shaders["present.frag"]);
     this.floor = makeFloor(gl, content);
+    this.shadow = new Shadow(gl, content);
     this.body = content.mesh && new Body(gl, content);
-    this.bare = content.mesh ? null : makeSkeleton(gl, content);
+    this.bare = content.mesh ? null : new Bare(gl, content);
   }
 
   resize(width, height) {
@@ -38,6 +39,8 @@ class Stage {
   draw({ camera, clip, place, seconds, show, background, joints }) {
     const { gl, target } = this;
     const view = this.viewUniforms(camera);
+    if (this.bare) this.bare.write(joints);
+    if (show.floor && clip.floor) this.castShadow(clip, place);
     target.begin(background);
     // What is seen as lines lies a little before the faces.
     gl.polygonOffset(1, 1);
@@ -47,10 +50,14 @@ class Stage {
       this.body.drawOpaque(seconds);
       if (show.edges) this.body.drawEdges();
     } else {
-      this.drawSkeleton(joints, view);
+      this.bare.begin(view);
+      this.bare.draw();
     }
     gl.disable(gl.POLYGON_OFFSET_FILL);
-    if (show.floor && clip.floor) this.drawFloor(clip.floor, seconds, view);
+    if (show.floor && clip.floor) {
+      this.drawFloor(clip.floor, seconds, view);
+      this.shadow.draw(clip.floor, view);
+    }
     this.body?.drawBlended(seconds, camera.axes[2]);
     target.finish(this.present);
   }
@@ -87,21 +94,14 @@ class Stage {
     gl.depthMask(true);
   }
 
-  drawSkeleton(joints, view) {
-    const { gl } = this;
-    const { program, array, buffer, white } = this.bare;
-    const { parents, style } = this.content.joints;
-    const corners = skeletonCorners(joints, parents, this.content.size, style);
-    gl.bindBuffer(gl.ARRAY_BUFFER, buffer);
-    gl.bufferData(gl.ARRAY_BUFFER, corners, gl.DYNAMIC_DRAW);
-    program.use();
-    program.set(view);
-    program.set({ ...WHITE, alpha_mode: 0, double_sided: true });
-    useImage(gl, program, white, "repeat");
-    gl.bindVertexArray(array);
-    gl.enable(gl.DEPTH_TEST);
-    gl.disable(gl.BLEND);
-    gl.drawArrays(gl.TRIANGLES, 0, corners.length / CORNER_FLOATS);
+  castShadow(clip, place) {
+    this.shadow.cast(clip, place, (uniforms) => {
+      if (this.body) this.body.begin(clip, place, uniforms, "shadow_cast.frag");
+      else this.bare.begin(uniforms, "shadow_cast.frag");
+      this.shadow.beginCast();
+      if (this.body) this.body.drawAll();
+      else this.bare.draw();
+    });
   }
 }
 
@@ -120,13 +120,53 @@ function makeFloor(gl, { floor, shaders }) {
   };
 }
 
-function makeSkeleton(gl, { shaders }) {
-  const program = new Program(gl, shaders["plain.vert"], shaders["lit.frag"]);
-  const names = ["in_position", "in_normal", "in_color"];
-  const inputs = names.map((name, i) => ({ name, size: 3, offset: 3 * i * FLOATS }));
-  const buffer = makeBuffer(gl, new Float32Array(CORNER_FLOATS));
-  const array = makeVertexArray(gl, program, interleaved(gl, buffer, inputs, CORNER_FLOATS));
-  return { program, array, buffer, white: makeImage(gl, null) };
+/** The skeleton of a model without a mesh, on the GPU. */
+class Bare {
+  constructor(gl, content) {
+    this.gl = gl;
+    this.content = content;
+    this.buffer = makeBuffer(gl, new Float32Array(CORNER_FLOATS));
+    this.white = makeImage(gl, null);
+    this.forms = new Map(); // by the fragment shader
+  }
+
+  form(fragment) {
+    if (!this.forms.has(fragment)) {
+      const { gl, content, buffer } = this;
+      const program = new Program(gl, content.shaders["plain.vert"], content.shaders[fragment]);
+      const names = ["in_position", "in_normal", "in_color"];
+      const inputs = names.map((name, i) => ({ name, size: 3, offset: 3 * i * FLOATS }));
+      const array = makeVertexArray(gl, program, interleaved(gl, buffer, inputs, CORNER_FLOATS));
+      this.forms.set(fragment, { program, array });
+    }
+    return this.forms.get(fragment);
+  }
+
+  /** Send the joints of a frame. */
+  write(joints) {
+    const { gl, content } = this;
+    const { parents, style } = content.joints;
+    const corners = skeletonCorners(joints, parents, content.size, style);
+    this.count = corners.length / CORNER_FLOATS;
+    gl.bindBuffer(gl.ARRAY_BUFFER, this.buffer);
+    gl.bufferData(gl.ARRAY_BUFFER, corners, gl.DYNAMIC_DRAW);
+  }
+
+  begin(uniforms, fragment = "lit.frag") {
+    const { gl } = this;
+    const { program, array } = this.form(fragment);
+    program.use();
+    program.set(uniforms);
+    program.set({ ...WHITE, alpha_mode: 0, double_sided: true });
+    useImage(gl, program, this.white, "repeat");
+    gl.bindVertexArray(array);
+    gl.enable(gl.DEPTH_TEST);
+    gl.disable(gl.BLEND);
+  }
+
+  draw() {
+    this.gl.drawArrays(this.gl.TRIANGLES, 0, this.count);
+  }
 }
 
 const interleaved = (gl, buffer, inputs, floats) =>
