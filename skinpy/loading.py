@@ -306,8 +306,9 @@ def build_info() -> dict[str, Any]:
     built_with_assimp, built_with_cglm, built_with_python, numpy, importer (path), assimp (path of the
     library or None), assimp_version, assimp_error (why there is none, or None), formats (file suffixes
     that can be loaded, where `load` is allowed to), isolation (what keeps an import in: of "process",
-    "limits" of memory and time, "filter" of system calls, those that this system has), isolation_error
-    (why there is none, or None), graphics (whether moderngl is installed).
+    "limits" of memory and time, "filter" of system calls and "folders" outside of which it can read nothing,
+    those that this system has), isolation_error (why there is none, or None), graphics (whether moderngl is
+    installed).
     """
     from importlib.util import find_spec
 
@@ -331,8 +332,9 @@ def build_info() -> dict[str, Any]:
 
 def _isolation_facts() -> dict[str, Any]:
     try:
-        limits, filters = _core._cage(_isolation(_LIMITS, _paths_key()))
+        found = _core._cage(_isolation(_LIMITS, _paths_key()))
     except LoadError as error:
         return {"isolation": (), "isolation_error": str(error)}
-    cage = ("process", *(("limits",) if limits else ()), *(("filter",) if filters else ()))
+    names = ("limits", "filter", "folders")
+    cage = ("process", *(name for name, there in zip(names, found, strict=True) if there))
     return {"isolation": cage, "isolation_error": None}

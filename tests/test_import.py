@@ -130,9 +130,10 @@ def test_an_fbx_stack_may_last_longer_than_its_keys() -> None:
 
 def test_a_duration_that_contradicts_the_keys() -> None:
     """Only FBX stores a range; elsewhere the last key counts."""
-    model = load(cases.lws(keys=((0, 0), (1, 2)), last_frame=100), "lws")
+    named = {"format": "lws", "allow_formats": ("lws",)}
+    model = load(cases.lws(keys=((0, 0), (1, 2)), last_frame=100), **named)
     assert model.clips[0].duration == 1 and entry(model, "duration_repaired").severity == "repaired"
-    assert "duration_repaired" not in codes(load(cases.lws(keys=((0, 0), (1, 2)), last_frame=25), "lws"))
+    assert "duration_repaired" not in codes(load(cases.lws(keys=((0, 0), (1, 2)), last_frame=25), **named))
 
 
 def test_time_begins_at_zero_and_not_at_the_first_key() -> None:

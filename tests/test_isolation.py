@@ -18,6 +18,8 @@ from pathlib import Path
 import builders
 import numpy as np
 import pytest
+from c_compiler import SOURCES, compiler, run
+from conftest import ROOT
 
 import skinpy
 from skinpy import _core, loading
@@ -107,7 +109,12 @@ def test_words_of_the_importer_come_through(tmp_path: Path) -> None:
 
 def test_build_info_says_what_keeps_the_worker_in() -> None:
     info = skinpy.build_info()
-    assert info["isolation"][0] == "process" and set(info["isolation"]) <= {"process", "limits", "filter"}
+    assert info["isolation"][0] == "process" and set(info["isolation"]) <= {
+        "process",
+        "limits",
+        "filter",
+        "folders",
+    }
     assert info["isolation_error"] is None
 
 
@@ -409,6 +416,42 @@ def test_files_of_the_folder_are_read_and_those_outside_are_not(tmp_path: Path) 
     assert not colored("../red.mtl", "folder")
     assert not colored("red.mtl", "none")
     assert colored("../red.mtl", "any")
+
+
+@pytest.fixture(scope="module")
+def false_importer(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("false") / "importer.so"
+    sources = (ROOT / "tests/hostile/false_importer.c", SOURCES / "core/sk_base.c")
+    done = run(compiler(), "-std=gnu11", "-shared", "-fPIC", *sources, "-o", path)
+    assert done.returncode == 0, done.stdout
+    return path
+
+
+def reached(importer: Path, file: Path, external: str) -> set[str]:
+    """What an importer that was taken over could do."""
+    worker, _, libraries, *rest = loading._isolation(skinpy.Limits(), loading._paths_key())
+    isolation = (worker, os.fsencode(importer), libraries, *rest)
+    number = loading._EXTERNAL.index(external)
+    with pytest.raises(skinpy.LoadError, match="done: ") as error:
+        _core._load_file(str(file), None, None, 4, -1, False, 0, -1, None, number, NO_LIMITS, isolation)
+    return set(str(error.value).split("done: ")[1].split())
+
+
+def test_an_importer_that_was_taken_over_is_locked_in(false_importer: Path, tmp_path: Path) -> None:
+    cage = skinpy.build_info()["isolation"]
+    if not {"filter", "folders"} <= set(cage):
+        pytest.skip(f"this system has {cage} alone: a sanitizer, or an old kernel")
+    folder = tmp_path / "model"
+    folder.mkdir()
+    for name in ("model/file.glb", "model/neighbor", "outside"):
+        (tmp_path / name).write_text("something")
+    (folder / "link").symlink_to(tmp_path / "outside")
+    file = folder / "file.glb"
+    assert reached(false_importer, file, "none") == {"model"}
+    assert reached(false_importer, file, "folder") == {"model", "neighbor"}
+    everything = {"model", "neighbor", "parent", "link", "passwd"}
+    assert everything <= reached(false_importer, file, "any") <= everything | {"environ"}
+    assert file.read_text() == "something" and not (folder / "made").exists()
 
 
 # ---- damage --------------------------------------------------------------------------------------

@@ -210,7 +210,8 @@ PyObject *ext_load_file(PyObject *module, PyObject *const *args, Py_ssize_t coun
 
 const char ext_cage_doc[] =
     "_cage($module, isolation, /)\n--\n\n"
-    "What keeps a worker in, found out by starting one: (limits of memory and time, filter of system calls).";
+    "What keeps a worker in, found out by starting one: (limits of memory and time, filter of system calls,\n"
+    "rules of folders).";
 
 PyObject *ext_cage(PyObject *module, PyObject *isolation) {
   ext_state *state = ext_state_of_module(module);
@@ -223,8 +224,9 @@ PyObject *ext_cage(PyObject *module, PyObject *isolation) {
   status = worker_run(&job, &block, &error);
   Py_END_ALLOW_THREADS
   if (!status)
-    return Py_BuildValue("(NN)", PyBool_FromLong(block.cage & WORKER_HAS_LIMITS),
-                         PyBool_FromLong(block.cage & WORKER_HAS_FILTER));
+    return Py_BuildValue("(NNN)", PyBool_FromLong(block.cage & WORKER_HAS_LIMITS),
+                         PyBool_FromLong(block.cage & WORKER_HAS_FILTER),
+                         PyBool_FromLong(block.cage & WORKER_HAS_FOLDERS));
   ext_raise(state, &error, NULL);
   return NULL;
 }

@@ -18,6 +18,10 @@
 #include <linux/seccomp.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#if defined(__has_include) && __has_include(<linux/landlock.h>)
+#include <linux/landlock.h>
+#define HAS_LANDLOCK 1
+#endif
 #endif
 
 #define MOST_DESCRIPTORS 4096 /* closed one by one where the system cannot close a range */
@@ -58,6 +62,43 @@ bool worker_limit(uint64_t memory, uint64_t spare, uint32_t seconds) {
   done &= lower(RLIMIT_CPU, seconds);
   return done;
 }
+
+#if defined(HAS_LANDLOCK) && defined(SYS_landlock_create_ruleset)
+
+/* The rights of its first version, which all have: to run, write, read, list, remove and make anything. */
+#define ALL_RIGHTS ((LANDLOCK_ACCESS_FS_MAKE_SYM << 1) - 1)
+#define READ_RIGHTS (LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR)
+
+static bool allow_below(int rules, const char *path, uint64_t rights) {
+  struct landlock_path_beneath_attr rule = {.allowed_access = rights};
+  bool done;
+  rule.parent_fd = open(path, O_PATH | O_CLOEXEC);
+  if (rule.parent_fd < 0) return true; /* what is not there cannot be read either */
+  done = syscall(SYS_landlock_add_rule, rules, LANDLOCK_RULE_PATH_BENEATH, &rule, 0u) == 0;
+  close(rule.parent_fd);
+  return done;
+}
+
+bool worker_confine(const char *folder, const char *file, bool anywhere) {
+  struct landlock_ruleset_attr all = {.handled_access_fs = ALL_RIGHTS};
+  int rules = (int)syscall(SYS_landlock_create_ruleset, &all, sizeof all, 0u);
+  bool done = rules >= 0;
+  if (done && anywhere) done = allow_below(rules, "/", READ_RIGHTS);
+  if (done && folder) done = allow_below(rules, folder, READ_RIGHTS);
+  if (done && file) done = allow_below(rules, file, LANDLOCK_ACCESS_FS_READ_FILE);
+  done = done && syscall(SYS_landlock_restrict_self, rules, 0u) == 0;
+  if (rules >= 0) close(rules);
+  return done;
+}
+
+#else
+
+bool worker_confine(const char *folder, const char *file, bool anywhere) {
+  (void)folder, (void)file, (void)anywhere;
+  return false;
+}
+
+#endif
 
 #if defined(__linux__) && (defined(__x86_64__) || defined(__aarch64__))
 

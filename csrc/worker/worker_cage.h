@@ -17,6 +17,11 @@ void worker_settle(int first_free);
 /* At most `memory` bytes, besides `spare` for code and stack, and `seconds` of computing. */
 bool worker_limit(uint64_t memory, uint64_t spare, uint32_t seconds);
 
+/* What the files that may be read lie below: a folder (NULL: none), and a file (NULL: none). `anywhere`: all may be
+   read. Nothing may be written, made, removed or run. For this thread and those that it makes; false where the
+   system knows no such rules (Landlock). */
+bool worker_confine(const char *folder, const char *file, bool anywhere);
+
 /* All threads may from now on read files, and write to what is open; no other file, no socket, no program, no
    process, no new code. False where the system has no such filter. */
 bool worker_filter(void);

@@ -168,6 +168,18 @@ static void *work(void *argument) {
   answer_and_end(w);
 }
 
+/* Sanitizers read files of their own. */
+static void confine(worker *w) {
+  const char *path = w->texts[WORKER_PATH], *slash = path ? strrchr(path, '/') : NULL;
+  bool anywhere = w->order.external == SK_EXTERNAL_ANY && path;
+  char *folder = NULL;
+  if (WORKER_IS_SANITIZED) return;
+  if (path && w->order.external == SK_EXTERNAL_FOLDER)
+    folder = slash ? strndup(path, (size_t)(slash + 1 - path)) : strdup(".");
+  if (worker_confine(folder, path, anywhere)) w->answer.cage |= WORKER_HAS_FOLDERS;
+  free(folder);
+}
+
 /* It ends soon: memory that was freed is never given back, and comes in large steps. A second arena would take
    64 MiB of addresses. */
 static void tune_memory(void) {
@@ -186,6 +198,7 @@ int main(void) {
   tune_memory();
   if (!read_order(&w)) return 2;
   if (start_importer(&w, &error)) fail(&w, &error);
+  confine(&w);
   if (worker_limit(w.order.memory, STACK_BYTES + CODE_BYTES, w.order.seconds)) w.answer.cage |= WORKER_HAS_LIMITS;
   if (pthread_attr_init(&attributes) || pthread_attr_setstacksize(&attributes, STACK_BYTES) ||
       pthread_create(&thread, &attributes, work, &w)) {

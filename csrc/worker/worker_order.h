@@ -44,7 +44,7 @@ typedef struct worker_order {
 } worker_order;
 
 /* What keeps the worker in. */
-typedef enum worker_cage { WORKER_HAS_LIMITS = 1, WORKER_HAS_FILTER = 2 } worker_cage;
+typedef enum worker_cage { WORKER_HAS_LIMITS = 1, WORKER_HAS_FILTER = 2, WORKER_HAS_FOLDERS = 4 } worker_cage;
 
 typedef struct worker_answer {
   uint32_t magic;
