@@ -1,0 +1,232 @@
+"""Small valid models in every format that skinpy.load reads by default, made here: seeds for the mutator.
+
+The shared data, where they are, give more: real files of the binary formats above all.
+"""
+
+import struct
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import builders
+import import_cases as cases
+import numpy as np
+
+LARGEST = 130_000  # bytes of a shared file that is taken as a seed: larger ones take long
+
+
+@dataclass(frozen=True)
+class Seed:
+    name: str
+    format: str  #: suffix
+    data: bytes
+    beside: tuple[tuple[str, bytes], ...] = ()  #: files that lie beside it
+
+    @property
+    def is_text(self) -> bool:
+        return b"\0" not in self.data[:4096]
+
+
+def obj() -> bytes:
+    return cases.obj(head="mtllib beside.mtl\no square\n", middle="vn 0 0 1\nusemtl red\ns 1\n")
+
+
+MTL = b"newmtl red\nKd 1 0 0\nmap_Kd red.png\nNs 10\nd 0.5\n"
+
+
+def triangles(count: int = 12) -> np.ndarray:
+    """(count, 3, 3) corners of a box's triangles."""
+    positions, _, faces = builders.box()
+    return np.asarray(positions, "f4")[np.asarray(faces)[:count]]
+
+
+def stl_text() -> bytes:
+    lines = ["solid box"]
+    for face in triangles(4):
+        corners = "\n".join(f"vertex {cases.numbers(corner)}" for corner in face)
+        lines += ["facet normal 0 0 1", "outer loop", corners, "endloop", "endfacet"]
+    return "\n".join([*lines, "endsolid box", ""]).encode()
+
+
+def stl_binary() -> bytes:
+    body = b"".join(struct.pack("<3f", 0, 0, 1) + face.tobytes() + b"\0\0" for face in triangles())
+    return b"made here".ljust(80) + struct.pack("<I", 12) + body
+
+
+def ply(binary: str | None = None) -> bytes:
+    """A box in text, or in bytes of the order ("little", "big") that is named."""
+    positions, normals, faces = builders.box()
+    kind = f"binary_{binary}_endian" if binary else "ascii"
+    names = ("x", "y", "z", "nx", "ny", "nz")
+    head = ["ply", f"format {kind} 1.0", f"element vertex {len(positions)}"]
+    head += [f"property float {name}" for name in names]
+    head += [f"element face {len(faces)}", "property list uchar int vertex_indices", "end_header", ""]
+    rows = np.concatenate([positions, normals], axis=1)
+    if not binary:
+        lines = [cases.numbers(row) for row in rows] + [f"3 {a} {b} {c}" for a, b, c in faces]
+        return "\n".join([*head, *lines]).replace("\n\n", "\n").encode() + b"\n"
+    order = "<" if binary == "little" else ">"
+    body = rows.astype(f"{order}f4").tobytes()
+    body += b"".join(struct.pack(f"{order}B3i", 3, *map(int, face)) for face in faces)
+    return "\n".join(head).encode() + body
+
+
+def smd() -> bytes:
+    """Two joints, one triangle that follows both, and three frames."""
+    corners = [(0, 0, 0), (1, 0, 0), (0, 1, 0)]
+    lines = ["version 1", "nodes", '0 "root" -1', '1 "arm" 0', "end", "skeleton"]
+    for frame in range(3):
+        lines += [f"time {frame}", "0 0 0 0 0 0 0", f"1 0 1 0 0 0 {0.3 * frame}"]
+    lines += ["end", "triangles", "skin.bmp"]
+    for x, y, z in corners:
+        lines.append(f"0 {x} {y} {z} 0 0 1 {x} {y} 2 0 0.5 1 0.5")
+    return "\n".join([*lines, "end", ""]).encode()
+
+
+def dae_source(name: str, values: str, count: int, kind: str = "float", stride: int = 1) -> str:
+    array = "Name_array" if kind == "name" else "float_array"
+    return (
+        f'<source id="{name}"><{array} id="{name}-a" count="{count * stride}">{values}</{array}>'
+        f'<technique_common><accessor source="#{name}-a" count="{count}" stride="{stride}">'
+        f'<param type="{kind}"/></accessor></technique_common></source>'
+    )
+
+
+def dae_skinned() -> bytes:
+    """A triangle that follows two joints, of which one turns."""
+    identity = cases.numbers(np.eye(4).ravel())
+    matrix = f'<matrix sid="transform">{identity}</matrix>'
+    skin = (
+        '<library_controllers><controller id="skin"><skin source="#tri">'
+        f"<bind_shape_matrix>{identity}</bind_shape_matrix>"
+        + dae_source("names", "a b", 2, "name")
+        + dae_source("binds", f"{identity} {identity}", 2, "float4x4", 16)
+        + dae_source("weights", "1 0.5", 2)
+        + '<joints><input semantic="JOINT" source="#names"/>'
+        '<input semantic="INV_BIND_MATRIX" source="#binds"/></joints><vertex_weights count="3">'
+        '<input semantic="JOINT" source="#names" offset="0"/>'
+        '<input semantic="WEIGHT" source="#weights" offset="1"/>'
+        "<vcount>1 1 2</vcount><v>0 0 1 0 0 1 1 1</v></vertex_weights></skin></controller>"
+        "</library_controllers>"
+    )
+    turn = [np.eye(4).ravel(), (0, -1, 0, 0, 1, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1)]
+    file = cases.dae(
+        geometry=cases.dae_triangle(),
+        animation=cases.dae_matrix_animation("b", (0.0, 1.0), turn),
+        nodes=f'<node id="a" name="a" sid="a" type="JOINT">{matrix}'
+        f'<node id="b" name="b" sid="b" type="JOINT">{matrix}</node></node>'
+        '<node id="body"><instance_controller url="#skin"><skeleton>#a</skeleton></instance_controller>'
+        "</node>",
+    )
+    return file.replace(b"<library_animations>", skin.encode() + b"<library_animations>")
+
+
+def chunk(number: int, body: bytes) -> bytes:
+    return struct.pack("<HI", number, len(body) + 6) + body
+
+
+def three_ds() -> bytes:
+    """A triangle with a material, and keys of a translation."""
+    points = struct.pack("<H9f", 3, *(0, 0, 0, 1, 0, 0, 0, 1, 0))
+    faces = struct.pack("<H4H", 1, 0, 1, 2, 7) + chunk(0x4130, b"red\0" + struct.pack("<HH", 1, 0))
+    mesh = chunk(0x4100, chunk(0x4110, points) + chunk(0x4120, faces))
+    color = chunk(0xA020, chunk(0x0011, bytes((255, 0, 0))))
+    material = chunk(0xAFFF, chunk(0xA000, b"red\0") + color)
+    edit = chunk(0x3D3D, material + chunk(0x4000, b"tri\0" + mesh))
+    track = struct.pack("<H8xI", 0, 2) + b"".join(struct.pack("<IH3f", k, 0, k, 0, 0) for k in (0, 10))
+    name = b"tri\0" + struct.pack("<HHh", 0, 0, -1)
+    frames = chunk(0x0008, struct.pack("<II", 0, 10))
+    keys = frames + chunk(0xB002, chunk(0xB010, name) + chunk(0xB020, track))
+    return chunk(0x4D4D, chunk(0x0002, struct.pack("<I", 3)) + edit + chunk(0xB000, keys))
+
+
+def ms3d() -> bytes:
+    """A triangle that follows one joint, which has two keys."""
+    vertices = b"".join(
+        struct.pack("<B3fbB", 0, *corner, 0, 1) for corner in ((0, 0, 0), (1, 0, 0), (0, 1, 0))
+    )
+    normals, uvs = (0.0, 0.0, 1.0) * 3, (0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
+    triangle = struct.pack("<H3H9f6fBB", 0, 0, 1, 2, *normals, *uvs, 1, 0)
+    group = struct.pack("<B32sHHb", 0, b"group", 1, 0, 0)
+    color = struct.pack("<16f", *(1.0,) * 16)
+    material = struct.pack("<32s", b"red") + color + struct.pack("<ffB128s128s", 1, 1, 0, b"", b"")
+    keys = b"".join(struct.pack("<4f", t, 0, 0, t) for t in (0.0, 1.0))
+    joint = struct.pack("<B32s32s6fHH", 0, b"root", b"", 0, 0, 0, 0, 1, 0, 2, 2) + keys + keys
+    head = b"MS3D000000" + struct.pack("<I", 4)
+    counted = (struct.pack("<H", 3) + vertices, struct.pack("<H", 1) + triangle, struct.pack("<H", 1) + group)
+    tail = struct.pack("<H", 1) + material + struct.pack("<ffi", 24, 0, 30) + struct.pack("<H", 1) + joint
+    return head + b"".join(counted) + tail
+
+
+def b3d_chunk(name: bytes, body: bytes) -> bytes:
+    return name + struct.pack("<I", len(body)) + body
+
+
+def b3d() -> bytes:
+    """A triangle that follows one joint, with keys."""
+    corners = b"".join(struct.pack("<3f", *corner) for corner in ((0, 0, 0), (1, 0, 0), (0, 1, 0)))
+    vertices = b3d_chunk(b"VRTS", struct.pack("<3i", 0, 0, 0) + corners)
+    mesh = struct.pack("<i", -1) + vertices + b3d_chunk(b"TRIS", struct.pack("<4i", -1, 0, 1, 2))
+
+    def node(name: bytes, body: bytes) -> bytes:
+        return b3d_chunk(b"NODE", name + b"\0" + struct.pack("<10f", 0, 0, 0, 1, 1, 1, 1, 0, 0, 0) + body)
+
+    keys = b"".join(struct.pack("<i3f", frame, frame, 0, 0) for frame in (1, 5))
+    bone = b3d_chunk(b"BONE", b"".join(struct.pack("<if", vertex, 1) for vertex in range(3)))
+    arm = node(b"arm", bone + b3d_chunk(b"KEYS", struct.pack("<i", 1) + keys))
+    anim = b3d_chunk(b"ANIM", struct.pack("<iif", 0, 5, 24))
+    return b3d_chunk(b"BB3D", struct.pack("<i", 1) + node(b"root", b3d_chunk(b"MESH", mesh) + arm + anim))
+
+
+def own_seeds() -> list[Seed]:
+    small = builders.random_model(3, joints=4, vertices=12)
+    awkward: dict[str, Callable[[], builders.Gltf]] = {
+        name: builders.AWKWARD[name]
+        for name in (
+            "eight_influences",
+            "mixed_channels",
+            "sparse_accessors",
+            "skin_without_ibm",
+            "matrix_nodes",
+        )
+    }
+    anim, mesh = ("model.md5anim", cases.MD5_ANIM), ("model.md5mesh", cases.MD5_MESH)
+    fbx_morph = cases.fbx_shapes(between=True)
+    found = [Seed("small", "glb", small.glb()), Seed("small", "gltf", small.gltf())]
+    found += [Seed(name, "gltf", make().gltf()) for name, make in awkward.items()]
+    found += [Seed(name, "glb", make().glb()) for name, make in awkward.items()]
+    found += [
+        Seed("small", "vrm", small.glb()),
+        Seed("skinned", "dae", dae_skinned()),
+        Seed("textured", "dae", cases.dae_textured("<repeatU>2</repeatU>")),
+        Seed("chain", "bvh", cases.bvh(("hip", "knee", "foot"))),
+        Seed("square", "obj", obj(), (("beside.mtl", MTL),)),
+        Seed("text", "stl", stl_text()),
+        Seed("binary", "stl", stl_binary()),
+        Seed("text", "ply", ply()),
+        Seed("little", "ply", ply("little")),
+        Seed("big", "ply", ply("big")),
+        Seed("skinned", "x", cases.x_file(skin=[("arm", (0, 1, 2), cases.x_matrix())])),
+        Seed("mesh", "md5mesh", cases.MD5_MESH, (anim,)),
+        Seed("anim", "md5anim", cases.MD5_ANIM, (mesh,)),
+        Seed("triangle", "smd", smd()),
+        Seed("layers", "fbx", cases.fbx(layers=2)),
+        Seed("shapes", "fbx", fbx_morph),
+        Seed("frames", "md2", cases.md2()),
+        Seed("triangle", "3ds", three_ds()),
+        Seed("triangle", "ms3d", ms3d()),
+        Seed("triangle", "b3d", b3d()),
+    ]
+    return found
+
+
+def shared_seeds(folder: Path, formats: set[str]) -> list[Seed]:
+    """The models of the shared data that are not too large."""
+    found = []
+    for path in sorted(folder.iterdir()):
+        suffix = path.suffix.lstrip(".").lower()
+        if suffix in formats and path.stat().st_size <= LARGEST:
+            partner = path.with_suffix(".bin")
+            beside = ((partner.name, partner.read_bytes()),) if partner.is_file() else ()
+            found.append(Seed(path.stem, suffix, path.read_bytes(), beside))
+    return found
