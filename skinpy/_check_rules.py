@@ -3,6 +3,8 @@
 from collections.abc import Callable, Iterator
 from typing import TypeAlias
 
+import numpy as np
+
 from ._check_keys import pops, quaternion_flips, scale_keys, short_clip
 from ._check_model import (
     degenerate_faces,
@@ -39,9 +41,11 @@ def findings_of(model: Model, joints: int | None) -> Findings:
     """What all rules find; joints is the limit of palette slots, or None."""
     subject = Subject(model, joints)
     found: list[Finding] = []
-    for model_rule in MODEL_RULES:
-        found += model_rule(subject)
-    for clip in subject.clips:
-        for clip_rule in CLIP_RULES:
-            found += clip_rule(subject, clip)
+    # Numbers near the largest overflow in sums and products: what is not finite is above no threshold.
+    with np.errstate(all="ignore"):
+        for model_rule in MODEL_RULES:
+            found += model_rule(subject)
+        for clip in subject.clips:
+            for clip_rule in CLIP_RULES:
+                found += clip_rule(subject, clip)
     return Findings(found)

@@ -4,8 +4,8 @@
 """
 
 import base64
-import gzip
 import io
+import itertools
 import json
 import os
 import struct
@@ -31,6 +31,7 @@ ODD = ("nan", "inf", "-inf", "1e39", "-1e39", "1e400", "1e-46", "-0.0", "1" * 50
 HUGE = ("2147483647", "4294967295", "4294967296", "9223372036854775807", "-1", "-2147483648", "1000000000")
 
 Files = Iterator[tuple[str, bytes]]
+Maker = Callable[[], Files]
 
 
 def every_file() -> Files:
@@ -117,43 +118,41 @@ def gltf_floats() -> Files:
 def gltf_counts() -> Files:
     make = builders.skin_without_ibm
     plain = json.loads(make().gltf())
-    for key, field in (
-        *(("accessors", name) for name in ("count", "byteOffset", "componentType", "bufferView")),
-        *(("bufferViews", name) for name in ("byteLength", "byteOffset", "byteStride", "buffer")),
-        ("buffers", "byteLength"),
-    ):
-        for at in range(len(plain[key])):
-            for value in (0, -1, 1, 2**31 - 1, 2**32, 2**63 - 1, 1e300, "4", None, [], True):
-                yield (
-                    f"{key}{at}_{field}_{value}.gltf",
-                    changed(make, lambda d, k=key, i=at, f=field, v=value: d[k][i].update({f: v})),  # type: ignore[misc]
-                )
+    accessor = ("count", "byteOffset", "componentType", "bufferView")
+    view = ("byteLength", "byteOffset", "byteStride", "buffer")
+    fields = {"accessors": accessor, "bufferViews": view, "buffers": ("byteLength",)}
+    values = (0, -1, 1, 2**31 - 1, 2**32, 2**63 - 1, 1e300, "4", None, [], True)
+    for key, names in fields.items():
+        for at, name, value in itertools.product(range(len(plain[key])), names, values):
+            document = json.loads(make().gltf())
+            document[key][at][name] = value
+            yield f"{key}{at}_{name}_{value}.gltf", json.dumps(document).encode()
 
 
 def gltf_references() -> Files:
     make = builders.skin_without_ibm
-
-    def circle(document: dict[str, Any]) -> None:
-        document["nodes"][1].setdefault("children", []).append(0)
-
-    yield "circle.gltf", changed(make, circle)
+    yield "circle.gltf", changed(make, lambda d: d["nodes"][1].update(children=[0]))
     yield "own_child.gltf", changed(make, lambda d: d["nodes"][0].update(children=[0]))
     yield "two_parents.gltf", changed(make, lambda d: [one.update(children=[1]) for one in d["nodes"][2:]])
     yield "no_scene.gltf", changed(make, lambda d: d.update(scene=7))
     yield "no_joints.gltf", changed(make, lambda d: d["skins"][0].update(joints=[]))
-    for value in (-1, 99, 2**31, 2**32, 2**64, 0.5, "0", None, {}, [0]):
-        yield f"joint_{value}.gltf", changed(make, lambda d, v=value: d["skins"][0].update(joints=[v, 1]))
-        yield f"child_{value}.gltf", changed(make, lambda d, v=value: d["nodes"][0].update(children=[v]))
-        yield f"mesh_{value}.gltf", changed(make, lambda d, v=value: d["nodes"][-1].update(mesh=v, skin=v))
-        yield (
-            f"target_{value}.gltf",
-            changed(make, lambda d, v=value: d["animations"][0]["channels"][0]["target"].update(node=v)),
-        )
-        yield (
-            f"sampler_{value}.gltf",
-            changed(make, lambda d, v=value: d["animations"][0]["samplers"][0].update(input=v, output=v)),
-        )
-        yield f"asset_{value}.gltf", changed(make, lambda d, v=value: d.update(asset=v, scenes=v))
+    places: dict[str, Callable[[dict[str, Any], Any], object]] = {
+        "joint": lambda d, value: d["skins"][0].update(joints=[value, 1]),
+        "child": lambda d, value: d["nodes"][0].update(children=[value]),
+        "mesh": lambda d, value: d["nodes"][-1].update(mesh=value, skin=value),
+        "target": lambda d, value: d["animations"][0]["channels"][0]["target"].update(node=value),
+        "sampler": lambda d, value: d["animations"][0]["samplers"][0].update(input=value, output=value),
+        "asset": lambda d, value: d.update(asset=value, scenes=value),
+    }
+    for name, put in places.items():
+        for value in (-1, 99, 2**31, 2**32, 2**64, 0.5, "0", None, {}, [0]):
+            document = json.loads(make().gltf())
+            put(document, value)
+            yield f"{name}_{value}.gltf", json.dumps(document).encode()
+
+
+def gltf_of(nodes: str, roots: str = "0") -> bytes:
+    return f'{{"asset":{{"version":"2.0"}},"nodes":[{nodes}],"scenes":[{{"nodes":[{roots}]}}]}}'.encode()
 
 
 def gltf_bombs() -> Files:
@@ -163,12 +162,12 @@ def gltf_bombs() -> Files:
     yield "objects.gltf", b'{"asset":{"version":"2.0"},"x":' + b'{"x":' * 200_000
     yield "string.gltf", b'{"asset":{"version":"2.0"},"x":"' + b"\\u0000" * 500_000 + b'"}'
     nodes = ",".join(f'{{"children":[{i + 1}]}}' for i in range(DEEP)) + ",{}"
-    yield "deep.gltf", f'{{"asset":{{"version":"2.0"}},"nodes":[{nodes}],"scenes":[{{"nodes":[0]}}]}}'.encode()
+    yield "deep.gltf", gltf_of(nodes)
     doubled = ",".join(f'{{"children":[{i + 1},{i + 1}]}}' for i in range(60)) + ",{}"
-    yield "doubled.gltf", f'{{"asset":{{"version":"2.0"}},"nodes":[{doubled}],"scenes":[{{"nodes":[0]}}]}}'.encode()
+    yield "doubled.gltf", gltf_of(doubled)
     wide = ",".join(["{}"] * 200_000)
     roots = ",".join(map(str, range(200_000)))
-    yield "wide.gltf", f'{{"asset":{{"version":"2.0"}},"nodes":[{wide}],"scenes":[{{"nodes":[{roots}]}}]}}'.encode()
+    yield "wide.gltf", gltf_of(wide, roots)
 
     def often(document: dict[str, Any]) -> None:
         first = len(document["nodes"])
@@ -209,7 +208,9 @@ def deep_trees() -> Files:
         yield f"deep{levels}.fbx", b"; FBX 7.3.0 project file\nFBXHeaderExtension:  {\n}\n" + inner.encode()
         body = b""
         for _ in range(min(levels, 20_000)):
-            body = struct.pack("<4sI", b"NODE", len(body) + 42) + b"n\0" + struct.pack("<10f", *(1,) * 10) + body
+            body = (
+                struct.pack("<4sI", b"NODE", len(body) + 42) + b"n\0" + struct.pack("<10f", *(1,) * 10) + body
+            )
         yield f"deep{levels}.b3d", struct.pack("<4sIi", b"BB3D", len(body) + 4, 1) + body
     joints = "".join(f'"j{i}" {i - 1} ( 0 0 0 ) ( 0 0 0 )\n' for i in range(20_000))
     mesh = f"MD5Version 10\nnumJoints 20000\nnumMeshes 0\njoints {{\n{joints}}}\n"
@@ -224,14 +225,19 @@ def deep_trees() -> Files:
 def deep_bvh(levels: int) -> bytes:
     joint = "{\nOFFSET 0 1 0\nCHANNELS 3 Zrotation Xrotation Yrotation\n"
     inner = "".join(f"{'JOINT' if i else 'ROOT'} j{i}\n{joint}" for i in range(levels))
-    return f"HIERARCHY\n{inner}{'}' * levels}\nMOTION\nFrames: 1\nFrame Time: 1\n".encode()
+    end = "End Site\n{\nOFFSET 0 1 0\n}\n" + "}\n" * levels
+    motion = f"MOTION\nFrames: 1\nFrame Time: 1\n{'0 0 0 ' * levels}\n"
+    return f"HIERARCHY\n{inner}{end}{motion}".encode()
 
 
 def huge_counts() -> Files:
     for number in HUGE:
         yield f"huge{number}.bvh", cases.bvh().replace(b"Frames: 3", f"Frames: {number}".encode())
         yield f"time{number}.bvh", cases.bvh(frame_time=number)
-        yield f"huge{number}.ply", seed_models.ply("little").replace(b"vertex 24", f"vertex {number}".encode())
+        yield (
+            f"huge{number}.ply",
+            seed_models.ply("little").replace(b"vertex 24", f"vertex {number}".encode()),
+        )
         yield f"faces{number}.ply", seed_models.ply().replace(b"face 12", f"face {number}".encode())
         yield f"huge{number}.obj", f"v 0 0 0\nf 1 {number} -{number}\n".encode()
         for word in (b"numJoints", b"numMeshes", b"numverts", b"numtris", b"numweights"):
@@ -269,11 +275,9 @@ def containers() -> Files:
     for suffix in ("3mf", "zae"):
         yield f"bomb.{suffix}", packed.getvalue()
         yield f"cut.{suffix}", packed.getvalue()[:-100]
-    yield "bomb.x3dz", gzip.compress(zeros)
-    yield "bomb.x3db", gzip.compress(zeros)
 
 
-MAKERS: tuple[Callable[[], Files], ...] = (
+MAKERS: tuple[Maker, ...] = (
     *(cut_short, nothing_in_it, wrong_names, odd_numbers, odd_words, gltf_floats, gltf_counts),
     *(gltf_references, gltf_bombs, glb_heads, deep_trees, huge_counts, entities, containers),
 )
@@ -301,7 +305,11 @@ def escapes(folder: Path) -> tuple[list[Path], Path]:
         names = [f"../secret/secret.{suffix}", f"..\\secret\\secret.{suffix}", f"linked/secret.{suffix}"]
         names += [f"link.{suffix}", f"fifo.{suffix}", str(outside / f"secret.{suffix}"), "/dev/zero", "."]
         names += [f"file://{outside}/secret.{suffix}", f"x/../../secret/secret.{suffix}", "/dev/stdin", ".."]
-        names += [f"%2e%2e/secret/secret.{suffix}", f"./.././secret/secret.{suffix}", f"secret.{suffix}\0.png"]
+        names += [
+            f"%2e%2e/secret/secret.{suffix}",
+            f"./.././secret/secret.{suffix}",
+            f"secret.{suffix}\0.png",
+        ]
         for number, name in enumerate(names):
             if suffix == "bin":
                 document["buffers"][0]["uri"] = name
