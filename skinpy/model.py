@@ -21,6 +21,7 @@ from .pose import Pose
 if TYPE_CHECKING:
     from ._from_arrays import Differences
     from .baking import BakedTexture
+    from .checking import Findings
     from .explaining import Explanation
     from .kinds import VertexAnimation
     from .render import Camera
@@ -181,6 +182,22 @@ class Model(Shown, _core.Model):
         from .baking import bake_texture
 
         return bake_texture(self, clips, fps, dtype=dtype, rotation=rotation, limit=limit)
+
+    def check(self, *, joints: int | None = None) -> "Findings":
+        """What is wrong, or odd, in the model: skinpy.check, after the reader has looked at all of it again.
+
+        The reader's rules are those that a file's block has to pass when it is loaded: every length, offset,
+        index and order, and that all numbers are finite. joints is how many palette slots the program that
+        is to show the model holds.
+
+        Raises LoadError where the model's memory no longer passes, which only a fault from outside could
+        bring about; TypeError and ValueError for the argument.
+        """
+        from .checking import check
+
+        for block in self._blocks:
+            _core.Block(block, copy=False)
+        return check(self, joints=joints)
 
     def explain(
         self,

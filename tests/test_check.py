@@ -758,3 +758,25 @@ def test_every_code_is_on_the_page() -> None:
     assert len(codes) > 12
     assert set(levels) == codes | set(_MEANING)
     assert {code: levels[code] for code in _MEANING} == {code: level for code, (level, _) in _MEANING.items()}
+
+
+def test_a_live_model_is_checked_by_the_reader_and_by_the_rules() -> None:
+    model = skinpy.character()
+    assert [str(f) for f in model.check()] == [str(f) for f in skinpy.check(model)]
+    assert [f.code for f in model.check(joints=2)] == [f.code for f in skinpy.check(model, joints=2)]
+    model.add_clips(skinpy.character())
+    assert model.check() is not None
+    with pytest.raises(ValueError, match="joints"):
+        model.check(joints=0)
+
+
+def test_a_model_whose_memory_was_spoiled_is_told_so() -> None:
+    """Nothing of skinpy writes there; the test takes memory of its own for that."""
+    memory = bytearray(memoryview(skinpy.character()._block))
+    block = skinpy._core.Block(memory, copy=False)
+    model = skinpy.Model(block)
+    assert model.check() is not None
+    offset, rows, stride = block.sections["POSITIONS"]
+    memory[offset : offset + 4] = np.float32(np.nan).tobytes()
+    with pytest.raises(skinpy.LoadError, match="not finite"):
+        model.check()
