@@ -776,7 +776,7 @@ def test_a_model_whose_memory_was_spoiled_is_told_so() -> None:
     block = skinpy._core.Block(memory, copy=False)
     model = skinpy.Model(block)
     assert model.check() is not None
-    offset, rows, stride = block.sections["POSITIONS"]
+    offset = block.sections["POSITIONS"][0]
     memory[offset : offset + 4] = np.float32(np.nan).tobytes()
     with pytest.raises(skinpy.LoadError, match="not finite"):
         model.check()
