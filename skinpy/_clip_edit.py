@@ -16,6 +16,7 @@ from ._types import Array, Floats
 from .clip import Channel, Clip
 from .events import NO_MOTION, ClipRows, Event, Motion
 from .kinds import frame_times
+from .limits import Limits
 
 if TYPE_CHECKING:
     from .model import Model
@@ -101,12 +102,21 @@ class _Rows:
         return np.concatenate(self._arrays)
 
 
+_MOST_KEYS = Limits().keys  # a clip that is made may have as many as one that is loaded
+
+
 # ---- resampling -----------------------------------------------------------------------------------
 
 
 def resampled(clip: Clip, fps: float) -> Clip:
     """See Clip.resample."""
     line = frame_times(clip.duration, checked_rate(fps))
+    moved = sum(len(channel.times) > 1 for channel in clip.channels)
+    if moved * len(line) > _MOST_KEYS:
+        raise ValueError(
+            f"fps is {fps:g}, which is {len(line)} keys for each of {moved} channels; expected a lower fps, "
+            f"for at most {_MOST_KEYS} keys"
+        )
     channels = []
     for channel in clip.channels:
         if len(channel.times) > 1:

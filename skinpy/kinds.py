@@ -653,7 +653,18 @@ def bake_vertices(
     return VertexAnimation("vertex", times, frames, normals, model, title, rate, "linear")
 
 
+_MOST_FRAMES = 10_000_000  # of one clip: more than a day of it at 100 frames per second
+
+
 def frame_times(duration: float, fps: float) -> Array:
-    """Seconds 0, 1 / fps, 2 / fps, ... before the end, and the end itself."""
+    """Seconds 0, 1 / fps, 2 / fps, ... before the end, and the end itself.
+
+    Raises ValueError for more frames than any clip needs, before memory is taken for them.
+    """
+    if duration * fps > _MOST_FRAMES:
+        raise ValueError(
+            f"fps is {fps:g}, which is {duration * fps:.3g} frames of {duration:g} s; expected a lower fps, "
+            f"for at most {_MOST_FRAMES} frames"
+        )
     count = math.ceil(duration * fps - 1e-4)  # an end within 1e-4 frame of a step is that step
     return np.append(np.arange(count) / fps, duration) if duration > 0 else np.zeros(1)

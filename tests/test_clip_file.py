@@ -183,6 +183,8 @@ def test_times_of_one_turn() -> None:
     np.testing.assert_allclose(turn_times(0.74, 10), np.arange(7) * 0.74 / 7)
     np.testing.assert_array_equal(turn_times(0.001, 10), [0])
     np.testing.assert_array_equal(turn_times(0.0, 10), [0])
+    with pytest.raises(ValueError, match=r"fps is 1e\+09, .* expected a lower fps or a shorter clip"):
+        turn_times(0.7, 1e9)
 
 
 def test_times_of_a_turntable() -> None:

@@ -23,6 +23,7 @@ Frame = NDArray[np.uint8]
 
 FPS = 30.0  #: frames per second unless the caller says otherwise
 _ROUND_SECONDS = 4.0  # a turntable takes that long at least: faster, one sees nothing
+_MOST_FRAMES = 1_000_000  # of a film: nine hours of it
 _PICTURES = [suffix for suffix in PICTURE_SUFFIXES if suffix != ".webp"]  # here a film
 _FILMS = [suffix for suffix in FILM_SUFFIXES if suffix != ".png"]  # here a picture
 _PAGES = [".html", ".htm"]
@@ -114,11 +115,18 @@ def turn_times(duration: float, fps: float, least: float = 0.0) -> NDArray[np.fl
 
     N is the whole number nearest to what `fps` asks for, and the step a bit longer or shorter than 1 / fps,
     such that after the last frame comes the first. They go on beyond the duration, as a floor does that moves
-    under the feet. For a duration of 0: N frames in `least`, one at least, all at 0.
+    under the feet. For a duration of 0: N frames in `least`, one at least, all at 0. Raises ValueError for
+    more than a million.
     """
     turns = max(1, math.ceil(least / duration)) if duration > 0 else 0
     total = turns * duration
-    count = max(1, round((total or least) * fps))
+    wanted = (total or least) * fps
+    if wanted > _MOST_FRAMES:
+        raise ValueError(
+            f"fps is {fps:g}, which is {wanted:.3g} frames; expected a lower fps or a shorter clip "
+            f"(clip.trim), for at most {_MOST_FRAMES} frames"
+        )
+    count = max(1, round(wanted))
     return np.arange(count) * total / count
 
 
