@@ -48,7 +48,10 @@ def walking_velocity(
     heights = ((paths[1:] + paths[:-1]) / 2) @ up
     velocities -= (velocities @ up)[..., None] * up
     above = (heights - (paths @ up).min()) / (_CONTACT * size)
-    planted, spread = _common(velocities.reshape(-1, 3), np.exp(-(above.ravel() ** 2) / 2))
+    contact = np.exp(-(above.ravel() ** 2) / 2)
+    if not contact.any():  # every step between two looks is higher than a foot lifts
+        return np.zeros(3)
+    planted, spread = _common(velocities.reshape(-1, 3), contact)
     speed = float(np.linalg.norm(planted))
     if speed * duration < _STILL * size or spread > _SPREAD * speed:
         return np.zeros(3)

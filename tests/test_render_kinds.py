@@ -658,6 +658,13 @@ def test_ground_velocity_of_known_steps(velocity: Any, mesh: bool) -> None:
         assert np.linalg.norm(ground_velocity(model, baked) - velocity) < 0.05 * speed
 
 
+@pytest.mark.filterwarnings("error")
+def test_what_swings_far_beyond_its_size_has_no_ground_velocity() -> None:
+    """Joints 1e5 away from a mesh of 0.6: between two looks nothing is near the lowest place."""
+    model = skinpy.load(builders.far_away().glb(), format="glb")
+    assert np.array_equal(ground_velocity(model), np.zeros(3))
+
+
 def test_what_does_not_walk_has_no_ground_velocity() -> None:
     still = one_square()
     assert (ground_velocity(still) == 0).all()
