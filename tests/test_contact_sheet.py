@@ -35,6 +35,7 @@ def model() -> skinpy.Model:
         (None, {"size": (0, 20)}, ValueError, r"size is \(0, 20\); expected .* at least 1 pixel"),
         (None, {"size": (20, 60)}, ValueError, r"size is \(20, 60\); expected frames of 24x24"),
         (None, {"limit": 100}, ValueError, r"limit is 100; expected 204 or more for rows of 8"),
+        (None, {"size": (10**5, 100)}, ValueError, r"or a size that is less oblong than \(100000, 100\)"),
         (None, {"background": "mauve-ish"}, ValueError, "background is 'mauve-ish'"),
         (["rnu"], {}, KeyError, "did you mean 'run'"),
         ([7], {}, IndexError, "clip 7"),

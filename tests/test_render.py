@@ -35,7 +35,7 @@ pytest.importorskip("moderngl", reason="moderngl (the extra `view`) draws the pi
 import moderngl
 
 from skinpy.output.picture import flatten
-from skinpy.render import Camera, Renderer, render
+from skinpy.render import Camera, Renderer, render, target
 from skinpy.render import context as gl
 from skinpy.render import palette as transports
 from skinpy.render import shader as shaders
@@ -139,6 +139,9 @@ BAD: list[tuple[str, Callable[[Any], Any], type[Exception], str]] = [
     ("background number", lambda m: render(m, background=3), TypeError, "background"),
     ("transport", lambda m: render(m, transport="pigeon"), ValueError, "transport"),
     ("time array", lambda m: render(m, time=[0.0, 1.0]), ValueError, "time"),
+    ("time text", lambda m: render(m, time="0.5"), TypeError, "time is '0.5'; expected a number of seconds"),
+    ("time none", lambda m: render(m, time=None), TypeError, "time is None"),
+    ("camera", lambda m: render(m, camera="front"), TypeError, "camera is str; expected a Camera"),
     ("time nan", lambda m: render(m, time=float("nan")), ValueError, "time"),
     ("loop", lambda m: render(m, loop="round"), ValueError, "loop"),
     ("root", lambda m: render(m, root=np.eye(3)), ValueError, "root"),
@@ -165,6 +168,15 @@ BAD: list[tuple[str, Callable[[Any], Any], type[Exception], str]] = [
 def test_bad_arguments(case: str, call: Callable[[Any], Any], error: type[Exception], match: str) -> None:
     with pytest.raises(error, match=match):
         call(waving())
+
+
+def test_a_picture_beyond_the_memory_says_what_helps(monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: Any) -> None:
+        raise moderngl.Error("the framebuffer is not complete (INCOMPLETE_ATTACHMENT)")
+
+    monkeypatch.setattr(target.Target, "_make_framebuffers", full)
+    with pytest.raises(GraphicsError, match=r"size \(61, 47\): .*; take a smaller size$"):
+        render(waving(), size=(61, 47))
 
 
 def test_a_clip_of_another_model_is_refused() -> None:

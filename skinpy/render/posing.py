@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 import weakref
 from collections.abc import Callable, Iterator
@@ -284,10 +285,12 @@ class Poser:
 
 
 def check_time(time: float) -> None:
-    """Raise ValueError unless `time` is one finite number."""
+    """Raise ValueError unless `time` is one finite number; TypeError where it is no number at all."""
     if np.ndim(time) != 0:
         raise ValueError(f"time has shape {np.shape(time)}; expected one number, in seconds")
-    if not np.isfinite(time):
+    if isinstance(time, str) or not hasattr(time, "__float__"):
+        raise TypeError(f"time is {time!r}; expected a number of seconds")
+    if not math.isfinite(time):
         raise ValueError(f"time is {time}; expected a finite number of seconds")
 
 

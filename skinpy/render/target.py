@@ -32,7 +32,9 @@ class Target:
         try:
             self._make_framebuffers(size)
         except moderngl.Error as error:
-            raise GraphicsError(f"cannot make a picture of size {size}: {error}") from None
+            raise GraphicsError(
+                f"cannot make a picture of size {size}: {error}; take a smaller size"
+            ) from None
         self._present = programs(context).get("present.vert", "present.frag", defines={"TOP_FIRST": 1})
         self._triangle = context.vertex_array(self._present, [])
         gl.check(context, f"making a picture of size {size}")

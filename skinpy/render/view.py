@@ -28,6 +28,10 @@ class View:
     aspect: float
     up: NDArray[np.float64]
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.camera, Camera):
+            raise TypeError(f"camera is {type(self.camera).__name__}; expected a Camera, or None")
+
     def set_uniforms(self, program: moderngl.Program) -> None:
         """Set the camera and the light in a program of lit.frag."""
         self.set_projection(program)
