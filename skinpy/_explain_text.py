@@ -121,6 +121,7 @@ def _outcomes(one: "Explanation") -> Iterator[str]:
     for each in one.outcomes:
         name = f"   {words.way(each):<13}"
         if each.position is None or each.normal is None:
+            name += "  "
             hanging = " " * len(name)
             yield from textwrap.wrap(each.note, _WIDTH, initial_indent=name, subsequent_indent=hanging)
             continue

@@ -2,6 +2,7 @@
 
 import html.parser
 import json
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -429,6 +430,7 @@ def test_without_graphics_the_shader_is_skipped(
     assert one["shader"].position is None and one["shader"].position_error is None
     words = {"package": "skipped, no graphics here: import of", "context": "here: no OpenGL context"}[missing]
     assert words in one["shader"].note
+    assert re.search("^   vertex shader  skipped, no graphics", one.text(), re.MULTILINE)
     assert "skipped" in one.text() and "skipped" in one.html()
     assert max(map(len, one.text().splitlines())) <= 100
 
