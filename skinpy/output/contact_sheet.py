@@ -106,8 +106,8 @@ def _laid_out(clips: int, frames: int, size: tuple[int, int], limit: int) -> _La
     least = _Layout(frames, _scaled(size, smallest), 1, 1).pixels
     if limit < max(least):
         raise ValueError(
-            f"limit is {limit}; expected {max(least)} or more for rows of {frames} such frames, fewer frames, "
-            f"or a size that is less oblong than {size}"
+            f"limit is {limit}; expected {max(least)} or more for rows of {frames} such frames, fewer "
+            f"frames, or a size that is less oblong than {size}"
         )
     wide = (limit - 2 * _MARGIN) / (frames * size[0])
     high = ((limit - _MARGIN) / clips - _LINE - _MARGIN) / size[1]
