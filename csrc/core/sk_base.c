@@ -88,7 +88,10 @@ void sk_free(void *memory) {
 
 size_t sk_bytes_in_use(void) { return atomic_load_explicit(&bytes_in_use, memory_order_relaxed); }
 
-void sk_fail_allocation(long n) { atomic_store(&allocations_until_failure, n); }
+long sk_fail_allocation(long n) {
+  long before = atomic_exchange(&allocations_until_failure, n);
+  return before > 0 ? before : 0;
+}
 
 bool sk_multiply(size_t a, size_t b, size_t *product) {
   if (a && b > SIZE_MAX / a) return false;

@@ -72,8 +72,9 @@ void sk_free(void *memory);
 
 /* Bytes handed out and not yet freed, over all threads. */
 size_t sk_bytes_in_use(void);
-/* The n-th allocation from now (1 = the next) fails, once; 0 switches that off. For tests. */
-void sk_fail_allocation(long n);
+/* The n-th allocation from now (1 = the next) fails, once; 0 switches that off. Gives the number that was still
+   to come before one failed, 0 where one has failed or none was to. For tests. */
+long sk_fail_allocation(long n);
 
 /* a * b, or false where that does not fit size_t. */
 bool sk_multiply(size_t a, size_t b, size_t *product);

@@ -39,7 +39,7 @@ typedef struct plan {
   plan_line *lines;
   double *merged_times;
   uint32_t moving, line_count, mover_count, weight_count, node_count;
-  bool merged;
+  bool merged, inexact; /* inexact: only the plain path is exact */
   void *memory;
 } plan;
 
@@ -250,7 +250,8 @@ static bool make_plan(plan *p) {
   p->order = (uint32_t *)(p->node_of + places);
   spare = p->order + places;
   for (i = 0; i < 3 * places; i++) p->channel_of[i] = SK_NONE;
-  if (!rest_is_tame(p) || !sort_channels(p)) return false;
+  p->inexact = !rest_is_tame(p) || !sort_channels(p);
+  if (p->inexact) return false;
   collect_movers(p);
   collect_nodes(p);
   sort_order(p, p->order, spare, p->moving);
@@ -623,9 +624,10 @@ static sk_compiled *build(const plan *p) {
   return c;
 }
 
-sk_compiled *sk_compile(const sk_clip *clip, const sk_skeleton *skeleton, const sk_skin *skin) {
+sk_compiled *sk_compile(const sk_clip *clip, const sk_skeleton *skeleton, const sk_skin *skin, bool *lacks_memory) {
   plan p = {.clip = clip, .skeleton = skeleton, .skin = skin};
   sk_compiled *compiled = make_plan(&p) ? build(&p) : NULL;
+  if (lacks_memory) *lacks_memory = !compiled && !p.inexact;
   sk_free(p.merged_times);
   sk_free(p.memory);
   return compiled;

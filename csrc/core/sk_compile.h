@@ -102,9 +102,9 @@ typedef struct sk_compiled {
   size_t cubic_floats;                   /* the cells of all cubic lines at one time */
 } sk_compiled;
 
-/* A new compiled form of `clip`, which sk_free frees; NULL where there is no memory, or where only the plain
-   path is exact: with numbers near the end of float. */
-sk_compiled *sk_compile(const sk_clip *clip, const sk_skeleton *skeleton, const sk_skin *skin);
+/* A new compiled form of `clip`, which sk_free frees; NULL where only the plain path is exact, with numbers near
+   the end of float, or where there is no memory: *lacks_memory (which may be NULL) says that it was that. */
+sk_compiled *sk_compile(const sk_clip *clip, const sk_skeleton *skeleton, const sk_skin *skin, bool *lacks_memory);
 
 /* What the twins may sample instead of the clip: NULL where it has not been compiled or is not exact so. */
 static inline const sk_compiled *sk_compiled_for(const sk_sampling *sampling) {

@@ -13,14 +13,20 @@ typedef struct ext_compiled_entry {
   sk_compiled *compiled; /* NULL: the plain path alone is exact */
 } ext_compiled_entry;
 
+/* NULL without memory, also for the form itself: it is tried again at the next play. */
 static ext_compiled_entry *add_entry(ext_state *state, ext_block *block, uint32_t index, ext_block *model) {
   ext_compiled_entry *entry = PyMem_Malloc(sizeof *entry);
+  bool lacks_memory;
   sk_clip clip;
   if (!entry) return NULL;
-  if (!model->serial) model->serial = ++state->last_serial;
   sk_clip_open(&block->model.block, index, &clip);
+  entry->compiled = sk_compile(&clip, &model->model.skeleton, &model->model.skin, &lacks_memory);
+  if (lacks_memory) {
+    PyMem_Free(entry);
+    return NULL;
+  }
+  if (!model->serial) model->serial = ++state->last_serial;
   entry->serial = model->serial;
-  entry->compiled = sk_compile(&clip, &model->model.skeleton, &model->model.skin);
   entry->next = block->compiled[index];
   block->compiled[index] = entry;
   return entry;

@@ -63,6 +63,13 @@ static PyObject *bytes_in_use(PyObject *module, PyObject *unused) {
   return PyLong_FromSize_t(sk_bytes_in_use());
 }
 
+static PyObject *fail_allocation(PyObject *module, PyObject *number) {
+  long n = PyLong_AsLong(number);
+  (void)module;
+  if (n == -1 && PyErr_Occurred()) return NULL;
+  return PyLong_FromLong(sk_fail_allocation(n));
+}
+
 /* _simd(name) -> the name of what was in use before; None asks alone. */
 static PyObject *use_simd(PyObject *module, PyObject *wish) {
   const char *before = sk_simd_name(sk_simd_chosen());
@@ -116,6 +123,10 @@ static PyMethodDef module_methods[] = {
      "benchmarks; gives what was in use before. None changes nothing."},
     {"_bytes_in_use", bytes_in_use, METH_NOARGS,
      "_bytes_in_use($module, /)\n--\n\nBytes that the core holds, the importer's apart: for tests of leaks."},
+    {"_fail_allocation", fail_allocation, METH_O,
+     "_fail_allocation($module, n, /)\n--\n\n"
+     "The n-th allocation of the core from now on fails, once; 0: none does. Gives how many were still to come\n"
+     "before the failure that was asked for last, 0 once it came. For tests alone."},
     {NULL, NULL, 0, NULL}};
 
 static int import_errors(ext_state *state) {

@@ -25,7 +25,7 @@ static const sk_compiled *compile_line(const double *times, uint32_t count, doub
   r->clip = (sk_clip){.duration = duration, .key_tolerance = tolerance, .channel_count = 1, .channels = r->channels,
                       .times = r->times, .values = r->values};
   sk_free(r->compiled);
-  r->compiled = sk_compile(&r->clip, &r->skeleton, &r->skin);
+  r->compiled = sk_compile(&r->clip, &r->skeleton, &r->skin, NULL);
   return r->compiled;
 }
 
@@ -172,7 +172,7 @@ static void numbers_near_the_end_of_float_stay_plain(void) {
       if (i == 3) r.translation[5] = numbers[n];
       if (i == 4) r.rest_local[16 + 3] = numbers[n];
       if (i == 5) r.inverse_bind[2] = numbers[n];
-      r.compiled = sk_compile(&r.clip, &r.skeleton, &r.skin);
+      r.compiled = sk_compile(&r.clip, &r.skeleton, &r.skin, NULL);
       CHECK(!r.compiled);
       rig_free(&r);
     }
@@ -192,7 +192,7 @@ static void steep_splines_stay_plain(void) {
     CHECK(r.channels[0].key_count > 1);
     r.times[r.channels[0].times + r.channels[0].key_count - 1] = lengths[i] + 1.0;
     r.values[r.channels[0].in_tangents] = i == 2 ? 0.0f : 1e10f;
-    r.compiled = sk_compile(&r.clip, &r.skeleton, &r.skin);
+    r.compiled = sk_compile(&r.clip, &r.skeleton, &r.skin, NULL);
     CHECK_EQUAL(r.compiled != NULL, i == 0);
     rig_free(&r);
   }
@@ -204,7 +204,7 @@ static void denormal_numbers_are_compiled(void) {
   rig_make(&plain_wish, &r);
   sk_free(r.compiled);
   for (i = 0; i < 3; i++) r.values[r.channels[0].values + i] = 1e-44f;
-  r.compiled = sk_compile(&r.clip, &r.skeleton, &r.skin);
+  r.compiled = sk_compile(&r.clip, &r.skeleton, &r.skin, NULL);
   CHECK(r.compiled);
   rig_free(&r);
 }
@@ -214,6 +214,7 @@ static void denormal_numbers_are_compiled(void) {
 /* Whichever allocation fails: no form, and nothing that leaks. */
 static void compiling_without_memory_gives_nothing(void) {
   rig_wish wish = plain_wish;
+  bool lacks_memory;
   size_t before;
   long n;
   rig r;
@@ -224,8 +225,9 @@ static void compiling_without_memory_gives_nothing(void) {
   before = sk_bytes_in_use();
   for (n = 1;; n++) {
     sk_fail_allocation(n);
-    r.compiled = sk_compile(&r.clip, &r.skeleton, &r.skin);
+    r.compiled = sk_compile(&r.clip, &r.skeleton, &r.skin, &lacks_memory);
     sk_fail_allocation(0);
+    CHECK_EQUAL(lacks_memory, !r.compiled);
     if (r.compiled) break;
     CHECK_EQUAL(sk_bytes_in_use(), before);
   }
@@ -240,7 +242,7 @@ static void bytes_are_what_was_taken(void) {
   CHECK(r.compiled);
   sk_free(r.compiled);
   before = sk_bytes_in_use();
-  r.compiled = sk_compile(&r.clip, &r.skeleton, &r.skin);
+  r.compiled = sk_compile(&r.clip, &r.skeleton, &r.skin, NULL);
   CHECK_EQUAL(sk_bytes_in_use() - before, r.compiled->bytes);
   rig_free(&r);
 }
@@ -303,13 +305,13 @@ static void of_two_channels_the_last_counts(void) {
   r.clip.channels = r.channels = twice;
   r.clip.channel_count = 2;
   sk_free(r.compiled);
-  r.compiled = sk_compile(&r.clip, &r.skeleton, &r.skin);
+  r.compiled = sk_compile(&r.clip, &r.skeleton, &r.skin, NULL);
   CHECK(r.compiled);
   CHECK_EQUAL(r.compiled->mover_count, 0);
   twice[1] = twice[0];
   twice[0].key_count = 1;
   sk_free(r.compiled);
-  r.compiled = sk_compile(&r.clip, &r.skeleton, &r.skin);
+  r.compiled = sk_compile(&r.clip, &r.skeleton, &r.skin, NULL);
   CHECK(r.compiled);
   CHECK_EQUAL(r.compiled->mover_count, 1);
   rig_free(&r);

@@ -290,7 +290,7 @@ static void palettes_are_the_same_with_any_number(void) {
   CHECK(block && sk_model_open(block, size, &model, &error) == SK_OK);
   sk_clip_open(&model.block, 0, &clip);
   CHECK(palettes_agree(&model, &clip, SK_PALETTE) && palettes_agree(&model, &clip, SK_POSITIONS));
-  if (sk_simd_chosen() != SK_SIMD_PLAIN) compiled = sk_compile(&clip, &model.skeleton, &model.skin);
+  if (sk_simd_chosen() != SK_SIMD_PLAIN) compiled = sk_compile(&clip, &model.skeleton, &model.skin, NULL);
   clip.compiled = compiled;
   CHECK(palettes_agree(&model, &clip, SK_PALETTE) && palettes_agree(&model, &clip, SK_POSITIONS));
   sk_free(compiled);

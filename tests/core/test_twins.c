@@ -368,7 +368,7 @@ static void make_turning(const float q[8], rig *r) {
   *r->channels = (sk_channel){0, SK_PATH_ROTATION, SK_LINEAR, 0, 2, 0, 0, 0, SK_NONE64, SK_NONE64};
   r->clip = (sk_clip){.duration = 1.0, .key_tolerance = 1e-7, .channel_count = 1, .channels = r->channels,
                       .times = r->times, .values = r->values};
-  r->compiled = sk_compile(&r->clip, &r->skeleton, &r->skin);
+  r->compiled = sk_compile(&r->clip, &r->skeleton, &r->skin, NULL);
   CHECK(r->compiled);
 }
 
@@ -418,7 +418,7 @@ static void crowd_open(size_t number, crowd *c) {
     wish.additive = false;
     rig_make(&wish, &c->rigs[i]);
     c->clips[i] = c->rigs[i].clip;
-    c->compiled[i] = i == 3 ? NULL : sk_compile(&c->clips[i], &c->rigs[0].skeleton, &c->rigs[0].skin);
+    c->compiled[i] = i == 3 ? NULL : sk_compile(&c->clips[i], &c->rigs[0].skeleton, &c->rigs[0].skin, NULL);
     CHECK(i == 3 || c->compiled[i]);
   }
 }
