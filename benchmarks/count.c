@@ -129,7 +129,7 @@ static void run_deform(bench *b) {
 }
 
 static void run_compile(bench *b) {
-  b->clips[0].compiled = sk_compile(&b->clips[0], &b->model.skeleton, &b->model.skin);
+  b->clips[0].compiled = sk_compile(&b->clips[0], &b->model.skeleton, &b->model.skin, NULL);
   if (!b->clips[0].compiled) fail("the clip cannot be compiled");
 }
 
@@ -169,7 +169,7 @@ int main(int count, char **words) {
   if (b.model.clip_count < CROWD_CLIPS || !b.count) fail("two clips and a count are needed");
   for (i = 0; i < CROWD_CLIPS; i++) {
     sk_clip_open(&b.model.block, (uint32_t)i, &b.clips[i]);
-    b.clips[i].compiled = sk_compile(&b.clips[i], &b.model.skeleton, &b.model.skin);
+    b.clips[i].compiled = sk_compile(&b.clips[i], &b.model.skeleton, &b.model.skin, NULL);
   }
   b.times = take(CROWD_CLIPS * b.count * sizeof *b.times);
   for (i = 0; i < CROWD_CLIPS * b.count; i++) b.times[i] = 10.0 * fmod((double)i * 0.6180339887498949, 1.0);

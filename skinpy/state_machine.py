@@ -32,6 +32,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
 from ._arguments import finite, flag
+from ._files import replacing
 from ._state_checks import check_circles, check_ways
 from ._types import PathLike
 from .blend_space import BlendSpace1D, BlendSpace2D, space_from_dict
@@ -214,8 +215,9 @@ class StateMachine:
         return cls(json.loads(text))
 
     def save(self, path: PathLike) -> None:
-        """Writes the JSON to a file."""
-        Path(path).write_text(self.to_json() + "\n", encoding="utf-8")
+        """Writes the JSON to a file, which appears whole or not at all. Raises OSError."""
+        with replacing(path) as file:
+            file.write((self.to_json() + "\n").encode("utf-8"))
 
     @classmethod
     def load(cls, path: PathLike) -> "StateMachine":

@@ -127,7 +127,10 @@ class World:
                 "start": "a",
                 "states": {"a": {"clip": "walk"}, "b": {"clip": "run"}},
                 "parameters": {"go": "trigger"},
-                "transitions": [{"from": "a", "to": "b", "switch": "end"}, {"from": "b", "to": "a", "switch": "end"}],
+                "transitions": [
+                    {"from": "a", "to": "b", "switch": "end"},
+                    {"from": "b", "to": "a", "switch": "end"},
+                ],
             }
         )
         self.findings = skinpy.check(self.other)
@@ -301,7 +304,11 @@ def _clips(world: World) -> dict[str, Case]:
         "Clip.compress": lambda: world.moving.compress(0.01),
         "Clip.extract_root_motion": moving.extract_root_motion,
         "Clip.from_arrays": lambda: skinpy.Clip.from_arrays(
-            "nod", fps=2.0, joints=["Hips"], translation=np.zeros((3, 1, 3)), rotation=np.tile(TURN, (3, 1, 1))
+            "nod",
+            fps=2.0,
+            joints=["Hips"],
+            translation=np.zeros((3, 1, 3)),
+            rotation=np.tile(TURN, (3, 1, 1)),
         ),
         "Clip.mirror": moving.mirror,
         "Clip.plot": lambda: _plot(lambda: moving.plot("Hips", world.path("curves.svg"))),
@@ -416,7 +423,9 @@ def _kinds(world: World) -> dict[str, Case]:
         "UVAnimation.apply": lambda: uv.apply(points, 0.1),
         "UVAnimation.sample": lambda: uv.sample([0.1, 0.2]),
         "UVAnimation.wrapped": lambda: uv.wrapped(points),
-        "VertexAnimation": lambda: skinpy.VertexAnimation.every_frame(frames_of_a_square(), 10.0, faces=TRIANGLES),
+        "VertexAnimation": lambda: skinpy.VertexAnimation.every_frame(
+            frames_of_a_square(), 10.0, faces=TRIANGLES
+        ),
         "VertexAnimation.cut": lambda: square.cut(0, 2),
         "VertexAnimation.every_frame": lambda: skinpy.VertexAnimation.every_frame(
             frames_of_a_square(), 10.0, faces=TRIANGLES
@@ -485,7 +494,7 @@ def _pages(world: World) -> dict[str, Case]:
 
 # ------------------------------------------------------------------------------------------- with a picture
 
-_LAYERS = "depth normal position uv barycentric flow joint material submesh face".split()
+_LAYERS = ["depth", "normal", "position", "uv", "barycentric", "flow", "joint", "material", "submesh", "face"]
 
 
 def drawn_cases(world: World) -> dict[str, Case]:
@@ -547,7 +556,9 @@ def drawn_cases(world: World) -> dict[str, Case]:
         "output.save_clip": lambda: importlib.import_module("skinpy.output").save_clip(
             world.path("save.webp"), small, "slew", fps=4.0, size=size
         ),
-        "output.sheet": lambda: importlib.import_module("skinpy.output").sheet(small, frames=2, size=(24, 24)),
+        "output.sheet": lambda: importlib.import_module("skinpy.output").sheet(
+            small, frames=2, size=(24, 24)
+        ),
         "view.Orbit": lambda: view.Orbit((0, 0, 0), 3.0),
         "view.Orbit.axes": orbit.axes,
         "view.Orbit.camera": orbit.camera,

@@ -10,6 +10,7 @@ import math
 import operator
 import os
 import shutil
+import signal
 import struct
 import subprocess
 import tempfile
@@ -219,6 +220,8 @@ def _pipe(program: str, job: _Job) -> None:
             process.wait()
             with contextlib.suppress(BrokenPipeError):  # what the buffer still holds has no reader
                 pipe.close()
+        if process.returncode == -signal.SIGXFSZ:  # the system ends who writes beyond what a file may hold
+            raise OSError(errno.EFBIG, os.strerror(errno.EFBIG))
         if failed:
             words.seek(0)
             said = " ".join(words.read().decode("utf-8", "replace").split())

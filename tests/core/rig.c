@@ -218,7 +218,7 @@ void rig_make(const rig_wish *wish, rig *made) {
   make_skeleton(wish, &state, made);
   make_slots(wish, &state, made);
   make_clip(wish, &state, made);
-  made->compiled = sk_compile(&made->clip, &made->skeleton, &made->skin);
+  made->compiled = sk_compile(&made->clip, &made->skeleton, &made->skin, NULL);
 }
 
 void rig_free(rig *made) {

@@ -1,0 +1,262 @@
+"""Every writer, where the place to write to is wrong, full, or goes away: OSError, and no half-written file."""
+
+from __future__ import annotations
+
+import errno
+import os
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import skinpy
+from skinpy import _files
+from skinpy.__main__ import main
+
+Writer = Callable[[Path], object]
+SIZE = (24, 24)
+FRAME = np.random.default_rng(3).integers(0, 255, (24, 24, 4), np.uint8)  # noise: no format makes it small
+
+
+@pytest.fixture(scope="module")
+def model() -> skinpy.Model:
+    return skinpy.crane()
+
+
+def picture(suffix: str) -> Any:
+    def write(model: skinpy.Model, path: Path) -> None:
+        pytest.importorskip("PIL")
+        from skinpy.output import save_picture
+
+        save_picture(path, FRAME)
+
+    return (suffix, write)
+
+
+def film(suffix: str) -> Any:
+    def write(model: skinpy.Model, path: Path) -> None:
+        pytest.importorskip("PIL")
+        from skinpy.output import save_film
+
+        if suffix == ".mp4" and not shutil.which("ffmpeg"):
+            pytest.importorskip("imageio_ffmpeg")
+        save_film(path, (np.roll(FRAME, i, 0) for i in range(8)), 10)
+
+    return (suffix, write)
+
+
+def drawn(suffix: str) -> Any:
+    def write(model: skinpy.Model, path: Path) -> None:
+        pytest.importorskip("moderngl")
+        model.clips["slew"].save(path, size=SIZE)
+
+    return (suffix, write)
+
+
+def write_truth(model: skinpy.Model, path: Path) -> None:
+    pytest.importorskip("moderngl")
+    from skinpy.render import Renderer
+
+    with Renderer(model, size=SIZE) as renderer:
+        renderer.render("slew", 0.1).save(path)
+
+
+def write_curves(model: skinpy.Model, path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    model.clips["slew"].plot("slew", path)
+
+
+def write_machine(model: skinpy.Model, path: Path) -> None:
+    skinpy.StateMachine({"start": "a", "states": {"a": {"clip": "slew"}}}).save(path)
+
+
+def command(*words: str) -> Callable[[skinpy.Model, Path], None]:
+    """The command, which says what is wrong and ends with 1; the test wants OSError."""
+
+    def write(model: skinpy.Model, path: Path) -> None:
+        source = Path(skinpy.__file__).parent / "data" / "crane.glb"
+        status = main([word.format(source=source, path=path) for word in words])
+        if status:
+            raise OSError(f"the command ended with {status}")
+
+    return write
+
+
+WRITERS: dict[str, tuple[str, Callable[[skinpy.Model, Path], object]]] = {
+    "Model.save .skn": (".skn", lambda model, path: model.save(path)),
+    "Model.save .glb": (".glb", lambda model, path: model.save(path)),
+    "Model.to_html": (".html", lambda model, path: model.to_html(path, "slew", fps=2.0)),
+    "Clip.to_html": (".html", lambda model, path: model.clips["slew"].to_html(path, fps=2.0)),
+    "Clip.save .html": (".html", lambda model, path: model.clips["slew"].save(path, fps=2.0)),
+    "Page.save": (".html", lambda model, path: model.page("slew", fps=2.0).save(path)),
+    "BakedTexture.save": (".npz", lambda model, path: model.bake_texture("slew", 4.0).save(path)),
+    "GroundTruth.save": (".npz", write_truth),
+    "StateMachine.save": (".json", write_machine),
+    "Clip.plot .svg": (".svg", write_curves),
+    "Clip.plot .png": (".png", write_curves),
+    "Clip.save .png": drawn(".png"),
+    "Clip.save .gif": drawn(".gif"),
+    "explain --html": (".html", command("explain", "{source}", "--vertex", "5", "--html", "{path}")),
+    "curves -o": (".svg", command("curves", "{source}", "--joint", "slew", "-o", "{path}")),
+    "page -o": (".html", command("page", "{source}", "-o", "{path}")),
+    **{f"save_picture {suffix}": picture(suffix) for suffix in (".png", ".jpg", ".tif", ".bmp")},
+    **{f"save_film {suffix}": film(suffix) for suffix in (".png", ".gif", ".webp", ".mp4")},
+}
+
+
+@pytest.fixture(params=sorted(WRITERS))
+def suffix_and_writer(request: pytest.FixtureRequest, model: skinpy.Model) -> tuple[str, Writer]:
+    suffix, write = WRITERS[request.param]
+    return suffix, lambda path: write(model, path)
+
+
+@contextmanager
+def files_of_at_most(count: int) -> Iterator[None]:
+    """A disk that is full after so many bytes of a file."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (count, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+def test_a_wrong_place(suffix_and_writer: tuple[str, Writer], tmp_path: Path) -> None:
+    """No folder, a file for a folder, a folder for a file, a name too long, a place for no files at all."""
+    suffix, write = suffix_and_writer
+    (tmp_path / "file").write_bytes(b"old")
+    (tmp_path / f"folder{suffix}").mkdir()
+    places = ["no/a", "file/a", "folder", "x" * 300]
+    for place in [*(tmp_path / f"{place}{suffix}" for place in places), Path(f"/proc/a{suffix}")]:
+        with pytest.raises(OSError, match=r"."):
+            write(place)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["file", f"folder{suffix}"]
+    assert (tmp_path / "file").read_bytes() == b"old"
+
+
+def test_a_full_disk(suffix_and_writer: tuple[str, Writer], tmp_path: Path) -> None:
+    """The old file stays, and nothing of the new one; and then, with room, the new one is written."""
+    suffix, write = suffix_and_writer
+    path = tmp_path / f"a{suffix}"
+    path.write_bytes(b"old")
+    with files_of_at_most(40), pytest.raises(OSError, match=r"."):
+        write(path)
+    assert path.read_bytes() == b"old" and os.listdir(tmp_path) == [path.name]
+    write(path)
+    assert path.stat().st_size > 40 and os.listdir(tmp_path) == [path.name]
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="this system has no /dev/full")
+def test_a_full_device(suffix_and_writer: tuple[str, Writer], tmp_path: Path) -> None:
+    suffix, write = suffix_and_writer
+    path = tmp_path / f"full{suffix}"
+    path.symlink_to("/dev/full")
+    with pytest.raises(OSError, match=r"."):
+        write(path)
+    assert os.listdir(tmp_path) == [path.name] and path.is_symlink()
+
+
+def test_a_folder_that_goes_away(
+    suffix_and_writer: tuple[str, Writer], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While the file is written, just before it would get its name."""
+    suffix, write = suffix_and_writer
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    replace = os.replace
+
+    def vanish(draft: Path, target: Path) -> None:
+        shutil.rmtree(folder)
+        replace(draft, target)
+
+    monkeypatch.setattr(_files.os, "replace", vanish)
+    with pytest.raises(OSError, match=r"."):
+        write(folder / f"a{suffix}")
+    assert os.listdir(tmp_path) == []
+
+
+def test_errors_say_the_path_and_what_helps(model: skinpy.Model, tmp_path: Path) -> None:
+    with files_of_at_most(40), pytest.raises(OSError, match=r"a\.skn") as caught:
+        model.save(tmp_path / "a.skn")
+    assert caught.value.errno == errno.EFBIG and "another disk" in str(caught.value)
+    with pytest.raises(OSError, match=r"machine\.json") as caught:
+        write_machine(model, tmp_path / "no" / "machine.json")
+    assert "make the folder first" in str(caught.value)
+
+
+# ------------------------------------------------------------------------------------------------ Ctrl-C
+
+INTERRUPTED = """
+    import sys, signal
+    import numpy as np
+    import skinpy
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    kind, path = sys.argv[1:]
+    model = skinpy.crane()
+    print("ready", flush=True)
+    try:
+        if kind == "film":
+            from skinpy.output import save_film
+            frame = np.random.default_rng(1).integers(0, 255, (256, 256, 4), np.uint8)
+            save_film(path, (np.roll(frame, i, 0) for i in range(1_000_000)), 10)
+        elif kind == "drawn":
+            model.clips["slew"].save(path, fps=1000.0, size=(640, 480), turntable=True)
+        elif kind == "batch":
+            while True:
+                model.palette("slew", np.zeros(20_000))
+        elif kind == "write":
+            while True:
+                model.save(path)
+    except KeyboardInterrupt:
+        assert model.palette("slew", 0.1).shape == (6, 4, 4)
+        print("interrupted", flush=True)
+"""
+
+
+@pytest.mark.parametrize(
+    ("kind", "suffix"),
+    [("film", ".mp4"), ("film", ".gif"), ("drawn", ".webp"), ("batch", ".none"), ("write", ".skn")],
+)
+def test_ctrl_c(kind: str, suffix: str, tmp_path: Path) -> None:
+    """Long exports and batches end at Ctrl-C, and what they were writing is gone, or whole."""
+    if kind in ("film", "drawn"):
+        pytest.importorskip("PIL")
+    if kind == "drawn":
+        pytest.importorskip("moderngl")
+    if suffix == ".mp4" and not shutil.which("ffmpeg"):
+        pytest.importorskip("imageio_ffmpeg")
+    path = tmp_path / f"a{suffix}"
+    code = textwrap.dedent(INTERRUPTED)
+    child = subprocess.Popen(
+        [sys.executable, "-c", code, kind, str(path)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert child.stdout is not None and child.stdout.readline() == "ready\n"
+        deadline = time.monotonic() + 20
+        while kind != "batch" and not os.listdir(tmp_path) and time.monotonic() < deadline:
+            time.sleep(0.01)
+        time.sleep(0.3)
+        child.send_signal(signal.SIGINT)
+        said, errors = child.communicate(timeout=20)
+    finally:
+        child.kill()
+        child.wait()
+    assert said == "interrupted\n" and child.returncode == 0, errors
+    assert os.listdir(tmp_path) in ([], [path.name])
+    if kind == "write" and path.exists():
+        assert skinpy.load(path).clips.names == skinpy.crane().clips.names
+    else:
+        assert not path.exists()
