@@ -1,4 +1,4 @@
-"""Objects and their memory: arrays that outlive all else, any order of dying, copies, processes and threads."""
+"""Objects and their memory: arrays that outlive all else, any order of dying, copies, processes, threads."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ def test_the_last_holder_frees_the_memory() -> None:
 
 
 def test_circles_are_collected() -> None:
-    """Models, clips, poses and controllers that hold themselves, weak references, and finalizers that use them."""
+    """Models, clips and poses that hold themselves, weak references, and finalizers that use a model."""
     gc.collect()
     before = _core._bytes_in_use()
     seen: list[Any] = []

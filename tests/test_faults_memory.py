@@ -68,7 +68,7 @@ def allocations_of(call: Case) -> tuple[int, Any]:
 
 
 def fail_each(call: Case) -> tuple[int, int]:
-    """(allocations that failed, calls that raised); each call must raise MemoryError or give what is right."""
+    """(allocations that failed, calls that raised); each must raise MemoryError or give what is right."""
     count, wanted = allocations_of(call)
     raised = 0
     for n in range(1, count + 1):

@@ -1,4 +1,4 @@
-"""Every writer, where the place to write to is wrong, full, or goes away: OSError, and no half-written file."""
+"""Every writer, where the place to write to is wrong, full or goes away: OSError, no half-written file."""
 
 from __future__ import annotations
 
