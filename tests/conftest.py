@@ -10,6 +10,7 @@ without it.
 
 import os
 import signal
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -36,6 +37,22 @@ def shared_data() -> Path:
     if not HAS_DATA:
         pytest.skip(NO_DATA)
     return DATA
+
+
+@pytest.fixture
+def opengl() -> Iterator[None]:
+    """Skips where there is no OpenGL, but not in the full run; checks its error state afterwards."""
+    from skinpy.errors import GraphicsError
+    from skinpy.render import context as gl
+
+    try:
+        gl.call(lambda context: None)
+    except GraphicsError as error:
+        if FULL_RUN:
+            raise
+        pytest.skip(str(error))
+    yield
+    assert gl.call(lambda context: context.error) == "GL_NO_ERROR"
 
 
 def pytest_configure(config: pytest.Config) -> None:

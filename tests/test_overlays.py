@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-import os
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +12,11 @@ import pytest
 from builders import Gltf
 
 import skinpy
-from skinpy.errors import GraphicsError
 
 pytest.importorskip("moderngl", reason="moderngl (the extra `view`) draws the pictures")
 
 from skinpy.__main__ import main
 from skinpy.render import Camera, Floor, Overlays, Renderer, available_overlays, render
-from skinpy.render import context as gl
 from skinpy.render.overlays_glyphs import make_glyphs
 from skinpy.render.overlays_names import NamePlaces
 from skinpy.render.overlays_scale import scale_colors
@@ -29,17 +25,7 @@ from skinpy.render.view import View
 SIZE = (240, 320)
 
 
-@pytest.fixture(autouse=True)
-def opengl() -> Iterator[None]:
-    """Skips where there is no OpenGL, but not in the full run; checks its error state afterwards."""
-    try:
-        gl.call(lambda context: None)
-    except GraphicsError as error:
-        if os.environ.get("SKINPY_CI") == "1":
-            raise
-        pytest.skip(str(error))
-    yield
-    assert gl.call(lambda context: context.error) == "GL_NO_ERROR"
+pytestmark = pytest.mark.usefixtures("opengl")
 
 
 def load(file: Gltf, **options: Any) -> Any:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import gc
 import io
-import os
 import re
 import signal
 import subprocess
@@ -18,7 +17,7 @@ import threading
 import time as clock
 import warnings
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -45,17 +44,7 @@ from skinpy.render import skeleton as skeletons
 FRONT = Camera.look_at((0, 0, 10), fov=2 * np.degrees(np.arctan(0.1)))
 
 
-@pytest.fixture(autouse=True)
-def opengl() -> Iterator[None]:
-    """Skips where there is no OpenGL, but not in the full run; checks its error state afterwards."""
-    try:
-        gl.call(lambda context: None)
-    except GraphicsError as error:
-        if os.environ.get("SKINPY_CI") == "1":
-            raise
-        pytest.skip(str(error))
-    yield
-    assert gl.call(lambda context: context.error) == "GL_NO_ERROR"
+pytestmark = pytest.mark.usefixtures("opengl")
 
 
 def load(file: Gltf, **options: Any) -> Any:

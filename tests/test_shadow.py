@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -11,27 +9,15 @@ import pytest
 from builders import Gltf
 
 import skinpy
-from skinpy.errors import GraphicsError
 
 pytest.importorskip("moderngl", reason="moderngl (the extra `view`) draws the pictures")
 
 from skinpy.render import Camera, Floor, Renderer, render
-from skinpy.render import context as gl
 
 SIZE = (320, 240)
 
 
-@pytest.fixture(autouse=True)
-def opengl() -> Iterator[None]:
-    """Skips where there is no OpenGL, but not in the full run; checks its error state afterwards."""
-    try:
-        gl.call(lambda context: None)
-    except GraphicsError as error:
-        if os.environ.get("SKINPY_CI") == "1":
-            raise
-        pytest.skip(str(error))
-    yield
-    assert gl.call(lambda context: context.error) == "GL_NO_ERROR"
+pytestmark = pytest.mark.usefixtures("opengl")
 
 
 def on_ground(camera: Camera, height: float = 0.0) -> np.ndarray:

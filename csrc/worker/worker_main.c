@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "worker_cage.h"
+#include "worker_io.h"
 #include "worker_order.h"
 
 #define STACK_BYTES ((size_t)256 << 20) /* Assimp descends trees by calling itself: some 8 KiB a node in COLLADA */
@@ -48,17 +49,6 @@ static bool read_whole(int descriptor, void *data, size_t size, off_t at) {
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) return false;
     to += got, at += got, size -= (size_t)got;
-  }
-  return true;
-}
-
-static bool write_whole(int descriptor, const void *data, size_t size) {
-  const char *from = data;
-  while (size) {
-    ssize_t done = write(descriptor, from, size < ((size_t)1 << 30) ? size : (size_t)1 << 30);
-    if (done < 0 && errno == EINTR) continue;
-    if (done <= 0) return false;
-    from += done, size -= (size_t)done;
   }
   return true;
 }
@@ -160,7 +150,7 @@ static void *work(void *argument) {
   if (worker_filter()) w->answer.cage |= WORKER_HAS_FILTER;
   if (w->order.probe) answer_and_end(w);
   if (import_model(w, &result, &error) ||
-      (!write_whole(WORKER_BLOCK, result.block, result.size) && sk_fail_memory(&error, result.size))) {
+      (!worker_write(WORKER_BLOCK, result.block, result.size) && sk_fail_memory(&error, result.size))) {
     blame_limit(w, &error);
     fail(w, &error);
   }

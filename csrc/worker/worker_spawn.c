@@ -18,6 +18,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "worker_io.h"
+
 #define SLICE_MS 50    /* between two looks for signals */
 #define REAP_US 200    /* between two looks whether the worker has ended, once it has answered */
 #define OUT_OF_REACH 10 /* descriptors of ours from here on: none of them is one of the worker's */
@@ -65,17 +67,6 @@ static int out_of_reach(int descriptor) {
 
 static int memory_file(const char *name) { return out_of_reach(memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING)); }
 
-static bool write_whole(int descriptor, const void *data, size_t size) {
-  const char *from = data;
-  while (size) {
-    ssize_t done = write(descriptor, from, size < ((size_t)1 << 30) ? size : (size_t)1 << 30);
-    if (done < 0 && errno == EINTR) continue;
-    if (done <= 0) return false;
-    from += done, size -= (size_t)done;
-  }
-  return true;
-}
-
 static bool open_files(call *c) {
   const sk_import_request *request = c->job->request;
   int ends[2];
@@ -86,7 +77,7 @@ static bool open_files(call *c) {
   if (c->answer[0] < 0 || c->answer[1] < 0) return false;
   if (!request || request->path) return true;
   c->bytes = memory_file("skinpy-bytes");
-  return c->bytes >= 0 && write_whole(c->bytes, request->bytes, request->size);
+  return c->bytes >= 0 && worker_write(c->bytes, request->bytes, request->size);
 }
 
 static void close_file(int *descriptor) {
@@ -94,7 +85,7 @@ static void close_file(int *descriptor) {
   *descriptor = -1;
 }
 
-static bool write_text(call *c, const char *text) { return !text || write_whole(c->block, text, strlen(text) + 1); }
+static bool write_text(call *c, const char *text) { return !text || worker_write(c->block, text, strlen(text) + 1); }
 
 static bool write_order(call *c) {
   static const sk_import_request nothing = {.max_influences = 1};
@@ -125,7 +116,7 @@ static bool write_order(call *c) {
     }
     order.lengths[i] = texts[i] ? (uint32_t)length : WORKER_NO_TEXT;
   }
-  if (!write_whole(c->block, &order, sizeof order)) return false;
+  if (!worker_write(c->block, &order, sizeof order)) return false;
   for (i = 0; i < WORKER_TEXTS; i++)
     if (!write_text(c, texts[i])) return false;
   return true;
