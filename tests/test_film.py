@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import contextlib
+import errno
 import re
 import runpy
 import shutil
@@ -309,6 +310,20 @@ def test_a_failing_ffmpeg_has_its_own_words(
     (tmp_path / "out").mkdir()
     with pytest.raises(skinpy.SkinpyError, match=r"ffmpeg \(.*bin/ffmpeg\) failed: no such encoder"):
         save_film(tmp_path / "out" / "a.mp4", moving(5, (400, 400)), 10)
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+@pytest.mark.parametrize("status", [0, 1])
+def test_an_ffmpeg_that_finds_no_room_has_failed_whatever_its_status(
+    status: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What ffmpeg 5.1 says, and its status 0, where the disk is full before the end of the file."""
+    words = "Error writing trailer of file:a.mp4: No space left on device"
+    fake_ffmpeg(tmp_path / "bin", f"cat >/dev/null; echo {words} >&2; exit {status}", monkeypatch)
+    (tmp_path / "out").mkdir()
+    with pytest.raises(OSError, match=r"No space left on device; make room") as caught:
+        save_film(tmp_path / "out" / "a.mp4", moving(5), 10)
+    assert caught.value.errno == errno.ENOSPC and caught.value.filename == str(tmp_path / "out" / "a.mp4")
     assert list((tmp_path / "out").iterdir()) == []
 
 

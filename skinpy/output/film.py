@@ -180,6 +180,9 @@ def _save(job: _Job, format: str, convert: Callable[[Frame], Any], *, tick: int,
 # ---- by ffmpeg ----------------------------------------------------------------------------------------
 
 
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+
 def _mp4() -> Callable[[_Job], None]:
     program = _ffmpeg()
     return lambda job: _pipe(program, job)
@@ -222,11 +225,12 @@ def _pipe(program: str, job: _Job) -> None:
                 pipe.close()
         if process.returncode == -signal.SIGXFSZ:  # the system ends who writes beyond what a file may hold
             raise OSError(errno.EFBIG, os.strerror(errno.EFBIG))
+        words.seek(0)
+        said = " ".join(words.read().decode("utf-8", "replace").split())
+        for number in _NO_ROOM:  # ffmpeg 5 may end with 0 though it could not write the end of the file
+            if os.strerror(number) in said:
+                raise OSError(number, os.strerror(number))
         if failed:
-            words.seek(0)
-            said = " ".join(words.read().decode("utf-8", "replace").split())
-            if os.strerror(errno.ENOSPC) in said:
-                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
             raise SkinpyError(f"ffmpeg ({program}) failed: {said[-500:] or 'it says nothing'}")
 
 
@@ -244,7 +248,7 @@ def _command(program: str, width: int, height: int, job: _Job) -> list[str]:
     color = "-vf scale=out_color_matrix=bt709:out_range=tv,setparams=range=tv:colorspace=bt709"
     color += ":color_primaries=bt709:color_trc=iec61966-2-1"
     film = "-an -c:v libx264 -crf 18 -pix_fmt yuv420p -movflags +faststart -f mp4"
-    words = f"-hide_banner -loglevel error -y {picture} {color} {film}".split()
+    words = f"-hide_banner -loglevel error -xerror -y {picture} {color} {film}".split()
     return [program, *words, f"file:{job.file.name}"]
 
 
