@@ -152,6 +152,14 @@ class BuildWithPrograms(build_ext):
         )
 
 
+def sanitizer_args() -> list[str]:
+    """For a build with sanitizers, for tests: SKINPY_SANITIZE=address,undefined (or thread)."""
+    wanted = os.environ.get("SKINPY_SANITIZE")
+    if not wanted:
+        return []
+    return [f"-fsanitize={wanted}", "-fno-sanitize-recover=all", "-fno-omit-frame-pointer", "-g", "-O1"]
+
+
 def extensions() -> list[Extension]:
     assimp, built_assimp = find_assimp()
     cglm = find_small("cglm", "cglm/cglm.h")
@@ -159,6 +167,7 @@ def extensions() -> list[Extension]:
     # No -march: one build runs on every x86-64. No -ffast-math and no contraction: the plain path gives the
     # same bits with every compiler.
     compile_args = ["-std=c11", "-O3", "-ffp-contract=off", "-fvisibility=hidden", "-Wall", "-Wextra"]
+    sanitizers = sanitizer_args()
     headers = files("csrc/*/*.h")
     core = files("csrc/core/*.c")
 
@@ -180,15 +189,16 @@ def extensions() -> list[Extension]:
                 ("SKINPY_VERSION", f'"{project_version()}"'),
                 ("SKINPY_BUILT_ASSIMP", f'"{built_assimp}"'),
             ],
-            extra_compile_args=compile_args + include_args,
-            extra_link_args=[*link_args, "-pthread"],
+            extra_compile_args=compile_args + include_args + sanitizers,
+            extra_link_args=[*link_args, "-pthread", *sanitizers],
             libraries=["m", "dl"],
         )
 
     parent = "csrc/worker/worker_spawn.c"
     worker = [path for path in files("csrc/worker/*.c") if path != parent]
     # The importer asks nothing of Python and finds Assimp's functions at run time, so no name may be open.
-    closed = ["-Wl,--no-undefined"] if sys.platform == "linux" else []
+    # A sanitizer's own functions come with the program.
+    closed = ["-Wl,--no-undefined"] if sys.platform == "linux" and not sanitizers else []
     return [
         extension("_core", [*core, *files("csrc/ext/*.c"), parent], {cglm, Path(numpy.get_include())}, []),
         extension("_import", core + files("csrc/import/*.c"), {cglm, assimp, jsmn}, closed),

@@ -28,7 +28,7 @@ C_LIBRARY = {"libc.so.6", "libm.so.6", "libdl.so.2", "libpthread.so.0", "ld-linu
 
 # Prints what an installation has and does. Arguments: a folder to write into, and whether Assimp is there.
 PROBE = """
-import json, sys
+import json, os, sys
 from importlib import resources
 from pathlib import Path
 import skinpy
@@ -51,6 +51,12 @@ facts["clips"] = list(model.clips.names)
 facts["shaders"] = sorted(entry.name for entry in resources.files("skinpy.shaders").iterdir())
 facts["info"] = skinpy.build_info()
 facts["core"] = skinpy._core.__file__
+worker = skinpy.loading._built_path("_worker").decode()
+facts["worker"], facts["executable"] = worker, os.access(worker, os.X_OK)
+if has_assimp:
+    facts["apart"] = bytes(memoryview(skinpy.load(glb, isolate=True)._block)) == bytes(
+        memoryview(skinpy.load(glb, isolate=False)._block)
+    )
 print(json.dumps(facts))
 """
 
@@ -72,6 +78,20 @@ def probe(python: Path | str, folder: Path, has_assimp: bool = True) -> dict[str
 
 def importer_of(core: str) -> Path:
     return Path(core).with_name(Path(core).name.replace("_core", "_import", 1))
+
+
+def check_worker(facts: dict[str, Any], importer_works: bool) -> None:
+    """It is there, a program that needs the C library alone, and imports in a process of its own."""
+    worker = Path(facts["worker"])
+    assert worker.parent == Path(facts["core"]).parent
+    assert facts["executable"], "the worker cannot be run"
+    dynamic = run("readelf", "--wide", "--dynamic", worker, cwd=worker.parent)
+    assert set(re.findall(r"\(NEEDED\).*\[(.*)\]", dynamic)) <= C_LIBRARY
+    assert "INTERP" in run("readelf", "--wide", "--program-headers", worker, cwd=worker.parent)
+    if importer_works:
+        assert "process" in facts["info"]["isolation"], facts["info"]["isolation_error"]
+        assert facts["info"]["isolation_error"] is None
+        assert facts["apart"], "a model is not the same from both processes"
 
 
 def check_shared_object(path: Path, exported: str) -> None:
@@ -102,6 +122,7 @@ def check_facts(facts: dict[str, Any], importer_works: bool) -> None:
         assert "cmeel-assimp" in facts["info"]["assimp_error"]
     check_shared_object(Path(facts["core"]), "PyInit__core")
     check_shared_object(importer_of(facts["core"]), "sk_importer_open")
+    check_worker(facts, importer_works)
 
 
 # ---- the skinpy that the tests run with ---------------------------------------------------------
@@ -230,7 +251,8 @@ def test_wheel_holds_the_product_alone(wheel: Path) -> None:
     assert not [name for name in names if name.endswith((".c", ".h"))]
     assert {"skinpy/py.typed", "skinpy/_core.pyi", "skinpy/data/character.glb"} <= names
     assert {f"skinpy/view/web/{path.name}" for path in (ROOT / "skinpy/view/web").iterdir()} <= names
-    assert sum(name.endswith(".so") for name in names) == 2
+    built = {name.partition(".")[0] for name in names if name.endswith(".so")}
+    assert built == {"skinpy/_core", "skinpy/_import", "skinpy/_worker"}
 
 
 @pytest.mark.ci
