@@ -34,16 +34,27 @@ def flag(name: str, value: Any) -> bool:
     return bool(value)
 
 
+def any_array(name: str, value: npt.ArrayLike) -> Array:
+    """The value as NumPy has it, of any dtype; ValueError for what has no one shape."""
+    try:
+        return np.asarray(value)
+    except ValueError:
+        raise ValueError(f"{name} is ragged; expected an array of one shape") from None
+
+
 def numbers(name: str, value: npt.ArrayLike) -> Array:
     """float64 of any shape, finite or not."""
+    given = any_array(name, value)
+    if given.dtype.kind in "cmM":  # which NumPy would make real numbers of, with a warning or none
+        raise TypeError(f"{name} has dtype {given.dtype}; expected real numbers")
     try:
-        return np.asarray(value, np.float64)
+        return np.asarray(given, np.float64)
     except OverflowError:
         raise ValueError(f"{name} holds a number beyond what a float holds") from None
     except TypeError:
         raise TypeError(f"{name} is of type {type(value).__name__}; expected numbers") from None
     except ValueError:
-        raise ValueError(f"{name} is ragged, or holds something else than numbers") from None
+        raise ValueError(f"{name} holds something else than numbers") from None
 
 
 def floats(

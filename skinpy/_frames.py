@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _block, _core
-from ._arguments import finite
+from ._arguments import any_array, finite
 from ._types import Array, Floats, Loop
 
 #: Numbers of float64 that one step of a long computation holds at once.
@@ -25,9 +25,12 @@ def chunks(count: int, size: int) -> Iterator[slice]:
 
 
 def checked_frames(name: str, value: npt.ArrayLike) -> Floats:
-    """A finite float32 copy (N,V,3) with at least one frame and one vertex; ValueError names the argument."""
+    """A finite float32 copy (N,V,3) with at least one frame and one vertex; errors name the argument."""
+    given = any_array(name, value)
+    if given.dtype.kind not in "biuf":
+        raise TypeError(f"{name} has dtype {given.dtype}; expected real numbers")
     with np.errstate(over="ignore"):  # what is too large for float32 is infinite, and refused below
-        frames = np.array(value, np.float32, order="C")
+        frames = np.array(given, np.float32, order="C")
     if frames.ndim != 3 or frames.shape[2] != 3:
         raise ValueError(f"{name} has shape {frames.shape}; expected (N, V, 3)")
     if not frames.shape[0]:

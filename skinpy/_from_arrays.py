@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _block, _core
-from ._arguments import check_shape, floats, names_of
+from ._arguments import any_array, check_shape, floats, names_of
 from ._frames import smooth_normals, unit
 from ._types import Array, Floats
 from .errors import LoadError
@@ -80,7 +80,7 @@ def _affine(name: str, value: npt.ArrayLike, count: int) -> Floats:
 
 
 def _integers(name: str, value: npt.ArrayLike, shape: tuple[int | str, ...], limit: int, what: str) -> Array:
-    array = np.asarray(value)
+    array = any_array(name, value)
     if array.size and not np.issubdtype(array.dtype, np.integer):
         raise TypeError(f"{name} has dtype {array.dtype}; expected integers")
     check_shape(name, array, shape)
@@ -91,8 +91,8 @@ def _integers(name: str, value: npt.ArrayLike, shape: tuple[int | str, ...], lim
 
 
 def _faces(faces: npt.ArrayLike, vertices: int) -> Array:
-    array = np.asarray(faces)
-    if not array.size:
+    array = any_array("faces", faces)
+    if not array.size and array.ndim <= 2:
         array = np.zeros((0, 3), np.uint32)
     return _integers("faces", array, ("F", 3), vertices, "vertices").astype(np.uint32)
 
@@ -101,7 +101,7 @@ def _skeleton(names: Sequence[str], parents: npt.ArrayLike, rest: npt.ArrayLike)
     count = len(names_of("names", names))
     if not count:
         raise ValueError("names is empty; expected at least one joint")
-    tree = np.asarray(parents)
+    tree = any_array("parents", parents)
     check_shape("parents", tree, (count,))
     if not np.issubdtype(tree.dtype, np.integer):
         raise TypeError(f"parents has dtype {tree.dtype}; expected integers")

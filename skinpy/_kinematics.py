@@ -43,7 +43,8 @@ def set_parts(
     if rotation is not None:
         parts.append((pose.rotation, _unit("rotation", rows("rotation", rotation, lead, 4))))
     if scale is not None:
-        even = np.full(3, scale, np.float64) if np.ndim(scale) == 0 else scale
+        given = numbers("scale", scale)
+        even = np.full(3, given) if given.ndim == 0 else given
         parts.append((pose.scale, rows("scale", even, lead, 3)))
     for target, values in parts:
         target[..., number, :] = values

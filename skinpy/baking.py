@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _block, _core
+from ._arguments import any_array, numbers
 from ._files import replacing
 from ._frames import checked_rate, chunks
 from ._types import Array, Floats, Loop, PathLike, Rotation
@@ -217,13 +218,14 @@ class BakedTexture:
         )
 
     def _checked(self, clip_index: npt.ArrayLike, time: npt.ArrayLike) -> tuple[Array, Array]:
-        index = np.asarray(clip_index)
+        # A copy, so that what only looks enormous, one number again and again, is refused at once.
+        index = np.asarray(any_array("clip_index", clip_index), order="C")
         if index.dtype.kind not in "iu":
             raise TypeError(f"clip_index has dtype {index.dtype}; expected whole numbers")
         if index.size and (index.min() < 0 or index.max() >= len(self.clips)):
             worst = index.min() if index.min() < 0 else index.max()
             raise ValueError(f"clip_index holds {worst}; expected 0 to {len(self.clips) - 1}")
-        seconds = np.asarray(time, np.float64)
+        seconds = numbers("time", time)
         try:
             shape = np.broadcast_shapes(index.shape, seconds.shape)
         except ValueError:

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _triangles
-from ._arguments import finite, floats
+from ._arguments import any_array, finite, floats
 from ._types import Array
 from .clip import Clip
 
@@ -105,7 +105,7 @@ class _BlendSpace(ABC):
         """The clips at a place, by number, and their weights."""
 
     def _weights(self, parameter: npt.ArrayLike, width: tuple[int, ...]) -> Array:
-        given = np.asarray(parameter)
+        given = any_array("parameter", parameter)
         lead = given.shape[: given.ndim - len(width)]
         values = floats("parameter", given, (*lead, *width), np.float64).reshape(-1, *width)
         weights = np.zeros((len(values), len(self._points)))

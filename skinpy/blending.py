@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
-from ._arguments import floats
+from ._arguments import any_array, floats
 from ._tracks import MOST_WEIGHT
 from ._types import Array, Floats
 from .mask import Mask
@@ -61,7 +61,7 @@ def _weights(
     arrays = []
     for number, row in enumerate(rows):
         name = f"weights[{number}]"
-        array = floats(name, row, shape if np.ndim(row) else (), np.float64)
+        array = floats(name, row, shape if any_array(name, row).ndim else (), np.float64)
         if array.size and (array.min() < 0 or array.max() > MOST_WEIGHT):
             worst = array.min() if array.min() < 0 else array.max()
             raise ValueError(f"{name} holds {worst:g}; expected 0 or more, and at most {MOST_WEIGHT:g}")

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _block, _core
-from ._arguments import finite
+from ._arguments import finite, numbers
 from ._frames import (
     checked_frames,
     checked_out,
@@ -180,7 +180,7 @@ class UVAnimation:
 
     def wrapped(self, uvs: npt.ArrayLike) -> Floats:
         """Coordinates (...,2) brought into 0 to 1 as the wrap mode says: where the image is looked up."""
-        points = np.asarray(uvs, np.float64)
+        points = numbers("uvs", uvs)
         if self._wrap == "clamp":
             return np.clip(points, 0.0, 1.0).astype(np.float32)
         if self._wrap == "mirror":
@@ -222,7 +222,7 @@ class UVAnimation:
 
 def _numbers(name: str, value: npt.ArrayLike, shape: tuple[int, ...]) -> Array:
     """Finite float64 of `shape`, where -1 stands for any length."""
-    array = np.array(value, np.float64)
+    array = np.array(numbers(name, value))
     if array.ndim != len(shape) or any(
         wanted not in (-1, came) for came, wanted in zip(array.shape, shape, strict=True)
     ):

@@ -66,10 +66,20 @@ static void take(ext_array *array, PyArrayObject *owner) {
 
 /* ---- input ----------------------------------------------------------------------------- */
 
+/* New reference: `object` as an array of any kind. NumPy's ValueError for ragged lists does not name the argument. */
+static PyArrayObject *any_array(PyObject *object, const char *name) {
+  PyArrayObject *array = (PyArrayObject *)PyArray_FROM_O(object);
+  if (!array && PyErr_ExceptionMatches(PyExc_ValueError)) {
+    PyErr_Clear();
+    PyErr_Format(PyExc_ValueError, "%s is ragged, or holds something else than numbers", name);
+  }
+  return array;
+}
+
 /* New reference: `object` as a C-contiguous, aligned array of `type`, with a TypeError that names
    the argument where it holds no real numbers. */
 static PyArrayObject *convert(PyObject *object, const char *name, int type) {
-  PyArrayObject *array = (PyArrayObject *)PyArray_FROM_O(object);
+  PyArrayObject *array = any_array(object, name);
   PyObject *result;
   if (!array) return NULL;
   if (!PyArray_ISNUMBER(array) || PyArray_ISCOMPLEX(array)) {
@@ -233,7 +243,7 @@ int ext_read_weights(PyObject *object, const ext_shape *shape, Py_ssize_t target
 /* ---- tables ------------------------------------------------------------------------------ */
 
 static PyArrayObject *convert_cells(PyObject *object, const ext_grid *grid) {
-  PyArrayObject *array = (PyArrayObject *)PyArray_FROM_O(object), *cells;
+  PyArrayObject *array = any_array(object, grid->name), *cells;
   if (!array) return NULL;
   /* An empty list is an array of floats, and yet holds none. */
   if (grid->integers && !PyArray_ISINTEGER(array) && PyArray_SIZE(array) > 0) {

@@ -1,0 +1,135 @@
+"""Calls each public function again and again and looks for memory that stays: python tests/hostile/leaks.py
+
+N cycles of a function may leave no byte of the core's and no open file; and in the second half of them
+Python's blocks may not grow by one in four calls: what the interpreter and NumPy keep for good does not grow
+so. Prints a line for each function that had fewer cycles or leaks, and a sum; ends with 1 where one leaks.
+
+    --cycles N   cycles of each function (1000)
+    --seconds S  at most so long with one function, about (no limit); its line says how many cycles it had
+    --only WORD  functions whose name holds the word
+    --draw       those that draw, too
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import os
+import sys
+import tempfile
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+for folder in (HERE.parent, HERE.parent.parent):
+    sys.path.insert(0, str(folder))
+
+import public_functions  # noqa: E402
+
+from skinpy import _core  # noqa: E402
+
+WARM_UP = 5
+
+
+@dataclass
+class Left:
+    """What a function left behind after `cycles` calls."""
+
+    name: str
+    cycles: int
+    core_bytes: int
+    blocks: int  #: of Python, by which the second half of the calls grew
+    files: int
+    seconds: float
+
+    @property
+    def leaks(self) -> bool:
+        return self.core_bytes != 0 or self.files > 0 or self.blocks * 8 > max(self.cycles, 160)
+
+    def __str__(self) -> str:
+        return (
+            f"{self.name}: {self.cycles} cycles, {self.core_bytes} bytes of the core, "
+            f"{self.blocks} blocks of Python, {self.files} files, {self.seconds:.1f} s"
+        )
+
+
+def open_files() -> int:
+    return len(os.listdir("/proc/self/fd")) if os.path.isdir("/proc/self/fd") else 0
+
+
+def held() -> tuple[int, int, int]:
+    gc.collect()
+    return _core._bytes_in_use(), sys.getallocatedblocks(), open_files()
+
+
+def measure(name: str, call: Callable[[], object], cycles: int, seconds: float | None) -> Left:
+    for _ in range(WARM_UP):
+        call()
+    start = time.perf_counter()
+    core_before, _, files_before = held()
+    first = repeat(call, (cycles + 1) // 2, seconds and seconds / 2)
+    half = held()
+    second = repeat(call, min(cycles // 2, first), None)
+    core, blocks, files = held()
+    return Left(
+        name,
+        first + second,
+        core - core_before,
+        blocks - half[1],
+        files - files_before,
+        time.perf_counter() - start,
+    )
+
+
+def repeat(call: Callable[[], object], cycles: int, seconds: float | None) -> int:
+    """How often it was called."""
+    start = time.perf_counter()
+    for done in range(cycles):
+        if seconds is not None and time.perf_counter() - start > seconds:
+            return done
+        call()
+    return cycles
+
+
+def survey(
+    cycles: int, seconds: float | None = None, only: str = "", draw: bool = False
+) -> tuple[list[Left], list[Left]]:
+    """(all, those that leak)."""
+    with tempfile.TemporaryDirectory() as folder:
+        world = public_functions.World(Path(folder))
+        calls = public_functions.cases(world)
+        if draw:
+            calls |= public_functions.drawn_cases(world)
+        gc.collect()
+        gc.freeze()  # so that each collection looks at what is new alone
+        found = [measure(name, call, cycles, seconds) for name, call in calls.items() if only in name]
+        gc.unfreeze()
+    return found, [left for left in found if left.leaks]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--cycles", type=int, default=1000)
+    parser.add_argument("--seconds", type=float)
+    parser.add_argument("--only", default="")
+    parser.add_argument("--draw", action="store_true")
+    options = parser.parse_args()
+    warnings.simplefilter("ignore")
+    found, leaking = survey(options.cycles, options.seconds, options.only, options.draw)
+    for left in found:
+        if left.leaks or left.cycles < options.cycles:
+            print(("LEAK " if left.leaks else "") + str(left))
+    full = sum(left.cycles == options.cycles for left in found)
+    print(
+        f"{len(found)} functions, {full} of them with all {options.cycles} cycles, "
+        f"{sum(left.cycles for left in found):,} calls in {sum(left.seconds for left in found):.0f} s: "
+        f"{len(leaking)} leak, {sum(left.core_bytes for left in found)} bytes of the core left in all"
+    )
+    return 1 if leaking or not found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,138 @@
+"""Loads, plays, renders and exports for minutes and watches the memory: python tests/hostile/soak.py MINUTES
+
+Prints the resident memory of the process every 10 seconds, and judges it flat where it grew by less than
+2 MiB from the end of the first part (a twelfth of the time, at least 20 seconds) to the last line; ends with
+1 where it is not. Without OpenGL, Pillow or ffmpeg it leaves out what needs them, and says so.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent.parent))
+
+import numpy as np  # noqa: E402
+
+import skinpy  # noqa: E402
+
+ALLOWED = 2 << 20  # bytes of growth after the first part
+SIZE = (96, 72)
+
+
+def resident() -> int:
+    """Bytes of the process in memory."""
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def load_and_play(folder: Path) -> None:
+    data = Path(skinpy.__file__).parent / "data"
+    for name in ("crane.glb", "character.glb"):
+        model = skinpy.load(data / name)
+        clip = model.clips[0]
+        model.deform(model.palette(clip, np.linspace(0, 1, 20))[3])
+        controller = skinpy.AnimationController(model)
+        controller.play(clip)
+        controller.cross_fade(1, 0.2)
+        for _ in range(20):
+            controller.advance(0.02)
+            controller.palette()
+        model.save(folder / "again.skn")
+        skinpy.load(folder / "again.skn", mmap=True).bounds()
+
+
+def refuse(folder: Path) -> None:
+    """What is broken, and what is wrong: errors hold on to nothing."""
+    for data in (
+        b"",
+        b"glTF" + bytes(100),
+        (Path(skinpy.__file__).parent / "data" / "crane.glb").read_bytes()[:5000],
+    ):
+        try:
+            skinpy.load(data, format="glb")
+        except skinpy.LoadError:
+            continue
+        raise AssertionError("a broken file was loaded")
+
+
+def derive(folder: Path) -> None:
+    model = skinpy.crane()
+    clip = model.clips["slew"]
+    model.add_clips([clip.trim(0, 0.5), clip.resample(5.0)], names=["a", "b"]).palette("b", 0.1)
+    model.bake_texture("slew", 4.0).save(folder / "baked.npz")
+    model.to_html(folder / "page.html", "slew", fps=2.0)
+
+
+def draw(folder: Path) -> None:
+    from skinpy.render import Renderer
+
+    model = skinpy.crane()
+    with Renderer(model, size=SIZE) as renderer:
+        for when in (0.0, 0.3, 0.6):
+            renderer.frame("slew", when)
+        renderer.render("slew", 0.1, aov=("depth", "normal")).save(folder / "truth.npz")
+
+
+def export(folder: Path) -> None:
+    skinpy.crane().clips["slew"].save(folder / "film.gif", fps=4.0, size=SIZE)
+
+
+def parts() -> Iterator[Callable[[Path], None]]:
+    yield from (load_and_play, refuse, derive)
+    try:
+        import moderngl
+        import PIL
+
+        assert moderngl and PIL
+        draw(Path(tempfile.gettempdir()))
+    except (ImportError, skinpy.GraphicsError) as error:
+        print(f"without pictures: {error}")
+    else:
+        yield from (draw, export)
+
+
+def soak(minutes: float, every: float = 10.0, tell: Callable[[str], object] = print) -> int:
+    """Bytes by which the resident memory grew after the first part."""
+    jobs = list(parts())
+    start = time.monotonic()
+    first_part = max(minutes * 60 / 12, min(20.0, minutes * 30))
+    settled: int | None = None
+    shown, rounds = start, 0
+    with tempfile.TemporaryDirectory() as name:
+        while time.monotonic() - start < minutes * 60:
+            for job in jobs:
+                job(Path(name))
+            rounds += 1
+            now = time.monotonic()
+            if settled is None and now - start >= first_part:
+                gc.collect()
+                settled = resident()
+            if now - shown >= every:
+                shown = now
+                tell(f"{now - start:6.0f} s  {rounds:6d} rounds  {resident() / (1 << 20):8.2f} MiB")
+    gc.collect()
+    assert settled is not None, "no round ended in the time"
+    growth = resident() - settled
+    tell(
+        f"{rounds} rounds of {', '.join(job.__name__ for job in jobs)}: {growth / 1024:+.0f} KiB after "
+        f"{first_part:.0f} s, {'flat' if growth < ALLOWED else 'NOT flat'}"
+    )
+    return growth
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("minutes", type=float)
+    return 0 if soak(parser.parse_args().minutes) < ALLOWED else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
