@@ -7,6 +7,7 @@ ends in MemoryError or in the right answer, gives back what it took, and leaves 
 from __future__ import annotations
 
 import gc
+import importlib.util
 import json
 import pickle
 import subprocess
@@ -312,3 +313,63 @@ def test_files_that_do_not_fit_into_memory(tmp_path: Path) -> None:
         held = held_now()
         fail_each(lambda isolate=isolate: skinpy.load(path, isolate=isolate))  # type: ignore[misc]
         assert held_now(held) == held
+
+
+# ------------------------------------------------------------------------------- the scripts of tests/hostile
+
+HOSTILE = Path(__file__).resolve().parent / "hostile"
+
+
+def script(name: str) -> Any:
+    specification = importlib.util.spec_from_file_location(name, HOSTILE / f"{name}.py")
+    assert specification is not None and specification.loader is not None
+    module = importlib.util.module_from_spec(specification)
+    sys.modules[name] = module  # dataclasses look there
+    specification.loader.exec_module(module)
+    return module
+
+
+def run_script(*words: str, timeout: float) -> str:
+    done = subprocess.run(
+        [sys.executable, str(HOSTILE / words[0]), *words[1:]], capture_output=True, text=True, timeout=timeout
+    )
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
+    return done.stdout
+
+
+def test_the_script_of_leaks_finds_leaks(tmp_path: Path) -> None:
+    leaks = script("leaks")
+    kept: list[Any] = []
+    assert leaks.measure("blocks", lambda: kept.append(object()), 500, None).leaks
+    assert leaks.measure(
+        "core", lambda: kept.append(pickle.loads(pickle.dumps(skinpy.crane()))), 4, None
+    ).leaks
+    assert leaks.measure("files", lambda: kept.append((tmp_path / "a").open("wb")), 4, None).leaks
+    assert not leaks.measure("nothing", lambda: [object()], 500, None).leaks
+    for thing in kept[-9:]:
+        if hasattr(thing, "close"):
+            thing.close()
+
+
+def test_a_few_cycles_leave_nothing() -> None:
+    assert " 0 leak, 0 bytes" in run_script(
+        "leaks.py", "--cycles", "200", "--seconds", "0.3", "--only", "Model.", timeout=120
+    )
+
+
+@pytest.mark.ci
+def test_a_thousand_cycles_leave_nothing() -> None:
+    assert " 0 leak, 0 bytes" in run_script("leaks.py", "--seconds", "4", "--draw", timeout=3000)
+
+
+def test_the_soak_runs_all_its_parts() -> None:
+    """Some seconds say nothing of growth; the full run has two minutes."""
+    said: list[str] = []
+    script("soak").soak(0.06, every=1.0, tell=said.append)
+    assert any(" MiB" in line for line in said)
+    assert "load_and_play, refuse, derive" in said[-1] and "flat" in said[-1]
+
+
+@pytest.mark.ci
+def test_two_minutes_are_flat() -> None:
+    assert ", flat" in run_script("soak.py", "2", timeout=300)

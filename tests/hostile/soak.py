@@ -66,7 +66,7 @@ def refuse(folder: Path) -> None:
 def derive(folder: Path) -> None:
     model = skinpy.crane()
     clip = model.clips["slew"]
-    model.add_clips([clip.trim(0, 0.5), clip.resample(5.0)], names=["a", "b"]).palette("b", 0.1)
+    model.add_clips([clip.trim(0, 0.5), clip.resample(5.0)], replace=True).palette("slew", 0.1)
     model.bake_texture("slew", 4.0).save(folder / "baked.npz")
     model.to_html(folder / "page.html", "slew", fps=2.0)
 
