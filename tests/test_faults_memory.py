@@ -130,7 +130,6 @@ def test_no_core_memory_for_any_public_function(world: public_functions.World) -
     assert failed > 50 and raised > 40  # the hook is heard, and most of what fails is told
 
 
-@pytest.mark.ci
 def test_no_core_memory_for_what_draws(world: public_functions.World) -> None:
     pytest.importorskip("moderngl")
     check_all(world, public_functions.drawn_cases(world))

@@ -92,6 +92,14 @@ def command(*words: str) -> Callable[[skinpy.Model, Path], None]:
     return write
 
 
+def drawing(*words: str) -> Callable[[skinpy.Model, Path], None]:
+    def write(model: skinpy.Model, path: Path) -> None:
+        pytest.importorskip("moderngl")
+        command(*words)(model, path)
+
+    return write
+
+
 WRITERS: dict[str, tuple[str, Callable[[skinpy.Model, Path], object]]] = {
     "Model.save .skn": (".skn", lambda model, path: model.save(path)),
     "Model.save .glb": (".glb", lambda model, path: model.save(path)),
@@ -108,6 +116,9 @@ WRITERS: dict[str, tuple[str, Callable[[skinpy.Model, Path], object]]] = {
     "Clip.save .gif": drawn(".gif"),
     "explain --html": (".html", command("explain", "{source}", "--vertex", "5", "--html", "{path}")),
     "curves -o": (".svg", command("curves", "{source}", "--joint", "slew", "-o", "{path}")),
+    "render -o .png": (".png", drawing("render", "{source}", "--size", "24x24", "-o", "{path}")),
+    "render -o .gif": (".gif", drawing("render", "{source}", "--size", "24x24", "--fps", "4", "-o", "{path}")),
+    "sheet -o": (".png", drawing("sheet", "{source}", "--frames", "2", "--size", "24x24", "-o", "{path}")),
     "page -o": (".html", command("page", "{source}", "-o", "{path}")),
     **{f"save_picture {suffix}": picture(suffix) for suffix in (".png", ".jpg", ".tif", ".bmp")},
     **{f"save_film {suffix}": film(suffix) for suffix in (".png", ".gif", ".webp", ".mp4")},
