@@ -62,7 +62,6 @@ def run_sanitized(built: Path, *libraries: str, command: list[str], timeout: flo
         "PYTHONMALLOC": "malloc",
         "ASAN_OPTIONS": "detect_leaks=0",
         "UBSAN_OPTIONS": "print_stacktrace=1",
-        "TSAN_OPTIONS": f"suppressions={built / 'foreign'}",
         "PYTHONPATH": str(built),
         "SKINPY_DATA": str(DATA),
     }
