@@ -81,7 +81,9 @@ def turned_heads() -> Image.Image:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("-o", "--output", type=Path, default=FOLDER, metavar="FOLDER")
     folder = parser.parse_args().output
     differences().save(folder / "clips.webp", quality=86, method=6)
