@@ -254,6 +254,7 @@ def _models(world: World) -> dict[str, Case]:
         "Model.crowd_palette": lambda: model.crowd_palette(
             ["walk", "run"], [[0, 1], [1, 0]], [[0.1, 0.2]], weights=[[0.4, 0.6]]
         ),
+        "Model.check": world.face.check,
         "Model.deform": lambda: (
             model.deform(world.palette),
             model.deform(model.pose("walk", [0.1, 0.2])),
