@@ -117,7 +117,10 @@ WRITERS: dict[str, tuple[str, Callable[[skinpy.Model, Path], object]]] = {
     "explain --html": (".html", command("explain", "{source}", "--vertex", "5", "--html", "{path}")),
     "curves -o": (".svg", command("curves", "{source}", "--joint", "slew", "-o", "{path}")),
     "render -o .png": (".png", drawing("render", "{source}", "--size", "24x24", "-o", "{path}")),
-    "render -o .gif": (".gif", drawing("render", "{source}", "--size", "24x24", "--fps", "4", "-o", "{path}")),
+    "render -o .gif": (
+        ".gif",
+        drawing("render", "{source}", "--size", "24x24", "--fps", "4", "-o", "{path}"),
+    ),
     "sheet -o": (".png", drawing("sheet", "{source}", "--frames", "2", "--size", "24x24", "-o", "{path}")),
     "page -o": (".html", command("page", "{source}", "-o", "{path}")),
     **{f"save_picture {suffix}": picture(suffix) for suffix in (".png", ".jpg", ".tif", ".bmp")},
