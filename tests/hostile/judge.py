@@ -73,7 +73,7 @@ def outcome_of(load: Callable[[], skinpy.Model], *, with_check: bool = True) -> 
 
 
 def faults_of(model: skinpy.Model, with_check: bool) -> tuple[str, ...]:
-    """What the reader and skinpy.check say of a model that was loaded: numbers of its own must be finite."""
+    """What the reader and Model.check say of a model that was loaded: numbers of its own must be finite."""
     _core.Block(bytes(memoryview(model._block)))  # the reader takes it as any other, or raises
     faults = [f"{name} are not finite" for name, array in own_numbers(model) if not np.isfinite(array).all()]
     return (*faults, *(broken_numbers(model) if with_check else ()))
@@ -118,6 +118,6 @@ def not_finite(model: skinpy.Model) -> list[str]:
 
 
 def broken_numbers(model: skinpy.Model) -> list[str]:
-    """Errors that skinpy.check finds in the model itself; what was wrong in the file is in its report."""
+    """Errors that Model.check finds in the model itself; what was wrong in the file is in its report."""
     told = {entry.code for entry in model.report}
-    return [f"{one.code}: {one.message}" for one in skinpy.check(model).errors if one.code not in told]
+    return [f"{one.code}: {one.message}" for one in model.check().errors if one.code not in told]
