@@ -69,6 +69,10 @@ def _check_seconds(value: float) -> None:
         raise ValueError(f"seconds is {value!r}; expected a positive, finite number")
 
 
+#: What suffixes hold besides letters and digits: there is a "mesh.xml".
+_WITHOUT_MARKS = str.maketrans("", "", "-_.")
+
+
 def allowed_formats(formats: Iterable[str] | None, isolated: bool) -> str:
     """The suffixes of `allow_formats` as the importer has them: "glb;gltf". None is the default."""
     if formats is None:
@@ -80,6 +84,6 @@ def allowed_formats(formats: Iterable[str] | None, isolated: bool) -> str:
         if not isinstance(one, str) or not one.lstrip("."):
             raise TypeError(f"allow_formats holds {one!r}; expected suffixes such as 'glb'")
         named.append(one.lower().lstrip("."))
-        if not named[-1].replace("-", "").replace("_", "").isalnum():
+        if not named[-1].translate(_WITHOUT_MARKS).isalnum():
             raise ValueError(f"allow_formats holds {one!r}; expected suffixes such as 'glb'")
     return ";".join(named)

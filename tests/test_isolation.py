@@ -192,6 +192,10 @@ def test_limits_are_checked(name: str, value: object, error: type[Exception]) ->
         skinpy.Limits(**{name: value})  # type: ignore[arg-type]
 
 
+def test_all_that_can_be_read_can_be_allowed(file: Path) -> None:
+    assert blocks(skinpy.load(file, allow_formats=skinpy.build_info()["formats"])) == blocks(skinpy.load(file))
+
+
 def test_options_are_checked(file: Path) -> None:
     for options, error, words in (
         ({"isolate": 1}, TypeError, "isolate"),

@@ -4,10 +4,16 @@
 
 #include "../core/sk_base.h"
 
-/* Sanitizers map terabytes and call the system as they like. */
+/* Sanitizers map terabytes and call the system as they like. gcc says that one is there by a macro, clang in its
+   own way. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define WORKER_IS_SANITIZED 1
-#else
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
+#define WORKER_IS_SANITIZED 1
+#endif
+#endif
+#ifndef WORKER_IS_SANITIZED
 #define WORKER_IS_SANITIZED 0
 #endif
 
