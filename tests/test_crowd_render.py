@@ -24,14 +24,13 @@ pytest.importorskip("moderngl", reason="moderngl (the extra `view`) draws the pi
 
 import moderngl
 from conftest import data_file
-from test_render import (  # noqa: F401 (the fixture is used by being there)
+from test_render import (
     FRONT,
     MODELS,
     PictureGltf,
     living_objects,
     load,
     one_square,
-    opengl,
     reach,
     square,
     waving,
@@ -40,6 +39,8 @@ from test_render_kinds import morphing
 
 from skinpy.render import Camera, Crowd, Floor, Renderer, grid, instances, uploads
 from skinpy.render import context as gl
+
+pytestmark = pytest.mark.usefixtures("opengl")
 
 Rng = np.random.Generator
 CHARACTER = str(skinpy.__path__[0]) + "/data/character.glb"

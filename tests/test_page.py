@@ -37,7 +37,6 @@ pytest.importorskip("PIL", reason="Pillow (the extra `view`) reads textures and 
 from browser import CHROMIUM, NO_BROWSER, Browser, Tab
 from PIL import Image
 
-from skinpy.errors import GraphicsError
 from skinpy.render import Camera, Floor, Overlays, render
 from skinpy.render import context as gl
 from skinpy.view import Page, make_page, save_page
@@ -512,16 +511,6 @@ def seen(tab: Tab) -> NDArray[np.uint8]:
 def camera_of(tab: Tab) -> Camera:
     facts = tab.run("(({ axes, matrix, ...rest }) => rest)(viewer.orbit.camera(viewer.aspect))")
     return Camera(**{name: tuple(v) if isinstance(v, list) else v for name, v in facts.items()})
-
-
-@pytest.fixture
-def opengl() -> None:
-    try:
-        gl.call(lambda context: None)
-    except GraphicsError as error:
-        if os.environ.get("SKINPY_CI") == "1":
-            raise
-        pytest.skip(str(error))
 
 
 def differences(first: NDArray[Any], second: NDArray[Any]) -> tuple[float, float]:

@@ -19,14 +19,13 @@ from skinpy.kinds import UVAnimation, VertexAnimation, bake_vertices
 pytest.importorskip("moderngl", reason="moderngl (the extra `view`) draws the pictures")
 
 import moderngl
-from test_render import (  # noqa: F401 (the fixture is used by being there)
+from test_render import (
     PictureGltf,
     condition,
     front,
     living_objects,
     load,
     one_square,
-    opengl,
     reach,
     square,
     waving,
@@ -35,6 +34,8 @@ from test_render import (  # noqa: F401 (the fixture is used by being there)
 from skinpy.render import Camera, Floor, Renderer, ground_velocity, render, uploads
 from skinpy.render.ground import Ground
 from skinpy.render.posing import Poser
+
+pytestmark = pytest.mark.usefixtures("opengl")
 
 Names = dict[str, Any]
 

@@ -25,14 +25,13 @@ from skinpy.kinds import UVAnimation, bake_vertices
 pytest.importorskip("moderngl", reason="moderngl (the extra `view`) draws the pictures")
 
 import moderngl
-from test_render import (  # noqa: F401 (the fixture is used by being there)
+from test_render import (
     FRONT,
     PictureGltf,
     bare_skeleton,
     living_objects,
     load,
     one_square,
-    opengl,
     square,
     waving,
 )
@@ -41,6 +40,8 @@ from test_render_kinds import morphing
 from skinpy.render import Camera, Floor, GroundTruth, Overlays, Renderer
 from skinpy.render import context as gl
 from skinpy.render.truth_layers import AOVS
+
+pytestmark = pytest.mark.usefixtures("opengl")
 
 SIZE = (48, 40)
 
