@@ -12,7 +12,7 @@ pytestmark = pytest.mark.ci
 
 CHECKS = {
     "mypy": ("-m", "mypy", "--strict", "skinpy"),
-    "stubtest": ("-m", "mypy.stubtest", "skinpy._core"),
+    "stubtest": ("-m", "mypy.stubtest", "--mypy-config-file", "pyproject.toml", "skinpy._core"),
     "ruff check": ("-m", "ruff", "check", "--no-cache", "."),
     "ruff format": ("-m", "ruff", "format", "--no-cache", "--check", "--diff", "."),
 }
