@@ -11,15 +11,13 @@ from pathlib import Path
 import builders
 import numpy as np
 import pytest
-from c_compiler import SOURCES, include_flags, run
+from c_compiler import SOURCES, compiler, include_flags, run
 
 import skinpy
 
 HERE = Path(__file__).parent
 SECONDS = int(os.environ.get("SKINPY_FUZZ_SECONDS", "60"))
 FLAGS = ("-std=c11", "-O1", "-g", "-ffp-contract=off", "-fno-omit-frame-pointer", "-fno-sanitize-recover=all")
-
-pytestmark = pytest.mark.ci
 
 
 def seeds(folder: Path, with_head: bool) -> Path:
@@ -37,6 +35,16 @@ def seeds(folder: Path, with_head: bool) -> Path:
     return folder
 
 
+@pytest.mark.parametrize("door", ["reader", "jobs"])
+def test_the_doors_fit_the_core(door: str) -> None:
+    """Without waiting for the full run, which has a compiler with a fuzzer."""
+    done = run(
+        compiler(), "-std=c11", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", HERE / f"fuzz_{door}.c"
+    )
+    assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.ci
 @pytest.mark.parametrize("door", ["reader", "jobs"])
 def test_fuzz(door: str, tmp_path: Path) -> None:
     clang = shutil.which("clang")

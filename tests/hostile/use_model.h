@@ -104,7 +104,7 @@ static inline void use_model(const sk_model *model, const use_options *o) {
   for (c = 0; c < count; c++) {
     sk_clip_open(&model->block, c, &clips[c]);
     use_palettes(model, &clips[c], o);
-    compiled[c] = sk_compile(&clips[c], &model->skeleton, &model->skin);
+    compiled[c] = sk_compile(&clips[c], &model->skeleton, &model->skin, NULL);
     clips[c].compiled = sk_simd_chosen() == SK_SIMD_PLAIN ? NULL : compiled[c];
     if (clips[c].compiled) use_palettes(model, &clips[c], o);
   }
