@@ -4,6 +4,7 @@ import math
 import operator
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
+from functools import lru_cache
 
 __all__ = ["Limits", "DEFAULT_FORMATS"]
 
@@ -76,14 +77,25 @@ _WITHOUT_MARKS = str.maketrans("", "", "-_.")
 def allowed_formats(formats: Iterable[str] | None, isolated: bool) -> str:
     """The suffixes of `allow_formats` as the importer has them: "glb;gltf". None is the default."""
     if formats is None:
-        return ";".join(one for one in DEFAULT_FORMATS if isolated or one not in FRAGILE_FORMATS)
+        return _DEFAULT if isolated else _DEFAULT_HERE
     if isinstance(formats, str):
         raise TypeError(f"allow_formats is {formats!r}; expected several suffixes, such as ({formats!r},)")
-    named = []
-    for one in formats:
+    suffixes = tuple(formats)
+    for one in suffixes:
         if not isinstance(one, str) or not one.lstrip("."):
             raise TypeError(f"allow_formats holds {one!r}; expected suffixes such as 'glb'")
+    return _joined(suffixes)
+
+
+@lru_cache(maxsize=64)
+def _joined(formats: tuple[str, ...]) -> str:
+    named = []
+    for one in formats:
         named.append(one.lower().lstrip("."))
         if not named[-1].translate(_WITHOUT_MARKS).isalnum():
             raise ValueError(f"allow_formats holds {one!r}; expected suffixes such as 'glb'")
     return ";".join(named)
+
+
+_DEFAULT = ";".join(DEFAULT_FORMATS)
+_DEFAULT_HERE = ";".join(one for one in DEFAULT_FORMATS if one not in FRAGILE_FORMATS)

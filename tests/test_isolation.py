@@ -204,6 +204,7 @@ def test_options_are_checked(file: Path) -> None:
         ({"external": "all"}, ValueError, "external"),
         ({"allow_formats": "glb"}, TypeError, "allow_formats"),
         ({"allow_formats": (1,)}, TypeError, "allow_formats"),
+        ({"allow_formats": ([],)}, TypeError, "allow_formats"),
         ({"allow_formats": ("a;b",)}, ValueError, "allow_formats"),
     ):
         with pytest.raises(error, match=words):
