@@ -314,13 +314,22 @@ static void store_bind(const sk_eight *eight, const __m256 g[ROWS], const float 
 
 /* The same, multiplied in double. */
 static void store_precise_bind(const sk_eight *eight, const double *global, const float *bind, int32_t slot) {
-  double inverse[ROWS], product[GLOBAL_LANES];
-  kept_local same;
+  __m128 half[2][ROWS];
   __m256 rows[ROWS];
-  int i;
-  for (i = 0; i < ROWS; i++) inverse[i] = bind[i];
-  keep_same(inverse, SK_PRECISE_BINDS, &same);
-  chain(global, &same, SK_PRECISE_BINDS, product, rows);
+  int h, row, column, i;
+  for (h = 0; h < 2; h++)
+    for (row = 0; row < 3; row++, global += 4 * HALF) {
+      __m256d a0 = _mm256_loadu_pd(global), a1 = _mm256_loadu_pd(global + HALF);
+      __m256d a2 = _mm256_loadu_pd(global + 2 * HALF);
+      for (column = 0; column < 4; column++) {
+        __m256d sum = _mm256_mul_pd(a0, _mm256_set1_pd(bind[column]));
+        sum = _mm256_fmadd_pd(a1, _mm256_set1_pd(bind[4 + column]), sum);
+        sum = _mm256_fmadd_pd(a2, _mm256_set1_pd(bind[8 + column]), sum);
+        if (column == 3) sum = _mm256_add_pd(sum, _mm256_loadu_pd(global + 3 * HALF));
+        half[h][4 * row + column] = _mm256_cvtpd_ps(sum);
+      }
+    }
+  for (i = 0; i < ROWS; i++) rows[i] = _mm256_set_m128(half[1][i], half[0][i]);
   store_rows(eight, (size_t)slot, rows);
 }
 
