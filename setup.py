@@ -1,9 +1,9 @@
 """Builds the two shared objects and the program of skinpy; everything else stands in pyproject.toml.
 
 `skinpy._core` is the extension module: csrc/core, csrc/ext and the parent's side of csrc/worker.
-`skinpy._import` is the importer: csrc/import and csrc/core once more. It is no Python module, `_core` or
-the worker opens it by path; being built as an Extension puts it beside `_core` in wheels, sdists and
-editable installs alike. So does the worker, `skinpy._worker`: a program, whatever its suffix says.
+`skinpy._import` is the importer: csrc/import and, once more, what it needs of csrc/core. It is no Python
+module, `_core` or the worker opens it by path; being built as an Extension puts it beside `_core` in wheels,
+sdists and editable installs alike. So does the worker, `skinpy._worker`: a program, whatever its suffix says.
 None links to Assimp, cglm or jsmn: of all three only headers are used.
 """
 
@@ -170,6 +170,7 @@ def extensions() -> list[Extension]:
     sanitizers = sanitizer_args()
     headers = files("csrc/*/*.h")
     core = files("csrc/core/*.c")
+    core_of_import = [f"csrc/core/sk_{name}.c" for name in ("base", "block", "block_check", "math")]
 
     def extension(
         name: str,
@@ -201,7 +202,7 @@ def extensions() -> list[Extension]:
     closed = ["-Wl,--no-undefined"] if sys.platform == "linux" and not sanitizers else []
     return [
         extension("_core", [*core, *files("csrc/ext/*.c"), parent], {cglm, Path(numpy.get_include())}, []),
-        extension("_import", core + files("csrc/import/*.c"), {cglm, assimp, jsmn}, closed),
+        extension("_import", core_of_import + files("csrc/import/*.c"), {cglm, assimp, jsmn}, closed),
         extension("_worker", ["csrc/core/sk_base.c", *worker], set(), [], Program),
     ]
 

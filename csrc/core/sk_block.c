@@ -66,46 +66,86 @@ static uint64_t aligned(uint64_t size) {
 
 static uint64_t part_bytes(const sk_block_part *part) { return part->count * part->stride; }
 
-sk_status sk_block_write(const sk_block_part *parts, size_t part_count, void **block, size_t *size,
-                         sk_error *error) {
-  uint64_t total, entries = 0;
-  size_t i;
-  char *memory;
-  block_header *header;
-  block_entry *entry;
-
-  *block = NULL;
+/* A section of no rows is no part of the block. */
+static size_t entry_count(const sk_block_part *parts, size_t part_count) {
+  size_t i, entries = 0;
   for (i = 0; i < part_count; i++) entries += parts[i].count > 0;
-  total = aligned(sizeof(block_header) + entries * sizeof(block_entry));
+  return entries;
+}
+
+static uint64_t table_bytes(size_t entries) { return aligned(sizeof(block_header) + entries * sizeof(block_entry)); }
+
+static sk_status block_bytes(const sk_block_part *parts, size_t part_count, uint64_t *total, sk_error *error) {
+  size_t i;
+  *total = table_bytes(entry_count(parts, part_count));
   for (i = 0; i < part_count; i++) {
     if (parts[i].stride && parts[i].count > (UINT64_MAX / 4) / parts[i].stride)
-      return sk_fail(error, SK_ERROR_BLOCK, "section %s has %llu rows: too many",
-                     sk_section_name(parts[i].kind), (unsigned long long)parts[i].count);
-    total += aligned(part_bytes(&parts[i]));
-    if (total > SIZE_MAX / 4) return sk_fail_memory(error, SIZE_MAX);
+      return sk_fail(error, SK_ERROR_BLOCK, "section %s has %llu rows: too many", sk_section_name(parts[i].kind),
+                     (unsigned long long)parts[i].count);
+    *total += aligned(part_bytes(&parts[i]));
+    if (*total > SIZE_MAX / 4) return sk_fail_memory(error, SIZE_MAX);
   }
-  memory = sk_alloc((size_t)total);
-  if (!memory) return sk_fail_memory(error, (size_t)total);
+  return SK_OK;
+}
 
-  header = (block_header *)memory;
-  memset(header, 0, (size_t)aligned(sizeof(block_header) + entries * sizeof(block_entry)));
+/* Header and table, into zeroed memory. */
+static void write_table(void *memory, const sk_block_part *parts, size_t part_count, uint64_t total) {
+  size_t i, entries = entry_count(parts, part_count);
+  block_header *header = memory;
+  block_entry *entry = (block_entry *)(header + 1);
+  uint64_t offset = table_bytes(entries);
   memcpy(header->magic, SK_BLOCK_MAGIC, sizeof header->magic);
   header->version = SK_BLOCK_VERSION;
   header->section_count = (uint32_t)entries;
   header->size = total;
-  entry = (block_entry *)(header + 1);
-  total = aligned(sizeof(block_header) + entries * sizeof(block_entry));
   for (i = 0; i < part_count; i++) {
     if (!parts[i].count) continue;
-    *entry++ = (block_entry){parts[i].kind, parts[i].stride, total, parts[i].count, 0};
-    memcpy(memory + total, parts[i].data, (size_t)part_bytes(&parts[i]));
-    memset(memory + total + part_bytes(&parts[i]), 0,
-           (size_t)(aligned(part_bytes(&parts[i])) - part_bytes(&parts[i])));
-    total += aligned(part_bytes(&parts[i]));
+    *entry++ = (block_entry){parts[i].kind, parts[i].stride, offset, parts[i].count, 0};
+    offset += aligned(part_bytes(&parts[i]));
   }
-  *block = memory;
+}
+
+sk_status sk_block_pour(const sk_block_part *parts, size_t part_count, const sk_block_sink *sink, size_t *size,
+                        sk_error *error) {
+  static const char zeros[SK_ALIGNMENT];
+  size_t i, pieces = 0, table = (size_t)table_bytes(entry_count(parts, part_count));
+  uint64_t total;
+  sk_status status = block_bytes(parts, part_count, &total, error);
+  sk_block_piece *piece;
+  bool taken;
+  if (status) return status;
+  piece = sk_alloc_zero((1 + 2 * part_count) * sizeof *piece + table); /* the table stands behind them */
+  if (!piece) return sk_fail_memory(error, table);
+  piece[pieces++] = (sk_block_piece){piece + 1 + 2 * part_count, table};
+  write_table(piece + 1 + 2 * part_count, parts, part_count, total);
+  for (i = 0; i < part_count; i++) {
+    uint64_t bytes = part_bytes(&parts[i]);
+    if (bytes) piece[pieces++] = (sk_block_piece){parts[i].data, (size_t)bytes};
+    if (aligned(bytes) > bytes) piece[pieces++] = (sk_block_piece){zeros, (size_t)(aligned(bytes) - bytes)};
+  }
+  taken = sink->take(sink->context, piece, pieces, (size_t)total);
+  sk_free(piece);
+  if (!taken) return sk_fail_memory(error, (size_t)total);
   *size = (size_t)total;
   return SK_OK;
+}
+
+static bool take_in_memory(void *context, const sk_block_piece *pieces, size_t count, size_t size) {
+  char *to = sk_alloc(size);
+  size_t i;
+  *(void **)context = to;
+  for (i = 0; to && i < count; i++) {
+    memcpy(to, pieces[i].data, pieces[i].size);
+    to += pieces[i].size;
+  }
+  return to != NULL;
+}
+
+sk_status sk_block_write(const sk_block_part *parts, size_t part_count, void **block, size_t *size,
+                         sk_error *error) {
+  const sk_block_sink sink = {take_in_memory, block};
+  *block = NULL;
+  return sk_block_pour(parts, part_count, &sink, size, error);
 }
 
 bool sk_text_append(sk_array *pool, const char *bytes, size_t length, sk_text *text) {

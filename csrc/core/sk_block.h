@@ -193,6 +193,22 @@ const char *sk_section_name(sk_section_kind kind);
 sk_status sk_block_write(const sk_block_part *parts, size_t part_count, void **block, size_t *size,
                          sk_error *error);
 
+/* A stretch of a block that is being written. */
+typedef struct sk_block_piece {
+  const void *data;
+  size_t size;
+} sk_block_piece;
+
+/* Where a block goes that need not lie in memory: `take` gets all of it at once, in order. False: out of memory. */
+typedef struct sk_block_sink {
+  bool (*take)(void *context, const sk_block_piece *pieces, size_t count, size_t size);
+  void *context;
+} sk_block_sink;
+
+/* The same block as sk_block_write's, without a copy of the parts. */
+sk_status sk_block_pour(const sk_block_part *parts, size_t part_count, const sk_block_sink *sink, size_t *size,
+                        sk_error *error);
+
 /* Strings of a block under construction. `text` gets the place; length 0 needs no memory. */
 bool sk_text_append(sk_array *pool, const char *bytes, size_t length, sk_text *text);
 

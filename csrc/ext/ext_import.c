@@ -141,6 +141,7 @@ static sk_status import_locked(ext_state *state, const sk_importer *importer, co
   Py_BEGIN_ALLOW_THREADS
   PyThread_acquire_lock(lock, WAIT_LOCK);
   status = request ? importer->run(request, result, error) : importer->start(libraries, error);
+  if (!status && !request) importer->library_formats(); /* made at the first call, which must hold the lock */
   PyThread_release_lock(lock);
   Py_END_ALLOW_THREADS
   return status;

@@ -224,7 +224,7 @@ static sk_status check_known(import_job *job) {
   const char *missing = missing_format(job->format);
   char suffix[20];
   /* To ask Assimp makes all its readers anew, so its list comes first. */
-  if (!job->format[0] || is_listed(ai->formats, job->format)) return SK_OK;
+  if (!job->format[0] || is_listed(import_formats(), job->format)) return SK_OK;
   snprintf(suffix, sizeof suffix, ".%s", job->format);
   if (ai->aiIsExtensionSupported(suffix)) return SK_OK;
   if (missing)
@@ -238,8 +238,10 @@ static sk_status check_known(import_job *job) {
 
 sk_status import_check_format(import_job *job) {
   const char *allowed = job->request->formats;
-  sk_status status = check_known(job);
-  if (status || !allowed || is_listed(allowed, job->format)) return status;
+  sk_status status;
+  if (allowed && job->format[0] && is_listed(allowed, job->format)) return SK_OK;
+  status = check_known(job);
+  if (status || !allowed) return status;
   if (!job->format[0])
     return sk_fail(job->error, SK_ERROR_FORMAT,
                    "neither its name nor its content tells its format; say which with format=\"...\"");
@@ -247,6 +249,13 @@ sk_status import_check_format(import_job *job) {
                  "its format, .%s, is not among those allowed; allow it with "
                  "allow_formats=(*skinpy.DEFAULT_FORMATS, \"%s\")",
                  job->format, job->format);
+}
+
+sk_status import_explain_unread(import_job *job) {
+  sk_error unread = *job->error;
+  sk_status status = check_known(job);
+  if (!status) *job->error = unread;
+  return unread.status;
 }
 
 /* ---- models inside models --------------------------------------------------------------------- */

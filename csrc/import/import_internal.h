@@ -269,10 +269,11 @@ typedef struct import_library {
 #undef IMPORT_ASSIMP_MEMBER
   char path[1024];
   char version[32];
-  char formats[4096];
 } import_library;
 
 const import_library *import_assimp(void); /* NULL before start */
+/* Suffixes that Assimp knows, "*.3ds;*.obj"; found out at the first call, and only after start. */
+const char *import_formats(void);
 sk_status import_start(const char *const *paths, sk_error *error);
 
 /* ---- import_report.c ---------------------------------------------------------------- */
@@ -311,8 +312,11 @@ bool import_files_put(import_files *files, const char *name, const void *data, s
 
 /* The format of a content, "" where the first bytes say none. */
 const char *import_sniff(const uint8_t *data, size_t size);
-/* Whether job->format is known (else SK_ERROR_IMPORT) and allowed (SK_ERROR_FORMAT). */
+/* Whether job->format is known (else SK_ERROR_IMPORT) and allowed (SK_ERROR_FORMAT). Of one that is allowed Assimp
+   is not asked whether it knows it: that takes as long as reading a small model. */
 sk_status import_check_format(import_job *job);
+/* After an SK_ERROR_IMPORT of Assimp's, which it returns: better words where it does not know the format. */
+sk_status import_explain_unread(import_job *job);
 /* Whether the model begins as its format does. Comes before Assimp, which goes by names. */
 sk_status import_check_content(import_job *job);
 /* Scenes of some formats bring in models of others, which Assimp reads by their suffixes or content:

@@ -24,11 +24,10 @@ static const char *find_functions(void *handle) {
   return NULL;
 }
 
-static void remember_formats(void) {
-  struct aiString list;
-  memset(&list, 0, sizeof list);
-  library.aiGetExtensionList(&list);
-  snprintf(library.formats, sizeof library.formats, "%s", list.data);
+const char *import_formats(void) {
+  static struct aiString list;
+  if (!list.length) library.aiGetExtensionList(&list);
+  return list.data;
 }
 
 static void remember_path(void *handle, const char *asked) {
@@ -56,7 +55,6 @@ static sk_status adopt(void *handle, const char *path, sk_error *error) {
     return SK_ERROR_LIBRARY;
   }
   remember_path(handle, path);
-  remember_formats();
   keep_memory_at_hand();
   library_is_open = true;
   return SK_OK;

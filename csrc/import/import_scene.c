@@ -98,6 +98,8 @@ static sk_status write_block(import_job *job, sk_import_result *result) {
 #undef LIST
 #undef ROWS
   m->info.slots = (uint32_t)m->slots.joints.count;
+  if (job->request->sink)
+    return sk_block_pour(parts, sizeof parts / sizeof *parts, job->request->sink, &result->size, job->error);
   return sk_block_write(parts, sizeof parts / sizeof *parts, &result->block, &result->size, job->error);
 }
 
@@ -179,6 +181,7 @@ static sk_status run_steps(import_job *job, sk_import_result *result) {
   if (!status && is_gltf(job)) status = import_files_whole(job);
   if (!status && is_gltf(job)) status = gltf_open(job);
   if (!status) status = open_scene(job);
+  if (status == SK_ERROR_IMPORT && !job->scene) status = import_explain_unread(job);
   if (!status && !job->gltf) status = import_check_scene(job);
   if (job->gltf && !status) gltf_forget_rewritten(job);
   if (!status && is_read_again(job)) status = import_files_whole(job);
@@ -223,7 +226,7 @@ static sk_status run(const sk_import_request *request, sk_import_result *result,
 
 static const char *library_path(void) { return import_assimp() ? import_assimp()->path : ""; }
 static const char *library_version(void) { return import_assimp() ? import_assimp()->version : ""; }
-static const char *library_formats(void) { return import_assimp() ? import_assimp()->formats : ""; }
+static const char *library_formats(void) { return import_assimp() ? import_formats() : ""; }
 
 #if defined(__GNUC__)
 __attribute__((visibility("default")))

@@ -8,7 +8,7 @@
 #include "../core/sk_base.h"
 #include "../core/sk_block.h"
 
-#define SK_IMPORT_ABI 3u
+#define SK_IMPORT_ABI 4u
 #define SK_IMPORT_SYMBOL "sk_importer_open" /* const sk_importer *sk_importer_open(void) */
 
 /* Which other files a model may bring in. */
@@ -42,10 +42,11 @@ typedef struct sk_import_request {
   const char *formats;    /* what is allowed, "glb;gltf;fbx"; NULL: all. Others: SK_ERROR_FORMAT */
   sk_external external;
   sk_import_limits limits; /* 0: no limit of its own */
+  const sk_block_sink *sink; /* where the block goes; NULL: into memory, to the result */
 } sk_import_request;
 
 typedef struct sk_import_result {
-  void *block; /* the caller's: sk_importer.release(block) frees it */
+  void *block; /* the caller's: sk_importer.release(block) frees it; NULL where a sink has it */
   size_t size;
 } sk_import_result;
 
@@ -61,7 +62,8 @@ typedef struct sk_importer {
   sk_status (*run)(const sk_import_request *request, sk_import_result *result, sk_error *error);
   void (*release)(void *block);
   /* Of the opened library: path, version as "6.0.5", and its file suffixes as "*.3ds;*.obj;...";
-     empty strings before start. They hold until the process ends. */
+     empty strings before start. They hold until the process ends. The first call for the suffixes finds them
+     out: the caller holds the lock then. */
   const char *(*library_path)(void);
   const char *(*library_version)(void);
   const char *(*library_formats)(void);

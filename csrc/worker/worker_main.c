@@ -116,8 +116,20 @@ static sk_status find_bytes(worker *w, sk_import_request *request, sk_error *err
   return SK_OK;
 }
 
+/* The block goes from where it was made to the file that the parent maps. The size comes first: where it is over
+   the limit, that ends the worker. */
+static bool take_block(void *context, const sk_block_piece *pieces, size_t count, size_t size) {
+  size_t i;
+  (void)context;
+  if (ftruncate(WORKER_BLOCK, (off_t)size)) return false;
+  for (i = 0; i < count; i++)
+    if (!worker_write(WORKER_BLOCK, pieces[i].data, pieces[i].size)) return false;
+  return true;
+}
+
 static sk_status import_model(worker *w, sk_import_result *result, sk_error *error) {
   const worker_order *o = &w->order;
+  const sk_block_sink sink = {take_block, NULL};
   sk_import_request request = {.path = w->texts[WORKER_PATH],
                                .format = w->texts[WORKER_FORMAT],
                                .max_influences = o->max_influences,
@@ -127,7 +139,8 @@ static sk_status import_model(worker *w, sk_import_result *result, sk_error *err
                                .frame = o->frame,
                                .formats = w->texts[WORKER_FORMATS],
                                .external = (sk_external)o->external,
-                               .limits = o->limits};
+                               .limits = o->limits,
+                               .sink = &sink};
   sk_status status = find_bytes(w, &request, error);
   return status ? status : w->importer->run(&request, result, error);
 }
@@ -149,8 +162,7 @@ static void *work(void *argument) {
   sk_error error = {SK_OK, ""};
   if (worker_filter()) w->answer.cage |= WORKER_HAS_FILTER;
   if (w->order.probe) answer_and_end(w);
-  if (import_model(w, &result, &error) ||
-      (!worker_write(WORKER_BLOCK, result.block, result.size) && sk_fail_memory(&error, result.size))) {
+  if (import_model(w, &result, &error)) {
     blame_limit(w, &error);
     fail(w, &error);
   }

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -21,13 +22,15 @@
 #include "worker_io.h"
 
 #define SLICE_MS 50    /* between two looks for signals */
-#define REAP_US 200    /* between two looks whether the worker has ended, once it has answered */
+#define REAP_US 200    /* between two looks whether the worker has ended, where the system cannot tell when */
+#define LARGE_BYTES ((size_t)512 << 10) /* of a file */
 #define OUT_OF_REACH 10 /* descriptors of ours from here on: none of them is one of the worker's */
 
 typedef struct call {
   const worker_job *job;
   int block, bytes, answer[2]; /* -1: not open */
   pid_t pid;                   /* 0: not started, or reaped */
+  int process;                 /* readable when it has ended; -1: the system cannot say so */
   int ended;                   /* as waitpid has it; -1: somebody else has it */
   double deadline;             /* seconds of the monotonic clock */
   bool late, interrupted;
@@ -147,16 +150,32 @@ static int prepare_signals(posix_spawnattr_t *attributes) {
   return failed;
 }
 
-/* What the loader needs to find a library by its name alone, and nothing else. */
-static void make_environment(char *environment[2], char *room, size_t size) {
+static bool is_large(const sk_import_request *request) {
+  struct stat facts;
+  if (!request) return false;
+  return (request->path ? stat(request->path, &facts) == 0 ? (size_t)facts.st_size : 0 : request->size) >= LARGE_BYTES;
+}
+
+/* What the loader needs to find a library by its name alone, large pages for the memory of a large model (its
+   import touches each page for the first time), and nothing else. */
+static void make_environment(const call *c, char *environment[3], char *room, size_t size) {
   const char *folders = getenv("LD_LIBRARY_PATH");
-  environment[0] = environment[1] = NULL;
-  if (!folders || (size_t)snprintf(room, size, "LD_LIBRARY_PATH=%s", folders) >= size) return;
-  environment[0] = room;
+  if (is_large(c->job->request)) *environment++ = "GLIBC_TUNABLES=glibc.malloc.hugetlb=1";
+  if (folders && (size_t)snprintf(room, size, "LD_LIBRARY_PATH=%s", folders) < size) *environment++ = room;
+  *environment = NULL;
+}
+
+static int process_file(pid_t pid) {
+#if defined(SYS_pidfd_open)
+  return (int)syscall(SYS_pidfd_open, pid, 0u);
+#else
+  (void)pid;
+  return -1;
+#endif
 }
 
 static int spawn(call *c) {
-  char room[4096], *environment[2], *arguments[] = {"skinpy-worker", NULL};
+  char room[4096], *environment[3], *arguments[] = {"skinpy-worker", NULL};
   posix_spawn_file_actions_t files;
   posix_spawnattr_t attributes;
   int failed = posix_spawn_file_actions_init(&files);
@@ -165,9 +184,10 @@ static int spawn(call *c) {
   if (!failed) {
     failed = prepare_files(c, &files);
     if (!failed) failed = prepare_signals(&attributes);
-    make_environment(environment, room, sizeof room);
+    make_environment(c, environment, room, sizeof room);
     if (!failed) failed = posix_spawn(&c->pid, c->job->program, &files, &attributes, arguments, environment);
     if (failed) c->pid = 0;
+    else c->process = process_file(c->pid);
     posix_spawnattr_destroy(&attributes);
   }
   posix_spawn_file_actions_destroy(&files);
@@ -213,13 +233,19 @@ static bool listen(call *c) {
   return got == 0 || c->said_bytes == sizeof c->said;
 }
 
-static void wait_for(call *c) {
+static void wait_for_end(const call *c) {
+  struct pollfd waiting = {c->process, POLLIN, 0};
   struct timespec pause = {0, REAP_US * 1000};
+  if (c->process >= 0) poll(&waiting, 1, SLICE_MS);
+  else nanosleep(&pause, NULL);
+}
+
+static void wait_for(call *c) {
   while (!listen(c))
     if (look_up(c)) return;
   while (!reap(c, WNOHANG)) {
     if (look_up(c)) return;
-    nanosleep(&pause, NULL);
+    wait_for_end(c);
   }
 }
 
@@ -284,7 +310,7 @@ static sk_status take_answer(call *c, worker_block *block, sk_error *error) {
 }
 
 sk_status worker_run(const worker_job *job, worker_block *block, sk_error *error) {
-  call c = {.job = job, .block = -1, .bytes = -1, .answer = {-1, -1}, .ended = -1};
+  call c = {.job = job, .block = -1, .bytes = -1, .answer = {-1, -1}, .process = -1, .ended = -1};
   sk_status status;
   int failed;
   memset(block, 0, sizeof *block);
@@ -304,6 +330,7 @@ sk_status worker_run(const worker_job *job, worker_block *block, sk_error *error
   close_file(&c.answer[1]);
   close_file(&c.bytes);
   close_file(&c.block);
+  close_file(&c.process);
   return status;
 }
 
