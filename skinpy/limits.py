@@ -78,6 +78,8 @@ def allowed_formats(formats: Iterable[str] | None, isolated: bool) -> str:
     """The suffixes of `allow_formats` as the importer has them: "glb;gltf". None is the default."""
     if formats is None:
         return _DEFAULT if isolated else _DEFAULT_HERE
+    if formats is DEFAULT_FORMATS:
+        return _DEFAULT
     if isinstance(formats, str):
         raise TypeError(f"allow_formats is {formats!r}; expected several suffixes, such as ({formats!r},)")
     suffixes = tuple(formats)

@@ -82,8 +82,7 @@ def load(
     kinds ImporterCrashed where the importer broke down, LimitExceeded and FormatRefused; ValueError and
     TypeError for bad options; KeyboardInterrupt within 0.1 seconds.
     """
-    request = _usual(_paths_key())
-    if not (
+    if (
         format is None
         and max_influences is _INFLUENCES
         and join_vertices is None
@@ -95,6 +94,8 @@ def load(
         and allow_formats is None
         and external == "folder"
     ):
+        request = _usual(_paths_key())
+    else:
         apart = flag("isolate", isolate)
         request = (
             *_checked(format, max_influences, join_vertices, ignore_animated_scale, up, frame),
