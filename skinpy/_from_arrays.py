@@ -9,6 +9,7 @@ import numpy.typing as npt
 from . import _block, _core
 from ._arguments import any_array, check_shape, floats, names_of
 from ._frames import smooth_normals, unit
+from ._look_arrays import Look, look_sections
 from ._types import Array, Floats
 from .errors import LoadError
 
@@ -28,6 +29,7 @@ def model_block(
     normals: npt.ArrayLike | None,
     uvs: npt.ArrayLike | None,
     targets: Mapping[str, Differences] | None,
+    look: Look,
 ) -> _core.Block:
     """The block of Model.from_arrays; see there for the arguments."""
     skeleton = _skeleton(names, parents, rest)
@@ -55,10 +57,11 @@ def model_block(
         "VERTEX_SLOTS": slots,
         "VERTEX_WEIGHTS": sorted_weights,
         "FACES": triangles,
-        "SUBMESHES": _submesh(pool, len(points), len(triangles)),
         "INFO": _info(count, len(slot_joints), len(points), len(triangles), sorted_weights.shape[1], pool),
         **_targets(targets or {}, len(points), pool),
+        **look_sections(look, uvs is not None, len(points), pool),
     }
+    sections["SUBMESHES"] = _submesh(pool, len(points), len(triangles), 0 if "MATERIALS" in sections else -1)
     sections["INFO"]["targets"] = len(targets or {})
     if uvs is not None:
         sections["UVS"] = floats("uvs", uvs, (len(points), 2))
@@ -195,8 +198,8 @@ def _targets(targets: Mapping[str, Differences], vertices: int, pool: _block.Tex
     }
 
 
-def _submesh(pool: _block.TextPool, vertices: int, faces: int) -> Array:
-    rows = [(pool.add("mesh"), 0, -1, 0, vertices, 0, faces)] if vertices else []
+def _submesh(pool: _block.TextPool, vertices: int, faces: int, material: int) -> Array:
+    rows = [(pool.add("mesh"), 0, material, 0, vertices, 0, faces)] if vertices else []
     return np.array(rows, _block.RECORDS["SUBMESHES"])
 
 

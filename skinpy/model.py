@@ -20,6 +20,7 @@ from .pose import Pose
 
 if TYPE_CHECKING:
     from ._from_arrays import Differences
+    from ._look_arrays import Alpha, Image
     from .baking import BakedTexture
     from .checking import Findings
     from .explaining import Explanation
@@ -441,6 +442,10 @@ class Model(Shown, _core.Model):
         inverse_bind: npt.ArrayLike | None = None,
         normals: npt.ArrayLike | None = None,
         uvs: npt.ArrayLike | None = None,
+        colors: npt.ArrayLike | None = None,
+        texture: "Image | None" = None,
+        base_color: npt.ArrayLike | None = None,
+        alpha: "Alpha" = "opaque",
         targets: "Mapping[str, Differences] | None" = None,
         clips: Sequence[Clip] = (),
     ) -> "Model":
@@ -453,12 +458,20 @@ class Model(Shown, _core.Model):
         uvs (V,2), origin at the top left. targets: name of a morph target -> (V,3) differences of position,
         or a tuple of those and (V,3) differences of normal. clips are bound by name.
 
-        Raises ValueError and TypeError that name the argument.
+        What the mesh looks like is the product of what is given of three. texture, which needs uvs: pixels
+        (h,w,3|4) uint8, sRGB, row 0 on top; bytes of an image file or the path of one, which are kept as they
+        are; or a Texture. colors (V,3|4) and base_color (3|4,), linear RGB(A) from 0 to 1, or uint8 as n/255.
+        alpha says what opacity below 1 does: nothing ("opaque"), cuts out what is below 0.5 ("mask"), or lets
+        shine through ("blend").
+
+        Raises ValueError and TypeError that name the argument; OSError for a file that cannot be read.
         """
         from ._from_arrays import model_block
+        from ._look_arrays import Look
 
+        look = Look(colors, texture, base_color, alpha)
         block = model_block(
-            names, parents, rest, positions, faces, joints, weights, inverse_bind, normals, uvs, targets
+            names, parents, rest, positions, faces, joints, weights, inverse_bind, normals, uvs, targets, look
         )
         model = cls(block)
         for clip in clips:
