@@ -367,6 +367,7 @@ def measure_model(path: Path, origin: str, peers: Peers, assimp: Assimp, tiny: P
     apart = alternate(lambda: skinpy.load(path), lambda: load_here(path), rounds=15, budget=1.0)
     row["pairs"], row["facts"], row["notes"] = {"load": {"Assimp": load.entry()}}, {}, {}
     row["pairs"]["isolated load"] = {"in this process": apart.entry()}
+    row["facts"]["file bytes"] = path.stat().st_size
     row["facts"]["peak bytes"] = memory.peak("skinpy", tiny, path)
     row["facts"]["Assimp's peak bytes"] = memory.peak("assimp", tiny, path)
     if len(model.clips) and model.clips[0].channels and row["vertices"]:
