@@ -308,6 +308,32 @@ def test_blends_of_clips() -> None:
         assert_agrees(model, crowd.skinned_vertices(index, 0.3, weights=weights), palettes, places)
 
 
+@pytest.mark.parametrize("count", [1, 3])
+@pytest.mark.parametrize(
+    ("index", "time", "weights"),
+    [
+        ([[0, 1]], 0.3, [[0.25, 0.75]]),
+        (0, [[0.1, 0.6]], [[0.25, 0.75]]),
+        (np.zeros((3, 2), int), [[0.1, 0.6]], [[0.25, 0.75]]),
+        ([0, 1, 2], np.ones((3, 2)), [[0.25, 0.75]]),
+        ([[0, 1]], [0.1, 0.2, 0.3], None),
+        ([[0, 1]], [0.4], 2.0),
+        ([2], 0.4, None),
+    ],
+)
+def test_one_row_counts_for_all_instances(count: int, index: Any, time: Any, weights: Any) -> None:
+    model = skinpy.character()
+    index, time = (a[:count] if np.ndim(a) and len(a) > 1 else a for a in (index, time))
+    tables = [np.asarray(a)[..., None] if np.ndim(a) < 2 else np.asarray(a) for a in (index, time)]
+    columns = max(table.shape[-1] for table in tables)
+    whole = [np.broadcast_to(table, (count, columns)) for table in tables]
+    shares = None if weights is None else np.broadcast_to(weights, (count, columns))
+    want = model.crowd_palette(list(model.clips), *whole, weights=shares, affine=True)
+    places = grid(model, count)
+    with Crowd(model, places, size=(8, 8)) as crowd:
+        assert_agrees(model, crowd.skinned_vertices(index, time, weights=weights), want, places)
+
+
 def test_clips_of_the_callers_choice() -> None:
     model = skinpy.character()
     short = model.clips["walk"].trim(0.1, 0.6)
@@ -479,6 +505,8 @@ BAD: list[tuple[str, Callable[[Any], Any], type[Exception], str]] = [
     ("morph weights", lambda m: crowd(m, morph_weights=[1.0]), ValueError, "morph_weights"),
     ("index", lambda m: crowd(m).frame(7), ValueError, "clip_index"),
     ("index baked", lambda m: crowd(m, baked=m.bake_texture()).frame(7), ValueError, "clip_index"),
+    ("weights shape", lambda m: crowd(m).frame(weights=[[1]] * 3), ValueError, r"weights has shape \(3, 1\)"),
+    ("weights ragged", lambda m: crowd(m).frame(weights=[[1], [1, 2]]), ValueError, "weights is ragged"),
     ("index shape", lambda m: crowd(m).frame([0, 0, 0]), ValueError, r"clip_index has shape \(3,\)"),
     (
         "index shape baked",

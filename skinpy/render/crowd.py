@@ -188,10 +188,11 @@ class Crowd(Closing):
         """One picture: (h, w, 4) uint8, RGBA, row 0 on top, sRGB, straight alpha.
 
         `clip_index` and `time` (seconds) are one number for all, or (N,). Without `baked` they may be (N, K)
-        with K up to 4 for clips that are blended by `weights`, as in `Model.crowd_palette`; or `palettes`,
-        (N, S, 3, 4) or (N, S, 4, 4), take the place of all three. A model without clips is drawn at rest.
-        `rotation` is "slerp" unless you say otherwise; a baked texture has been sampled already. `camera`
-        None is `camera()`. `out`, (h, w, 4) uint8 and C-contiguous, takes the picture and is returned.
+        with K up to 4 for clips that are blended by `weights`, as in `Model.crowd_palette`, where (1, K) is
+        the same for all instances; or `palettes`, (N, S, 3, 4) or (N, S, 4, 4), take the place of all three.
+        A model without clips is drawn at rest. `rotation` is "slerp" unless given; a baked texture has been
+        sampled already. `camera` None is `camera()`. `out`, (h, w, 4) uint8 and C-contiguous, takes the
+        picture and is returned.
 
         Raises ValueError or TypeError for numbers of no clip, wrong shapes, times that are not finite, and
         for what a baked texture cannot do; GraphicsError after `close()`, and for what OpenGL reports.
@@ -281,8 +282,9 @@ class Crowd(Closing):
             out[:] = model.palette(None, 0.0, affine=True)
             return
         index, seconds = self._spread(clip_index, time)
+        shares = None if weights is None else self._array("weights", weights)
         model.crowd_palette(
-            self._clips, index, seconds, weights=weights, out=out, loop=loop, rotation=rotation
+            self._clips, index, seconds, weights=shares, out=out, loop=loop, rotation=rotation
         )
 
     def _copy_palettes(self, out: NDArray[np.float32], palettes: NDArray[np.float32]) -> None:
@@ -296,22 +298,24 @@ class Crowd(Closing):
         out[:] = given[:, :, :3]
 
     def _spread(self, clip_index: ArrayLike, time: ArrayLike) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Both as arrays; one number takes the shape of the other, or becomes that of each instance."""
+        """Both as arrays with a row for each instance, (N,) or (N, K)."""
         index, seconds = self._array("clip_index", clip_index), self._array("time", time)
-        shape = next((array.shape for array in (index, seconds) if array.ndim), (len(self),))
-        index, seconds = (array if array.ndim else np.full(shape, array) for array in (index, seconds))
-        return index, seconds
+        rows = (len(self), *index.shape[1:])
+        return np.broadcast_to(index, rows), np.broadcast_to(seconds, (len(self), *seconds.shape[1:]))
 
     def _array(self, name: str, value: ArrayLike) -> NDArray[Any]:
-        wanted = f"one number or ({len(self)},){'' if self._baked is not None else f' or ({len(self)}, K)'}"
+        """`value` as an array of a row for each instance, or of one row for all."""
+        wanted = f"one number or ({len(self)},)"
+        if self._baked is None:
+            wanted += f", ({len(self)}, K) or (1, K)"
         try:
             array = np.asarray(value)
         except ValueError:
             raise ValueError(f"{name} is ragged; expected {wanted}") from None
         most_axes = 2 if self._baked is None else 1
-        if array.ndim and (array.ndim > most_axes or len(array) != len(self)):
+        if array.ndim > most_axes or (array.ndim and len(array) not in (1, len(self))):
             raise ValueError(f"{name} has shape {array.shape}; expected {wanted}")
-        return array
+        return array if array.ndim else array[None]
 
     # ---- where it all is ------------------------------------------------------------------------
 
