@@ -245,6 +245,7 @@ def _kinds(facts: dict[str, Any]) -> list[str]:
         (facts["moved_textures"], "materials with moved texture coordinates (uv)"),
         (facts["frames"], "stored frames (vertex)"),
         (len(facts["targets"]), "morph targets (keyed)"),
+        (sum(clip["kind"] == "keyed" for clip in facts["clips"]), "clips of their weights (keyed)"),
         (sum(clip["kind"] == "rigid" for clip in facts["clips"]), "clips of rigid parts (rigid)"),
         (sum(clip["kind"] == "skinned" for clip in facts["clips"]), "clips of joints (skinned)"),
     ]

@@ -132,8 +132,12 @@ class Clip(Shown, _core.Clip):
         return float(self._record["ticks_per_second"])
 
     @property
-    def kind(self) -> Literal["rigid", "skinned"]:
-        """ "rigid" where every vertex of the model hangs on one joint as a rigid part, else "skinned"."""
+    def kind(self) -> Literal["keyed", "rigid", "skinned"]:
+        """ "keyed" where all channels are weights of morph targets and no joint moves; of other clips "rigid"
+        where every vertex of the model hangs on one joint as a rigid part, else "skinned"."""
+        paths = self._channel_records["path"]
+        if len(paths) and (paths == _block.WEIGHT_PATH).all():
+            return "keyed"
         return "rigid" if self._model is not None and self._model._is_rigid else "skinned"
 
     def sample(self, time: npt.ArrayLike, out: Pose | None = None, *, loop: Loop = "wrap") -> Pose:

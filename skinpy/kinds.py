@@ -1,6 +1,6 @@
 """Kinds of animation behind one interface: UV animations and stored vertices, beside the clips of a model.
 
-`Animation` is what all kinds have in common; `Clip` (kinds "rigid" and "skinned") satisfies it too.
+`Animation` is what all kinds have in common; `Clip` (kinds "keyed", "rigid" and "skinned") satisfies it too.
 docs/kinds.md tells what each kind stores and how one becomes another.
 """
 
@@ -48,7 +48,8 @@ class Animation(Protocol):
 
     @property
     def kind(self) -> Kind:
-        """ "uv", "vertex" (every frame stored), "keyed" (frames between are made), "rigid" or "skinned"."""
+        """ "uv", "vertex" (every frame stored), "keyed" (frames between are made, of stored vertices or of
+        weights of morph targets), "rigid" or "skinned"."""
 
     @property
     def name(self) -> str:

@@ -277,10 +277,11 @@ def _forms(model: "Model", source: Clip, fps: float, bound: float) -> list[_Form
         hung = Clip(source._block, source._index, rigid, source.name)
         forms.append(_posed_form("rigid parts", hung, hung.nbytes, _Cut(model).source))
     thin, coded = source.compress(bound), quantize(source, bound)
+    what = "morph weights" if source.kind == "keyed" else source.kind
     forms += [
-        _posed_form(f"{source.kind}, keys as imported", source, source.nbytes),
-        _posed_form(f"{source.kind}, fewer keys", thin, thin.nbytes),
-        _posed_form(f"{source.kind}, quantized (stored size)", coded.clip(), coded.nbytes),
+        _posed_form(f"{what}, keys as imported", source, source.nbytes),
+        _posed_form(f"{what}, fewer keys", thin, thin.nbytes),
+        _posed_form(f"{what}, quantized (stored size)", coded.clip(), coded.nbytes),
     ]
     return forms
 

@@ -46,6 +46,10 @@ def test_info_has_a_line_on_kinds(shared_data: Path, capsys: pytest.CaptureFixtu
         (CHARACTER, "3 clips of joints (skinned)"),
         (bundled, "3 clips of rigid parts (rigid)"),
         (shared_data / "models" / "faerie.md2", "198 stored frames (vertex)"),
+        (
+            shared_data / "models" / "AnimatedMorphCube.gltf",
+            "2 morph targets (keyed), 1 clips of their weights",
+        ),
     ):
         assert run("info", file) == 0
         assert f"kinds     {words}" in capsys.readouterr().out

@@ -198,6 +198,22 @@ def test_a_clip_is_an_animation(model: skinpy.Model) -> None:
         clip.sample(0.0, out=np.zeros(3))  # type: ignore[arg-type]
 
 
+def test_a_clip_of_morph_weights_alone_is_keyed() -> None:
+    keys = {"times": [0, 1], "targets": ["smile"], "weights": [[0], [1]]}
+    smile = skinpy.Clip.from_arrays("smile", joints=[], **keys)
+    both = skinpy.Clip.from_arrays("both", joints=["a"], translation=np.zeros((2, 1, 3)), **keys)
+    assert smile.kind == "keyed" and both.kind == "skinned"
+    corners = {"positions": np.eye(3), "faces": [[0, 1, 2]], "joints": [[0]] * 3, "weights": [[1]] * 3}
+    for place, kind in ((0, "rigid"), (1, "skinned")):  # the slot of a rigid part is a joint and the identity
+        rest = np.eye(4)
+        rest[0, 3] = place
+        model = skinpy.Model.from_arrays(
+            ["a"], [-1], rest[None], **corners, targets={"smile": np.eye(3)}, clips=[smile, both]
+        )
+        assert [clip.kind for clip in model.clips] == ["keyed", kind]
+        assert model.clips[0].trim(0.2).kind == model.clips[0].compress().kind == "keyed"
+
+
 def test_nbytes_counts_shared_times_once() -> None:
     clip = turning()
     assert clip.nbytes == 2 * 8 + 3 * 2 * 4 * 4 and clip.compiled_nbytes == 0
