@@ -834,7 +834,9 @@ def add_face(figure: Figure) -> None:
     angle = np.linspace(-1.0, 1.0, 11) * 0.95
     rows = []
     for width in (1.0, -1.0):
-        radius = 0.030 + width * 0.0035 * np.cos(angle / 0.95 * np.pi / 2) ** 0.5
+        # Never quite closed at the corners, where the two faces at the end would have no area.
+        half = 0.0035 * np.maximum(np.cos(angle / 0.95 * np.pi / 2), 0.01) ** 0.5
+        radius = 0.030 + width * half
         rows.append(np.stack([radius * np.sin(angle), 1.367 - radius * np.cos(angle)], axis=1))
     base = drop(glass, np.concatenate(rows))
     points = base + unit(gradient(glass, base)) * 0.0015

@@ -178,6 +178,7 @@ def test_triangles_face_outwards(glb: Glb) -> None:
         assert faces.max() == len(points) - 1
         a, b, c = (points[faces[:, i]] for i in range(3))
         across = np.cross(b - a, c - a)
+        assert np.linalg.norm(across, axis=1).min() > 1e-8  # square meters, twice the area
         big = np.linalg.norm(across, axis=1) > 1e-6  # a sliver has no direction to speak of
         assert np.all(np.einsum("fi,fi->f", across, normals[faces].sum(axis=1))[big] > 0.0)
 

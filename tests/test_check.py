@@ -110,15 +110,7 @@ def test_a_sound_model_is_clean() -> None:
 
 @pytest.mark.parametrize("name", ["character", "crane", "chair"])
 def test_no_false_alarm_on_the_bundled_models(name: str) -> None:
-    findings = check(DATA / f"{name}.glb")
-    # Two triangles of the character's cap truly have two corners in one place.
-    faces = skinpy.character().mesh
-    assert [one.code for one in findings] == (["degenerate_faces"] if name == "character" else [])
-    if name == "character":
-        assert findings[0].size == 2
-        corners = faces.positions[faces.faces]
-        same = [(corners[:, a] == corners[:, (a + 1) % 3]).all(axis=1) for a in range(3)]
-        assert np.any(same, axis=0).sum() == 2
+    assert not len(check(DATA / f"{name}.glb"))
 
 
 # ---- joints and names --------------------------------------------------------------------------------
