@@ -55,7 +55,7 @@ BAD: list[tuple[str, dict[str, Any], type[Exception], str]] = [
     ("a.webp", {"fps": 0}, ValueError, "fps is 0; expected more than 0"),
     ("a.png", {"size": (0, 36)}, ValueError, r"size is \(0, 36\); expected .* at least 1 pixel"),
     ("a.webp", {"size": (48, 0)}, ValueError, r"size is \(48, 0\); expected .* at least 1 pixel"),
-    ("a.webp", {"size": (10**6, 2)}, ValueError, r"this OpenGL draws pictures of at most \(\d+, \d+\)"),
+    ("a.webp", {"size": (10**6, 2)}, ValueError, r"size is 1000000x2; .* at most \d+ pixels a side"),
     ("a.png", {"time": math.nan}, ValueError, "time is nan; expected a finite number"),
     ("a.png", {"background": "mauve-ish"}, ValueError, "background is 'mauve-ish'"),
     ("no/folder/a.png", {}, FileNotFoundError, r"make the folder first: 'no/folder/a\.png'"),

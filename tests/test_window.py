@@ -499,7 +499,12 @@ def test_without_glfw_the_extra_is_named(model: skinpy.Model, monkeypatch: pytes
 
 @pytest.mark.parametrize(
     ("arguments", "error"),
-    [({"clip": "fly"}, KeyError), ({"size": (0, 1)}, ValueError), ({"speed": "fast"}, TypeError)],
+    [
+        ({"clip": "fly"}, KeyError),
+        ({"size": (0, 1)}, ValueError),
+        ({"size": (10**6, 100)}, ValueError),
+        ({"speed": "fast"}, TypeError),
+    ],
 )
 def test_wrong_arguments_come_before_the_window(
     model: skinpy.Model, arguments: dict[str, Any], error: type[Exception]

@@ -159,9 +159,14 @@ def check(context: moderngl.Context, doing: str) -> None:
         raise GraphicsError(f"OpenGL reports {error} while {doing}")
 
 
-def max_size(context: moderngl.Context) -> int:
-    """Largest width and height, in pixels, of a picture that the context can draw."""
+def check_fits(context: moderngl.Context, size: tuple[int, int]) -> None:
+    """Raise ValueError where a picture of `size` is wider or higher than the context can draw."""
     info = context.info
-    return int(
-        min(info["GL_MAX_RENDERBUFFER_SIZE"], info["GL_MAX_TEXTURE_SIZE"], *info["GL_MAX_VIEWPORT_DIMS"])
+    largest = min(
+        info["GL_MAX_RENDERBUFFER_SIZE"], info["GL_MAX_TEXTURE_SIZE"], *info["GL_MAX_VIEWPORT_DIMS"]
     )
+    if max(size) > largest:
+        raise ValueError(
+            f"size is {size[0]}x{size[1]}; this OpenGL draws at most {largest} pixels a side: "
+            "take a smaller size"
+        )

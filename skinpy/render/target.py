@@ -23,9 +23,7 @@ class Target:
     """
 
     def __init__(self, context: moderngl.Context, size: tuple[int, int], samples: int) -> None:
-        largest = gl.max_size(context)
-        if max(size) > largest:
-            raise ValueError(f"size is {size}; this OpenGL draws pictures of at most ({largest}, {largest})")
+        gl.check_fits(context, size)
         self.size = size
         self.samples = clamp_samples(context, samples)
         self._context = context
@@ -33,7 +31,8 @@ class Target:
             self._make_framebuffers(size)
         except moderngl.Error as error:
             raise GraphicsError(
-                f"cannot make a picture of size {size}: {error}; take a smaller size"
+                f"size is {size[0]}x{size[1]}, for which this OpenGL has no memory ({error}): "
+                "take a smaller size"
             ) from None
         self._present = programs(context).get("present.vert", "present.frag", defines={"TOP_FIRST": 1})
         self._triangle = context.vertex_array(self._present, [])

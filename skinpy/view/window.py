@@ -14,6 +14,7 @@ import numpy as np
 from .._types import PathLike
 from ..errors import GraphicsError
 from ..model import Model
+from ..render import context as gl
 from ..render.arguments import check_size
 from .screen import Screen
 from .source import Source
@@ -55,6 +56,7 @@ def show(
     source = path if isinstance(path, Source) or path is None else Source(path)
     stage = Stage(model, clip, size=size, **options)
     try:
+        gl.call(lambda context: gl.check_fits(context, size))  # X11 ends the process where it has no room
         with _noted_interrupts() as interrupts, _opened(glfw, size) as handle:
             Window(glfw, handle, Controls(stage, source)).run(interrupts)
         if interrupts:
