@@ -13,7 +13,8 @@
 
 #define DEFAULT_LIMIT 64u        /* more rarely help, and each keeps a stack */
 #define STACK_BYTES (512u << 10) /* also holds the thread-local data of every loaded library */
-#define SPINS 400                /* some 10 us of waiting for the last range, before sleeping */
+#define SPINS 400                /* some 5 to 20 us of waiting for the last range, before sleeping */
+#define LINGER 5000              /* some 50 to 200 us of waiting for more work: in a loop of calls it comes soon */
 
 /* One call of sk_parallel, on its caller's stack. */
 typedef struct work {
@@ -46,6 +47,7 @@ typedef struct pool {
   }
 
 static pool the = FRESH_POOL;
+static atomic_size_t opened;       /* works that were shown to the threads so far; written with the lock held */
 static atomic_size_t wanted;       /* threads in all; 0: the default, not asked for yet */
 static _Thread_local size_t told;  /* what sk_thread_count last told this thread; 0: nothing yet */
 
@@ -154,6 +156,21 @@ static bool may_join(void) {
          atomic_load_explicit(&the.work->next, memory_order_relaxed) < the.work->ranges;
 }
 
+static void relax(void) {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#endif
+}
+
+/* With the lock held, which it has again at the end: waits for a work after `seen`, and for a while without
+   sleeping, because to be woken takes as long as a small work does. */
+static void linger(size_t seen) {
+  int spins;
+  pthread_mutex_unlock(&the.lock);
+  for (spins = 0; spins < LINGER && atomic_load_explicit(&opened, memory_order_relaxed) == seen; spins++) relax();
+  pthread_mutex_lock(&the.lock);
+}
+
 /* With the lock held, which it has again at the end. */
 static void join_work(void) {
   work *work = the.work;
@@ -167,11 +184,14 @@ static void join_work(void) {
 }
 
 static void *thread_main(void *argument) {
-  size_t number = (size_t)(uintptr_t)argument; /* 1, 2, ... */
+  size_t number = (size_t)(uintptr_t)argument, lingered = 0; /* 1, 2, ...; the work after which it last did */
   pthread_mutex_lock(&the.lock);
-  while (number <= the.keep)
+  while (number <= the.keep) {
+    size_t seen = atomic_load_explicit(&opened, memory_order_relaxed);
     if (may_join()) join_work();
+    else if (lingered != seen) linger(lingered = seen);
     else pthread_cond_wait(&the.wake, &the.lock);
+  }
   pthread_mutex_unlock(&the.lock);
   return NULL;
 }
@@ -231,6 +251,7 @@ static void open_work(work *work) {
   make_threads(work->workers - 1);
   pthread_mutex_lock(&the.lock);
   the.work = work;
+  atomic_fetch_add_explicit(&opened, 1, memory_order_relaxed);
   the.joined = 0;
   the.to_wake = work->workers - 1;
   wakes = take_wakes();
@@ -244,11 +265,7 @@ static void close_work(void) {
   pthread_mutex_lock(&the.lock);
   the.work = NULL;
   pthread_mutex_unlock(&the.lock);
-  for (spins = 0; spins < SPINS && atomic_load_explicit(&the.active, memory_order_acquire); spins++) {
-#if defined(__x86_64__)
-    __builtin_ia32_pause();
-#endif
-  }
+  for (spins = 0; spins < SPINS && atomic_load_explicit(&the.active, memory_order_acquire); spins++) relax();
   pthread_mutex_lock(&the.lock);
   while (atomic_load_explicit(&the.active, memory_order_acquire)) pthread_cond_wait(&the.done, &the.lock);
   leave_pool();
