@@ -279,7 +279,8 @@ class Model(Shown, _core.Model):
         clip None means the first clip, or the rest pose where there is none; size is (width, height). options
         are those of skinpy.view.show: floor, overlays, controller, camera, speed, loop, playing, path, ...
         Needs a display and the extra "view": GraphicsError and ImportError without; `render` and `save` of
-        clips do without a display. Raises KeyError, IndexError, TypeError and ValueError.
+        clips do without a display. Raises KeyError, IndexError, TypeError and ValueError for wrong arguments,
+        before the window opens; what goes wrong in the window is a red line there.
         """
         from .view import show
 

@@ -504,6 +504,8 @@ def test_without_glfw_the_extra_is_named(model: skinpy.Model, monkeypatch: pytes
         ({"size": (0, 1)}, ValueError),
         ({"size": (10**6, 100)}, ValueError),
         ({"speed": "fast"}, TypeError),
+        ({"overlays": Overlays(weights="Tail")}, KeyError),
+        ({"overlays": Overlays(trajectories=(99,))}, IndexError),
     ],
 )
 def test_wrong_arguments_come_before_the_window(

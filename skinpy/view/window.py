@@ -14,7 +14,6 @@ import numpy as np
 from .._types import PathLike
 from ..errors import GraphicsError
 from ..model import Model
-from ..render import context as gl
 from ..render.arguments import check_size
 from .screen import Screen
 from .source import Source
@@ -48,7 +47,9 @@ def show(
 
     It belongs on the main thread, as window systems ask for. Raises GraphicsError without a display or
     OpenGL 3.3, and on another thread; ImportError without glfw; KeyError, IndexError, TypeError or ValueError
-    for wrong arguments. Ctrl-C closes the window and goes on as KeyboardInterrupt.
+    for wrong arguments, also overlays of joints that the model does not have and a size beyond OpenGL's
+    limit. Overlays that a hand asks for in the window, or that a file which is loaded again no longer has
+    joints for, are a red line in it. Ctrl-C closes the window and goes on as KeyboardInterrupt.
     """
     _check_thread()
     glfw = _glfw()
@@ -56,7 +57,9 @@ def show(
     source = path if isinstance(path, Source) or path is None else Source(path)
     stage = Stage(model, clip, size=size, **options)
     try:
-        gl.call(lambda context: gl.check_fits(context, size))  # X11 ends the process where it has no room
+        # What cannot be drawn is an error here: in the window it would be a red line, and where a window is
+        # too large, X11 ends the process.
+        stage.frame()
         with _noted_interrupts() as interrupts, _opened(glfw, size) as handle:
             Window(glfw, handle, Controls(stage, source)).run(interrupts)
         if interrupts:
