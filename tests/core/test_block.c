@@ -437,8 +437,47 @@ static void too_much_to_write_is_refused(void) {
   CHECK(!block);
 }
 
+typedef struct poured {
+  char bytes[512];
+  size_t size, promised;
+  bool full;
+} poured;
+
+static bool take_poured(void *context, const sk_block_piece *pieces, size_t count, size_t size) {
+  poured *into = context;
+  size_t i;
+  into->promised = size;
+  for (i = 0; i < count; i++) {
+    CHECK(pieces[i].size > 0 && into->size + pieces[i].size <= sizeof into->bytes);
+    memcpy(into->bytes + into->size, pieces[i].data, pieces[i].size);
+    into->size += pieces[i].size;
+  }
+  return !into->full;
+}
+
+static void a_poured_block_is_the_written_one(void) {
+  const float positions[5][3] = {{1, 2, 3}, {4, 5, 6}, {7, 8, 9}, {10, 11, 12}, {13, 14, 15}};
+  const sk_block_part parts[] = {{SK_SECTION_TEXT, 1, 3, "abc"},
+                                 {SK_SECTION_NORMALS, 12, 0, NULL},
+                                 {SK_SECTION_POSITIONS, 12, 5, positions}};
+  poured into = {.size = 0};
+  const sk_block_sink sink = {take_poured, &into};
+  sk_error error = {SK_OK, ""};
+  size_t size, poured_size, before = sk_bytes_in_use();
+  void *block;
+  CHECK_EQUAL(sk_block_write(parts, COUNT(parts), &block, &size, &error), SK_OK);
+  CHECK_EQUAL(sk_block_pour(parts, COUNT(parts), &sink, &poured_size, &error), SK_OK);
+  CHECK(poured_size == size && into.size == size && into.promised == size);
+  CHECK(!memcmp(block, into.bytes, size));
+  sk_free(block);
+  into = (poured){.full = true};
+  CHECK_EQUAL(sk_block_pour(parts, COUNT(parts), &sink, &poured_size, &error), SK_ERROR_MEMORY);
+  CHECK(sk_bytes_in_use() == before);
+}
+
 const check_test block_tests[] = {
     TEST(a_good_model_opens),
+    TEST(a_poured_block_is_the_written_one),
     TEST(a_block_of_clips_opens),
     TEST(a_skeleton_alone_opens),
     TEST(every_broken_rule_is_named),
