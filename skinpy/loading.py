@@ -2,6 +2,7 @@
 
 import operator
 import os
+import stat
 import sys
 from functools import cache, lru_cache
 from pathlib import Path
@@ -247,11 +248,11 @@ def _load_saved(path: str, mapped: bool) -> _core.Block:
 
 def _is_saved(path: str) -> bool:
     """Whether the file begins as a .skn does; what may never come of a FIFO is not waited for."""
-    handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
-    try:
-        return os.read(handle, len(_block.MAGIC)) == _block.MAGIC
-    finally:
-        os.close(handle)
+    mode = os.stat(path).st_mode
+    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+        return False
+    with open(path, "rb", buffering=0) as file:  # of a folder, this says what it is
+        return file.read(len(_block.MAGIC)) == _block.MAGIC
 
 
 def _load_bytes(data: Any, request: _Request) -> _core.Block:

@@ -16,13 +16,14 @@ import subprocess
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import IO, Any, BinaryIO, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._files import replacing
 from .._progress import shown
+from .._signals import undisturbed
 from ..errors import SkinpyError
 from .picture import check_frame, flatten, pillow
 
@@ -205,33 +206,50 @@ def _pipe(program: str, job: _Job) -> None:
     """Frames go through a pipe, one at a time; ffmpeg writes the file by its name, as MP4 has to seek."""
     first = next(job.frames)
     height, width = (side + side % 2 for side in first.shape[:2])
-    with tempfile.TemporaryFile() as words:
-        process = subprocess.Popen(
-            _command(program, width, height, job), stdin=subprocess.PIPE, stdout=words, stderr=words
-        )
-        pipe = process.stdin
-        assert pipe is not None
-        try:
-            for frame in _with_first(first, job):
-                pipe.write(frame.tobytes())
-            pipe.close()
-            failed = process.wait() != 0
-        except BrokenPipeError:  # it ended early, and says why
-            failed = True
-        finally:
-            process.kill()
-            process.wait()
-            with contextlib.suppress(BrokenPipeError):  # what the buffer still holds has no reader
-                pipe.close()
-        if process.returncode == -signal.SIGXFSZ:  # the system ends who writes beyond what a file may hold
-            raise OSError(errno.EFBIG, os.strerror(errno.EFBIG))
-        words.seek(0)
-        said = " ".join(words.read().decode("utf-8", "replace").split())
-        for number in _NO_ROOM:  # ffmpeg 5 may end with 0 though it could not write the end of the file
-            if os.strerror(number) in said:
-                raise OSError(number, os.strerror(number))
-        if failed:
-            raise SkinpyError(f"ffmpeg ({program}) failed: {said[-500:] or 'it says nothing'}")
+    with contextlib.ExitStack() as afterwards:
+        with undisturbed():
+            words = afterwards.enter_context(tempfile.TemporaryFile())
+            process = subprocess.Popen(
+                _command(program, width, height, job), stdin=subprocess.PIPE, stdout=words, stderr=words
+            )
+            afterwards.callback(_end, process)
+        done = _feed(process, _with_first(first, job))
+        _end(process)
+        _judge(program, done, process.returncode, words)
+
+
+def _feed(process: subprocess.Popen[bytes], frames: Iterator[Frame]) -> bool:
+    """Whether it took all frames and ended well."""
+    pipe = process.stdin
+    assert pipe is not None
+    try:
+        for frame in frames:
+            pipe.write(frame.tobytes())
+        pipe.close()
+        return process.wait() == 0
+    except BrokenPipeError:  # it ended early, and says why
+        return False
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    process.kill()
+    process.wait()
+    assert process.stdin is not None
+    with contextlib.suppress(BrokenPipeError):  # what the buffer still holds has no reader
+        process.stdin.close()
+
+
+def _judge(program: str, done: bool, status: int, words: IO[bytes]) -> None:
+    """Raises what a program that has ended had to say, where something went wrong."""
+    if status == -signal.SIGXFSZ:  # the system ends who writes beyond what a file may hold
+        raise OSError(errno.EFBIG, os.strerror(errno.EFBIG))
+    words.seek(0)
+    said = " ".join(words.read().decode("utf-8", "replace").split())
+    for number in _NO_ROOM:  # ffmpeg 5 may end with 0 though it could not write the end of the file
+        if os.strerror(number) in said:
+            raise OSError(number, os.strerror(number))
+    if not done:
+        raise SkinpyError(f"ffmpeg ({program}) failed: {said[-500:] or 'it says nothing'}")
 
 
 def _with_first(first: Frame, job: _Job) -> Iterator[Frame]:
