@@ -80,3 +80,11 @@ int ext_parse_flag(PyObject *value, int standard) {
   if (!value) return standard;
   return PyObject_IsTrue(value);
 }
+
+PyObject *ext_list_item(PyObject *list, Py_ssize_t i) {
+#if PY_VERSION_HEX >= 0x030D0000
+  return PyList_GetItemRef(list, i);
+#else
+  return Py_XNewRef(PyList_GetItem(list, i));
+#endif
+}

@@ -22,6 +22,10 @@ int ext_parse(const ext_signature *signature, PyObject *const *args, Py_ssize_t 
    -1 with a ValueError (or TypeError) that names the argument and lists the words. */
 int ext_parse_word(PyObject *value, const char *argument, const char *const *words, int standard);
 
+/* Item `i` of a list, as a new reference, because another thread may take it out of the list at any time;
+   NULL with an IndexError where the list has got shorter. */
+PyObject *ext_list_item(PyObject *list, Py_ssize_t i);
+
 /* Truth of `value`: 1, 0, `standard` where it is NULL, -1 on error. */
 int ext_parse_flag(PyObject *value, int standard);
 

@@ -21,6 +21,7 @@ static ext_block *block_alloc(PyTypeObject *type) {
 static PyObject *block_open(ext_state *state, ext_block *self, const void *memory, size_t size) {
   sk_error error;
   sk_status status;
+  self->serial = atomic_fetch_add(&state->last_serial, 1) + 1;
   Py_BEGIN_ALLOW_THREADS
   status = sk_model_open(memory, size, &self->model, &error);
   Py_END_ALLOW_THREADS
@@ -117,26 +118,29 @@ static PyObject *block_pack(PyObject *class, PyObject *args) {
   ext_state *state = ext_state_of_class((PyTypeObject *)class);
   Py_buffer buffers[SK_SECTION_COUNT];
   sk_block_part parts[SK_SECTION_COUNT];
-  PyObject *sections, *name, *data, *result = NULL;
-  Py_ssize_t position = 0;
+  PyObject *sections, *items, *result = NULL;
   unsigned influences;
   size_t count = 0, size;
   sk_error error;
   void *memory;
   if (!PyArg_ParseTuple(args, "O!I:pack", &PyDict_Type, &sections, &influences)) return NULL;
-  while (PyDict_Next(sections, &position, &name, &data)) {
-    if (count == SK_SECTION_COUNT) {
-      PyErr_SetString(PyExc_ValueError, "there are more parts than kinds of section");
-      goto done;
-    }
-    if (PyObject_GetBuffer(data, &buffers[count], PyBUF_SIMPLE)) goto done;
+  items = PyDict_Items(sections); /* a list of ours: nobody else changes it */
+  if (!items) return NULL;
+  if (PyList_GET_SIZE(items) > SK_SECTION_COUNT) {
+    PyErr_SetString(PyExc_ValueError, "there are more parts than kinds of section");
+    goto done;
+  }
+  while ((Py_ssize_t)count < PyList_GET_SIZE(items)) {
+    PyObject *item = PyList_GET_ITEM(items, (Py_ssize_t)count);
+    if (PyObject_GetBuffer(PyTuple_GET_ITEM(item, 1), &buffers[count], PyBUF_SIMPLE)) goto done;
     count++;
-    if (!pack_part(name, &buffers[count - 1], influences, &parts[count - 1])) goto done;
+    if (!pack_part(PyTuple_GET_ITEM(item, 0), &buffers[count - 1], influences, &parts[count - 1])) goto done;
   }
   if (sk_block_write(parts, count, &memory, &size, &error)) ext_raise(state, &error, NULL);
   else result = ext_block_new(state, memory, size, sk_free);
 done:
   while (count) PyBuffer_Release(&buffers[--count]);
+  Py_DECREF(items);
   return result;
 }
 

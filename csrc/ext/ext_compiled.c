@@ -1,7 +1,10 @@
 /* ext_compiled.c: compiled clips, kept by the block that holds the clip.
 
    A clip is compiled for one model: its skeleton, rest pose and slots. A block keeps one form for each model that
-   played it; they are found by the number of the model's block, because an address comes again. */
+   played it; they are found by the number of the model's block, because an address comes again.
+
+   Forms are only ever added, in front of a list whose rest stays as it is, and live as long as the block: to find
+   one takes no lock. */
 #include "../core/sk_cpu.h"
 #include "ext_state.h"
 
@@ -13,53 +16,89 @@ typedef struct ext_compiled_entry {
   sk_compiled *compiled; /* NULL: the plain path alone is exact */
 } ext_compiled_entry;
 
+/* (clips,) lists, made when one of the clips is first played; NULL without memory. */
+static ext_compiled_list *find_lists(ext_block *block) {
+  ext_compiled_list *made, *kept = atomic_load_explicit(&block->compiled, memory_order_acquire);
+  if (kept) return kept;
+  made = PyMem_Calloc(block->model.clip_count, sizeof *made);
+  if (!made || atomic_compare_exchange_strong(&block->compiled, &kept, made)) return made;
+  PyMem_Free((void *)made); /* another thread was faster */
+  return kept;
+}
+
+/* `count` gets how many entries stand before it, or in all where there is none for the model. */
+static ext_compiled_entry *find_entry(ext_compiled_entry *entry, uint64_t serial, int *count) {
+  for (*count = 0; entry && entry->serial != serial; entry = entry->next) ++*count;
+  return entry;
+}
+
 /* NULL without memory, also for the form itself: it is tried again at the next play. */
-static ext_compiled_entry *add_entry(ext_state *state, ext_block *block, uint32_t index, ext_block *model) {
+static ext_compiled_entry *make_entry(const ext_block *block, uint32_t index, const ext_block *model) {
   ext_compiled_entry *entry = PyMem_Malloc(sizeof *entry);
   bool lacks_memory;
   sk_clip clip;
   if (!entry) return NULL;
   sk_clip_open(&block->model.block, index, &clip);
-  entry->compiled = sk_compile(&clip, &model->model.skeleton, &model->model.skin, &lacks_memory);
-  if (lacks_memory) {
-    PyMem_Free(entry);
-    return NULL;
-  }
-  if (!model->serial) model->serial = ++state->last_serial;
   entry->serial = model->serial;
-  entry->next = block->compiled[index];
-  block->compiled[index] = entry;
-  return entry;
+  entry->compiled = sk_compile(&clip, &model->model.skeleton, &model->model.skin, &lacks_memory);
+  if (!lacks_memory) return entry;
+  PyMem_Free(entry);
+  return NULL;
 }
 
-const sk_compiled *ext_compiled(ext_state *state, ext_block *block, uint32_t index, ext_block *model) {
-  ext_compiled_entry *entry;
-  int count = 0;
+static void free_entry(ext_compiled_entry *entry) {
+  sk_free(entry->compiled);
+  PyMem_Free(entry);
+}
+
+/* Puts `made` in front of the list, whose first entry was `first`; where another thread has added that model's
+   meanwhile, the answer is that one and `made` is freed. */
+static ext_compiled_entry *add_entry(ext_compiled_list *list, ext_compiled_entry *first, ext_compiled_entry *made) {
+  made->next = first;
+  while (!atomic_compare_exchange_weak(list, &made->next, made)) {
+    int count;
+    ext_compiled_entry *other = find_entry(made->next, made->serial, &count);
+    if (!other && count < MOST_MODELS) continue;
+    free_entry(made);
+    return other;
+  }
+  return made;
+}
+
+const sk_compiled *ext_compiled(ext_block *block, uint32_t index, const ext_block *model) {
+  ext_compiled_list *lists;
+  ext_compiled_entry *first, *entry;
+  int count;
   if (sk_simd_chosen() == SK_SIMD_PLAIN) return NULL;
-  if (!block->compiled) block->compiled = PyMem_Calloc(block->model.clip_count, sizeof *block->compiled);
-  if (!block->compiled) return NULL;
-  for (entry = block->compiled[index]; entry; entry = entry->next, count++)
-    if (entry->serial == model->serial) return entry->compiled;
-  entry = count < MOST_MODELS ? add_entry(state, block, index, model) : NULL;
+  lists = find_lists(block);
+  if (!lists) return NULL;
+  first = atomic_load_explicit(&lists[index], memory_order_acquire);
+  entry = find_entry(first, model->serial, &count);
+  if (!entry && count < MOST_MODELS) {
+    entry = make_entry(block, index, model);
+    if (entry) entry = add_entry(&lists[index], first, entry);
+  }
   return entry ? entry->compiled : NULL;
 }
 
 size_t ext_compiled_bytes(const ext_block *block, uint32_t index) {
-  const ext_compiled_entry *entry = block->compiled ? block->compiled[index] : NULL;
+  const ext_compiled_list *lists = atomic_load(&block->compiled);
+  const ext_compiled_entry *entry = lists ? atomic_load(&lists[index]) : NULL;
   size_t bytes = 0;
   for (; entry; entry = entry->next) bytes += entry->compiled ? entry->compiled->bytes : 0;
   return bytes;
 }
 
 void ext_compiled_free(ext_block *block) {
+  ext_compiled_list *lists = atomic_load(&block->compiled);
   uint32_t i;
-  for (i = 0; block->compiled && i < block->model.clip_count; i++)
-    while (block->compiled[i]) {
-      ext_compiled_entry *entry = block->compiled[i];
-      block->compiled[i] = entry->next;
-      sk_free(entry->compiled);
-      PyMem_Free(entry);
+  for (i = 0; lists && i < block->model.clip_count; i++) {
+    ext_compiled_entry *entry = atomic_load(&lists[i]);
+    while (entry) {
+      ext_compiled_entry *next = entry->next;
+      free_entry(entry);
+      entry = next;
     }
-  PyMem_Free(block->compiled);
-  block->compiled = NULL;
+  }
+  PyMem_Free((void *)lists);
 }

@@ -148,7 +148,7 @@ static sk_status import_locked(ext_state *state, const sk_importer *importer, co
 }
 
 static PyObject *import_here(ext_state *state, const import_call *call) {
-  const sk_importer *importer = state->importer;
+  const sk_importer *importer = atomic_load(&state->importer);
   sk_import_result result = {NULL, 0};
   sk_error error;
   if (!importer) {
@@ -257,7 +257,7 @@ PyObject *ext_start_importer(PyObject *module, PyObject *args) {
     ext_raise(state, &error, NULL);
     return NULL;
   }
-  state->importer = importer;
+  atomic_store(&state->importer, importer);
   return Py_BuildValue("sss", importer->library_path(), importer->library_version(), importer->library_formats());
 }
 

@@ -58,7 +58,7 @@ int ext_find_clip(ext_state *state, ext_model *model, PyObject *clip, sk_clip *v
     if (!clip_is_bound(model, (ext_clip *)clip)) return -1;
     block = ((ext_clip *)clip)->block;
     *view = ((ext_clip *)clip)->clip;
-    view->compiled = ext_compiled(state, block, ((ext_clip *)clip)->index, model->block);
+    view->compiled = ext_compiled(block, ((ext_clip *)clip)->index, model->block);
     *keep = Py_NewRef(block);
     return 1;
   }
@@ -68,7 +68,7 @@ int ext_find_clip(ext_state *state, ext_model *model, PyObject *clip, sk_clip *v
   block = (ext_block *)PyTuple_GET_ITEM(entry, 1);
   index = (uint32_t)PyLong_AsUnsignedLong(PyTuple_GET_ITEM(entry, 2));
   sk_clip_open(&block->model.block, index, view);
-  view->compiled = ext_compiled(state, block, index, model->block);
+  view->compiled = ext_compiled(block, index, model->block);
   *keep = Py_NewRef(block);
   return 1;
 }

@@ -114,10 +114,35 @@ static int check_entries(ext_state *state, const mix *m) {
   return 1;
 }
 
+static int is_layer(PyObject *value) {
+  return PyTuple_Check(value) && PyTuple_GET_SIZE(value) == 3 && PyList_Check(PyTuple_GET_ITEM(value, 2));
+}
+
+static int refuse_layers(void) {
+  PyErr_SetString(PyExc_TypeError, "layers is no list of tuples (mode, priority_blend, entries)");
+  return -1;
+}
+
+/* The entries were counted before, but lists may change at any time. */
+static int read_entries(ext_state *state, ext_model *model, PyObject *entries, mix_layer *layer, mix *m) {
+  Py_ssize_t i, count = PyList_GET_SIZE(entries);
+  layer->first = m->entries_read;
+  layer->count = (size_t)count;
+  if (layer->count > m->entry_count - m->entries_read) {
+    PyErr_SetString(PyExc_RuntimeError, "layers got longer while they were read");
+    return 0;
+  }
+  for (i = 0; i < count; i++) {
+    PyObject *entry = ext_list_item(entries, i);
+    int read = entry && read_entry(state, model, entry, m);
+    Py_XDECREF(entry);
+    if (!read) return 0;
+  }
+  return 1;
+}
+
 static int read_layer(ext_state *state, ext_model *model, PyObject *value, mix_layer *layer, mix *m) {
-  PyObject *entries = PyTuple_GET_ITEM(value, 2);
-  Py_ssize_t i;
-  int mode = read_number(PyTuple_GET_ITEM(value, 0), SK_BLEND_MODE_COUNT, "mode");
+  int mode = is_layer(value) ? read_number(PyTuple_GET_ITEM(value, 0), SK_BLEND_MODE_COUNT, "mode") : refuse_layers();
   if (mode < 0) return 0;
   layer->mode = (sk_blend_mode)mode;
   layer->priority_blend = PyFloat_AsDouble(PyTuple_GET_ITEM(value, 1));
@@ -126,29 +151,33 @@ static int read_layer(ext_state *state, ext_model *model, PyObject *value, mix_l
     PyErr_SetString(PyExc_ValueError, "priority_blend lies outside 0 to 1");
     return 0;
   }
-  layer->first = m->entries_read;
-  layer->count = (size_t)PyList_GET_SIZE(entries);
-  for (i = 0; i < (Py_ssize_t)layer->count; i++)
-    if (!read_entry(state, model, PyList_GET_ITEM(entries, i), m)) return 0;
-  return 1;
+  return read_entries(state, model, PyTuple_GET_ITEM(value, 2), layer, m);
+}
+
+/* Layer `i` of the list. */
+static int read_next_layer(ext_state *state, ext_model *model, PyObject *layers, size_t i, mix *m) {
+  PyObject *layer = ext_list_item(layers, (Py_ssize_t)i);
+  int read = layer && read_layer(state, model, layer, &m->layers[i], m);
+  Py_XDECREF(layer);
+  return read;
 }
 
 /* Entries of all layers; -1 with an error where `layers` is no list of layers. */
 static Py_ssize_t count_entries(PyObject *layers) {
   Py_ssize_t i, count = 0;
   for (i = 0; PyList_Check(layers) && i < PyList_GET_SIZE(layers); i++) {
-    PyObject *layer = PyList_GET_ITEM(layers, i);
-    if (!PyTuple_Check(layer) || PyTuple_GET_SIZE(layer) != 3 || !PyList_Check(PyTuple_GET_ITEM(layer, 2))) break;
-    count += PyList_GET_SIZE(PyTuple_GET_ITEM(layer, 2));
+    PyObject *layer = ext_list_item(layers, i);
+    int good = layer && is_layer(layer);
+    if (good) count += PyList_GET_SIZE(PyTuple_GET_ITEM(layer, 2));
+    Py_XDECREF(layer);
+    if (!good) break;
   }
-  if (PyList_Check(layers) && i == PyList_GET_SIZE(layers)) return count;
-  PyErr_SetString(PyExc_TypeError, "layers is no list of tuples (mode, priority_blend, entries)");
-  return -1;
+  return PyList_Check(layers) && i == PyList_GET_SIZE(layers) ? count : refuse_layers();
 }
 
 static int open_mix(ext_state *state, ext_model *model, PyObject *layers, mix *m) {
-  Py_ssize_t entries = count_entries(layers), i;
-  size_t head;
+  Py_ssize_t entries = count_entries(layers);
+  size_t head, i;
   memset(m, 0, sizeof *m);
   if (entries < 0) return 0;
   m->model = &model->block->model;
@@ -164,9 +193,10 @@ static int open_mix(ext_state *state, ext_model *model, PyObject *layers, mix *m
   m->sources = (sk_blend_source *)(m->entries + m->entry_count);
   m->layers = (mix_layer *)(m->sources + m->entry_count);
   m->poses = (float *)((char *)m->memory + head);
-  for (i = 0; i < (Py_ssize_t)m->layer_count; i++)
-    if (!read_layer(state, model, PyList_GET_ITEM(layers, i), &m->layers[i], m)) break;
-  if (i == (Py_ssize_t)m->layer_count && check_entries(state, m)) return 1;
+  for (i = 0; i < m->layer_count; i++)
+    if (!read_next_layer(state, model, layers, i, m)) break;
+  m->entry_count = m->entries_read;
+  if (i == m->layer_count && check_entries(state, m)) return 1;
   close_mix(m);
   return 0;
 }
@@ -294,6 +324,21 @@ static int read_input(ext_state *state, ext_pose *result, PyObject *const *value
   return 1;
 }
 
+/* Number `i` of the three lists. */
+static int read_next_input(ext_state *state, ext_pose *result, PyObject *const *lists, Py_ssize_t i,
+                           const ext_shape *shape, blend_input *input, sk_blend_source *source) {
+  PyObject *values[3] = {NULL};
+  int k, read = 1;
+  for (k = 0; k < 3 && read; k++) read = (values[k] = ext_list_item(lists[k], i)) != NULL;
+  if (read && !PyObject_TypeCheck(values[0], (PyTypeObject *)state->pose_type)) {
+    PyErr_Format(PyExc_TypeError, "poses[%zd] is of type %s; expected a Pose", i, Py_TYPE(values[0])->tp_name);
+    read = 0;
+  }
+  if (read) read = read_input(state, result, values, shape, input, source);
+  for (k = 0; k < 3; k++) Py_XDECREF(values[k]);
+  return read;
+}
+
 static void run_blend(const sk_blend_job *job) {
   double work = 100.0 * (double)job->count * (double)job->skeleton->joint_count * (double)job->source_count;
   if (work < EXT_RELEASE_NANOSECONDS) {
@@ -308,14 +353,13 @@ static void run_blend(const sk_blend_job *job) {
 PyObject *ext_blend(PyObject *module, PyObject *const *args, Py_ssize_t count, PyObject *keywords) {
   static const ext_signature signature = {"_blend", 4, 4, {"result", "poses", "weights", "masks", NULL}};
   ext_state *state = ext_state_of_module(module);
-  PyTypeObject *pose_type = (PyTypeObject *)state->pose_type;
   PyObject *values[4], *answer = NULL;
   ext_pose_arrays result;
   sk_blend_source *sources;
   blend_input *inputs;
   Py_ssize_t n, i = 0;
   if (!ext_parse(&signature, args, count, keywords, values)) return NULL;
-  if (!PyObject_TypeCheck(values[0], pose_type) || !PyList_Check(values[1]) || !PyList_Check(values[2]) ||
+  if (!PyObject_TypeCheck(values[0], (PyTypeObject *)state->pose_type) || !PyList_Check(values[1]) || !PyList_Check(values[2]) ||
       !PyList_Check(values[3]) || PyList_GET_SIZE(values[2]) != PyList_GET_SIZE(values[1]) ||
       PyList_GET_SIZE(values[3]) != PyList_GET_SIZE(values[1])) {
     PyErr_SetString(PyExc_TypeError, "expected a Pose and three lists of the same length");
@@ -330,14 +374,8 @@ PyObject *ext_blend(PyObject *module, PyObject *const *args, Py_ssize_t count, P
   }
   memset(inputs, 0, (size_t)n * sizeof *inputs);
   sources = (sk_blend_source *)(inputs + n);
-  for (i = 0; i < n; i++) {
-    PyObject *one[3] = {PyList_GET_ITEM(values[1], i), PyList_GET_ITEM(values[2], i), PyList_GET_ITEM(values[3], i)};
-    if (!PyObject_TypeCheck(one[0], pose_type)) {
-      PyErr_Format(PyExc_TypeError, "poses[%zd] is of type %s; expected a Pose", i, Py_TYPE(one[0])->tp_name);
-      break;
-    }
-    if (!read_input(state, (ext_pose *)values[0], one, &result.shape, &inputs[i], &sources[i])) break;
-  }
+  for (i = 0; i < n; i++)
+    if (!read_next_input(state, (ext_pose *)values[0], values + 1, i, &result.shape, &inputs[i], &sources[i])) break;
   if (i == n) {
     const sk_model *model = &((ext_pose *)values[0])->block->model;
     sk_blend_job job = {&model->skeleton, &model->morph, (size_t)result.shape.count, sources, (size_t)n,

@@ -160,6 +160,9 @@ static PyModuleDef_Slot module_slots[] = {{Py_mod_exec, module_exec},
                                           /* NumPy's C API serves one interpreter. */
                                           {Py_mod_multiple_interpreters, Py_MOD_MULTIPLE_INTERPRETERS_NOT_SUPPORTED},
 #endif
+#ifdef Py_mod_gil
+                                          {Py_mod_gil, Py_MOD_GIL_NOT_USED},
+#endif
                                           {0, NULL}};
 
 static struct PyModuleDef module_def = {

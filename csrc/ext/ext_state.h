@@ -16,6 +16,10 @@
 /* Releasing the GIL costs about 43 ns; below some 5 us of work it is not worth its while. */
 #define EXT_RELEASE_NANOSECONDS 5000.0
 
+/* Threads may be in here at the same time, on a free-threaded Python also those that did not give the GIL away.
+   What they share is made before anybody else sees it and never changes afterwards, but for the fields that are
+   atomic: these are filled in once, and who comes second takes what the first one made. */
+
 /* One state per module object. traverse, clear and free list the same fields in this order. */
 typedef struct ext_state {
   PyObject *block_type, *model_type, *clip_type, *pose_type;
@@ -23,14 +27,17 @@ typedef struct ext_state {
   PyObject *importer_crashed, *limit_exceeded, *format_refused;
   PyObject *unknown_name;  /* skinpy.errors.unknown_name(what, name, names) -> KeyError */
   PyObject *importer_lock; /* one import at a time: Assimp's error text is global */
-  const struct sk_importer *importer; /* NULL before the first import */
-  uint64_t last_serial;    /* of the blocks that clips were compiled for */
+  _Atomic(const struct sk_importer *) importer; /* NULL before the first import */
+  _Atomic(uint64_t) last_serial;                /* of the blocks */
 } ext_state;
 
 ext_state *ext_state_of_module(PyObject *module);
 ext_state *ext_state_of_class(PyTypeObject *defining_class);
 
 /* ---- types; each file adds its own to the module ---------------------------------- */
+
+/* The forms of one clip, compiled for models; see ext_compiled.c. */
+typedef _Atomic(struct ext_compiled_entry *) ext_compiled_list;
 
 /* A block and the memory it shows: taken from the core, or a buffer of somebody else. */
 typedef struct ext_block {
@@ -40,9 +47,9 @@ typedef struct ext_block {
   void (*release)(void *);
   size_t mapped;            /* of memory: bytes that a worker left, and that are unmapped instead */
   Py_buffer buffer;         /* held where buffer.obj is not NULL */
-  uint64_t serial;          /* 0, or a number that no other block has; see ext_compiled.c */
-  struct ext_compiled_entry **compiled; /* (clips,) lists, or NULL */
-  _Atomic(sk_influences *) influences;  /* of the mesh, for the SIMD twin of deform; NULL before its first use */
+  uint64_t serial;          /* a number that no other block has */
+  _Atomic(ext_compiled_list *) compiled; /* (clips,), or NULL before one is first played */
+  _Atomic(sk_influences *) influences;   /* of the mesh, for the SIMD twin of deform; NULL before its first use */
 } ext_block;
 
 typedef struct ext_model {
@@ -83,7 +90,7 @@ int ext_check_counts(const ext_block *clips, const ext_block *model);
 
 /* Clip `index` of `block`, compiled for the skeleton of `model` when this is first asked; NULL where the plain
    path is to be taken. It lives as long as `block`. See ext_compiled.c. */
-const sk_compiled *ext_compiled(ext_state *state, ext_block *block, uint32_t index, ext_block *model);
+const sk_compiled *ext_compiled(ext_block *block, uint32_t index, const ext_block *model);
 size_t ext_compiled_bytes(const ext_block *block, uint32_t index);
 void ext_compiled_free(ext_block *block);
 
