@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import ctypes
 import gc
 import itertools
 import os
@@ -392,3 +393,126 @@ def test_pictures_from_any_thread() -> None:
     for renderer in renderers:
         renderer.close()
         renderer.close()
+
+
+# ------------------------------------------------------------------------------- contexts that are lost
+
+#: What happens to the context, and the word of the error; "" where it can be taken up again.
+LOSSES = {
+    "released": ("gl.call(lambda context: context.release())", "lost"),
+    "destroyed": ("gl.call(lambda context: (egl('eglDestroyContext', here), egl('eglMakeCurrent')))", "lost"),
+    "put aside": ("gl.call(lambda context: egl('eglMakeCurrent'))", ""),
+    "in another's shadow": ("gl.call(lambda context: others.append(another()))", ""),
+    "released elsewhere": ("contexts[0].release()", "lost"),
+    "beside another": ("others.append(another())", ""),
+}
+
+LOSING = """
+    import ctypes, gc
+    import moderngl
+    import numpy as np
+    import skinpy
+    from skinpy.render import Crowd, Renderer, context as gl, grid, render
+
+    library = ctypes.CDLL("libEGL.so.1")
+    for name in ("eglGetCurrentContext", "eglGetCurrentDisplay"):
+        getattr(library, name).restype = ctypes.c_void_p
+
+    def egl(function, *more):
+        display = ctypes.c_void_p(library.eglGetCurrentDisplay())
+        more = [ctypes.c_void_p(number) for number in more] or [None, None, None]
+        assert getattr(library, function)(display, *more)
+
+    def another():
+        return moderngl.create_standalone_context(backend="egl")
+
+    model, size, others, contexts = skinpy.crane(), (32, 32), [], []
+    gl.call(contexts.append)
+    here = gl.call(lambda context: library.eglGetCurrentContext())
+    renderer = Renderer(model, size=size)
+    crowd = Crowd(model, grid(model, 4), size=size)
+    works = dict(
+        frame=lambda: renderer.frame("slew", 0.2),
+        truth=lambda: renderer.render("slew", 0.2, aov="depth").picture,
+        vertices=lambda: renderer.skinned_vertices("slew", 0.2)[0],
+        crowd=lambda: crowd.frame(0, 0.2),
+        crowd_vertices=lambda: crowd.skinned_vertices(0, 0.2)[0],
+    )
+    fresh = dict(
+        renderer=lambda: Renderer(model, size=size).frame("slew", 0.2),
+        render=lambda: render(model, "slew", 0.2, size),
+        crowd=lambda: Crowd(model, grid(model, 4), size=size).frame(0, 0.2),
+    )
+    wanted = {name: work() for name, work in works.items()}
+    wanted_fresh = {name: work() for name, work in fresh.items()}
+    try:
+        LOSE
+    except skinpy.GraphicsError as error:
+        assert "lost" in str(error), error
+    for _ in range(2):
+        for name, work in works.items():
+            try:
+                assert np.array_equal(work(), wanted[name]), name
+                assert not WORDS, name
+            except skinpy.GraphicsError as error:
+                assert WORDS and WORDS in str(error) and "make another" in str(error), error
+        for name, work in fresh.items():
+            assert np.array_equal(work(), wanted_fresh[name]), name
+        gc.collect()
+    renderer.close()
+    crowd.close()
+    for one in others:
+        one.release()
+    assert np.array_equal(fresh["renderer"](), wanted["frame"])
+"""
+
+
+@pytest.mark.parametrize("how", sorted(LOSSES))
+def test_a_context_that_is_lost_is_told_or_taken_up(how: str, opengl: None) -> None:
+    """Never noise: the right picture, or an error and the right picture from what is made anew."""
+    try:
+        ctypes.CDLL("libEGL.so.1")
+    except OSError as error:
+        pytest.skip(f"no EGL whose context could be lost: {error}")
+    lose, words = LOSSES[how]
+    run_python(textwrap.dedent(LOSING).replace("LOSE", lose).replace("WORDS", repr(words)))
+
+
+def test_threads_draw_while_the_context_is_lost(opengl: None) -> None:
+    """Again and again: each picture is right, or an error says so."""
+    run_python("""
+        import threading
+        from concurrent.futures import ThreadPoolExecutor
+        import numpy as np
+        import skinpy
+        from skinpy.render import Renderer, context as gl
+
+        model = skinpy.crane()
+        wanted = Renderer(model, size=(32, 32)).frame("slew", 0.2)
+
+        def draw(number):
+            renderer, lost = Renderer(model, size=(32, 32)), 0
+            for _ in range(12):
+                try:
+                    assert np.array_equal(renderer.frame("slew", 0.2), wanted)
+                except skinpy.GraphicsError as error:
+                    assert "lost" in str(error), error
+                    lost += 1
+                    try:
+                        renderer = Renderer(model, size=(32, 32))
+                    except skinpy.GraphicsError as again:
+                        assert "lost" in str(again), again
+            return lost
+
+        def lose():
+            for _ in range(5):
+                held = []
+                gl.call(held.append)
+                held[0].release()
+
+        with ThreadPoolExecutor(5) as pool:
+            drawn = [pool.submit(draw, number) for number in range(4)]
+            pool.submit(lose).result()
+            assert sum(one.result() for one in drawn) > 0
+        assert np.array_equal(Renderer(model, size=(32, 32)).frame("slew", 0.2), wanted)
+    """)

@@ -1,7 +1,7 @@
 """Scenes and targets that `render` keeps between calls, so that the second picture costs little.
 
 Touched on the graphics thread only, so it needs no lock. A scene goes when its model goes, and the least
-recently used ones go when there are many: nothing piles up.
+recently used ones go when there are many: nothing piles up. All go when the context is another one.
 """
 
 from __future__ import annotations
@@ -25,10 +25,21 @@ _TARGETS = 2
 _SceneKey = tuple[int, str]  # id of the model, transport
 _scenes: OrderedDict[_SceneKey, tuple[weakref.ref[Model], Scene]] = OrderedDict()
 _targets: OrderedDict[tuple[tuple[int, int], int], Target] = OrderedDict()
+_context: weakref.ref[moderngl.Context] | None = None  # of all that is kept
 
 
-def find_scene(model: Model, transport: str) -> Scene | None:
+def _keep_for(context: moderngl.Context) -> None:
+    """Let go of what was kept for another context, which was lost."""
+    global _context
+    if _context is None or _context() is not context:
+        _scenes.clear()
+        _targets.clear()
+        _context = weakref.ref(context)
+
+
+def find_scene(context: moderngl.Context, model: Model, transport: str) -> Scene | None:
     """The scene kept for this model, if there is one."""
+    _keep_for(context)
     key = (id(model), transport)
     if key not in _scenes or _scenes[key][0]() is not model:  # an id may be used again
         return None
@@ -36,8 +47,9 @@ def find_scene(model: Model, transport: str) -> Scene | None:
     return _scenes[key][1]
 
 
-def keep_scene(model: Model, transport: str, scene: Scene) -> None:
+def keep_scene(context: moderngl.Context, model: Model, transport: str, scene: Scene) -> None:
     """Keep a scene until its model is gone or others have taken its place."""
+    _keep_for(context)
     key = (id(model), transport)
     thread = gl.graphics_thread()
 
@@ -57,6 +69,7 @@ def _forget_scene(key: _SceneKey, reference: weakref.ref[Model]) -> None:
 
 def target(context: moderngl.Context, size: tuple[int, int], samples: int) -> Target:
     """The framebuffers for pictures of this size, from the last few or new."""
+    _keep_for(context)
     key = (size, samples)
     if key not in _targets:
         _targets[key] = Target(context, size, samples)

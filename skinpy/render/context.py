@@ -7,6 +7,11 @@ caller, and Ctrl-C works while it waits.
 
 GL objects are freed on the same thread: whatever Python drops, wherever it drops it, moderngl keeps in
 a list (`gc_mode = "context_gc"`) that the worker empties after each job.
+
+A context may be lost: a driver is reset, other code releases it, or makes another one current. OpenGL says
+nothing then and draws nothing, or noise; so a few bytes that only our context has are read before and after
+each job. One that was put aside is made current again. For one that is gone the next job gets a new one, and
+jobs with objects of the old one raise GraphicsError.
 """
 
 from __future__ import annotations
@@ -27,6 +32,11 @@ T = TypeVar("T")
 
 # Seconds that the end of the process waits for a picture that is still being drawn.
 _STOP_SECONDS = 5.0
+
+_LOST = (
+    "the OpenGL context was lost (the driver was reset, or other code released it) and with it what was on "
+    "the GPU; make another Renderer or Crowd"
+)
 
 
 def create_context() -> moderngl.Context:
@@ -52,11 +62,61 @@ def create_context() -> moderngl.Context:
 
 
 class _Job:
-    """A function for the worker, and the future that its caller waits for (None: nobody does)."""
+    """A function for the worker, the future that its caller waits for (None: nobody does), and the context
+    that its objects are of (None: any).
+    """
 
-    def __init__(self, function: Callable[[moderngl.Context], Any], future: Future[Any] | None) -> None:
+    def __init__(
+        self,
+        function: Callable[[moderngl.Context], Any],
+        future: Future[Any] | None,
+        of: moderngl.Context | None = None,
+    ) -> None:
         self.function = function
         self.future = future
+        self.of = of
+
+
+class _Owned:
+    """A context of this thread, and some bytes in it that no other one has."""
+
+    def __init__(self) -> None:
+        self.context = create_context()
+        self._bytes = os.urandom(16)
+        self._buffer = self.context.buffer(self._bytes)
+
+    def answers(self) -> bool:
+        """Whether the context is there, and current."""
+        if isinstance(self.context.mglo, moderngl.InvalidObject):  # released, though it may go on drawing
+            return False
+        try:
+            return bool(self._buffer.read() == self._bytes)
+        except moderngl.Error:
+            return False
+
+    def take_up(self) -> bool:
+        """Whether it answers; one that was only put aside is made current again."""
+        if self.answers():
+            return True
+        try:
+            self.context.mglo.__enter__()
+        except Exception:  # the loaders raise plain Exception
+            return False
+        return self.answers()
+
+    def run(self, function: Callable[[moderngl.Context], T], of: moderngl.Context | None) -> T:
+        """`function(context)`; GraphicsError where the context was lost meanwhile, or `of` is a lost one."""
+        if of is not None and of is not self.context:
+            raise GraphicsError(_LOST)
+        try:
+            result = function(self.context)
+        except Exception as error:
+            if not self.answers():
+                raise GraphicsError(_LOST) from error
+            raise
+        if not self.answers():
+            raise GraphicsError(_LOST)
+        return result
 
 
 class GraphicsThread:
@@ -65,17 +125,20 @@ class GraphicsThread:
     def __init__(self) -> None:
         self.process = os.getpid()
         self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
-        self._context: moderngl.Context | None = None
+        self._owned: _Owned | None = None
         self._thread = threading.Thread(target=self._run, name="skinpy-graphics", daemon=True)
         self._thread.start()
         atexit.register(self._stop)
 
-    def call(self, function: Callable[[moderngl.Context], T]) -> T:
-        """Run `function(context)` on the worker; return its result or raise its exception here."""
+    def call(self, function: Callable[[moderngl.Context], T], of: moderngl.Context | None = None) -> T:
+        """Run `function(context)` on the worker; return its result or raise its exception here.
+
+        `of` is the context that the objects it uses are of; GraphicsError where that was lost.
+        """
         if threading.current_thread() is self._thread:
-            return function(self._owned_context())
+            return self._living().run(function, of)
         future: Future[T] = Future()
-        self._jobs.put(_Job(function, future))
+        self._jobs.put(_Job(function, future, of))
         try:
             return future.result()
         except BaseException:
@@ -89,10 +152,11 @@ class GraphicsThread:
         """
         self._jobs.put(_Job(function, None))
 
-    def _owned_context(self) -> moderngl.Context:
-        if self._context is None:
-            self._context = create_context()
-        return self._context
+    def _living(self) -> _Owned:
+        """The context; a new one where there is none, or no longer."""
+        if self._owned is None or not self._owned.take_up():
+            self._owned = _Owned()
+        return self._owned
 
     def _run(self) -> None:
         while True:
@@ -101,18 +165,18 @@ class GraphicsThread:
                 break
             self._do(job)
             del job  # what its closure holds (a model, a picture) must not live on while we wait
-            if self._context is not None:
-                self._context.gc()
-        if self._context is not None:
-            self._context.release()
+            if self._owned is not None and self._owned.take_up():
+                self._owned.context.gc()
+        if self._owned is not None and self._owned.take_up():
+            self._owned.context.release()
 
     def _do(self, job: _Job) -> None:
         if job.future is None:
-            if self._context is not None:  # without a context there is nothing to tidy up
-                job.function(self._context)
+            if self._owned is not None:  # without a context there is nothing to tidy up
+                job.function(self._owned.context)
         elif job.future.set_running_or_notify_cancel():
             try:
-                job.future.set_result(job.function(self._owned_context()))
+                job.future.set_result(self._living().run(job.function, job.of))
             except BaseException as error:
                 job.future.set_exception(error)
 
@@ -144,12 +208,13 @@ def graphics_thread() -> GraphicsThread:
         return _thread
 
 
-def call(function: Callable[[moderngl.Context], T]) -> T:
+def call(function: Callable[[moderngl.Context], T], of: moderngl.Context | None = None) -> T:
     """Run `function(context)` on the graphics thread and wait for its result.
 
-    Whatever it raises is raised here. Raises GraphicsError where no context can be made.
+    `of` is the context that the objects it uses are of. Whatever the function raises is raised here. Raises
+    GraphicsError where no context can be made, and where `of` was lost.
     """
-    return graphics_thread().call(function)
+    return graphics_thread().call(function, of)
 
 
 def check(context: moderngl.Context, doing: str) -> None:

@@ -155,7 +155,7 @@ class Crowd(Closing):
         if len(moved) != len(self):
             raise ValueError(f"placements has {len(moved)} instances; the crowd has {len(self)}")
         with self._lock:
-            gl.call(lambda context: parts.scene.place(moved))
+            gl.call(lambda context: parts.scene.place(moved), of=parts.target.context)
             self._placements = moved
 
     def camera(
@@ -261,7 +261,7 @@ class Crowd(Closing):
                     way = "slerp" if rotation is None else rotation
                     self._fill_palettes(self._staging.palettes, clip_index, time, weights, loop, way)
                 numbers = self._staging.texels
-            return gl.call(lambda context: job(context, numbers))
+            return gl.call(lambda context: job(context, numbers), of=self._parts().target.context)
 
     def _fill_instances(self, clip_index: ArrayLike, time: ArrayLike, loop: Loop) -> None:
         assert self._baked is not None

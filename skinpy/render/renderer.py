@@ -201,7 +201,7 @@ class Renderer(Closing):
         plan = None if wanted is None else self._planner.plan(wanted, moment, view, self._size)
         shot = _Shot(moment.figure, Texturing(self._uv, float(time)), place, view, plan)
         background = self._background
-        gl.call(lambda context: _draw(parts, shot, background, out))
+        gl.call(lambda context: _draw(parts, shot, background, out), of=parts.target.context)
         return out
 
     def frames(
@@ -280,10 +280,12 @@ class Renderer(Closing):
         next_camera: Camera,
     ) -> GroundTruth:
         """What is known of a picture; `moved` and `next_camera` are what its flow goes to."""
-        scene, held, size, model = self._parts().scene, self._held, self._size, self._poser.model
+        parts, held, size, model = self._parts(), self._held, self._size, self._poser.model
+        scene = parts.scene
         view, texturing = View(camera, self._aspect, self._up), Texturing(self._uv, float(moment.time))
         seen = gl.call(
-            lambda context: look(held.faces(context, size), scene, moment.figure, view, texturing, moved)
+            lambda context: look(held.faces(context, size), scene, moment.figure, view, texturing, moved),
+            of=parts.target.context,
         )
         sight = Sight(seen.codes, scene.facets(model, moment.figure), seen.vertices, Lens(camera, size))
         later = None if seen.moved is None else Later(seen.moved, Lens(next_camera, size))
@@ -305,11 +307,12 @@ class Renderer(Closing):
         The same numbers as `Model.deform`, or `VertexAnimation.sample`, from the vertex shader that draws
         the pictures (by transform feedback). Arguments and errors are those of `frame`.
         """
-        scene = self._parts().scene
+        parts = self._parts()
+        scene = parts.scene
         figure = self._figure(clip, time, pose, morph_weights, loop, rotation, root)
         if not isinstance(scene, MeshScene):
             return np.zeros((0, 3), np.float32), np.zeros((0, 3), np.float32)
-        vertices = gl.call(lambda context: scene.skinned_vertices(figure))
+        vertices = gl.call(lambda context: scene.skinned_vertices(figure), of=parts.target.context)
         return vertices[:, :3].copy(), vertices[:, 3:].copy()
 
     def _parts(self) -> _Parts:
@@ -429,7 +432,7 @@ def _hold(
     model: Model, size: tuple[int, int], samples: int, transport: str, floor: Floor | None, keep: bool
 ) -> _Held:
     """Scene, target and floor for a renderer. `keep` shares the first two with later calls of `render`."""
-    scene = gl.call(lambda context: cache.find_scene(model, transport))
+    first, scene = gl.call(lambda context: (context, cache.find_scene(context, model, transport)))
     upload = None if scene is not None else _upload(model, transport)
 
     def make(context: moderngl.Context) -> _Held:
@@ -438,13 +441,13 @@ def _hold(
             assert upload is not None
             found = upload(context)
             if keep:
-                cache.keep_scene(model, transport, found)
+                cache.keep_scene(context, model, transport, found)
         target = cache.target(context, size, samples) if keep else Target(context, size, samples)
         ground = None if floor is None else FloorScene(context, floor)
         gl.check(context, "sending the model to the GPU")
         return _Held(_Parts(found, target, ground, OverlayScene(context)))
 
-    return gl.call(make)
+    return gl.call(make, of=None if scene is None else first)
 
 
 def _upload(model: Model, transport: str) -> Any:

@@ -26,7 +26,7 @@ class Target:
         gl.check_fits(context, size)
         self.size = size
         self.samples = clamp_samples(context, samples)
-        self._context = context
+        self.context = context
         try:
             self._make_framebuffers(size)
         except moderngl.Error as error:
@@ -39,7 +39,7 @@ class Target:
         gl.check(context, f"making a picture of size {size}")
 
     def _make_framebuffers(self, size: tuple[int, int]) -> None:
-        context = self._context
+        context = self.context
         self._linear = context.texture(size, 4, dtype="f2")
         depth = context.depth_renderbuffer(size, samples=self.samples)
         if self.samples:
@@ -60,7 +60,7 @@ class Target:
 
     def finish(self, out: NDArray[np.uint8]) -> None:
         """Average the samples and read the picture into `out`, (h, w, 4) uint8, C-contiguous."""
-        context = self._context
+        context = self.context
         if self.samples:
             context.copy_framebuffer(self._resolved, self.framebuffer)
         self._picture.use()
