@@ -116,7 +116,7 @@ class BakedTexture:
             return names.index(clip)
         number = operator.index(clip)
         if not 0 <= number < len(names):
-            raise IndexError(f"clip is {number}; expected 0 to {len(names) - 1}")
+            raise IndexError(f"clip is {number}; the texture has clips 0 to {len(names) - 1}")
         return number
 
     def instances(

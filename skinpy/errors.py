@@ -1,6 +1,6 @@
 """Exceptions and warnings of skinpy. Argument faults stay TypeError, ValueError, IndexError and KeyError."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 __all__ = [
     "SkinpyError",
@@ -62,6 +62,15 @@ def unknown_name(what: str, name: object, names: Iterable[str]) -> KeyError:
     else:
         hint = f"there is no {what} at all"
     return KeyError(f"unknown {what} {name!r}: {hint}")
+
+
+def unknown_clip_number(argument: str, number: int, names: Sequence[str]) -> IndexError:
+    """The IndexError for an `argument` that is the `number` of no clip; `names` are those of all clips."""
+    if not names:
+        return IndexError(f"{argument} is {number}; the model has no clips")
+    listed = ", ".join(names[:8]) + (f" and {len(names) - 8} more" if len(names) > 8 else "")
+    there = f"clips 0 to {len(names) - 1}" if len(names) > 1 else "clip 0 alone"
+    return IndexError(f"{argument} is {number}; the model has {there} ({listed})")
 
 
 def warn_of_losses(lost: Iterable[object], while_what: str) -> None:

@@ -1,5 +1,6 @@
-"""Numbers and flags that no public call takes: errors that name the argument."""
+"""Numbers, flags and clips that no public call takes: errors that name the argument."""
 
+import importlib
 from collections.abc import Callable
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 import skinpy
 from skinpy import Model
 from skinpy.root_motion import RootMotion
+from skinpy.storage import compare
 
 HUGE = 10**400  # an int that no float holds: float() raises OverflowError
 
@@ -107,3 +109,65 @@ def test_keywords_come_in_any_order(model: Model) -> None:
         model.palette("walk", 0.3, lop="clamp")  # type: ignore[call-arg]
     with pytest.raises(TypeError, match="two values for argument 'clip'"):
         model.palette("walk", 0.3, inverse_root=True, clip="run")  # type: ignore[misc]
+
+
+# ---- clips -----------------------------------------------------------------------------------------
+
+
+def drawing(name: str) -> Any:
+    """Something of skinpy.render, skinpy.output or skinpy.view."""
+    pytest.importorskip("moderngl")
+    module, _, attribute = name.rpartition(".")
+    return getattr(importlib.import_module(f"skinpy.{module}"), attribute)
+
+
+TAKES_A_CLIP: dict[str, Call] = {
+    "clips": lambda m, v: m.clips[v],
+    "pose": lambda m, v: m.pose(v),
+    "palette": lambda m, v: m.palette(v, 0.0),
+    "bounds": lambda m, v: m.bounds(v),
+    "explain": lambda m, v: m.explain(0, v),
+    "bake_vertices": lambda m, v: m.bake_vertices(v, 30),
+    "bake_texture": lambda m, v: m.bake_texture([v]),
+    "compare": lambda m, v: compare(m, v),
+    "retarget": lambda m, v: skinpy.retarget(v, m, m),
+    "play": lambda m, v: skinpy.AnimationController(m).play(v),
+    "render": lambda m, v: m.render(v),
+    "page": lambda m, v: m.page([v]),
+    "sheet": lambda m, v: drawing("output.sheet")(m, [v]),
+    "Stage": lambda m, v: drawing("view.Stage")(m, v),
+    "Stage.choose": lambda m, v: drawing("view.Stage")(m).choose(v),
+    "Crowd": lambda m, v: drawing("render.Crowd")(m, [np.eye(4)], clips=[v]),
+}
+
+
+@pytest.mark.parametrize("name", TAKES_A_CLIP)
+def test_a_number_of_no_clip_is_refused_with_the_range(model: Model, name: str) -> None:
+    for number in (3, -4, np.int64(7)):
+        with pytest.raises(IndexError, match=rf"^clip is {number}; .* clips 0 to 2 \(walk, run, wave\)$"):
+            TAKES_A_CLIP[name](model, number)
+    with pytest.raises(KeyError, match="unknown clip 'wlak': did you mean 'walk'"):
+        TAKES_A_CLIP[name](model, "wlak")
+    for wrong in (0.5, True):
+        with pytest.raises(TypeError, match=r"^clip is "):
+            TAKES_A_CLIP[name](model, wrong)
+
+
+def test_numbers_of_clips_where_there_are_few_or_many() -> None:
+    def still(count: int) -> Model:
+        place = np.zeros((1, 1, 3))
+        clips = [
+            skinpy.Clip.from_arrays(f"c{i}", times=[0], joints=["a"], translation=place) for i in range(count)
+        ]
+        corners = {"positions": np.eye(3), "faces": [[0, 1, 2]], "joints": [[0]] * 3, "weights": [[1]] * 3}
+        return Model.from_arrays(["a"], [-1], [np.eye(4)], **corners, clips=clips)
+
+    for count, words in (
+        (0, "clip is 20; the model has no clips"),
+        (1, r"clip is 20; the model has clip 0 alone \(c0\)"),
+        (10, r"clip is 20; the model has clips 0 to 9 \(c0, c1, c2, c3, c4, c5, c6, c7 and 2 more\)"),
+    ):
+        with pytest.raises(IndexError, match=words):
+            still(count).pose(20)
+    with pytest.raises(IndexError, match=r"^clip is \d+; the model has no clips"):
+        still(0).pose(HUGE)

@@ -391,7 +391,7 @@ def test_a_refused_clip_changes_nothing(model: skinpy.Model) -> None:
     foreign = skinpy.crane().clips[0]
     for clip, error, words in (
         ("fly", KeyError, "fly"),
-        (99, IndexError, "3"),
+        (99, IndexError, "clips 0 to 2"),
         (foreign, ValueError, "model"),
     ):
         with pytest.raises(error, match=words):

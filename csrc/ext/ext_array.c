@@ -83,8 +83,7 @@ static PyArrayObject *convert(PyObject *object, const char *name, int type) {
   PyObject *result;
   if (!array) return NULL;
   if (!PyArray_ISNUMBER(array) || PyArray_ISCOMPLEX(array)) {
-    PyErr_Format(PyExc_TypeError, "%s is %R of dtype %R; expected real numbers", name, (PyObject *)Py_TYPE(object),
-                 (PyObject *)PyArray_DESCR(array));
+    PyErr_Format(PyExc_TypeError, "%s has dtype %S; expected real numbers", name, (PyObject *)PyArray_DESCR(array));
     Py_DECREF(array);
     return NULL;
   }
@@ -247,8 +246,7 @@ static PyArrayObject *convert_cells(PyObject *object, const ext_grid *grid) {
   if (!array) return NULL;
   /* An empty list is an array of floats, and yet holds none. */
   if (grid->integers && !PyArray_ISINTEGER(array) && PyArray_SIZE(array) > 0) {
-    PyErr_Format(PyExc_TypeError, "%s is %R of dtype %S; expected integers", grid->name, (PyObject *)Py_TYPE(object),
-                 (PyObject *)PyArray_DESCR(array));
+    PyErr_Format(PyExc_TypeError, "%s has dtype %S; expected integers", grid->name, (PyObject *)PyArray_DESCR(array));
     Py_DECREF(array);
     return NULL;
   }

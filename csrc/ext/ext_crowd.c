@@ -52,7 +52,10 @@ static int read_clips(ext_state *state, ext_model *model, crowd_call *call, sk_c
   Py_ssize_t i, count = PyTuple_GET_SIZE(call->clips);
   for (i = 0; i < count; i++) {
     PyObject *clip = PyTuple_GET_ITEM(call->clips, i);
-    int found = ext_find_clip(state, model, clip, &views[i], &call->keep[i]);
+    char argument[32];
+    int found;
+    PyOS_snprintf(argument, sizeof argument, "clips[%zd]", i);
+    found = ext_find_clip(state, model, clip, argument, &views[i], &call->keep[i]);
     if (found < 0) return 0;
     if (!found) {
       PyErr_Format(PyExc_TypeError, "clips[%zd] is None; expected a Clip, a name or an index", i);

@@ -29,8 +29,16 @@ void ext_raise(ext_state *state, const sk_error *error, PyObject *path) {
   }
 }
 
-void ext_raise_unknown(ext_state *state, const char *what, PyObject *name, PyObject *names) {
-  PyObject *error = PyObject_CallFunction(state->unknown_name, "sOO", what, name, names);
+/* Raises `error` and gives it up; where it is NULL, an error is set already. */
+static void raise_made(PyObject *error) {
   if (error) PyErr_SetObject((PyObject *)Py_TYPE(error), error);
   Py_XDECREF(error);
+}
+
+void ext_raise_unknown(ext_state *state, const char *what, PyObject *name, PyObject *names) {
+  raise_made(PyObject_CallFunction(state->unknown_name, "sOO", what, name, names));
+}
+
+void ext_raise_clip_number(ext_state *state, const char *argument, Py_ssize_t number, PyObject *names) {
+  raise_made(PyObject_CallFunction(state->unknown_clip_number, "snO", argument, number, names));
 }

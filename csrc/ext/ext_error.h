@@ -10,4 +10,7 @@ void ext_raise(ext_state *state, const sk_error *error, PyObject *path);
 /* KeyError: "unknown `what` `name`; did you mean ...", with the close ones of `names`. */
 void ext_raise_unknown(ext_state *state, const char *what, PyObject *name, PyObject *names);
 
+/* IndexError: "`argument` is `number`; the model has clips 0 to ...", with `names`, one for each clip. */
+void ext_raise_clip_number(ext_state *state, const char *argument, Py_ssize_t number, PyObject *names);
+
 #endif

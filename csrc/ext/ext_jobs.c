@@ -11,10 +11,10 @@ const char *const ext_rotations[] = {"slerp", "nlerp", NULL};
 
 /* ---- clips ------------------------------------------------------------------------------ */
 
-static int clip_is_bound(ext_model *model, ext_clip *clip) {
+static int clip_is_bound(ext_model *model, ext_clip *clip, const char *argument) {
   if (clip->bound_to == model->block) return 1;
-  PyErr_SetString(PyExc_ValueError,
-                  "clip is not bound to this model; model.add_clips(clip) gives a model that has it");
+  PyErr_Format(PyExc_ValueError,
+               "%s is not bound to this model; model.add_clips(clip) gives a model that has it", argument);
   return 0;
 }
 
@@ -29,25 +29,36 @@ static Py_ssize_t find_name(ext_state *state, ext_model *model, PyObject *name) 
   return -1;
 }
 
-static Py_ssize_t find_number(ext_model *model, PyObject *number) {
-  Py_ssize_t count = PyTuple_GET_SIZE(model->clips), index = PyNumber_AsSsize_t(number, PyExc_IndexError);
-  if (index == -1 && PyErr_Occurred()) return -1;
-  if (index < -count || index >= count) {
-    PyErr_Format(PyExc_IndexError, "clip %zd of a model with %zd clips", index, count);
-    return -1;
-  }
-  return index < 0 ? index + count : index;
+/* New tuple of the names of all clips, in order. */
+static PyObject *all_names(ext_model *model) {
+  Py_ssize_t i, count = PyTuple_GET_SIZE(model->clips);
+  PyObject *names = PyTuple_New(count);
+  for (i = 0; names && i < count; i++)
+    PyTuple_SET_ITEM(names, i, Py_NewRef(PyTuple_GET_ITEM(PyTuple_GET_ITEM(model->clips, i), 0)));
+  return names;
 }
 
-Py_ssize_t ext_clip_number(ext_state *state, ext_model *model, PyObject *clip) {
+static Py_ssize_t find_number(ext_state *state, ext_model *model, PyObject *number, const char *argument) {
+  Py_ssize_t count = PyTuple_GET_SIZE(model->clips), index = PyNumber_AsSsize_t(number, NULL);
+  PyObject *names;
+  if (index == -1 && PyErr_Occurred()) return -1;
+  if (index >= -count && index < count) return index < 0 ? index + count : index;
+  names = all_names(model);
+  if (names) ext_raise_clip_number(state, argument, index, names);
+  Py_XDECREF(names);
+  return -1;
+}
+
+Py_ssize_t ext_clip_number(ext_state *state, ext_model *model, PyObject *clip, const char *argument) {
   if (PyUnicode_Check(clip)) return find_name(state, model, clip);
-  if (PyIndex_Check(clip) && !PyBool_Check(clip)) return find_number(model, clip);
-  PyErr_Format(PyExc_TypeError, "clip is of type %s; expected a Clip, a name, an index or None",
+  if (PyIndex_Check(clip) && !PyBool_Check(clip)) return find_number(state, model, clip, argument);
+  PyErr_Format(PyExc_TypeError, "%s is of type %s; expected a Clip, a name, an index or None", argument,
                Py_TYPE(clip)->tp_name);
   return -1;
 }
 
-int ext_find_clip(ext_state *state, ext_model *model, PyObject *clip, sk_clip *view, PyObject **keep) {
+int ext_find_clip(ext_state *state, ext_model *model, PyObject *clip, const char *argument, sk_clip *view,
+                  PyObject **keep) {
   Py_ssize_t number;
   PyObject *entry;
   ext_block *block;
@@ -55,14 +66,14 @@ int ext_find_clip(ext_state *state, ext_model *model, PyObject *clip, sk_clip *v
   *keep = NULL;
   if (clip == NULL || clip == Py_None) return 0;
   if (PyObject_TypeCheck(clip, (PyTypeObject *)state->clip_type)) {
-    if (!clip_is_bound(model, (ext_clip *)clip)) return -1;
+    if (!clip_is_bound(model, (ext_clip *)clip, argument)) return -1;
     block = ((ext_clip *)clip)->block;
     *view = ((ext_clip *)clip)->clip;
     view->compiled = ext_compiled(block, ((ext_clip *)clip)->index, model->block);
     *keep = Py_NewRef(block);
     return 1;
   }
-  number = ext_clip_number(state, model, clip);
+  number = ext_clip_number(state, model, clip, argument);
   if (number < 0) return -1;
   entry = PyTuple_GET_ITEM(model->clips, number);
   block = (ext_block *)PyTuple_GET_ITEM(entry, 1);

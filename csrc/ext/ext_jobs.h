@@ -5,12 +5,14 @@
 #include "ext_array.h"
 #include "ext_state.h"
 
-/* Position of a clip among the model's, by name or (also negative) index; -1 with an error set. */
-Py_ssize_t ext_clip_number(ext_state *state, ext_model *model, PyObject *clip);
+/* Position of a clip among the model's, by name or (also negative) index; -1 with an error set, which calls
+   it by the name of the `argument`. */
+Py_ssize_t ext_clip_number(ext_state *state, ext_model *model, PyObject *clip, const char *argument);
 
 /* `clip` of a call as the core's view of it: a Clip, a name, an index, or None (view unused, found 0).
    -1 with KeyError, IndexError, TypeError or ValueError set. `keep` gets a new reference. */
-int ext_find_clip(ext_state *state, ext_model *model, PyObject *clip, sk_clip *view, PyObject **keep);
+int ext_find_clip(ext_state *state, ext_model *model, PyObject *clip, const char *argument, sk_clip *view,
+                  PyObject **keep);
 
 enum { EXT_TRANSLATION, EXT_ROTATION, EXT_SCALE, EXT_WEIGHTS, EXT_ROOT, EXT_POSE_ARRAYS };
 

@@ -87,7 +87,7 @@ static int read_entry(ext_state *state, ext_model *model, PyObject *value, mix *
   }
   memset(entry, 0, sizeof *entry);
   m->entries_read++;
-  found = ext_find_clip(state, model, PyTuple_GET_ITEM(value, 0), &entry->clip, &entry->keep);
+  found = ext_find_clip(state, model, PyTuple_GET_ITEM(value, 0), "clip", &entry->clip, &entry->keep);
   if (found < 0) return 0;
   entry->has_clip = found;
   entry->time = PyFloat_AsDouble(PyTuple_GET_ITEM(value, 1));

@@ -130,7 +130,7 @@ static int open_call(ext_state *state, ext_model *model, PyObject *clip, PyObjec
   int found, loop_kind, rotation_kind;
   memset(call->inputs, 0, sizeof call->inputs);
   call->keep = NULL;
-  found = ext_find_clip(state, model, clip, &call->clip, &call->keep);
+  found = ext_find_clip(state, model, clip, "clip", &call->clip, &call->keep);
   loop_kind = found < 0 ? -1 : ext_parse_word(loop, "loop", ext_loops, SK_LOOP_WRAP);
   rotation_kind = loop_kind < 0 ? -1 : ext_parse_word(rotation, "rotation", ext_rotations, SK_SLERP);
   if (rotation_kind < 0) goto failed;
@@ -263,7 +263,7 @@ static PyObject *model_clip_number(PyObject *object, PyTypeObject *class, PyObje
   PyObject *value;
   Py_ssize_t number;
   if (!ext_parse(&signature, args, count, keywords, &value)) return NULL;
-  number = ext_clip_number(ext_state_of_class(class), (ext_model *)object, value);
+  number = ext_clip_number(ext_state_of_class(class), (ext_model *)object, value, "clip");
   return number < 0 ? NULL : PyLong_FromSsize_t(number);
 }
 

@@ -34,6 +34,7 @@ static int module_traverse(PyObject *module, visitproc visit, void *arg) {
   Py_VISIT(state->limit_exceeded);
   Py_VISIT(state->format_refused);
   Py_VISIT(state->unknown_name);
+  Py_VISIT(state->unknown_clip_number);
   Py_VISIT(state->importer_lock);
   return 0;
 }
@@ -49,6 +50,7 @@ static int module_clear(PyObject *module) {
   Py_CLEAR(state->limit_exceeded);
   Py_CLEAR(state->format_refused);
   Py_CLEAR(state->unknown_name);
+  Py_CLEAR(state->unknown_clip_number);
   Py_CLEAR(state->importer_lock);
   return 0;
 }
@@ -137,6 +139,7 @@ static int import_errors(ext_state *state) {
   state->limit_exceeded = PyObject_GetAttrString(errors, "LimitExceeded");
   state->format_refused = PyObject_GetAttrString(errors, "FormatRefused");
   state->unknown_name = PyObject_GetAttrString(errors, "unknown_name");
+  state->unknown_clip_number = PyObject_GetAttrString(errors, "unknown_clip_number");
   Py_DECREF(errors);
   return PyErr_Occurred() ? -1 : 0;
 }

@@ -26,6 +26,7 @@ typedef struct ext_state {
   PyObject *load_error;    /* skinpy.errors.LoadError, and what derives from it: */
   PyObject *importer_crashed, *limit_exceeded, *format_refused;
   PyObject *unknown_name;  /* skinpy.errors.unknown_name(what, name, names) -> KeyError */
+  PyObject *unknown_clip_number; /* skinpy.errors.unknown_clip_number(argument, number, names) -> IndexError */
   PyObject *importer_lock; /* one import at a time: Assimp's error text is global */
   _Atomic(const struct sk_importer *) importer; /* NULL before the first import */
   _Atomic(uint64_t) last_serial;                /* of the blocks */

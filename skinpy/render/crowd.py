@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from skinpy._arguments import floats
 from skinpy.baking import INSTANCE, BakedTexture
+from skinpy.clip import Clip
 from skinpy.errors import GraphicsError
 
 from . import context as gl
@@ -36,7 +37,6 @@ from .view import View
 
 if TYPE_CHECKING:
     from skinpy._types import Loop, Rotation
-    from skinpy.clip import Clip
     from skinpy.model import Model
 
 T = TypeVar("T")
@@ -423,7 +423,7 @@ def _chosen_clips(
         return tuple(model.clips)
     if isinstance(clips, str) or not isinstance(clips, Sequence):
         raise TypeError(f"clips is {type(clips).__name__}; expected a sequence of Clips, names or numbers")
-    return tuple(model.clips[clip] if isinstance(clip, (str, int)) else clip for clip in clips)
+    return tuple(clip if isinstance(clip, Clip) else model.clips[clip] for clip in clips)
 
 
 def _draw(

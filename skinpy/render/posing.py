@@ -6,7 +6,7 @@ import math
 import operator
 import weakref
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, SupportsIndex, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -70,12 +70,7 @@ class Poser:
                     "clip is a vertex animation of another model; expected one whose `model` is this one"
                 )
             return clip
-        try:
-            return clips[operator.index(clip)]
-        except TypeError:
-            raise TypeError(
-                f"clip is {clip!r}; expected a Clip, its name, its number, a VertexAnimation or None"
-            ) from None
+        return clips[clip_number(clip)]
 
     def at(
         self,
@@ -282,6 +277,13 @@ class Poser:
         weights = figure.weights if self._targets else None
         points = self.model.deform(figure.numbers, normals=False, morph_weights=weights)[0]
         return points.reshape(-1, 3)
+
+
+def clip_number(clip: SupportsIndex) -> int:
+    """The number of a clip; TypeError for what is none."""
+    if hasattr(clip, "__index__") and not isinstance(clip, bool):
+        return operator.index(clip)
+    raise TypeError(f"clip is {clip!r}; expected a Clip, its name, its number, a VertexAnimation or None")
 
 
 def check_time(time: float) -> None:

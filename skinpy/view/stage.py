@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import operator
 import threading
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -15,12 +14,13 @@ from numpy.typing import NDArray
 from .._arguments import finite, flag
 from ..clip import Clip
 from ..controller import AnimationController
+from ..errors import unknown_clip_number
 from ..kinds import VertexAnimation
 from ..model import Model
 from ..render import Camera, Floor, Overlays, Renderer
 from ..render.arguments import check_floor, check_size
 from ..render.overlays import check_overlays
-from ..render.posing import Poser
+from ..render.posing import Poser, clip_number
 from .layer import Layer, Mixed
 from .orbit import Orbit
 
@@ -207,9 +207,9 @@ class Stage:
     def _find(self, clip: ClipLike) -> Motion:
         if clip is None or isinstance(clip, str | Clip | VertexAnimation):
             return self._poser.motion(clip)
-        number = operator.index(clip)
+        number = clip_number(clip)
         if not 0 <= number < len(self._motions):
-            raise IndexError(f"clip is {number}; there are {len(self._motions)}, counted from 0")
+            raise unknown_clip_number("clip", number, self.clips)
         return self._motions[number]
 
     def rest(self) -> None:
