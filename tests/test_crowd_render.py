@@ -450,6 +450,70 @@ def test_the_floor_lies_under_all() -> None:
     assert (picture[59, ::20] == again[59, ::20]).all()
 
 
+@pytest.mark.parametrize("is_baked", [False, True])
+def test_each_instance_has_the_shadow_of_one(is_baked: bool) -> None:
+    """What a shadow darkens under each of four, far apart, is what it darkens under a figure alone."""
+    model = skinpy.character()
+    places = grid(model, 4, spacing=6.0)
+    camera, size = Camera.look_at((0.0, 1.4, 1.6), (0.0, 0.1, 0.1), fov=38), (96, 72)
+    floor = {"colors": ("#cccccc", "#cccccc"), "size": 200.0, "speed": None}
+    pictures: dict[float, Any] = {}
+    for strength in (0.0, 0.7):
+        alone = Renderer(model, size=size, samples=0, floor=Floor(**floor, shadow=strength))
+        baked = model.bake_texture("walk", 50) if is_baked else None
+        clips = None if is_baked else ["walk"]
+        options = {"size": size, "samples": 0, "floor": Floor(**floor, shadow=strength)}
+        with alone, Crowd(model, places, baked=baked, clips=clips, **options) as crowd:
+            own = [alone.frame("walk", 0.3, camera=camera)]
+            for place in places[:, :, 3]:
+                at = Camera.look_at(camera.eye + place, camera.target + place, fov=38)
+                own.append(crowd.frame(0, 0.3, camera=at))
+        pictures[strength] = np.stack(own)[..., :3].astype(int)
+    darker = (pictures[0.0] - pictures[0.7]).max(axis=-1)
+    assert darker[0].max() > 60 and (darker[0] > 20).sum() > 60
+    assert darker.min() > -2  # nothing gets lighter
+    for one in darker[1:]:
+        assert (one > 20).sum() == pytest.approx((darker[0] > 20).sum(), rel=0.1)
+        assert np.abs(one - darker[0])[darker[0] == 0].mean() < 0.1
+        assert np.corrcoef(one.ravel(), darker[0].ravel())[0, 1] > 0.98
+
+
+def test_shadows_are_one_draw_call_and_send_nothing(traffic: Traffic) -> None:
+    model = triangle()
+    draws, sent = [], []
+    for shadow in (0.0, 0.7):
+        with Crowd(model, grid(model, 50), size=(8, 8), samples=0, floor=Floor(shadow=shadow)) as crowd:
+            crowd.frame()
+            traffic.clear()
+            crowd.frame()
+            draws.append(traffic.draws.copy())
+            sent.append(traffic.sent.copy())
+    assert sent[0] == sent[1]
+    assert [sum(instances == 50 for _, instances in calls) for calls in draws] == [1, 2]
+
+
+def test_shadows_of_crowds_that_are_scaled_or_moved() -> None:
+    """In centimeters a crowd has the shadows that it has in meters, also after it was moved apart."""
+    model = skinpy.character()
+    seen = []
+    for scale in (1.0, 100.0):
+        places = grid(model, 4)
+        places *= scale
+        camera = Camera.look_at(np.multiply((3.0, 3.0, 5.0), scale), (0.0, 0.0, 0.0), fov=38)
+        floor = Floor(size=40 * scale, tile=1.0 * scale)
+        with Crowd(model, places, clips=["walk"], size=(96, 72), samples=0, floor=floor) as crowd:
+            one = [crowd.frame(0, 0.3, camera=camera)]
+            apart = places.copy()
+            apart[:, :, 3] *= 12  # takes a larger map
+            crowd.place(apart)
+            crowd.frame(0, 0.3)
+            crowd.place(places)
+            one.append(crowd.frame(0, 0.3, camera=camera))
+        assert np.array_equal(one[0], one[1])
+        seen.append(one[0].astype(int))
+    assert np.abs(seen[0] - seen[1]).mean() < 0.5
+
+
 def test_a_grid_stands_on_the_ground_and_apart() -> None:
     model = skinpy.character()
     for count in (1, 2, 7, 9, 100):

@@ -72,7 +72,8 @@ class Crowd(Closing):
     `clips`, a sequence of Clips, names or numbers, is what clip_index counts in: by default all clips of the
     model; with `baked` it is what was baked, and not given here. `morph_weights` (M,) are those of all
     instances, by default the file's. `size`, `samples`, `background` and `floor` are as in `Renderer`; the
-    floor lies still. Blended faces are drawn in the order of the instances: give the farthest first.
+    floor lies still, and the instances have shadows on it. Blended faces are drawn in the order of the
+    instances: give the farthest first.
 
     Any thread may call it; drawing happens on the process's graphics thread. `close()`, or leaving a
     `with` block, frees what it holds on the GPU; so does dropping it.
@@ -200,7 +201,7 @@ class Crowd(Closing):
         parts = self._parts()
         picture = checked_picture(out, self._size)
         view = View(self.camera() if camera is None else camera, self._aspect, self._up)
-        place = None if self._ground is None else self._ground.under(self._extent())
+        place = None if self._ground is None else self._ground.under(self._extent(), self._scale)
         background = self._background
 
         def draw(context: moderngl.Context, numbers: NDArray[Any]) -> None:
@@ -341,6 +342,12 @@ class Crowd(Closing):
         corners = self._corners()
         return np.stack([corners.min(axis=0), corners.max(axis=0)])
 
+    @property
+    def _scale(self) -> float:
+        """By how much the instances are larger than the model: half of them are less so."""
+        volumes = np.abs(np.linalg.det(self._placements[..., :3].astype(np.float64)))
+        return float(np.median(np.cbrt(volumes))) or 1.0
+
     def _parts(self) -> _Parts:
         if not self._finalizer.alive or self._held.parts is None:
             raise GraphicsError("this Crowd is closed; make another one")
@@ -435,11 +442,13 @@ def _draw(
     out: NDArray[np.uint8],
 ) -> None:
     scene, target, floor = parts
+    scene.pose(numbers)
     ground = None
     if floor is not None and place is not None:
+        floor.cast(scene.stamp, place)
         ground = functools.partial(floor.draw, place, view, target.framebuffer)
     target.begin(background)
-    scene.draw(numbers, view, target.framebuffer, PLAIN, ground)
+    scene.draw(view, target.framebuffer, PLAIN, ground)
     target.finish(out)
 
 

@@ -22,6 +22,7 @@ from .mesh import (
     begin_blending,
     feedback_vertices,
 )
+from .paint import Paint, Prepare
 from .shader import programs
 from .shape import MorphShape, StillShape
 from .texturing import Texturing
@@ -77,19 +78,29 @@ class CrowdScene:
         """Other places, (N, 3, 4) of as many instances."""
         self.uploads.refill(self._places, placements)
 
+    def pose(self, numbers: NDArray[Any]) -> None:
+        """Pose the instances: `numbers` are `Staging.texels`, or what `BakedTexture.instances` gives."""
+        self._palettes.write(numbers)
+
+    def stamp(self, paint: Paint, prepare: Prepare) -> None:
+        """Draw all faces of all instances in one call by other shaders, with the state of OpenGL as it is."""
+        if not len(self._geometry.faces):
+            return
+        defines = {**self._defines, **paint.defines}
+        program = programs(self._context).get("skin.vert", paint.fragment, defines=defines)
+        self._bind(program)
+        prepare(program)
+        array = self._mesh.vertex_array(program, self._attributes)
+        array.render(moderngl.TRIANGLES, instances=self._count)
+
     def draw(
         self,
-        numbers: NDArray[Any],
         view: View,
         framebuffer: moderngl.Framebuffer,
         texturing: Texturing,
         ground: Callable[[], None] | None = None,
     ) -> None:
-        """Draw the crowd into the bound framebuffer: opaque faces, the ground, then blended faces.
-
-        `numbers` are `Staging.texels`, or what `BakedTexture.instances` gives.
-        """
-        self._palettes.write(numbers)
+        """Draw the crowd into the bound framebuffer: opaque faces, the ground, then blended faces."""
         self._bind(self._program)
         view.set_uniforms(self._program)
         self._mesh.begin(self._program)
@@ -107,8 +118,8 @@ class CrowdScene:
             framebuffer.depth_mask = True
 
     def skinned_vertices(self, numbers: NDArray[Any]) -> NDArray[np.float32]:
-        """What the vertex shader makes of each vertex: (N, V, 6) float32, position and normal."""
-        self._palettes.write(numbers)
+        """What the vertex shader makes of each vertex, posed so: (N, V, 6) float32, position and normal."""
+        self.pose(numbers)
         program = programs(self._context).get("skin.vert", defines=self._defines, varyings=FEEDBACK)
         self._bind(program)
         array = self._mesh.vertex_array(program, self._attributes, of="vertices")

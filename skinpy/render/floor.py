@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache
 from itertools import pairwise
 from typing import Any
 
@@ -16,12 +16,10 @@ from numpy.typing import NDArray
 from skinpy.kinds import UVAnimation
 
 from .color import parse_color
-from .figure import Figure
 from .geometry import Surface
 from .mesh import begin_blending, set_surface, upload_image
-from .scene import Scene
 from .shader import programs
-from .shadow import ShadowMap, ShadowPlace
+from .shadow import ShadowMap, ShadowPlace, Stamp
 from .texturing import set_wrap
 from .uploads import Uploads
 from .view import View
@@ -53,7 +51,7 @@ class Floor:
     texture coordinates, on top of that.
 
     `shadow`, 0 to 1, is how dark the soft shadow is under what touches the floor or hovers over it; 0 is
-    none. A crowd has none.
+    none.
 
     Raises ValueError or TypeError for wrong arguments.
     """
@@ -119,7 +117,7 @@ class FloorPlace:
 
     `center` (3,), scene space; `right` and `near` (3,) lead from there to the edge; `uv` (3, 3) makes
     texture coordinates of places on the unit disc, which are columns (along right, along near, 1). `shadow`
-    is where the shadow of the frame's figure falls, if it has one.
+    is where the shadow of what is drawn falls, if it has one.
     """
 
     center: NDArray[np.float64]
@@ -143,17 +141,17 @@ class FloorScene:
         self._count = len(corners)
         content = [(self.uploads.buffer(corners), "2f 1f", "in_place", "in_alpha")]
         self._array = context.vertex_array(self._program, content)
+        self._shadow: ShadowMap | None = None  # made when something first casts one
 
-    @cached_property
-    def _shadow(self) -> ShadowMap:
-        return ShadowMap(self.uploads)
-
-    def cast(self, scene: Scene, figure: Figure, place: FloorPlace) -> None:
-        """Make the shadow of a figure ready, if it has one, before the frame begins: it binds another
-        framebuffer.
+    def cast(self, stamp: Stamp, place: FloorPlace) -> None:
+        """Make the shadow of what `stamp` draws ready, if it has one, before the frame begins: it binds
+        another framebuffer.
         """
-        if place.shadow is not None:
-            self._shadow.cast(scene, figure, place.shadow)
+        if place.shadow is None:
+            return
+        if self._shadow is None or self._shadow.texels != place.shadow.texels:
+            self._shadow = ShadowMap(self.uploads, place.shadow.texels)
+        self._shadow.cast(stamp, place.shadow)
 
     def draw(self, place: FloorPlace, view: View, framebuffer: moderngl.Framebuffer) -> None:
         """Draw the floor over what is there and not nearer; it hides nothing that comes later."""
@@ -173,7 +171,7 @@ class FloorScene:
         begin_blending(self._context, framebuffer)
         self._array.render(moderngl.TRIANGLES, self._count)
         framebuffer.depth_mask = True
-        if place.shadow is not None:
+        if place.shadow is not None and self._shadow is not None:
             radius = float(np.linalg.norm(place.right))
             self._shadow.draw(place.shadow, place.center, radius, view, framebuffer)
 

@@ -14,7 +14,7 @@ from .camera import front_vector, up_vector
 from .floor import Floor, FloorPlace
 from .moment import Moment
 from .posing import Poser
-from .shadow import shadow_place
+from .shadow import crowd_texels, shadow_place
 
 if TYPE_CHECKING:
     from skinpy._types import Loop
@@ -56,9 +56,17 @@ class Ground:
         shadow = shadow_place(box, place.center, axes, self._size, float(self._floor.shadow))
         return dataclasses.replace(place, shadow=shadow)
 
-    def under(self, extent: Extent) -> FloorPlace:
-        """The floor under a box (2, 3) of many that go their own ways: it stands still."""
-        return self._lay(extent, np.zeros(3), 0.0)
+    def under(self, extent: Extent, scale: float) -> FloorPlace:
+        """The floor under a box (2, 3) of many that go their own ways, and where their shadows fall.
+
+        It stands still. `scale` is by how much they are larger than the model.
+        """
+        place, size = self._lay(extent, np.zeros(3), 0.0), self._size * scale
+        axes = self._right, self._front, self._up
+        shadow = shadow_place(extent, place.center, axes, size, float(self._floor.shadow))
+        if shadow is not None:
+            shadow = dataclasses.replace(shadow, texels=crowd_texels(shadow.reach, size))
+        return dataclasses.replace(place, shadow=shadow)
 
     def _lay(self, extent: Extent, way: NDArray[np.float64], time: float) -> FloorPlace:
         """The floor under a box, the ground having gone back by `way`."""

@@ -417,7 +417,7 @@ def _draw(parts: _Parts, shot: _Shot, background: Sequence[float], out: NDArray[
     scene, target, floor, overlays = parts
     ground = None
     if floor is not None and shot.floor is not None:
-        floor.cast(scene, shot.figure, shot.floor)
+        floor.cast(functools.partial(scene.stamp, shot.figure), shot.floor)
         ground = functools.partial(floor.draw, shot.floor, shot.view, target.framebuffer)
     target.begin(background)
     what = shot.figure, shot.view, target.framebuffer, shot.texturing, ground

@@ -1,33 +1,39 @@
 """The soft shadow on the floor under what touches it or hovers over it.
 
 There is no light that throws it: a place of the ground is the darker, the more of the sky above it is covered
-and the lower it is covered. Seen from straight above, the figure goes into a small map; each texel keeps how
-near to touching and how low the lowest thing over it is. The map is blurred, and drawn on the floor.
+and the lower it is covered. Seen from straight above, the figure goes into a small map, or a crowd into a
+larger one; each texel keeps how near to touching and how low the lowest thing over it is. The map is blurred,
+and drawn on the floor.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
-from .figure import Figure
 from .mesh import begin_blending
-from .paint import Paint
-from .scene import Scene
+from .paint import Paint, Prepare
 from .shader import programs
 from .uploads import Uploads
 from .view import View
 
-TEXELS = 128  # side of the map
+# Draws all that has a shadow, in one call, by the shaders of a paint: `Scene.stamp` of a figure.
+Stamp: TypeAlias = Callable[[Paint, Prepare], None]
+
+TEXELS = 128  # side of the map of one figure
+_MOST_TEXELS = 2048  # of a crowd's
 _CAST = Paint("shadow_cast.frag")
 # In sizes of the model:
 FADES = (0.03, 0.2)  # heights at which contact, and cover, are down to 1/e
 DEVIATIONS = (0.008, 0.032)  # of the blurs
 STEP = 0.25  # the map's reach grows in such steps, so that its texels keep their size in a motion
 MARGIN = 2.5  # deviations of the wider blur around the figure
+_COARSEST = 0.02  # side of a texel in a crowd's map, until that has its most texels
 
 
 @dataclass(frozen=True)
@@ -35,7 +41,7 @@ class ShadowPlace:
     """The square of the ground that a figure may darken.
 
     `center` (3,), scene space; `right`, `near` and `up` (3,) are unit vectors, `reach` is half the side and
-    `size` that of the model, both in scene units. `strength` is from 0 to 1.
+    `size` that of the model, both in scene units. `strength` is from 0 to 1. `texels` is the map's side.
     """
 
     center: NDArray[np.float64]
@@ -45,6 +51,7 @@ class ShadowPlace:
     reach: float
     size: float
     strength: float
+    texels: int = TEXELS
 
     def projection(self) -> NDArray[np.float64]:
         """From scene space to the map, (4, 4): what is right and near go from -1 to 1, heights to 0."""
@@ -77,12 +84,21 @@ def shadow_place(
     return ShadowPlace(center, right, near, up, reach, size, strength)
 
 
+def crowd_texels(reach: float, size: float) -> int:
+    """Side of the map of a crowd of figures of `size`: a power of two, so that it rarely changes."""
+    texels = TEXELS
+    while texels < _MOST_TEXELS and 2 * reach / texels > _COARSEST * size:
+        texels *= 2
+    return texels
+
+
 class ShadowMap:
     """The map on the GPU. All calls belong on the context's thread."""
 
-    def __init__(self, uploads: Uploads) -> None:
+    def __init__(self, uploads: Uploads, texels: int) -> None:
         self._context = context = uploads.context
-        textures = [context.texture((TEXELS, TEXELS), 2, dtype="f2") for _ in range(2)]
+        self.texels = texels
+        textures = [context.texture((texels, texels), 2, dtype="f2") for _ in range(2)]
         for texture in textures:
             texture.repeat_x = texture.repeat_y = False
         self._texture, self._between = textures
@@ -92,8 +108,8 @@ class ShadowMap:
         self._triangle = context.vertex_array(self._blur, [])
         self._square = context.vertex_array(self._program, [])
 
-    def cast(self, scene: Scene, figure: Figure, place: ShadowPlace) -> None:
-        """Draw the map of a figure. Another framebuffer is bound afterwards."""
+    def cast(self, stamp: Stamp, place: ShadowPlace) -> None:
+        """Draw the map. Another framebuffer is bound afterwards."""
         context = self._context
 
         def prepare(program: moderngl.Program) -> None:
@@ -105,10 +121,10 @@ class ShadowMap:
         self._framebuffer.clear()
         context.enable_only(moderngl.BLEND)
         context.blend_equation = moderngl.MAX, moderngl.MAX
-        scene.stamp(figure, _CAST, prepare)
+        stamp(_CAST, prepare)
         context.blend_equation = moderngl.FUNC_ADD, moderngl.FUNC_ADD
         context.enable_only(moderngl.NOTHING)
-        deviations = [max(place.size * wide / (2 * place.reach) * TEXELS, 0.3) for wide in DEVIATIONS]
+        deviations = [max(place.size * wide / (2 * place.reach) * self.texels, 0.3) for wide in DEVIATIONS]
         self._blur["deviations"], self._blur["reach"] = tuple(deviations), int(np.ceil(2.5 * deviations[1]))
         self._blur["sharp"] = 0
         self._blur_along((1, 0), self._texture, self._other)
