@@ -1,6 +1,6 @@
 """The sections of a model block as NumPy arrays, and back (csrc/core/sk_block.h has the layout)."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -183,19 +183,24 @@ def read_only(array: Array) -> Array:
 
 def info(block: _core.Block) -> Any:
     """The one INFO record of a block."""
-    return section(block, "INFO")[0]
+    return section(block, "INFO")[0, ...]
+
+
+def records(rows: Array) -> Iterator[Any]:
+    """Each as an array without axes: NumPy crashes where it has no memory for a field of a record itself."""
+    return (rows[number, ...] for number in range(len(rows)))
 
 
 def text(block: _core.Block, place: Any) -> str:
     """A string of the block; bytes that are not UTF-8 come through as lone surrogates."""
-    return texts(block, [place])[0]
+    return texts(block, np.atleast_1d(place))[0]
 
 
-def texts(block: _core.Block, places: Iterable[Any]) -> tuple[str, ...]:
-    """Many strings of the block, for the price of looking up its text once."""
+def texts(block: _core.Block, places: Any) -> tuple[str, ...]:
+    """The strings at places (N,) of the block, for the price of looking up its text once."""
     pool = section(block, "TEXT").tobytes()
-    ends = ((int(place["offset"]), int(place["offset"]) + int(place["length"])) for place in places)
-    return tuple(pool[start:end].decode("utf-8", "surrogateescape") for start, end in ends)
+    spans = zip(places["offset"].tolist(), places["length"].tolist(), strict=True)
+    return tuple(pool[start : start + length].decode("utf-8", "surrogateescape") for start, length in spans)
 
 
 class TextPool:

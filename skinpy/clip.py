@@ -71,7 +71,7 @@ class Clip(Shown, _core.Clip):
         self._block = block
         self._index = index
         self._model = model
-        self._record = _block.section(block, "CLIPS")[index]
+        self._record = _block.section(block, "CLIPS")[index, ...]
         self._name = _block.text(block, self._record["name"]) if name is None else name
         self._duration = float(self._record["duration"])
         return self
@@ -394,11 +394,11 @@ class Clip(Shown, _core.Clip):
 
     @cached_property
     def _joint_names(self) -> tuple[str, ...]:
-        return tuple(_block.text(self._block, place) for place in _block.section(self._block, "JOINT_NAMES"))
+        return _block.texts(self._block, _block.section(self._block, "JOINT_NAMES"))
 
     @cached_property
     def _target_names(self) -> tuple[str, ...]:
-        return tuple(_block.text(self._block, one["name"]) for one in _block.section(self._block, "TARGETS"))
+        return _block.texts(self._block, _block.section(self._block, "TARGETS")["name"])
 
     @property
     def _channel_records(self) -> Array:
@@ -416,7 +416,7 @@ class Clip(Shown, _core.Clip):
             return values[first : first + count * width].reshape(count, width)
 
         channels = []
-        for one in self._channel_records:
+        for one in _block.records(self._channel_records):
             count, width = int(one["key_count"]), _block.PATH_WIDTHS[one["path"]]
             moved, weights = int(one["joint"]), one["path"] == _block.WEIGHT_PATH
             keys = rows(int(one["values"]), count, width)

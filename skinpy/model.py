@@ -367,11 +367,10 @@ class Model(Shown, _core.Model):
         """One block with everything, also the clips that came from elsewhere."""
         from ._binding import join, merged_reports
 
-        own = _block.section(self._block, "CLIPS")
-        if len(own) == len(self._clip_entries) and all(
-            entry[1] is self._block and entry[0] == _block.text(self._block, own[number]["name"])
-            for number, entry in enumerate(self._clip_entries)
-        ):
+        own = _block.texts(self._block, _block.section(self._block, "CLIPS")["name"])
+        if [(name, block is self._block) for name, block, _ in self._clip_entries] == [
+            (n, True) for n in own
+        ]:
             return self._block
         sections = {name: _block.section(self._block, name) for name in self._block.sections}
         pool = _block.TextPool(sections["TEXT"].tobytes() if "TEXT" in sections else b"")

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 import public_functions
 import pytest
+from conftest import FULL_RUN
 
 import skinpy
 from skinpy import _core
@@ -293,6 +294,110 @@ def test_no_memory_for_python_s_objects() -> None:
     counts = json.loads(done.stdout)
     silent = {name for name, raised in counts.items() if not raised}
     assert silent <= {"simd", "threads", "losses", "mix", "palette_out"}, f"nothing of these failed: {silent}"
+
+
+PYTHON_CODE = """
+    import gc, json, os, sys, tempfile, warnings
+    from collections import Counter
+    from pathlib import Path
+    import _testcapi
+    import skinpy
+    from skinpy import _core
+
+    warnings.simplefilter("ignore")
+    folder, source = Path(tempfile.mkdtemp(dir=sys.argv[1])), Path(skinpy.__file__).parent / "data/crane.glb"
+    model, other, data = skinpy.character(), skinpy.crane(), source.read_bytes()
+    palette = model.palette("walk", 0.1)
+
+    def block(model):
+        return bytes(memoryview(model._block))
+
+    def play():
+        controller = skinpy.AnimationController(model)
+        controller.play("walk")
+        controller.cross_fade("run", 0.2)
+        for _ in range(3):
+            controller.advance(0.05)
+        return controller.palette().tobytes()
+
+    def writing(name, write):
+        return lambda: (write(folder / name), (folder / name).read_bytes())[1]
+
+    calls = dict(
+        load=lambda: block(skinpy.load(source)),
+        load_bytes=lambda: block(skinpy.load(data, format="glb", allow_formats=["glb"])),
+        load_here=lambda: block(skinpy.load(source, isolate=False)),
+        palette=lambda: model.palette("walk", [0.1, 0.2]).tobytes(),
+        deform=lambda: model.deform(palette)[0].tobytes(),
+        crowd=lambda: model.crowd_palette(["walk", "run"], [[0, 1]], 0.2).tobytes(),
+        pose=lambda: model.pose("walk", 0.1).palette().tobytes(),
+        play=play,
+        check=lambda: repr(skinpy.check(other)),
+        add=lambda: block(other.add_clips([other.clips["slew"].resample(5.0)], replace=True)),
+        bake=lambda: other.bake_texture("slew", 4.0).data.tobytes(),
+        skn=writing("a.skn", other.save),
+        load_skn=lambda: block(skinpy.load(folder / "a.skn")),
+        glb=writing("a.glb", other.save),
+        html=writing("a.html", lambda path: other.to_html(path, "slew", fps=2.0)),
+    )
+
+    def here():
+        tasks, gone = Path("/proc/self/task"), gc.collect()
+        return (
+            [(task / "children").read_text() for task in tasks.iterdir()],
+            len(os.listdir("/proc/self/fd")),
+            sorted(os.listdir(folder)),
+            _core._bytes_in_use(),
+        )
+
+    # What Python and NumPy make of some of their own allocations that fail.
+    others = (SystemError, RuntimeError, TypeError)
+    counts = {}
+    for name, call in calls.items():
+        for _ in range(3):
+            wanted = call()
+        gc.collect()
+        gc.freeze()
+        before, count = here(), Counter()
+        for n in range(1, 400, STEP):
+            kind, got = "right", wanted
+            _testcapi.set_nomemory(n, n + 1)
+            try:
+                got = call()
+            except (MemoryError, *others) as error:
+                kind = type(error).__name__
+            finally:
+                _testcapi.remove_mem_hooks()
+            assert got == wanted, f"{name}, allocation {n}: a wrong result"
+            assert here() == before, f"{name}, allocation {n}, {kind}: {here()} is left, not {before}"
+            assert call() == wanted, f"{name}, allocation {n}, {kind}: the next result is another one"
+            count[kind] += 1
+        gc.unfreeze()
+        counts[name] = count
+    print(json.dumps(counts))
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="what is left is read from Linux's /proc")
+def test_no_memory_for_python_s_code(tmp_path: Path) -> None:
+    """Main entry points, with one of their first 400 allocations from Python failing: MemoryError or the
+    right result, nothing left, and the next call as good as the first."""
+    pytest.importorskip("_testcapi", reason="this Python has no _testcapi, which makes its allocations fail")
+    code = textwrap.dedent(PYTHON_CODE).replace("STEP", "3" if FULL_RUN else "17")
+    done = subprocess.run(
+        [sys.executable, "-X", "faulthandler", "-c", code, str(tmp_path)],
+        capture_output=True,
+        text=True,
+        timeout=600,
+    )
+    assert done.returncode == 0, f"ended with {done.returncode}: {done.stderr[-2000:]}"
+    counts = json.loads(done.stdout)
+    assert all(
+        count["MemoryError"] or name in ("palette", "deform", "crowd") for name, count in counts.items()
+    )
+    total = sum(sum(count.values()) for count in counts.values())
+    strange = sum(count.get(kind, 0) for count in counts.values() for kind in ("SystemError", "TypeError"))
+    assert strange * 20 < total, counts
 
 
 def test_the_door_counts_what_is_left() -> None:
