@@ -4,7 +4,9 @@ Exit status 0, 1 bad input, 2 usage, 130 Ctrl-C.
 """
 
 import argparse
+import io
 import json
+import os
 import sys
 import warnings
 from collections.abc import Sequence
@@ -20,27 +22,45 @@ from .errors import SkinpyError, SkinpyWarning
 __all__ = ["main"]
 
 _GOLDEN = 0.6180339887498949
+_MOST_INSTANCES = 1_000_000  # of a crowd: their palettes take memory long before a picture shows them
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one command; returns the exit status. Errors take one line on standard error."""
     options = _parser().parse_args(arguments)
+    _write_all_names()
     with warnings.catch_warnings():
         # What was lost is part of what `info` shows, and one line elsewhere.
         warnings.simplefilter("always", SkinpyWarning)
         warnings.showwarning = _show_warning
         try:
             status = options.run(options)
+            if sys.stdout is not None:
+                sys.stdout.flush()
         except KeyError as error:
             return _fail(error.args[0])
+        except BrokenPipeError:  # whoever reads has seen enough, as `head` does
+            # Python writes the rest when it ends.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return 0
         except (SkinpyError, OSError, ValueError, IndexError, ImportError, MemoryError) as error:
-            return _fail(str(error) or type(error).__name__)
+            return _fail(error if str(error) else type(error).__name__)
         except KeyboardInterrupt:
             return 130
     return status or 0
 
 
-def _fail(message: object) -> int:
+def _write_all_names() -> None:
+    """Let a terminal that has not all letters show names with others by their numbers."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _fail(error: object) -> int:
+    message = error
+    if isinstance(error, OSError) and error.filename is not None and error.strerror:
+        message = f"{os.fsdecode(error.filename)!r}: {error.strerror}"
     print(f"skinpy: {' '.join(str(message).split())}", file=sys.stderr)
     return 1
 
@@ -68,6 +88,27 @@ def _count(words: str) -> int:
     return count
 
 
+def _number(words: str) -> float:
+    try:
+        return float(words)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{words!r} is no number; expected one such as 0.5") from None
+
+
+def _whole(words: str) -> int:
+    try:
+        return int(words)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{words!r} is no whole number") from None
+
+
+def _crowd(words: str) -> int:
+    count = _count(words)
+    if count > _MOST_INSTANCES:
+        raise argparse.ArgumentTypeError(f"{words!r} are too many; expected 1 to {_MOST_INSTANCES}")
+    return count
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="skinpy", description="Animated 3D characters: what is in a file, and how it looks."
@@ -92,10 +133,10 @@ def _parser() -> argparse.ArgumentParser:
     render.add_argument("file", help="a model file")
     _add_picture_options(render, output=None)
     render.add_argument("--clip", help="name or number of the clip (the first)")
-    render.add_argument("--time", type=float, help="of a picture: seconds within the clip (0)")
+    render.add_argument("--time", type=_number, help="of a picture: seconds within the clip (0)")
     render.add_argument(
         "--crowd",
-        type=_count,
+        type=_crowd,
         metavar="N",
         help="draw N instances on a grid, each at a time of its own, in turn with all clips or with --clip",
     )
@@ -113,7 +154,7 @@ def _parser() -> argparse.ArgumentParser:
     view.add_argument("--clip", help="name or number of the clip (the first)")
     view.add_argument("--size", type=_size, default=(960, 720), metavar="WxH", help="of the window (960x720)")
     view.add_argument("--background", help="a color such as '#204060' (a light gray)")
-    view.add_argument("--speed", type=float, default=1.0, help="seconds of the clip per second (1)")
+    view.add_argument("--speed", type=_number, default=1.0, help="seconds of the clip per second (1)")
     view.add_argument("--loop", default="wrap", help="wrap, pingpong, clamp or once (wrap)")
     view.add_argument("--paused", action="store_true", help="do not play at once")
     _add_overlay_options(view)
@@ -121,9 +162,9 @@ def _parser() -> argparse.ArgumentParser:
 
     page = commands.add_parser("page", help="make one file that plays a model in any browser")
     page.add_argument("file", help="a model file, or .md2 for its frames")
-    page.add_argument("-o", "--output", default="page.html", metavar="PAGE", help="(page.html)")
+    page.add_argument("-o", "--output", default="page.html", metavar="PAGE", help=".html or .htm (page.html)")
     page.add_argument("--clip", action="append", help="name or number of a clip; may be repeated (all)")
-    page.add_argument("--fps", type=float, default=30.0, help="baked frames per second (30)")
+    page.add_argument("--fps", type=_number, default=30.0, help="baked frames per second (30)")
     page.add_argument("--background", help="a color such as '#204060' (light or dark, as the reader has it)")
     page.add_argument("--no-floor", action="store_true", help="leave it to the reader to bring in the floor")
     page.set_defaults(run=_run_page)
@@ -138,7 +179,7 @@ def _parser() -> argparse.ArgumentParser:
         help="its suffix says the format (sheet.png)",
     )
     sheet.add_argument("--clip", action="append", help="name or number of a clip; may be repeated (all)")
-    sheet.add_argument("--frames", type=int, default=8, metavar="N", help="in a row (8)")
+    sheet.add_argument("--frames", type=_whole, default=8, metavar="N", help="in a row (8)")
     sheet.add_argument("--size", type=_size, default=(120, 120), metavar="WxH", help="of a frame (120x120)")
     sheet.add_argument(
         "--background", default="#ffffff", help="a color such as '#204060', or 'none' (#ffffff)"
@@ -149,9 +190,9 @@ def _parser() -> argparse.ArgumentParser:
     compare = commands.add_parser("compare", help="what each kind of animation would store for a clip")
     compare.add_argument("file", help="a model file")
     compare.add_argument("--clip", help="name or number of the clip (the first)")
-    compare.add_argument("--fps", type=float, default=30.0, help="frames per second of full frames (30)")
+    compare.add_argument("--fps", type=_number, default=30.0, help="frames per second of full frames (30)")
     compare.add_argument(
-        "--max-error", type=float, metavar="DISTANCE", help="allowed, in model units (1e-4 of the size)"
+        "--max-error", type=_number, metavar="DISTANCE", help="allowed, in model units (1e-4 of the size)"
     )
     form = compare.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="as JSON")
@@ -169,16 +210,16 @@ def _parser() -> argparse.ArgumentParser:
 
     explain = commands.add_parser("explain", help="one vertex from the keys to scene space, by numbers")
     explain.add_argument("file", help="a model file")
-    explain.add_argument("--vertex", type=int, required=True, metavar="N", help="number of the vertex")
+    explain.add_argument("--vertex", type=_whole, required=True, metavar="N", help="number of the vertex")
     explain.add_argument("--clip", help="name or number of the clip (the first)")
-    explain.add_argument("--time", type=float, default=0.0, help="seconds within the clip (0)")
+    explain.add_argument("--time", type=_number, default=0.0, help="seconds within the clip (0)")
     explain.add_argument("--html", metavar="PAGE", help="write it to a file, as HTML")
     explain.set_defaults(run=_run_explain)
 
     demo = commands.add_parser("demo", help="draw the bundled character")
     _add_picture_options(demo, output="character.png")
-    demo.add_argument("--clip", default="walk", help="walk, run or wave (walk)")
-    demo.add_argument("--time", type=float, help="of a picture: seconds within the clip (0.25)")
+    demo.add_argument("--clip", default="walk", help="walk, run or wave, or its number (walk)")
+    demo.add_argument("--time", type=_number, help="of a picture: seconds within the clip (0.25)")
     demo.set_defaults(run=_run_demo)
     return parser
 
@@ -187,7 +228,7 @@ def _add_picture_options(parser: argparse.ArgumentParser, output: str | None) ->
     shown = "a picture (.png, .jpg, .tif, .bmp), a film (.apng, .gif, .webp, .mp4) or a page (.html)"
     shown += f", by its suffix ({output})" if output else ", by its suffix"
     parser.add_argument("-o", "--output", required=output is None, default=output, metavar="FILE", help=shown)
-    parser.add_argument("--fps", type=float, help="of a film: frames per second (30)")
+    parser.add_argument("--fps", type=_number, help="of a film: frames per second (30)")
     parser.add_argument("--turntable", action="store_true", help="of a film: go once round the model")
     parser.add_argument("--size", type=_size, default=(640, 480), metavar="WxH", help="pixels (640x480)")
     parser.add_argument("--background", help="a color such as '#ffffff' (transparent)")
@@ -241,15 +282,22 @@ def _stored_frames(file: str) -> int:
 
 def _kinds(facts: dict[str, Any]) -> list[str]:
     """A few words for each kind of animation that a file has."""
+    clips = [clip["kind"] for clip in facts["clips"]]
     counts = [
-        (facts["moved_textures"], "materials with moved texture coordinates (uv)"),
-        (facts["frames"], "stored frames (vertex)"),
-        (len(facts["targets"]), "morph targets (keyed)"),
-        (sum(clip["kind"] == "keyed" for clip in facts["clips"]), "clips of their weights (keyed)"),
-        (sum(clip["kind"] == "rigid" for clip in facts["clips"]), "clips of rigid parts (rigid)"),
-        (sum(clip["kind"] == "skinned" for clip in facts["clips"]), "clips of joints (skinned)"),
+        (facts["moved_textures"], "material", " with moved texture coordinates (uv)"),
+        (facts["frames"], "stored frame", " (vertex)"),
+        (len(facts["targets"]), "morph target", " (keyed)"),
+        (clips.count("keyed"), "clip", " of their weights (keyed)"),
+        (clips.count("rigid"), "clip", " of rigid parts (rigid)"),
+        (clips.count("skinned"), "clip", " of joints (skinned)"),
     ]
-    return [f"{count} {words}" for count, words in counts if count] or ["none"]
+    return [f"{_many(count, what)}{more}" for count, what, more in counts if count] or ["none"]
+
+
+def _many(count: int, what: str) -> str:
+    """ "1 clip", "2 clips", "0 vertices"."""
+    plural = {"vertex": "vertices", "submesh": "submeshes"}.get(what, f"{what}s")
+    return f"{count} {what if count == 1 else plural}"
 
 
 def _facts(model: Model) -> dict[str, Any]:
@@ -302,21 +350,21 @@ def _print_facts(file: str, facts: dict[str, Any]) -> None:
     unit = f", 1 unit = {facts['unit_meters']:g} m" if facts["unit_meters"] else ""
     print(file)
     print(
-        f"  skeleton  {len(facts['joints'])} joints, root {facts['joints'][0]!r}, "
-        f"{facts['slots']} palette slots"
+        f"  skeleton  {_many(len(facts['joints']), 'joint')}, root {facts['joints'][0]!r}, "
+        f"{_many(facts['slots'], 'palette slot')}"
     )
     print(
-        f"  mesh      {facts['vertices']} vertices, {facts['faces']} faces, "
-        f"{len(facts['submeshes'])} submeshes, "
-        f"{facts['influences']} influences a vertex"
+        f"  mesh      {_many(facts['vertices'], 'vertex')}, {_many(facts['faces'], 'face')}, "
+        f"{_many(len(facts['submeshes']), 'submesh')}, "
+        f"{_many(facts['influences'], 'influence')} a vertex"
     )
-    print(f"  look      {len(facts['materials'])} materials, {facts['textures']} with a texture")
+    print(f"  look      {_many(len(facts['materials']), 'material')}, {facts['textures']} with a texture")
     print(f"  space     {facts['up']} is up{unit}; rest pose {x1 - x0:.4g} x {y1 - y0:.4g} x {z1 - z0:.4g}")
     print(f"  kinds     {', '.join(_kinds(facts))}")
     for clip in facts["clips"]:
         print(
-            f"  clip      {clip['name']!r}: {clip['duration']:.3f} s, {clip['channels']} channels, "
-            f"{clip['keys']} keys ({', '.join(clip['interpolations'])}), {clip['nbytes']} bytes"
+            f"  clip      {clip['name']!r}: {clip['duration']:.3f} s, {_many(clip['channels'], 'channel')}, "
+            f"{_many(clip['keys'], 'key')} ({', '.join(clip['interpolations'])}), {clip['nbytes']} bytes"
         )
     for entry in facts["report"]:
         print(f"  {entry['severity']:9} {entry['message']} ({entry['count']}x, first: {entry['first']})")
@@ -364,7 +412,8 @@ def _run_demo(options: argparse.Namespace) -> None:
 
     if options.time is None and kind_of(options.output) == "picture":
         options.time = 0.25  # a foot is in the air
-    _draw(character(), options.clip, options)
+    model = character()
+    _draw(model, _clip_of(model, options.clip), options)
     print(f"drew the bundled character to {options.output}")
 
 
@@ -519,6 +568,8 @@ def _run_compare(options: argparse.Namespace) -> None:
 
 def _run_curves(options: argparse.Namespace) -> None:
     model = load(options.file)
+    if not len(model.clips):
+        raise ValueError(f"{_clean(options.file)!r} has no clips; there are no curves to draw")
     clip = model.clips[_clip_of(model, options.clip) or 0]
     targets = [target.name for target in model.targets]
     joint, target = _place(options.joint, model.skeleton.names), _place(options.target, targets)

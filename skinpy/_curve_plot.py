@@ -63,7 +63,7 @@ def _place(what: str, which: "JointLike", names: Sequence[str]) -> int:
     except (AttributeError, TypeError):
         raise TypeError(f"{what} is {which!r}; expected a name or a number") from None
     if not 0 <= number < len(names):
-        wanted = f"expected 0 to {len(names) - 1}" if names else "but the clip has none"
+        wanted = f"expected 0 to {len(names) - 1}" if names else f"the model has no {what}s"
         raise IndexError(f"{what} is {number}; {wanted}")
     return number
 

@@ -228,7 +228,7 @@ def _checked_vertex(model: "Model", vertex: SupportsIndex) -> int:
     except TypeError:
         raise TypeError(f"vertex is {vertex!r}; expected an integer") from None
     if not 0 <= number < count:
-        wanted = f"expected 0 to {count - 1}" if count else "but the model has no vertices"
+        wanted = f"expected 0 to {count - 1}" if count else "the model has no vertices"
         raise IndexError(f"vertex is {number}; {wanted}")
     return number
 

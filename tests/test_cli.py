@@ -1,6 +1,7 @@
 """The command line: what it prints, its exit status, errors in one line."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -16,6 +17,12 @@ CHARACTER = Path(skinpy.__file__).parent / "data" / "character.glb"
 
 def run(*arguments: object) -> int:
     return main([str(argument) for argument in arguments])
+
+
+def still() -> skinpy.Model:
+    """A triangle on one joint, without clips."""
+    corners = {"positions": np.eye(3), "faces": [[0, 1, 2]], "joints": [[0]] * 3, "weights": [[1]] * 3}
+    return skinpy.Model.from_arrays(["a"], [-1], [np.eye(4)], **corners)
 
 
 def test_info_shows_joints_mesh_and_clips(capsys: pytest.CaptureFixture[str]) -> None:
@@ -48,7 +55,7 @@ def test_info_has_a_line_on_kinds(shared_data: Path, capsys: pytest.CaptureFixtu
         (shared_data / "models" / "faerie.md2", "198 stored frames (vertex)"),
         (
             shared_data / "models" / "AnimatedMorphCube.gltf",
-            "2 morph targets (keyed), 1 clips of their weights",
+            "2 morph targets (keyed), 1 clip of their weights",
         ),
     ):
         assert run("info", file) == 0
@@ -117,13 +124,16 @@ def test_demo_draws_the_character(tmp_path: Path, capsys: pytest.CaptureFixture[
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("info", "missing.glb"), "missing.glb"),
+        (("info", "missing.glb"), "'missing.glb': No such file or directory"),
         (("info", "empty.glb"), "empty.glb"),
         (("render", str(CHARACTER), "-o", "out.png", "--clip", "rnu"), "did you mean 'run'"),
-        (("render", str(CHARACTER), "-o", "out.png", "--clip", "7"), "clip 7"),
+        (("render", str(CHARACTER), "-o", "out.png", "--clip", "7"), "clip is 7; the model has clips 0 to 2"),
         (("render", str(CHARACTER), "-o", "out.png", "--time", "nan"), "finite"),
         (("render", str(CHARACTER), "-o", "out.xyz"), "xyz"),
-        (("render", str(CHARACTER), "-o", "no/such/folder/out.png"), "no/such/folder"),
+        (("render", str(CHARACTER), "-o", "no/such/folder/out.png"), "make the folder first"),
+        (("curves", "still.skn", "-o", "out.png", "--joint", "a"), "'still.skn' has no clips"),
+        (("explain", "still.skn", "--vertex", "0", "--clip", "0"), "clip is 0; the model has no clips"),
+        (("demo", "-o", "out.png", "--clip", "3"), "clip is 3; the model has clips 0 to 2"),
         (("render", str(CHARACTER), "-o", "out.png", "--background", "mauve-ish"), "background"),
         (("render", str(CHARACTER), "-o", "out.png", "--aov", "dept"), "'depth'"),
         (("render", str(CHARACTER), "-o", "out.gif", "--aov", "depth"), "one picture"),
@@ -140,22 +150,67 @@ def test_bad_input_is_one_line_and_status_1(
     pytest.importorskip("moderngl")
     monkeypatch.chdir(tmp_path)
     (tmp_path / "empty.glb").touch()
+    still().save("still.skn")
     assert main(arguments) == 1
     shown = capsys.readouterr()
     assert shown.out == ""
     assert shown.err.startswith("skinpy: ") and shown.err.count("\n") == 1 and words in shown.err
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["empty.glb"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["empty.glb", "still.skn"]
 
 
 @pytest.mark.parametrize(
     "arguments",
-    [(), ("fly",), ("render", "x.glb"), ("render", "x.glb", "-o", "o.png", "--size", "0x5"), ("info",)],
+    [
+        (),
+        ("fly",),
+        ("render", "x.glb"),
+        ("render", "x.glb", "-o", "o.png", "--size", "0x5"),
+        ("render", "x.glb", "-o", "o.png", "--time", "0,5"),
+        ("render", "x.glb", "-o", "o.png", "--crowd", "1000000000"),
+        ("explain", "x.glb", "--vertex", "0.5"),
+        ("info",),
+    ],
 )
 def test_usage_is_status_2(arguments: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as stop:
         main(arguments)
     assert stop.value.code == 2
-    assert "usage:" in capsys.readouterr().err
+    shown = capsys.readouterr().err
+    assert "usage:" in shown and " value: " not in shown  # argparse's own words for numbers
+
+
+def test_one_of_a_thing_is_no_plural(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    still().save(tmp_path / "still.skn")
+    assert run("info", tmp_path / "still.skn") == 0
+    shown = capsys.readouterr().out
+    assert "1 joint, root 'a', 1 palette slot\n" in shown
+    assert "3 vertices, 1 face, 1 submesh, 1 influence a vertex\n" in shown
+
+
+def test_a_terminal_without_all_letters(tmp_path: Path) -> None:
+    path = tmp_path / "hé ro 日.glb"
+    path.write_bytes(CHARACTER.read_bytes())
+    command = [sys.executable, "-m", "skinpy", "info", str(path)]
+    environment = os.environ | {"PYTHONIOENCODING": "ascii"}
+    shown = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
+    assert r"h\xe9 ro \u65e5.glb" in shown.stdout and "24 palette slots" in shown.stdout
+
+
+def test_a_reader_that_has_seen_enough() -> None:
+    """As in `skinpy info FILE --json | head`: no error, and no half a traceback at the end."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    command = [sys.executable, "-m", "skinpy", "info", str(CHARACTER), "--json"]
+    ended = subprocess.run(command, stdout=writing, stderr=subprocess.PIPE, text=True, check=False)
+    os.close(writing)
+    assert (ended.returncode, ended.stderr) == (0, "")
+
+
+def test_nothing_can_be_printed_to_a_full_disk() -> None:
+    with open("/dev/full", "w") as full:
+        command = [sys.executable, "-m", "skinpy", "info", str(CHARACTER)]
+        ended = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert ended.returncode == 1 and ended.stderr.startswith("skinpy: ") and "No space left" in ended.stderr
 
 
 def test_as_a_module_and_as_a_command() -> None:

@@ -134,7 +134,7 @@ def test_a_plot_shows_itself_in_a_notebook() -> None:
         ({"joint": 1.0}, TypeError, "joint is 1.0"),
         ({}, TypeError, "either a joint or a target"),
         ({"joint": 0, "target": 0}, TypeError, "either a joint or a target"),
-        ({"target": 0}, IndexError, "the clip has none"),
+        ({"target": 0}, IndexError, "the model has no targets"),
         ({"joint": "ROOT"}, ValueError, "moves joint 'ROOT'; those it moves: 'Hips', .* and 12 more"),
         ({"joint": "Hips", "path": "x.docx"}, ValueError, "path ends in '.docx'"),
     ],

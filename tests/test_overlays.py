@@ -90,8 +90,8 @@ def test_words() -> None:
     ("word", "words"),
     [
         ("bones", "overlay 'bones' is unknown; expected one of skeleton, names"),
-        ("onion", "onion needs a value; expected onion=2"),
-        ("onion=two", "onion is 'two'; expected onion=2"),
+        ("onion", "onion needs a value; expected onion=N"),
+        ("onion=two", "onion is 'two'; expected onion=N"),
         ("weights=", "weights needs a value"),
         ("skeleton=maybe", "skeleton is 'maybe'; expected skeleton, skeleton=on"),
     ],

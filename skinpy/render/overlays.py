@@ -93,7 +93,7 @@ class Overlays:
         return cls(**values)
 
 
-_EXAMPLES = {"weights": "JOINT", "onion": "2", "onion_step": "0.1", "trajectories": "JOINT"}
+_EXAMPLES = {"weights": "JOINT", "onion": "N", "onion_step": "SECONDS", "trajectories": "JOINT"}
 
 
 def _value(name: str, kind: Any, words: str | None) -> Any:
