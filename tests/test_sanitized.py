@@ -2,6 +2,7 @@
 
     SKINPY_SANITIZE=address,undefined python setup.py build --build-base FOLDER
 
+(or SKINPY_SANITIZE=thread, which goes with no other.)
 The interpreter that loads such an extension needs the sanitizers' libraries before all others (LD_PRELOAD)
 and PYTHONMALLOC=malloc: of Python's own allocator the address sanitizer sees nothing. Leaks are not looked
 for: Python, NumPy and Assimp keep memory to the end, and tests/hostile/leaks.py counts ours. Workers then
@@ -15,6 +16,7 @@ import re
 import shutil
 import subprocess
 import sys
+import sysconfig
 from pathlib import Path
 
 import pytest
@@ -54,16 +56,15 @@ def build(folder: Path, sanitizers: str) -> Path:
     return built
 
 
-def run_sanitized(built: Path, *libraries: str, command: list[str], timeout: float) -> str:
-    """What the interpreter wrote that runs `command` with the build; a report of a sanitizer fails."""
+def run_with(built: Path, *libraries: str, command: list[str], timeout: float, **options: str) -> str:
+    """What the interpreter wrote that runs `command` with the build."""
     keep = {name: os.environ[name] for name in ("PATH", "HOME", "LANG", "CC") if name in os.environ}
     environment = keep | {
         "LD_PRELOAD": " ".join(libraries),
         "PYTHONMALLOC": "malloc",
-        "ASAN_OPTIONS": "detect_leaks=0",
-        "UBSAN_OPTIONS": "print_stacktrace=1",
         "PYTHONPATH": str(built),
         "SKINPY_DATA": str(DATA),
+        **options,
     }
     prefix = ["setarch", platform.machine(), "-R"] if shutil.which("setarch") else []
     done = subprocess.run(
@@ -76,8 +77,15 @@ def run_sanitized(built: Path, *libraries: str, command: list[str], timeout: flo
         timeout=timeout,
     )
     assert done.returncode == 0, done.stdout[-8000:]
-    assert "Sanitizer" not in done.stdout and "runtime error" not in done.stdout, done.stdout[-8000:]
     return done.stdout
+
+
+def run_sanitized(built: Path, *libraries: str, command: list[str], timeout: float) -> str:
+    """What the interpreter wrote; a report of the address or the undefined behavior sanitizer fails."""
+    options = {"ASAN_OPTIONS": "detect_leaks=0", "UBSAN_OPTIONS": "print_stacktrace=1"}
+    said = run_with(built, *libraries, command=command, timeout=timeout, **options)
+    assert "Sanitizer" not in said and "runtime error" not in said, said[-8000:]
+    return said
 
 
 # ---- address and undefined behavior --------------------------------------------------------------
@@ -124,3 +132,54 @@ def test_under_the_address_and_undefined_behavior_sanitizers(guarded: tuple[Path
     said = run_sanitized(built, *libraries, command=command, timeout=900)
     passed = re.search(r"(\d+) passed", said)
     assert passed and int(passed[1]) > 300, said[-3000:]
+
+
+# ---- threads --------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def watched(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    if sysconfig.get_config_var("Py_GIL_DISABLED"):
+        pytest.skip("THREAD SANITIZER: docs/reliability.md has the command for a Python without a GIL")
+    found = library("tsan")
+    if not found:
+        pytest.skip("THREAD SANITIZER: the compiler has no shared libtsan")
+    return build(tmp_path_factory.mktemp("watched"), "thread"), found
+
+
+def run_watched(watched: tuple[Path, str], *command: str, until_first: bool = False) -> tuple[str, list[str]]:
+    """What was written, and of the thread sanitizer's reports those in which a function of ours stands.
+
+    It sees the GIL of an interpreter that was built without it, as that is made of a mutex. It does not see
+    the loader's lock, under which the loader frees a thread's variables when that has ended: not ours.
+    """
+    built, found = watched
+    options = f"exitcode=0 halt_on_error={int(until_first)}"
+    said = run_with(built, found, command=list(command), timeout=900, TSAN_OPTIONS=options)
+    parts = [part for part in said.split("=" * 18) if "WARNING: ThreadSanitizer" in part]
+    return said, [part for part in parts if "csrc/" in part and "_dl_deallocate_tls" not in part]
+
+
+def test_a_watched_build_sees_our_races(watched: tuple[Path, str]) -> None:
+    """Two threads that write their results to one place; else the test below says nothing."""
+    program = """
+import threading
+import numpy as np
+import skinpy
+model, times = skinpy.character(), np.linspace(0, 3, 200)
+out = model.palette("walk", times)
+threads = [threading.Thread(target=model.palette, args=("walk", times, out)) for _ in range(4)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+"""
+    assert run_watched(watched, "-c", program, until_first=True)[1]
+
+
+def test_under_the_thread_sanitizer(watched: tuple[Path, str]) -> None:
+    suite = str(ROOT / "tests/test_free_threaded.py")
+    said, reports = run_watched(watched, "-m", "pytest", "-q", "-s", "-p", "no:cacheprovider", suite)
+    assert not reports, "".join(reports)[:8000]
+    passed = re.search(r"(\d+) passed", said)
+    assert passed and int(passed[1]) >= 28, said[-3000:]
