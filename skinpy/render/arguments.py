@@ -37,7 +37,7 @@ def check_samples(samples: int) -> int:
 def check_floor(floor: Floor | None) -> None:
     """TypeError unless `floor` is a Floor or None."""
     if floor is not None and not isinstance(floor, Floor):
-        raise TypeError(f"floor is {type(floor).__name__}; expected a Floor, or None")
+        raise TypeError(f"floor is {type(floor).__name__}; expected a Floor, such as Floor(), or None")
 
 
 def checked_picture(out: NDArray[np.uint8] | None, size: tuple[int, int]) -> NDArray[np.uint8]:
