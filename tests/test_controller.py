@@ -701,7 +701,7 @@ def test_a_clone_goes_its_own_way(model: Model, controller: AnimationController)
     ("call", "error", "words"),
     [
         (lambda c: c.play("wlak"), KeyError, "did you mean 'walk'"),
-        (lambda c: c.play(17), IndexError, "clip 17"),
+        (lambda c: c.play(17), IndexError, "clip is 17"),
         (lambda c: c.play(1.5), TypeError, "clip"),
         (lambda c: c.play("walk", mask=Mask.below("Cheest")), KeyError, "Chest"),
         (lambda c: c.play("walk", mask=[1.0]), TypeError, "mask is of type list"),
