@@ -38,7 +38,7 @@ def model() -> skinpy.Model:
         (None, {"size": (10**5, 100)}, ValueError, r"or a size that is less oblong than \(100000, 100\)"),
         (None, {"background": "mauve-ish"}, ValueError, "background is 'mauve-ish'"),
         (["rnu"], {}, KeyError, "did you mean 'run'"),
-        ([7], {}, IndexError, "clip 7"),
+        ([7], {}, IndexError, "clip is 7; the model has clips 0 to 2"),
         ([2.5], {}, TypeError, "expected a Clip"),
     ],
 )

@@ -523,7 +523,7 @@ def test_baking_takes_names_numbers_and_vertex_animations() -> None:
     np.testing.assert_allclose(again.frames, first.frames, atol=0.01)
     with pytest.raises(KeyError, match="unknown clip"):
         bake_vertices(model, "wlak", 12)
-    with pytest.raises(IndexError, match="clip 9"):
+    with pytest.raises(IndexError, match="clip is 9; the model has clips 0 to 2"):
         bake_vertices(model, 9, 12)
     with pytest.raises(TypeError, match="clip is of type UVAnimation"):
         bake_vertices(model, UVAnimation(), 12)  # type: ignore[arg-type]
