@@ -129,10 +129,12 @@ def soak(minutes: float, every: float = 10.0, tell: Callable[[str], object] = pr
                 shown = now
                 tell(f"{now - start:6.0f} s  {rounds:6d} rounds  {resident() / (1 << 20):8.2f} MiB")
     assert settled is not None, "no round ended in the time"
+    kept = resident()
     growth = in_use() - settled
     tell(
-        f"{rounds} rounds of {', '.join(job.__name__ for job in jobs)}: {growth / 1024:+.0f} KiB after "
-        f"{first_part:.0f} s, {'flat' if growth < ALLOWED else 'NOT flat'}"
+        f"{rounds} rounds of {', '.join(job.__name__ for job in jobs)}: {growth / 1024:+.0f} KiB in use after "
+        f"{first_part:.0f} s, {(kept - settled) / 1024:+.0f} KiB with what is free and kept, "
+        f"{'flat' if growth < ALLOWED else 'NOT flat'}"
     )
     return growth
 
