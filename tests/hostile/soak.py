@@ -115,7 +115,7 @@ def soak(minutes: float, every: float = 10.0, tell: Callable[[str], object] = pr
     jobs = list(parts())
     start = time.monotonic()
     first_part = max(minutes * 60 / 12, min(20.0, minutes * 30))
-    settled: int | None = None
+    settled, kept = None, 0
     shown, rounds = start, 0
     with tempfile.TemporaryDirectory() as name:
         while time.monotonic() - start < minutes * 60:
@@ -124,16 +124,16 @@ def soak(minutes: float, every: float = 10.0, tell: Callable[[str], object] = pr
             rounds += 1
             now = time.monotonic()
             if settled is None and now - start >= first_part:
-                settled = in_use()
+                kept, settled = resident(), in_use()
             if now - shown >= every:
                 shown = now
                 tell(f"{now - start:6.0f} s  {rounds:6d} rounds  {resident() / (1 << 20):8.2f} MiB")
     assert settled is not None, "no round ended in the time"
-    kept = resident()
+    kept = resident() - kept
     growth = in_use() - settled
     tell(
-        f"{rounds} rounds of {', '.join(job.__name__ for job in jobs)}: {growth / 1024:+.0f} KiB in use after "
-        f"{first_part:.0f} s, {(kept - settled) / 1024:+.0f} KiB with what is free and kept, "
+        f"{rounds} rounds of {', '.join(job.__name__ for job in jobs)}: {growth / 1024:+.0f} KiB in use, "
+        f"{kept / 1024:+.0f} KiB with what is free and kept, after {first_part:.0f} s, "
         f"{'flat' if growth < ALLOWED else 'NOT flat'}"
     )
     return growth
