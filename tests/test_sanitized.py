@@ -163,7 +163,7 @@ def run_watched(watched: tuple[Path, str], *command: str, until_first: bool = Fa
 def test_a_watched_build_sees_our_races(watched: tuple[Path, str]) -> None:
     """Two threads that write their results to one place; else the test below says nothing.
 
-    Calls that come one after another by chance, with the GIL in between, are no race: hence many, and long ones.
+    Calls that come one after another by chance, with the GIL in between, are no race: hence many, and long.
     """
     program = """
 import threading
