@@ -34,15 +34,17 @@ REAL = (
 )
 
 
-#: One more, like the walking man that benchmarks of skinning use: 19 joints, 3,273 vertices, one time line.
+#: One more, like the walking man that benchmarks of skinning use: 19 joints, 3,273 vertices.
 ALIKE = "alike-19j-3273v"
+#: His joints: the number of the parent in this list, None for the first.
+PARENTS = (None, 0, 1, 2, 3, 2, 5, 6, 2, 8, 9, 0, 11, 12, 13, 0, 15, 16, 17)
+KEYS = 48  # of each of his channels, all at the same times
 
 
 def generated(folder: Path, count: int = 20, largest: int = 1_000_000) -> Iterator[Path]:
     """Writes the seeded models: joints from 8 to 200, vertices from 500 to `largest`, evenly in logarithm."""
     path = folder / f"{ALIKE}.glb"
-    alike = builders.random_model(7, joints=19, vertices=3273, shared_times=True, kinds=("linear",), clips=3)
-    path.write_bytes(alike.glb())
+    path.write_bytes(walking_man().glb())
     yield path
     joints = np.geomspace(8, 200, count).round().astype(int)
     vertices = np.geomspace(500, largest, count).round().astype(int)
@@ -55,6 +57,43 @@ def generated(folder: Path, count: int = 20, largest: int = 1_000_000) -> Iterat
         )
         path.write_bytes(file.glb())
         yield path
+
+
+def walking_man() -> builders.Gltf:
+    """Torso, head, arms, legs and three clips. As in RiggedFigure, which was exported likewise, each joint
+    has channels of all three kinds; here every rotation swings and the hips move. The other translations and
+    scales are the same throughout, but for noise of rounding in a fifth of them."""
+    rng = np.random.default_rng(7)
+    file, nodes = builders.Gltf(), list[int]()
+    for joint, parent in enumerate(PARENTS):
+        offset = (0, 0.15, 0) + rng.normal(size=3) * 0.03
+        turn = builders.quaternions(rng, 1, 0.5)[0]
+        nodes.append(file.node(f"j{joint}", None if parent is None else nodes[parent], t=offset, r=turn))
+    index, weight = builders.skin_weights(rng, 3273, len(nodes))
+    positions = builders.rest_globals(file)[nodes, :3, 3][index[:, 0]] + rng.normal(size=(3273, 3)) * 0.05
+    normals = rng.normal(size=(3273, 3))
+    normals /= np.linalg.norm(normals, axis=1, keepdims=True)
+    faces = np.arange(3271)[:, None] + (0, 1, 2)
+    part = file.primitive(positions, faces, normals=normals, joints=index, weights=weight)
+    file.node("body", mesh=file.mesh(part), skin=file.skin(nodes, builders.bind(file, nodes)))
+    for clip in range(3):
+        file.animation(f"clip {clip}", *_walk(file, rng, nodes))
+    return file
+
+
+def _walk(file: builders.Gltf, rng: np.random.Generator, nodes: list[int]) -> Iterator[dict[str, Any]]:
+    times = file.accessor(np.linspace(0, 2, KEYS))
+    phases = np.linspace(0, 2 * np.pi, KEYS)
+    for joint, node in enumerate(nodes):
+        swing = 0.3 * np.sin(phases + rng.uniform(0, 6)) + rng.uniform(-0.2, 0.2)
+        axis = rng.normal(size=3)
+        axis /= np.linalg.norm(axis)
+        rotations = np.column_stack([np.sin(swing)[:, None] * axis, np.cos(swing)])
+        noise = rng.normal(size=(KEYS, 3)) * (1e-7 if joint % 5 == 0 else 0)
+        bob = 0.02 * np.sin(2 * phases)[:, None] * (0, 1, 0) if joint == 0 else 0
+        yield file.channel(node, "translation", times, file.nodes[node]["translation"] + noise + bob)
+        yield file.channel(node, "rotation", times, rotations)
+        yield file.channel(node, "scale", times, 1 + noise)
 
 
 def real() -> list[Path]:

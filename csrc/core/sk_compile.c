@@ -561,6 +561,7 @@ static void choose_precision(const plan *p, sk_compiled *c) {
                : nodes > SK_FLOAT_DEPTH ? SK_PRECISE_CHAINS
                                         : SK_PRECISE_NOTHING;
   c->blends_in_float = even && c->depth <= SK_BLEND_DEPTH;
+  c->blends_all_in_float = even && c->depth <= SK_FLOAT_DEPTH;
 }
 
 static void fill_bind(const plan *p, int32_t slot, sk_bind *bind) {

@@ -152,6 +152,9 @@ static void run_range(const void *data, size_t worker, size_t first, size_t coun
   const crowd_run *run = data;
   char *scratch = run->scratch + worker * run->worker_bytes;
   size_t group, i;
+#if SK_HAS_AVX2
+  if (sk_crowd_twin_scratch(run->job)) sk_crowd_twin_begin(scratch);
+#endif
   for (group = first; group < first + count; group++) {
     size_t start = run->groups.starts[group], end = run->groups.starts[group + 1];
 #if SK_HAS_AVX2

@@ -5,6 +5,30 @@
 #include "sk_palette_twin.h"
 
 #if SK_HAS_AVX2
+#include <string.h>
+
+/* What is the same for all groups that blend the same clips, in front of the scratch of a group. */
+typedef struct kept {
+  size_t source_count; /* 0: nothing yet */
+  const sk_clip *clips[SK_SOURCES];
+  uint8_t shared[]; /* (J,) */
+} kept;
+
+static size_t kept_bytes(const sk_skeleton *skeleton) {
+  return (sizeof(kept) + (size_t)skeleton->joint_count + 31) / 32 * 32;
+}
+
+void sk_crowd_twin_begin(void *scratch) { ((kept *)scratch)->source_count = 0; }
+
+static void find_shared(sk_eight *eight, kept *kept) {
+  size_t bytes = eight->source_count * sizeof *kept->clips;
+  if (eight->source_count != kept->source_count || memcmp(eight->clips, kept->clips, bytes) != 0) {
+    kept->source_count = eight->source_count;
+    memcpy(kept->clips, eight->clips, bytes);
+    sk_eight_share(eight, kept->shared);
+  }
+  eight->shared = kept->shared;
+}
 
 size_t sk_crowd_twin_scratch(const sk_crowd_job *job) {
   size_t most = sk_eight_most_scratch(job->clips, job->clip_count, job->slots), i;
@@ -12,7 +36,7 @@ size_t sk_crowd_twin_scratch(const sk_crowd_job *job) {
     size_t one = job->clips[i].compiled ? sk_palette_twin_scratch(job->clips[i].compiled, 1) : 0;
     if (one > most) most = one;
   }
-  return most;
+  return most ? kept_bytes(job->skeleton) + most : 0;
 }
 
 /* One clip each, and few of them: one by one, with the same bits. */
@@ -62,6 +86,8 @@ void sk_crowd_twin_run(const sk_crowd_job *job, const size_t *instances, size_t 
     eight.out[lane] = job->out + n * floats;
     normalize(&eight, weights, lane);
   }
+  if (eight.source_count > 1) find_shared(&eight, scratch);
+  scratch = (char *)scratch + kept_bytes(job->skeleton);
   if (eight.source_count == 1 && count < SK_FEWEST_LANES) run_singles(&palette, &eight, scratch);
   else sk_eight_run(&eight, scratch);
 }

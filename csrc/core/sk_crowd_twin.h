@@ -7,6 +7,9 @@
 /* Bytes of scratch, aligned to 32, for any group of the job; 0 where no clip is compiled. */
 size_t sk_crowd_twin_scratch(const sk_crowd_job *job);
 
+/* Before the first group of a range; the scratch is kept from group to group. */
+void sk_crowd_twin_begin(void *scratch);
+
 /* Up to eight instances whose clips that weigh are the same, compiled, and weigh SK_BLEND_THRESHOLD or more. */
 void sk_crowd_twin_run(const sk_crowd_job *job, const size_t *instances, size_t count, void *scratch);
 

@@ -22,7 +22,20 @@ typedef struct sk_eight {
   size_t lanes;                          /* the first so many count; the others repeat one of them */
   size_t number[SK_LANES];               /* which of the job's poses: for its root */
   float *out[SK_LANES];
+  const uint8_t *shared; /* (J,) what blended sources share: sk_eight_share */
 } sk_eight;
+
+/* Of a joint: the parts (1 << sk_part) that have the same bits in all sources at all times, which are not summed,
+   because joints of a chain would share the rounding; whether that is a scale of 1; and whether some source may rest
+   there where rest is more than T, R and S. */
+enum {
+  SK_SHARED_PARTS = (1 << SK_PART_COUNT) - 1,
+  SK_SHARED_UNIT = 1 << SK_PART_COUNT,
+  SK_SHARED_ODD = 1 << (SK_PART_COUNT + 1)
+};
+
+/* For all poses that blend the same clips. */
+void sk_eight_share(const sk_eight *eight, uint8_t *shared);
 
 /* Bytes of scratch, aligned to 32, for clips of one model. */
 size_t sk_eight_scratch(const sk_compiled *const *clips, size_t source_count);

@@ -59,73 +59,6 @@ size_t sk_eight_most_scratch(const sk_clip *clips, size_t clip_count, size_t sou
 
 /* ---- locals ------------------------------------------------------------------------------------------------- */
 
-static void load_ends(const sk_line_lanes *line, size_t offset, __m256 a[4], __m256 b[4]) {
-  sk_load_cells(line->a, offset, a);
-  sk_load_cells(line->a, offset + line->stride, b);
-}
-
-static void cubic_lanes(const sk_line_lanes *line, size_t offset, int count, __m256 *out) {
-  __m256 value[4], tangent[4], next[4], next_tangent[4];
-  int i;
-  sk_load_cells(line->a, offset + line->third, value);
-  sk_load_cells(line->a, offset + 2 * line->third, tangent);
-  sk_load_cells(line->a, offset + line->stride + line->third, next);
-  sk_load_cells(line->a, offset + line->stride, next_tangent);
-  for (i = 0; i < count; i++) {
-    __m256 sum = _mm256_mul_ps(line->u[SK_IN], next_tangent[i]);
-    sum = _mm256_fmadd_ps(line->u[SK_NEXT], next[i], sum);
-    sum = _mm256_fmadd_ps(line->u[SK_OUT], tangent[i], sum);
-    out[i] = _mm256_fmadd_ps(line->u[SK_VALUE], value[i], sum);
-  }
-}
-
-static void cubic_rotation(const sk_line_lanes *line, size_t offset, __m256 q[4]) {
-  __m256 turns;
-  int i;
-  cubic_lanes(line, offset, 4, q);
-  turns = _mm256_cmp_ps(sk_dot4(q, q), _mm256_set1_ps(SK_SHORTEST), _CMP_GT_OQ);
-  for (i = 0; i < 4; i++) q[i] = _mm256_blendv_ps(_mm256_set1_ps(i == 3 ? 1.0f : 0.0f), q[i], turns);
-}
-
-void sk_mover_part(const sk_mover *mover, sk_part part, const sk_line_lanes *lines, const float *cell, __m256 *out) {
-  __m256 a[4], b[4];
-  const sk_line_lanes *line;
-  int i;
-  if (mover->lines[part] == SK_STILL) {
-    for (i = 0; i < 3; i++) out[i] = _mm256_set1_ps(cell[i]);
-    return;
-  }
-  line = &lines[mover->lines[part]];
-  if (line->third) {
-    cubic_lanes(line, mover->offsets[part], 3, out);
-    return;
-  }
-  load_ends(line, mover->offsets[part], a, b);
-  sk_lerp(a, b, line->u[SK_TO], 3, out);
-}
-
-void sk_mover_mix(const sk_mover *mover, const sk_line_lanes *lines, const float *cell, sk_rotation rotation,
-                  sk_mix *mix) {
-  const sk_line_lanes *line;
-  __m256 sign;
-  int i;
-  if (mover->lines[SK_PART_ROTATION] == SK_STILL) {
-    for (i = 0; i < 4; i++) mix->a[i] = _mm256_set1_ps(cell[i]);
-    sk_mix_one(mix);
-    return;
-  }
-  line = &lines[mover->lines[SK_PART_ROTATION]];
-  if (line->third) {
-    cubic_rotation(line, mover->offsets[SK_PART_ROTATION], mix->a);
-    sk_mix_one(mix);
-    return;
-  }
-  load_ends(line, mover->offsets[SK_PART_ROTATION], mix->a, mix->b);
-  sign = mover->half_turn ? sk_exact_sign(mix->a, mix->b) : sk_sign_of(sk_dot4(mix->a, mix->b));
-  if (mover->wide && rotation == SK_SLERP) sk_wide_weights(sign, &line->from, &line->to, mix);
-  else sk_near_weights(sign, &line->from, &line->to, mix);
-}
-
 /* T, R and S of a mover; S is left alone where it is always 1. */
 static void mover_parts(const sk_source_lanes *source, int32_t number, sk_rotation rotation, __m256 t[3], sk_mix *mix,
                         __m256 s[3]) {
@@ -373,7 +306,7 @@ static bool node_pairs(const sk_source_lanes *source, uint32_t number, bool wide
 static inline void slerp_two(const sk_line_lanes *const line[2], const size_t offset[2], bool wide, sk_mix mix[2]) {
   __m256 x[2], sign[2];
   int k;
-  for (k = 0; k < 2; k++) load_ends(line[k], offset[k], mix[k].a, mix[k].b);
+  for (k = 0; k < 2; k++) sk_load_ends(line[k], offset[k], mix[k].a, mix[k].b);
   for (k = 0; k < 2; k++) x[k] = sk_dot4(mix[k].a, mix[k].b);
   for (k = 0; k < 2; k++) sign[k] = sk_sign_of(x[k]);
   for (k = 0; k < 2; k++) x[k] = _mm256_xor_ps(x[k], sign[k]);
@@ -533,33 +466,22 @@ static void run_joints(const sk_eight *eight, const eight_scratch *s, const doub
   }
 }
 
-/* `precise`: LOCALS to keep it in double, NOTHING in float. */
-static void blended_local(const sk_eight *eight, const eight_scratch *s, size_t j, sk_precise precise,
-                          kept_local *kept) {
-  __m256d halves[2][ROWS];
-  __m256 rows[ROWS];
-  int i;
-  if (!sk_eight_blended(eight, s->sources, j, halves)) {
-    keep_same(s->sources[0].clip->locals + j * ROWS, precise, kept);
-  } else if (precise == SK_PRECISE_NOTHING) {
-    for (i = 0; i < ROWS; i++) rows[i] = _mm256_set_m128(_mm256_cvtpd_ps(halves[1][i]), _mm256_cvtpd_ps(halves[0][i]));
-    keep_floats(rows, kept);
-  } else {
-    keep_half(halves[0], 0, kept);
-    keep_half(halves[1], 1, kept);
-  }
-}
-
 static void run_blended(const sk_eight *eight, const eight_scratch *s, const double *front) {
   const sk_compiled *c = s->sources[0].clip;
   kept_local local;
+  __m256d halves[2][ROWS];
   __m256 rows[ROWS];
   size_t j;
   for (j = 0; j < (size_t)c->joint_count; j++) {
     double *global = s->globals + j * GLOBAL_LANES;
     int32_t parent = eight->job->skeleton->parents[j], slot;
     const double *above = parent < 0 ? front : s->globals + (size_t)parent * GLOBAL_LANES;
-    blended_local(eight, s, j, SK_PRECISE_LOCALS, &local);
+    if (sk_eight_blended(eight, s->sources, j, halves)) {
+      keep_half(halves[0], 0, &local);
+      keep_half(halves[1], 1, &local);
+    } else {
+      keep_same(c->locals + j * ROWS, SK_PRECISE_LOCALS, &local);
+    }
     chain(above, &local, SK_PRECISE_LOCALS, global, rows);
     for (slot = c->first_slot[j]; slot != SK_NONE; slot = c->next_slot[slot])
       store_precise_bind(eight, global, eight->job->skin->inverse_bind + 16 * (size_t)slot, slot);
@@ -575,7 +497,8 @@ static void run_blended_floats(const sk_eight *eight, const eight_scratch *s, co
     int32_t parent = eight->job->skeleton->parents[j], slot;
     kept_local local;
     __m256 rows[ROWS];
-    blended_local(eight, s, j, SK_PRECISE_NOTHING, &local);
+    if (sk_eight_blended_floats(eight, s->sources, j, rows)) keep_floats(rows, &local);
+    else keep_same(c->locals + j * ROWS, SK_PRECISE_NOTHING, &local);
     chain_floats(parent < 0 ? base : globals + (size_t)parent * ROWS * SK_LANES, &local, rows,
                  globals + j * ROWS * SK_LANES);
     for (slot = c->first_slot[j]; slot != SK_NONE; slot = c->next_slot[slot])

@@ -8,51 +8,82 @@
 SK_AVX2_BEGIN
 
 #define ROWS SK_ROWS
+#define INLINE static inline __attribute__((always_inline))
+
+/* ---- what sources share ------------------------------------------------------------------------------------ */
 
 static const float *part_of(const sk_compiled *c, sk_part part, size_t j) {
   if (part == SK_PART_ROTATION) return c->rotation + 4 * j;
   return (part == SK_PART_TRANSLATION ? c->translation : c->scale) + 3 * j;
 }
 
-static void set_part(const sk_compiled *c, sk_part part, size_t j, __m256 *out) {
+static bool part_moves(const sk_compiled *c, sk_part part, size_t j) {
+  return c->mover_of[j] != SK_NONE && c->movers[c->mover_of[j]].lines[part] != SK_STILL;
+}
+
+static bool part_is_shared(const sk_eight *eight, sk_part part, size_t j) {
+  const sk_compiled *first = eight->clips[0]->compiled;
+  size_t bytes = (part == SK_PART_ROTATION ? 4 : 3) * sizeof(float), k;
+  for (k = 0; k < eight->source_count; k++) {
+    const sk_compiled *c = eight->clips[k]->compiled;
+    if (part_moves(c, part, j) || memcmp(part_of(c, part, j), part_of(first, part, j), bytes) != 0) return false;
+  }
+  return true;
+}
+
+static bool some_source_is_odd(const sk_eight *eight, size_t j) {
+  size_t k;
+  for (k = 0; k < eight->source_count; k++) {
+    const sk_compiled *c = eight->clips[k]->compiled;
+    if (c->odd_count && c->mover_of[j] != SK_NONE && c->movers[c->mover_of[j]].odd) return true;
+  }
+  return false;
+}
+
+void sk_eight_share(const sk_eight *eight, uint8_t *shared) {
+  const sk_compiled *first = eight->clips[0]->compiled;
+  size_t j;
+  int part;
+  for (j = 0; j < (size_t)first->joint_count; j++) {
+    const float *scale = first->scale + 3 * j;
+    shared[j] = some_source_is_odd(eight, j) ? SK_SHARED_ODD : 0;
+    for (part = 0; part < SK_PART_COUNT; part++)
+      if (part_is_shared(eight, (sk_part)part, j)) shared[j] |= (uint8_t)(1 << part);
+    if (shared[j] & 1 << SK_PART_SCALE && scale[0] == 1.0f && scale[1] == 1.0f && scale[2] == 1.0f)
+      shared[j] |= SK_SHARED_UNIT;
+  }
+}
+
+/* ---- parts of one source ----------------------------------------------------------------------------------- */
+
+INLINE void set_part(const sk_compiled *c, sk_part part, size_t j, __m256 *out) {
   const float *values = part_of(c, part, j);
   int i, count = part == SK_PART_ROTATION ? 4 : 3;
   for (i = 0; i < count; i++) out[i] = _mm256_set1_ps(values[i]);
 }
 
+/* Where the constants of a mover's part stand. */
+static const float *cell_of(const sk_compiled *c, int32_t mover, sk_part part) {
+  return c->constants + ((size_t)mover * SK_PART_COUNT + part) * SK_CELL;
+}
+
 /* T or S of joint j as one source has it. */
 static void source_part(const sk_source_lanes *source, sk_part part, size_t j, __m256 out[3]) {
   const sk_compiled *c = source->clip;
-  int32_t number = c->mover_of[j];
-  if (number == SK_NONE || c->movers[number].lines[part] == SK_STILL) set_part(c, part, j, out);
-  else sk_mover_part(&c->movers[number], part, source->lines, NULL, out);
+  int32_t mover = c->mover_of[j];
+  if (mover == SK_NONE) set_part(c, part, j, out);
+  else sk_mover_part(&c->movers[mover], part, source->lines, cell_of(c, mover, part), out);
 }
 
-static void source_mix(const sk_source_lanes *source, size_t j, sk_rotation rotation, sk_mix *mix) {
+INLINE void source_mix(const sk_source_lanes *source, size_t j, sk_rotation rotation, sk_mix *mix) {
   const sk_compiled *c = source->clip;
-  int32_t number = c->mover_of[j];
-  if (number != SK_NONE && c->movers[number].lines[SK_PART_ROTATION] != SK_STILL) {
-    sk_mover_mix(&c->movers[number], source->lines, NULL, rotation, mix);
+  int32_t mover = c->mover_of[j];
+  if (mover != SK_NONE) {
+    sk_mover_mix(&c->movers[mover], source->lines, cell_of(c, mover, SK_PART_ROTATION), rotation, mix);
     return;
   }
   set_part(c, SK_PART_ROTATION, j, mix->a);
   sk_mix_one(mix);
-}
-
-static bool part_moves(const sk_compiled *c, sk_part part, size_t j) {
-  return c->mover_of[j] != SK_NONE && c->movers[c->mover_of[j]].lines[part] != SK_STILL;
-}
-
-/* Whether a part of joint j has the same bits in all sources at all times: then it is not summed, because joints
-   of a chain would share the rounding. */
-static bool part_is_still(const sk_source_lanes *sources, size_t count, sk_part part, size_t j) {
-  size_t bytes = (part == SK_PART_ROTATION ? 4 : 3) * sizeof(float), k;
-  for (k = 0; k < count; k++) {
-    const sk_compiled *c = sources[k].clip;
-    if (part_moves(c, part, j) || memcmp(part_of(c, part, j), part_of(sources[0].clip, part, j), bytes) != 0)
-      return false;
-  }
-  return true;
 }
 
 static bool source_rests(const sk_source_lanes *source, size_t j, const sk_skeleton *skeleton, size_t lane) {
@@ -80,13 +111,13 @@ static void blend_odd(const sk_eight *eight, const sk_source_lanes *sources, siz
   for (i = 0; i < ROWS; i++) rows[i] = _mm256_loadu_pd(local[i]);
 }
 
-static void add_weighted(__m256 weight, __m256 rest, const __m256 *values, int count, __m256 *sums) {
+INLINE void add_weighted(__m256 weight, __m256 rest, const __m256 *values, int count, __m256 *sums) {
   int i;
   for (i = 0; i < count; i++) sums[i] = _mm256_fmadd_ps(weight, values[i], _mm256_fmadd_ps(rest, values[i], sums[i]));
 }
 
 /* The weighted sum of a translation or scale over the sources. */
-static void blend_three(const sk_eight *eight, const sk_source_lanes *sources, sk_part part, size_t j, __m256 sum[3]) {
+INLINE void blend_three(const sk_eight *eight, const sk_source_lanes *sources, sk_part part, size_t j, __m256 sum[3]) {
   __m256 one[3];
   size_t k;
   sum[0] = sum[1] = sum[2] = _mm256_setzero_ps();
@@ -94,6 +125,12 @@ static void blend_three(const sk_eight *eight, const sk_source_lanes *sources, s
     source_part(&sources[k], part, j, one);
     add_weighted(_mm256_loadu_ps(eight->weights[k]), _mm256_loadu_ps(eight->weight_rests[k]), one, 3, sum);
   }
+}
+
+INLINE void blend_part(const sk_eight *eight, const sk_source_lanes *sources, sk_part part, size_t j,
+                              __m256 out[3]) {
+  if (eight->shared[j] & 1 << part) set_part(sources[0].clip, part, j, out);
+  else blend_three(eight, sources, part, j, out);
 }
 
 static __m256d dot4(const __m256d a[4], const __m256d b[4]) {
@@ -132,49 +169,96 @@ static void blend_rotation(const sk_eight *eight, const sk_mix *mixes, size_t j,
   for (i = 0; i < 4; i++) sum[i] = _mm256_blendv_pd(rest[i], sum[i], enough);
 }
 
-static bool some_source_is_odd(const sk_eight *eight, const sk_source_lanes *sources, size_t j) {
-  size_t k;
-  for (k = 0; k < eight->source_count; k++) {
-    const sk_compiled *c = sources[k].clip;
-    if (c->odd_count && c->mover_of[j] != SK_NONE && c->movers[c->mover_of[j]].odd) return true;
-  }
-  return false;
-}
-
-static void blend_rows(const sk_eight *eight, const sk_source_lanes *sources, size_t j, const bool still[SK_PART_COUNT],
-                       __m256d rows[2][ROWS]) {
+static void blend_rows(const sk_eight *eight, const sk_source_lanes *sources, size_t j, __m256d rows[2][ROWS]) {
   const sk_compiled *first = sources[0].clip;
-  bool odd = some_source_is_odd(eight, sources, j);
+  bool turns = !(eight->shared[j] & 1 << SK_PART_ROTATION);
   __m256 t[3], scale[3];
   __m256d q[4];
   sk_mix mixes[SK_SOURCES];
   size_t k;
   int half, i;
-  if (still[SK_PART_TRANSLATION]) set_part(first, SK_PART_TRANSLATION, j, t);
-  else blend_three(eight, sources, SK_PART_TRANSLATION, j, t);
-  if (still[SK_PART_SCALE]) set_part(first, SK_PART_SCALE, j, scale);
-  else blend_three(eight, sources, SK_PART_SCALE, j, scale);
-  for (k = 0; !still[SK_PART_ROTATION] && k < eight->source_count; k++)
+  blend_part(eight, sources, SK_PART_TRANSLATION, j, t);
+  blend_part(eight, sources, SK_PART_SCALE, j, scale);
+  for (k = 0; turns && k < eight->source_count; k++)
     source_mix(&sources[k], j, eight->job->sampling->rotation, &mixes[k]);
   for (half = 0; half < 2; half++) {
-    if (!still[SK_PART_ROTATION]) blend_rotation(eight, mixes, j, half, q);
+    if (turns) blend_rotation(eight, mixes, j, half, q);
     else
       for (i = 0; i < 4; i++) q[i] = _mm256_set1_pd(first->rotation[4 * j + (size_t)i]);
     if (half) sk_rows_half(q, t, scale, 1, rows[1]);
     else sk_rows_half(q, t, scale, 0, rows[0]);
-    if (odd) blend_odd(eight, sources, j, half, rows[half]);
+    if (eight->shared[j] & SK_SHARED_ODD) blend_odd(eight, sources, j, half, rows[half]);
   }
 }
 
 bool sk_eight_blended(const sk_eight *eight, const sk_source_lanes *sources, size_t j, __m256d rows[2][ROWS]) {
-  bool still[SK_PART_COUNT], all = true;
-  int part;
-  for (part = 0; part < SK_PART_COUNT; part++) {
-    still[part] = part_is_still(sources, eight->source_count, (sk_part)part, j);
-    all = all && still[part];
+  if ((eight->shared[j] & SK_SHARED_PARTS) == SK_SHARED_PARTS) return false;
+  blend_rows(eight, sources, j, rows);
+  return true;
+}
+
+/* ---- the same in float ------------------------------------------------------------------------------------- */
+
+#define CLEAR_COSINE 1e-3f /* rotations nearer to a half turn from the reference get their sign in double */
+#define CLEAR_LENGTH 0.25f /* squared, of a sum: of shorter ones float has lost digits */
+
+/* 1 / sqrt: an estimate of 12 bits and one step of Newton; an error of the weights, which all share, is no error. */
+static inline __m256 inverse_root(__m256 squared) {
+  __m256 guess = _mm256_rsqrt_ps(squared);
+  __m256 rest = _mm256_fnmadd_ps(_mm256_mul_ps(squared, guess), guess, _mm256_set1_ps(3.0f));
+  return _mm256_mul_ps(_mm256_mul_ps(_mm256_set1_ps(0.5f), guess), rest);
+}
+
+/* The weighted sum of rotations; returns the lanes, all bits of each set, in which it is as good as in double. */
+INLINE __m256 sum_rotations(const sk_eight *eight, const sk_source_lanes *sources, size_t j, __m256 sum[4]) {
+  const float *rest = eight->job->skeleton->rotation + 4 * j;
+  const __m256 no_sign = _mm256_set1_ps(-0.0f);
+  __m256 reference[4], one[4], clear = _mm256_castsi256_ps(_mm256_set1_epi32(-1));
+  size_t k;
+  int i;
+  for (i = 0; i < 4; i++) reference[i] = _mm256_set1_ps(rest[i]), sum[i] = _mm256_setzero_ps();
+  for (k = 0; k < eight->source_count; k++) {
+    __m256 scale, cosine;
+    sk_mix mix;
+    source_mix(&sources[k], j, eight->job->sampling->rotation, &mix);
+    sk_mix_sum(&mix, one);
+    for (i = 0; k == 0 && eight->source_count == 2 && i < 4; i++) reference[i] = one[i];
+    scale = inverse_root(sk_dot4(one, one));
+    cosine = _mm256_mul_ps(sk_dot4(reference, one), scale);
+    clear = _mm256_and_ps(clear, _mm256_cmp_ps(_mm256_andnot_ps(no_sign, cosine), _mm256_set1_ps(CLEAR_COSINE),
+                                               _CMP_GT_OQ));
+    scale = _mm256_xor_ps(_mm256_mul_ps(_mm256_loadu_ps(eight->weights[k]), scale), _mm256_and_ps(cosine, no_sign));
+    for (i = 0; i < 4; i++) sum[i] = _mm256_fmadd_ps(scale, one[i], sum[i]);
   }
-  if (!all) blend_rows(eight, sources, j, still, rows);
-  return !all;
+  return _mm256_and_ps(clear, _mm256_cmp_ps(sk_dot4(sum, sum), _mm256_set1_ps(CLEAR_LENGTH), _CMP_GT_OQ));
+}
+
+/* Lanes that are not `clear` over again in double: lane by lane, so that neighbors change nothing. */
+static __attribute__((noinline)) void mend_lanes(const sk_eight *eight, const sk_source_lanes *sources, size_t j,
+                                                 __m256 clear, __m256 rows[ROWS]) {
+  __m256d halves[2][ROWS];
+  int i;
+  blend_rows(eight, sources, j, halves);
+  for (i = 0; i < ROWS; i++)
+    rows[i] = _mm256_blendv_ps(_mm256_set_m128(_mm256_cvtpd_ps(halves[1][i]), _mm256_cvtpd_ps(halves[0][i])), rows[i],
+                               clear);
+}
+
+bool sk_eight_blended_floats(const sk_eight *eight, const sk_source_lanes *sources, size_t j, __m256 rows[ROWS]) {
+  const sk_compiled *first = sources[0].clip;
+  uint8_t shared = eight->shared[j];
+  __m256 t[3], q[4], s[3], clear = _mm256_setzero_ps(); /* lanes that need no double */
+  if ((shared & SK_SHARED_PARTS) == SK_SHARED_PARTS) return false;
+  if (first->blends_all_in_float && !(shared & SK_SHARED_ODD)) {
+    clear = _mm256_castsi256_ps(_mm256_set1_epi32(-1));
+    blend_part(eight, sources, SK_PART_TRANSLATION, j, t);
+    if (!(shared & SK_SHARED_UNIT)) blend_part(eight, sources, SK_PART_SCALE, j, s);
+    if (shared & 1 << SK_PART_ROTATION) set_part(first, SK_PART_ROTATION, j, q);
+    else clear = sum_rotations(eight, sources, j, q);
+    sk_rows_from_trs(t, q, shared & SK_SHARED_UNIT ? NULL : s, rows);
+  }
+  if (_mm256_movemask_ps(clear) != 0xff) mend_lanes(eight, sources, j, clear, rows);
+  return true;
 }
 
 SK_AVX2_END

@@ -32,16 +32,82 @@ typedef struct sk_source_lanes {
 void sk_eight_find(const sk_clip *clip, const sk_sampling *sampling, const double times[SK_LANES],
                    sk_source_lanes *source);
 
-/* ---- sk_eight_avx2.c: T, R and S of a mover; `cell` is its constant where the part does not move ---- */
+/* ---- T, R and S of a mover; `cell` is its constant where the part does not move ---- */
 
-void sk_mover_part(const sk_mover *mover, sk_part part, const sk_line_lanes *lines, const float *cell, __m256 *out);
-void sk_mover_mix(const sk_mover *mover, const sk_line_lanes *lines, const float *cell, sk_rotation rotation,
-                  sk_mix *mix);
+static inline void sk_load_ends(const sk_line_lanes *line, size_t offset, __m256 a[4], __m256 b[4]) {
+  sk_load_cells(line->a, offset, a);
+  sk_load_cells(line->a, offset + line->stride, b);
+}
+
+static inline void sk_cubic_lanes(const sk_line_lanes *line, size_t offset, int count, __m256 *out) {
+  __m256 value[4], tangent[4], next[4], next_tangent[4];
+  int i;
+  sk_load_cells(line->a, offset + line->third, value);
+  sk_load_cells(line->a, offset + 2 * line->third, tangent);
+  sk_load_cells(line->a, offset + line->stride + line->third, next);
+  sk_load_cells(line->a, offset + line->stride, next_tangent);
+  for (i = 0; i < count; i++) {
+    __m256 sum = _mm256_mul_ps(line->u[SK_IN], next_tangent[i]);
+    sum = _mm256_fmadd_ps(line->u[SK_NEXT], next[i], sum);
+    sum = _mm256_fmadd_ps(line->u[SK_OUT], tangent[i], sum);
+    out[i] = _mm256_fmadd_ps(line->u[SK_VALUE], value[i], sum);
+  }
+}
+
+static inline void sk_cubic_rotation(const sk_line_lanes *line, size_t offset, __m256 q[4]) {
+  __m256 turns;
+  int i;
+  sk_cubic_lanes(line, offset, 4, q);
+  turns = _mm256_cmp_ps(sk_dot4(q, q), _mm256_set1_ps(SK_SHORTEST), _CMP_GT_OQ);
+  for (i = 0; i < 4; i++) q[i] = _mm256_blendv_ps(_mm256_set1_ps(i == 3 ? 1.0f : 0.0f), q[i], turns);
+}
+
+static inline void sk_mover_part(const sk_mover *mover, sk_part part, const sk_line_lanes *lines, const float *cell,
+                                 __m256 *out) {
+  __m256 a[4], b[4];
+  const sk_line_lanes *line;
+  int i;
+  if (mover->lines[part] == SK_STILL) {
+    for (i = 0; i < 3; i++) out[i] = _mm256_set1_ps(cell[i]);
+    return;
+  }
+  line = &lines[mover->lines[part]];
+  if (line->third) {
+    sk_cubic_lanes(line, mover->offsets[part], 3, out);
+    return;
+  }
+  sk_load_ends(line, mover->offsets[part], a, b);
+  sk_lerp(a, b, line->u[SK_TO], 3, out);
+}
+
+static inline void sk_mover_mix(const sk_mover *mover, const sk_line_lanes *lines, const float *cell,
+                                sk_rotation rotation, sk_mix *mix) {
+  const sk_line_lanes *line;
+  __m256 sign;
+  int i;
+  if (mover->lines[SK_PART_ROTATION] == SK_STILL) {
+    for (i = 0; i < 4; i++) mix->a[i] = _mm256_set1_ps(cell[i]);
+    sk_mix_one(mix);
+    return;
+  }
+  line = &lines[mover->lines[SK_PART_ROTATION]];
+  if (line->third) {
+    sk_cubic_rotation(line, mover->offsets[SK_PART_ROTATION], mix->a);
+    sk_mix_one(mix);
+    return;
+  }
+  sk_load_ends(line, mover->offsets[SK_PART_ROTATION], mix->a, mix->b);
+  sign = mover->half_turn ? sk_exact_sign(mix->a, mix->b) : sk_sign_of(sk_dot4(mix->a, mix->b));
+  if (mover->wide && rotation == SK_SLERP) sk_wide_weights(sign, &line->from, &line->to, mix);
+  else sk_near_weights(sign, &line->from, &line->to, mix);
+}
 
 /* ---- sk_eight_blend_avx2.c: blends ---- */
 
-/* The blended local of joint j; false where it is one and the same in all sources: sk_compiled.locals. */
+/* The blended local of joint j; false where it is one and the same in all sources: sk_compiled.locals. The second
+   one is in float where sk_compiled.blends_all_in_float, and made in double otherwise. */
 bool sk_eight_blended(const sk_eight *eight, const sk_source_lanes *sources, size_t j, __m256d rows[2][SK_ROWS]);
+bool sk_eight_blended_floats(const sk_eight *eight, const sk_source_lanes *sources, size_t j, __m256 rows[SK_ROWS]);
 
 SK_AVX2_END
 
