@@ -11,6 +11,7 @@
 #include <immintrin.h>
 #include <string.h>
 
+#include "sk_lanes.h"
 #include "sk_math.h"
 
 #define INLINE static inline __attribute__((always_inline))
@@ -147,14 +148,6 @@ INLINE int unsafe_lanes(__m256 squared, __m256 determinant) {
                                                  _mm256_cmp_ps(most, _mm256_set1_ps(SAFE_MOST), _CMP_LE_OQ)));
 }
 
-/* 1 / sqrt: an estimate of 12 bits and one step of Newton, to some 3e-7 of the value; dividing and taking the
-   root made the whole job a quarter slower. */
-INLINE __m256 inverse_root(__m256 squared) {
-  __m256 guess = _mm256_rsqrt_ps(squared);
-  __m256 rest = _mm256_fnmadd_ps(_mm256_mul_ps(squared, guess), guess, _mm256_set1_ps(3.0f));
-  return _mm256_mul_ps(_mm256_mul_ps(_mm256_set1_ps(0.5f), guess), rest);
-}
-
 /* Normals times the cofactors: not yet unit, and of the wrong sign where the determinant is negative. */
 typedef struct turned {
   vectors normals;
@@ -187,7 +180,7 @@ static __attribute__((noinline)) void turn_again(const char *group, int mask, co
 /* As sk_rows_apply_normal, in float where that does. */
 INLINE void finish_normals(turned t, const char *group, const float *directions, float *normals, bool stream) {
   __m256 squared = dot(t.normals, t.normals);
-  __m256 factor = _mm256_xor_ps(inverse_root(squared), _mm256_and_ps(t.determinant, _mm256_set1_ps(-0.0f)));
+  __m256 factor = _mm256_xor_ps(sk_inverse_root(squared), _mm256_and_ps(t.determinant, _mm256_set1_ps(-0.0f)));
   int unsafe = unsafe_lanes(squared, t.determinant);
   vectors unit = {_mm256_mul_ps(t.normals.x, factor), _mm256_mul_ps(t.normals.y, factor),
                   _mm256_mul_ps(t.normals.z, factor)};

@@ -202,13 +202,6 @@ bool sk_eight_blended(const sk_eight *eight, const sk_source_lanes *sources, siz
 #define CLEAR_COSINE 1e-3f /* rotations nearer to a half turn from the reference get their sign in double */
 #define CLEAR_LENGTH 0.25f /* squared, of a sum: of shorter ones float has lost digits */
 
-/* 1 / sqrt: an estimate of 12 bits and one step of Newton; an error of the weights, which all share, is no error. */
-static inline __m256 inverse_root(__m256 squared) {
-  __m256 guess = _mm256_rsqrt_ps(squared);
-  __m256 rest = _mm256_fnmadd_ps(_mm256_mul_ps(squared, guess), guess, _mm256_set1_ps(3.0f));
-  return _mm256_mul_ps(_mm256_mul_ps(_mm256_set1_ps(0.5f), guess), rest);
-}
-
 /* The weighted sum of rotations; returns the lanes, all bits of each set, in which it is as good as in double. */
 INLINE __m256 sum_rotations(const sk_eight *eight, const sk_source_lanes *sources, size_t j, __m256 sum[4]) {
   const float *rest = eight->job->skeleton->rotation + 4 * j;
@@ -223,7 +216,7 @@ INLINE __m256 sum_rotations(const sk_eight *eight, const sk_source_lanes *source
     source_mix(&sources[k], j, eight->job->sampling->rotation, &mix);
     sk_mix_sum(&mix, one);
     for (i = 0; k == 0 && eight->source_count == 2 && i < 4; i++) reference[i] = one[i];
-    scale = inverse_root(sk_dot4(one, one));
+    scale = sk_inverse_root(sk_dot4(one, one));
     cosine = _mm256_mul_ps(sk_dot4(reference, one), scale);
     clear = _mm256_and_ps(clear, _mm256_cmp_ps(_mm256_andnot_ps(no_sign, cosine), _mm256_set1_ps(CLEAR_COSINE),
                                                _CMP_GT_OQ));
@@ -233,30 +226,36 @@ INLINE __m256 sum_rotations(const sk_eight *eight, const sk_source_lanes *source
   return _mm256_and_ps(clear, _mm256_cmp_ps(sk_dot4(sum, sum), _mm256_set1_ps(CLEAR_LENGTH), _CMP_GT_OQ));
 }
 
-/* Lanes that are not `clear` over again in double: lane by lane, so that neighbors change nothing. */
-static __attribute__((noinline)) void mend_lanes(const sk_eight *eight, const sk_source_lanes *sources, size_t j,
-                                                 __m256 clear, __m256 rows[ROWS]) {
+static void blend_doubles(const sk_eight *eight, const sk_source_lanes *sources, size_t j, __m256 rows[ROWS]) {
   __m256d halves[2][ROWS];
   int i;
   blend_rows(eight, sources, j, halves);
-  for (i = 0; i < ROWS; i++)
-    rows[i] = _mm256_blendv_ps(_mm256_set_m128(_mm256_cvtpd_ps(halves[1][i]), _mm256_cvtpd_ps(halves[0][i])), rows[i],
-                               clear);
+  for (i = 0; i < ROWS; i++) rows[i] = _mm256_set_m128(_mm256_cvtpd_ps(halves[1][i]), _mm256_cvtpd_ps(halves[0][i]));
+}
+
+/* Lanes that are not `clear` over again in double: lane by lane, so that neighbors change nothing. */
+static __attribute__((noinline)) void mend_lanes(const sk_eight *eight, const sk_source_lanes *sources, size_t j,
+                                                 __m256 clear, __m256 rows[ROWS]) {
+  __m256 right[ROWS];
+  int i;
+  blend_doubles(eight, sources, j, right);
+  for (i = 0; i < ROWS; i++) rows[i] = _mm256_blendv_ps(right[i], rows[i], clear);
 }
 
 bool sk_eight_blended_floats(const sk_eight *eight, const sk_source_lanes *sources, size_t j, __m256 rows[ROWS]) {
   const sk_compiled *first = sources[0].clip;
   uint8_t shared = eight->shared[j];
-  __m256 t[3], q[4], s[3], clear = _mm256_setzero_ps(); /* lanes that need no double */
+  __m256 t[3], q[4], s[3], clear = _mm256_castsi256_ps(_mm256_set1_epi32(-1));
   if ((shared & SK_SHARED_PARTS) == SK_SHARED_PARTS) return false;
-  if (first->blends_all_in_float && !(shared & SK_SHARED_ODD)) {
-    clear = _mm256_castsi256_ps(_mm256_set1_epi32(-1));
-    blend_part(eight, sources, SK_PART_TRANSLATION, j, t);
-    if (!(shared & SK_SHARED_UNIT)) blend_part(eight, sources, SK_PART_SCALE, j, s);
-    if (shared & 1 << SK_PART_ROTATION) set_part(first, SK_PART_ROTATION, j, q);
-    else clear = sum_rotations(eight, sources, j, q);
-    sk_rows_from_trs(t, q, shared & SK_SHARED_UNIT ? NULL : s, rows);
+  if (!first->blends_all_in_float || shared & SK_SHARED_ODD) {
+    blend_doubles(eight, sources, j, rows);
+    return true;
   }
+  blend_part(eight, sources, SK_PART_TRANSLATION, j, t);
+  if (!(shared & SK_SHARED_UNIT)) blend_part(eight, sources, SK_PART_SCALE, j, s);
+  if (shared & 1 << SK_PART_ROTATION) set_part(first, SK_PART_ROTATION, j, q);
+  else clear = sum_rotations(eight, sources, j, q);
+  sk_rows_from_trs(t, q, shared & SK_SHARED_UNIT ? NULL : s, rows);
   if (_mm256_movemask_ps(clear) != 0xff) mend_lanes(eight, sources, j, clear, rows);
   return true;
 }

@@ -102,6 +102,14 @@ static inline __m256 sk_dot4(const __m256 a[4], const __m256 b[4]) {
   return _mm256_add_ps(low, high);
 }
 
+/* 1 / sqrt: an estimate of 12 bits and one step of Newton, to some 3e-7 of the value; to divide and take the root
+   made the whole of skinning a quarter slower. */
+static inline __m256 sk_inverse_root(__m256 squared) {
+  __m256 guess = _mm256_rsqrt_ps(squared);
+  __m256 rest = _mm256_fnmadd_ps(_mm256_mul_ps(squared, guess), guess, _mm256_set1_ps(3.0f));
+  return _mm256_mul_ps(_mm256_mul_ps(_mm256_set1_ps(0.5f), guess), rest);
+}
+
 static inline void sk_weigh(const __m256 a[4], const __m256 b[4], __m256 wa, __m256 wb, __m256 q[4]) {
   int i;
   for (i = 0; i < 4; i++) q[i] = _mm256_fmadd_ps(wb, b[i], _mm256_mul_ps(wa, a[i]));
