@@ -470,15 +470,9 @@ def _run_sheet(options: argparse.Namespace) -> None:
         frames=options.frames,
         size=options.size,
         background=None if options.background == "none" else options.background,
-        floor=_floor() if options.floor else None,
+        floor=options.floor,
     )
     save_picture(options.output, picture)
-
-
-def _floor() -> Any:
-    from .render import Floor
-
-    return Floor()
 
 
 def _draw(model: Model, clip: str | int | None, options: argparse.Namespace) -> None:
@@ -494,7 +488,7 @@ def _draw(model: Model, clip: str | int | None, options: argparse.Namespace) -> 
         size=options.size,
         turntable=options.turntable,
         background=options.background,
-        floor=_floor() if options.floor else None,
+        floor=options.floor,
         overlays=Overlays.parse(options.overlay),
     )
 
@@ -512,8 +506,7 @@ def _draw_truth(model: Model, clip: str | int | None, options: argparse.Namespac
             "without --crowd and options of films"
         )
     check_format(Path(options.output).suffix)
-    floor = _floor() if options.floor else None
-    with Renderer(model, size=options.size, background=options.background, floor=floor) as renderer:
+    with Renderer(model, size=options.size, background=options.background, floor=options.floor) as renderer:
         truth = renderer.render(
             clip, options.time or 0.0, aov=options.aov, overlays=Overlays.parse(options.overlay)
         )
@@ -538,10 +531,9 @@ def _draw_crowd(model: Model, clip: str | int | None, options: argparse.Namespac
     durations = np.array([one.duration for one in clips] or [0.0])
     # Multiples of the golden ratio: neighbors are far apart in time, and no two instances are at the same.
     time = (options.time or 0.0) + number * _GOLDEN % 1.0 * durations[index]
-    floor = _floor() if options.floor else None
     places = grid(model, options.crowd)
     with Crowd(
-        model, places, clips=clips, size=options.size, background=options.background, floor=floor
+        model, places, clips=clips, size=options.size, background=options.background, floor=options.floor
     ) as crowd:
         save_picture(options.output, crowd.frame(index, time))
 

@@ -515,8 +515,12 @@ def test_bad_floors(case: str, options: Names, error: type[Exception], match: st
 
 
 def test_a_floor_must_be_one() -> None:
-    with pytest.raises(TypeError, match="floor is bool"):
-        render(waving(), floor=True)
+    with pytest.raises(TypeError, match="floor is int; expected a Floor, True or False"):
+        render(waving(), floor=1)
+    plain = render(waving(), floor=True)
+    assert np.array_equal(plain, render(waving(), floor=Floor()))
+    assert not np.array_equal(plain, render(waving(), floor=False))
+    assert np.array_equal(render(waving(), floor=False), render(waving()))
 
 
 def place(model: Any, floor: Floor, clip: Any = None, time: float = 0.0, **options: Any) -> Any:

@@ -34,10 +34,13 @@ def check_samples(samples: int) -> int:
     return number
 
 
-def check_floor(floor: Floor | None) -> None:
-    """TypeError unless `floor` is a Floor or None."""
-    if floor is not None and not isinstance(floor, Floor):
-        raise TypeError(f"floor is {type(floor).__name__}; expected a Floor, such as Floor(), or None")
+def chosen_floor(floor: Floor | bool | None) -> Floor | None:
+    """The Floor that is meant: True is an ordinary one, False and None are none; else TypeError."""
+    if isinstance(floor, Floor):
+        return floor
+    if floor is None or isinstance(floor, bool):
+        return Floor() if floor else None
+    raise TypeError(f"floor is {type(floor).__name__}; expected a Floor, True or False")
 
 
 def checked_picture(out: NDArray[np.uint8] | None, size: tuple[int, int]) -> NDArray[np.uint8]:

@@ -20,7 +20,7 @@ from skinpy.clip import Clip
 from skinpy.errors import GraphicsError
 
 from . import context as gl
-from .arguments import check_floor, check_samples, check_size, checked_picture
+from .arguments import check_samples, check_size, checked_picture, chosen_floor
 from .camera import Camera, Framing, front_vector, up_vector
 from .closing import Closing
 from .color import parse_color
@@ -94,7 +94,7 @@ class Crowd(Closing):
         size: tuple[int, int] = (640, 480),
         samples: int = 4,
         background: str | Sequence[float] | None = None,
-        floor: Floor | None = None,
+        floor: Floor | bool | None = None,
         morph_weights: ArrayLike | None = None,
     ) -> None:
         self._poser = Poser(model)
@@ -106,15 +106,15 @@ class Crowd(Closing):
         self._size = check_size(size)
         self._background = (0.0,) * 4 if background is None else parse_color("background", background)
         self._up = up_vector(model.up)
-        check_floor(floor)
-        self._ground = None if floor is None else Ground(self._poser, floor)
+        ground = chosen_floor(floor)
+        self._ground = None if ground is None else Ground(self._poser, ground)
         self._lock = threading.Lock()  # the memory for a frame is used again by the next
         weights = self._poser.morph_weights(morph_weights)
         limit = gl.call(table_limits)[0]
         slots = len(model.skin.joints)
         self._staging = None if baked is not None else Staging(len(self), slots, limit)
         self._instances = np.zeros(len(self), INSTANCE)
-        held = self._hold(check_samples(samples), floor, weights)
+        held = self._hold(check_samples(samples), ground, weights)
         self._held = held
         self._finalizer = weakref.finalize(self, _release, gl.graphics_thread(), held)
         self._finalizer.atexit = False  # the end of the graphics thread frees everything anyway

@@ -15,7 +15,7 @@ from skinpy.errors import GraphicsError
 
 from . import cache
 from . import context as gl
-from .arguments import check_floor, check_samples, check_size, checked_picture
+from .arguments import check_samples, check_size, checked_picture, chosen_floor
 from .camera import Camera, up_vector
 from .closing import Closing
 from .color import parse_color
@@ -92,8 +92,8 @@ class Renderer(Closing):
     the context has, 0 or 1 turns it off. `background` is None for a transparent one, or a color: "#rrggbb",
     "#rrggbbaa", or 3 or 4 sRGB numbers from 0 to 1. `transport` says how palettes reach the GPU: "uniform"
     (a block, for one character), "texture" (any number of joints) or "auto". `uv` moves textures: a
-    UVAnimation for all materials, or a dict of them by name of material. `floor` puts a `Floor` under the
-    model.
+    UVAnimation for all materials, or a dict of them by name of material. `floor` puts a `Floor`
+    under the model; True is an ordinary one.
 
     Any thread may call it; drawing happens on the process's graphics thread. `close()`, or leaving a
     `with` block, frees what it holds on the GPU; so does dropping it.
@@ -112,7 +112,7 @@ class Renderer(Closing):
         background: str | Sequence[float] | None = None,
         transport: str = "auto",
         uv: UVLike = None,
-        floor: Floor | None = None,
+        floor: Floor | bool | None = None,
         _keep: bool = False,  # `render`: take from, and leave for, later calls
     ) -> None:
         check_transport(transport)
@@ -120,11 +120,11 @@ class Renderer(Closing):
         self._size = check_size(size)
         self._background = (0.0,) * 4 if background is None else parse_color("background", background)
         self._up = up_vector(model.up)
-        check_floor(floor)
+        ground = chosen_floor(floor)
         self._uv = named_animations(uv, model)
-        self._ground = None if floor is None else Ground(self._poser, floor)
+        self._ground = None if ground is None else Ground(self._poser, ground)
         self._planner = Planner(self._poser)
-        held = _hold(model, self._size, check_samples(samples), transport, floor, _keep)
+        held = _hold(model, self._size, check_samples(samples), transport, ground, _keep)
         self._held = held
         self._finalizer = weakref.finalize(self, _release, gl.graphics_thread(), held)
         self._finalizer.atexit = False  # the end of the graphics thread frees everything anyway
@@ -377,7 +377,7 @@ def render(
     samples: int = 4,
     transport: str = "auto",
     uv: UVLike = None,
-    floor: Floor | None = None,
+    floor: Floor | bool | None = None,
     loop: Loop = "wrap",
     rotation: Rotation = "slerp",
     root: ArrayLike | None = None,

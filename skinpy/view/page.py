@@ -22,6 +22,7 @@ from skinpy.clip import Clip
 from skinpy.kinds import VertexAnimation
 
 from ..render import Floor, Overlays
+from ..render.arguments import chosen_floor
 from ..render.color import parse_color
 from ..render.overlays import check_overlays
 from ..render.posing import Poser, check_time
@@ -133,9 +134,9 @@ def make_page(
     color = None if background is None else parse_color("background", background)[:3]
     motions = _motions(model, clips)
     start = _start(time)
-    ground = _floor(floor)
-    shown = {"floor": floor is not None and floor is not False} | _shown(overlays)
-    scene = Scene(model, motions, fps=rate, limit=most, texture_size=largest, uv=uv, floor=ground)
+    ground = chosen_floor(floor)
+    shown = {"floor": ground is not None} | _shown(overlays)
+    scene = Scene(model, motions, fps=rate, limit=most, texture_size=largest, uv=uv, floor=ground or Floor())
     name = title if title is not None else (motions[0].name if motions else "")
     content = scene.content()
     content |= {"background": color, "time": start, "show": shown}
@@ -180,14 +181,6 @@ def _motions(model: Model, clips: ClipLike | Sequence[ClipLike]) -> list[Clip | 
         if isinstance(motion, Clip) and motion.model is not model:
             raise ValueError(f"clip {motion.name!r} is of another model; model.add_clips gives one with it")
     return [motion for motion in motions if motion is not None]
-
-
-def _floor(floor: Floor | bool | None) -> Floor:
-    if isinstance(floor, Floor):
-        return floor
-    if floor is None or isinstance(floor, bool):
-        return Floor()
-    raise TypeError(f"floor is {type(floor).__name__}; expected a Floor, True or False")
 
 
 def _shown(overlays: Overlays | None) -> dict[str, bool]:

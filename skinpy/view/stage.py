@@ -18,7 +18,7 @@ from ..errors import unknown_clip_number
 from ..kinds import VertexAnimation
 from ..model import Model
 from ..render import Camera, Floor, Overlays, Renderer
-from ..render.arguments import check_floor, check_size
+from ..render.arguments import check_size, chosen_floor
 from ..render.overlays import check_overlays
 from ..render.posing import Poser, clip_number
 from .layer import Layer, Mixed
@@ -81,9 +81,8 @@ class Stage:
         self._options = {"background": background, "samples": samples, "uv": uv}
         self._size = check_size(size)
         self._inset = 0
-        self._floor = Floor() if floor is None or isinstance(floor, bool) else floor
-        check_floor(self._floor)
-        self._on_floor = floor is not None and floor is not False
+        chosen = chosen_floor(floor)
+        self._floor, self._on_floor = chosen or Floor(), chosen is not None
         self._overlays = check_overlays(overlays)
         self._speed, self._loop, self._playing = 1.0, LOOPS[0], flag("playing", playing)
         self._time = 0.0
