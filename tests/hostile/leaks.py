@@ -6,10 +6,10 @@ that fill by chance, may: so where blocks grow, the half is called again, up to 
 where they grow each time. (Of fewer than 500 cycles blocks are not judged.) Prints a line for each function
 that had fewer cycles or leaks, and a sum; ends with 1 where one leaks.
 
-    --cycles N   cycles of each function (1000)
-    --seconds S  at most so long with one function, about (no limit); its line says how many cycles it had
-    --only WORD  functions whose name holds the word
-    --draw       those that draw, too
+    --cycles N       cycles of each function (1000)
+    --seconds S      at most so long with one function, about (no limit); its line says how many cycles it had
+    --only WORD ...  functions of that name, or, where there is none, whose name holds the word
+    --draw           those that draw, too
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import sys
 import tempfile
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -104,8 +104,14 @@ def repeat(call: Callable[[], object], cycles: int, seconds: float | None) -> in
     return cycles
 
 
+def chosen(names: list[str], only: Sequence[str]) -> list[str]:
+    """Those that one of `only` means; all where that is empty."""
+    meant = [{word} if word in names else {name for name in names if word in name} for word in only]
+    return [name for name in names if not only or any(name in one for one in meant)]
+
+
 def survey(
-    cycles: int, seconds: float | None = None, only: str = "", draw: bool = False
+    cycles: int, seconds: float | None = None, only: Sequence[str] = (), draw: bool = False
 ) -> tuple[list[Left], list[Left]]:
     """(all, those that leak)."""
     with tempfile.TemporaryDirectory() as folder:
@@ -115,7 +121,7 @@ def survey(
             calls |= public_functions.drawn_cases(world)
         gc.collect()
         gc.freeze()  # so that each collection looks at what is new alone
-        found = [measure(name, call, cycles, seconds) for name, call in calls.items() if only in name]
+        found = [measure(name, calls[name], cycles, seconds) for name in chosen(list(calls), only)]
         gc.unfreeze()
     return found, [left for left in found if left.leaks]
 
@@ -124,7 +130,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--cycles", type=int, default=1000)
     parser.add_argument("--seconds", type=float)
-    parser.add_argument("--only", default="")
+    parser.add_argument("--only", nargs="+", default=[])
     parser.add_argument("--draw", action="store_true")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
