@@ -115,6 +115,7 @@ class World:
         self.loose = skinpy.Clip.from_arrays(
             "nod", times=[0.0, 1.0], joints=["Hips"], translation=[[[0, 1, 0]], [[0, 1, 0.2]]]
         )
+        self.nod = self.model.add_clips(self.loose).clips["nod"]
         self.moving = self.model.clips["run"].trim(0.0, 0.3)
         self.palette = self.model.palette(0, 0.2)
         self.square = skinpy.VertexAnimation.every_frame(frames_of_a_square(), 10.0, faces=TRIANGLES)
@@ -312,7 +313,7 @@ def _clips(world: World) -> dict[str, Case]:
             rotation=np.tile(TURN, (3, 1, 1)),
         ),
         "Clip.mirror": moving.mirror,
-        "Clip.plot": lambda: _plot(lambda: moving.plot("Hips", world.path("curves.svg"))),
+        "Clip.plot": lambda: _plot(lambda: world.nod.plot("Hips", world.path("curves.svg"))),
         "Clip.resample": lambda: moving.resample(5.0),
         "Clip.root_motion_from_feet": lambda: moving.root_motion_from_feet(["LeftFoot", "RightFoot"]),
         "Clip.sample": lambda: clip.sample([0.1, 0.2], out=world.model.pose(time=[0.0, 0.0])),
