@@ -146,6 +146,7 @@ typedef struct crowd_run {
   sk_crowd_groups groups;
   char *scratch; /* of worker 0 */
   size_t worker_bytes;
+  bool has_twin; /* some group may go its way; asked once, as that looks at all clips */
 } crowd_run;
 
 static void run_range(const void *data, size_t worker, size_t first, size_t count) {
@@ -153,7 +154,7 @@ static void run_range(const void *data, size_t worker, size_t first, size_t coun
   char *scratch = run->scratch + worker * run->worker_bytes;
   size_t group, i;
 #if SK_HAS_AVX2
-  if (sk_crowd_twin_scratch(run->job)) sk_crowd_twin_begin(scratch);
+  if (run->has_twin) sk_crowd_twin_begin(scratch);
 #endif
   for (group = first; group < first + count; group++) {
     size_t start = run->groups.starts[group], end = run->groups.starts[group + 1];
@@ -169,6 +170,9 @@ static void run_range(const void *data, size_t worker, size_t first, size_t coun
 
 void sk_crowd_run(const sk_crowd_job *job) {
   crowd_run run = {.job = job, .groups = sk_crowd_groups_make(job, job->scratch), .worker_bytes = worker_bytes(job)};
+#if SK_HAS_AVX2
+  run.has_twin = sk_crowd_twin_scratch(job) > 0;
+#endif
   run.scratch = (char *)job->scratch + rounded(sk_crowd_groups_bytes(job->count));
   sk_parallel(&run, run_range, run.groups.group_count, grain_of(job));
 }

@@ -127,8 +127,8 @@ INLINE void blend_three(const sk_eight *eight, const sk_source_lanes *sources, s
   }
 }
 
-INLINE void blend_part(const sk_eight *eight, const sk_source_lanes *sources, sk_part part, size_t j,
-                              __m256 out[3]) {
+/* T or S over all sources. */
+INLINE void blend_part(const sk_eight *eight, const sk_source_lanes *sources, sk_part part, size_t j, __m256 out[3]) {
   if (eight->shared[j] & 1 << part) set_part(sources[0].clip, part, j, out);
   else blend_three(eight, sources, part, j, out);
 }
