@@ -479,9 +479,12 @@ def test_a_context_that_is_lost_is_told_or_taken_up(how: str, opengl: None) -> N
 
 
 def test_threads_draw_while_the_context_is_lost(opengl: None) -> None:
-    """Again and again: each picture is right, or an error says so."""
+    """Again and again: each picture is right, or an error says so.
+
+    All have drawn before the first loss, and losses go on until each thread has met one.
+    """
     run_python("""
-        import threading
+        import threading, time
         from concurrent.futures import ThreadPoolExecutor
         import numpy as np
         import skinpy
@@ -489,10 +492,13 @@ def test_threads_draw_while_the_context_is_lost(opengl: None) -> None:
 
         model = skinpy.crane()
         wanted = Renderer(model, size=(32, 32)).frame("slew", 0.2)
+        ready = threading.Barrier(5, timeout=60)
 
         def draw(number):
-            renderer, lost = Renderer(model, size=(32, 32)), 0
-            for _ in range(12):
+            renderer, frames, lost = Renderer(model, size=(32, 32)), 0, 0
+            ready.wait()
+            while frames < 12 or not lost:
+                frames += 1
                 try:
                     assert np.array_equal(renderer.frame("slew", 0.2), wanted)
                 except skinpy.GraphicsError as error:
@@ -502,17 +508,19 @@ def test_threads_draw_while_the_context_is_lost(opengl: None) -> None:
                         renderer = Renderer(model, size=(32, 32))
                     except skinpy.GraphicsError as again:
                         assert "lost" in str(again), again
-            return lost
 
-        def lose():
-            for _ in range(5):
+        def lose(drawn):
+            ready.wait()
+            while not all(one.done() for one in drawn):
                 held = []
                 gl.call(held.append)
                 held[0].release()
+                time.sleep(0.01)
 
         with ThreadPoolExecutor(5) as pool:
             drawn = [pool.submit(draw, number) for number in range(4)]
-            pool.submit(lose).result()
-            assert sum(one.result() for one in drawn) > 0
+            pool.submit(lose, drawn).result()
+            for one in drawn:
+                one.result()
         assert np.array_equal(Renderer(model, size=(32, 32)).frame("slew", 0.2), wanted)
     """)
