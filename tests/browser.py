@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 CHROMIUM = os.environ.get("SKINPY_CHROMIUM") or shutil.which("chromium")
 NO_BROWSER = "no Chromium: set SKINPY_CHROMIUM, or install one as `chromium`"
 
-_PATIENCE = 60.0  # seconds for one answer; the machine may be busy
+_PATIENCE = 180.0  # seconds for one answer; the machine may be busy
 _FLAGS = (
     "--headless=new",
     "--remote-debugging-pipe",
@@ -91,14 +91,18 @@ class Browser:
         result: dict[str, Any] = answer["result"]
         return result
 
-    def wait(self, method: str, session: str) -> dict[str, Any]:
-        """Wait for an event, or give one that has come already."""
+    def wait(self, method: str, session: str, **facts: Any) -> dict[str, Any]:
+        """Wait for an event with these parameters, or give one that has come already."""
+
+        def wanted(heard: dict[str, Any]) -> bool:
+            if heard.get("method") != method or heard.get("sessionId") != session:
+                return False
+            return facts.items() <= {key: heard["params"].get(key) for key in facts}.items()
+
         for place, event in enumerate(self.events):
-            if event["method"] == method and event.get("sessionId") == session:
+            if wanted(event):
                 return self.events.pop(place)
-        return self._until(
-            lambda heard: heard.get("method") == method and heard.get("sessionId") == session, method
-        )
+        return self._until(wanted, f"{method} {facts or ''}")
 
     def _until(self, wanted: Callable[[dict[str, Any]], bool], what: str) -> dict[str, Any]:
         deadline = time.monotonic() + _PATIENCE
@@ -146,6 +150,7 @@ class Tab:
         self._target, self.session = target, attached["sessionId"]
         for domain in ("Page", "Runtime", "Log", "Network"):
             self.send(f"{domain}.enable")
+        self.send("Page.setLifecycleEventsEnabled", enabled=True)
         self.resize(size)
 
     def send(self, method: str, **parameters: Any) -> dict[str, Any]:
@@ -167,9 +172,10 @@ class Tab:
         self.send("Emulation.setEmulatedMedia", features=listed)
 
     def open(self, path: Path) -> None:
-        """Go to a file, and wait until it is loaded."""
-        self.send("Page.navigate", url=path.resolve().as_uri())
-        self._browser.wait("Page.loadEventFired", self.session)
+        """Go to a file, and wait until it, and not the page before, is loaded."""
+        gone = self.send("Page.navigate", url=path.resolve().as_uri())
+        assert "errorText" not in gone, gone
+        self._browser.wait("Page.lifecycleEvent", self.session, name="load", loaderId=gone["loaderId"])
 
     def run(self, code: str) -> Any:
         """The value of an expression; a promise's is waited for."""

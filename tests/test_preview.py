@@ -29,6 +29,12 @@ from skinpy.render import context as gl
 LIMIT = 300_000  # bytes, as text in the notebook's file
 
 
+@pytest.fixture(autouse=True)
+def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However slow the machine, no frame is left out to save time."""
+    monkeypatch.setattr(preview, "_PATIENCE", 1e6)
+
+
 @pytest.fixture
 def model() -> skinpy.Model:
     """A new one each time, which has no preview yet."""
@@ -146,6 +152,18 @@ def test_times(duration: float, most: int, count: int, fps: float, last: float) 
 def test_slow_models_get_fewer_frames(model: skinpy.Model, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(preview, "_PATIENCE", 0.0)
     assert getattr(opened(model), "n_frames", 1) == 1
+
+
+def test_so_many_frames_as_can_be_drawn_in_two_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = [0.0]
+    monkeypatch.setattr(preview.time, "perf_counter", lambda: clock[0])
+    monkeypatch.setattr(preview, "_PATIENCE", 2.0)
+    seconds = iter((5.0, 0.28))  # the first takes longer, and does not count
+
+    def draw() -> None:
+        clock[0] += next(seconds)
+
+    assert preview._affordable(draw) == 7
 
 
 def test_it_is_drawn_once(model: skinpy.Model, monkeypatch: pytest.MonkeyPatch) -> None:
