@@ -46,23 +46,30 @@ def interrupt() -> Iterator[Any]:
     signal.signal(signal.SIGINT, usual)
 
 
+LONG = 300.0  #: seconds: what lasts so long ends by Ctrl-C alone
+waiting = threading.Event()  #: set when `wait` has begun
+
+
 def wait() -> None:
-    time.sleep(30)
+    waiting.set()
+    time.sleep(LONG)
 
 
 def pressed(
     interrupt: Any, during: Callable[[], object], path: Path | None = None, wanted: Any = None
 ) -> Any:
-    """What is found where Ctrl-C comes in `during`, a work that a later call does at once."""
+    """What is found where Ctrl-C comes in `during`, a work that a later call does at once: when it has come
+    to `wait`, or after its end."""
     calls: list[Callable[[], object]] = [during]
     work = interrupt.Work("work", lambda: calls.pop()() if calls else None, path, wanted=wanted)
-    interrupt.press(work, 0.4)
+    waiting.clear()
+    interrupt.press(work, 0.0, waiting)
     return work
 
 
 def test_what_ends_well_is_no_fault(interrupt: Any) -> None:
     work = pressed(interrupt, wait)
-    assert not work.faults and work.ended == 1 and 0 < work.late[0] < 3
+    assert not work.faults and work.ended == 1 and 0 < work.late[0] < LONG / 3
     work = pressed(interrupt, lambda: None)
     assert not work.faults and work.ended == work.lost == 0
 
@@ -74,24 +81,26 @@ def test_what_stays_is_seen(interrupt: Any, tmp_path: Path) -> None:
         return lambda: (kept.append(what()), wait())[1]
 
     def child() -> Any:
-        return subprocess.Popen([sys.executable, "-c", "import time; time.sleep(30)"])
+        return subprocess.Popen([sys.executable, "-c", f"import time; time.sleep({LONG})"])
 
     path = tmp_path / "a"
     fresh_model()
-    for during, words in (
-        (leaving(lambda: os.open(os.devnull, os.O_RDONLY)), "leaves open files"),
-        (leaving(lambda: (tmp_path / "half").write_bytes(b"h")), "leaves files"),
-        (leaving(lambda: path.write_bytes(b"half")), "neither the old nor the new"),
-        (leaving(child), "leaves processes"),
-        (leaving(fresh_model), "bytes of the core"),
-    ):
-        work = pressed(interrupt, during, path)
-        assert len(work.faults) == 1 and words in work.faults[0], (words, work.faults)
+    try:
+        for during, words in (
+            (leaving(lambda: os.open(os.devnull, os.O_RDONLY)), "leaves open files"),
+            (leaving(lambda: (tmp_path / "half").write_bytes(b"h")), "leaves files"),
+            (leaving(lambda: path.write_bytes(b"half")), "neither the old nor the new"),
+            (leaving(child), "leaves processes"),
+            (leaving(fresh_model), "bytes of the core"),
+        ):
+            work = pressed(interrupt, during, path)
+            assert len(work.faults) == 1 and words in work.faults[0], (words, work.faults)
+    finally:
+        for thing in kept:
+            if isinstance(thing, subprocess.Popen):
+                thing.kill()
+                thing.wait()
     os.close(kept[0])
-    for thing in kept:
-        if isinstance(thing, subprocess.Popen):
-            thing.kill()
-            thing.wait()
 
 
 def fresh_model() -> skinpy.Model:

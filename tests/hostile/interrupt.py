@@ -50,11 +50,14 @@ OLD = b"what was there before"
 
 
 class Finger:
-    """Presses Ctrl-C once, `delay` seconds after `go` was released."""
+    """Presses Ctrl-C once, `delay` seconds after `go` was released and `begun` is set."""
 
-    def __init__(self, delay: float) -> None:
+    def __init__(self, delay: float, begun: threading.Event | None = None) -> None:
         self.go = threading.Lock()
         self.go.acquire()
+        self.begun = begun or threading.Event()
+        if begun is None:
+            self.begun.set()
         self.sent = self.heard = 0.0
         self._delay = delay
         self.thread = threading.Thread(target=self._press, daemon=True)
@@ -63,6 +66,7 @@ class Finger:
 
     def _press(self) -> None:
         self.go.acquire()
+        self.begun.wait()
         time.sleep(self._delay)
         self.sent = time.perf_counter()
         os.kill(os.getpid(), signal.SIGINT)
@@ -121,11 +125,17 @@ def open_files() -> list[str]:
 
 
 def settle() -> None:
-    """What the graphics thread still draws is done, and what nobody holds is gone."""
+    """What the graphics thread still draws is done, and what nobody holds is gone, on that thread too."""
+    finish_drawing()
+    gc.collect()
+    finish_drawing()
+
+
+def finish_drawing() -> None:
     graphics = sys.modules.get("skinpy.render.context")
     if graphics is not None:
-        graphics.call(lambda context: None)
-    gc.collect()
+        with contextlib.suppress(skinpy.GraphicsError):  # without OpenGL nothing is drawn
+            graphics.call(lambda context: None)
 
 
 def on_the_gpu() -> int:
@@ -183,18 +193,22 @@ def prepare(work: Work) -> None:
         work.whole = work.path.read_bytes()
 
 
-def press(work: Work, delay: float) -> None:
-    """One signal at one moment; what is not as it should be is put down in `work.faults`."""
+def press(work: Work, delay: float, begun: threading.Event | None = None) -> None:
+    """One signal at one moment; what is not as it should be is put down in `work.faults`.
+
+    The delay counts from the start of the work, or from when it sets `begun`, or ends without that.
+    """
     if work.path is not None:
         work.path.write_bytes(OLD)
     before = Before(work)
-    finger = Finger(delay)
+    finger = Finger(delay, begun)
     done, said = False, ""
     try:
         finger.go.release()
         work.call()
         done = True
         work.lost += finger.heard > 0  # in a finalizer
+        finger.begun.set()
         while not finger.heard:
             time.sleep(0.001)
     except KeyboardInterrupt:
@@ -203,6 +217,10 @@ def press(work: Work, delay: float) -> None:
             work.late.append(time.perf_counter() - finger.sent)
     except BaseException:
         said = traceback.format_exc()
+        finger.begun.set()
+        with contextlib.suppress(KeyboardInterrupt):  # which is still to come where the work failed first
+            while not finger.heard:
+                time.sleep(0.001)
     finger.thread.join()
     found = [said] if said else []
     found += [f"leaves {what}" for what in before.left(work.whole)]
