@@ -5,8 +5,10 @@ import os
 import subprocess
 import sys
 import threading
+import time
 import warnings
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -52,8 +54,19 @@ def keep_count() -> Iterator[None]:
 
 def pool_threads() -> set[str]:
     """Names of this process's threads that are the pool's."""
-    names = {path.read_text().strip() for path in Path("/proc/self/task").glob("*/comm")}
-    return {name for name in names if name.startswith("skinpy-")}
+    names = set()
+    for path in Path("/proc/self/task").glob("*/comm"):
+        with suppress(FileNotFoundError, ProcessLookupError):  # a thread that has ended
+            names.add(path.read_text().strip())
+    return {name for name in names if name.startswith("skinpy-") and name != "skinpy-graphics"}
+
+
+def has_threads(*names: str) -> bool:
+    """Whether the pool has these threads; /proc shows one that was waited for until the system is done."""
+    deadline = time.monotonic() + 60
+    while pool_threads() - set(names) and time.monotonic() < deadline:
+        time.sleep(0.001)
+    return pool_threads() == set(names)
 
 
 def run_python(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -63,7 +76,7 @@ def run_python(code: str, **environment: str) -> subprocess.CompletedProcess[str
         cwd=Path(skinpy.__file__).parents[1],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=400,
         check=False,
     )
 
@@ -139,18 +152,18 @@ def test_other_words_warn_once_and_change_nothing(word: str) -> None:
 def test_threads_are_made_at_use_kept_and_ended(model: skinpy.Model) -> None:
     skinpy.set_num_threads(1)
     model._sample("walk", TIMES, "wrap", "slerp")
-    assert pool_threads() == set()
+    assert has_threads()
     skinpy.set_num_threads(3)
-    assert pool_threads() == set()
+    assert has_threads()
     for _ in range(2):
         model._sample("walk", TIMES, "wrap", "slerp")
-        assert pool_threads() == {"skinpy-1", "skinpy-2"}
+        assert has_threads("skinpy-1", "skinpy-2")
     model.palette("walk", 0.5)
-    assert pool_threads() == {"skinpy-1", "skinpy-2"}
+    assert has_threads("skinpy-1", "skinpy-2")
     skinpy.set_num_threads(2)
-    assert pool_threads() == {"skinpy-1"}
+    assert has_threads("skinpy-1")
     skinpy.set_num_threads(1)
-    assert pool_threads() == set()
+    assert has_threads()
 
 
 def test_work_is_done_without_threads_where_none_can_be_had(model: skinpy.Model, tmp_path: Path) -> None:
@@ -253,7 +266,7 @@ wanted = work()
 def forked():
     child = os.fork()
     if child == 0:
-        signal.alarm(60)  # a deadlock ends with a signal
+        signal.alarm(300)  # a deadlock ends with a signal
         os._exit(0 if work() == wanted and skinpy.get_num_threads() == 3 else 1)
     return os.waitpid(child, 0)[1]
 """
@@ -273,16 +286,16 @@ def test_idle_threads_end_before_a_fork(model: skinpy.Model) -> None:
     """Python 3.12 and later warn of a fork of a process with threads, whoever made them."""
     skinpy.set_num_threads(3)
     model._sample("walk", TIMES, "wrap", "slerp")
-    assert pool_threads() == {"skinpy-1", "skinpy-2"}
+    assert has_threads("skinpy-1", "skinpy-2")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # other tests may have left threads
         child = os.fork()
     if child == 0:
         os._exit(0)
     os.waitpid(child, 0)
-    assert pool_threads() == set()
+    assert has_threads()
     model._sample("walk", TIMES, "wrap", "slerp")
-    assert pool_threads() == {"skinpy-1", "skinpy-2"}
+    assert has_threads("skinpy-1", "skinpy-2")
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no os.fork")
@@ -316,13 +329,15 @@ with multiprocessing.get_context("fork").Pool(2) as pool:
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("code", ["", "time.sleep(0.05); sys.exit(0)"], ids=["idle", "busy"])
+@pytest.mark.parametrize("code", ["", "begun.wait(); time.sleep(0.05); sys.exit(0)"], ids=["idle", "busy"])
 def test_the_process_ends_in_order(code: str) -> None:
-    """With idle threads, and with a daemon thread that is inside a call."""
+    """With idle threads, and with a daemon thread that calls again and again."""
     loop = """
+begun = threading.Event()
 def loop():
     while True:
         work()
+        begun.set()
 threading.Thread(target=loop, daemon=True).start()
 """
     done = run_python(PREPARE + (loop + code if code else ""))
