@@ -103,7 +103,8 @@ def parts() -> Iterator[Callable[[Path], None]]:
         import PIL
 
         assert moderngl and PIL
-        draw(Path(tempfile.gettempdir()))
+        with tempfile.TemporaryDirectory() as name:
+            draw(Path(name))
     except (ImportError, skinpy.GraphicsError) as error:
         print(f"without pictures: {error}")
     else:
