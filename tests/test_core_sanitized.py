@@ -12,6 +12,7 @@ from conftest import FULL_RUN, ROOT
 
 SUITES = ("base", "math", "block", "fuzz", "clip", "sample", "palette", "deform", "frames", "goal", "blend")
 SUITES += ("crowd", "threads", "compile", "twins")
+LONG = 500.0  #: seconds for what takes one minute here, and hangs for ever where it hangs
 
 
 def build(folder: Path, *sanitizers: str) -> Path:
@@ -26,6 +27,7 @@ def build(folder: Path, *sanitizers: str) -> Path:
         *include_flags("cglm"),
         *sources,
         *("-o", program, "-lm", "-pthread"),
+        timeout=LONG,
     )
     assert done.returncode == 0, done.stdout
     return program
@@ -38,13 +40,13 @@ def core_tests(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("suite", SUITES)
 def test_core(core_tests: Path, suite: str) -> None:
-    done = run(core_tests, suite)
+    done = run(core_tests, suite, timeout=LONG)
     assert done.returncode == 0, done.stdout
     assert f"ok     {suite}." in done.stdout
 
 
 def test_every_suite_is_listed(core_tests: Path) -> None:
-    lines = [line.split() for line in run(core_tests).stdout.splitlines()]
+    lines = [line.split() for line in run(core_tests, timeout=LONG).stdout.splitlines()]
     ran = {name.partition(".")[0] for word, name, *_ in lines if word in ("ok", "FAILED")}
     assert ran == set(SUITES)
 
@@ -53,7 +55,7 @@ def test_every_suite_is_listed(core_tests: Path) -> None:
 def test_without_the_twins(tmp_path: Path) -> None:
     """As on another processor: the plain path alone, with nothing left that asks for the twins."""
     program = build(tmp_path, "-DSK_HAS_AVX2=0", "-fsanitize=undefined")
-    done = run(program)
+    done = run(program, timeout=LONG)
     assert done.returncode == 0, done.stdout
     assert "ok     palette." in done.stdout
 
@@ -86,7 +88,7 @@ def under_thread_sanitizer(tmp_path_factory: pytest.TempPathFactory) -> tuple[st
 @pytest.mark.ci
 @pytest.mark.parametrize("suite", SUITES)
 def test_core_has_no_data_races(under_thread_sanitizer: tuple[str | Path, ...], suite: str) -> None:
-    done = run(*under_thread_sanitizer, suite)
+    done = run(*under_thread_sanitizer, suite, timeout=LONG)
     assert done.returncode == 0, done.stdout
     assert "ThreadSanitizer" not in done.stdout
     assert f"ok     {suite}." in done.stdout

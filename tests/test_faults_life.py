@@ -278,7 +278,7 @@ def test_a_pickle_that_was_cut_or_changed_is_an_error() -> None:
 # ------------------------------------------------------------------------------- processes and threads
 
 
-def run_python(code: str, timeout: float = 120) -> None:
+def run_python(code: str, timeout: float = 500) -> None:
     environment = dict(os.environ, PYTHONPATH=os.pathsep.join(sys.path))
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", textwrap.dedent(code)],

@@ -217,8 +217,8 @@ INTERRUPTED = """
     signal.signal(signal.SIGINT, signal.default_int_handler)
     kind, path = sys.argv[1:]
     model = skinpy.crane()
-    print("ready", flush=True)
     try:
+        print("ready", flush=True)
         if kind == "film":
             from skinpy.output import save_film
             frame = np.random.default_rng(1).integers(0, 255, (256, 256, 4), np.uint8)
@@ -259,12 +259,13 @@ def test_ctrl_c(kind: str, suffix: str, tmp_path: Path) -> None:
     )
     try:
         assert child.stdout is not None and child.stdout.readline() == "ready\n"
-        deadline = time.monotonic() + 20
-        while kind != "batch" and not os.listdir(tmp_path) and time.monotonic() < deadline:
+        deadline = time.monotonic() + 200
+        while kind != "batch" and not os.listdir(tmp_path) and child.poll() is None:
+            assert time.monotonic() < deadline, "nothing is written"
             time.sleep(0.01)
-        time.sleep(0.3)
+        time.sleep(0.3)  # any moment will do
         child.send_signal(signal.SIGINT)
-        said, errors = child.communicate(timeout=20)
+        said, errors = child.communicate(timeout=200)
     finally:
         child.kill()
         child.wait()

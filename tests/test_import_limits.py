@@ -51,6 +51,7 @@ def build(folder: Path, *flags: str) -> Path:
         *core,
         ROOT / "tests/importer/ask.c",
         *("-o", program, "-ldl", "-lm", "-pthread"),
+        timeout=400,
     )
     assert done.returncode == 0, done.stdout
     return program
@@ -69,7 +70,8 @@ def ask(program: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Answer]
     monkeypatch.setenv("ASAN_OPTIONS", "detect_leaks=0:" + os.environ.get("ASAN_OPTIONS", ""))
 
     def ask(*paths: Path, **options: Any) -> Any:
-        done = run(program, library, *(f"{name}={value}" for name, value in options.items()), *paths)
+        words = (f"{name}={value}" for name, value in options.items())
+        done = run(program, library, *words, *paths, timeout=400)
         assert done.returncode == 0, done.stdout
         pairs = (line.partition(" ") for line in done.stdout.splitlines())
         answers = [Answer(int(status), words) for status, _, words in pairs]

@@ -102,7 +102,7 @@ def guarded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str, str]:
 def test_a_guarded_build_says_what_is_off(guarded: tuple[Path, str, str]) -> None:
     built, *libraries = guarded
     program = "import skinpy; print(skinpy.__file__); print(skinpy.build_info()['isolation'])"
-    place, isolation = run_sanitized(built, *libraries, command=["-c", program], timeout=60).splitlines()
+    place, isolation = run_sanitized(built, *libraries, command=["-c", program], timeout=500).splitlines()
     assert Path(place).is_relative_to(built)
     assert isolation == "('process',)"
 
@@ -121,7 +121,7 @@ poisoned.argtypes = [ctypes.c_void_p]
 print(any(poisoned(address + at) for at in range(0, len(block), 8)))
 print(any(poisoned(address + len(block) + at) for at in range(64)))
 """
-    said = run_sanitized(built, *libraries, command=["-c", program], timeout=60)
+    said = run_sanitized(built, *libraries, command=["-c", program], timeout=500)
     assert said.split() == ["False", "True"]
 
 
@@ -163,18 +163,23 @@ def run_watched(watched: tuple[Path, str], *command: str, until_first: bool = Fa
 def test_a_watched_build_sees_our_races(watched: tuple[Path, str]) -> None:
     """Two threads that write their results to one place; else the test below says nothing.
 
-    Calls that come one after another by chance, with the GIL in between, are no race: hence many, and long.
+    Calls that come one after another by chance, with the GIL in between, are no race: hence long ones, again
+    and again until a race was seen, which ends the process.
     """
     program = """
-import threading
+import threading, time
 import numpy as np
 import skinpy
 model, times = skinpy.character(), np.linspace(0, 3, 2000)
-out, start = model.palette("walk", times), threading.Barrier(2)
+end, going = time.monotonic() + 400, [True]
+def look_at_the_clock():
+    going[0] = time.monotonic() < end
+out, start = model.palette("walk", times), threading.Barrier(2, look_at_the_clock)
 def write_again_and_again():
-    for _ in range(100):
-        start.wait()
+    start.wait()
+    while going[0]:
         model.palette("walk", times, out)
+        start.wait()
 threads = [threading.Thread(target=write_again_and_again) for _ in range(2)]
 for thread in threads:
     thread.start()
