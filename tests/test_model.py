@@ -447,24 +447,41 @@ def test_row_vectors(model: skinpy.Model) -> None:
 
 
 def test_long_work_runs_without_the_gil(model: skinpy.Model) -> None:
-    """While one thread computes, this one goes on: it sees the clock within the other's work."""
-    times = np.linspace(0, 10, 40_000)
+    """While one thread computes, this one goes on: it wakes up twenty times within one call of the other's.
+
+    No thread has to give the GIL away by itself meanwhile, so that it wakes within the call only where the
+    call has given it away. How long a call takes, and who runs when, is the machine's: so there are as many
+    calls as are needed.
+    """
+    times = np.linspace(0, 10, 100_000)
     out = np.empty((len(times), len(model.skin), 3, 4), np.float32)
-    span: list[float] = []
+    call, done = 0, threading.Event()  # odd numbers while it computes
+    end = time.monotonic() + 60
 
     def work() -> None:
-        span.append(time.perf_counter())
-        model.palette("walk", times, out=out)
-        span.append(time.perf_counter())
+        nonlocal call
+        while not done.is_set() and time.monotonic() < end:
+            call += 1
+            model.palette("walk", times, out=out)
+            call += 1
 
+    before, most = sys.getswitchinterval(), 0
     thread = threading.Thread(target=work)
-    thread.start()
-    seen = []
-    while thread.is_alive():
-        seen.append(time.perf_counter())
-    thread.join()
-    inside = [moment for moment in seen if span[0] + 1e-3 < moment < span[1] - 1e-3]
-    assert len(inside) > 100
+    sys.setswitchinterval(1000)
+    try:
+        thread.start()
+        while most < 20 and thread.is_alive():
+            seen, count = call, 0
+            while call == seen and seen % 2 and count < 20:
+                count += 1
+                time.sleep(1e-4)  # gives the GIL away, so that the other one can end its call
+            most = max(most, count)
+            time.sleep(1e-4)
+    finally:
+        done.set()
+        sys.setswitchinterval(before)
+        thread.join()
+    assert most == 20
 
 
 def test_threads_get_the_same_bits(model: skinpy.Model) -> None:

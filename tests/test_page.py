@@ -894,7 +894,7 @@ def test_it_runs_in_the_frame_of_a_notebook(tab: Tab, tmp_path: Path) -> None:
     path = tmp_path / "notebook.html"
     path.write_text(f"<!DOCTYPE html><style>body {{ margin: 0 }}</style>{page._repr_html_()}", "utf-8")
     tab.open(path)
-    end = clock.monotonic() + 60
+    end = clock.monotonic() + 180
     while np.abs(tab.picture().astype(int) - alone).mean() > 1:
         assert clock.monotonic() < end, "the page in the frame never looked as it does alone"
     assert_undisturbed(tab)

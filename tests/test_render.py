@@ -590,6 +590,7 @@ def test_nothing_is_left_on_the_gpu(how: str) -> None:
                 renderer.close()
 
     draw_once()
+    gc.collect()  # what other tests left in circles must not go, and be missed, later
     before = living_objects()
     for _ in range(12):
         draw_once()
@@ -599,6 +600,7 @@ def test_nothing_is_left_on_the_gpu(how: str) -> None:
 def test_a_failed_renderer_leaves_nothing(monkeypatch: Any) -> None:
     model = waving()
     render(model, size=(16, 16))
+    gc.collect()
     before = living_objects()
 
     def fail(*arguments: Any) -> None:
@@ -617,6 +619,7 @@ def test_many_living_models_keep_few_scenes() -> None:
     models = [one_square() for _ in range(20)]
     for model in models[:10]:
         front(model, 8)
+    gc.collect()
     before = living_objects()
     for model in models:
         front(model, 8)
@@ -664,20 +667,40 @@ def test_exceptions_come_back_to_the_caller() -> None:
 
 
 def test_interrupt_while_waiting() -> None:
+    """The job itself interrupts the main thread, which waits for it, and would go on for long.
+
+    It does so again and again, as a signal that comes before a thread has fallen asleep wakes nobody; the
+    first that is seen counts.
+    """
     main = threading.main_thread().ident
     assert main is not None
-    release = threading.Event()
-    timer = threading.Timer(0.1, signal.pthread_kill, (main, signal.SIGINT))
-    timer.start()
-    start = clock.monotonic()
+    seen: list[int] = []
+    release, ended = threading.Event(), threading.Event()
+
+    def interrupted(number: int, _: Any) -> None:
+        if not seen:
+            seen.append(number)
+            raise KeyboardInterrupt
+
+    def job(context: moderngl.Context) -> None:
+        for _ in range(1200):  # a minute
+            if seen:
+                break
+            signal.pthread_kill(main, signal.SIGINT)
+            clock.sleep(0.05)
+        release.wait(60)
+        ended.set()
+
+    before = signal.signal(signal.SIGINT, interrupted)
     try:
         with pytest.raises(KeyboardInterrupt):
-            gl.call(lambda context: release.wait(20))
+            gl.call(job)
+        assert not ended.is_set()
     finally:
         release.set()
-        timer.join()
-    assert clock.monotonic() - start < 10
-    assert gl.call(lambda context: 1) == 1
+        gl.call(lambda context: None)  # the job is over
+        signal.signal(signal.SIGINT, before)
+    assert ended.is_set()
 
 
 def test_without_a_context_the_error_names_the_packages(monkeypatch: Any) -> None:
@@ -691,7 +714,7 @@ def test_without_a_context_the_error_names_the_packages(monkeypatch: Any) -> Non
 
 def run_python(code: str) -> None:
     """In a process of its own."""
-    subprocess.run([sys.executable, "-W", "error", "-c", textwrap.dedent(code)], check=True, timeout=120)
+    subprocess.run([sys.executable, "-W", "error", "-c", textwrap.dedent(code)], check=True, timeout=500)
 
 
 def test_a_forked_process_is_told(tmp_path: Any) -> None:
