@@ -4,6 +4,7 @@ An exception of ours, or a model whose block the reader takes again, that skinpy
 whose poses are finite wherever they are asked for. Anything else is a fault, in words.
 """
 
+import os
 import time
 import warnings
 from collections.abc import Callable, Iterator
@@ -42,7 +43,7 @@ class Outcome:
 
 def resident_bytes() -> int:
     """Memory of this process that is in use now."""
-    return int(Path("/proc/self/statm").read_text().split()[1]) * 4096
+    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
 def outcome_of(load: Callable[[], skinpy.Model], *, with_check: bool = True) -> Outcome:

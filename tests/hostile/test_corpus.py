@@ -22,7 +22,7 @@ import skinpy
 
 SECONDS = 5.0  # limit of a load
 FEW_SECONDS = 2.0  # the same for our own files, some of which would take for ever
-SLACK = 1.0
+SLACK = 30.0  # more than a busy machine takes to notice; without a limit some would take for ever
 MOST_GROWTH = 64 << 20  # bytes
 ALL_FORMATS = tuple(name for name in skinpy.build_info()["formats"] if name.isalnum())
 MODELS = {"gltf", "glb", "obj", "dae", "bvh", "ply", "stl", "x", "3ds", "fbx", "b3d", "md2", "smd"}
