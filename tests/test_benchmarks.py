@@ -174,16 +174,27 @@ def test_a_missing_peer_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     assert all(found.missing.values()) and set(found.versions) == {"NumPy"}
 
 
-def test_pairs() -> None:
+def test_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
     switched: list[str] = []
+    clock = [0.0]
+    monkeypatch.setattr(measure.time, "perf_counter", lambda: clock[0])
+
+    def lasting(seconds: float) -> Any:
+        def work() -> None:
+            clock[0] += seconds
+
+        return work
+
     pair = measure.alternate(
-        lambda: sum(range(10)),
-        lambda: sum(range(100)),
+        lasting(1e-6),
+        lasting(8e-6),
         sample=1e-4,
         rounds=5,
         before=(lambda: switched.append("ours"), lambda: switched.append("theirs")),
     )
-    assert len(pair.ratios) == 5 and pair.median > 1 and pair.quartiles[0] <= pair.median <= pair.quartiles[1]
+    assert len(pair.ratios) == 5 and pair.ratios == pytest.approx([8.0] * 5)
+    assert (pair.median, *pair.quartiles) == pytest.approx((8.0, 8.0, 8.0))
+    assert (pair.ours, pair.theirs) == pytest.approx((1e-6, 8e-6))
     assert switched[2:6] == ["ours", "theirs", "theirs", "ours"]  # after one each to find the counts
     assert pair.entry()["rounds"] == 5 and pair.entry()["ratios"][2] == pytest.approx(pair.median, rel=1e-3)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import math
 import os
-import resource
 import subprocess
 import sys
 from pathlib import Path
@@ -113,14 +112,14 @@ def test_a_disk_that_is_full_in_the_middle_keeps_nothing(tmp_path: Path) -> None
     """Files of 2,000 bytes at most; the old film stays as it was."""
     old = tmp_path / "a.webp"
     old.write_bytes(b"old")
-    code = f"import skinpy; skinpy.character().clips['run'].save({str(old)!r}, size={SIZE})"
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        capture_output=True,
-        text=True,
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000)),
-        check=False,
-    )
+    code = f"""if True:
+        import resource
+        import skinpy
+
+        resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))
+        skinpy.character().clips["run"].save({str(old)!r}, size={SIZE})
+    """
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert "File too large; write less, or choose another disk" in done.stderr
     assert old.read_bytes() == b"old" and list(tmp_path.iterdir()) == [old]
 

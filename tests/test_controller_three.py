@@ -144,7 +144,7 @@ def by_three(model: skinpy.Model, clips: dict[str, Keys], steps: list[list[Any]]
         input=json.dumps({"nodes": nodes, "clips": tracks, "steps": counted}),
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=500,
     )
     assert done.returncode == 0, done.stderr
     return np.array(json.loads(done.stdout)["found"]).reshape(-1, len(NAMES), 4, 4).swapaxes(-1, -2)

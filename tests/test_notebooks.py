@@ -138,7 +138,7 @@ def test_it_runs_with_the_answers(path: Path, tmp_path: Path) -> None:
         "JUPYTER_DATA_DIR": str(tmp_path / "jupyter"),
         "JUPYTER_PLATFORM_DIRS": "1",
     }
-    command = ("-m", "pytest", "--nbmake", "--nbmake-timeout=300", "-p", "no:cacheprovider")
+    command = ("-m", "pytest", "--nbmake", "--nbmake-timeout=500", "-p", "no:cacheprovider")
     done = subprocess.run(
         [sys.executable, *command, "-c", ROOT / "pyproject.toml", folder / path.name],
         cwd=tmp_path,
