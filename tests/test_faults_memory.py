@@ -186,7 +186,7 @@ def test_no_memory_for_what_is_made_at_first_use(name: str, world: public_functi
         del model
         gc.collect()
         assert _core._bytes_in_use() == before
-    assert n > 3
+    assert n > 3 or _core._simd(None) == "plain"  # which compiles no clips
 
 
 def held_after(data: bytes, call: Callable[[skinpy.Model], object]) -> int:
