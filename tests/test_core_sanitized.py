@@ -4,6 +4,7 @@ suite prints one line for each of its tests."""
 
 import platform
 import shutil
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -33,20 +34,32 @@ def build(folder: Path, *sanitizers: str) -> Path:
     return program
 
 
+@cache
+def steady() -> tuple[str, ...]:
+    """The words before a program that is to have its memory at the same addresses each time, where allowed.
+
+    A sanitizer's own are fixed; where the kernel spreads memory widely (a large vm.mmap_rnd_bits) something
+    else is there now and then, and the program dies at its start.
+    """
+    prefix = ("setarch", platform.machine(), "-R")
+    return prefix if shutil.which("setarch") and run(*prefix, "true").returncode == 0 else ()
+
+
 @pytest.fixture(scope="module")
-def core_tests(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build(tmp_path_factory.mktemp("core"), "-fsanitize=address,undefined")
+def core_tests(tmp_path_factory: pytest.TempPathFactory) -> tuple[str | Path, ...]:
+    """The command that runs the program."""
+    return (*steady(), build(tmp_path_factory.mktemp("core"), "-fsanitize=address,undefined"))
 
 
 @pytest.mark.parametrize("suite", SUITES)
-def test_core(core_tests: Path, suite: str) -> None:
-    done = run(core_tests, suite, timeout=LONG)
+def test_core(core_tests: tuple[str | Path, ...], suite: str) -> None:
+    done = run(*core_tests, suite, timeout=LONG)
     assert done.returncode == 0, done.stdout
     assert f"ok     {suite}." in done.stdout
 
 
-def test_every_suite_is_listed(core_tests: Path) -> None:
-    lines = [line.split() for line in run(core_tests, timeout=LONG).stdout.splitlines()]
+def test_every_suite_is_listed(core_tests: tuple[str | Path, ...]) -> None:
+    lines = [line.split() for line in run(*core_tests, timeout=LONG).stdout.splitlines()]
     ran = {name.partition(".")[0] for word, name, *_ in lines if word in ("ok", "FAILED")}
     assert ran == set(SUITES)
 
@@ -65,23 +78,15 @@ def test_without_the_twins(tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def under_thread_sanitizer(tmp_path_factory: pytest.TempPathFactory) -> tuple[str | Path, ...]:
-    """The command that runs the program. Skips, and says why, where such programs cannot be made or run.
-
-    The sanitizer's fixed addresses may be taken where the kernel spreads memory widely (a large
-    vm.mmap_rnd_bits), so that there the program runs without that.
-    """
+    """The command that runs the program. Skips, and says why, where such programs cannot be made or run."""
     folder = tmp_path_factory.mktemp("thread_sanitizer")
     (folder / "probe.c").write_text("int main(void) { return 0; }\n")
     done = run(compiler(), "-fsanitize=thread", folder / "probe.c", "-o", folder / "probe")
     if done.returncode:
         pytest.skip(f"THREAD SANITIZER: the compiler cannot build with it: {done.stdout[-300:]}")
-    steady: list[tuple[str, ...]] = [()]
-    if shutil.which("setarch"):
-        steady.append(("setarch", platform.machine(), "-R"))
-    for prefix in steady:
-        done = run(*prefix, folder / "probe")
-        if done.returncode == 0:
-            return (*prefix, build(folder, "-fsanitize=thread"))
+    done = run(*steady(), folder / "probe")
+    if done.returncode == 0:
+        return (*steady(), build(folder, "-fsanitize=thread"))
     pytest.skip(f"THREAD SANITIZER: its programs do not run here: {done.stdout[-300:]}")
 
 

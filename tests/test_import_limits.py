@@ -19,6 +19,7 @@ import pytest
 from builders import Gltf
 from c_compiler import SOURCES, compiler, include_flags, run
 from conftest import FULL_RUN, ROOT
+from test_core_sanitized import steady
 
 import skinpy
 
@@ -71,7 +72,7 @@ def ask(program: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Answer]
 
     def ask(*paths: Path, **options: Any) -> Any:
         words = (f"{name}={value}" for name, value in options.items())
-        done = run(program, library, *words, *paths, timeout=400)
+        done = run(*steady(), program, library, *words, *paths, timeout=400)
         assert done.returncode == 0, done.stdout
         pairs = (line.partition(" ") for line in done.stdout.splitlines())
         answers = [Answer(int(status), words) for status, _, words in pairs]

@@ -11,7 +11,6 @@ calls, and skinpy.build_info() says so; tests that need these are skipped by nam
 """
 
 import os
-import platform
 import re
 import shutil
 import subprocess
@@ -22,6 +21,7 @@ from pathlib import Path
 import pytest
 from c_compiler import compiler, run
 from conftest import DATA, ROOT
+from test_core_sanitized import steady
 
 pytestmark = pytest.mark.ci
 
@@ -66,9 +66,8 @@ def run_with(built: Path, *libraries: str, command: list[str], timeout: float, *
         "SKINPY_DATA": str(DATA),
         **options,
     }
-    prefix = ["setarch", platform.machine(), "-R"] if shutil.which("setarch") else []
     done = subprocess.run(
-        [*prefix, sys.executable, *command],
+        [*steady(), sys.executable, *command],
         cwd=built,
         env=environment,
         stdout=subprocess.PIPE,
