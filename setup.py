@@ -200,10 +200,12 @@ def extensions() -> list[Extension]:
     # The importer asks nothing of Python and finds Assimp's functions at run time, so no name may be open.
     # A sanitizer's own functions come with the program.
     closed = ["-Wl,--no-undefined"] if sys.platform == "linux" and not sanitizers else []
+    # The importer needs libm. A program that has it already spares the loader a search of many folders.
+    mathematics = ["-Wl,--no-as-needed", "-lm"] if sys.platform == "linux" else []
     return [
         extension("_core", [*core, *files("csrc/ext/*.c"), parent], {cglm, Path(numpy.get_include())}, []),
         extension("_import", core_of_import + files("csrc/import/*.c"), {cglm, assimp, jsmn}, closed),
-        extension("_worker", ["csrc/core/sk_base.c", *worker], set(), [], Program),
+        extension("_worker", ["csrc/core/sk_base.c", *worker], set(), mathematics, Program),
     ]
 
 

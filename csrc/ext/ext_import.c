@@ -164,31 +164,43 @@ static PyObject *import_here(ext_state *state, const import_call *call) {
 
 /* ---- in a process of its own ----------------------------------------------------------------------------- */
 
-/* Ctrl-C and other signals, whose handlers may raise. `context` is the thread's state, which gave the GIL away. */
+typedef struct apart {
+  ext_state *state;
+  PyThreadState *thread; /* its state, which gave the GIL away */
+  PyObject *block;
+} apart;
+
+/* Ctrl-C and other signals, whose handlers may raise. */
 static bool signals_raise(void *context) {
-  PyThreadState **state = context;
+  apart *a = context;
   bool raised;
-  PyEval_RestoreThread(*state);
+  PyEval_RestoreThread(a->thread);
   raised = PyErr_CheckSignals() != 0;
-  *state = PyEval_SaveThread();
+  a->thread = PyEval_SaveThread();
   return raised;
 }
 
+static void take_block(void *context, void *memory, size_t size) {
+  apart *a = context;
+  PyEval_RestoreThread(a->thread);
+  a->block = ext_block_map(a->state, memory, size);
+  a->thread = PyEval_SaveThread();
+}
+
 static PyObject *import_apart(ext_state *state, import_call *call) {
-  PyThreadState *thread;
-  worker_block block;
+  apart a = {.state = state};
+  uint32_t cage;
   sk_error error;
   sk_status status;
   call->job.request = &call->request;
   call->job.interrupted = signals_raise;
-  thread = PyEval_SaveThread();
-  call->job.context = &thread;
-  status = worker_run(&call->job, &block, &error);
-  PyEval_RestoreThread(thread);
-  if (!status && !PyErr_Occurred()) return ext_block_map(state, block.memory, block.size);
-  if (!status) worker_unmap(block.memory, block.size);
-  else if (!PyErr_Occurred()) ext_raise(state, &error, call->name);
-  return NULL;
+  call->job.take = take_block;
+  call->job.context = &a;
+  a.thread = PyEval_SaveThread();
+  status = worker_run(&call->job, &cage, &error);
+  PyEval_RestoreThread(a.thread);
+  if (status && !PyErr_Occurred()) ext_raise(state, &error, call->name);
+  return a.block;
 }
 
 const char ext_load_file_doc[] =
@@ -217,17 +229,17 @@ const char ext_cage_doc[] =
 PyObject *ext_cage(PyObject *module, PyObject *isolation) {
   ext_state *state = ext_state_of_module(module);
   worker_job job = {0};
-  worker_block block;
+  uint32_t cage;
   sk_error error;
   sk_status status;
   if (!read_isolation(isolation, &job)) return NULL;
   Py_BEGIN_ALLOW_THREADS
-  status = worker_run(&job, &block, &error);
+  status = worker_run(&job, &cage, &error);
   Py_END_ALLOW_THREADS
   if (!status)
-    return Py_BuildValue("(NNN)", PyBool_FromLong(block.cage & WORKER_HAS_LIMITS),
-                         PyBool_FromLong(block.cage & WORKER_HAS_FILTER),
-                         PyBool_FromLong(block.cage & WORKER_HAS_FOLDERS));
+    return Py_BuildValue("(NNN)", PyBool_FromLong(cage & WORKER_HAS_LIMITS),
+                         PyBool_FromLong(cage & WORKER_HAS_FILTER),
+                         PyBool_FromLong(cage & WORKER_HAS_FOLDERS));
   ext_raise(state, &error, NULL);
   return NULL;
 }

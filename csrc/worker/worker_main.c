@@ -8,11 +8,11 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <malloc.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #include "worker_cage.h"
@@ -20,6 +20,7 @@
 #include "worker_order.h"
 
 #define STACK_BYTES ((size_t)256 << 20) /* Assimp descends trees by calling itself: some 8 KiB a node in COLLADA */
+#define GUARD_BYTES ((size_t)64 << 10)  /* below it, which nobody may touch; of whole pages everywhere */
 #define CODE_BYTES ((size_t)192 << 20)  /* libraries, and what they set up before the model is read */
 #define MOST_LIBRARIES 64
 
@@ -29,6 +30,8 @@ typedef struct worker {
   const sk_importer *importer;
   worker_answer answer;
 } worker;
+
+static worker the_worker;
 
 /* Ends the worker; what it has to say stands in `answer`. */
 static _Noreturn void answer_and_end(worker *w) {
@@ -155,9 +158,9 @@ static void blame_limit(const worker *w, sk_error *error) {
             (unsigned long long)(w->order.memory >> 20));
 }
 
-/* A thread of its own, for its stack; it ends the process. */
-static void *work(void *argument) {
-  worker *w = argument;
+/* On a stack of its own; it ends the process. */
+static void work(void) {
+  worker *w = &the_worker;
   sk_import_result result = {NULL, 0};
   sk_error error = {SK_OK, ""};
   if (worker_filter()) w->answer.cage |= WORKER_HAS_FILTER;
@@ -168,6 +171,19 @@ static void *work(void *argument) {
   }
   w->answer.size = result.size;
   answer_and_end(w);
+}
+
+/* `work` on a large stack, of which only what is used takes memory. A thread would have one too, but a process
+   with two of them starts later, ends later and locks more. */
+static void work_on_large_stack(void) {
+  static ucontext_t context;
+  void *stack = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK,
+                     -1, 0);
+  if (stack == MAP_FAILED || mprotect(stack, GUARD_BYTES, PROT_NONE) || getcontext(&context)) return;
+  context.uc_stack.ss_sp = stack;
+  context.uc_stack.ss_size = STACK_BYTES;
+  makecontext(&context, work, 0);
+  setcontext(&context);
 }
 
 /* Sanitizers read files of their own. */
@@ -182,31 +198,23 @@ static void confine(worker *w) {
   free(folder);
 }
 
-/* It ends soon: memory that was freed is never given back, and comes in large steps. A second arena would take
-   64 MiB of addresses. */
+/* It ends soon: memory that was freed is never given back, and comes in large steps. */
 static void tune_memory(void) {
-  mallopt(M_ARENA_MAX, 1);
   mallopt(M_TOP_PAD, 1 << 20);
   mallopt(M_TRIM_THRESHOLD, 1 << 30);
   mallopt(M_MMAP_THRESHOLD, 16 << 20);
 }
 
 int main(void) {
-  static worker w;
+  worker *w = &the_worker;
   sk_error error = {SK_OK, ""};
-  pthread_attr_t attributes;
-  pthread_t thread;
   worker_settle(WORKER_FIRST_FREE);
   tune_memory();
-  if (!read_order(&w)) return 2;
-  if (start_importer(&w, &error)) fail(&w, &error);
-  confine(&w);
-  if (worker_limit(w.order.memory, STACK_BYTES + CODE_BYTES, w.order.seconds)) w.answer.cage |= WORKER_HAS_LIMITS;
-  if (pthread_attr_init(&attributes) || pthread_attr_setstacksize(&attributes, STACK_BYTES) ||
-      pthread_create(&thread, &attributes, work, &w)) {
-    sk_fail_memory(&error, STACK_BYTES);
-    fail(&w, &error);
-  }
-  pthread_join(thread, NULL);
-  return 3;
+  if (!read_order(w)) return 2;
+  if (start_importer(w, &error)) fail(w, &error);
+  confine(w);
+  if (worker_limit(w->order.memory, STACK_BYTES + CODE_BYTES, w->order.seconds)) w->answer.cage |= WORKER_HAS_LIMITS;
+  work_on_large_stack();
+  sk_fail_memory(&error, STACK_BYTES);
+  fail(w, &error);
 }

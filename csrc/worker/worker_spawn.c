@@ -207,10 +207,8 @@ static bool reap(call *c, int options) {
   return true;
 }
 
-static void end_worker(call *c) {
-  if (!c->pid) return;
-  kill(c->pid, SIGKILL);
-  reap(c, 0);
+static void kill_worker(const call *c) {
+  if (c->pid) kill(c->pid, SIGKILL);
 }
 
 /* True where waiting has to end. */
@@ -240,10 +238,13 @@ static void wait_for_end(const call *c) {
   else nanosleep(&pause, NULL);
 }
 
+static bool has_answered(const call *c) { return c->said_bytes == sizeof c->said && c->said.magic == WORKER_MAGIC; }
+
+/* Until it has answered, has ended without, or has to. */
 static void wait_for(call *c) {
   while (!listen(c))
     if (look_up(c)) return;
-  while (!reap(c, WNOHANG)) {
+  while (!has_answered(c) && !reap(c, WNOHANG)) {
     if (look_up(c)) return;
     wait_for_end(c);
   }
@@ -282,7 +283,7 @@ static sk_status fail_silent(const call *c, sk_error *error) {
 }
 
 /* No byte of it can change any more: the seals are refused while somebody could still write. */
-static sk_status map_block(call *c, worker_block *block, sk_error *error) {
+static sk_status hand_over(const call *c, sk_error *error) {
   struct stat facts;
   size_t size = (size_t)c->said.size;
   void *memory;
@@ -293,27 +294,25 @@ static sk_status map_block(call *c, worker_block *block, sk_error *error) {
     return sk_fail(error, SK_ERROR_CRASHED, "%s: the importer's result is not as large as it says", title(c));
   memory = mmap(NULL, size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, c->block, 0);
   if (memory == MAP_FAILED) return sk_fail_memory(error, size);
-  block->memory = memory;
-  block->size = size;
+  c->job->take(c->job->context, memory, size);
   return SK_OK;
 }
 
-static sk_status take_answer(call *c, worker_block *block, sk_error *error) {
-  bool whole = c->said_bytes == sizeof c->said && c->said.magic == WORKER_MAGIC;
-  if (!whole || c->late || c->interrupted) return fail_silent(c, error);
-  block->cage = c->said.cage;
+static sk_status take_answer(call *c, uint32_t *cage, sk_error *error) {
+  if (!has_answered(c)) return fail_silent(c, error);
+  *cage = c->said.cage;
   c->said.message[sizeof c->said.message - 1] = 0;
   if (c->said.status < 0 || c->said.status >= SK_STATUS_COUNT)
     return sk_fail(error, SK_ERROR_CRASHED, "%s: the importer's answer makes no sense", title(c));
   if (c->said.status) return sk_fail(error, (sk_status)c->said.status, "%s", c->said.message);
-  return c->job->request ? map_block(c, block, error) : SK_OK;
+  return c->job->request ? hand_over(c, error) : SK_OK;
 }
 
-sk_status worker_run(const worker_job *job, worker_block *block, sk_error *error) {
+sk_status worker_run(const worker_job *job, uint32_t *cage, sk_error *error) {
   call c = {.job = job, .block = -1, .bytes = -1, .answer = {-1, -1}, .process = -1, .ended = -1};
   sk_status status;
   int failed;
-  memset(block, 0, sizeof *block);
+  *cage = 0;
   c.deadline = now() + job->seconds;
   if (!open_files(&c) || !write_order(&c)) {
     status = fail_system(error, "a file in memory");
@@ -323,8 +322,9 @@ sk_status worker_run(const worker_job *job, worker_block *block, sk_error *error
   } else {
     close_file(&c.answer[1]);
     wait_for(&c);
-    end_worker(&c);
-    status = take_answer(&c, block, error);
+    kill_worker(&c); /* its memory is torn down while the block is looked at */
+    status = take_answer(&c, cage, error);
+    if (c.pid) reap(&c, 0);
   }
   close_file(&c.answer[0]);
   close_file(&c.answer[1]);

@@ -12,20 +12,16 @@ typedef struct worker_job {
   double seconds;                    /* until it must be over */
   /* Asked every 50 ms, where it is not NULL; true ends the import. */
   bool (*interrupted)(void *context);
+  /* Called once with the block, where there is one: read-only pages that nobody else can change any more.
+     worker_unmap frees them. The worker, which has said all that it has to, ends meanwhile. */
+  void (*take)(void *context, void *memory, size_t size);
   void *context;
 } worker_job;
 
-/* A block that nobody else can change any more: read-only pages. */
-typedef struct worker_block {
-  void *memory; /* NULL: none; else worker_unmap frees it */
-  size_t size;
-  uint32_t cage; /* worker_cage */
-} worker_block;
-
 /* SK_OK, what the importer says, SK_ERROR_CRASHED, SK_ERROR_LIMIT, SK_ERROR_LIBRARY where no worker can be
-   started. Several threads may call it at once. The worker has ended when it returns, whatever happened; after
-   an interruption it returns SK_ERROR_CRASHED. */
-sk_status worker_run(const worker_job *job, worker_block *block, sk_error *error);
+   started. `cage` is what kept the worker in, of worker_cage. Several threads may call it at once. The worker has
+   ended when it returns, whatever happened; after an interruption it returns SK_ERROR_CRASHED. */
+sk_status worker_run(const worker_job *job, uint32_t *cage, sk_error *error);
 
 void worker_unmap(void *memory, size_t size);
 
