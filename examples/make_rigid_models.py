@@ -100,8 +100,9 @@ def fan(points: Array, ring: list[int]) -> list[list[int]]:
         normal = np.cross(spokes[0], spokes[2])
     normal = normal if normal @ middle > 0 else -normal
     other = np.cross(unit(normal[None])[0], across)
-    order = np.argsort(np.round(np.arctan2(spokes @ other, spokes @ across), 6), kind="stable")
-    loop = [ring[i] for i in order]
+    angles = np.round(np.arctan2(spokes @ other, spokes @ across), 6)
+    angles[angles == -np.round(np.pi, 6)] *= -1  # half a turn is one angle, whatever the processor rounds
+    loop = [ring[i] for i in np.argsort(angles, kind="stable")]
     return [[loop[0], loop[i], loop[i + 1]] for i in range(1, len(loop) - 1)]
 
 
