@@ -113,29 +113,32 @@ bool worker_confine(const char *folder, const char *file, bool anywhere) {
 #define ANSWER(action) BPF_STMT(BPF_RET | BPF_K, action)
 #define REFUSE ANSWER(SECCOMP_RET_ERRNO | EPERM)
 #define IS_ABSENT ANSWER(SECCOMP_RET_ERRNO | ENOSYS) /* for a new call the C library then takes an old one */
-#define ALLOW(name)                                              \
-  BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##name, 0, 1), ANSWER(SECCOMP_RET_ALLOW)
-/* Allowed where none of the bits of argument n (both architectures are little-endian) is set. */
-#define ALLOW_WITHOUT(name, n, bits)                             \
-  BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##name, 0, 4), LOW_WORD(n), \
-      BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, bits, 0, 1), REFUSE, ANSWER(SECCOMP_RET_ALLOW)
+#define ALLOW(name) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##name, 0, 1), ANSWER(SECCOMP_RET_ALLOW)
+/* Allowed by what a test of argument n (both architectures are little-endian) says: where it is `met` 0, or 1. */
+#define ALLOW_WHERE(name, n, test, value, met)                                                             \
+  BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##name, 0, 4), LOW_WORD(n),                                      \
+      BPF_JUMP(BPF_JMP | test | BPF_K, value, met, !(met)), REFUSE, ANSWER(SECCOMP_RET_ALLOW)
+#define ALLOW_WITHOUT(name, n, bits) ALLOW_WHERE(name, n, BPF_JSET, bits, 0)
+#define ALLOW_EQUAL(name, n, value) ALLOW_WHERE(name, n, BPF_JEQ, value, 1)
+#define ALLOW_UP_TO(name, n, value) ALLOW_WHERE(name, n, BPF_JGT, value, 0)
 
 #define WRITES (O_WRONLY | O_RDWR | O_CREAT | O_TRUNC | O_APPEND)
 
 bool worker_filter(void) {
+  uint32_t self = (uint32_t)getpid(); /* it may end itself, and nobody else: abort() does so */
   struct sock_filter filter[] = {
       LOAD(arch), BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ARCHITECTURE, 1, 0), ANSWER(SECCOMP_RET_KILL), LOAD(nr),
       ALLOW(read), ALLOW(pread64), ALLOW(readv), ALLOW(write), ALLOW(close), ALLOW(lseek),
-      ALLOW(fstat), ALLOW(newfstatat), ALLOW(statx), ALLOW(readlinkat), ALLOW(faccessat), ALLOW(getcwd), ALLOW(fcntl),
-      ALLOW(ftruncate), ALLOW_WITHOUT(openat, 2, WRITES),
+      ALLOW(fstat), ALLOW(newfstatat), ALLOW(statx), ALLOW(readlinkat), ALLOW(faccessat), ALLOW(getcwd),
+      ALLOW_UP_TO(fcntl, 1, F_GETFL), ALLOW(ftruncate), ALLOW_WITHOUT(openat, 2, WRITES),
 #if defined(__x86_64__)
       ALLOW(stat), ALLOW(lstat), ALLOW(readlink), ALLOW(access), ALLOW_WITHOUT(open, 1, WRITES),
 #endif
       ALLOW(brk), ALLOW(munmap), ALLOW(mremap), ALLOW(madvise), ALLOW_WITHOUT(mmap, 2, PROT_EXEC),
       ALLOW_WITHOUT(mprotect, 2, PROT_EXEC),
       ALLOW(futex), ALLOW(sched_yield), ALLOW(clock_gettime), ALLOW(clock_nanosleep), ALLOW(gettimeofday),
-      ALLOW(getrandom), ALLOW(sysinfo), ALLOW(getpid), ALLOW(gettid), ALLOW(tgkill), ALLOW(rt_sigreturn),
-      ALLOW(rt_sigprocmask), ALLOW(rt_sigaction), ALLOW(restart_syscall), ALLOW(exit), ALLOW(exit_group),
+      ALLOW(getrandom), ALLOW(sysinfo), ALLOW(getpid), ALLOW(gettid), ALLOW_EQUAL(tgkill, 0, self),
+      ALLOW(rt_sigreturn), ALLOW(rt_sigprocmask), ALLOW(rt_sigaction), ALLOW(restart_syscall), ALLOW(exit), ALLOW(exit_group),
       IS_ABSENT};
   struct sock_fprog program = {sizeof filter / sizeof *filter, filter};
   if (WORKER_IS_SANITIZED) return false;

@@ -29,7 +29,7 @@ bool worker_limit(uint64_t memory, uint64_t spare, uint32_t seconds);
 bool worker_confine(const char *folder, const char *file, bool anywhere);
 
 /* All threads may from now on read files, and write to what is open; no other file, no socket, no program, no
-   process, no new code. False where the system has no such filter. */
+   process, no signal but to itself, no new code. False where the system has no such filter. */
 bool worker_filter(void);
 
 #endif
