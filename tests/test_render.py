@@ -666,6 +666,15 @@ def test_exceptions_come_back_to_the_caller() -> None:
     assert gl.call(lambda context: gl.call(lambda context: 3)) == 3  # also from the thread itself
 
 
+def test_an_error_that_nobody_waits_for_is_told_and_the_thread_goes_on(monkeypatch: Any) -> None:
+    told: list[Any] = []
+    monkeypatch.setattr(threading, "excepthook", told.append)
+    gl.graphics_thread().post(lambda context: 1 / 0)
+    assert gl.call(lambda context: 1) == 1
+    assert [one.exc_type for one in told] == [ZeroDivisionError]
+    assert told[0].thread.name == "skinpy-graphics"
+
+
 def test_interrupt_while_waiting() -> None:
     """The job itself interrupts the main thread, which waits for it, and would go on for long.
 

@@ -166,19 +166,27 @@ class GraphicsThread:
             self._do(job)
             del job  # what its closure holds (a model, a picture) must not live on while we wait
             if self._owned is not None and self._owned.take_up():
-                self._owned.context.gc()
+                self._tidy(moderngl.Context.gc, self._owned.context)
         if self._owned is not None and self._owned.take_up():
             self._owned.context.release()
 
     def _do(self, job: _Job) -> None:
         if job.future is None:
             if self._owned is not None:  # without a context there is nothing to tidy up
-                job.function(self._owned.context)
+                self._tidy(job.function, self._owned.context)
         elif job.future.set_running_or_notify_cancel():
             try:
                 job.future.set_result(self._living().run(job.function, job.of))
             except BaseException as error:
                 job.future.set_exception(error)
+
+    def _tidy(self, function: Callable[[moderngl.Context], Any], context: moderngl.Context) -> None:
+        """`function(context)`; nobody waits, so an error is told as a thread's last one, which it is not."""
+        try:
+            function(context)
+        except Exception as error:
+            told = (type(error), error, error.__traceback__, self._thread)
+            threading.excepthook(threading.ExceptHookArgs(told))
 
     def _stop(self) -> None:
         if self.process == os.getpid():
