@@ -188,7 +188,7 @@ static sk_status run_steps(import_job *job, sk_import_result *result) {
   if (!status) status = check_contents(job);
   if (!status) status = convert(job);
   if (job->files.exceeded) status = import_check_bytes(job);
-  close_sources(job);
+  if (!job->request->process_ends) close_sources(job);
   return status ? status : write_block(job, result);
 }
 
@@ -218,7 +218,7 @@ static sk_status run(const sk_import_request *request, sk_import_result *result,
   job.model.report = SK_ARRAY(sk_report_entry);
   status = run_steps(&job, result);
   if (status) add_title(&job);
-  free_model(&job.model);
+  if (!request->process_ends) free_model(&job.model);
   return status;
 }
 

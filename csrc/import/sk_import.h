@@ -8,7 +8,7 @@
 #include "../core/sk_base.h"
 #include "../core/sk_block.h"
 
-#define SK_IMPORT_ABI 4u
+#define SK_IMPORT_ABI 5u
 #define SK_IMPORT_SYMBOL "sk_importer_open" /* const sk_importer *sk_importer_open(void) */
 
 /* Which other files a model may bring in. */
@@ -43,6 +43,7 @@ typedef struct sk_import_request {
   sk_external external;
   sk_import_limits limits; /* 0: no limit of its own */
   const sk_block_sink *sink; /* where the block goes; NULL: into memory, to the result */
+  bool process_ends;         /* soon after: what the import took is left to the system, which is quicker */
 } sk_import_request;
 
 typedef struct sk_import_result {

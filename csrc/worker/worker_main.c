@@ -143,7 +143,8 @@ static sk_status import_model(worker *w, sk_import_result *result, sk_error *err
                                .formats = w->texts[WORKER_FORMATS],
                                .external = (sk_external)o->external,
                                .limits = o->limits,
-                               .sink = &sink};
+                               .sink = &sink,
+                               .process_ends = true};
   sk_status status = find_bytes(w, &request, error);
   return status ? status : w->importer->run(&request, result, error);
 }
