@@ -23,7 +23,6 @@ import skinpy
 SECONDS = 5.0  # limit of a load
 FEW_SECONDS = 2.0  # the same for our own files, some of which would take for ever
 SLACK = 1.0  # seconds over its limit that a load may take
-BUSY = 30.0  # the same for the few whose turn comes late; without a limit some would take for ever
 MOST_GROWTH = 64 << 20  # bytes
 ALL_FORMATS = tuple(name for name in skinpy.build_info()["formats"] if name.isalnum())
 MODELS = {"gltf", "glb", "obj", "dae", "bvh", "ply", "stl", "x", "3ds", "fbx", "b3d", "md2", "smd"}
@@ -45,7 +44,7 @@ def check_all(
 ) -> Counter[str]:
     """Loads all; finite: float32 must be able to hold what comes of them."""
     kinds: Counter[str] = Counter()
-    wrong, late = [], 0
+    wrong = []
     at_first = judge.resident_bytes()
     for path in files:
         outcome = load(path, formats, seconds)
@@ -53,13 +52,15 @@ def check_all(
         faults = [*outcome.faults]
         if finite and outcome.overflows:
             faults.append(outcome.words)
-        late += outcome.seconds > seconds + SLACK
-        if outcome.seconds > seconds + BUSY:
-            faults.append(f"it took {outcome.seconds:.2f} s")
+        took = outcome.seconds
+        for _ in range(2):  # late again and again: one time may be the machine's, which did something else
+            if took > seconds + SLACK:
+                took = min(took, load(path, formats, seconds).seconds)
+        if took > seconds + SLACK:
+            faults.append(f"it took {took:.2f} s")
         if faults:
             wrong.append(f"{path.name}: {'; '.join(faults)}")
     assert not wrong, "\n".join(wrong)
-    assert late <= 1 + sum(kinds.values()) // 10, f"{late} took over {SLACK} s more than their limit"
     assert judge.resident_bytes() - at_first < MOST_GROWTH
     return kinds
 
@@ -137,7 +138,7 @@ def test_what_is_no_file(name: str, tmp_path: Path) -> None:
         path.symlink_to(tmp_path / "gone" if name == "dangling" else "/dev/zero")
     outcome = load(path, None)
     assert not outcome.faults and outcome.kind != "model", outcome
-    assert outcome.seconds < SECONDS + BUSY
+    assert outcome.seconds < SECONDS + SLACK
 
 
 # ---- files that lead outside ---------------------------------------------------------------------
