@@ -14,7 +14,6 @@ import subprocess
 import sys
 import textwrap
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +21,7 @@ import numpy as np
 import public_functions
 import pytest
 from conftest import FULL_RUN
+from drawing import finish_drawing
 
 import skinpy
 from skinpy import _core
@@ -128,14 +128,6 @@ def held_now(wanted: int | None = None) -> int:
         gc.collect()
         finish_drawing()
     return _core._bytes_in_use()
-
-
-def finish_drawing() -> None:
-    """A caller has its answer before the graphics thread lets go of the question."""
-    graphics = sys.modules.get("skinpy.render.context")
-    if graphics is not None:
-        with suppress(skinpy.GraphicsError):  # without OpenGL nothing is drawn
-            graphics.call(lambda context: None)
 
 
 def test_no_core_memory_for_any_public_function(world: public_functions.World) -> None:

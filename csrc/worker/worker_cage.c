@@ -114,7 +114,7 @@ bool worker_confine(const char *folder, const char *file, bool anywhere) {
 #define REFUSE ANSWER(SECCOMP_RET_ERRNO | EPERM)
 #define IS_ABSENT ANSWER(SECCOMP_RET_ERRNO | ENOSYS) /* for a new call the C library then takes an old one */
 #define ALLOW(name) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##name, 0, 1), ANSWER(SECCOMP_RET_ALLOW)
-/* Allowed by what a test of argument n (both architectures are little-endian) says: where it is `met` 0, or 1. */
+/* Allowed where a test of argument n (both architectures are little-endian) is true, with `met` 1, or false, with 0. */
 #define ALLOW_WHERE(name, n, test, value, met)                                                             \
   BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##name, 0, 4), LOW_WORD(n),                                      \
       BPF_JUMP(BPF_JMP | test | BPF_K, value, met, !(met)), REFUSE, ANSWER(SECCOMP_RET_ALLOW)
@@ -138,8 +138,8 @@ bool worker_filter(void) {
       ALLOW_WITHOUT(mprotect, 2, PROT_EXEC),
       ALLOW(futex), ALLOW(sched_yield), ALLOW(clock_gettime), ALLOW(clock_nanosleep), ALLOW(gettimeofday),
       ALLOW(getrandom), ALLOW(sysinfo), ALLOW(getpid), ALLOW(gettid), ALLOW_EQUAL(tgkill, 0, self),
-      ALLOW(rt_sigreturn), ALLOW(rt_sigprocmask), ALLOW(rt_sigaction), ALLOW(restart_syscall), ALLOW(exit), ALLOW(exit_group),
-      IS_ABSENT};
+      ALLOW(rt_sigreturn), ALLOW(rt_sigprocmask), ALLOW(rt_sigaction), ALLOW(restart_syscall), ALLOW(exit),
+      ALLOW(exit_group), IS_ABSENT};
   struct sock_fprog program = {sizeof filter / sizeof *filter, filter};
   if (WORKER_IS_SANITIZED) return false;
   return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program) == 0;

@@ -37,9 +37,11 @@ from types import FrameType
 from typing import Any
 
 HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent.parent))
+for folder in (HERE.parent, HERE.parent.parent):
+    sys.path.insert(0, str(folder))
 
 import numpy as np  # noqa: E402
+from drawing import finish_drawing  # noqa: E402
 
 import skinpy  # noqa: E402
 from skinpy import _core  # noqa: E402
@@ -129,13 +131,6 @@ def settle() -> None:
     finish_drawing()
     gc.collect()
     finish_drawing()
-
-
-def finish_drawing() -> None:
-    graphics = sys.modules.get("skinpy.render.context")
-    if graphics is not None:
-        with contextlib.suppress(skinpy.GraphicsError):  # without OpenGL nothing is drawn
-            graphics.call(lambda context: None)
 
 
 def on_the_gpu() -> int:

@@ -22,7 +22,6 @@ import tempfile
 import time
 import warnings
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -31,8 +30,8 @@ for folder in (HERE.parent, HERE.parent.parent):
     sys.path.insert(0, str(folder))
 
 import public_functions  # noqa: E402
+from drawing import finish_drawing  # noqa: E402
 
-import skinpy  # noqa: E402
 from skinpy import _core  # noqa: E402
 
 WARM_UP = 5
@@ -68,14 +67,6 @@ class Left:
 
 def open_files() -> int:
     return len(os.listdir("/proc/self/fd")) if os.path.isdir("/proc/self/fd") else 0
-
-
-def finish_drawing() -> None:
-    """A caller has its answer before the graphics thread lets go of the question."""
-    graphics = sys.modules.get("skinpy.render.context")
-    if graphics is not None:
-        with suppress(skinpy.GraphicsError):  # without OpenGL nothing is drawn
-            graphics.call(lambda context: None)
 
 
 def held() -> tuple[int, int, int]:
