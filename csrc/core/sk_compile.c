@@ -134,6 +134,11 @@ static bool joint_moves(const plan *p, size_t j) {
   return channels[0] != SK_NONE || channels[1] != SK_NONE || channels[2] != SK_NONE;
 }
 
+static bool only_turns(const plan *p, size_t j) {
+  const int32_t *channels = p->channel_of + j * SK_PART_COUNT;
+  return channels[SK_PART_TRANSLATION] == SK_NONE && channels[SK_PART_SCALE] == SK_NONE;
+}
+
 /* The joint that a slot of joint j follows: itself, or above it the first that moves or has no parent. */
 static void find_drivers(plan *p) {
   int32_t j;
@@ -464,14 +469,16 @@ static void fill_mover(const plan *p, sk_compiled *c, size_t j, int32_t number) 
 static void fill_movers(const plan *p, sk_compiled *c) {
   sk_pose pose = {c->translation, c->rotation, c->scale, NULL};
   size_t joints = (size_t)c->joint_count, j;
-  int32_t number = 0, active;
+  int32_t number = 0, active, turns;
   for (j = 0; j < joints; j++) {
     c->mover_of[j] = SK_NONE;
     sk_pose_local(p->skeleton, pose, j, c->locals + 12 * j);
   }
   for (active = 1; active >= 0; active--) { /* those of nodes first */
-    for (j = 0; j < joints; j++)
-      if (joint_moves(p, j) && (p->node_of[j] != SK_NONE) == active) fill_mover(p, c, j, number++);
+    for (turns = 0; turns < 2; turns++)    /* joints that only turn fill octets of their own */
+      for (j = 0; j < joints; j++)
+        if (joint_moves(p, j) && (p->node_of[j] != SK_NONE) == active && only_turns(p, j) == turns)
+          fill_mover(p, c, j, number++);
     if (active) c->active_count = (uint32_t)number;
   }
 }
@@ -487,13 +494,13 @@ static void fill_octet(sk_compiled *c, uint32_t number) {
     octet->wide |= mover->wide;
     octet->half_turn |= mover->half_turn;
     octet->near_rotation[lane] = mover->wide ? 0 : -1;
-    octet->still_rotation[lane] = mover->lines[SK_PART_ROTATION] == SK_STILL ? -1 : 0;
     for (part = 0; part < SK_PART_COUNT; part++) {
       uint32_t cell = (m * SK_PART_COUNT + (uint32_t)part) * SK_CELL;
       bool still = mover->lines[part] == SK_STILL;
       octet->moves[part] |= !still;
-      octet->lines[part][lane] = still ? c->line_count : mover->lines[part];
-      octet->offsets[part][lane] = still ? cell : mover->offsets[part];
+      octet->still[part][lane] = still ? -1 : 0;
+      octet->lines[part][lane] = still ? 0 : mover->lines[part];
+      octet->offsets[part][lane] = still ? 0 : mover->offsets[part];
       for (i = 0; i < SK_CELL; i++) octet->constants[part][i][lane] = c->constants[cell + (uint32_t)i];
     }
   }

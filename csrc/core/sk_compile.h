@@ -72,9 +72,9 @@ typedef struct sk_bind {
 /* Eight movers side by side, for one pose; the last ones are repeated where fewer are left. */
 typedef struct sk_octet {
   bool moves[SK_PART_COUNT], wide, half_turn;
-  uint32_t lines[SK_PART_COUNT][SK_LANES];   /* parts that do not move: line_count, a line of constants */
-  uint32_t offsets[SK_PART_COUNT][SK_LANES]; /* floats from the start of a frame, or of the constants */
-  int32_t still_rotation[SK_LANES];          /* all bits set where the rotation does not move */
+  uint32_t lines[SK_PART_COUNT][SK_LANES];   /* 0 where the part does not move */
+  uint32_t offsets[SK_PART_COUNT][SK_LANES]; /* floats from the start of a frame; 0 where it does not move */
+  int32_t still[SK_PART_COUNT][SK_LANES];    /* all bits set where it does not move */
   int32_t near_rotation[SK_LANES];           /* all bits set where the mover is not wide */
   float constants[SK_PART_COUNT][SK_CELL][SK_LANES];
 } sk_octet;

@@ -7,11 +7,11 @@
 #if SK_HAS_AVX2
 #include <string.h>
 
-/* What is the same for all groups that blend the same clips, in front of the scratch of a group. */
+/* For which clips the scratch of a group, behind this, has been made ready. */
 typedef struct kept {
-  size_t source_count; /* 0: nothing yet */
+  size_t source_count; /* 0: for none */
   const sk_clip *clips[SK_SOURCES];
-  uint8_t shared[]; /* (J,) */
+  uint8_t shared[]; /* (J,): where clips are blended */
 } kept;
 
 static size_t kept_bytes(const sk_skeleton *skeleton) {
@@ -20,14 +20,14 @@ static size_t kept_bytes(const sk_skeleton *skeleton) {
 
 void sk_crowd_twin_begin(void *scratch) { ((kept *)scratch)->source_count = 0; }
 
-static void find_shared(sk_eight *eight, kept *kept) {
+static void make_ready(sk_eight *eight, kept *kept, void *scratch) {
   size_t bytes = eight->source_count * sizeof *kept->clips;
-  if (eight->source_count != kept->source_count || memcmp(eight->clips, kept->clips, bytes) != 0) {
-    kept->source_count = eight->source_count;
-    memcpy(kept->clips, eight->clips, bytes);
-    sk_eight_share(eight, kept->shared);
-  }
   eight->shared = kept->shared;
+  if (eight->source_count == kept->source_count && memcmp(eight->clips, kept->clips, bytes) == 0) return;
+  kept->source_count = eight->source_count;
+  memcpy(kept->clips, eight->clips, bytes);
+  if (eight->source_count > 1) sk_eight_share(eight, kept->shared);
+  sk_eight_begin(eight, scratch);
 }
 
 size_t sk_crowd_twin_scratch(const sk_crowd_job *job) {
@@ -40,13 +40,13 @@ size_t sk_crowd_twin_scratch(const sk_crowd_job *job) {
 }
 
 /* One clip each, and few of them: one by one, with the same bits. */
-static void run_singles(const sk_palette_job *palette, const sk_eight *eight, void *scratch) {
+static void run_singles(const sk_palette_job *palette, const sk_eight *eight, size_t count, void *scratch) {
   sk_sampling sampling = *palette->sampling;
   sk_palette_job one = *palette;
   size_t lane;
   sampling.clip = eight->clips[0];
   one.sampling = &sampling;
-  for (lane = 0; lane < eight->lanes; lane++) {
+  for (lane = 0; lane < count; lane++) {
     one.times = &eight->times[0][lane];
     one.root = palette->root ? palette->root + eight->number[lane] * palette->root_stride : NULL;
     one.out = eight->out[lane];
@@ -60,8 +60,9 @@ static void normalize(sk_eight *eight, const double *weights, size_t lane) {
   size_t k;
   for (k = 0; k < eight->source_count; k++) sum += weights[k];
   for (k = 0; k < eight->source_count; k++) {
-    eight->weights[k][lane] = (float)(weights[k] / sum);
-    eight->weight_rests[k][lane] = (float)(weights[k] / sum - eight->weights[k][lane]);
+    double share = weights[k] / sum;
+    eight->weights[k][lane] = (float)share;
+    eight->weight_rests[k][lane] = (float)(share - eight->weights[k][lane]);
   }
 }
 
@@ -70,8 +71,10 @@ void sk_crowd_twin_run(const sk_crowd_job *job, const size_t *instances, size_t 
   sk_palette_job palette = {.skeleton = job->skeleton, .skin = job->skin, .count = 1, .sampling = &sampling,
                             .root = job->root, .root_stride = job->root_stride, .inverse_root = job->inverse_root,
                             .result = SK_PALETTE, .affine = job->affine};
-  sk_eight eight = {.job = &palette, .lanes = count};
+  sk_eight eight; /* not cleared, as most groups leave most of it alone */
   size_t floats = sk_palette_floats(&palette), lane, slot;
+  void *group;
+  eight.job = &palette;
   for (lane = 0; lane < SK_LANES; lane++) {
     size_t n = instances[lane < count ? lane : 0], used = 0;
     double weights[SK_CROWD_SLOTS];
@@ -86,10 +89,14 @@ void sk_crowd_twin_run(const sk_crowd_job *job, const size_t *instances, size_t 
     eight.out[lane] = job->out + n * floats;
     normalize(&eight, weights, lane);
   }
-  if (eight.source_count > 1) find_shared(&eight, scratch);
-  scratch = (char *)scratch + kept_bytes(job->skeleton);
-  if (eight.source_count == 1 && count < SK_FEWEST_LANES) run_singles(&palette, &eight, scratch);
-  else sk_eight_run(&eight, scratch);
+  group = (char *)scratch + kept_bytes(job->skeleton);
+  if (eight.source_count == 1 && count < SK_FEWEST_LANES) {
+    ((kept *)scratch)->source_count = 0;
+    run_singles(&palette, &eight, count, group);
+    return;
+  }
+  make_ready(&eight, scratch, group);
+  sk_eight_run(&eight, group);
 }
 
 #endif

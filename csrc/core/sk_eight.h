@@ -19,9 +19,8 @@ typedef struct sk_eight {
   double times[SK_SOURCES][SK_LANES];    /* as the caller gave them */
   float weights[SK_SOURCES][SK_LANES];   /* where blended: > 0, sum 1 */
   float weight_rests[SK_SOURCES][SK_LANES]; /* what they lost when they were rounded to float */
-  size_t lanes;                          /* the first so many count; the others repeat one of them */
   size_t number[SK_LANES];               /* which of the job's poses: for its root */
-  float *out[SK_LANES];
+  float *out[SK_LANES];                  /* where fewer poses are left, lanes repeat one of them, result and all */
   const uint8_t *shared; /* (J,) what blended sources share: sk_eight_share */
 } sk_eight;
 
@@ -42,6 +41,9 @@ size_t sk_eight_scratch(const sk_compiled *const *clips, size_t source_count);
 
 /* The same for any `source_count` of the clips that are compiled; 0 where none is. */
 size_t sk_eight_most_scratch(const sk_clip *clips, size_t clip_count, size_t source_count);
+
+/* Before the first of some runs with the same clips, and the same job but for its poses and results. */
+void sk_eight_begin(const sk_eight *eight, void *scratch);
 
 void sk_eight_run(const sk_eight *eight, void *scratch);
 

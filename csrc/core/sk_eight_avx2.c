@@ -11,6 +11,7 @@ SK_AVX2_BEGIN
 #define HALF SK_HALF
 #define GLOBAL_LANES (2 * ROWS * HALF) /* numbers of eight globals */
 
+/* What is the same for all runs with the same clips, at the start of the scratch. */
 typedef struct eight_scratch {
   double *front;   /* (2, 12, 4) */
   double *globals; /* (J, 2, 12, 4) */
@@ -28,12 +29,13 @@ static eight_scratch lay_out(const sk_compiled *const *clips, size_t count, uint
   eight_scratch s;
   uintptr_t at = memory;
   size_t k;
-  memset(&s, 0, sizeof s);
+  take(&at, sizeof s);
   s.front = (double *)take(&at, GLOBAL_LANES * sizeof(double));
   s.globals = (double *)take(&at, (size_t)clips[0]->joint_count * GLOBAL_LANES * sizeof(double));
   for (k = 0; k < count; k++) {
     const sk_compiled *c = clips[k];
     s.sources[k].clip = c;
+    s.sources[k].passes = (sk_turn_pass *)take(&at, sk_turn_passes((uint32_t)c->joint_count) * sizeof(sk_turn_pass));
     s.sources[k].lines = (sk_line_lanes *)take(&at, c->line_count * sizeof(sk_line_lanes));
     s.sources[k].places = (sk_place *)take(&at, c->odd_count ? c->line_count * SK_LANES * sizeof(sk_place) : 0);
     s.sources[k].cubic = (float *)take(&at, SK_LANES * c->cubic_floats * sizeof(float));
@@ -51,23 +53,13 @@ size_t sk_eight_most_scratch(const sk_clip *clips, size_t clip_count, size_t sou
   for (i = 0; i < clip_count; i++) {
     const sk_compiled *c = clips[i].compiled;
     size_t bytes = c ? lay_out(&c, 1, 0).bytes : 0;
-    if (c) shared = (1 + (size_t)c->joint_count) * GLOBAL_LANES * sizeof(double);
+    if (c) shared = sizeof(eight_scratch) + (1 + (size_t)c->joint_count) * GLOBAL_LANES * sizeof(double);
     if (bytes > most) most = bytes;
   }
   return most ? shared + source_count * (most - shared) : 0;
 }
 
 /* ---- locals ------------------------------------------------------------------------------------------------- */
-
-/* T, R and S of a mover; S is left alone where it is always 1. */
-static void mover_parts(const sk_source_lanes *source, int32_t number, sk_rotation rotation, __m256 t[3], sk_mix *mix,
-                        __m256 s[3]) {
-  const sk_mover *mover = &source->clip->movers[number];
-  const float *cells = source->clip->constants + (size_t)number * SK_PART_COUNT * SK_CELL;
-  sk_mover_part(mover, SK_PART_TRANSLATION, source->lines, cells, t);
-  sk_mover_mix(mover, source->lines, cells + SK_CELL, rotation, mix);
-  if (!mover->unit_scale) sk_mover_part(mover, SK_PART_SCALE, source->lines, cells + 2 * SK_CELL, s);
-}
 
 /* The local of eight lanes until it is multiplied: in float, or in double, one half of the lanes after the other. */
 typedef union kept_local {
@@ -85,9 +77,10 @@ static inline void keep_half(const __m256d rows[ROWS], int half, kept_local *kep
   for (i = 0; i < ROWS; i++) _mm256_storeu_pd(kept->doubles[half][i], rows[i]);
 }
 
-/* Made of T, R and S. `precise` is a constant where this is inlined. */
+/* Made of T, R and S, where the rotation has been summed (sum_turns) or, for doubles, has not. `precise` is a
+   constant where this is inlined. */
 INLINE void keep_local(const sk_mix *mix, const __m256 t[3], const __m256 *s, sk_precise precise, kept_local *kept) {
-  __m256 q[4], rows[ROWS];
+  __m256 rows[ROWS];
   __m256d half[ROWS];
   if (precise >= SK_PRECISE_LOCALS) {
     sk_precise_rows(mix, t, s, 0, half);
@@ -96,8 +89,7 @@ INLINE void keep_local(const sk_mix *mix, const __m256 t[3], const __m256 *s, sk
     keep_half(half, 1, kept);
     return;
   }
-  sk_mix_sum(mix, q);
-  sk_rows_from_trs(t, q, s, rows);
+  sk_rows_of_turn(t, mix->a, mix->wa, s, rows);
   keep_floats(rows, kept);
 }
 
@@ -129,14 +121,42 @@ static void keep_odd(const sk_source_lanes *source, const sk_mover *mover, const
   }
 }
 
-INLINE void keep_mover(const sk_eight *eight, const sk_source_lanes *source, int32_t number, sk_precise precise,
-                       kept_local *kept) {
+/* Of a mover whose rotation has been found. */
+INLINE void keep_mover(const sk_eight *eight, const sk_source_lanes *source, int32_t number, const sk_mix *mix,
+                       sk_precise precise, kept_local *kept) {
   const sk_mover *mover = &source->clip->movers[number];
+  const float *cells = source->clip->constants + (size_t)number * SK_PART_COUNT * SK_CELL;
   __m256 t[3], s[3];
-  sk_mix mix;
-  mover_parts(source, number, eight->job->sampling->rotation, t, &mix, s);
-  keep_local(&mix, t, mover->unit_scale ? NULL : s, precise, kept);
+  sk_mover_part(mover, SK_PART_TRANSLATION, source->lines, cells, t);
+  if (!mover->unit_scale) sk_mover_part(mover, SK_PART_SCALE, source->lines, cells + 2 * SK_CELL, s);
+  keep_local(mix, t, mover->unit_scale ? NULL : s, precise, kept);
   if (mover->odd) keep_odd(source, mover, eight->job->skeleton, precise, kept);
+}
+
+#define NODES SK_EIGHT_NODES
+
+/* Mixes to rotations, in `a`, and their factors, in `wa`. */
+static void sum_turns(const sk_node *nodes, uint32_t count, sk_mix *mixes) {
+  for (; count; count--, nodes++, mixes++) {
+    __m256 q[4];
+    if (nodes->mover == SK_NONE) continue;
+    sk_mix_sum(mixes, q);
+    mixes->wa = sk_turn_factor(q);
+    mixes->a[0] = q[0], mixes->a[1] = q[1], mixes->a[2] = q[2], mixes->a[3] = q[3];
+  }
+}
+
+/* The locals of the nodes of a pass. Inlined wherever it is called: the call and its copies took a tenth. */
+INLINE void keep_nodes(const sk_eight *eight, const sk_source_lanes *source, uint32_t pass, sk_precise precise,
+                       kept_local *kept) {
+  const sk_node *nodes = source->clip->nodes + (size_t)pass * NODES;
+  uint32_t count = sk_turn_count(source->clip->node_count, pass), i;
+  sk_mix mixes[NODES];
+  sk_turn_run_pass(source, pass, eight->job->sampling->rotation, mixes);
+  if (precise < SK_PRECISE_LOCALS) sum_turns(nodes, count, mixes);
+  for (i = 0; i < count; i++)
+    if (nodes[i].mover != SK_NONE) keep_mover(eight, source, nodes[i].mover, &mixes[i], precise, &kept[i]);
+    else keep_same(source->clip->locals + (size_t)nodes[i].joint * ROWS, precise, &kept[i]);
 }
 
 /* ---- globals -------------------------------------------------------------------------------------------------- */
@@ -148,7 +168,7 @@ static inline __m256d kept_number(const kept_local *kept, sk_precise precise, in
 
 /* From a local to its global, half the lanes, and what that is in float. `above` NULL: the local itself. */
 INLINE void chain_half(const double *above, const kept_local *kept, sk_precise precise, int half, double *global,
-                       __m128 rows[ROWS]) {
+                       float *rounded) {
   __m256d local[ROWS], product[ROWS];
   int row, column, i;
   for (i = 0; i < ROWS; i++) product[i] = local[i] = kept_number(kept, precise, half, i);
@@ -163,18 +183,14 @@ INLINE void chain_half(const double *above, const kept_local *kept, sk_precise p
   }
   for (i = 0; i < ROWS; i++) {
     _mm256_storeu_pd(global + HALF * i, product[i]);
-    rows[i] = _mm256_cvtpd_ps(product[i]);
+    _mm_storeu_ps(rounded + SK_LANES * i, _mm256_cvtpd_ps(product[i]));
   }
 }
 
 /* The same of all lanes; `precise` is a constant where this is inlined. */
-INLINE void chain(const double *above, const kept_local *kept, sk_precise precise, double *global,
-                  __m256 rows[ROWS]) {
-  __m128 half[2][ROWS];
-  int i;
-  chain_half(above, kept, precise, 0, global, half[0]);
-  chain_half(above ? above + ROWS * HALF : NULL, kept, precise, 1, global + ROWS * HALF, half[1]);
-  for (i = 0; i < ROWS; i++) rows[i] = _mm256_set_m128(half[1][i], half[0][i]);
+INLINE void chain(const double *above, const kept_local *kept, sk_precise precise, double *global, float *rounded) {
+  chain_half(above, kept, precise, 0, global, rounded);
+  chain_half(above ? above + ROWS * HALF : NULL, kept, precise, 1, global + ROWS * HALF, rounded + HALF);
 }
 
 static const double *front_of(const sk_eight *eight, double *front) {
@@ -189,67 +205,87 @@ static const double *front_of(const sk_eight *eight, double *front) {
 
 /* ---- results -------------------------------------------------------------------------------------------------- */
 
-static void to_float(const double *global, __m256 rows[ROWS]) {
-  int i;
-  for (i = 0; i < ROWS; i++)
-    rows[i] = _mm256_set_m128(_mm256_cvtpd_ps(_mm256_loadu_pd(global + ROWS * HALF + HALF * i)),
-                              _mm256_cvtpd_ps(_mm256_loadu_pd(global + HALF * i)));
-}
-
-/* One row of eight matrices; `offset` counts floats from the start of a pose's result. */
-static inline void store_row(const sk_eight *eight, size_t offset, const __m256 row[4], size_t lanes) {
-  __m256 turned[4];
-  size_t lane;
-  sk_turn(row[0], row[1], row[2], row[3], turned);
-  for (lane = 0; lane < HALF; lane++) {
-    if (lane < lanes) _mm_storeu_ps(eight->out[lane] + offset, _mm256_castps256_ps128(turned[lane]));
-    if (lane + HALF < lanes) _mm_storeu_ps(eight->out[lane + HALF] + offset, _mm256_extractf128_ps(turned[lane], 1));
-  }
-}
-
-static inline void store_last_row(const sk_eight *eight, size_t offset, size_t lanes) {
-  size_t lane;
-  for (lane = 0; lane < lanes; lane++)
-    _mm_storeu_ps(eight->out[lane] + offset, _mm_setr_ps(0.0f, 0.0f, 0.0f, 1.0f));
-}
-
 static inline size_t matrix_floats(const sk_eight *eight) { return eight->job->affine ? 12 : 16; }
 
-static void store_rows(const sk_eight *eight, size_t number, const __m256 rows[ROWS]) {
-  size_t offset = number * matrix_floats(eight);
-  int row;
-  for (row = 0; row < 3; row++) store_row(eight, offset + 4 * (size_t)row, rows + 4 * row, eight->lanes);
-  if (!eight->job->affine) store_last_row(eight, offset + ROWS, eight->lanes);
-}
-
-/* `lanes` is a constant where this is inlined and all count: then there is no branch for each of them. */
-static inline void store_product(const sk_eight *eight, const __m256 g[ROWS], const float *bind, int32_t slot,
-                                 size_t lanes) {
-  size_t offset = (size_t)slot * matrix_floats(eight);
-  int row, column;
-  for (row = 0; row < 3; row++) {
-    __m256 product[4];
-    for (column = 0; column < 4; column++) {
-      __m256 sum = _mm256_mul_ps(g[4 * row], _mm256_set1_ps(bind[column]));
-      sum = _mm256_fmadd_ps(g[4 * row + 1], _mm256_set1_ps(bind[4 + column]), sum);
-      product[column] = _mm256_fmadd_ps(g[4 * row + 2], _mm256_set1_ps(bind[8 + column]), sum);
-    }
-    product[3] = _mm256_add_ps(product[3], g[4 * row + 3]);
-    store_row(eight, offset + 4 * (size_t)row, product, lanes);
+/* One row of eight matrices, `offset` floats from the start of each pose's result. */
+INLINE void store_row(float *const out[SK_LANES], size_t offset, const __m256 row[4]) {
+  __m256 turned[4];
+  int lane;
+  sk_turn(row[0], row[1], row[2], row[3], turned);
+  for (lane = 0; lane < HALF; lane++) {
+    _mm_storeu_ps(out[lane] + offset, _mm256_castps256_ps128(turned[lane]));
+    _mm_storeu_ps(out[lane + HALF] + offset, _mm256_extractf128_ps(turned[lane], 1));
   }
-  if (!eight->job->affine) store_last_row(eight, offset + ROWS, lanes);
 }
 
-static void store_bind(const sk_eight *eight, const __m256 g[ROWS], const float *bind, int32_t slot) {
-  if (eight->lanes == SK_LANES) store_product(eight, g, bind, slot, SK_LANES);
-  else store_product(eight, g, bind, slot, eight->lanes);
+static void store_last_row(float *const out[SK_LANES], size_t offset) {
+  int lane;
+  for (lane = 0; lane < SK_LANES; lane++) _mm_storeu_ps(out[lane] + offset, _mm_setr_ps(0.0f, 0.0f, 0.0f, 1.0f));
+}
+
+/* Eight matrices in memory, SK_LANES floats a number. */
+static void store_rows(const sk_eight *eight, size_t number, const float *rows) {
+  size_t offset = number * matrix_floats(eight);
+  int row, column;
+  for (row = 0; row < 3; row++, rows += 4 * SK_LANES) {
+    __m256 one[4];
+    for (column = 0; column < 4; column++) one[column] = _mm256_loadu_ps(rows + SK_LANES * column);
+    store_row(eight->out, offset + 4 * (size_t)row, one);
+  }
+  if (!eight->job->affine) store_last_row(eight->out, offset + ROWS);
+}
+
+/* A copy of its own stays in registers. */
+#define OUT_OF(eight)                                                                                  \
+  {                                                                                                    \
+    (eight)->out[0], (eight)->out[1], (eight)->out[2], (eight)->out[3], (eight)->out[4],              \
+        (eight)->out[5], (eight)->out[6], (eight)->out[7]                                             \
+  }
+
+/* Eight globals in memory times an inverse bind. Column by column: three of its numbers at a time are enough. */
+INLINE void store_product(float *const out[SK_LANES], size_t offset, const float *global, const float *bind) {
+  __m256 product[3][4];
+  int row, column;
+  for (column = 0; column < 4; column++) {
+    __m256 b0 = _mm256_set1_ps(bind[column]), b1 = _mm256_set1_ps(bind[4 + column]);
+    __m256 b2 = _mm256_set1_ps(bind[8 + column]);
+    for (row = 0; row < 3; row++) {
+      const float *g = global + 4 * SK_LANES * row;
+      __m256 sum = _mm256_mul_ps(b0, _mm256_loadu_ps(g));
+      sum = _mm256_fmadd_ps(b1, _mm256_loadu_ps(g + SK_LANES), sum);
+      sum = _mm256_fmadd_ps(b2, _mm256_loadu_ps(g + 2 * SK_LANES), sum);
+      product[row][column] = column == 3 ? _mm256_add_ps(sum, _mm256_loadu_ps(g + 3 * SK_LANES)) : sum;
+    }
+  }
+  for (row = 0; row < 3; row++) store_row(out, offset + 4 * (size_t)row, product[row]);
+}
+
+static void store_bind(const sk_eight *eight, const float *global, const float *bind, int32_t slot) {
+  float *const out[SK_LANES] = OUT_OF(eight);
+  size_t offset = (size_t)slot * matrix_floats(eight);
+  store_product(out, offset, global, bind);
+  if (!eight->job->affine) store_last_row(out, offset + ROWS);
+}
+
+/* The slots of some nodes, whose globals stand one after another. Not inlined, so that the addresses stay there. */
+static __attribute__((noinline)) void store_nodes(const sk_eight *eight, const sk_node *nodes, uint32_t count,
+                                                  const float *globals) {
+  float *const out[SK_LANES] = OUT_OF(eight);
+  const sk_bind *bind = eight->clips[0]->compiled->binds + nodes->first;
+  size_t floats = matrix_floats(eight);
+  uint32_t b;
+  for (; count; count--, nodes++, globals += ROWS * SK_LANES)
+    for (b = 0; b < nodes->count; b++, bind++) {
+      size_t offset = (size_t)bind->slot * floats;
+      store_product(out, offset, globals, bind->rows);
+      if (floats > ROWS) store_last_row(out, offset + ROWS);
+    }
 }
 
 /* The same, multiplied in double. */
 static void store_precise_bind(const sk_eight *eight, const double *global, const float *bind, int32_t slot) {
-  __m128 half[2][ROWS];
-  __m256 rows[ROWS];
-  int h, row, column, i;
+  float rows[ROWS * SK_LANES];
+  int h, row, column;
   for (h = 0; h < 2; h++)
     for (row = 0; row < 3; row++, global += 4 * HALF) {
       __m256d a0 = _mm256_loadu_pd(global), a1 = _mm256_loadu_pd(global + HALF);
@@ -259,157 +295,68 @@ static void store_precise_bind(const sk_eight *eight, const double *global, cons
         sum = _mm256_fmadd_pd(a1, _mm256_set1_pd(bind[4 + column]), sum);
         sum = _mm256_fmadd_pd(a2, _mm256_set1_pd(bind[8 + column]), sum);
         if (column == 3) sum = _mm256_add_pd(sum, _mm256_loadu_pd(global + 3 * HALF));
-        half[h][4 * row + column] = _mm256_cvtpd_ps(sum);
+        _mm_storeu_ps(rows + SK_LANES * (4 * row + column) + HALF * h, _mm256_cvtpd_ps(sum));
       }
     }
-  for (i = 0; i < ROWS; i++) rows[i] = _mm256_set_m128(half[1][i], half[0][i]);
   store_rows(eight, (size_t)slot, rows);
 }
 
-static inline void store_binds(const sk_eight *eight, const __m256 rows[ROWS], const sk_node *node) {
-  const sk_bind *bind = eight->clips[0]->compiled->binds + node->first;
-  uint32_t i;
-  for (i = 0; i < node->count; i++) store_bind(eight, rows, bind[i].rows, bind[i].slot);
-}
-
-static void store_positions(const sk_eight *eight, const double *global, size_t joint) {
+static void store_joint(const sk_eight *eight, const float *rounded, size_t joint) {
   size_t lane, row;
-  for (lane = 0; lane < eight->lanes; lane++)
-    for (row = 0; row < 3; row++)
-      eight->out[lane][3 * joint + row] =
-          (float)global[lane / HALF * (ROWS * HALF) + (4 * row + 3) * HALF + lane % HALF];
-}
-
-static void store_joint(const sk_eight *eight, const double *global, const __m256 rows[ROWS], size_t joint) {
-  if (eight->job->result == SK_POSITIONS) store_positions(eight, global, joint);
-  else store_rows(eight, joint, rows);
-}
-
-/* ---- locals, a few nodes at a time -------------------------------------------------------------------------------- */
-
-INLINE void keep_node(const sk_eight *eight, const sk_source_lanes *source, uint32_t number, sk_precise precise,
-                      kept_local *kept) {
-  const sk_node *node = &source->clip->nodes[number];
-  if (node->mover != SK_NONE) keep_mover(eight, source, node->mover, precise, kept);
-  else keep_same(source->clip->locals + (size_t)node->joint * ROWS, precise, kept);
-}
-
-/* Whether a node's rotation may be found together with that of another one of the same kind. */
-static bool node_pairs(const sk_source_lanes *source, uint32_t number, bool wide) {
-  const sk_node *node = &source->clip->nodes[number];
-  const sk_mover *mover = node->mover == SK_NONE ? NULL : &source->clip->movers[node->mover];
-  return mover && !mover->odd && !mover->half_turn && mover->wide == wide &&
-         mover->lines[SK_PART_ROTATION] != SK_STILL && !source->lines[mover->lines[SK_PART_ROTATION]].third;
-}
-
-/* Two rotations, each step of both before the next one: while the one waits for a result the other has work. */
-static inline void slerp_two(const sk_line_lanes *const line[2], const size_t offset[2], bool wide, sk_mix mix[2]) {
-  __m256 x[2], sign[2];
-  int k;
-  for (k = 0; k < 2; k++) sk_load_ends(line[k], offset[k], mix[k].a, mix[k].b);
-  for (k = 0; k < 2; k++) x[k] = sk_dot4(mix[k].a, mix[k].b);
-  for (k = 0; k < 2; k++) sign[k] = sk_sign_of(x[k]);
-  for (k = 0; k < 2; k++) x[k] = _mm256_xor_ps(x[k], sign[k]);
-  for (k = 0; wide && k < 2; k++) x[k] = sk_angle(x[k]);
-  for (k = 0; !wide && k < 2; k++) x[k] = _mm256_sub_ps(x[k], _mm256_set1_ps(1.0f));
-  for (k = 0; k < 2; k++) mix[k].wa = wide ? sk_sine_at(&line[k]->from, x[k]) : sk_series_at(&line[k]->from, x[k]);
-  for (k = 0; k < 2; k++) mix[k].wb = wide ? sk_sine_at(&line[k]->to, x[k]) : sk_series_at(&line[k]->to, x[k]);
-  for (k = 0; k < 2; k++) mix[k].wb = _mm256_xor_ps(mix[k].wb, sign[k]);
-}
-
-INLINE void keep_two_nodes(const sk_source_lanes *source, uint32_t number, bool wide, sk_precise precise,
-                           kept_local kept[2]) {
-  const sk_mover *mover[2];
-  const sk_line_lanes *line[2];
-  size_t offset[2];
-  sk_mix mix[2];
-  int k;
-  for (k = 0; k < 2; k++) {
-    mover[k] = &source->clip->movers[source->clip->nodes[number + (uint32_t)k].mover];
-    line[k] = &source->lines[mover[k]->lines[SK_PART_ROTATION]];
-    offset[k] = mover[k]->offsets[SK_PART_ROTATION];
+  if (eight->job->result != SK_POSITIONS) {
+    store_rows(eight, joint, rounded);
+    return;
   }
-  if (wide) slerp_two(line, offset, true, mix);
-  else slerp_two(line, offset, false, mix);
-  for (k = 0; k < 2; k++) {
-    const float *cells = source->clip->constants + (size_t)(mover[k] - source->clip->movers) * SK_PART_COUNT * SK_CELL;
-    __m256 t[3], s[3];
-    sk_mover_part(mover[k], SK_PART_TRANSLATION, source->lines, cells, t);
-    if (!mover[k]->unit_scale) sk_mover_part(mover[k], SK_PART_SCALE, source->lines, cells + 2 * SK_CELL, s);
-    keep_local(&mix[k], t, mover[k]->unit_scale ? NULL : s, precise, &kept[k]);
-  }
+  for (lane = 0; lane < SK_LANES; lane++)
+    for (row = 0; row < 3; row++) eight->out[lane][3 * joint + row] = rounded[SK_LANES * (4 * row + 3) + lane];
 }
-
-/* The locals of nodes start to end - 1. Inlined wherever it is called: the call and its copies took a tenth. */
-INLINE void keep_nodes(const sk_eight *eight, const sk_source_lanes *source, uint32_t start, uint32_t end,
-                       sk_precise precise, kept_local *kept) {
-  bool slerp = eight->job->sampling->rotation == SK_SLERP;
-  uint32_t i;
-  for (i = start; i < end; i++, kept++) {
-    bool wide = slerp && !node_pairs(source, i, false);
-    if (slerp && i + 1 < end && node_pairs(source, i, wide) && node_pairs(source, i + 1, wide)) {
-      keep_two_nodes(source, i++, wide, precise, kept++);
-    } else {
-      keep_node(eight, source, i, precise, kept);
-    }
-  }
-}
-
-#define NODES 8 /* of a pass */
 
 /* ---- short chains, in float ------------------------------------------------------------------------------- */
 
-static inline void multiply_floats(const float *a, const __m256 b[ROWS], __m256 out[ROWS]) {
-  int row, column;
-  for (row = 0; row < 3; row++, a += 4 * SK_LANES) {
+/* `a` NULL: `b` itself. All in memory, SK_LANES floats a number. */
+INLINE void multiply_floats(const float *a, const float *b, float *out) {
+  int row, column, i;
+  for (i = 0; !a && i < ROWS; i++) _mm256_storeu_ps(out + SK_LANES * i, _mm256_loadu_ps(b + SK_LANES * i));
+  for (row = 0; a && row < 3; row++, a += 4 * SK_LANES, out += 4 * SK_LANES) {
     __m256 a0 = _mm256_loadu_ps(a), a1 = _mm256_loadu_ps(a + SK_LANES), a2 = _mm256_loadu_ps(a + 2 * SK_LANES);
-    for (column = 0; column < 4; column++) {
-      __m256 sum = _mm256_mul_ps(a0, b[column]);
-      sum = _mm256_fmadd_ps(a1, b[4 + column], sum);
-      sum = _mm256_fmadd_ps(a2, b[8 + column], sum);
-      out[4 * row + column] = column == 3 ? _mm256_add_ps(sum, _mm256_loadu_ps(a + 3 * SK_LANES)) : sum;
+    for (column = 0; column < 4; column++, b += SK_LANES) {
+      __m256 sum = _mm256_mul_ps(a0, _mm256_loadu_ps(b));
+      sum = _mm256_fmadd_ps(a1, _mm256_loadu_ps(b + 4 * SK_LANES), sum);
+      sum = _mm256_fmadd_ps(a2, _mm256_loadu_ps(b + 8 * SK_LANES), sum);
+      if (column == 3) sum = _mm256_add_ps(sum, _mm256_loadu_ps(a + 3 * SK_LANES));
+      _mm256_storeu_ps(out + SK_LANES * column, sum);
     }
+    b -= 4 * SK_LANES;
   }
 }
 
-/* From a local to its global, in `rows` and, where it is not NULL, in memory for the children. */
-static inline void chain_floats(const float *above, const kept_local *kept, __m256 rows[ROWS], float *global) {
-  __m256 local[ROWS];
-  int i;
-  for (i = 0; i < ROWS; i++) local[i] = _mm256_loadu_ps(kept->floats[i]);
-  if (above) multiply_floats(above, local, rows);
-  else
-    for (i = 0; i < ROWS; i++) rows[i] = local[i];
-  for (i = 0; global && i < ROWS; i++) _mm256_storeu_ps(global + SK_LANES * i, rows[i]);
-}
-
 static const float *float_front(const double *front, float *out) {
-  __m256 rows[ROWS];
-  int i;
+  int half, i;
   if (!front) return NULL;
-  to_float(front, rows);
-  for (i = 0; i < ROWS; i++) _mm256_storeu_ps(out + SK_LANES * i, rows[i]);
+  for (half = 0; half < 2; half++)
+    for (i = 0; i < ROWS; i++, front += HALF)
+      _mm_storeu_ps(out + SK_LANES * i + HALF * half, _mm256_cvtpd_ps(_mm256_loadu_pd(front)));
   return out;
 }
 
-/* Some nodes are sampled before they are multiplied: the waits of a short piece of work overlap with those of the
-   next one, those of a long piece do not. */
+/* Some nodes go through a pass before the next one: the waits of a short piece of work overlap with those of its
+   neighbors, those of a long piece do not. */
 static void run_floats(const sk_eight *eight, const eight_scratch *s, const double *front) {
   const sk_compiled *c = s->sources[0].clip;
   float first[ROWS * SK_LANES], *globals = (float *)s->globals;
   const float *base = float_front(front, first);
   kept_local locals[NODES];
-  uint32_t i, start;
-  for (start = 0; start < c->node_count; start += NODES) {
-    uint32_t end = start + NODES < c->node_count ? start + NODES : c->node_count;
-    keep_nodes(eight, &s->sources[0], start, end, SK_PRECISE_NOTHING, locals);
-    for (i = start; i < end; i++) {
-      const sk_node *node = &c->nodes[i];
-      const float *above = node->parent == SK_NONE ? base : globals + (size_t)node->parent * ROWS * SK_LANES;
-      __m256 rows[ROWS];
-      chain_floats(above, &locals[i - start], rows, node->carries ? globals + (size_t)i * ROWS * SK_LANES : NULL);
-      store_binds(eight, rows, node);
+  uint32_t pass, i;
+  for (pass = 0; pass < sk_turn_passes(c->node_count); pass++) {
+    const sk_node *nodes = c->nodes + pass * NODES;
+    float *own = globals + (size_t)pass * NODES * ROWS * SK_LANES;
+    keep_nodes(eight, &s->sources[0], pass, SK_PRECISE_NOTHING, locals);
+    for (i = 0; i < sk_turn_count(c->node_count, pass); i++) {
+      int32_t parent = nodes[i].parent;
+      multiply_floats(parent == SK_NONE ? base : globals + (size_t)parent * ROWS * SK_LANES, locals[i].floats[0],
+                      own + i * ROWS * SK_LANES);
     }
+    store_nodes(eight, nodes, sk_turn_count(c->node_count, pass), own);
   }
 }
 
@@ -418,21 +365,21 @@ static void run_floats(const sk_eight *eight, const eight_scratch *s, const doub
 /* `precise` is a constant where this is inlined. */
 INLINE void run_doubles(const sk_eight *eight, const eight_scratch *s, const double *front, sk_precise precise) {
   const sk_compiled *c = s->sources[0].clip;
+  float rounded[NODES * ROWS * SK_LANES];
   kept_local locals[NODES];
-  uint32_t i, b, start;
-  for (start = 0; start < c->node_count; start += NODES) {
-    uint32_t end = start + NODES < c->node_count ? start + NODES : c->node_count;
-    keep_nodes(eight, &s->sources[0], start, end, precise, locals);
-    for (i = start; i < end; i++) {
-      const sk_node *node = &c->nodes[i];
+  uint32_t pass, i, b;
+  for (pass = 0; pass < sk_turn_passes(c->node_count); pass++) {
+    const sk_node *nodes = c->nodes + pass * NODES;
+    double *global = s->globals + (size_t)pass * NODES * GLOBAL_LANES;
+    keep_nodes(eight, &s->sources[0], pass, precise, locals);
+    for (i = 0; i < sk_turn_count(c->node_count, pass); i++, global += GLOBAL_LANES) {
+      const sk_node *node = &nodes[i];
       const double *above = node->parent == SK_NONE ? front : s->globals + (size_t)node->parent * GLOBAL_LANES;
-      double *global = s->globals + (size_t)i * GLOBAL_LANES;
-      __m256 rows[ROWS];
-      chain(above, &locals[i - start], precise, global, rows);
-      if (precise != SK_PRECISE_BINDS) store_binds(eight, rows, node);
+      chain(above, &locals[i], precise, global, rounded + i * ROWS * SK_LANES);
       for (b = node->first; precise == SK_PRECISE_BINDS && b < node->first + node->count; b++)
         store_precise_bind(eight, global, c->binds[b].rows, c->binds[b].slot);
     }
+    if (precise != SK_PRECISE_BINDS) store_nodes(eight, nodes, sk_turn_count(c->node_count, pass), rounded);
   }
 }
 
@@ -452,25 +399,30 @@ static void run_binds(const sk_eight *eight, const eight_scratch *s, const doubl
 
 static void run_joints(const sk_eight *eight, const eight_scratch *s, const double *front) {
   const sk_compiled *c = s->sources[0].clip;
+  float rounded[ROWS * SK_LANES];
   kept_local local;
-  __m256 rows[ROWS];
+  sk_mix mix;
   size_t j;
   for (j = 0; j < (size_t)c->joint_count; j++) {
     double *global = s->globals + j * GLOBAL_LANES;
     int32_t parent = eight->job->skeleton->parents[j], mover = c->mover_of[j];
     const double *above = parent < 0 ? front : s->globals + (size_t)parent * GLOBAL_LANES;
-    if (mover != SK_NONE) keep_mover(eight, &s->sources[0], mover, SK_PRECISE_LOCALS, &local);
-    else keep_same(c->locals + j * ROWS, SK_PRECISE_LOCALS, &local);
-    chain(above, &local, SK_PRECISE_LOCALS, global, rows);
-    store_joint(eight, global, rows, j);
+    if (mover != SK_NONE) {
+      sk_mover_mix(c, mover, s->sources[0].lines, eight->job->sampling->rotation, &mix);
+      keep_mover(eight, &s->sources[0], mover, &mix, SK_PRECISE_LOCALS, &local);
+    } else {
+      keep_same(c->locals + j * ROWS, SK_PRECISE_LOCALS, &local);
+    }
+    chain(above, &local, SK_PRECISE_LOCALS, global, rounded);
+    store_joint(eight, rounded, j);
   }
 }
 
 static void run_blended(const sk_eight *eight, const eight_scratch *s, const double *front) {
   const sk_compiled *c = s->sources[0].clip;
+  float rounded[ROWS * SK_LANES];
   kept_local local;
   __m256d halves[2][ROWS];
-  __m256 rows[ROWS];
   size_t j;
   for (j = 0; j < (size_t)c->joint_count; j++) {
     double *global = s->globals + j * GLOBAL_LANES;
@@ -482,7 +434,7 @@ static void run_blended(const sk_eight *eight, const eight_scratch *s, const dou
     } else {
       keep_same(c->locals + j * ROWS, SK_PRECISE_LOCALS, &local);
     }
-    chain(above, &local, SK_PRECISE_LOCALS, global, rows);
+    chain(above, &local, SK_PRECISE_LOCALS, global, rounded);
     for (slot = c->first_slot[j]; slot != SK_NONE; slot = c->next_slot[slot])
       store_precise_bind(eight, global, eight->job->skin->inverse_bind + 16 * (size_t)slot, slot);
   }
@@ -492,37 +444,51 @@ static void run_blended_floats(const sk_eight *eight, const eight_scratch *s, co
   const sk_compiled *c = s->sources[0].clip;
   float first[ROWS * SK_LANES], *globals = (float *)s->globals;
   const float *base = float_front(front, first);
-  size_t j;
-  for (j = 0; j < (size_t)c->joint_count; j++) {
-    int32_t parent = eight->job->skeleton->parents[j], slot;
-    kept_local local;
-    __m256 rows[ROWS];
-    if (sk_eight_blended_floats(eight, s->sources, j, rows)) keep_floats(rows, &local);
-    else keep_same(c->locals + j * ROWS, SK_PRECISE_NOTHING, &local);
-    chain_floats(parent < 0 ? base : globals + (size_t)parent * ROWS * SK_LANES, &local, rows,
-                 globals + j * ROWS * SK_LANES);
-    for (slot = c->first_slot[j]; slot != SK_NONE; slot = c->next_slot[slot])
-      store_bind(eight, rows, eight->job->skin->inverse_bind + 16 * (size_t)slot, slot);
+  kept_local locals[NODES];
+  uint32_t joints = (uint32_t)c->joint_count, pass, j;
+  for (pass = 0; pass < sk_turn_passes(joints); pass++) {
+    uint32_t start = pass * NODES, end = start + sk_turn_count(joints, pass);
+    uint32_t blended =
+        sk_eight_blend_pass(eight, s->sources, pass, locals[0].floats[0], sizeof *locals / sizeof(float));
+    int32_t slot;
+    for (j = start; j < end; j++) {
+      int32_t parent = eight->job->skeleton->parents[j];
+      kept_local *local = &locals[j - start];
+      if (!(blended >> (j - start) & 1)) keep_same(c->locals + (size_t)j * ROWS, SK_PRECISE_NOTHING, local);
+      multiply_floats(parent < 0 ? base : globals + (size_t)parent * ROWS * SK_LANES, local->floats[0],
+                      globals + (size_t)j * ROWS * SK_LANES);
+    }
+    for (j = start; j < end; j++)
+      for (slot = c->first_slot[j]; slot != SK_NONE; slot = c->next_slot[slot])
+        store_bind(eight, globals + (size_t)j * ROWS * SK_LANES,
+                   eight->job->skin->inverse_bind + 16 * (size_t)slot, slot);
   }
 }
 
-void sk_eight_run(const sk_eight *eight, void *scratch) {
-  const sk_compiled *clips[SK_SOURCES];
-  eight_scratch s;
-  const double *front;
+void sk_eight_begin(const sk_eight *eight, void *scratch) {
+  const sk_compiled *clips[SK_SOURCES] = {NULL};
+  eight_scratch *s = scratch;
   size_t k;
   for (k = 0; k < eight->source_count; k++) clips[k] = eight->clips[k]->compiled;
-  s = lay_out(clips, eight->source_count, (uintptr_t)scratch);
-  front = front_of(eight, s.front);
+  *s = lay_out(clips, eight->source_count, (uintptr_t)scratch);
   for (k = 0; k < eight->source_count; k++)
-    sk_eight_find(eight->clips[k], eight->job->sampling, eight->times[k], &s.sources[k]);
-  if (eight->source_count > 1 && clips[0]->blends_in_float) run_blended_floats(eight, &s, front);
-  else if (eight->source_count > 1) run_blended(eight, &s, front);
-  else if (eight->job->result != SK_PALETTE) run_joints(eight, &s, front);
-  else if (clips[0]->precise == SK_PRECISE_NOTHING) run_floats(eight, &s, front);
-  else if (clips[0]->precise == SK_PRECISE_CHAINS) run_chains(eight, &s, front);
-  else if (clips[0]->precise == SK_PRECISE_LOCALS) run_locals(eight, &s, front);
-  else run_binds(eight, &s, front);
+    sk_turn_plan(&s->sources[k], eight->source_count > 1, eight->job->sampling->rotation);
+}
+
+void sk_eight_run(const sk_eight *eight, void *scratch) {
+  const eight_scratch *s = scratch;
+  const sk_compiled *c = s->sources[0].clip;
+  const double *front = front_of(eight, s->front);
+  size_t k;
+  for (k = 0; k < eight->source_count; k++)
+    sk_eight_find(eight->clips[k], eight->job->sampling, eight->times[k], &s->sources[k]);
+  if (eight->source_count > 1 && c->blends_in_float) run_blended_floats(eight, s, front);
+  else if (eight->source_count > 1) run_blended(eight, s, front);
+  else if (eight->job->result != SK_PALETTE) run_joints(eight, s, front);
+  else if (c->precise == SK_PRECISE_NOTHING) run_floats(eight, s, front);
+  else if (c->precise == SK_PRECISE_CHAINS) run_chains(eight, s, front);
+  else if (c->precise == SK_PRECISE_LOCALS) run_locals(eight, s, front);
+  else run_binds(eight, s, front);
 }
 
 SK_AVX2_END

@@ -79,7 +79,7 @@ INLINE void source_mix(const sk_source_lanes *source, size_t j, sk_rotation rota
   const sk_compiled *c = source->clip;
   int32_t mover = c->mover_of[j];
   if (mover != SK_NONE) {
-    sk_mover_mix(&c->movers[mover], source->lines, cell_of(c, mover, SK_PART_ROTATION), rotation, mix);
+    sk_mover_mix(c, mover, source->lines, rotation, mix);
     return;
   }
   set_part(c, SK_PART_ROTATION, j, mix->a);
@@ -202,28 +202,59 @@ bool sk_eight_blended(const sk_eight *eight, const sk_source_lanes *sources, siz
 #define CLEAR_COSINE 1e-3f /* rotations nearer to a half turn from the reference get their sign in double */
 #define CLEAR_LENGTH 0.25f /* squared, of a sum: of shorter ones float has lost digits */
 
-/* The weighted sum of rotations; returns the lanes, all bits of each set, in which it is as good as in double. */
-INLINE __m256 sum_rotations(const sk_eight *eight, const sk_source_lanes *sources, size_t j, __m256 sum[4]) {
-  const float *rest = eight->job->skeleton->rotation + 4 * j;
-  const __m256 no_sign = _mm256_set1_ps(-0.0f);
-  __m256 reference[4], one[4], clear = _mm256_castsi256_ps(_mm256_set1_epi32(-1));
-  size_t k;
+/* The weighted sums of the rotations of some joints, and the lanes, all bits of each set, in which those are as good
+   as in double. */
+typedef struct turn_sums {
+  __m256 reference[4], sum[4], clear, two; /* two: sk_turn_factor of the sum */
+} turn_sums;
+
+static void start_sum(const float *rest, turn_sums *sums) {
   int i;
-  for (i = 0; i < 4; i++) reference[i] = _mm256_set1_ps(rest[i]), sum[i] = _mm256_setzero_ps();
-  for (k = 0; k < eight->source_count; k++) {
-    __m256 scale, cosine;
-    sk_mix mix;
-    source_mix(&sources[k], j, eight->job->sampling->rotation, &mix);
-    sk_mix_sum(&mix, one);
-    for (i = 0; k == 0 && eight->source_count == 2 && i < 4; i++) reference[i] = one[i];
-    scale = sk_inverse_root(sk_dot4(one, one));
-    cosine = _mm256_mul_ps(sk_dot4(reference, one), scale);
-    clear = _mm256_and_ps(clear, _mm256_cmp_ps(_mm256_andnot_ps(no_sign, cosine), _mm256_set1_ps(CLEAR_COSINE),
-                                               _CMP_GT_OQ));
-    scale = _mm256_xor_ps(_mm256_mul_ps(_mm256_loadu_ps(eight->weights[k]), scale), _mm256_and_ps(cosine, no_sign));
-    for (i = 0; i < 4; i++) sum[i] = _mm256_fmadd_ps(scale, one[i], sum[i]);
+  for (i = 0; i < 4; i++) sums->reference[i] = _mm256_set1_ps(rest[i]), sums->sum[i] = _mm256_setzero_ps();
+  sums->clear = _mm256_castsi256_ps(_mm256_set1_epi32(-1));
+}
+
+/* One source's share. */
+INLINE void add_turn(const __m256 one[4], __m256 weight, turn_sums *sums) {
+  const __m256 no_sign = _mm256_set1_ps(-0.0f);
+  __m256 scale = sk_inverse_root(sk_dot4(one, one));
+  __m256 cosine = _mm256_mul_ps(sk_dot4(sums->reference, one), scale);
+  __m256 clear = _mm256_cmp_ps(_mm256_andnot_ps(no_sign, cosine), _mm256_set1_ps(CLEAR_COSINE), _CMP_GT_OQ);
+  int i;
+  sums->clear = _mm256_and_ps(sums->clear, clear);
+  scale = _mm256_xor_ps(_mm256_mul_ps(weight, scale), _mm256_and_ps(cosine, no_sign));
+  for (i = 0; i < 4; i++) sums->sum[i] = _mm256_fmadd_ps(scale, one[i], sums->sum[i]);
+}
+
+/* Source `k` into the sums of a pass; of just two sources the first one is the reference. */
+static void add_source(const sk_eight *eight, const sk_source_lanes *sources, size_t k, uint32_t pass,
+                       turn_sums *sums) {
+  const sk_source_lanes *source = &sources[k];
+  const sk_turn_pass *planned = &source->passes[pass];
+  uint32_t count = sk_turn_count((uint32_t)source->clip->joint_count, pass), n;
+  __m256 weight = _mm256_loadu_ps(eight->weights[k]);
+  sk_mix mixes[SK_EIGHT_NODES];
+  sk_turn_run_pass(source, pass, eight->job->sampling->rotation, mixes);
+  for (n = 0; n < count; n++) {
+    __m256 one[4];
+    if (planned->movers[n] != SK_NONE) sk_mix_sum(&mixes[n], one);
+    else set_part(source->clip, SK_PART_ROTATION, (size_t)pass * SK_EIGHT_NODES + n, one);
+    if (k == 0 && eight->source_count == 2) memcpy(sums[n].reference, one, sizeof one);
+    add_turn(one, weight, &sums[n]);
   }
-  return _mm256_and_ps(clear, _mm256_cmp_ps(sk_dot4(sum, sum), _mm256_set1_ps(CLEAR_LENGTH), _CMP_GT_OQ));
+}
+
+static void sum_turns(const sk_eight *eight, const sk_source_lanes *sources, uint32_t pass, turn_sums *sums) {
+  const float *rest = eight->job->skeleton->rotation + 4 * (size_t)pass * SK_EIGHT_NODES;
+  uint32_t count = sk_turn_count((uint32_t)sources[0].clip->joint_count, pass), n;
+  size_t k;
+  for (n = 0; n < count; n++) start_sum(rest + 4 * (size_t)n, &sums[n]);
+  for (k = 0; k < eight->source_count; k++) add_source(eight, sources, k, pass, sums);
+  for (n = 0; n < count; n++) {
+    __m256 squared = sk_dot4(sums[n].sum, sums[n].sum);
+    sums[n].clear = _mm256_and_ps(sums[n].clear, _mm256_cmp_ps(squared, _mm256_set1_ps(CLEAR_LENGTH), _CMP_GT_OQ));
+    sums[n].two = _mm256_div_ps(_mm256_set1_ps(2.0f), squared);
+  }
 }
 
 static void blend_doubles(const sk_eight *eight, const sk_source_lanes *sources, size_t j, __m256 rows[ROWS]) {
@@ -242,22 +273,40 @@ static __attribute__((noinline)) void mend_lanes(const sk_eight *eight, const sk
   for (i = 0; i < ROWS; i++) rows[i] = _mm256_blendv_ps(right[i], rows[i], clear);
 }
 
-bool sk_eight_blended_floats(const sk_eight *eight, const sk_source_lanes *sources, size_t j, __m256 rows[ROWS]) {
-  const sk_compiled *first = sources[0].clip;
+/* The local of joint j, which is not shared as a whole; `turn` of its rotations. */
+static void blend_floats(const sk_eight *eight, const sk_source_lanes *sources, size_t j, const turn_sums *turn,
+                         __m256 rows[ROWS]) {
   uint8_t shared = eight->shared[j];
-  __m256 t[3], q[4], s[3], clear = _mm256_castsi256_ps(_mm256_set1_epi32(-1));
-  if ((shared & SK_SHARED_PARTS) == SK_SHARED_PARTS) return false;
-  if (!first->blends_all_in_float || shared & SK_SHARED_ODD) {
-    blend_doubles(eight, sources, j, rows);
-    return true;
-  }
+  __m256 t[3], q[4], s[3], *scale = shared & SK_SHARED_UNIT ? NULL : s;
   blend_part(eight, sources, SK_PART_TRANSLATION, j, t);
-  if (!(shared & SK_SHARED_UNIT)) blend_part(eight, sources, SK_PART_SCALE, j, s);
-  if (shared & 1 << SK_PART_ROTATION) set_part(first, SK_PART_ROTATION, j, q);
-  else clear = sum_rotations(eight, sources, j, q);
-  sk_rows_from_trs(t, q, shared & SK_SHARED_UNIT ? NULL : s, rows);
-  if (_mm256_movemask_ps(clear) != 0xff) mend_lanes(eight, sources, j, clear, rows);
-  return true;
+  if (scale) blend_part(eight, sources, SK_PART_SCALE, j, s);
+  if (shared & 1 << SK_PART_ROTATION) {
+    set_part(sources[0].clip, SK_PART_ROTATION, j, q);
+    sk_rows_from_trs(t, q, scale, rows);
+    return;
+  }
+  sk_rows_of_turn(t, turn->sum, turn->two, scale, rows);
+  if (_mm256_movemask_ps(turn->clear) != 0xff) mend_lanes(eight, sources, j, turn->clear, rows);
+}
+
+uint32_t sk_eight_blend_pass(const sk_eight *eight, const sk_source_lanes *sources, uint32_t pass, float *out,
+                             size_t stride) {
+  const sk_compiled *c = sources[0].clip;
+  uint32_t count = sk_turn_count((uint32_t)c->joint_count, pass), written = 0, n;
+  turn_sums sums[SK_EIGHT_NODES];
+  if (c->blends_all_in_float) sum_turns(eight, sources, pass, sums);
+  for (n = 0; n < count; n++, out += stride) {
+    size_t j = (size_t)pass * SK_EIGHT_NODES + n;
+    uint8_t shared = eight->shared[j];
+    __m256 rows[ROWS];
+    int i;
+    if ((shared & SK_SHARED_PARTS) == SK_SHARED_PARTS) continue;
+    if (!c->blends_all_in_float || shared & SK_SHARED_ODD) blend_doubles(eight, sources, j, rows);
+    else blend_floats(eight, sources, j, &sums[n], rows);
+    for (i = 0; i < ROWS; i++) _mm256_storeu_ps(out + SK_LANES * i, rows[i]);
+    written |= 1u << n;
+  }
+  return written;
 }
 
 SK_AVX2_END

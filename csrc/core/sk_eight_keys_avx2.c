@@ -62,27 +62,30 @@ static void hermite_four(__m256d u, __m256d span, __m128 out[4]) {
   out[SK_IN] = _mm256_cvtpd_ps(_mm256_mul_pd(back, span));
 }
 
+/* Four numbers of a table; a gather takes longer on many processors. */
+static inline __m256d pick_four(const double *table, const int32_t at[HALF]) {
+  return _mm256_setr_pd(table[at[0]], table[at[1]], table[at[2]], table[at[3]]);
+}
+
 /* Four lanes of an even line (sk_line_find, without branches): how far they are on to the next keys, and how many
    seconds those lie behind; both 0 from the last key on. */
 static __m256d find_four(const sk_line *line, __m256d time, double tolerance, const float **frames, __m256d *span) {
   __m256d limit = _mm256_add_pd(time, _mm256_set1_pd(tolerance)), first = _mm256_set1_pd(line->times[0]), next, here;
   __m256d part = _mm256_mul_pd(_mm256_sub_pd(limit, first), _mm256_set1_pd(line->bucket_scale));
-  __m128i key;
-  __m256i offset;
+  int32_t key[HALF];
+  int lane;
   part = _mm256_min_pd(_mm256_max_pd(part, _mm256_setzero_pd()), _mm256_set1_pd(line->bucket_count - 1));
-  key = _mm_i32gather_epi32((const int *)line->buckets, _mm256_cvttpd_epi32(part), 4);
+  _mm_storeu_si128((__m128i *)key, _mm256_cvttpd_epi32(part));
+  for (lane = 0; lane < HALF; lane++) key[lane] = (int32_t)line->buckets[key[lane]];
   for (;;) {
-    __m256d further;
-    next = _mm256_i32gather_pd(line->times + 1, key, 8);
-    further = _mm256_cmp_pd(next, limit, _CMP_LE_OQ);
-    if (_mm256_testz_pd(further, further)) break;
-    key = _mm_sub_epi32(key, _mm_castps_si128(_mm_shuffle_ps(_mm_castpd_ps(_mm256_castpd256_pd128(further)),
-                                                             _mm_castpd_ps(_mm256_extractf128_pd(further, 1)), 0x88)));
+    int further;
+    next = pick_four(line->times + 1, key);
+    further = _mm256_movemask_pd(_mm256_cmp_pd(next, limit, _CMP_LE_OQ));
+    if (!further) break;
+    for (lane = 0; lane < HALF; lane++) key[lane] += further >> lane & 1;
   }
-  offset = _mm256_mul_epu32(_mm256_cvtepu32_epi64(key), _mm256_set1_epi64x((long long)(line->stride * sizeof(float))));
-  offset = _mm256_add_epi64(offset, _mm256_set1_epi64x((long long)(intptr_t)line->frames));
-  _mm256_storeu_si256((__m256i *)frames, offset);
-  here = _mm256_i32gather_pd(line->times, key, 8); /* behind the last key lies infinity: u is 0 there */
+  for (lane = 0; lane < HALF; lane++) frames[lane] = line->frames + (size_t)key[lane] * line->stride;
+  here = pick_four(line->times, key); /* behind the last key lies infinity: u is 0 there */
   *span = _mm256_sub_pd(next, here);
   part = _mm256_div_pd(_mm256_sub_pd(time, here), *span);
   *span = _mm256_and_pd(*span, _mm256_cmp_pd(next, _mm256_set1_pd(INFINITY), _CMP_LT_OQ));
@@ -102,8 +105,8 @@ static void find_eight(const sk_line *line, const __m256d times[2], double toler
   found->third = line->interpolation == SK_CUBIC ? (size_t)line->cell_count * SK_CELL : 0;
 }
 
-static void find_one_by_one(const sk_line *line, const sk_clip *clip, const __m256d times[2], sk_source_lanes *source,
-                            size_t number, sk_line_lanes *found) {
+static void find_one_by_one(const sk_line *line, const sk_clip *clip, const __m256d times[2],
+                            const sk_source_lanes *source, size_t number, sk_line_lanes *found) {
   float along[SK_LANES][4];
   const float *at[SK_LANES];
   double time[SK_LANES];
@@ -124,7 +127,7 @@ static void find_one_by_one(const sk_line *line, const sk_clip *clip, const __m2
 }
 
 void sk_eight_find(const sk_clip *clip, const sk_sampling *sampling, const double given[SK_LANES],
-                   sk_source_lanes *source) {
+                   const sk_source_lanes *source) {
   const sk_compiled *c = source->clip;
   __m256d times[2];
   uint32_t i;

@@ -19,8 +19,35 @@ typedef struct sk_line_lanes {
   sk_series from, to;       /* where the line has rotations */
 } sk_line_lanes;
 
+#define SK_EIGHT_NODES 8 /* of a pass; where clips are blended it goes over joints instead */
+
+/* Nodes of one pass whose rotations stand on one line and are found in one way. */
+typedef struct sk_turn_run {
+  uint32_t line;
+  bool wide;
+  uint8_t count, nodes[SK_EIGHT_NODES]; /* nodes: which of the pass */
+  uint32_t offsets[SK_EIGHT_NODES];     /* floats from the start of a frame */
+} sk_turn_run;
+
+/* How the rotations of a pass are found. */
+typedef struct sk_turn_pass {
+  uint32_t run_count;
+  int32_t movers[SK_EIGHT_NODES]; /* of the nodes; SK_NONE */
+  bool alone[SK_EIGHT_NODES];     /* in none of the runs, though it has a mover */
+  sk_turn_run runs[SK_EIGHT_NODES];
+} sk_turn_pass;
+
+static inline uint32_t sk_turn_passes(uint32_t count) { return (count + SK_EIGHT_NODES - 1) / SK_EIGHT_NODES; }
+
+/* Nodes, or joints, of pass `pass` out of `count` of them. */
+static inline uint32_t sk_turn_count(uint32_t count, uint32_t pass) {
+  uint32_t left = count - pass * SK_EIGHT_NODES;
+  return left < SK_EIGHT_NODES ? left : SK_EIGHT_NODES;
+}
+
 typedef struct sk_source_lanes {
   const sk_compiled *clip;
+  sk_turn_pass *passes;
   sk_line_lanes *lines;
   sk_place *places; /* (8, lines), where a mover is odd */
   float *cubic;     /* (8, cubic_floats) */
@@ -30,7 +57,7 @@ typedef struct sk_source_lanes {
 
 /* Every line of a source's clip at eight times. */
 void sk_eight_find(const sk_clip *clip, const sk_sampling *sampling, const double times[SK_LANES],
-                   sk_source_lanes *source);
+                   const sk_source_lanes *source);
 
 /* ---- T, R and S of a mover; `cell` is its constant where the part does not move ---- */
 
@@ -80,10 +107,13 @@ static inline void sk_mover_part(const sk_mover *mover, sk_part part, const sk_l
   sk_lerp(a, b, line->u[SK_TO], 3, out);
 }
 
-static inline void sk_mover_mix(const sk_mover *mover, const sk_line_lanes *lines, const float *cell,
-                                sk_rotation rotation, sk_mix *mix) {
+/* The rotation of a mover: the cell that stands still, or what is between two keys, before it is summed. */
+static inline void sk_mover_mix(const sk_compiled *c, int32_t number, const sk_line_lanes *lines, sk_rotation rotation,
+                                sk_mix *mix) {
+  const sk_mover *mover = &c->movers[number];
+  const float *cell = c->constants + ((size_t)number * SK_PART_COUNT + SK_PART_ROTATION) * SK_CELL;
   const sk_line_lanes *line;
-  __m256 sign;
+  __m256 dot, sign;
   int i;
   if (mover->lines[SK_PART_ROTATION] == SK_STILL) {
     for (i = 0; i < 4; i++) mix->a[i] = _mm256_set1_ps(cell[i]);
@@ -97,17 +127,29 @@ static inline void sk_mover_mix(const sk_mover *mover, const sk_line_lanes *line
     return;
   }
   sk_load_ends(line, mover->offsets[SK_PART_ROTATION], mix->a, mix->b);
-  sign = mover->half_turn ? sk_exact_sign(mix->a, mix->b) : sk_sign_of(sk_dot4(mix->a, mix->b));
-  if (mover->wide && rotation == SK_SLERP) sk_wide_weights(sign, &line->from, &line->to, mix);
-  else sk_near_weights(sign, &line->from, &line->to, mix);
+  dot = sk_dot4(mix->a, mix->b);
+  sign = mover->half_turn ? sk_exact_sign(mix->a, mix->b) : sk_sign_of(dot);
+  if (mover->wide && rotation == SK_SLERP) sk_wide_weights(dot, sign, &line->from, &line->to, mix);
+  else sk_near_weights(dot, sign, &line->from, &line->to, mix);
 }
+
+/* ---- sk_eight_turn_avx2.c: rotations of the nodes of a pass ---- */
+
+/* Fills source->passes, over its nodes or over all joints. */
+void sk_turn_plan(const sk_source_lanes *source, bool joints, sk_rotation rotation);
+
+/* The rotations of those nodes of a pass that have a mover, each as sk_mover_mix has it. */
+void sk_turn_run_pass(const sk_source_lanes *source, uint32_t pass, sk_rotation rotation, sk_mix *mixes);
 
 /* ---- sk_eight_blend_avx2.c: blends ---- */
 
-/* The blended local of joint j; false where it is one and the same in all sources: sk_compiled.locals. The second
-   one is in float where sk_compiled.blends_all_in_float, and made in double otherwise. */
+/* The blended local of joint j; false where it is one and the same in all sources: sk_compiled.locals. */
 bool sk_eight_blended(const sk_eight *eight, const sk_source_lanes *sources, size_t j, __m256d rows[2][SK_ROWS]);
-bool sk_eight_blended_floats(const sk_eight *eight, const sk_source_lanes *sources, size_t j, __m256 rows[SK_ROWS]);
+
+/* The same for the joints of a pass, SK_ROWS * SK_LANES floats each, `stride` from one to the next; returns a bit for
+   each that has been written. In float where sk_compiled.blends_all_in_float, and made in double otherwise. */
+uint32_t sk_eight_blend_pass(const sk_eight *eight, const sk_source_lanes *sources, uint32_t pass, float *rows,
+                             size_t stride);
 
 SK_AVX2_END
 

@@ -93,22 +93,19 @@ static void write_slots(const sk_palette_job *job, const double *globals, float 
     const float *bind = job->skin->inverse_bind + 16 * (size_t)s;
     __m256d inverse[3];
     double product[ROWS];
-    __m128 rows[3];
     for (row = 0; row < 3; row++) inverse[row] = _mm256_cvtps_pd(_mm_loadu_ps(bind + 4 * row));
     sk_rows_chain(globals + (size_t)job->skin->joints[s] * ROWS, inverse, product);
-    sk_rows_to_float(product, rows);
-    sk_rows_store(rows, job->affine, out);
+    sk_matrix_store(sk_matrix_of_doubles(product), job->affine, out);
   }
 }
 
 static void write_joints(const sk_palette_job *job, const double *globals, const double *locals, float *out) {
   size_t joints = (size_t)job->skeleton->joint_count, j, k;
   for (j = 0; j < joints; j++) {
-    __m128 rows[3];
+    const double *rows = (job->result == SK_LOCALS ? locals : globals) + j * ROWS;
     for (k = 0; job->result == SK_POSITIONS && k < 3; k++) out[3 * j + k] = (float)globals[j * ROWS + 4 * k + 3];
     if (job->result == SK_POSITIONS) continue;
-    sk_rows_to_float((job->result == SK_LOCALS ? locals : globals) + j * ROWS, rows);
-    sk_rows_store(rows, job->affine, out + j * (job->affine ? 12 : 16));
+    sk_matrix_store(sk_matrix_of_doubles(rows), job->affine, out + j * (job->affine ? 12 : 16));
   }
 }
 

@@ -146,10 +146,10 @@ typedef struct sk_mix {
   __m256 a[4], b[4], wa, wb;
 } sk_mix;
 
-/* Keys less than 46 degrees apart; length 1 up to rounding. Along the shorter arc: `sign` is that of the dot
-   product, and of the weight of b. */
-static inline void sk_near_weights(__m256 sign, const sk_series *from, const sk_series *to, sk_mix *mix) {
-  __m256 m = _mm256_sub_ps(_mm256_xor_ps(sk_dot4(mix->a, mix->b), sign), _mm256_set1_ps(1.0f));
+/* Of keys less than 46 degrees apart; length 1 up to rounding. Along the shorter arc: `sign` is that of the dot
+   product of the keys, and of the weight of b. */
+static inline void sk_near_weights(__m256 dot, __m256 sign, const sk_series *from, const sk_series *to, sk_mix *mix) {
+  __m256 m = _mm256_sub_ps(_mm256_xor_ps(dot, sign), _mm256_set1_ps(1.0f));
   mix->wa = sk_series_at(from, m);
   mix->wb = _mm256_xor_ps(sk_series_at(to, m), sign);
 }
@@ -158,9 +158,9 @@ static inline __m256 sk_sine_at(const sk_series *series, __m256 angle) {
   return sk_sine(_mm256_fmadd_ps(series->terms[0], angle, _mm256_mul_ps(series->rest, angle)));
 }
 
-/* Any keys; the length is the sine of the angle between them. */
-static inline void sk_wide_weights(__m256 sign, const sk_series *from, const sk_series *to, sk_mix *mix) {
-  __m256 angle = sk_angle(_mm256_xor_ps(sk_dot4(mix->a, mix->b), sign));
+/* Of any keys; the length is the sine of the angle between them. */
+static inline void sk_wide_weights(__m256 dot, __m256 sign, const sk_series *from, const sk_series *to, sk_mix *mix) {
+  __m256 angle = sk_angle(_mm256_xor_ps(dot, sign));
   mix->wa = sk_sine_at(from, angle);
   mix->wb = _mm256_xor_ps(sk_sine_at(to, angle), sign);
 }
@@ -190,10 +190,15 @@ static inline void sk_normalize(__m256 q[4]) {
 
 /* ---- matrices ------------------------------------------------------------------------------------------- */
 
-/* translation * rotation * scale, three rows of four; the quaternion is divided by its length. */
-static inline void sk_rows_from_trs(const __m256 t[3], const __m256 q[4], const __m256 *s, __m256 rows[12]) {
+/* What turns the products of a quaternion's numbers into those of a unit one, twice. */
+static inline __m256 sk_turn_factor(const __m256 q[4]) {
+  return _mm256_div_ps(_mm256_set1_ps(2.0f), sk_dot4(q, q));
+}
+
+/* translation * rotation * scale, three rows of four; `two` is the quaternion's sk_turn_factor. */
+static inline void sk_rows_of_turn(const __m256 t[3], const __m256 q[4], __m256 two, const __m256 *s,
+                                   __m256 rows[12]) {
   const __m256 one = _mm256_set1_ps(1.0f);
-  __m256 two = _mm256_div_ps(_mm256_set1_ps(2.0f), sk_dot4(q, q));
   __m256 x = _mm256_mul_ps(q[0], two), y = _mm256_mul_ps(q[1], two), z = _mm256_mul_ps(q[2], two);
   __m256 xw = _mm256_mul_ps(x, q[3]), yw = _mm256_mul_ps(y, q[3]), zw = _mm256_mul_ps(z, q[3]);
   rows[0] = _mm256_sub_ps(one, _mm256_fmadd_ps(y, q[1], _mm256_mul_ps(z, q[2])));
@@ -213,6 +218,10 @@ static inline void sk_rows_from_trs(const __m256 t[3], const __m256 q[4], const 
     for (i = 0; i < 12; i++)
       if (i % 4 != 3) rows[i] = _mm256_mul_ps(rows[i], s[i % 4]);
   }
+}
+
+static inline void sk_rows_from_trs(const __m256 t[3], const __m256 q[4], const __m256 *s, __m256 rows[12]) {
+  sk_rows_of_turn(t, q, sk_turn_factor(q), s, rows);
 }
 
 static inline __m256d sk_half(__m256 x, int half) {
@@ -351,14 +360,14 @@ static inline void sk_find_place(const sk_line *line, double time, double tolera
   }
 }
 
-/* Every line of a compiled clip at a time within it, and behind them the constants: line_count + 1 places. */
+/* Every line of a compiled clip at a time within it: line_count places. */
 void sk_find_places(const sk_clip *clip, double time, float *cubic, sk_place *places);
 
 /* T, R and S of eight movers. */
 void sk_octet_parts(const sk_octet *octet, const sk_place *places, sk_rotation rotation, __m256 t[3], sk_mix *mix,
                     __m256 s[3]);
 
-/* Whether a mover is exactly at rest where its lines stand so; `places` are line_count + 1. */
+/* Whether a mover is exactly at rest where its lines stand so; `places` are those of sk_find_places. */
 bool sk_mover_rests(const sk_compiled *c, const sk_mover *mover, const sk_skeleton *skeleton, const sk_place *places);
 
 SK_AVX2_END

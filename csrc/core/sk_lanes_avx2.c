@@ -50,9 +50,19 @@ bool sk_mover_rests(const sk_compiled *c, const sk_mover *mover, const sk_skelet
 
 /* ---- eight joints of one pose -------------------------------------------------------------------- */
 
-/* `u` gets one vector for each number of sk_place.u. */
-static void load_ends(const sk_octet *octet, sk_part part, const sk_place *places, __m256 a[4], __m256 b[4],
-                      __m256 u[4]) {
+static inline void load_offsets(const float *frame, const uint32_t offsets[SK_LANES], __m256 out[4]) {
+  sk_turn(sk_pair(frame + offsets[0], frame + offsets[4]), sk_pair(frame + offsets[1], frame + offsets[5]),
+          sk_pair(frame + offsets[2], frame + offsets[6]), sk_pair(frame + offsets[3], frame + offsets[7]), out);
+}
+
+static inline bool are_equal(const uint32_t lines[SK_LANES]) {
+  __m256i all = _mm256_loadu_si256((const __m256i *)lines), first = _mm256_set1_epi32((int)lines[0]);
+  return _mm256_movemask_epi8(_mm256_cmpeq_epi32(all, first)) == -1;
+}
+
+/* Lanes on lines of their own. */
+static __attribute__((noinline)) void load_lines(const sk_octet *octet, sk_part part, const sk_place *places,
+                                                 __m256 a[4], __m256 b[4], __m256 u[4]) {
   const float *at[SK_LANES], *to[SK_LANES], *along[SK_LANES];
   int lane;
   for (lane = 0; lane < SK_LANES; lane++) {
@@ -66,6 +76,28 @@ static void load_ends(const sk_octet *octet, sk_part part, const sk_place *place
   sk_load_cells(along, 0, u);
 }
 
+/* `u` gets one vector for each number of sk_place.u. Lanes that do not move get what stands first on line 0. */
+static inline __attribute__((always_inline)) void load_ends(const sk_octet *octet, sk_part part, const sk_place *places,
+                                                            __m256 a[4], __m256 b[4], __m256 u[4]) {
+  const sk_place *place = &places[octet->lines[part][0]];
+  int i;
+  if (!are_equal(octet->lines[part])) {
+    load_lines(octet, part, places, a, b, u);
+    return;
+  }
+  load_offsets(place->a, octet->offsets[part], a);
+  load_offsets(place->a + place->stride, octet->offsets[part], b);
+  for (i = 0; i < 4; i++) u[i] = _mm256_set1_ps(place->u[i]);
+}
+
+/* Puts the constants of the lanes that do not move over what is there. */
+static inline void hold_still(const sk_octet *octet, sk_part part, int count, __m256 *values) {
+  __m256 still = _mm256_loadu_ps((const float *)octet->still[part]);
+  int i;
+  for (i = 0; i < count; i++)
+    values[i] = _mm256_blendv_ps(values[i], _mm256_loadu_ps(octet->constants[part][i]), still);
+}
+
 static void octet_part(const sk_octet *octet, sk_part part, const sk_place *places, __m256 *out) {
   __m256 a[4], b[4], u[4];
   if (!octet->moves[part]) {
@@ -74,10 +106,11 @@ static void octet_part(const sk_octet *octet, sk_part part, const sk_place *plac
   }
   load_ends(octet, part, places, a, b, u);
   sk_lerp(a, b, u[SK_TO], 3, out);
+  hold_still(octet, part, 3, out);
 }
 
 static void octet_rotation(const sk_octet *octet, const sk_place *places, sk_rotation rotation, sk_mix *mix) {
-  __m256 u[4], sign, still = _mm256_loadu_ps((const float *)octet->still_rotation);
+  __m256 u[4], dot, sign, still = _mm256_loadu_ps((const float *)octet->still[SK_PART_ROTATION]);
   sk_series from, to;
   if (!octet->moves[SK_PART_ROTATION]) {
     sk_load_constants(octet->constants[SK_PART_ROTATION], 4, mix->a);
@@ -85,13 +118,16 @@ static void octet_rotation(const sk_octet *octet, const sk_place *places, sk_rot
     return;
   }
   load_ends(octet, SK_PART_ROTATION, places, mix->a, mix->b, u);
+  hold_still(octet, SK_PART_ROTATION, 4, mix->a);
+  hold_still(octet, SK_PART_ROTATION, 4, mix->b);
   from = sk_series_of(u[SK_FROM], u[SK_FROM_REST], rotation);
   to = sk_series_of(u[SK_TO], u[SK_TO_REST], rotation);
-  sign = octet->half_turn ? sk_exact_sign(mix->a, mix->b) : sk_sign_of(sk_dot4(mix->a, mix->b));
-  sk_near_weights(sign, &from, &to, mix);
+  dot = sk_dot4(mix->a, mix->b);
+  sign = octet->half_turn ? sk_exact_sign(mix->a, mix->b) : sk_sign_of(dot);
+  sk_near_weights(dot, sign, &from, &to, mix);
   if (octet->wide && rotation == SK_SLERP) {
     __m256 wa = mix->wa, wb = mix->wb, near = _mm256_loadu_ps((const float *)octet->near_rotation);
-    sk_wide_weights(sign, &from, &to, mix);
+    sk_wide_weights(dot, sign, &from, &to, mix);
     mix->wa = _mm256_blendv_ps(mix->wa, wa, near);
     mix->wb = _mm256_blendv_ps(mix->wb, wb, near);
   }
@@ -111,7 +147,6 @@ void sk_find_places(const sk_clip *clip, double time, float *cubic, sk_place *pl
   uint32_t i;
   for (i = 0; i < c->line_count; i++)
     sk_find_place(&c->lines[i], time, clip->key_tolerance, cubic, &places[i]);
-  places[c->line_count] = (sk_place){c->constants, 0, {0.0f, 0.0f, 1.0f, 0.0f}};
 }
 
 SK_AVX2_END

@@ -65,22 +65,18 @@ static void chain_rows(const sk_compiled *c, int32_t joint, int32_t mover, const
   for (row = 0; row < 3; row++) _mm256_storeu_pd(global + 4 * row, local[row]);
 }
 
-static void write_bind(const __m128 global[3], const sk_bind *bind, bool affine, float *out) {
-  __m128 inverse[3] = {_mm_loadu_ps(bind->rows), _mm_loadu_ps(bind->rows + 4), _mm_loadu_ps(bind->rows + 8)}, rows[3];
-  sk_rows_multiply(global, inverse, rows);
-  sk_rows_store(rows, affine, out + (size_t)bind->slot * (affine ? 12 : 16));
+static inline void write_bind(sk_matrix global, const sk_bind *bind, bool affine, float *out) {
+  sk_matrix_store(sk_matrix_multiply(global, bind->rows), affine, out + (size_t)bind->slot * (affine ? 12 : 16));
 }
 
 /* The same from a global in double, multiplied in double. */
 static void write_precise_bind(const double *global, const sk_bind *bind, bool affine, float *out) {
   __m256d inverse[3];
   double product[ROWS];
-  __m128 rows[3];
   int row;
   for (row = 0; row < 3; row++) inverse[row] = _mm256_cvtps_pd(_mm_loadu_ps(bind->rows + 4 * row));
   sk_rows_chain(global, inverse, product);
-  sk_rows_to_float(product, rows);
-  sk_rows_store(rows, affine, out + (size_t)bind->slot * (affine ? 12 : 16));
+  sk_matrix_store(sk_matrix_of_doubles(product), affine, out + (size_t)bind->slot * (affine ? 12 : 16));
 }
 
 /* `front` NULL: nothing stands in front of the roots. */
@@ -89,10 +85,10 @@ static void write_palette(const sk_palette_job *job, const sk_compiled *c, const
   uint32_t i, b;
   for (i = 0; i < c->node_count; i++, globals += ROWS) {
     const sk_node *node = &c->nodes[i];
-    __m128 rows[3];
+    sk_matrix rows;
     chain_rows(c, node->joint, node->mover, moving,
                node->parent == SK_NONE ? front : globals - (i - (size_t)node->parent) * ROWS, globals);
-    sk_rows_to_float(globals, rows);
+    rows = sk_matrix_of_doubles(globals);
     for (b = node->first; b < node->first + node->count; b++) {
       if (c->precise == SK_PRECISE_BINDS) write_precise_bind(globals, &c->binds[b], job->affine, out);
       else write_bind(rows, &c->binds[b], job->affine, out);
@@ -100,26 +96,26 @@ static void write_palette(const sk_palette_job *job, const sk_compiled *c, const
   }
 }
 
-/* The same in float, for short chains; `globals` takes node_count * 12 floats. */
+/* The same in float, for short chains; `globals` takes node_count * 12 floats. A node mostly hangs on the one right
+   before it, which is still at hand then: that saves the way through memory, of which chains wait for each joint. */
 static void write_floats(const sk_palette_job *job, const sk_compiled *c, const float *moving, const double *front,
-                          float *globals, float *out) {
-  __m128 base[3];
+                         float *globals, float *out) {
+  sk_matrix rows = {_mm256_setzero_ps(), _mm_setzero_ps()};
+  float still[ROWS];
   uint32_t i, b;
-  int row;
-  if (front) sk_rows_to_float(front, base);
   for (i = 0; i < c->node_count; i++) {
     const sk_node *node = &c->nodes[i];
-    __m128 local[3], above[3], rows[3];
-    if (node->mover == SK_NONE) sk_rows_to_float(c->locals + (size_t)node->joint * ROWS, local);
-    else
-      for (row = 0; row < 3; row++) local[row] = _mm_loadu_ps(moving + (size_t)node->mover * ROWS + 4 * row);
-    for (row = 0; node->parent != SK_NONE && row < 3; row++)
-      above[row] = _mm_loadu_ps(globals + (size_t)node->parent * ROWS + 4 * row);
-    if (node->parent != SK_NONE) sk_rows_multiply(above, local, rows);
-    else if (front) sk_rows_multiply(base, local, rows);
-    else
-      for (row = 0; row < 3; row++) rows[row] = local[row];
-    for (row = 0; row < 3; row++) _mm_storeu_ps(globals + (size_t)i * ROWS + 4 * row, rows[row]);
+    const float *local = node->mover == SK_NONE ? still : moving + (size_t)node->mover * ROWS;
+    if (node->mover == SK_NONE)
+      sk_matrix_store(sk_matrix_of_doubles(c->locals + (size_t)node->joint * ROWS), true, still);
+    if (node->parent == SK_NONE && !front) {
+      rows = sk_matrix_load(local);
+    } else {
+      if (node->parent == SK_NONE) rows = sk_matrix_of_doubles(front);
+      else if ((uint32_t)node->parent + 1 != i) rows = sk_matrix_load(globals + (size_t)node->parent * ROWS);
+      rows = sk_matrix_multiply(rows, local);
+    }
+    if (node->carries) sk_matrix_store(rows, true, globals + (size_t)i * ROWS);
     for (b = node->first; b < node->first + node->count; b++) write_bind(rows, &c->binds[b], job->affine, out);
   }
 }
@@ -133,7 +129,7 @@ static void write_chains(const sk_palette_job *job, const sk_compiled *c, const 
     const sk_node *node = &c->nodes[i];
     const double *above = node->parent == SK_NONE ? front : globals - (i - (size_t)node->parent) * ROWS;
     __m256d local[3];
-    __m128 rows[3];
+    sk_matrix rows;
     for (row = 0; row < 3; row++)
       local[row] = node->mover == SK_NONE
                        ? _mm256_loadu_pd(c->locals + (size_t)node->joint * ROWS + 4 * row)
@@ -141,7 +137,7 @@ static void write_chains(const sk_palette_job *job, const sk_compiled *c, const 
     if (above) sk_rows_chain(above, local, globals);
     else
       for (row = 0; row < 3; row++) _mm256_storeu_pd(globals + 4 * row, local[row]);
-    sk_rows_to_float(globals, rows);
+    rows = sk_matrix_of_doubles(globals);
     for (b = node->first; b < node->first + node->count; b++) write_bind(rows, &c->binds[b], job->affine, out);
   }
 }
@@ -156,9 +152,7 @@ static void write_joints(const sk_palette_job *job, const sk_compiled *c, const 
     if (job->result == SK_POSITIONS) {
       for (k = 0; k < 3; k++) out[3 * j + k] = (float)global[4 * k + 3];
     } else {
-      __m128 rows[3];
-      sk_rows_to_float(global, rows);
-      sk_rows_store(rows, job->affine, out + j * (job->affine ? 12 : 16));
+      sk_matrix_store(sk_matrix_of_doubles(global), job->affine, out + j * (job->affine ? 12 : 16));
     }
   }
 }
@@ -175,7 +169,7 @@ typedef struct one_scratch {
 static one_scratch lay_out_one(const sk_compiled *c, uintptr_t memory) {
   one_scratch s;
   size_t globals = (size_t)c->joint_count * ROWS * sizeof(double);
-  size_t places = ((size_t)c->line_count + 1) * sizeof(sk_place);
+  size_t places = (size_t)c->line_count * sizeof(sk_place);
   size_t moving = (size_t)c->octet_count * SK_LANES * ROWS * sizeof(double);
   s.globals = (double *)memory;
   s.places = (sk_place *)(memory + globals);
@@ -217,23 +211,27 @@ size_t sk_palette_twin_scratch(const sk_compiled *c, size_t count) {
   return one > batch ? one : batch;
 }
 
-static void run_eight(const sk_palette_job *job, size_t first, size_t lanes, void *scratch) {
-  sk_eight eight = {.job = job, .source_count = 1, .lanes = lanes};
+static void run_eight(sk_eight *eight, size_t first, size_t lanes, void *scratch) {
+  const sk_palette_job *job = eight->job;
   size_t lane, floats = sk_palette_floats(job);
-  eight.clips[0] = job->sampling->clip;
   for (lane = 0; lane < SK_LANES; lane++) {
     size_t n = first + (lane < lanes ? lane : 0);
-    eight.number[lane] = n;
-    eight.times[0][lane] = job->times[n];
-    eight.out[lane] = job->out + n * floats;
+    eight->number[lane] = n;
+    eight->times[0][lane] = job->times[n];
+    eight->out[lane] = job->out + n * floats;
   }
-  sk_eight_run(&eight, scratch);
+  sk_eight_run(eight, scratch);
 }
 
 void sk_palette_twin_run(const sk_palette_job *job, size_t first, size_t count, void *scratch) {
+  sk_eight eight; /* not cleared: that would cost a single pose more than it has to do */
+  eight.job = job;
+  eight.source_count = 1;
+  eight.clips[0] = job->sampling->clip;
+  if (count >= SK_FEWEST_LANES) sk_eight_begin(&eight, scratch);
   while (count > 0) {
     size_t lanes = count < SK_LANES ? count : SK_LANES, n;
-    if (lanes >= SK_FEWEST_LANES) run_eight(job, first, lanes, scratch);
+    if (lanes >= SK_FEWEST_LANES) run_eight(&eight, first, lanes, scratch);
     else
       for (n = first; n < first + lanes; n++) run_one(job, n, scratch);
     first += lanes;

@@ -35,7 +35,7 @@ static void store_octet(const sk_compiled *c, uint32_t number, const sk_place *p
   for (lane = 0; lane < SK_LANES && lane < lanes; lane++) {
     size_t j = (size_t)c->movers[number * SK_LANES + lane].joint;
     if (octet->moves[SK_PART_TRANSLATION]) store_three(pose.translation + 3 * j, lane_of(turned_t, lane));
-    if (octet->moves[SK_PART_ROTATION] && !octet->still_rotation[lane]) {
+    if (octet->moves[SK_PART_ROTATION] && !octet->still[SK_PART_ROTATION][lane]) {
       const float *key = rotation_key(octet, places, lane);
       _mm_storeu_ps(pose.rotation + 4 * j, key ? _mm_loadu_ps(key) : lane_of(turned_q, lane));
     }
@@ -58,7 +58,7 @@ static void keep_rest(const sk_sampling *sampling, const sk_place *places, sk_po
 }
 
 bool sk_sample_twin_fits(const sk_compiled *c) {
-  return c->depth <= SK_SAMPLE_DEPTH && c->line_count < SK_TWIN_LINES && c->cubic_floats <= SK_TWIN_CUBIC;
+  return c->depth <= SK_SAMPLE_DEPTH && c->line_count <= SK_TWIN_LINES && c->cubic_floats <= SK_TWIN_CUBIC;
 }
 
 void sk_sample_twin(const sk_sampling *sampling, double time, sk_pose pose) {

@@ -4,7 +4,7 @@
 
 #include "sk_compile.h"
 
-#define SK_TWIN_LINES 256  /* what its stack holds: lines, the constants counted in, */
+#define SK_TWIN_LINES 256  /* lines that its stack holds, */
 #define SK_TWIN_CUBIC 4096 /* and floats of cubic cells */
 
 bool sk_sample_twin_fits(const sk_compiled *compiled);

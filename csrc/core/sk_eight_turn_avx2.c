@@ -1,0 +1,97 @@
+/* sk_eight_turn_avx2.c: the rotations of some nodes at eight times.
+
+   In two short passes over the nodes of one line, loads and then weights: what one node waits for is hidden by the
+   work of its neighbors, and the addresses of the eight frames stay in registers. */
+#include "sk_eight_parts.h"
+
+#if SK_HAS_AVX2
+#include <string.h>
+
+SK_AVX2_BEGIN
+
+/* ---- which rotations go together ----------------------------------------------------------------------------- */
+
+static bool goes_alone(const sk_compiled *c, const sk_mover *mover) {
+  uint32_t line = mover->lines[SK_PART_ROTATION];
+  return mover->half_turn || line == SK_STILL || c->lines[line].interpolation == SK_CUBIC;
+}
+
+/* The run of the pass that takes such a rotation, a new one if need be. */
+static sk_turn_run *find_run(sk_turn_pass *pass, uint32_t line, bool wide) {
+  uint32_t i;
+  for (i = 0; i < pass->run_count; i++)
+    if (pass->runs[i].line == line && pass->runs[i].wide == wide) return &pass->runs[i];
+  pass->runs[i].line = line;
+  pass->runs[i].wide = wide;
+  pass->runs[i].count = 0;
+  pass->run_count++;
+  return &pass->runs[i];
+}
+
+void sk_turn_plan(const sk_source_lanes *source, bool joints, sk_rotation rotation) {
+  const sk_compiled *c = source->clip;
+  uint32_t count = joints ? (uint32_t)c->joint_count : c->node_count, i;
+  for (i = 0; i < count; i++) {
+    sk_turn_pass *pass = &source->passes[i / SK_EIGHT_NODES];
+    int32_t number = joints ? c->mover_of[i] : c->nodes[i].mover;
+    const sk_mover *mover = &c->movers[number];
+    uint32_t place = i % SK_EIGHT_NODES;
+    sk_turn_run *run;
+    if (place == 0) pass->run_count = 0;
+    pass->movers[place] = number;
+    pass->alone[place] = number != SK_NONE && goes_alone(c, mover);
+    if (number == SK_NONE || pass->alone[place]) continue;
+    run = find_run(pass, mover->lines[SK_PART_ROTATION], mover->wide && rotation == SK_SLERP);
+    run->nodes[run->count] = (uint8_t)place;
+    run->offsets[run->count++] = mover->offsets[SK_PART_ROTATION];
+  }
+  for (; i % SK_EIGHT_NODES; i++) source->passes[i / SK_EIGHT_NODES].alone[i % SK_EIGHT_NODES] = false;
+}
+
+/* ---- rotations ------------------------------------------------------------------------------------------------- */
+
+/* Both keys of each rotation; their dot product for now in place of a weight. */
+static void load_run(const sk_turn_run *run, const sk_line_lanes *line, sk_mix *mixes) {
+  const float *p0 = line->a[0], *p1 = line->a[1], *p2 = line->a[2], *p3 = line->a[3];
+  const float *p4 = line->a[4], *p5 = line->a[5], *p6 = line->a[6], *p7 = line->a[7];
+  size_t stride = line->stride;
+  uint32_t i;
+  for (i = 0; i < run->count; i++) {
+    sk_mix *mix = &mixes[run->nodes[i]];
+    size_t n = run->offsets[i];
+    __m256 a[4], b[4];
+    sk_turn(sk_pair(p0 + n, p4 + n), sk_pair(p1 + n, p5 + n), sk_pair(p2 + n, p6 + n), sk_pair(p3 + n, p7 + n), a);
+    n += stride;
+    sk_turn(sk_pair(p0 + n, p4 + n), sk_pair(p1 + n, p5 + n), sk_pair(p2 + n, p6 + n), sk_pair(p3 + n, p7 + n), b);
+    mix->a[0] = a[0], mix->a[1] = a[1], mix->a[2] = a[2], mix->a[3] = a[3];
+    mix->b[0] = b[0], mix->b[1] = b[1], mix->b[2] = b[2], mix->b[3] = b[3];
+    mix->wa = sk_dot4(a, b);
+  }
+}
+
+static void weigh_run(const sk_turn_run *run, const sk_line_lanes *line, sk_mix *mixes) {
+  uint32_t i;
+  for (i = 0; i < run->count; i++) {
+    sk_mix *mix = &mixes[run->nodes[i]];
+    __m256 dot = mix->wa, sign = sk_sign_of(dot);
+    if (run->wide) sk_wide_weights(dot, sign, &line->from, &line->to, mix);
+    else sk_near_weights(dot, sign, &line->from, &line->to, mix);
+  }
+}
+
+void sk_turn_run_pass(const sk_source_lanes *source, uint32_t pass, sk_rotation rotation, sk_mix *mixes) {
+  const sk_turn_pass *planned = &source->passes[pass];
+  uint32_t i;
+  for (i = 0; i < SK_EIGHT_NODES; i++)
+    if (planned->alone[i]) sk_mover_mix(source->clip, planned->movers[i], source->lines, rotation, &mixes[i]);
+  for (i = 0; i < planned->run_count; i++) {
+    const sk_turn_run *run = &planned->runs[i];
+    const sk_line_lanes *line = &source->lines[run->line];
+    load_run(run, line, mixes);
+    weigh_run(run, line, mixes);
+  }
+}
+
+SK_AVX2_END
+
+#endif
