@@ -202,59 +202,57 @@ bool sk_eight_blended(const sk_eight *eight, const sk_source_lanes *sources, siz
 #define CLEAR_COSINE 1e-3f /* rotations nearer to a half turn from the reference get their sign in double */
 #define CLEAR_LENGTH 0.25f /* squared, of a sum: of shorter ones float has lost digits */
 
-/* The weighted sums of the rotations of some joints, and the lanes, all bits of each set, in which those are as good
-   as in double. */
-typedef struct turn_sums {
-  __m256 reference[4], sum[4], clear, two; /* two: sk_turn_factor of the sum */
-} turn_sums;
+/* The weighted sum of the rotations of a joint, its sk_turn_factor, and the lanes, all bits of each set, in which it
+   is as good as in double. */
+typedef struct turn_sum {
+  __m256 sum[4], two, clear;
+} turn_sum;
 
-static void start_sum(const float *rest, turn_sums *sums) {
-  int i;
-  for (i = 0; i < 4; i++) sums->reference[i] = _mm256_set1_ps(rest[i]), sums->sum[i] = _mm256_setzero_ps();
-  sums->clear = _mm256_castsi256_ps(_mm256_set1_epi32(-1));
-}
+/* The rotations of the joints of a pass, source by source. */
+typedef sk_mix pass_mixes[SK_EIGHT_NODES];
 
-/* One source's share. */
-INLINE void add_turn(const __m256 one[4], __m256 weight, turn_sums *sums) {
-  const __m256 no_sign = _mm256_set1_ps(-0.0f);
-  __m256 scale = sk_inverse_root(sk_dot4(one, one));
-  __m256 cosine = _mm256_mul_ps(sk_dot4(sums->reference, one), scale);
-  __m256 clear = _mm256_cmp_ps(_mm256_andnot_ps(no_sign, cosine), _mm256_set1_ps(CLEAR_COSINE), _CMP_GT_OQ);
-  int i;
-  sums->clear = _mm256_and_ps(sums->clear, clear);
-  scale = _mm256_xor_ps(_mm256_mul_ps(weight, scale), _mm256_and_ps(cosine, no_sign));
-  for (i = 0; i < 4; i++) sums->sum[i] = _mm256_fmadd_ps(scale, one[i], sums->sum[i]);
-}
-
-/* Source `k` into the sums of a pass; of just two sources the first one is the reference. */
-static void add_source(const sk_eight *eight, const sk_source_lanes *sources, size_t k, uint32_t pass,
-                       turn_sums *sums) {
-  const sk_source_lanes *source = &sources[k];
-  const sk_turn_pass *planned = &source->passes[pass];
+static void find_mixes(const sk_eight *eight, const sk_source_lanes *source, uint32_t pass, sk_mix *mixes) {
+  const int32_t *movers = source->passes[pass].movers;
   uint32_t count = sk_turn_count((uint32_t)source->clip->joint_count, pass), n;
-  __m256 weight = _mm256_loadu_ps(eight->weights[k]);
-  sk_mix mixes[SK_EIGHT_NODES];
   sk_turn_run_pass(source, pass, eight->job->sampling->rotation, mixes);
   for (n = 0; n < count; n++) {
-    __m256 one[4];
-    if (planned->movers[n] != SK_NONE) sk_mix_sum(&mixes[n], one);
-    else set_part(source->clip, SK_PART_ROTATION, (size_t)pass * SK_EIGHT_NODES + n, one);
-    if (k == 0 && eight->source_count == 2) memcpy(sums[n].reference, one, sizeof one);
-    add_turn(one, weight, &sums[n]);
+    if (movers[n] != SK_NONE) continue;
+    set_part(source->clip, SK_PART_ROTATION, (size_t)pass * SK_EIGHT_NODES + n, mixes[n].a);
+    sk_mix_one(&mixes[n]);
   }
 }
 
-static void sum_turns(const sk_eight *eight, const sk_source_lanes *sources, uint32_t pass, turn_sums *sums) {
+/* Joint n of a pass; of just two sources the first one is the reference, of more it is rest. */
+INLINE void sum_turn(const sk_eight *eight, pass_mixes *mixes, uint32_t n, const float *rest, turn_sum *out) {
+  const __m256 no_sign = _mm256_set1_ps(-0.0f), zero = _mm256_setzero_ps();
+  __m256 sum[4] = {zero, zero, zero, zero}, reference[4], squared, clear = _mm256_set1_ps(1.0f);
+  size_t k;
+  int i;
+  for (i = 0; i < 4; i++) reference[i] = _mm256_set1_ps(rest[i]);
+  for (k = 0; k < eight->source_count; k++) {
+    __m256 one[4], scale, cosine;
+    sk_mix_sum(&mixes[k][n], one);
+    for (i = 0; k == 0 && eight->source_count == 2 && i < 4; i++) reference[i] = one[i];
+    scale = sk_inverse_root(sk_dot4(one, one));
+    cosine = _mm256_mul_ps(sk_dot4(reference, one), scale);
+    clear = _mm256_min_ps(_mm256_andnot_ps(no_sign, cosine), clear); /* what is no number gives 1: the sum is none */
+    scale = _mm256_xor_ps(_mm256_mul_ps(_mm256_loadu_ps(eight->weights[k]), scale), _mm256_and_ps(cosine, no_sign));
+    for (i = 0; i < 4; i++) sum[i] = _mm256_fmadd_ps(scale, one[i], sum[i]);
+  }
+  squared = sk_dot4(sum, sum);
+  out->two = _mm256_div_ps(_mm256_set1_ps(2.0f), squared);
+  out->clear = _mm256_and_ps(_mm256_cmp_ps(clear, _mm256_set1_ps(CLEAR_COSINE), _CMP_GT_OQ),
+                             _mm256_cmp_ps(squared, _mm256_set1_ps(CLEAR_LENGTH), _CMP_GT_OQ));
+  out->sum[0] = sum[0], out->sum[1] = sum[1], out->sum[2] = sum[2], out->sum[3] = sum[3];
+}
+
+static void sum_turns(const sk_eight *eight, const sk_source_lanes *sources, uint32_t pass, turn_sum *sums) {
   const float *rest = eight->job->skeleton->rotation + 4 * (size_t)pass * SK_EIGHT_NODES;
   uint32_t count = sk_turn_count((uint32_t)sources[0].clip->joint_count, pass), n;
+  pass_mixes mixes[SK_SOURCES];
   size_t k;
-  for (n = 0; n < count; n++) start_sum(rest + 4 * (size_t)n, &sums[n]);
-  for (k = 0; k < eight->source_count; k++) add_source(eight, sources, k, pass, sums);
-  for (n = 0; n < count; n++) {
-    __m256 squared = sk_dot4(sums[n].sum, sums[n].sum);
-    sums[n].clear = _mm256_and_ps(sums[n].clear, _mm256_cmp_ps(squared, _mm256_set1_ps(CLEAR_LENGTH), _CMP_GT_OQ));
-    sums[n].two = _mm256_div_ps(_mm256_set1_ps(2.0f), squared);
-  }
+  for (k = 0; k < eight->source_count; k++) find_mixes(eight, &sources[k], pass, mixes[k]);
+  for (n = 0; n < count; n++) sum_turn(eight, mixes, n, rest + 4 * (size_t)n, &sums[n]);
 }
 
 static void blend_doubles(const sk_eight *eight, const sk_source_lanes *sources, size_t j, __m256 rows[ROWS]) {
@@ -274,7 +272,7 @@ static __attribute__((noinline)) void mend_lanes(const sk_eight *eight, const sk
 }
 
 /* The local of joint j, which is not shared as a whole; `turn` of its rotations. */
-static void blend_floats(const sk_eight *eight, const sk_source_lanes *sources, size_t j, const turn_sums *turn,
+static void blend_floats(const sk_eight *eight, const sk_source_lanes *sources, size_t j, const turn_sum *turn,
                          __m256 rows[ROWS]) {
   uint8_t shared = eight->shared[j];
   __m256 t[3], q[4], s[3], *scale = shared & SK_SHARED_UNIT ? NULL : s;
@@ -293,7 +291,7 @@ uint32_t sk_eight_blend_pass(const sk_eight *eight, const sk_source_lanes *sourc
                              size_t stride) {
   const sk_compiled *c = sources[0].clip;
   uint32_t count = sk_turn_count((uint32_t)c->joint_count, pass), written = 0, n;
-  turn_sums sums[SK_EIGHT_NODES];
+  turn_sum sums[SK_EIGHT_NODES];
   if (c->blends_all_in_float) sum_turns(eight, sources, pass, sums);
   for (n = 0; n < count; n++, out += stride) {
     size_t j = (size_t)pass * SK_EIGHT_NODES + n;
