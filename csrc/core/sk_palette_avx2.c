@@ -101,10 +101,13 @@ static void write_palette(const sk_palette_job *job, const sk_compiled *c, const
 static void write_floats(const sk_palette_job *job, const sk_compiled *c, const float *moving, const double *front,
                          float *globals, float *out) {
   sk_matrix rows = {_mm256_setzero_ps(), _mm_setzero_ps()};
-  float still[ROWS];
-  uint32_t i, b;
-  for (i = 0; i < c->node_count; i++) {
-    const sk_node *node = &c->nodes[i];
+  const sk_node *node = c->nodes;
+  const sk_bind *bind = c->binds; /* those of the nodes one after another */
+  bool affine = job->affine;
+  float still[ROWS], *global = globals;
+  int32_t i, count = (int32_t)c->node_count;
+  uint32_t b;
+  for (i = 0; i < count; i++, node++, global += ROWS) {
     const float *local = node->mover == SK_NONE ? still : moving + (size_t)node->mover * ROWS;
     if (node->mover == SK_NONE)
       sk_matrix_store(sk_matrix_of_doubles(c->locals + (size_t)node->joint * ROWS), true, still);
@@ -112,11 +115,11 @@ static void write_floats(const sk_palette_job *job, const sk_compiled *c, const 
       rows = sk_matrix_load(local);
     } else {
       if (node->parent == SK_NONE) rows = sk_matrix_of_doubles(front);
-      else if ((uint32_t)node->parent + 1 != i) rows = sk_matrix_load(globals + (size_t)node->parent * ROWS);
+      else if (node->parent + 1 != i) rows = sk_matrix_load(globals + (size_t)node->parent * ROWS);
       rows = sk_matrix_multiply(rows, local);
     }
-    if (node->carries) sk_matrix_store(rows, true, globals + (size_t)i * ROWS);
-    for (b = node->first; b < node->first + node->count; b++) write_bind(rows, &c->binds[b], job->affine, out);
+    if (node->carries) sk_matrix_store(rows, true, global);
+    for (b = node->count; b; b--, bind++) write_bind(rows, bind, affine, out);
   }
 }
 
