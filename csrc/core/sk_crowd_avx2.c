@@ -54,18 +54,6 @@ static void run_singles(const sk_palette_job *palette, const sk_eight *eight, si
   }
 }
 
-/* Weights of one lane, so that they sum to 1. */
-static void normalize(sk_eight *eight, const double *weights, size_t lane) {
-  double sum = 0.0;
-  size_t k;
-  for (k = 0; k < eight->source_count; k++) sum += weights[k];
-  for (k = 0; k < eight->source_count; k++) {
-    double share = weights[k] / sum;
-    eight->weights[k][lane] = (float)share;
-    eight->weight_rests[k][lane] = (float)(share - eight->weights[k][lane]);
-  }
-}
-
 void sk_crowd_twin_run(const sk_crowd_job *job, const size_t *instances, size_t count, void *scratch) {
   sk_sampling sampling = {job->skeleton, NULL, job->loop, job->rotation, job->morph};
   sk_palette_job palette = {.skeleton = job->skeleton, .skin = job->skin, .count = 1, .sampling = &sampling,
@@ -73,21 +61,21 @@ void sk_crowd_twin_run(const sk_crowd_job *job, const size_t *instances, size_t 
                             .result = SK_PALETTE, .affine = job->affine};
   sk_eight eight; /* not cleared, as most groups leave most of it alone */
   size_t floats = sk_palette_floats(&palette), lane, slot;
+  double weights[SK_SOURCES][SK_LANES];
   void *group;
   eight.job = &palette;
   for (lane = 0; lane < SK_LANES; lane++) {
     size_t n = instances[lane < count ? lane : 0], used = 0;
-    double weights[SK_CROWD_SLOTS];
     for (slot = 0; slot < job->slots; slot++) {
-      weights[used] = sk_crowd_weight(job, n, slot);
-      if (!(weights[used] > 0.0)) continue;
+      double weight = sk_crowd_weight(job, n, slot);
+      if (!(weight > 0.0)) continue;
+      weights[used][lane] = weight;
       eight.clips[used] = &job->clips[job->clip_index[n * job->slots + slot]];
       eight.times[used++][lane] = job->times[n * job->slots + slot];
     }
     eight.source_count = used;
     eight.number[lane] = n;
     eight.out[lane] = job->out + n * floats;
-    normalize(&eight, weights, lane);
   }
   group = (char *)scratch + kept_bytes(job->skeleton);
   if (eight.source_count == 1 && count < SK_FEWEST_LANES) {
@@ -95,6 +83,7 @@ void sk_crowd_twin_run(const sk_crowd_job *job, const size_t *instances, size_t 
     run_singles(&palette, &eight, count, group);
     return;
   }
+  if (eight.source_count > 1) sk_eight_weigh(&eight, weights);
   make_ready(&eight, scratch, group);
   sk_eight_run(&eight, group);
 }

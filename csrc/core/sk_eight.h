@@ -36,6 +36,9 @@ enum {
 /* For all poses that blend the same clips. */
 void sk_eight_share(const sk_eight *eight, uint8_t *shared);
 
+/* Sets the weights: those given, so that they sum to 1. */
+void sk_eight_weigh(sk_eight *eight, double weights[SK_SOURCES][SK_LANES]);
+
 /* Bytes of scratch, aligned to 32, for clips of one model. */
 size_t sk_eight_scratch(const sk_compiled *const *clips, size_t source_count);
 

@@ -255,36 +255,44 @@ static void sum_turns(const sk_eight *eight, const sk_source_lanes *sources, uin
   for (n = 0; n < count; n++) sum_turn(eight, mixes, n, rest + 4 * (size_t)n, &sums[n]);
 }
 
-static void blend_doubles(const sk_eight *eight, const sk_source_lanes *sources, size_t j, __m256 rows[ROWS]) {
+static void store_rows(const __m256 rows[ROWS], float *out) {
+  int i;
+  for (i = 0; i < ROWS; i++) _mm256_storeu_ps(out + SK_LANES * i, rows[i]);
+}
+
+static void blend_doubles(const sk_eight *eight, const sk_source_lanes *sources, size_t j, float *out) {
   __m256d halves[2][ROWS];
   int i;
   blend_rows(eight, sources, j, halves);
-  for (i = 0; i < ROWS; i++) rows[i] = _mm256_set_m128(_mm256_cvtpd_ps(halves[1][i]), _mm256_cvtpd_ps(halves[0][i]));
+  for (i = 0; i < ROWS; i++) {
+    _mm_storeu_ps(out + SK_LANES * i, _mm256_cvtpd_ps(halves[0][i]));
+    _mm_storeu_ps(out + SK_LANES * i + SK_HALF, _mm256_cvtpd_ps(halves[1][i]));
+  }
 }
 
 /* Lanes that are not `clear` over again in double: lane by lane, so that neighbors change nothing. */
 static __attribute__((noinline)) void mend_lanes(const sk_eight *eight, const sk_source_lanes *sources, size_t j,
-                                                 __m256 clear, __m256 rows[ROWS]) {
-  __m256 right[ROWS];
+                                                 __m256 clear, float *out) {
+  float right[ROWS * SK_LANES];
   int i;
   blend_doubles(eight, sources, j, right);
-  for (i = 0; i < ROWS; i++) rows[i] = _mm256_blendv_ps(right[i], rows[i], clear);
+  for (i = 0; i < ROWS * SK_LANES; i += SK_LANES)
+    _mm256_storeu_ps(out + i, _mm256_blendv_ps(_mm256_loadu_ps(right + i), _mm256_loadu_ps(out + i), clear));
 }
 
 /* The local of joint j, which is not shared as a whole; `turn` of its rotations. */
-static void blend_floats(const sk_eight *eight, const sk_source_lanes *sources, size_t j, const turn_sum *turn,
-                         __m256 rows[ROWS]) {
+INLINE void blend_floats(const sk_eight *eight, const sk_source_lanes *sources, size_t j, const turn_sum *turn,
+                         float *out) {
   uint8_t shared = eight->shared[j];
-  __m256 t[3], q[4], s[3], *scale = shared & SK_SHARED_UNIT ? NULL : s;
+  bool turns = !(shared & 1 << SK_PART_ROTATION);
+  __m256 t[3], q[4], s[3], rows[ROWS], *scale = shared & SK_SHARED_UNIT ? NULL : s;
   blend_part(eight, sources, SK_PART_TRANSLATION, j, t);
   if (scale) blend_part(eight, sources, SK_PART_SCALE, j, s);
-  if (shared & 1 << SK_PART_ROTATION) {
-    set_part(sources[0].clip, SK_PART_ROTATION, j, q);
-    sk_rows_from_trs(t, q, scale, rows);
-    return;
-  }
-  sk_rows_of_turn(t, turn->sum, turn->two, scale, rows);
-  if (_mm256_movemask_ps(turn->clear) != 0xff) mend_lanes(eight, sources, j, turn->clear, rows);
+  if (!turns) set_part(sources[0].clip, SK_PART_ROTATION, j, q);
+  if (turns) sk_rows_of_turn(t, turn->sum, turn->two, scale, rows);
+  else sk_rows_from_trs(t, q, scale, rows);
+  store_rows(rows, out);
+  if (turns && _mm256_movemask_ps(turn->clear) != 0xff) mend_lanes(eight, sources, j, turn->clear, out);
 }
 
 uint32_t sk_eight_blend_pass(const sk_eight *eight, const sk_source_lanes *sources, uint32_t pass, float *out,
@@ -296,15 +304,29 @@ uint32_t sk_eight_blend_pass(const sk_eight *eight, const sk_source_lanes *sourc
   for (n = 0; n < count; n++, out += stride) {
     size_t j = (size_t)pass * SK_EIGHT_NODES + n;
     uint8_t shared = eight->shared[j];
-    __m256 rows[ROWS];
-    int i;
     if ((shared & SK_SHARED_PARTS) == SK_SHARED_PARTS) continue;
-    if (!c->blends_all_in_float || shared & SK_SHARED_ODD) blend_doubles(eight, sources, j, rows);
-    else blend_floats(eight, sources, j, &sums[n], rows);
-    for (i = 0; i < ROWS; i++) _mm256_storeu_ps(out + SK_LANES * i, rows[i]);
+    if (!c->blends_all_in_float || shared & SK_SHARED_ODD) blend_doubles(eight, sources, j, out);
+    else blend_floats(eight, sources, j, &sums[n], out);
     written |= 1u << n;
   }
   return written;
+}
+
+/* ---- weights ------------------------------------------------------------------------------------------------- */
+
+void sk_eight_weigh(sk_eight *eight, double weights[SK_SOURCES][SK_LANES]) {
+  int lane;
+  for (lane = 0; lane < SK_LANES; lane += SK_HALF) {
+    __m256d sum = _mm256_setzero_pd();
+    size_t k;
+    for (k = 0; k < eight->source_count; k++) sum = _mm256_add_pd(sum, _mm256_loadu_pd(weights[k] + lane));
+    for (k = 0; k < eight->source_count; k++) {
+      __m256d share = _mm256_div_pd(_mm256_loadu_pd(weights[k] + lane), sum);
+      __m128 rounded = _mm256_cvtpd_ps(share);
+      _mm_storeu_ps(eight->weights[k] + lane, rounded);
+      _mm_storeu_ps(eight->weight_rests[k] + lane, _mm256_cvtpd_ps(_mm256_sub_pd(share, _mm256_cvtps_pd(rounded))));
+    }
+  }
 }
 
 SK_AVX2_END
