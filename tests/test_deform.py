@@ -11,7 +11,7 @@ import skinpy
 from skinpy import _core
 
 EPSILON = 6e-8  # half a unit in the last place of a float32 near 1
-BLOCK = 256  # vertices that the jobs take at once; the tests only choose counts near it
+BLOCK = 128  # vertices that the jobs take at once; the tests only choose counts near it
 
 
 @pytest.fixture(params=["plain", "avx2"])

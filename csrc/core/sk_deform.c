@@ -81,8 +81,8 @@ static layout lay_out(const sk_deform_job *job) {
 
 /* ---- threads ------------------------------------------------------------------------------------ */
 
-#define PLAIN_NANOSECONDS 7000.0 /* about what a block takes */
-#define TWIN_NANOSECONDS 900.0
+#define PLAIN_NANOSECONDS 3500.0 /* about what a block takes */
+#define TWIN_NANOSECONDS 450.0
 #define JOINT_NANOSECONDS 50.0   /* and a joint on its way to a palette */
 #define RANGE_NANOSECONDS 50e3   /* what is worth waking a thread for (sk_threads.h) */
 
