@@ -1,6 +1,7 @@
 /* ext_block.c: the type `_core.Block`: one checked model block, shown through the buffer protocol. */
 #include <string.h>
 
+#include "../core/sk_pack.h"
 #include "../worker/worker_spawn.h"
 #include "ext_args.h"
 #include "ext_error.h"
@@ -109,9 +110,22 @@ static int pack_part(PyObject *name, Py_buffer *buffer, uint32_t influences, sk_
   return 1;
 }
 
+/* Checks a new block and packs its clips; `*memory` is freed where that fails. */
+static sk_status pack_clips(void **memory, size_t *size, sk_error *error) {
+  sk_block block;
+  void *packed = NULL;
+  sk_status status = sk_block_open(*memory, *size, &block, error);
+  if (!status) status = sk_pack_block(&block, &packed, size, error);
+  if (!status && !packed) return SK_OK;
+  sk_free(*memory);
+  *memory = packed;
+  return status;
+}
+
 static const char pack_doc[] =
     "pack($type, sections, influences, /)\n--\n\n"
-    "A new Block from a dict: name of a section -> C-contiguous buffer of its rows.\n\n"
+    "A new Block from a dict: name of a section -> C-contiguous buffer of its rows. Its clips are packed:\n"
+    "CLIPS, CHANNELS and VALUES may become others, with the same keys.\n\n"
     "The result passes the same checks as a block from a file; LoadError says what is wrong.";
 
 static PyObject *block_pack(PyObject *class, PyObject *args) {
@@ -136,7 +150,8 @@ static PyObject *block_pack(PyObject *class, PyObject *args) {
     count++;
     if (!pack_part(PyTuple_GET_ITEM(item, 0), &buffers[count - 1], influences, &parts[count - 1])) goto done;
   }
-  if (sk_block_write(parts, count, &memory, &size, &error)) ext_raise(state, &error, NULL);
+  if (sk_block_write(parts, count, &memory, &size, &error) || pack_clips(&memory, &size, &error))
+    ext_raise(state, &error, NULL);
   else result = ext_block_new(state, memory, size, sk_free);
 done:
   while (count) PyBuffer_Release(&buffers[--count]);
