@@ -296,14 +296,18 @@ static bool rotations_are_unit(const float *values, const sk_channel *channel) {
   return true;
 }
 
+static bool cells_end_in_zero(const float *cells, const sk_channel *channel) {
+  uint64_t k;
+  for (k = 0; k <= channel->key_count; k++)
+    if (cells[k * channel->stride + 3] != 0.0f) return false;
+  return true;
+}
+
 /* What whoever samples cells where they lie relies on: no fourth number of three, and the last frame twice. */
-static bool cells_are_whole(const float *values, const sk_channel *channel, uint64_t first) {
-  const float *cell = values + first;
-  uint32_t k;
-  for (k = 1; k < channel->key_count; k++, cell += channel->stride)
-    if (channel->path != SK_PATH_ROTATION && cell[3] != 0.0f) return false;
-  return (channel->path == SK_PATH_ROTATION || cell[3] == 0.0f) &&
-         memcmp(cell, cell + channel->stride, SK_CELL * sizeof *cell) == 0;
+static bool cells_are_whole(const float *values, const sk_channel *channel, uint64_t array) {
+  const float *last = sk_channel_key(values, channel, array, channel->key_count - 1);
+  return (channel->path == SK_PATH_ROTATION || cells_end_in_zero(values + array, channel)) &&
+         memcmp(last, last + channel->stride, SK_CELL * sizeof *last) == 0;
 }
 
 static bool channel_cells_are_whole(const float *values, const sk_channel *channel) {

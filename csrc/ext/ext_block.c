@@ -110,16 +110,22 @@ static int pack_part(PyObject *name, Py_buffer *buffer, uint32_t influences, sk_
   return 1;
 }
 
-/* Checks a new block and packs its clips; `*memory` is freed where that fails. */
-static sk_status pack_clips(void **memory, size_t *size, sk_error *error) {
-  sk_block block;
-  void *packed = NULL;
-  sk_status status = sk_block_open(*memory, *size, &block, error);
-  if (!status) status = sk_pack_block(&block, &packed, size, error);
-  if (!status && !packed) return SK_OK;
-  sk_free(*memory);
-  *memory = packed;
-  return status;
+/* The block with its clips packed, which is the same one where they are. Takes the reference to `block`, which may be
+   NULL. */
+static PyObject *pack_clips(ext_state *state, PyObject *block) {
+  void *memory;
+  size_t size;
+  sk_error error;
+  sk_status status;
+  if (!block) return NULL;
+  Py_BEGIN_ALLOW_THREADS
+  status = sk_pack_block(&((ext_block *)block)->model.block, &memory, &size, &error);
+  Py_END_ALLOW_THREADS
+  if (!status && !memory) return block;
+  Py_DECREF(block);
+  if (!status) return ext_block_new(state, memory, size, sk_free);
+  ext_raise(state, &error, NULL);
+  return NULL;
 }
 
 static const char pack_doc[] =
@@ -150,9 +156,8 @@ static PyObject *block_pack(PyObject *class, PyObject *args) {
     count++;
     if (!pack_part(PyTuple_GET_ITEM(item, 0), &buffers[count - 1], influences, &parts[count - 1])) goto done;
   }
-  if (sk_block_write(parts, count, &memory, &size, &error) || pack_clips(&memory, &size, &error))
-    ext_raise(state, &error, NULL);
-  else result = ext_block_new(state, memory, size, sk_free);
+  if (sk_block_write(parts, count, &memory, &size, &error)) ext_raise(state, &error, NULL);
+  else result = pack_clips(state, ext_block_new(state, memory, size, sk_free));
 done:
   while (count) PyBuffer_Release(&buffers[--count]);
   Py_DECREF(items);
