@@ -170,7 +170,8 @@ def extensions() -> list[Extension]:
     sanitizers = sanitizer_args()
     headers = files("csrc/*/*.h")
     core = files("csrc/core/*.c")
-    core_of_import = [f"csrc/core/sk_{name}.c" for name in ("base", "block", "block_check", "math")]
+    parts_of_import = ("base", "block", "block_check", "lines", "math", "pack")
+    core_of_import = [f"csrc/core/sk_{name}.c" for name in parts_of_import]
 
     def extension(
         name: str,

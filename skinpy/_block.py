@@ -90,9 +90,9 @@ RECORDS: dict[str, np.dtype[Any]] = {
             ("joint", "<i4"),
             ("path", "u1"),
             ("interpolation", "u1"),
-            ("reserved", "<u2"),
+            ("in_cells", "<u2"),
             ("key_count", "<u4"),
-            ("reserved2", "<u4"),
+            ("stride", "<u4"),
             ("times", "<u8"),
             ("values", "<u8"),
             ("in_tangents", "<u8"),
@@ -140,6 +140,7 @@ _NUMBERS: dict[str, tuple[str, tuple[int, ...]]] = {
 MODEL, CLIPS_ONLY = 1, 2  # sk_block_kind
 NO_ARRAY = 2**64 - 1  # SK_NONE64
 ADDITIVE = 1  # SK_CLIP_ADDITIVE
+CELL = 4  # SK_CELL: floats of a cell
 MOTION_WIDTH = 7  # SK_MOTION_WIDTH: translation and quaternion of a key of root motion
 MAGIC = b"SKNBLK\r\n"
 
@@ -179,6 +180,25 @@ def read_only(array: Array) -> Array:
     """A view of `array` that nobody can make writable again."""
     array.flags.writeable = False
     return array[...]
+
+
+def channel_keys(values: Array, channel: Any, field: str) -> Array:
+    """(K,C): a channel's "values", or tangents, in VALUES; a view, in which rows may be one and the same."""
+    shape = (int(channel["key_count"]), PATH_WIDTHS[channel["path"]])
+    size = values.itemsize
+    keys: Array = np.ndarray(
+        shape, values.dtype, values, size * int(channel[field]), (size * int(channel["stride"]), size)
+    )
+    return keys
+
+
+def stored_floats(channels: Array) -> int:
+    """What the keys of these channels take in VALUES, tangents too."""
+    keys, widths = channels["key_count"].astype(np.int64), np.array(PATH_WIDTHS)[channels["path"]]
+    cells = (keys + 1) * CELL  # the last one stands there twice
+    plain = np.where(channels["stride"] == 0, 1, keys) * widths
+    arrays = np.where(channels["in_tangents"] == NO_ARRAY, 1, 3)
+    return int((np.where(channels["in_cells"] == 1, cells, plain) * arrays).sum())
 
 
 def info(block: _core.Block) -> Any:

@@ -132,6 +132,7 @@ def _channel_rows(arrays: dict[str, Floats], interpolation: str) -> Array:
         rows["joint"] = np.arange(moved)
         rows["path"] = _block.PATHS.index(path)
         rows["key_count"] = keys
+        rows["stride"] = width
         rows["values"] = start + np.arange(moved) * keys * width
         start += array.size
         parts.append(rows)

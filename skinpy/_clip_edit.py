@@ -45,6 +45,7 @@ def derived(
         row["path"] = _block.PATHS.index(channel.path)
         row["interpolation"] = _block.INTERPOLATIONS.index(channel.interpolation)
         row["key_count"] = len(channel.times)
+        row["stride"] = _block.PATH_WIDTHS[row["path"]]
         row["times"] = times.add(channel.times, shared=True)
         row["values"] = values.add(channel.values)
         for field in ("in_tangents", "out_tangents"):

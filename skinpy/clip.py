@@ -36,7 +36,8 @@ Entry = tuple[str, _core.Block, int]  #: a model's clip: its name, its block, it
 @dataclass(frozen=True, eq=False)
 class Channel:
     """The keys of a joint's translation, rotation or scale, or of a morph target's weight, as the file has
-    them. Read-only arrays."""
+    them. Read-only arrays, in a clip's own channels views of what it stores: keys may lie apart, or be one
+    and the same where the channel does not move."""
 
     joint: int | None  #: index of the joint; None for weights
     target: int | None  #: index of the morph target; None for joints
@@ -410,17 +411,10 @@ class Clip(Shown, _core.Clip):
         """The channels, as the file has them; a joint without one keeps its rest transform."""
         times, values = _block.section(self._block, "TIMES"), _block.section(self._block, "VALUES")
 
-        def rows(first: int, count: int, width: int) -> Floats | None:
-            if first == _block.NO_ARRAY:
-                return None
-            return values[first : first + count * width].reshape(count, width)
-
         channels = []
         for one in _block.records(self._channel_records):
-            count, width = int(one["key_count"]), _block.PATH_WIDTHS[one["path"]]
+            count, cubic = int(one["key_count"]), one["in_tangents"] != _block.NO_ARRAY
             moved, weights = int(one["joint"]), one["path"] == _block.WEIGHT_PATH
-            keys = rows(int(one["values"]), count, width)
-            assert keys is not None
             channels.append(
                 Channel(
                     None if weights else moved,
@@ -429,9 +423,9 @@ class Clip(Shown, _core.Clip):
                     _block.PATHS[one["path"]],
                     _block.INTERPOLATIONS[one["interpolation"]],
                     times[int(one["times"]) : int(one["times"]) + count],
-                    keys,
-                    rows(int(one["in_tangents"]), count, width),
-                    rows(int(one["out_tangents"]), count, width),
+                    _block.channel_keys(values, one, "values"),
+                    _block.channel_keys(values, one, "in_tangents") if cubic else None,
+                    _block.channel_keys(values, one, "out_tangents") if cubic else None,
                 )
             )
         return tuple(channels)
@@ -485,13 +479,15 @@ class Clip(Shown, _core.Clip):
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the stored channels: key times (shared ones once), values and tangents."""
-        lines = {(channel.times.ctypes.data, len(channel.times)) for channel in self.channels}
-        total = sum(8 * count for _, count in lines)
-        for channel in self.channels:
-            for array in (channel.values, channel.in_tangents, channel.out_tangents):
-                total += 0 if array is None else array.nbytes
-        return total
+        """Bytes of the stored channels: key times (shared ones once), values and tangents.
+
+        A channel that does not move stores one value for all its keys; one that moves may store them in
+        cells of four floats, which the compiled form shares.
+        """
+        records = self._channel_records
+        lines = set(zip(records["times"].tolist(), records["key_count"].tolist(), strict=True))
+        keys: int = sum(count for _, count in lines)
+        return 8 * keys + 4 * _block.stored_floats(records)
 
     def __eq__(self, other: object) -> bool:
         """Whether both are the same clip of the same block, bound to the same model, with the same events."""

@@ -12,7 +12,7 @@ from c_compiler import SOURCES, compiler, include_flags, run
 from conftest import FULL_RUN, ROOT
 
 SUITES = ("base", "math", "block", "fuzz", "clip", "sample", "palette", "deform", "frames", "goal", "blend")
-SUITES += ("crowd", "threads", "compile", "twins")
+SUITES += ("crowd", "threads", "compile", "twins", "pack")
 LONG = 500.0  #: seconds for what takes one minute here, and hangs for ever where it hangs
 
 

@@ -43,7 +43,8 @@ class Answer(NamedTuple):
 
 def build(folder: Path, *flags: str) -> Path:
     program = folder / "ask"
-    core = [SOURCES / f"core/sk_{name}.c" for name in ("base", "math", "block", "block_check")]
+    names = ("base", "math", "block", "block_check", "lines", "pack")
+    core = [SOURCES / f"core/sk_{name}.c" for name in names]
     warnings = ["-Wall", "-Wextra", *(["-Werror"] if FULL_RUN else [])]
     done = run(
         *(compiler(), "-std=c11", "-g", "-ffp-contract=off", *warnings, *flags),

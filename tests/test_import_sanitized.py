@@ -29,7 +29,8 @@ BROKEN = ("weights_negative.gltf", "times_inf.gltf", "normals_short.gltf", "skin
 @pytest.fixture(scope="module")
 def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     program = tmp_path_factory.mktemp("importer") / "memory"
-    core = [SOURCES / f"core/sk_{name}.c" for name in ("base", "math", "block", "block_check")]
+    names = ("base", "math", "block", "block_check", "lines", "pack")
+    core = [SOURCES / f"core/sk_{name}.c" for name in names]
     warnings = ["-Wall", "-Wextra", *(["-Werror"] if FULL_RUN else [])]
     done = run(
         compiler(),

@@ -39,7 +39,8 @@ PROCESS |= {"linux/audit", "linux/filter", "linux/landlock", "linux/seccomp"}
 SYSTEM_CORE = {"sk_cores.c", "sk_threads.c"}
 
 # Ranks within csrc/core; a file uses its own rank and those below. What is not listed is a job.
-CORE_RANKS = {"sk_base": 0, "sk_math": 1, "sk_block": 2, "sk_block_check": 2}
+CORE_RANKS = {"sk_base": 0, "sk_math": 1}
+CORE_RANKS |= dict.fromkeys(("sk_block", "sk_block_check", "sk_lines", "sk_pack"), 2)
 ASSETS = ("sk_skeleton", "sk_clip", "sk_mesh", "sk_skin", "sk_morph", "sk_uv", "sk_model")
 CORE_RANKS |= dict.fromkeys(ASSETS, 3)
 JOB_RANK = 4

@@ -26,7 +26,7 @@ _Static_assert(sizeof(sk_info) == 64 && sizeof(sk_submesh) == 32 && sizeof(sk_ma
                    sizeof(sk_texture) == 40 && sizeof(sk_clip_record) == 64 &&
                    sizeof(sk_channel) == 48 && sizeof(sk_report_entry) == 40 &&
                    sizeof(sk_event) == 16,
-               "records have the sizes that version 2 promises");
+               "records have the sizes that version 3 promises");
 
 /* ---- the table of sections --------------------------------------------------- */
 

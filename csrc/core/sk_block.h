@@ -12,7 +12,7 @@
 #include "sk_base.h"
 
 #define SK_BLOCK_MAGIC "SKNBLK\r\n" /* 8 bytes; CR LF shows a transfer that changed line ends */
-#define SK_BLOCK_VERSION 2u
+#define SK_BLOCK_VERSION 3u
 
 /* ---- sections -------------------------------------------------------------- */
 
@@ -152,16 +152,28 @@ typedef struct sk_channel {
   int32_t joint;         /* or, for SK_PATH_WEIGHT, the morph target */
   uint8_t path;          /* sk_path */
   uint8_t interpolation; /* sk_interpolation */
-  uint16_t reserved;     /* 0 */
+  uint16_t in_cells;     /* 1: keys are cells, 0 behind three numbers, and the last one stands there twice */
   uint32_t key_count;    /* > 0 */
-  uint32_t reserved2;    /* 0 */
+  uint32_t stride;       /* floats from a key to the next; 0: one value is stored, which all keys have */
   uint64_t times;        /* first key in TIMES; channels with equal times may share them */
-  uint64_t values;       /* first float in VALUES: key_count * width of the path */
+  uint64_t values;       /* first float in VALUES */
   uint64_t in_tangents, out_tangents; /* likewise, units per second; SK_NONE64 unless cubic */
 } sk_channel;
 
+#define SK_CELL 4 /* floats of a cell: x y z and w or 0 */
+/* Keys of all channels that store one value for many: these take no room, but to check their times takes time. */
+#define SK_MAX_STILL_KEYS (UINT64_C(1) << 28)
+
 /* Floats in one key of the path: 3, 4, 3, 1. */
 uint32_t sk_path_width(sk_path path);
+
+/* Keys that a channel stores: all, or one for all. */
+static inline uint32_t sk_channel_stored(const sk_channel *channel) { return channel->stride ? channel->key_count : 1; }
+
+/* Key k of `array`, which is the channel's values, in_tangents or out_tangents, in VALUES. */
+static inline const float *sk_channel_key(const float *values, const sk_channel *channel, uint64_t array, uint32_t k) {
+  return values + array + (uint64_t)k * channel->stride;
+}
 
 typedef enum sk_severity { SK_REPAIRED, SK_LOST, SK_SEVERITY_COUNT } sk_severity;
 

@@ -262,8 +262,16 @@ static bool lies_in(uint64_t first, uint64_t count, uint64_t rows) {
   return first <= rows && count <= rows - first;
 }
 
+/* Weights are not sampled from cells. */
+static bool stride_fits(const sk_channel *channel) {
+  uint32_t width = channel->in_cells ? SK_CELL : sk_path_width(channel->path);
+  if (channel->in_cells > 1 || (channel->in_cells && channel->path == SK_PATH_WEIGHT)) return false;
+  return channel->stride >= width || (!channel->stride && !channel->in_cells);
+}
+
 static bool channel_arrays_fit(const sk_block *block, const sk_channel *channel) {
-  uint64_t floats = (uint64_t)channel->key_count * sk_path_width(channel->path);
+  uint64_t steps = channel->in_cells ? channel->key_count : sk_channel_stored(channel) - 1;
+  uint64_t floats = steps * channel->stride + (channel->in_cells ? SK_CELL : sk_path_width(channel->path));
   uint64_t values = section_of(block, SK_SECTION_VALUES)->rows;
   bool cubic = channel->interpolation == SK_CUBIC;
   if (!lies_in(channel->times, channel->key_count, section_of(block, SK_SECTION_TIMES)->rows) ||
@@ -281,11 +289,32 @@ static bool times_increase(const double *times, uint32_t count) {
   return true;
 }
 
-static bool rotations_are_unit(const float *values, uint32_t count) {
+static bool rotations_are_unit(const float *values, const sk_channel *channel) {
   uint32_t k;
-  for (k = 0; k < count; k++)
-    if (!is_unit(values + 4 * (size_t)k)) return false;
+  for (k = 0; k < sk_channel_stored(channel); k++)
+    if (!is_unit(sk_channel_key(values, channel, channel->values, k))) return false;
   return true;
+}
+
+static bool cells_end_in_zero(const float *cells, const sk_channel *channel) {
+  uint64_t k;
+  for (k = 0; k <= channel->key_count; k++)
+    if (cells[k * channel->stride + 3] != 0.0f) return false;
+  return true;
+}
+
+/* What whoever samples cells where they lie relies on: no fourth number of three, and the last frame twice. */
+static bool cells_are_whole(const float *values, const sk_channel *channel, uint64_t array) {
+  const float *last = sk_channel_key(values, channel, array, channel->key_count - 1);
+  return (channel->path == SK_PATH_ROTATION || cells_end_in_zero(values + array, channel)) &&
+         memcmp(last, last + channel->stride, SK_CELL * sizeof *last) == 0;
+}
+
+static bool channel_cells_are_whole(const float *values, const sk_channel *channel) {
+  if (!channel->in_cells) return true;
+  return cells_are_whole(values, channel, channel->values) &&
+         (channel->interpolation != SK_CUBIC || (cells_are_whole(values, channel, channel->in_tangents) &&
+                                                 cells_are_whole(values, channel, channel->out_tangents)));
 }
 
 static sk_status check_channel(const sk_block *block, uint64_t index, sk_error *error) {
@@ -300,28 +329,39 @@ static sk_status check_channel(const sk_block *block, uint64_t index, sk_error *
   if (channel->joint < 0 || channel->joint >= (int32_t)limit)
     return sk_fail(error, SK_ERROR_BLOCK, "channel %llu moves %s %d; there are %u", i,
                    channel->path == SK_PATH_WEIGHT ? "target" : "joint", channel->joint, limit);
+  if (!stride_fits(channel))
+    return sk_fail(error, SK_ERROR_BLOCK, "channel %llu: its keys cannot lie %u floats apart%s", i, channel->stride,
+                   channel->in_cells ? ", in cells" : "");
   if (!channel->key_count || !channel_arrays_fit(block, channel))
     return sk_fail(error, SK_ERROR_BLOCK, "channel %llu: its %u keys do not lie in the block", i,
                    channel->key_count);
   if (!times_increase(times + channel->times, channel->key_count))
     return sk_fail(error, SK_ERROR_BLOCK, "channel %llu: its key times are not finite and increasing", i);
   if (channel->path == SK_PATH_ROTATION && channel->interpolation != SK_CUBIC &&
-      !rotations_are_unit(values + channel->values, channel->key_count))
+      !rotations_are_unit(values, channel))
     return sk_fail(error, SK_ERROR_BLOCK, "channel %llu: a rotation key is no unit quaternion", i);
+  if (!channel_cells_are_whole(values, channel))
+    return sk_fail(error, SK_ERROR_BLOCK,
+                   "channel %llu: its cells do not end in 0, or their last frame is not repeated", i);
   return SK_OK;
 }
 
-/* Channels may share key times but not values, so the work below is bounded by the block's size. */
+/* Channels may share key times but not values, so the work below is bounded by the block's size; that of channels
+   which store one value for all keys by a limit. */
 static sk_status check_channels(const sk_block *block, sk_error *error) {
   const sk_section *section = section_of(block, SK_SECTION_CHANNELS);
   const sk_channel *channel = section->data;
-  uint64_t i, floats = 0, values = section_of(block, SK_SECTION_VALUES)->rows;
+  uint64_t i, floats = 0, still = 0, values = section_of(block, SK_SECTION_VALUES)->rows;
   sk_status status = SK_OK;
   for (i = 0; i < section->rows && !status; i++) {
-    floats += (uint64_t)channel[i].key_count * sk_path_width(channel[i].path);
+    floats += (uint64_t)sk_channel_stored(&channel[i]) * sk_path_width(channel[i].path);
+    still += channel[i].stride ? 0 : channel[i].key_count;
     if (floats > values)
       return sk_fail(error, SK_ERROR_BLOCK, "the channels need %llu values; the block has %llu",
                      (unsigned long long)floats, (unsigned long long)values);
+    if (still > SK_MAX_STILL_KEYS)
+      return sk_fail(error, SK_ERROR_BLOCK, "channels that do not move have %llu keys; at most %llu are allowed",
+                     (unsigned long long)still, (unsigned long long)SK_MAX_STILL_KEYS);
     status = check_channel(block, i, error);
   }
   return status;

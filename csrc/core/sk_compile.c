@@ -2,7 +2,6 @@
 #include "sk_compile.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "sk_math.h"
@@ -14,54 +13,24 @@
 #define LATEST 1e300        /* seconds: beyond it differences of times come near the end of double */
 #define SHORTEST 1e-290     /* seconds from the first key to the last: below it keys a second do */
 #define SHEAR_TOLERANCE 4e-7 /* relative: what rounding to float alone takes from T * R * S */
-#define MERGE_GROWTH 3      /* merged cells per cell of the lines themselves */
-#define MERGE_KEYS 4000000  /* of all lines together: more would take long to sort */
-#define MERGE_SLACK 256     /* cells that are given away in any case */
-
-/* A line to be: a run of channels in `order`. */
-typedef struct plan_line {
-  const double *times;
-  uint32_t key_count, first, count;
-  sk_interpolation interpolation;
-} plan_line;
 
 typedef struct plan {
   const sk_clip *clip;
   const sk_skeleton *skeleton;
   const sk_skin *skin;
+  sk_plan lines;        /* which channels move, and together with which */
   int32_t *channel_of;  /* (J, SK_PART_COUNT): the channel that moves it, or SK_NONE */
   int32_t *still_of;    /* the same for channels that hold one value */
   int32_t *node_of;     /* (J,): its node, or SK_NONE */
   int32_t *driver;      /* (J,) */
   int32_t *depths;      /* (J,): nodes up to the root of each node, or joints of each joint */
   double *chains;       /* (J, 12): locals from below the driver to the joint, multiplied */
-  uint32_t *order;      /* moving channels, those of a line side by side */
-  plan_line *lines;
-  double *merged_times;
-  uint32_t moving, line_count, mover_count, weight_count, node_count;
-  bool merged, inexact; /* inexact: only the plain path is exact */
+  uint32_t mover_count, weight_count, node_count;
+  bool inexact;         /* only the plain path is exact */
   void *memory;
 } plan;
 
 static const float *values_of(const plan *p, const sk_channel *channel) { return p->clip->values + channel->values; }
-
-static bool floats_are_zero(const float *values, size_t count) {
-  size_t i;
-  for (i = 0; i < count; i++)
-    if (values[i] != 0.0f) return false;
-  return true;
-}
-
-static bool is_constant(const plan *p, const sk_channel *channel) {
-  size_t width = sk_path_width((sk_path)channel->path), all = channel->key_count * width;
-  const float *values = values_of(p, channel);
-  uint32_t k;
-  for (k = 1; k < channel->key_count; k++)
-    if (memcmp(values, values + k * width, width * sizeof(float)) != 0) return false;
-  return channel->interpolation != SK_CUBIC || channel->key_count == 1 ||
-         (floats_are_zero(p->clip->values + channel->in_tangents, all) &&
-          floats_are_zero(p->clip->values + channel->out_tangents, all));
-}
 
 static bool floats_are_below(const float *values, size_t count, double limit) {
   size_t i;
@@ -77,15 +46,32 @@ static bool times_are_tame(const double *times, uint32_t count) {
   return fabs(first) < LATEST && fabs(last) < LATEST && (count == 1 || last - first > SHORTEST);
 }
 
+static bool keys_are_below(const plan *p, const sk_channel *channel, uint64_t array, double limit) {
+  uint32_t width = sk_path_width((sk_path)channel->path), k;
+  for (k = 0; k < sk_channel_stored(channel); k++)
+    if (!floats_are_below(sk_channel_key(p->clip->values, channel, array, k), width, limit)) return false;
+  return true;
+}
+
 /* Tangents count for as many seconds as the channel lasts. */
 static bool is_tame(const plan *p, const sk_channel *channel) {
-  size_t all = (size_t)channel->key_count * sk_path_width((sk_path)channel->path);
   const double *times = p->clip->times + channel->times;
   double length = times[channel->key_count - 1] - times[0], steepest = LARGEST / fmax(1.0, length);
-  if (!times_are_tame(times, channel->key_count) || !floats_are_small(values_of(p, channel), all)) return false;
+  if (!times_are_tame(times, channel->key_count) || !keys_are_below(p, channel, channel->values, LARGEST)) return false;
   return channel->interpolation != SK_CUBIC ||
-         (length < LARGEST && floats_are_below(p->clip->values + channel->in_tangents, all, steepest) &&
-          floats_are_below(p->clip->values + channel->out_tangents, all, steepest));
+         (length < LARGEST && keys_are_below(p, channel, channel->in_tangents, steepest) &&
+          keys_are_below(p, channel, channel->out_tangents, steepest));
+}
+
+/* Channels of weights are left to the plain path, and counted. */
+static bool channels_are_tame(plan *p) {
+  uint32_t i;
+  for (i = 0; i < p->clip->channel_count; i++) {
+    const sk_channel *channel = &p->clip->channels[i];
+    if (channel->path == SK_PATH_WEIGHT) p->weight_count++;
+    else if (!is_tame(p, channel)) return false;
+  }
+  return true;
 }
 
 /* What the channels stand on: the rest pose, the inverse binds, and the length of the clip. */
@@ -97,24 +83,7 @@ static bool rest_is_tame(const plan *p) {
          floats_are_small(p->skin->inverse_bind, 16 * slots);
 }
 
-/* ---- which channels move, and on which lines -------------------------------------------------- */
-
-static bool sort_channels(plan *p) {
-  uint32_t i;
-  for (i = 0; i < p->clip->channel_count; i++) {
-    const sk_channel *channel = &p->clip->channels[i];
-    size_t place = (size_t)channel->joint * SK_PART_COUNT + channel->path;
-    if (channel->path == SK_PATH_WEIGHT) {
-      p->weight_count++;
-      continue;
-    }
-    if (!is_tame(p, channel)) return false;
-    p->channel_of[place] = p->still_of[place] = SK_NONE; /* of two the last counts */
-    if (is_constant(p, channel)) p->still_of[place] = (int32_t)i;
-    else p->channel_of[place] = (int32_t)i;
-  }
-  return true;
-}
+/* ---- which joints move ------------------------------------------------------------------------ */
 
 /* Whether the rest matrix of a joint is its T * R * S up to rounding. */
 static bool rest_is_plain(const sk_skeleton *skeleton, size_t j) {
@@ -158,110 +127,33 @@ static void collect_nodes(plan *p) {
     if (p->node_of[j] != SK_NONE) p->node_of[j] = (int32_t)p->node_count++;
 }
 
-static void collect_movers(plan *p) {
-  size_t j, joints = (size_t)p->skeleton->joint_count;
-  int part;
-  for (j = 0; j < joints; j++) {
-    uint32_t before = p->moving;
-    for (part = 0; part < SK_PART_COUNT; part++) {
-      int32_t channel = p->channel_of[j * SK_PART_COUNT + (size_t)part];
-      if (channel != SK_NONE) p->order[p->moving++] = (uint32_t)channel;
-    }
-    p->mover_count += p->moving > before;
-  }
-}
-
-/* Channels of one line compare as equal. */
-static int compare_lines(const sk_clip *clip, const sk_channel *a, const sk_channel *b) {
-  if (a->interpolation != b->interpolation) return a->interpolation < b->interpolation ? -1 : 1;
-  if (a->key_count != b->key_count) return a->key_count < b->key_count ? -1 : 1;
-  if (a->times == b->times) return 0;
-  return memcmp(clip->times + a->times, clip->times + b->times, a->key_count * sizeof(double));
-}
-
-/* Merge sort of p->order, stable, so that the joints of a line stay in order; `spare` is as long. */
-static void sort_order(const plan *p, uint32_t *order, uint32_t *spare, uint32_t count) {
-  uint32_t half = count / 2, a = 0, b = half, n;
-  if (count < 2) return;
-  sort_order(p, order, spare, half);
-  sort_order(p, order + half, spare, count - half);
-  memcpy(spare, order, count * sizeof *order);
-  for (n = 0; n < count; n++) {
-    bool first = b == count || (a < half && compare_lines(p->clip, &p->clip->channels[spare[a]],
-                                                          &p->clip->channels[spare[b]]) <= 0);
-    order[n] = spare[first ? a++ : b++];
-  }
-}
-
-static void group_lines(plan *p) {
+static void place_channels(const plan *p, const uint32_t *channels, uint32_t count, int32_t *places) {
   uint32_t i;
-  for (i = 0; i < p->moving; i++) {
-    const sk_channel *channel = &p->clip->channels[p->order[i]];
-    if (i == 0 || compare_lines(p->clip, &p->clip->channels[p->order[i - 1]], channel) != 0)
-      p->lines[p->line_count++] = (plan_line){p->clip->times + channel->times, channel->key_count, i, 0,
-                                              (sk_interpolation)channel->interpolation};
-    p->lines[p->line_count - 1].count++;
+  for (i = 0; i < count; i++) {
+    const sk_channel *channel = &p->clip->channels[channels[i]];
+    places[(size_t)channel->joint * SK_PART_COUNT + channel->path] = (int32_t)channels[i];
   }
-}
-
-static int compare_doubles(const void *a, const void *b) {
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
-/* All linear lines as one, where that does not waste memory. They stand side by side. */
-static bool merge_lines(plan *p) {
-  size_t keys = 0, cells = 0, raw = 0, unique = 0, i;
-  uint32_t first = 0, last;
-  double *times;
-  while (first < p->line_count && p->lines[first].interpolation != SK_LINEAR) first++;
-  for (last = first; last < p->line_count && p->lines[last].interpolation == SK_LINEAR; last++) {
-    keys += p->lines[last].key_count;
-    cells += p->lines[last].count;
-    raw += (size_t)p->lines[last].key_count * p->lines[last].count;
-  }
-  if (last - first < 2 || keys > MERGE_KEYS) return true;
-  times = sk_alloc(keys * sizeof *times);
-  if (!times) return false;
-  p->merged_times = times;
-  for (keys = 0, i = first; i < last; i++) {
-    memcpy(times + keys, p->lines[i].times, p->lines[i].key_count * sizeof *times);
-    keys += p->lines[i].key_count;
-  }
-  qsort(times, keys, sizeof *times, compare_doubles);
-  for (i = 0; i < keys; i++)
-    if (i == 0 || times[i] != times[unique - 1]) times[unique++] = times[i];
-  if (unique * cells > MERGE_GROWTH * raw + MERGE_SLACK) return true;
-  p->lines[first] = (plan_line){times, (uint32_t)unique, p->lines[first].first, (uint32_t)cells, SK_LINEAR};
-  memmove(p->lines + first + 1, p->lines + last, (p->line_count - last) * sizeof *p->lines);
-  p->line_count -= last - first - 1;
-  p->merged = true;
-  return true;
 }
 
 static bool make_plan(plan *p) {
   size_t joints = (size_t)p->skeleton->joint_count, places = joints * SK_PART_COUNT, i;
-  uint32_t *spare;
-  p->memory = sk_alloc(joints * 12 * sizeof(double) +
-                       places * (sizeof *p->lines + 3 * sizeof(int32_t) + 2 * sizeof(uint32_t)));
+  sk_keys keys = {p->clip->channels, p->clip->channel_count, p->clip->times, p->clip->values};
+  p->inexact = !rest_is_tame(p) || !channels_are_tame(p);
+  if (p->inexact || !sk_plan_make(keys, &p->lines)) return false;
+  p->memory = sk_alloc(joints * 12 * sizeof(double) + 3 * places * sizeof(int32_t));
   if (!p->memory) return false;
   p->chains = p->memory;
-  p->lines = (plan_line *)(p->chains + joints * 12);
-  p->channel_of = (int32_t *)(p->lines + places);
+  p->channel_of = (int32_t *)(p->chains + joints * 12);
   p->still_of = p->channel_of + places;
   p->node_of = p->still_of + places; /* three arrays of J */
   p->driver = p->node_of + joints;
   p->depths = p->driver + joints;
-  p->order = (uint32_t *)(p->node_of + places);
-  spare = p->order + places;
   for (i = 0; i < 3 * places; i++) p->channel_of[i] = SK_NONE;
-  p->inexact = !rest_is_tame(p) || !sort_channels(p);
-  if (p->inexact) return false;
-  collect_movers(p);
+  place_channels(p, p->lines.order, p->lines.moving, p->channel_of);
+  place_channels(p, p->lines.still, p->lines.still_count, p->still_of);
+  for (i = 0; i < joints; i++) p->mover_count += joint_moves(p, i);
   collect_nodes(p);
-  sort_order(p, p->order, spare, p->moving);
-  group_lines(p);
-  return merge_lines(p);
+  return true;
 }
 
 /* ---- laying out -------------------------------------------------------------------------------- */
@@ -278,18 +170,33 @@ static void *take(arena *a, size_t bytes) {
   return a->memory ? a->memory + at : NULL;
 }
 
-static size_t line_stride(const plan_line *line) {
-  return (size_t)line->count * SK_CELL * (line->interpolation == SK_CUBIC ? 3 : 1);
+/* The line's frames where the block holds them as they are sampled; NULL where they have to be made. */
+static const float *frames_in_block(const plan *p, const sk_plan_line *line) {
+  bool cubic = line->interpolation == SK_CUBIC;
+  uint64_t first = 0, cell;
+  uint32_t i;
+  if (sk_plan_is_merged(&p->lines, line->interpolation)) return NULL;
+  for (i = 0; i < line->count; i++) {
+    const sk_channel *channel = &p->clip->channels[p->lines.order[line->first + i]];
+    cell = cubic ? channel->in_tangents : channel->values;
+    if (i == 0) first = cell;
+    if (!channel->in_cells || channel->stride != sk_plan_stride(line) || cell != first + i * SK_CELL) return NULL;
+    if (cubic && (channel->values != cell + line->count * SK_CELL ||
+                  channel->out_tangents != channel->values + line->count * SK_CELL))
+      return NULL;
+  }
+  return p->clip->values + first;
 }
 
-static void lay_out_line(arena *a, const plan_line *planned, sk_line *line, size_t *cubic) {
+static void lay_out_line(const plan *p, arena *a, const sk_plan_line *planned, sk_line *line, size_t *cubic) {
   sk_line made = {0};
   made.interpolation = planned->interpolation;
   made.key_count = made.bucket_count = planned->key_count;
   made.cell_count = planned->count;
-  made.stride = line_stride(planned);
+  made.stride = sk_plan_stride(planned);
   made.times = take(a, (planned->key_count + 1) * sizeof(double));
-  made.frames = take(a, (planned->key_count + 1) * made.stride * sizeof(float));
+  made.frames = frames_in_block(p, planned);
+  if (!made.frames) made.frames = take(a, (planned->key_count + 1) * made.stride * sizeof(float));
   made.rotations = take(a, planned->count);
   made.buckets = take(a, planned->key_count * sizeof(uint32_t));
   if (planned->interpolation == SK_CUBIC) {
@@ -305,15 +212,15 @@ static void lay_out(const plan *p, arena *a, sk_compiled *c) {
   uint32_t i;
   take(a, sizeof *c);
   c->joint_count = p->skeleton->joint_count;
-  c->line_count = p->line_count;
+  c->line_count = p->lines.line_count;
   c->mover_count = p->mover_count;
   c->octet_count = (p->mover_count + SK_LANES - 1) / SK_LANES;
   c->weight_count = p->weight_count;
   c->node_count = p->node_count;
-  c->merged = p->merged;
+  c->merged = p->lines.merged;
   c->odd_count = 0;
   c->cubic_floats = 0;
-  c->lines = take(a, p->line_count * sizeof *c->lines);
+  c->lines = take(a, p->lines.line_count * sizeof *c->lines);
   c->movers = take(a, p->mover_count * sizeof *c->movers);
   c->octets = take(a, c->octet_count * sizeof *c->octets);
   c->mover_of = take(a, joints * sizeof *c->mover_of);
@@ -327,8 +234,8 @@ static void lay_out(const plan *p, arena *a, sk_compiled *c) {
   c->first_slot = take(a, joints * sizeof *c->first_slot);
   c->next_slot = take(a, (size_t)p->skin->slot_count * sizeof *c->next_slot);
   c->weights = take(a, p->weight_count * sizeof *c->weights);
-  for (i = 0; i < p->line_count; i++)
-    lay_out_line(a, &p->lines[i], c->lines ? &c->lines[i] : NULL, &c->cubic_floats);
+  for (i = 0; i < p->lines.line_count; i++)
+    lay_out_line(p, a, &p->lines.lines[i], c->lines ? &c->lines[i] : NULL, &c->cubic_floats);
 }
 
 /* ---- filling: keys ------------------------------------------------------------------------------- */
@@ -337,7 +244,7 @@ static void lay_out(const plan *p, arena *a, sk_compiled *c) {
 static void value_at(const plan *p, const sk_channel *channel, double time, float *cell) {
   sk_key key = sk_clip_find_key(p->clip->times + channel->times, channel->key_count, time, 0.0);
   uint32_t width = sk_path_width((sk_path)channel->path), i;
-  const float *a = values_of(p, channel) + (size_t)key.index * width, *b = a + width;
+  const float *a = sk_channel_key(p->clip->values, channel, channel->values, key.index), *b = a + channel->stride;
   if (key.fraction == 0.0 || memcmp(a, b, width * sizeof(float)) == 0) {
     memcpy(cell, a, width * sizeof(float));
   } else if (width == 4) {
@@ -347,25 +254,16 @@ static void value_at(const plan *p, const sk_channel *channel, double time, floa
   }
 }
 
-static double dot4(const float *a, const float *b) {
-  return (double)a[0] * b[0] + (double)a[1] * b[1] + (double)a[2] * b[2] + (double)a[3] * b[3];
-}
-
-/* One linear or step channel into its column of cells; the smallest dot product of neighboring rotations. */
-static double fill_column(const plan *p, const sk_channel *channel, const sk_line *line, float *cell) {
-  bool rotation = channel->path == SK_PATH_ROTATION;
-  double nearest = 1.0;
-  const float *values = values_of(p, channel);
+/* One linear or step channel into its column of cells. */
+static void fill_column(const plan *p, const sk_channel *channel, const sk_line *line, float *cell) {
   uint32_t width = sk_path_width((sk_path)channel->path), k;
   bool own = line->key_count == channel->key_count &&
              memcmp(line->times, p->clip->times + channel->times, line->key_count * sizeof(double)) == 0;
   for (k = 0; k < line->key_count; k++, cell += line->stride) {
     cell[3] = 0.0f;
-    if (own) memcpy(cell, values + (size_t)k * width, width * sizeof(float));
+    if (own) memcpy(cell, sk_channel_key(p->clip->values, channel, channel->values, k), width * sizeof(float));
     else value_at(p, channel, line->times[k], cell);
-    if (rotation && k > 0) nearest = fmin(nearest, fabs(dot4(cell, cell - line->stride)));
   }
-  return line->interpolation == SK_LINEAR ? nearest : 1.0;
 }
 
 static void fill_cubic_column(const plan *p, const sk_channel *channel, const sk_line *line, float *cell) {
@@ -375,8 +273,31 @@ static void fill_cubic_column(const plan *p, const sk_channel *channel, const sk
     for (i = 0; i < 3; i++) {
       float *part = cell + (size_t)i * line->cell_count * SK_CELL;
       part[3] = 0.0f;
-      memcpy(part, p->clip->values + arrays[i] + (size_t)k * width, width * sizeof(float));
+      memcpy(part, sk_channel_key(p->clip->values, channel, arrays[i], k), width * sizeof(float));
     }
+}
+
+static void fill_frames(const plan *p, const sk_plan_line *planned, const sk_line *line, float *frames) {
+  uint32_t i;
+  for (i = 0; i < planned->count; i++) {
+    const sk_channel *channel = &p->clip->channels[p->lines.order[planned->first + i]];
+    (line->interpolation == SK_CUBIC ? fill_cubic_column : fill_column)(p, channel, line, frames + i * SK_CELL);
+  }
+  memcpy(frames + line->key_count * line->stride, frames + (line->key_count - 1) * line->stride,
+         line->stride * sizeof(float));
+}
+
+static double dot4(const float *a, const float *b) {
+  return (double)a[0] * b[0] + (double)a[1] * b[1] + (double)a[2] * b[2] + (double)a[3] * b[3];
+}
+
+/* The smallest dot product of neighboring rotations of a linear line, in one column of cells. */
+static double nearest_of(const sk_line *line, const float *cell) {
+  double nearest = 1.0;
+  uint32_t k;
+  for (k = 1; k < line->key_count; k++, cell += line->stride)
+    nearest = fmin(nearest, fabs(dot4(cell + line->stride, cell)));
+  return nearest;
 }
 
 #define MOST_IN_BUCKET 8          /* keys that are looked at one after another */
@@ -399,30 +320,26 @@ static void fill_buckets(sk_line *line, uint32_t *buckets) {
 }
 
 static void fill_line(const plan *p, sk_compiled *c, uint32_t number) {
-  const plan_line *planned = &p->lines[number];
+  const sk_plan_line *planned = &p->lines.lines[number];
   sk_line *line = &c->lines[number];
-  float *frames = (float *)line->frames; /* ours until sk_compile returns */
-  uint8_t *rotations = (uint8_t *)line->rotations;
-  double dot;
+  uint8_t *rotations = (uint8_t *)line->rotations; /* ours until sk_compile returns, as times and frames are */
   uint32_t i;
   memcpy((double *)line->times, planned->times, line->key_count * sizeof(double));
   ((double *)line->times)[line->key_count] = INFINITY;
   fill_buckets(line, (uint32_t *)line->buckets);
+  if (!frames_in_block(p, planned)) fill_frames(p, planned, line, (float *)line->frames);
   for (i = 0; i < planned->count; i++) {
-    const sk_channel *channel = &p->clip->channels[p->order[planned->first + i]];
+    const sk_channel *channel = &p->clip->channels[p->lines.order[planned->first + i]];
     sk_mover *mover = &c->movers[c->mover_of[channel->joint]];
+    double dot = 1.0;
     mover->lines[channel->path] = number;
     mover->offsets[channel->path] = i * SK_CELL;
     rotations[i] = channel->path == SK_PATH_ROTATION;
     line->turns = line->turns || rotations[i];
-    if (line->interpolation == SK_CUBIC) fill_cubic_column(p, channel, line, frames + i * SK_CELL);
-    if (line->interpolation == SK_CUBIC) continue;
-    dot = fill_column(p, channel, line, frames + i * SK_CELL);
+    if (rotations[i] && line->interpolation == SK_LINEAR) dot = nearest_of(line, line->frames + i * SK_CELL);
     mover->wide |= dot < WIDE_DOT;
     mover->half_turn |= dot < HALF_TURN_DOT;
   }
-  memcpy(frames + line->key_count * line->stride, frames + (line->key_count - 1) * line->stride,
-         line->stride * sizeof(float));
 }
 
 /* ---- filling: what does not move --------------------------------------------------------------------- */
@@ -636,7 +553,7 @@ sk_compiled *sk_compile(const sk_clip *clip, const sk_skeleton *skeleton, const 
   plan p = {.clip = clip, .skeleton = skeleton, .skin = skin};
   sk_compiled *compiled = make_plan(&p) ? build(&p) : NULL;
   if (lacks_memory) *lacks_memory = !compiled && !p.inexact;
-  sk_free(p.merged_times);
+  sk_plan_free(&p.lines);
   sk_free(p.memory);
   return compiled;
 }

@@ -1,27 +1,24 @@
 /* sk_compile.h: a clip made ready for one skeleton, in the form that the SIMD twins sample.
 
-   Keys stand frame after frame in cells of four floats, one for each translation, rotation or scale that
-   moves, so that the keys around a time are two neighboring frames. Channels with equal times share a line;
-   lines of linear channels are merged into one where that does not waste memory, which changes nothing: a key
-   put on the straight line or on the arc between two others leaves all between them as it was. Channels that
-   do not move are folded into one pose; joints that do not move at all have their local matrix here. */
+   Lines and their frames are those of sk_lines.h. Frames are sampled where they lie in the block, if it is packed;
+   those of merged lines are made here, which changes nothing: a key put on the straight line or on the arc between
+   two others leaves all between them as it was. Channels that do not move are folded into one pose; joints that do
+   not move at all have their local matrix here. */
 #ifndef SK_COMPILE_H
 #define SK_COMPILE_H
 
+#include "sk_lines.h"
 #include "sk_sample.h"
 #include "sk_skin.h"
-
-#define SK_CELL 4 /* floats of a cell: x y z and w or 0 */
-
-typedef enum sk_part { SK_PART_TRANSLATION, SK_PART_ROTATION, SK_PART_SCALE, SK_PART_COUNT } sk_part;
 
 /* Channels that share their key times and interpolation. */
 typedef struct sk_line {
   sk_interpolation interpolation;
   uint32_t key_count, cell_count;
   const double *times;        /* (K + 1,) seconds, the last one infinite */
-  const float *frames;        /* (K + 1, cell_count) cells, the last frame twice; cubic lines: (K, 3,
-                                 cell_count), in-tangents, values and out-tangents per second */
+  const float *frames;        /* (K + 1, cell_count) cells, the last frame twice; cubic lines: (K + 1, 3,
+                                 cell_count), in-tangents, values and out-tangents per second. Here or in
+                                 the clip's block */
   const uint8_t *rotations;   /* (cell_count,): which cells are rotations */
   size_t stride;              /* floats from a frame to the next */
   const uint32_t *buckets;    /* (bucket_count,): the last key before the start of each equal part of the line */
@@ -80,7 +77,7 @@ typedef struct sk_octet {
 } sk_octet;
 
 typedef struct sk_compiled {
-  size_t bytes; /* all of it */
+  size_t bytes; /* all of it, without what lies in the block */
   int32_t joint_count;
   uint32_t line_count, mover_count, octet_count, weight_count, odd_count, node_count;
   uint32_t active_count; /* movers that palettes need: the first ones */
@@ -103,8 +100,9 @@ typedef struct sk_compiled {
   size_t cubic_floats;                   /* the cells of all cubic lines at one time */
 } sk_compiled;
 
-/* A new compiled form of `clip`, which sk_free frees; NULL where only the plain path is exact, with numbers near
-   the end of float, or where there is no memory: *lacks_memory (which may be NULL) says that it was that. */
+/* A new compiled form of `clip`, which sk_free frees; the memory of the clip's keys has to outlive it. NULL where only
+   the plain path is exact, with numbers near the end of float, or where there is no memory: *lacks_memory (which may
+   be NULL) says that it was that. */
 sk_compiled *sk_compile(const sk_clip *clip, const sk_skeleton *skeleton, const sk_skin *skin, bool *lacks_memory);
 
 /* What the twins may sample instead of the clip: NULL where it has not been compiled or is not exact so. */

@@ -10,7 +10,7 @@
 #include "sk_math.h"
 #include "sk_sample_twin.h"
 
-/* One channel at one key: `values` are those of its clip, `width` floats a key. */
+/* One channel at one key: `values` are those of its clip, `width` the numbers of a key. */
 typedef struct channel_sample {
   const sk_channel *channel;
   const float *values;
@@ -20,7 +20,7 @@ typedef struct channel_sample {
 } channel_sample;
 
 static const float *key_value(const channel_sample *sample, uint64_t array, uint32_t index) {
-  return sample->values + array + (uint64_t)index * sample->width;
+  return sk_channel_key(sample->values, sample->channel, array, index);
 }
 
 static void sample_step(const channel_sample *sample, float *out) {
@@ -29,7 +29,7 @@ static void sample_step(const channel_sample *sample, float *out) {
 }
 
 static void sample_linear(const channel_sample *sample, float *out) {
-  const float *a = key_value(sample, sample->channel->values, sample->key.index), *b = a + sample->width;
+  const float *a = key_value(sample, sample->channel->values, sample->key.index), *b = a + sample->channel->stride;
   double u = sample->key.fraction;
   uint32_t i;
   if (u == 0.0 || memcmp(a, b, sample->width * sizeof(float)) == 0) { /* what rests keeps its bits */
@@ -50,7 +50,7 @@ static void sample_cubic(const channel_sample *sample, float *out) {
   const float *v0 = key_value(sample, channel->values, k);
   for (i = 0; i < sample->width; i++) result[i] = v0[i];
   if (span > 0.0) {
-    const float *v1 = v0 + sample->width;
+    const float *v1 = v0 + channel->stride;
     const float *out0 = key_value(sample, channel->out_tangents, k);
     const float *in1 = key_value(sample, channel->in_tangents, k + 1);
     for (i = 0; i < sample->width; i++)

@@ -1,6 +1,7 @@
 /* ext_block.c: the type `_core.Block`: one checked model block, shown through the buffer protocol. */
 #include <string.h>
 
+#include "../core/sk_pack.h"
 #include "../worker/worker_spawn.h"
 #include "ext_args.h"
 #include "ext_error.h"
@@ -109,9 +110,28 @@ static int pack_part(PyObject *name, Py_buffer *buffer, uint32_t influences, sk_
   return 1;
 }
 
+/* The block with its clips packed, which is the same one where they are. Takes the reference to `block`, which may be
+   NULL. */
+static PyObject *pack_clips(ext_state *state, PyObject *block) {
+  void *memory;
+  size_t size;
+  sk_error error;
+  sk_status status;
+  if (!block) return NULL;
+  Py_BEGIN_ALLOW_THREADS
+  status = sk_pack_block(&((ext_block *)block)->model.block, &memory, &size, &error);
+  Py_END_ALLOW_THREADS
+  if (!status && !memory) return block;
+  Py_DECREF(block);
+  if (!status) return ext_block_new(state, memory, size, sk_free);
+  ext_raise(state, &error, NULL);
+  return NULL;
+}
+
 static const char pack_doc[] =
     "pack($type, sections, influences, /)\n--\n\n"
-    "A new Block from a dict: name of a section -> C-contiguous buffer of its rows.\n\n"
+    "A new Block from a dict: name of a section -> C-contiguous buffer of its rows. Its clips are packed:\n"
+    "CLIPS, CHANNELS and VALUES may become others, with the same keys.\n\n"
     "The result passes the same checks as a block from a file; LoadError says what is wrong.";
 
 static PyObject *block_pack(PyObject *class, PyObject *args) {
@@ -137,7 +157,7 @@ static PyObject *block_pack(PyObject *class, PyObject *args) {
     if (!pack_part(PyTuple_GET_ITEM(item, 0), &buffers[count - 1], influences, &parts[count - 1])) goto done;
   }
   if (sk_block_write(parts, count, &memory, &size, &error)) ext_raise(state, &error, NULL);
-  else result = ext_block_new(state, memory, size, sk_free);
+  else result = pack_clips(state, ext_block_new(state, memory, size, sk_free));
 done:
   while (count) PyBuffer_Release(&buffers[--count]);
   Py_DECREF(items);

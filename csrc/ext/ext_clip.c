@@ -86,7 +86,9 @@ static PyObject *clip_compiled_nbytes(PyObject *object, void *unused) {
 
 static PyGetSetDef clip_getset[] = {
     {"compiled_nbytes", clip_compiled_nbytes, NULL,
-     "Bytes of the form that is sampled quickly; 0 until the clip is first played, and on the plain path.", NULL},
+     "Bytes of the form that is sampled quickly, without the keys that it shares with the clip; 0 until the clip is\n"
+     "first played, and on the plain path.",
+     NULL},
     {NULL, NULL, NULL, NULL, NULL}};
 
 static const char clip_doc[] =

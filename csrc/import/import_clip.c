@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../core/sk_pack.h"
 #include "import_internal.h"
 
 #define UNIT_TOLERANCE 1e-6 /* a quaternion whose length is closer to 1 stays bit for bit */
@@ -217,6 +218,7 @@ sk_status import_add_channel(import_clip *clip, const import_track *t) {
   *taken_of(clip, t) |= (uint8_t)(1u << t->path);
   note_shear(clip, t);
   channel.key_count = (uint32_t)clip->keys.count;
+  channel.stride = sk_path_width(t->path);
   status = put_times(clip, &channel.times);
   if (!status) status = put_values(clip, t, 0, &channel.values);
   if (!status && t->interpolation == SK_CUBIC) status = put_values(clip, t, -1, &channel.in_tangents);
@@ -423,4 +425,14 @@ sk_status import_clips(import_job *job) {
   sk_array_free(&clip.keys);
   sk_free(clip.taken);
   return status;
+}
+
+sk_status import_pack_clips(import_job *job) {
+  import_model *m = &job->model;
+  sk_packing packing = {m->clips.data, m->clips.count, m->channels.data, m->times.data,
+                        m->values.data, SK_ARRAY(float)};
+  bool good = sk_pack_run(&packing);
+  sk_array_free(&m->values);
+  m->values = packing.packed;
+  return good ? SK_OK : import_no_memory(job, m->values.count * sizeof(float));
 }

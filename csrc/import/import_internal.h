@@ -405,6 +405,8 @@ sk_status import_materials(import_job *job);
 int32_t import_material_of(const import_job *job, int64_t index);
 sk_status import_meshes(import_job *job);
 sk_status import_clips(import_job *job);
+/* Lays the keys out as the block holds them (sk_pack.h). */
+sk_status import_pack_clips(import_job *job);
 
 typedef struct import_track { /* the keys of one channel */
   int32_t joint;                     /* or, for weights, the target */

@@ -189,6 +189,7 @@ static sk_status run_steps(import_job *job, sk_import_result *result) {
   if (!status) status = convert(job);
   if (job->files.exceeded) status = import_check_bytes(job);
   if (!job->request->process_ends) close_sources(job);
+  if (!status) status = import_pack_clips(job);
   return status ? status : write_block(job, result);
 }
 

@@ -1,6 +1,8 @@
 /* rig.c: see rig.h. */
 #include "rig.h"
 
+#include "../../csrc/core/sk_pack.h"
+
 #include "check.h"
 
 #include "../../csrc/core/sk_math.h"
@@ -172,6 +174,7 @@ static void write_channel(pen *p, int32_t joint, sk_path path, const float *rest
   made.times = p->line[line];
   made.key_count = p->line_keys[line];
   if (p->wish->lines == RIG_OWN_LINES) made.times = write_line(p, &made.key_count);
+  made.stride = sk_path_width(path);
   made.in_tangents = made.out_tangents = SK_NONE64;
   made.values = write_values(p, &made, rest);
   if (made.interpolation == SK_CUBIC) {
@@ -212,12 +215,22 @@ static void make_clip(const rig_wish *wish, uint64_t *state, rig *r) {
   r->clip.values = r->values = exact(&p.values);
 }
 
+static void pack_clip(rig *r) {
+  sk_clip_record record = {.channel_count = r->clip.channel_count};
+  sk_packing packing = {.clips = &record, .clip_count = 1, .channels = r->channels, .times = r->times,
+                        .values = r->values};
+  CHECK(sk_pack_run(&packing));
+  free(r->values);
+  r->clip.values = r->values = exact(&packing.packed);
+}
+
 void rig_make(const rig_wish *wish, rig *made) {
   uint64_t state = wish->seed * 2654435761u + 88172645463325252u;
   memset(made, 0, sizeof *made);
   make_skeleton(wish, &state, made);
   make_slots(wish, &state, made);
   make_clip(wish, &state, made);
+  if (wish->packed) pack_clip(made);
   made->compiled = sk_compile(&made->clip, &made->skeleton, &made->skin, NULL);
 }
 

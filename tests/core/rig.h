@@ -18,6 +18,7 @@ typedef struct rig_wish {
   uint32_t most_keys;
   bool clustered; /* most keys of a line in a thousandth of it */
   bool still_roots, additive, weights;
+  bool packed;    /* the same keys, as a block holds them */
   double ticks;   /* a second; 0: 1000 */
 } rig_wish;
 

@@ -85,12 +85,12 @@ static void set_clips(small_model *m) {
   memcpy(m->times, times, sizeof times);
   memcpy(m->values, values, sizeof values);
   m->channels[0] = (sk_channel){
-      0, SK_PATH_TRANSLATION, SK_STEP, 0, 3, 0, 0, STEP_VALUES, SK_NONE64, SK_NONE64};
+      0, SK_PATH_TRANSLATION, SK_STEP, 0, 3, 3, 0, STEP_VALUES, SK_NONE64, SK_NONE64};
   m->channels[1] = (sk_channel){
-      1, SK_PATH_ROTATION, SK_LINEAR, 0, 3, 0, 0, LINEAR_VALUES, SK_NONE64, SK_NONE64};
-  m->channels[2] = (sk_channel){2, SK_PATH_SCALE, SK_CUBIC, 0, 2, 0, 3, CUBIC_VALUES, CUBIC_IN, CUBIC_OUT};
+      1, SK_PATH_ROTATION, SK_LINEAR, 0, 3, 4, 0, LINEAR_VALUES, SK_NONE64, SK_NONE64};
+  m->channels[2] = (sk_channel){2, SK_PATH_SCALE, SK_CUBIC, 0, 2, 3, 3, CUBIC_VALUES, CUBIC_IN, CUBIC_OUT};
   m->channels[3] = (sk_channel){
-      2, SK_PATH_ROTATION, SK_CUBIC, 0, 1, 0, 5, CUBIC_ROTATION, CUBIC_ROTATION_IN, CUBIC_ROTATION_OUT};
+      2, SK_PATH_ROTATION, SK_CUBIC, 0, 1, 4, 5, CUBIC_ROTATION, CUBIC_ROTATION_IN, CUBIC_ROTATION_OUT};
   m->clips[0] = (sk_clip_record){add_text(m, "move"), 2.0, 1000.0, 0, CHANNELS, 0, 0, EVENTS, 2, MOTION_TIMES, MOTION_VALUES};
   m->clips[1] = (sk_clip_record){add_text(m, "still"), 0.0, 25.0, CHANNELS, 0, 0, EVENTS, 0, 0, SK_NONE64, SK_NONE64};
   m->events[0] = (sk_event){0.5, m->clips[0].name};

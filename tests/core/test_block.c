@@ -186,6 +186,20 @@ SPOIL(channel_values_outside, m->channels[0].values = KEY_VALUES - 8)
 SPOIL(channel_tangents_missing, m->channels[2].in_tangents = SK_NONE64)
 SPOIL(channel_tangents_outside, m->channels[2].out_tangents = KEY_VALUES - 5)
 SPOIL(channel_tangents_not_wanted, m->channels[0].in_tangents = 0)
+SPOIL(channel_stride_short, m->channels[0].stride = 2)
+SPOIL(channel_stride_huge, m->channels[0].stride = UINT32_MAX)
+SPOIL(channel_stride_outside, m->channels[0].stride = (KEY_VALUES - 3) / 2 + 1)
+SPOIL(channel_tangent_stride_outside, m->channels[2].stride = KEY_VALUES - CUBIC_OUT - 2)
+SPOIL(channel_still_outside, (m->channels[0].stride = 0, m->channels[0].values = KEY_VALUES - 2))
+SPOIL(channel_still_keys_many, (m->channels[0].stride = 0, m->channels[0].key_count = SK_MAX_STILL_KEYS + 1))
+SPOIL(channel_still_keys_outside, (m->channels[0].stride = 0, m->channels[0].key_count = KEY_TIMES + 1))
+SPOIL(channel_cells_unknown, m->channels[1].in_cells = 2)
+SPOIL(channel_cells_narrow, m->channels[0].in_cells = 1)
+SPOIL(channel_cells_still, (m->channels[1].in_cells = 1, m->channels[1].stride = 0))
+SPOIL(channel_cells_of_weights, m->channels[0].path = SK_PATH_WEIGHT; m->channels[0].in_cells = 1; m->channels[0].stride = 4)
+SPOIL(channel_cells_outside, (m->channels[1].in_cells = 1, m->channels[1].values = KEY_VALUES - 15))
+SPOIL(channel_cells_not_repeated, m->channels[1].in_cells = 1)
+SPOIL(channel_cells_of_three_end_otherwise, (m->channels[0].in_cells = 1, m->channels[0].stride = 4))
 SPOIL(key_times_equal, m->times[1] = m->times[0])
 SPOIL(key_times_fall, m->times[1] = 3)
 SPOIL(key_times_nan, m->times[1] = NAN)
@@ -307,6 +321,20 @@ static const broken broken_models[] = {
     {"channel 2", channel_tangents_missing},
     {"channel 2", channel_tangents_outside},
     {"channel 0", channel_tangents_not_wanted},
+    {"channel 0: its keys cannot lie 2 floats apart", channel_stride_short},
+    {"channel 0: its 3 keys do not lie in the block", channel_stride_huge},
+    {"channel 0: its 3 keys do not lie in the block", channel_stride_outside},
+    {"channel 2: its 2 keys do not lie in the block", channel_tangent_stride_outside},
+    {"channel 0: its 3 keys do not lie in the block", channel_still_outside},
+    {"channels that do not move have 268435457 keys", channel_still_keys_many},
+    {"channel 0: its 9 keys do not lie in the block", channel_still_keys_outside},
+    {"channel 1: its keys cannot lie 4 floats apart, in cells", channel_cells_unknown},
+    {"channel 0: its keys cannot lie 3 floats apart, in cells", channel_cells_narrow},
+    {"channel 1: its keys cannot lie 0 floats apart, in cells", channel_cells_still},
+    {"channel 0: its keys cannot lie 4 floats apart, in cells", channel_cells_of_weights},
+    {"channel 1: its 3 keys do not lie in the block", channel_cells_outside},
+    {"channel 1: its cells do not end in 0", channel_cells_not_repeated},
+    {"channel 0: its cells do not end in 0", channel_cells_of_three_end_otherwise},
     {"channel 0: its key times", key_times_equal},
     {"channel 0: its key times", key_times_fall},
     {"channel 0: its key times", key_times_nan},
@@ -355,6 +383,23 @@ static void every_broken_rule_is_named(void) {
     if (error.status != SK_ERROR_BLOCK || !strstr(error.message, broken_models[i].words))
       check_failed(__FILE__, __LINE__, "row %zu of broken_models: \"%s\" lacks \"%s\"", i, error.message,
                    broken_models[i].words);
+  }
+}
+
+/* Keys may lie at any distance that leaves each its room, over one another too, and be one for all times. */
+static void strides_that_fit_open(void) {
+  static const uint32_t strides[] = {0, 3, 4, 7, (KEY_VALUES - 3) / 2};
+  size_t i, size;
+  for (i = 0; i < COUNT(strides); i++) {
+    small_model written;
+    sk_block opened;
+    sk_error error = {SK_OK, ""};
+    void *block;
+    small_model_set(&written);
+    written.channels[0].stride = strides[i];
+    block = write_model(&written, &size);
+    CHECK_EQUAL(sk_block_open(block, size, &opened, &error), SK_OK);
+    sk_free(block);
   }
 }
 
@@ -481,6 +526,7 @@ const check_test block_tests[] = {
     TEST(a_block_of_clips_opens),
     TEST(a_skeleton_alone_opens),
     TEST(every_broken_rule_is_named),
+    TEST(strides_that_fit_open),
     TEST(a_broken_header_is_named),
     TEST(an_odd_address_is_refused),
     TEST(a_mesh_among_clips_is_refused),

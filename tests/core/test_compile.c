@@ -21,7 +21,7 @@ static const sk_compiled *compile_line(const double *times, uint32_t count, doub
   r->values = malloc(count * 3 * sizeof(float));
   CHECK(r->channels && r->values);
   for (i = 0; i < count * 3; i++) r->values[i] = (float)i;
-  *r->channels = (sk_channel){0, SK_PATH_TRANSLATION, SK_LINEAR, 0, count, 0, 0, 0, SK_NONE64, SK_NONE64};
+  *r->channels = (sk_channel){0, SK_PATH_TRANSLATION, SK_LINEAR, 0, count, 3, 0, 0, SK_NONE64, SK_NONE64};
   r->clip = (sk_clip){.duration = duration, .key_tolerance = tolerance, .channel_count = 1, .channels = r->channels,
                       .times = r->times, .values = r->values};
   sk_free(r->compiled);
@@ -231,7 +231,7 @@ static void compiling_without_memory_gives_nothing(void) {
     if (r.compiled) break;
     CHECK_EQUAL(sk_bytes_in_use(), before);
   }
-  CHECK_EQUAL(n, 4); /* the plan, the merged times, the form */
+  CHECK_EQUAL(n, 5); /* the lines, the merged times, the plan, the form */
   rig_free(&r);
 }
 

@@ -4,7 +4,10 @@
 
 #include "small_model.h"
 
+#include "../../csrc/core/sk_compile.h"
+#include "../../csrc/core/sk_cpu.h"
 #include "../../csrc/core/sk_deform.h"
+#include "../../csrc/core/sk_pack.h"
 #include "../../csrc/core/sk_palette.h"
 
 static void *heap(size_t floats) {
@@ -61,20 +64,38 @@ static bool use_block(const void *memory, size_t size) {
   if (model.block.info->kind != SK_BLOCK_MODEL) return true;
   run_jobs(&model, NULL, 0.0, SK_LOOP_WRAP);
   for (c = 0; c < model.clip_count && c < 4; c++) {
+    sk_compiled *compiled;
     sk_clip clip;
     sk_clip_open(&model.block, c, &clip);
     for (t = 0; t < COUNT(times); t++) run_jobs(&model, &clip, times[t], (sk_loop)(t % SK_LOOP_COUNT));
+    compiled = sk_compile(&clip, &model.skeleton, &model.skin, NULL);
+    clip.compiled = sk_simd_chosen() == SK_SIMD_PLAIN ? NULL : compiled;
+    for (t = 0; compiled && t < COUNT(times); t++) run_jobs(&model, &clip, times[t], (sk_loop)(t % SK_LOOP_COUNT));
+    sk_free(compiled);
   }
   return true;
 }
 
-static char *good_block(bool clips_alone, size_t *size) {
+/* The same block with its clips packed. */
+static char *pack_block(char *block, size_t *size) {
+  sk_error error;
+  sk_block opened;
+  void *packed;
+  CHECK(!sk_block_open(block, *size, &opened, &error) && !sk_pack_block(&opened, &packed, size, &error) && packed);
+  sk_free(block);
+  return packed;
+}
+
+typedef enum good_kind { A_MODEL, A_PACKED_MODEL, CLIPS_ALONE } good_kind;
+
+static char *good_block(good_kind kind, size_t *size) {
   small_model model;
   sk_error error;
   char *block, *copy;
   small_model_set(&model);
-  block = clips_alone ? small_clips_write(&model, size, &error) : small_model_write(&model, size, &error);
+  block = kind == CLIPS_ALONE ? small_clips_write(&model, size, &error) : small_model_write(&model, size, &error);
   CHECK(block);
+  if (kind == A_PACKED_MODEL) block = pack_block(block, size);
   copy = check_copy(block, *size);
   sk_free(block);
   CHECK(use_block(copy, *size));
@@ -83,7 +104,7 @@ static char *good_block(bool clips_alone, size_t *size) {
 
 static void every_truncation_is_refused(void) {
   size_t size, length;
-  char *block = good_block(false, &size);
+  char *block = good_block(A_MODEL, &size);
   for (length = 0; length < size; length++) {
     char *part = check_copy(block, length);
     CHECK(!use_block(part, length));
@@ -95,7 +116,7 @@ static void every_truncation_is_refused(void) {
 /* As above, with the size in the header made to fit, so that the sections have to notice. */
 static void every_truncation_with_a_fitting_size_is_refused(void) {
   size_t size, length;
-  char *block = good_block(false, &size);
+  char *block = good_block(A_MODEL, &size);
   for (length = 64; length < size; length++) {
     char *part = check_copy(block, length);
     uint64_t said = length;
@@ -107,10 +128,10 @@ static void every_truncation_with_a_fitting_size_is_refused(void) {
   free(block);
 }
 
-static void bytes_change_one_by_one(bool clips_alone) {
+static void bytes_change_one_by_one(good_kind kind) {
   static const unsigned char flips[] = {0x01, 0x80, 0x7f, 0xff};
   size_t size, i, f, opened = 0;
-  char *block = good_block(clips_alone, &size);
+  char *block = good_block(kind, &size);
   for (i = 0; i < size; i++)
     for (f = 0; f < COUNT(flips); f++) {
       block[i] = (char)(block[i] ^ flips[f]);
@@ -122,18 +143,19 @@ static void bytes_change_one_by_one(bool clips_alone) {
   free(block);
 }
 
-static void every_byte_of_a_model_may_change(void) { bytes_change_one_by_one(false); }
-static void every_byte_of_a_block_of_clips_may_change(void) { bytes_change_one_by_one(true); }
+static void every_byte_of_a_model_may_change(void) { bytes_change_one_by_one(A_MODEL); }
+static void every_byte_of_a_packed_model_may_change(void) { bytes_change_one_by_one(A_PACKED_MODEL); }
+static void every_byte_of_a_block_of_clips_may_change(void) { bytes_change_one_by_one(CLIPS_ALONE); }
 
 /* Words of four bytes get values that lie at the edges of counts, offsets and floats. */
-static void words_change_at_random(void) {
+static void change_words(good_kind kind) {
   static const uint32_t edges[] = {0,          1,          2,          3,          64,         0xffffffffu,
                                    0xfffffffeu, 0x7fffffffu, 0x80000000u, 0x7f800000u, 0xff7fffffu, 0x00000001u,
                                    0x3f800000u, 0xbf800000u, 0x7f7fffffu, 0x00010000u};
   enum { ROUNDS = 20000 };
   uint64_t state = 20240229;
   size_t size, round, i;
-  char *block = good_block(false, &size), *spoiled = check_copy(block, size);
+  char *block = good_block(kind, &size), *spoiled = check_copy(block, size);
   for (round = 0; round < ROUNDS; round++) {
     size_t changes = 1 + check_random(&state) % 4;
     memcpy(spoiled, block, size);
@@ -150,11 +172,16 @@ static void words_change_at_random(void) {
   free(block);
 }
 
+static void words_of_a_model_change_at_random(void) { change_words(A_MODEL); }
+static void words_of_a_packed_model_change_at_random(void) { change_words(A_PACKED_MODEL); }
+
 const check_test fuzz_tests[] = {
     TEST(every_truncation_is_refused),
     TEST(every_truncation_with_a_fitting_size_is_refused),
     TEST(every_byte_of_a_model_may_change),
+    TEST(every_byte_of_a_packed_model_may_change),
     TEST(every_byte_of_a_block_of_clips_may_change),
-    TEST(words_change_at_random),
+    TEST(words_of_a_model_change_at_random),
+    TEST(words_of_a_packed_model_change_at_random),
     {NULL, NULL},
 };

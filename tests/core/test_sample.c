@@ -196,6 +196,7 @@ static void weights_follow_their_channel_or_the_file(void) {
   int n;
   small_model_set(&s.written);
   s.written.channels[0].path = SK_PATH_WEIGHT;
+  s.written.channels[0].stride = 1;
   s.written.channels[0].joint = 1;
   stage_show(&s);
   job = (sk_sample_job){{&s.model.skeleton, &s.clip, SK_LOOP_CLAMP, SK_SLERP, &s.model.morph},

@@ -70,6 +70,7 @@ enum { WISHES = COUNT(wish_list), ROUNDS = 6 };
 static void make_rig(size_t number, size_t round, rig *r) {
   rig_wish wish = wish_list[number];
   wish.seed = number * 100 + round + 1;
+  wish.packed = round % 2;
   rig_make(&wish, r);
   CHECK(r->compiled);
 }
@@ -365,7 +366,7 @@ static void make_turning(const float q[8], rig *r) {
   r->values = check_copy(q, 8 * sizeof *q);
   r->channels = malloc(sizeof *r->channels);
   CHECK(r->channels);
-  *r->channels = (sk_channel){0, SK_PATH_ROTATION, SK_LINEAR, 0, 2, 0, 0, 0, SK_NONE64, SK_NONE64};
+  *r->channels = (sk_channel){0, SK_PATH_ROTATION, SK_LINEAR, 0, 2, 4, 0, 0, SK_NONE64, SK_NONE64};
   r->clip = (sk_clip){.duration = 1.0, .key_tolerance = 1e-7, .channel_count = 1, .channels = r->channels,
                       .times = r->times, .values = r->values};
   r->compiled = sk_compile(&r->clip, &r->skeleton, &r->skin, NULL);

@@ -1,0 +1,158 @@
+/* sk_lines.c: see sk_lines.h. */
+#include "sk_lines.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define MERGE_GROWTH 3      /* merged cells per cell of the lines themselves */
+#define MERGE_KEYS 4000000  /* of all lines together: more would take long to sort */
+#define MERGE_SLACK 256     /* cells that are given away in any case */
+
+bool sk_keys_are_same(const sk_keys *keys, const sk_channel *channel, uint64_t array) {
+  const float *first = keys->values + array;
+  size_t bytes = sk_path_width((sk_path)channel->path) * sizeof *first;
+  uint32_t k;
+  for (k = 1; k < sk_channel_stored(channel); k++)
+    if (memcmp(first, sk_channel_key(keys->values, channel, array, k), bytes) != 0) return false;
+  return true;
+}
+
+static bool is_zero(const sk_plan *p, const sk_channel *channel, uint64_t array) {
+  uint32_t width = sk_path_width((sk_path)channel->path), k, i;
+  for (k = 0; k < sk_channel_stored(channel); k++)
+    for (i = 0; i < width; i++)
+      if (sk_channel_key(p->keys.values, channel, array, k)[i] != 0.0f) return false;
+  return true;
+}
+
+static bool is_constant(const sk_plan *p, const sk_channel *channel) {
+  return sk_keys_are_same(&p->keys, channel, channel->values) &&
+         (channel->interpolation != SK_CUBIC || channel->key_count == 1 ||
+          (is_zero(p, channel, channel->in_tangents) && is_zero(p, channel, channel->out_tangents)));
+}
+
+/* ---- sorting ----------------------------------------------------------------------------------- */
+
+typedef int (*comparison)(const sk_keys *keys, const sk_channel *a, const sk_channel *b);
+
+/* By joint and part. */
+static int compare_places(const sk_keys *keys, const sk_channel *a, const sk_channel *b) {
+  (void)keys;
+  return a->joint != b->joint ? (a->joint < b->joint ? -1 : 1) : (int)a->path - (int)b->path;
+}
+
+/* Channels of one line compare as equal. */
+static int compare_lines(const sk_keys *keys, const sk_channel *a, const sk_channel *b) {
+  if (a->interpolation != b->interpolation) return a->interpolation < b->interpolation ? -1 : 1;
+  if (a->key_count != b->key_count) return a->key_count < b->key_count ? -1 : 1;
+  if (a->times == b->times) return 0;
+  return memcmp(keys->times + a->times, keys->times + b->times, a->key_count * sizeof(double));
+}
+
+/* Merge sort of channels, stable; `spare` is as long. */
+static void sort_order(const sk_keys *keys, comparison compare, uint32_t *order, uint32_t *spare, uint32_t count) {
+  uint32_t half = count / 2, a = 0, b = half, n;
+  if (count < 2) return;
+  sort_order(keys, compare, order, spare, half);
+  sort_order(keys, compare, order + half, spare, count - half);
+  memcpy(spare, order, count * sizeof *order);
+  for (n = 0; n < count; n++) {
+    bool first = b == count ||
+                 (a < half && compare(keys, &keys->channels[spare[a]], &keys->channels[spare[b]]) <= 0);
+    order[n] = spare[first ? a++ : b++];
+  }
+}
+
+/* ---- which channels move, and on which lines ------------------------------------------------------ */
+
+/* Of channels that move the same the last counts. */
+static void choose_channels(sk_plan *p, uint32_t *spare) {
+  const sk_channel *channels = p->keys.channels;
+  uint32_t count = 0, i;
+  for (i = 0; i < p->keys.channel_count; i++)
+    if (channels[i].path != SK_PATH_WEIGHT) p->order[count++] = i;
+  sort_order(&p->keys, compare_places, p->order, spare, count);
+  for (i = 0; i < count; i++) {
+    const sk_channel *channel = &channels[p->order[i]];
+    if (i + 1 < count && compare_places(&p->keys, channel, &channels[p->order[i + 1]]) == 0) continue;
+    if (is_constant(p, channel)) p->still[p->still_count++] = p->order[i];
+    else p->order[p->moving++] = p->order[i];
+  }
+}
+
+static void group_lines(sk_plan *p) {
+  uint32_t i;
+  for (i = 0; i < p->moving; i++) {
+    const sk_channel *channel = &p->keys.channels[p->order[i]];
+    if (i == 0 || compare_lines(&p->keys, &p->keys.channels[p->order[i - 1]], channel) != 0)
+      p->lines[p->line_count++] = (sk_plan_line){p->keys.times + channel->times, channel->key_count, i, 0,
+                                                 (sk_interpolation)channel->interpolation};
+    p->lines[p->line_count - 1].count++;
+  }
+}
+
+static int compare_doubles(const void *a, const void *b) {
+  double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+/* All linear lines as one, where that does not waste memory. They stand side by side. */
+static bool merge_lines(sk_plan *p) {
+  size_t keys = 0, cells = 0, raw = 0, unique = 0, i;
+  uint32_t first = 0, last;
+  double *times;
+  while (first < p->line_count && p->lines[first].interpolation != SK_LINEAR) first++;
+  for (last = first; last < p->line_count && p->lines[last].interpolation == SK_LINEAR; last++) {
+    keys += p->lines[last].key_count;
+    cells += p->lines[last].count;
+    raw += (size_t)p->lines[last].key_count * p->lines[last].count;
+  }
+  if (last - first < 2 || keys > MERGE_KEYS) return true;
+  times = sk_alloc(keys * sizeof *times);
+  if (!times) return false;
+  p->merged_times = times;
+  for (keys = 0, i = first; i < last; i++) {
+    memcpy(times + keys, p->lines[i].times, p->lines[i].key_count * sizeof *times);
+    keys += p->lines[i].key_count;
+  }
+  qsort(times, keys, sizeof *times, compare_doubles);
+  for (i = 0; i < keys; i++)
+    if (i == 0 || times[i] != times[unique - 1]) times[unique++] = times[i];
+  if (unique * cells > MERGE_GROWTH * raw + MERGE_SLACK) return true;
+  p->lines[first] = (sk_plan_line){times, (uint32_t)unique, p->lines[first].first, (uint32_t)cells, SK_LINEAR};
+  memmove(p->lines + first + 1, p->lines + last, (p->line_count - last) * sizeof *p->lines);
+  p->line_count -= last - first - 1;
+  p->merged = true;
+  return true;
+}
+
+/* ---- the plan --------------------------------------------------------------------------------------- */
+
+bool sk_plan_make(sk_keys keys, sk_plan *plan) {
+  size_t most = keys.channel_count;
+  uint32_t *spare;
+  *plan = (sk_plan){.keys = keys};
+  plan->memory = sk_alloc(most * (sizeof *plan->lines + 3 * sizeof(uint32_t)));
+  if (!plan->memory) return false;
+  plan->lines = plan->memory;
+  plan->order = (uint32_t *)(plan->lines + most);
+  plan->still = plan->order + most;
+  spare = plan->still + most;
+  choose_channels(plan, spare);
+  sort_order(&plan->keys, compare_lines, plan->order, spare, plan->moving);
+  group_lines(plan);
+  return merge_lines(plan);
+}
+
+void sk_plan_free(sk_plan *plan) {
+  sk_free(plan->merged_times);
+  sk_free(plan->memory);
+}
+
+bool sk_plan_is_merged(const sk_plan *plan, sk_interpolation interpolation) {
+  return plan->merged && interpolation == SK_LINEAR;
+}
+
+size_t sk_plan_stride(const sk_plan_line *line) {
+  return (size_t)line->count * SK_CELL * (line->interpolation == SK_CUBIC ? 3 : 1);
+}
