@@ -54,7 +54,8 @@ static void run_singles(const sk_palette_job *palette, const sk_eight *eight, si
   }
 }
 
-void sk_crowd_twin_run(const sk_crowd_job *job, const size_t *instances, size_t count, void *scratch) {
+void sk_crowd_twin_run(const sk_crowd_job *job, const size_t *instances, size_t count, size_t more,
+                       void *scratch) {
   sk_sampling sampling = {job->skeleton, NULL, job->loop, job->rotation, job->morph};
   sk_palette_job palette = {.skeleton = job->skeleton, .skin = job->skin, .count = 1, .sampling = &sampling,
                             .root = job->root, .root_stride = job->root_stride, .inverse_root = job->inverse_root,
@@ -76,6 +77,7 @@ void sk_crowd_twin_run(const sk_crowd_job *job, const size_t *instances, size_t 
     eight.source_count = used;
     eight.number[lane] = n;
     eight.out[lane] = job->out + n * floats;
+    eight.next[lane] = job->out + instances[lane < more ? count + lane : 0] * floats;
   }
   group = (char *)scratch + kept_bytes(job->skeleton);
   if (eight.source_count == 1 && count < SK_FEWEST_LANES) {

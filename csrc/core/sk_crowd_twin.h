@@ -10,7 +10,9 @@ size_t sk_crowd_twin_scratch(const sk_crowd_job *job);
 /* Before the first group of a range; the scratch is kept from group to group. */
 void sk_crowd_twin_begin(void *scratch);
 
-/* Up to eight instances whose clips that weigh are the same, compiled, and weigh SK_BLEND_THRESHOLD or more. */
-void sk_crowd_twin_run(const sk_crowd_job *job, const size_t *instances, size_t count, void *scratch);
+/* Up to eight instances whose clips that weigh are the same, compiled, and weigh SK_BLEND_THRESHOLD or more. Behind
+   them in `instances` stand `more` that will come later. */
+void sk_crowd_twin_run(const sk_crowd_job *job, const size_t *instances, size_t count, size_t more,
+                       void *scratch);
 
 #endif
