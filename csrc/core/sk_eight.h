@@ -21,7 +21,7 @@ typedef struct sk_eight {
   float weight_rests[SK_SOURCES][SK_LANES]; /* what they lost when they were rounded to float */
   size_t number[SK_LANES];               /* which of the job's poses: for its root */
   float *out[SK_LANES];                  /* where fewer poses are left, lanes repeat one of them, result and all */
-  const float *next[SK_LANES];           /* where the next run will put its results, or anything */
+  const float *next[SK_LANES];           /* where the next run will put its results, or any result */
   const uint8_t *shared; /* (J,) what blended sources share: sk_eight_share */
 } sk_eight;
 

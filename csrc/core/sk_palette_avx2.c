@@ -222,7 +222,7 @@ static void run_eight(sk_eight *eight, size_t first, size_t lanes, void *scratch
     eight->number[lane] = n;
     eight->times[0][lane] = job->times[n];
     eight->out[lane] = job->out + n * floats;
-    eight->next[lane] = eight->out[lane] + SK_LANES * floats;
+    eight->next[lane] = job->out + (n + SK_LANES < job->count ? n + SK_LANES : n) * floats;
   }
   sk_eight_run(eight, scratch);
 }

@@ -515,7 +515,7 @@ static void scratch_is_enough_for_any_group(void) {
             times[i * slots + k] = 0.1 * (double)(i + k);
           }
         }
-        sk_crowd_twin_run(&job, instances, count, scratch);
+        sk_crowd_twin_run(&job, instances, count, 0, scratch);
         free(job.out);
         free(scratch);
       }
