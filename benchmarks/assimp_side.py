@@ -23,6 +23,7 @@ class Keys:
     bytes: int  # of aiVectorKey and aiQuatKey
     tracks: int  # translations, rotations and scales of its channels
     constant: int  # tracks with equal values in all keys
+    repeated: int  # bytes of those that have more than one key
 
 
 class Assimp:
@@ -67,7 +68,7 @@ def _pointers(address: int) -> list[int]:
 
 
 def _keys(animation: int) -> Keys:
-    total = Keys(0, 0, 0)
+    total = Keys(0, 0, 0, 0)
     for channel in _pointers(animation + ANIMATION_CHANNELS):
         for count_at, keys_at, size, value_at, width in TRACKS:
             count = ctypes.c_uint.from_address(channel + count_at).value
@@ -79,6 +80,7 @@ def _keys(animation: int) -> Keys:
             total.bytes += len(data)
             total.tracks += 1
             total.constant += len(values) == 1
+            total.repeated += len(data) if len(values) == 1 < count else 0
     return total
 
 

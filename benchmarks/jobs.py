@@ -387,6 +387,7 @@ def clip_memory(model: Any, assimp: Assimp, path: Path) -> dict[str, Any]:
     if keys and keys[0].bytes:
         found["Assimp's key bytes"] = keys[0].bytes
         found["constant tracks"] = float(f"{keys[0].constant / keys[0].tracks:.3g}")
+        found["repeated keys"] = float(f"{keys[0].repeated / keys[0].bytes:.3g}")
     return found
 
 

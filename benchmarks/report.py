@@ -155,7 +155,9 @@ Missed or not measured:
   default, against the same in this process. **peak memory**: the highest resident memory over what it was
   before, each load in a new process; judged from a megabyte on, below which pages and freed memory decide.
 - **clip memory**: `clip.nbytes + clip.compiled_nbytes` against the `aiVectorKey`s (24 bytes) and
-  `aiQuatKey`s (32 bytes) that Assimp holds for the same clip; tracks whose keys are equal are "constant".
+  `aiQuatKey`s (32 bytes) that Assimp holds for the same clip; tracks whose keys are equal are "constant". In
+  most generated models constant tracks have one key, so that nearly all of Assimp's bytes are keys that move:
+  those take half of them as float32 already, before their times and whatever is compiled.
 - **instructions**: counted by callgrind (`python -m benchmarks.instructions`).
 
 The rivals are checked before they are timed: their palettes and vertices agree with skinpy's to 1e-5 of the

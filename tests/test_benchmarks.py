@@ -159,7 +159,17 @@ def test_assimps_keys_are_counted(tmp_path: Path) -> None:
     path = tmp_path / "chain.glb"
     path.write_bytes(builders.chain(3).glb())
     (keys,) = assimp_side.Assimp().keys(path)
-    assert keys.bytes == 3 * (9 * 32 + 2 * 24) and (keys.tracks, keys.constant) == (9, 6)
+    assert keys.bytes == 3 * (9 * 32 + 2 * 24) and (keys.tracks, keys.constant, keys.repeated) == (9, 6, 0)
+
+
+def test_repeated_keys_are_those_of_constant_tracks(tmp_path: Path) -> None:
+    """The walking man: of his 38 translations and scales only those of every fifth joint move."""
+    path = tmp_path / "man.glb"
+    path.write_bytes(models.walking_man().glb())
+    keys = assimp_side.Assimp().keys(path)[0]
+    moving = len(range(0, len(models.PARENTS), 5))
+    assert keys.constant == 2 * (len(models.PARENTS) - moving)
+    assert keys.repeated == keys.constant * models.KEYS * 24
 
 
 def test_a_missing_peer_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
