@@ -235,13 +235,6 @@ static void store_rows(const sk_eight *eight, size_t number, const float *rows) 
   if (!eight->job->affine) store_last_row(eight->out, offset + ROWS);
 }
 
-/* A copy of its own stays in registers. */
-#define OUT_OF(eight)                                                                                  \
-  {                                                                                                    \
-    (eight)->out[0], (eight)->out[1], (eight)->out[2], (eight)->out[3], (eight)->out[4],              \
-        (eight)->out[5], (eight)->out[6], (eight)->out[7]                                             \
-  }
-
 /* Asks for the memory of the next results: a third less time where no near cache holds it, as that of 10,000 poses; 2
    or 3 % more where one does. */
 INLINE void fetch_next(const sk_eight *eight, size_t offset) {
@@ -268,20 +261,22 @@ INLINE void store_product(float *const out[SK_LANES], size_t offset, const float
 }
 
 static void store_bind(const sk_eight *eight, const float *global, const float *bind, int32_t slot) {
-  float *const out[SK_LANES] = OUT_OF(eight);
+  float *out[SK_LANES];
   size_t offset = (size_t)slot * matrix_floats(eight);
+  memcpy(out, eight->out, sizeof out); /* results may lie where these do, for all that the compiler knows */
   fetch_next(eight, offset);
   store_product(out, offset, global, bind);
   if (!eight->job->affine) store_last_row(out, offset + ROWS);
 }
 
-/* The slots of some nodes, whose globals stand one after another. Not inlined, so that the addresses stay there. */
+/* The slots of some nodes, whose globals stand one after another. Not inlined, so that there is room for the addresses. */
 static __attribute__((noinline)) void store_nodes(const sk_eight *eight, const sk_node *nodes, uint32_t count,
                                                   const float *globals) {
-  float *const out[SK_LANES] = OUT_OF(eight);
+  float *out[SK_LANES];
   const sk_bind *bind = eight->clips[0]->compiled->binds + nodes->first;
   size_t floats = matrix_floats(eight);
   uint32_t b;
+  memcpy(out, eight->out, sizeof out); /* so they stay in registers */
   for (; count; count--, nodes++, globals += ROWS * SK_LANES)
     for (b = 0; b < nodes->count; b++, bind++) {
       size_t offset = (size_t)bind->slot * floats;
