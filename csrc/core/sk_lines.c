@@ -1,11 +1,9 @@
 /* sk_lines.c: see sk_lines.h. */
 #include "sk_lines.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define MERGE_GROWTH 3      /* merged cells per cell of the lines themselves */
-#define MERGE_KEYS 4000000  /* of all lines together: more would take long to sort */
 #define MERGE_SLACK 256     /* cells that are given away in any case */
 
 bool sk_keys_are_same(const sk_keys *keys, const sk_channel *channel, uint64_t array) {
@@ -91,35 +89,57 @@ static void group_lines(sk_plan *p) {
   }
 }
 
-static int compare_doubles(const void *a, const void *b) {
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
+/* The union of two increasing lists. Returns its length, or most + 1 where that is more than `most`, which `out` has
+   room for. */
+static size_t unite(const double *a, size_t a_count, const double *b, size_t b_count, double *out, size_t most) {
+  size_t i = 0, j = 0, count = 0;
+  while (i < a_count || j < b_count) {
+    bool from_a = j == b_count || (i < a_count && a[i] <= b[j]);
+    if (count == most) return most + 1;
+    out[count] = from_a ? a[i] : b[j];
+    if (i < a_count && a[i] == out[count]) i++;
+    if (j < b_count && b[j] == out[count]) j++;
+    count++;
+  }
+  return count;
+}
+
+/* The key times of lines first to last - 1, increasing; NULL in *times where they are more than `most`. Each step takes
+   no longer than `most`, so that all take no longer than the merged cells. False where there is no memory. */
+static bool unite_times(sk_plan *p, uint32_t first, uint32_t last, size_t most, const double **times, size_t *count) {
+  double *room = sk_alloc(2 * most * sizeof *room), *next = room;
+  uint32_t i;
+  p->merged_times = room;
+  *times = NULL;
+  *count = 0;
+  if (!room) return false;
+  for (i = first; i < last; i++) {
+    *count = unite(*times, *count, p->lines[i].times, p->lines[i].key_count, next, most);
+    *times = *count > most ? NULL : next;
+    if (!*times) return true;
+    next = next == room ? room + most : room;
+  }
+  return true;
 }
 
 /* All linear lines as one, where that does not waste memory. They stand side by side. */
 static bool merge_lines(sk_plan *p) {
-  size_t keys = 0, cells = 0, raw = 0, unique = 0, i;
+  size_t keys = 0, cells = 0, raw = 0, most;
   uint32_t first = 0, last;
-  double *times;
+  const double *times;
   while (first < p->line_count && p->lines[first].interpolation != SK_LINEAR) first++;
   for (last = first; last < p->line_count && p->lines[last].interpolation == SK_LINEAR; last++) {
     keys += p->lines[last].key_count;
     cells += p->lines[last].count;
     raw += (size_t)p->lines[last].key_count * p->lines[last].count;
   }
-  if (last - first < 2 || keys > MERGE_KEYS) return true;
-  times = sk_alloc(keys * sizeof *times);
-  if (!times) return false;
-  p->merged_times = times;
-  for (keys = 0, i = first; i < last; i++) {
-    memcpy(times + keys, p->lines[i].times, p->lines[i].key_count * sizeof *times);
-    keys += p->lines[i].key_count;
-  }
-  qsort(times, keys, sizeof *times, compare_doubles);
-  for (i = 0; i < keys; i++)
-    if (i == 0 || times[i] != times[unique - 1]) times[unique++] = times[i];
-  if (unique * cells > MERGE_GROWTH * raw + MERGE_SLACK) return true;
-  p->lines[first] = (sk_plan_line){times, (uint32_t)unique, p->lines[first].first, (uint32_t)cells, SK_LINEAR};
+  if (last - first < 2) return true;
+  most = (MERGE_GROWTH * raw + MERGE_SLACK) / cells;
+  if (most > keys) most = keys;
+  if (most > INT32_MAX) most = INT32_MAX;
+  if (!unite_times(p, first, last, most, &times, &keys)) return false;
+  if (!times) return true;
+  p->lines[first] = (sk_plan_line){times, (uint32_t)keys, p->lines[first].first, (uint32_t)cells, SK_LINEAR};
   memmove(p->lines + first + 1, p->lines + last, (p->line_count - last) * sizeof *p->lines);
   p->line_count -= last - first - 1;
   p->merged = true;
