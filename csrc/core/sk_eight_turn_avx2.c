@@ -5,7 +5,6 @@
 #include "sk_eight_parts.h"
 
 #if SK_HAS_AVX2
-#include <string.h>
 
 SK_AVX2_BEGIN
 
@@ -34,13 +33,13 @@ void sk_turn_plan(const sk_source_lanes *source, bool joints, sk_rotation rotati
   for (i = 0; i < count; i++) {
     sk_turn_pass *pass = &source->passes[i / SK_EIGHT_NODES];
     int32_t number = joints ? c->mover_of[i] : c->nodes[i].mover;
-    const sk_mover *mover = &c->movers[number];
+    const sk_mover *mover = number == SK_NONE ? NULL : &c->movers[number];
     uint32_t place = i % SK_EIGHT_NODES;
     sk_turn_run *run;
     if (place == 0) pass->run_count = 0;
     pass->movers[place] = number;
-    pass->alone[place] = number != SK_NONE && goes_alone(c, mover);
-    if (number == SK_NONE || pass->alone[place]) continue;
+    pass->alone[place] = mover && goes_alone(c, mover);
+    if (!mover || pass->alone[place]) continue;
     run = find_run(pass, mover->lines[SK_PART_ROTATION], mover->wide && rotation == SK_SLERP);
     run->nodes[run->count] = (uint8_t)place;
     run->offsets[run->count++] = mover->offsets[SK_PART_ROTATION];
