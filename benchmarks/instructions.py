@@ -24,16 +24,23 @@ RECORD = HERE / "instructions.json"
 TOLERANCE = 0.03  # of a count: what another patch release of a compiler or library may change
 COUNT = 256  # poses or instances
 
+DEFORM, OPEN = "deform, a vertex", "open a block, a vertex"
+
 #: What is counted: the job of count.c, and what its instructions are divided by.
 JOBS = {
     "one pose, a joint": ("pose", "joints"),
     "batch, a joint": ("batch", "joints"),
     "crowd of blends of 2, a joint": ("crowd", "joints"),
-    "deform, a vertex": ("deform", "vertices"),
+    DEFORM: ("deform", "vertices"),
     "compile a clip, a key": ("compile", "keys"),
-    "open a block, a vertex": ("open", "vertices"),
+    OPEN: ("open", "vertices"),
 }
-MODELS = ("one line", "own lines")
+#: Of which model. The walking man's vertices share their slots, those of the others do not.
+MODELS = {
+    "one line": list(JOBS),
+    "own lines": [what for what in JOBS if what not in (DEFORM, OPEN)],
+    "walking man": [DEFORM],
+}
 
 
 class NothingToCountWith(Exception):
@@ -105,26 +112,29 @@ def count_all() -> tuple[str, dict[str, float]]:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         program = build(folder)
-        for model, block in zip(MODELS, blocks(folder), strict=True):
-            for what, (job, unit) in JOBS.items():
-                if model == MODELS[0] or unit != "vertices":
-                    total, sizes, simd = count(program, block, job)
-                    units = sizes[unit] * (COUNT if unit == "joints" else 1)
-                    counts[f"{model}: {what}"] = round(total / units, 2)
+        for (model, jobs), block in zip(MODELS.items(), blocks(folder), strict=True):
+            for what in jobs:
+                job, unit = JOBS[what]
+                total, sizes, simd = count(program, block, job)
+                units = sizes[unit] * (COUNT if unit == "joints" else 1)
+                counts[f"{model}: {what}"] = round(total / units, 2)
     return compiler_key(simd), counts
 
 
 def blocks(folder: Path) -> list[Path]:
-    """Of 19 joints, 3,273 vertices and two linear clips, whose channels share their times or do not."""
+    """Two of 19 joints, 3,273 vertices and two linear clips, whose channels share their times or do not; and
+    the walking man."""
     import skinpy
 
-    from .models import builders
+    from .models import builders, walking_man
 
-    paths = []
-    for model, shared in zip(MODELS, (True, False), strict=True):
-        file = builders.random_model(
+    def generated(shared: bool) -> builders.Gltf:
+        return builders.random_model(
             7, joints=19, vertices=3273, shared_times=shared, kinds=("linear",), clips=2
         )
+
+    paths = []
+    for model, file in zip(MODELS, (generated(True), generated(False), walking_man()), strict=True):
         paths.append(folder / f"{model}.skn")
         skinpy.load(file.glb(), format="glb").save(paths[-1])
     return paths

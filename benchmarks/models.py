@@ -60,17 +60,16 @@ def generated(folder: Path, count: int = 20, largest: int = 1_000_000) -> Iterat
 
 
 def walking_man() -> builders.Gltf:
-    """Torso, head, arms, legs and three clips. As in RiggedFigure, which was exported likewise, each joint
-    has channels of all three kinds; here every rotation swings and the hips move. The other translations and
-    scales are the same throughout, but for noise of rounding in a fifth of them."""
+    """Torso, head, arms, legs, a body around them and three clips. As in RiggedFigure, which was exported
+    likewise, each joint has channels of all three kinds; here every rotation swings and the hips move. The
+    other translations and scales are the same throughout, but for noise of rounding in a fifth of them."""
     rng = np.random.default_rng(7)
     file, nodes = builders.Gltf(), list[int]()
     for joint, parent in enumerate(PARENTS):
         offset = (0, 0.15, 0) + rng.normal(size=3) * 0.03
         turn = builders.quaternions(rng, 1, 0.5)[0]
         nodes.append(file.node(f"j{joint}", None if parent is None else nodes[parent], t=offset, r=turn))
-    index, weight = builders.skin_weights(rng, 3273, len(nodes))
-    positions = builders.rest_globals(file)[nodes, :3, 3][index[:, 0]] + rng.normal(size=(3273, 3)) * 0.05
+    positions, index, weight = _body(rng, builders.rest_globals(file)[nodes, :3, 3], 3273)
     normals = rng.normal(size=(3273, 3))
     normals /= np.linalg.norm(normals, axis=1, keepdims=True)
     faces = np.arange(3271)[:, None] + (0, 1, 2)
@@ -79,6 +78,17 @@ def walking_man() -> builders.Gltf:
     for clip in range(3):
         file.animation(f"clip {clip}", *_walk(file, rng, nodes))
     return file
+
+
+def _body(rng: np.random.Generator, joints: Any, count: int) -> tuple[Any, Any, Any]:
+    """Positions, joints and weights of vertices around the joints, one limb after the other. They follow the
+    four nearest joints, the nearest most, as where a program bound them: so that many share their joints."""
+    near = np.sort(rng.integers(len(joints), size=count))
+    positions = joints[near] + rng.normal(size=(count, 3)) * 0.05
+    distance = np.linalg.norm(positions[:, None] - joints, axis=2)
+    index = np.argsort(distance, axis=1)[:, :4]
+    weight = np.take_along_axis(distance, index, 1) ** -4.0
+    return positions, index, weight / weight.sum(1, keepdims=True)
 
 
 def _walk(file: builders.Gltf, rng: np.random.Generator, nodes: list[int]) -> Iterator[dict[str, Any]]:

@@ -178,7 +178,10 @@ largest number, UsdSkel's to 1e-3, as it keeps scales as half floats.
 The generated models have 8 to 200 joints and 500 to 1,000,000 vertices, shared and separate key times, and
 step, linear, cubic and constant channels (`tests/builders.py`); the same seeds give the same files. One more
 is built like the walking man of other benchmarks: torso, head, arms and legs of 19 joints, 3,273 vertices,
-and clips of 57 linear channels with 48 keys each, most of whose translations and scales stay the same.
+and clips of 57 linear channels with 48 keys each, most of whose translations and scales stay the same. His
+vertices stand around his joints, a limb after the other, and follow the four nearest ones, so that many share
+their four, as in meshes that a program bound to a skeleton; those of the generated models follow joints that
+are drawn for each vertex alone, of which skinning can share few.
 
 ## Every model
 

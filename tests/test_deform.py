@@ -1,7 +1,8 @@
 """Skinning on the CPU: the plain path and its SIMD twin against a float64 version written from formulas."""
 
 import gc
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,17 +13,20 @@ from skinpy import _core
 
 EPSILON = 6e-8  # half a unit in the last place of a float32 near 1
 BLOCK = 128  # vertices that the jobs take at once; the tests only choose counts near it
+SHARED = 512  # and where vertices share their slots
+
+Make = Callable[..., skinpy.Model]
 
 
-@pytest.fixture(params=["plain", "avx2"])
-def simd(request: pytest.FixtureRequest) -> Iterator[str]:
-    """Runs a test once on each path."""
+@pytest.fixture(params=["plain", "avx2", "avx2, shared slots"])
+def make(request: pytest.FixtureRequest) -> Iterator[Make]:
+    """Makes models, and runs a test once on each path; there is one more where vertices share their slots."""
     before = _core._simd(None)
     try:
-        _core._simd(request.param)
+        _core._simd(request.param.split(",")[0])
     except ValueError:
         pytest.skip("this processor has no AVX2")
-    yield request.param
+    yield partial(build, shared="shared" in request.param)
     _core._simd(before)
 
 
@@ -33,14 +37,29 @@ def threads() -> Iterator[None]:
     skinpy.set_num_threads(before)
 
 
-def make(
-    seed: int, vertices: int, influences: int, joints: int = 11, targets: Any = None, mixed: bool = True
+def build(
+    seed: int,
+    vertices: int,
+    influences: int,
+    joints: int = 11,
+    targets: Any = None,
+    mixed: bool = True,
+    shared: bool = False,
 ) -> skinpy.Model:
     rng = np.random.default_rng(seed)
     rest = np.tile(np.eye(4), (joints, 1, 1))
     weights = rng.uniform(0.1, 1, (vertices, influences))
+    slots = rng.permutation(vertices * influences).reshape(vertices, influences) % joints
     if mixed:  # each vertex has a number of its own of influences
         weights[np.arange(influences) >= rng.integers(1, influences + 1, (vertices, 1))] = 0
+    if shared:  # of 200 neighbors 1 to 19 have the same ones, in any order, each with its own weights
+        sets = rng.permutation(np.repeat(np.arange(20), [*range(1, 20), 10]))
+        some = np.arange(vertices) // 200 * 20 + np.resize(sets, vertices)
+        some = np.minimum(some, vertices - 1)
+        slots = np.resize(rng.permutation(joints), slots.shape)
+        weights = np.where(weights[some] > 0, rng.uniform(0.1, 1, (vertices, influences)), 0)
+        order = np.argsort(rng.uniform(size=(vertices, influences)), axis=1)
+        weights, slots = (np.take_along_axis(a, order, 1) for a in (weights, slots[some]))
     normals = rng.normal(0, 1, (vertices, 3))
     normals /= np.linalg.norm(normals, axis=1, keepdims=True)
     normals[rng.uniform(size=vertices) < 0.05] = 0
@@ -51,7 +70,7 @@ def make(
         positions=rng.uniform(-1, 1, (vertices, 3)),
         normals=normals,
         faces=rng.integers(0, max(vertices, 1), (8 if vertices else 0, 3)),
-        joints=rng.permutation(vertices * influences).reshape(vertices, influences) % joints,
+        joints=slots,
         weights=weights,
         targets=targets,
     )
@@ -133,17 +152,19 @@ def check_normals(blended: Any, sizes: Any, normals: Any, got: Any, steps: int) 
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("influences", [1, 2, 3, 4, 5, 6, 7, 8])
-def test_every_number_of_influences(simd: str, kind: str, influences: int) -> None:
+def test_every_number_of_influences(make: Make, kind: str, influences: int) -> None:
     model = make(influences, 2 * BLOCK + 77, influences)
     palette = palette_of(kind, len(model.skin.joints))
     check(model, palette, model.deform(palette))
 
 
 @pytest.mark.parametrize(
-    "vertices", [1, 2, 7, 8, 9, 15, 16, 17, BLOCK - 9, BLOCK - 1, BLOCK, BLOCK + 1, 3 * BLOCK, 3 * BLOCK + 5]
+    "vertices",
+    [1, 2, 7, 8, 9, 15, 16, 17, BLOCK - 9, BLOCK - 1, BLOCK, BLOCK + 1, 3 * BLOCK, 3 * BLOCK + 5]
+    + [SHARED - 1, SHARED, SHARED + 1, 2 * SHARED + 3],
 )
 @pytest.mark.parametrize("mixed", [False, True])
-def test_every_number_of_vertices(simd: str, vertices: int, mixed: bool) -> None:
+def test_every_number_of_vertices(make: Make, vertices: int, mixed: bool) -> None:
     model = make(3, vertices, 4, mixed=mixed)
     palette = palette_of("near", len(model.skin.joints))
     rows = np.zeros((len(palette), 4, 4), np.float32)  # 4x4, the last row of which is not looked at
@@ -157,16 +178,16 @@ def test_every_number_of_vertices(simd: str, vertices: int, mixed: bool) -> None
 
 
 @pytest.mark.parametrize("joints", [1, 8192, 8193, 65535])
-def test_many_slots(simd: str, joints: int) -> None:
+def test_many_slots(make: Make, joints: int) -> None:
     """Each of them is used."""
-    model = make(7, joints // 4 + 1, 4, joints=joints, mixed=False)
+    model = make(7, 11 * (joints // 4) + 211, 4, joints=joints, mixed=False)
     assert len(model.skin.joints) == joints
     palette = palette_of("near", joints)
     check(model, palette, model.deform(palette))
 
 
 @pytest.mark.parametrize("offset", range(1, 8))
-def test_arrays_may_start_at_any_float(simd: str, offset: int) -> None:
+def test_arrays_may_start_at_any_float(make: Make, offset: int) -> None:
     model = make(9, BLOCK + 13, 4)
     count, palette = model.mesh.positions.size, palette_of("turns", len(model.skin.joints))
     memory = np.full((2, count + 16), np.float32(77))
@@ -180,7 +201,7 @@ def test_arrays_may_start_at_any_float(simd: str, offset: int) -> None:
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf, 3e38])
-def test_numbers_that_are_none_stay_with_their_vertices(simd: str, bad: float) -> None:
+def test_numbers_that_are_none_stay_with_their_vertices(make: Make, bad: float) -> None:
     model = make(13, 2 * BLOCK + 3, 4)
     palette = palette_of("near", len(model.skin.joints))
     clean = model.deform(palette)
@@ -193,7 +214,7 @@ def test_numbers_that_are_none_stay_with_their_vertices(simd: str, bad: float) -
 
 def test_both_paths_agree_where_one_lane_leaves_the_range_of_float() -> None:
     """Slot 0 is tiny, slot 1 is not: neighbors in one vector take different ways and come out alike."""
-    model = make(17, 64, 1, joints=2)
+    model = build(17, 64, 1, joints=2)
     palette = palette_of("near", 2)
     palette[0, :, :3] *= 1e-20
     check(model, palette, model.deform(palette))
@@ -206,7 +227,7 @@ def test_both_paths_agree_where_one_lane_leaves_the_range_of_float() -> None:
 # ---- morph targets, poses, batches, threads ----------------------------------------------------------
 
 
-def test_morph_targets_cross_blocks(simd: str) -> None:
+def test_morph_targets_cross_blocks(make: Make) -> None:
     """Dense, sparse and idle targets, weights of their own for each palette."""
     rng, count = np.random.default_rng(19), 3 * BLOCK + 31
     sparse = np.zeros((count, 3))
@@ -249,7 +270,7 @@ def check_near(model: skinpy.Model, palette: Any, got: Any, points: Any, normals
     assert np.abs(got[1] - turned / np.maximum(length, 1e-30))[long].max() <= 5e-5
 
 
-def test_a_pose_is_deformed_as_its_palette(simd: str) -> None:
+def test_a_pose_is_deformed_as_its_palette(make: Make) -> None:
     model = make(23, BLOCK + 50, 4, targets={"up": np.tile([0.0, 1, 0], (BLOCK + 50, 1))})
     pose = model.pose(time=np.arange(7))
     rng = np.random.default_rng(1)
@@ -262,7 +283,7 @@ def test_a_pose_is_deformed_as_its_palette(simd: str) -> None:
         np.testing.assert_array_equal(a, b)
 
 
-def test_any_number_of_threads_gives_the_same_bits(simd: str, threads: None) -> None:
+def test_any_number_of_threads_gives_the_same_bits(make: Make, threads: None) -> None:
     shape = np.random.default_rng(2).normal(0, 1, (70_001, 3))
     shape[::3] = 0
     large = make(29, 70_001, 4, targets={"all": shape})
@@ -286,7 +307,7 @@ def test_any_number_of_threads_gives_the_same_bits(simd: str, threads: None) -> 
 
 
 @pytest.mark.parametrize(("vertices", "offset"), [(300, 0), (300, 1), (301, 0)])
-def test_large_results_are_the_small_ones(simd: str, vertices: int, offset: int) -> None:
+def test_large_results_are_the_small_ones(make: Make, vertices: int, offset: int) -> None:
     """More than 16 MiB, which are written past the caches where they are aligned to 16 bytes."""
     model, count = make(43, vertices, 4), 2400
     batch = np.stack([palette_of("near", 11, seed) for seed in range(8)])
@@ -301,21 +322,25 @@ def test_large_results_are_the_small_ones(simd: str, vertices: int, offset: int)
         np.testing.assert_array_equal(got, np.tile(want, (count // 8, 1, 1)))
 
 
-def test_no_vertices_and_no_palettes(simd: str) -> None:
+def test_no_vertices_and_no_palettes(make: Make) -> None:
     model = make(37, 20, 4)
     empty = np.empty((0, 11, 3, 4), np.float32)
     assert [a.shape for a in model.deform(empty) if a is not None] == [(0, 20, 3), (0, 20, 3)]
 
 
-def test_what_deforming_keeps_goes_with_the_model() -> None:
-    model = make(41, 5000, 4)
+@pytest.mark.parametrize("shared", [False, True])
+def test_what_deforming_keeps_goes_with_the_model(shared: bool) -> None:
+    model = build(41, 5000, 4, shared=shared)
     palette = palette_of("near", 11)
     gc.collect()
     first = _core._bytes_in_use()
     want = model.deform(palette)
     kept = _core._bytes_in_use() - first
     if _core._simd(None) == "avx2":
-        assert 0 < kept <= 5000 * (2 + 4 * 6) + 10_000  # a place, slots and weights a vertex
+        if shared:  # a place, weights, points and normals of a vertex, some of them twice
+            assert 5000 * (2 + 24) < kept <= 5000 * (2 + 4 * 4 + 24) * 1.6
+        else:  # a place, slots and weights
+            assert 0 < kept <= 5000 * (2 + 4 * 6) + 10_000
     assert _core._bytes_in_use() - first == kept
     np.testing.assert_array_equal(model.deform(palette)[0], want[0])
     assert _core._bytes_in_use() - first == kept

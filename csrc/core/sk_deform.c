@@ -8,6 +8,8 @@
 #include "sk_math.h"
 #include "sk_threads.h"
 
+#define PLAIN_VERTICES SK_ORDER_VERTICES /* of a block */
+
 /* ---- the plain path --------------------------------------------------------------------------- */
 
 /* Weights fall, so the first zero ends the vertex's influences. */
@@ -21,7 +23,7 @@ static void blend(const sk_mesh *mesh, const float *palette, size_t matrix_float
 }
 
 static void deform_plainly(const sk_mesh *mesh, size_t matrix_floats, const sk_deform_block *block) {
-  size_t i, first = block->number * SK_BLOCK_VERTICES;
+  size_t i, first = block->number * PLAIN_VERTICES;
   for (i = 0; i < block->count; i++) {
     sk_rows rows;
     blend(mesh, block->palette, matrix_floats, first + i, rows);
@@ -42,8 +44,12 @@ typedef struct worker {
 
 /* Offsets of a worker's pieces, behind its struct. */
 typedef struct layout {
-  size_t cursors, morphed, palette, pose, bytes;
+  size_t cursors, morphed, palette, pose, twin, bytes;
 } layout;
+
+static size_t block_vertices(const sk_deform_job *job) {
+  return job->twin ? sk_influence_vertices(job->influences) : PLAIN_VERTICES;
+}
 
 /* No two workers write to one cache line. */
 static size_t add_piece(size_t *bytes, size_t wanted) {
@@ -70,30 +76,34 @@ static layout lay_out(const sk_deform_job *job) {
   size_t targets = job->weights ? (size_t)job->morph->target_count : 0;
   add_piece(&l.bytes, sizeof(worker));
   l.cursors = add_piece(&l.bytes, targets * sizeof(sk_morph_cursor));
-  l.morphed = add_piece(&l.bytes, targets ? 2 * SK_BLOCK_VERTICES * 3 * sizeof(float) : 0);
+  l.morphed = add_piece(&l.bytes, targets ? 2 * block_vertices(job) * 3 * sizeof(float) : 0);
   l.palette = add_piece(&l.bytes, keeps_palette(job) ? job->slot_count * 16 * sizeof(float) : 0);
   if (job->poses) {
     sk_palette_job one = pose_job(job);
     l.pose = add_piece(&l.bytes, sk_palette_scratch(&one));
   }
+#if SK_HAS_AVX2
+  if (job->twin && job->influences->shares)
+    l.twin = add_piece(&l.bytes, sk_deform_share_scratch(job->influences));
+#endif
   return l;
 }
 
 /* ---- threads ------------------------------------------------------------------------------------ */
 
-#define PLAIN_NANOSECONDS 3500.0 /* about what a block takes */
-#define TWIN_NANOSECONDS 450.0
-#define JOINT_NANOSECONDS 50.0   /* and a joint on its way to a palette */
-#define RANGE_NANOSECONDS 50e3   /* what is worth waking a thread for (sk_threads.h) */
+#define PLAIN_NANOSECONDS 27.0 /* about what a vertex takes */
+#define TWIN_NANOSECONDS 3.5
+#define JOINT_NANOSECONDS 50.0 /* and a joint on its way to a palette */
+#define RANGE_NANOSECONDS 50e3 /* what is worth waking a thread for (sk_threads.h) */
 
-static size_t block_count(const sk_mesh *mesh) {
-  return (mesh->vertex_count + SK_BLOCK_VERTICES - 1) / SK_BLOCK_VERTICES;
+static size_t block_count(const sk_deform_job *job) {
+  return (job->mesh->vertex_count + block_vertices(job) - 1) / block_vertices(job);
 }
 
 /* Blocks of a range: some palettes as a whole, or part of one. */
 static size_t grain_of(const sk_deform_job *job) {
-  size_t blocks = block_count(job->mesh);
-  double block = job->twin ? TWIN_NANOSECONDS : PLAIN_NANOSECONDS;
+  size_t blocks = block_count(job);
+  double block = (double)block_vertices(job) * (job->twin ? TWIN_NANOSECONDS : PLAIN_NANOSECONDS);
   double palette = job->poses ? JOINT_NANOSECONDS * (double)job->poses->skeleton->joint_count : 0.0;
   double whole = palette + block * (double)blocks;
   if (blocks == 0) return 1;
@@ -117,7 +127,7 @@ size_t sk_deform_scratch(sk_deform_job *job) {
   size_t ranges, threads = sk_thread_count();
   job->twin = SK_HAS_AVX2 && job->influences && sk_simd_chosen() == SK_SIMD_AVX2;
   job->stream = job->twin && streams(job);
-  ranges = job->count * block_count(job->mesh) / grain_of(job) + 1; /* or one less */
+  ranges = job->count * block_count(job) / grain_of(job) + 1; /* or one less */
   job->workers = threads < ranges ? threads : ranges;
   return job->workers * lay_out(job).bytes;
 }
@@ -162,19 +172,22 @@ static void prepare(const sk_deform_job *job, const layout *pieces, worker *own,
 
 static void run_block(const sk_deform_job *job, const layout *pieces, worker *own, size_t n, size_t number) {
   const sk_mesh *mesh = job->mesh;
-  size_t first = number * SK_BLOCK_VERTICES, left = mesh->vertex_count - first;
+  size_t vertices = block_vertices(job), first = number * vertices, left = mesh->vertex_count - first;
   size_t place = 3 * (n * mesh->vertex_count + first);
-  float *morphed = (float *)((char *)own + pieces->morphed), *turned = morphed + 3 * SK_BLOCK_VERTICES;
-  sk_deform_block block = {job->influences, number, left < SK_BLOCK_VERTICES ? left : SK_BLOCK_VERTICES,
+  float *morphed = (float *)((char *)own + pieces->morphed), *turned = morphed + 3 * vertices;
+  sk_deform_block block = {job->influences, number, left < vertices ? left : vertices,
                            own->palette, mesh->positions + 3 * first, mesh->normals + 3 * first,
-                           job->positions + place, job->normals ? job->normals + place : NULL, job->stream};
+                           job->positions + place, job->normals ? job->normals + place : NULL, job->stream,
+                           false, (char *)own + pieces->twin};
   if (job->weights && sk_morph_vertices(&own->walk, first, block.count, morphed, job->normals ? turned : NULL)) {
     block.points = morphed;
     block.directions = turned;
+    block.morphed = true;
   }
 #if SK_HAS_AVX2
   if (job->twin) {
-    sk_deform_block_avx2(&block);
+    if (job->influences->shares) sk_deform_share_avx2(&block);
+    else sk_deform_order_avx2(&block);
     return;
   }
 #endif
@@ -185,7 +198,7 @@ static void run_range(const void *data, size_t number, size_t first, size_t coun
   const sk_deform_job *job = data;
   layout pieces = lay_out(job);
   worker *own = (worker *)((char *)job->scratch + number * pieces.bytes);
-  size_t i, blocks = block_count(job->mesh);
+  size_t i, blocks = block_count(job);
   for (i = first; i < first + count; i++) {
     if (own->ready != i / blocks + 1) prepare(job, &pieces, own, i / blocks);
     run_block(job, &pieces, own, i / blocks, i % blocks);
@@ -196,5 +209,5 @@ void sk_deform_run(const sk_deform_job *job) {
   size_t i, bytes = lay_out(job).bytes;
   if (job->count == 0 || job->mesh->vertex_count == 0) return;
   for (i = 0; i < job->workers; i++) ((worker *)((char *)job->scratch + i * bytes))->ready = 0;
-  sk_parallel(job, run_range, job->count * block_count(job->mesh), grain_of(job));
+  sk_parallel(job, run_range, job->count * block_count(job), grain_of(job));
 }

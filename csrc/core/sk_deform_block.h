@@ -8,17 +8,23 @@
 typedef struct sk_deform_block {
   const sk_influences *influences;
   size_t number;           /* of the block */
-  size_t count;            /* vertices, up to SK_BLOCK_VERTICES */
+  size_t count;            /* vertices */
   const float *palette;    /* (S,16) */
   const float *points;     /* (count,3), as all the following */
   const float *directions;
   float *positions;        /* out */
   float *normals;          /* out, or NULL */
   bool stream;             /* write past the caches; the results are aligned to 16 then */
+  bool morphed;            /* points and directions are not the mesh's */
+  char *scratch;           /* sk_deform_share_scratch, aligned */
 } sk_deform_block;
 
 #if SK_HAS_AVX2
-void sk_deform_block_avx2(const sk_deform_block *block);
+/* By what influences->shares says. */
+void sk_deform_order_avx2(const sk_deform_block *block);
+void sk_deform_share_avx2(const sk_deform_block *block);
+
+size_t sk_deform_share_scratch(const sk_influences *influences);
 #endif
 
 #endif

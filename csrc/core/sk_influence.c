@@ -7,87 +7,196 @@
 #define SMALL_SLOTS 8192u
 #define SMALL_FACTOR 8u
 
-/* Weights fall, so the first zero ends the vertex's influences. */
-static uint32_t influences_of(const sk_mesh *mesh, size_t v) {
-  const float *weights = mesh->weights + v * mesh->influences;
-  uint32_t k = 1;
-  while (k < mesh->influences && weights[k] > 0.0f) k++;
-  return k;
+/* ---- which vertices go together --------------------------------------------------------------------- */
+
+typedef struct plan {
+  const sk_mesh *mesh;
+  bool shares;
+  size_t block_vertices, block_count, block_lanes;
+  sk_influence_block *blocks;
+  uint16_t *lanes; /* (block_count, block_lanes): as sk_share_find gives them; in order: grouped by influences */
+} plan;
+
+static bool begin_plan(plan *p, const sk_mesh *mesh, bool shares) {
+  size_t vertices = shares ? SK_SHARE_VERTICES : SK_ORDER_VERTICES;
+  size_t lanes = shares ? SK_SHARE_LANES : vertices;
+  size_t count = (mesh->vertex_count + vertices - 1) / vertices;
+  sk_influence_block *blocks = sk_alloc_zero(count * (sizeof *blocks + lanes * sizeof(uint16_t)));
+  *p = (plan){mesh, shares, vertices, count, lanes, blocks, (uint16_t *)(blocks + count)};
+  return blocks != NULL;
 }
 
-static size_t block_vertices(const sk_mesh *mesh, size_t block) {
-  size_t left = mesh->vertex_count - block * SK_BLOCK_VERTICES;
-  return left < SK_BLOCK_VERTICES ? left : SK_BLOCK_VERTICES;
+static size_t vertices_of(const plan *p, size_t block) {
+  size_t left = p->mesh->vertex_count - block * p->block_vertices;
+  return left < p->block_vertices ? left : p->block_vertices;
 }
 
-static void write_vertex(const sk_mesh *mesh, size_t v, uint32_t k, uint32_t factor, uint16_t *codes,
-                         float *weights) {
-  const uint16_t *slots = mesh->slots + v * mesh->influences;
-  const float *shares = mesh->weights + v * mesh->influences;
-  uint32_t i;
-  codes[0] = (uint16_t)sk_influence_place(v % SK_BLOCK_VERTICES);
-  for (i = 0; i < k; i++) {
-    codes[1 + i] = (uint16_t)(slots[i] * factor);
-    weights[i] = shares[i] > 0.0f ? shares[i] : 0.0f;
-  }
+/* Where it does not pay in so many blocks the others are not looked at. */
+#define TRIAL_BLOCKS 8u
+
+/* `gain` is negative where it does not pay. */
+static bool plan_to_share(plan *p, const sk_mesh *mesh, double *gain) {
+  sk_share_scratch *scratch = sk_share_begin();
+  bool made = scratch && begin_plan(p, mesh, true);
+  size_t b;
+  for (b = 0; made && b < p->block_count && (b < TRIAL_BLOCKS || *gain > 0.0); b++)
+    *gain += sk_share_find(mesh, b * p->block_vertices, vertices_of(p, b), scratch, &p->blocks[b].counts,
+                           p->lanes + b * p->block_lanes);
+  sk_free(scratch);
+  return made;
 }
 
-/* A counting sort of one block. */
-static void write_block(const sk_mesh *mesh, size_t block, uint32_t factor, sk_influence_block *out,
-                        uint16_t *codes, float *weights) {
-  size_t v, first = block * SK_BLOCK_VERTICES, end = first + block_vertices(mesh, block);
-  uint16_t *code[SK_MAX_INFLUENCES + 1];
-  float *weight[SK_MAX_INFLUENCES + 1];
+/* A counting sort of each block. */
+static bool plan_in_order(plan *p, const sk_mesh *mesh) {
+  size_t b, v;
   uint32_t k;
-  codes += out->code;
-  weights += out->weight;
-  for (k = 1; k <= SK_MAX_INFLUENCES; k++) {
-    code[k] = codes;
-    weight[k] = weights;
-    codes += out->vertices[k] * (k + 1);
-    weights += out->vertices[k] * k;
+  if (!begin_plan(p, mesh, false)) return false;
+  for (b = 0; b < p->block_count; b++) {
+    size_t first = b * p->block_vertices, count = vertices_of(p, b), next[SK_MAX_INFLUENCES + 1] = {0};
+    uint16_t *singles = p->blocks[b].counts.singles;
+    for (v = 0; v < count; v++) singles[sk_share_count(mesh, first + v)]++;
+    for (k = 1; k <= SK_MAX_INFLUENCES; k++) next[k] = next[k - 1] + singles[k - 1];
+    for (v = 0; v < count; v++)
+      p->lanes[b * p->block_lanes + next[sk_share_count(mesh, first + v)]++] = (uint16_t)v;
   }
-  for (v = first; v < end; v++) {
-    k = influences_of(mesh, v);
-    write_vertex(mesh, v, k, factor, code[k], weight[k]);
-    code[k] += k + 1;
-    weight[k] += k;
+  return true;
+}
+
+static bool make_plan(plan *p, const sk_mesh *mesh) {
+  double gain = 0.0;
+  if (!plan_to_share(p, mesh, &gain)) return false;
+  if (gain > 0.0) return true;
+  sk_free(p->blocks);
+  return plan_in_order(p, mesh);
+}
+
+/* ---- what skinning reads ------------------------------------------------------------------------------- */
+
+/* Numbers of each array, over all blocks. */
+typedef struct sizes {
+  size_t codes, weights, octets;
+} sizes;
+
+/* Fills the rest of the blocks. */
+static sizes lay_out(const plan *p, sk_influences *made) {
+  sizes all = {0};
+  size_t b;
+  uint32_t k;
+  for (b = 0; b < p->block_count; b++) {
+    sk_influence_block *block = &p->blocks[b];
+    size_t octets = 0, singles = 0;
+    block->code = all.codes;
+    block->weight = all.weights = (all.weights + 7) / 8 * 8;
+    block->octet = all.octets;
+    for (k = 1; k <= SK_MAX_INFLUENCES; k++) {
+      size_t shared = block->counts.octets[k], lone = block->counts.singles[k];
+      all.codes += shared * k + lone * (k + 1);
+      all.weights += (shared * 8 + lone) * k;
+      octets += shared;
+      singles += lone;
+    }
+    singles /= 8;
+    all.octets += octets + singles;
+    if (made->octets < octets + singles) made->octets = octets + singles;
+    if (made->singles < singles) made->singles = singles;
+  }
+  return all;
+}
+
+typedef struct writer {
+  const plan *plan;
+  uint32_t factor; /* of a slot */
+  uint16_t *codes, *places;
+  float *weights, *points;
+} writer;
+
+static void write_octet(writer *w, size_t first, const uint16_t *lanes, uint32_t k) {
+  uint16_t slots[SK_MAX_INFLUENCES];
+  float weights[SK_MAX_INFLUENCES];
+  uint32_t i, lane;
+  for (lane = 0; lane < 8; lane++) {
+    sk_share_vertex(w->plan->mesh, first + lanes[lane], slots, weights);
+    for (i = 0; i < k; i++) w->weights[8 * i + lane] = weights[i];
+  }
+  for (i = 0; i < k; i++) *w->codes++ = (uint16_t)(slots[i] * w->factor);
+  w->weights += 8 * k;
+}
+
+static void write_single(writer *w, size_t vertex, size_t place, uint32_t k) {
+  const sk_mesh *mesh = w->plan->mesh;
+  const uint16_t *slots = mesh->slots + vertex * mesh->influences;
+  const float *shares = mesh->weights + vertex * mesh->influences;
+  uint32_t i;
+  *w->codes++ = (uint16_t)sk_influence_place(place);
+  for (i = 0; i < k; i++) {
+    *w->codes++ = (uint16_t)(slots[i] * w->factor);
+    *w->weights++ = shares[i] > 0.0f ? shares[i] : 0.0f;
   }
 }
 
-/* Fills `blocks` but for what they hold; returns the number of weights. */
-static size_t count_influences(const sk_mesh *mesh, sk_influence_block *blocks, size_t block_count) {
-  size_t b, i, weights = 0;
-  for (b = 0; b < block_count; b++) {
-    blocks[b] = (sk_influence_block){.code = weights + b * SK_BLOCK_VERTICES, .weight = weights};
-    for (i = 0; i < block_vertices(mesh, b); i++) {
-      uint32_t k = influences_of(mesh, b * SK_BLOCK_VERTICES + i);
-      blocks[b].vertices[k]++;
-      weights += k;
+/* Points and normals in the order of lanes, and where the mesh's vertices find theirs. */
+static void write_points(writer *w, size_t first, const uint16_t *lanes, size_t count) {
+  const sk_mesh *mesh = w->plan->mesh;
+  size_t lane, i;
+  for (lane = 0; lane < count; lane++) {
+    size_t vertex = first + lanes[lane];
+    float *point = w->points + lane / 8 * 48 + lane % 8;
+    for (i = 0; i < 3; i++) {
+      point[8 * i] = mesh->positions[3 * vertex + i];
+      point[8 * i + 24] = mesh->normals[3 * vertex + i];
     }
+    w->places[vertex] = (uint16_t)sk_octet_place(lane);
   }
-  return weights;
+  w->points += 6 * count;
+}
+
+static void write_block(writer *w, const sk_influence_block *block, size_t number) {
+  const plan *p = w->plan;
+  const uint16_t *lanes = p->lanes + number * p->block_lanes;
+  size_t i, lane = 0, single = 0, first = number * p->block_vertices;
+  uint32_t k;
+  for (k = 1; k <= SK_MAX_INFLUENCES; k++)
+    for (i = 0; i < block->counts.octets[k]; i++, lane += 8) write_octet(w, first, lanes + lane, k);
+  for (k = 1; k <= SK_MAX_INFLUENCES; k++)
+    for (i = 0; i < block->counts.singles[k]; i++, lane++, single++)
+      write_single(w, first + lanes[lane], p->shares ? single : lanes[lane], k);
+  if (p->shares) write_points(w, first, lanes, lane);
+}
+
+static sk_influences *write(const plan *p, size_t slot_count) {
+  uint32_t factor = slot_count <= SMALL_SLOTS ? SMALL_FACTOR : 1;
+  sk_influences head = {.block_count = p->block_count, .shift = factor == 1 ? 6 : 3, .shares = p->shares};
+  sizes all = lay_out(p, &head);
+  size_t points = p->shares ? all.octets * 48 : 0, places = p->shares ? p->mesh->vertex_count : 0, b;
+  size_t start = (sizeof head + p->block_count * sizeof *p->blocks + SK_ALIGNMENT - 1) / SK_ALIGNMENT * SK_ALIGNMENT;
+  sk_influences *made = sk_alloc(start + (points + all.weights + 3) * sizeof(float) +
+                                 (all.codes + places) * sizeof(uint16_t));
+  sk_influence_block *blocks;
+  writer w = {.plan = p, .factor = factor};
+  float *weights;
+  if (!made) return NULL;
+  *made = head;
+  blocks = memcpy(made + 1, p->blocks, p->block_count * sizeof *blocks);
+  made->blocks = blocks;
+  w.points = (float *)((char *)made + start);
+  made->points = w.points;
+  weights = w.points + points;
+  made->weights = weights;
+  w.codes = (uint16_t *)(weights + all.weights + 3);
+  w.places = w.codes + all.codes;
+  made->codes = w.codes;
+  made->places = w.places;
+  for (b = 0; b < p->block_count; b++) {
+    w.weights = weights + blocks[b].weight;
+    write_block(&w, &blocks[b], b);
+  }
+  return made;
 }
 
 sk_influences *sk_influences_make(const sk_mesh *mesh, size_t slot_count) {
-  size_t b, block_count = (mesh->vertex_count + SK_BLOCK_VERTICES - 1) / SK_BLOCK_VERTICES;
-  uint32_t factor = slot_count <= SMALL_SLOTS ? SMALL_FACTOR : 1;
-  size_t head = sizeof(sk_influences) + block_count * sizeof(sk_influence_block), count;
-  sk_influences *made;
-  sk_influence_block *blocks = sk_alloc(head);
-  float *weights;
-  uint16_t *codes;
-  if (!blocks) return NULL;
-  count = count_influences(mesh, blocks, block_count);
-  made = sk_alloc(head + (count + 3) * sizeof(float) + (count + mesh->vertex_count) * sizeof(uint16_t));
-  if (made) {
-    sk_influence_block *kept = (sk_influence_block *)(made + 1);
-    memcpy(kept, blocks, block_count * sizeof *kept);
-    weights = (float *)(kept + block_count);
-    codes = (uint16_t *)(weights + count + 3);
-    *made = (sk_influences){block_count, factor == 1 ? 6 : 3, kept, codes, weights};
-    for (b = 0; b < block_count; b++) write_block(mesh, b, factor, &kept[b], codes, weights);
-  }
-  sk_free(blocks);
+  sk_influences *made = NULL;
+  plan p = {0};
+  if (make_plan(&p, mesh)) made = write(&p, slot_count);
+  sk_free(p.blocks);
   return made;
 }

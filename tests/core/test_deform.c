@@ -195,17 +195,20 @@ static float *random_floats(uint64_t *state, size_t count) {
   return floats;
 }
 
-/* A third of the vertices have all influences, the others fewer; slots up to the last one. */
-static void fill_influences(uint64_t *state, size_t vertices, uint32_t influences, size_t slot_count, uint16_t *all,
-                            float *shares) {
+/* A third of the vertices have all influences, the others fewer; slots up to the last one. Weights fall. Where
+   `sets` is not 0, so many sets of slots are all there are, in any order. */
+static void fill_influences(uint64_t *state, size_t vertices, uint32_t influences, size_t slot_count, size_t sets,
+                            uint16_t *all, float *shares) {
   size_t v;
   uint32_t k;
   for (v = 0; v < vertices; v++) {
-    uint32_t count = check_random(state) % 3 ? 1 + (uint32_t)(check_random(state) % influences) : influences;
+    uint64_t set = sets ? check_random(state) % sets + 1 : 0, *own = sets ? &set : state;
+    uint32_t count = check_random(own) % 3 ? 1 + (uint32_t)(check_random(own) % influences) : influences;
+    uint32_t turn = (uint32_t)(check_random(state) % count);
     for (k = 0; k < influences; k++) {
-      shares[v * influences + k] = k < count ? 1.0f / (float)count : 0.0f;
-      all[v * influences + k] =
-          (uint16_t)(slot_count - 1 - check_random(state) % (slot_count < 50 ? slot_count : 50));
+      shares[v * influences + k] = k < count ? (float)(2 * (count - k)) / (float)(count * (count + 1)) : 0.0f;
+      all[v * influences + (k < count ? (k + turn) % count : k)] =
+          (uint16_t)(slot_count - 1 - check_random(own) % (slot_count < 50 ? slot_count : 50));
     }
   }
 }
@@ -217,7 +220,7 @@ typedef struct random_mesh {
 } random_mesh;
 
 /* Palettes near the identity, so that normals are well defined. */
-static random_mesh make_random(uint64_t seed, size_t vertices, uint32_t influences, size_t slot_count,
+static random_mesh make_random(uint64_t seed, size_t vertices, uint32_t influences, size_t slot_count, size_t sets,
                                size_t floats) {
   uint64_t state = seed;
   size_t i;
@@ -228,7 +231,7 @@ static random_mesh make_random(uint64_t seed, size_t vertices, uint32_t influenc
                       .all = malloc(vertices * influences * sizeof(uint16_t) + 1)};
   for (i = 0; i < slot_count * floats; i++)
     made.palettes[i] = 0.1f * made.palettes[i] + (i % floats % 5 == 0 ? 1.0f : 0.0f);
-  fill_influences(&state, vertices, influences, slot_count, made.all, made.shares);
+  fill_influences(&state, vertices, influences, slot_count, sets, made.all, made.shares);
   made.mesh = (sk_mesh){vertices, influences, made.points, made.directions, made.all, made.shares};
   return made;
 }
@@ -241,8 +244,9 @@ static void free_random(random_mesh *made) {
   free(made->all);
 }
 
-static void compare(uint64_t seed, size_t vertices, uint32_t influences, size_t slot_count, size_t matrix_floats) {
-  random_mesh made = make_random(seed, vertices, influences, slot_count, matrix_floats);
+static void compare(uint64_t seed, size_t vertices, uint32_t influences, size_t slot_count, size_t sets,
+                    size_t matrix_floats) {
+  random_mesh made = make_random(seed, vertices, influences, slot_count, sets, matrix_floats);
   float *got = malloc(vertices * 12 + 1), *turned = malloc(vertices * 12 + 1);
   run((sk_deform_job){&made.mesh, slot_count, 1, made.palettes, matrix_floats, got, turned});
   free(got);
@@ -254,7 +258,7 @@ static void compare(uint64_t seed, size_t vertices, uint32_t influences, size_t 
    within a palette or within a target. */
 static void threads_do_not_change_a_bit(void) {
   enum { SMALL = 600, PALETTES = 60, LARGE = SMALL * PALETTES, MOVED = LARGE / 10 };
-  random_mesh small = make_random(5, SMALL, 3, 4 * PALETTES, 12), large = make_random(6, LARGE, 4, 4, 12);
+  random_mesh small = make_random(5, SMALL, 3, 4 * PALETTES, 0, 12), large = make_random(6, LARGE, 4, 4, 0, 12);
   sk_influences *influences[2];
   static float alone[2][LARGE * 3], shared[2][LARGE * 3];
   static uint32_t moved[MOVED];
@@ -289,17 +293,97 @@ static void threads_do_not_change_a_bit(void) {
 }
 
 static void both_paths_agree_on_all_counts(void) {
-  static const size_t vertices[] = {0, 1, 7, 8, 9, 127, 128, 129, 136, 255, 256, 257, 515};
+  static const size_t vertices[] = {0, 1, 7, 8, 9, 127, 128, 129, 136, 255, 256, 257, 511, 512, 513, 515, 1030};
   size_t i;
   uint32_t k;
   for (i = 0; i < COUNT(vertices); i++)
-    for (k = 1; k <= SK_MAX_INFLUENCES; k++) compare(7 * i + k, vertices[i], k, 3, k % 2 ? 12 : 16);
+    for (k = 1; k <= SK_MAX_INFLUENCES; k++) {
+      compare(7 * i + k, vertices[i], k, 3, 0, k % 2 ? 12 : 16);
+      compare(7 * i + k, vertices[i], k, 40, 6, k % 2 ? 12 : 16);
+      compare(7 * i + k, vertices[i], k, 40, 0, k % 2 ? 12 : 16);
+    }
 }
 
 static void both_paths_agree_on_many_slots(void) {
   static const size_t slot_counts[] = {1, 8191, 8192, 8193, SK_MAX_SLOTS};
   size_t i;
-  for (i = 0; i < COUNT(slot_counts); i++) compare(90 + i, 100, 4, slot_counts[i], i % 2 ? 16 : 12);
+  for (i = 0; i < COUNT(slot_counts); i++) {
+    compare(90 + i, 100, 4, slot_counts[i], 0, i % 2 ? 16 : 12);
+    compare(90 + i, 100, 4, slot_counts[i], 5, i % 2 ? 16 : 12);
+  }
+}
+
+static bool have_one_set(const sk_mesh *mesh, size_t first, size_t second) {
+  uint16_t slots[2][SK_MAX_INFLUENCES];
+  float weights[SK_MAX_INFLUENCES];
+  uint32_t count = sk_share_vertex(mesh, first, slots[0], weights);
+  return sk_share_vertex(mesh, second, slots[1], weights) == count &&
+         memcmp(slots[0], slots[1], count * sizeof slots[0][0]) == 0;
+}
+
+/* In the order that sk_share_find promises; each vertex once, but for lanes that repeat the one before. */
+static void check_lanes(const sk_mesh *mesh, size_t count, const sk_share_counts *counts, const uint16_t *lanes) {
+  static uint8_t seen[SK_SHARE_VERTICES];
+  uint16_t slots[SK_MAX_INFLUENCES];
+  float weights[SK_MAX_INFLUENCES];
+  size_t i, lane = 0, octets = 0, found = 0, all = sk_share_lanes(counts);
+  uint32_t k;
+  memset(seen, 0, sizeof seen);
+  CHECK(all % 8 == 0 && all <= SK_SHARE_LANES);
+  for (k = 1; k <= SK_MAX_INFLUENCES; k++)
+    for (i = 0; i < counts->octets[k] * 8u; i++, lane++) {
+      CHECK(have_one_set(mesh, lanes[lane], lanes[lane / 8 * 8]));
+      CHECK_EQUAL(sk_share_vertex(mesh, lanes[lane], slots, weights), k);
+    }
+  octets = lane;
+  for (k = 1; k <= SK_MAX_INFLUENCES; k++)
+    for (i = 0; i < counts->singles[k]; i++, lane++)
+      CHECK_EQUAL(sk_share_vertex(mesh, lanes[lane], slots, weights), k);
+  CHECK_EQUAL(lane, all);
+  for (lane = 0; lane < all; lane++) {
+    CHECK(lanes[lane] < count);
+    if (lane % 8 && lanes[lane] == lanes[lane - 1]) continue;
+    CHECK(!seen[lanes[lane]]);
+    found += !seen[lanes[lane]];
+    seen[lanes[lane]] = 1;
+  }
+  CHECK_EQUAL(found, count);
+  CHECK(octets <= all);
+}
+
+static void lanes_hold_every_vertex_once(void) {
+  static const size_t sets[] = {0, 1, 2, 9, 64, 100, 1000};
+  static uint16_t lanes[SK_SHARE_LANES];
+  sk_share_scratch *scratch = sk_share_begin();
+  sk_share_counts counts;
+  size_t i, count;
+  for (i = 0; i < COUNT(sets); i++)
+    for (count = 1; count <= SK_SHARE_VERTICES; count += count < 20 ? 1 : 41) {
+      random_mesh made = make_random(i + count, count + 3, 1 + (uint32_t)(count % 8), 60, sets[i], 12);
+      double gain = sk_share_find(&made.mesh, 0, count, scratch, &counts, lanes);
+      CHECK(sets[i] != 1 || count < 32 || gain > 0);
+      check_lanes(&made.mesh, count, &counts, lanes);
+      free_random(&made);
+    }
+  sk_free(scratch);
+}
+
+/* So many sets of five vertices as fit: each is an octet, which takes the most lanes. */
+static void the_most_lanes_have_room(void) {
+  static uint16_t slots[SK_SHARE_VERTICES], lanes[SK_SHARE_LANES];
+  static float points[SK_SHARE_VERTICES * 3], weights[SK_SHARE_VERTICES];
+  sk_mesh one = {SK_SHARE_VERTICES, 1, points, points, slots, weights};
+  sk_share_scratch *scratch = sk_share_begin();
+  sk_share_counts counts;
+  size_t i;
+  for (i = 0; i < SK_SHARE_VERTICES; i++) {
+    slots[i] = (uint16_t)(i / 5);
+    weights[i] = 1.0f;
+  }
+  sk_share_find(&one, 0, SK_SHARE_VERTICES, scratch, &counts, lanes);
+  CHECK_EQUAL(counts.octets[1], SK_SHARE_VERTICES / 5);
+  check_lanes(&one, SK_SHARE_VERTICES, &counts, lanes);
+  sk_free(scratch);
 }
 
 /* Every allocation in turn is refused: there are no influences, and nothing leaks. */
@@ -312,10 +396,11 @@ static void influences_need_memory(void) {
     sk_fail_allocation(0);
     CHECK(n < 10);
   } while (!made);
-  CHECK_EQUAL(n, 3);
+  CHECK_EQUAL(n, 5);
+  CHECK(!made->shares);
   CHECK_EQUAL(made->block_count, 1);
-  CHECK_EQUAL(made->blocks[0].vertices[1], 2);
-  CHECK_EQUAL(made->blocks[0].vertices[2], 1);
+  CHECK_EQUAL(made->blocks[0].counts.singles[1], 2);
+  CHECK_EQUAL(made->blocks[0].counts.singles[2], 1);
   sk_free(made);
 }
 
@@ -332,6 +417,8 @@ const check_test deform_tests[] = {
     TEST(targets_are_added_before_the_skin),
     TEST(both_paths_agree_on_all_counts),
     TEST(both_paths_agree_on_many_slots),
+    TEST(lanes_hold_every_vertex_once),
+    TEST(the_most_lanes_have_room),
     TEST(influences_need_memory),
     TEST(threads_do_not_change_a_bit),
     {NULL, NULL},

@@ -1,0 +1,198 @@
+/* sk_deform_share_avx2.c: the AVX2 twin of skinning, where vertices share their slots.
+
+   An octet reads each number of a matrix once for its eight vertices, so that blended matrices are made where they
+   are used, in registers, and nothing is transposed but the results. Singles are blended one by one before that.
+   Then normals get their length; and in the end all results of the block, which lie in scratch in the order of
+   lanes, are written in the order of the mesh. */
+#include "sk_deform_avx2.h"
+
+#if SK_HAS_AVX2
+
+#include <string.h>
+
+SK_AVX2_BEGIN
+
+/* ---- octets --------------------------------------------------------------------------------------------- */
+
+INLINE void add_row(row *m, const float *numbers, __m256 weight, bool first) {
+  if (first) {
+    m->x = _mm256_mul_ps(weight, _mm256_broadcast_ss(numbers));
+    m->y = _mm256_mul_ps(weight, _mm256_broadcast_ss(numbers + 1));
+    m->z = _mm256_mul_ps(weight, _mm256_broadcast_ss(numbers + 2));
+    m->w = _mm256_mul_ps(weight, _mm256_broadcast_ss(numbers + 3));
+    return;
+  }
+  m->x = _mm256_fmadd_ps(weight, _mm256_broadcast_ss(numbers), m->x);
+  m->y = _mm256_fmadd_ps(weight, _mm256_broadcast_ss(numbers + 1), m->y);
+  m->z = _mm256_fmadd_ps(weight, _mm256_broadcast_ss(numbers + 2), m->z);
+  m->w = _mm256_fmadd_ps(weight, _mm256_broadcast_ss(numbers + 3), m->w);
+}
+
+/* x y z of eight vertices, as sk_octet_place says. */
+INLINE void store_octet(char *out, vectors v) {
+  __m256 low = _mm256_unpacklo_ps(v.x, v.y), high = _mm256_unpackhi_ps(v.x, v.y);
+  float *to = (float *)out;
+  _mm256_store_ps(to, _mm256_shuffle_ps(low, v.z, _MM_SHUFFLE(0, 0, 1, 0)));
+  _mm256_store_ps(to + 8, _mm256_shuffle_ps(low, v.z, _MM_SHUFFLE(1, 1, 3, 2)));
+  _mm256_store_ps(to + 16, _mm256_shuffle_ps(high, v.z, _MM_SHUFFLE(2, 2, 1, 0)));
+  _mm256_store_ps(to + 24, _mm256_shuffle_ps(high, v.z, _MM_SHUFFLE(3, 3, 3, 2)));
+}
+
+INLINE vectors load_octet(const float *points) {
+  return (vectors){_mm256_load_ps(points), _mm256_load_ps(points + 8), _mm256_load_ps(points + 16)};
+}
+
+/* Writes points, and normals that lack their length yet: number by number. */
+INLINE void apply_octet(row m0, row m1, row m2, const float *points, char *out, bool normals) {
+  vectors p = load_octet(points);
+  store_octet(out, (vectors){move(m0, p), move(m1, p), move(m2, p)});
+  if (normals) {
+    turned t = turn(m0, m1, m2, load_octet(points + 24));
+    float *to = (float *)(out + SK_OCTET_BYTES / 2);
+    _mm256_store_ps(to, t.normals.x);
+    _mm256_store_ps(to + 8, t.normals.y);
+    _mm256_store_ps(to + 16, t.normals.z);
+    _mm256_store_ps(to + 24, t.length);
+  }
+}
+
+/* What moves on from octet to octet. */
+typedef struct walk {
+  const float *palette;
+  const uint16_t *codes;
+  const float *weights, *points;
+  char *out;
+} walk;
+
+/* `k`, `shift` and `normals` are constants where this is inlined. */
+INLINE void run_octets(walk *w, size_t count, uint32_t k, unsigned shift, bool normals) {
+  for (; count; count--) {
+    row m0, m1, m2;
+    uint32_t i;
+    for (i = 0; i < k; i++) {
+      const float *matrix = (const float *)((const char *)w->palette + ((size_t)w->codes[i] << shift));
+      __m256 weight = _mm256_load_ps(w->weights + 8 * i);
+      add_row(&m0, matrix, weight, i == 0);
+      add_row(&m1, matrix + 4, weight, i == 0);
+      add_row(&m2, matrix + 8, weight, i == 0);
+    }
+    apply_octet(m0, m1, m2, w->points, w->out, normals);
+    w->codes += k;
+    w->weights += 8 * k;
+    w->points += 48;
+    w->out += SK_OCTET_BYTES;
+  }
+}
+
+INLINE void run_singles(walk *w, const uint16_t *counts, unsigned shift, bool normals, char *rows) {
+  size_t k, count = 0;
+  blend_singles(w->codes, w->weights, counts, w->palette, shift, rows);
+  for (k = 1; k <= SK_MAX_INFLUENCES; k++) count += counts[k];
+  for (; count; count -= 8) {
+    apply_octet(load_row(rows), load_row(rows + 128), load_row(rows + 256), w->points, w->out, normals);
+    rows += 384;
+    w->points += 48;
+    w->out += SK_OCTET_BYTES;
+  }
+}
+
+INLINE void run_all(const sk_deform_block *block, const float *points, unsigned shift, bool normals) {
+  const sk_influences *influences = block->influences;
+  const sk_influence_block *own = &influences->blocks[block->number];
+  walk w = {block->palette, influences->codes + own->code, influences->weights + own->weight, points, block->scratch};
+  const char *end;
+#define OCTETS(k) run_octets(&w, own->counts.octets[k], k, shift, normals);
+  OCTETS(1) OCTETS(2) OCTETS(3) OCTETS(4) OCTETS(5) OCTETS(6) OCTETS(7) OCTETS(8)
+#undef OCTETS
+  run_singles(&w, own->counts.singles, shift, normals, block->scratch + influences->octets * SK_OCTET_BYTES);
+  if (!normals) return;
+  end = w.out;
+  for (w.out = block->scratch; w.out < end; w.out += SK_OCTET_BYTES) {
+    char *place = w.out + SK_OCTET_BYTES / 2;
+    const float *kept = (const float *)place;
+    turned t = {load_octet(kept), _mm256_load_ps(kept + 24)};
+    store_octet(place, unit(t));
+  }
+}
+
+/* ---- in the order of the mesh --------------------------------------------------------------------------- */
+
+/* Four times x y z and a number that is none, to twelve numbers. */
+INLINE void pack_four(const char *p, const char *q, const char *r, const char *s, float *out, bool stream) {
+  __m128 a = _mm_load_ps((const float *)p), b = _mm_load_ps((const float *)q);
+  __m128 c = _mm_load_ps((const float *)r), d = _mm_load_ps((const float *)s);
+  __m128 first = _mm_insert_ps(a, b, 0x30);                           /* x0 y0 z0 x1 */
+  __m128 second = _mm_shuffle_ps(b, c, _MM_SHUFFLE(1, 0, 2, 1));      /* y1 z1 x2 y2 */
+  __m128 third = _mm_insert_ps(_mm_shuffle_ps(d, d, _MM_SHUFFLE(2, 1, 0, 0)), c, 0x80); /* z2 x3 y3 z3 */
+  if (stream) {
+    _mm_stream_ps(out, first);
+    _mm_stream_ps(out + 4, second);
+    _mm_stream_ps(out + 8, third);
+  } else {
+    _mm_storeu_ps(out, first);
+    _mm_storeu_ps(out + 4, second);
+    _mm_storeu_ps(out + 8, third);
+  }
+}
+
+/* `stream` and `normals` are constants where this is inlined. */
+INLINE void put_in_order(const sk_deform_block *block, const uint16_t *places, bool stream, bool normals) {
+  const char *scratch = block->scratch, *turned = scratch + SK_OCTET_BYTES / 2;
+  float *positions = block->positions, *directions = block->normals;
+  size_t i, count = block->count, whole = count / 4 * 4;
+  for (i = 0; i < whole; i += 4) {
+    size_t a = places[i], b = places[i + 1], c = places[i + 2], d = places[i + 3];
+    pack_four(scratch + a, scratch + b, scratch + c, scratch + d, positions + 3 * i, stream);
+    if (normals) pack_four(turned + a, turned + b, turned + c, turned + d, directions + 3 * i, stream);
+  }
+  for (; i < count; i++) {
+    memcpy(positions + 3 * i, scratch + places[i], 3 * sizeof(float));
+    if (normals) memcpy(directions + 3 * i, turned + places[i], 3 * sizeof(float));
+  }
+}
+
+/* Morphed points and normals in the order of lanes. Lanes that repeat a vertex keep what it is without. */
+static const float *regroup(const sk_deform_block *block, const float *rest, const uint16_t *places, float *points) {
+  const sk_influences *influences = block->influences;
+  size_t i, octets = sk_share_lanes(&influences->blocks[block->number].counts) / 8;
+  memcpy(points, rest, octets * 48 * sizeof(float));
+  for (i = 0; i < block->count; i++) {
+    size_t place = places[i], lane = place % 128 / 32 + place % 32 / 4;
+    float *to = points + place / SK_OCTET_BYTES * 48 + lane;
+    const float *point = block->points + 3 * i, *normal = block->directions + 3 * i;
+    to[0] = point[0], to[8] = point[1], to[16] = point[2];
+    if (block->normals) to[24] = normal[0], to[32] = normal[1], to[40] = normal[2];
+  }
+  return points;
+}
+
+size_t sk_deform_share_scratch(const sk_influences *influences) {
+  return influences->octets * SK_OCTET_BYTES + influences->singles * 384 + influences->octets * 48 * sizeof(float);
+}
+
+void sk_deform_share_avx2(const sk_deform_block *block) {
+  const sk_influences *influences = block->influences;
+  const uint16_t *places = influences->places + block->number * SK_SHARE_VERTICES;
+  const float *points = influences->points + influences->blocks[block->number].octet * 48;
+  if (block->morphed)
+    points = regroup(block, points, places,
+                     (float *)(block->scratch + influences->octets * SK_OCTET_BYTES + influences->singles * 384));
+  if (influences->shift == 3) {
+    if (block->normals) run_all(block, points, 3, true);
+    else run_all(block, points, 3, false);
+  } else {
+    run_all(block, points, 6, block->normals != NULL);
+  }
+  if (block->stream) {
+    if (block->normals) put_in_order(block, places, true, true);
+    else put_in_order(block, places, true, false);
+    _mm_sfence();
+  } else {
+    if (block->normals) put_in_order(block, places, false, true);
+    else put_in_order(block, places, false, false);
+  }
+}
+
+SK_AVX2_END
+
+#endif
