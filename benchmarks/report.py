@@ -147,12 +147,14 @@ Missed or not measured:
   **1M vertices**: against `np.copyto` that moves the same bytes: half of what deform reads (positions,
   normals, slots, weights) and writes, as a copy reads and writes each byte.
   The row in nanoseconds is the time measured here, times this clock over 3.7 GHz.
-- **2 threads**: against one, by `skinpy.set_num_threads`.
+- **2 threads**: against one, by `skinpy.set_num_threads`; the threads, which are kept, were made before.
 - **controller**: `advance(dt)` and `palette(out)` of three layers, one masked, one added, against
   `model.palette` at four times on the plain path: three samples, and one more for hierarchy and blending.
 - **load**: `skinpy.load(path, isolate=False)` against bare Assimp, `aiImportFile` with
   `aiProcess_Triangulate` and the scene freed. **in a process of its own**: `skinpy.load(path)`, as it is by
-  default, against the same in this process. **peak memory**: the highest resident memory over what it was
+  default, against the same in this process; **the first of a script**: each in a new process, where neither
+  Assimp nor memory is there yet; **one after another**: this process has both from the loads before, the
+  worker never. **peak memory**: the highest resident memory over what it was
   before, each load in a new process; judged from a megabyte on, below which pages and freed memory decide.
 - **clip memory**: `clip.nbytes + clip.compiled_nbytes` against the `aiVectorKey`s (24 bytes) and
   `aiQuatKey`s (32 bytes) that Assimp holds for the same clip; tracks whose keys are equal are "constant". In

@@ -113,14 +113,12 @@ void sk_deform_order_avx2(const sk_deform_block *block) {
   if (block->count > whole) memset(rows + sk_influence_place(whole), 0, 384);
   if (influences->shift == 3) blend_singles(codes, weights, own->counts.singles, block->palette, 3, rows);
   else blend_singles(codes, weights, own->counts.singles, block->palette, 6, rows);
-  if (block->stream) {
-    apply_whole(rows, block, whole, true);
-    _mm_sfence();
-  } else {
-    apply_whole(rows, block, whole, false);
-  }
+  if (block->stream) apply_whole(rows, block, whole, true);
+  else apply_whole(rows, block, whole, false);
   if (whole < block->count) apply_rest(rows + 48 * whole, block, block->count - whole);
 }
+
+void sk_deform_end_avx2(void) { _mm_sfence(); }
 
 SK_AVX2_END
 

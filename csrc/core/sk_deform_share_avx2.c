@@ -186,7 +186,6 @@ void sk_deform_share_avx2(const sk_deform_block *block) {
   if (block->stream) {
     if (block->normals) put_in_order(block, places, true, true);
     else put_in_order(block, places, true, false);
-    _mm_sfence();
   } else {
     if (block->normals) put_in_order(block, places, false, true);
     else put_in_order(block, places, false, false);
