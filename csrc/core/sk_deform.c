@@ -112,7 +112,7 @@ static size_t grain_of(const sk_deform_job *job) {
 }
 
 /* Results that no cache holds are written past it: 8 to 15 % less time for a million vertices between other work,
-   the same where a cache holds them after all. Fetching ahead what is read gained nothing, or lost as much there. */
+   the same where a cache holds them after all. */
 #define STREAM_BYTES ((size_t)16 << 20)
 
 static bool streams(const sk_deform_job *job) {
