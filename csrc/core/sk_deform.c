@@ -91,10 +91,11 @@ static layout lay_out(const sk_deform_job *job) {
 
 /* ---- threads ------------------------------------------------------------------------------------ */
 
-#define PLAIN_NANOSECONDS 27.0 /* about what a vertex takes */
+#define PLAIN_NANOSECONDS 27.0  /* about what a vertex takes */
 #define TWIN_NANOSECONDS 3.5
-#define JOINT_NANOSECONDS 50.0 /* and a joint on its way to a palette */
-#define RANGE_NANOSECONDS 50e3 /* what is worth waking a thread for (sk_threads.h) */
+#define START_NANOSECONDS 200.0 /* a palette beside its vertices */
+#define JOINT_NANOSECONDS 50.0  /* and a joint on its way to a palette */
+#define RANGE_NANOSECONDS 50e3  /* what is worth waking a thread for (sk_threads.h) */
 
 static size_t block_count(const sk_deform_job *job) {
   return (job->mesh->vertex_count + block_vertices(job) - 1) / block_vertices(job);
@@ -103,12 +104,13 @@ static size_t block_count(const sk_deform_job *job) {
 /* Blocks of a range: some palettes as a whole, or part of one. */
 static size_t grain_of(const sk_deform_job *job) {
   size_t blocks = block_count(job);
-  double block = (double)block_vertices(job) * (job->twin ? TWIN_NANOSECONDS : PLAIN_NANOSECONDS);
-  double palette = job->poses ? JOINT_NANOSECONDS * (double)job->poses->skeleton->joint_count : 0.0;
-  double whole = palette + block * (double)blocks;
+  double vertex = job->twin ? TWIN_NANOSECONDS : PLAIN_NANOSECONDS;
+  double joints = job->poses ? (double)job->poses->skeleton->joint_count : 0.0;
+  double palette = START_NANOSECONDS + JOINT_NANOSECONDS * joints;
+  double whole = palette + vertex * (double)job->mesh->vertex_count;
   if (blocks == 0) return 1;
   if (whole < RANGE_NANOSECONDS) return blocks * (1 + (size_t)(RANGE_NANOSECONDS / whole));
-  return 1 + (size_t)((RANGE_NANOSECONDS + palette) / block);
+  return 1 + (size_t)((RANGE_NANOSECONDS + palette) / (vertex * (double)block_vertices(job)));
 }
 
 /* Results that no cache holds are written past it: 8 to 15 % less time for a million vertices between other work,

@@ -103,8 +103,8 @@ INLINE vectors cross(vectors a, vectors b) {
 }
 
 /* A bit for each lane that is not within 2^-90 to 2^92, outside of which float may have lost digits or the sign of
-   squared lengths and determinants. As integers floats are in order, infinity and NaN behind them: the sign bit
-   comes up where a number is below `bound`, or less than that below 2^31. This leaves the multipliers free. */
+   squared lengths and determinants. As integers floats are in order, infinity and NaN behind all others; less
+   `bound`, small ones turn negative, and with it added large ones do. This leaves the multipliers free. */
 INLINE int unsafe_lanes(__m256 squared, __m256 determinant) {
   __m256i bound = _mm256_castps_si256(_mm256_set1_ps(0x1p-90f)), length = _mm256_castps_si256(squared);
   __m256i size = _mm256_castps_si256(_mm256_andnot_ps(_mm256_set1_ps(-0.0f), determinant));
