@@ -26,6 +26,7 @@ INSTANCES = 1000
 MANY = 5000  # instances for two threads, beside the 1,000
 #: What peers may differ by, of the largest number in a palette. UsdSkel keeps scales as half floats.
 TOLERANCES = {"NumPy": 1e-5, "numba": 1e-5, "UsdSkel": 1e-3, "three.js": 1e-5, "Momentum": 1e-5}
+CYCLES = 400_000  # beside which deform is timed, as the clock changes from one second to the next
 BIG = 500_000  # vertices from which a copy of memory is the measure of deform
 WIDE = 50_000  # vertices from which deform is measured on two threads
 
@@ -276,6 +277,9 @@ class Bench:
             },
             rounds=7,
         )
+        if self.peers.spend_cycles:
+            pair = alternate(ours, lambda: self.peers.spend_cycles(CYCLES))
+            self.facts["cycles a vertex"] = float(f"{CYCLES / pair.median / count:.4g}")
         if count >= BIG:
             width = self.model.mesh.slots.shape[1]
             moved = count * (24 + 6 * width + 24)  # read: positions, normals, slots, weights; written

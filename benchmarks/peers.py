@@ -24,6 +24,7 @@ class Peers:
     three: Any = None  # three_side.play
     momentum: Any = None  # MomentumModel
     gigahertz: float | None = None  # the clock, which takes numba to measure
+    spend_cycles: Any = None  # numba_side.spend_cycles, likewise
 
 
 def find() -> Peers:
@@ -41,13 +42,13 @@ def find() -> Peers:
 
 def _find_numba(found: Peers) -> None:
     try:
-        from .numba_side import NumbaModel, gigahertz
+        from .numba_side import NumbaModel, gigahertz, spend_cycles
     except ImportError as error:
         found.missing["numba"] = f"{error}; `pip install numba`"
     else:
         found.numba, found.versions["numba"] = NumbaModel, importlib.metadata.version("numba")
         if platform.machine() == "x86_64":
-            found.gigahertz = round(gigahertz(), 2)
+            found.gigahertz, found.spend_cycles = round(gigahertz(), 2), spend_cycles
 
 
 def _find_momentum(found: Peers) -> None:

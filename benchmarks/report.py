@@ -146,7 +146,8 @@ Missed or not measured:
 - **deform**: `model.deform(palette, out=...)`, positions and normals; UsdSkel gives positions alone.
   **1M vertices**: against `np.copyto` that moves the same bytes: half of what deform reads (positions,
   normals, slots, weights) and writes, as a copy reads and writes each byte.
-  The row in nanoseconds is the time measured here, times this clock over 3.7 GHz.
+  The row in nanoseconds is in cycles, counted by a chain of operations of known length that runs in turn with
+  it, over 3.7 GHz.
 - **2 threads**: against one, by `skinpy.set_num_threads`; the threads, which are kept, were made before.
 - **controller**: `advance(dt)` and `palette(out)` of three layers, one masked, one added, against
   `model.palette` at four times on the plain path: three samples, and one more for hierarchy and blending.

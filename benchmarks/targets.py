@@ -63,11 +63,12 @@ def one_pose_time(results: Results) -> list[Value]:
 
 def vertex_time(results: Results) -> list[Value]:
     """Nanoseconds a vertex at 3.7 GHz, of the models with 4 influences that stay in the cache."""
-    clock = results["machine"]["gigahertz"] or 3.7
     return [
-        (1e9 * row["pairs"]["deform"]["NumPy"]["seconds"] / row["vertices"] * clock / 3.7, row["model"])
+        (row["facts"]["cycles a vertex"] / 3.7, row["model"])
         for row in results["rows"]
-        if "deform" in row["pairs"] and row["influences"] >= 3.9 and 1_000 <= row["vertices"] <= 20_000
+        if "cycles a vertex" in row["facts"]
+        and row["influences"] >= 3.9
+        and 1_000 <= row["vertices"] <= 20_000
     ]
 
 
@@ -206,7 +207,13 @@ TARGETS = (
         f"{SKIN}, against usd-core (positions only)", "5x", 5, times("deform", "UsdSkel"), needs="UsdSkel"
     ),
     Target(
-        f"{SKIN}, 4 influences", "under 2.9 ns a vertex at 3.7 GHz", 2.9, vertex_time, unit=" ns", least=False
+        f"{SKIN}, 4 influences",
+        "under 2.9 ns a vertex at 3.7 GHz",
+        2.9,
+        vertex_time,
+        unit=" ns",
+        least=False,
+        needs="numba",
     ),
     Target(
         "500,000 to 1M vertices, against a copy of the same bytes",

@@ -62,11 +62,13 @@ typedef struct walk {
   const uint16_t *codes;
   const float *weights, *points;
   char *out;
+  bool far; /* the mesh is too large for a near cache */
 } walk;
 
-/* Asks for what will be read so many octets later: a quarter less time for a million vertices that no cache holds, 1 %
-   more where a near one does. It may lie behind the last octet of the mesh. */
+/* Asks for what will be read so many octets later: a quarter less time for a million vertices that no cache holds. It
+   may lie behind the last octet of the mesh. Where a near cache holds a mesh, as of so many blocks, it would cost 1 %. */
 #define AHEAD 32
+#define NEAR_BLOCKS 32
 
 INLINE void fetch_ahead(const walk *w, uint32_t k) {
   const float *points = w->points + AHEAD * 48, *weights = w->weights + AHEAD * 8 * k;
@@ -80,7 +82,7 @@ INLINE void run_octets(walk *w, size_t count, uint32_t k, unsigned shift, bool n
   for (; count; count--) {
     row m0, m1, m2;
     uint32_t i;
-    fetch_ahead(w, k);
+    if (w->far) fetch_ahead(w, k);
     for (i = 0; i < k; i++) {
       const float *matrix = (const float *)((const char *)w->palette + ((size_t)w->codes[i] << shift));
       __m256 weight = _mm256_load_ps(w->weights + 8 * i);
@@ -111,7 +113,8 @@ INLINE void run_singles(walk *w, const uint16_t *counts, unsigned shift, bool no
 INLINE void run_all(const sk_deform_block *block, const float *points, unsigned shift, bool normals) {
   const sk_influences *influences = block->influences;
   const sk_influence_block *own = &influences->blocks[block->number];
-  walk w = {block->palette, influences->codes + own->code, influences->weights + own->weight, points, block->scratch};
+  walk w = {block->palette, influences->codes + own->code, influences->weights + own->weight, points, block->scratch,
+            influences->block_count > NEAR_BLOCKS};
   const char *end;
 #define OCTETS(k) run_octets(&w, own->counts.octets[k], k, shift, normals);
   OCTETS(1) OCTETS(2) OCTETS(3) OCTETS(4) OCTETS(5) OCTETS(6) OCTETS(7) OCTETS(8)

@@ -79,8 +79,13 @@ static PyArrayObject *any_array(PyObject *object, const char *name) {
 /* New reference: `object` as a C-contiguous, aligned array of `type`, with a TypeError that names
    the argument where it holds no real numbers. */
 static PyArrayObject *convert(PyObject *object, const char *name, int type) {
-  PyArrayObject *array = any_array(object, name);
+  PyArrayObject *array = (PyArrayObject *)object;
   PyObject *result;
+  if (PyArray_CheckExact(object) && PyArray_TYPE(array) == type && PyArray_ISCARRAY_RO(array)) {
+    Py_INCREF(object); /* as most are; to ask NumPy takes longer than a short call */
+    return array;
+  }
+  array = any_array(object, name);
   if (!array) return NULL;
   if (!PyArray_ISNUMBER(array) || PyArray_ISCOMPLEX(array)) {
     PyErr_Format(PyExc_TypeError, "%s has dtype %S; expected real numbers", name, (PyObject *)PyArray_DESCR(array));
