@@ -7,14 +7,13 @@ Printed are the seconds of skinpy.load alone, isolated or in this process.
 
 from __future__ import annotations
 
-import subprocess
 import sys
 import time
 from pathlib import Path
 
 import numpy as np
 
-from .measure import Pair
+from .measure import Pair, in_new_process
 
 ROUNDS = 7
 
@@ -25,18 +24,11 @@ def pair(path: Path) -> Pair:
     times: dict[str, list[float]] = {side: [] for side in sides}
     for i in range(ROUNDS):
         for side in sides[:: -1 if i % 2 else 1]:
-            times[side].append(ask(side, path))
+            times[side].append(float(in_new_process("first_load", side, path)))
     apart, here = times["apart"], times["here"]
     return Pair(
         [b / a for a, b in zip(apart, here, strict=True)], float(np.median(apart)), float(np.median(here))
     )
-
-
-def ask(side: str, path: Path) -> float:
-    """Seconds, of a new process."""
-    command = [sys.executable, "-m", "benchmarks.first_load", side, str(path)]
-    root = Path(__file__).resolve().parent.parent
-    return float(subprocess.run(command, cwd=root, capture_output=True, text=True, check=True).stdout)
 
 
 def main(side: str, path: str) -> None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -38,6 +41,13 @@ class Pair:
         spread = [float(f"{q:.4g}") for q in np.quantile(self.ratios, (0, 0.25, 0.5, 0.75, 1))]
         seconds, baseline = float(f"{self.ours:.4g}"), float(f"{self.theirs:.4g}")
         return {"ratios": spread, "rounds": len(self.ratios), "seconds": seconds, "baseline": baseline}
+
+
+def in_new_process(module: str, *words: str | Path) -> str:
+    """What `python -m benchmarks.MODULE WORDS` prints."""
+    command = [sys.executable, "-m", f"benchmarks.{module}", *map(str, words)]
+    root = Path(__file__).resolve().parent.parent
+    return subprocess.run(command, cwd=root, capture_output=True, text=True, check=True).stdout
 
 
 def seconds(work: Work, repeats: int) -> float:

@@ -8,19 +8,18 @@ memory rose above what it was, at its highest, while FILE was loaded.
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
+
+from .measure import in_new_process
 
 SIDES = ("skinpy", "assimp")
 
 
 def peak(side: str, first: Path, path: Path) -> int:
     """Bytes; asks a new process."""
-    command = [sys.executable, "-m", "benchmarks.memory", side, str(first), str(path)]
-    root = Path(__file__).resolve().parent.parent
-    return int(subprocess.run(command, cwd=root, capture_output=True, text=True, check=True).stdout)
+    return int(in_new_process("memory", side, first, path))
 
 
 def load_here(path: Path) -> Any:

@@ -24,8 +24,8 @@ typedef struct sk_deform_block {
 void sk_deform_order_avx2(const sk_deform_block *block);
 void sk_deform_share_avx2(const sk_deform_block *block);
 
-/* After blocks that were streamed, before another thread may read them. It waits until they are written: after each
-   block that made the whole of it twice as slow. */
+/* After blocks that were streamed, before another thread may read them. It waits until they are written; after each
+   block that made the whole take two thirds longer. */
 void sk_deform_end_avx2(void);
 
 size_t sk_deform_share_scratch(const sk_influences *influences);

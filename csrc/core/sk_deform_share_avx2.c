@@ -152,17 +152,19 @@ INLINE void pack_four(const char *p, const char *q, const char *r, const char *s
 
 /* `stream` and `normals` are constants where this is inlined. */
 INLINE void put_in_order(const sk_deform_block *block, const uint16_t *places, bool stream, bool normals) {
-  const char *scratch = block->scratch, *turned = scratch + SK_OCTET_BYTES / 2;
+  const char *scratch = block->scratch, *normal_scratch = scratch + SK_OCTET_BYTES / 2;
   float *positions = block->positions, *directions = block->normals;
   size_t i, count = block->count, whole = count / 4 * 4;
   for (i = 0; i < whole; i += 4) {
     size_t a = places[i], b = places[i + 1], c = places[i + 2], d = places[i + 3];
     pack_four(scratch + a, scratch + b, scratch + c, scratch + d, positions + 3 * i, stream);
-    if (normals) pack_four(turned + a, turned + b, turned + c, turned + d, directions + 3 * i, stream);
+    if (normals)
+      pack_four(normal_scratch + a, normal_scratch + b, normal_scratch + c, normal_scratch + d, directions + 3 * i,
+                stream);
   }
   for (; i < count; i++) {
     memcpy(positions + 3 * i, scratch + places[i], 3 * sizeof(float));
-    if (normals) memcpy(directions + 3 * i, turned + places[i], 3 * sizeof(float));
+    if (normals) memcpy(directions + 3 * i, normal_scratch + places[i], 3 * sizeof(float));
   }
 }
 
@@ -172,7 +174,7 @@ static const float *regroup(const sk_deform_block *block, const float *rest, con
   size_t i, octets = sk_share_lanes(&influences->blocks[block->number].counts) / 8;
   memcpy(points, rest, octets * 48 * sizeof(float));
   for (i = 0; i < block->count; i++) {
-    size_t place = places[i], lane = place % 128 / 32 + place % 32 / 4;
+    size_t place = places[i], lane = place % 128 / 32 + place % 32 / 16 * 4; /* of its octet: sk_octet_place */
     float *to = points + place / SK_OCTET_BYTES * 48 + lane;
     const float *point = block->points + 3 * i, *normal = block->directions + 3 * i;
     to[0] = point[0], to[8] = point[1], to[16] = point[2];

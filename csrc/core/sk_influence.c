@@ -163,7 +163,7 @@ static void write_block(writer *w, const sk_influence_block *block, size_t numbe
   if (p->shares) write_points(w, first, lanes, lane);
 }
 
-static sk_influences *write(const plan *p, size_t slot_count) {
+static sk_influences *write_all(const plan *p, size_t slot_count) {
   uint32_t factor = slot_count <= SMALL_SLOTS ? SMALL_FACTOR : 1;
   sk_influences head = {.block_count = p->block_count, .shift = factor == 1 ? 6 : 3, .shares = p->shares};
   sizes all = lay_out(p, &head);
@@ -196,7 +196,7 @@ static sk_influences *write(const plan *p, size_t slot_count) {
 sk_influences *sk_influences_make(const sk_mesh *mesh, size_t slot_count) {
   sk_influences *made = NULL;
   plan p = {0};
-  if (make_plan(&p, mesh)) made = write(&p, slot_count);
+  if (make_plan(&p, mesh)) made = write_all(&p, slot_count);
   sk_free(p.blocks);
   return made;
 }

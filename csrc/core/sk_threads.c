@@ -157,7 +157,7 @@ static bool may_join(void) {
          atomic_load_explicit(&the.work->next, memory_order_relaxed) < the.work->ranges;
 }
 
-/* Waiting without sleeping. Counted by the clock: a pause takes 10 ns on one processor and 40 on another. */
+/* Waiting without sleeping. Counted by the clock: a pause takes 10 ns on one processor and 25 on another. */
 typedef struct spin {
   int64_t end; /* nanoseconds */
   unsigned pauses;
