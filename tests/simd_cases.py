@@ -106,6 +106,13 @@ def crowded_line(rng: Rng, duration: float) -> Any:
     return np.concatenate([[0.0], inside, [1.0]]) * duration
 
 
+def bunched_line(rng: Rng, duration: float) -> Any:
+    """Even, but for six keys where there is room for one: more than are looked at together, and few enough
+    to be looked at one after another."""
+    even = np.linspace(0.0, 1.0, 20)
+    return np.sort(np.concatenate([even, rng.choice(even[1:-1]) + 1e-3 * (1 + np.arange(6))])) * duration
+
+
 LINES = (uniform_line, ragged_line, crowded_line)
 
 # ---- keys ---------------------------------------------------------------------------------------------
@@ -307,6 +314,7 @@ NEAR, ALL_KINDS = (near_keys,), ("linear", "step", "cubic")
 
 CASES: dict[str, Callable[[], Case]] = {
     "one line": lambda: case(1, lines=[uniform_line], keys=NEAR, own=False, share=1.0),
+    "bunches": lambda: case(24, lines=[bunched_line], keys=NEAR, kinds=ALL_KINDS),
     "two lines": lambda: case(2, lines=[uniform_line, ragged_line], keys=NEAR, own=False),
     "many lines": lambda: case(3, lines=LINES, keys=NEAR),
     "step": lambda: case(4, lines=LINES, keys=NEAR, kinds=("step",)),

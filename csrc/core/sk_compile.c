@@ -194,7 +194,7 @@ static void lay_out_line(const plan *p, arena *a, const sk_plan_line *planned, s
   made.key_count = made.bucket_count = planned->key_count;
   made.cell_count = planned->count;
   made.stride = sk_plan_stride(planned);
-  made.times = take(a, (planned->key_count + 1) * sizeof(double));
+  made.times = take(a, (planned->key_count + SK_TIMES_BEHIND) * sizeof(double));
   made.frames = frames_in_block(p, planned);
   if (!made.frames) made.frames = take(a, (planned->key_count + 1) * made.stride * sizeof(float));
   made.rotations = take(a, planned->count);
@@ -325,7 +325,7 @@ static void fill_line(const plan *p, sk_compiled *c, uint32_t number) {
   uint8_t *rotations = (uint8_t *)line->rotations; /* ours until sk_compile returns, as times and frames are */
   uint32_t i;
   memcpy((double *)line->times, planned->times, line->key_count * sizeof(double));
-  ((double *)line->times)[line->key_count] = INFINITY;
+  for (i = 0; i < SK_TIMES_BEHIND; i++) ((double *)line->times)[line->key_count + i] = INFINITY;
   fill_buckets(line, (uint32_t *)line->buckets);
   if (!frames_in_block(p, planned)) fill_frames(p, planned, line, (float *)line->frames);
   for (i = 0; i < planned->count; i++) {

@@ -11,11 +11,13 @@
 #include "sk_sample.h"
 #include "sk_skin.h"
 
+#define SK_TIMES_BEHIND 4 /* so that the four times behind a key can be read at once */
+
 /* Channels that share their key times and interpolation. */
 typedef struct sk_line {
   sk_interpolation interpolation;
   uint32_t key_count, cell_count;
-  const double *times;        /* (K + 1,) seconds, the last one infinite */
+  const double *times;        /* (K + SK_TIMES_BEHIND,) seconds, those behind the keys infinite */
   const float *frames;        /* (K + 1, cell_count) cells, the last frame twice; cubic lines: (K + 1, 3,
                                  cell_count), in-tangents, values and out-tangents per second. Here or in
                                  the clip's block */

@@ -77,22 +77,6 @@ static inline void keep_half(const __m256d rows[ROWS], int half, kept_local *kep
   for (i = 0; i < ROWS; i++) _mm256_storeu_pd(kept->doubles[half][i], rows[i]);
 }
 
-/* Made of T, R and S, where the rotation has been summed (sum_turns) or, for doubles, has not. `precise` is a
-   constant where this is inlined. */
-INLINE void keep_local(const sk_mix *mix, const __m256 t[3], const __m256 *s, sk_precise precise, kept_local *kept) {
-  __m256 rows[ROWS];
-  __m256d half[ROWS];
-  if (precise >= SK_PRECISE_LOCALS) {
-    sk_precise_rows(mix, t, s, 0, half);
-    keep_half(half, 0, kept);
-    sk_precise_rows(mix, t, s, 1, half);
-    keep_half(half, 1, kept);
-    return;
-  }
-  sk_rows_of_turn(t, mix->a, mix->wa, s, rows);
-  keep_floats(rows, kept);
-}
-
 /* One matrix for all lanes. */
 static inline void keep_same(const double *same, sk_precise precise, kept_local *kept) {
   int i;
@@ -121,42 +105,59 @@ static void keep_odd(const sk_source_lanes *source, const sk_mover *mover, const
   }
 }
 
-/* Of a mover whose rotation has been found. */
-INLINE void keep_mover(const sk_eight *eight, const sk_source_lanes *source, int32_t number, const sk_mix *mix,
-                       sk_precise precise, kept_local *kept) {
+/* T, and S or NULL, of a mover; `s` has room for it. */
+INLINE const __m256 *mover_parts(const sk_source_lanes *source, int32_t number, __m256 t[3], __m256 s[3]) {
   const sk_mover *mover = &source->clip->movers[number];
   const float *cells = source->clip->constants + (size_t)number * SK_PART_COUNT * SK_CELL;
-  __m256 t[3], s[3];
   sk_mover_part(mover, SK_PART_TRANSLATION, source->lines, cells, t);
-  if (!mover->unit_scale) sk_mover_part(mover, SK_PART_SCALE, source->lines, cells + 2 * SK_CELL, s);
-  keep_local(mix, t, mover->unit_scale ? NULL : s, precise, kept);
-  if (mover->odd) keep_odd(source, mover, eight->job->skeleton, precise, kept);
+  if (mover->unit_scale) return NULL;
+  sk_mover_part(mover, SK_PART_SCALE, source->lines, cells + 2 * SK_CELL, s);
+  return s;
+}
+
+/* The local of a mover, of its rotation. */
+INLINE void keep_float_local(const sk_eight *eight, const sk_source_lanes *source, int32_t number, const __m256 q[4],
+                             kept_local *kept) {
+  const sk_mover *mover = &source->clip->movers[number];
+  __m256 t[3], s[3], rows[ROWS];
+  const __m256 *scale = mover_parts(source, number, t, s);
+  sk_rows_from_trs(t, q, scale, rows);
+  keep_floats(rows, kept);
+  if (mover->odd) keep_odd(source, mover, eight->job->skeleton, SK_PRECISE_NOTHING, kept);
+}
+
+/* The same in double. */
+INLINE void keep_double_local(const sk_eight *eight, const sk_source_lanes *source, int32_t number, const sk_mix *mix,
+                              kept_local *kept) {
+  const sk_mover *mover = &source->clip->movers[number];
+  __m256 t[3], s[3];
+  const __m256 *scale = mover_parts(source, number, t, s);
+  __m256d half[ROWS];
+  sk_precise_rows(mix, t, scale, 0, half);
+  keep_half(half, 0, kept);
+  sk_precise_rows(mix, t, scale, 1, half);
+  keep_half(half, 1, kept);
+  if (mover->odd) keep_odd(source, mover, eight->job->skeleton, SK_PRECISE_LOCALS, kept);
 }
 
 #define NODES SK_EIGHT_NODES
-
-/* Mixes to rotations, in `a`, and their factors, in `wa`. */
-static void sum_turns(const sk_node *nodes, uint32_t count, sk_mix *mixes) {
-  for (; count; count--, nodes++, mixes++) {
-    __m256 q[4];
-    if (nodes->mover == SK_NONE) continue;
-    sk_mix_sum(mixes, q);
-    mixes->wa = sk_turn_factor(q);
-    mixes->a[0] = q[0], mixes->a[1] = q[1], mixes->a[2] = q[2], mixes->a[3] = q[3];
-  }
-}
 
 /* The locals of the nodes of a pass. Inlined wherever it is called: the call and its copies took a tenth. */
 INLINE void keep_nodes(const sk_eight *eight, const sk_source_lanes *source, uint32_t pass, sk_precise precise,
                        kept_local *kept) {
   const sk_node *nodes = source->clip->nodes + (size_t)pass * NODES;
   uint32_t count = sk_turn_count(source->clip->node_count, pass), i;
+  sk_rotation rotation = eight->job->sampling->rotation;
+  sk_summed_turn sums[NODES];
   sk_mix mixes[NODES];
-  sk_turn_run_pass(source, pass, eight->job->sampling->rotation, mixes);
-  if (precise < SK_PRECISE_LOCALS) sum_turns(nodes, count, mixes);
-  for (i = 0; i < count; i++)
-    if (nodes[i].mover != SK_NONE) keep_mover(eight, source, nodes[i].mover, &mixes[i], precise, &kept[i]);
-    else keep_same(source->clip->locals + (size_t)nodes[i].joint * ROWS, precise, &kept[i]);
+  if (precise < SK_PRECISE_LOCALS) sk_turn_sums(source, pass, rotation, sums);
+  else sk_turn_mixes(source, pass, rotation, mixes);
+  for (i = 0; i < count; i++) {
+    int32_t number = nodes[i].mover;
+    if (number == SK_NONE) keep_same(source->clip->locals + (size_t)nodes[i].joint * ROWS, precise, &kept[i]);
+    else if (precise < SK_PRECISE_LOCALS) keep_float_local(eight, source, number, sums[i].q, &kept[i]);
+    else keep_double_local(eight, source, number, &mixes[i], &kept[i]);
+  }
 }
 
 /* ---- globals -------------------------------------------------------------------------------------------------- */
@@ -260,13 +261,13 @@ INLINE void store_product(float *const out[SK_LANES], size_t offset, const float
   for (row = 0; row < 3; row++) store_row(out, offset + 4 * (size_t)row, product[row]);
 }
 
-static void store_bind(const sk_eight *eight, const float *global, const float *bind, int32_t slot) {
-  float *out[SK_LANES];
-  size_t offset = (size_t)slot * matrix_floats(eight);
-  memcpy(out, eight->out, sizeof out); /* results may lie where these do, for all that the compiler knows */
+/* Where the results of eight poses stand, in registers where this is inlined. */
+INLINE void store_slot(const sk_eight *eight, float *const out[SK_LANES], size_t slot, const float *global,
+                       const float *bind) {
+  size_t floats = matrix_floats(eight), offset = slot * floats;
   fetch_next(eight, offset);
   store_product(out, offset, global, bind);
-  if (!eight->job->affine) store_last_row(out, offset + ROWS);
+  if (floats > ROWS) store_last_row(out, offset + ROWS);
 }
 
 /* The slots of some nodes, whose globals stand one after another. Not inlined, so that there is room for the addresses. */
@@ -274,16 +275,23 @@ static __attribute__((noinline)) void store_nodes(const sk_eight *eight, const s
                                                   const float *globals) {
   float *out[SK_LANES];
   const sk_bind *bind = eight->clips[0]->compiled->binds + nodes->first;
-  size_t floats = matrix_floats(eight);
   uint32_t b;
   memcpy(out, eight->out, sizeof out); /* so they stay in registers */
   for (; count; count--, nodes++, globals += ROWS * SK_LANES)
-    for (b = 0; b < nodes->count; b++, bind++) {
-      size_t offset = (size_t)bind->slot * floats;
-      fetch_next(eight, offset);
-      store_product(out, offset, globals, bind->rows);
-      if (floats > ROWS) store_last_row(out, offset + ROWS);
-    }
+    for (b = 0; b < nodes->count; b++, bind++) store_slot(eight, out, (size_t)bind->slot, globals, bind->rows);
+}
+
+/* The same of joints first to end - 1, with their own inverse binds. */
+static __attribute__((noinline)) void store_slots(const sk_eight *eight, size_t first, size_t end,
+                                                  const float *globals) {
+  float *out[SK_LANES];
+  const sk_compiled *c = eight->clips[0]->compiled;
+  const float *binds = eight->job->skin->inverse_bind;
+  int32_t slot;
+  memcpy(out, eight->out, sizeof out);
+  for (; first < end; first++, globals += ROWS * SK_LANES)
+    for (slot = c->first_slot[first]; slot != SK_NONE; slot = c->next_slot[slot])
+      store_slot(eight, out, (size_t)slot, globals, binds + 16 * (size_t)slot);
 }
 
 /* The same, multiplied in double. */
@@ -413,7 +421,7 @@ static void run_joints(const sk_eight *eight, const eight_scratch *s, const doub
     const double *above = parent < 0 ? front : s->globals + (size_t)parent * GLOBAL_LANES;
     if (mover != SK_NONE) {
       sk_mover_mix(c, mover, s->sources[0].lines, eight->job->sampling->rotation, &mix);
-      keep_mover(eight, &s->sources[0], mover, &mix, SK_PRECISE_LOCALS, &local);
+      keep_double_local(eight, &s->sources[0], mover, &mix, &local);
     } else {
       keep_same(c->locals + j * ROWS, SK_PRECISE_LOCALS, &local);
     }
@@ -454,7 +462,6 @@ static void run_blended_floats(const sk_eight *eight, const eight_scratch *s, co
     uint32_t start = pass * NODES, end = start + sk_turn_count(joints, pass);
     uint32_t blended =
         sk_eight_blend_pass(eight, s->sources, pass, locals[0].floats[0], sizeof *locals / sizeof(float));
-    int32_t slot;
     for (j = start; j < end; j++) {
       int32_t parent = eight->job->skeleton->parents[j];
       kept_local *local = &locals[j - start];
@@ -462,10 +469,7 @@ static void run_blended_floats(const sk_eight *eight, const eight_scratch *s, co
       multiply_floats(parent < 0 ? base : globals + (size_t)parent * ROWS * SK_LANES, local->floats[0],
                       globals + (size_t)j * ROWS * SK_LANES);
     }
-    for (j = start; j < end; j++)
-      for (slot = c->first_slot[j]; slot != SK_NONE; slot = c->next_slot[slot])
-        store_bind(eight, globals + (size_t)j * ROWS * SK_LANES,
-                   eight->job->skin->inverse_bind + 16 * (size_t)slot, slot);
+    store_slots(eight, start, end, globals + (size_t)start * ROWS * SK_LANES);
   }
 }
 

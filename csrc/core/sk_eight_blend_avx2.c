@@ -209,29 +209,27 @@ typedef struct turn_sum {
 } turn_sum;
 
 /* The rotations of the joints of a pass, source by source. */
-typedef sk_mix pass_mixes[SK_EIGHT_NODES];
+typedef sk_summed_turn pass_turns[SK_EIGHT_NODES];
 
-static void find_mixes(const sk_eight *eight, const sk_source_lanes *source, uint32_t pass, sk_mix *mixes) {
+static void find_turns(const sk_eight *eight, const sk_source_lanes *source, uint32_t pass, sk_summed_turn *turns) {
   const int32_t *movers = source->passes[pass].movers;
   uint32_t count = sk_turn_count((uint32_t)source->clip->joint_count, pass), n;
-  sk_turn_run_pass(source, pass, eight->job->sampling->rotation, mixes);
-  for (n = 0; n < count; n++) {
-    if (movers[n] != SK_NONE) continue;
-    set_part(source->clip, SK_PART_ROTATION, (size_t)pass * SK_EIGHT_NODES + n, mixes[n].a);
-    sk_mix_one(&mixes[n]);
-  }
+  sk_turn_sums(source, pass, eight->job->sampling->rotation, turns);
+  for (n = 0; n < count; n++)
+    if (movers[n] == SK_NONE)
+      set_part(source->clip, SK_PART_ROTATION, (size_t)pass * SK_EIGHT_NODES + n, turns[n].q);
 }
 
 /* Joint n of a pass; of just two sources the first one is the reference, of more it is rest. */
-INLINE void sum_turn(const sk_eight *eight, pass_mixes *mixes, uint32_t n, const float *rest, turn_sum *out) {
+INLINE void sum_turn(const sk_eight *eight, pass_turns *turns, uint32_t n, const float *rest, turn_sum *out) {
   const __m256 no_sign = _mm256_set1_ps(-0.0f), zero = _mm256_setzero_ps();
   __m256 sum[4] = {zero, zero, zero, zero}, reference[4], squared, clear = _mm256_set1_ps(1.0f);
   size_t k;
   int i;
   for (i = 0; i < 4; i++) reference[i] = _mm256_set1_ps(rest[i]);
   for (k = 0; k < eight->source_count; k++) {
-    __m256 one[4], scale, cosine;
-    sk_mix_sum(&mixes[k][n], one);
+    const __m256 *one = turns[k][n].q;
+    __m256 scale, cosine;
     for (i = 0; k == 0 && eight->source_count == 2 && i < 4; i++) reference[i] = one[i];
     scale = sk_inverse_root(sk_dot4(one, one));
     cosine = _mm256_mul_ps(sk_dot4(reference, one), scale);
@@ -249,10 +247,10 @@ INLINE void sum_turn(const sk_eight *eight, pass_mixes *mixes, uint32_t n, const
 static void sum_turns(const sk_eight *eight, const sk_source_lanes *sources, uint32_t pass, turn_sum *sums) {
   const float *rest = eight->job->skeleton->rotation + 4 * (size_t)pass * SK_EIGHT_NODES;
   uint32_t count = sk_turn_count((uint32_t)sources[0].clip->joint_count, pass), n;
-  pass_mixes mixes[SK_SOURCES];
+  pass_turns turns[SK_SOURCES];
   size_t k;
-  for (k = 0; k < eight->source_count; k++) find_mixes(eight, &sources[k], pass, mixes[k]);
-  for (n = 0; n < count; n++) sum_turn(eight, mixes, n, rest + 4 * (size_t)n, &sums[n]);
+  for (k = 0; k < eight->source_count; k++) find_turns(eight, &sources[k], pass, turns[k]);
+  for (n = 0; n < count; n++) sum_turn(eight, turns, n, rest + 4 * (size_t)n, &sums[n]);
 }
 
 static void store_rows(const __m256 rows[ROWS], float *out) {

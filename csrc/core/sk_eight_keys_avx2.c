@@ -9,6 +9,7 @@
 SK_AVX2_BEGIN
 
 #define HALF SK_HALF
+#define INLINE static inline __attribute__((always_inline))
 
 /* ---- times ------------------------------------------------------------------------------------------------- */
 
@@ -62,47 +63,71 @@ static void hermite_four(__m256d u, __m256d span, __m128 out[4]) {
   out[SK_IN] = _mm256_cvtpd_ps(_mm256_mul_pd(back, span));
 }
 
-/* Four numbers of a table; a gather takes longer on many processors. */
-static inline __m256d pick_four(const double *table, const int32_t at[HALF]) {
-  return _mm256_setr_pd(table[at[0]], table[at[1]], table[at[2]], table[at[3]]);
+/* The last keys at or before four times, from keys that are not behind them. Four times are looked at together, as a
+   branch for each would go wrong half the time; a gather takes longer than loads on many processors. */
+INLINE void go_on_four(const double *times, __m256d limit, size_t key[HALF]) {
+  double limits[HALF];
+  int lane, all = 0;
+  _mm256_storeu_pd(limits, limit);
+  for (lane = 0; lane < HALF; lane++) {
+    __m256d next = _mm256_loadu_pd(times + key[lane] + 1);
+    int passed = _mm256_movemask_pd(_mm256_cmp_pd(next, _mm256_set1_pd(limits[lane]), _CMP_LE_OQ));
+    all |= passed;
+    key[lane] += (size_t)__builtin_popcount((unsigned)passed);
+  }
+  if (__builtin_expect(!(all & 8), 1)) return;
+  for (lane = 0; lane < HALF; lane++)
+    while (times[key[lane] + 1] <= limits[lane]) key[lane]++;
 }
 
 /* Four lanes of an even line (sk_line_find, without branches): how far they are on to the next keys, and how many
    seconds those lie behind; both 0 from the last key on. */
-static __m256d find_four(const sk_line *line, __m256d time, double tolerance, const float **frames, __m256d *span) {
-  __m256d limit = _mm256_add_pd(time, _mm256_set1_pd(tolerance)), first = _mm256_set1_pd(line->times[0]), next, here;
-  __m256d part = _mm256_mul_pd(_mm256_sub_pd(limit, first), _mm256_set1_pd(line->bucket_scale));
-  int32_t key[HALF];
+INLINE __m256d find_four(const sk_line *line, __m256d time, double tolerance, const float **frames, __m256d *span) {
+  const double *times = line->times;
+  const uint32_t *buckets = line->buckets;
+  __m256d limit = _mm256_add_pd(time, _mm256_set1_pd(tolerance)), even, odd, here, next, part;
+  size_t key[HALF];
+  __m128i bucket;
   int lane;
+  part = _mm256_mul_pd(_mm256_sub_pd(limit, _mm256_set1_pd(times[0])), _mm256_set1_pd(line->bucket_scale));
   part = _mm256_min_pd(_mm256_max_pd(part, _mm256_setzero_pd()), _mm256_set1_pd(line->bucket_count - 1));
-  _mm_storeu_si128((__m128i *)key, _mm256_cvttpd_epi32(part));
-  for (lane = 0; lane < HALF; lane++) key[lane] = (int32_t)line->buckets[key[lane]];
-  for (;;) {
-    int further;
-    next = pick_four(line->times + 1, key);
-    further = _mm256_movemask_pd(_mm256_cmp_pd(next, limit, _CMP_LE_OQ));
-    if (!further) break;
-    for (lane = 0; lane < HALF; lane++) key[lane] += further >> lane & 1;
-  }
-  for (lane = 0; lane < HALF; lane++) frames[lane] = line->frames + (size_t)key[lane] * line->stride;
-  here = pick_four(line->times, key); /* behind the last key lies infinity: u is 0 there */
+  bucket = _mm256_cvttpd_epi32(part);
+  key[0] = buckets[_mm_extract_epi32(bucket, 0)], key[1] = buckets[_mm_extract_epi32(bucket, 1)];
+  key[2] = buckets[_mm_extract_epi32(bucket, 2)], key[3] = buckets[_mm_extract_epi32(bucket, 3)];
+  go_on_four(times, limit, key);
+  for (lane = 0; lane < HALF; lane++) frames[lane] = line->frames + key[lane] * line->stride;
+  even = _mm256_set_m128d(_mm_loadu_pd(times + key[2]), _mm_loadu_pd(times + key[0]));
+  odd = _mm256_set_m128d(_mm_loadu_pd(times + key[3]), _mm_loadu_pd(times + key[1]));
+  here = _mm256_unpacklo_pd(even, odd);
+  next = _mm256_unpackhi_pd(even, odd); /* behind the last key lies infinity: u is 0 there */
   *span = _mm256_sub_pd(next, here);
   part = _mm256_div_pd(_mm256_sub_pd(time, here), *span);
   *span = _mm256_and_pd(*span, _mm256_cmp_pd(next, _mm256_set1_pd(INFINITY), _CMP_LT_OQ));
   return line->interpolation == SK_STEP ? _mm256_setzero_pd() : _mm256_max_pd(part, _mm256_setzero_pd());
 }
 
+static inline __m256 both(__m128 low, __m128 high) { return _mm256_set_m128(high, low); }
+
 static void find_eight(const sk_line *line, const __m256d times[2], double tolerance, sk_line_lanes *found) {
-  __m128 halves[2][4];
-  int half, i;
-  for (half = 0; half < 2; half++) {
-    __m256d span, u = find_four(line, times[half], tolerance, found->a + HALF * half, &span);
-    if (line->interpolation == SK_CUBIC) hermite_four(u, span, halves[half]);
-    else along_four(u, halves[half]);
-  }
-  for (i = 0; i < 4; i++) found->u[i] = _mm256_set_m128(halves[1][i], halves[0][i]);
+  __m128 low[4], high[4];
+  __m256d span[2], u[2];
+  int i;
+  u[0] = find_four(line, times[0], tolerance, found->a, &span[0]);
+  u[1] = find_four(line, times[1], tolerance, found->a + HALF, &span[1]);
   found->stride = line->stride;
-  found->third = line->interpolation == SK_CUBIC ? (size_t)line->cell_count * SK_CELL : 0;
+  found->third = 0;
+  if (line->interpolation == SK_CUBIC) {
+    found->third = (size_t)line->cell_count * SK_CELL;
+    hermite_four(u[0], span[0], low);
+    hermite_four(u[1], span[1], high);
+  } else if (line->turns) {
+    along_four(u[0], low);
+    along_four(u[1], high);
+  } else { /* nothing else is asked for */
+    found->u[SK_TO] = both(_mm256_cvtpd_ps(u[0]), _mm256_cvtpd_ps(u[1]));
+    return;
+  }
+  for (i = 0; i < 4; i++) found->u[i] = both(low[i], high[i]);
 }
 
 static void find_one_by_one(const sk_line *line, const sk_clip *clip, const __m256d times[2],

@@ -139,7 +139,15 @@ static inline void sk_mover_mix(const sk_compiled *c, int32_t number, const sk_l
 void sk_turn_plan(const sk_source_lanes *source, bool joints, sk_rotation rotation);
 
 /* The rotations of those nodes of a pass that have a mover, each as sk_mover_mix has it. */
-void sk_turn_run_pass(const sk_source_lanes *source, uint32_t pass, sk_rotation rotation, sk_mix *mixes);
+void sk_turn_mixes(const sk_source_lanes *source, uint32_t pass, sk_rotation rotation, sk_mix *mixes);
+
+/* A rotation of about length 1. */
+typedef struct sk_summed_turn {
+  __m256 q[4];
+} sk_summed_turn;
+
+/* The same, summed in float. */
+void sk_turn_sums(const sk_source_lanes *source, uint32_t pass, sk_rotation rotation, sk_summed_turn *sums);
 
 /* ---- sk_eight_blend_avx2.c: blends ---- */
 

@@ -8,6 +8,8 @@
 
 SK_AVX2_BEGIN
 
+#define INLINE static inline __attribute__((always_inline))
+
 /* ---- which rotations go together ----------------------------------------------------------------------------- */
 
 static bool goes_alone(const sk_compiled *c, const sk_mover *mover) {
@@ -49,45 +51,56 @@ void sk_turn_plan(const sk_source_lanes *source, bool joints, sk_rotation rotati
 
 /* ---- rotations ------------------------------------------------------------------------------------------------- */
 
-/* Both keys of each rotation; their dot product for now in place of a weight. */
-static void load_run(const sk_turn_run *run, const sk_line_lanes *line, sk_mix *mixes) {
+/* The rotations of a run, into `mixes` or, summed, into `sums`: one of the two, and `wide`, are constants where this
+   is inlined. */
+INLINE void find_turns(const sk_turn_run *run, const sk_line_lanes *line, bool wide, sk_mix *mixes,
+                       sk_summed_turn *sums) {
   const float *p0 = line->a[0], *p1 = line->a[1], *p2 = line->a[2], *p3 = line->a[3];
   const float *p4 = line->a[4], *p5 = line->a[5], *p6 = line->a[6], *p7 = line->a[7];
+  const sk_series from = line->from, to = line->to;
   size_t stride = line->stride;
   uint32_t i;
   for (i = 0; i < run->count; i++) {
-    sk_mix *mix = &mixes[run->nodes[i]];
     size_t n = run->offsets[i];
-    __m256 a[4], b[4];
-    sk_turn(sk_pair(p0 + n, p4 + n), sk_pair(p1 + n, p5 + n), sk_pair(p2 + n, p6 + n), sk_pair(p3 + n, p7 + n), a);
+    __m256 dot, sign;
+    sk_mix mix;
+    sk_turn(sk_pair(p0 + n, p4 + n), sk_pair(p1 + n, p5 + n), sk_pair(p2 + n, p6 + n), sk_pair(p3 + n, p7 + n), mix.a);
     n += stride;
-    sk_turn(sk_pair(p0 + n, p4 + n), sk_pair(p1 + n, p5 + n), sk_pair(p2 + n, p6 + n), sk_pair(p3 + n, p7 + n), b);
-    mix->a[0] = a[0], mix->a[1] = a[1], mix->a[2] = a[2], mix->a[3] = a[3];
-    mix->b[0] = b[0], mix->b[1] = b[1], mix->b[2] = b[2], mix->b[3] = b[3];
-    mix->wa = sk_dot4(a, b);
+    sk_turn(sk_pair(p0 + n, p4 + n), sk_pair(p1 + n, p5 + n), sk_pair(p2 + n, p6 + n), sk_pair(p3 + n, p7 + n), mix.b);
+    dot = sk_dot4(mix.a, mix.b);
+    sign = sk_sign_of(dot);
+    if (wide) sk_wide_weights(dot, sign, &from, &to, &mix);
+    else sk_near_weights(dot, sign, &from, &to, &mix);
+    if (mixes) mixes[run->nodes[i]] = mix;
+    else sk_mix_sum(&mix, sums[run->nodes[i]].q);
   }
 }
 
-static void weigh_run(const sk_turn_run *run, const sk_line_lanes *line, sk_mix *mixes) {
-  uint32_t i;
-  for (i = 0; i < run->count; i++) {
-    sk_mix *mix = &mixes[run->nodes[i]];
-    __m256 dot = mix->wa, sign = sk_sign_of(dot);
-    if (run->wide) sk_wide_weights(dot, sign, &line->from, &line->to, mix);
-    else sk_near_weights(dot, sign, &line->from, &line->to, mix);
-  }
-}
-
-void sk_turn_run_pass(const sk_source_lanes *source, uint32_t pass, sk_rotation rotation, sk_mix *mixes) {
+void sk_turn_mixes(const sk_source_lanes *source, uint32_t pass, sk_rotation rotation, sk_mix *mixes) {
   const sk_turn_pass *planned = &source->passes[pass];
   uint32_t i;
   for (i = 0; i < SK_EIGHT_NODES; i++)
     if (planned->alone[i]) sk_mover_mix(source->clip, planned->movers[i], source->lines, rotation, &mixes[i]);
   for (i = 0; i < planned->run_count; i++) {
     const sk_turn_run *run = &planned->runs[i];
-    const sk_line_lanes *line = &source->lines[run->line];
-    load_run(run, line, mixes);
-    weigh_run(run, line, mixes);
+    if (run->wide) find_turns(run, &source->lines[run->line], true, mixes, NULL);
+    else find_turns(run, &source->lines[run->line], false, mixes, NULL);
+  }
+}
+
+void sk_turn_sums(const sk_source_lanes *source, uint32_t pass, sk_rotation rotation, sk_summed_turn *sums) {
+  const sk_turn_pass *planned = &source->passes[pass];
+  sk_mix mix;
+  uint32_t i;
+  for (i = 0; i < SK_EIGHT_NODES; i++) {
+    if (!planned->alone[i]) continue;
+    sk_mover_mix(source->clip, planned->movers[i], source->lines, rotation, &mix);
+    sk_mix_sum(&mix, sums[i].q);
+  }
+  for (i = 0; i < planned->run_count; i++) {
+    const sk_turn_run *run = &planned->runs[i];
+    if (run->wide) find_turns(run, &source->lines[run->line], true, NULL, sums);
+    else find_turns(run, &source->lines[run->line], false, NULL, sums);
   }
 }
 
