@@ -304,8 +304,8 @@ def _library_candidates(wanted: str | None, entries: tuple[str, ...]) -> tuple[b
 def build_info() -> dict[str, Any]:
     """What this skinpy was built with and what it finds at run time.
 
-    Keys: version, block_version, compiler, simd ("avx2" or "plain": what the jobs run on),
-    built_with_assimp, built_with_cglm, built_with_python, numpy, importer (path), assimp (path of the
+    Keys: version, block_version, compiler, simd ("avx512", "avx2" or "plain": what the jobs run
+    on), built_with_assimp, built_with_cglm, built_with_python, numpy, importer (path), assimp (path of the
     library or None), assimp_version, assimp_error (why there is none, or None), formats (file suffixes
     that can be loaded, where `load` is allowed to), isolation (what keeps an import in: of "process",
     "limits" of memory and time, "filter" of system calls and "folders" outside of which it can read nothing,

@@ -58,6 +58,14 @@ def test_core(core_tests: tuple[str | Path, ...], suite: str) -> None:
     assert f"ok     {suite}." in done.stdout
 
 
+@pytest.mark.parametrize("suite", ["palette", "deform", "blend", "crowd", "twins"])
+def test_core_on_processors_without_avx512(core_tests: tuple[str | Path, ...], suite: str) -> None:
+    """The same code, compiled for fewer registers; `test_core` takes the best that is there."""
+    done = run("env", "SKINPY_SIMD=avx2", *core_tests, suite, timeout=LONG)
+    assert done.returncode == 0, done.stdout
+    assert f"ok     {suite}." in done.stdout
+
+
 def test_every_suite_is_listed(core_tests: tuple[str | Path, ...]) -> None:
     lines = [line.split() for line in run(*core_tests, timeout=LONG).stdout.splitlines()]
     ran = {name.partition(".")[0] for word, name, *_ in lines if word in ("ok", "FAILED")}

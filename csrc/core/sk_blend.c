@@ -269,8 +269,8 @@ static void copy_pose(sk_pose to, sk_pose from, size_t joints, size_t targets) {
 
 static bool blend_by_twin(const sk_blend_job *job, size_t n) {
 #if SK_HAS_AVX2
-  if (sk_simd_chosen() == SK_SIMD_AVX2 && sk_blend_twin_fits(job, n)) {
-    sk_blend_twin(job, n);
+  if (sk_simd_chosen() != SK_SIMD_PLAIN && sk_blend_twin_fits(job, n)) {
+    SK_TWIN(sk_blend_twin)(job, n);
     return true;
   }
 #endif

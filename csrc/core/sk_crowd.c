@@ -160,7 +160,7 @@ static void run_range(const void *data, size_t worker, size_t first, size_t coun
     size_t start = run->groups.starts[group], end = run->groups.starts[group + 1];
 #if SK_HAS_AVX2
     if (run->groups.keys[start] != SK_GROUP_PLAIN) {
-      sk_crowd_twin_run(run->job, run->groups.order + start, end - start, run->job->count - end, scratch);
+      SK_TWIN(sk_crowd_twin_run)(run->job, run->groups.order + start, end - start, run->job->count - end, scratch);
       continue;
     }
 #endif

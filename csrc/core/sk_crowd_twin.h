@@ -2,6 +2,7 @@
 #ifndef SK_CROWD_TWIN_H
 #define SK_CROWD_TWIN_H
 
+#include "sk_cpu.h"
 #include "sk_crowd.h"
 
 /* Bytes of scratch, aligned to 32, for any group of the job; 0 where no clip is compiled. */
@@ -14,5 +15,6 @@ void sk_crowd_twin_begin(void *scratch);
    them in `instances` stand `more` that will come later. */
 void sk_crowd_twin_run(const sk_crowd_job *job, const size_t *instances, size_t count, size_t more,
                        void *scratch);
+SK_HAS_AVX512_TWIN(sk_crowd_twin_run);
 
 #endif

@@ -84,7 +84,7 @@ static layout lay_out(const sk_deform_job *job) {
   }
 #if SK_HAS_AVX2
   if (job->twin && job->influences->shares)
-    l.twin = add_piece(&l.bytes, sk_deform_share_scratch(job->influences));
+    l.twin = add_piece(&l.bytes, sk_deform_twin_scratch(job->influences));
 #endif
   return l;
 }
@@ -127,7 +127,7 @@ static bool streams(const sk_deform_job *job) {
 
 size_t sk_deform_scratch(sk_deform_job *job) {
   size_t ranges, threads = sk_thread_count();
-  job->twin = SK_HAS_AVX2 && job->influences && sk_simd_chosen() == SK_SIMD_AVX2;
+  job->twin = SK_HAS_AVX2 && job->influences && sk_simd_chosen() != SK_SIMD_PLAIN;
   job->stream = job->twin && streams(job);
   ranges = job->count * block_count(job) / grain_of(job) + 1; /* or one less */
   job->workers = threads < ranges ? threads : ranges;
@@ -188,8 +188,8 @@ static void run_block(const sk_deform_job *job, const layout *pieces, worker *ow
   }
 #if SK_HAS_AVX2
   if (job->twin) {
-    if (job->influences->shares) sk_deform_share_avx2(&block);
-    else sk_deform_order_avx2(&block);
+    if (job->influences->shares) SK_TWIN(sk_deform_twin_share)(&block);
+    else SK_TWIN(sk_deform_twin_order)(&block);
     return;
   }
 #endif
@@ -206,7 +206,7 @@ static void run_range(const void *data, size_t number, size_t first, size_t coun
     run_block(job, &pieces, own, i / blocks, i % blocks);
   }
 #if SK_HAS_AVX2
-  if (job->stream) sk_deform_end_avx2();
+  if (job->stream) sk_deform_twin_end();
 #endif
 }
 

@@ -103,7 +103,7 @@ static void apply_rest(const char *group, const sk_deform_block *block, size_t c
   memcpy(block->normals + place, out, bytes);
 }
 
-void sk_deform_order_avx2(const sk_deform_block *block) {
+void sk_deform_twin_order(const sk_deform_block *block) {
   const sk_influences *influences = block->influences;
   const sk_influence_block *own = &influences->blocks[block->number];
   const uint16_t *codes = influences->codes + own->code;
@@ -118,7 +118,7 @@ void sk_deform_order_avx2(const sk_deform_block *block) {
   if (whole < block->count) apply_rest(rows + 48 * whole, block, block->count - whole);
 }
 
-void sk_deform_end_avx2(void) { _mm_sfence(); }
+void sk_deform_twin_end(void) { _mm_sfence(); }
 
 SK_AVX2_END
 

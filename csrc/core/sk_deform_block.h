@@ -16,19 +16,21 @@ typedef struct sk_deform_block {
   float *normals;          /* out, or NULL */
   bool stream;             /* write past the caches; the results are aligned to 16 then */
   bool morphed;            /* points and directions are not the mesh's */
-  char *scratch;           /* sk_deform_share_scratch, aligned */
+  char *scratch;           /* sk_deform_twin_scratch, aligned */
 } sk_deform_block;
 
 #if SK_HAS_AVX2
 /* By what influences->shares says. */
-void sk_deform_order_avx2(const sk_deform_block *block);
-void sk_deform_share_avx2(const sk_deform_block *block);
+void sk_deform_twin_order(const sk_deform_block *block);
+void sk_deform_twin_share(const sk_deform_block *block);
+SK_HAS_AVX512_TWIN(sk_deform_twin_order);
+SK_HAS_AVX512_TWIN(sk_deform_twin_share);
 
 /* After blocks that were streamed, before another thread may read them. It waits until they are written; after each
    block that made the whole take two thirds longer. */
-void sk_deform_end_avx2(void);
+void sk_deform_twin_end(void);
 
-size_t sk_deform_share_scratch(const sk_influences *influences);
+size_t sk_deform_twin_scratch(const sk_influences *influences);
 #endif
 
 #endif

@@ -183,11 +183,11 @@ static const float *regroup(const sk_deform_block *block, const float *rest, con
   return points;
 }
 
-size_t sk_deform_share_scratch(const sk_influences *influences) {
+size_t sk_deform_twin_scratch(const sk_influences *influences) {
   return influences->octets * SK_OCTET_BYTES + influences->singles * 384 + influences->octets * 48 * sizeof(float);
 }
 
-void sk_deform_share_avx2(const sk_deform_block *block) {
+void sk_deform_twin_share(const sk_deform_block *block) {
   const sk_influences *influences = block->influences;
   const uint16_t *places = influences->places + block->number * SK_SHARE_VERTICES;
   const float *points = influences->points + influences->blocks[block->number].octet * 48;

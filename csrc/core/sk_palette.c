@@ -169,11 +169,11 @@ static void run_range(const void *data, size_t worker, size_t first, size_t coun
   void *scratch = (char *)job->scratch + worker * worker_bytes(job);
 #if SK_HAS_AVX2
   if (compiled_of(job)) {
-    sk_palette_twin_run(job, first, count, scratch);
+    SK_TWIN(sk_palette_twin_run)(job, first, count, scratch);
     return;
   }
-  if (is_given(job) && sk_simd_chosen() == SK_SIMD_AVX2) {
-    sk_given_twin_run(job, first, count, scratch);
+  if (is_given(job) && sk_simd_chosen() != SK_SIMD_PLAIN) {
+    SK_TWIN(sk_given_twin_run)(job, first, count, scratch);
     return;
   }
 #endif

@@ -138,7 +138,7 @@ void sk_sample_one(const sk_sampling *sampling, double time, sk_pose pose) {
 #if SK_HAS_AVX2
   const sk_compiled *compiled = sk_compiled_for(sampling);
   if (compiled && sk_sample_twin_fits(compiled)) {
-    sk_sample_twin(sampling, time, pose);
+    SK_TWIN(sk_sample_twin)(sampling, time, pose);
     if (pose.weights) sample_channels(sampling, compiled->weights, compiled->weight_count, time, pose);
     return;
   }

@@ -91,7 +91,7 @@ static int open_results(PyObject *out, int normals, const palette_source *source
    run, or there is no memory: then the plain path does it. */
 static const sk_influences *find_influences(ext_block *block) {
   sk_influences *made, *kept = atomic_load_explicit(&block->influences, memory_order_acquire);
-  if (kept || sk_simd_chosen() != SK_SIMD_AVX2) return kept;
+  if (kept || sk_simd_chosen() == SK_SIMD_PLAIN) return kept;
   made = sk_influences_make(&block->model.mesh, (size_t)block->model.skin.slot_count);
   if (!made || atomic_compare_exchange_strong(&block->influences, &kept, made)) return made;
   sk_free(made); /* another thread was faster */

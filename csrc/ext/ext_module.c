@@ -121,8 +121,8 @@ static PyMethodDef module_methods[] = {
      "(translation (...,3), rotation (...,4), scale (...,3)) closest to affine (...,4,4) matrices."},
     {"_simd", use_simd, METH_O,
      "_simd($module, name, /)\n--\n\n"
-     "Runs the jobs on the plain path (\"plain\") or its SIMD twin (\"avx2\") from now on, for tests and\n"
-     "benchmarks; gives what was in use before. None changes nothing."},
+     "Runs the jobs on the plain path (\"plain\") or its SIMD twin (\"avx2\", \"avx512\") from now on, for\n"
+     "tests and benchmarks; gives what was in use before. None changes nothing."},
     {"_bytes_in_use", bytes_in_use, METH_NOARGS,
      "_bytes_in_use($module, /)\n--\n\nBytes that the core holds, the importer's apart: for tests of leaks."},
     {"_fail_allocation", fail_allocation, METH_O,

@@ -27,7 +27,7 @@ static void run_with(sk_deform_job job, const sk_influences *influences) {
   sk_free(job.scratch);
 }
 
-static bool has_twin(void) { return sk_simd_chosen() == SK_SIMD_AVX2; }
+static bool has_twin(void) { return sk_simd_chosen() != SK_SIMD_PLAIN; }
 
 /* The plain path into the job's arrays; and the twin, where this processor has it, into arrays of exactly their size
    that have to hold nearly the same: some products of numbers up to 5, and the twin's unit length. */

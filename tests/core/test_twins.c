@@ -19,7 +19,7 @@
 
 enum { MOST_POSES = 40 };
 
-static bool has_twin(void) { return sk_simd_chosen() == SK_SIMD_AVX2; }
+static bool has_twin(void) { return sk_simd_chosen() != SK_SIMD_PLAIN; }
 
 static void *aligned(size_t bytes) {
   void *memory = NULL;
@@ -107,7 +107,7 @@ static float *results_of(sk_palette_job *job, bool twin) {
                               : sk_palette_scratch(job));
   job->out = malloc(job->count * sk_palette_floats(job) * sizeof(float) + !job->count);
   CHECK(job->out);
-  if (twin) sk_palette_twin_run(job, 0, job->count, job->scratch);
+  if (twin) SK_TWIN(sk_palette_twin_run)(job, 0, job->count, job->scratch);
   else sk_palette_run(job);
   free(job->scratch);
   return job->out;
@@ -231,13 +231,14 @@ static sk_pose draw_poses(const rig *r, uint64_t *state, size_t count) {
 }
 
 static float *given_results(sk_palette_job *job, bool twin) {
-  CHECK(sk_simd_use(twin ? SK_SIMD_AVX2 : SK_SIMD_PLAIN));
+  sk_simd best = sk_simd_chosen();
+  CHECK(sk_simd_use(twin ? best : SK_SIMD_PLAIN));
   job->scratch = aligned(twin ? sk_given_twin_scratch(job->skeleton->joint_count) : sk_palette_scratch(job));
   job->out = malloc(job->count * sk_palette_floats(job) * sizeof(float) + !job->skin->slot_count);
   CHECK(job->out);
-  if (twin) sk_given_twin_run(job, 0, job->count, job->scratch);
+  if (twin) SK_TWIN(sk_given_twin_run)(job, 0, job->count, job->scratch);
   else sk_palette_run(job);
-  CHECK(sk_simd_use(SK_SIMD_AVX2));
+  CHECK(sk_simd_use(best));
   free(job->scratch);
   return job->out;
 }
@@ -515,7 +516,7 @@ static void scratch_is_enough_for_any_group(void) {
             times[i * slots + k] = 0.1 * (double)(i + k);
           }
         }
-        sk_crowd_twin_run(&job, instances, count, 0, scratch);
+        SK_TWIN(sk_crowd_twin_run)(&job, instances, count, 0, scratch);
         free(job.out);
         free(scratch);
       }

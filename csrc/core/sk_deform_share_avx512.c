@@ -1,0 +1,4 @@
+/* sk_deform_share_avx512.c: see sk_cpu.h. */
+#include "sk_avx512.h"
+
+#include "sk_deform_share_avx2.c"
