@@ -308,7 +308,7 @@ def test_any_number_of_threads_gives_the_same_bits(make: Make, threads: None) ->
 
 @pytest.mark.parametrize(("vertices", "offset"), [(300, 0), (300, 1), (301, 0)])
 def test_large_results_are_the_small_ones(make: Make, vertices: int, offset: int) -> None:
-    """More than 16 MiB, which are written past the caches where they are aligned to 16 bytes."""
+    """More than 16 MiB, which are written past caches of up to twice that, where aligned to 16 bytes."""
     model, count = make(43, vertices, 4), 2400
     batch = np.stack([palette_of("near", 11, seed) for seed in range(8)])
     memory = np.empty((2, count * vertices * 3 + 4), np.float32)

@@ -4,6 +4,7 @@
 #endif
 #include "sk_cores.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -69,4 +70,19 @@ static size_t least_quota(size_t most) {
 size_t sk_core_count(void) {
   size_t count = schedulable();
   return least_quota(count ? count : 1);
+}
+
+size_t sk_cache_bytes(void) {
+#if defined(_SC_LEVEL3_CACHE_SIZE)
+  static _Atomic long bytes = -1; /* not asked yet: in a virtual machine to ask takes microseconds */
+  long found = atomic_load_explicit(&bytes, memory_order_relaxed);
+  if (found < 0) {
+    found = sysconf(_SC_LEVEL3_CACHE_SIZE);
+    if (found < 0) found = 0;
+    atomic_store_explicit(&bytes, found, memory_order_relaxed);
+  }
+  return (size_t)found;
+#else
+  return 0;
+#endif
 }

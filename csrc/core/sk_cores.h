@@ -1,4 +1,4 @@
-/* sk_cores.h: how many processors this process may use. */
+/* sk_cores.h: how many processors this process may use, and what the caches hold. */
 #ifndef SK_CORES_H
 #define SK_CORES_H
 
@@ -11,5 +11,8 @@ size_t sk_core_count(void);
 /* The quota in a file cpu.max as processors, rounded up: "250000 100000", microseconds of work in each period of
    so many, are 3. 0 where there is none ("max 100000"), or no such file. */
 size_t sk_core_quota(const char *path);
+
+/* Bytes of the last-level cache, which other programs may use too; 0 where the system does not say. */
+size_t sk_cache_bytes(void);
 
 #endif

@@ -6,7 +6,7 @@
 #ifndef SK_DEFORM_H
 #define SK_DEFORM_H
 
-#include "sk_influence.h"
+#include "sk_deform_block.h"
 #include "sk_morph.h"
 #include "sk_palette.h"
 
@@ -29,7 +29,8 @@ typedef struct sk_deform_job {
   const sk_influences *influences; /* of the mesh, for the SIMD twin; NULL: the plain path */
 
   size_t workers; /* these three are set by sk_deform_scratch */
-  bool twin, stream;
+  bool twin;
+  sk_reach reach;
   void *scratch;  /* so many bytes of sk_alloc */
 } sk_deform_job;
 

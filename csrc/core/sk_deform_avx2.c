@@ -66,27 +66,56 @@ void sk_turn_again(sk_turned_lanes *lanes, int mask) {
   }
 }
 
-/* Writes eight points; turns eight normals where `out` is not NULL. */
+/* Writes eight points; turns eight normals where `directions` is not NULL. */
 INLINE void apply_group(const char *group, const float *points, const float *directions, float *positions,
                         turned *out, bool stream) {
   row m0 = load_row(group), m1 = load_row(group + 128), m2 = load_row(group + 256);
   vectors p = load_vectors(points);
   store_vectors(positions, (vectors){move(m0, p), move(m1, p), move(m2, p)}, stream);
-  if (out) *out = turn(m0, m1, m2, load_vectors(directions));
+  if (directions) *out = turn(m0, m1, m2, load_vectors(directions));
 }
 
-INLINE void apply_whole(const char *rows, const sk_deform_block *block, size_t count, bool stream) {
-  turned kept[SK_ORDER_VERTICES / 8];
-  size_t i;
-  if (!block->normals) {
-    for (i = 0; i < count; i += 8)
-      apply_group(rows + 48 * i, block->points + 3 * i, NULL, block->positions + 3 * i, NULL, stream);
-    return;
+/* What a later block will take, as bytes. */
+typedef struct coming {
+  const char *codes, *weights;
+} coming;
+
+#define BLOCKS_AHEAD 2
+
+static coming coming_of(const sk_deform_block *block) {
+  const sk_influences *influences = block->influences;
+  size_t last = influences->block_count - 1, number = block->number + BLOCKS_AHEAD;
+  const sk_influence_block *later = &influences->blocks[number < last ? number : last];
+  return (coming){(const char *)(influences->codes + later->code), (const char *)(influences->weights + later->weight)};
+}
+
+/* Asks for the memory that eight vertices of a later block will take, of vertices with many influences for a part of it.
+   A million vertices after other work take a third less; a mesh that a cache holds takes a twentieth more. */
+INLINE void fetch_group(const sk_deform_block *block, const coming *coming, size_t i, sk_reach reach) {
+  size_t ahead = 3 * (i + BLOCKS_AHEAD * SK_ORDER_VERTICES), line;
+  for (line = 0; line < 2; line++, ahead += 16) {
+    _mm_prefetch(coming->codes + 16 * i + 64 * line, _MM_HINT_T1);
+    _mm_prefetch(coming->weights + 16 * i + 64 * line, _MM_HINT_T1);
+    _mm_prefetch((const char *)(block->points + ahead), _MM_HINT_T1);
+    if (block->normals) _mm_prefetch((const char *)(block->directions + ahead), _MM_HINT_T1);
+    if (reach == SK_PAST) continue;
+    __builtin_prefetch(block->positions + ahead, 1);
+    if (block->normals) __builtin_prefetch(block->normals + ahead, 1);
   }
-  for (i = 0; i < count; i += 8)
-    apply_group(rows + 48 * i, block->points + 3 * i, block->directions + 3 * i, block->positions + 3 * i,
-                &kept[i / 8], stream);
-  for (i = 0; i < count; i += 8) store_vectors(block->normals + 3 * i, unit(kept[i / 8]), stream);
+}
+
+/* `reach` is a constant where this is inlined. */
+INLINE void apply_whole(const char *rows, const sk_deform_block *block, size_t count, sk_reach reach) {
+  bool past = reach == SK_PAST;
+  turned kept[SK_ORDER_VERTICES / 8];
+  coming coming = coming_of(block);
+  size_t i;
+  for (i = 0; i < count; i += 8) {
+    const float *directions = block->normals ? block->directions + 3 * i : NULL;
+    if (reach != SK_NEAR) fetch_group(block, &coming, i, reach);
+    apply_group(rows + 48 * i, block->points + 3 * i, directions, block->positions + 3 * i, &kept[i / 8], past);
+  }
+  for (i = 0; block->normals && i < count; i += 8) store_vectors(block->normals + 3 * i, unit(kept[i / 8]), past);
 }
 
 /* The last `count` vertices, fewer than eight, through memory that has room for eight. */
@@ -113,8 +142,9 @@ void sk_deform_twin_order(const sk_deform_block *block) {
   if (block->count > whole) memset(rows + sk_influence_place(whole), 0, 384);
   if (influences->shift == 3) blend_singles(codes, weights, own->counts.singles, block->palette, 3, rows);
   else blend_singles(codes, weights, own->counts.singles, block->palette, 6, rows);
-  if (block->stream) apply_whole(rows, block, whole, true);
-  else apply_whole(rows, block, whole, false);
+  if (block->reach == SK_NEAR) apply_whole(rows, block, whole, SK_NEAR);
+  else if (block->reach == SK_FAR) apply_whole(rows, block, whole, SK_FAR);
+  else apply_whole(rows, block, whole, SK_PAST);
   if (whole < block->count) apply_rest(rows + 48 * whole, block, block->count - whole);
 }
 

@@ -5,6 +5,10 @@
 #include "sk_cpu.h"
 #include "sk_influence.h"
 
+/* Where results lie, and what they are made of: in a near cache; in a far one or none, from where it is asked for before
+   it is used; or there, and written past all caches, to addresses that are aligned to 16. */
+typedef enum sk_reach { SK_NEAR, SK_FAR, SK_PAST } sk_reach;
+
 typedef struct sk_deform_block {
   const sk_influences *influences;
   size_t number;           /* of the block */
@@ -14,7 +18,7 @@ typedef struct sk_deform_block {
   const float *directions;
   float *positions;        /* out */
   float *normals;          /* out, or NULL */
-  bool stream;             /* write past the caches; the results are aligned to 16 then */
+  sk_reach reach;
   bool morphed;            /* points and directions are not the mesh's */
   char *scratch;           /* sk_deform_twin_scratch, aligned */
 } sk_deform_block;
@@ -26,7 +30,7 @@ void sk_deform_twin_share(const sk_deform_block *block);
 SK_HAS_AVX512_TWIN(sk_deform_twin_order);
 SK_HAS_AVX512_TWIN(sk_deform_twin_share);
 
-/* After blocks that were streamed, before another thread may read them. It waits until they are written; after each
+/* After blocks with SK_PAST, before another thread may read them. It waits until they are written; after each
    block that made the whole take two thirds longer. */
 void sk_deform_twin_end(void);
 
