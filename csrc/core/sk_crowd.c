@@ -160,7 +160,9 @@ static void run_range(const void *data, size_t worker, size_t first, size_t coun
     size_t start = run->groups.starts[group], end = run->groups.starts[group + 1];
 #if SK_HAS_AVX2
     if (run->groups.keys[start] != SK_GROUP_PLAIN) {
-      SK_TWIN(sk_crowd_twin_run)(run->job, run->groups.order + start, end - start, run->job->count - end, scratch);
+      sk_crowd_group one = {run->groups.order + start, end - start, run->job->count - end,
+                            sk_crowd_key_count(run->groups.keys[start]), run->groups.slots};
+      SK_TWIN(sk_crowd_twin_run)(run->job, &one, scratch);
       continue;
     }
 #endif

@@ -54,40 +54,37 @@ static void run_singles(const sk_palette_job *palette, const sk_eight *eight, si
   }
 }
 
-void sk_crowd_twin_run(const sk_crowd_job *job, const size_t *instances, size_t count, size_t more,
-                       void *scratch) {
+void sk_crowd_twin_run(const sk_crowd_job *job, const sk_crowd_group *group, void *scratch) {
   sk_sampling sampling = {job->skeleton, NULL, job->loop, job->rotation, job->morph};
   sk_palette_job palette = {.skeleton = job->skeleton, .skin = job->skin, .count = 1, .sampling = &sampling,
                             .root = job->root, .root_stride = job->root_stride, .inverse_root = job->inverse_root,
                             .result = SK_PALETTE, .affine = job->affine};
   sk_eight eight; /* not cleared, as most groups leave most of it alone */
-  size_t floats = sk_palette_floats(&palette), lane, slot;
+  size_t floats = sk_palette_floats(&palette), lane, k;
   double weights[SK_SOURCES][SK_LANES];
-  void *group;
+  void *own = (char *)scratch + kept_bytes(job->skeleton);
   eight.job = &palette;
+  eight.source_count = group->source_count;
   for (lane = 0; lane < SK_LANES; lane++) {
-    size_t n = instances[lane < count ? lane : 0], used = 0;
-    for (slot = 0; slot < job->slots; slot++) {
-      double weight = sk_crowd_weight(job, n, slot);
-      if (!(weight > 0.0)) continue;
-      weights[used][lane] = weight;
-      eight.clips[used] = &job->clips[job->clip_index[n * job->slots + slot]];
-      eight.times[used++][lane] = job->times[n * job->slots + slot];
+    size_t n = group->instances[lane < group->count ? lane : 0];
+    for (k = 0; k < eight.source_count; k++) {
+      size_t slot = group->slots[n] >> 2 * k & 3, at = n * job->slots + slot;
+      weights[k][lane] = sk_crowd_weight(job, n, slot);
+      eight.clips[k] = &job->clips[job->clip_index[at]];
+      eight.times[k][lane] = job->times[at];
     }
-    eight.source_count = used;
     eight.number[lane] = n;
     eight.out[lane] = job->out + n * floats;
-    eight.next[lane] = job->out + instances[lane < more ? count + lane : 0] * floats;
+    eight.next[lane] = job->out + group->instances[lane < group->more ? group->count + lane : 0] * floats;
   }
-  group = (char *)scratch + kept_bytes(job->skeleton);
-  if (eight.source_count == 1 && count < SK_FEWEST_LANES) {
+  if (eight.source_count == 1 && group->count < SK_FEWEST_LANES) {
     ((kept *)scratch)->source_count = 0;
-    run_singles(&palette, &eight, count, group);
+    run_singles(&palette, &eight, group->count, own);
     return;
   }
   if (eight.source_count > 1) sk_eight_weigh(&eight, weights);
-  make_ready(&eight, scratch, group);
-  sk_eight_run(&eight, group);
+  make_ready(&eight, scratch, own);
+  sk_eight_run(&eight, own);
 }
 
 #endif

@@ -1,13 +1,13 @@
 /* sk_crowd_groups.c: see sk_crowd_groups.h. */
 #include "sk_crowd_groups.h"
 
-#include <string.h>
-
 #include "sk_compile.h"
+
+_Static_assert(SK_CROWD_SLOTS == 4, "a key has room for four clips, and five steps bring four into order");
 
 #define UNUSED 0xFFFFu /* 16 bits of a key behind the last clip */
 
-size_t sk_crowd_groups_bytes(size_t count) { return count * (3 * sizeof(size_t) + 2 * sizeof(uint64_t)) + sizeof(size_t); }
+size_t sk_crowd_groups_bytes(size_t count) { return count * (3 * sizeof(size_t) + 2 * sizeof(uint64_t) + 1) + sizeof(size_t); }
 
 double sk_crowd_weight(const sk_crowd_job *job, size_t n, size_t slot) {
   size_t i = n * job->slots + slot;
@@ -20,20 +20,43 @@ static bool has_twin(const sk_crowd_job *job, uint32_t clip) {
   return sk_compiled_for(&sampling) != NULL;
 }
 
-/* Instances that show some of the rest pose go the plain path too. */
-static uint64_t key_of(const sk_crowd_job *job, size_t n) {
-  uint64_t key = SK_GROUP_PLAIN;
-  double sum = 0.0;
-  unsigned used = 0;
-  size_t slot;
-  for (slot = 0; slot < job->slots; slot++) {
-    double weight = sk_crowd_weight(job, n, slot);
-    uint64_t clip = (uint64_t)(uint32_t)job->clip_index[n * job->slots + slot];
-    if (!(weight > 0.0)) continue;
-    if (!has_twin(job, (uint32_t)clip)) return SK_GROUP_PLAIN;
-    key ^= (UNUSED ^ clip) << 16 * used++;
-    sum += weight;
+/* Clip and slot; behind all others where it does not weigh. */
+static inline uint64_t source_of(const sk_crowd_job *job, size_t n, size_t slot) {
+  uint64_t clip;
+  if (slot >= job->slots) return UINT64_MAX;
+  clip = (uint64_t)(uint32_t)job->clip_index[n * job->slots + slot];
+  return sk_crowd_weight(job, n, slot) > 0.0 ? clip << 2 | slot : UINT64_MAX;
+}
+
+/* Without a branch, as none could be foreseen. */
+static inline void arrange(uint64_t *a, uint64_t *b) {
+  uint64_t low = *a < *b ? *a : *b, high = *a < *b ? *b : *a;
+  *a = low;
+  *b = high;
+}
+
+/* Of what instance n blends, of whatever clips. */
+static uint64_t arranged_key(const sk_crowd_job *job, size_t n, uint8_t *slots) {
+  uint64_t a = source_of(job, n, 0), b = source_of(job, n, 1), c = source_of(job, n, 2), d = source_of(job, n, 3);
+  if (job->slots > 1) arrange(&a, &b);
+  if (job->slots > 2) {
+    arrange(&c, &d);
+    arrange(&a, &c);
+    arrange(&b, &d);
+    arrange(&b, &c);
   }
+  *slots = (uint8_t)((a & 3) | (b & 3) << 2 | (c & 3) << 4 | (d & 3) << 6);
+  return (a >> 2 & UNUSED) | (b >> 2 & UNUSED) << 16 | (c >> 2 & UNUSED) << 32 | (d >> 2 & UNUSED) << 48;
+}
+
+/* Instances that show some of the rest pose go the plain path too. */
+static uint64_t key_of(const sk_crowd_job *job, size_t n, uint8_t *slots) {
+  uint64_t key = arranged_key(job, n, slots), rest;
+  double sum = 0.0;
+  size_t slot;
+  for (rest = key; (rest & UNUSED) != UNUSED; rest = rest >> 16 | (uint64_t)UNUSED << 48)
+    if (!has_twin(job, (uint32_t)(rest & UNUSED))) return SK_GROUP_PLAIN;
+  for (slot = 0; slot < job->slots; slot++) sum += sk_crowd_weight(job, n, slot);
   return sum < SK_BLEND_THRESHOLD ? SK_GROUP_PLAIN : key;
 }
 
@@ -76,9 +99,10 @@ sk_crowd_groups sk_crowd_groups_make(const sk_crowd_job *job, void *memory) {
   g.order = (size_t *)(g.spare_keys + count);
   g.spare_order = g.order + count;
   g.starts = g.spare_order + count;
+  g.slots = (uint8_t *)(g.starts + count + 1);
   g.group_count = 0;
   for (n = 0; n < count; n++) {
-    g.keys[n] = key_of(job, n);
+    g.keys[n] = key_of(job, n, &g.slots[n]);
     g.order[n] = n;
   }
   sort(&g, count);

@@ -11,10 +11,15 @@ size_t sk_crowd_twin_scratch(const sk_crowd_job *job);
 /* Before the first group of a range; the scratch is kept from group to group. */
 void sk_crowd_twin_begin(void *scratch);
 
-/* Up to eight instances whose clips that weigh are the same, compiled, and weigh SK_BLEND_THRESHOLD or more. Behind
-   them in `instances` stand `more` that will come later. */
-void sk_crowd_twin_run(const sk_crowd_job *job, const size_t *instances, size_t count, size_t more,
-                       void *scratch);
+/* Up to eight instances whose clips that weigh are the same, compiled, and weigh SK_BLEND_THRESHOLD or more. */
+typedef struct sk_crowd_group {
+  const size_t *instances; /* (count + more,): behind the group's own those that will come later */
+  size_t count, more;
+  size_t source_count;     /* clips that weigh */
+  const uint8_t *slots;    /* (N,) of all instances: sk_crowd_groups */
+} sk_crowd_group;
+
+void sk_crowd_twin_run(const sk_crowd_job *job, const sk_crowd_group *group, void *scratch);
 SK_HAS_AVX512_TWIN(sk_crowd_twin_run);
 
 #endif

@@ -504,6 +504,7 @@ static void scratch_is_enough_for_any_group(void) {
         int32_t index[SK_GROUP_LANES * SK_CROWD_SLOTS];
         double times[SK_GROUP_LANES * SK_CROWD_SLOTS];
         size_t instances[SK_GROUP_LANES];
+        uint8_t given[SK_GROUP_LANES];
         sk_crowd_job job = {.skeleton = &c.rigs[0].skeleton, .skin = &c.rigs[0].skin, .morph = &c.rigs[0].morph,
                             .clips = c.clips, .clip_count = CLIPS, .count = count, .slots = slots,
                             .clip_index = index, .times = times, .affine = count % 2};
@@ -511,12 +512,13 @@ static void scratch_is_enough_for_any_group(void) {
         job.out = malloc(count * (size_t)job.skin->slot_count * (job.affine ? 12 : 16) * sizeof(float) + 1);
         for (i = 0; i < count; i++) {
           instances[i] = count - 1 - i;
+          given[i] = 0xE4; /* slots 0, 1, 2 and 3 */
           for (k = 0; k < slots; k++) {
             index[i * slots + k] = (int32_t)((k + count) % 3); /* clip 3 is not compiled */
             times[i * slots + k] = 0.1 * (double)(i + k);
           }
         }
-        SK_TWIN(sk_crowd_twin_run)(&job, instances, count, 0, scratch);
+        SK_TWIN(sk_crowd_twin_run)(&job, &(sk_crowd_group){instances, count, 0, slots, given}, scratch);
         free(job.out);
         free(scratch);
       }
@@ -600,8 +602,8 @@ static void groups_hold_every_instance_once(void) {
 }
 
 /* Clips that weigh, and nothing else, say which group an instance is in. */
-static void unused_places_do_not_part_instances(void) {
-  static const int32_t index[] = {0, SK_NONE, 1, 0, 1, SK_NONE, 0, 2, 1};
+static void places_do_not_part_instances(void) {
+  static const int32_t index[] = {0, SK_NONE, 1, 1, 0, SK_NONE, 0, 2, 1};
   static const double times[9] = {0}, weights[] = {1, 1, 1, 1, 1, 9, 1, 0, 1};
   sk_compiled compiled = {0};
   sk_skeleton skeleton = {0};
@@ -617,8 +619,11 @@ static void unused_places_do_not_part_instances(void) {
   g = sk_crowd_groups_make(&job, memory);
   CHECK_EQUAL(g.group_count, 1);
   CHECK_EQUAL(g.keys[0], (long long)0xFFFFFFFF00010000u);
+  CHECK_EQUAL(g.slots[0] & 0xF, 2 << 2 | 0);
+  CHECK_EQUAL(g.slots[1] & 0xF, 0 << 2 | 1);
+  CHECK_EQUAL(g.slots[2] & 0xF, 2 << 2 | 0);
   free(memory);
 }
 
 const check_test twins_tests[] = {
-    TWINS TEST(groups_hold_every_instance_once), TEST(unused_places_do_not_part_instances), {NULL, NULL}};
+    TWINS TEST(groups_hold_every_instance_once), TEST(places_do_not_part_instances), {NULL, NULL}};
