@@ -152,3 +152,34 @@ def test_refusals_are_exceptions_of_their_own(tmp_path: Path) -> None:
         with pytest.raises(skinpy.LoadError, match='external="none" allows none'):
             skinpy.load(beside, isolate=isolate, external="none")
     assert len(skinpy.load(cases.bvh(), limits=skinpy.Limits(nodes=3)).skeleton) == 3
+
+
+def with_unknown_value(value: str) -> bytes:
+    """A glTF with some JSON that no reader looks at."""
+    text = builders.single_key().gltf().decode()
+    return (text[:-1] + f', "unknown": {value}}}').encode()
+
+
+NEST = {
+    "arrays": lambda levels: "[" * levels + "]" * levels,
+    "objects": lambda levels: '{"x": ' * levels + "1" + "}" * levels,
+    "behind others": lambda levels: "[" + "[], " * 1000 + "[" * (levels - 1) + "]" * levels,
+    "strings": lambda levels: '["' + "[" * 5000 + '", ' + "[" * (levels - 1) + "]" * levels,
+}
+
+
+@pytest.mark.parametrize("isolate", [True, False])
+@pytest.mark.parametrize("kind", NEST)
+def test_json_may_be_nested_512_deep(kind: str, isolate: bool) -> None:
+    """With the root. The tokenizer stops every 1,024 tokens to look how deep it is."""
+    for levels in (2, 100, 511):
+        skinpy.load(with_unknown_value(NEST[kind](levels)), format="gltf", isolate=isolate)
+    for levels in (512, 1023, 1024, 1025, 5000, 100_000):
+        for text in (NEST[kind](levels), NEST[kind](levels).rstrip("]}") + "1"):
+            with pytest.raises(skinpy.LoadError) as caught:
+                skinpy.load(with_unknown_value(text), format="gltf", isolate=isolate)
+            words = str(caught.value)
+            if text[-1] == "1":
+                assert "nested more than 512 deep" in words or "not valid JSON" in words
+            else:
+                assert "nested more than 512 deep" in words

@@ -15,7 +15,8 @@
 #include <jsmn.h>
 
 #define MAX_TEXT ((size_t)0x7fffffff) /* the tokenizer counts bytes in int */
-#define MAX_NESTING 512               /* its time grows with the square of this; glTF needs 10 */
+#define MAX_NESTING 512               /* glTF needs 10 */
+#define STEP 1024                     /* tokens; its time for each grows with how deep some of them are nested */
 
 static const jsmntok_t *token_at(const json *j, int32_t token) {
   return (const jsmntok_t *)j->tokens + token;
@@ -23,40 +24,36 @@ static const jsmntok_t *token_at(const json *j, int32_t token) {
 
 /* ---- parsing ------------------------------------------------------------------- */
 
-/* Whether no bracket is nested deeper than MAX_NESTING. Strings are passed over by searching for
-   their end, as most of a text may be one (base64). */
-static bool is_shallow(const char *text, size_t length) {
-  const char *at = text, *end = text + length;
-  int depth = 0;
-  for (; at < end; at++) {
-    if (*at == '{' || *at == '[') {
-      if (++depth > MAX_NESTING) return false;
-    } else if (*at == '}' || *at == ']') {
-      depth--;
-    } else if (*at == '"') {
-      do {
-        size_t escapes = 0;
-        at = memchr(at + 1, '"', (size_t)(end - at - 1));
-        if (!at) return true; /* the tokenizer says so */
-        while (at[-1 - (ptrdiff_t)escapes] == '\\') escapes++;
-        if (escapes % 2 == 0) break;
-      } while (at + 1 < end);
-    }
-  }
-  return true;
+static bool is_bracket(const jsmntok_t *token) { return token->type == JSMN_OBJECT || token->type == JSMN_ARRAY; }
+
+static sk_status fail_nesting(sk_error *error) {
+  return sk_fail(error, SK_ERROR_IMPORT, "its JSON is nested more than %d deep", MAX_NESTING);
 }
 
+/* Brackets that are open where the tokenizer stands. */
+static int open_brackets(const jsmn_parser *parser, const jsmntok_t *tokens) {
+  int depth = 0, token;
+  for (token = parser->toksuper; token >= 0; token = tokens[token].parent) depth += is_bracket(&tokens[token]);
+  return depth;
+}
+
+/* In steps of STEP tokens, so that a text that is nested too deep ends the work within one. */
 static sk_status tokenize(json *j, const char *text, size_t length, sk_error *error) {
   jsmn_parser parser;
-  size_t room = 1024;
+  size_t room = 0, limit = 0;
   int count = JSMN_ERROR_NOMEM;
   jsmn_init(&parser);
   while (count == JSMN_ERROR_NOMEM) {
-    void *more = sk_realloc(j->tokens, room * sizeof(jsmntok_t));
-    if (!more) return sk_fail_memory(error, room * sizeof(jsmntok_t));
-    j->tokens = more;
-    count = jsmn_parse(&parser, text, length, more, (unsigned)room);
-    room *= 2;
+    limit += STEP;
+    if (limit > room) {
+      size_t wanted = room ? 2 * room : STEP;
+      void *more = sk_realloc(j->tokens, wanted * sizeof(jsmntok_t));
+      if (!more) return sk_fail_memory(error, wanted * sizeof(jsmntok_t));
+      j->tokens = more;
+      room = wanted;
+    }
+    count = jsmn_parse(&parser, text, length, j->tokens, (unsigned)limit);
+    if (open_brackets(&parser, j->tokens) > MAX_NESTING) return fail_nesting(error);
   }
   if (count < 0)
     return sk_fail(error, SK_ERROR_IMPORT, "the file is not valid JSON: it %s at byte %u",
@@ -66,12 +63,25 @@ static sk_status tokenize(json *j, const char *text, size_t length, sk_error *er
   return SK_OK;
 }
 
+/* `depths` has room for all tokens. */
+static bool is_shallow(const json *j, int32_t *depths) {
+  int32_t deepest = 0, i;
+  for (i = 0; i < j->count; i++) {
+    const jsmntok_t *token = token_at(j, i);
+    depths[i] = (token->parent < 0 ? 0 : depths[token->parent]) + is_bracket(token);
+    if (depths[i] > deepest) deepest = depths[i];
+  }
+  return deepest <= MAX_NESTING;
+}
+
 /* From the last token to the first: each ends where its last descendant ends. */
 static sk_status link_siblings(json *j, sk_error *error) {
   size_t bytes = (size_t)j->count * sizeof *j->next;
   int32_t i;
-  j->next = sk_alloc_zero(bytes);
+  j->next = sk_alloc(bytes);
   if (!j->next) return sk_fail_memory(error, bytes);
+  if (!is_shallow(j, j->next)) return fail_nesting(error);
+  memset(j->next, 0, bytes);
   for (i = j->count - 1; i >= 0; i--) {
     int parent = token_at(j, i)->parent;
     if (!j->next[i]) j->next[i] = i + 1;
@@ -85,8 +95,6 @@ sk_status json_open(json *j, const char *text, size_t length, sk_error *error) {
   memset(j, 0, sizeof *j);
   if (length >= 3 && !memcmp(text, "\xef\xbb\xbf", 3)) text += 3, length -= 3;
   if (length > MAX_TEXT) return sk_fail(error, SK_ERROR_IMPORT, "its JSON is longer than 2 GiB");
-  if (!is_shallow(text, length))
-    return sk_fail(error, SK_ERROR_IMPORT, "its JSON is nested more than %d deep", MAX_NESTING);
   j->text = text;
   status = tokenize(j, text, length, error);
   if (!status && (!j->count || !json_is_object(j, 0) || token_at(j, 0)->parent != -1))
