@@ -113,23 +113,4 @@ static inline const sk_compiled *sk_compiled_for(const sk_sampling *sampling) {
   return compiled && compiled->merged && sampling->rotation != SK_SLERP ? NULL : compiled;
 }
 
-/* The last key at or before time, as sk_clip_find_key finds it; `limit` is the time plus the clip's tolerance. */
-static inline uint32_t sk_line_find(const sk_line *line, double limit) {
-  const double *times = line->times;
-  double part = (limit - times[0]) * line->bucket_scale;
-  uint32_t last = line->key_count - 1, key, beyond, bucket;
-  if (!(part > 0.0)) return 0;
-  bucket = part < line->bucket_count - 1 ? (uint32_t)part : line->bucket_count - 1;
-  key = line->buckets[bucket];
-  /* Not the next part: rounding may leave keys before its start out of this one. */
-  beyond = bucket + 2 < line->bucket_count ? line->buckets[bucket + 2] + 1 : last;
-  while (!line->even && key + 4 < beyond) { /* a part with many keys */
-    uint32_t middle = key + (beyond - key) / 2;
-    if (times[middle] <= limit) key = middle;
-    else beyond = middle;
-  }
-  while (times[key + 1] <= limit) key++;
-  return key;
-}
-
 #endif

@@ -63,25 +63,24 @@ static void hermite_four(__m256d u, __m256d span, __m128 out[4]) {
   out[SK_IN] = _mm256_cvtpd_ps(_mm256_mul_pd(back, span));
 }
 
-/* The last keys at or before four times, from keys that are not behind them. Four times are looked at together, as a
-   branch for each would go wrong half the time; a gather takes longer than loads on many processors. */
+/* The last keys at or before four times, from keys that are not behind them. */
 INLINE void go_on_four(const double *times, __m256d limit, size_t key[HALF]) {
   double limits[HALF];
-  int lane, all = 0;
+  unsigned all = 0;
+  int lane;
   _mm256_storeu_pd(limits, limit);
   for (lane = 0; lane < HALF; lane++) {
-    __m256d next = _mm256_loadu_pd(times + key[lane] + 1);
-    int passed = _mm256_movemask_pd(_mm256_cmp_pd(next, _mm256_set1_pd(limits[lane]), _CMP_LE_OQ));
+    unsigned passed = sk_times_passed(times, key[lane], limits[lane]);
     all |= passed;
-    key[lane] += (size_t)__builtin_popcount((unsigned)passed);
+    key[lane] += (size_t)__builtin_popcount(passed);
   }
   if (__builtin_expect(!(all & 8), 1)) return;
   for (lane = 0; lane < HALF; lane++)
     while (times[key[lane] + 1] <= limits[lane]) key[lane]++;
 }
 
-/* Four lanes of an even line (sk_line_find, without branches): how far they are on to the next keys, and how many
-   seconds those lie behind; both 0 from the last key on. */
+/* Four lanes of an even line, as sk_line_find has them: how far they are on to the next keys, and how many seconds
+   those lie behind; both 0 from the last key on. A gather would take longer on many processors. */
 INLINE __m256d find_four(const sk_line *line, __m256d time, double tolerance, const float **frames, __m256d *span) {
   const double *times = line->times;
   const uint32_t *buckets = line->buckets;

@@ -306,6 +306,37 @@ static inline void sk_store_locals(const __m256 t[3], const __m256 q[4], const _
 
 /* ---- times ------------------------------------------------------------------------------------------------ */
 
+/* Bits 0 to 3: which of the four times behind a key are at or before `limit`. Looked at together, as a branch for each
+   would go wrong half the time. */
+static inline unsigned sk_times_passed(const double *times, size_t key, double limit) {
+  __m256d behind = _mm256_loadu_pd(times + key + 1);
+  return (unsigned)_mm256_movemask_pd(_mm256_cmp_pd(behind, _mm256_set1_pd(limit), _CMP_LE_OQ));
+}
+
+/* The last key at or before time, as sk_clip_find_key finds it; `limit` is the time plus the clip's tolerance. */
+static inline uint32_t sk_line_find(const sk_line *line, double limit) {
+  const double *times = line->times;
+  double part = (limit - times[0]) * line->bucket_scale;
+  uint32_t bucket, key;
+  if (!(part > 0.0)) return 0;
+  bucket = part < line->bucket_count - 1 ? (uint32_t)part : line->bucket_count - 1;
+  key = line->buckets[bucket];
+  if (line->even) {
+    unsigned passed = sk_times_passed(times, key, limit);
+    key += (uint32_t)__builtin_popcount(passed);
+    if (passed != 0xF) return key;
+  } else { /* Not the next part: rounding may leave keys before its start out of this one. */
+    uint32_t beyond = bucket + 2 < line->bucket_count ? line->buckets[bucket + 2] + 1 : line->key_count - 1;
+    while (key + 4 < beyond) { /* a part with many keys */
+      uint32_t middle = key + (beyond - key) / 2;
+      if (times[middle] <= limit) key = middle;
+      else beyond = middle;
+    }
+  }
+  while (times[key + 1] <= limit) key++;
+  return key;
+}
+
 /* Where a line stands at one time. */
 typedef struct sk_place {
   const float *a; /* the frame at or before it; the next one is `stride` floats on */
