@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const names[SK_SIMD_COUNT] = {[SK_SIMD_PLAIN] = "plain", [SK_SIMD_AVX2] = "avx2", [SK_SIMD_AVX512] = "avx512"};
+static const char *const names[SK_SIMD_COUNT] = {
+    [SK_SIMD_PLAIN] = "plain", [SK_SIMD_AVX2] = "avx2", [SK_SIMD_AVX512] = "avx512"};
 
 const char *sk_simd_name(sk_simd simd) { return names[simd]; }
 

@@ -7,7 +7,9 @@ _Static_assert(SK_CROWD_SLOTS == 4, "a key has room for four clips, and five ste
 
 #define UNUSED 0xFFFFu /* 16 bits of a key behind the last clip */
 
-size_t sk_crowd_groups_bytes(size_t count) { return count * (3 * sizeof(size_t) + 2 * sizeof(uint64_t) + 1) + sizeof(size_t); }
+size_t sk_crowd_groups_bytes(size_t count) {
+  return count * (3 * sizeof(size_t) + 2 * sizeof(uint64_t) + 1) + sizeof(size_t);
+}
 
 double sk_crowd_weight(const sk_crowd_job *job, size_t n, size_t slot) {
   size_t i = n * job->slots + slot;

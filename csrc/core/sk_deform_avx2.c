@@ -89,8 +89,8 @@ static coming coming_of(const sk_deform_block *block) {
   return (coming){(const char *)(influences->codes + later->code), (const char *)(influences->weights + later->weight)};
 }
 
-/* Asks for the memory that eight vertices of a later block will take, of vertices with many influences for a part of it.
-   A million vertices after other work take a third less; a mesh that a cache holds takes a twentieth more. */
+/* Asks for the memory that eight vertices of a later block will take, of vertices with many influences for a part of
+   it. A million vertices after other work take a third less; a mesh that a cache holds takes a twentieth more. */
 INLINE void fetch_group(const sk_deform_block *block, const coming *coming, size_t i, sk_reach reach) {
   size_t ahead = 3 * (i + BLOCKS_AHEAD * SK_ORDER_VERTICES), line;
   for (line = 0; line < 2; line++, ahead += 16) {

@@ -5,8 +5,8 @@
 #include "sk_cpu.h"
 #include "sk_influence.h"
 
-/* Where results lie, and what they are made of: in a near cache; in a far one or none, from where it is asked for before
-   it is used; or there, and written past all caches, to addresses that are aligned to 16. */
+/* Where results lie, and what they are made of: in a near cache; in a far one or none, from where it is asked for
+   before it is used; or there, and written past all caches, to addresses that are aligned to 16. */
 typedef enum sk_reach { SK_NEAR, SK_FAR, SK_PAST } sk_reach;
 
 typedef struct sk_deform_block {

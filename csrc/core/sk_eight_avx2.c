@@ -270,7 +270,8 @@ INLINE void store_slot(const sk_eight *eight, float *const out[SK_LANES], size_t
   if (floats > ROWS) store_last_row(out, offset + ROWS);
 }
 
-/* The slots of some nodes, whose globals stand one after another. Not inlined, so that there is room for the addresses. */
+/* The slots of some nodes, whose globals stand one after another. Not inlined, so that there is room for the
+   addresses. */
 static __attribute__((noinline)) void store_nodes(const sk_eight *eight, const sk_node *nodes, uint32_t count,
                                                   const float *globals) {
   float *out[SK_LANES];

@@ -1,7 +1,7 @@
 /* sk_eight_turn_avx2.c: the rotations of some nodes at eight times.
 
-   In two short passes over the nodes of one line, loads and then weights: what one node waits for is hidden by the
-   work of its neighbors, and the addresses of the eight frames stay in registers. */
+   Those of one line go together, so that the addresses of the eight frames and the terms of the line stay in
+   registers. Where floats will do they are summed at once, and neither keys nor weights go through memory. */
 #include "sk_eight_parts.h"
 
 #if SK_HAS_AVX2
