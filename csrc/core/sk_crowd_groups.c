@@ -5,16 +5,11 @@
 
 _Static_assert(SK_CROWD_SLOTS == 4, "a key has room for four clips, and five steps bring four into order");
 
+#define INLINE static inline __attribute__((always_inline))
 #define UNUSED 0xFFFFu /* 16 bits of a key behind the last clip */
 
 size_t sk_crowd_groups_bytes(size_t count) {
   return count * (3 * sizeof(size_t) + 2 * sizeof(uint64_t) + 1) + sizeof(size_t);
-}
-
-double sk_crowd_weight(const sk_crowd_job *job, size_t n, size_t slot) {
-  size_t i = n * job->slots + slot;
-  if (job->clip_index[i] == SK_NONE) return 0.0;
-  return job->weights ? job->weights[i] : 1.0;
 }
 
 static bool has_twin(const sk_crowd_job *job, uint32_t clip) {
@@ -51,30 +46,46 @@ static uint64_t arranged_key(const sk_crowd_job *job, size_t n, uint8_t *slots) 
   return (a >> 2 & UNUSED) | (b >> 2 & UNUSED) << 16 | (c >> 2 & UNUSED) << 32 | (d >> 2 & UNUSED) << 48;
 }
 
+static bool all_have_twins(const sk_crowd_job *job) {
+  size_t i;
+  for (i = 0; i < job->clip_count; i++)
+    if (!has_twin(job, (uint32_t)i)) return false;
+  return true;
+}
+
 /* Instances that show some of the rest pose go the plain path too. */
-static uint64_t key_of(const sk_crowd_job *job, size_t n, uint8_t *slots) {
+static uint64_t key_of(const sk_crowd_job *job, size_t n, bool all_have_twins, uint8_t *slots) {
   uint64_t key = arranged_key(job, n, slots), rest;
   double sum = 0.0;
   size_t slot;
-  for (rest = key; (rest & UNUSED) != UNUSED; rest = rest >> 16 | (uint64_t)UNUSED << 48)
+  for (rest = key; !all_have_twins && (rest & UNUSED) != UNUSED; rest = rest >> 16 | (uint64_t)UNUSED << 48)
     if (!has_twin(job, (uint32_t)(rest & UNUSED))) return SK_GROUP_PLAIN;
   for (slot = 0; slot < job->slots; slot++) sum += sk_crowd_weight(job, n, slot);
   return sum < SK_BLEND_THRESHOLD ? SK_GROUP_PLAIN : key;
 }
 
-/* One pass of a radix sort from the lowest byte up; stable. */
-static void sort_by_byte(sk_crowd_groups *g, size_t count, int shift) {
+/* Eight bits of a key to sort by, from `shift` on: the last `bits` of each of 8 / bits clips, of which the unused are
+   the largest as before. A constant where this is inlined. */
+INLINE unsigned digit_of(uint64_t key, int shift, int bits) {
+  unsigned digit = 0;
+  int i;
+  for (i = 0; i < 8 / bits; i++) digit |= (unsigned)(key >> (shift + 16 * i) & ((1u << bits) - 1)) << bits * i;
+  return digit;
+}
+
+/* One pass of a radix sort from the lowest digit up; stable. */
+INLINE void sort_by_digit(sk_crowd_groups *g, size_t count, int shift, int bits) {
   size_t ends[256] = {0}, before = 0, i;
   uint64_t *keys = g->keys;
   size_t *order = g->order;
-  for (i = 0; i < count; i++) ends[keys[i] >> shift & 0xFF]++;
+  for (i = 0; i < count; i++) ends[digit_of(keys[i], shift, bits)]++;
   for (i = 0; i < 256; i++) {
     size_t own = ends[i];
     ends[i] = before;
     before += own;
   }
   for (i = 0; i < count; i++) {
-    size_t place = ends[keys[i] >> shift & 0xFF]++;
+    size_t place = ends[digit_of(keys[i], shift, bits)]++;
     g->spare_keys[place] = keys[i];
     g->spare_order[place] = order[i];
   }
@@ -84,17 +95,27 @@ static void sort_by_byte(sk_crowd_groups *g, size_t count, int shift) {
   g->spare_order = order;
 }
 
-static void sort(sk_crowd_groups *g, size_t count) {
+/* In one pass where there are up to three clips, in two of up to fifteen. */
+static void sort(sk_crowd_groups *g, size_t count, size_t clip_count) {
   uint64_t differences = 0;
   size_t i;
   int shift;
   for (i = 1; i < count; i++) differences |= g->keys[i] ^ g->keys[0];
-  for (shift = 0; shift < 64; shift += 8)
-    if (differences >> shift & 0xFF) sort_by_byte(g, count, shift);
+  if (!differences) return;
+  if (clip_count < 4) {
+    sort_by_digit(g, count, 0, 2);
+  } else if (clip_count < 16) {
+    if (differences & UINT32_MAX) sort_by_digit(g, count, 0, 4);
+    if (differences >> 32) sort_by_digit(g, count, 32, 4);
+  } else {
+    for (shift = 0; shift < 64; shift += 8)
+      if (differences >> shift & 0xFF) sort_by_digit(g, count, shift, 8);
+  }
 }
 
 sk_crowd_groups sk_crowd_groups_make(const sk_crowd_job *job, void *memory) {
   size_t count = job->count, n;
+  bool all = all_have_twins(job);
   sk_crowd_groups g;
   g.keys = memory;
   g.spare_keys = g.keys + count;
@@ -104,10 +125,10 @@ sk_crowd_groups sk_crowd_groups_make(const sk_crowd_job *job, void *memory) {
   g.slots = (uint8_t *)(g.starts + count + 1);
   g.group_count = 0;
   for (n = 0; n < count; n++) {
-    g.keys[n] = key_of(job, n, &g.slots[n]);
+    g.keys[n] = key_of(job, n, all, &g.slots[n]);
     g.order[n] = n;
   }
-  sort(&g, count);
+  sort(&g, count, job->clip_count);
   for (n = 0; n < count; n++)
     if (n == 0 || g.keys[n] != g.keys[n - 1] || n - g.starts[g.group_count - 1] == SK_GROUP_LANES)
       g.starts[g.group_count++] = n;

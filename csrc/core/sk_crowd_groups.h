@@ -19,7 +19,11 @@ typedef struct sk_crowd_groups {
 size_t sk_crowd_groups_bytes(size_t count);
 
 /* What instance n's clip number `slot` weighs, 0 where it is unused. */
-double sk_crowd_weight(const sk_crowd_job *job, size_t n, size_t slot);
+static inline double sk_crowd_weight(const sk_crowd_job *job, size_t n, size_t slot) {
+  size_t i = n * job->slots + slot;
+  if (job->clip_index[i] == SK_NONE) return 0.0;
+  return job->weights ? job->weights[i] : 1.0;
+}
 
 /* How many clips weigh. */
 static inline size_t sk_crowd_key_count(uint64_t key) {

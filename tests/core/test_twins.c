@@ -569,26 +569,29 @@ static void groups_hold_every_instance_once(void) {
   static double times[ALL * SK_CROWD_SLOTS], weights[ALL * SK_CROWD_SLOTS];
   static unsigned char seen[ALL];
   static const size_t counts[] = {0, 1, 8, 9, 300, ALL};
-  sk_clip clips[7];
+  static const size_t clip_counts[] = {3, 7, 40}; /* sorted in one pass, in two, and byte by byte */
+  sk_clip clips[40];
   sk_compiled compiled = {0};
   sk_skeleton skeleton = {0};
   uint64_t state = 12;
   size_t i, n, c, group;
   memset(clips, 0, sizeof clips);
-  for (i = 0; i < 6; i++) clips[i].compiled = &compiled; /* the last one has no twin */
-  for (c = 0; c < COUNT(counts); c++) {
-    sk_crowd_job job = {.skeleton = &skeleton, .clips = clips, .clip_count = 7, .count = counts[c], .slots = 1 + c % 4,
-                        .clip_index = index, .times = times, .weights = weights};
-    void *memory = malloc(sk_crowd_groups_bytes(counts[c]));
+  for (c = 0; c < COUNT(counts) * COUNT(clip_counts); c++) {
+    size_t count = counts[c / COUNT(clip_counts)], clip_count = clip_counts[c % COUNT(clip_counts)];
+    bool all = c % 2; /* or the last one has no twin */
+    sk_crowd_job job = {.skeleton = &skeleton, .clips = clips, .clip_count = clip_count, .count = count,
+                        .slots = 1 + c % 4, .clip_index = index, .times = times, .weights = weights};
+    void *memory = malloc(sk_crowd_groups_bytes(count));
     sk_crowd_groups g;
     CHECK(memory);
-    for (i = 0; i < counts[c] * job.slots; i++) {
-      index[i] = (int32_t)(check_random(&state) % 8) - 1;
+    for (i = 0; i < clip_count; i++) clips[i].compiled = all || i + 1 < clip_count ? &compiled : NULL;
+    for (i = 0; i < count * job.slots; i++) {
+      index[i] = (int32_t)(check_random(&state) % (clip_count + 1)) - 1;
       weights[i] = check_random(&state) % 3 ? rig_share(&state) : 0.0;
     }
     memset(seen, 0, sizeof seen);
     g = sk_crowd_groups_make(&job, memory);
-    CHECK_EQUAL(g.starts[g.group_count], counts[c]);
+    CHECK_EQUAL(g.starts[g.group_count], count);
     for (group = 0; group < g.group_count; group++) {
       CHECK(g.starts[group + 1] > g.starts[group] && g.starts[group + 1] - g.starts[group] <= SK_GROUP_LANES);
       for (n = g.starts[group]; n < g.starts[group + 1]; n++) {
