@@ -21,9 +21,13 @@ typedef struct sk_eight {
   float weight_rests[SK_SOURCES][SK_LANES]; /* what they lost when they were rounded to float */
   size_t number[SK_LANES];               /* which of the job's poses: for its root */
   float *out[SK_LANES];                  /* where fewer poses are left, lanes repeat one of them, result and all */
-  const float *next[SK_LANES];           /* where the next run will put its results, or any result */
+  const float *next[SK_LANES];           /* where the next run will put its results, or any result, */
+  bool far;                              /* and whether no near cache holds them all */
   const uint8_t *shared; /* (J,) what blended sources share: sk_eight_share */
 } sk_eight;
+
+/* Whether so many floats of results are more than a near cache holds. */
+static inline bool sk_eight_far(size_t floats) { return floats * sizeof(float) > (size_t)1 << 20; }
 
 /* Of a joint: the parts (1 << sk_part) that have the same bits in all sources at all times, which are not summed,
    because joints of a chain would share the rounding; whether that is a scale of 1; and whether some source may rest
