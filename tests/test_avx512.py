@@ -1,7 +1,7 @@
 """The twins compiled for AVX-512 against the same code compiled for AVX2: the same bits.
 
 No tolerance: each lane goes through the same operations in the same order. Skipped, and said so, where the
-processor has no AVX-512 (or one that would run at a lower clock for it, as before Ice Lake)."""
+processor has no AVX-512 (or one that is older than Ice Lake and Zen 4)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from simd_cases import CASES
 from test_deform import build, palette_of
-from test_simd import LOOPS, ROTATIONS, crowd_of, is_there, root_of, running, times_of
+from test_simd import LOOPS, ROTATIONS, crowd_of, is_there, pose_of, root_of, running, times_of
 
 import skinpy
 
@@ -33,11 +33,6 @@ def same_bits(job: Callable[..., Any], *arguments: Any, **options: Any) -> None:
     for narrow, wide in zip(*results, strict=True):
         assert narrow.shape == wide.shape
         assert narrow.tobytes() == wide.tobytes()
-
-
-def pose_of(model: Any, *arguments: Any, **options: Any) -> tuple[Any, ...]:
-    pose = model.pose(*arguments, **options)
-    return pose.translation, pose.rotation, pose.scale, pose.morph_weights
 
 
 @needs_avx512

@@ -12,6 +12,10 @@ size_t sk_core_count(void);
    so many, are 3. 0 where there is none ("max 100000"), or no such file. */
 size_t sk_core_quota(const char *path);
 
+/* Of more bytes of results than that, the memory is asked for before they are written: with what they are made of they
+   do not stay in the caches of one processor. */
+#define SK_NEAR_BYTES ((size_t)1 << 20)
+
 /* Bytes of the last-level cache, which other programs may use too; 0 where the system does not say. */
 size_t sk_cache_bytes(void);
 

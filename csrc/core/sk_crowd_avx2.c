@@ -65,7 +65,7 @@ void sk_crowd_twin_run(const sk_crowd_job *job, const sk_crowd_group *group, voi
   void *own = (char *)scratch + kept_bytes(job->skeleton);
   eight.job = &palette;
   eight.source_count = group->source_count;
-  eight.far = sk_eight_far(job->count * floats);
+  eight.far = job->count * floats * sizeof(float) > SK_NEAR_BYTES;
   for (lane = 0; lane < SK_LANES; lane++) {
     size_t n = group->instances[lane < group->count ? lane : 0];
     for (k = 0; k < eight.source_count; k++) {

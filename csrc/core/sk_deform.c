@@ -113,17 +113,16 @@ static size_t grain_of(const sk_deform_job *job) {
   return 1 + (size_t)((RANGE_NANOSECONDS + palette) / (vertex * (double)block_vertices(job)));
 }
 
-#define FAR_BYTES ((size_t)1 << 20)   /* of results: with what they are made of, more than a second-level cache holds */
-#define PAST_BYTES ((size_t)16 << 20) /* and than a third-level one that is not known */
+#define PAST_BYTES ((size_t)16 << 20) /* of results: more than half of a last cache whose size is not known */
 
 /* Results that no cache holds are written past it: 8 to 15 % less time for a million vertices between other work. Where
-   one may hold half of them or more, to ask for their memory before costs a third less than that. */
+   the last one holds twice as much, to ask for their memory before took a third less than that. */
 static sk_reach reach_of(const sk_deform_job *job) {
   size_t floats = job->count * job->mesh->vertex_count * 3, bytes = (job->normals ? 2 : 1) * floats * sizeof(float);
   bool aligned = (uintptr_t)job->positions % 16 == 0 && (uintptr_t)job->normals % 16 == 0;
   /* Each palette's results begin where the last one's end. */
   aligned = aligned && (job->count == 1 || job->mesh->vertex_count % 4 == 0);
-  if (bytes < FAR_BYTES) return SK_NEAR;
+  if (bytes <= SK_NEAR_BYTES) return SK_NEAR;
   return aligned && bytes >= PAST_BYTES && bytes > sk_cache_bytes() / 2 ? SK_PAST : SK_FAR;
 }
 

@@ -67,8 +67,8 @@ typedef struct walk {
   bool far;
 } walk;
 
-/* Asks for what will be read so many octets later, which may lie behind the last one of the mesh, and for where the
-   block's results will be written: a quarter less time for a million vertices that no cache holds. */
+/* Asks for what will be read so many octets later, which may lie behind the last one of the mesh (a quarter less time
+   for a million vertices that no cache holds), and for where the block's results will be written. */
 #define AHEAD 32
 
 INLINE void fetch_ahead(walk *w, uint32_t k) {

@@ -6,6 +6,7 @@
 #ifndef SK_EIGHT_H
 #define SK_EIGHT_H
 
+#include "sk_cores.h"
 #include "sk_lanes.h"
 #include "sk_palette.h"
 
@@ -25,9 +26,6 @@ typedef struct sk_eight {
   bool far;                              /* and whether no near cache holds them all */
   const uint8_t *shared; /* (J,) what blended sources share: sk_eight_share */
 } sk_eight;
-
-/* Whether so many floats of results are more than a near cache holds. */
-static inline bool sk_eight_far(size_t floats) { return floats * sizeof(float) > (size_t)1 << 20; }
 
 /* Of a joint: the parts (1 << sk_part) that have the same bits in all sources at all times, which are not summed,
    because joints of a chain would share the rounding; whether that is a scale of 1; and whether some source may rest

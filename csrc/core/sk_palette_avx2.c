@@ -232,7 +232,7 @@ void sk_palette_twin_run(const sk_palette_job *job, size_t first, size_t count, 
   eight.job = job;
   eight.source_count = 1;
   eight.clips[0] = job->sampling->clip;
-  eight.far = sk_eight_far(job->count * sk_palette_floats(job));
+  eight.far = job->count * sk_palette_floats(job) * sizeof(float) > SK_NEAR_BYTES;
   if (count >= SK_FEWEST_LANES) sk_eight_begin(&eight, scratch);
   while (count > 0) {
     size_t lanes = count < SK_LANES ? count : SK_LANES, n;
