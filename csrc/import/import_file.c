@@ -1,7 +1,7 @@
 /* import_file.c: the only place that opens files, for the importer and for Assimp.
 
    A file is read whole, once, and kept until the import ends; Assimp opens the model up to five
-   times. Of a large model the head alone is kept while Assimp reads it, from its descriptor: twice
+   times. A process that ends with the import maps a large one instead, which spares the copy. Of a large model the head alone is kept while Assimp reads it, from its descriptor: twice
    in memory it would be the largest thing there. Nothing but regular files is opened (a FIFO would
    hang), and no more bytes than the caller allows. Names are looked up below the model's folder alone:
    no "..", no absolute path, no link that leads out; a model that came as bytes has no folder. On
@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -70,12 +71,39 @@ static size_t read_at(int descriptor, size_t at, void *data, size_t size) {
   return done;
 }
 
+/* The pages of the file themselves; NULL where they cannot be had, or no zero byte would follow. Who cuts the file
+   short in the meantime ends this process. */
+static const uint8_t *map_bytes(int descriptor, size_t size) {
+  void *pages;
+  if (size % (size_t)sysconf(_SC_PAGESIZE) == 0) return NULL;
+  pages = mmap(NULL, size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, descriptor, 0);
+  return pages == MAP_FAILED ? NULL : pages;
+}
+
+/* The first `size` bytes, and a zero byte behind them; NULL, and `*why` or no_memory. */
+static const uint8_t *take_bytes(import_files *files, int descriptor, size_t size, void **owned, const char **why) {
+  const uint8_t *mapped = files->may_map && size > IMPORT_LARGE ? map_bytes(descriptor, size) : NULL;
+  uint8_t *data = mapped ? NULL : sk_alloc(size + 1);
+  *owned = data;
+  if (mapped) return mapped;
+  files->no_memory |= !data;
+  if (!data) return NULL;
+  if (read_at(descriptor, 0, data, size) < size) {
+    *why = "it could not be read to its end";
+    sk_free(data);
+    return NULL;
+  }
+  data[size] = 0;
+  return data;
+}
+
 /* Reads a regular file into a new source; of a large one, where that is enough, the head. On failure `*why`
    has the words. */
 static bool load(import_files *files, const char *path, const char *name, bool head_is_enough,
                  const char **why) {
   struct stat facts;
-  uint8_t *data = NULL;
+  const uint8_t *data = NULL;
+  void *owned = NULL;
   size_t size = 0;
   bool done = false;
   int descriptor = -1;
@@ -96,22 +124,17 @@ static bool load(import_files *files, const char *path, const char *name, bool h
     *why = "it is larger than the limit of file_bytes";
   } else {
     size = head_is_enough && facts.st_size > IMPORT_LARGE ? IMPORT_HEAD : (size_t)facts.st_size;
-    data = sk_alloc(size + 1);
-    files->no_memory |= !data;
-    if (data && read_at(descriptor, 0, data, size) < size) *why = "it could not be read to its end";
+    data = take_bytes(files, descriptor, size, &owned, why);
   }
-  if (data && !*why) {
-    data[size] = 0;
+  if (data) {
     files->total += (size_t)facts.st_size;
-    done = import_files_put(files, name, data, size, data);
-    data = NULL;
+    done = import_files_put(files, name, data, size, owned);
   }
   if (done && size < (size_t)facts.st_size) {
     files->descriptor = descriptor;
     files->model_size = (size_t)facts.st_size;
     descriptor = -1;
   }
-  sk_free(data);
   if (descriptor >= 0) close(descriptor);
   return done;
 }
@@ -396,6 +419,7 @@ sk_status import_files_open(import_job *job) {
   const char *path = job->request->path, *slash = path ? strrchr(path, '/') : NULL;
   sk_status status;
   files->descriptor = -1;
+  files->may_map = job->request->process_ends;
   files->external = job->request->external;
   files->formats = job->request->formats;
   files->most = IMPORT_MAX_BYTES;
@@ -416,17 +440,15 @@ static void close_descriptor(import_files *files) {
 sk_status import_files_whole(import_job *job) {
   import_files *files = &job->files;
   import_source *model = files->sources.data;
-  uint8_t *data;
+  const uint8_t *data;
+  const char *why = NULL;
+  void *owned;
   if (files->descriptor < 0) return SK_OK;
-  data = sk_alloc(files->model_size + 1);
-  if (!data) return import_no_memory(job, files->model_size);
-  if (read_at(files->descriptor, 0, data, files->model_size) < files->model_size) {
-    sk_free(data);
-    return sk_fail(job->error, SK_ERROR_IMPORT, "it could not be read to its end");
-  }
-  data[files->model_size] = 0;
+  data = take_bytes(files, files->descriptor, files->model_size, &owned, &why);
+  if (!data) return why ? sk_fail(job->error, SK_ERROR_IMPORT, "%s", why) : import_no_memory(job, files->model_size);
   sk_free(model->owned);
-  model->data = model->owned = data;
+  model->data = data;
+  model->owned = owned;
   model->size = files->model_size;
   close_descriptor(files);
   return SK_OK;

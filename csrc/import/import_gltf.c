@@ -1,9 +1,9 @@
 /* import_gltf.c: a glTF's own JSON, read and checked before Assimp sees anything of it.
 
    What Assimp 6 reads out of bounds, by name instead of by index, or not at all is taken from the
-   JSON: the tree of the nodes, their T, R and S, faces, texture coordinates, colors, influences,
-   materials, and which channels there are. The rest goes to Assimp in a rewritten file (see
-   import_gltf_write.c), in which every number has been checked. */
+   JSON: the tree of the nodes, their T, R and S, vertices, faces, influences, materials, and which
+   channels there are. The rest goes to Assimp in a rewritten file (see import_gltf_write.c), in
+   which every number has been checked. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -2,8 +2,8 @@
 
    Nodes are called n0, n1, ... and meshes m0, m1, ..., so that channels, skins and meshes bind by
    index; all nodes lie below one root, so that a deep tree is no deep recursion; a mesh is listed
-   once for each skin, because Assimp keeps the joints with the mesh. Vertices have no index list:
-   Assimp would put them in the order of their first use. All numbers are float32, dense and counted.
+   once for each skin, because Assimp keeps the joints with the mesh. All numbers are float32, dense
+   and counted. Vertices and faces are read from the file itself; in their place stands one point.
    Animations are not in it: Assimp takes their times through float32 milliseconds and adds channels
    that the file does not have. */
 #include <stdio.h>
@@ -21,7 +21,7 @@
 
 /* One accessor over the one bufferView. */
 static bool add_accessor(gltf *g, size_t offset, size_t count, uint32_t width, int32_t *accessor) {
-  const char *type = width == 3 ? "VEC3" : width == 4 ? "VEC4" : "MAT4";
+  const char *type = width == 3 ? "VEC3" : "MAT4";
   *accessor = g->accessor_count++;
   return import_print(&g->accessors,
                       "%s{\"bufferView\":0,\"byteOffset\":%zu,\"componentType\":5126,\"count\":%zu,"
@@ -159,28 +159,13 @@ static sk_status read_primitive(import_job *job, int32_t token, gltf_primitive *
   return read_other_attributes(job, token, attributes, p);
 }
 
-static sk_status write_attribute(import_job *job, int32_t index, const char *name) {
-  gltf_accessor a;
-  int32_t accessor = 0;
-  sk_status status = gltf_accessor_open(job, index, &a);
-  if (!status) status = put_accessor(job, index, &a, &accessor);
-  if (!status && !import_print(&job->gltf->text, "%s\"%s\":%d", name[0] == 'P' ? "" : ",", name, accessor))
-    status = import_no_memory(job, 1);
-  return status;
-}
-
-/* Faces are read from the file later. Mode 4 without indices is what costs Assimp least; it refuses
-   fewer than three vertices then, but takes them as points. */
-static sk_status write_primitive(import_job *job, const gltf_primitive *p, bool first) {
-  sk_array *text = &job->gltf->text;
-  sk_status status = SK_OK;
-  if (!import_print(text, "%s{\"mode\":%d,\"attributes\":{", first ? "" : ",",
-                    p->vertices < 3 ? 0 : JSON_TRIANGLES))
-    return import_no_memory(job, 1);
-  status = write_attribute(job, p->positions, "POSITION");
-  if (!status && p->normals >= 0) status = write_attribute(job, p->normals, "NORMAL");
-  if (!status && p->normals >= 0 && p->tangents >= 0) status = write_attribute(job, p->tangents, "TANGENT");
-  return status || import_print(text, "}}") ? status : import_no_memory(job, 1);
+/* The one point of all primitives. Assimp would copy the vertices of the file twice more. */
+static bool write_primitive(gltf *g, bool first) {
+  size_t offset = g->data.count;
+  if (g->stand_in < 0 &&
+      (!sk_array_extend(&g->data, 3 * sizeof(float)) || !add_accessor(g, offset, 1, 3, &g->stand_in)))
+    return false;
+  return import_print(&g->text, "%s{\"mode\":0,\"attributes\":{\"POSITION\":%d}}", first ? "" : ",", g->stand_in);
 }
 
 static sk_status write_entry(import_job *job, gltf_entry *entry, bool first) {
@@ -201,7 +186,7 @@ static sk_status write_entry(import_job *job, gltf_entry *entry, bool first) {
     place = sk_array_extend(&g->primitives, 1);
     if (!place) return import_no_memory(job, sizeof *place);
     *place = p;
-    status = write_primitive(job, &p, entry->primitive_count++ == 0);
+    if (!write_primitive(g, entry->primitive_count++ == 0)) status = import_no_memory(job, 1);
   }
   return status || import_print(&g->text, "]}") ? status : import_no_memory(job, 1);
 }
@@ -357,6 +342,7 @@ sk_status gltf_write(import_job *job) {
   g->sets = SK_ARRAY(gltf_set);
   g->text = g->accessors = SK_ARRAY(char);
   g->data = SK_ARRAY(uint8_t);
+  g->stand_in = -1;
   for (i = 0; i < g->lists[GLTF_ACCESSORS].count; i++) g->rewritten[i] = -1;
   status = make_entries(job);
   if (!status) status = write_nodes(job);

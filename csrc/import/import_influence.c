@@ -347,57 +347,98 @@ static sk_status skin_by_bones(skinning *s, const uint32_t *slots) {
 
 /* ---- glTF: each vertex lists its joints, four to a set ---------------------------------------- */
 
-/* All sets of one primitive, side by side: joints and weights of vertex v in set k begin at
-   4 * (k * vertex_count + v). */
-static sk_status read_sets(import_job *job, const import_part *part, uint32_t *joints, float *weights) {
-  const gltf_primitive *p = part->primitive;
+#define RUN 1024 /* vertices whose sets are read at one go: what they take stays in a near cache */
+
+typedef struct set_run { /* the sets of vertices that follow each other */
+  uint32_t first, count, most;
+  uint32_t *joints; /* of vertex first + v in set k: four from 4 * (k * most + v) on */
+  float *weights;   /* likewise */
+} set_run;
+
+/* The elements of an accessor, which has no sparse part, that belong to the run. */
+static void cut(gltf_accessor *a, const set_run *run) {
+  if (a->sparse >= 0) return; /* then the run has all vertices */
+  if (a->data) a->data += run->first * a->stride;
+  a->count = run->count;
+}
+
+static sk_status read_sets(import_job *job, const gltf_primitive *p, const set_run *run) {
   sk_status status = SK_OK;
   int32_t k;
   for (k = 0; k < p->set_count && !status; k++) {
     const gltf_set *set = (const gltf_set *)job->gltf->sets.data + p->first_set + k;
-    size_t at = 4 * (size_t)k * part->vertex_count;
+    size_t at = 4 * (size_t)k * run->most;
     gltf_accessor a;
     status = gltf_accessor_open(job, set->joints, &a);
-    if (!status) status = gltf_accessor_integers(job, set->joints, &a, joints + at);
+    cut(&a, run);
+    if (!status) status = gltf_accessor_integers(job, set->joints, &a, run->joints + at);
     if (!status) status = gltf_accessor_open(job, set->weights, &a);
-    if (!status) status = gltf_accessor_floats(job, set->weights, &a, weights + at);
+    cut(&a, run);
+    if (!status) status = gltf_accessor_floats(job, set->weights, &a, run->weights + at);
   }
   return status;
 }
 
-static uint32_t gather_vertex(skinning *s, const uint32_t *slots, const uint32_t *joints,
-                              const float *weights,
-                              uint32_t vertex, influence *list) {
+static bool has_sparse_sets(import_job *job, const gltf_primitive *p) {
+  const gltf_set *set = (const gltf_set *)job->gltf->sets.data + p->first_set;
+  bool sparse = false;
+  int32_t k;
+  for (k = 0; k < p->set_count; k++) {
+    gltf_accessor a;
+    sparse |= gltf_accessor_open(job, set[k].joints, &a) || a.sparse >= 0;
+    sparse |= gltf_accessor_open(job, set[k].weights, &a) || a.sparse >= 0;
+  }
+  return sparse;
+}
+
+static uint32_t gather_vertex(skinning *s, const uint32_t *slots, const set_run *run, uint32_t vertex,
+                              influence *list) {
   const import_part *part = s->part;
   uint32_t count = 0;
   int32_t k, i;
-  for (k = 0; k < part->primitive->set_count; k++)
+  for (k = 0; k < part->primitive->set_count; k++) {
+    size_t at = 4 * ((size_t)k * run->most + (vertex - run->first));
+    const uint32_t *joints = run->joints + at;
+    const float *weights = run->weights + at;
     for (i = 0; i < 4; i++) {
-      size_t at = 4 * ((size_t)k * part->vertex_count + vertex) + (size_t)i;
-      if (weights[at] >= 0.0f && weights[at] <= FLT_MAX && joints[at] < part->mesh->mNumBones) {
-        list[count] = (influence){slots[joints[at]], weights[at]};
-        count += weights[at] > 0.0f; /* no branch: which ones are 0 cannot be foreseen */
-      } else if (weight_counts(s, vertex, weights[at])) {
+      if (weights[i] >= 0.0f && weights[i] <= FLT_MAX && joints[i] < part->mesh->mNumBones) {
+        list[count] = (influence){slots[joints[i]], weights[i]};
+        count += weights[i] > 0.0f; /* no branch: which ones are 0 cannot be foreseen */
+      } else if (weight_counts(s, vertex, weights[i])) {
         import_note_add(s->job, NOTE_joint_index_out_of_range, 1,
                         "vertex %u of mesh '%.80s' follows joint %u of %u",
-                        vertex, part->title, joints[at], part->mesh->mNumBones);
+                        vertex, part->title, joints[i], part->mesh->mNumBones);
       }
     }
+  }
   return count;
 }
 
+static sk_status skin_run(skinning *s, const uint32_t *slots, const set_run *run, influence *list) {
+  sk_status status = read_sets(s->job, s->part->primitive, run);
+  uint32_t v;
+  for (v = run->first; v < run->first + run->count && !status; v++)
+    status = finish_vertex(s, v, list, gather_vertex(s, slots, run, v, list));
+  return status;
+}
+
 static sk_status skin_by_sets(skinning *s, const uint32_t *slots) {
-  size_t sets = (size_t)s->part->primitive->set_count, numbers = 4 * sets * s->part->vertex_count;
-  uint32_t *joints = sk_alloc(numbers * sizeof *joints), v;
-  float *weights = sk_alloc(numbers * sizeof *weights);
+  const gltf_primitive *p = s->part->primitive;
+  uint32_t vertices = s->part->vertex_count;
+  set_run run = {.most = vertices < RUN || has_sparse_sets(s->job, p) ? vertices : RUN};
+  size_t sets = (size_t)p->set_count, numbers = 4 * sets * run.most;
   influence *list = sk_alloc(4 * sets * sizeof *list);
-  sk_status status = joints && weights && list ? read_sets(s->job, s->part, joints, weights)
-                                               : import_no_memory(s->job, numbers * 8);
-  for (v = 0; v < s->part->vertex_count && !status; v++)
-    status = finish_vertex(s, v, list, gather_vertex(s, slots, joints, weights, v, list));
+  sk_status status = SK_OK;
+  run.joints = sk_alloc(numbers * sizeof *run.joints);
+  run.weights = sk_alloc(numbers * sizeof *run.weights);
+  if (!run.joints || !run.weights || !list) status = import_no_memory(s->job, numbers * 8);
+  for (; run.first < vertices && !status; run.first += run.count) {
+    run.count = vertices - run.first < run.most ? vertices - run.first : run.most;
+    status = skin_run(s, slots, &run, list);
+  }
   sk_free(list);
-  sk_free(weights);
-  sk_free(joints);
+  sk_free(run.weights);
+  sk_free(run.joints);
   return status;
 }
 

@@ -105,7 +105,7 @@ typedef struct import_note {
 
 typedef struct import_source { /* one file in memory: whole, or the head of a large model */
   char *name;          /* as it is asked for, below the folder */
-  const uint8_t *data; /* one zero byte follows where `owned` */
+  const uint8_t *data; /* one zero byte follows what came from a file */
   size_t size;
   void *owned;         /* the memory behind `data`, or NULL */
 } import_source;
@@ -119,6 +119,7 @@ typedef struct import_files {
   sk_array sources;     /* import_source; the first is the model */
   int descriptor;       /* of the model, of which sources has the head; -1: sources has it all */
   size_t model_size;    /* with a descriptor: bytes of the whole */
+  bool may_map;         /* large files: nobody but this process has to outlive one that is cut short */
   size_t total;         /* bytes read so far, and those that came in memory */
   size_t most;          /* what that may come to */
   uint64_t exceeded;    /* what it would have come to; 0: all is well */
@@ -202,6 +203,7 @@ typedef struct gltf {
   sk_array data;           /* uint8_t: its one buffer, dense float32 */
   int32_t *rewritten;      /* of GLTF_ACCESSORS: number in the rewritten file, or -1 */
   int32_t accessor_count;  /* of the rewritten file */
+  int32_t stand_in;        /* accessor of the one vertex that all its meshes have; -1: not there yet */
 } gltf;
 
 /* ---- the model in the making ------------------------------------------------------ */

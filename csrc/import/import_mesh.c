@@ -7,6 +7,8 @@
 
 #define NORMAL_TOLERANCE 1e-3 /* a length closer to 1 stays as it is */
 
+enum { TRIANGLES = 4, FAN = 6 }; /* of glTF's modes; 5 is a strip */
+
 /* ---- which parts there are ------------------------------------------------------- */
 
 static unsigned count_triangles(const struct aiMesh *mesh) {
@@ -62,7 +64,7 @@ static sk_status add_part(import_job *job, sk_array *parts, int32_t joint, const
   }
   if (job->gltf) {
     part.primitive = gltf_primitive_of(job, &mesh->mName);
-    if (!part.primitive || part.primitive->vertices != mesh->mNumVertices)
+    if (!part.primitive)
       return sk_fail(job->error, SK_ERROR_IMPORT, "Assimp delivered a mesh that the file does not have");
   } else if (triangles < mesh->mNumFaces) {
     import_note_add(job, NOTE_points_lines_dropped, mesh->mNumFaces - triangles, "mesh '%.100s'",
@@ -72,13 +74,13 @@ static sk_status add_part(import_job *job, sk_array *parts, int32_t joint, const
     if (!mesh->mNumFaces) import_note_add(job, NOTE_meshes_dropped, 1, "mesh '%.100s'", mesh->mName.data);
     return SK_OK;
   }
-  if (mesh->mNumVertices > UINT32_MAX - job->model.vertex_count)
+  part.first_vertex = job->model.vertex_count;
+  part.vertex_count = part.primitive ? part.primitive->vertices : mesh->mNumVertices;
+  if (part.vertex_count > UINT32_MAX - part.first_vertex)
     return sk_fail(job->error, SK_ERROR_IMPORT, "it has more than 2^32 vertices");
   status = name_part(job, mesh, &part);
   if (status) return status;
-  part.first_vertex = job->model.vertex_count;
-  part.vertex_count = mesh->mNumVertices;
-  job->model.vertex_count += mesh->mNumVertices;
+  job->model.vertex_count += part.vertex_count;
   place = sk_array_extend(parts, 1);
   if (!place) return import_no_memory(job, sizeof *place);
   *place = part;
@@ -107,7 +109,8 @@ static bool part_has(const import_part *part, int what) {
   switch (what) {
     case 'u': return p ? p->uvs >= 0 : mesh->mTextureCoords[0] != NULL;
     case 'c': return p ? p->colors >= 0 : mesh->mColors[0] != NULL;
-    default: return mesh->mTangents && mesh->mBitangents && mesh->mNormals;
+    case 'n': return p ? p->normals >= 0 : mesh->mNormals != NULL;
+    default: return p ? p->tangents >= 0 && p->normals >= 0 : mesh->mTangents && mesh->mBitangents && mesh->mNormals;
   }
 }
 
@@ -204,30 +207,39 @@ static sk_status copy_colors(import_job *job, const import_part *part, float *ou
 }
 
 /* w says on which side the third axis lies: bitangent = w * cross(normal, tangent). */
-static void copy_tangents(const import_part *part, float *out) {
-  const struct aiMesh *mesh = part->mesh;
+static void copy_assimp_tangents(const struct aiMesh *mesh, size_t count, float *out) {
   size_t i;
-  for (i = 0; i < part->vertex_count; i++, out += 4) {
+  for (i = 0; i < count; i++, out += 4) {
     vec3 normal, bitangent, cross;
-    memset(out, 0, 3 * sizeof *out);
-    out[3] = 1.0f;
-    if (!part_has(part, 't')) continue;
     memcpy(out, &mesh->mTangents[i], 3 * sizeof *out);
     memcpy(normal, &mesh->mNormals[i], sizeof normal);
     memcpy(bitangent, &mesh->mBitangents[i], sizeof bitangent);
     glm_vec3_cross(normal, out, cross);
-    if (glm_vec3_dot(cross, bitangent) < 0.0f) out[3] = -1.0f;
+    out[3] = glm_vec3_dot(cross, bitangent);
   }
 }
 
-/* Unit normals; what is no direction becomes 0 and is counted: it gets a smooth one later. */
-static void copy_normals(import_job *job, import_part *part, float *normals) {
+static sk_status copy_tangents(import_job *job, const import_part *part, float *out) {
+  size_t count = part->vertex_count, i;
+  sk_status status = SK_OK;
+  if (!part_has(part, 't')) memset(out, 0, 4 * count * sizeof *out);
+  else if (part->primitive) status = read_stream(job, part->primitive->tangents, 4, count, out);
+  else copy_assimp_tangents(part->mesh, count, out);
+  for (i = 0; i < count && !status; i++) out[4 * i + 3] = out[4 * i + 3] < 0.0f ? -1.0f : 1.0f;
+  return status;
+}
+
+static sk_status copy_positions(import_job *job, const import_part *part, float *out) {
+  if (part->primitive) return read_stream(job, part->primitive->positions, 3, part->vertex_count, out);
+  memcpy(out, part->mesh->mVertices, 3 * (size_t)part->vertex_count * sizeof *out);
+  return SK_OK;
+}
+
+/* Makes them of length 1; what is no direction becomes 0 and is counted: it gets a smooth one later. */
+static void normalize(import_job *job, import_part *part, float *normals) {
   uint32_t v, scaled = 0;
   int i;
-  part->bad_normals = part->vertex_count;
-  if (!part->mesh->mNormals) return;
   part->bad_normals = 0;
-  memcpy(normals, part->mesh->mNormals, part->vertex_count * 3 * sizeof(float));
   for (v = 0; v < part->vertex_count; v++, normals += 3) {
     double square = (double)normals[0] * normals[0] + (double)normals[1] * normals[1] +
                     (double)normals[2] * normals[2], length = 1.0;
@@ -242,14 +254,24 @@ static void copy_normals(import_job *job, import_part *part, float *normals) {
     import_note_add(job, NOTE_numbers_repaired, part->bad_normals, "normals of mesh '%.80s'", part->title);
 }
 
+static sk_status copy_normals(import_job *job, import_part *part, float *out) {
+  sk_status status = SK_OK;
+  part->bad_normals = part->vertex_count;
+  if (!part_has(part, 'n')) return SK_OK;
+  if (part->primitive) status = read_stream(job, part->primitive->normals, 3, part->vertex_count, out);
+  else memcpy(out, part->mesh->mNormals, 3 * (size_t)part->vertex_count * sizeof *out);
+  if (!status) normalize(job, part, out);
+  return status;
+}
+
+/* Streams that not every part has are made where one does. */
 static sk_status copy_vertices(import_job *job, import_part *part) {
   import_model *m = &job->model;
   size_t first = part->first_vertex, count = part->vertex_count;
-  sk_status status = SK_OK;
-  memcpy(m->positions + 3 * first, part->mesh->mVertices, count * 3 * sizeof(float));
-  repair_floats(job, part, m->positions + 3 * first, 3 * count, "positions");
-  copy_normals(job, part, m->normals + 3 * first);
-  if (m->uvs) {
+  sk_status status = copy_positions(job, part, m->positions + 3 * first);
+  if (!status) repair_floats(job, part, m->positions + 3 * first, 3 * count, "positions");
+  if (!status) status = copy_normals(job, part, m->normals + 3 * first);
+  if (m->uvs && !status) {
     status = copy_uvs(job, part, m->uvs + 2 * first);
     repair_floats(job, part, m->uvs + 2 * first, 2 * count, "texture coordinates");
   }
@@ -257,8 +279,8 @@ static sk_status copy_vertices(import_job *job, import_part *part) {
     status = copy_colors(job, part, m->colors + 4 * first);
     repair_floats(job, part, m->colors + 4 * first, 4 * count, "colors");
   }
-  if (m->tangents) {
-    copy_tangents(part, m->tangents + 4 * first);
+  if (m->tangents && !status) {
+    status = copy_tangents(job, part, m->tangents + 4 * first);
     repair_floats(job, part, m->tangents + 4 * first, 4 * count, "tangents");
   }
   return status;
@@ -283,18 +305,28 @@ static uint32_t *put_face(uint32_t *out, const import_part *part, uint32_t a, ui
   return out + 3;
 }
 
-/* Triangles, a strip (every second one is turned round) or a fan; `at` NULL: 0, 1, 2, ... */
+/* Triangles, a strip (every second one is turned round) or a fan; `at` NULL: 0, 1, 2, ... The three of a triangle
+   may be written over themselves or those before them. */
 static uint32_t *put_gltf_faces(uint32_t *out, const import_part *part, const uint32_t *at, size_t faces) {
   size_t i;
   for (i = 0; i < faces; i++) {
     size_t k[3] = {i, i + 1, i + 2};
-    if (part->primitive->mode == 4) k[0] = 3 * i, k[1] = 3 * i + 1, k[2] = 3 * i + 2;
-    else if (part->primitive->mode == 6) k[0] = 0;
+    if (part->primitive->mode == TRIANGLES) k[0] = 3 * i, k[1] = 3 * i + 1, k[2] = 3 * i + 2;
+    else if (part->primitive->mode == FAN) k[0] = 0;
     else if (i % 2) k[0] = i + 1, k[1] = i;
     out = put_face(out, part, at ? at[k[0]] : (uint32_t)k[0], at ? at[k[1]] : (uint32_t)k[1],
                    at ? at[k[2]] : (uint32_t)k[2]);
   }
   return out;
+}
+
+/* The indices of a primitive, which are those of its faces where they are a list of triangles: then they are read to
+   where the faces shall be, `place`. Otherwise they are the caller's to free. */
+static sk_status read_indices(import_job *job, const gltf_primitive *p, const gltf_accessor *a, uint32_t *place,
+                              uint32_t **indices) {
+  *indices = p->mode == TRIANGLES ? place : sk_alloc(a->count * sizeof **indices);
+  return *indices ? gltf_accessor_integers(job, p->indices, a, *indices)
+                  : import_no_memory(job, a->count * sizeof **indices);
 }
 
 static sk_status copy_gltf_faces(import_job *job, import_part *part, sk_array *faces, size_t *wanted) {
@@ -303,21 +335,15 @@ static sk_status copy_gltf_faces(import_job *job, import_part *part, sk_array *f
   gltf_accessor a;
   uint32_t *indices = NULL, *out;
   sk_status status = p->indices >= 0 ? gltf_accessor_open(job, p->indices, &a) : SK_OK;
-  if (p->indices >= 0 && !status) {
-    count = a.count;
-    indices = sk_alloc(count * sizeof *indices);
-    status = indices ? gltf_accessor_integers(job, p->indices, &a, indices)
-                     : import_no_memory(job, count * sizeof *indices);
-  }
-  *wanted = p->mode == 4 ? count / 3 : count < 3 ? 0 : count - 2;
-  out = status ? NULL : face_room(job, faces, *wanted);
-  if (out) {
-    uint32_t *end = put_gltf_faces(out, part, indices, *wanted);
-    faces->count -= *wanted - (size_t)(end - out) / 3;
-  } else if (!status) {
-    status = SK_ERROR_MEMORY;
-  }
-  sk_free(indices);
+  if (status) return status;
+  if (p->indices >= 0) count = a.count;
+  *wanted = p->mode == TRIANGLES ? count / 3 : count < 3 ? 0 : count - 2;
+  out = face_room(job, faces, *wanted + 1); /* a list may have up to two indices too many */
+  if (!out) return SK_ERROR_MEMORY;
+  if (p->indices >= 0) status = read_indices(job, p, &a, out, &indices);
+  faces->count -= *wanted + 1;
+  if (!status) faces->count += (size_t)(put_gltf_faces(out, part, indices, *wanted) - out) / 3;
+  if (indices != out) sk_free(indices);
   return status;
 }
 
