@@ -72,6 +72,19 @@ def test_path_and_bytes_give_the_same(tmp_path: Path, kind: str) -> None:
     assert bytes(memoryview(from_path._block)) == bytes(memoryview(from_bytes._block))
 
 
+@pytest.mark.parametrize("join", [True, False])
+@pytest.mark.parametrize("kind", FILES)
+def test_both_processes_give_the_same(tmp_path: Path, kind: str, join: bool) -> None:
+    """A worker makes the block of a large model in place, unless vertices are joined."""
+    path = tmp_path / f"model.{kind}"
+    path.write_bytes(FILES[kind]())
+    apart = load(path, join_vertices=join)
+    here = load(path, join_vertices=join, isolate=False, allow_formats=[kind])
+    assert bytes(memoryview(apart._block)) == bytes(memoryview(here._block))
+    corners = 6 * (SIDE - 1) ** 2  # each face has its own in these two
+    assert kind not in ("obj", "stl") or len(apart.mesh.positions) == (SIDE * SIDE if join else corners)
+
+
 @pytest.mark.parametrize("make", [obj_text, ply_text, stl_bytes])
 def test_every_point_arrives(tmp_path: Path, make: Callable[[], bytes]) -> None:
     """Against the grid itself; decimals come within one unit in the last place of float32, at most 200."""

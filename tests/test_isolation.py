@@ -5,6 +5,7 @@ hang or fill its memory, made here. How it is confined is seen from within: stra
 """
 
 import gc
+import hashlib
 import os
 import shutil
 import signal
@@ -27,6 +28,8 @@ import skinpy
 from skinpy import _core, loading
 
 MODEL = builders.random_model(3, joints=8, vertices=200).glb()
+#: Memory for its block is prepared ahead, and the block is made in place.
+LARGE = builders.random_model(4, joints=8, vertices=40_000).glb()
 MAGIC = 0x534B4E57  # of an answer: "SKNW"
 NO_LIMITS = (0, 0, 0, 0, 0)
 LONG = 300.0  #: seconds: what lasts so long has not been ended
@@ -55,10 +58,10 @@ def _nothing_left_behind() -> Iterator[None]:
     assert not children(), "workers are left running"
 
 
-@pytest.fixture
-def file(tmp_path: Path) -> Path:
+@pytest.fixture(params=[MODEL, LARGE], ids=["small", "large"])
+def file(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
     path = tmp_path / "model.glb"
-    path.write_bytes(MODEL)
+    path.write_bytes(request.param)
     return path
 
 
@@ -66,10 +69,10 @@ def file(tmp_path: Path) -> Path:
 
 
 def test_a_model_is_the_same_from_both_processes(file: Path) -> None:
-    apart, here = skinpy.load(file), skinpy.load(file, isolate=False)
+    apart, here, data = skinpy.load(file), skinpy.load(file, isolate=False), file.read_bytes()
     assert blocks(apart) == blocks(here)
-    assert blocks(skinpy.load(MODEL, format="glb")) == blocks(skinpy.load(MODEL, format="glb", isolate=False))
-    assert blocks(skinpy.load(MODEL)) == blocks(here)
+    assert blocks(skinpy.load(data, format="glb")) == blocks(skinpy.load(data, format="glb", isolate=False))
+    assert blocks(skinpy.load(data)) == blocks(here)
 
 
 def test_options_reach_the_worker(file: Path) -> None:
@@ -99,6 +102,68 @@ def test_names_are_taken_from_the_working_directory_as_everywhere(
     assert blocks(skinpy.load("model.glb")) == blocks(skinpy.load(file))
     with pytest.raises(FileNotFoundError, match=r"other\.glb"):
         skinpy.load("other.glb")
+
+
+IN_A_SCRIPT = """
+import hashlib, os, resource, signal, sys
+import skinpy
+{first}
+block = memoryview(skinpy.load(sys.argv[1])._block)
+print(hashlib.sha256(block).hexdigest())
+"""
+
+
+def load_in_a_script(path: Path, first: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", IN_A_SCRIPT.format(first=first), str(path)]
+    return subprocess.run(command, capture_output=True, text=True, cwd=ROOT, timeout=IN_TIME)
+
+
+@pytest.mark.parametrize("vertices", [40_000, 600_000])
+def test_what_is_prepared_ahead_does_not_show(tmp_path: Path, vertices: int) -> None:
+    """With one core nothing is; of a file above 32 MiB a part."""
+    path = tmp_path / "model.glb"
+    path.write_bytes(builders.random_model(5, joints=8, vertices=vertices).glb())
+    wanted = hashlib.sha256(blocks(skinpy.load(path, isolate=False))).hexdigest()
+    one_core = "os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})"
+    for first in ("", one_core):
+        done = load_in_a_script(path, first)
+        assert done.returncode == 0, done.stderr
+        assert done.stdout.strip() == wanted
+
+
+def test_a_limit_of_file_size_ends_the_load_and_not_this_process(tmp_path: Path) -> None:
+    """The block's file is one, too; the signal for too large a file would end who makes it so."""
+    path = tmp_path / "model.glb"
+    path.write_bytes(LARGE)
+    first = "signal.signal(signal.SIGXFSZ, signal.SIG_DFL)\n"
+    first += "resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, 1 << 20))"
+    done = load_in_a_script(path, first)
+    assert done.returncode == 1 and "LimitExceeded" in done.stderr, (done.returncode, done.stderr)
+
+
+def test_a_file_that_is_cut_short_meanwhile_is_a_model_or_an_error(tmp_path: Path) -> None:
+    """A large one is mapped by the worker, whom this may end; at any moment of the load."""
+    path = tmp_path / "model.glb"
+    path.write_bytes(LARGE)
+    whole, ended = blocks(skinpy.load(path)), threading.Event()
+
+    def cut_and_mend() -> None:
+        while not ended.is_set():
+            os.truncate(path, 100_000)
+            time.sleep(0.001)
+            path.write_bytes(LARGE)
+            time.sleep(0.006)
+
+    cutting = threading.Thread(target=cut_and_mend)
+    cutting.start()
+    try:
+        for _ in range(60):
+            with suppress(skinpy.LoadError):
+                skinpy.load(path).check()
+    finally:
+        ended.set()
+        cutting.join()
+    assert blocks(skinpy.load(path)) == whole
 
 
 def test_words_of_the_importer_come_through(tmp_path: Path) -> None:

@@ -73,30 +73,41 @@ static size_t entry_count(const sk_block_part *parts, size_t part_count) {
   return entries;
 }
 
-static uint64_t table_bytes(size_t entries) { return aligned(sizeof(block_header) + entries * sizeof(block_entry)); }
+/* Of header and table, in which all kinds have room: where the first section begins does not depend on the others. */
+static uint64_t head_bytes(void) { return aligned(sizeof(block_header) + SK_SECTION_COUNT * sizeof(block_entry)); }
 
-static sk_status block_bytes(const sk_block_part *parts, size_t part_count, uint64_t *total, sk_error *error) {
+static sk_status check_bytes(const sk_block_part *parts, size_t part_count, sk_error *error) {
+  uint64_t total = head_bytes();
   size_t i;
-  *total = table_bytes(entry_count(parts, part_count));
   for (i = 0; i < part_count; i++) {
     if (parts[i].stride && parts[i].count > (UINT64_MAX / 4) / parts[i].stride)
       return sk_fail(error, SK_ERROR_BLOCK, "section %s has %llu rows: too many", sk_section_name(parts[i].kind),
                      (unsigned long long)parts[i].count);
-    *total += aligned(part_bytes(&parts[i]));
-    if (*total > SIZE_MAX / 4) return sk_fail_memory(error, SIZE_MAX);
+    total += aligned(part_bytes(&parts[i]));
+    if (total > SIZE_MAX / 4) return sk_fail_memory(error, SIZE_MAX);
   }
   return SK_OK;
 }
 
+size_t sk_block_place(const sk_block_part *parts, size_t part_count, size_t *offsets) {
+  uint64_t at = head_bytes();
+  size_t i;
+  for (i = 0; i < part_count; i++) {
+    if (offsets) offsets[i] = (size_t)at;
+    at += aligned(part_bytes(&parts[i]));
+  }
+  return (size_t)at;
+}
+
 /* Header and table, into zeroed memory. */
-static void write_table(void *memory, const sk_block_part *parts, size_t part_count, uint64_t total) {
-  size_t i, entries = entry_count(parts, part_count);
+static void write_head(void *memory, const sk_block_part *parts, size_t part_count, uint64_t total) {
+  size_t i;
   block_header *header = memory;
   block_entry *entry = (block_entry *)(header + 1);
-  uint64_t offset = table_bytes(entries);
+  uint64_t offset = head_bytes();
   memcpy(header->magic, SK_BLOCK_MAGIC, sizeof header->magic);
   header->version = SK_BLOCK_VERSION;
-  header->section_count = (uint32_t)entries;
+  header->section_count = (uint32_t)entry_count(parts, part_count);
   header->size = total;
   for (i = 0; i < part_count; i++) {
     if (!parts[i].count) continue;
@@ -108,25 +119,25 @@ static void write_table(void *memory, const sk_block_part *parts, size_t part_co
 sk_status sk_block_pour(const sk_block_part *parts, size_t part_count, const sk_block_sink *sink, size_t *size,
                         sk_error *error) {
   static const char zeros[SK_ALIGNMENT];
-  size_t i, pieces = 0, table = (size_t)table_bytes(entry_count(parts, part_count));
-  uint64_t total;
-  sk_status status = block_bytes(parts, part_count, &total, error);
+  size_t i, total, pieces = 0, head = (size_t)head_bytes();
+  sk_status status = check_bytes(parts, part_count, error);
   sk_block_piece *piece;
   bool taken;
   if (status) return status;
-  piece = sk_alloc_zero((1 + 2 * part_count) * sizeof *piece + table); /* the table stands behind them */
-  if (!piece) return sk_fail_memory(error, table);
-  piece[pieces++] = (sk_block_piece){piece + 1 + 2 * part_count, table};
-  write_table(piece + 1 + 2 * part_count, parts, part_count, total);
+  total = sk_block_place(parts, part_count, NULL);
+  piece = sk_alloc_zero((1 + 2 * part_count) * sizeof *piece + head); /* the head stands behind them */
+  if (!piece) return sk_fail_memory(error, head);
+  piece[pieces++] = (sk_block_piece){piece + 1 + 2 * part_count, head};
+  write_head(piece + 1 + 2 * part_count, parts, part_count, total);
   for (i = 0; i < part_count; i++) {
     uint64_t bytes = part_bytes(&parts[i]);
     if (bytes) piece[pieces++] = (sk_block_piece){parts[i].data, (size_t)bytes};
     if (aligned(bytes) > bytes) piece[pieces++] = (sk_block_piece){zeros, (size_t)(aligned(bytes) - bytes)};
   }
-  taken = sink->take(sink->context, piece, pieces, (size_t)total);
+  taken = sink->take(sink->context, piece, pieces, total);
   sk_free(piece);
-  if (!taken) return sk_fail_memory(error, (size_t)total);
-  *size = (size_t)total;
+  if (!taken) return sk_fail_memory(error, total);
+  *size = total;
   return SK_OK;
 }
 
@@ -143,7 +154,7 @@ static bool take_in_memory(void *context, const sk_block_piece *pieces, size_t c
 
 sk_status sk_block_write(const sk_block_part *parts, size_t part_count, void **block, size_t *size,
                          sk_error *error) {
-  const sk_block_sink sink = {take_in_memory, block};
+  const sk_block_sink sink = {take_in_memory, NULL, NULL, block};
   *block = NULL;
   return sk_block_pour(parts, part_count, &sink, size, error);
 }

@@ -1,8 +1,9 @@
 /* import_file.c: the only place that opens files, for the importer and for Assimp.
 
    A file is read whole, once, and kept until the import ends; Assimp opens the model up to five
-   times. A process that ends with the import maps a large one instead, which spares the copy. Of a large model the head alone is kept while Assimp reads it, from its descriptor: twice
-   in memory it would be the largest thing there. Nothing but regular files is opened (a FIFO would
+   times. A process that ends with the import maps a large one, which spares the copy. Of a large
+   model the head alone is kept while Assimp reads it, from its descriptor: twice in memory it would
+   be the largest thing there. Nothing but regular files is opened (a FIFO would
    hang), and no more bytes than the caller allows. Names are looked up below the model's folder alone:
    no "..", no absolute path, no link that leads out; a model that came as bytes has no folder. On
    request no other file is read at all, or any that a name leads to. What a name stands for may be

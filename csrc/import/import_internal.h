@@ -232,6 +232,7 @@ typedef struct import_model {
   double *shear;                            /* of each joint: what T*R*S cannot hold, relative */
   import_names joint_of;                    /* Assimp's node name -> joint */
   import_slots slots;
+  bool in_block; /* vertices and faces are made where they will be in the block */
   float *positions, *normals, *uvs, *colors, *tangents, *weights;
   uint16_t *vertex_slots;
   uint32_t *faces;
@@ -406,6 +407,9 @@ sk_status import_materials(import_job *job);
 /* aiMaterial index or, for glTF, the file's -> index in model.materials, SK_NONE = none. */
 int32_t import_material_of(const import_job *job, int64_t index);
 sk_status import_meshes(import_job *job);
+/* The sections with which a model's block begins: vertices and faces. */
+#define IMPORT_MESH_PARTS 8
+void import_mesh_parts(const import_model *m, sk_block_part parts[IMPORT_MESH_PARTS]);
 sk_status import_clips(import_job *job);
 /* Lays the keys out as the block holds them (sk_pack.h). */
 sk_status import_pack_clips(import_job *job);
@@ -457,6 +461,7 @@ typedef struct import_part { /* one (node, mesh) instance, while it is copied */
   sk_text name;
   char title[84]; /* the name in messages */
   uint32_t first_vertex, vertex_count, first_face, face_count;
+  size_t faces_wanted;  /* faces that the file gives, also those of vertices that it does not give */
   uint32_t bad_normals; /* vertices whose normal the file does not give, or gives as no direction */
 } import_part;
 
@@ -497,6 +502,8 @@ uint32_t import_targets_of(const import_job *job, int32_t joint, uint32_t *count
 
 /* import_influence.c: slots and weights of the part's vertices. */
 sk_status import_skin_part(import_job *job, const import_part *part);
+/* import_mesh.c: the rows of a part in a stream of vertices, all of which will be written now; `stride` bytes each. */
+void *import_rows(import_job *job, const import_part *part, void *stream, size_t stride);
 
 /* import_vertex.c. `table` has mask + 1 places, `owner` and `map` one for each vertex. */
 /* `faces` holds the part's faces, in vertices of the whole model. */

@@ -53,6 +53,24 @@ static sk_status name_part(import_job *job, const struct aiMesh *mesh, import_pa
   return SK_OK;
 }
 
+/* How many faces the part has, of which some may use vertices that are not there. */
+static sk_status count_faces(import_job *job, import_part *part) {
+  const gltf_primitive *p = part->primitive;
+  size_t corners = part->vertex_count;
+  gltf_accessor a;
+  if (!p) {
+    part->faces_wanted = count_triangles(part->mesh);
+    return SK_OK;
+  }
+  if (p->indices >= 0) {
+    sk_status status = gltf_accessor_open(job, p->indices, &a);
+    if (status) return status;
+    corners = a.count;
+  }
+  part->faces_wanted = p->mode == TRIANGLES ? corners / 3 : corners < 3 ? 0 : corners - 2;
+  return SK_OK;
+}
+
 /* Adds one instance, or says why not. */
 static sk_status add_part(import_job *job, sk_array *parts, int32_t joint, const struct aiMesh *mesh) {
   import_part part = {.joint = joint, .mesh = mesh}, *place;
@@ -78,7 +96,8 @@ static sk_status add_part(import_job *job, sk_array *parts, int32_t joint, const
   part.vertex_count = part.primitive ? part.primitive->vertices : mesh->mNumVertices;
   if (part.vertex_count > UINT32_MAX - part.first_vertex)
     return sk_fail(job->error, SK_ERROR_IMPORT, "it has more than 2^32 vertices");
-  status = name_part(job, mesh, &part);
+  status = count_faces(job, &part);
+  if (!status) status = name_part(job, mesh, &part);
   if (status) return status;
   job->model.vertex_count += part.vertex_count;
   place = sk_array_extend(parts, 1);
@@ -114,38 +133,94 @@ static bool part_has(const import_part *part, int what) {
   }
 }
 
-static float *make_stream(const sk_array *parts, int what, size_t bytes, bool *failed) {
+static bool some_part_has(const sk_array *parts, int what) {
   const import_part *part = parts->data;
-  float *stream = NULL;
   size_t i;
-  for (i = 0; i < parts->count && !stream && !*failed; i++) {
-    if (!part_has(&part[i], what)) continue;
-    stream = sk_alloc(bytes);
-    *failed = !stream;
-  }
-  return stream;
+  for (i = 0; i < parts->count; i++)
+    if (part_has(&part[i], what)) return true;
+  return false;
 }
 
+void import_mesh_parts(const import_model *m, sk_block_part parts[IMPORT_MESH_PARTS]) {
+  const void *data[IMPORT_MESH_PARTS] = {m->positions, m->normals,      m->uvs,     m->colors,
+                                         m->tangents,  m->vertex_slots, m->weights, m->faces};
+  static const sk_section_kind kinds[IMPORT_MESH_PARTS] = {
+      SK_SECTION_POSITIONS, SK_SECTION_NORMALS,      SK_SECTION_UVS,            SK_SECTION_COLORS,
+      SK_SECTION_TANGENTS,  SK_SECTION_VERTEX_SLOTS, SK_SECTION_VERTEX_WEIGHTS, SK_SECTION_FACES};
+  int i;
+  for (i = 0; i < IMPORT_MESH_PARTS; i++)
+    parts[i] = (sk_block_part){kinds[i], sk_section_stride(kinds[i], m->info.influences),
+                               !data[i] ? 0 : kinds[i] == SK_SECTION_FACES ? m->face_count : m->vertex_count, data[i]};
+}
+
+/* One more than there can be: who reads a list of indices may have up to two too many. */
+static uint64_t face_rows(const sk_array *parts) {
+  const import_part *part = parts->data;
+  uint64_t rows = 1;
+  size_t i;
+  for (i = 0; i < parts->count; i++) rows += part[i].faces_wanted;
+  return rows;
+}
+
+static bool wants_join(const import_job *job) {
+  int32_t wish = job->request->join_vertices;
+  return wish == SK_NONE ? !job->gltf : wish != 0;
+}
+
+/* Memory for vertices and faces, as many as the scene has: in the block itself, where its receiver has room for it and
+   takes care of it, unless vertices will be joined, of which mostly few are left. */
 static sk_status make_streams(import_job *job, const sk_array *parts) {
   import_model *m = &job->model;
-  size_t count = m->vertex_count, influences = job->request->max_influences;
-  const import_part *part = parts->data;
+  const sk_block_sink *sink = job->request->sink;
+  const uint64_t vertices = m->vertex_count;
+  const uint64_t rows[IMPORT_MESH_PARTS] = {vertices, vertices, some_part_has(parts, 'u') ? vertices : 0,
+                                            some_part_has(parts, 'c') ? vertices : 0,
+                                            some_part_has(parts, 't') ? vertices : 0, vertices, vertices,
+                                            face_rows(parts)};
+  sk_block_part room[IMPORT_MESH_PARTS];
+  size_t offsets[IMPORT_MESH_PARTS], bytes;
+  char *memory = NULL;
+  void *made[IMPORT_MESH_PARTS] = {NULL};
   bool failed = false;
-  size_t i;
-  for (i = 0; i < parts->count && !m->shapes && !failed; i++) {
-    if (!import_target_count(job, &part[i])) continue;
-    m->shapes = sk_alloc_zero(count * sizeof *m->shapes);
-    failed = !m->shapes;
+  int i;
+  import_mesh_parts(m, room);
+  for (i = 0; i < IMPORT_MESH_PARTS; i++) room[i].count = rows[i];
+  bytes = sk_block_place(room, IMPORT_MESH_PARTS, offsets);
+  if (sink && sink->reserve && job->request->process_ends && !wants_join(job))
+    memory = sink->reserve(sink->context, bytes);
+  for (i = 0; i < IMPORT_MESH_PARTS; i++) {
+    if (!rows[i]) continue;
+    made[i] = memory ? memory + offsets[i] : sk_alloc((size_t)rows[i] * room[i].stride);
+    failed |= !made[i];
   }
-  m->positions = sk_alloc(count * 3 * sizeof(float));
-  m->normals = sk_alloc(count * 3 * sizeof(float));
-  m->weights = sk_alloc(count * influences * sizeof(float));
-  m->vertex_slots = sk_alloc(count * influences * sizeof(uint16_t));
-  m->uvs = make_stream(parts, 'u', count * 2 * sizeof(float), &failed);
-  m->colors = make_stream(parts, 'c', count * 4 * sizeof(float), &failed);
-  m->tangents = make_stream(parts, 't', count * 4 * sizeof(float), &failed);
-  if (failed || !m->positions || !m->normals || !m->weights || !m->vertex_slots)
-    return import_no_memory(job, count * 64);
+  m->in_block = memory != NULL;
+  m->positions = made[0], m->normals = made[1], m->uvs = made[2], m->colors = made[3];
+  m->tangents = made[4], m->vertex_slots = made[5], m->weights = made[6], m->faces = made[7];
+  return failed ? import_no_memory(job, bytes) : SK_OK;
+}
+
+/* Says that memory is about to be written, where it is the block's. */
+static void expect(import_job *job, const void *memory, size_t bytes) {
+  const sk_block_sink *sink = job->request->sink;
+  if (job->model.in_block && sink->expect) sink->expect(sink->context, memory, bytes);
+}
+
+void *import_rows(import_job *job, const import_part *part, void *stream, size_t stride) {
+  char *rows = (char *)stream + stride * part->first_vertex;
+  expect(job, rows, stride * part->vertex_count);
+  return rows;
+}
+
+/* Numbers of the shapes that vertices take, where a part has targets. */
+static sk_status make_shapes(import_job *job, const sk_array *parts) {
+  import_model *m = &job->model;
+  const import_part *part = parts->data;
+  size_t i;
+  for (i = 0; i < parts->count && !m->shapes; i++) {
+    if (!import_target_count(job, &part[i])) continue;
+    m->shapes = sk_alloc_zero((size_t)m->vertex_count * sizeof *m->shapes);
+    if (!m->shapes) return import_no_memory(job, (size_t)m->vertex_count * sizeof *m->shapes);
+  }
   return SK_OK;
 }
 
@@ -267,21 +342,25 @@ static sk_status copy_normals(import_job *job, import_part *part, float *out) {
 /* Streams that not every part has are made where one does. */
 static sk_status copy_vertices(import_job *job, import_part *part) {
   import_model *m = &job->model;
-  size_t first = part->first_vertex, count = part->vertex_count;
-  sk_status status = copy_positions(job, part, m->positions + 3 * first);
-  if (!status) repair_floats(job, part, m->positions + 3 * first, 3 * count, "positions");
-  if (!status) status = copy_normals(job, part, m->normals + 3 * first);
+  size_t count = part->vertex_count;
+  float *rows = import_rows(job, part, m->positions, 3 * sizeof *rows);
+  sk_status status = copy_positions(job, part, rows);
+  if (!status) repair_floats(job, part, rows, 3 * count, "positions");
+  if (!status) status = copy_normals(job, part, import_rows(job, part, m->normals, 3 * sizeof *rows));
   if (m->uvs && !status) {
-    status = copy_uvs(job, part, m->uvs + 2 * first);
-    repair_floats(job, part, m->uvs + 2 * first, 2 * count, "texture coordinates");
+    rows = import_rows(job, part, m->uvs, 2 * sizeof *rows);
+    status = copy_uvs(job, part, rows);
+    repair_floats(job, part, rows, 2 * count, "texture coordinates");
   }
   if (m->colors && !status) {
-    status = copy_colors(job, part, m->colors + 4 * first);
-    repair_floats(job, part, m->colors + 4 * first, 4 * count, "colors");
+    rows = import_rows(job, part, m->colors, 4 * sizeof *rows);
+    status = copy_colors(job, part, rows);
+    repair_floats(job, part, rows, 4 * count, "colors");
   }
   if (m->tangents && !status) {
-    status = copy_tangents(job, part, m->tangents + 4 * first);
-    repair_floats(job, part, m->tangents + 4 * first, 4 * count, "tangents");
+    rows = import_rows(job, part, m->tangents, 4 * sizeof *rows);
+    status = copy_tangents(job, part, rows);
+    repair_floats(job, part, rows, 4 * count, "tangents");
   }
   return status;
 }
@@ -294,6 +373,7 @@ static uint32_t *face_room(import_job *job, sk_array *faces, size_t count) {
     sk_fail_memory(job->error, count * 12);
     return NULL;
   }
+  expect(job, place, count * 3 * sizeof *place);
   return place;
 }
 
@@ -329,57 +409,45 @@ static sk_status read_indices(import_job *job, const gltf_primitive *p, const gl
                   : import_no_memory(job, a->count * sizeof **indices);
 }
 
-static sk_status copy_gltf_faces(import_job *job, import_part *part, sk_array *faces, size_t *wanted) {
+static sk_status copy_gltf_faces(import_job *job, import_part *part, sk_array *faces) {
   const gltf_primitive *p = part->primitive;
-  size_t count = part->vertex_count;
   gltf_accessor a;
-  uint32_t *indices = NULL, *out;
-  sk_status status = p->indices >= 0 ? gltf_accessor_open(job, p->indices, &a) : SK_OK;
-  if (status) return status;
-  if (p->indices >= 0) count = a.count;
-  *wanted = p->mode == TRIANGLES ? count / 3 : count < 3 ? 0 : count - 2;
-  out = face_room(job, faces, *wanted + 1); /* a list may have up to two indices too many */
-  if (!out) return SK_ERROR_MEMORY;
-  if (p->indices >= 0) status = read_indices(job, p, &a, out, &indices);
-  faces->count -= *wanted + 1;
-  if (!status) faces->count += (size_t)(put_gltf_faces(out, part, indices, *wanted) - out) / 3;
+  uint32_t *indices = NULL, *out = face_room(job, faces, part->faces_wanted + 1);
+  sk_status status = out ? SK_OK : SK_ERROR_MEMORY;
+  if (!status && p->indices >= 0) status = gltf_accessor_open(job, p->indices, &a);
+  if (!status && p->indices >= 0) status = read_indices(job, p, &a, out, &indices);
+  if (!status) {
+    faces->count -= part->faces_wanted + 1;
+    faces->count += (size_t)(put_gltf_faces(out, part, indices, part->faces_wanted) - out) / 3;
+  }
   if (indices != out) sk_free(indices);
   return status;
 }
 
-static sk_status copy_assimp_faces(import_job *job, import_part *part, sk_array *faces, size_t *wanted) {
+static sk_status copy_assimp_faces(import_job *job, import_part *part, sk_array *faces) {
   const struct aiMesh *mesh = part->mesh;
-  uint32_t *out, *end;
+  uint32_t *out = face_room(job, faces, part->faces_wanted), *end = out;
   unsigned f;
-  *wanted = count_triangles(mesh);
-  out = end = face_room(job, faces, *wanted);
   if (!out) return SK_ERROR_MEMORY;
   for (f = 0; f < mesh->mNumFaces; f++)
     if (mesh->mFaces[f].mNumIndices == 3)
       end = put_face(end, part, mesh->mFaces[f].mIndices[0], mesh->mFaces[f].mIndices[1],
                      mesh->mFaces[f].mIndices[2]);
-  faces->count -= *wanted - (size_t)(end - out) / 3;
+  faces->count -= part->faces_wanted - (size_t)(end - out) / 3;
   return SK_OK;
 }
 
 static sk_status copy_faces(import_job *job, import_part *part, sk_array *faces) {
-  size_t wanted;
   sk_status status;
   part->first_face = (uint32_t)faces->count;
-  status = part->primitive ? copy_gltf_faces(job, part, faces, &wanted)
-                           : copy_assimp_faces(job, part, faces, &wanted);
+  status = part->primitive ? copy_gltf_faces(job, part, faces) : copy_assimp_faces(job, part, faces);
   if (status) return status;
   part->face_count = (uint32_t)faces->count - part->first_face;
-  import_note_add(job, NOTE_faces_dropped, wanted - part->face_count, "mesh '%.100s'", part->title);
+  import_note_add(job, NOTE_faces_dropped, part->faces_wanted - part->face_count, "mesh '%.100s'", part->title);
   return SK_OK;
 }
 
 /* ---- one part after another ------------------------------------------------------------ */
-
-static bool wants_join(const import_job *job) {
-  int32_t wish = job->request->join_vertices;
-  return wish == SK_NONE ? !job->gltf : wish != 0;
-}
 
 /* Smooth normals for the vertices that have none of their own. */
 static sk_status make_normals(import_job *job, const import_part *part, const uint32_t *faces,
@@ -446,7 +514,7 @@ static sk_status add_submesh(import_job *job, const import_part *part) {
 
 sk_status import_meshes(import_job *job) {
   import_model *m = &job->model;
-  sk_array parts = SK_ARRAY(import_part), faces = {NULL, 0, 0, 3 * sizeof(uint32_t)};
+  sk_array parts = SK_ARRAY(import_part), faces;
   import_morphs morphs = {SK_ARRAY(import_morph), SK_ARRAY(uint32_t), {NULL, 0, 0, 3 * sizeof(float)},
                           {NULL, 0, 0, 3 * sizeof(float)}, false};
   uint32_t joined = 0;
@@ -456,6 +524,8 @@ sk_status import_meshes(import_job *job) {
   import_look_between(job);
   status = find_parts(job, &parts);
   if (!status) status = make_streams(job, &parts);
+  if (!status) status = make_shapes(job, &parts);
+  faces = (sk_array){m->faces, 0, m->faces ? (size_t)face_rows(&parts) : 0, 3 * sizeof(uint32_t)};
   for (i = 0; i < parts.count && !status; i++) {
     import_part *part = (import_part *)parts.data + i;
     status = copy_vertices(job, part);

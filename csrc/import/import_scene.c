@@ -58,11 +58,11 @@ static sk_block_part part_of(sk_section_kind kind, const void *data, uint64_t co
 static sk_status write_block(import_job *job, sk_import_result *result) {
   import_model *m = &job->model;
   uint32_t k = m->info.influences;
-  uint64_t joints = m->info.joints, vertices = m->info.vertices;
+  uint64_t joints = m->info.joints;
 #define LIST(kind, array) part_of(SK_SECTION_##kind, (array).data, (array).count, k)
 #define ROWS(kind, data, count) part_of(SK_SECTION_##kind, data, count, k)
   sk_block_part parts[] = {
-      ROWS(INFO, &m->info, 1),
+      [IMPORT_MESH_PARTS] = ROWS(INFO, &m->info, 1),
       LIST(TEXT, m->text),
       LIST(JOINT_NAMES, m->names),
       LIST(JOINT_PARENTS, m->parents),
@@ -72,14 +72,6 @@ static sk_status write_block(import_job *job, sk_import_result *result) {
       ROWS(REST_LOCAL, m->local.data, joints),
       LIST(SLOT_JOINTS, m->slots.joints),
       LIST(SLOT_INVERSE_BIND, m->slots.offsets),
-      ROWS(POSITIONS, m->positions, vertices),
-      ROWS(NORMALS, m->normals, vertices),
-      ROWS(UVS, m->uvs, vertices),
-      ROWS(COLORS, m->colors, vertices),
-      ROWS(TANGENTS, m->tangents, vertices),
-      ROWS(VERTEX_SLOTS, m->vertex_slots, vertices),
-      ROWS(VERTEX_WEIGHTS, m->weights, vertices),
-      ROWS(FACES, m->faces, m->face_count),
       LIST(TARGETS, m->targets),
       LIST(TARGET_VERTICES, m->target_vertices),
       LIST(TARGET_POSITIONS, m->target_positions),
@@ -97,6 +89,7 @@ static sk_status write_block(import_job *job, sk_import_result *result) {
   };
 #undef LIST
 #undef ROWS
+  import_mesh_parts(m, parts);
   m->info.slots = (uint32_t)m->slots.joints.count;
   if (job->request->sink)
     return sk_block_pour(parts, sizeof parts / sizeof *parts, job->request->sink, &result->size, job->error);

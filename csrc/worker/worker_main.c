@@ -23,6 +23,8 @@
 #define GUARD_BYTES ((size_t)64 << 10)  /* below it, which nobody may touch; of whole pages everywhere */
 #define CODE_BYTES ((size_t)192 << 20)  /* libraries, and what they set up before the model is read */
 #define MOST_LIBRARIES 64
+#define EXPECTED_BYTES ((size_t)1 << 17) /* pages of less come one by one */
+#define ROOM_BYTES ((size_t)1 << 20) /* a mesh of fewer bytes is copied into the block, as all else is */
 
 typedef struct worker {
   worker_order order;
@@ -74,8 +76,7 @@ static bool read_order(worker *w) {
   if (w->order.magic != WORKER_MAGIC || w->order.size != sizeof w->order) return false;
   for (i = 0; i < WORKER_TEXTS; i++)
     if (!read_text(w, (worker_text)i, &at)) return false;
-  return w->texts[WORKER_IMPORTER] && w->texts[WORKER_LIBRARIES] && ftruncate(WORKER_BLOCK, 0) == 0 &&
-         lseek(WORKER_BLOCK, 0, SEEK_SET) == 0;
+  return w->texts[WORKER_IMPORTER] && w->texts[WORKER_LIBRARIES] && lseek(WORKER_BLOCK, 0, SEEK_SET) == 0;
 }
 
 /* ---- the importer ------------------------------------------------------------------------------------ */
@@ -106,7 +107,7 @@ static sk_status start_importer(worker *w, sk_error *error) {
   return status ? status : w->importer->start(paths, error);
 }
 
-/* ---- the import -------------------------------------------------------------------------------------- */
+/* ---- the model's bytes --------------------------------------------------------------------------------- */
 
 static sk_status find_bytes(worker *w, sk_import_request *request, sk_error *error) {
   size_t size = (size_t)w->order.bytes;
@@ -119,20 +120,56 @@ static sk_status find_bytes(worker *w, sk_import_request *request, sk_error *err
   return SK_OK;
 }
 
-/* The block goes from where it was made to the file that the parent maps. The size comes first: where it is over
-   the limit, that ends the worker. */
-static bool take_block(void *context, const sk_block_piece *pieces, size_t count, size_t size) {
-  size_t i;
-  (void)context;
-  if (ftruncate(WORKER_BLOCK, (off_t)size)) return false;
-  for (i = 0; i < count; i++)
-    if (!worker_write(WORKER_BLOCK, pieces[i].data, pieces[i].size)) return false;
-  return true;
+/* ---- the block, in the file that the parent maps ---------------------------------------------------------- */
+
+typedef struct block_room { /* its first bytes, mapped; memory NULL where it is not */
+  char *memory;
+  size_t size;
+} block_room;
+
+/* The file takes the whole length at once: where that is over the limit, it ends the worker. */
+static void *reserve_block(void *context, size_t size) {
+  block_room *room = context;
+  void *memory;
+  if (size < ROOM_BYTES || room->memory || ftruncate(WORKER_BLOCK, (off_t)size)) return NULL;
+  memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, WORKER_BLOCK, 0);
+  if (memory == MAP_FAILED) return NULL;
+  *room = (block_room){memory, size};
+  return memory;
 }
+
+/* All its pages at one go; where that cannot be, each comes when it is touched. */
+static void expect_pages(void *context, const void *memory, size_t size) {
+  const block_room *room = context;
+  size_t page = (size_t)sysconf(_SC_PAGESIZE), from = (size_t)((const char *)memory - room->memory);
+  size_t first = from / page * page;
+  if (size >= EXPECTED_BYTES) madvise(room->memory + first, from + size - first, MADV_POPULATE_WRITE);
+}
+
+/* What was made in the room is there. */
+static bool put_piece(const block_room *room, const sk_block_piece *piece, size_t at) {
+  if (room->memory && piece->data == room->memory + at) return true;
+  return lseek(WORKER_BLOCK, (off_t)at, SEEK_SET) == (off_t)at && worker_write(WORKER_BLOCK, piece->data, piece->size);
+}
+
+static bool take_block(void *context, const sk_block_piece *pieces, size_t count, size_t size) {
+  const block_room *room = context;
+  size_t i, at = 0;
+  if (size > room->size && ftruncate(WORKER_BLOCK, (off_t)size)) return false;
+  for (i = 0; i < count; i++) {
+    if (!put_piece(room, &pieces[i], at)) return false;
+    at += pieces[i].size;
+  }
+  if (room->memory) munmap(room->memory, room->size); /* it can be sealed when nobody can write it */
+  return ftruncate(WORKER_BLOCK, (off_t)size) == 0;
+}
+
+/* ---- the import -------------------------------------------------------------------------------------- */
 
 static sk_status import_model(worker *w, sk_import_result *result, sk_error *error) {
   const worker_order *o = &w->order;
-  const sk_block_sink sink = {take_block, NULL};
+  block_room room = {NULL, 0};
+  const sk_block_sink sink = {take_block, reserve_block, expect_pages, &room};
   sk_import_request request = {.path = w->texts[WORKER_PATH],
                                .format = w->texts[WORKER_FORMAT],
                                .max_influences = o->max_influences,

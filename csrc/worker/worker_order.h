@@ -1,6 +1,6 @@
 /* worker_order.h: what a process that asks for an import and its worker say to each other.
 
-   The order stands in a file in memory, whose place the block takes when it is made; the answer comes through a
+   The order stands in a file in memory, which the block is written over when it is made; the answer comes through a
    pipe. Neither believes what the other one wrote: the parent checks the block as any other. */
 #ifndef SK_WORKER_ORDER_H
 #define SK_WORKER_ORDER_H

@@ -7,12 +7,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -23,7 +25,10 @@
 
 #define SLICE_MS 50    /* between two looks for signals */
 #define REAP_US 200    /* between two looks whether the worker has ended, where the system cannot tell when */
-#define LARGE_BYTES ((size_t)512 << 10) /* of a file */
+#define LARGE_BYTES ((size_t)512 << 10) /* of a model: its import takes large pages */
+#define AHEAD_BYTES ((size_t)2 << 20)   /* of a model: memory for it is prepared on another core */
+#define MOST_AHEAD ((size_t)32 << 20)   /* memory prepared, whatever the model's size */
+#define AHEAD_STEP ((size_t)1 << 20)
 #define OUT_OF_REACH 10 /* descriptors of ours from here on: none of them is one of the worker's */
 
 typedef struct call {
@@ -33,6 +38,9 @@ typedef struct call {
   int process;                 /* readable when it has ended; -1: the system cannot say so */
   int ended;                   /* as waitpid has it; -1: somebody else has it */
   double deadline;             /* seconds of the monotonic clock */
+  size_t model;                /* bytes of the model's file */
+  void *ahead;                 /* the block's file, mapped before there is a block; NULL: it is not */
+  size_t ahead_bytes, ahead_filled; /* of these the file has the latter; what lies behind is never touched */
   bool late, interrupted;
   worker_answer said;
   size_t said_bytes;
@@ -47,6 +55,13 @@ static double now(void) {
 static const char *title(const call *c) {
   const sk_import_request *request = c->job->request;
   return request && request->path ? request->path : "the model's bytes";
+}
+
+static size_t model_bytes(const sk_import_request *request) {
+  struct stat facts;
+  if (!request) return 0;
+  if (!request->path) return request->size;
+  return stat(request->path, &facts) == 0 && facts.st_size > 0 ? (size_t)facts.st_size : 0;
 }
 
 static sk_status fail_system(sk_error *error, const char *doing) {
@@ -125,6 +140,46 @@ static bool write_order(call *c) {
   return true;
 }
 
+/* ---- memory for the block, before there is one -------------------------------------------------------------- */
+
+/* How much, as a block has about as many bytes as its model's file: 0 where no other core could do it meanwhile. */
+static size_t bytes_ahead(const call *c) {
+  struct rlimit most; /* of a file, whose excess would be a signal */
+  cpu_set_t cores;
+  size_t size = c->model < MOST_AHEAD ? c->model : MOST_AHEAD;
+  if (c->model < AHEAD_BYTES || getrlimit(RLIMIT_FSIZE, &most) || most.rlim_cur < size) return 0;
+  return sched_getaffinity(0, sizeof cores, &cores) || CPU_COUNT(&cores) < 2 ? 0 : size;
+}
+
+/* Before the worker is there: later the file's length is its own affair. Where the block is somewhat larger than the
+   model's file, it still fits. */
+static void map_ahead(call *c) {
+  size_t filled = bytes_ahead(c), size = c->model + c->model / 4;
+  void *memory;
+  if (!filled || ftruncate(c->block, (off_t)filled)) return;
+  memory = mmap(NULL, size, PROT_READ, MAP_PRIVATE, c->block, 0);
+  if (memory == MAP_FAILED) return;
+  c->ahead = memory;
+  c->ahead_bytes = size;
+  c->ahead_filled = filled;
+}
+
+/* The system clears the pages now, and need not when the worker writes them. None is touched: the worker may have cut
+   the file short. */
+static void fill_ahead(const call *c) {
+  struct pollfd answer = {c->answer[0], POLLIN, 0};
+  size_t at, left;
+  for (at = 0; at < c->ahead_filled && !poll(&answer, 1, 0); at += AHEAD_STEP) {
+    left = c->ahead_filled - at;
+    if (madvise((char *)c->ahead + at, left < AHEAD_STEP ? left : AHEAD_STEP, MADV_POPULATE_READ)) return;
+  }
+}
+
+static void unmap_ahead(call *c) {
+  if (c->ahead) munmap(c->ahead, c->ahead_bytes);
+  c->ahead = NULL;
+}
+
 /* ---- the process --------------------------------------------------------------------------------------- */
 
 static int prepare_files(const call *c, posix_spawn_file_actions_t *files) {
@@ -150,17 +205,11 @@ static int prepare_signals(posix_spawnattr_t *attributes) {
   return failed;
 }
 
-static bool is_large(const sk_import_request *request) {
-  struct stat facts;
-  if (!request) return false;
-  return (request->path ? stat(request->path, &facts) == 0 ? (size_t)facts.st_size : 0 : request->size) >= LARGE_BYTES;
-}
-
 /* What the loader needs to find a library by its name alone, large pages for the memory of a large model (its
    import touches each page for the first time), and nothing else. */
 static void make_environment(const call *c, char *environment[3], char *room, size_t size) {
   const char *folders = getenv("LD_LIBRARY_PATH");
-  if (is_large(c->job->request)) *environment++ = "GLIBC_TUNABLES=glibc.malloc.hugetlb=1";
+  if (c->model >= LARGE_BYTES) *environment++ = "GLIBC_TUNABLES=glibc.malloc.hugetlb=1";
   if (folders && (size_t)snprintf(room, size, "LD_LIBRARY_PATH=%s", folders) < size) *environment++ = room;
   *environment = NULL;
 }
@@ -267,8 +316,10 @@ static sk_status fail_signal(const call *c, int number, sk_error *error) {
                    "more are allowed by limits=skinpy.Limits(memory=...)",
                    title(c), (unsigned long long)(c->job->memory >> 20));
   return sk_fail(error, SK_ERROR_CRASHED,
-                 "%s: the importer crashed on it (signal %d, %s), in a process of its own: nothing of this one is lost",
-                 title(c), number, strsignal(number));
+                 "%s: the importer crashed on it (signal %d, %s%s), "
+                 "in a process of its own: nothing of this one is lost",
+                 title(c), number, strsignal(number),
+                 number == SIGBUS ? ", as where a file is cut short while it is read" : "");
 }
 
 static sk_status fail_silent(const call *c, sk_error *error) {
@@ -282,8 +333,21 @@ static sk_status fail_silent(const call *c, sk_error *error) {
                  c->ended == -1 ? -1 : WEXITSTATUS(c->ended));
 }
 
+/* What was mapped ahead, where that is enough; then all its pages are there but for a few. */
+static void *map_block(call *c, size_t size) {
+  size_t page = (size_t)sysconf(_SC_PAGESIZE), whole = (size + page - 1) / page * page;
+  void *memory = c->ahead;
+  if (memory && size <= c->ahead_bytes && !madvise(memory, size, MADV_POPULATE_READ)) {
+    c->ahead = NULL;
+    if (whole < c->ahead_bytes) munmap((char *)memory + whole, c->ahead_bytes - whole);
+    return memory;
+  }
+  unmap_ahead(c);
+  return mmap(NULL, size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, c->block, 0);
+}
+
 /* No byte of it can change any more: the seals are refused while somebody could still write. */
-static sk_status hand_over(const call *c, sk_error *error) {
+static sk_status hand_over(call *c, sk_error *error) {
   struct stat facts;
   size_t size = (size_t)c->said.size;
   void *memory;
@@ -292,7 +356,7 @@ static sk_status hand_over(const call *c, sk_error *error) {
                    strerror(errno));
   if (fstat(c->block, &facts) || !size || (uint64_t)facts.st_size != c->said.size)
     return sk_fail(error, SK_ERROR_CRASHED, "%s: the importer's result is not as large as it says", title(c));
-  memory = mmap(NULL, size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, c->block, 0);
+  memory = map_block(c, size);
   if (memory == MAP_FAILED) return sk_fail_memory(error, size);
   c->job->take(c->job->context, memory, size);
   return SK_OK;
@@ -310,22 +374,28 @@ static sk_status take_answer(call *c, uint32_t *cage, sk_error *error) {
 
 sk_status worker_run(const worker_job *job, uint32_t *cage, sk_error *error) {
   call c = {.job = job, .block = -1, .bytes = -1, .answer = {-1, -1}, .process = -1, .ended = -1};
+  bool ready;
   sk_status status;
   int failed;
   *cage = 0;
   c.deadline = now() + job->seconds;
-  if (!open_files(&c) || !write_order(&c)) {
+  c.model = model_bytes(job->request);
+  ready = open_files(&c) && write_order(&c);
+  if (ready) map_ahead(&c);
+  if (!ready) {
     status = fail_system(error, "a file in memory");
   } else if ((failed = spawn(&c)) != 0) {
     errno = failed;
     status = fail_system(error, job->program);
   } else {
     close_file(&c.answer[1]);
+    fill_ahead(&c);
     wait_for(&c);
     kill_worker(&c); /* its memory is torn down while the block is looked at */
     status = take_answer(&c, cage, error);
     if (c.pid) reap(&c, 0);
   }
+  unmap_ahead(&c);
   close_file(&c.answer[0]);
   close_file(&c.answer[1]);
   close_file(&c.bytes);
