@@ -415,6 +415,26 @@ def test_a_worker_that_never_ends_is_ended(file: Path, tmp_path: Path, program: 
     assert time.monotonic() - begin < IN_TIME
 
 
+def test_a_file_that_shrinks_while_memory_is_prepared_for_it_ends_nobody(tmp_path: Path) -> None:
+    """To touch a page behind a file's end is a signal. In C, as the parent needs milliseconds alone."""
+    source, worker, path = tmp_path / "worker.c", tmp_path / "worker", tmp_path / "model.glb"
+    source.write_text("""
+#include <time.h>
+#include <unistd.h>
+int main(void) {
+  clock_t end = clock() + CLOCKS_PER_SEC / 50;
+  while (clock() < end)
+    if (ftruncate(4, 0) || ftruncate(4, 40 << 20)) return 1;
+  return 7;
+}""")
+    done = run(compiler(), "-o", worker, source)
+    assert done.returncode == 0, done.stdout
+    path.write_bytes(bytes(40 << 20))
+    for _ in range(20):  # with a parent that reads the pages itself, some of them end it
+        with pytest.raises(skinpy.ImporterCrashed, match="exit status 7"):
+            load_by(worker, path)
+
+
 def test_a_worker_that_keeps_writing_has_no_hand_on_the_block(file: Path, tmp_path: Path) -> None:
     """It leaves a process behind that holds the file: what that one maps for writing is refused."""
     block = blocks(skinpy.load(file))
