@@ -2,9 +2,11 @@
 
    usage: memory ASSIMP STEP FILE...   Each file is imported with allocation number 1, 1 + STEP,
    1 + 2 * STEP, ... failing, until an import meets no failure any more. Every import must end with
-   SK_ERROR_MEMORY or with a block that opens, and must give all memory back. */
+   SK_ERROR_MEMORY or with a block that opens, and must give all memory back. Then it is imported as in a
+   worker, where vertices and faces are made in memory of just their size: the block must be the same. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "../../csrc/import/sk_import.h"
 
@@ -36,6 +38,59 @@ static int import_once(const sk_importer *importer, const char *path, long faili
   return -1;
 }
 
+/* ---- a block that is made in place --------------------------------------------------------- */
+
+typedef struct room {
+  char *memory, *block;
+  size_t reserved, expected, in_place;
+} room;
+
+static void *reserve(void *context, size_t size) {
+  room *r = context;
+  r->reserved = size;
+  return r->memory = malloc(size);
+}
+
+static void expect(void *context, const void *memory, size_t size) {
+  room *r = context;
+  size_t from = (size_t)((const char *)memory - r->memory);
+  if (from > r->reserved || size > r->reserved - from) abort();
+  r->expected += size;
+}
+
+static bool take(void *context, const sk_block_piece *pieces, size_t count, size_t size) {
+  room *r = context;
+  size_t i, at = 0;
+  r->block = sk_alloc(size);
+  for (i = 0; r->block && i < count; at += pieces[i].size, i++) {
+    r->in_place += pieces[i].data == r->memory + at ? pieces[i].size : 0;
+    memcpy(r->block + at, pieces[i].data, pieces[i].size);
+  }
+  return r->block != NULL;
+}
+
+/* Whether both ways give the same block, and the second one its faces and vertices in place. */
+static bool in_place_is_the_same(const sk_importer *importer, const char *path) {
+  room r = {NULL, NULL, 0, 0, 0};
+  const sk_block_sink sink = {take, reserve, expect, &r};
+  sk_import_request request = {.path = path, .max_influences = 4, .join_vertices = 0};
+  sk_import_result whole, poured;
+  sk_block block;
+  sk_error error = {SK_OK, ""};
+  bool same = !importer->run(&request, &whole, &error);
+  request.sink = &sink;
+  request.process_ends = true;
+  same = same && !importer->run(&request, &poured, &error) && poured.size == whole.size &&
+         !memcmp(r.block, whole.block, whole.size) && r.in_place <= r.reserved && r.expected >= r.in_place;
+  same = same && !sk_block_open(whole.block, whole.size, &block, &error) && !block.info->vertices == !r.in_place;
+  printf("%s: %zu of %zu bytes in place, %s %s\n", path, r.in_place, same ? whole.size : 0,
+         same ? "the same block" : "another block", error.message);
+  importer->release(whole.block);
+  sk_free(r.block);
+  free(r.memory);
+  return same;
+}
+
 int main(int count, char **arguments) {
   const sk_importer *importer = sk_importer_open();
   const char *paths[] = {count > 1 ? arguments[1] : NULL, NULL};
@@ -55,6 +110,7 @@ int main(int count, char **arguments) {
       failing += atol(arguments[2]);
     }
     printf("%s: %ld allocations tried\n", arguments[i], failing);
+    bad |= !in_place_is_the_same(importer, arguments[i]);
   }
   return bad;
 }
