@@ -13,13 +13,13 @@ static uint64_t count_of(const gltf *g, int64_t accessor) {
 static void add_primitive(const gltf *g, int32_t token, mesh_size *size) {
   const json *j = &g->json;
   int32_t attributes = json_member(j, token, "attributes"), indices = json_member(j, token, "indices");
-  int64_t mode = json_index(j, json_member(j, token, "mode"), 4);
+  int64_t mode = json_index(j, json_member(j, token, "mode"), GLTF_TRIANGLES);
   uint64_t vertices = count_of(g, json_index(j, json_member(j, attributes, "POSITION"), -1)), lists;
   uint64_t corners = indices < 0 ? vertices : count_of(g, json_index(j, indices, -1));
-  if (mode < 4 || mode > 6) return; /* points and lines are left out */
+  if (mode < GLTF_TRIANGLES || mode > GLTF_FAN) return; /* points and lines are left out */
   lists = (uint64_t)json_length(j, json_member(j, token, "targets")) + (uint64_t)json_size(j, attributes);
   size->vertices = import_sum(size->vertices, vertices);
-  size->rows = import_sum(size->rows, import_product(mode == 4 ? 1 : 3, corners));
+  size->rows = import_sum(size->rows, import_product(mode == GLTF_TRIANGLES ? 1 : 3, corners));
   size->rows = import_sum(size->rows, import_product(lists, vertices));
 }
 

@@ -15,8 +15,6 @@
 #define REWRITTEN_DATA "../data"
 #define ORIGINAL_FILE "../file"
 
-#define JSON_TRIANGLES 4 /* the first of glTF's three modes that have faces */
-
 /* ---- numbers ---------------------------------------------------------------------- */
 
 /* One accessor over the one bufferView. */
@@ -134,10 +132,10 @@ static sk_status read_primitive(import_job *job, int32_t token, gltf_primitive *
   int32_t attributes = json_member(j, token, "attributes");
   gltf_accessor a;
   sk_status status;
-  p->mode = (int32_t)json_index(j, json_member(j, token, "mode"), JSON_TRIANGLES);
+  p->mode = (int32_t)json_index(j, json_member(j, token, "mode"), GLTF_TRIANGLES);
   p->material = (int32_t)json_index(j, json_member(j, token, "material"), -1);
   *usable = false;
-  if (p->mode < JSON_TRIANGLES || p->mode > 6) {
+  if (p->mode < GLTF_TRIANGLES || p->mode > GLTF_FAN) {
     import_note_add(job, NOTE_points_lines_dropped, 1, "meshes[%d].primitives[%d] has mode %d", p->mesh,
                     p->number, p->mode);
     return SK_OK;

@@ -171,6 +171,9 @@ typedef struct gltf_node {
   int32_t mesh, skin, entry;   /* -1 = none; entry: mesh of the rewritten file */
 } gltf_node;
 
+/* Modes of primitives that have faces; those below are points and lines. */
+enum { GLTF_TRIANGLES = 4, GLTF_STRIP = 5, GLTF_FAN = 6 };
+
 typedef struct gltf_primitive { /* of the rewritten file */
   int32_t positions, normals, tangents, uvs, colors, indices; /* accessors, -1 = none */
   int32_t first_set, set_count; /* JOINTS_n and WEIGHTS_n pairs in gltf.sets */

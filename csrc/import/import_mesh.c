@@ -7,8 +7,6 @@
 
 #define NORMAL_TOLERANCE 1e-3 /* a length closer to 1 stays as it is */
 
-enum { TRIANGLES = 4, FAN = 6 }; /* of glTF's modes; 5 is a strip */
-
 /* ---- which parts there are ------------------------------------------------------- */
 
 static unsigned count_triangles(const struct aiMesh *mesh) {
@@ -67,7 +65,7 @@ static sk_status count_faces(import_job *job, import_part *part) {
     if (status) return status;
     corners = a.count;
   }
-  part->faces_wanted = p->mode == TRIANGLES ? corners / 3 : corners < 3 ? 0 : corners - 2;
+  part->faces_wanted = p->mode == GLTF_TRIANGLES ? corners / 3 : corners < 3 ? 0 : corners - 2;
   return SK_OK;
 }
 
@@ -391,8 +389,8 @@ static uint32_t *put_gltf_faces(uint32_t *out, const import_part *part, const ui
   size_t i;
   for (i = 0; i < faces; i++) {
     size_t k[3] = {i, i + 1, i + 2};
-    if (part->primitive->mode == TRIANGLES) k[0] = 3 * i, k[1] = 3 * i + 1, k[2] = 3 * i + 2;
-    else if (part->primitive->mode == FAN) k[0] = 0;
+    if (part->primitive->mode == GLTF_TRIANGLES) k[0] = 3 * i, k[1] = 3 * i + 1, k[2] = 3 * i + 2;
+    else if (part->primitive->mode == GLTF_FAN) k[0] = 0;
     else if (i % 2) k[0] = i + 1, k[1] = i;
     out = put_face(out, part, at ? at[k[0]] : (uint32_t)k[0], at ? at[k[1]] : (uint32_t)k[1],
                    at ? at[k[2]] : (uint32_t)k[2]);
@@ -404,7 +402,7 @@ static uint32_t *put_gltf_faces(uint32_t *out, const import_part *part, const ui
    where the faces shall be, `place`. Otherwise they are the caller's to free. */
 static sk_status read_indices(import_job *job, const gltf_primitive *p, const gltf_accessor *a, uint32_t *place,
                               uint32_t **indices) {
-  *indices = p->mode == TRIANGLES ? place : sk_alloc(a->count * sizeof **indices);
+  *indices = p->mode == GLTF_TRIANGLES ? place : sk_alloc(a->count * sizeof **indices);
   return *indices ? gltf_accessor_integers(job, p->indices, a, *indices)
                   : import_no_memory(job, a->count * sizeof **indices);
 }
