@@ -76,15 +76,15 @@ static size_t entry_count(const sk_block_part *parts, size_t part_count) {
 /* Of header and table, in which all kinds have room: where the first section begins does not depend on the others. */
 static uint64_t head_bytes(void) { return aligned(sizeof(block_header) + SK_SECTION_COUNT * sizeof(block_entry)); }
 
-static sk_status check_bytes(const sk_block_part *parts, size_t part_count, sk_error *error) {
-  uint64_t total = head_bytes();
+static sk_status block_bytes(const sk_block_part *parts, size_t part_count, uint64_t *total, sk_error *error) {
   size_t i;
+  *total = head_bytes();
   for (i = 0; i < part_count; i++) {
     if (parts[i].stride && parts[i].count > (UINT64_MAX / 4) / parts[i].stride)
       return sk_fail(error, SK_ERROR_BLOCK, "section %s has %llu rows: too many", sk_section_name(parts[i].kind),
                      (unsigned long long)parts[i].count);
-    total += aligned(part_bytes(&parts[i]));
-    if (total > SIZE_MAX / 4) return sk_fail_memory(error, SIZE_MAX);
+    *total += aligned(part_bytes(&parts[i]));
+    if (*total > SIZE_MAX / 4) return sk_fail_memory(error, SIZE_MAX);
   }
   return SK_OK;
 }
@@ -93,7 +93,7 @@ size_t sk_block_place(const sk_block_part *parts, size_t part_count, size_t *off
   uint64_t at = head_bytes();
   size_t i;
   for (i = 0; i < part_count; i++) {
-    if (offsets) offsets[i] = (size_t)at;
+    offsets[i] = (size_t)at;
     at += aligned(part_bytes(&parts[i]));
   }
   return (size_t)at;
@@ -119,12 +119,12 @@ static void write_head(void *memory, const sk_block_part *parts, size_t part_cou
 sk_status sk_block_pour(const sk_block_part *parts, size_t part_count, const sk_block_sink *sink, size_t *size,
                         sk_error *error) {
   static const char zeros[SK_ALIGNMENT];
-  size_t i, total, pieces = 0, head = (size_t)head_bytes();
-  sk_status status = check_bytes(parts, part_count, error);
+  size_t i, pieces = 0, head = (size_t)head_bytes();
+  uint64_t total;
+  sk_status status = block_bytes(parts, part_count, &total, error);
   sk_block_piece *piece;
   bool taken;
   if (status) return status;
-  total = sk_block_place(parts, part_count, NULL);
   piece = sk_alloc_zero((1 + 2 * part_count) * sizeof *piece + head); /* the head stands behind them */
   if (!piece) return sk_fail_memory(error, head);
   piece[pieces++] = (sk_block_piece){piece + 1 + 2 * part_count, head};
@@ -134,10 +134,10 @@ sk_status sk_block_pour(const sk_block_part *parts, size_t part_count, const sk_
     if (bytes) piece[pieces++] = (sk_block_piece){parts[i].data, (size_t)bytes};
     if (aligned(bytes) > bytes) piece[pieces++] = (sk_block_piece){zeros, (size_t)(aligned(bytes) - bytes)};
   }
-  taken = sink->take(sink->context, piece, pieces, total);
+  taken = sink->take(sink->context, piece, pieces, (size_t)total);
   sk_free(piece);
-  if (!taken) return sk_fail_memory(error, total);
-  *size = total;
+  if (!taken) return sk_fail_memory(error, (size_t)total);
+  *size = (size_t)total;
   return SK_OK;
 }
 

@@ -224,7 +224,7 @@ typedef struct sk_block_sink {
 } sk_block_sink;
 
 /* Where the parts will lie in a block that begins with them, of which counts and strides alone are looked at; gives the
-   bytes up to their end. `offsets` may be NULL. */
+   bytes up to their end. */
 size_t sk_block_place(const sk_block_part *parts, size_t part_count, size_t *offsets);
 
 /* The same block as sk_block_write's, without a copy of the parts. */

@@ -7,12 +7,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <sched.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -21,6 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../core/sk_cores.h"
 #include "worker_io.h"
 
 #define SLICE_MS 50    /* between two looks for signals */
@@ -142,13 +143,23 @@ static bool write_order(call *c) {
 
 /* ---- memory for the block, before there is one -------------------------------------------------------------- */
 
-/* How much, as a block has about as many bytes as its model's file: 0 where no other core could do it meanwhile. */
+/* Whether the block will be about as large as the file, and made in place: a binary glTF's, unless its vertices shall be
+   joined. Memory for others would be in the way of their import, which takes more than the block. */
+static bool is_made_in_place(const sk_import_request *request) {
+  const char *path = request->path, *dot = path ? strrchr(path, '.') : NULL;
+  const char *suffix = request->format ? request->format : dot ? dot + 1 : "";
+  if (request->join_vertices == 1) return false;
+  if (!path && !request->format) return request->size >= 4 && !memcmp(request->bytes, "glTF", 4);
+  return !strcasecmp(suffix, "glb") || !strcasecmp(suffix, "vrm");
+}
+
+/* How much; 0 where no other core could do it meanwhile. */
 static size_t bytes_ahead(const call *c) {
   struct rlimit most; /* of a file, whose excess would be a signal */
-  cpu_set_t cores;
   size_t size = c->model < MOST_AHEAD ? c->model : MOST_AHEAD;
-  if (c->model < AHEAD_BYTES || getrlimit(RLIMIT_FSIZE, &most) || most.rlim_cur < size) return 0;
-  return sched_getaffinity(0, sizeof cores, &cores) || CPU_COUNT(&cores) < 2 ? 0 : size;
+  if (c->model < AHEAD_BYTES || !is_made_in_place(c->job->request)) return 0;
+  if (getrlimit(RLIMIT_FSIZE, &most) || most.rlim_cur < size) return 0;
+  return sk_core_count() > 1 ? size : 0;
 }
 
 /* Before the worker is there: later the file's length is its own affair. Where the block is somewhat larger than the
