@@ -701,6 +701,41 @@ def test_gltf_vertices_are_joined_on_request() -> None:
     ]  # the second follows another joint
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_joining_agrees_with_its_twin(seed: int) -> None:
+    """Rigid and skinned parts in turn: of equal vertices the first is kept, in the order of the file."""
+    rng = np.random.default_rng(seed)
+    file = Gltf()
+    joints = [file.node("a"), file.node("b", 0, t=(0, 1, 0))]
+    skin = file.skin(joints, builders.bind(file, joints))
+    for part in range(4):
+        kinds, count = int(rng.integers(1, 90)), 3 * int(rng.integers(1, 200))
+        pick = rng.integers(0, kinds, count)
+        follows = rng.integers(0, 2, (kinds, 1)) * [1, 0, 0, 0]
+        primitive = file.primitive(
+            rng.integers(-2, 3, (kinds, 3))[pick],
+            np.arange(count),
+            normals=np.eye(3)[rng.integers(0, 3, kinds)][pick],
+            joints=follows[pick] if part % 2 else None,
+            weights=np.tile([1, 0, 0, 0], (count, 1)) if part % 2 else None,
+        )
+        file.node(f"n{part}", t=(part, 0, 0), mesh=file.mesh(primitive), skin=skin if part % 2 else None)
+    names = ("positions", "normals", "slots", "weights")
+    apart, joined = load(file).mesh, load(file, join_vertices=True).mesh
+    for mine, other in zip(joined.submeshes, apart.submeshes, strict=True):
+        values = [getattr(apart, name)[list(other.vertex_range)] for name in names]
+        rows = np.hstack([each.astype(np.float64) for each in values])
+        _, first, number = np.unique(rows, axis=0, return_index=True, return_inverse=True)
+        order = np.argsort(first)
+        assert len(mine.vertex_range) == len(first)
+        for name in names:
+            want = getattr(apart, name)[other.vertex_range[0] + first[order]]
+            assert np.array_equal(getattr(joined, name)[list(mine.vertex_range)], want)
+        places = np.argsort(order)[number.ravel()] + mine.vertex_range[0]
+        old = apart.faces[list(other.face_range)] - other.vertex_range[0]
+        assert np.array_equal(joined.faces[list(mine.face_range)], places[old])
+
+
 def test_one_mesh_under_several_nodes() -> None:
     model = load(builders.shared_mesh())
     parts = model.mesh.submeshes

@@ -465,7 +465,7 @@ sk_status import_skin_part(import_job *job, const import_part *part) {
   sk_status status;
   import_rows(job, part, job->model.vertex_slots, k * sizeof(uint16_t));
   import_rows(job, part, job->model.weights, k * sizeof(float));
-  if (!part->mesh->mNumBones) return skin_rigid(&s);
+  if (import_is_rigid(part)) return skin_rigid(&s);
   slots = sk_alloc(part->mesh->mNumBones * sizeof *slots);
   if (!slots) return import_no_memory(job, part->mesh->mNumBones * sizeof *slots);
   status = slots_of_bones(job, part, slots);

@@ -517,6 +517,9 @@ void import_smooth_normals(import_model *model, const import_part *part, const u
 uint32_t import_join_part(import_model *model, const import_part *part, uint32_t first, bool join,
                           uint32_t *table, uint32_t *map, size_t mask);
 
+/* Whether all of the part's vertices follow its node, and nothing else. */
+static inline bool import_is_rigid(const import_part *part) { return !part->mesh->mNumBones; }
+
 /* True for NaN and infinity. */
 static inline bool import_is_bad(float value) { return !(value - value == 0.0f); }
 

@@ -527,9 +527,10 @@ sk_status import_meshes(import_job *job) {
   for (i = 0; i < parts.count && !status; i++) {
     import_part *part = (import_part *)parts.data + i;
     status = copy_vertices(job, part);
-    if (!status) status = import_skin_part(job, part);
+    if (!status && !import_is_rigid(part)) status = import_skin_part(job, part);
     if (!status) status = copy_faces(job, part, &faces);
     if (!status) status = finish_vertices(job, part, &faces, joined, &morphs);
+    if (!status && import_is_rigid(part)) status = import_skin_part(job, part); /* those that are left */
     joined += status ? 0 : part->vertex_count;
     if (!status) status = add_submesh(job, part);
   }

@@ -70,6 +70,7 @@ void import_smooth_normals(import_model *m, const import_part *part, const uint3
 /* ---- joining ----------------------------------------------------------------------- */
 
 #define STREAMS 8
+#define SOME 16 /* vertices whose hashes are computed at one go */
 
 typedef struct stream { /* one of the vertex arrays */
   uint8_t *data;
@@ -81,18 +82,26 @@ typedef struct layout {
   int count;
 } layout;
 
-static layout layout_of(const import_model *m) {
-  size_t k = m->info.influences;
-  stream all[STREAMS] = {{(uint8_t *)m->positions, 12},        {(uint8_t *)m->normals, 12},
-                         {(uint8_t *)m->uvs, 8},               {(uint8_t *)m->colors, 16},
-                         {(uint8_t *)m->tangents, 16},         {(uint8_t *)m->weights, 4 * k},
-                         {(uint8_t *)m->vertex_slots, 2 * k},  {(uint8_t *)m->shapes, 4}};
+/* Those that differ within the part: a rigid one's influences, all alike, come later. */
+static layout layout_of(const import_model *m, const import_part *part) {
+  size_t k = import_is_rigid(part) ? 0 : m->info.influences;
+  stream all[STREAMS] = {{(uint8_t *)m->positions, 12}, {(uint8_t *)m->normals, 12},
+                         {(uint8_t *)m->uvs, 8},        {(uint8_t *)m->colors, 16},
+                         {(uint8_t *)m->tangents, 16},  {k ? (uint8_t *)m->weights : NULL, 4 * k},
+                         {(uint8_t *)m->shapes, 4},     {k ? (uint8_t *)m->vertex_slots : NULL, 2 * k}};
   layout l = {.count = 0};
   int i;
   for (i = 0; i < STREAMS; i++)
     if (all[i].data) l.streams[l.count++] = all[i];
   return l;
 }
+
+typedef struct joining { /* the vertices kept so far: `kept` from `first` on, by their hashes in the table */
+  layout layout;
+  uint32_t *table;
+  size_t mask, first;
+  uint32_t kept;
+} joining;
 
 static inline uint64_t word_at(const uint8_t *at) {
   uint64_t word;
@@ -152,24 +161,49 @@ static void move_part(const layout *l, const import_part *part, uint32_t first, 
   }
 }
 
+/* Where the table has no vertex that equals `from`, it is kept as the next one. */
+static uint32_t find_or_keep(joining *j, size_t at, size_t from) {
+  uint32_t found;
+  for (;; at = (at + 1) & j->mask) {
+    found = j->table[at];
+    if (found == EMPTY) break;
+    if (is_equal(&j->layout, j->first + found, from)) return found;
+  }
+  copy_vertex(&j->layout, j->first + j->kept, from);
+  return j->table[at] = j->kept++;
+}
+
+static void fetch_vertex(const layout *l, size_t vertex) {
+  int i;
+  for (i = 0; i < l->count; i++) __builtin_prefetch(l->streams[i].data + vertex * l->streams[i].bytes);
+}
+
+/* Some vertices that follow each other: what they are compared with is on its way before it is needed. */
+static void join_some(joining *j, const import_model *m, size_t from, uint32_t count, uint32_t *map) {
+  size_t at[SOME];
+  uint32_t i;
+  for (i = 0; i < count; i++) {
+    at[i] = hash_vertex(m, from + i) & j->mask;
+    __builtin_prefetch(&j->table[at[i]]);
+  }
+  for (i = 0; i < count; i++)
+    if (j->table[at[i]] != EMPTY) fetch_vertex(&j->layout, j->first + j->table[at[i]]);
+  for (i = 0; i < count; i++) map[i] = find_or_keep(j, at[i], from + i);
+}
+
 /* The joined vertices are written over the part itself: they are never more than were read. */
 uint32_t import_join_part(import_model *m, const import_part *part, uint32_t first, bool join,
                           uint32_t *table, uint32_t *map, size_t mask) {
-  layout l = layout_of(m);
-  uint32_t v, kept = 0;
+  joining j = {layout_of(m, part), table, mask, first, 0};
+  uint32_t v, left;
   if (!join) {
-    move_part(&l, part, first, map);
+    move_part(&j.layout, part, first, map);
     return part->vertex_count;
   }
   memset(table, 0xff, (mask + 1) * sizeof *table);
-  for (v = 0; v < part->vertex_count; v++) {
-    size_t from = (size_t)part->first_vertex + v, at = hash_vertex(m, from) & mask;
-    while (table[at] != EMPTY && !is_equal(&l, (size_t)first + table[at], from)) at = (at + 1) & mask;
-    if (table[at] == EMPTY) {
-      copy_vertex(&l, (size_t)first + kept, from);
-      table[at] = kept++;
-    }
-    map[v] = table[at];
+  for (v = 0; v < part->vertex_count; v += SOME) {
+    left = part->vertex_count - v;
+    join_some(&j, m, (size_t)part->first_vertex + v, left < SOME ? left : SOME, map + v);
   }
-  return kept;
+  return j.kept;
 }
