@@ -1047,6 +1047,16 @@ def test_fbx_layers_and_scale_inheritance_are_reported() -> None:
     assert not codes(load(cases.fbx(joint=keeps), "fbx"))
 
 
+def test_layers_of_binary_fbx_are_counted() -> None:
+    """Names of objects stand behind their length; what follows the last record is nobody's but the count."""
+    data = data_file("models/maya_blend_shape_cube.fbx").read_bytes()
+    stacks = data.count(b"\x0eAnimationStack")
+    assert stacks and data.count(b"\x0eAnimationLayer") == stacks
+    assert "animation_layers_ignored" not in codes(load(data, "fbx"))
+    more = data + b"\x0eAnimationLayer" * 2 + b"\x0eAnimationCurve\x0eAnimation"
+    assert entry(load(more, "fbx"), "animation_layers_ignored").count == 2
+
+
 def test_old_fbx_is_refused_in_assimps_words() -> None:
     with pytest.raises(skinpy.LoadError, match="unsupported, old format version"):
         load(cases.fbx(version=6100), "fbx")

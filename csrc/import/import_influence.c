@@ -316,14 +316,19 @@ static void count_weights(skinning *s, const struct aiBone *bone, uint32_t *star
       starts[weight->mVertexId + 2]++;
 }
 
+#define AHEAD 16 /* weights whose places are fetched before they are written */
+
 /* Puts each weight where its vertex' list has come to. */
 static void list_weights(const struct aiBone *bone, uint32_t slot, uint32_t count, uint32_t *starts,
                          influence *list) {
   const struct aiVertexWeight *weight = bone->mWeights;
-  uint32_t w;
-  for (w = 0; w < bone->mNumWeights; w++, weight++)
+  uint32_t w, coming;
+  for (w = 0; w < bone->mNumWeights; w++, weight++) {
+    coming = w + AHEAD < bone->mNumWeights ? weight[AHEAD].mVertexId : count;
+    if (coming < count) __builtin_prefetch(&list[starts[coming + 1]], 1);
     if (weight->mVertexId < count && is_usable(weight->mWeight))
       list[starts[weight->mVertexId + 1]++] = (influence){slot, weight->mWeight};
+  }
 }
 
 static sk_status skin_by_bones(skinning *s, const uint32_t *slots) {

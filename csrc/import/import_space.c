@@ -105,20 +105,24 @@ double import_md5_rate(const import_job *job) {
 
 /* ---- what FBX has and Assimp does not tell ------------------------------------------------ */
 
-/* Objects of a kind: their names stand in the file behind their length (binary) or before a colon. */
-static size_t count_objects(const import_source *file, const char *binary, const char *text) {
+/* Layers and stacks of animations: the names of objects stand in the file behind their length (binary) or a tab. */
+static void count_objects(const import_source *file, size_t *layers, size_t *stacks) {
   bool is_binary = file->size > 20 && !memcmp(file->data, "Kaydara FBX Binary", 18);
-  const char *word = is_binary ? binary : text;
-  const uint8_t *at = file->data, *end = file->data + file->size;
-  size_t count = 0;
-  while ((at = memmem(at, (size_t)(end - at), word, strlen(word))) != NULL) count++, at++;
-  return count;
+  const char *word = is_binary ? "\x0e" "Animation" : "\tAnimation";
+  const char *end = (const char *)file->data + file->size, *at = (const char *)file->data;
+  size_t kind = is_binary ? 5 : 7;
+  *layers = *stacks = 0;
+  while ((at = memmem(at, (size_t)(end - at), word, 10)) != NULL) {
+    at += 10;
+    if ((size_t)(end - at) < kind) break;
+    *layers += !memcmp(at, "Layer: ", kind);
+    *stacks += !memcmp(at, "Stack: ", kind);
+  }
 }
 
 static void note_layers(import_job *job) {
-  const import_source *file = job->files.sources.data;
-  size_t layers = count_objects(file, "\x0e" "AnimationLayer", "\tAnimationLayer: ");
-  size_t stacks = count_objects(file, "\x0e" "AnimationStack", "\tAnimationStack: ");
+  size_t layers, stacks;
+  count_objects(job->files.sources.data, &layers, &stacks);
   if (stacks && layers > stacks)
     import_note_add(job, NOTE_animation_layers_ignored, layers - stacks, "%zu layers in %zu clips", layers,
                     stacks);
