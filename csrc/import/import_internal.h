@@ -513,7 +513,8 @@ void *import_rows(import_job *job, const import_part *part, void *stream, size_t
 void import_smooth_normals(import_model *model, const import_part *part, const uint32_t *faces,
                            uint32_t *table, uint32_t *owner, size_t mask);
 /* Moves the part's vertices to `first` on, without its doubles where `join` is set. Returns how many
-   are left; map[v] is where vertex v of the part went, counted from `first`. */
+   are left; map[v] is where vertex v of the part went, counted from `first`. Where all normals of the
+   part were made, `map` comes as their `owner`. */
 uint32_t import_join_part(import_model *model, const import_part *part, uint32_t first, bool join,
                           uint32_t *table, uint32_t *map, size_t mask);
 

@@ -473,7 +473,7 @@ static sk_status finish_vertices(import_job *job, import_part *part, sk_array *f
                                  import_morphs *morphs) {
   import_model *m = &job->model;
   size_t size = 16, i;
-  uint32_t joined, *table, *map, *face = (uint32_t *)faces->data + 3 * (size_t)part->first_face;
+  uint32_t joined = 0, *table, *map, *face = (uint32_t *)faces->data + 3 * (size_t)part->first_face;
   import_shapes shapes = {0, NULL, false};
   sk_status status = import_read_shapes(job, part, &shapes);
   bool join = wants_join(job), stays = !join && !part->bad_normals && !shapes.count && first == part->first_vertex;
@@ -489,8 +489,8 @@ static sk_status finish_vertices(import_job *job, import_part *part, sk_array *f
   }
   if (part->bad_normals && !status) status = make_normals(job, part, face, table, map, size - 1);
   if (shapes.count && !status) status = import_number_shapes(job, part, &shapes);
-  joined = import_join_part(m, part, first, join, table, map, size - 1);
-  for (i = 0; i < 3 * (size_t)part->face_count; i++) face[i] = first + map[face[i] - part->first_vertex];
+  if (!status) joined = import_join_part(m, part, first, join, table, map, size - 1);
+  for (i = 0; i < 3 * (size_t)part->face_count && !status; i++) face[i] = first + map[face[i] - part->first_vertex];
   if (shapes.count && !status) status = import_keep_shapes(job, part, first, map, &shapes, morphs);
   part->first_vertex = first;
   part->vertex_count = joined;

@@ -191,6 +191,22 @@ static void join_some(joining *j, const import_model *m, size_t from, uint32_t c
   for (i = 0; i < count; i++) map[i] = find_or_keep(j, at[i], from + i);
 }
 
+/* Whether vertices are equal where they stand at the same place: their normals were made by place, and there is
+   nothing else. */
+static bool is_told_by_place(const layout *l, const import_part *part) {
+  return part->bad_normals == part->vertex_count && l->count == 2;
+}
+
+/* `map` has the first vertex at the same place, which is no later one. */
+static void join_by_place(joining *j, const import_part *part, uint32_t *map) {
+  uint32_t v;
+  for (v = 0; v < part->vertex_count; v++) {
+    bool is_first = map[v] == v;
+    if (is_first) copy_vertex(&j->layout, j->first + j->kept, (size_t)part->first_vertex + v);
+    map[v] = is_first ? j->kept++ : map[map[v]];
+  }
+}
+
 /* The joined vertices are written over the part itself: they are never more than were read. */
 uint32_t import_join_part(import_model *m, const import_part *part, uint32_t first, bool join,
                           uint32_t *table, uint32_t *map, size_t mask) {
@@ -199,6 +215,10 @@ uint32_t import_join_part(import_model *m, const import_part *part, uint32_t fir
   if (!join) {
     move_part(&j.layout, part, first, map);
     return part->vertex_count;
+  }
+  if (is_told_by_place(&j.layout, part)) {
+    join_by_place(&j, part, map);
+    return j.kept;
   }
   memset(table, 0xff, (mask + 1) * sizeof *table);
   for (v = 0; v < part->vertex_count; v += SOME) {
