@@ -453,6 +453,7 @@ sk_status import_collada_names(import_job *job);
 /* import_space.c: axes, units, and what a format has that Assimp does not deliver. */
 void import_space(import_job *job);
 void import_note_format(import_job *job);
+bool import_is_binary_fbx(const import_source *file);
 double import_md5_rate(const import_job *job); /* frames per second, 0 = the file gives none */
 /* import_md5.c: corrects the scene's rotations, whose w Assimp took in float32; nothing for other formats. */
 sk_status import_md5(import_job *job);

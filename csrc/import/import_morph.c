@@ -31,7 +31,7 @@ void import_look_between(import_job *job) {
   for (i = 0; i < job->scene->mNumMeshes; i++)
     if (job->scene->mMeshes[i]->mNumAnimMeshes > most) most = job->scene->mMeshes[i]->mNumAnimMeshes;
   if (most < 2 || strcmp(job->format, "fbx")) return;
-  binary = file->size > 20 && !memcmp(file->data, "Kaydara FBX Binary", 18);
+  binary = import_is_binary_fbx(file);
   shapes = binary ? count_words(file, "S\5\0\0\0Shape", 10) : count_words(file, "\"Shape\" {", 9);
   job->shapes_between = shapes > count_words(file, "BlendShapeChannel", 17);
 }
