@@ -170,7 +170,7 @@ def extensions() -> list[Extension]:
     sanitizers = sanitizer_args()
     headers = files("csrc/*/*.h")
     core = files("csrc/core/*.c")
-    parts_of_import = ("base", "block", "block_check", "lines", "math", "pack")
+    parts_of_import = ("base", "block", "lines", "math", "pack")
     core_of_import = [f"csrc/core/sk_{name}.c" for name in parts_of_import]
 
     def extension(

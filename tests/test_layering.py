@@ -39,8 +39,9 @@ PROCESS |= {"linux/audit", "linux/filter", "linux/landlock", "linux/seccomp"}
 SYSTEM_CORE = {"sk_cores.c", "sk_threads.c"}
 
 # Ranks within csrc/core; a file uses its own rank and those below. What is not listed is a job.
-CORE_RANKS = {"sk_base": 0, "sk_math": 1}
-CORE_RANKS |= dict.fromkeys(("sk_block", "sk_block_check", "sk_lines", "sk_pack"), 2)
+CORE_RANKS = dict.fromkeys(("sk_base", "sk_cores", "sk_threads"), 0) | {"sk_math": 1}
+BLOCK = ("sk_block", "sk_block_layout", "sk_block_open", "sk_block_check", "sk_block_rows")
+CORE_RANKS |= dict.fromkeys((*BLOCK, "sk_lines", "sk_pack"), 2)
 ASSETS = ("sk_skeleton", "sk_clip", "sk_mesh", "sk_skin", "sk_morph", "sk_uv", "sk_model")
 CORE_RANKS |= dict.fromkeys(ASSETS, 3)
 JOB_RANK = 4

@@ -222,6 +222,49 @@ def test_any_number_of_threads_gives_the_same_bits(model: skinpy.Model, big: ski
             assert got.tobytes() == want.tobytes()
 
 
+#: Rows of `big` that break a rule, and what is said: section, row and column, what stands there instead.
+BROKEN = [
+    ("POSITIONS", (150_000, 1), np.nan, "section POSITIONS holds a number that is not finite"),
+    ("NORMALS", (VERTICES - 1, 2), -np.inf, "section NORMALS holds a number that is not finite"),
+    ("VERTEX_SLOTS", (123_456, 2), 6, "vertex 123456 follows slot 6; the model has 6 slots"),
+    ("VERTEX_WEIGHTS", (99_999, 1), np.nan, "section VERTEX_WEIGHTS holds a number that is not finite"),
+    ("VERTEX_WEIGHTS", (VERTICES - 1, 3), -0.5, f"vertex {VERTICES - 1}: its weights are negative"),
+    (
+        "VERTEX_WEIGHTS",
+        (77_777, 0),
+        1.5,
+        "vertex 77777: its weights are negative, not in falling order, or do not",
+    ),
+    ("FACES", (66_666, 2), VERTICES, f"a face uses vertex {VERTICES}; the model has {VERTICES} vertices"),
+]
+DTYPES = {"VERTEX_SLOTS": np.uint16, "FACES": np.uint32}
+
+
+def rows_of(memory: bytearray, block: Any, name: str) -> Any:
+    """(rows, n) of a section of a block's copy."""
+    offset, rows, stride = block.sections[name]
+    dtype = np.dtype(DTYPES.get(name, np.float32))
+    return np.ndarray((rows, stride // dtype.itemsize), dtype, memory, offset)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+def test_a_large_block_is_judged_alike_on_any_number_of_threads(big: skinpy.Model, threads: int) -> None:
+    block = big._block
+    assert block.nbytes > 8 << 20
+    skinpy.set_num_threads(threads)
+    good = bytearray(block)
+    assert _core.Block(good).sections == block.sections
+    for name, place, value, words in BROKEN:
+        memory = bytearray(good)
+        rows_of(memory, block, name)[place] = value
+        with pytest.raises(skinpy.LoadError, match=words):
+            _core.Block(memory)
+    for name, place, value, _ in BROKEN[1:]:  # of several faults the first one in this order is named
+        rows_of(good, block, name)[place] = value
+    with pytest.raises(skinpy.LoadError, match=BROKEN[1][-1]):
+        _core.Block(good)
+
+
 def test_two_callers_and_a_third_that_changes_the_number(model: skinpy.Model) -> None:
     skinpy.set_num_threads(3)
     times = [TIMES, TIMES[::-1] + 0.3]

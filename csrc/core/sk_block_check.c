@@ -1,44 +1,19 @@
-/* sk_block_check.c: every index, order and number of a block, as if an enemy had written it.
-   One pass over each section; nothing is allocated, nothing recurses. */
+/* sk_block_check.c: every index, order and number of a block, as if an enemy had written it. What each row keeps by
+   itself is looked at in sk_block_rows.c. Nothing is allocated, nothing recurses. */
 #include "sk_block_check.h"
 
 #include <math.h>
 #include <string.h>
 
+#include "sk_block_rows.h"
+
 #define UNIT_TOLERANCE 1e-3 /* length of a stored quaternion: float keys of real exporters */
-#define SUM_TOLERANCE 1e-4  /* sum of a vertex's weights */
 
 static const sk_section *section_of(const sk_block *block, sk_section_kind kind) {
   return &block->sections[kind];
 }
 
 /* ---- numbers ----------------------------------------------------------------- */
-
-/* A float is finite when its exponent is not all ones; on the bits this loop vectorizes. */
-static bool floats_are_finite(const void *data, uint64_t count) {
-  const uint32_t *bits = data;
-  uint32_t bad = 0;
-  uint64_t i;
-  for (i = 0; i < count; i++) bad |= (bits[i] & 0x7f800000u) == 0x7f800000u;
-  return !bad;
-}
-
-static sk_status check_finite(const sk_block *block, sk_error *error) {
-  static const sk_section_kind kinds[] = {
-      SK_SECTION_REST_TRANSLATION, SK_SECTION_REST_ROTATION, SK_SECTION_REST_SCALE,
-      SK_SECTION_REST_LOCAL,       SK_SECTION_SLOT_INVERSE_BIND, SK_SECTION_POSITIONS,
-      SK_SECTION_NORMALS,          SK_SECTION_UVS,           SK_SECTION_COLORS,
-      SK_SECTION_TANGENTS,         SK_SECTION_VERTEX_WEIGHTS, SK_SECTION_VALUES,
-      SK_SECTION_TARGET_POSITIONS, SK_SECTION_TARGET_NORMALS};
-  size_t i;
-  for (i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-    const sk_section *section = section_of(block, kinds[i]);
-    if (!floats_are_finite(section->data, section->rows * (section->stride / sizeof(float))))
-      return sk_fail(error, SK_ERROR_BLOCK, "section %s holds a number that is not finite",
-                     sk_section_name(kinds[i]));
-  }
-  return SK_OK;
-}
 
 static bool is_unit(const float q[4]) {
   double length = sqrt((double)q[0] * q[0] + (double)q[1] * q[1] + (double)q[2] * q[2] +
@@ -128,46 +103,6 @@ static sk_status check_skin(const sk_block *block, sk_error *error) {
 
 /* ---- mesh ---------------------------------------------------------------------- */
 
-/* Only the sum can be wrong by rounding; order and sign are exact. */
-static bool weights_are_sane(const float *weights, uint32_t count) {
-  double sum = weights[0];
-  uint32_t k;
-  for (k = 1; k < count; k++) {
-    if (!(weights[k] <= weights[k - 1])) return false;
-    sum += weights[k];
-  }
-  return weights[count - 1] >= 0.0f && fabs(sum - 1.0) <= SUM_TOLERANCE;
-}
-
-static sk_status check_vertices(const sk_block *block, sk_error *error) {
-  const uint16_t *slots = section_of(block, SK_SECTION_VERTEX_SLOTS)->data;
-  const float *weights = section_of(block, SK_SECTION_VERTEX_WEIGHTS)->data;
-  uint32_t count = block->info->influences, k;
-  uint64_t v;
-  for (v = 0; v < block->info->vertices; v++, slots += count, weights += count) {
-    for (k = 0; k < count; k++)
-      if (slots[k] >= block->info->slots)
-        return sk_fail(error, SK_ERROR_BLOCK, "vertex %llu follows slot %u; the model has %u slots",
-                       (unsigned long long)v, slots[k], block->info->slots);
-    if (!weights_are_sane(weights, count))
-      return sk_fail(error, SK_ERROR_BLOCK,
-                     "vertex %llu: its weights are negative, not in falling order, or do not sum to 1",
-                     (unsigned long long)v);
-  }
-  return SK_OK;
-}
-
-static sk_status check_faces(const sk_block *block, sk_error *error) {
-  const uint32_t *faces = section_of(block, SK_SECTION_FACES)->data;
-  uint64_t i, count = block->info->faces * 3;
-  uint32_t highest = 0;
-  for (i = 0; i < count; i++) highest = faces[i] > highest ? faces[i] : highest;
-  if (count && highest >= block->info->vertices)
-    return sk_fail(error, SK_ERROR_BLOCK, "a face uses vertex %u; the model has %llu vertices", highest,
-                   (unsigned long long)block->info->vertices);
-  return SK_OK;
-}
-
 static sk_status check_submeshes(const sk_block *block, sk_error *error) {
   const sk_section *section = section_of(block, SK_SECTION_SUBMESHES);
   const sk_submesh *submesh = section->data;
@@ -198,8 +133,8 @@ static sk_status check_materials(const sk_block *block, sk_error *error) {
       return sk_fail(error, SK_ERROR_BLOCK, "material %llu has texture %d; the model has %llu textures",
                      (unsigned long long)i, material->texture, (unsigned long long)textures);
     if (material->double_sided > 1 || material->alpha >= SK_ALPHA_COUNT ||
-        !floats_are_finite(material->base_color, 4) || !floats_are_finite(&material->alpha_cutoff, 1) ||
-        !floats_are_finite(material->uv_transform, 6))
+        !sk_floats_are_finite(material->base_color, 4) || !sk_floats_are_finite(&material->alpha_cutoff, 1) ||
+        !sk_floats_are_finite(material->uv_transform, 6))
       return sk_fail(error, SK_ERROR_BLOCK, "material %llu has a bad color, side, alpha mode or transform",
                      (unsigned long long)i);
   }
@@ -239,7 +174,7 @@ static sk_status check_targets(const sk_block *block, sk_error *error) {
   uint64_t i, next = 0, moved = section_of(block, SK_SECTION_TARGET_VERTICES)->rows;
   for (i = 0; i < section->rows; i++, target++) {
     if (!text_is_inside(block, target->name)) return bad_text("target", i, error);
-    if (!floats_are_finite(&target->default_weight, 1) ||
+    if (!sk_floats_are_finite(&target->default_weight, 1) ||
         (block->info->kind == SK_BLOCK_MODEL &&
          (target->node < 0 || target->node >= (int32_t)block->info->joints)))
       return sk_fail(error, SK_ERROR_BLOCK, "target %llu hangs on joint %d of %u, or its weight is not finite",
@@ -466,8 +401,8 @@ static sk_status check_report(const sk_block *block, sk_error *error) {
 
 sk_status sk_check_block(const sk_block *block, sk_error *error) {
   static sk_status (*const checks[])(const sk_block *, sk_error *) = {
-      check_finite,    check_skeleton,  check_skin,     check_vertices, check_faces, check_submeshes, check_targets,
-      check_materials, check_textures,  check_channels, check_clips,    check_report};
+      sk_check_rows,   check_skeleton, check_skin,     check_submeshes, check_targets,
+      check_materials, check_textures, check_channels, check_clips,     check_report};
   size_t i;
   if (!text_is_inside(block, block->info->source_format)) return bad_text("info", 0, error);
   for (i = 0; i < sizeof checks / sizeof *checks; i++) {
