@@ -28,7 +28,7 @@
 #define REAP_US 200    /* between two looks whether the worker has ended, where the system cannot tell when */
 #define LARGE_BYTES ((size_t)512 << 10) /* of a model: its import takes large pages */
 #define AHEAD_BYTES ((size_t)2 << 20)   /* of a model: memory for it is prepared on another core */
-#define MOST_AHEAD ((size_t)32 << 20)   /* memory prepared, whatever the model's size */
+#define MOST_AHEAD ((size_t)48 << 20)   /* memory prepared, whatever the model's size */
 #define AHEAD_STEP ((size_t)1 << 20)
 #define OUT_OF_REACH 10 /* descriptors of ours from here on: none of them is one of the worker's */
 
