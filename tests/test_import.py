@@ -11,6 +11,7 @@ import struct
 import threading
 import warnings
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -1047,14 +1048,63 @@ def test_fbx_layers_and_scale_inheritance_are_reported() -> None:
     assert not codes(load(cases.fbx(joint=keeps), "fbx"))
 
 
-def test_layers_of_binary_fbx_are_counted() -> None:
-    """Names of objects stand behind their length; what follows the last record is nobody's but the count."""
+@dataclass
+class FbxRecord:
+    """One record of a binary FBX file: its name, its properties, the records in it (None: no list)."""
+
+    name: bytes
+    count: int
+    properties: bytes
+    records: list["FbxRecord"] | None
+
+
+def read_fbx(data: bytes, at: int, end: int, head: str) -> list[FbxRecord]:
+    """Records from `at` to the empty one that ends a list; `head` is the form of their four numbers."""
+    found = []
+    while at < end:
+        behind, count, size, length = struct.unpack_from(head, data, at)
+        if not behind:
+            break
+        at += struct.calcsize(head)
+        name, at = data[at : at + length], at + length
+        inside = read_fbx(data, at + size, behind, head) if at + size < behind else None
+        found.append(FbxRecord(name, count, data[at : at + size], inside))
+        at = behind
+    return found
+
+
+def write_fbx(records: list[FbxRecord], at: int, head: str) -> bytes:
+    """The same records at another place, with an empty one behind them."""
+    size, out = struct.calcsize(head), b""
+    for record in records:
+        start = at + len(out) + size + len(record.name) + len(record.properties)
+        inside = b"" if record.records is None else write_fbx(record.records, start, head)
+        numbers = (start + len(inside), record.count, len(record.properties), len(record.name))
+        out += struct.pack(head, *numbers) + record.name + record.properties + inside
+    return out + bytes(size)
+
+
+NARROW_FBX, WIDE_FBX = "<IIIB", "<QQQB"  # up to version 7.4, and from 7.5 on
+
+
+@pytest.mark.parametrize(("version", "head"), [(7400, NARROW_FBX), (7500, WIDE_FBX)])
+def test_layers_of_binary_fbx_are_counted(version: int, head: str) -> None:
+    """Of the objects alone: what a string of the file says is no layer."""
     data = data_file("models/maya_blend_shape_cube.fbx").read_bytes()
-    stacks = data.count(b"\x0eAnimationStack")
-    assert stacks and data.count(b"\x0eAnimationLayer") == stacks
-    assert "animation_layers_ignored" not in codes(load(data, "fbx"))
-    more = data + b"\x0eAnimationLayer" * 2 + b"\x0eAnimationCurve\x0eAnimation"
-    assert entry(load(more, "fbx"), "animation_layers_ignored").count == 2
+    assert struct.unpack_from("<I", data, 23) == (7700,)
+    records = read_fbx(data, 27, len(data), WIDE_FBX)
+    objects = next(record.records for record in records if record.name == b"Objects") or []
+    (layer,) = (record for record in objects if record.name == b"AnimationLayer")
+    assert sum(record.name == b"AnimationStack" for record in objects) == 1
+
+    def written() -> bytes:
+        return data[:23] + struct.pack("<I", version) + write_fbx(records, 27, head)
+
+    assert "animation_layers_ignored" not in codes(load(written() + b"\x0eAnimationLayer" * 3, "fbx"))
+    for number in (1, 2):
+        other = layer.properties[:1] + struct.pack("<q", number) + layer.properties[9:]
+        objects.append(FbxRecord(layer.name, layer.count, other, layer.records))
+    assert entry(load(written(), "fbx"), "animation_layers_ignored").count == 2
 
 
 def test_old_fbx_is_refused_in_assimps_words() -> None:

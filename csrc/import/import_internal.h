@@ -450,10 +450,12 @@ sk_status gltf_add_channels(import_clip *clip, int32_t index, double *last);
 sk_status gltf_add_extras(import_clip *clip, int32_t index, sk_clip_record *record);
 /* import_collada.c: joints get the names that people know; what binds goes by Assimp's. */
 sk_status import_collada_names(import_job *job);
+/* import_fbx.c: of the objects in the file, animation layers and stacks. */
+bool import_is_binary_fbx(const import_source *file);
+void import_count_fbx_animations(const import_source *file, size_t *layers, size_t *stacks);
 /* import_space.c: axes, units, and what a format has that Assimp does not deliver. */
 void import_space(import_job *job);
 void import_note_format(import_job *job);
-bool import_is_binary_fbx(const import_source *file);
 double import_md5_rate(const import_job *job); /* frames per second, 0 = the file gives none */
 /* import_md5.c: corrects the scene's rotations, whose w Assimp took in float32; nothing for other formats. */
 sk_status import_md5(import_job *job);

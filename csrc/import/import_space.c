@@ -105,28 +105,9 @@ double import_md5_rate(const import_job *job) {
 
 /* ---- what FBX has and Assimp does not tell ------------------------------------------------ */
 
-bool import_is_binary_fbx(const import_source *file) {
-  return file->size > 20 && !memcmp(file->data, "Kaydara FBX Binary", 18);
-}
-
-/* Layers and stacks of animations: the names of objects stand in the file behind their length (binary) or a tab. */
-static void count_objects(const import_source *file, size_t *layers, size_t *stacks) {
-  bool is_binary = import_is_binary_fbx(file);
-  const char *word = is_binary ? "\x0e" "Animation" : "\tAnimation";
-  const char *end = (const char *)file->data + file->size, *at = (const char *)file->data;
-  size_t kind = is_binary ? 5 : 7; /* bytes of what follows the word: a colon in text alone */
-  *layers = *stacks = 0;
-  while ((at = memmem(at, (size_t)(end - at), word, strlen(word))) != NULL) {
-    at += strlen(word);
-    if ((size_t)(end - at) < kind) break;
-    *layers += !memcmp(at, "Layer: ", kind);
-    *stacks += !memcmp(at, "Stack: ", kind);
-  }
-}
-
 static void note_layers(import_job *job) {
   size_t layers, stacks;
-  count_objects(job->files.sources.data, &layers, &stacks);
+  import_count_fbx_animations(job->files.sources.data, &layers, &stacks);
   if (stacks && layers > stacks)
     import_note_add(job, NOTE_animation_layers_ignored, layers - stacks, "%zu layers in %zu clips", layers,
                     stacks);
