@@ -12,6 +12,12 @@ import pytest
 from conftest import ROOT
 
 SOURCES = ROOT / "csrc"
+#: What a program needs that imports and reads what came of it.
+IMPORT_AND_READER = sorted(SOURCES.glob("import/*.c"))
+IMPORT_AND_READER += sorted(SOURCES.glob("core/sk_block*.c"))
+IMPORT_AND_READER += [
+    SOURCES / f"core/sk_{name}.c" for name in ["base", "cores", "lines", "math", "pack", "threads"]
+]
 
 
 def compiler() -> str:

@@ -17,7 +17,7 @@ import builders
 import import_cases as cases
 import pytest
 from builders import Gltf
-from c_compiler import SOURCES, compiler, include_flags, run
+from c_compiler import IMPORT_AND_READER, SOURCES, compiler, include_flags, run
 from conftest import FULL_RUN, ROOT
 from test_core_sanitized import steady
 
@@ -43,14 +43,11 @@ class Answer(NamedTuple):
 
 def build(folder: Path, *flags: str) -> Path:
     program = folder / "ask"
-    names = ("base", "math", "block", "block_check", "lines", "pack")
-    core = [SOURCES / f"core/sk_{name}.c" for name in names]
     warnings = ["-Wall", "-Wextra", *(["-Werror"] if FULL_RUN else [])]
     done = run(
         *(compiler(), "-std=c11", "-g", "-ffp-contract=off", *warnings, *flags),
         *include_flags("cglm", "jsmn", "assimp"),
-        *sorted(SOURCES.glob("import/*.c")),
-        *core,
+        *IMPORT_AND_READER,
         ROOT / "tests/importer/ask.c",
         *("-o", program, "-ldl", "-lm", "-pthread"),
         timeout=400,

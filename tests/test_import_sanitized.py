@@ -10,7 +10,7 @@ from pathlib import Path
 import builders
 import import_cases as cases
 import pytest
-from c_compiler import SOURCES, compiler, include_flags, run
+from c_compiler import IMPORT_AND_READER, compiler, include_flags, run
 from conftest import FULL_RUN, ROOT, data_file
 
 import skinpy
@@ -29,18 +29,15 @@ BROKEN = ("weights_negative.gltf", "times_inf.gltf", "normals_short.gltf", "skin
 @pytest.fixture(scope="module")
 def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     program = tmp_path_factory.mktemp("importer") / "memory"
-    names = ("base", "math", "block", "block_check", "lines", "pack")
-    core = [SOURCES / f"core/sk_{name}.c" for name in names]
     warnings = ["-Wall", "-Wextra", *(["-Werror"] if FULL_RUN else [])]
     done = run(
         compiler(),
         *("-std=c11", "-O1", "-g", "-ffp-contract=off", *warnings),
         *("-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-fno-omit-frame-pointer"),
         *include_flags("cglm", "jsmn", "assimp"),
-        *sorted(SOURCES.glob("import/*.c")),
-        *core,
+        *IMPORT_AND_READER,
         ROOT / "tests/importer/memory.c",
-        *("-o", program, "-ldl", "-lm"),
+        *("-o", program, "-ldl", "-lm", "-pthread"),
     )
     assert done.returncode == 0, done.stdout
     return program
