@@ -9,6 +9,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,6 +43,7 @@ typedef struct call {
   size_t model;                /* bytes of the model's file */
   void *ahead;                 /* the block's file, mapped before there is a block; NULL: it is not */
   size_t ahead_bytes, ahead_filled; /* of these the file has the latter; what lies behind is never touched */
+  size_t ahead_ready;               /* whose pages are cleared and mapped */
   bool late, interrupted;
   worker_answer said;
   size_t said_bytes;
@@ -153,13 +155,24 @@ static bool is_made_in_place(const sk_import_request *request) {
   return !strcasecmp(suffix, "glb") || !strcasecmp(suffix, "vrm");
 }
 
+/* Asked once: to find out takes as long as to prepare a hundred pages. */
+static bool has_other_core(void) {
+  static atomic_int known; /* 0: not asked yet */
+  int found = atomic_load_explicit(&known, memory_order_relaxed);
+  if (!found) {
+    found = sk_core_count() > 1 ? 1 : -1;
+    atomic_store_explicit(&known, found, memory_order_relaxed);
+  }
+  return found > 0;
+}
+
 /* How much; 0 where no other core could do it meanwhile. */
 static size_t bytes_ahead(const call *c) {
   struct rlimit most; /* of a file, whose excess would be a signal */
   size_t size = c->model < MOST_AHEAD ? c->model : MOST_AHEAD;
   if (c->model < AHEAD_BYTES || !is_made_in_place(c->job->request)) return 0;
   if (getrlimit(RLIMIT_FSIZE, &most) || most.rlim_cur < size) return 0;
-  return sk_core_count() > 1 ? size : 0;
+  return has_other_core() ? size : 0;
 }
 
 /* Before the worker is there: later the file's length is its own affair. Where the block is somewhat larger than the
@@ -177,12 +190,12 @@ static void map_ahead(call *c) {
 
 /* The system clears the pages now, and need not when the worker writes them. None is touched: the worker may have cut
    the file short. */
-static void fill_ahead(const call *c) {
+static void fill_ahead(call *c) {
   struct pollfd answer = {c->answer[0], POLLIN, 0};
-  size_t at, left;
-  for (at = 0; at < c->ahead_filled && !poll(&answer, 1, 0); at += AHEAD_STEP) {
-    left = c->ahead_filled - at;
-    if (madvise((char *)c->ahead + at, left < AHEAD_STEP ? left : AHEAD_STEP, MADV_POPULATE_READ)) return;
+  while (c->ahead_ready < c->ahead_filled && !poll(&answer, 1, 0)) {
+    size_t left = c->ahead_filled - c->ahead_ready, step = left < AHEAD_STEP ? left : AHEAD_STEP;
+    if (madvise((char *)c->ahead + c->ahead_ready, step, MADV_POPULATE_READ)) return;
+    c->ahead_ready += step;
   }
 }
 
@@ -344,11 +357,17 @@ static sk_status fail_silent(const call *c, sk_error *error) {
                  c->ended == -1 ? -1 : WEXITSTATUS(c->ended));
 }
 
-/* What was mapped ahead, where that is enough; then all its pages are there but for a few. */
+/* Maps the pages that are not yet; should others have gone, they come when they are read. */
+static bool map_rest(const call *c, size_t size) {
+  size_t page = (size_t)sysconf(_SC_PAGESIZE), ready = c->ahead_ready / page * page;
+  return ready >= size || !madvise((char *)c->ahead + ready, size - ready, MADV_POPULATE_READ);
+}
+
+/* What was mapped ahead, where that is enough. */
 static void *map_block(call *c, size_t size) {
   size_t page = (size_t)sysconf(_SC_PAGESIZE), whole = (size + page - 1) / page * page;
   void *memory = c->ahead;
-  if (memory && size <= c->ahead_bytes && !madvise(memory, size, MADV_POPULATE_READ)) {
+  if (memory && size <= c->ahead_bytes && map_rest(c, size)) {
     c->ahead = NULL;
     if (whole < c->ahead_bytes) munmap((char *)memory + whole, c->ahead_bytes - whole);
     return memory;
