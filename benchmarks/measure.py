@@ -57,6 +57,17 @@ def seconds(work: Work, repeats: int) -> float:
     return (time.perf_counter() - start) / repeats
 
 
+def seconds_of_calls(work: Work, repeats: int) -> float:
+    """As `seconds`, but to let go of what a call gave is not part of it."""
+    total = 0.0
+    for _ in range(repeats):
+        start = time.perf_counter()
+        kept = work()
+        total += time.perf_counter() - start
+        del kept
+    return total / repeats
+
+
 def repeats_for(work: Work, at_least: float) -> int:
     """So many calls that one sample lasts `at_least` seconds; the first call only warms up."""
     work()
@@ -74,11 +85,12 @@ def alternate(
     sample: float = 4e-3,
     budget: float = 0.5,
     before: tuple[Work, Work] = (nothing, nothing),
+    clock: Callable[[Work, int], float] = seconds,
 ) -> Pair:
     """Up to `rounds` pairs within `budget` seconds, never less than 5; who begins changes every round.
 
     `before` holds what is done, untimed, before every sample of ours and of theirs: to switch threads or the
-    SIMD path.
+    SIMD path. `clock` gives the seconds of a call, over so many of them.
     """
     sides = ((before[0], ours), (before[1], theirs))
     counts = []
@@ -90,7 +102,7 @@ def alternate(
     for i in range(rounds):
         for side in (1, 0) if i % 2 else (0, 1):
             sides[side][0]()
-            times[side].append(seconds(sides[side][1], counts[side]))
+            times[side].append(clock(sides[side][1], counts[side]))
         if i >= 4 and time.perf_counter() - start > budget:
             break
     a, b = times

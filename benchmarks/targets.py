@@ -258,6 +258,14 @@ TARGETS = (
         unit=" ms",
         least=False,
     ),
+    Target(
+        f"{APART}, one after another, all files, and to let go of the model",
+        "at most 5 ms more",
+        5.0,
+        isolation(job="isolated load and release"),
+        unit=" ms",
+        least=False,
+    ),
     Target("load, peak memory against Assimp's", "at most 1.3x", 1.3, peaks, least=False),
     Target(
         "clip memory against Assimp's keys, 40 % of them in constant tracks",
