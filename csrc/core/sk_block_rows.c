@@ -8,7 +8,7 @@
 
 #define SUM_TOLERANCE 1e-4                /* sum of a vertex's weights */
 #define RANGE_BYTES ((uint64_t)128 << 10) /* looked at in one go, 10 to 30 us, and twice while it is in the cache */
-#define SHARED_BYTES ((size_t)8 << 20)    /* of a block: less is looked at before a thread is well awake */
+#define SHARED_BYTES ((size_t)4 << 20)    /* of a block: less is looked at before a thread is well awake */
 
 typedef bool (*rows_rule)(const sk_block *block, const sk_section *section, uint64_t first, uint64_t count);
 

@@ -152,6 +152,15 @@ static bool put_piece(const block_room *room, const sk_block_piece *piece, size_
   return lseek(WORKER_BLOCK, (off_t)at, SEEK_SET) == (off_t)at && worker_write(WORKER_BLOCK, piece->data, piece->size);
 }
 
+/* Pages that were just made wait in a list of this processor, which counts as a use of them, and the file could be sealed
+   only when its processor has come to it. To ask for any page to be put last brings the list up to date at once. */
+static void settle_pages(void) {
+#if defined(MADV_COLD)
+  size_t page = (size_t)sysconf(_SC_PAGESIZE);
+  madvise((void *)((uintptr_t)&the_worker / page * page), page, MADV_COLD);
+#endif
+}
+
 static bool take_block(void *context, const sk_block_piece *pieces, size_t count, size_t size) {
   const block_room *room = context;
   size_t i, at = 0;
@@ -161,6 +170,7 @@ static bool take_block(void *context, const sk_block_piece *pieces, size_t count
     at += pieces[i].size;
   }
   if (room->memory) munmap(room->memory, room->size); /* it can be sealed when nobody can write it */
+  settle_pages();
   return ftruncate(WORKER_BLOCK, (off_t)size) == 0;
 }
 
