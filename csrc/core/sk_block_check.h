@@ -1,4 +1,4 @@
-/* sk_block_check.h: the rules that the contents of a block must keep (private to sk_block). */
+/* sk_block_check.h: the rules that the contents of a block must keep (private to sk_block_open). */
 #ifndef SK_BLOCK_CHECK_H
 #define SK_BLOCK_CHECK_H
 
