@@ -368,6 +368,51 @@ static void threads_leave_signals_to_the_caller(void) {
   CHECK_EQUAL(sigismember(&after, SIGINT), sigismember(&before, SIGINT));
 }
 
+/* ---- the rows of a large block ------------------------------------------------------------------------ */
+
+enum { NUMBERS = (2 << 20) + 5 }; /* 8 MiB, the last of them in a range of their own */
+
+/* A block of clips whose keys are all at `numbers`; it has none that play them. */
+static void *write_numbers(const float *numbers, size_t *size) {
+  small_model m;
+  sk_error error = {SK_OK, ""};
+  void *block;
+  sk_info info = {.kind = SK_BLOCK_CLIPS, .influences = 1, .joints = JOINTS};
+  small_model_set(&m);
+  {
+    const sk_block_part parts[] = {{SK_SECTION_INFO, sizeof info, 1, &info},
+                                   {SK_SECTION_TEXT, 1, m.text_length, m.text},
+                                   {SK_SECTION_JOINT_NAMES, sizeof *m.names, JOINTS, m.names},
+                                   {SK_SECTION_VALUES, sizeof *numbers, NUMBERS, numbers}};
+    CHECK_EQUAL(sk_block_write(parts, COUNT(parts), &block, size, &error), SK_OK);
+  }
+  return block;
+}
+
+static void every_range_of_a_block_is_looked_at(void) {
+  static const size_t places[] = {0, 32767, 32768, NUMBERS / 2 + 1, NUMBERS - 1}; /* 32,768 numbers are a range */
+  float *numbers = calloc(NUMBERS, sizeof *numbers);
+  size_t size, i, threads;
+  void *block = write_numbers(numbers, &size);
+  sk_error error = {SK_OK, ""};
+  sk_model model;
+  for (threads = 1; threads <= 4; threads++) {
+    float *values;
+    sk_set_thread_count(threads);
+    CHECK_EQUAL(sk_model_open(block, size, &model, &error), SK_OK);
+    values = (float *)model.block.sections[SK_SECTION_VALUES].data;
+    for (i = 0; i < COUNT(places); i++) {
+      values[places[i]] = NAN;
+      CHECK_EQUAL(sk_model_open(block, size, &model, &error), SK_ERROR_BLOCK);
+      CHECK_WORDS(error.message, "VALUES holds a number that is not finite");
+      values[places[i]] = 0.0f;
+    }
+  }
+  sk_set_thread_count(0);
+  sk_free(block);
+  free(numbers);
+}
+
 const check_test threads_tests[] = {TEST(every_element_has_one_visit),
                                    TEST(a_range_may_be_as_long_as_memory),
                                    TEST(the_count_has_bounds),
@@ -382,4 +427,5 @@ const check_test threads_tests[] = {TEST(every_element_has_one_visit),
                                    TEST(a_child_has_a_pool_of_its_own),
                                    TEST(a_fork_may_fall_into_the_work_of_others),
                                    TEST(threads_leave_signals_to_the_caller),
+                                   TEST(every_range_of_a_block_is_looked_at),
                                    {NULL, NULL}};
