@@ -132,6 +132,11 @@ CROWD, LINES = "crowd of 1,000 at different times", "one time line per channel (
 APART = "load in a process of its own, over one in this"
 ONE, CLIP, SKIN = "one pose into `out`, called from Python", "a clip at 60 Hz", "CPU skinning"
 
+
+def apart(what: str, values: Callable[[Results], list[Value]]) -> Target:
+    return Target(f"{APART}, {what}", "at most 5 ms more", 5.0, values, unit=" ms", least=False)
+
+
 TARGETS = (
     Target(f"{CROWD}, against NumPy", "40x", 40, times("crowd of 1,000", "NumPy")),
     Target(f"{CROWD}, against numba", "8x", 8, times("crowd of 1,000", "numba"), needs="numba"),
@@ -234,37 +239,11 @@ TARGETS = (
         multiple("load", "Assimp"),
         least=False,
     ),
-    Target(
-        f"{APART}, files of 50 to 200 kB",
-        "at most 5 ms more",
-        5.0,
-        isolation(50_000, 200_000),
-        unit=" ms",
-        least=False,
-    ),
-    Target(
-        f"{APART}, the first of a script, all files",
-        "at most 5 ms more",
-        5.0,
-        isolation(job="first load"),
-        unit=" ms",
-        least=False,
-    ),
-    Target(
-        f"{APART}, one after another, all files",
-        "at most 5 ms more",
-        5.0,
-        isolation(),
-        unit=" ms",
-        least=False,
-    ),
-    Target(
-        f"{APART}, one after another, all files, and to let go of the model",
-        "at most 5 ms more",
-        5.0,
-        isolation(job="isolated load and release"),
-        unit=" ms",
-        least=False,
+    apart("files of 50 to 200 kB", isolation(50_000, 200_000)),
+    apart("the first of a script, all files", isolation(job="first load")),
+    apart("one after another, all files", isolation()),
+    apart(
+        "one after another, all files, and to let go of the model", isolation(job="isolated load and release")
     ),
     Target("load, peak memory against Assimp's", "at most 1.3x", 1.3, peaks, least=False),
     Target(
