@@ -20,19 +20,13 @@ bool import_is_binary_fbx(const import_source *file) {
   return file->size > 20 && !memcmp(file->data, "Kaydara FBX Binary", 18);
 }
 
-static uint64_t number_at(const import_source *file, size_t at, size_t bytes) {
-  uint64_t number = 0;
-  while (bytes--) number = number << 8 | file->data[at + bytes];
-  return number;
-}
-
 /* False where the list ends, and for what does not lie before `limit`. */
 static bool read_record(const import_source *file, size_t at, size_t limit, fbx_record *record) {
-  size_t width = number_at(file, FIRST_RECORD - 4, 4) < WIDE_VERSION ? 4 : 8, head = 3 * width + 1;
+  size_t width = import_number(file->data + FIRST_RECORD - 4, 4) < WIDE_VERSION ? 4 : 8, head = 3 * width + 1;
   uint64_t end, properties;
   if (at > limit || limit - at < head) return false;
-  end = number_at(file, at, width);
-  properties = number_at(file, at + 2 * width, width);
+  end = import_number(file->data + at, width);
+  properties = import_number(file->data + at + 2 * width, width);
   record->name = (const char *)file->data + at + head;
   record->length = file->data[at + head - 1];
   at += head + record->length;

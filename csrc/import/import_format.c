@@ -169,8 +169,7 @@ static bool is_alike(const char *format, const char *found) {
 /* The header of a binary .stl is free: its length says what it is. */
 static bool is_binary_stl(const char *format, const uint8_t *data, size_t size, size_t whole) {
   if (strcmp(format, "stl") || size < 84) return false;
-  return 84 + 50 * ((uint64_t)data[80] | (uint64_t)data[81] << 8 | (uint64_t)data[82] << 16 |
-                    (uint64_t)data[83] << 24) == whole;
+  return 84 + 50 * import_number(data + 80, 4) == whole;
 }
 
 /* Another format that the bytes are certainly of, or NULL. */

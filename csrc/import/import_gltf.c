@@ -13,10 +13,6 @@
 #define GLB_HEADER 12 /* bytes: magic, version, length */
 #define GLB_CHUNK 8   /* bytes: length, type */
 
-static uint32_t read_u32(const uint8_t *at) {
-  return (uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
-}
-
 static bool is_binary(const import_source *file) { return file->size >= 4 && !memcmp(file->data, "glTF", 4); }
 
 /* Finds the JSON and BIN chunks of a .glb. A chunk that is cut short ends with the file. */
@@ -24,7 +20,7 @@ static sk_status find_chunks(import_job *job, const import_source *file, const c
   size_t at = GLB_HEADER;
   *text = NULL;
   while (at + GLB_CHUNK <= file->size) {
-    size_t size = read_u32(file->data + at), left = file->size - at - GLB_CHUNK;
+    size_t size = import_number(file->data + at, 4), left = file->size - at - GLB_CHUNK;
     const uint8_t *data = file->data + at + GLB_CHUNK;
     if (size > left) size = left;
     if (!memcmp(file->data + at + 4, "JSON", 4) && !*text) {
@@ -258,7 +254,7 @@ sk_status gltf_open(import_job *job) {
   size_t length = file->size;
   gltf *g;
   sk_status status = SK_OK;
-  if (is_binary(file) && file->size >= 8 && read_u32(file->data + 4) == 1) return check_version(job, 1);
+  if (is_binary(file) && file->size >= 8 && import_number(file->data + 4, 4) == 1) return check_version(job, 1);
   g = job->gltf = sk_alloc_zero(sizeof *g);
   if (!g) return import_no_memory(job, sizeof *g);
   if (is_binary(file)) status = find_chunks(job, file, &text, &length);

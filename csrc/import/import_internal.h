@@ -110,6 +110,13 @@ typedef struct import_source { /* one file in memory: whole, or the head of a la
   void *owned;         /* the memory behind `data`, or NULL */
 } import_source;
 
+/* The number that so many bytes hold, the lowest first. */
+static inline uint64_t import_number(const uint8_t *at, size_t bytes) {
+  uint64_t number = 0;
+  while (bytes--) number = number << 8 | at[bytes];
+  return number;
+}
+
 typedef struct import_files {
   struct aiFileIO io;   /* what Assimp gets; UserData is this struct */
   char *main_name;      /* the name under which Assimp knows the model */

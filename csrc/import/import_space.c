@@ -152,12 +152,6 @@ static void note_scale_inheritance(import_job *job) {
 
 /* ---- formats that store whole frames ------------------------------------------------------- */
 
-static uint32_t number_at(const import_source *file, size_t at) {
-  const uint8_t *p = file->data + at;
-  if (at + 4 > file->size) return 0;
-  return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
-}
-
 /* Assimp reads the first frame. Where each header has the number of its frames: */
 static void note_frames(import_job *job) {
   static const struct { const char *magic; size_t at; } table[] = {
@@ -165,8 +159,10 @@ static void note_frames(import_job *job) {
   const import_source *file = job->files.sources.data;
   size_t i;
   for (i = 0; i < sizeof table / sizeof *table; i++) {
-    uint32_t frames = number_at(file, table[i].at);
-    if (file->size < 4 || memcmp(file->data, table[i].magic, 4) || frames < 2 || frames > 65536) continue;
+    uint32_t frames;
+    if (file->size < table[i].at + 4 || memcmp(file->data, table[i].magic, 4)) continue;
+    frames = (uint32_t)import_number(file->data + table[i].at, 4);
+    if (frames < 2 || frames > 65536) continue;
     import_note_add(job, NOTE_morph_targets_dropped, frames - 1, "vertex frames after the first of %u",
                     frames);
   }

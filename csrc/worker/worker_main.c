@@ -152,8 +152,8 @@ static bool put_piece(const block_room *room, const sk_block_piece *piece, size_
   return lseek(WORKER_BLOCK, (off_t)at, SEEK_SET) == (off_t)at && worker_write(WORKER_BLOCK, piece->data, piece->size);
 }
 
-/* Pages that were just made wait in a list of this processor, which counts as a use of them, and the file could be sealed
-   only when its processor has come to it. To ask for any page to be put last brings the list up to date at once. */
+/* Pages that were just made wait in a list of this processor, which counts as a use of them: the file could be sealed
+   only when the processor has come to it. To ask for any page to be put last brings the list up to date at once. */
 static void settle_pages(void) {
 #if defined(MADV_COLD)
   size_t page = (size_t)sysconf(_SC_PAGESIZE);

@@ -145,8 +145,8 @@ static bool write_order(call *c) {
 
 /* ---- memory for the block, before there is one -------------------------------------------------------------- */
 
-/* Whether the block will be about as large as the file, and made in place: a binary glTF's, unless its vertices shall be
-   joined. Memory for others would be in the way of their import, which takes more than the block. */
+/* Whether the block will be about as large as the file, and made in place: a binary glTF's, unless its vertices shall
+   be joined. Memory for others would be in the way of their import, which takes more than the block. */
 static bool is_made_in_place(const sk_import_request *request) {
   const char *path = request->path, *dot = path ? strrchr(path, '.') : NULL;
   const char *suffix = request->format ? request->format : dot ? dot + 1 : "";
