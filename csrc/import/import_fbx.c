@@ -2,7 +2,6 @@
 
    A binary file is a tree of records, each of which says where it ends, and what it holds stands behind its
    properties: https://code.blender.org/2013/08/fbx-binary-file-format-specification */
-#define _GNU_SOURCE /* memmem */
 #include <string.h>
 
 #include "import_internal.h"
@@ -55,15 +54,15 @@ static void count_in_binary(const import_source *file, size_t *layers, size_t *s
     if (is_named(&record, "Objects")) count_records(file, record.inside, record.end, layers, stacks);
 }
 
-/* Objects stand on lines of their own. */
+/* Objects stand on lines of their own. Hardly anything else in a text of numbers has a capital A. */
 static void count_in_text(const import_source *file, size_t *layers, size_t *stacks) {
-  static const char word[] = "\tAnimation";
-  const char *at = (const char *)file->data, *end = at + file->size;
-  while ((at = memmem(at, (size_t)(end - at), word, strlen(word))) != NULL) {
-    at += strlen(word);
-    if (end - at < 7) break;
-    *layers += !memcmp(at, "Layer: ", 7);
-    *stacks += !memcmp(at, "Stack: ", 7);
+  static const char layer[] = "AnimationLayer: ", stack[] = "AnimationStack: ";
+  const size_t length = sizeof layer - 1;
+  const char *begin = (const char *)file->data, *end = begin + file->size, *at;
+  for (at = begin; (at = memchr(at, 'A', (size_t)(end - at))) != NULL; at++) {
+    if (at == begin || at[-1] != '\t' || (size_t)(end - at) < length) continue;
+    *layers += !memcmp(at, layer, length);
+    *stacks += !memcmp(at, stack, length);
   }
 }
 
