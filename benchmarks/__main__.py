@@ -65,12 +65,13 @@ def measure_all(quick: bool) -> dict[str, Any]:
         folder = Path(name)
         tiny = folder / "tiny.glb"
         tiny.write_bytes(models.tiny())
-        made = models.generated(folder, *((4, 20_000) if quick else ()))
+        made = list(models.generated(folder, *((4, 20_000) if quick else ())))
         real = models.real()[: 3 if quick else None]
         for origin, paths in (("generated", made), ("real", real)):
             for path in paths:
                 rows.append(jobs.measure_model(path, origin, here, assimp, tiny))
                 print(report.line(rows[-1]), flush=True)
+        formats = [jobs.measure_format(path) for path in models.converted(folder, made, assimp)]
         lines = jobs.measure_lines(models.line_triplets(2 if quick else 20))
     return {
         "machine": machine(assimp, here.gigahertz),
@@ -81,6 +82,7 @@ def measure_all(quick: bool) -> dict[str, Any]:
         "instructions": instructions.recorded(),
         "rows": rows,
         "lines": lines,
+        "formats": formats,
     }
 
 

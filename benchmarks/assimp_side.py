@@ -35,6 +35,12 @@ class Assimp:
         self.library.aiImportFile.restype = ctypes.c_void_p
         self.library.aiReleaseImport.argtypes = (ctypes.c_void_p,)
         self.library.aiReleaseImport.restype = None
+        self.library.aiExportScene.argtypes = (
+            ctypes.c_void_p,
+            ctypes.c_char_p,
+            ctypes.c_char_p,
+            ctypes.c_uint,
+        )
         numbers = [getattr(self.library, f"aiGetVersion{part}") for part in ("Major", "Minor", "Patch")]
         self.version = ".".join(str(number()) for number in numbers)
 
@@ -50,6 +56,15 @@ class Assimp:
 
     def load(self, path: Path) -> None:
         self.close(self.open(path))
+
+    def export(self, path: Path, kind: str, to: Path) -> None:
+        """Writes the model as another kind of file, by Assimp's name of it."""
+        scene = self.open(path)
+        try:
+            if self.library.aiExportScene(scene, kind.encode(), str(to).encode(), 0):
+                raise RuntimeError(f"Assimp does not write {path.name} as {to.name}")
+        finally:
+            self.close(scene)
 
     def keys(self, path: Path) -> list[Keys]:
         """One entry for each animation of the file."""

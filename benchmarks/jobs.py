@@ -360,6 +360,21 @@ class Bench:
         return float(f"{worst / max(1.0, rig.depth() / 64):.3g}")
 
 
+def load_pairs(path: Path) -> dict[str, Any]:
+    """Loads in a process of their own against loads in this one, with and without what letting go takes."""
+    found = {}
+    for job, clock in (("isolated load", seconds_of_calls), ("isolated load and release", seconds)):
+        # Many rounds: to start a process takes half as long again, or as little, from one second to the next.
+        both = (lambda: skinpy.load(path), lambda: load_here(path))
+        found[job] = {"in this process": alternate(*both, rounds=60, budget=1.0, clock=clock).entry()}
+    return found
+
+
+def measure_format(path: Path) -> dict[str, Any]:
+    """What isolation costs with a model of another format."""
+    return {"model": path.name, "pairs": load_pairs(path), "facts": {"file bytes": path.stat().st_size}}
+
+
 def measure_model(path: Path, origin: str, peers: Peers, assimp: Assimp, tiny: Path) -> dict[str, Any]:
     """One row of the results."""
     model = skinpy.load(path)
@@ -374,11 +389,7 @@ def measure_model(path: Path, origin: str, peers: Peers, assimp: Assimp, tiny: P
         ),
     }
     load = alternate(lambda: load_here(path), lambda: assimp.load(path), rounds=15, budget=1.0)
-    row["pairs"], row["facts"], row["notes"] = {"load": {"Assimp": load.entry()}}, {}, {}
-    for job, clock in (("isolated load", seconds_of_calls), ("isolated load and release", seconds)):
-        # Many rounds: to start a process takes half as long again, or as little, from one second to the next.
-        both = (lambda: skinpy.load(path), lambda: load_here(path))
-        row["pairs"][job] = {"in this process": alternate(*both, rounds=60, budget=1.0, clock=clock).entry()}
+    row["pairs"], row["facts"], row["notes"] = {"load": {"Assimp": load.entry()}} | load_pairs(path), {}, {}
     row["pairs"]["first load"] = {"in this process": first_load.pair(path).entry()}
     row["facts"]["file bytes"] = path.stat().st_size
     row["facts"]["peak bytes"] = memory.peak("skinpy", tiny, path)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +16,8 @@ sys.path.insert(0, str(ROOT / "tests"))
 
 import builders  # noqa: E402
 from twin import Rig  # noqa: E402
+
+from .assimp_side import Assimp  # noqa: E402
 
 DATA = Path(os.environ.get("SKINPY_DATA") or ROOT.parent / "shared" / "data")
 REAL = (
@@ -33,6 +36,17 @@ REAL = (
     "BCN_Epileptic.X",
 )
 
+#: Other formats, by Assimp's names of them, and how their files' names end.
+KINDS = {
+    "fbx": ".fbx",
+    "fbxa": "-text.fbx",
+    "collada": ".dae",
+    "x": ".x",
+    "3ds": ".3ds",
+    "obj": ".obj",
+    "ply": ".ply",
+    "stl": ".stl",
+}
 
 #: One more, like the walking man that benchmarks of skinning use: 19 joints, 3,273 vertices.
 ALIKE = "alike-19j-3273v"
@@ -57,6 +71,21 @@ def generated(folder: Path, count: int = 20, largest: int = 1_000_000) -> Iterat
         )
         path.write_bytes(file.glb())
         yield path
+
+
+def converted(folder: Path, paths: list[Path], assimp: Assimp) -> Iterator[Path]:
+    """Some of the models of at most 50,000 vertices as other formats, which Assimp writes."""
+    small = [path for path in paths if 0 < int(re.findall(r"(\d+)v$", path.stem)[0]) <= 50_000]
+    for path in small[2::3]:
+        for kind, ending in KINDS.items():
+            to = folder / f"{path.stem}{ending}"
+            assimp.export(path, kind, to)
+            if kind == "collada":  # of several clips Assimp does not read what it wrote
+                without = re.sub(
+                    r"<library_animations>.*</library_animations>", "", to.read_text(), flags=re.S
+                )
+                to.write_text(without)
+            yield to
 
 
 def walking_man() -> builders.Gltf:

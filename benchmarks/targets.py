@@ -82,12 +82,12 @@ def joint_time(results: Results) -> list[Value]:
 
 
 def isolation(
-    least: int = 0, most: float = float("inf"), job: str = "isolated load"
+    least: int = 0, most: float = float("inf"), job: str = "isolated load", rows: str = "rows"
 ) -> Callable[[Results], list[Value]]:
     """Milliseconds that a process of its own adds to a load, of files with `least` to `most` bytes."""
     return lambda results: [
         (1e3 * (pair["seconds"] - pair["baseline"]), row["model"])
-        for row in results["rows"]
+        for row in results.get(rows, [])
         for pair in [row["pairs"].get(job, {}).get("in this process")]
         if pair and least <= row["facts"]["file bytes"] <= most
     ]
@@ -244,6 +244,11 @@ TARGETS = (
     apart("one after another, all files", isolation()),
     apart(
         "one after another, all files, and to let go of the model", isolation(job="isolated load and release")
+    ),
+    apart("one after another, other formats", isolation(rows="formats")),
+    apart(
+        "one after another, other formats, and to let go of the model",
+        isolation(job="isolated load and release", rows="formats"),
     ),
     Target("load, peak memory against Assimp's", "at most 1.3x", 1.3, peaks, least=False),
     Target(

@@ -272,6 +272,29 @@ def test_first_loads_are_each_in_a_new_process(tmp_path: Path, monkeypatch: pyte
     assert len(pair.ratios) == 2 and pair.ours > 0 and pair.theirs > 0
 
 
+def test_models_are_converted_to_other_formats(tmp_path: Path) -> None:
+    """Each holds the mesh; of some models, none of them too large."""
+    paths = [tmp_path / f"{name}-9j-{count}v.glb" for name, count in (("a", 90), ("b", 60_000), ("c", 80))]
+    paths += [tmp_path / f"{name}-9j-{count}v.glb" for name, count in (("d", 120), ("e", 100))]
+    for seed, path in enumerate(paths):
+        path.write_bytes(builders.random_model(seed, joints=9, vertices=120).glb())
+    made = list(models.converted(tmp_path, paths, assimp_side.Assimp()))
+    assert {path.name for path in made} == {f"d-9j-120v{ending}" for ending in models.KINDS.values()}
+    faces = len(skinpy.load(paths[3]).mesh.faces)
+    for path in made:
+        assert len(skinpy.load(path).mesh.faces) == faces, path.name
+
+
+def test_other_formats_are_judged_by_themselves() -> None:
+    results = results_of()
+    pair = {"ratios": [0.5] * 5, "rounds": 5, "seconds": 0.012, "baseline": 0.006}
+    results["formats"] = [
+        {"model": "a.obj", "pairs": {"isolated load": {"in this process": pair}}, "facts": {"file bytes": 9}}
+    ]
+    row = "one after another, other formats | at most 5 ms more |  | 6 ms | 6 ms to 6 ms | 6 ms (a.obj) | "
+    assert row + "**no** |" in report.table(results)
+
+
 def test_counts_that_grow_are_found() -> None:
     known = {"pose": 100.0, "deform": 50.0}
     assert instructions.grown({"pose": 102.0, "deform": 40.0}, known) == []

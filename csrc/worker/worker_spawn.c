@@ -60,6 +60,12 @@ static const char *title(const call *c) {
   return request && request->path ? request->path : "the model's bytes";
 }
 
+/* Whether that is its format, as far as the request says it. */
+static bool has_suffix(const sk_import_request *request, const char *suffix) {
+  const char *dot = request->path ? strrchr(request->path, '.') : NULL;
+  return !strcasecmp(request->format ? request->format : dot ? dot + 1 : "", suffix);
+}
+
 static size_t model_bytes(const sk_import_request *request) {
   struct stat facts;
   if (!request) return 0;
@@ -148,11 +154,9 @@ static bool write_order(call *c) {
 /* Whether the block will be about as large as the file, and made in place: a binary glTF's, unless its vertices shall
    be joined. Memory for others would be in the way of their import, which takes more than the block. */
 static bool is_made_in_place(const sk_import_request *request) {
-  const char *path = request->path, *dot = path ? strrchr(path, '.') : NULL;
-  const char *suffix = request->format ? request->format : dot ? dot + 1 : "";
   if (request->join_vertices == 1) return false;
-  if (!path && !request->format) return request->size >= 4 && !memcmp(request->bytes, "glTF", 4);
-  return !strcasecmp(suffix, "glb") || !strcasecmp(suffix, "vrm");
+  if (!request->path && !request->format) return request->size >= 4 && !memcmp(request->bytes, "glTF", 4);
+  return has_suffix(request, "glb") || has_suffix(request, "vrm");
 }
 
 /* Asked once: to find out takes as long as to prepare a hundred pages. */
@@ -229,11 +233,16 @@ static int prepare_signals(posix_spawnattr_t *attributes) {
   return failed;
 }
 
-/* What the loader needs to find a library by its name alone, large pages for the memory of a large model (its
-   import touches each page for the first time), and nothing else. */
+/* Whether the import takes megabytes, of which it touches each page for the first time. Assimp's reader of OBJ clears
+   16 MiB for the smallest file. */
+static bool takes_large_pages(const call *c) {
+  return c->model >= LARGE_BYTES || (c->job->request && has_suffix(c->job->request, "obj"));
+}
+
+/* What the loader needs to find a library by its name alone, large pages where they help, and nothing else. */
 static void make_environment(const call *c, char *environment[3], char *room, size_t size) {
   const char *folders = getenv("LD_LIBRARY_PATH");
-  if (c->model >= LARGE_BYTES) *environment++ = "GLIBC_TUNABLES=glibc.malloc.hugetlb=1";
+  if (takes_large_pages(c)) *environment++ = "GLIBC_TUNABLES=glibc.malloc.hugetlb=1";
   if (folders && (size_t)snprintf(room, size, "LD_LIBRARY_PATH=%s", folders) < size) *environment++ = room;
   *environment = NULL;
 }
