@@ -366,7 +366,7 @@ def load_pairs(path: Path) -> dict[str, Any]:
     for job, clock in (("isolated load", seconds_of_calls), ("isolated load and release", seconds)):
         # Many rounds: to start a process takes half as long again, or as little, from one second to the next.
         both = (lambda: skinpy.load(path), lambda: load_here(path))
-        found[job] = {"in this process": alternate(*both, rounds=60, budget=1.0, clock=clock).entry()}
+        found[job] = {"in this process": alternate(*both, rounds=60, budget=2.0, clock=clock).entry()}
     return found
 
 

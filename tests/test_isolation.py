@@ -118,11 +118,25 @@ def load_in_a_script(path: Path, first: str) -> subprocess.CompletedProcess[str]
     return subprocess.run(command, capture_output=True, text=True, cwd=ROOT, timeout=IN_TIME)
 
 
-@pytest.mark.parametrize("vertices", [40_000, 900_000])
-def test_what_is_prepared_ahead_does_not_show(tmp_path: Path, vertices: int) -> None:
-    """With one core nothing is; of a file above 48 MiB a part."""
-    path = tmp_path / "model.glb"
-    path.write_bytes(builders.random_model(5, joints=8, vertices=vertices).glb())
+def grid_obj(size: int) -> bytes:
+    """So many places, each in up to three faces, and words that mean nothing up to 3 MiB."""
+    places = "".join(f"v {i % 50} {i // 50} 0.25\n" for i in range(size))
+    faces = "".join(f"f {i + 1} {i + 2} {i + 51}\n" for i in range(size - 51))
+    return f"{places}{faces}".encode().ljust(3 << 20, b"#")
+
+
+def large_model(suffix: str, size: int) -> bytes:
+    return grid_obj(size) if suffix == "obj" else builders.random_model(5, joints=8, vertices=size).glb()
+
+
+@pytest.mark.parametrize(
+    ("suffix", "size"), [("glb", 40_000), ("glb", 900_000), ("obj", 99_000), ("obj", 99)]
+)
+def test_what_is_prepared_ahead_does_not_show(tmp_path: Path, suffix: str, size: int) -> None:
+    """With one core nothing is; of a file above 48 MiB a part, and of one that is no glTF a quarter, which may
+    be less than its block or more."""
+    path = tmp_path / f"model.{suffix}"
+    path.write_bytes(large_model(suffix, size))
     wanted = hashlib.sha256(blocks(skinpy.load(path, isolate=False))).hexdigest()
     one_core = "os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})"
     for first in ("", one_core):

@@ -152,7 +152,7 @@ static bool write_order(call *c) {
 /* ---- memory for the block, before there is one -------------------------------------------------------------- */
 
 /* Whether the block will be about as large as the file, and made in place: a binary glTF's, unless its vertices shall
-   be joined. Memory for others would be in the way of their import, which takes more than the block. */
+   be joined. */
 static bool is_made_in_place(const sk_import_request *request) {
   if (request->join_vertices == 1) return false;
   if (!request->path && !request->format) return request->size >= 4 && !memcmp(request->bytes, "glTF", 4);
@@ -170,11 +170,13 @@ static bool has_other_core(void) {
   return found > 0;
 }
 
-/* How much; 0 where no other core could do it meanwhile. */
+/* How much; 0 where no other core could do it meanwhile. Of most other formats the block takes a quarter of the file or
+   more, and all beyond it would be cleared in vain. */
 static size_t bytes_ahead(const call *c) {
   struct rlimit most; /* of a file, whose excess would be a signal */
   size_t size = c->model < MOST_AHEAD ? c->model : MOST_AHEAD;
-  if (c->model < AHEAD_BYTES || !is_made_in_place(c->job->request)) return 0;
+  if (c->model < AHEAD_BYTES) return 0;
+  if (!is_made_in_place(c->job->request)) size /= 4;
   if (getrlimit(RLIMIT_FSIZE, &most) || most.rlim_cur < size) return 0;
   return has_other_core() ? size : 0;
 }
