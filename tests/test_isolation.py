@@ -133,8 +133,8 @@ def large_model(suffix: str, size: int) -> bytes:
     ("suffix", "size"), [("glb", 40_000), ("glb", 900_000), ("obj", 99_000), ("obj", 99)]
 )
 def test_what_is_prepared_ahead_does_not_show(tmp_path: Path, suffix: str, size: int) -> None:
-    """With one core nothing is; of a file above 48 MiB a part, and of one that is no glTF a quarter, which may
-    be less than its block or more."""
+    """With one core nothing is; of a file above 48 MiB a part, of one that is no glTF a quarter: its block
+    may take more than that, or less."""
     path = tmp_path / f"model.{suffix}"
     path.write_bytes(large_model(suffix, size))
     wanted = hashlib.sha256(blocks(skinpy.load(path, isolate=False))).hexdigest()
