@@ -75,16 +75,14 @@ def generated(folder: Path, count: int = 20, largest: int = 1_000_000) -> Iterat
 
 def converted(folder: Path, paths: list[Path], assimp: Assimp) -> Iterator[Path]:
     """Some of the models of at most 50,000 vertices as other formats, which Assimp writes."""
-    small = [path for path in paths if 0 < int(re.findall(r"(\d+)v$", path.stem)[0]) <= 50_000]
+    small = [path for path in paths if int(path.stem.rsplit("-", 1)[1][:-1]) <= 50_000]  # ...-500v
     for path in small[2::3]:
         for kind, ending in KINDS.items():
             to = folder / f"{path.stem}{ending}"
             assimp.export(path, kind, to)
             if kind == "collada":  # of several clips Assimp does not read what it wrote
-                without = re.sub(
-                    r"<library_animations>.*</library_animations>", "", to.read_text(), flags=re.S
-                )
-                to.write_text(without)
+                text, animations = to.read_text(), r"<library_animations>.*</library_animations>"
+                to.write_text(re.sub(animations, "", text, flags=re.S))
             yield to
 
 

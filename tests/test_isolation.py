@@ -119,7 +119,7 @@ def load_in_a_script(path: Path, first: str) -> subprocess.CompletedProcess[str]
 
 
 def grid_obj(size: int) -> bytes:
-    """So many places, each in up to three faces, and words that mean nothing up to 3 MiB."""
+    """So many places, each in up to three faces, and a comment up to 3 MiB."""
     places = "".join(f"v {i % 50} {i // 50} 0.25\n" for i in range(size))
     faces = "".join(f"f {i + 1} {i + 2} {i + 51}\n" for i in range(size - 51))
     return f"{places}{faces}".encode().ljust(3 << 20, b"#")

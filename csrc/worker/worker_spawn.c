@@ -170,8 +170,8 @@ static bool has_other_core(void) {
   return found > 0;
 }
 
-/* How much; 0 where no other core could do it meanwhile. Of most other formats the block takes a quarter of the file or
-   more, and all beyond it would be cleared in vain. */
+/* How much; 0 where no other core could do it meanwhile. Of other formats than binary glTF the block takes mostly a
+   quarter of the file or more (of some FBX an eighth), and all beyond it would be cleared in vain. */
 static size_t bytes_ahead(const call *c) {
   struct rlimit most; /* of a file, whose excess would be a signal */
   size_t size = c->model < MOST_AHEAD ? c->model : MOST_AHEAD;
