@@ -19,6 +19,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import builders
+import import_cases as cases
 import numpy as np
 import pytest
 from c_compiler import SOURCES, compiler, run
@@ -126,15 +127,18 @@ def grid_obj(size: int) -> bytes:
 
 
 def large_model(suffix: str, size: int) -> bytes:
+    if suffix == "fbx":
+        return cases.fbx().ljust(size, b"\n")
     return grid_obj(size) if suffix == "obj" else builders.random_model(5, joints=8, vertices=size).glb()
 
 
 @pytest.mark.parametrize(
-    ("suffix", "size"), [("glb", 40_000), ("glb", 900_000), ("obj", 99_000), ("obj", 99)]
+    ("suffix", "size"),
+    [("glb", 40_000), ("glb", 900_000), ("obj", 99_000), ("obj", 99), ("fbx", 1 << 20), ("fbx", 9 << 20)],
 )
 def test_what_is_prepared_ahead_does_not_show(tmp_path: Path, suffix: str, size: int) -> None:
-    """With one core nothing is; of a file above 48 MiB a part, of one that is no glTF a quarter: its block
-    may take more than that, or less."""
+    """With one core nothing is; of a file above 48 MiB a part, of one that is no glTF a half or a quarter:
+    its block may take more than that, or less. So may the import, whose heap is prepared, too."""
     path = tmp_path / f"model.{suffix}"
     path.write_bytes(large_model(suffix, size))
     wanted = hashlib.sha256(blocks(skinpy.load(path, isolate=False))).hexdigest()
@@ -538,6 +542,34 @@ def strace(arguments: list[str], log: Path) -> str:
     if b"ptrace" in done.stderr.lower():
         pytest.skip("strace may not trace here")
     return "".join(path.read_text() for path in sorted(log.iterdir()))
+
+
+@pytest.mark.skipif(skinpy.get_num_threads() < 2, reason="no other core could prepare memory")
+@pytest.mark.parametrize(
+    ("suffix", "size", "first", "clears"),
+    [
+        ("obj", 99, "", True),
+        ("obj", 99, "os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})", False),
+        ("fbx", 9 << 20, "", True),
+        ("fbx", 9 << 10, "", False),
+        ("glb", 40_000, "", False),
+    ],
+)
+def test_another_core_clears_the_heap_of_a_large_import(
+    tmp_path: Path, suffix: str, size: int, first: str, clears: bool
+) -> None:
+    """Its thread is unknown to the C library, which would lock each piece of memory otherwise."""
+    path = tmp_path / f"model.{suffix}"
+    path.write_bytes(large_model(suffix, size))
+    program = (
+        f"import os, skinpy, warnings; warnings.simplefilter('ignore')\n{first}\nskinpy.load({str(path)!r})"
+    )
+    made = [
+        line
+        for line in strace([sys.executable, "-c", program], tmp_path / "log").splitlines()
+        if "CLONE_THREAD" in line and "CLONE_SETTLS" not in line
+    ]
+    assert len(made) == clears, made
 
 
 def test_the_worker_opens_nothing_but_libraries_and_files_of_the_folder(tmp_path: Path) -> None:

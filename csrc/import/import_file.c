@@ -98,6 +98,18 @@ static const uint8_t *take_bytes(import_files *files, int descriptor, size_t siz
   return data;
 }
 
+/* A regular file, opened; -1 and `*why`. */
+static int open_regular(const char *path, struct stat *facts, const char **why) {
+  bool is_regular = stat(path, facts) || S_ISREG(facts->st_mode); /* opening a device may do something */
+  int descriptor = is_regular ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY) : -1;
+  *why = NULL;
+  if (is_regular && (descriptor < 0 || fstat(descriptor, facts))) *why = strerror(errno);
+  else if (!is_regular || !S_ISREG(facts->st_mode)) *why = "it is no regular file";
+  if (!*why) return descriptor;
+  if (descriptor >= 0) close(descriptor);
+  return -1;
+}
+
 /* Reads a regular file into a new source; of a large one, where that is enough, the head. On failure `*why`
    has the words. */
 static bool load(import_files *files, const char *path, const char *name, bool head_is_enough,
@@ -107,18 +119,9 @@ static bool load(import_files *files, const char *path, const char *name, bool h
   void *owned = NULL;
   size_t size = 0;
   bool done = false;
-  int descriptor = -1;
-  *why = NULL;
-  if (!stat(path, &facts) && !S_ISREG(facts.st_mode)) {
-    *why = "it is no regular file"; /* opening a device may do something */
-    return false;
-  }
-  descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-  if (descriptor < 0 || fstat(descriptor, &facts)) {
-    *why = strerror(errno);
-  } else if (!S_ISREG(facts.st_mode)) {
-    *why = "it is no regular file";
-  } else if ((uint64_t)facts.st_size > IMPORT_MAX_BYTES - files->total) {
+  int descriptor = open_regular(path, &facts, why);
+  if (descriptor < 0) return false;
+  if ((uint64_t)facts.st_size > IMPORT_MAX_BYTES - files->total) {
     *why = "the model and its files are larger than 2 GiB";
   } else if ((uint64_t)facts.st_size > files->most - files->total) {
     files->exceeded = files->total + (uint64_t)facts.st_size;
@@ -371,6 +374,23 @@ static sk_status find_folder(import_job *job) {
   files->has_folder = path != NULL;
   files->folder = import_copy_text(path ? path : "", slash ? (size_t)(slash + 1 - path) : 0);
   return files->folder ? SK_OK : import_no_memory(job, 1);
+}
+
+const char *import_files_peek(const sk_import_request *request, void *head, size_t *room, size_t *whole) {
+  struct stat facts;
+  const char *why;
+  int descriptor;
+  *whole = request->size;
+  if (!request->path) {
+    if (*room > request->size) *room = request->size;
+    if (*room) memcpy(head, request->bytes, *room);
+    return request->format ? request->format : "";
+  }
+  descriptor = open_regular(request->path, &facts, &why);
+  *whole = descriptor < 0 ? 0 : (size_t)facts.st_size;
+  *room = descriptor < 0 ? 0 : read_at(descriptor, 0, head, *room);
+  if (descriptor >= 0) close(descriptor);
+  return request->format ? request->format : suffix_of(request->path);
 }
 
 static sk_status load_model(import_job *job, const char *name) {

@@ -7,7 +7,6 @@
 #endif
 #include <dlfcn.h>
 #include <errno.h>
-#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -16,6 +15,7 @@
 #include <unistd.h>
 
 #include "worker_cage.h"
+#include "worker_heap.h"
 #include "worker_io.h"
 #include "worker_order.h"
 
@@ -24,12 +24,14 @@
 #define CODE_BYTES ((size_t)192 << 20)  /* libraries, and what they set up before the model is read */
 #define MOST_LIBRARIES 64
 #define EXPECTED_BYTES ((size_t)1 << 17) /* pages of less come one by one */
+#define PREPARED_PART 8 /* of the memory that an import may take, so much is prepared for it at most */
 #define ROOM_BYTES ((size_t)1 << 20) /* a mesh of fewer bytes is copied into the block, as all else is */
 
 typedef struct worker {
   worker_order order;
   char *texts[WORKER_TEXTS]; /* or NULL */
   const sk_importer *importer;
+  sk_import_request request;
   worker_answer answer;
 } worker;
 
@@ -109,14 +111,14 @@ static sk_status start_importer(worker *w, sk_error *error) {
 
 /* ---- the model's bytes --------------------------------------------------------------------------------- */
 
-static sk_status find_bytes(worker *w, sk_import_request *request, sk_error *error) {
+static sk_status find_bytes(worker *w, sk_error *error) {
   size_t size = (size_t)w->order.bytes;
   void *bytes = (void *)"";
   if (w->order.bytes == WORKER_NO_BYTES) return SK_OK;
   if (size) bytes = mmap(NULL, size, PROT_READ, MAP_PRIVATE, WORKER_BYTES, 0);
   if (bytes == MAP_FAILED) return sk_fail_memory(error, size);
-  request->bytes = bytes;
-  request->size = size;
+  w->request.bytes = bytes;
+  w->request.size = size;
   return SK_OK;
 }
 
@@ -176,24 +178,33 @@ static bool take_block(void *context, const sk_block_piece *pieces, size_t count
 
 /* ---- the import -------------------------------------------------------------------------------------- */
 
-static sk_status import_model(worker *w, sk_import_result *result, sk_error *error) {
+static void make_request(worker *w) {
   const worker_order *o = &w->order;
+  w->request = (sk_import_request){.path = w->texts[WORKER_PATH],
+                                   .format = w->texts[WORKER_FORMAT],
+                                   .max_influences = o->max_influences,
+                                   .join_vertices = o->join_vertices,
+                                   .ignore_animated_scale = o->ignore_animated_scale != 0,
+                                   .up = o->up,
+                                   .frame = o->frame,
+                                   .formats = w->texts[WORKER_FORMATS],
+                                   .external = (sk_external)o->external,
+                                   .limits = o->limits,
+                                   .process_ends = true};
+}
+
+/* While this thread goes on. */
+static void prepare_memory(const worker *w) {
+  uint64_t most = w->order.memory / PREPARED_PART;
+  size_t size = w->order.ahead ? w->importer->appetite(&w->request) : 0;
+  worker_clear_heap(size < most ? size : (size_t)most);
+}
+
+static sk_status import_model(worker *w, sk_import_result *result, sk_error *error) {
   block_room room = {NULL, 0};
   const sk_block_sink sink = {take_block, reserve_block, expect_pages, &room};
-  sk_import_request request = {.path = w->texts[WORKER_PATH],
-                               .format = w->texts[WORKER_FORMAT],
-                               .max_influences = o->max_influences,
-                               .join_vertices = o->join_vertices,
-                               .ignore_animated_scale = o->ignore_animated_scale != 0,
-                               .up = o->up,
-                               .frame = o->frame,
-                               .formats = w->texts[WORKER_FORMATS],
-                               .external = (sk_external)o->external,
-                               .limits = o->limits,
-                               .sink = &sink,
-                               .process_ends = true};
-  sk_status status = find_bytes(w, &request, error);
-  return status ? status : w->importer->run(&request, result, error);
+  w->request.sink = &sink;
+  return w->importer->run(&w->request, result, error);
 }
 
 /* Where the limit, and not the machine, was in the way. */
@@ -246,22 +257,18 @@ static void confine(worker *w) {
   free(folder);
 }
 
-/* It ends soon: memory that was freed is never given back, and comes in large steps. */
-static void tune_memory(void) {
-  mallopt(M_TOP_PAD, 1 << 20);
-  mallopt(M_TRIM_THRESHOLD, 1 << 30);
-  mallopt(M_MMAP_THRESHOLD, 16 << 20);
-}
-
 int main(void) {
   worker *w = &the_worker;
   sk_error error = {SK_OK, ""};
   worker_settle(WORKER_FIRST_FREE);
-  tune_memory();
+  worker_tune_heap();
   if (!read_order(w)) return 2;
   if (start_importer(w, &error)) fail(w, &error);
   confine(w);
   if (worker_limit(w->order.memory, STACK_BYTES + CODE_BYTES, w->order.seconds)) w->answer.cage |= WORKER_HAS_LIMITS;
+  make_request(w);
+  if (find_bytes(w, &error)) fail(w, &error);
+  prepare_memory(w);
   work_on_large_stack();
   sk_fail_memory(&error, STACK_BYTES);
   fail(w, &error);

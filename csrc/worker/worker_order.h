@@ -8,6 +8,9 @@
 #include "../core/sk_base.h"
 #include "../import/sk_import.h"
 
+/* The one variable of a worker's environment that it looks at itself: the C library takes large pages for its heap. */
+#define WORKER_LARGE_PAGES "GLIBC_TUNABLES"
+
 #define WORKER_MAGIC 0x534B4E57u /* "SKNW" */
 
 /* Descriptors of the worker. */
@@ -37,6 +40,8 @@ typedef struct worker_order {
   uint32_t external;
   uint32_t probe;              /* no import: only say what keeps the worker in */
   uint32_t seconds;            /* of computing */
+  uint32_t ahead;              /* another processor may prepare memory for the import */
+  uint32_t unused;
   uint64_t memory;             /* bytes that the import may take */
   uint64_t bytes;              /* of the model, in WORKER_BYTES; WORKER_NO_BYTES: it is in a file */
   sk_import_limits limits;

@@ -73,6 +73,23 @@ static size_t model_bytes(const sk_import_request *request) {
   return stat(request->path, &facts) == 0 && facts.st_size > 0 ? (size_t)facts.st_size : 0;
 }
 
+/* Whether the import takes megabytes, of which it touches each page for the first time. Assimp's reader of OBJ clears
+   16 MiB for the smallest file. */
+static bool takes_large_pages(const call *c) {
+  return c->model >= LARGE_BYTES || (c->job->request && has_suffix(c->job->request, "obj"));
+}
+
+/* Asked once: to find out takes as long as to prepare a hundred pages. */
+static bool has_other_core(void) {
+  static atomic_int known; /* 0: not asked yet */
+  int found = atomic_load_explicit(&known, memory_order_relaxed);
+  if (!found) {
+    found = sk_core_count() > 1 ? 1 : -1;
+    atomic_store_explicit(&known, found, memory_order_relaxed);
+  }
+  return found > 0;
+}
+
 static sk_status fail_system(sk_error *error, const char *doing) {
   int number = errno;
   if (number == ENOMEM) return sk_fail_memory(error, 0);
@@ -132,6 +149,7 @@ static bool write_order(call *c) {
   order.external = (uint32_t)request->external;
   order.probe = !c->job->request;
   order.seconds = (uint32_t)(c->job->seconds < 1e6 ? c->job->seconds + 2.0 : 1e6);
+  order.ahead = takes_large_pages(c) && has_other_core();
   order.memory = c->job->memory;
   order.bytes = request->path || order.probe ? WORKER_NO_BYTES : request->size;
   order.limits = request->limits;
@@ -159,24 +177,19 @@ static bool is_made_in_place(const sk_import_request *request) {
   return has_suffix(request, "glb") || has_suffix(request, "vrm");
 }
 
-/* Asked once: to find out takes as long as to prepare a hundred pages. */
-static bool has_other_core(void) {
-  static atomic_int known; /* 0: not asked yet */
-  int found = atomic_load_explicit(&known, memory_order_relaxed);
-  if (!found) {
-    found = sk_core_count() > 1 ? 1 : -1;
-    atomic_store_explicit(&known, found, memory_order_relaxed);
-  }
-  return found > 0;
+/* How many times as long as the block the file is at most, mostly: of formats that store nothing but a mesh twice, of
+   others four times (of some FBX eight). What is prepared beyond the block is cleared in vain. */
+static size_t file_to_block(const sk_import_request *request) {
+  if (is_made_in_place(request)) return 1;
+  return has_suffix(request, "obj") || has_suffix(request, "ply") || has_suffix(request, "stl") ? 2 : 4;
 }
 
-/* How much; 0 where no other core could do it meanwhile. Of other formats than binary glTF the block takes mostly a
-   quarter of the file or more (of some FBX an eighth), and all beyond it would be cleared in vain. */
+/* How much; 0 where no other core could do it meanwhile. */
 static size_t bytes_ahead(const call *c) {
   struct rlimit most; /* of a file, whose excess would be a signal */
   size_t size = c->model < MOST_AHEAD ? c->model : MOST_AHEAD;
   if (c->model < AHEAD_BYTES) return 0;
-  if (!is_made_in_place(c->job->request)) size /= 4;
+  size /= file_to_block(c->job->request);
   if (getrlimit(RLIMIT_FSIZE, &most) || most.rlim_cur < size) return 0;
   return has_other_core() ? size : 0;
 }
@@ -235,16 +248,10 @@ static int prepare_signals(posix_spawnattr_t *attributes) {
   return failed;
 }
 
-/* Whether the import takes megabytes, of which it touches each page for the first time. Assimp's reader of OBJ clears
-   16 MiB for the smallest file. */
-static bool takes_large_pages(const call *c) {
-  return c->model >= LARGE_BYTES || (c->job->request && has_suffix(c->job->request, "obj"));
-}
-
 /* What the loader needs to find a library by its name alone, large pages where they help, and nothing else. */
 static void make_environment(const call *c, char *environment[3], char *room, size_t size) {
   const char *folders = getenv("LD_LIBRARY_PATH");
-  if (takes_large_pages(c)) *environment++ = "GLIBC_TUNABLES=glibc.malloc.hugetlb=1";
+  if (takes_large_pages(c)) *environment++ = WORKER_LARGE_PAGES "=glibc.malloc.hugetlb=1";
   if (folders && (size_t)snprintf(room, size, "LD_LIBRARY_PATH=%s", folders) < size) *environment++ = room;
   *environment = NULL;
 }

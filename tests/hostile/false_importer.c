@@ -86,10 +86,15 @@ static sk_status start(const char *const *paths, sk_error *error) {
   return SK_OK;
 }
 
+static size_t appetite(const sk_import_request *request) {
+  (void)request;
+  return 0;
+}
+
 static const char *nothing(void) { return ""; }
 
 const sk_importer *sk_importer_open(void);
 const sk_importer *sk_importer_open(void) {
-  static const sk_importer importer = {SK_IMPORT_ABI, start, run, free, nothing, nothing, nothing};
+  static const sk_importer importer = {SK_IMPORT_ABI, start, run, free, appetite, nothing, nothing, nothing};
   return &importer;
 }

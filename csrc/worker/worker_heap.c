@@ -1,0 +1,95 @@
+/* worker_heap.c: see worker_heap.h. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include "worker_heap.h"
+
+#include <malloc.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "worker_cage.h"
+#include "worker_order.h"
+
+#define STEP_BYTES ((size_t)1 << 20)    /* that the heap grows by */
+#define PIECE_BYTES ((size_t)8 << 20)   /* more than is free at its end, and not so much that it lies elsewhere */
+#define MAPPED_BYTES ((size_t)16 << 20) /* pieces from here on do */
+#define CLEAR_LEAST ((size_t)8 << 20)   /* to be quicker than to do it oneself */
+#define CLEAR_MOST ((size_t)96 << 20)
+#define LARGE_PAGE ((size_t)2 << 20)
+#define SMALL_PAGE ((size_t)4 << 10) /* or larger */
+
+/* The heap begins anywhere: up to the next multiple of a large page it would have small ones. */
+static void begin_at_large_page(void) {
+  uintptr_t here = (uintptr_t)sbrk(0), next = (here + LARGE_PAGE - 1) / LARGE_PAGE * LARGE_PAGE;
+  if (getenv(WORKER_LARGE_PAGES)) sbrk((intptr_t)(next - here));
+}
+
+void worker_tune_heap(void) {
+  begin_at_large_page();
+  mallopt(M_TOP_PAD, (int)STEP_BYTES);
+  mallopt(M_TRIM_THRESHOLD, 1 << 30);
+  mallopt(M_MMAP_THRESHOLD, (int)MAPPED_BYTES);
+}
+
+#if defined(__linux__)
+
+typedef struct region { char *from, *to; } region;
+
+/* Makes the heap's free end as large as that. */
+static bool extend_heap(size_t size, region *r) {
+  char *piece, *end;
+  bool done;
+  mallopt(M_TOP_PAD, (int)size);
+  piece = malloc(PIECE_BYTES);
+  mallopt(M_TOP_PAD, (int)STEP_BYTES);
+  end = sbrk(0);
+  done = piece && piece < end && (size_t)(end - piece) >= size; /* else it lies elsewhere */
+  *r = (region){piece, piece + size};
+  free(piece);
+  return done;
+}
+
+/* The thread: has each page given by the system, and changes no byte, as others may stand there by now. It has no
+   thread-local memory of its own and calls nothing. */
+static int clear_pages(void *argument) {
+  const region *r = argument;
+  char *at, nothing;
+  for (at = r->from; at < r->to; at += SMALL_PAGE) {
+    nothing = 0;
+    __atomic_compare_exchange_n(at, &nothing, 0, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+  }
+  return 0;
+}
+
+/* Where it is made it would wait for this thread, which does not pause. False where there is nowhere else. */
+static bool processors_beside(cpu_set_t *others) {
+  int here = sched_getcpu();
+  if (here < 0 || sched_getaffinity(0, sizeof *others, others)) return false;
+  if (here < CPU_SETSIZE) CPU_CLR(here, others);
+  return CPU_COUNT(others) > 0;
+}
+
+/* Made by the system's own call: a process with a thread that the C library knows of locks each piece of memory. */
+static pid_t start_clearing(region *r) {
+  static char stack[16384] __attribute__((aligned(64)));
+  const int shared = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM;
+  return clone(clear_pages, stack + sizeof stack, shared, r);
+}
+
+void worker_clear_heap(size_t size) {
+  static region r;
+  cpu_set_t others;
+  pid_t thread;
+  if (WORKER_IS_SANITIZED || size < CLEAR_LEAST || !processors_beside(&others)) return;
+  if (!extend_heap(size < CLEAR_MOST ? size : CLEAR_MOST, &r)) return;
+  thread = start_clearing(&r);
+  if (thread > 0) sched_setaffinity(thread, sizeof others, &others);
+}
+
+#else
+
+void worker_clear_heap(size_t size) { (void)size; }
+
+#endif
