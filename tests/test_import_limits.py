@@ -94,11 +94,11 @@ def put(folder: Path, name: str, data: bytes) -> Path:
 # ---- how much memory an import takes -------------------------------------------------------------------
 
 HEADS = {
-    "fbx": (b"; FBX 7.4.0 project file\n", 14),
-    "FBX": (b"Kaydara FBX Binary  \x00\x1a\x00", 4),
-    "stl": (b"solid\n", 1),
+    "fbx": (b"; FBX 7.4.0 project file\n", 16),
+    "FBX": (b"Kaydara FBX Binary  \x00\x1a\x00", 6),
+    "stl": (b"solid\n", 2),
     "dae": (b"<COLLADA>", 5),
-    "obj": (b"v 0 0 0\n", 8),
+    "obj": (b"v 0 0 0\n", 9),
     "ply": (b"ply\n", 3),
     "x": (b"xof 0303txt 0032", 3),
     "glb": (b"glTF", 0),  # Assimp does not get what is large in it

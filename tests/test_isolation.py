@@ -137,8 +137,8 @@ def large_model(suffix: str, size: int) -> bytes:
     [("glb", 40_000), ("glb", 900_000), ("obj", 99_000), ("obj", 99), ("fbx", 1 << 20), ("fbx", 9 << 20)],
 )
 def test_what_is_prepared_ahead_does_not_show(tmp_path: Path, suffix: str, size: int) -> None:
-    """With one core nothing is; of a file above 48 MiB a part, of one that is no glTF a half or a quarter:
-    its block may take more than that, or less. So may the import, whose heap is prepared, too."""
+    """With one core nothing is; of a file above 48 MiB a part, and for a scene that is no glTF a quarter: the
+    block may take more than that, or less. So may the import, whose heap is prepared, too."""
     path = tmp_path / f"model.{suffix}"
     path.write_bytes(large_model(suffix, size))
     wanted = hashlib.sha256(blocks(skinpy.load(path, isolate=False))).hexdigest()

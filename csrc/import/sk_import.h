@@ -63,7 +63,7 @@ typedef struct sk_importer {
      SK_ERROR_MEMORY. */
   sk_status (*run)(const sk_import_request *request, sk_import_result *result, sk_error *error);
   void (*release)(void *block);
-  /* Bytes that its import takes at least, by the format, the length and the first bytes of the file; 0 where that is
+  /* Bytes that its import will about take, by the format, the length and the first bytes of the file; 0 where that is
      not known, or next to nothing. */
   size_t (*appetite)(const sk_import_request *request);
   /* Of the opened library: path, version as "6.0.5", and its file suffixes as "*.3ds;*.obj;...";

@@ -177,11 +177,11 @@ static bool is_made_in_place(const sk_import_request *request) {
   return has_suffix(request, "glb") || has_suffix(request, "vrm");
 }
 
-/* How many times as long as the block the file is at most, mostly: of formats that store nothing but a mesh twice, of
-   others four times (of some FBX eight). What is prepared beyond the block is cleared in vain. */
+/* How many times as long as the block the file is at most, mostly: formats that store a mesh alone are about as long (a
+   STL up to twice), others four times (some FBX eight). What is prepared beyond the block is cleared in vain. */
 static size_t file_to_block(const sk_import_request *request) {
   if (is_made_in_place(request)) return 1;
-  return has_suffix(request, "obj") || has_suffix(request, "ply") || has_suffix(request, "stl") ? 2 : 4;
+  return has_suffix(request, "obj") || has_suffix(request, "ply") || has_suffix(request, "stl") ? 1 : 4;
 }
 
 /* How much; 0 where no other core could do it meanwhile. */
