@@ -3,8 +3,9 @@
 
 #include "import_internal.h"
 
-/* Bytes taken for a byte of the file, in the middle of some models of each format; of FBX, up to twelve, and up to 21
-   of one in text. Text is split into words which are all kept: each number is two of them. glTF is not here: what is large in it, Assimp does not get. */
+/* Bytes taken for a byte of the file, in the middle of some models of each format: FBX takes 4 to 9, and in text 14 to
+   21, as Assimp keeps each word, and a number is two of them. glTF is not here: what is large in it, Assimp does not
+   get. */
 static const struct { const char *format; uint8_t binary, text; } table[] = {
     {"fbx", 6, 16}, {"stl", 6, 2}, {"dae", 5, 5}, {"obj", 9, 9}, {"ply", 3, 3}, {"x", 3, 3}};
 
