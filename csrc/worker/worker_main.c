@@ -217,17 +217,19 @@ static void blame_limit(const worker *w, sk_error *error) {
             (unsigned long long)(w->order.memory >> 20));
 }
 
-/* On a stack of its own; it ends the process. */
+/* Both end the process; `work` on a stack of its own. */
+static _Noreturn void fail_import(worker *w, sk_error *error) {
+  blame_limit(w, error);
+  fail(w, error);
+}
+
 static void work(void) {
   worker *w = &the_worker;
   sk_import_result result = {NULL, 0};
   sk_error error = {SK_OK, ""};
   if (worker_filter()) w->answer.cage |= WORKER_HAS_FILTER;
   if (w->order.probe) answer_and_end(w);
-  if (import_model(w, &result, &error)) {
-    blame_limit(w, &error);
-    fail(w, &error);
-  }
+  if (import_model(w, &result, &error)) fail_import(w, &error);
   w->answer.size = result.size;
   answer_and_end(w);
 }
@@ -267,7 +269,7 @@ int main(void) {
   confine(w);
   if (worker_limit(w->order.memory, STACK_BYTES + CODE_BYTES, w->order.seconds)) w->answer.cage |= WORKER_HAS_LIMITS;
   make_request(w);
-  if (find_bytes(w, &error)) fail(w, &error);
+  if (find_bytes(w, &error)) fail_import(w, &error);
   prepare_memory(w);
   work_on_large_stack();
   sk_fail_memory(&error, STACK_BYTES);
