@@ -37,10 +37,6 @@ static void remember_path(void *handle, const char *asked) {
   snprintf(library.path, sizeof library.path, "%s", known ? info.dli_fname : asked);
 }
 
-/* glibc gives memory back to the system, and gets it again page by page, by the largest piece freed so far:
-   after this one it keeps up to 8 MiB at hand from one model to the next. No page of it is touched but one. */
-static void keep_memory_at_hand(void) { sk_free(sk_alloc((size_t)4 << 20)); }
-
 /* Assimp 5 has no interpolation kinds in its keys and smaller structs: never read it. */
 static sk_status adopt(void *handle, const char *path, sk_error *error) {
   const char *missing = find_functions(handle);
@@ -55,7 +51,6 @@ static sk_status adopt(void *handle, const char *path, sk_error *error) {
     return SK_ERROR_LIBRARY;
   }
   remember_path(handle, path);
-  keep_memory_at_hand();
   library_is_open = true;
   return SK_OK;
 }

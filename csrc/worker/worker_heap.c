@@ -13,10 +13,10 @@
 #include "worker_order.h"
 
 #define STEP_BYTES ((size_t)1 << 20)    /* that the heap grows by */
-#define PIECE_BYTES ((size_t)8 << 20)   /* more than is free at its end, and not so much that it lies elsewhere */
 #define MAPPED_BYTES ((size_t)16 << 20) /* pieces from here on do */
 #define CLEAR_LEAST ((size_t)8 << 20)   /* to be quicker than to do it oneself */
-#define CLEAR_MOST ((size_t)96 << 20)
+#define CLEAR_MOST ((size_t)96 << 20)   /* however much it takes */
+#define SMALL_PIECE ((size_t)64 << 10)  /* larger than what is mostly free before its end */
 #define LARGE_PAGE ((size_t)2 << 20)
 #define SMALL_PAGE ((size_t)4 << 10) /* or larger */
 
@@ -26,29 +26,30 @@ static void begin_at_large_page(void) {
   if (getenv(WORKER_LARGE_PAGES)) sbrk((intptr_t)(next - here));
 }
 
-void worker_tune_heap(void) {
+/* Of the room for what will be cleared ahead no page is touched: to extend the heap later would touch one, at its end. */
+void worker_tune_heap(size_t ahead) {
+  size_t room = ahead < CLEAR_MOST ? ahead : CLEAR_MOST;
+  void *volatile first; /* else the compiler leaves out what is freed at once */
   begin_at_large_page();
-  mallopt(M_TOP_PAD, (int)STEP_BYTES);
   mallopt(M_TRIM_THRESHOLD, 1 << 30);
   mallopt(M_MMAP_THRESHOLD, (int)MAPPED_BYTES);
+  mallopt(M_TOP_PAD, (int)(room > STEP_BYTES ? room : STEP_BYTES));
+  first = malloc(1);
+  free(first);
+  mallopt(M_TOP_PAD, (int)STEP_BYTES);
 }
 
 #if defined(__linux__)
 
 typedef struct region { char *from, *to; } region;
 
-/* Makes the heap's free end as large as that. */
-static bool extend_heap(size_t size, region *r) {
-  char *piece, *end;
-  bool done;
-  mallopt(M_TOP_PAD, (int)size);
-  piece = malloc(PIECE_BYTES);
-  mallopt(M_TOP_PAD, (int)STEP_BYTES);
-  end = sbrk(0);
-  done = piece && piece < end && (size_t)(end - piece) >= size; /* else it lies elsewhere */
-  *r = (region){piece, piece + size};
-  free(piece);
-  return done;
+/* The next `size` bytes that it will take, or fewer: they begin where a small piece of it would lie now. */
+static bool find_free_end(size_t size, region *r) {
+  char *at = malloc(SMALL_PIECE), *end = sbrk(0);
+  bool found = at && at < end; /* else it lies elsewhere */
+  if (found) *r = (region){at, size < (size_t)(end - at) ? at + size : end};
+  free(at);
+  return found;
 }
 
 /* The thread: has each page given by the system, and changes no byte, as others may stand there by now. It has no
@@ -83,7 +84,7 @@ void worker_clear_heap(size_t size) {
   cpu_set_t others;
   pid_t thread;
   if (WORKER_IS_SANITIZED || size < CLEAR_LEAST || !processors_beside(&others)) return;
-  if (!extend_heap(size < CLEAR_MOST ? size : CLEAR_MOST, &r)) return;
+  if (!find_free_end(size, &r)) return;
   thread = start_clearing(&r);
   if (thread > 0) sched_setaffinity(thread, sizeof others, &others);
 }

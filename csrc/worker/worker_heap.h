@@ -4,8 +4,9 @@
 
 #include "../core/sk_base.h"
 
-/* First of all: it comes in large steps, and what was freed is never given back, as the worker ends soon. */
-void worker_tune_heap(void);
+/* First of all: it comes in large steps, and what was freed is never given back, as the worker ends soon.
+   There is room for clearing `ahead` bytes, of which none is touched yet. */
+void worker_tune_heap(size_t ahead);
 
 /* Another processor clears the next `size` bytes of it while this one goes on. Nothing where there is no other one,
    or where it would not be quicker. To be called before the system's calls are filtered. */

@@ -71,11 +71,15 @@ static bool read_text(worker *w, worker_text which, off_t *at) {
   return true;
 }
 
-static bool read_order(worker *w) {
+/* What takes no memory. */
+static bool read_head(worker *w) {
+  return read_whole(WORKER_BLOCK, &w->order, sizeof w->order, 0) && w->order.magic == WORKER_MAGIC &&
+         w->order.size == sizeof w->order;
+}
+
+static bool read_texts(worker *w) {
   off_t at = sizeof w->order;
   int i;
-  if (!read_whole(WORKER_BLOCK, &w->order, sizeof w->order, 0)) return false;
-  if (w->order.magic != WORKER_MAGIC || w->order.size != sizeof w->order) return false;
   for (i = 0; i < WORKER_TEXTS; i++)
     if (!read_text(w, (worker_text)i, &at)) return false;
   return w->texts[WORKER_IMPORTER] && w->texts[WORKER_LIBRARIES] && lseek(WORKER_BLOCK, 0, SEEK_SET) == 0;
@@ -193,11 +197,12 @@ static void make_request(worker *w) {
                                    .process_ends = true};
 }
 
+static size_t most_ahead(const worker *w) { return w->order.ahead ? (size_t)(w->order.memory / PREPARED_PART) : 0; }
+
 /* While this thread goes on. */
 static void prepare_memory(const worker *w) {
-  uint64_t most = w->order.memory / PREPARED_PART;
-  size_t size = w->order.ahead ? w->importer->appetite(&w->request) : 0;
-  worker_clear_heap(size < most ? size : (size_t)most);
+  size_t most = most_ahead(w), size = most ? w->importer->appetite(&w->request) : 0;
+  worker_clear_heap(size < most ? size : most);
 }
 
 static sk_status import_model(worker *w, sk_import_result *result, sk_error *error) {
@@ -263,8 +268,9 @@ int main(void) {
   worker *w = &the_worker;
   sk_error error = {SK_OK, ""};
   worker_settle(WORKER_FIRST_FREE);
-  worker_tune_heap();
-  if (!read_order(w)) return 2;
+  if (!read_head(w)) return 2;
+  worker_tune_heap(most_ahead(w));
+  if (!read_texts(w)) return 2;
   if (start_importer(w, &error)) fail(w, &error);
   confine(w);
   if (worker_limit(w->order.memory, STACK_BYTES + CODE_BYTES, w->order.seconds)) w->answer.cage |= WORKER_HAS_LIMITS;
