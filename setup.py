@@ -203,10 +203,12 @@ def extensions() -> list[Extension]:
     closed = ["-Wl,--no-undefined"] if sys.platform == "linux" and not sanitizers else []
     # The importer needs libm. A program that has it already spares the loader a search of many folders.
     mathematics = ["-Wl,--no-as-needed", "-lm"] if sys.platform == "linux" else []
+    # What the worker has instead of the C library's malloc is for the libraries that it opens too.
+    own_malloc = ["-Wl,--export-dynamic"] if sys.platform == "linux" else []
     return [
         extension("_core", [*core, *files("csrc/ext/*.c"), parent], {cglm, Path(numpy.get_include())}, []),
         extension("_import", core_of_import + files("csrc/import/*.c"), {cglm, assimp, jsmn}, closed),
-        extension("_worker", ["csrc/core/sk_base.c", *worker], set(), mathematics, Program),
+        extension("_worker", ["csrc/core/sk_base.c", *worker], set(), [*mathematics, *own_malloc], Program),
     ]
 
 
