@@ -75,7 +75,7 @@ def test_path_and_bytes_give_the_same(tmp_path: Path, kind: str) -> None:
 @pytest.mark.parametrize("join", [True, False])
 @pytest.mark.parametrize("kind", FILES)
 def test_both_processes_give_the_same(tmp_path: Path, kind: str, join: bool) -> None:
-    """A worker makes the block of a large model in place, unless vertices are joined."""
+    """A worker makes the block of a large model in place; where vertices are joined, what is made last."""
     path = tmp_path / f"model.{kind}"
     path.write_bytes(FILES[kind]())
     apart = load(path, join_vertices=join)
@@ -83,6 +83,25 @@ def test_both_processes_give_the_same(tmp_path: Path, kind: str, join: bool) -> 
     assert bytes(memoryview(apart._block)) == bytes(memoryview(here._block))
     corners = 6 * (SIDE - 1) ** 2  # each face has its own in these two
     assert kind not in ("obj", "stl") or len(apart.mesh.positions) == (SIDE * SIDE if join else corners)
+
+
+def test_rigid_parts_are_joined_each_for_itself(tmp_path: Path) -> None:
+    """Their influences are made when all of them are joined: in a worker where they will lie in the block."""
+    points, faces = grid()
+    pieces = np.array_split(faces, 3)
+    text = [rows("v {:.3f} {:.3f} {:.3f}", points)]
+    text += [f"o piece{i}\n" + rows("f {} {} {}", piece + 1) for i, piece in enumerate(pieces)]
+    path = tmp_path / "model.obj"
+    path.write_text("\n".join(text))
+    apart, here = load(path), load(path, isolate=False)
+    assert bytes(memoryview(apart._block)) == bytes(memoryview(here._block))
+    mesh = apart.mesh
+    assert [len(part.vertex_range) for part in mesh.submeshes] == [len(np.unique(piece)) for piece in pieces]
+    assert len({part.node for part in mesh.submeshes}) == 3
+    for part in mesh.submeshes:
+        own = slice(part.vertex_range.start, part.vertex_range.stop)
+        assert (apart.skin.joints[mesh.slots[own, 0]] == part.node).all()
+        assert (mesh.weights[own] == [1.0, 0.0, 0.0, 0.0]).all()
 
 
 @pytest.mark.parametrize("make", [obj_text, ply_text, stl_bytes])

@@ -9,6 +9,7 @@
 #include "import_internal.h"
 
 #define SUM_TOLERANCE 1e-3 /* a sum of weights further from 1 is reported; 8-bit weights come to 4e-3 */
+#define REPEATED 512       /* rows copied at once */
 
 static const float identity[16] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1};
 
@@ -449,17 +450,26 @@ static sk_status skin_by_sets(skinning *s, const uint32_t *slots) {
 
 /* ---- one part ------------------------------------------------------------------------------------ */
 
+/* The first row becomes all of them. What is copied stays small, and near. */
+static void repeat_row(void *rows, size_t stride, size_t count) {
+  char *to = rows;
+  size_t done = 1, some;
+  for (; done < count; done += some) {
+    some = done < REPEATED ? done : REPEATED;
+    if (some > count - done) some = count - done;
+    memcpy(to + done * stride, to, some * stride);
+  }
+}
+
 static sk_status skin_rigid(skinning *s) {
   import_model *m = &s->job->model;
-  size_t k = m->info.influences, first = s->part->first_vertex, v;
+  size_t k = m->info.influences, first = s->part->first_vertex;
   influence own = {0, 1.0f};
   sk_status status = own_slot(s, &own.slot);
   if (status) return status;
   write_weights(m, first, &own, 1);
-  for (v = first + 1; v < first + s->part->vertex_count; v++) {
-    memcpy(m->vertex_slots + k * v, m->vertex_slots + k * first, k * sizeof *m->vertex_slots);
-    memcpy(m->weights + k * v, m->weights + k * first, k * sizeof *m->weights);
-  }
+  repeat_row(m->vertex_slots + k * first, k * sizeof *m->vertex_slots, s->part->vertex_count);
+  repeat_row(m->weights + k * first, k * sizeof *m->weights, s->part->vertex_count);
   return SK_OK;
 }
 

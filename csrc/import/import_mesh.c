@@ -165,36 +165,74 @@ static bool wants_join(const import_job *job) {
   return wish == SK_NONE ? !job->gltf : wish != 0;
 }
 
-/* Memory for vertices and faces, as many as the scene has: in the block itself, where its receiver has room for it and
-   takes care of it, unless vertices will be joined, of which mostly few are left. */
+#define SLOTS 5 /* their places in what import_mesh_parts gives */
+#define WEIGHTS 6
+#define INFLUENCES (1u << SLOTS | 1u << WEIGHTS)
+
+/* Memory for some of the streams, one bit each, of which all have so many rows: in the block itself, where that is
+   wished and its receiver has room for it and takes care of it. */
+static sk_status make_rows(import_job *job, const uint64_t rows[IMPORT_MESH_PARTS], unsigned some, bool in_block,
+                           void *made[IMPORT_MESH_PARTS]) {
+  const sk_block_sink *sink = job->request->sink;
+  sk_block_part room[IMPORT_MESH_PARTS];
+  size_t offsets[IMPORT_MESH_PARTS], bytes;
+  char *memory = NULL;
+  bool failed = false;
+  int i;
+  import_mesh_parts(&job->model, room);
+  for (i = 0; i < IMPORT_MESH_PARTS; i++) room[i].count = rows[i];
+  bytes = sk_block_place(room, IMPORT_MESH_PARTS, offsets);
+  if (in_block && sink && sink->reserve && job->request->process_ends) memory = sink->reserve(sink->context, bytes);
+  for (i = 0; i < IMPORT_MESH_PARTS; i++) {
+    made[i] = NULL;
+    if (!rows[i] || !(some >> i & 1)) continue;
+    made[i] = memory ? memory + offsets[i] : sk_alloc((size_t)rows[i] * room[i].stride);
+    failed |= !made[i];
+  }
+  job->model.in_block = memory != NULL;
+  return failed ? import_no_memory(job, bytes) : SK_OK;
+}
+
+/* Whether influences are made last, for the vertices that are left: within a rigid part they are all alike. */
+static bool are_influences_last(const import_job *job, const sk_array *parts) {
+  const import_part *part = parts->data;
+  size_t i;
+  for (i = 0; i < parts->count; i++)
+    if (!import_is_rigid(&part[i])) return false;
+  return wants_join(job);
+}
+
+/* For vertices and faces, as many as the scene has. Where vertices will be joined, mostly few are left: these go to the
+   block when it is known how many. */
 static sk_status make_streams(import_job *job, const sk_array *parts) {
   import_model *m = &job->model;
-  const sk_block_sink *sink = job->request->sink;
   const uint64_t vertices = m->vertex_count;
   const uint64_t rows[IMPORT_MESH_PARTS] = {vertices, vertices, some_part_has(parts, 'u') ? vertices : 0,
                                             some_part_has(parts, 'c') ? vertices : 0,
                                             some_part_has(parts, 't') ? vertices : 0, vertices, vertices,
                                             face_rows(parts)};
-  sk_block_part room[IMPORT_MESH_PARTS];
-  size_t offsets[IMPORT_MESH_PARTS], bytes;
-  char *memory = NULL;
-  void *made[IMPORT_MESH_PARTS] = {NULL};
-  bool failed = false;
-  int i;
-  import_mesh_parts(m, room);
-  for (i = 0; i < IMPORT_MESH_PARTS; i++) room[i].count = rows[i];
-  bytes = sk_block_place(room, IMPORT_MESH_PARTS, offsets);
-  if (sink && sink->reserve && job->request->process_ends && !wants_join(job))
-    memory = sink->reserve(sink->context, bytes);
-  for (i = 0; i < IMPORT_MESH_PARTS; i++) {
-    if (!rows[i]) continue;
-    made[i] = memory ? memory + offsets[i] : sk_alloc((size_t)rows[i] * room[i].stride);
-    failed |= !made[i];
-  }
-  m->in_block = memory != NULL;
+  void *made[IMPORT_MESH_PARTS];
+  sk_status status = make_rows(job, rows, are_influences_last(job, parts) ? ~INFLUENCES : ~0u, !wants_join(job), made);
   m->positions = made[0], m->normals = made[1], m->uvs = made[2], m->colors = made[3];
-  m->tangents = made[4], m->vertex_slots = made[5], m->weights = made[6], m->faces = made[7];
-  return failed ? import_no_memory(job, bytes) : SK_OK;
+  m->tangents = made[4], m->vertex_slots = made[SLOTS], m->weights = made[WEIGHTS], m->faces = made[7];
+  return status;
+}
+
+/* Where they are made last: all else has its rows by now, so that they can be made in the block. */
+static sk_status make_influences(import_job *job, const sk_array *parts) {
+  import_model *m = &job->model;
+  const import_part *part = parts->data;
+  sk_block_part room[IMPORT_MESH_PARTS];
+  uint64_t rows[IMPORT_MESH_PARTS];
+  void *made[IMPORT_MESH_PARTS];
+  sk_status status;
+  size_t i;
+  import_mesh_parts(m, room);
+  for (i = 0; i < IMPORT_MESH_PARTS; i++) rows[i] = INFLUENCES >> i & 1 ? m->vertex_count : room[i].count;
+  status = make_rows(job, rows, INFLUENCES, true, made);
+  m->vertex_slots = made[SLOTS], m->weights = made[WEIGHTS];
+  for (i = 0; i < parts->count && !status; i++) status = import_skin_part(job, &part[i]);
+  return status;
 }
 
 /* Says that memory is about to be written, where it is the block's. */
@@ -530,19 +568,20 @@ sk_status import_meshes(import_job *job) {
     if (!status && !import_is_rigid(part)) status = import_skin_part(job, part);
     if (!status) status = copy_faces(job, part, &faces);
     if (!status) status = finish_vertices(job, part, &faces, joined, &morphs);
-    if (!status && import_is_rigid(part)) status = import_skin_part(job, part); /* those that are left */
+    if (!status && import_is_rigid(part) && m->weights) status = import_skin_part(job, part); /* those that are left */
     joined += status ? 0 : part->vertex_count;
     if (!status) status = add_submesh(job, part);
   }
   m->vertex_count = joined;
+  m->faces = faces.data;
+  m->face_count = (uint32_t)faces.count;
+  if (!status && !m->weights) status = make_influences(job, &parts);
   if (!status) status = import_targets(job, &morphs);
   sk_array_free(&morphs.list);
   sk_array_free(&morphs.vertices);
   sk_array_free(&morphs.positions);
   sk_array_free(&morphs.normals);
   sk_array_free(&parts);
-  m->faces = faces.data;
-  m->face_count = (uint32_t)faces.count;
   m->info.vertices = joined;
   m->info.faces = faces.count;
   return status;

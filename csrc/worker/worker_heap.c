@@ -26,7 +26,7 @@ static void begin_at_large_page(void) {
   if (getenv(WORKER_LARGE_PAGES)) sbrk((intptr_t)(next - here));
 }
 
-/* Of the room for what will be cleared ahead no page is touched: to extend the heap later would touch one, at its end. */
+/* The room for what will be cleared ahead is there from the start: to extend the heap later would touch a page. */
 void worker_tune_heap(size_t ahead) {
   size_t room = ahead < CLEAR_MOST ? ahead : CLEAR_MOST;
   void *volatile first; /* else the compiler leaves out what is freed at once */

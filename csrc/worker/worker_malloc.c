@@ -2,8 +2,8 @@
 
    Assimp makes and frees small objects by the hundred thousand, and its process ends soon after. So each size has pages
    of its own, which stay its own: a piece has no header, what was freed comes back first, and neighbours are never
-   joined. As in the C library, what is freed twice ends the process. The pages, and all larger pieces, are its. The worker has no second thread that asks for memory,
-   and its filter lets it make none. */
+   joined. The pages, and all larger pieces, are the C library's; and as there, to free a piece twice ends the process.
+   The worker has no second thread that asks for memory, and its filter lets it make none. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
