@@ -159,8 +159,8 @@ Missed or not measured:
   to the system; this process keeps its own. **other formats**: a third of the generated models with at most
   50,000 vertices, as Assimp writes them: FBX, binary and text, COLLADA (without its animations, which of
   several clips Assimp does not read), X, 3DS, OBJ, PLY, STL. **peak memory**: the highest resident memory
-  over what it was before, each load in a new process; judged from a megabyte on, below which pages and freed
-  memory decide.
+  over what it was before, when free memory had been given back, each load in a new process; judged from a
+  megabyte on, below which pages decide.
 - **clip memory**: `clip.nbytes + clip.compiled_nbytes` against the `aiVectorKey`s (24 bytes) and
   `aiQuatKey`s (32 bytes) that Assimp holds for the same clip; tracks whose keys are equal are "constant". In
   most generated models constant tracks have one key, so that nearly all of Assimp's bytes are keys that move:

@@ -137,7 +137,7 @@ def large_model(suffix: str, size: int) -> bytes:
     [("glb", 40_000), ("glb", 900_000), ("obj", 99_000), ("obj", 99), ("fbx", 1 << 20), ("fbx", 9 << 20)],
 )
 def test_what_is_prepared_ahead_does_not_show(tmp_path: Path, suffix: str, size: int) -> None:
-    """With one core nothing is; of a file above 48 MiB a part, and for a scene that is no glTF a quarter: the
+    """With one core nothing is; of a file above 48 MiB a part, for an OBJ half of it, for an FBX nothing: the
     block may take more than that, or less. So may the import, whose heap is prepared, too."""
     path = tmp_path / f"model.{suffix}"
     path.write_bytes(large_model(suffix, size))

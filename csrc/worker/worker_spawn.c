@@ -177,20 +177,18 @@ static bool is_made_in_place(const sk_import_request *request) {
   return has_suffix(request, "glb") || has_suffix(request, "vrm");
 }
 
-/* How many times as long as the block the file is at most, mostly: formats that store a mesh alone are about as long (a
-   STL up to twice), others four times (some FBX eight). What is prepared beyond the block is cleared in vain. */
-static size_t file_to_block(const sk_import_request *request) {
-  if (is_made_in_place(request)) return 1;
-  return has_suffix(request, "obj") || has_suffix(request, "ply") || has_suffix(request, "stl") ? 1 : 4;
+/* Of the file's length, where the block is mostly about as long. One that is not made in place is written in one go: to
+   prepare all of it would hold the worker up, and with other formats, whose blocks are short, any of it. */
+static size_t part_ahead(const sk_import_request *request, size_t length) {
+  if (is_made_in_place(request)) return length;
+  return has_suffix(request, "obj") || has_suffix(request, "ply") || has_suffix(request, "stl") ? length / 2 : 0;
 }
 
 /* How much; 0 where no other core could do it meanwhile. */
 static size_t bytes_ahead(const call *c) {
   struct rlimit most; /* of a file, whose excess would be a signal */
-  size_t size = c->model < MOST_AHEAD ? c->model : MOST_AHEAD;
-  if (c->model < AHEAD_BYTES) return 0;
-  size /= file_to_block(c->job->request);
-  if (getrlimit(RLIMIT_FSIZE, &most) || most.rlim_cur < size) return 0;
+  size_t size = c->model < AHEAD_BYTES ? 0 : part_ahead(c->job->request, c->model < MOST_AHEAD ? c->model : MOST_AHEAD);
+  if (!size || getrlimit(RLIMIT_FSIZE, &most) || most.rlim_cur < size) return 0;
   return has_other_core() ? size : 0;
 }
 
