@@ -242,7 +242,7 @@ typedef struct import_model {
   double *shear;                            /* of each joint: what T*R*S cannot hold, relative */
   import_names joint_of;                    /* Assimp's node name -> joint */
   import_slots slots;
-  bool in_block; /* vertices and faces are made where they will be in the block */
+  bool in_block; /* rows of vertices and faces that are made now are made where they will be in the block */
   float *positions, *normals, *uvs, *colors, *tangents, *weights;
   uint16_t *vertex_slots;
   uint32_t *faces;
