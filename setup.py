@@ -196,7 +196,7 @@ def extensions() -> list[Extension]:
             libraries=["m", "dl"],
         )
 
-    parent = "csrc/worker/worker_spawn.c"
+    parent, both = "csrc/worker/worker_spawn.c", "csrc/worker/worker_pages.c"
     worker = [path for path in files("csrc/worker/*.c") if path != parent]
     # The importer asks nothing of Python and finds Assimp's functions at run time, so no name may be open.
     # A sanitizer's own functions come with the program.
@@ -206,7 +206,9 @@ def extensions() -> list[Extension]:
     # What the worker has instead of the C library's malloc is for the libraries that it opens too.
     own_malloc = ["-Wl,--export-dynamic"] if sys.platform == "linux" else []
     return [
-        extension("_core", [*core, *files("csrc/ext/*.c"), parent], {cglm, Path(numpy.get_include())}, []),
+        extension(
+            "_core", [*core, *files("csrc/ext/*.c"), parent, both], {cglm, Path(numpy.get_include())}, []
+        ),
         extension("_import", core_of_import + files("csrc/import/*.c"), {cglm, assimp, jsmn}, closed),
         extension("_worker", ["csrc/core/sk_base.c", *worker], set(), [*mathematics, *own_malloc], Program),
     ]

@@ -129,24 +129,44 @@ def grid_obj(size: int) -> bytes:
 def large_model(suffix: str, size: int) -> bytes:
     if suffix == "fbx":
         return cases.fbx().ljust(size, b"\n")
+    if suffix == "unused.glb":  # bytes that no mesh has
+        model = builders.random_model(5, joints=8, vertices=size)
+        model.accessor(np.zeros(3 << 20, "f4"))
+        return model.glb()
     return grid_obj(size) if suffix == "obj" else builders.random_model(5, joints=8, vertices=size).glb()
+
+
+#: Blocks of 1.3, 1.4, 2.0, 2.1, 2.6, 2.7 and 4.1 MiB: with and without a large page that the last bytes share.
+AROUND_LARGE_PAGES = (19_500, 21_000, 30_200, 31_500, 39_500, 41_000, 62_000)
 
 
 @pytest.mark.parametrize(
     ("suffix", "size"),
-    [("glb", 40_000), ("glb", 900_000), ("obj", 99_000), ("obj", 99), ("fbx", 1 << 20), ("fbx", 9 << 20)],
+    [
+        *(("glb", size) for size in (*AROUND_LARGE_PAGES, 900_000)),
+        *(("unused.glb", size) for size in (500, 21_000, 31_500, 62_000)),
+        *(("obj", 99_000), ("obj", 99), ("fbx", 1 << 20), ("fbx", 9 << 20)),
+    ],
 )
 def test_what_is_prepared_ahead_does_not_show(tmp_path: Path, suffix: str, size: int) -> None:
-    """With one core nothing is; of a file above 48 MiB a part, for an OBJ half of it, for an FBX nothing: the
+    """With one core nothing is; of a file above 48 MiB a part, for an OBJ half of it, for an FBX a quarter: the
     block may take more than that, or less. So may the import, whose heap is prepared, too."""
     path = tmp_path / f"model.{suffix}"
     path.write_bytes(large_model(suffix, size))
     wanted = hashlib.sha256(blocks(skinpy.load(path, isolate=False))).hexdigest()
     one_core = "os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})"
-    for first in ("", one_core):
+    small_pages = "import ctypes; assert ctypes.CDLL(None).prctl(41, 1, 0, 0, 0) == 0"  # PR_SET_THP_DISABLE
+    for first in ("", one_core, small_pages):
         done = load_in_a_script(path, first)
         assert done.returncode == 0, done.stderr
         assert done.stdout.strip() == wanted
+
+
+@pytest.mark.parametrize("size", [21_000, 62_000])
+def test_large_bytes_are_the_file_that_has_them(tmp_path: Path, size: int) -> None:
+    path = tmp_path / "model.glb"
+    path.write_bytes(large_model("glb", size))
+    assert blocks(skinpy.load(path.read_bytes())) == blocks(skinpy.load(path))
 
 
 def test_a_limit_of_file_size_ends_the_load_and_not_this_process(tmp_path: Path) -> None:

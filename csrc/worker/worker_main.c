@@ -18,6 +18,7 @@
 #include "worker_heap.h"
 #include "worker_io.h"
 #include "worker_order.h"
+#include "worker_pages.h"
 
 #define STACK_BYTES ((size_t)256 << 20) /* Assimp descends trees by calling itself: some 8 KiB a node in COLLADA */
 #define GUARD_BYTES ((size_t)64 << 10)  /* below it, which nobody may touch; of whole pages everywhere */
@@ -128,32 +129,28 @@ static sk_status find_bytes(worker *w, sk_error *error) {
 
 /* ---- the block, in the file that the parent maps ---------------------------------------------------------- */
 
-typedef struct block_room { /* its first bytes, mapped; memory NULL where it is not */
-  char *memory;
-  size_t size;
-} block_room;
-
-/* The file takes the whole length at once: where that is over the limit, it ends the worker. */
-static void *reserve_block(void *context, size_t size) {
-  block_room *room = context;
-  void *memory;
-  if (size < ROOM_BYTES || room->memory || ftruncate(WORKER_BLOCK, (off_t)size)) return NULL;
-  memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, WORKER_BLOCK, 0);
-  if (memory == MAP_FAILED) return NULL;
-  *room = (block_room){memory, size};
-  return memory;
+/* Where it is over the limit, it ends the worker. A large page that the block would end in, and not fill, goes as a
+   whole before: to cut it would leave the system hundreds of small ones. */
+static bool set_length(const worker_pages *room, size_t size) {
+  size_t large = worker_large(size);
+  if (!room->memory && large < room->given && ftruncate(WORKER_BLOCK, (off_t)large)) return false;
+  return ftruncate(WORKER_BLOCK, (off_t)worker_whole(size)) == 0;
 }
 
-/* All its pages at one go; where that cannot be, each comes when it is touched. */
+/* Its first bytes, mapped. */
+static void *reserve_block(void *context, size_t size) {
+  worker_pages *room = context;
+  if (size < ROOM_BYTES || room->memory || !set_length(room, size)) return NULL;
+  return worker_map(room, WORKER_BLOCK, 0, size, true) ? room->memory : NULL;
+}
+
 static void expect_pages(void *context, const void *memory, size_t size) {
-  const block_room *room = context;
-  size_t page = (size_t)sysconf(_SC_PAGESIZE), from = (size_t)((const char *)memory - room->memory);
-  size_t first = from / page * page;
-  if (size >= EXPECTED_BYTES) madvise(room->memory + first, from + size - first, MADV_POPULATE_WRITE);
+  worker_pages *room = context;
+  if (size >= EXPECTED_BYTES) worker_make_pages(room, (size_t)((const char *)memory - room->memory) + size);
 }
 
 /* What was made in the room is there. */
-static bool put_piece(const block_room *room, const sk_block_piece *piece, size_t at) {
+static bool put_piece(const worker_pages *room, const sk_block_piece *piece, size_t at) {
   if (room->memory && piece->data == room->memory + at) return true;
   return lseek(WORKER_BLOCK, (off_t)at, SEEK_SET) == (off_t)at && worker_write(WORKER_BLOCK, piece->data, piece->size);
 }
@@ -168,16 +165,17 @@ static void settle_pages(void) {
 }
 
 static bool take_block(void *context, const sk_block_piece *pieces, size_t count, size_t size) {
-  const block_room *room = context;
+  worker_pages *room = context;
   size_t i, at = 0;
-  if (size > room->size && ftruncate(WORKER_BLOCK, (off_t)size)) return false;
+  if (!set_length(room, size)) return false;
+  worker_make_file(WORKER_BLOCK, room->mapped > room->given ? room->mapped : room->given, size);
   for (i = 0; i < count; i++) {
     if (!put_piece(room, &pieces[i], at)) return false;
     at += pieces[i].size;
   }
-  if (room->memory) munmap(room->memory, room->size); /* it can be sealed when nobody can write it */
+  worker_unmap_pages(room); /* it can be sealed when nobody can write it */
   settle_pages();
-  return ftruncate(WORKER_BLOCK, (off_t)size) == 0;
+  return true;
 }
 
 /* ---- the import -------------------------------------------------------------------------------------- */
@@ -206,7 +204,7 @@ static void prepare_memory(const worker *w) {
 }
 
 static sk_status import_model(worker *w, sk_import_result *result, sk_error *error) {
-  block_room room = {NULL, 0};
+  worker_pages room = {.given = w->order.given};
   const sk_block_sink sink = {take_block, reserve_block, expect_pages, &room};
   w->request.sink = &sink;
   return w->importer->run(&w->request, result, error);

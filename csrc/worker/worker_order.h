@@ -41,7 +41,7 @@ typedef struct worker_order {
   uint32_t probe;              /* no import: only say what keeps the worker in */
   uint32_t seconds;            /* of computing */
   uint32_t ahead;              /* another processor may prepare memory for the import */
-  uint32_t unused;
+  uint32_t given;              /* bytes of the block's file for which the parent makes large pages meanwhile */
   uint64_t memory;             /* bytes that the import may take */
   uint64_t bytes;              /* of the model, in WORKER_BYTES; WORKER_NO_BYTES: it is in a file */
   sk_import_limits limits;

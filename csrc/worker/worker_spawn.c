@@ -24,13 +24,13 @@
 
 #include "../core/sk_cores.h"
 #include "worker_io.h"
+#include "worker_pages.h"
 
 #define SLICE_MS 50    /* between two looks for signals */
 #define REAP_US 200    /* between two looks whether the worker has ended, where the system cannot tell when */
 #define LARGE_BYTES ((size_t)512 << 10) /* of a model: its import takes large pages */
-#define AHEAD_BYTES ((size_t)2 << 20)   /* of a model: memory for it is prepared on another core */
 #define MOST_AHEAD ((size_t)48 << 20)   /* memory prepared, whatever the model's size */
-#define AHEAD_STEP ((size_t)1 << 20)
+#define AHEAD_STEP ((size_t)8 << 20)
 #define OUT_OF_REACH 10 /* descriptors of ours from here on: none of them is one of the worker's */
 
 typedef struct call {
@@ -41,9 +41,8 @@ typedef struct call {
   int ended;                   /* as waitpid has it; -1: somebody else has it */
   double deadline;             /* seconds of the monotonic clock */
   size_t model;                /* bytes of the model's file */
-  void *ahead;                 /* the block's file, mapped before there is a block; NULL: it is not */
-  size_t ahead_bytes, ahead_filled; /* of these the file has the latter; what lies behind is never touched */
-  size_t ahead_ready;               /* whose pages are cleared and mapped */
+  worker_pages ahead;          /* the block's file, mapped before there is a block */
+  size_t given;                /* bytes of it that get their pages from us */
   bool late, interrupted;
   worker_answer said;
   size_t said_bytes;
@@ -121,7 +120,9 @@ static bool open_files(call *c) {
   if (c->answer[0] < 0 || c->answer[1] < 0) return false;
   if (!request || request->path) return true;
   c->bytes = memory_file("skinpy-bytes");
-  return c->bytes >= 0 && worker_write(c->bytes, request->bytes, request->size);
+  if (c->bytes < 0) return false;
+  worker_make_file(c->bytes, 0, request->size);
+  return worker_write(c->bytes, request->bytes, request->size);
 }
 
 static void close_file(int *descriptor) {
@@ -150,6 +151,7 @@ static bool write_order(call *c) {
   order.probe = !c->job->request;
   order.seconds = (uint32_t)(c->job->seconds < 1e6 ? c->job->seconds + 2.0 : 1e6);
   order.ahead = takes_large_pages(c) && has_other_core();
+  order.given = (uint32_t)c->given;
   order.memory = c->job->memory;
   order.bytes = request->path || order.probe ? WORKER_NO_BYTES : request->size;
   order.limits = request->limits;
@@ -177,48 +179,36 @@ static bool is_made_in_place(const sk_import_request *request) {
   return has_suffix(request, "glb") || has_suffix(request, "vrm");
 }
 
-/* Of the file's length, where the block is mostly about as long. One that is not made in place is written in one go: to
-   prepare all of it would hold the worker up, and with other formats, whose blocks are short, any of it. */
-static size_t part_ahead(const sk_import_request *request, size_t length) {
+/* Of the file's length: a text's block is shorter. */
+static size_t part_of_file(const sk_import_request *request, size_t length) {
   if (is_made_in_place(request)) return length;
-  return has_suffix(request, "obj") || has_suffix(request, "ply") || has_suffix(request, "stl") ? length / 2 : 0;
+  return has_suffix(request, "obj") || has_suffix(request, "ply") || has_suffix(request, "stl") ? length / 2 : length / 4;
 }
 
 /* How much; 0 where no other core could do it meanwhile. */
 static size_t bytes_ahead(const call *c) {
   struct rlimit most; /* of a file, whose excess would be a signal */
-  size_t size = c->model < AHEAD_BYTES ? 0 : part_ahead(c->job->request, c->model < MOST_AHEAD ? c->model : MOST_AHEAD);
+  size_t model = c->model < MOST_AHEAD ? c->model : MOST_AHEAD;
+  size_t size = c->job->request ? worker_large(part_of_file(c->job->request, model)) : 0;
   if (!size || getrlimit(RLIMIT_FSIZE, &most) || most.rlim_cur < size) return 0;
   return has_other_core() ? size : 0;
 }
 
-/* Before the worker is there: later the file's length is its own affair. Where the block is somewhat larger than the
-   model's file, it still fits. */
+/* Before the worker is there: later the file's length is its own affair. Where the block is somewhat larger than what
+   is expected, it still fits. */
 static void map_ahead(call *c) {
-  size_t filled = bytes_ahead(c), size = c->model + c->model / 4;
-  void *memory;
-  if (!filled || ftruncate(c->block, (off_t)filled)) return;
-  memory = mmap(NULL, size, PROT_READ, MAP_PRIVATE, c->block, 0);
-  if (memory == MAP_FAILED) return;
-  c->ahead = memory;
-  c->ahead_bytes = size;
-  c->ahead_filled = filled;
+  if (!c->given || ftruncate(c->block, (off_t)c->given)) return;
+  worker_map(&c->ahead, c->block, 0, c->given + c->given / 4, false);
 }
 
-/* The system clears the pages now, and need not when the worker writes them. None is touched: the worker may have cut
-   the file short. */
-static void fill_ahead(call *c) {
+/* The system clears the pages now, and need not when the worker writes them. */
+static void make_ahead(call *c) {
   struct pollfd answer = {c->answer[0], POLLIN, 0};
-  while (c->ahead_ready < c->ahead_filled && !poll(&answer, 1, 0)) {
-    size_t left = c->ahead_filled - c->ahead_ready, step = left < AHEAD_STEP ? left : AHEAD_STEP;
-    if (madvise((char *)c->ahead + c->ahead_ready, step, MADV_POPULATE_READ)) return;
-    c->ahead_ready += step;
+  size_t end = 0;
+  while (c->ahead.memory && end < c->given && !poll(&answer, 1, 0)) {
+    end = c->given - end < AHEAD_STEP ? c->given : end + AHEAD_STEP;
+    if (!worker_make_pages(&c->ahead, end)) return;
   }
-}
-
-static void unmap_ahead(call *c) {
-  if (c->ahead) munmap(c->ahead, c->ahead_bytes);
-  c->ahead = NULL;
 }
 
 /* ---- the process --------------------------------------------------------------------------------------- */
@@ -373,23 +363,20 @@ static sk_status fail_silent(const call *c, sk_error *error) {
                  c->ended == -1 ? -1 : WEXITSTATUS(c->ended));
 }
 
-/* Maps the pages that are not yet; should others have gone, they come when they are read. */
-static bool map_rest(const call *c, size_t size) {
-  size_t page = (size_t)sysconf(_SC_PAGESIZE), ready = c->ahead_ready / page * page;
-  return ready >= size || !madvise((char *)c->ahead + ready, size - ready, MADV_POPULATE_READ);
-}
-
-/* What was mapped ahead, where that is enough. */
+/* With its pages, as they will be read; should some have gone, they come when they are. What was mapped ahead serves,
+   where that is enough. */
 static void *map_block(call *c, size_t size) {
-  size_t page = (size_t)sysconf(_SC_PAGESIZE), whole = (size + page - 1) / page * page;
-  void *memory = c->ahead;
-  if (memory && size <= c->ahead_bytes && map_rest(c, size)) {
-    c->ahead = NULL;
-    if (whole < c->ahead_bytes) munmap((char *)memory + whole, c->ahead_bytes - whole);
-    return memory;
+  size_t mapped = worker_whole(size);
+  char *memory;
+  if (mapped > c->ahead.mapped) {
+    worker_unmap_pages(&c->ahead);
+    if (!worker_map(&c->ahead, c->block, 0, size, false)) return NULL;
   }
-  unmap_ahead(c);
-  return mmap(NULL, size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, c->block, 0);
+  memory = c->ahead.memory;
+  if (mapped < c->ahead.mapped) munmap(memory + mapped, c->ahead.mapped - mapped);
+  madvise(memory, size, MADV_POPULATE_READ);
+  c->ahead.memory = NULL;
+  return memory;
 }
 
 /* No byte of it can change any more: the seals are refused while somebody could still write. */
@@ -400,10 +387,10 @@ static sk_status hand_over(call *c, sk_error *error) {
   if (fcntl(c->block, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL))
     return sk_fail(error, SK_ERROR_CRASHED, "%s: the importer's result cannot be sealed (%s)", title(c),
                    strerror(errno));
-  if (fstat(c->block, &facts) || !size || (uint64_t)facts.st_size != c->said.size)
+  if (fstat(c->block, &facts) || !size || (uint64_t)facts.st_size < c->said.size)
     return sk_fail(error, SK_ERROR_CRASHED, "%s: the importer's result is not as large as it says", title(c));
   memory = map_block(c, size);
-  if (memory == MAP_FAILED) return sk_fail_memory(error, size);
+  if (!memory) return sk_fail_memory(error, size);
   c->job->take(c->job->context, memory, size);
   return SK_OK;
 }
@@ -426,6 +413,7 @@ sk_status worker_run(const worker_job *job, uint32_t *cage, sk_error *error) {
   *cage = 0;
   c.deadline = now() + job->seconds;
   c.model = model_bytes(job->request);
+  c.given = bytes_ahead(&c);
   ready = open_files(&c) && write_order(&c);
   if (ready) map_ahead(&c);
   if (!ready) {
@@ -435,13 +423,13 @@ sk_status worker_run(const worker_job *job, uint32_t *cage, sk_error *error) {
     status = fail_system(error, job->program);
   } else {
     close_file(&c.answer[1]);
-    fill_ahead(&c);
+    make_ahead(&c);
     wait_for(&c);
     kill_worker(&c); /* its memory is torn down while the block is looked at */
     status = take_answer(&c, cage, error);
     if (c.pid) reap(&c, 0);
   }
-  unmap_ahead(&c);
+  worker_unmap_pages(&c.ahead);
   close_file(&c.answer[0]);
   close_file(&c.answer[1]);
   close_file(&c.bytes);
@@ -450,4 +438,4 @@ sk_status worker_run(const worker_job *job, uint32_t *cage, sk_error *error) {
   return status;
 }
 
-void worker_unmap(void *memory, size_t size) { munmap(memory, size); }
+void worker_unmap(void *memory, size_t size) { munmap(memory, worker_whole(size)); }
