@@ -196,8 +196,11 @@ def extensions() -> list[Extension]:
             libraries=["m", "dl"],
         )
 
-    parent, both = "csrc/worker/worker_spawn.c", "csrc/worker/worker_pages.c"
-    worker = [path for path in files("csrc/worker/*.c") if path != parent]
+    parent, both = (
+        ["csrc/worker/worker_spawn.c", "csrc/worker/worker_ahead.c"],
+        ["csrc/worker/worker_pages.c"],
+    )
+    worker = [path for path in files("csrc/worker/*.c") if path not in parent]
     # The importer asks nothing of Python and finds Assimp's functions at run time, so no name may be open.
     # A sanitizer's own functions come with the program.
     closed = ["-Wl,--no-undefined"] if sys.platform == "linux" and not sanitizers else []
@@ -207,7 +210,7 @@ def extensions() -> list[Extension]:
     own_malloc = ["-Wl,--export-dynamic"] if sys.platform == "linux" else []
     return [
         extension(
-            "_core", [*core, *files("csrc/ext/*.c"), parent, both], {cglm, Path(numpy.get_include())}, []
+            "_core", [*core, *files("csrc/ext/*.c"), *parent, *both], {cglm, Path(numpy.get_include())}, []
         ),
         extension("_import", core_of_import + files("csrc/import/*.c"), {cglm, assimp, jsmn}, closed),
         extension("_worker", ["csrc/core/sk_base.c", *worker], set(), [*mathematics, *own_malloc], Program),

@@ -7,6 +7,7 @@ hang or fill its memory, made here. How it is confined is seen from within: stra
 import gc
 import hashlib
 import os
+import re
 import shutil
 import signal
 import struct
@@ -136,7 +137,7 @@ def large_model(suffix: str, size: int) -> bytes:
     return grid_obj(size) if suffix == "obj" else builders.random_model(5, joints=8, vertices=size).glb()
 
 
-#: Blocks of 1.3, 1.4, 2.0, 2.1, 2.6, 2.7 and 4.1 MiB: with and without a large page that the last bytes share.
+#: Blocks of 1.3, 1.4, 2.0, 2.1, 2.6, 2.7 and 4.1 MiB: the last bytes share a large page, or they do not.
 AROUND_LARGE_PAGES = (19_500, 21_000, 30_200, 31_500, 39_500, 41_000, 62_000)
 
 
@@ -149,8 +150,8 @@ AROUND_LARGE_PAGES = (19_500, 21_000, 30_200, 31_500, 39_500, 41_000, 62_000)
     ],
 )
 def test_what_is_prepared_ahead_does_not_show(tmp_path: Path, suffix: str, size: int) -> None:
-    """With one core nothing is; of a file above 48 MiB a part, for an OBJ half of it, for an FBX a quarter: the
-    block may take more than that, or less. So may the import, whose heap is prepared, too."""
+    """With one core nothing is; of a file above 48 MiB a part, for an OBJ half of it, for an FBX a quarter:
+    the block may take more than that, or less. So may the import, whose heap is prepared, too."""
     path = tmp_path / f"model.{suffix}"
     path.write_bytes(large_model(suffix, size))
     wanted = hashlib.sha256(blocks(skinpy.load(path, isolate=False))).hexdigest()
@@ -564,34 +565,108 @@ def strace(arguments: list[str], log: Path) -> str:
     return "".join(path.read_text() for path in sorted(log.iterdir()))
 
 
-@pytest.mark.skipif(skinpy.get_num_threads() < 2, reason="no other core could prepare memory")
-@pytest.mark.parametrize(
-    ("suffix", "size", "first", "clears"),
-    [
-        ("obj", 99, "", True),
-        ("obj", 99, "os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})", False),
-        ("fbx", 9 << 20, "", True),
-        ("fbx", 9 << 10, "", False),
-        ("glb", 40_000, "", False),
-    ],
-)
-def test_another_core_clears_the_heap_of_a_large_import(
-    tmp_path: Path, suffix: str, size: int, first: str, clears: bool
+OTHER_CORE = pytest.mark.skipif(skinpy.get_num_threads() < 2, reason="no other core could prepare memory")
+MIB = 1 << 20
+
+
+def stl(size: int) -> bytes:
+    faces = (size - 84) // 50
+    return (bytes(80) + struct.pack("<I", faces)).ljust(84 + 50 * faces, b"\0")
+
+
+#: Name, content, and MiB that are prepared of the heap and of the block.
+PREPARED = [
+    ("a.glb", b"glTF".ljust(1000), 2, 0),
+    ("a.GLB", b"glTF".ljust(7 * MIB), 2, 8),
+    ("a.vrm", b"glTF".ljust(100 * MIB), 2, 48),
+    ("a.gltf", b"{}".ljust(8 * MIB), 2, 2),
+    ("a.obj", b"v 0 0 0".ljust(73), 18, 0),
+    ("a.obj", b"v 0 0 0".ljust(2 * MIB), 36, 0),
+    ("a.fbx", b"; FBX 7.4.0 project file".ljust(2 * MIB), 42, 0),
+    ("a.fbx", b"Kaydara FBX Binary  \0\x1a\0".ljust(2 * MIB), 18, 0),
+    ("a.fbx", b"Kaydara FBX Binary  \0\x1a\0".ljust(500_000), 2, 0),
+    ("a.fbx", b"; FBX 7.4.0 project file".ljust(20 * MIB), 64, 6),
+    ("a.stl", b"solid".ljust(4 * MIB), 10, 2),
+    ("a.stl", stl(4 * MIB), 24, 2),
+    ("a.bvh", b"HIERARCHY".ljust(MIB), 2, 0),
+    ("a", b"glTF".ljust(7 * MIB), 2, 2),
+]
+
+
+@OTHER_CORE
+@pytest.mark.parametrize(("name", "content", "heap", "block"), PREPARED)
+def test_memory_is_prepared_by_format_length_and_first_bytes(
+    tmp_path: Path, name: str, content: bytes, heap: int, block: int
 ) -> None:
-    """Its thread is unknown to the C library, which would lock each piece of memory otherwise."""
+    """What the parent says of it in its order; the worker finds files as long."""
+    path = tmp_path / name
+    path.write_bytes(content)
+    program = f"""
+import struct
+order = struct.unpack("<12I", os.pread(4, 48, 0))
+found = str((*order[10:], os.fstat(6).st_size, os.fstat(4).st_size)).encode()
+os.write(3, struct.pack("<IiQII1024s", {MAGIC}, 3, 0, 0, 0, found))"""
+    with pytest.raises(skinpy.LoadError) as caught:
+        load_by(false_worker(tmp_path, program), path)
+    numbers = [int(number) for number in re.findall(r"\d+", str(caught.value).rsplit("(", 1)[1])]
+    assert numbers[:3] == [heap * MIB, block * MIB, heap * MIB]
+    assert numbers[3] == block * MIB or block == 0  # and of the order itself, where nothing is prepared
+
+
+@OTHER_CORE
+def test_the_heap_of_a_worker_is_the_memory_that_is_prepared(tmp_path: Path) -> None:
     if "limits" not in skinpy.build_info()["isolation"]:
-        pytest.skip("a sanitizer expects no such thread, so there is none")
-    path = tmp_path / f"model.{suffix}"
-    path.write_bytes(large_model(suffix, size))
-    program = (
-        f"import os, skinpy, warnings; warnings.simplefilter('ignore')\n{first}\nskinpy.load({str(path)!r})"
+        pytest.skip("a sanitizer has a heap of its own")
+    path = tmp_path / "model.glb"
+    path.write_bytes(MODEL)
+    log = strace([sys.executable, "-c", f"import skinpy; skinpy.load({str(path)!r})"], tmp_path / "log")
+    mapped = re.findall(
+        r"mmap\((0x\w+), (\d+), PROT_READ\|PROT_WRITE, MAP_SHARED\|MAP_FIXED, 6, 0\) = (\w+)", log
     )
-    made = [
-        line
-        for line in strace([sys.executable, "-c", program], tmp_path / "log").splitlines()
-        if "CLONE_THREAD" in line and "CLONE_SETTLS" not in line
-    ]
-    assert len(made) == clears, made
+    assert [(at, int(size)) for at, size, _ in mapped] == [(mapped[0][2], 2 * MIB)]
+
+
+KEPT = """
+import os, sys
+import skinpy
+
+def kept():
+    with open("/proc/self/maps") as maps:
+        lines = [line for line in maps if "---p" in line and "skinpy-" in line]
+    return sorted(line.split("skinpy-")[1].split()[0] for line in lines)
+
+def load_all():
+    for path in sys.argv[1:]:
+        for k in range(3):
+            assert len(skinpy.load(path).mesh.positions)
+
+load_all()
+first = kept()
+for k in range(5): load_all()
+assert kept() == first, (first, kept())
+child = os.fork()
+if not child:
+    assert kept() == [], kept()
+    load_all()
+    os._exit(0 if kept() == first else 1)
+assert os.waitpid(child, 0)[1] == 0
+load_all()
+assert kept() == first
+print(*first)
+"""
+
+
+@OTHER_CORE
+def test_what_the_last_import_took_is_kept_and_no_more_and_not_by_a_child(tmp_path: Path) -> None:
+    """A small heap, a large one, a block of large pages; nothing of it can be read."""
+    paths = [tmp_path / name for name in ("small.glb", "large.glb", "small.obj")]
+    for path, content in zip(paths, (MODEL, large_model("glb", 62_000), grid_obj(99)), strict=True):
+        path.write_bytes(content)
+    done = subprocess.run(
+        [sys.executable, "-c", KEPT, *paths], capture_output=True, text=True, cwd=ROOT, timeout=IN_TIME
+    )
+    assert done.returncode == 0, done.stderr
+    assert set(done.stdout.split()) <= {"heap", "block"}  # none where the system has no large pages
 
 
 def test_the_worker_opens_nothing_but_libraries_and_files_of_the_folder(tmp_path: Path) -> None:

@@ -22,27 +22,21 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../core/sk_cores.h"
 #include "worker_io.h"
-#include "worker_pages.h"
+#include "worker_ahead.h"
 
 #define SLICE_MS 50    /* between two looks for signals */
 #define REAP_US 200    /* between two looks whether the worker has ended, where the system cannot tell when */
-#define LARGE_BYTES ((size_t)512 << 10) /* of a model: its import takes large pages */
-#define MOST_AHEAD ((size_t)48 << 20)   /* memory prepared, whatever the model's size */
-#define AHEAD_STEP ((size_t)8 << 20)
 #define OUT_OF_REACH 10 /* descriptors of ours from here on: none of them is one of the worker's */
 
 typedef struct call {
   const worker_job *job;
-  int block, bytes, answer[2]; /* -1: not open */
+  int block, bytes, heap, answer[2]; /* -1: not open */
   pid_t pid;                   /* 0: not started, or reaped */
   int process;                 /* readable when it has ended; -1: the system cannot say so */
   int ended;                   /* as waitpid has it; -1: somebody else has it */
   double deadline;             /* seconds of the monotonic clock */
-  size_t model;                /* bytes of the model's file */
-  worker_pages ahead;          /* the block's file, mapped before there is a block */
-  size_t given;                /* bytes of it that get their pages from us */
+  worker_ahead ahead;
   bool late, interrupted;
   worker_answer said;
   size_t said_bytes;
@@ -57,36 +51,6 @@ static double now(void) {
 static const char *title(const call *c) {
   const sk_import_request *request = c->job->request;
   return request && request->path ? request->path : "the model's bytes";
-}
-
-/* Whether that is its format, as far as the request says it. */
-static bool has_suffix(const sk_import_request *request, const char *suffix) {
-  const char *dot = request->path ? strrchr(request->path, '.') : NULL;
-  return !strcasecmp(request->format ? request->format : dot ? dot + 1 : "", suffix);
-}
-
-static size_t model_bytes(const sk_import_request *request) {
-  struct stat facts;
-  if (!request) return 0;
-  if (!request->path) return request->size;
-  return stat(request->path, &facts) == 0 && facts.st_size > 0 ? (size_t)facts.st_size : 0;
-}
-
-/* Whether the import takes megabytes, of which it touches each page for the first time. Assimp's reader of OBJ clears
-   16 MiB for the smallest file. */
-static bool takes_large_pages(const call *c) {
-  return c->model >= LARGE_BYTES || (c->job->request && has_suffix(c->job->request, "obj"));
-}
-
-/* Asked once: to find out takes as long as to prepare a hundred pages. */
-static bool has_other_core(void) {
-  static atomic_int known; /* 0: not asked yet */
-  int found = atomic_load_explicit(&known, memory_order_relaxed);
-  if (!found) {
-    found = sk_core_count() > 1 ? 1 : -1;
-    atomic_store_explicit(&known, found, memory_order_relaxed);
-  }
-  return found > 0;
 }
 
 static sk_status fail_system(sk_error *error, const char *doing) {
@@ -114,7 +78,8 @@ static bool open_files(call *c) {
   const sk_import_request *request = c->job->request;
   int ends[2];
   c->block = memory_file("skinpy-block");
-  if (c->block < 0 || pipe2(ends, O_CLOEXEC)) return false;
+  if (c->ahead.heap_bytes) c->heap = memory_file("skinpy-heap");
+  if (c->block < 0 || (c->ahead.heap_bytes && c->heap < 0) || pipe2(ends, O_CLOEXEC)) return false;
   c->answer[0] = out_of_reach(ends[0]);
   c->answer[1] = out_of_reach(ends[1]);
   if (c->answer[0] < 0 || c->answer[1] < 0) return false;
@@ -150,8 +115,8 @@ static bool write_order(call *c) {
   order.external = (uint32_t)request->external;
   order.probe = !c->job->request;
   order.seconds = (uint32_t)(c->job->seconds < 1e6 ? c->job->seconds + 2.0 : 1e6);
-  order.ahead = takes_large_pages(c) && has_other_core();
-  order.given = (uint32_t)c->given;
+  order.heap = (uint32_t)c->ahead.heap_bytes;
+  order.given = (uint32_t)c->ahead.block_bytes;
   order.memory = c->job->memory;
   order.bytes = request->path || order.probe ? WORKER_NO_BYTES : request->size;
   order.limits = request->limits;
@@ -169,57 +134,21 @@ static bool write_order(call *c) {
   return true;
 }
 
-/* ---- memory for the block, before there is one -------------------------------------------------------------- */
-
-/* Whether the block will be about as large as the file, and made in place: a binary glTF's, unless its vertices shall
-   be joined. */
-static bool is_made_in_place(const sk_import_request *request) {
-  if (request->join_vertices == 1) return false;
-  if (!request->path && !request->format) return request->size >= 4 && !memcmp(request->bytes, "glTF", 4);
-  return has_suffix(request, "glb") || has_suffix(request, "vrm");
-}
-
-/* Of the file's length: a text's block is shorter. */
-static size_t part_of_file(const sk_import_request *request, size_t length) {
-  if (is_made_in_place(request)) return length;
-  return has_suffix(request, "obj") || has_suffix(request, "ply") || has_suffix(request, "stl") ? length / 2 : length / 4;
-}
-
-/* How much; 0 where no other core could do it meanwhile. */
-static size_t bytes_ahead(const call *c) {
-  struct rlimit most; /* of a file, whose excess would be a signal */
-  size_t model = c->model < MOST_AHEAD ? c->model : MOST_AHEAD;
-  size_t size = c->job->request ? worker_large(part_of_file(c->job->request, model)) : 0;
-  if (!size || getrlimit(RLIMIT_FSIZE, &most) || most.rlim_cur < size) return 0;
-  return has_other_core() ? size : 0;
-}
-
-/* Before the worker is there: later the file's length is its own affair. Where the block is somewhat larger than what
-   is expected, it still fits. */
-static void map_ahead(call *c) {
-  if (!c->given || ftruncate(c->block, (off_t)c->given)) return;
-  worker_map(&c->ahead, c->block, 0, c->given + c->given / 4, false);
-}
-
-/* The system clears the pages now, and need not when the worker writes them. */
-static void make_ahead(call *c) {
-  struct pollfd answer = {c->answer[0], POLLIN, 0};
-  size_t end = 0;
-  while (c->ahead.memory && end < c->given && !poll(&answer, 1, 0)) {
-    end = c->given - end < AHEAD_STEP ? c->given : end + AHEAD_STEP;
-    if (!worker_make_pages(&c->ahead, end)) return;
-  }
-}
-
 /* ---- the process --------------------------------------------------------------------------------------- */
+
+/* Nothing there where there is no such file: the number might be a descriptor of ours that programs inherit. */
+static int place_file(posix_spawn_file_actions_t *files, int file, int number) {
+  return file < 0 ? posix_spawn_file_actions_addclose(files, number) : posix_spawn_file_actions_adddup2(files, file, number);
+}
 
 static int prepare_files(const call *c, posix_spawn_file_actions_t *files) {
   int failed = posix_spawn_file_actions_addopen(files, 0, "/dev/null", O_RDWR, 0);
-  if (!failed) failed = posix_spawn_file_actions_adddup2(files, 0, 1);
-  if (!failed) failed = posix_spawn_file_actions_adddup2(files, 0, 2);
-  if (!failed) failed = posix_spawn_file_actions_adddup2(files, c->answer[1], WORKER_ANSWER);
-  if (!failed) failed = posix_spawn_file_actions_adddup2(files, c->block, WORKER_BLOCK);
-  if (!failed && c->bytes >= 0) failed = posix_spawn_file_actions_adddup2(files, c->bytes, WORKER_BYTES);
+  if (!failed) failed = place_file(files, 0, 1);
+  if (!failed) failed = place_file(files, 0, 2);
+  if (!failed) failed = place_file(files, c->answer[1], WORKER_ANSWER);
+  if (!failed) failed = place_file(files, c->block, WORKER_BLOCK);
+  if (!failed) failed = place_file(files, c->bytes, WORKER_BYTES);
+  if (!failed) failed = place_file(files, c->heap, WORKER_HEAP);
   return failed;
 }
 
@@ -239,7 +168,7 @@ static int prepare_signals(posix_spawnattr_t *attributes) {
 /* What the loader needs to find a library by its name alone, large pages where they help, and nothing else. */
 static void make_environment(const call *c, char *environment[3], char *room, size_t size) {
   const char *folders = getenv("LD_LIBRARY_PATH");
-  if (takes_large_pages(c)) *environment++ = WORKER_LARGE_PAGES "=glibc.malloc.hugetlb=1";
+  if (c->ahead.large_import) *environment++ = WORKER_LARGE_PAGES "=glibc.malloc.hugetlb=1";
   if (folders && (size_t)snprintf(room, size, "LD_LIBRARY_PATH=%s", folders) < size) *environment++ = room;
   *environment = NULL;
 }
@@ -295,6 +224,18 @@ static bool look_up(call *c) {
   c->late = now() > c->deadline;
   c->interrupted = !c->late && c->job->interrupted && c->job->interrupted(c->job->context);
   return c->late || c->interrupted;
+}
+
+/* Prepares memory while the worker needs none of it yet; false where waiting has to end. */
+static bool make_ahead(call *c) {
+  struct pollfd answer = {c->answer[0], POLLIN, 0};
+  double look = now() + SLICE_MS * 1e-3;
+  while (!poll(&answer, 1, 0) && worker_make_ahead(&c->ahead)) {
+    if (now() < look) continue;
+    if (look_up(c)) return false;
+    look = now() + SLICE_MS * 1e-3;
+  }
+  return true;
 }
 
 /* Reads the answer as it comes; true when it is whole, or nothing will come any more. */
@@ -363,22 +304,6 @@ static sk_status fail_silent(const call *c, sk_error *error) {
                  c->ended == -1 ? -1 : WEXITSTATUS(c->ended));
 }
 
-/* With its pages, as they will be read; should some have gone, they come when they are. What was mapped ahead serves,
-   where that is enough. */
-static void *map_block(call *c, size_t size) {
-  size_t mapped = worker_whole(size);
-  char *memory;
-  if (mapped > c->ahead.mapped) {
-    worker_unmap_pages(&c->ahead);
-    if (!worker_map(&c->ahead, c->block, 0, size, false)) return NULL;
-  }
-  memory = c->ahead.memory;
-  if (mapped < c->ahead.mapped) munmap(memory + mapped, c->ahead.mapped - mapped);
-  madvise(memory, size, MADV_POPULATE_READ);
-  c->ahead.memory = NULL;
-  return memory;
-}
-
 /* No byte of it can change any more: the seals are refused while somebody could still write. */
 static sk_status hand_over(call *c, sk_error *error) {
   struct stat facts;
@@ -389,7 +314,7 @@ static sk_status hand_over(call *c, sk_error *error) {
                    strerror(errno));
   if (fstat(c->block, &facts) || !size || (uint64_t)facts.st_size < c->said.size)
     return sk_fail(error, SK_ERROR_CRASHED, "%s: the importer's result is not as large as it says", title(c));
-  memory = map_block(c, size);
+  memory = worker_take_block(&c->ahead, c->block, size);
   if (!memory) return sk_fail_memory(error, size);
   c->job->take(c->job->context, memory, size);
   return SK_OK;
@@ -406,16 +331,15 @@ static sk_status take_answer(call *c, uint32_t *cage, sk_error *error) {
 }
 
 sk_status worker_run(const worker_job *job, uint32_t *cage, sk_error *error) {
-  call c = {.job = job, .block = -1, .bytes = -1, .answer = {-1, -1}, .process = -1, .ended = -1};
+  call c = {.job = job, .block = -1, .bytes = -1, .heap = -1, .answer = {-1, -1}, .process = -1, .ended = -1};
   bool ready;
   sk_status status;
   int failed;
   *cage = 0;
   c.deadline = now() + job->seconds;
-  c.model = model_bytes(job->request);
-  c.given = bytes_ahead(&c);
+  worker_plan_ahead(&c.ahead, job->request, job->memory);
   ready = open_files(&c) && write_order(&c);
-  if (ready) map_ahead(&c);
+  if (ready) worker_map_ahead(&c.ahead, c.heap, c.block);
   if (!ready) {
     status = fail_system(error, "a file in memory");
   } else if ((failed = spawn(&c)) != 0) {
@@ -423,13 +347,13 @@ sk_status worker_run(const worker_job *job, uint32_t *cage, sk_error *error) {
     status = fail_system(error, job->program);
   } else {
     close_file(&c.answer[1]);
-    make_ahead(&c);
-    wait_for(&c);
+    if (make_ahead(&c)) wait_for(&c);
     kill_worker(&c); /* its memory is torn down while the block is looked at */
     status = take_answer(&c, cage, error);
     if (c.pid) reap(&c, 0);
   }
-  worker_unmap_pages(&c.ahead);
+  worker_end_ahead(&c.ahead);
+  close_file(&c.heap);
   close_file(&c.answer[0]);
   close_file(&c.answer[1]);
   close_file(&c.bytes);
@@ -438,4 +362,4 @@ sk_status worker_run(const worker_job *job, uint32_t *cage, sk_error *error) {
   return status;
 }
 
-void worker_unmap(void *memory, size_t size) { munmap(memory, worker_whole(size)); }
+void worker_unmap(void *memory, size_t size) { worker_unmap_block(memory, size); }
