@@ -376,6 +376,23 @@ static sk_status find_folder(import_job *job) {
   return files->folder ? SK_OK : import_no_memory(job, 1);
 }
 
+const char *import_files_peek(const sk_import_request *request, void *head, size_t *room, size_t *whole) {
+  struct stat facts;
+  const char *why;
+  int descriptor;
+  *whole = request->size;
+  if (!request->path) {
+    if (*room > request->size) *room = request->size;
+    if (*room) memcpy(head, request->bytes, *room);
+    return request->format ? request->format : "";
+  }
+  descriptor = open_regular(request->path, &facts, &why);
+  *whole = descriptor < 0 ? 0 : (size_t)facts.st_size;
+  *room = descriptor < 0 ? 0 : read_at(descriptor, 0, head, *room);
+  if (descriptor >= 0) close(descriptor);
+  return request->format ? request->format : suffix_of(request->path);
+}
+
 static sk_status load_model(import_job *job, const char *name) {
   import_files *files = &job->files;
   const sk_import_request *request = job->request;

@@ -318,6 +318,9 @@ sk_status import_files_whole(import_job *job);
 const import_source *import_files_read(import_files *files, const char *name);
 /* Why not, in words behind the name. */
 const char *import_files_why(const import_files *files);
+/* Without opening it for good: the model's first bytes, of which `*room` came, its length, and its format by its
+   name, "" where that has none. */
+const char *import_files_peek(const sk_import_request *request, void *head, size_t *room, size_t *whole);
 /* Puts memory in the place of a file; takes `owned` over, also on failure. */
 bool import_files_put(import_files *files, const char *name, const void *data, size_t size, void *owned);
 
@@ -332,9 +335,15 @@ sk_status import_check_format(import_job *job);
 sk_status import_explain_unread(import_job *job);
 /* Whether the model begins as its format does. Comes before Assimp, which goes by names. */
 sk_status import_check_content(import_job *job);
+/* The header of a binary .stl is free: its length says what it is. */
+bool import_is_binary_stl(const uint8_t *data, size_t size, size_t whole);
 /* Scenes of some formats bring in models of others, which Assimp reads by their suffixes or content:
    whether it may be given this one. */
 bool import_may_bring_in(const import_files *files, const char *suffix, const import_source *source);
+
+/* ---- import_appetite.c: as sk_importer has it ---------------------------------------------- */
+
+size_t import_appetite(const sk_import_request *request);
 
 /* ---- import_limit.c ---------------------------------------------------------------------- */
 

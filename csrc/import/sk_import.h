@@ -8,7 +8,7 @@
 #include "../core/sk_base.h"
 #include "../core/sk_block.h"
 
-#define SK_IMPORT_ABI 7u
+#define SK_IMPORT_ABI 6u
 #define SK_IMPORT_SYMBOL "sk_importer_open" /* const sk_importer *sk_importer_open(void) */
 
 /* Which other files a model may bring in. */
@@ -63,6 +63,9 @@ typedef struct sk_importer {
      SK_ERROR_MEMORY. */
   sk_status (*run)(const sk_import_request *request, sk_import_result *result, sk_error *error);
   void (*release)(void *block);
+  /* Bytes that its import will about take, by the format, the length and the first bytes of the file; 0 where that is
+     not known, or next to nothing. */
+  size_t (*appetite)(const sk_import_request *request);
   /* Of the opened library: path, version as "6.0.5", and its file suffixes as "*.3ds;*.obj;...";
      empty strings before start. They hold until the process ends. The first call for the suffixes finds them
      out: the caller holds the lock then. */

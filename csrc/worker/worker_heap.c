@@ -5,38 +5,92 @@
 #include "worker_heap.h"
 
 #include <malloc.h>
+#include <sched.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "worker_cage.h"
 #include "worker_order.h"
-#include "worker_pages.h"
 
 #define STEP_BYTES ((size_t)1 << 20)    /* that the heap grows by */
-#define ROOM_BYTES ((size_t)64 << 20)   /* that are there from the start where it will take megabytes */
-#define MAPPED_BYTES ((size_t)16 << 20) /* pieces from here on have a place of their own */
-#define FIRST_BYTES ((size_t)8 << 10)   /* before the first large page, for what the C library writes at once */
-#define FIRST_PIECE ((size_t)512)       /* too large for the functions of worker_malloc.c */
+#define MAPPED_BYTES ((size_t)16 << 20) /* pieces from here on do */
+#define CLEAR_LEAST ((size_t)8 << 20)   /* to be quicker than to do it oneself */
+#define CLEAR_MOST ((size_t)96 << 20)   /* however much it takes */
+#define SMALL_PIECE ((size_t)64 << 10)  /* larger than what is mostly free before its end */
+#define LARGE_PAGE ((size_t)2 << 20)
+#define SMALL_PAGE ((size_t)4 << 10) /* or larger */
 
 /* The heap begins anywhere: up to the next multiple of a large page it would have small ones. */
-static char *begin_before_large_page(void) {
-  uintptr_t here = (uintptr_t)sbrk(0);
-  uintptr_t next = (here + FIRST_BYTES + WORKER_LARGE_PAGE - 1) / WORKER_LARGE_PAGE * WORKER_LARGE_PAGE;
-  sbrk((intptr_t)(next - FIRST_BYTES - here));
-  return (char *)next;
+static void begin_at_large_page(void) {
+  uintptr_t here = (uintptr_t)sbrk(0), next = (here + LARGE_PAGE - 1) / LARGE_PAGE * LARGE_PAGE;
+  if (getenv(WORKER_LARGE_PAGES)) sbrk((intptr_t)(next - here));
 }
 
-bool worker_tune_heap(int file, size_t size) {
-  char *large = begin_before_large_page();
-  size_t room = (getenv(WORKER_LARGE_PAGES) ? ROOM_BYTES : STEP_BYTES) + size;
+/* The room for what will be cleared ahead is there from the start: to extend the heap later would touch a page. */
+void worker_tune_heap(size_t ahead) {
+  size_t room = ahead < CLEAR_MOST ? ahead : CLEAR_MOST;
   void *volatile first; /* else the compiler leaves out what is freed at once */
+  begin_at_large_page();
   mallopt(M_TRIM_THRESHOLD, 1 << 30);
   mallopt(M_MMAP_THRESHOLD, (int)MAPPED_BYTES);
-  mallopt(M_TOP_PAD, (int)room);
-  first = malloc(FIRST_PIECE);
+  mallopt(M_TOP_PAD, (int)(room > STEP_BYTES ? room : STEP_BYTES));
+  first = malloc(1);
   free(first);
   mallopt(M_TOP_PAD, (int)STEP_BYTES);
-  if (WORKER_IS_SANITIZED || !size || (char *)first >= large || (char *)sbrk(0) < large + size) return true;
-  return mmap(large, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, 0) == large;
 }
+
+#if defined(__linux__)
+
+typedef struct region { char *from, *to; } region;
+
+/* The next `size` bytes that it will take, or fewer: they begin where a small piece of it would lie now. */
+static bool find_free_end(size_t size, region *r) {
+  char *at = malloc(SMALL_PIECE), *end = sbrk(0);
+  bool found = at && at < end; /* else it lies elsewhere */
+  if (found) *r = (region){at, size < (size_t)(end - at) ? at + size : end};
+  free(at);
+  return found;
+}
+
+/* The thread: has each page given by the system, and changes no byte, as others may stand there by now. It has no
+   thread-local memory of its own and calls nothing. */
+static int clear_pages(void *argument) {
+  const region *r = argument;
+  char *at, nothing;
+  for (at = r->from; at < r->to; at += SMALL_PAGE) {
+    nothing = 0;
+    __atomic_compare_exchange_n(at, &nothing, 0, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+  }
+  return 0;
+}
+
+/* Where it is made it would wait for this thread, which does not pause. False where there is nowhere else. */
+static bool processors_beside(cpu_set_t *others) {
+  int here = sched_getcpu();
+  if (here < 0 || sched_getaffinity(0, sizeof *others, others)) return false;
+  if (here < CPU_SETSIZE) CPU_CLR(here, others);
+  return CPU_COUNT(others) > 0;
+}
+
+/* Made by the system's own call: a process with a thread that the C library knows of locks each piece of memory. */
+static pid_t start_clearing(region *r) {
+  static char stack[16384] __attribute__((aligned(64)));
+  const int shared = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM;
+  return clone(clear_pages, stack + sizeof stack, shared, r);
+}
+
+void worker_clear_heap(size_t size) {
+  static region r;
+  cpu_set_t others;
+  pid_t thread;
+  if (WORKER_IS_SANITIZED || size < CLEAR_LEAST || !processors_beside(&others)) return;
+  if (!find_free_end(size, &r)) return;
+  thread = start_clearing(&r);
+  if (thread > 0) sched_setaffinity(thread, sizeof others, &others);
+}
+
+#else
+
+void worker_clear_heap(size_t size) { (void)size; }
+
+#endif

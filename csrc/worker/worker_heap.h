@@ -1,12 +1,15 @@
-/* worker_heap.h: the memory that a worker's import takes. */
+/* worker_heap.h: the memory that a worker's import takes. All of it is fresh, and has to be cleared by the system. */
 #ifndef SK_WORKER_HEAP_H
 #define SK_WORKER_HEAP_H
 
 #include "../core/sk_base.h"
 
-/* First of all: it comes in large steps, and what was freed is never given back, as the worker ends soon. Its first
-   `size` bytes, whole large pages, are those of a file, of which the parent makes the pages; 0: none are. False: no
-   memory. */
-bool worker_tune_heap(int file, size_t size);
+/* First of all: it comes in large steps, and what was freed is never given back, as the worker ends soon.
+   There is room for clearing `ahead` bytes, of which none is touched yet. */
+void worker_tune_heap(size_t ahead);
+
+/* Another processor clears the next `size` bytes of it while this one goes on. Nothing where there is no other one,
+   or where it would not be quicker. To be called before the system's calls are filtered. */
+void worker_clear_heap(size_t size);
 
 #endif

@@ -25,6 +25,7 @@
 #define CODE_BYTES ((size_t)192 << 20)  /* libraries, and what they set up before the model is read */
 #define MOST_LIBRARIES 64
 #define EXPECTED_BYTES ((size_t)1 << 17) /* pages of less come one by one */
+#define PREPARED_PART 8 /* of the memory that an import may take, so much is prepared for it at most */
 #define ROOM_BYTES ((size_t)1 << 20) /* a mesh of fewer bytes is copied into the block, as all else is */
 
 typedef struct worker {
@@ -194,6 +195,14 @@ static void make_request(worker *w) {
                                    .process_ends = true};
 }
 
+static size_t most_ahead(const worker *w) { return w->order.ahead ? (size_t)(w->order.memory / PREPARED_PART) : 0; }
+
+/* While this thread goes on. */
+static void prepare_memory(const worker *w) {
+  size_t most = most_ahead(w), size = most ? w->importer->appetite(&w->request) : 0;
+  worker_clear_heap(size < most ? size : most);
+}
+
 static sk_status import_model(worker *w, sk_import_result *result, sk_error *error) {
   worker_pages room = {.given = w->order.given};
   const sk_block_sink sink = {take_block, reserve_block, expect_pages, &room};
@@ -258,14 +267,14 @@ int main(void) {
   sk_error error = {SK_OK, ""};
   worker_settle(WORKER_FIRST_FREE);
   if (!read_head(w)) return 2;
-  if (!worker_tune_heap(WORKER_HEAP, (size_t)w->order.heap)) return 2;
-  if (w->order.heap) close(WORKER_HEAP);
+  worker_tune_heap(most_ahead(w));
   if (!read_texts(w)) return 2;
   if (start_importer(w, &error)) fail(w, &error);
   confine(w);
   if (worker_limit(w->order.memory, STACK_BYTES + CODE_BYTES, w->order.seconds)) w->answer.cage |= WORKER_HAS_LIMITS;
   make_request(w);
   if (find_bytes(w, &error)) fail_import(w, &error);
+  prepare_memory(w);
   work_on_large_stack();
   sk_fail_memory(&error, STACK_BYTES);
   fail(w, &error);

@@ -14,7 +14,7 @@
 #define WORKER_MAGIC 0x534B4E57u /* "SKNW" */
 
 /* Descriptors of the worker. */
-enum { WORKER_ANSWER = 3, WORKER_BLOCK = 4, WORKER_BYTES = 5, WORKER_HEAP = 6, WORKER_FIRST_FREE = 7 };
+enum { WORKER_ANSWER = 3, WORKER_BLOCK = 4, WORKER_BYTES = 5, WORKER_FIRST_FREE = 6 };
 
 /* Strings of an order, one after another behind it, each with its ending zero. */
 typedef enum worker_text {
@@ -40,8 +40,8 @@ typedef struct worker_order {
   uint32_t external;
   uint32_t probe;              /* no import: only say what keeps the worker in */
   uint32_t seconds;            /* of computing */
-  uint32_t heap;               /* bytes of WORKER_HEAP, whose large pages the parent makes meanwhile; 0: there is none */
-  uint32_t given;              /* bytes of WORKER_BLOCK for which it makes them, too */
+  uint32_t ahead;              /* another processor may prepare memory for the import */
+  uint32_t given;              /* bytes of the block's file for which the parent makes large pages meanwhile */
   uint64_t memory;             /* bytes that the import may take */
   uint64_t bytes;              /* of the model, in WORKER_BYTES; WORKER_NO_BYTES: it is in a file */
   sk_import_limits limits;

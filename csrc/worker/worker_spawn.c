@@ -13,17 +13,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "worker_io.h"
 #include "worker_ahead.h"
+#include "worker_io.h"
 
 #define SLICE_MS 50    /* between two looks for signals */
 #define REAP_US 200    /* between two looks whether the worker has ended, where the system cannot tell when */
@@ -31,7 +29,7 @@
 
 typedef struct call {
   const worker_job *job;
-  int block, bytes, heap, answer[2]; /* -1: not open */
+  int block, bytes, answer[2]; /* -1: not open */
   pid_t pid;                   /* 0: not started, or reaped */
   int process;                 /* readable when it has ended; -1: the system cannot say so */
   int ended;                   /* as waitpid has it; -1: somebody else has it */
@@ -78,8 +76,7 @@ static bool open_files(call *c) {
   const sk_import_request *request = c->job->request;
   int ends[2];
   c->block = memory_file("skinpy-block");
-  if (c->ahead.heap_bytes) c->heap = memory_file("skinpy-heap");
-  if (c->block < 0 || (c->ahead.heap_bytes && c->heap < 0) || pipe2(ends, O_CLOEXEC)) return false;
+  if (c->block < 0 || pipe2(ends, O_CLOEXEC)) return false;
   c->answer[0] = out_of_reach(ends[0]);
   c->answer[1] = out_of_reach(ends[1]);
   if (c->answer[0] < 0 || c->answer[1] < 0) return false;
@@ -115,8 +112,8 @@ static bool write_order(call *c) {
   order.external = (uint32_t)request->external;
   order.probe = !c->job->request;
   order.seconds = (uint32_t)(c->job->seconds < 1e6 ? c->job->seconds + 2.0 : 1e6);
-  order.heap = (uint32_t)c->ahead.heap_bytes;
-  order.given = (uint32_t)c->ahead.block_bytes;
+  order.ahead = c->ahead.large_import && c->ahead.other_core;
+  order.given = (uint32_t)c->ahead.bytes;
   order.memory = c->job->memory;
   order.bytes = request->path || order.probe ? WORKER_NO_BYTES : request->size;
   order.limits = request->limits;
@@ -148,7 +145,6 @@ static int prepare_files(const call *c, posix_spawn_file_actions_t *files) {
   if (!failed) failed = place_file(files, c->answer[1], WORKER_ANSWER);
   if (!failed) failed = place_file(files, c->block, WORKER_BLOCK);
   if (!failed) failed = place_file(files, c->bytes, WORKER_BYTES);
-  if (!failed) failed = place_file(files, c->heap, WORKER_HEAP);
   return failed;
 }
 
@@ -331,15 +327,15 @@ static sk_status take_answer(call *c, uint32_t *cage, sk_error *error) {
 }
 
 sk_status worker_run(const worker_job *job, uint32_t *cage, sk_error *error) {
-  call c = {.job = job, .block = -1, .bytes = -1, .heap = -1, .answer = {-1, -1}, .process = -1, .ended = -1};
+  call c = {.job = job, .block = -1, .bytes = -1, .answer = {-1, -1}, .process = -1, .ended = -1};
   bool ready;
   sk_status status;
   int failed;
   *cage = 0;
   c.deadline = now() + job->seconds;
-  worker_plan_ahead(&c.ahead, job->request, job->memory);
+  worker_plan_ahead(&c.ahead, job->request);
   ready = open_files(&c) && write_order(&c);
-  if (ready) worker_map_ahead(&c.ahead, c.heap, c.block);
+  if (ready) worker_map_ahead(&c.ahead, c.block);
   if (!ready) {
     status = fail_system(error, "a file in memory");
   } else if ((failed = spawn(&c)) != 0) {
@@ -352,8 +348,7 @@ sk_status worker_run(const worker_job *job, uint32_t *cage, sk_error *error) {
     status = take_answer(&c, cage, error);
     if (c.pid) reap(&c, 0);
   }
-  worker_end_ahead(&c.ahead);
-  close_file(&c.heap);
+  worker_unmap_pages(&c.ahead.block);
   close_file(&c.answer[0]);
   close_file(&c.answer[1]);
   close_file(&c.bytes);
