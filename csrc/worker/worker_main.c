@@ -129,19 +129,26 @@ static sk_status find_bytes(worker *w, sk_error *error) {
 
 /* ---- the block, in the file that the parent maps ---------------------------------------------------------- */
 
-/* Where it is over the limit, it ends the worker. A large page that the block would end in, and not fill, goes as a
-   whole before: to cut it would leave the system hundreds of small ones. */
-static bool set_length(const worker_pages *room, size_t size) {
-  size_t large = worker_large(size);
-  if (!room->memory && large < room->given && ftruncate(WORKER_BLOCK, (off_t)large)) return false;
-  return ftruncate(WORKER_BLOCK, (off_t)worker_whole(size)) == 0;
+/* Of the file. Large pages that are there serve, however little of the last one is used; of a small block none does. */
+static size_t block_length(const worker_pages *room, size_t size) {
+  size_t large = worker_up(size), whole = size >= ROOM_BYTES && large <= room->given ? large : worker_whole(size);
+  return whole > room->mapped ? whole : room->mapped;
+}
+
+/* Where it is over the limit, it ends the worker. A large page that the file would end in goes as a whole before: to cut
+   it would leave the system hundreds of small ones. */
+static bool set_length(const worker_pages *room, size_t length) {
+  size_t large = length / WORKER_LARGE_PAGE * WORKER_LARGE_PAGE;
+  if (large < length && large < room->given && ftruncate(WORKER_BLOCK, (off_t)large)) return false;
+  return ftruncate(WORKER_BLOCK, (off_t)length) == 0;
 }
 
 /* Its first bytes, mapped. */
 static void *reserve_block(void *context, size_t size) {
   worker_pages *room = context;
-  if (size < ROOM_BYTES || room->memory || !set_length(room, size)) return NULL;
-  return worker_map(room, WORKER_BLOCK, 0, size, true) ? room->memory : NULL;
+  size_t length = block_length(room, size);
+  if (size < ROOM_BYTES || room->memory || !set_length(room, length)) return NULL;
+  return worker_map(room, WORKER_BLOCK, 0, length, true) ? room->memory : NULL;
 }
 
 static void expect_pages(void *context, const void *memory, size_t size) {
@@ -167,7 +174,7 @@ static void settle_pages(void) {
 static bool take_block(void *context, const sk_block_piece *pieces, size_t count, size_t size) {
   worker_pages *room = context;
   size_t i, at = 0;
-  if (!set_length(room, size)) return false;
+  if (!set_length(room, block_length(room, size))) return false;
   worker_make_file(WORKER_BLOCK, room->mapped > room->given ? room->mapped : room->given, size);
   for (i = 0; i < count; i++) {
     if (!put_piece(room, &pieces[i], at)) return false;

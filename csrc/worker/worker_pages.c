@@ -27,6 +27,8 @@ size_t worker_whole(size_t size) {
 
 size_t worker_large(size_t size) { return down(worker_whole(size), LARGE); }
 
+size_t worker_up(size_t size) { return up(size, LARGE); }
+
 /* Room in which a large page can begin; NULL: none. */
 static char *find_room(size_t size) {
   char *room = mmap(NULL, size + LARGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0), *first;

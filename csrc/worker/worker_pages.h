@@ -31,8 +31,11 @@ typedef struct worker_pages {
    half as much again is not exceeded. */
 size_t worker_whole(size_t size);
 
-/* Where `size` bytes are expected, whole large pages for them. */
+/* Where `size` bytes are expected: how many to make whole large pages for. */
 size_t worker_large(size_t size);
+
+/* To the next multiple of a large page. */
+size_t worker_up(size_t size);
 
 /* worker_whole(size) bytes from `begin` on: for reading, private, or for writing, shared. `given` is left as it is.
    False: no memory. */
