@@ -542,6 +542,24 @@ def test_descriptors_of_ours_are_not_the_worker_s(file: Path, tmp_path: Path) ->
     assert (tmp_path / "seen").read_text() == repr(["/dev/null"] * 3)
 
 
+def test_a_descriptor_of_ours_is_not_taken_for_the_model_s_bytes(file: Path, tmp_path: Path) -> None:
+    """Five is that of the bytes. For a model in a file there are none, nor what programs inherit."""
+    program = "there = os.path.exists('/proc/self/fd/5')\n"
+    program += f"open({str(tmp_path / 'seen')!r}, 'w').write(str(there))"
+    worker = false_worker(tmp_path, program)
+    script = f"""
+import os, sys
+sys.path.insert(0, {str(Path(__file__).parent)!r})
+import test_isolation as t
+os.dup2(os.open("/dev/zero", os.O_RDONLY), 5, inheritable=True)
+try: t.load_by(t.Path({str(worker)!r}), t.Path({str(file)!r}))
+except t.skinpy.ImporterCrashed: sys.exit(7)
+"""
+    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 7, done.stderr
+    assert (tmp_path / "seen").read_text() == "False"
+
+
 def test_who_reaps_all_children_does_not_mislead_us(file: Path) -> None:
     """With SIGCHLD ignored the system reaps the worker itself."""
     before = signal.signal(signal.SIGCHLD, signal.SIG_IGN)

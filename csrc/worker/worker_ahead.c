@@ -17,7 +17,7 @@
 #define LARGE_BYTES ((size_t)512 << 10) /* of a model: its import takes large pages */
 #define MOST_BYTES ((size_t)48 << 20)   /* prepared, whatever the model's size */
 #define MOST_KEPT ((size_t)64 << 20)
-#define STEP_BYTES ((size_t)16 << 20)   /* prepared at one go */
+#define STEP_BYTES ((size_t)8 << 20)    /* prepared at one go: some 25 ms where the host has the memory */
 
 /* ---- what is kept ------------------------------------------------------------------------------------------ */
 
