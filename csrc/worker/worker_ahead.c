@@ -76,8 +76,8 @@ static bool is_made_in_place(const sk_import_request *request) {
 
 /* Of the file's length: a text's block is shorter. */
 static size_t part_of_file(const sk_import_request *request, size_t length) {
-  if (is_made_in_place(request)) return length;
-  return has_suffix(request, "obj") || has_suffix(request, "ply") || has_suffix(request, "stl") ? length / 2 : length / 4;
+  bool plain = has_suffix(request, "obj") || has_suffix(request, "ply") || has_suffix(request, "stl");
+  return is_made_in_place(request) ? length : plain ? length / 2 : length / 4;
 }
 
 /* Asked once: to find out takes as long as to prepare a hundred pages. */

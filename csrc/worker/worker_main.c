@@ -135,8 +135,8 @@ static size_t block_length(const worker_pages *room, size_t size) {
   return whole > room->mapped ? whole : room->mapped;
 }
 
-/* Where it is over the limit, it ends the worker. A large page that the file would end in goes as a whole before: to cut
-   it would leave the system hundreds of small ones. */
+/* Where it is over the limit, it ends the worker. A large page that the file would end in goes as a whole before: to
+   cut it would leave the system hundreds of small ones. */
 static bool set_length(const worker_pages *room, size_t length) {
   size_t large = length / WORKER_LARGE_PAGE * WORKER_LARGE_PAGE;
   if (large < length && large < room->given && ftruncate(WORKER_BLOCK, (off_t)large)) return false;

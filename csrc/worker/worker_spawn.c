@@ -135,7 +135,8 @@ static bool write_order(call *c) {
 
 /* Nothing there where there is no such file: the number might be a descriptor of ours that programs inherit. */
 static int place_file(posix_spawn_file_actions_t *files, int file, int number) {
-  return file < 0 ? posix_spawn_file_actions_addclose(files, number) : posix_spawn_file_actions_adddup2(files, file, number);
+  if (file < 0) return posix_spawn_file_actions_addclose(files, number);
+  return posix_spawn_file_actions_adddup2(files, file, number);
 }
 
 static int prepare_files(const call *c, posix_spawn_file_actions_t *files) {
