@@ -18,6 +18,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import builders
 import import_cases as cases
@@ -774,6 +775,36 @@ def test_an_importer_that_was_taken_over_is_locked_in(
     everything = {"model", "neighbor", "parent", "link", "passwd"}
     assert everything <= reached(false_importer, file, "any") <= everything | {"environ"}
     assert file.read_text() == "something" and not (folder / "made").exists()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="how a library is opened is asked of Linux's loader")
+def test_of_a_long_text_of_x_all_functions_are_found_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A library that calls what nobody has opens, and is none of Assimp's, unless all is looked for."""
+    source, library = tmp_path / "calls.c", tmp_path / "calls.so"
+    source.write_text("void nobody_has_it(void);\nvoid use(void) { nobody_has_it(); }\n")
+    done = run(compiler(), "-shared", "-fPIC", "-Wl,-z,lazy", source, "-o", library)
+    assert done.returncode == 0, done.stdout
+    monkeypatch.setattr(loading, "_library_candidates", lambda *_: (os.fsencode(library),))
+    limits = skinpy.Limits(seconds=29.25)  # options are kept: those of this test are for it alone
+
+    def all_are_found(name: str, head: bytes, size: int, **options: Any) -> bool:
+        path = tmp_path / name
+        path.write_bytes(head.ljust(size, b" "))
+        with pytest.raises(skinpy.LoadError) as error:
+            skinpy.load(path.read_bytes() if options else path, limits=limits, **options)
+        assert ("nobody_has_it" in str(error.value)) != ("is no Assimp library" in str(error.value))
+        return "nobody_has_it" in str(error.value)
+
+    text, binary, least = b"xof 0303txt 0032", b"xof 0303bin 0032", 384 << 10
+    assert all_are_found("long.x", text, least)
+    assert all_are_found("LONG.X", text, 2 * least)
+    assert all_are_found("long", text, least, format="x")
+    assert not all_are_found("short.x", text, least - 1)
+    assert not all_are_found("short", text, least - 1, format="x")
+    assert not all_are_found("binary.x", binary, least)
+    assert not all_are_found("long.obj", text, least)
 
 
 # ---- damage --------------------------------------------------------------------------------------

@@ -140,7 +140,7 @@ static sk_status import_locked(ext_state *state, const sk_importer *importer, co
   sk_status status;
   Py_BEGIN_ALLOW_THREADS
   PyThread_acquire_lock(lock, WAIT_LOCK);
-  status = request ? importer->run(request, result, error) : importer->start(libraries, error);
+  status = request ? importer->run(request, result, error) : importer->start(libraries, NULL, error);
   if (!status && !request) importer->library_formats(); /* made at the first call, which must hold the lock */
   PyThread_release_lock(lock);
   Py_END_ALLOW_THREADS

@@ -1,4 +1,5 @@
-/* import_appetite.c: how much memory Assimp takes for a model, before it has read any of it. */
+/* import_appetite.c: what the import of a model will be like, before Assimp has read any of it. */
+#include <string.h>
 #include <strings.h>
 
 #include "import_internal.h"
@@ -22,4 +23,14 @@ size_t import_appetite(const sk_import_request *request) {
     if (!strcasecmp(table[i].format, format) && whole < IMPORT_MAX_BYTES)
       return whole * (is_binary(format, &file, whole) ? table[i].binary : table[i].text);
   return 0;
+}
+
+#define MANY_CALLS ((size_t)384 << 10) /* bytes of text that make them */
+
+bool import_calls_much(const sk_import_request *request) {
+  char head[12]; /* "xof 0303txt " */
+  size_t room = request->path ? sizeof head : 0, whole;
+  if (strcasecmp(import_files_named(request), "x")) return false;
+  import_files_peek(request, head, &room, &whole);
+  return whole >= MANY_CALLS && (room < sizeof head || !memcmp(head + 8, "txt", 3));
 }

@@ -1,7 +1,7 @@
 /* import_file.c: the only place that opens files, for the importer and for Assimp.
 
    A file is read whole, once, and kept until the import ends; Assimp opens the model up to five
-   times. A process that ends with the import maps a large one, which spares the copy. Of a large
+   times. A process that ends with the import maps all but small ones, which spares the copy. Of a large
    model the head alone is kept while Assimp reads it, from its descriptor: twice in memory it would
    be the largest thing there. Nothing but regular files is opened (a FIFO would
    hang), and no more bytes than the caller allows. Names are looked up below the model's folder alone:
@@ -20,6 +20,8 @@
 #include <unistd.h>
 
 #include "import_internal.h"
+
+#define MAPPED_BYTES ((size_t)32 << 10) /* of a file that is: to read it touches new pages, which takes longer */
 
 typedef struct handle { /* an opened file, as Assimp holds it */
   struct aiFile file;
@@ -83,7 +85,7 @@ static const uint8_t *map_bytes(int descriptor, size_t size) {
 
 /* The first `size` bytes, and a zero byte behind them; NULL, and `*why` or no_memory. */
 static const uint8_t *take_bytes(import_files *files, int descriptor, size_t size, void **owned, const char **why) {
-  const uint8_t *mapped = files->may_map && size > IMPORT_LARGE ? map_bytes(descriptor, size) : NULL;
+  const uint8_t *mapped = files->may_map && size >= MAPPED_BYTES ? map_bytes(descriptor, size) : NULL;
   uint8_t *data = mapped ? NULL : sk_alloc(size + 1);
   *owned = data;
   if (mapped) return mapped;
@@ -376,6 +378,11 @@ static sk_status find_folder(import_job *job) {
   return files->folder ? SK_OK : import_no_memory(job, 1);
 }
 
+const char *import_files_named(const sk_import_request *request) {
+  if (request->format) return request->format;
+  return request->path ? suffix_of(request->path) : "";
+}
+
 const char *import_files_peek(const sk_import_request *request, void *head, size_t *room, size_t *whole) {
   struct stat facts;
   const char *why;
@@ -384,13 +391,13 @@ const char *import_files_peek(const sk_import_request *request, void *head, size
   if (!request->path) {
     if (*room > request->size) *room = request->size;
     if (*room) memcpy(head, request->bytes, *room);
-    return request->format ? request->format : "";
+    return import_files_named(request);
   }
   descriptor = open_regular(request->path, &facts, &why);
   *whole = descriptor < 0 ? 0 : (size_t)facts.st_size;
   *room = descriptor < 0 ? 0 : read_at(descriptor, 0, head, *room);
   if (descriptor >= 0) close(descriptor);
-  return request->format ? request->format : suffix_of(request->path);
+  return import_files_named(request);
 }
 
 static sk_status load_model(import_job *job, const char *name) {

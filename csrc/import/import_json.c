@@ -17,6 +17,7 @@
 #define MAX_TEXT ((size_t)0x7fffffff) /* the tokenizer counts bytes in int */
 #define MAX_NESTING 512               /* glTF needs 10 */
 #define STEP 1024                     /* tokens; its time for each grows with how deep some of them are nested */
+#define BYTES_OF_TOKEN 8              /* of text, at the least in what is common: room is made for so many at first */
 
 static const jsmntok_t *token_at(const json *j, int32_t token) {
   return (const jsmntok_t *)j->tokens + token;
@@ -46,7 +47,7 @@ static sk_status tokenize(json *j, const char *text, size_t length, sk_error *er
   while (count == JSMN_ERROR_NOMEM) {
     limit += STEP;
     if (limit > room) {
-      size_t wanted = room ? 2 * room : STEP;
+      size_t wanted = room ? 2 * room : length / BYTES_OF_TOKEN + STEP;
       void *more = sk_realloc(j->tokens, wanted * sizeof(jsmntok_t));
       if (!more) return sk_fail_memory(error, wanted * sizeof(jsmntok_t));
       j->tokens = more;

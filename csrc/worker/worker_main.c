@@ -86,6 +86,23 @@ static bool read_texts(worker *w) {
   return w->texts[WORKER_IMPORTER] && w->texts[WORKER_LIBRARIES] && lseek(WORKER_BLOCK, 0, SEEK_SET) == 0;
 }
 
+/* All but the model's bytes. */
+static void make_request(worker *w) {
+  const worker_order *o = &w->order;
+  w->request = (sk_import_request){.path = w->texts[WORKER_PATH],
+                                   .size = o->bytes == WORKER_NO_BYTES ? 0 : (size_t)o->bytes,
+                                   .format = w->texts[WORKER_FORMAT],
+                                   .max_influences = o->max_influences,
+                                   .join_vertices = o->join_vertices,
+                                   .ignore_animated_scale = o->ignore_animated_scale != 0,
+                                   .up = o->up,
+                                   .frame = o->frame,
+                                   .formats = w->texts[WORKER_FORMATS],
+                                   .external = (sk_external)o->external,
+                                   .limits = o->limits,
+                                   .process_ends = true};
+}
+
 /* ---- the importer ------------------------------------------------------------------------------------ */
 
 static sk_status open_importer(worker *w, sk_error *error) {
@@ -111,19 +128,18 @@ static sk_status start_importer(worker *w, sk_error *error) {
     at = end ? end + 1 : NULL;
   }
   paths[count] = NULL;
-  return status ? status : w->importer->start(paths, error);
+  return status ? status : w->importer->start(paths, &w->request, error);
 }
 
 /* ---- the model's bytes --------------------------------------------------------------------------------- */
 
 static sk_status find_bytes(worker *w, sk_error *error) {
-  size_t size = (size_t)w->order.bytes;
+  size_t size = w->request.size;
   void *bytes = (void *)"";
   if (w->order.bytes == WORKER_NO_BYTES) return SK_OK;
   if (size) bytes = mmap(NULL, size, PROT_READ, MAP_PRIVATE, WORKER_BYTES, 0);
   if (bytes == MAP_FAILED) return sk_fail_memory(error, size);
   w->request.bytes = bytes;
-  w->request.size = size;
   return SK_OK;
 }
 
@@ -186,21 +202,6 @@ static bool take_block(void *context, const sk_block_piece *pieces, size_t count
 }
 
 /* ---- the import -------------------------------------------------------------------------------------- */
-
-static void make_request(worker *w) {
-  const worker_order *o = &w->order;
-  w->request = (sk_import_request){.path = w->texts[WORKER_PATH],
-                                   .format = w->texts[WORKER_FORMAT],
-                                   .max_influences = o->max_influences,
-                                   .join_vertices = o->join_vertices,
-                                   .ignore_animated_scale = o->ignore_animated_scale != 0,
-                                   .up = o->up,
-                                   .frame = o->frame,
-                                   .formats = w->texts[WORKER_FORMATS],
-                                   .external = (sk_external)o->external,
-                                   .limits = o->limits,
-                                   .process_ends = true};
-}
 
 static size_t most_ahead(const worker *w) { return w->order.ahead ? (size_t)(w->order.memory / PREPARED_PART) : 0; }
 
@@ -276,10 +277,10 @@ int main(void) {
   if (!read_head(w)) return 2;
   worker_tune_heap(most_ahead(w));
   if (!read_texts(w)) return 2;
+  make_request(w);
   if (start_importer(w, &error)) fail(w, &error);
   confine(w);
   if (worker_limit(w->order.memory, STACK_BYTES + CODE_BYTES, w->order.seconds)) w->answer.cage |= WORKER_HAS_LIMITS;
-  make_request(w);
   if (find_bytes(w, &error)) fail_import(w, &error);
   prepare_memory(w);
   work_on_large_stack();

@@ -80,8 +80,8 @@ static sk_status run(const sk_import_request *request, sk_import_result *result,
   return sk_fail(error, SK_ERROR_IMPORT, "done: %s", report);
 }
 
-static sk_status start(const char *const *paths, sk_error *error) {
-  (void)paths, (void)error;
+static sk_status start(const char *const *paths, const sk_import_request *request, sk_error *error) {
+  (void)paths, (void)request, (void)error;
   parent = getppid();
   return SK_OK;
 }

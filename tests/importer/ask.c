@@ -96,7 +96,7 @@ int main(int count, char **arguments) {
   pthread_attr_t attributes;
   pthread_t thread;
   int i;
-  if (sk_importer_open()->start(paths, &error)) {
+  if (sk_importer_open()->start(paths, NULL, &error)) {
     printf("%s\n", error.message);
     return 2;
   }
