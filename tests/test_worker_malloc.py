@@ -1,4 +1,4 @@
-"""The worker's own functions for small pieces of memory, in a program that takes and gives back at random."""
+"""The worker's own functions for memory, in programs that take, fill and give back at random."""
 
 import os
 import platform
@@ -13,7 +13,7 @@ import skinpy
 from skinpy import loading
 
 pytestmark = pytest.mark.skipif(
-    platform.libc_ver()[0] != "glibc", reason="worker_malloc.c is for glibc alone"
+    platform.libc_ver()[0] != "glibc", reason="worker_malloc.c and worker_fill.c are for glibc alone"
 )
 
 
@@ -23,7 +23,16 @@ def test_the_worker_has_them_for_its_libraries_too() -> None:
         pytest.skip("a sanitizer has such functions itself")
     reader = shutil.which("nm") or pytest.skip("no nm on PATH")
     shown = run(reader, "--dynamic", "--defined-only", os.fsdecode(loading._built_path("_worker"))).stdout
-    assert {"malloc", "calloc", "realloc", "free"} <= {line.split()[-1] for line in shown.splitlines()}
+    names = {line.split()[-1] for line in shown.splitlines()}
+    assert {"malloc", "calloc", "realloc", "free", "memset"} <= names
+
+
+def build(folder: Path, name: str, level: str, *parts: str) -> Path:
+    program = folder / name
+    sources = [ROOT / f"tests/worker/{name}.c", *(SOURCES / f"worker/worker_{part}.c" for part in parts)]
+    built = run(compiler(), "-std=gnu11", level, "-Wall", "-Wextra", "-Werror", *sources, "-o", program)
+    assert built.returncode == 0, built.stdout
+    return program
 
 
 @pytest.mark.parametrize("level", ["-O0", "-O3"])
@@ -33,9 +42,14 @@ def test_pieces_hold_what_is_written_to_them(tmp_path: Path, level: str, place: 
 
     Of pages that lie before the first one no small pieces are made: the C library makes them.
     """
-    program = tmp_path / "pieces"
-    sources = (ROOT / "tests/worker/pieces.c", SOURCES / "worker/worker_malloc.c")
-    built = run(compiler(), "-std=gnu11", level, "-Wall", "-Wextra", "-Werror", *sources, "-o", program)
-    assert built.returncode == 0, built.stdout
+    program = build(tmp_path, "pieces", level, "malloc")
     done = run(program, *place)
+    assert done.returncode == 0 and done.stdout == "good\n", done.stdout
+
+
+@pytest.mark.parametrize("level", ["-O0", "-O3"])
+@pytest.mark.parametrize("file", [[], ["without"]], ids=["by a file", "without"])
+def test_what_is_filled_holds_that_byte(tmp_path: Path, level: str, file: list[str]) -> None:
+    """In any part of a piece, whatever is written or filled afterwards; and 16 MiB take next to no memory."""
+    done = run(build(tmp_path, "fill", level, "malloc", "fill"), *file)
     assert done.returncode == 0 and done.stdout == "good\n", done.stdout

@@ -95,7 +95,8 @@ void worker_plan_ahead(worker_ahead *ahead, const sk_import_request *request) {
   size_t model = request ? model_bytes(request) : 0;
   struct rlimit most; /* of a file, whose excess would be a signal */
   if (!request) return;
-  ahead->large_import = model >= LARGE_BYTES || has_suffix(request, "obj"); /* of which Assimp's reader clears 16 MiB */
+  ahead->large_import = model >= LARGE_BYTES;
+  ahead->fills_lines = !ahead->large_import && has_suffix(request, "obj");
   ahead->other_core = has_other_core();
   if (!ahead->large_import) return;
   replace(0);

@@ -17,6 +17,7 @@
 #include "worker_cage.h"
 #include "worker_heap.h"
 #include "worker_io.h"
+#include "worker_malloc.h"
 #include "worker_order.h"
 #include "worker_pages.h"
 
@@ -277,6 +278,7 @@ int main(void) {
   if (!read_head(w)) return 2;
   worker_tune_heap(most_ahead(w));
   if (!read_texts(w)) return 2;
+  if (w->order.filled) worker_fill_by_file((int)w->order.filled - 1);
   make_request(w);
   if (start_importer(w, &error)) fail(w, &error);
   confine(w);

@@ -7,13 +7,13 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
+#include "worker_malloc.h"
+
+#if WORKER_HAS_OWN
+
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include "worker_cage.h"
-
-#if defined(__GLIBC__) && !WORKER_IS_SANITIZED
+#include <unistd.h>
 
 #define GRAIN 16    /* sizes are multiples of it, and each piece begins at one */
 #define LARGEST 256 /* small piece */
@@ -21,7 +21,7 @@
 #define PAGES_BYTES ((size_t)256 << 10) /* that are asked for at once */
 #define MOST_PAGES ((size_t)1 << 18)    /* 4 GiB; what is beyond has no small pieces of ours */
 
-#define OURS __attribute__((visibility("default")))
+#define LARGE ((size_t)4 << 20) /* piece, of which is remembered where it lies */
 
 void *__libc_malloc(size_t size);
 void *__libc_calloc(size_t count, size_t size);
@@ -43,6 +43,8 @@ static pieces sizes[LARGEST / GRAIN + 1]; /* by grains */
 static char *pages, *pages_end;           /* free ones, of those last asked for */
 static char *first;                       /* of all pages */
 static uint8_t grains[MOST_PAGES];        /* that a piece of each page has; 0: the page is none of ours */
+
+static char *large_from, *large_to; /* the last large piece that was asked for; NULL when it is gone */
 
 #define FREED ((const void *)grains)
 
@@ -79,11 +81,23 @@ static __attribute__((noinline)) void *open_page(pieces *p, size_t size) {
   return page;
 }
 
-OURS void *malloc(size_t size) {
+static __attribute__((noinline)) void *malloc_large(size_t size) {
+  char *piece = __libc_malloc(size);
+  if (size >= LARGE && piece) large_from = piece, large_to = piece + size;
+  return piece;
+}
+
+bool worker_is_mapped_piece(const void *from, size_t size) {
+  const char *at = from;
+  if (at < large_from || at > large_to || size > (size_t)(large_to - at)) return false;
+  return large_from >= (char *)sbrk(0); /* as the heap ends before what is mapped */
+}
+
+WORKER_OWN void *malloc(size_t size) {
   size_t whole = (size + GRAIN - 1) / GRAIN + !size;
   pieces *p;
   char *piece;
-  if (size > LARGEST) return __libc_malloc(size);
+  if (size > LARGEST) return malloc_large(size);
   p = &sizes[whole];
   if (p->list) {
     freed *f = p->list;
@@ -102,10 +116,15 @@ static __attribute__((noinline)) bool is_listed(const freed *f, const freed *lis
   return list != NULL;
 }
 
-OURS void free(void *piece) {
+static void forget_large(const void *piece) {
+  if (piece == large_from) large_from = large_to = NULL;
+}
+
+WORKER_OWN void free(void *piece) {
   size_t whole = grains_of(piece);
   freed *f = piece;
   if (!whole) {
+    forget_large(piece);
     __libc_free(piece);
     return;
   }
@@ -115,7 +134,7 @@ OURS void free(void *piece) {
   sizes[whole].list = f;
 }
 
-OURS void *calloc(size_t count, size_t size) {
+WORKER_OWN void *calloc(size_t count, size_t size) {
   void *volatile piece; /* else the compiler makes a call of calloc of it */
   size_t bytes;
   if (__builtin_mul_overflow(count, size, &bytes) || bytes > LARGEST) return __libc_calloc(count, size);
@@ -123,11 +142,14 @@ OURS void *calloc(size_t count, size_t size) {
   return piece ? memset(piece, 0, bytes) : NULL;
 }
 
-OURS void *realloc(void *piece, size_t size) {
+WORKER_OWN void *realloc(void *piece, size_t size) {
   size_t whole = piece ? grains_of(piece) : 0, had = whole * GRAIN;
   void *other;
   if (!piece) return malloc(size);
-  if (!whole) return __libc_realloc(piece, size);
+  if (!whole) {
+    forget_large(piece);
+    return __libc_realloc(piece, size);
+  }
   if (size && size <= had) return piece;
   other = size ? malloc(size) : NULL;
   if (other) memcpy(other, piece, had < size ? had : size);

@@ -114,6 +114,7 @@ static bool write_order(call *c) {
   order.seconds = (uint32_t)(c->job->seconds < 1e6 ? c->job->seconds + 2.0 : 1e6);
   order.ahead = c->ahead.large_import && c->ahead.other_core;
   order.given = (uint32_t)c->ahead.bytes;
+  order.filled = c->ahead.fills_lines ? 1 + '\n' : 0;
   order.memory = c->job->memory;
   order.bytes = request->path || order.probe ? WORKER_NO_BYTES : request->size;
   order.limits = request->limits;

@@ -1,0 +1,23 @@
+/* worker_malloc.h: what the worker has in place of functions of the C library, for itself and the libraries that it
+   opens. */
+#ifndef SK_WORKER_MALLOC_H
+#define SK_WORKER_MALLOC_H
+
+#include <stdlib.h> /* says which C library it is */
+
+#include "worker_cage.h"
+
+#if defined(__GLIBC__) && !WORKER_IS_SANITIZED
+#define WORKER_HAS_OWN 1
+#define WORKER_OWN __attribute__((visibility("default")))
+
+/* Whether they lie in the large piece that was asked for last, and that is mapped by itself. */
+bool worker_is_mapped_piece(const void *from, size_t size);
+#endif
+
+/* From now on a large piece is filled with this byte without touching it: its pages are those of one file, to be read,
+   and come one by one where somebody writes. To be called before the system's calls are filtered. Nothing where that
+   cannot be had. */
+void worker_fill_by_file(int byte);
+
+#endif
