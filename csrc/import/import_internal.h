@@ -345,9 +345,9 @@ bool import_may_bring_in(const import_files *files, const char *suffix, const im
 /* ---- import_appetite.c: what an import will be like ---------------------------------------- */
 
 /* Whether it calls the C and C++ libraries so often that all their functions are best found before, which takes
-   0.4 ms. One that is found when it is first called has been somewhere else with its first call, and some processors
-   (AMD's Zen) then foresee all later ones worse: a reader that asks isspace() for each character takes a seventh
-   longer. */
+   0.4 ms. One that is found when it is first called has been somewhere else with its first call, and it seems that
+   some processors (AMD's Zen) then foresee the later ones worse: a reader that asks isspace() for each character takes
+   a seventh longer. */
 bool import_calls_much(const sk_import_request *request);
 
 /* As sk_importer has it. */
