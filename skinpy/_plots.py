@@ -1,11 +1,13 @@
 """What all plots share. matplotlib is imported when one is drawn, without pyplot: no global state."""
 
 import io
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ._files import replacing
+from ._signals import answered
 from ._types import PathLike
 
 if TYPE_CHECKING:
@@ -29,7 +31,8 @@ def new_figure(width: float, height: float) -> "Figure":
 
 def _png(figure: "Figure") -> bytes:
     buffer = io.BytesIO()
-    figure.savefig(buffer, format="png")
+    with answered():
+        figure.savefig(buffer, format="png")
     return buffer.getvalue()
 
 
@@ -42,11 +45,20 @@ def tidy(axes: "Axes", grid: Any) -> None:
     axes.set_axisbelow(True)
 
 
-def save(figure: "Figure", path: PathLike) -> None:
-    """Writes the figure in the format of the suffix; the file appears whole or not at all.
+def plotted(draw: Callable[[], "Figure"], path: PathLike | None) -> "Figure":
+    """The figure that `draw` makes; with a path also a file, in the format of its suffix: all of it or none.
 
-    Raises ValueError for a suffix that matplotlib does not know, and OSError.
+    matplotlib turns what is raised while it asks for a box into a ValueError: Ctrl-C stays Ctrl-C. Raises
+    ValueError for a suffix that matplotlib does not know, and OSError.
     """
+    with answered():
+        figure = draw()
+        if path is not None:
+            _save(figure, path)
+    return figure
+
+
+def _save(figure: "Figure", path: PathLike) -> None:
     suffix = Path(path).suffix.lower()[1:]
     known = figure.canvas.get_supported_filetypes()
     if suffix not in known:

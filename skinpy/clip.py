@@ -3,7 +3,7 @@
 import weakref
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from types import EllipsisType
 from typing import TYPE_CHECKING, Any, Literal, overload
@@ -449,12 +449,9 @@ class Clip(Shown, _core.Clip):
         moves it and for a suffix that matplotlib does not know, and OSError.
         """
         from ._curve_plot import draw
-        from ._plots import save
+        from ._plots import plotted
 
-        figure = draw(self, joint, target)
-        if path is not None:
-            save(figure, path)
-        return figure
+        return plotted(partial(draw, self, joint, target), path)
 
     def to_dict(self) -> dict[str, Any]:
         """The clip as plain numbers, strings, lists and dicts, fit for JSON.

@@ -7,6 +7,7 @@ import html
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -154,13 +155,10 @@ class Comparison:
         Needs matplotlib (the extra `plot`): ImportError without it. Raises ValueError for a suffix that
         matplotlib does not know, and OSError; the file appears whole or not at all.
         """
-        from ._plots import save
+        from ._plots import plotted
         from ._storage_plot import draw
 
-        figure = draw(self)
-        if path is not None:
-            save(figure, path)
-        return figure
+        return plotted(partial(draw, self), path)
 
 
 _HEADINGS = (

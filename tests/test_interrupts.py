@@ -20,7 +20,7 @@ from conftest import FULL_RUN
 from test_faults_memory import script
 
 import skinpy
-from skinpy._signals import undisturbed
+from skinpy._signals import answered, undisturbed
 
 HERE = Path(__file__).resolve().parent
 COUNT = 300 if FULL_RUN else 40
@@ -181,3 +181,74 @@ def test_other_threads_and_other_handlers_are_left_alone() -> None:
     finally:
         signal.signal(signal.SIGINT, usual)
     assert seen == [usual, signal.SIG_IGN]
+
+
+# ---- blocks that swallow it -----------------------------------------------------------------------------
+
+
+def swallowing() -> None:
+    with contextlib.suppress(KeyboardInterrupt):
+        send()
+        time.sleep(LONG)
+
+
+def test_ctrl_c_that_becomes_another_error_or_none_is_raised_after_all() -> None:
+    usual, done = signal.getsignal(signal.SIGINT), []
+
+    def fail() -> None:
+        with answered():
+            swallowing()
+            raise ValueError("of what was swallowed")
+
+    def go_on() -> None:
+        with answered():
+            swallowing()
+            done.append(1)
+
+    def end() -> None:
+        with answered():
+            send()
+            time.sleep(LONG)
+
+    for work, cause in ((fail, ValueError), (go_on, type(None)), (end, type(None))):
+        with pytest.raises(KeyboardInterrupt) as caught:
+            work()
+        assert type(caught.value.__cause__) is cause
+        assert signal.getsignal(signal.SIGINT) is usual
+    assert done == [1]
+
+
+def test_without_ctrl_c_errors_are_as_they_were() -> None:
+    with pytest.raises(ValueError, match="of the block"), answered():
+        raise ValueError("of the block")
+
+
+def test_matplotlib_does_not_make_another_error_of_ctrl_c(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its compiled code says "Invalid bounding box" of whatever is raised while it asks for one."""
+    boxes = pytest.importorskip("matplotlib.transforms").BboxBase
+    usual, path, asked = boxes.__array__, tmp_path / "curves.png", 0
+
+    def plot(press_at: int) -> None:
+        nonlocal asked
+        asked = 0
+
+        def disturbed(box: Any, *arguments: Any, **options: Any) -> Any:
+            nonlocal asked
+            asked += 1
+            if asked == press_at:
+                send()
+            return usual(box, *arguments, **options)
+
+        monkeypatch.setattr(boxes, "__array__", disturbed)
+        skinpy.character().clips["walk"].plot("Hips", path)
+
+    plot(0)
+    whole, boxes_of_plot = path.read_bytes(), asked
+    assert boxes_of_plot > 2
+    for press_at in (1, 2, boxes_of_plot // 2, boxes_of_plot):
+        path.write_bytes(b"old")
+        with pytest.raises(KeyboardInterrupt):
+            plot(press_at)
+        assert path.read_bytes() in (b"old", whole) and os.listdir(tmp_path) == [path.name]
