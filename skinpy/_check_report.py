@@ -37,6 +37,8 @@ _MEANING: dict[str, tuple[Level, str]] = {
     "numbers_repaired": ("error", "find what is no number (NaN) or infinite in the scene and export again"),
     "names_cut": ("warning", "shorten the names"),
     "nodes_with_two_parents": ("error", _EXPORT),
+    "meshes_outside_scene": ("warning", "put all that belongs to the model into one scene"),
+    "instances_dropped": ("error", "make the instances nodes of their own"),
     "rotations_normalized": ("note", "export quaternions of unit length, with all digits"),
     "key_times_repaired": ("error", "bake the keys, one per frame, in rising order"),
     "duration_repaired": ("note", "set the clip's range to its keys"),

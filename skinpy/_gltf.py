@@ -11,6 +11,7 @@ import struct
 import warnings
 import zlib
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -259,12 +260,14 @@ class _Writer:
     def _add_skin(self, slots: Array) -> None:
         """A joint that stands in two slots gets a node more: glTF wants the joints of a skin to differ."""
         joints: list[int] = []
+        seen: set[int] = set()
         for slot in slots:
             joint = int(self.model.skin.joints[slot])
-            if joint in joints:
+            if joint in seen:
                 self.nodes[joint].setdefault("children", []).append(len(self.nodes))
                 self.nodes.append(named(self.model.skeleton.names[joint]))
                 joint = len(self.nodes) - 1
+            seen.add(joint)
             joints.append(joint)
         binds = self.model.skin.inverse_bind[slots].swapaxes(1, 2).reshape(-1, 16)
         self.skins.append({"joints": joints, "inverseBindMatrices": self.buffer.add(binds)})
@@ -341,12 +344,12 @@ def _by_node(submeshes: Sequence[Submesh]) -> dict[int, list[Submesh]]:
 
 
 def _mesh_name(submeshes: list[Submesh]) -> str:
-    """ "Body" for the parts "Body-0", "Body-1", ..., as the importer names the primitives of "Body"."""
-    first = submeshes[0].name
-    base = first.removesuffix("-0")
-    if len(submeshes) > 1 and all(one.name == f"{base}-{i}" for i, one in enumerate(submeshes)):
-        return base
-    return first
+    """ "Body" for the parts "Body-0", "Body-2", ..., as the importer names the primitives that it keeps."""
+    names = [one.name.rpartition("-") for one in submeshes]
+    base = names[0][0]
+    numbers = [int(number) for stem, _, number in names if stem == base and number.isdecimal()]
+    rising = len(numbers) == len(names) > 1 and all(a < b for a, b in pairwise(numbers))
+    return base if rising and base else submeshes[0].name
 
 
 def _matrices(translation: Array, rotation: Array, scale: Array) -> Array:

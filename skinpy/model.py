@@ -146,7 +146,7 @@ class Model(Shown, _core.Model):
     def _points(self, clip: Clip | str | int | None, times: Array) -> Floats:
         if not len(self.mesh.positions):
             return self.joint_positions(clip, times, loop="clamp")
-        return self.deform(self.palette(clip, times, affine=True, loop="clamp"), normals=False)[0]
+        return self.deform(self.pose(clip, times, loop="clamp"), normals=False)[0]
 
     @cached_property
     def _is_rigid(self) -> bool:

@@ -422,6 +422,20 @@ def test_a_model_without_a_mesh(tmp_path: Path) -> None:
     assert load(tmp_path / "out.glb").skeleton.names == ("a", "b")
 
 
+def test_names_of_a_mesh_that_lost_a_part(tmp_path: Path) -> None:
+    file = builders.Gltf()
+    p, _, f = builders.box()
+    parts = [file.primitive(p, f) for _ in range(4)]
+    parts[0]["mode"] = parts[2]["mode"] = 1
+    file.node(mesh=file.mesh(*parts, name="m"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", skinpy.SkinpyWarning)
+        model = skinpy.load(file.glb())
+    assert [part.name for part in model.mesh.submeshes] == ["m-1", "m-3"]
+    model.save(tmp_path / "m.glb")
+    assert [part.name for part in skinpy.load(tmp_path / "m.glb").mesh.submeshes] == ["m-0", "m-1"]
+
+
 def test_a_joint_that_stands_twice_in_one_skin(tmp_path: Path) -> None:
     """The second slot of the same joint gets a node of its own, with the joint's name."""
     parts = sections_of(strip())

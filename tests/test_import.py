@@ -265,6 +265,30 @@ def test_a_clip_whose_channels_all_went_keeps_its_duration() -> None:
     assert load(file).clips[0].duration == 7 and not load(file).clips[0].channels
 
 
+def test_a_channel_that_moves_nothing_counts_for_the_duration() -> None:
+    file = one_channel("translation", [0, 1], [[0, 0, 0], [1, 0, 0]])
+    away = file.channel(file.node("away"), "scale", [0, 5], np.ones((2, 3)))
+    file.roots.remove(1)
+    file.animations[0]["samplers"].append(away["sampler"])
+    file.animations[0]["channels"].append({"sampler": 1, "target": away["target"]})
+    model = load(file)
+    assert model.clips[0].duration == 5 and len(model.clips[0].channels) == 1
+
+
+def test_meshes_that_are_not_shown_are_said() -> None:
+    file = Gltf()
+    mesh = file.mesh(triangle(file))
+    file.node("shown", mesh=mesh)
+    file.node("many", mesh=mesh)
+    file.nodes[1]["extensions"] = {"EXT_mesh_gpu_instancing": {"attributes": {}}}
+    file.roots.remove(file.node("hidden", mesh=mesh))
+    file.roots.remove(file.node("empty"))
+    model = load(file)
+    assert len(model.mesh.submeshes) == 2 and codes(model) >= {"meshes_outside_scene", "instances_dropped"}
+    assert entry(model, "meshes_outside_scene").first == "nodes[2]"
+    assert entry(model, "instances_dropped").first == "nodes[1]"
+
+
 def test_a_node_outside_the_scene_is_no_joint() -> None:
     file = one_channel("translation", [0, 1], [[0, 0, 0], [1, 0, 0]])
     lost = file.node("lost")
@@ -584,6 +608,21 @@ def test_a_skin_without_inverse_binds() -> None:
     assert entry(model, "inverse_bind_missing").severity == "repaired"
 
 
+def test_more_inverse_binds_than_joints() -> None:
+    """Dense or sparse: what is over is not looked at."""
+    binds = np.tile(np.eye(4), (3, 1, 1))
+    binds[:, 1, 3] = (-1, -2, -3)
+    models = []
+    for sparse in (False, True):
+        file = skinned(HALF, WHOLE)
+        rows = binds.swapaxes(1, 2).reshape(-1, 16)
+        which = file.sparse(None, 3, [0, 1, 2], rows) if sparse else file.accessor(rows)
+        file.skins[0]["inverseBindMatrices"] = which
+        models.append(load(file))
+    for model in models:
+        assert np.array_equal(model.skin.inverse_bind, binds[:2].astype(np.float32))
+
+
 def test_other_formats_get_their_inverse_binds_from_the_rest_pose() -> None:
     none = cases.x_matrix()
     model = load(cases.x_file(ticks=1, skin=[("arm", (0, 1), none), ("root", (2,), none)]), "x")
@@ -769,6 +808,19 @@ def test_missing_normals_are_smooth_by_position() -> None:
     for point in np.unique(p, axis=0):
         assert len(np.unique(model.mesh.normals[(np.asarray(p) == point).all(1)], axis=0)) == 1
     assert "normals_generated" in codes(model)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_normals_of_both_sides_of_a_card(seed: int) -> None:
+    """They cancel each other but for what float32 rounds, which is no direction: the first face's counts."""
+    rng = np.random.default_rng(seed)
+    p = rng.normal(size=(4, 3))
+    p[3] = p[1] + p[2] - p[0]
+    front = np.array([[0, 1, 2], [1, 3, 2]])
+    file = Gltf()
+    file.node(mesh=file.mesh(file.primitive(p, np.concatenate([front, front[:, ::-1]]))))
+    n = np.cross(p[1] - p[0], p[2] - p[0])
+    assert load(file).mesh.normals == pytest.approx(np.tile(n / np.linalg.norm(n), (4, 1)), abs=1e-6)
 
 
 @pytest.mark.parametrize("bad", [[0, 0, 0], [np.nan, 0, 1], [np.inf, 0, 0]])
@@ -1185,6 +1237,47 @@ def test_texture_beside_the_model(tmp_path: Path) -> None:
         (tmp_path / "m.gltf").write_bytes(textured({"uri": uri}).gltf())
         texture = load(tmp_path / "m.gltf").materials[0].texture
         assert texture is not None and bytes(texture.data) == PNG and texture.format == "png"
+
+
+#: How base64 may be written: by JSON's escapes, by those of URIs, in lines, without padding.
+ESCAPES: dict[str, Callable[[str], str]] = {
+    "json": lambda text: text.replace("+", "\\u002B").replace("/", "\\/"),
+    "percent": lambda text: text.replace("+", "%2B").replace("/", "%2f").replace("=", "%3D"),
+    "both": lambda text: text.replace("+", "\\u0025\\u0032B"),
+    "lines": lambda text: text[:9] + "\\n" + text[9:],
+    "bare": lambda text: text.rstrip("="),
+}
+
+
+@pytest.mark.parametrize("how", ESCAPES)
+def test_escapes_in_a_data_uri(how: str) -> None:
+    """As some writers of JSON make them of "+" and "/"."""
+    file = textured({"uri": "data:image/png;base64," + base64.b64encode(PNG).decode()})
+    file.blob += bytes(range(256)) * 3  # so that each digit is there
+    head, *texts = (part.split('"', 1) for part in file.gltf().decode().split(";base64,"))
+    assert len(texts) == 2 and "+" in texts[0][0] + texts[1][0]
+    text = '"'.join(head) + "".join(f";base64,{ESCAPES[how](text)}" + '"' + rest for text, rest in texts)
+    model, plain = load(text.encode(), "gltf"), load(file)
+    assert np.array_equal(model.mesh.positions, plain.mesh.positions) and codes(model) == codes(plain)
+    assert bytes(model.materials[0].texture.data) == PNG
+
+
+def test_data_that_is_no_base64() -> None:
+    file = Gltf()
+    file.node(mesh=file.mesh(triangle(file)))
+    text = file.gltf().replace(b";base64,", b";base64,AAAA*")
+    with pytest.raises(skinpy.LoadError, match=r"buffers\[0\] has 3 bytes; its byteLength is"):
+        load(text, "gltf")
+
+
+def test_data_in_percents() -> None:
+    """Without base64 a data URI holds its bytes as they are, zeros too."""
+    file = Gltf()
+    file.node(mesh=file.mesh(triangle(file, positions=[[0, 0, 0], [1, 0, 0], [0, 2, 0]])))
+    document = file.document()
+    document["buffers"][0]["uri"] = "data:," + "".join(f"%{byte:02x}" for byte in file.blob)
+    mesh = load(json.dumps(document).encode(), "gltf").mesh
+    assert mesh.positions.tolist() == [[0, 0, 0], [1, 0, 0], [0, 2, 0]] and mesh.faces.tolist() == [[0, 1, 2]]
 
 
 def test_texture_inside_the_model() -> None:

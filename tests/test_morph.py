@@ -115,6 +115,15 @@ def test_deform_of_many_poses(model: skinpy.Model) -> None:
         )
 
 
+def test_bounds_of_a_clip_follow_its_weights(model: skinpy.Model) -> None:
+    clip = model.clips[0]
+    times = np.linspace(0, clip.duration, int(np.ceil(clip.duration * 30)) + 1)
+    points = model.deform(model.pose(clip, times, loop="clamp"))[0].reshape(-1, 3)
+    assert np.array_equal(model.bounds(clip), [points.min(axis=0), points.max(axis=0)])
+    still = model.deform(model.palette(clip, times, loop="clamp"))[0].reshape(-1, 3)
+    assert not np.array_equal(still.max(axis=0), points.max(axis=0))  # else the test would say nothing
+
+
 def test_weights_by_hand(model: skinpy.Model) -> None:
     pose = model.pose()
     pose.morph_weights[1] = 3.0

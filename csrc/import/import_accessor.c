@@ -16,6 +16,7 @@ static int base64_digit(unsigned char c) {
   return -1;
 }
 
+/* Up to the first character that is neither a digit nor may stand among digits. `out` may be where `at` is. */
 static size_t decode_base64(const unsigned char *at, size_t length, uint8_t *out) {
   int8_t digits[256];
   uint8_t *start = out;
@@ -25,7 +26,8 @@ static size_t decode_base64(const unsigned char *at, size_t length, uint8_t *out
   for (c = 0; c < 256; c++) digits[c] = (int8_t)base64_digit((unsigned char)c);
   for (i = 0; i < length; i++) {
     int digit = digits[at[i]];
-    if (digit < 0) continue; /* padding, line ends, the backslash of an escaped slash */
+    if (digit < 0 && memchr("= \t\r\n", at[i], 5)) continue; /* padding, white space */
+    if (digit < 0) break;
     bits = bits << 6 | (uint32_t)digit;
     filled += 6;
     if (filled < 8) continue;
@@ -35,48 +37,60 @@ static size_t decode_base64(const unsigned char *at, size_t length, uint8_t *out
   return (size_t)(out - start);
 }
 
-bool gltf_data_uri(const char *uri, size_t length, uint8_t **data, size_t *size) {
-  const char *comma;
-  size_t head;
-  *data = NULL;
-  *size = 0;
-  if (length < 5 || memcmp(uri, "data:", 5)) return false;
-  comma = memchr(uri, ',', length);
-  if (!comma) return false;
-  head = (size_t)(comma + 1 - uri);
-  *data = sk_alloc((length - head) / 4 * 3 + 4);
-  if (!*data) return true;
-  if (head >= 8 && !memcmp(comma - 7, ";base64", 7)) {
-    *size = decode_base64((const unsigned char *)comma + 1, length - head, *data);
-  } else {
-    sk_free(*data);
-    *data = (uint8_t *)import_copy_text(comma + 1, length - head);
-    if (!*data) return true;
-    gltf_decode_percent((char *)*data);
-    *size = strlen((char *)*data);
-  }
-  return true;
-}
-
 static int hex_digit(char c) {
   if (c >= '0' && c <= '9') return c - '0';
   c = (char)(c | 32);
   return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-void gltf_decode_percent(char *text) {
+/* Decodes %xx in place, zeros only on demand; returns the new length. */
+static size_t decode_percent(char *text, size_t length, bool zeros) {
+  const char *at = text, *end = text + length;
   char *out = text;
-  while (*text) {
-    int high = text[0] == '%' ? hex_digit(text[1]) : -1;
-    int low = high >= 0 ? hex_digit(text[2]) : -1;
-    if (low >= 0 && high * 16 + low) {
-      *out++ = (char)(high * 16 + low);
-      text += 3;
-    } else {
-      *out++ = *text++;
-    }
+  while (at < end) {
+    int high = *at == '%' && end - at >= 3 ? hex_digit(at[1]) : -1;
+    int low = high >= 0 ? hex_digit(at[2]) : -1;
+    bool coded = low >= 0 && (zeros || high * 16 + low);
+    *out++ = coded ? (char)(high * 16 + low) : *at;
+    at += coded ? 3 : 1;
   }
-  *out = 0;
+  return (size_t)(out - text);
+}
+
+void gltf_decode_percent(char *text) { text[decode_percent(text, strlen(text), false)] = 0; }
+
+static bool is_base64(const char *uri, const char *comma) {
+  return comma - uri >= 7 && !memcmp(comma - 7, ";base64", 7);
+}
+
+/* What stands behind the comma, decoded; NULL: no memory. */
+static uint8_t *decode_payload(const char *payload, size_t length, bool base64, size_t *size) {
+  bool percent = memchr(payload, '%', length) != NULL;
+  uint8_t *out = sk_alloc(base64 && !percent ? length / 4 * 3 + 4 : length + 1);
+  if (!out) return NULL;
+  if (percent || !base64) memcpy(out, payload, length);
+  if (percent) length = decode_percent((char *)out, length, true);
+  *size = base64 ? decode_base64(percent ? out : (const uint8_t *)payload, length, out) : length;
+  return out;
+}
+
+bool gltf_data_uri(const json *j, int32_t token, uint8_t **data, size_t *size) {
+  sk_array pool = SK_ARRAY(char);
+  sk_text text;
+  size_t length;
+  const char *uri = json_raw(j, token, &length), *comma;
+  *data = NULL;
+  *size = 0;
+  if (length < 5 || memcmp(uri, "data:", 5) || !memchr(uri, ',', length)) return false;
+  if (memchr(uri, '\\', length)) { /* what JSON has escaped: "+" and "/" by some writers */
+    if (!json_text(j, token, &pool, &text)) return true;
+    uri = pool.data;
+    length = text.length;
+  }
+  comma = memchr(uri, ',', length);
+  *data = decode_payload(comma + 1, (size_t)(uri + length - comma - 1), is_base64(uri, comma), size);
+  sk_array_free(&pool);
+  return true;
 }
 
 /* ---- buffers and views --------------------------------------------------------------- */
@@ -120,12 +134,10 @@ static sk_status open_buffer(import_job *job, int64_t index, const import_source
   if (b->data) return SK_OK;
   uri = json_member(&g->json, token, "uri");
   if (json_is_string(&g->json, uri)) {
-    size_t length;
-    const char *raw = json_raw(&g->json, uri, &length);
     uint8_t *data;
-    if (gltf_data_uri(raw, length, &data, &b->size)) {
+    if (gltf_data_uri(&g->json, uri, &data, &b->size)) {
       b->data = b->owned = data;
-      if (!data) return import_no_memory(job, length);
+      if (!data) return import_no_memory(job, 1);
     } else {
       status = read_buffer_file(job, index, uri);
     }
@@ -203,7 +215,7 @@ sk_status gltf_accessor_open(import_job *job, int64_t index, gltf_accessor *a) {
     return sk_fail(job->error, SK_ERROR_IMPORT, "accessors[%lld] does not exist", (long long)index);
   a->width = type_width(j, json_member(j, token, "type"));
   a->component = (uint32_t)component;
-  a->count = (size_t)count;
+  a->count = a->whole = (size_t)count;
   a->normalized = json_truth(j, json_member(j, token, "normalized"));
   a->sparse = json_member(j, token, "sparse");
   bytes = (size_t)a->width * component_size(component);
@@ -288,10 +300,11 @@ static sk_status read_sparse(import_job *job, int64_t index, const gltf_accessor
                    (long long)index);
   for (i = 0; i < count; i++) {
     size_t element = integer_of(where + from + (uint64_t)i * step, (uint32_t)component);
-    if (element >= a->count)
+    if (element >= a->whole)
       return sk_fail(job->error, SK_ERROR_IMPORT,
                      "accessors[%lld]: its sparse part replaces element %zu of %zu",
-                     (long long)index, element, a->count);
+                     (long long)index, element, a->whole);
+    if (element >= a->count) continue;
     read_element(a, what + value_from + (uint64_t)i * bytes, floats ? floats + element * a->width : NULL,
                  integers ? integers + element * a->width : NULL);
   }

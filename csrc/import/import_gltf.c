@@ -229,6 +229,19 @@ static sk_status place_nodes(import_job *job) {
   return status;
 }
 
+/* What stands in the file and is not shown is said. */
+static void note_unseen_meshes(import_job *job) {
+  const gltf *g = job->gltf;
+  int32_t i;
+  for (i = 0; i < g->lists[GLTF_NODES].count; i++) {
+    int32_t extensions = json_member(&g->json, g->lists[GLTF_NODES].tokens[i], "extensions");
+    if (g->nodes[i].mesh < 0) continue;
+    if (!g->nodes[i].in_scene) import_note_add(job, NOTE_meshes_outside_scene, 1, "nodes[%d]", i);
+    else if (json_member(&g->json, extensions, "EXT_mesh_gpu_instancing") >= 0)
+      import_note_add(job, NOTE_instances_dropped, 1, "nodes[%d]", i);
+  }
+}
+
 /* ---- opening ------------------------------------------------------------------------------- */
 
 /* The whole part of asset.version, which glTF 1 may write as a number; -1 where there is none. */
@@ -265,6 +278,7 @@ sk_status gltf_open(import_job *job) {
   if (status) return status;
   read_nodes(job);
   status = place_nodes(job);
+  if (!status) note_unseen_meshes(job);
   if (!status) status = gltf_check_counts(job);
   return status ? status : gltf_write(job);
 }

@@ -111,17 +111,7 @@ static sk_status add_keys(import_clip *clip, const channel *c, double *last) {
   return status;
 }
 
-static sk_status add_channel(import_clip *clip, channel *c, int32_t token, int32_t sampler, double *last) {
-  import_job *job = clip->job;
-  bool usable;
-  sk_status status;
-  if (!has_target(job, token, c)) return SK_OK;
-  status = open_times(job, sampler, c, &usable);
-  if (!status && usable) status = open_values(job, sampler, c, &usable);
-  return status || !usable ? status : add_keys(clip, c, last);
-}
-
-/* Of a clip whose channels all went: it lasts as long as its keys. What cannot be read counts nothing. */
+/* Of a channel that goes: the clip lasts as long as its keys all the same. What cannot be read counts nothing. */
 static void measure_sampler(import_job *job, int32_t sampler, double *last) {
   int64_t input = json_index(&job->gltf->json, json_member(&job->gltf->json, sampler, "input"), -1);
   gltf_accessor a;
@@ -132,12 +122,22 @@ static void measure_sampler(import_job *job, int32_t sampler, double *last) {
   sk_free(times);
 }
 
+static sk_status add_channel(import_clip *clip, channel *c, int32_t token, int32_t sampler, double *last) {
+  import_job *job = clip->job;
+  bool usable;
+  sk_status status;
+  usable = has_target(job, token, c);
+  status = usable ? open_times(job, sampler, c, &usable) : SK_OK;
+  if (!status && usable) status = open_values(job, sampler, c, &usable);
+  if (!status && !usable) measure_sampler(job, sampler, last);
+  return status || !usable ? status : add_keys(clip, c, last);
+}
+
 sk_status gltf_add_channels(import_clip *clip, int32_t index, double *last) {
   import_job *job = clip->job;
   const json *j = &job->gltf->json;
   int32_t animation = gltf_item(job->gltf, GLTF_ANIMATIONS, index), token, count, i = 0;
   int32_t array = json_member(j, animation, "samplers"), *samplers;
-  size_t channels = job->model.channels.count;
   sk_status status = SK_OK;
   count = json_length(j, array);
   samplers = sk_alloc(sizeof *samplers * ((size_t)count + 1));
@@ -151,8 +151,6 @@ sk_status gltf_add_channels(import_clip *clip, int32_t index, double *last) {
     int64_t wanted = json_index(j, json_member(j, token, "sampler"), -1);
     status = add_channel(clip, &c, token, wanted >= 0 && wanted < count ? samplers[wanted] : -1, last);
   }
-  if (!status && clip->job->model.channels.count == channels)
-    for (i = 0; i < count; i++) measure_sampler(job, samplers[i], last);
   sk_free(samplers);
   return status;
 }

@@ -58,6 +58,10 @@
   ROW(names_cut, SK_LOST, "names longer than 1,023 bytes were cut")                                   \
   ROW(nodes_with_two_parents, SK_LOST,                                                                \
       "nodes listed as a child more than once; the first parent keeps them")                          \
+  ROW(meshes_outside_scene, SK_LOST,                                                                  \
+      "meshes of nodes that are not in the scene which the file shows; left out")                     \
+  ROW(instances_dropped, SK_LOST,                                                                     \
+      "instances of meshes (EXT_mesh_gpu_instancing) are not supported; one is there")                \
   ROW(rotations_normalized, SK_REPAIRED,                                                              \
       "rotation keys or rest rotations that are not unit quaternions; normalized")                    \
   ROW(key_times_repaired, SK_REPAIRED,                                                                \
@@ -162,6 +166,7 @@ typedef struct gltf_list { /* a top-level array: the token of each element */
 typedef struct gltf_accessor { /* checked: every element lies in its buffer */
   const uint8_t *data; /* NULL: zeros */
   size_t stride, count;
+  size_t whole;        /* elements in the file, where fewer are wanted */
   uint32_t component;  /* glTF's number: 5120 to 5126 */
   uint32_t width;      /* numbers in one element */
   bool normalized;
@@ -403,8 +408,9 @@ sk_status gltf_accessor_integers(import_job *job, int64_t index, const gltf_acce
                                  uint32_t *out);
 /* Bytes of a bufferView. */
 sk_status gltf_view(import_job *job, int64_t index, const uint8_t **data, size_t *size);
-/* Decodes a "data:" URI; false where it is none. `*data` is sk_free'd by the caller. */
-bool gltf_data_uri(const char *uri, size_t length, uint8_t **data, size_t *size);
+/* Decodes a "data:" URI, a string of the file; false where it is none. `*data` is sk_free'd by the caller; NULL: no
+   memory. Base64 ends at the first character that is none. */
+bool gltf_data_uri(const json *j, int32_t token, uint8_t **data, size_t *size);
 /* Decodes %xx in place of the given text. */
 void gltf_decode_percent(char *text);
 

@@ -253,12 +253,11 @@ static sk_status gltf_image(import_job *job, int64_t image, int32_t token, int32
   const json *j = &job->gltf->json;
   int32_t uri = json_member(j, token, "uri");
   char name[32];
-  const char *raw;
   const uint8_t *bytes;
   uint8_t *decoded = NULL;
   sk_array path = SK_ARRAY(char);
   sk_text text;
-  size_t size, length;
+  size_t size;
   sk_status status;
   snprintf(name, sizeof name, "*%lld", (long long)image);
   if (!json_is_string(j, uri)) {
@@ -267,16 +266,15 @@ static sk_status gltf_image(import_job *job, int64_t image, int32_t token, int32
     status = gltf_view(job, json_index(j, json_member(j, token, "bufferView"), -1), &bytes, &size);
     return status ? status : add_texture(job, name, "", bytes, size, index);
   }
-  raw = json_raw(j, uri, &length);
-  if (gltf_data_uri(raw, length, &decoded, &size)) {
+  if (gltf_data_uri(j, uri, &decoded, &size)) {
     *index = decoded ? find_texture(&job->model, name) : SK_NONE;
-    status = !decoded ? import_no_memory(job, length)
+    status = !decoded ? import_no_memory(job, 1)
                       : *index >= 0 ? SK_OK : add_texture(job, name, "", decoded, size, index);
     sk_free(decoded);
     return status;
   }
   if (!json_text(j, uri, &path, &text) || !sk_array_extend(&path, 1)) {
-    status = import_no_memory(job, length);
+    status = import_no_memory(job, 1);
   } else {
     gltf_decode_percent(path.data);
     *index = find_texture(&job->model, path.data);

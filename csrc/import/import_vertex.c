@@ -28,43 +28,101 @@ static uint32_t first_at(const float *positions, uint32_t v, uint32_t *table, si
   }
 }
 
-/* Twice the triangle's area along its normal, so that large faces count more. */
-static void add_face_normal(const float *positions, float *normals, const uint32_t corners[3]) {
-  const float *p[3];
-  double a[3], b[3], n[3];
+typedef struct smoothing { /* of one part: its vertices count from 0 here */
+  const float *positions;
+  float *normals;
+  float *areas;          /* what all normals of faces at a vertex add up to, whatever their directions */
+  const uint32_t *owner; /* the first vertex at the same place, for all of which it counts */
+  const uint32_t *faces;
+  uint32_t first, vertex_count, face_count;
+} smoothing;
+
+static void find_corners(const smoothing *s, uint32_t face, uint32_t corners[3]) {
   int i;
-  for (i = 0; i < 3; i++) p[i] = positions + 3 * (size_t)corners[i];
-  for (i = 0; i < 3; i++) a[i] = (double)p[1][i] - p[0][i], b[i] = (double)p[2][i] - p[0][i];
-  for (i = 0; i < 3; i++) n[i] = a[(i + 1) % 3] * b[(i + 2) % 3] - a[(i + 2) % 3] * b[(i + 1) % 3];
-  for (i = 0; i < 9; i++) normals[3 * (size_t)corners[i / 3] + i % 3] += (float)n[i % 3];
+  for (i = 0; i < 3; i++) corners[i] = s->owner[s->faces[3 * (size_t)face + i] - s->first];
 }
 
-/* A vertex without a face of any area looks along +Z: a zero normal is no direction. */
-static void finish_normal(float *n) {
-  double length = sqrt((double)n[0] * n[0] + (double)n[1] * n[1] + (double)n[2] * n[2]);
-  bool good = length > 1e-30 && length < 1e300;
+/* Twice the triangle's area along its normal, so that large faces count more. */
+static void face_normal(const smoothing *s, const uint32_t corners[3], double n[3]) {
+  const float *p[3];
+  double a[3], b[3];
   int i;
-  for (i = 0; i < 3; i++) n[i] = good ? (float)(n[i] / length) : (float)(i == 2);
+  for (i = 0; i < 3; i++) p[i] = s->positions + 3 * (size_t)corners[i];
+  for (i = 0; i < 3; i++) a[i] = (double)p[1][i] - p[0][i], b[i] = (double)p[2][i] - p[0][i];
+  for (i = 0; i < 3; i++) n[i] = a[(i + 1) % 3] * b[(i + 2) % 3] - a[(i + 2) % 3] * b[(i + 1) % 3];
+}
+
+static double length_of(const double n[3]) { return sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]); }
+
+static void add_face_normals(const smoothing *s) {
+  uint32_t f, corners[3];
+  double n[3];
+  int i;
+  for (f = 0; f < s->face_count; f++) {
+    float area;
+    find_corners(s, f, corners);
+    face_normal(s, corners, n);
+    area = (float)length_of(n);
+    for (i = 0; i < 9; i++) s->normals[3 * (size_t)corners[i / 3] + i % 3] += (float)n[i % 3];
+    for (i = 0; i < 3; i++) s->areas[corners[i]] += area;
+  }
+}
+
+/* False where there is none: no face has an area, or those of both sides of a card cancel each other. What float32
+   leaves of that is a few millionths. */
+static bool finish_normal(float *normal, float area) {
+  const double n[3] = {normal[0], normal[1], normal[2]}, length = length_of(n);
+  bool good = length > 1e-30 && length < 1e300 && length > 1e-5 * (double)area;
+  int i;
+  for (i = 0; i < 3; i++) normal[i] = good ? (float)(n[i] / length) : (float)(i == 2);
+  return good;
+}
+
+/* A vertex whose faces cancel each other looks as the first one does; one without a face of any area, along +Z: a zero
+   normal is no direction. Until then the area of the former is negative. */
+static void take_first_faces(const smoothing *s) {
+  uint32_t f, corners[3];
+  double n[3];
+  int i, k;
+  for (f = 0; f < s->face_count; f++) {
+    find_corners(s, f, corners);
+    for (i = 0; i < 3; i++) {
+      double length;
+      if (!(s->areas[corners[i]] < 0.0f)) continue;
+      face_normal(s, corners, n);
+      length = length_of(n);
+      if (!(length > 1e-30 && length < 1e300)) continue;
+      for (k = 0; k < 3; k++) s->normals[3 * (size_t)corners[i] + k] = (float)(n[k] / length);
+      s->areas[corners[i]] = 0.0f;
+    }
+  }
+}
+
+static void finish_normals(const smoothing *s) {
+  bool any = false;
+  uint32_t v;
+  for (v = 0; v < s->vertex_count; v++) {
+    if (s->owner[v] != v || finish_normal(s->normals + 3 * (size_t)v, s->areas[v])) continue;
+    s->areas[v] = -1.0f;
+    any = true;
+  }
+  if (any) take_first_faces(s);
+  for (v = 0; v < s->vertex_count; v++)
+    if (s->owner[v] != v)
+      memcpy(s->normals + 3 * (size_t)v, s->normals + 3 * (size_t)s->owner[v], 3 * sizeof(float));
 }
 
 void import_smooth_normals(import_model *m, const import_part *part, const uint32_t *faces, uint32_t *table,
                            uint32_t *owner, size_t mask) {
-  const float *positions = m->positions + 3 * (size_t)part->first_vertex;
-  float *normals = m->normals + 3 * (size_t)part->first_vertex;
-  uint32_t v, f;
+  smoothing s = {m->positions + 3 * (size_t)part->first_vertex, m->normals + 3 * (size_t)part->first_vertex,
+                 (float *)table, owner, faces, part->first_vertex, part->vertex_count, part->face_count};
+  uint32_t v;
   memset(table, 0xff, (mask + 1) * sizeof *table);
-  memset(normals, 0, 3 * sizeof(float) * (size_t)part->vertex_count);
-  for (v = 0; v < part->vertex_count; v++) owner[v] = first_at(positions, v, table, mask);
-  for (f = 0; f < part->face_count; f++, faces += 3) {
-    uint32_t corners[3];
-    int i;
-    for (i = 0; i < 3; i++) corners[i] = owner[faces[i] - part->first_vertex];
-    add_face_normal(positions, normals, corners);
-  }
-  for (v = 0; v < part->vertex_count; v++)
-    if (owner[v] == v) finish_normal(normals + 3 * (size_t)v);
-  for (v = 0; v < part->vertex_count; v++)
-    if (owner[v] != v) memcpy(normals + 3 * (size_t)v, normals + 3 * (size_t)owner[v], 3 * sizeof(float));
+  for (v = 0; v < part->vertex_count; v++) owner[v] = first_at(s.positions, v, table, mask);
+  memset(s.areas, 0, s.vertex_count * sizeof *s.areas); /* the table, which is at least as long, is not needed any more */
+  memset(s.normals, 0, 3 * sizeof(float) * (size_t)s.vertex_count);
+  add_face_normals(&s);
+  finish_normals(&s);
 }
 
 /* ---- joining ----------------------------------------------------------------------- */
