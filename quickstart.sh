@@ -2,7 +2,7 @@
 # From a bare Debian 12 to a picture, or to a test run:
 #
 #   sh quickstart.sh                  renders the bundled character and says where the picture is
-#   sh quickstart.sh test [ARGUMENTS] runs the tests (pytest's ARGUMENTS; SKINPY_CI=1: all of them)
+#   sh quickstart.sh test [ARGUMENTS] runs the tests (pytest's ARGUMENTS; SKINPY_CI=1: the full run)
 #
 # Both install the Debian packages that are missing (as root or by sudo), make .venv beside this
 # file, or take the one that is there, and install skinpy into it. To say it again does no harm.

@@ -160,6 +160,11 @@ def sanitizer_args() -> list[str]:
     return [f"-fsanitize={wanted}", "-fno-sanitize-recover=all", "-fno-omit-frame-pointer", "-g", "-O1"]
 
 
+def debug_args() -> list[str]:
+    """Debug information, which Python's own flags ask for, is nine tenths of a library: only on demand."""
+    return [] if sanitizer_args() or "-g" in os.environ.get("CFLAGS", "").split() else ["-g0"]
+
+
 def extensions() -> list[Extension]:
     assimp, built_assimp = find_assimp()
     cglm = find_small("cglm", "cglm/cglm.h")
@@ -167,6 +172,7 @@ def extensions() -> list[Extension]:
     # No -march: one build runs on every x86-64. No -ffast-math and no contraction: the plain path gives the
     # same bits with every compiler.
     compile_args = ["-std=c11", "-O3", "-ffp-contract=off", "-fvisibility=hidden", "-Wall", "-Wextra"]
+    compile_args += debug_args()
     sanitizers = sanitizer_args()
     headers = files("csrc/*/*.h")
     core = files("csrc/core/*.c")

@@ -33,7 +33,13 @@ from .pose import Pose
 from .threads import get_num_threads, set_num_threads
 
 if TYPE_CHECKING:
+    from . import explaining as explaining
+    from . import kinds as kinds
+    from . import output as output
+    from . import render as render
     from . import rotation
+    from . import storage as storage
+    from . import view as view
     from .baking import BakedClip, BakedTexture
     from .blend_space import BlendSpace1D, BlendSpace2D
     from .blending import blend
@@ -127,15 +133,25 @@ _LATER = {
 }
 
 
+#: Modules with more than stands here.
+_MODULES = ("explaining", "kinds", "output", "render", "rotation", "storage", "view")
+_DRAWING = {"render", "view"}  # they need moderngl
+
+
 def __getattr__(name: str) -> Any:
-    if name == "rotation":
-        return importlib.import_module(".rotation", __name__)
-    if name not in _LATER:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(importlib.import_module(f".{_LATER[name]}", __name__), name)
-    globals()[name] = value
-    return value
+    if name in _LATER:
+        value = getattr(importlib.import_module(f".{_LATER[name]}", __name__), name)
+        globals()[name] = value
+        return value
+    if name in _MODULES or name in _LATER.values():
+        return importlib.import_module(f".{name}", __name__)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    from importlib.util import find_spec
+
+    marked = {name for name in globals() if name.startswith("__")}
+    # help() asks for all that is listed, so what cannot be imported must not be.
+    absent = set() if find_spec("moderngl") else _DRAWING
+    return sorted(marked.union(__all__, _MODULES) - absent)

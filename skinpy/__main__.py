@@ -6,28 +6,41 @@ Exit status 0, 1 bad input, 2 usage, 130 Ctrl-C.
 import argparse
 import io
 import json
+import math
 import os
+import re
+import shlex
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from . import Clip, Model, VertexAnimation, __version__, build_info, character, check, load
+from . import Clip, Model, VertexAnimation, __version__, _core, build_info, character, check, load
+from ._block import AXES
 from ._files import replacing
-from .errors import SkinpyError, SkinpyWarning
+from ._frame_files import has_frames
+from .errors import LoadError, SkinpyError, SkinpyWarning
+from .limits import DEFAULT_FORMATS, Limits, allowed_formats
+
+if TYPE_CHECKING:
+    from .view.source import Source
 
 __all__ = ["main"]
 
+_Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
+
 _GOLDEN = 0.6180339887498949
+_MOST_DIGITS = 20  # of a count: Python refuses to read numbers of some thousand digits
+_MOST_MEBIBYTES = (2**63 - 1) >> 20
 _MOST_INSTANCES = 1_000_000  # of a crowd: their palettes take memory long before a picture shows them
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one command; returns the exit status. Errors take one line on standard error."""
-    options = _parser().parse_args(arguments)
+    options = _parser().parse_args(_joined(sys.argv[1:] if arguments is None else arguments))
     _write_all_names()
     with warnings.catch_warnings():
         # What was lost is part of what `info` shows, and one line elsewhere.
@@ -50,6 +63,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return status or 0
 
 
+def _joined(words: Sequence[str]) -> list[str]:
+    """`--up -Z` as `--up=-Z`: argparse takes what begins with a minus for an option."""
+    joined: list[str] = []
+    for word in words:
+        if joined[-1:] == ["--up"] and len(word) == 2 and word[0] == "-":
+            joined[-1] += f"={word}"
+        else:
+            joined.append(word)
+    return joined
+
+
 def _write_all_names() -> None:
     """Let a terminal that has not all letters show names with others by their numbers."""
     for stream in (sys.stdout, sys.stderr):
@@ -58,7 +82,7 @@ def _write_all_names() -> None:
 
 
 def _fail(error: object) -> int:
-    message = error
+    message = _with_hint(error) if isinstance(error, LoadError) else error
     if isinstance(error, OSError) and error.filename is not None and error.strerror:
         message = f"{os.fsdecode(error.filename)!r}: {error.strerror}"
     print(f"skinpy: {' '.join(str(message).split())}", file=sys.stderr)
@@ -82,7 +106,7 @@ def _size(words: str) -> tuple[int, int]:
 
 
 def _count(words: str) -> int:
-    count = int(words) if words.isdecimal() else 0
+    count = int(words) if words.isdecimal() and len(words) < _MOST_DIGITS else 0
     if count < 1:
         raise argparse.ArgumentTypeError(f"{words!r} is no count; expected 1 or more")
     return count
@@ -109,119 +133,69 @@ def _crowd(words: str) -> int:
     return count
 
 
+def _suffix(words: str) -> str:
+    try:
+        allowed_formats((words,), True)
+    except (TypeError, ValueError):
+        raise argparse.ArgumentTypeError(
+            f"{words!r} is no format; expected the suffix of its files, such as lws"
+        ) from None
+    return words
+
+
+def _axis(words: str) -> str:
+    axis = words.upper() if words[:1] in ("+", "-") else f"+{words.upper()}"
+    if axis not in AXES:
+        raise argparse.ArgumentTypeError(f"{words!r} is no axis; expected +X, -X, +Y, -Y, +Z or -Z")
+    return axis
+
+
+def _mebibytes(words: str) -> int:
+    """In bytes."""
+    count = _count(words)
+    if count > _MOST_MEBIBYTES:
+        raise argparse.ArgumentTypeError(f"{words!r} is too much; expected 1 to {_MOST_MEBIBYTES} MiB")
+    return count << 20
+
+
+def _seconds(words: str) -> float:
+    seconds = _number(words)
+    if not 0 < seconds < math.inf:
+        raise argparse.ArgumentTypeError(f"{words!r} is no time to wait; expected seconds, more than 0")
+    return seconds
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="skinpy", description="Animated 3D characters: what is in a file, and how it looks."
     )
     parser.add_argument("--version", action="version", version=f"skinpy {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-
-    info = commands.add_parser("info", help="show joints, mesh, clips and what was repaired")
-    info.add_argument("file", help="a model file, or 'build' for what this skinpy was built with")
-    info.add_argument("--json", action="store_true", help="as JSON")
-    info.set_defaults(run=_run_info)
-
-    checks = commands.add_parser("check", help="look for what is wrong with an animated file")
-    checks.add_argument("file", help="a model file")
-    checks.add_argument("--json", action="store_true", help="as JSON")
-    checks.add_argument(
-        "--joints", type=_count, metavar="N", help="joints that the target holds (any number)"
-    )
-    checks.set_defaults(run=_run_check)
-
-    render = commands.add_parser("render", help="draw a picture, a film or a page of a model")
-    render.add_argument("file", help="a model file")
-    _add_picture_options(render, output=None)
-    render.add_argument("--clip", help="name or number of the clip (the first)")
-    render.add_argument("--time", type=_number, help="of a picture: seconds within the clip (0)")
-    render.add_argument(
-        "--crowd",
-        type=_crowd,
-        metavar="N",
-        help="draw N instances on a grid, each at a time of its own, in turn with all clips or with --clip",
-    )
-    render.add_argument(
-        "--aov",
-        action="append",
-        metavar="NAME",
-        help="also write ground truth beside the picture, as .npz: depth, normal, joint, uv, flow, position, "
-        "submesh, material, face or barycentric; may be repeated",
-    )
-    render.set_defaults(run=_run_render)
-
-    view = commands.add_parser("view", help="show a model in a window (H shows the keys)")
-    view.add_argument("file", help="a model file; it is loaded again whenever it changes")
-    view.add_argument("--clip", help="name or number of the clip (the first)")
-    view.add_argument("--size", type=_size, default=(960, 720), metavar="WxH", help="of the window (960x720)")
-    view.add_argument("--background", help="a color such as '#204060' (a light gray)")
-    view.add_argument("--speed", type=_number, default=1.0, help="seconds of the clip per second (1)")
-    view.add_argument("--loop", default="wrap", help="wrap, pingpong, clamp or once (wrap)")
-    view.add_argument("--paused", action="store_true", help="do not play at once")
-    _add_overlay_options(view)
-    view.set_defaults(run=_run_view)
-
-    page = commands.add_parser("page", help="make one file that plays a model in any browser")
-    page.add_argument("file", help="a model file, or .md2 for its frames")
-    page.add_argument("-o", "--output", default="page.html", metavar="PAGE", help=".html or .htm (page.html)")
-    page.add_argument("--clip", action="append", help="name or number of a clip; may be repeated (all)")
-    page.add_argument("--fps", type=_number, default=30.0, help="baked frames per second (30)")
-    page.add_argument("--background", help="a color such as '#204060' (light or dark, as the reader has it)")
-    page.add_argument("--no-floor", action="store_true", help="leave it to the reader to bring in the floor")
-    page.set_defaults(run=_run_page)
-
-    sheet = commands.add_parser("sheet", help="draw every clip of a model as a row of frames with its name")
-    sheet.add_argument("file", help="a model file")
-    sheet.add_argument(
-        "-o",
-        "--output",
-        default="sheet.png",
-        metavar="PICTURE",
-        help="its suffix says the format (sheet.png)",
-    )
-    sheet.add_argument("--clip", action="append", help="name or number of a clip; may be repeated (all)")
-    sheet.add_argument("--frames", type=_whole, default=8, metavar="N", help="in a row (8)")
-    sheet.add_argument("--size", type=_size, default=(120, 120), metavar="WxH", help="of a frame (120x120)")
-    sheet.add_argument(
-        "--background", default="#ffffff", help="a color such as '#204060', or 'none' (#ffffff)"
-    )
-    sheet.add_argument("--floor", action="store_true", help="put a floor under it that moves with its steps")
-    sheet.set_defaults(run=_run_sheet)
-
-    compare = commands.add_parser("compare", help="what each kind of animation would store for a clip")
-    compare.add_argument("file", help="a model file")
-    compare.add_argument("--clip", help="name or number of the clip (the first)")
-    compare.add_argument("--fps", type=_number, default=30.0, help="frames per second of full frames (30)")
-    compare.add_argument(
-        "--max-error", type=_number, metavar="DISTANCE", help="allowed, in model units (1e-4 of the size)"
-    )
-    form = compare.add_mutually_exclusive_group()
-    form.add_argument("--json", action="store_true", help="as JSON")
-    form.add_argument("--plot", metavar="PICTURE", help="draw it to a file (needs matplotlib)")
-    compare.set_defaults(run=_run_compare)
-
-    curves = commands.add_parser("curves", help="draw the curves and keys of a joint (needs matplotlib)")
-    curves.add_argument("file", help="a model file")
-    curves.add_argument("--clip", help="name or number of the clip (the first)")
-    mover = curves.add_mutually_exclusive_group(required=True)
-    mover.add_argument("--joint", help="name or number of the joint")
-    mover.add_argument("--target", help="name or number of a morph target")
-    curves.add_argument("-o", "--output", required=True, metavar="PICTURE", help="its suffix says the format")
-    curves.set_defaults(run=_run_curves)
-
-    explain = commands.add_parser("explain", help="one vertex from the keys to scene space, by numbers")
-    explain.add_argument("file", help="a model file")
-    explain.add_argument("--vertex", type=_whole, required=True, metavar="N", help="number of the vertex")
-    explain.add_argument("--clip", help="name or number of the clip (the first)")
-    explain.add_argument("--time", type=_number, default=0.0, help="seconds within the clip (0)")
-    explain.add_argument("--html", metavar="PAGE", help="write it to a file, as HTML")
-    explain.set_defaults(run=_run_explain)
-
-    demo = commands.add_parser("demo", help="draw the bundled character")
-    _add_picture_options(demo, output="character.png")
-    demo.add_argument("--clip", default="walk", help="walk, run or wave, or its number (walk)")
-    demo.add_argument("--time", type=_number, help="of a picture: seconds within the clip (0.25)")
-    demo.set_defaults(run=_run_demo)
+    for add in (
+        *(_add_info, _add_check, _add_render, _add_view, _add_page, _add_sheet),
+        *(_add_compare, _add_curves, _add_explain, _add_demo),
+    ):
+        add(commands)
     return parser
+
+
+def _command(
+    commands: _Commands, name: str, run: Callable[[argparse.Namespace], int | None], help: str, file: str
+) -> argparse.ArgumentParser:
+    """A command that loads a file."""
+    parser = commands.add_parser(name, help=help)
+    parser.add_argument("file", help=file)
+    _add_loading_options(parser)
+    parser.set_defaults(run=run)
+    return parser
+
+
+def _add_one_clip_option(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--clip", help="name or number of the clip (the first)")
+
+
+def _add_clips_option(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--clip", action="append", help="name or number of a clip; may be repeated (all)")
 
 
 def _add_picture_options(parser: argparse.ArgumentParser, output: str | None) -> None:
@@ -247,7 +221,84 @@ def _add_overlay_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
+# ---- loading -----------------------------------------------------------------------------------------
+
+
+def _add_loading_options(parser: argparse.ArgumentParser) -> None:
+    loading = parser.add_argument_group("loading", "A saved .skn needs none of these.")
+    loading.add_argument(
+        "--allow",
+        action="append",
+        type=_suffix,
+        metavar="FORMAT",
+        help="also read this format, by its suffix, such as lws; may be repeated",
+    )
+    loading.add_argument(
+        "--up", type=_axis, metavar="AXIS", help="the axis that is up, +X to -Z, where the file is wrong"
+    )
+    loading.add_argument(
+        "--memory", type=_mebibytes, metavar="MIB", help="the most that the import may take (1024)"
+    )
+    loading.add_argument("--seconds", type=_seconds, metavar="S", help="the most for the import (30)")
+    loading.add_argument(
+        "--external",
+        choices=("folder", "none", "any"),
+        help="which other files it may bring in: of its own folder and below, none, or any (folder)",
+    )
+
+
+def _loading(options: argparse.Namespace) -> dict[str, Any]:
+    """Arguments of skinpy.load, for what the command line says."""
+    wanted: dict[str, Any] = {}
+    if options.allow:
+        wanted["allow_formats"] = (*DEFAULT_FORMATS, *options.allow)
+    if options.memory or options.seconds:
+        usual = Limits()
+        wanted["limits"] = Limits(
+            memory=options.memory or usual.memory, seconds=options.seconds or usual.seconds
+        )
+    if options.up:
+        wanted["up"] = options.up
+    if options.external:
+        wanted["external"] = options.external
+    return wanted
+
+
+def _load(options: argparse.Namespace) -> Model:
+    return load(options.file, **_loading(options))
+
+
+def _source(options: argparse.Namespace) -> "Source":
+    """The file as a window and a page have it: stored frames are played, a change is seen."""
+    from .view.source import Source
+
+    return Source(options.file, **_loading(options))
+
+
+#: How an error says what would help in Python, and what does so here.
+_HELP = (
+    (re.compile(r'allow_formats=\(\*skinpy\.DEFAULT_FORMATS, "([^"]+)"\)'), "--allow {}"),
+    (re.compile(r"limits=skinpy\.Limits\(memory="), "--memory MIB"),
+    (re.compile(r"limits=skinpy\.Limits\(seconds="), "--seconds S"),
+)
+
+
+def _with_hint(error: LoadError) -> str:
+    for pattern, option in _HELP:
+        found = pattern.search(str(error))
+        if found:
+            return f"{error}; on the command line, with {option.format(*map(shlex.quote, found.groups()))}"
+    return str(error)
+
+
 # ---- info --------------------------------------------------------------------------------------------
+
+
+def _add_info(commands: _Commands) -> None:
+    help = "show joints, mesh, clips and what was repaired"
+    file = "a model file, or 'build' for what this skinpy was built with"
+    parser = _command(commands, "info", _run_info, help, file)
+    parser.add_argument("--json", action="store_true", help="as JSON")
 
 
 def _run_info(options: argparse.Namespace) -> None:
@@ -256,8 +307,8 @@ def _run_info(options: argparse.Namespace) -> None:
     else:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SkinpyWarning)
-            facts = _facts(load(options.file))
-            facts["frames"] = _stored_frames(options.file)
+            facts = _facts(_load(options))
+            facts["frames"] = _stored_frames(options)
     if options.json:
         print(json.dumps(facts, indent=2))
     elif options.file == "build":
@@ -275,9 +326,11 @@ def _clean(name: str) -> str:
 _NOT_MOVED = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 
 
-def _stored_frames(file: str) -> int:
+def _stored_frames(options: argparse.Namespace) -> int:
     """Full frames of vertices in a file of such a format, else 0."""
-    return len(VertexAnimation.load(file)) if Path(file).suffix.lower() == ".md2" else 0
+    wanted = _loading(options)
+    wanted.pop("up", None)  # which changes their number in no way
+    return len(VertexAnimation.load(options.file, **wanted)) if has_frames(options.file) else 0
 
 
 def _kinds(facts: dict[str, Any]) -> list[str]:
@@ -373,8 +426,21 @@ def _print_facts(file: str, facts: dict[str, Any]) -> None:
 # ---- check -------------------------------------------------------------------------------------------
 
 
+def _add_check(commands: _Commands) -> None:
+    help = "look for what is wrong with an animated file"
+    parser = _command(commands, "check", _run_check, help, "a model file")
+    parser.add_argument("--json", action="store_true", help="as JSON")
+    parser.add_argument(
+        "--joints", type=_count, metavar="N", help="joints that the target holds (any number)"
+    )
+
+
 def _run_check(options: argparse.Namespace) -> int:
-    findings = check(options.file, joints=options.joints)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SkinpyWarning)  # the findings say it
+        # With as many influences as there may be, so that what fewer cost can be measured.
+        model = load(options.file, max_influences=_core.MAX_INFLUENCES, **_loading(options))
+    findings = check(model, joints=options.joints)
     if options.json:
         print(json.dumps({"file": _clean(options.file)} | findings.to_dict(), indent=2))
     else:
@@ -385,8 +451,29 @@ def _run_check(options: argparse.Namespace) -> int:
 # ---- pictures ------------------------------------------------------------------------------------------
 
 
+def _add_render(commands: _Commands) -> None:
+    help = "draw a picture, a film or a page of a model"
+    parser = _command(commands, "render", _run_render, help, "a model file")
+    _add_picture_options(parser, output=None)
+    _add_one_clip_option(parser)
+    parser.add_argument("--time", type=_number, help="of a picture: seconds within the clip (0)")
+    parser.add_argument(
+        "--crowd",
+        type=_crowd,
+        metavar="N",
+        help="draw N instances on a grid, each at a time of its own, in turn with all clips or with --clip",
+    )
+    parser.add_argument(
+        "--aov",
+        action="append",
+        metavar="NAME",
+        help="also write ground truth beside the picture, as .npz: depth, normal, joint, uv, flow, position, "
+        "submesh, material, face or barycentric; may be repeated",
+    )
+
+
 def _run_render(options: argparse.Namespace) -> None:
-    model = load(options.file)
+    model = _load(options)
     clip = _clip_of(model, options.clip)
     if options.aov:
         _draw_truth(model, clip, options)
@@ -407,6 +494,14 @@ def _named(model: Model, words: str) -> str | int:
     return words
 
 
+def _add_demo(commands: _Commands) -> None:
+    parser = commands.add_parser("demo", help="draw the bundled character")
+    _add_picture_options(parser, output="character.png")
+    parser.add_argument("--clip", default="walk", help="walk, run or wave, or its number (walk)")
+    parser.add_argument("--time", type=_number, help="of a picture: seconds within the clip (0.25)")
+    parser.set_defaults(run=_run_demo)
+
+
 def _run_demo(options: argparse.Namespace) -> None:
     from .output.clip_file import kind_of
 
@@ -417,13 +512,27 @@ def _run_demo(options: argparse.Namespace) -> None:
     print(f"drew the bundled character to {options.output}")
 
 
+def _add_view(commands: _Commands) -> None:
+    help = "show a model in a window (H shows the keys)"
+    file = "a model file; it is loaded again whenever it changes"
+    parser = _command(commands, "view", _run_view, help, file)
+    _add_one_clip_option(parser)
+    parser.add_argument(
+        "--size", type=_size, default=(960, 720), metavar="WxH", help="of the window (960x720)"
+    )
+    parser.add_argument("--background", help="a color such as '#204060' (a light gray)")
+    parser.add_argument("--speed", type=_number, default=1.0, help="seconds of the clip per second (1)")
+    parser.add_argument("--loop", default="wrap", help="wrap, pingpong, clamp or once (wrap)")
+    parser.add_argument("--paused", action="store_true", help="do not play at once")
+    _add_overlay_options(parser)
+
+
 def _run_view(options: argparse.Namespace) -> None:
     from .render import Overlays
     from .view import show
-    from .view.source import Source
     from .view.stage import BACKGROUND
 
-    source = Source(options.file)
+    source = _source(options)
     model, frames = source.load()
     show(
         model,
@@ -439,13 +548,28 @@ def _run_view(options: argparse.Namespace) -> None:
     )
 
 
+def _add_page(commands: _Commands) -> None:
+    help = "make one file that plays a model in any browser"
+    parser = _command(commands, "page", _run_page, help, "a model file, or .md2 for its frames")
+    parser.add_argument(
+        "-o", "--output", default="page.html", metavar="PAGE", help=".html or .htm (page.html)"
+    )
+    _add_clips_option(parser)
+    parser.add_argument("--fps", type=_number, default=30.0, help="baked frames per second (30)")
+    parser.add_argument(
+        "--background", help="a color such as '#204060' (light or dark, as the reader has it)"
+    )
+    parser.add_argument(
+        "--no-floor", action="store_true", help="leave it to the reader to bring in the floor"
+    )
+
+
 def _run_page(options: argparse.Namespace) -> None:
     from .view import save_page
     from .view.page import check_suffix
-    from .view.source import Source
 
     check_suffix(options.output)
-    model, frames = Source(options.file).load()
+    model, frames = _source(options).load()
     named = None if options.clip is None else [_named(model, words) for words in options.clip]
     save_page(
         options.output,
@@ -458,12 +582,31 @@ def _run_page(options: argparse.Namespace) -> None:
     )
 
 
+def _add_sheet(commands: _Commands) -> None:
+    help = "draw every clip of a model as a row of frames with its name"
+    parser = _command(commands, "sheet", _run_sheet, help, "a model file")
+    parser.add_argument(
+        "-o",
+        "--output",
+        default="sheet.png",
+        metavar="PICTURE",
+        help="its suffix says the format (sheet.png)",
+    )
+    _add_clips_option(parser)
+    parser.add_argument("--frames", type=_whole, default=8, metavar="N", help="in a row (8)")
+    parser.add_argument("--size", type=_size, default=(120, 120), metavar="WxH", help="of a frame (120x120)")
+    parser.add_argument(
+        "--background", default="#ffffff", help="a color such as '#204060', or 'none' (#ffffff)"
+    )
+    parser.add_argument("--floor", action="store_true", help="put a floor under it that moves with its steps")
+
+
 def _run_sheet(options: argparse.Namespace) -> None:
     from .output import save_picture, sheet
     from .output.picture import check_format
 
     check_format(Path(options.output).suffix)
-    model = load(options.file)
+    model = _load(options)
     picture = sheet(
         model,
         None if options.clip is None else [_named(model, words) for words in options.clip],
@@ -541,10 +684,23 @@ def _draw_crowd(model: Model, clip: str | int | None, options: argparse.Namespac
 # ---- storage -------------------------------------------------------------------------------------------
 
 
+def _add_compare(commands: _Commands) -> None:
+    help = "what each kind of animation would store for a clip"
+    parser = _command(commands, "compare", _run_compare, help, "a model file")
+    _add_one_clip_option(parser)
+    parser.add_argument("--fps", type=_number, default=30.0, help="frames per second of full frames (30)")
+    parser.add_argument(
+        "--max-error", type=_number, metavar="DISTANCE", help="allowed, in model units (1e-4 of the size)"
+    )
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="as JSON")
+    form.add_argument("--plot", metavar="PICTURE", help="draw it to a file (needs matplotlib)")
+
+
 def _run_compare(options: argparse.Namespace) -> None:
     from .storage import compare
 
-    model = load(options.file)
+    model = _load(options)
     table = compare(model, _clip_of(model, options.clip), fps=options.fps, max_error=options.max_error)
     if options.json:
         facts = table.to_dict()
@@ -558,8 +714,18 @@ def _run_compare(options: argparse.Namespace) -> None:
 # ---- curves --------------------------------------------------------------------------------------------
 
 
+def _add_curves(commands: _Commands) -> None:
+    help = "draw the curves and keys of a joint (needs matplotlib)"
+    parser = _command(commands, "curves", _run_curves, help, "a model file")
+    _add_one_clip_option(parser)
+    mover = parser.add_mutually_exclusive_group(required=True)
+    mover.add_argument("--joint", help="name or number of the joint")
+    mover.add_argument("--target", help="name or number of a morph target")
+    parser.add_argument("-o", "--output", required=True, metavar="PICTURE", help="its suffix says the format")
+
+
 def _run_curves(options: argparse.Namespace) -> None:
-    model = load(options.file)
+    model = _load(options)
     if not len(model.clips):
         raise ValueError(f"{_clean(options.file)!r} has no clips; there are no curves to draw")
     clip = model.clips[_clip_of(model, options.clip) or 0]
@@ -578,8 +744,17 @@ def _place(words: str | None, names: Sequence[str]) -> str | int | None:
 # ---- one vertex ----------------------------------------------------------------------------------------
 
 
+def _add_explain(commands: _Commands) -> None:
+    help = "one vertex from the keys to scene space, by numbers"
+    parser = _command(commands, "explain", _run_explain, help, "a model file")
+    parser.add_argument("--vertex", type=_whole, required=True, metavar="N", help="number of the vertex")
+    _add_one_clip_option(parser)
+    parser.add_argument("--time", type=_number, default=0.0, help="seconds within the clip (0)")
+    parser.add_argument("--html", metavar="PAGE", help="write it to a file, as HTML")
+
+
 def _run_explain(options: argparse.Namespace) -> None:
-    model = load(options.file)
+    model = _load(options)
     clip = _clip_of(model, options.clip)
     if clip is None and len(model.clips):
         clip = 0

@@ -1,6 +1,7 @@
 """The user's arguments as arrays, with errors that name the argument, what came and what is wanted."""
 
 import math
+import operator
 from collections.abc import Sequence
 from typing import Any
 
@@ -32,6 +33,27 @@ def flag(name: str, value: Any) -> bool:
     if not isinstance(value, bool | np.bool_):
         raise TypeError(f"{name} is {value!r}; expected True or False")
     return bool(value)
+
+
+def integer(name: str, value: Any, wanted: str = "a whole number") -> int:
+    """One integer; a bool, a float or a str is none. `wanted` says in the TypeError what was expected."""
+    try:
+        if isinstance(value, bool | np.bool_):
+            raise TypeError
+        return operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name} is {value!r}; expected {wanted}") from None
+
+
+def whole(
+    name: str, value: Any, least: int, most: int | None = None, *, wanted: str = "a whole number"
+) -> int:
+    """One integer from `least` to `most` (None: as large as one likes); see `integer`."""
+    number = integer(name, value, wanted)
+    if number < least or (most is not None and number > most):
+        bounds = f"at least {least}" if most is None else f"{least} to {most}"
+        raise ValueError(f"{name} is {number}; expected {bounds}")
+    return number
 
 
 def any_array(name: str, value: npt.ArrayLike) -> Array:

@@ -19,6 +19,7 @@ from .events import NO_MOTION, ClipRows
 from .pose import Pose
 
 if TYPE_CHECKING:
+    from ._confinement import Confinement
     from .model import Model
 
 
@@ -212,7 +213,7 @@ def merged_reports(blocks: Sequence[_core.Block], pool: _block.TextPool) -> Arra
 # ---- what a model gets ------------------------------------------------------------------------------
 
 
-def _sources(source: Any) -> list[tuple[str, list[Clip]]]:
+def _sources(source: Any, confined: "Confinement") -> list[tuple[str, list[Clip]]]:
     """(stem, clips) of each source; only a path has a stem."""
     if isinstance(source, Clip):
         return [("", [source])]
@@ -221,9 +222,9 @@ def _sources(source: Any) -> list[tuple[str, list[Clip]]]:
     if isinstance(source, (str, os.PathLike)):
         from .loading import load
 
-        return [(Path(source).stem, list(load(source).clips))]
+        return [(Path(source).stem, list(load(source, **confined).clips))]
     if isinstance(source, Sequence):
-        return [pair for one in source for pair in _sources(one)]
+        return [pair for one in source for pair in _sources(one, confined)]
     raise TypeError(
         f"source is of type {type(source).__name__}; expected a Clip, a Model, a path or a list of them"
     )
@@ -242,10 +243,12 @@ def _free_name(name: str, stem: str, taken: set[str]) -> str:
     return free
 
 
-def add_entries(model: "Model", source: Any, names: Sequence[str] | None, replace: bool) -> list[Entry]:
+def add_entries(
+    model: "Model", source: Any, names: Sequence[str] | None, replace: bool, confined: "Confinement"
+) -> list[Entry]:
     """The clips of `model` and those of `source`, as Model.add_clips has it."""
     flag("replace", replace)
-    sources = _sources(source)
+    sources = _sources(source, confined)
     if names is not None:
         wanted, there = names_of("names", names), [clip.name for _, clips in sources for clip in clips]
         for name in wanted:

@@ -2,44 +2,62 @@
 
 Files are read by the importer with one vertex per face corner, so that every frame has the same vertices in
 the same order; those that stay equal in all frames are then joined.
+
+What a few hundred bytes a frame become is bounded: `limits` are for all frames together, where they would be
+for one file in `skinpy.load`.
 """
 
+from __future__ import annotations
+
+import os
 import re
 import struct
+import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
-from ._frames import join_corners
-from ._types import Floats, PathLike
-from .errors import LoadError, SkinpyWarning
+from ._confinement import Confinement
+from ._frames import join_corners, unit
+from ._types import Array, Floats, PathLike
+from .errors import LimitExceeded, LoadError, SkinpyWarning
+from .limits import Limits
 from .loading import load
 from .model import Model
 
 Stored = tuple[Floats, Floats, Model]  #: positions and normals (N,V,3) in scene space, and their model
 
 _MD2_FPS, _SERIES_FPS = 10.0, 25.0
+_VERTEX_BYTES = 2 * 3 * 4  # of one frame: position and normal
 _NUMBERED = re.compile(r"(\d+)(?=\.[^.]*$)")
 
 
-def load_frames(path: PathLike) -> tuple[Floats, Floats, Model, float, str]:
+def has_frames(path: PathLike) -> bool:
+    """Whether it is a file of a format that stores whole frames."""
+    return Path(os.fsdecode(path)).suffix.lower() == ".md2"
+
+
+def load_frames(path: PathLike, confined: Confinement) -> tuple[Floats, Floats, Model, float, str]:
     """Positions, normals, model, frames per second and name of an .md2, or of a file's series."""
     file = Path(path)
-    if file.suffix.lower() == ".md2":
-        return *_load_md2(file), _MD2_FPS, file.stem
+    if has_frames(file):
+        return *_load_md2(file, confined), _MD2_FPS, file.stem
     paths = series_of(file)
     stem = _NUMBERED.sub("", file.name).removesuffix(file.suffix).rstrip("_-. ")
-    return *load_series(paths), _SERIES_FPS, stem or file.stem
+    return *load_series(paths, confined), _SERIES_FPS, stem or file.stem
 
 
-def load_series(paths: Sequence[PathLike]) -> Stored:
+def load_series(paths: Sequence[PathLike], confined: Confinement) -> Stored:
     """One frame from each file."""
     files = [Path(path) for path in paths]
     if not files:
         raise ValueError("paths is empty; expected at least one file")
-    return _joined(*_collect([str(path) for path in files], lambda number: _still(files[number])))
+    names = [str(path) for path in files]
+    reader = _Reader(names[0], names, confined)
+    return _collect(reader, lambda number: reader.still(files[number]))
 
 
 def series_of(path: Path) -> list[Path]:
@@ -61,10 +79,11 @@ def series_of(path: Path) -> list[Path]:
 # ---- frame after frame ----------------------------------------------------------------------------
 
 
-def _load_md2(path: Path) -> Stored:
+def _load_md2(path: Path, confined: Confinement) -> Stored:
     count = _md2_frames(path)
     names = [f"{path}, frame {number}" for number in range(count)]
-    return _joined(*_collect(names, lambda number: _still(path, number)))
+    reader = _Reader(str(path), names, confined)
+    return _collect(reader, lambda number: reader.still(path, number))
 
 
 def _md2_frames(path: Path) -> int:
@@ -81,24 +100,97 @@ def _md2_frames(path: Path) -> int:
     return count
 
 
-def _still(path: Path, frame: int | None = None) -> Model:
-    """The mesh of a file, or of one of its frames, with a vertex for each face corner."""
-    return load(path, join_vertices=False, frame=frame)
+class _Reader:
+    """Reads frame after frame, all of them within the seconds of the limits."""
+
+    def __init__(self, title: str, names: Sequence[str], confined: Confinement) -> None:
+        self.title = title
+        self.names = names
+        self.limits = confined["limits"]
+        self._confined = confined
+        self._end = time.monotonic() + self.limits.seconds
+        self._done = 0
+
+    def still(self, path: Path, frame: int | None = None) -> Model:
+        """The mesh of a file, or of one of its frames, with a vertex for each face corner."""
+        left = self._end - time.monotonic()
+        if left <= 0:
+            raise self._late()
+        confined = self._confined.copy()
+        confined["limits"] = replace(self.limits, seconds=left)
+        try:
+            model = load(path, join_vertices=False, frame=frame, **confined)
+        except LimitExceeded as error:
+            if self._done and time.monotonic() >= self._end:
+                raise self._late() from error
+            raise
+        self._done += 1
+        return model
+
+    def _late(self) -> LimitExceeded:
+        return LimitExceeded(
+            f"{self.title}: {self._done} of {len(self.names)} frames were read in the "
+            f"{self.limits.seconds:g} seconds that all of them may take; "
+            "more are allowed by limits=skinpy.Limits(seconds=...)"
+        )
 
 
-def _collect(names: Sequence[str], still: Callable[[int], Model]) -> Stored:
-    """All frames of `still`; what they lose is told once, for the first."""
-    model = still(0)
-    if not len(model.mesh.positions):
+def _collect(reader: _Reader, still: Callable[[int], Model]) -> Stored:
+    """All frames of `still`, joined; what they lose is told once, for the first."""
+    names, model = reader.names, still(0)
+    count = len(model.mesh.positions)
+    if not count:
         raise LoadError(f"{names[0]}: there is no mesh")
-    frames = np.empty((len(names), len(model.mesh.positions), 3), np.float32)
+    _check_room(reader.title, len(names), count, reader.limits)
+    frames = np.empty((len(names), count, 3), np.float32)
     normals = np.empty_like(frames)
+    leaders = np.zeros(count, np.int64)  # of each vertex the first that is equal in all frames so far
     for number, one in enumerate(_all(model, len(names), still)):
         what = _difference(model, one)
         if what:
             raise LoadError(f"{names[number]} has {what}; expected the faces of {names[0]}")
         one.deform(one.palette(affine=True), out=(frames[number], normals[number]))
-    return frames, normals, model
+        if not (np.isfinite(frames[number]).all() and np.isfinite(normals[number]).all()):
+            raise LoadError(f"{names[number]} has a vertex that is not finite; expected finite numbers")
+        _split(leaders, frames[number], normals[number])
+        normals[number] = unit(normals[number].astype(np.float64))
+    # Leaders stand for the frames themselves, of which joining would make several copies; float32 has them
+    # exactly, in two numbers.
+    halves = np.stack([leaders & 0xFFFF, leaders >> 16], axis=-1)[None].astype(np.float32)
+    block, first = join_corners(model._block, halves, halves)
+    frames = frames.take(first, axis=1)  # in the order that it is stored, as [:, first] is not
+    return frames, normals.take(first, axis=1), Model(block)
+
+
+def _check_room(title: str, frames: int, vertices: int, limits: Limits) -> None:
+    """LimitExceeded where all frames together have more than the limits say, before memory is taken."""
+    count = frames * vertices
+    what = f"{title}: its {frames} frames have {count} vertices (face corners)"
+    if count > limits.vertices:
+        raise LimitExceeded(
+            f"{what}, the limit is {limits.vertices}; allow it with limits=skinpy.Limits(vertices={count})"
+        )
+    needed = count * _VERTEX_BYTES
+    if needed > limits.memory:
+        raise LimitExceeded(
+            f"{what}, which take {needed} bytes, the limit of memory is {limits.memory}; "
+            f"allow it with limits=skinpy.Limits(memory={needed})"
+        )
+
+
+def _split(leaders: Array, positions: Floats, normals: Floats) -> None:
+    """Part vertices that have other bits than their leader in this frame; each part is led by its first."""
+    rows = np.concatenate([positions, normals], axis=1).view(np.uint32)
+    off = np.flatnonzero((rows != rows[leaders]).any(axis=1))
+    if not len(off):
+        return
+    keys = np.concatenate([leaders[off, None].astype(np.uint32), rows[off]], axis=1)
+    _, first, place = np.unique(
+        keys.view(np.dtype((np.void, keys.itemsize * keys.shape[1])))[:, 0],
+        return_index=True,
+        return_inverse=True,
+    )
+    leaders[off] = off[first[place.reshape(-1)]]
 
 
 def _all(model: Model, count: int, still: Callable[[int], Model]) -> Iterator[Model]:
@@ -125,8 +217,3 @@ def _difference(a: Model, b: Model) -> str:
     ):
         return "other texture coordinates"
     return ""
-
-
-def _joined(frames: Floats, normals: Floats, model: Model) -> Stored:
-    block, first = join_corners(model._block, frames, normals)
-    return frames[:, first], normals[:, first], Model(block)

@@ -19,7 +19,7 @@ import numpy as np
 from . import _core, _gltf_keys
 from ._types import Array
 from .assets import Material, Submesh, Target, Texture
-from .errors import SkinpyWarning
+from .errors import LoadError, SkinpyWarning
 
 if TYPE_CHECKING:
     from .model import Model
@@ -297,8 +297,8 @@ class _Writer:
         if mime is None:
             try:
                 mime, data = "image/png", memoryview(png(texture.image()))
-            except (ImportError, OSError, ValueError) as error:
-                warnings.warn(f"texture {texture.name!r} is left out: {error}", SkinpyWarning, stacklevel=2)
+            except (ImportError, LoadError) as error:
+                warnings.warn(f"{error}; it is left out", SkinpyWarning, stacklevel=2)
                 return None
         known = {image["bufferView"]: number for number, image in enumerate(self.images)}
         for view, number in known.items():

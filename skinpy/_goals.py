@@ -1,13 +1,12 @@
 """Joints by goal: what Pose.two_bone_ik, aim, fabrik and attach do; csrc/core/sk_goal.c solves."""
 
-import operator
 from typing import TYPE_CHECKING, SupportsIndex
 
 import numpy as np
 import numpy.typing as npt
 
 from . import _core
-from ._arguments import finite, numbers
+from ._arguments import finite, numbers, whole
 from ._kinematics import AxisLike, JointLike, axis_vector, fits, joint_number, rows
 from ._types import Array, Floats
 
@@ -85,7 +84,7 @@ def fabrik(
         last,
         _points(pose, "target", target),
         _weights(pose, weight),
-        min(max(operator.index(iterations), -1), _MOST),
+        min(whole("iterations", iterations, 1), _MOST),
         finite("tolerance", tolerance),
     )
     return np.asarray(misses <= tolerance)

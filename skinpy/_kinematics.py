@@ -3,14 +3,13 @@
 Quaternions are x y z w. Numbers are computed in float64 and stored as float32.
 """
 
-import operator
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal, SupportsIndex, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from ._arguments import numbers
+from ._arguments import integer, numbers
 from ._types import Array
 
 if TYPE_CHECKING:
@@ -86,12 +85,7 @@ def joint_number(pose: "Pose", joint: JointLike) -> int:
     """Index of a joint given by name (KeyError) or by number, from -J to J-1 (IndexError)."""
     if isinstance(joint, str):
         return pose.model.skeleton.index(joint)
-    if isinstance(joint, (bool, np.bool_)):
-        raise TypeError(f"joint is {joint!r}; expected a name or an index")
-    try:
-        number = operator.index(joint)
-    except TypeError:
-        raise TypeError(f"joint is {joint!r}; expected a name or an index") from None
+    number = integer("joint", joint, "a name or an index")
     count = pose.translation.shape[-2]
     if not -count <= number < count:
         raise IndexError(f"joint is {number}; the skeleton has {count} joints")

@@ -144,6 +144,26 @@ class Track:
     What can be set takes effect at once; the controller's key_ methods change it later, or slowly.
     """
 
+    __slots__ = (  # and no __dict__: a name that is misspelled is an error
+        "__weakref__",
+        "_controller",
+        "_enabled",
+        "_fade",
+        "_fresh",
+        "_loop",
+        "_mask_array",
+        "_motion",
+        "_position",
+        "_priority",
+        "_speed",
+        "_warp",
+        "_weight",
+        "finished",
+        "layer",
+        "mask",
+        "number",
+    )
+
     def __init__(
         self,
         controller: "AnimationController",

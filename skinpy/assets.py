@@ -1,6 +1,7 @@
 """What a model is made of: skeleton, mesh, skin, materials, report. Views into the model's block."""
 
-import io
+from __future__ import annotations
+
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -287,15 +288,17 @@ class Texture:
     height: int
 
     def image(self) -> Array:
-        """(h,w,4) uint8, row 0 on top, sRGB, straight alpha. Needs Pillow unless the format is "rgba8"."""
-        if self.format == "rgba8":
-            return np.frombuffer(self.data, np.uint8).reshape(self.height, self.width, 4)
-        try:
-            from PIL import Image
-        except ImportError:
-            raise ImportError("textures need Pillow: pip install 'skinpy-anim[view]'") from None
-        with Image.open(io.BytesIO(self.data)) as picture:
-            return np.asarray(picture.convert("RGBA"))
+        """(h,w,4) uint8, row 0 on top, sRGB, straight alpha. Needs Pillow unless the format is "rgba8".
+
+        Decodes PNG, JPEG, WebP, GIF, BMP, TIFF, DDS, PSD, PPM, PCX, SGI, QOI and TGA, whatever the name says;
+        of several frames the first. The header says the size before any pixel is decoded.
+
+        Raises LoadError with the texture's name for what is broken or of another format, and of its kinds
+        LimitExceeded for more pixels than PIL.Image.MAX_IMAGE_PIXELS; ImportError without Pillow.
+        """
+        from ._images import pixels
+
+        return pixels(self)
 
     def __repr__(self) -> str:
         return f"<Texture {self.name!r}: {self.format}, {len(self.data)} bytes>"
@@ -368,7 +371,7 @@ class Report(Sequence[ReportEntry]):
         self._entries = tuple(entries)
 
     @classmethod
-    def read(cls, blocks: Sequence[_core.Block]) -> "Report":
+    def read(cls, blocks: Sequence[_core.Block]) -> Report:
         """The reports of several blocks, one after another."""
         return cls(
             [
@@ -385,20 +388,20 @@ class Report(Sequence[ReportEntry]):
         )
 
     @property
-    def lost(self) -> "Report":
+    def lost(self) -> Report:
         """The entries of severity "lost"."""
         return Report([entry for entry in self if entry.severity == "lost"])
 
     @property
-    def repaired(self) -> "Report":
+    def repaired(self) -> Report:
         """The entries of severity "repaired"."""
         return Report([entry for entry in self if entry.severity == "repaired"])
 
     @overload
     def __getitem__(self, index: int) -> ReportEntry: ...
     @overload
-    def __getitem__(self, index: slice) -> "Report": ...
-    def __getitem__(self, index: int | slice) -> "ReportEntry | Report":
+    def __getitem__(self, index: slice) -> Report: ...
+    def __getitem__(self, index: int | slice) -> ReportEntry | Report:
         if isinstance(index, slice):
             return Report(self._entries[index])
         return self._entries[index]

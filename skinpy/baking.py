@@ -5,7 +5,8 @@ and goes along the straight line between them, number by number. `Model.bake_tex
 `skinpy.render.Crowd` draws with it; docs/crowds.md has the layout for other engines.
 """
 
-import operator
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _block, _core
-from ._arguments import any_array, numbers
+from ._arguments import any_array, integer, numbers, whole
 from ._files import replacing
 from ._frames import checked_rate, chunks
 from ._types import Array, Floats, Loop, PathLike, Rotation
@@ -83,7 +84,7 @@ class BakedTexture:
     clips: tuple[BakedClip, ...]
     slots: int
     rotation: Rotation  #: how the clips were sampled
-    model: "Model"
+    model: Model
     sources: tuple[Clip, ...]  #: the clips that were baked
 
     def __post_init__(self) -> None:
@@ -114,7 +115,7 @@ class BakedTexture:
             if clip not in names:
                 raise KeyError(f"clip {clip!r} was not baked; there are {', '.join(map(repr, names))}")
             return names.index(clip)
-        number = operator.index(clip)
+        number = integer("clip", clip, "a Clip, its name or its number")
         if not 0 <= number < len(names):
             raise IndexError(f"clip is {number}; the texture has clips 0 to {len(names) - 1}")
         return number
@@ -193,7 +194,7 @@ class BakedTexture:
             np.savez(file, **entries)
 
     @classmethod
-    def load(cls, path: PathLike, model: "Model") -> "BakedTexture":
+    def load(cls, path: PathLike, model: Model) -> BakedTexture:
         """A texture that `save` wrote, of the model that it was baked from.
 
         Raises LoadError for a file that is none, ValueError where the model has other slots or clips, and
@@ -257,8 +258,8 @@ class BakedTexture:
 
 
 def bake_texture(
-    model: "Model",
-    clips: "ClipLike | Sequence[ClipLike] | None" = None,
+    model: Model,
+    clips: ClipLike | Sequence[ClipLike] | None = None,
     fps: float = 30.0,
     *,
     dtype: Precision = "float32",
@@ -293,7 +294,7 @@ def bake_texture(
     return BakedTexture(grid.reshape(height, -1, 4), tuple(baked), slots, rotation, model, sources)
 
 
-def _sources_of(model: "Model", clips: "ClipLike | Sequence[ClipLike] | None") -> tuple[Clip, ...]:
+def _sources_of(model: Model, clips: ClipLike | Sequence[ClipLike] | None) -> tuple[Clip, ...]:
     if clips is None:
         chosen: Sequence[ClipLike] = tuple(model.clips)
     elif isinstance(clips, (Clip, str)) or not isinstance(clips, Sequence):
@@ -307,9 +308,7 @@ def _sources_of(model: "Model", clips: "ClipLike | Sequence[ClipLike] | None") -
 
 def _layout(frames: int, slots: int, limit: int) -> tuple[int, int]:
     """Rows of the texture, and columns of frames: as few columns as the limit allows."""
-    side = operator.index(limit)
-    if side < 1:
-        raise ValueError(f"limit is {limit}; expected at least 1 texel")
+    side = whole("limit", limit, 1)
     width = _SLOT_TEXELS * slots
     if width > side:
         raise ValueError(
@@ -386,7 +385,7 @@ def _stored_clips(entries: dict[str, Array], room: int) -> tuple[BakedClip, ...]
     return tuple(clips)
 
 
-def _same_clips(model: "Model", clips: tuple[BakedClip, ...], slots: int) -> tuple[Clip, ...]:
+def _same_clips(model: Model, clips: tuple[BakedClip, ...], slots: int) -> tuple[Clip, ...]:
     """The clips of the model that were baked; ValueError where it is not the model of the bake."""
     if len(model.skin.joints) != slots:
         raise ValueError(f"model has {len(model.skin.joints)} slots; the baked texture has {slots}")

@@ -7,6 +7,8 @@ clip is alone. Gradient band interpolation (R. S. Johansen, "Automated Semi-Proc
 Locomotion", 2009, section 6.3) is smoother, but has any number of clips at work at once.
 """
 
+from __future__ import annotations
+
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
@@ -90,7 +92,7 @@ class _BlendSpace(ABC):
             raise ValueError("data has no points")
         return cls(data["points"], data.get("parameter"))
 
-    def bind(self, model: "Model") -> "BoundBlendSpace":
+    def bind(self, model: Model) -> BoundBlendSpace:
         """The space with a model's clips. Raises KeyError or IndexError for clips that the model lacks, and
         ValueError for a Clip of another model and where some clips are additive and others not."""
         return BoundBlendSpace(self, model)
@@ -268,7 +270,7 @@ class BlendSpace2D(_BlendSpace):
 class BoundBlendSpace:
     """A blend space with the clips of one model; `BlendSpace1D.bind` and `BlendSpace2D.bind` make it."""
 
-    def __init__(self, space: _BlendSpace, model: "Model") -> None:
+    def __init__(self, space: _BlendSpace, model: Model) -> None:
         self._space = space
         self._clips = tuple(_clip_of(model, clip) for clip in space.clips)
         kinds = {getattr(clip, "is_additive", False) for clip in self._clips}
@@ -325,7 +327,7 @@ def _plain(where: Any) -> Any:
     return list(where) if isinstance(where, tuple) else where
 
 
-def _clip_of(model: "Model", clip: ClipName) -> Clip:
+def _clip_of(model: Model, clip: ClipName) -> Clip:
     if not isinstance(clip, Clip):
         return model.clips[clip]
     if clip.model is not model:

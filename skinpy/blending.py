@@ -1,5 +1,7 @@
 """Blending of poses that are there already; the controller blends clips."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -69,7 +71,7 @@ def _weights(
     return arrays
 
 
-def _masks(masks: Sequence[Mask | None] | None, count: int, model: "Model") -> list[Floats | None]:
+def _masks(masks: Sequence[Mask | None] | None, count: int, model: Model) -> list[Floats | None]:
     if masks is None:
         return [None] * count
     if not isinstance(masks, Sequence) or len(masks) != count:

@@ -1,5 +1,7 @@
 """Animation clips ("animation sets"): channels of keys on the joints of one skeleton."""
 
+from __future__ import annotations
+
 import weakref
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -58,7 +60,7 @@ class Clip(Shown, _core.Clip):
 
     _block: _core.Block
     _index: int
-    _model: "Model | None"
+    _model: Model | None
     _record: Any
     _name: str
     _duration: float
@@ -66,8 +68,8 @@ class Clip(Shown, _core.Clip):
     _overlay: Overlay = Overlay()
 
     def __new__(
-        cls, block: _core.Block, index: int, model: "Model | None" = None, name: str | None = None
-    ) -> "Clip":
+        cls, block: _core.Block, index: int, model: Model | None = None, name: str | None = None
+    ) -> Clip:
         self = super().__new__(cls, block, index, None if model is None else model._block)
         self._block = block
         self._index = index
@@ -79,6 +81,11 @@ class Clip(Shown, _core.Clip):
 
     def __init__(self, *_: Any, **__: Any) -> None:
         """See __new__."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if not name.startswith("_"):
+            raise AttributeError(f"clips never change: {name!r} cannot be set")
+        super().__setattr__(name, value)
 
     @classmethod
     def from_arrays(
@@ -94,7 +101,7 @@ class Clip(Shown, _core.Clip):
         targets: Sequence[str] = (),
         weights: npt.ArrayLike | None = None,
         interpolation: str = "linear",
-    ) -> "Clip":
+    ) -> Clip:
         """A clip from keys in arrays; it belongs to no model until `model.add_clips(clip)`.
 
         translation (N,J,3), rotation (N,J,4) x y z w and scale (N,J,3) are the keys of J joints at N times;
@@ -118,7 +125,7 @@ class Clip(Shown, _core.Clip):
         return self._name
 
     @property
-    def model(self) -> "Model | None":
+    def model(self) -> Model | None:
         """The model whose joints the channels move, or None."""
         return self._model
 
@@ -163,7 +170,7 @@ class Clip(Shown, _core.Clip):
         out.morph_weights = pose.morph_weights
         return out
 
-    def trim(self, start: float = 0.0, end: float | None = None) -> "Clip":
+    def trim(self, start: float = 0.0, end: float | None = None) -> Clip:
         """A new clip of what lies between `start` and `end` seconds, by default its end, bound like this one.
 
         It shows exactly that: each channel gets keys at both, cubic ones with the slopes they have there.
@@ -173,7 +180,7 @@ class Clip(Shown, _core.Clip):
 
         return trimmed(self, start, end)
 
-    def resample(self, fps: float) -> "Clip":
+    def resample(self, fps: float) -> Clip:
         """A new clip with a key at 0, 1 / fps, 2 / fps, ... and at the end, in all channels that move.
 
         Cubic channels become linear ones, step channels stay such, channels of one key stay as they are.
@@ -183,7 +190,7 @@ class Clip(Shown, _core.Clip):
 
         return resampled(self, fps)
 
-    def additive(self, reference: Literal["first", "rest"] | float = "first") -> "Clip":
+    def additive(self, reference: Literal["first", "rest"] | float = "first") -> Clip:
         """A new clip of this one's differences from a pose, bound like this one: docs/clips.md.
 
         reference is "first", the clip's pose at 0 seconds, "rest", the model's rest pose, or seconds, the
@@ -199,7 +206,7 @@ class Clip(Shown, _core.Clip):
 
         return difference(self, reference)
 
-    def mirror(self, *, axis: "AxisLike | None" = None, pairs: "Pairs | None" = None) -> "Clip":
+    def mirror(self, *, axis: AxisLike | None = None, pairs: Pairs | None = None) -> Clip:
         """A new clip in which left and right have changed places, bound like this one: docs/retargeting.md.
 
         Each joint moves from its rest pose as the mirror image of its partner does. Partners are joints whose
@@ -215,7 +222,7 @@ class Clip(Shown, _core.Clip):
 
         return mirrored(self, axis, pairs)
 
-    def compress(self, max_error: float | None = None) -> "Clip":
+    def compress(self, max_error: float | None = None) -> Clip:
         """A new clip, bound and as long as this one, of as few keys as max_error allows: docs/storage.md.
 
         max_error is a distance in model units, by default 1e-4 of the size (the longest side of the box
@@ -242,7 +249,7 @@ class Clip(Shown, _core.Clip):
         own = self._overlay.events
         return self._stored_events if isinstance(own, EllipsisType) else own
 
-    def add_event(self, time: float, name: str) -> "Clip":
+    def add_event(self, time: float, name: str) -> Clip:
         """A new clip with an event more at `time` seconds, from 0 to the duration; it shares this one's keys.
 
         Raises ValueError for a time that is not finite or outside the clip, and TypeError for a time that is
@@ -255,7 +262,7 @@ class Clip(Shown, _core.Clip):
         *,
         events: tuple[Event, ...] | EllipsisType = ...,
         motion: Motion | EllipsisType | None = ...,
-    ) -> "Clip":
+    ) -> Clip:
         """A copy that shares the block, with other events (sorted) or another root motion (None: without)."""
         copy = Clip(self._block, self._index, self._model, self._name)
         copy._error = self._error
@@ -281,7 +288,7 @@ class Clip(Shown, _core.Clip):
         return bool(self._record["flags"] & _block.ADDITIVE)
 
     @cached_property
-    def root_motion(self) -> "RootMotion | None":
+    def root_motion(self) -> RootMotion | None:
         """How the clip carries its character through the scene beside what the channels do, or None."""
         from .root_motion import RootMotion
 
@@ -290,10 +297,10 @@ class Clip(Shown, _core.Clip):
 
     def extract_root_motion(
         self,
-        joint: "JointLike | None" = None,
+        joint: JointLike | None = None,
         translation: Literal["ground", "all"] | None = "ground",
         yaw: bool = True,
-    ) -> "Clip":
+    ) -> Clip:
         """A new clip, bound like this one, whose `joint` no longer travels: its way is in `root_motion`.
 
         joint is a name or an index, by default the one that carries the character (docs/root-motion.md has
@@ -311,7 +318,7 @@ class Clip(Shown, _core.Clip):
 
         return extracted(self, joint, translation, yaw)
 
-    def root_motion_from_feet(self, feet: Sequence[str] | None = None) -> "Clip":
+    def root_motion_from_feet(self, feet: Sequence[str] | None = None) -> Clip:
         """A new clip of the same keys, for one that walks in place, with the way that its planted feet mean.
 
         The way is level and steady: `skinpy.render.ground_velocity` has the method. feet are names of joints;
@@ -333,7 +340,7 @@ class Clip(Shown, _core.Clip):
         fps: float | None = None,
         size: tuple[int, int] = (640, 480),
         turntable: bool = False,
-        camera: "Camera | None" = None,
+        camera: Camera | None = None,
         **options: Any,
     ) -> Path:
         """Draws the clip into a file and gives its path; the suffix decides what it becomes: docs/films.md.
@@ -366,7 +373,7 @@ class Clip(Shown, _core.Clip):
             **options,
         )
 
-    def page(self, height: int = 480, *, fps: float = 30.0, **options: Any) -> "Page":
+    def page(self, height: int = 480, *, fps: float = 30.0, **options: Any) -> Page:
         """A page that plays this clip, which shows itself in a notebook, `height` pixels high: docs/page.md.
 
         It is drawn by the reader's browser (WebGL 2) and asks nothing of any network or kernel. fps is frames
@@ -432,11 +439,11 @@ class Clip(Shown, _core.Clip):
 
     def plot(
         self,
-        joint: "JointLike | None" = None,
+        joint: JointLike | None = None,
         path: PathLike | None = None,
         *,
-        target: "JointLike | None" = None,
-    ) -> "Figure":
+        target: JointLike | None = None,
+    ) -> Figure:
         """A matplotlib Figure of the curves of a joint, by name or index: docs/clips.md.
 
         A row for each channel: its numbers over the whole clip as they are played, and dots for the keys.
@@ -496,10 +503,10 @@ class Clip(Shown, _core.Clip):
     def __hash__(self) -> int:
         return hash((id(self._block), self._index))
 
-    def __copy__(self) -> "Clip":
+    def __copy__(self) -> Clip:
         return self
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> "Clip":
+    def __deepcopy__(self, memo: dict[int, Any]) -> Clip:
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -536,18 +543,18 @@ def _unpickle_overlaid(
     return clip._with(events=events, motion=motion)
 
 
-def _unpickle_bound(model: "Model", number: int) -> Clip:
+def _unpickle_bound(model: Model, number: int) -> Clip:
     return model.clips[number]
 
 
-def _unpickle_derived(model: "Model", data: bytes, index: int, name: str) -> Clip:
+def _unpickle_derived(model: Model, data: bytes, index: int, name: str) -> Clip:
     return Clip(_core.Block(data), index, model, name)
 
 
 class Clips(Sequence[Clip]):
     """The clips of a model, by number or by exact name. Iteration yields Clips."""
 
-    def __init__(self, model: "Model", cache: "weakref.WeakValueDictionary[int, Clip]") -> None:
+    def __init__(self, model: Model, cache: weakref.WeakValueDictionary[int, Clip]) -> None:
         self._model = model
         self._cache = cache
 

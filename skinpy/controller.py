@@ -1,5 +1,7 @@
 """The controller: it owns time, plays clips in layers, and says what was passed on the way."""
 
+from __future__ import annotations
+
 import copy
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -59,15 +61,15 @@ _Result = TypeVar("_Result")
 
 
 def _recorded(
-    method: Callable[Concatenate["AnimationController", _Arguments], _Result],
-) -> Callable[Concatenate["AnimationController", _Arguments], _Result]:
+    method: Callable[Concatenate[AnimationController, _Arguments], _Result],
+) -> Callable[Concatenate[AnimationController, _Arguments], _Result]:
     """Notes calls from outside for the recording; what a call does by further calls is not noted.
 
     Each may change what plays, so what is kept from frame to frame is forgotten.
     """
 
     @wraps(method)
-    def noted(self: "AnimationController", *args: _Arguments.args, **keywords: _Arguments.kwargs) -> _Result:
+    def noted(self: AnimationController, *args: _Arguments.args, **keywords: _Arguments.kwargs) -> _Result:
         self._forget()
         if self._recording is None:
             return method(self, *args, **keywords)
@@ -93,7 +95,24 @@ class AnimationController:
     bits, and (to rounding) it does not matter in how many steps time advances.
     """
 
-    def __init__(self, model: "Model") -> None:
+    __slots__ = (  # and no __dict__: a name that is misspelled is an error
+        "__weakref__",
+        "_depth",
+        "_drivers",
+        "_keys",
+        "_layers",
+        "_legs",
+        "_made",
+        "_moves",
+        "_plan",
+        "_ramps",
+        "_recording",
+        "model",
+        "paused",
+        "time",
+    )
+
+    def __init__(self, model: Model) -> None:
         if not isinstance(model, _core.Model):
             raise TypeError(f"model is of type {type(model).__name__}; expected a Model")
         self.model = model  #: whose clips are played
@@ -116,7 +135,7 @@ class AnimationController:
         return MappingProxyType({name: tuple(layer.tracks) for name, layer in self._layers.items()})
 
     @property
-    def players(self) -> "tuple[StatePlayer, ...]":
+    def players(self) -> tuple[StatePlayer, ...]:
         """The players of the state machines that run; `clone` gives a controller with players of its own."""
         return tuple(self._drivers)
 
@@ -311,7 +330,7 @@ class AnimationController:
                 return
         raise RuntimeError(f"advance: more than {_MOST_CHANGES} changes at {self.time:g} s")
 
-    def _next_stop(self, end: float) -> "tuple[float, list[StatePlayer]]":
+    def _next_stop(self, end: float) -> tuple[float, list[StatePlayer]]:
         """The time of the next change, at most `end`, and the players that switch then."""
         stop, now, asked = end, self.time, []
         for key in self._keys:
@@ -601,7 +620,7 @@ class AnimationController:
             plan.append((mode, layer.priority_blend.at(self.time), entries))
         return plan, clips
 
-    def view(self, **options: Any) -> "LiveView":
+    def view(self, **options: Any) -> LiveView:
         """A live view for a notebook, which advances this controller while it plays: docs/notebook.md.
 
         A slider for each track sets its weight. See skinpy.view.LiveView for the options and errors. Needs
@@ -624,7 +643,7 @@ class AnimationController:
         return delta
 
     @_recorded
-    def run(self, machine: "StateMachine", *, layer: str = "base", mask: Mask | None = None) -> "StatePlayer":
+    def run(self, machine: StateMachine, *, layer: str = "base", mask: Mask | None = None) -> StatePlayer:
         """Lets a state machine decide what a layer plays; returns its player: docs/state-machines.md.
 
         It starts in the machine's first state, in place of what the layer played and of a machine that ran
@@ -640,7 +659,7 @@ class AnimationController:
 
     # ---- copies and records ------------------------------------------------------------------------------
 
-    def clone(self) -> "AnimationController":
+    def clone(self) -> AnimationController:
         """A controller in the same state that goes its own way; clips and model are shared, no recording."""
         recording, self._recording = self._recording, None
         try:
@@ -661,7 +680,7 @@ class AnimationController:
         return self._recording
 
     @classmethod
-    def replay(cls, model: "Model", recording: Recording) -> "Iterator[AnimationController]":
+    def replay(cls, model: Model, recording: Recording) -> Iterator[AnimationController]:
         """Makes the recorded calls again, on a model with the same clips; yields after each advance.
 
         What is yielded is the controller. The poses are the same bit for bit. Raises KeyError for clips that

@@ -1,5 +1,7 @@
 """Exceptions and warnings of skinpy. Argument faults stay TypeError, ValueError, IndexError and KeyError."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Sequence
 
 __all__ = [

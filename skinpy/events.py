@@ -1,5 +1,7 @@
 """What a clip carries beside its channels: events and root motion."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 from types import EllipsisType
@@ -91,7 +93,7 @@ class ClipRows:
 
     def add(
         self,
-        like: "Clip",
+        like: Clip,
         channels: int,
         *,
         duration: float,

@@ -4,7 +4,8 @@ The chain is computed here in float64 from the formulas; its end is held against
 shader and the same chain for row vectors. docs/explain.md walks through one.
 """
 
-import operator
+from __future__ import annotations
+
 import warnings
 from dataclasses import dataclass, fields, is_dataclass
 from typing import TYPE_CHECKING, Any, SupportsIndex
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 import numpy as np
 
 from . import _block
-from ._arguments import finite
+from ._arguments import finite, integer
 from ._evaluate import key_tolerance, sample_channel, trs, unit
 from ._types import Array, Loop
 from .clip import Channel, Clip
@@ -169,7 +170,7 @@ def _plain(value: Any) -> Any:
 
 
 def explain(
-    model: "Model",
+    model: Model,
     vertex: SupportsIndex,
     clip: Clip | str | int | None = None,
     time: float = 0.0,
@@ -219,14 +220,9 @@ def explain(
     return explanation
 
 
-def _checked_vertex(model: "Model", vertex: SupportsIndex) -> int:
+def _checked_vertex(model: Model, vertex: SupportsIndex) -> int:
     count = len(model.mesh.positions)
-    try:
-        if isinstance(vertex, bool | np.bool_):
-            raise TypeError
-        number = operator.index(vertex)
-    except TypeError:
-        raise TypeError(f"vertex is {vertex!r}; expected an integer") from None
+    number = integer("vertex", vertex)
     if not 0 <= number < count:
         wanted = f"expected 0 to {count - 1}" if count else "the model has no vertices"
         raise IndexError(f"vertex is {number}; {wanted}")
@@ -273,7 +269,7 @@ def _sampled(clip: Clip, channel: Channel, time: float) -> Sampled:
     )
 
 
-def _morphs(model: "Model", clip: Clip | None, time: float, vertex: int) -> tuple[MorphStep, ...]:
+def _morphs(model: Model, clip: Clip | None, time: float, vertex: int) -> tuple[MorphStep, ...]:
     channels = () if clip is None else clip.channels
     steps = []
     for number, target in enumerate(model.targets):
@@ -291,7 +287,7 @@ def _morphs(model: "Model", clip: Clip | None, time: float, vertex: int) -> tupl
     return tuple(steps)
 
 
-def _joints(model: "Model", clip: Clip | None, time: float, ends: list[int]) -> dict[int, JointStep]:
+def _joints(model: Model, clip: Clip | None, time: float, ends: list[int]) -> dict[int, JointStep]:
     """All joints between a root and `ends`, parents first."""
     parents, wanted = model.skeleton.parents, set(ends)
     for end in ends:
@@ -310,7 +306,7 @@ def _joints(model: "Model", clip: Clip | None, time: float, ends: list[int]) -> 
 
 
 def _joint(
-    model: "Model", clip: Clip | None, joint: int, channels: tuple[Sampled, ...], above: JointStep | None
+    model: Model, clip: Clip | None, joint: int, channels: tuple[Sampled, ...], above: JointStep | None
 ) -> JointStep:
     skeleton = model.skeleton
     rest = {path: getattr(skeleton, path)[joint] for path in _block.PATHS[:3]}
@@ -335,7 +331,7 @@ def _joint(
 
 
 def _influence(
-    model: "Model", joints: dict[int, JointStep], slot: int, weight: float, position: Array
+    model: Model, joints: dict[int, JointStep], slot: int, weight: float, position: Array
 ) -> Influence:
     joint = int(model.skin.joints[slot])
     chain = [joint]
@@ -361,12 +357,12 @@ def _skinned(matrix: Array, position: Array, normal: Array) -> tuple[Array, Arra
     return matrix[:3, :3] @ position + matrix[:3, 3], unit(_normal_matrix(matrix[:3, :3]) @ normal)
 
 
-def _by_c(model: "Model", pose: Any, vertex: int) -> Outcome:
+def _by_c(model: Model, pose: Any, vertex: int) -> Outcome:
     positions, normals = model.deform(pose)
     return _outcome("C", positions[vertex], normals[vertex], "model.deform(model.pose(clip, time)), float32")
 
 
-def _by_shader(model: "Model", pose: Any, vertex: int) -> Outcome:
+def _by_shader(model: Model, pose: Any, vertex: int) -> Outcome:
     try:
         from .render import Renderer
 

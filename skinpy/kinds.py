@@ -4,8 +4,10 @@
 docs/kinds.md tells what each kind stores and how one becomes another.
 """
 
+from __future__ import annotations
+
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, runtime_checkable
 
@@ -14,6 +16,7 @@ import numpy.typing as npt
 
 from . import _block, _core
 from ._arguments import finite, numbers
+from ._confinement import USUAL, confinement
 from ._frames import (
     checked_frames,
     checked_out,
@@ -28,6 +31,8 @@ from ._types import Array, Floats, Loop, PathLike
 from .clip import Clip
 
 if TYPE_CHECKING:
+    from .limits import Limits
+    from .loading import External
     from .model import Model
 
 __all__ = ["Animation", "Kind", "KeyReport", "UVAnimation", "VertexAnimation", "bake_vertices"]
@@ -300,7 +305,7 @@ class VertexAnimation:
         times: Array,
         frames: Floats,
         normals: Floats,
-        model: "Model",
+        model: Model,
         name: str,
         ticks_per_second: float,
         interpolation: Interpolation,
@@ -323,12 +328,12 @@ class VertexAnimation:
         fps: float,
         *,
         normals: npt.ArrayLike | None = None,
-        model: "Model | None" = None,
+        model: Model | None = None,
         faces: npt.ArrayLike | None = None,
         uvs: npt.ArrayLike | None = None,
         interpolation: str = "linear",
         name: str = "",
-    ) -> "VertexAnimation":
+    ) -> VertexAnimation:
         """An animation that stores every frame: `frames` (N,V,3), frame n at n / fps seconds.
 
         - normals (N,V,3) are divided by their length; without them smooth ones are made from the faces.
@@ -351,12 +356,12 @@ class VertexAnimation:
         frames: npt.ArrayLike,
         *,
         normals: npt.ArrayLike | None = None,
-        model: "Model | None" = None,
+        model: Model | None = None,
         faces: npt.ArrayLike | None = None,
         uvs: npt.ArrayLike | None = None,
         interpolation: str = "linear",
         name: str = "",
-    ) -> "VertexAnimation":
+    ) -> VertexAnimation:
         """An animation of key frames (N,V,3) at times (N,), increasing seconds from 0 on.
 
         Before the first key the first is seen. For the other arguments and the errors see `every_frame`.
@@ -372,13 +377,13 @@ class VertexAnimation:
         times: Array,
         frames: Floats,
         normals: npt.ArrayLike | None,
-        model: "Model | None",
+        model: Model | None,
         faces: npt.ArrayLike | None,
         uvs: npt.ArrayLike | None,
         interpolation: str,
         name: str,
         ticks: float,
-    ) -> "VertexAnimation":
+    ) -> VertexAnimation:
         words = _interpolation(interpolation)
         directions = None if normals is None else _directions(normals, frames.shape)
         if model is None:
@@ -393,34 +398,70 @@ class VertexAnimation:
         return cls(kind, times, frames, directions, model, name, ticks, words)
 
     @classmethod
-    def load(cls, path: PathLike, *, fps: float | None = None, name: str | None = None) -> "VertexAnimation":
+    def load(
+        cls,
+        path: PathLike,
+        *,
+        fps: float | None = None,
+        name: str | None = None,
+        isolate: bool = True,
+        limits: Limits = USUAL,
+        allow_formats: Iterable[str] | None = None,
+        external: External = "folder",
+    ) -> VertexAnimation:
         """An animation from an .md2 file, or from the numbered series of .obj files that `path` belongs to.
 
         The series of "walk_001.obj" are all files of its folder that differ from it in that number alone,
         in the order of their numbers. fps is 10 for .md2, as the game plays them, and 25 for a series,
         unless it is given. name is the file's stem by default.
 
-        Raises what `skinpy.load` raises; LoadError for files whose frames do not belong together.
+        isolate, limits, allow_formats and external are as in `skinpy.load`, for every frame that is read. Of
+        the limits, `vertices` counts the face corners of all frames together, `memory` is also that of
+        their positions and normals, 24 bytes a corner (while they are joined up to half as much comes on
+        top), and `seconds` is for all frames, with isolate=False looked at between them.
+
+        Raises what `skinpy.load` raises; LoadError for files whose frames do not belong together and for
+        vertices that are not finite; ValueError and TypeError for an fps that is not positive.
         """
         from ._frame_files import load_frames
 
-        frames, normals, model, rate, stem = load_frames(path)
-        return cls.every_frame(
-            frames, rate if fps is None else fps, normals=normals, model=model, name=name or stem
-        )
+        rate = None if fps is None else checked_rate(fps)
+        confined = confinement(isolate, limits, allow_formats, external)
+        frames, normals, model, usual, stem = load_frames(path, confined)
+        return cls._stored(frames, normals, model, rate or usual, name or stem)
 
     @classmethod
-    def load_series(cls, paths: Sequence[PathLike], fps: float, *, name: str = "") -> "VertexAnimation":
+    def load_series(
+        cls,
+        paths: Sequence[PathLike],
+        fps: float,
+        *,
+        name: str = "",
+        isolate: bool = True,
+        limits: Limits = USUAL,
+        allow_formats: Iterable[str] | None = None,
+        external: External = "folder",
+    ) -> VertexAnimation:
         """An animation from one file per frame (.obj or another format of still meshes), in the order given.
 
-        All need the same faces in the same order. Materials are those of the first.
+        All need the same faces in the same order. Materials are those of the first. The other arguments are
+        as in `load`.
         Raises LoadError for frames that do not belong together, ValueError, and what skinpy.load raises.
         """
         from ._frame_files import load_series
 
         rate = checked_rate(fps)
-        frames, normals, model = load_series(paths)
-        return cls.every_frame(frames, rate, normals=normals, model=model, name=name)
+        confined = confinement(isolate, limits, allow_formats, external)
+        frames, normals, model = load_series(paths, confined)
+        return cls._stored(frames, normals, model, rate, name)
+
+    @classmethod
+    def _stored(
+        cls, frames: Floats, normals: Floats, model: Model, rate: float, name: str
+    ) -> VertexAnimation:
+        """As `every_frame`, of arrays that need no check and become the animation's own."""
+        times = np.arange(len(frames)) / rate
+        return cls("vertex", times, frames, normals, model, name, rate, "linear")
 
     # ---- what is stored ---------------------------------------------------------------------------
 
@@ -450,7 +491,7 @@ class VertexAnimation:
         return self._normals
 
     @property
-    def model(self) -> "Model":
+    def model(self) -> Model:
         """The model with the same V vertices: faces, texture coordinates, materials."""
         return self._model
 
@@ -509,7 +550,7 @@ class VertexAnimation:
         assert directions is not None
         return points, directions
 
-    def cut(self, start: int, stop: int, *, name: str | None = None) -> "VertexAnimation":
+    def cut(self, start: int, stop: int, *, name: str | None = None) -> VertexAnimation:
         """Frames start to stop - 1 as an animation of their own, the first at time 0; numbers as in slices.
 
         For files that hold several motions one after another. Raises ValueError where no frame is left.
@@ -531,7 +572,7 @@ class VertexAnimation:
             self._interpolation,
         )
 
-    def to_keyed(self, max_error: float) -> "VertexAnimation":
+    def to_keyed(self, max_error: float) -> VertexAnimation:
         """An animation of few of these frames, in which no vertex of any frame is off by more than max_error.
 
         max_error is a distance in model units, 0 or more, measured at every vertex in every one of these
@@ -560,7 +601,7 @@ class VertexAnimation:
         )
         return thin
 
-    def _only(self, chosen: list[int]) -> "VertexAnimation":
+    def _only(self, chosen: list[int]) -> VertexAnimation:
         return VertexAnimation(
             "keyed",
             self._times[chosen],
@@ -602,7 +643,7 @@ def _directions(normals: npt.ArrayLike, shape: tuple[int, ...]) -> Floats:
 
 def _points_model(
     positions: Floats, normals: Floats | None, faces: npt.ArrayLike | None, uvs: npt.ArrayLike | None
-) -> "Model":
+) -> Model:
     """A model of one joint that these vertices hang on."""
     from .model import Model
 
@@ -621,7 +662,7 @@ def _points_model(
 
 
 def bake_vertices(
-    model: "Model", clip: "Clip | VertexAnimation | str | int", fps: float, *, name: str | None = None
+    model: Model, clip: Clip | VertexAnimation | str | int, fps: float, *, name: str | None = None
 ) -> VertexAnimation:
     """Every frame of a clip as stored vertices: deformed (morphed, skinned or rigid), `fps` times a second.
 

@@ -1,10 +1,13 @@
 """What a file may take while it is loaded, and which formats are read at all."""
 
+from __future__ import annotations
+
 import math
-import operator
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from functools import lru_cache
+
+from ._arguments import whole
 
 __all__ = ["Limits", "DEFAULT_FORMATS"]
 
@@ -48,14 +51,7 @@ class Limits:
             if field.name == "seconds":
                 _check_seconds(value)
                 continue
-            try:
-                number = operator.index(value)
-            except TypeError:
-                number = -1
-            if isinstance(value, bool) or number < 0:
-                raise TypeError(f"{field.name} is {value!r}; expected a whole number from 1 on")
-            if not 1 <= number < 2**63:
-                raise ValueError(f"{field.name} is {value!r}; expected 1 to 2**63 - 1")
+            whole(field.name, value, 1, 2**63 - 1)
 
     @property
     def counts(self) -> tuple[int, int, int, int, int]:

@@ -1,6 +1,7 @@
 """From a path or bytes to a model: the importer and where it is found, or a saved block."""
 
-import operator
+from __future__ import annotations
+
 import os
 import stat
 import sys
@@ -9,9 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from . import _block, _core
-from ._arguments import flag
+from ._arguments import flag, whole
 from ._types import PathLike
-from .errors import LoadError, warn_of_losses
+from .errors import LimitExceeded, LoadError, warn_of_losses
 from .limits import DEFAULT_FORMATS, Limits, allowed_formats
 from .model import Model
 
@@ -27,21 +28,23 @@ __all__ = ["load", "character", "crane", "chair", "build_info", "Limits", "DEFAU
 
 _LIBRARY = "libassimp.so.6"
 _INFLUENCES = 4
+_LONGEST_NAME = 1000  # bytes; no model is that short and ends as a file name does
+_MOST_FRAMES = 2**31 - 1  # the core counts them in int32
 
 #: format, max_influences, join_vertices (-1: by the format), ignore_animated_scale, up, frame (-1: none),
 #: formats that are allowed, external, limits of what is counted, the worker (None: in this process)
 _Request: TypeAlias = tuple[
     str | None, int, int, bool, int, int, str, int, tuple[int, int, int, int, int], "_Isolation | None"
 ]
-#: worker, importer, libraries, bytes of memory, seconds
-_Isolation: TypeAlias = tuple[bytes, bytes, bytes, int, float]
+#: worker, importer, libraries, bytes of memory, seconds, LD_LIBRARY_PATH
+_Isolation: TypeAlias = tuple[bytes, bytes, bytes, int, float, bytes]
 
 _EXTERNAL = ("folder", "none", "any")  # in the order of sk_external
 _LIMITS = Limits()
 
 
 def load(
-    path_or_bytes: "PathLike | Buffer",
+    path_or_bytes: PathLike | Buffer,
     *,
     format: str | None = None,
     max_influences: int = _INFLUENCES,
@@ -52,8 +55,8 @@ def load(
     mmap: bool = False,
     isolate: bool = True,
     limits: Limits = _LIMITS,
-    allow_formats: "Iterable[str] | None" = None,
-    external: "External" = "folder",
+    allow_formats: Iterable[str] | None = None,
+    external: External = "folder",
 ) -> Model:
     """A model from a file of any format that Assimp 6 reads, from a saved .skn, or from their bytes.
 
@@ -76,12 +79,13 @@ def load(
     - external: what a file may bring in: regular files of its own folder and those below ("folder"),
       nothing ("none"), or regular files wherever it says ("any").
 
-    A .skn is taken as it was saved: of the options only mmap matters to it, and no other process is needed.
+    A .skn is taken as it was saved: of the options only mmap and limits.file_bytes matter to it (the latter
+    where it is not mapped), and no other process is needed.
     What was repaired or lost stands in `model.report`; one SkinpyWarning comes when something was lost.
 
     Raises FileNotFoundError; LoadError with the path and Assimp's words for what cannot be read, and of its
     kinds ImporterCrashed where the importer broke down, LimitExceeded and FormatRefused; ValueError and
-    TypeError for bad options; KeyboardInterrupt within 0.1 seconds.
+    TypeError for bad options; KeyboardInterrupt, of an isolated import within 0.1 seconds.
     """
     if (
         format is None
@@ -100,7 +104,7 @@ def load(
         apart = flag("isolate", isolate)
         request = (
             *_checked(format, max_influences, join_vertices, ignore_animated_scale, up, frame),
-            *_confined(apart, limits, allow_formats, external),
+            *_confined(apart, limits, allow_formats, external, _paths_key()),
         )
     if mmap is not False:
         flag("mmap", mmap)
@@ -160,24 +164,22 @@ def _checked(
     """The options of an import as the core has them."""
     if format is not None and not isinstance(format, str):
         raise TypeError(f"format is {format!r}; expected str or None")
-    if not 1 <= max_influences <= _core.MAX_INFLUENCES:
-        raise ValueError(f"max_influences is {max_influences}; expected 1 to {_core.MAX_INFLUENCES}")
+    influences = whole("max_influences", max_influences, 1, _core.MAX_INFLUENCES)
     if up not in _block.AXES:
         raise ValueError(f"up is {up!r}; expected one of {', '.join(map(str, _block.AXES[1:]))} or None")
-    if frame is not None and not 0 <= operator.index(frame) < 2**31:
-        raise ValueError(f"frame is {frame}; expected a number from 0 on, or None")
+    number = -1 if frame is None else whole("frame", frame, 0, _MOST_FRAMES, wanted="a whole number or None")
     return (
         format.lower().lstrip(".") if format else None,
-        operator.index(max_influences),
+        influences,
         -1 if join_vertices is None else int(flag("join_vertices", join_vertices)),
         flag("ignore_animated_scale", ignore_animated_scale),
         _block.AXES.index(up),
-        -1 if frame is None else operator.index(frame),
+        number,
     )
 
 
 def _confined(
-    apart: bool, limits: Limits, formats: "Iterable[str] | None", external: str
+    apart: bool, limits: Limits, formats: Iterable[str] | None, external: str, key: _PathsKey
 ) -> tuple[str, int, tuple[int, int, int, int, int], _Isolation | None]:
     """What keeps an import in, as the core has it."""
     if not isinstance(limits, Limits):
@@ -188,23 +190,23 @@ def _confined(
         allowed_formats(formats, apart),
         _EXTERNAL.index(external),
         limits.counts,
-        _isolation(limits, _paths_key()) if apart else None,
+        _isolation(limits, key) if apart else None,
     )
 
 
-#: What decides where Assimp is found.
-_PathsKey: TypeAlias = tuple[str | None, tuple[str, ...]]
+#: What decides where Assimp, and what it needs itself, is found.
+_PathsKey: TypeAlias = tuple[str | None, tuple[str, ...], str]
 
 
 def _paths_key() -> _PathsKey:
-    return os.environ.get("SKINPY_ASSIMP_DIR"), tuple(sys.path)
+    return os.environ.get("SKINPY_ASSIMP_DIR"), tuple(sys.path), os.environ.get("LD_LIBRARY_PATH", "")
 
 
 @lru_cache(maxsize=8)
 def _usual(key: _PathsKey) -> _Request:
     """The usual options, checked once: they must not take longer than the import of a small file."""
     plain = _checked(None, _INFLUENCES, None, False, None, None)
-    return (*plain, *_confined(True, _LIMITS, None, "folder"))
+    return (*plain, *_confined(True, _LIMITS, None, "folder", key))
 
 
 @lru_cache(maxsize=64)
@@ -212,23 +214,28 @@ def _isolation(limits: Limits, key: _PathsKey) -> _Isolation:
     return (
         _built_path("_worker"),
         _built_path("_import"),
-        b"\n".join(path for path in _library_candidates(*key) if b"\n" not in path),
+        b"\n".join(path for path in _library_candidates(*key[:2]) if b"\n" not in path),
         limits.memory,
         float(limits.seconds),
+        os.fsencode(key[2]),
     )
 
 
 def _load_path(path: str, request: _Request, mapped: bool) -> _core.Block:
+    if "\0" in path:
+        raise ValueError(f"path is {path!r}; expected no null character in it")
     try:
         if mapped or path.endswith(".skn"):
-            return _load_saved(path, mapped) if _is_saved(path) else _import(path, None, request)
+            return _load_saved(path, mapped, request) if _is_saved(path) else _import(path, None, request)
         try:
             return _import(path, None, request)
+        except LimitExceeded:
+            raise
         except (LoadError, FileNotFoundError):
             # What the importer does not take may be a saved model under another name.
             if not _is_saved(path):
                 raise
-        return _load_saved(path, mapped)
+        return _load_saved(path, mapped, request)
     except FileNotFoundError:
         raise
     except OSError as error:
@@ -237,13 +244,25 @@ def _load_path(path: str, request: _Request, mapped: bool) -> _core.Block:
         raise error if path in str(error) else type(error)(f"{path}: {error}") from None
 
 
-def _load_saved(path: str, mapped: bool) -> _core.Block:
+def _load_saved(path: str, mapped: bool, request: _Request) -> _core.Block:
     with open(path, "rb") as file:
-        if not mapped:
-            return _core.Block(file.read())
-        from mmap import ACCESS_READ, mmap
+        if mapped:
+            from mmap import ACCESS_READ, mmap
 
-        return _core.Block(mmap(file.fileno(), 0, access=ACCESS_READ), copy=False)
+            return _core.Block(mmap(file.fileno(), 0, access=ACCESS_READ), copy=False)
+        size = os.fstat(file.fileno()).st_size
+        _check_saved(size, request)
+        memory = _block.room(size)  # which nobody else has
+        return _core.Block(memory[: file.readinto(memory)], copy=False)
+
+
+def _check_saved(size: int, request: _Request) -> None:
+    most = request[8][0]
+    if size > most:
+        raise LimitExceeded(
+            f"the saved model has {size} bytes, the limit of file_bytes is {most}; "
+            f"allow it with limits=skinpy.Limits(file_bytes={size})"
+        )
 
 
 def _is_saved(path: str) -> bool:
@@ -256,14 +275,43 @@ def _is_saved(path: str) -> bool:
 
 
 def _load_bytes(data: Any, request: _Request) -> _core.Block:
+    view = _bytes_of(data)
+    if view[: len(_block.MAGIC)] == _block.MAGIC:
+        _check_saved(view.nbytes, request)
+        return _core.Block(view)
+    try:
+        return _import(None, view, request)
+    except LoadError as error:
+        name = _as_file_name(view)
+        if not name:
+            raise
+        hint = f"bytes are the model itself; the file of that name is load({name!r})"
+        raise type(error)(f"{error}; {hint}") from None
+
+
+def _bytes_of(data: Any) -> memoryview:
+    """What is to be a model, one byte after another."""
     try:
         view = memoryview(data)
-    except TypeError:
+    except (TypeError, ValueError):  # ValueError: what of NumPy's has no buffer
         kind = type(data).__name__
         raise TypeError(f"path_or_bytes is of type {kind}; expected a path or bytes") from None
-    if bytes(view[: len(_block.MAGIC)].cast("B")[: len(_block.MAGIC)]) == _block.MAGIC:
-        return _core.Block(view)
-    return _import(None, view, request)
+    if not view.ndim:
+        raise TypeError(f"path_or_bytes is {data!r}; expected a path or bytes")
+    if not view.c_contiguous:
+        raise ValueError("path_or_bytes is not C-contiguous; expected bytes that lie one after another")
+    if not view.nbytes:
+        raise LoadError("the model's bytes are empty")
+    return view.cast("B")
+
+
+def _as_file_name(view: memoryview) -> str | None:
+    """The bytes as a path, where they look like that of a file; None where they do not."""
+    import re  # of no use until something goes wrong
+
+    if view.nbytes > _LONGEST_NAME or not re.fullmatch(rb"[^\x00-\x1f]+\.[0-9]?[A-Za-z]\w{0,7}", view):
+        return None
+    return os.fsdecode(bytes(view))
 
 
 # ---- the importer ---------------------------------------------------------------------------------
@@ -290,7 +338,7 @@ def _built_path(name: str) -> bytes:
 
 def _library_paths() -> tuple[bytes, ...]:
     """Where Assimp may be, the most wanted first: what SKINPY_ASSIMP_DIR names, the wheels, the system."""
-    return _library_candidates(*_paths_key())
+    return _library_candidates(*_paths_key()[:2])
 
 
 @cache

@@ -1,5 +1,7 @@
 """Masks: how much of a layer each joint takes."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
@@ -31,27 +33,27 @@ class Mask:
     inverted: bool = False
 
     @classmethod
-    def below(cls, *joints: str) -> "Mask":
+    def below(cls, *joints: str) -> Mask:
         """1 for the joints with these names and everything that hangs on them, 0 elsewhere."""
         return cls("below", _names("joints", joints))
 
     @classmethod
-    def named(cls, *patterns: str) -> "Mask":
+    def named(cls, *patterns: str) -> Mask:
         """1 for joints whose names match one of the patterns ("*Arm*", "Hand?"; case counts), 0 elsewhere."""
         return cls("named", _names("patterns", patterns))
 
     @classmethod
-    def array(cls, weights: npt.ArrayLike) -> "Mask":
+    def array(cls, weights: npt.ArrayLike) -> Mask:
         """weights (J,), one per joint of the skeleton, 0 to 1. Raises ValueError for numbers outside."""
         array = floats("weights", weights, ("J",))
         if len(array) and (array.min() < 0 or array.max() > 1):
             raise ValueError(f"weights go from {array.min():g} to {array.max():g}; expected 0 to 1")
         return cls("array", tuple(array.tolist()))
 
-    def __invert__(self) -> "Mask":
+    def __invert__(self) -> Mask:
         return Mask(self.kind, self.values, not self.inverted)
 
-    def weights(self, model: "Model") -> Floats:
+    def weights(self, model: Model) -> Floats:
         """(J,) float32, read-only: the weights for a model's joints.
 
         Raises KeyError for a joint that it lacks (with the close names) or a pattern that matches none, and
@@ -69,7 +71,7 @@ class Mask:
         return {self.kind: list(self.values)} | ({"inverted": True} if self.inverted else {})
 
     @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> "Mask":
+    def from_dict(cls, data: dict[str, Any]) -> Mask:
         """The mask that `to_dict` wrote. Raises ValueError for anything else."""
         kinds = [kind for kind in _FINDERS if isinstance(data, dict) and kind in data]
         if len(kinds) != 1 or set(data) - {kinds[0], "inverted"}:
@@ -91,7 +93,7 @@ def _names(what: str, names: tuple[str, ...]) -> tuple[str, ...]:
     return names
 
 
-def _below(names: tuple[str, ...], model: "Model") -> npt.NDArray[np.float64]:
+def _below(names: tuple[str, ...], model: Model) -> npt.NDArray[np.float64]:
     skeleton = model.skeleton
     weights = np.zeros(len(skeleton.names))
     weights[[skeleton.index(name) for name in names]] = 1
@@ -101,7 +103,7 @@ def _below(names: tuple[str, ...], model: "Model") -> npt.NDArray[np.float64]:
     return weights
 
 
-def _named(patterns: tuple[str, ...], model: "Model") -> npt.NDArray[np.float64]:
+def _named(patterns: tuple[str, ...], model: Model) -> npt.NDArray[np.float64]:
     names = model.skeleton.names
     weights = np.zeros(len(names))
     for pattern in patterns:
@@ -112,7 +114,7 @@ def _named(patterns: tuple[str, ...], model: "Model") -> npt.NDArray[np.float64]
     return weights
 
 
-def _array(values: tuple[float, ...], model: "Model") -> npt.NDArray[np.float64]:
+def _array(values: tuple[float, ...], model: Model) -> npt.NDArray[np.float64]:
     joints = len(model.skeleton.names)
     if len(values) != joints:
         raise ValueError(f"mask has {len(values)} weights; the skeleton has {joints} joints")

@@ -1,7 +1,9 @@
 """Models: skeleton, mesh, skin, clips and materials over one block, and the jobs that use them."""
 
+from __future__ import annotations
+
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, SupportsIndex
@@ -10,6 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _block, _core
+from ._arguments import any_array
+from ._confinement import USUAL, confinement
 from ._files import replacing
 from ._notebook import Shown
 from ._types import Array, Floats, Loop, PathLike, Rotation
@@ -25,6 +29,8 @@ if TYPE_CHECKING:
     from .checking import Findings
     from .explaining import Explanation
     from .kinds import VertexAnimation
+    from .limits import Limits
+    from .loading import External
     from .render import Camera
     from .render.posing import ClipLike
     from .view import LiveView, Page
@@ -68,7 +74,7 @@ class Model(Shown, _core.Model):
         return Clips(self, self._cache)
 
     @cached_property
-    def _cache(self) -> "weakref.WeakValueDictionary[int, Clip]":
+    def _cache(self) -> weakref.WeakValueDictionary[int, Clip]:
         """Clips that somebody holds: the same one comes each time, and there is no circle with the model."""
         return weakref.WeakValueDictionary()
 
@@ -155,7 +161,7 @@ class Model(Shown, _core.Model):
         single = len(mesh.positions) > 0 and not mesh.weights[:, 1:].any()
         return bool(single and (self.skin.inverse_bind == identity).all())
 
-    def bake_vertices(self, clip: "Clip | str | int", fps: float) -> "VertexAnimation":
+    def bake_vertices(self, clip: Clip | str | int, fps: float) -> VertexAnimation:
         """The clip as full frames of vertices; see skinpy.kinds.bake_vertices."""
         from .kinds import bake_vertices
 
@@ -163,13 +169,13 @@ class Model(Shown, _core.Model):
 
     def bake_texture(
         self,
-        clips: "Clip | str | int | Sequence[Clip | str | int] | None" = None,
+        clips: Clip | str | int | Sequence[Clip | str | int] | None = None,
         fps: float = 30.0,
         *,
         dtype: Literal["float32", "float16"] = "float32",
         rotation: Rotation = "slerp",
         limit: int = 16384,
-    ) -> "BakedTexture":
+    ) -> BakedTexture:
         """The palettes of clips as a texture, from which a vertex shader poses a crowd: docs/crowds.md.
 
         clips is a Clip, a name or a number, or a sequence of them; None is all. Each is sampled at 0,
@@ -184,7 +190,7 @@ class Model(Shown, _core.Model):
 
         return bake_texture(self, clips, fps, dtype=dtype, rotation=rotation, limit=limit)
 
-    def check(self, *, joints: int | None = None) -> "Findings":
+    def check(self, *, joints: int | None = None) -> Findings:
         """What is wrong, or odd, in the model: skinpy.check, after the reader has looked at all of it again.
 
         The reader's rules are those that a file's block has to pass when it is loaded: every length, offset,
@@ -207,7 +213,7 @@ class Model(Shown, _core.Model):
         time: float = 0.0,
         *,
         loop: Loop = "wrap",
-    ) -> "Explanation":
+    ) -> Explanation:
         """How `vertex` gets from the file's keys to scene space, number by number: docs/explain.md.
 
         clip is a Clip of this model, a name, an index, or None for the rest pose; time is in seconds, loop as
@@ -245,7 +251,7 @@ class Model(Shown, _core.Model):
         time: float = 0.0,
         size: tuple[int, int] = (640, 480),
         *,
-        camera: "Camera | None" = None,
+        camera: Camera | None = None,
         **options: Any,
     ) -> Array:
         """A lit picture: (h,w,4) uint8, RGBA, row 0 on top. See skinpy.render.render for the options.
@@ -257,7 +263,7 @@ class Model(Shown, _core.Model):
 
         return render(self, clip, time, size, camera=camera, **options)
 
-    def view(self, clip: "Clip | VertexAnimation | str | int | None" = None, **options: Any) -> "LiveView":
+    def view(self, clip: Clip | VertexAnimation | str | int | None = None, **options: Any) -> LiveView:
         """A live view for a notebook, with menus and sliders; a mouse turns the model: docs/notebook.md.
 
         clip is what plays, None the first one. See skinpy.view.LiveView for the options and errors. Needs the
@@ -269,7 +275,7 @@ class Model(Shown, _core.Model):
 
     def show(
         self,
-        clip: "Clip | VertexAnimation | str | int | None" = None,
+        clip: Clip | VertexAnimation | str | int | None = None,
         *,
         size: tuple[int, int] = (960, 720),
         **options: Any,
@@ -288,12 +294,12 @@ class Model(Shown, _core.Model):
 
     def page(
         self,
-        clips: "ClipLike | Sequence[ClipLike]" = None,
+        clips: ClipLike | Sequence[ClipLike] = None,
         height: int = 480,
         *,
         fps: float = 30.0,
         **options: Any,
-    ) -> "Page":
+    ) -> Page:
         """A page that plays clips in a browser and shows itself in a notebook, `height` pixels high.
 
         clips is a Clip, its name or number, a VertexAnimation of this model, or a sequence of them; None is
@@ -307,7 +313,7 @@ class Model(Shown, _core.Model):
     def to_html(
         self,
         path: PathLike,
-        clips: "ClipLike | Sequence[ClipLike]" = None,
+        clips: ClipLike | Sequence[ClipLike] = None,
         *,
         fps: float = 30.0,
         **options: Any,
@@ -325,11 +331,15 @@ class Model(Shown, _core.Model):
 
     def add_clips(
         self,
-        source: "Clip | Model | PathLike | Sequence[Clip | Model | PathLike]",
+        source: Clip | Model | PathLike | Sequence[Clip | Model | PathLike],
         *,
         names: Sequence[str] | None = None,
         replace: bool = False,
-    ) -> "Model":
+        isolate: bool = True,
+        limits: Limits = USUAL,
+        allow_formats: Iterable[str] | None = None,
+        external: External = "folder",
+    ) -> Model:
         """A new model with more clips; it shares this one's memory.
 
         source is a Clip, a Model, a path, or a list of them; names, the clips to take from it, by default
@@ -339,16 +349,19 @@ class Model(Shown, _core.Model):
         nothing is left out, reported and warned of. Where a clip's name is taken, the stem of the source's
         path goes in front ("run|walk"), or a number behind; with replace=True the old clip goes.
 
+        isolate, limits, allow_formats and external are as in skinpy.load, for each path that is loaded.
+
         Raises KeyError for unknown names, ValueError where no joint of a clip is found, and what skinpy.load
         raises.
         """
         from ._binding import add_entries
 
-        model = Model(self._block, add_entries(self, source, names, replace))
+        confined = confinement(isolate, limits, allow_formats, external)
+        model = Model(self._block, add_entries(self, source, names, replace, confined))
         warn_of_losses(model.report.lost[len(self.report.lost) :], "adding clips")
         return model
 
-    def as_rigid(self) -> "Model":
+    def as_rigid(self) -> Model:
         """A new model of rigid parts: every vertex follows one joint alone, with the same joints and clips.
 
         A face follows the joint that most of its corners follow most; where all three differ, the one with
@@ -406,10 +419,10 @@ class Model(Shown, _core.Model):
     def __reduce__(self) -> tuple[Any, ...]:
         return _unpickle, (bytes(_block.memory(self._joined())),)
 
-    def __copy__(self) -> "Model":
+    def __copy__(self) -> Model:
         return self
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> "Model":
+    def __deepcopy__(self, memo: dict[int, Any]) -> Model:
         return self
 
     def __repr__(self) -> str:
@@ -443,12 +456,12 @@ class Model(Shown, _core.Model):
         normals: npt.ArrayLike | None = None,
         uvs: npt.ArrayLike | None = None,
         colors: npt.ArrayLike | None = None,
-        texture: "Image | None" = None,
+        texture: Image | None = None,
         base_color: npt.ArrayLike | None = None,
-        alpha: "Alpha" = "opaque",
-        targets: "Mapping[str, Differences] | None" = None,
+        alpha: Alpha = "opaque",
+        targets: Mapping[str, Differences] | None = None,
         clips: Sequence[Clip] = (),
-    ) -> "Model":
+    ) -> Model:
         """A model from arrays, for data that has no file.
 
         names: J strings; parents (J,) int, -1 for a root, parents before children; rest (J,4,4) local rest
@@ -480,13 +493,20 @@ class Model(Shown, _core.Model):
         return model.add_clips(list(clips)) if clips else model
 
 
-def to_row_vectors(matrices: Array) -> Array:
+def to_row_vectors(matrices: npt.ArrayLike) -> Array:
     """The same transforms for row vectors, as DirectX has them: `v @ M`, translation in the last row.
 
     matrices (...,4,4) or (...,3,4) for column vectors; the result is a view with the last two axes swapped.
     A chain turns round with it: palette = inverse_bind @ global, global = local @ global(parent).
+
+    Raises ValueError for fewer than two axes.
     """
-    return matrices.swapaxes(-1, -2)
+    # What has axes to swap keeps its type: tensors of other libraries are taken too.
+    held: Any = matrices if hasattr(matrices, "swapaxes") else any_array("matrices", matrices)
+    if held.ndim < 2:
+        raise ValueError(f"matrices has shape {tuple(held.shape)}; expected (..., 4, 4) or (..., 3, 4)")
+    swapped: Array = held.swapaxes(-1, -2)
+    return swapped
 
 
 def _unpickle(data: bytes) -> Model:

@@ -1,5 +1,7 @@
 """Poses: translation, rotation and scale of every joint, owned by whoever asked for them."""
 
+from __future__ import annotations
+
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import numpy as np
@@ -23,17 +25,19 @@ class Pose(_core.Pose):
     called. Rotations need not be unit: they are divided by their length.
     """
 
-    model: "Model"  #: the model whose joints these are
+    __slots__ = ("__weakref__", "model")  # and no __dict__: a name that is misspelled is an error
+
+    model: Model  #: the model whose joints these are
 
     def __new__(
         cls,
-        model: "Model",
+        model: Model,
         translation: Floats,
         rotation: Floats,
         scale: Floats,
         morph_weights: Floats,
         root: npt.ArrayLike | None = None,
-    ) -> "Pose":
+    ) -> Pose:
         self = super().__new__(cls, model._block, translation, rotation, scale, morph_weights, root)
         self.model = model
         return self
@@ -49,7 +53,7 @@ class Pose(_core.Pose):
         translation: npt.ArrayLike | None = None,
         rotation: npt.ArrayLike | None = None,
         scale: npt.ArrayLike | None = None,
-    ) -> "Pose":
+    ) -> Pose:
         """Puts a joint, by name or index, where it is wanted, relative to its parent; gives back this pose.
 
         translation (3,) or (...,3), in units of the parent; rotation (4,) or (...,4) x y z w, of any length
@@ -70,7 +74,7 @@ class Pose(_core.Pose):
         radians: npt.ArrayLike | None = None,
         axis: AxisLike | None = None,
         space: Space = "local",
-    ) -> "Pose":
+    ) -> Pose:
         """Turns a joint, by name or index, further than it is turned already; gives back this pose.
 
         Either rotation, a quaternion (4,) or (...,4) x y z w, or an angle, a number or (...), in degrees or
@@ -85,7 +89,7 @@ class Pose(_core.Pose):
         _kinematics.rotate(self, joint, rotation, degrees, radians, axis, space)
         return self
 
-    def translate(self, joint: JointLike, vector: npt.ArrayLike, *, space: Space = "local") -> "Pose":
+    def translate(self, joint: JointLike, vector: npt.ArrayLike, *, space: Space = "local") -> Pose:
         """Moves a joint, by name or index, by vector (3,) or (...,3); gives back this pose.
 
         Along the joint's own axes ("local", t += q v) or its parent's ("parent", t += v); lengths are in
@@ -197,7 +201,7 @@ class Pose(_core.Pose):
         """
         return _goals.attach(self, joint, offset)
 
-    def copy(self) -> "Pose":
+    def copy(self) -> Pose:
         """A pose of the same model with arrays of its own."""
         return Pose(
             self.model,
@@ -208,10 +212,10 @@ class Pose(_core.Pose):
             self.root,
         )
 
-    def __copy__(self) -> "Pose":
+    def __copy__(self) -> Pose:
         return self.copy()
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> "Pose":
+    def __deepcopy__(self, memo: dict[int, Any]) -> Pose:
         return self.copy()
 
     def __reduce__(self) -> tuple[Any, ...]:

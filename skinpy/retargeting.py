@@ -7,6 +7,8 @@ What is carried over is each joint's displacement from the rest pose, so both re
 posture; how the joints' own axes lie does not matter. docs/retargeting.md has the formulas.
 """
 
+from __future__ import annotations
+
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -49,7 +51,7 @@ class JointMatch:
         )
 
 
-def match_joints(source: "Model", target: "Model", joint_map: JointMap = None) -> JointMatch:
+def match_joints(source: Model, target: Model, joint_map: JointMap = None) -> JointMatch:
     """The pairs of joints that `retarget` with the same joint_map goes by, and the joints without one.
 
     joint_map: None pairs equal names; "auto" pairs names that say the same part of the body, whatever
@@ -60,6 +62,7 @@ def match_joints(source: "Model", target: "Model", joint_map: JointMap = None) -
     Raises KeyError (with close names) for names that are not in the skeletons, ValueError where two source
     joints go to one target joint, TypeError and ValueError for another joint_map.
     """
+    _check_models(source, target)
     names = source.skeleton.names, target.skeleton.names
     pairs = _pairs(source, target, joint_map)
     ours, theirs = ({pair[side] for pair in pairs} for side in (0, 1))
@@ -70,7 +73,7 @@ def match_joints(source: "Model", target: "Model", joint_map: JointMap = None) -
     )
 
 
-def retarget(clip: Clip | str | int, source: "Model", target: "Model", joint_map: JointMap = None) -> Clip:
+def retarget(clip: Clip | str | int, source: Model, target: Model, joint_map: JointMap = None) -> Clip:
     """The clip of `source` as a clip of `target`, bound to it; see docs/retargeting.md.
 
     clip is a clip of source (a Clip, a name or an index; one that is bound to no model is bound to source by
@@ -89,9 +92,7 @@ def retarget(clip: Clip | str | int, source: "Model", target: "Model", joint_map
     (not with a mapping, which says so itself). Raises ValueError where nothing is mapped, for a clip of
     another model or an additive one, and what `match_joints` raises.
     """
-    for name, value in (("source", source), ("target", target)):
-        if not isinstance(value, _core.Model):
-            raise TypeError(f"{name} is of type {type(value).__name__}; expected a Model")
+    _check_models(source, target)
     clip = _clip_of(clip, source)
     if clip.is_additive:
         raise ValueError(f"clip {clip.name!r} is additive; retarget what it was made from, then .additive()")
@@ -122,7 +123,14 @@ def retarget(clip: Clip | str | int, source: "Model", target: "Model", joint_map
 # ---- pairs ----------------------------------------------------------------------------------------
 
 
-def _pairs(ours: "Model", theirs: "Model", joint_map: JointMap) -> list[tuple[int, int]]:
+def _check_models(source: object, target: object) -> None:
+    """TypeError, by the argument's name, for what is no Model."""
+    for name, value in (("source", source), ("target", target)):
+        if not isinstance(value, _core.Model):
+            raise TypeError(f"{name} is of type {type(value).__name__}; expected a Model")
+
+
+def _pairs(ours: Model, theirs: Model, joint_map: JointMap) -> list[tuple[int, int]]:
     """(source, target) joints, in the source's order."""
     source, target = ours.skeleton.names, theirs.skeleton.names
     if joint_map is None:
@@ -147,12 +155,12 @@ def _pairs(ours: "Model", theirs: "Model", joint_map: JointMap) -> list[tuple[in
     return sorted((source.index(one), target.index(other)) for one, other in joint_map.items())
 
 
-def _holders(model: "Model") -> frozenset[int]:
+def _holders(model: Model) -> frozenset[int]:
     """Nodes that only hold a skinned mesh; what they are called says nothing about the skeleton."""
     return frozenset({part.node for part in model.mesh.submeshes} - set(model.skin.joints.tolist()))
 
 
-def _clip_of(clip: Clip | str | int, source: "Model") -> Clip:
+def _clip_of(clip: Clip | str | int, source: Model) -> Clip:
     if not isinstance(clip, Clip):
         return source.clips[clip]
     if clip.model is None:
@@ -165,7 +173,7 @@ def _clip_of(clip: Clip | str | int, source: "Model") -> Clip:
 # ---- rest poses ------------------------------------------------------------------------------------
 
 
-def _hips(source: "Model", target: "Model", pairs: list[tuple[int, int]], moves: Source) -> tuple[int, int]:
+def _hips(source: Model, target: Model, pairs: list[tuple[int, int]], moves: Source) -> tuple[int, int]:
     """The pair called hips in either skeleton, else the first that is translated, else the first."""
     ours, theirs = labels(source.skeleton.names), labels(target.skeleton.names)
     for one, other in pairs:
@@ -175,7 +183,7 @@ def _hips(source: "Model", target: "Model", pairs: list[tuple[int, int]], moves:
     return (translated or pairs)[0]
 
 
-def up_vector(model: "Model") -> Array:
+def up_vector(model: Model) -> Array:
     """(3,) float64 unit vector that points up in scene space."""
     return np.asarray(np.eye(3)["XYZ".index(model.up[1])] * (-1.0 if model.up[0] == "-" else 1.0))
 
@@ -189,8 +197,8 @@ def _turn_between(start: Array, end: Array) -> Array:
 
 
 def _change(
-    source: "Model",
-    target: "Model",
+    source: Model,
+    target: Model,
     rests: tuple[Rest, Rest],
     pairs: list[tuple[int, int]],
     hips: tuple[int, int],
@@ -239,7 +247,7 @@ def _rise(moves: Source, hips: int, up: Array) -> float:
 
 
 def _asides(
-    source: "Model", target: "Model", rests: tuple[Rest, Rest], pairs: list[tuple[int, int]]
+    source: Model, target: Model, rests: tuple[Rest, Rest], pairs: list[tuple[int, int]]
 ) -> tuple[Array, Array] | None:
     """From right to left in both figures' scenes; None where names do not say or it is unclear."""
     to_target = dict(pairs)
@@ -277,7 +285,7 @@ def _quarter_turn(start: Array, end: Array, up: Array) -> Array:
 # ---- the result -----------------------------------------------------------------------------------
 
 
-def _weights(clip: Clip, target: "Model", joint_map: JointMap) -> tuple[list[Channel], list[str]]:
+def _weights(clip: Clip, target: Model, joint_map: JointMap) -> tuple[list[Channel], list[str]]:
     """Weight channels for the target's morph targets, and the names of those it lacks."""
 
     def said(name: str) -> str:

@@ -4,6 +4,8 @@ A rigid transform here is seven floats: translation x y z and unit quaternion x 
 plain Python floats: a controller asks once a frame, where NumPy calls on arrays of 16 numbers cost more.
 """
 
+from __future__ import annotations
+
 import math
 from bisect import bisect_right
 from typing import TypeAlias

@@ -5,6 +5,8 @@ are float64. Conventions are SciPy's (`scipy.spatial.transform.Rotation`) where 
 for column vectors. Angles are radians unless degrees=True. docs/rotations.md has examples.
 """
 
+from __future__ import annotations
+
 from itertools import pairwise
 
 import numpy as np

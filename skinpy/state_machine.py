@@ -21,6 +21,8 @@
 The machine never changes; a StatePlayer has the state. docs/state-machines.md has every key.
 """
 
+from __future__ import annotations
+
 import json
 import math
 import operator
@@ -209,7 +211,7 @@ class StateMachine:
         return json.dumps(self.to_dict(), indent=2, allow_nan=False, ensure_ascii=False)
 
     @classmethod
-    def from_json(cls, text: str | bytes) -> "StateMachine":
+    def from_json(cls, text: str | bytes) -> StateMachine:
         """The machine of a JSON text. Raises ValueError for text that is no JSON, and what the constructor
         raises."""
         return cls(json.loads(text))
@@ -220,7 +222,7 @@ class StateMachine:
             file.write((self.to_json() + "\n").encode("utf-8"))
 
     @classmethod
-    def load(cls, path: PathLike) -> "StateMachine":
+    def load(cls, path: PathLike) -> StateMachine:
         """Reads a JSON file. Raises FileNotFoundError and what `from_json` raises."""
         return cls.from_json(Path(path).read_text(encoding="utf-8"))
 
@@ -233,7 +235,7 @@ class StateMachine:
     def __reduce__(self) -> tuple[Any, ...]:
         return StateMachine, (self.to_dict(),)
 
-    def __deepcopy__(self, _: Any) -> "StateMachine":
+    def __deepcopy__(self, _: Any) -> StateMachine:
         return self
 
     def __repr__(self) -> str:
@@ -345,10 +347,10 @@ class StatePlayer:
 
     def __init__(
         self,
-        controller: "AnimationController",
+        controller: AnimationController,
         machine: StateMachine,
         layer: str = "base",
-        mask: "Mask | None" = None,
+        mask: Mask | None = None,
     ) -> None:
         if not isinstance(machine, StateMachine):
             raise TypeError(f"machine is of type {type(machine).__name__}; expected a StateMachine")
@@ -376,7 +378,7 @@ class StatePlayer:
         return self._state
 
     @property
-    def track(self) -> "Track":
+    def track(self) -> Track:
         """The controller's track that plays the state."""
         return self._track
 
@@ -566,7 +568,7 @@ class _Parameters(MutableMapping[str, Value]):
 # ---- checks of a machine's clips -------------------------------------------------------------------
 
 
-def _clips_of(controller: "AnimationController", state: State) -> tuple[Clip, ...]:
+def _clips_of(controller: AnimationController, state: State) -> tuple[Clip, ...]:
     if state.space is not None:
         return state.space.bind(controller.model).clips
     assert state.clip is not None
@@ -612,7 +614,7 @@ def _check_keys(where: str, data: Any, known: Sequence[str], needed: Sequence[st
 
 
 def _known(
-    where: str, what: str, name: Any, names: "Mapping[str, Any] | Sequence[str] | frozenset[str]"
+    where: str, what: str, name: Any, names: Mapping[str, Any] | Sequence[str] | frozenset[str]
 ) -> str:
     if not isinstance(name, str) or name not in names:
         raise unknown_name(f"{what} in {where}", name, names)

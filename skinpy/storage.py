@@ -3,6 +3,8 @@
 `compare` makes the table, `quantize` the smallest form of a clip. docs/storage.md explains both.
 """
 
+from __future__ import annotations
+
 import html
 import math
 from collections.abc import Callable, Sequence
@@ -149,7 +151,7 @@ class Comparison:
         caption = f"<caption>{html.escape(self._title)}</caption>"
         return f"<table>{caption}<thead>{line(_HEADINGS, 'th')}</thead><tbody>{body}</tbody></table>"
 
-    def plot(self, path: PathLike | None = None) -> "Figure":
+    def plot(self, path: PathLike | None = None) -> Figure:
         """A matplotlib Figure of bytes and errors; with a path also a file, whose suffix says the format.
 
         Needs matplotlib (the extra `plot`): ImportError without it. Raises ValueError for a suffix that
@@ -191,7 +193,7 @@ def _cells(row: Row) -> tuple[str, ...]:
 
 
 def compare(
-    model: "Model",
+    model: Model,
     clip: Clip | str | int | None = None,
     *,
     fps: float = 30.0,
@@ -219,7 +221,7 @@ def compare(
     return Comparison(rows, source.name, source.duration, rate, bound, size, count)
 
 
-def _source(model: "Model", clip: Clip | str | int | None) -> Clip:
+def _source(model: Model, clip: Clip | str | int | None) -> Clip:
     if not len(model.mesh.positions):
         raise ValueError("model has no mesh; there are no vertices to compare")
     if clip is None:
@@ -259,11 +261,11 @@ _MORPHS = ("TARGETS", "TARGET_VERTICES", "TARGET_POSITIONS", "TARGET_NORMALS")
 _POSED = (*_LOOK, *_SHAPE, *_SKELETON, *_SKIN, *_MORPHS)
 
 
-def _bytes_of(model: "Model", sections: Sequence[str]) -> int:
+def _bytes_of(model: Model, sections: Sequence[str]) -> int:
     return sum(_block.section(model._block, name).nbytes for name in sections)
 
 
-def _forms(model: "Model", source: Clip, fps: float, bound: float) -> list[_Form]:
+def _forms(model: Model, source: Clip, fps: float, bound: float) -> list[_Form]:
     full = bake_vertices(model, source, fps)
     keyed = full.to_keyed(bound)
     forms = [
@@ -284,7 +286,7 @@ def _forms(model: "Model", source: Clip, fps: float, bound: float) -> list[_Form
     return forms
 
 
-def _stored_form(name: str, animation: VertexAnimation, model: "Model") -> _Form:
+def _stored_form(name: str, animation: VertexAnimation, model: Model) -> _Form:
     def points(times: Array) -> Floats:
         return animation.sample(times, loop="clamp")[0]
 
@@ -302,7 +304,7 @@ def _posed_form(name: str, clip: Clip, motion: int, vertices: Array | None = Non
     return _Form(name, clip.kind, _bytes_of(model, _POSED), motion, per_frame, points, vertices)
 
 
-def _errors(model: "Model", source: Clip, forms: list[_Form], times: Array) -> list[tuple[float, float]]:
+def _errors(model: Model, source: Clip, forms: list[_Form], times: Array) -> list[tuple[float, float]]:
     """Largest distance of each form's vertices from the source's, and root of the mean square."""
     evaluator = Evaluator(model)
     largest, square, count = np.zeros(len(forms)), np.zeros(len(forms)), np.zeros(len(forms))

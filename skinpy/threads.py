@@ -1,11 +1,13 @@
 """How many threads one call may use."""
 
-import operator
+from __future__ import annotations
+
 import os
 import warnings
 from typing import SupportsIndex
 
 from . import _core
+from ._arguments import whole
 from .errors import SkinpyWarning
 
 __all__ = ["set_num_threads", "get_num_threads"]
@@ -25,21 +27,13 @@ def set_num_threads(n: SupportsIndex | None) -> None:
 
     Raises TypeError where n is no int, ValueError where it is out of range.
     """
-    _core._set_thread_count(0 if n is None else _checked(n))
+    count = 0 if n is None else whole("n", n, 1, _core.MAX_THREADS, wanted="an int or None")
+    _core._set_thread_count(count)
 
 
 def get_num_threads() -> int:
     """Threads that one call may use, the calling one included; see `set_num_threads`."""
     return _core._thread_count()
-
-
-def _checked(n: SupportsIndex) -> int:
-    if isinstance(n, bool) or not hasattr(n, "__index__"):
-        raise TypeError(f"n is {n!r}; expected an int or None")
-    count = operator.index(n)
-    if not 1 <= count <= _core.MAX_THREADS:
-        raise ValueError(f"n is {count}; expected 1 to {_core.MAX_THREADS}")
-    return count
 
 
 def _read_environment() -> None:

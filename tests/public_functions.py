@@ -17,8 +17,11 @@ import numpy as np
 
 import skinpy
 
-#: Without a prefix: these names are skinpy's own.
-MODULES = ("skinpy", "skinpy.rotation", "skinpy.render", "skinpy.output", "skinpy.view")
+#: Names of "skinpy" stand without a prefix; what a later one has of an earlier one is not named again.
+MODULES = (
+    *("skinpy", "skinpy.rotation", "skinpy.kinds", "skinpy.storage"),
+    *("skinpy.render", "skinpy.output", "skinpy.view"),
+)
 Case = Callable[[], object]
 
 #: Names that no call is made of here, and the reason.
@@ -42,17 +45,38 @@ WHOLE = ("view.LiveView",)
 def public_names() -> set[str]:
     """All functions, classes, and methods and properties of classes that users can name."""
     names: set[str] = set()
+    for full, thing in public_things().items():
+        if inspect.isclass(thing):
+            names |= _of_class(full, thing)
+        else:
+            names.add(full)
+    return names
+
+
+def public_things() -> dict[str, Any]:
+    """Functions and classes by name."""
+    things: dict[str, Any] = {}
     for module_name in MODULES:
         prefix = module_name.removeprefix("skinpy").removeprefix(".")
         module = importlib.import_module(module_name)
         for name in module.__all__:
             thing = getattr(module, name)
-            full = f"{prefix}.{name}" if prefix else name
-            if inspect.isclass(thing):
-                names |= _of_class(full, thing)
-            elif callable(thing):
-                names.add(full)
-    return names
+            known = any(thing is other for other in things.values())
+            if not known and (inspect.isclass(thing) or inspect.isroutine(thing)):
+                things[f"{prefix}.{name}" if prefix else name] = thing
+    return things
+
+
+def public_callables() -> dict[str, Any]:
+    """What can be called: functions, classes and their methods."""
+    things = public_things()
+    found: dict[str, Any] = {}
+    for full in public_names():
+        owner, _, name = full.rpartition(".")
+        thing = things[full] if full in things else getattr(things[owner], name)
+        if callable(thing):
+            found[full] = thing
+    return found
 
 
 def _of_class(full: str, thing: type) -> set[str]:
@@ -116,6 +140,11 @@ class World:
             "nod", times=[0.0, 1.0], joints=["Hips"], translation=[[[0, 1, 0]], [[0, 1, 0.2]]]
         )
         self.nod = self.model.add_clips(self.loose).clips["nod"]
+        self.nodding = self.face.add_clips(
+            skinpy.Clip.from_arrays(
+                "nod", times=[0.0, 1.0], joints=["head"], translation=[[[0, 1, 0]], [[0, 1, 0.2]]]
+            )
+        )
         self.moving = self.model.clips["run"].trim(0.0, 0.3)
         self.palette = self.model.palette(0, 0.2)
         self.square = skinpy.VertexAnimation.every_frame(frames_of_a_square(), 10.0, faces=TRIANGLES)
@@ -163,7 +192,7 @@ def with_track(world: World, use: Callable[[Any, Any], object]) -> Case:
 def cases(world: World) -> dict[str, Case]:
     """Name -> a call of it; properties of what the world holds come by themselves."""
     found = _loading(world) | _models(world) | _clips(world) | _poses(world) | _controllers(world)
-    found |= _blending(world) | _kinds(world) | _rotations() | _pages(world)
+    found |= _blending(world) | _kinds(world) | _storage(world) | _rotations() | _pages(world)
     found |= properties(instances(world))
     return found
 
@@ -203,6 +232,8 @@ def instances(world: World) -> dict[str, object]:
         "Report": model.report,
         "Findings": world.findings,
         "Limits": skinpy.Limits(),
+        "kinds.KeyReport": world.square.to_keyed(0.01).report,
+        "storage.Quantized": importlib.import_module("skinpy.storage").quantize(world.nodding.clips[0]),
         "view.Page": importlib.import_module("skinpy.view").Page("<p>", 100),
     }
 
@@ -440,6 +471,24 @@ def _kinds(world: World) -> dict[str, Case]:
         "VertexAnimation.places": lambda: square.places([0.1, 0.2]),
         "VertexAnimation.sample": lambda: square.sample([0.1, 0.2]),
         "VertexAnimation.to_keyed": lambda: square.to_keyed(0.01),
+        "kinds.KeyReport": lambda: skinpy.kinds.KeyReport(3, 2, 0.1, 0.01, 0.001, 300, 200),
+        "kinds.bake_vertices": lambda: skinpy.kinds.bake_vertices(world.nodding, "nod", 4.0).frames,
+    }
+
+
+def _storage(world: World) -> dict[str, Case]:
+    storage, model = importlib.import_module("skinpy.storage"), world.nodding
+    clip = model.clips["nod"]
+    table, packed = storage.compare(model, clip, fps=2.0), storage.quantize(clip)
+    return {
+        "storage.compare": lambda: repr(storage.compare(model, clip, fps=2.0)),
+        "storage.Comparison": lambda: storage.Comparison(table.rows, "nod", 1.0, 2.0, 0.1, 1.0, 4),
+        "storage.Comparison.plot": lambda: _plot(lambda: table.plot(world.path("table.svg"))),
+        "storage.Comparison.to_dict": table.to_dict,
+        "storage.Row": lambda: storage.Row("a", "vertex", 1, 2, 3.0, 4, 0.1, 0.01, 1.0, 0.1),
+        "storage.quantize": lambda: storage.quantize(clip).data,
+        "storage.Quantized": lambda: storage.Quantized(packed.data, packed.error, clip),
+        "storage.Quantized.clip": packed.clip,
     }
 
 

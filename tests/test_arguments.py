@@ -1,7 +1,10 @@
 """Numbers, flags and clips that no public call takes: errors that name the argument."""
 
 import importlib
+import pickle
+import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,6 +16,13 @@ from skinpy.root_motion import RootMotion
 from skinpy.storage import compare
 
 HUGE = 10**400  # an int that no float holds: float() raises OverflowError
+
+
+def drawing(name: str) -> Any:
+    """Something of skinpy.render, skinpy.output or skinpy.view."""
+    pytest.importorskip("moderngl")
+    module, _, attribute = name.rpartition(".")
+    return getattr(importlib.import_module(f"skinpy.{module}"), attribute)
 
 
 @pytest.fixture(scope="module")
@@ -69,8 +79,74 @@ def test_so_is_such_a_time(model: Model, call: Callable[[Model], Any]) -> None:
 def test_as_many_iterations_as_one_likes(model: Model) -> None:
     """They are an upper limit, so there is no number too large."""
     assert model.pose().fabrik("LeftHand", [0.0, 0.0, 0.0], root="Chest", iterations=HUGE).shape == ()
-    with pytest.raises(ValueError, match="iterations is -1; expected at least 1"):
+    with pytest.raises(ValueError, match=r"^iterations is -10+; expected at least 1$"):
         model.pose().fabrik("LeftHand", [0.0, 0.0, 0.0], root="Chest", iterations=-HUGE)
+
+
+#: name: (the call, the least and the most that it takes; None: as many as one likes)
+WHOLE: dict[str, tuple[Call, int, int | None]] = {
+    "max_influences": (lambda m, v: skinpy.load(b"", max_influences=v), 1, 8),
+    "frame": (lambda m, v: skinpy.load(b"", frame=v), 0, 2**31 - 1),
+    "iterations": (
+        lambda m, v: m.pose().fabrik("LeftHand", [0, 0, 0], root="Chest", iterations=v),
+        1,
+        None,
+    ),
+    "limit": (lambda m, v: m.bake_texture("wave", 1.0, limit=v), 1, None),
+    "limit of sheets": (lambda m, v: drawing("output.sheet")(m, limit=v), 1, None),
+    "limit of pages": (lambda m, v: m.page("wave", limit=v), 1, None),
+    "texture_size": (lambda m, v: m.page("wave", texture_size=v), 1, None),
+    "height": (lambda m, v: m.page("wave", height=v), 1, None),
+    "joints": (lambda m, v: m.check(joints=v), 1, None),
+    "frames": (lambda m, v: drawing("output.sheet")(m, frames=v), 1, 100),
+    "count": (lambda m, v: drawing("render.grid")(m, v), 1, None),
+    "count of cameras": (lambda m, v: drawing("render.turntable")(m, None, v), 1, None),
+    "samples": (lambda m, v: drawing("render.Renderer")(m, samples=v), 0, 64),
+    "overlay onion": (lambda m, v: drawing("render.Overlays")(onion=v), 0, 16),
+    "n": (lambda m, v: skinpy.set_num_threads(v), 1, 256),
+    "memory": (lambda m, v: skinpy.Limits(memory=v), 1, 2**63 - 1),
+    "keys": (lambda m, v: skinpy.Limits(keys=v), 1, 2**63 - 1),
+}
+NO_INTEGERS = ("3", 2.0, 0.5, True, False, np.True_, np.float32(2), [2], np.array([2, 3]), 1j, object())
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_whole_numbers_are_whole_and_in_their_range(model: Model, name: str) -> None:
+    call, least, most = WHOLE[name]
+    word = name.partition(" of ")[0]
+    for value in NO_INTEGERS:
+        with pytest.raises(TypeError, match=f"^{word} is .*; expected (a whole number|an int)( or None)?$"):
+            call(model, value)
+    bounds = f"at least {least}" if most is None else f"{least} to {most}"
+    beyond = (least - 1, -HUGE) if most is None else (least - 1, -HUGE, most + 1, HUGE)
+    for number in (*beyond, np.int64(least - 1)):
+        with pytest.raises(ValueError, match=f"^{word} is {number}; expected {bounds}$"):
+            call(model, number)
+
+
+def test_integers_of_numpy_are_whole_numbers(model: Model) -> None:
+    places = drawing("render.grid")(model, 3)
+    for three in (np.int8(3), np.uint64(3), np.array(3)):
+        assert np.array_equal(drawing("render.grid")(model, three), places)
+        assert model.check(joints=three) == model.check(joints=3)
+        assert drawing("render.Overlays")(onion=three) == drawing("render.Overlays")(onion=3)
+
+
+NUMBERS_OF: dict[str, Call] = {
+    "vertex": lambda m, v: m.explain(v),
+    "joint": lambda m, v: m.pose().set(v, scale=1.0),
+    "clip": lambda m, v: m.bake_texture("wave", 1.0).index(v),
+    "clip of pictures": lambda m, v: m.render(v),
+    "overlay weights": lambda m, v: drawing("render.Overlays")(weights=v),
+    "overlay trajectories": lambda m, v: drawing("render.Overlays")(trajectories=[v]),
+}
+
+
+@pytest.mark.parametrize("name", NUMBERS_OF)
+def test_numbers_of_things_are_integers(model: Model, name: str) -> None:
+    for value in (2.0, 0.5, True, np.True_, np.float32(2), 1j, object()):
+        with pytest.raises(TypeError, match=f"^{name.partition(' of ')[0]} is .*; expected "):
+            NUMBERS_OF[name](model, value)
 
 
 FLAGS: dict[str, Call] = {
@@ -79,22 +155,71 @@ FLAGS: dict[str, Call] = {
     "join_vertices": lambda m, v: skinpy.load(b"", join_vertices=v),
     "ignore_animated_scale": lambda m, v: skinpy.load(b"", ignore_animated_scale=v),
     "mmap": lambda m, v: skinpy.load("no file", mmap=v),
+    "isolate": lambda m, v: skinpy.load("no file", isolate=v),
     "additive": lambda m, v: skinpy.AnimationController(m).play("walk", additive=v),
+    "warp": lambda m, v: skinpy.AnimationController(m).cross_fade("walk", 0.2, warp=v),
+    "enabled": lambda m, v: setattr(skinpy.AnimationController(m).play("walk"), "enabled", v),
+    "degrees": lambda m, v: skinpy.rotation.to_rotvec([0, 0, 0, 1], v),
+    "canonical": lambda m, v: skinpy.rotation.normalize([0, 0, 0, 1], canonical=v),
+    "inverse_root": lambda m, v: m.palette("walk", 0.0, inverse_root=v),
+    "inverse_root of poses": lambda m, v: m.pose().palette(inverse_root=v),
+    "inverse_root of crowds": lambda m, v: m.crowd_palette(["walk"], [0], [0.0], inverse_root=v),
+    "inverse_root of controllers": lambda m, v: skinpy.AnimationController(m).palette(inverse_root=v),
+    "normals": lambda m, v: m.deform(m.pose(), normals=v),
+    "turntable": lambda m, v: m.clips["walk"].save("walk.gif", turntable=v),
+    "turntable of pages": lambda m, v: m.clips["walk"].save("walk.html", turntable=v),
+    "playing": lambda m, v: drawing("view.Stage")(m, playing=v),
+    "controls": lambda m, v: drawing("view.LiveView")(m, controls=v),
+    "overlay names": lambda m, v: drawing("render.Overlays")(names=v),
+}
+FLAGS_OR_NONE: dict[str, Call] = {
+    "affine": lambda m, v: m.palette("walk", 0.0, affine=v),
+    "affine of globals": lambda m, v: m.globals("walk", 0.0, affine=v),
+    "affine with out": lambda m, v: m.palette(
+        "walk", 0.0, np.zeros((len(m.skin), 4, 4), np.float32), affine=v
+    ),
+    "affine of poses": lambda m, v: m.pose().palette(affine=v),
+    "affine of poses' locals": lambda m, v: m.pose().locals(affine=v),
+    "affine of poses' globals": lambda m, v: m.pose().globals(affine=v),
+    "affine of crowds": lambda m, v: m.crowd_palette(["walk"], [0], [0.0], affine=v),
+    "affine of controllers": lambda m, v: skinpy.AnimationController(m).palette(affine=v),
 }
 
 
 @pytest.mark.parametrize("name", FLAGS)
-@pytest.mark.parametrize("value", ["no", 0, 1, None, []])
+@pytest.mark.parametrize("value", ["no", 0, 1, 2.0, None, [], np.zeros(1, bool)])
 def test_flags_are_true_or_false(model: Model, name: str, value: Any) -> None:
     if name == "join_vertices" and value is None:
         return  # the default: what the format suggests
-    with pytest.raises(TypeError, match=f"^{name} is .*; expected True or False$"):
+    word = name.partition(" of ")[0]
+    with pytest.raises(TypeError, match=f"^{word} is .*; expected True or False$"):
         FLAGS[name](model, value)
+
+
+@pytest.mark.parametrize("name", FLAGS_OR_NONE)
+def test_some_may_be_none(model: Model, name: str) -> None:
+    for value in ("no", 0, 1, 2, [], np.zeros(1, bool)):
+        with pytest.raises(TypeError, match=r"^affine is .*; expected True, False or None$"):
+            FLAGS_OR_NONE[name](model, value)
+    for value in (None, False, np.False_):
+        assert FLAGS_OR_NONE[name](model, value).shape[-2:] == (4, 4)
+    if "out" not in name:
+        assert FLAGS_OR_NONE[name](model, np.True_).shape[-2:] == (3, 4)
 
 
 def test_flags_of_numpy_are_flags(model: Model) -> None:
     replaced = model.add_clips(model.clips["walk"], replace=np.bool_(True))
     assert sorted(clip.name for clip in replaced.clips) == sorted(clip.name for clip in model.clips)
+    for value in (True, False):
+        wanted = model.palette("walk", 0.5, inverse_root=value)
+        assert np.array_equal(model.palette("walk", 0.5, inverse_root=np.bool_(value)), wanted)
+    assert model.deform(model.pose(), normals=np.False_)[1] is None
+
+
+def test_so_is_that_of_ground_truth(tmp_path: Path) -> None:
+    truth = drawing("render.truth.GroundTruth")
+    with pytest.raises(TypeError, match=r"^compressed is 'no'; expected True or False$"):
+        truth.save(object.__new__(truth), tmp_path / "truth.npz", compressed="no")
 
 
 def test_keywords_come_in_any_order(model: Model) -> None:
@@ -111,14 +236,149 @@ def test_keywords_come_in_any_order(model: Model) -> None:
         model.palette("walk", 0.3, inverse_root=True, clip="run")  # type: ignore[misc]
 
 
+# ---- what is something else altogether --------------------------------------------------------------
+
+SHORT = np.zeros(64, np.uint8)
+SOMETHING_ELSE: dict[str, tuple[Call, type[Exception], str]] = {
+    "title": (lambda m, v: m.page("wave", title=3), TypeError, "title is 3; expected str or None"),
+    "a number for a model": (
+        lambda m, v: skinpy.match_joints(m, 3),  # type: ignore[arg-type]
+        TypeError,
+        "target is of type int; expected a Model",
+    ),
+    "None for a model": (
+        lambda m, v: skinpy.match_joints(None, m),  # type: ignore[arg-type]
+        TypeError,
+        "source is of type NoneType; expected a Model",
+    ),
+    "a row for matrices": (
+        lambda m, v: skinpy.to_row_vectors([1.0, 2.0]),
+        ValueError,
+        "matrices has shape (2,); expected (..., 4, 4) or (..., 3, 4)",
+    ),
+    "ragged matrices": (
+        lambda m, v: skinpy.to_row_vectors([[1.0], [1.0, 2.0]]),
+        ValueError,
+        "matrices is ragged; expected an array of one shape",
+    ),
+    "None to deform": (
+        lambda m, v: m.deform(None),
+        TypeError,
+        "pose_or_palette is None; expected a Pose, or",
+    ),
+    "a name to deform": (
+        lambda m, v: m.deform("walk"),
+        TypeError,
+        "pose_or_palette is 'walk'; expected a Pose",
+    ),
+    "a model to deform": (lambda m, v: m.deform(m), TypeError, "pose_or_palette is <"),
+    "an array without axes": (
+        lambda m, v: skinpy.load(np.array(3)),
+        TypeError,
+        "path_or_bytes is array(3); expected a path or bytes",
+    ),
+    "days": (
+        lambda m, v: skinpy.load(np.zeros(3, "M8[D]")),
+        TypeError,
+        "path_or_bytes is of type ndarray; expected a path or bytes",
+    ),
+    "every second byte": (
+        lambda m, v: skinpy.load(SHORT[::2]),
+        ValueError,
+        "path_or_bytes is not C-contiguous; expected bytes that lie one after another",
+    ),
+    "a null character": (
+        lambda m, v: skinpy.load("a\0b.glb"),
+        ValueError,
+        "path is 'a\\x00b.glb'; expected no null character in it",
+    ),
+    "no bytes": (lambda m, v: skinpy.load(b""), skinpy.LoadError, "the model's bytes are empty"),
+    "no rows": (
+        lambda m, v: skinpy.load(np.zeros((0, 3))),
+        skinpy.LoadError,
+        "the model's bytes are empty",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SOMETHING_ELSE)
+def test_what_is_something_else_is_named(model: Model, name: str) -> None:
+    call, error, words = SOMETHING_ELSE[name]
+    with pytest.raises(error, match=f"^{re.escape(words)}"):
+        call(model, None)
+
+
+@pytest.mark.parametrize("isolate", [True, False])
+def test_bytes_that_look_like_a_path(isolate: bool) -> None:
+    hint = "; bytes are the model itself; the file of that name is load("
+    for name in ("nope.glb", "some folder/a file.3ds", "a.md5mesh"):
+        with pytest.raises(skinpy.LoadError, match=re.escape(f"{hint}{name!r})")):
+            skinpy.load(name.encode(), isolate=isolate)
+    for other in (b"xx", b"1.5", b"v 0 0.25\nv 1 0.5\nf 1.a", bytes(2000) + b".glb", b"glTF" + bytes(20)):
+        with pytest.raises(skinpy.LoadError) as caught:
+            skinpy.load(other, isolate=isolate)
+        assert hint not in str(caught.value)
+
+
+def test_matrices_may_be_lists() -> None:
+    matrix = [[1.0, 2.0, 3.0, 4.0]] * 3
+    assert np.array_equal(skinpy.to_row_vectors(matrix), np.array(matrix).T)
+    given = np.zeros((5, 3, 4), np.float32)
+    assert np.shares_memory(skinpy.to_row_vectors(given), given)
+
+
+def test_what_the_core_is_asked_for_by_hand() -> None:
+    for influences in (0, 9, 2**31):
+        with pytest.raises(ValueError, match=rf"^influences is {influences}; expected 1 to 8$"):
+            skinpy._core.Block.pack({"VERTEX_SLOTS": b"12"}, influences)
+    with pytest.raises(TypeError, match=r"^isolation is None; expected a tuple$"):
+        skinpy._core._cage(None)  # type: ignore[arg-type]
+
+
+# ---- names that are misspelled -----------------------------------------------------------------------
+
+
+def test_attributes_that_there_are_not_cannot_be_set(model: Model) -> None:
+    controller = skinpy.AnimationController(model)
+    track, clip = controller.play("walk"), model.clips["walk"]
+    for thing, name in (
+        (model.pose(), "rotations"),
+        (model.pose(), "root"),
+        (controller, "speed"),
+        (track, "spedd"),
+        (track, "clip"),
+        (clip, "foo"),
+        (clip, "name"),
+        (model, "clip"),
+    ):
+        with pytest.raises(AttributeError, match=name):
+            setattr(thing, name, 1)
+
+
+def test_subclasses_may_have_attributes_of_their_own(model: Model) -> None:
+    class Named(skinpy.Pose):
+        name: str
+
+    class Counted(skinpy.AnimationController):
+        steps = 0
+
+    pose = model.pose("walk", 0.5)
+    named = Named(model, pose.translation, pose.rotation, pose.scale, pose.morph_weights)
+    named.name = "mid-step"
+    assert np.array_equal(named.palette(), pose.palette())
+    counted = Counted(model)
+    counted.play("walk")
+    counted.steps += 1
+    counted.advance(0.5)
+    assert counted.clone().steps == 1
+    plain = skinpy.AnimationController(model)
+    plain.play("walk", speed=2.0)
+    plain.advance(0.5)
+    assert np.array_equal(pickle.loads(pickle.dumps(plain)).palette(), plain.palette())
+    assert np.array_equal(pickle.loads(pickle.dumps(pose)).palette(), pose.palette())
+
+
 # ---- clips -----------------------------------------------------------------------------------------
-
-
-def drawing(name: str) -> Any:
-    """Something of skinpy.render, skinpy.output or skinpy.view."""
-    pytest.importorskip("moderngl")
-    module, _, attribute = name.rpartition(".")
-    return getattr(importlib.import_module(f"skinpy.{module}"), attribute)
 
 
 TAKES_A_CLIP: dict[str, Call] = {

@@ -41,7 +41,7 @@ BAD: list[tuple[str, Callable[[skinpy.Model], Any], type[Exception], str]] = [
     ("fps nan", lambda m: m.bake_texture(fps=float("nan")), ValueError, "fps"),
     ("dtype", lambda m: m.bake_texture(dtype="float64"), ValueError, "'float16'"),
     ("limit", lambda m: m.bake_texture(limit=0), ValueError, "limit is 0"),
-    ("limit text", lambda m: m.bake_texture(limit="big"), TypeError, "integer"),
+    ("limit text", lambda m: m.bake_texture(limit="big"), TypeError, "limit is 'big'"),
     ("too wide", lambda m: m.bake_texture(limit=8), ValueError, "18 texels wide.*is 8"),
     ("too many", lambda m: m.bake_texture(fps=100, limit=20), ValueError, "20 x 20 texels.*holds 20"),
     ("other clip", lambda m: m.bake_texture().palette("walk", 0.0), KeyError, "not baked.*'curl'"),

@@ -628,7 +628,7 @@ def test_findings_are_sorted_by_level() -> None:
     ("call", "error", "words"),
     [
         (lambda: check(chain(), joints=0), ValueError, "joints is 0"),
-        (lambda: check(chain(), joints=1.5), TypeError, "float"),  # type: ignore[arg-type]
+        (lambda: check(chain(), joints=1.5), TypeError, "joints is 1.5"),  # type: ignore[arg-type]
         (lambda: check(7), TypeError, "int"),  # type: ignore[arg-type]
         (lambda: check("missing.glb"), FileNotFoundError, "missing.glb"),
     ],

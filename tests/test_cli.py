@@ -2,12 +2,15 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from import_cases import lws
 
 import skinpy
 from skinpy.__main__ import main
@@ -138,6 +141,9 @@ def test_demo_draws_the_character(tmp_path: Path, capsys: pytest.CaptureFixture[
         (("render", str(CHARACTER), "-o", "out.png", "--aov", "dept"), "'depth'"),
         (("render", str(CHARACTER), "-o", "out.gif", "--aov", "depth"), "one picture"),
         (("render", str(CHARACTER), "-o", "out.png", "--aov", "depth", "--crowd", "3"), "--crowd"),
+        (("info", "large.obj", "--memory", "1"), "on the command line, with --memory MIB\n"),
+        (("sheet", str(CHARACTER), "--seconds", "1e-5"), "on the command line, with --seconds S\n"),
+        (("page", "empty.md2", "--up", "Z"), "leave out up"),
     ],
 )
 def test_bad_input_is_one_line_and_status_1(
@@ -150,12 +156,20 @@ def test_bad_input_is_one_line_and_status_1(
     pytest.importorskip("moderngl")
     monkeypatch.chdir(tmp_path)
     (tmp_path / "empty.glb").touch()
+    (tmp_path / "empty.md2").touch()
+    triangles = (f"v {i} 0 0\nv {i} 1 0\nv {i} 0 1\nf -3 -2 -1\n" for i in range(10_000))
+    (tmp_path / "large.obj").write_text("".join(triangles))
     still().save("still.skn")
     assert main(arguments) == 1
     shown = capsys.readouterr()
     assert shown.out == ""
     assert shown.err.startswith("skinpy: ") and shown.err.count("\n") == 1 and words in shown.err
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["empty.glb", "still.skn"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "empty.glb",
+        "empty.md2",
+        "large.obj",
+        "still.skn",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -169,6 +183,23 @@ def test_bad_input_is_one_line_and_status_1(
         ("render", "x.glb", "-o", "o.png", "--crowd", "1000000000"),
         ("explain", "x.glb", "--vertex", "0.5"),
         ("info",),
+        ("check", "x.glb", "--joints", "9" * 5000),
+        ("info", "x.glb", "--allow", "a;b"),
+        ("info", "x.glb", "--allow", ""),
+        ("info", "x.glb", "--allow"),
+        ("info", "x.glb", "--up", "W"),
+        ("info", "x.glb", "--up", "-W"),
+        ("info", "x.glb", "--up"),
+        ("info", "x.glb", "--memory", "0"),
+        ("info", "x.glb", "--memory", "1.5"),
+        ("info", "x.glb", "--memory", str(2**43)),
+        ("info", "x.glb", "--seconds", "0"),
+        ("info", "x.glb", "--seconds", "-1"),
+        ("info", "x.glb", "--seconds", "inf"),
+        ("info", "x.glb", "--seconds", "nan"),
+        ("info", "x.glb", "--seconds", "soon"),
+        ("info", "x.glb", "--external", "some"),
+        ("demo", "--up", "Z"),
     ],
 )
 def test_usage_is_status_2(arguments: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
@@ -177,6 +208,136 @@ def test_usage_is_status_2(arguments: tuple[str, ...], capsys: pytest.CaptureFix
     assert stop.value.code == 2
     shown = capsys.readouterr().err
     assert "usage:" in shown and " value: " not in shown  # argparse's own words for numbers
+
+
+# ---- how a file is loaded ------------------------------------------------------------------------------
+
+
+def test_a_format_is_allowed_by_an_option(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    scene = tmp_path / "scene.lws"
+    scene.write_bytes(lws())
+    assert run("info", scene) == 1
+    words = 'allow_formats=(*skinpy.DEFAULT_FORMATS, "lws"); on the command line, with --allow lws\n'
+    assert capsys.readouterr().err.endswith(words)
+    assert run("info", scene, "--allow", "lws") == 0
+    assert run("info", scene, "--allow", "3mf", "--allow", ".LWS") == 0
+    assert run("info", CHARACTER, "--allow", "lws") == 0  # it adds to what is read anyway
+
+
+@pytest.mark.parametrize(
+    ("words", "axis"),
+    [(["--up", "+Z"], "+Z"), (["--up", "-Z"], "-Z"), (["--up=-x"], "-X"), (["--up", "z"], "+Z"), ([], "+Y")],
+)
+def test_the_axis_that_is_up(words: list[str], axis: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("info", CHARACTER, "--json", *words) == 0
+    assert json.loads(capsys.readouterr().out)["up"] == axis
+
+
+def test_what_a_file_may_bring_in(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "below").mkdir()
+    (tmp_path / "above.mtl").write_text("newmtl red\n")
+    (tmp_path / "below" / "beside.mtl").write_text("newmtl red\n")
+
+    def refused(name: str, *words: str) -> bool:
+        path = tmp_path / "below" / "model.obj"
+        path.write_text(f"mtllib {name}\nv 0 0 0\nv 1 0 0\nv 0 1 0\nusemtl red\nf 1 2 3\n")
+        assert run("info", path, "--json", *words) == 0
+        report = json.loads(capsys.readouterr().out)["report"]
+        return "files_refused" in [entry["code"] for entry in report]
+
+    assert refused("../above.mtl") and refused("../above.mtl", "--external", "folder")
+    assert not refused("../above.mtl", "--external", "any")
+    assert not refused("beside.mtl") and refused("beside.mtl", "--external", "none")
+
+
+WAYS = ("--allow", "lws", "--up", "-Z", "--memory", "300", "--seconds", "7.5", "--external", "none")
+COMMANDS: dict[str, tuple[str, ...]] = {
+    "info": (),
+    "check": (),
+    "render": ("-o", "out.png"),
+    "view": (),
+    "page": (),
+    "sheet": (),
+    "compare": (),
+    "curves": ("-o", "out.png", "--joint", "0"),
+    "explain": ("--vertex", "0"),
+}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_passes_on_how_to_load(
+    name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The call is looked at; what each option then does is for the tests of `load`."""
+    pytest.importorskip("moderngl")
+    asked: list[dict[str, object]] = []
+
+    def look(path: object, **words: object) -> None:
+        assert str(path) == "model.glb"
+        asked.append(words)
+        raise skinpy.LoadError("seen enough")
+
+    monkeypatch.setattr("skinpy.__main__.load", look)
+    monkeypatch.setattr("skinpy.view.source.load", look)
+    assert run(name, "model.glb", *COMMANDS[name], *WAYS) == 1
+    assert capsys.readouterr().err == "skinpy: seen enough\n"
+    (words,) = asked
+    assert words.pop("max_influences", 8) == 8
+    assert words == {
+        "allow_formats": (*skinpy.DEFAULT_FORMATS, "lws"),
+        "up": "-Z",
+        "limits": skinpy.Limits(memory=300 << 20, seconds=7.5),
+        "external": "none",
+    }
+
+
+def test_every_command_that_takes_a_file_is_among_them(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    assert {*re.findall(r"^    (\w+) ", capsys.readouterr().out, re.MULTILINE)} == {*COMMANDS, "demo"}
+
+
+def test_a_page_of_a_file_that_is_loaded_in_its_own_way(tmp_path: Path) -> None:
+    pytest.importorskip("moderngl")
+    scene, page = tmp_path / "scene.lws", tmp_path / "scene.html"
+    scene.write_bytes(lws())
+    assert run("page", scene, "-o", page, "--allow", "lws", "--up", "Z") == 0
+    assert page.read_text(encoding="utf-8").lstrip().startswith("<!")
+
+
+def test_stored_frames_are_loaded_within_limits(
+    shared_data: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("moderngl")
+    file = shared_data / "models" / "faerie.md2"
+    shown: list[Any] = []
+    monkeypatch.setattr("skinpy.view.show", lambda model, clip, **_: shown.append(clip))
+    assert run("view", file, "--memory", "900", "--external", "none") == 0
+    assert len(shown[0]) == 198
+    assert run("view", file, "--seconds", "1e-5") == 1
+    assert "--seconds S" in capsys.readouterr().err
+    assert run("info", file, "--json", "--memory", "900", "--up", "Z") == 0
+    assert json.loads(capsys.readouterr().out)["frames"] == 198
+
+
+def test_a_window_loads_a_changed_file_in_the_same_way(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("moderngl")
+    scene = tmp_path / "scene.lws"
+    scene.write_bytes(lws())
+    shown: list[Any] = []
+    monkeypatch.setattr("skinpy.view.show", lambda model, clip, *, path, **_: shown.extend((model, path)))
+    assert run("view", scene, "--allow", "lws", "--up", "Z") == 0
+    model, source = shown
+    assert model.up == "+Z" and model.clips[0].duration == 1 and not source.has_changed()
+    scene.write_bytes(lws(keys=((0, 0), (1, 2), (2, 4))))
+    assert [source.has_changed() for _ in range(3)] == [False, True, False]  # it has to stay the same once
+    model, _ = source.load()
+    assert model.up == "+Z" and model.clips[0].duration == 2 and not source.has_changed()
+
+
+# ---- where it is run -----------------------------------------------------------------------------------
 
 
 def test_one_of_a_thing_is_no_plural(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -597,7 +597,7 @@ BAD: list[tuple[str, Callable[[Any], Any], type[Exception], str]] = [
     ("palettes", lambda m: crowd(m).frame(palettes=np.zeros((2, 5, 3, 4))), ValueError, "palettes has shape"),
     ("out", lambda m: crowd(m).frame(out=np.zeros((8, 8, 3), np.uint8)), ValueError, "out"),
     ("grid", lambda m: grid(m, 0), ValueError, "count is 0"),
-    ("grid type", lambda m: grid(m, 1.5), TypeError, "integer"),
+    ("grid type", lambda m: grid(m, 1.5), TypeError, "count is 1.5; expected a whole number"),
     ("spacing", lambda m: grid(m, 2, spacing=0), ValueError, "spacing"),
 ]
 

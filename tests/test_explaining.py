@@ -68,7 +68,7 @@ def morphing() -> skinpy.Model:
     [
         ((3971,), {}, IndexError, "vertex is 3971; expected 0 to 3970"),
         ((-1,), {}, IndexError, "vertex is -1; expected 0 to 3970"),
-        ((1.5,), {}, TypeError, "vertex is 1.5; expected an integer"),
+        ((1.5,), {}, TypeError, "vertex is 1.5; expected a whole number"),
         (("1",), {}, TypeError, "vertex is '1'"),
         ((True,), {}, TypeError, "vertex is True"),
         ((0, "rum"), {}, KeyError, "did you mean 'run'"),

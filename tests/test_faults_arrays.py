@@ -6,6 +6,7 @@ written beside an `out`; and times and weights of any size give what the float64
 
 from __future__ import annotations
 
+import re
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -63,6 +64,18 @@ def four(**options: Any) -> skinpy.Pose:
 def after(change: Callable[[skinpy.Pose], object]) -> list[Any]:
     pose = four()
     return [change(pose), pose.translation, pose.rotation, pose.scale]
+
+
+def assigned(name: str, value: Any) -> list[Any]:
+    """The arrays of a pose after pose.name = value; where that is refused they are as they were."""
+    pose = FACE.pose(None, TIMES)
+    before = bits([pose.translation, pose.rotation, pose.scale, pose.morph_weights])
+    try:
+        setattr(pose, name, value)
+    except (TypeError, ValueError):
+        assert bits([pose.translation, pose.rotation, pose.scale, pose.morph_weights]) == before
+        raise
+    return [pose.translation, pose.rotation, pose.scale, pose.morph_weights]
 
 
 def head(**options: Any) -> Any:
@@ -143,6 +156,10 @@ FLOATS: dict[str, tuple[str, Any, Call]] = {
         WEIGHTS,
         lambda a: after(lambda p: p.fabrik("LeftHand", POINT, root="LeftShoulder", weight=a)),
     ),
+    "Pose.translation =": ("translation", POINTS[:, None], lambda a: assigned("translation", a)),
+    "Pose.rotation =": ("rotation", QUATERNIONS[:, None], lambda a: assigned("rotation", a)),
+    "Pose.scale =": ("scale", POINTS[:, None], lambda a: assigned("scale", a)),
+    "Pose.morph_weights =": ("morph_weights", WEIGHTS[:, None], lambda a: assigned("morph_weights", a)),
     "Pose.set translation": ("translation", POINTS, lambda a: after(lambda p: p.set("Head", translation=a))),
     "Pose.set rotation": ("rotation", QUATERNIONS, lambda a: after(lambda p: p.set("Head", rotation=a))),
     "Pose.set scale": ("scale", POINTS, lambda a: after(lambda p: p.set("Head", scale=a))),
@@ -306,14 +323,74 @@ def test_what_is_no_such_array_is_refused_by_name(name: str) -> None:
 
 @pytest.mark.parametrize("name", sorted(FLOATS))
 def test_numbers_that_are_not_finite(name: str) -> None:
-    """Refused by the argument's name; rotations and palettes alone give back what cannot be computed."""
+    """Refused by the argument's name; rotations and palettes alone give back what cannot be computed, and a
+    pose holds it: its arrays can be written to as well."""
     word, values, call = ARGUMENTS[name]
     for bad, change in NOT_FINITE.items():
         said = error_of(call, change(np.asarray(values, np.float64)))
         if said is None:
-            assert name.startswith("rotation.") or word in ("palette", "morph_weights"), f"{bad} was taken"
+            free = name.startswith("rotation.") or name.endswith(" =")
+            assert free or word in ("palette", "morph_weights"), f"{bad} was taken"
         else:
             assert word.rstrip("s") in said, f"{bad}: {said}"
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(
+    ("name", "call"),
+    [
+        ("root", lambda: MODEL.palette("walk", 0.0, root=1e300 * np.eye(4))),
+        ("root", lambda: MODEL.pose(root=1e300 * np.eye(4))),
+        ("palette", lambda: MODEL.deform(PALETTE.astype(float) * 1e300)),
+        ("morph_weights", lambda: FACE.deform(FACE.palette(), morph_weights=[1e300])),
+        ("scale", lambda: assigned("scale", 1e300)),
+    ],
+)
+def test_numbers_beyond_float32(name: str, call: Callable[[], Any]) -> None:
+    """Refused by name, and without NumPy's warning."""
+    with pytest.raises(ValueError, match=f"^{name} holds a number that is not finite in float32$"):
+        call()
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "words"),
+    [
+        ("translation", 1j, "translation has dtype complex128; expected real numbers"),
+        ("rotation", np.datetime64("2020-01-01"), "rotation has dtype datetime64[D]; expected real numbers"),
+        ("scale", None, "scale has dtype object; expected real numbers"),
+        ("translation", "x", "translation has dtype <U1; expected real numbers"),
+        ("rotation", [[1], [1, 2]], "rotation is ragged, or holds something else than numbers"),
+        ("rotation", np.zeros(5), "rotation has shape (5,); expected (26, 4)"),
+        ("scale", np.zeros((2, 26, 3)), "scale has shape (2, 26, 3); expected (26, 3)"),
+        ("morph_weights", [1.0, 2.0], "morph_weights has shape (2,); expected (0,)"),
+    ],
+)
+def test_what_no_array_of_a_pose_takes(name: str, value: Any, words: str) -> None:
+    pose = MODEL.pose("walk", 0.25)
+    before = getattr(pose, name).tobytes()
+    with pytest.raises((TypeError, ValueError), match=f"^{re.escape(words)}$"):
+        setattr(pose, name, value)
+    assert getattr(pose, name).tobytes() == before
+
+
+def test_what_spreads_over_arrays_of_a_pose() -> None:
+    """As NumPy's own assignment does: numbers, rows, a column, and axes of length 1 in front."""
+    for value in (
+        2,
+        0.5,
+        True,
+        [1.0, 2.0, 3.0],
+        np.ones((J, 1)),
+        np.ones((1, 1, J, 3)),
+        np.ones((1, 3), "f2"),
+    ):
+        pose, wanted = MODEL.pose(), MODEL.pose()
+        pose.scale = value  # type: ignore[assignment]
+        wanted.scale[...] = value
+        assert np.array_equal(pose.scale, wanted.scale)
+    pose = four()
+    pose.rotation = pose.rotation[::-1]
+    assert np.array_equal(pose.rotation, four().rotation[::-1])
 
 
 @contextmanager

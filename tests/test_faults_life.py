@@ -148,9 +148,17 @@ def test_circles_are_collected() -> None:
         def __del__(self) -> None:
             seen.append(self.model.palette("walk", 0.1).shape)
 
+    class Posed(skinpy.Pose):
+        """Has a __dict__, as skinpy.Pose has none."""
+
+    class Playing(skinpy.AnimationController):
+        """Has a __dict__ too."""
+
     model = big()
-    clip, pose = model.clips["walk"], model.pose()
-    controller = skinpy.AnimationController(model)
+    clip, still = model.clips["walk"], model.pose()
+    pose = Posed(model, still.translation, still.rotation, still.scale, still.morph_weights)
+    controller = Playing(model)
+    del still
     circle = [model, clip, pose, controller, Finalized(model)]
     for thing in circle:
         vars(thing)["circle"] = circle

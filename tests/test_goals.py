@@ -634,7 +634,11 @@ BAD = {
         "iterations is 0",
         lambda p: p.fabrik("hand", (0, 0, 1), root="upper", iterations=0),
     ),
-    "float": (TypeError, "float", lambda p: p.fabrik("hand", (0, 0, 1), root="upper", iterations=1.5)),
+    "float": (
+        TypeError,
+        "iterations is 1.5",
+        lambda p: p.fabrik("hand", (0, 0, 1), root="upper", iterations=1.5),
+    ),
     "tolerance": (
         ValueError,
         "tolerance is 0",

@@ -140,10 +140,11 @@ def test_refusals_are_exceptions_of_their_own(tmp_path: Path) -> None:
     document = json.loads(builders.chain(3).gltf())
     document["buffers"][0]["uri"] = "data.bin"
     beside = put(tmp_path, "c.gltf", json.dumps(document).encode())
-    for isolate in (True, False):
-        with pytest.raises(skinpy.FormatRefused, match=r'a\.iqm: .*DEFAULT_FORMATS, "iqm"'):
+    # In this process with it alone: all default formats would bring in the readers that break most often.
+    for isolate, others in ((True, r"\*skinpy.DEFAULT_FORMATS, "), (False, "")):
+        with pytest.raises(skinpy.FormatRefused, match=rf'a\.iqm: .*allow_formats=\({others}"iqm"'):
             skinpy.load(path, isolate=isolate)
-        with pytest.raises(skinpy.FormatRefused, match=r'allow_formats=\(\*skinpy.DEFAULT_FORMATS, "glb"\)'):
+        with pytest.raises(skinpy.FormatRefused, match=rf'allow_formats=\({others}"glb",?\)'):
             skinpy.load(glb, isolate=isolate, allow_formats=("gltf",))
         with pytest.raises(skinpy.LimitExceeded, match=r"a\.glb: it has 4 nodes.*Limits\(nodes=4\)"):
             skinpy.load(glb, isolate=isolate, limits=skinpy.Limits(nodes=3))

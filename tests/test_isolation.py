@@ -10,7 +10,7 @@ import os
 import platform
 import re
 import resource
-import shutil
+import shlex
 import signal
 import struct
 import subprocess
@@ -25,6 +25,7 @@ from typing import Any
 import builders
 import import_cases as cases
 import numpy as np
+import opened_files
 import pytest
 from c_compiler import SOURCES, compiler, run
 from conftest import ROOT
@@ -294,7 +295,7 @@ def test_memory_is_limited(tmp_path: Path) -> None:
         ("seconds", float("nan"), ValueError),
         ("seconds", "1", TypeError),
         ("nodes", True, TypeError),
-        ("keys", -1, TypeError),
+        ("keys", -1, ValueError),
         ("vertices", 2**63, ValueError),
     ],
 )
@@ -363,10 +364,12 @@ def seconds_to_interrupt(path: Path) -> float:
 
 
 def test_ctrl_c_ends_a_load_and_its_worker(tmp_path: Path) -> None:
-    """The best of three, as the machine may do something else at the time."""
+    """Within 100 ms at best: the machine may do something else at the time, but not again and again."""
     path = huge_text_bvh(tmp_path / "long.bvh")
-    late = min(seconds_to_interrupt(path) for _ in range(3))
-    assert late < 2, "the wait looks for signals every 0.05 seconds"
+    times: list[float] = []
+    while len(times) < 3 or (min(times) >= 0.1 and len(times) < 12):
+        times.append(seconds_to_interrupt(path))
+    assert min(times) < 0.1, f"the wait looks for signals every 0.05 seconds, but this took {times}"
 
 
 # ---- false workers -------------------------------------------------------------------------------
@@ -381,7 +384,7 @@ def false_worker(folder: Path, program: str) -> Path:
 
 def load_by(worker: Path, path: Path, seconds: float = IN_TIME) -> object:
     true = loading._isolation(skinpy.Limits(), loading._paths_key())
-    isolation = (os.fsencode(worker), *true[1:3], 1 << 30, seconds)
+    isolation = (os.fsencode(worker), *true[1:3], 1 << 30, seconds, b"")
     return _core._load_file(str(path), None, None, 4, -1, False, 0, -1, None, 0, NO_LIMITS, isolation)
 
 
@@ -425,6 +428,38 @@ os.write(4, open({str(tmp_path / "block")!r}, "rb").read())
 def test_a_worker_that_fails_is_an_error(file: Path, tmp_path: Path, program: str, words: str) -> None:
     with pytest.raises(skinpy.ImporterCrashed, match=words):
         load_by(false_worker(tmp_path, program), file)
+
+
+def test_a_crash_is_one_though_another_process_has_the_pipe(file: Path, tmp_path: Path) -> None:
+    """As what another thread forks at the wrong moment does: nothing comes, and no end of it either."""
+    program = f"""
+if os.fork() == 0:
+    time.sleep(25)
+    os._exit(0)
+os.kill(os.getpid(), signal.SIGSEGV)"""
+    with pytest.raises(skinpy.ImporterCrashed, match="signal 11"):
+        load_by(false_worker(tmp_path, program), file, seconds=20)
+
+
+def test_ctrl_c_ends_the_copying_of_bytes() -> None:
+    """Which takes longer than a tenth of a second where there are many."""
+
+    def interrupt(number: int, frame: object) -> None:
+        raise KeyboardInterrupt
+
+    data, late = bytes(192 << 20), []
+    before = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        for delay in (0.005, 0.01, 0.02, 0.03, 0.04):
+            begin = time.monotonic()
+            signal.setitimer(signal.ITIMER_REAL, delay)
+            with pytest.raises(KeyboardInterrupt):
+                skinpy.load(data, format="obj")
+            late.append(time.monotonic() - begin - delay)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert min(late) < 0.1, late
 
 
 @pytest.mark.parametrize("size", [1, 64, 4096, 100_000])
@@ -512,6 +547,30 @@ def test_what_cannot_be_started_is_an_error_that_names_the_remedy(file: Path, tm
             load_by(program, file)
 
 
+def test_a_worker_that_is_not_its_parent_s_child_ends(file: Path, tmp_path: Path) -> None:
+    """As where its parent ended before the worker could ask to end with it."""
+    worker = tmp_path / "worker"
+    worker.write_text(f"#!/bin/sh\n{shlex.quote(os.fsdecode(loading._built_path('_worker')))} &\nwait $!\n")
+    worker.chmod(0o755)
+    with pytest.raises(skinpy.ImporterCrashed, match="exit status 2"):
+        load_by(worker, file)
+
+
+def test_folders_of_libraries_reach_the_worker(
+    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LD_LIBRARY_PATH", str(tmp_path / "libraries"))
+    true = loading._isolation(skinpy.Limits(), loading._paths_key())
+    shown = false_worker(tmp_path, "sys.exit(os.environ['LD_LIBRARY_PATH'].endswith('/libraries') * 5)")
+    isolation = (os.fsencode(shown), *true[1:])
+    with pytest.raises(skinpy.ImporterCrashed, match="exit status 5"):
+        _core._load_file(str(file), None, None, 4, -1, False, 0, -1, None, 0, NO_LIMITS, isolation)
+    assert blocks(skinpy.load(file))
+    monkeypatch.setenv("LD_LIBRARY_PATH", "/x" * 10_000)
+    with pytest.raises(skinpy.LoadError, match="Argument list too long"):
+        skinpy.load(file)
+
+
 def test_the_environment_is_empty(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SECRET", "42")
     program = f"open({str(tmp_path / 'seen')!r}, 'w').write(repr(sorted(os.environ)))"
@@ -590,17 +649,6 @@ def test_who_reaps_all_children_does_not_mislead_us(file: Path) -> None:
 # ---- what the worker may do ----------------------------------------------------------------------
 
 
-def strace(arguments: list[str], log: Path) -> str:
-    tool = shutil.which("strace")
-    if tool is None:
-        pytest.skip("strace is not on PATH")
-    log.mkdir()  # a file for each process and thread: in one for all, calls are cut by those of others
-    done = subprocess.run([tool, "-ff", "-o", str(log / "of"), *arguments], capture_output=True, check=False)
-    if b"ptrace" in done.stderr.lower():
-        pytest.skip("strace may not trace here")
-    return "".join(path.read_text() for path in sorted(log.iterdir()))
-
-
 OTHER_CORE = pytest.mark.skipif(skinpy.get_num_threads() < 2, reason="no other core could prepare memory")
 
 
@@ -628,7 +676,8 @@ def test_another_core_clears_the_heap_of_a_large_import(
     )
     made = [
         line
-        for line in strace([sys.executable, "-c", program], tmp_path / "log").splitlines()
+        for lines in opened_files.trace([sys.executable, "-c", program], tmp_path / "log").values()
+        for line in lines
         if "CLONE_THREAD" in line and "CLONE_SETTLS" not in line
     ]
     assert len(made) == clears, made
@@ -730,10 +779,12 @@ def test_the_worker_opens_nothing_but_libraries_and_files_of_the_folder(tmp_path
         (folder / f"m{number}.obj").write_text(f"mtllib {name}\n{mesh}")
         path = str(folder / f"m{number}.obj")
         program = f"import skinpy, warnings; warnings.simplefilter('ignore'); skinpy.load({path!r})"
-        log = strace([sys.executable, "-c", program], tmp_path / f"log{number}")
-        opened = [line for line in log.splitlines() if "open" in line and "= -1" not in line]
-        assert any("near.mtl" in line for line in opened) == (number == 0)
-        assert not any("secret.mtl" in line for line in opened), f"{name} was opened"
+        logs = opened_files.trace([sys.executable, "-c", program], tmp_path / f"log{number}")
+        opened = opened_files.check_workers(logs, folder, 1)
+        assert path in opened
+        assert (str(folder / "near.mtl") in opened) == (number == 0)
+        elsewhere = opened_files.opened_elsewhere(logs)
+        assert not any("secret.mtl" in one for one in elsewhere), f"{name} was opened"
 
 
 def test_files_of_the_folder_are_read_and_those_outside_are_not(tmp_path: Path) -> None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import copy
 import math
 import pickle
+import struct
 import threading
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,9 +15,11 @@ from typing import Any
 import numpy as np
 import pytest
 from conftest import data_file
+from import_cases import md2
 from twin import clip_time, unit
 
 import skinpy
+from skinpy import _frame_files
 from skinpy.kinds import Animation, UVAnimation, VertexAnimation, bake_vertices
 
 LOOPS = ("wrap", "clamp", "pingpong", "once")
@@ -633,3 +637,196 @@ def test_files_that_are_no_md2(data: bytes, tmp_path: Path) -> None:
     path.write_bytes(data)
     with pytest.raises(skinpy.LoadError, match=r"broken\.md2"):
         VertexAnimation.load(path)
+
+
+# ---- how much files may take ---------------------------------------------------------------------------
+
+
+def amplified_md2(frames: int, triangles: int) -> bytes:
+    """Frames of 52 bytes each, in which the same three vertices make up all triangles."""
+    file = bytearray(md2(frames))
+    (triangle,) = struct.unpack_from("<i", file, 52)  # where the one triangle stands
+    head, one, tail = file[:triangle], file[triangle : triangle + 12], file[triangle + 12 :]
+    more = 12 * (triangles - 1)
+    struct.pack_into("<i", head, 32, triangles)
+    for place in (56, 60, 64):  # frames, commands, end
+        struct.pack_into("<i", head, place, struct.unpack_from("<i", head, place)[0] + more)
+    return bytes(head + one * triangles + tail)
+
+
+@pytest.fixture(params=["md2", "series"])
+def frames_file(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    """Three frames with nine face corners each: 27 in all, which take 648 bytes."""
+    if request.param == "series":
+        return write_series(tmp_path, random_frames(16)[:3])[0]
+    path = tmp_path / "a.md2"
+    path.write_bytes(amplified_md2(3, 3))
+    return path
+
+
+def test_all_frames_together_are_limited(frames_file: Path) -> None:
+    usual = VertexAnimation.load(frames_file)
+    enough = VertexAnimation.load(frames_file, limits=skinpy.Limits(vertices=27))
+    assert np.array_equal(usual.frames, enough.frames) and len(usual) == 3
+    words = r"its 3 frames have 27 vertices .*limit is 26; .*skinpy\.Limits\(vertices=27\)"
+    with pytest.raises(skinpy.LimitExceeded, match=words) as caught:
+        VertexAnimation.load(frames_file, limits=skinpy.Limits(vertices=26))
+    assert str(caught.value).startswith(f"{frames_file}: ")
+
+
+def test_memory_is_that_of_all_frames(frames_file: Path) -> None:
+    """In this process, as one of its own does not start within so little."""
+    options: dict[str, Any] = {"isolate": False, "allow_formats": ["md2", "obj"]}
+    assert len(VertexAnimation.load(frames_file, limits=skinpy.Limits(memory=648), **options)) == 3
+    with pytest.raises(skinpy.LimitExceeded, match=r"take 648 bytes, .*skinpy\.Limits\(memory=648\)"):
+        VertexAnimation.load(frames_file, limits=skinpy.Limits(memory=647), **options)
+
+
+@pytest.mark.parametrize("isolate", [True, False])
+def test_seconds_are_for_all_frames(
+    frames_file: Path, isolate: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A clock that says one second more after each frame."""
+    now, left = [100.0], []
+
+    def slow(path: Path, *, limits: skinpy.Limits, **options: Any) -> skinpy.Model:
+        left.append(limits.seconds)
+        model = skinpy.load(path, **options)
+        now[0] += 1.0
+        return model
+
+    monkeypatch.setattr(_frame_files, "load", slow)
+    monkeypatch.setattr(_frame_files.time, "monotonic", lambda: now[0])
+    options: dict[str, Any] = {"isolate": isolate, "allow_formats": ["md2", "obj"]}
+    assert len(VertexAnimation.load(frames_file, limits=skinpy.Limits(seconds=2.5), **options)) == 3
+    assert left == [2.5, 1.5, 0.5]
+    words = r"2 of 3 frames were read in the 2 seconds .*skinpy\.Limits\(seconds"
+    with pytest.raises(skinpy.LimitExceeded, match=words):
+        VertexAnimation.load(frames_file, limits=skinpy.Limits(seconds=2), **options)
+    assert left[3:] == [2.0, 1.0]
+
+
+def test_a_frame_that_takes_the_rest_of_the_time(frames_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the second import says of its own limit becomes a sentence about all frames."""
+    now = [100.0]
+
+    def slow(path: Path, **options: Any) -> skinpy.Model:
+        now[0] += 1.0
+        if now[0] > 101.0:
+            raise skinpy.LimitExceeded("its import takes more than the 0.5 seconds that it may")
+        return skinpy.load(path, **options)
+
+    monkeypatch.setattr(_frame_files, "load", slow)
+    monkeypatch.setattr(_frame_files.time, "monotonic", lambda: now[0])
+    with pytest.raises(skinpy.LimitExceeded, match=r"1 of 3 frames were read in the 1\.5 seconds"):
+        VertexAnimation.load(frames_file, limits=skinpy.Limits(seconds=1.5))
+
+
+def test_small_files_of_many_frames_take_no_memory(tmp_path: Path) -> None:
+    path = tmp_path / "many.md2"
+    path.write_bytes(amplified_md2(4700, 10_000))
+    tracemalloc.start()
+    try:
+        with pytest.raises(skinpy.LimitExceeded, match=r"4700 frames have 141000000 vertices"):
+            VertexAnimation.load(path)
+        assert tracemalloc.get_traced_memory()[1] < 50e6  # all frames: 3.4e9
+    finally:
+        tracemalloc.stop()
+
+
+def test_joining_takes_no_copies_of_all_frames(tmp_path: Path) -> None:
+    path = tmp_path / "some.md2"
+    path.write_bytes(amplified_md2(40, 10_000))
+    stored = 40 * 30_000 * 24
+    tracemalloc.start()
+    try:
+        animation = VertexAnimation.load(path)
+        assert tracemalloc.get_traced_memory()[1] < 1.6 * stored
+    finally:
+        tracemalloc.stop()
+    assert animation.frames.shape == (40, 3, 3) and animation.frames.flags.c_contiguous
+
+
+def test_frames_that_are_not_finite_are_refused(tmp_path: Path) -> None:
+    """Numbers that float32 holds, and a scale of the root that makes them too large for it."""
+    paths = [tmp_path / f"a_{number}.skn" for number in range(2)]
+    for path, scale in zip(paths, (1.0, 1e30), strict=True):
+        skinpy.Model.from_arrays(
+            ["root"],
+            [-1],
+            [np.diag([scale, scale, scale, 1.0])],
+            positions=1e10 * np.eye(3),
+            faces=[[0, 1, 2]],
+            joints=np.zeros((3, 1), np.int64),
+            weights=np.ones((3, 1)),
+            inverse_bind=[np.eye(4)],
+        ).save(path)
+    with pytest.raises(skinpy.LoadError, match=r"a_1\.skn has a vertex that is not finite"):
+        VertexAnimation.load(paths[0])
+
+
+def test_every_load_is_told_what_keeps_it_in(frames_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[dict[str, Any]] = []
+
+    def load(path: Path, **options: Any) -> skinpy.Model:
+        told.append(options)
+        return skinpy.load(path, **options)
+
+    monkeypatch.setattr(_frame_files, "load", load)
+    formats = iter(["md2", "obj"])  # which can be asked once
+    limits = skinpy.Limits(keys=3)
+    VertexAnimation.load(frames_file, isolate=False, limits=limits, allow_formats=formats, external="none")
+    wanted = {"isolate": False, "allow_formats": ("md2", "obj"), "external": "none"}
+    assert len(told) == 3
+    for one in told:
+        assert {name: one[name] for name in wanted} == wanted and one["limits"].keys == 3
+    suffix = frames_file.suffix[1:]
+    for refuse in (
+        lambda **options: VertexAnimation.load(frames_file, **options),
+        lambda **options: VertexAnimation.load_series([frames_file], 25, **options),
+    ):
+        with pytest.raises(skinpy.FormatRefused, match=rf"\.{suffix}, is not among"):
+            refuse(allow_formats=["glb"])
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "words"),
+    [
+        ({"isolate": "no"}, TypeError, "isolate is 'no'"),
+        ({"limits": 30}, TypeError, "limits is 30; expected a skinpy.Limits"),
+        ({"allow_formats": "obj"}, TypeError, "allow_formats is 'obj'"),
+        ({"allow_formats": [3]}, TypeError, "allow_formats holds 3"),
+        ({"external": "all"}, ValueError, "external is 'all'"),
+    ],
+)
+def test_what_keeps_imports_in_is_checked_everywhere(
+    options: dict[str, Any], error: type[Exception], words: str, tmp_path: Path
+) -> None:
+    """By all that load on the way, also where nothing is to be loaded."""
+    model = skinpy.crane()
+    for call in (
+        lambda: VertexAnimation.load(tmp_path / "none.md2", **options),
+        lambda: VertexAnimation.load_series([tmp_path / "none.obj"], 25, **options),
+        lambda: model.add_clips(model.clips[0], **options),
+        lambda: skinpy.check(model, **options),
+    ):
+        with pytest.raises(error, match=words):
+            call()
+
+
+def test_clips_and_checks_of_paths_are_kept_in(tmp_path: Path) -> None:
+    model = skinpy.crane()
+    path = tmp_path / "crane.glb"
+    model.save(path)
+    for call in (
+        lambda **options: model.add_clips([path], **options),
+        lambda **options: skinpy.check(path, **options),
+    ):
+        with pytest.raises(skinpy.LimitExceeded, match=r"nodes, the limit is 1"):
+            call(limits=skinpy.Limits(nodes=1))
+        with pytest.raises(skinpy.FormatRefused, match=r"\.glb"):
+            call(allow_formats=["obj"])
+    for isolate in (True, False):
+        more = model.add_clips(path, isolate=isolate, allow_formats=iter(["glb"]), external="none")
+        assert len(more.clips) == 2 * len(model.clips)
+        assert skinpy.check(path, isolate=isolate, allow_formats=iter(["glb"])) == skinpy.check(path)

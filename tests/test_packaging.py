@@ -240,7 +240,8 @@ def test_sdist_has_what_a_build_needs(sdist: Path) -> None:
         for path in (ROOT / folder).rglob(pattern):
             if path.is_file() and path.suffix != ".pyc":
                 assert str(path.relative_to(ROOT)) in names
-    assert {"LICENSE", "README.md", "pyproject.toml", "setup.py", "skinpy/data/character.glb"} <= names
+    assert {"LICENSE", "README.md", "CHANGELOG.md", "SECURITY.md", "pyproject.toml", "setup.py"} <= names
+    assert "skinpy/data/character.glb" in names
 
 
 @pytest.mark.ci

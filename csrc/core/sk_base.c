@@ -9,15 +9,6 @@
 
 /* ---- status ---------------------------------------------------------------- */
 
-const char *sk_status_words(sk_status status) {
-  static const char *const words[] = {
-#define SK_STATUS_WORDS(name, text) text,
-      SK_STATUS_TABLE(SK_STATUS_WORDS)
-#undef SK_STATUS_WORDS
-  };
-  return (unsigned)status < SK_STATUS_COUNT ? words[status] : "unknown error";
-}
-
 sk_status sk_fail(sk_error *error, sk_status status, const char *format, ...) {
   if (error) {
     va_list arguments;

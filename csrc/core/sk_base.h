@@ -14,29 +14,24 @@
 #define SK_MAX_INFLUENCES 8       /* joints a vertex may follow: two vec4 attributes on the GPU */
 #define SK_MAX_SLOTS 65535u       /* palette slots of a model: vertices store them as uint16 */
 #define SK_MAX_JOINTS 1048576u    /* joints of a model: 2^20, so that joint * 16 fits int32 */
+#define SK_SHARED_TEXT ((uint64_t)64 << 20) /* bytes that strings may share: a name on 2^20 joints */
 #define SK_ERROR_LENGTH 1024      /* bytes of an error's sentence, with its ending zero */
 #define SK_NONE (-1)              /* "no such index", for every signed index */
 #define SK_NONE64 UINT64_MAX      /* "no such array", for every uint64 offset of a block */
 
 /* ---- status ---------------------------------------------------------------- */
 
-/* One row per way to fail: name and the words used where no sentence was given. */
-#define SK_STATUS_TABLE(ROW)                                                      \
-  ROW(SK_OK, "no error")                                                          \
-  ROW(SK_ERROR_MEMORY, "out of memory")                                           \
-  ROW(SK_ERROR_ARGUMENT, "bad argument")                                          \
-  ROW(SK_ERROR_BLOCK, "broken model block")                                       \
-  ROW(SK_ERROR_MISSING, "no such file")                                           \
-  ROW(SK_ERROR_IMPORT, "the file cannot be imported")                             \
-  ROW(SK_ERROR_LIBRARY, "the import library cannot be used")                      \
-  ROW(SK_ERROR_FORMAT, "the file's format is not allowed")                        \
-  ROW(SK_ERROR_LIMIT, "the file would take more than is allowed")                 \
-  ROW(SK_ERROR_CRASHED, "the import ended without an answer")
-
 typedef enum sk_status {
-#define SK_STATUS_NAME(name, words) name,
-  SK_STATUS_TABLE(SK_STATUS_NAME)
-#undef SK_STATUS_NAME
+  SK_OK,
+  SK_ERROR_MEMORY,   /* out of memory */
+  SK_ERROR_ARGUMENT, /* bad argument */
+  SK_ERROR_BLOCK,    /* broken model block */
+  SK_ERROR_MISSING,  /* no such file */
+  SK_ERROR_IMPORT,   /* the file cannot be imported */
+  SK_ERROR_LIBRARY,  /* the import library cannot be used */
+  SK_ERROR_FORMAT,   /* the file's format is not allowed */
+  SK_ERROR_LIMIT,    /* the file would take more than is allowed */
+  SK_ERROR_CRASHED,  /* the import ended without an answer */
   SK_STATUS_COUNT
 } sk_status;
 
@@ -45,9 +40,6 @@ typedef struct sk_error {
   sk_status status;
   char message[SK_ERROR_LENGTH];
 } sk_error;
-
-/* The words of the table for `status`; never NULL. */
-const char *sk_status_words(sk_status status);
 
 /* Writes status and sentence into `error` (which may be NULL) and returns status,
    so that a check reads `return sk_fail(error, SK_ERROR_BLOCK, "...")`. */

@@ -3,6 +3,7 @@
 #include "sk_block_check.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "sk_block_rows.h"
@@ -36,13 +37,52 @@ static sk_status check_affine(const sk_block *block, sk_section_kind kind, sk_er
 
 /* ---- strings ------------------------------------------------------------------ */
 
-static bool text_is_inside(const sk_block *block, sk_text text) {
-  return (uint64_t)text.offset + text.length <= section_of(block, SK_SECTION_TEXT)->rows;
+/* Where rows of sections have them. */
+static const struct text_place {
+  sk_section_kind kind;
+  const char *what;
+  size_t at;
+} text_places[] = {{SK_SECTION_INFO, "info", offsetof(sk_info, source_format)},
+                   {SK_SECTION_JOINT_NAMES, "joint", 0},
+                   {SK_SECTION_SUBMESHES, "submesh", offsetof(sk_submesh, name)},
+                   {SK_SECTION_TARGETS, "target", offsetof(sk_target, name)},
+                   {SK_SECTION_MATERIALS, "material", offsetof(sk_material, name)},
+                   {SK_SECTION_TEXTURES, "texture", offsetof(sk_texture, name)},
+                   {SK_SECTION_TEXTURES, "texture", offsetof(sk_texture, format)},
+                   {SK_SECTION_CLIPS, "clip", offsetof(sk_clip_record, name)},
+                   {SK_SECTION_EVENTS, "event", offsetof(sk_event, name)},
+                   {SK_SECTION_REPORT, "report entry", offsetof(sk_report_entry, code)},
+                   {SK_SECTION_REPORT, "report entry", offsetof(sk_report_entry, first)},
+                   {SK_SECTION_REPORT, "report entry", offsetof(sk_report_entry, message)}};
+
+/* Adds the lengths of the strings of one place to `total`. */
+static sk_status check_texts_at(const sk_block *block, const struct text_place *place, uint64_t *total,
+                                sk_error *error) {
+  const sk_section *section = section_of(block, place->kind);
+  uint64_t i, bytes = section_of(block, SK_SECTION_TEXT)->rows;
+  for (i = 0; i < section->rows; i++) {
+    const void *at = (const char *)section->data + i * section->stride + place->at;
+    const sk_text *text = at;
+    if ((uint64_t)text->offset + text->length > bytes)
+      return sk_fail(error, SK_ERROR_BLOCK, "%s %llu: a string lies outside the block", place->what,
+                     (unsigned long long)i);
+    *total += text->length;
+  }
+  return SK_OK;
 }
 
-static sk_status bad_text(const char *what, uint64_t index, sk_error *error) {
-  return sk_fail(error, SK_ERROR_BLOCK, "%s %llu: a string lies outside the block", what,
-                 (unsigned long long)index);
+/* Strings may share bytes, as the names of a mesh that hangs on many nodes do, but not without end: somebody may want
+   them all one by one. */
+static sk_status check_texts(const sk_block *block, sk_error *error) {
+  uint64_t total = 0, most = section_of(block, SK_SECTION_TEXT)->rows + SK_SHARED_TEXT;
+  size_t i;
+  for (i = 0; i < sizeof text_places / sizeof *text_places; i++) {
+    sk_status status = check_texts_at(block, &text_places[i], &total, error);
+    if (status) return status;
+  }
+  if (total <= most) return SK_OK;
+  return sk_fail(error, SK_ERROR_BLOCK, "the strings have %llu bytes together; at most %llu are allowed",
+                 (unsigned long long)total, (unsigned long long)most);
 }
 
 /* ---- skeleton ------------------------------------------------------------------ */
@@ -75,12 +115,10 @@ sk_status sk_check_info(const sk_block *block, sk_error *error) {
 }
 
 static sk_status check_skeleton(const sk_block *block, sk_error *error) {
-  const sk_text *names = section_of(block, SK_SECTION_JOINT_NAMES)->data;
   const int32_t *parents = section_of(block, SK_SECTION_JOINT_PARENTS)->data;
   const float *rotation = section_of(block, SK_SECTION_REST_ROTATION)->data;
   uint32_t j;
   for (j = 0; j < block->info->joints; j++) {
-    if (!text_is_inside(block, names[j])) return bad_text("joint", j, error);
     if (block->info->kind != SK_BLOCK_MODEL) continue;
     if (parents[j] < SK_NONE || parents[j] >= (int32_t)j)
       return sk_fail(error, SK_ERROR_BLOCK, "joint %u has parent %d; a parent must come before its child (-1 = root)",
@@ -108,7 +146,6 @@ static sk_status check_submeshes(const sk_block *block, sk_error *error) {
   const sk_submesh *submesh = section->data;
   uint64_t i, materials = section_of(block, SK_SECTION_MATERIALS)->rows;
   for (i = 0; i < section->rows; i++, submesh++) {
-    if (!text_is_inside(block, submesh->name)) return bad_text("submesh", i, error);
     if (submesh->node < 0 || submesh->node >= (int32_t)block->info->joints)
       return sk_fail(error, SK_ERROR_BLOCK, "submesh %llu hangs on joint %d; the model has %u joints",
                      (unsigned long long)i, submesh->node, block->info->joints);
@@ -128,7 +165,6 @@ static sk_status check_materials(const sk_block *block, sk_error *error) {
   const sk_material *material = section->data;
   uint64_t i, textures = section_of(block, SK_SECTION_TEXTURES)->rows;
   for (i = 0; i < section->rows; i++, material++) {
-    if (!text_is_inside(block, material->name)) return bad_text("material", i, error);
     if (material->texture < SK_NONE || (material->texture >= 0 && (uint64_t)material->texture >= textures))
       return sk_fail(error, SK_ERROR_BLOCK, "material %llu has texture %d; the model has %llu textures",
                      (unsigned long long)i, material->texture, (unsigned long long)textures);
@@ -147,8 +183,6 @@ static sk_status check_textures(const sk_block *block, sk_error *error) {
   uint64_t i, bytes = section_of(block, SK_SECTION_TEXTURE_DATA)->rows;
   for (i = 0; i < section->rows; i++, texture++) {
     uint64_t pixels = (uint64_t)texture->width * texture->height;
-    if (!text_is_inside(block, texture->name) || !text_is_inside(block, texture->format))
-      return bad_text("texture", i, error);
     if (texture->offset > bytes || texture->length > bytes - texture->offset ||
         (pixels && (pixels > UINT64_MAX / 4 || pixels * 4 != texture->length)))
       return sk_fail(error, SK_ERROR_BLOCK, "texture %llu: its bytes do not lie in the block, or do not fill %u x %u",
@@ -173,7 +207,6 @@ static sk_status check_targets(const sk_block *block, sk_error *error) {
   const uint32_t *vertices = section_of(block, SK_SECTION_TARGET_VERTICES)->data;
   uint64_t i, next = 0, moved = section_of(block, SK_SECTION_TARGET_VERTICES)->rows;
   for (i = 0; i < section->rows; i++, target++) {
-    if (!text_is_inside(block, target->name)) return bad_text("target", i, error);
     if (!sk_floats_are_finite(&target->default_weight, 1) ||
         (block->info->kind == SK_BLOCK_MODEL &&
          (target->node < 0 || target->node >= (int32_t)block->info->joints)))
@@ -341,7 +374,6 @@ static sk_status check_events(const sk_block *block, uint64_t index, uint64_t *n
                    (unsigned long long)index);
   for (i = 0; i < clip->event_count; i++) {
     uint64_t number = *next + i;
-    if (!text_is_inside(block, event[number].name)) return bad_text("event", number, error);
     if (!(event[number].time >= last && event[number].time <= clip->duration))
       return sk_fail(error, SK_ERROR_BLOCK, "event %llu at %g s is out of order or outside the %g s of its clip",
                      (unsigned long long)number, event[number].time, clip->duration);
@@ -358,7 +390,6 @@ static sk_status check_clips(const sk_block *block, sk_error *error) {
   uint64_t channels = section_of(block, SK_SECTION_CHANNELS)->rows;
   sk_status status = SK_OK;
   for (i = 0; i < section->rows && !status; i++, clip++) {
-    if (!text_is_inside(block, clip->name)) return bad_text("clip", i, error);
     if (!isfinite(clip->duration) || clip->duration < 0 || !isfinite(clip->ticks_per_second) ||
         clip->ticks_per_second <= 0)
       return sk_fail(error, SK_ERROR_BLOCK, "clip %llu lasts %g s at %g ticks per second",
@@ -389,9 +420,6 @@ static sk_status check_report(const sk_block *block, sk_error *error) {
   const sk_report_entry *entry = section->data;
   uint64_t i;
   for (i = 0; i < section->rows; i++, entry++) {
-    if (!text_is_inside(block, entry->code) || !text_is_inside(block, entry->first) ||
-        !text_is_inside(block, entry->message))
-      return bad_text("report entry", i, error);
     if (entry->severity >= SK_SEVERITY_COUNT)
       return sk_fail(error, SK_ERROR_BLOCK, "report entry %llu has unknown severity %u",
                      (unsigned long long)i, entry->severity);
@@ -401,10 +429,9 @@ static sk_status check_report(const sk_block *block, sk_error *error) {
 
 sk_status sk_check_block(const sk_block *block, sk_error *error) {
   static sk_status (*const checks[])(const sk_block *, sk_error *) = {
-      sk_check_rows,   check_skeleton, check_skin,     check_submeshes, check_targets,
-      check_materials, check_textures, check_channels, check_clips,     check_report};
+      sk_check_rows,   check_texts,    check_skeleton, check_skin,  check_submeshes, check_targets,
+      check_materials, check_textures, check_channels, check_clips, check_report};
   size_t i;
-  if (!text_is_inside(block, block->info->source_format)) return bad_text("info", 0, error);
   for (i = 0; i < sizeof checks / sizeof *checks; i++) {
     sk_status status = checks[i](block, error);
     if (status) return status;

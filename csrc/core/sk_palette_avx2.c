@@ -8,7 +8,6 @@
 #include "sk_rows_avx2.h"
 
 #if SK_HAS_AVX2
-#include <string.h>
 
 SK_AVX2_BEGIN
 

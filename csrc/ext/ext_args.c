@@ -1,6 +1,8 @@
 /* ext_args.c: see ext_args.h. */
 #include "ext_args.h"
 
+#include "ext_array.h"
+
 /* Looks from `start` on and then at those before it: most calls name their arguments in order. */
 static int find_name(const ext_signature *signature, PyObject *name, int start) {
   int i;
@@ -76,9 +78,21 @@ int ext_parse_word(PyObject *value, const char *argument, const char *const *wor
   return -1;
 }
 
-int ext_parse_flag(PyObject *value, int standard) {
-  if (!value) return standard;
-  return PyObject_IsTrue(value);
+/* Of what else would pass for true, "no" and "false" are the worst. */
+static int read_flag(PyObject *value, const char *argument, const char *wanted) {
+  if (value == Py_True) return 1;
+  if (value == Py_False) return 0;
+  if (ext_is_bool_scalar(value)) return PyObject_IsTrue(value);
+  PyErr_Format(PyExc_TypeError, "%s is %R; expected %s", argument, value, wanted);
+  return -1;
+}
+
+int ext_parse_flag(PyObject *value, const char *argument, int standard) {
+  return value ? read_flag(value, argument, "True or False") : standard;
+}
+
+int ext_parse_optional_flag(PyObject *value, const char *argument, int standard) {
+  return value && value != Py_None ? read_flag(value, argument, "True, False or None") : standard;
 }
 
 PyObject *ext_list_item(PyObject *list, Py_ssize_t i) {

@@ -26,7 +26,11 @@ int ext_parse_word(PyObject *value, const char *argument, const char *const *wor
    NULL with an IndexError where the list has got shorter. */
 PyObject *ext_list_item(PyObject *list, Py_ssize_t i);
 
-/* Truth of `value`: 1, 0, `standard` where it is NULL, -1 on error. */
-int ext_parse_flag(PyObject *value, int standard);
+/* 1 or 0 of True or False, Python's or NumPy's; `standard` where value is NULL; -1 with a TypeError that names the
+   argument for everything else. */
+int ext_parse_flag(PyObject *value, const char *argument, int standard);
+
+/* The same, and `standard` where value is None too. */
+int ext_parse_optional_flag(PyObject *value, const char *argument, int standard);
 
 #endif

@@ -1,6 +1,8 @@
 /* ext_array.c: see ext_array.h. */
 #include "ext_array.h"
 
+#include "ext_args.h"
+
 #define NPY_NO_DEPRECATED_API NPY_2_0_API_VERSION
 #define NPY_TARGET_VERSION NPY_1_25_API_VERSION
 #include <math.h>
@@ -10,6 +12,8 @@
 int ext_array_import(void) { return _import_array(); }
 
 void ext_array_release(ext_array *array) { Py_CLEAR(array->owner); }
+
+bool ext_is_bool_scalar(PyObject *object) { return PyArray_IsScalar(object, Bool); }
 
 /* ---- shapes in words ------------------------------------------------------------------ */
 
@@ -76,6 +80,29 @@ static PyArrayObject *any_array(PyObject *object, const char *name) {
   return array;
 }
 
+/* New reference: float64 as float32; ValueError for what is finite there alone, of which NumPy would only warn. */
+static PyArrayObject *narrowed(PyArrayObject *array, const char *name) {
+  PyArrayObject *wide = (PyArrayObject *)PyArray_FROMANY((PyObject *)array, NPY_DOUBLE, 0, 0, NPY_ARRAY_IN_ARRAY);
+  PyArrayObject *narrow =
+      wide ? (PyArrayObject *)PyArray_SimpleNew(PyArray_NDIM(wide), PyArray_DIMS(wide), NPY_FLOAT) : NULL;
+  if (narrow) {
+    const double *from = PyArray_DATA(wide);
+    float *to = PyArray_DATA(narrow);
+    npy_intp i, count = PyArray_SIZE(wide);
+    bool fits = true;
+    for (i = 0; i < count; i++) {
+      to[i] = (float)from[i];
+      if (isinf(to[i]) && !isinf(from[i])) fits = false;
+    }
+    if (!fits) {
+      PyErr_Format(PyExc_ValueError, "%s holds a number that is not finite in float32", name);
+      Py_CLEAR(narrow);
+    }
+  }
+  Py_XDECREF(wide);
+  return narrow;
+}
+
 /* New reference: `object` as a C-contiguous, aligned array of `type`, with a TypeError that names
    the argument where it holds no real numbers. */
 static PyArrayObject *convert(PyObject *object, const char *name, int type) {
@@ -92,7 +119,8 @@ static PyArrayObject *convert(PyObject *object, const char *name, int type) {
     Py_DECREF(array);
     return NULL;
   }
-  result = PyArray_FROMANY((PyObject *)array, type, 0, 0, NPY_ARRAY_IN_ARRAY | NPY_ARRAY_FORCECAST);
+  if (type == NPY_FLOAT && PyArray_TYPE(array) == NPY_DOUBLE) result = (PyObject *)narrowed(array, name);
+  else result = PyArray_FROMANY((PyObject *)array, type, 0, 0, NPY_ARRAY_IN_ARRAY | NPY_ARRAY_FORCECAST);
   Py_DECREF(array);
   return (PyArrayObject *)result;
 }
@@ -209,8 +237,17 @@ int ext_read_matrices(PyObject *object, const char *name, ext_array *array, ext_
 
 int ext_read_palette(PyObject *object, Py_ssize_t slots, ext_array *array, ext_shape *shape, int *rows) {
   Py_ssize_t tail[3] = {slots, 4, 4};
-  PyArrayObject *palette = convert(object, "palette", NPY_FLOAT);
+  PyArrayObject *given = any_array(object, "palette"), *palette;
   memset(array, 0, sizeof *array);
+  if (!given) return 0;
+  if (PyArray_NDIM(given) == 0) { /* None, a word, or whatever else NumPy takes for one thing */
+    PyErr_Format(PyExc_TypeError, "pose_or_palette is %R; expected a Pose, or a palette of shape (..., %zd, 3 or 4, 4)",
+                 object, slots);
+    Py_DECREF(given);
+    return 0;
+  }
+  palette = convert((PyObject *)given, "palette", NPY_FLOAT);
+  Py_DECREF(given);
   if (!palette) return 0;
   if (PyArray_NDIM(palette) >= 2) tail[1] = PyArray_DIM(palette, PyArray_NDIM(palette) - 2) == 3 ? 3 : 4;
   if (!ends_with(palette, tail, 3)) {
@@ -428,19 +465,35 @@ static int ends_affine(PyObject *out) {
 int ext_choose_affine(PyObject *out, PyObject *affine) {
   bool given = out && out != Py_None;
   int has = given ? ends_affine(out) : 0, wanted;
-  if (has < 0 || !affine || affine == Py_None) return has;
-  wanted = PyObject_IsTrue(affine);
+  if (has < 0) return -1;
+  wanted = ext_parse_optional_flag(affine, "affine", has);
   if (wanted < 0 || !given || wanted == has) return wanted;
   PyErr_Format(PyExc_ValueError, "affine=%s asks for (..., %d, 4), but out does not end in that shape",
                wanted ? "True" : "False", wanted ? 3 : 4);
   return -1;
 }
 
-int ext_assign(PyObject *destination, PyObject *source) {
-  PyObject *array = PyArray_FROM_O(source);
-  int failed;
+/* Whether `source` spreads over `destination` by NumPy's rules: axes are counted from the last one. */
+static bool spreads(PyArrayObject *source, PyArrayObject *destination) {
+  int i, lead = PyArray_NDIM(destination) - PyArray_NDIM(source);
+  for (i = 0; i < PyArray_NDIM(source); i++) {
+    Py_ssize_t length = PyArray_DIM(source, i);
+    if (length != 1 && (lead + i < 0 || length != PyArray_DIM(destination, lead + i))) return false;
+  }
+  return true;
+}
+
+int ext_assign(PyObject *destination, PyObject *source, const char *name) {
+  PyArrayObject *own = (PyArrayObject *)destination, *array;
+  int failed = -1;
+  if (!PyArray_ISWRITEABLE(own)) {
+    PyErr_Format(PyExc_ValueError, "%s is read-only; expected a writable array", name);
+    return -1;
+  }
+  array = convert(source, name, NPY_FLOAT);
   if (!array) return -1;
-  failed = PyArray_CopyInto((PyArrayObject *)destination, (PyArrayObject *)array);
+  if (spreads(array, own)) failed = PyArray_CopyInto(own, array);
+  else raise_shape(name, array, PyArray_DIMS(own), PyArray_NDIM(own), false);
   Py_DECREF(array);
   return failed;
 }

@@ -26,6 +26,9 @@ typedef struct ext_array {
 int ext_array_import(void);
 void ext_array_release(ext_array *array);
 
+/* Whether `object` is a numpy.bool. */
+bool ext_is_bool_scalar(PyObject *object);
+
 /* `time` as float64 of any shape; a number gives ndim 0. `single` lends room for that one number. */
 int ext_read_times(PyObject *time, ext_array *array, ext_shape *shape, double *single);
 
@@ -80,7 +83,7 @@ int ext_new_doubles(const ext_shape *shape, ext_array *array);
 /* 1 or 0 for matrices of 3x4 or 4x4: `affine`, or what `out` has where that is NULL or None; -1 with an error. */
 int ext_choose_affine(PyObject *out, PyObject *affine);
 
-/* dst[...] = src for the setters of a Pose. */
-int ext_assign(PyObject *destination, PyObject *source);
+/* destination[...] = source for the setters of a Pose; -1 with an error that has `name`, and nothing is written. */
+int ext_assign(PyObject *destination, PyObject *source, const char *name);
 
 #endif

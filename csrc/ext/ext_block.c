@@ -144,6 +144,10 @@ static PyObject *block_pack(PyObject *class, PyObject *args) {
   sk_error error;
   void *memory;
   if (!PyArg_ParseTuple(args, "O!I:pack", &PyDict_Type, &sections, &influences)) return NULL;
+  if (influences < 1 || influences > SK_MAX_INFLUENCES) {
+    PyErr_Format(PyExc_ValueError, "influences is %u; expected 1 to %d", influences, SK_MAX_INFLUENCES);
+    return NULL;
+  }
   items = PyDict_Items(sections); /* a list of ours: nobody else changes it */
   if (!items) return NULL;
   if (PyList_GET_SIZE(items) > SK_SECTION_COUNT) {

@@ -106,7 +106,7 @@ static int fill_job(ext_state *state, ext_model *model, crowd_call *call) {
 static int read_options(PyObject *const *values, crowd_call *call) {
   int loop = ext_parse_word(values[LOOP], "loop", ext_loops, SK_LOOP_WRAP);
   int rotation = loop < 0 ? -1 : ext_parse_word(values[ROTATION], "rotation", ext_rotations, SK_SLERP);
-  int inverse_root = rotation < 0 ? -1 : ext_parse_flag(values[INVERSE_ROOT], 0);
+  int inverse_root = rotation < 0 ? -1 : ext_parse_flag(values[INVERSE_ROOT], "inverse_root", 0);
   if (inverse_root < 0) return 0;
   call->job.loop = (sk_loop)loop;
   call->job.rotation = (sk_rotation)rotation;

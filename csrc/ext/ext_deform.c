@@ -173,7 +173,7 @@ PyObject *ext_deform(PyObject *object, PyTypeObject *class, PyObject *const *arg
   PyObject *values[4], *answer = NULL;
   int normals;
   if (!ext_parse(&signature, args, count, keywords, values)) return NULL;
-  normals = ext_parse_flag(values[1], 1);
+  normals = ext_parse_flag(values[1], "normals", 1);
   if (normals < 0 || !open_source(ext_state_of_class(class), model, values[0], values[3], &source))
     return NULL;
   if (open_results(values[2], normals, &source, (Py_ssize_t)model->block->model.mesh.vertex_count, results) &&

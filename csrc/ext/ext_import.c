@@ -97,13 +97,13 @@ static int read_options(PyObject *const *args, sk_import_request *request) {
   return 1;
 }
 
-/* The worker, the importer, the libraries, and what it may take; the tuple lives as long as the call. */
+/* The worker, the importer, the libraries, what it may take, and where libraries are found; the tuple lives as long as
+   the call. */
 static int read_isolation(PyObject *tuple, worker_job *job) {
   unsigned long long memory;
-  if (tuple == Py_None) return 1;
-  if (!PyTuple_Check(tuple) || !PyArg_ParseTuple(tuple, "yyyKd", &job->program, &job->importer, &job->libraries,
-                                                 &memory, &job->seconds)) {
-    if (!PyErr_Occurred()) PyErr_Format(PyExc_TypeError, "isolation is %R; expected a tuple or None", tuple);
+  if (!PyTuple_Check(tuple) || !PyArg_ParseTuple(tuple, "yyyKdy", &job->program, &job->importer, &job->libraries,
+                                                 &memory, &job->seconds, &job->folders)) {
+    if (!PyErr_Occurred()) PyErr_Format(PyExc_TypeError, "isolation is %R; expected a tuple", tuple);
     return 0;
   }
   job->memory = memory;
@@ -119,7 +119,8 @@ static int parse_call(PyObject *const *args, Py_ssize_t count, import_call *call
   }
   call->name = args[0];
   call->isolation = args[11];
-  if (!read_options(args + 2, &call->request) || !read_isolation(call->isolation, &call->job)) return 0;
+  if (!read_options(args + 2, &call->request)) return 0;
+  if (call->isolation != Py_None && !read_isolation(call->isolation, &call->job)) return 0;
   if (args[1] != Py_None && PyObject_GetBuffer(args[1], &call->data, PyBUF_SIMPLE)) return 0;
   if (call->name != Py_None && !PyUnicode_FSConverter(call->name, &call->path)) {
     release_call(call);
@@ -209,7 +210,7 @@ const char ext_load_file_doc[] =
     "A Block from a file (path) or from data; see skinpy.load.\n\n"
     "formats is what is allowed, 'glb;gltf', or None for all; limits are (file_bytes, nodes, depth, vertices, keys),\n"
     "0 for none; isolation is None for an import in this process, for which _start_importer comes first, or\n"
-    "(worker, importer, libraries, bytes of memory, seconds).";
+    "(worker, importer, libraries, bytes of memory, seconds, LD_LIBRARY_PATH).";
 
 PyObject *ext_load_file(PyObject *module, PyObject *const *args, Py_ssize_t count) {
   ext_state *state = ext_state_of_module(module);

@@ -6,7 +6,6 @@
    mask a float32 array (J,) or None. */
 #include "../core/sk_blend.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "ext_args.h"
@@ -260,7 +259,7 @@ PyObject *ext_mix_palette(PyObject *object, PyTypeObject *class, PyObject *const
   int inverse_root;
   shape.count = 1;
   if (!ext_parse(&signature, args, count, keywords, values)) return NULL;
-  inverse_root = ext_parse_flag(values[4], 0);
+  inverse_root = ext_parse_flag(values[4], "inverse_root", 0);
   if (inverse_root < 0) return NULL;
   if (values[3] && values[3] != Py_None && !ext_read_root(values[3], &shape, &root, &job.root_stride)) return NULL;
   if (open_mix(ext_state_of_class(class), model, values[0], &m)) {

@@ -167,7 +167,7 @@ static PyObject *run_sampled(PyObject *object, PyTypeObject *class, const ext_si
   sampling_call call;
   int inverse_root;
   if (!ext_parse(signature, args, count, keywords, values)) return NULL;
-  inverse_root = ext_parse_flag(values[INVERSE_ROOT], 0);
+  inverse_root = ext_parse_flag(values[INVERSE_ROOT], "inverse_root", 0);
   if (inverse_root < 0) return NULL;
   if (!open_call(state, model, values[CLIP], values[TIME], values[LOOP], values[ROTATION], &call)) return NULL;
   if (values[ROOT] && values[ROOT] != Py_None &&

@@ -65,7 +65,7 @@ static PyObject *run_pose(PyObject *object, const ext_signature *signature, sk_r
   sk_palette_job job = {0};
   int inverse_root;
   if (!ext_parse(signature, args, count, keywords, values)) return NULL;
-  inverse_root = ext_parse_flag(values[2], 0);
+  inverse_root = ext_parse_flag(values[2], "inverse_root", 0);
   if (inverse_root < 0 || !ext_pose_open(self, &arrays)) return NULL;
   job.skeleton = &self->block->model.skeleton;
   job.skin = &self->block->model.skin;
@@ -93,20 +93,28 @@ FROM_POSE(pose_palette, SK_PALETTE, {"palette", 0, 1, {"out", "affine", "inverse
 
 /* ---- attributes ------------------------------------------------------------------------------ */
 
-static PyObject *get_array(PyObject *object, void *offset) {
-  return Py_NewRef(*(PyObject **)((char *)object + (size_t)offset));
+typedef struct pose_field {
+  const char *name;
+  size_t offset;
+} pose_field;
+
+static PyObject *find_array(PyObject *object, const pose_field *field) {
+  return *(PyObject **)((char *)object + field->offset);
 }
 
+static PyObject *get_array(PyObject *object, void *field) { return Py_NewRef(find_array(object, field)); }
+
 /* Assignment copies into the array, so that its memory and shape stay. */
-static int set_array(PyObject *object, PyObject *value, void *offset) {
+static int set_array(PyObject *object, PyObject *value, void *field) {
   if (!value) {
     PyErr_SetString(PyExc_AttributeError, "the arrays of a pose cannot be deleted");
     return -1;
   }
-  return ext_assign(*(PyObject **)((char *)object + (size_t)offset), value);
+  return ext_assign(find_array(object, field), value, ((const pose_field *)field)->name);
 }
 
-#define ARRAY(name, set, doc) {#name, get_array, set, doc, (void *)offsetof(ext_pose, name)}
+#define FIELD(name) (void *)&(const pose_field){#name, offsetof(ext_pose, name)}
+#define ARRAY(name, set, doc) {#name, get_array, set, doc, FIELD(name)}
 
 static PyGetSetDef pose_getset[] = {
     ARRAY(translation, set_array, "(...,J,3) float32, writable: translation of each joint to its parent."),
@@ -114,7 +122,7 @@ static PyGetSetDef pose_getset[] = {
     ARRAY(scale, set_array, "(...,J,3) float32, writable."),
     ARRAY(morph_weights, set_array, "(...,M) float32, writable: weights of the morph targets."),
     ARRAY(root, NULL, "(4,4) or (...,4,4) float32, or None: multiplied in front of the root joint's local."),
-    {"_block", get_array, NULL, "The model's Block.", (void *)offsetof(ext_pose, block)},
+    {"_block", get_array, NULL, "The model's Block.", FIELD(block)},
     {NULL, NULL, NULL, NULL, NULL}};
 
 #define OUT_WORDS                                                                                      \

@@ -242,9 +242,14 @@ sk_status import_check_format(import_job *job) {
   if (!job->format[0])
     return sk_fail(job->error, SK_ERROR_FORMAT,
                    "neither its name nor its content tells its format; say which with format=\"...\"");
-  return sk_fail(job->error, SK_ERROR_FORMAT,
-                 "its format, .%s, is not among those allowed; allow it with "
-                 "allow_formats=(*skinpy.DEFAULT_FORMATS, \"%s\")",
+  if (job->request->process_ends)
+    return sk_fail(job->error, SK_ERROR_FORMAT,
+                   "its format, .%s, is not among those allowed; allow it with "
+                   "allow_formats=(*skinpy.DEFAULT_FORMATS, \"%s\")",
+                   job->format, job->format);
+  return sk_fail(job->error, SK_ERROR_FORMAT, /* with all default ones those would come that break most often */
+                 "its format, .%s, is not among those allowed; allow it with allow_formats=(\"%s\",); "
+                 "isolate=True allows more by default",
                  job->format, job->format);
 }
 

@@ -1,6 +1,4 @@
 /* import_gltf_clip.c: the channels of a glTF's animations, from its own numbers. */
-#include <string.h>
-
 #include "import_internal.h"
 
 typedef struct channel { /* one channel of the file, while it is looked at */

@@ -27,71 +27,72 @@
 
 /* ---- the report: one row per code ---------------------------------------------- */
 
-#define IMPORT_NOTE_TABLE(ROW)                                                                        \
-  ROW(weights_normalized, SK_REPAIRED, "weights of a vertex do not sum to 1; divided by their sum")   \
-  ROW(weights_repaired, SK_REPAIRED, "weights that are negative or not finite count as 0")            \
-  ROW(influences_dropped, SK_REPAIRED,                                                                \
-      "more influences on a vertex than are kept; the largest stay")                                  \
-  ROW(influences_merged, SK_REPAIRED, "one joint listed twice on a vertex; its weights were added")   \
-  ROW(joint_index_out_of_range, SK_REPAIRED,                                                          \
-      "influences of joints that the skin does not have; left out")                                   \
-  ROW(vertices_unweighted, SK_REPAIRED,                                                               \
-      "vertices of a skinned mesh without influences follow the mesh's node")                         \
-  ROW(bones_without_node, SK_REPAIRED,                                                                \
-      "skin joints that are no node of the scene; their vertices follow the mesh's node")             \
-  ROW(inverse_bind_missing, SK_REPAIRED,                                                              \
-      "skins without inverse bind matrices; the identity is taken")                                   \
-  ROW(inverse_bind_computed, SK_REPAIRED,                                                             \
-      "no inverse bind matrices in the file; computed from the rest pose")                            \
-  ROW(normals_generated, SK_REPAIRED, "meshes without usable normals; made smooth by position")       \
-  ROW(normals_normalized, SK_REPAIRED, "normals that are not of unit length; normalized")             \
-  ROW(attributes_dropped, SK_LOST, "vertex attributes that do not fit their mesh; left out")          \
-  ROW(faces_dropped, SK_LOST, "faces that use vertices which do not exist; left out")                 \
-  ROW(points_lines_dropped, SK_LOST, "points and lines cannot be skinned here; left out")             \
-  ROW(meshes_dropped, SK_LOST, "meshes without usable triangles; left out")                           \
-  ROW(morph_targets_dropped, SK_LOST,                                                                 \
-      "morph targets that do not fit their mesh, and vertex frames; left out")                        \
-  ROW(shapes_in_between_ignored, SK_LOST,                                                             \
-      "shapes between the base and a whole morph target are not supported; left out")                                \
-  ROW(numbers_repaired, SK_REPAIRED, "numbers that are not finite or not usable; replaced")           \
-  ROW(duplicate_names, SK_REPAIRED, "several joints have one name; it stands for the first of them")  \
-  ROW(names_cut, SK_LOST, "names longer than 1,023 bytes were cut")                                   \
-  ROW(nodes_with_two_parents, SK_LOST,                                                                \
-      "nodes listed as a child more than once; the first parent keeps them")                          \
-  ROW(meshes_outside_scene, SK_LOST,                                                                  \
-      "meshes of nodes that are not in the scene which the file shows; left out")                     \
-  ROW(instances_dropped, SK_LOST,                                                                     \
-      "instances of meshes (EXT_mesh_gpu_instancing) are not supported; one is there")                \
-  ROW(rotations_normalized, SK_REPAIRED,                                                              \
-      "rotation keys or rest rotations that are not unit quaternions; normalized")                    \
-  ROW(key_times_repaired, SK_REPAIRED,                                                                \
-      "keys out of order, at one time twice or at no finite time; sorted, the first kept")            \
-  ROW(duration_repaired, SK_REPAIRED,                                                                 \
-      "clips whose duration contradicts their keys; set to the last key")                             \
-  ROW(ticks_per_second_assumed, SK_REPAIRED, "clips without ticks per second; 25 is taken")           \
-  ROW(channels_dropped, SK_LOST,                                                                      \
-      "channels that move no joint of the scene or have no usable keys; left out")                    \
-  ROW(channels_duplicate, SK_LOST,                                                                    \
-      "channels for one joint and path twice in a clip; the first one stays")                         \
-  ROW(clip_extras_dropped, SK_LOST,                                                                   \
-      "events or root motion of a glTF that do not fit their clip; left out")                         \
-  ROW(scale_channels_ignored, SK_REPAIRED, "animated scale was left out on request")                  \
-  ROW(duplicate_clip_names, SK_REPAIRED,                                                              \
-      "several clips have one name; it stands for the first of them")                                 \
-  ROW(shear_lost, SK_LOST,                                                                            \
-      "animated joints whose rest matrix holds shear; it is lost where they move")                    \
-  ROW(scale_inheritance_ignored, SK_LOST,                                                             \
-      "joints that do not inherit their parent's scale are not supported")                            \
-  ROW(animation_layers_ignored, SK_LOST,                                                              \
-      "animation layers are not blended; only their joint result is there")                           \
-  ROW(axes_converted, SK_REPAIRED, "the file's axes were turned to +Y up by the root")                \
-  ROW(units_converted, SK_REPAIRED, "the file's unit was scaled by the root")                         \
-  ROW(skeleton_mesh_dropped, SK_REPAIRED, "a mesh that stands for the skeleton was left out")         \
-  ROW(textures_missing, SK_LOST, "textures that cannot be read; left out")                            \
-  ROW(files_refused, SK_LOST, "the model refers to files that it may not bring in; they were not read") \
-  ROW(files_missing, SK_LOST, "files that the model refers to and that cannot be read")               \
-  ROW(extensions_ignored, SK_LOST,                                                                    \
-      "glTF extensions that the file requires and that are not supported")
+#define IMPORT_NOTE_TABLE(ROW)                                                                                        \
+  ROW(weights_normalized, SK_REPAIRED,                                                                                \
+      "the weights of a vertex do not sum to 1; divided by their sum")                                                \
+  ROW(weights_repaired, SK_REPAIRED, "weights that are negative or not finite count as 0")                            \
+  ROW(influences_dropped, SK_REPAIRED,                                                                                \
+      "a vertex has more influences than `max_influences`; the largest are kept")                                     \
+  ROW(influences_merged, SK_REPAIRED, "a vertex lists one joint twice; the weights were added")                       \
+  ROW(joint_index_out_of_range, SK_REPAIRED,                                                                          \
+      "influences refer to joints that the skin does not have; left out")                                             \
+  ROW(vertices_unweighted, SK_REPAIRED,                                                                               \
+      "vertices of a skinned mesh have no influences; they follow the mesh's node")                                   \
+  ROW(bones_without_node, SK_REPAIRED,                                                                                \
+      "joints of a skin are not nodes of the scene; their vertices follow the mesh's node")                           \
+  ROW(inverse_bind_missing, SK_REPAIRED,                                                                              \
+      "a skin has no inverse bind matrices; the identity is used")                                                    \
+  ROW(inverse_bind_computed, SK_REPAIRED,                                                                             \
+      "the file has no inverse bind matrices; computed from the rest pose")                                           \
+  ROW(normals_generated, SK_REPAIRED,                                                                                 \
+      "a mesh has no usable normals; smooth ones were generated by position")                                         \
+  ROW(normals_normalized, SK_REPAIRED, "normals are not of unit length; normalized")                                  \
+  ROW(attributes_dropped, SK_LOST, "vertex attributes do not fit their mesh; left out")                               \
+  ROW(faces_dropped, SK_LOST, "faces refer to vertices that do not exist; left out")                                  \
+  ROW(points_lines_dropped, SK_LOST, "points and lines are not supported; left out")                                  \
+  ROW(meshes_dropped, SK_LOST, "a mesh has no usable triangles; left out")                                            \
+  ROW(morph_targets_dropped, SK_LOST,                                                                                 \
+      "morph targets do not fit their mesh, or are vertex frames; left out")                                          \
+  ROW(shapes_in_between_ignored, SK_LOST,                                                                             \
+      "in-between shapes of a morph target are not supported; left out")                                              \
+  ROW(numbers_repaired, SK_REPAIRED, "numbers are not finite or not usable; replaced")                                \
+  ROW(duplicate_names, SK_REPAIRED, "several joints share a name; it refers to the first of them")                    \
+  ROW(names_cut, SK_LOST, "names longer than 1,023 bytes were truncated")                                             \
+  ROW(nodes_with_two_parents, SK_LOST,                                                                                \
+      "nodes are listed as a child more than once; the first parent keeps them")                                      \
+  ROW(meshes_outside_scene, SK_LOST,                                                                                  \
+      "meshes belong to nodes outside the file's default scene; left out")                                            \
+  ROW(instances_dropped, SK_LOST,                                                                                     \
+      "mesh instances (EXT_mesh_gpu_instancing) are not supported; only one is kept")                                 \
+  ROW(rotations_normalized, SK_REPAIRED,                                                                              \
+      "rotation keys or rest rotations are not unit quaternions; normalized")                                         \
+  ROW(key_times_repaired, SK_REPAIRED,                                                                                \
+      "keys are out of order, twice at one time, or at a time that is not finite; sorted, the first kept")            \
+  ROW(duration_repaired, SK_REPAIRED, "a clip's duration contradicts its keys; set to the last key")                  \
+  ROW(ticks_per_second_assumed, SK_REPAIRED, "a clip states no ticks per second; 25 is used")                         \
+  ROW(channels_dropped, SK_LOST,                                                                                      \
+      "channels move no joint of the scene, or have no usable keys; left out")                                        \
+  ROW(channels_duplicate, SK_LOST,                                                                                    \
+      "a clip has two channels for one joint and path; the first is kept")                                            \
+  ROW(clip_extras_dropped, SK_LOST,                                                                                   \
+      "events or root motion of a glTF file do not fit their clip; left out")                                         \
+  ROW(scale_channels_ignored, SK_REPAIRED, "animated scale was left out on request")                                  \
+  ROW(duplicate_clip_names, SK_REPAIRED,                                                                              \
+      "several clips share a name; it refers to the first of them")                                                   \
+  ROW(shear_lost, SK_LOST,                                                                                            \
+      "animated joints have shear in their rest matrix; it is lost where they move")                                  \
+  ROW(scale_inheritance_ignored, SK_LOST,                                                                             \
+      "joints that do not inherit their parent's scale are not supported")                                            \
+  ROW(animation_layers_ignored, SK_LOST,                                                                              \
+      "animation layers are not blended; only their combined result is there")                                        \
+  ROW(axes_converted, SK_REPAIRED, "the root turns the file's axes to +Y up")                                         \
+  ROW(units_converted, SK_REPAIRED, "the root scales the file's unit")                                                \
+  ROW(skeleton_mesh_dropped, SK_REPAIRED, "a mesh that represents the skeleton was left out")                         \
+  ROW(textures_missing, SK_LOST, "textures cannot be read; left out")                                                 \
+  ROW(files_refused, SK_LOST,                                                                                         \
+      "the model refers to files that it may not read; they were not opened")                                         \
+  ROW(files_missing, SK_LOST, "the model refers to files that cannot be read")                                        \
+  ROW(extensions_ignored, SK_LOST, "the file requires glTF extensions that are not supported")
 
 typedef enum import_note_kind {
 #define IMPORT_NOTE_NAME(code, severity, message) NOTE_##code,
@@ -356,7 +357,6 @@ bool import_may_bring_in(const import_files *files, const char *suffix, const im
 bool import_calls_much(const sk_import_request *request);
 
 /* As sk_importer has it. */
-
 size_t import_appetite(const sk_import_request *request);
 
 /* ---- import_limit.c ---------------------------------------------------------------------- */

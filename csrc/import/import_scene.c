@@ -1,5 +1,4 @@
 /* import_scene.c: the order of the steps, from a request to a block. */
-#include <stdio.h>
 #include <string.h>
 
 #include <assimp/postprocess.h>

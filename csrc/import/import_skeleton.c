@@ -1,6 +1,5 @@
 /* import_skeleton.c: every node of the scene becomes a joint, depth first, parents before children. */
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "import_internal.h"

@@ -119,7 +119,7 @@ void import_smooth_normals(import_model *m, const import_part *part, const uint3
   uint32_t v;
   memset(table, 0xff, (mask + 1) * sizeof *table);
   for (v = 0; v < part->vertex_count; v++) owner[v] = first_at(s.positions, v, table, mask);
-  memset(s.areas, 0, s.vertex_count * sizeof *s.areas); /* the table, which is at least as long, is not needed any more */
+  memset(s.areas, 0, s.vertex_count * sizeof *s.areas); /* in the table, which is longer and not needed any more */
   memset(s.normals, 0, 3 * sizeof(float) * (size_t)s.vertex_count);
   add_face_normals(&s);
   finish_normals(&s);

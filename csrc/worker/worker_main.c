@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <ucontext.h>
 #include <unistd.h>
 
@@ -276,6 +275,7 @@ int main(void) {
   sk_error error = {SK_OK, ""};
   worker_settle(WORKER_FIRST_FREE);
   if (!read_head(w)) return 2;
+  if (w->order.parent != (uint32_t)getppid()) return 2; /* it ended before its end could end this */
   worker_tune_heap(most_ahead(w));
   if (!read_texts(w)) return 2;
   if (w->order.filled) worker_fill_by_file((int)w->order.filled - 1);

@@ -43,7 +43,7 @@ typedef struct worker_order {
   uint32_t ahead;              /* another processor may prepare memory for the import */
   uint32_t given;              /* bytes of the block's file for which the parent makes large pages meanwhile */
   uint32_t filled;             /* 1 and the byte that the import fills much memory with, and uses little; 0: none */
-  uint32_t unused;
+  uint32_t parent;             /* its process: the worker ends where that is gone */
   uint64_t memory;             /* bytes that the import may take */
   uint64_t bytes;              /* of the model, in WORKER_BYTES; WORKER_NO_BYTES: it is in a file */
   sk_import_limits limits;

@@ -9,9 +9,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
-#include <stdatomic.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -25,6 +23,8 @@
 
 #define SLICE_MS 50    /* between two looks for signals */
 #define REAP_US 200    /* between two looks whether the worker has ended, where the system cannot tell when */
+#define PIECE_BYTES ((size_t)8 << 20) /* of a model, copied between two looks for signals; of whole large pages */
+#define LONGEST_FOLDERS 16384 /* bytes of LD_LIBRARY_PATH */
 #define OUT_OF_REACH 10 /* descriptors of ours from here on: none of them is one of the worker's */
 
 typedef struct call {
@@ -59,6 +59,13 @@ static sk_status fail_system(sk_error *error, const char *doing) {
                  strerror(number));
 }
 
+/* True where waiting has to end. */
+static bool look_up(call *c) {
+  c->late = now() > c->deadline;
+  c->interrupted = !c->late && c->job->interrupted && c->job->interrupted(c->job->context);
+  return c->late || c->interrupted;
+}
+
 /* ---- descriptors ------------------------------------------------------------------------------------- */
 
 /* The same file on a number that the worker's own do not have. */
@@ -72,6 +79,22 @@ static int out_of_reach(int descriptor) {
 
 static int memory_file(const char *name) { return out_of_reach(memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING)); }
 
+/* The model's, piece by piece: a file of large pages, as it is read more than once. False with `late` or `interrupted`
+   where waiting has to end. */
+static bool write_bytes(call *c) {
+  const char *bytes = c->job->request->bytes;
+  size_t at = 0, size = c->job->request->size;
+  if (ftruncate(c->bytes, (off_t)size)) return false; /* pages are made of what lies in a file alone */
+  while (at < size) {
+    size_t end = size - at < PIECE_BYTES ? size : at + PIECE_BYTES;
+    worker_make_file(c->bytes, at, end);
+    if (!worker_write(c->bytes, bytes + at, end - at)) return false;
+    at = end;
+    if (at < size && look_up(c)) return false;
+  }
+  return true;
+}
+
 static bool open_files(call *c) {
   const sk_import_request *request = c->job->request;
   int ends[2];
@@ -82,9 +105,7 @@ static bool open_files(call *c) {
   if (c->answer[0] < 0 || c->answer[1] < 0) return false;
   if (!request || request->path) return true;
   c->bytes = memory_file("skinpy-bytes");
-  if (c->bytes < 0) return false;
-  worker_make_file(c->bytes, 0, request->size);
-  return worker_write(c->bytes, request->bytes, request->size);
+  return c->bytes >= 0 && write_bytes(c);
 }
 
 static void close_file(int *descriptor) {
@@ -115,6 +136,7 @@ static bool write_order(call *c) {
   order.ahead = c->ahead.large_import && c->ahead.other_core;
   order.given = (uint32_t)c->ahead.bytes;
   order.filled = c->ahead.fills_lines ? 1 + '\n' : 0;
+  order.parent = (uint32_t)getpid();
   order.memory = c->job->memory;
   order.bytes = request->path || order.probe ? WORKER_NO_BYTES : request->size;
   order.limits = request->limits;
@@ -163,12 +185,16 @@ static int prepare_signals(posix_spawnattr_t *attributes) {
   return failed;
 }
 
-/* What the loader needs to find a library by its name alone, large pages where they help, and nothing else. */
-static void make_environment(const call *c, char *environment[3], char *room, size_t size) {
-  const char *folders = getenv("LD_LIBRARY_PATH");
+/* What the loader needs to find a library by its name alone, large pages where they help, and nothing else. False
+   where that is too long. */
+static bool make_environment(const call *c, char *environment[3], char *room, size_t size) {
   if (c->ahead.large_import) *environment++ = WORKER_LARGE_PAGES "=glibc.malloc.hugetlb=1";
-  if (folders && (size_t)snprintf(room, size, "LD_LIBRARY_PATH=%s", folders) < size) *environment++ = room;
+  if (*c->job->folders) {
+    if ((size_t)snprintf(room, size, "LD_LIBRARY_PATH=%s", c->job->folders) >= size) return false;
+    *environment++ = room;
+  }
   *environment = NULL;
+  return true;
 }
 
 static int process_file(pid_t pid) {
@@ -181,7 +207,7 @@ static int process_file(pid_t pid) {
 }
 
 static int spawn(call *c) {
-  char room[4096], *environment[3], *arguments[] = {"skinpy-worker", NULL};
+  char room[LONGEST_FOLDERS], *environment[3], *arguments[] = {"skinpy-worker", NULL};
   posix_spawn_file_actions_t files;
   posix_spawnattr_t attributes;
   int failed = posix_spawn_file_actions_init(&files);
@@ -190,7 +216,7 @@ static int spawn(call *c) {
   if (!failed) {
     failed = prepare_files(c, &files);
     if (!failed) failed = prepare_signals(&attributes);
-    make_environment(c, environment, room, sizeof room);
+    if (!failed && !make_environment(c, environment, room, sizeof room)) failed = E2BIG;
     if (!failed) failed = posix_spawn(&c->pid, c->job->program, &files, &attributes, arguments, environment);
     if (failed) c->pid = 0;
     else c->process = process_file(c->pid);
@@ -213,15 +239,13 @@ static bool reap(call *c, int options) {
   return true;
 }
 
+/* Where somebody else has waited for it, its number may be another process's by now: its file is not. */
 static void kill_worker(const call *c) {
-  if (c->pid) kill(c->pid, SIGKILL);
-}
-
-/* True where waiting has to end. */
-static bool look_up(call *c) {
-  c->late = now() > c->deadline;
-  c->interrupted = !c->late && c->job->interrupted && c->job->interrupted(c->job->context);
-  return c->late || c->interrupted;
+  if (!c->pid) return;
+#if defined(SYS_pidfd_send_signal)
+  if (c->process >= 0 && (!syscall(SYS_pidfd_send_signal, c->process, SIGKILL, NULL, 0u) || errno == ESRCH)) return;
+#endif
+  kill(c->pid, SIGKILL);
 }
 
 /* Prepares memory while the worker needs none of it yet; false where waiting has to end. */
@@ -236,13 +260,15 @@ static bool make_ahead(call *c) {
   return true;
 }
 
-/* Reads the answer as it comes; true when it is whole, or nothing will come any more. */
-static bool listen(call *c) {
-  struct pollfd waiting = {c->answer[0], POLLIN, 0};
+/* Reads the answer as it comes; true when it is whole, or nothing will come any more. The pipe alone does not tell: a
+   process that another thread forked at that moment may have its other end too. */
+static bool hear(call *c) {
+  struct pollfd waiting[] = {{c->answer[0], POLLIN, 0}, {c->process, POLLIN, 0}};
   double left = (c->deadline - now()) * 1e3;
-  int found = poll(&waiting, 1, left > SLICE_MS ? SLICE_MS : left > 0.0 ? (int)left + 1 : 0);
+  int found = poll(waiting, 2, left > SLICE_MS ? SLICE_MS : left > 0.0 ? (int)left + 1 : 0);
   ssize_t got;
   if (found <= 0) return false;
+  if (!waiting[0].revents) return true;
   got = read(c->answer[0], (char *)&c->said + c->said_bytes, sizeof c->said - c->said_bytes);
   if (got < 0) return errno != EINTR && errno != EAGAIN;
   c->said_bytes += (size_t)got;
@@ -260,7 +286,7 @@ static bool has_answered(const call *c) { return c->said_bytes == sizeof c->said
 
 /* Until it has answered, has ended without, or has to. */
 static void wait_for(call *c) {
-  while (!listen(c))
+  while (!hear(c))
     if (look_up(c)) return;
   while (!has_answered(c) && !reap(c, WNOHANG)) {
     if (look_up(c)) return;
@@ -338,7 +364,9 @@ sk_status worker_run(const worker_job *job, uint32_t *cage, sk_error *error) {
   worker_plan_ahead(&c.ahead, job->request);
   ready = open_files(&c) && write_order(&c);
   if (ready) worker_map_ahead(&c.ahead, c.block);
-  if (!ready) {
+  if (c.late || c.interrupted) {
+    status = fail_silent(&c, error);
+  } else if (!ready) {
     status = fail_system(error, "a file in memory");
   } else if ((failed = spawn(&c)) != 0) {
     errno = failed;

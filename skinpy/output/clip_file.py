@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from .._arguments import flag
 from .film import FILM_SUFFIXES, check_film, save_film
 from .picture import PICTURE_SUFFIXES, pillow, save_picture
 
@@ -59,10 +60,11 @@ def save_clip(
 
     The file appears whole or not at all; on a terminal a bar shows the progress where tqdm is installed.
     Raises ValueError for an unknown suffix, a size of 0 or beyond what OpenGL draws, a `time` for a film, an
-    `fps` or `turntable` for a picture, a `turntable` or `camera` for a page; KeyError or IndexError for an
-    unknown clip; ImportError without moderngl, Pillow or, for .mp4, ffmpeg; GraphicsError without OpenGL;
-    OSError where the file cannot be written.
+    `fps` or `turntable` for a picture, a `turntable` or `camera` for a page; TypeError; KeyError or
+    IndexError for an unknown clip; ImportError without moderngl, Pillow or, for .mp4, ffmpeg; GraphicsError
+    without OpenGL; OSError where the file cannot be written.
     """
+    turntable = flag("turntable", turntable)
     target = Path(os.fsdecode(path))
     kind = kind_of(target)
     if kind == "page":

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from .._arguments import whole
 from .._progress import shown
 from .picture import pillow
 
@@ -98,8 +99,8 @@ def sheet(
 
 
 def _laid_out(clips: int, frames: int, size: tuple[int, int], limit: int) -> _Layout:
-    if not 1 <= frames <= _MOST_FRAMES:
-        raise ValueError(f"frames is {frames}; expected 1 to {_MOST_FRAMES} in a row")
+    frames = whole("frames", frames, 1, _MOST_FRAMES)
+    limit = whole("limit", limit, 1)
     if min(size) < _LEAST:
         raise ValueError(f"size is {size}; expected frames of {_LEAST}x{_LEAST} pixels or more")
     smallest = _LEAST / min(size)

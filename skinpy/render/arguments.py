@@ -7,6 +7,8 @@ import operator
 import numpy as np
 from numpy.typing import NDArray
 
+from skinpy._arguments import whole
+
 from .floor import Floor
 
 _MAX_SAMPLES = 64
@@ -25,13 +27,7 @@ def check_size(size: tuple[int, int]) -> tuple[int, int]:
 
 def check_samples(samples: int) -> int:
     """`samples` as a number from 0 to 64; TypeError, ValueError."""
-    try:
-        number = operator.index(samples)
-    except TypeError:
-        raise TypeError(f"samples is {samples!r}; expected a whole number") from None
-    if not 0 <= number <= _MAX_SAMPLES:
-        raise ValueError(f"samples is {number}; expected 0 to {_MAX_SAMPLES}")
-    return number
+    return whole("samples", samples, 0, _MAX_SAMPLES)
 
 
 def chosen_floor(floor: Floor | bool | None) -> Floor | None:

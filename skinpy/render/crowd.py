@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import math
-import operator
 import threading
 import weakref
 from collections.abc import Callable, Sequence
@@ -14,7 +13,7 @@ import moderngl
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from skinpy._arguments import floats
+from skinpy._arguments import floats, whole
 from skinpy.baking import INSTANCE, BakedTexture
 from skinpy.clip import Clip
 from skinpy.errors import GraphicsError
@@ -376,9 +375,7 @@ def grid(model: Model, count: int, *, spacing: float | None = None) -> NDArray[n
     neighbors in scene units; None: one and a quarter times the model's width at rest. Raises ValueError for
     a count below 1 and a spacing that is not positive.
     """
-    number = operator.index(count)
-    if number < 1:
-        raise ValueError(f"count is {number}; expected at least 1 instance")
+    number = whole("count", count, 1)
     if spacing is None:
         wide = np.ptp(model.bounds(), axis=0)[up_vector(model.up) == 0]
         spacing = _SPACING * float(wide.max()) or 1.0

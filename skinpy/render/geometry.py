@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from skinpy.errors import SkinpyWarning
+from skinpy.errors import LoadError, SkinpyWarning
 
 if TYPE_CHECKING:
     from skinpy.assets import Texture
@@ -243,10 +243,8 @@ def read_surfaces(model: Model, read: Callable[[Texture], T | None]) -> tuple[li
 def _decode(texture: Texture) -> NDArray[np.uint8] | None:
     try:
         return np.ascontiguousarray(texture.image(), np.uint8)
-    except ImportError:
-        raise
-    except Exception as error:  # decoders raise whatever they like at broken files
-        warnings.warn(f"texture {texture.name!r} is not drawn: {error}", SkinpyWarning, stacklevel=2)
+    except LoadError as error:
+        warnings.warn(f"{error}; it is not drawn", SkinpyWarning, stacklevel=2)
         return None
 
 

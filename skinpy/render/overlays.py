@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import operator
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
+
+from skinpy._arguments import flag, integer, whole
 
 _MOST_GHOSTS = 16  # on each side
 _ON, _OFF = ("on", "yes", "true", "1"), ("off", "no", "false", "0")
@@ -52,13 +53,13 @@ class Overlays:
 
     def __post_init__(self) -> None:
         for field in dataclasses.fields(self):
-            if field.type == "bool" and not isinstance(getattr(self, field.name), bool):
-                value = getattr(self, field.name)
-                raise TypeError(f"overlay {field.name} is {value!r}; expected True or False")
+            if field.type == "bool":
+                chosen = flag(f"overlay {field.name}", getattr(self, field.name))
+                object.__setattr__(self, field.name, chosen)
         if self.weights is not None:
             object.__setattr__(self, "weights", _joint("weights", self.weights))
         object.__setattr__(self, "trajectories", _joints(self.trajectories))
-        object.__setattr__(self, "onion", _ghosts(self.onion))
+        object.__setattr__(self, "onion", whole("overlay onion", self.onion, 0, _MOST_GHOSTS))
         if not isinstance(self.onion_step, (int, float)) or not 0 < self.onion_step < math.inf:
             raise ValueError(f"overlay onion_step is {self.onion_step!r}; expected seconds, more than 0")
         if self.influences and self.weights is not None:
@@ -115,30 +116,13 @@ def _value(name: str, kind: Any, words: str | None) -> Any:
 def _joint(name: str, value: Any) -> str | int:
     if isinstance(value, str):
         return value
-    try:
-        if isinstance(value, bool):
-            raise TypeError
-        return operator.index(value)
-    except TypeError:
-        raise TypeError(f"overlay {name} is {value!r}; expected the name or number of a joint") from None
+    return integer(f"overlay {name}", value, "the name or number of a joint")
 
 
 def _joints(value: Any) -> tuple[str | int, ...]:
     if isinstance(value, str) or not isinstance(value, Iterable):
         return (_joint("trajectories", value),)
     return tuple(_joint("trajectories", one) for one in value)
-
-
-def _ghosts(value: Any) -> int:
-    try:
-        if isinstance(value, bool):
-            raise TypeError
-        count = operator.index(value)
-    except TypeError:
-        raise TypeError(f"overlay onion is {value!r}; expected a whole number") from None
-    if not 0 <= count <= _MOST_GHOSTS:
-        raise ValueError(f"overlay onion is {count}; expected 0 to {_MOST_GHOSTS} ghosts on each side")
-    return count
 
 
 def check_overlays(overlays: Overlays | None) -> Overlays | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import operator
 import weakref
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, SupportsIndex, TypeAlias, TypeVar
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from skinpy._arguments import integer
 from skinpy._stepping import chosen_vertices
 from skinpy.clip import Clip
 from skinpy.kinds import VertexAnimation
@@ -281,9 +281,7 @@ class Poser:
 
 def clip_number(clip: SupportsIndex) -> int:
     """The number of a clip; TypeError for what is none."""
-    if hasattr(clip, "__index__") and not isinstance(clip, bool):
-        return operator.index(clip)
-    raise TypeError(f"clip is {clip!r}; expected a Clip, its name, its number, a VertexAnimation or None")
+    return integer("clip", clip, "a Clip, its name, its number, a VertexAnimation or None")
 
 
 def check_time(time: float) -> None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from skinpy._arguments import flag
 from skinpy._files import replacing
 
 from .truth_joints import visible_joints
@@ -130,15 +131,16 @@ class GroundTruth:
         """Write everything to a NumPy archive and return its path: `numpy.load(path)["depth"]`.
 
         The arrays have the names of the fields and of the layers; `names` are str. The file appears whole or
-        not at all. Raises ValueError for another suffix than .npz, OSError where it cannot be written.
+        not at all. Raises ValueError for another suffix than .npz, TypeError, and OSError where it cannot be
+        written.
         """
+        write: Any = np.savez_compressed if flag("compressed", compressed) else np.savez
         target = Path(os.fsdecode(path))
         if target.suffix.lower() != ".npz":
             raise ValueError(f"path ends in {target.suffix!r}; ground truth is saved as '.npz'")
         fields = ("picture", "mask", "joints2d", "joints3d", "visible", "intrinsics", "extrinsics", "parents")
         arrays = {name: getattr(self, name) for name in fields} | dict(self.layers)
         archive = io.BytesIO()
-        write: Any = np.savez_compressed if compressed else np.savez
         write(archive, names=np.array(self.names, np.str_), **arrays)
         with replacing(target) as file:
             file.write(archive.getbuffer())

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from skinpy._arguments import whole
+
 from .camera import Camera, Framing, front_vector, up_vector
 from .posing import Poser
 
@@ -39,8 +41,7 @@ def turntable(
     the picture's width by its height. Raises KeyError or IndexError for an unknown clip; ValueError for a
     wrong count, angle, aspect or margin.
     """
-    if count < 1:
-        raise ValueError(f"count is {count}; expected 1 or more cameras")
+    count = whole("count", count, 1)
     if not math.isfinite(azimuth):
         raise ValueError(f"azimuth is {azimuth}; expected a finite number of degrees")
     poser = Poser(model)

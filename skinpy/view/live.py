@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from skinpy._arguments import flag
+
 from ..output.picture import encode_picture
 from ..output.preview import bundle, fitting, preview_times, wanted
 from ..render import Camera, Floor
@@ -90,6 +92,7 @@ class LiveView:
         controls: bool = True,
         **options: Any,
     ) -> None:
+        with_controls = flag("controls", controls)
         canvas, panel = _jupyter()
         import ipywidgets
 
@@ -103,7 +106,7 @@ class LiveView:
         self._seen = self.stage.frame()  # errors come here, not in the browser
         self.canvas = canvas.Canvas(size, self._draw, self._take)
         self._panel = panel.Controls(self.stage, self._act, self._scrubbed)
-        rows = self._panel.rows if controls else [self._panel.message]
+        rows = self._panel.rows if with_controls else [self._panel.message]
         for row in rows:
             row.layout.width, row.layout.max_width = f"{size[0]}px", "100%"
         #: The ipywidgets box with everything, to be put into boxes of others.

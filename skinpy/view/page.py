@@ -8,7 +8,6 @@ import hashlib
 import html
 import importlib.resources
 import json
-import operator
 import os
 import string
 from collections.abc import Sequence
@@ -16,6 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from skinpy._arguments import whole
 from skinpy._files import replacing
 from skinpy._frames import checked_rate
 from skinpy.clip import Clip
@@ -128,9 +128,11 @@ def make_page(
     ValueError for a clip of another model, frames beyond the limit, and wrong numbers; TypeError;
     ImportError for what is not installed.
     """
+    if title is not None and not isinstance(title, str):
+        raise TypeError(f"title is {title!r}; expected str or None")
     rate = checked_rate(fps)
-    largest, most = _count("texture_size", texture_size), _count("limit", limit)
-    tall = _count("height", height)
+    largest, most = whole("texture_size", texture_size, 1), whole("limit", limit, 1)
+    tall = whole("height", height, 1)
     color = None if background is None else parse_color("background", background)[:3]
     motions = _motions(model, clips)
     start = _start(time)
@@ -195,16 +197,6 @@ def _shown(overlays: Overlays | None) -> dict[str, bool]:
 def _start(time: float) -> float:
     check_time(time)
     return float(time)
-
-
-def _count(name: str, value: int) -> int:
-    try:
-        number = operator.index(value)
-    except TypeError:
-        raise TypeError(f"{name} is {value!r}; expected a whole number") from None
-    if number < 1:
-        raise ValueError(f"{name} is {number}; expected at least 1")
-    return number
 
 
 # ---- the text ---------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from skinpy._images import decoded
 from skinpy.assets import Texture
 from skinpy.errors import SkinpyWarning
 
@@ -61,7 +62,7 @@ def packed_image(texture: Texture, largest: int) -> dict[str, str] | None:
 
     What a browser reads is kept as it is; the rest becomes PNG. Images with a side of more than `largest`
     pixels are made smaller, JPEG staying JPEG. None, with a SkinpyWarning, for one that cannot be decoded.
-    Raises ImportError without Pillow.
+    What is decoded, and up to which size, is as in Texture.image. Raises ImportError without Pillow.
     """
     tool = pillow()
     try:
@@ -72,12 +73,8 @@ def packed_image(texture: Texture, largest: int) -> dict[str, str] | None:
 
 
 def _read_image(tool: Any, texture: Texture, largest: int) -> dict[str, str]:
-    if texture.format == "rgba8":
-        picture, kind = tool.fromarray(texture.image()), ""
-    else:
-        picture = tool.open(io.BytesIO(texture.data))
-        kind = picture.format
-        picture.load()  # a file that breaks off is found here, not in the browser
+    picture = decoded(texture)  # whole: a file that breaks off is found here, not in the browser
+    kind = picture.format
     fits = max(picture.size) <= largest
     upright = picture.getexif().get(_ORIENTATION, 1) == 1
     if kind in _KEPT and fits and upright and picture.mode in _KEPT_MODES:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from .._frame_files import has_frames
 from .._types import PathLike
 from ..kinds import VertexAnimation
 from ..loading import load
 from ..model import Model
-
-_STORED_FRAMES = (".md2",)  # formats whose frames make a VertexAnimation
 
 _Stamp = tuple[int, int, int]  # modification time in ns, bytes, number of the file
 
@@ -28,19 +27,25 @@ class Source:
 
     A writer may need a while: a file counts as changed when it is another one than was loaded, and has been
     the same at two looks in a row. Only the file itself is looked at, no textures beside it.
+
+    options are those of `skinpy.load`. Raises ValueError for `up` where frames are stored, which are taken as
+    they are.
     """
 
-    def __init__(self, path: PathLike) -> None:
+    def __init__(self, path: PathLike, **options: Any) -> None:
         self.path = Path(os.fsdecode(path))
+        self._options = options
+        if options.get("up") is not None and has_frames(self.path):
+            raise ValueError(f"{self.path}: stored frames are taken as they are; leave out up")
         self._known = self._seen = self._stamp()
 
     def load(self) -> Loaded:
         """What is in the file now. Raises what `skinpy.load` raises."""
         self._known = self._seen = self._stamp()  # before it is read: what comes later is a change
-        if self.path.suffix.lower() in _STORED_FRAMES:
-            animation = VertexAnimation.load(self.path)
+        if has_frames(self.path):
+            animation = VertexAnimation.load(self.path, **self._options)
             return Loaded(animation.model, animation)
-        return Loaded(load(self.path), None)
+        return Loaded(load(self.path, **self._options), None)
 
     def has_changed(self) -> bool:
         """Look at the file: whether there is something new to load, which is said once."""

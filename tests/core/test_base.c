@@ -4,13 +4,6 @@
 #include "../../csrc/core/sk_base.h"
 #include "small_model.h"
 
-static void every_status_has_words(void) {
-  int status;
-  for (status = 0; status < SK_STATUS_COUNT; status++) CHECK(strlen(sk_status_words((sk_status)status)) > 3);
-  CHECK(sk_status_words((sk_status)-1));
-  CHECK(sk_status_words(SK_STATUS_COUNT));
-}
-
 static void an_error_carries_its_sentence(void) {
   sk_error error;
   CHECK_EQUAL(sk_fail(&error, SK_ERROR_IMPORT, "key %d of \"%s\"", 3, "arm"), SK_ERROR_IMPORT);
@@ -163,7 +156,6 @@ static void writing_a_block_survives_every_failed_allocation(void) {
 }
 
 const check_test base_tests[] = {
-    TEST(every_status_has_words),
     TEST(an_error_carries_its_sentence),
     TEST(a_long_sentence_is_cut),
     TEST(memory_is_aligned_and_counted),
