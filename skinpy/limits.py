@@ -26,9 +26,10 @@ FRAGILE_FORMATS = frozenset({"md5mesh", "md5anim", "md2", "ply", "x"})
 class Limits:
     """How much a file may take while `skinpy.load` imports it; more is a LimitExceeded that says which.
 
-    - memory: bytes, of the process of the import and of the model; 1 GiB by default.
-    - seconds: until the import must be over; 30.
-    - file_bytes: of the file and of all that it brings in, together; 256 MiB.
+    - memory: bytes that the import may take, besides code and stack (address space of 448 MiB), and that the
+      model may have; 1 GiB by default.
+    - seconds: until the import must be over, of a series of files until all are; 30.
+    - file_bytes: of the file and of all that it brings in, together; of a saved model too. 256 MiB.
     - nodes: of the scene, 1,000,000; depth: nodes above one another, 50,000.
     - vertices: of all meshes, as often as they are used, 50,000,000.
     - keys: of all channels of all clips, 50,000,000.
