@@ -9,7 +9,6 @@ from . import _core
 from ._types import Array
 
 _TEXT = [("offset", "<u4"), ("length", "<u4")]
-_ALIGNMENT = 64  # bytes, of a block's memory: SK_ALIGNMENT
 
 #: Records of the block; field for field the structs of sk_block.h.
 RECORDS: dict[str, np.dtype[Any]] = {
@@ -244,13 +243,6 @@ class TextPool:
     def section(self) -> Array:
         """The section TEXT."""
         return np.frombuffer(bytes(self._bytes), "u1")
-
-
-def room(size: int) -> memoryview:
-    """`size` bytes for a block to be read into: they begin where one may."""
-    memory = np.empty(size + _ALIGNMENT - 1, np.uint8)
-    start = -memory.__array_interface__["data"][0] % _ALIGNMENT
-    return memory[start : start + size].data
 
 
 def pack(sections: Mapping[str, Array], influences: int) -> _core.Block:

@@ -245,15 +245,14 @@ def _load_path(path: str, request: _Request, mapped: bool) -> _core.Block:
 
 
 def _load_saved(path: str, mapped: bool, request: _Request) -> _core.Block:
-    with open(path, "rb") as file:
+    with open(path, "rb", buffering=0) as file:
         if mapped:
             from mmap import ACCESS_READ, mmap
 
             return _core.Block(mmap(file.fileno(), 0, access=ACCESS_READ), copy=False)
         size = os.fstat(file.fileno()).st_size
         _check_saved(size, request)
-        memory = _block.room(size)  # which nobody else has
-        return _core.Block(memory[: file.readinto(memory)], copy=False)
+        return _core.Block.read(file.fileno(), size)
 
 
 def _check_saved(size: int, request: _Request) -> None:

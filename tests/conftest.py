@@ -5,12 +5,13 @@ taken. A test that needs them asks for the fixture `shared_data` or calls `data_
 is skipped by name, and the end of the run says so. (Where tests are collected `DATA` may be listed, which
 then gives nothing.)
 SKINPY_CI=1 asks for everything: tests marked `ci` (they install packages, or run linters) are skipped
-without it.
+without it. With it a test that skips itself fails, unless what it lacks is listed in `MAY_LACK`.
 """
 
 import os
+import re
 import signal
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,27 @@ DATA = Path(os.environ.get("SKINPY_DATA") or ROOT.parent / "shared" / "data").re
 HAS_DATA = (DATA / "models").is_dir()
 NO_DATA = f"SKINPY_DATA: no shared test data at {DATA}"
 FULL_RUN = os.environ.get("SKINPY_CI") == "1"
+
+#: Why a test may be skipped in the full run: of all else quickstart.sh installs what the tests need.
+MAY_LACK = re.compile(
+    "|".join(
+        (
+            "SKINPY_DATA|shared test data",
+            # what nobody installs for them
+            r"SKINPY_NODE_MODULES|three\.js|node\b|JupyterLab",
+            "FREE-THREADED PYTHON|THREAD SANITIZER: docs/reliability",
+            r"(numba|usd-core|pymomentum-cpu) is missing|(trimesh|tqdm)\b",
+            # the machine, its system, its compiler and its user
+            "this processor or this build lacks|no (plain|avx2|avx512) here|no other core",
+            "Linux|no os.fork|glibc|/dev/full|[Ll]inux's loader|old kernel|root may write",
+            "no OpenGL extension|this OpenGL has no|no EGL whose context could be lost",
+            "a sanitizer|THREAD SANITIZER: its programs do not run here|-fcallgraph-info",
+            "none are recorded for",
+            # a source distribution, which has no examples
+            "repository's examples|no folder benchmarks",
+        )
+    )
+)
 
 
 def data_file(*parts: str) -> Path:
@@ -69,6 +91,30 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.get_closest_marker("ci"):
             item.add_marker(skip)
+
+
+def _no_silent_skip(report: pytest.CollectReport | pytest.TestReport) -> None:
+    """In the full run a skip for want of a tool is a failure."""
+    if not FULL_RUN or not report.skipped or hasattr(report, "wasxfail"):
+        return
+    reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
+    if not MAY_LACK.search(reason):
+        report.outcome = "failed"
+        report.longrepr = f"{reason}\nNothing is skipped in the full run for want of what can be installed."
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    report = yield
+    _no_silent_skip(report)
+    return report
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report() -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    report = yield
+    _no_silent_skip(report)
+    return report
 
 
 def pytest_report_header() -> str:

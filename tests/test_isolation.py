@@ -382,9 +382,9 @@ def false_worker(folder: Path, program: str) -> Path:
     return path
 
 
-def load_by(worker: Path, path: Path, seconds: float = IN_TIME) -> object:
+def load_by(worker: Path, path: Path, seconds: float = IN_TIME, folders: bytes = b"") -> object:
     true = loading._isolation(skinpy.Limits(), loading._paths_key())
-    isolation = (os.fsencode(worker), *true[1:3], 1 << 30, seconds, b"")
+    isolation = (os.fsencode(worker), *true[1:3], 1 << 30, seconds, folders)
     return _core._load_file(str(path), None, None, 4, -1, False, 0, -1, None, 0, NO_LIMITS, isolation)
 
 
@@ -432,7 +432,7 @@ def test_a_worker_that_fails_is_an_error(file: Path, tmp_path: Path, program: st
 
 def test_a_crash_is_one_though_another_process_has_the_pipe(file: Path, tmp_path: Path) -> None:
     """As what another thread forks at the wrong moment does: nothing comes, and no end of it either."""
-    program = f"""
+    program = """
 if os.fork() == 0:
     time.sleep(25)
     os._exit(0)
@@ -571,12 +571,27 @@ def test_folders_of_libraries_reach_the_worker(
         skinpy.load(file)
 
 
-def test_the_environment_is_empty(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("size", "folders", "names"),
+    [
+        (10, b"", set()),
+        (10, b"/somewhere", {"LD_LIBRARY_PATH"}),
+        (1 << 20, b"", {"GLIBC_TUNABLES"}),
+        (1 << 20, b"/somewhere", {"GLIBC_TUNABLES", "LD_LIBRARY_PATH"}),
+    ],
+)
+def test_the_environment_is_empty(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int, folders: bytes, names: set[str]
+) -> None:
+    """But for what the loader and the C library need. By the system's word: Python adds some itself."""
     monkeypatch.setenv("SECRET", "42")
-    program = f"open({str(tmp_path / 'seen')!r}, 'w').write(repr(sorted(os.environ)))"
+    (tmp_path / "a.bvh").write_bytes(b"x" * size)
+    program = f"open({str(tmp_path / 'seen')!r}, 'wb').write(open('/proc/self/environ', 'rb').read())"
     with pytest.raises(skinpy.ImporterCrashed):
-        load_by(false_worker(tmp_path, program), file)
-    assert "SECRET" not in (tmp_path / "seen").read_text()
+        load_by(false_worker(tmp_path, program), tmp_path / "a.bvh", folders=folders)
+    seen = (tmp_path / "seen").read_bytes().split(b"\0")[:-1]
+    assert {os.fsdecode(one).partition("=")[0] for one in seen} == names
+    assert len(seen) == len(names)
 
 
 @pytest.mark.parametrize(
@@ -803,6 +818,69 @@ def test_files_of_the_folder_are_read_and_those_outside_are_not(tmp_path: Path) 
     assert not colored("../red.mtl", "folder")
     assert not colored("red.mtl", "none")
     assert colored("../red.mtl", "any")
+
+
+def status_of(pid: str) -> dict[str, str]:
+    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    return {name: value.strip() for name, _, value in (line.partition(":") for line in lines)}
+
+
+def wait_until(met: Callable[[], Any]) -> Any:
+    """What `met` gives when it first gives something."""
+    deadline = time.monotonic() + IN_TIME
+    while time.monotonic() < deadline:
+        with suppress(FileNotFoundError, ProcessLookupError):
+            if found := met():
+                return found
+        time.sleep(0.002)
+    raise AssertionError("it never came")
+
+
+def is_running(pid: str) -> bool:
+    try:
+        return status_of(pid)["State"][0] not in "ZX"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+def test_a_running_worker_is_locked_in_and_ends_with_its_parent(tmp_path: Path) -> None:
+    """No core, no new privileges, a filter of system calls; and killed with the parent that is killed."""
+    path = huge_text_bvh(tmp_path / "long.bvh")
+    program = "import sys, skinpy\nwhile True: skinpy.load(sys.argv[1], limits=skinpy.Limits(seconds=300))"
+    filtered = "filter" in skinpy.build_info()["isolation"]
+    parent = subprocess.Popen([sys.executable, "-c", program, str(path)])
+
+    def stopped() -> str | None:
+        """A worker in the middle of its import, held up there."""
+        for pid in Path(f"/proc/{parent.pid}/task/{parent.pid}/children").read_text().split():
+            if Path(f"/proc/{pid}/comm").read_text().startswith("_worker"):
+                facts = status_of(pid)
+                if facts["NoNewPrivs"] == "1" and (facts["Seccomp"] == "2" or not filtered):
+                    os.kill(int(pid), signal.SIGSTOP)
+                    return str(pid)
+        return None
+
+    worker = ""
+    try:
+        worker = wait_until(stopped)
+        limits = Path(f"/proc/{worker}/limits").read_text()
+        assert re.search(r"^Max core file size +0 +0 ", limits, re.MULTILINE), limits
+        facts = status_of(worker)
+        assert facts["NoNewPrivs"] == "1" and facts["PPid"] == str(parent.pid)
+        assert facts["Seccomp"] == "2" or not filtered
+        assert is_running(worker)
+        parent.kill()
+        parent.wait()
+        ended, deadline = False, time.monotonic() + 1
+        while not ended and time.monotonic() < deadline:
+            ended = not is_running(worker)
+            time.sleep(0.002)
+        assert ended or not is_running(worker), "it outlives its parent by more than a second"
+    finally:
+        parent.kill()
+        parent.wait()
+        if worker and is_running(worker):
+            os.kill(int(worker), signal.SIGKILL)
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import skinpy
-from skinpy import _block
+from skinpy import _block, _core
 
 
 def put_sparse(path: Path, size: int) -> Path:
@@ -62,3 +62,20 @@ def test_names_that_share_a_long_text(tmp_path: Path) -> None:
             continue
         with pytest.raises(skinpy.LoadError, match=r"the strings have \d+ bytes together; at most \d+ are"):
             _block.pack(sections, int(sections["INFO"]["influences"][0]))
+
+
+def test_a_block_is_read_from_an_open_file(tmp_path: Path) -> None:
+    skinpy.character().save(tmp_path / "a.skn")
+    data = (tmp_path / "a.skn").read_bytes()
+    with open(tmp_path / "a.skn", "rb", buffering=0) as file:
+        assert bytes(memoryview(_core.Block.read(file.fileno(), len(data)))) == data  # type: ignore[arg-type]
+        with pytest.raises(skinpy.LoadError):  # the file is at its end
+            _core.Block.read(file.fileno(), len(data))
+        file.seek(0)
+        assert _core.Block.read(file.fileno(), 10 * len(data)).nbytes == len(data)
+        with pytest.raises(ValueError, match="size is -1; expected 0 or more"):
+            _core.Block.read(file.fileno(), -1)
+    with pytest.raises(OSError, match="Bad file descriptor"):
+        _core.Block.read(-1, 100)
+    with pytest.raises(MemoryError):
+        _core.Block.read(0, 2**62)

@@ -1,5 +1,7 @@
 /* ext_block.c: the type `_core.Block`: one checked model block, shown through the buffer protocol. */
+#include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "../core/sk_pack.h"
 #include "../worker/worker_spawn.h"
@@ -82,6 +84,52 @@ static PyObject *block_new(PyTypeObject *type, PyObject *args, PyObject *keyword
   }
   self->buffer = buffer;
   return block_open(state, self, buffer.buf, (size_t)buffer.len);
+}
+
+#define READ_BYTES ((size_t)8 << 20) /* between two looks for signals */
+
+/* `size` bytes, or fewer where the file ends before; -1 with an exception. */
+static Py_ssize_t read_file(int file, char *to, size_t size) {
+  size_t had = 0;
+  ssize_t got = 1;
+  while (had < size && got) {
+    size_t step = size - had < READ_BYTES ? size - had : READ_BYTES;
+    int number;
+    Py_BEGIN_ALLOW_THREADS
+    got = read(file, to + had, step);
+    number = errno;
+    Py_END_ALLOW_THREADS
+    errno = number;
+    if (got < 0 && number != EINTR) {
+      PyErr_SetFromErrno(PyExc_OSError);
+      return -1;
+    }
+    if (got > 0) had += (size_t)got;
+    if (PyErr_CheckSignals()) return -1;
+  }
+  return (Py_ssize_t)had;
+}
+
+static const char read_doc[] =
+    "read($type, descriptor, size, /)\n--\n\n"
+    "A Block from the next `size` bytes of an open file, which may have fewer; OSError, LoadError.";
+
+static PyObject *block_read(PyObject *class, PyObject *args) {
+  ext_state *state = ext_state_of_class((PyTypeObject *)class);
+  Py_ssize_t size, had;
+  void *memory;
+  int file;
+  if (!PyArg_ParseTuple(args, "in:read", &file, &size)) return NULL;
+  if (size < 0) {
+    PyErr_Format(PyExc_ValueError, "size is %zd; expected 0 or more", size);
+    return NULL;
+  }
+  memory = sk_alloc((size_t)size);
+  if (!memory) return PyErr_NoMemory();
+  had = read_file(file, memory, (size_t)size);
+  if (had >= 0) return ext_block_new(state, memory, (size_t)had, sk_free);
+  sk_free(memory);
+  return NULL;
 }
 
 /* ---- packing ------------------------------------------------------------------------------ */
@@ -277,6 +325,7 @@ static PyGetSetDef block_getset[] = {
     {NULL, NULL, NULL, NULL, NULL}};
 
 static PyMethodDef block_methods[] = {{"pack", block_pack, METH_VARARGS | METH_CLASS, pack_doc},
+                                      {"read", block_read, METH_VARARGS | METH_CLASS, read_doc},
                                       {NULL, NULL, 0, NULL}};
 
 static const char block_doc[] =

@@ -49,6 +49,8 @@ from skinpy import _core  # noqa: E402
 SIZE = (64, 48)
 DATA = Path(skinpy.__file__).parent / "data"
 OLD = b"what was there before"
+LATEST = 0.1  # seconds from signal to exception, for an isolated load
+ENOUGH = 4  # signals by which lateness is judged
 
 
 class Finger:
@@ -92,6 +94,11 @@ class Work:
     lost: int = 0
     late: list[float] = field(default_factory=list)  #: seconds from signal to exception
     faults: list[str] = field(default_factory=list)
+
+    @property
+    def is_apart(self) -> bool:
+        """An isolated load, whose process waits for signals meanwhile."""
+        return self.name.startswith("load") and "here" not in self.name
 
     def __str__(self) -> str:
         late = sorted(self.late) or [0.0]
@@ -223,6 +230,12 @@ def press(work: Work, delay: float, begun: threading.Event | None = None) -> Non
         found.append("the next result is another one")
     found += [f"leaves {what} after the next call" for what in before.left(work.whole) if len(found) == 0]
     work.faults += [f"{work.name}, {delay * 1e3:.3f} ms: {what}" for what in found]
+
+
+def judge_lateness(work: Work) -> None:
+    """An isolated load that ends late again and again has a fault more."""
+    if work.is_apart and len(work.late) >= ENOUGH and statistics.median(work.late) > LATEST:
+        work.faults.append(f"{work.name} ends late: after {milliseconds(work.late)}")
 
 
 # ---- the work -----------------------------------------------------------------------------------------
@@ -382,6 +395,8 @@ def survey(count: int, seed: int, only: str = "") -> tuple[list[Work], list[str]
         finally:
             gc.unfreeze()
             signal.signal(signal.SIGINT, before)
+    for work in found:
+        judge_lateness(work)
     return found, missing
 
 
@@ -399,13 +414,7 @@ def main() -> int:
     for work in found:
         print(work)
         print("".join(f"    {fault}\n" for fault in work.faults), end="")
-    apart = [
-        late
-        for work in found
-        if work.name.startswith("load")
-        for late in work.late
-        if "here" not in work.name
-    ]
+    apart = [late for work in found if work.is_apart for late in work.late]
     faults = sum(len(work.faults) for work in found)
     if apart:
         print(f"isolated loads: {len(apart)} ended after {milliseconds(apart)}")

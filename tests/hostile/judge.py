@@ -8,7 +8,7 @@ import os
 import time
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +39,7 @@ class Outcome:
     faults: tuple[str, ...]  #: what must not be
     seconds: float  #: of the load alone
     overflows: bool = False  #: numbers of the file are so large that float32 cannot hold what comes of them
+    growth: int = 0  #: bytes by which this process grew at most during the load; 0: the system does not tell
 
 
 def resident_bytes() -> int:
@@ -46,8 +47,38 @@ def resident_bytes() -> int:
     return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
+def reset_peak() -> bool:
+    """Lets peak_bytes count from now on; False where the system does not allow it."""
+    try:
+        Path("/proc/self/clear_refs").write_text("5")
+    except OSError:
+        return False
+    return True
+
+
+def peak_bytes() -> int:
+    """The most memory of this process that was in use at once, since the peak was reset."""
+    words = Path("/proc/self/status").read_text().split()
+    return int(words[words.index("VmHWM:") + 1]) << 10
+
+
 def outcome_of(load: Callable[[], skinpy.Model], *, with_check: bool = True) -> Outcome:
     """What `load` ends in. with_check=False leaves out skinpy.check, which takes longer than the load."""
+    grown = 0
+
+    def measured() -> skinpy.Model:
+        nonlocal grown
+        before = resident_bytes() if reset_peak() else None
+        try:
+            return load()
+        finally:
+            grown = 0 if before is None else peak_bytes() - before
+
+    outcome = _outcome_of(measured, with_check)
+    return replace(outcome, growth=grown)
+
+
+def _outcome_of(load: Callable[[], skinpy.Model], with_check: bool) -> Outcome:
     begin = time.perf_counter()
     try:
         with warnings.catch_warnings():

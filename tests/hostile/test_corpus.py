@@ -7,7 +7,6 @@ Without SKINPY_CI=1 every eighth of the made files is loaded, and all of those t
 import os
 import re
 import shutil
-import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -15,6 +14,7 @@ from pathlib import Path
 
 import judge
 import make_hostile
+import opened_files
 import pytest
 from conftest import DATA, FULL_RUN, HAS_DATA, NO_DATA
 
@@ -50,6 +50,8 @@ def check_all(
         outcome = load(path, formats, seconds)
         kinds[outcome.kind] += 1
         faults = [*outcome.faults]
+        if outcome.growth >= MOST_GROWTH:
+            faults.append(f"this process grew by {outcome.growth >> 20} MiB meanwhile")
         if finite and outcome.overflows:
             faults.append(outcome.words)
         took = outcome.seconds
@@ -63,6 +65,23 @@ def check_all(
     assert not wrong, "\n".join(wrong)
     assert judge.resident_bytes() - at_first < MOST_GROWTH
     return kinds
+
+
+def test_a_load_that_grows_meanwhile_is_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Though nothing of it stays."""
+    if not judge.reset_peak():
+        pytest.skip("this system does not let a process reset its peak of memory")
+
+    def greedy(*_: object, **__: object) -> skinpy.Model:
+        assert any(bytearray(b"1") * (2 * MOST_GROWTH))
+        raise skinpy.LoadError("it is none")
+
+    path = tmp_path / "a.glb"
+    path.write_bytes(b"glTF")
+    assert check_all([path], None, SECONDS, finite=True) == {"LoadError": 1}
+    monkeypatch.setattr(skinpy, "load", greedy)
+    with pytest.raises(AssertionError, match=r"a\.glb: this process grew by 1\d\d MiB meanwhile"):
+        check_all([path], None, SECONDS, finite=True)
 
 
 # ---- the shared corpus ---------------------------------------------------------------------------
@@ -169,12 +188,7 @@ def test_nothing_outside_the_folder_is_used(tmp_path: Path) -> None:
         assert uses_the_secret(told)
 
 
-def opened(files: list[Path], log: Path) -> list[str]:
-    """Every path that is opened while the files are loaded, by this process's child and by its workers."""
-    tool = shutil.which("strace")
-    if tool is None:
-        pytest.skip("strace is not on PATH")
-    program = """
+LOAD_ALL = """
 import sys, warnings
 import skinpy
 warnings.simplefilter("ignore")
@@ -182,38 +196,30 @@ for path in sys.argv[1:]:
     try: skinpy.load(path)
     except skinpy.LoadError: pass
 """
-    command = [tool, "-f", "-qq", "-y", "-s", "4096", "-e", "trace=open,openat,openat2,creat", "-o", str(log)]
-    done = subprocess.run(
-        [*command, sys.executable, "-c", program, *map(str, files)],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if "ptrace" in done.stderr.lower():
-        pytest.skip("strace may not trace here")
-    assert done.returncode == 0, done.stderr
-    return [
-        line.rpartition("<")[2].rstrip(">")
-        for line in log.read_text().splitlines()
-        if re.search(r"= \d+<", line)
-    ]
 
 
-def check_opened(files: list[Path], log: Path, secret: Path) -> None:
-    paths = opened(files, log)
-    assert any(str(files[0]) == path for path in paths), "strace saw no model opened"
-    assert not [path for path in paths if path.startswith((str(secret), "/dev/zero"))]
+def check_opened(files: list[Path], folder: Path, secret: Path, log: Path) -> None:
+    """Workers open what is below the folder, and libraries; this process nothing of the secret."""
+    logs = opened_files.trace([sys.executable, "-c", LOAD_ALL, *files], log)
+    by_workers = opened_files.check_workers(logs, folder, len(files))
+    assert set(map(str, files)) <= set(by_workers), "strace saw a model that was not opened"
+    outside = (str(secret), "/dev/zero", "/dev/stdin")
+    assert not [path for path in opened_files.opened_elsewhere(logs) if path.startswith(outside)]
 
 
 def test_nothing_outside_the_folder_is_opened(tmp_path: Path) -> None:
     paths, secret = make_hostile.escapes(tmp_path)
-    check_opened(paths, tmp_path / "log", secret)
+    check_opened(paths, tmp_path / "model", secret, tmp_path / "log")
 
 
 def test_nothing_outside_the_folder_is_opened_for_the_shared_set(tmp_path: Path) -> None:
     folder = DATA / "hostile/escape"
     if not HAS_DATA:
         pytest.skip(NO_DATA)
-    paths = [path for path in shared_files() if path.is_relative_to(folder)]
-    assert paths
-    check_opened(paths, tmp_path / "log", folder / "secret")
+    by_folder: dict[Path, list[Path]] = {}
+    for path in shared_files():
+        if path.is_relative_to(folder):
+            by_folder.setdefault(path.parent, []).append(path)
+    assert by_folder
+    for number, (inside, paths) in enumerate(by_folder.items()):
+        check_opened(paths, inside, folder / "secret", tmp_path / f"log{number}")
