@@ -218,9 +218,9 @@ def text(block: _core.Block, place: Any) -> str:
 
 def texts(block: _core.Block, places: Any) -> tuple[str, ...]:
     """The strings at places (N,) of the block, for the price of looking up its text once."""
-    pool = section(block, "TEXT").tobytes()
+    pool = section(block, "TEXT").data
     spans = zip(places["offset"].tolist(), places["length"].tolist(), strict=True)
-    return tuple(pool[start : start + length].decode("utf-8", "surrogateescape") for start, length in spans)
+    return tuple(str(pool[start : start + length], "utf-8", "surrogateescape") for start, length in spans)
 
 
 class TextPool:

@@ -114,8 +114,8 @@ def _table(findings: Findings) -> Iterator[str]:
         yield f"{level}s ({len(group)})"
         yield "  " + _row(heads, widths) + "  what"
         for one, row in group:
-            yield "  " + _row(row, widths) + "  " + _printable(one.message)
-            yield "  " + " " * (sum(widths) + 2 * len(widths)) + "-> " + _printable(one.remedy)
+            yield "  " + _row(row, widths) + "  " + printable(one.message)
+            yield "  " + " " * (sum(widths) + 2 * len(widths)) + "-> " + printable(one.remedy)
 
 
 def _row(cells: Sequence[str], widths: Sequence[int]) -> str:
@@ -127,17 +127,17 @@ def _row(cells: Sequence[str], widths: Sequence[int]) -> str:
 def _cells(one: Finding) -> tuple[str, ...]:
     time = "-" if one.time is None else f"{one.time:.3f}"
     size = "-" if one.size is None else f"{one.size:.4g}"
-    return one.code, _printable(one.clip or "-"), _printable(one.joint or "-"), time, size
+    return printable(one.code), printable(one.clip or "-"), printable(one.joint or "-"), time, size
 
 
 def _plain(value: str | float | None) -> str | float | None:
     """What JSON can hold: it has no infinity, and no NaN."""
     if isinstance(value, str):
-        return _printable(value)
+        return printable(value)
     return value if value is None or math.isfinite(value) else None
 
 
-def _printable(text: str) -> str:
+def printable(text: str) -> str:
     """`text` without bytes that are not UTF-8, and without what would end or color a line."""
     whole = text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
     return "".join(letter if letter.isprintable() else "\ufffd" for letter in whole)

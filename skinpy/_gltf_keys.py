@@ -134,6 +134,8 @@ def _output(line: Line) -> Array:
 
 def _float_times(times: Array) -> Array:
     """float32, and still increasing where two times are the same in float32."""
+    if len(times) and times[-1] > np.finfo(np.float32).max:
+        raise ValueError(f"a key stands at {times[-1]:g} s; glTF has times in float32, up to 3.4e38")
     rounded = times.astype("<f4")
     for key in range(1, len(rounded)) if (np.diff(rounded) <= 0).any() else ():
         if rounded[key] <= rounded[key - 1]:

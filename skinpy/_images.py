@@ -63,7 +63,7 @@ def decoded(texture: Texture) -> Any:
 def _plain(texture: Texture) -> Array:
     """The pixels of a texture that has them as they are."""
     width, height, count = texture.width, texture.height, len(texture.data)
-    if count != 4 * width * height:
+    if not count or count != 4 * width * height:
         raise LoadError(
             f"texture {texture.name!r} has {count} bytes; expected {4 * width * height}, "
             f"four for each of {width} x {height} pixels"

@@ -9,7 +9,7 @@ import numpy as np
 from ._types import Array
 
 # Namespaces and paths ("a:b:", "Armature|"), and the words that tools put in front with an underscore.
-_NAMESPACE = re.compile(r".*[:|]", re.DOTALL)
+_NAMESPACE = re.compile(r"\A.*[:|]", re.DOTALL)
 _WORD = re.compile(r"\A(?:character|mixamorig|armature)\d*_", re.IGNORECASE)
 
 

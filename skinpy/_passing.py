@@ -4,6 +4,9 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Protocol
 
+#: Of one track in one step: more than anybody can use.
+MOST_EVENTS = 1e6
+
 
 class Timed(Protocol):
     """Anything with a time in the clip, seconds."""
@@ -20,8 +23,18 @@ def passed(
     Positions are seconds that are not wrapped. Of the two ends `new` counts and `old` does not, so that
     intervals that follow each other have each event once; `fresh` counts `old` too, where playing begins,
     but not what belongs to the turn before: where a turn starts, events at the other end of the clip.
+
+    Raises ValueError for more than MOST_EVENTS in more than a few turns, before memory is taken for them.
     """
     low, high = min(old, new), max(old, new)
+    if loop in ("wrap", "pingpong") and duration > 0.0:
+        turns = (high - low) / duration
+        count = turns * len(events)
+        if (turns > 4 and count > MOST_EVENTS) or not math.isfinite(max(-low, high) / duration):
+            raise ValueError(
+                f"dt is too long for a clip of {duration:.3g} s: {count:.3g} events would be passed; "
+                f"expected a shorter step or a lower speed, for at most {MOST_EVENTS:g}"
+            )
     other_end = 0.0 if new < old else duration
     met = [
         (position, number)
@@ -40,6 +53,11 @@ def _positions(time: float, duration: float, loop: str, low: float, high: float)
         yield time
         return
     period = duration if loop == "wrap" else 2 * duration
+    if period == math.inf:  # of a clip that is never played to its end
+        yield time
+        if time not in (0.0, duration):
+            yield -time
+        return
     turned = () if loop == "wrap" or time in (0.0, duration) else (period - time,)
     for turn in range(math.floor(low / period) - 1, math.floor(high / period) + 1):
         for place in (time, *turned):

@@ -23,6 +23,7 @@ _LOWEST = 8  # points taken each time
 _RATE = 60.0  # Hz at which those are then followed
 _STEPS = (32, 480)  # fewest and most
 _CONTACT = 0.012  # of the size: how far above the ground a point's say falls off
+_SHORTEST = 1e-9  # seconds: nothing walks in less
 _ROUNDS = 12  # of reweighting; the estimate settles in about five
 _STILL = 0.01  # of the size: a drift of less in a whole clip is none
 _SPREAD = 0.5  # of the speed: planted points that differ by more do not walk
@@ -39,10 +40,10 @@ def walking_velocity(
     iteratively reweighted least squares with Cauchy weights, so that a heel that lifts does not count. Zero
     where nothing moves on the ground and where what does moves in no common direction.
     """
-    if not duration > 0 or not size > 0:
+    if not duration > _SHORTEST or not size > 0:
         return np.zeros(3)
     chosen = _lowest(points, count, duration, up, only)
-    steps = int(np.clip(math.ceil(duration * _RATE), *_STEPS))
+    steps = max(math.ceil(min(duration * _RATE, _STEPS[1])), _STEPS[0])
     paths = points(np.linspace(0.0, duration, steps + 1), chosen)
     velocities = np.diff(paths, axis=0) / (duration / steps)
     heights = ((paths[1:] + paths[:-1]) / 2) @ up

@@ -33,6 +33,7 @@ PRIORITIES: tuple[Priority, ...] = ("low", "high")
 MOST_SECONDS = 1e9
 MOST_SPEED = 1e6
 MOST_WEIGHT = 1e30
+_FAR = 1e300  # seconds that events are looked for ahead
 
 #: Each ease and its integral from 0: "linear" u, "smooth" the cubic 3 u^2 - 2 u^3 (Hermite).
 EASES: dict[str, tuple[Callable[[float], float], Callable[[float], float]]] = {
@@ -108,7 +109,8 @@ class Motion:
         low, high = self.calm
         if low <= old < high and low < new < high and not fresh:
             return []
-        duration, far = self.clip.duration, new + 2 * self.clip.duration
+        duration = self.clip.duration
+        far = new + 2 * min(duration, _FAR)
         ahead = passed(self.events, duration, loop, new, far, False)
         self.calm = (new, ahead[0][0] if ahead else far)
         return passed(self.events, duration, loop, old, new, fresh)

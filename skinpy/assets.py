@@ -10,6 +10,7 @@ from typing import overload
 import numpy as np
 
 from . import _block, _core
+from ._findings import printable
 from ._types import Array, Floats
 from .errors import unknown_name
 
@@ -301,7 +302,7 @@ class Texture:
         return pixels(self)
 
     def __repr__(self) -> str:
-        return f"<Texture {self.name!r}: {self.format}, {len(self.data)} bytes>"
+        return f"<Texture {self.name!r}: {printable(self.format)}, {len(self.data)} bytes>"
 
 
 @dataclass(frozen=True)
@@ -357,11 +358,12 @@ class ReportEntry:
     code: str  #: stable, such as "weights_normalized"
     severity: str  #: "repaired" or "lost"
     count: int
-    first: str  #: the first case
+    first: str  #: the first case, in words that can be printed
     message: str
 
     def __str__(self) -> str:
-        return f"{self.severity}: {self.message} ({self.count} times, first: {self.first})"
+        words = f"{self.severity}: {self.message} ({self.count} times, first: {self.first})"
+        return printable(words)
 
 
 class Report(Sequence[ReportEntry]):
@@ -376,11 +378,11 @@ class Report(Sequence[ReportEntry]):
         return cls(
             [
                 ReportEntry(
-                    _block.text(block, one["code"]),
+                    printable(_block.text(block, one["code"])),
                     _block.SEVERITIES[one["severity"]],
                     int(one["count"]),
-                    _block.text(block, one["first"]),
-                    _block.text(block, one["message"]),
+                    printable(_block.text(block, one["first"])),
+                    printable(_block.text(block, one["message"])),
                 )
                 for block in blocks
                 for one in _block.section(block, "REPORT")

@@ -22,7 +22,7 @@ from ._frames import checked_rate, chunks
 from ._types import Array, Floats, Loop, PathLike, Rotation
 from .clip import Clip
 from .errors import LoadError
-from .kinds import frame_times
+from .kinds import MOST_BYTES, frame_times
 
 if TYPE_CHECKING:
     from .model import Model
@@ -274,9 +274,16 @@ def bake_texture(
     slots = len(model.skin.joints)
     if not slots:
         raise ValueError("model has no mesh; there is nothing to bake")
+    most = MOST_BYTES // (_SLOT_TEXELS * 4 * np.dtype(dtype).itemsize * slots)
     baked, row = [], 0
-    for clip in sources:
-        _layout(row + 1 + int(min(clip.duration * rate, 1e18)), slots, limit)  # before memory is taken
+    for clip in sources:  # all checks come before memory is taken
+        count = row + 1 + int(min(clip.duration * rate, 1e18))
+        _layout(count, slots, limit)
+        if count > most:
+            raise ValueError(
+                f"clips have {count} frames of {slots} slots; expected fewer clips, or a lower fps, for at "
+                f"most {most} frames"
+            )
         count = len(frame_times(clip.duration, rate))
         baked.append(BakedClip(clip.name, row, count, rate, clip.duration, clip.ticks_per_second))
         row += count
@@ -284,14 +291,21 @@ def bake_texture(
     grid = np.zeros((height, columns, slots, _SLOT_TEXELS, 4), dtype)
     for place, source in zip(baked, sources, strict=True):
         frames = np.arange(place.row, place.row + place.frames)
-        palettes = model.palette(source, place.times, affine=True, loop="clamp", rotation=rotation)
-        if np.abs(palettes).max() > np.finfo(dtype).max:
-            raise ValueError(
-                f"clip {source.name!r} has a matrix with {np.abs(palettes).max():.6g} in it, which {dtype} "
-                f"cannot hold (at most {np.finfo(dtype).max:.6g}); expected dtype='float32'"
-            )
-        grid[frames % height, frames // height] = palettes
+        for part in chunks(len(frames), 64 * len(model.skeleton) + 24 * slots):  # poses take memory too
+            palettes = model.palette(source, place.times[part], affine=True, loop="clamp", rotation=rotation)
+            _check_range(source, palettes, dtype)
+            grid[frames[part] % height, frames[part] // height] = palettes
     return BakedTexture(grid.reshape(height, -1, 4), tuple(baked), slots, rotation, model, sources)
+
+
+def _check_range(clip: Clip, palettes: Floats, dtype: Precision) -> None:
+    largest = np.abs(palettes).max()
+    if not largest <= np.finfo(dtype).max:
+        words = "; expected dtype='float32'" if np.isfinite(largest) else ""
+        raise ValueError(
+            f"clip {clip.name!r} has a matrix with {largest:.6g} in it, which {dtype} cannot hold (at most "
+            f"{np.finfo(dtype).max:.6g}){words}"
+        )
 
 
 def _sources_of(model: Model, clips: ClipLike | Sequence[ClipLike] | None) -> tuple[Clip, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import wraps
@@ -14,6 +15,7 @@ import numpy.typing as npt
 
 from . import _core
 from ._arguments import finite, flag
+from ._passing import MOST_EVENTS
 from ._recording import Recording, plain
 from ._root_travel import Leg, travelled
 from ._tracks import (
@@ -53,8 +55,6 @@ __all__ = ["AnimationController"]
 
 _BASE, _OVERRIDE, _ADD = range(3)  # modes of a layer, as the core numbers them
 _MOST_CHANGES = 10_000  # at one time, before a circle of state changes is called one
-
-_MOST_EVENTS = 1e7  # of one track in one step
 
 _Arguments = ParamSpec("_Arguments")
 _Result = TypeVar("_Result")
@@ -102,6 +102,7 @@ class AnimationController:
         "_keys",
         "_layers",
         "_legs",
+        "_longest",
         "_made",
         "_moves",
         "_plan",
@@ -125,6 +126,7 @@ class AnimationController:
         self._legs: list[list[Leg]] = []
         self._moves: tuple[list[tuple[Track, float]], list[Track], bool] | None = None  # see _how_to_move
         self._plan: tuple[list[PlannedLayer], list[PlannedClip]] | None = None  # see _how_to_blend
+        self._longest = -1.0  # seconds of a step that needs no look at how many events it passes
         self._made = [0, 0]  # tracks and keys so far
         self._recording: Recording | None = None
         self._depth = 0
@@ -304,7 +306,7 @@ class AnimationController:
         self._legs = []
         if self.paused:
             return events
-        if step > 1:
+        if step > self._longest:
             self._check_events(step)
         end = self.time + step
         if self._keys or self._ramps or self._drivers:
@@ -346,16 +348,32 @@ class AnimationController:
         return stop, [driver for due, driver in asked if due <= stop]
 
     def _check_events(self, step: float) -> None:
-        """ValueError for a step that would pass more events than anybody can use."""
+        """ValueError for a step that would pass more events than anybody can use; notes which would not."""
+        longest = math.inf
         for layer in self._layers.values():
             for track in layer.tracks:
-                if track._motion.events and track.duration > 0:
-                    speed = max(abs(track._speed.origin), abs(track._speed.value))
-                    count = step * speed / track.duration * len(track._motion.events)
-                    if count > _MOST_EVENTS and track.loop in ("wrap", "pingpong"):
-                        raise ValueError(
-                            f"dt is {step:g}; track {track.number} would pass {count:.3g} events"
-                        )
+                if not track._motion.events or track.loop not in ("wrap", "pingpong"):
+                    continue
+                number = len(track._motion.events)
+                count = number * self._most_turns(track, step)
+                if count > MOST_EVENTS:
+                    raise ValueError(
+                        f"dt is {step:g}; track {track.number} would pass {count:.3g} events; expected a "
+                        f"shorter step or a lower speed, for at most {MOST_EVENTS:g}"
+                    )
+                rate = number * self._most_turns(track, 1.0)
+                longest = min(longest, MOST_EVENTS / rate if rate else math.inf)
+        self._longest = longest
+
+    def _most_turns(self, track: Track, seconds: float) -> float:
+        """Turns of the clip within `seconds`, at the highest speed that a track has or is to have."""
+        turns = 0.0
+        for one in (track,) if track._warp is None else (track._warp.old, track._warp.new):
+            speeds = [one._speed.origin, one._speed.value]
+            speeds += [key._value for key in self._keys if key._target is one and key.name == "speed"]
+            if one.duration > 0:
+                turns = max(turns, seconds * max(map(abs, speeds)) / one.duration)
+        return turns
 
     def _move(self, end: float, events: list[PassedEvent]) -> None:
         """Plays all tracks up to `end`, without any change on the way."""
@@ -436,6 +454,7 @@ class AnimationController:
         """What is kept from frame to frame does not hold any more: called when anything but the time and the
         positions that it moves has changed."""
         self._moves = self._plan = None
+        self._longest = -1.0
         for driver in self._drivers:
             driver._forget()
 

@@ -103,7 +103,7 @@ class Explanation:
     """
 
     vertex: int
-    submesh: str  #: name of the part that it belongs to
+    submesh: str  #: name of the part that it belongs to; "" where it belongs to none
     clip: str | None  #: name of the clip; None: the rest pose
     duration: float  #: seconds of the clip
     time: float  #: seconds, as asked for
@@ -198,7 +198,7 @@ def explain(
     others = (_by_c(model, pose, number), _by_shader(model, pose, number), row_way)
     explanation = Explanation(
         vertex=number,
-        submesh=next(part.name for part in mesh.submeshes if number in part.vertex_range),
+        submesh=next((part.name for part in mesh.submeshes if number in part.vertex_range), ""),
         clip=None if played is None else played.name,
         duration=0.0 if played is None else played.duration,
         time=time,

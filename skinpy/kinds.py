@@ -23,6 +23,7 @@ from ._frames import (
     checked_rate,
     checked_times,
     choose_keys,
+    chunks,
     frame_errors,
     smooth_normals,
     unit,
@@ -578,10 +579,13 @@ class VertexAnimation:
         max_error is a distance in model units, 0 or more, measured at every vertex in every one of these
         frames. The next key is always the last one that a straight line reaches within it, so keys are
         few, though not always the fewest possible. `report` of the result has the errors and the saving.
+
+        Raises ValueError (max_error negative or not finite, frames that are not finite) and TypeError.
         """
         bound = finite("max_error", max_error)
         if bound < 0:
             raise ValueError(f"max_error is {bound:g}; expected a distance, 0 or more")
+        _check_finite(f"frames of {self._name!r} hold", self._frames)
         chosen = choose_keys(self._times, self._frames, bound)
         while True:
             thin = self._only(chosen)
@@ -589,6 +593,11 @@ class VertexAnimation:
             if worst.max() <= bound:
                 break
             # A share that was rounded otherwise in sampling: rare, and the frame itself mends it.
+            worst[chosen] = -1.0  # each time another one, so that it ends
+            if worst.max() <= bound:
+                raise ValueError(
+                    f"frames of {self._name!r} are too large for straight lines between them in float32"
+                )
             chosen = sorted({*chosen, int(worst.argmax())})
         thin._report = KeyReport(
             len(self),
@@ -670,7 +679,8 @@ def bake_vertices(
     1 / fps, 2 / fps, ... and at the clip's end, so that both last equally long. Positions are in scene
     space; the model of the result is `model`. name is the clip's by default.
 
-    Raises KeyError, IndexError, ValueError (fps not positive, a clip of another model) and TypeError.
+    Raises KeyError, IndexError, ValueError (fps not positive, a clip of another model, more than 4 GiB of
+    positions and normals, positions that are not finite) and TypeError.
     """
     rate = checked_rate(fps)
     source = model.clips[clip] if isinstance(clip, (str, int, np.integer)) else clip
@@ -682,17 +692,35 @@ def bake_vertices(
     count = len(model.mesh.positions)
     if not count:
         raise ValueError("model has no vertex; there is nothing to bake")
+    if isinstance(source, VertexAnimation) and source.model is not model:
+        raise ValueError("clip is a vertex animation of another model; expected one of this model")
+    most = max(MOST_BYTES // (_VERTEX_BYTES * count), 1)
+    if source.duration * rate > most - 1:  # before memory is taken
+        raise ValueError(
+            f"fps is {rate:g}, which is {source.duration * rate:.3g} frames of {count} vertices; expected a "
+            f"lower fps, for at most {most} frames"
+        )
     times = frame_times(source.duration, rate)
     frames = np.empty((len(times), count, 3), np.float32)
     normals = np.empty_like(frames)
     if isinstance(source, Clip):
-        model.deform(model.pose(source, times, loop="clamp"), out=(frames, normals))
-    elif source.model is model:
-        source.sample(times, (frames, normals), loop="clamp")
+        for part in chunks(len(times), 64 * len(model.skeleton)):  # poses take memory too
+            model.deform(model.pose(source, times[part], loop="clamp"), out=(frames[part], normals[part]))
     else:
-        raise ValueError("clip is a vertex animation of another model; expected one of this model")
+        source.sample(times, (frames, normals), loop="clamp")
+    _check_finite(f"clip {source.name!r} bakes to", frames)
     title = source.name if name is None else name
     return VertexAnimation("vertex", times, frames, normals, model, title, rate, "linear")
+
+
+_VERTEX_BYTES = 24  # of a position and a normal
+MOST_BYTES = 4 << 30  # of what is baked
+
+
+def _check_finite(what: str, frames: Floats) -> None:
+    for number, frame in enumerate(frames):
+        if not np.isfinite(frame).all():
+            raise ValueError(f"{what} a number that is not finite, in frame {number}; expected finite ones")
 
 
 _MOST_FRAMES = 10_000_000  # of one clip: more than a day of it at 100 frames per second

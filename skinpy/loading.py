@@ -29,6 +29,7 @@ __all__ = ["load", "character", "crane", "chair", "build_info", "Limits", "DEFAU
 _LIBRARY = "libassimp.so.6"
 _INFLUENCES = 4
 _LONGEST_NAME = 1000  # bytes; no model is that short and ends as a file name does
+_LONGEST_FORMAT = 64
 _MOST_FRAMES = 2**31 - 1  # the core counts them in int32
 
 #: format, max_influences, join_vertices (-1: by the format), ignore_animated_scale, up, frame (-1: none),
@@ -164,6 +165,8 @@ def _checked(
     """The options of an import as the core has them."""
     if format is not None and not isinstance(format, str):
         raise TypeError(f"format is {format!r}; expected str or None")
+    if format and (len(format) > _LONGEST_FORMAT or not format.isprintable()):
+        raise ValueError(f"format is {format[:_LONGEST_FORMAT]!r}; expected a suffix such as 'glb'")
     influences = whole("max_influences", max_influences, 1, _core.MAX_INFLUENCES)
     if up not in _block.AXES:
         raise ValueError(f"up is {up!r}; expected one of {', '.join(map(str, _block.AXES[1:]))} or None")
@@ -249,10 +252,16 @@ def _load_saved(path: str, mapped: bool, request: _Request) -> _core.Block:
         if mapped:
             from mmap import ACCESS_READ, mmap
 
-            return _core.Block(mmap(file.fileno(), 0, access=ACCESS_READ), copy=False)
+            return _model_block(_core.Block(mmap(file.fileno(), 0, access=ACCESS_READ), copy=False))
         size = os.fstat(file.fileno()).st_size
         _check_saved(size, request)
-        return _core.Block.read(file.fileno(), size)
+        return _model_block(_core.Block.read(file.fileno(), size))
+
+
+def _model_block(block: _core.Block) -> _core.Block:
+    if _block.info(block)["kind"] != _block.MODEL:
+        raise LoadError("it holds clips alone, and no model")
+    return block
 
 
 def _check_saved(size: int, request: _Request) -> None:
@@ -277,7 +286,7 @@ def _load_bytes(data: Any, request: _Request) -> _core.Block:
     view = _bytes_of(data)
     if view[: len(_block.MAGIC)] == _block.MAGIC:
         _check_saved(view.nbytes, request)
-        return _core.Block(view)
+        return _model_block(_core.Block(view))
     try:
         return _import(None, view, request)
     except LoadError as error:
@@ -343,8 +352,9 @@ def _library_paths() -> tuple[bytes, ...]:
 @cache
 def _library_candidates(wanted: str | None, entries: tuple[str, ...]) -> tuple[bytes, ...]:
     paths = [Path(wanted, folder, _LIBRARY) for folder in ("lib", "lib64", ".")] if wanted else []
-    found = (Path(entry or ".", "cmeel.prefix", "lib", _LIBRARY) for entry in entries)
-    paths += [path for path in found if path.is_file()]
+    # None of the working directory, which may be a folder of models from elsewhere.
+    found = (Path(entry, "cmeel.prefix", "lib", _LIBRARY) for entry in entries if os.path.isabs(entry))
+    paths += [path for path in found if os.path.isfile(path)]
     return (*(os.fsencode(path) for path in paths), os.fsencode(_LIBRARY))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import weakref
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
@@ -39,6 +40,7 @@ __all__ = ["Model", "to_row_vectors"]
 
 #: Frames per second at which `bounds` looks at a clip, and how many vertices it holds at once.
 _BOUNDS_FPS = 30.0
+_BOUNDS_LOOKS = 1000  # at a clip, however long
 _BOUNDS_VERTICES = 2_000_000
 
 
@@ -141,7 +143,8 @@ class Model(Shown, _core.Model):
         times = np.zeros(1)
         if clip is not None:
             duration = self.clips[clip].duration if not isinstance(clip, Clip) else clip.duration
-            times = np.linspace(0.0, duration, min(max(int(np.ceil(duration * _BOUNDS_FPS)), 1), 1000) + 1)
+            looks = max(math.ceil(min(duration * _BOUNDS_FPS, _BOUNDS_LOOKS)), 1)
+            times = np.linspace(0.0, duration, looks + 1)
         low, high = np.full(3, np.inf), np.full(3, -np.inf)
         step = max(1, _BOUNDS_VERTICES // max(len(self.mesh.positions), 1))
         for start in range(0, len(times), step):
@@ -162,7 +165,7 @@ class Model(Shown, _core.Model):
         return bool(single and (self.skin.inverse_bind == identity).all())
 
     def bake_vertices(self, clip: Clip | str | int, fps: float) -> VertexAnimation:
-        """The clip as full frames of vertices; see skinpy.kinds.bake_vertices."""
+        """The clip as full frames of vertices, of at most 4 GiB; see skinpy.kinds.bake_vertices."""
         from .kinds import bake_vertices
 
         return bake_vertices(self, clip, fps)

@@ -325,3 +325,10 @@ def test_other_files_are_refused(tmp_path: Path) -> None:
 def test_frames_without_end_are_refused_before_memory_is_taken() -> None:
     with pytest.raises(ValueError, match="limit"):
         skinpy.character().bake_texture(fps=1e12)
+
+
+def test_more_frames_than_memory_holds_are_refused() -> None:
+    with pytest.raises(
+        ValueError, match=r"clips have \d+ frames of \d+ slots; expected fewer clips, or a lower fps"
+    ):
+        skinpy.character().bake_texture(fps=1e9, limit=10**12)

@@ -13,6 +13,7 @@ import pytest
 
 import skinpy
 from skinpy import AnimationController, Clip, Mask, Model, Pose, blend
+from skinpy._passing import passed
 from skinpy.controller import Recording
 
 CLOSE = 2e-6
@@ -436,6 +437,79 @@ def test_more_events_than_anybody_can_use_are_refused(model: Model, controller: 
     with pytest.raises(ValueError, match=r"dt is 1e\+09; track 0 would pass 1e\+09 events"):
         controller.advance(1e9)
     assert (controller.time, track.position) == (0.0, 0.0)
+
+
+def brief(duration: float, at: tuple[float, ...] = (0.0,)) -> Model:
+    """One joint, moved by a clip with events at fractions of its duration."""
+    clip = skinpy.Clip.from_arrays(
+        "brief", times=[0, duration], joints=["root"], translation=[[[0.0] * 3], [[1.0] * 3]]
+    )
+    for place in at:
+        clip = clip.add_event(place * clip.duration, f"at {place}")
+    return bare(clip)
+
+
+def bare(*clips: Clip) -> Model:
+    none: dict[str, Any] = {"positions": np.zeros((0, 3)), "faces": np.zeros((0, 3), int)}
+    none |= {"joints": np.zeros((0, 1), int), "weights": np.zeros((0, 1))}
+    return Model.from_arrays(["root"], [-1], [np.eye(4)], clips=clips, **none)
+
+
+@pytest.mark.parametrize("duration", [1e-9, 1e-40, 1e-310])
+@pytest.mark.parametrize("loop", ["wrap", "pingpong"])
+def test_short_steps_of_still_shorter_clips_are_refused(duration: float, loop: Any) -> None:
+    model = brief(duration)
+    controller = AnimationController(model)
+    track = controller.play(0, loop=loop)
+    with pytest.raises(ValueError, match=r"dt is 0\.0166667; track 0 would pass .* events; expected"):
+        controller.advance(1 / 60)
+    assert (controller.time, track.position) == (0.0, 0.0)
+    assert [event.name for event in controller.advance(track.duration / 2)] == ["at 0.0"]
+    controller.play(0, loop="once")
+    assert len(controller.advance(1 / 60)) == 1
+
+
+def test_speeds_to_come_are_looked_at_too(model: Model, controller: AnimationController) -> None:
+    track = controller.play(marked(model))
+    assert controller.advance(1 / 60)  # and no look is needed for the next
+    track.speed = 1e6
+    with pytest.raises(ValueError, match="dt is 100; track 0 would pass"):
+        controller.advance(100)
+    track.speed = 1.0
+    controller.key_speed(track, 1e6, controller.time + 1.0)
+    with pytest.raises(ValueError, match="dt is 100; track 0 would pass"):
+        controller.advance(100)
+
+
+def test_a_phase_that_another_clip_drives_is_looked_at() -> None:
+    step, hurry = brief(1.0).clips[0], brief(1e-9, ()).clips[0]
+    model = bare(step, hurry)
+    controller = AnimationController(model)
+    controller.play(1)
+    controller.cross_fade(0, 1.0, warp=True)
+    with pytest.raises(ValueError, match=r"dt is 0\.5; track 1 would pass 5e"):
+        controller.advance(0.5)
+
+
+@pytest.mark.parametrize("duration", [1e300, 1e307, 1e308])
+@pytest.mark.parametrize("loop", ["wrap", "clamp", "pingpong", "once"])
+def test_events_of_endless_clips(duration: float, loop: Any) -> None:
+    controller = AnimationController(brief(duration, (0.0, 1.0)))
+    controller.play(0, loop=loop)
+    assert [event.name for event in controller.advance(1.0)] == ["at 0.0"]
+    assert controller.advance(1.0) == []
+
+
+@pytest.mark.parametrize("loop", ["wrap", "pingpong"])
+def test_passing_itself_is_bounded(loop: Any) -> None:
+    event = skinpy.Event(0.0, "e")
+    for duration in (5e-324, 1e-310, 1e-9):
+        with pytest.raises(ValueError, match=r"dt is too long for a clip of .* events would be passed"):
+            passed([event], duration, loop, 0.0, 1.0, True)
+        with pytest.raises(ValueError, match="dt is too long"):
+            passed([event], duration, loop, 1.0, 0.0, True)
+    many = [event] * 600_000  # a clip's own events, however many, can be looked through
+    assert len(passed(many, 1.0, loop, 0.5, 2.5, False)) >= len(many)
 
 
 @pytest.mark.parametrize("speed", [1.0, -1.0])

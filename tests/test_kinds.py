@@ -533,6 +533,63 @@ def test_baking_takes_names_numbers_and_vertex_animations() -> None:
         bake_vertices(model, UVAnimation(), 12)  # type: ignore[arg-type]
 
 
+def scaled(scale: float, seconds: float = 1.0) -> skinpy.Model:
+    """A triangle on one joint, which a clip scales up from 1."""
+    clip = skinpy.Clip.from_arrays(
+        "grow", times=[0, seconds], joints=["root"], scale=[[[1.0] * 3], [[scale] * 3]]
+    )
+    return skinpy.Model.from_arrays(
+        ["root"],
+        [-1],
+        [np.eye(4)],
+        positions=[[0, 0, 0], [2, 0, 0], [0, 2, 0]],
+        faces=[[0, 1, 2]],
+        joints=[[0]] * 3,
+        weights=[[1.0]] * 3,
+        clips=[clip],
+    )
+
+
+def test_frames_that_are_not_finite_are_neither_baked_nor_thinned() -> None:
+    model = scaled(3e38)
+    with pytest.raises(ValueError, match="clip 'grow' bakes to a number that is not finite, in frame 6"):
+        bake_vertices(model, 0, 10)
+    with pytest.raises(ValueError, match="not finite"):
+        skinpy.storage.compare(model)
+    frames = random_frames(1)
+    broken = frames.astype(np.float32)
+    broken[2, 1, 0] = np.inf
+    source = VertexAnimation.every_frame(frames, 10, name="wave")
+    spoilt = VertexAnimation(
+        "vertex", source.times, broken, source.normals, source.model, "wave", 10, "linear"
+    )
+    with pytest.raises(ValueError, match="frames of 'wave' hold a number that is not finite, in frame 2"):
+        spoilt.to_keyed(0.1)
+
+
+@pytest.mark.parametrize("bound", [0.0, 1e-3, 1e30])
+def test_choosing_keys_ends_for_frames_of_any_size(bound: float) -> None:
+    frames = np.where(np.random.default_rng(3).random((9, 4, 3)) < 0.5, -3e38, 3e38)
+    full = VertexAnimation.every_frame(frames, 10)
+    thin = full.to_keyed(bound)
+    assert thin.report is not None and thin.report.max_error <= bound
+    assert np.array_equal(thin.frames[[0, -1]], full.frames[[0, -1]])
+
+
+def test_more_frames_than_memory_holds_are_refused() -> None:
+    model = scaled(2.0, 1e6)
+    assert len(bake_vertices(model, 0, 0.01)) == 10001
+    tracemalloc.start()
+    try:
+        with pytest.raises(
+            ValueError, match=r"fps is 100, which is 1e\+08 frames of 3 vertices; expected a lower"
+        ):
+            bake_vertices(model, 0, 100)
+        assert tracemalloc.get_traced_memory()[1] < 1 << 20
+    finally:
+        tracemalloc.stop()
+
+
 # ---- files ---------------------------------------------------------------------------------------------
 
 

@@ -11,6 +11,7 @@ import weakref
 from pathlib import Path
 from typing import Any
 
+import import_cases
 import numpy as np
 import pytest
 
@@ -154,6 +155,20 @@ def test_a_report_is_a_sequence(model: skinpy.Model) -> None:
     assert [entry.code for entry in report.lost] == ["a"]
     assert [entry.code for entry in report.repaired] == ["b"]
     assert "nothing" in repr(model.report) and "2 times" in repr(report)
+
+
+@pytest.mark.filterwarnings("ignore::skinpy.SkinpyWarning")
+def test_what_was_repaired_can_be_printed() -> None:
+    model = skinpy.load(import_cases.bvh(("hip", "kn\udcff", "kn\udcff")), format="bvh")
+    assert model.skeleton.names[1] == "kn\udcff"  # names themselves stay as they are
+    (entry,) = (one for one in model.report if one.code == "duplicate_names")
+    assert "kn\ufffd" in entry.first
+    odd = skinpy.ReportEntry("a", "lost", 1, "b\udcff\x1b", "c\udcff\nd")
+    texture = skinpy.Texture("t\udcff", "f\udcff", memoryview(b""), 0, 0)
+    for shown in (entry.first, entry, model.report, model.check(), odd, skinpy.Report([odd]), texture):
+        f"{shown}{shown!s}".encode()
+    repr(model.report).encode()
+    assert str(odd) == "lost: c\ufffd\ufffdd (1 times, first: b\ufffd\ufffd)"
 
 
 # ---- clips ----------------------------------------------------------------------------------------------

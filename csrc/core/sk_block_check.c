@@ -184,6 +184,7 @@ static sk_status check_textures(const sk_block *block, sk_error *error) {
   for (i = 0; i < section->rows; i++, texture++) {
     uint64_t pixels = (uint64_t)texture->width * texture->height;
     if (texture->offset > bytes || texture->length > bytes - texture->offset ||
+        !texture->width != !texture->height ||
         (pixels && (pixels > UINT64_MAX / 4 || pixels * 4 != texture->length)))
       return sk_fail(error, SK_ERROR_BLOCK, "texture %llu: its bytes do not lie in the block, or do not fill %u x %u",
                      (unsigned long long)i, texture->width, texture->height);

@@ -58,7 +58,7 @@ static sk_status add_texture(import_job *job, const char *name, const char *form
   bytes = sk_array_room(&m->texture_data, size);
   suffix_of(name, suffix);
   if (!format[0]) format = image_format(data, size);
-  if (!format[0]) format = suffix;
+  if (!format[0] && strcmp(suffix, "rgba8")) format = suffix; /* which only we make of raw pixels */
   place = sk_array_extend(&m->textures, 1);
   if (!bytes || !place || !sk_text_append(&m->text, name, strlen(name), &texture.name) ||
       !sk_text_append(&m->text, format, strlen(format), &texture.format))

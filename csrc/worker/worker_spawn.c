@@ -73,6 +73,7 @@ static int out_of_reach(int descriptor) {
   int moved;
   if (descriptor < 0 || descriptor >= OUT_OF_REACH) return descriptor;
   moved = fcntl(descriptor, F_DUPFD_CLOEXEC, OUT_OF_REACH);
+  if (moved < 0 && errno == EINVAL) errno = EMFILE; /* so many may not be open */
   close(descriptor);
   return moved;
 }
@@ -354,12 +355,24 @@ static sk_status take_answer(call *c, uint32_t *cage, sk_error *error) {
   return c->job->request ? hand_over(c, error) : SK_OK;
 }
 
+/* Before they are copied: what is in a file the worker refuses as soon. */
+static sk_status check_bytes(const call *c, sk_error *error) {
+  const sk_import_request *request = c->job->request;
+  if (!request || request->path || !request->limits.file_bytes || request->size <= request->limits.file_bytes)
+    return SK_OK;
+  return sk_fail(error, SK_ERROR_LIMIT,
+                 "%s: they are %zu bytes, the limit of file_bytes is %llu; allow it with "
+                 "limits=skinpy.Limits(file_bytes=%zu)",
+                 title(c), request->size, (unsigned long long)request->limits.file_bytes, request->size);
+}
+
 sk_status worker_run(const worker_job *job, uint32_t *cage, sk_error *error) {
   call c = {.job = job, .block = -1, .bytes = -1, .answer = {-1, -1}, .process = -1, .ended = -1};
   bool ready;
-  sk_status status;
+  sk_status status = check_bytes(&c, error);
   int failed;
   *cage = 0;
+  if (status) return status;
   c.deadline = now() + job->seconds;
   worker_plan_ahead(&c.ahead, job->request);
   ready = open_files(&c) && write_order(&c);

@@ -25,6 +25,7 @@ Frame = NDArray[np.uint8]
 FPS = 30.0  #: frames per second unless the caller says otherwise
 _ROUND_SECONDS = 4.0  # a turntable takes that long at least: faster, one sees nothing
 _MOST_FRAMES = 1_000_000  # of a film: nine hours of it
+_MOST_TURNS = 1e15  # of a clip that lasts next to no time
 _PICTURES = [suffix for suffix in PICTURE_SUFFIXES if suffix != ".webp"]  # here a film
 _FILMS = [suffix for suffix in FILM_SUFFIXES if suffix != ".png"]  # here a picture
 _PAGES = [".html", ".htm"]
@@ -120,7 +121,7 @@ def turn_times(duration: float, fps: float, least: float = 0.0) -> NDArray[np.fl
     under the feet. For a duration of 0: N frames in `least`, one at least, all at 0. Raises ValueError for
     more than a million.
     """
-    turns = max(1, math.ceil(least / duration)) if duration > 0 else 0
+    turns = max(1, math.ceil(min(least / duration, _MOST_TURNS))) if duration > 0 else 0
     total = turns * duration
     wanted = (total or least) * fps
     if wanted > _MOST_FRAMES:

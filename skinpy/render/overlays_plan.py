@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -187,7 +188,7 @@ class Planner:
         about = moment.motion, tuple(numbers), moment.rotation
         if self._ways is None or self._ways[0] != about:
             duration = float(moment.motion.duration)
-            count = min(max(int(np.ceil(duration * _WAY_FPS)), 1), _MOST_PLACES)
+            count = max(math.ceil(min(duration * _WAY_FPS, _MOST_PLACES)), 1)
             ticks = np.arange(0.0, duration, max(_TICK_SECONDS, duration / _MOST_PLACES))
             way = self._places(moment, np.linspace(0.0, duration, count + 1), numbers)
             self._ways = about, (way, self._places(moment, ticks, numbers))

@@ -216,7 +216,10 @@ def _assembled(title: str, content: dict[str, Any]) -> str:
 
 def _json(content: dict[str, Any]) -> str:
     """JSON that may stand in a script element: no name in it can end the element or begin another."""
-    text = json.dumps(content, separators=(",", ":"), allow_nan=False)
+    try:
+        text = json.dumps(content, separators=(",", ":"), allow_nan=False)
+    except ValueError:
+        raise ValueError("the model or its clips hold numbers too large or too small for a page") from None
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 

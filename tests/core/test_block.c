@@ -165,6 +165,7 @@ SPOIL(material_name_outside, m->materials[0].name.offset = 1u << 30)
 SPOIL(texture_outside, m->textures[0].offset = 1)
 SPOIL(texture_overflow, m->textures[0].offset = UINT64_MAX - 7)
 SPOIL(texture_rows_missing, m->textures[0].height = 3)
+SPOIL(texture_without_rows, m->textures[0].width = 3; m->textures[0].height = 0)
 SPOIL(texture_rows_overflow, m->textures[0].width = m->textures[0].height = UINT32_MAX)
 SPOIL(texture_format_outside, m->textures[0].format.offset = 999)
 SPOIL(clip_name_outside, m->clips[0].name.offset = 999)
@@ -300,6 +301,7 @@ static const broken broken_models[] = {
     {"texture 0", texture_outside},
     {"texture 0", texture_overflow},
     {"texture 0", texture_rows_missing},
+    {"texture 0", texture_without_rows},
     {"texture 0", texture_rows_overflow},
     {"texture 0", texture_format_outside},
     {"clip 0", clip_name_outside},

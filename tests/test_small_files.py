@@ -1,13 +1,17 @@
-"""What a saved model may take while it is loaded: no more than its file, within the limit of file_bytes."""
+"""Small files and strange values that once took gigabytes, minutes, or ended in an error of the innards."""
 
+import mmap
 import os
+import sys
 from pathlib import Path
 
+import builders
 import numpy as np
 import pytest
 
 import skinpy
 from skinpy import _block, _core
+from skinpy._matching import without_prefix
 
 
 def put_sparse(path: Path, size: int) -> Path:
@@ -79,3 +83,68 @@ def test_a_block_is_read_from_an_open_file(tmp_path: Path) -> None:
         _core.Block.read(-1, 100)
     with pytest.raises(MemoryError):
         _core.Block.read(0, 2**62)
+
+
+def test_bytes_over_the_limit_are_not_copied(tmp_path: Path) -> None:
+    """A terabyte of a sparse file: refused at once."""
+    path = put_sparse(tmp_path / "large", 1 << 40)
+    with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        for format in ("glb", None):
+            with pytest.raises(skinpy.LimitExceeded, match="file_bytes is 268435456; allow it with"):
+                skinpy.load(data, format=format)
+
+
+def test_a_block_of_clips_is_no_model(tmp_path: Path) -> None:
+    clip = skinpy.Clip.from_arrays("turn", fps=1, joints=["a"], rotation=np.tile([0.0, 0, 0, 1], (2, 1, 1)))
+    path = tmp_path / "clip.skn"
+    path.write_bytes(bytes(memoryview(clip._block)))  # type: ignore[arg-type]
+    for given in (path, path.read_bytes()):
+        with pytest.raises(skinpy.LoadError, match="holds clips alone"):
+            skinpy.load(given)
+
+
+@pytest.mark.parametrize("entry", ["unreadable/" + "x" * 300, "", "."])
+def test_entries_of_the_path_that_are_no_folders(
+    entry: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A name that is too long breaks no load, and the working directory brings in no library."""
+    library = tmp_path / "cmeel.prefix" / "lib" / "libassimp.so.6"
+    library.parent.mkdir(parents=True)
+    library.write_bytes(b"no library")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.path", [entry or "", str(tmp_path / ("y" * 300)), *sys.path])
+    assert skinpy.load(builders.chain(2).glb()).skeleton.names
+
+
+@pytest.mark.parametrize("format", ["g" * 65, "glb\0"])
+def test_what_is_no_suffix(format: str) -> None:
+    with pytest.raises(ValueError, match=r"format is .*; expected a suffix"):
+        skinpy.load(b"glTF", format=format)
+
+
+def test_long_names_are_matched_and_listed_in_no_time(tmp_path: Path) -> None:
+    """In time that grows with their length, not with its square."""
+    assert without_prefix("a" * 5_000_000) == "a" * 5_000_000
+    assert without_prefix("a:b|c:" + "d\n" * 500_000) == "d\n" * 500_000
+    file = builders.Gltf()
+    p, _, f = builders.box()
+    part = file.primitive(p, f)
+    for number in range(3000):
+        file.node(mesh=file.mesh(part, name=f"{number}" + "n" * 1000))
+    assert len(skinpy.load(file.glb()).mesh.submeshes) == 3000
+
+
+def test_times_beyond_all_measure(tmp_path: Path) -> None:
+    """What is counted per second ends somewhere, and what a format cannot hold is said."""
+    model = skinpy.character()
+    for last in (1e307, 1e-310):
+        clip = skinpy.Clip.from_arrays(
+            "long", times=[0, last], joints=["Hips"], translation=[[[0, 0, 0]], [[1, 0, 0]]]
+        )
+        with_it = model.add_clips(clip)
+        assert np.isfinite(with_it.bounds("long")).all()
+        with_it.check()
+        with_it.clips["long"].root_motion_from_feet()
+        if last > 1:
+            with pytest.raises(ValueError, match="float32, up to"):
+                with_it.save(tmp_path / "long.glb")
