@@ -4,6 +4,7 @@ How much a channel may be off is guessed from how far away the vertices are that
 measured at the skin, and the guess is corrected until the measured error fits.
 """
 
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import replace
@@ -28,6 +29,7 @@ _SHELL = 0.01  # of the size: how far around each joint an error counts at least
 _LOOKS = 17  # times at which the reach of the joints is looked at
 _STEPS = 4  # measurements in each span between two keys
 _MOST_TIMES = 4096  # of all measurements
+_MOST_PAIRS = 20_000  # of joints and joints above them whose distance is taken, before it is estimated
 _CACHE = 24_000_000  # numbers of the source's points that are kept from one measurement to the next
 _CUBIC_STEPS = 16  # straight lines that stand for one span of a cubic channel, before thinning
 FLOOR = 2.0**-12  #: of the bound: shares below that are not tried
@@ -87,7 +89,14 @@ def checked_error(max_error: float | None, clip: Clip) -> float:
     if clip.is_additive:
         raise ValueError(f"clip {clip.name!r} is additive: alone it shows no pose at which to measure errors")
     if max_error is None:
-        return _DEFAULT_ERROR * size_of(clip)
+        with np.errstate(invalid="ignore"):  # between points at infinity, which are refused
+            size = size_of(clip)
+        if not math.isfinite(size):
+            raise ValueError(
+                f"clip {clip.name!r} shows points that are not finite at its start; expected max_error, "
+                "as there is no size to take it from"
+            )
+        return _DEFAULT_ERROR * size
     bound = finite("max_error", max_error)
     if bound < 0:
         raise ValueError(f"max_error is {bound:g}; expected a distance, 0 or more")
@@ -210,11 +219,23 @@ def _radii(model: "Model") -> Array:
     return radii
 
 
+_GRID = np.array(list(itertools.product((-1.0, 0.0, 1.0), repeat=3)))
+_DIRECTIONS = _GRID[np.abs(_GRID).any(axis=1)]  # to the faces, edges and corners of a cube
+_DIRECTIONS /= np.linalg.norm(_DIRECTIONS, axis=1, keepdims=True)
+_NEAREST = 1.0 / math.hypot(1.0, math.sqrt(2) - 1.0, math.sqrt(3) - math.sqrt(2))
+
+
 def _farthest(parents: Array, origins: Array, around: Array) -> Array:
     """(J,) model units from each joint to the farthest thing around itself or a joint below it.
 
-    origins (T,J,3) at several times; around (J,) is how far things are from each joint.
+    origins (T,J,3) at several times; around (J,) is how far things are from each joint. In deep trees it may
+    be up to 13 % more than that.
     """
+    depth = np.zeros(len(parents), np.int64)
+    for joint, above in enumerate(parents):
+        depth[joint] = depth[above] + 1 if above >= 0 else 0
+    if depth.sum() > _MOST_PAIRS:
+        return _farthest_along(parents, origins, around)
     lever = np.repeat(around[None], len(origins), axis=0)
     for joint in range(len(parents)):
         above = int(parents[joint])
@@ -223,6 +244,25 @@ def _farthest(parents: Array, origins: Array, around: Array) -> Array:
             np.maximum(lever[:, above], away, out=lever[:, above])
             above = int(parents[above])
     return np.asarray(lever.max(axis=0))
+
+
+def _farthest_along(parents: Array, origins: Array, around: Array) -> Array:
+    """What _farthest finds or up to 13 % more, in one pass from the leaves up.
+
+    How far all that is below a joint goes in each of 26 directions is easily joined with the same of its
+    siblings. No direction is farther than the angle of cosine _NEAREST from one of them.
+    """
+    lever = np.zeros(len(parents))
+    for part in chunks(len(origins), len(parents) * len(_DIRECTIONS)):
+        places = origins[part] @ _DIRECTIONS.T
+        ends = np.ascontiguousarray((places + around[:, None]).transpose(1, 0, 2))
+        for joint in range(len(parents) - 1, -1, -1):
+            above = int(parents[joint])
+            if above >= 0:
+                np.maximum(ends[above], ends[joint], out=ends[above])
+        away = (ends - places.transpose(1, 0, 2)).max(axis=(1, 2), initial=0.0)
+        np.maximum(lever, away / _NEAREST, out=lever)
+    return lever
 
 
 # ---- fewer keys -----------------------------------------------------------------------------------

@@ -29,7 +29,11 @@ from .events import Motion
 if TYPE_CHECKING:
     from .model import Model
 
+_PATHS = ("translation", "rotation", "scale")
 _SAMPLE_SECONDS = 1.0 / 30.0  # no longer without a key where motion is sampled
+_MOST_SAMPLES = 2**18  # of one channel, beside its keys: longer without a key where a clip takes hours
+_MOST_KEPT = 8_000_000  # numbers of the joints' places at some times
+_OVERHEAD = 32  # numbers that an array takes beside its own
 _STILL = 1e-6  # of the size (or of a unit quaternion): a channel that is constant and this near rest is none
 
 
@@ -71,6 +75,18 @@ class Rest:
             found.append(joint)
             joint = int(self.parents[joint])
         return found[::-1]
+
+    def ways(self, joint: int, other: int) -> tuple[list[int], list[int]]:
+        """The joints down to each of two (-1 for the scene) from where both ways part, outermost first."""
+        ways: tuple[list[int], list[int]] = [], []
+        while joint != other:  # a joint has a higher number than its parent: the higher is not above both
+            if joint > other:
+                ways[0].append(joint)
+                joint = int(self.parents[joint])
+            else:
+                ways[1].append(other)
+                other = int(self.parents[other])
+        return ways[0][::-1], ways[1][::-1]
 
     def parent_linear(self, joint: int) -> Array:
         """(3,3) rest transform of directions from the joint's parent to the scene."""
@@ -117,8 +133,10 @@ class Source:
         self.rest = rest
         self.slack = key_tolerance(clip)
         self.moving: dict[tuple[str, int], Channel] = {}
-        self._still = {name: getattr(rest, name).copy() for name in ("translation", "rotation", "scale")}
+        self._still = {name: getattr(rest, name).copy() for name in _PATHS}
         self.keyed: set[tuple[str, int]] = set()
+        self._kept: dict[tuple[str, bytes | None], dict[int, Array]] = {}
+        self._kept_size = 0
         for channel in clip.channels:
             if channel.joint is None:
                 continue
@@ -149,18 +167,53 @@ class Source:
     def rotation(self, joints: Sequence[int], times: Array | None) -> Array:
         """(N,4) or (4,): the locals of joints multiplied, the first of them outermost."""
         total = np.array([0.0, 0.0, 0.0, 1.0])
+        if len(joints) and self.rest.parents[joints[0]] < 0:
+            return self._from_root("rotation", joints[-1], times, total, self._turned)
         for joint in joints:
-            total = product(total, self.local_rotation(joint, times))
+            total = self._turned(total, joint, times)
         return total
+
+    def _turned(self, total: Array, joint: int, times: Array | None) -> Array:
+        return product(total, self.local_rotation(joint, times))
 
     def matrix(self, joint: int, times: Array | None) -> Array:
         """(N,4,4) or (4,4): joint to scene; the scene itself for -1."""
-        total = np.eye(4)
-        for one in self.rest.line(joint) if joint >= 0 else []:
-            parts = [self.part(path, one, times) for path in ("translation", "rotation", "scale")]
-            lead = () if times is None else (len(times),)
-            wide = [np.broadcast_to(part, (*lead, part.shape[-1])) for part in parts]
-            total = total @ trs(wide[0], unit(wide[1]), wide[2])
+        return self._from_root("matrix", joint, times, np.eye(4), self._moved)
+
+    def _moved(self, total: Array, joint: int, times: Array | None) -> Array:
+        parts = [self.part(path, joint, times) for path in _PATHS]
+        lead = () if times is None else (len(times),)
+        wide = [np.broadcast_to(part, (*lead, part.shape[-1])) for part in parts]
+        return np.asarray(total @ trs(wide[0], unit(wide[1]), wide[2]))
+
+    def _from_root(
+        self,
+        kind: str,
+        joint: int,
+        times: Array | None,
+        start: Array,
+        step: Callable[[Array, int, Array | None], Array],
+    ) -> Array:
+        """What the joints from the root to this one make of start, one after another.
+
+        It is kept, for the joints below it are often asked for next.
+        """
+        if joint < 0:
+            return start
+        kept = self._kept.setdefault((kind, None if times is None else times.tobytes()), {})
+        line = []
+        while joint >= 0 and joint not in kept:
+            line.append(joint)
+            joint = int(self.rest.parents[joint])
+        total = kept[joint] if joint >= 0 else start
+        for one in reversed(line):
+            total = step(total, one, times)
+            self._kept_size += total.size + _OVERHEAD
+            if self._kept_size > _MOST_KEPT:
+                self._kept_size = 0
+                self._kept.clear()
+                kept.clear()
+            kept[one] = total
         return total
 
 
@@ -178,10 +231,11 @@ def transfer(
 ) -> list[Channel]:
     """The channels of the target's joints; `followed` (J,) is the source joint of each, -1 for none."""
     channels: list[Channel | None] = []
+    above = anchors(target, followed)
     for joint, leader in enumerate(followed):
         if leader < 0:
             continue
-        follower = _Follower(source, target, joint, int(leader), _anchor(target, followed, joint), change)
+        follower = _Follower(source, target, joint, int(leader), int(above[joint]), change)
         travels = travelling.is_travelling(joint)
         channels.append(follower.translation(travels, travelling.lift(joint)))
         channels.append(follower.rotation())
@@ -216,12 +270,13 @@ def changed_motion(motion: Motion | None, change: Change) -> Motion | None:
     return Motion(motion.times, np.concatenate([places, turns], axis=1).astype(np.float32))
 
 
-def _anchor(target: Rest, followed: Array, joint: int) -> int:
-    """The source joint that the nearest following ancestor of a target joint follows, or -1."""
-    for ancestor in reversed(target.line(joint)[:-1]):
-        if followed[ancestor] >= 0:
-            return int(followed[ancestor])
-    return -1
+def anchors(target: Rest, followed: Array) -> Array:
+    """(J,) the source joint that the nearest following ancestor of each target joint follows, or -1."""
+    found = np.full(len(followed), -1)
+    for joint, parent in enumerate(target.parents):
+        if parent >= 0:
+            found[joint] = followed[parent] if followed[parent] >= 0 else found[parent]
+    return found
 
 
 @dataclass(frozen=True)
@@ -237,10 +292,7 @@ class _Follower:
 
     def _path(self) -> tuple[list[int], list[int]]:
         """The source joints on the way from the anchor down to the leader, and those up to the anchor."""
-        down = self.source.rest.line(self.leader)
-        up = self.source.rest.line(self.anchor) if self.anchor >= 0 else []
-        common = sum(one == other for one, other in zip(down, up, strict=False))
-        return down[common:], up[common:]
+        return self.source.rest.ways(self.leader, self.anchor)
 
     # ---- rotation ---------------------------------------------------------------------------------
 
@@ -317,23 +369,15 @@ class _Follower:
     def _movers_of_place(self) -> tuple[list[Channel], list[Channel]]:
         """The leader's own moving translation, and all other moving channels that its place depends on."""
         down, up = self._path()
-        own, other = [], []
-        for (path, joint), channel in self.source.moving.items():
-            if joint == self.leader and joint in down:
-                if path == "translation":
-                    own.append(channel)
-            elif joint in down or joint in up:
-                other.append(channel)
-        return own, other
+        moving = self.source.moving
+        own = [("translation", joint) for joint in down[-1:]]
+        other = [(path, joint) for joint in (*down[:-1], *up) for path in _PATHS]
+        return [moving[one] for one in own if one in moving], [moving[one] for one in other if one in moving]
 
     def _changes_place(self) -> bool:
         """Whether anything on the way from the anchor is elsewhere than at rest."""
         down, up = self._path()
-        whole = any(
-            self.source.differs(path, joint)
-            for joint in (*down[:-1], *up)
-            for path in ("translation", "rotation", "scale")
-        )
+        whole = any(self.source.differs(path, joint) for joint in (*down[:-1], *up) for path in _PATHS)
         return whole or self.source.differs("translation", self.leader)
 
     def _frame(self, times: Array | None) -> Array:
@@ -360,7 +404,7 @@ class _Follower:
             self.change.turn,
             self.source.rest.rotations[self.leader],
         )
-        cosines = np.stack([rotated(turn, axis) for axis in np.eye(3)], axis=1)
+        cosines = np.ascontiguousarray(rotated(turn, np.eye(3)).T)
         rest = self.source.rest.scale[self.leader]
         linear = self.target.scale[self.joint][:, None] * cosines**2 / np.where(rest == 0, 1.0, rest)
         channel = self.source.moving.get(("scale", self.leader))
@@ -421,10 +465,11 @@ def _union(channels: Sequence[Channel], slack: float, steps: bool) -> Array:
         first, last = min(line[0] for line in lines), max(line[-1] for line in lines)
         before = [c.times[1:] - 3 * slack for c in channels if c.interpolation == "step"]
         lines = [*lines, *before]
-        grid = np.arange(1, int((last - first) / _SAMPLE_SECONDS) + 1) * _SAMPLE_SECONDS + first
+        step = max(_SAMPLE_SECONDS, (last - first) / _MOST_SAMPLES)
+        grid = np.arange(1, int((last - first) / step) + 1) * step + first
         keys = np.unique(np.concatenate(lines))
         place = np.clip(np.searchsorted(keys, grid), 1, len(keys) - 1)
         gap = keys[place] - keys[place - 1] if len(keys) > 1 else np.zeros(len(grid))
-        lines = [keys, grid[(gap > _SAMPLE_SECONDS * 1.01) & (grid < last)]]
+        lines = [keys, grid[(gap > step * 1.01) & (grid < last)]]
     times = np.unique(np.concatenate(lines))
     return np.asarray(times[np.concatenate([np.ones(1, bool), np.diff(times) > slack])])

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import skinpy
+from skinpy import _kinematics
 
 scipy_rotation = pytest.importorskip("scipy.spatial.transform").Rotation
 
@@ -155,3 +156,13 @@ def test_bad_input_changes_nothing(crane, call, error, words) -> None:
     rest = crane.pose()
     for name in ("translation", "rotation", "scale"):
         np.testing.assert_array_equal(getattr(pose, name), getattr(rest, name))
+
+
+@pytest.mark.parametrize("shapes", [((3,), (3,)), ((9, 3), (3,)), ((4,), (5, 4)), ((2, 1, 3), (4, 3))])
+def test_products_of_vectors_are_numpys(shapes) -> None:
+    """To the bit, whatever the shapes and where the vectors lie in memory."""
+    rng = np.random.default_rng(1)
+    a, b = (rng.normal(size=shape)[..., :3] for shape in shapes)
+    np.testing.assert_array_equal(_kinematics._cross(a, b), np.cross(a, b))
+    turned = np.asfortranarray(np.broadcast_to(a, (*a.shape[:-1], 3)))
+    np.testing.assert_array_equal(_kinematics._cross(turned, b), np.cross(a, b))

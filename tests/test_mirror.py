@@ -5,8 +5,10 @@ The mirror image of a figure that is symmetric at rest: partner's place, reflect
 """
 
 import warnings
+from dataclasses import replace
 from typing import Any
 
+import builders
 import numpy as np
 import pytest
 from conftest import data_file
@@ -14,6 +16,7 @@ from scipy.spatial.transform import Rotation
 from test_retarget import NAMES, PLACES, TIMES, figure, keyed, turned_axes
 
 import skinpy
+from skinpy import _transfer
 from skinpy._clip_edit import derived
 from skinpy._joint_names import other_side
 from skinpy.clip import Channel
@@ -206,3 +209,65 @@ def test_a_joint_that_slides_takes_its_partners_way() -> None:
     assert [(c.name, c.interpolation) for c in result.channels] == [("RightArm", "step")]
     ours, theirs = model.joint_positions(result, TIMES), model.joint_positions(clip, TIMES)
     assert np.abs(ours - theirs[:, PARTNER] @ ACROSS_X).max() < 1e-6
+
+
+def deep(joints: int, seed: int = 3) -> Any:
+    """A chain of which every joint but each fifth is turned by channels of several time lines."""
+    model = skinpy.load(builders.chain(joints).glb(), format="glb")
+    channels = [replace(c, times=c.times + c.joint % 2) for c in model.clips[0].channels if c.joint % 5]
+    return derived(model.clips[0], channels, 3.0)
+
+
+def test_key_times_at_the_end_of_all_numbers() -> None:
+    """Samples between keys are as many as memory has room for."""
+    model = figure()
+    base = keyed(model, 1)
+    far = [replace(c, times=c.times * 1e307) for c in base.channels]
+    pairs = {"Hips": "LeftFoot", "LeftArm": "RightLeg"}  # their motion is that of several joints
+    result = derived(base, far, base.duration).mirror(axis="x", pairs=pairs)
+    longest = max(len(c.times) for c in result.channels)
+    keys = sum(len(c.times) for c in base.channels)
+    assert 2**17 < longest <= 2**18 + keys
+    assert all(np.isfinite(c.values).all() for c in result.channels)
+
+
+def test_ways_and_anchors_of_trees_of_any_shape() -> None:
+    """Against lists of all joints above."""
+    rng = np.random.default_rng(2)
+    for joints in (1, 2, 30):
+        parents = [-1, *(int(rng.integers(-1, j)) for j in range(1, joints))]
+        rest = _transfer.Rest(
+            figure(np.zeros((joints, 3)), None, tuple(f"j{j}" for j in range(joints)), tuple(parents))
+        )
+        for one in range(joints):
+            for other in range(-1, joints):
+                down, up = rest.line(one), rest.line(other)
+                common = [joint for joint in down if joint in up]
+                want = [[joint for joint in line if joint not in common] for line in (down, up)]
+                assert list(rest.ways(one, other)) == want
+        followed = rng.integers(-1, 2, joints)
+        for joint, found in enumerate(_transfer.anchors(rest, followed)):
+            above = [int(followed[one]) for one in rest.line(joint)[:-1] if followed[one] >= 0]
+            assert found == (above[-1] if above else -1)
+
+
+def test_what_is_kept_of_the_joints_above_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pairs from both ends of a chain make every joint's motion that of many others."""
+    clip = deep(40)
+    pairs = {f"link{j}": f"link{39 - j}" for j in range(20)}
+    results = []
+    for most in (_transfer._MOST_KEPT, 3000, 0):
+        monkeypatch.setattr(_transfer, "_MOST_KEPT", most)
+        results.append(clip.mirror(axis="x", pairs=pairs).channels)
+    for other in results[1:]:
+        for one, two in zip(results[0], other, strict=True):
+            np.testing.assert_array_equal(one.values, two.values)
+            np.testing.assert_array_equal(one.times, two.times)
+
+
+def test_a_deep_chain_mirrored_twice_is_the_clip_itself() -> None:
+    clip = deep(300)
+    twice = clip.mirror(axis="x").mirror(axis="x")
+    assert [(c.joint, c.path) for c in twice.channels] == [(c.joint, c.path) for c in clip.channels]
+    for one, two in zip(clip.channels, twice.channels, strict=True):
+        np.testing.assert_allclose(np.abs((one.values * two.values).sum(axis=1)), 1.0, atol=1e-6)

@@ -466,3 +466,20 @@ def test_the_bundled_character_lends_its_walk(target: str) -> None:
         turn = start[:, one, :3, :3] @ np.linalg.inv(source.skeleton.rest_global[one, :3, :3])
         want = turn @ other.skeleton.rest_global[two, :3, :3]
         assert np.abs(end[:, two, :3, :3] - want).max() < 1e-3, theirs
+
+
+def test_joints_side_by_side_follow_a_deep_chain() -> None:
+    """Each of them goes and turns as the whole chain above its source joint makes it go."""
+    names = tuple(f"link{j}" for j in range(120))
+    places = np.stack([np.zeros(120), np.arange(120.0), np.zeros(120)], axis=1)
+    chain = figure(places, None, names, tuple(range(-1, 119)))
+    flat = figure(places, None, names, (-1,) * 120)
+    clip = keyed(chain, 4)
+    result = skinpy.retarget(clip, chain, flat)
+    for channel in result.channels:  # at its keys: between them so many turns add up to a rush
+        joint, times = channel.joint, channel.times
+        want, found = (m.globals(c, times)[:, joint] for m, c in ((chain, clip), (flat, result)))
+        if channel.path == "rotation":
+            assert np.abs(found[:, :3, :3] - want[:, :3, :3]).max() < 2e-5
+        else:
+            assert np.abs(found[:, :3, 3] - want[:, :3, 3]).max() < 1e-5 * 120

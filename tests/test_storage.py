@@ -13,13 +13,14 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import builders
 import numpy as np
 import pytest
 from conftest import data_file
 from twin import Motion, Rig, Track
 
 import skinpy
-from skinpy import storage
+from skinpy import _compress, storage
 from skinpy.__main__ import main
 from skinpy._clip_edit import derived
 from skinpy._evaluate import Evaluator
@@ -580,3 +581,53 @@ def test_quantized_clips_of_the_bundled_models(share: float) -> None:
         for clip in model.clips:
             coded = storage.quantize(clip, share * size_of(clip))
             assert astray(clip, coded.clip(), between(clip)) <= 1.05 * share * size_of(clip)
+
+
+def test_a_model_of_no_finite_size_needs_a_bound() -> None:
+    """Numbers near the largest of float32 are loaded, but points that they move are at infinity."""
+    file = builders.Gltf()
+    joint = file.node("joint", None)
+    points = np.array([(0, 0, 0), (1, 0, 0), (0, 1, 0)], np.float32)
+    mesh = file.primitive(points, [0, 1, 2], joints=np.zeros((3, 4), int), weights=np.eye(4)[[0, 0, 0]])
+    held = file.node("mesh", None)
+    file.nodes[held]["mesh"] = file.mesh(mesh)
+    file.nodes[held]["skin"] = file.skin([joint], np.diag([3e38, 3e38, 3e38, 1.0])[None])
+    keys = file.accessor([0.0, 1.0])
+    file.animation("a", file.channel(joint, "scale", keys, np.full((2, 3), 1e30)))
+    model = skinpy.load(file.glb(), format="glb")
+    for shrunk in (model.clips[0].compress, lambda: storage.quantize(model.clips[0])):
+        with pytest.raises(ValueError, match=r"clip 'a' shows points that are not finite.*max_error"):
+            shrunk()
+
+
+@pytest.mark.parametrize("width", [1, 3, 1000])
+def test_how_far_a_deep_tree_reaches_is_estimated_from_above(width: int) -> None:
+    """Against the distances of all pairs, for chains, bushes and trees of any shape."""
+    rng = np.random.default_rng(width)
+    for joints in (1, 2, 40, 150):
+        parents = np.array([-1, *(int(rng.integers(max(0, j - width), j)) for j in range(1, joints))])
+        origins, around = rng.normal(size=(3, joints, 3)).cumsum(axis=1), rng.random(joints)
+        exact = _compress._farthest(parents, origins, around)
+        ratio = _compress._farthest_along(parents, origins, around) / exact
+        assert ratio.min() > 1 - 1e-12 and ratio.max() < 1.13
+
+
+def test_a_deep_chain_keeps_within_the_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of 250 joints: more pairs of joints and joints above them than are looked at one by one."""
+    model = skinpy.load(builders.chain(250).glb(), format="glb")
+    rng = np.random.default_rng(5)
+    channels = []
+    for joint in range(250):
+        turn = np.append(smooth(rng, 40, 3, 0.02), np.ones((40, 1)), axis=1)
+        times = np.linspace(0, 2, 40)
+        channels.append(
+            Channel(joint, None, "", "rotation", "linear", times, turn.astype(np.float32), None, None)
+        )
+    clip = derived(model.clips[0], channels, 2.0)
+    bound = 1e-2 * size_of(clip)
+    thin = clip.compress(bound)
+    assert thin.nbytes < clip.nbytes
+    assert astray(clip, thin, between(clip)) <= bound * 1.05
+    monkeypatch.setattr(_compress, "_MOST_PAIRS", 10**9)
+    exact = clip.compress(bound)
+    assert exact.nbytes < clip.nbytes and thin.nbytes <= exact.nbytes * 1.1
