@@ -1,8 +1,9 @@
 """The C core's own tests (tests/core), compiled without Python and without Assimp, under the address and
-the undefined behavior sanitizer, and in the full run under the thread sanitizer too. One suite a test; a
-suite prints one line for each of its tests."""
+the undefined behavior sanitizer, and in the full run under the thread sanitizer and valgrind too. One suite
+a test; a suite prints one line for each of its tests."""
 
 import platform
+import re
 import shutil
 from functools import cache
 from pathlib import Path
@@ -79,6 +80,29 @@ def test_without_the_twins(tmp_path: Path) -> None:
     done = run(program, timeout=LONG)
     assert done.returncode == 0, done.stdout
     assert "ok     palette." in done.stdout
+
+
+# ---- valgrind ------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def under_valgrind(tmp_path_factory: pytest.TempPathFactory) -> tuple[str | Path, ...]:
+    """The command that runs the program, without sanitizers: valgrind sees what nobody has written yet."""
+    if not shutil.which("valgrind"):
+        pytest.skip("valgrind is not on PATH")
+    options = ("-q", "--leak-check=full", "--show-leak-kinds=definite", "--errors-for-leak-kinds=definite")
+    program = build(tmp_path_factory.mktemp("valgrind"), "-Wno-maybe-uninitialized")  # it sees those that are
+    return ("valgrind", *options, program)
+
+
+@pytest.mark.ci
+@pytest.mark.parametrize("suite", [one for one in SUITES if one != "fuzz"])  # which takes minutes there
+def test_core_under_valgrind(under_valgrind: tuple[str | Path, ...], suite: str) -> None:
+    done = run(*under_valgrind, suite, timeout=LONG)
+    assert done.returncode == 0, done.stdout
+    assert f"ok     {suite}." in done.stdout
+    found = re.findall(r"==\d+== (?!Argument 'size' of function malloc)[A-Z0-9].*", done.stdout)
+    assert not found, done.stdout  # that more is asked for than there is is what some tests are about
 
 
 # ---- the thread sanitizer ----------------------------------------------------------------------------

@@ -518,6 +518,7 @@ static void scratch_is_enough_for_any_group(void) {
             times[i * slots + k] = 0.1 * (double)(i + k);
           }
         }
+        sk_crowd_twin_begin(scratch);
         SK_TWIN(sk_crowd_twin_run)(&job, &(sk_crowd_group){instances, count, 0, slots, given}, scratch);
         free(job.out);
         free(scratch);
