@@ -26,8 +26,9 @@ FRAGILE_FORMATS = frozenset({"md5mesh", "md5anim", "md2", "ply", "x"})
 class Limits:
     """How much a file may take while `skinpy.load` imports it; more is a LimitExceeded that says which.
 
-    - memory: bytes that the import may take, besides code and stack (address space of 448 MiB), and that the
-      model may have; 1 GiB by default.
+    - memory: bytes that the import may take (address space, without that of the program and its libraries),
+      that its stack may take besides (8 MiB at least, 256 MiB at most), and that the model may have; 1 GiB by
+      default.
     - seconds: until the import must be over, of a series of files until all are; 30.
     - file_bytes: of the file and of all that it brings in, together; of a saved model too. 256 MiB.
     - nodes: of the scene, 1,000,000; depth: nodes above one another, 50,000.

@@ -286,6 +286,52 @@ def test_memory_is_limited(tmp_path: Path) -> None:
         skinpy.load(path, limits=skinpy.Limits(memory=1 << 20))
 
 
+def large_obj(vertices: int) -> bytes:
+    points = "".join(f"v {i} {i % 7} {i % 11}\n" for i in range(vertices))
+    return (points + "".join(f"f {i} {i + 1} {i + 2}\n" for i in range(1, vertices - 1))).encode()
+
+
+def large_dae(numbers: int) -> bytes:
+    """Of which Assimp says "malformed XML" where memory is short."""
+    return cases.dae(geometry=cases.dae_triangle(), nodes=f"<!-- {'0 ' * numbers} -->")
+
+
+@pytest.mark.parametrize(
+    ("content", "form", "needed"),
+    [
+        (LARGE, "glb", 16),
+        (large_obj(20_000), "obj", 64),
+        (large_dae(2_000_000), "dae", 32),
+        (huge_text_bvh, "bvh", 512),
+    ],
+    ids=["glb", "obj", "dae", "bvh"],
+)
+def test_short_of_memory_nothing_else_is_said(
+    content: Any, form: str, needed: int, tmp_path: Path
+) -> None:
+    """Whenever it runs out, the file is not called broken; and enough is enough."""
+    if "limits" not in skinpy.build_info()["isolation"]:
+        pytest.skip("no limits of memory here: a sanitizer, or another system")
+    path = tmp_path / f"model.{form}"
+    if callable(content):
+        content(path)
+    else:
+        path.write_bytes(content)
+    for memory in np.geomspace(1 << 16, path.stat().st_size * 0.9, 12).astype(int):
+        with pytest.raises(skinpy.LimitExceeded, match=r"Limits\(memory="):
+            skinpy.load(path, limits=skinpy.Limits(memory=int(memory)))
+    for memory in np.geomspace(path.stat().st_size, needed << 20, 12).astype(int):
+        with suppress(skinpy.LimitExceeded):
+            skinpy.load(path, limits=skinpy.Limits(memory=int(memory)))
+    skinpy.load(path, limits=skinpy.Limits(memory=needed << 20))
+
+
+def test_little_memory_is_enough_for_little() -> None:
+    """What the program and its libraries take does not count."""
+    model = skinpy.load(MODEL, format="glb", limits=skinpy.Limits(memory=1 << 20))
+    assert blocks(model) == blocks(skinpy.load(MODEL, format="glb"))
+
+
 @pytest.mark.parametrize(
     ("name", "value", "error"),
     [

@@ -20,7 +20,7 @@
 /* First of all: dies with its parent, gains no rights, leaves no core, has no descriptors from `first_free` on. */
 void worker_settle(int first_free);
 
-/* At most `memory` bytes, besides `spare` for code and stack, and `seconds` of computing. */
+/* At most `memory` bytes of address space, besides `spare` for code and stack; as much in a file; and `seconds` of computing. */
 bool worker_limit(uint64_t memory, uint64_t spare, uint32_t seconds);
 
 /* What the files that may be read lie below: a folder (NULL: none), and a file (NULL: none). `anywhere`: all may be

@@ -4,6 +4,7 @@
 #endif
 #include "worker_heap.h"
 
+#include <link.h>
 #include <malloc.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -20,6 +21,10 @@
 #define LARGE_PAGE ((size_t)2 << 20)
 #define SMALL_PAGE ((size_t)4 << 10) /* or larger */
 
+#define UNSEEN_BYTES ((size_t)2 << 20) /* the first stack, the loader's own data and the like: under 1 MiB */
+
+static char *heap_begin;
+
 /* The heap begins anywhere: up to the next multiple of a large page it would have small ones. */
 static void begin_at_large_page(void) {
   uintptr_t here = (uintptr_t)sbrk(0), next = (here + LARGE_PAGE - 1) / LARGE_PAGE * LARGE_PAGE;
@@ -30,6 +35,7 @@ static void begin_at_large_page(void) {
 void worker_tune_heap(size_t ahead) {
   size_t room = ahead < CLEAR_MOST ? ahead : CLEAR_MOST;
   void *volatile first; /* else the compiler leaves out what is freed at once */
+  heap_begin = sbrk(0);
   begin_at_large_page();
   mallopt(M_TRIM_THRESHOLD, 1 << 30);
   mallopt(M_MMAP_THRESHOLD, (int)MAPPED_BYTES);
@@ -39,25 +45,53 @@ void worker_tune_heap(size_t ahead) {
   mallopt(M_TOP_PAD, (int)STEP_BYTES);
 }
 
-#if defined(__linux__)
-
-typedef struct region { char *from, *to; } region;
+typedef struct region { uintptr_t from, to; } region; /* addresses */
 
 /* The next `size` bytes that it will take, or fewer: they begin where a small piece of it would lie now. */
 static bool find_free_end(size_t size, region *r) {
-  char *at = malloc(SMALL_PIECE), *end = sbrk(0);
-  bool found = at && at < end; /* else it lies elsewhere */
-  if (found) *r = (region){at, size < (size_t)(end - at) ? at + size : end};
-  free(at);
-  return found;
+  char *piece = malloc(SMALL_PIECE);
+  uintptr_t at = (uintptr_t)piece, end = (uintptr_t)sbrk(0);
+  free(piece);
+  if (!at || at >= end) return false; /* it lies elsewhere */
+  *r = (region){at, size < end - at ? at + size : end};
+  return true;
 }
+
+/* ---- what is taken ------------------------------------------------------------------------------------- */
+
+/* The loader maps a library as one piece, with gaps between its segments that count too. */
+static int add_library(struct dl_phdr_info *library, size_t size, void *sum) {
+  uintptr_t from = UINTPTR_MAX, to = 0;
+  int i;
+  (void)size;
+  for (i = 0; i < library->dlpi_phnum; i++) {
+    const ElfW(Phdr) *segment = &library->dlpi_phdr[i];
+    if (segment->p_type != PT_LOAD) continue;
+    if (segment->p_vaddr < from) from = segment->p_vaddr;
+    if (segment->p_vaddr + segment->p_memsz > to) to = segment->p_vaddr + segment->p_memsz;
+  }
+  if (from < to) *(size_t *)sum += to - from;
+  return 0;
+}
+
+size_t worker_taken_bytes(void) {
+  size_t sum = UNSEEN_BYTES + (size_t)((char *)sbrk(0) - heap_begin);
+  region free_end;
+  dl_iterate_phdr(add_library, &sum);
+  if (find_free_end(SIZE_MAX, &free_end)) sum -= free_end.to - free_end.from;
+  return sum;
+}
+
+/* ---- clearing ahead -------------------------------------------------------------------------------------- */
+
+#if defined(__linux__)
 
 /* The thread: has each page given by the system, and changes no byte, as others may stand there by now. It has no
    thread-local memory of its own and calls nothing. */
 static int clear_pages(void *argument) {
   const region *r = argument;
   char *at, nothing;
-  for (at = r->from; at < r->to; at += SMALL_PAGE) {
+  for (at = (char *)r->from; at < (char *)r->to; at += SMALL_PAGE) {
     nothing = 0;
     __atomic_compare_exchange_n(at, &nothing, 0, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
   }

@@ -8,6 +8,10 @@
    There is room for clearing `ahead` bytes, of which none is touched yet. */
 void worker_tune_heap(size_t ahead);
 
+/* Address space that the program and its libraries have taken until now, and that no import can use; about 1 MiB more
+   than that, as not all of it can be seen. */
+size_t worker_taken_bytes(void);
+
 /* Another processor clears the next `size` bytes of it while this one goes on. Nothing where there is no other one,
    or where it would not be quicker. To be called before the system's calls are filtered. */
 void worker_clear_heap(size_t size);

@@ -20,9 +20,9 @@
 #include "worker_order.h"
 #include "worker_pages.h"
 
-#define STACK_BYTES ((size_t)256 << 20) /* Assimp descends trees by calling itself: some 8 KiB a node in COLLADA */
+#define STACK_MOST ((size_t)256 << 20)  /* Assimp descends trees by calling itself: some 8 KiB a node in COLLADA */
+#define STACK_LEAST ((size_t)8 << 20)   /* as much as a program mostly has */
 #define GUARD_BYTES ((size_t)64 << 10)  /* below it, which nobody may touch; of whole pages everywhere */
-#define CODE_BYTES ((size_t)192 << 20)  /* libraries, and what they set up before the model is read */
 #define MOST_LIBRARIES 64
 #define EXPECTED_BYTES ((size_t)1 << 17) /* pages of less come one by one */
 #define PREPARED_PART 8 /* of the memory that an import may take, so much is prepared for it at most */
@@ -218,9 +218,13 @@ static sk_status import_model(worker *w, sk_import_result *result, sk_error *err
   return w->importer->run(&w->request, result, error);
 }
 
+static bool was_memory(const sk_error *error) {
+  return error->status == SK_ERROR_MEMORY || (error->status == SK_ERROR_IMPORT && worker_lacked_memory());
+}
+
 /* Where the limit, and not the machine, was in the way. */
 static void blame_limit(const worker *w, sk_error *error) {
-  if (error->status == SK_ERROR_MEMORY && w->answer.cage & WORKER_HAS_LIMITS)
+  if (was_memory(error) && w->answer.cage & WORKER_HAS_LIMITS)
     sk_fail(error, SK_ERROR_LIMIT,
             "%s: its import takes more than the %llu MiB of memory that it may; "
             "more is allowed by limits=skinpy.Limits(memory=...)",
@@ -245,15 +249,20 @@ static void work(void) {
   answer_and_end(w);
 }
 
+/* No more than the import may take besides, or little. */
+static size_t stack_bytes(const worker *w) {
+  uint64_t memory = w->order.memory;
+  return memory > STACK_MOST ? STACK_MOST : memory < STACK_LEAST ? STACK_LEAST : (size_t)memory / GUARD_BYTES * GUARD_BYTES;
+}
+
 /* `work` on a large stack, of which only what is used takes memory. A thread would have one too, but a process
    with two of them starts later, ends later and locks more. */
-static void work_on_large_stack(void) {
+static void work_on_large_stack(size_t size) {
   static ucontext_t context;
-  void *stack = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK,
-                     -1, 0);
+  void *stack = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
   if (stack == MAP_FAILED || mprotect(stack, GUARD_BYTES, PROT_NONE) || getcontext(&context)) return;
   context.uc_stack.ss_sp = stack;
-  context.uc_stack.ss_size = STACK_BYTES;
+  context.uc_stack.ss_size = size;
   makecontext(&context, work, 0);
   setcontext(&context);
 }
@@ -273,6 +282,7 @@ static void confine(worker *w) {
 int main(void) {
   worker *w = &the_worker;
   sk_error error = {SK_OK, ""};
+  size_t stack;
   worker_settle(WORKER_FIRST_FREE);
   if (!read_head(w)) return 2;
   if (w->order.parent != (uint32_t)getppid()) return 2; /* it ended before its end could end this */
@@ -282,10 +292,12 @@ int main(void) {
   make_request(w);
   if (start_importer(w, &error)) fail(w, &error);
   confine(w);
-  if (worker_limit(w->order.memory, STACK_BYTES + CODE_BYTES, w->order.seconds)) w->answer.cage |= WORKER_HAS_LIMITS;
+  stack = stack_bytes(w);
+  if (worker_limit(w->order.memory, stack + worker_taken_bytes(), w->order.seconds))
+    w->answer.cage |= WORKER_HAS_LIMITS;
   if (find_bytes(w, &error)) fail_import(w, &error);
   prepare_memory(w);
-  work_on_large_stack();
-  sk_fail_memory(&error, STACK_BYTES);
+  work_on_large_stack(stack);
+  sk_fail_memory(&error, stack);
   fail(w, &error);
 }

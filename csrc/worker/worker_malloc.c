@@ -44,6 +44,8 @@ static char *pages, *pages_end;           /* free ones, of those last asked for 
 static char *first;                       /* of all pages */
 static uint8_t grains[MOST_PAGES];        /* that a piece of each page has; 0: the page is none of ours */
 
+static bool lacked; /* memory that was asked for */
+
 static char *large_from, *large_to; /* the last large piece that was asked for; NULL when it is gone */
 
 #define FREED ((const void *)grains)
@@ -54,6 +56,13 @@ static inline size_t page_of(const void *piece) { return (size_t)((const char *)
 static inline size_t grains_of(const void *piece) {
   size_t page = page_of(piece);
   return page < MOST_PAGES ? grains[page] : 0;
+}
+
+bool worker_lacked_memory(void) { return lacked; }
+
+static void *noted(void *piece) {
+  if (!piece) lacked = true;
+  return piece;
 }
 
 static bool ask_for_pages(void) {
@@ -72,7 +81,7 @@ static bool ask_for_pages(void) {
 /* The first piece of a new page. */
 static __attribute__((noinline)) void *open_page(pieces *p, size_t size) {
   char *page;
-  if (pages == pages_end && !ask_for_pages()) return __libc_malloc(size);
+  if (pages == pages_end && !ask_for_pages()) return noted(__libc_malloc(size));
   page = pages;
   pages += PAGE;
   grains[page_of(page)] = (uint8_t)(size / GRAIN);
@@ -82,7 +91,7 @@ static __attribute__((noinline)) void *open_page(pieces *p, size_t size) {
 }
 
 static __attribute__((noinline)) void *malloc_large(size_t size) {
-  char *piece = __libc_malloc(size);
+  char *piece = noted(__libc_malloc(size));
   if (size >= LARGE && piece) large_from = piece, large_to = piece + size;
   return piece;
 }
@@ -137,7 +146,8 @@ WORKER_OWN void free(void *piece) {
 WORKER_OWN void *calloc(size_t count, size_t size) {
   void *volatile piece; /* else the compiler makes a call of calloc of it */
   size_t bytes;
-  if (__builtin_mul_overflow(count, size, &bytes) || bytes > LARGEST) return __libc_calloc(count, size);
+  if (__builtin_mul_overflow(count, size, &bytes) || bytes > LARGEST)
+    return noted(__libc_calloc(count, size));
   piece = malloc(bytes);
   return piece ? memset(piece, 0, bytes) : NULL;
 }
@@ -148,7 +158,8 @@ WORKER_OWN void *realloc(void *piece, size_t size) {
   if (!piece) return malloc(size);
   if (!whole) {
     forget_large(piece);
-    return __libc_realloc(piece, size);
+    other = __libc_realloc(piece, size);
+    return size ? noted(other) : other;
   }
   if (size && size <= had) return piece;
   other = size ? malloc(size) : NULL;

@@ -13,6 +13,11 @@
 
 /* Whether they lie in the large piece that was asked for last, and that is mapped by itself. */
 bool worker_is_mapped_piece(const void *from, size_t size);
+
+/* Whether memory was asked for in vain. Some of Assimp's readers then tell another fault than this one. */
+bool worker_lacked_memory(void);
+#else
+static inline bool worker_lacked_memory(void) { return false; }
 #endif
 
 /* From now on a large piece is filled with this byte without touching it: its pages are those of one file, to be read,
