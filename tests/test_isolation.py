@@ -306,9 +306,7 @@ def large_dae(numbers: int) -> bytes:
     ],
     ids=["glb", "obj", "dae", "bvh"],
 )
-def test_short_of_memory_nothing_else_is_said(
-    content: Any, form: str, needed: int, tmp_path: Path
-) -> None:
+def test_short_of_memory_nothing_else_is_said(content: Any, form: str, needed: int, tmp_path: Path) -> None:
     """Whenever it runs out, the file is not called broken; and enough is enough."""
     if "limits" not in skinpy.build_info()["isolation"]:
         pytest.skip("no limits of memory here: a sanitizer, or another system")

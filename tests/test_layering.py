@@ -33,7 +33,17 @@ C11 = {
 POSIX = {"dirent", "dlfcn", "fcntl", "pthread", "sched", "strings", "unistd"}
 POSIX |= {"sys/mman", "sys/stat", "sys/types"}
 # The worker's own: processes, what they may do, and how memory comes to them.
-PROCESS = {"malloc", "poll", "spawn", "sys/prctl", "sys/resource", "sys/syscall", "sys/wait", "ucontext"}
+PROCESS = {
+    "link",
+    "malloc",
+    "poll",
+    "spawn",
+    "sys/prctl",
+    "sys/resource",
+    "sys/syscall",
+    "sys/wait",
+    "ucontext",
+}
 PROCESS |= {"linux/audit", "linux/filter", "linux/landlock", "linux/seccomp"}
 # In csrc/core all but these do with the headers of C11.
 SYSTEM_CORE = {"sk_cores.c", "sk_threads.c"}
