@@ -35,6 +35,7 @@ _Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 _GOLDEN = 0.6180339887498949
 _MOST_DIGITS = 20  # of a count: Python refuses to read numbers of some thousand digits
 _MOST_MEBIBYTES = (2**63 - 1) >> 20
+_MOST_COUNTED = 2**63 - 1  # as of Limits
 _MOST_INSTANCES = 1_000_000  # of a crowd: their palettes take memory long before a picture shows them
 
 
@@ -158,6 +159,20 @@ def _mebibytes(words: str) -> int:
     return count << 20
 
 
+#: Of `Limits`, what is counted.
+_COUNTED = ("file_bytes", "nodes", "depth", "vertices", "keys")
+
+
+def _limit(words: str) -> tuple[str, int]:
+    name, _, number = words.partition("=")
+    if name not in _COUNTED:
+        raise argparse.ArgumentTypeError(f"{words!r} is no limit; expected {', '.join(_COUNTED)}, and =N")
+    count = _count(number)
+    if count > _MOST_COUNTED:
+        raise argparse.ArgumentTypeError(f"{number!r} is too much; expected 1 to {_MOST_COUNTED}")
+    return name, count
+
+
 def _seconds(words: str) -> float:
     seconds = _number(words)
     if not 0 < seconds < math.inf:
@@ -225,7 +240,9 @@ def _add_overlay_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_loading_options(parser: argparse.ArgumentParser) -> None:
-    loading = parser.add_argument_group("loading", "A saved .skn needs none of these.")
+    loading = parser.add_argument_group(
+        "loading", "Of these, only --limit file_bytes=N applies to a saved .skn."
+    )
     loading.add_argument(
         "--allow",
         action="append",
@@ -241,6 +258,13 @@ def _add_loading_options(parser: argparse.ArgumentParser) -> None:
     )
     loading.add_argument("--seconds", type=_seconds, metavar="S", help="the most for the import (30)")
     loading.add_argument(
+        "--limit",
+        action="append",
+        type=_limit,
+        metavar="NAME=N",
+        help="the most of file_bytes, nodes, depth, vertices or keys; may be repeated",
+    )
+    loading.add_argument(
         "--external",
         choices=("folder", "none", "any"),
         help="which other files it may bring in: of its own folder and below, none, or any (folder)",
@@ -252,11 +276,13 @@ def _loading(options: argparse.Namespace) -> dict[str, Any]:
     wanted: dict[str, Any] = {}
     if options.allow:
         wanted["allow_formats"] = (*DEFAULT_FORMATS, *options.allow)
-    if options.memory or options.seconds:
-        usual = Limits()
-        wanted["limits"] = Limits(
-            memory=options.memory or usual.memory, seconds=options.seconds or usual.seconds
-        )
+    limits: dict[str, Any] = dict(options.limit or ())
+    if options.memory:
+        limits["memory"] = options.memory
+    if options.seconds:
+        limits["seconds"] = options.seconds
+    if limits:
+        wanted["limits"] = Limits(**limits)
     if options.up:
         wanted["up"] = options.up
     if options.external:
@@ -280,6 +306,7 @@ _HELP = (
     (re.compile(r'allow_formats=\(\*skinpy\.DEFAULT_FORMATS, "([^"]+)"\)'), "--allow {}"),
     (re.compile(r"limits=skinpy\.Limits\(memory="), "--memory MIB"),
     (re.compile(r"limits=skinpy\.Limits\(seconds="), "--seconds S"),
+    (re.compile(rf"limits=skinpy\.Limits\(((?:{'|'.join(_COUNTED)})=\d+)\)"), "--limit {}"),
 )
 
 

@@ -233,6 +233,30 @@ def test_the_axis_that_is_up(words: list[str], axis: str, capsys: pytest.Capture
     assert json.loads(capsys.readouterr().out)["up"] == axis
 
 
+@pytest.mark.parametrize("name", ["file_bytes", "nodes", "depth", "vertices", "keys"])
+def test_what_a_limit_refuses_its_error_tells_how_to_allow(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run("info", CHARACTER, "--limit", f"{name}=1") == 1
+    hint = re.search(rf"on the command line, with --limit ({name}=\d+)$", capsys.readouterr().err.strip())
+    assert hint
+    allowed = hint[1]
+    while run("info", CHARACTER, "--limit", allowed):  # keys are counted clip by clip, say
+        more = re.search(rf"--limit ({name}=\d+)$", capsys.readouterr().err.strip())
+        assert more and more[1] != allowed
+        allowed = more[1]
+
+
+@pytest.mark.parametrize(
+    "words", ["bones=5", "nodes", "nodes=", "nodes=0", "nodes=-1", "keys=1e3", f"keys={2**63}"]
+)
+def test_limits_that_are_none(words: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["info", str(CHARACTER), "--limit", words])
+    assert ended.value.code == 2
+    assert "--limit" in capsys.readouterr().err
+
+
 def test_what_a_file_may_bring_in(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "below").mkdir()
     (tmp_path / "above.mtl").write_text("newmtl red\n")
@@ -250,7 +274,8 @@ def test_what_a_file_may_bring_in(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert not refused("beside.mtl") and refused("beside.mtl", "--external", "none")
 
 
-WAYS = ("--allow", "lws", "--up", "-Z", "--memory", "300", "--seconds", "7.5", "--external", "none")
+WAYS = ("--allow", "lws", "--up", "-Z", "--memory", "300", "--seconds", "7.5", "--limit", "keys=9")
+WAYS += ("--limit", "depth=7", "--external", "none")
 COMMANDS: dict[str, tuple[str, ...]] = {
     "info": (),
     "check": (),
@@ -286,7 +311,7 @@ def test_every_command_passes_on_how_to_load(
     assert words == {
         "allow_formats": (*skinpy.DEFAULT_FORMATS, "lws"),
         "up": "-Z",
-        "limits": skinpy.Limits(memory=300 << 20, seconds=7.5),
+        "limits": skinpy.Limits(memory=300 << 20, seconds=7.5, keys=9, depth=7),
         "external": "none",
     }
 
