@@ -139,11 +139,11 @@ class SkinError:
         self._cache: dict[int, Floats] = {}
 
     def of(self, clip: Clip) -> float:
-        """Model units: the largest distance of any vertex or joint at any of the times."""
+        """Model units: the largest distance of any vertex or joint at any of the times; infinite where a
+        number is not finite on one side alone, or of another kind."""
         largest = 0.0
         for number, part in enumerate(self._parts):
-            away = _points(clip, self.times[part]) - self._wanted(number)
-            largest = max(largest, float(np.einsum("npc,npc->np", away, away).max()))
+            largest = max(largest, _farthest_apart(_points(clip, self.times[part]), self._wanted(number)))
         return math.sqrt(largest)
 
     def _wanted(self, number: int) -> Floats:
@@ -153,6 +153,20 @@ class SkinError:
                 return points
             self._cache[number] = points
         return self._cache[number]
+
+
+def _farthest_apart(points: Floats, others: Floats) -> float:
+    """The square of the largest distance of any point from its partner."""
+    with np.errstate(invalid="ignore", over="ignore"):  # infinity from infinity
+        away = points - others
+        farthest = float(np.einsum("npc,npc->np", away, away).max(initial=0.0))
+        if math.isfinite(farthest):
+            return farthest
+        alike = (points == others) | (np.isnan(points) & np.isnan(others))
+        away = points.astype(np.float64) - others
+        away[alike] = 0.0
+        farthest = float(np.einsum("npc,npc->np", away, away).max(initial=0.0))
+    return farthest if math.isfinite(farthest) else math.inf
 
 
 def _dense_times(clip: Clip) -> Array:

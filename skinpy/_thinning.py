@@ -30,7 +30,9 @@ class Bundle:
         if self.turning:
             a, b = a / _length(a), b / _length(b)
             b = np.where((a * b).sum(axis=-1, keepdims=True) < 0, -b, b)
-        return np.asarray(np.linalg.norm(a - b, axis=-1) * self.reach[:, None])
+        off = np.linalg.norm(a - b, axis=-1)
+        with np.errstate(invalid="ignore"):  # what is not off does not move what is at infinity
+            return np.where(off == 0.0, 0.0, off * self.reach[:, None])
 
     def deviation(self, low: Array, high: Array) -> Array:
         """(n,K) model units from each value to what the keys low and high (n,K) of its span make of it."""

@@ -9,6 +9,7 @@ import math
 import pickle
 import sys
 import warnings
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -598,6 +599,47 @@ def test_a_model_of_no_finite_size_needs_a_bound() -> None:
     for shrunk in (model.clips[0].compress, lambda: storage.quantize(model.clips[0])):
         with pytest.raises(ValueError, match=r"clip 'a' shows points that are not finite.*max_error"):
             shrunk()
+
+
+def growing(scales: Sequence[float]) -> skinpy.Model:
+    """A joint 2 away from its parent, which grows: points at infinity where float32 ends."""
+    file = builders.Gltf()
+    root = file.node("root", None)
+    file.node("tip", root, t=(2, 0, 0))
+    keys = file.accessor(np.arange(len(scales), dtype=np.float32))
+    file.animation("a", file.channel(root, "scale", keys, np.repeat(np.array(scales)[:, None], 3, axis=1)))
+    return skinpy.load(file.glb(), format="glb")
+
+
+def test_points_at_infinity_count_where_they_differ(monkeypatch: pytest.MonkeyPatch) -> None:
+    clip = growing([1, 2, 3, 4]).clips[0]
+    measured = _compress.SkinError(clip)
+    true_points = _compress._points
+
+    def apart(change: Callable[[Any], None], source: Callable[[Any], None] = lambda points: None) -> float:
+        """The error when the points of another clip are changed so, and the source's so."""
+        points, others = true_points(clip, measured.times), true_points(clip, measured.times)
+        change(points)
+        source(others)
+        return _compress._farthest_apart(points, others) ** 0.5
+
+    def put(value: float) -> Callable[[Any], None]:
+        return lambda points: points.__setitem__((3, 1, 0), value)
+
+    assert apart(lambda points: None) == 0.0
+    for value in (np.inf, -np.inf, np.nan):
+        assert apart(put(value)) == np.inf and apart(put(1.0), put(value)) == np.inf
+        assert apart(put(value), put(value)) == 0.0
+    assert apart(put(np.inf), put(-np.inf)) == np.inf
+    assert apart(put(3e38), put(-3e38)) == pytest.approx(6e38)
+
+
+def test_compression_keeps_what_goes_to_infinity_and_what_does_not() -> None:
+    """How far a point at infinity goes cannot be told, so that no key may be lost before it is measured."""
+    clip = growing([*np.linspace(1, 2, 30), 3e38, 3e38, *np.linspace(2, 1, 30)]).clips[0]
+    thin = clip.compress(0.01)
+    assert astray(clip, thin, np.linspace(0, 29, 59)) <= 0.0105
+    assert np.isinf(_compress._points(thin, np.array([30.5]))).any()
 
 
 @pytest.mark.parametrize("width", [1, 3, 1000])
