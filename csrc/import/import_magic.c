@@ -201,7 +201,7 @@ static bool follows_rule(const rule *r, const uint8_t *data, size_t size) {
 static bool is_alike(const char *format, const char *found) {
   static const char *const families[] = {
       "glb gltf vrm", "md5mesh md5anim md5camera", "dae zae xml mesh.xml", "lwo lxo", "lws mot", "ac ac3d acc",
-      "ase ask", "cob scn", "q3o q3s", "ifc step stp", "m3d a3d", "usd usda usdc usdz", "gz blend zgl",
+      "ase ask", "cob scn", "q3o q3s", "ifc step stp", "m3d a3d", "usd usda usdc usdz", "gz blend", "gz zgl",
       "zip 3mf zae pk3 bsp ifczip usd usdz"};
   size_t i;
   if (!strcmp(format, found)) return true;
