@@ -374,14 +374,16 @@ def test_a_scene_brings_in_allowed_formats_only(tmp_path: Path, ask: Ask) -> Non
         "b.csm": b"$Filename",
         "c.obj": FOREIGN["csm"],
         "d": b"v ",
+        "e.lwo": FOREIGN["mdc"],
+        "f.lwo": FOREIGN["lwo"],
     }.items():
         put(tmp_path, name, data)
         scene = cases.lws().replace(
             b"AddNullObject 10000000 thing", b"LoadObjectLayer 1 10000000 " + name.encode()
         )
         path = put(tmp_path, f"{name}.lws", scene)
-        answer = ask(path, formats="lws;obj")
-        assert ("files_refused" in answer.words) == (name in ("b.csm", "d")), f"{name}: {answer}"
+        answer = ask(path, formats="lws;obj;lwo")
+        assert ("files_refused" in answer.words) == (name in ("b.csm", "d", "e.lwo")), f"{name}: {answer}"
         assert (answer.counts.get("vertices", 0) > 0) == (name == "a.obj"), f"{name}: {answer}"
 
 

@@ -331,19 +331,24 @@ const char *import_files_peek(const sk_import_request *request, void *head, size
 /* Puts memory in the place of a file; takes `owned` over, also on failure. */
 bool import_files_put(import_files *files, const char *name, const void *data, size_t size, void *owned);
 
-/* ---- import_format.c ------------------------------------------------------------------- */
+/* ---- import_magic.c: what the first bytes say --------------------------------------------- */
 
 /* The format of a content, "" where the first bytes say none. */
 const char *import_sniff(const uint8_t *data, size_t size);
+/* Whether the content can be of the format, by its first bytes. `whole` is the size of the file. */
+bool import_is_of(const char *format, const uint8_t *data, size_t size, size_t whole);
+/* The same of the model, with the words why not. Comes before Assimp, which goes by names. */
+sk_status import_check_content(import_job *job);
+/* The header of a binary .stl is free: its length says what it is. */
+bool import_is_binary_stl(const uint8_t *data, size_t size, size_t whole);
+
+/* ---- import_format.c: what is allowed -------------------------------------------------------- */
+
 /* Whether job->format is known (else SK_ERROR_IMPORT) and allowed (SK_ERROR_FORMAT). Of one that is allowed Assimp
    is not asked whether it knows it: that takes as long as reading a small model. */
 sk_status import_check_format(import_job *job);
 /* After an SK_ERROR_IMPORT of Assimp's, which it returns: better words where it does not know the format. */
 sk_status import_explain_unread(import_job *job);
-/* Whether the model begins as its format does. Comes before Assimp, which goes by names. */
-sk_status import_check_content(import_job *job);
-/* The header of a binary .stl is free: its length says what it is. */
-bool import_is_binary_stl(const uint8_t *data, size_t size, size_t whole);
 /* Scenes of some formats bring in models of others, which Assimp reads by their suffixes or content:
    whether it may be given this one. */
 bool import_may_bring_in(const import_files *files, const char *suffix, const import_source *source);
