@@ -21,6 +21,10 @@
 
 #include "import_internal.h"
 
+#if !defined(MAP_POPULATE)
+#define MAP_POPULATE 0 /* pages come when they are touched */
+#endif
+
 #define MAPPED_BYTES ((size_t)32 << 10) /* of a file that is: to read it touches new pages, which takes longer */
 
 typedef struct handle { /* an opened file, as Assimp holds it */

@@ -126,8 +126,9 @@ static void read_transform(import_job *job, int32_t token, int32_t index, gltf_n
     json_numbers(j, json_member(j, token, "translation"), node->translation, 3);
     json_numbers(j, json_member(j, token, "rotation"), node->rotation, 4);
     json_numbers(j, json_member(j, token, "scale"), node->scale, 3);
-    bad = repair_numbers(node->translation, 3, 0.0) | repair_numbers(node->rotation, 4, 0.0) |
-          repair_numbers(node->scale, 3, 1.0);
+    bad = repair_numbers(node->translation, 3, 0.0);
+    bad |= repair_numbers(node->rotation, 4, 0.0);
+    bad |= repair_numbers(node->scale, 3, 1.0);
     repair_rotation(job, node, index);
     for (row = 0; row < 3; row++) t[row] = (float)node->translation[row], s[row] = (float)node->scale[row];
     for (row = 0; row < 4; row++) r[row] = (float)node->rotation[row];

@@ -6,6 +6,9 @@
 #include <locale.h>
 #include <stdlib.h>
 #include <string.h>
+#if defined(__APPLE__) || defined(__FreeBSD__)
+#include <xlocale.h> /* where they have strtod_l */
+#endif
 
 #include "import_internal.h"
 
