@@ -76,8 +76,11 @@ def assimp_version(include: Path) -> str:
         found = re.search(r"^Version:\s*(\d+\.\d+(?:\.\d+)?)", description.read_text(), re.MULTILINE)
         if found:
             return found[1]
-    for library in sorted(prefix.glob("lib*/**/libassimp.so.*.*.*")):
-        return library.name.removeprefix("libassimp.so.")
+    for library in sorted(prefix.glob("lib*/**/libassimp.*")):
+        # libassimp.so.6.0.5, or libassimp.6.0.5.dylib
+        found = re.fullmatch(r"libassimp\.(?:so\.)?(\d+\.\d+\.\d+)(?:\.dylib)?", library.name)
+        if found:
+            return found[1]
     return ""
 
 
@@ -165,6 +168,11 @@ def debug_args() -> list[str]:
     return [] if sanitizer_args() or "-g" in os.environ.get("CFLAGS", "").split() else ["-g0"]
 
 
+def system_macros() -> list[tuple[str, str | None]]:
+    """For a build whose worker has what every system has, and no more, for tests: SKINPY_PLAIN_SYSTEM=1."""
+    return [("SKINPY_PLAIN_SYSTEM", "1")] if os.environ.get("SKINPY_PLAIN_SYSTEM") else []
+
+
 def extensions() -> list[Extension]:
     assimp, built_assimp = find_assimp()
     cglm = find_small("cglm", "cglm/cglm.h")
@@ -196,15 +204,16 @@ def extensions() -> list[Extension]:
             define_macros=[
                 ("SKINPY_VERSION", f'"{project_version()}"'),
                 ("SKINPY_BUILT_ASSIMP", f'"{built_assimp}"'),
+                *system_macros(),
             ],
             extra_compile_args=compile_args + include_args + sanitizers,
             extra_link_args=[*link_args, "-pthread", *sanitizers],
-            libraries=["m", "dl"],
+            libraries=["m", "dl"] if sys.platform == "linux" else ["m"],
         )
 
     parent, both = (
         ["csrc/worker/worker_spawn.c", "csrc/worker/worker_ahead.c"],
-        ["csrc/worker/worker_pages.c"],
+        [f"csrc/worker/worker_{name}.c" for name in ("io", "pages", "system")],
     )
     worker = [path for path in files("csrc/worker/*.c") if path not in parent]
     # The importer asks nothing of Python and finds Assimp's functions at run time, so no name may be open.

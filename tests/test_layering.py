@@ -31,7 +31,7 @@ C11 = {
     *("stdlib", "stdnoreturn", "string", "tgmath", "threads", "time", "uchar", "wchar", "wctype"),
 }
 POSIX = {"dirent", "dlfcn", "fcntl", "pthread", "sched", "strings", "unistd"}
-POSIX |= {"sys/mman", "sys/stat", "sys/types"}
+POSIX |= {"sys/mman", "sys/stat", "sys/time", "sys/types", "xlocale"}
 # The worker's own: processes, what they may do, and how memory comes to them.
 PROCESS = {
     "link",
@@ -39,6 +39,7 @@ PROCESS = {
     "poll",
     "spawn",
     "sys/prctl",
+    "sys/procctl",
     "sys/resource",
     "sys/syscall",
     "sys/wait",

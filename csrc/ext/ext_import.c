@@ -210,7 +210,7 @@ const char ext_load_file_doc[] =
     "A Block from a file (path) or from data; see skinpy.load.\n\n"
     "formats is what is allowed, 'glb;gltf', or None for all; limits are (file_bytes, nodes, depth, vertices, keys),\n"
     "0 for none; isolation is None for an import in this process, for which _start_importer comes first, or\n"
-    "(worker, importer, libraries, bytes of memory, seconds, LD_LIBRARY_PATH).";
+    "(worker, importer, libraries, bytes of memory, seconds, folders of libraries).";
 
 PyObject *ext_load_file(PyObject *module, PyObject *const *args, Py_ssize_t count) {
   ext_state *state = ext_state_of_module(module);

@@ -8,11 +8,13 @@
 #include <stdatomic.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "../core/sk_cores.h"
+#include "worker_io.h"
 
 #define LARGE_BYTES ((size_t)512 << 10) /* of a model: its import takes large pages */
 #define MOST_BYTES ((size_t)48 << 20)   /* prepared, whatever the model's size */
@@ -45,8 +47,8 @@ static bool is_child_told(void) {
 void worker_unmap_block(void *memory, size_t size) {
   size_t mapped = worker_whole(size);
   bool whole = !((uintptr_t)memory & COUNT_BITS) && !(mapped & COUNT_BITS) && mapped && mapped <= MOST_KEPT;
-  if (whole && is_child_told() && !madvise(memory, mapped, MADV_DONTFORK) && !madvise(memory, mapped, MADV_DONTNEED) &&
-      !mprotect(memory, mapped, PROT_NONE))
+  if (whole && is_child_told() && worker_advise(memory, mapped, WORKER_NO_CHILD) &&
+      worker_advise(memory, mapped, WORKER_DROP) && !mprotect(memory, mapped, PROT_NONE))
     replace((uintptr_t)memory | mapped / WORKER_LARGE_PAGE);
   else
     munmap(memory, mapped);
@@ -94,14 +96,14 @@ static bool has_other_core(void) {
 void worker_plan_ahead(worker_ahead *ahead, const sk_import_request *request) {
   size_t model = request ? model_bytes(request) : 0;
   struct rlimit most; /* of a file, whose excess would be a signal */
-  if (!request) return;
+  if (!request || !WORKER_ON_LINUX) return;
   ahead->large_import = model >= LARGE_BYTES;
   ahead->fills_lines = !ahead->large_import && has_suffix(request, "obj");
   ahead->other_core = has_other_core();
   if (!ahead->large_import) return;
   replace(0);
   if (ahead->other_core) ahead->bytes = worker_large(part_of_file(request, model < MOST_BYTES ? model : MOST_BYTES));
-  if (getrlimit(RLIMIT_FSIZE, &most) || most.rlim_cur < ahead->bytes) ahead->bytes = 0;
+  if (getrlimit(RLIMIT_FSIZE, &most) || (uint64_t)most.rlim_cur < ahead->bytes) ahead->bytes = 0;
 }
 
 /* ---- making it -------------------------------------------------------------------------------------------- */
@@ -127,7 +129,16 @@ void *worker_take_block(worker_ahead *ahead, int block, size_t size) {
   }
   memory = ahead->block.memory;
   if (mapped < ahead->block.mapped) munmap(memory + mapped, ahead->block.mapped - mapped);
-  madvise(memory, size, MADV_POPULATE_READ); /* should some have gone, they come when they are read */
+  worker_advise(memory, size, WORKER_TO_READ); /* should some have gone, they come when they are read */
   ahead->block.memory = NULL;
   return memory;
+}
+
+void *worker_copy_block(int block, size_t size) {
+  size_t mapped = worker_whole(size);
+  void *memory = mmap(NULL, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return NULL;
+  if (worker_read(block, memory, size, 0) && !mprotect(memory, mapped, PROT_READ)) return memory;
+  munmap(memory, mapped);
+  return NULL;
 }

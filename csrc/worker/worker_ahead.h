@@ -25,8 +25,11 @@ void worker_map_ahead(worker_ahead *ahead, int block);
 bool worker_make_ahead(worker_ahead *ahead);
 
 /* When the worker has answered: the block's first `size` bytes, to be read, with their pages; worker_unmap_block frees
-   them. NULL: no memory. */
+   them. NULL: no memory. Of a file that is sealed. */
 void *worker_take_block(worker_ahead *ahead, int block, size_t size);
+
+/* The same of any other file: a copy, which nobody else has. NULL: no memory, or the file is shorter by now. */
+void *worker_copy_block(int block, size_t size);
 void worker_unmap_block(void *memory, size_t size);
 
 #endif

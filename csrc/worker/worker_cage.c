@@ -12,11 +12,12 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#if defined(__linux__)
+#include "worker_system.h"
+
+#if WORKER_ON_LINUX
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
 #if defined(__has_include) && __has_include(<linux/landlock.h>)
 #include <linux/landlock.h>
@@ -24,32 +25,18 @@
 #endif
 #endif
 
-#define MOST_DESCRIPTORS 4096 /* closed one by one where the system cannot close a range */
-
-static void close_from(int first) {
-  int i;
-#if defined(SYS_close_range)
-  if (syscall(SYS_close_range, (unsigned)first, ~0u, 0u) == 0) return;
-#endif
-  for (i = first; i < MOST_DESCRIPTORS; i++) close(i);
-}
-
 void worker_settle(int first_free) {
   const struct rlimit none = {0, 0};
-  close_from(first_free);
+  worker_close_from(first_free);
   setrlimit(RLIMIT_CORE, &none);
-#if defined(__linux__)
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  prctl(PR_SET_DUMPABLE, 0);
-  prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-#endif
+  worker_end_with_parent();
 }
 
 /* Never above what the process has anyway. */
 static bool lower(int resource, uint64_t most) {
   struct rlimit limit;
   if (getrlimit(resource, &limit)) return false;
-  if (limit.rlim_max == RLIM_INFINITY || limit.rlim_max > most) limit.rlim_max = (rlim_t)most;
+  if (limit.rlim_max == RLIM_INFINITY || (uint64_t)limit.rlim_max > most) limit.rlim_max = (rlim_t)most;
   if (limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur > limit.rlim_max) limit.rlim_cur = limit.rlim_max;
   return setrlimit(resource, &limit) == 0;
 }
@@ -57,7 +44,7 @@ static bool lower(int resource, uint64_t most) {
 bool worker_limit(uint64_t memory, uint64_t spare, uint32_t seconds) {
   bool done = true;
   if (WORKER_IS_SANITIZED) return false;
-  done &= lower(RLIMIT_AS, memory + spare);
+  done &= lower(RLIMIT_AS, memory + spare) && WORKER_HAS_MOST_MEMORY;
   done &= lower(RLIMIT_FSIZE, memory);
   done &= lower(RLIMIT_CPU, seconds);
   return done;
@@ -100,7 +87,7 @@ bool worker_confine(const char *folder, const char *file, bool anywhere) {
 
 #endif
 
-#if defined(__linux__) && (defined(__x86_64__) || defined(__aarch64__))
+#if WORKER_ON_LINUX && (defined(__x86_64__) || defined(__aarch64__))
 
 #if defined(__x86_64__)
 #define ARCHITECTURE AUDIT_ARCH_X86_64
@@ -147,6 +134,10 @@ bool worker_filter(void) {
 
 #else
 
-bool worker_filter(void) { return false; }
+/* At least no process may be made from now on; root may. */
+bool worker_filter(void) {
+  if (!WORKER_IS_SANITIZED) lower(RLIMIT_NPROC, 0);
+  return false;
+}
 
 #endif

@@ -4,6 +4,10 @@
 #endif
 #include "worker_heap.h"
 
+#include "worker_system.h"
+
+#if WORKER_ON_GLIBC
+
 #include <link.h>
 #include <malloc.h>
 #include <sched.h>
@@ -20,7 +24,6 @@
 #define SMALL_PIECE ((size_t)64 << 10)  /* larger than what is mostly free before its end */
 #define LARGE_PAGE ((size_t)2 << 20)
 #define SMALL_PAGE ((size_t)4 << 10) /* or larger */
-
 #define UNSEEN_BYTES ((size_t)2 << 20) /* the first stack, the loader's own data and the like: under 1 MiB */
 
 static char *heap_begin;
@@ -84,8 +87,6 @@ size_t worker_taken_bytes(void) {
 
 /* ---- clearing ahead -------------------------------------------------------------------------------------- */
 
-#if defined(__linux__)
-
 /* The thread: has each page given by the system, and changes no byte, as others may stand there by now. It has no
    thread-local memory of its own and calls nothing. */
 static int clear_pages(void *argument) {
@@ -125,6 +126,10 @@ void worker_clear_heap(size_t size) {
 
 #else
 
+#define MOST_TAKEN ((size_t)192 << 20) /* by libraries, and what they set up */
+
+void worker_tune_heap(size_t ahead) { (void)ahead; }
+size_t worker_taken_bytes(void) { return MOST_TAKEN; }
 void worker_clear_heap(size_t size) { (void)size; }
 
 #endif

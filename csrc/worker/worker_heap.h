@@ -9,7 +9,7 @@
 void worker_tune_heap(size_t ahead);
 
 /* Address space that the program and its libraries have taken until now, and that no import can use; about 1 MiB more
-   than that, as not all of it can be seen. */
+   than that, as not all of it can be seen. Where none can, what they take at most. */
 size_t worker_taken_bytes(void);
 
 /* Another processor clears the next `size` bytes of it while this one goes on. Nothing where there is no other one,

@@ -1,13 +1,14 @@
-/* worker_io.h: what both sides do with files: writing all of something. */
+/* worker_io.h: what both sides do with files: writing and reading all of something. */
 #ifndef SK_WORKER_IO_H
 #define SK_WORKER_IO_H
 
 #include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 #include <unistd.h>
 
-#define WORKER_MOST_AT_ONCE ((size_t)1 << 30) /* one call writes at most 2 GiB */
+#define WORKER_MOST_AT_ONCE ((size_t)1 << 30) /* one call writes or reads less than 2 GiB */
 
 static inline bool worker_write(int descriptor, const void *data, size_t size) {
   const char *from = data;
@@ -19,5 +20,8 @@ static inline bool worker_write(int descriptor, const void *data, size_t size) {
   }
   return true;
 }
+
+/* From `at` on; false where it ends before. */
+bool worker_read(int descriptor, void *data, size_t size, off_t at);
 
 #endif

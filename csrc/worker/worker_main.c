@@ -6,11 +6,9 @@
 #define _GNU_SOURCE
 #endif
 #include <dlfcn.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <ucontext.h>
 #include <unistd.h>
 
 #include "worker_cage.h"
@@ -19,6 +17,7 @@
 #include "worker_malloc.h"
 #include "worker_order.h"
 #include "worker_pages.h"
+#include "worker_system.h"
 
 #define STACK_MOST ((size_t)256 << 20)  /* Assimp descends trees by calling itself: some 8 KiB a node in COLLADA */
 #define STACK_LEAST ((size_t)8 << 20)   /* as much as a program mostly has */
@@ -50,31 +49,20 @@ static _Noreturn void fail(worker *w, const sk_error *error) {
   answer_and_end(w);
 }
 
-static bool read_whole(int descriptor, void *data, size_t size, off_t at) {
-  char *to = data;
-  while (size) {
-    ssize_t got = pread(descriptor, to, size, at);
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return false;
-    to += got, at += got, size -= (size_t)got;
-  }
-  return true;
-}
-
 /* ---- the order --------------------------------------------------------------------------------------- */
 
 static bool read_text(worker *w, worker_text which, off_t *at) {
   uint32_t length = w->order.lengths[which];
   if (length == WORKER_NO_TEXT) return true;
   if (length > WORKER_LONGEST_TEXT || !(w->texts[which] = calloc(1, length + 1))) return false;
-  if (!read_whole(WORKER_BLOCK, w->texts[which], length + 1, *at) || w->texts[which][length]) return false;
+  if (!worker_read(WORKER_BLOCK, w->texts[which], length + 1, *at) || w->texts[which][length]) return false;
   *at += (off_t)length + 1;
   return true;
 }
 
 /* What takes no memory. */
 static bool read_head(worker *w) {
-  return read_whole(WORKER_BLOCK, &w->order, sizeof w->order, 0) && w->order.magic == WORKER_MAGIC &&
+  return worker_read(WORKER_BLOCK, &w->order, sizeof w->order, 0) && w->order.magic == WORKER_MAGIC &&
          w->order.size == sizeof w->order;
 }
 
@@ -181,10 +169,8 @@ static bool put_piece(const worker_pages *room, const sk_block_piece *piece, siz
 /* Pages that were just made wait in a list of this processor, which counts as a use of them: the file could be sealed
    only when the processor has come to it. To ask for any page to be put last brings the list up to date at once. */
 static void settle_pages(void) {
-#if defined(MADV_COLD)
   size_t page = (size_t)sysconf(_SC_PAGESIZE);
-  madvise((void *)((uintptr_t)&the_worker / page * page), page, MADV_COLD);
-#endif
+  worker_advise((void *)((uintptr_t)&the_worker / page * page), page, WORKER_COLD);
 }
 
 static bool take_block(void *context, const sk_block_piece *pieces, size_t count, size_t size) {
@@ -255,18 +241,6 @@ static size_t stack_bytes(const worker *w) {
   return memory > STACK_MOST ? STACK_MOST : memory < STACK_LEAST ? STACK_LEAST : (size_t)memory / GUARD_BYTES * GUARD_BYTES;
 }
 
-/* `work` on a large stack, of which only what is used takes memory. A thread would have one too, but a process
-   with two of them starts later, ends later and locks more. */
-static void work_on_large_stack(size_t size) {
-  static ucontext_t context;
-  void *stack = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
-  if (stack == MAP_FAILED || mprotect(stack, GUARD_BYTES, PROT_NONE) || getcontext(&context)) return;
-  context.uc_stack.ss_sp = stack;
-  context.uc_stack.ss_size = size;
-  makecontext(&context, work, 0);
-  setcontext(&context);
-}
-
 /* Sanitizers read files of their own. */
 static void confine(worker *w) {
   const char *path = w->texts[WORKER_PATH], *slash = path ? strrchr(path, '/') : NULL;
@@ -297,7 +271,7 @@ int main(void) {
     w->answer.cage |= WORKER_HAS_LIMITS;
   if (find_bytes(w, &error)) fail_import(w, &error);
   prepare_memory(w);
-  work_on_large_stack(stack);
+  worker_run_on_stack(work, stack, GUARD_BYTES);
   sk_fail_memory(&error, stack);
   fail(w, &error);
 }

@@ -3,11 +3,10 @@
 #ifndef SK_WORKER_MALLOC_H
 #define SK_WORKER_MALLOC_H
 
-#include <stdlib.h> /* says which C library it is */
-
 #include "worker_cage.h"
+#include "worker_system.h"
 
-#if defined(__GLIBC__) && !WORKER_IS_SANITIZED
+#if WORKER_ON_GLIBC && !WORKER_IS_SANITIZED
 #define WORKER_HAS_OWN 1
 #define WORKER_OWN __attribute__((visibility("default")))
 

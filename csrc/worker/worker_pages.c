@@ -5,10 +5,11 @@
 #include "worker_pages.h"
 
 #include <stdint.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
-#if !defined(MADV_COLLAPSE)
-#define MADV_COLLAPSE 25 /* Linux 6.1 */
+#if !defined(MAP_NORESERVE)
+#define MAP_NORESERVE 0 /* no memory is put aside for a mapping anyway */
 #endif
 
 #define LARGE WORKER_LARGE_PAGE
@@ -54,7 +55,7 @@ bool worker_map(worker_pages *pages, int file, size_t begin, size_t size, bool f
   pages->memory = memory;
   pages->mapped = mapped;
   pages->ready = 0;
-  pages->advice = for_writing ? MADV_POPULATE_WRITE : MADV_POPULATE_READ;
+  pages->advice = for_writing ? WORKER_TO_WRITE : WORKER_TO_READ;
   pages->small = !room;
   return true;
 }
@@ -64,8 +65,8 @@ void worker_unmap_pages(worker_pages *pages) {
   pages->memory = NULL;
 }
 
-static bool advise(const worker_pages *pages, size_t from, size_t to, int advice) {
-  return from >= to || madvise(pages->memory + from, to - from, advice) == 0;
+static bool advise(const worker_pages *pages, size_t from, size_t to, worker_advice advice) {
+  return from >= to || worker_advise(pages->memory + from, to - from, advice);
 }
 
 /* What becomes a large page has to have a small one before. */
@@ -73,7 +74,7 @@ static bool make_large_pages(worker_pages *pages, size_t end) {
   size_t at;
   for (at = pages->ready; at < end; at += LARGE)
     if (!advise(pages, at, at + small_page(), pages->advice)) return false;
-  pages->small = !advise(pages, pages->ready, end, MADV_COLLAPSE);
+  pages->small = !advise(pages, pages->ready, end, WORKER_COLLAPSE);
   if (!pages->small) pages->ready = end;
   return true;
 }

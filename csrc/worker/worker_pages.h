@@ -7,13 +7,8 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <sys/mman.h>
 
-/* Pages that come at one go, before they are touched. Linux before 5.14 refuses, and headers as old know no names. */
-#if !defined(MADV_POPULATE_READ)
-#define MADV_POPULATE_READ 22
-#define MADV_POPULATE_WRITE 23
-#endif
+#include "worker_system.h"
 
 #define WORKER_LARGE_PAGE ((size_t)2 << 20)
 
@@ -23,7 +18,7 @@ typedef struct worker_pages {
   size_t mapped; /* bytes */
   size_t given;  /* so many from the first one on get large pages from the other process, which is at it already */
   size_t ready;  /* so many have their pages here */
-  int advice;    /* MADV_POPULATE_READ, or MADV_POPULATE_WRITE where it is mapped for writing */
+  worker_advice advice; /* how pages come: to read, or to write where it is mapped for that */
   bool small;    /* large pages are not to be had */
 } worker_pages;
 

@@ -13,18 +13,18 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "worker_ahead.h"
 #include "worker_io.h"
+#include "worker_system.h"
 
 #define SLICE_MS 50    /* between two looks for signals */
 #define REAP_US 200    /* between two looks whether the worker has ended, where the system cannot tell when */
 #define PIECE_BYTES ((size_t)8 << 20) /* of a model, copied between two looks for signals; of whole large pages */
-#define LONGEST_FOLDERS 16384 /* bytes of LD_LIBRARY_PATH */
+#define LONGEST_FOLDERS 16384 /* bytes of where libraries are looked for */
 #define OUT_OF_REACH 10 /* descriptors of ours from here on: none of them is one of the worker's */
 
 typedef struct call {
@@ -78,7 +78,7 @@ static int out_of_reach(int descriptor) {
   return moved;
 }
 
-static int memory_file(const char *name) { return out_of_reach(memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING)); }
+static int memory_file(const char *name) { return out_of_reach(worker_file(name)); }
 
 /* The model's, piece by piece: a file of large pages, as it is read more than once. False with `late` or `interrupted`
    where waiting has to end. */
@@ -100,7 +100,7 @@ static bool open_files(call *c) {
   const sk_import_request *request = c->job->request;
   int ends[2];
   c->block = memory_file("skinpy-block");
-  if (c->block < 0 || pipe2(ends, O_CLOEXEC)) return false;
+  if (c->block < 0 || !worker_pipe(ends)) return false;
   c->answer[0] = out_of_reach(ends[0]);
   c->answer[1] = out_of_reach(ends[1]);
   if (c->answer[0] < 0 || c->answer[1] < 0) return false;
@@ -159,7 +159,7 @@ static bool write_order(call *c) {
 
 /* Nothing there where there is no such file: the number might be a descriptor of ours that programs inherit. */
 static int place_file(posix_spawn_file_actions_t *files, int file, int number) {
-  if (file < 0) return posix_spawn_file_actions_addclose(files, number);
+  if (file < 0) return WORKER_SPAWN_CLOSES ? 0 : posix_spawn_file_actions_addclose(files, number);
   return posix_spawn_file_actions_adddup2(files, file, number);
 }
 
@@ -175,11 +175,12 @@ static int prepare_files(const call *c, posix_spawn_file_actions_t *files) {
 
 /* No signal is blocked or ignored; a group of its own keeps Ctrl-C for us. */
 static int prepare_signals(posix_spawnattr_t *attributes) {
+  const int flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP | WORKER_SPAWN_CLOSES;
   sigset_t none, all;
   int failed;
   sigemptyset(&none);
   sigfillset(&all);
-  failed = posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
+  failed = posix_spawnattr_setflags(attributes, (short)flags);
   if (!failed) failed = posix_spawnattr_setsigmask(attributes, &none);
   if (!failed) failed = posix_spawnattr_setsigdefault(attributes, &all);
   if (!failed) failed = posix_spawnattr_setpgroup(attributes, 0);
@@ -189,22 +190,13 @@ static int prepare_signals(posix_spawnattr_t *attributes) {
 /* What the loader needs to find a library by its name alone, large pages where they help, and nothing else. False
    where that is too long. */
 static bool make_environment(const call *c, char *environment[3], char *room, size_t size) {
-  if (c->ahead.large_import) *environment++ = WORKER_LARGE_PAGES "=glibc.malloc.hugetlb=1";
+  if (c->ahead.large_import && WORKER_ON_GLIBC) *environment++ = WORKER_LARGE_PAGES "=glibc.malloc.hugetlb=1";
   if (*c->job->folders) {
-    if ((size_t)snprintf(room, size, "LD_LIBRARY_PATH=%s", c->job->folders) >= size) return false;
+    if ((size_t)snprintf(room, size, WORKER_FOLDERS "=%s", c->job->folders) >= size) return false;
     *environment++ = room;
   }
   *environment = NULL;
   return true;
-}
-
-static int process_file(pid_t pid) {
-#if defined(SYS_pidfd_open)
-  return (int)syscall(SYS_pidfd_open, pid, 0u);
-#else
-  (void)pid;
-  return -1;
-#endif
 }
 
 static int spawn(call *c) {
@@ -220,7 +212,7 @@ static int spawn(call *c) {
     if (!failed && !make_environment(c, environment, room, sizeof room)) failed = E2BIG;
     if (!failed) failed = posix_spawn(&c->pid, c->job->program, &files, &attributes, arguments, environment);
     if (failed) c->pid = 0;
-    else c->process = process_file(c->pid);
+    else c->process = worker_watch(c->pid);
     posix_spawnattr_destroy(&attributes);
   }
   posix_spawn_file_actions_destroy(&files);
@@ -232,6 +224,7 @@ static int spawn(call *c) {
 /* Whether the worker has been waited for. */
 static bool reap(call *c, int options) {
   pid_t done;
+  if (!c->pid) return true;
   do done = waitpid(c->pid, &c->ended, options);
   while (done < 0 && errno == EINTR);
   if (done == 0) return false;
@@ -242,11 +235,7 @@ static bool reap(call *c, int options) {
 
 /* Where somebody else has waited for it, its number may be another process's by now: its file is not. */
 static void kill_worker(const call *c) {
-  if (!c->pid) return;
-#if defined(SYS_pidfd_send_signal)
-  if (c->process >= 0 && (!syscall(SYS_pidfd_send_signal, c->process, SIGKILL, NULL, 0u) || errno == ESRCH)) return;
-#endif
-  kill(c->pid, SIGKILL);
+  if (c->pid) worker_kill(c->process, c->pid);
 }
 
 /* Prepares memory while the worker needs none of it yet; false where waiting has to end. */
@@ -287,8 +276,12 @@ static bool has_answered(const call *c) { return c->said_bytes == sizeof c->said
 
 /* Until it has answered, has ended without, or has to. */
 static void wait_for(call *c) {
-  while (!hear(c))
+  bool over = false; /* what it had to say has come */
+  while (!over && !hear(c)) {
     if (look_up(c)) return;
+    over = !c->pid;
+    if (c->process < 0) reap(c, WNOHANG);
+  }
   while (!has_answered(c) && !reap(c, WNOHANG)) {
     if (look_up(c)) return;
     wait_for_end(c);
@@ -329,17 +322,20 @@ static sk_status fail_silent(const call *c, sk_error *error) {
                  c->ended == -1 ? -1 : WEXITSTATUS(c->ended));
 }
 
-/* No byte of it can change any more: the seals are refused while somebody could still write. */
+/* What is handed over nobody can change any more. Seals are refused while somebody could still write; where there are
+   none, the worker's end is waited for, and what it left is copied, no more than it may take. */
 static sk_status hand_over(call *c, sk_error *error) {
   struct stat facts;
   size_t size = (size_t)c->said.size;
   void *memory;
-  if (fcntl(c->block, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL))
+  if (!WORKER_HAS_SEALS) reap(c, 0);
+  else if (!worker_seal(c->block))
     return sk_fail(error, SK_ERROR_CRASHED, "%s: the importer's result cannot be sealed (%s)", title(c),
                    strerror(errno));
   if (fstat(c->block, &facts) || !size || (uint64_t)facts.st_size < c->said.size)
     return sk_fail(error, SK_ERROR_CRASHED, "%s: the importer's result is not as large as it says", title(c));
-  memory = worker_take_block(&c->ahead, c->block, size);
+  if (!WORKER_HAS_SEALS && c->said.size > c->job->memory) return fail_signal(c, SIGXFSZ, error);
+  memory = WORKER_HAS_SEALS ? worker_take_block(&c->ahead, c->block, size) : worker_copy_block(c->block, size);
   if (!memory) return sk_fail_memory(error, size);
   c->job->take(c->job->context, memory, size);
   return SK_OK;

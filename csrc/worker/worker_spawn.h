@@ -7,7 +7,7 @@
 typedef struct worker_job {
   const char *program;               /* the worker */
   const char *importer, *libraries;  /* as in worker_order.h */
-  const char *folders;               /* LD_LIBRARY_PATH of the worker, "" for none */
+  const char *folders;               /* WORKER_FOLDERS of its environment, "" for none */
   const sk_import_request *request;  /* NULL: only find out what keeps a worker in */
   uint64_t memory;                   /* bytes that the import may take */
   double seconds;                    /* until it must be over */
