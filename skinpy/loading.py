@@ -26,7 +26,10 @@ if TYPE_CHECKING:
 
 __all__ = ["load", "character", "crane", "chair", "build_info", "Limits", "DEFAULT_FORMATS"]
 
-_LIBRARY = "libassimp.so.6"
+# Assimp's file, and the variable that says where the loader looks for what it needs itself.
+_MACOS = sys.platform == "darwin"
+_LIBRARY = "libassimp.6.dylib" if _MACOS else "libassimp.so.6"
+_FOLDERS = "DYLD_LIBRARY_PATH" if _MACOS else "LD_LIBRARY_PATH"
 _INFLUENCES = 4
 _LONGEST_NAME = 1000  # bytes; no model is that short and ends as a file name does
 _LONGEST_FORMAT = 64
@@ -37,7 +40,7 @@ _MOST_FRAMES = 2**31 - 1  # the core counts them in int32
 _Request: TypeAlias = tuple[
     str | None, int, int, bool, int, int, str, int, tuple[int, int, int, int, int], "_Isolation | None"
 ]
-#: worker, importer, libraries, bytes of memory, seconds, LD_LIBRARY_PATH
+#: worker, importer, libraries, bytes of memory, seconds, folders of libraries
 _Isolation: TypeAlias = tuple[bytes, bytes, bytes, int, float, bytes]
 
 _EXTERNAL = ("folder", "none", "any")  # in the order of sk_external
@@ -202,7 +205,7 @@ _PathsKey: TypeAlias = tuple[str | None, tuple[str, ...], str]
 
 
 def _paths_key() -> _PathsKey:
-    return os.environ.get("SKINPY_ASSIMP_DIR"), tuple(sys.path), os.environ.get("LD_LIBRARY_PATH", "")
+    return os.environ.get("SKINPY_ASSIMP_DIR"), tuple(sys.path), os.environ.get(_FOLDERS, "")
 
 
 @lru_cache(maxsize=8)
