@@ -66,7 +66,7 @@ wanted_packages() {
     # The full run counts instructions, opens windows on a screen that is none and pages in a browser, watches
     # what the importer opens, and fuzzes.
     [ "${SKINPY_CI:-}" != 1 ] ||
-        printf '%s\n' valgrind xvfb xdotool chromium strace clang libclang-rt-dev
+        printf '%s\n' valgrind xvfb xdotool chromium strace clang libclang-rt-dev musl-tools
     [ -n "$(find_python)" ] || printf '%s\n' python3 python3-venv python3-dev
 }
 

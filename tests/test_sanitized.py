@@ -13,14 +13,13 @@ calls, and skinpy.build_info() says so; tests that need these are skipped by nam
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 import sysconfig
 from pathlib import Path
 
 import pytest
-from c_compiler import compiler, run
+from c_compiler import build_apart, compiler, run
 from conftest import DATA, ROOT
 from test_core_sanitized import steady
 
@@ -35,26 +34,6 @@ def library(name: str) -> str:
     """Path of a sanitizer's library, or "" where the compiler has none."""
     path = run(compiler(), f"-print-file-name=lib{name}.so").stdout.strip()
     return path if Path(path).is_absolute() else ""
-
-
-def build(folder: Path, sanitizers: str) -> Path:
-    """Folder with the package in it, built apart from the checkout."""
-    tree = folder / "tree"
-    left_out = shutil.ignore_patterns(
-        ".*", "*.so", "*.egg-info", "build", "dist", "__pycache__", "docs", "tests"
-    )
-    shutil.copytree(ROOT, tree, ignore=left_out)
-    environment = os.environ | {"SKINPY_SANITIZE": sanitizers}
-    done = subprocess.run(
-        [sys.executable, "setup.py", "-q", "build", "--build-base", str(folder / "build")],
-        cwd=tree,
-        env=environment,
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    (built,) = (folder / "build").glob("lib*")
-    return built
 
 
 def run_with(built: Path, *libraries: str, command: list[str], timeout: float, **options: str) -> str:
@@ -96,7 +75,7 @@ def guarded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str, str]:
     libraries = library("asan"), library("ubsan")
     if not all(libraries):
         pytest.skip("ADDRESS SANITIZER: the compiler has no shared libasan and libubsan")
-    return build(tmp_path_factory.mktemp("guarded"), "address,undefined"), *libraries
+    return build_apart(tmp_path_factory.mktemp("guarded"), SKINPY_SANITIZE="address,undefined"), *libraries
 
 
 def test_a_guarded_build_says_what_is_off(guarded: tuple[Path, str, str]) -> None:
@@ -276,7 +255,7 @@ def watched(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     found = library("tsan")
     if not found:
         pytest.skip("THREAD SANITIZER: the compiler has no shared libtsan")
-    return build(tmp_path_factory.mktemp("watched"), "thread"), found
+    return build_apart(tmp_path_factory.mktemp("watched"), SKINPY_SANITIZE="thread"), found
 
 
 def run_watched(watched: tuple[Path, str], *command: str, until_first: bool = False) -> tuple[str, list[str]]:
