@@ -3,8 +3,9 @@
     SKINPY_PLAIN_SYSTEM=1 python setup.py build --build-base FOLDER
 
 No file in memory and no seals, no filter of calls and no rules of folders, no descriptor of a process, no
-memory that is prepared, no context and no malloc of its own: the block comes through a file without a name, and
-is copied before it is checked. It is built for Linux and runs here; what is like this elsewhere is seen to here.
+memory that is prepared, no context and no malloc of its own: the block comes through a file without a name,
+and is copied before it is checked. It is built for Linux and runs here; what is like this elsewhere is seen
+to here.
 """
 
 import hashlib
