@@ -180,7 +180,8 @@ void worker_end_with_parent(void) {
 /* A thread would have one too, but a process with two of them starts later, ends later and locks more. */
 void worker_run_on_stack(void (*work)(void), size_t size, size_t guard) {
   static ucontext_t context;
-  void *stack = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+  const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK;
+  void *stack = mmap(NULL, size, PROT_READ | PROT_WRITE, flags, -1, 0);
   if (stack == MAP_FAILED || mprotect(stack, guard, PROT_NONE) || getcontext(&context)) return;
   context.uc_stack.ss_sp = stack;
   context.uc_stack.ss_size = size;
