@@ -54,14 +54,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
         except KeyError as error:
             return _fail(error.args[0])
         except BrokenPipeError:  # whoever reads has seen enough, as `head` does
-            # Python writes the rest when it ends.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            _settle_output()
             return 0
         except (SkinpyError, OSError, ValueError, IndexError, ImportError, MemoryError) as error:
+            _settle_output()
             return _fail(error if str(error) else type(error).__name__)
         except KeyboardInterrupt:
             return 130
     return status or 0
+
+
+def _settle_output() -> None:
+    """What is left of standard output Python writes when it ends, and fails once more where it cannot."""
+    try:
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _joined(words: Sequence[str]) -> list[str]:

@@ -382,21 +382,34 @@ def test_a_terminal_without_all_letters(tmp_path: Path) -> None:
     assert r"h\xe9 ro \u65e5.glb" in shown.stdout and "24 palette slots" in shown.stdout
 
 
-def test_a_reader_that_has_seen_enough() -> None:
+#: Of Python's own: whether what is printed is written at once.
+BUFFERING = pytest.mark.parametrize("unbuffered", ["", "1"], ids=["buffered", "unbuffered"])
+
+
+@BUFFERING
+def test_a_reader_that_has_seen_enough(unbuffered: str) -> None:
     """As in `skinpy info FILE --json | head`: no error, and no half a traceback at the end."""
     reading, writing = os.pipe()
     os.close(reading)
     command = [sys.executable, "-m", "skinpy", "info", str(CHARACTER), "--json"]
-    ended = subprocess.run(command, stdout=writing, stderr=subprocess.PIPE, text=True, check=False)
+    environment = os.environ | {"PYTHONUNBUFFERED": unbuffered}
+    ended = subprocess.run(
+        command, stdout=writing, stderr=subprocess.PIPE, text=True, check=False, env=environment
+    )
     os.close(writing)
     assert (ended.returncode, ended.stderr) == (0, "")
 
 
-def test_nothing_can_be_printed_to_a_full_disk() -> None:
+@BUFFERING
+def test_nothing_can_be_printed_to_a_full_disk(unbuffered: str) -> None:
+    command = [sys.executable, "-m", "skinpy", "info", str(CHARACTER)]
+    environment = os.environ | {"PYTHONUNBUFFERED": unbuffered}
     with open("/dev/full", "w") as full:
-        command = [sys.executable, "-m", "skinpy", "info", str(CHARACTER)]
-        ended = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+        ended = subprocess.run(
+            command, stdout=full, stderr=subprocess.PIPE, text=True, check=False, env=environment
+        )
     assert ended.returncode == 1 and ended.stderr.startswith("skinpy: ") and "No space left" in ended.stderr
+    assert ended.stderr.count("\n") == 1
 
 
 def test_as_a_module_and_as_a_command() -> None:
