@@ -322,8 +322,9 @@ static sk_status fail_silent(const call *c, sk_error *error) {
                  c->ended == -1 ? -1 : WEXITSTATUS(c->ended));
 }
 
-/* What is handed over nobody can change any more. Seals are refused while somebody could still write; where there are
-   none, the worker's end is waited for, and what it left is copied, no more than it may take. */
+/* What is handed over nobody can change any more, and the worker is gone. Seals are refused while somebody could still
+   write, so that the block can be mapped while the worker's memory is torn down; where there are none, its end is
+   waited for first, and what it left is copied, no more than it may take. */
 static sk_status hand_over(call *c, sk_error *error) {
   struct stat facts;
   size_t size = (size_t)c->said.size;
@@ -337,6 +338,7 @@ static sk_status hand_over(call *c, sk_error *error) {
   if (!WORKER_HAS_SEALS && c->said.size > c->job->memory) return fail_signal(c, SIGXFSZ, error);
   memory = WORKER_HAS_SEALS ? worker_take_block(&c->ahead, c->block, size) : worker_copy_block(c->block, size);
   if (!memory) return sk_fail_memory(error, size);
+  reap(c, 0);
   c->job->take(c->job->context, memory, size);
   return SK_OK;
 }
@@ -383,7 +385,7 @@ sk_status worker_run(const worker_job *job, uint32_t *cage, sk_error *error) {
   } else {
     close_file(&c.answer[1]);
     if (make_ahead(&c)) wait_for(&c);
-    kill_worker(&c); /* its memory is torn down while the block is looked at */
+    kill_worker(&c);
     status = take_answer(&c, cage, error);
     if (c.pid) reap(&c, 0);
   }
