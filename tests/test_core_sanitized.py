@@ -90,7 +90,8 @@ def under_valgrind(tmp_path_factory: pytest.TempPathFactory) -> tuple[str | Path
     """The command that runs the program, without sanitizers: valgrind sees what nobody has written yet."""
     if not shutil.which("valgrind"):
         pytest.skip("valgrind is not on PATH")
-    options = ("-q", "--leak-check=full", "--show-leak-kinds=definite", "--errors-for-leak-kinds=definite")
+    options = ["-q", "--leak-check=full", "--show-leak-kinds=definite", "--errors-for-leak-kinds=definite"]
+    options.append("--child-silent-after-fork=yes")  # there what the threads of its parent held is lost
     program = build(tmp_path_factory.mktemp("valgrind"), "-Wno-maybe-uninitialized")  # it sees those that are
     return ("valgrind", *options, program)
 
