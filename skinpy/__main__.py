@@ -13,6 +13,7 @@ import shlex
 import sys
 import warnings
 from collections.abc import Callable, Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -35,7 +36,6 @@ _Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 _GOLDEN = 0.6180339887498949
 _MOST_DIGITS = 20  # of a count: Python refuses to read numbers of some thousand digits
 _MOST_MEBIBYTES = (2**63 - 1) >> 20
-_MOST_COUNTED = 2**63 - 1  # as of Limits
 _MOST_INSTANCES = 1_000_000  # of a crowd: their palettes take memory long before a picture shows them
 
 
@@ -168,8 +168,8 @@ def _mebibytes(words: str) -> int:
     return count << 20
 
 
-#: Of `Limits`, what is counted.
-_COUNTED = ("file_bytes", "nodes", "depth", "vertices", "keys")
+#: Of `Limits`, what is counted; the others have options of their own.
+_COUNTED = tuple(field.name for field in fields(Limits) if field.name not in ("memory", "seconds"))
 
 
 def _limit(words: str) -> tuple[str, int]:
@@ -177,8 +177,10 @@ def _limit(words: str) -> tuple[str, int]:
     if name not in _COUNTED:
         raise argparse.ArgumentTypeError(f"{words!r} is no limit; expected {', '.join(_COUNTED)}, and =N")
     count = _count(number)
-    if count > _MOST_COUNTED:
-        raise argparse.ArgumentTypeError(f"{number!r} is too much; expected 1 to {_MOST_COUNTED}")
+    try:
+        Limits(**{name: count})
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
     return name, count
 
 
