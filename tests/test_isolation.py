@@ -338,6 +338,8 @@ def test_little_memory_is_enough_for_little() -> None:
         ("seconds", 0, ValueError),
         ("seconds", float("nan"), ValueError),
         ("seconds", "1", TypeError),
+        ("seconds", np.inf, ValueError),
+        ("seconds", np.float32(-1), ValueError),
         ("nodes", True, TypeError),
         ("keys", -1, ValueError),
         ("vertices", 2**63, ValueError),
@@ -359,6 +361,7 @@ def test_options_are_checked(file: Path) -> None:
         ({"limits": 5}, TypeError, "limits"),
         ({"external": "all"}, ValueError, "external"),
         ({"allow_formats": "glb"}, TypeError, "allow_formats"),
+        ({"allow_formats": 3}, TypeError, "allow_formats is 3; expected several suffixes"),
         ({"allow_formats": (1,)}, TypeError, "allow_formats"),
         ({"allow_formats": ([],)}, TypeError, "allow_formats"),
         ({"allow_formats": ("a;b",)}, ValueError, "allow_formats"),
@@ -556,6 +559,75 @@ int main(void) {
             load_by(worker, path)
 
 
+def test_an_answer_that_comes_between_two_looks_is_heard(file: Path, tmp_path: Path) -> None:
+    """The system looks at the pipe first, and then at the process: here it takes the worker's whole life."""
+    source, library = tmp_path / "poll.c", tmp_path / "poll.so"
+    source.write_text("""
+#define _GNU_SOURCE
+#include <poll.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+int poll(struct pollfd *files, nfds_t count, int timeout) {
+  if (count == 2) {
+    syscall(SYS_poll, files, 1, 0);
+    syscall(SYS_poll, files + 1, 1, -1);
+    return 1;
+  }
+  return (int)syscall(SYS_poll, files, count, timeout);
+}""")
+    done = run(compiler(), "-shared", "-fPIC", "-o", library, source)
+    assert done.returncode == 0, done.stdout
+    program = f"import skinpy; print(len(skinpy.load({str(file)!r}).mesh.positions))"
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env=os.environ | {"LD_PRELOAD": str(library)},
+        capture_output=True,
+        text=True,
+        timeout=LONG,
+    )
+    assert done.stdout.split() == [str(len(skinpy.load(file).mesh.positions))], done.stderr
+
+
+def test_a_worker_that_the_system_holds_on_to_does_not_hold_us(file: Path, tmp_path: Path) -> None:
+    """Here a tracer that does not look; elsewhere a disk that does not answer. A later load waits for it."""
+    tracer = """
+import ctypes, sys, time
+SEIZE = 0x4206
+if ctypes.CDLL(None).ptrace(SEIZE, int(sys.argv[1]), None, None): sys.exit("may not")
+print("ready", flush=True)
+time.sleep(1000)"""
+    draft, pid = tmp_path / "draft", tmp_path / "pid"
+    worker = false_worker(
+        tmp_path,
+        f"open({str(draft)!r}, 'w').write(str(os.getpid())); os.rename({str(draft)!r}, {str(pid)!r}); "
+        f"time.sleep({LONG})",
+    )
+    tracers: list[subprocess.Popen[str]] = []
+    said: list[str] = []
+
+    def trace() -> None:
+        command = [sys.executable, "-c", tracer, str(wait_until(lambda: pid.exists() and pid.read_text()))]
+        tracers.append(subprocess.Popen(command, stdout=subprocess.PIPE, text=True))
+        said.append((tracers[0].stdout or sys.stdin).readline())
+        os.kill(os.getpid(), signal.SIGINT)
+
+    thread = threading.Thread(target=trace)
+    thread.start()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            load_by(worker, file, seconds=LONG)
+        thread.join()
+        if said != ["ready\n"]:
+            pytest.skip("no process may trace another here")
+        assert pid.read_text() in children().split()  # it has ended, and only its tracer may know
+    finally:
+        thread.join()
+        for process in tracers:
+            process.kill()
+            process.communicate()
+    wait_until(lambda: skinpy.load(file) and not children())
+
+
 def test_a_worker_that_keeps_writing_has_no_hand_on_the_block(file: Path, tmp_path: Path) -> None:
     """It leaves a process behind that holds the file: what that one maps for writing is refused."""
     block = blocks(skinpy.load(file))
@@ -624,7 +696,7 @@ def test_folders_of_libraries_reach_the_worker(
         (1 << 20, b"/somewhere", {"GLIBC_TUNABLES", "LD_LIBRARY_PATH"}),
     ],
 )
-def test_the_environment_is_empty(
+def test_of_the_environment_only_what_is_needed_comes_along(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int, folders: bytes, names: set[str]
 ) -> None:
     """But for what the loader and the C library need. By the system's word: Python adds some itself."""

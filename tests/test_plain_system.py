@@ -30,7 +30,7 @@ SAME = """
     a_model_is_the_same options_reach outlives names_are_taken full_table words_of_the_importer many_threads
     time_is_limited memory_is_limited ctrl_c false_worker_that_tells worker_that_fails crash_is_one nonsense
     errors_of_a_worker never_ends cannot_be_started parent_s_child descriptors_of_ours descriptor_of_ours
-    reaps_all files_of_the_folder random_signals file_size
+    reaps_all holds_on_to files_of_the_folder random_signals file_size
 """
 
 #: Run by a plain build: the helpers are those of test_isolation.py.

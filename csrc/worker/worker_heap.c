@@ -31,7 +31,7 @@ static char *heap_begin;
 /* The heap begins anywhere: up to the next multiple of a large page it would have small ones. */
 static void begin_at_large_page(void) {
   uintptr_t here = (uintptr_t)sbrk(0), next = (here + LARGE_PAGE - 1) / LARGE_PAGE * LARGE_PAGE;
-  if (getenv(WORKER_LARGE_PAGES)) sbrk((intptr_t)(next - here));
+  if (getenv(WORKER_TUNABLES)) sbrk((intptr_t)(next - here));
 }
 
 /* The room for what will be cleared ahead is there from the start: to extend the heap later would touch a page. */

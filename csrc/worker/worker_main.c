@@ -212,10 +212,10 @@ static bool was_memory(const sk_error *error) {
 static void blame_limit(const worker *w, sk_error *error) {
   if (was_memory(error) && w->answer.cage & WORKER_HAS_LIMITS)
     sk_fail(error, SK_ERROR_LIMIT,
-            "%s: its import takes more than the %llu MiB of memory that it may; "
+            "%s: its import takes more than the %.4g MiB of memory that it may; "
             "more is allowed by limits=skinpy.Limits(memory=...)",
             w->texts[WORKER_PATH] ? w->texts[WORKER_PATH] : "the model's bytes",
-            (unsigned long long)(w->order.memory >> 20));
+            (double)w->order.memory / (1 << 20));
 }
 
 /* Both end the process; `work` on a stack of its own. */

@@ -9,7 +9,7 @@
 #include "../import/sk_import.h"
 
 /* The one variable of a worker's environment that it looks at itself: the C library takes large pages for its heap. */
-#define WORKER_LARGE_PAGES "GLIBC_TUNABLES"
+#define WORKER_TUNABLES "GLIBC_TUNABLES"
 
 #define WORKER_MAGIC 0x534B4E57u /* "SKNW" */
 

@@ -9,6 +9,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -22,7 +23,9 @@
 #include "worker_system.h"
 
 #define SLICE_MS 50    /* between two looks for signals */
-#define REAP_US 200    /* between two looks whether the worker has ended, where the system cannot tell when */
+#define REAP_US 200    /* between two looks whether the worker can be waited for, where the system does not tell when */
+#define LEAVE_MS 500   /* for its end once it is not wanted any more; the system may hold it longer */
+#define MOST_HELD 64   /* workers that it holds so */
 #define PIECE_BYTES ((size_t)8 << 20) /* of a model, copied between two looks for signals; of whole large pages */
 #define LONGEST_FOLDERS 16384 /* bytes of where libraries are looked for */
 #define OUT_OF_REACH 10 /* descriptors of ours from here on: none of them is one of the worker's */
@@ -36,6 +39,7 @@ typedef struct call {
   double deadline;             /* seconds of the monotonic clock */
   worker_ahead ahead;
   bool late, interrupted;
+  bool unwanted;               /* it was told to end: signals of ours wait */
   worker_answer said;
   size_t said_bytes;
 } call;
@@ -62,7 +66,7 @@ static sk_status fail_system(sk_error *error, const char *doing) {
 /* True where waiting has to end. */
 static bool look_up(call *c) {
   c->late = now() > c->deadline;
-  c->interrupted = !c->late && c->job->interrupted && c->job->interrupted(c->job->context);
+  c->interrupted = !c->late && !c->unwanted && c->job->interrupted && c->job->interrupted(c->job->context);
   return c->late || c->interrupted;
 }
 
@@ -190,7 +194,7 @@ static int prepare_signals(posix_spawnattr_t *attributes) {
 /* What the loader needs to find a library by its name alone, large pages where they help, and nothing else. False
    where that is too long. */
 static bool make_environment(const call *c, char *environment[3], char *room, size_t size) {
-  if (c->ahead.large_import && WORKER_ON_GLIBC) *environment++ = WORKER_LARGE_PAGES "=glibc.malloc.hugetlb=1";
+  if (c->ahead.large_import && WORKER_ON_GLIBC) *environment++ = WORKER_TUNABLES "=glibc.malloc.hugetlb=1";
   if (*c->job->folders) {
     if ((size_t)snprintf(room, size, WORKER_FOLDERS "=%s", c->job->folders) >= size) return false;
     *environment++ = room;
@@ -221,11 +225,11 @@ static int spawn(call *c) {
 
 /* ---- waiting --------------------------------------------------------------------------------------------- */
 
-/* Whether the worker has been waited for. */
-static bool reap(call *c, int options) {
+/* Whether the worker has been waited for, without waiting. */
+static bool reap(call *c) {
   pid_t done;
   if (!c->pid) return true;
-  do done = waitpid(c->pid, &c->ended, options);
+  do done = waitpid(c->pid, &c->ended, WNOHANG);
   while (done < 0 && errno == EINTR);
   if (done == 0) return false;
   if (done < 0) c->ended = -1; /* ECHILD: who set SIGCHLD to be ignored, or waits for any child, has it */
@@ -251,13 +255,15 @@ static bool make_ahead(call *c) {
 }
 
 /* Reads the answer as it comes; true when it is whole, or nothing will come any more. The pipe alone does not tell: a
-   process that another thread forked at that moment may have its other end too. */
+   process that another thread forked at that moment may have its other end too. The system looks at the one after the
+   other, and what was written in between lies there when the worker has ended. */
 static bool hear(call *c) {
   struct pollfd waiting[] = {{c->answer[0], POLLIN, 0}, {c->process, POLLIN, 0}};
   double left = (c->deadline - now()) * 1e3;
   int found = poll(waiting, 2, left > SLICE_MS ? SLICE_MS : left > 0.0 ? (int)left + 1 : 0);
   ssize_t got;
   if (found <= 0) return false;
+  if (!waiting[0].revents) poll(waiting, 1, 0);
   if (!waiting[0].revents) return true;
   got = read(c->answer[0], (char *)&c->said + c->said_bytes, sizeof c->said - c->said_bytes);
   if (got < 0) return errno != EINTR && errno != EAGAIN;
@@ -265,11 +271,17 @@ static bool hear(call *c) {
   return got == 0 || c->said_bytes == sizeof c->said;
 }
 
-static void wait_for_end(const call *c) {
+/* Until it is waited for; false where waiting has to end before. Who traces it has it first, although it has ended. */
+static bool see_end(call *c) {
   struct pollfd waiting = {c->process, POLLIN, 0};
   struct timespec pause = {0, REAP_US * 1000};
-  if (c->process >= 0) poll(&waiting, 1, SLICE_MS);
-  else nanosleep(&pause, NULL);
+  bool ended = c->process < 0; /* or nobody says when */
+  while (!reap(c)) {
+    if (look_up(c)) return false;
+    if (ended) nanosleep(&pause, NULL);
+    else ended = poll(&waiting, 1, SLICE_MS) > 0;
+  }
+  return true;
 }
 
 static bool has_answered(const call *c) { return c->said_bytes == sizeof c->said && c->said.magic == WORKER_MAGIC; }
@@ -280,12 +292,39 @@ static void wait_for(call *c) {
   while (!over && !hear(c)) {
     if (look_up(c)) return;
     over = !c->pid;
-    if (c->process < 0) reap(c, WNOHANG);
+    if (c->process < 0) reap(c);
   }
-  while (!has_answered(c) && !reap(c, WNOHANG)) {
-    if (look_up(c)) return;
-    wait_for_end(c);
+  if (!has_answered(c)) see_end(c);
+}
+
+/* ---- workers that the system holds on to ------------------------------------------------------------------- */
+
+/* Who left them, and their numbers: uint32_t each; 0: nobody. A child that is forked has the record, and none of them. */
+static _Atomic(uint64_t) held_back[MOST_HELD];
+
+static void note_held(uint64_t worker) {
+  int i;
+  for (i = 0; i < MOST_HELD; i++) {
+    uint64_t nobody = 0;
+    if (atomic_compare_exchange_strong(&held_back[i], &nobody, worker)) return;
   }
+}
+
+/* Those that have ended by now. */
+static void reap_held(void) {
+  int i;
+  for (i = 0; i < MOST_HELD; i++) {
+    uint64_t worker = atomic_load(&held_back[i]) ? atomic_exchange(&held_back[i], 0) : 0;
+    if (worker >> 32 == (uint64_t)getpid() && waitpid((pid_t)(uint32_t)worker, NULL, WNOHANG) == 0) note_held(worker);
+  }
+}
+
+/* It was told to end, and mostly has; one that waits for a disk which does not answer goes when a later load looks. */
+static void leave(call *c) {
+  pid_t pid = c->pid;
+  c->deadline = now() + LEAVE_MS * 1e-3;
+  c->unwanted = true;
+  if (!see_end(c)) note_held((uint64_t)getpid() << 32 | (uint32_t)pid);
 }
 
 /* ---- what came of it ---------------------------------------------------------------------------------------- */
@@ -301,9 +340,9 @@ static sk_status fail_signal(const call *c, int number, sk_error *error) {
   if (number == SIGXCPU) return fail_late(c, error);
   if (number == SIGXFSZ)
     return sk_fail(error, SK_ERROR_LIMIT,
-                   "%s: the model would be larger than the %llu MiB that it may; "
+                   "%s: the model would be larger than the %.4g MiB that it may; "
                    "more are allowed by limits=skinpy.Limits(memory=...)",
-                   title(c), (unsigned long long)(c->job->memory >> 20));
+                   title(c), (double)c->job->memory / (1 << 20));
   return sk_fail(error, SK_ERROR_CRASHED,
                  "%s: the importer crashed on it (signal %d, %s%s), "
                  "in a process of its own: nothing of this one is lost",
@@ -322,6 +361,11 @@ static sk_status fail_silent(const call *c, sk_error *error) {
                  c->ended == -1 ? -1 : WEXITSTATUS(c->ended));
 }
 
+static sk_status fail_held(const call *c, sk_error *error) {
+  if (c->interrupted) return fail_silent(c, error);
+  return sk_fail(error, SK_ERROR_CRASHED, "%s: the importer has answered, but its process does not end", title(c));
+}
+
 /* What is handed over nobody can change any more, and the worker is gone. Seals are refused while somebody could still
    write, so that the block can be mapped while the worker's memory is torn down; where there are none, its end is
    waited for first, and what it left is copied, no more than it may take. */
@@ -329,8 +373,8 @@ static sk_status hand_over(call *c, sk_error *error) {
   struct stat facts;
   size_t size = (size_t)c->said.size;
   void *memory;
-  if (!WORKER_HAS_SEALS) reap(c, 0);
-  else if (!worker_seal(c->block))
+  if (!WORKER_HAS_SEALS && !see_end(c)) return fail_held(c, error);
+  if (WORKER_HAS_SEALS && !worker_seal(c->block))
     return sk_fail(error, SK_ERROR_CRASHED, "%s: the importer's result cannot be sealed (%s)", title(c),
                    strerror(errno));
   if (fstat(c->block, &facts) || !size || (uint64_t)facts.st_size < c->said.size)
@@ -338,13 +382,17 @@ static sk_status hand_over(call *c, sk_error *error) {
   if (!WORKER_HAS_SEALS && c->said.size > c->job->memory) return fail_signal(c, SIGXFSZ, error);
   memory = WORKER_HAS_SEALS ? worker_take_block(&c->ahead, c->block, size) : worker_copy_block(c->block, size);
   if (!memory) return sk_fail_memory(error, size);
-  reap(c, 0);
+  if (!see_end(c)) {
+    worker_unmap_block(memory, size);
+    return fail_held(c, error);
+  }
   c->job->take(c->job->context, memory, size);
   return SK_OK;
 }
 
 static sk_status take_answer(call *c, uint32_t *cage, sk_error *error) {
   if (!has_answered(c)) return fail_silent(c, error);
+  c->deadline = now() + LEAVE_MS * 1e-3; /* it was in time; that it ends is the system's affair */
   *cage = c->said.cage;
   c->said.message[sizeof c->said.message - 1] = 0;
   if (c->said.status < 0 || c->said.status >= SK_STATUS_COUNT)
@@ -371,6 +419,7 @@ sk_status worker_run(const worker_job *job, uint32_t *cage, sk_error *error) {
   int failed;
   *cage = 0;
   if (status) return status;
+  reap_held();
   c.deadline = now() + job->seconds;
   worker_plan_ahead(&c.ahead, job->request);
   ready = open_files(&c) && write_order(&c);
@@ -387,7 +436,7 @@ sk_status worker_run(const worker_job *job, uint32_t *cage, sk_error *error) {
     if (make_ahead(&c)) wait_for(&c);
     kill_worker(&c);
     status = take_answer(&c, cage, error);
-    if (c.pid) reap(&c, 0);
+    leave(&c);
   }
   worker_unmap_pages(&c.ahead.block);
   close_file(&c.answer[0]);
