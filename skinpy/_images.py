@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .errors import LimitExceeded, LoadError, SkinpyError
+from .errors import LimitExceeded, LoadError, SkinpyError, SkinpyWarning
 
 if TYPE_CHECKING:
     from ._types import Array
@@ -27,21 +27,43 @@ FORMATS = ("PNG", "JPEG", "WEBP", "GIF", "BMP", "TIFF", "DDS", "PSD", "PPM", "PC
 
 _TILE_WIDTH, _TILE_LENGTH = 322, 323  # TIFF
 
+#: All images that a model is drawn with may have so many times the pixels that Pillow allows one image.
+IN_ALL = 4
+
 #: `warnings.catch_warnings` is for one thread at a time; windows and films decode in several.
 _alone = threading.Lock()
 
 
-def pixels(texture: Texture) -> Array:
-    """(h,w,4) uint8 of a texture; see Texture.image."""
+class Album:
+    """The decoded images of one model. Where they would have too many pixels in all, the rest is left out."""
+
+    def __init__(self) -> None:
+        self._pixels = 0
+
+    def add(self, texture: Texture) -> Array | None:
+        """(h,w,4) uint8; or None, with a SkinpyWarning, for what cannot be decoded or is too much."""
+        try:
+            image = np.ascontiguousarray(pixels(texture, self._pixels), np.uint8)
+        except LoadError as error:
+            warnings.warn(f"{error}; it is not drawn", SkinpyWarning, stacklevel=2)
+            return None
+        self._pixels += image.shape[0] * image.shape[1]
+        return image
+
+
+def pixels(texture: Texture, before: int = 0) -> Array:
+    """(h,w,4) uint8 of a texture; see Texture.image. Of the same model so many pixels are decoded already."""
     if texture.format == "rgba8":
         return _plain(texture)
-    picture = decoded(texture)
+    picture = decoded(texture, before)
     with _failures(texture):
         return np.asarray(picture.convert("RGBA"))
 
 
-def decoded(texture: Texture) -> Any:
+def decoded(texture: Texture, before: int = 0) -> Any:
     """The first frame as a PIL.Image.Image, its pixels loaded; `format` is Pillow's, None for "rgba8".
+
+    `before` pixels of its model are decoded already.
 
     Raises LoadError, LimitExceeded and ImportError, as Texture.image does.
     """
@@ -56,6 +78,7 @@ def decoded(texture: Texture) -> Any:
         if picture.format == "TIFF":  # which decodes whole tiles, however small the picture is
             tags = picture.tag_v2
             _check_size(texture, int(tags.get(_TILE_WIDTH, 1)), int(tags.get(_TILE_LENGTH, 1)), "tiles of ")
+        _check_sum(texture, before + picture.width * picture.height)
         picture.load()
     return picture
 
@@ -75,6 +98,15 @@ def _check_size(texture: Texture, width: int, height: int, what: str = "") -> No
     limit = _pillow().MAX_IMAGE_PIXELS
     if limit is not None and width * height > limit:
         raise _too_large(texture, f"{what}{width} x {height}", limit)
+
+
+def _check_sum(texture: Texture, count: int) -> None:
+    limit = _pillow().MAX_IMAGE_PIXELS
+    if limit is not None and count > IN_ALL * limit:
+        raise LimitExceeded(
+            f"texture {texture.name!r} would take the images of its model to {count} pixels; expected at "
+            f"most {IN_ALL * limit}, {IN_ALL} times PIL.Image.MAX_IMAGE_PIXELS (None allows any number)"
+        )
 
 
 def _too_large(texture: Texture, count: str, limit: int) -> LimitExceeded:

@@ -12,6 +12,7 @@ import warnings
 import zlib
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -269,3 +270,38 @@ def test_what_cannot_be_decoded_is_left_out(name: str, writer: str, tmp_path: Pa
     with pytest.warns(skinpy.SkinpyWarning, match=words) as caught:
         WRITERS[writer](model, tmp_path)
     assert len(caught) == 1 and f"'skin.{suffix}'" in str(caught[0].message)
+
+
+# ---- several images of a model -------------------------------------------------------------------------
+
+
+def images_of(pictures: list[skinpy.Texture]) -> tuple[list[int | None], list[Any]]:
+    """For a model of such textures, a material each: the number of each material's image, and the images."""
+    from skinpy.render.geometry import read_surfaces
+
+    sides = np.eye(3)
+    materials = [skinpy.Material("", (1, 1, 1, 1), one, False, "opaque", 0.5, sides) for one in pictures]  # type: ignore[arg-type]
+    surfaces, images = read_surfaces(SimpleNamespace(materials=materials), _images.Album().add)  # type: ignore[arg-type]
+    return [surface.image for surface in surfaces], images
+
+
+def test_images_of_the_same_bytes_are_decoded_once() -> None:
+    first, other = encoded("PNG"), encoded("BMP")
+    plain = [skinpy.Texture("", "rgba8", memoryview(bytes(24)), *size) for size in ((3, 2), (2, 3))]
+    numbers, images = images_of([texture(first), texture(other), texture(bytes(first)), *plain])
+    assert numbers == [0, 1, 0, 2, 3] and len(images) == 4
+
+
+def test_images_have_no_more_pixels_in_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each of the five is far below the limit of one."""
+    pictures = [texture(encoded(kind)) for kind in ("PNG", "BMP", "GIF", "TIFF", "TGA")]  # of 16 x 16 pixels
+    monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 320)
+    assert images_of(pictures)[0] == [0, 1, 2, 3, 4]
+    monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 319)
+    with pytest.warns(skinpy.SkinpyWarning, match=r"to 1280 pixels; expected at most 1276.*it is not drawn"):
+        assert images_of(pictures)[0] == [0, 1, 2, 3, None]
+    plain = skinpy.Texture("plain", "rgba8", memoryview(bytes(4 * 512)), 32, 16)
+    with pytest.warns(skinpy.SkinpyWarning, match="skin.png"):
+        assert images_of([plain, *pictures[1:4], pictures[0]])[0] == [0, 1, 2, None, None]
+    monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", None)
+    assert images_of(pictures)[0] == [0, 1, 2, 3, 4]

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-import warnings
+import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from skinpy.errors import LoadError, SkinpyWarning
+from skinpy._images import Album
 
 if TYPE_CHECKING:
     from skinpy.assets import Texture
     from skinpy.model import Model
 
 T = TypeVar("T")
+Content: TypeAlias = tuple[str, int, int, bytes]  # what a texture is but for its name
 
 # Vertex attributes of skin.vert that each field of `mesh.interleaved` feeds, four components at most each.
 _ATTRIBUTES = {
@@ -141,10 +142,10 @@ def _field_attributes(field: str, dtype: np.dtype[Any]) -> list[tuple[str, str, 
 def geometry(model: Model) -> Geometry:
     """Sort the model's faces by surface and decode its images.
 
-    An image that cannot be decoded is left out with a SkinpyWarning. Raises ImportError where images need
-    Pillow and it is not installed.
+    An image that cannot be decoded, or is too much, is left out with a SkinpyWarning. Raises ImportError
+    where images need Pillow and it is not installed.
     """
-    surfaces, images = read_surfaces(model, _decode)
+    surfaces, images = read_surfaces(model, Album().add)
     faces, draws = sort_faces(model, surfaces)
     vertices = np.ascontiguousarray(model.mesh.interleaved)
     morph = morph_table(model)
@@ -210,21 +211,28 @@ def morph_table(model: Model) -> MorphTable | None:
     return MorphTable(len(targets), runs, deltas[order], normals)
 
 
+def _content(texture: Texture) -> Content:
+    return texture.format, texture.width, texture.height, hashlib.sha256(texture.data).digest()
+
+
 def read_surfaces(model: Model, read: Callable[[Texture], T | None]) -> tuple[list[Surface], list[T]]:
     """The surface of each material, and the images: what `read` makes of each texture in use, once.
 
-    A texture of which it makes None is left out.
+    A texture of which it makes None is left out; several with the same content share an image.
     """
     images: list[T] = []
     numbers: dict[int, int | None] = {}
+    same: dict[Content, int | None] = {}
     surfaces = []
     for material in model.materials:
         texture = material.texture
         if texture is not None and id(texture) not in numbers:
-            image = read(texture)
-            numbers[id(texture)] = None if image is None else len(images)
-            if image is not None:
-                images.append(image)
+            content = _content(texture)
+            if content not in same:
+                image = read(texture)
+                same[content] = None if image is None else len(images)
+                images += [] if image is None else [image]
+            numbers[id(texture)] = same[content]
         red, green, blue, alpha = (float(part) for part in material.base_color)
         surfaces.append(
             Surface(
@@ -238,14 +246,6 @@ def read_surfaces(model: Model, read: Callable[[Texture], T | None]) -> tuple[li
             )
         )
     return surfaces, images
-
-
-def _decode(texture: Texture) -> NDArray[np.uint8] | None:
-    try:
-        return np.ascontiguousarray(texture.image(), np.uint8)
-    except LoadError as error:
-        warnings.warn(f"{error}; it is not drawn", SkinpyWarning, stacklevel=2)
-        return None
 
 
 def _moments(model: Model, vertices: range) -> NDArray[np.float64]:
