@@ -115,10 +115,12 @@ def _size(words: str) -> tuple[int, int]:
     return width, height
 
 
-def _count(words: str) -> int:
-    count = int(words) if words.isdecimal() and len(words) < _MOST_DIGITS else 0
-    if count < 1:
+def _count(words: str, most: int = 2**63 - 1, unit: str = "") -> int:
+    if not words.isdecimal() or not words.strip("0"):
         raise argparse.ArgumentTypeError(f"{words!r} is no count; expected 1 or more")
+    count = int(words) if len(words) <= _MOST_DIGITS else most + 1
+    if count > most:
+        raise argparse.ArgumentTypeError(f"{words!r} is too much; expected 1 to {most}{unit}")
     return count
 
 
@@ -137,10 +139,7 @@ def _whole(words: str) -> int:
 
 
 def _crowd(words: str) -> int:
-    count = _count(words)
-    if count > _MOST_INSTANCES:
-        raise argparse.ArgumentTypeError(f"{words!r} are too many; expected 1 to {_MOST_INSTANCES}")
-    return count
+    return _count(words, _MOST_INSTANCES)
 
 
 def _suffix(words: str) -> str:
@@ -162,10 +161,7 @@ def _axis(words: str) -> str:
 
 def _mebibytes(words: str) -> int:
     """In bytes."""
-    count = _count(words)
-    if count > _MOST_MEBIBYTES:
-        raise argparse.ArgumentTypeError(f"{words!r} is too much; expected 1 to {_MOST_MEBIBYTES} MiB")
-    return count << 20
+    return _count(words, _MOST_MEBIBYTES, " MiB") << 20
 
 
 #: Of `Limits`, what is counted; the others have options of their own.
@@ -174,14 +170,9 @@ _COUNTED = tuple(field.name for field in fields(Limits) if field.name not in ("m
 
 def _limit(words: str) -> tuple[str, int]:
     name, _, number = words.partition("=")
-    if name not in _COUNTED:
+    if name not in _COUNTED or not number:
         raise argparse.ArgumentTypeError(f"{words!r} is no limit; expected {', '.join(_COUNTED)}, and =N")
-    count = _count(number)
-    try:
-        Limits(**{name: count})
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
-    return name, count
+    return name, _count(number)
 
 
 def _seconds(words: str) -> float:
@@ -262,6 +253,9 @@ def _add_loading_options(parser: argparse.ArgumentParser) -> None:
         help="also read this format, by its suffix, such as lws; may be repeated",
     )
     loading.add_argument(
+        "--format", type=_suffix, metavar="FORMAT", help="read it as this format, whatever it is called"
+    )
+    loading.add_argument(
         "--up", type=_axis, metavar="AXIS", help="the axis that is up, +X to -Z, where the file is wrong"
     )
     loading.add_argument(
@@ -294,10 +288,9 @@ def _loading(options: argparse.Namespace) -> dict[str, Any]:
         limits["seconds"] = options.seconds
     if limits:
         wanted["limits"] = Limits(**limits)
-    if options.up:
-        wanted["up"] = options.up
-    if options.external:
-        wanted["external"] = options.external
+    for name in ("format", "up", "external"):
+        if getattr(options, name):
+            wanted[name] = getattr(options, name)
     return wanted
 
 
@@ -315,6 +308,7 @@ def _source(options: argparse.Namespace) -> "Source":
 #: How an error says what would help in Python, and what does so here.
 _HELP = (
     (re.compile(r'allow_formats=\(\*skinpy\.DEFAULT_FORMATS, "([^"]+)"\)'), "--allow {}"),
+    (re.compile(r'format="\.\.\."'), "--format FORMAT"),
     (re.compile(r"limits=skinpy\.Limits\(memory="), "--memory MIB"),
     (re.compile(r"limits=skinpy\.Limits\(seconds="), "--seconds S"),
     (re.compile(rf"limits=skinpy\.Limits\(((?:{'|'.join(_COUNTED)})=\d+)\)"), "--limit {}"),
@@ -366,9 +360,11 @@ _NOT_MOVED = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 
 def _stored_frames(options: argparse.Namespace) -> int:
     """Full frames of vertices in a file of such a format, else 0."""
+    if options.format or not has_frames(options.file):
+        return 0
     wanted = _loading(options)
     wanted.pop("up", None)  # which changes their number in no way
-    return len(VertexAnimation.load(options.file, **wanted)) if has_frames(options.file) else 0
+    return len(VertexAnimation.load(options.file, **wanted))
 
 
 def _kinds(facts: dict[str, Any]) -> list[str]:

@@ -92,9 +92,34 @@ def floats(
     check_shape(name, given, shape)
     with np.errstate(over="ignore"):  # what float32 cannot hold becomes infinite, and is refused below
         array = np.ascontiguousarray(given, dtype)
-    if not np.isfinite(array).all():
-        raise ValueError(f"{name} holds a number that is not finite in {array.dtype}")
+    check_finite(name, array, f" in {array.dtype}")
     return array
+
+
+def check_finite(name: str, array: Array, where: str = "") -> None:
+    """ValueError that names the first number that is none."""
+    finite = np.isfinite(array)
+    if finite.all():
+        return
+    place = first(name, ~finite)
+    raise ValueError(f"{name} holds a number that is not finite{where}: {place} is {array[~finite][0]}")
+
+
+def check_increasing(name: str, line: Array) -> None:
+    """ValueError that names the first of numbers (N,) that is not greater than the one before."""
+    late = np.diff(line) <= 0
+    if late.any():
+        number = int(np.argmax(late)) + 1
+        raise ValueError(
+            f"{name}[{number}] is {line[number]:.9g} after {line[number - 1]:.9g}; "
+            f"expected {name} that increase"
+        )
+
+
+def first(name: str, chosen: Array) -> str:
+    """Where an array has what it should not have: "name[3, 1]", of the first that is chosen."""
+    index = np.unravel_index(int(np.argmax(chosen)), chosen.shape)
+    return f"{name}[{', '.join(map(str, index))}]" if index else name
 
 
 def check_shape(name: str, array: Array, shape: tuple[int | str, ...]) -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _block, _core
-from ._arguments import finite, floats, names_of
+from ._arguments import check_increasing, finite, first, floats, names_of
 from ._types import Array, Floats
 from .errors import LoadError
 from .events import NO_MOTION
@@ -77,7 +77,8 @@ def _key_times(
 ) -> tuple[Array, float]:
     """(N,) seconds and the ticks per second that belong to them."""
     if (fps is None) == (times is None):
-        raise ValueError("give exactly one of fps and times")
+        came = "neither" if fps is None else "both"
+        raise ValueError(f"give exactly one of fps and times; {came} came")
     if fps is not None:
         if not finite("fps", fps) > 0:
             raise ValueError(f"fps is {fps!r}; expected a positive number")
@@ -87,8 +88,7 @@ def _key_times(
     line = floats("times", times, ("N",), np.float64)
     if not len(line):
         raise ValueError("times is empty; expected at least one key")
-    if (np.diff(line) <= 0).any():
-        raise ValueError("times do not increase")
+    check_increasing("times", line)
     return line, 1000.0
 
 
@@ -117,7 +117,8 @@ def _key_arrays(keys: Mapping[str, npt.ArrayLike | None], targets: int) -> dict[
 def _unit(rotation: Floats) -> Floats:
     length = np.linalg.norm(rotation.astype(np.float64), axis=-1, keepdims=True)
     if (length == 0).any():
-        raise ValueError("rotation holds a quaternion of length 0")
+        place = first("rotation", length[..., 0] == 0)
+        raise ValueError(f"{place} is a quaternion of length 0; expected one with a direction")
     unit: Floats = (rotation / length).astype(np.float32)
     return unit
 

@@ -2,6 +2,7 @@
 
 import errno
 import os
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -29,6 +30,7 @@ def replacing(path: PathLike) -> Iterator[BinaryIO]:
     """A file to write, which takes the place of `path` in one step when the block ends well.
 
     When anything fails, `path` is as it was and nothing else is left. A link stays, and its target changes;
+    who may read and write a file that is there stays the same;
     what is there already and no regular file (a pipe, a device) is written to as it is. Raises OSError that
     names `path` and says what helps.
     """
@@ -43,6 +45,7 @@ def replacing(path: PathLike) -> Iterator[BinaryIO]:
     draft = target.with_name(f".{target.name}.{os.urandom(4).hex()}.part")
     try:
         with draft.open("xb") as file:
+            _keep_permissions(target, file.fileno())
             yield file
         os.replace(draft, target)
     except OSError as error:
@@ -51,6 +54,14 @@ def replacing(path: PathLike) -> Iterator[BinaryIO]:
     except BaseException:
         _remove(draft)
         raise
+
+
+def _keep_permissions(target: Path, draft: int) -> None:
+    """Those of the file that is there, for the one that is to take its place; before anything is in it."""
+    with suppress(OSError):  # where there is none, or a disk that knows no permissions
+        there = target.stat()
+        os.fchmod(draft, stat.S_IMODE(there.st_mode) & 0o777)
+        os.fchown(draft, there.st_uid, there.st_gid)  # its owner's and root's right
 
 
 def _remove(draft: Path) -> None:

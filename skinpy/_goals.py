@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
-from ._arguments import finite, numbers, whole
+from ._arguments import check_finite, finite, numbers, whole
 from ._kinematics import AxisLike, JointLike, axis_vector, fits, joint_number, rows
 from ._types import Array, Floats
 
@@ -99,8 +99,7 @@ def attach(pose: "Pose", joint: JointLike, offset: npt.ArrayLike | None) -> Floa
     held = numbers("offset", offset)
     if held.ndim < 2 or held.shape[-2:] != (4, 4) or not fits(held.shape[:-2], lead):
         raise ValueError(f"offset has shape {held.shape}; expected (4, 4) or {(*lead, 4, 4)}")
-    if not np.isfinite(held).all():
-        raise ValueError("offset holds a number that is not finite")
+    check_finite("offset", held)
     return (pose.globals()[..., number, :, :].astype(np.float64) @ held).astype(np.float32)
 
 

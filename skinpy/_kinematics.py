@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, SupportsIndex, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from ._arguments import integer, numbers
+from ._arguments import check_finite, integer, numbers
 from ._types import Array
 
 if TYPE_CHECKING:
@@ -97,8 +97,7 @@ def rows(name: str, value: npt.ArrayLike, lead: tuple[int, ...], width: int) -> 
     array = numbers(name, value)
     if array.ndim < 1 or array.shape[-1] != width or not fits(array.shape[:-1], lead):
         raise ValueError(f"{name} has shape {array.shape}; expected {(width,)} or {(*lead, width)}")
-    if not np.isfinite(array).all():
-        raise ValueError(f"{name} holds a number that is not finite")
+    check_finite(name, array)
     return array
 
 
@@ -131,8 +130,7 @@ def _turn(
     angle = numbers(given[0], degrees if radians is None else radians)  # type: ignore[arg-type]
     if not fits(angle.shape, lead):
         raise ValueError(f"{given[0]} has shape {angle.shape}; expected () or {lead}")
-    if not np.isfinite(angle).all():
-        raise ValueError(f"{given[0]} holds a number that is not finite")
+    check_finite(given[0], angle)
     half = (np.deg2rad(angle) if radians is None else angle) / 2
     sine = np.sin(half)[..., None] * axis_vector(axis, lead)
     cosine = np.broadcast_to(np.cos(half)[..., None], (*sine.shape[:-1], 1))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from typing import TYPE_CHECKING
 
@@ -48,6 +49,9 @@ def check(
     limit = None if joints is None else whole("joints", joints, 1, wanted="a whole number or None")
     if isinstance(model_or_path, Model):
         return findings_of(model_or_path, limit)
+    if not isinstance(model_or_path, str | os.PathLike):
+        kind = type(model_or_path).__name__
+        raise TypeError(f"model_or_path is of type {kind}; expected a Model or a path")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SkinpyWarning)  # the findings say it
         model = load(model_or_path, max_influences=_core.MAX_INFLUENCES, **confined)

@@ -591,5 +591,20 @@ class Clips(Sequence[Clip]):
             return item in self.names
         return isinstance(item, Clip) and any(clip == item for clip in self)
 
+    def index(self, value: object, start: int = 0, stop: int | None = None) -> int:
+        """Number of the first clip from `start` on, and before `stop`, that is or is called `value`.
+
+        Raises ValueError where there is none.
+        """
+        clips: list[Any] = list(self.names if isinstance(value, str) else self)
+        try:
+            return clips.index(value, start, len(clips) if stop is None else stop)
+        except ValueError:
+            raise ValueError(f"value is {value!r}; expected one of {list(self.names)}") from None
+
+    def count(self, value: object) -> int:
+        """How many clips are, or are called, `value`."""
+        return list[Any](self.names if isinstance(value, str) else self).count(value)
+
     def __repr__(self) -> str:
         return "<Clips: " + (", ".join(map(repr, self.names)) or "none") + ">"

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _block, _core
-from ._arguments import finite, numbers
+from ._arguments import check_finite, finite, numbers
 from ._confinement import USUAL, confinement
 from ._frames import (
     checked_frames,
@@ -235,8 +235,7 @@ def _numbers(name: str, value: npt.ArrayLike, shape: tuple[int, ...]) -> Array:
     ):
         words = str(shape).replace("-1", "V")
         raise ValueError(f"{name} has shape {array.shape}; expected {words}")
-    if not np.isfinite(array).all():
-        raise ValueError(f"{name} holds a number that is not finite")
+    check_finite(name, array)
     return array
 
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from functools import lru_cache
 
-from ._arguments import whole
+from ._arguments import finite, whole
 
 __all__ = ["Limits", "DEFAULT_FORMATS"]
 
@@ -51,7 +50,8 @@ class Limits:
         for field in fields(self):
             value = getattr(self, field.name)
             if field.name == "seconds":
-                _check_seconds(value)
+                if finite("seconds", value) <= 0:
+                    raise ValueError(f"seconds is {value!r}; expected a positive number")
                 continue
             whole(field.name, value, 1, 2**63 - 1)
 
@@ -59,13 +59,6 @@ class Limits:
     def counts(self) -> tuple[int, int, int, int, int]:
         """What the importer itself counts: file_bytes, nodes, depth, vertices, keys."""
         return (self.file_bytes, self.nodes, self.depth, self.vertices, self.keys)
-
-
-def _check_seconds(value: float) -> None:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise TypeError(f"seconds is {value!r}; expected a number")
-    if not (math.isfinite(value) and value > 0):
-        raise ValueError(f"seconds is {value!r}; expected a positive, finite number")
 
 
 #: What suffixes hold besides letters and digits: there is a "mesh.xml".
@@ -80,7 +73,12 @@ def allowed_formats(formats: Iterable[str] | None, isolated: bool) -> str:
         return _DEFAULT
     if isinstance(formats, str):
         raise TypeError(f"allow_formats is {formats!r}; expected several suffixes, such as ({formats!r},)")
-    suffixes = tuple(formats)
+    try:
+        suffixes = tuple(formats)
+    except TypeError:
+        raise TypeError(
+            f"allow_formats is {formats!r}; expected several suffixes, such as ('glb',)"
+        ) from None
     for one in suffixes:
         if not isinstance(one, str) or not one.lstrip("."):
             raise TypeError(f"allow_formats holds {one!r}; expected suffixes such as 'glb'")

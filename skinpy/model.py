@@ -502,11 +502,11 @@ def to_row_vectors(matrices: npt.ArrayLike) -> Array:
     matrices (...,4,4) or (...,3,4) for column vectors; the result is a view with the last two axes swapped.
     A chain turns round with it: palette = inverse_bind @ global, global = local @ global(parent).
 
-    Raises ValueError for fewer than two axes.
+    Raises ValueError for another shape.
     """
     # What has axes to swap keeps its type: tensors of other libraries are taken too.
     held: Any = matrices if hasattr(matrices, "swapaxes") else any_array("matrices", matrices)
-    if held.ndim < 2:
+    if tuple(held.shape[-2:]) not in ((4, 4), (3, 4)):
         raise ValueError(f"matrices has shape {tuple(held.shape)}; expected (..., 4, 4) or (..., 3, 4)")
     swapped: Array = held.swapaxes(-1, -2)
     return swapped

@@ -13,7 +13,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from ._arguments import finite, floats, numbers
+from ._arguments import check_increasing, finite, first, floats, numbers
 from ._types import Array, Loop
 
 __all__ = ["RootMotion"]
@@ -42,13 +42,15 @@ class RootMotion:
         shape, times that do not increase, numbers that are not finite, a quaternion of length 0.
         """
         line = floats("times", times, ("K",), np.float64)
-        if not len(line) or (np.diff(line) <= 0).any():
-            raise ValueError("times are none or do not increase; expected (K,) increasing seconds, K >= 1")
+        if not len(line):
+            raise ValueError("times is empty; expected at least one key")
+        check_increasing("times", line)
         places = floats("translation", translation, (len(line), 3), np.float64)
         turns = floats("rotation", rotation, (len(line), 4), np.float64)
         lengths = np.linalg.norm(turns, axis=1, keepdims=True)
         if (lengths == 0).any():
-            raise ValueError("rotation holds a quaternion of length 0")
+            place = first("rotation", lengths[:, 0] == 0)
+            raise ValueError(f"{place} is a quaternion of length 0; expected one with a direction")
         rows: list[Rigid] = [tuple(row) for row in np.hstack([places, turns / lengths]).tolist()]
         if rows[0] != IDENTITY:
             back = inverse(rows[0])

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _evaluate, _kinematics
-from ._arguments import flag, numbers
+from ._arguments import check_finite, flag, numbers
 from ._types import Array
 
 __all__ = [
@@ -43,8 +43,7 @@ def _given(name: str, value: npt.ArrayLike, *shape: int) -> Array:
     array = numbers(name, value)
     if array.shape[array.ndim - len(shape) :] != shape or array.ndim < len(shape):
         raise ValueError(f"{name} has shape {array.shape}; expected (..., {', '.join(map(str, shape))})")
-    if not np.isfinite(array).all():
-        raise ValueError(f"{name} holds a number that is not finite")
+    check_finite(name, array)
     return array
 
 

@@ -239,6 +239,7 @@ def test_keywords_come_in_any_order(model: Model) -> None:
 # ---- what is something else altogether --------------------------------------------------------------
 
 SHORT = np.zeros(64, np.uint8)
+ROTATION = np.ones((3, 1, 4))
 SOMETHING_ELSE: dict[str, tuple[Call, type[Exception], str]] = {
     "title": (lambda m, v: m.page("wave", title=3), TypeError, "title is 3; expected str or None"),
     "a number for a model": (
@@ -255,6 +256,50 @@ SOMETHING_ELSE: dict[str, tuple[Call, type[Exception], str]] = {
         lambda m, v: skinpy.to_row_vectors([1.0, 2.0]),
         ValueError,
         "matrices has shape (2,); expected (..., 4, 4) or (..., 3, 4)",
+    ),
+    "two rows of three": (
+        lambda m, v: skinpy.to_row_vectors(np.zeros((2, 3))),
+        ValueError,
+        "matrices has shape (2, 3); expected (..., 4, 4) or (..., 3, 4)",
+    ),
+    "an array to check": (
+        lambda m, v: skinpy.check(SHORT),  # type: ignore[arg-type]
+        TypeError,
+        "model_or_path is of type ndarray; expected a Model or a path",
+    ),
+    "one array for two": (
+        lambda m, v: m.deform(m.palette("wave", 0), out=3),
+        TypeError,
+        "out is 3; expected a tuple (positions, normals) of two arrays",
+    ),
+    "a clip that is not there": (
+        lambda m, v: m.clips.index("swim"),
+        ValueError,
+        "value is 'swim'; expected one of ['walk', 'run', 'wave']",
+    ),
+    "times that stand still": (
+        lambda m, v: skinpy.Clip.from_arrays("", times=[0, 1, 1], joints=["a"], rotation=ROTATION),
+        ValueError,
+        "times[2] is 1 after 1; expected times that increase",
+    ),
+    "a quaternion of zeros": (
+        lambda m, v: skinpy.Clip.from_arrays(
+            "", fps=1, joints=["a"], rotation=ROTATION * [[[1]], [[0]], [[1]]]
+        ),
+        ValueError,
+        "rotation[1, 0] is a quaternion of length 0; expected one with a direction",
+    ),
+    "a number that is none": (
+        lambda m, v: skinpy.Clip.from_arrays(
+            "", fps=1, joints=["a"], rotation=ROTATION * [[[1, 1, 1, np.nan]]]
+        ),
+        ValueError,
+        "rotation holds a number that is not finite in float32: rotation[0, 0, 3] is nan",
+    ),
+    "no times": (
+        lambda m, v: skinpy.Clip.from_arrays("", joints=["a"], rotation=ROTATION),
+        ValueError,
+        "give exactly one of fps and times; neither came",
     ),
     "ragged matrices": (
         lambda m, v: skinpy.to_row_vectors([[1.0], [1.0, 2.0]]),

@@ -224,6 +224,21 @@ def test_a_format_is_allowed_by_an_option(tmp_path: Path, capsys: pytest.Capture
     assert run("info", CHARACTER, "--allow", "lws") == 0  # it adds to what is read anyway
 
 
+def test_a_format_is_named_by_an_option(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Whatever the file is called, also .md2, whose frames are otherwise looked at."""
+    for name in ("character", "character.md2"):
+        path = tmp_path / name
+        path.write_bytes(Path(CHARACTER).read_bytes())
+        assert run("info", path, "--format", "glb") == 0
+        assert "'walk'" in capsys.readouterr().out
+        assert run("page", path, "--format", ".GLB", "-o", tmp_path / "a.html", "--clip", "wave") == 0
+    nothing = tmp_path / "nothing"
+    nothing.write_bytes(b"some words")
+    assert run("info", nothing) == 1
+    words = 'say which with format="..."; on the command line, with --format FORMAT\n'
+    assert capsys.readouterr().err.endswith(words)
+
+
 @pytest.mark.parametrize(
     ("words", "axis"),
     [(["--up", "+Z"], "+Z"), (["--up", "-Z"], "-Z"), (["--up=-x"], "-X"), (["--up", "z"], "+Z"), ([], "+Y")],
@@ -275,7 +290,7 @@ def test_what_a_file_may_bring_in(tmp_path: Path, capsys: pytest.CaptureFixture[
 
 
 WAYS = ("--allow", "lws", "--up", "-Z", "--memory", "300", "--seconds", "7.5", "--limit", "keys=9")
-WAYS += ("--limit", "depth=7", "--external", "none")
+WAYS += ("--limit", "depth=7", "--external", "none", "--format", "glb")
 COMMANDS: dict[str, tuple[str, ...]] = {
     "info": (),
     "check": (),
@@ -310,6 +325,7 @@ def test_every_command_passes_on_how_to_load(
     assert words.pop("max_influences", 8) == 8
     assert words == {
         "allow_formats": (*skinpy.DEFAULT_FORMATS, "lws"),
+        "format": "glb",
         "up": "-Z",
         "limits": skinpy.Limits(memory=300 << 20, seconds=7.5, keys=9, depth=7),
         "external": "none",

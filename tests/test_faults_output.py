@@ -275,3 +275,31 @@ def test_ctrl_c(kind: str, suffix: str, tmp_path: Path) -> None:
         assert skinpy.load(path).clips.names == skinpy.crane().clips.names
     else:
         assert not path.exists()
+
+
+# ---- who may read it -------------------------------------------------------------------------------
+
+
+def test_a_file_that_is_replaced_stays_as_private_as_it_was(model: skinpy.Model, tmp_path: Path) -> None:
+    path, link = tmp_path / "model.skn", tmp_path / "link.skn"
+    link.symlink_to(path)
+    before = os.umask(0o022)
+    try:
+        model.save(path)
+        assert path.stat().st_mode & 0o777 == 0o644
+        for mode in (0o600, 0o664):
+            path.chmod(mode)
+            for name in (path, link):
+                model.save(name)
+                assert path.stat().st_mode & 0o777 == mode
+    finally:
+        os.umask(before)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may write the files of others")
+def test_a_file_that_root_replaces_stays_its_owner_s(model: skinpy.Model, tmp_path: Path) -> None:
+    path = tmp_path / "model.skn"
+    path.touch()
+    os.chown(path, 1234, 2345)
+    model.save(path)
+    assert (path.stat().st_uid, path.stat().st_gid) == (1234, 2345)

@@ -182,6 +182,10 @@ def test_clips_are_a_sequence_with_names(model: skinpy.Model) -> None:
     assert model.clips["run"].model is model
     assert model.clips["run"] == model.clips[1] != model.clips[0]
     assert hash(model.clips["run"]) == hash(model.clips[1]) and model.clips["run"] != "run"
+    assert model.clips.index("run") == model.clips.index(model.clips["run"]) == 1
+    assert model.clips.count("run") == model.clips.count(model.clips["run"]) == 1 > model.clips.count("swim")
+    with pytest.raises(ValueError, match="'walk'"):
+        model.clips.index("walk", 1)
     with pytest.raises(IndexError):
         model.clips[3]
     with pytest.raises(KeyError, match="did you mean 'walk'"):

@@ -58,7 +58,7 @@ static int split_out(PyObject *out, int wants_normals, PyObject **positions, PyO
   *positions = *normals = NULL;
   if (!out || out == Py_None) return 1;
   if (!PyTuple_Check(out) || PyTuple_GET_SIZE(out) != 2) {
-    PyErr_SetString(PyExc_TypeError, "out is no tuple (positions, normals) of two arrays");
+    PyErr_Format(PyExc_TypeError, "out is %R; expected a tuple (positions, normals) of two arrays", out);
     return 0;
   }
   *positions = PyTuple_GET_ITEM(out, 0);

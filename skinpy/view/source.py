@@ -35,14 +35,15 @@ class Source:
     def __init__(self, path: PathLike, **options: Any) -> None:
         self.path = Path(os.fsdecode(path))
         self._options = options
-        if options.get("up") is not None and has_frames(self.path):
+        self._frames = options.get("format") is None and has_frames(self.path)
+        if options.get("up") is not None and self._frames:
             raise ValueError(f"{self.path}: stored frames are taken as they are; leave out up")
         self._known = self._seen = self._stamp()
 
     def load(self) -> Loaded:
         """What is in the file now. Raises what `skinpy.load` raises."""
         self._known = self._seen = self._stamp()  # before it is read: what comes later is a change
-        if has_frames(self.path):
+        if self._frames:
             animation = VertexAnimation.load(self.path, **self._options)
             return Loaded(animation.model, animation)
         return Loaded(load(self.path, **self._options), None)
