@@ -243,7 +243,7 @@ def _add_overlay_options(parser: argparse.ArgumentParser) -> None:
 
 def _add_loading_options(parser: argparse.ArgumentParser) -> None:
     loading = parser.add_argument_group(
-        "loading", "Of these, only --limit file_bytes=N applies to a saved .skn."
+        "loading", "Of these, only --limit applies to a saved .skn (but for depth)."
     )
     loading.add_argument(
         "--allow",

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 import struct
 import time
 import warnings
@@ -55,8 +56,7 @@ def load_series(paths: Sequence[PathLike], confined: Confinement) -> Stored:
     files = [Path(path) for path in paths]
     if not files:
         raise ValueError("paths is empty; expected at least one file")
-    names = [str(path) for path in files]
-    reader = _Reader(names[0], names, confined)
+    reader = _Reader(str(files[0]), len(files), lambda number: str(files[number]), confined)
     return _collect(reader, lambda number: reader.still(files[number]))
 
 
@@ -80,32 +80,48 @@ def series_of(path: Path) -> list[Path]:
 
 
 def _load_md2(path: Path, confined: Confinement) -> Stored:
-    count = _md2_frames(path)
-    names = [f"{path}, frame {number}" for number in range(count)]
-    reader = _Reader(str(path), names, confined)
+    count = _md2_frames(path, confined["limits"])
+    reader = _Reader(str(path), count, lambda number: f"{path}, frame {number}", confined)
     return _collect(reader, lambda number: reader.still(path, number))
 
 
-def _md2_frames(path: Path) -> int:
+def _md2_frames(path: Path, limits: Limits) -> int:
     """The number of frames that the header states (its eleventh word)."""
-    with path.open("rb") as file:
-        header = file.read(68)
+    size, header = _read_head(path, 68)
+    if size > limits.file_bytes:
+        raise LimitExceeded(
+            f"{path}: it has {size} bytes, the limit of file_bytes is {limits.file_bytes}; "
+            f"allow it with limits=skinpy.Limits(file_bytes={size})"
+        )
     if len(header) < 68 or header[:4] != b"IDP2":
         raise LoadError(f"{path}: this is no MD2 file")
     count: int = struct.unpack_from("<i", header, 40)[0]
-    if not 1 <= count <= path.stat().st_size // 40:  # a frame takes 40 bytes and more
+    if not 1 <= count <= size // 40:  # a frame takes 40 bytes and more
         raise LoadError(
             f"{path}: the header states {count} frames; expected at least one, and no more than fit"
         )
     return count
 
 
+def _read_head(path: Path, count: int) -> tuple[int, bytes]:
+    """Length and first bytes of a regular file; what may never come of a FIFO is not waited for."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        facts = os.fstat(descriptor)
+        if not stat.S_ISREG(facts.st_mode):
+            raise LoadError(f"{path}: this is no regular file")
+        return facts.st_size, os.read(descriptor, count)
+    finally:
+        os.close(descriptor)
+
+
 class _Reader:
     """Reads frame after frame, all of them within the seconds of the limits."""
 
-    def __init__(self, title: str, names: Sequence[str], confined: Confinement) -> None:
+    def __init__(self, title: str, count: int, name: Callable[[int], str], confined: Confinement) -> None:
         self.title = title
-        self.names = names
+        self.count = count
+        self.name = name
         self.limits = confined["limits"]
         self._confined = confined
         self._end = time.monotonic() + self.limits.seconds
@@ -129,7 +145,7 @@ class _Reader:
 
     def _late(self) -> LimitExceeded:
         return LimitExceeded(
-            f"{self.title}: {self._done} of {len(self.names)} frames were read in the "
+            f"{self.title}: {self._done} of {self.count} frames were read in the "
             f"{self.limits.seconds:g} seconds that all of them may take; "
             "more are allowed by limits=skinpy.Limits(seconds=...)"
         )
@@ -137,21 +153,21 @@ class _Reader:
 
 def _collect(reader: _Reader, still: Callable[[int], Model]) -> Stored:
     """All frames of `still`, joined; what they lose is told once, for the first."""
-    names, model = reader.names, still(0)
+    model = still(0)
     count = len(model.mesh.positions)
     if not count:
-        raise LoadError(f"{names[0]}: there is no mesh")
-    _check_room(reader.title, len(names), count, reader.limits)
-    frames = np.empty((len(names), count, 3), np.float32)
+        raise LoadError(f"{reader.name(0)}: there is no mesh")
+    _check_room(reader.title, reader.count, count, reader.limits)
+    frames = np.empty((reader.count, count, 3), np.float32)
     normals = np.empty_like(frames)
     leaders = np.zeros(count, np.int64)  # of each vertex the first that is equal in all frames so far
-    for number, one in enumerate(_all(model, len(names), still)):
+    for number, one in enumerate(_all(model, reader.count, still)):
         what = _difference(model, one)
         if what:
-            raise LoadError(f"{names[number]} has {what}; expected the faces of {names[0]}")
+            raise LoadError(f"{reader.name(number)} has {what}; expected the faces of {reader.name(0)}")
         one.deform(one.palette(affine=True), out=(frames[number], normals[number]))
         if not (np.isfinite(frames[number]).all() and np.isfinite(normals[number]).all()):
-            raise LoadError(f"{names[number]} has a vertex that is not finite; expected finite numbers")
+            raise LoadError(f"{reader.name(number)} has a vertex that is not finite; expected finite numbers")
         _split(leaders, frames[number], normals[number])
         normals[number] = unit(normals[number].astype(np.float64))
     # Leaders stand for the frames themselves, of which joining would make several copies; float32 has them

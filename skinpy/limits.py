@@ -49,16 +49,20 @@ class Limits:
     def __post_init__(self) -> None:
         for field in fields(self):
             value = getattr(self, field.name)
-            if field.name == "seconds":
-                if finite("seconds", value) <= 0:
-                    raise ValueError(f"seconds is {value!r}; expected a positive number")
-                continue
-            whole(field.name, value, 1, 2**63 - 1)
+            checked = _seconds(value) if field.name == "seconds" else whole(field.name, value, 1, 2**63 - 1)
+            object.__setattr__(self, field.name, checked)  # NumPy's numbers are none that C takes
 
     @property
     def counts(self) -> tuple[int, int, int, int, int]:
         """What the importer itself counts: file_bytes, nodes, depth, vertices, keys."""
         return (self.file_bytes, self.nodes, self.depth, self.vertices, self.keys)
+
+
+def _seconds(value: float) -> float:
+    seconds = finite("seconds", value)
+    if seconds <= 0:
+        raise ValueError(f"seconds is {value!r}; expected a positive number")
+    return seconds
 
 
 #: What suffixes hold besides letters and digits: there is a "mesh.xml".

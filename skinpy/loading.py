@@ -83,8 +83,8 @@ def load(
     - external: what a file may bring in: regular files of its own folder and those below ("folder"),
       nothing ("none"), or regular files wherever it says ("any").
 
-    A .skn is taken as it was saved: of the options only mmap and limits.file_bytes matter to it (the latter
-    where it is not mapped), and no other process is needed.
+    A .skn is taken as it was saved: of the options only mmap and limits matter to it, of these file_bytes
+    (where it is not mapped), nodes, vertices and keys; no other process is needed.
     What was repaired or lost stands in `model.report`; one SkinpyWarning comes when something was lost.
 
     Raises FileNotFoundError; LoadError with the path and Assimp's words for what cannot be read, and of its
@@ -255,24 +255,29 @@ def _load_saved(path: str, mapped: bool, request: _Request) -> _core.Block:
         if mapped:
             from mmap import ACCESS_READ, mmap
 
-            return _model_block(_core.Block(mmap(file.fileno(), 0, access=ACCESS_READ), copy=False))
+            return _model_block(_core.Block(mmap(file.fileno(), 0, access=ACCESS_READ), copy=False), request)
         size = os.fstat(file.fileno()).st_size
-        _check_saved(size, request)
-        return _model_block(_core.Block.read(file.fileno(), size))
+        _check_limit("bytes", size, request[8][0], "file_bytes")
+        return _model_block(_core.Block.read(file.fileno(), size), request)
 
 
-def _model_block(block: _core.Block) -> _core.Block:
-    if _block.info(block)["kind"] != _block.MODEL:
+def _model_block(block: _core.Block, request: _Request) -> _core.Block:
+    info = _block.info(block)
+    if info["kind"] != _block.MODEL:
         raise LoadError("it holds clips alone, and no model")
+    _, nodes, _, vertices, keys = request[8]
+    _check_limit("joints", int(info["joints"]), nodes, "nodes")
+    _check_limit("vertices", int(info["vertices"]), vertices, "vertices")
+    _check_limit("keys", int(_block.section(block, "CHANNELS")["key_count"].sum()), keys, "keys")
     return block
 
 
-def _check_saved(size: int, request: _Request) -> None:
-    most = request[8][0]
-    if size > most:
+def _check_limit(what: str, count: int, most: int, limit: str) -> None:
+    """Of a saved model."""
+    if count > most:
         raise LimitExceeded(
-            f"the saved model has {size} bytes, the limit of file_bytes is {most}; "
-            f"allow it with limits=skinpy.Limits(file_bytes={size})"
+            f"the saved model has {count} {what}, the limit of {limit} is {most}; "
+            f"allow it with limits=skinpy.Limits({limit}={count})"
         )
 
 
@@ -288,8 +293,8 @@ def _is_saved(path: str) -> bool:
 def _load_bytes(data: Any, request: _Request) -> _core.Block:
     view = _bytes_of(data)
     if view[: len(_block.MAGIC)] == _block.MAGIC:
-        _check_saved(view.nbytes, request)
-        return _model_block(_core.Block(view))
+        _check_limit("bytes", view.nbytes, request[8][0], "file_bytes")
+        return _model_block(_core.Block(view), request)
     try:
         return _import(None, view, request)
     except LoadError as error:

@@ -340,6 +340,7 @@ def test_little_memory_is_enough_for_little() -> None:
         ("seconds", "1", TypeError),
         ("seconds", np.inf, ValueError),
         ("seconds", np.float32(-1), ValueError),
+        ("seconds", 10**400, ValueError),
         ("nodes", True, TypeError),
         ("keys", -1, ValueError),
         ("vertices", 2**63, ValueError),
@@ -348,6 +349,13 @@ def test_little_memory_is_enough_for_little() -> None:
 def test_limits_are_checked(name: str, value: object, error: type[Exception]) -> None:
     with pytest.raises(error, match=name):
         skinpy.Limits(**{name: value})  # type: ignore[arg-type]
+
+
+def test_limits_may_be_numbers_of_numpy(file: Path) -> None:
+    limits = skinpy.Limits(memory=np.int64(1 << 30), seconds=np.int64(9), keys=np.uint16(60_000))  # type: ignore[arg-type]
+    assert limits == skinpy.Limits(memory=1 << 30, seconds=9, keys=60_000)
+    assert repr(limits) == repr(skinpy.Limits(memory=1 << 30, seconds=9.0, keys=60_000))
+    assert blocks(skinpy.load(file, limits=limits)) == blocks(skinpy.load(file))
 
 
 def test_all_that_can_be_read_can_be_allowed(file: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
+import os
 import pickle
 import struct
 import threading
@@ -697,6 +698,32 @@ def test_files_that_are_no_md2(data: bytes, tmp_path: Path) -> None:
 
 
 # ---- how much files may take ---------------------------------------------------------------------------
+
+
+def test_what_is_no_regular_file_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "fifo.md2")
+    (tmp_path / "folder.md2").mkdir()
+    for name in ("fifo.md2", "folder.md2"):
+        with pytest.raises(skinpy.LoadError, match=rf"{name}: this is no regular file"):
+            VertexAnimation.load(tmp_path / name)
+    with pytest.raises(FileNotFoundError):
+        VertexAnimation.load(tmp_path / "nothing.md2")
+
+
+def test_frames_that_a_file_of_holes_states_take_no_memory(tmp_path: Path) -> None:
+    path = tmp_path / "holes.md2"
+    path.write_bytes(b"IDP2" + struct.pack("<16i", *[8] * 9, 6_000_000, *[8] * 6))
+    os.truncate(path, 255 << 20)
+    tracemalloc.start()
+    try:
+        with pytest.raises(skinpy.LoadError):
+            VertexAnimation.load(path)
+        assert tracemalloc.get_traced_memory()[1] < 1 << 20
+    finally:
+        tracemalloc.stop()
+    os.truncate(path, 1 << 30)
+    with pytest.raises(skinpy.LimitExceeded, match=rf"file_bytes is {256 << 20}; allow it with .*={1 << 30}"):
+        VertexAnimation.load(path)
 
 
 def amplified_md2(frames: int, triangles: int) -> bytes:

@@ -46,6 +46,20 @@ def test_a_saved_model_in_bytes(tmp_path: Path) -> None:
     assert skinpy.load(data, limits=skinpy.Limits(file_bytes=len(data))).skeleton.names
 
 
+@pytest.mark.parametrize(("name", "count"), [("nodes", 26), ("vertices", 3971), ("keys", 452 + 483 + 946)])
+@pytest.mark.parametrize("mapped", [True, False])
+def test_a_saved_model_has_limits_too(tmp_path: Path, name: str, count: int, mapped: bool) -> None:
+    """Keys that stand still take no bytes, so that the file's length alone says little."""
+    path = tmp_path / "a.skn"
+    skinpy.character().save(path)
+    less = skinpy.Limits(**{name: count - 1})  # type: ignore[arg-type]
+    for source in (path, path.read_bytes()):
+        with pytest.raises(skinpy.LimitExceeded, match=f"{name} is {count - 1}; allow it with .*={count}"):
+            skinpy.load(source, limits=less, mmap=mapped and source is path)
+    exact = skinpy.Limits(**{name: count})  # type: ignore[arg-type]
+    assert skinpy.load(path, limits=exact, mmap=mapped).skeleton.names
+
+
 def test_a_saved_model_under_another_name(tmp_path: Path) -> None:
     skinpy.character().save(tmp_path / "a.skn")
     os.rename(tmp_path / "a.skn", tmp_path / "a.glb")

@@ -141,11 +141,14 @@ static sk_status check_skin(const sk_block *block, sk_error *error) {
 
 /* ---- mesh ---------------------------------------------------------------------- */
 
+/* No vertex and no face belongs to two, or else what draws or writes each would take the mesh as often as it likes. */
 static sk_status check_submeshes(const sk_block *block, sk_error *error) {
   const sk_section *section = section_of(block, SK_SECTION_SUBMESHES);
   const sk_submesh *submesh = section->data;
-  uint64_t i, materials = section_of(block, SK_SECTION_MATERIALS)->rows;
+  uint64_t i, materials = section_of(block, SK_SECTION_MATERIALS)->rows, vertices = 0, faces = 0;
   for (i = 0; i < section->rows; i++, submesh++) {
+    vertices += submesh->vertex_count;
+    faces += submesh->face_count;
     if (submesh->node < 0 || submesh->node >= (int32_t)block->info->joints)
       return sk_fail(error, SK_ERROR_BLOCK, "submesh %llu hangs on joint %d; the model has %u joints",
                      (unsigned long long)i, submesh->node, block->info->joints);
@@ -157,6 +160,10 @@ static sk_status check_submeshes(const sk_block *block, sk_error *error) {
       return sk_fail(error, SK_ERROR_BLOCK, "submesh %llu reaches beyond the vertices or faces of the model",
                      (unsigned long long)i);
   }
+  if (vertices > block->info->vertices || faces > block->info->faces)
+    return sk_fail(error, SK_ERROR_BLOCK, "the submeshes have %llu vertices and %llu faces; the model has %llu and %llu",
+                   (unsigned long long)vertices, (unsigned long long)faces,
+                   (unsigned long long)block->info->vertices, (unsigned long long)block->info->faces);
   return SK_OK;
 }
 
@@ -180,7 +187,7 @@ static sk_status check_materials(const sk_block *block, sk_error *error) {
 static sk_status check_textures(const sk_block *block, sk_error *error) {
   const sk_section *section = section_of(block, SK_SECTION_TEXTURES);
   const sk_texture *texture = section->data;
-  uint64_t i, bytes = section_of(block, SK_SECTION_TEXTURE_DATA)->rows;
+  uint64_t i, bytes = section_of(block, SK_SECTION_TEXTURE_DATA)->rows, left = bytes;
   for (i = 0; i < section->rows; i++, texture++) {
     uint64_t pixels = (uint64_t)texture->width * texture->height;
     if (texture->offset > bytes || texture->length > bytes - texture->offset ||
@@ -188,6 +195,9 @@ static sk_status check_textures(const sk_block *block, sk_error *error) {
         (pixels && (pixels > UINT64_MAX / 4 || pixels * 4 != texture->length)))
       return sk_fail(error, SK_ERROR_BLOCK, "texture %llu: its bytes do not lie in the block, or do not fill %u x %u",
                      (unsigned long long)i, texture->width, texture->height);
+    if (texture->length > left)
+      return sk_fail(error, SK_ERROR_BLOCK, "texture %llu: it shares its bytes with another one", (unsigned long long)i);
+    left -= texture->length;
   }
   return SK_OK;
 }
@@ -414,6 +424,36 @@ static sk_status check_clips(const sk_block *block, sk_error *error) {
   return SK_OK;
 }
 
+/* Where `last` has the number of the clip that moved something last: no clip may do so twice. */
+static sk_status check_moved(const sk_block *block, uint32_t *last, sk_error *error) {
+  const sk_clip_record *clip = section_of(block, SK_SECTION_CLIPS)->data;
+  const sk_channel *channel = section_of(block, SK_SECTION_CHANNELS)->data;
+  uint64_t i, clips = section_of(block, SK_SECTION_CLIPS)->rows;
+  for (i = 1; i <= clips; i++, clip++) {
+    const sk_channel *end = channel + clip->channel_count;
+    for (; channel < end; channel++) {
+      uint32_t *moved = &last[(size_t)channel->path * block->info->joints + (size_t)channel->joint];
+      if (*moved == (uint32_t)i)
+        return sk_fail(error, SK_ERROR_BLOCK, "clip %llu has two channels of path %u for %s %d",
+                       (unsigned long long)(i - 1), channel->path,
+                       channel->path == SK_PATH_WEIGHT ? "target" : "joint", channel->joint);
+      *moved = (uint32_t)i;
+    }
+  }
+  return SK_OK;
+}
+
+/* After the channels and clips themselves. The table takes 12 bytes a joint and 4 a target, which are in the block too. */
+static sk_status check_twins(const sk_block *block, sk_error *error) {
+  size_t places = (size_t)SK_PATH_WEIGHT * block->info->joints + block->info->targets;
+  uint32_t *last = sk_alloc_zero(places * sizeof *last);
+  sk_status status;
+  if (!last) return sk_fail_memory(error, places * sizeof *last);
+  status = check_moved(block, last, error);
+  sk_free(last);
+  return status;
+}
+
 /* ---- report --------------------------------------------------------------------- */
 
 static sk_status check_report(const sk_block *block, sk_error *error) {
@@ -431,7 +471,7 @@ static sk_status check_report(const sk_block *block, sk_error *error) {
 sk_status sk_check_block(const sk_block *block, sk_error *error) {
   static sk_status (*const checks[])(const sk_block *, sk_error *) = {
       sk_check_rows,   check_texts,    check_skeleton, check_skin,  check_submeshes, check_targets,
-      check_materials, check_textures, check_channels, check_clips, check_report};
+      check_materials, check_textures, check_channels, check_clips, check_twins, check_report};
   size_t i;
   for (i = 0; i < sizeof checks / sizeof *checks; i++) {
     sk_status status = checks[i](block, error);

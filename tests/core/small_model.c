@@ -59,9 +59,11 @@ static void set_mesh(small_model *m) {
     m->tangents[4 * v] = m->tangents[4 * v + 3] = 1;
   }
   m->submeshes[0] = (sk_submesh){add_text(m, "part"), 2, 0, 0, VERTICES, 0, FACES};
+  m->submeshes[1] = (sk_submesh){m->submeshes[0].name, 2, 0, 0, 0, 0, 0};
   m->materials[0] = (sk_material){.name = add_text(m, "skin"), .base_color = {1, 0.5f, 0.25f, 1},
                                   .alpha = SK_ALPHA_MASK, .alpha_cutoff = 0.5f};
   m->textures[0] = (sk_texture){add_text(m, "*0"), add_text(m, "rgba8"), 2, 2, 0, 16};
+  m->textures[1] = (sk_texture){m->textures[0].name, m->textures[0].format, 0, 0, 16, 0};
 }
 
 static void set_targets(small_model *m) {

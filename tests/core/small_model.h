@@ -5,7 +5,7 @@
        joint 1 "upper"   one unit along x; its rest matrix holds shear
        joint 2 "lower"   one unit along x, scaled
    Two slots: joint 1 with the inverse of its rest global, joint 2 with the identity (a rigid part).
-   Four vertices, two faces; target 0 moves vertices 1 and 3, target 1 moves vertex 2; clip 0 moves all
+   Four vertices, two faces, all in submesh 0; texture 1 has no bytes; target 0 moves vertices 1 and 3, target 1 moves vertex 2; clip 0 moves all
    three joints, has two events and root motion; clip 1 is empty. */
 #ifndef SMALL_MODEL_H
 #define SMALL_MODEL_H
@@ -43,9 +43,9 @@ typedef struct small_model {
   sk_target targets[TARGETS];
   uint32_t target_vertices[MOVED];
   float target_positions[MOVED * 3], target_normals[MOVED * 3];
-  sk_submesh submeshes[1];
+  sk_submesh submeshes[2];
   sk_material materials[1];
-  sk_texture textures[1];
+  sk_texture textures[2];
   uint8_t texture_data[16];
   sk_clip_record clips[2];
   sk_channel channels[CHANNELS];

@@ -155,14 +155,17 @@ SPOIL(submesh_material_negative, m->submeshes[0].material = -2)
 SPOIL(submesh_vertices_outside, m->submeshes[0].first_vertex = 1)
 SPOIL(submesh_vertices_overflow, m->submeshes[0].first_vertex = UINT32_MAX)
 SPOIL(submesh_faces_outside, m->submeshes[0].face_count = FACES + 1)
+SPOIL(submesh_vertices_shared, m->submeshes[1].vertex_count = 1)
+SPOIL(submesh_faces_shared, m->submeshes[1].face_count = FACES)
 SPOIL(submesh_name_outside, m->submeshes[0].name.length = UINT32_MAX)
-SPOIL(material_texture_outside, m->materials[0].texture = 1)
+SPOIL(material_texture_outside, m->materials[0].texture = 2)
 SPOIL(material_texture_negative, m->materials[0].texture = -7)
 SPOIL(material_color_nan, m->materials[0].base_color[2] = NAN)
 SPOIL(material_sides, m->materials[0].double_sided = 2)
 SPOIL(material_alpha, m->materials[0].alpha = SK_ALPHA_COUNT)
 SPOIL(material_name_outside, m->materials[0].name.offset = 1u << 30)
 SPOIL(texture_outside, m->textures[0].offset = 1)
+SPOIL(texture_bytes_shared, (m->textures[1].offset = 12, m->textures[1].length = 4))
 SPOIL(texture_overflow, m->textures[0].offset = UINT64_MAX - 7)
 SPOIL(texture_rows_missing, m->textures[0].height = 3)
 SPOIL(texture_without_rows, m->textures[0].width = 3; m->textures[0].height = 0)
@@ -177,6 +180,7 @@ SPOIL(clip_channels_more, m->clips[0].channel_count = UINT32_MAX)
 SPOIL(clip_channels_fewer, m->clips[0].channel_count = (m->clips[1].first_channel = CHANNELS - 1))
 SPOIL(channel_joint_outside, m->channels[0].joint = JOINTS)
 SPOIL(channel_joint_negative, m->channels[0].joint = -1)
+SPOIL(channel_twice, m->channels[3] = m->channels[1])
 SPOIL(channel_path, m->channels[0].path = SK_PATH_COUNT)
 SPOIL(channel_interpolation, m->channels[0].interpolation = SK_INTERPOLATION_COUNT)
 SPOIL(channel_keys_none, m->channels[0].key_count = 0)
@@ -291,14 +295,17 @@ static const broken broken_models[] = {
     {"submesh 0", submesh_vertices_outside},
     {"submesh 0", submesh_vertices_overflow},
     {"submesh 0", submesh_faces_outside},
+    {"the submeshes have 5 vertices and 2 faces; the model has 4 and 2", submesh_vertices_shared},
+    {"the submeshes have 4 vertices and 4 faces", submesh_faces_shared},
     {"submesh 0", submesh_name_outside},
-    {"material 0 has texture 1", material_texture_outside},
+    {"material 0 has texture 2", material_texture_outside},
     {"material 0 has texture -7", material_texture_negative},
     {"material 0", material_color_nan},
     {"material 0", material_sides},
     {"material 0", material_alpha},
     {"material 0", material_name_outside},
     {"texture 0", texture_outside},
+    {"texture 1: it shares its bytes", texture_bytes_shared},
     {"texture 0", texture_overflow},
     {"texture 0", texture_rows_missing},
     {"texture 0", texture_without_rows},
@@ -313,6 +320,7 @@ static const broken broken_models[] = {
     {"no clip", clip_channels_fewer},
     {"channel 0 moves joint 3", channel_joint_outside},
     {"channel 0 moves joint -1", channel_joint_negative},
+    {"clip 0 has two channels of path 1 for joint 1", channel_twice},
     {"channel 0", channel_path},
     {"channel 0", channel_interpolation},
     {"channel 0", channel_keys_none},
