@@ -332,6 +332,8 @@ def _clips(world: World) -> dict[str, Case]:
     clip, moving = world.clip, world.moving
     return {
         "Clip": lambda: skinpy.Clip(world.model._block, 0, world.model),
+        "Clips.index": lambda: world.model.clips.index("wave"),
+        "Clips.count": lambda: world.model.clips.count("wave"),
         "Clip.add_event": lambda: moving.add_event(0.1, "step"),
         "Clip.additive": lambda: moving.additive("rest"),
         "Clip.compress": lambda: world.moving.compress(0.01),
