@@ -3,7 +3,10 @@
 import mmap
 import os
 import sys
+import tracemalloc
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import builders
 import numpy as np
@@ -12,6 +15,27 @@ import pytest
 import skinpy
 from skinpy import _block, _core
 from skinpy._matching import without_prefix
+
+
+def peak_of(call: Callable[[], object]) -> int:
+    """The most bytes that Python and NumPy hold at once because of a call."""
+    tracemalloc.start()
+    try:
+        call()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def shown_often(nodes: int, **parts: Any) -> skinpy.Model:
+    """A model of many nodes that all have the same mesh of one box, with `parts` in its primitive."""
+    file = builders.Gltf()
+    file.materials.append({"alphaMode": "BLEND"})
+    p, _, f = builders.box()
+    mesh = file.mesh(file.primitive(p, f) | parts)
+    for _ in range(nodes):
+        file.node(mesh=mesh)
+    return skinpy.load(file.glb())
 
 
 def put_sparse(path: Path, size: int) -> Path:
@@ -162,3 +186,22 @@ def test_times_beyond_all_measure(tmp_path: Path) -> None:
         if last > 1:
             with pytest.raises(ValueError, match="float32, up to"):
                 with_it.save(tmp_path / "long.glb")
+
+
+def test_many_blended_parts_take_no_table_of_all_slots_each() -> None:
+    """What they are sorted by is as large as what moves them: for 1000 parts not 32 MB."""
+    pytest.importorskip("moderngl")
+    from skinpy.render.geometry import read_surfaces, sort_faces
+
+    model = shown_often(1000, material=0)
+    surfaces, _ = read_surfaces(model, lambda texture: None)
+    assert peak_of(lambda: sort_faces(model, surfaces)) < 8e6
+    _, draws = sort_faces(model, surfaces)
+    palette = model.palette(affine=True)
+    posed, _ = model.deform(model.palette())
+    for number in (0, 999):
+        blended = draws[number].blended
+        assert blended is not None
+        assert blended.slots.tolist() == [number]
+        middle = posed[blended.vertices.start : blended.vertices.stop].mean(axis=0)
+        np.testing.assert_allclose(blended.posed_center(palette), middle, atol=1e-6)

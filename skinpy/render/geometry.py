@@ -48,15 +48,16 @@ class Surface:
 @dataclass(frozen=True)
 class Blended:
     """What blended faces are sorted by, the center of their vertices: `vertices` says which these are, and
-    the sum of palette[slot] @ moments[slot], `moments` being (S, 4) float64, is their center when posed.
+    the sum of palette[slots[n]] @ moments[n] is their center when posed.
     """
 
     vertices: range
-    moments: NDArray[np.float64]
+    slots: NDArray[np.uint16]  # (N,): those that move the vertices; a model may have far more
+    moments: NDArray[np.float64]  # (N, 4)
 
     def posed_center(self, palette: NDArray[np.float32]) -> NDArray[np.float64]:
         """The center (3,) float64 of the vertices posed by a palette (S, 3, 4), in scene space."""
-        center: NDArray[np.float64] = np.einsum("sij,sj->i", palette, self.moments)
+        center: NDArray[np.float64] = np.einsum("nij,nj->i", palette[self.slots], self.moments)
         return center
 
     def stored_center(self, positions: NDArray[Any]) -> NDArray[np.float64]:
@@ -175,7 +176,7 @@ def sort_faces(model: Model, surfaces: Sequence[Surface]) -> tuple[NDArray[np.ui
     for surface, submesh in blended:
         count = len(submesh.face_range)
         vertices_ = submesh.vertex_range
-        center = Blended(vertices_, _moments(model, vertices_))
+        center = Blended(vertices_, *_moments(model, vertices_))
         draws.append(Draw(first, count, surface, (submesh.face_range,), center))
         order.append(submesh.face_range)
         first += count
@@ -248,13 +249,17 @@ def read_surfaces(model: Model, read: Callable[[Texture], T | None]) -> tuple[li
     return surfaces, images
 
 
-def _moments(model: Model, vertices: range) -> NDArray[np.float64]:
-    """Per slot the weighted sum of the vertices' (x, y, z, 1), divided by their number: (S, 4) float64."""
+def _moments(model: Model, vertices: range) -> tuple[NDArray[np.uint16], NDArray[np.float64]]:
+    """The slots (N,) that move the vertices, and for each of them the weighted sum of the vertices'
+    (x, y, z, 1), divided by their number: (N, 4) float64.
+    """
     chosen = slice(vertices.start, vertices.stop)
     points = np.ones((len(vertices), 4))
     points[:, :3] = model.mesh.positions[chosen]
-    slots, weights = model.mesh.slots[chosen], model.mesh.weights[chosen]
-    moments = np.zeros((len(model.skin.joints), 4))
-    for k in range(slots.shape[1]):
-        np.add.at(moments, slots[:, k], points * weights[:, k, None])
-    return moments / max(len(vertices), 1)
+    weights = model.mesh.weights[chosen]
+    slots, rows = np.unique(model.mesh.slots[chosen], return_inverse=True)
+    moments = np.zeros((len(slots), 4))
+    for weight, row in zip(weights.T, rows.reshape(weights.shape).T, strict=True):
+        np.add.at(moments, row, points * weight[:, None])
+    moving = moments.any(axis=1)  # the others only fill up a vertex's row
+    return slots[moving], moments[moving] / max(len(vertices), 1)

@@ -207,9 +207,8 @@ class Scene:
             "uv": names.index(moved[0]) if moved else None,
         }
         if draw.blended is not None:
-            moments = draw.blended.moments
-            used = np.flatnonzero(moments.any(axis=1))
-            facts["moments"] = [[slot, *moments[slot].tolist()] for slot in used.tolist()]
+            rows = zip(draw.blended.slots.tolist(), draw.blended.moments.tolist(), strict=True)
+            facts["moments"] = [[slot, *moment] for slot, moment in rows]
             facts["vertices"] = [draw.blended.vertices.start, draw.blended.vertices.stop]
         return facts
 
