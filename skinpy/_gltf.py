@@ -47,9 +47,14 @@ def glb(document: dict[str, Any], data: bytes) -> bytes:
     if data:
         data += b"\0" * (-len(data) % 4)
         chunks += struct.pack("<I4s", len(data), b"BIN\0") + data
-    if 12 + len(chunks) >= 2**32:
-        raise ValueError(f"the model takes {12 + len(chunks)} bytes; a .glb holds less than 4 GiB")
+    check_size(12 + len(chunks))
     return struct.pack("<4sII", b"glTF", 2, 12 + len(chunks)) + chunks
+
+
+def check_size(size: int) -> None:
+    """Raises ValueError where a .glb cannot hold as many bytes."""
+    if size >= 2**32:
+        raise ValueError(f"the model takes {size} bytes; a .glb holds less than 4 GiB")
 
 
 class Buffer:
@@ -63,6 +68,7 @@ class Buffer:
 
     def view(self, data: bytes | memoryview, target: int | None = None) -> int:
         """A view of its own for `data`, at a multiple of 4 bytes."""
+        check_size(len(self.data) + len(data))  # before memory runs out
         self.data += b"\0" * (-len(self.data) % 4)
         entry = {"buffer": 0, "byteOffset": len(self.data), "byteLength": len(data)}
         self.data += data
@@ -114,13 +120,14 @@ class _Writer:
         self.meshes: list[dict[str, Any]] = []
         self.skins: list[dict[str, Any]] = []
         self.images: list[dict[str, Any]] = []
+        self.shown = _by_node(model.mesh.submeshes)
         self.targets = _gltf_keys.targets_of_nodes(model)
 
     def document(self) -> tuple[dict[str, Any], bytes]:
         """The JSON document and the bytes of its buffer."""
-        animations = _gltf_keys.animations(self.model, self.buffer)
+        animations = _gltf_keys.animations(self.model, self.targets, self.buffer)
         roots = self._add_nodes({channel.joint for clip in self.model.clips for channel in clip.channels})
-        for node, submeshes in _by_node(self.model.mesh.submeshes).items():
+        for node, submeshes in self.shown.items():
             self._add_mesh(node, submeshes)
         parts: dict[str, list[Any]] = {
             "nodes": self.nodes,
@@ -190,11 +197,9 @@ class _Writer:
         needed = np.unique(slots[used])
         rigid = len(needed) == 1 and skin.joints[needed[0]] == node
         rigid &= bool((skin.inverse_bind[needed[0]] == np.eye(4, dtype=np.float32)).all())
-        if not rigid and len(_by_node(mesh.submeshes)) == 1:
+        if not rigid and len(self.shown) == 1:
             needed = np.arange(len(skin))  # also those that no vertex follows
-        place = np.zeros(len(skin), np.int64)
-        place[needed] = np.arange(len(needed))
-        primitives = [self._primitive(one, None if rigid else place) for one in submeshes]
+        primitives = [self._primitive(one, None if rigid else needed) for one in submeshes]
         self.nodes[node]["mesh"] = len(self.meshes)
         entry = named(_mesh_name(submeshes)) | {"primitives": primitives}
         targets = [self.model.targets[number] for number in self.targets.get(node, [])]
@@ -208,8 +213,8 @@ class _Writer:
             self.nodes[node]["skin"] = len(self.skins)
             self._add_skin(needed)
 
-    def _primitive(self, submesh: Submesh, place: Array | None) -> dict[str, Any]:
-        """place, where there is a skin: the number of each slot in it."""
+    def _primitive(self, submesh: Submesh, needed: Array | None) -> dict[str, Any]:
+        """needed, where there is a skin: the slots in it, rising."""
         mesh = self.model.mesh
         part = slice(submesh.vertex_range.start, submesh.vertex_range.stop)
         attributes = {"POSITION": self.buffer.add(mesh.positions[part], _VERTICES, limits=True)}
@@ -222,22 +227,23 @@ class _Writer:
         for name, stream in streams:
             if stream is not None:
                 attributes[name] = self.buffer.add(stream[part], _VERTICES)
-        if place is not None:
-            attributes |= self._influences(mesh.slots[part], mesh.weights[part], place)
+        if needed is not None:
+            attributes |= self._influences(mesh.slots[part], mesh.weights[part], needed)
         faces = mesh.faces[submesh.face_range.start : submesh.face_range.stop].ravel() - np.uint32(part.start)
         # The largest number of a type would end a strip and is not allowed.
         indices = faces.astype("<u2") if len(submesh.vertex_range) < 2**16 else faces.astype("<u4")
         primitive = {"attributes": attributes, "indices": self.buffer.add(indices, _INDICES)}
         return primitive | ({} if submesh.material is None else {"material": submesh.material})
 
-    def _influences(self, slots: Array, weights: Array, place: Array) -> dict[str, int]:
+    def _influences(self, slots: Array, weights: Array, needed: Array) -> dict[str, int]:
         """JOINTS_n and WEIGHTS_n, four influences each; where the weight is 0 the joint is 0 too."""
         sets = 2 if slots.shape[1] > 4 and (weights[:, 4:] > 0).any() else 1
         width = min(4 * sets, slots.shape[1])
-        joints = np.zeros((len(slots), 4 * sets), "u1" if place.max() < 256 else "<u2")
+        joints = np.zeros((len(slots), 4 * sets), "u1" if len(needed) <= 256 else "<u2")
         shares = np.zeros((len(slots), 4 * sets), "<f4")
         shares[:, :width] = weights[:, :width]
-        joints[:, :width] = np.where(shares[:, :width] > 0, place[slots[:, :width]], 0)
+        places = np.searchsorted(needed, slots[:, :width])
+        joints[:, :width] = np.where(shares[:, :width] > 0, places, 0)
         found = {}
         for number in range(sets):
             four = slice(4 * number, 4 * number + 4)

@@ -15,6 +15,7 @@ from .errors import SkinpyWarning
 
 if TYPE_CHECKING:
     from ._gltf import Buffer
+    from .assets import Target
     from .clip import Channel, Clip
     from .model import Model
 
@@ -34,15 +35,24 @@ class Line:
     out_tangents: Array
 
 
-def animations(model: "Model", buffer: "Buffer") -> list[dict[str, Any]]:
-    """The entries of "animations", one per clip."""
+def animations(model: "Model", targets: dict[int, list[int]], buffer: "Buffer") -> list[dict[str, Any]]:
+    """The entries of "animations", one per clip; `targets` are those of `targets_of_nodes`."""
     from ._gltf import named
 
     kept = [clip for clip in model.clips if not clip.is_additive]
     if len(kept) < len(model.clips):
         left = ", ".join(repr(clip.name) for clip in model.clips if clip.is_additive)
         warnings.warn(f"glTF cannot hold additive clips; left out: {left}", SkinpyWarning, stacklevel=2)
-    return [named(clip.name) | _animation(model, clip, buffer) | _extras(clip) for clip in kept]
+    nodes: dict[int, list[int]] = {}
+    for node, numbers in targets.items():
+        for number in numbers:
+            nodes.setdefault(number, []).append(node)
+    return [
+        named(clip.name)
+        | _animation(model, clip, _lines(model, clip, targets, nodes), buffer)
+        | _extras(clip)
+        for clip in kept
+    ]
 
 
 def _extras(clip: "Clip") -> dict[str, Any]:
@@ -59,8 +69,8 @@ def _extras(clip: "Clip") -> dict[str, Any]:
     return {"extras": {"skinpy": own}} if own else {}
 
 
-def _animation(model: "Model", clip: "Clip", buffer: "Buffer") -> dict[str, Any]:
-    kept = [_cut(line, clip.duration) for line in _lines(model, clip)]
+def _animation(model: "Model", clip: "Clip", lines: list[Line], buffer: "Buffer") -> dict[str, Any]:
+    kept = [_cut(line, clip.duration) for line in lines]
     if not kept:  # an animation has at least one channel: the root stays where it rests
         rest = model.skeleton.translation[:1].astype(np.float64)
         kept = [Line(0, "translation", "step", np.zeros(1), rest, 0 * rest, 0 * rest)]
@@ -82,8 +92,13 @@ def _animation(model: "Model", clip: "Clip", buffer: "Buffer") -> dict[str, Any]
     return {"channels": channels, "samplers": samplers}
 
 
-def _lines(model: "Model", clip: "Clip") -> list[Line]:
-    """One line per joint and path; the weights of all targets of a node are one."""
+def _lines(
+    model: "Model", clip: "Clip", targets: dict[int, list[int]], nodes: dict[int, list[int]]
+) -> list[Line]:
+    """One line per joint and path; the weights of all targets of a node are one.
+
+    `targets` has those of each node, and `nodes` the nodes of each target.
+    """
     lines: dict[tuple[int, str], Line] = {}
     weights: dict[int, Line] = {}
     for channel in clip.channels:
@@ -91,36 +106,53 @@ def _lines(model: "Model", clip: "Clip") -> list[Line]:
             lines[channel.joint, channel.path] = _line(channel, channel.joint)
         elif channel.target is not None:
             weights[channel.target] = _line(channel, model.targets[channel.target].node)
-    for node, targets in targets_of_nodes(model).items():
-        if not weights.keys().isdisjoint(targets):
-            lines[node, "weights"] = _weights_of_node(model, node, targets, weights)
+    for node in sorted({node for target in weights for node in nodes.get(target, ())}):
+        keyed = [weights.get(number) or _rest(model.targets[number]) for number in targets[node]]
+        lines[node, "weights"] = _weights_of_node(node, keyed, clip.duration)
     return list(lines.values())
 
 
 def targets_of_nodes(model: "Model") -> dict[int, list[int]]:
     """The morph targets of each node with a mesh: its own, and those that move a vertex of it."""
-    found: dict[int, list[int]] = {}
-    for submesh in model.mesh.submeshes:
-        for number, target in enumerate(model.targets):
-            span = np.searchsorted(target.vertices, (submesh.vertex_range.start, submesh.vertex_range.stop))
-            if target.node == submesh.node or span[0] < span[1]:
-                numbers = found.setdefault(submesh.node, [])
-                numbers += [] if number in numbers else [number]
-    return {node: sorted(numbers) for node, numbers in found.items()}
+    if not model.targets:
+        return {}
+    own: dict[int, set[int]] = {}
+    for number, target in enumerate(model.targets):
+        own.setdefault(target.node, set()).add(number)
+    vertices = np.concatenate([target.vertices for target in model.targets])
+    numbers = np.repeat(np.arange(len(model.targets)), [len(target.vertices) for target in model.targets])
+    order = np.argsort(vertices)
+    ranges = [(one.vertex_range.start, one.vertex_range.stop) for one in model.mesh.submeshes]
+    spans = np.searchsorted(vertices[order], ranges)
+    found: dict[int, set[int]] = {}
+    for submesh, (start, stop) in zip(model.mesh.submeshes, spans, strict=True):
+        moving = np.unique(numbers[order[start:stop]]).tolist()
+        found.setdefault(submesh.node, own.get(submesh.node, set())).update(moving)
+    return {node: sorted(shown) for node, shown in found.items() if shown}
 
 
 def _line(channel: "Channel", node: int) -> Line:
-    values = channel.values.astype(np.float64)
-    still = np.zeros_like(values)
+    still = _still(channel.values)
     return Line(
         node,
         channel.path,
         channel.interpolation,
         channel.times,
-        values,
-        still if channel.in_tangents is None else channel.in_tangents.astype(np.float64),
-        still if channel.out_tangents is None else channel.out_tangents.astype(np.float64),
+        _wide(channel.values),
+        still if channel.in_tangents is None else _wide(channel.in_tangents),
+        still if channel.out_tangents is None else _wide(channel.out_tangents),
     )
+
+
+def _still(values: Array) -> Array:
+    """Tangents of 0 for as many values, in the memory of one number."""
+    return np.broadcast_to(0.0, values.shape)
+
+
+def _wide(keys: Array) -> Array:
+    """The same in float64; keys that are one and the same remain so."""
+    stored = keys if keys.strides[0] else keys[:1]
+    return np.broadcast_to(stored.astype(np.float64), keys.shape)
 
 
 def _output(line: Line) -> Array:
@@ -164,42 +196,50 @@ def _cut(line: Line, duration: float) -> Line:
     inside = (times >= 0) & (times <= duration)
     if inside.all():
         return line
-    rows = [(float(t), *parts) for t, *parts in _rows(line) if 0 <= t <= duration]
-    if times[0] < 0 and not (rows and rows[0][0] == 0):
-        rows.insert(0, (0.0, *_between(line, 0.0)))
-    if times[-1] > duration and not (rows and rows[-1][0] == duration):
-        rows.append((duration, *_between(line, duration)))
-    columns = [np.array(column) for column in zip(*rows, strict=True)]
-    return replace(line, times=columns[0], values=columns[1], in_tangents=columns[2], out_tangents=columns[3])
+    kept = times[inside]
+    if times[0] < 0:
+        kept = np.union1d(kept, 0.0)
+    if times[-1] > duration:
+        kept = np.union1d(kept, duration)
+    values, before, behind = _between(line, kept)
+    return replace(line, times=kept, values=values, in_tangents=before, out_tangents=behind)
 
 
-def _rows(line: Line) -> list[tuple[Any, ...]]:
-    return list(zip(line.times, line.values, line.in_tangents, line.out_tangents, strict=True))
-
-
-def _between(line: Line, time: float) -> tuple[Array, Array, Array]:
-    """Value, in and out tangent at `time`, with which the rest of the segment is the same curve as before."""
-    still = np.zeros(line.values.shape[1])
-    at = int(np.searchsorted(line.times, time))
-    if at < len(line.times) and line.times[at] == time:
-        return line.values[at], line.in_tangents[at], line.out_tangents[at]
-    after = int(np.searchsorted(line.times, time, side="right"))
-    if after == 0 or after == len(line.times) or line.interpolation == "step":
-        return line.values[max(after - 1, 0)], still, still
-    span = line.times[after] - line.times[after - 1]
-    u = (time - line.times[after - 1]) / span
-    a, b = line.values[after - 1], line.values[after]
-    if line.interpolation == "linear":
-        return (_slerp(a, b, u) if line.path == "rotation" else a + (b - a) * u), still, still
-    m, n = line.out_tangents[after - 1] * span, line.in_tangents[after] * span
-    value = (
-        (2 * u**3 - 3 * u**2 + 1) * a
-        + (u**3 - 2 * u**2 + u) * m
-        + (3 * u**2 - 2 * u**3) * b
-        + (u**3 - u**2) * n
+def _between(line: Line, times: Array) -> tuple[Array, Array, Array]:
+    """Values, in and out tangents at `times`, with which the rest of each segment is the same curve."""
+    after = np.searchsorted(line.times, times, side="right")
+    key = np.maximum(after - 1, 0)
+    there = line.times[key] == times
+    values = line.values[key]
+    before, behind = (
+        np.where(there[:, None], tangents[key], 0.0) for tangents in (line.in_tangents, line.out_tangents)
     )
-    slope = (6 * u**2 - 6 * u) * (a - b) + (3 * u**2 - 4 * u + 1) * m + (3 * u**2 - 2 * u) * n
-    return value, slope / span, slope / span
+    new = np.flatnonzero(~there & (after > 0) & (after < len(line.times)))
+    if len(new) and line.interpolation != "step":
+        values[new], slopes = _inside(line, times[new], key[new])
+        before[new] = behind[new] = slopes
+    return values, before, behind
+
+
+def _inside(line: Line, times: Array, key: Array) -> tuple[Array, Array]:
+    """Values and tangents at `times`, each of which lies between a key and the next."""
+    span = (line.times[key + 1] - line.times[key])[:, None]
+    u = (times - line.times[key])[:, None] / span
+    a, b = line.values[key], line.values[key + 1]
+    if line.interpolation == "linear":
+        turned = line.path == "rotation"
+        mixed = [_slerp(*row) for row in zip(a, b, u[:, 0], strict=True)] if turned else a + (b - a) * u
+        return np.asarray(mixed), _still(a)
+    m, n = line.out_tangents[key] * span, line.in_tangents[key + 1] * span
+    u2, u3 = _power(u, 2), _power(u, 3)
+    values = (2 * u3 - 3 * u2 + 1) * a + (u3 - 2 * u2 + u) * m + (3 * u2 - 2 * u3) * b + (u3 - u2) * n
+    slopes = (6 * u2 - 6 * u) * (a - b) + (3 * u2 - 4 * u + 1) * m + (3 * u2 - 2 * u) * n
+    return values, slopes / span
+
+
+def _power(u: Array, exponent: int) -> Array:
+    """By the C library's pow: NumPy's for arrays gives other last bits, by the kind of processor."""
+    return np.asarray((u.astype(object) ** exponent).astype(np.float64))
 
 
 def _slerp(a: Array, b: Array, u: float) -> Array:
@@ -216,21 +256,31 @@ def _slerp(a: Array, b: Array, u: float) -> Array:
 # ---- weights --------------------------------------------------------------------------------------------
 
 
-def _weights_of_node(model: "Model", node: int, targets: list[int], weights: dict[int, Line]) -> Line:
+def _rest(target: "Target") -> Line:
+    """The weight of a target that no channel moves."""
+    rest = np.array([[target.default_weight]])
+    return Line(target.node, "weights", "step", np.zeros(1), rest, 0 * rest, 0 * rest)
+
+
+def _weights_of_node(node: int, lines: list[Line], duration: float) -> Line:
     """All targets of a node in one line, at the key times of any of them, by the richest interpolation."""
-    lines = []
-    for number in targets:
-        rest = np.array([[model.targets[number].default_weight]])
-        constant = Line(node, "weights", "step", np.zeros(1), rest, 0 * rest, 0 * rest)
-        lines.append(weights.get(number, constant))
+    from ._gltf import check_size
+
     kinds = {line.interpolation for line in lines if len(line.times) > 1}
     kind = "cubic" if "cubic" in kinds else "linear" if "linear" in kinds else "step"
     alike = [_as(line, kind) for line in lines]
-    times = np.unique(np.concatenate([line.times for line in alike]))
-    columns = zip(*([_between(line, float(time)) for time in times] for line in alike), strict=True)
-    rows = [[np.concatenate(part) for part in zip(*row, strict=True)] for row in columns]
-    values, before, after = (np.array(part) for part in zip(*rows, strict=True))
-    return Line(node, "weights", kind, times, values, before, after)
+    different = {line.times.tobytes(): line.times for line in alike}  # most often all are the same
+    times = np.unique(np.concatenate(list(different.values())))
+    kept = times[(times >= 0) & (times <= duration)]
+    numbers = 3 if kind == "cubic" else 1
+    check_size(4 * len(kept) * len(lines) * numbers)
+    parts = np.empty((numbers, len(times), len(lines)))
+    for column, line in enumerate(alike):
+        for part, keys in zip(parts, _between(line, times), strict=False):
+            part[:, column] = keys[:, 0]
+    still = _still(parts[0])
+    before, behind = (still, still) if numbers == 1 else parts[1:]
+    return Line(node, "weights", kind, times, parts[0], before, behind)
 
 
 def _as(line: Line, kind: str) -> Line:
@@ -243,7 +293,7 @@ def _as(line: Line, kind: str) -> Line:
         values = np.concatenate([line.values, line.values[:-1]])
         times, first = np.unique(times, return_index=True)
         values = values[first]
-        line = Line(line.node, line.path, "linear", times, values, 0 * values, 0 * values)
+        line = Line(line.node, line.path, "linear", times, values, _still(values), _still(values))
     if kind == "linear":
         return line
     slope = np.diff(line.values, axis=0) / np.diff(line.times)[:, None]

@@ -375,6 +375,10 @@ def repacked(model: skinpy.Model, channels: int, **sections: int) -> skinpy.Mode
     return packed(parts)
 
 
+def value_at(line: _gltf_keys.Line, time: float) -> Any:
+    return _gltf_keys._between(line, np.array([time]))[0][0]
+
+
 @pytest.mark.parametrize("interpolation", ["linear", "step"])
 def test_keys_before_zero(interpolation: str, tmp_path: Path) -> None:
     keys = np.random.default_rng(5).normal(size=(4, 2, 4))
@@ -393,9 +397,7 @@ def test_cutting_a_cubic_segment_keeps_its_curve() -> None:
     cut = _gltf_keys._cut(line, 1.25)
     np.testing.assert_allclose(cut.times, [0, 0.5, 1.25])
     for time in np.linspace(0, 1.25, 9):
-        np.testing.assert_allclose(
-            _gltf_keys._between(cut, time)[0], _gltf_keys._between(line, time)[0], atol=1e-12
-        )
+        np.testing.assert_allclose(value_at(cut, time), value_at(line, time), atol=1e-12)
 
 
 def test_times_that_float32_cannot_tell_apart(tmp_path: Path) -> None:
@@ -599,6 +601,13 @@ def test_parts_of_a_cut_mesh_keep_the_targets_that_move_them(tmp_path: Path) -> 
     assert shown == [["up", "out"], ["up", "out"]]
 
 
+def test_powers_are_those_of_the_c_library() -> None:
+    u = np.random.default_rng(8).random((1000, 1))
+    for exponent in (2, 3):
+        expected = [[one**exponent] for one in u[:, 0].tolist()]
+        np.testing.assert_array_equal(_gltf_keys._power(u, exponent), expected)
+
+
 @pytest.mark.parametrize("kind", ["linear", "step"])
 def test_linear_and_step_said_in_cubic_keys(kind: str) -> None:
     values = np.array([[0.0], [2.0], [-1.0]])
@@ -606,9 +615,7 @@ def test_linear_and_step_said_in_cubic_keys(kind: str) -> None:
     cubic = _gltf_keys._as(line, "cubic")
     assert cubic.interpolation == "cubic"
     for time in (0.0, 0.2, 0.49, 0.6, 0.99, 1.0):
-        np.testing.assert_allclose(
-            _gltf_keys._between(cubic, time)[0], _gltf_keys._between(line, time)[0], atol=1e-12
-        )
+        np.testing.assert_allclose(value_at(cubic, time), value_at(line, time), atol=1e-12)
 
 
 # ---- the call -------------------------------------------------------------------------------------------

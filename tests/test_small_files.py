@@ -6,6 +6,7 @@ import sys
 import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import builders
@@ -27,14 +28,46 @@ def peak_of(call: Callable[[], object]) -> int:
         tracemalloc.stop()
 
 
-def shown_often(nodes: int, **parts: Any) -> skinpy.Model:
-    """A model of many nodes that all have the same mesh of one box, with `parts` in its primitive."""
+def calls_of(call: Callable[[], object]) -> int:
+    """How many functions, of Python and of C, are called because of a call."""
+    count = 0
+
+    def see(frame: FrameType, event: str, argument: object) -> None:
+        nonlocal count
+        count += event in ("call", "c_call")
+
+    sys.setprofile(see)
+    try:
+        call()
+    finally:
+        sys.setprofile(None)
+    return count
+
+
+def shown_often(nodes: int, *, targets: int = 0, skinned: bool = False) -> skinpy.Model:
+    """A model of many nodes that all have the same mesh of one blended box."""
     file = builders.Gltf()
     file.materials.append({"alphaMode": "BLEND"})
     p, _, f = builders.box()
-    mesh = file.mesh(file.primitive(p, f) | parts)
+    influences = np.tile([1, 0, 0, 0], (len(p), 1)) if skinned else None
+    part = file.primitive(p, f, joints=influences, weights=influences, material=0)
+    part["targets"] = [{"POSITION": part["attributes"]["POSITION"]}] * targets
+    joints = [file.node(), file.node()] if skinned else []
+    skin = file.skin(joints) if skinned else None
+    mesh = file.mesh(part if targets else {key: part[key] for key in part if key != "targets"})
     for _ in range(nodes):
-        file.node(mesh=mesh)
+        file.node(mesh=mesh, skin=skin)
+    return skinpy.load(file.glb())
+
+
+def weights_at_rest(keys: int, targets: int) -> skinpy.Model:
+    """A mesh whose weights have many keys, all of them 0."""
+    file = builders.Gltf()
+    p, _, f = builders.box()
+    part = file.primitive(p, f)
+    part["targets"] = [{"POSITION": part["attributes"]["POSITION"]}] * targets
+    node = file.node(mesh=file.mesh(part))
+    file.animation("rest", file.channel(node, "weights", np.arange(keys), np.zeros((keys * targets, 1))))
     return skinpy.load(file.glb())
 
 
@@ -193,7 +226,7 @@ def test_many_blended_parts_take_no_table_of_all_slots_each() -> None:
     pytest.importorskip("moderngl")
     from skinpy.render.geometry import read_surfaces, sort_faces
 
-    model = shown_often(1000, material=0)
+    model = shown_often(1000)
     surfaces, _ = read_surfaces(model, lambda texture: None)
     assert peak_of(lambda: sort_faces(model, surfaces)) < 8e6
     _, draws = sort_faces(model, surfaces)
@@ -205,3 +238,45 @@ def test_many_blended_parts_take_no_table_of_all_slots_each() -> None:
         assert blended.slots.tolist() == [number]
         middle = posed[blended.vertices.start : blended.vertices.stop].mean(axis=0)
         np.testing.assert_allclose(blended.posed_center(palette), middle, atol=1e-6)
+
+
+@pytest.mark.parametrize("what", [{"targets": 1}, {"targets": 8}, {"skinned": True}])
+def test_a_mesh_of_many_nodes_is_saved_node_by_node(what: dict[str, Any], tmp_path: Path) -> None:
+    """Twice as many take twice the work, whatever they have."""
+    few, many = (shown_often(nodes, **what) for nodes in (50, 100))
+    for model in (few, many):
+        model.save(tmp_path / "warm.glb")  # what is read once and kept
+    once, twice = (calls_of(lambda one=one: one.save(tmp_path / "a.glb")) for one in (few, many))
+    assert twice < 2.3 * once
+
+
+def test_many_keys_of_many_weights_are_saved_together(tmp_path: Path) -> None:
+    """The work grows with the targets alone, and the memory is a few times what is written."""
+    few, many = (weights_at_rest(keys, 100) for keys in (500, 1000))
+    for model in (few, many):
+        model.save(tmp_path / "warm.glb")
+    once, twice = (calls_of(lambda one=one: one.save(tmp_path / "a.glb")) for one in (few, many))
+    assert twice < 1.5 * once
+    assert peak_of(lambda: many.save(tmp_path / "a.glb")) < 12 * (tmp_path / "a.glb").stat().st_size
+
+
+def test_more_weights_than_a_glb_holds_are_refused_first(tmp_path: Path) -> None:
+    targets = {str(number): np.eye(3) for number in range(1 << 12)}
+    clip = skinpy.Clip.from_arrays("long", fps=1, targets=["0"], weights=np.zeros((1 << 18, 1)))
+    model = skinpy.Model.from_arrays(
+        ["a"],
+        [-1],
+        np.eye(4)[None],
+        positions=np.eye(3),
+        faces=[[0, 1, 2]],
+        joints=[[0]] * 3,
+        weights=[[1]] * 3,
+        targets=targets,
+        clips=[clip],
+    )
+
+    def save() -> None:
+        with pytest.raises(ValueError, match=r"takes \d{10} bytes; a \.glb holds less than 4 GiB"):
+            model.save(tmp_path / "a.glb")
+
+    assert peak_of(save) < 1 << 27
