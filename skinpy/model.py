@@ -16,6 +16,7 @@ from . import _block, _core
 from ._arguments import any_array
 from ._confinement import USUAL, confinement
 from ._files import replacing
+from ._frames import corners
 from ._notebook import Shown
 from ._types import Array, Floats, Loop, PathLike, Rotation
 from .assets import Material, Mesh, Report, Skeleton, Skin, Target, read_materials, read_targets
@@ -42,6 +43,7 @@ __all__ = ["Model", "to_row_vectors"]
 _BOUNDS_FPS = 30.0
 _BOUNDS_LOOKS = 1000  # at a clip, however long
 _BOUNDS_VERTICES = 2_000_000
+_BOUNDS_POINTS = 200_000_000  # posed for one clip, a second or so; but it is looked at four times at least
 
 
 class Model(Shown, _core.Model):
@@ -138,18 +140,21 @@ class Model(Shown, _core.Model):
     def bounds(self, clip: Clip | str | int | None = None) -> Array:
         """(2,3) float64: lowest and highest corner of the skinned mesh, or of the joints without one.
 
-        Over the whole of `clip`, looked at 30 times a second; of the rest pose where clip is None.
+        Over the whole of `clip`, looked at 30 times a second, but at most a thousand times, and fewer where
+        that would be more than 200 million vertices; of the rest pose where clip is None.
         """
+        count = max(len(self.mesh.positions), len(self.skeleton), 1)
         times = np.zeros(1)
         if clip is not None:
             duration = self.clips[clip].duration if not isinstance(clip, Clip) else clip.duration
-            looks = max(math.ceil(min(duration * _BOUNDS_FPS, _BOUNDS_LOOKS)), 1)
+            most = min(_BOUNDS_LOOKS, max(_BOUNDS_POINTS // count, 4))
+            looks = max(math.ceil(min(duration * _BOUNDS_FPS, most)), 1)
             times = np.linspace(0.0, duration, looks + 1)
         low, high = np.full(3, np.inf), np.full(3, -np.inf)
-        step = max(1, _BOUNDS_VERTICES // max(len(self.mesh.positions), 1))
+        step = max(1, _BOUNDS_VERTICES // count)
         for start in range(0, len(times), step):
-            points = self._points(clip, times[start : start + step]).reshape(-1, 3).astype(np.float64)
-            low, high = np.minimum(low, points.min(axis=0)), np.maximum(high, points.max(axis=0))
+            lowest, highest = corners(self._points(clip, times[start : start + step]).reshape(-1, 3))
+            low, high = np.minimum(low, lowest), np.maximum(high, highest)
         return np.stack([low, high])
 
     def _points(self, clip: Clip | str | int | None, times: Array) -> Floats:

@@ -177,6 +177,33 @@ def test_morph_targets_and_their_weights_are_in_the_page() -> None:
         np.testing.assert_array_equal(moved, expected)
 
 
+def boxes_of(model: skinpy.Model) -> tuple[NDArray[Any], list[NDArray[Any]]]:
+    """(N, 2, 3) of all clips in the page; and the vertices (V, 3) in each of these frames."""
+    clips = content_of(make_page(model, fps=20))["clips"]
+    boxes = np.concatenate([unpacked(facts["boxes"]) for facts in clips]).reshape(-1, 2, 3)
+    poses = [model.pose(clip, times_of(clip.duration, 20), loop="clamp") for clip in model.clips]
+    return boxes, [points for pose in poses for points in model.deform(pose, normals=False)[0]]
+
+
+@pytest.mark.parametrize(
+    ("name", "share"), [("character", 0.25), ("crane", 0.5), ("AnimatedMorphCube.gltf", 1.0)]
+)
+def test_the_boxes_in_the_page_hold_what_is_seen(
+    name: str, share: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are as tight as can be; where vertices are too many, they come from the slots and are larger."""
+    model = skinpy.load(data_file("models", name)) if "." in name else bundled(name)
+    boxes, frames = boxes_of(model)
+    tight = np.array([[points.min(axis=0), points.max(axis=0)] for points in frames])
+    size = np.ptp(tight, axis=1).max()
+    rounding = 1e-5 * size
+    np.testing.assert_allclose(boxes, tight, atol=rounding, rtol=0)
+    monkeypatch.setattr("skinpy.view.page_boxes._POINTS", 0)
+    safe = boxes_of(model)[0]
+    assert (safe[:, 0] <= tight[:, 0] + rounding).all() and (safe[:, 1] >= tight[:, 1] - rounding).all()
+    assert np.abs(safe - tight).max() < share * size
+
+
 def test_stored_frames_are_in_the_page_as_they_are() -> None:
     animation = skinpy.VertexAnimation.load(data_file("models", "faerie.md2")).cut(0, 20)
     (clip,) = content_of(make_page(animation.model, animation))["clips"]

@@ -15,6 +15,7 @@ import pytest
 
 import skinpy
 from skinpy import _block, _core
+from skinpy._frames import corners
 from skinpy._matching import without_prefix
 
 
@@ -280,3 +281,54 @@ def test_more_weights_than_a_glb_holds_are_refused_first(tmp_path: Path) -> None
             model.save(tmp_path / "a.glb")
 
     assert peak_of(save) < 1 << 27
+
+
+@pytest.fixture
+def posed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Counts the vertices that are posed; more than a second or so of it fails at once."""
+    counts: list[int] = []
+    deform = skinpy.Model.deform
+
+    def counted(*args: Any, **options: Any) -> Any:
+        result = deform(*args, **options)
+        counts.append(result[0].size // 3)
+        assert sum(counts) <= 1_000_000_000
+        return result
+
+    monkeypatch.setattr(skinpy.Model, "deform", counted)
+    return counts
+
+
+def zeros_that_move(vertices: int, seconds: float) -> skinpy.Model:
+    """A file of a kilobyte: vertices without data, and a clip of two keys."""
+    file = builders.Gltf()
+    part = file.primitive(file.sparse(None, vertices, [0], [[0.0, 0, 0]]), [[0, 1, 2]])
+    node = file.node(mesh=file.mesh(part))
+    file.animation("far", file.channel(node, "translation", [0, seconds], [[0, 0, 0], [1, 0, 0]]))
+    data = file.glb()
+    assert len(data) < 1500
+    return skinpy.load(data)
+
+
+def test_the_bounds_of_many_vertices_in_a_long_clip(posed: list[int]) -> None:
+    model = zeros_that_move(3_000_000, 1000)
+    np.testing.assert_array_equal(model.bounds(0), [[0, 0, 0], [1, 0, 0]])
+    assert 100_000_000 < sum(posed) < 250_000_000
+
+
+def test_bounds_are_looked_for_a_column_at_a_time() -> None:
+    """Which is what took nearly all the time; and they are those of the points, bit by bit."""
+    points = np.random.default_rng(2).normal(size=(4, 50, 3)).astype(np.float32)
+    assert corners(points).dtype == np.float32
+    np.testing.assert_array_equal(corners(points)[:, 0], points.min(axis=1))
+    np.testing.assert_array_equal(corners(points)[:, 1], points.max(axis=1))
+    model = skinpy.character()
+    frames = model.deform(model.pose("run", [0.0, 0.1, 0.2], loop="clamp"), normals=False)[0]
+    np.testing.assert_array_equal(corners(frames)[1], [frames[1].min(axis=0), frames[1].max(axis=0)])
+
+
+def test_the_page_of_many_vertices_in_a_long_clip(posed: list[int]) -> None:
+    pytest.importorskip("moderngl", reason="pages use the shaders of skinpy.render: install the extra `view`")
+    pytest.importorskip("PIL", reason="Pillow (the extra `view`) reads textures")
+    zeros_that_move(1_000_000, 100).page()
+    assert sum(posed) < 100_000_000

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from skinpy._arguments import integer
+from skinpy._frames import corners
 from skinpy._stepping import chosen_vertices
 from skinpy.clip import Clip
 from skinpy.kinds import VertexAnimation
@@ -157,7 +158,8 @@ class Poser:
         low, high = np.full(3, np.inf), np.full(3, -np.inf)
         for points in self._chunks(motion, None):
             if len(points):
-                low, high = np.minimum(low, points.min(axis=0)), np.maximum(high, points.max(axis=0))
+                lowest, highest = corners(points)
+                low, high = np.minimum(low, lowest), np.maximum(high, highest)
         return np.stack([low, high])
 
     def pillar(self, motion: Motion) -> tuple[NDArray[np.float64], float, float]:
@@ -266,7 +268,7 @@ class Poser:
             points = self._points(figure)
         if not len(points):
             return np.stack([np.full(3, np.inf), np.full(3, -np.inf)])
-        return np.stack([points.min(axis=0), points.max(axis=0)]).astype(np.float64)
+        return corners(points).astype(np.float64)
 
     def _points(self, figure: Figure) -> NDArray[np.float32]:
         """(N, 3) all points of a figure."""

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skinpy._frames import chunks
 from skinpy.clip import Clip
 from skinpy.kinds import UVAnimation, VertexAnimation, frame_times
 
@@ -24,6 +23,7 @@ from ..render.shader import WEB_PROLOGUE, Source
 from ..render.texturing import named_animations
 from ..render.view import LIGHT_FROM, LIGHTS
 from .page_arrays import packed, packed_image
+from .page_boxes import Boxes
 
 if TYPE_CHECKING:
     from skinpy.model import Model
@@ -67,6 +67,7 @@ class Scene:
         self._check_size(limit)
         # Rows of the baked frames: those of each clip, and the rest pose where something needs it.
         self._times = [self._clip_times(motion) for motion in self._motions]
+        self._boxes = Boxes(self._poser, sum(map(len, self._times)))
 
     def content(self) -> dict[str, Any]:
         """What becomes the JSON of the page."""
@@ -131,25 +132,13 @@ class Scene:
                 "frames": len(times),
                 "extent": self._extent(motion).tolist(),
                 "floor": self._floor_place(motion),
-                "boxes": packed(self._boxes(motion, times)),
+                "boxes": packed(self._boxes.of(motion, times)),
             }
             if isinstance(motion, VertexAnimation):
                 clip["stored"] = _stored_frames(motion)
             clips.append(clip)
             row += len(times)
         return clips
-
-    def _boxes(self, motion: Motion, times: NDArray[np.float64]) -> NDArray[np.float32]:
-        """(N, 6): lowest and highest corner of what is seen in each frame, baked or stored."""
-        if isinstance(motion, VertexAnimation):
-            times = motion.times
-        boxes = np.zeros((len(times), 6), np.float32)
-        if not self._poser.point_count:
-            return boxes
-        for part in chunks(len(times), 3 * self._poser.point_count):
-            points = self._poser.points(motion, times[part])
-            boxes[part] = np.concatenate([points.min(axis=1), points.max(axis=1)], axis=1)
-        return boxes
 
     def _joints(self) -> dict[str, Any]:
         model = self._model
