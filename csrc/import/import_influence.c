@@ -114,9 +114,13 @@ static void compute_offset(const import_model *m, int32_t joint, int32_t node, f
   sk_affine_to_mat4(inverse, out);
 }
 
+/* B3D: vertices are in the space of the node that holds the mesh, as the rest pose has it; Assimp takes
+   them to be in the scene's. */
+static bool offsets_follow_rest(const import_job *job) { return !strcmp(job->format, "b3d"); }
+
 static sk_status slots_of_bones(import_job *job, const import_part *part, uint32_t *slots) {
   const struct aiMesh *mesh = part->mesh;
-  bool missing = offsets_are_missing(job, mesh);
+  bool missing = offsets_are_missing(job, mesh), computed = missing || offsets_follow_rest(job);
   unsigned b;
   sk_status status = SK_OK;
   if (missing)
@@ -125,7 +129,7 @@ static sk_status slots_of_bones(import_job *job, const import_part *part, uint32
     const struct aiBone *bone = mesh->mBones[b];
     int32_t joint = import_find_joint(job, &bone->mName);
     float offset[16];
-    if (missing && joint >= 0) compute_offset(&job->model, joint, part->joint, offset);
+    if (computed && joint >= 0) compute_offset(&job->model, joint, part->joint, offset);
     else read_offset(job, part, bone, offset);
     if (joint < 0) import_note_add(job, NOTE_bones_without_node, 1, "'%.100s'", bone->mName.data);
     status = add_slot(job, joint < 0 ? part->joint : joint, offset, &slots[b]);

@@ -495,6 +495,8 @@ void import_note_format(import_job *job);
 double import_md5_rate(const import_job *job); /* frames per second, 0 = the file gives none */
 /* import_md5.c: corrects the scene's rotations, whose w Assimp took in float32; nothing for other formats. */
 sk_status import_md5(import_job *job);
+/* import_ms3d.c: the scene's position keys, where MilkShape has them. After the skeleton is there. */
+void import_ms3d_keys(import_job *job);
 
 typedef struct import_part { /* one (node, mesh) instance, while it is copied */
   int32_t joint;

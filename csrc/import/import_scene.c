@@ -116,6 +116,7 @@ static sk_status convert(import_job *job) {
   sk_status status = import_md5(job);
   if (!status) status = import_skeleton(job);
   if (!status && !strcmp(job->format, "dae")) status = import_collada_names(job);
+  if (!status) import_ms3d_keys(job);
   if (!status) import_space(job);
   if (!status) status = import_materials(job);
   if (!status) status = import_meshes(job);

@@ -1,0 +1,199 @@
+"""B3D, MilkShape, SMD and .x where Assimp reads them otherwise than their programs, in files of small builders.
+
+The truth is NumPy in float64 from each format's definition. B3D and .x are left-handed, and z becomes -z.
+"""
+
+import struct
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from test_import import codes, load
+
+Array = Any
+Keys = Sequence[tuple[float, Sequence[float]]]
+EXACT = 2e-5  # float32 matrices and keys of numbers up to 20, over a few products
+MIRROR = np.diag([1.0, 1.0, -1.0, 1.0])
+CORNERS = ((0.0, 0.0, 0.0), (1.0, 0.0, 0.5), (0.0, 2.0, 1.0))
+
+
+def move(to: Sequence[float]) -> Array:
+    out = np.eye(4)
+    out[:3, 3] = to
+    return out
+
+
+def scale(by: Sequence[float]) -> Array:
+    return np.diag([*by, 1.0])
+
+
+def turn(axis: int, angle: float) -> Array:
+    out = np.eye(4)
+    i, j = (axis + 1) % 3, (axis + 2) % 3
+    out[i, i] = out[j, j] = np.cos(angle)
+    out[j, i] = np.sin(angle)
+    out[i, j] = -out[j, i]
+    return out
+
+
+def euler(angles: Sequence[float]) -> Array:
+    """About x first, then y, then z."""
+    x, y, z = (turn(axis, angle) for axis, angle in enumerate(angles))
+    return z @ y @ x
+
+
+def place(matrix: Array, points: Array) -> Array:
+    return np.asarray(points, np.float64) @ matrix[:3, :3].T + matrix[:3, 3]
+
+
+def deformed(model: Any, time: float | None) -> Array:
+    """Positions at a time of the first clip; None: at rest."""
+    pose = model.pose() if time is None else model.pose(0, time)
+    return model.deform(pose, normals=False)[0]
+
+
+# ---- B3D -----------------------------------------------------------------------------------------------
+
+
+def chunk(tag: str, body: bytes) -> bytes:
+    return tag.encode() + struct.pack("<I", len(body)) + body
+
+
+def b3d(*nodes: bytes) -> bytes:
+    return chunk("BB3D", struct.pack("<i", 1) + b"".join(nodes))
+
+
+def b3d_node(
+    name: str,
+    *inside: bytes,
+    at: Sequence[float] = (0, 0, 0),
+    size: Sequence[float] = (1, 1, 1),
+    quaternion: Sequence[float] = (1, 0, 0, 0),
+) -> bytes:
+    """The quaternion is w, x, y, z."""
+    head = name.encode() + b"\0" + struct.pack("<10f", *at, *size, *quaternion)
+    return chunk("NODE", head + b"".join(inside))
+
+
+def b3d_mesh(points: Sequence[Sequence[float]] = CORNERS) -> bytes:
+    vertices = struct.pack("<3i", 0, 0, 0) + np.asarray(points, "<f4").tobytes()
+    faces = struct.pack("<i", -1) + np.arange(len(points), dtype="<i4").tobytes()
+    return chunk("MESH", struct.pack("<i", -1) + chunk("VRTS", vertices) + chunk("TRIS", faces))
+
+
+def b3d_bone(*weights: tuple[int, float]) -> bytes:
+    return chunk("BONE", b"".join(struct.pack("<if", *one) for one in weights))
+
+
+ALL = tuple((vertex, 1.0) for vertex in range(3))
+
+
+def b3d_keys(*keys: tuple[int, Sequence[float]]) -> bytes:
+    """Of the translation."""
+    return chunk(
+        "KEYS", struct.pack("<i", 1) + b"".join(struct.pack("<i3f", frame, *to) for frame, to in keys)
+    )
+
+
+def b3d_anim(frames: int = 10, rate: float = 10.0) -> bytes:
+    return chunk("ANIM", struct.pack("<iif", 0, frames, rate))
+
+
+def flipped(points: Array) -> Array:
+    return np.asarray(points, np.float64) * (1, 1, -1)
+
+
+def test_b3d_vertices_are_in_the_space_of_the_node_that_holds_the_mesh() -> None:
+    keys = b3d_keys((0, (0, 1, 0)), (10, (0, 3, 1)))
+    bone = b3d_node("bone", b3d_bone(*ALL), keys, at=(0, 1, 0))
+    inner = b3d_node("mesh", b3d_mesh(), b3d_anim(), bone, at=(10, 0, 3), size=(2, 2, 0.5))
+    model = load(b3d(b3d_node("root", inner, at=(0, -1, 4))), "b3d")
+    mesh = move((0, -1, 4)) @ move((10, 0, 3)) @ scale((2, 2, 0.5))
+    assert np.allclose(deformed(model, None), flipped(place(mesh, CORNERS)), atol=EXACT)
+    moved = place(mesh @ move((0, 2, 1)), CORNERS)
+    assert np.allclose(deformed(model, 1.0), flipped(moved), atol=EXACT)
+
+
+# ---- MilkShape -------------------------------------------------------------------------------------------
+
+
+class Joint:
+    """Rest angles and place, and keys (seconds, numbers) of both within it."""
+
+    def __init__(
+        self,
+        name: str,
+        parent: str = "",
+        angles: Sequence[float] = (0, 0, 0),
+        at: Sequence[float] = (0, 0, 0),
+        turns: Keys = (),
+        moves: Keys = (),
+    ) -> None:
+        self.name, self.parent = name, parent
+        self.rest = move(at) @ euler(angles)
+        self.turns, self.moves = turns, moves
+        self.bytes = struct.pack(
+            "<B32s32s6fHH", 0, name.encode(), parent.encode(), *angles, *at, len(turns), len(moves)
+        ) + b"".join(struct.pack("<4f", time, *key) for time, key in (*turns, *moves))
+
+    def posed(self, key: int) -> Array:
+        """MilkShape: the rest pose, and within it the key."""
+        return self.rest @ move(self.moves[key][1]) @ euler(self.turns[key][1])
+
+
+def ms3d(joints: Sequence[Joint], bones: Sequence[int], tail: bytes = b"", points: Array = CORNERS) -> bytes:
+    """Triangles of three points each in one group; bones: the joint of each point."""
+    count = len(points) // 3
+    out = b"MS3D000000" + struct.pack("<iH", 4, len(points))
+    for point, bone in zip(points, bones, strict=True):
+        out += struct.pack("<B3fbB", 0, *point, bone, 1)
+    out += struct.pack("<H", count)
+    for face in range(count):
+        out += struct.pack("<4H15f2B", 0, *range(3 * face, 3 * face + 3), *[0, 0, 1] * 3, *[0.0] * 6, 1, 0)
+    out += struct.pack("<HB32sH", 1, 0, b"group", count) + np.arange(count, dtype="<u2").tobytes()
+    out += struct.pack("<bHffiH", -1, 0, 24.0, 0.0, 30, len(joints))
+    return out + b"".join(joint.bytes for joint in joints) + tail
+
+
+def two_joints() -> list[Joint]:
+    return [
+        Joint(
+            "a",
+            "",
+            (0.3, -0.5, 0.8),
+            (1, 2, 3),
+            ((0, (0, 0, 0)), (1, (0.4, 0.1, -0.3))),
+            ((0, (0, 0, 0)), (1, (1, 2, 3))),
+        ),
+        Joint(
+            "b",
+            "a",
+            (-0.2, 0.6, 0.1),
+            (0, 1, 0),
+            ((0, (0, 0, 0)), (1, (0, 0.9, 0))),
+            ((0, (0, 0, 0)), (1, (0, 0.5, 1))),
+        ),
+    ]
+
+
+def skins(joints: Sequence[Joint]) -> list[Array]:
+    """What a and b do to a vertex, at their last key."""
+    a, b = joints
+    return [
+        a.posed(-1) @ np.linalg.inv(a.rest),
+        a.posed(-1) @ b.posed(-1) @ np.linalg.inv(a.rest @ b.rest),
+    ]
+
+
+def test_ms3d_keys_move_within_the_rest_pose() -> None:
+    joints = two_joints()
+    model = load(ms3d(joints, (0, 1, 1)), "ms3d")
+    assert np.allclose(deformed(model, None), CORNERS, atol=EXACT)
+    a = model.skeleton.index("a")
+    assert np.allclose(model.globals(0, 1.0)[a], joints[0].posed(-1), atol=EXACT)
+    matrices = skins(joints)
+    wanted = [place(matrices[bone], point) for point, bone in zip(CORNERS, (0, 1, 1), strict=True)]
+    assert np.allclose(deformed(model, 1.0), wanted, atol=EXACT)
+    assert "numbers_repaired" not in codes(model)
+    assert model.clips[0].duration == pytest.approx(1.0)
