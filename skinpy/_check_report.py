@@ -16,6 +16,7 @@ _ONCE = "give each a name of its own"
 _MEANING: dict[str, tuple[Level, str]] = {
     "weights_normalized": ("warning", _WEIGHTS),
     "weights_repaired": ("error", "remove weights below 0 and those that are no numbers"),
+    "weights_dropped": ("error", _EXPORT),
     "influences_dropped": ("warning", "limit the influences per vertex before exporting"),
     "influences_merged": ("note", "merge influences of one joint before exporting"),
     "joint_index_out_of_range": ("error", _EXPORT),

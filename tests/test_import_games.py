@@ -1,4 +1,4 @@
-"""B3D, MilkShape, SMD and .x where Assimp reads them otherwise than their programs, in files of small builders.
+"""B3D, MilkShape, SMD and .x where Assimp reads them otherwise than their programs, in small files.
 
 The truth is NumPy in float64 from each format's definition. B3D and .x are left-handed, and z becomes -z.
 """
@@ -197,3 +197,72 @@ def test_ms3d_keys_move_within_the_rest_pose() -> None:
     assert np.allclose(deformed(model, 1.0), wanted, atol=EXACT)
     assert "numbers_repaired" not in codes(model)
     assert model.clips[0].duration == pytest.approx(1.0)
+
+
+Weights = Sequence[tuple[Sequence[int], Sequence[int]]]  # of each vertex: three joints, three weights
+
+
+def ms3d_tail(version: int, weights: Weights, comments: Sequence[bytes] = ()) -> bytes:
+    """Comments of the first group and of the model, then what MilkShape 1.8 has for each vertex."""
+    out = struct.pack("<iI", 1, len(comments))
+    out += b"".join(struct.pack("<iI", 0, len(text)) + text for text in comments)
+    out += struct.pack("<III", 0, 0, bool(comments))
+    if comments:
+        out += struct.pack("<I", len(comments[0])) + comments[0]
+    more = bytes(4 * (version - 1))
+    return (
+        out + struct.pack("<i", version) + b"".join(struct.pack("<3b3B", *a, *b) + more for a, b in weights)
+    )
+
+
+NOBODY = (-1, -1, -1)
+
+
+@pytest.mark.parametrize("comments", [(), (b"hi", b"", b"a longer comment by its author")])
+@pytest.mark.parametrize(("version", "whole"), [(1, 255), (2, 100), (3, 100)])
+def test_ms3d_weights(version: int, whole: int, comments: Sequence[bytes]) -> None:
+    part = whole // 5
+    weights: Weights = [
+        (NOBODY, (0, 0, 0)),  # none: all of it follows b
+        ((1, -1, -1), (3 * part, whole - 3 * part, 0)),
+        ((0, 0, 0), (part, 0, 0)),  # the fourth has what is left
+    ]
+    joints = two_joints()
+    model = load(ms3d(joints, (1, 0, 1), ms3d_tail(version, weights, comments)), "ms3d")
+    a, b = skins(joints)
+    wanted = [
+        place(b, CORNERS[0]),
+        0.6 * place(a, CORNERS[1]) + 0.4 * place(b, CORNERS[1]),
+        0.2 * place(b, CORNERS[2]) + 0.8 * place(a, CORNERS[2]),
+    ]
+    assert np.allclose(deformed(model, 1.0), wanted, atol=EXACT)
+    assert np.allclose(deformed(model, None), CORNERS, atol=EXACT)
+    assert not codes(model)
+
+
+def test_ms3d_weights_that_cannot_be_read_are_lost() -> None:
+    joints = two_joints()
+    weights: Weights = [((1, -1, -1), (60, 40, 0))] * 3
+    whole = ms3d_tail(2, weights, (b"a comment",))
+    plain = load(ms3d(joints, (0, 0, 1)), "ms3d")
+    for tail in (
+        whole[:-1],
+        whole[:20],
+        ms3d_tail(2, ())[:-4] + struct.pack("<i", 4) + bytes(90),
+        b"\xff" * 9,
+    ):
+        model = load(ms3d(joints, (0, 0, 1), tail), "ms3d")
+        assert "weights_dropped" in codes(model)
+        assert np.array_equal(deformed(model, 1.0), deformed(plain, 1.0))
+    for tail in (b"\1", ms3d_tail(2, ())[:-4], struct.pack("<i", 1) + bytes(16)):
+        assert not codes(load(ms3d(joints, (0, 0, 1), tail), "ms3d"))
+
+
+def test_ms3d_vertices_without_joint_follow_the_mesh() -> None:
+    joints = two_joints()
+    weights: Weights = [((1, 1, 1), (60, 40, 0))] * 3
+    model = load(ms3d(joints, (-1, 0, 1), ms3d_tail(2, weights)), "ms3d")
+    assert np.allclose(deformed(model, 1.0)[0], CORNERS[0], atol=EXACT)
+    assert "vertices_unweighted" in codes(model)
+    rigid = load(ms3d(joints, NOBODY, ms3d_tail(2, weights)), "ms3d")
+    assert np.allclose(deformed(rigid, 1.0), CORNERS, atol=EXACT)

@@ -355,6 +355,50 @@ static sk_status skin_by_bones(skinning *s, const uint32_t *slots) {
   return status;
 }
 
+/* ---- weights that skinpy reads itself --------------------------------------------------------- */
+
+#define MOST 16 /* weights of one vertex that are looked at */
+
+static sk_status slot_of_joint(skinning *s, uint32_t number, uint32_t *slot) {
+  import_job *job = s->job;
+  import_weights *w = job->weights;
+  int32_t joint = w->joint_of ? w->joint_of[number] : (int32_t)number, node = s->part->joint + 1;
+  float offset[16];
+  sk_status status = SK_OK;
+  if (joint < 0 || (size_t)joint >= job->model.nodes.count) {
+    import_note_add(job, NOTE_bones_without_node, 1, "joint %u of the file", number);
+    return own_slot(s, slot);
+  }
+  if (w->slots[number].node != node) {
+    compute_offset(&job->model, joint, s->part->joint, offset);
+    status = add_slot(job, joint, offset, &w->slots[number].slot);
+    w->slots[number].node = node;
+  }
+  *slot = w->slots[number].slot;
+  return status;
+}
+
+static sk_status skin_by_file(skinning *s) {
+  const import_weights *w = s->job->weights;
+  uint32_t v, k;
+  sk_status status = SK_OK;
+  for (v = 0; v < s->part->vertex_count && !status; v++) {
+    uint32_t vertex = s->part->corners[v], first = w->starts[vertex], count = w->starts[vertex + 1] - first;
+    const import_weight *from = (const import_weight *)w->sorted.data + first;
+    influence list[MOST];
+    if (count > MOST)
+      import_note_add(s->job, NOTE_influences_dropped, 1, "vertex %u of mesh '%.80s' has %u", v, s->part->title,
+                      count);
+    if (count > MOST) count = MOST;
+    for (k = 0; k < count && !status; k++) {
+      status = slot_of_joint(s, from[k].joint, &list[k].slot);
+      list[k].weight = from[k].weight;
+    }
+    if (!status) status = finish_vertex(s, v, list, count);
+  }
+  return status;
+}
+
 /* ---- glTF: each vertex lists its joints, four to a set ---------------------------------------- */
 
 #define RUN 1024 /* vertices whose sets are read at one go: what they take stays in a near cache */
@@ -484,7 +528,8 @@ sk_status import_skin_part(import_job *job, const import_part *part) {
   sk_status status;
   import_rows(job, part, job->model.vertex_slots, k * sizeof(uint16_t));
   import_rows(job, part, job->model.weights, k * sizeof(float));
-  if (import_is_rigid(part)) return skin_rigid(&s);
+  if (part->rigid) return skin_rigid(&s);
+  if (part->corners) return skin_by_file(&s);
   slots = sk_alloc(part->mesh->mNumBones * sizeof *slots);
   if (!slots) return import_no_memory(job, part->mesh->mNumBones * sizeof *slots);
   status = slots_of_bones(job, part, slots);

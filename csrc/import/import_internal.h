@@ -31,6 +31,8 @@
   ROW(weights_normalized, SK_REPAIRED,                                                                                \
       "the weights of a vertex do not sum to 1; divided by their sum")                                                \
   ROW(weights_repaired, SK_REPAIRED, "weights that are negative or not finite count as 0")                            \
+  ROW(weights_dropped, SK_LOST,                                                                                       \
+      "weights cannot be read, or are of vertices that do not exist; left out")                                       \
   ROW(influences_dropped, SK_REPAIRED,                                                                                \
       "a vertex has more influences than `max_influences`; the largest are kept")                                     \
   ROW(influences_merged, SK_REPAIRED, "a vertex lists one joint twice; the weights were added")                       \
@@ -120,6 +122,24 @@ static inline uint64_t import_number(const uint8_t *at, size_t bytes) {
   uint64_t number = 0;
   while (bytes--) number = number << 8 | at[bytes];
   return number;
+}
+
+typedef struct import_cursor { /* walks over bytes that nothing is known of */
+  const uint8_t *data;
+  size_t at, end;
+  bool past; /* something was wanted from behind the end */
+} import_cursor;
+
+static inline void import_skip(import_cursor *c, uint64_t bytes) {
+  c->past |= bytes > c->end - c->at;
+  c->at = c->past ? c->end : c->at + (size_t)bytes;
+}
+
+/* The next bytes as a number; 0 behind the end. */
+static inline uint32_t import_take(import_cursor *c, size_t bytes) {
+  size_t at = c->at;
+  import_skip(c, bytes);
+  return c->past ? 0 : (uint32_t)import_number(c->data + at, bytes);
 }
 
 typedef struct import_files {
@@ -260,6 +280,19 @@ typedef struct import_model {
   sk_array report;
 } import_model;
 
+typedef struct import_weight { uint32_t vertex, joint; float weight; } import_weight; /* as the file counts */
+
+typedef struct import_weights { /* of formats whose weights skinpy reads itself */
+  uint32_t vertices, joints; /* of the file */
+  sk_array list, sorted;     /* import_weight: as the file lists them; by vertices */
+  uint32_t *starts;          /* in `sorted`, of each vertex, and one more */
+  sk_array corners;          /* uint32_t: the file's vertex of each vertex of Assimp's meshes, one after another */
+  sk_array meshes;           /* uint32_t: the first corner of each mesh, and one more */
+  sk_array names;            /* size_t: where the file has each joint's name; or none: joints are numbered as ours */
+  int32_t *joint_of;         /* of each of those names the joint, SK_NONE = none */
+  struct { int32_t node; uint32_t slot; } *slots; /* of each joint, for the mesh of node - 1 */
+} import_weights;
+
 typedef struct import_job {
   const sk_import_request *request;
   sk_error *error;
@@ -267,6 +300,7 @@ typedef struct import_job {
   char format[16];     /* lower-case suffix */
   import_files files;
   gltf *gltf;          /* NULL: another format */
+  import_weights *weights; /* NULL: Assimp's */
   const struct aiScene *scene;
   bool shapes_between; /* FBX: there are more shapes than channels that drive them */
   import_note notes[NOTE_COUNT];
@@ -495,13 +529,31 @@ void import_note_format(import_job *job);
 double import_md5_rate(const import_job *job); /* frames per second, 0 = the file gives none */
 /* import_md5.c: corrects the scene's rotations, whose w Assimp took in float32; nothing for other formats. */
 sk_status import_md5(import_job *job);
-/* import_ms3d.c: the scene's position keys, where MilkShape has them. After the skeleton is there. */
-void import_ms3d_keys(import_job *job);
+
+/* ---- import_weights.c ------------------------------------------------------------------------ */
+
+sk_status import_weights_open(import_job *job); /* job->weights, empty */
+void import_weights_close(import_job *job);
+/* Both are below what the file has. What is no weight is left out; false: no memory. */
+bool import_weights_add(import_job *job, uint32_t vertex, uint32_t joint, float weight);
+bool import_weights_mesh(import_job *job); /* the corners that follow are of the next mesh; false: no memory */
+sk_status import_weights_sort(import_job *job); /* when all are there */
+/* The file's vertex of each vertex of the mesh, and whether one of them has weights. NULL: Assimp's count. */
+const uint32_t *import_weights_of(const import_job *job, uint32_t mesh, uint32_t vertices, bool *skinned);
+
+/* ---- formats of games: what Assimp would read wrong -------------------------------------------- */
+
+/* Before Assimp reads the file; nothing for other formats. */
+sk_status import_ms3d_open(import_job *job);
+/* When the skeleton is there: joints of the weights, and position keys where MilkShape has them. */
+sk_status import_ms3d(import_job *job);
 
 typedef struct import_part { /* one (node, mesh) instance, while it is copied */
   int32_t joint;
   const struct aiMesh *mesh;
   const gltf_primitive *primitive; /* NULL: not glTF */
+  const uint32_t *corners;         /* in job->weights; NULL: the weights are Assimp's */
+  bool rigid;                      /* all vertices follow the node, and nothing else */
   sk_text name;
   char title[84]; /* the name in messages */
   uint32_t first_vertex, vertex_count, first_face, face_count;
@@ -558,9 +610,6 @@ void import_smooth_normals(import_model *model, const import_part *part, const u
    part were made, `map` comes as their `owner`. */
 uint32_t import_join_part(import_model *model, const import_part *part, uint32_t first, bool join,
                           uint32_t *table, uint32_t *map, size_t mask);
-
-/* Whether all of the part's vertices follow its node, and nothing else. */
-static inline bool import_is_rigid(const import_part *part) { return !part->mesh->mNumBones; }
 
 /* True for NaN and infinity. */
 static inline bool import_is_bad(float value) { return !(value - value == 0.0f); }

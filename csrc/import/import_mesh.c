@@ -69,8 +69,16 @@ static sk_status count_faces(import_job *job, import_part *part) {
   return SK_OK;
 }
 
+/* Whose weights the part has. */
+static void find_weights(const import_job *job, unsigned index, import_part *part) {
+  bool skinned;
+  part->corners = import_weights_of(job, index, part->mesh->mNumVertices, &skinned);
+  part->rigid = part->corners ? !skinned : !part->mesh->mNumBones;
+}
+
 /* Adds one instance, or says why not. */
-static sk_status add_part(import_job *job, sk_array *parts, int32_t joint, const struct aiMesh *mesh) {
+static sk_status add_part(import_job *job, sk_array *parts, int32_t joint, unsigned index) {
+  const struct aiMesh *mesh = job->scene->mMeshes[index];
   import_part part = {.joint = joint, .mesh = mesh}, *place;
   unsigned triangles = count_triangles(mesh);
   sk_status status;
@@ -90,6 +98,7 @@ static sk_status add_part(import_job *job, sk_array *parts, int32_t joint, const
     if (!mesh->mNumFaces) import_note_add(job, NOTE_meshes_dropped, 1, "mesh '%.100s'", mesh->mName.data);
     return SK_OK;
   }
+  find_weights(job, index, &part);
   part.first_vertex = job->model.vertex_count;
   part.vertex_count = part.primitive ? part.primitive->vertices : mesh->mNumVertices;
   if (part.vertex_count > UINT32_MAX - part.first_vertex)
@@ -113,7 +122,7 @@ static sk_status find_parts(import_job *job, sk_array *parts) {
     for (i = 0; nodes[j] && i < nodes[j]->mNumMeshes && !status; i++) {
       unsigned index = nodes[j]->mMeshes[i];
       if (index < job->scene->mNumMeshes && job->scene->mMeshes[index])
-        status = add_part(job, parts, (int32_t)j, job->scene->mMeshes[index]);
+        status = add_part(job, parts, (int32_t)j, index);
     }
   return status;
 }
@@ -198,7 +207,7 @@ static bool are_influences_last(const import_job *job, const sk_array *parts) {
   const import_part *part = parts->data;
   size_t i;
   for (i = 0; i < parts->count; i++)
-    if (!import_is_rigid(&part[i])) return false;
+    if (!part[i].rigid) return false;
   return wants_join(job);
 }
 
@@ -565,10 +574,10 @@ sk_status import_meshes(import_job *job) {
   for (i = 0; i < parts.count && !status; i++) {
     import_part *part = (import_part *)parts.data + i;
     status = copy_vertices(job, part);
-    if (!status && !import_is_rigid(part)) status = import_skin_part(job, part);
+    if (!status && !part->rigid) status = import_skin_part(job, part);
     if (!status) status = copy_faces(job, part, &faces);
     if (!status) status = finish_vertices(job, part, &faces, joined, &morphs);
-    if (!status && import_is_rigid(part) && m->weights) status = import_skin_part(job, part); /* those that are left */
+    if (!status && part->rigid && m->weights) status = import_skin_part(job, part); /* those that are left */
     joined += status ? 0 : part->vertex_count;
     if (!status) status = add_submesh(job, part);
   }

@@ -116,7 +116,7 @@ static sk_status convert(import_job *job) {
   sk_status status = import_md5(job);
   if (!status) status = import_skeleton(job);
   if (!status && !strcmp(job->format, "dae")) status = import_collada_names(job);
-  if (!status) import_ms3d_keys(job);
+  if (!status) status = import_ms3d(job);
   if (!status) import_space(job);
   if (!status) status = import_materials(job);
   if (!status) status = import_meshes(job);
@@ -162,6 +162,7 @@ static void close_sources(import_job *job) {
   job->scene = NULL;
   gltf_close(job->gltf);
   job->gltf = NULL;
+  import_weights_close(job);
   import_files_close(&job->files);
 }
 
@@ -173,6 +174,7 @@ static sk_status run_steps(import_job *job, sk_import_result *result) {
   if (!status) status = import_check_content(job);
   if (!status && is_gltf(job)) status = import_files_whole(job);
   if (!status && is_gltf(job)) status = gltf_open(job);
+  if (!status) status = import_ms3d_open(job);
   if (!status) status = open_scene(job);
   if (status == SK_ERROR_IMPORT && !job->scene) status = import_explain_unread(job);
   if (!status && !job->gltf) status = import_check_scene(job);

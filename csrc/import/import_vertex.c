@@ -142,7 +142,7 @@ typedef struct layout {
 
 /* Those that differ within the part: a rigid one's influences, all alike, come later. */
 static layout layout_of(const import_model *m, const import_part *part) {
-  size_t k = import_is_rigid(part) ? 0 : m->info.influences;
+  size_t k = part->rigid ? 0 : m->info.influences;
   stream all[STREAMS] = {{(uint8_t *)m->positions, 12}, {(uint8_t *)m->normals, 12},
                          {(uint8_t *)m->uvs, 8},        {(uint8_t *)m->colors, 16},
                          {(uint8_t *)m->tangents, 16},  {k ? (uint8_t *)m->weights : NULL, 4 * k},
