@@ -115,6 +115,69 @@ def test_b3d_vertices_are_in_the_space_of_the_node_that_holds_the_mesh() -> None
     assert np.allclose(deformed(model, 1.0), flipped(moved), atol=EXACT)
 
 
+def bone_at(name: str, to: Sequence[float], *weights: tuple[int, float]) -> bytes:
+    """A bone that goes within ten frames from where it is at rest to another place."""
+    return b3d_node(name, b3d_bone(*weights), b3d_keys((0, (0, 1, 0)), (10, to)), at=(0, 1, 0))
+
+
+def test_b3d_vertices_of_a_bone_are_those_of_its_own_mesh() -> None:
+    far = np.add(CORNERS, (5, 0, 0))
+    one = b3d_node("one", b3d_mesh(), bone_at("a", (0, 3, 0), *ALL))
+    two = b3d_node("two", b3d_mesh(far), bone_at("b", (4, 1, 0), *ALL), at=(0, 0, 2))
+    model = load(b3d(b3d_node("root", b3d_anim(), one, two)), "b3d")
+    wanted = [*np.add(CORNERS, (0, 2, 0)), *np.add(far, (4, 0, 2))]
+    assert np.allclose(deformed(model, 1.0), flipped(wanted), atol=EXACT)
+    inner = b3d_node("inner", b3d_mesh(far))  # its mesh ends with it: the bone behind it is of the outer one
+    model = load(b3d(b3d_node("outer", b3d_mesh(), b3d_anim(), inner, bone_at("a", (0, 3, 0), *ALL))), "b3d")
+    assert np.allclose(
+        deformed(model, 1.0), flipped([*np.add(CORNERS, (0, 2, 0)), *far]), atol=EXACT
+    )  # and the one beside its mesh is of the last mesh
+    beside = b3d_node("root", b3d_anim(), b3d_node("mesh", b3d_mesh()), bone_at("a", (0, 3, 0), *ALL))
+    assert np.allclose(
+        deformed(load(b3d(beside), "b3d"), 1.0), flipped(np.add(CORNERS, (0, 2, 0))), atol=EXACT
+    )
+
+
+def test_b3d_more_than_256_nodes_and_more_than_four_weights() -> None:
+    crowd = [b3d_node(f"j{i}", at=(i, 0, 0)) for i in range(300)]
+    bones = [bone_at(f"b{i}", (0, 1 + i, 0), *((vertex, 0.2) for vertex in range(3))) for i in range(5)]
+    file = b3d(b3d_node("mesh", b3d_mesh(), b3d_anim(), *crowd, *bones))
+    model = load(file, "b3d", max_influences=8)
+    assert {model.skeleton.names[joint] for joint in model.skin.joints} == {f"b{i}" for i in range(5)}
+    assert np.allclose(deformed(model, 1.0), flipped(np.add(CORNERS, (0, 2, 0))), atol=EXACT)
+    assert "influences_dropped" in codes(load(file, "b3d"))
+
+
+def test_b3d_weights_of_vertices_that_do_not_exist_are_lost() -> None:
+    one = b3d_node("one", b3d_mesh(), bone_at("a", (0, 3, 0), *ALL))
+    two = b3d_node("two", b3d_mesh(), bone_at("b", (4, 1, 0), *ALL, (3, 1.0)))
+    model = load(b3d(b3d_node("root", b3d_anim(), one, two)), "b3d")
+    assert "weights_dropped" in codes(model)
+    wanted = [*np.add(CORNERS, (0, 2, 0)), *np.add(CORNERS, (4, 0, 0))]
+    assert np.allclose(deformed(model, 1.0), flipped(wanted), atol=EXACT)
+
+
+def test_b3d_animations_of_one_rate_are_one_clip() -> None:
+    keys = b3d_keys((0, (0, 0, 0)), (10, (0, 3, 0)))
+    one = b3d_node("one", b3d_mesh(), b3d_anim(), keys)
+    model = load(b3d(b3d_node("root", one, b3d_node("two", b3d_anim(), keys))), "b3d")
+    assert len(model.clips) == 1 and model.clips[0].duration == 1
+    for name in ("one", "two"):
+        assert np.allclose(model.globals(0, 1.0)[model.skeleton.index(name)], move((0, 3, 0)), atol=EXACT)
+    assert "channels_dropped" not in codes(model)
+    other = b3d_node("two", b3d_anim(rate=25), keys)
+    for file in (b3d(b3d_node("root", one, other)), b3d(b3d_node("one", b3d_mesh(), keys))):
+        model = load(file, "b3d")
+        assert len(model.clips) == 0 and "channels_dropped" in codes(model)
+
+
+def test_b3d_rate_0_is_60() -> None:
+    keys = b3d_keys((0, (0, 0, 0)), (60, (0, 3, 0)))
+    model = load(b3d(b3d_node("mesh", b3d_mesh(), b3d_anim(60, 0), keys)), "b3d")
+    assert model.clips[0].duration == 1 and model.clips[0].ticks_per_second == 60
+    assert "ticks_per_second_assumed" not in codes(model)
+
+
 # ---- MilkShape -------------------------------------------------------------------------------------------
 
 

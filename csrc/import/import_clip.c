@@ -10,6 +10,7 @@
 #define UNIT_TOLERANCE 1e-6 /* a quaternion whose length is closer to 1 stays bit for bit */
 #define REPORT_TOLERANCE 1e-5
 #define SAME_TICK 1e-4      /* of a tick: times went through float32 */
+#define B3D_DEFAULT_TPS 60.0 /* what 0 stands for there */
 
 typedef struct key { double time; uint32_t from; } key; /* `from`: which value of the track */
 
@@ -361,6 +362,7 @@ static double ticks_of(import_clip *clip, const struct aiAnimation *source) {
   double rate = import_md5_rate(clip->job);
   double ticks = rate > 0.0 ? rate : source ? source->mTicksPerSecond : 1000.0;
   if (ticks > 0.0 && isfinite(ticks)) return ticks;
+  if (ticks == 0.0 && !strcmp(clip->job->format, "b3d")) return B3D_DEFAULT_TPS;
   import_note_add(clip->job, NOTE_ticks_per_second_assumed, 1, "clip '%.60s'", clip->title);
   return IMPORT_FALLBACK_TPS;
 }

@@ -544,6 +544,7 @@ const uint32_t *import_weights_of(const import_job *job, uint32_t mesh, uint32_t
 /* ---- formats of games: what Assimp would read wrong -------------------------------------------- */
 
 /* Before Assimp reads the file; nothing for other formats. */
+sk_status import_b3d_open(import_job *job);
 sk_status import_ms3d_open(import_job *job);
 /* When the skeleton is there: joints of the weights, and position keys where MilkShape has them. */
 sk_status import_ms3d(import_job *job);

@@ -174,6 +174,7 @@ static sk_status run_steps(import_job *job, sk_import_result *result) {
   if (!status) status = import_check_content(job);
   if (!status && is_gltf(job)) status = import_files_whole(job);
   if (!status && is_gltf(job)) status = gltf_open(job);
+  if (!status) status = import_b3d_open(job);
   if (!status) status = import_ms3d_open(job);
   if (!status) status = open_scene(job);
   if (status == SK_ERROR_IMPORT && !job->scene) status = import_explain_unread(job);
