@@ -329,3 +329,70 @@ def test_ms3d_vertices_without_joint_follow_the_mesh() -> None:
     assert "vertices_unweighted" in codes(model)
     rigid = load(ms3d(joints, NOBODY, ms3d_tail(2, weights)), "ms3d")
     assert np.allclose(deformed(rigid, 1.0), CORNERS, atol=EXACT)
+
+
+# ---- SMD -----------------------------------------------------------------------------------------------
+
+Row = tuple[int, Sequence[float]]  # a joint's number, its place and its angles
+REST: Row = (0, (1, 2, 3, 0.3, -0.5, 0.8))
+CHILD: Row = (1, (0, 1, 0, -0.2, 0.6, 0.1))
+
+
+def smd(*frames: tuple[int, Sequence[Row]], material: str = "wood.bmp", mesh: bool = True) -> str:
+    """Two joints a and b; a triangle that follows a, b and b."""
+    out = 'version 1\nnodes\n0 "a" -1\n1 "b" 0\nend\nskeleton\n'
+    for time, rows in frames:
+        out += f"time {time}\n"
+        out += "".join(f"{joint} {' '.join(f'{n:.6f}' for n in numbers)}\n" for joint, numbers in rows)
+    out += "end\n"
+    if mesh:
+        vertices = zip((0, 1, 1), CORNERS, strict=True)
+        rows_of = (f"{joint} {' '.join(f'{n:.6f}' for n in point)} 0 0 1 0 0\n" for joint, point in vertices)
+        out += f"triangles\n{material}\n{''.join(rows_of)}end\n"
+    return out
+
+
+def smd_local(row: Row) -> Array:
+    return move(row[1][:3]) @ euler(row[1][3:])
+
+
+TURNED: Row = (1, (0, 2, 0, -0.2, 0.9, 0.4))
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+def test_smd_comments_within_sections(newline: str) -> None:
+    plain = smd((0, (REST, CHILD)), (10, (REST, TURNED)))
+    file = plain
+    for word in ("version 1", "nodes", '0 "a" -1', '1 "b" 0', "skeleton", "time 10", "triangles", "end"):
+        file = file.replace(f"{word}\n", f"// {word} before\n{word}\n// {word} behind\n")
+    file = file.replace("wood.bmp\n", "wood.bmp\n// of the first vertex\n")
+    model, same = (load(text.replace("\n", newline).encode(), "smd") for text in (file, plain))
+    assert model.skeleton.names == same.skeleton.names == ("<SMD_root>", "a", "b")
+    assert np.array_equal(deformed(model, 0.4), deformed(same, 0.4))
+    b = smd_local(REST) @ smd_local(TURNED)
+    assert np.allclose(model.globals(0, 0.4)[2], b, atol=EXACT)
+
+
+@pytest.mark.parametrize("name", ["my wood.bmp", "  a  b\tc.bmp ", "end of wood.bmp", "wood.bmp"])
+def test_smd_names_of_materials_have_blanks(name: str) -> None:
+    frames = ((0, (REST, CHILD)),)
+    model = load(smd(*frames, material=name).encode(), "smd")
+    assert np.allclose(model.mesh.positions, CORNERS, atol=EXACT)
+    missing = next(entry for entry in model.report if entry.code == "textures_missing")
+    assert missing.first == f"'{name.strip().replace(chr(9), ' ')}'"
+
+
+@pytest.mark.parametrize("first", [-4, 0, 5])
+def test_smd_time_0_is_that_of_the_file(first: int) -> None:
+    model = load(smd((first, (REST, CHILD)), (first + 10, (REST, TURNED)), mesh=False).encode(), "smd")
+    clip = model.clips[0]
+    assert clip.duration == pytest.approx((first + 10) / 25)
+    assert np.allclose(clip.channels[0].times, [first / 25, (first + 10) / 25])
+    halfway = model.globals(0, (first + 5) / 25)[model.skeleton.index("b")]
+    assert np.allclose(halfway[:3, 3], (smd_local(REST) @ (0, 1.5, 0, 1))[:3], atol=EXACT)
+
+
+def test_smd_has_no_rate_and_turns_no_axes() -> None:
+    model = load(smd((0, (REST, CHILD)), (10, (REST, TURNED)), mesh=False).encode(), "smd")
+    assert codes(model) == {"ticks_per_second_assumed"}
+    assert model.clips[0].ticks_per_second == 25

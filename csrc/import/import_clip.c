@@ -357,10 +357,12 @@ static sk_status name_clip(import_clip *clip, const struct aiAnimation *source, 
   return SK_OK;
 }
 
-/* glTF counts in seconds, Assimp would have it in milliseconds: 1000 ticks per second. */
+/* glTF counts in seconds, Assimp would have it in milliseconds: 1000 ticks per second. SMD has frames alone, of
+   which Assimp says 25. */
 static double ticks_of(import_clip *clip, const struct aiAnimation *source) {
   double rate = import_md5_rate(clip->job);
   double ticks = rate > 0.0 ? rate : source ? source->mTicksPerSecond : 1000.0;
+  if (!strcmp(clip->job->format, "smd") || !strcmp(clip->job->format, "vta")) ticks = 0.0;
   if (ticks > 0.0 && isfinite(ticks)) return ticks;
   if (ticks == 0.0 && !strcmp(clip->job->format, "b3d")) return B3D_DEFAULT_TPS;
   import_note_add(clip->job, NOTE_ticks_per_second_assumed, 1, "clip '%.60s'", clip->title);

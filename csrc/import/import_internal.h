@@ -302,6 +302,8 @@ typedef struct import_job {
   gltf *gltf;          /* NULL: another format */
   import_weights *weights; /* NULL: Assimp's */
   const struct aiScene *scene;
+  int32_t first_frame; /* SMD: of its skeleton; 0: Assimp counts as the file does */
+  bool blanks_hidden;  /* SMD: in names of materials */
   bool shapes_between; /* FBX: there are more shapes than channels that drive them */
   import_note notes[NOTE_COUNT];
   import_model model;
@@ -546,8 +548,12 @@ const uint32_t *import_weights_of(const import_job *job, uint32_t mesh, uint32_t
 /* Before Assimp reads the file; nothing for other formats. */
 sk_status import_b3d_open(import_job *job);
 sk_status import_ms3d_open(import_job *job);
+sk_status import_smd_open(import_job *job);
 /* When the skeleton is there: joints of the weights, and position keys where MilkShape has them. */
 sk_status import_ms3d(import_job *job);
+/* Before the clips: SMD's key times as the file has them. */
+void import_smd(import_job *job);
+void import_show_blanks(const import_job *job, char *name); /* in a material's name that Assimp had to get without */
 
 typedef struct import_part { /* one (node, mesh) instance, while it is copied */
   int32_t joint;

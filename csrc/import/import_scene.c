@@ -117,6 +117,7 @@ static sk_status convert(import_job *job) {
   if (!status) status = import_skeleton(job);
   if (!status && !strcmp(job->format, "dae")) status = import_collada_names(job);
   if (!status) status = import_ms3d(job);
+  if (!status) import_smd(job);
   if (!status) import_space(job);
   if (!status) status = import_materials(job);
   if (!status) status = import_meshes(job);
@@ -176,6 +177,7 @@ static sk_status run_steps(import_job *job, sk_import_result *result) {
   if (!status && is_gltf(job)) status = gltf_open(job);
   if (!status) status = import_b3d_open(job);
   if (!status) status = import_ms3d_open(job);
+  if (!status) status = import_smd_open(job);
   if (!status) status = open_scene(job);
   if (status == SK_ERROR_IMPORT && !job->scene) status = import_explain_unread(job);
   if (!status && !job->gltf) status = import_check_scene(job);

@@ -68,12 +68,22 @@ static void read_collada_space(import_job *job) {
     import_note_add(job, NOTE_units_converted, 1, "one unit of the file is %g m; now 1 m", unit);
 }
 
+/* A root that the file moves is a joint of its own, and no turn of Assimp's. */
+static bool root_is_animated(const import_job *job) {
+  const struct aiScene *scene = job->scene;
+  unsigned a, c;
+  for (a = 0; a < scene->mNumAnimations; a++)
+    for (c = 0; c < scene->mAnimations[a]->mNumChannels; c++)
+      if (import_find_joint(job, &scene->mAnimations[a]->mChannels[c]->mNodeName) == 0) return true;
+  return false;
+}
+
 /* Any other format: Assimp delivers +Y up, and says so by the root where it had to turn something. */
 static void read_other_space(import_job *job) {
   const float *rotation = job->model.rotation.data;
   if (!strcmp(job->format, "x"))
     import_note_add(job, NOTE_axes_converted, 1, "the file is left-handed; z became -z");
-  else if (fabsf(rotation[3]) < 0.9999f)
+  else if (fabsf(rotation[3]) < 0.9999f && !root_is_animated(job))
     import_note_add(job, NOTE_axes_converted, 1, "the root turns the file's axes");
 }
 
