@@ -54,6 +54,7 @@ _MEANING: dict[str, tuple[Level, str]] = {
     "scale_channels_ignored": ("note", _NOTHING),
     "duplicate_clip_names": ("warning", _ONCE),
     "shear_lost": ("warning", "freeze uneven scale above turned joints before animating"),
+    "matrix_keys_lost": ("error", "export rotation, scale and position keys in place of matrices"),
     "scale_inheritance_ignored": ("warning", "let all joints inherit scale, or bake the animation"),
     "animation_layers_ignored": ("warning", "bake the layers into one"),
     "axes_converted": ("note", _NOTHING),

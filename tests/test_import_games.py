@@ -396,3 +396,59 @@ def test_smd_has_no_rate_and_turns_no_axes() -> None:
     model = load(smd((0, (REST, CHILD)), (10, (REST, TURNED)), mesh=False).encode(), "smd")
     assert codes(model) == {"ticks_per_second_assumed"}
     assert model.clips[0].ticks_per_second == 25
+
+
+# ---- .x ------------------------------------------------------------------------------------------------
+
+
+def x_matrix(matrix: Array) -> str:
+    """Row vectors: its columns one after another."""
+    return ",".join(f"{value:.6f}" for value in np.asarray(matrix).T.reshape(-1))
+
+
+def x_keys(joint: str, keys: Sequence[tuple[int, Array]], kind: int) -> str:
+    rows = ",".join(f"{time};16;{x_matrix(matrix)};;" for time, matrix in keys)
+    return f"Animation {{ {{{joint}}} AnimationKey {{ {kind}; // matrices\n {len(keys)}; {rows}; }} }}\n"
+
+
+def x_file(a: Sequence[tuple[int, Array]], b: Sequence[tuple[int, Array]], kind: int = 4) -> bytes:
+    """Frames a > b, and the keys of both: 30 ticks in a second."""
+    mesh = "Mesh m { 3; 0.0;0.0;0.0;, 1.0;0.0;0.0;, 0.0;2.0;1.0;; 1; 3;0,1,2;; }"
+    frame = f"Frame b {{ FrameTransformMatrix {{ {x_matrix(b[0][1])};; }} }}"
+    return (
+        f"xof 0303txt 0032\nFrame a {{ FrameTransformMatrix {{ {x_matrix(a[0][1])};; }} {mesh} {frame} }}\n"
+        "AnimTicksPerSecond { 30; }\n"
+        f"AnimationSet s {{ {x_keys('a', a, kind)} {x_keys('b', b, kind)} }}\n"
+    ).encode()
+
+
+A = [
+    (0, move((1, 2, 3)) @ euler((0.3, 0, 0.5))),
+    (30, move((2, 2, 3)) @ euler((0.3, 0, 0.9)) @ scale((2, 1, 1))),
+]
+MIRRORED = [scale((1, 1, -1)), euler((0.3, 0.7, -2)) @ scale((2, -1, 0.5)), scale((-1, -2, -3))]
+
+
+@pytest.mark.parametrize("kind", [3, 4])
+@pytest.mark.parametrize("mirrored", MIRRORED)
+def test_x_matrix_keys_may_mirror(mirrored: Array, kind: int) -> None:
+    b = [
+        (0, move((0, 1, 0)) @ turn(1, -0.7)),
+        (15, move((0, 1, 1)) @ mirrored),
+        (30, move((1, 1, 1)) @ mirrored),
+    ]
+    model = load(x_file(A, b, kind), "x")
+    for time, outer, inner in ((0, A[0][1], b[0][1]), (30, A[1][1], b[2][1])):
+        globals_ = model.globals(0, time / 30)
+        assert np.allclose(globals_[model.skeleton.index("a")], MIRROR @ outer @ MIRROR, atol=EXACT)
+        assert np.allclose(globals_[model.skeleton.index("b")], MIRROR @ outer @ inner @ MIRROR, atol=EXACT)
+    assert not {"matrix_keys_lost", "rotations_normalized"} & codes(model)
+
+
+def test_x_matrix_keys_that_shear_are_lost() -> None:
+    sheared = np.eye(4)
+    sheared[0, 1] = 0.8
+    for matrix in (sheared, MIRRORED[0] @ sheared):
+        b = [(0, np.eye(4)), (30, matrix)]
+        assert "matrix_keys_lost" in codes(load(x_file(A, b), "x"))
+    assert "matrix_keys_lost" not in codes(load(x_file(A, A), "x"))

@@ -83,6 +83,8 @@
       "several clips share a name; it refers to the first of them")                                                   \
   ROW(shear_lost, SK_LOST,                                                                                            \
       "animated joints have shear in their rest matrix; it is lost where they move")                                  \
+  ROW(matrix_keys_lost, SK_LOST,                                                                                      \
+      "matrix keys mirror or shear their joint, which rotation and scale do not hold; they are wrong")                \
   ROW(scale_inheritance_ignored, SK_LOST,                                                                             \
       "joints that do not inherit their parent's scale are not supported")                                            \
   ROW(animation_layers_ignored, SK_LOST,                                                                              \
@@ -531,6 +533,8 @@ void import_note_format(import_job *job);
 double import_md5_rate(const import_job *job); /* frames per second, 0 = the file gives none */
 /* import_md5.c: corrects the scene's rotations, whose w Assimp took in float32; nothing for other formats. */
 sk_status import_md5(import_job *job);
+/* A decimal number, whatever the user's locale; NAN where the text is none. 18 digits count. */
+double import_decimal(const char *text, size_t length);
 
 /* ---- import_weights.c ------------------------------------------------------------------------ */
 
@@ -551,6 +555,8 @@ sk_status import_ms3d_open(import_job *job);
 sk_status import_smd_open(import_job *job);
 /* When the skeleton is there: joints of the weights, and position keys where MilkShape has them. */
 sk_status import_ms3d(import_job *job);
+/* Before the clips: rotation and scale of .x's mirrored matrix keys. */
+sk_status import_x(import_job *job);
 /* Before the clips: SMD's key times as the file has them. */
 void import_smd(import_job *job);
 void import_show_blanks(const import_job *job, char *name); /* in a material's name that Assimp had to get without */

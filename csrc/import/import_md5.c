@@ -116,9 +116,8 @@ static double ten_to(int power) {
   return power < (int)(sizeof powers_of_ten / sizeof *powers_of_ten) ? powers_of_ten[power] : pow(10.0, power);
 }
 
-/* A decimal number, whatever the user's locale; NAN where the word is none. 18 digits count. */
-static double number_of(md5_word word) {
-  const char *at = word.at, *end = word.at + word.length;
+double import_decimal(const char *at, size_t length) {
+  const char *end = at + length;
   uint64_t digits = 0;
   int scale = 0, exponent = 0, sign = 1, exponent_sign = 1;
   bool negative = at < end && *at == '-', point = false, any = false;
@@ -141,6 +140,8 @@ static double number_of(md5_word word) {
   scale += exponent_sign * exponent;
   return sign * (scale < 0 ? (double)digits / ten_to(-scale) : (double)digits * ten_to(scale));
 }
+
+static double number_of(md5_word word) { return import_decimal(word.at, word.length); }
 
 static uint64_t eight_bytes(const char *at) {
   uint64_t bytes;

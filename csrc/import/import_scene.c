@@ -118,6 +118,7 @@ static sk_status convert(import_job *job) {
   if (!status && !strcmp(job->format, "dae")) status = import_collada_names(job);
   if (!status) status = import_ms3d(job);
   if (!status) import_smd(job);
+  if (!status) status = import_x(job);
   if (!status) import_space(job);
   if (!status) status = import_materials(job);
   if (!status) status = import_meshes(job);
