@@ -10,6 +10,7 @@ from pathlib import Path
 import builders
 import import_cases as cases
 import pytest
+import test_import_games
 from c_compiler import IMPORT_AND_READER, compiler, include_flags, run
 from conftest import FULL_RUN, ROOT, data_file
 
@@ -70,6 +71,7 @@ def test_small_models(program: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: 
         "a.md5mesh": cases.MD5_MESH,  # with the animation beside it
         "a.md5anim": cases.MD5_ANIM,
         "b.obj": cases.obj(head="mtllib gone.mtl\n", middle="usemtl red\n"),
+        **{f"game.{format}": data for format, data in test_import_games.awkward().items()},
     }
     for name, data in files.items():
         (tmp_path / name).write_bytes(data)
