@@ -30,6 +30,15 @@ def bvh(names: Sequence[str] = ("hip", "knee"), frames: int = 3, frame_time: str
     return "\n".join([*lines, ""]).encode("utf-8", "surrogateescape")
 
 
+def bvh_awkward() -> bytes:
+    """What Assimp would not take: a name of two words, one position channel, two roots, numbers without a space."""
+    file = bvh(("hip", "left knee"), frames=2).replace(b": ", b":")
+    file = file.replace(b"6 Xposition Yposition Zposition", b"4 Yposition")
+    tail = b"ROOT tail\n{\nOFFSET 0 0 1\nCHANNELS 1 Xposition\n}\nMOTION"
+    rows = b"0 10 20 30 0 0 0 0.5\n1 10 20 30 5 0 0 0.5\n"
+    return file[: file.index(b"MOTION")] + tail + file[file.index(b"MOTION") + 6 : file.index(b"0.5") + 4] + rows
+
+
 # ---- OBJ and STL ---------------------------------------------------------------------------------------
 
 SQUARE = "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\n"

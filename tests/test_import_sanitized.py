@@ -60,6 +60,7 @@ def test_small_models(program: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: 
         "a.gltf": builders.awkward_names().gltf(),
         "b.gltf": builders.sparse_accessors().gltf(),
         "a.bvh": cases.bvh(),
+        "b.bvh": cases.bvh_awkward(),
         "a.obj": cases.obj(),
         "a.x": cases.x_file(skin=[("gone", (0, 1), cases.x_matrix()), ("arm", (2,), cases.x_matrix())]),
         "a.dae": cases.dae(up="Z_UP", nodes='<node id="a" name="b"/>'),

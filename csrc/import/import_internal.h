@@ -73,7 +73,7 @@
   ROW(duration_repaired, SK_REPAIRED, "a clip's duration contradicts its keys; set to the last key")                  \
   ROW(ticks_per_second_assumed, SK_REPAIRED, "a clip states no ticks per second; 25 is used")                         \
   ROW(channels_dropped, SK_LOST,                                                                                      \
-      "channels move no joint of the scene, or have no usable keys; left out")                                        \
+      "channels move no joint of the scene, have no usable keys, or are of a kind that is not supported; left out")   \
   ROW(channels_duplicate, SK_LOST,                                                                                    \
       "a clip has two channels for one joint and path; the first is kept")                                            \
   ROW(clip_extras_dropped, SK_LOST,                                                                                   \
@@ -306,6 +306,7 @@ typedef struct import_job {
   const struct aiScene *scene;
   int32_t first_frame; /* SMD: of its skeleton; 0: Assimp counts as the file does */
   bool blanks_hidden;  /* SMD: in names of materials */
+  bool spaces_replaced; /* BVH: spaces in names, while Assimp reads */
   bool shapes_between; /* FBX: there are more shapes than channels that drive them */
   import_note notes[NOTE_COUNT];
   import_model model;
@@ -522,6 +523,9 @@ sk_status import_add_channel(import_clip *clip, const import_track *track);
 sk_status gltf_add_channels(import_clip *clip, int32_t index, double *last);
 /* import_gltf_extras.c: its events and root motion; `record` has its duration. */
 sk_status gltf_add_extras(import_clip *clip, int32_t index, sk_clip_record *record);
+/* import_bvh.c: before Assimp reads: what it would lose or refuse is put in other words; nothing for other formats. */
+sk_status import_bvh(import_job *job);
+void import_bvh_names(import_job *job); /* spaces in names come back */
 /* import_collada.c: joints get the names that people know; what binds goes by Assimp's. */
 sk_status import_collada_names(import_job *job);
 /* import_fbx.c: of the objects in the file, animation layers and stacks. */

@@ -115,6 +115,7 @@ static void free_model(import_model *m) {
 static sk_status convert(import_job *job) {
   sk_status status = import_md5(job);
   if (!status) status = import_skeleton(job);
+  if (!status) import_bvh_names(job);
   if (!status && !strcmp(job->format, "dae")) status = import_collada_names(job);
   if (!status) status = import_ms3d(job);
   if (!status) import_smd(job);
@@ -179,6 +180,7 @@ static sk_status run_steps(import_job *job, sk_import_result *result) {
   if (!status) status = import_b3d_open(job);
   if (!status) status = import_ms3d_open(job);
   if (!status) status = import_smd_open(job);
+  if (!status) status = import_bvh(job);
   if (!status) status = open_scene(job);
   if (status == SK_ERROR_IMPORT && !job->scene) status = import_explain_unread(job);
   if (!status && !job->gltf) status = import_check_scene(job);

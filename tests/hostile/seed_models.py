@@ -200,6 +200,7 @@ def own_seeds() -> list[Seed]:
         Seed("skinned", "dae", dae_skinned()),
         Seed("textured", "dae", cases.dae_textured("<repeatU>2</repeatU>")),
         Seed("chain", "bvh", cases.bvh(("hip", "knee", "foot"))),
+        Seed("awkward", "bvh", cases.bvh_awkward()),
         Seed("square", "obj", obj(), (("beside.mtl", MTL),)),
         Seed("text", "stl", stl_text()),
         Seed("binary", "stl", stl_binary()),
