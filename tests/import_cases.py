@@ -31,12 +31,13 @@ def bvh(names: Sequence[str] = ("hip", "knee"), frames: int = 3, frame_time: str
 
 
 def bvh_awkward() -> bytes:
-    """What Assimp would not take: a name of two words, one position channel, two roots, numbers without a space."""
+    """What Assimp does not take: a name of two words, one position, two roots, numbers without a space."""
     file = bvh(("hip", "left knee"), frames=2).replace(b": ", b":")
     file = file.replace(b"6 Xposition Yposition Zposition", b"4 Yposition")
     tail = b"ROOT tail\n{\nOFFSET 0 0 1\nCHANNELS 1 Xposition\n}\nMOTION"
     rows = b"0 10 20 30 0 0 0 0.5\n1 10 20 30 5 0 0 0.5\n"
-    return file[: file.index(b"MOTION")] + tail + file[file.index(b"MOTION") + 6 : file.index(b"0.5") + 4] + rows
+    motion = file.index(b"MOTION")
+    return file[:motion] + tail + file[motion + 6 : file.index(b"0.5") + 4] + rows
 
 
 # ---- OBJ and STL ---------------------------------------------------------------------------------------
@@ -106,12 +107,16 @@ def dae(
     nodes: str = "",
     animation: str = "",
     geometry: str = "",
+    controllers: str = "",
+    clips: str = "",
 ) -> bytes:
-    """The frame of a COLLADA file around visual nodes, and animations and geometries where given."""
+    """The frame of a COLLADA file around visual nodes, and what its libraries hold where given."""
     return f"""<?xml version="1.0" encoding="utf-8"?>
 <COLLADA xmlns="http://www.collada.org/2005/11/COLLADASchema" version="1.4.1">
 <asset><unit meter="{meter}" name="unit"/><up_axis>{up}</up_axis></asset>
 <library_geometries>{geometry}</library_geometries>
+<library_controllers>{controllers}</library_controllers>
+<library_animation_clips>{clips}</library_animation_clips>
 <library_animations>{animation}</library_animations>
 <library_visual_scenes><visual_scene id="scene">{nodes}</visual_scene></library_visual_scenes>
 <scene><instance_visual_scene url="#scene"/></scene>
@@ -158,6 +163,64 @@ def dae_triangle(name: str = "tri") -> str:
         f'<triangles count="1"><input semantic="VERTEX" source="#{name}-v" offset="0"/>'
         "<p>0 1 2</p></triangles>"
         "</mesh></geometry>"
+    )
+
+
+def dae_source(name: str, values: str, count: int, kind: str = "float", stride: int = 1) -> str:
+    array = {"name": "Name_array", "IDREF": "IDREF_array"}.get(kind, "float_array")
+    return (
+        f'<source id="{name}"><{array} id="{name}-array" count="{count * stride}">{values}</{array}>'
+        f'<technique_common><accessor source="#{name}-array" count="{count}" stride="{stride}">'
+        f'<param type="{kind}"/></accessor></technique_common></source>'
+    )
+
+
+def dae_morph(name: str, base: str, targets: Sequence[str] = ("smile",)) -> str:
+    """A morph controller whose targets have the weight 0.5 each."""
+    n = len(targets)
+    return (
+        f'<controller id="{name}" name="{name}"><morph source="#{base}" method="NORMALIZED">'
+        + dae_source(f"{name}-targets", " ".join(targets), n, "IDREF")
+        + dae_source(f"{name}-weights", " ".join(["0.5"] * n), n)
+        + f'<targets><input semantic="MORPH_TARGET" source="#{name}-targets"/>'
+        f'<input semantic="MORPH_WEIGHT" source="#{name}-weights"/></targets></morph></controller>'
+    )
+
+
+def dae_skin(name: str, source: str, influences: str = "0 1 1 1 1 0", bind_shape: str = "") -> str:
+    """A skin of three vertices with one influence each, of the joints a and b and the weights 0.5 and 1."""
+    identity = numbers(IDENTITY)
+    return (
+        f'<controller id="{name}"><skin source="#{source}">'
+        f"<bind_shape_matrix>{bind_shape or identity}</bind_shape_matrix>"
+        + dae_source(f"{name}-joints", "a b", 2, "name")
+        + dae_source(f"{name}-binds", f"{identity} {identity}", 2, "float4x4", 16)
+        + dae_source(f"{name}-values", "0.5 1", 2)
+        + f'<joints><input semantic="JOINT" source="#{name}-joints"/>'
+        f'<input semantic="INV_BIND_MATRIX" source="#{name}-binds"/></joints>'
+        f'<vertex_weights count="3"><input semantic="JOINT" source="#{name}-joints" offset="0"/>'
+        f'<input semantic="WEIGHT" source="#{name}-values" offset="1"/>'
+        f"<vcount>1 1 1</vcount><v>{influences}</v></vertex_weights></skin></controller>"
+    )
+
+
+def dae_morphed() -> bytes:
+    """A skin over a morph, a morph of a morph, one of nothing; channels of weights."""
+    turn = [IDENTITY, (0, -1, 0, 0, 1, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1)]
+    animation = dae_matrix_animation("b", (0, 1), turn)
+    weights = animation.replace('target="b/transform"', 'target="face(0)"').replace("b-", "w-")
+    return dae(
+        geometry=dae_triangle() + dae_triangle("smile"),
+        controllers=dae_morph("face", "tri")
+        + dae_skin("body", "face")
+        + dae_morph("faces", "face", ("smile", "smile"))
+        + dae_morph("none", "gone"),
+        animation=animation + weights,
+        nodes='<node id="a" sid="a" type="JOINT"><translate>0 0 1</translate>'
+        '<node id="b" sid="b" type="JOINT"><matrix sid="transform">'
+        f"{numbers(IDENTITY)}</matrix></node></node>"
+        '<node id="skinned"><instance_controller url="#body"><skeleton>#a</skeleton></instance_controller>'
+        '</node><node id="plain"><instance_controller url="#faces"/></node>',
     )
 
 

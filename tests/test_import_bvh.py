@@ -145,7 +145,7 @@ def test_names_of_several_words() -> None:
 
 
 @pytest.mark.parametrize(
-    "old, new",
+    ("old", "new"),
     [
         ("HIERARCHY", "\ufeffHIERARCHY"),
         ("Frames: ", "Frames:"),
@@ -181,7 +181,7 @@ def test_several_roots_get_one_above_them(names: tuple[str, str]) -> None:
 
 
 def test_a_large_file_of_which_the_head_is_read_first(tmp_path: Path) -> None:
-    """More than 1 MiB: what is to be done is seen in its first 64 KiB, or its hierarchy is longer than that."""
+    """More than 1 MiB: what is to be done is seen in its first 64 KiB, or its hierarchy is longer."""
     skeleton = joints("Xposition Yposition Zposition")
     rows = motion(skeleton, 40_000)
     path = tmp_path / "large.bvh"

@@ -223,18 +223,8 @@ static void note_lost(const bvh *b) {
 
 /* ---- writing --------------------------------------------------------------------------- */
 
-/* What is written may be larger than the file, and counts in its place. */
 static void put(bvh *b, const char *bytes, size_t length) {
-  import_files *files = &b->job->files;
-  char *place;
-  if (b->status) return;
-  if (length > files->most || b->out.count > files->most - length) {
-    files->exceeded = (uint64_t)b->out.count + length;
-    b->status = import_check_bytes(b->job);
-    return;
-  }
-  place = sk_array_room(&b->out, length);
-  if (has_memory(b, place)) memcpy(place, bytes, length);
+  if (!b->status) b->status = import_put(b->job, &b->out, bytes, length);
 }
 
 static void put_text(bvh *b, const char *text) { put(b, text, strlen(text)); }

@@ -1,48 +1,110 @@
-/* import_collada.c: the names that people gave to COLLADA's nodes.
+/* import_collada.c: what a COLLADA file says and Assimp does not deliver.
 
    Assimp calls a node by its id, which is unique and therefore what channels and skins should bind
    by, but which is made by the exporter ("Rig_Arm"). A joint gets the name that stands beside its id,
-   where no other node has it. */
+   where no other node has it. And what Assimp 6.0.5 passes over or misreads in silence is counted here. */
 #include <string.h>
 
 #include "import_internal.h"
 
 typedef struct node_label { sk_text id, name; } node_label; /* places in the file */
 
-static bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
+typedef struct reading { /* one pass over the file's tags */
+  import_job *job;
+  const char *file;
+  import_xml rest;
+  sk_array labels;     /* node_label */
+  bool in_animations;  /* a list of names is one of interpolations here */
+} reading;
 
-/* Value of an attribute between `at` and `end`, the two ends of a tag. Length 0: absent or escaped. */
-static sk_text attribute(const char *file, const char *at, const char *end, const char *key) {
-  size_t length = strlen(key);
-  for (; at + length + 3 < end; at++) {
-    const char *close;
-    if (!is_space(at[0]) || memcmp(at + 1, key, length) || at[1 + length] != '=') continue;
-    at += length + 2;
-    close = *at == '"' || *at == '\'' ? memchr(at + 1, *at, (size_t)(end - at - 1)) : NULL;
-    if (!close || memchr(at, '&', (size_t)(close - at))) break;
-    return (sk_text){(uint32_t)(at + 1 - file), (uint32_t)(close - at - 1)};
-  }
-  return (sk_text){0, 0};
+/* ---- what gets lost ------------------------------------------------------------------------ */
+
+static bool is_space(char c) { return (unsigned char)c <= ' '; }
+
+/* The next word from `*at` on, which does not go beyond a tag; empty where there is none. */
+static import_span next_word(const char **at, const char *end) {
+  import_span word;
+  while (*at < end && is_space(**at)) ++*at;
+  word.at = *at;
+  while (*at < end && !is_space(**at) && **at != '<') ++*at;
+  word.length = (size_t)(*at - word.at);
+  return word;
 }
 
-/* Every <node ...> of the file that has both an id and a name. */
-static sk_status find_labels(import_job *job, sk_array *labels) {
-  const import_source *source = job->files.sources.data;
-  const char *file = (const char *)source->data, *at = file, *end = file + source->size;
-  for (; (at = memchr(at, '<', (size_t)(end - at))) != NULL; at++) {
-    const char *close;
-    node_label label, *place;
-    if (end - at <= 6 || at[1] != 'n' || memcmp(at, "<node", 5) || !is_space(at[5])) continue;
-    close = memchr(at, '>', (size_t)(end - at));
-    if (!close || (uint64_t)(close - file) > UINT32_MAX) break;
-    if (close - at > 6) {
-      label = (node_label){attribute(file, at, close, "id"), attribute(file, at, close, "name")};
-      place = label.id.length && label.name.length ? sk_array_extend(labels, 1) : NULL;
-      if (place) *place = label;
-      else if (label.id.length && label.name.length) return import_no_memory(job, sizeof label);
-    }
+/* Assimp's keys are all linear. The last key's kind matters to nobody. */
+static void note_interpolation(const reading *r, const import_tag *tag) {
+  const char *at = tag->after;
+  import_span word = next_word(&at, r->rest.end), next = next_word(&at, r->rest.end);
+  for (; next.length; word = next, next = next_word(&at, r->rest.end)) {
+    if (word.length == 6 && !memcmp(word.at, "LINEAR", 6)) continue;
+    import_note_add(r->job, NOTE_interpolation_ignored, 1, "%.*s", (int)(word.length < 40 ? word.length : 40),
+                    word.at);
+    return;
+  }
+}
+
+/* "node/transform.component" is what Assimp takes: not with two slashes, nor with two dots, of which one is in the
+   node's id. Those that lead nowhere since import_collada_morph.c came by have been told. */
+static void note_target(const reading *r, const import_tag *tag) {
+  import_span target = import_tag_attribute(tag, "target");
+  size_t i, slashes = 0, dots = 0;
+  if (target.length > 2 && !memcmp(target.at, IMPORT_NOWHERE, 2)) return;
+  for (i = 0; i < target.length; i++) {
+    slashes += target.at[i] == '/';
+    dots += target.at[i] == '.';
+  }
+  if (slashes > 1 || (slashes && dots > 1))
+    import_note_add(r->job, NOTE_channels_dropped, 1, "target '%.*s'",
+                    (int)(target.length < 100 ? target.length : 100), target.at);
+}
+
+/* An influence of joint -1, which is none: Assimp takes 0 for it and the next numbers for others than they are. */
+static void note_jointless(const reading *r, const import_tag *tag) {
+  const char *at = tag->after, *end = memchr(at, '<', (size_t)(r->rest.end - at));
+  while (end && (at = memchr(at, '-', (size_t)(end - at))) != NULL) {
+    import_note_add(r->job, NOTE_influences_misread, 1, "byte %llu of the file", (unsigned long long)(at - r->file));
+    at++;
+  }
+}
+
+/* ---- names ----------------------------------------------------------------------------------- */
+
+static sk_text place_of(const reading *r, import_span span) {
+  return (sk_text){span.length ? (uint32_t)(span.at - r->file) : 0, (uint32_t)span.length};
+}
+
+static sk_status add_label(reading *r, const import_tag *tag) {
+  node_label label = {place_of(r, import_tag_attribute(tag, "id")), place_of(r, import_tag_attribute(tag, "name"))};
+  node_label *place;
+  if (!label.id.length || !label.name.length) return SK_OK;
+  place = sk_array_extend(&r->labels, 1);
+  if (!place) return import_no_memory(r->job, sizeof label);
+  *place = label;
+  return SK_OK;
+}
+
+static sk_status read_tag(reading *r, const import_tag *tag) {
+  if (import_tag_is(tag, "library_animations")) r->in_animations = tag->opens;
+  if (tag->closes) return SK_OK;
+  if (import_tag_is(tag, "node")) return add_label(r, tag);
+  if (import_tag_is(tag, "Name_array") && r->in_animations && tag->opens) note_interpolation(r, tag);
+  else if (import_tag_is(tag, "channel")) note_target(r, tag);
+  else if (import_tag_is(tag, "v") && tag->opens) note_jointless(r, tag);
+  else if (import_tag_is(tag, "animation_clip")) {
+    import_span name = import_tag_attribute(tag, "name");
+    if (!name.length) name = import_tag_attribute(tag, "id");
+    import_note_add(r->job, NOTE_clips_merged, 1, "'%.*s'", (int)(name.length < 100 ? name.length : 100),
+                    name.length ? name.at : "");
   }
   return SK_OK;
+}
+
+/* Every <node ...> of the file that has both an id and a name, and what there is to say of the others. */
+static sk_status read_tags(reading *r) {
+  import_tag tag;
+  sk_status status = SK_OK;
+  while (!status && import_xml_next(&r->rest, &tag)) status = read_tag(r, &tag);
+  return status;
 }
 
 /* Gives joint j the name of its label. */
@@ -74,18 +136,23 @@ static sk_status apply_labels(import_job *job, const sk_array *labels, import_na
   return status;
 }
 
-sk_status import_collada_names(import_job *job) {
-  sk_array labels = SK_ARRAY(node_label);
+sk_status import_collada(import_job *job) {
+  static const char *const names_read[] = {"node",    "library_animations", "Name_array",
+                                           "channel", "animation_clip",     "v", NULL};
+  const import_source *source = job->files.sources.data;
+  const char *file = (const char *)source->data;
+  reading r = {.job = job, .file = file, .rest = {file, file + source->size, names_read},
+               .labels = SK_ARRAY(node_label)};
   import_names ids = {NULL, 0}, names = {NULL, 0};
-  sk_status status = find_labels(job, &labels);
-  if (!status && labels.count) {
-    if (import_names_make(&ids, labels.count) && import_names_make(&names, labels.count))
-      status = apply_labels(job, &labels, &ids, &names);
+  sk_status status = read_tags(&r);
+  if (!status && r.labels.count) {
+    if (import_names_make(&ids, r.labels.count) && import_names_make(&names, r.labels.count))
+      status = apply_labels(job, &r.labels, &ids, &names);
     else
-      status = import_no_memory(job, labels.count);
+      status = import_no_memory(job, r.labels.count);
   }
   import_names_free(&ids);
   import_names_free(&names);
-  sk_array_free(&labels);
+  sk_array_free(&r.labels);
   return status;
 }

@@ -38,6 +38,8 @@
   ROW(influences_merged, SK_REPAIRED, "a vertex lists one joint twice; the weights were added")                       \
   ROW(joint_index_out_of_range, SK_REPAIRED,                                                                          \
       "influences refer to joints that the skin does not have; left out")                                             \
+  ROW(influences_misread, SK_LOST,                                                                                    \
+      "influences of no joint (-1) are not supported; weights of their mesh are wrong from there on")                 \
   ROW(vertices_unweighted, SK_REPAIRED,                                                                               \
       "vertices of a skinned mesh have no influences; they follow the mesh's node")                                   \
   ROW(bones_without_node, SK_REPAIRED,                                                                                \
@@ -54,7 +56,7 @@
   ROW(points_lines_dropped, SK_LOST, "points and lines are not supported; left out")                                  \
   ROW(meshes_dropped, SK_LOST, "a mesh has no usable triangles; left out")                                            \
   ROW(morph_targets_dropped, SK_LOST,                                                                                 \
-      "morph targets do not fit their mesh, or are vertex frames; left out")                                          \
+      "morph targets do not fit their mesh, are vertex frames, or are of COLLADA; left out")                          \
   ROW(shapes_in_between_ignored, SK_LOST,                                                                             \
       "in-between shapes of a morph target are not supported; left out")                                              \
   ROW(numbers_repaired, SK_REPAIRED, "numbers are not finite or not usable; replaced")                                \
@@ -76,6 +78,10 @@
       "channels move no joint of the scene, have no usable keys, or are of a kind that is not supported; left out")   \
   ROW(channels_duplicate, SK_LOST,                                                                                    \
       "a clip has two channels for one joint and path; the first is kept")                                            \
+  ROW(clips_merged, SK_LOST,                                                                                          \
+      "animation clips of a COLLADA file are not supported; their animations play together")                          \
+  ROW(interpolation_ignored, SK_LOST,                                                                                 \
+      "keys of a COLLADA file step or are curves; they are taken as linear")                                          \
   ROW(clip_extras_dropped, SK_LOST,                                                                                   \
       "events or root motion of a glTF file do not fit their clip; left out")                                         \
   ROW(scale_channels_ignored, SK_REPAIRED, "animated scale was left out on request")                                  \
@@ -345,6 +351,8 @@ sk_status import_report_write(import_job *job);
 
 sk_status import_no_memory(import_job *job, size_t bytes);
 __attribute__((format(printf, 2, 3))) bool import_print(sk_array *text, const char *format, ...);
+/* Of a file that is written anew, which counts against the limit of bytes in its place. */
+sk_status import_put(import_job *job, sk_array *text, const char *bytes, size_t length);
 char *import_copy_text(const char *bytes, size_t length); /* sk_free; NULL when there is no memory */
 uint64_t import_hash(const void *bytes, size_t length);
 bool import_names_make(import_names *names, size_t count);
@@ -526,8 +534,33 @@ sk_status gltf_add_extras(import_clip *clip, int32_t index, sk_clip_record *reco
 /* import_bvh.c: before Assimp reads: what it would lose or refuse is put in other words; nothing for other formats. */
 sk_status import_bvh(import_job *job);
 void import_bvh_names(import_job *job); /* spaces in names come back */
-/* import_collada.c: joints get the names that people know; what binds goes by Assimp's. */
-sk_status import_collada_names(import_job *job);
+
+typedef struct import_span { const char *at; size_t length; } import_span; /* of a text; empty: at may be NULL */
+
+typedef struct import_xml { /* a text while it is read */
+  const char *at, *end;     /* what is left of it */
+  const char *const *names; /* of the tags that are wanted, NULL behind them; NULL: all */
+} import_xml;
+
+typedef struct import_tag {
+  const char *at, *after;  /* with its angle brackets */
+  const char *name;
+  size_t length;           /* of the name */
+  bool closes, opens;      /* </name>; <name>: neither is <name/> */
+} import_tag;
+
+/* import_xml.c: the next tag; false where there is none. The text needs no zero byte behind it. */
+bool import_xml_next(import_xml *x, import_tag *tag);
+bool import_tag_is(const import_tag *tag, const char *name);
+/* Its value; empty where it is absent or escaped. */
+import_span import_tag_attribute(const import_tag *tag, const char *key);
+/* import_collada_morph.c: after an error of Assimp's; the file without its morph controllers takes its place where it
+   has any, and may be opened again. */
+#define IMPORT_NOWHERE "//" /* before a channel's target: Assimp takes one slash */
+bool import_is_refused_for_morphs(const import_job *job);
+sk_status import_drop_collada_morphs(import_job *job, bool *dropped);
+/* import_collada.c: joints get the names that people know (what binds goes by Assimp's); notes of what gets lost. */
+sk_status import_collada(import_job *job);
 /* import_fbx.c: of the objects in the file, animation layers and stacks. */
 bool import_is_binary_fbx(const import_source *file);
 void import_count_fbx_animations(const import_source *file, size_t *layers, size_t *stacks);

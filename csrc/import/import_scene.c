@@ -36,6 +36,16 @@ static sk_status open_scene(import_job *job) {
   return sk_fail(job->error, SK_ERROR_IMPORT, "%s", words && words[0] ? words : "Assimp gives no reason");
 }
 
+/* Opens it once more where that may help. */
+static sk_status open_otherwise(import_job *job) {
+  bool changed;
+  sk_status status;
+  if (!import_is_refused_for_morphs(job)) return SK_ERROR_IMPORT;
+  status = import_drop_collada_morphs(job, &changed);
+  if (status || !changed) return status ? status : SK_ERROR_IMPORT;
+  return open_scene(job);
+}
+
 /* Some readers take any text for a file of theirs and find nothing in it. */
 static sk_status check_contents(import_job *job) {
   static const char *const meshes_only[] = {"obj", "stl", "ply", "off", "nff", "raw", "dxf", "md2", "3ds"};
@@ -116,7 +126,7 @@ static sk_status convert(import_job *job) {
   sk_status status = import_md5(job);
   if (!status) status = import_skeleton(job);
   if (!status) import_bvh_names(job);
-  if (!status && !strcmp(job->format, "dae")) status = import_collada_names(job);
+  if (!status && !strcmp(job->format, "dae")) status = import_collada(job);
   if (!status) status = import_ms3d(job);
   if (!status) import_smd(job);
   if (!status) status = import_x(job);
@@ -182,6 +192,7 @@ static sk_status run_steps(import_job *job, sk_import_result *result) {
   if (!status) status = import_smd_open(job);
   if (!status) status = import_bvh(job);
   if (!status) status = open_scene(job);
+  if (status == SK_ERROR_IMPORT && !job->scene) status = open_otherwise(job);
   if (status == SK_ERROR_IMPORT && !job->scene) status = import_explain_unread(job);
   if (!status && !job->gltf) status = import_check_scene(job);
   if (job->gltf && !status) gltf_forget_rewritten(job);

@@ -21,6 +21,19 @@ bool import_print(sk_array *text, const char *format, ...) {
   return place != NULL;
 }
 
+sk_status import_put(import_job *job, sk_array *text, const char *bytes, size_t length) {
+  import_files *files = &job->files;
+  char *place;
+  if (length > files->most || text->count > files->most - length) {
+    files->exceeded = (uint64_t)text->count + length;
+    return import_check_bytes(job);
+  }
+  place = sk_array_room(text, length);
+  if (!place) return import_no_memory(job, length);
+  memcpy(place, bytes, length);
+  return SK_OK;
+}
+
 char *import_copy_text(const char *bytes, size_t length) {
   char *copy = sk_alloc(length + 1);
   if (!copy) return NULL;

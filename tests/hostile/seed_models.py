@@ -83,15 +83,6 @@ def smd() -> bytes:
     return "\n".join([*lines, "end", ""]).encode()
 
 
-def dae_source(name: str, values: str, count: int, kind: str = "float", stride: int = 1) -> str:
-    array = "Name_array" if kind == "name" else "float_array"
-    return (
-        f'<source id="{name}"><{array} id="{name}-a" count="{count * stride}">{values}</{array}>'
-        f'<technique_common><accessor source="#{name}-a" count="{count}" stride="{stride}">'
-        f'<param type="{kind}"/></accessor></technique_common></source>'
-    )
-
-
 def dae_skinned() -> bytes:
     """A triangle that follows two joints, of which one turns."""
     identity = cases.numbers(np.eye(4).ravel())
@@ -99,9 +90,9 @@ def dae_skinned() -> bytes:
     skin = (
         '<library_controllers><controller id="skin"><skin source="#tri">'
         f"<bind_shape_matrix>{identity}</bind_shape_matrix>"
-        + dae_source("names", "a b", 2, "name")
-        + dae_source("binds", f"{identity} {identity}", 2, "float4x4", 16)
-        + dae_source("weights", "1 0.5", 2)
+        + cases.dae_source("names", "a b", 2, "name")
+        + cases.dae_source("binds", f"{identity} {identity}", 2, "float4x4", 16)
+        + cases.dae_source("weights", "1 0.5", 2)
         + '<joints><input semantic="JOINT" source="#names"/>'
         '<input semantic="INV_BIND_MATRIX" source="#binds"/></joints><vertex_weights count="3">'
         '<input semantic="JOINT" source="#names" offset="0"/>'
@@ -198,6 +189,7 @@ def own_seeds() -> list[Seed]:
     found += [
         Seed("small", "vrm", small.glb()),
         Seed("skinned", "dae", dae_skinned()),
+        Seed("morphed", "dae", cases.dae_morphed()),
         Seed("textured", "dae", cases.dae_textured("<repeatU>2</repeatU>")),
         Seed("chain", "bvh", cases.bvh(("hip", "knee", "foot"))),
         Seed("awkward", "bvh", cases.bvh_awkward()),
