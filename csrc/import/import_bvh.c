@@ -10,7 +10,6 @@
 
 #include "import_internal.h"
 
-#define SPACE_IN_NAME '\x01' /* stands for one while Assimp reads, which ends a name at a space */
 #define LONGEST_FILLER 32    /* bytes of a number that is written into every frame */
 
 typedef struct bvh_word { const char *at; size_t length; } bvh_word;
@@ -236,7 +235,7 @@ static void put_word(bvh *b, bvh_word word) {
 }
 
 static void put_name(bvh *b, bvh_word name) {
-  static const char space = SPACE_IN_NAME;
+  static const char space = IMPORT_BLANK;
   const char *at = name.at, *end = name.at + name.length;
   while (at < end) {
     const char *word = at;
@@ -347,7 +346,7 @@ static void write_anew(bvh *b) {
   if (b->filled) put_frames(b);
   else put(b, b->at, (size_t)(b->end - b->at));
   if (b->status) return;
-  b->job->spaces_replaced = b->blanks;
+  b->job->blanks_hidden = b->blanks;
   import_files_put(files, model->name, b->out.data, b->out.count, b->out.data);
   b->out = SK_ARRAY(char);
 }
@@ -380,10 +379,8 @@ sk_status import_bvh(import_job *job) {
 
 void import_bvh_names(import_job *job) {
   const sk_text *name = job->model.names.data;
-  size_t j, i;
-  for (j = 0; j < job->model.names.count && job->spaces_replaced; j++) {
-    char *bytes = (char *)job->model.text.data + name[j].offset;
-    for (i = 0; i < name[j].length; i++)
-      if (bytes[i] == SPACE_IN_NAME) bytes[i] = ' ';
-  }
+  size_t j;
+  if (strcmp(job->format, "bvh")) return;
+  for (j = 0; j < job->model.names.count; j++)
+    import_show_blanks(job, (char *)job->model.text.data + name[j].offset, name[j].length);
 }

@@ -311,8 +311,7 @@ typedef struct import_job {
   import_weights *weights; /* NULL: Assimp's */
   const struct aiScene *scene;
   int32_t first_frame; /* SMD: of its skeleton; 0: Assimp counts as the file does */
-  bool blanks_hidden;  /* SMD: in names of materials */
-  bool spaces_replaced; /* BVH: spaces in names, while Assimp reads */
+  bool blanks_hidden;  /* in names, while Assimp reads: BVH's of joints, SMD's of materials */
   bool shapes_between; /* FBX: there are more shapes than channels that drive them */
   import_note notes[NOTE_COUNT];
   import_model model;
@@ -348,6 +347,9 @@ void import_note_add(import_job *job, import_note_kind kind, uint64_t count, con
 sk_status import_report_write(import_job *job);
 
 /* ---- import_text.c: strings and tables of names ---------------------------------------- */
+
+#define IMPORT_BLANK '\x1f' /* stands for a blank in a name while Assimp reads, which would end the name there */
+void import_show_blanks(const import_job *job, char *name, size_t length); /* where they were hidden */
 
 sk_status import_no_memory(import_job *job, size_t bytes);
 __attribute__((format(printf, 2, 3))) bool import_print(sk_array *text, const char *format, ...);
@@ -596,7 +598,6 @@ sk_status import_ms3d(import_job *job);
 sk_status import_x(import_job *job);
 /* Before the clips: SMD's key times as the file has them. */
 void import_smd(import_job *job);
-void import_show_blanks(const import_job *job, char *name); /* in a material's name that Assimp had to get without */
 
 typedef struct import_part { /* one (node, mesh) instance, while it is copied */
   int32_t joint;

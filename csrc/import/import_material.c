@@ -240,7 +240,7 @@ static sk_status read_material(import_job *job, const struct aiMaterial *source,
     type = aiTextureType_DIFFUSE;
     ai->aiGetMaterialString(source, AI_MATKEY_TEXTURE(type, 0), &text);
   }
-  import_show_blanks(job, text.data);
+  import_show_blanks(job, text.data, strlen(text.data));
   if (text.data[0]) read_assimp_transform(job, source, type, material);
   if (text.data[0]) status = assimp_texture(job, text.data, &material->texture);
   if (material->texture >= 0 && texture_replaces_color(job))

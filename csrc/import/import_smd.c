@@ -7,8 +7,6 @@
 
 #include "import_internal.h"
 
-#define HIDDEN '\x1f' /* stands for a blank: no name has it */
-
 typedef struct smd_line { const char *at, *end; } smd_line; /* without what ends it */
 
 typedef struct smd { /* one walk over the file */
@@ -71,7 +69,7 @@ static void write_material(smd *s, smd_line line, const char *after) {
   for (i = 0; i < length; i++) {
     if (!is_blank(name.at[i])) continue;
     s->changed = true;
-    if (out) out[from + i] = HIDDEN;
+    if (out) out[from + i] = IMPORT_BLANK;
   }
 }
 
@@ -122,11 +120,6 @@ sk_status import_smd_open(import_job *job) {
   *s.out = 0;
   return import_files_put(&job->files, file->name, copy, (size_t)(s.out - copy), copy) ? SK_OK
                                                                                        : import_no_memory(job, 1);
-}
-
-void import_show_blanks(const import_job *job, char *name) {
-  for (; job->blanks_hidden && *name; name++)
-    if (*name == HIDDEN) *name = ' ';
 }
 
 /* The first animation is the file's own. */

@@ -21,6 +21,12 @@ bool import_print(sk_array *text, const char *format, ...) {
   return place != NULL;
 }
 
+void import_show_blanks(const import_job *job, char *name, size_t length) {
+  size_t i;
+  for (i = 0; job->blanks_hidden && i < length; i++)
+    if (name[i] == IMPORT_BLANK) name[i] = ' ';
+}
+
 sk_status import_put(import_job *job, sk_array *text, const char *bytes, size_t length) {
   import_files *files = &job->files;
   char *place;
