@@ -33,6 +33,8 @@ _ERROR = 5e-6  # of the size: what the residual may be off between keys, before 
 _ROUNDS = 4  # of cutting spans in which it is off further
 _MOST_CUTS = 16  # parts that a span is cut into in one round
 _MOST_KEYS = 65536
+_MOST_POSES = 10_000_000  # of moving joints of the chain, at all times together: a few seconds
+_CALL = 200  # poses of a joint that take as long as going to the next
 _STILL = 1e-6  # of the size, or radians: what moves less does not travel
 _EVEN = 1e-4  # how far a turn, seen in the parent's space, may be from a rotation
 _MOVES = 1e-4  # of the size: a translation whose keys lie within that does not move
@@ -135,6 +137,26 @@ class _Keys:
     rotation: Array  #: (N,4)
 
 
+@dataclass(frozen=True, eq=False)
+class _Link:
+    """A joint of the chain down to the one that carries."""
+
+    still: Array  #: (4,4) the joints between it and the link above, which do not move
+    joint: int
+    channels: list[Channel]
+
+
+@dataclass(frozen=True, eq=False)
+class _Parts:
+    """Globals (N,4,4) of the joint and its parent, and its own translation, rotation and scale."""
+
+    above: Array
+    here: Array
+    translation: Array
+    rotation: Array
+    scale: Array
+
+
 class _Way:
     """A joint's way through the scene in float64, and the clip without it."""
 
@@ -144,12 +166,20 @@ class _Way:
         self._skeleton = clip.model.skeleton
         self._up = up_vector(clip.model)
         self._chain = _ancestors(self._skeleton.parents, joint)
-        self._channels = [one for one in clip.channels if one.joint in self._chain]
+        above = set(self._chain)
+        self._channels = [one for one in clip.channels if one.joint in above]
+        self._links = self._joined()
         kept = {"all": np.eye(3), "ground": np.eye(3) - np.outer(self._up, self._up), None: np.zeros((3, 3))}
         self._kept = kept[translation]
         self._turn_rest = _polar(self._rest_rotation())
         self.turns = yaw
         times = self._key_times()
+        if len(times) * len(self._links) > _MOST_POSES:
+            raise ValueError(
+                f"the way of {self._skeleton.names[joint]!r} depends on {len(self._links)} moving joints at "
+                f"{len(times)} times of keys, together more than {_MOST_POSES}; expected a joint nearer to "
+                "the root, or the clip with fewer times (resample)"
+            )
         place, turn = self._frames(times)
         self.turns = bool(np.abs(turn).max() > _STILL)
         self.travels = self.turns or bool(np.linalg.norm(place - place[0], axis=1).max() > _STILL * size)
@@ -180,26 +210,43 @@ class _Way:
         kept[-1:] = True
         return np.asarray(times[kept])
 
-    def _parts(self, times: Array) -> tuple[Array, Array, dict[str, Array]]:
-        """(N,4,4) globals of the parent and of the joint, and its own translation, rotation and scale."""
-        count, slack = len(times), key_tolerance(self._clip)
-        above = here = np.broadcast_to(np.eye(4), (count, 4, 4))
-        own: dict[str, Array] = {}
+    def _joined(self) -> list[_Link]:
+        """The joint, last, and those above it that move; what stands still between two is one matrix."""
+        moving: dict[int, list[Channel]] = {}
+        for one in self._channels:
+            assert one.joint is not None
+            moving.setdefault(one.joint, []).append(one)
+        links, still = [], np.eye(4)
         for joint in self._chain:
-            rest = self._skeleton.translation, self._skeleton.rotation, self._skeleton.scale
-            own = {
-                path: np.repeat(values[joint][None].astype(np.float64), count, axis=0)
-                for path, values in zip(_block.PATHS, rest, strict=False)
-            }
-            moving = [one for one in self._channels if one.joint == joint]
-            for one in moving:
-                own[one.path] = sample_channel(one, times, slack)
-            own["rotation"] = unit(own["rotation"])
-            local = trs(own["translation"], own["rotation"], own["scale"])
-            if not moving:  # the file's own matrix counts, as it may hold shear
-                local = np.broadcast_to(self._skeleton.rest_local[joint].astype(np.float64), (count, 4, 4))
-            above, here = here, here @ local
-        return above, here, own
+            if joint in moving or joint == self._joint:
+                links.append(_Link(still, joint, moving.get(joint, [])))
+                still = np.eye(4)
+            else:
+                still = still @ self._skeleton.rest_local[joint].astype(np.float64)
+        return links
+
+    def _parts(self, times: Array) -> _Parts:
+        here = np.broadcast_to(np.eye(4), (len(times), 4, 4))
+        for link in self._links:
+            above = here @ link.still
+            own = self._own(link, times)
+            if link.channels:
+                here = above @ trs(*own)
+            else:  # the file's own matrix counts, as it may hold shear
+                here = above @ self._skeleton.rest_local[link.joint].astype(np.float64)
+        return _Parts(above, here, *own)
+
+    def _own(self, link: _Link, times: Array) -> list[Array]:
+        """Translation, rotation and scale (N,3|4|3) of a joint to its parent."""
+        rest = self._skeleton.translation, self._skeleton.rotation, self._skeleton.scale
+        own = {
+            path: np.repeat(values[link.joint][None].astype(np.float64), len(times), axis=0)
+            for path, values in zip(_block.PATHS, rest, strict=False)
+        }
+        for one in link.channels:
+            own[one.path] = sample_channel(one, times, key_tolerance(self._clip))
+        own["rotation"] = unit(own["rotation"])
+        return list(own.values())
 
     def _frames(self, times: Array, here: Array | None = None) -> tuple[Array, Array]:
         """(N,3) what counts of the joint's origin, and (N,) psi in radians, unwrapped, relative to the first.
@@ -207,7 +254,7 @@ class _Way:
         times starts at 0.
         """
         if here is None:
-            here = self._parts(times)[1]
+            here = self._parts(times).here
         place = here[:, :3, 3] @ self._kept
         if not self.turns:
             return place, np.zeros(len(times))
@@ -218,7 +265,8 @@ class _Way:
 
     def keys(self, times: Array) -> _Keys:
         """The root motion as it is stored, and the residual of exactly that. times starts at 0."""
-        above, here, own = self._parts(times)
+        parts = self._parts(times)
+        above, here = parts.above, parts.here
         place, turn = self._frames(times, here)
         half = turn[:, None] / 2
         rotation = np.hstack([np.sin(half) * self._up, np.cos(half)])
@@ -230,7 +278,7 @@ class _Way:
         into = self._inverse(above)
         translation = np.einsum("nij,nj->ni", into, origin - above[:, :3, 3])
         return _Keys(
-            times, motion, translation, quaternion_product(self._seen(back, above, into), own["rotation"])
+            times, motion, translation, quaternion_product(self._seen(back, above, into), parts.rotation)
         )
 
     def _inverse(self, above: Array) -> Array:
@@ -258,21 +306,31 @@ class _Way:
     def refined(self) -> _Keys:
         """Keys at the times that the way depends on, and between them where it is off further than _ERROR."""
         times, narrow = self._times, 8.0 * key_tolerance(self._clip)
+        keys = self.keys(times)
+        left = _MOST_POSES // len(self._links) - 2 * (len(times) + _CALL)
         for _ in range(_ROUNDS):
+            left -= 4 * len(times) + 2 * _CALL  # for a look at the spans, and for the keys anew
+            room = min(_MOST_KEYS - len(times), left)
+            if room <= 0:
+                break
             gaps = np.diff(times)
             wide = np.flatnonzero(gaps > narrow)
             shares = np.array([0.25, 0.5, 0.75])
             between = times[wide, None] + shares * gaps[wide, None]
-            away = self._error(self.keys(times), wide, shares, between).max(axis=1, initial=0.0)
-            cuts = np.ceil(np.sqrt(away / (_ERROR * self._size))).clip(1, _MOST_CUTS).astype(np.int64)
-            if (cuts == 1).all() or len(times) + (cuts - 1).sum() > _MOST_KEYS:
+            away = self._error(keys, wide, shares, between).max(axis=1, initial=0.0)
+            added = np.ceil(np.sqrt(away / (_ERROR * self._size))).clip(1, _MOST_CUTS).astype(np.int64) - 1
+            if added.sum() > room:
+                added = added * room // added.sum()
+            if not added.any():
                 break
             more = [
-                times[at] + gaps[at] * np.arange(1, cut) / cut
-                for at, cut in zip(wide.tolist(), cuts.tolist(), strict=True)
+                times[at] + gaps[at] * np.arange(1, count + 1) / (count + 1)
+                for at, count in zip(wide.tolist(), added.tolist(), strict=True)
             ]
             times = np.unique(np.concatenate([times, *more]))
-        return self.keys(times)
+            keys = self.keys(times)
+            left -= int(added.sum())
+        return keys
 
     def _error(self, keys: _Keys, wide: Array, shares: Array, between: Array) -> Array:
         """(W,S) scene units: how far what keys give at times `between` (W,S) leads a point astray.
@@ -280,7 +338,7 @@ class _Way:
         The point is as far from the joint as the model is large.
         """
         flat, share = between.ravel(), np.broadcast_to(shares, between.shape)
-        above, here, own = self._parts(flat)
+        parts = self._parts(flat)
         low = np.repeat(wide, len(shares))
         share = share.ravel()
 
@@ -290,11 +348,11 @@ class _Way:
         motion = keys.motion.astype(np.float64)
         ones = np.ones((len(flat), 3))
         travelled = trs(line(motion[:, :3]), slerp(motion[low, 3:], motion[low + 1, 3:], share), ones)
-        rotation = own["rotation"]
+        rotation = parts.rotation
         if self.turns:
             rotation = slerp(keys.rotation[low], keys.rotation[low + 1], share)
-        off = travelled @ above @ trs(line(keys.translation), rotation, own["scale"]) - here
-        scale = np.cbrt(np.abs(np.linalg.det(here[:, :3, :3])))
+        off = travelled @ parts.above @ trs(line(keys.translation), rotation, parts.scale) - parts.here
+        scale = np.cbrt(np.abs(np.linalg.det(parts.here[:, :3, :3])))
         bent = np.linalg.norm(off[:, :3, :3], axis=(1, 2)) / np.where(scale > 0, scale, 1.0)
         return np.asarray((np.linalg.norm(off[:, :3, 3], axis=1) + self._size * bent).reshape(between.shape))
 

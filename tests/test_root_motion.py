@@ -18,6 +18,8 @@ from conftest import data_file
 
 import skinpy
 from skinpy import Clip, Model, RootMotion
+from skinpy._evaluate import sample_channel as keyed
+from skinpy._evaluate import trs
 from skinpy._root_extract import carrier
 
 LOOPS = ("wrap", "clamp", "once", "pingpong")
@@ -390,6 +392,39 @@ def test_steps_jump_where_they_did() -> None:
     assert np.allclose(
         motion.sample([0.99, 1.0, 1.99, 2.0])[:, :3, 3], [(0, 0, 0), (5, 0, 0), (5, 0, 0), (5, 0, 3)]
     )
+
+
+def swaying(joints: int, moving: int) -> Clip:
+    """A chain of which the first joints sway, each a little, and the first one travels."""
+    names = tuple(f"j{number}" for number in range(joints))
+    times = np.linspace(0.0, 2.0, 5)
+    turns = turn((0.2, 1, 0.1), 0.9 * np.sin(3 * times[:, None] + np.arange(moving)))
+    way = np.zeros((len(times), moving, 3))
+    way[:, 0, 0], way[:, 1:, 1] = times, 1.0
+    clip = Clip.from_arrays("sway", times=times, joints=names[:moving], rotation=turns, translation=way)
+    return walker(clip, joints=names).clips[0]
+
+
+def test_parents_that_stand_still_cost_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[int] = []
+    monkeypatch.setattr("skinpy._root_extract.trs", lambda *of: calls.append(1) or trs(*of))
+    check_property(swaying(500, 2), "j499")
+    assert len(calls) < 100
+
+
+def test_many_parents_that_move_are_posed_so_often_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    clip, poses = swaying(100, 100), []
+    monkeypatch.setattr(
+        "skinpy._root_extract.sample_channel", lambda *of: poses.append(len(of[1])) or keyed(*of)
+    )
+    for most, error in ((300_000, 1e-5), (100_000, 1e-3)):
+        poses.clear()
+        monkeypatch.setattr("skinpy._root_extract._MOST_POSES", most)
+        check_property(clip, "j99", error)
+        assert sum(poses) / 2 <= most  # two channels each
+    monkeypatch.setattr("skinpy._root_extract._MOST_POSES", 400)
+    with pytest.raises(ValueError, match=r"'j99' depends on 100 moving joints at 5 times .* \(resample\)"):
+        clip.extract_root_motion("j99")
 
 
 def test_clips_that_do_not_travel() -> None:
