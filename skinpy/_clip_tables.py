@@ -1,5 +1,6 @@
 """A clip as plain data: Clip.to_dict and Clip.to_records."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -9,9 +10,16 @@ from .clip import Channel, Clip
 
 _GROUPS = (("", "values"), ("in_", "in_tangents"), ("out_", "out_tangents"))
 
+#: Bytes that a table may have in any case, and how many times those of the clip's own keys: a channel that
+#: stands still stores one value for all keys, and one time line serves any number of channels.
+_ALWAYS, _TIMES = 256 << 20, 1000
+_FLOAT, _LIST, _ENTRY = 24, 56, 8  #: bytes in CPython
+
 
 def clip_dict(clip: Clip) -> dict[str, Any]:
     """See Clip.to_dict."""
+    channels = clip.channels
+    _check_size(clip, "lists", sum(map(_listed_bytes, channels)), channels)
     return {
         "name": clip.name,
         "kind": clip.kind,
@@ -19,8 +27,25 @@ def clip_dict(clip: Clip) -> dict[str, Any]:
         "ticks_per_second": clip.ticks_per_second,
         "additive": clip.is_additive,
         "events": [{"time": event.time, "name": event.name} for event in clip.events],
-        "channels": [_channel_dict(channel) for channel in clip.channels],
+        "channels": [_channel_dict(channel) for channel in channels],
     }
+
+
+def _check_size(clip: Clip, form: str, size: int, channels: Sequence[Channel], words: str = "") -> None:
+    """ValueError where a table takes memory out of all proportion to the clip."""
+    if size > max(_ALWAYS, _TIMES * clip.nbytes):
+        keys = sum(len(channel.times) for channel in channels)
+        raise ValueError(
+            f"clip {clip.name!r} has {keys} keys, which are {size / 1e6:.0f} MB as {form}{words}; expected a "
+            "part of the clip (trim) or fewer keys (resample). clip.channels has them as arrays"
+        )
+
+
+def _listed_bytes(channel: Channel) -> int:
+    """What the numbers of a channel take as lists."""
+    row: int = _LIST + channel.values.shape[1] * (_FLOAT + _ENTRY) + _ENTRY
+    groups = sum(getattr(channel, group) is not None for _, group in _GROUPS)
+    return len(channel.times) * (_FLOAT + _ENTRY + groups * row)
 
 
 def _channel_dict(channel: Channel) -> dict[str, Any]:
@@ -37,7 +62,10 @@ def clip_records(clip: Clip) -> Array:
     """See Clip.to_records."""
     channels = clip.channels
     longest = max((len(channel.name) for channel in channels), default=0)
-    records = np.zeros(sum(len(channel.times) for channel in channels), _dtype(longest))
+    dtype, count = _dtype(longest), sum(len(channel.times) for channel in channels)
+    words = f" with names of up to {longest} letters" if longest else ""
+    _check_size(clip, "records", count * dtype.itemsize, channels, words)
+    records = np.zeros(count, dtype)
     start = 0
     for number, channel in enumerate(channels):
         rows = records[start : start + len(channel.times)]

@@ -465,6 +465,9 @@ class Clip(Shown, _core.Clip):
 
         Keys: name, kind, duration, ticks_per_second, additive, events (time, name), and channels with what
         Channel has: joint, target, name, path, interpolation, times (K), values (K,C) and tangents or None.
+
+        Raises ValueError for more than 256 MiB that are a thousand times what the clip stores: many keys of
+        channels that stand still.
         """
         from ._clip_tables import clip_dict
 
@@ -476,6 +479,9 @@ class Clip(Shown, _core.Clip):
         Fields: channel, joint and target (-1 for none) int32; name, path, interpolation; key (its number in
         the channel) int32; time float64 seconds; x y z w float32, the tangents in_x ... in_w, out_x ...
         out_w, per second. What a channel does not have is NaN; a weight stands in x.
+
+        Raises ValueError for more than 256 MiB that are a thousand times what the clip stores: many keys of
+        channels that stand still, or a name of great length, as `name` is as wide as the longest.
         """
         from ._clip_tables import clip_records
 

@@ -332,3 +332,30 @@ def test_the_page_of_many_vertices_in_a_long_clip(posed: list[int]) -> None:
     pytest.importorskip("PIL", reason="Pillow (the extra `view`) reads textures")
     zeros_that_move(1_000_000, 100).page()
     assert sum(posed) < 100_000_000
+
+
+def still_keys(keys: int, channels: int, letters: int) -> skinpy.Clip:
+    """Of a small file: one time line and one value for every key of all channels, and a long name."""
+    file = builders.Gltf()
+    nodes = [file.node("n" * letters), *[file.node() for _ in range(1, channels)]]
+    one = file.channel(nodes[0], "translation", np.arange(keys) / 30, np.zeros((keys, 3)))
+    file.animation("still", *[one | {"target": {"node": node, "path": "translation"}} for node in nodes])
+    data = file.glb()
+    assert len(data) < 250_000
+    return skinpy.load(data).clips[0]
+
+
+def test_tables_of_keys_keep_a_measure(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One value for all keys of a channel, or one long name, must not become gigabytes."""
+    many = still_keys(2000, 1000, 10)
+    with pytest.raises(ValueError, match=r"'still' has 2000000 keys, which are \d+ MB as records with names"):
+        many.to_records()
+    with pytest.raises(ValueError, match=r"which are \d+ MB as lists; expected a part of the clip \(trim\)"):
+        many.to_dict()
+    named = still_keys(300, 100, 5000)
+    with pytest.raises(ValueError, match=r"names of up to 5000 letters; .* clip\.channels has them"):
+        named.to_records()
+    assert len(named.to_dict()["channels"]) == 100
+    monkeypatch.setattr("skinpy._clip_tables._ALWAYS", 0)  # in proportion: as long as one likes
+    walk = skinpy.character().clips["walk"]
+    assert len(walk.to_records()) == sum(len(channel["times"]) for channel in walk.to_dict()["channels"])
