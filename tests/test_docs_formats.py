@@ -141,8 +141,10 @@ def test_the_table_says_what_comes_through(name: str, tmp_path: Path) -> None:
     meters = {model.unit_meters for model in models}
     if row["unit"] == "unknown":
         assert meters == {None}
-    elif row["unit"] in ("meter", "scaled to meters", "centimeter"):
-        assert meters == {0.01 if row["unit"] == "centimeter" else 1.0}
+    elif row["unit"] == "the file's":
+        assert meters == {0.01, 1.0}
+    elif row["unit"] in ("meter", "scaled to meters"):
+        assert meters == {1.0}
 
 
 def test_frames_are_read_one_by_one(tmp_path: Path) -> None:

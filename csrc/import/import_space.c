@@ -26,27 +26,34 @@ static double metadata_number(const struct aiMetadata *data, const char *name, d
   }
 }
 
-/* FBX counts in centimeters. Where it has a mesh, Assimp's root turns the file's axes to +Y up and
-   scales its unit to 1 cm; a file of joints and clips alone stays as it is. */
+/* How many times longer the root makes what is below it. */
+static double root_scale(const import_job *job) {
+  const float *root = &job->scene->mRootNode->mTransformation.a1;
+  return sqrt((double)root[0] * root[0] + (double)root[4] * root[4] + (double)root[8] * root[8]);
+}
+
+/* Where an FBX file has a mesh, Assimp's root turns the file's axes to +Y up; a file of joints and clips alone stays
+   as it is. The root should scale the file's unit to 1 cm as well, which 6.0.5 does not do: what it does counts. */
 static void read_fbx_space(import_job *job) {
   static const struct { const char *name; double usual; } axes[] = {
       {"UpAxis", 1},        {"UpAxisSign", 1}, {"FrontAxis", 2},
       {"FrontAxisSign", 1}, {"CoordAxis", 0},  {"CoordAxisSign", 1}};
   const struct aiMetadata *data = job->scene->mMetaData;
   double unit = metadata_number(data, "UnitScaleFactor", 1.0), up = metadata_number(data, "UpAxis", 1.0);
-  double sign = metadata_number(data, "UpAxisSign", 1.0);
+  double sign = metadata_number(data, "UpAxisSign", 1.0), scale = root_scale(job);
   bool turned = false, converted = job->scene->mNumMeshes != 0;
   size_t i;
   for (i = 0; i < sizeof axes / sizeof *axes; i++)
     turned |= metadata_number(data, axes[i].name, axes[i].usual) != axes[i].usual;
   if (!(unit > 0.0 && unit < 1e12)) unit = 1.0;
-  job->model.info.unit_meters = converted ? 0.01 : 0.01 * unit;
+  if (!(scale > 1e-12 && scale < 1e12) || fabs(scale - 1.0) <= 1e-6) scale = 1.0;
+  job->model.info.unit_meters = 0.01 * unit / scale;
   if (!converted && (up == 0.0 || up == 1.0 || up == 2.0))
     job->model.info.up = SK_AXIS_POS_X + 2 * (uint32_t)up + (sign < 0.0);
   if (turned && converted)
     import_note_add(job, NOTE_axes_converted, 1, "up axis %g (0 is X), sign %g", up, sign);
-  if (unit != 1.0 && converted)
-    import_note_add(job, NOTE_units_converted, 1, "one unit of the file is %g cm; now 1 cm", unit);
+  if (scale != 1.0)
+    import_note_add(job, NOTE_units_converted, 1, "one unit of the file is %g cm; now %g cm", unit, unit / scale);
 }
 
 /* Where `word` ends for the first time in the head of the file; NULL where it does not occur. */
@@ -59,8 +66,7 @@ static const char *find_word(const import_source *file, const char *word) {
 static void read_collada_space(import_job *job) {
   const import_source *file = job->files.sources.data;
   const char *up = find_word(file, "<up_axis>"), *end = (const char *)file->data + file->size;
-  const float *root = &job->scene->mRootNode->mTransformation.a1;
-  double unit = sqrt((double)root[0] * root[0] + (double)root[4] * root[4] + (double)root[8] * root[8]);
+  double unit = root_scale(job);
   job->model.info.unit_meters = 1.0;
   if (up && end - up >= 4 && *up != 'Y')
     import_note_add(job, NOTE_axes_converted, 1, "the file's up axis is %.4s", up);
