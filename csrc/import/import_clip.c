@@ -5,22 +5,32 @@
 #include <string.h>
 
 #include "../core/sk_pack.h"
-#include "import_internal.h"
+#include "import_fbx.h"
 
 #define UNIT_TOLERANCE 1e-6 /* a quaternion whose length is closer to 1 stays bit for bit */
 #define REPORT_TOLERANCE 1e-5
 #define SAME_TICK 1e-4      /* of a tick: times went through float32 */
 #define B3D_DEFAULT_TPS 60.0 /* what 0 stands for there */
+#define RANGE_TOLERANCE 2e-7 /* seconds that a key may lie outside its clip's range */
+#define LAST_EDGE (UINT32_MAX - 1) /* instead of a value of the track: the clip's edges */
+#define FIRST_EDGE UINT32_MAX
 
 typedef struct key { double time; uint32_t from; } key; /* `from`: which value of the track */
 
 /* ---- keys of one track ----------------------------------------------------------------- */
 
+/* Assimp's time in seconds. FBX's own are whole numbers, which Assimp divides and shifts. */
+static inline double seconds_of(const import_clip *clip, double ticks) {
+  double seconds = ticks / clip->ticks_per_second;
+  if (!clip->shifted) return seconds;
+  return (rint((seconds + FBX_EARLIEST) * FBX_SECOND) - clip->range.start) / FBX_SECOND;
+}
+
 /* Time of value i in seconds. A cubic glTF track has three values for each of its times. */
 static inline double time_of(const import_clip *clip, const import_track *t, uint32_t i) {
-  if (t->quats) return t->quats[i].mTime / clip->ticks_per_second;
-  if (t->vectors) return t->vectors[i].mTime / clip->ticks_per_second;
-  if (t->weights) return t->weights[i].mTime / clip->ticks_per_second;
+  if (t->quats) return seconds_of(clip, t->quats[i].mTime);
+  if (t->vectors) return seconds_of(clip, t->vectors[i].mTime);
+  if (t->weights) return seconds_of(clip, t->weights[i].mTime);
   return t->times[t->interpolation == SK_CUBIC ? i / 3 : i];
 }
 
@@ -117,6 +127,39 @@ static sk_status list_keys(import_clip *clip, const import_track *t) {
   return SK_OK;
 }
 
+/* ---- a range: of FBX alone ----------------------------------------------------------------- */
+
+/* The value between key k and the one before it. */
+static void value_between(const import_clip *clip, const import_track *t, size_t k, double time, float out[4]) {
+  const key *keys = clip->keys.data;
+  double u = (time - keys[k - 1].time) / (keys[k].time - keys[k - 1].time);
+  float from[4] = {0}, to[4] = {0};
+  int i;
+  value_of(t, keys[k - 1].from, from);
+  value_of(t, keys[k].from, to);
+  if (t->path == SK_PATH_ROTATION) sk_quat_slerp(from, to, u, out);
+  for (i = 0; i < 4 && t->path != SK_PATH_ROTATION; i++) out[i] = (float)(from[i] + u * ((double)to[i] - from[i]));
+}
+
+/* Leaves the keys from 0 to the range's end. Where it cuts the line between two keys, a key on that line takes the
+   place of the one outside; of a channel that has no key inside, and no line through it, the nearest one stays. */
+static void cut_keys(import_clip *clip, const import_track *t) {
+  double end = (clip->range.stop - clip->range.start) / FBX_SECOND;
+  key *keys = clip->keys.data;
+  size_t first = 0, last = clip->keys.count - 1;
+  if (!clip->range.ends || !clip->keys.count) return;
+  while (first < last && keys[first + 1].time <= RANGE_TOLERANCE) first++;
+  while (last > first && keys[last - 1].time >= end - RANGE_TOLERANCE) last--;
+  if (first < last && keys[first].time < -RANGE_TOLERANCE) value_between(clip, t, first + 1, 0.0, clip->edges[0]);
+  if (first < last && keys[last].time > end + RANGE_TOLERANCE) value_between(clip, t, last, end, clip->edges[1]);
+  if (first == last) value_of(t, keys[first].from, clip->edges[0]);
+  if (first == last) value_of(t, keys[first].from, clip->edges[1]);
+  if (keys[first].time < -RANGE_TOLERANCE) keys[first] = (key){0.0, FIRST_EDGE};
+  if (keys[last].time > end + RANGE_TOLERANCE) keys[last] = (key){end, LAST_EDGE};
+  memmove(keys, keys + first, (last - first + 1) * sizeof *keys);
+  clip->keys.count = last - first + 1;
+}
+
 /* ---- times and values of the block ------------------------------------------------------- */
 
 /* Channels with equal key times share them: most clips have one or two time lines. */
@@ -165,7 +208,8 @@ static sk_status put_values(import_clip *clip, const import_track *t, int shift,
   if (!out) return import_no_memory(clip->job, count * width * sizeof *out);
   *first = values->count - count * width;
   for (i = 0; i < count; i++, out += width) {
-    value_of(t, (uint32_t)((int64_t)keys[i].from + shift), value);
+    if (keys[i].from >= LAST_EDGE) memcpy(value, clip->edges[keys[i].from == LAST_EDGE], sizeof value);
+    else value_of(t, (uint32_t)((int64_t)keys[i].from + shift), value);
     if (unit) normalize(clip, t, value);
     for (k = 0; k < width; k++) {
       bool bad = shift && import_is_bad(value[k]);
@@ -212,6 +256,7 @@ sk_status import_add_channel(import_clip *clip, const import_track *t) {
   if (!is_wanted(clip, t)) return SK_OK;
   status = list_keys(clip, t);
   if (status) return status;
+  cut_keys(clip, t);
   if (!clip->keys.count) {
     note(clip, t, NOTE_channels_dropped, "usable keys:", 0);
     return SK_OK;
@@ -323,6 +368,8 @@ static sk_status add_assimp_channels(import_clip *clip, const struct aiAnimation
 static double duration_of(import_clip *clip, const struct aiAnimation *source, double last) {
   double stated = source->mDuration / clip->ticks_per_second, tick = 1.0 / clip->ticks_per_second;
   bool ranged = !strcmp(clip->job->format, "fbx");
+  if (clip->shifted) stated = clip->range.ends ? (clip->range.stop - clip->range.start) / FBX_SECOND : last;
+  if (clip->shifted && clip->range.ends && last > stated) last = stated; /* keys outside are cut */
   if (!isfinite(stated) || stated < 0.0) stated = 0.0;
   if (!isfinite(last)) return stated;
   if (last < 0.0) last = 0.0;
@@ -369,6 +416,14 @@ static double ticks_of(import_clip *clip, const struct aiAnimation *source) {
   return IMPORT_FALLBACK_TPS;
 }
 
+/* FBX may state ticks that cannot be used, and has made its times with them all the same. */
+static void take_range(import_clip *clip, const struct aiAnimation *source, unsigned index) {
+  double ticks = source->mTicksPerSecond;
+  clip->shifted = clip->job->fbx.widened && isfinite(ticks) && ticks != 0.0;
+  clip->range = clip->shifted ? import_fbx_range(clip->job, index) : (fbx_range){0.0, 0.0, false};
+  if (clip->shifted) clip->ticks_per_second = ticks;
+}
+
 static sk_status make_clip(import_clip *clip, int32_t index) {
   import_job *job = clip->job;
   const struct aiAnimation *source = job->gltf ? NULL : job->scene->mAnimations[index];
@@ -379,6 +434,7 @@ static sk_status make_clip(import_clip *clip, int32_t index) {
   if (status) return status;
   memset(clip->taken, 0, job->model.nodes.count + job->model.targets.count);
   clip->ticks_per_second = record.ticks_per_second = ticks_of(clip, source);
+  if (source) take_range(clip, source, (unsigned)index);
   if (source)
     import_note_add(job, NOTE_morph_targets_dropped, source->mNumMeshChannels, "clip '%.60s'",
                     clip->title);

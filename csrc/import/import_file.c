@@ -46,6 +46,13 @@ static const import_source *find_source(const import_files *files, const char *n
   return NULL;
 }
 
+void import_source_free(import_source *source) {
+  sk_free(source->owned);
+  if (source->mapped) munmap((void *)(uintptr_t)source->data, source->mapped);
+  source->owned = NULL;
+  source->mapped = 0;
+}
+
 bool import_files_put(import_files *files, const char *name, const void *data, size_t size, void *owned) {
   import_source *source = (import_source *)find_source(files, name);
   if (!source) {
@@ -478,7 +485,8 @@ sk_status import_files_whole(import_job *job) {
   if (files->descriptor < 0) return SK_OK;
   data = take_bytes(files, files->descriptor, files->model_size, &owned, &why);
   if (!data) return why ? sk_fail(job->error, SK_ERROR_IMPORT, "%s", why) : import_no_memory(job, files->model_size);
-  sk_free(model->owned);
+  import_source_free(model);
+  model->mapped = owned ? 0 : files->model_size;
   model->data = data;
   model->owned = owned;
   model->size = files->model_size;

@@ -123,6 +123,7 @@ typedef struct import_source { /* one file in memory: whole, or the head of a la
   const uint8_t *data; /* one zero byte follows what came from a file */
   size_t size;
   void *owned;         /* the memory behind `data`, or NULL */
+  size_t mapped;       /* bytes of it that are the file's own pages */
 } import_source;
 
 /* The number that so many bytes hold, the lowest first. */
@@ -301,6 +302,21 @@ typedef struct import_weights { /* of formats whose weights skinpy reads itself 
   struct { int32_t node; uint32_t slot; } *slots; /* of each joint, for the mesh of node - 1 */
 } import_weights;
 
+typedef struct fbx_range { /* of an FBX AnimationStack, in FBX's parts of a second */
+  double start; /* the clip's time 0 */
+  double stop;
+  bool ends;    /* false: it states no range, the clip goes to its last key */
+} fbx_range;
+
+typedef struct import_fbx { /* what is read again; import_fbx.h has the words */
+  sk_array ranges;  /* fbx_range of each stack, in the file's order */
+  sk_array objects; /* fbx_object */
+  sk_array links;   /* fbx_link */
+  sk_array stacks;  /* uint32_t: of which stack each animation of the scene was made */
+  size_t layers;    /* AnimationLayers of all stacks */
+  bool widened;     /* Assimp was given a file whose stacks have another range */
+} import_fbx;
+
 typedef struct import_job {
   const sk_import_request *request;
   sk_error *error;
@@ -312,6 +328,7 @@ typedef struct import_job {
   const struct aiScene *scene;
   int32_t first_frame; /* SMD: of its skeleton; 0: Assimp counts as the file does */
   bool blanks_hidden;  /* in names, while Assimp reads: BVH's of joints, SMD's of materials */
+  import_fbx fbx;
   bool shapes_between; /* FBX: there are more shapes than channels that drive them */
   import_note notes[NOTE_COUNT];
   import_model model;
@@ -377,6 +394,8 @@ const char *import_files_why(const import_files *files);
 const char *import_files_named(const sk_import_request *request);
 /* Without opening it for good: the model's first bytes, of which `*room` came, its length, and its format as above. */
 const char *import_files_peek(const sk_import_request *request, void *head, size_t *room, size_t *whole);
+/* Frees what is behind its `data`. */
+void import_source_free(import_source *source);
 /* Puts memory in the place of a file; takes `owned` over, also on failure. */
 bool import_files_put(import_files *files, const char *name, const void *data, size_t size, void *owned);
 
@@ -442,6 +461,8 @@ bool json_is_string(const json *j, int32_t token);
 bool json_equals(const json *j, int32_t token, const char *word);
 bool json_truth(const json *j, int32_t token);
 double json_number(const json *j, int32_t token, double fallback);
+/* The number that a text of so many bytes is, whatever the user's language; the fallback where it is none. */
+double import_decimal(const char *start, size_t length, double fallback);
 /* `count` numbers of an array of just that length; false leaves `out` as it is. */
 bool json_numbers(const json *j, int32_t array, double *out, int32_t count);
 /* A whole number from 0 to 2^53, or `fallback` (also where the token is -1). */
@@ -521,7 +542,10 @@ typedef struct import_time_line { uint64_t first; uint32_t count; uint64_t hash;
 typedef struct import_clip { /* what lives as long as the clips are made */
   import_job *job;
   double ticks_per_second;
+  bool shifted;             /* times are FBX's, from FBX_EARLIEST on */
+  fbx_range range;          /* what is shown of them */
   sk_array keys;            /* scratch of one channel */
+  float edges[2][4];        /* its values where the range cuts it */
   uint8_t *taken;           /* a bit for each path of each joint that has its channel; then the targets' */
   import_time_line recent[IMPORT_RECENT];
   uint32_t recent_count;
@@ -563,9 +587,15 @@ bool import_is_refused_for_morphs(const import_job *job);
 sk_status import_drop_collada_morphs(import_job *job, bool *dropped);
 /* import_collada.c: joints get the names that people know (what binds goes by Assimp's); notes of what gets lost. */
 sk_status import_collada(import_job *job);
-/* import_fbx.c: of the objects in the file, animation layers and stacks. */
+/* import_fbx_range.c: puts a file in the model's place in which the stacks' ranges drop no keys. Before Assimp. */
+sk_status import_fbx_widen(import_job *job);
+/* import_fbx_clip.c: axes without a curve get the value that the file gives them. Nothing for other formats. */
+sk_status import_fbx_fill(import_job *job);
+void import_fbx_close(import_fbx *fbx);
+/* The range of the stack that an animation of Assimp's was made of; all time where none fits. */
+fbx_range import_fbx_range(const import_job *job, unsigned animation);
+/* import_fbx.c */
 bool import_is_binary_fbx(const import_source *file);
-void import_count_fbx_animations(const import_source *file, size_t *layers, size_t *stacks);
 /* import_space.c: axes, units, and what a format has that Assimp does not deliver. */
 void import_space(import_job *job);
 void import_note_format(import_job *job);

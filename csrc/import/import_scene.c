@@ -131,6 +131,7 @@ static sk_status convert(import_job *job) {
   if (!status) import_smd(job);
   if (!status) status = import_x(job);
   if (!status) import_space(job);
+  if (!status) status = import_fbx_fill(job);
   if (!status) status = import_materials(job);
   if (!status) status = import_meshes(job);
   if (!status) status = import_clips(job);
@@ -176,6 +177,7 @@ static void close_sources(import_job *job) {
   gltf_close(job->gltf);
   job->gltf = NULL;
   import_weights_close(job);
+  import_fbx_close(&job->fbx);
   import_files_close(&job->files);
 }
 
@@ -191,6 +193,7 @@ static sk_status run_steps(import_job *job, sk_import_result *result) {
   if (!status) status = import_ms3d_open(job);
   if (!status) status = import_smd_open(job);
   if (!status) status = import_bvh(job);
+  if (!status) status = import_fbx_widen(job);
   if (!status) status = open_scene(job);
   if (status == SK_ERROR_IMPORT && !job->scene) status = open_otherwise(job);
   if (status == SK_ERROR_IMPORT && !job->scene) status = import_explain_unread(job);

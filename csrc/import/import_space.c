@@ -122,8 +122,7 @@ double import_md5_rate(const import_job *job) {
 /* ---- what FBX has and Assimp does not tell ------------------------------------------------ */
 
 static void note_layers(import_job *job) {
-  size_t layers, stacks;
-  import_count_fbx_animations(job->files.sources.data, &layers, &stacks);
+  size_t layers = job->fbx.layers, stacks = job->fbx.ranges.count;
   if (stacks && layers > stacks)
     import_note_add(job, NOTE_animation_layers_ignored, layers - stacks, "%zu layers in %zu clips", layers,
                     stacks);

@@ -1,0 +1,422 @@
+"""What FBX files say and Assimp does not deliver: against NumPy, by the formulas of FBX itself.
+
+Each file is written from one tree of records, as text and as binary.
+"""
+
+import contextlib
+import math
+import struct
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from import_cases import FBX_SECOND
+from test_import import NARROW_FBX, WIDE_FBX, check_sanity, codes, load
+
+import skinpy
+
+Matrix = npt.NDArray[np.float64]
+Triple = tuple[float, float, float]
+Keys = Sequence[tuple[float, float]]
+
+FORMS = ["text", "binary", "wide"]
+
+
+class Long(int):
+    """A number that takes eight bytes: an id, a time."""
+
+
+def record(name: str, *values: Any, inside: list[Any] | None = None) -> Any:
+    return (name, values, inside)
+
+
+# ---- writing -------------------------------------------------------------------------------------------
+
+
+def text_of(value: Any) -> str:
+    if isinstance(value, str):
+        return f'"{value}"'
+    return f"{value:.17g}" if isinstance(value, float) else str(value)
+
+
+def as_text(records: list[Any], indent: str = "") -> str:
+    out = ""
+    for name, values, inside in records:
+        array = next((value for value in values if isinstance(value, np.ndarray)), None)
+        if array is not None:
+            numbers = ",".join(
+                f"{number:.9g}" if array.dtype.kind == "f" else str(number) for number in array
+            )
+            out += f"{indent}{name}: *{array.size} {{\n{indent}\ta: {numbers}\n{indent}}}\n"
+            continue
+        out += f"{indent}{name}: {', '.join(map(text_of, values))}"
+        out += "\n" if inside is None else f" {{\n{as_text(inside, indent + chr(9))}{indent}}}\n"
+    return out
+
+
+def value_bytes(value: Any) -> bytes:
+    if isinstance(value, np.ndarray):
+        letter = {"float64": "d", "float32": "f", "int64": "l", "int32": "i"}[value.dtype.name]
+        return letter.encode() + struct.pack("<III", value.size, 0, value.nbytes) + value.tobytes()
+    if isinstance(value, str):
+        kind, split, name = value.partition("::")
+        text = (name + "\0\1" + kind if split else value).encode()
+        return b"S" + struct.pack("<I", len(text)) + text
+    if isinstance(value, Long):
+        return b"L" + struct.pack("<q", value)
+    return b"I" + struct.pack("<i", value) if isinstance(value, int) else b"D" + struct.pack("<d", value)
+
+
+def as_binary(records: list[Any], at: int, head: str) -> bytes:
+    size, out = struct.calcsize(head), b""
+    for name, values, inside in records:
+        words = b"".join(map(value_bytes, values))
+        start = at + len(out) + size + len(name) + len(words)
+        below = b"" if inside is None else as_binary(inside, start, head)
+        out += (
+            struct.pack(head, start + len(below), len(values), len(words), len(name))
+            + name.encode()
+            + words
+            + below
+        )
+    return out + bytes(size)
+
+
+class Fbx:
+    """Objects and connections; ids count up from 1."""
+
+    def __init__(self, *settings: Any) -> None:
+        self.objects: list[Any] = []
+        self.connections: list[Any] = []
+        self.settings = [prop("TimeMode", "enum", 10), *settings]  # 25 frames per second
+
+    def add(self, kind: str, name: str, word: str, *inside: Any, to: int | None = None) -> int:
+        number = len(self.objects) + 1
+        self.objects.append(record(kind, Long(number), name, word, inside=list(inside)))
+        if to is not None:
+            self.join(number, to)
+        return number
+
+    def join(self, child: int, parent: int, path: str = "") -> None:
+        words = ("OP", Long(child), Long(parent), path) if path else ("OO", Long(child), Long(parent))
+        self.connections.append(record("C", *words))
+
+    def model(self, name: str, parent: int = 0, kind: str = "LimbNode", **properties: Any) -> int:
+        """`properties` with _ for a space: Lcl_Rotation=(0, 0, 90)."""
+        listed = []
+        for key, value in properties.items():
+            word = key.replace("_", " ")
+            numbers = [float(number) for number in value] if isinstance(value, tuple) else [value]
+            sort = "enum" if isinstance(value, int) else word if word.startswith("Lcl") else "Vector3D"
+            listed.append(prop(word, sort, *numbers))
+        return self.add("Model", f"Model::{name}", kind, record("Version", 232), table(*listed), to=parent)
+
+    def stack(
+        self, name: str = "move", start: float | None = None, stop: float | None = None, bare: bool = False
+    ) -> int:
+        """Its layer."""
+        times = [("LocalStart", start), ("LocalStop", stop)]
+        listed = [time_of(word, second) for word, second in times if second is not None]
+        inside = [] if bare else [table(*listed)]
+        stack = self.add("AnimationStack", f"AnimStack::{name}", "", *inside, to=0)
+        return self.add("AnimationLayer", "AnimLayer::base", "", to=stack)
+
+    def curves(
+        self, layer: int, target: int, path: str, default: Sequence[float] | None, **axes: Keys
+    ) -> int:
+        """A curve node with curves of the given axes; `default` is what it has for those without."""
+        words = ("DeformPercent",) if path == "DeformPercent" else "XYZ"
+        listed = [
+            prop(f"d|{axis}", "Number", float(value))
+            for axis, value in zip(words, default or (), strict=False)
+        ]
+        node = self.add("AnimationCurveNode", f"AnimCurveNode::{path[4:5]}", "", table(*listed), to=layer)
+        self.join(node, target, path)
+        for axis, keys in axes.items():
+            times = np.array([round(time * FBX_SECOND) for time, _ in keys], "i8")
+            values = np.array([value for _, value in keys], "f4")
+            arrays = [record("KeyVer", 4008), record("KeyTime", times), record("KeyValueFloat", values)]
+            self.join(self.add("AnimationCurve", "AnimCurve::", "", *arrays), node, f"d|{axis}")
+        return node
+
+    def triangle(self, model: int) -> int:
+        points = np.array([0, 0, 0, 1, 0, 0, 0, 1, 0], "f8")
+        corners = np.array([0, 1, -3], "i4")
+        inside = [record("Vertices", points), record("PolygonVertexIndex", corners)]
+        return self.add("Geometry", "Geometry::g", "Mesh", *inside, to=model)
+
+    def records(self, version: int) -> list[Any]:
+        head = [record("FBXHeaderVersion", 1003), record("FBXVersion", version), record("Creator", "tests")]
+        return [
+            record("FBXHeaderExtension", inside=head),
+            record("GlobalSettings", inside=[record("Version", 1000), table(*self.settings)]),
+            record("Definitions", inside=[record("Version", 100), record("Count", 1)]),
+            record("Objects", inside=self.objects),
+            record("Connections", inside=self.connections),
+        ]
+
+    def bytes(self, form: str = "text") -> bytes:
+        if form == "text":
+            return ("; FBX 7.4.0 project file\n" + as_text(self.records(7400))).encode()
+        version, head = (7500, WIDE_FBX) if form == "wide" else (7400, NARROW_FBX)
+        return (
+            b"Kaydara FBX Binary  \0\x1a\0"
+            + struct.pack("<I", version)
+            + as_binary(self.records(version), 27, head)
+        )
+
+    def load(self, form: str = "text") -> Any:
+        model = load(self.bytes(form), "fbx")
+        check_sanity(model)
+        return model
+
+
+def prop(name: str, kind: str, *values: Any) -> Any:
+    return record("P", name, kind, "", "A", *values)
+
+
+def time_of(name: str, second: float) -> Any:
+    return record("P", name, "KTime", "Time", "", Long(round(second * FBX_SECOND)))
+
+
+def table(*properties: Any) -> Any:
+    return record("Properties70", inside=list(properties))
+
+
+# ---- truth: FBX's own formula --------------------------------------------------------------------------
+
+ORDERS = ["xyz", "xzy", "yzx", "yxz", "zxy", "zyx"]  # which axis is turned about first
+
+
+def shift(by: Sequence[float]) -> Matrix:
+    matrix = np.eye(4)
+    matrix[:3, 3] = by
+    return matrix
+
+
+def turn(degrees: Sequence[float], order: int = 0) -> Matrix:
+    matrix = np.eye(4)
+    for name in ORDERS[order]:
+        axis = "xyz".index(name)
+        i, j, angle = (axis + 1) % 3, (axis + 2) % 3, math.radians(degrees[axis])
+        one = np.eye(4)
+        one[i, i] = one[j, j] = math.cos(angle)
+        one[j, i] = math.sin(angle)
+        one[i, j] = -one[j, i]
+        matrix = one @ matrix
+    return matrix
+
+
+def local_of(
+    t: Sequence[float], r: Sequence[float], s: Sequence[float], pre: Triple, pivot: Triple, order: int
+) -> Matrix:
+    """T * Rp * Rpre * R * Rp^-1 * S, which is what is left of FBX's chain with the rest of it 0."""
+    return (
+        shift(t) @ shift(pivot) @ turn(pre) @ turn(r, order) @ shift(np.negative(pivot)) @ np.diag([*s, 1.0])
+    )
+
+
+# ---- axes without a curve ------------------------------------------------------------------------------
+
+PLACE, ANGLES, SIZE = (1.0, 2.0, 3.0), (20.0, -50.0, 70.0), (2.0, 3.0, 0.5)
+PRE, PIVOT = (10.0, 80.0, -30.0), (0.0, 1.0, 2.0)
+
+
+@pytest.mark.parametrize("keyed", ["X", "Y", "Z", "XY", "XZ", "YZ"])
+@pytest.mark.parametrize("order", range(6))
+def test_axes_without_a_curve_keep_their_value(order: int, keyed: str) -> None:
+    """Maya writes the keyed axes alone, and its joint orient is the PreRotation that makes helper nodes."""
+    file = Fbx()
+    joint = file.model("joint", Lcl_Translation=PLACE, Lcl_Rotation=ANGLES, Lcl_Scaling=SIZE, PreRotation=PRE,
+                       RotationPivot=PIVOT, RotationOrder=order)  # fmt: skip
+    layer = file.stack(stop=1.0)
+    ends: dict[str, list[float]] = {}
+    for path, values, change in (
+        ("Translation", PLACE, 4.0),
+        ("Rotation", ANGLES, 65.0),
+        ("Scaling", SIZE, 1.5),
+    ):
+        ends[path] = [value + change * (axis in keyed) for axis, value in zip("XYZ", values, strict=True)]
+        axes = {axis: [(0, values["XYZ".index(axis)]), (1, ends[path]["XYZ".index(axis)])] for axis in keyed}
+        file.curves(layer, joint, f"Lcl {path}", values, **axes)
+    model = file.load(FORMS[order % 3])
+    index = model.skeleton.index("joint")
+    for time, t, r, s in ((0.0, PLACE, ANGLES, SIZE), (1.0, *ends.values())):
+        truth = local_of(t, r, s, PRE, PIVOT, order)
+        assert model.globals(0, time)[index] == pytest.approx(truth, abs=5e-6)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_the_curve_nodes_default_goes_before_the_models_value(form: str) -> None:
+    """A clip can hold an axis elsewhere than the rest pose; where the node says nothing the model counts."""
+    file = Fbx()
+    joint = file.model("joint", Lcl_Translation=PLACE, PreRotation=PRE)
+    for name, default in (("told", (1, 7, 8)), ("untold", None)):
+        file.curves(file.stack(name, stop=1.0), joint, "Lcl Translation", default, X=[(0, 1), (1, 5)])
+    model = file.load(form)
+    assert model.clips.names == ("told", "untold")
+    joint = model.skeleton.index("joint")
+    assert model.globals("told", 1.0)[joint][:3, 3].tolist() == [5, 7, 8]
+    assert model.globals("untold", 1.0)[joint][:3, 3].tolist() == [5, 2, 3]
+
+
+def test_curves_of_other_layers_and_stacks() -> None:
+    """What one layer of a clip moves is not overwritten; another clip's curves do not count."""
+    file = Fbx()
+    joint = file.model("joint", Lcl_Translation=PLACE, PreRotation=PRE)
+    first, second = file.stack("first", stop=1.0), file.stack("second", stop=1.0)
+    more = file.add("AnimationLayer", "AnimLayer::more", "", to=first - 1)
+    file.curves(first, joint, "Lcl Translation", PLACE, X=[(0, 1), (1, 5)])
+    file.curves(more, joint, "Lcl Translation", PLACE, Z=[(0, 3), (1, 9)])
+    file.curves(second, joint, "Lcl Translation", PLACE, Y=[(0, 2), (1, 4)])
+    model = file.load()
+    index = model.skeleton.index("joint")
+    assert model.globals("first", 1.0)[index][:3, 3].tolist() == [5, 2, 9]
+    assert model.globals("second", 1.0)[index][:3, 3].tolist() == [1, 4, 3]
+
+
+# ---- ranges --------------------------------------------------------------------------------------------
+
+LINE = [(-1, -10), (0, 0), (1, 4), (3, 10), (10, 24)]
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("helper", [False, True])
+@pytest.mark.parametrize(
+    ("start", "stop"),
+    [
+        (0.0, 2.0),
+        (0.0, 3.0),
+        (1.0, 3.0),
+        (1.5, 2.5),
+        (-0.5, 0.5),
+        (4.0, 5.0),
+        (0.5, 20.0),
+        (12.0, 13.0),
+        (-3.0, -2.0),
+    ],
+)
+def test_a_range_cuts_keys_and_not_motion(start: float, stop: float, helper: bool, form: str) -> None:
+    file = Fbx()
+    orient = {"PreRotation": (0.0, 0.0, 90.0)} if helper else {}
+    joint = file.model("joint", **orient)
+    file.curves(file.stack(start=start, stop=stop), joint, "Lcl Translation", (0, 0, 0), X=LINE)
+    model = file.load(form)
+    (clip,) = model.clips
+    assert clip.duration == pytest.approx(stop - start, abs=1e-9) and not codes(model)
+    times = np.linspace(0, stop - start, 41)
+    truth = np.interp(times + start, *zip(*LINE, strict=True))
+    places = model.globals(clip, times, loop="clamp")[:, model.skeleton.index("joint"), 0, 3]
+    assert places == pytest.approx(truth, abs=2e-6)
+    assert all(channel.times.min() >= 0 and channel.times.max() <= clip.duration for channel in clip.channels)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("bare", [False, True])
+def test_without_a_range_time_0_is_the_files(form: str, bare: bool) -> None:
+    file = Fbx()
+    joint = file.model("joint")
+    file.curves(file.stack(bare=bare), joint, "Lcl Translation", (0, 0, 0), X=[(1, 2), (2.5, 3)])
+    (clip,) = file.load(form).clips
+    assert clip.duration == 2.5
+    assert all(channel.times.tolist() == [1, 2.5] for channel in clip.channels)
+
+
+def test_a_turn_that_a_range_cuts() -> None:
+    """The cut lies on the arc between the keys."""
+    file = Fbx()
+    joint = file.model("joint")
+    file.curves(file.stack(start=0.5, stop=1.5), joint, "Lcl Rotation", (0, 0, 0), Z=[(0, 0), (2, 160)])
+    model = file.load()
+    for time in (0.0, 0.3, 1.0):
+        truth = turn((0, 0, 80 * (time + 0.5)))
+        assert model.globals(0, time, loop="clamp")[model.skeleton.index("joint")] == pytest.approx(
+            truth, abs=1e-6
+        )
+
+
+def test_stacks_of_one_timeline() -> None:
+    """As exporters for games write them: each clip begins at its start. One has no name, two share theirs."""
+    file = Fbx()
+    joint = file.model("joint")
+    file.stack("empty", start=5.0, stop=6.0)
+    for number, name in enumerate(["walk", "run", "run", ""]):
+        layer = file.stack(name, start=number, stop=number + 1.0)
+        file.curves(layer, joint, "Lcl Translation", (0, 0, 0), X=[(0, 0), (8, 8)])
+    model = file.load("binary")
+    assert [clip.duration for clip in model.clips] == [1, 1, 1, 1]
+    for number in range(4):
+        times = np.array([0, 0.5, 1])
+        places = model.globals(number, times, loop="clamp")[:, model.skeleton.index("joint"), 0, 3]
+        assert places == pytest.approx(number + times, abs=1e-6)
+
+
+def test_times_are_the_files_to_the_last_digit() -> None:
+    rng = np.random.default_rng(5)
+    ticks = np.unique(rng.integers(0, round(100 * FBX_SECOND), 200))
+    file = Fbx()
+    joint = file.model("joint")
+    keys = [(tick / FBX_SECOND, 1.0 * i) for i, tick in enumerate(ticks.tolist())]
+    file.curves(file.stack(stop=100.0), joint, "Lcl Translation", (0, 0, 0), X=keys)
+    (clip,) = file.load().clips
+    assert np.array_equal(clip.channels[0].times, ticks / FBX_SECOND)
+
+
+# ---- broken files --------------------------------------------------------------------------------------
+
+
+def busy() -> Fbx:
+    file = Fbx()
+    parent = file.model("parent", PreRotation=PRE)
+    joint = file.model("joint", parent, Lcl_Rotation=ANGLES, PreRotation=PRE)
+    layer = file.stack(start=0.5, stop=2.0)
+    file.curves(layer, joint, "Lcl Rotation", ANGLES, X=LINE)
+    file.curves(layer, parent, "Lcl Translation", PLACE, Y=LINE)
+    return file
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_broken_file_is_refused_or_sane(form: str) -> None:
+    """Cut short, and with wrong bytes in it: never a crash, and what loads is sane."""
+    data, rng = busy().bytes(form), np.random.default_rng(7)
+    for number in range(120):
+        broken = bytearray(data)
+        if number % 3:
+            for at in rng.integers(27, len(data), 1 + number % 4):
+                broken[at] = rng.integers(0, 256)
+        else:
+            del broken[int(rng.integers(27, len(data))) :]
+        try:
+            model = load(bytes(broken), "fbx")
+        except skinpy.LoadError:
+            continue
+        check_sanity(model)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_ids_that_are_shared_or_lead_in_a_circle(form: str) -> None:
+    file = busy()
+    for kind, values, inside in list(file.objects):
+        file.objects.append(record(kind, values[0], *values[1:], inside=inside))
+    for child in range(1, len(file.objects) // 2 + 1):
+        for parent in range(1, len(file.objects) // 2 + 1):
+            if child >= parent or child > 3:  # Assimp itself follows a circle of models
+                file.join(child, parent, "d|X" if child % 2 else "")
+    with contextlib.suppress(skinpy.LoadError):
+        check_sanity(load(file.bytes(form), "fbx"))
+
+
+# ---- space ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("unit", [1.0, 100.0, 2.5])
+def test_the_unit_is_that_of_the_numbers(unit: float) -> None:
+    file = Fbx(prop("UnitScaleFactor", "double", unit))
+    mesh = file.model("mesh", kind="Mesh", Lcl_Translation=(0.0, 3.0, 0.0))
+    file.triangle(mesh)
+    model = file.load("binary")
+    assert model.unit_meters == pytest.approx(0.01 * unit)
+    assert model.deform(model.pose())[0][:, 1].tolist() == [3, 3, 4]  # as in the file
+    assert "units_converted" not in codes(model)
