@@ -53,6 +53,7 @@ _MEANING: dict[str, tuple[Level, str]] = {
     "joints_matched": ("note", "rename the joints alike in both files"),
     "clips_merged": ("warning", "export each clip to a file of its own"),
     "interpolation_ignored": ("warning", "bake the curves to linear keys, or export to glTF"),
+    "channels_misplaced": ("warning", "give each node a name of its own, and a mesh one BlendShape"),
     "clip_extras_dropped": ("warning", "keep events and root motion within their clip"),
     "scale_channels_ignored": ("note", _NOTHING),
     "duplicate_clip_names": ("warning", _ONCE),

@@ -1041,7 +1041,7 @@ def test_shapes_of_fbx(between: bool) -> None:
     (channel,) = model.clips["move"].channels
     assert channel.target == 1 and channel.times.tolist() == [0, 1]
     assert np.ravel(channel.values).tolist() == [0, 0.5]
-    assert model.pose("move", 0.5).morph_weights.tolist() == [0, 0.25]
+    assert model.pose("move", 0.5).morph_weights.tolist() == [0.25, 0.25]  # DeformPercent is 25
     if between:
         assert entry(model, "shapes_in_between_ignored").count == 1
     else:

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from import_cases import FBX_SECOND
-from test_import import NARROW_FBX, WIDE_FBX, check_sanity, codes, load
+from test_import import NARROW_FBX, WIDE_FBX, check_sanity, codes, entry, load
 
 import skinpy
 
@@ -362,6 +362,84 @@ def test_times_are_the_files_to_the_last_digit() -> None:
     file.curves(file.stack(stop=100.0), joint, "Lcl Translation", (0, 0, 0), X=keys)
     (clip,) = file.load().clips
     assert np.array_equal(clip.channels[0].times, ticks / FBX_SECOND)
+
+
+# ---- morph targets ------------------------------------------------------------------------------------
+
+
+def add_shapes(file: Fbx, mesh: int, *channels: tuple[str, float, Sequence[float]]) -> list[int]:
+    """A BlendShape with channels (name, DeformPercent, FullWeights), each of one shape: the point up by 4."""
+    blend = file.add("Deformer", "Deformer::blend", "BlendShape", record("Version", 100), to=mesh)
+    found = []
+    for name, percent, full in channels:
+        inside = [record("DeformPercent", float(percent)), record("FullWeights", np.array(full, "f8"))]
+        found.append(file.add("Deformer", f"SubDeformer::{name}", "BlendShapeChannel", *inside, to=blend))
+        moved = [record("Indexes", np.array([1], "i4")), record("Vertices", np.array([0, 0, 4], "f8"))]
+        file.add("Geometry", f"Geometry::{name}", "Shape", *moved, to=found[-1])
+    return found
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("helper", [False, True])
+def test_weights_at_rest_and_full_weights(form: str, helper: bool) -> None:
+    file = Fbx()
+    orient = {"PreRotation": (0.0, 0.0, 90.0)} if helper else {}
+    mesh = file.triangle(file.model("mesh", kind="Mesh", **orient))
+    _, early, _ = add_shapes(file, mesh, ("plain", 50, [100]), ("early", 10, [50]), ("late", 25, [100]))
+    layer = file.stack(start=1.0, stop=2.0)
+    file.curves(layer, early, "DeformPercent", [10], DeformPercent=[(0, 0), (2, 50)])
+    model = file.load(form)
+    assert [target.name.split(".")[0] for target in model.targets] == ["plain", "early", "late"]
+    assert model.pose().morph_weights.tolist() == pytest.approx([0.5, 0.2, 0.25])
+    assert model.deform(model.pose())[0][:, 2].tolist() == pytest.approx([0, 4 * 0.95, 0])
+    for time in (0.0, 0.5, 1.0):
+        weights = model.pose(0, time, loop="clamp").morph_weights.tolist()
+        assert weights == pytest.approx([0.5, (time + 1) / 2, 0.25])
+
+
+def test_meshes_that_share_everything() -> None:
+    """Two models of one mesh have its weights; where models share a name, nothing shows at rest."""
+    file = Fbx()
+    first, second = file.model("first", kind="Mesh"), file.model("second", kind="Mesh")
+    mesh = file.triangle(first)
+    file.join(mesh, second)
+    add_shapes(file, mesh, ("smile", 50, [100]))
+    assert file.load().pose().morph_weights.tolist() == [0.5, 0.5]
+    file = Fbx()
+    for percent in (25, 50):
+        add_shapes(file, file.triangle(file.model("same", kind="Mesh")), ("smile", percent, [100]))
+    assert file.load().pose().morph_weights.tolist() == [0, 0]
+
+
+# ---- what is reported ---------------------------------------------------------------------------------
+
+
+def test_two_blend_shapes_of_one_mesh() -> None:
+    file = Fbx()
+    mesh = file.triangle(file.model("mesh", kind="Mesh"))
+    add_shapes(file, mesh, ("one", 0, [100]))
+    (channel,) = add_shapes(file, mesh, ("two", 0, [100]))
+    assert not codes(file.load()) & {"channels_misplaced"}
+    file.curves(file.stack(stop=1.0), channel, "DeformPercent", [0], DeformPercent=[(0, 0), (1, 100)])
+    assert entry(file.load(), "channels_misplaced").severity == "lost"
+
+
+@pytest.mark.parametrize(("moved", "lost"), [("left", 0), ("right", 1)])
+def test_channels_of_equal_names(moved: str, lost: int) -> None:
+    """Assimp's channels have a name and no parent."""
+    file = Fbx()
+    hands = {name: file.model("hand", file.model(name)) for name in ("left", "right")}
+    file.curves(file.stack(stop=1.0), hands[moved], "Lcl Translation", (0, 0, 0), X=[(0, 0), (1, 3)])
+    report = [one for one in file.load("binary").report if one.code == "channels_misplaced"]
+    assert [(one.count, one.severity) for one in report] == [(1, "lost")] * lost
+
+
+def test_scale_that_is_not_inherited_shows_without_a_clip() -> None:
+    for kind, found in ((0, True), (1, False), (2, True)):
+        file = Fbx()
+        parent = file.model("parent", Lcl_Scaling=(2.0, 1.0, 1.0))
+        file.model("joint", parent, Lcl_Rotation=(0.0, 0.0, 45.0), InheritType=kind)
+        assert ("scale_inheritance_ignored" in codes(file.load())) == found
 
 
 # ---- broken files --------------------------------------------------------------------------------------

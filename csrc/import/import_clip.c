@@ -53,7 +53,7 @@ static inline void value_of(const import_track *t, uint32_t i, float out[4]) {
     const struct aiVector3D *v = &t->vectors[i].mValue;
     out[0] = v->x, out[1] = v->y, out[2] = v->z;
   } else if (t->weights) {
-    out[0] = (float)*weight_at(t, i);
+    out[0] = (float)(*weight_at(t, i) / t->full);
   } else if (t->path == SK_PATH_WEIGHT) {
     out[0] = at[(size_t)i * t->stride + t->column];
   } else {
@@ -334,6 +334,7 @@ static sk_status add_morph_channel(import_clip *clip, const struct aiMeshMorphAn
                     clip->title, source->mName.data);
   for (t.column = 0; t.column < count && !status; t.column++) {
     t.joint = (int32_t)(first + t.column);
+    t.full = ((const float *)clip->job->model.target_full.data)[t.joint];
     if (lists_target(&t)) status = import_add_channel(clip, &t);
   }
   return status;

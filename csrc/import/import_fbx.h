@@ -72,10 +72,11 @@ typedef struct fbx_object {
   size_t length;
   size_t inside, inside_end; /* its records */
   uint32_t order;            /* in the file; of a stack: among the stacks */
-  uint32_t owner;            /* of a layer its stack, of a curve node its layer: object, or FBX_NONE */
+  uint32_t owner;            /* of a layer its stack, of a curve node its layer, of a model the one above: object, or FBX_NONE */
   uint32_t target;           /* of a curve node: the model that it moves, or FBX_NONE */
   uint8_t kind;
   uint8_t path;              /* of a curve node: sk_path */
+  bool shares_name;          /* a model that is not alone with its name */
   uint8_t axes;              /* of a curve node: a bit for each axis that has a curve */
 } fbx_object;
 
@@ -83,7 +84,11 @@ typedef struct fbx_link { uint32_t to, from, order; } fbx_link; /* objects: `fro
 
 /* The objects of job->fbx by their ids, and its links by `to`, as the file has them. */
 sk_status fbx_index(import_job *job);
-/* Number `number` of the objects of a kind that belong to object `to`; FBX_NONE behind the last. */
-uint32_t fbx_part(const import_job *job, uint32_t to, fbx_kind kind, uint32_t number);
+/* The next object of a kind that belongs to object `to`, or FBX_NONE; `*at` begins as 0 and is the call's own. */
+uint32_t fbx_next_part(const import_job *job, uint32_t to, fbx_kind kind, size_t *at);
+/* The only model of that name, or FBX_NONE. */
+uint32_t fbx_find_model(const import_job *job, const char *name, size_t length);
+
+#define FBX_HELPER "_$AssimpFbx$_" /* between a model's name and what its helper node is for */
 
 #endif

@@ -9,7 +9,6 @@
 
 #include "import_fbx.h"
 
-#define HELPER "_$AssimpFbx$_"
 #define RADIANS (3.14159265358979323846 / 180.0)
 
 typedef struct fbx_track { /* a curve node, by what it moves */
@@ -38,6 +37,25 @@ static int compare_tracks(const void *a, const void *b) {
   return x->node->order < y->node->order ? -1 : x->node->order > y->node->order;
 }
 
+static const struct aiNode *above(const struct aiNode *node) {
+  node = node->mParent;
+  while (node && strstr(node->mName.data, FBX_HELPER)) node = node->mParent;
+  return node;
+}
+
+/* Channels go by the name alone: where models share one, the first joint of that name may be below another parent. */
+static void note_misplaced(import_job *job, const fbx_object *model) {
+  const fbx_object *owner = object_at(job, model->owner);
+  int64_t joint = model->shares_name ? import_names_find(&job->model.joint_of, model->name, model->length) : SK_NONE;
+  const struct aiNode *parent;
+  if (joint < 0 || !owner || owner->kind != FBX_MODEL) return;
+  parent = above(((const struct aiNode *const *)job->model.nodes.data)[joint]);
+  if (parent && parent->mName.length == owner->length && !memcmp(parent->mName.data, owner->name, owner->length)) return;
+  import_note_add(job, NOTE_channels_misplaced, 1, "'%.*s' below '%.*s'",
+                  (int)(model->length < 60 ? model->length : 60), model->name,
+                  (int)(owner->length < 60 ? owner->length : 60), owner->name);
+}
+
 static sk_status list_tracks(import_job *job, sk_array *tracks) {
   const fbx_object *objects = job->fbx.objects.data;
   size_t i;
@@ -46,6 +64,7 @@ static sk_status list_tracks(import_job *job, sk_array *tracks) {
     const fbx_object *layer = object_at(job, node->owner), *stack = layer ? object_at(job, layer->owner) : NULL;
     fbx_track *track;
     if (node->kind != FBX_CURVE_NODE || !model || !stack || !node->axes) continue;
+    note_misplaced(job, model);
     track = sk_array_extend(tracks, 1);
     if (!track) return import_no_memory(job, sizeof *track);
     *track = (fbx_track){node, model, stack->order};
@@ -170,8 +189,8 @@ static void fill_rotations(struct aiQuatKey *keys, unsigned count, const filling
 
 /* Whether it is a helper's channel; then for which model, and what it moves. */
 static bool is_helper(const struct aiString *name, fbx_object *model, fbx_object *node) {
-  static const char *const ends[] = {[SK_PATH_TRANSLATION] = HELPER "Translation",
-                                     [SK_PATH_ROTATION] = HELPER "Rotation", [SK_PATH_SCALE] = HELPER "Scaling"};
+  static const char *const ends[] = {[SK_PATH_TRANSLATION] = FBX_HELPER "Translation",
+                                     [SK_PATH_ROTATION] = FBX_HELPER "Rotation", [SK_PATH_SCALE] = FBX_HELPER "Scaling"};
   uint8_t i;
   for (i = 0; i < 3; i++) {
     size_t length = strlen(ends[i]);
@@ -283,12 +302,19 @@ fbx_range import_fbx_range(const import_job *job, unsigned animation) {
   return stack == FBX_NONE ? (fbx_range){0.0, 0.0, false} : ((const fbx_range *)job->fbx.ranges.data)[stack];
 }
 
+static bool has_targets(const struct aiScene *scene) {
+  unsigned i;
+  for (i = 0; i < scene->mNumMeshes; i++)
+    if (scene->mMeshes[i]->mNumAnimMeshes) return true;
+  return false;
+}
+
 sk_status import_fbx_fill(import_job *job) {
   sk_array tracks = SK_ARRAY(fbx_track);
   sk_status status;
-  if (strcmp(job->format, "fbx") || !job->scene->mNumAnimations) return SK_OK;
+  if (strcmp(job->format, "fbx") || (!job->scene->mNumAnimations && !has_targets(job->scene))) return SK_OK;
   status = fbx_index(job);
-  if (!status) status = match_stacks(job);
+  if (!status && job->scene->mNumAnimations) status = match_stacks(job);
   if (!status) status = list_tracks(job, &tracks);
   if (!status) fill_channels(job, &tracks);
   sk_array_free(&tracks);
@@ -300,4 +326,5 @@ void import_fbx_close(import_fbx *fbx) {
   sk_array_free(&fbx->objects);
   sk_array_free(&fbx->links);
   sk_array_free(&fbx->stacks);
+  import_names_free(&fbx->models);
 }

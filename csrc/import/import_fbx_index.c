@@ -107,13 +107,17 @@ static void join_property(fbx_object *from, fbx_object *to, uint32_t target, con
 }
 
 static sk_status join_objects(import_job *job, uint32_t from, uint32_t to) {
-  fbx_object *part = object_at(job, from);
-  bool curves = part->kind == FBX_LAYER || part->kind == FBX_CURVE_NODE;
-  uint8_t whole = object_at(job, to)->kind;
+  static const uint8_t wholes[] = {
+      [FBX_MODEL] = FBX_MODEL, [FBX_MESH] = FBX_MODEL,      [FBX_BLEND] = FBX_MESH, [FBX_BLEND_CHANNEL] = FBX_BLEND,
+      [FBX_LAYER] = FBX_STACK, [FBX_CURVE_NODE] = FBX_LAYER, [FBX_SHAPE] = FBX_BLEND_CHANNEL};
+  fbx_object *part = object_at(job, from), *whole = object_at(job, to);
+  bool fits = part->kind < sizeof wholes && whole->kind == wholes[part->kind] && whole->kind != FBX_OTHER;
   fbx_link *link;
-  if (curves && whole == (part->kind == FBX_LAYER ? FBX_STACK : FBX_LAYER) && part->owner == FBX_NONE)
-    part->owner = to;
-  if (curves || part->kind == FBX_CURVE) return SK_OK;
+  if (!fits && !(part->kind == FBX_MODEL && whole->kind == FBX_ROOT)) return SK_OK;
+  if (part->kind == FBX_MODEL || part->kind == FBX_LAYER || part->kind == FBX_CURVE_NODE) {
+    if (part->owner == FBX_NONE) part->owner = to;
+    return SK_OK;
+  }
   link = sk_array_extend(&job->fbx.links, 1);
   if (!link) return import_no_memory(job, sizeof *link);
   *link = (fbx_link){to, from, (uint32_t)job->fbx.links.count};
@@ -152,11 +156,50 @@ static sk_status read_connections(import_job *job, const fbx_file *file, size_t 
   return status;
 }
 
+/* ---- names ------------------------------------------------------------------------------- */
+
+static sk_status index_models(import_job *job) {
+  size_t i, count = job->fbx.objects.count;
+  if (!import_names_make(&job->fbx.models, count)) return import_no_memory(job, count);
+  for (i = 0; i < count; i++) {
+    fbx_object *model = object_at(job, (uint32_t)i);
+    uint32_t first = (uint32_t)i;
+    if (model->kind == FBX_MODEL) first = import_names_add(&job->fbx.models, model->name, model->length, first);
+    if (first == i) continue;
+    model->shares_name = object_at(job, first)->shares_name = true;
+  }
+  return SK_OK;
+}
+
 /* ---- what is asked ------------------------------------------------------------------------ */
 
 sk_status fbx_index(import_job *job) {
   fbx_file file = fbx_open(job->files.sources.data);
   size_t behind = fbx_first(&file);
   sk_status status = read_objects(job, &file, &behind);
-  return status ? status : read_connections(job, &file, behind);
+  if (!status) status = read_connections(job, &file, behind);
+  job->fbx.patience = 16 * job->fbx.links.count + (1 << 20);
+  return status ? status : index_models(job);
+}
+
+uint32_t fbx_find_model(const import_job *job, const char *name, size_t length) {
+  int64_t found = import_names_find(&job->fbx.models, name, length);
+  return found < 0 || object_at(job, (uint32_t)found)->shares_name ? FBX_NONE : (uint32_t)found;
+}
+
+uint32_t fbx_next_part(const import_job *job, uint32_t to, fbx_kind kind, size_t *at) {
+  const fbx_link *links = job->fbx.links.data;
+  size_t low = *at, high = *at ? *at : job->fbx.links.count;
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    if (links[middle].to < to) low = middle + 1;
+    else high = middle;
+  }
+  for (; low < job->fbx.links.count && links[low].to == to; low++)
+    if (object_at(job, links[low].from)->kind == kind) {
+      *at = low + 1;
+      return links[low].from;
+    }
+  *at = low + 1;
+  return FBX_NONE;
 }

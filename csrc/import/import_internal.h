@@ -82,6 +82,8 @@
       "animation clips of a COLLADA file are not supported; their animations play together")                          \
   ROW(interpolation_ignored, SK_LOST,                                                                                 \
       "keys of a COLLADA file step or are curves; they are taken as linear")                                          \
+  ROW(channels_misplaced, SK_LOST,                                                                                    \
+      "channels cannot be told apart by what they move; they move another joint or target")                           \
   ROW(clip_extras_dropped, SK_LOST,                                                                                   \
       "events or root motion of a glTF file do not fit their clip; left out")                                         \
   ROW(scale_channels_ignored, SK_REPAIRED, "animated scale was left out on request")                                  \
@@ -285,6 +287,7 @@ typedef struct import_model {
   sk_array submeshes, materials, textures, texture_data;
   sk_array clips, channels, times, values, events;
   uint32_t *shapes; /* of each vertex: equal where all targets move it equally; NULL without targets */
+  sk_array target_full; /* float: of each target, see import_track */
   sk_array targets, target_vertices, target_positions, target_normals;
   sk_array report;
 } import_model;
@@ -313,6 +316,8 @@ typedef struct import_fbx { /* what is read again; import_fbx.h has the words */
   sk_array objects; /* fbx_object */
   sk_array links;   /* fbx_link */
   sk_array stacks;  /* uint32_t: of which stack each animation of the scene was made */
+  import_names models; /* of each name the first object */
+  size_t patience;  /* steps left for looking up what one mesh has, for each of its nodes once more */
   size_t layers;    /* AnimationLayers of all stacks */
   bool widened;     /* Assimp was given a file whose stacks have another range */
 } import_fbx;
@@ -533,6 +538,7 @@ typedef struct import_track { /* the keys of one channel */
   const struct aiQuatKey *quats;
   const struct aiMeshMorphKey *weights; /* each lists some targets of a mesh */
   uint32_t column, stride; /* of weights: which of so many side by side */
+  float full;              /* of Assimp's weights: which one shows the whole target */
 } import_track;
 
 typedef struct import_time_line { uint64_t first; uint32_t count; uint64_t hash; } import_time_line;
@@ -592,6 +598,10 @@ sk_status import_fbx_widen(import_job *job);
 /* import_fbx_clip.c: axes without a curve get the value that the file gives them. Nothing for other formats. */
 sk_status import_fbx_fill(import_job *job);
 void import_fbx_close(import_fbx *fbx);
+/* import_fbx_morph.c: of the part's targets the weight at rest, and what is full for its keys: 1, or less. */
+typedef struct fbx_weight { float rest, full; } fbx_weight;
+struct import_part;
+void import_fbx_weights(import_job *job, const struct import_part *part, fbx_weight *weights, uint32_t count);
 /* The range of the stack that an animation of Assimp's was made of; all time where none fits. */
 fbx_range import_fbx_range(const import_job *job, unsigned animation);
 /* import_fbx.c */
@@ -654,7 +664,7 @@ typedef struct import_morph { /* what one target does to one part */
   int32_t node;
   uint32_t target;        /* of the node */
   const struct import_part *part;
-  float default_weight;
+  float default_weight, full;
   uint64_t first, count;  /* in the collection's arrays */
 } import_morph;
 

@@ -257,14 +257,12 @@ static sk_status keep_shape(import_job *job, const import_part *part, uint32_t f
   return SK_OK;
 }
 
-/* FBX: Assimp gives 1 where a channel has one shape, whatever the file says; nothing is shown then. */
 static float default_weight(const import_job *job, const import_part *part, uint32_t target) {
   const gltf *g = job->gltf;
   int32_t array, token, node, i;
   float weight;
   if (!part->primitive) {
-    unsigned shape = first_shape(job, part->mesh, target);
-    weight = strcmp(job->format, "fbx") ? part->mesh->mAnimMeshes[shape]->mWeight : 0.0f;
+    weight = part->mesh->mAnimMeshes[first_shape(job, part->mesh, target)]->mWeight;
     return import_is_bad(weight) ? 0.0f : weight;
   }
   for (node = 0; node < g->lists[GLTF_NODES].count && g->nodes[node].joint != part->joint; node++) {}
@@ -279,16 +277,26 @@ static float default_weight(const import_job *job, const import_part *part, uint
 
 sk_status import_keep_shapes(import_job *job, const import_part *part, uint32_t first, const uint32_t *map,
                              const import_shapes *shapes, import_morphs *morphs) {
+  fbx_weight *weights = NULL; /* Assimp has other ones */
   uint32_t t;
   sk_status status = SK_OK;
   morphs->has_normals |= shapes->has_normals;
+  if (shapes->count && !strcmp(job->format, "fbx")) {
+    weights = sk_alloc_zero(shapes->count * sizeof *weights);
+    if (!weights) return import_no_memory(job, shapes->count * sizeof *weights);
+    import_fbx_weights(job, part, weights, shapes->count);
+  }
   for (t = 0; t < shapes->count && !status; t++) {
     import_morph *morph = sk_array_extend(&morphs->list, 1);
-    if (!morph) return import_no_memory(job, sizeof *morph);
-    *morph = (import_morph){part->joint, t, part, default_weight(job, part, t), morphs->vertices.count, 0};
+    if (!morph) status = import_no_memory(job, sizeof *morph);
+    if (!morph) break;
+    *morph = (import_morph){part->joint, t, part, 0.0f, 1.0f, morphs->vertices.count, 0};
+    if (weights) morph->default_weight = weights[t].rest, morph->full = weights[t].full;
+    else morph->default_weight = default_weight(job, part, t);
     status = keep_shape(job, part, first, map, shapes, t, morphs);
     morph->count = morphs->vertices.count - morph->first;
   }
+  sk_free(weights);
   return status;
 }
 
@@ -331,12 +339,13 @@ static sk_status add_target(import_job *job, const import_morphs *morphs, size_t
   const import_morph *list = morphs->list.data;
   sk_target target = {.node = list[from].node, .first = m->target_vertices.count}, *place;
   bool good = true, named = false;
+  float full = 1.0f, *whole;
   size_t i;
   sk_status status = SK_OK;
   for (i = from; i < end && good && !status; i++) {
     if (list[i].target != number) continue;
     if (!named) status = name_target(job, &list[i], &target.name);
-    if (!named) target.default_weight = list[i].default_weight;
+    if (!named) target.default_weight = list[i].default_weight, full = list[i].full;
     named = true;
     good = append(&m->target_vertices, &morphs->vertices, list[i].first, list[i].count) &&
            append(&m->target_positions, &morphs->positions, list[i].first, list[i].count) &&
@@ -346,8 +355,10 @@ static sk_status add_target(import_job *job, const import_morphs *morphs, size_t
   if (status) return status;
   target.count = m->target_vertices.count - target.first;
   place = good ? sk_array_extend(&m->targets, 1) : NULL;
-  if (!place) return import_no_memory(job, sizeof *place);
+  whole = place ? sk_array_extend(&m->target_full, 1) : NULL;
+  if (!whole) return import_no_memory(job, sizeof *place);
   *place = target;
+  *whole = full;
   return SK_OK;
 }
 
@@ -357,6 +368,7 @@ sk_status import_targets(import_job *job, const import_morphs *morphs) {
   size_t from = 0, end;
   sk_status status = SK_OK;
   m->targets = SK_ARRAY(sk_target);
+  m->target_full = SK_ARRAY(float);
   m->target_vertices = SK_ARRAY(uint32_t);
   m->target_positions = m->target_normals = (sk_array){NULL, 0, 0, 3 * sizeof(float)};
   for (; from < morphs->list.count && !status; from = end) {

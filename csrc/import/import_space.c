@@ -185,7 +185,7 @@ static void note_frames(import_job *job) {
 
 void import_note_format(import_job *job) {
   if (job->request->frame == SK_NONE) note_frames(job);
-  if (strcmp(job->format, "fbx") || !job->model.clips.count) return;
-  note_layers(job);
+  if (strcmp(job->format, "fbx")) return;
+  if (job->model.clips.count) note_layers(job);
   note_scale_inheritance(job);
 }
