@@ -261,7 +261,8 @@ size_t fbx_read_values(const fbx_file *file, const fbx_record *record, fbx_value
     at = array.values;
   }
   if (file->width && record->count < most) most = record->count;
-  while (count < most && (file->width ? binary_value : text_value)(file, &at, record->values_end, &values[count])) count++;
+  while (count < most && (file->width ? binary_value : text_value)(file, &at, record->values_end, &values[count]))
+    count++;
   return count;
 }
 

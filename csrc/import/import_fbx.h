@@ -72,7 +72,7 @@ typedef struct fbx_object {
   size_t length;
   size_t inside, inside_end; /* its records */
   uint32_t order;            /* in the file; of a stack: among the stacks */
-  uint32_t owner;            /* of a layer its stack, of a curve node its layer, of a model the one above: object, or FBX_NONE */
+  uint32_t owner;            /* object, or FBX_NONE: of a layer its stack, of a node its layer, of a model the one above */
   uint32_t target;           /* of a curve node: the model that it moves, or FBX_NONE */
   uint8_t kind;
   uint8_t path;              /* of a curve node: sk_path */

@@ -50,7 +50,7 @@ static void note_misplaced(import_job *job, const fbx_object *model) {
   const struct aiNode *parent;
   if (joint < 0 || !owner || owner->kind != FBX_MODEL) return;
   parent = above(((const struct aiNode *const *)job->model.nodes.data)[joint]);
-  if (parent && parent->mName.length == owner->length && !memcmp(parent->mName.data, owner->name, owner->length)) return;
+  if (parent && !compare_names(parent->mName.data, parent->mName.length, owner->name, owner->length)) return;
   import_note_add(job, NOTE_channels_misplaced, 1, "'%.*s' below '%.*s'",
                   (int)(model->length < 60 ? model->length : 60), model->name,
                   (int)(owner->length < 60 ? owner->length : 60), owner->name);
@@ -138,7 +138,8 @@ static void split(const double q[4], int last, int first, double a[4], double b[
   int middle = 3 - last - first;
   double sign = (last + 1) % 3 == first ? 1.0 : -1.0;
   double rows[2][2] = {{q[3], q[first]}, {q[last], sign * q[middle]}};
-  double squares[2] = {rows[0][0] * rows[0][0] + rows[0][1] * rows[0][1], rows[1][0] * rows[1][0] + rows[1][1] * rows[1][1]};
+  double squares[2] = {rows[0][0] * rows[0][0] + rows[0][1] * rows[0][1],
+                       rows[1][0] * rows[1][0] + rows[1][1] * rows[1][1]};
   const double *row = rows[squares[1] > squares[0]];
   double length = sqrt(squares[1] > squares[0] ? squares[1] : squares[0]);
   memset(a, 0, 4 * sizeof *a);
@@ -190,7 +191,8 @@ static void fill_rotations(struct aiQuatKey *keys, unsigned count, const filling
 /* Whether it is a helper's channel; then for which model, and what it moves. */
 static bool is_helper(const struct aiString *name, fbx_object *model, fbx_object *node) {
   static const char *const ends[] = {[SK_PATH_TRANSLATION] = FBX_HELPER "Translation",
-                                     [SK_PATH_ROTATION] = FBX_HELPER "Rotation", [SK_PATH_SCALE] = FBX_HELPER "Scaling"};
+                                     [SK_PATH_ROTATION] = FBX_HELPER "Rotation",
+                                     [SK_PATH_SCALE] = FBX_HELPER "Scaling"};
   uint8_t i;
   for (i = 0; i < 3; i++) {
     size_t length = strlen(ends[i]);

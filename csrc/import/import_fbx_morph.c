@@ -46,7 +46,8 @@ static bool has_morph_channels(const struct aiScene *scene) {
 }
 
 /* The channels that have a shape, over all BlendShapes of the mesh; how many there are, of which `most` are read. */
-static uint32_t read_channels(import_job *job, const import_part *part, uint32_t mesh, fbx_weight *weights, uint32_t most) {
+static uint32_t read_channels(import_job *job, const import_part *part, uint32_t mesh, fbx_weight *weights,
+                              uint32_t most) {
   fbx_file file = fbx_open(job->files.sources.data);
   size_t in_mesh = 0, in_blend, in_channel;
   uint32_t blend, channel, count = 0, before;
@@ -63,7 +64,8 @@ static uint32_t read_channels(import_job *job, const import_part *part, uint32_t
           weight_of(&file, object_at(job, channel), fbx_next_part(job, channel, FBX_SHAPE, &in_channel) == FBX_NONE);
     }
     if (before && count > before && has_morph_channels(job->scene)) /* Assimp counts from 0 in each of them */
-      import_note_add(job, NOTE_channels_misplaced, count - before, "mesh '%.80s' has several BlendShapes", part->title);
+      import_note_add(job, NOTE_channels_misplaced, count - before, "mesh '%.80s' has several BlendShapes",
+                      part->title);
   }
   return count;
 }

@@ -220,7 +220,8 @@ sk_status import_fbx_widen(import_job *job) {
   sk_array places = SK_ARRAY(place);
   fbx_file file;
   sk_status status;
-  job->fbx = (import_fbx){SK_ARRAY(fbx_range), SK_ARRAY(fbx_object), SK_ARRAY(fbx_link), SK_ARRAY(uint32_t), {NULL, 0}, 0, 0, false};
+  job->fbx = (import_fbx){SK_ARRAY(fbx_range), SK_ARRAY(fbx_object), SK_ARRAY(fbx_link), SK_ARRAY(uint32_t),
+                          {NULL, 0}, 0, 0, false};
   if (strcmp(job->format, "fbx")) return SK_OK;
   status = import_files_whole(job);
   if (status) return status;
