@@ -3,6 +3,7 @@
    A binary file is a tree of records, each of which says where it ends, and what it holds stands behind its
    values: https://code.blender.org/2013/08/fbx-binary-file-format-specification
    In a text a record is `Name: value, value { records }`, where values and braces may be missing. */
+#include <math.h>
 #include <string.h>
 
 #include "import_fbx.h"
@@ -206,13 +207,15 @@ static int64_t whole_of(const char *text, size_t length) {
 static bool text_value(const fbx_file *file, size_t *at, size_t end, fbx_value *value) {
   size_t from = skip_blank(file, *at, end), behind;
   const char *text = (const char *)file->data + from;
+  double number;
   if (from < end && *text == '"') {
     behind = skip_string(file, from, end);
     *value = (fbx_value){.text = text + 1, .length = behind - from < 2 ? 0 : behind - from - 2};
   } else {
     behind = skip_word(file, from, end);
     if (behind == from) return false;
-    *value = (fbx_value){.number = import_decimal(text, behind - from, 0.0), .whole = whole_of(text, behind - from)};
+    number = import_decimal(text, behind - from);
+    *value = (fbx_value){.number = isnan(number) ? 0.0 : number, .whole = whole_of(text, behind - from)};
   }
   *at = skip_blank(file, behind, end);
   if (*at < end && file->data[*at] == ',') ++*at;

@@ -466,8 +466,6 @@ bool json_is_string(const json *j, int32_t token);
 bool json_equals(const json *j, int32_t token, const char *word);
 bool json_truth(const json *j, int32_t token);
 double json_number(const json *j, int32_t token, double fallback);
-/* The number that a text of so many bytes is, whatever the user's language; the fallback where it is none. */
-double import_decimal(const char *start, size_t length, double fallback);
 /* `count` numbers of an array of just that length; false leaves `out` as it is. */
 bool json_numbers(const json *j, int32_t array, double *out, int32_t count);
 /* A whole number from 0 to 2^53, or `fallback` (also where the token is -1). */

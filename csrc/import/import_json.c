@@ -178,23 +178,19 @@ static locale_t plain_locale(void) {
   return plain;
 }
 
-double import_decimal(const char *start, size_t length, double fallback) {
+double json_number(const json *j, int32_t token, double fallback) {
+  const char *start;
   char *end, copy[64];
   double value;
+  size_t length;
   locale_t plain = plain_locale();
-  if (!length || length >= sizeof copy || (*start != '-' && (*start < '0' || *start > '9'))) return fallback;
+  if (!is_type(j, token, JSMN_PRIMITIVE)) return fallback;
+  start = json_raw(j, token, &length);
+  if (length >= sizeof copy || (*start != '-' && (*start < '0' || *start > '9'))) return fallback;
   memcpy(copy, start, length);
   copy[length] = 0;
   value = plain ? strtod_l(copy, &end, plain) : strtod(copy, &end);
   return *end ? fallback : value;
-}
-
-double json_number(const json *j, int32_t token, double fallback) {
-  size_t length;
-  const char *start;
-  if (!is_type(j, token, JSMN_PRIMITIVE)) return fallback;
-  start = json_raw(j, token, &length);
-  return import_decimal(start, length, fallback);
 }
 
 bool json_numbers(const json *j, int32_t array, double *out, int32_t count) {

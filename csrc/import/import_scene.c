@@ -122,16 +122,30 @@ static void free_model(import_model *m) {
 
 /* ---- the steps ----------------------------------------------------------------------------------- */
 
+/* What Assimp would read wrong gets other words, in memory. Each does nothing for other formats. */
+static sk_status prepare(import_job *job) {
+  sk_status status = import_b3d_open(job);
+  if (!status) status = import_ms3d_open(job);
+  if (!status) status = import_smd_open(job);
+  if (!status) status = import_bvh(job);
+  return status ? status : import_fbx_widen(job);
+}
+
+/* What Assimp has read wrong is put right, once the joints are there; likewise. */
+static sk_status correct(import_job *job) {
+  sk_status status = !strcmp(job->format, "dae") ? import_collada(job) : SK_OK;
+  import_bvh_names(job);
+  import_smd(job);
+  if (!status) status = import_ms3d(job);
+  if (!status) status = import_x(job);
+  return status ? status : import_fbx_fill(job);
+}
+
 static sk_status convert(import_job *job) {
   sk_status status = import_md5(job);
   if (!status) status = import_skeleton(job);
-  if (!status) import_bvh_names(job);
-  if (!status && !strcmp(job->format, "dae")) status = import_collada(job);
-  if (!status) status = import_ms3d(job);
-  if (!status) import_smd(job);
-  if (!status) status = import_x(job);
+  if (!status) status = correct(job);
   if (!status) import_space(job);
-  if (!status) status = import_fbx_fill(job);
   if (!status) status = import_materials(job);
   if (!status) status = import_meshes(job);
   if (!status) status = import_clips(job);
@@ -189,11 +203,7 @@ static sk_status run_steps(import_job *job, sk_import_result *result) {
   if (!status) status = import_check_content(job);
   if (!status && is_gltf(job)) status = import_files_whole(job);
   if (!status && is_gltf(job)) status = gltf_open(job);
-  if (!status) status = import_b3d_open(job);
-  if (!status) status = import_ms3d_open(job);
-  if (!status) status = import_smd_open(job);
-  if (!status) status = import_bvh(job);
-  if (!status) status = import_fbx_widen(job);
+  if (!status) status = prepare(job);
   if (!status) status = open_scene(job);
   if (status == SK_ERROR_IMPORT && !job->scene) status = open_otherwise(job);
   if (status == SK_ERROR_IMPORT && !job->scene) status = import_explain_unread(job);
