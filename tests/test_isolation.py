@@ -588,7 +588,8 @@ int poll(struct pollfd *files, nfds_t count, int timeout) {
     program = f"import skinpy; print(len(skinpy.load({str(file)!r}).mesh.positions))"
     done = subprocess.run(
         [sys.executable, "-c", program],
-        env=os.environ | {"LD_PRELOAD": str(library)},
+        env=os.environ
+        | {"LD_PRELOAD": f"{os.environ.get('LD_PRELOAD', '')} {library}"},  # a sanitizer is first
         capture_output=True,
         text=True,
         timeout=LONG,

@@ -67,7 +67,7 @@ static double next_number(x_text *x) {
 
 /* The next list of matrix keys; false at the end, or where the text cannot be followed. */
 static bool next_list(x_text *x, bool *no_memory) {
-  double type, count, i, *place;
+  double type, count = 0.0, i, *place;
   int n;
   x->numbers.count = 0;
   while ((x->at = memmem(x->at, (size_t)(x->end - x->at), WORD, sizeof WORD - 1)) != NULL) {
