@@ -231,15 +231,10 @@ def _inside(line: Line, times: Array, key: Array) -> tuple[Array, Array]:
         mixed = [_slerp(*row) for row in zip(a, b, u[:, 0], strict=True)] if turned else a + (b - a) * u
         return np.asarray(mixed), _still(a)
     m, n = line.out_tangents[key] * span, line.in_tangents[key + 1] * span
-    u2, u3 = _power(u, 2), _power(u, 3)
+    u2, u3 = u * u, u * u * u
     values = (2 * u3 - 3 * u2 + 1) * a + (u3 - 2 * u2 + u) * m + (3 * u2 - 2 * u3) * b + (u3 - u2) * n
     slopes = (6 * u2 - 6 * u) * (a - b) + (3 * u2 - 4 * u + 1) * m + (3 * u2 - 2 * u) * n
     return values, slopes / span
-
-
-def _power(u: Array, exponent: int) -> Array:
-    """By the C library's pow: NumPy's for arrays gives other last bits, by the kind of processor."""
-    return np.asarray((u.astype(object) ** exponent).astype(np.float64))
 
 
 def _slerp(a: Array, b: Array, u: float) -> Array:

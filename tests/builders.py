@@ -15,6 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+import skinpy
+
 _COMPONENT = {"i1": 5120, "u1": 5121, "i2": 5122, "u2": 5123, "u4": 5125, "f4": 5126}
 _KIND = {1: "SCALAR", 2: "VEC2", 3: "VEC3", 4: "VEC4", 16: "MAT4"}
 _INTERPOLATION = {"step": "STEP", "linear": "LINEAR", "cubic": "CUBICSPLINE"}
@@ -838,3 +840,17 @@ AWKWARD: dict[str, Callable[[], Gltf]] = {
     "loose_vertices": loose_vertices,
     "chain_64": lambda: chain(64),
 }
+
+
+def triangle(**more: Any) -> skinpy.Model:
+    """One face that follows one joint, "a", at the origin; `more` goes to Model.from_arrays."""
+    return skinpy.Model.from_arrays(
+        ["a"],
+        [-1],
+        np.eye(4)[None],
+        positions=np.eye(3),
+        faces=[[0, 1, 2]],
+        joints=[[0]] * 3,
+        weights=[[1]] * 3,
+        **more,
+    )

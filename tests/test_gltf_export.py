@@ -601,13 +601,6 @@ def test_parts_of_a_cut_mesh_keep_the_targets_that_move_them(tmp_path: Path) -> 
     assert shown == [["up", "out"], ["up", "out"]]
 
 
-def test_powers_are_those_of_the_c_library() -> None:
-    u = np.random.default_rng(8).random((1000, 1))
-    for exponent in (2, 3):
-        expected = [[one**exponent] for one in u[:, 0].tolist()]
-        np.testing.assert_array_equal(_gltf_keys._power(u, exponent), expected)
-
-
 @pytest.mark.parametrize("kind", ["linear", "step"])
 def test_linear_and_step_said_in_cubic_keys(kind: str) -> None:
     values = np.array([[0.0], [2.0], [-1.0]])

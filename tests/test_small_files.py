@@ -264,17 +264,7 @@ def test_many_keys_of_many_weights_are_saved_together(tmp_path: Path) -> None:
 def test_more_weights_than_a_glb_holds_are_refused_first(tmp_path: Path) -> None:
     targets = {str(number): np.eye(3) for number in range(1 << 12)}
     clip = skinpy.Clip.from_arrays("long", fps=1, targets=["0"], weights=np.zeros((1 << 18, 1)))
-    model = skinpy.Model.from_arrays(
-        ["a"],
-        [-1],
-        np.eye(4)[None],
-        positions=np.eye(3),
-        faces=[[0, 1, 2]],
-        joints=[[0]] * 3,
-        weights=[[1]] * 3,
-        targets=targets,
-        clips=[clip],
-    )
+    model = builders.triangle(targets=targets, clips=[clip])
 
     def save() -> None:
         with pytest.raises(ValueError, match=r"takes \d{10} bytes; a \.glb holds less than 4 GiB"):

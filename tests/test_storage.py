@@ -457,15 +457,7 @@ def test_what_has_no_table() -> None:
         storage.compare(model, 1.5)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="max_error"):
         storage.compare(model, max_error=-1)
-    still = skinpy.Model.from_arrays(
-        ["a"],
-        [-1],
-        np.eye(4)[None],
-        positions=np.eye(3),
-        faces=[[0, 1, 2]],
-        joints=[[0]] * 3,
-        weights=[[1]] * 3,
-    )
+    still = builders.triangle()
     with pytest.raises(ValueError, match="no clip"):
         storage.compare(still)
     bare = skinpy.Model.from_arrays(

@@ -187,8 +187,7 @@ sk_status import_b3d_open(import_job *job) {
   b3d b = {.job = job, .levels = SK_ARRAY(b3d_level), .anims = SK_ARRAY(size_t)};
   sk_status status;
   if (strcmp(job->format, "b3d")) return SK_OK;
-  status = import_files_whole(job);
-  if (!status) status = import_weights_open(job);
+  status = import_weights_open(job);
   if (status) return status;
   b.c.data = file->data, b.c.end = file->size;
   if (!read_chunks(&b)) status = import_no_memory(job, sizeof(import_weight));

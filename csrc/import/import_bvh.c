@@ -12,17 +12,15 @@
 
 #define LONGEST_FILLER 32    /* bytes of a number that is written into every frame */
 
-typedef struct bvh_word { const char *at; size_t length; } bvh_word;
-
 enum { X_POSITION, Y_POSITION, Z_POSITION, X_ROTATION, KINDS = 6 };
 
 static const char *const kinds[KINDS] = {"Xposition", "Yposition", "Zposition",
                                          "Xrotation", "Yrotation", "Zrotation"};
 
 typedef struct bvh_node {
-  bvh_word name;      /* all words of it; empty: an end site */
+  import_span name;      /* all words of it; empty: an end site */
   int64_t parent;     /* stands before the node; SK_NONE = a root */
-  bvh_word offset[3]; /* empty: the file has none */
+  import_span offset[3]; /* empty: the file has none */
   size_t first;       /* of its channels; in a frame they stand in one row */
   uint32_t count;
   bool filled;        /* Assimp gets six channels, those that the file does not have among them */
@@ -36,7 +34,7 @@ typedef struct bvh { /* one file while it is read and written */
   sk_array channels;     /* uint8_t: kinds */
   int64_t open;          /* the node that is read; SK_NONE = none */
   size_t roots;
-  bvh_word frames, time; /* the two numbers of MOTION */
+  import_span frames, time; /* the two numbers of MOTION */
   bool marked, apart;    /* begins with a byte order mark; these numbers stand apart from their words */
   bool blanks;           /* a name has several words */
   bool filled;           /* some node is */
@@ -50,8 +48,8 @@ typedef struct bvh { /* one file while it is read and written */
 static bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
 /* What stands between spaces, as Assimp has it: a brace at its beginning is a word. Length 0 at the end. */
-static bvh_word next_word(bvh *b) {
-  bvh_word word;
+static import_span next_word(bvh *b) {
+  import_span word;
   while (b->at < b->end && is_space(*b->at)) b->at++;
   word.at = b->at;
   if (b->at < b->end && (*b->at == '{' || *b->at == '}')) b->at++;
@@ -61,11 +59,11 @@ static bvh_word next_word(bvh *b) {
   return word;
 }
 
-static bool begins(bvh_word word, const char *text) {
+static bool begins(import_span word, const char *text) {
   return word.length >= strlen(text) && !memcmp(word.at, text, strlen(text));
 }
 
-static bool equals(bvh_word word, const char *text) { return word.length == strlen(text) && begins(word, text); }
+static bool equals(import_span word, const char *text) { return word.length == strlen(text) && begins(word, text); }
 static bool expect(bvh *b, const char *text) { return equals(next_word(b), text); }
 static bvh_node *node_at(const bvh *b, size_t n) { return (bvh_node *)b->nodes.data + n; }
 
@@ -75,7 +73,7 @@ static bool has_memory(bvh *b, const void *memory) {
   return memory != NULL;
 }
 
-static bool open_node(bvh *b, bvh_word name) {
+static bool open_node(bvh *b, import_span name) {
   bvh_node *node = sk_array_extend(&b->nodes, 1);
   if (!has_memory(b, node)) return false;
   *node = (bvh_node){.name = name, .parent = b->open};
@@ -85,7 +83,7 @@ static bool open_node(bvh *b, bvh_word name) {
 
 /* The words up to the brace, all on one line. */
 static bool read_name(bvh *b) {
-  bvh_word name = next_word(b), word = name;
+  import_span name = next_word(b), word = name;
   const char *at;
   while (word.length && !equals(word, "{")) {
     name.length = (size_t)(word.at + word.length - name.at);
@@ -107,7 +105,7 @@ static bool read_offset(bvh *b, bvh_node *node) {
 }
 
 static bool read_channel(bvh *b, uint8_t *kind) {
-  bvh_word word = next_word(b);
+  import_span word = next_word(b);
   for (*kind = 0; *kind < KINDS; ++*kind)
     if (equals(word, kinds[*kind])) return true;
   return false;
@@ -116,7 +114,7 @@ static bool read_channel(bvh *b, uint8_t *kind) {
 /* Their number in plain digits. A second list of one node is not followed, nor one behind the node's children:
    a frame has its numbers in the order of the nodes. */
 static bool read_channels(bvh *b, bvh_node *node) {
-  bvh_word word = next_word(b);
+  import_span word = next_word(b);
   uint32_t count = 0, i;
   for (i = 0; i < word.length && i < 7; i++) {
     if (word.at[i] < '0' || word.at[i] > '9') return false;
@@ -138,13 +136,13 @@ static bool read_channels(bvh *b, bvh_node *node) {
 /* To the word MOTION. */
 static bool read_hierarchy(bvh *b) {
   for (;;) {
-    bvh_word word = next_word(b);
+    import_span word = next_word(b);
     bvh_node *node = b->open < 0 ? NULL : node_at(b, (size_t)b->open);
     bool good, joint = node && node->name.length;
     if (!node && equals(word, "MOTION")) return b->nodes.count != 0;
     if (equals(word, node ? "JOINT" : "ROOT")) good = (joint || !node) && read_name(b);
     else if (joint && equals(word, "End"))
-      good = expect(b, "Site") && expect(b, "{") && open_node(b, (bvh_word){NULL, 0});
+      good = expect(b, "Site") && expect(b, "{") && open_node(b, (import_span){NULL, 0});
     else if (node && equals(word, "OFFSET")) good = read_offset(b, node);
     else if (joint && equals(word, "CHANNELS")) good = read_channels(b, node);
     else good = node && equals(word, "}");
@@ -154,11 +152,11 @@ static bool read_hierarchy(bvh *b) {
 }
 
 /* "Frames: 2", or without the space. */
-static bool read_number(bvh *b, const char *label, bvh_word *number) {
-  bvh_word word = next_word(b);
+static bool read_number(bvh *b, const char *label, import_span *number) {
+  import_span word = next_word(b);
   size_t length = strlen(label);
   if (!begins(word, label)) return false;
-  *number = (bvh_word){word.at + length, word.length - length};
+  *number = (import_span){word.at + length, word.length - length};
   b->apart &= !number->length;
   if (!number->length) *number = next_word(b);
   return number->length != 0;
@@ -229,12 +227,12 @@ static void put(bvh *b, const char *bytes, size_t length) {
 static void put_text(bvh *b, const char *text) { put(b, text, strlen(text)); }
 
 /* A word and a space. */
-static void put_word(bvh *b, bvh_word word) {
+static void put_word(bvh *b, import_span word) {
   put(b, word.at, word.length);
   put_text(b, " ");
 }
 
-static void put_name(bvh *b, bvh_word name) {
+static void put_name(bvh *b, import_span name) {
   static const char space = IMPORT_BLANK;
   const char *at = name.at, *end = name.at + name.length;
   while (at < end) {
@@ -246,8 +244,8 @@ static void put_name(bvh *b, bvh_word name) {
   }
 }
 
-static bvh_word offset_of(const bvh_node *node, int axis) {
-  return node->offset[axis].length ? node->offset[axis] : (bvh_word){"0", 1};
+static import_span offset_of(const bvh_node *node, int axis) {
+  return node->offset[axis].length ? node->offset[axis] : (import_span){"0", 1};
 }
 
 static void put_channels(bvh *b, const bvh_node *node) {
@@ -256,10 +254,10 @@ static void put_channels(bvh *b, const bvh_node *node) {
   uint32_t i, rotations = 0;
   snprintf(number, sizeof number, "CHANNELS %u ", node->filled ? 6 : node->count);
   put_text(b, number);
-  for (i = 0; i < 3 && node->filled; i++) put_word(b, (bvh_word){kinds[i], strlen(kinds[i])});
+  for (i = 0; i < 3 && node->filled; i++) put_word(b, (import_span){kinds[i], strlen(kinds[i])});
   for (i = 0; i < node->count; i++) {
     if (node->filled && kind[i] < X_ROTATION) continue;
-    put_word(b, (bvh_word){kinds[kind[i]], strlen(kinds[kind[i]])});
+    put_word(b, (import_span){kinds[kind[i]], strlen(kinds[kind[i]])});
     rotations++;
   }
   for (; node->filled && rotations < 3; rotations++) put_text(b, "Xrotation ");
@@ -280,7 +278,7 @@ static void put_node(bvh *b, const bvh_node *node) {
 static void put_root(bvh *b) {
   size_t n, i, most = 0;
   for (n = 0; n < b->nodes.count; n++) {
-    bvh_word name = node_at(b, n)->name;
+    import_span name = node_at(b, n)->name;
     for (i = 4; i < name.length && name.at[i] == '_'; i++) {}
     if (begins(name, "ROOT") && i == name.length && i - 3 > most) most = i - 3;
   }
@@ -310,9 +308,9 @@ static void put_hierarchy(bvh *b) {
 }
 
 /* A node's numbers of one frame; `row` holds them as the file has them. */
-static void put_values(bvh *b, const bvh_node *node, const bvh_word *row) {
+static void put_values(bvh *b, const bvh_node *node, const import_span *row) {
   const uint8_t *kind = (const uint8_t *)b->channels.data + node->first;
-  bvh_word place[3] = {offset_of(node, 0), offset_of(node, 1), offset_of(node, 2)};
+  import_span place[3] = {offset_of(node, 0), offset_of(node, 1), offset_of(node, 2)};
   uint32_t i, rotations = 0;
   for (i = 0; i < node->count && node->filled; i++)
     if (kind[i] < X_ROTATION) place[kind[i]] = row[i];
@@ -328,7 +326,7 @@ static void put_values(bvh *b, const bvh_node *node, const bvh_word *row) {
 /* Frame after frame, as long as the words last; one that is not whole is none. */
 static void put_frames(bvh *b) {
   size_t count = b->channels.count, n, i, bytes;
-  bvh_word *row = sk_multiply(count, sizeof *row, &bytes) ? sk_alloc(bytes) : NULL;
+  import_span *row = sk_multiply(count, sizeof *row, &bytes) ? sk_alloc(bytes) : NULL;
   has_memory(b, row);
   while (!b->status) {
     for (i = 0; i < count && (row[i] = next_word(b)).length; i++) {}

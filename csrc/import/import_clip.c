@@ -410,7 +410,7 @@ static sk_status name_clip(import_clip *clip, const struct aiAnimation *source, 
 static double ticks_of(import_clip *clip, const struct aiAnimation *source) {
   double rate = import_md5_rate(clip->job);
   double ticks = rate > 0.0 ? rate : source ? source->mTicksPerSecond : 1000.0;
-  if (!strcmp(clip->job->format, "smd") || !strcmp(clip->job->format, "vta")) ticks = 0.0;
+  if (import_is_smd(clip->job)) ticks = 0.0;
   if (ticks > 0.0 && isfinite(ticks)) return ticks;
   if (ticks == 0.0 && !strcmp(clip->job->format, "b3d")) return B3D_DEFAULT_TPS;
   import_note_add(clip->job, NOTE_ticks_per_second_assumed, 1, "clip '%.60s'", clip->title);

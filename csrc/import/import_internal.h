@@ -135,6 +135,8 @@ static inline uint64_t import_number(const uint8_t *at, size_t bytes) {
   return number;
 }
 
+typedef struct import_span { const char *at; size_t length; } import_span; /* of a text; empty: at may be NULL */
+
 typedef struct import_cursor { /* walks over bytes that nothing is known of */
   const uint8_t *data;
   size_t at, end;
@@ -565,8 +567,6 @@ sk_status gltf_add_extras(import_clip *clip, int32_t index, sk_clip_record *reco
 sk_status import_bvh(import_job *job);
 void import_bvh_names(import_job *job); /* spaces in names come back */
 
-typedef struct import_span { const char *at; size_t length; } import_span; /* of a text; empty: at may be NULL */
-
 typedef struct import_xml { /* a text while it is read */
   const char *at, *end;     /* what is left of it */
   const char *const *names; /* of the tags that are wanted, NULL behind them; NULL: all */
@@ -615,7 +615,7 @@ double import_decimal(const char *text, size_t length);
 
 /* ---- import_weights.c ------------------------------------------------------------------------ */
 
-sk_status import_weights_open(import_job *job); /* job->weights, empty */
+sk_status import_weights_open(import_job *job); /* job->weights, empty, and the whole file, to read them from */
 void import_weights_close(import_job *job);
 /* Both are below what the file has. What is no weight is left out; false: no memory. */
 bool import_weights_add(import_job *job, uint32_t vertex, uint32_t joint, float weight);
@@ -630,6 +630,7 @@ const uint32_t *import_weights_of(const import_job *job, uint32_t mesh, uint32_t
 sk_status import_b3d_open(import_job *job);
 sk_status import_ms3d_open(import_job *job);
 sk_status import_smd_open(import_job *job);
+bool import_is_smd(const import_job *job); /* by the format's name */
 /* When the skeleton is there: joints of the weights, and position keys where MilkShape has them. */
 sk_status import_ms3d(import_job *job);
 /* Before the clips: rotation and scale of .x's mirrored matrix keys. */

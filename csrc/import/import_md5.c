@@ -17,10 +17,8 @@
 
 /* ---- words ------------------------------------------------------------------------- */
 
-typedef struct md5_word { const char *at; size_t length; } md5_word;
-
 typedef struct md5_joint {
-  md5_word name;       /* without its quotation marks */
+  import_span name;       /* without its quotation marks */
   int32_t parent;      /* stands before the joint; SK_NONE = none */
   uint32_t flags;      /* of an animation: which of the six numbers a frame has */
   size_t first;        /* the first of them in a frame */
@@ -66,8 +64,8 @@ static const char *end_of_word(const md5 *m) {
 
 /* A mark, a text in quotation marks (they stay; it ends with its line at the latest) or what stands
    between spaces. Length 0 at the end of the file. */
-static md5_word next_word(md5 *m) {
-  md5_word word;
+static import_span next_word(md5 *m) {
+  import_span word;
   skip_spaces(m);
   word.at = m->at;
   if (m->at < m->end && *m->at == '"') {
@@ -83,7 +81,7 @@ static md5_word next_word(md5 *m) {
   return word;
 }
 
-static bool equals(md5_word word, const char *text) {
+static bool equals(import_span word, const char *text) {
   return word.length == strlen(text) && !memcmp(word.at, text, word.length);
 }
 
@@ -141,7 +139,7 @@ double import_decimal(const char *at, size_t length) {
   return sign * (scale < 0 ? (double)digits / ten_to(-scale) : (double)digits * ten_to(scale));
 }
 
-static double number_of(md5_word word) { return import_decimal(word.at, word.length); }
+static double number_of(import_span word) { return import_decimal(word.at, word.length); }
 
 static uint64_t eight_bytes(const char *at) {
   uint64_t bytes;
@@ -229,7 +227,7 @@ static md5_joint *joint_at(const md5 *m, size_t j) { return (md5_joint *)m->join
 
 /* "name" parent; a parent stands before its children, as every exporter has it. */
 static md5_joint *next_joint(md5 *m) {
-  md5_word name = next_word(m);
+  import_span name = next_word(m);
   double parent;
   md5_joint *joint;
   if (name.length < 2 || *name.at != '"' || name.at[name.length - 1] != '"') return NULL;
@@ -238,7 +236,7 @@ static md5_joint *next_joint(md5 *m) {
   joint = sk_array_extend(&m->joints, 1);
   m->no_memory |= !joint;
   if (!joint) return NULL;
-  joint->name = (md5_word){name.at + 1, name.length - 2};
+  joint->name = (import_span){name.at + 1, name.length - 2};
   joint->parent = (int32_t)parent;
   return joint;
 }
@@ -376,7 +374,7 @@ static bool correct_frame(md5 *m, const struct aiAnimation *animation) {
 static bool read_animation(md5 *m, const struct aiAnimation *animation) {
   bool good = true;
   while (good && m->at < m->end) {
-    md5_word word = next_word(m);
+    import_span word = next_word(m);
     if (equals(word, "hierarchy")) good = expect(m, "{") && read_hierarchy(m);
     else if (equals(word, "baseframe")) good = expect(m, "{") && read_base_frame(m);
     else if (equals(word, "frame")) good = correct_frame(m, animation);
@@ -492,7 +490,7 @@ static bool place_joints(md5 *m) {
 static int64_t joint_of_bone(const md5 *m, const struct aiBone *bone, size_t from) {
   size_t j;
   for (j = from; j < m->joints.count; j++) {
-    md5_word name = joint_at(m, j)->name;
+    import_span name = joint_at(m, j)->name;
     if (name.length == bone->mName.length && !memcmp(name.at, bone->mName.data, name.length))
       return (int64_t)j;
   }

@@ -124,8 +124,7 @@ sk_status import_ms3d_open(import_job *job) {
   size_t end;
   sk_status status;
   if (strcmp(job->format, "ms3d")) return SK_OK;
-  status = import_files_whole(job);
-  if (!status) status = import_weights_open(job);
+  status = import_weights_open(job);
   if (status) return status;
   m.c.data = file->data, m.c.end = file->size;
   status = find_parts(&m);

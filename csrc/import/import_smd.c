@@ -98,14 +98,14 @@ static void read_line(smd *s) {
   else if (s->section == 's' && begins(text, "time")) read_time(s, text);
 }
 
-static bool is_smd(const import_job *job) { return !strcmp(job->format, "smd") || !strcmp(job->format, "vta"); }
+bool import_is_smd(const import_job *job) { return !strcmp(job->format, "smd") || !strcmp(job->format, "vta"); }
 
 sk_status import_smd_open(import_job *job) {
   import_source *file = job->files.sources.data;
   smd s;
   char *copy;
   sk_status status;
-  if (!is_smd(job)) return SK_OK;
+  if (!import_is_smd(job)) return SK_OK;
   status = import_files_whole(job);
   if (status) return status;
   s = (smd){.at = (const char *)file->data, .end = (const char *)file->data + file->size};
@@ -124,7 +124,7 @@ sk_status import_smd_open(import_job *job) {
 
 /* The first animation is the file's own. */
 void import_smd(import_job *job) {
-  struct aiAnimation *animation = is_smd(job) && job->scene->mNumAnimations ? job->scene->mAnimations[0] : NULL;
+  struct aiAnimation *animation = import_is_smd(job) && job->scene->mNumAnimations ? job->scene->mAnimations[0] : NULL;
   unsigned c, k;
   if (!animation || !job->first_frame) return;
   animation->mDuration += job->first_frame;

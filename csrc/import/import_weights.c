@@ -13,7 +13,7 @@ sk_status import_weights_open(import_job *job) {
   w->list = w->sorted = SK_ARRAY(import_weight);
   w->corners = w->meshes = SK_ARRAY(uint32_t);
   w->names = SK_ARRAY(size_t);
-  return SK_OK;
+  return import_files_whole(job);
 }
 
 void import_weights_close(import_job *job) {
