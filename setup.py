@@ -212,7 +212,7 @@ def extensions() -> list[Extension]:
         )
 
     parent, both = (
-        ["csrc/worker/worker_spawn.c", "csrc/worker/worker_ahead.c"],
+        [f"csrc/worker/worker_{name}.c" for name in ("spawn", "ahead", "kept")],
         [f"csrc/worker/worker_{name}.c" for name in ("io", "pages", "system")],
     )
     worker = [path for path in files("csrc/worker/*.c") if path not in parent]

@@ -4,7 +4,6 @@
 #endif
 #include "sk_threads.h"
 
-#include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -224,30 +223,37 @@ static void block_signals(sigset_t *before) {
 }
 
 /* Seen in debuggers and top. */
-static void name_thread(pthread_t thread, size_t number) {
+static void name_thread(pthread_t thread, const char *name) {
 #if defined(__linux__)
-  char name[16];
-  snprintf(name, sizeof name, "skinpy-%u", (unsigned)number);
   pthread_setname_np(thread, name);
 #else
-  (void)thread, (void)number;
+  (void)thread, (void)name;
 #endif
+}
+
+bool sk_make_thread(pthread_t *thread, const char *name, void *(*run)(void *argument), void *argument) {
+  pthread_attr_t attributes;
+  sigset_t before;
+  bool made;
+  if (pthread_attr_init(&attributes)) return false;
+  pthread_attr_setstacksize(&attributes, STACK_BYTES);
+  block_signals(&before); /* a new thread inherits the mask */
+  made = pthread_create(thread, &attributes, run, argument) == 0;
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  pthread_attr_destroy(&attributes);
+  if (made) name_thread(*thread, name);
+  return made;
 }
 
 /* For who has taken the pool: `count` threads, or as many as the system gives. */
 static void make_threads(size_t count) {
-  pthread_attr_t attributes;
-  sigset_t before;
-  if (the.made >= count || pthread_attr_init(&attributes)) return;
-  pthread_attr_setstacksize(&attributes, STACK_BYTES);
-  block_signals(&before); /* a new thread inherits the mask */
-  while (the.made < count && pthread_create(&the.threads[the.made], &attributes, thread_main,
-                                            (void *)(uintptr_t)(the.made + 1)) == 0) {
-    name_thread(the.threads[the.made], the.made + 1);
+  char name[16];
+  while (the.made < count) {
+    size_t number = the.made + 1;
+    snprintf(name, sizeof name, "skinpy-%u", (unsigned)number);
+    if (!sk_make_thread(&the.threads[the.made], name, thread_main, (void *)(uintptr_t)number)) return;
     the.made++;
   }
-  pthread_sigmask(SIG_SETMASK, &before, NULL);
-  pthread_attr_destroy(&attributes);
 }
 
 /* ---- work ------------------------------------------------------------------------------------ */

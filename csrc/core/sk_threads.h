@@ -5,6 +5,8 @@
 #ifndef SK_THREADS_H
 #define SK_THREADS_H
 
+#include <pthread.h>
+
 #include "sk_base.h"
 
 #define SK_MAX_THREADS 256u /* the caller's included: what sk_set_thread_count takes at most */
@@ -27,5 +29,9 @@ size_t sk_thread_count(void);
 /* Waits for running work; threads that are too many end here, those that lack are made at next use. 0 is the
    default: sk_core_count(), at most 64. More than SK_MAX_THREADS count as so many. */
 void sk_set_thread_count(size_t count);
+
+/* A thread beside the pool, to be joined, that takes no signals from other processes. `name`: at most 15 characters.
+   False where the system gives none. */
+bool sk_make_thread(pthread_t *thread, const char *name, void *(*run)(void *argument), void *argument);
 
 #endif

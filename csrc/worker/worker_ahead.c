@@ -4,55 +4,20 @@
 #endif
 #include "worker_ahead.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "../core/sk_cores.h"
 #include "worker_io.h"
+#include "worker_kept.h"
 
 #define LARGE_BYTES ((size_t)512 << 10) /* of a model: its import takes large pages */
 #define MOST_BYTES ((size_t)48 << 20)   /* prepared, whatever the model's size */
-#define MOST_KEPT ((size_t)64 << 20)
 #define STEP_BYTES ((size_t)8 << 20)    /* prepared at one go: some 25 ms where the host has the memory */
-
-/* ---- what is kept ------------------------------------------------------------------------------------------ */
-
-#define COUNT_BITS ((uintptr_t)WORKER_LARGE_PAGE - 1)
-
-/* Of the last block that was let go of: where its first large page lies, or-ed with their number; 0: none. */
-static _Atomic(uintptr_t) kept;
-
-static void replace(uintptr_t pages) {
-  uintptr_t old = atomic_exchange(&kept, pages);
-  if (old) munmap((void *)(old & ~COUNT_BITS), (size_t)(old & COUNT_BITS) * WORKER_LARGE_PAGE);
-}
-
-/* A child that is forked has the record, and not the pages. */
-static void forget(void) { atomic_store(&kept, 0); }
-
-static bool is_child_told(void) {
-  static atomic_int known; /* 1: told, -1: cannot be; twice does no harm */
-  int found = atomic_load(&known);
-  if (!found) atomic_store(&known, found = pthread_atfork(NULL, NULL, forget) ? -1 : 1);
-  return found > 0;
-}
-
-/* Nobody reads it any more: it is not this process's own memory, as that is counted, and no child's. */
-void worker_unmap_block(void *memory, size_t size) {
-  size_t mapped = worker_whole(size);
-  bool whole = !((uintptr_t)memory & COUNT_BITS) && !(mapped & COUNT_BITS) && mapped && mapped <= MOST_KEPT;
-  if (whole && is_child_told() && worker_advise(memory, mapped, WORKER_NO_CHILD) &&
-      worker_advise(memory, mapped, WORKER_DROP) && !mprotect(memory, mapped, PROT_NONE))
-    replace((uintptr_t)memory | mapped / WORKER_LARGE_PAGE);
-  else
-    munmap(memory, mapped);
-}
 
 /* ---- how much --------------------------------------------------------------------------------------------- */
 
@@ -68,12 +33,14 @@ static size_t model_bytes(const sk_import_request *request) {
   return stat(request->path, &facts) == 0 && facts.st_size > 0 ? (size_t)facts.st_size : 0;
 }
 
-/* Whether the block will be about as large as the file, and made in place: a binary glTF's, unless its vertices shall
-   be joined. */
-static bool is_made_in_place(const sk_import_request *request) {
-  if (request->join_vertices == 1) return false;
+static bool is_glb(const sk_import_request *request) {
   if (!request->path && !request->format) return request->size >= 4 && !memcmp(request->bytes, "glTF", 4);
   return has_suffix(request, "glb") || has_suffix(request, "vrm");
+}
+
+/* Whether the block will be about as large as the file, and made in place. */
+static bool is_made_in_place(const sk_import_request *request) {
+  return is_glb(request) && request->join_vertices != 1;
 }
 
 /* Of the file's length: a text's block is shorter. */
@@ -95,15 +62,15 @@ static bool has_other_core(void) {
 
 void worker_plan_ahead(worker_ahead *ahead, const sk_import_request *request) {
   size_t model = request ? model_bytes(request) : 0;
-  struct rlimit most; /* of a file, whose excess would be a signal */
   if (!request || !WORKER_ON_LINUX) return;
   ahead->large_import = model >= LARGE_BYTES;
   ahead->fills_lines = !ahead->large_import && has_suffix(request, "obj");
   ahead->other_core = has_other_core();
   if (!ahead->large_import) return;
-  replace(0);
+  ahead->takes_heap = ahead->other_core && !is_glb(request);
+  worker_drop_block();
   if (ahead->other_core) ahead->bytes = worker_large(part_of_file(request, model < MOST_BYTES ? model : MOST_BYTES));
-  if (getrlimit(RLIMIT_FSIZE, &most) || (uint64_t)most.rlim_cur < ahead->bytes) ahead->bytes = 0;
+  if (!worker_may_write(ahead->bytes)) ahead->bytes = 0;
 }
 
 /* ---- making it -------------------------------------------------------------------------------------------- */
@@ -132,6 +99,10 @@ void *worker_take_block(worker_ahead *ahead, int block, size_t size) {
   worker_advise(memory, size, WORKER_TO_READ); /* should some have gone, they come when they are read */
   ahead->block.memory = NULL;
   return memory;
+}
+
+void worker_unmap_block(void *memory, size_t size) {
+  if (!worker_keep_block(memory, worker_whole(size))) munmap(memory, worker_whole(size));
 }
 
 void *worker_copy_block(int block, size_t size) {

@@ -9,6 +9,7 @@
 
 typedef struct worker_ahead {
   bool large_import;  /* it will take megabytes, and touch each page of them for the first time */
+  bool takes_heap;    /* megabytes of it */
   bool fills_lines;   /* it will fill megabytes with line ends, and use few of them */
   bool other_core;    /* there is one that could prepare memory for it */
   size_t bytes;       /* of the block that get their pages here, whole large ones; 0: none */

@@ -12,6 +12,7 @@
 #include <malloc.h>
 #include <sched.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "worker_cage.h"
@@ -19,31 +20,53 @@
 
 #define STEP_BYTES ((size_t)1 << 20)    /* that the heap grows by */
 #define MAPPED_BYTES ((size_t)16 << 20) /* pieces from here on do */
+#define MOST_MAPPED ((size_t)32 << 20)  /* more the C library does not take for it */
 #define CLEAR_LEAST ((size_t)8 << 20)   /* to be quicker than to do it oneself */
-#define CLEAR_MOST ((size_t)96 << 20)   /* however much it takes */
 #define SMALL_PIECE ((size_t)64 << 10)  /* larger than what is mostly free before its end */
 #define LARGE_PAGE ((size_t)2 << 20)
 #define SMALL_PAGE ((size_t)4 << 10) /* or larger */
+#define FIRST_BYTES ((uintptr_t)8 << 10) /* before the file, for what the C library writes at once */
+#define FIRST_PIECE ((size_t)512)       /* too large for the functions of worker_malloc.c */
 #define UNSEEN_BYTES ((size_t)2 << 20) /* the first stack, the loader's own data and the like: under 1 MiB */
 
 static char *heap_begin;
+static uintptr_t kept_end; /* of the file that lies at the beginning of it; 0: none does */
 
-/* The heap begins anywhere: up to the next multiple of a large page it would have small ones. */
-static void begin_at_large_page(void) {
-  uintptr_t here = (uintptr_t)sbrk(0), next = (here + LARGE_PAGE - 1) / LARGE_PAGE * LARGE_PAGE;
-  if (getenv(WORKER_TUNABLES)) sbrk((intptr_t)(next - here));
+static uintptr_t next_large_page(uintptr_t at) { return (at + LARGE_PAGE - 1) / LARGE_PAGE * LARGE_PAGE; }
+
+/* The heap begins anywhere: up to the next multiple of a large page it would have small ones. Of these it gets `before`
+   bytes. */
+static uintptr_t begin_before_large_page(uintptr_t before) {
+  uintptr_t here = (uintptr_t)sbrk(0), next = next_large_page(here + before);
+  if (before || getenv(WORKER_TUNABLES)) sbrk((intptr_t)(next - before - here));
+  return next;
+}
+
+/* From there on nothing stands in the heap yet, whose last piece is the only one. */
+static void map_kept(uintptr_t from, uintptr_t piece, size_t kept) {
+  uintptr_t end = (uintptr_t)sbrk(0);
+  size_t room = from < end ? (end - from) / LARGE_PAGE * LARGE_PAGE : 0, size = kept < room ? kept : room;
+  bool fits = size && piece >= from - FIRST_BYTES && piece <= from - 2 * FIRST_PIECE;
+  if (!WORKER_IS_SANITIZED && fits && worker_has_fixed_length(WORKER_HEAP, kept)) {
+    void *at = mmap((void *)from, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, WORKER_HEAP, 0);
+    if (at == MAP_FAILED) _exit(2); /* there is a hole in the heap */
+    kept_end = from + size;
+  }
+  close(WORKER_HEAP);
 }
 
 /* The room for what will be cleared ahead is there from the start: to extend the heap later would touch a page. */
-void worker_tune_heap(size_t ahead) {
-  size_t room = ahead < CLEAR_MOST ? ahead : CLEAR_MOST;
+void worker_tune_heap(size_t ahead, size_t kept) {
+  size_t room = ahead < WORKER_MOST_HEAP ? ahead : WORKER_MOST_HEAP;
   void *volatile first; /* else the compiler leaves out what is freed at once */
+  uintptr_t large;
   heap_begin = sbrk(0);
-  begin_at_large_page();
+  large = begin_before_large_page(kept ? FIRST_BYTES : 0);
   mallopt(M_TRIM_THRESHOLD, 1 << 30);
-  mallopt(M_MMAP_THRESHOLD, (int)MAPPED_BYTES);
+  mallopt(M_MMAP_THRESHOLD, (int)(kept ? MOST_MAPPED : MAPPED_BYTES));
   mallopt(M_TOP_PAD, (int)(room > STEP_BYTES ? room : STEP_BYTES));
-  first = malloc(1);
+  first = malloc(FIRST_PIECE);
+  if (kept) map_kept(large, (uintptr_t)first, kept);
   free(first);
   mallopt(M_TOP_PAD, (int)STEP_BYTES);
 }
@@ -120,6 +143,8 @@ void worker_clear_heap(size_t size) {
   pid_t thread;
   if (WORKER_IS_SANITIZED || size < CLEAR_LEAST || !processors_beside(&others)) return;
   if (!find_free_end(size, &r)) return;
+  if (r.from < kept_end) r.from = kept_end;
+  if (r.from + CLEAR_LEAST > r.to) return;
   thread = start_clearing(&r);
   if (thread > 0) sched_setaffinity(thread, sizeof others, &others);
 }
@@ -128,7 +153,7 @@ void worker_clear_heap(size_t size) {
 
 #define MOST_TAKEN ((size_t)192 << 20) /* by libraries, and what they set up */
 
-void worker_tune_heap(size_t ahead) { (void)ahead; }
+void worker_tune_heap(size_t ahead, size_t kept) { (void)ahead, (void)kept; }
 size_t worker_taken_bytes(void) { return MOST_TAKEN; }
 void worker_clear_heap(size_t size) { (void)size; }
 

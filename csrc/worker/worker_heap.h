@@ -1,12 +1,14 @@
-/* worker_heap.h: the memory that a worker's import takes. All of it is fresh, and has to be cleared by the system. */
+/* worker_heap.h: the memory that a worker's import takes. It is fresh, and has to be cleared by the system, but for
+   what was kept from the import before. */
 #ifndef SK_WORKER_HEAP_H
 #define SK_WORKER_HEAP_H
 
 #include "../core/sk_base.h"
 
 /* First of all: it comes in large steps, and what was freed is never given back, as the worker ends soon.
-   There is room for clearing `ahead` bytes, of which none is touched yet. */
-void worker_tune_heap(size_t ahead);
+   There is room for clearing `ahead` bytes, of which none is touched yet. At its beginning lie the `kept` bytes of
+   WORKER_HEAP, as far as there is room; it is closed then. 0: there is no such file. */
+void worker_tune_heap(size_t ahead, size_t kept);
 
 /* Address space that the program and its libraries have taken until now, and that no import can use; about 1 MiB more
    than that, as not all of it can be seen. Where none can, what they take at most. */

@@ -232,6 +232,7 @@ static void work(void) {
   if (w->order.probe) answer_and_end(w);
   if (import_model(w, &result, &error)) fail_import(w, &error);
   w->answer.size = result.size;
+  w->answer.heap = (uint32_t)(worker_used_heap() >> 20) + 1;
   answer_and_end(w);
 }
 
@@ -260,7 +261,7 @@ int main(void) {
   worker_settle(WORKER_FIRST_FREE);
   if (!read_head(w)) return 2;
   if (w->order.parent != (uint32_t)getppid()) return 2; /* it ended before its end could end this */
-  worker_tune_heap(most_ahead(w));
+  worker_tune_heap(most_ahead(w), w->order.heap);
   if (!read_texts(w)) return 2;
   if (w->order.filled) worker_fill_by_file((int)w->order.filled - 1);
   make_request(w);

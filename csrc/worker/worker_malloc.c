@@ -46,6 +46,8 @@ static uint8_t grains[MOST_PAGES];        /* that a piece of each page has; 0: t
 
 static bool lacked; /* memory that was asked for */
 
+static char *highest; /* that a piece of the C library's heap reached, pages included */
+
 static char *large_from, *large_to; /* the last large piece that was asked for; NULL when it is gone */
 
 #define FREED ((const void *)grains)
@@ -60,8 +62,11 @@ static inline size_t grains_of(const void *piece) {
 
 bool worker_lacked_memory(void) { return lacked; }
 
-static void *noted(void *piece) {
+size_t worker_used_heap(void) { return first && highest > first ? (size_t)(highest - first) : 0; }
+
+static void *noted(void *piece, size_t size) {
   if (!piece) lacked = true;
+  else if ((char *)piece + size > highest && page_of(piece) < MOST_PAGES) highest = (char *)piece + size;
   return piece;
 }
 
@@ -73,7 +78,7 @@ static bool ask_for_pages(void) {
     __libc_free(more);
     return false;
   }
-  pages = more;
+  pages = noted(more, PAGES_BYTES);
   pages_end = more + PAGES_BYTES;
   return true;
 }
@@ -81,7 +86,7 @@ static bool ask_for_pages(void) {
 /* The first piece of a new page. */
 static __attribute__((noinline)) void *open_page(pieces *p, size_t size) {
   char *page;
-  if (pages == pages_end && !ask_for_pages()) return noted(__libc_malloc(size));
+  if (pages == pages_end && !ask_for_pages()) return noted(__libc_malloc(size), size);
   page = pages;
   pages += PAGE;
   grains[page_of(page)] = (uint8_t)(size / GRAIN);
@@ -91,7 +96,7 @@ static __attribute__((noinline)) void *open_page(pieces *p, size_t size) {
 }
 
 static __attribute__((noinline)) void *malloc_large(size_t size) {
-  char *piece = noted(__libc_malloc(size));
+  char *piece = noted(__libc_malloc(size), size);
   if (size >= LARGE && piece) large_from = piece, large_to = piece + size;
   return piece;
 }
@@ -146,8 +151,9 @@ WORKER_OWN void free(void *piece) {
 WORKER_OWN void *calloc(size_t count, size_t size) {
   void *volatile piece; /* else the compiler makes a call of calloc of it */
   size_t bytes;
-  if (__builtin_mul_overflow(count, size, &bytes) || bytes > LARGEST)
-    return noted(__libc_calloc(count, size));
+  if (__builtin_mul_overflow(count, size, &bytes)) bytes = SIZE_MAX;
+  if (bytes > LARGEST)
+    return noted(__libc_calloc(count, size), bytes);
   piece = malloc(bytes);
   return piece ? memset(piece, 0, bytes) : NULL;
 }
@@ -159,7 +165,7 @@ WORKER_OWN void *realloc(void *piece, size_t size) {
   if (!whole) {
     forget_large(piece);
     other = __libc_realloc(piece, size);
-    return size ? noted(other) : other;
+    return size ? noted(other, size) : other;
   }
   if (size && size <= had) return piece;
   other = size ? malloc(size) : NULL;

@@ -15,7 +15,11 @@ bool worker_is_mapped_piece(const void *from, size_t size);
 
 /* Whether memory was asked for in vain. Some of Assimp's readers then tell another fault than this one. */
 bool worker_lacked_memory(void);
+
+/* How far the heap was used, at most until now: bytes. */
+size_t worker_used_heap(void);
 #else
+static inline size_t worker_used_heap(void) { return 0; }
 static inline bool worker_lacked_memory(void) { return false; }
 #endif
 

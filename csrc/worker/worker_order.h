@@ -11,10 +11,13 @@
 /* The one variable of a worker's environment that it looks at itself: the C library takes large pages for its heap. */
 #define WORKER_TUNABLES "GLIBC_TUNABLES"
 
+/* Bytes that an import is given memory for before it asks, however many it takes. */
+#define WORKER_MOST_HEAP ((size_t)96 << 20)
+
 #define WORKER_MAGIC 0x534B4E57u /* "SKNW" */
 
 /* Descriptors of the worker. */
-enum { WORKER_ANSWER = 3, WORKER_BLOCK = 4, WORKER_BYTES = 5, WORKER_FIRST_FREE = 6 };
+enum { WORKER_ANSWER = 3, WORKER_BLOCK = 4, WORKER_BYTES = 5, WORKER_HEAP = 6, WORKER_FIRST_FREE = 7 };
 
 /* Strings of an order, one after another behind it, each with its ending zero. */
 typedef enum worker_text {
@@ -42,6 +45,7 @@ typedef struct worker_order {
   uint32_t seconds;            /* of computing */
   uint32_t ahead;              /* another processor may prepare memory for the import */
   uint32_t given;              /* bytes of the block's file for which the parent makes large pages meanwhile */
+  uint32_t heap;               /* bytes of WORKER_HEAP, large pages that are cleared; 0: there is none */
   uint32_t filled;             /* 1 and the byte that the import fills much memory with, and uses little; 0: none */
   uint32_t parent;             /* its process: the worker ends where that is gone */
   uint64_t memory;             /* bytes that the import may take */
@@ -58,7 +62,7 @@ typedef struct worker_answer {
   int32_t status;  /* sk_status */
   uint64_t size;   /* of the block, where there is one */
   uint32_t cage;   /* worker_cage, or-ed */
-  uint32_t unused;
+  uint32_t heap;   /* MiB of it that the import took */
   char message[SK_ERROR_LENGTH];
 } worker_answer;
 

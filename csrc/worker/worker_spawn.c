@@ -20,6 +20,7 @@
 
 #include "worker_ahead.h"
 #include "worker_io.h"
+#include "worker_kept.h"
 #include "worker_system.h"
 
 #define SLICE_MS 50    /* between two looks for signals */
@@ -28,11 +29,12 @@
 #define MOST_HELD 64   /* workers that it holds so */
 #define PIECE_BYTES ((size_t)8 << 20) /* of a model, copied between two looks for signals; of whole large pages */
 #define LONGEST_FOLDERS 16384 /* bytes of where libraries are looked for */
-#define OUT_OF_REACH 10 /* descriptors of ours from here on: none of them is one of the worker's */
 
 typedef struct call {
   const worker_job *job;
   int block, bytes, answer[2]; /* -1: not open */
+  int heap;                    /* -1: none is lent */
+  size_t heap_bytes;
   pid_t pid;                   /* 0: not started, or reaped */
   int process;                 /* readable when it has ended; -1: the system cannot say so */
   int ended;                   /* as waitpid has it; -1: somebody else has it */
@@ -40,6 +42,7 @@ typedef struct call {
   worker_ahead ahead;
   bool late, interrupted;
   bool unwanted;               /* it was told to end: signals of ours wait */
+  bool held;                   /* the system holds it nevertheless */
   worker_answer said;
   size_t said_bytes;
 } call;
@@ -72,18 +75,6 @@ static bool look_up(call *c) {
 
 /* ---- descriptors ------------------------------------------------------------------------------------- */
 
-/* The same file on a number that the worker's own do not have. */
-static int out_of_reach(int descriptor) {
-  int moved;
-  if (descriptor < 0 || descriptor >= OUT_OF_REACH) return descriptor;
-  moved = fcntl(descriptor, F_DUPFD_CLOEXEC, OUT_OF_REACH);
-  if (moved < 0 && errno == EINVAL) errno = EMFILE; /* so many may not be open */
-  close(descriptor);
-  return moved;
-}
-
-static int memory_file(const char *name) { return out_of_reach(worker_file(name)); }
-
 /* The model's, piece by piece: a file of large pages, as it is read more than once. False with `late` or `interrupted`
    where waiting has to end. */
 static bool write_bytes(call *c) {
@@ -102,14 +93,10 @@ static bool write_bytes(call *c) {
 
 static bool open_files(call *c) {
   const sk_import_request *request = c->job->request;
-  int ends[2];
-  c->block = memory_file("skinpy-block");
-  if (c->block < 0 || !worker_pipe(ends)) return false;
-  c->answer[0] = out_of_reach(ends[0]);
-  c->answer[1] = out_of_reach(ends[1]);
-  if (c->answer[0] < 0 || c->answer[1] < 0) return false;
+  c->block = worker_file("skinpy-block");
+  if (c->block < 0 || !worker_pipe(c->answer)) return false;
   if (!request || request->path) return true;
-  c->bytes = memory_file("skinpy-bytes");
+  c->bytes = worker_file("skinpy-bytes");
   return c->bytes >= 0 && write_bytes(c);
 }
 
@@ -140,6 +127,7 @@ static bool write_order(call *c) {
   order.seconds = (uint32_t)(c->job->seconds < 1e6 ? c->job->seconds + 2.0 : 1e6);
   order.ahead = c->ahead.large_import && c->ahead.other_core;
   order.given = (uint32_t)c->ahead.bytes;
+  order.heap = c->heap < 0 ? 0 : (uint32_t)c->heap_bytes;
   order.filled = c->ahead.fills_lines ? 1 + '\n' : 0;
   order.parent = (uint32_t)getpid();
   order.memory = c->job->memory;
@@ -174,6 +162,7 @@ static int prepare_files(const call *c, posix_spawn_file_actions_t *files) {
   if (!failed) failed = place_file(files, c->answer[1], WORKER_ANSWER);
   if (!failed) failed = place_file(files, c->block, WORKER_BLOCK);
   if (!failed) failed = place_file(files, c->bytes, WORKER_BYTES);
+  if (!failed) failed = place_file(files, c->heap, WORKER_HEAP);
   return failed;
 }
 
@@ -194,7 +183,8 @@ static int prepare_signals(posix_spawnattr_t *attributes) {
 /* What the loader needs to find a library by its name alone, large pages where they help, and nothing else. False
    where that is too long. */
 static bool make_environment(const call *c, char *environment[3], char *room, size_t size) {
-  if (c->ahead.large_import && WORKER_ON_GLIBC) *environment++ = WORKER_TUNABLES "=glibc.malloc.hugetlb=1";
+  bool large = c->ahead.large_import && WORKER_ON_GLIBC && c->heap < 0; /* after a pause small ones come sooner */
+  if (large) *environment++ = WORKER_TUNABLES "=glibc.malloc.hugetlb=1";
   if (*c->job->folders) {
     if ((size_t)snprintf(room, size, WORKER_FOLDERS "=%s", c->job->folders) >= size) return false;
     *environment++ = room;
@@ -324,7 +314,8 @@ static void leave(call *c) {
   pid_t pid = c->pid;
   c->deadline = now() + LEAVE_MS * 1e-3;
   c->unwanted = true;
-  if (!see_end(c)) note_held((uint64_t)getpid() << 32 | (uint32_t)pid);
+  c->held = !see_end(c);
+  if (c->held) note_held((uint64_t)getpid() << 32 | (uint32_t)pid);
 }
 
 /* ---- what came of it ---------------------------------------------------------------------------------------- */
@@ -413,7 +404,7 @@ static sk_status check_bytes(const call *c, sk_error *error) {
 }
 
 sk_status worker_run(const worker_job *job, uint32_t *cage, sk_error *error) {
-  call c = {.job = job, .block = -1, .bytes = -1, .answer = {-1, -1}, .process = -1, .ended = -1};
+  call c = {.job = job, .block = -1, .bytes = -1, .answer = {-1, -1}, .heap = -1, .process = -1, .ended = -1};
   bool ready;
   sk_status status = check_bytes(&c, error);
   int failed;
@@ -422,6 +413,7 @@ sk_status worker_run(const worker_job *job, uint32_t *cage, sk_error *error) {
   reap_held();
   c.deadline = now() + job->seconds;
   worker_plan_ahead(&c.ahead, job->request);
+  if (c.ahead.takes_heap) c.heap = worker_lend_heap(&c.heap_bytes);
   ready = open_files(&c) && write_order(&c);
   if (ready) worker_map_ahead(&c.ahead, c.block);
   if (c.late || c.interrupted) {
@@ -438,6 +430,7 @@ sk_status worker_run(const worker_job *job, uint32_t *cage, sk_error *error) {
     status = take_answer(&c, cage, error);
     leave(&c);
   }
+  if (c.ahead.takes_heap) worker_return_heap(c.heap, !c.held, has_answered(&c) ? (size_t)c.said.heap << 20 : 0);
   worker_unmap_pages(&c.ahead.block);
   close_file(&c.answer[0]);
   close_file(&c.answer[1]);

@@ -8,8 +8,11 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/time.h>
 #include <unistd.h>
 
@@ -29,15 +32,37 @@
 
 /* ---- files ----------------------------------------------------------------------------------------------- */
 
-#if WORKER_HAS_SEALS
-
-int worker_file(const char *name) { return memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING); }
-
-bool worker_seal(int file) {
-  return fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL) == 0;
+/* The same file on a number that is out of reach. */
+static int out_of_reach(int descriptor) {
+  int moved;
+  if (descriptor < 0 || descriptor >= WORKER_OUT_OF_REACH) return descriptor;
+  moved = fcntl(descriptor, F_DUPFD_CLOEXEC, WORKER_OUT_OF_REACH);
+  if (moved < 0 && errno == EINVAL) errno = EMFILE; /* so many may not be open */
+  close(descriptor);
+  return moved;
 }
 
-bool worker_pipe(int ends[2]) { return pipe2(ends, O_CLOEXEC) == 0; }
+bool worker_may_write(size_t size) {
+  struct rlimit most;
+  return getrlimit(RLIMIT_FSIZE, &most) == 0 && (uint64_t)most.rlim_cur >= size;
+}
+
+#if WORKER_HAS_SEALS
+
+#define FIXED (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
+
+static int make_file(const char *name) { return memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING); }
+
+bool worker_seal(int file) { return fcntl(file, F_ADD_SEALS, FIXED | F_SEAL_WRITE) == 0; }
+
+bool worker_fix_length(int file) { return fcntl(file, F_ADD_SEALS, FIXED) == 0; }
+
+bool worker_has_fixed_length(int file, size_t size) {
+  struct stat facts;
+  return fcntl(file, F_GET_SEALS) == FIXED && fstat(file, &facts) == 0 && (uint64_t)facts.st_size == size;
+}
+
+static bool make_pipe(int ends[2]) { return pipe2(ends, O_CLOEXEC) == 0; }
 
 #else
 
@@ -53,7 +78,7 @@ static int file_below(const char *folder, const char *name) {
 }
 
 /* The environment is not asked: another thread may be changing it. */
-int worker_file(const char *name) {
+static int make_file(const char *name) {
   static const char *const folders[] = {"/tmp", "/var/tmp"};
   int file = -1;
   size_t i;
@@ -72,8 +97,15 @@ bool worker_seal(int file) {
   return false;
 }
 
+bool worker_fix_length(int file) { return worker_seal(file); }
+
+bool worker_has_fixed_length(int file, size_t size) {
+  (void)file, (void)size;
+  return false;
+}
+
 /* Who forks and runs a program in between has them too. */
-bool worker_pipe(int ends[2]) {
+static bool make_pipe(int ends[2]) {
   if (pipe(ends)) return false;
   fcntl(ends[0], F_SETFD, FD_CLOEXEC);
   fcntl(ends[1], F_SETFD, FD_CLOEXEC);
@@ -81,6 +113,18 @@ bool worker_pipe(int ends[2]) {
 }
 
 #endif
+
+int worker_file(const char *name) { return out_of_reach(make_file(name)); }
+
+bool worker_pipe(int ends[2]) {
+  if (!make_pipe(ends)) return false;
+  ends[0] = out_of_reach(ends[0]);
+  ends[1] = out_of_reach(ends[1]);
+  if (ends[0] >= 0 && ends[1] >= 0) return true;
+  if (ends[0] >= 0) close(ends[0]);
+  if (ends[1] >= 0) close(ends[1]);
+  return false;
+}
 
 void worker_close_from(int first) {
 #if WORKER_ON_FREEBSD

@@ -40,9 +40,18 @@
 
 /* ---- files ----------------------------------------------------------------------------------------------- */
 
+#define WORKER_OUT_OF_REACH 10 /* the least number of a descriptor that is made here: none of those a worker has */
+
 /* All are closed where another program begins. The file has no name, or has it no longer; -1 and errno. */
 int worker_file(const char *name);
 bool worker_pipe(int ends[2]);
+
+/* Whether a file may have so many bytes: where it may not, the system answers with a deadly signal. */
+bool worker_may_write(size_t size);
+
+/* From now on it has the length that it has, and all may go on writing to it; false as for worker_seal. */
+bool worker_fix_length(int file);
+bool worker_has_fixed_length(int file, size_t size);
 
 /* No byte of it can change any more; false and errno where somebody could still write, or there are no seals. */
 bool worker_seal(int file);

@@ -40,6 +40,7 @@ HERE = Path(__file__).resolve().parent
 for folder in (HERE.parent, HERE.parent.parent):
     sys.path.insert(0, str(folder))
 
+import kept_memory  # noqa: E402
 import numpy as np  # noqa: E402
 from drawing import finish_drawing  # noqa: E402
 
@@ -126,11 +127,7 @@ def children() -> list[str]:
 
 def open_files() -> list[str]:
     """What the descriptors stand for."""
-    found = []
-    for name in os.listdir("/proc/self/fd"):
-        with contextlib.suppress(FileNotFoundError):  # the one that lists them
-            found.append(os.readlink(f"/proc/self/fd/{name}"))
-    return sorted(found)
+    return sorted(kept_memory.open_files().values())
 
 
 def settle() -> None:
