@@ -1,6 +1,5 @@
 /* worker_ahead.h: the memory of the block that a worker will make. The parent prepares it while the worker starts, on
-   another core, and keeps that of the last model until the next one comes: a virtual machine may hand memory that
-   nobody has to its host, and who takes it again waits 1 to 3 ms a megabyte. */
+   another core. */
 #ifndef SK_WORKER_AHEAD_H
 #define SK_WORKER_AHEAD_H
 
@@ -16,7 +15,7 @@ typedef struct worker_ahead {
   worker_pages block; /* the file that it is made in */
 } worker_ahead;
 
-/* How much, going by the model's format and length. What is kept is let go of, where the block may take as much. */
+/* How much, going by the model's format and length. Where it may take as much, the block that is kept is let go of. */
 void worker_plan_ahead(worker_ahead *ahead, const sk_import_request *request);
 
 /* Before the worker is there: later the file's length is its own affair. */
