@@ -24,13 +24,23 @@ CALLS = "open,openat,openat2,creat,open_by_handle_at,execve,execveat,clone,clone
 Logs = dict[int, list[str]]  # the lines of each process and thread
 
 
-def trace(arguments: Sequence[str | Path], log: Path) -> Logs:
-    """strace's lines of the program and of all that it starts."""
+def trace(arguments: Sequence[str | Path], log: Path, more: str = "") -> Logs:
+    """strace's lines of the program and of all that it starts; `more` calls, separated by commas."""
     tool = shutil.which("strace")
     if tool is None:
         pytest.skip("strace is not on PATH")
     log.mkdir()  # a file for each process and thread: in one for all, calls are cut by those of others
-    options = ["-ff", "-qq", "-y", "-s", "4096", "-e", f"trace={CALLS}", "-o", str(log / "of")]
+    options = [
+        "-ff",
+        "-qq",
+        "-y",
+        "-s",
+        "4096",
+        "-e",
+        f"trace={CALLS},{more}".rstrip(","),
+        "-o",
+        str(log / "of"),
+    ]
     done = subprocess.run(
         [tool, *options, *map(str, arguments)], capture_output=True, text=True, errors="replace", check=False
     )

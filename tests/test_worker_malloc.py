@@ -42,7 +42,7 @@ def test_pieces_hold_what_is_written_to_them(tmp_path: Path, level: str, place: 
 
     Of pages that lie before the first one no small pieces are made: the C library makes them.
     """
-    program = build(tmp_path, "pieces", level, "malloc")
+    program = build(tmp_path, "pieces", level, "malloc", "system")
     done = run(program, *place)
     assert done.returncode == 0 and done.stdout == "good\n", done.stdout
 
@@ -51,5 +51,5 @@ def test_pieces_hold_what_is_written_to_them(tmp_path: Path, level: str, place: 
 @pytest.mark.parametrize("file", [[], ["without"]], ids=["by a file", "without"])
 def test_what_is_filled_holds_that_byte(tmp_path: Path, level: str, file: list[str]) -> None:
     """In any part of a piece, whatever is written or filled afterwards; and 16 MiB take next to no memory."""
-    done = run(build(tmp_path, "fill", level, "malloc", "fill"), *file)
+    done = run(build(tmp_path, "fill", level, "malloc", "fill", "system"), *file)
     assert done.returncode == 0 and done.stdout == "good\n", done.stdout

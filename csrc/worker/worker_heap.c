@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "worker_cage.h"
+#include "worker_malloc.h"
 #include "worker_order.h"
 
 #define STEP_BYTES ((size_t)1 << 20)    /* that the heap grows by */
@@ -25,7 +26,7 @@
 #define SMALL_PIECE ((size_t)64 << 10)  /* larger than what is mostly free before its end */
 #define LARGE_PAGE ((size_t)2 << 20)
 #define SMALL_PAGE ((size_t)4 << 10) /* or larger */
-#define FIRST_BYTES ((uintptr_t)8 << 10) /* before the file, for what the C library writes at once */
+#define FIRST_BYTES ((uintptr_t)8 << 10) /* before the first large page */
 #define FIRST_PIECE ((size_t)512)       /* too large for the functions of worker_malloc.c */
 #define UNSEEN_BYTES ((size_t)2 << 20) /* the first stack, the loader's own data and the like: under 1 MiB */
 
@@ -34,39 +35,46 @@ static uintptr_t kept_end; /* of the file that lies at the beginning of it; 0: n
 
 static uintptr_t next_large_page(uintptr_t at) { return (at + LARGE_PAGE - 1) / LARGE_PAGE * LARGE_PAGE; }
 
-/* The heap begins anywhere: up to the next multiple of a large page it would have small ones. Of these it gets `before`
-   bytes. */
-static uintptr_t begin_before_large_page(uintptr_t before) {
-  uintptr_t here = (uintptr_t)sbrk(0), next = next_large_page(here + before);
-  if (before || getenv(WORKER_TUNABLES)) sbrk((intptr_t)(next - before - here));
+/* The heap begins anywhere. Let it be shortly before a large page: the C library writes something at once. */
+static uintptr_t begin_before_large_page(void) {
+  uintptr_t here = (uintptr_t)sbrk(0), next = next_large_page(here + FIRST_BYTES);
+  sbrk((intptr_t)(next - FIRST_BYTES - here));
   return next;
 }
 
-/* From there on nothing stands in the heap yet, whose last piece is the only one. */
-static void map_kept(uintptr_t from, uintptr_t piece, size_t kept) {
-  uintptr_t end = (uintptr_t)sbrk(0);
-  size_t room = from < end ? (end - from) / LARGE_PAGE * LARGE_PAGE : 0, size = kept < room ? kept : room;
-  bool fits = size && piece >= from - FIRST_BYTES && piece <= from - 2 * FIRST_PIECE;
-  if (!WORKER_IS_SANITIZED && fits && worker_has_fixed_length(WORKER_HEAP, kept)) {
+/* The file takes the place of the large pages between the addresses, as far as it goes. */
+static void map_kept(uintptr_t from, uintptr_t to, size_t kept) {
+  size_t size = kept < to - from ? kept : to - from;
+  if (size && worker_has_fixed_length(WORKER_HEAP, kept)) {
     void *at = mmap((void *)from, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, WORKER_HEAP, 0);
     if (at == MAP_FAILED) _exit(2); /* there is a hole in the heap */
     kept_end = from + size;
   }
-  close(WORKER_HEAP);
+}
+
+/* From a large page on, where nothing stands in the heap yet: its one piece lies before. What the file does not have
+   are small pages, which come sooner after a pause. */
+static void give_large_pages(uintptr_t from, uintptr_t piece, size_t kept) {
+  uintptr_t end = (uintptr_t)sbrk(0), to = end / LARGE_PAGE * LARGE_PAGE;
+  bool fits = from < to && piece >= from - FIRST_BYTES && piece <= from - 2 * FIRST_PIECE;
+  if (fits && kept) map_kept(from, to, kept);
+  if (fits && !kept) worker_advise((void *)from, to - from, WORKER_LARGE);
+  if (!kept) worker_map_large_pages();
 }
 
 /* The room for what will be cleared ahead is there from the start: to extend the heap later would touch a page. */
 void worker_tune_heap(size_t ahead, size_t kept) {
   size_t room = ahead < WORKER_MOST_HEAP ? ahead : WORKER_MOST_HEAP;
   void *volatile first; /* else the compiler leaves out what is freed at once */
-  uintptr_t large;
+  uintptr_t large = 0;
   heap_begin = sbrk(0);
-  large = begin_before_large_page(kept ? FIRST_BYTES : 0);
+  if (room) large = begin_before_large_page();
   mallopt(M_TRIM_THRESHOLD, 1 << 30);
   mallopt(M_MMAP_THRESHOLD, (int)(kept ? MOST_MAPPED : MAPPED_BYTES));
   mallopt(M_TOP_PAD, (int)(room > STEP_BYTES ? room : STEP_BYTES));
   first = malloc(FIRST_PIECE);
-  if (kept) map_kept(large, (uintptr_t)first, kept);
+  if (room && !WORKER_IS_SANITIZED) give_large_pages(large, (uintptr_t)first, kept);
+  if (kept) close(WORKER_HEAP);
   free(first);
   mallopt(M_TOP_PAD, (int)STEP_BYTES);
 }

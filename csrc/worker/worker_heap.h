@@ -6,8 +6,8 @@
 #include "../core/sk_base.h"
 
 /* First of all: it comes in large steps, and what was freed is never given back, as the worker ends soon.
-   There is room for clearing `ahead` bytes, of which none is touched yet. At its beginning lie the `kept` bytes of
-   WORKER_HEAP, as far as there is room; it is closed then. 0: there is no such file. */
+   There is room for `ahead` bytes of large pages, of which none is touched yet. At their beginning lie the `kept` bytes
+   of WORKER_HEAP, as far as there is room; it is closed then. 0: there is no such file. */
 void worker_tune_heap(size_t ahead, size_t kept);
 
 /* Address space that the program and its libraries have taken until now, and that no import can use; about 1 MiB more

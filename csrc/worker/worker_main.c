@@ -189,11 +189,11 @@ static bool take_block(void *context, const sk_block_piece *pieces, size_t count
 
 /* ---- the import -------------------------------------------------------------------------------------- */
 
-static size_t most_ahead(const worker *w) { return w->order.ahead ? (size_t)(w->order.memory / PREPARED_PART) : 0; }
+static size_t most_ahead(const worker *w) { return w->order.large ? (size_t)(w->order.memory / PREPARED_PART) : 0; }
 
 /* While this thread goes on. */
 static void prepare_memory(const worker *w) {
-  size_t most = most_ahead(w), size = most ? w->importer->appetite(&w->request) : 0;
+  size_t most = w->order.ahead ? most_ahead(w) : 0, size = most ? w->importer->appetite(&w->request) : 0;
   worker_clear_heap(size < most ? size : most);
 }
 

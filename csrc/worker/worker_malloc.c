@@ -48,6 +48,8 @@ static bool lacked; /* memory that was asked for */
 
 static char *highest; /* that a piece of the C library's heap reached, pages included */
 
+static bool maps_large_pages;
+
 static char *large_from, *large_to; /* the last large piece that was asked for; NULL when it is gone */
 
 #define FREED ((const void *)grains)
@@ -95,9 +97,20 @@ static __attribute__((noinline)) void *open_page(pieces *p, size_t size) {
   return page;
 }
 
+void worker_map_large_pages(void) { maps_large_pages = true; }
+
+static void advise_large(char *piece, size_t size) {
+  uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), from = (uintptr_t)piece / page * page;
+  worker_advise((void *)from, ((uintptr_t)piece + size - from + page - 1) / page * page, WORKER_LARGE);
+}
+
 static __attribute__((noinline)) void *malloc_large(size_t size) {
   char *piece = noted(__libc_malloc(size), size);
-  if (size >= LARGE && piece) large_from = piece, large_to = piece + size;
+  if (size >= LARGE && piece) {
+    large_from = piece;
+    large_to = piece + size;
+    if (maps_large_pages && page_of(piece) >= MOST_PAGES) advise_large(piece, size);
+  }
   return piece;
 }
 

@@ -18,8 +18,12 @@ bool worker_lacked_memory(void);
 
 /* How far the heap was used, at most until now: bytes. */
 size_t worker_used_heap(void);
+
+/* From now on pieces that are mapped by themselves have large pages. */
+void worker_map_large_pages(void);
 #else
 static inline size_t worker_used_heap(void) { return 0; }
+static inline void worker_map_large_pages(void) {}
 static inline bool worker_lacked_memory(void) { return false; }
 #endif
 

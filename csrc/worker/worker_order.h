@@ -8,9 +8,6 @@
 #include "../core/sk_base.h"
 #include "../import/sk_import.h"
 
-/* The one variable of a worker's environment that it looks at itself: the C library takes large pages for its heap. */
-#define WORKER_TUNABLES "GLIBC_TUNABLES"
-
 /* Bytes that an import is given memory for before it asks, however many it takes. */
 #define WORKER_MOST_HEAP ((size_t)96 << 20)
 
@@ -46,6 +43,7 @@ typedef struct worker_order {
   uint32_t ahead;              /* another processor may prepare memory for the import */
   uint32_t given;              /* bytes of the block's file for which the parent makes large pages meanwhile */
   uint32_t heap;               /* bytes of WORKER_HEAP, large pages that are cleared; 0: there is none */
+  uint32_t large;              /* the import takes megabytes */
   uint32_t filled;             /* 1 and the byte that the import fills much memory with, and uses little; 0: none */
   uint32_t parent;             /* its process: the worker ends where that is gone */
   uint64_t memory;             /* bytes that the import may take */

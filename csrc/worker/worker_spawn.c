@@ -128,6 +128,7 @@ static bool write_order(call *c) {
   order.ahead = c->ahead.large_import && c->ahead.other_core;
   order.given = (uint32_t)c->ahead.bytes;
   order.heap = c->heap < 0 ? 0 : (uint32_t)c->heap_bytes;
+  order.large = c->ahead.large_import;
   order.filled = c->ahead.fills_lines ? 1 + '\n' : 0;
   order.parent = (uint32_t)getpid();
   order.memory = c->job->memory;
@@ -180,11 +181,8 @@ static int prepare_signals(posix_spawnattr_t *attributes) {
   return failed;
 }
 
-/* What the loader needs to find a library by its name alone, large pages where they help, and nothing else. False
-   where that is too long. */
-static bool make_environment(const call *c, char *environment[3], char *room, size_t size) {
-  bool large = c->ahead.large_import && WORKER_ON_GLIBC && c->heap < 0; /* after a pause small ones come sooner */
-  if (large) *environment++ = WORKER_TUNABLES "=glibc.malloc.hugetlb=1";
+/* What the loader needs to find a library by its name alone, and nothing else. False where that is too long. */
+static bool make_environment(const call *c, char *environment[2], char *room, size_t size) {
   if (*c->job->folders) {
     if ((size_t)snprintf(room, size, WORKER_FOLDERS "=%s", c->job->folders) >= size) return false;
     *environment++ = room;
@@ -194,7 +192,7 @@ static bool make_environment(const call *c, char *environment[3], char *room, si
 }
 
 static int spawn(call *c) {
-  char room[LONGEST_FOLDERS], *environment[3], *arguments[] = {"skinpy-worker", NULL};
+  char room[LONGEST_FOLDERS], *environment[2], *arguments[] = {"skinpy-worker", NULL};
   posix_spawn_file_actions_t files;
   posix_spawnattr_t attributes;
   int failed = posix_spawn_file_actions_init(&files);

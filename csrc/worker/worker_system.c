@@ -147,6 +147,7 @@ bool worker_advise(void *memory, size_t size, worker_advice advice) {
   static const int numbers[] = {[WORKER_TO_READ] = 22,  /* MADV_POPULATE_READ, Linux 5.14 */
                                 [WORKER_TO_WRITE] = 23, /* MADV_POPULATE_WRITE, Linux 5.14 */
                                 [WORKER_COLLAPSE] = 25, /* MADV_COLLAPSE, Linux 6.1 */
+                                [WORKER_LARGE] = MADV_HUGEPAGE,
                                 [WORKER_COLD] = 20,     /* MADV_COLD, Linux 5.4 */
                                 [WORKER_DROP] = MADV_DONTNEED,
                                 [WORKER_NO_CHILD] = MADV_DONTFORK};

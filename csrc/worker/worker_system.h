@@ -64,6 +64,7 @@ typedef enum worker_advice {
   WORKER_TO_READ,   /* the pages come now, and none is touched */
   WORKER_TO_WRITE,
   WORKER_COLLAPSE,  /* what are small pages becomes large ones */
+  WORKER_LARGE,     /* they come as large ones, when they are touched */
   WORKER_COLD,      /* nobody will need it soon */
   WORKER_DROP,      /* the pages go */
   WORKER_NO_CHILD,  /* a child that is forked does not have it */
