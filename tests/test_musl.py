@@ -28,7 +28,7 @@ FOREIGN = [
     *(f"-idirafter{folder}" for folder in Path("/usr/include").glob("*-linux-gnu")),
 ]
 FLAGS = ["-std=c11", "-O1", "-ffp-contract=off", "-Wall", "-Wextra", "-Werror", "-fPIC"]
-PARENT = ("worker_ahead.c", "worker_spawn.c")
+PARENT = ("worker_ahead.c", "worker_kept.c", "worker_spawn.c")
 
 
 @pytest.fixture(scope="module")

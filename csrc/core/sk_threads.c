@@ -4,6 +4,7 @@
 #endif
 #include "sk_threads.h"
 
+#include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -37,7 +38,7 @@ typedef struct pool {
   size_t setters;       /* callers that wait to change the count */
   bool busy;            /* one caller has the pool: only it touches the two below */
   size_t made;
-  pthread_t threads[SK_MAX_THREADS];
+  sk_thread threads[SK_MAX_THREADS];
 } pool;
 
 #define FRESH_POOL                                                                           \
@@ -75,7 +76,7 @@ static void end_threads(size_t keep) {
   the.keep = keep;
   pthread_cond_broadcast(&the.wake);
   pthread_mutex_unlock(&the.lock);
-  while (the.made > keep) pthread_join(the.threads[--the.made], NULL);
+  while (the.made > keep) sk_join_thread(the.threads[--the.made]);
   pthread_mutex_lock(&the.lock);
 }
 
@@ -231,19 +232,26 @@ static void name_thread(pthread_t thread, const char *name) {
 #endif
 }
 
-bool sk_make_thread(pthread_t *thread, const char *name, void *(*run)(void *argument), void *argument) {
+_Static_assert(sizeof(pthread_t) <= sizeof(uintptr_t), "it fits in an sk_thread");
+
+bool sk_make_thread(sk_thread *thread, const char *name, void *(*run)(void *argument), void *argument) {
   pthread_attr_t attributes;
+  pthread_t system;
   sigset_t before;
   bool made;
   if (pthread_attr_init(&attributes)) return false;
   pthread_attr_setstacksize(&attributes, STACK_BYTES);
   block_signals(&before); /* a new thread inherits the mask */
-  made = pthread_create(thread, &attributes, run, argument) == 0;
+  made = pthread_create(&system, &attributes, run, argument) == 0;
   pthread_sigmask(SIG_SETMASK, &before, NULL);
   pthread_attr_destroy(&attributes);
-  if (made) name_thread(*thread, name);
-  return made;
+  if (!made) return false;
+  name_thread(system, name);
+  *thread = (sk_thread){(uintptr_t)system};
+  return true;
 }
+
+void sk_join_thread(sk_thread thread) { pthread_join((pthread_t)thread.system, NULL); }
 
 /* For who has taken the pool: `count` threads, or as many as the system gives. */
 static void make_threads(size_t count) {

@@ -5,8 +5,6 @@
 #ifndef SK_THREADS_H
 #define SK_THREADS_H
 
-#include <pthread.h>
-
 #include "sk_base.h"
 
 #define SK_MAX_THREADS 256u /* the caller's included: what sk_set_thread_count takes at most */
@@ -30,8 +28,11 @@ size_t sk_thread_count(void);
    default: sk_core_count(), at most 64. More than SK_MAX_THREADS count as so many. */
 void sk_set_thread_count(size_t count);
 
+typedef struct sk_thread { uintptr_t system; } sk_thread; /* the system's own, whatever that is */
+
 /* A thread beside the pool, to be joined, that takes no signals from other processes. `name`: at most 15 characters.
    False where the system gives none. */
-bool sk_make_thread(pthread_t *thread, const char *name, void *(*run)(void *argument), void *argument);
+bool sk_make_thread(sk_thread *thread, const char *name, void *(*run)(void *argument), void *argument);
+void sk_join_thread(sk_thread thread);
 
 #endif

@@ -50,7 +50,7 @@ static struct {
   _Atomic(int) holder; /* who may change all that follows */
   atomic_bool cleaned; /* the thread has done its work, and ends */
   atomic_bool stop;    /* it is to end without */
-  pthread_t thread;
+  sk_thread thread;
   int file;            /* -1: none is kept */
   dev_t device;        /* what tells it from any other file */
   ino_t number;
@@ -65,7 +65,7 @@ static bool take_heap(void) {
   do
     if (had == CALLER || (had == CLEANER && !atomic_load(&heap.cleaned) && !atomic_load(&heap.stop))) return false;
   while (!atomic_compare_exchange_weak(&heap.holder, &had, CALLER));
-  if (had == CLEANER) pthread_join(heap.thread, NULL);
+  if (had == CLEANER) sk_join_thread(heap.thread);
   return true;
 }
 
