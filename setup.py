@@ -182,10 +182,10 @@ def extensions() -> list[Extension]:
     compile_args = ["-std=c11", "-O3", "-ffp-contract=off", "-fvisibility=hidden", "-Wall", "-Wextra"]
     compile_args += debug_args()
     sanitizers = sanitizer_args()
-    headers = files("csrc/*/*.h")
-    core = files("csrc/core/*.c")
-    parts_of_import = ("base", "block", "lines", "math", "pack")
-    core_of_import = [f"csrc/core/sk_{name}.c" for name in parts_of_import]
+    headers = files("csrc/**/*.h")
+    core = files("csrc/core/**/*.c")
+    parts_of_import = ("base/sk_base", "base/sk_math", "model/sk_block", "model/sk_lines", "model/sk_pack")
+    core_of_import = [f"csrc/core/{name}.c" for name in parts_of_import]
 
     def extension(
         name: str,
@@ -227,8 +227,10 @@ def extensions() -> list[Extension]:
         extension(
             "_core", [*core, *files("csrc/ext/*.c"), *parent, *both], {cglm, Path(numpy.get_include())}, []
         ),
-        extension("_import", core_of_import + files("csrc/import/*.c"), {cglm, assimp, jsmn}, closed),
-        extension("_worker", ["csrc/core/sk_base.c", *worker], set(), [*mathematics, *own_malloc], Program),
+        extension("_import", core_of_import + files("csrc/import/**/*.c"), {cglm, assimp, jsmn}, closed),
+        extension(
+            "_worker", ["csrc/core/base/sk_base.c", *worker], set(), [*mathematics, *own_malloc], Program
+        ),
     ]
 
 

@@ -2,13 +2,13 @@
 
    callgrind counts inside of `measured` alone, so that reading the file and making scratch stay out. Printed
    are the joints and vertices of the model, the keys of its first clip and the path that the jobs took. */
-#include "../csrc/core/sk_compile.h"
-#include "../csrc/core/sk_cpu.h"
-#include "../csrc/core/sk_crowd.h"
-#include "../csrc/core/sk_deform.h"
-#include "../csrc/core/sk_model.h"
-#include "../csrc/core/sk_palette.h"
-#include "../csrc/core/sk_threads.h"
+#include "../csrc/core/pose/sk_compile.h"
+#include "../csrc/core/base/sk_cpu.h"
+#include "../csrc/core/pose/sk_crowd.h"
+#include "../csrc/core/skin/sk_deform.h"
+#include "../csrc/core/model/sk_model.h"
+#include "../csrc/core/pose/sk_palette.h"
+#include "../csrc/core/base/sk_threads.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from . import _core
 from .assets import Material, Mesh, Report, ReportEntry, Skeleton, Skin, Submesh, Target, Texture
 from .clip import Channel, Clip, Clips
+from .clips.events import Event
 from .errors import (
     FormatRefused,
     GraphicsError,
@@ -25,7 +26,6 @@ from .errors import (
     SkinpyError,
     SkinpyWarning,
 )
-from .events import Event
 from .limits import DEFAULT_FORMATS, Limits
 from .loading import build_info, chair, character, crane, load
 from .model import Model, to_row_vectors
@@ -40,16 +40,16 @@ if TYPE_CHECKING:
     from . import rotation
     from . import storage as storage
     from . import view as view
-    from .baking import BakedClip, BakedTexture
-    from .blend_space import BlendSpace1D, BlendSpace2D
     from .blending import blend
     from .checking import Finding, Findings, check
-    from .controller import AnimationController
+    from .clips.root_motion import RootMotion
     from .kinds import Animation, UVAnimation, VertexAnimation
+    from .kinds.baking import BakedClip, BakedTexture
     from .mask import Mask
+    from .playing.blend_space import BlendSpace1D, BlendSpace2D
+    from .playing.controller import AnimationController
+    from .playing.state_machine import StateMachine
     from .retargeting import JointMatch, match_joints, retarget
-    from .root_motion import RootMotion
-    from .state_machine import StateMachine
 
 __all__ = [
     "load",
@@ -112,18 +112,18 @@ __version__: str = _core._build_info()["version"]
 
 #: What not all who import skinpy need, and the module that has it; imported when it is first asked for.
 _LATER = {
-    "AnimationController": "controller",
+    "AnimationController": "playing.controller",
     "Animation": "kinds",
-    "BakedClip": "baking",
-    "BakedTexture": "baking",
-    "BlendSpace1D": "blend_space",
-    "BlendSpace2D": "blend_space",
+    "BakedClip": "kinds.baking",
+    "BakedTexture": "kinds.baking",
+    "BlendSpace1D": "playing.blend_space",
+    "BlendSpace2D": "playing.blend_space",
     "Finding": "checking",
     "Findings": "checking",
     "JointMatch": "retargeting",
     "Mask": "mask",
-    "RootMotion": "root_motion",
-    "StateMachine": "state_machine",
+    "RootMotion": "clips.root_motion",
+    "StateMachine": "playing.state_machine",
     "UVAnimation": "kinds",
     "VertexAnimation": "kinds",
     "blend": "blending",
@@ -135,6 +135,11 @@ _LATER = {
 
 #: Modules with more than stands here.
 _MODULES = ("explaining", "kinds", "output", "render", "rotation", "storage", "view")
+#: Modules whose names stand here too, or which are made of parts that this one shows.
+_PARTS = (
+    *("blending", "checking", "clips", "controller", "files", "mask", "models", "playing", "posing"),
+    *("retargeting", "state_machine"),
+)
 _DRAWING = {"render", "view"}  # they need moderngl
 
 
@@ -143,7 +148,7 @@ def __getattr__(name: str) -> Any:
         value = getattr(importlib.import_module(f".{_LATER[name]}", __name__), name)
         globals()[name] = value
         return value
-    if name in _MODULES or name in _LATER.values():
+    if name in _MODULES or name in _PARTS:
         return importlib.import_module(f".{name}", __name__)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 

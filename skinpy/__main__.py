@@ -21,9 +21,9 @@ import numpy as np
 
 from . import Clip, Model, VertexAnimation, __version__, _core, build_info, character, check, load
 from ._block import AXES
-from ._files import replacing
-from ._frame_files import has_frames
 from .errors import LoadError, SkinpyError, SkinpyWarning
+from .files.series import has_frames
+from .files.whole import replacing
 from .limits import DEFAULT_FORMATS, Limits, allowed_formats
 
 if TYPE_CHECKING:

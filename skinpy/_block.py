@@ -1,4 +1,4 @@
-"""The sections of a model block as NumPy arrays, and back (csrc/core/sk_block.h has the layout)."""
+"""The sections of a model block as NumPy arrays, and back (csrc/core/model/sk_block.h has the layout)."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any

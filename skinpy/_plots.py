@@ -6,9 +6,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ._files import replacing
 from ._signals import answered
 from ._types import PathLike
+from .files.whole import replacing
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

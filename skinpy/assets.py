@@ -10,7 +10,7 @@ from typing import overload
 import numpy as np
 
 from . import _block, _core
-from ._findings import printable
+from ._text import printable
 from ._types import Array, Floats
 from .errors import unknown_name
 

@@ -10,9 +10,9 @@ import numpy.typing as npt
 
 from . import _core
 from ._arguments import any_array, floats
-from ._tracks import MOST_WEIGHT
 from ._types import Array, Floats
 from .mask import Mask
+from .playing.tracks import MOST_WEIGHT
 from .pose import Pose
 
 if TYPE_CHECKING:

@@ -15,17 +15,17 @@ import numpy.typing as npt
 from . import _block, _core
 from ._notebook import Shown
 from ._types import Array, Floats, Loop, PathLike
-from .events import Event, Motion, Overlay, checked_event, read_events, read_motion, sorted_events
+from .clips.events import Event, Motion, Overlay, checked_event, read_events, read_motion, sorted_events
 from .pose import Pose
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from ._kinematics import AxisLike, JointLike
-    from ._mirror import Pairs
+    from .clips.mirror import Pairs
+    from .clips.root_motion import RootMotion
     from .model import Model
+    from .posing.kinematics import AxisLike, JointLike
     from .render import Camera
-    from .root_motion import RootMotion
     from .view import Page
 
 __all__ = ["Channel", "Clip", "Clips"]
@@ -114,7 +114,7 @@ class Clip(Shown, _core.Clip):
         Raises TypeError and ValueError that name the argument: a wrong shape, times that do not increase,
         numbers that are not finite.
         """
-        from ._clip_arrays import clip_block
+        from .clips.arrays import clip_block
 
         keys = {"translation": translation, "rotation": rotation, "scale": scale, "weights": weights}
         return cls(clip_block(name, fps, times, joints, targets, keys, interpolation), 0)
@@ -176,7 +176,7 @@ class Clip(Shown, _core.Clip):
         It shows exactly that: each channel gets keys at both, cubic ones with the slopes they have there.
         Raises ValueError unless 0 <= start < end <= duration.
         """
-        from ._clip_edit import trimmed
+        from .clips.edit import trimmed
 
         return trimmed(self, start, end)
 
@@ -186,7 +186,7 @@ class Clip(Shown, _core.Clip):
         Cubic channels become linear ones, step channels stay such, channels of one key stay as they are.
         What happens between two of the new times is lost. Raises ValueError for an fps that is not positive.
         """
-        from ._clip_edit import resampled
+        from .clips.edit import resampled
 
         return resampled(self, fps)
 
@@ -202,7 +202,7 @@ class Clip(Shown, _core.Clip):
         Raises ValueError for an additive clip, for "rest" where the clip is bound to no model, for seconds
         outside 0 to the duration, and where the reference has a scale of 0; TypeError for another type.
         """
-        from ._additive import difference
+        from .clips.additive import difference
 
         return difference(self, reference)
 
@@ -218,7 +218,7 @@ class Clip(Shown, _core.Clip):
         Raises ValueError for a clip that is bound to no model or additive, where no joints have sides and
         axis is not given, and for pairs that repeat a joint; KeyError for unknown names.
         """
-        from ._mirror import mirrored
+        from .clips.mirror import mirrored
 
         return mirrored(self, axis, pairs)
 
@@ -234,7 +234,7 @@ class Clip(Shown, _core.Clip):
 
         Raises ValueError for a clip that is bound to no model or additive, and for a negative max_error.
         """
-        from ._compress import compressed
+        from .storage.compress import compressed
 
         return compressed(self, max_error)
 
@@ -290,7 +290,7 @@ class Clip(Shown, _core.Clip):
     @cached_property
     def root_motion(self) -> RootMotion | None:
         """How the clip carries its character through the scene beside what the channels do, or None."""
-        from .root_motion import RootMotion
+        from .clips.root_motion import RootMotion
 
         keys = self._motion
         return None if keys is None else RootMotion(keys.times, keys.values[:, :3], keys.values[:, 3:])
@@ -314,7 +314,7 @@ class Clip(Shown, _core.Clip):
         bound to no model, additive or with root motion already; nothing to extract; a parent whose scale is
         0, or uneven so that a turn would shear the joint; hundreds of moving parents with thousands of keys.
         """
-        from ._root_extract import extracted
+        from .clips.root_extract import extracted
 
         return extracted(self, joint, translation, yaw)
 
@@ -328,7 +328,7 @@ class Clip(Shown, _core.Clip):
         Raises KeyError (no such name, with the close ones), TypeError, and ValueError: no names, or a clip
         bound to no model, additive or with root motion already.
         """
-        from ._root_extract import from_feet
+        from .clips.root_extract import from_feet
 
         return from_feet(self, feet)
 
@@ -455,8 +455,8 @@ class Clip(Shown, _core.Clip):
         close ones), IndexError, TypeError (both of joint and target, or none), ValueError where no channel
         moves it and for a suffix that matplotlib does not know, and OSError.
         """
-        from ._curve_plot import draw
         from ._plots import plotted
+        from .clips.plot import draw
 
         return plotted(partial(draw, self, joint, target), path)
 
@@ -469,7 +469,7 @@ class Clip(Shown, _core.Clip):
         Raises ValueError for more than 256 MiB that are a thousand times what the clip stores: many keys of
         channels that stand still.
         """
-        from ._clip_tables import clip_dict
+        from .clips.tables import clip_dict
 
         return clip_dict(self)
 
@@ -483,7 +483,7 @@ class Clip(Shown, _core.Clip):
         Raises ValueError for more than 256 MiB that are a thousand times what the clip stores: many keys of
         channels that stand still, or a name of great length, as `name` is as wide as the longest.
         """
-        from ._clip_tables import clip_records
+        from .clips.tables import clip_records
 
         return clip_records(self)
 

@@ -15,24 +15,24 @@ import numpy.typing as npt
 from . import _block, _core
 from ._arguments import any_array
 from ._confinement import USUAL, confinement
-from ._files import replacing
-from ._frames import corners
 from ._notebook import Shown
 from ._types import Array, Floats, Loop, PathLike, Rotation
 from .assets import Material, Mesh, Report, Skeleton, Skin, Target, read_materials, read_targets
 from .clip import Clip, Clips
 from .errors import warn_of_losses
+from .files.whole import replacing
+from .models.frames import corners
 from .pose import Pose
 
 if TYPE_CHECKING:
-    from ._from_arrays import Differences
-    from ._look_arrays import Alpha, Image
-    from .baking import BakedTexture
     from .checking import Findings
     from .explaining import Explanation
     from .kinds import VertexAnimation
+    from .kinds.baking import BakedTexture
     from .limits import Limits
     from .loading import External
+    from .models.arrays import Differences
+    from .models.look import Alpha, Image
     from .render import Camera
     from .render.posing import ClipLike
     from .view import LiveView, Page
@@ -194,7 +194,7 @@ class Model(Shown, _core.Model):
         Raises KeyError, IndexError, TypeError, and ValueError: no clips or no mesh, an fps that is not
         positive, frames that do not fit, a number that float16 cannot hold, a clip of another model.
         """
-        from .baking import bake_texture
+        from .kinds.baking import bake_texture
 
         return bake_texture(self, clips, fps, dtype=dtype, rotation=rotation, limit=limit)
 
@@ -247,7 +247,7 @@ class Model(Shown, _core.Model):
 
         Needs trimesh: ImportError without it. Raises what `pose` raises.
         """
-        from ._trimesh import posed_mesh
+        from .files.trimesh import posed_mesh
 
         return posed_mesh(self, clip, time, loop)
 
@@ -362,7 +362,7 @@ class Model(Shown, _core.Model):
         Raises KeyError for unknown names, ValueError where no joint of a clip is found, and what skinpy.load
         raises.
         """
-        from ._binding import add_entries
+        from .clips.binding import add_entries
 
         confined = confinement(isolate, limits, allow_formats, external)
         model = Model(self._block, add_entries(self, source, names, replace, confined))
@@ -378,7 +378,7 @@ class Model(Shown, _core.Model):
         joints, as those of a file's rigid parts: a slot is a joint and the identity. Each submesh is cut
         into one per joint, in the order of the joints; a morph target keeps its node.
         """
-        from ._rigid import rigid_block
+        from .kinds.rigid import rigid_block
 
         return Model(rigid_block(self))
 
@@ -386,7 +386,7 @@ class Model(Shown, _core.Model):
 
     def _joined(self) -> _core.Block:
         """One block with everything, also the clips that came from elsewhere."""
-        from ._binding import join, merged_reports
+        from .clips.binding import join, merged_reports
 
         own = _block.texts(self._block, _block.section(self._block, "CLIPS")["name"])
         if [(name, block is self._block) for name, block, _ in self._clip_entries] == [
@@ -416,7 +416,7 @@ class Model(Shown, _core.Model):
         if suffix == ".skn":
             data: Any = _block.memory(self._joined())
         elif suffix == ".glb":
-            from ._gltf import model_glb
+            from .files.glb import model_glb
 
             data = model_glb(self)
         else:
@@ -487,8 +487,8 @@ class Model(Shown, _core.Model):
 
         Raises ValueError and TypeError that name the argument; OSError for a file that cannot be read.
         """
-        from ._from_arrays import model_block
-        from ._look_arrays import Look
+        from .models.arrays import model_block
+        from .models.look import Look
 
         look = Look(colors, texture, base_color, alpha)
         block = model_block(

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 import numpy as np
 import numpy.typing as npt
 
-from . import _core, _goals, _kinematics
-from ._kinematics import AxisLike, JointLike, Space
+from . import _core
 from ._types import Floats
+from .posing import goals, kinematics
+from .posing.kinematics import AxisLike, JointLike, Space
 
 if TYPE_CHECKING:
     from .model import Model
@@ -62,7 +63,7 @@ class Pose(_core.Pose):
         Raises KeyError (no such name, with the close ones), IndexError, TypeError and ValueError (a wrong
         shape, a number that is not finite); nothing is changed then.
         """
-        _kinematics.set_parts(self, joint, translation, rotation, scale)
+        kinematics.set_parts(self, joint, translation, rotation, scale)
         return self
 
     def rotate(
@@ -86,7 +87,7 @@ class Pose(_core.Pose):
         Raises KeyError (no such name, with the close ones), IndexError, TypeError (not exactly one of
         rotation, degrees and radians; an angle without axis) and ValueError; nothing is changed then.
         """
-        _kinematics.rotate(self, joint, rotation, degrees, radians, axis, space)
+        kinematics.rotate(self, joint, rotation, degrees, radians, axis, space)
         return self
 
     def translate(self, joint: JointLike, vector: npt.ArrayLike, *, space: Space = "local") -> Pose:
@@ -98,7 +99,7 @@ class Pose(_core.Pose):
         Raises KeyError (no such name, with the close ones), IndexError, TypeError and ValueError; nothing
         is changed then.
         """
-        _kinematics.translate(self, joint, vector, space)
+        kinematics.translate(self, joint, vector, space)
         return self
 
     # ---- by goal ----------------------------------------------------------------------------------
@@ -135,7 +136,7 @@ class Pose(_core.Pose):
         Raises KeyError (no such name, with the close ones), IndexError, TypeError and ValueError (no chain
         of three joints, a wrong shape, a number out of range or not finite); nothing is changed then.
         """
-        return _goals.two_bone_ik(self, end, target, middle, root, pole, weight, soften)
+        return goals.two_bone_ik(self, end, target, middle, root, pole, weight, soften)
 
     def aim(
         self,
@@ -161,7 +162,7 @@ class Pose(_core.Pose):
         Raises KeyError (no such name, with the close ones), IndexError, TypeError and ValueError; nothing
         is changed then.
         """
-        return _goals.aim(self, joint, target, axis, up, pole, weight)
+        return goals.aim(self, joint, target, axis, up, pole, weight)
 
     def fabrik(
         self,
@@ -188,7 +189,7 @@ class Pose(_core.Pose):
         Raises KeyError (no such name, with the close ones), IndexError, TypeError and ValueError (root is
         no ancestor of end, a wrong shape, a number out of range or not finite); nothing is changed then.
         """
-        return _goals.fabrik(self, end, target, root, iterations, tolerance, weight)
+        return goals.fabrik(self, end, target, root, iterations, tolerance, weight)
 
     def attach(self, joint: JointLike, offset: npt.ArrayLike | None = None) -> Floats:
         """Where something stands that the joint holds: global(joint) @ offset, (...,4,4) float32.
@@ -199,7 +200,7 @@ class Pose(_core.Pose):
         Raises KeyError (no such name, with the close ones), IndexError, TypeError and ValueError (a wrong
         shape, a number that is not finite).
         """
-        return _goals.attach(self, joint, offset)
+        return goals.attach(self, joint, offset)
 
     def copy(self) -> Pose:
         """A pose of the same model with arrays of its own."""

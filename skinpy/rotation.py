@@ -12,9 +12,10 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from . import _evaluate, _kinematics
 from ._arguments import check_finite, flag, numbers
 from ._types import Array
+from .clips import evaluate
+from .posing import kinematics
 
 __all__ = [
     "normalize",
@@ -53,7 +54,7 @@ def _unit(name: str, value: npt.ArrayLike, width: int) -> Array:
     largest = np.abs(rows).max(axis=-1, keepdims=True)
     if not largest.all():
         raise ValueError(f"{name} holds a row of zeros, which has no direction")
-    return _evaluate.unit(rows / largest)  # so that no square is too large or too small
+    return evaluate.unit(rows / largest)  # so that no square is too large or too small
 
 
 def _canonical(quaternion: Array) -> Array:
@@ -87,7 +88,7 @@ def normalize(quaternion: npt.ArrayLike, *, canonical: bool = False) -> Array:
 def multiply(first: npt.ArrayLike, second: npt.ArrayLike) -> Array:
     """(...,4): the rotation `second` and then `first`, as matrices multiply. Leading axes broadcast."""
     a, b = _unit("first", first, 4), _unit("second", second, 4)
-    return _kinematics.quaternion_product(*_together("first", a, "second", b))
+    return kinematics.quaternion_product(*_together("first", a, "second", b))
 
 
 def inverse(quaternion: npt.ArrayLike) -> Array:
@@ -98,7 +99,7 @@ def inverse(quaternion: npt.ArrayLike) -> Array:
 def apply(quaternion: npt.ArrayLike, vector: npt.ArrayLike) -> Array:
     """(...,3): vectors (...,3), turned. Leading axes broadcast."""
     q, v = _unit("quaternion", quaternion, 4), _given("vector", vector, 3)
-    return _kinematics.rotated(*_together("quaternion", q, "vector", v))
+    return kinematics.rotated(*_together("quaternion", q, "vector", v))
 
 
 def slerp(start: npt.ArrayLike, end: npt.ArrayLike, share: npt.ArrayLike) -> Array:
@@ -108,7 +109,7 @@ def slerp(start: npt.ArrayLike, end: npt.ArrayLike, share: npt.ArrayLike) -> Arr
     """
     a, b = _together("start", _unit("start", start, 4), "end", _unit("end", end, 4))
     a, column = _together("start", a, "share", _given("share", share)[..., None])
-    return _evaluate.slerp(a, np.broadcast_to(b, a.shape), column[..., 0])
+    return evaluate.slerp(a, np.broadcast_to(b, a.shape), column[..., 0])
 
 
 def _together(first: str, a: Array, second: str, b: Array) -> tuple[Array, Array]:
@@ -129,7 +130,7 @@ def to_matrix(quaternion: npt.ArrayLike) -> Array:
     """(...,3,3) of quaternions (...,4), for column vectors: `m @ v`."""
     q = _unit("quaternion", quaternion, 4)
     rows = np.ones((*q.shape[:-1], 3))
-    return _evaluate.trs(0.0 * rows, q, rows)[..., :3, :3]
+    return evaluate.trs(0.0 * rows, q, rows)[..., :3, :3]
 
 
 def from_matrix(matrix: npt.ArrayLike) -> Array:
@@ -158,7 +159,7 @@ def _from_rotation(m: Array) -> Array:
         table[..., i, 3] = table[..., 3, i] = m[..., k, j] - m[..., j, k]
     largest = np.diagonal(table, axis1=-2, axis2=-1).argmax(axis=-1)
     rows = np.take_along_axis(table, largest[..., None, None], axis=-2)[..., 0, :]
-    return _canonical(_evaluate.unit(rows))
+    return _canonical(evaluate.unit(rows))
 
 
 # ---- Euler angles ----------------------------------------------------------------------------------------
@@ -196,7 +197,7 @@ def from_euler(order: str, angles: npt.ArrayLike, degrees: bool = False) -> Arra
         turn = np.zeros_like(result)
         turn[..., axis], turn[..., 3] = np.sin(half[..., place]), np.cos(half[..., place])
         pair = (turn, result) if extrinsic else (result, turn)
-        result = _kinematics.quaternion_product(*pair)
+        result = kinematics.quaternion_product(*pair)
     return result
 
 
@@ -297,5 +298,5 @@ def from_6d(six: npt.ArrayLike) -> Array:
     rest = second - (first * second).sum(axis=-1, keepdims=True) * first
     if not (np.linalg.norm(rest, axis=-1) > _FLAT).all():
         raise ValueError("six holds two vectors that are parallel; expected two directions")
-    second = _evaluate.unit(rest)
+    second = evaluate.unit(rest)
     return _from_rotation(np.stack([first, second, np.cross(first, second)], axis=-1))

@@ -13,10 +13,11 @@ from conftest import ROOT
 
 SOURCES = ROOT / "csrc"
 #: What a program needs that imports and reads what came of it.
-IMPORT_AND_READER = sorted(SOURCES.glob("import/*.c"))
-IMPORT_AND_READER += sorted(SOURCES.glob("core/sk_block*.c"))
+IMPORT_AND_READER = sorted(SOURCES.glob("import/**/*.c"))
+IMPORT_AND_READER += sorted(SOURCES.glob("core/model/sk_block*.c"))
 IMPORT_AND_READER += [
-    SOURCES / f"core/sk_{name}.c" for name in ["base", "cores", "lines", "math", "pack", "threads"]
+    *(SOURCES / f"core/base/sk_{name}.c" for name in ["base", "cores", "math", "threads"]),
+    *(SOURCES / f"core/model/sk_{name}.c" for name in ["lines", "pack"]),
 ]
 
 

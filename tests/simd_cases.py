@@ -13,8 +13,8 @@ import numpy as np
 from twin import Rig, motion_of
 
 from skinpy import Clip, Model
-from skinpy._clip_edit import derived
 from skinpy.clip import Channel
+from skinpy.clips.edit import derived
 
 Rng = np.random.Generator
 LINK = 0.3  # length of a joint

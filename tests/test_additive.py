@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import skinpy
-from skinpy._clip_edit import derived
 from skinpy._types import Array
 from skinpy.clip import Channel
+from skinpy.clips.edit import derived
 from skinpy.storage import quantize
 
 HALF = math.sqrt(0.5)
@@ -228,7 +228,7 @@ def test_it_stays_additive(tmp_path: Path) -> None:
 
 
 def test_the_root_motion_is_left_out() -> None:
-    from skinpy.events import Motion
+    from skinpy.clips.events import Motion
 
     motion = Motion(np.array([0.0]), np.array([[1, 2, 3, 0, 0, 0, 1]], np.float32))
     assert moving()._with(motion=motion).additive()._motion is None

@@ -12,7 +12,7 @@ import pytest
 
 import skinpy
 from skinpy import Model
-from skinpy.root_motion import RootMotion
+from skinpy.clips.root_motion import RootMotion
 from skinpy.storage import compare
 
 HUGE = 10**400  # an int that no float holds: float() raises OverflowError

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import skinpy
-from skinpy.baking import INSTANCE, BakedTexture
+from skinpy.kinds.baking import INSTANCE, BakedTexture
 
 
 def load(file: builders.Gltf, **options: Any) -> skinpy.Model:

@@ -1,4 +1,4 @@
-"""Blending of poses against a float64 twin of the formulas in csrc/core/sk_blend.h, and by properties.
+"""Blending of poses against a float64 twin of the formulas in csrc/core/pose/sk_blend.h, and by properties.
 
 Tolerance 2e-6 absolute: numbers of about 1, in float32 at both ends, with all sums in float64 between."""
 

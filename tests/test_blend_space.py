@@ -10,8 +10,8 @@ import pytest
 
 import skinpy
 from skinpy import BlendSpace1D, BlendSpace2D
-from skinpy._triangles import delaunay
-from skinpy.blend_space import space_from_dict
+from skinpy.playing.blend_space import space_from_dict
+from skinpy.playing.triangles import delaunay
 
 SPEEDS: dict[float, Any] = {0: "idle", 1.4: "walk", 4.0: "run"}
 SQUARE: dict[tuple[float, float], Any] = {(0, 0): "a", (1, 0): "b", (0, 1): "c", (1, 1): "d", (0.5, 0.5): "m"}

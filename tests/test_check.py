@@ -331,7 +331,7 @@ def test_a_clip_without_ticks_per_second(tmp_path: Path) -> None:
 
 
 def test_every_report_code_has_a_level_and_a_remedy() -> None:
-    from skinpy._check_report import _MEANING, _OWN
+    from skinpy.checking.report import _MEANING, _OWN
 
     table = (ROOT / "csrc" / "import" / "import_internal.h").read_text(encoding="utf-8")
     codes = set(re.findall(r"ROW\((\w+), SK_(?:LOST|REPAIRED)", table)) | {"joints_matched"}
@@ -648,8 +648,8 @@ def test_how_much_is_posed_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
         return original(self, clip, times, **options)  # type: ignore[arg-type]
 
     model = chain(*(turning(SWING, name=f"clip{number}") for number in range(100)))
-    monkeypatch.setattr("skinpy._check_subject._LOOKS", 100 * 20 * len(model.mesh.positions))
-    monkeypatch.setattr("skinpy._frames._CHUNK", 3 * len(model.mesh.positions) * 4)
+    monkeypatch.setattr("skinpy.checking.subject._LOOKS", 100 * 20 * len(model.mesh.positions))
+    monkeypatch.setattr("skinpy.models.frames._CHUNK", 3 * len(model.mesh.positions) * 4)
     monkeypatch.setattr(Model, "pose", counting)
     check(model)
     # A clip: the rotations and the vertices of its ends, four times about the seam, and three times each of a
@@ -741,9 +741,9 @@ def test_names_that_are_not_utf8(tmp_path: Path, capsys: pytest.CaptureFixture[s
 
 
 def test_every_code_is_on_the_page() -> None:
-    sources = "".join(path.read_text() for path in (ROOT / "skinpy").glob("_check_*.py"))
+    sources = "".join(path.read_text() for path in (ROOT / "skinpy/checking").glob("*.py"))
     codes = set(re.findall(r'Finding\(\s*"(\w+)"', sources)) | {"rotation_pop", "translation_pop"}
-    from skinpy._check_report import _MEANING
+    from skinpy.checking.report import _MEANING
 
     page = (ROOT / "docs" / "check.md").read_text(encoding="utf-8")
     levels = dict(re.findall(r"^\| `(\w+)` \| (\w+)", page, re.MULTILINE))

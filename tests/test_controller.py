@@ -13,8 +13,8 @@ import pytest
 
 import skinpy
 from skinpy import AnimationController, Clip, Mask, Model, Pose, blend
-from skinpy._passing import passed
-from skinpy.controller import Recording
+from skinpy.playing.controller import Recording
+from skinpy.playing.passing import passed
 
 CLOSE = 2e-6
 PARTS = ("translation", "rotation", "scale", "morph_weights")

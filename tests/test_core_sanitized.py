@@ -20,7 +20,7 @@ LONG = 500.0  #: seconds for what takes one minute here, and hangs for ever wher
 def build(folder: Path, *sanitizers: str) -> Path:
     """The compiled program."""
     program = folder / "core_tests"
-    sources = [*sorted(SOURCES.glob("core/*.c")), *sorted((ROOT / "tests/core").glob("*.c"))]
+    sources = [*sorted(SOURCES.glob("core/**/*.c")), *sorted((ROOT / "tests/core").glob("*.c"))]
     warnings = ["-Wall", "-Wextra", "-Wno-missing-field-initializers", *(["-Werror"] if FULL_RUN else [])]
     done = run(
         compiler(),

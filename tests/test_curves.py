@@ -11,7 +11,7 @@ from builders import mixed_channels
 
 import skinpy
 from skinpy.__main__ import main
-from skinpy._curve_plot import curve
+from skinpy.clips.plot import curve
 
 CHARACTER = Path(skinpy.__file__).parent / "data" / "character.glb"
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import skinpy
-from skinpy.events import Motion
+from skinpy.clips.events import Motion
 
 STEPS = (skinpy.Event(0.25, "left"), skinpy.Event(0.75, "right"))
 

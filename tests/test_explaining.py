@@ -314,7 +314,7 @@ def test_text_fits_a_hundred_columns_and_says_what_there_is(joined: Explanation)
 
 
 def test_numbers_of_any_size_fit() -> None:
-    from skinpy._explain_words import numbers
+    from skinpy.explaining.words import numbers
 
     for size in (0.0, 1e-30, 1e-4, 1e-3, 0.5, 9.9999999, 1e3, 9999999.4, 1e7, 1e30):
         first, second = numbers(np.array([-size, size / 3]))

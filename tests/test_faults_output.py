@@ -20,8 +20,8 @@ import numpy as np
 import pytest
 
 import skinpy
-from skinpy import _files
 from skinpy.__main__ import main
+from skinpy.files import whole
 
 Writer = Callable[[Path], object]
 SIZE = (24, 24)
@@ -193,7 +193,7 @@ def test_a_folder_that_goes_away(
         shutil.rmtree(folder)
         replace(draft, target)
 
-    monkeypatch.setattr(_files.os, "replace", vanish)
+    monkeypatch.setattr(whole.os, "replace", vanish)
     with pytest.raises(OSError, match=r"."):
         write(folder / f"a{suffix}")
     assert os.listdir(tmp_path) == []

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import skinpy
-from skinpy.events import Motion
+from skinpy.clips.events import Motion
 
 KEYS = [[0, 0, 0, 0, 0, 0, 0, 1], [0.7, 1, 0.1, -3, 0, 0.6, 0, 0.8]]
 

@@ -1019,7 +1019,7 @@ def test_a_running_worker_is_locked_in_and_ends_with_its_parent(tmp_path: Path) 
 @pytest.fixture(scope="module")
 def false_importer(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("false") / "importer.so"
-    sources = (ROOT / "tests/hostile/false_importer.c", SOURCES / "core/sk_base.c")
+    sources = (ROOT / "tests/hostile/false_importer.c", SOURCES / "core/base/sk_base.c")
     done = run(compiler(), "-std=gnu11", "-shared", "-fPIC", *sources, "-o", path)
     assert done.returncode == 0, done.stdout
     return path

@@ -104,7 +104,7 @@ def rummage(importer: Path, path: Path, memory: int = 1 << 30) -> dict[str, int]
 @pytest.fixture(scope="module")
 def importer(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("false") / "importer.so"
-    sources = (ROOT / "tests/hostile/rummaging_importer.c", SOURCES / "core/sk_base.c")
+    sources = (ROOT / "tests/hostile/rummaging_importer.c", SOURCES / "core/base/sk_base.c")
     done = run(compiler(), "-std=gnu11", "-shared", "-fPIC", *sources, "-o", path)
     assert done.returncode == 0, done.stdout
     return path

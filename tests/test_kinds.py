@@ -20,7 +20,7 @@ from import_cases import md2
 from twin import clip_time, unit
 
 import skinpy
-from skinpy import _frame_files
+from skinpy.files import series
 from skinpy.kinds import Animation, UVAnimation, VertexAnimation, bake_vertices
 
 LOOPS = ("wrap", "clamp", "pingpong", "once")
@@ -779,8 +779,8 @@ def test_seconds_are_for_all_frames(
         now[0] += 1.0
         return model
 
-    monkeypatch.setattr(_frame_files, "load", slow)
-    monkeypatch.setattr(_frame_files.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(series, "load", slow)
+    monkeypatch.setattr(series.time, "monotonic", lambda: now[0])
     options: dict[str, Any] = {"isolate": isolate, "allow_formats": ["md2", "obj"]}
     assert len(VertexAnimation.load(frames_file, limits=skinpy.Limits(seconds=2.5), **options)) == 3
     assert left == [2.5, 1.5, 0.5]
@@ -800,8 +800,8 @@ def test_a_frame_that_takes_the_rest_of_the_time(frames_file: Path, monkeypatch:
             raise skinpy.LimitExceeded("its import takes more than the 0.5 seconds that it may")
         return skinpy.load(path, **options)
 
-    monkeypatch.setattr(_frame_files, "load", slow)
-    monkeypatch.setattr(_frame_files.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(series, "load", slow)
+    monkeypatch.setattr(series.time, "monotonic", lambda: now[0])
     with pytest.raises(skinpy.LimitExceeded, match=r"1 of 3 frames were read in the 1\.5 seconds"):
         VertexAnimation.load(frames_file, limits=skinpy.Limits(seconds=1.5))
 
@@ -856,7 +856,7 @@ def test_every_load_is_told_what_keeps_it_in(frames_file: Path, monkeypatch: pyt
         told.append(options)
         return skinpy.load(path, **options)
 
-    monkeypatch.setattr(_frame_files, "load", load)
+    monkeypatch.setattr(series, "load", load)
     formats = iter(["md2", "obj"])  # which can be asked once
     limits = skinpy.Limits(keys=3)
     VertexAnimation.load(frames_file, isolate=False, limits=limits, allow_formats=formats, external="none")

@@ -19,7 +19,7 @@ import pytest
 from c_compiler import SOURCES, compiler, include_flags, run
 from conftest import DATA, ROOT
 
-C_FILES = sorted(SOURCES.glob("*/*.[ch]"))
+C_FILES = sorted(SOURCES.rglob("*.[ch]"))
 HEADERS = [path for path in C_FILES if path.suffix == ".h"]
 PYTHON_FILES = sorted((ROOT / "skinpy").rglob("*.py"))
 SHADERS = sorted(path for path in (ROOT / "shaders").iterdir() if path.is_file())
@@ -49,17 +49,18 @@ PROCESS |= {"linux/audit", "linux/filter", "linux/landlock", "linux/seccomp"}
 # In csrc/core all but these do with the headers of C11.
 SYSTEM_CORE = {"sk_cores.c", "sk_threads.c"}
 
-# Ranks within csrc/core; a file uses its own rank and those below. What is not listed is a job.
-CORE_RANKS = dict.fromkeys(("sk_base", "sk_cores", "sk_threads"), 0) | {"sk_math": 1}
-BLOCK = ("sk_block", "sk_block_layout", "sk_block_open", "sk_block_check", "sk_block_rows")
-CORE_RANKS |= dict.fromkeys((*BLOCK, "sk_lines", "sk_pack"), 2)
-ASSETS = ("sk_skeleton", "sk_clip", "sk_mesh", "sk_skin", "sk_morph", "sk_uv", "sk_model")
-CORE_RANKS |= dict.fromkeys(ASSETS, 3)
-JOB_RANK = 4
+# The rooms of csrc/core, and the rooms that each may include; of simd/ the plain code sees headers alone.
+CORE_ROOMS = {
+    "base": {"base"},
+    "model": {"base", "model"},
+    "pose": {"base", "model", "pose", "simd"},
+    "skin": {"base", "model", "pose", "skin", "simd"},
+    "simd": {"base", "model", "pose", "skin", "simd"},
+}
 
 # Ranks of the Python packages, from left to right; the command line stands to the right of all.
 PYTHON_RANKS = {"skinpy": 0, "skinpy.shaders": 0, "skinpy.render": 1, "skinpy.output": 2, "skinpy.view": 3}
-FOREIGN = {"skinpy": {"numpy"}, "skinpy.render": {"numpy", "moderngl"}, "skinpy.output": {"numpy"}}
+FOREIGN = {"skinpy.render": {"numpy", "moderngl"}, "skinpy.view": {"numpy", "moderngl"}}
 # Loaded by the first live view alone: test_live.py looks.
 JUPYTER = {"canvas.py": {"jupyter_rfb", "IPython", "traitlets"}, "controls.py": {"ipywidgets"}}
 
@@ -85,44 +86,53 @@ def foreign_includes(path: Path) -> set[str]:
 def test_there_is_something_to_look_at() -> None:
     assert len(HEADERS) > 10
     assert len(PYTHON_FILES) > 5
-    assert all(list(SOURCES.glob(f"{layer}/*.c")) for layer in ("core", "import", "ext", "worker"))
+    assert all(list(SOURCES.glob(f"{layer}/**/*.c")) for layer in ("core", "import", "ext", "worker"))
 
 
 # ---- C -----------------------------------------------------------------------------------
 
 
+def layer_of(path: Path) -> str:
+    """The folder of csrc in which a file stands: core, import, ext or worker."""
+    return path.relative_to(SOURCES).parts[0]
+
+
+def room_of(path: Path) -> str:
+    """The folder inside the layer, or "" for a file at its top."""
+    return path.parent.name if path.parent.parent != SOURCES else ""
+
+
 @pytest.mark.parametrize("path", C_FILES, ids=name_of)
 def test_own_includes_exist_and_stay_in_their_layer(path: Path) -> None:
-    layer = path.parent.name
-    allowed = {"core", layer}
+    layer = layer_of(path)
     public = {
         "ext": {SOURCES / "import/sk_import.h", SOURCES / "worker/worker_spawn.h"},
         "worker": {SOURCES / "import/sk_import.h"},
     }.get(layer, set())
     for target in own_includes(path):
         assert target.is_file(), f"{name_of(path)} includes {target.name}, which is not there"
-        assert target in public or target.parent.name in allowed, (
+        assert target in public or layer_of(target) in {"core", layer}, (
             f"{name_of(path)} includes {name_of(target)}"
         )
 
 
-@pytest.mark.parametrize("path", sorted(SOURCES.glob("core/*.[ch]")), ids=name_of)
-def test_core_uses_what_stands_to_its_left(path: Path) -> None:
-    rank = CORE_RANKS.get(path.stem, JOB_RANK)
+@pytest.mark.parametrize("path", sorted(SOURCES.glob("core/*/*.[ch]")), ids=name_of)
+def test_a_room_of_core_uses_the_rooms_below_it(path: Path) -> None:
     for target in own_includes(path):
-        assert CORE_RANKS.get(target.stem, JOB_RANK) <= rank, f"{path.name} includes {target.name}"
+        assert room_of(target) in CORE_ROOMS[room_of(path)], f"{path.name} includes {name_of(target)}"
 
 
-@pytest.mark.parametrize("path", sorted(SOURCES.glob("import/*.[ch]")), ids=name_of)
+@pytest.mark.parametrize("path", sorted(SOURCES.glob("import/**/*.[ch]")), ids=name_of)
 def test_import_knows_no_jobs(path: Path) -> None:
     for target in own_includes(path):
-        rank = CORE_RANKS.get(target.stem, JOB_RANK)
-        assert target.parent.name != "core" or rank <= 2, f"{path.name} includes {target.name}"
+        assert layer_of(target) != "core" or room_of(target) in {"base", "model"}, (
+            f"{path.name} includes {name_of(target)}"
+        )
 
 
 @pytest.mark.parametrize("path", C_FILES, ids=name_of)
 def test_foreign_headers_stand_where_they_may(path: Path) -> None:
-    layer = path.parent.name
+    layer = layer_of(path)
     for name in foreign_includes(path):
         head = name.split("/")[0]
         if head == "cglm":
@@ -169,7 +179,7 @@ def test_header_has_a_guard_and_compiles_alone(path: Path) -> None:
         "ext": ["cglm", "python", "numpy"],
         "worker": [],
     }
-    flags = ["-std=c11", "-Wall", "-Wextra", *include_flags(*foreign[path.parent.name])]
+    flags = ["-std=c11", "-Wall", "-Wextra", *include_flags(*foreign[layer_of(path)])]
     # By -include, as the compiler warns of a header that is its main file.
     done = run(compiler(), *flags, "-fsyntax-only", "-include", path, "-xc", "/dev/null")
     assert done.returncode == 0 and not done.stdout, done.stdout
@@ -215,12 +225,12 @@ def test_packages_use_what_stands_to_their_left(path: Path) -> None:
     for module in top_imports(path):
         for other, rank in PYTHON_RANKS.items():
             if module == other or module.startswith(other + "."):
-                assert rank <= PYTHON_RANKS[package], f"{name_of(path)} imports {module} at its top"
+                assert rank <= PYTHON_RANKS.get(package, 0), f"{name_of(path)} imports {module} at its top"
 
 
 @pytest.mark.parametrize("path", PYTHON_FILES, ids=name_of)
 def test_heavy_packages_are_imported_where_they_are_used(path: Path) -> None:
-    allowed = FOREIGN.get(package_of(path), {"numpy", "moderngl"}) | {"skinpy"} | set(sys.stdlib_module_names)
+    allowed = FOREIGN.get(package_of(path), {"numpy"}) | {"skinpy"} | set(sys.stdlib_module_names)
     if package_of(path) == "skinpy.view":
         allowed |= JUPYTER.get(path.name, set())
     for module in top_imports(path):
@@ -248,7 +258,7 @@ def test_a_joint_is_no_bone() -> None:
     """The word stands in csrc/import, where it is Assimp's, in the field's name of two-bone IK, among the
     words of other people's rigs, and in one code of the importer's report."""
     for path in PRODUCT:
-        if path.parent.name != "import" and path.name != "_joint_names.py":
+        if "import" not in path.parts and path.name != "joint_names.py":
             found = re.search(r"(?i)(?<![a-z])(?<!two[-_])bones?(?![a-z]|_without_node)", path.read_text())
             assert not found, f"{name_of(path)} says {found[0]!r}" if found else ""
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import skinpy
-from skinpy._matching import without_prefix
+from skinpy.clips.matching import without_prefix
 
 
 def chain(names: Sequence[str]) -> skinpy.Model:

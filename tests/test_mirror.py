@@ -16,10 +16,10 @@ from scipy.spatial.transform import Rotation
 from test_retarget import NAMES, PLACES, TIMES, figure, keyed, turned_axes
 
 import skinpy
-from skinpy import _transfer
-from skinpy._clip_edit import derived
-from skinpy._joint_names import other_side
 from skinpy.clip import Channel
+from skinpy.clips.edit import derived
+from skinpy.retargeting import transfer
+from skinpy.retargeting.joint_names import other_side
 
 PARTNER = [NAMES.index(n.replace("Left", "@").replace("Right", "Left").replace("@", "Right")) for n in NAMES]
 ACROSS_X = np.diag([-1.0, 1, 1])
@@ -106,7 +106,7 @@ def test_pairs_say_who_swaps() -> None:
 
 
 def test_targets_events_and_root_motion_swap() -> None:
-    from skinpy.events import Event, Motion
+    from skinpy.clips.events import Event, Motion
 
     plain = figure()
     difference = np.ones((36, 3))
@@ -185,7 +185,7 @@ def test_real_skeletons(name: str) -> None:
     size = float(np.ptp(want.reshape(-1, 3), axis=0).max())
     result = clip.mirror()
     assert np.abs(model.joint_positions(result.mirror(), times) - want).max() < 3e-6 * size
-    from skinpy._joint_names import side_pairs
+    from skinpy.retargeting.joint_names import side_pairs
 
     partner = np.arange(len(model.skeleton))
     for left, right in side_pairs(model.skeleton.names):
@@ -236,7 +236,7 @@ def test_ways_and_anchors_of_trees_of_any_shape() -> None:
     rng = np.random.default_rng(2)
     for joints in (1, 2, 30):
         parents = [-1, *(int(rng.integers(-1, j)) for j in range(1, joints))]
-        rest = _transfer.Rest(
+        rest = transfer.Rest(
             figure(np.zeros((joints, 3)), None, tuple(f"j{j}" for j in range(joints)), tuple(parents))
         )
         for one in range(joints):
@@ -246,7 +246,7 @@ def test_ways_and_anchors_of_trees_of_any_shape() -> None:
                 want = [[joint for joint in line if joint not in common] for line in (down, up)]
                 assert list(rest.ways(one, other)) == want
         followed = rng.integers(-1, 2, joints)
-        for joint, found in enumerate(_transfer.anchors(rest, followed)):
+        for joint, found in enumerate(transfer.anchors(rest, followed)):
             above = [int(followed[one]) for one in rest.line(joint)[:-1] if followed[one] >= 0]
             assert found == (above[-1] if above else -1)
 
@@ -256,8 +256,8 @@ def test_what_is_kept_of_the_joints_above_changes_nothing(monkeypatch: pytest.Mo
     clip = deep(40)
     pairs = {f"link{j}": f"link{39 - j}" for j in range(20)}
     results = []
-    for most in (_transfer._MOST_KEPT, 3000, 0):
-        monkeypatch.setattr(_transfer, "_MOST_KEPT", most)
+    for most in (transfer._MOST_KEPT, 3000, 0):
+        monkeypatch.setattr(transfer, "_MOST_KEPT", most)
         results.append(clip.mirror(axis="x", pairs=pairs).channels)
     for other in results[1:]:
         for one, two in zip(results[0], other, strict=True):

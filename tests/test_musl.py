@@ -38,7 +38,7 @@ def compiler() -> str:
 
 @pytest.mark.parametrize("layer", ["core", "import", "worker"])
 def test_all_that_knows_no_python_compiles(compiler: str, layer: str) -> None:
-    sources = sorted((SOURCES / layer).glob("*.c"))
+    sources = sorted((SOURCES / layer).rglob("*.c"))
     done = run(
         compiler, *FLAGS, *include_flags("cglm", "assimp", "jsmn"), *FOREIGN, "-fsyntax-only", *sources
     )
@@ -50,7 +50,7 @@ def isolation(compiler: str, tmp_path_factory: pytest.TempPathFactory) -> loadin
     """As skinpy.load hands it over, with a worker and an importer of musl's."""
     folder = tmp_path_factory.mktemp("musl")
     worker = [path for path in sorted(SOURCES.glob("worker/*.c")) if path.name not in PARENT]
-    base = SOURCES / "core/sk_base.c"
+    base = SOURCES / "core/base/sk_base.c"
     done = run(compiler, *FLAGS, *FOREIGN, *worker, base, "-pthread", "-o", folder / "worker")
     assert done.returncode == 0, done.stdout
     false = ROOT / "tests/hostile/false_importer.c"

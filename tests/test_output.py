@@ -14,7 +14,7 @@ pytest.importorskip("PIL", reason="Pillow (the extra `view`) writes the pictures
 
 from PIL import Image
 
-from skinpy._files import replacing
+from skinpy.files.whole import replacing
 from skinpy.output import encode_picture, save_picture
 
 

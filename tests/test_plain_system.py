@@ -147,7 +147,7 @@ else: raise AssertionError("it was taken")
 def test_no_file_is_left_and_no_worker_outlives_its_parent(plain: Path, tmp_path: Path) -> None:
     """While it runs its files have no names; a worker that waits for ever looks for its parent at times."""
     importer = tmp_path / "importer.so"
-    sources = (ROOT / "tests/hostile/pausing_importer.c", SOURCES / "core/sk_base.c")
+    sources = (ROOT / "tests/hostile/pausing_importer.c", SOURCES / "core/base/sk_base.c")
     done = run(compiler(), "-std=gnu11", "-shared", "-fPIC", *sources, "-o", importer)
     assert done.returncode == 0, done.stdout
     parent = f"""{HELPERS}

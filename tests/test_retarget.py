@@ -14,9 +14,9 @@ from conftest import data_file
 from scipy.spatial.transform import Rotation
 
 import skinpy
-from skinpy._clip_edit import derived
-from skinpy._joint_names import labels, side_pairs
 from skinpy.clip import Channel
+from skinpy.clips.edit import derived
+from skinpy.retargeting.joint_names import labels, side_pairs
 
 NAMES = ("Hips", "Spine", "Head", "LeftArm", "RightArm", "LeftLeg", "LeftFoot", "RightLeg", "RightFoot")
 PARENTS = (-1, 0, 1, 1, 1, 0, 5, 0, 7)
@@ -317,7 +317,7 @@ def test_what_clips_carry_goes_along() -> None:
     clip = keyed(source, 3).add_event(0.5, "step")
     result = skinpy.retarget(clip, source, target)
     assert result.events == clip.events
-    from skinpy.events import Motion
+    from skinpy.clips.events import Motion
 
     values = np.zeros((2, 7), np.float32)
     values[:, 6], values[1, :3] = 1.0, (0, 0, 3)

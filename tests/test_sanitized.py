@@ -223,7 +223,10 @@ for _ in range(20):
 
 def test_of_assimp_s_leaks_only_its_own_are_left_out() -> None:
     head = "Direct leak of 8 byte(s) in 1 object(s) allocated from:\n    #0 0x1 in malloc asan.cpp:1\n"
-    ours, other = "    #1 0x2 in make csrc/core/sk_base.c:9\n", "    #1 0x2 in f (/x/libassimp.so.6+0x1)\n"
+    ours, other = (
+        "    #1 0x2 in make csrc/core/base/sk_base.c:9\n",
+        "    #1 0x2 in f (/x/libassimp.so.6+0x1)\n",
+    )
     report = f"==1==ERROR: LeakSanitizer\n\n{head}{ours}{other}\n{head}{other}{ours}\n{head}{other}\n"
     assert len(leaks_of_ours(report)) == 2
     (left,) = leaks_of_ours(report, of_assimp=True)

@@ -15,8 +15,8 @@ import pytest
 
 import skinpy
 from skinpy import _block, _core
-from skinpy._frames import corners
-from skinpy._matching import without_prefix
+from skinpy.clips.matching import without_prefix
+from skinpy.models.frames import corners
 
 
 def peak_of(call: Callable[[], object]) -> int:
@@ -346,6 +346,6 @@ def test_tables_of_keys_keep_a_measure(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ValueError, match=r"names of up to 5000 letters; .* clip\.channels has them"):
         named.to_records()
     assert len(named.to_dict()["channels"]) == 100
-    monkeypatch.setattr("skinpy._clip_tables._ALWAYS", 0)  # in proportion: as long as one likes
+    monkeypatch.setattr("skinpy.clips.tables._ALWAYS", 0)  # in proportion: as long as one likes
     walk = skinpy.character().clips["walk"]
     assert len(walk.to_records()) == sum(len(channel["times"]) for channel in walk.to_dict()["channels"])

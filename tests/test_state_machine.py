@@ -11,8 +11,8 @@ import pytest
 
 import skinpy
 from skinpy import StateMachine
-from skinpy._state_checks import can_hold
-from skinpy.state_machine import OPERATORS, Condition, StatePlayer, Switch
+from skinpy.playing.state_checks import can_hold
+from skinpy.playing.state_machine import OPERATORS, Condition, StatePlayer, Switch
 
 #: Switches lie where a division and a product put them: a few roundings of numbers about 10.
 EXACT = 1e-12

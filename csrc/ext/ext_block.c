@@ -3,7 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../core/sk_pack.h"
+#include "../core/model/sk_pack.h"
 #include "../worker/worker_spawn.h"
 #include "ext_args.h"
 #include "ext_error.h"

@@ -5,7 +5,7 @@
 
    Forms are only ever added, in front of a list whose rest stays as it is, and live as long as the block: to find
    one takes no lock. */
-#include "../core/sk_cpu.h"
+#include "../core/base/sk_cpu.h"
 #include "ext_state.h"
 
 #define MOST_MODELS 8 /* forms of one clip that are kept; further models play it on the plain path */

@@ -1,5 +1,5 @@
 /* ext_crowd.c: Model.crowd_palette: many instances of one model, each with clips, times and weights of its own. */
-#include "../core/sk_crowd.h"
+#include "../core/pose/sk_crowd.h"
 
 #include <string.h>
 

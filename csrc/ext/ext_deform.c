@@ -1,7 +1,7 @@
 /* ext_deform.c: Model.deform: a palette or a Pose to the points and normals of the mesh. */
 #include <string.h>
 
-#include "../core/sk_cpu.h"
+#include "../core/base/sk_cpu.h"
 #include "ext_args.h"
 #include "ext_jobs.h"
 

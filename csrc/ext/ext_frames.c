@@ -1,5 +1,5 @@
 /* ext_frames.c: the functions of the module that vertex animations and keyed transforms are sampled with. */
-#include "../core/sk_frames.h"
+#include "../core/skin/sk_frames.h"
 #include "ext_args.h"
 #include "ext_array.h"
 #include "ext_error.h"

@@ -1,5 +1,5 @@
 /* ext_goal.c: the functions of the module behind Pose.two_bone_ik, Pose.aim and Pose.fabrik. */
-#include "../core/sk_goal.h"
+#include "../core/pose/sk_goal.h"
 #include "ext_args.h"
 #include "ext_error.h"
 #include "ext_jobs.h"

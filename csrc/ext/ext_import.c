@@ -2,8 +2,8 @@
 #include <dlfcn.h>
 #include <string.h>
 
-#include "../core/sk_cpu.h"
-#include "../core/sk_math.h"
+#include "../core/base/sk_cpu.h"
+#include "../core/base/sk_math.h"
 #include "../import/sk_import.h"
 #include "../worker/worker_spawn.h"
 #include "ext_error.h"

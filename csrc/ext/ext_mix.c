@@ -4,7 +4,7 @@
    A layer comes as (mode, priority_blend, entries), an entry as (clip, time, weight, loop, mask, priority):
    mode, loop and priority are the numbers of the core's enums, clip is a bound Clip or None (the rest pose),
    mask a float32 array (J,) or None. */
-#include "../core/sk_blend.h"
+#include "../core/pose/sk_blend.h"
 
 #include <string.h>
 

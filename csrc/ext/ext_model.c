@@ -1,7 +1,7 @@
 /* ext_model.c: the base type of skinpy.Model: the jobs that run straight from clip and time. */
 #include <string.h>
 
-#include "../core/sk_threads.h"
+#include "../core/base/sk_threads.h"
 #include "ext_args.h"
 #include "ext_error.h"
 #include "ext_jobs.h"

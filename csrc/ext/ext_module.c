@@ -1,6 +1,6 @@
 /* ext_module.c: the module `_core`: a table of contents. */
-#include "../core/sk_cpu.h"
-#include "../core/sk_math.h"
+#include "../core/base/sk_cpu.h"
+#include "../core/base/sk_math.h"
 #include "ext_array.h"
 #include "ext_jobs.h"
 

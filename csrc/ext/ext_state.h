@@ -8,10 +8,10 @@
 #include <Python.h>
 #include <stdatomic.h>
 
-#include "../core/sk_compile.h"
-#include "../core/sk_deform.h"
-#include "../core/sk_model.h"
-#include "../core/sk_palette.h"
+#include "../core/pose/sk_compile.h"
+#include "../core/skin/sk_deform.h"
+#include "../core/model/sk_model.h"
+#include "../core/pose/sk_palette.h"
 
 /* Releasing the GIL costs about 43 ns; below some 5 us of work it is not worth its while. */
 #define EXT_RELEASE_NANOSECONDS 5000.0

@@ -1,7 +1,7 @@
 /* ext_threads.c: how many threads the jobs may use; skinpy/threads.py checks what users ask for. */
 #include "ext_state.h"
 
-#include "../core/sk_threads.h"
+#include "../core/base/sk_threads.h"
 
 static PyObject *thread_count(PyObject *module, PyObject *unused) {
   (void)module;

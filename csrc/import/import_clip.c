@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../core/sk_pack.h"
-#include "import_fbx.h"
+#include "../core/model/sk_pack.h"
+#include "formats/import_fbx.h"
 
 #define UNIT_TOLERANCE 1e-6 /* a quaternion whose length is closer to 1 stays bit for bit */
 #define REPORT_TOLERANCE 1e-5

@@ -11,9 +11,9 @@
 #include <assimp/scene.h>
 #include <assimp/version.h>
 
-#include "../core/sk_base.h"
-#include "../core/sk_block.h"
-#include "../core/sk_math.h"
+#include "../core/base/sk_base.h"
+#include "../core/model/sk_block.h"
+#include "../core/base/sk_math.h"
 #include "sk_import.h"
 
 /* ---- limits ------------------------------------------------------------------- */

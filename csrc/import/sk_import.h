@@ -5,8 +5,8 @@
 #ifndef SK_IMPORT_H
 #define SK_IMPORT_H
 
-#include "../core/sk_base.h"
-#include "../core/sk_block.h"
+#include "../core/base/sk_base.h"
+#include "../core/model/sk_block.h"
 
 #define SK_IMPORT_ABI 7u
 #define SK_IMPORT_SYMBOL "sk_importer_open" /* const sk_importer *sk_importer_open(void) */

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../core/sk_cores.h"
+#include "../core/base/sk_cores.h"
 #include "worker_io.h"
 #include "worker_kept.h"
 

@@ -2,7 +2,7 @@
 #ifndef SK_WORKER_CAGE_H
 #define SK_WORKER_CAGE_H
 
-#include "../core/sk_base.h"
+#include "../core/base/sk_base.h"
 
 /* Sanitizers map terabytes and call the system as they like. gcc says that one is there by a macro, clang in its
    own way. */

@@ -3,7 +3,7 @@
 #ifndef SK_WORKER_HEAP_H
 #define SK_WORKER_HEAP_H
 
-#include "../core/sk_base.h"
+#include "../core/base/sk_base.h"
 
 /* First of all: it comes in large steps, and what was freed is never given back, as the worker ends soon.
    There is room for `ahead` bytes of large pages, of which none is touched yet. At their beginning lie the `kept` bytes

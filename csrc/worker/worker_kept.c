@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../core/sk_threads.h"
+#include "../core/base/sk_threads.h"
 #include "worker_cage.h"
 #include "worker_order.h"
 #include "worker_pages.h"

@@ -5,7 +5,7 @@
 #ifndef SK_WORKER_ORDER_H
 #define SK_WORKER_ORDER_H
 
-#include "../core/sk_base.h"
+#include "../core/base/sk_base.h"
 #include "../import/sk_import.h"
 
 /* Bytes that an import is given memory for before it asks, however many it takes. */

@@ -21,10 +21,10 @@ from typing import IO, Any, BinaryIO, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._files import replacing
 from .._progress import shown
 from .._signals import undisturbed
 from ..errors import SkinpyError
+from ..files.whole import replacing
 from .picture import check_frame, flatten, pillow
 
 Frame = NDArray[np.uint8]

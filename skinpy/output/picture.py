@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._files import replacing
+from ..files.whole import replacing
 
 
 class _Format(NamedTuple):

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from skinpy._arguments import floats, whole
-from skinpy.baking import INSTANCE, BakedTexture
 from skinpy.clip import Clip
 from skinpy.errors import GraphicsError
+from skinpy.kinds.baking import INSTANCE, BakedTexture
 
 from . import context as gl
 from .arguments import check_samples, check_size, checked_picture, chosen_floor

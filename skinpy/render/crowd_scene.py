@@ -9,7 +9,7 @@ import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
-from skinpy.baking import BakedTexture
+from skinpy.kinds.baking import BakedTexture
 
 from .geometry import Geometry
 from .instances import BakedPalettes, InstancePalettes, Staging

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from skinpy._stepping import walking_velocity
+from skinpy.clips.stepping import walking_velocity
 
 from .camera import front_vector, up_vector
 from .floor import Floor, FloorPlace

@@ -12,8 +12,8 @@ import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
-from skinpy.baking import INSTANCE, BakedTexture
 from skinpy.errors import GraphicsError
+from skinpy.kinds.baking import INSTANCE, BakedTexture
 
 from .mesh import Attributes
 from .uploads import Uploads, table_limits

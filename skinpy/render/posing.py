@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from skinpy._arguments import integer
-from skinpy._frames import corners
-from skinpy._stepping import chosen_vertices
 from skinpy.clip import Clip
+from skinpy.clips.stepping import chosen_vertices
 from skinpy.kinds import VertexAnimation
+from skinpy.models.frames import corners
 
 from .camera import Camera, Framing, up_vector
 from .figure import Figure, Posed, Stored

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from skinpy._arguments import flag
-from skinpy._files import replacing
+from skinpy.files.whole import replacing
 
 from .truth_joints import visible_joints
 from .truth_layers import Later, Sight, draw_layers

@@ -17,7 +17,7 @@ from .layer import Layer
 from .stage import LOOPS, Stage
 
 if TYPE_CHECKING:
-    from .._tracks import Track
+    from ..playing.tracks import Track
 
 _NONE, _OTHER = -1, -2  # in menus, where other values are numbers of clips or joints
 _TICKS = 1000  # of the time slider: whole numbers come back from front ends as they were

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from .._arguments import finite, flag
 from ..clip import Clip
-from ..controller import AnimationController
 from ..mask import Mask
+from ..playing.controller import AnimationController
 
 if TYPE_CHECKING:
     from .._types import Loop

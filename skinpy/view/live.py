@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from types import ModuleType
 
     from .._types import Loop
-    from ..controller import AnimationController
     from ..model import Model
+    from ..playing.controller import AnimationController
     from ..render.posing import ClipLike, Motion
     from .layer import Layer
 

@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from skinpy._arguments import whole
-from skinpy._files import replacing
-from skinpy._frames import checked_rate
 from skinpy.clip import Clip
+from skinpy.files.whole import replacing
 from skinpy.kinds import VertexAnimation
+from skinpy.models.frames import checked_rate
 
 from ..render import Floor, Overlays
 from ..render.arguments import chosen_floor

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from skinpy._frames import chunks, corners
 from skinpy.kinds import VertexAnimation
+from skinpy.models.frames import chunks, corners
 
 if TYPE_CHECKING:
     from skinpy.clip import Clip

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skinpy.clip import Clip
-from skinpy.kinds import UVAnimation, VertexAnimation, frame_times
+from skinpy.kinds.kinds import UVAnimation, VertexAnimation, frame_times
 
 from ..render import Floor, shadow
 from ..render import skeleton as octahedra

@@ -6,8 +6,8 @@ import os
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from .._frame_files import has_frames
 from .._types import PathLike
+from ..files.series import has_frames
 from ..kinds import VertexAnimation
 from ..loading import load
 from ..model import Model

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from .._arguments import finite, flag
 from ..clip import Clip
-from ..controller import AnimationController
 from ..errors import unknown_clip_number
 from ..kinds import VertexAnimation
 from ..model import Model
+from ..playing.controller import AnimationController
 from ..render import Camera, Floor, Overlays, Renderer
 from ..render.arguments import check_size, chosen_floor
 from ..render.overlays import check_overlays
@@ -25,8 +25,8 @@ from .layer import Layer, Mixed
 from .orbit import Orbit
 
 if TYPE_CHECKING:
-    from .._tracks import Track
     from .._types import Loop
+    from ..playing.tracks import Track
     from ..pose import Pose
     from ..render.posing import ClipLike, Motion
 

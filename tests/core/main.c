@@ -3,7 +3,7 @@
 
 #include "check.h"
 
-#include "../../csrc/core/sk_base.h"
+#include "../../csrc/core/base/sk_base.h"
 
 typedef struct suite {
   const char *name;

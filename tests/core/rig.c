@@ -1,11 +1,11 @@
 /* rig.c: see rig.h. */
 #include "rig.h"
 
-#include "../../csrc/core/sk_pack.h"
+#include "../../csrc/core/model/sk_pack.h"
 
 #include "check.h"
 
-#include "../../csrc/core/sk_math.h"
+#include "../../csrc/core/base/sk_math.h"
 
 #define DURATION 2.0 /* seconds */
 

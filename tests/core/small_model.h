@@ -10,7 +10,7 @@
 #ifndef SMALL_MODEL_H
 #define SMALL_MODEL_H
 
-#include "../../csrc/core/sk_model.h"
+#include "../../csrc/core/model/sk_model.h"
 
 enum {
   JOINTS = 3,

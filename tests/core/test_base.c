@@ -1,7 +1,7 @@
 /* test_base.c: errors, memory and growing arrays. */
 #include "check.h"
 
-#include "../../csrc/core/sk_base.h"
+#include "../../csrc/core/base/sk_base.h"
 #include "small_model.h"
 
 static void an_error_carries_its_sentence(void) {

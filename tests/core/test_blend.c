@@ -1,7 +1,7 @@
 /* test_blend.c: weighted sums of poses, layer over layer, with results worked out by hand. */
 #include "check.h"
 
-#include "../../csrc/core/sk_blend.h"
+#include "../../csrc/core/pose/sk_blend.h"
 
 enum { JOINTS = 2, TARGETS = 1, POSE = JOINTS * 10 + TARGETS };
 

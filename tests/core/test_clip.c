@@ -1,7 +1,7 @@
 /* test_clip.c: times within a clip, and the keys around a time. */
 #include "check.h"
 
-#include "../../csrc/core/sk_clip.h"
+#include "../../csrc/core/model/sk_clip.h"
 
 /* A clip of 100 ticks at 25 a second: 4 s, and 1e-4 tick is 4e-6 s. */
 static sk_clip long_clip(void) {

@@ -3,8 +3,8 @@
 
 #include "small_model.h"
 
-#include "../../csrc/core/sk_crowd.h"
-#include "../../csrc/core/sk_threads.h"
+#include "../../csrc/core/pose/sk_crowd.h"
+#include "../../csrc/core/base/sk_threads.h"
 
 enum { CLIPS = 2, INSTANCES = 5, FLOATS = SLOTS * 12 };
 

@@ -1,9 +1,9 @@
 /* test_deform.c: palettes and vertices to points and normals. */
 #include "check.h"
 
-#include "../../csrc/core/sk_cpu.h"
-#include "../../csrc/core/sk_deform.h"
-#include "../../csrc/core/sk_threads.h"
+#include "../../csrc/core/base/sk_cpu.h"
+#include "../../csrc/core/skin/sk_deform.h"
+#include "../../csrc/core/base/sk_threads.h"
 
 /* Slot 0 doubles x; slot 1 turns a quarter about z and moves up; 4x4 each. */
 static const float matrices[32] = {2, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1,

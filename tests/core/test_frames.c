@@ -1,7 +1,7 @@
 /* test_frames.c: where a time stands among stored frames, and the vertices there. */
 #include "check.h"
 
-#include "../../csrc/core/sk_frames.h"
+#include "../../csrc/core/skin/sk_frames.h"
 
 enum { FRAMES = 3, POINTS = 2, FLOATS = POINTS * 3 };
 

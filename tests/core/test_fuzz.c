@@ -4,11 +4,11 @@
 
 #include "small_model.h"
 
-#include "../../csrc/core/sk_compile.h"
-#include "../../csrc/core/sk_cpu.h"
-#include "../../csrc/core/sk_deform.h"
-#include "../../csrc/core/sk_pack.h"
-#include "../../csrc/core/sk_palette.h"
+#include "../../csrc/core/pose/sk_compile.h"
+#include "../../csrc/core/base/sk_cpu.h"
+#include "../../csrc/core/skin/sk_deform.h"
+#include "../../csrc/core/model/sk_pack.h"
+#include "../../csrc/core/pose/sk_palette.h"
 
 static void *heap(size_t floats) {
   void *memory = malloc(floats ? floats * sizeof(float) : 1);

@@ -1,8 +1,8 @@
 /* test_goal.c: two-bone IK, aim and FABRIK on a chain along x, with numbers derived by hand. */
 #include "check.h"
 
-#include "../../csrc/core/sk_goal.h"
-#include "../../csrc/core/sk_palette.h"
+#include "../../csrc/core/pose/sk_goal.h"
+#include "../../csrc/core/pose/sk_palette.h"
 
 enum { CHAIN = 5, POSES = 2 };
 

@@ -2,7 +2,7 @@
    products of elementary matrices, and properties. */
 #include "check.h"
 
-#include "../../csrc/core/sk_math.h"
+#include "../../csrc/core/base/sk_math.h"
 
 #define TURN_Z(degrees) \
   {0, 0, (float)sin((degrees) * (M_PI / 360)), (float)cos((degrees) * (M_PI / 360))}

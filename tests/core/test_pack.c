@@ -4,7 +4,7 @@
 #include "rig.h"
 #include "small_model.h"
 
-#include "../../csrc/core/sk_pack.h"
+#include "../../csrc/core/model/sk_pack.h"
 
 /* All kinds of channels, of few lines and of one for each, of which some do not move; merged and not. */
 static const rig_wish wish_list[] = {

@@ -3,8 +3,8 @@
 
 #include "small_model.h"
 
-#include "../../csrc/core/sk_cpu.h"
-#include "../../csrc/core/sk_palette.h"
+#include "../../csrc/core/base/sk_cpu.h"
+#include "../../csrc/core/pose/sk_palette.h"
 
 typedef struct stage {
   small_model written;

@@ -3,7 +3,7 @@
 
 #include "small_model.h"
 
-#include "../../csrc/core/sk_sample.h"
+#include "../../csrc/core/pose/sk_sample.h"
 
 #define HALF 0.70710678f
 

@@ -8,11 +8,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../../csrc/core/sk_compile.h"
-#include "../../csrc/core/sk_cores.h"
-#include "../../csrc/core/sk_cpu.h"
-#include "../../csrc/core/sk_palette.h"
-#include "../../csrc/core/sk_threads.h"
+#include "../../csrc/core/pose/sk_compile.h"
+#include "../../csrc/core/base/sk_cores.h"
+#include "../../csrc/core/base/sk_cpu.h"
+#include "../../csrc/core/pose/sk_palette.h"
+#include "../../csrc/core/base/sk_threads.h"
 #include "small_model.h"
 
 /* What one call of sk_parallel did. Checks fail by a jump, which no other thread may make: ranges only note. */

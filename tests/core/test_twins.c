@@ -6,16 +6,16 @@
 #include "check.h"
 #include "rig.h"
 
-#include "../../csrc/core/sk_cpu.h"
-#include "../../csrc/core/sk_crowd.h"
-#include "../../csrc/core/sk_crowd_groups.h"
-#include "../../csrc/core/sk_crowd_twin.h"
-#include "../../csrc/core/sk_palette.h"
-#include "../../csrc/core/sk_palette_twin.h"
-#include "../../csrc/core/sk_sample_twin.h"
+#include "../../csrc/core/base/sk_cpu.h"
+#include "../../csrc/core/pose/sk_crowd.h"
+#include "../../csrc/core/pose/sk_crowd_groups.h"
+#include "../../csrc/core/simd/sk_crowd_twin.h"
+#include "../../csrc/core/pose/sk_palette.h"
+#include "../../csrc/core/simd/sk_palette_twin.h"
+#include "../../csrc/core/simd/sk_sample_twin.h"
 
 #if SK_HAS_AVX2
-#include "../../csrc/core/sk_eight.h"
+#include "../../csrc/core/simd/sk_eight.h"
 
 enum { MOST_POSES = 40 };
 

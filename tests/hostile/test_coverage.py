@@ -49,7 +49,7 @@ def test_the_reader_is_reached(tmp_path: Path) -> None:
     (tmp_path / "replay.c").write_text(REPLAY)
     flags = ("-std=c11", "-O0", "-ffp-contract=off", *include_flags("cglm"))
     objects = []
-    for source in sorted(SOURCES.glob("core/*.c")):
+    for source in sorted(SOURCES.glob("core/**/*.c")):
         objects.append(tmp_path / f"{source.stem}.o")
         covered = ("--coverage",) if source.stem in READER else ()
         done = run(compiler(), *flags, *covered, "-c", source, "-o", objects[-1])

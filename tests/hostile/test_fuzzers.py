@@ -65,7 +65,7 @@ def core(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, list[Path]]:
         return target
 
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        return clang, list(pool.map(compiled, sorted(SOURCES.glob("core/*.c"))))
+        return clang, list(pool.map(compiled, sorted(SOURCES.glob("core/**/*.c"))))
 
 
 @pytest.mark.ci

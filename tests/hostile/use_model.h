@@ -7,15 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../csrc/core/sk_blend.h"
-#include "../../csrc/core/sk_compile.h"
-#include "../../csrc/core/sk_cpu.h"
-#include "../../csrc/core/sk_crowd.h"
-#include "../../csrc/core/sk_deform.h"
-#include "../../csrc/core/sk_frames.h"
-#include "../../csrc/core/sk_goal.h"
-#include "../../csrc/core/sk_model.h"
-#include "../../csrc/core/sk_palette.h"
+#include "../../csrc/core/pose/sk_blend.h"
+#include "../../csrc/core/pose/sk_compile.h"
+#include "../../csrc/core/base/sk_cpu.h"
+#include "../../csrc/core/pose/sk_crowd.h"
+#include "../../csrc/core/skin/sk_deform.h"
+#include "../../csrc/core/skin/sk_frames.h"
+#include "../../csrc/core/pose/sk_goal.h"
+#include "../../csrc/core/model/sk_model.h"
+#include "../../csrc/core/pose/sk_palette.h"
 
 enum { MOST_JOINTS = 4096, MOST_VERTICES = 65536, MOST_CLIPS = 3, TIMES = 9 };
 

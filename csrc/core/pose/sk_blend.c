@@ -1,0 +1,295 @@
+/* sk_blend.c: the plain path of blending; the definition of right. In double, joint by joint. sk_blend_avx2.c
+   has its twin. */
+#include "sk_blend.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "../simd/sk_blend_twin.h"
+#include "../base/sk_cpu.h"
+#include "../base/sk_math.h"
+
+#define TINY 1e-24 /* squared length below which a sum of unit quaternions points nowhere */
+
+/* T, R and S of one joint, where they lie in a pose. */
+typedef struct joint_view {
+  float *t, *r, *s;
+} joint_view;
+
+static joint_view view_joint(sk_pose pose, size_t j) {
+  return (joint_view){pose.translation + 3 * j, pose.rotation + 4 * j, pose.scale + 3 * j};
+}
+
+static void copy_joint(joint_view to, joint_view from) {
+  memcpy(to.t, from.t, 3 * sizeof(float));
+  memcpy(to.r, from.r, 4 * sizeof(float));
+  memcpy(to.s, from.s, 3 * sizeof(float));
+}
+
+static bool same_joint(joint_view a, joint_view b) {
+  return memcmp(a.r, b.r, 4 * sizeof(float)) == 0 && memcmp(a.t, b.t, 3 * sizeof(float)) == 0 &&
+         memcmp(a.s, b.s, 3 * sizeof(float)) == 0;
+}
+
+static joint_view rest_joint(const sk_skeleton *skeleton, size_t j) {
+  return (joint_view){(float *)skeleton->translation + 3 * j, (float *)skeleton->rotation + 4 * j,
+                      (float *)skeleton->scale + 3 * j}; /* read only */
+}
+
+static void lerp3(const float *a, const float *b, double u, float *out) {
+  int i;
+  for (i = 0; i < 3; i++) out[i] = (float)(a[i] + u * ((double)b[i] - a[i]));
+}
+
+/* From a to b by u: straight lines, and the shorter arc by nlerp. `out` may be either. */
+static void mix_joint(joint_view a, joint_view b, double u, joint_view out) {
+  if (u <= 0.0 || same_joint(a, b)) {
+    copy_joint(out, a);
+  } else if (u >= 1.0) {
+    copy_joint(out, b);
+  } else {
+    lerp3(a.t, b.t, u, out.t);
+    lerp3(a.s, b.s, u, out.s);
+    sk_quat_nlerp(a.r, b.r, u, out.r);
+  }
+}
+
+static double quat_sign(const float a[4], const float b[4]) {
+  double dot = (double)a[0] * b[0] + (double)a[1] * b[1] + (double)a[2] * b[2] + (double)a[3] * b[3];
+  return dot < 0.0 ? -1.0 : 1.0;
+}
+
+/* ---- the sources of one priority at one joint -------------------------------------------------- */
+
+static double source_weight(const sk_blend_source *source, size_t n, size_t joint) {
+  double weight = source->weights[n * source->weight_stride];
+  return source->mask ? weight * source->mask[joint] : weight;
+}
+
+/* Which sources weigh, and how much. */
+typedef struct share {
+  double sum;
+  size_t count;
+  joint_view first;
+  bool same; /* all that weigh hold the same bits */
+} share;
+
+static joint_view source_joint(const sk_blend_job *job, const sk_blend_source *source, size_t n, size_t j) {
+  size_t joints = (size_t)job->skeleton->joint_count;
+  return view_joint(source->poses, n * joints + j);
+}
+
+static share find_share(const sk_blend_job *job, sk_priority priority, size_t n, size_t j) {
+  share found = {0.0, 0, {NULL, NULL, NULL}, true};
+  size_t i;
+  for (i = 0; i < job->source_count; i++) {
+    const sk_blend_source *source = &job->sources[i];
+    double weight = source->priority == priority ? source_weight(source, n, j) : 0.0;
+    joint_view joint;
+    if (!(weight > 0.0)) continue;
+    joint = source_joint(job, source, n, j);
+    if (found.count++ == 0) found.first = joint;
+    else found.same = found.same && same_joint(found.first, joint);
+    found.sum += weight;
+  }
+  return found;
+}
+
+/* The normalized sum; returns the sum of the weights, 0 where nothing weighs and `out` stays. */
+static double sum_joint(const sk_blend_job *job, sk_priority priority, size_t n, size_t j, joint_view out) {
+  share found = find_share(job, priority, n, j);
+  joint_view rest = rest_joint(job->skeleton, j);
+  const float *reference = found.count == 2 ? found.first.r : rest.r;
+  double t[3] = {0}, r[4] = {0}, s[3] = {0};
+  size_t i, k;
+  if (found.count == 0) return 0.0;
+  if (found.same) {
+    copy_joint(out, found.first);
+    return found.sum;
+  }
+  for (i = 0; i < job->source_count; i++) {
+    const sk_blend_source *source = &job->sources[i];
+    double weight = source->priority == priority ? source_weight(source, n, j) / found.sum : 0.0, signed_weight;
+    joint_view joint;
+    if (!(weight > 0.0)) continue;
+    joint = source_joint(job, source, n, j);
+    signed_weight = weight * quat_sign(reference, joint.r);
+    for (k = 0; k < 3; k++) t[k] += weight * joint.t[k], s[k] += weight * joint.s[k];
+    for (k = 0; k < 4; k++) r[k] += signed_weight * joint.r[k];
+  }
+  for (k = 0; k < 3; k++) out.t[k] = (float)t[k], out.s[k] = (float)s[k];
+  if (r[0] * rest.r[0] + r[1] * rest.r[1] + r[2] * rest.r[2] + r[3] * rest.r[3] < 0.0)
+    for (k = 0; k < 4; k++) r[k] = -r[k]; /* of the two signs the one near the rest rotation */
+  if (r[0] * r[0] + r[1] * r[1] + r[2] * r[2] + r[3] * r[3] > TINY) sk_quat_normalize(r, out.r);
+  else memcpy(out.r, rest.r, 4 * sizeof(float));
+  return found.sum;
+}
+
+/* How much of the high group is in the mix of both; a group below the threshold fades out. */
+static double high_share(double low, double high, double blend) {
+  low = fmin(1.0, low / SK_BLEND_THRESHOLD) * (1.0 - blend);
+  high = fmin(1.0, high / SK_BLEND_THRESHOLD) * blend;
+  return low + high > 0.0 ? high / (low + high) : (high > low ? 1.0 : 0.0);
+}
+
+static bool has_priority(const sk_blend_job *job, sk_priority priority) {
+  size_t i;
+  for (i = 0; i < job->source_count; i++)
+    if (job->sources[i].priority == priority) return true;
+  return false;
+}
+
+/* Both priorities; returns the sum of weights that the result has. */
+static double sum_priorities(const sk_blend_job *job, size_t n, size_t j, joint_view out) {
+  float t[3], r[4], s[3];
+  joint_view other = {t, r, s};
+  double low = sum_joint(job, SK_PRIORITY_LOW, n, j, out), high, u;
+  if (!has_priority(job, SK_PRIORITY_HIGH)) return low;
+  high = sum_joint(job, SK_PRIORITY_HIGH, n, j, other);
+  if (high == 0.0) return low;
+  if (low == 0.0) {
+    copy_joint(out, other);
+    return high;
+  }
+  u = high_share(low, high, job->priority_blend);
+  mix_joint(out, other, u, out);
+  return (1.0 - u) * low + u * high;
+}
+
+/* ---- modes, one joint --------------------------------------------------------------------------- */
+
+static void base_joint(const sk_blend_job *job, size_t n, size_t j, joint_view pose) {
+  joint_view rest = rest_joint(job->skeleton, j);
+  double sum = sum_priorities(job, n, j, pose);
+  if (sum == 0.0) copy_joint(pose, rest);
+  else if (sum < SK_BLEND_THRESHOLD) mix_joint(rest, pose, sum / SK_BLEND_THRESHOLD, pose);
+}
+
+static void override_joint(const sk_blend_job *job, size_t n, size_t j, joint_view pose) {
+  float t[3], r[4], s[3];
+  joint_view over = {t, r, s};
+  double sum = sum_priorities(job, n, j, over);
+  if (sum > 0.0) mix_joint(pose, over, sum, pose);
+}
+
+static void quat_product(const double a[4], const float b[4], double out[4]) {
+  out[0] = a[3] * b[0] + a[0] * b[3] + a[1] * b[2] - a[2] * b[1];
+  out[1] = a[3] * b[1] + a[1] * b[3] + a[2] * b[0] - a[0] * b[2];
+  out[2] = a[3] * b[2] + a[2] * b[3] + a[0] * b[1] - a[1] * b[0];
+  out[3] = a[3] * b[3] - a[0] * b[0] - a[1] * b[1] - a[2] * b[2];
+}
+
+static bool is_no_change(joint_view difference) {
+  const float *t = difference.t, *r = difference.r, *s = difference.s;
+  return t[0] == 0.0f && t[1] == 0.0f && t[2] == 0.0f && r[0] == 0.0f && r[1] == 0.0f && r[2] == 0.0f &&
+         s[0] == 1.0f && s[1] == 1.0f && s[2] == 1.0f;
+}
+
+static void add_joint(const sk_blend_job *job, size_t n, size_t j, joint_view pose) {
+  double t[3] = {0}, r[4] = {0, 0, 0, 1}, s[3] = {1, 1, 1}, turned[4];
+  bool changes = false;
+  size_t i, k;
+  for (i = 0; i < job->source_count; i++) {
+    double weight = source_weight(&job->sources[i], n, j), sign;
+    joint_view joint = source_joint(job, &job->sources[i], n, j);
+    if (!(weight > 0.0) || is_no_change(joint)) continue;
+    changes = true;
+    sign = joint.r[3] < 0.0f ? -1.0 : 1.0;
+    for (k = 0; k < 3; k++) t[k] += weight * joint.t[k], s[k] += weight * ((double)joint.s[k] - 1.0);
+    for (k = 0; k < 4; k++) r[k] += weight * (sign * joint.r[k] - (k == 3));
+  }
+  if (!changes) return; /* not even a rounding, so that a joint at rest stays there */
+  for (k = 0; k < 3; k++) pose.t[k] = (float)(pose.t[k] + t[k]), pose.s[k] = (float)(pose.s[k] * s[k]);
+  quat_product(r, pose.r, turned);
+  if (turned[0] * turned[0] + turned[1] * turned[1] + turned[2] * turned[2] + turned[3] * turned[3] > TINY)
+    sk_quat_normalize(turned, pose.r);
+}
+
+/* ---- morph weights -------------------------------------------------------------------------------- */
+
+static double target_sum(const sk_blend_job *job, sk_priority priority, size_t n, size_t m, double *value) {
+  size_t targets = (size_t)job->morph->target_count, joint = (size_t)job->morph->targets[m].node, i;
+  double sum = 0.0, total = 0.0;
+  for (i = 0; i < job->source_count; i++) {
+    const sk_blend_source *source = &job->sources[i];
+    double weight = source->priority == priority ? source_weight(source, n, joint) : 0.0;
+    sum += weight;
+    if (weight > 0.0) total += weight * source->poses.weights[n * targets + m];
+  }
+  *value = sum > 0.0 ? total / sum : 0.0;
+  return sum;
+}
+
+static float blend_target(const sk_blend_job *job, size_t n, size_t m, float below) {
+  double value, high_value, high, low, rest, sum, u;
+  if (job->mode == SK_BLEND_ADD) {
+    sum = target_sum(job, SK_PRIORITY_LOW, n, m, &value);
+    high = target_sum(job, SK_PRIORITY_HIGH, n, m, &high_value);
+    return (float)(below + sum * value + high * high_value);
+  }
+  low = target_sum(job, SK_PRIORITY_LOW, n, m, &value);
+  high = target_sum(job, SK_PRIORITY_HIGH, n, m, &high_value);
+  u = low == 0.0 ? 1.0 : high == 0.0 ? 0.0 : high_share(low, high, job->priority_blend);
+  value += u * (high_value - value);
+  sum = (1.0 - u) * low + u * high;
+  rest = job->mode == SK_BLEND_BASE ? job->morph->targets[m].default_weight : below;
+  u = job->mode == SK_BLEND_BASE ? sum / SK_BLEND_THRESHOLD : sum;
+  return (float)(u >= 1.0 ? value : rest + u * (value - rest));
+}
+
+/* ---- the job ---------------------------------------------------------------------------------------- */
+
+typedef void (*joint_blender)(const sk_blend_job *job, size_t n, size_t j, joint_view pose);
+
+static const joint_blender blenders[SK_BLEND_MODE_COUNT] = {
+    [SK_BLEND_BASE] = base_joint, [SK_BLEND_OVERRIDE] = override_joint, [SK_BLEND_ADD] = add_joint};
+
+sk_status sk_weights_validate(const double *weights, size_t count, sk_error *error) {
+  size_t i;
+  for (i = 0; i < count; i++)
+    if (!isfinite(weights[i]) || weights[i] < 0.0)
+      return sk_fail(error, SK_ERROR_ARGUMENT, "a weight is %g; expected a finite number, 0 or more", weights[i]);
+  return SK_OK;
+}
+
+/* A lone source without a mask that hides all below it: nothing is left to blend. */
+static bool hides(const sk_blend_job *job, size_t n) {
+  const sk_blend_source *source = job->sources;
+  double full = job->mode == SK_BLEND_BASE ? SK_BLEND_THRESHOLD : 1.0;
+  return job->source_count == 1 && job->mode != SK_BLEND_ADD && !source->mask &&
+         source->weights[n * source->weight_stride] >= full;
+}
+
+static void copy_pose(sk_pose to, sk_pose from, size_t joints, size_t targets) {
+  memcpy(to.translation, from.translation, joints * 3 * sizeof(float));
+  memcpy(to.rotation, from.rotation, joints * 4 * sizeof(float));
+  memcpy(to.scale, from.scale, joints * 3 * sizeof(float));
+  if (to.weights) memcpy(to.weights, from.weights, targets * sizeof(float));
+}
+
+static bool blend_by_twin(const sk_blend_job *job, size_t n) {
+#if SK_HAS_AVX2
+  if (sk_simd_chosen() != SK_SIMD_PLAIN && sk_blend_twin_fits(job, n)) {
+    SK_TWIN(sk_blend_twin)(job, n);
+    return true;
+  }
+#endif
+  (void)job, (void)n;
+  return false;
+}
+
+void sk_blend_run(const sk_blend_job *job) {
+  size_t joints = (size_t)job->skeleton->joint_count, targets = (size_t)job->morph->target_count, n, j;
+  joint_blender blend = blenders[job->mode];
+  for (n = 0; n < job->count; n++) {
+    sk_pose pose = sk_pose_at(job->poses, n, joints, targets);
+    if (hides(job, n)) {
+      copy_pose(pose, sk_pose_at(job->sources->poses, n, joints, targets), joints, targets);
+      continue;
+    }
+    if (!blend_by_twin(job, n))
+      for (j = 0; j < joints; j++) blend(job, n, j, view_joint(pose, j));
+    if (!pose.weights) continue;
+    for (j = 0; j < targets; j++) pose.weights[j] = blend_target(job, n, j, pose.weights[j]);
+  }
+}

@@ -1,0 +1,180 @@
+/* sk_crowd.c: crowds: the plain path, instance by instance, which is the definition of right; and groups of
+   instances that blend the same clips for the SIMD twin. */
+#include "sk_crowd.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "../base/sk_cpu.h"
+#include "sk_crowd_groups.h"
+#include "../simd/sk_crowd_twin.h"
+#include "../base/sk_threads.h"
+
+/* ---- checks ------------------------------------------------------------------------------------ */
+
+typedef struct place {
+  char words[48];
+} place;
+
+/* "[n]", or "[n, k]" where there are several clips. */
+static place place_of(const sk_crowd_job *job, size_t i) {
+  place at;
+  if (job->slots == 1) snprintf(at.words, sizeof at.words, "[%zu]", i);
+  else snprintf(at.words, sizeof at.words, "[%zu, %zu]", i / job->slots, i % job->slots);
+  return at;
+}
+
+static sk_status check_counts(const sk_crowd_job *job, sk_error *error) {
+  if (job->clip_count > SK_CROWD_CLIPS)
+    return sk_fail(error, SK_ERROR_ARGUMENT, "clips holds %zu clips; expected at most %u", job->clip_count,
+                   SK_CROWD_CLIPS);
+  if (job->slots < 1 || job->slots > SK_CROWD_SLOTS)
+    return sk_fail(error, SK_ERROR_ARGUMENT, "clip_index, time and weights have K = %zu; expected 1 to %d", job->slots,
+                   SK_CROWD_SLOTS);
+  return SK_OK;
+}
+
+sk_status sk_crowd_validate(const sk_crowd_job *job, sk_error *error) {
+  size_t i, cells = job->count * job->slots;
+  sk_status status = check_counts(job, error);
+  if (status) return status;
+  for (i = 0; i < cells; i++) {
+    int32_t index = job->clip_index[i];
+    if (index < SK_NONE || index >= (int64_t)job->clip_count)
+      return sk_fail(error, SK_ERROR_ARGUMENT, "clip_index%s is %d; expected -1 to %lld", place_of(job, i).words,
+                     (int)index, (long long)job->clip_count - 1);
+  }
+  for (i = 0; i < cells; i++)
+    if (!isfinite(job->times[i]))
+      return sk_fail(error, SK_ERROR_ARGUMENT, "time%s is %g; expected finite seconds", place_of(job, i).words,
+                     job->times[i]);
+  for (i = 0; job->weights && i < cells; i++)
+    if (!(job->weights[i] >= 0.0 && job->weights[i] <= SK_CROWD_WEIGHT))
+      return sk_fail(error, SK_ERROR_ARGUMENT, "weights%s is %g; expected 0 or more, and at most %g",
+                     place_of(job, i).words, job->weights[i], SK_CROWD_WEIGHT);
+  return SK_OK;
+}
+
+/* ---- scratch --------------------------------------------------------------------------------------- */
+
+/* For poses that are given. */
+static size_t palette_scratch(const sk_crowd_job *job) {
+  sk_palette_job palette = {.skeleton = job->skeleton};
+  return sk_palette_scratch(&palette);
+}
+
+static size_t pose_floats(const sk_skeleton *skeleton) { return (size_t)skeleton->joint_count * 10; }
+
+static size_t rounded(size_t bytes) { return (bytes + SK_ALIGNMENT - 1) / SK_ALIGNMENT * SK_ALIGNMENT; }
+
+/* One worker's: of the palette, then the poses of the clips, then the blended one; or what the twin takes. */
+static size_t worker_bytes(const sk_crowd_job *job) {
+  size_t plain = palette_scratch(job) + (job->slots + 1) * pose_floats(job->skeleton) * sizeof(float), twin = 0;
+#if SK_HAS_AVX2
+  twin = sk_crowd_twin_scratch(job);
+#endif
+  return rounded(plain > twin ? plain : twin); /* no two workers write to one cache line */
+}
+
+#define JOINT_NANOSECONDS 10.0 /* about what one joint of one clip takes, to its matrix */
+#define RANGE_NANOSECONDS 50e3 /* what is worth waking a thread for (sk_threads.h) */
+
+/* Groups of a range. The same whatever the number of threads. */
+static size_t grain_of(const sk_crowd_job *job) {
+  double joints = (double)job->skeleton->joint_count * (double)job->slots * SK_GROUP_LANES;
+  return 1 + (size_t)(RANGE_NANOSECONDS / (JOINT_NANOSECONDS * fmax(1.0, joints)));
+}
+
+static size_t worker_count(const sk_crowd_job *job) {
+  size_t ranges = job->count / grain_of(job) + 1, threads = ranges > 1 ? sk_thread_count() : 1;
+  return threads < ranges ? threads : ranges;
+}
+
+size_t sk_crowd_scratch(const sk_crowd_job *job) {
+  return rounded(sk_crowd_groups_bytes(job->count)) + worker_count(job) * worker_bytes(job);
+}
+
+/* ---- the plain path ---------------------------------------------------------------------------------- */
+
+/* Pose `number` of a worker. */
+static sk_pose pose_of(const sk_crowd_job *job, char *scratch, size_t number) {
+  size_t joints = (size_t)job->skeleton->joint_count;
+  float *first = (float *)(scratch + palette_scratch(job));
+  first += number * pose_floats(job->skeleton);
+  return (sk_pose){first, first + 3 * joints, first + 7 * joints, NULL};
+}
+
+/* The clips of instance n that weigh, sampled and blended. */
+static sk_pose pose_instance(const sk_crowd_job *job, char *scratch, size_t n) {
+  sk_sampling sampling = {job->skeleton, NULL, job->loop, job->rotation, job->morph};
+  sk_blend_source sources[SK_CROWD_SLOTS];
+  double weights[SK_CROWD_SLOTS];
+  size_t used = 0, slot;
+  sk_blend_job blend;
+  for (slot = 0; slot < job->slots; slot++) {
+    weights[used] = sk_crowd_weight(job, n, slot);
+    if (!(weights[used] > 0.0)) continue;
+    sources[used] = (sk_blend_source){pose_of(job, scratch, used), &weights[used], 0, NULL, SK_PRIORITY_LOW};
+    sampling.clip = &job->clips[job->clip_index[n * job->slots + slot]];
+    sk_sample_one(&sampling, job->times[n * job->slots + slot], sources[used].poses);
+    used++;
+  }
+  blend = (sk_blend_job){
+      job->skeleton, job->morph, 1, sources, used, SK_BLEND_BASE, 0.5, pose_of(job, scratch, job->slots)};
+  sk_blend_run(&blend);
+  return blend.poses;
+}
+
+static void run_instance(const sk_crowd_job *job, size_t n, char *scratch) {
+  sk_palette_job palette = {.skeleton = job->skeleton,
+                            .skin = job->skin,
+                            .count = 1,
+                            .root = job->root ? job->root + n * job->root_stride : NULL,
+                            .inverse_root = job->inverse_root,
+                            .result = SK_PALETTE,
+                            .affine = job->affine,
+                            .scratch = scratch};
+  palette.out = job->out + n * sk_palette_floats(&palette);
+  palette.poses = pose_instance(job, scratch, n);
+  sk_palette_run(&palette);
+}
+
+/* ---- the job ------------------------------------------------------------------------------------------ */
+
+typedef struct crowd_run {
+  const sk_crowd_job *job;
+  sk_crowd_groups groups;
+  char *scratch; /* of worker 0 */
+  size_t worker_bytes;
+  bool has_twin; /* some group may go its way; asked once, as that looks at all clips */
+} crowd_run;
+
+static void run_range(const void *data, size_t worker, size_t first, size_t count) {
+  const crowd_run *run = data;
+  char *scratch = run->scratch + worker * run->worker_bytes;
+  size_t group, i;
+#if SK_HAS_AVX2
+  if (run->has_twin) sk_crowd_twin_begin(scratch);
+#endif
+  for (group = first; group < first + count; group++) {
+    size_t start = run->groups.starts[group], end = run->groups.starts[group + 1];
+#if SK_HAS_AVX2
+    if (run->groups.keys[start] != SK_GROUP_PLAIN) {
+      sk_crowd_group one = {run->groups.order + start, end - start, run->job->count - end,
+                            sk_crowd_key_count(run->groups.keys[start]), run->groups.slots};
+      SK_TWIN(sk_crowd_twin_run)(run->job, &one, scratch);
+      continue;
+    }
+#endif
+    for (i = start; i < end; i++) run_instance(run->job, run->groups.order[i], scratch);
+  }
+}
+
+void sk_crowd_run(const sk_crowd_job *job) {
+  crowd_run run = {.job = job, .groups = sk_crowd_groups_make(job, job->scratch), .worker_bytes = worker_bytes(job)};
+#if SK_HAS_AVX2
+  run.has_twin = sk_crowd_twin_scratch(job) > 0;
+#endif
+  run.scratch = (char *)job->scratch + rounded(sk_crowd_groups_bytes(job->count));
+  sk_parallel(&run, run_range, run.groups.group_count, grain_of(job));
+}

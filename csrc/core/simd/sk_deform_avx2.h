@@ -1,0 +1,182 @@
+/* sk_deform_avx2.h: what the AVX2 twins of skinning share: blending the matrices of vertices one by one, and eight
+   vertices at once, each number in a register of its own.
+
+   Included by sk_deform_..._avx2.c alone. */
+#ifndef SK_DEFORM_AVX2_H
+#define SK_DEFORM_AVX2_H
+
+#include "../skin/sk_deform_block.h"
+
+#if SK_HAS_AVX2
+
+#include <immintrin.h>
+
+#include "sk_lanes.h"
+
+#define INLINE static inline __attribute__((always_inline))
+
+SK_AVX2_BEGIN
+
+/* ---- matrices of singles -------------------------------------------------------------------------- */
+
+/* Weight `i` in all lanes; of the four that are loaded at once, as a load each would cost more. */
+INLINE __m256 spread(__m256 four, uint32_t i) {
+  switch (i % 4) {
+    case 0: return _mm256_permute_ps(four, 0x00);
+    case 1: return _mm256_permute_ps(four, 0x55);
+    case 2: return _mm256_permute_ps(four, 0xaa);
+    default: return _mm256_permute_ps(four, 0xff);
+  }
+}
+
+/* `k` and `shift` are constants where this is inlined. */
+INLINE void blend_group(const float *palette, const uint16_t *codes, const float *weights, size_t count,
+                        uint32_t k, unsigned shift, char *rows) {
+  for (; count; count--, codes += k + 1, weights += k) {
+    float *place = (float *)(rows + codes[0]);
+    __m256 upper = _mm256_setzero_ps(), four = upper;
+    __m128 lower = _mm_setzero_ps();
+    uint32_t i;
+    for (i = 0; i < k; i++) {
+      const float *matrix = (const float *)((const char *)palette + ((size_t)codes[1 + i] << shift));
+      __m256 weight;
+      if (i % 4 == 0) four = _mm256_broadcast_ps((const __m128 *)(weights + i));
+      weight = spread(four, i);
+      upper = i ? _mm256_fmadd_ps(weight, _mm256_loadu_ps(matrix), upper)
+                : _mm256_mul_ps(weight, _mm256_loadu_ps(matrix));
+      lower = i ? _mm_fmadd_ps(_mm256_castps256_ps128(weight), _mm_loadu_ps(matrix + 8), lower)
+                : _mm_mul_ps(_mm256_castps256_ps128(weight), _mm_loadu_ps(matrix + 8));
+    }
+    _mm_store_ps(place, _mm256_castps256_ps128(upper));
+    _mm_store_ps(place + 32, _mm256_extractf128_ps(upper, 1));
+    _mm_store_ps(place + 64, lower);
+  }
+}
+
+/* All singles of a block, into scratch. */
+INLINE void blend_singles(const uint16_t *codes, const float *weights, const uint16_t *counts, const float *palette,
+                          unsigned shift, char *rows) {
+#define GROUP(k)                                                   \
+  blend_group(palette, codes, weights, counts[k], k, shift, rows); \
+  codes += counts[k] * (k + 1);                                    \
+  weights += counts[k] * k;
+  GROUP(1) GROUP(2) GROUP(3) GROUP(4) GROUP(5) GROUP(6) GROUP(7) GROUP(8)
+#undef GROUP
+}
+
+/* ---- eight vertices ------------------------------------------------------------------------------- */
+
+typedef struct vectors {
+  __m256 x, y, z;
+} vectors;
+
+typedef struct row {
+  __m256 x, y, z, w;
+} row;
+
+/* Row of eight matrices, as sk_influence_place says. */
+INLINE row load_row(const char *rows) {
+  __m256 a = _mm256_load_ps((const float *)rows), b = _mm256_load_ps((const float *)rows + 8);
+  __m256 c = _mm256_load_ps((const float *)rows + 16), d = _mm256_load_ps((const float *)rows + 24);
+  __m256d ab = _mm256_castps_pd(_mm256_unpacklo_ps(a, b)), cd = _mm256_castps_pd(_mm256_unpacklo_ps(c, d));
+  __m256d ef = _mm256_castps_pd(_mm256_unpackhi_ps(a, b)), gh = _mm256_castps_pd(_mm256_unpackhi_ps(c, d));
+  return (row){_mm256_castpd_ps(_mm256_unpacklo_pd(ab, cd)), _mm256_castpd_ps(_mm256_unpackhi_pd(ab, cd)),
+               _mm256_castpd_ps(_mm256_unpacklo_pd(ef, gh)), _mm256_castpd_ps(_mm256_unpackhi_pd(ef, gh))};
+}
+
+INLINE __m256 move(row m, vectors p) {
+  return _mm256_fmadd_ps(m.z, p.z, _mm256_fmadd_ps(m.y, p.y, _mm256_fmadd_ps(m.x, p.x, m.w)));
+}
+
+INLINE __m256 dot(vectors a, vectors b) {
+  return _mm256_fmadd_ps(a.z, b.z, _mm256_fmadd_ps(a.y, b.y, _mm256_mul_ps(a.x, b.x)));
+}
+
+INLINE __m256 minus_dot(vectors a, vectors b) {
+  return _mm256_fnmsub_ps(a.z, b.z, _mm256_fmadd_ps(a.y, b.y, _mm256_mul_ps(a.x, b.x)));
+}
+
+INLINE vectors cross(vectors a, vectors b) {
+  return (vectors){_mm256_fmsub_ps(a.y, b.z, _mm256_mul_ps(a.z, b.y)),
+                   _mm256_fmsub_ps(a.z, b.x, _mm256_mul_ps(a.x, b.z)),
+                   _mm256_fmsub_ps(a.x, b.y, _mm256_mul_ps(a.y, b.x))};
+}
+
+/* A bit for each lane that is not within 2^-90 to 2^92, outside of which float may have lost digits or the sign of
+   squared lengths and determinants. As integers floats are in order, infinity and NaN behind all others; less
+   `bound`, small ones turn negative, and with it added large ones do. This leaves the multipliers free. */
+INLINE int unsafe_lanes(__m256 squared, __m256 determinant) {
+  __m256i bound = _mm256_castps_si256(_mm256_set1_ps(0x1p-90f)), length = _mm256_castps_si256(squared);
+  __m256i size = _mm256_castps_si256(_mm256_andnot_ps(_mm256_set1_ps(-0.0f), determinant));
+  __m256i low = _mm256_or_si256(_mm256_sub_epi32(length, bound), _mm256_sub_epi32(size, bound));
+  __m256i high = _mm256_or_si256(_mm256_add_epi32(length, bound), _mm256_add_epi32(size, bound));
+  return _mm256_movemask_ps(_mm256_castsi256_ps(_mm256_or_si256(low, high)));
+}
+
+/* Normals times the cofactors; their squared length, with the sign of the determinant, which is theirs. */
+typedef struct turned {
+  vectors normals;
+  __m256 length;
+} turned;
+
+/* What is done over again in memory. */
+typedef struct sk_turned_lanes {
+  float rows[3][4][8], directions[3][8];
+  float normals[3][8], length[8]; /* out */
+} sk_turned_lanes;
+
+/* The lanes of `mask` as sk_rows_apply_normal does it, in double. */
+void sk_turn_again(sk_turned_lanes *lanes, int mask);
+
+INLINE void keep_row(float (*to)[8], row m) {
+  _mm256_storeu_ps(to[0], m.x);
+  _mm256_storeu_ps(to[1], m.y);
+  _mm256_storeu_ps(to[2], m.z);
+  _mm256_storeu_ps(to[3], m.w);
+}
+
+INLINE void keep_vectors(float (*to)[8], vectors v) {
+  _mm256_storeu_ps(to[0], v.x);
+  _mm256_storeu_ps(to[1], v.y);
+  _mm256_storeu_ps(to[2], v.z);
+}
+
+INLINE vectors kept_vectors(float (*from)[8]) {
+  return (vectors){_mm256_loadu_ps(from[0]), _mm256_loadu_ps(from[1]), _mm256_loadu_ps(from[2])};
+}
+
+INLINE vectors directions_of(row m) { return (vectors){m.x, m.y, m.z}; }
+
+/* The cofactors times n are n (m1 x m2), n (m2 x m0) and n (m0 x m1); the first two are m1 (m2 x n), -m0 (m2 x n). */
+INLINE turned turn(row m0, row m1, row m2, vectors n) {
+  vectors a = directions_of(m0), b = directions_of(m1), c = directions_of(m2);
+  vectors cn = cross(c, n), ab = cross(a, b);
+  turned t = {{dot(b, cn), minus_dot(a, cn), dot(n, ab)}, _mm256_setzero_ps()};
+  __m256 determinant = dot(c, ab), squared = dot(t.normals, t.normals);
+  int unsafe = unsafe_lanes(squared, determinant);
+  t.length = _mm256_or_ps(squared, _mm256_and_ps(determinant, _mm256_set1_ps(-0.0f)));
+  if (unsafe) {
+    sk_turned_lanes again;
+    keep_row(again.rows[0], m0);
+    keep_row(again.rows[1], m1);
+    keep_row(again.rows[2], m2);
+    keep_vectors(again.directions, n);
+    keep_vectors(again.normals, t.normals);
+    _mm256_storeu_ps(again.length, t.length);
+    sk_turn_again(&again, unsafe);
+    t = (turned){kept_vectors(again.normals), _mm256_loadu_ps(again.length)};
+  }
+  return t;
+}
+
+INLINE vectors unit(turned t) {
+  __m256 sign = _mm256_set1_ps(-0.0f);
+  __m256 factor = _mm256_xor_ps(sk_inverse_root(_mm256_andnot_ps(sign, t.length)), _mm256_and_ps(t.length, sign));
+  return (vectors){_mm256_mul_ps(t.normals.x, factor), _mm256_mul_ps(t.normals.y, factor),
+                   _mm256_mul_ps(t.normals.z, factor)};
+}
+
+SK_AVX2_END
+
+#endif
+#endif

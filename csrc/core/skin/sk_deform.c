@@ -1,0 +1,219 @@
+/* sk_deform.c: the plain path of skinning, the definition of right; and what it shares with its SIMD twin:
+   palettes, morph targets and threads, block by block. */
+#include "sk_deform.h"
+
+#include <string.h>
+
+#include "../base/sk_cores.h"
+#include "../base/sk_math.h"
+#include "../base/sk_threads.h"
+
+#define PLAIN_VERTICES SK_ORDER_VERTICES /* of a block */
+
+/* ---- the plain path --------------------------------------------------------------------------- */
+
+/* Weights fall, so the first zero ends the vertex's influences. */
+static void blend(const sk_mesh *mesh, const float *palette, size_t matrix_floats, size_t v, sk_rows out) {
+  uint32_t k, influences = mesh->influences;
+  const uint16_t *slots = mesh->slots + v * influences;
+  const float *weights = mesh->weights + v * influences;
+  memset(out, 0, sizeof(sk_rows));
+  for (k = 0; k < influences && weights[k] > 0.0f; k++)
+    sk_rows_add(out, palette + slots[k] * matrix_floats, weights[k]);
+}
+
+static void deform_plainly(const sk_mesh *mesh, size_t matrix_floats, const sk_deform_block *block) {
+  size_t i, first = block->number * PLAIN_VERTICES;
+  for (i = 0; i < block->count; i++) {
+    sk_rows rows;
+    blend(mesh, block->palette, matrix_floats, first + i, rows);
+    sk_rows_apply(rows, block->points + 3 * i, block->positions + 3 * i);
+    if (block->normals) sk_rows_apply_normal(rows, block->directions + 3 * i, block->normals + 3 * i);
+  }
+}
+
+/* ---- scratch ------------------------------------------------------------------------------------ */
+
+/* What a thread keeps from block to block. */
+typedef struct worker {
+  size_t ready; /* the palette below and the walk are those of palette ready - 1; 0: of none */
+  const float *palette;
+  size_t matrix_floats;
+  sk_morph_walk walk;
+} worker;
+
+/* Offsets of a worker's pieces, behind its struct. */
+typedef struct layout {
+  size_t cursors, morphed, palette, pose, twin, bytes;
+} layout;
+
+static size_t block_vertices(const sk_deform_job *job) {
+  return job->twin ? sk_influence_vertices(job->influences) : PLAIN_VERTICES;
+}
+
+/* No two workers write to one cache line. */
+static size_t add_piece(size_t *bytes, size_t wanted) {
+  size_t place = *bytes;
+  *bytes += (wanted + SK_ALIGNMENT - 1) / SK_ALIGNMENT * SK_ALIGNMENT;
+  return place;
+}
+
+/* The twin wants matrices of 64 bytes that no cache line divides. */
+static bool keeps_palette(const sk_deform_job *job) {
+  return job->poses || (job->twin && (job->matrix_floats != 16 || (uintptr_t)job->palettes % 64 != 0));
+}
+
+static sk_palette_job pose_job(const sk_deform_job *job) {
+  sk_palette_job one = *job->poses;
+  one.count = 1;
+  one.result = SK_PALETTE;
+  one.affine = false;
+  return one;
+}
+
+static layout lay_out(const sk_deform_job *job) {
+  layout l = {0};
+  size_t targets = job->weights ? (size_t)job->morph->target_count : 0;
+  add_piece(&l.bytes, sizeof(worker));
+  l.cursors = add_piece(&l.bytes, targets * sizeof(sk_morph_cursor));
+  l.morphed = add_piece(&l.bytes, targets ? 2 * block_vertices(job) * 3 * sizeof(float) : 0);
+  l.palette = add_piece(&l.bytes, keeps_palette(job) ? job->slot_count * 16 * sizeof(float) : 0);
+  if (job->poses) {
+    sk_palette_job one = pose_job(job);
+    l.pose = add_piece(&l.bytes, sk_palette_scratch(&one));
+  }
+#if SK_HAS_AVX2
+  if (job->twin && job->influences->shares)
+    l.twin = add_piece(&l.bytes, sk_deform_twin_scratch(job->influences));
+#endif
+  return l;
+}
+
+/* ---- threads ------------------------------------------------------------------------------------ */
+
+#define PLAIN_NANOSECONDS 27.0  /* about what a vertex takes */
+#define TWIN_NANOSECONDS 3.5
+#define START_NANOSECONDS 200.0 /* a palette beside its vertices */
+#define JOINT_NANOSECONDS 50.0  /* and a joint on its way to a palette */
+#define RANGE_NANOSECONDS 50e3  /* what is worth waking a thread for (sk_threads.h) */
+
+static size_t block_count(const sk_deform_job *job) {
+  return (job->mesh->vertex_count + block_vertices(job) - 1) / block_vertices(job);
+}
+
+/* Blocks of a range: some palettes as a whole, or part of one. */
+static size_t grain_of(const sk_deform_job *job) {
+  size_t blocks = block_count(job);
+  double vertex = job->twin ? TWIN_NANOSECONDS : PLAIN_NANOSECONDS;
+  double joints = job->poses ? (double)job->poses->skeleton->joint_count : 0.0;
+  double palette = START_NANOSECONDS + JOINT_NANOSECONDS * joints;
+  double whole = palette + vertex * (double)job->mesh->vertex_count;
+  if (blocks == 0) return 1;
+  if (whole < RANGE_NANOSECONDS) return blocks * (1 + (size_t)(RANGE_NANOSECONDS / whole));
+  return 1 + (size_t)((RANGE_NANOSECONDS + palette) / (vertex * (double)block_vertices(job)));
+}
+
+#define PAST_BYTES ((size_t)16 << 20) /* of results: more than half of a last cache whose size is not known */
+
+/* Results that no cache holds are written past it: 8 to 15 % less time for a million vertices between other work. Where
+   the last one holds twice as much, to ask for their memory before took a third less than that. */
+static sk_reach reach_of(const sk_deform_job *job) {
+  size_t floats = job->count * job->mesh->vertex_count * 3, bytes = (job->normals ? 2 : 1) * floats * sizeof(float);
+  bool aligned = (uintptr_t)job->positions % 16 == 0 && (uintptr_t)job->normals % 16 == 0;
+  /* Each palette's results begin where the last one's end. */
+  aligned = aligned && (job->count == 1 || job->mesh->vertex_count % 4 == 0);
+  if (bytes <= SK_NEAR_BYTES) return SK_NEAR;
+  return aligned && bytes >= PAST_BYTES && bytes > sk_cache_bytes() / 2 ? SK_PAST : SK_FAR;
+}
+
+size_t sk_deform_scratch(sk_deform_job *job) {
+  size_t ranges, threads = sk_thread_count();
+  job->twin = SK_HAS_AVX2 && job->influences && sk_simd_chosen() != SK_SIMD_PLAIN;
+  job->reach = job->twin ? reach_of(job) : SK_NEAR;
+  ranges = job->count * block_count(job) / grain_of(job) + 1; /* or one less */
+  job->workers = threads < ranges ? threads : ranges;
+  return job->workers * lay_out(job).bytes;
+}
+
+/* ---- palettes ----------------------------------------------------------------------------------- */
+
+static void widen(const float *given, size_t count, size_t matrix_floats, float *matrices) {
+  size_t i;
+  for (i = 0; i < count; i++) memcpy(matrices + 16 * i, given + matrix_floats * i, 12 * sizeof(float));
+}
+
+static void make_palette(const sk_deform_job *job, size_t n, float *palette, void *scratch) {
+  sk_palette_job one = pose_job(job);
+  one.poses = sk_pose_at(one.poses, n, (size_t)one.skeleton->joint_count, 0);
+  if (one.root) one.root += n * one.root_stride;
+  one.out = palette;
+  one.scratch = scratch;
+  sk_palette_run(&one);
+}
+
+/* Palette n and its morph weights. */
+static void prepare(const sk_deform_job *job, const layout *pieces, worker *own, size_t n) {
+  float *palette = (float *)((char *)own + pieces->palette);
+  const float *given = job->poses ? NULL : job->palettes + n * job->slot_count * job->matrix_floats;
+  own->ready = n + 1;
+  own->palette = palette;
+  own->matrix_floats = 16;
+  if (job->poses) {
+    make_palette(job, n, palette, (char *)own + pieces->pose);
+  } else if (keeps_palette(job)) {
+    widen(given, job->slot_count, job->matrix_floats, palette);
+  } else {
+    own->palette = given;
+    own->matrix_floats = job->matrix_floats;
+  }
+  if (!job->weights) return;
+  own->walk = (sk_morph_walk){job->morph, job->mesh, 0, 0, (sk_morph_cursor *)((char *)own + pieces->cursors)};
+  sk_morph_begin(&own->walk, job->weights + n * job->weight_stride);
+}
+
+/* ---- blocks ------------------------------------------------------------------------------------- */
+
+static void run_block(const sk_deform_job *job, const layout *pieces, worker *own, size_t n, size_t number) {
+  const sk_mesh *mesh = job->mesh;
+  size_t vertices = block_vertices(job), first = number * vertices, left = mesh->vertex_count - first;
+  size_t place = 3 * (n * mesh->vertex_count + first);
+  float *morphed = (float *)((char *)own + pieces->morphed), *turned = morphed + 3 * vertices;
+  sk_deform_block block = {job->influences, number, left < vertices ? left : vertices,
+                           own->palette, mesh->positions + 3 * first, mesh->normals + 3 * first,
+                           job->positions + place, job->normals ? job->normals + place : NULL, job->reach,
+                           false, (char *)own + pieces->twin};
+  if (job->weights && sk_morph_vertices(&own->walk, first, block.count, morphed, job->normals ? turned : NULL)) {
+    block.points = morphed;
+    block.directions = turned;
+    block.morphed = true;
+  }
+#if SK_HAS_AVX2
+  if (job->twin) {
+    if (job->influences->shares) SK_TWIN(sk_deform_twin_share)(&block);
+    else SK_TWIN(sk_deform_twin_order)(&block);
+    return;
+  }
+#endif
+  deform_plainly(mesh, own->matrix_floats, &block);
+}
+
+static void run_range(const void *data, size_t number, size_t first, size_t count) {
+  const sk_deform_job *job = data;
+  layout pieces = lay_out(job);
+  worker *own = (worker *)((char *)job->scratch + number * pieces.bytes);
+  size_t i, blocks = block_count(job);
+  for (i = first; i < first + count; i++) {
+    if (own->ready != i / blocks + 1) prepare(job, &pieces, own, i / blocks);
+    run_block(job, &pieces, own, i / blocks, i % blocks);
+  }
+#if SK_HAS_AVX2
+  if (job->reach == SK_PAST) sk_deform_twin_end();
+#endif
+}
+
+void sk_deform_run(const sk_deform_job *job) {
+  size_t i, bytes = lay_out(job).bytes;
+  if (job->count == 0 || job->mesh->vertex_count == 0) return;
+  for (i = 0; i < job->workers; i++) ((worker *)((char *)job->scratch + i * bytes))->ready = 0;
+  sk_parallel(job, run_range, job->count * block_count(job), grain_of(job));
+}

@@ -1,0 +1,40 @@
+/* sk_deform_block.h: one block of vertices, for the twins of skinning alone. */
+#ifndef SK_DEFORM_BLOCK_H
+#define SK_DEFORM_BLOCK_H
+
+#include "../base/sk_cpu.h"
+#include "sk_influence.h"
+
+/* Where results lie, and what they are made of: in a near cache; in a far one or none, from where it is asked for
+   before it is used; or there, and written past all caches, to addresses that are aligned to 16. */
+typedef enum sk_reach { SK_NEAR, SK_FAR, SK_PAST } sk_reach;
+
+typedef struct sk_deform_block {
+  const sk_influences *influences;
+  size_t number;           /* of the block */
+  size_t count;            /* vertices */
+  const float *palette;    /* (S,16) */
+  const float *points;     /* (count,3), as all the following */
+  const float *directions;
+  float *positions;        /* out */
+  float *normals;          /* out, or NULL */
+  sk_reach reach;
+  bool morphed;            /* points and directions are not the mesh's */
+  char *scratch;           /* sk_deform_twin_scratch, aligned */
+} sk_deform_block;
+
+#if SK_HAS_AVX2
+/* By what influences->shares says. */
+void sk_deform_twin_order(const sk_deform_block *block);
+void sk_deform_twin_share(const sk_deform_block *block);
+SK_HAS_AVX512_TWIN(sk_deform_twin_order);
+SK_HAS_AVX512_TWIN(sk_deform_twin_share);
+
+/* After blocks with SK_PAST, before another thread may read them. It waits until they are written; after each
+   block that made the whole take two thirds longer. */
+void sk_deform_twin_end(void);
+
+size_t sk_deform_twin_scratch(const sk_influences *influences);
+#endif
+
+#endif

@@ -1,0 +1,94 @@
+/* import_fbx.h: what the files share that read an FBX model again, beside Assimp.
+
+   Binary and text are the same tree of records: a name, values, and a list of records or none. Nothing here keeps
+   more than a place in the file's bytes, which are trusted in nothing. */
+#ifndef SK_IMPORT_FBX_H
+#define SK_IMPORT_FBX_H
+
+#include "../import_internal.h"
+
+#define FBX_SECOND 46186158000.0 /* FBX counts time in such parts of a second */
+#define FBX_NONE UINT32_MAX
+
+/* ---- import_fbx.c: records ------------------------------------------------------ */
+
+typedef struct fbx_file {
+  const uint8_t *data;
+  size_t size;
+  size_t width; /* bytes of each number of a record's head; 0: it is text */
+} fbx_file;
+
+typedef struct fbx_record {
+  const char *name;
+  size_t length;             /* of the name */
+  size_t values, values_end; /* where its values stand */
+  size_t inside, inside_end; /* where the records in it stand; equal: it has no list */
+  size_t end;                /* the place behind it */
+  uint32_t count;            /* of its values; of text not known */
+} fbx_record;
+
+typedef struct fbx_value {
+  const char *text; /* NULL: a number */
+  size_t length;
+  double number;
+  int64_t whole;    /* the number, or what an object is called by */
+} fbx_value;
+
+fbx_file fbx_open(const import_source *source);
+/* Where the first record stands. */
+size_t fbx_first(const fbx_file *file);
+/* The record at `at`; false where the list ends, and for what does not lie before `limit`. */
+bool fbx_read_record(const fbx_file *file, size_t at, size_t limit, fbx_record *record);
+/* The first record of that name in a list. */
+bool fbx_find(const fbx_file *file, size_t at, size_t limit, const char *name, fbx_record *record);
+/* The same of the file's own list, from `at` on; of a text the end of what is found is not looked for. */
+bool fbx_enter(const fbx_file *file, size_t at, const char *name, fbx_record *record);
+/* The place behind a list of which no more is read at `at`. */
+size_t fbx_behind_list(const fbx_file *file, const fbx_record *list, size_t at);
+bool fbx_is_named(const fbx_record *record, const char *name);
+/* Its first values, how many of `most` there are; of an array its first number. */
+size_t fbx_read_values(const fbx_file *file, const fbx_record *record, fbx_value *values, size_t most);
+/* Numbers of the property of that name in the object's Properties70; false leaves `out` as it is. */
+bool fbx_property(const fbx_file *file, size_t inside, size_t inside_end, const char *name, fbx_value *out,
+                  size_t count);
+bool fbx_text_is(const fbx_value *value, const char *word);
+
+/* ---- import_fbx_range.c: what part of its curves a clip is ------------------------ */
+
+/* Seconds; the time that Assimp takes for 0, once it was given what import_fbx_widen wrote. A power of 2, so that
+   little is rounded away; keys before it are lost. */
+#define FBX_EARLIEST (-16384.0)
+
+/* ---- import_fbx_index.c: which object has what --------------------------------------- */
+
+typedef enum fbx_kind {
+  FBX_OTHER, FBX_ROOT, FBX_MODEL, FBX_STACK, FBX_LAYER, FBX_CURVE_NODE, FBX_CURVE, FBX_MESH, FBX_SHAPE, FBX_BLEND,
+  FBX_BLEND_CHANNEL
+} fbx_kind;
+
+typedef struct fbx_object {
+  int64_t id;
+  const char *name;          /* without its class */
+  size_t length;
+  size_t inside, inside_end; /* its records */
+  uint32_t order;            /* in the file; of a stack: among the stacks */
+  uint32_t owner;            /* object, or FBX_NONE: of a layer its stack, of a node its layer, of a model the one above */
+  uint32_t target;           /* of a curve node: the model that it moves, or FBX_NONE */
+  uint8_t kind;
+  uint8_t path;              /* of a curve node: sk_path */
+  bool shares_name;          /* a model that is not alone with its name */
+  uint8_t axes;              /* of a curve node: a bit for each axis that has a curve */
+} fbx_object;
+
+typedef struct fbx_link { uint32_t to, from, order; } fbx_link; /* objects: `from` belongs to `to` */
+
+/* The objects of job->fbx by their ids, and its links by `to`, as the file has them. */
+sk_status fbx_index(import_job *job);
+/* The next object of a kind that belongs to object `to`, or FBX_NONE; `*at` begins as 0 and is the call's own. */
+uint32_t fbx_next_part(const import_job *job, uint32_t to, fbx_kind kind, size_t *at);
+/* The only model of that name, or FBX_NONE. */
+uint32_t fbx_find_model(const import_job *job, const char *name, size_t length);
+
+#define FBX_HELPER "_$AssimpFbx$_" /* between a model's name and what its helper node is for */
+
+#endif

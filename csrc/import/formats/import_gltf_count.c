@@ -1,0 +1,111 @@
+/* import_gltf_count.c: how much a glTF's JSON says there is, before memory is taken for it: an accessor
+   without bytes, or one that many use, makes much of a short file. */
+#include "../import_internal.h"
+
+typedef struct mesh_size { uint64_t vertices, rows; } mesh_size;
+
+/* The count of an accessor; 0 where it has none. */
+static uint64_t count_of(const gltf *g, int64_t accessor) {
+  int32_t token = gltf_item(g, GLTF_ACCESSORS, accessor);
+  return (uint64_t)json_index(&g->json, json_member(&g->json, token, "count"), 0);
+}
+
+static void add_primitive(const gltf *g, int32_t token, mesh_size *size) {
+  const json *j = &g->json;
+  int32_t attributes = json_member(j, token, "attributes"), indices = json_member(j, token, "indices");
+  int64_t mode = json_index(j, json_member(j, token, "mode"), GLTF_TRIANGLES);
+  uint64_t vertices = count_of(g, json_index(j, json_member(j, attributes, "POSITION"), -1)), lists;
+  uint64_t corners = indices < 0 ? vertices : count_of(g, json_index(j, indices, -1));
+  if (mode < GLTF_TRIANGLES || mode > GLTF_FAN) return; /* points and lines are left out */
+  lists = (uint64_t)json_length(j, json_member(j, token, "targets")) + (uint64_t)json_size(j, attributes);
+  size->vertices = import_sum(size->vertices, vertices);
+  size->rows = import_sum(size->rows, import_product(mode == GLTF_TRIANGLES ? 1 : 3, corners));
+  size->rows = import_sum(size->rows, import_product(lists, vertices));
+}
+
+/* Each mesh once, then each node that uses it. */
+static sk_status count_meshes(import_job *job, import_counts *counts) {
+  gltf *g = job->gltf;
+  int32_t i, token, count = g->lists[GLTF_MESHES].count;
+  mesh_size *sizes = sk_alloc_zero(((size_t)count + 1) * sizeof *sizes);
+  if (!sizes) return import_no_memory(job, ((size_t)count + 1) * sizeof *sizes);
+  for (i = 0; i < count; i++) {
+    int32_t array = json_member(&g->json, g->lists[GLTF_MESHES].tokens[i], "primitives");
+    for (token = json_first(&g->json, array); token >= 0; token = json_after(&g->json, array, token))
+      add_primitive(g, token, &sizes[i]);
+  }
+  for (i = 0; i < g->order_count; i++) {
+    int32_t mesh = g->nodes[g->order[i]].mesh;
+    if (mesh < 0) continue;
+    counts->vertices = import_sum(counts->vertices, sizes[mesh].vertices);
+    counts->rows = import_sum(counts->rows, sizes[mesh].rows);
+  }
+  sk_free(sizes);
+  return SK_OK;
+}
+
+/* Parents stand before their children. */
+static sk_status count_levels(import_job *job, import_counts *counts) {
+  gltf *g = job->gltf;
+  size_t bytes = sizeof(uint32_t) * ((size_t)g->lists[GLTF_NODES].count + 1);
+  uint32_t *levels = sk_alloc(bytes);
+  int32_t i;
+  if (!levels) return import_no_memory(job, bytes);
+  for (i = 0; i < g->order_count; i++) {
+    int32_t node = g->order[i], parent = g->nodes[node].parent;
+    levels[node] = parent >= 0 ? levels[parent] + 1 : g->root_count == 1 ? 1 : 2;
+    if (levels[node] > counts->depth) counts->depth = levels[node];
+  }
+  sk_free(levels);
+  return SK_OK;
+}
+
+/* How many targets a channel of weights moves; 1 for the other channels. */
+static uint64_t targets_of(const gltf *g, int32_t target) {
+  const json *j = &g->json;
+  int64_t node = json_index(j, json_member(j, target, "node"), -1);
+  int32_t mesh, primitives;
+  if (!json_equals(j, json_member(j, target, "path"), "weights")) return 1;
+  mesh = gltf_item(g, GLTF_NODES, node) < 0 ? -1 : g->nodes[node].mesh;
+  primitives = json_member(j, gltf_item(g, GLTF_MESHES, mesh), "primitives");
+  return (uint64_t)json_length(j, json_member(j, json_first(j, primitives), "targets"));
+}
+
+static sk_status count_clip(import_job *job, int32_t animation, import_counts *counts) {
+  gltf *g = job->gltf;
+  const json *j = &g->json;
+  int32_t array = json_member(j, animation, "samplers"), token, i = 0, count = json_length(j, array);
+  uint64_t *keys = sk_alloc(sizeof *keys * ((size_t)count + 1)), most = 0, sum = 0;
+  if (!keys) return import_no_memory(job, sizeof *keys * ((size_t)count + 1));
+  for (token = json_first(j, array); token >= 0; token = json_after(j, array, token)) {
+    keys[i] = count_of(g, json_index(j, json_member(j, token, "input"), -1));
+    if (keys[i] > most) most = keys[i];
+    i++;
+  }
+  array = json_member(j, animation, "channels");
+  for (token = json_first(j, array); token >= 0; token = json_after(j, array, token)) {
+    int64_t sampler = json_index(j, json_member(j, token, "sampler"), -1);
+    if (sampler >= 0 && sampler < count)
+      sum = import_sum(sum, import_product(keys[sampler], targets_of(g, json_member(j, token, "target"))));
+  }
+  counts->keys = import_sum(counts->keys, sum > most ? sum : most); /* one that no channel uses is read, too */
+  sk_free(keys);
+  return SK_OK;
+}
+
+sk_status gltf_check_nodes(import_job *job) {
+  import_counts counts = {.nodes = (uint64_t)job->gltf->lists[GLTF_NODES].count};
+  return import_check_counts(job, &counts);
+}
+
+sk_status gltf_check_counts(import_job *job) {
+  gltf *g = job->gltf;
+  import_counts counts = {0, 0, 0, 0, 0};
+  int32_t i;
+  sk_status status = count_levels(job, &counts);
+  counts.nodes = (uint64_t)g->order_count + (g->root_count != 1); /* several roots get one above them */
+  if (!status) status = count_meshes(job, &counts);
+  for (i = 0; i < g->lists[GLTF_ANIMATIONS].count && !status; i++)
+    status = count_clip(job, g->lists[GLTF_ANIMATIONS].tokens[i], &counts);
+  return status ? status : import_check_counts(job, &counts);
+}

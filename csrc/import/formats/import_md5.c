@@ -1,0 +1,602 @@
+/* import_md5.c: MD5 rotations as the text has them.
+
+   The format stores x, y, z of a unit quaternion; w = sqrt(1 - x*x - y*y - z*z). Assimp 6.0.5 takes that
+   root in float32, where half a unit in the last place of x = 1 moves a w near 0 by 2.4e-4, which is a turn
+   of 5e-4. So the text is read once more, in double, and corrects what Assimp delivered: the keys of the
+   animation, the rest pose, and of a mesh the inverse bind matrices and the positions that were made with
+   the same quaternions. The text is trusted in nothing: a number takes the place of Assimp's only where
+   both agree but for that rounding; where the text cannot be followed, Assimp's numbers stay. */
+#include <math.h>
+#include <string.h>
+
+#include "../import_internal.h"
+
+#define NUMBER_TOLERANCE 1e-6 /* relative above 1: the text against Assimp's float32 of it */
+#define SQUARE_TOLERANCE 1e-5 /* of w * w: float32 loses 2e-7 */
+#define MATRIX_TOLERANCE 2e-3 /* of a matrix made with such a w, relative to the skeleton's size */
+
+/* ---- words ------------------------------------------------------------------------- */
+
+typedef struct md5_joint {
+  import_span name;       /* without its quotation marks */
+  int32_t parent;      /* stands before the joint; SK_NONE = none */
+  uint32_t flags;      /* of an animation: which of the six numbers a frame has */
+  size_t first;        /* the first of them in a frame */
+  double place[6];     /* translation; x, y, z of the rotation: at rest, or where no frame has them */
+  uint32_t keys;       /* read so far */
+  struct aiNode *node; /* of the scene; not owned */
+  uint32_t children;   /* found so far */
+  double global[12];   /* at rest, below the node that holds the skeleton */
+  double local[12];
+} md5_joint;
+
+typedef struct md5 { /* one file while it is read */
+  import_job *job;
+  const char *at, *end;
+  sk_array joints; /* md5_joint */
+  sk_array values; /* double: of one frame */
+  size_t places;   /* joints that have their place */
+  bool no_memory;
+} md5;
+
+static bool is_space(char c) { return (unsigned char)c <= ' '; }
+static bool is_digit(char c) { return c >= '0' && c <= '9'; }
+static bool is_mark(char c) { return c == '(' || c == ')' || c == '{' || c == '}'; }
+static bool is_comment(const md5 *m) { return m->end - m->at >= 2 && m->at[0] == '/' && m->at[1] == '/'; }
+
+static void skip_spaces(md5 *m) {
+  while (m->at < m->end && *m->at <= '/' && (is_space(*m->at) || is_comment(m))) {
+    bool comment = !is_space(*m->at);
+    while (comment && m->at < m->end && *m->at != '\n' && *m->at != '\r') m->at++;
+    if (!comment) m->at++;
+  }
+}
+
+/* Most of a file is digits, which the first comparison tells. */
+static const char *end_of_word(const md5 *m) {
+  const char *at = m->at, *end = m->end;
+  for (; at < end; at++) {
+    if (*at > '/' && *at < '{') continue;
+    if (is_space(*at) || is_mark(*at) || (end - at >= 2 && at[0] == '/' && at[1] == '/')) break;
+  }
+  return at;
+}
+
+/* A mark, a text in quotation marks (they stay; it ends with its line at the latest) or what stands
+   between spaces. Length 0 at the end of the file. */
+static import_span next_word(md5 *m) {
+  import_span word;
+  skip_spaces(m);
+  word.at = m->at;
+  if (m->at < m->end && *m->at == '"') {
+    m->at++;
+    while (m->at < m->end && *m->at != '"' && *m->at != '\n' && *m->at != '\r') m->at++;
+    if (m->at < m->end && *m->at == '"') m->at++;
+  } else if (m->at < m->end && is_mark(*m->at)) {
+    m->at++;
+  } else {
+    m->at = end_of_word(m);
+  }
+  word.length = (size_t)(m->at - word.at);
+  return word;
+}
+
+static bool equals(import_span word, const char *text) {
+  return word.length == strlen(text) && !memcmp(word.at, text, word.length);
+}
+
+/* To the end of a text in which `word` stands nowhere any more: it need not be cut into words. */
+static void skip_if_without(md5 *m, const char *word) {
+  size_t length = strlen(word);
+  const char *at = m->at;
+  while ((at = memchr(at, *word, (size_t)(m->end - at))) != NULL && (size_t)(m->end - at) >= length) {
+    if (!memcmp(at, word, length)) return;
+    at++;
+  }
+  m->at = m->end;
+}
+
+static bool expect(md5 *m, const char *mark) { return equals(next_word(m), mark); }
+
+/* Whether the section goes on; takes the brace that ends it. */
+static bool goes_on(md5 *m) {
+  skip_spaces(m);
+  if (m->at < m->end && *m->at != '}') return true;
+  m->at += m->at < m->end;
+  return false;
+}
+
+static const double powers_of_ten[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
+                                       1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22}; /* exact */
+
+/* 10 to the power of a whole number that is not negative. */
+static double ten_to(int power) {
+  return power < (int)(sizeof powers_of_ten / sizeof *powers_of_ten) ? powers_of_ten[power] : pow(10.0, power);
+}
+
+double import_decimal(const char *at, size_t length) {
+  const char *end = at + length;
+  uint64_t digits = 0;
+  int scale = 0, exponent = 0, sign = 1, exponent_sign = 1;
+  bool negative = at < end && *at == '-', point = false, any = false;
+  at += at < end && (*at == '-' || *at == '+');
+  for (; at < end && (is_digit(*at) || (*at == '.' && !point)); at++) {
+    if (*at == '.') { point = true; continue; }
+    any = true;
+    if (digits < 100000000000000000u) digits = 10 * digits + (uint64_t)(*at - '0'), scale -= point;
+    else scale += !point;
+  }
+  if (any && at < end && (*at == 'e' || *at == 'E')) {
+    at++;
+    if (at < end && (*at == '-' || *at == '+')) exponent_sign = *at++ == '-' ? -1 : 1;
+    any = at < end;
+    for (; at < end && is_digit(*at) && exponent < 1000; at++)
+      exponent = 10 * exponent + (*at - '0');
+  }
+  if (!any || at != end) return NAN;
+  if (negative) sign = -1;
+  scale += exponent_sign * exponent;
+  return sign * (scale < 0 ? (double)digits / ten_to(-scale) : (double)digits * ten_to(scale));
+}
+
+static double number_of(import_span word) { return import_decimal(word.at, word.length); }
+
+static uint64_t eight_bytes(const char *at) {
+  uint64_t bytes;
+  memcpy(&bytes, at, sizeof bytes);
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+  bytes = __builtin_bswap64(bytes);
+#endif
+  return bytes; /* the first one lowest */
+}
+
+static bool are_eight_digits(uint64_t bytes) {
+  uint64_t high = UINT64_C(0xF0F0F0F0F0F0F0F0), zeros = UINT64_C(0x3030303030303030);
+  return (bytes & high) == zeros && ((bytes + UINT64_C(0x0606060606060606)) & high) == zeros;
+}
+
+/* Neighbors become pairs, pairs fours, fours the number. */
+static uint64_t eight_digits(uint64_t bytes) {
+  bytes = ((bytes & UINT64_C(0x0F0F0F0F0F0F0F0F)) * (1 + (10 << 8))) >> 8;
+  bytes = ((bytes & UINT64_C(0x00FF00FF00FF00FF)) * (1 + (100 << 16))) >> 16;
+  return ((bytes & UINT64_C(0x0000FFFF0000FFFF)) * (1 + (UINT64_C(10000) << 32))) >> 32;
+}
+
+#define LONGEST_PLAIN 32 /* bytes: a sign, 17 digits, a point, a space, and what is read at once */
+
+/* At most 17 digits, a point among them, a space behind them, with at least LONGEST_PLAIN bytes to come.
+   Returns where it ends; NULL where anything else stands there. The usual one has a digit, the point and
+   eight digits or more. */
+static inline const char *plain_number(const char *at, double *out) {
+  const char *point, *last;
+  uint64_t digits = (uint64_t)*at - '0', digit, bytes;
+  bool negative = *at == '-';
+  double number;
+  if (negative) digits = (uint64_t)*++at - '0';
+  if (digits > 9) return NULL;
+  last = at++ + 17;
+  for (; *at != '.' && (digit = (uint64_t)*at - '0') < 10 && at < last; at++) digits = 10 * digits + digit;
+  point = at;
+  if (*at == '.') {
+    at++, last++;
+    bytes = eight_bytes(at);
+    if (last - at >= 8 && are_eight_digits(bytes)) digits = 100000000u * digits + eight_digits(bytes), at += 8;
+    for (; (digit = (uint64_t)*at - '0') < 10 && at < last; at++) digits = 10 * digits + digit;
+  }
+  if (!is_space(*at)) return NULL;
+  number = (double)(int64_t)digits;
+  if (at > point + 1) number /= powers_of_ten[at - point - 1];
+  *out = negative ? -number : number;
+  return at;
+}
+
+/* False, and nothing is taken, where no plain number stands there. */
+static bool take_plain_number(md5 *m, double *out) {
+  const char *at = m->at;
+  while (at < m->end && is_space(*at)) at++;
+  at = m->end - at < LONGEST_PLAIN ? NULL : plain_number(at, out);
+  if (at) m->at = at;
+  return at != NULL;
+}
+
+static double next_number(md5 *m) {
+  double number;
+  return take_plain_number(m, &number) ? number : number_of(next_word(m));
+}
+
+/* A whole number from `least` to `most`. */
+static bool next_integer(md5 *m, double least, double most, double *out) {
+  *out = next_number(m);
+  return *out >= least && *out <= most && *out == floor(*out);
+}
+
+/* ( x y z ) */
+static bool next_triple(md5 *m, double out[3]) {
+  int i;
+  if (!expect(m, "(")) return false;
+  for (i = 0; i < 3; i++) {
+    out[i] = next_number(m);
+    if (!isfinite(out[i])) return false;
+  }
+  return expect(m, ")");
+}
+
+/* ---- sections ------------------------------------------------------------------------ */
+
+static md5_joint *joint_at(const md5 *m, size_t j) { return (md5_joint *)m->joints.data + j; }
+
+/* "name" parent; a parent stands before its children, as every exporter has it. */
+static md5_joint *next_joint(md5 *m) {
+  import_span name = next_word(m);
+  double parent;
+  md5_joint *joint;
+  if (name.length < 2 || *name.at != '"' || name.at[name.length - 1] != '"') return NULL;
+  if (m->joints.count >= SK_MAX_JOINTS) return NULL;
+  if (!next_integer(m, -1.0, (double)m->joints.count - 1.0, &parent)) return NULL;
+  joint = sk_array_extend(&m->joints, 1);
+  m->no_memory |= !joint;
+  if (!joint) return NULL;
+  joint->name = (import_span){name.at + 1, name.length - 2};
+  joint->parent = (int32_t)parent;
+  return joint;
+}
+
+/* "name" parent ( translation ) ( rotation ), both below the skeleton */
+static bool read_joints(md5 *m) {
+  while (goes_on(m)) {
+    md5_joint *joint = next_joint(m);
+    if (!joint || !next_triple(m, joint->place) || !next_triple(m, joint->place + 3)) return false;
+    m->places++;
+  }
+  return true;
+}
+
+/* "name" parent flags first */
+static bool read_hierarchy(md5 *m) {
+  while (goes_on(m)) {
+    md5_joint *joint = next_joint(m);
+    double flags, first;
+    if (!joint || !next_integer(m, 0, 63, &flags) || !next_integer(m, 0, UINT32_MAX, &first)) return false;
+    joint->flags = (uint32_t)flags;
+    joint->first = (size_t)first;
+  }
+  return true;
+}
+
+static bool read_base_frame(md5 *m) {
+  while (goes_on(m)) {
+    md5_joint *joint = m->places < m->joints.count ? joint_at(m, m->places++) : NULL;
+    if (!joint || !next_triple(m, joint->place) || !next_triple(m, joint->place + 3)) return false;
+  }
+  return true;
+}
+
+/* The plain numbers from here on, as many as there is room for. */
+static void take_plain_numbers(md5 *m, double *values, size_t room, size_t *count) {
+  const char *at = m->at, *end = m->end;
+  for (; *count < room; (*count)++) {
+    const char *next;
+    while (at < end && is_space(*at)) at++;
+    next = end - at < LONGEST_PLAIN ? NULL : plain_number(at, &values[*count]);
+    if (!next) break;
+    at = next;
+  }
+  m->at = at;
+}
+
+static bool read_frame(md5 *m) {
+  double value, *place;
+  m->values.count = 0;
+  for (;;) {
+    take_plain_numbers(m, m->values.data, m->values.capacity, &m->values.count);
+    if (!take_plain_number(m, &value)) {
+      if (!goes_on(m)) return true;
+      value = number_of(next_word(m));
+    }
+    if (!isfinite(value) || m->values.count >= 6 * (size_t)SK_MAX_JOINTS) return false;
+    place = sk_array_room(&m->values, 1);
+    m->no_memory |= !place;
+    if (!place) return false;
+    *place = value;
+  }
+}
+
+/* ---- keys ------------------------------------------------------------------------------ */
+
+static bool is_near(double exact, float read) {
+  double size = fabs(exact) > 1.0 ? fabs(exact) : 1.0;
+  return fabs(exact - read) <= NUMBER_TOLERANCE * size;
+}
+
+/* The fourth number of a unit quaternion, not negative. */
+static double root_of(const double v[3]) {
+  double square = 1.0 - v[0] * v[0] - v[1] * v[1] - v[2] * v[2];
+  return square > 0.0 ? sqrt(square) : 0.0;
+}
+
+static void correct_position(struct aiVector3D *v, const double exact[3]) {
+  if (is_near(exact[0], v->x) && is_near(exact[1], v->y) && is_near(exact[2], v->z))
+    *v = (struct aiVector3D){(float)exact[0], (float)exact[1], (float)exact[2]};
+}
+
+/* Assimp's sign of w stays: it turns all of them, as its quaternions want it. */
+static void correct_rotation(struct aiQuaternion *q, const double exact[3]) {
+  double w = root_of(exact);
+  if (!is_near(exact[0], q->x) || !is_near(exact[1], q->y) || !is_near(exact[2], q->z)) return;
+  if (!(fabs(w * w - (double)q->w * q->w) <= SQUARE_TOLERANCE)) return;
+  *q = (struct aiQuaternion){copysignf((float)w, q->w), (float)exact[0], (float)exact[1], (float)exact[2]};
+}
+
+/* The six numbers of a joint in the frame that was read; false where it ends within them. */
+static bool numbers_of(const md5 *m, const md5_joint *joint, double out[6]) {
+  const double *values = (const double *)m->values.data + joint->first;
+  size_t left = m->values.count - joint->first;
+  uint32_t i;
+  if (joint->flags == 63 && left >= 6) {
+    memcpy(out, values, 6 * sizeof *out);
+    return true;
+  }
+  for (i = 0; i < 6; i++) {
+    bool moved = joint->flags & 1u << i;
+    if (moved && !left) return false;
+    left -= moved;
+    out[i] = moved ? *values++ : joint->place[i];
+  }
+  return true;
+}
+
+/* The joint's key of the frame that was read. A frame may be empty, and a joint that no frame moves may
+   point behind its numbers: then Assimp makes no key. False: the text and Assimp's keys differ in number. */
+static bool correct_key(md5 *m, md5_joint *joint, struct aiNodeAnim *channel) {
+  double v[6];
+  uint32_t k;
+  if (joint->first >= m->values.count) return !m->values.count || !joint->flags;
+  if (!numbers_of(m, joint, v)) return false;
+  k = joint->keys++;
+  if (k >= channel->mNumPositionKeys || k >= channel->mNumRotationKeys) return false;
+  correct_position(&channel->mPositionKeys[k].mValue, v);
+  correct_rotation(&channel->mRotationKeys[k].mValue, v + 3);
+  return true;
+}
+
+/* "frame" was read: number { values } */
+static bool correct_frame(md5 *m, const struct aiAnimation *animation) {
+  double number;
+  size_t j;
+  bool good = m->joints.count == animation->mNumChannels && m->places == m->joints.count &&
+              next_integer(m, 0, UINT32_MAX, &number) && expect(m, "{") && read_frame(m);
+  for (j = 0; j < m->joints.count && good; j++)
+    good = correct_key(m, joint_at(m, j), animation->mChannels[j]);
+  return good;
+}
+
+/* False where the text cannot be followed any more. */
+static bool read_animation(md5 *m, const struct aiAnimation *animation) {
+  bool good = true;
+  while (good && m->at < m->end) {
+    import_span word = next_word(m);
+    if (equals(word, "hierarchy")) good = expect(m, "{") && read_hierarchy(m);
+    else if (equals(word, "baseframe")) good = expect(m, "{") && read_base_frame(m);
+    else if (equals(word, "frame")) good = correct_frame(m, animation);
+  }
+  return good && m->joints.count == animation->mNumChannels;
+}
+
+/* Assimp gives a joint without keys one key of its node at rest, whose w is as bad. With a mesh the rest
+   pose, which is corrected, says the same. */
+static void drop_rest_keys(md5 *m, const struct aiAnimation *animation) {
+  size_t j;
+  for (j = 0; j < m->joints.count; j++) {
+    struct aiNodeAnim *channel = animation->mChannels[j];
+    if (joint_at(m, j)->keys || channel->mNumPositionKeys > 1 || channel->mNumRotationKeys > 1) continue;
+    channel->mNumPositionKeys = channel->mNumRotationKeys = 0;
+  }
+}
+
+/* ---- rest pose -------------------------------------------------------------------------- */
+
+/* `q` is x, y, z, w; of a unit quaternion. */
+static void set_affine(const double t[3], const double q[4], double out[12]) {
+  double x = q[0], y = q[1], z = q[2], w = q[3];
+  const double rows[12] = {
+      1 - 2 * (y * y + z * z), 2 * (x * y - z * w),     2 * (x * z + y * w),     t[0],
+      2 * (x * y + z * w),     1 - 2 * (x * x + z * z), 2 * (y * z - x * w),     t[1],
+      2 * (x * z - y * w),     2 * (y * z + x * w),     1 - 2 * (x * x + y * y), t[2]};
+  memcpy(out, rows, sizeof rows);
+}
+
+/* Assimp made the nodes from the same list: the children of a joint stand in the order of the text. */
+static bool find_nodes(md5 *m, struct aiNode *top) {
+  uint32_t roots = 0;
+  size_t j;
+  for (j = 0; j < m->joints.count; j++) {
+    md5_joint *joint = joint_at(m, j), *parent = joint->parent < 0 ? NULL : joint_at(m, (size_t)joint->parent);
+    struct aiNode *above = parent ? parent->node : top;
+    uint32_t number = parent ? parent->children++ : roots++;
+    if (number >= above->mNumChildren) return false;
+    joint->node = above->mChildren[number];
+    if (joint->node->mName.length != joint->name.length) return false;
+    if (memcmp(joint->node->mName.data, joint->name.at, joint->name.length)) return false;
+  }
+  return true;
+}
+
+/* Largest distance of a joint from the origin of the skeleton, and 1: what translations are measured by. */
+static double size_of(const md5 *m) {
+  double size = 1.0;
+  size_t j;
+  int i;
+  for (j = 0; j < m->joints.count; j++)
+    for (i = 3; i < 12; i += 4) size = fmax(size, fabs(joint_at(m, j)->global[i]));
+  return size;
+}
+
+static bool is_near_affine(const double exact[12], const float *read, double size) {
+  int i;
+  for (i = 0; i < 12; i++)
+    if (!(fabs(exact[i] - read[i]) <= MATRIX_TOLERANCE * (i % 4 == 3 ? size : 1.0))) return false;
+  return true;
+}
+
+/* All joints or none. */
+static bool correct_nodes(md5 *m) {
+  double size = size_of(m);
+  size_t j;
+  for (j = 0; j < m->joints.count; j++) {
+    const md5_joint *joint = joint_at(m, j);
+    if (!is_near_affine(joint->local, (const float *)&joint->node->mTransformation, size)) return false;
+  }
+  for (j = 0; j < m->joints.count; j++)
+    sk_affine_to_mat4(joint_at(m, j)->local, (float *)&joint_at(m, j)->node->mTransformation);
+  return true;
+}
+
+/* An animation alone: Assimp takes its first keys for the rest pose. */
+static void correct_rest_of_animation(md5 *m, const struct aiAnimation *animation) {
+  size_t j;
+  if (!find_nodes(m, m->job->scene->mRootNode)) return;
+  for (j = 0; j < m->joints.count; j++) {
+    const struct aiNodeAnim *channel = animation->mChannels[j];
+    md5_joint *joint = joint_at(m, j);
+    const struct aiVector3D *v = &channel->mPositionKeys[0].mValue;
+    const struct aiQuaternion *q = &channel->mRotationKeys[0].mValue;
+    if (!channel->mNumPositionKeys || !channel->mNumRotationKeys) return;
+    if (!joint->keys) sk_affine_from_mat4((const float *)&joint->node->mTransformation, joint->local);
+    else set_affine((double[]){v->x, v->y, v->z}, (double[]){q->x, q->y, q->z, q->w}, joint->local);
+    if (joint->parent < 0) memcpy(joint->global, joint->local, sizeof joint->global);
+    else sk_affine_multiply(joint_at(m, (size_t)joint->parent)->global, joint->local, joint->global);
+  }
+  correct_nodes(m);
+}
+
+/* The text of a mesh has where its joints are below the skeleton, not below their parents. */
+static bool place_joints(md5 *m) {
+  size_t j;
+  for (j = 0; j < m->joints.count; j++) {
+    md5_joint *joint = joint_at(m, j);
+    const double *r = joint->place + 3;
+    set_affine(joint->place, (double[]){r[0], r[1], r[2], -root_of(r)}, joint->global);
+    memcpy(joint->local, joint->global, sizeof joint->local);
+    if (joint->parent < 0) continue;
+    if (!sk_affine_inverse(joint_at(m, (size_t)joint->parent)->global, joint->local)) return false;
+    sk_affine_multiply(joint->local, joint->global, joint->local);
+  }
+  return true;
+}
+
+/* ---- meshes --------------------------------------------------------------------------------- */
+
+/* Assimp lists the bones in the order of the joints. -1: there is none. */
+static int64_t joint_of_bone(const md5 *m, const struct aiBone *bone, size_t from) {
+  size_t j;
+  for (j = from; j < m->joints.count; j++) {
+    import_span name = joint_at(m, j)->name;
+    if (name.length == bone->mName.length && !memcmp(name.at, bone->mName.data, name.length))
+      return (int64_t)j;
+  }
+  return SK_NONE;
+}
+
+/* What each bone's matrix at rest is to Assimp's, 12 numbers for each; false where they are not alike. */
+static bool compare_bones(const md5 *m, const struct aiMesh *mesh, double *changes, uint32_t *joints) {
+  static const float identity[12] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0};
+  double size = size_of(m), offset[12];
+  int64_t joint = SK_NONE;
+  unsigned b;
+  for (b = 0; b < mesh->mNumBones; b++) {
+    joint = joint_of_bone(m, mesh->mBones[b], (size_t)(joint + 1));
+    if (joint < 0) return false;
+    joints[b] = (uint32_t)joint;
+    sk_affine_from_mat4((const float *)&mesh->mBones[b]->mOffsetMatrix, offset);
+    sk_affine_multiply(joint_at(m, (size_t)joint)->global, offset, changes + 12 * b);
+    if (!is_near_affine(changes + 12 * b, identity, size)) return false;
+  }
+  return true;
+}
+
+/* Position = sum of weight * joint * offset. A vertex' offsets lie, at rest, in one point, but for what is
+   corrected here; so the change of a joint may be applied to their sum. */
+static void move_by_bone(const struct aiBone *bone, const double c[12], const float *positions, uint32_t count,
+                         double *moved) {
+  const struct aiVertexWeight *weight = bone->mWeights;
+  uint32_t i;
+  for (i = 0; i < bone->mNumWeights; i++, weight++) {
+    size_t at = 3 * (size_t)weight->mVertexId;
+    double *out, x, y, z, w = weight->mWeight;
+    if (weight->mVertexId >= count || !(w > 0.0 && w <= 1.0)) continue;
+    out = moved + at;
+    x = positions[at], y = positions[at + 1], z = positions[at + 2];
+    out[0] += w * (c[0] * x + c[1] * y + c[2] * z + c[3] - x);
+    out[1] += w * (c[4] * x + c[5] * y + c[6] * z + c[7] - y);
+    out[2] += w * (c[8] * x + c[9] * y + c[10] * z + c[11] - z);
+  }
+}
+
+static void move_vertices(const struct aiMesh *mesh, const double *changes, double *moved) {
+  float *positions = &mesh->mVertices->x;
+  unsigned b;
+  size_t i, count = 3 * (size_t)mesh->mNumVertices;
+  for (b = 0; b < mesh->mNumBones; b++)
+    move_by_bone(mesh->mBones[b], changes + 12 * (size_t)b, positions, mesh->mNumVertices, moved);
+  for (i = 0; i < count; i++) {
+    double sum = positions[i] + moved[i];
+    positions[i] = isfinite(moved[i]) ? (float)sum : positions[i];
+  }
+}
+
+static void correct_mesh(md5 *m, const struct aiMesh *mesh) {
+  double *changes = sk_alloc(12 * (size_t)mesh->mNumBones * sizeof *changes), inverse[12];
+  double *moved = sk_alloc_zero(3 * (size_t)mesh->mNumVertices * sizeof *moved);
+  uint32_t *joints = sk_alloc(mesh->mNumBones * sizeof *joints);
+  unsigned b;
+  m->no_memory |= !changes || !moved || !joints;
+  if (!m->no_memory && compare_bones(m, mesh, changes, joints)) {
+    move_vertices(mesh, changes, moved);
+    for (b = 0; b < mesh->mNumBones; b++)
+      if (sk_affine_inverse(joint_at(m, joints[b])->global, inverse))
+        sk_affine_to_mat4(inverse, (float *)&mesh->mBones[b]->mOffsetMatrix);
+  }
+  sk_free(joints);
+  sk_free(moved);
+  sk_free(changes);
+}
+
+static void correct_model(md5 *m) {
+  const struct aiScene *scene = m->job->scene;
+  bool good = scene->mRootNode->mNumChildren == 2;
+  unsigned i;
+  while (good && m->at < m->end)
+    if (equals(next_word(m), "joints")) {
+      good = expect(m, "{") && read_joints(m);
+      skip_if_without(m, "joints");
+    }
+  good = good && find_nodes(m, scene->mRootNode->mChildren[1]) && place_joints(m) && correct_nodes(m);
+  for (i = 0; good && i < scene->mNumMeshes; i++) correct_mesh(m, scene->mMeshes[i]);
+}
+
+static void correct_animation(md5 *m, const struct aiAnimation *animation, bool has_mesh) {
+  if (!read_animation(m, animation)) return;
+  if (has_mesh) drop_rest_keys(m, animation);
+  else correct_rest_of_animation(m, animation);
+}
+
+/* ---- the files --------------------------------------------------------------------------------- */
+
+sk_status import_md5(import_job *job) {
+  const import_source *source = job->files.sources.data;
+  bool mesh = !strcmp(job->format, "md5mesh");
+  sk_status status = SK_OK;
+  size_t i;
+  if (!mesh && strcmp(job->format, "md5anim")) return SK_OK;
+  for (i = 0; i < job->files.sources.count && !status; i++) {
+    md5 m = {.job = job, .at = (const char *)source[i].data, .joints = SK_ARRAY(md5_joint),
+             .values = SK_ARRAY(double)};
+    m.end = m.at + source[i].size;
+    if (mesh && !i) correct_model(&m);
+    else if (job->scene->mNumAnimations) correct_animation(&m, job->scene->mAnimations[0], mesh);
+    sk_array_free(&m.joints);
+    sk_array_free(&m.values);
+    if (m.no_memory) status = import_no_memory(job, 1);
+  }
+  return status;
+}

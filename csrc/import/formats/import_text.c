@@ -1,0 +1,97 @@
+/* import_text.c: strings, hashes and tables of names. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "../import_internal.h"
+
+sk_status import_no_memory(import_job *job, size_t bytes) { return sk_fail_memory(job->error, bytes); }
+
+bool import_print(sk_array *text, const char *format, ...) {
+  char line[256];
+  va_list arguments;
+  int length;
+  char *place;
+  va_start(arguments, format);
+  length = vsnprintf(line, sizeof line, format, arguments);
+  va_end(arguments);
+  if (length < 0 || (size_t)length >= sizeof line) return false;
+  place = sk_array_extend(text, (size_t)length);
+  if (place) memcpy(place, line, (size_t)length);
+  return place != NULL;
+}
+
+void import_show_blanks(const import_job *job, char *name, size_t length) {
+  size_t i;
+  for (i = 0; job->blanks_hidden && i < length; i++)
+    if (name[i] == IMPORT_BLANK) name[i] = ' ';
+}
+
+sk_status import_put(import_job *job, sk_array *text, const char *bytes, size_t length) {
+  import_files *files = &job->files;
+  char *place;
+  if (length > files->most || text->count > files->most - length) {
+    files->exceeded = (uint64_t)text->count + length;
+    return import_check_bytes(job);
+  }
+  place = sk_array_room(text, length);
+  if (!place) return import_no_memory(job, length);
+  memcpy(place, bytes, length);
+  return SK_OK;
+}
+
+char *import_copy_text(const char *bytes, size_t length) {
+  char *copy = sk_alloc(length + 1);
+  if (!copy) return NULL;
+  memcpy(copy, bytes, length);
+  copy[length] = 0;
+  return copy;
+}
+
+/* 8 bytes a step with a multiply and a fold: joining vertices hashes some 100 bytes for each. */
+uint64_t import_hash(const void *bytes, size_t length) {
+  const unsigned char *at = bytes;
+  uint64_t hash = 0x9e3779b97f4a7c15u ^ length, word;
+  for (; length >= 8; at += 8, length -= 8) {
+    memcpy(&word, at, 8);
+    hash = (hash ^ word) * 0xff51afd7ed558ccdu;
+    hash ^= hash >> 32;
+  }
+  word = 0;
+  memcpy(&word, at, length);
+  hash = (hash ^ word) * 0xc4ceb9fe1a85ec53u;
+  return hash ^ hash >> 29;
+}
+
+bool import_names_make(import_names *names, size_t count) {
+  size_t size = 16, bytes;
+  while (size < count * 2) size *= 2;
+  if (!sk_multiply(size, sizeof *names->slots, &bytes)) return false;
+  names->slots = sk_alloc_zero(bytes);
+  names->mask = size - 1;
+  return names->slots != NULL;
+}
+
+static import_name *find_place(const import_names *names, const char *name, size_t length) {
+  size_t at = import_hash(name, length) & names->mask;
+  for (;; at = (at + 1) & names->mask) {
+    import_name *slot = &names->slots[at];
+    if (!slot->bytes || (slot->length == length && !memcmp(slot->bytes, name, length))) return slot;
+  }
+}
+
+uint32_t import_names_add(import_names *names, const char *name, size_t length, uint32_t index) {
+  import_name *slot = find_place(names, name, length);
+  if (!slot->bytes) *slot = (import_name){name, (uint32_t)length, index};
+  return slot->index;
+}
+
+int64_t import_names_find(const import_names *names, const char *name, size_t length) {
+  const import_name *slot = names->slots ? find_place(names, name, length) : NULL;
+  return slot && slot->bytes ? (int64_t)slot->index : SK_NONE;
+}
+
+void import_names_free(import_names *names) {
+  sk_free(names->slots);
+  names->slots = NULL;
+}

@@ -1,0 +1,44 @@
+"""The table of the rules of skinpy.check, and the one loop that runs them."""
+
+from collections.abc import Callable, Iterator
+from typing import TypeAlias
+
+import numpy as np
+
+from ..clip import Clip
+from ..model import Model
+from .findings import Finding, Findings
+from .keys import pops, quaternion_flips, scale_keys, short_clip
+from .motion import foot_slide, loop_seam
+from .report import report_findings
+from .rest import degenerate_faces, duplicate_names, joint_limit, many_influences, rest_scales, unused_joints
+from .subject import Subject
+
+ModelRule: TypeAlias = Callable[[Subject], Iterator[Finding]]
+ClipRule: TypeAlias = Callable[[Subject, Clip], Iterator[Finding]]
+
+#: In the order of the findings within a level. A new rule is a function and a row here, and in docs/check.md.
+MODEL_RULES: tuple[ModelRule, ...] = (
+    report_findings,
+    joint_limit,
+    duplicate_names,
+    rest_scales,
+    many_influences,
+    unused_joints,
+    degenerate_faces,
+)
+CLIP_RULES: tuple[ClipRule, ...] = (short_clip, scale_keys, quaternion_flips, pops, loop_seam, foot_slide)
+
+
+def findings_of(model: Model, joints: int | None) -> Findings:
+    """What all rules find; joints is the limit of palette slots, or None."""
+    subject = Subject(model, joints)
+    found: list[Finding] = []
+    # Numbers near the largest overflow in sums and products: what is not finite is above no threshold.
+    with np.errstate(all="ignore"):
+        for model_rule in MODEL_RULES:
+            found += model_rule(subject)
+        for clip in subject.clips:
+            for clip_rule in CLIP_RULES:
+                found += clip_rule(subject, clip)
+    return Findings(found)

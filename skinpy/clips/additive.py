@@ -1,0 +1,106 @@
+"""Clip.additive: a clip as its differences from one pose.
+
+Per channel, with r the reference: translation v - r, rotation q * conj(r), scale v / r, weights v - r. All of
+them are linear in the key, and so the tangents of cubic keys follow exactly; a slerp between q0 * conj(r) and
+q1 * conj(r) is the slerp between q0 and q1, times conj(r). Laid over the reference with weight 1 the result
+is the clip again (the rule of ozz-animation's additive blending).
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from .._arguments import finite
+from .._types import Array, Floats
+from ..clip import Channel, Clip
+from .edit import derived
+from .evaluate import key_tolerance, sample_channel, unit
+
+
+def difference(clip: Clip, reference: str | float) -> Clip:
+    """See Clip.additive."""
+    if clip.is_additive:
+        raise ValueError(f"clip {clip.name!r} is additive already; its channels hold differences")
+    value_of = _reference(clip, reference)
+    channels = [_against(channel, value_of(channel)) for channel in clip.channels]
+    return derived(clip, channels, clip.duration, motion=None, additive=True)
+
+
+def _reference(clip: Clip, reference: str | float) -> Callable[[Channel], Array]:
+    """What gives a channel's value in the reference pose, (C,) float64."""
+    if isinstance(reference, str):
+        if reference not in ("first", "rest"):
+            raise ValueError(f"reference is {reference!r}; expected 'first', 'rest' or seconds")
+        if reference == "rest":
+            return _rest(clip)
+        reference = 0.0
+    if isinstance(reference, bool) or not isinstance(reference, (int, float, np.integer, np.floating)):
+        raise TypeError(f"reference is {reference!r}; expected 'first', 'rest' or seconds")
+    if not 0.0 <= finite("reference", reference) <= clip.duration:
+        raise ValueError(
+            f"reference is {reference!r}; expected 'first', 'rest' or seconds from 0 to {clip.duration!r}"
+        )
+    time = np.array([float(reference)])
+    return lambda channel: np.asarray(sample_channel(channel, time, key_tolerance(clip))[0])
+
+
+def _rest(clip: Clip) -> Callable[[Channel], Array]:
+    model = clip.model
+    if model is None:
+        raise ValueError(
+            f"reference is 'rest', but clip {clip.name!r} is bound to no model that has a rest pose; "
+            "model.add_clips(clip) gives one that has it"
+        )
+    skeleton, targets = model.skeleton, model.targets
+    rest = {"translation": skeleton.translation, "rotation": skeleton.rotation, "scale": skeleton.scale}
+
+    def value(channel: Channel) -> Array:
+        if channel.joint is None:
+            assert channel.target is not None
+            return np.array([targets[channel.target].default_weight])
+        return np.asarray(rest[channel.path][channel.joint], np.float64)
+
+    return value
+
+
+def _against(channel: Channel, reference: Array) -> Channel:
+    """The channel's difference from a value (C,)."""
+    if channel.path == "rotation":
+        inverse = unit(reference) * [-1, -1, -1, 1]
+
+        def relative(rows: Array) -> Array:
+            return _product(rows, inverse)
+    elif channel.path == "scale":
+        if not reference.all():
+            raise ValueError(
+                f"the scale of {channel.name!r} is 0 in the reference pose; nothing is relative to 0"
+            )
+
+        def relative(rows: Array) -> Array:
+            return np.asarray(rows / reference)
+    else:
+
+        def relative(rows: Array) -> Array:
+            return rows
+
+    values = channel.values.astype(np.float64)
+    if channel.path in ("translation", "weights"):
+        values = values - reference
+    return replace(
+        channel,
+        values=relative(values).astype(np.float32),
+        in_tangents=_changed(channel.in_tangents, relative),
+        out_tangents=_changed(channel.out_tangents, relative),
+    )
+
+
+def _changed(tangents: Floats | None, relative: Callable[[Array], Array]) -> Floats | None:
+    return None if tangents is None else relative(tangents.astype(np.float64)).astype(np.float32)
+
+
+def _product(a: Array, b: Array) -> Array:
+    """Quaternions (N,4) times one (4,): first b, then a."""
+    vector = a[:, 3:] * b[:3] + b[3] * a[:, :3] + np.cross(a[:, :3], b[:3])
+    scalar = a[:, 3:] * b[3] - (a[:, :3] * b[:3]).sum(axis=1, keepdims=True)
+    return np.concatenate([vector, scalar], axis=1)

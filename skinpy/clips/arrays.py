@@ -1,0 +1,143 @@
+"""Clip.from_arrays: checks arrays of keys and lays them out as a block of one clip."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from .. import _block, _core
+from .._arguments import check_increasing, finite, first, floats, names_of
+from .._types import Array, Floats
+from ..errors import LoadError
+from .events import NO_MOTION
+
+
+def clip_block(
+    name: str,
+    fps: float | None,
+    times: npt.ArrayLike | None,
+    joints: Sequence[str] | None,
+    targets: Sequence[str],
+    keys: Mapping[str, npt.ArrayLike | None],
+    interpolation: str,
+) -> _core.Block:
+    """The block of Clip.from_arrays; see there for the arguments. `keys`: path -> array or None."""
+    if not isinstance(name, str):
+        raise TypeError(f"name is {name!r}; expected str")
+    if interpolation not in ("linear", "step"):
+        raise ValueError(f"interpolation is {interpolation!r}; expected 'linear' or 'step'")
+    joint_names = None if joints is None else names_of("joints", joints)
+    target_names = names_of("targets", targets)
+    arrays = _key_arrays(keys, len(target_names))
+    line, ticks = _key_times(fps, times, arrays)
+    moving = [array.shape[1] for path, array in arrays.items() if path != "weights"]
+    count = moving[0] if moving else len(joint_names or ())
+    if joint_names is not None and len(joint_names) != count:
+        raise ValueError(f"joints has {len(joint_names)} names; expected {count}")
+    for path, array in arrays.items():
+        if len(array) != len(line):
+            raise ValueError(f"{path} has {len(array)} keys; expected {len(line)}, one per time")
+    pool = _block.TextPool()
+    channels = _channel_rows(arrays, interpolation)
+    values = [np.swapaxes(array, 0, 1).ravel() for array in arrays.values()]
+    sections = {
+        "INFO": clip_info(count, len(target_names)),
+        "JOINT_NAMES": pool.names(joint_names if joint_names is not None else [""] * count),
+        "TARGETS": target_records(target_names, pool),
+        "CLIPS": np.array(
+            [(pool.add(name), max(float(line[-1]), 0.0), ticks, 0, len(channels), 0, 0, 0, *NO_MOTION)],
+            _block.RECORDS["CLIPS"],
+        ),
+        "CHANNELS": channels,
+        "TIMES": line,
+        "VALUES": np.concatenate([np.empty(0, np.float32), *values]),
+        "TEXT": pool.section(),
+    }
+    try:
+        return _block.pack(sections, 1)
+    except LoadError as error:
+        raise ValueError(str(error)) from None
+
+
+def clip_info(joints: int, targets: int) -> Array:
+    """The section INFO of a block of clips."""
+    info = np.zeros(1, _block.RECORDS["INFO"])
+    info["kind"], info["influences"] = _block.CLIPS_ONLY, 1
+    info["joints"], info["targets"] = joints, targets
+    return info
+
+
+def target_records(names: Sequence[str], pool: _block.TextPool) -> Array:
+    """The section TARGETS of a block of clips: names alone."""
+    return np.array([(pool.add(name), 0, 0, 0, 0) for name in names], _block.RECORDS["TARGETS"])
+
+
+def _key_times(
+    fps: float | None, times: npt.ArrayLike | None, arrays: dict[str, Floats]
+) -> tuple[Array, float]:
+    """(N,) seconds and the ticks per second that belong to them."""
+    if (fps is None) == (times is None):
+        came = "neither" if fps is None else "both"
+        raise ValueError(f"give exactly one of fps and times; {came} came")
+    if fps is not None:
+        if not finite("fps", fps) > 0:
+            raise ValueError(f"fps is {fps!r}; expected a positive number")
+        count = len(next(iter(arrays.values()))) if arrays else 1
+        return np.arange(count) / float(fps), float(fps)
+    assert times is not None
+    line = floats("times", times, ("N",), np.float64)
+    if not len(line):
+        raise ValueError("times is empty; expected at least one key")
+    check_increasing("times", line)
+    return line, 1000.0
+
+
+def _key_arrays(keys: Mapping[str, npt.ArrayLike | None], targets: int) -> dict[str, Floats]:
+    """The arrays that were given, as finite float32 (N,J,3|4) that agree in N and J, and (N,M,1) weights."""
+    arrays: dict[str, Floats] = {}
+    joints: int | str = "J"
+    for path, given in keys.items():
+        if given is None:
+            continue
+        if path == "weights":
+            arrays[path] = floats(path, given, ("N", targets))[..., None]
+        else:
+            width = _block.PATH_WIDTHS[_block.PATHS.index(path)]
+            arrays[path] = floats(path, given, ("N", joints, width))
+            joints = arrays[path].shape[1]
+        if not len(arrays[path]):
+            raise ValueError(f"{path} has no keys")
+    if not arrays:
+        raise ValueError("none of translation, rotation, scale and weights is given")
+    if "rotation" in arrays:
+        arrays["rotation"] = _unit(arrays["rotation"])
+    return arrays
+
+
+def _unit(rotation: Floats) -> Floats:
+    length = np.linalg.norm(rotation.astype(np.float64), axis=-1, keepdims=True)
+    if (length == 0).any():
+        place = first("rotation", length[..., 0] == 0)
+        raise ValueError(f"{place} is a quaternion of length 0; expected one with a direction")
+    unit: Floats = (rotation / length).astype(np.float32)
+    return unit
+
+
+def _channel_rows(arrays: dict[str, Floats], interpolation: str) -> Array:
+    """One channel per path and joint (or target); the values lie path by path, joint by joint."""
+    parts = [np.zeros(0, _block.RECORDS["CHANNELS"])]
+    start = 0
+    for path, array in arrays.items():
+        keys, moved, width = array.shape
+        rows = np.zeros(moved, _block.RECORDS["CHANNELS"])
+        rows["joint"] = np.arange(moved)
+        rows["path"] = _block.PATHS.index(path)
+        rows["key_count"] = keys
+        rows["stride"] = width
+        rows["values"] = start + np.arange(moved) * keys * width
+        start += array.size
+        parts.append(rows)
+    channels = np.concatenate(parts)
+    channels["interpolation"] = _block.INTERPOLATIONS.index(interpolation)
+    channels["in_tangents"] = channels["out_tangents"] = _block.NO_ARRAY
+    return channels

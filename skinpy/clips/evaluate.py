@@ -1,0 +1,147 @@
+"""Clips evaluated in float64, from the formulas: what errors are measured against. Slow, and made of NumPy.
+
+Formulas: glTF 2.0, appendix C (interpolation); palette(slot) = global(joint) * inverse bind; a vertex is
+the sum of weight * palette * position. Matrices are for column vectors, quaternions x y z w.
+"""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .._types import Array
+from ..clip import Channel, Clip
+
+if TYPE_CHECKING:
+    from ..model import Model
+
+_KEY_TOLERANCE_TICKS = 1e-4  # how far before a key a time may lie and still be on it
+
+
+def key_tolerance(clip: Clip) -> float:
+    """Seconds within which a time counts as that of a key."""
+    return _KEY_TOLERANCE_TICKS / clip.ticks_per_second
+
+
+def unit(rows: Array) -> Array:
+    """Rows (...,C) of length 1; those of length 0 stay."""
+    length = np.linalg.norm(rows, axis=-1, keepdims=True)
+    return np.asarray(rows / np.where(length > 0, length, 1.0))
+
+
+def slerp(start: Array, end: Array, share: Array) -> Array:
+    """Unit quaternions (...,4) on the shorter arc, `share` (...) of the way."""
+    a, b = unit(start), unit(end)
+    b = np.where((a * b).sum(axis=-1, keepdims=True) < 0, -b, b)
+    # Chord and sum keep their digits for arcs that are tiny and for those that are nearly half a turn.
+    chord, total = np.linalg.norm(a - b, axis=-1), np.linalg.norm(a + b, axis=-1)
+    angle = 2.0 * np.arctan2(chord, total)[..., None]
+    u = share[..., None]
+    sine = np.sin(angle)
+    flat = sine < 1e-9
+    sine = np.where(flat, 1.0, sine)
+    first = np.where(flat, 1.0 - u, np.sin((1.0 - u) * angle) / sine)
+    return unit(first * a + np.where(flat, u, np.sin(u * angle) / sine) * b)
+
+
+def sample_channel(channel: Channel, times: Array, tolerance: float = 0.0) -> Array:
+    """(N,C) float64: the channel at times (N,) seconds; outside its keys the first or the last of them."""
+    line, values = channel.times, channel.values.astype(np.float64)
+    low = np.clip(np.searchsorted(line, times + tolerance, side="right") - 1, 0, len(line) - 1)
+    high = np.minimum(low + 1, len(line) - 1)
+    span = line[high] - line[low]
+    share = np.clip((times - line[low]) / np.where(span > 0, span, 1.0), 0.0, 1.0) * (span > 0)
+    turning = channel.path == "rotation"
+    if channel.interpolation == "step":
+        return values[low]
+    if channel.interpolation == "cubic":
+        curve = _hermite(channel, values, low, high, share, span)
+        return unit(curve) if turning else curve
+    if turning:
+        return slerp(values[low], values[high], share)
+    return np.asarray(values[low] + share[:, None] * (values[high] - values[low]))
+
+
+def _hermite(channel: Channel, values: Array, low: Array, high: Array, share: Array, span: Array) -> Array:
+    assert channel.in_tangents is not None and channel.out_tangents is not None
+    u, h = share[:, None], span[:, None]
+    return np.asarray(
+        (2 * u**3 - 3 * u**2 + 1) * values[low]
+        + (u**3 - 2 * u**2 + u) * h * channel.out_tangents[low].astype(np.float64)
+        + (3 * u**2 - 2 * u**3) * values[high]
+        + (u**3 - u**2) * h * channel.in_tangents[high].astype(np.float64)
+    )
+
+
+class Evaluator:
+    """One model in float64."""
+
+    def __init__(self, model: "Model") -> None:
+        self._model = model
+        skeleton, mesh, skin = model.skeleton, model.mesh, model.skin
+        self._rest = {
+            "translation": skeleton.translation,
+            "rotation": skeleton.rotation,
+            "scale": skeleton.scale,
+            "weights": np.array([[target.default_weight] for target in model.targets]).reshape(-1, 1),
+        }
+        self._positions = mesh.positions.astype(np.float64)
+        self._binds = skin.inverse_bind.astype(np.float64)
+        self._rest_local = skeleton.rest_local.astype(np.float64)
+
+    def _sample(self, clip: Clip, times: Array) -> dict[str, Array]:
+        """Translation, rotation, scale (N,J,.) and morph weights (N,M,1)."""
+        found = {
+            path: np.repeat(rest[None].astype(np.float64), len(times), axis=0)
+            for path, rest in self._rest.items()
+        }
+        for channel in clip.channels:
+            place = channel.target if channel.joint is None else channel.joint
+            found[channel.path][:, place] = sample_channel(channel, times, key_tolerance(clip))
+        return found
+
+    def globals(self, clip: Clip, times: Array) -> Array:
+        """(N,J,4,4): joint to scene."""
+        return self._chain(self._sample(clip, times))
+
+    def _chain(self, pose: dict[str, Array]) -> Array:
+        found = trs(pose["translation"], unit(pose["rotation"]), pose["scale"])
+        resting = np.ones(found.shape[:2], bool)
+        for path in ("translation", "rotation", "scale"):
+            resting &= (pose[path].astype(np.float32) == self._rest[path]).all(axis=-1)
+        # At rest the file's own matrix counts, as it may hold shear.
+        found = np.where(resting[..., None, None], self._rest_local, found)
+        for joint, parent in enumerate(self._model.skeleton.parents):
+            if parent >= 0:
+                found[:, joint] = found[:, parent] @ found[:, joint]
+        return found
+
+    def deform(self, clip: Clip, times: Array) -> Array:
+        """(N,V,3): the morphed, skinned vertices in scene space, at times (N,) from 0 to the duration."""
+        mesh, skin = self._model.mesh, self._model.skin
+        pose = self._sample(clip, times)
+        palette = self._chain(pose)[:, skin.joints] @ self._binds
+        points = np.repeat(self._positions[None], len(times), axis=0)
+        for number, target in enumerate(self._model.targets):
+            points[:, target.vertices] += pose["weights"][:, number, None] * target.positions
+        moved = np.zeros_like(points)
+        for column in range(mesh.slots.shape[1]):
+            used = np.flatnonzero(mesh.weights[:, column])
+            matrices = palette[:, mesh.slots[used, column], :3]
+            part = np.einsum("nvij,nvj->nvi", matrices[..., :3], points[:, used]) + matrices[..., 3]
+            moved[:, used] += mesh.weights[used, column, None].astype(np.float64) * part
+        return moved
+
+
+def trs(translation: Array, rotation: Array, scale: Array) -> Array:
+    """(...,4,4) T * R * S of unit quaternions."""
+    x, y, z, w = np.moveaxis(rotation, -1, 0)
+    matrices = np.zeros((*translation.shape[:-1], 4, 4))
+    matrices[..., 0, 0], matrices[..., 0, 1] = 1 - 2 * (y * y + z * z), 2 * (x * y - z * w)
+    matrices[..., 0, 2], matrices[..., 1, 0] = 2 * (x * z + y * w), 2 * (x * y + z * w)
+    matrices[..., 1, 1], matrices[..., 1, 2] = 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)
+    matrices[..., 2, 0], matrices[..., 2, 1] = 2 * (x * z - y * w), 2 * (y * z + x * w)
+    matrices[..., 2, 2] = 1 - 2 * (x * x + y * y)
+    matrices[..., :3, :3] *= scale[..., None, :]
+    matrices[..., :3, 3] = translation
+    matrices[..., 3, 3] = 1.0
+    return matrices

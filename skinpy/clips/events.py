@@ -1,0 +1,122 @@
+"""What a clip carries beside its channels: events and root motion."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from types import EllipsisType
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from .. import _block, _core
+from .._arguments import finite
+from .._types import Array, Floats
+
+if TYPE_CHECKING:
+    from ..clip import Clip
+
+__all__ = ["Event"]
+
+
+@dataclass(frozen=True)
+class Event:
+    """Something that happens in a clip, such as a footstep."""
+
+    time: float  #: seconds, from 0 to the clip's duration
+    name: str
+
+
+@dataclass(frozen=True, eq=False)
+class Motion:
+    """The keys of a clip's root motion, as the block stores them."""
+
+    times: Array  #: (K,) float64 seconds, increasing
+    values: Floats  #: (K,7): translation, then the rotation x y z w, a unit quaternion
+
+
+class Overlay(NamedTuple):
+    """What a clip has in place of its block's events and root motion; ... is the block's own."""
+
+    events: tuple[Event, ...] | EllipsisType = ...
+    motion: Motion | EllipsisType | None = ...
+
+
+def checked_event(time: float, name: str, duration: float) -> Event:
+    """An Event of a clip that lasts `duration` seconds; see Clip.add_event for what is raised."""
+    if not isinstance(name, str):
+        raise TypeError(f"name is {name!r}; expected str")
+    if not name:
+        raise TypeError("name is empty; expected a str of at least one character")
+    if isinstance(time, bool) or not isinstance(time, (int, float, np.integer, np.floating)):
+        raise TypeError(f"time is {time!r}; expected seconds as a number")
+    if not 0.0 <= finite("time", time) <= duration:
+        raise ValueError(f"time is {time!r}; expected 0 <= time <= {duration!r}, the clip's duration")
+    return Event(float(time), name)
+
+
+def sorted_events(events: Sequence[Event]) -> tuple[Event, ...]:
+    """By time; those of one time stay in the order in which they came."""
+    return tuple(sorted(events, key=lambda event: event.time))
+
+
+# ---- the block's side ------------------------------------------------------------------------------
+
+
+def read_events(block: _core.Block, record: Any) -> tuple[Event, ...]:
+    """The events of the clip with this record of section CLIPS."""
+    first = int(record["first_event"])
+    rows = _block.section(block, "EVENTS")[first : first + int(record["event_count"])]
+    names = _block.texts(block, rows["name"])
+    return tuple(Event(float(time), name) for time, name in zip(rows["time"], names, strict=True))
+
+
+def read_motion(block: _core.Block, record: Any) -> Motion | None:
+    """The root motion of the clip with this record of section CLIPS."""
+    count = int(record["motion_count"])
+    if not count:
+        return None
+    start, first = int(record["motion_times"]), int(record["motion_values"])
+    values = _block.section(block, "VALUES")[first : first + count * _block.MOTION_WIDTH]
+    times = _block.section(block, "TIMES")[start : start + count]
+    return Motion(times, values.reshape(count, _block.MOTION_WIDTH))
+
+
+class ClipRows:
+    """The sections CLIPS and EVENTS of a block under construction."""
+
+    def __init__(self, pool: _block.TextPool) -> None:
+        self._pool = pool
+        self._clips: list[tuple[Any, ...]] = []
+        self._events: list[tuple[Any, ...]] = []
+        self._channels = 0
+
+    def add(
+        self,
+        like: Clip,
+        channels: int,
+        *,
+        duration: float,
+        events: Sequence[Event],
+        additive: bool,
+        motion: tuple[int, int, int],
+    ) -> None:
+        """A clip of so many channels, with the name and the ticks of `like`.
+
+        motion is the number of keys and where they are in TIMES and VALUES, or `NO_MOTION`.
+        """
+        place = (self._pool.add(like.name), duration, like.ticks_per_second, self._channels, channels)
+        flags = _block.ADDITIVE if additive else 0
+        self._clips.append((*place, flags, len(self._events), len(events), *motion))
+        self._events += [(event.time, self._pool.add(event.name)) for event in events]
+        self._channels += channels
+
+    def sections(self) -> dict[str, Array]:
+        """CLIPS and EVENTS."""
+        return {
+            "CLIPS": np.array(self._clips, _block.RECORDS["CLIPS"]),
+            "EVENTS": np.array(self._events, _block.RECORDS["EVENTS"]),
+        }
+
+
+NO_MOTION = (0, _block.NO_ARRAY, _block.NO_ARRAY)

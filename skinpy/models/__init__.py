@@ -1,0 +1,1 @@
+"""How models are made from arrays, and work on the vertices of a model."""

@@ -1,0 +1,213 @@
+"""Model.from_arrays: checks arrays and lays them out as the sections of a block."""
+
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from .. import _block, _core
+from .._arguments import any_array, check_shape, floats, names_of
+from .._types import Array, Floats
+from ..errors import LoadError
+from ..models.frames import smooth_normals, unit
+from .look import Look, look_sections
+
+#: Differences of a morph target: positions (V,3), or positions and normals.
+Differences: TypeAlias = npt.ArrayLike | tuple[npt.ArrayLike, npt.ArrayLike]
+
+
+def model_block(
+    names: Sequence[str],
+    parents: npt.ArrayLike,
+    rest: npt.ArrayLike,
+    positions: npt.ArrayLike,
+    faces: npt.ArrayLike,
+    joints: npt.ArrayLike,
+    weights: npt.ArrayLike,
+    inverse_bind: npt.ArrayLike | None,
+    normals: npt.ArrayLike | None,
+    uvs: npt.ArrayLike | None,
+    targets: Mapping[str, Differences] | None,
+    look: Look,
+) -> _core.Block:
+    """The block of Model.from_arrays; see there for the arguments."""
+    skeleton = _skeleton(names, parents, rest)
+    count = len(skeleton["JOINT_PARENTS"])
+    points = floats("positions", positions, ("V", 3))
+    triangles = _faces(faces, len(points))
+    joint_indices, sorted_weights = _influences(joints, weights, len(points), count)
+    slot_joints, slots = _slots(joint_indices)
+    if inverse_bind is None:
+        binds = _inverse_rest(skeleton["REST_LOCAL"], skeleton["JOINT_PARENTS"])
+    else:
+        binds = _affine("inverse_bind", inverse_bind, count)
+    if normals is None:
+        directions = smooth_normals(points[None], triangles)[0]
+    else:
+        directions = unit(floats("normals", normals, (len(points), 3)))
+    pool = _block.TextPool()
+    sections = {
+        **skeleton,
+        "JOINT_NAMES": pool.names(names),
+        "SLOT_JOINTS": slot_joints,
+        "SLOT_INVERSE_BIND": binds[slot_joints],
+        "POSITIONS": points,
+        "NORMALS": directions,
+        "VERTEX_SLOTS": slots,
+        "VERTEX_WEIGHTS": sorted_weights,
+        "FACES": triangles,
+        "INFO": _info(count, len(slot_joints), len(points), len(triangles), sorted_weights.shape[1], pool),
+        **_targets(targets or {}, len(points), pool),
+        **look_sections(look, uvs is not None, len(points), pool),
+    }
+    sections["SUBMESHES"] = _submesh(pool, len(points), len(triangles), 0 if "MATERIALS" in sections else -1)
+    sections["INFO"]["targets"] = len(targets or {})
+    if uvs is not None:
+        sections["UVS"] = floats("uvs", uvs, (len(points), 2))
+    sections["TEXT"] = pool.section()
+    try:
+        return _block.pack(sections, sorted_weights.shape[1])
+    except LoadError as error:
+        raise ValueError(str(error)) from None
+
+
+# ---- one argument after another -----------------------------------------------------------------------
+
+
+def _affine(name: str, value: npt.ArrayLike, count: int) -> Floats:
+    matrices = floats(name, value, (count, 4, 4))
+    if count and not (matrices[:, 3] == (0, 0, 0, 1)).all():
+        raise ValueError(f"{name} is not affine: a matrix's last row is not 0 0 0 1")
+    return matrices
+
+
+def _integers(name: str, value: npt.ArrayLike, shape: tuple[int | str, ...], limit: int, what: str) -> Array:
+    array = any_array(name, value)
+    if array.size and not np.issubdtype(array.dtype, np.integer):
+        raise TypeError(f"{name} has dtype {array.dtype}; expected integers")
+    check_shape(name, array, shape)
+    if array.size and (array.min() < 0 or array.max() >= limit):
+        wrong = array.max() if array.max() >= limit else array.min()
+        raise ValueError(f"{name} holds {wrong}; there are {limit} {what}")
+    return array.astype(np.int64)
+
+
+def _faces(faces: npt.ArrayLike, vertices: int) -> Array:
+    array = any_array("faces", faces)
+    if not array.size and array.ndim <= 2:
+        array = np.zeros((0, 3), np.uint32)
+    return _integers("faces", array, ("F", 3), vertices, "vertices").astype(np.uint32)
+
+
+def _skeleton(names: Sequence[str], parents: npt.ArrayLike, rest: npt.ArrayLike) -> dict[str, Array]:
+    count = len(names_of("names", names))
+    if not count:
+        raise ValueError("names is empty; expected at least one joint")
+    tree = any_array("parents", parents)
+    check_shape("parents", tree, (count,))
+    if not np.issubdtype(tree.dtype, np.integer):
+        raise TypeError(f"parents has dtype {tree.dtype}; expected integers")
+    wrong = np.flatnonzero((tree < -1) | (tree >= np.arange(count)))
+    if len(wrong):
+        raise ValueError(
+            f"parents[{wrong[0]}] is {tree[wrong[0]]}; a parent comes before its child, -1 is a root"
+        )
+    local = _affine("rest", rest, count)
+    translation, rotation, scale = _core._decompose(local)
+    return {
+        "JOINT_PARENTS": tree.astype(np.int32),
+        "REST_LOCAL": local,
+        "REST_TRANSLATION": translation,
+        "REST_ROTATION": rotation,
+        "REST_SCALE": scale,
+    }
+
+
+def _influences(
+    joints: npt.ArrayLike, weights: npt.ArrayLike, vertices: int, joint_count: int
+) -> tuple[Array, Floats]:
+    """(V,K) joints and weights, largest first; the last nonzero weight is 1 - the sum of the others."""
+    given = floats("weights", weights, (vertices, "K"), np.float64)
+    if not 1 <= given.shape[1] <= _core.MAX_INFLUENCES:
+        raise ValueError(f"weights has shape {given.shape}; expected ({vertices}, K) with K from 1 to 8")
+    indices = _integers("joints", joints, given.shape, joint_count, "joints")
+    if (given < 0).any():
+        raise ValueError("weights holds a negative number")
+    total = given.sum(axis=1, keepdims=True)
+    if (total == 0).any():
+        raise ValueError(f"weights of vertex {int(np.flatnonzero(total == 0)[0])} are all 0")
+    order = np.argsort(-given, axis=1, kind="stable")
+    falling = np.take_along_axis(given / total, order, axis=1).astype(np.float32)
+    last = np.count_nonzero(falling, axis=1) - 1
+    rows = np.arange(vertices)
+    rounded = falling.astype(np.float64)
+    rounded[rows, last] = 0
+    rest = (1.0 - rounded.sum(axis=1)).astype(np.float32)
+    # Rounding may lift the last weight above the one before it; the two are equal then.
+    falling[rows, last] = np.minimum(rest, np.where(last > 0, falling[rows, np.maximum(last - 1, 0)], rest))
+    return np.take_along_axis(indices, order, axis=1), falling
+
+
+def _slots(joints: Array) -> tuple[Array, Array]:
+    """The joints in order of first use, and each vertex's indices into them."""
+    used, first, inverse = np.unique(joints.ravel(), return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    rank = np.empty(len(used), np.int64)
+    rank[order] = np.arange(len(used))
+    if len(used) > _core.MAX_SLOTS:
+        raise LoadError(f"joints needs {len(used)} palette slots; at most {_core.MAX_SLOTS} are allowed")
+    return used[order].astype(np.int32), rank[inverse].reshape(joints.shape).astype(np.uint16)
+
+
+def _inverse_rest(local: Floats, parents: Array) -> Floats:
+    world = local.astype(np.float64)
+    for joint, parent in enumerate(parents):
+        if parent >= 0:
+            world[joint] = world[parent] @ world[joint]
+    try:
+        inverse = np.linalg.inv(world)
+    except np.linalg.LinAlgError:
+        raise ValueError("rest has a joint whose global has no inverse; give inverse_bind") from None
+    inverse[:, 3] = (0, 0, 0, 1)
+    return inverse.astype(np.float32)
+
+
+def _targets(targets: Mapping[str, Differences], vertices: int, pool: _block.TextPool) -> dict[str, Array]:
+    """The sections of the morph targets: of each, the vertices that it moves at all."""
+    records, moved = [], [np.zeros(0, np.uint32)]
+    positions, normals = [np.zeros((0, 3), np.float32)], [np.zeros((0, 3), np.float32)]
+    first = 0
+    for name, given in targets.items():
+        both = given if isinstance(given, tuple) else (given, np.zeros((vertices, 3)))
+        if len(both) != 2:
+            raise ValueError(f"targets[{name!r}] has {len(both)} arrays; expected positions and normals")
+        shift = floats(f"targets[{name!r}]", both[0], (vertices, 3))
+        turn = floats(f"normals of targets[{name!r}]", both[1], (vertices, 3))
+        rows = np.flatnonzero(shift.any(axis=1) | turn.any(axis=1))
+        records.append((pool.add(name), 0, 0.0, first, len(rows)))
+        moved.append(rows.astype(np.uint32))
+        positions.append(shift[rows])
+        normals.append(turn[rows])
+        first += len(rows)
+    return {
+        "TARGETS": np.array(records, _block.RECORDS["TARGETS"]),
+        "TARGET_VERTICES": np.concatenate(moved),
+        "TARGET_POSITIONS": np.concatenate(positions),
+        "TARGET_NORMALS": np.concatenate(normals),
+    }
+
+
+def _submesh(pool: _block.TextPool, vertices: int, faces: int, material: int) -> Array:
+    rows = [(pool.add("mesh"), 0, material, 0, vertices, 0, faces)] if vertices else []
+    return np.array(rows, _block.RECORDS["SUBMESHES"])
+
+
+def _info(
+    joints: int, slots: int, vertices: int, faces: int, influences: int, pool: _block.TextPool
+) -> Array:
+    info: Array = np.zeros(1, _block.RECORDS["INFO"])
+    info["kind"], info["influences"], info["joints"], info["slots"] = _block.MODEL, influences, joints, slots
+    info["vertices"], info["faces"] = vertices, faces
+    info["source_format"] = pool.add("arrays")
+    return info

@@ -1,0 +1,1 @@
+"""Playing clips over time: the controller with its tracks, blend spaces, state machines, recordings."""

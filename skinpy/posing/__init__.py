@@ -1,0 +1,1 @@
+"""Poses changed by hand and by goal: forward kinematics, inverse kinematics."""

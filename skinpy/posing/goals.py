@@ -1,0 +1,146 @@
+"""Joints by goal: what Pose.two_bone_ik, aim, fabrik and attach do; csrc/core/pose/sk_goal.c solves."""
+
+from typing import TYPE_CHECKING, SupportsIndex
+
+import numpy as np
+import numpy.typing as npt
+
+from .. import _core
+from .._arguments import check_finite, finite, numbers, whole
+from .._types import Array, Floats
+from .kinematics import AxisLike, JointLike, axis_vector, fits, joint_number, rows
+
+if TYPE_CHECKING:
+    from ..pose import Pose
+
+HIT = 1e-4  # "reached": this share of the limb's length
+_MOST = 2**31 - 1  # of iterations; the core counts in int32
+
+
+def two_bone_ik(
+    pose: "Pose",
+    end: JointLike,
+    target: npt.ArrayLike,
+    middle: JointLike | None,
+    root: JointLike | None,
+    pole: npt.ArrayLike | None,
+    weight: npt.ArrayLike,
+    soften: float,
+) -> npt.NDArray[np.bool_]:
+    """See Pose.two_bone_ik."""
+    last = joint_number(pose, end)
+    between = _parent(pose, last, "end") if middle is None else joint_number(pose, middle)
+    first = _parent(pose, between, "middle") if root is None else joint_number(pose, root)
+    _check_ancestor(pose, "middle", between, "end", last)
+    _check_ancestor(pose, "root", first, "middle", between)
+    misses = _core._two_bone(
+        pose,
+        (first, between, last),
+        _points(pose, "target", target),
+        None if pole is None else _points(pose, "pole", pole),
+        _weights(pose, weight),
+        finite("soften", soften),
+    )
+    return np.asarray(misses <= HIT)
+
+
+def aim(
+    pose: "Pose",
+    joint: JointLike,
+    target: npt.ArrayLike,
+    axis: AxisLike,
+    up: AxisLike,
+    pole: npt.ArrayLike | None,
+    weight: npt.ArrayLike,
+) -> npt.NDArray[np.bool_]:
+    """See Pose.aim."""
+    misses = _core._aim(
+        pose,
+        joint_number(pose, joint),
+        _points(pose, "target", target),
+        None if pole is None else _points(pose, "pole", pole),
+        _weights(pose, weight),
+        axis_vector(axis, ()),
+        axis_vector(up, (), "up"),
+    )
+    return np.asarray(misses == 0)
+
+
+def fabrik(
+    pose: "Pose",
+    end: JointLike,
+    target: npt.ArrayLike,
+    root: JointLike,
+    iterations: SupportsIndex,
+    tolerance: float,
+    weight: npt.ArrayLike,
+) -> npt.NDArray[np.bool_]:
+    """See Pose.fabrik."""
+    last, first = joint_number(pose, end), joint_number(pose, root)
+    _check_ancestor(pose, "root", first, "end", last)
+    misses = _core._fabrik(
+        pose,
+        first,
+        last,
+        _points(pose, "target", target),
+        _weights(pose, weight),
+        min(whole("iterations", iterations, 1), _MOST),
+        finite("tolerance", tolerance),
+    )
+    return np.asarray(misses <= tolerance)
+
+
+def attach(pose: "Pose", joint: JointLike, offset: npt.ArrayLike | None) -> Floats:
+    """See Pose.attach."""
+    number = joint_number(pose, joint)
+    lead = pose.translation.shape[:-2]
+    if offset is None:
+        return pose.globals()[..., number, :, :].copy()
+    held = numbers("offset", offset)
+    if held.ndim < 2 or held.shape[-2:] != (4, 4) or not fits(held.shape[:-2], lead):
+        raise ValueError(f"offset has shape {held.shape}; expected (4, 4) or {(*lead, 4, 4)}")
+    check_finite("offset", held)
+    return (pose.globals()[..., number, :, :].astype(np.float64) @ held).astype(np.float32)
+
+
+# ---- arguments ------------------------------------------------------------------------------------
+
+
+def _points(pose: "Pose", name: str, value: npt.ArrayLike) -> Array:
+    """(N, 3) float64: one point for each of the pose's N instances."""
+    lead = pose.translation.shape[:-2]
+    return np.broadcast_to(rows(name, value, lead, 3), (*lead, 3)).reshape(-1, 3)
+
+
+def _weights(pose: "Pose", value: npt.ArrayLike) -> Array:
+    """(N,) float64 from 0 to 1."""
+    lead = pose.translation.shape[:-2]
+    weights = numbers("weight", value)
+    if not fits(weights.shape, lead):
+        raise ValueError(f"weight has shape {weights.shape}; expected () or {lead}")
+    if not ((weights >= 0) & (weights <= 1)).all():
+        raise ValueError("weight holds a number that is not from 0 to 1")
+    return np.broadcast_to(weights, lead).reshape(-1)
+
+
+def _named(pose: "Pose", joint: int) -> str:
+    return repr(pose.model.skeleton.names[joint])
+
+
+def _parent(pose: "Pose", joint: int, role: str) -> int:
+    parent = int(pose.model.skeleton.parents[joint])
+    if parent < 0:
+        raise ValueError(
+            f"{role} is {_named(pose, joint)}, which has no parent; expected a chain of three joints"
+        )
+    return parent
+
+
+def _check_ancestor(pose: "Pose", role: str, ancestor: int, role_below: str, joint: int) -> None:
+    above = int(pose.model.skeleton.parents[joint])
+    while above > ancestor:  # parents have the smaller indices
+        above = int(pose.model.skeleton.parents[above])
+    if above != ancestor:
+        raise ValueError(
+            f"{role} is {_named(pose, ancestor)}; expected an ancestor of {role_below}, {_named(pose, joint)}"
+        )

@@ -1,0 +1,191 @@
+"""Forward kinematics by hand: what Pose.set, Pose.rotate and Pose.translate do to a pose's arrays.
+
+Quaternions are x y z w. Numbers are computed in float64 and stored as float32.
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Literal, SupportsIndex, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from .._arguments import check_finite, integer, numbers
+from .._types import Array
+
+if TYPE_CHECKING:
+    from ..pose import Pose
+
+JointLike: TypeAlias = str | SupportsIndex
+Space: TypeAlias = Literal["local", "parent"]
+AxisLike: TypeAlias = str | Sequence[float] | Array
+
+_AXES = {
+    sign + letter: np.array(vector) * (-1.0 if sign == "-" else 1.0)
+    for sign in ("", "+", "-")
+    for letter, vector in zip("xyz", np.eye(3), strict=True)
+}
+
+
+def set_parts(
+    pose: "Pose",
+    joint: JointLike,
+    translation: npt.ArrayLike | None,
+    rotation: npt.ArrayLike | None,
+    scale: npt.ArrayLike | None,
+) -> None:
+    """See Pose.set. Nothing is written unless all of it can be."""
+    number = joint_number(pose, joint)
+    lead = pose.translation.shape[:-2]
+    parts: list[tuple[Array, Array]] = []
+    if translation is not None:
+        parts.append((pose.translation, rows("translation", translation, lead, 3)))
+    if rotation is not None:
+        parts.append((pose.rotation, _unit("rotation", rows("rotation", rotation, lead, 4))))
+    if scale is not None:
+        given = numbers("scale", scale)
+        even = np.full(3, given) if given.ndim == 0 else given
+        parts.append((pose.scale, rows("scale", even, lead, 3)))
+    for target, values in parts:
+        target[..., number, :] = values
+
+
+def rotate(
+    pose: "Pose",
+    joint: JointLike,
+    rotation: npt.ArrayLike | None,
+    degrees: npt.ArrayLike | None,
+    radians: npt.ArrayLike | None,
+    axis: AxisLike | None,
+    space: Space,
+) -> None:
+    """See Pose.rotate."""
+    number = joint_number(pose, joint)
+    lead = pose.rotation.shape[:-2]
+    turn = _turn(rotation, degrees, radians, axis, lead)
+    _check_space(space)
+    before = pose.rotation[..., number, :].astype(np.float64)
+    after = quaternion_product(before, turn) if space == "local" else quaternion_product(turn, before)
+    pose.rotation[..., number, :] = after
+
+
+def translate(pose: "Pose", joint: JointLike, vector: npt.ArrayLike, space: Space) -> None:
+    """See Pose.translate."""
+    number = joint_number(pose, joint)
+    offset = rows("vector", vector, pose.translation.shape[:-2], 3)
+    _check_space(space)
+    if space == "local":
+        offset = rotated(_unit("rotation of the joint", pose.rotation[..., number, :]), offset)
+    pose.translation[..., number, :] += offset
+
+
+# ---- arguments ------------------------------------------------------------------------------------
+
+
+def joint_number(pose: "Pose", joint: JointLike) -> int:
+    """Index of a joint given by name (KeyError) or by number, from -J to J-1 (IndexError)."""
+    if isinstance(joint, str):
+        return pose.model.skeleton.index(joint)
+    number = integer("joint", joint, "a name or an index")
+    count = pose.translation.shape[-2]
+    if not -count <= number < count:
+        raise IndexError(f"joint is {number}; the skeleton has {count} joints")
+    return number + count if number < 0 else number
+
+
+def rows(name: str, value: npt.ArrayLike, lead: tuple[int, ...], width: int) -> Array:
+    """Finite float64 (width,) up to (...,width), where (...) are the pose's leading axes."""
+    array = numbers(name, value)
+    if array.ndim < 1 or array.shape[-1] != width or not fits(array.shape[:-1], lead):
+        raise ValueError(f"{name} has shape {array.shape}; expected {(width,)} or {(*lead, width)}")
+    check_finite(name, array)
+    return array
+
+
+def fits(shape: tuple[int, ...], lead: tuple[int, ...]) -> bool:
+    """Whether `shape` spreads over the pose's leading axes by NumPy's rules without making them more."""
+    try:
+        return np.broadcast_shapes(shape, lead) == lead
+    except ValueError:
+        return False
+
+
+def _turn(
+    rotation: npt.ArrayLike | None,
+    degrees: npt.ArrayLike | None,
+    radians: npt.ArrayLike | None,
+    axis: AxisLike | None,
+    lead: tuple[int, ...],
+) -> Array:
+    """The unit quaternion (...,4) that the arguments of Pose.rotate mean."""
+    given = [name for name, value in _named(rotation, degrees, radians) if value is not None]
+    if len(given) != 1:
+        came = " and ".join(given) or "none"
+        raise TypeError(f"give exactly one of rotation, degrees and radians; {came} came")
+    if rotation is not None:
+        if axis is not None:
+            raise TypeError("axis belongs to degrees and radians; a quaternion has its own")
+        return _unit("rotation", rows("rotation", rotation, lead, 4))
+    if axis is None:
+        raise TypeError('an angle needs an axis: "x", "y", "z" or a vector of three numbers')
+    angle = numbers(given[0], degrees if radians is None else radians)  # type: ignore[arg-type]
+    if not fits(angle.shape, lead):
+        raise ValueError(f"{given[0]} has shape {angle.shape}; expected () or {lead}")
+    check_finite(given[0], angle)
+    half = (np.deg2rad(angle) if radians is None else angle) / 2
+    sine = np.sin(half)[..., None] * axis_vector(axis, lead)
+    cosine = np.broadcast_to(np.cos(half)[..., None], (*sine.shape[:-1], 1))
+    return np.concatenate([sine, cosine], axis=-1)
+
+
+def _named(
+    rotation: npt.ArrayLike | None, degrees: npt.ArrayLike | None, radians: npt.ArrayLike | None
+) -> tuple[tuple[str, npt.ArrayLike | None], ...]:
+    return ("rotation", rotation), ("degrees", degrees), ("radians", radians)
+
+
+def axis_vector(axis: AxisLike, lead: tuple[int, ...], name: str = "axis") -> Array:
+    if isinstance(axis, str):
+        try:
+            return _AXES[axis.lower()]
+        except KeyError:
+            raise ValueError(
+                f'{name} is {axis!r}; expected "x", "y", "z", "-x", "-y", "-z" or a vector'
+            ) from None
+    return _unit(name, rows(name, axis, lead, 3))
+
+
+def _unit(name: str, rows: Array) -> Array:
+    wide = rows.astype(np.float64)
+    length = np.linalg.norm(wide, axis=-1, keepdims=True)
+    if (length == 0).any():
+        raise ValueError(f"{name} has length 0")
+    return np.asarray(wide / length)
+
+
+def _check_space(space: str) -> None:
+    if space not in ("local", "parent"):
+        raise ValueError(f"space is {space!r}; expected 'local' or 'parent'")
+
+
+# ---- quaternions ----------------------------------------------------------------------------------
+
+
+_NEXT, _LAST = np.array([1, 2, 0]), np.array([2, 0, 1])  # for each of x, y and z, which come after it
+
+
+def quaternion_product(a: Array, b: Array) -> Array:
+    """a * b, (...,4): first the rotation b, then a (Hamilton's product, x y z w)."""
+    vector = a[..., 3:] * b[..., :3] + b[..., 3:] * a[..., :3] + _cross(a[..., :3], b[..., :3])
+    real = a[..., 3:] * b[..., 3:] - (a[..., :3] * b[..., :3]).sum(axis=-1, keepdims=True)
+    return np.concatenate([vector, real], axis=-1)
+
+
+def rotated(rotation: Array, vector: Array) -> Array:
+    """Vectors (...,3) turned by unit quaternions (...,4): v + 2 u x (u x v + w v)."""
+    u, w = rotation[..., :3], rotation[..., 3:]
+    return np.asarray(vector + 2 * _cross(u, _cross(u, vector) + w * vector))
+
+
+def _cross(a: Array, b: Array) -> Array:
+    """The cross product of vectors (...,3), to the bit that of np.cross, which is slow for few of them."""
+    return np.asarray(a.take(_NEXT, -1) * b.take(_LAST, -1) - a.take(_LAST, -1) * b.take(_NEXT, -1))
