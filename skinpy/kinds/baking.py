@@ -132,8 +132,8 @@ class BakedTexture:
 
         clip_index holds numbers of clips, time seconds; `loop` is as in `Model.palette`. The fields are
         "row" and "frames" of the clip, "frame" within the clip, uint32, and "share", float32: how far the
-        instance is on the way from that frame to the next. `out`, of dtype `skinpy.kinds.baking.INSTANCE`, takes
-        the result.
+        instance is on the way from that frame to the next. `out`, of dtype `skinpy.kinds.baking.INSTANCE`,
+        takes the result.
 
         Raises TypeError or ValueError for an index that is no whole number or no clip, a time that is not
         finite, shapes that do not go together, and an unfit out.
@@ -359,8 +359,8 @@ def _checked_instances(out: Array, shape: tuple[int, ...]) -> Array:
         raise TypeError(f"out is of type {type(out).__name__}; expected a numpy.ndarray")
     if out.shape != shape or out.dtype != INSTANCE or not out.flags.writeable:
         raise ValueError(
-            f"out has shape {out.shape} and dtype {out.dtype}; expected {shape} of skinpy.kinds.baking.INSTANCE, "
-            "writable"
+            f"out has shape {out.shape} and dtype {out.dtype}; expected {shape} of "
+            "skinpy.kinds.baking.INSTANCE, writable"
         )
     return out
 
