@@ -130,13 +130,43 @@ class Program(Extension):
     """An executable file that lies where an extension module would."""
 
 
-class BuildWithPrograms(build_ext):
-    """build_ext, which can also link programs: by the same compiler, to the same places."""
+class IncrementalBuild(build_ext):
+    """build_ext that compiles only what changed, and that can also link programs.
+
+    An object file is kept if the same command made it and if it is newer than its source and than every
+    header that the source includes; the compiler lists these headers in a .d file (-MMD). Each extension has
+    its own folder of objects, because flags differ.
+    """
+
+    def build_extensions(self) -> None:
+        compile_one = self.compiler._compile
+
+        def compile_if_outdated(
+            target: str, source: str, suffix: str, first: list[str], last: list[str], include: list[str]
+        ) -> None:
+            command = " ".join([source, *first, *last, *include])
+            record = Path(target).with_suffix(".command")
+            if record.is_file() and record.read_text() == command and is_newest(Path(target)):
+                return
+            record.unlink(missing_ok=True)
+            compile_one(target, source, suffix, first, [*last, "-MMD"], include)
+            record.write_text(command)
+
+        self.compiler._compile = compile_if_outdated
+        super().build_extensions()
 
     def build_extension(self, ext: Extension) -> None:
-        if not isinstance(ext, Program):
-            super().build_extension(ext)
-            return
+        shared = self.build_temp
+        self.build_temp = os.path.join(shared, ext.name)
+        try:
+            if isinstance(ext, Program):
+                self.build_program(ext)
+            else:
+                super().build_extension(ext)
+        finally:
+            self.build_temp = shared
+
+    def build_program(self, ext: Program) -> None:
         objects = self.compiler.compile(
             ext.sources,
             output_dir=self.build_temp,
@@ -153,6 +183,16 @@ class BuildWithPrograms(build_ext):
             libraries=ext.libraries,
             extra_postargs=ext.extra_link_args,
         )
+
+
+def is_newest(target: Path) -> bool:
+    """Whether an object file is newer than all that it was made of, as the .d file beside it lists it."""
+    listed = target.with_suffix(".d")
+    if not (target.is_file() and listed.is_file()):
+        return False
+    sources = listed.read_text().replace("\\\n", " ").split(":", 1)[1].split()
+    made = target.stat().st_mtime_ns
+    return all(os.path.exists(source) and os.stat(source).st_mtime_ns < made for source in sources)
 
 
 def sanitizer_args() -> list[str]:
@@ -238,5 +278,5 @@ setup(
     packages=[*find_packages(include=["skinpy", "skinpy.*"]), "skinpy.shaders"],
     package_dir={"skinpy.shaders": "shaders"},
     ext_modules=extensions(),
-    cmdclass={"build_ext": BuildWithPrograms},
+    cmdclass={"build_ext": IncrementalBuild},
 )
