@@ -57,10 +57,11 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx.ext.doctest",
+    "sphinx.ext.napoleon",
     "myst_nb",
     "documented_names",
     "live_page",
-    "prose_docstrings",
+    "reference_pages",
 ]
 exclude_patterns = ["_build", "jupyter_execute", "_extensions", "_static", "**/.ipynb_checkpoints"]
 templates_path: list[str] = []
@@ -75,9 +76,10 @@ myst_heading_anchors = 3
 highlight_language = "none"
 
 # ---- docstrings ----
-# They are prose: one sentence, then paragraphs with shapes, units and errors. Names in backticks are code,
-# and links where they name something that is documented.
+# They have NumPy's sections. Names in single backticks are links if they name something that is documented.
 default_role = "py:obj"
+napoleon_google_docstring = False
+napoleon_use_rtype = False  # one entry for a result, with its type in front of the description
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
 autodoc_default_options = {

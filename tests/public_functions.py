@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -53,10 +53,10 @@ def public_names() -> set[str]:
     return names
 
 
-def public_things() -> dict[str, Any]:
+def public_things(modules: Iterable[str] = MODULES) -> dict[str, Any]:
     """Functions and classes by name."""
     things: dict[str, Any] = {}
-    for module_name in MODULES:
+    for module_name in modules:
         prefix = module_name.removeprefix("skinpy").removeprefix(".")
         module = importlib.import_module(module_name)
         for name in module.__all__:
@@ -82,12 +82,19 @@ def public_callables() -> dict[str, Any]:
 def _of_class(full: str, thing: type) -> set[str]:
     if issubclass(thing, BaseException):
         return set()
-    names = {full}
+    return {full} | {f"{full}.{name}" for name in members(thing)}
+
+
+def members(thing: type) -> set[str]:
+    """Names of the public methods and properties that skinpy's own classes give to a class."""
+    names: set[str] = set()
     for base in thing.__mro__:
         if base.__module__.partition(".")[0] == "skinpy":
-            for name, value in vars(base).items():
-                if not name.startswith("_") and _does_something(value):
-                    names.add(f"{full}.{name}")
+            names |= {
+                name
+                for name, value in vars(base).items()
+                if not name.startswith("_") and _does_something(value)
+            }
     return names
 
 

@@ -1,0 +1,240 @@
+"""Docstrings of public names have NumPy's sections: every parameter, result and error is described.
+
+numpydoc's validation does the looking; `ENFORCED` lists its rules that hold here, and why.
+"""
+
+from __future__ import annotations
+
+import inspect
+from functools import cached_property
+from typing import Any
+
+import public_functions
+import pytest
+
+validation = pytest.importorskip("numpydoc.validate", reason="numpydoc comes with the extra 'dev'")
+
+#: Modules with public records and classes beside those that tests/public_functions.py calls.
+FURTHER_MODULES = ("skinpy.explaining", "skinpy.checking", "skinpy.controller", "skinpy.state_machine")
+
+#: Rules of numpydoc that hold, by the reason for them. Rules of layout (GL01, GL02), and those that demand an
+#: extended summary (ES01), a "See Also" (SA01) or an example (EX01) everywhere do not hold: much is clear
+#: without them, and words that say nothing are worse than none.
+ENFORCED = {
+    "GL03": "one empty line separates paragraphs",
+    "GL05": "tabs are shown differently everywhere",
+    "GL06": "a misspelled section would be read as text",
+    "GL07": "a reader finds the sections in one order",
+    "GL08": "every public name has a docstring",
+    "GL10": "a directive without its colons would be read as text",
+    "SS01": "tables of members show the summary",
+    "SS02": "the summary is a sentence",
+    "SS03": "the summary is a sentence",
+    "SS04": "tables of members show the summary",
+    "SS05": "one form for all functions: the imperative",
+    "SS06": "tables of members and tooltips show one line",
+    "PR01": "every parameter is described",
+    "PR02": "no parameter is described that is not there",
+    "PR03": "parameters are described in the order of the signature",
+    "PR04": "shapes, units and defaults stand in the type",
+    "PR05": "a type is no sentence",
+    "PR06": "types have Python's names",
+    "PR07": "every parameter is described",
+    "PR08": "a description is a sentence",
+    "PR09": "a description is a sentence",
+    "PR10": "without the space numpydoc and Sphinx take the type for a part of the name",
+    "RT01": "what a function returns is described",
+    "RT02": "a single result has a type and no name",
+    "RT03": "what a function returns is described",
+    "RT04": "a description is a sentence",
+    "RT05": "a description is a sentence",
+    "YD01": "what a generator yields is described",
+}
+
+#: Classes that users get from skinpy and never make by their names. Their docstrings have Attributes and
+#: no Parameters, and the site shows them without the arguments of the constructor.
+MADE_BY_SKINPY = {
+    # models
+    "Model",
+    "Skeleton",
+    "Mesh",
+    "Submesh",
+    "Skin",
+    "Target",
+    "Material",
+    "Texture",
+    "Report",
+    "ReportEntry",
+    # clips and poses
+    "Clip",
+    "Clips",
+    "Channel",
+    "Event",
+    "Pose",
+    "Mask",
+    # checking and explaining
+    "Finding",
+    "Findings",
+    "explaining.Explanation",
+    "explaining.Influence",
+    "explaining.JointStep",
+    "explaining.MorphStep",
+    "explaining.Outcome",
+    "explaining.Sampled",
+    # kinds, storage and retargeting
+    "Animation",
+    "VertexAnimation",
+    "BakedTexture",
+    "BakedClip",
+    "JointMatch",
+    "kinds.KeyReport",
+    "storage.Comparison",
+    "storage.Quantized",
+    "storage.Row",
+    # playing
+    "controller.Track",
+    "controller.PassedEvent",
+    "controller.Recording",
+    "state_machine.Condition",
+    "state_machine.State",
+    "state_machine.StatePlayer",
+    "state_machine.Switch",
+    "state_machine.Transition",
+    # drawing
+    "render.GroundTruth",
+    "view.Page",
+}
+
+#: Modules whose docstrings are still prose.
+NOT_CONVERTED: set[str] = {
+    # _core
+    "skinpy._core",
+    # the public nouns
+    "skinpy.assets",
+    "skinpy.blending",
+    "skinpy.clip",
+    "skinpy.clips.events",
+    "skinpy.clips.root_motion",
+    "skinpy.mask",
+    "skinpy.model",
+    "skinpy.pose",
+    "skinpy.rotation",
+    "skinpy.threads",
+    # checking
+    "skinpy.checking.checks",
+    "skinpy.checking.findings",
+    # explaining
+    "skinpy.explaining.explanation",
+    # kinds
+    "skinpy.kinds.baking",
+    "skinpy.kinds.kinds",
+    # loading and limits
+    "skinpy.limits",
+    "skinpy.loading",
+    # output
+    "skinpy.output.clip_file",
+    "skinpy.output.contact_sheet",
+    "skinpy.output.film",
+    "skinpy.output.picture",
+    # playing
+    "skinpy.playing.blend_space",
+    "skinpy.playing.controller",
+    "skinpy.playing.recording",
+    "skinpy.playing.state_machine",
+    "skinpy.playing.tracks",
+    # render
+    "skinpy.render.camera",
+    "skinpy.render.crowd",
+    "skinpy.render.floor",
+    "skinpy.render.ground",
+    "skinpy.render.overlays",
+    "skinpy.render.overlays_plan",
+    "skinpy.render.renderer",
+    "skinpy.render.truth",
+    # retargeting
+    "skinpy.retargeting.clips",
+    # storage
+    "skinpy.storage.comparison",
+    # view
+    "skinpy.view.layer",
+    "skinpy.view.live",
+    "skinpy.view.orbit",
+    "skinpy.view.page",
+    "skinpy.view.stage",
+    "skinpy.view.window",
+}
+
+
+def documented() -> dict[str, Any]:
+    """Public names with the objects that carry their docstrings, "skinpy." left out."""
+    modules = (*public_functions.MODULES, *FURTHER_MODULES)
+    things = public_functions.public_things(modules)
+    found: dict[str, Any] = {}
+    for full, thing in things.items():
+        found[full] = thing
+        if inspect.isclass(thing):
+            for name in public_functions.members(thing):
+                found[f"{full}.{name}"] = inspect.getattr_static(thing, name)
+    return found
+
+
+def owner(thing: Any) -> str:
+    """The module in which a public object is written."""
+    if isinstance(thing, property):
+        thing = thing.fget
+    elif isinstance(thing, cached_property):
+        thing = thing.func
+    elif isinstance(thing, classmethod | staticmethod):
+        thing = thing.__func__
+    if hasattr(thing, "__objclass__"):  # a method or property of C
+        thing = thing.__objclass__
+    return str(thing.__module__)
+
+
+def faults(name: str, thing: Any) -> list[str]:
+    """What numpydoc says against a docstring, of the rules that hold, and what it does not look at."""
+    validator = validation.Validator(
+        validation.get_doc_object(validation.Validator._load_obj(f"skinpy.{name}"))
+    )
+    found = validation.validate(f"skinpy.{name}")["errors"]
+    held = [f"{code} {words}" for code, words in found if code in ENFORCED]
+    if inspect.isclass(thing) and (issubclass(thing, BaseException) or name in MADE_BY_SKINPY):
+        held = [fault for fault in held if not fault.startswith("PR01")]
+        described = {name for names, _, _ in validator.doc["Attributes"] for name in names.split(", ")}
+        undescribed = set(fields(thing)) - described
+        held += [f"the field {field!r} is not in Attributes" for field in sorted(undescribed)]
+    if inspect.ismethoddescriptor(thing) and hasattr(thing, "__objclass__") and not validator.returns:
+        held.append("no Returns section found, and methods of C return something")
+    return held
+
+
+def fields(record: type) -> list[str]:
+    """The fields of a dataclass or a named tuple; none for other classes."""
+    names = list(getattr(record, "__dataclass_fields__", ())) or list(getattr(record, "_fields", ()))
+    return [name for name in names if not name.startswith("_")]
+
+
+NAMES = documented()
+
+
+def test_public_names_are_found() -> None:
+    assert len(NAMES) > 350
+    assert {"load", "Model.palette", "render.Camera", "controller.Track", "LoadError"} <= set(NAMES)
+
+
+@pytest.mark.parametrize("name", sorted(NAMES))
+def test_docstring_has_the_sections_of_numpy(name: str) -> None:
+    if owner(NAMES[name]) in NOT_CONVERTED:
+        pytest.skip("not converted yet")
+    assert faults(name, NAMES[name]) == []
+
+
+def test_the_list_of_prose_modules_shrinks() -> None:
+    prose = {owner(thing) for name, thing in NAMES.items() if faults(name, thing)}
+    assert NOT_CONVERTED - prose == set()
+
+
+def test_classes_that_users_never_make_say_so() -> None:
+    classes = {name for name, thing in NAMES.items() if inspect.isclass(thing)}
+    assert MADE_BY_SKINPY - classes == set()
+    assert [name for name in sorted(MADE_BY_SKINPY) if "\nParameters\n" in inspect.getdoc(NAMES[name])] == []
