@@ -103,19 +103,16 @@ def check_all(world: public_functions.World, calls: dict[str, Case]) -> tuple[in
     before = state(world)
     gc.collect()
     gc.freeze()  # so that what is collected below is what the calls leave
-    try:
-        for name, call in calls.items():
-            call()  # what is kept from the first use on is kept now
-            held = held_now()
-            try:
-                counts = fail_each(call)
-            except AssertionError as error:
-                raise AssertionError(f"{name}: {error}") from error
-            assert held_now(held) == held, f"{name} leaves memory behind"
-            assert not counts[0] or state(world) == before, f"{name} changes what it was called on"
-            failed, raised = failed + counts[0], raised + counts[1]
-    finally:
-        gc.unfreeze()
+    for name, call in calls.items():
+        call()  # what is kept from the first use on is kept now
+        held = held_now()
+        try:
+            counts = fail_each(call)
+        except AssertionError as error:
+            raise AssertionError(f"{name}: {error}") from error
+        assert held_now(held) == held, f"{name} leaves memory behind"
+        assert not counts[0] or state(world) == before, f"{name} changes what it was called on"
+        failed, raised = failed + counts[0], raised + counts[1]
     assert state(world) == before
     return failed, raised
 
