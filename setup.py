@@ -200,11 +200,23 @@ def sanitizer_args() -> list[str]:
     wanted = os.environ.get("SKINPY_SANITIZE")
     if not wanted:
         return []
-    return [f"-fsanitize={wanted}", "-fno-sanitize-recover=all", "-fno-omit-frame-pointer", "-g", "-O1"]
+    return [
+        f"-fsanitize={wanted}",
+        "-fno-sanitize-recover=all",
+        "-fno-omit-frame-pointer",
+        "-g",
+        "-O1",
+        "-DSK_DEBUG",
+    ]
 
 
 def debug_args() -> list[str]:
-    """Debug information, which Python's own flags ask for, is nine tenths of a library: only on demand."""
+    """SKINPY_DEBUG=1 builds for a debugger, with the assertions of the core (SK_ASSERT).
+
+    Other builds have no debug information unless CFLAGS asks for it: it is nine tenths of a library.
+    """
+    if os.environ.get("SKINPY_DEBUG"):
+        return ["-g3", "-Og", "-DSK_DEBUG"]
     return [] if sanitizer_args() or "-g" in os.environ.get("CFLAGS", "").split() else ["-g0"]
 
 
