@@ -5,12 +5,17 @@ numpydoc's validation does the looking; `ENFORCED` lists its rules that hold her
 
 from __future__ import annotations
 
+import doctest
 import inspect
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import public_functions
 import pytest
+
+import skinpy
 
 validation = pytest.importorskip("numpydoc.validate", reason="numpydoc comes with the extra 'dev'")
 
@@ -118,7 +123,6 @@ NOT_CONVERTED: set[str] = {
     "skinpy.mask",
     "skinpy.model",
     "skinpy.pose",
-    "skinpy.rotation",
     "skinpy.threads",
     # checking
     "skinpy.checking.checks",
@@ -227,6 +231,18 @@ def test_docstring_has_the_sections_of_numpy(name: str) -> None:
     if owner(NAMES[name]) in NOT_CONVERTED:
         pytest.skip("not converted yet")
     assert faults(name, NAMES[name]) == []
+
+
+@pytest.mark.parametrize("name", sorted(name for name, thing in NAMES.items() if ">>>" in str(thing.__doc__)))
+def test_examples_run(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Examples take `skinpy` and `np` as imported, as those of NumPy do."""
+    if name.startswith(("render", "view", "output")):
+        pytest.importorskip("moderngl", reason="the examples draw: install the extra 'view'")
+    monkeypatch.chdir(tmp_path)
+    words = inspect.getdoc(NAMES[name]) or ""
+    examples = doctest.DocTestParser().get_doctest(words, {"skinpy": skinpy, "np": np}, name, None, 0)
+    outcome = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(examples)
+    assert (outcome.failed, outcome.attempted) == (0, len(examples.examples))
 
 
 def test_the_list_of_prose_modules_shrinks() -> None:

@@ -223,7 +223,7 @@ def test_matrices_of_a_model() -> None:
         (lambda: rotation.from_matrix(np.diag([1, 1, -1])), ValueError, "determinant is not positive"),
         (lambda: rotation.from_matrix(np.diag([1, 1, 0])), ValueError, "determinant is not positive"),
         (lambda: rotation.from_euler("xYz", [1, 2, 3]), ValueError, "order is 'xYz'"),
-        (lambda: rotation.from_euler("xxy", [1, 2, 3]), ValueError, "neighbors that differ"),
+        (lambda: rotation.from_euler("xxy", [1, 2, 3]), ValueError, "neighboring axes that differ"),
         (lambda: rotation.from_euler("", [1, 2, 3]), ValueError, "order is ''"),
         (
             lambda: rotation.from_euler("xyz", [1, 2]),
