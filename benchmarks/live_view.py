@@ -28,7 +28,7 @@ _CELLS = (
     "view.floor = True",
     "view.floor = False\nview.overlays = skinpy.render.Overlays(skeleton=True)",
     "view.overlays = None\nview.playing = False",
-    "from skinpy.render import context\n"
+    "from skinpy.render.gpu import context\n"
     "print(context.call(lambda gl: gl.info['GL_RENDERER']), '|', view._pace.fineness)",
 )
 

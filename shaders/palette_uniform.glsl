@@ -1,5 +1,5 @@
 // Palette transport "uniform": one std140 block, three vec4 rows per slot.
-// PALETTE_ROWS is set by skinpy/render/palette.py from the limit of the context.
+// PALETTE_ROWS is set by skinpy/render/scene/palette.py from the limit of the context.
 
 layout(std140) uniform Palette {
     vec4 palette_rows[PALETTE_ROWS];

@@ -1,4 +1,4 @@
-// A long list of float texels in the rows and layers of an array texture: skinpy/render/uploads.py.
+// A long list of float texels in the rows and layers of an array texture: skinpy/render/gpu/uploads.py.
 
 vec4 table_texel(sampler2DArray table, int index) {
     // Unsigned, because softpipe's signed division traps on the leftovers in lanes that are switched off.

@@ -66,7 +66,7 @@ def shared_data() -> Path:
 def opengl() -> Iterator[None]:
     """Skips where there is no OpenGL, but not in the full run; checks its error state afterwards."""
     from skinpy.errors import GraphicsError
-    from skinpy.render import context as gl
+    from skinpy.render.gpu import context as gl
 
     try:
         gl.call(lambda context: None)

@@ -24,7 +24,7 @@ from skinpy.__main__ import main
 from skinpy.output import clip_file, film
 from skinpy.output.clip_file import turn_times
 from skinpy.render import Camera, Floor, turntable
-from skinpy.render import context as gl
+from skinpy.render.gpu import context as gl
 
 CHARACTER = str(Path(skinpy.__file__).parent / "data" / "character.glb")
 SIZE = (48, 36)

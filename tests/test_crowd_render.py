@@ -37,8 +37,10 @@ from test_render import (
 )
 from test_render_kinds import morphing
 
-from skinpy.render import Camera, Crowd, Floor, Renderer, grid, instances, uploads
-from skinpy.render import context as gl
+from skinpy.render import Camera, Crowd, Floor, Renderer, grid
+from skinpy.render.crowd import instances
+from skinpy.render.gpu import context as gl
+from skinpy.render.gpu import uploads
 
 pytestmark = pytest.mark.usefixtures("opengl")
 
@@ -283,7 +285,7 @@ def test_larger_crowds_take_wider_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     places = grid(model, 40)
     time = np.linspace(0, 1, 40)
     monkeypatch.setattr(instances, "_SLOTS_PER_ROW", (2, 8))
-    monkeypatch.setattr("skinpy.render.crowd.table_limits", lambda context: (32, 8))
+    monkeypatch.setattr("skinpy.render.crowd.crowd.table_limits", lambda context: (32, 8))
     with Crowd(model, places, size=(8, 8)) as crowd:  # 240 slots: 120 rows of 2 are too many, 30 of 8 are not
         assert crowd.uploaded_bytes > 0
         got = crowd.skinned_vertices(0, time)

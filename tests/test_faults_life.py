@@ -420,7 +420,8 @@ LOSING = """
     import moderngl
     import numpy as np
     import skinpy
-    from skinpy.render import Crowd, Renderer, context as gl, grid, render
+    from skinpy.render import Crowd, Renderer, grid, render
+    from skinpy.render.gpu import context as gl
 
     library = ctypes.CDLL("libEGL.so.1")
     for name in ("eglGetCurrentContext", "eglGetCurrentDisplay"):
@@ -496,7 +497,8 @@ def test_threads_draw_while_the_context_is_lost(opengl: None) -> None:
         from concurrent.futures import ThreadPoolExecutor
         import numpy as np
         import skinpy
-        from skinpy.render import Renderer, context as gl
+        from skinpy.render import Renderer
+        from skinpy.render.gpu import context as gl
 
         model = skinpy.crane()
         wanted = Renderer(model, size=(32, 32)).frame("slew", 0.2)

@@ -277,7 +277,7 @@ def test_what_cannot_be_decoded_is_left_out(name: str, writer: str, tmp_path: Pa
 
 def images_of(pictures: list[skinpy.Texture]) -> tuple[list[int | None], list[Any]]:
     """For a model of such textures, a material each: the number of each material's image, and the images."""
-    from skinpy.render.geometry import read_surfaces
+    from skinpy.render.scene.geometry import read_surfaces
 
     sides = np.eye(3)
     materials = [skinpy.Material("", (1, 1, 1, 1), one, False, "opaque", 0.5, sides) for one in pictures]  # type: ignore[arg-type]

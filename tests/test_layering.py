@@ -60,6 +60,15 @@ CORE_ROOMS = {
 
 # Ranks of the Python packages, from left to right; the command line stands to the right of all.
 PYTHON_RANKS = {"skinpy": 0, "skinpy.shaders": 0, "skinpy.render": 1, "skinpy.output": 2, "skinpy.view": 3}
+# The rooms of skinpy.render, and the rooms that each may use. A module at its top that uses no
+# room itself (camera, figure, posing, ...) may be used by every room.
+RENDER_ROOMS = {
+    "gpu": {"gpu"},
+    "scene": {"gpu", "scene"},
+    "overlays": {"gpu", "scene", "overlays"},
+    "truth": {"gpu", "scene", "truth"},
+    "crowd": {"gpu", "scene", "crowd"},
+}
 FOREIGN = {"skinpy.render": {"numpy", "moderngl"}, "skinpy.view": {"numpy", "moderngl"}}
 # Loaded by the first live view alone: test_live.py looks.
 JUPYTER = {"canvas.py": {"jupyter_rfb", "IPython", "traitlets"}, "controls.py": {"ipywidgets"}}
@@ -217,9 +226,15 @@ def top_imports(path: Path) -> Iterator[str]:
             pending += node.body
 
 
+def outer_package(path: Path) -> str:
+    """The package of a file, or where that is a room of skinpy.render: skinpy.render itself."""
+    package = package_of(path)
+    return "skinpy.render" if package.startswith("skinpy.render.") else package
+
+
 @pytest.mark.parametrize("path", PYTHON_FILES, ids=name_of)
 def test_packages_use_what_stands_to_their_left(path: Path) -> None:
-    package = package_of(path)
+    package = outer_package(path)
     if path.name == "__main__.py":
         return
     for module in top_imports(path):
@@ -230,11 +245,30 @@ def test_packages_use_what_stands_to_their_left(path: Path) -> None:
 
 @pytest.mark.parametrize("path", PYTHON_FILES, ids=name_of)
 def test_heavy_packages_are_imported_where_they_are_used(path: Path) -> None:
-    allowed = FOREIGN.get(package_of(path), {"numpy"}) | {"skinpy"} | set(sys.stdlib_module_names)
+    allowed = FOREIGN.get(outer_package(path), {"numpy"}) | {"skinpy"} | set(sys.stdlib_module_names)
     if package_of(path) == "skinpy.view":
         allowed |= JUPYTER.get(path.name, set())
     for module in top_imports(path):
         assert module.split(".")[0] in allowed, f"{name_of(path)} imports {module} at its top"
+
+
+def rooms_used(path: Path) -> set[str]:
+    """The rooms of skinpy.render that a file imports from."""
+    imported = (module.split(".") for module in top_imports(path))
+    return {parts[2] for parts in imported if parts[:2] == ["skinpy", "render"] and len(parts) > 2} & set(
+        RENDER_ROOMS
+    )
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "skinpy/render").glob("*/*.py")), ids=name_of)
+def test_a_room_of_render_uses_the_rooms_below_it(path: Path) -> None:
+    used = rooms_used(path)
+    for module in top_imports(path):
+        parts = module.split(".")
+        top = ROOT.joinpath(*parts).with_suffix(".py")
+        if len(parts) == 3 and parts[:2] == ["skinpy", "render"] and top.is_file():
+            used |= rooms_used(top)
+    assert used <= RENDER_ROOMS[path.parent.name], f"{name_of(path)} uses the rooms {sorted(used)}"
 
 
 # ---- words --------------------------------------------------------------------------------

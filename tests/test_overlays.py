@@ -17,10 +17,10 @@ pytest.importorskip("moderngl", reason="moderngl (the extra `view`) draws the pi
 
 from skinpy.__main__ import main
 from skinpy.render import Camera, Floor, Overlays, Renderer, available_overlays, render
-from skinpy.render.overlays_glyphs import make_glyphs
-from skinpy.render.overlays_names import NamePlaces
-from skinpy.render.overlays_scale import scale_colors
-from skinpy.render.view import View
+from skinpy.render.overlays.glyphs import make_glyphs
+from skinpy.render.overlays.names import NamePlaces
+from skinpy.render.overlays.scale import scale_colors
+from skinpy.render.scene.view import View
 
 SIZE = (240, 320)
 

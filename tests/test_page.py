@@ -38,7 +38,7 @@ from browser import CHROMIUM, NO_BROWSER, Browser, Tab
 from PIL import Image
 
 from skinpy.render import Camera, Floor, Overlays, render
-from skinpy.render import context as gl
+from skinpy.render.gpu import context as gl
 from skinpy.view import Page, make_page, save_page
 
 MODELS = ("character", "crane", "chair")

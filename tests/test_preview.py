@@ -24,7 +24,7 @@ from PIL import Image
 from skinpy.output import encode_film, preview
 from skinpy.output.preview import preview_times
 from skinpy.render import Renderer, turntable
-from skinpy.render import context as gl
+from skinpy.render.gpu import context as gl
 
 LIMIT = 300_000  # bytes, as text in the notebook's file
 

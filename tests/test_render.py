@@ -34,11 +34,12 @@ pytest.importorskip("moderngl", reason="moderngl (the extra `view`) draws the pi
 import moderngl
 
 from skinpy.output.picture import flatten
-from skinpy.render import Camera, Renderer, render, target
-from skinpy.render import context as gl
-from skinpy.render import palette as transports
-from skinpy.render import shader as shaders
-from skinpy.render import skeleton as skeletons
+from skinpy.render import Camera, Renderer, render
+from skinpy.render.gpu import context as gl
+from skinpy.render.gpu import shader as shaders
+from skinpy.render.gpu import target
+from skinpy.render.scene import palette as transports
+from skinpy.render.scene import skeleton as skeletons
 
 # Seen from +Z, 2 units high and wide: a square of half the size covers the middle of the picture.
 FRONT = Camera.look_at((0, 0, 10), fov=2 * np.degrees(np.arctan(0.1)))

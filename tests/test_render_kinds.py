@@ -31,9 +31,10 @@ from test_render import (
     waving,
 )
 
-from skinpy.render import Camera, Floor, Renderer, ground_velocity, render, uploads
-from skinpy.render.ground import Ground
+from skinpy.render import Camera, Floor, Renderer, ground_velocity, render
+from skinpy.render.gpu import uploads
 from skinpy.render.posing import Poser
+from skinpy.render.scene.ground import Ground
 
 pytestmark = pytest.mark.usefixtures("opengl")
 

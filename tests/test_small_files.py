@@ -225,7 +225,7 @@ def test_times_beyond_all_measure(tmp_path: Path) -> None:
 def test_many_blended_parts_take_no_table_of_all_slots_each() -> None:
     """What they are sorted by is as large as what moves them: for 1000 parts not 32 MB."""
     pytest.importorskip("moderngl")
-    from skinpy.render.geometry import read_surfaces, sort_faces
+    from skinpy.render.scene.geometry import read_surfaces, sort_faces
 
     model = shown_often(1000)
     surfaces, _ = read_surfaces(model, lambda texture: None)

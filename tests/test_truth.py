@@ -39,8 +39,8 @@ from test_render import (
 from test_render_kinds import morphing
 
 from skinpy.render import Camera, Floor, GroundTruth, Overlays, Renderer
-from skinpy.render import context as gl
-from skinpy.render.truth_layers import AOVS
+from skinpy.render.gpu import context as gl
+from skinpy.render.truth.layers import AOVS
 
 pytestmark = pytest.mark.usefixtures("opengl")
 

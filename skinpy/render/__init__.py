@@ -12,13 +12,13 @@ except ImportError as error:
     raise ImportError("drawing needs moderngl: pip install 'skinpy-anim[view]'") from error
 
 from .camera import Camera
-from .crowd import Crowd, grid
-from .floor import Floor
-from .ground import ground_velocity
-from .overlays import Overlays
-from .overlays_plan import available_overlays
+from .crowd.crowd import Crowd, grid
+from .overlays.options import Overlays
+from .overlays.plan import available_overlays
 from .renderer import Renderer, render
-from .truth import GroundTruth
+from .scene.floor import Floor
+from .scene.ground import ground_velocity
+from .truth.ground_truth import GroundTruth
 from .turntable import turntable
 
 __all__ = [

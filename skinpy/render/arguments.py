@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 
 from skinpy._arguments import whole
 
-from .floor import Floor
-
 _MAX_SAMPLES = 64
 
 
@@ -28,15 +26,6 @@ def check_size(size: tuple[int, int]) -> tuple[int, int]:
 def check_samples(samples: int) -> int:
     """`samples` as a number from 0 to 64; TypeError, ValueError."""
     return whole("samples", samples, 0, _MAX_SAMPLES)
-
-
-def chosen_floor(floor: Floor | bool | None) -> Floor | None:
-    """The Floor that is meant: True is an ordinary one, False and None are none; else TypeError."""
-    if isinstance(floor, Floor):
-        return floor
-    if floor is None or isinstance(floor, bool):
-        return Floor() if floor else None
-    raise TypeError(f"floor is {type(floor).__name__}; expected a Floor, True or False")
 
 
 def checked_picture(out: NDArray[np.uint8] | None, size: tuple[int, int]) -> NDArray[np.uint8]:

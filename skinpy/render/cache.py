@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 import moderngl
 
-from . import context as gl
-from .scene import Scene
-from .target import Target
+from .gpu import context as gl
+from .gpu.target import Target
+from .scene.mesh_scene import Scene
 
 if TYPE_CHECKING:
     from skinpy.model import Model

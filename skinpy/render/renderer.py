@@ -14,38 +14,38 @@ from numpy.typing import ArrayLike, NDArray
 from skinpy.errors import GraphicsError
 
 from . import cache
-from . import context as gl
-from .arguments import check_samples, check_size, checked_picture, chosen_floor
+from .arguments import check_samples, check_size, checked_picture
 from .camera import Camera, up_vector
-from .closing import Closing
 from .color import parse_color
 from .figure import Figure
-from .floor import Floor, FloorPlace, FloorScene
-from .geometry import geometry
-from .ground import Ground
+from .gpu import context as gl
+from .gpu.closing import Closing
+from .gpu.target import Target
 from .moment import Moment
-from .overlays import Overlays, check_overlays
-from .overlays_plan import Plan, Planner
-from .overlays_scene import OverlayScene
-from .palette import check_transport
+from .overlays.options import Overlays, check_overlays
+from .overlays.plan import Plan, Planner
+from .overlays.scene import OverlayScene
 from .posing import Poser, check_time
-from .scene import MeshScene, Scene
-from .skeleton import SkeletonScene
-from .target import Target
-from .texturing import Texturing, named_animations
-from .truth import GroundTruth, check_flow, ground_truth
-from .truth_joints import joint_positions
-from .truth_layers import Later, Sight, check_aov
-from .truth_lens import Lens
-from .truth_target import FaceTarget, look
-from .view import View
+from .scene.floor import Floor, FloorPlace, FloorScene, chosen_floor
+from .scene.geometry import geometry
+from .scene.ground import Ground
+from .scene.mesh_scene import MeshScene, Scene
+from .scene.palette import check_transport
+from .scene.skeleton import SkeletonScene
+from .scene.texturing import Texturing, named_animations
+from .scene.view import View
+from .truth.ground_truth import GroundTruth, check_flow, ground_truth
+from .truth.joints import joint_positions
+from .truth.layers import Later, Sight, check_aov
+from .truth.lens import Lens
+from .truth.target import FaceTarget, look
 
 if TYPE_CHECKING:
     from skinpy._types import Loop, Rotation
     from skinpy.model import Model
 
     from .posing import ClipLike, PoseLike
-    from .texturing import UVLike
+    from .scene.texturing import UVLike
 
 _DEFAULT_SIZE = (640, 480)
 

@@ -22,17 +22,17 @@ from skinpy.kinds import VertexAnimation
 from skinpy.models.frames import checked_rate
 
 from ..render import Floor, Overlays
-from ..render.arguments import chosen_floor
 from ..render.color import parse_color
-from ..render.overlays import check_overlays
+from ..render.overlays.options import check_overlays
 from ..render.posing import Poser, check_time
+from ..render.scene.floor import chosen_floor
 from .page_scene import Scene
 
 if TYPE_CHECKING:
     from skinpy.model import Model
 
     from ..render.posing import ClipLike
-    from ..render.texturing import UVLike
+    from ..render.scene.texturing import UVLike
 
 FPS = 30.0  #: baked frames per second unless the caller says otherwise
 LIMIT = 128_000_000  #: bytes of frames that a browser unpacks

@@ -12,16 +12,17 @@ from numpy.typing import NDArray
 from skinpy.clip import Clip
 from skinpy.kinds.kinds import UVAnimation, VertexAnimation, frame_times
 
-from ..render import Floor, shadow
-from ..render import skeleton as octahedra
+from ..render import Floor
 from ..render.camera import front_vector, up_vector
-from ..render.floor import disc
-from ..render.geometry import Draw, morph_table, read_surfaces, sort_faces
-from ..render.ground import Ground, ground_velocity
+from ..render.gpu.shader import WEB_PROLOGUE, Source
 from ..render.posing import Poser
-from ..render.shader import WEB_PROLOGUE, Source
-from ..render.texturing import named_animations
-from ..render.view import LIGHT_FROM, LIGHTS
+from ..render.scene import shadow
+from ..render.scene import skeleton as octahedra
+from ..render.scene.floor import disc
+from ..render.scene.geometry import Draw, morph_table, read_surfaces, sort_faces
+from ..render.scene.ground import Ground, ground_velocity
+from ..render.scene.texturing import named_animations
+from ..render.scene.view import LIGHT_FROM, LIGHTS
 from .page_arrays import packed, packed_image
 from .page_boxes import Boxes
 
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from skinpy.model import Model
 
     from ..render.posing import Motion
-    from ..render.texturing import UVLike
+    from ..render.scene.texturing import UVLike
 
 _SHADERS = (
     *("floor.vert", "lit.frag", "present.vert", "present.frag"),

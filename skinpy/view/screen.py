@@ -14,8 +14,8 @@ import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
-from ..render import context as gl
-from ..render.shader import programs
+from ..render.gpu import context as gl
+from ..render.gpu.shader import programs
 
 Image = NDArray[np.uint8]
 #: An image (h, w, 4) and where its upper left corner lies, pixels from the window's left and top.

@@ -18,9 +18,10 @@ from ..kinds import VertexAnimation
 from ..model import Model
 from ..playing.controller import AnimationController
 from ..render import Camera, Floor, Overlays, Renderer
-from ..render.arguments import check_size, chosen_floor
-from ..render.overlays import check_overlays
+from ..render.arguments import check_size
+from ..render.overlays.options import check_overlays
 from ..render.posing import Poser, clip_number
+from ..render.scene.floor import chosen_floor
 from .layer import Layer, Mixed
 from .orbit import Orbit
 

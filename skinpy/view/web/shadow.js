@@ -1,4 +1,4 @@
-// The soft shadow on the floor under what touches it or hovers over it: skinpy/render/shadow.py.
+// The soft shadow on the floor under what touches it or hovers over it: skinpy/render/scene/shadow.py.
 
 class Shadow {
   constructor(gl, { shaders, floor, size, up }) {

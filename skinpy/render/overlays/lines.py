@@ -6,10 +6,10 @@ import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
-from .mesh import begin_blending
-from .overlays_marks import Lines
-from .shader import programs
-from .uploads import Uploads
+from ..gpu.shader import programs
+from ..gpu.uploads import Uploads
+from ..scene.mesh import begin_blending
+from .marks import Lines
 
 _CONTENT = ("3f 3f 4f 1f/i", "in_from", "in_to", "in_color", "in_width")
 _HALO = 1.25  # pixels of shade around lines that are on top, to stand out from any ground

@@ -8,7 +8,7 @@ import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
-from .camera import Camera
+from ..camera import Camera
 
 # Linear light, by uniforms of lit.frag. A white surface that faces the light gets about 1 from all together.
 LIGHTS = {

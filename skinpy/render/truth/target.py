@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 
 from skinpy.errors import GraphicsError
 
-from . import context as gl
-from .figure import Figure
-from .scene import Scene
-from .texturing import Texturing
-from .truth_facets import Vertices
-from .view import View
+from ..figure import Figure
+from ..gpu import context as gl
+from ..scene.facets import Vertices
+from ..scene.mesh_scene import Scene
+from ..scene.texturing import Texturing
+from ..scene.view import View
 
 _DITHER = 0x0BD0  # OpenGL's name for what it may do to colors, though bytes should not need it
 

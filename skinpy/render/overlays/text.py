@@ -6,11 +6,11 @@ import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
-from .mesh import begin_blending
-from .overlays_glyphs import Glyphs
-from .overlays_marks import linear
-from .shader import programs
-from .uploads import Uploads
+from ..gpu.shader import programs
+from ..gpu.uploads import Uploads
+from ..scene.mesh import begin_blending
+from .glyphs import Glyphs
+from .marks import linear
 
 # By part of a letter; all ground first, so that no letter lies over its neighbor.
 _COLORS = {1: linear("#10141c"), 0: linear("#ffffff")}

@@ -12,7 +12,7 @@ import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
-from .uploads import Uploads
+from ..gpu.uploads import Uploads
 
 _SLOT_BYTES = 48  # three vec4
 # Uniform blocks are given at least 16 kB by OpenGL 3.3; drivers that allow more than this gain nothing.

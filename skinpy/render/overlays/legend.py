@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from .overlays_glyphs import Glyphs, shown_name
-from .overlays_marks import Lines, dot_lines, no_lines
-from .overlays_scale import scale_colors
+from .glyphs import Glyphs, shown_name
+from .marks import Lines, dot_lines, no_lines
+from .scale import scale_colors
 
 _MARGIN = 10  # pixels to the picture's edges
 _BAR, _THICK = 96, 8  # pixels

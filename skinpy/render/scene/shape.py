@@ -12,9 +12,9 @@ import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
+from ..gpu.uploads import TexelTable, Uploads
 from .geometry import MorphTable
 from .mesh import Attributes
-from .uploads import TexelTable, Uploads
 
 _FIRST_UNIT, _SECOND_UNIT, _THIRD_UNIT = 2, 3, 4  # texture units; 0 is the image's, 1 the palette's
 

@@ -16,16 +16,16 @@ from numpy.typing import ArrayLike, NDArray
 from skinpy._arguments import flag
 from skinpy.files.whole import replacing
 
-from .truth_joints import visible_joints
-from .truth_layers import Later, Sight, draw_layers
+from .joints import visible_joints
+from .layers import Later, Sight, draw_layers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from skinpy.model import Model
 
-    from .camera import Camera
-    from .posing import PoseLike
+    from ..camera import Camera
+    from ..posing import PoseLike
 
 _FLOW_SECONDS = 1 / 30  # from one frame to the next, unless the caller says otherwise
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .overlays_glyphs import Glyphs, make_glyphs, shown_name
-from .view import View
+from ..scene.view import View
+from .glyphs import Glyphs, make_glyphs, shown_name
 
 _AWAY = 6  # pixels from a joint to its name
 _DOT = 3  # pixels around a joint that names of others keep clear

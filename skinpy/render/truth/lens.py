@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from .camera import Camera
+from ..camera import Camera
 
 # Ours looks along -Z with Y up; OpenCV's along +Z with Y down.
 _TURNED = np.diag([1.0, -1.0, -1.0, 1.0])

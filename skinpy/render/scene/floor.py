@@ -15,13 +15,13 @@ from numpy.typing import NDArray
 
 from skinpy.kinds import UVAnimation
 
-from .color import parse_color
+from ..color import parse_color
+from ..gpu.shader import programs
+from ..gpu.uploads import Uploads
 from .geometry import Surface
 from .mesh import begin_blending, set_surface, upload_image
-from .shader import programs
 from .shadow import ShadowMap, ShadowPlace, Stamp
 from .texturing import set_wrap
-from .uploads import Uploads
 from .view import View
 
 _CHECK_PIXELS = 128  # side of one square of the checker
@@ -109,6 +109,15 @@ class Floor:
     def tiles(self) -> int:
         """Tiles in a row of the image."""
         return 2 if self.texture is None else 1
+
+
+def chosen_floor(floor: Floor | bool | None) -> Floor | None:
+    """The Floor that is meant: True is an ordinary one, False and None are none; else TypeError."""
+    if isinstance(floor, Floor):
+        return floor
+    if floor is None or isinstance(floor, bool):
+        return Floor() if floor else None
+    raise TypeError(f"floor is {type(floor).__name__}; expected a Floor, True or False")
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .truth_facets import Facets, Vertices
-from .truth_lens import Lens
+from ..scene.facets import Facets, Vertices
+from .lens import Lens
 
 _CHUNK = 1 << 16  # pixels worked on at once
 _NO_JOINT = np.iinfo(np.int32).max

@@ -10,17 +10,17 @@ from numpy.typing import ArrayLike, NDArray
 
 from skinpy.clips.stepping import walking_velocity
 
-from .camera import front_vector, up_vector
+from ..camera import front_vector, up_vector
+from ..moment import Moment
+from ..posing import Poser
 from .floor import Floor, FloorPlace
-from .moment import Moment
-from .posing import Poser
 from .shadow import crowd_texels, shadow_place
 
 if TYPE_CHECKING:
     from skinpy._types import Loop
     from skinpy.model import Model
 
-    from .posing import ClipLike, Extent, Motion
+    from ..posing import ClipLike, Extent, Motion
 
 _SIZES = 6.0  # diameter of the floor, in sizes of the model
 _TRAVELS = 2.0  # the same, in diagonals of what a motion goes over

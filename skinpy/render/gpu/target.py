@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from skinpy.errors import GraphicsError
 
+from ..color import srgb_to_linear
 from . import context as gl
-from .color import srgb_to_linear
 from .shader import programs
 
 

@@ -11,17 +11,17 @@ import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
-from . import context as gl
-from .figure import Figure, Posed, Stored
+from ..figure import Figure, Posed, Stored
+from ..gpu import context as gl
+from ..gpu.shader import programs
+from ..gpu.uploads import Uploads
+from .facets import Facets, Vertices, mesh_facets
 from .geometry import Draw, Geometry
 from .mesh import BACK_FACES, FEEDBACK, FRONT_FACES, MeshBuffers, begin_blending, feedback_vertices
 from .paint import FACE_NUMBERS, Paint, Prepare
 from .palette import PaletteTransport, make_transport
-from .shader import programs
 from .shape import FrameShape, MorphShape, Shape, StillShape
 from .texturing import PLAIN, Texturing
-from .truth_facets import Facets, Vertices, mesh_facets
-from .uploads import Uploads
 from .view import View
 
 if TYPE_CHECKING:

@@ -10,9 +10,9 @@ import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
+from ..gpu.uploads import Uploads
 from .geometry import Draw, Geometry, Surface, face_edges
 from .texturing import Texturing, set_wrap
-from .uploads import Uploads
 
 _TEXTURE_UNIT = 0
 _SRGB8_ALPHA8 = 0x8C43  # OpenGL's name for textures that the sampler decodes to linear light

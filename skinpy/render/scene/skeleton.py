@@ -9,14 +9,14 @@ import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
-from .figure import Figure, Posed
+from ..figure import Figure, Posed
+from ..gpu.shader import programs
+from ..gpu.uploads import Uploads
+from .facets import Facets, Vertices, loose_facets
 from .geometry import Surface
 from .mesh import set_surface, white_texture
 from .paint import FACE_NUMBERS, Paint, Prepare
-from .shader import programs
 from .texturing import PLAIN, Texturing, set_wrap
-from .truth_facets import Facets, Vertices, loose_facets
-from .uploads import Uploads
 from .view import View
 
 if TYPE_CHECKING:

@@ -16,10 +16,10 @@ import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
+from ..gpu.shader import programs
+from ..gpu.uploads import Uploads
 from .mesh import begin_blending
 from .paint import Paint, Prepare
-from .shader import programs
-from .uploads import Uploads
 from .view import View
 
 # Draws all that has a shadow, in one call, by the shaders of a paint: `Scene.stamp` of a figure.

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from .color import parse_color, srgb_to_linear
+from ..color import parse_color, srgb_to_linear
 
 Lines: TypeAlias = NDArray[np.float32]
 

@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 
 from skinpy.kinds.baking import BakedTexture
 
-from .geometry import Geometry
-from .instances import BakedPalettes, InstancePalettes, Staging
-from .mesh import (
+from ..gpu.shader import programs
+from ..gpu.uploads import Uploads
+from ..scene.geometry import Geometry
+from ..scene.mesh import (
     BACK_FACES,
     FEEDBACK,
     FRONT_FACES,
@@ -22,12 +23,11 @@ from .mesh import (
     begin_blending,
     feedback_vertices,
 )
-from .paint import Paint, Prepare
-from .shader import programs
-from .shape import MorphShape, StillShape
-from .texturing import Texturing
-from .uploads import Uploads
-from .view import View
+from ..scene.paint import Paint, Prepare
+from ..scene.shape import MorphShape, StillShape
+from ..scene.texturing import Texturing
+from ..scene.view import View
+from .instances import BakedPalettes, InstancePalettes, Staging
 
 
 class CrowdScene:

@@ -18,21 +18,21 @@ from skinpy.clip import Clip
 from skinpy.errors import GraphicsError
 from skinpy.kinds.baking import INSTANCE, BakedTexture
 
-from . import context as gl
-from .arguments import check_samples, check_size, checked_picture, chosen_floor
-from .camera import Camera, Framing, front_vector, up_vector
-from .closing import Closing
-from .color import parse_color
-from .crowd_scene import CrowdScene
-from .floor import Floor, FloorPlace, FloorScene
-from .geometry import geometry
-from .ground import Ground
+from ..arguments import check_samples, check_size, checked_picture
+from ..camera import Camera, Framing, front_vector, up_vector
+from ..color import parse_color
+from ..gpu import context as gl
+from ..gpu.closing import Closing
+from ..gpu.target import Target
+from ..gpu.uploads import table_limits
+from ..posing import Poser
+from ..scene.floor import Floor, FloorPlace, FloorScene, chosen_floor
+from ..scene.geometry import geometry
+from ..scene.ground import Ground
+from ..scene.texturing import PLAIN
+from ..scene.view import View
 from .instances import Staging
-from .posing import Poser
-from .target import Target
-from .texturing import PLAIN
-from .uploads import table_limits
-from .view import View
+from .scene import CrowdScene
 
 if TYPE_CHECKING:
     from skinpy._types import Loop, Rotation

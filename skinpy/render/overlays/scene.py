@@ -9,18 +9,18 @@ from typing import NamedTuple
 
 import moderngl
 
-from .figure import Figure
-from .mesh import begin_blending
-from .overlays_lines import LinePainter
-from .overlays_marks import linear
-from .overlays_plan import Ghost, Plan, Values
-from .overlays_scale import STEPS, scale_table
-from .overlays_text import TextPainter
-from .paint import Paint, Prepare
-from .scene import MeshScene, Scene
-from .texturing import Texturing
-from .uploads import Uploads
-from .view import View
+from ..figure import Figure
+from ..gpu.uploads import Uploads
+from ..scene.mesh import begin_blending
+from ..scene.mesh_scene import MeshScene, Scene
+from ..scene.paint import Paint, Prepare
+from ..scene.texturing import Texturing
+from ..scene.view import View
+from .lines import LinePainter
+from .marks import linear
+from .plan import Ghost, Plan, Values
+from .scale import STEPS, scale_table
+from .text import TextPainter
 
 _DEPTH = Paint("overlay_depth.frag")
 _GHOST = Paint("overlay_ghost.frag")

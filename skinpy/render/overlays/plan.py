@@ -12,13 +12,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from skinpy.kinds import VertexAnimation
 
-from .figure import Figure
-from .ground import moved_box
-from .moment import Moment
-from .overlays import Overlays
-from .overlays_glyphs import Glyphs
-from .overlays_legend import Legend
-from .overlays_marks import (
+from ..figure import Figure
+from ..moment import Moment
+from ..posing import Poser
+from ..scene.ground import moved_box
+from ..scene.view import View
+from .glyphs import Glyphs
+from .legend import Legend
+from .marks import (
     Lines,
     axis_lines,
     box_lines,
@@ -28,15 +29,14 @@ from .overlays_marks import (
     skeleton_lines,
     trajectory_lines,
 )
-from .overlays_names import NamePlaces
-from .posing import Poser
-from .view import View
+from .names import NamePlaces
+from .options import Overlays
 
 if TYPE_CHECKING:
     from skinpy._types import Loop
     from skinpy.model import Model
 
-    from .posing import ClipLike, Motion, PoseLike
+    from ..posing import ClipLike, Motion, PoseLike
 
 _OF_JOINTS = ("skeleton", "names", "axes", "weights", "influences", "trajectories")
 _OF_MESHES = ("weights", "influences", "normals", "wireframe")

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from skinpy.kinds import VertexAnimation
 
-from .moment import Moment
-from .truth_facets import Facets
-from .truth_layers import Hits, Sight
+from ..moment import Moment
+from ..scene.facets import Facets
+from .layers import Hits, Sight
 
 if TYPE_CHECKING:
     from skinpy.model import Model

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from skinpy.errors import GraphicsError
 from skinpy.kinds.baking import INSTANCE, BakedTexture
 
-from .mesh import Attributes
-from .uploads import Uploads, table_limits
+from ..gpu.uploads import Uploads, table_limits
+from ..scene.mesh import Attributes
 
 _TEXTURE_UNIT = 1
 # Powers of two, so that the shader divides by shifting: 768 texels every OpenGL 3.3 texture may be wide;

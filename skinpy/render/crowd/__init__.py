@@ -1,0 +1,1 @@
+"""Crowds: many instances of one model, drawn with one call per material."""

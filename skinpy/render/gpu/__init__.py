@@ -1,0 +1,1 @@
+"""OpenGL itself: the graphics thread and its context, programs from GLSL files, uploads and framebuffers."""
