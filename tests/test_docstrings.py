@@ -148,13 +148,13 @@ NOT_CONVERTED: set[str] = {
     "skinpy.playing.tracks",
     # render
     "skinpy.render.camera",
-    "skinpy.render.crowd",
-    "skinpy.render.floor",
-    "skinpy.render.ground",
-    "skinpy.render.overlays",
-    "skinpy.render.overlays_plan",
+    "skinpy.render.crowd.crowd",
+    "skinpy.render.scene.floor",
+    "skinpy.render.scene.ground",
+    "skinpy.render.overlays.options",
+    "skinpy.render.overlays.plan",
     "skinpy.render.renderer",
-    "skinpy.render.truth",
+    "skinpy.render.truth.ground_truth",
     # retargeting
     "skinpy.retargeting.clips",
     # storage
