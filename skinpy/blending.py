@@ -1,4 +1,4 @@
-"""Blending of poses that are there already; the controller blends clips."""
+"""Blending of finished poses. To blend clips, use the controller."""
 
 from __future__ import annotations
 
@@ -27,17 +27,47 @@ def blend(
     *,
     masks: Sequence[Mask | None] | None = None,
 ) -> Pose:
-    """The weighted mean of poses of one model: a new Pose.
+    """Return the weighted mean of poses of one model.
 
-    poses is a sequence of N poses with the same leading axes (...); weights has N entries, each a number or
-    (...), 0 or more: an array (N,) or (N,...), or a sequence. masks has N masks or None. At each joint, with
-    w = weight * mask: T = sum(w T) / sum(w), S likewise, R = normalize(sum(w R)), morph weights as the joint
-    of their mesh. Quaternion signs are taken against the rest rotation, for two poses against each other
-    (their nlerp along the shorter arc), so the order does not matter. Where sum(w) is below 0.1 the rest
-    pose takes what is missing to 0.1; where it is 0, the joint is at rest. The first pose's root is kept.
+    Parameters
+    ----------
+    poses : sequence of Pose
+        N poses of one model with the same leading axes (...).
+    weights : array_like, shape (N,) or (N, ...), or sequence of array_like
+        The weight of each pose, 0 or more: N entries, each a number or an array (...).
+    masks : sequence of Mask or None, optional
+        N masks, which scale the weights joint by joint. None stands for a mask of 1 everywhere.
 
-    Raises ValueError (no pose, poses of several models or shapes, negative or not finite weights, a wrong
-    number of weights or masks), TypeError, and KeyError for joints that a mask does not find.
+    Returns
+    -------
+    Pose
+        A new pose. The root transform is that of the first pose.
+
+    Raises
+    ------
+    ValueError
+        If there is no pose, the poses are of several models or shapes, a weight is negative or not finite,
+        or the number of weights or masks is not that of the poses.
+    TypeError
+        If `poses` or `masks` holds something else, or `weights` does not hold real numbers.
+    KeyError
+        If the model lacks a joint that a mask names.
+
+    Notes
+    -----
+    At each joint, with ``w = weight * mask``, the translation is ``sum(w T) / sum(w)``, the scale likewise,
+    and the rotation ``normalize(sum(w R))``. Morph weights are treated as the joint that their mesh hangs on.
+    The sign of a quaternion is chosen so that it is nearer to the rest rotation; of two poses, so that both
+    are nearer to each other, which is their nlerp along the shorter arc. The order of the poses therefore
+    does not matter. If ``sum(w)`` is below 0.1 the rest pose takes the weight that is missing to 0.1; if it
+    is 0 the joint is at rest.
+
+    Examples
+    --------
+    >>> model = skinpy.character()
+    >>> walk, run = model.pose("walk", 0.2), model.pose("run", 0.2)
+    >>> skinpy.blend([walk, run], [0.75, 0.25])
+    <Pose: 26 joints>
     """
     given = list(poses)
     if not given:
@@ -49,13 +79,14 @@ def blend(
     for number, pose in enumerate(given):
         if pose._block is not given[0]._block or pose.translation.shape[:-2] != shape:
             raise ValueError(f"poses[{number}] has another model or other leading axes than poses[0]")
-    result = given[0].copy()
+    result = given[0].copy()  # the C function overwrites it
     return _core._blend(result, given, _weights(weights, len(given), shape), _masks(masks, len(given), model))
 
 
 def _weights(
     weights: npt.ArrayLike | Sequence[npt.ArrayLike], count: int, shape: tuple[int, ...]
 ) -> list[Array]:
+    """One float64 array for each pose: a number, or of the leading shape of the poses."""
     rows = list(np.asarray(weights)) if isinstance(weights, np.ndarray) else weights
     if not isinstance(rows, Sequence) or len(rows) != count:
         came = len(rows) if isinstance(rows, Sequence) else repr(weights)
@@ -72,10 +103,11 @@ def _weights(
 
 
 def _masks(masks: Sequence[Mask | None] | None, count: int, model: Model) -> list[Floats | None]:
+    """The weights (J,) of each mask; None for a pose without a mask."""
     if masks is None:
         return [None] * count
     if not isinstance(masks, Sequence) or len(masks) != count:
-        raise ValueError(f"masks is {masks!r}; expected {count} masks or None, one per pose")
+        raise ValueError(f"masks is {masks!r}; expected a sequence of {count} masks or None, one per pose")
     for number, mask in enumerate(masks):
         if mask is not None and not isinstance(mask, Mask):
             raise TypeError(f"masks[{number}] is of type {type(mask).__name__}; expected a Mask or None")

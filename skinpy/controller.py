@@ -1,4 +1,4 @@
-"""The controller and what it hands out: tracks, the events that it passed, recordings."""
+"""The controller, and the tracks, passed events and recordings that it returns."""
 
 from .playing.controller import AnimationController
 from .playing.recording import Recording

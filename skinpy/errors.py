@@ -1,4 +1,7 @@
-"""Exceptions and warnings of skinpy. Argument faults stay TypeError, ValueError, IndexError and KeyError."""
+"""Exceptions and warnings of skinpy, and the errors that several modules raise in the same words.
+
+Wrong arguments raise TypeError, ValueError, IndexError or KeyError.
+"""
 
 from __future__ import annotations
 
@@ -17,40 +20,62 @@ __all__ = [
 
 
 class SkinpyError(Exception):
-    """Base of all errors that are skinpy's own."""
+    """The base class of the exceptions that skinpy defines."""
 
 
 class LoadError(SkinpyError):
-    """A file or block cannot be made into a model; the text names it and says why."""
+    """A file or block cannot be made into a model.
+
+    The message names the file and says why.
+    """
 
 
 class ImporterCrashed(LoadError):
-    """The import of a file ended with a signal."""
+    """The process that imports a file was ended by a signal."""
 
 
 class LimitExceeded(LoadError):
-    """A file would take more than a limit allows; the text says which."""
+    """A file needs more than a limit allows.
+
+    The message names the limit.
+    """
 
 
 class FormatRefused(LoadError):
-    """A file is of a format that is not allowed; the text says which, and how to allow it."""
+    """A file is of a format that is not allowed.
+
+    The message names the format and says how to allow it.
+    """
 
 
 class ShaderError(SkinpyError):
-    """A shader does not compile; the text has the file, the line and the driver's words."""
+    """A shader does not compile.
+
+    The message has the file, the line and the message of the driver.
+    """
 
 
 class GraphicsError(SkinpyError):
-    """OpenGL cannot draw: no context (the text names the packages that bring one), or an error it reports."""
+    """OpenGL cannot draw.
+
+    Either there is no context, and the message names the packages that provide one, or OpenGL reports an
+    error.
+    """
 
 
 class SkinpyWarning(UserWarning):
-    """Something of the input was lost; `model.report` has the details."""
+    """Something in the input was lost.
+
+    `Model.report` has the details.
+    """
 
 
 def unknown_name(what: str, name: object, names: Iterable[str]) -> KeyError:
-    """The KeyError for a `name` that is not among `names`, with the close ones."""
-    import difflib  # of no use until something goes wrong
+    """The KeyError for a `name` that is not among `names`; the message suggests the closest names.
+
+    `what` is the noun for the thing that is named, such as "joint".
+    """
+    import difflib  # imported here because only errors need it
 
     known = list(dict.fromkeys(names))
     close = difflib.get_close_matches(str(name), known, n=3, cutoff=0.5)
@@ -62,12 +87,12 @@ def unknown_name(what: str, name: object, names: Iterable[str]) -> KeyError:
         listed = ", ".join(map(repr, known[:8]))
         hint = f"there are {listed}" + (f" and {len(known) - 8} more" if len(known) > 8 else "")
     else:
-        hint = f"there is no {what} at all"
+        hint = f"there is no {what}"
     return KeyError(f"unknown {what} {name!r}: {hint}")
 
 
 def unknown_clip_number(argument: str, number: int, names: Sequence[str]) -> IndexError:
-    """The IndexError for an `argument` that is the `number` of no clip; `names` are those of all clips."""
+    """The IndexError for an `argument` whose `number` is out of range; `names` are those of all clips."""
     if not names:
         return IndexError(f"{argument} is {number}; the model has no clips")
     listed = ", ".join(names[:8]) + (f" and {len(names) - 8} more" if len(names) > 8 else "")
@@ -76,10 +101,10 @@ def unknown_clip_number(argument: str, number: int, names: Sequence[str]) -> Ind
 
 
 def warn_of_losses(lost: Iterable[object], while_what: str) -> None:
-    """One SkinpyWarning for report entries of severity "lost", where there are any."""
+    """Give one SkinpyWarning for all report entries of severity "lost", or none if there are no entries."""
     import warnings
 
     words = "; ".join(map(str, lost)).replace("lost: ", "")
     if words:
-        # The caller of the public function: it called this one.
+        # Level 3 is the caller of the public function, which calls this one.
         warnings.warn(f"lost while {while_what}: {words}", SkinpyWarning, stacklevel=3)

@@ -1,4 +1,4 @@
-"""Masks: how much of a layer each joint takes."""
+"""Masks: how much each joint follows a layer or a pose that is blended."""
 
 from __future__ import annotations
 
@@ -22,29 +22,101 @@ __all__ = ["Mask"]
 
 @dataclass(frozen=True)
 class Mask:
-    """A weight from 0 to 1 for each joint, by names that are looked up when it is used.
+    """A weight from 0 to 1 for each joint of any skeleton.
 
-    Made by `Mask.below`, `Mask.named` and `Mask.array`; `~mask` is 1 minus it. Masks never change, and
-    compare equal where they say the same. A morph target takes the weight of the joint of its mesh.
+    `Mask.below`, `Mask.named` and `Mask.array` make masks, and ``~mask`` is 1 minus a mask. A mask keeps
+    names or patterns and looks them up in the model that it is used with. Masks never change, and two masks
+    are equal if their fields are. A morph target takes the weight of the joint that its mesh hangs on.
+
+    Attributes
+    ----------
+    kind : {"below", "named", "array"}
+        How the weights are given.
+    values : tuple of str or tuple of float
+        Names of joints for "below", patterns for "named", weights for "array".
+    inverted : bool
+        Whether the weights are subtracted from 1.
+
+    Examples
+    --------
+    >>> arms = skinpy.Mask.named("*Arm*")
+    >>> float(arms.weights(skinpy.character()).sum())
+    4.0
+    >>> ~arms
+    Mask(kind='named', values=('*Arm*',), inverted=True)
     """
 
-    kind: str  #: "below", "named" or "array"
-    values: tuple[str, ...] | tuple[float, ...]  #: names, patterns or weights
+    kind: str
+    values: tuple[str, ...] | tuple[float, ...]
     inverted: bool = False
 
     @classmethod
     def below(cls, *joints: str) -> Mask:
-        """1 for the joints with these names and everything that hangs on them, 0 elsewhere."""
+        """Make a mask that is 1 for some joints and all their descendants, and 0 for the others.
+
+        Parameters
+        ----------
+        *joints : str
+            Names of joints, at least one.
+
+        Returns
+        -------
+        Mask
+            The mask.
+
+        Raises
+        ------
+        TypeError
+            If a name is not a str.
+        ValueError
+            If there is no name.
+        """
         return cls("below", _names("joints", joints))
 
     @classmethod
     def named(cls, *patterns: str) -> Mask:
-        """1 for joints whose names match one of the patterns ("*Arm*", "Hand?"; case counts), 0 elsewhere."""
+        """Make a mask that is 1 for joints whose names match a pattern, and 0 for the others.
+
+        Parameters
+        ----------
+        *patterns : str
+            Patterns such as ``*Arm*`` or ``Hand?``, at least one. Upper and lower case differ.
+
+        Returns
+        -------
+        Mask
+            The mask.
+
+        Raises
+        ------
+        TypeError
+            If a pattern is not a str.
+        ValueError
+            If there is no pattern.
+        """
         return cls("named", _names("patterns", patterns))
 
     @classmethod
     def array(cls, weights: npt.ArrayLike) -> Mask:
-        """weights (J,), one per joint of the skeleton, 0 to 1. Raises ValueError for numbers outside."""
+        """Make a mask from one weight for each joint.
+
+        Parameters
+        ----------
+        weights : array_like, shape (J,)
+            Weights from 0 to 1 in the order of the joints of the skeleton.
+
+        Returns
+        -------
+        Mask
+            The mask, which fits skeletons of J joints.
+
+        Raises
+        ------
+        ValueError
+            If a weight lies outside 0 to 1 or is not finite, or the shape is wrong.
+        TypeError
+            If `weights` does not hold real numbers.
+        """
         array = floats("weights", weights, ("J",))
         if len(array) and (array.min() < 0 or array.max() > 1):
             raise ValueError(f"weights go from {array.min():g} to {array.max():g}; expected 0 to 1")
@@ -54,10 +126,27 @@ class Mask:
         return Mask(self.kind, self.values, not self.inverted)
 
     def weights(self, model: Model) -> Floats:
-        """(J,) float32, read-only: the weights for a model's joints.
+        """Return the weights for the joints of a model.
 
-        Raises KeyError for a joint that it lacks (with the close names) or a pattern that matches none, and
-        ValueError for an array of another length.
+        Parameters
+        ----------
+        model : Model
+            The model whose skeleton the names are looked up in.
+
+        Returns
+        -------
+        (J,) float32 ndarray
+            Read-only weights from 0 to 1.
+
+        Raises
+        ------
+        KeyError
+            If the model has no joint of a name, or no joint that matches a pattern. The message has the
+            closest names.
+        ValueError
+            If the mask is an array and the model has another number of joints.
+        TypeError
+            If `model` is not a Model.
         """
         if not isinstance(model, _core.Model):
             raise TypeError(f"model is of type {type(model).__name__}; expected a Model")
@@ -67,16 +156,45 @@ class Mask:
         return weights
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data for JSON, such as {"below": ["Spine"]}; `from_dict` reads it."""
+        """Return the mask as plain data for JSON.
+
+        Returns
+        -------
+        dict
+            One key, "below", "named" or "array", with a list; and "inverted" if the mask is inverted.
+
+        Examples
+        --------
+        >>> (~skinpy.Mask.below("Spine")).to_dict()
+        {'below': ['Spine'], 'inverted': True}
+        """
         return {self.kind: list(self.values)} | ({"inverted": True} if self.inverted else {})
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Mask:
-        """The mask that `to_dict` wrote. Raises ValueError for anything else."""
+        """Read a mask that `to_dict` wrote.
+
+        Parameters
+        ----------
+        data : dict
+            What `to_dict` returns.
+
+        Returns
+        -------
+        Mask
+            An equal mask.
+
+        Raises
+        ------
+        ValueError
+            If `data` is anything else, or a weight lies outside 0 to 1.
+        TypeError
+            If a name is not a str or a weight is not a number.
+        """
         kinds = [kind for kind in _FINDERS if isinstance(data, dict) and kind in data]
         if len(kinds) != 1 or set(data) - {kinds[0], "inverted"}:
             raise ValueError(
-                f"mask is {data!r}; expected one of {', '.join(map(repr, _FINDERS))} with a list"
+                f"mask is {data!r}; expected a dict with one of {', '.join(map(repr, _FINDERS))} and a list"
             )
         makers = {"below": cls.below, "named": cls.named}
         values = data[kinds[0]]
@@ -84,26 +202,29 @@ class Mask:
         return ~mask if data.get("inverted") else mask
 
 
-def _names(what: str, names: tuple[str, ...]) -> tuple[str, ...]:
+def _names(argument: str, names: tuple[str, ...]) -> tuple[str, ...]:
+    """The names themselves, if there is at least one and all are str."""
     for name in names:
         if not isinstance(name, str):
-            raise TypeError(f"{what} holds {name!r}; expected str")
+            raise TypeError(f"{argument} holds {name!r}; expected str")
     if not names:
-        raise ValueError(f"{what} is empty; expected one name or more")
+        raise ValueError(f"{argument} is empty; expected at least one name")
     return names
 
 
 def _below(names: tuple[str, ...], model: Model) -> npt.NDArray[np.float64]:
+    """Weights (J,) that are 1 for the named joints and all their descendants."""
     skeleton = model.skeleton
     weights = np.zeros(len(skeleton.names))
     weights[[skeleton.index(name) for name in names]] = 1
-    for joint, parent in enumerate(skeleton.parents.tolist()):  # parents come first
+    for joint, parent in enumerate(skeleton.parents.tolist()):  # parents come before their children
         if parent >= 0:
             weights[joint] = max(weights[joint], weights[parent])
     return weights
 
 
 def _named(patterns: tuple[str, ...], model: Model) -> npt.NDArray[np.float64]:
+    """Weights (J,) that are 1 for the joints whose names match a pattern."""
     names = model.skeleton.names
     weights = np.zeros(len(names))
     for pattern in patterns:
@@ -115,6 +236,7 @@ def _named(patterns: tuple[str, ...], model: Model) -> npt.NDArray[np.float64]:
 
 
 def _array(values: tuple[float, ...], model: Model) -> npt.NDArray[np.float64]:
+    """The given weights, if the model has as many joints."""
     joints = len(model.skeleton.names)
     if len(values) != joints:
         raise ValueError(f"mask has {len(values)} weights; the skeleton has {joints} joints")

@@ -1,4 +1,4 @@
-"""State machines: their states, transitions and conditions, and the player that a controller runs."""
+"""State machines, their states, transitions and conditions, and the player that a controller runs."""
 
 from .playing.state_machine import Condition, State, StateMachine, StatePlayer, Switch, Transition
 

@@ -1,4 +1,4 @@
-"""How many threads one call may use."""
+"""The number of threads that one call of skinpy may use."""
 
 from __future__ import annotations
 
@@ -16,38 +16,56 @@ _VARIABLE = "SKINPY_NUM_THREADS"
 
 
 def set_num_threads(n: SupportsIndex | None) -> None:
-    """Lets each call of skinpy work on up to `n` threads, the calling one included, from now on.
+    """Set how many threads each later call of skinpy may use, the calling thread included.
 
-    - n: 1 to 256; 1 means that skinpy makes no threads of its own, None the default: the processors that
-      this process may use (affinity and the quota of its control groups), at most 64.
+    Results are the same to the bit for every number. The environment variable SKINPY_NUM_THREADS sets the
+    number that holds from the import on.
 
-    Results are bit-identical whatever the number. Threads are made when they are first of use and then
-    sleep between calls; this function waits for work of other Python threads, and ends threads that are too
-    many. The environment variable SKINPY_NUM_THREADS sets the number that counts from the import on.
+    Parameters
+    ----------
+    n : int or None
+        A number from 1 to 256; with 1 skinpy makes no threads. None restores the default: the number of
+        processors that this process may use (its affinity and the quota of its control groups), at most 64.
 
-    Raises TypeError where n is no int, ValueError where it is out of range.
+    Raises
+    ------
+    TypeError
+        If `n` is neither an int nor None.
+    ValueError
+        If `n` is out of range.
+
+    Notes
+    -----
+    Threads are made when a call first needs them and sleep between calls. This function waits until calls of
+    other Python threads have finished, and ends threads beyond the new number.
     """
     count = 0 if n is None else whole("n", n, 1, _core.MAX_THREADS, wanted="an int or None")
     _core._set_thread_count(count)
 
 
 def get_num_threads() -> int:
-    """Threads that one call may use, the calling one included; see `set_num_threads`."""
+    """Return the number of threads that one call of skinpy may use, the calling thread included.
+
+    Returns
+    -------
+    int
+        The number that `set_num_threads`, the environment or the default gives.
+    """
     return _core._thread_count()
 
 
 def _read_environment() -> None:
-    """Takes the number that the environment asks for, where there is one."""
-    wish = os.environ.get(_VARIABLE)
-    if wish is None:
+    """Use the number of threads in the environment variable, if it is set; warn if it is not a number."""
+    text = os.environ.get(_VARIABLE)
+    if text is None:
         return
-    count = int(wish) if wish.isdecimal() and len(wish) < 10 else 0
+    count = int(text) if text.isdecimal() and len(text) < 10 else 0
     if 1 <= count <= _core.MAX_THREADS:
         _core._set_thread_count(count)
     else:
-        words = f"{_VARIABLE} is {wish!r}; expected a whole number from 1 to {_core.MAX_THREADS}"
-        # The caller of "import skinpy": it imported the package, which imported this module.
-        warnings.warn(f"{words}; using {get_num_threads()} threads", SkinpyWarning, stacklevel=4)
+        message = f"{_VARIABLE} is {text!r}; expected a whole number from 1 to {_core.MAX_THREADS}"
+        # Level 4 is the module that imports skinpy, which imports this module.
+        warnings.warn(f"{message}; using {get_num_threads()} threads", SkinpyWarning, stacklevel=4)
 
 
 _read_environment()

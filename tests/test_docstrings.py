@@ -116,14 +116,11 @@ NOT_CONVERTED: set[str] = {
     "skinpy._core",
     # the public nouns
     "skinpy.assets",
-    "skinpy.blending",
     "skinpy.clip",
     "skinpy.clips.events",
     "skinpy.clips.root_motion",
-    "skinpy.mask",
     "skinpy.model",
     "skinpy.pose",
-    "skinpy.threads",
     # checking
     "skinpy.checking.checks",
     "skinpy.checking.findings",
