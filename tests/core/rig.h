@@ -2,7 +2,7 @@
 #ifndef RIG_H
 #define RIG_H
 
-#include "../../csrc/core/pose/sk_compile.h"
+#include "../../csrc/core/pose/sk_sample.h"
 
 typedef enum rig_lines { RIG_ONE_LINE, RIG_FEW_LINES, RIG_OWN_LINES } rig_lines;
 

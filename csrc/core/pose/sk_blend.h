@@ -18,7 +18,8 @@
 #ifndef SK_BLEND_H
 #define SK_BLEND_H
 
-#include "sk_sample.h"
+#include "../model/sk_morph.h"
+#include "sk_pose.h"
 
 #define SK_BLEND_THRESHOLD 0.1
 

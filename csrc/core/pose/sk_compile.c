@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "../base/sk_math.h"
-#include "sk_palette.h"
+#include "sk_pose.h"
 
 #define WIDE_DOT 0.92       /* neighboring rotations below this dot product lie more than 46 degrees apart */
 #define HALF_TURN_DOT 1e-5  /* below this rounding to float may choose the other way round */

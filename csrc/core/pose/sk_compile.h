@@ -7,8 +7,9 @@
 #ifndef SK_COMPILE_H
 #define SK_COMPILE_H
 
+#include "../model/sk_clip.h"
 #include "../model/sk_lines.h"
-#include "sk_sample.h"
+#include "../model/sk_skeleton.h"
 #include "../model/sk_skin.h"
 
 #define SK_TIMES_BEHIND 4 /* so that the four times behind a key can be read at once */
@@ -106,11 +107,5 @@ typedef struct sk_compiled {
    the plain path is exact, with numbers near the end of float, or where there is no memory: *lacks_memory (which may
    be NULL) says that it was that. */
 sk_compiled *sk_compile(const sk_clip *clip, const sk_skeleton *skeleton, const sk_skin *skin, bool *lacks_memory);
-
-/* What the twins may sample instead of the clip: NULL where it has not been compiled or is not exact so. */
-static inline const sk_compiled *sk_compiled_for(const sk_sampling *sampling) {
-  const sk_compiled *compiled = sampling && sampling->clip ? sampling->clip->compiled : NULL;
-  return compiled && compiled->merged && sampling->rotation != SK_SLERP ? NULL : compiled;
-}
 
 #endif

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "../base/sk_math.h"
-#include "sk_palette.h"
 
 #define PI 3.14159265358979323846
 #define STRAIGHT 1e-5 /* sine of the bend below which its plane is noise of float32 rotations */

@@ -5,7 +5,7 @@
 #ifndef SK_GOAL_H
 #define SK_GOAL_H
 
-#include "sk_sample.h"
+#include "sk_pose.h"
 
 /* What all goals have in common. Pose n has target n; all points are in scene space. */
 typedef struct sk_goal {

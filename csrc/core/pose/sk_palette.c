@@ -28,24 +28,6 @@ static sk_pose pose_at(const sk_palette_job *job, size_t n, double *scratch) {
   return pose;
 }
 
-void sk_pose_local(const sk_skeleton *skeleton, sk_pose pose, size_t j, double out[12]) {
-  const float *t = pose.translation + 3 * j, *r = pose.rotation + 4 * j, *s = pose.scale + 3 * j;
-  if (memcmp(t, skeleton->translation + 3 * j, 3 * sizeof(float)) == 0 &&
-      memcmp(r, skeleton->rotation + 4 * j, 4 * sizeof(float)) == 0 &&
-      memcmp(s, skeleton->scale + 3 * j, 3 * sizeof(float)) == 0)
-    sk_affine_from_mat4(skeleton->rest_local + 16 * j, out);
-  else
-    sk_affine_from_trs(t, r, s, out);
-}
-
-bool sk_palette_front(const sk_palette_job *job, size_t n, double out[12]) {
-  if (job->root) sk_affine_from_mat4(job->root + n * job->root_stride, out);
-  if (!job->inverse_root) return job->root != NULL;
-  if (job->root) sk_affine_multiply(job->skeleton->root_inverse, out, out);
-  else memcpy(out, job->skeleton->root_inverse, 12 * sizeof(double));
-  return true;
-}
-
 static void pose_globals(const sk_palette_job *job, size_t n, sk_pose pose, double *globals) {
   const sk_skeleton *skeleton = job->skeleton;
   double front[12];
@@ -99,15 +81,6 @@ static void write_palette(const sk_palette_job *job, const double *globals, floa
     sk_affine_from_mat4(job->skin->inverse_bind + 16 * (size_t)s, matrix);
     sk_affine_multiply(globals + 12 * (size_t)job->skin->joints[s], matrix, matrix);
     out = write_matrix(matrix, job->affine, out);
-  }
-}
-
-size_t sk_palette_floats(const sk_palette_job *job) {
-  size_t joints = (size_t)job->skeleton->joint_count, matrix = job->affine ? 12 : 16;
-  switch (job->result) {
-    case SK_POSITIONS: return joints * 3;
-    case SK_PALETTE: return (size_t)job->skin->slot_count * matrix;
-    default: return joints * matrix;
   }
 }
 

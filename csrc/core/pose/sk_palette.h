@@ -31,17 +31,24 @@ typedef struct sk_palette_job {
   void *scratch;               /* sk_palette_scratch(job) bytes, aligned to 32 */
 } sk_palette_job;
 
-/* The local of joint j. At rest it is the file's own matrix, which may hold shear that T, R, S cannot. */
-void sk_pose_local(const sk_skeleton *skeleton, sk_pose pose, size_t j, double out[12]);
+/* What stands in front of the roots' locals of pose n, as three rows; false where that is nothing. */
+static inline bool sk_palette_front(const sk_palette_job *job, size_t n, double out[12]) {
+  const float *root = job->root ? job->root + n * job->root_stride : NULL;
+  return sk_pose_front(job->skeleton, root, job->inverse_root, out);
+}
 
-/* What stands in front of the roots' locals of pose n; false where that is nothing. */
-bool sk_palette_front(const sk_palette_job *job, size_t n, double out[12]);
+/* Floats that one pose takes in `out`. */
+static inline size_t sk_palette_floats(const sk_palette_job *job) {
+  size_t joints = (size_t)job->skeleton->joint_count, matrix = job->affine ? 12 : 16;
+  switch (job->result) {
+    case SK_POSITIONS: return joints * 3;
+    case SK_PALETTE: return (size_t)job->skin->slot_count * matrix;
+    default: return joints * matrix;
+  }
+}
 
 /* For all threads that the run will have: to be asked by the thread that runs, right before. */
 size_t sk_palette_scratch(const sk_palette_job *job);
-
-/* Floats that one pose takes in `out`. */
-size_t sk_palette_floats(const sk_palette_job *job);
 
 void sk_palette_run(const sk_palette_job *job);
 

@@ -78,21 +78,6 @@ static float *pose_value(sk_pose pose, const sk_channel *channel) {
   }
 }
 
-/* An additive clip starts from no difference at all: what it leaves alone stays as it is below. */
-void sk_pose_start(const sk_skeleton *skeleton, bool additive, sk_pose pose) {
-  size_t joints = (size_t)skeleton->joint_count, j;
-  if (!additive) {
-    memcpy(pose.translation, skeleton->translation, joints * 3 * sizeof(float));
-    memcpy(pose.rotation, skeleton->rotation, joints * 4 * sizeof(float));
-    memcpy(pose.scale, skeleton->scale, joints * 3 * sizeof(float));
-    return;
-  }
-  memset(pose.translation, 0, joints * 3 * sizeof(float));
-  memset(pose.rotation, 0, joints * 4 * sizeof(float));
-  for (j = 0; j < joints; j++) pose.rotation[4 * j + 3] = 1.0f;
-  for (j = 0; j < joints * 3; j++) pose.scale[j] = 1.0f;
-}
-
 static void start_weights(const sk_sampling *sampling, float *weights) {
   if (sampling->clip && sampling->clip->additive)
     memset(weights, 0, (size_t)sampling->morph->target_count * sizeof(float));
@@ -144,11 +129,6 @@ void sk_sample_one(const sk_sampling *sampling, double time, sk_pose pose) {
   }
 #endif
   sample_plain(sampling, time, pose);
-}
-
-sk_pose sk_pose_at(sk_pose poses, size_t n, size_t joints, size_t targets) {
-  return (sk_pose){poses.translation + n * joints * 3, poses.rotation + n * joints * 4,
-                   poses.scale + n * joints * 3, poses.weights ? poses.weights + n * targets : NULL};
 }
 
 /* ---- many poses -------------------------------------------------------------------- */

@@ -2,9 +2,9 @@
 #ifndef SK_SAMPLE_H
 #define SK_SAMPLE_H
 
-#include "../model/sk_clip.h"
 #include "../model/sk_morph.h"
-#include "../model/sk_skeleton.h"
+#include "sk_compile.h"
+#include "sk_pose.h"
 
 typedef enum sk_rotation { SK_SLERP, SK_NLERP, SK_ROTATION_COUNT } sk_rotation;
 
@@ -17,19 +17,11 @@ typedef struct sk_sampling {
   const sk_morph *morph; /* where a pose's weights are wanted: their defaults */
 } sk_sampling;
 
-/* One pose, or many one after another: T, R, S of every joint, weights of every morph target. */
-typedef struct sk_pose {
-  float *translation; /* (..., J, 3) */
-  float *rotation;    /* (..., J, 4) x y z w */
-  float *scale;       /* (..., J, 3) */
-  float *weights;     /* (..., M), or NULL: not wanted */
-} sk_pose;
-
-/* What a pose is before its channels are sampled: at rest, or no difference. T, R and S alone. */
-void sk_pose_start(const sk_skeleton *skeleton, bool additive, sk_pose pose);
-
-/* Pose number n of many. */
-sk_pose sk_pose_at(sk_pose poses, size_t n, size_t joints, size_t targets);
+/* What the SIMD twins may sample instead of the clip: NULL where it has not been compiled or is not exact so. */
+static inline const sk_compiled *sk_compiled_for(const sk_sampling *sampling) {
+  const sk_compiled *compiled = sampling && sampling->clip ? sampling->clip->compiled : NULL;
+  return compiled && compiled->merged && sampling->rotation != SK_SLERP ? NULL : compiled;
+}
 
 typedef struct sk_sample_job {
   sk_sampling sampling;

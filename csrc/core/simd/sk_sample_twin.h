@@ -2,7 +2,7 @@
 #ifndef SK_SAMPLE_TWIN_H
 #define SK_SAMPLE_TWIN_H
 
-#include "../pose/sk_compile.h"
+#include "../pose/sk_sample.h"
 #include "../base/sk_cpu.h"
 
 #define SK_TWIN_LINES 256  /* lines that its stack holds, */
