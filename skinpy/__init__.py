@@ -44,7 +44,8 @@ if TYPE_CHECKING:
     from .checking import Finding, Findings, check
     from .clips.root_motion import RootMotion
     from .kinds import Animation, UVAnimation, VertexAnimation
-    from .kinds.baking import BakedClip, BakedTexture
+    from .kinds.baked_clip import BakedClip
+    from .kinds.baking import BakedTexture
     from .mask import Mask
     from .playing.blend_space import BlendSpace1D, BlendSpace2D
     from .playing.controller import AnimationController
@@ -114,7 +115,7 @@ __version__: str = _core._build_info()["version"]
 _LATER = {
     "AnimationController": "playing.controller",
     "Animation": "kinds",
-    "BakedClip": "kinds.baking",
+    "BakedClip": "kinds.baked_clip",
     "BakedTexture": "kinds.baking",
     "BlendSpace1D": "playing.blend_space",
     "BlendSpace2D": "playing.blend_space",

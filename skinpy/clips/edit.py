@@ -11,7 +11,7 @@ from .. import _block
 from .._arguments import finite
 from .._types import Array, Floats
 from ..clip import Channel, Clip
-from ..kinds.kinds import frame_times
+from ..kinds.sampling import frame_times
 from ..limits import Limits
 from ..models.frames import checked_rate
 from .arrays import clip_info, target_records

@@ -1,5 +1,8 @@
-"""Kinds of animation beside skinned clips: texture coordinates that move, stored vertices, rigid parts."""
+"""Kinds of animation beside skinned clips: moving texture coordinates, stored vertices, rigid submeshes."""
 
-from .kinds import Animation, KeyReport, Kind, UVAnimation, VertexAnimation, bake_vertices
+from .animation import Animation, Kind
+from .uv import UVAnimation
+from .vertex import KeyReport, VertexAnimation
+from .vertex_baking import bake_vertices
 
 __all__ = ["Animation", "Kind", "KeyReport", "UVAnimation", "VertexAnimation", "bake_vertices"]

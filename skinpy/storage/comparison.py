@@ -19,8 +19,9 @@ from .._progress import shown
 from .._types import Array, Floats, PathLike
 from ..clip import Clip
 from ..clips.evaluate import Evaluator
-from ..kinds.kinds import Kind, VertexAnimation, bake_vertices, frame_times
-from ..kinds.rigid import _Cut
+from ..kinds import Kind, VertexAnimation, bake_vertices
+from ..kinds.rigid import RigidCut
+from ..kinds.sampling import frame_times
 from ..models.frames import checked_rate, chunks
 from .compress import FLOOR, ShareSearch, SkinError, Thinner, checked_error, size_of
 from .quantize import decode, encode
@@ -275,7 +276,7 @@ def _forms(model: Model, source: Clip, fps: float, bound: float) -> list[_Form]:
     if source.kind == "skinned" and len(model.mesh.faces):
         rigid = model.as_rigid()
         hung = Clip(source._block, source._index, rigid, source.name)
-        forms.append(_posed_form("rigid parts", hung, hung.nbytes, _Cut(model).source))
+        forms.append(_posed_form("rigid parts", hung, hung.nbytes, RigidCut(model).source))
     thin, coded = source.compress(bound), quantize(source, bound)
     what = "morph weights" if source.kind == "keyed" else source.kind
     forms += [

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skinpy.clip import Clip
-from skinpy.kinds.kinds import UVAnimation, VertexAnimation, frame_times
+from skinpy.kinds import UVAnimation, VertexAnimation
+from skinpy.kinds.sampling import frame_times
 
 from ..render import Floor
 from ..render.camera import front_vector, up_vector

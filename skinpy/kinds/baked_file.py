@@ -1,0 +1,69 @@
+"""The entries of an .npz file with a baked texture: how they are written, and how they are checked."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .._types import Array, Rotation
+from ..clip import Clip
+from ..models.frames import checked_rate
+from .baked_clip import SLOT_TEXELS, BakedClip
+
+if TYPE_CHECKING:
+    from ..model import Model
+
+#: Fields of a clip that a file keeps.
+_CLIP_FIELDS = ("name", "row", "frames", "fps", "duration", "ticks_per_second")
+
+
+def entries_of(data: Array, clips: tuple[BakedClip, ...], slots: int, rotation: Rotation) -> dict[str, Any]:
+    """Return the entries of a file by name."""
+    fields = {name: np.array([getattr(clip, name) for clip in clips]) for name in _CLIP_FIELDS}
+    return {**fields, "data": data, "slots": slots, "rotation": rotation}
+
+
+def stored(entries: dict[str, Array]) -> tuple[Array, tuple[BakedClip, ...], int, Rotation]:
+    """Return data, clips, slots and rotation; raise ValueError where the entries do not fit together."""
+    data, slots, rotation = entries["data"], int(entries["slots"]), str(entries["rotation"])
+    if data.ndim != 3 or data.shape[2] != 4 or data.dtype not in (np.float32, np.float16):
+        raise ValueError(f"its data have shape {data.shape} and dtype {data.dtype}")
+    if slots < 1 or data.shape[1] < 1 or data.shape[1] % (SLOT_TEXELS * slots):
+        raise ValueError(f"its data are {data.shape[1]} texels wide for {slots} slots")
+    if not np.isfinite(data).all():
+        raise ValueError("its data hold a number that is not finite")
+    if rotation not in ("slerp", "nlerp"):
+        raise ValueError(f"its rotation is {rotation!r}")
+    capacity = data.shape[0] * (data.shape[1] // (SLOT_TEXELS * slots))
+    checked: Rotation = "slerp" if rotation == "slerp" else "nlerp"
+    return np.ascontiguousarray(data), _stored_clips(entries, capacity), slots, checked
+
+
+def _stored_clips(entries: dict[str, Array], capacity: int) -> tuple[BakedClip, ...]:
+    """Return the clips of a file whose data hold `capacity` frames."""
+    numbers = zip(*(entries[name].tolist() for name in _CLIP_FIELDS), strict=True)
+    clips, row = [], 0
+    for name, first, frames, fps, duration, ticks in numbers:
+        clip = BakedClip(str(name), int(first), int(frames), checked_rate(fps), float(duration), float(ticks))
+        if clip.row != row or not 0 < clip.frames <= capacity - row or not clip.ticks_per_second > 0:
+            raise ValueError(f"its clip {clip.name!r} does not begin where the clip before ends")
+        if not 0 <= clip.duration < capacity / clip.fps or len(clip.times) != clip.frames:
+            raise ValueError(f"its clip {clip.name!r} has {clip.frames} frames for {clip.duration:g} s")
+        clips.append(clip)
+        row += clip.frames
+    if not clips:
+        raise ValueError("it has no clips")
+    return tuple(clips)
+
+
+def same_clips(model: Model, clips: tuple[BakedClip, ...], slots: int) -> tuple[Clip, ...]:
+    """Return the clips of the model that were baked; raise ValueError if another model was baked."""
+    if len(model.skin.joints) != slots:
+        raise ValueError(f"model has {len(model.skin.joints)} slots; the baked texture has {slots}")
+    for clip in clips:
+        if clip.name not in model.clips or model.clips[clip.name].duration != clip.duration:
+            raise ValueError(
+                f"model has no clip {clip.name!r} of {clip.duration:g} s; model.add_clips gives one that has"
+            )
+    return tuple(model.clips[clip.name] for clip in clips)
