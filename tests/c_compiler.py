@@ -1,17 +1,34 @@
-"""How the tests call the C compiler: the headers' folders are found as setup.py finds them."""
+"""How the tests call the C compiler: the headers' folders are found as setup.py finds them.
 
+The tests build several programs from the same sources. `compile_objects` compiles each source once in a run
+of the tests for each set of flags, and uses all processors.
+"""
+
+import fcntl
+import hashlib
 import os
+import platform
 import shutil
 import subprocess
 import sys
 import sysconfig
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import ROOT
+from conftest import FULL_RUN, ROOT
 
 SOURCES = ROOT / "csrc"
+HANGS = 3000.0  #: seconds after which a program is taken to hang, on the slowest and busiest machine
+#: Flags of all programs of the tests; then those under the two sanitizers, which so share their objects.
+COMMON = (
+    *("-std=c11", "-O1", "-g", "-ffp-contract=off", "-Wall", "-Wextra", *(["-Werror"] if FULL_RUN else [])),
+    *("-fno-sanitize-recover=all", "-fno-omit-frame-pointer"),
+)
+SANITIZED = (*COMMON, "-fsanitize=address,undefined")
 #: What a program needs that imports and reads what came of it.
 IMPORT_AND_READER = sorted(SOURCES.glob("import/**/*.c"))
 IMPORT_AND_READER += sorted(SOURCES.glob("core/model/sk_block*.c"))
@@ -46,7 +63,7 @@ def include_flags(*wanted: str) -> list[str]:
     return [f"-isystem{folder}" for folder in folders if folder.is_dir()]
 
 
-def run(*command: str | Path, timeout: float = 120) -> subprocess.CompletedProcess[str]:
+def run(*command: str | Path, timeout: float = HANGS) -> subprocess.CompletedProcess[str]:
     """The finished process; what it wrote on both channels is in stdout."""
     return subprocess.run(
         [str(part) for part in command],
@@ -56,6 +73,53 @@ def run(*command: str | Path, timeout: float = 120) -> subprocess.CompletedProce
         check=False,
         timeout=timeout,
     )
+
+
+@cache
+def steady() -> tuple[str, ...]:
+    """The words before a program that is to have its memory at the same addresses each time, where allowed.
+
+    A sanitizer's own are fixed; where the kernel spreads memory widely (a large vm.mmap_rnd_bits) something
+    else is there now and then, and the program dies at its start.
+    """
+    prefix = ("setarch", platform.machine(), "-R")
+    return prefix if shutil.which("setarch") and run(*prefix, "true").returncode == 0 else ()
+
+
+def compile_objects(
+    folder: Path, sources: Iterable[Path], flags: Sequence[str], with_compiler: str | None = None
+) -> list[Path]:
+    """The object files of the sources, in their order; beside each stands what else the flags ask for.
+
+    `folder` is that of the fixture `objects_folder`. An object that the same command made before, in another
+    test or in another process of pytest-xdist, is used again.
+    """
+    program = with_compiler or compiler()
+
+    def compile_one(source: Path) -> Path:
+        command = (program, *flags, "-c", str(source))
+        place = folder / hashlib.sha256(repr(command).encode()).hexdigest()[:16]
+        place.mkdir(parents=True, exist_ok=True)
+        target, complete = place / f"{source.stem}.o", place / "complete"
+        with (place / "lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not complete.exists():
+                done = run(*command, "-o", target)
+                assert done.returncode == 0, done.stdout
+                complete.touch()
+        return target
+
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        return list(pool.map(compile_one, sources))
+
+
+def build_importer(folder: Path, objects_folder: Path, name: str, flags: Sequence[str] = SANITIZED) -> Path:
+    """tests/importer/NAME.c, compiled with the importer."""
+    sources = [*IMPORT_AND_READER, ROOT / f"tests/importer/{name}.c"]
+    objects = compile_objects(objects_folder, sources, (*flags, *include_flags("cglm", "jsmn", "assimp")))
+    done = run(compiler(), *flags, *objects, "-o", folder / name, "-ldl", "-lm", "-pthread")
+    assert done.returncode == 0, done.stdout
+    return folder / name
 
 
 def build_apart(folder: Path, **options: str) -> Path:

@@ -62,6 +62,13 @@ def shared_data() -> Path:
     return DATA
 
 
+@pytest.fixture(scope="session")
+def objects_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Folder of the object files of one run, which the processes of pytest-xdist share."""
+    base = tmp_path_factory.getbasetemp()
+    return (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "objects"
+
+
 @pytest.fixture
 def opengl() -> Iterator[None]:
     """Skips where there is no OpenGL, but not in the full run; checks its error state afterwards."""

@@ -2,59 +2,38 @@
 the undefined behavior sanitizer, and in the full run under the thread sanitizer and valgrind too. One suite
 a test; a suite prints one line for each of its tests."""
 
-import platform
 import re
 import shutil
-from functools import cache
 from pathlib import Path
 
 import pytest
-from c_compiler import SOURCES, compiler, include_flags, run
+from c_compiler import COMMON, SANITIZED, SOURCES, compile_objects, compiler, include_flags, run, steady
 from conftest import FULL_RUN, ROOT
 
-SUITES = ("base", "math", "block", "fuzz", "clip", "sample", "palette", "deform", "frames", "goal", "blend")
-SUITES += ("crowd", "threads", "compile", "twins", "pack")
-LONG = 500.0  #: seconds for what takes one minute here, and hangs for ever where it hangs
+TESTS = ROOT / "tests/core"
+SUITES = tuple(re.findall(r'\{"(\w+)", +\w+_tests\}', (TESTS / "main.c").read_text()))
 
 
-def build(folder: Path, *sanitizers: str) -> Path:
+def build(program: Path, objects_folder: Path, *flags: str) -> Path:
     """The compiled program."""
-    program = folder / "core_tests"
-    sources = [*sorted(SOURCES.glob("core/**/*.c")), *sorted((ROOT / "tests/core").glob("*.c"))]
-    warnings = ["-Wall", "-Wextra", "-Wno-missing-field-initializers", *(["-Werror"] if FULL_RUN else [])]
-    done = run(
-        compiler(),
-        *("-std=c11", "-O1", "-g", "-ffp-contract=off", *warnings),
-        *(*sanitizers, "-fno-sanitize-recover=all", "-fno-omit-frame-pointer"),
-        *include_flags("cglm"),
-        *sources,
-        *("-o", program, "-lm", "-pthread"),
-        timeout=LONG,
-    )
+    flags = (*flags, *include_flags("cglm"))
+    objects = compile_objects(objects_folder, sorted(SOURCES.glob("core/**/*.c")), flags)
+    flags = (*flags, "-Wno-missing-field-initializers")
+    objects += compile_objects(objects_folder, sorted(TESTS.glob("*.c")), flags)
+    done = run(compiler(), *flags, *objects, "-o", program, "-lm", "-pthread")
     assert done.returncode == 0, done.stdout
     return program
 
 
-@cache
-def steady() -> tuple[str, ...]:
-    """The words before a program that is to have its memory at the same addresses each time, where allowed.
-
-    A sanitizer's own are fixed; where the kernel spreads memory widely (a large vm.mmap_rnd_bits) something
-    else is there now and then, and the program dies at its start.
-    """
-    prefix = ("setarch", platform.machine(), "-R")
-    return prefix if shutil.which("setarch") and run(*prefix, "true").returncode == 0 else ()
-
-
 @pytest.fixture(scope="module")
-def core_tests(tmp_path_factory: pytest.TempPathFactory) -> tuple[str | Path, ...]:
+def core_tests(tmp_path_factory: pytest.TempPathFactory, objects_folder: Path) -> tuple[str | Path, ...]:
     """The command that runs the program."""
-    return (*steady(), build(tmp_path_factory.mktemp("core"), "-fsanitize=address,undefined"))
+    return (*steady(), build(tmp_path_factory.mktemp("core") / "core_tests", objects_folder, *SANITIZED))
 
 
 @pytest.mark.parametrize("suite", SUITES)
 def test_core(core_tests: tuple[str | Path, ...], suite: str) -> None:
-    done = run(*core_tests, suite, timeout=LONG)
+    done = run(*core_tests, suite)
     assert done.returncode == 0, done.stdout
     assert f"ok     {suite}." in done.stdout
 
@@ -62,22 +41,20 @@ def test_core(core_tests: tuple[str | Path, ...], suite: str) -> None:
 @pytest.mark.parametrize("suite", ["palette", "deform", "blend", "crowd", "twins"])
 def test_core_on_processors_without_avx512(core_tests: tuple[str | Path, ...], suite: str) -> None:
     """The same code, compiled for fewer registers; `test_core` takes the best that is there."""
-    done = run("env", "SKINPY_SIMD=avx2", *core_tests, suite, timeout=LONG)
+    done = run("env", "SKINPY_SIMD=avx2", *core_tests, suite)
     assert done.returncode == 0, done.stdout
     assert f"ok     {suite}." in done.stdout
 
 
-def test_every_suite_is_listed(core_tests: tuple[str | Path, ...]) -> None:
-    lines = [line.split() for line in run(*core_tests, timeout=LONG).stdout.splitlines()]
-    ran = {name.partition(".")[0] for word, name, *_ in lines if word in ("ok", "FAILED")}
-    assert ran == set(SUITES)
+def test_every_file_of_tests_is_a_suite() -> None:
+    assert set(SUITES) == {path.stem.removeprefix("test_") for path in TESTS.glob("test_*.c")}
 
 
 @pytest.mark.skipif(not FULL_RUN, reason="for the full run: SKINPY_CI=1")
-def test_without_the_twins(tmp_path: Path) -> None:
+def test_without_the_twins(tmp_path: Path, objects_folder: Path) -> None:
     """As on another processor: the plain path alone, with nothing left that asks for the twins."""
-    program = build(tmp_path, "-DSK_HAS_AVX2=0", "-fsanitize=undefined")
-    done = run(program, timeout=LONG)
+    flags = (*COMMON, "-DSK_HAS_AVX2=0", "-fsanitize=undefined")
+    done = run(build(tmp_path / "core_tests", objects_folder, *flags))
     assert done.returncode == 0, done.stdout
     assert "ok     palette." in done.stdout
 
@@ -86,20 +63,21 @@ def test_without_the_twins(tmp_path: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def under_valgrind(tmp_path_factory: pytest.TempPathFactory) -> tuple[str | Path, ...]:
+def under_valgrind(tmp_path_factory: pytest.TempPathFactory, objects_folder: Path) -> tuple[str | Path, ...]:
     """The command that runs the program, without sanitizers: valgrind sees what nobody has written yet."""
     if not shutil.which("valgrind"):
         pytest.skip("valgrind is not on PATH")
     options = ["-q", "--leak-check=full", "--show-leak-kinds=definite", "--errors-for-leak-kinds=definite"]
     options.append("--child-silent-after-fork=yes")  # there what the threads of its parent held is lost
-    program = build(tmp_path_factory.mktemp("valgrind"), "-Wno-maybe-uninitialized")  # it sees those that are
+    flags = (*COMMON, "-Wno-maybe-uninitialized")  # valgrind sees those that are
+    program = build(tmp_path_factory.mktemp("valgrind") / "core_tests", objects_folder, *flags)
     return ("valgrind", *options, program)
 
 
 @pytest.mark.ci
 @pytest.mark.parametrize("suite", [one for one in SUITES if one != "fuzz"])  # which takes minutes there
 def test_core_under_valgrind(under_valgrind: tuple[str | Path, ...], suite: str) -> None:
-    done = run(*under_valgrind, suite, timeout=LONG)
+    done = run(*under_valgrind, suite)
     assert done.returncode == 0, done.stdout
     assert f"ok     {suite}." in done.stdout
     found = re.findall(r"==\d+== (?!Argument 'size' of function malloc)[A-Z0-9].*", done.stdout)
@@ -110,7 +88,9 @@ def test_core_under_valgrind(under_valgrind: tuple[str | Path, ...], suite: str)
 
 
 @pytest.fixture(scope="module")
-def under_thread_sanitizer(tmp_path_factory: pytest.TempPathFactory) -> tuple[str | Path, ...]:
+def under_thread_sanitizer(
+    tmp_path_factory: pytest.TempPathFactory, objects_folder: Path
+) -> tuple[str | Path, ...]:
     """The command that runs the program. Skips, and says why, where such programs cannot be made or run."""
     folder = tmp_path_factory.mktemp("thread_sanitizer")
     (folder / "probe.c").write_text("int main(void) { return 0; }\n")
@@ -119,14 +99,14 @@ def under_thread_sanitizer(tmp_path_factory: pytest.TempPathFactory) -> tuple[st
         pytest.skip(f"THREAD SANITIZER: the compiler cannot build with it: {done.stdout[-300:]}")
     done = run(*steady(), folder / "probe")
     if done.returncode == 0:
-        return (*steady(), build(folder, "-fsanitize=thread"))
+        return (*steady(), build(folder / "core_tests", objects_folder, *COMMON, "-fsanitize=thread"))
     pytest.skip(f"THREAD SANITIZER: its programs do not run here: {done.stdout[-300:]}")
 
 
 @pytest.mark.ci
 @pytest.mark.parametrize("suite", SUITES)
 def test_core_has_no_data_races(under_thread_sanitizer: tuple[str | Path, ...], suite: str) -> None:
-    done = run(*under_thread_sanitizer, suite, timeout=LONG)
+    done = run(*under_thread_sanitizer, suite)
     assert done.returncode == 0, done.stdout
     assert "ThreadSanitizer" not in done.stdout
     assert f"ok     {suite}." in done.stdout

@@ -10,6 +10,7 @@ import resource
 import struct
 import subprocess
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,9 +18,7 @@ import builders
 import import_cases as cases
 import pytest
 from builders import Gltf
-from c_compiler import IMPORT_AND_READER, SOURCES, compiler, include_flags, run
-from conftest import FULL_RUN, ROOT
-from test_core_sanitized import steady
+from c_compiler import SOURCES, build_importer, compile_objects, compiler, include_flags, run, steady
 
 import skinpy
 
@@ -41,25 +40,19 @@ class Answer(NamedTuple):
         return {name: int(value) for name, value in pairs}
 
 
-def build(folder: Path, *flags: str) -> Path:
-    program = folder / "ask"
-    warnings = ["-Wall", "-Wextra", *(["-Werror"] if FULL_RUN else [])]
-    done = run(
-        *(compiler(), "-std=c11", "-g", "-ffp-contract=off", *warnings, *flags),
-        *include_flags("cglm", "jsmn", "assimp"),
-        *IMPORT_AND_READER,
-        ROOT / "tests/importer/ask.c",
-        *("-o", program, "-ldl", "-lm", "-pthread"),
-        timeout=400,
-    )
-    assert done.returncode == 0, done.stdout
-    return program
+#: For a program without sanitizers; the compiler writes down the graph of calls where it can.
+PLAIN = ("-std=c11", "-O0", "-w")
+
+
+@cache
+def with_graph() -> tuple[str, ...]:
+    flag = "-fcallgraph-info"
+    return (flag,) if run(compiler(), flag, "-fsyntax-only", "-xc", os.devnull).returncode == 0 else ()
 
 
 @pytest.fixture(scope="module")
-def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    sanitizers = "-fsanitize=address,undefined"
-    return build(tmp_path_factory.mktemp("ask"), "-O1", sanitizers, "-fno-sanitize-recover=all")
+def program(tmp_path_factory: pytest.TempPathFactory, objects_folder: Path) -> Path:
+    return build_importer(tmp_path_factory.mktemp("ask"), objects_folder, "ask")
 
 
 @pytest.fixture
@@ -70,7 +63,7 @@ def ask(program: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Answer]
 
     def ask(*paths: Path, **options: Any) -> Any:
         words = (f"{name}={value}" for name, value in options.items())
-        done = run(*steady(), program, library, *words, *paths, timeout=400)
+        done = run(*steady(), program, library, *words, *paths)
         assert done.returncode == 0, done.stdout
         pairs = (line.partition(" ") for line in done.stdout.splitlines())
         answers = [Answer(int(status), words) for status, _, words in pairs]
@@ -626,9 +619,9 @@ def test_indices_of_a_ply_are_checked(tmp_path: Path, ask: Ask) -> None:
     assert answer.status == IMPORT and "out of range" in answer.words
 
 
-def test_assimps_lack_of_memory_is_one(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_assimps_lack_of_memory_is_one(tmp_path: Path, objects_folder: Path) -> None:
     """Without sanitizers: their operator new ends the process."""
-    program = build(tmp_path_factory.mktemp("plain"), "-O0")
+    program = build_importer(tmp_path, objects_folder, "ask", (*PLAIN, *with_graph()))
     path = put(tmp_path, "a.bvh", cases.bvh().replace(b"Frames: 3", b"Frames: 400000000"))
     done = subprocess.run(
         [program, skinpy.build_info()["assimp"], path],
@@ -689,17 +682,15 @@ def test_deep_trees(tmp_path: Path, ask: Ask, format: str) -> None:
 HALVING = {"sort_order"}
 
 
-def test_nothing_recurses(tmp_path: Path) -> None:
+def test_nothing_recurses(objects_folder: Path) -> None:
     """The compiler's own graph of who calls whom has no circle, in the importer or in the core."""
+    if not with_graph():
+        pytest.skip("the C compiler has no -fcallgraph-info")
+    sources = sorted([*SOURCES.glob("import/**/*.c"), *SOURCES.glob("core/**/*.c")])
+    flags = (*PLAIN, *with_graph(), *include_flags("cglm", "jsmn", "assimp"))
     calls: dict[str, set[str]] = {}
-    for source in sorted([*SOURCES.glob("import/**/*.c"), *SOURCES.glob("core/**/*.c")]):
-        graph = tmp_path / f"{source.stem}.ci"
-        flags = ("-std=c11", "-O0", "-w", "-c", "-fcallgraph-info", *include_flags("cglm", "jsmn", "assimp"))
-        done = run(compiler(), *flags, source, "-o", graph.with_suffix(".o"))
-        if not graph.exists() and "callgraph-info" in done.stdout:
-            pytest.skip("the C compiler has no -fcallgraph-info")
-        assert done.returncode == 0, done.stdout
-        for line in graph.read_text().splitlines():
+    for compiled in compile_objects(objects_folder, sources, flags):
+        for line in compiled.with_suffix(".ci").read_text().splitlines():
             if line.startswith("edge:"):
                 caller, callee = line.split('"')[1:4:2]
                 calls.setdefault(caller, set()).add(callee)

@@ -11,8 +11,8 @@ import builders
 import import_cases as cases
 import pytest
 import test_import_games
-from c_compiler import IMPORT_AND_READER, compiler, include_flags, run
-from conftest import FULL_RUN, ROOT, data_file
+from c_compiler import build_importer, run
+from conftest import data_file
 
 import skinpy
 
@@ -28,20 +28,8 @@ BROKEN = ("weights_negative.gltf", "times_inf.gltf", "normals_short.gltf", "skin
 
 
 @pytest.fixture(scope="module")
-def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    program = tmp_path_factory.mktemp("importer") / "memory"
-    warnings = ["-Wall", "-Wextra", *(["-Werror"] if FULL_RUN else [])]
-    done = run(
-        compiler(),
-        *("-std=c11", "-O1", "-g", "-ffp-contract=off", *warnings),
-        *("-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-fno-omit-frame-pointer"),
-        *include_flags("cglm", "jsmn", "assimp"),
-        *IMPORT_AND_READER,
-        ROOT / "tests/importer/memory.c",
-        *("-o", program, "-ldl", "-lm", "-pthread"),
-    )
-    assert done.returncode == 0, done.stdout
-    return program
+def program(tmp_path_factory: pytest.TempPathFactory, objects_folder: Path) -> Path:
+    return build_importer(tmp_path_factory.mktemp("importer"), objects_folder, "memory")
 
 
 def check(program: Path, monkeypatch: pytest.MonkeyPatch, step: int, *files: Path) -> None:

@@ -19,9 +19,8 @@ import sysconfig
 from pathlib import Path
 
 import pytest
-from c_compiler import build_apart, compiler, run
+from c_compiler import build_apart, compiler, run, steady
 from conftest import DATA, ROOT
-from test_core_sanitized import steady
 
 pytestmark = pytest.mark.ci
 

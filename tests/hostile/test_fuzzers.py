@@ -6,18 +6,16 @@ fuzzer finds it leaves in the folder that the failure names.
 
 import os
 import shutil
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import builders
 import numpy as np
 import pytest
-from c_compiler import SOURCES, compiler, include_flags, run
+from c_compiler import SOURCES, compile_objects, compiler, include_flags, run
 
 import skinpy
 
 HERE = Path(__file__).parent
-LONG = 500.0  #: seconds for what takes one here
 SECONDS = int(os.environ.get("SKINPY_FUZZ_SECONDS", "60"))
 FLAGS = ("-std=c11", "-O1", "-g", "-ffp-contract=off", "-fno-omit-frame-pointer", "-fno-sanitize-recover=all")
 
@@ -49,33 +47,18 @@ def test_the_doors_fit_the_core(door: str) -> None:
     assert done.returncode == 0, done.stdout
 
 
-@pytest.fixture(scope="module")
-def core(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, list[Path]]:
-    """clang, and the core as it compiled it, once for both doors."""
+@pytest.mark.ci
+@pytest.mark.parametrize("door", ["reader", "jobs"])
+def test_fuzz(door: str, tmp_path: Path, objects_folder: Path) -> None:
     clang = shutil.which("clang")
     if clang is None:
         pytest.skip("clang, which has libFuzzer, is not on PATH")
-    folder = tmp_path_factory.mktemp("core")
     flags = (*FLAGS, "-fsanitize=fuzzer-no-link,address,undefined", *include_flags("cglm"))
-
-    def compiled(source: Path) -> Path:
-        target = folder / f"{source.stem}.o"
-        done = run(clang, *flags, "-c", source, "-o", target, timeout=LONG)
-        assert done.returncode == 0, done.stdout
-        return target
-
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        return clang, list(pool.map(compiled, sorted(SOURCES.glob("core/**/*.c"))))
-
-
-@pytest.mark.ci
-@pytest.mark.parametrize("door", ["reader", "jobs"])
-def test_fuzz(door: str, core: tuple[str, list[Path]], tmp_path: Path) -> None:
-    clang, objects = core
+    objects = compile_objects(objects_folder, sorted(SOURCES.glob("core/**/*.c")), flags, clang)
     program = tmp_path / "fuzz"
     flags = (*FLAGS, "-fsanitize=fuzzer,address,undefined", *include_flags("cglm"))
     link = ("-o", program, "-lm", "-pthread")
-    done = run(clang, *flags, HERE / f"fuzz_{door}.c", *objects, *link, timeout=LONG)
+    done = run(clang, *flags, HERE / f"fuzz_{door}.c", *objects, *link)
     if "libclang_rt" in done.stdout:
         pytest.skip("libFuzzer (Debian: libclang-rt-dev) is not installed")
     assert done.returncode == 0, done.stdout
