@@ -1,4 +1,4 @@
-"""What a model is made of: skeleton, mesh, skin, materials, report. Views into the model's block."""
+"""The assets of a model: skeleton, mesh, skin, morph targets, materials and report; views of its block."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ __all__ = [
 
 
 class _Asset:
-    """A part of a model: views into its block, which nobody can replace."""
+    """Views into the block of a model. Attributes cannot be set."""
 
     _block: _core.Block
 
@@ -40,55 +40,84 @@ class _Asset:
 
 
 class Skeleton(_Asset):
-    """The joints of a model, depth first from the file's root; every node of the file is one.
+    """The J joints of a model, depth first from the root of the file; every node of the file is a joint.
 
-    All arrays are read-only float32 views; matrices are row-major for column vectors.
+    Arrays are read-only views, float32 unless stated. Matrices are row-major for column vectors.
+
+    Examples
+    --------
+    >>> skeleton = skinpy.character().skeleton
+    >>> skeleton
+    <Skeleton: 26 joints, root 'ROOT'>
+    >>> head = skeleton.index("Head")
+    >>> skeleton.names[skeleton.parents[head]]
+    'Neck'
     """
 
     @cached_property
     def parents(self) -> Array:
-        """(J,) int32: parent of each joint, -1 for a root; parents come before their children."""
+        """(J,) int32: parent of each joint, -1 for a root. Parents come before their children."""
         return _block.section(self._block, "JOINT_PARENTS")
 
     @cached_property
     def translation(self) -> Floats:
-        """(J,3) rest translation to the parent."""
+        """(J,3): translation of each joint at rest, relative to its parent."""
         return _block.section(self._block, "REST_TRANSLATION")
 
     @cached_property
     def rotation(self) -> Floats:
-        """(J,4) rest rotation, unit quaternion x y z w."""
+        """(J,4): rotation of each joint at rest, relative to its parent, a unit quaternion x y z w."""
         return _block.section(self._block, "REST_ROTATION")
 
     @cached_property
     def scale(self) -> Floats:
-        """(J,3) rest scale."""
+        """(J,3): scale of each joint at rest."""
         return _block.section(self._block, "REST_SCALE")
 
     @cached_property
     def rest_local(self) -> Floats:
-        """(J,4,4) rest transform to the parent as the file has it; may hold shear that T*R*S cannot."""
+        """(J,4,4): transform from each joint to its parent at rest, as the file has it.
+
+        It may hold shear, which translation, rotation and scale cannot express.
+        """
         return _block.section(self._block, "REST_LOCAL")
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """Names of the joints, as the file has them; they need not differ."""
+        """Names of the joints, as the file has them. Several joints may have the same name."""
         return _block.texts(self._block, _block.section(self._block, "JOINT_NAMES"))
 
     @cached_property
     def rest_global(self) -> Floats:
-        """(J,4,4) rest transform to scene space, the root's included."""
+        """(J,4,4): transform from each joint to scene space at rest."""
         matrices = _core.Model(self._block, ()).globals()
         return _block.read_only(matrices)
 
     @cached_property
-    def _numbers(self) -> dict[str, int]:
+    def _first_index(self) -> dict[str, int]:
+        """The first joint of each name."""
         return {name: joint for joint, name in reversed(list(enumerate(self.names)))}
 
     def index(self, name: str) -> int:
-        """Index of the first joint called `name`; KeyError with the close names."""
+        """Return the index of the first joint with a name.
+
+        Parameters
+        ----------
+        name : str
+            The exact name.
+
+        Returns
+        -------
+        int
+            The index of the joint.
+
+        Raises
+        ------
+        KeyError
+            If no joint has this name. The message has the closest names.
+        """
         try:
-            return self._numbers[name]
+            return self._first_index[name]
         except KeyError:
             raise unknown_name("joint", name, self.names) from None
 
@@ -101,70 +130,91 @@ class Skeleton(_Asset):
 
 @dataclass(frozen=True)
 class Submesh:
-    """A part of the mesh that hangs on one node and has one material."""
+    """A section of the mesh that belongs to one node and has one material.
+
+    Attributes
+    ----------
+    name : str
+        Name of the mesh in the file.
+    node : int
+        The joint that the mesh hangs on.
+    material : int or None
+        Index into `Model.materials`, or None for a section without a material.
+    vertex_range, face_range : range
+        The rows of the vertices and of the faces in the arrays of `Mesh`.
+    """
 
     name: str
-    node: int  #: the joint it hangs on
-    material: int | None  #: index into model.materials
+    node: int
+    material: int | None
     vertex_range: range
     face_range: range
 
 
 class Mesh(_Asset):
-    """All meshes of the scene in one vertex and one index buffer. Arrays are read-only views.
+    """All meshes of the scene in one vertex buffer and one index buffer: V vertices and F faces.
 
-    Texture coordinates have their origin at the top left of the image, as in glTF.
+    Arrays are read-only views. Every vertex has K influences. Texture coordinates have their origin at the
+    top left of the image, as in glTF.
     """
 
     @cached_property
     def positions(self) -> Floats:
-        """(V,3) float32, in the space of the mesh at bind."""
+        """(V,3) float32: positions of the vertices, in the space of the mesh at bind."""
         return _block.section(self._block, "POSITIONS")
 
     @cached_property
     def normals(self) -> Floats:
-        """(V,3) float32, unit length; made smooth by position where the file has none."""
+        """(V,3) float32: normals of length 1.
+
+        Vertices without normals in the file have those that are smooth across vertices of equal position.
+        """
         return _block.section(self._block, "NORMALS")
 
     @cached_property
     def uvs(self) -> Floats | None:
-        """(V,2) float32, origin at the top left of the image, or None."""
+        """(V,2) float32: texture coordinates, origin at the top left of the image; or None."""
         return self._optional("UVS")
 
     @cached_property
     def colors(self) -> Floats | None:
-        """(V,4) float32 linear RGBA, or None."""
+        """(V,4) float32: colors of the vertices, linear RGBA; or None."""
         return self._optional("COLORS")
 
     @cached_property
     def tangents(self) -> Floats | None:
-        """(V,4) float32: direction and handedness, or None."""
+        """(V,4) float32: tangents, a direction and the handedness of the third axis; or None."""
         return self._optional("TANGENTS")
 
     @cached_property
     def slots(self) -> Array:
-        """(V,K) uint16, indices into the palette; a vertex's joints are `model.skin.joints[slots]`."""
+        """(V,K) uint16: slots of the palette that each vertex follows.
+
+        The joints of the vertices are ``model.skin.joints[mesh.slots]``.
+        """
         return self._influences("VERTEX_SLOTS")
 
     @cached_property
     def weights(self) -> Floats:
-        """(V,K) float32, falling, sum 1."""
+        """(V,K) float32: weights of the slots, in descending order, with a sum of 1."""
         return self._influences("VERTEX_WEIGHTS")
 
     @cached_property
     def faces(self) -> Array:
-        """(F,3) uint32."""
+        """(F,3) uint32: the vertices of each triangle."""
         return _block.section(self._block, "FACES")
 
     def _influences(self, name: str) -> Array:
+        """A section of slots or weights as rows of K."""
         return _block.section(self._block, name).reshape(-1, int(_block.info(self._block)["influences"]))
 
     def _optional(self, name: str) -> Floats | None:
+        """A section that the file may lack."""
         return _block.section(self._block, name) if name in self._block.sections else None
 
     @cached_property
     def submeshes(self) -> tuple[Submesh, ...]:
-        """The parts, in node order, then in the order of the node's meshes."""
+        """The submeshes, in the order of their nodes and, within a node, in the order of the file."""
         return tuple(
             Submesh(
                 _block.text(self._block, one["name"]),
@@ -178,10 +228,11 @@ class Mesh(_Asset):
 
     @cached_property
     def interleaved(self) -> Array:
-        """(V,) structured array, the buffer that is uploaded once; fields in the order of `format`.
+        """(V,) structured array: one vertex buffer for the GPU, with the fields in the order of `format`.
 
-        position 3f4, normal 3f4, uv 2f4 (zeros where the file has none), color 4f4 and tangent 4f4 (only
-        where present), slots Ku2, weights Kf4; K is filled with zero weights to 4 or 8.
+        The fields are position (3 float32), normal (3 float32), uv (2 float32, zeros if the file has no
+        texture coordinates), color and tangent (4 float32 each, only if the mesh has them), slots (K uint16)
+        and weights (K float32). K is filled up with weights of 0 to 4 or 8.
         """
         streams: dict[str, tuple[str, int, Array | None]] = {
             "position": ("<f4", 3, self.positions),
@@ -204,7 +255,7 @@ class Mesh(_Asset):
 
     @property
     def format(self) -> str:
-        """`interleaved` as a moderngl buffer format, such as "3f 3f 2f 4u2 4f"."""
+        """The format of `interleaved` in the words of moderngl, such as "3f 3f 2f 4u2 4f"."""
         words = []
         fields = self.interleaved.dtype.fields
         assert fields is not None
@@ -221,7 +272,10 @@ class Mesh(_Asset):
 
 
 class Skin(_Asset):
-    """The palette's slots: each is a joint and an inverse bind matrix. Arrays are read-only views."""
+    """The S slots of the palette: each is a joint and an inverse bind matrix.
+
+    Arrays are read-only views. docs/conventions.md explains slots.
+    """
 
     @cached_property
     def joints(self) -> Array:
@@ -230,7 +284,7 @@ class Skin(_Asset):
 
     @cached_property
     def inverse_bind(self) -> Floats:
-        """(S,4,4) float32: mesh space at bind to joint space ("offset matrix")."""
+        """(S,4,4) float32: transform from mesh space at bind to the space of the joint ("offset matrix")."""
         return _block.section(self._block, "SLOT_INVERSE_BIND")
 
     def __len__(self) -> int:
@@ -242,23 +296,37 @@ class Skin(_Asset):
 
 @dataclass(frozen=True, eq=False)
 class Target:
-    """A morph target ("blend shape"): differences to some vertices, added in proportion to a weight.
+    """A morph target ("blend shape"): differences of E vertices, which are added in proportion to a weight.
 
-    Arrays are read-only views; E vertices are moved.
+    Attributes
+    ----------
+    name : str
+        Name of the morph target.
+    node : int
+        The joint that the mesh of the target hangs on.
+    default_weight : float
+        The weight at rest.
+    vertices : (E,) uint32 ndarray
+        The vertices that the target moves, in ascending order.
+    positions : (E, 3) float32 ndarray
+        Differences of the positions.
+    normals : (E, 3) float32 ndarray or None
+        Differences of the normals.
     """
 
     name: str
-    node: int  #: the joint whose mesh it changes
+    node: int
     default_weight: float
-    vertices: Array  #: (E,) uint32, increasing
-    positions: Floats  #: (E,3) differences of position
-    normals: Floats | None  #: (E,3) differences of normal, or None
+    vertices: Array
+    positions: Floats
+    normals: Floats | None
 
     def __repr__(self) -> str:
         return f"<Target {self.name!r}: moves {len(self.vertices)} vertices>"
 
 
 def read_targets(block: _core.Block) -> tuple[Target, ...]:
+    """The morph targets of a block."""
     vertices = _block.section(block, "TARGET_VERTICES")
     positions = _block.section(block, "TARGET_POSITIONS")
     normals = _block.section(block, "TARGET_NORMALS") if "TARGET_NORMALS" in block.sections else None
@@ -280,22 +348,48 @@ def read_targets(block: _core.Block) -> tuple[Target, ...]:
 
 @dataclass(frozen=True)
 class Texture:
-    """An image as the file has it, encoded, or raw rows of RGBA (format "rgba8", top row first)."""
+    """An image, encoded as the file has it, or as plain pixels.
+
+    Attributes
+    ----------
+    name : str
+        Name of the image in the file.
+    format : str
+        The encoding, such as "png" or "jpg"; or "rgba8" for plain pixels, RGBA from the top row down.
+    data : memoryview
+        The bytes, read-only.
+    width, height : int
+        Size in pixels of the format "rgba8"; 0 for encoded images, which hold their own size.
+    """
 
     name: str
-    format: str  #: "png", "jpg", ... or "rgba8"
-    data: memoryview  #: read-only
-    width: int  #: for "rgba8" alone, else 0
+    format: str
+    data: memoryview
+    width: int
     height: int
 
     def image(self) -> Array:
-        """(h,w,4) uint8, row 0 on top, sRGB, straight alpha. Needs Pillow unless the format is "rgba8".
+        """Return the pixels of the image.
 
-        Decodes PNG, JPEG, WebP, GIF, BMP, TIFF, DDS, PSD, PPM, PCX, SGI, QOI and TGA, whatever the name says;
-        of several frames the first. The header says the size before any pixel is decoded.
+        Returns
+        -------
+        (h, w, 4) uint8 ndarray
+            Pixels in sRGB with straight alpha; row 0 is the top row.
 
-        Raises LoadError with the texture's name for what is broken or of another format, and of its kinds
-        LimitExceeded for more pixels than PIL.Image.MAX_IMAGE_PIXELS; ImportError without Pillow.
+        Raises
+        ------
+        LoadError
+            If the data is broken or of another format. The message has the name of the texture.
+        LimitExceeded
+            If the image has more pixels than ``PIL.Image.MAX_IMAGE_PIXELS``. The size is read from the
+            header before any pixel is decoded.
+        ImportError
+            If Pillow is not installed and the format is not "rgba8".
+
+        Notes
+        -----
+        PNG, JPEG, WebP, GIF, BMP, TIFF, DDS, PSD, PPM, PCX, SGI, QOI and TGA are decoded. The bytes and not
+        `format` decide which of these an image is. Of several frames the first is returned.
         """
         from ._images import pixels
 
@@ -307,18 +401,37 @@ class Texture:
 
 @dataclass(frozen=True)
 class Material:
-    """How a submesh looks."""
+    """The appearance of submeshes.
+
+    Attributes
+    ----------
+    name : str
+        Name of the material in the file.
+    base_color : tuple of 4 float
+        Linear RGB and alpha, which multiply the texture.
+    texture : Texture or None
+        The image of the base color.
+    double_sided : bool
+        Whether the back of a face is drawn.
+    alpha : {"opaque", "mask", "blend"}
+        What the opacity does: nothing, cut out what is below `alpha_cutoff`, or let the background through.
+    alpha_cutoff : float
+        The limit for "mask".
+    uv_transform : tuple of 3 tuples of 3 float
+        A matrix for columns (u, v, 1), which is applied to the texture coordinates.
+    """
 
     name: str
-    base_color: tuple[float, float, float, float]  #: linear RGB and alpha; multiplies the texture
+    base_color: tuple[float, float, float, float]
     texture: Texture | None
     double_sided: bool
-    alpha: str  #: "opaque", "mask" or "blend"
-    alpha_cutoff: float  #: for "mask"
-    uv_transform: tuple[tuple[float, float, float], ...]  #: (3,3), applied to columns (u, v, 1)
+    alpha: str
+    alpha_cutoff: float
+    uv_transform: tuple[tuple[float, float, float], ...]
 
 
 def read_textures(block: _core.Block) -> tuple[Texture, ...]:
+    """The textures of a block; their data are views into the block."""
     data = _block.section(block, "TEXTURE_DATA").data
     return tuple(
         Texture(
@@ -333,6 +446,7 @@ def read_textures(block: _core.Block) -> tuple[Texture, ...]:
 
 
 def read_materials(block: _core.Block) -> tuple[Material, ...]:
+    """The materials of a block, with their textures."""
     textures = read_textures(block)
     materials = []
     for one in _block.section(block, "MATERIALS"):
@@ -353,12 +467,26 @@ def read_materials(block: _core.Block) -> tuple[Material, ...]:
 
 @dataclass(frozen=True)
 class ReportEntry:
-    """One kind of thing that an import repaired or lost."""
+    """All cases of one fault that an import has repaired, or of one thing that it has lost.
 
-    code: str  #: stable, such as "weights_normalized"
-    severity: str  #: "repaired" or "lost"
+    Attributes
+    ----------
+    code : str
+        A stable name of the fault, such as "weights_normalized".
+    severity : {"repaired", "lost"}
+        Whether the model is as it was meant or lacks something.
+    count : int
+        Number of cases.
+    first : str
+        The first case, such as the name of a mesh; safe to print.
+    message : str
+        A sentence about the fault.
+    """
+
+    code: str
+    severity: str
     count: int
-    first: str  #: the first case, in words that can be printed
+    first: str
     message: str
 
     def __str__(self) -> str:
@@ -367,14 +495,28 @@ class ReportEntry:
 
 
 class Report(Sequence[ReportEntry]):
-    """What was repaired and what was lost on the way into a model, one entry per kind."""
+    """A sequence of the faults that were repaired, and of what was lost, on the way into a model.
+
+    There is one `ReportEntry` for each fault. The report prints itself.
+    """
 
     def __init__(self, entries: Sequence[ReportEntry]) -> None:
         self._entries = tuple(entries)
 
     @classmethod
     def read(cls, blocks: Sequence[_core.Block]) -> Report:
-        """The reports of several blocks, one after another."""
+        """Read the reports of several blocks.
+
+        Parameters
+        ----------
+        blocks : sequence of Block
+            Blocks of models or of clips.
+
+        Returns
+        -------
+        Report
+            The entries of all blocks, block by block.
+        """
         return cls(
             [
                 ReportEntry(

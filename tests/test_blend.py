@@ -188,7 +188,7 @@ def test_many_poses_at_once(model: Model) -> None:
         (2, [0.5], None, ValueError, "weights has 1 entries; expected 2"),
         (2, [0.5, -0.5], None, ValueError, "weights\\[1\\] holds -0.5"),
         (2, [0.5, float("nan")], None, ValueError, "weights\\[1\\]"),
-        (2, [0.5, 0.5], [None], ValueError, "expected 2 masks"),
+        (2, [0.5, 0.5], [None], ValueError, "expected a sequence of 2 masks"),
         (2, [0.5, 0.5], [None, Mask.array([1, 0])], ValueError, "mask has 2 weights; the skeleton has"),
         (2, [0.5, 0.5], [None, Mask.below("Chesst")], KeyError, "did you mean 'Chest'"),
         (2, [0.5, 0.5], [None, "Chest"], TypeError, "expected a Mask or None"),
