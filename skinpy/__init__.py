@@ -138,7 +138,18 @@ _LATER = {
 _MODULES = ("explaining", "kinds", "output", "render", "rotation", "storage", "view")
 #: Modules whose names stand here too, or which are made of parts that this one shows.
 _PARTS = (
-    *("blending", "checking", "clips", "controller", "files", "mask", "models", "playing", "posing"),
+    *(
+        "blending",
+        "checking",
+        "clips",
+        "commands",
+        "controller",
+        "files",
+        "mask",
+        "models",
+        "playing",
+        "posing",
+    ),
     *("retargeting", "state_machine"),
 )
 _DRAWING = {"render", "view"}  # they need moderngl

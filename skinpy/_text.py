@@ -1,7 +1,14 @@
-"""Text from files, made safe to print."""
+"""Text from files, made safe to store and to print."""
+
+
+def unicode_text(text: str) -> str:
+    """`text` with U+FFFD in place of bytes that were not UTF-8.
+
+    Names from files keep such bytes as lone surrogates, which neither JSON, HTML nor a font can take.
+    """
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
 def printable(text: str) -> str:
-    """`text` without bytes that are not UTF-8, and without what would end or color a line."""
-    whole = text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-    return "".join(letter if letter.isprintable() else "\ufffd" for letter in whole)
+    """`text` as one line for a terminal: without invalid bytes, line ends and control characters."""
+    return "".join(letter if letter.isprintable() else "\ufffd" for letter in unicode_text(text))

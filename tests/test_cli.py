@@ -142,7 +142,6 @@ def test_demo_draws_the_character(tmp_path: Path, capsys: pytest.CaptureFixture[
         (("render", str(CHARACTER), "-o", "out.gif", "--aov", "depth"), "one picture"),
         (("render", str(CHARACTER), "-o", "out.png", "--aov", "depth", "--crowd", "3"), "--crowd"),
         (("info", "large.obj", "--memory", "1"), "on the command line, with --memory MIB\n"),
-        (("sheet", str(CHARACTER), "--seconds", "1e-5"), "on the command line, with --seconds S\n"),
         (("page", "empty.md2", "--up", "Z"), "leave out up"),
     ],
 )
@@ -170,6 +169,59 @@ def test_bad_input_is_one_line_and_status_1(
         "large.obj",
         "still.skn",
     ]
+
+
+def test_a_load_that_takes_too_long_names_its_option(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The error is made here: whether a real load is late depends on the machine's pace."""
+
+    def late(path: object, **_: object) -> None:
+        raise skinpy.LimitExceeded(f"{path}: late; more are allowed by limits=skinpy.Limits(seconds=...)")
+
+    monkeypatch.setattr("skinpy.commands.loading.load", late)
+    assert run("info", "a.glb") == 1
+    assert capsys.readouterr().err.endswith("(seconds=...); on the command line, with --seconds S\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("demo", "--size", "640"), "'640' is not a size; expected WIDTHxHEIGHT, such as 640x480"),
+        (("demo", "--size", "0x5"), "'0x5' is not a size; width and height must be 1 or more"),
+        (("demo", "--time", "0,5"), "'0,5' is not a number; expected a number such as 0.5"),
+        (("explain", "x.glb", "--vertex", "0.5"), "'0.5' is not a whole number"),
+        (("info", "x.glb", "--memory", "0"), "'0' is not a count; expected a whole number, 1 or more"),
+        (
+            ("info", "x.glb", "--seconds", "-1"),
+            "'-1' is not a time limit; expected a number of seconds above 0",
+        ),
+        (("info", "x.glb", "--up", "W"), "'W' is not an axis; expected +X, -X, +Y, -Y, +Z or -Z"),
+        (
+            ("info", "x.glb", "--allow", "a;b"),
+            "'a;b' is not a format; expected a file extension, such as lws",
+        ),
+        (
+            ("info", "x.glb", "--limit", "nodes"),
+            "expected NAME=N, where NAME is file_bytes, nodes, depth, vertices or keys",
+        ),
+    ],
+)
+def test_usage_errors_say_what_is_expected(
+    arguments: tuple[str, ...], words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        main(arguments)
+    assert words in capsys.readouterr().err
+
+
+def test_defaults_are_named_as_such(capsys: pytest.CaptureFixture[str]) -> None:
+    """As "(default 30)", not as a bare number in parentheses."""
+    for name in (*COMMANDS, "demo"):
+        with pytest.raises(SystemExit):
+            main([name, "--help"])
+        shown = re.sub(r"\s+", " ", capsys.readouterr().out)
+        assert "(default" in shown and not re.search(r"\((?!default|\.)[^)]*\d\)", shown)
 
 
 @pytest.mark.parametrize(
@@ -317,7 +369,7 @@ def test_every_command_passes_on_how_to_load(
         asked.append(words)
         raise skinpy.LoadError("seen enough")
 
-    monkeypatch.setattr("skinpy.__main__.load", look)
+    monkeypatch.setattr("skinpy.commands.loading.load", look)
     monkeypatch.setattr("skinpy.view.source.load", look)
     assert run(name, "model.glb", *COMMANDS[name], *WAYS) == 1
     assert capsys.readouterr().err == "skinpy: seen enough\n"
@@ -386,7 +438,7 @@ def test_one_of_a_thing_is_no_plural(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert run("info", tmp_path / "still.skn") == 0
     shown = capsys.readouterr().out
     assert "1 joint, root 'a', 1 palette slot\n" in shown
-    assert "3 vertices, 1 face, 1 submesh, 1 influence a vertex\n" in shown
+    assert "3 vertices, 1 face, 1 submesh, 1 influence per vertex\n" in shown
 
 
 def test_a_terminal_without_all_letters(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """Each layer uses only what stands to its left:
 
 base <- math <- block <- assets <- jobs <- ext <- skinpy <- skinpy.render <- skinpy.output <- skinpy.view
+<- skinpy.commands
 and beside the jobs: base, math, block <- import <- worker; ext knows one header of each. Besides: what no
 source file may hold.
 """
@@ -58,8 +59,15 @@ CORE_ROOMS = {
     "simd": {"base", "model", "pose", "skin", "simd"},
 }
 
-# Ranks of the Python packages, from left to right; the command line stands to the right of all.
-PYTHON_RANKS = {"skinpy": 0, "skinpy.shaders": 0, "skinpy.render": 1, "skinpy.output": 2, "skinpy.view": 3}
+# Ranks of the Python packages, from left to right; the commands stand to the right of all.
+PYTHON_RANKS = {
+    "skinpy": 0,
+    "skinpy.shaders": 0,
+    "skinpy.render": 1,
+    "skinpy.output": 2,
+    "skinpy.view": 3,
+    "skinpy.commands": 4,
+}
 # The rooms of skinpy.render, and the rooms that each may use. A module at its top that uses no
 # room itself (camera, figure, posing, ...) may be used by every room.
 RENDER_ROOMS = {
@@ -241,6 +249,23 @@ def test_packages_use_what_stands_to_their_left(path: Path) -> None:
         for other, rank in PYTHON_RANKS.items():
             if module == other or module.startswith(other + "."):
                 assert rank <= PYTHON_RANKS.get(package, 0), f"{name_of(path)} imports {module} at its top"
+
+
+def all_imports(path: Path) -> Iterator[str]:
+    """What is imported anywhere in a file, inside functions too."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield from imported_from(node, package_of(path))
+
+
+@pytest.mark.parametrize("path", PYTHON_FILES, ids=name_of)
+def test_nothing_imports_the_commands(path: Path) -> None:
+    if package_of(path) == "skinpy.commands" or path.name == "__main__.py":
+        return
+    for module in all_imports(path):
+        assert not (module + ".").startswith("skinpy.commands."), f"{name_of(path)} imports {module}"
 
 
 @pytest.mark.parametrize("path", PYTHON_FILES, ids=name_of)

@@ -4,6 +4,7 @@ import html
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
+from .._text import unicode_text
 from .._types import Array
 from . import words
 
@@ -142,7 +143,7 @@ def _outcome(each: "Outcome") -> list[str]:
 
 
 def _text(words: str) -> str:
-    return html.escape(words.encode("utf-8", "surrogateescape").decode("utf-8", "replace"))
+    return html.escape(unicode_text(words))
 
 
 def _fold(title: str, body: Iterable[str], is_open: bool) -> str:

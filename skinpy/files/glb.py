@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import _core
+from .._text import unicode_text
 from .._types import Array
 from ..assets import Material, Submesh, Target, Texture
 from ..errors import LoadError, SkinpyWarning
@@ -102,13 +103,8 @@ def numbers(values: Iterable[Any]) -> list[float]:
     return [float(str(np.float32(value))) for value in values]
 
 
-def words(name: str) -> str:
-    """A name as JSON may hold it: bytes that are not UTF-8 become U+FFFD."""
-    return name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-
-
 def named(name: str) -> dict[str, Any]:
-    return {"name": words(name)} if name else {}
+    return {"name": unicode_text(name)} if name else {}
 
 
 class _Writer:
@@ -208,7 +204,7 @@ class _Writer:
             for one, primitive in zip(submeshes, primitives, strict=True):
                 primitive["targets"] = [self._target(target, one.vertex_range) for target in targets]
             entry["weights"] = numbers(target.default_weight for target in targets)
-            entry["extras"] = {"targetNames": [words(target.name) for target in targets]}
+            entry["extras"] = {"targetNames": [unicode_text(target.name) for target in targets]}
         self.meshes.append(entry)
         if not rigid:
             self.nodes[node]["skin"] = len(self.skins)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._text import unicode_text
 from .._types import Array
 from ..errors import SkinpyWarning
 
@@ -57,12 +58,12 @@ def animations(model: "Model", targets: dict[int, list[int]], buffer: "Buffer") 
 
 def _extras(clip: "Clip") -> dict[str, Any]:
     """Events and root motion, where there are any. No time is later than the last key's, a float32."""
-    from .glb import numbers, words
+    from .glb import numbers
 
     end = float(np.float32(clip.duration))
     own: dict[str, Any] = {}
     if clip.events:
-        own["events"] = [{"time": min(one.time, end), "name": words(one.name)} for one in clip.events]
+        own["events"] = [{"time": min(one.time, end), "name": unicode_text(one.name)} for one in clip.events]
     if clip._motion is not None:
         keys = zip(clip._motion.times, clip._motion.values, strict=True)
         own["rootMotion"] = [[float(time), *numbers(row)] for time, row in keys]

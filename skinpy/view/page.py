@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from skinpy._arguments import whole
+from skinpy._text import unicode_text
 from skinpy.clip import Clip
 from skinpy.files.whole import replacing
 from skinpy.kinds import VertexAnimation
@@ -142,7 +143,7 @@ def make_page(
     name = title if title is not None else (motions[0].name if motions else "")
     content = scene.content()
     content |= {"background": color, "time": start, "show": shown}
-    return Page(_assembled(_clean(name) or "skinpy", content), tall)
+    return Page(_assembled(unicode_text(name) or "skinpy", content), tall)
 
 
 def save_page(
@@ -231,8 +232,3 @@ def _hash(text: str) -> str:
 @cache
 def _web(name: str) -> str:
     return importlib.resources.files("skinpy.view").joinpath("web", name).read_text("utf-8")
-
-
-def _clean(name: str) -> str:
-    """`name` as UTF-8 can hold it: bytes of a file that are none become U+FFFD."""
-    return name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")

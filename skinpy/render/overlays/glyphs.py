@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._text import unicode_text
+
 _PIXELS = 12.0  # of the font
 _RIM = 1  # pixels around the letters
 _LONGEST = 40  # letters of a name that are shown
@@ -51,7 +53,7 @@ class Glyphs:
 
 def shown_name(name: str) -> str:
     """A name as one line of letters that a font can have, cut where it is long."""
-    clean = name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    clean = unicode_text(name)
     line = "".join(letter if letter.isprintable() else " " for letter in clean)
     return line if len(line) <= _LONGEST else line[: _LONGEST - 3] + "..."
 

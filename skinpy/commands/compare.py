@@ -1,0 +1,46 @@
+"""skinpy compare: shows what each kind of animation would store for a clip."""
+
+import json
+from argparse import Namespace
+
+from .._text import unicode_text
+from . import values
+from .loading import load_model
+from .options import Commands, add_clip_option, add_command, chosen_clip
+
+
+def add(commands: Commands) -> None:
+    """Add the command to the parser."""
+    help = "compare how many bytes each kind of animation needs for a clip"
+    parser = add_command(commands, "compare", run, help)
+    add_clip_option(parser)
+    parser.add_argument(
+        "--fps",
+        type=values.number,
+        default=30.0,
+        metavar="N",
+        help="frames per second of the kinds that store whole frames (default 30)",
+    )
+    parser.add_argument(
+        "--max-error",
+        type=values.number,
+        metavar="DISTANCE",
+        help="largest allowed error of a vertex in model units (default: 1e-4 of the model's size)",
+    )
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="print JSON")
+    form.add_argument("--plot", metavar="PICTURE", help="draw a chart to this file (needs matplotlib)")
+
+
+def run(options: Namespace) -> None:
+    """Run the command."""
+    from ..storage import compare
+
+    model = load_model(options)
+    table = compare(model, chosen_clip(model, options.clip), fps=options.fps, max_error=options.max_error)
+    if options.json:
+        print(json.dumps(table.to_dict() | {"clip": unicode_text(table.clip)}, indent=2))
+    elif options.plot:
+        table.plot(options.plot)
+    else:
+        print(table)

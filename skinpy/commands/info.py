@@ -1,0 +1,151 @@
+"""skinpy info: shows what a file contains, or how skinpy was built."""
+
+import json
+import warnings
+from argparse import Namespace
+from typing import Any
+
+from .._text import unicode_text
+from ..clip import Clip
+from ..errors import SkinpyWarning
+from ..files.series import has_frames
+from ..kinds import VertexAnimation
+from ..loading import build_info
+from ..model import Model
+from .loading import load_model, loading_arguments
+from .options import Commands, add_command
+
+_IDENTITY = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
+_PLURALS = {"vertex": "vertices", "submesh": "submeshes"}
+
+
+def add(commands: Commands) -> None:
+    """Add the command to the parser."""
+    help = "show the joints, mesh and clips of a file, and what was repaired"
+    file = "model file, or 'build' to show how skinpy was built"
+    parser = add_command(commands, "info", run, help, file)
+    parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+def run(options: Namespace) -> None:
+    """Run the command."""
+    if options.file == "build":
+        _show_build(build_info(), options.json)
+        return
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SkinpyWarning)  # the report of repairs is part of what is shown
+        facts = _model_facts(load_model(options))
+        facts["frames"] = _stored_frames(options)
+    if options.json:
+        print(json.dumps(facts, indent=2))
+    else:
+        _print_facts(options.file, facts)
+
+
+def _show_build(facts: dict[str, Any], as_json: bool) -> None:
+    if as_json:
+        print(json.dumps(facts, indent=2))
+        return
+    for name, value in facts.items():
+        print(f"{name:20} {' '.join(value) if isinstance(value, list) else value}")
+
+
+def _stored_frames(options: Namespace) -> int:
+    """The number of stored vertex frames in a file of such a format, else 0."""
+    if options.format or not has_frames(options.file):
+        return 0
+    arguments = loading_arguments(options)
+    arguments.pop(
+        "up", None
+    )  # frames are taken as they are stored, and the axis does not change their number
+    return len(VertexAnimation.load(options.file, **arguments))
+
+
+def _model_facts(model: Model) -> dict[str, Any]:
+    low, high = model.bounds().tolist()
+    return {
+        "joints": [unicode_text(name) for name in model.skeleton.names],
+        "parents": model.skeleton.parents.tolist(),
+        "slots": len(model.skin),
+        "vertices": len(model.mesh.positions),
+        "faces": len(model.mesh.faces),
+        "influences": model.mesh.slots.shape[1],
+        "submeshes": [unicode_text(submesh.name) for submesh in model.mesh.submeshes],
+        "materials": [unicode_text(material.name) for material in model.materials],
+        "targets": [unicode_text(target.name) for target in model.targets],
+        "moved_textures": sum(material.uv_transform != _IDENTITY for material in model.materials),
+        "textures": sum(material.texture is not None for material in model.materials),
+        "up": model.up,
+        "unit_meters": model.unit_meters,
+        "bounds": [low, high],
+        "clips": [_clip_facts(clip) for clip in model.clips],
+        "report": [
+            {
+                "code": entry.code,
+                "severity": entry.severity,
+                "count": entry.count,
+                "first": unicode_text(entry.first),
+                "message": unicode_text(entry.message),
+            }
+            for entry in model.report
+        ],
+    }
+
+
+def _clip_facts(clip: Clip) -> dict[str, Any]:
+    channels = clip.channels
+    return {
+        "name": unicode_text(clip.name),
+        "kind": clip.kind,
+        "duration": clip.duration,
+        "ticks_per_second": clip.ticks_per_second,
+        "channels": len(channels),
+        "keys": sum(len(channel.times) for channel in channels),
+        "interpolations": sorted({channel.interpolation for channel in channels}),
+        "nbytes": clip.nbytes,
+    }
+
+
+def _print_facts(file: str, facts: dict[str, Any]) -> None:
+    (x0, y0, z0), (x1, y1, z1) = facts["bounds"]
+    unit = f", 1 unit = {facts['unit_meters']:g} m" if facts["unit_meters"] else ""
+    print(file)
+    print(
+        f"  skeleton  {_counted(len(facts['joints']), 'joint')}, root {facts['joints'][0]!r}, "
+        f"{_counted(facts['slots'], 'palette slot')}"
+    )
+    print(
+        f"  mesh      {_counted(facts['vertices'], 'vertex')}, {_counted(facts['faces'], 'face')}, "
+        f"{_counted(len(facts['submeshes']), 'submesh')}, "
+        f"{_counted(facts['influences'], 'influence')} per vertex"
+    )
+    print(f"  look      {_counted(len(facts['materials']), 'material')}, {facts['textures']} with a texture")
+    print(f"  space     {facts['up']} is up{unit}; rest pose {x1 - x0:.4g} x {y1 - y0:.4g} x {z1 - z0:.4g}")
+    print(f"  kinds     {', '.join(_kinds(facts))}")
+    for clip in facts["clips"]:
+        print(
+            f"  clip      {clip['name']!r}: {clip['duration']:.3f} s, "
+            f"{_counted(clip['channels'], 'channel')}, {_counted(clip['keys'], 'key')} "
+            f"({', '.join(clip['interpolations'])}), {clip['nbytes']} bytes"
+        )
+    for entry in facts["report"]:
+        print(f"  {entry['severity']:9} {entry['message']} ({entry['count']}x, first: {entry['first']})")
+
+
+def _kinds(facts: dict[str, Any]) -> list[str]:
+    """A phrase for each kind of animation that a file has."""
+    clips = [clip["kind"] for clip in facts["clips"]]
+    counts = [
+        (facts["moved_textures"], "material", " with moved texture coordinates (uv)"),
+        (facts["frames"], "stored frame", " (vertex)"),
+        (len(facts["targets"]), "morph target", " (keyed)"),
+        (clips.count("keyed"), "clip", " of their weights (keyed)"),
+        (clips.count("rigid"), "clip", " of rigid parts (rigid)"),
+        (clips.count("skinned"), "clip", " of joints (skinned)"),
+    ]
+    return [f"{_counted(count, noun)}{more}" for count, noun, more in counts if count] or ["none"]
+
+
+def _counted(count: int, noun: str) -> str:
+    """ "1 clip", "2 clips", "0 vertices"."""
+    return f"{count} {noun if count == 1 else _PLURALS.get(noun, noun + 's')}"
