@@ -1,4 +1,4 @@
-"""Poses: translation, rotation and scale of every joint, owned by whoever asked for them."""
+"""Poses: translation, rotation and scale of every joint, owned by the caller."""
 
 from __future__ import annotations
 
@@ -19,16 +19,31 @@ __all__ = ["Pose"]
 
 
 class Pose(_core.Pose):
-    """One pose of a model's skeleton, or many along leading axes (...).
+    """One pose of the skeleton of a model, or many poses along leading axes (...).
 
-    `translation` (...,J,3), `rotation` (...,J,4) x y z w, `scale` (...,J,3) and `morph_weights` (...,M) are
-    float32, writable and the caller's; `locals()`, `globals()` and `palette()` follow what they hold when
-    called. Rotations need not be unit: they are divided by their length.
+    `Model.pose` makes poses. The arrays `translation` (...,J,3), `rotation` (...,J,4) x y z w,
+    `scale` (...,J,3) and `morph_weights` (...,M) are float32 and belong to the caller, who may change them:
+    `locals`, `globals` and `palette` use what the arrays hold when they are called. Rotations may have any
+    length but 0; they are divided by it.
+
+    Attributes
+    ----------
+    model : Model
+        The model whose joints are posed.
+
+    Examples
+    --------
+    >>> pose = skinpy.character().pose("walk", 0.25)
+    >>> pose.rotate("Head", degrees=30, axis="y")
+    <Pose: 26 joints>
+    >>> pose.palette().shape
+    (24, 4, 4)
     """
 
-    __slots__ = ("__weakref__", "model")  # and no __dict__: a name that is misspelled is an error
+    # Without a __dict__ a misspelled attribute is an error.
+    __slots__ = ("__weakref__", "model")
 
-    model: Model  #: the model whose joints these are
+    model: Model
 
     def __new__(
         cls,
@@ -44,7 +59,7 @@ class Pose(_core.Pose):
         return self
 
     def __init__(self, *_: Any, **__: Any) -> None:
-        """See __new__; `model.pose()` makes poses."""
+        """Do nothing: __new__ has taken the arguments."""
 
     # ---- by hand ----------------------------------------------------------------------------------
 
@@ -55,15 +70,36 @@ class Pose(_core.Pose):
         rotation: npt.ArrayLike | None = None,
         scale: npt.ArrayLike | None = None,
     ) -> Pose:
-        """Puts a joint, by name or index, where it is wanted, relative to its parent; gives back this pose.
+        """Set translation, rotation or scale of a joint, relative to its parent.
 
-        translation (3,) or (...,3), in units of the parent; rotation (4,) or (...,4) x y z w, of any length
-        but 0; scale a number, (3,) or (...,3). (...) are the pose's leading axes; what is None stays.
+        Parameters
+        ----------
+        joint : str or int
+            Name or index of the joint.
+        translation : array_like, shape (3,) or (..., 3), units of the parent, optional
+            The new translation. (...) are the leading axes of the pose.
+        rotation : array_like, shape (4,) or (..., 4), x y z w, optional
+            The new rotation, a quaternion of any length but 0.
+        scale : float or array_like, shape (3,) or (..., 3), optional
+            The new scale; a single number scales evenly.
 
-        Raises KeyError (no such name, with the close ones), IndexError, TypeError and ValueError (a wrong
-        shape, a number that is not finite); nothing is changed then.
+        Returns
+        -------
+        Pose
+            This pose.
+
+        Raises
+        ------
+        KeyError
+            If the model has no joint of this name. The message has the closest names.
+        IndexError
+            If the model has no joint of this index.
+        ValueError
+            If a shape is wrong, a number is not finite, or a quaternion has length 0. Nothing is changed.
+        TypeError
+            If an argument has the wrong type. Nothing is changed.
         """
-        kinematics.set_parts(self, joint, translation, rotation, scale)
+        kinematics.set_components(self, joint, translation, rotation, scale)
         return self
 
     def rotate(
@@ -76,28 +112,73 @@ class Pose(_core.Pose):
         axis: AxisLike | None = None,
         space: Space = "local",
     ) -> Pose:
-        """Turns a joint, by name or index, further than it is turned already; gives back this pose.
+        """Rotate a joint on top of the rotation that it has.
 
-        Either rotation, a quaternion (4,) or (...,4) x y z w, or an angle, a number or (...), in degrees or
-        radians about axis: "x", "y", "z", one of them with "-" in front, or a vector (3,) or (...,3). The
-        turn is right-handed. space says whose axes are meant: the joint's own ("local", q = q * turn) or its
-        parent's ("parent", q = turn * q). (...) are the pose's leading axes. Everything below the joint
-        follows.
+        Exactly one of `rotation`, `degrees` and `radians` is given. All descendants of the joint follow.
 
-        Raises KeyError (no such name, with the close ones), IndexError, TypeError (not exactly one of
-        rotation, degrees and radians; an angle without axis) and ValueError; nothing is changed then.
+        Parameters
+        ----------
+        joint : str or int
+            Name or index of the joint.
+        rotation : array_like, shape (4,) or (..., 4), x y z w, optional
+            The additional rotation, a quaternion of any length but 0. (...) are the leading axes of the pose.
+        degrees, radians : float or array_like, shape (...), optional
+            The angle of the additional rotation, which is right-handed about `axis`.
+        axis : str or array_like, shape (3,) or (..., 3), optional
+            The axis for an angle: "x", "y", "z", "-x", "-y", "-z", or a vector of any length but 0.
+        space : {"local", "parent"}, default "local"
+            Whether the axes are those of the joint ("local", ``q = q * r``) or of its parent ("parent",
+            ``q = r * q``).
+
+        Returns
+        -------
+        Pose
+            This pose.
+
+        Raises
+        ------
+        KeyError
+            If the model has no joint of this name. The message has the closest names.
+        IndexError
+            If the model has no joint of this index.
+        ValueError
+            If a shape is wrong, a number is not finite, a quaternion or axis has length 0, or an option is
+            unknown. Nothing is changed.
+        TypeError
+            If not exactly one of `rotation`, `degrees` and `radians` is given, an angle comes without `axis`
+            or a quaternion with it, or an argument has the wrong type. Nothing is changed.
         """
         kinematics.rotate(self, joint, rotation, degrees, radians, axis, space)
         return self
 
     def translate(self, joint: JointLike, vector: npt.ArrayLike, *, space: Space = "local") -> Pose:
-        """Moves a joint, by name or index, by vector (3,) or (...,3); gives back this pose.
+        """Move a joint from where it is.
 
-        Along the joint's own axes ("local", t += q v) or its parent's ("parent", t += v); lengths are in
-        units of the parent either way, so the joint's own scale does not matter.
+        Parameters
+        ----------
+        joint : str or int
+            Name or index of the joint.
+        vector : array_like, shape (3,) or (..., 3), units of the parent
+            The displacement. (...) are the leading axes of the pose. The scale of the joint does not matter.
+        space : {"local", "parent"}, default "local"
+            Whether the axes are those of the joint ("local", ``t += q v``) or of its parent ("parent",
+            ``t += v``).
 
-        Raises KeyError (no such name, with the close ones), IndexError, TypeError and ValueError; nothing
-        is changed then.
+        Returns
+        -------
+        Pose
+            This pose.
+
+        Raises
+        ------
+        KeyError
+            If the model has no joint of this name. The message has the closest names.
+        IndexError
+            If the model has no joint of this index.
+        ValueError
+            If a shape is wrong, a number is not finite, or `space` is unknown. Nothing is changed.
+        TypeError
+            If an argument has the wrong type. Nothing is changed.
         """
         kinematics.translate(self, joint, vector, space)
         return self
@@ -115,26 +196,54 @@ class Pose(_core.Pose):
         weight: npt.ArrayLike = 1.0,
         soften: float = 1.0,
     ) -> npt.NDArray[np.bool_]:
-        """Turns root and middle so that end, say a hand, comes to target; says where that is possible.
+        """Rotate the two joints of a limb so that its end, such as a hand, reaches a target.
 
-        Joints are names or indices; middle is end's parent and root middle's parent unless they are named.
-        target and pole are points (3,) or (...,3) of scene space, where (...) are the pose's leading axes.
-        The bend at middle comes from the law of cosines, cos C = (a^2 + b^2 - c^2) / 2ab; then root makes
-        the shortest turn to the target, and with a pole it turns about the line to the target until middle
-        lies on the pole's side. Without one the plane of the bend stays; a limb that is straight has none,
-        so give it a pole.
+        Only the rotations of `root` and `middle` change. Lengths are kept as far as the scales of `root` and
+        the joints below it are even.
 
-        weight, a number or (...) from 0 to 1, goes that share of the way from the pose as it is (nlerp).
-        soften, up to 1, is the share of the limb's length from which it straightens gradually, without a
-        jerk: with less than 1 the far targets are not quite reached.
+        Parameters
+        ----------
+        end : str or int
+            Name or index of the joint that shall reach the target.
+        target : array_like, shape (3,) or (..., 3), scene space
+            The points to reach. (...) are the leading axes of the pose.
+        middle : str or int, optional
+            The joint that bends, such as an elbow. By default it is the parent of `end`.
+        root : str or int, optional
+            The joint where the limb begins, such as a shoulder. By default it is the parent of `middle`.
+        pole : array_like, shape (3,) or (..., 3), scene space, optional
+            Points towards which the limb bends. Without a pole the plane of the bend stays as it is; a
+            straight limb has no such plane, so give it a pole.
+        weight : float or array_like, shape (...), default 1.0
+            How much of the change is applied, from 0 to 1; rotations in between are by nlerp.
+        soften : float, default 1.0
+            The fraction of the limb's length, up to 1, from which the limb straightens gradually and without
+            a jerk. With less than 1 far targets are not quite reached.
 
-        Gives (...) bool: True where end, at weight 1, comes to within 1e-4 of the limb's length of target.
-        Elsewhere the pose is the nearest: straight towards the target, or folded as far as it goes; nearest
-        in the space of root's parent. Under a scale of 0 nothing moves, False. Nothing but the rotations of
-        root and middle changes, and lengths are kept as far as the scales at root and below are even.
+        Returns
+        -------
+        (...) bool ndarray
+            Whether `end`, with a weight of 1, comes to within 1e-4 of the limb's length of the target.
+            Otherwise the limb is straight towards the target or folded as far as possible, which is nearest
+            in the space of the parent of `root`. Below a scale of 0 nothing moves and the result is False.
 
-        Raises KeyError (no such name, with the close ones), IndexError, TypeError and ValueError (no chain
-        of three joints, a wrong shape, a number out of range or not finite); nothing is changed then.
+        Raises
+        ------
+        KeyError
+            If the model has no joint of this name. The message has the closest names.
+        IndexError
+            If the model has no joint of this index.
+        ValueError
+            If the joints are not a chain of three, a shape is wrong, or a number is out of range or not
+            finite. Nothing is changed.
+        TypeError
+            If an argument has the wrong type. Nothing is changed.
+
+        Notes
+        -----
+        The angle at `middle` comes from the law of cosines, ``cos C = (a^2 + b^2 - c^2) / 2ab``. Then `root`
+        makes the shortest rotation to the target, and with a pole it rotates about the line to the target
+        until `middle` lies on the side of the pole.
         """
         return goals.two_bone_ik(self, end, target, middle, root, pole, weight, soften)
 
@@ -148,19 +257,42 @@ class Pose(_core.Pose):
         pole: npt.ArrayLike | None = None,
         weight: npt.ArrayLike = 1.0,
     ) -> npt.NDArray[np.bool_]:
-        """Turns a joint, by name or index, so that its axis points to target: look-at by the shortest turn.
+        """Rotate a joint by the shortest rotation so that one of its axes points to a target (look-at).
 
-        target and pole are points (3,) or (...,3) of scene space, where (...) are the pose's leading axes;
-        axis and up are directions in the joint's own space, "x", "-y", ... or (3,). With a pole the joint
-        then turns about the line to the target until up lies on the pole's side; for a direction instead
-        of a point give one far away. weight, a number or (...) from 0 to 1, goes that share of the way from
-        the pose as it is (nlerp).
+        Parameters
+        ----------
+        joint : str or int
+            Name or index of the joint.
+        target : array_like, shape (3,) or (..., 3), scene space
+            The points to look at. (...) are the leading axes of the pose.
+        axis : str or array_like, shape (3,), default "z"
+            The direction in the space of the joint that shall point to the target: "x", "-y", ... or a
+            vector.
+        up : str or array_like, shape (3,), default "y"
+            The direction in the space of the joint that shall lie on the side of the pole.
+        pole : array_like, shape (3,) or (..., 3), scene space, optional
+            Points that decide the rotation about the line to the target. For a direction give a point that
+            is far away. Without a pole the joint makes the shortest rotation alone.
+        weight : float or array_like, shape (...), default 1.0
+            How much of the change is applied, from 0 to 1; rotations in between are by nlerp.
 
-        Gives (...) bool: False where the target lies on the joint, or the joint or what is above it has a
-        scale of 0; the pose stays there.
+        Returns
+        -------
+        (...) bool ndarray
+            False if the target lies on the joint, or the joint or one of its ancestors has a scale of 0. The
+            joint does not move then.
 
-        Raises KeyError (no such name, with the close ones), IndexError, TypeError and ValueError; nothing
-        is changed then.
+        Raises
+        ------
+        KeyError
+            If the model has no joint of this name. The message has the closest names.
+        IndexError
+            If the model has no joint of this index.
+        ValueError
+            If a shape is wrong, a number is out of range or not finite, or a direction has length 0. Nothing
+            is changed.
+        TypeError
+            If an argument has the wrong type. Nothing is changed.
         """
         return goals.aim(self, joint, target, axis, up, pole, weight)
 
@@ -174,36 +306,92 @@ class Pose(_core.Pose):
         tolerance: float = 1e-4,
         weight: npt.ArrayLike = 1.0,
     ) -> npt.NDArray[np.bool_]:
-        """Turns all joints from root to end's parent so that end comes to target; says where it does.
+        """Rotate all joints of a chain so that its end reaches a target (FABRIK).
 
-        Forward and backward reaching (Aristidou and Lasenby 2011): the joints' places are pulled to the
-        target from the end and back to the root, up to `iterations` times, until end is within tolerance,
-        over the length of the chain, of it; then each joint makes the shortest turn to the next one's
-        place. target is a point (3,) or (...,3) of scene space, where (...) are the pose's leading axes;
-        weight, a number or (...) from 0 to 1, goes that share of the way from the pose as it is (nlerp).
-        Two links are solved as by two_bone_ik without a pole.
+        The rotations of `root` and of the joints down to the parent of `end` change. Lengths are kept as far
+        as the scales inside the chain are even.
 
-        Gives (...) bool: True where end, at weight 1, comes within tolerance. A target out of reach gives
-        the straight chain towards it, False. Lengths are kept as far as scales inside the chain are even.
+        Parameters
+        ----------
+        end : str or int
+            Name or index of the joint that shall reach the target.
+        target : array_like, shape (3,) or (..., 3), scene space
+            The points to reach. (...) are the leading axes of the pose.
+        root : str or int
+            The joint where the chain begins, an ancestor of `end`.
+        iterations : int, default 128
+            The largest number of iterations, at least 1.
+        tolerance : float, default 1e-4
+            The distance from the target that is near enough, divided by the length of the chain.
+        weight : float or array_like, shape (...), default 1.0
+            How much of the change is applied, from 0 to 1; rotations in between are by nlerp.
 
-        Raises KeyError (no such name, with the close ones), IndexError, TypeError and ValueError (root is
-        no ancestor of end, a wrong shape, a number out of range or not finite); nothing is changed then.
+        Returns
+        -------
+        (...) bool ndarray
+            Whether `end`, with a weight of 1, comes within the tolerance. A target that is out of reach gives
+            the straight chain towards it and False.
+
+        Raises
+        ------
+        KeyError
+            If the model has no joint of this name. The message has the closest names.
+        IndexError
+            If the model has no joint of this index.
+        ValueError
+            If `root` is not an ancestor of `end`, a shape is wrong, or a number is out of range or not
+            finite. Nothing is changed.
+        TypeError
+            If an argument has the wrong type. Nothing is changed.
+
+        Notes
+        -----
+        The method is forward and backward reaching (Aristidou and Lasenby, "FABRIK: a fast, iterative solver
+        for the inverse kinematics problem", Graphical Models 73, 2011). The positions of the joints are
+        pulled to the target from the end, then back to the root, until the end is near enough; then each
+        joint makes the shortest rotation to the position of the next one. A chain of two links is solved as
+        in `two_bone_ik` without a pole.
         """
         return goals.fabrik(self, end, target, root, iterations, tolerance, weight)
 
     def attach(self, joint: JointLike, offset: npt.ArrayLike | None = None) -> Floats:
-        """Where something stands that the joint holds: global(joint) @ offset, (...,4,4) float32.
+        """Return the transform of an object that a joint holds, such as a sword in a hand.
 
-        joint is a name or an index; offset, (4,4) or (...,4,4), leads from the thing's space to the joint's
-        (None: the joint's own place). Scales of the joint and above it act on the thing too.
+        Parameters
+        ----------
+        joint : str or int
+            Name or index of the joint.
+        offset : array_like, shape (4, 4) or (..., 4, 4), optional
+            The transform from the space of the object to that of the joint. (...) are the leading axes of the
+            pose. By default it is the identity.
 
-        Raises KeyError (no such name, with the close ones), IndexError, TypeError and ValueError (a wrong
-        shape, a number that is not finite).
+        Returns
+        -------
+        (..., 4, 4) float32 ndarray
+            ``globals[joint] @ offset``, from the object to scene space. Scales of the joint and its ancestors
+            act on the object too.
+
+        Raises
+        ------
+        KeyError
+            If the model has no joint of this name. The message has the closest names.
+        IndexError
+            If the model has no joint of this index.
+        ValueError
+            If the shape is wrong or a number is not finite.
+        TypeError
+            If an argument has the wrong type.
         """
         return goals.attach(self, joint, offset)
 
     def copy(self) -> Pose:
-        """A pose of the same model with arrays of its own."""
+        """Return a pose of the same model with arrays of its own.
+
+        Returns
+        -------
+        Pose
+            The copy.
+        """
         return Pose(
             self.model,
             self.translation.copy(),

@@ -119,7 +119,6 @@ NOT_CONVERTED: set[str] = {
     "skinpy.clips.events",
     "skinpy.clips.root_motion",
     "skinpy.model",
-    "skinpy.pose",
     # checking
     "skinpy.checking.checks",
     "skinpy.checking.findings",

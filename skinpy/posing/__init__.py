@@ -1,1 +1,1 @@
-"""Poses changed by hand and by goal: forward kinematics, inverse kinematics."""
+"""Changes of poses: forward kinematics (by hand) and inverse kinematics (by goal)."""

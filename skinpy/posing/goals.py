@@ -1,4 +1,7 @@
-"""Joints by goal: what Pose.two_bone_ik, aim, fabrik and attach do; csrc/core/pose/sk_goal.c solves."""
+"""Inverse kinematics: the arguments of Pose.two_bone_ik, aim, fabrik and attach.
+
+csrc/core/pose/sk_goal.c solves; this module checks what the caller gave and judges what the solver reached.
+"""
 
 from typing import TYPE_CHECKING, SupportsIndex
 
@@ -13,8 +16,10 @@ from .kinematics import AxisLike, JointLike, axis_vector, fits, joint_number, ro
 if TYPE_CHECKING:
     from ..pose import Pose
 
-HIT = 1e-4  # "reached": this share of the limb's length
-_MOST = 2**31 - 1  # of iterations; the core counts in int32
+#: A limb has reached its target if it misses by at most this fraction of its length.
+MAX_MISS = 1e-4
+#: The core counts iterations in int32.
+_MAX_ITERATIONS = 2**31 - 1
 
 
 def two_bone_ik(
@@ -41,7 +46,7 @@ def two_bone_ik(
         _weights(pose, weight),
         finite("soften", soften),
     )
-    return np.asarray(misses <= HIT)
+    return np.asarray(misses <= MAX_MISS)
 
 
 def aim(
@@ -84,7 +89,7 @@ def fabrik(
         last,
         _points(pose, "target", target),
         _weights(pose, weight),
-        min(whole("iterations", iterations, 1), _MOST),
+        min(whole("iterations", iterations, 1), _MAX_ITERATIONS),
         finite("tolerance", tolerance),
     )
     return np.asarray(misses <= tolerance)
@@ -107,40 +112,44 @@ def attach(pose: "Pose", joint: JointLike, offset: npt.ArrayLike | None) -> Floa
 
 
 def _points(pose: "Pose", name: str, value: npt.ArrayLike) -> Array:
-    """(N, 3) float64: one point for each of the pose's N instances."""
+    """(N,3) float64: one point for each of the N poses."""
     lead = pose.translation.shape[:-2]
     return np.broadcast_to(rows(name, value, lead, 3), (*lead, 3)).reshape(-1, 3)
 
 
 def _weights(pose: "Pose", value: npt.ArrayLike) -> Array:
-    """(N,) float64 from 0 to 1."""
+    """(N,) float64 from 0 to 1: one weight for each of the N poses."""
     lead = pose.translation.shape[:-2]
     weights = numbers("weight", value)
     if not fits(weights.shape, lead):
         raise ValueError(f"weight has shape {weights.shape}; expected () or {lead}")
     if not ((weights >= 0) & (weights <= 1)).all():
-        raise ValueError("weight holds a number that is not from 0 to 1")
+        raise ValueError("weight holds a number outside 0 to 1")
     return np.broadcast_to(weights, lead).reshape(-1)
 
 
-def _named(pose: "Pose", joint: int) -> str:
+def _quoted_name(pose: "Pose", joint: int) -> str:
+    """The name of a joint for a message."""
     return repr(pose.model.skeleton.names[joint])
 
 
 def _parent(pose: "Pose", joint: int, role: str) -> int:
+    """The parent of a joint; `role` is the argument that stands for the joint in a message."""
     parent = int(pose.model.skeleton.parents[joint])
     if parent < 0:
         raise ValueError(
-            f"{role} is {_named(pose, joint)}, which has no parent; expected a chain of three joints"
+            f"{role} is {_quoted_name(pose, joint)}, which has no parent; expected a chain of three joints"
         )
     return parent
 
 
 def _check_ancestor(pose: "Pose", role: str, ancestor: int, role_below: str, joint: int) -> None:
+    """ValueError unless one joint is an ancestor of another; roles are the arguments that stand for them."""
     above = int(pose.model.skeleton.parents[joint])
-    while above > ancestor:  # parents have the smaller indices
+    while above > ancestor:  # parents have smaller indices than their children
         above = int(pose.model.skeleton.parents[above])
     if above != ancestor:
         raise ValueError(
-            f"{role} is {_named(pose, ancestor)}; expected an ancestor of {role_below}, {_named(pose, joint)}"
+            f"{role} is {_quoted_name(pose, ancestor)}; "
+            f"expected an ancestor of {role_below}, {_quoted_name(pose, joint)}"
         )

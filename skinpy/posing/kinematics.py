@@ -1,6 +1,6 @@
-"""Forward kinematics by hand: what Pose.set, Pose.rotate and Pose.translate do to a pose's arrays.
+"""Forward kinematics: what Pose.set, Pose.rotate and Pose.translate do to the arrays of a pose.
 
-Quaternions are x y z w. Numbers are computed in float64 and stored as float32.
+Quaternions are x y z w. The arithmetic is float64, and results are stored as float32.
 """
 
 from collections.abc import Sequence
@@ -26,26 +26,26 @@ _AXES = {
 }
 
 
-def set_parts(
+def set_components(
     pose: "Pose",
     joint: JointLike,
     translation: npt.ArrayLike | None,
     rotation: npt.ArrayLike | None,
     scale: npt.ArrayLike | None,
 ) -> None:
-    """See Pose.set. Nothing is written unless all of it can be."""
+    """See Pose.set. All arguments are checked before anything is written."""
     number = joint_number(pose, joint)
     lead = pose.translation.shape[:-2]
-    parts: list[tuple[Array, Array]] = []
+    changes: list[tuple[Array, Array]] = []
     if translation is not None:
-        parts.append((pose.translation, rows("translation", translation, lead, 3)))
+        changes.append((pose.translation, rows("translation", translation, lead, 3)))
     if rotation is not None:
-        parts.append((pose.rotation, _unit("rotation", rows("rotation", rotation, lead, 4))))
+        changes.append((pose.rotation, _unit("rotation", rows("rotation", rotation, lead, 4))))
     if scale is not None:
         given = numbers("scale", scale)
         even = np.full(3, given) if given.ndim == 0 else given
-        parts.append((pose.scale, rows("scale", even, lead, 3)))
-    for target, values in parts:
+        changes.append((pose.scale, rows("scale", even, lead, 3)))
+    for target, values in changes:
         target[..., number, :] = values
 
 
@@ -61,10 +61,10 @@ def rotate(
     """See Pose.rotate."""
     number = joint_number(pose, joint)
     lead = pose.rotation.shape[:-2]
-    turn = _turn(rotation, degrees, radians, axis, lead)
+    change = _rotation_change(rotation, degrees, radians, axis, lead)
     _check_space(space)
     before = pose.rotation[..., number, :].astype(np.float64)
-    after = quaternion_product(before, turn) if space == "local" else quaternion_product(turn, before)
+    after = quaternion_product(before, change) if space == "local" else quaternion_product(change, before)
     pose.rotation[..., number, :] = after
 
 
@@ -93,7 +93,7 @@ def joint_number(pose: "Pose", joint: JointLike) -> int:
 
 
 def rows(name: str, value: npt.ArrayLike, lead: tuple[int, ...], width: int) -> Array:
-    """Finite float64 (width,) up to (...,width), where (...) are the pose's leading axes."""
+    """Finite float64 numbers of shape (width,) up to (...,width); `lead` are the leading axes of the pose."""
     array = numbers(name, value)
     if array.ndim < 1 or array.shape[-1] != width or not fits(array.shape[:-1], lead):
         raise ValueError(f"{name} has shape {array.shape}; expected {(width,)} or {(*lead, width)}")
@@ -102,31 +102,32 @@ def rows(name: str, value: npt.ArrayLike, lead: tuple[int, ...], width: int) -> 
 
 
 def fits(shape: tuple[int, ...], lead: tuple[int, ...]) -> bool:
-    """Whether `shape` spreads over the pose's leading axes by NumPy's rules without making them more."""
+    """Whether an array of this shape broadcasts to the leading axes of the pose without adding to them."""
     try:
         return np.broadcast_shapes(shape, lead) == lead
     except ValueError:
         return False
 
 
-def _turn(
+def _rotation_change(
     rotation: npt.ArrayLike | None,
     degrees: npt.ArrayLike | None,
     radians: npt.ArrayLike | None,
     axis: AxisLike | None,
     lead: tuple[int, ...],
 ) -> Array:
-    """The unit quaternion (...,4) that the arguments of Pose.rotate mean."""
-    given = [name for name, value in _named(rotation, degrees, radians) if value is not None]
+    """The unit quaternion (...,4) that the arguments of Pose.rotate stand for."""
+    forms = {"rotation": rotation, "degrees": degrees, "radians": radians}
+    given = [name for name, value in forms.items() if value is not None]
     if len(given) != 1:
         came = " and ".join(given) or "none"
-        raise TypeError(f"give exactly one of rotation, degrees and radians; {came} came")
+        raise TypeError(f"expected exactly one of rotation, degrees and radians; {came} came")
     if rotation is not None:
         if axis is not None:
-            raise TypeError("axis belongs to degrees and radians; a quaternion has its own")
+            raise TypeError("axis is given with a rotation; expected it with degrees or radians only")
         return _unit("rotation", rows("rotation", rotation, lead, 4))
     if axis is None:
-        raise TypeError('an angle needs an axis: "x", "y", "z" or a vector of three numbers')
+        raise TypeError(f'{given[0]} is given without axis; expected "x", "y", "z" or a vector for axis')
     angle = numbers(given[0], degrees if radians is None else radians)  # type: ignore[arg-type]
     if not fits(angle.shape, lead):
         raise ValueError(f"{given[0]} has shape {angle.shape}; expected () or {lead}")
@@ -137,13 +138,8 @@ def _turn(
     return np.concatenate([sine, cosine], axis=-1)
 
 
-def _named(
-    rotation: npt.ArrayLike | None, degrees: npt.ArrayLike | None, radians: npt.ArrayLike | None
-) -> tuple[tuple[str, npt.ArrayLike | None], ...]:
-    return ("rotation", rotation), ("degrees", degrees), ("radians", radians)
-
-
 def axis_vector(axis: AxisLike, lead: tuple[int, ...], name: str = "axis") -> Array:
+    """The unit vector (3,) or (...,3) of an axis that is named or given; `name` is the argument."""
     if isinstance(axis, str):
         try:
             return _AXES[axis.lower()]
@@ -155,10 +151,11 @@ def axis_vector(axis: AxisLike, lead: tuple[int, ...], name: str = "axis") -> Ar
 
 
 def _unit(name: str, rows: Array) -> Array:
+    """Rows of length 1 in float64; ValueError if a row has length 0."""
     wide = rows.astype(np.float64)
     length = np.linalg.norm(wide, axis=-1, keepdims=True)
     if (length == 0).any():
-        raise ValueError(f"{name} has length 0")
+        raise ValueError(f"{name} has length 0; expected a length above 0")
     return np.asarray(wide / length)
 
 
@@ -170,22 +167,23 @@ def _check_space(space: str) -> None:
 # ---- quaternions ----------------------------------------------------------------------------------
 
 
-_NEXT, _LAST = np.array([1, 2, 0]), np.array([2, 0, 1])  # for each of x, y and z, which come after it
+#: For each of x, y and z the next axis in the cycle, and the one after that.
+_NEXT, _LAST = np.array([1, 2, 0]), np.array([2, 0, 1])
 
 
 def quaternion_product(a: Array, b: Array) -> Array:
-    """a * b, (...,4): first the rotation b, then a (Hamilton's product, x y z w)."""
+    """Hamilton's product a * b of quaternions (...,4): the rotation b, then a."""
     vector = a[..., 3:] * b[..., :3] + b[..., 3:] * a[..., :3] + _cross(a[..., :3], b[..., :3])
     real = a[..., 3:] * b[..., 3:] - (a[..., :3] * b[..., :3]).sum(axis=-1, keepdims=True)
     return np.concatenate([vector, real], axis=-1)
 
 
 def rotated(rotation: Array, vector: Array) -> Array:
-    """Vectors (...,3) turned by unit quaternions (...,4): v + 2 u x (u x v + w v)."""
+    """Vectors (...,3) rotated by unit quaternions (...,4), (u, w): v + 2 u x (u x v + w v)."""
     u, w = rotation[..., :3], rotation[..., 3:]
     return np.asarray(vector + 2 * _cross(u, _cross(u, vector) + w * vector))
 
 
 def _cross(a: Array, b: Array) -> Array:
-    """The cross product of vectors (...,3), to the bit that of np.cross, which is slow for few of them."""
+    """The cross product of vectors (...,3), equal to the bit to np.cross, which is slow for few vectors."""
     return np.asarray(a.take(_NEXT, -1) * b.take(_LAST, -1) - a.take(_LAST, -1) * b.take(_NEXT, -1))
