@@ -125,8 +125,6 @@ NOT_CONVERTED: set[str] = {
     # explaining
     "skinpy.explaining.explanation",
     # kinds
-    "skinpy.kinds.baking",
-    "skinpy.kinds.kinds",
     # loading and limits
     "skinpy.limits",
     "skinpy.loading",

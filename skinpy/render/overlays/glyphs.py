@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._text import unicode_text
+from ..._text import unicode_text
 
 _PIXELS = 12.0  # of the font
 _RIM = 1  # pixels around the letters
