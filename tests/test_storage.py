@@ -27,7 +27,7 @@ from skinpy.clip import Channel
 from skinpy.clips.edit import derived
 from skinpy.clips.evaluate import Evaluator
 from skinpy.kinds import Animation
-from skinpy.storage import compress
+from skinpy.storage import reach, skin_error
 
 CHARACTER = Path(skinpy.__file__).parent / "data" / "character.glb"
 NOISE = 3e-6  # of the size: what float32 loses by itself
@@ -606,15 +606,15 @@ def growing(scales: Sequence[float]) -> skinpy.Model:
 
 def test_points_at_infinity_count_where_they_differ(monkeypatch: pytest.MonkeyPatch) -> None:
     clip = growing([1, 2, 3, 4]).clips[0]
-    measured = compress.SkinError(clip)
-    true_points = compress._points
+    measured = skin_error.SkinError(clip)
+    true_points = skin_error.points_at
 
     def apart(change: Callable[[Any], None], source: Callable[[Any], None] = lambda points: None) -> float:
         """The error when the points of another clip are changed so, and the source's so."""
         points, others = true_points(clip, measured.times), true_points(clip, measured.times)
         change(points)
         source(others)
-        return compress._farthest_apart(points, others) ** 0.5
+        return skin_error.farthest_apart(points, others) ** 0.5
 
     def put(value: float) -> Callable[[Any], None]:
         return lambda points: points.__setitem__((3, 1, 0), value)
@@ -632,7 +632,7 @@ def test_compression_keeps_what_goes_to_infinity_and_what_does_not() -> None:
     clip = growing([*np.linspace(1, 2, 30), 3e38, 3e38, *np.linspace(2, 1, 30)]).clips[0]
     thin = clip.compress(0.01)
     assert astray(clip, thin, np.linspace(0, 29, 59)) <= 0.0105
-    assert np.isinf(compress._points(thin, np.array([30.5]))).any()
+    assert np.isinf(skin_error.points_at(thin, np.array([30.5]))).any()
 
 
 @pytest.mark.parametrize("width", [1, 3, 1000])
@@ -642,8 +642,8 @@ def test_how_far_a_deep_tree_reaches_is_estimated_from_above(width: int) -> None
     for joints in (1, 2, 40, 150):
         parents = np.array([-1, *(int(rng.integers(max(0, j - width), j)) for j in range(1, joints))])
         origins, around = rng.normal(size=(3, joints, 3)).cumsum(axis=1), rng.random(joints)
-        exact = compress._farthest(parents, origins, around)
-        ratio = compress._farthest_along(parents, origins, around) / exact
+        exact = reach._farthest(parents, origins, around)
+        ratio = reach._farthest_along(parents, origins, around) / exact
         assert ratio.min() > 1 - 1e-12 and ratio.max() < 1.13
 
 
@@ -663,6 +663,6 @@ def test_a_deep_chain_keeps_within_the_bound(monkeypatch: pytest.MonkeyPatch) ->
     thin = clip.compress(bound)
     assert thin.nbytes < clip.nbytes
     assert astray(clip, thin, between(clip)) <= bound * 1.05
-    monkeypatch.setattr(compress, "_MOST_PAIRS", 10**9)
+    monkeypatch.setattr(reach, "_MAX_PAIRS", 10**9)
     exact = clip.compress(bound)
     assert exact.nbytes < clip.nbytes and thin.nbytes <= exact.nbytes * 1.1

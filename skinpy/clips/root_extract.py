@@ -19,7 +19,7 @@ from .._arguments import flag, names_of
 from .._types import Array
 from ..clip import Channel, Clip
 from ..posing.kinematics import JointLike, joint_number, quaternion_product, rotated
-from ..storage.compress import size_of
+from ..storage.skin_error import size_of
 from .edit import derived
 from .evaluate import key_tolerance, sample_channel, slerp, trs, unit
 from .events import Motion

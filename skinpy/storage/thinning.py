@@ -1,103 +1,213 @@
-"""Which keys a channel can do without: an error at which each may be dropped, found once for all bounds.
+"""Fewer keys: the channels of a clip, each with the keys that it needs to stay within a bound."""
 
-Keys of a span are measured against the line (or arc, or step) between its two ends; the worst one gets its
-error and splits the span, and so on (Ramer 1972, Douglas and Peucker 1973). No key counts more than the one
-that split its span, so that for every bound the keys above it belong together, and all others lie within it.
-"""
-
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .._types import Array
-from ..clips.evaluate import slerp
+from ..clip import Channel, Clip
+from ..clips.edit import derived
+from ..clips.evaluate import key_tolerance, sample_channel
+from .reach import Reach
+from .significance import Bundle, common_significance, own_significance
+
+if TYPE_CHECKING:
+    from ..model import Model
+
+_CUBIC_STEPS = 16  # straight lines that stand for one span of a cubic channel, before thinning
 
 
-@dataclass(frozen=True, eq=False)
-class Bundle:
-    """Channels of one kind with the same key times."""
+class Thinner:
+    """The channels of a clip, ready to be thinned to any bound of at least `floor` model units each."""
 
-    numbers: list[int]  #: which channels of the clip
-    times: Array  #: (K,) seconds
-    values: Array  #: (n,K,C) float64
-    reach: Array  #: (n,) how far a vertex goes, in model units, when a value changes by 1
-    turning: bool  #: quaternions
-    step: bool
+    def __init__(self, clip: Clip, floor: float) -> None:
+        assert clip.model is not None
+        self._clip, self._rest = clip, _rest_values(clip)
+        self._reach = Reach(clip)
+        sheared = _sheared(clip.model)
+        groups: dict[bytes, list[_Track]] = {}
+        self._fixed: dict[int, Channel] = {}
+        for number, channel in enumerate(clip.channels):
+            if channel.joint is not None and sheared[channel.joint]:
+                # At rest such a joint has the matrix of the file, which no T, R and S can replace.
+                self._fixed[number] = channel
+                continue
+            track = _Track(number, channel, clip, self._reach.of(channel), self._rest[number])
+            groups.setdefault(track.thin.times.tobytes(), []).append(track)
+        self._groups = [_Group(tracks, floor) for tracks in groups.values()]
 
-    def distance(self, a: Array, b: Array) -> Array:
-        """(n,K) model units between two arrays of values (n,K,C)."""
-        if self.turning:
-            a, b = a / _length(a), b / _length(b)
-            b = np.where((a * b).sum(axis=-1, keepdims=True) < 0, -b, b)
-        off = np.linalg.norm(a - b, axis=-1)
-        with np.errstate(invalid="ignore"):  # what is not off does not move what is at infinity
-            return np.where(off == 0.0, 0.0, off * self.reach[:, None])
+    def clip(self, bound: float) -> Clip:
+        """Return a clip in which, by estimate, no channel alone moves a vertex by more than `bound`."""
+        found = dict(self._fixed)
+        for group in self._groups:
+            found |= group.thinned(bound)
+        return derived(self._clip, [found[number] for number in sorted(found)], self._clip.duration)
 
-    def deviation(self, low: Array, high: Array) -> Array:
-        """(n,K) model units from each value to what the keys low and high (n,K) of its span make of it."""
-        rows = np.arange(len(self.values))[:, None]
-        start = self.values[rows, low]
-        if self.step:
-            return self.distance(self.values, start)
-        span = self.times[high] - self.times[low]
-        share = (self.times - self.times[low]) / np.where(span > 0, span, 1.0)
-        end = self.values[rows, high]
-        made = slerp(start, end, share) if self.turning else start + share[..., None] * (end - start)
-        return self.distance(self.values, made)
-
-    def spread(self) -> Array:
-        """(n,) model units that any value is away from the first."""
-        return np.asarray(self.distance(self.values, self.values[:, :1]).max(axis=1))
+    def limits(self, clip: Clip, bound: float) -> list[float]:
+        """Return the largest error of each channel, in its own units, that keeps vertices within `bound`."""
+        reaches = [self._reach.of(channel) for channel in clip.channels]
+        return [bound / reach if reach > 0 else math.inf for reach in reaches]
 
 
-def _length(rows: Array) -> Array:
-    length = np.linalg.norm(rows, axis=-1, keepdims=True)
-    return np.asarray(np.where(length > 0, length, 1.0))
+def _rest_values(clip: Clip) -> list[Array]:
+    """Return for each channel the value that the model shows without it."""
+    assert clip.model is not None
+    skeleton, targets = clip.model.skeleton, clip.model.targets
+    rest = {
+        "translation": skeleton.translation,
+        "rotation": skeleton.rotation,
+        "scale": skeleton.scale,
+        "weights": np.array([[target.default_weight] for target in targets]).reshape(-1, 1),
+    }
+    return [
+        rest[one.path][one.target if one.joint is None else one.joint].astype(np.float64)
+        for one in clip.channels
+    ]
 
 
-def own_significance(bundle: Bundle, floor: float) -> Array:
-    """(n,K) model units: the error up to which a key can be dropped from its channel; the ends are infinite.
-
-    Keys that matter less than floor are 0.
-    """
-    return _split(len(bundle.values), len(bundle.times), bundle.deviation, floor)
-
-
-def common_significance(bundles: Sequence[Bundle], floor: float) -> Array:
-    """(K,): the same for a key that all channels of all bundles, which have the same times, drop together."""
-
-    def worst(low: Array, high: Array) -> Array:
-        found = []
-        for bundle in bundles:
-            shape = (len(bundle.values), low.shape[1])
-            deviation = bundle.deviation(np.broadcast_to(low, shape), np.broadcast_to(high, shape))
-            found.append(deviation.max(axis=0))
-        return np.asarray(np.max(found, axis=0)[None])
-
-    return np.asarray(_split(1, len(bundles[0].times), worst, floor)[0])
+def _sheared(model: "Model") -> Array:
+    """Return which joints (J,) have a rest matrix that is not a product of T, R and S."""
+    rest = model.skeleton.rest_local.astype(np.float64)
+    pose = model.pose()
+    pose.rotation *= np.float32(-1)  # the same rotation, but not the rest pose's bits
+    off = np.abs(pose.locals() - rest)[:, :3, :3].max(axis=(1, 2))
+    return np.asarray(off > 1e-5 * np.abs(rest[:, :3, :3]).max(axis=(1, 2)))
 
 
-def _split(rows: int, keys: int, deviation: Callable[[Array, Array], Array], floor: float) -> Array:
-    """(rows,keys) significances; deviation(low, high) measures every key within its span."""
-    found = np.zeros((rows, keys))
-    found[:, [0, -1]] = np.inf
-    place = np.broadcast_to(np.arange(keys), found.shape)
-    while True:
-        kept = found > 0
-        low = np.maximum.accumulate(np.where(kept, place, 0), axis=1)
-        after = np.where(kept, place, keys - 1)
-        after = np.concatenate([after[:, 1:], after[:, -1:]], axis=1)
-        high = np.minimum.accumulate(after[:, ::-1], axis=1)[:, ::-1]
-        away = np.where(kept, 0.0, deviation(low, high)).ravel()
-        starts = np.flatnonzero(kept)
-        span = np.cumsum(kept) - 1  # number of the span that each key belongs to
-        worst = np.maximum.reduceat(away, starts)
-        worst_keys = np.flatnonzero((away > floor) & (away == worst[span]))
-        if not len(worst_keys):
-            return found
-        _, first = np.unique(span[worst_keys], return_index=True)
-        chosen = worst_keys[first]
-        row, key = chosen // keys, chosen % keys
-        limit = np.minimum(found[row, low[row, key]], found[row, high[row, key]])
-        found[row, key] = np.minimum(away[chosen], limit)
+class _Track:
+    """One channel, and `thin`, the form of it whose keys may be dropped."""
+
+    def __init__(self, number: int, channel: Channel, clip: Clip, reach: float, rest: Array) -> None:
+        self.number, self.channel, self.reach, self.rest = number, channel, reach, rest
+        self.thin, self.coarse = channel, 0.0
+        if channel.interpolation == "cubic" and len(channel.times) > 1:
+            self.thin = _straightened(channel, key_tolerance(clip))
+            # Halving a step quarters what a straight line misses of a smooth curve.
+            bundle = self.bundle()
+            key = np.arange(len(self.thin.times))[None]
+            sides = np.clip(key - 1, 0, None), np.clip(key + 1, None, key.max())
+            self.coarse = float(bundle.deviation(*sides)[:, 1:-1].max(initial=0.0)) / 4
+
+    def bundle(self) -> Bundle:
+        """Return the channel as a bundle of one."""
+        values = self.thin.values[None].astype(np.float64)
+        flags = (self.thin.path == "rotation", self.thin.interpolation == "step")
+        return Bundle([self.number], self.thin.times, values, np.array([self.reach]), *flags)
+
+    @property
+    def kept_bytes(self) -> float:
+        """The bytes of the values and tangents of the unchanged channel."""
+        keys, width = self.channel.values.shape
+        return float(keys * (12 * width if self.channel.interpolation == "cubic" else 4 * width))
+
+
+def _straightened(channel: Channel, tolerance: float) -> Channel:
+    """Return a cubic channel as many short lines."""
+    keys = channel.times
+    fractions = np.arange(_CUBIC_STEPS) / _CUBIC_STEPS
+    times = np.append((keys[:-1, None] + fractions * np.diff(keys)[:, None]).ravel(), keys[-1])
+    values = sample_channel(channel, times, tolerance).astype(np.float32)
+    return replace(
+        channel, interpolation="linear", times=times, values=values, in_tangents=None, out_tangents=None
+    )
+
+
+class _Group:
+    """Channels with the same key times: each is thinned on its own, or all keep the same keys and share."""
+
+    def __init__(self, tracks: Sequence[_Track], floor: float) -> None:
+        self._tracks = {track.number: track for track in tracks}
+        self._times = tracks[0].thin.times
+        self._floor = floor
+        self._bundles = _bundles(tracks)
+        self._own: dict[int, Array] = {}
+        self._spread: dict[int, float] = {}
+        for bundle in self._bundles:
+            self._own |= dict(zip(bundle.numbers, own_significance(bundle, floor), strict=True))
+            self._spread |= dict(zip(bundle.numbers, bundle.spread().tolist(), strict=True))
+        self._common = common_significance(self._bundles, floor)
+
+    def thinned(self, bound: float) -> dict[int, Channel]:
+        """Return the channels that are left, by number; channels that show the rest pose are left out."""
+        found: dict[int, Channel] = {}
+        moving = []
+        for number, track in self._tracks.items():
+            if self._spread[number] + track.coarse > bound:
+                moving.append(track)
+            elif not self._rests(track, bound):
+                found[number] = _rows(track.thin, np.array([0]), np.zeros(1))
+        common = np.flatnonzero(self._common > bound)
+        own = {track.number: self._own_keys(track, bound) for track in moving}
+        apart = sum(self._best(track, own[track.number], None, bound)[0] for track in moving)
+        together = 8 * len(common) + sum(
+            self._best(track, own[track.number], common, bound)[0] for track in moving
+        )
+        shared = common if together < apart else None
+        for track in moving:
+            found[track.number] = self._best(track, own[track.number], shared, bound)[1]
+        return found
+
+    def _rests(self, track: _Track, bound: float) -> bool:
+        """Return whether the channel shows the rest pose within `bound`."""
+        bundle = track.bundle()
+        away = bundle.distance(bundle.values, track.rest[None, None])
+        return float(away.max()) + track.coarse <= bound
+
+    def _own_keys(self, track: _Track, bound: float) -> Array:
+        """Return the keys that the channel needs on its own."""
+        keys = np.flatnonzero(self._own[track.number] > bound)
+        if track.thin.interpolation == "step":
+            bundle = track.bundle()
+            last = bundle.distance(bundle.values[:, keys[-1:]], bundle.values[:, keys[-2:-1]])
+            if float(last.max()) <= bound:
+                return keys[:-1]
+        return keys
+
+    def _best(self, track: _Track, own: Array, common: Array | None, bound: float) -> tuple[float, Channel]:
+        """Return bytes and channel of the cheapest form; common key times are not counted."""
+        width = track.channel.values.shape[1]
+        cubic = track.thin is not track.channel
+        if cubic and track.coarse > bound / 2:
+            return track.kept_bytes, track.channel
+        forms: list[tuple[float, Channel]] = [
+            ((8 + 4 * width) * len(own), _rows(track.thin, own, self._times[own]))
+        ]
+        if common is not None:
+            forms.append((4 * width * len(common), _rows(track.thin, common, self._times[common])))
+        if cubic:
+            forms.append((track.kept_bytes, track.channel))
+        return min(forms, key=lambda form: form[0])
+
+
+def _bundles(tracks: Sequence[_Track]) -> list[Bundle]:
+    """Return the tracks as bundles, one for each width, path and interpolation."""
+    found: dict[tuple[int, bool, bool], list[Bundle]] = {}
+    for track in tracks:
+        one = track.bundle()
+        found.setdefault((one.values.shape[2], one.is_rotation, one.is_step), []).append(one)
+    return [
+        Bundle(
+            [one.numbers[0] for one in ones],
+            ones[0].times,
+            np.concatenate([one.values for one in ones]),
+            np.concatenate([one.reach for one in ones]),
+            ones[0].is_rotation,
+            ones[0].is_step,
+        )
+        for ones in found.values()
+    ]
+
+
+def _rows(channel: Channel, keys: Array, times: Array) -> Channel:
+    """Return a linear or step channel with some of its keys."""
+    return replace(
+        channel,
+        interpolation=channel.interpolation if channel.interpolation == "step" else "linear",
+        times=times,
+        values=channel.values[keys],
+        in_tangents=None,
+        out_tangents=None,
+    )
