@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 from . import _core
 from .assets import Material, Mesh, Report, ReportEntry, Skeleton, Skin, Submesh, Target, Texture
-from .clip import Channel, Clip, Clips
+from .clip import Channel, Clip
 from .clips.events import Event
+from .clips.sequence import Clips
 from .errors import (
     FormatRefused,
     GraphicsError,

@@ -1,20 +1,19 @@
-"""Animation clips ("animation sets"): channels of keys on the joints of one skeleton."""
+"""Animation clips ("animation sets"): channels of keys for the joints and morph targets of one model."""
 
 from __future__ import annotations
 
-import weakref
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from functools import cached_property, partial
 from pathlib import Path
 from types import EllipsisType
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy.typing as npt
 
 from . import _block, _core
 from ._notebook import Shown
-from ._types import Array, Floats, Loop, PathLike
+from ._types import Array, Loop, PathLike
+from .clips.channel import Channel, read_channels
 from .clips.events import Event, Motion, Overlay, checked_event, read_events, read_motion, sorted_events
 from .pose import Pose
 
@@ -28,35 +27,26 @@ if TYPE_CHECKING:
     from .render import Camera
     from .view import Page
 
-__all__ = ["Channel", "Clip", "Clips"]
+__all__ = ["Channel", "Clip"]
 
-_BIND = "model.add_clips(clip) gives one that has it"
-
-Entry = tuple[str, _core.Block, int]  #: a model's clip: its name, its block, its number in the block
-
-
-@dataclass(frozen=True, eq=False)
-class Channel:
-    """The keys of a joint's translation, rotation or scale, or of a morph target's weight, as the file has
-    them. Read-only arrays, in a clip's own channels views of what it stores: keys may lie apart, or be one
-    and the same where the channel does not move."""
-
-    joint: int | None  #: index of the joint; None for weights
-    target: int | None  #: index of the morph target; None for joints
-    name: str  #: of the joint or the target
-    path: str  #: "translation", "rotation", "scale" or "weights"
-    interpolation: str  #: "step", "linear" or "cubic"
-    times: Array  #: (K,) float64 seconds, increasing
-    values: Floats  #: (K,3), (K,4) x y z w for rotations, (K,1) for weights
-    in_tangents: Floats | None  #: like values, per second; None unless cubic
-    out_tangents: Floats | None
-
-    def __repr__(self) -> str:
-        return f"<Channel: {self.name!r} {self.path}, {len(self.times)} {self.interpolation} keys>"
+#: A clip of a model: its name, the block that holds it, and its index in that block.
+Entry = tuple[str, _core.Block, int]
 
 
 class Clip(Shown, _core.Clip):
-    """One animation clip. Clips never change; get them from `model.clips` or `Clip.from_arrays`."""
+    """One animation clip.
+
+    `Model.clips` has the clips of a model, and `Clip.from_arrays` makes clips from arrays. Clips never
+    change: methods that edit a clip return a new one.
+
+    Examples
+    --------
+    >>> walk = skinpy.character().clips["walk"]
+    >>> walk
+    <Clip 'walk': 1.000 s, 21 channels>
+    >>> walk.trim(0.0, 0.5).add_event(0.25, "left foot").events
+    (Event(time=0.25, name='left foot'),)
+    """
 
     _block: _core.Block
     _index: int
@@ -80,7 +70,7 @@ class Clip(Shown, _core.Clip):
         return self
 
     def __init__(self, *_: Any, **__: Any) -> None:
-        """See __new__."""
+        """Do nothing: __new__ has taken the arguments."""
 
     def __setattr__(self, name: str, value: object) -> None:
         if not name.startswith("_"):
@@ -102,17 +92,56 @@ class Clip(Shown, _core.Clip):
         weights: npt.ArrayLike | None = None,
         interpolation: str = "linear",
     ) -> Clip:
-        """A clip from keys in arrays; it belongs to no model until `model.add_clips(clip)`.
+        """Make a clip from arrays of keys.
 
-        translation (N,J,3), rotation (N,J,4) x y z w and scale (N,J,3) are the keys of J joints at N times;
-        those left out have no channels. Rotations are normalized. Exactly one of fps (key n is at n / fps)
-        and times (N,), increasing seconds, is given; the clip lasts until the last key. joints has the J
-        names by which the clip is bound to a model; without it, joint j is the model's joint j.
-        weights (N,M) are keys of the weights of the M morph targets that targets names. interpolation is
-        "linear" or "step".
+        The clip has N keys for J joints and M morph targets. It is bound to no model: `Model.add_clips`
+        returns a model that has it. Exactly one of `fps` and `times` is given, and at least one array of
+        keys. Components without an array have no channels.
 
-        Raises TypeError and ValueError that name the argument: a wrong shape, times that do not increase,
-        numbers that are not finite.
+        Parameters
+        ----------
+        name : str
+            Name of the clip.
+        fps : float, keys per second, optional
+            Key n is at n / fps seconds.
+        times : array_like, shape (N,), seconds, optional
+            Times of the keys, increasing. The clip lasts until the last key.
+        joints : sequence of str, optional
+            Names of the J joints, by which the clip is bound to a model. Without names joint j of the clip is
+            joint j of the model.
+        translation : array_like, shape (N, J, 3), optional
+            Translations relative to the parent.
+        rotation : array_like, shape (N, J, 4), x y z w, optional
+            Rotations relative to the parent, as quaternions of any length but 0.
+        scale : array_like, shape (N, J, 3), optional
+            Scales.
+        targets : sequence of str, default ()
+            Names of the M morph targets.
+        weights : array_like, shape (N, M), optional
+            Weights of the morph targets.
+        interpolation : {"linear", "step"}, default "linear"
+            How values between two keys are found.
+
+        Returns
+        -------
+        Clip
+            A clip that is bound to no model.
+
+        Raises
+        ------
+        ValueError
+            If a shape is wrong, times do not increase, a number is not finite, a quaternion has length 0,
+            there are no keys, not exactly one of `fps` and `times` is given, or an option is unknown.
+        TypeError
+            If an argument has the wrong type.
+
+        Examples
+        --------
+        >>> nod = skinpy.Clip.from_arrays(
+        ...     "nod", times=[0.0, 1.0], joints=["Head"], rotation=[[[0, 0, 0, 1]], [[0.1, 0, 0, 1]]]
+        ... )
+        >>> skinpy.character().add_clips(nod).clips.names
+        ('walk', 'run', 'wave', 'nod')
         """
         from .clips.arrays import clip_block
 
@@ -121,42 +150,66 @@ class Clip(Shown, _core.Clip):
 
     @property
     def name(self) -> str:
-        """Name of the clip."""
+        """The name of the clip."""
         return self._name
 
     @property
     def model(self) -> Model | None:
-        """The model whose joints the channels move, or None."""
+        """The model whose joints the channels move, or None for a clip that is bound to no model."""
         return self._model
 
     @property
     def duration(self) -> float:
-        """Seconds; 0 for a clip that is one pose."""
+        """The length of the clip in seconds; 0 for a clip that is a single pose."""
         return self._duration
 
     @property
     def ticks_per_second(self) -> float:
-        """The unit of time that the file had, for those who need it; all times here are seconds."""
+        """The number of ticks of the file in a second.
+
+        skinpy has all times in seconds; this is for programs that need the unit of the file.
+        """
         return float(self._record["ticks_per_second"])
 
     @property
     def kind(self) -> Literal["keyed", "rigid", "skinned"]:
-        """ "keyed" where all channels are weights of morph targets and no joint moves; of other clips "rigid"
-        where every vertex of the model hangs on one joint as a rigid part, else "skinned"."""
+        """The kind of animation.
+
+        "keyed" means that all channels are weights of morph targets and no joint moves. "rigid" means that
+        joints move and every vertex of the model follows a single joint rigidly. All other clips, and clips
+        without a model, are "skinned".
+        """
         paths = self._channel_records["path"]
         if len(paths) and (paths == _block.WEIGHT_PATH).all():
             return "keyed"
         return "rigid" if self._model is not None and self._model._is_rigid else "skinned"
 
     def sample(self, time: npt.ArrayLike, out: Pose | None = None, *, loop: Loop = "wrap") -> Pose:
-        """The pose at `time` (...) seconds: what `model.pose(clip, time)` gives.
+        """Return the pose of the clip at one time or at many, as `Model.pose` does.
 
-        out is a Pose of the same model and leading axes that is filled and given back. Raises ValueError for
-        a clip that is bound to no model, and what model.pose raises.
+        Parameters
+        ----------
+        time : array_like, shape (...), seconds
+            Times at which the clip is sampled.
+        out : Pose, optional
+            A pose of the same model with leading axes (...) that is overwritten and returned.
+        loop : {"wrap", "clamp", "pingpong", "once"}, default "wrap"
+            What happens outside the clip; see `Model.pose`.
+
+        Returns
+        -------
+        Pose
+            The pose with leading axes (...): `out` if it is given, otherwise a new pose.
+
+        Raises
+        ------
+        ValueError
+            If the clip is bound to no model, a time is not finite, `loop` is unknown, or `out` is a pose of
+            another model or other leading axes.
+        TypeError
+            If `out` is not a Pose or `time` does not hold real numbers.
         """
-        if self._model is None:
-            raise ValueError(f"clip {self.name!r} is bound to no model; {_BIND}")
-        pose = self._model.pose(self, time, loop=loop)
+        pose = self._bound_model().pose(self, time, loop=loop)
         if out is None:
             return pose
         if not isinstance(out, Pose):
@@ -171,68 +224,159 @@ class Clip(Shown, _core.Clip):
         return out
 
     def trim(self, start: float = 0.0, end: float | None = None) -> Clip:
-        """A new clip of what lies between `start` and `end` seconds, by default its end, bound like this one.
+        """Return the section of the clip between two times as a new clip, bound to the same model.
 
-        It shows exactly that: each channel gets keys at both, cubic ones with the slopes they have there.
-        Raises ValueError unless 0 <= start < end <= duration.
+        The new clip shows exactly this section: each channel gets keys at both ends, and cubic channels have
+        the slopes there that they had before.
+
+        Parameters
+        ----------
+        start : float, seconds, default 0.0
+            Where the section begins.
+        end : float, seconds, optional
+            Where the section ends. By default it is the end of the clip.
+
+        Returns
+        -------
+        Clip
+            The new clip.
+
+        Raises
+        ------
+        ValueError
+            Unless 0 <= `start` < `end` <= duration.
+        TypeError
+            If `start` or `end` is not a number.
         """
         from .clips.edit import trimmed
 
         return trimmed(self, start, end)
 
     def resample(self, fps: float) -> Clip:
-        """A new clip with a key at 0, 1 / fps, 2 / fps, ... and at the end, in all channels that move.
+        """Return the clip with evenly spaced keys as a new clip, bound to the same model.
 
-        Cubic channels become linear ones, step channels stay such, channels of one key stay as they are.
-        What happens between two of the new times is lost. Raises ValueError for an fps that is not positive.
+        Channels that move get keys at 0, 1 / fps, 2 / fps, ... seconds and at the end. Cubic channels become
+        linear, step channels stay step channels, and channels of one key stay as they are. What happens
+        between two of the new times is lost.
+
+        Parameters
+        ----------
+        fps : float, keys per second
+            A positive number.
+
+        Returns
+        -------
+        Clip
+            The new clip.
+
+        Raises
+        ------
+        ValueError
+            If `fps` is not positive and finite, or the clip would have more keys than `Limits` allows.
+        TypeError
+            If `fps` is not a number.
         """
         from .clips.edit import resampled
 
         return resampled(self, fps)
 
     def additive(self, reference: Literal["first", "rest"] | float = "first") -> Clip:
-        """A new clip of this one's differences from a pose, bound like this one: docs/clips.md.
+        """Return the differences of the clip from one pose as a new clip, bound to the same model.
 
-        reference is "first", the clip's pose at 0 seconds, "rest", the model's rest pose, or seconds, the
-        clip's pose then. Per channel, r being the reference: translation v - r, rotation v * conj(r), scale
-        v / r, weights v - r. `model.pose(result, time)` gives these differences, with no difference
-        (translation 0, rotation 0 0 0 1, scale 1, weight 0) where there is no channel; a layer with
-        additive=True lays them over other poses. Events stay, root motion goes.
+        A layer of the controller with ``additive=True`` adds the differences to other poses. `Model.pose`
+        returns the differences themselves; joints without a channel have no difference, which is translation
+        0, rotation 0 0 0 1, scale 1 and weight 0. The new clip keeps the events and has no root motion.
+        docs/clips.md has examples.
 
-        Raises ValueError for an additive clip, for "rest" where the clip is bound to no model, for seconds
-        outside 0 to the duration, and where the reference has a scale of 0; TypeError for another type.
+        Parameters
+        ----------
+        reference : {"first", "rest"} or float, seconds, default "first"
+            The pose from which the differences are taken: the pose of the clip at 0 seconds, the rest pose of
+            the model, or the pose of the clip at this time.
+
+        Returns
+        -------
+        Clip
+            An additive clip.
+
+        Raises
+        ------
+        ValueError
+            If the clip is additive already, `reference` is "rest" and the clip is bound to no model, the time
+            lies outside the clip, or the reference has a scale of 0.
+        TypeError
+            If `reference` is neither a str nor a number.
+
+        Notes
+        -----
+        With v a value of a channel and r its value in the reference pose, the differences are ``v - r`` for
+        translations and weights, ``v * conj(r)`` for rotations and ``v / r`` for scales.
         """
         from .clips.additive import difference
 
         return difference(self, reference)
 
     def mirror(self, *, axis: AxisLike | None = None, pairs: Pairs | None = None) -> Clip:
-        """A new clip in which left and right have changed places, bound like this one: docs/retargeting.md.
+        """Return the clip with left and right swapped as a new clip, bound to the same model.
 
-        Each joint moves from its rest pose as the mirror image of its partner does. Partners are joints whose
-        names differ in left and right alone, or those of pairs, a mapping or a sequence of two names each;
-        the others are their own. axis is the normal of the mirror plane, "x", "y", "z" or a vector in scene
-        space; by default the direction, perpendicular to up, in which the partners lie apart at rest. Morph
-        targets and events with a side in their names swap as well. Mirroring twice gives the clip back.
+        Each joint moves from its rest pose as the mirror image of its partner does. Morph targets and events
+        with a side in their names are swapped too. Mirroring twice restores the clip. docs/retargeting.md
+        has examples.
 
-        Raises ValueError for a clip that is bound to no model or additive, where no joints have sides and
-        axis is not given, and for pairs that repeat a joint; KeyError for unknown names.
+        Parameters
+        ----------
+        axis : str or array_like, shape (3,), scene space, optional
+            The normal of the mirror plane: "x", "y", "z" or a vector. By default it is the direction,
+            perpendicular to `Model.up`, in which partners lie apart at rest.
+        pairs : mapping of str to str, or sequence of two str each, optional
+            Names of partners. By default partners are joints whose names differ only in left and right. A
+            joint without a partner is its own.
+
+        Returns
+        -------
+        Clip
+            The new clip.
+
+        Raises
+        ------
+        ValueError
+            If the clip is bound to no model or is additive, `pairs` repeats a joint, or `axis` is not given
+            and no names have sides.
+        KeyError
+            If the model has no joint of a name in `pairs`. The message has the closest names.
         """
         from .clips.mirror import mirrored
 
         return mirrored(self, axis, pairs)
 
     def compress(self, max_error: float | None = None) -> Clip:
-        """A new clip, bound and as long as this one, of as few keys as max_error allows: docs/storage.md.
+        """Return the clip with as few keys as an error allows as a new clip, bound to the same model.
 
-        max_error is a distance in model units, by default 1e-4 of the size (the longest side of the box
-        around what the clip shows at its start). Neither a vertex nor a joint's origin is further than that
-        from where this clip has it, measured in float32 at every key and at three times between any two
-        (at 4096 times at most); `error` of the result is the largest distance found. Channels that hardly
-        move keep one key or none; step channels stay such; cubic ones stay, or become linear where that
-        takes less. Never larger than this clip.
+        The new clip has the same length and is never larger. docs/storage.md has measurements.
 
-        Raises ValueError for a clip that is bound to no model or additive, and for a negative max_error.
+        Parameters
+        ----------
+        max_error : float, model units, optional
+            The largest distance by which a vertex or the origin of a joint may be off. By default it is 1e-4
+            of the size, which is the longest side of the box around what the clip shows at its start.
+
+        Returns
+        -------
+        Clip
+            The new clip. Its `error` is the largest distance that was found.
+
+        Raises
+        ------
+        ValueError
+            If the clip is bound to no model or is additive, or `max_error` is negative or not finite.
+        TypeError
+            If `max_error` is not a number.
+
+        Notes
+        -----
+        Distances are measured in float32 at every key and at three times between any two keys, at no more
+        than 4096 times in all. Channels that hardly move keep one key or none. Step channels stay step
+        channels. Cubic channels stay cubic or become linear, whichever takes less memory.
         """
         from .storage.compress import compressed
 
@@ -240,20 +384,36 @@ class Clip(Shown, _core.Clip):
 
     @property
     def error(self) -> float | None:
-        """Model units: the error that `compress` measured for a clip that it made; None for others."""
+        """The error in model units that `compress` measured when it made this clip; None for other clips."""
         return self._error
 
     @property
     def events(self) -> tuple[Event, ...]:
-        """What happens in the clip, sorted by time; those of one time in the order of being added."""
+        """The events of the clip, sorted by time; events of one time are in the order of being added."""
         own = self._overlay.events
         return self._stored_events if isinstance(own, EllipsisType) else own
 
     def add_event(self, time: float, name: str) -> Clip:
-        """A new clip with an event more at `time` seconds, from 0 to the duration; it shares this one's keys.
+        """Return the clip with one more event as a new clip, which shares the keys of this one.
 
-        Raises ValueError for a time that is not finite or outside the clip, and TypeError for a time that is
-        no number and a name that is no str or empty.
+        Parameters
+        ----------
+        time : float, seconds
+            When the event happens, from 0 to the duration.
+        name : str
+            Name of the event; not empty.
+
+        Returns
+        -------
+        Clip
+            The new clip.
+
+        Raises
+        ------
+        ValueError
+            If `time` is not finite or lies outside the clip.
+        TypeError
+            If `time` is not a number, or `name` is not a str or is empty.
         """
         return self._with(events=sorted_events([*self.events, checked_event(time, name, self.duration)]))
 
@@ -263,7 +423,10 @@ class Clip(Shown, _core.Clip):
         events: tuple[Event, ...] | EllipsisType = ...,
         motion: Motion | EllipsisType | None = ...,
     ) -> Clip:
-        """A copy that shares the block, with other events (sorted) or another root motion (None: without)."""
+        """A copy that shares the block and has other events (sorted) or another root motion.
+
+        ``...`` keeps what the clip has, and a motion of None stands for no root motion.
+        """
         copy = Clip(self._block, self._index, self._model, self._name)
         copy._error = self._error
         copy._overlay = Overlay(
@@ -278,18 +441,18 @@ class Clip(Shown, _core.Clip):
 
     @property
     def _motion(self) -> Motion | None:
-        """The keys of the root motion, or None."""
+        """The keys of the root motion, or None for a clip without root motion."""
         own = self._overlay.motion
         return read_motion(self._block, self._record) if isinstance(own, EllipsisType) else own
 
     @property
     def is_additive(self) -> bool:
-        """Whether the channels hold differences, to be laid over another pose; see `additive`."""
+        """Whether the channels hold differences that are added to another pose; see `additive`."""
         return bool(self._record["flags"] & _block.ADDITIVE)
 
     @cached_property
     def root_motion(self) -> RootMotion | None:
-        """How the clip carries its character through the scene beside what the channels do, or None."""
+        """How the clip moves its character through the scene in addition to its channels, or None."""
         from .clips.root_motion import RootMotion
 
         keys = self._motion
@@ -301,32 +464,75 @@ class Clip(Shown, _core.Clip):
         translation: Literal["ground", "all"] | None = "ground",
         yaw: bool = True,
     ) -> Clip:
-        """A new clip, bound like this one, whose `joint` no longer travels: its way is in `root_motion`.
+        """Move the travel of one joint into the root motion of a new clip, bound to the same model.
 
-        joint is a name or an index, by default the one that carries the character (docs/root-motion.md has
-        the rule). translation is what goes into the root motion: "ground", the two axes across model.up,
-        "all" three, or None; yaw, the turning about model.up. All in scene space: whatever the joint's
-        parents do counts. For the joint and all below it,
-        model.globals(self, t) = root_motion.sample(t) @ model.globals(result, t) within 1e-5 of the size
-        (float32 adds 1e-6 of the distance from the origin).
+        The joint no longer travels in the new clip, and `root_motion` of the new clip has its trajectory. All
+        is in scene space, so the motion of the joint's ancestors counts too. docs/root-motion.md has
+        examples.
 
-        Raises KeyError (no such name, with the close ones), IndexError, TypeError, and ValueError: a clip
-        bound to no model, additive or with root motion already; nothing to extract; a parent whose scale is
-        0, or uneven so that a turn would shear the joint; hundreds of moving parents with thousands of keys.
+        Parameters
+        ----------
+        joint : str or int, optional
+            Name or index of the joint. By default it is the joint that carries the character;
+            docs/root-motion.md has the rule.
+        translation : {"ground", "all", None}, default "ground"
+            What is extracted of the translation: the two axes perpendicular to `Model.up`, all three axes, or
+            nothing.
+        yaw : bool, default True
+            Whether the rotation about `Model.up` is extracted.
+
+        Returns
+        -------
+        Clip
+            The new clip.
+
+        Raises
+        ------
+        ValueError
+            If the clip is bound to no model, is additive or has root motion already; if there is nothing to
+            extract; if an ancestor has a scale of 0, or an uneven scale that would shear the joint; or if
+            hundreds of moving ancestors have thousands of keys.
+        KeyError
+            If the model has no joint of this name. The message has the closest names.
+        IndexError
+            If the model has no joint of this index.
+        TypeError
+            If an argument has the wrong type.
+
+        Notes
+        -----
+        For the joint and all its descendants ``model.globals(clip, t)`` equals
+        ``root_motion.sample(t) @ model.globals(result, t)`` within 1e-5 of the size of the model. float32
+        adds 1e-6 of the distance from the origin.
         """
         from .clips.root_extract import extracted
 
         return extracted(self, joint, translation, yaw)
 
     def root_motion_from_feet(self, feet: Sequence[str] | None = None) -> Clip:
-        """A new clip of the same keys, for one that walks in place, with the way that its planted feet mean.
+        """Return a copy of an in-place clip with root motion estimated from the planted feet.
 
-        The way is level and steady: `skinpy.render.ground_velocity` has the method. feet are names of joints;
-        what they and the joints below them move may touch the ground; by default all may. A clip that does
-        not walk gets a root motion that stays.
+        The root motion is level and has a constant velocity: `skinpy.render.ground_velocity` explains the
+        method. A clip that does not walk gets a root motion that stays in one position.
 
-        Raises KeyError (no such name, with the close ones), TypeError, and ValueError: no names, or a clip
-        bound to no model, additive or with root motion already.
+        Parameters
+        ----------
+        feet : sequence of str, optional
+            Names of joints that may touch the ground, together with their descendants. By default all may.
+
+        Returns
+        -------
+        Clip
+            The new clip, which shares the keys of this one.
+
+        Raises
+        ------
+        ValueError
+            If `feet` is empty, or the clip is bound to no model, is additive or has root motion already.
+        KeyError
+            If the model has no joint of a name. The message has the closest names.
+        TypeError
+            If `feet` is not a sequence of str.
         """
         from .clips.root_extract import from_feet
 
@@ -343,27 +549,53 @@ class Clip(Shown, _core.Clip):
         camera: Camera | None = None,
         **options: Any,
     ) -> Path:
-        """Draws the clip into a file and gives its path; the suffix decides what it becomes: docs/films.md.
+        """Draw the clip into a file; the file extension selects a picture, a film or a page.
 
-        .png (.jpg, .tif, .bmp) is a picture at `time` seconds (0). .html is a page, see `to_html`. .apng,
-        .gif, .webp and .mp4 are a film of one turn of the clip, `fps` frames per second (30); with turntable
-        the camera goes once round the model meanwhile, in 4 seconds or as many turns more as it takes. size
-        is (width, height) in pixels.
-        camera None has the whole clip in the picture. options are those of skinpy.render.Renderer:
-        background, floor, samples, uv; and overlays, as in Renderer.frame. Needs the extra "view", .mp4 an
-        ffmpeg or the extra "video".
+        The file appears whole or not at all. Drawing needs the extra "view", and .mp4 needs an ffmpeg or the
+        extra "video". docs/films.md has examples.
 
-        The file appears whole or not at all. Raises ValueError for a clip that is bound to no model, an
-        unknown suffix, a size of 0, a time for a film or an fps or turntable for a picture; ImportError for
-        what is not installed, GraphicsError without OpenGL, and OSError.
+        Parameters
+        ----------
+        path : str or path-like
+            The file to write. .png, .jpg, .tif and .bmp are a picture; .apng, .gif, .webp and .mp4 are a film
+            of one loop of the clip; .html is a page as from `to_html`.
+        time : float, seconds, optional
+            The time of a picture, by default 0.
+        fps : float, frames per second, optional
+            The rate of a film or a page, by default 30.
+        size : tuple of 2 int, pixels, default (640, 480)
+            Width and height.
+        turntable : bool, default False
+            Whether the camera goes once around the model during a film. The film then lasts at least 4
+            seconds, with as many loops of the clip as that takes.
+        camera : Camera, optional
+            The camera. By default the whole clip is in the picture.
+        **options
+            Options of `skinpy.render.Renderer`: background, floor, samples and uv; and overlays as in
+            `Renderer.frame <skinpy.render.Renderer.frame>`.
+
+        Returns
+        -------
+        Path
+            The path of the file.
+
+        Raises
+        ------
+        ValueError
+            If the clip is bound to no model, the file extension is unknown, a size is 0, or an option does
+            not fit the kind of file, such as a time for a film.
+        ImportError
+            If a package that is needed is not installed.
+        GraphicsError
+            If there is no OpenGL.
+        OSError
+            If the file cannot be written.
         """
         from .output import save_clip
 
-        if self._model is None:
-            raise ValueError(f"clip {self.name!r} is bound to no model; {_BIND}")
         return save_clip(
             path,
-            self._model,
+            self._bound_model(),
             self,
             time=time,
             fps=fps,
@@ -374,31 +606,82 @@ class Clip(Shown, _core.Clip):
         )
 
     def page(self, height: int = 480, *, fps: float = 30.0, **options: Any) -> Page:
-        """A page that plays this clip, which shows itself in a notebook, `height` pixels high: docs/page.md.
+        """Make a page that plays the clip in a browser and shows itself in notebooks.
 
-        It is drawn by the reader's browser (WebGL 2) and asks nothing of any network or kernel. fps is frames
-        per second that are baked into it. options are those of skinpy.view.make_page: background, floor, uv,
-        overlays, time, title, texture_size, limit. Needs the extra "view", though no OpenGL.
+        The browser draws the page with WebGL 2 and needs neither a network nor a kernel. To make the page,
+        skinpy needs the extra "view" but no OpenGL. docs/page.md has examples.
 
-        Raises ValueError for a clip that is bound to no model, frames beyond the limit and wrong numbers;
-        TypeError; ImportError for what is not installed.
+        Parameters
+        ----------
+        height : int, pixels, default 480
+            Height of the page in a notebook.
+        fps : float, frames per second, default 30.0
+            The rate at which the motion is stored in the page.
+        **options
+            Options of `skinpy.view.make_page`: background, floor, uv, overlays, time, title, texture_size and
+            limit.
+
+        Returns
+        -------
+        skinpy.view.Page
+            The page.
+
+        Raises
+        ------
+        ValueError
+            If the clip is bound to no model, a number is out of range, or the page would exceed its limit.
+        TypeError
+            If an argument has the wrong type or an option is unknown.
+        ImportError
+            If a package that is needed is not installed.
         """
         from .view import make_page
 
-        if self._model is None:
-            raise ValueError(f"clip {self.name!r} is bound to no model; {_BIND}")
-        return make_page(self._model, self, height=height, fps=fps, **options)
+        return make_page(self._bound_model(), self, height=height, fps=fps, **options)
 
     def to_html(self, path: PathLike, *, fps: float = 30.0, **options: Any) -> Path:
-        """Writes a page that plays this clip in any browser, one file, and gives its path: docs/page.md.
+        """Write a page that plays the clip in any browser, as one file.
 
-        The file (.html or .htm) appears whole or not at all. fps, options and errors are those of `page`;
-        and ValueError for another suffix, OSError.
+        The file appears whole or not at all. docs/page.md has examples.
+
+        Parameters
+        ----------
+        path : str or path-like
+            The file to write, .html or .htm.
+        fps : float, frames per second, default 30.0
+            The rate at which the motion is stored in the page.
+        **options
+            Options of `page`.
+
+        Returns
+        -------
+        Path
+            The path of the file.
+
+        Raises
+        ------
+        ValueError
+            If the file extension is another one, the clip is bound to no model, a number is out of range, or
+            the page would exceed its limit.
+        TypeError
+            If an argument has the wrong type or an option is unknown.
+        ImportError
+            If a package that is needed is not installed.
+        OSError
+            If the file cannot be written.
         """
         from .view.page import check_suffix
 
         check_suffix(path)
         return self.page(fps=fps, **options).save(path)
+
+    def _bound_model(self) -> Model:
+        """The model of the clip; ValueError for a clip that is bound to no model."""
+        if self._model is None:
+            raise ValueError(
+                f"clip {self.name!r} is bound to no model; model.add_clips(clip) returns a model that has it"
+            )
+        return self._model
 
     @cached_property
     def _joint_names(self) -> tuple[str, ...]:
@@ -415,27 +698,8 @@ class Clip(Shown, _core.Clip):
 
     @cached_property
     def channels(self) -> tuple[Channel, ...]:
-        """The channels, as the file has them; a joint without one keeps its rest transform."""
-        times, values = _block.section(self._block, "TIMES"), _block.section(self._block, "VALUES")
-
-        channels = []
-        for one in _block.records(self._channel_records):
-            count, cubic = int(one["key_count"]), one["in_tangents"] != _block.NO_ARRAY
-            moved, weights = int(one["joint"]), one["path"] == _block.WEIGHT_PATH
-            channels.append(
-                Channel(
-                    None if weights else moved,
-                    moved if weights else None,
-                    (self._target_names if weights else self._joint_names)[moved],
-                    _block.PATHS[one["path"]],
-                    _block.INTERPOLATIONS[one["interpolation"]],
-                    times[int(one["times"]) : int(one["times"]) + count],
-                    _block.channel_keys(values, one, "values"),
-                    _block.channel_keys(values, one, "in_tangents") if cubic else None,
-                    _block.channel_keys(values, one, "out_tangents") if cubic else None,
-                )
-            )
-        return tuple(channels)
+        """The channels, as the file has them. A joint without a channel keeps its rest transform."""
+        return read_channels(self._block, self._channel_records, self._joint_names, self._target_names)
 
     def plot(
         self,
@@ -444,16 +708,41 @@ class Clip(Shown, _core.Clip):
         *,
         target: JointLike | None = None,
     ) -> Figure:
-        """A matplotlib Figure of the curves of a joint, by name or index: docs/clips.md.
+        """Plot the curves of a joint or of a morph target.
 
-        A row for each channel: its numbers over the whole clip as they are played, and dots for the keys.
-        With target, the name or number of a morph target, the curve of its weight. With a path also a file,
-        whose suffix says the format; it appears whole or not at all. Quaternions q and -q are the same
-        rotation: linear ones are shown with the signs that make the curve go on.
+        The figure has a row for each channel, with the values as they are played and a dot for each key.
+        Quaternions q and -q are the same rotation; linear rotations have the signs that make the curves
+        continuous. Exactly one of `joint` and `target` is given. docs/clips.md has an example.
 
-        Needs matplotlib (the extra `plot`): ImportError without it. Raises KeyError (no such name, with the
-        close ones), IndexError, TypeError (both of joint and target, or none), ValueError where no channel
-        moves it and for a suffix that matplotlib does not know, and OSError.
+        Parameters
+        ----------
+        joint : str or int, optional
+            Name or index of a joint.
+        path : str or path-like, optional
+            A file that the figure is written to as well. The file extension selects the format. The file
+            appears whole or not at all.
+        target : str or int, optional
+            Name or index of a morph target.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            The figure.
+
+        Raises
+        ------
+        KeyError
+            If there is no joint or target of this name. The message has the closest names.
+        IndexError
+            If there is no joint or target of this index.
+        TypeError
+            If not exactly one of `joint` and `target` is given.
+        ValueError
+            If no channel moves the joint or target, or matplotlib does not know the file extension.
+        ImportError
+            If matplotlib (the extra "plot") is not installed.
+        OSError
+            If the file cannot be written.
         """
         from ._plots import plotted
         from .clips.plot import draw
@@ -461,27 +750,40 @@ class Clip(Shown, _core.Clip):
         return plotted(partial(draw, self, joint, target), path)
 
     def to_dict(self) -> dict[str, Any]:
-        """The clip as plain numbers, strings, lists and dicts, fit for JSON.
+        """Return the clip as plain data for JSON.
 
-        Keys: name, kind, duration, ticks_per_second, additive, events (time, name), and channels with what
-        Channel has: joint, target, name, path, interpolation, times (K), values (K,C) and tangents or None.
+        Returns
+        -------
+        dict
+            The keys are name, kind, duration, ticks_per_second, additive, events (with time and name) and
+            channels (with the fields of `Channel`, arrays as lists).
 
-        Raises ValueError for more than 256 MiB that are a thousand times what the clip stores: many keys of
-        channels that stand still.
+        Raises
+        ------
+        ValueError
+            If the data would take more than 256 MiB and more than a thousand times the memory of the clip.
+            This happens with many keys of channels that do not move.
         """
         from .clips.tables import clip_dict
 
         return clip_dict(self)
 
     def to_records(self) -> Array:
-        """All keys as one structured array, a row each: what pandas.DataFrame takes as it is.
+        """Return all keys as one structured array, which ``pandas.DataFrame`` takes as it is.
 
-        Fields: channel, joint and target (-1 for none) int32; name, path, interpolation; key (its number in
-        the channel) int32; time float64 seconds; x y z w float32, the tangents in_x ... in_w, out_x ...
-        out_w, per second. What a channel does not have is NaN; a weight stands in x.
+        Returns
+        -------
+        ndarray
+            One row for each key. The fields are channel, joint and target (int32, -1 for none), name, path,
+            interpolation, key (int32, the index in the channel), time (float64, seconds), x, y, z and w
+            (float32) and the tangents in_x to in_w and out_x to out_w (float32, per second). Numbers that a
+            channel does not have are NaN. A weight is in x.
 
-        Raises ValueError for more than 256 MiB that are a thousand times what the clip stores: many keys of
-        channels that stand still, or a name of great length, as `name` is as wide as the longest.
+        Raises
+        ------
+        ValueError
+            If the array would take more than 256 MiB and more than a thousand times the memory of the clip.
+            This happens with many keys of channels that do not move, or with a very long name.
         """
         from .clips.tables import clip_records
 
@@ -489,18 +791,18 @@ class Clip(Shown, _core.Clip):
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the stored channels: key times (shared ones once), values and tangents.
+        """The number of bytes of the stored channels: times, values and tangents of the keys.
 
-        A channel that does not move stores one value for all its keys; one that moves may store them in
-        cells of four floats, which the compiled form shares.
+        Times that channels share count once. A channel that does not move stores one value for all its keys.
+        A channel that moves may store its values in cells of four floats, which the compiled form shares.
         """
         records = self._channel_records
-        lines = set(zip(records["times"].tolist(), records["key_count"].tolist(), strict=True))
-        keys: int = sum(count for _, count in lines)
+        time_lines = set(zip(records["times"].tolist(), records["key_count"].tolist(), strict=True))
+        keys: int = sum(count for _, count in time_lines)
         return 8 * keys + 4 * _block.stored_floats(records)
 
     def __eq__(self, other: object) -> bool:
-        """Whether both are the same clip of the same block, bound to the same model, with the same events."""
+        """Whether both are the same clip of one block, bound to the same model, with the same events."""
         if not isinstance(other, Clip):
             return NotImplemented
         same = self._block is other._block and self._index == other._index and self._model is other._model
@@ -555,62 +857,3 @@ def _unpickle_bound(model: Model, number: int) -> Clip:
 
 def _unpickle_derived(model: Model, data: bytes, index: int, name: str) -> Clip:
     return Clip(_core.Block(data), index, model, name)
-
-
-class Clips(Sequence[Clip]):
-    """The clips of a model, by number or by exact name. Iteration yields Clips."""
-
-    def __init__(self, model: Model, cache: weakref.WeakValueDictionary[int, Clip]) -> None:
-        self._model = model
-        self._cache = cache
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Names of the clips; of equal ones, `clips[name]` finds the first."""
-        return tuple(entry[0] for entry in self._model._clip_entries)
-
-    def __len__(self) -> int:
-        return len(self._model._clip_entries)
-
-    @overload
-    def __getitem__(self, index: int | str) -> Clip: ...
-    @overload
-    def __getitem__(self, index: slice) -> tuple[Clip, ...]: ...
-    def __getitem__(self, index: int | str | slice) -> Clip | tuple[Clip, ...]:
-        if isinstance(index, slice):
-            return tuple(self._at(number) for number in range(*index.indices(len(self))))
-        return self._at(self._model._clip_number(index))
-
-    def _at(self, number: int) -> Clip:
-        clip = self._cache.get(number)
-        if clip is None:
-            name, block, index = self._model._clip_entries[number]
-            clip = Clip(block, index, self._model, name)
-            self._cache[number] = clip
-        return clip
-
-    def __iter__(self) -> Iterator[Clip]:
-        return (self._at(number) for number in range(len(self)))
-
-    def __contains__(self, item: object) -> bool:
-        if isinstance(item, str):
-            return item in self.names
-        return isinstance(item, Clip) and any(clip == item for clip in self)
-
-    def index(self, value: object, start: int = 0, stop: int | None = None) -> int:
-        """Number of the first clip from `start` on, and before `stop`, that is or is called `value`.
-
-        Raises ValueError where there is none.
-        """
-        clips: list[Any] = list(self.names if isinstance(value, str) else self)
-        try:
-            return clips.index(value, start, len(clips) if stop is None else stop)
-        except ValueError:
-            raise ValueError(f"value is {value!r}; expected one of {list(self.names)}") from None
-
-    def count(self, value: object) -> int:
-        """How many clips are, or are called, `value`."""
-        return list[Any](self.names if isinstance(value, str) else self).count(value)
-
-    def __repr__(self) -> str:
-        return "<Clips: " + (", ".join(map(repr, self.names)) or "none") + ">"

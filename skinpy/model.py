@@ -18,7 +18,8 @@ from ._confinement import USUAL, confinement
 from ._notebook import Shown
 from ._types import Array, Floats, Loop, PathLike, Rotation
 from .assets import Material, Mesh, Report, Skeleton, Skin, Target, read_materials, read_targets
-from .clip import Clip, Clips
+from .clip import Clip
+from .clips.sequence import Clips
 from .errors import warn_of_losses
 from .files.whole import replacing
 from .models.frames import corners

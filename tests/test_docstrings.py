@@ -115,7 +115,6 @@ NOT_CONVERTED: set[str] = {
     # _core
     "skinpy._core",
     # the public nouns
-    "skinpy.clip",
     "skinpy.clips.events",
     "skinpy.clips.root_motion",
     "skinpy.model",
