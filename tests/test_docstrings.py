@@ -123,7 +123,6 @@ NOT_CONVERTED: set[str] = {
     "skinpy.checking.findings",
     # explaining
     "skinpy.explaining.explanation",
-    # kinds
     # loading and limits
     "skinpy.limits",
     "skinpy.loading",
@@ -147,10 +146,6 @@ NOT_CONVERTED: set[str] = {
     "skinpy.render.overlays.plan",
     "skinpy.render.renderer",
     "skinpy.render.truth.ground_truth",
-    # retargeting
-    "skinpy.retargeting.clips",
-    # storage
-    "skinpy.storage.comparison",
     # view
     "skinpy.view.layer",
     "skinpy.view.live",

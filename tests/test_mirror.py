@@ -18,8 +18,9 @@ from test_retarget import NAMES, PLACES, TIMES, figure, keyed, turned_axes
 import skinpy
 from skinpy.clip import Channel
 from skinpy.clips.edit import derived
-from skinpy.retargeting import transfer
+from skinpy.retargeting import source_motion, transfer
 from skinpy.retargeting.joint_names import other_side
+from skinpy.retargeting.rest import Rest
 
 PARTNER = [NAMES.index(n.replace("Left", "@").replace("Right", "Left").replace("@", "Right")) for n in NAMES]
 ACROSS_X = np.diag([-1.0, 1, 1])
@@ -236,7 +237,7 @@ def test_ways_and_anchors_of_trees_of_any_shape() -> None:
     rng = np.random.default_rng(2)
     for joints in (1, 2, 30):
         parents = [-1, *(int(rng.integers(-1, j)) for j in range(1, joints))]
-        rest = transfer.Rest(
+        rest = Rest(
             figure(np.zeros((joints, 3)), None, tuple(f"j{j}" for j in range(joints)), tuple(parents))
         )
         for one in range(joints):
@@ -244,7 +245,7 @@ def test_ways_and_anchors_of_trees_of_any_shape() -> None:
                 down, up = rest.line(one), rest.line(other)
                 common = [joint for joint in down if joint in up]
                 want = [[joint for joint in line if joint not in common] for line in (down, up)]
-                assert list(rest.ways(one, other)) == want
+                assert list(rest.paths(one, other)) == want
         followed = rng.integers(-1, 2, joints)
         for joint, found in enumerate(transfer.anchors(rest, followed)):
             above = [int(followed[one]) for one in rest.line(joint)[:-1] if followed[one] >= 0]
@@ -256,8 +257,8 @@ def test_what_is_kept_of_the_joints_above_changes_nothing(monkeypatch: pytest.Mo
     clip = deep(40)
     pairs = {f"link{j}": f"link{39 - j}" for j in range(20)}
     results = []
-    for most in (transfer._MOST_KEPT, 3000, 0):
-        monkeypatch.setattr(transfer, "_MOST_KEPT", most)
+    for most in (source_motion._MAX_KEPT, 3000, 0):
+        monkeypatch.setattr(source_motion, "_MAX_KEPT", most)
         results.append(clip.mirror(axis="x", pairs=pairs).channels)
     for other in results[1:]:
         for one, two in zip(results[0], other, strict=True):

@@ -391,7 +391,7 @@ def test_bad_input() -> None:
         ({"Hips": "aa"}, KeyError, "target joint 'aa'"),
         ({"Hips": "a", "Spine": "a"}, ValueError, "'Hips' and 'Spine' for the same joint 'a'"),
         ("exact", ValueError, "joint_map is 'exact'"),
-        (3, TypeError, "joint_map is a int"),
+        (3, TypeError, "joint_map is of type int"),
         (None, ValueError, "no joint of the source is mapped"),
         ({}, ValueError, "no joint of the source is mapped"),
     ]

@@ -10,10 +10,12 @@ from .._types import Array
 from ..clip import Channel, Clip
 from ..errors import unknown_name
 from ..posing.kinematics import AxisLike, axis_vector
-from ..retargeting.clips import up_vector
 from ..retargeting.joint_names import other_side, side_pairs
-from ..retargeting.transfer import Change, Rest, Source, Travelling, changed_motion, transfer
+from ..retargeting.rest import Rest
+from ..retargeting.source_motion import SourceMotion
+from ..retargeting.transfer import Change, Travelling, changed_motion, transfer
 from .edit import derived
+from .root_extract import up_vector
 
 if TYPE_CHECKING:
     from ..model import Model
@@ -41,7 +43,7 @@ def mirrored(clip: Clip, axis: AxisLike | None, pairs: Pairs | None) -> Clip:
         partner[one], partner[other] = other, one
     # A reflection acts on rotations as the half turn about its normal does: both differ by -1 alone.
     change = Change(np.append(normal, 0.0), np.eye(3) - 2.0 * np.outer(normal, normal), 1.0)
-    channels = transfer(Source(clip, rest), rest, partner, change, Travelling(frozenset()))
+    channels = transfer(SourceMotion(clip, rest), rest, partner, change, Travelling(frozenset()))
     events = [replace(event, name=other_side(event.name)) for event in clip.events]
     motion = changed_motion(clip._motion, change)
     return derived(clip, [*channels, *_weights(clip)], clip.duration, events=events, motion=motion)

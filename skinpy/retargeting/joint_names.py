@@ -1,18 +1,18 @@
-"""What joint names say: side, part of the body, number. For mirroring and for matching two skeletons."""
+"""What joint names tell: side, part of the body, number. Mirroring and matching skeletons use it."""
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-#: Letters in a row, numbers; capitals begin a word, and a row of capitals is one ("LFoot" is L and Foot).
+#: Words and numbers; a capital begins a word, and a row of capitals is a word ("LFoot" is L and Foot).
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\d_A-Z]+|\d+")
 _SIDES = {"left": "left", "l": "left", "lt": "left", "right": "right", "r": "right", "rt": "right"}
 OTHER_SIDE = {"left": "right", "right": "left"}
 
-#: Words that rigs put into every name and that say nothing about the part.
+#: Words that rigs put into every name and that do not tell the part of the body.
 _NOISE = {"mixamorig", "valve", "biped", "bip", "b", "c", "j", "bone", "joint", "jnt", "def", "rig"}
 
-#: The word for a part of the body -> how rigs call it; and how they do where the name also has a side.
+#: Synonyms of the words for parts of the body; `_SIDED` has those that differ where a name has a side.
 _PARTS = {
     "hips": ("hip", "pelvis"),
     "spine": ("chest", "upperchest", "torso", "lowerback", "abdomen"),
@@ -31,23 +31,23 @@ _SIDED = {"hip": "upperleg", "hips": "upperleg"}
 
 @dataclass(frozen=True)
 class Label:
-    """What a name says, in lower case."""
+    """What a name tells, in lower case."""
 
     side: str  #: "left", "right" or ""
-    words: tuple[str, ...]  #: all the others, also numbers
+    words: tuple[str, ...]  #: all other words, and numbers
 
     @property
     def part(self) -> tuple[str, str]:
-        """(side, part of the body or whatever the words say without numbers and noise)."""
+        """The side and the part of the body, or else the words without numbers and noise."""
         letters = [word for word in self.words if not word.isdigit()]
-        said = "".join(word for word in letters if word not in _NOISE) or "".join(letters)
-        if self.side and said in _SIDED:
-            return self.side, _SIDED[said]
-        return self.side, _SYNONYMS.get(said, said)
+        name = "".join(word for word in letters if word not in _NOISE) or "".join(letters)
+        if self.side and name in _SIDED:
+            return self.side, _SIDED[name]
+        return self.side, _SYNONYMS.get(name, name)
 
 
 def labels(names: Sequence[str]) -> list[Label]:
-    """One label per name. Running numbers that an exporter put behind (nearly) all names are left out."""
+    """Return one label per name, without the running numbers that some exporters add to nearly all names."""
     ends = [re.search(r"_(\d+)$", name) for name in names]
     numbers = [int(end[1]) for end in ends if end]
     running = len(numbers) > 0.75 * len(names) and len(set(numbers)) == len(numbers)
@@ -58,6 +58,7 @@ def labels(names: Sequence[str]) -> list[Label]:
 
 
 def _label(name: str) -> Label:
+    """Return what one name tells."""
     side, words = "", []
     for word in _WORD.findall(re.split(r"[:|]", name)[-1]):
         lower = word.lower()
@@ -73,21 +74,20 @@ def _label(name: str) -> Label:
 
 
 def side_pairs(names: Sequence[str]) -> list[tuple[int, int]]:
-    """(left, right) places of names that differ by their side alone; of equal names the first counts.
+    """Return the (left, right) indices of names that differ by their side alone; the first of equal names.
 
-    Also names that differ by a first letter l or r with nothing to set it apart, as in lhand and rhand.
+    Names that differ by a first letter l or r without a separator, as in lhand and rhand, count too.
     """
-    said = labels(names)
-    first = {label: place for place, label in reversed(list(enumerate(said)))}
+    first = {label: index for index, label in reversed(list(enumerate(labels(names))))}
     pairs = []
-    for label, place in first.items():
+    for label, index in first.items():
         partner = first.get(Label("right", label.words))
         if label.side == "left" and partner is not None:
-            pairs.append((place, partner))
-    plain = {names[place].lower(): place for label, place in first.items() if not label.side}
-    for name, place in plain.items():
-        if len(name) > 1 and name[0] == "l" and "r" + name[1:] in plain:
-            pairs.append((place, plain["r" + name[1:]]))
+            pairs.append((index, partner))
+    sideless = {names[index].lower(): index for label, index in first.items() if not label.side}
+    for name, index in sideless.items():
+        if len(name) > 1 and name[0] == "l" and "r" + name[1:] in sideless:
+            pairs.append((index, sideless["r" + name[1:]]))
     return sorted(pairs)
 
 
@@ -96,7 +96,7 @@ _SWAPPED = {"left": "right", "right": "left", "l": "r", "r": "l"}
 
 
 def other_side(text: str) -> str:
-    """The text with left and right swapped: "foot_left" becomes "foot_right"."""
+    """Return the text with left and right swapped: "foot_left" becomes "foot_right"."""
 
     def swapped(match: re.Match[str]) -> str:
         word = match[0]
@@ -109,23 +109,25 @@ def other_side(text: str) -> str:
 def same_parts(
     source: Sequence[str], target: Sequence[str], without: tuple[frozenset[int], frozenset[int]]
 ) -> list[tuple[int, int]]:
-    """(source, target) places of names that say the same part of the body, but for places `without`.
+    """Return the (source, target) indices of names of the same part of the body, but for indices `without`.
 
-    Several of one part, as the joints of a spine, are paired in order: the first with the first, the last
-    with the last, and between them evenly.
+    Several joints of one part, as of a spine, are paired in order: the first with the first, the last with
+    the last, and between them evenly.
     """
     chains: list[dict[tuple[str, str], list[int]]] = []
     for names, left_out in zip((source, target), without, strict=True):
         found: dict[tuple[str, str], list[int]] = {}
-        for place, label in enumerate(labels(names)):
-            if place not in left_out:
-                found.setdefault(label.part, []).append(place)
+        for index, label in enumerate(labels(names)):
+            if index not in left_out:
+                found.setdefault(label.part, []).append(index)
         chains.append(found)
     pairs = []
-    for part, ours in chains[0].items():
-        theirs = chains[1].get(part, [])
-        count = min(len(ours), len(theirs))
+    for part, source_chain in chains[0].items():
+        target_chain = chains[1].get(part, [])
+        count = min(len(source_chain), len(target_chain))
         for step in range(count):
-            share = step / (count - 1) if count > 1 else 0.0
-            pairs.append((ours[round(share * (len(ours) - 1))], theirs[round(share * (len(theirs) - 1))]))
+            fraction = step / (count - 1) if count > 1 else 0.0
+            source_index = source_chain[round(fraction * (len(source_chain) - 1))]
+            target_index = target_chain[round(fraction * (len(target_chain) - 1))]
+            pairs.append((source_index, target_index))
     return sorted(pairs)

@@ -1,0 +1,135 @@
+"""How the scene of one character is aligned with that of another: up axis, facing, size and ground."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .._types import Array
+from ..clips.evaluate import unit
+from ..clips.root_extract import up_vector
+from ..posing.kinematics import quaternion_product, rotated
+from .joint_names import labels, side_pairs
+from .rest import Rest
+from .source_motion import SourceMotion
+from .transfer import Change
+
+if TYPE_CHECKING:
+    from ..model import Model
+
+_FACING = 0.5  # fraction of the distance between left and right that must be level to tell the front
+_STANDING = 0.05  # of the size: hips that are higher above the lowest joint belong to a pose that stands
+_HANGING = 0.25  # of the hip height: hips that are lower than this belong to a pose below the ground
+
+
+def hips_of(
+    source: Model, target: Model, pairs: list[tuple[int, int]], motion: SourceMotion
+) -> tuple[int, int]:
+    """Return the pair called hips in either skeleton, else the first that is translated, else the first."""
+    source_labels, target_labels = labels(source.skeleton.names), labels(target.skeleton.names)
+    for one, other in pairs:
+        if ("", "hips") in (source_labels[one].part, target_labels[other].part):
+            return one, other
+    translated = [pair for pair in pairs if motion.differs("translation", pair[0])]
+    return (translated or pairs)[0]
+
+
+def _shortest_rotation(start: Array, end: Array) -> Array:
+    """Return the shortest rotation (4,) between unit vectors; any half turn between opposite ones."""
+    if start @ end < -1 + 1e-9:
+        aside = np.eye(3)[np.argmin(np.abs(start))]
+        return np.append(unit(np.cross(start, aside)), 0.0)
+    return unit(np.append(np.cross(start, end), 1.0 + start @ end))
+
+
+def scene_change(
+    source: Model,
+    target: Model,
+    rests: tuple[Rest, Rest],
+    pairs: list[tuple[int, int]],
+    hips: tuple[int, int],
+    motion: SourceMotion,
+) -> tuple[Change, Array]:
+    """Return the transform from the source's scene to the target's, and the offset (3,) of the hips.
+
+    The scene is rotated from the source's up axis to the target's, and by quarter turns from where the source
+    faces to where the target faces. Lengths scale by the ratio of the hip heights above the lowest mapped
+    joint at rest, or of the skeletons' sizes where a rest pose does not stand.
+    """
+    ups = up_vector(source), up_vector(target)
+    rotation = _shortest_rotation(*ups)
+    leftward = _to_left(source, target, rests, pairs)
+    if leftward is not None:
+        quarters = _quarter_turn(rotated(rotation, leftward[0]), leftward[1], ups[1])
+        rotation = quaternion_product(quarters, rotation)
+    origins = [rest.origins[[pair[side] for pair in pairs]] for side, rest in enumerate(rests)]
+    heights = [
+        float(ups[side] @ rest.origins[hips[side]] - (origins[side] @ ups[side]).min())
+        for side, rest in enumerate(rests)
+    ]
+    sizes = [float(np.linalg.norm(np.ptp(one, axis=0))) for one in origins]
+    standing = min(height / max(size, 1e-30) for height, size in zip(heights, sizes, strict=True)) > _STANDING
+    lengths = heights if standing else sizes
+    scale = lengths[1] / lengths[0] if min(lengths) > 0 else 1.0
+    matrix = np.stack([rotated(rotation, axis) for axis in np.eye(3)], axis=1)
+    lift = np.zeros(3)
+    if standing:
+        lifts = [_ground_offset(ups[side], rests[side], hips[side], heights[side]) for side in (0, 1)]
+        if _rise(motion, hips[0], ups[0]) > lifts[0] / 2 > 0:
+            lift = ups[1] * (lifts[1] - scale * lifts[0])
+    return Change(rotation, matrix, scale), lift
+
+
+def _ground_offset(up: Array, rest: Rest, hips: int, height: float) -> float:
+    """Return how far the rest pose must be raised to stand on the ground; 0 if it stands.
+
+    The rest pose of motion capture often has its hips at the origin and the feet below the ground, while the
+    clip has the hips at the height at which they were recorded.
+    """
+    above = float(up @ rest.origins[hips])
+    return height - above if above < _HANGING * height else 0.0
+
+
+def _rise(motion: SourceMotion, hips: int, up: Array) -> float:
+    """Return how much higher than at rest the hips are in the clip, by the median of their keys."""
+    channel = motion.moving.get(("translation", hips))
+    times = np.zeros(1) if channel is None else channel.times
+    origins = np.broadcast_to(motion.matrix(hips, times)[..., :3, 3], (len(times), 3))
+    return float(np.median((origins - motion.rest.origins[hips]) @ up))
+
+
+def _to_left(
+    source: Model, target: Model, rests: tuple[Rest, Rest], pairs: list[tuple[int, int]]
+) -> tuple[Array, Array] | None:
+    """Return the direction from right to left in both scenes; None where names do not tell it clearly."""
+    to_target = dict(pairs)
+    to_source = {other: one for one, other in pairs}
+    sides = [
+        (left, right)
+        for left, right in side_pairs(source.skeleton.names)
+        if {left, right} <= to_target.keys()
+    ] or [
+        (to_source[left], to_source[right])
+        for left, right in side_pairs(target.skeleton.names)
+        if {left, right} <= to_source.keys()
+    ]
+    found = []
+    for rest, up, follow in (
+        (rests[0], up_vector(source), {one: one for one in to_target}),
+        (rests[1], up_vector(target), to_target),
+    ):
+        across = [rest.origins[follow[left]] - rest.origins[follow[right]] for left, right in sides]
+        total = np.sum(across, axis=0) if across else np.zeros(3)
+        level = total - up * (up @ total)
+        if not np.linalg.norm(level) > _FACING * sum(np.linalg.norm(one) for one in across):
+            return None
+        found.append(level)
+    return found[0], found[1]
+
+
+def _quarter_turn(start: Array, end: Array, up: Array) -> Array:
+    """Return the quarter turns (4,) about `up` that bring `start` nearest to `end`."""
+    angle = np.arctan2(up @ np.cross(start, end), start @ end)
+    half = np.round(angle / (np.pi / 2)) * np.pi / 4
+    return np.append(np.sin(half) * up, np.cos(half))
