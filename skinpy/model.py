@@ -1,8 +1,7 @@
-"""Models: skeleton, mesh, skin, clips and materials over one block, and the jobs that use them."""
+"""Models: skeleton, mesh, skin, clips and materials of one character, and what can be done with them."""
 
 from __future__ import annotations
 
-import math
 import weakref
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
@@ -16,13 +15,11 @@ from . import _block, _core
 from ._arguments import any_array
 from ._confinement import USUAL, confinement
 from ._notebook import Shown
-from ._types import Array, Floats, Loop, PathLike, Rotation
+from ._types import Array, Loop, PathLike, Rotation
 from .assets import Material, Mesh, Report, Skeleton, Skin, Target, read_materials, read_targets
 from .clip import Clip
 from .clips.sequence import Clips
 from .errors import warn_of_losses
-from .files.whole import replacing
-from .models.frames import corners
 from .pose import Pose
 
 if TYPE_CHECKING:
@@ -40,18 +37,26 @@ if TYPE_CHECKING:
 
 __all__ = ["Model", "to_row_vectors"]
 
-#: Frames per second at which `bounds` looks at a clip, and how many vertices it holds at once.
-_BOUNDS_FPS = 30.0
-_BOUNDS_LOOKS = 1000  # at a clip, however long
-_BOUNDS_VERTICES = 2_000_000
-_BOUNDS_POINTS = 200_000_000  # posed for one clip, a second or so; but it is looked at four times at least
-
 
 class Model(Shown, _core.Model):
-    """A model: immutable, one block of memory that every array of it shows and keeps alive.
+    """A character: skeleton, mesh, skin, morph targets, materials and clips.
 
-    `globals`, `palette`, `joint_positions` and `deform` are C methods of the base type.
+    `load` makes models from files, and `Model.from_arrays` makes them from arrays. Models never change:
+    methods that edit a model return a new one. All arrays of a model are views of one block of memory, which
+    they keep alive.
+
+    Examples
+    --------
+    >>> model = skinpy.character()
+    >>> palette = model.palette("walk", 0.25)
+    >>> palette.shape
+    (24, 4, 4)
+    >>> positions, normals = model.deform(palette)
+    >>> positions.shape == model.mesh.positions.shape
+    True
     """
+
+    # globals, palette, crowd_palette, joint_positions and deform are methods of _core.Model.
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"models never change: {name!r} cannot be set")
@@ -60,7 +65,7 @@ class Model(Shown, _core.Model):
 
     @cached_property
     def skeleton(self) -> Skeleton:
-        """The joints and their rest pose."""
+        """The joints of the model and their rest pose."""
         return Skeleton(self._block)
 
     @cached_property
@@ -70,48 +75,51 @@ class Model(Shown, _core.Model):
 
     @cached_property
     def skin(self) -> Skin:
-        """The palette's slots."""
+        """The slots of the palette."""
         return Skin(self._block)
 
     @property
     def clips(self) -> Clips:
-        """The animation clips, by number or name."""
+        """The animation clips, by index or name."""
         return Clips(self, self._cache)
 
     @cached_property
     def _cache(self) -> weakref.WeakValueDictionary[int, Clip]:
-        """Clips that somebody holds: the same one comes each time, and there is no circle with the model."""
+        """Clips that somebody holds, by their index.
+
+        A clip is the same object each time. The references are weak, as clips hold the model.
+        """
         return weakref.WeakValueDictionary()
 
     @cached_property
     def materials(self) -> tuple[Material, ...]:
-        """What the submeshes look like."""
+        """The materials of the submeshes."""
         return read_materials(self._block)
 
     @cached_property
     def targets(self) -> tuple[Target, ...]:
-        """The morph targets, in the order of `pose.morph_weights`."""
+        """The morph targets, in the order of `Pose.morph_weights`."""
         return read_targets(self._block)
 
     @cached_property
     def report(self) -> Report:
-        """What was repaired and what was lost on the way into this model."""
+        """What was repaired and what was lost when the model was made."""
         return Report.read(self._blocks)
 
     @property
     def _blocks(self) -> list[_core.Block]:
-        """The model's block and those of added clips, each once."""
+        """The block of the model and the blocks of added clips, each once."""
         blocks = {id(block): block for block in (self._block, *(entry[1] for entry in self._clip_entries))}
         return list(blocks.values())
 
     @property
     def up(self) -> str:
-        """The axis that is up in scene space, such as "+Y"."""
+        """The axis of scene space that points up, such as "+Y"."""
         return _block.AXES[_block.info(self._block)["up"]] or "+Y"
 
     @property
     def unit_meters(self) -> float | None:
-        """Meters in one unit of scene space, or None where the file does not say."""
+        """The length in meters of one unit of scene space, or None if the file does not say."""
         return float(_block.info(self._block)["unit_meters"]) or None
 
     # ---- poses ------------------------------------------------------------------------------------
@@ -125,53 +133,117 @@ class Model(Shown, _core.Model):
         rotation: Rotation = "slerp",
         root: npt.ArrayLike | None = None,
     ) -> Pose:
-        """The pose of `clip` at `time` (...), as arrays that the caller may change.
+        """Return the pose of a clip at one time or at many.
 
-        clip is a Clip of this model, a name, an index, or None for the rest pose; time is in seconds, of
-        any shape. loop says what happens outside the clip: "wrap" (a time within 1e-4 tick of the duration
-        is its end; 2, 3, ... durations are its start), "clamp", "pingpong" or "once". Translation and scale
-        go along straight lines, rotations by "slerp" or "nlerp" along the shorter arc; step and cubic keys
-        as the file has them. root, (4,4) or (...,4,4), is multiplied in front of the root joint's local.
+        The arrays of the pose belong to the caller, who may change them. docs/conventions.md explains the
+        loop modes.
 
-        Raises KeyError (unknown clip), IndexError, ValueError (time not finite, a clip of another model) and
-        TypeError.
+        Parameters
+        ----------
+        clip : Clip, str or int, optional
+            A clip of this model, its name or its index. Without it the result is the rest pose.
+        time : array_like, shape (...), seconds, default 0.0
+            Times at which the clip is sampled. Their shape is the leading shape of the pose.
+        loop : {"wrap", "clamp", "pingpong", "once"}, default "wrap"
+            What happens outside the clip. "wrap" treats a time within 1e-4 tick of the duration as the end
+            of the clip, and 2, 3, ... durations as its start.
+        rotation : {"slerp", "nlerp"}, default "slerp"
+            How rotations between linear keys are found, always along the shorter arc.
+        root : array_like, shape (4, 4) or (..., 4, 4), optional
+            A transform that is multiplied in front of the local transform of the root joint.
+
+        Returns
+        -------
+        Pose
+            Translations, rotations, scales and morph weights, each with the leading shape of `time`.
+
+        Raises
+        ------
+        KeyError
+            If the model has no clip of this name. The message has the closest names.
+        IndexError
+            If the model has no clip of this index.
+        ValueError
+            If a time is not finite, the clip belongs to another model, a shape is wrong, or an option is
+            unknown.
+        TypeError
+            If an argument has the wrong type.
+
+        Notes
+        -----
+        Translations and scales between linear keys are on straight lines. Step and cubic keys are played as
+        the file has them.
+
+        Examples
+        --------
+        >>> model = skinpy.character()
+        >>> model.pose("walk", [0.0, 0.25]).translation.shape
+        (2, 26, 3)
         """
         return Pose(self, *self._sample(clip, time, loop, rotation), root)
 
     def bounds(self, clip: Clip | str | int | None = None) -> Array:
-        """(2,3) float64: lowest and highest corner of the skinned mesh, or of the joints without one.
+        """Return the box around the skinned mesh, or around the joints of a model without a mesh.
 
-        Over the whole of `clip`, looked at 30 times a second, but at most a thousand times, and fewer where
-        that would be more than 200 million vertices; of the rest pose where clip is None.
+        Parameters
+        ----------
+        clip : Clip, str or int, optional
+            The box is around all of this clip. Without it the box is around the rest pose.
+
+        Returns
+        -------
+        (2, 3) float64 ndarray
+            The lowest and the highest corner in scene space.
+
+        Raises
+        ------
+        KeyError
+            If the model has no clip of this name. The message has the closest names.
+        IndexError
+            If the model has no clip of this index.
+
+        Notes
+        -----
+        A clip is sampled 30 times a second, but at most 1000 times, and less often if that would take more
+        than 200 million vertices.
         """
-        count = max(len(self.mesh.positions), len(self.skeleton), 1)
-        times = np.zeros(1)
-        if clip is not None:
-            duration = self.clips[clip].duration if not isinstance(clip, Clip) else clip.duration
-            most = min(_BOUNDS_LOOKS, max(_BOUNDS_POINTS // count, 4))
-            looks = max(math.ceil(min(duration * _BOUNDS_FPS, most)), 1)
-            times = np.linspace(0.0, duration, looks + 1)
-        low, high = np.full(3, np.inf), np.full(3, -np.inf)
-        step = max(1, _BOUNDS_VERTICES // count)
-        for start in range(0, len(times), step):
-            lowest, highest = corners(self._points(clip, times[start : start + step]).reshape(-1, 3))
-            low, high = np.minimum(low, lowest), np.maximum(high, highest)
-        return np.stack([low, high])
+        from .models.bounds import box
 
-    def _points(self, clip: Clip | str | int | None, times: Array) -> Floats:
-        if not len(self.mesh.positions):
-            return self.joint_positions(clip, times, loop="clamp")
-        return self.deform(self.pose(clip, times, loop="clamp"), normals=False)[0]
+        return box(self, clip)
 
     @cached_property
     def _is_rigid(self) -> bool:
-        """Whether there are vertices, and each follows one joint by a slot with the identity."""
+        """Whether there are vertices, and each follows one slot whose inverse bind matrix is the identity."""
         mesh, identity = self.mesh, np.eye(4, dtype=np.float32)
         single = len(mesh.positions) > 0 and not mesh.weights[:, 1:].any()
         return bool(single and (self.skin.inverse_bind == identity).all())
 
     def bake_vertices(self, clip: Clip | str | int, fps: float) -> VertexAnimation:
-        """The clip as full frames of vertices, of at most 4 GiB; see skinpy.kinds.bake_vertices."""
+        """Store a clip as frames of vertices, as `skinpy.kinds.bake_vertices` does.
+
+        Parameters
+        ----------
+        clip : Clip, str or int
+            A clip of this model, its name or its index.
+        fps : float, frames per second
+            The rate at which the clip is sampled.
+
+        Returns
+        -------
+        VertexAnimation
+            The animation, of at most 4 GiB.
+
+        Raises
+        ------
+        KeyError
+            If the model has no clip of this name. The message has the closest names.
+        IndexError
+            If the model has no clip of this index.
+        ValueError
+            If `fps` is not positive and finite, or the frames would take more than 4 GiB.
+        TypeError
+            If an argument has the wrong type.
+        """
         from .kinds import bake_vertices
 
         return bake_vertices(self, clip, fps)
@@ -185,29 +257,69 @@ class Model(Shown, _core.Model):
         rotation: Rotation = "slerp",
         limit: int = 16384,
     ) -> BakedTexture:
-        """The palettes of clips as a texture, from which a vertex shader poses a crowd: docs/crowds.md.
+        """Store the palettes of clips in a texture, from which a vertex shader poses a crowd.
 
-        clips is a Clip, a name or a number, or a sequence of them; None is all. Each is sampled at 0,
-        1 / fps, 2 / fps, ... seconds and at its end. dtype "float16" takes half the memory; `error` of the
-        result says what that, and the straight lines between frames, cost. limit is the largest side of the
-        texture, texels: frames that it has no rows for stand in further columns.
+        Each clip is sampled at 0, 1 / fps, 2 / fps, ... seconds and at its end. docs/crowds.md has examples.
 
-        Raises KeyError, IndexError, TypeError, and ValueError: no clips or no mesh, an fps that is not
-        positive, frames that do not fit, a number that float16 cannot hold, a clip of another model.
+        Parameters
+        ----------
+        clips : Clip, str, int or sequence of these, optional
+            Clips of this model, their names or their indices. By default all clips.
+        fps : float, frames per second, default 30.0
+            The rate at which the clips are sampled.
+        dtype : {"float32", "float16"}, default "float32"
+            The numbers of the texture. "float16" takes half the memory; `BakedTexture.error` measures what
+            that costs.
+        rotation : {"slerp", "nlerp"}, default "slerp"
+            How rotations between linear keys are found when the clips are sampled.
+        limit : int, texels, default 16384
+            The largest side of the texture. Frames for which it has no rows are in further columns.
+
+        Returns
+        -------
+        BakedTexture
+            The texture.
+
+        Raises
+        ------
+        KeyError
+            If the model has no clip of a name. The message has the closest names.
+        IndexError
+            If the model has no clip of an index.
+        ValueError
+            If there are no clips or no mesh, `fps` is not positive and finite, the frames do not fit,
+            float16 cannot hold a number, or a clip belongs to another model.
+        TypeError
+            If an argument has the wrong type.
         """
         from .kinds.baking import bake_texture
 
         return bake_texture(self, clips, fps, dtype=dtype, rotation=rotation, limit=limit)
 
     def check(self, *, joints: int | None = None) -> Findings:
-        """What is wrong, or odd, in the model: skinpy.check, after the reader has looked at all of it again.
+        """Return what is wrong or unusual in the model, as `skinpy.check` does.
 
-        The reader's rules are those that a file's block has to pass when it is loaded: every length, offset,
-        index and order, and that all numbers are finite. joints is how many palette slots the program that
-        is to show the model holds.
+        First the memory of the model is checked again by the rules for blocks that are loaded: every length,
+        offset, index and order, and that all numbers are finite.
 
-        Raises LoadError where the model's memory no longer passes, which only a fault from outside could
-        bring about; TypeError and ValueError for the argument.
+        Parameters
+        ----------
+        joints : int, optional
+            The number of palette slots that the program that shows the model can hold.
+
+        Returns
+        -------
+        Findings
+            The findings, errors first.
+
+        Raises
+        ------
+        LoadError
+            If the memory breaks the rules. Only a fault outside of skinpy can cause that.
+        ValueError
+            If `joints` is not positive.
+        TypeError
+            If `joints` is not an int.
         """
         from .checking import check
 
@@ -223,16 +335,38 @@ class Model(Shown, _core.Model):
         *,
         loop: Loop = "wrap",
     ) -> Explanation:
-        """How `vertex` gets from the file's keys to scene space, number by number: docs/explain.md.
+        """Explain, number by number, how one vertex gets from the keys of the file to scene space.
 
-        clip is a Clip of this model, a name, an index, or None for the rest pose; time is in seconds, loop as
-        in `pose`. The result prints itself as text, shows itself as HTML in Jupyter, and has all matrices as
-        float64 arrays; its end is held against `deform`, the vertex shader (where there is OpenGL) and the
-        same chain for row vectors.
+        docs/explain.md has an example.
 
-        Raises IndexError for a vertex that the mesh does not have and an unknown number of a clip, KeyError
-        for an unknown name, TypeError, and ValueError for a time that is not finite, a clip of another model
-        and an unknown loop.
+        Parameters
+        ----------
+        vertex : int
+            Index of the vertex.
+        clip : Clip, str or int, optional
+            A clip of this model, its name or its index. Without it the rest pose is explained.
+        time : float, seconds, default 0.0
+            The time in the clip.
+        loop : {"wrap", "clamp", "pingpong", "once"}, default "wrap"
+            What happens outside the clip; see `pose`.
+
+        Returns
+        -------
+        skinpy.explaining.Explanation
+            All matrices as float64 arrays. The explanation prints itself as text and shows itself as HTML in
+            notebooks. It compares its result with `deform`, with the vertex shader (if there is OpenGL), and
+            with the same product for row vectors.
+
+        Raises
+        ------
+        KeyError
+            If the model has no clip of this name. The message has the closest names.
+        IndexError
+            If the mesh has no such vertex, or the model has no clip of this index.
+        ValueError
+            If `time` is not finite, the clip belongs to another model, or `loop` is unknown.
+        TypeError
+            If an argument has the wrong type.
         """
         from .explaining import explain
 
@@ -241,12 +375,36 @@ class Model(Shown, _core.Model):
     def to_trimesh(
         self, clip: Clip | str | int | None = None, time: float = 0.0, *, loop: Loop = "wrap"
     ) -> Any:
-        """A trimesh.Trimesh of the skinned mesh, vertex for vertex, of the rest pose where clip is None.
+        """Return the skinned mesh as an object of the package trimesh.
 
-        With normals, texture coordinates (origin at the bottom, as trimesh has them) and face_attributes
-        "submesh" (F,); materials stay here. Arguments are those of `pose`, with one time.
+        Parameters
+        ----------
+        clip : Clip, str or int, optional
+            A clip of this model, its name or its index. Without it the mesh is in the rest pose.
+        time : float, seconds, default 0.0
+            The time in the clip.
+        loop : {"wrap", "clamp", "pingpong", "once"}, default "wrap"
+            What happens outside the clip; see `pose`.
 
-        Needs trimesh: ImportError without it. Raises what `pose` raises.
+        Returns
+        -------
+        trimesh.Trimesh
+            The mesh, vertex for vertex, with normals and texture coordinates (origin at the bottom left, as
+            in trimesh). ``face_attributes["submesh"]`` has the submesh of each face. Materials are not
+            included.
+
+        Raises
+        ------
+        ImportError
+            If trimesh is not installed.
+        KeyError
+            If the model has no clip of this name. The message has the closest names.
+        IndexError
+            If the model has no clip of this index.
+        ValueError
+            If `time` is not finite, the clip belongs to another model, or `loop` is unknown.
+        TypeError
+            If an argument has the wrong type.
         """
         from .files.trimesh import posed_mesh
 
@@ -263,20 +421,78 @@ class Model(Shown, _core.Model):
         camera: Camera | None = None,
         **options: Any,
     ) -> Array:
-        """A lit picture: (h,w,4) uint8, RGBA, row 0 on top. See skinpy.render.render for the options.
+        """Draw a lit picture of the model, as `skinpy.render.render` does.
 
-        clip None means the first clip, or the rest pose where there is none. Needs the extra "view".
-        Depth, normals, joints and more beside it: skinpy.render.Renderer.render.
+        Drawing needs the extra "view". `skinpy.render.Renderer.render` also returns depth, normals, joints
+        and more.
+
+        Parameters
+        ----------
+        clip : Clip, str or int, optional
+            A clip of this model, its name or its index. By default it is the first clip, or the rest pose of
+            a model without clips.
+        time : float, seconds, default 0.0
+            The time in the clip.
+        size : tuple of 2 int, pixels, default (640, 480)
+            Width and height.
+        camera : Camera, optional
+            The camera. By default the model fits into the picture.
+        **options
+            Further options of `skinpy.render.render`.
+
+        Returns
+        -------
+        (h, w, 4) uint8 ndarray
+            RGBA; row 0 is the top row.
+
+        Raises
+        ------
+        KeyError
+            If the model has no clip of this name. The message has the closest names.
+        IndexError
+            If the model has no clip of this index.
+        ValueError
+            If a number is out of range or not finite, or an option is unknown.
+        TypeError
+            If an argument has the wrong type.
+        ImportError
+            If a package that is needed is not installed.
+        GraphicsError
+            If there is no OpenGL.
         """
         from .render import render
 
         return render(self, clip, time, size, camera=camera, **options)
 
     def view(self, clip: Clip | VertexAnimation | str | int | None = None, **options: Any) -> LiveView:
-        """A live view for a notebook, with menus and sliders; a mouse turns the model: docs/notebook.md.
+        """Make a live view for a notebook, with menus and sliders.
 
-        clip is what plays, None the first one. See skinpy.view.LiveView for the options and errors. Needs the
-        extra "jupyter": ImportError without it.
+        The mouse moves the camera. The view needs the extra "jupyter". docs/notebook.md has examples.
+
+        Parameters
+        ----------
+        clip : Clip, VertexAnimation, str or int, optional
+            What is played. By default it is the first clip.
+        **options
+            Options of `skinpy.view.LiveView`.
+
+        Returns
+        -------
+        skinpy.view.LiveView
+            The view, which shows itself in a notebook.
+
+        Raises
+        ------
+        KeyError
+            If the model has no clip of this name. The message has the closest names.
+        IndexError
+            If the model has no clip of this index.
+        ValueError
+            If an option is out of range.
+        TypeError
+            If an argument has the wrong type or an option is unknown.
+        ImportError
+            If a package that is needed is not installed.
         """
         from .view import LiveView
 
@@ -289,13 +505,36 @@ class Model(Shown, _core.Model):
         size: tuple[int, int] = (960, 720),
         **options: Any,
     ) -> None:
-        """Opens a window to turn and play it in, until it is closed: docs/window.md. H shows the keys.
+        """Open a window that plays the model, and wait until it is closed.
 
-        clip None means the first clip, or the rest pose where there is none; size is (width, height). options
-        are those of skinpy.view.show: floor, overlays, controller, camera, speed, loop, playing, path, ...
-        Needs a display and the extra "view": GraphicsError and ImportError without; `render` and `save` of
-        clips do without a display. Raises KeyError, IndexError, TypeError and ValueError for wrong arguments,
-        before the window opens; what goes wrong in the window is a red line there.
+        The key H shows all keys. The window needs a display and the extra "view"; `render` and `Clip.save`
+        work without a display. Faults that occur later are shown in red in the window. docs/window.md has
+        examples.
+
+        Parameters
+        ----------
+        clip : Clip, VertexAnimation, str or int, optional
+            What is played. By default it is the first clip, or the rest pose of a model without clips.
+        size : tuple of 2 int, pixels, default (960, 720)
+            Width and height of the window.
+        **options
+            Options of `skinpy.view.show`: floor, overlays, controller, camera, speed, loop, playing, path and
+            more.
+
+        Raises
+        ------
+        KeyError
+            If the model has no clip of this name. The message has the closest names.
+        IndexError
+            If the model has no clip of this index.
+        ValueError
+            If an option is out of range.
+        TypeError
+            If an argument has the wrong type or an option is unknown.
+        ImportError
+            If a package that is needed is not installed.
+        GraphicsError
+            If there is no display or no OpenGL.
         """
         from .view import show
 
@@ -309,11 +548,40 @@ class Model(Shown, _core.Model):
         fps: float = 30.0,
         **options: Any,
     ) -> Page:
-        """A page that plays clips in a browser and shows itself in a notebook, `height` pixels high.
+        """Make a page that plays clips in a browser and shows itself in notebooks.
 
-        clips is a Clip, its name or number, a VertexAnimation of this model, or a sequence of them; None is
-        all clips, or the rest pose where there are none. See docs/page.md, and skinpy.view.make_page for the
-        options and errors. Needs the extra "view", though no OpenGL.
+        The browser draws the page with WebGL 2 and needs neither a network nor a kernel. To make the page,
+        skinpy needs the extra "view" but no OpenGL. docs/page.md has examples.
+
+        Parameters
+        ----------
+        clips : Clip, VertexAnimation, str, int or sequence of these, optional
+            What the page can play. By default it is all clips, or the rest pose of a model without clips.
+        height : int, pixels, default 480
+            Height of the page in a notebook.
+        fps : float, frames per second, default 30.0
+            The rate at which the motion is stored in the page.
+        **options
+            Options of `skinpy.view.make_page`: background, floor, uv, overlays, time, title, texture_size and
+            limit.
+
+        Returns
+        -------
+        skinpy.view.Page
+            The page.
+
+        Raises
+        ------
+        KeyError
+            If the model has no clip of a name. The message has the closest names.
+        IndexError
+            If the model has no clip of an index.
+        ValueError
+            If a number is out of range, or the page would exceed its limit.
+        TypeError
+            If an argument has the wrong type or an option is unknown.
+        ImportError
+            If a package that is needed is not installed.
         """
         from .view import make_page
 
@@ -327,16 +595,47 @@ class Model(Shown, _core.Model):
         fps: float = 30.0,
         **options: Any,
     ) -> Path:
-        """Writes a page that plays clips in any browser, one file, and gives its path: docs/page.md.
+        """Write a page that plays clips in any browser, as one file.
 
-        The file (.html or .htm) appears whole or not at all. The other arguments and the errors are those of
-        `page`; and ValueError for another suffix, OSError.
+        The file appears whole or not at all. docs/page.md has examples.
+
+        Parameters
+        ----------
+        path : str or path-like
+            The file to write, .html or .htm.
+        clips : Clip, VertexAnimation, str, int or sequence of these, optional
+            What the page can play. By default it is all clips, or the rest pose of a model without clips.
+        fps : float, frames per second, default 30.0
+            The rate at which the motion is stored in the page.
+        **options
+            Options of `page`.
+
+        Returns
+        -------
+        Path
+            The path of the file.
+
+        Raises
+        ------
+        KeyError
+            If the model has no clip of a name. The message has the closest names.
+        IndexError
+            If the model has no clip of an index.
+        ValueError
+            If the file extension is another one, a number is out of range, or the page would exceed its
+            limit.
+        TypeError
+            If an argument has the wrong type or an option is unknown.
+        ImportError
+            If a package that is needed is not installed.
+        OSError
+            If the file cannot be written.
         """
         from .view import save_page
 
         return save_page(path, self, clips, fps=fps, **options)
 
-    # ---- clips of elsewhere -----------------------------------------------------------------------
+    # ---- new models from this one -----------------------------------------------------------------
 
     def add_clips(
         self,
@@ -349,19 +648,53 @@ class Model(Shown, _core.Model):
         allow_formats: Iterable[str] | None = None,
         external: External = "folder",
     ) -> Model:
-        """A new model with more clips; it shares this one's memory.
+        """Return a model with more clips, which shares the memory of this one.
 
-        source is a Clip, a Model, a path, or a list of them; names, the clips to take from it, by default
-        all. Channels find their joints by exact name, then without prefixes ("mixamorig:", "Armature|",
-        "a:b:", "Character1_"), then also without regard to case, where that is clear: docs/clips.md. Finds
-        by other than the exact name are reported as repaired. Morph targets go by exact name. What finds
-        nothing is left out, reported and warned of. Where a clip's name is taken, the stem of the source's
-        path goes in front ("run|walk"), or a number behind; with replace=True the old clip goes.
+        Channels of the clips are matched to joints by exact name, then by name without a prefix
+        ("mixamorig:", "Armature|", "a:b:", "Character1_"), then also without regard to case, if that is
+        unambiguous. `Model.report` has matches that are not exact as repaired. Morph targets are matched by
+        exact name. A channel without a match is left out, and reported as lost. docs/clips.md has examples.
 
-        isolate, limits, allow_formats and external are as in skinpy.load, for each path that is loaded.
+        Parameters
+        ----------
+        source : Clip, Model, str, path-like or sequence of these
+            Where the clips come from. Paths are loaded.
+        names : sequence of str, optional
+            Names of the clips to add. By default all clips of the sources are added.
+        replace : bool, default False
+            Whether an added clip replaces a clip of the same name. Otherwise the added clip is renamed: the
+            stem of its path goes in front ("run|walk"), or a number is appended.
+        isolate : bool, default True
+            Whether each path is loaded in a process of its own; see `load`.
+        limits : Limits, optional
+            How much each path may take; see `load`.
+        allow_formats : iterable of str, optional
+            Formats that may be loaded; see `load`.
+        external : {"folder", "none", "any"}, default "folder"
+            Where the files that a path refers to may be; see `load`.
 
-        Raises KeyError for unknown names, ValueError where no joint of a clip is found, and what skinpy.load
-        raises.
+        Returns
+        -------
+        Model
+            The new model.
+
+        Raises
+        ------
+        KeyError
+            If the sources have no clip of a name. The message has the closest names.
+        ValueError
+            If no joint of a clip is matched.
+        TypeError
+            If an argument has the wrong type.
+        LoadError
+            If a path cannot be loaded; see `load`.
+        OSError
+            If a path cannot be read.
+
+        Warns
+        -----
+        SkinpyWarning
+            If something was lost.
         """
         from .clips.binding import add_entries
 
@@ -371,13 +704,22 @@ class Model(Shown, _core.Model):
         return model
 
     def as_rigid(self) -> Model:
-        """A new model of rigid parts: every vertex follows one joint alone, with the same joints and clips.
+        """Return the model cut into rigid pieces: every vertex follows a single joint.
 
-        A face follows the joint that most of its corners follow most; where all three differ, the one with
-        the largest weight. Vertices between two parts are there once for each, so that gaps open where the
-        joints bend; vertices without a face are left out. Positions and normals lie in the spaces of the
-        joints, as those of a file's rigid parts: a slot is a joint and the identity. Each submesh is cut
-        into one per joint, in the order of the joints; a morph target keeps its node.
+        The new model has the same joints and clips. Gaps open between the pieces where joints bend.
+
+        Returns
+        -------
+        Model
+            The new model.
+
+        Notes
+        -----
+        A face follows the joint that most of its corners follow most; if all three differ, the one with the
+        largest weight. Vertices between two pieces are there once for each, and vertices without a face are
+        left out. Positions and normals are in the spaces of the joints, as in a file of rigid pieces, so the
+        inverse bind matrix of every slot is the identity. Each submesh is cut into one for each joint, in the
+        order of the joints. Morph targets keep their nodes.
         """
         from .kinds.rigid import rigid_block
 
@@ -386,44 +728,34 @@ class Model(Shown, _core.Model):
     # ---- keeping ----------------------------------------------------------------------------------
 
     def _joined(self) -> _core.Block:
-        """One block with everything, also the clips that came from elsewhere."""
-        from .clips.binding import join, merged_reports
+        """One block with all of the model, including clips that live in blocks of their own."""
+        from .models.saving import joined_block
 
-        own = _block.texts(self._block, _block.section(self._block, "CLIPS")["name"])
-        if [(name, block is self._block) for name, block, _ in self._clip_entries] == [
-            (n, True) for n in own
-        ]:
-            return self._block
-        sections = {name: _block.section(self._block, name) for name in self._block.sections}
-        pool = _block.TextPool(sections["TEXT"].tobytes() if "TEXT" in sections else b"")
-        clips = [Clip(block, index, None, name) for name, block, index in self._clip_entries]
-        sections |= join(clips, None, pool)
-        sections["REPORT"] = merged_reports(self._blocks, pool)
-        sections["TEXT"] = pool.section()
-        return _block.pack(sections, int(_block.info(self._block)["influences"]))
+        return joined_block(self)
 
     def save(self, path: PathLike) -> None:
-        """Writes the model, with textures and all clips, in the format of the path's suffix.
+        """Write the model with its textures and clips; the file extension selects the format.
 
-        - .skn: its block, all of it; skinpy.load reads it quickly.
-        - .glb: binary glTF 2.0 with nodes, meshes, skins, morph targets, materials and animations;
-          docs/saving.md says what glTF cannot hold. Load a model of more than 4 influences with
-          max_influences=8.
+        The file appears whole or not at all.
 
-        The file appears whole or not at all. Raises ValueError for another suffix, and OSError.
+        Parameters
+        ----------
+        path : str or path-like
+            The file to write. .skn is the block of the model, which has everything and is quick to load. .glb
+            is binary glTF 2.0 with nodes, meshes, skins, morph targets, materials and animations;
+            docs/saving.md lists what glTF cannot hold. Load a .glb with more than 4 influences with
+            ``max_influences=8``.
+
+        Raises
+        ------
+        ValueError
+            If the file extension is another one.
+        OSError
+            If the file cannot be written.
         """
-        target = Path(path)
-        suffix = target.suffix.lower()
-        if suffix == ".skn":
-            data: Any = _block.memory(self._joined())
-        elif suffix == ".glb":
-            from .files.glb import model_glb
+        from .models.saving import save
 
-            data = model_glb(self)
-        else:
-            raise ValueError(f"path ends in {target.suffix!r}; models are saved as '.skn' or '.glb'")
-        with replacing(target) as file:
-            file.write(data)
+        save(self, path)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _unpickle, (bytes(_block.memory(self._joined())),)
@@ -471,22 +803,72 @@ class Model(Shown, _core.Model):
         targets: Mapping[str, Differences] | None = None,
         clips: Sequence[Clip] = (),
     ) -> Model:
-        """A model from arrays, for data that has no file.
+        """Make a model from arrays, for data that is not in a file.
 
-        names: J strings; parents (J,) int, -1 for a root, parents before children; rest (J,4,4) local rest
-        transforms, column vectors. positions (V,3); faces (F,3) int; joints (V,K) int, joints of the
-        skeleton, and weights (V,K) >= 0, K from 1 to 8, sorted and made to sum to 1. inverse_bind (J,4,4),
-        by default the inverse of each joint's rest global. normals (V,3), by default smooth by position;
-        uvs (V,2), origin at the top left. targets: name of a morph target -> (V,3) differences of position,
-        or a tuple of those and (V,3) differences of normal. clips are bound by name.
+        The model has J joints, V vertices with K influences each, and F faces. Its color is the product of
+        `texture`, `colors` and `base_color`, as far as they are given.
 
-        What the mesh looks like is the product of what is given of three. texture, which needs uvs: pixels
-        (h,w,3|4) uint8, sRGB, row 0 on top; bytes of an image file or the path of one, which are kept as they
-        are; or a Texture. colors (V,3|4) and base_color (3|4,), linear RGB(A) from 0 to 1, or uint8 as n/255.
-        alpha says what opacity below 1 does: nothing ("opaque"), cuts out what is below 0.5 ("mask"), or lets
-        shine through ("blend").
+        Parameters
+        ----------
+        names : sequence of str
+            Names of the J joints.
+        parents : array_like of int, shape (J,)
+            Index of the parent of each joint, -1 for a root. Parents come before their children.
+        rest : array_like, shape (J, 4, 4)
+            Transform from each joint to its parent at rest, for column vectors.
+        positions : array_like, shape (V, 3)
+            Positions of the vertices at bind.
+        faces : array_like of int, shape (F, 3)
+            The vertices of each triangle.
+        joints : array_like of int, shape (V, K)
+            The joints that each vertex follows, with K from 1 to 8.
+        weights : array_like, shape (V, K)
+            How much each vertex follows its joints, 0 or more. Weights are sorted and scaled to a sum of 1.
+        inverse_bind : array_like, shape (J, 4, 4), optional
+            Transform from mesh space at bind to the space of each joint. By default it is the inverse of the
+            joint's global rest transform.
+        normals : array_like, shape (V, 3), optional
+            Normals. By default they are smooth across vertices of equal position.
+        uvs : array_like, shape (V, 2), optional
+            Texture coordinates, with the origin at the top left of the image.
+        colors : array_like, shape (V, 3) or (V, 4), optional
+            Colors of the vertices: linear RGB or RGBA from 0 to 1, or uint8 as n / 255.
+        texture : array_like of uint8, shape (h, w, 3) or (h, w, 4), bytes, path or Texture, optional
+            An image, which needs `uvs`: sRGB pixels from the top row down; the bytes or the path of an image
+            file, which is kept as it is; or a texture of another model.
+        base_color : array_like, shape (3,) or (4,), optional
+            The color of the material, in the same numbers as `colors`.
+        alpha : {"opaque", "mask", "blend"}, default "opaque"
+            What an opacity below 1 does: nothing, cut out what is below 0.5, or let the background through.
+        targets : mapping of str to array_like, optional
+            Morph targets by name: differences of the positions (V,3), or a tuple of these and of differences
+            of the normals (V,3).
+        clips : sequence of Clip, default ()
+            Clips, which are bound by the names of joints.
 
-        Raises ValueError and TypeError that name the argument; OSError for a file that cannot be read.
+        Returns
+        -------
+        Model
+            The model.
+
+        Raises
+        ------
+        ValueError
+            If a shape is wrong, or a number is not finite or out of range. The message names the argument.
+        TypeError
+            If an argument has the wrong type. The message names the argument.
+        OSError
+            If the file of the texture cannot be read.
+
+        Examples
+        --------
+        >>> triangle = skinpy.Model.from_arrays(
+        ...     ["root"], [-1], [np.eye(4)],
+        ...     positions=[[0, 0, 0], [1, 0, 0], [0, 1, 0]], faces=[[0, 1, 2]],
+        ...     joints=[[0], [0], [0]], weights=[[1], [1], [1]],
+        ... )
+        >>> triangle.mesh.normals[0]
+        array([0., 0., 1.], dtype=float32)
         """
         from .models.arrays import model_block
         from .models.look import Look
@@ -503,14 +885,34 @@ class Model(Shown, _core.Model):
 
 
 def to_row_vectors(matrices: npt.ArrayLike) -> Array:
-    """The same transforms for row vectors, as DirectX has them: `v @ M`, translation in the last row.
+    """Return matrices for row vectors, ``v @ M``, with the translation in the last row, as in DirectX.
 
-    matrices (...,4,4) or (...,3,4) for column vectors; the result is a view with the last two axes swapped.
-    A chain turns round with it: palette = inverse_bind @ global, global = local @ global(parent).
+    The order of products is reversed for row vectors: ``palette = inverse_bind @ global`` and
+    ``global = local @ global(parent)``.
 
-    Raises ValueError for another shape.
+    Parameters
+    ----------
+    matrices : array_like, shape (..., 4, 4) or (..., 3, 4)
+        Matrices for column vectors. Tensors of other libraries that have ``swapaxes`` are taken too.
+
+    Returns
+    -------
+    (..., 4, 4) or (..., 4, 3) ndarray
+        A view with the last two axes swapped.
+
+    Raises
+    ------
+    ValueError
+        If the shape is another one.
+
+    Examples
+    --------
+    >>> palette = skinpy.character().palette("walk", 0.25)
+    >>> rows = skinpy.to_row_vectors(palette)
+    >>> bool((rows[:, 3, :3] == palette[:, :3, 3]).all())
+    True
     """
-    # What has axes to swap keeps its type: tensors of other libraries are taken too.
+    # A value that has swapaxes keeps its type, so tensors of other libraries stay tensors.
     held: Any = matrices if hasattr(matrices, "swapaxes") else any_array("matrices", matrices)
     if tuple(held.shape[-2:]) not in ((4, 4), (3, 4)):
         raise ValueError(f"matrices has shape {tuple(held.shape)}; expected (..., 4, 4) or (..., 3, 4)")

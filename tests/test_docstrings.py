@@ -117,7 +117,6 @@ NOT_CONVERTED: set[str] = {
     # the public nouns
     "skinpy.clips.events",
     "skinpy.clips.root_motion",
-    "skinpy.model",
     # checking
     "skinpy.checking.checks",
     "skinpy.checking.findings",

@@ -1,0 +1,49 @@
+"""A model in one block, and in a file: Model.save and pickling."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .. import _block, _core
+from .._types import PathLike
+from ..clip import Clip
+from ..clips.binding import join, merged_reports
+from ..files.whole import replacing
+
+if TYPE_CHECKING:
+    from ..model import Model
+
+
+def joined_block(model: Model) -> _core.Block:
+    """One block with all of a model, including clips that live in blocks of their own.
+
+    It is the model's own block if that has the same clips in the same order.
+    """
+    block, entries = model._block, model._clip_entries
+    own_names = _block.texts(block, _block.section(block, "CLIPS")["name"])
+    if [(name, held is block) for name, held, _ in entries] == [(name, True) for name in own_names]:
+        return block
+    sections = {name: _block.section(block, name) for name in block.sections}
+    pool = _block.TextPool(sections["TEXT"].tobytes() if "TEXT" in sections else b"")
+    clips = [Clip(held, index, None, name) for name, held, index in entries]
+    sections |= join(clips, None, pool)
+    sections["REPORT"] = merged_reports(model._blocks, pool)
+    sections["TEXT"] = pool.section()
+    return _block.pack(sections, int(_block.info(block)["influences"]))
+
+
+def save(model: Model, path: PathLike) -> None:
+    """See Model.save."""
+    target = Path(path)
+    suffix = target.suffix.lower()
+    if suffix == ".skn":
+        data: Any = _block.memory(joined_block(model))
+    elif suffix == ".glb":
+        from ..files.glb import model_glb
+
+        data = model_glb(model)
+    else:
+        raise ValueError(f"path ends in {target.suffix!r}; models are saved as '.skn' or '.glb'")
+    with replacing(target) as file:
+        file.write(data)
