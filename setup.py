@@ -3,7 +3,7 @@
 `skinpy._core` is the extension module: csrc/core, csrc/ext and the parent's side of csrc/worker.
 `skinpy._import` is the importer: csrc/import and, once more, what it needs of csrc/core. It is no Python
 module, `_core` or the worker opens it by path; being built as an Extension puts it beside `_core` in wheels,
-sdists and editable installs alike. So does the worker, `skinpy._worker`: a program, whatever its suffix says.
+sdists and editable installs alike. So is the worker, `skinpy._worker`: a program, whatever its suffix says.
 None links to Assimp, cglm or jsmn: of all three only headers are used.
 """
 
@@ -220,11 +220,6 @@ def debug_args() -> list[str]:
     return [] if sanitizer_args() or "-g" in os.environ.get("CFLAGS", "").split() else ["-g0"]
 
 
-def system_macros() -> list[tuple[str, str | None]]:
-    """For a build whose worker has what every system has, and no more, for tests: SKINPY_PLAIN_SYSTEM=1."""
-    return [("SKINPY_PLAIN_SYSTEM", "1")] if os.environ.get("SKINPY_PLAIN_SYSTEM") else []
-
-
 def extensions() -> list[Extension]:
     assimp, built_assimp = find_assimp()
     cglm = find_small("cglm", "cglm/cglm.h")
@@ -256,34 +251,27 @@ def extensions() -> list[Extension]:
             define_macros=[
                 ("SKINPY_VERSION", f'"{project_version()}"'),
                 ("SKINPY_BUILT_ASSIMP", f'"{built_assimp}"'),
-                *system_macros(),
             ],
             extra_compile_args=compile_args + include_args + sanitizers,
             extra_link_args=[*link_args, "-pthread", *sanitizers],
             libraries=["m", "dl"] if sys.platform == "linux" else ["m"],
         )
 
-    parent, both = (
-        [f"csrc/worker/worker_{name}.c" for name in ("spawn", "ahead", "kept")],
-        [f"csrc/worker/worker_{name}.c" for name in ("io", "pages", "system")],
-    )
-    worker = [path for path in files("csrc/worker/*.c") if path not in parent]
+    # Only Linux has a worker. Elsewhere worker_spawn.c says that there is none.
+    on_linux = sys.platform == "linux"
+    shared = ["csrc/worker/worker_io.c"] if on_linux else []
+    parent = ["csrc/worker/worker_spawn.c", *shared]
+    child = ["csrc/worker/worker_main.c", "csrc/worker/worker_sandbox.c", *shared]
     # The importer asks nothing of Python and finds Assimp's functions at run time, so no name may be open.
     # A sanitizer's own functions come with the program.
-    closed = ["-Wl,--no-undefined"] if sys.platform == "linux" and not sanitizers else []
-    # The importer needs libm. A program that has it already spares the loader a search of many folders.
-    mathematics = ["-Wl,--no-as-needed", "-lm"] if sys.platform == "linux" else []
-    # What the worker has instead of the C library's malloc is for the libraries that it opens too.
-    own_malloc = ["-Wl,--export-dynamic"] if sys.platform == "linux" else []
-    return [
-        extension(
-            "_core", [*core, *files("csrc/ext/*.c"), *parent, *both], {cglm, Path(numpy.get_include())}, []
-        ),
+    closed = ["-Wl,--no-undefined"] if on_linux and not sanitizers else []
+    built = [
+        extension("_core", [*core, *files("csrc/ext/*.c"), *parent], {cglm, Path(numpy.get_include())}, []),
         extension("_import", core_of_import + files("csrc/import/**/*.c"), {cglm, assimp, jsmn}, closed),
-        extension(
-            "_worker", ["csrc/core/base/sk_base.c", *worker], set(), [*mathematics, *own_malloc], Program
-        ),
     ]
+    if on_linux:
+        built.append(extension("_worker", ["csrc/core/base/sk_base.c", *child], set(), [], Program))
+    return built
 
 
 setup(

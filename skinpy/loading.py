@@ -26,10 +26,9 @@ if TYPE_CHECKING:
 
 __all__ = ["load", "character", "crane", "chair", "build_info", "Limits", "DEFAULT_FORMATS"]
 
-# Assimp's file, and the variable that says where the loader looks for what it needs itself.
-_MACOS = sys.platform == "darwin"
-_LIBRARY = "libassimp.6.dylib" if _MACOS else "libassimp.so.6"
-_FOLDERS = "DYLD_LIBRARY_PATH" if _MACOS else "LD_LIBRARY_PATH"
+# Imports are isolated by means of Linux. On other systems `load` imports in this process.
+_CAN_ISOLATE = sys.platform == "linux"
+_LIBRARY = "libassimp.6.dylib" if sys.platform == "darwin" else "libassimp.so.6"
 _INFLUENCES = 4
 _LONGEST_NAME = 1000  # bytes; no model is that short and ends as a file name does
 _LONGEST_FORMAT = 64
@@ -105,7 +104,7 @@ def load(
     ):
         request = _usual(_paths_key())
     else:
-        apart = flag("isolate", isolate)
+        apart = flag("isolate", isolate) and _CAN_ISOLATE
         request = (
             *_checked(format, max_influences, join_vertices, ignore_animated_scale, up, frame),
             *_confined(apart, limits, allow_formats, external, _paths_key()),
@@ -205,14 +204,14 @@ _PathsKey: TypeAlias = tuple[str | None, tuple[str, ...], str]
 
 
 def _paths_key() -> _PathsKey:
-    return os.environ.get("SKINPY_ASSIMP_DIR"), tuple(sys.path), os.environ.get(_FOLDERS, "")
+    return os.environ.get("SKINPY_ASSIMP_DIR"), tuple(sys.path), os.environ.get("LD_LIBRARY_PATH", "")
 
 
 @lru_cache(maxsize=8)
 def _usual(key: _PathsKey) -> _Request:
     """The usual options, checked once: they must not take longer than the import of a small file."""
     plain = _checked(None, _INFLUENCES, None, False, None, None)
-    return (*plain, *_confined(True, _LIMITS, None, "folder", key))
+    return (*plain, *_confined(_CAN_ISOLATE, _LIMITS, None, "folder", key))
 
 
 @lru_cache(maxsize=64)
@@ -398,10 +397,13 @@ def build_info() -> dict[str, Any]:
 
 
 def _isolation_facts() -> dict[str, Any]:
+    if not _CAN_ISOLATE:
+        error = "this system cannot isolate imports, so load() imports in this process"
+        return {"isolation": (), "isolation_error": error}
     try:
-        found = _core._cage(_isolation(_LIMITS, _paths_key()))
+        found = _core._sandbox(_isolation(_LIMITS, _paths_key()))
     except LoadError as error:
         return {"isolation": (), "isolation_error": str(error)}
     names = ("limits", "filter", "folders")
-    cage = ("process", *(name for name, there in zip(names, found, strict=True) if there))
-    return {"isolation": cage, "isolation_error": None}
+    protections = ("process", *(name for name, there in zip(names, found, strict=True) if there))
+    return {"isolation": protections, "isolation_error": None}

@@ -1,5 +1,7 @@
-"""What processes open, by strace, and what a worker may: for the tests of the cage."""
+"""What this process has open, what other processes open (by strace), and what a worker may open."""
 
+import contextlib
+import os
 import re
 import shutil
 import subprocess
@@ -14,6 +16,9 @@ import skinpy
 LIBRARY = re.compile(r"\.so(\.\d+)*$")
 OF_A_SANITIZER = ("/proc/", "/sys/")  # its memory and its machine
 ALWAYS = {"/dev/null", "/etc/ld.so.cache"}
+#: glibc asks these whether there are large pages, before main.
+PAGES = "/sys/kernel/mm/transparent_hugepage"
+ALWAYS |= {f"{PAGES}/enabled", f"{PAGES}/hpage_pmd_size"}
 
 #: A call that succeeded, whose descriptor's true path strace shows.
 OPENED = re.compile(r"^(?:open|openat|openat2|creat|open_by_handle_at)\(.* = \d+<(.*)>(?:\(deleted\))?$")
@@ -22,6 +27,15 @@ CHILD = re.compile(r"^(?:clone|clone3|fork|vfork)\(.* = (\d+)$")
 CALLS = "open,openat,openat2,creat,open_by_handle_at,execve,execveat,clone,clone3,fork,vfork"
 
 Logs = dict[int, list[str]]  # the lines of each process and thread
+
+
+def open_files() -> dict[int, str]:
+    """What the descriptors of this process stand for."""
+    found = {}
+    for name in os.listdir("/proc/self/fd"):
+        with contextlib.suppress(FileNotFoundError):  # the one that lists them
+            found[int(name)] = os.readlink(f"/proc/self/fd/{name}")
+    return found
 
 
 def trace(arguments: Sequence[str | Path], log: Path, more: str = "") -> Logs:

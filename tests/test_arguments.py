@@ -377,7 +377,7 @@ def test_what_the_core_is_asked_for_by_hand() -> None:
         with pytest.raises(ValueError, match=rf"^influences is {influences}; expected 1 to 8$"):
             skinpy._core.Block.pack({"VERTEX_SLOTS": b"12"}, influences)
     with pytest.raises(TypeError, match=r"^isolation is None; expected a tuple$"):
-        skinpy._core._cage(None)  # type: ignore[arg-type]
+        skinpy._core._sandbox(None)  # type: ignore[arg-type]
 
 
 # ---- names that are misspelled -----------------------------------------------------------------------

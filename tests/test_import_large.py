@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import import_cases as cases
-import kept_memory
 import numpy as np
+import opened_files
 import pytest
 from test_import import load
 
@@ -127,8 +127,8 @@ def test_no_descriptor_stays_open(tmp_path: Path) -> None:
     bad.write_bytes(b"Kaydara FBX Binary  \0\x1a\0" + bytes(2 * LARGE))
     load(good)
     gc.collect()  # what other tests left open in circles must not go meanwhile
-    before = len(kept_memory.open_files())
+    before = len(opened_files.open_files())
     load(good)
     with pytest.raises(skinpy.LoadError):
         load(bad)
-    assert len(kept_memory.open_files()) == before
+    assert len(opened_files.open_files()) == before

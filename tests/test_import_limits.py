@@ -84,45 +84,6 @@ def put(folder: Path, name: str, data: bytes) -> Path:
     return path
 
 
-# ---- how much memory an import takes -------------------------------------------------------------------
-
-HEADS = {
-    "fbx": (b"; FBX 7.4.0 project file\n", 16),
-    "FBX": (b"Kaydara FBX Binary  \x00\x1a\x00", 6),
-    "stl": (b"solid\n", 2),
-    "dae": (b"<COLLADA>", 5),
-    "obj": (b"v 0 0 0\n", 9),
-    "ply": (b"ply\n", 3),
-    "x": (b"xof 0303txt 0032", 3),
-    "glb": (b"glTF", 0),  # Assimp does not get what is large in it
-    "bvh": (b"HIERARCHY", 0),
-}
-
-
-def test_what_an_import_takes_goes_by_format_and_first_bytes(tmp_path: Path, ask: Ask) -> None:
-    for suffix, (head, factor) in HEADS.items():
-        path = put(tmp_path, f"a.{suffix}", head.ljust(1000, b" "))
-        assert ask(path, appetite=1).counts == {"bytes": 1000 * factor}, suffix
-        assert ask(path, appetite=1, bytes=1).counts == {"bytes": 0}, "it has no name"
-        assert ask(path, appetite=1, bytes=1, format=suffix).counts == {"bytes": 1000 * factor}
-        assert ask(path, appetite=1, format="glb").counts == {"bytes": 0}
-    binary = put(tmp_path, "b.stl", bytes(80) + struct.pack("<I", 20) + bytes(1000))
-    assert ask(binary, appetite=1).counts == {"bytes": 1084 * 6}
-
-
-def test_what_an_import_takes_is_asked_of_regular_files_alone(tmp_path: Path, ask: Ask) -> None:
-    os.mkfifo(tmp_path / "pipe.fbx")
-    (tmp_path / "folder.obj").mkdir()
-    for name in ("absent.obj", "pipe.fbx", "folder.obj", "folder.obj/none"):
-        assert ask(tmp_path / name, appetite=1).counts == {"bytes": 0}, name
-    for path in (put(tmp_path, "empty.obj", b""), put(tmp_path, "empty.stl", b"")):
-        assert (
-            ask(path, appetite=1).counts
-            == ask(path, appetite=1, bytes=1, format="obj").counts
-            == {"bytes": 0}
-        )
-
-
 # ---- files of every kind -------------------------------------------------------------------------------
 
 CORNERS = ((0, 0, 0), (1, 0, 0), (0, 1, 0))

@@ -5,11 +5,8 @@ hang or fill its memory, made here. How it is confined is seen from within: stra
 """
 
 import gc
-import hashlib
 import os
-import platform
 import re
-import resource
 import shlex
 import signal
 import struct
@@ -24,7 +21,6 @@ from typing import Any
 
 import builders
 import import_cases as cases
-import kept_memory
 import numpy as np
 import opened_files
 import pytest
@@ -35,7 +31,7 @@ import skinpy
 from skinpy import _core, loading
 
 MODEL = builders.random_model(3, joints=8, vertices=200).glb()
-#: Memory for its block is prepared ahead, and the block is made in place.
+#: A model of megabytes.
 LARGE = builders.random_model(4, joints=8, vertices=40_000).glb()
 MAGIC = 0x534B4E57  # of an answer: "SKNW"
 NO_LIMITS = (0, 0, 0, 0, 0)
@@ -50,7 +46,7 @@ def blocks(model: skinpy.Model) -> bytes:
 
 
 def descriptors() -> set[int]:
-    return set(kept_memory.open_files())
+    return set(opened_files.open_files())
 
 
 def children() -> str:
@@ -135,37 +131,17 @@ def grid_obj(size: int) -> bytes:
 def large_model(suffix: str, size: int) -> bytes:
     if suffix == "fbx":
         return cases.fbx().ljust(size, b"\n")
-    if suffix == "unused.glb":  # bytes that no mesh has
-        model = builders.random_model(5, joints=8, vertices=size)
-        model.accessor(np.zeros(3 << 20, "f4"))
-        return model.glb()
     return grid_obj(size) if suffix == "obj" else builders.random_model(5, joints=8, vertices=size).glb()
-
-
-#: Blocks of 1.3, 1.4, 2.0, 2.1, 2.6, 2.7 and 4.1 MiB: the last bytes share a large page, or they do not.
-AROUND_LARGE_PAGES = (19_500, 21_000, 30_200, 31_500, 39_500, 41_000, 62_000)
 
 
 @pytest.mark.parametrize(
     ("suffix", "size"),
-    [
-        *(("glb", size) for size in (*AROUND_LARGE_PAGES, 900_000)),
-        *(("unused.glb", size) for size in (500, 21_000, 31_500, 62_000)),
-        *(("obj", 99_000), ("obj", 99), ("fbx", 1 << 20), ("fbx", 9 << 20)),
-    ],
+    [("glb", 21_000), ("glb", 62_000), ("glb", 900_000), ("obj", 99), ("obj", 99_000), ("fbx", 9 << 20)],
 )
-def test_what_is_prepared_ahead_does_not_show(tmp_path: Path, suffix: str, size: int) -> None:
-    """With one core nothing is; of a file above 48 MiB a part, for an OBJ half of it, for an FBX a quarter:
-    the block may take more than that, or less. So may the import, whose heap is prepared, too."""
+def test_large_models_are_the_same_from_both_processes(tmp_path: Path, suffix: str, size: int) -> None:
     path = tmp_path / f"model.{suffix}"
     path.write_bytes(large_model(suffix, size))
-    wanted = hashlib.sha256(blocks(skinpy.load(path, isolate=False))).hexdigest()
-    one_core = "os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})"
-    small_pages = "import ctypes; assert ctypes.CDLL(None).prctl(41, 1, 0, 0, 0) == 0"  # PR_SET_THP_DISABLE
-    for first in ("", one_core, small_pages):
-        done = load_in_a_script(path, first)
-        assert done.returncode == 0, done.stderr
-        assert done.stdout.strip() == wanted
+    assert blocks(skinpy.load(path)) == blocks(skinpy.load(path, isolate=False))
 
 
 @pytest.mark.parametrize("size", [21_000, 62_000])
@@ -186,7 +162,7 @@ def test_a_limit_of_file_size_ends_the_load_and_not_this_process(tmp_path: Path)
 
 
 def test_a_file_that_is_cut_short_meanwhile_is_a_model_or_an_error(tmp_path: Path) -> None:
-    """A large one is mapped by the worker, whom this may end; at any moment of the load."""
+    """At any moment of the load."""
     path = tmp_path / "model.glb"
     path.write_bytes(LARGE)
     whole, ended = blocks(skinpy.load(path)), threading.Event()
@@ -229,6 +205,19 @@ def test_build_info_says_what_keeps_the_worker_in() -> None:
         "folders",
     }
     assert info["isolation_error"] is None
+
+
+def test_a_system_that_cannot_isolate_imports_here(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(loading, "_CAN_ISOLATE", False)
+    loading._usual.cache_clear()
+    try:
+        monkeypatch.setattr(loading, "_isolation", lambda *_: pytest.fail("a worker was asked for"))
+        assert len(skinpy.load(file).mesh.positions)
+        assert len(skinpy.load(file, up="+Z").mesh.positions)
+        info = skinpy.build_info()
+        assert info["isolation"] == () and "in this process" in info["isolation_error"]
+    finally:
+        loading._usual.cache_clear()
 
 
 def test_many_threads_load_at_once(file: Path) -> None:
@@ -446,7 +435,7 @@ def load_by(worker: Path, path: Path, seconds: float = IN_TIME, folders: bytes =
 
 def answer(status: int, size: int, message: bytes = b"", magic: int = MAGIC) -> str:
     """Python's words for an answer that is written to the parent."""
-    return f"os.write(3, {struct.pack('<IiQII1024s', magic, status, size, 0, 0, message)!r})"
+    return f"os.write(3, {struct.pack('<IiQI1024s4x', magic, status, size, 0, message)!r})"
 
 
 @pytest.mark.parametrize("then", ["", f"time.sleep({LONG})"], ids=["and ends", "and stays"])
@@ -548,7 +537,7 @@ def test_a_worker_that_never_ends_is_ended(file: Path, tmp_path: Path, program: 
     assert time.monotonic() - begin < IN_TIME
 
 
-def test_a_file_that_shrinks_while_memory_is_prepared_for_it_ends_nobody(tmp_path: Path) -> None:
+def test_a_result_that_shrinks_meanwhile_ends_nobody(tmp_path: Path) -> None:
     """To touch a page behind a file's end is a signal. In C, as the parent needs milliseconds alone."""
     source, worker, path = tmp_path / "worker.c", tmp_path / "worker", tmp_path / "model.glb"
     source.write_text("""
@@ -563,7 +552,7 @@ int main(void) {
     done = run(compiler(), "-o", worker, source)
     assert done.returncode == 0, done.stdout
     path.write_bytes(bytes(40 << 20))
-    for _ in range(20):  # with a parent that reads the pages itself, some of them end it
+    for _ in range(20):  # some of them would end a parent that maps the file before it is sealed
         with pytest.raises(skinpy.ImporterCrashed, match="exit status 7"):
             load_by(worker, path)
 
@@ -716,44 +705,9 @@ def test_of_the_environment_only_what_is_needed_comes_along(
     with pytest.raises(skinpy.ImporterCrashed):
         load_by(false_worker(tmp_path, program), tmp_path / "a.bvh", folders=folders)
     seen = (tmp_path / "seen").read_bytes().split(b"\0")[:-1]
+    names = names | {"GLIBC_TUNABLES"}  # asks for large pages
     assert {os.fsdecode(one).partition("=")[0] for one in seen} == names
     assert len(seen) == len(names)
-
-
-@pytest.mark.parametrize(("size", "large"), [(10, False), (524_287, False), (524_288, True)])
-def test_large_pages_are_for_imports_that_take_megabytes(tmp_path: Path, size: int, large: bool) -> None:
-    """And for what was kept from the import before them nobody asks."""
-    if "limits" not in skinpy.build_info()["isolation"]:
-        pytest.skip("a sanitizer has a heap of its own")
-    path = tmp_path / "a.obj"
-    path.write_bytes(b"v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n".ljust(size, b"#"))
-    program = f"""
-import sys; sys.path.insert(0, {str(ROOT / "tests")!r})
-import kept_memory, skinpy
-for k in range(2): skinpy.load({str(path)!r}); kept_memory.heap_file()"""
-    logs = opened_files.trace([sys.executable, "-c", program], tmp_path / "log", "madvise")
-    asked = [
-        sum("MADV_HUGEPAGE" in line for line in logs[worker]) for worker, *_ in opened_files.workers(logs)
-    ]
-    assert sum(asked) in ({1, 2} if large else {0}) and max(asked) == large, (
-        asked
-    )  # 2: nothing can be kept here
-
-
-@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="worker_fill.c is for glibc alone")
-@pytest.mark.parametrize("whole", [True, False], ids=["file", "bytes"])
-def test_a_short_obj_takes_little_memory(tmp_path: Path, whole: bool) -> None:
-    """Assimp's reader fills 16 MiB for each, 4,096 pages; the worker touches some 700, as for a glTF."""
-    if skinpy.build_info()["isolation"] == ("process",):
-        pytest.skip("a sanitizer has a memset of its own")
-    data, path = grid_obj(99).rstrip(b"#"), tmp_path / "a.obj"
-    path.write_bytes(data)
-    source = path if whole else data
-    touched = resource.getrusage(resource.RUSAGE_CHILDREN).ru_minflt
-    model = skinpy.load(source, format="obj")
-    touched = resource.getrusage(resource.RUSAGE_CHILDREN).ru_minflt - touched
-    assert 100 < touched < 2000
-    assert blocks(model) == blocks(skinpy.load(source, format="obj", isolate=False))
 
 
 def test_descriptors_of_ours_are_not_the_worker_s(file: Path, tmp_path: Path) -> None:
@@ -795,122 +749,6 @@ def test_who_reaps_all_children_does_not_mislead_us(file: Path) -> None:
 
 
 # ---- what the worker may do ----------------------------------------------------------------------
-
-
-OTHER_CORE = pytest.mark.skipif(skinpy.get_num_threads() < 2, reason="no other core could prepare memory")
-
-
-@OTHER_CORE
-@pytest.mark.parametrize(
-    ("suffix", "size", "first", "clears"),
-    [
-        ("obj", 99, "", True),
-        ("obj", 99, "os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})", False),
-        ("fbx", 9 << 20, "", True),
-        ("fbx", 9 << 10, "", False),
-        ("glb", 40_000, "", False),
-    ],
-)
-def test_another_core_clears_the_heap_of_a_large_import(
-    tmp_path: Path, suffix: str, size: int, first: str, clears: bool
-) -> None:
-    """Its thread is unknown to the C library, which would lock each piece of memory otherwise."""
-    if "limits" not in skinpy.build_info()["isolation"]:
-        pytest.skip("a sanitizer expects no such thread, so there is none")
-    path = tmp_path / f"model.{suffix}"
-    path.write_bytes(large_model(suffix, size))
-    program = (
-        f"import os, skinpy, warnings; warnings.simplefilter('ignore')\n{first}\nskinpy.load({str(path)!r})"
-    )
-    made = [
-        line
-        for lines in opened_files.trace([sys.executable, "-c", program], tmp_path / "log").values()
-        for line in lines
-        if "CLONE_THREAD" in line and "CLONE_SETTLS" not in line
-    ]
-    assert len(made) == clears, made
-
-
-MIB = 1 << 20
-
-
-#: Name, content, and MiB that are prepared of the block.
-PREPARED = [
-    ("a.glb", b"glTF".ljust(1000), 0),
-    ("a.GLB", b"glTF".ljust(7 * MIB), 8),
-    ("a.vrm", b"glTF".ljust(100 * MIB), 48),
-    ("a.gltf", b"{}".ljust(8 * MIB), 2),
-    ("a.obj", b"v 0 0 0".ljust(73), 0),
-    ("a.obj", b"v 0 0 0".ljust(2 * MIB), 0),
-    ("a.fbx", b"; FBX 7.4.0 project file".ljust(2 * MIB), 0),
-    ("a.fbx", b"; FBX 7.4.0 project file".ljust(20 * MIB), 6),
-    ("a.stl", b"solid".ljust(4 * MIB), 2),
-    ("a.bvh", b"HIERARCHY".ljust(MIB), 0),
-    ("a", b"glTF".ljust(7 * MIB), 2),
-]
-
-
-@OTHER_CORE
-@pytest.mark.parametrize(("name", "content", "block"), PREPARED)
-def test_memory_is_prepared_by_format_and_length(
-    tmp_path: Path, name: str, content: bytes, block: int
-) -> None:
-    """What the parent says of it in its order; the worker finds a file as long."""
-    path = tmp_path / name
-    path.write_bytes(content)
-    program = f"""
-import struct
-order = struct.unpack("<12I", os.pread(4, 48, 0))
-found = str((order[11], os.fstat(4).st_size)).encode()
-os.write(3, struct.pack("<IiQII1024s", {MAGIC}, 3, 0, 0, 0, found))"""
-    with pytest.raises(skinpy.LoadError) as caught:
-        load_by(false_worker(tmp_path, program), path)
-    numbers = [int(number) for number in re.findall(r"\d+", str(caught.value).rsplit("(", 1)[1])]
-    assert numbers[0] == block * MIB
-    assert numbers[1] == block * MIB or block == 0  # and of the order itself, where nothing is prepared
-
-
-KEPT = """
-import os, sys
-import skinpy
-
-def kept():
-    with open("/proc/self/maps") as maps:
-        lines = [line for line in maps if "---p" in line and "skinpy-" in line]
-    return sorted(line.split("skinpy-")[1].split()[0] for line in lines)
-
-def load_all():
-    for path in sys.argv[1:]:
-        for k in range(3):
-            assert len(skinpy.load(path).mesh.positions)
-
-load_all()
-first = kept()
-for k in range(5): load_all()
-assert kept() == first, (first, kept())
-child = os.fork()
-if not child:
-    assert kept() == [], kept()
-    load_all()
-    os._exit(0 if kept() == first else 1)
-assert os.waitpid(child, 0)[1] == 0
-load_all()
-assert kept() == first
-print(*first)
-"""
-
-
-@OTHER_CORE
-def test_the_last_block_is_kept_and_no_more_and_not_by_a_child(tmp_path: Path) -> None:
-    """Where it has whole large pages; nothing of it can be read."""
-    paths = [tmp_path / name for name in ("small.glb", "small.obj", "large.glb")]
-    for path, content in zip(paths, (MODEL, grid_obj(99), large_model("glb", 62_000)), strict=True):
-        path.write_bytes(content)
-    done = subprocess.run(
-        [sys.executable, "-c", KEPT, *paths], capture_output=True, text=True, cwd=ROOT, timeout=IN_TIME
-    )
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.split() == ["block"]
 
 
 def test_the_worker_opens_nothing_but_libraries_and_files_of_the_folder(tmp_path: Path) -> None:
@@ -1035,55 +873,21 @@ def reached(importer: Path, file: Path, external: str) -> set[str]:
     return set(str(error.value).split("done: ")[1].split())
 
 
-@pytest.mark.parametrize("suffix", ["glb", "obj"])
-def test_an_importer_that_was_taken_over_is_locked_in(
-    false_importer: Path, tmp_path: Path, suffix: str
-) -> None:
-    """For an OBJ a second thread is there when the cage shuts."""
-    cage = skinpy.build_info()["isolation"]
-    if not {"filter", "folders"} <= set(cage):
-        pytest.skip(f"this system has {cage} alone: a sanitizer, or an old kernel")
+def test_an_importer_that_was_taken_over_is_locked_in(false_importer: Path, tmp_path: Path) -> None:
+    protections = skinpy.build_info()["isolation"]
+    if not {"filter", "folders"} <= set(protections):
+        pytest.skip(f"this system has {protections} alone: a sanitizer, or an old kernel")
     folder = tmp_path / "model"
     folder.mkdir()
-    for name in (f"model/file.{suffix}", "model/neighbor", "outside"):
+    for name in ("model/file.glb", "model/neighbor", "outside"):
         (tmp_path / name).write_text("something")
     (folder / "link").symlink_to(tmp_path / "outside")
-    file = folder / f"file.{suffix}"
+    file = folder / "file.glb"
     assert reached(false_importer, file, "none") == {"model"}
     assert reached(false_importer, file, "folder") == {"model", "neighbor"}
     everything = {"model", "neighbor", "parent", "link", "passwd"}
     assert everything <= reached(false_importer, file, "any") <= everything | {"environ"}
     assert file.read_text() == "something" and not (folder / "made").exists()
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="how a library is opened is asked of Linux's loader")
-def test_of_a_long_text_of_x_all_functions_are_found_before(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A library that calls what nobody has opens, and is none of Assimp's, unless all is looked for."""
-    source, library = tmp_path / "calls.c", tmp_path / "calls.so"
-    source.write_text("void nobody_has_it(void);\nvoid use(void) { nobody_has_it(); }\n")
-    done = run(compiler(), "-shared", "-fPIC", "-Wl,-z,lazy", source, "-o", library)
-    assert done.returncode == 0, done.stdout
-    monkeypatch.setattr(loading, "_library_candidates", lambda *_: (os.fsencode(library),))
-    limits = skinpy.Limits(seconds=29.25)  # options are kept: those of this test are for it alone
-
-    def all_are_found(name: str, head: bytes, size: int, **options: Any) -> bool:
-        path = tmp_path / name
-        path.write_bytes(head.ljust(size, b" "))
-        with pytest.raises(skinpy.LoadError) as error:
-            skinpy.load(path.read_bytes() if options else path, limits=limits, **options)
-        assert ("nobody_has_it" in str(error.value)) != ("is no Assimp library" in str(error.value))
-        return "nobody_has_it" in str(error.value)
-
-    text, binary, least = b"xof 0303txt 0032", b"xof 0303bin 0032", 384 << 10
-    assert all_are_found("long.x", text, least)
-    assert all_are_found("LONG.X", text, 2 * least)
-    assert all_are_found("long", text, least, format="x")
-    assert not all_are_found("short.x", text, least - 1)
-    assert not all_are_found("short", text, least - 1, format="x")
-    assert not all_are_found("binary.x", binary, least)
-    assert not all_are_found("long.obj", text, least)
 
 
 # ---- damage --------------------------------------------------------------------------------------

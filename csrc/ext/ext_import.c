@@ -141,7 +141,7 @@ static sk_status import_locked(ext_state *state, const sk_importer *importer, co
   sk_status status;
   Py_BEGIN_ALLOW_THREADS
   PyThread_acquire_lock(lock, WAIT_LOCK);
-  status = request ? importer->run(request, result, error) : importer->start(libraries, NULL, error);
+  status = request ? importer->run(request, result, error) : importer->start(libraries, error);
   if (!status && !request) importer->library_formats(); /* made at the first call, which must hold the lock */
   PyThread_release_lock(lock);
   Py_END_ALLOW_THREADS
@@ -190,7 +190,7 @@ static void take_block(void *context, void *memory, size_t size) {
 
 static PyObject *import_apart(ext_state *state, import_call *call) {
   apart a = {.state = state};
-  uint32_t cage;
+  uint32_t sandbox;
   sk_error error;
   sk_status status;
   call->job.request = &call->request;
@@ -198,7 +198,7 @@ static PyObject *import_apart(ext_state *state, import_call *call) {
   call->job.take = take_block;
   call->job.context = &a;
   a.thread = PyEval_SaveThread();
-  status = worker_run(&call->job, &cage, &error);
+  status = worker_run(&call->job, &sandbox, &error);
   PyEval_RestoreThread(a.thread);
   if (status && !PyErr_Occurred()) ext_raise(state, &error, call->name);
   return a.block;
@@ -222,25 +222,25 @@ PyObject *ext_load_file(PyObject *module, PyObject *const *args, Py_ssize_t coun
   return block;
 }
 
-const char ext_cage_doc[] =
-    "_cage($module, isolation, /)\n--\n\n"
-    "What keeps a worker in, found out by starting one: (limits of memory and time, filter of system calls,\n"
-    "rules of folders).";
+const char ext_sandbox_doc[] =
+    "_sandbox($module, isolation, /)\n--\n\n"
+    "How a worker is confined, found out by starting one: three bools, for limits of memory and time, a filter of\n"
+    "system calls, and rules of folders.";
 
-PyObject *ext_cage(PyObject *module, PyObject *isolation) {
+PyObject *ext_sandbox(PyObject *module, PyObject *isolation) {
   ext_state *state = ext_state_of_module(module);
   worker_job job = {0};
-  uint32_t cage;
+  uint32_t sandbox;
   sk_error error;
   sk_status status;
   if (!read_isolation(isolation, &job)) return NULL;
   Py_BEGIN_ALLOW_THREADS
-  status = worker_run(&job, &cage, &error);
+  status = worker_run(&job, &sandbox, &error);
   Py_END_ALLOW_THREADS
   if (!status)
-    return Py_BuildValue("(NNN)", PyBool_FromLong(cage & WORKER_HAS_LIMITS),
-                         PyBool_FromLong(cage & WORKER_HAS_FILTER),
-                         PyBool_FromLong(cage & WORKER_HAS_FOLDERS));
+    return Py_BuildValue("(NNN)", PyBool_FromLong(sandbox & WORKER_HAS_LIMITS),
+                         PyBool_FromLong(sandbox & WORKER_HAS_FILTER),
+                         PyBool_FromLong(sandbox & WORKER_HAS_FOLDERS));
   ext_raise(state, &error, NULL);
   return NULL;
 }

@@ -111,7 +111,7 @@ static PyObject *decompose(PyObject *module, PyObject *matrices) {
 static PyMethodDef module_methods[] = {
     {"_load_file", (PyCFunction)(void (*)(void))ext_load_file, METH_FASTCALL, ext_load_file_doc},
     {"_start_importer", ext_start_importer, METH_VARARGS, ext_start_importer_doc},
-    {"_cage", ext_cage, METH_O, ext_cage_doc},
+    {"_sandbox", ext_sandbox, METH_O, ext_sandbox_doc},
     {"_build_info", ext_build_info, METH_NOARGS, ext_build_info_doc},
     {"_blend", (PyCFunction)(void (*)(void))ext_blend, METH_FASTCALL | METH_KEYWORDS,
      "_blend($module, result, poses, weights, masks)\n--\n\n"

@@ -105,9 +105,9 @@ PyObject *ext_clip_names(ext_block *block);
 /* Functions of the module; see ext_import.c. */
 PyObject *ext_load_file(PyObject *module, PyObject *const *args, Py_ssize_t count);
 PyObject *ext_start_importer(PyObject *module, PyObject *args);
-PyObject *ext_cage(PyObject *module, PyObject *isolation);
+PyObject *ext_sandbox(PyObject *module, PyObject *isolation);
 PyObject *ext_build_info(PyObject *module, PyObject *unused);
-extern const char ext_load_file_doc[], ext_start_importer_doc[], ext_cage_doc[], ext_build_info_doc[];
+extern const char ext_load_file_doc[], ext_start_importer_doc[], ext_sandbox_doc[], ext_build_info_doc[];
 
 /* Methods of Model and a function of the module; see ext_mix.c and ext_deform.c. */
 PyObject *ext_mix_pose(PyObject *model, PyTypeObject *class, PyObject *const *args, Py_ssize_t count,

@@ -389,28 +389,6 @@ static sk_status find_folder(import_job *job) {
   return files->folder ? SK_OK : import_no_memory(job, 1);
 }
 
-const char *import_files_named(const sk_import_request *request) {
-  if (request->format) return request->format;
-  return request->path ? suffix_of(request->path) : "";
-}
-
-const char *import_files_peek(const sk_import_request *request, void *head, size_t *room, size_t *whole) {
-  struct stat facts;
-  const char *why;
-  int descriptor;
-  *whole = request->size;
-  if (!request->path) {
-    if (*room > request->size) *room = request->size;
-    if (*room) memcpy(head, request->bytes, *room);
-    return import_files_named(request);
-  }
-  descriptor = open_regular(request->path, &facts, &why);
-  *whole = descriptor < 0 ? 0 : (size_t)facts.st_size;
-  *room = descriptor < 0 ? 0 : read_at(descriptor, 0, head, *room);
-  if (descriptor >= 0) close(descriptor);
-  return import_files_named(request);
-}
-
 static sk_status load_model(import_job *job, const char *name) {
   import_files *files = &job->files;
   const sk_import_request *request = job->request;

@@ -361,7 +361,7 @@ typedef struct import_library {
 const import_library *import_assimp(void); /* NULL before start */
 /* Suffixes that Assimp knows, "*.3ds;*.obj"; found out at the first call, and only after start. */
 const char *import_formats(void);
-sk_status import_start(const char *const *paths, const sk_import_request *request, sk_error *error);
+sk_status import_start(const char *const *paths, sk_error *error);
 
 /* ---- import_report.c ---------------------------------------------------------------- */
 
@@ -397,10 +397,6 @@ sk_status import_files_whole(import_job *job);
 const import_source *import_files_read(import_files *files, const char *name);
 /* Why not, in words behind the name. */
 const char *import_files_why(const import_files *files);
-/* The model's format by its name, "" where that has none. */
-const char *import_files_named(const sk_import_request *request);
-/* Without opening it for good: the model's first bytes, of which `*room` came, its length, and its format as above. */
-const char *import_files_peek(const sk_import_request *request, void *head, size_t *room, size_t *whole);
 /* Frees what is behind its `data`. */
 void import_source_free(import_source *source);
 /* Puts memory in the place of a file; takes `owned` over, also on failure. */
@@ -414,8 +410,6 @@ const char *import_sniff(const uint8_t *data, size_t size);
 bool import_is_of(const char *format, const uint8_t *data, size_t size, size_t whole);
 /* The same of the model, with the words why not. Comes before Assimp, which goes by names. */
 sk_status import_check_content(import_job *job);
-/* The header of a binary .stl is free: its length says what it is. */
-bool import_is_binary_stl(const uint8_t *data, size_t size, size_t whole);
 
 /* ---- import_format.c: what is allowed -------------------------------------------------------- */
 
@@ -427,17 +421,6 @@ sk_status import_explain_unread(import_job *job);
 /* Scenes of some formats bring in models of others, which Assimp reads by their suffixes or content:
    whether it may be given this one. */
 bool import_may_bring_in(const import_files *files, const char *suffix, const import_source *source);
-
-/* ---- import_appetite.c: what an import will be like ---------------------------------------- */
-
-/* Whether it calls the C and C++ libraries so often that all their functions are best found before, which takes
-   0.4 ms. One that is found when it is first called has been somewhere else with its first call, and it seems that
-   some processors (AMD's Zen) then foresee the later ones worse: a reader that asks isspace() for each character takes
-   a seventh longer. */
-bool import_calls_much(const sk_import_request *request);
-
-/* As sk_importer has it. */
-size_t import_appetite(const sk_import_request *request);
 
 /* ---- import_limit.c ---------------------------------------------------------------------- */
 

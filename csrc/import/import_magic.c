@@ -210,7 +210,8 @@ static bool is_alike(const char *format, const char *found) {
   return false;
 }
 
-bool import_is_binary_stl(const uint8_t *data, size_t size, size_t whole) {
+/* The header of a binary .stl is free text, so its length tells what it is. */
+static bool is_binary_stl(const uint8_t *data, size_t size, size_t whole) {
   return size >= 84 && 84 + 50 * import_number(data + 80, 4) == whole;
 }
 
@@ -218,7 +219,7 @@ bool import_is_binary_stl(const uint8_t *data, size_t size, size_t whole) {
 static const char *other_kind(const char *format, const uint8_t *data, size_t size, size_t whole) {
   const kind *found = kind_of(data, size);
   if (!found || !found->certain || is_alike(format, found->format)) return NULL;
-  return !strcmp(format, "stl") && import_is_binary_stl(data, size, whole) ? NULL : found->format;
+  return !strcmp(format, "stl") && is_binary_stl(data, size, whole) ? NULL : found->format;
 }
 
 bool import_is_of(const char *format, const uint8_t *data, size_t size, size_t whole) {

@@ -269,7 +269,7 @@ __attribute__((visibility("default")))
 const sk_importer *sk_importer_open(void);
 
 const sk_importer *sk_importer_open(void) {
-  static const sk_importer importer = {SK_IMPORT_ABI, import_start, run, sk_free, import_appetite,
+  static const sk_importer importer = {SK_IMPORT_ABI, import_start, run, sk_free,
                                        library_path, library_version, library_formats};
   return &importer;
 }

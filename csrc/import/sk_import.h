@@ -8,7 +8,7 @@
 #include "../core/base/sk_base.h"
 #include "../core/model/sk_block.h"
 
-#define SK_IMPORT_ABI 7u
+#define SK_IMPORT_ABI 8u
 #define SK_IMPORT_SYMBOL "sk_importer_open" /* const sk_importer *sk_importer_open(void) */
 
 /* Which other files a model may bring in. */
@@ -56,17 +56,13 @@ typedef struct sk_importer {
   uint32_t abi; /* SK_IMPORT_ABI */
   /* Opens the Assimp library: the first of `paths` (NULL-terminated; a plain soname is allowed)
      that can be opened and is version 6 or newer. Done once; later calls do nothing.
-     SK_ERROR_LIBRARY says what was tried and how to get one. The request may be NULL: it is the one that this process
-     is for, and tells how the library is best opened; bytes of it that are not there yet are not read. */
-  sk_status (*start)(const char *const *paths, const sk_import_request *request, sk_error *error);
+     SK_ERROR_LIBRARY says what was tried and how to get one. */
+  sk_status (*start)(const char *const *paths, sk_error *error);
   /* Not for two threads at once (Assimp's error text is global): the caller holds a lock.
      SK_ERROR_MISSING, SK_ERROR_IMPORT with Assimp's own words, SK_ERROR_FORMAT, SK_ERROR_LIMIT,
      SK_ERROR_MEMORY. */
   sk_status (*run)(const sk_import_request *request, sk_import_result *result, sk_error *error);
   void (*release)(void *block);
-  /* Bytes that its import will about take, by the format, the length and the first bytes of the file; 0 where that is
-     not known, or next to nothing. */
-  size_t (*appetite)(const sk_import_request *request);
   /* Of the opened library: path, version as "6.0.5", and its file suffixes as "*.3ds;*.obj;...";
      empty strings before start. They hold until the process ends. The first call for the suffixes finds them
      out: the caller holds the lock then. */

@@ -4,13 +4,58 @@
 #endif
 #include "worker_io.h"
 
-bool worker_read(int descriptor, void *data, size_t size, off_t at) {
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define MIN_DESCRIPTOR 10               /* above those of a worker, which posix_spawn sets one after another */
+#define MAX_TRANSFER ((size_t)1 << 30)  /* Linux writes or reads less than 2 GiB in one call */
+
+/* Gives a descriptor a number that no descriptor of a worker has. */
+static int out_of_reach(int descriptor) {
+  int moved;
+  if (descriptor < 0 || descriptor >= MIN_DESCRIPTOR) return descriptor;
+  moved = fcntl(descriptor, F_DUPFD_CLOEXEC, MIN_DESCRIPTOR);
+  if (moved < 0 && errno == EINVAL) errno = EMFILE; /* the limit of open files is below MIN_DESCRIPTOR */
+  close(descriptor);
+  return moved;
+}
+
+int worker_make_file(const char *name) { return out_of_reach(memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING)); }
+
+bool worker_make_pipe(int ends[2]) {
+  if (pipe2(ends, O_CLOEXEC)) return false;
+  ends[0] = out_of_reach(ends[0]);
+  ends[1] = out_of_reach(ends[1]);
+  if (ends[0] >= 0 && ends[1] >= 0) return true;
+  if (ends[0] >= 0) close(ends[0]);
+  if (ends[1] >= 0) close(ends[1]);
+  return false;
+}
+
+bool worker_seal(int file) {
+  return fcntl(file, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0;
+}
+
+bool worker_write(int file, const void *data, size_t size) {
+  const char *from = data;
+  while (size) {
+    ssize_t written = write(file, from, size < MAX_TRANSFER ? size : MAX_TRANSFER);
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return false;
+    from += written, size -= (size_t)written;
+  }
+  return true;
+}
+
+bool worker_read(int file, void *data, size_t size, off_t offset) {
   char *to = data;
   while (size) {
-    ssize_t got = pread(descriptor, to, size < WORKER_MOST_AT_ONCE ? size : WORKER_MOST_AT_ONCE, at);
+    ssize_t got = pread(file, to, size < MAX_TRANSFER ? size : MAX_TRANSFER, offset);
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) return false;
-    to += got, at += got, size -= (size_t)got;
+    to += got, offset += got, size -= (size_t)got;
   }
   return true;
 }

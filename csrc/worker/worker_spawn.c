@@ -4,6 +4,8 @@
 #endif
 #include "worker_spawn.h"
 
+#if defined(__linux__)
+
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -14,35 +16,28 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "worker_ahead.h"
-#include "worker_io.h"
-#include "worker_kept.h"
-#include "worker_system.h"
+#define SLICE_MS 50                   /* between two looks at the deadline and at interruptions */
+#define REAP_US 200                   /* between two looks at a worker whose end cannot be waited for */
+#define LEAVE_MS 500                  /* for the end of a worker that was killed, before the parent goes on without it */
+#define MAX_STUCK 64                  /* workers that the system keeps from ending */
+#define COPY_BYTES ((size_t)8 << 20)  /* of a model in memory, copied between two looks: 2 to 10 ms */
+#define MAX_FOLDERS 16384             /* bytes of LD_LIBRARY_PATH */
 
-#define SLICE_MS 50    /* between two looks for signals */
-#define REAP_US 200    /* between two looks whether the worker can be waited for, where the system does not tell when */
-#define LEAVE_MS 500   /* for its end once it is not wanted any more; the system may hold it longer */
-#define MOST_HELD 64   /* workers that it holds so */
-#define PIECE_BYTES ((size_t)8 << 20) /* of a model, copied between two looks for signals; of whole large pages */
-#define LONGEST_FOLDERS 16384 /* bytes of where libraries are looked for */
-
+/* One isolated import, from its files to its end. */
 typedef struct call {
   const worker_job *job;
-  int block, bytes, answer[2]; /* -1: not open */
-  int heap;                    /* -1: none is lent */
-  size_t heap_bytes;
-  pid_t pid;                   /* 0: not started, or reaped */
-  int process;                 /* readable when it has ended; -1: the system cannot say so */
-  int ended;                   /* as waitpid has it; -1: somebody else has it */
+  int block, bytes, answer[2]; /* files of worker_io.h; -1: not open */
+  pid_t pid;                   /* 0: not started, or already waited for */
+  int process;                 /* descriptor that is readable once the worker has ended; -1: Linux before 5.3 */
+  int ended;                   /* status of waitpid; -1: another part of this program has waited for the worker */
   double deadline;             /* seconds of the monotonic clock */
-  worker_ahead ahead;
   bool late, interrupted;
-  bool unwanted;               /* it was told to end: signals of ours wait */
-  bool held;                   /* the system holds it nevertheless */
+  bool killed;                 /* interruptions can wait: the worker is about to end */
   worker_answer said;
   size_t said_bytes;
 } call;
@@ -53,6 +48,7 @@ static double now(void) {
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+/* What error messages call the model. */
 static const char *title(const call *c) {
   const sk_import_request *request = c->job->request;
   return request && request->path ? request->path : "the model's bytes";
@@ -62,42 +58,39 @@ static sk_status fail_system(sk_error *error, const char *doing) {
   int number = errno;
   if (number == ENOMEM) return sk_fail_memory(error, 0);
   return sk_fail(error, SK_ERROR_LIBRARY,
-                 "a process for the import cannot be made (%s: %s); isolate=False imports without one", doing,
+                 "cannot start a process for the import (%s: %s); isolate=False imports without one", doing,
                  strerror(number));
 }
 
-/* True where waiting has to end. */
-static bool look_up(call *c) {
+/* Whether the deadline has passed or the caller was interrupted, so that waiting must end. */
+static bool must_stop(call *c) {
   c->late = now() > c->deadline;
-  c->interrupted = !c->late && !c->unwanted && c->job->interrupted && c->job->interrupted(c->job->context);
+  c->interrupted = !c->late && !c->killed && c->job->interrupted && c->job->interrupted(c->job->context);
   return c->late || c->interrupted;
 }
 
-/* ---- descriptors ------------------------------------------------------------------------------------- */
+/* ---- files ------------------------------------------------------------------------------------------------- */
 
-/* The model's, piece by piece: a file of large pages, as it is read more than once. False with `late` or `interrupted`
-   where waiting has to end. */
-static bool write_bytes(call *c) {
+/* Copies a model in memory to its file. False with `late` or `interrupted` set if it had to stop. */
+static bool copy_bytes(call *c) {
   const char *bytes = c->job->request->bytes;
-  size_t at = 0, size = c->job->request->size;
-  if (ftruncate(c->bytes, (off_t)size)) return false; /* pages are made of what lies in a file alone */
-  while (at < size) {
-    size_t end = size - at < PIECE_BYTES ? size : at + PIECE_BYTES;
-    worker_make_file(c->bytes, at, end);
-    if (!worker_write(c->bytes, bytes + at, end - at)) return false;
-    at = end;
-    if (at < size && look_up(c)) return false;
+  size_t offset = 0, size = c->job->request->size;
+  while (offset < size) {
+    size_t count = size - offset < COPY_BYTES ? size - offset : COPY_BYTES;
+    if (!worker_write(c->bytes, bytes + offset, count)) return false;
+    offset += count;
+    if (offset < size && must_stop(c)) return false;
   }
   return true;
 }
 
-static bool open_files(call *c) {
+static bool make_files(call *c) {
   const sk_import_request *request = c->job->request;
-  c->block = worker_file("skinpy-block");
-  if (c->block < 0 || !worker_pipe(c->answer)) return false;
+  c->block = worker_make_file("skinpy-block");
+  if (c->block < 0 || !worker_make_pipe(c->answer)) return false;
   if (!request || request->path) return true;
-  c->bytes = worker_file("skinpy-bytes");
-  return c->bytes >= 0 && write_bytes(c);
+  c->bytes = worker_make_file("skinpy-bytes");
+  return c->bytes >= 0 && copy_bytes(c);
 }
 
 static void close_file(int *descriptor) {
@@ -105,55 +98,58 @@ static void close_file(int *descriptor) {
   *descriptor = -1;
 }
 
-static bool write_text(call *c, const char *text) { return !text || worker_write(c->block, text, strlen(text) + 1); }
-
-static bool write_order(call *c) {
-  static const sk_import_request nothing = {.max_influences = 1};
-  const sk_import_request *request = c->job->request ? c->job->request : &nothing;
-  const char *texts[WORKER_TEXTS] = {c->job->importer, c->job->libraries, request->path, request->format,
-                                     request->formats};
-  worker_order order;
+/* False and ENAMETOOLONG if one of the texts is too long. */
+static bool measure_texts(const char *const texts[WORKER_TEXTS], uint32_t lengths[WORKER_TEXTS]) {
   int i;
-  memset(&order, 0, sizeof order); /* no byte of ours that is not meant to goes there */
-  order.magic = WORKER_MAGIC;
-  order.size = sizeof order;
-  order.max_influences = request->max_influences;
-  order.join_vertices = request->join_vertices;
-  order.ignore_animated_scale = request->ignore_animated_scale;
-  order.up = request->up;
-  order.frame = request->frame;
-  order.external = (uint32_t)request->external;
-  order.probe = !c->job->request;
-  order.seconds = (uint32_t)(c->job->seconds < 1e6 ? c->job->seconds + 2.0 : 1e6);
-  order.ahead = c->ahead.large_import && c->ahead.other_core;
-  order.given = (uint32_t)c->ahead.bytes;
-  order.heap = c->heap < 0 ? 0 : (uint32_t)c->heap_bytes;
-  order.large = c->ahead.large_import;
-  order.filled = c->ahead.fills_lines ? 1 + '\n' : 0;
-  order.parent = (uint32_t)getpid();
-  order.memory = c->job->memory;
-  order.bytes = request->path || order.probe ? WORKER_NO_BYTES : request->size;
-  order.limits = request->limits;
   for (i = 0; i < WORKER_TEXTS; i++) {
     size_t length = texts[i] ? strlen(texts[i]) : 0;
-    if (length > WORKER_LONGEST_TEXT) {
-      errno = ENAMETOOLONG;
-      return false;
-    }
-    order.lengths[i] = texts[i] ? (uint32_t)length : WORKER_NO_TEXT;
+    errno = ENAMETOOLONG;
+    if (length > WORKER_MAX_TEXT) return false;
+    lengths[i] = texts[i] ? (uint32_t)length : WORKER_NO_TEXT;
   }
-  if (!worker_write(c->block, &order, sizeof order)) return false;
-  for (i = 0; i < WORKER_TEXTS; i++)
-    if (!write_text(c, texts[i])) return false;
   return true;
 }
 
-/* ---- the process --------------------------------------------------------------------------------------- */
+/* All of a request but the lengths of its texts. */
+static void fill_request(const call *c, const sk_import_request *from, worker_request *to) {
+  double seconds = c->job->seconds;
+  memset(to, 0, sizeof *to); /* no stray bytes of this process may reach the worker between two fields */
+  to->magic = WORKER_MAGIC;
+  to->size = sizeof *to;
+  to->max_influences = from->max_influences;
+  to->join_vertices = from->join_vertices;
+  to->ignore_animated_scale = from->ignore_animated_scale;
+  to->up = from->up;
+  to->frame = from->frame;
+  to->external = (uint32_t)from->external;
+  to->probe = !c->job->request;
+  to->seconds = (uint32_t)(seconds < 1e6 ? seconds + 2.0 : 1e6); /* the deadline should end a worker, not this limit */
+  to->parent = (uint32_t)getpid();
+  to->memory = c->job->memory;
+  to->bytes = from->path || to->probe ? WORKER_NO_BYTES : from->size;
+  to->limits = from->limits;
+}
 
-/* Nothing there where there is no such file: the number might be a descriptor of ours that programs inherit. */
+static bool write_request(const call *c) {
+  static const sk_import_request nothing = {.max_influences = 1};
+  const sk_import_request *from = c->job->request ? c->job->request : &nothing;
+  const char *texts[WORKER_TEXTS] = {c->job->importer, c->job->libraries, from->path, from->format, from->formats};
+  worker_request request;
+  bool done;
+  int i;
+  fill_request(c, from, &request);
+  done = measure_texts(texts, request.lengths) && worker_write(c->block, &request, sizeof request);
+  for (i = 0; done && i < WORKER_TEXTS; i++)
+    if (texts[i]) done = worker_write(c->block, texts[i], request.lengths[i] + 1);
+  return done;
+}
+
+/* ---- the process ------------------------------------------------------------------------------------------- */
+
+/* Without a file the number must be closed: it could be a descriptor of this process that programs inherit. */
 static int place_file(posix_spawn_file_actions_t *files, int file, int number) {
-  if (file < 0) return WORKER_SPAWN_CLOSES ? 0 : posix_spawn_file_actions_addclose(files, number);
-  return posix_spawn_file_actions_adddup2(files, file, number);
+  return file < 0 ? posix_spawn_file_actions_addclose(files, number)
+                  : posix_spawn_file_actions_adddup2(files, file, number);
 }
 
 static int prepare_files(const call *c, posix_spawn_file_actions_t *files) {
@@ -163,36 +159,50 @@ static int prepare_files(const call *c, posix_spawn_file_actions_t *files) {
   if (!failed) failed = place_file(files, c->answer[1], WORKER_ANSWER);
   if (!failed) failed = place_file(files, c->block, WORKER_BLOCK);
   if (!failed) failed = place_file(files, c->bytes, WORKER_BYTES);
-  if (!failed) failed = place_file(files, c->heap, WORKER_HEAP);
   return failed;
 }
 
-/* No signal is blocked or ignored; a group of its own keeps Ctrl-C for us. */
+/* The worker blocks and ignores no signal. It has a process group of its own, because a terminal sends Ctrl-C to the
+   whole group of this process. */
 static int prepare_signals(posix_spawnattr_t *attributes) {
-  const int flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP | WORKER_SPAWN_CLOSES;
   sigset_t none, all;
-  int failed;
+  int failed = posix_spawnattr_setflags(
+      attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
   sigemptyset(&none);
   sigfillset(&all);
-  failed = posix_spawnattr_setflags(attributes, (short)flags);
   if (!failed) failed = posix_spawnattr_setsigmask(attributes, &none);
   if (!failed) failed = posix_spawnattr_setsigdefault(attributes, &all);
   if (!failed) failed = posix_spawnattr_setpgroup(attributes, 0);
   return failed;
 }
 
-/* What the loader needs to find a library by its name alone, and nothing else. False where that is too long. */
-static bool make_environment(const call *c, char *environment[2], char *room, size_t size) {
+/* Reading a file takes megabytes of fresh memory. In pages of 2 MiB instead of 4 KiB a large OBJ, FBX or STL loads in
+   two thirds of the time. glibc asks for them since version 2.35; others ignore the variable. */
+#define LARGE_PAGES "GLIBC_TUNABLES=glibc.malloc.hugetlb=1"
+
+/* The environment holds that, and what the loader needs to find Assimp by its name. */
+static int spawn_with(call *c, const posix_spawn_file_actions_t *files, const posix_spawnattr_t *attributes) {
+  char folders[MAX_FOLDERS], *environment[] = {LARGE_PAGES, NULL, NULL}, *arguments[] = {"skinpy-worker", NULL};
   if (*c->job->folders) {
-    if ((size_t)snprintf(room, size, WORKER_FOLDERS "=%s", c->job->folders) >= size) return false;
-    *environment++ = room;
+    int length = snprintf(folders, sizeof folders, "LD_LIBRARY_PATH=%s", c->job->folders);
+    if (length < 0 || (size_t)length >= sizeof folders) return E2BIG;
+    environment[1] = folders;
   }
-  *environment = NULL;
-  return true;
+  return posix_spawn(&c->pid, c->job->program, files, attributes, arguments, environment);
 }
 
+/* A descriptor of the worker, or -1: headers or kernels of before Linux 5.3 have none. */
+static int watch(pid_t pid) {
+#if defined(SYS_pidfd_open)
+  return (int)syscall(SYS_pidfd_open, pid, 0u);
+#else
+  (void)pid;
+  return -1;
+#endif
+}
+
+/* 0, or the number of an error. */
 static int spawn(call *c) {
-  char room[LONGEST_FOLDERS], *environment[2], *arguments[] = {"skinpy-worker", NULL};
   posix_spawn_file_actions_t files;
   posix_spawnattr_t attributes;
   int failed = posix_spawn_file_actions_init(&files);
@@ -201,50 +211,42 @@ static int spawn(call *c) {
   if (!failed) {
     failed = prepare_files(c, &files);
     if (!failed) failed = prepare_signals(&attributes);
-    if (!failed && !make_environment(c, environment, room, sizeof room)) failed = E2BIG;
-    if (!failed) failed = posix_spawn(&c->pid, c->job->program, &files, &attributes, arguments, environment);
-    if (failed) c->pid = 0;
-    else c->process = worker_watch(c->pid);
+    if (!failed) failed = spawn_with(c, &files, &attributes);
     posix_spawnattr_destroy(&attributes);
   }
   posix_spawn_file_actions_destroy(&files);
+  if (failed) c->pid = 0;
+  else c->process = watch(c->pid);
   return failed;
 }
 
-/* ---- waiting --------------------------------------------------------------------------------------------- */
+/* The descriptor comes first: if another part of this program has waited for the worker, its number may already
+   belong to another process. */
+static void kill_worker(const call *c) {
+  if (!c->pid) return;
+#if defined(SYS_pidfd_send_signal)
+  if (c->process >= 0 && (!syscall(SYS_pidfd_send_signal, c->process, SIGKILL, NULL, 0u) || errno == ESRCH)) return;
+#endif
+  kill(c->pid, SIGKILL);
+}
 
-/* Whether the worker has been waited for, without waiting. */
+/* ---- waiting ----------------------------------------------------------------------------------------------- */
+
+/* Whether the worker has ended and was waited for; it does not wait itself. */
 static bool reap(call *c) {
   pid_t done;
   if (!c->pid) return true;
   do done = waitpid(c->pid, &c->ended, WNOHANG);
   while (done < 0 && errno == EINTR);
   if (done == 0) return false;
-  if (done < 0) c->ended = -1; /* ECHILD: who set SIGCHLD to be ignored, or waits for any child, has it */
+  if (done < 0) c->ended = -1; /* ECHILD: SIGCHLD is ignored, or another thread waits for all children */
   c->pid = 0;
   return true;
 }
 
-/* Where somebody else has waited for it, its number may be another process's by now: its file is not. */
-static void kill_worker(const call *c) {
-  if (c->pid) worker_kill(c->process, c->pid);
-}
-
-/* Prepares memory while the worker needs none of it yet; false where waiting has to end. */
-static bool make_ahead(call *c) {
-  struct pollfd answer = {c->answer[0], POLLIN, 0};
-  double look = now() + SLICE_MS * 1e-3;
-  while (!poll(&answer, 1, 0) && worker_make_ahead(&c->ahead)) {
-    if (now() < look) continue;
-    if (look_up(c)) return false;
-    look = now() + SLICE_MS * 1e-3;
-  }
-  return true;
-}
-
-/* Reads the answer as it comes; true when it is whole, or nothing will come any more. The pipe alone does not tell: a
-   process that another thread forked at that moment may have its other end too. The system looks at the one after the
-   other, and what was written in between lies there when the worker has ended. */
+/* Reads the answer as it comes. True if it is complete or nothing more will come. The end of the pipe is not enough to
+   tell: a process that another thread forked at the wrong moment may hold its other end. poll looks at the pipe first
+   and at the process second, and the worker may write and end in between; so it looks at the pipe once more. */
 static bool hear(call *c) {
   struct pollfd waiting[] = {{c->answer[0], POLLIN, 0}, {c->process, POLLIN, 0}};
   double left = (c->deadline - now()) * 1e3;
@@ -259,69 +261,70 @@ static bool hear(call *c) {
   return got == 0 || c->said_bytes == sizeof c->said;
 }
 
-/* Until it is waited for; false where waiting has to end before. Who traces it has it first, although it has ended. */
-static bool see_end(call *c) {
+/* Waits for the worker's end. False if waiting had to stop before. The descriptor of a worker that is traced is
+   readable before the worker can be waited for: its tracer comes first. */
+static bool wait_for_end(call *c) {
   struct pollfd waiting = {c->process, POLLIN, 0};
   struct timespec pause = {0, REAP_US * 1000};
-  bool ended = c->process < 0; /* or nobody says when */
+  bool has_ended = c->process < 0;
   while (!reap(c)) {
-    if (look_up(c)) return false;
-    if (ended) nanosleep(&pause, NULL);
-    else ended = poll(&waiting, 1, SLICE_MS) > 0;
+    if (must_stop(c)) return false;
+    if (has_ended) nanosleep(&pause, NULL);
+    else has_ended = poll(&waiting, 1, SLICE_MS) > 0;
   }
   return true;
 }
 
 static bool has_answered(const call *c) { return c->said_bytes == sizeof c->said && c->said.magic == WORKER_MAGIC; }
 
-/* Until it has answered, has ended without, or has to. */
-static void wait_for(call *c) {
-  bool over = false; /* what it had to say has come */
+/* Waits for the answer, or for the end of a worker that does not answer, or until it must stop. */
+static void wait_for_answer(call *c) {
+  bool over = false;
   while (!over && !hear(c)) {
-    if (look_up(c)) return;
-    over = !c->pid;
+    if (must_stop(c)) return;
+    over = !c->pid; /* it has ended before the last look at the pipe */
     if (c->process < 0) reap(c);
   }
-  if (!has_answered(c)) see_end(c);
+  if (!has_answered(c)) wait_for_end(c);
 }
 
-/* ---- workers that the system holds on to ------------------------------------------------------------------- */
+/* ---- workers that do not end -------------------------------------------------------------------------------- */
 
-/* Who left them, and their numbers: uint32_t each; 0: nobody. A child that is forked has the record, and none of them. */
-static _Atomic(uint64_t) held_back[MOST_HELD];
+/* A killed worker ends at once, unless it waits for a disk that does not answer, or is traced. Its parent and its own
+   number, uint32_t each, are kept here until a later import can wait for it; 0: no entry. A forked child inherits the
+   entries, but only the parent may wait for the workers. */
+static _Atomic(uint64_t) stuck_workers[MAX_STUCK];
 
-static void note_held(uint64_t worker) {
+static void note_stuck(uint64_t worker) {
   int i;
-  for (i = 0; i < MOST_HELD; i++) {
-    uint64_t nobody = 0;
-    if (atomic_compare_exchange_strong(&held_back[i], &nobody, worker)) return;
+  for (i = 0; i < MAX_STUCK; i++) {
+    uint64_t empty = 0;
+    if (atomic_compare_exchange_strong(&stuck_workers[i], &empty, worker)) return;
   }
 }
 
-/* Those that have ended by now. */
-static void reap_held(void) {
+static void reap_stuck(void) {
   int i;
-  for (i = 0; i < MOST_HELD; i++) {
-    uint64_t worker = atomic_load(&held_back[i]) ? atomic_exchange(&held_back[i], 0) : 0;
-    if (worker >> 32 == (uint64_t)getpid() && waitpid((pid_t)(uint32_t)worker, NULL, WNOHANG) == 0) note_held(worker);
+  for (i = 0; i < MAX_STUCK; i++) {
+    uint64_t worker = atomic_load(&stuck_workers[i]) ? atomic_exchange(&stuck_workers[i], 0) : 0;
+    if (worker >> 32 == (uint64_t)getpid() && waitpid((pid_t)(uint32_t)worker, NULL, WNOHANG) == 0) note_stuck(worker);
   }
 }
 
-/* It was told to end, and mostly has; one that waits for a disk which does not answer goes when a later load looks. */
+/* Waits a while for the end of a worker that was killed. */
 static void leave(call *c) {
   pid_t pid = c->pid;
   c->deadline = now() + LEAVE_MS * 1e-3;
-  c->unwanted = true;
-  c->held = !see_end(c);
-  if (c->held) note_held((uint64_t)getpid() << 32 | (uint32_t)pid);
+  c->killed = true;
+  if (!wait_for_end(c)) note_stuck((uint64_t)getpid() << 32 | (uint32_t)pid);
 }
 
-/* ---- what came of it ---------------------------------------------------------------------------------------- */
+/* ---- the result --------------------------------------------------------------------------------------------- */
 
 static sk_status fail_late(const call *c, sk_error *error) {
   return sk_fail(error, SK_ERROR_LIMIT,
-                 "%s: its import takes more than the %g seconds that it may; "
-                 "more are allowed by limits=skinpy.Limits(seconds=...)",
+                 "%s: the import takes longer than its limit of %g seconds; "
+                 "allow more with limits=skinpy.Limits(seconds=...)",
                  title(c), c->job->seconds);
 }
 
@@ -329,60 +332,70 @@ static sk_status fail_signal(const call *c, int number, sk_error *error) {
   if (number == SIGXCPU) return fail_late(c, error);
   if (number == SIGXFSZ)
     return sk_fail(error, SK_ERROR_LIMIT,
-                   "%s: the model would be larger than the %.4g MiB that it may; "
-                   "more are allowed by limits=skinpy.Limits(memory=...)",
+                   "%s: the model is larger than its limit of %.4g MiB; "
+                   "allow more with limits=skinpy.Limits(memory=...)",
                    title(c), (double)c->job->memory / (1 << 20));
   return sk_fail(error, SK_ERROR_CRASHED,
-                 "%s: the importer crashed on it (signal %d, %s%s), "
-                 "in a process of its own: nothing of this one is lost",
+                 "%s: the importer crashed on it (signal %d, %s%s) in a process of its own; "
+                 "this process has lost nothing",
                  title(c), number, strsignal(number),
-                 number == SIGBUS ? ", as where a file is cut short while it is read" : "");
+                 number == SIGBUS ? ", as when a file is truncated while it is read" : "");
 }
 
+/* Why a worker gave no answer. */
 static sk_status fail_silent(const call *c, sk_error *error) {
   if (c->late) return fail_late(c, error);
   if (c->interrupted) return sk_fail(error, SK_ERROR_CRASHED, "%s: the import was interrupted", title(c));
   if (c->ended != -1 && WIFSIGNALED(c->ended)) return fail_signal(c, WTERMSIG(c->ended), error);
-  if (c->ended != -1 && WEXITSTATUS(c->ended) == 127)
-    return sk_fail(error, SK_ERROR_LIBRARY, "%s cannot be run; install skinpy afresh, or import with isolate=False",
+  if (c->ended != -1 && WEXITSTATUS(c->ended) == 127) /* of posix_spawn: the program could not be executed */
+    return sk_fail(error, SK_ERROR_LIBRARY, "%s cannot be run; install skinpy again, or import with isolate=False",
                    c->job->program);
   return sk_fail(error, SK_ERROR_CRASHED, "%s: the importer ended without an answer (exit status %d)", title(c),
                  c->ended == -1 ? -1 : WEXITSTATUS(c->ended));
 }
 
-static sk_status fail_held(const call *c, sk_error *error) {
+static sk_status fail_stuck(const call *c, sk_error *error) {
   if (c->interrupted) return fail_silent(c, error);
   return sk_fail(error, SK_ERROR_CRASHED, "%s: the importer has answered, but its process does not end", title(c));
 }
 
-/* What is handed over nobody can change any more, and the worker is gone. Seals are refused while somebody could still
-   write, so that the block can be mapped while the worker's memory is torn down; where there are none, its end is
-   waited for first, and what it left is copied, no more than it may take. */
-static sk_status hand_over(call *c, sk_error *error) {
+/* Maps the first `size` bytes of the block's file; NULL and `error` if that is not possible. Its pages are mapped at
+   once, since all of them will be read. */
+static void *map_block(const call *c, size_t size, sk_error *error) {
   struct stat facts;
+  void *memory;
+  if (fstat(c->block, &facts) || !size || (uint64_t)facts.st_size < size) {
+    sk_fail(error, SK_ERROR_CRASHED, "%s: the importer's result is not as large as it says", title(c));
+    return NULL;
+  }
+  memory = mmap(NULL, size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, c->block, 0);
+  if (memory != MAP_FAILED) return memory;
+  sk_fail_memory(error, size);
+  return NULL;
+}
+
+/* The file is sealed before it is mapped, so that nobody can change or cut what was mapped. A worker that keeps it
+   mapped for writing makes the seal fail. */
+static sk_status hand_over(call *c, sk_error *error) {
   size_t size = (size_t)c->said.size;
   void *memory;
-  if (!WORKER_HAS_SEALS && !see_end(c)) return fail_held(c, error);
-  if (WORKER_HAS_SEALS && !worker_seal(c->block))
+  if (!worker_seal(c->block))
     return sk_fail(error, SK_ERROR_CRASHED, "%s: the importer's result cannot be sealed (%s)", title(c),
                    strerror(errno));
-  if (fstat(c->block, &facts) || !size || (uint64_t)facts.st_size < c->said.size)
-    return sk_fail(error, SK_ERROR_CRASHED, "%s: the importer's result is not as large as it says", title(c));
-  if (!WORKER_HAS_SEALS && c->said.size > c->job->memory) return fail_signal(c, SIGXFSZ, error);
-  memory = WORKER_HAS_SEALS ? worker_take_block(&c->ahead, c->block, size) : worker_copy_block(c->block, size);
-  if (!memory) return sk_fail_memory(error, size);
-  if (!see_end(c)) {
-    worker_unmap_block(memory, size);
-    return fail_held(c, error);
+  memory = map_block(c, size, error);
+  if (!memory) return error->status;
+  if (!wait_for_end(c)) {
+    worker_unmap(memory, size);
+    return fail_stuck(c, error);
   }
   c->job->take(c->job->context, memory, size);
   return SK_OK;
 }
 
-static sk_status take_answer(call *c, uint32_t *cage, sk_error *error) {
+static sk_status take_answer(call *c, uint32_t *sandbox, sk_error *error) {
   if (!has_answered(c)) return fail_silent(c, error);
-  c->deadline = now() + LEAVE_MS * 1e-3; /* it was in time; that it ends is the system's affair */
-  *cage = c->said.cage;
+  c->deadline = now() + LEAVE_MS * 1e-3; /* the answer was in time; ending the process may take a moment longer */
+  *sandbox = c->said.sandbox;
   c->said.message[sizeof c->said.message - 1] = 0;
   if (c->said.status < 0 || c->said.status >= SK_STATUS_COUNT)
     return sk_fail(error, SK_ERROR_CRASHED, "%s: the importer's answer makes no sense", title(c));
@@ -390,7 +403,9 @@ static sk_status take_answer(call *c, uint32_t *cage, sk_error *error) {
   return c->job->request ? hand_over(c, error) : SK_OK;
 }
 
-/* Before they are copied: what is in a file the worker refuses as soon. */
+/* ---- the whole --------------------------------------------------------------------------------------------- */
+
+/* Refuses a model in memory that is too large before it is copied. The worker does the same for files. */
 static sk_status check_bytes(const call *c, sk_error *error) {
   const sk_import_request *request = c->job->request;
   if (!request || request->path || !request->limits.file_bytes || request->size <= request->limits.file_bytes)
@@ -401,35 +416,31 @@ static sk_status check_bytes(const call *c, sk_error *error) {
                  title(c), request->size, (unsigned long long)request->limits.file_bytes, request->size);
 }
 
-sk_status worker_run(const worker_job *job, uint32_t *cage, sk_error *error) {
-  call c = {.job = job, .block = -1, .bytes = -1, .answer = {-1, -1}, .heap = -1, .process = -1, .ended = -1};
-  bool ready;
-  sk_status status = check_bytes(&c, error);
+static sk_status start(call *c, sk_error *error) {
+  bool ready = make_files(c) && write_request(c);
   int failed;
-  *cage = 0;
+  if (c->late || c->interrupted) return fail_silent(c, error);
+  if (!ready) return fail_system(error, "a file in memory");
+  failed = spawn(c);
+  close_file(&c->answer[1]); /* so that the pipe ends with the worker */
+  errno = failed;
+  return failed ? fail_system(error, c->job->program) : SK_OK;
+}
+
+sk_status worker_run(const worker_job *job, uint32_t *sandbox, sk_error *error) {
+  call c = {.job = job, .block = -1, .bytes = -1, .answer = {-1, -1}, .process = -1, .ended = -1};
+  sk_status status = check_bytes(&c, error);
+  *sandbox = 0;
   if (status) return status;
-  reap_held();
+  reap_stuck();
   c.deadline = now() + job->seconds;
-  worker_plan_ahead(&c.ahead, job->request);
-  if (c.ahead.takes_heap) c.heap = worker_lend_heap(&c.heap_bytes);
-  ready = open_files(&c) && write_order(&c);
-  if (ready) worker_map_ahead(&c.ahead, c.block);
-  if (c.late || c.interrupted) {
-    status = fail_silent(&c, error);
-  } else if (!ready) {
-    status = fail_system(error, "a file in memory");
-  } else if ((failed = spawn(&c)) != 0) {
-    errno = failed;
-    status = fail_system(error, job->program);
-  } else {
-    close_file(&c.answer[1]);
-    if (make_ahead(&c)) wait_for(&c);
-    kill_worker(&c);
-    status = take_answer(&c, cage, error);
+  status = start(&c, error);
+  if (!status) {
+    wait_for_answer(&c);
+    kill_worker(&c); /* one that has answered has nothing left to do */
+    status = take_answer(&c, sandbox, error);
     leave(&c);
   }
-  if (c.ahead.takes_heap) worker_return_heap(c.heap, !c.held, has_answered(&c) ? (size_t)c.said.heap << 20 : 0);
-  worker_unmap_pages(&c.ahead.block);
   close_file(&c.answer[0]);
   close_file(&c.answer[1]);
   close_file(&c.bytes);
@@ -438,4 +449,16 @@ sk_status worker_run(const worker_job *job, uint32_t *cage, sk_error *error) {
   return status;
 }
 
-void worker_unmap(void *memory, size_t size) { worker_unmap_block(memory, size); }
+void worker_unmap(void *memory, size_t size) { munmap(memory, size); }
+
+#else
+
+sk_status worker_run(const worker_job *job, uint32_t *sandbox, sk_error *error) {
+  (void)job;
+  *sandbox = 0;
+  return sk_fail(error, SK_ERROR_LIBRARY, "this system cannot isolate imports");
+}
+
+void worker_unmap(void *memory, size_t size) { (void)memory, (void)size; }
+
+#endif

@@ -47,7 +47,7 @@ static bool executes(void) {
   return errno == 0;
 }
 
-static pid_t parent; /* as it was before the cage shut */
+static pid_t parent; /* as it was before the sandbox was entered */
 
 /* The ways round kill(2): to a thread, and by a descriptor whose readiness is told with a signal of our choice. */
 static bool signals_parent(void) {
@@ -80,22 +80,16 @@ static sk_status run(const sk_import_request *request, sk_import_result *result,
   return sk_fail(error, SK_ERROR_IMPORT, "done: %s", report);
 }
 
-static sk_status start(const char *const *paths, const sk_import_request *request, sk_error *error) {
-  (void)paths, (void)request, (void)error;
+static sk_status start(const char *const *paths, sk_error *error) {
+  (void)paths, (void)error;
   parent = getppid();
   return SK_OK;
-}
-
-/* So much that a second thread clears memory while the cage shuts. */
-static size_t appetite(const sk_import_request *request) {
-  (void)request;
-  return (size_t)64 << 20;
 }
 
 static const char *nothing(void) { return ""; }
 
 const sk_importer *sk_importer_open(void);
 const sk_importer *sk_importer_open(void) {
-  static const sk_importer importer = {SK_IMPORT_ABI, start, run, free, appetite, nothing, nothing, nothing};
+  static const sk_importer importer = {SK_IMPORT_ABI, start, run, free, nothing, nothing, nothing};
   return &importer;
 }

@@ -40,8 +40,8 @@ HERE = Path(__file__).resolve().parent
 for folder in (HERE.parent, HERE.parent.parent):
     sys.path.insert(0, str(folder))
 
-import kept_memory  # noqa: E402
 import numpy as np  # noqa: E402
+import opened_files  # noqa: E402
 from drawing import finish_drawing  # noqa: E402
 
 import skinpy  # noqa: E402
@@ -127,7 +127,7 @@ def children() -> list[str]:
 
 def open_files() -> list[str]:
     """What the descriptors stand for."""
-    return sorted(kept_memory.open_files().values())
+    return sorted(opened_files.open_files().values())
 
 
 def settle() -> None:

@@ -35,7 +35,7 @@ HERE = Path(__file__).resolve().parent
 for folder in (HERE.parent, HERE.parent.parent):
     sys.path.insert(0, str(folder))
 
-import kept_memory  # noqa: E402
+import opened_files  # noqa: E402
 import public_functions  # noqa: E402
 from drawing import finish_drawing  # noqa: E402
 
@@ -71,7 +71,7 @@ class Left:
 
 
 def open_files() -> int:
-    return len(kept_memory.open_files()) if os.path.isdir("/proc/self/fd") else 0
+    return len(opened_files.open_files()) if os.path.isdir("/proc/self/fd") else 0
 
 
 def held() -> tuple[int, int, int]:

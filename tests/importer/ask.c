@@ -2,8 +2,8 @@
 
    usage: ask ASSIMP [NAME=VALUE...] FILE...   A line of each file: the number of the status; joints,
    vertices, clips and codes of the report, or the sentence of the error. Names: formats, format, external
-   (a number), file_bytes, nodes, depth, vertices, keys, bytes (1: the model comes in memory), appetite (1: it
-   is not imported, and the answer is how much memory that would take), stack (MiB of the thread that imports). */
+   (a number), file_bytes, nodes, depth, vertices, keys, bytes (1: the model comes in memory), stack (MiB of the
+   thread that imports). */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@ const sk_importer *sk_importer_open(void);
 
 static struct {
   sk_import_request request;
-  bool from_memory, appetite;
+  bool from_memory;
   size_t stack;
 } wish = {.request = {.max_influences = 4, .join_vertices = SK_NONE, .frame = SK_NONE}};
 
@@ -60,9 +60,7 @@ static void *ask(void *path) {
   if (wish.from_memory) data = read_file(path, &request.size);
   request.bytes = data;
   request.path = wish.from_memory ? NULL : path;
-  if (wish.appetite) {
-    printf("0 bytes=%zu\n", importer->appetite(&request));
-  } else if (importer->run(&request, &result, &error)) {
+  if (importer->run(&request, &result, &error)) {
     printf("%d %s\n", (int)error.status, error.message);
   } else {
     say(&result);
@@ -84,7 +82,6 @@ static void set(char *option) {
   if (!strcmp(option, "format")) wish.request.format = value;
   if (!strcmp(option, "external")) wish.request.external = (sk_external)atoi(value);
   if (!strcmp(option, "bytes")) wish.from_memory = atoi(value) != 0;
-  if (!strcmp(option, "appetite")) wish.appetite = atoi(value) != 0;
   if (!strcmp(option, "stack")) wish.stack = (size_t)atoi(value) << 20;
   for (i = 0; i < sizeof names / sizeof *names; i++)
     if (!strcmp(option, names[i])) limits[i] = strtoull(value, NULL, 10);
@@ -96,7 +93,7 @@ int main(int count, char **arguments) {
   pthread_attr_t attributes;
   pthread_t thread;
   int i;
-  if (sk_importer_open()->start(paths, NULL, &error)) {
+  if (sk_importer_open()->start(paths, &error)) {
     printf("%s\n", error.message);
     return 2;
   }

@@ -96,7 +96,7 @@ int main(int count, char **arguments) {
   const char *paths[] = {count > 1 ? arguments[1] : NULL, NULL};
   sk_error error = {SK_OK, ""};
   int i, bad = 0;
-  if (count < 4 || importer->start(paths, NULL, &error)) {
+  if (count < 4 || importer->start(paths, &error)) {
     printf("%s\n", count < 4 ? "usage: memory ASSIMP STEP FILE..." : error.message);
     return 2;
   }

@@ -1,58 +1,54 @@
-/* worker_cage.c: see worker_cage.h. */
+/* worker_sandbox.c: see worker_sandbox.h. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
-#include "worker_cage.h"
+#include "worker_sandbox.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
-#include <stddef.h>
-#include <sys/mman.h>
-#include <sys/resource.h>
-#include <unistd.h>
-
-#include "worker_system.h"
-
-#if WORKER_ON_LINUX
+#include <link.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <signal.h>
+#include <stddef.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
+#include <unistd.h>
+
 #if defined(__has_include) && __has_include(<linux/landlock.h>)
 #include <linux/landlock.h>
-#define HAS_LANDLOCK 1
 #endif
+
+#define MAX_DESCRIPTORS 4096              /* closed one by one where Linux cannot close a range, before 5.9 */
+#define UNSEEN_BYTES ((size_t)2 << 20)    /* first stack, loader and heap until the limit is set: 1 to 1.5 MiB */
+
+/* ---- the process ------------------------------------------------------------------------------------------ */
+
+static void close_from(int first) {
+  int i;
+#if defined(SYS_close_range)
+  if (syscall(SYS_close_range, (unsigned)first, ~0u, 0u) == 0) return;
 #endif
+  for (i = first; i < MAX_DESCRIPTORS; i++) close(i);
+}
 
 void worker_settle(int first_free) {
   const struct rlimit none = {0, 0};
-  worker_close_from(first_free);
+  close_from(first_free);
   setrlimit(RLIMIT_CORE, &none);
-  worker_end_with_parent();
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  prctl(PR_SET_DUMPABLE, 0);
+  prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 }
 
-/* Never above what the process has anyway. */
-static bool lower(int resource, uint64_t most) {
-  struct rlimit limit;
-  if (getrlimit(resource, &limit)) return false;
-  if (limit.rlim_max == RLIM_INFINITY || (uint64_t)limit.rlim_max > most) limit.rlim_max = (rlim_t)most;
-  if (limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur > limit.rlim_max) limit.rlim_cur = limit.rlim_max;
-  return setrlimit(resource, &limit) == 0;
-}
+/* ---- folders: Landlock ------------------------------------------------------------------------------------ */
 
-bool worker_limit(uint64_t memory, uint64_t spare, uint32_t seconds) {
-  bool done = true;
-  if (WORKER_IS_SANITIZED) return false;
-  done &= lower(RLIMIT_AS, memory + spare) && WORKER_HAS_MOST_MEMORY;
-  done &= lower(RLIMIT_FSIZE, memory);
-  done &= lower(RLIMIT_CPU, seconds);
-  return done;
-}
+#if defined(LANDLOCK_ACCESS_FS_MAKE_SYM) && defined(SYS_landlock_create_ruleset)
 
-#if defined(HAS_LANDLOCK) && defined(SYS_landlock_create_ruleset)
-
-/* The rights of its first version, which all have: to run, write, read, list, remove and make anything. */
+/* All rights of Landlock's first version: to run, write, read, list, remove and make things of every kind. */
 #define ALL_RIGHTS ((LANDLOCK_ACCESS_FS_MAKE_SYM << 1) - 1)
 #define READ_RIGHTS (LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR)
 
@@ -60,7 +56,7 @@ static bool allow_below(int rules, const char *path, uint64_t rights) {
   struct landlock_path_beneath_attr rule = {.allowed_access = rights};
   bool done;
   rule.parent_fd = open(path, O_PATH | O_CLOEXEC);
-  if (rule.parent_fd < 0) return true; /* what is not there cannot be read either */
+  if (rule.parent_fd < 0) return true; /* a path that does not exist cannot be read either */
   done = syscall(SYS_landlock_add_rule, rules, LANDLOCK_RULE_PATH_BENEATH, &rule, 0u) == 0;
   close(rule.parent_fd);
   return done;
@@ -69,7 +65,7 @@ static bool allow_below(int rules, const char *path, uint64_t rights) {
 bool worker_confine(const char *folder, const char *file, bool anywhere) {
   struct landlock_ruleset_attr all = {.handled_access_fs = ALL_RIGHTS};
   int rules = (int)syscall(SYS_landlock_create_ruleset, &all, sizeof all, 0u);
-  bool done = rules >= 0;
+  bool done = rules >= 0 && !WORKER_IS_SANITIZED;
   if (done && anywhere) done = allow_below(rules, "/", READ_RIGHTS);
   if (done && folder) done = allow_below(rules, folder, READ_RIGHTS);
   if (done && file) done = allow_below(rules, file, LANDLOCK_ACCESS_FS_READ_FILE);
@@ -87,7 +83,52 @@ bool worker_confine(const char *folder, const char *file, bool anywhere) {
 
 #endif
 
-#if WORKER_ON_LINUX && (defined(__x86_64__) || defined(__aarch64__))
+/* ---- limits ------------------------------------------------------------------------------------------------ */
+
+/* Adds the address space of one library. The loader maps a library as one piece, and gaps between its segments
+   count too. */
+static int add_library(struct dl_phdr_info *library, size_t size, void *sum) {
+  uintptr_t from = UINTPTR_MAX, to = 0;
+  int i;
+  (void)size;
+  for (i = 0; i < library->dlpi_phnum; i++) {
+    const ElfW(Phdr) *segment = &library->dlpi_phdr[i];
+    if (segment->p_type != PT_LOAD) continue;
+    if (segment->p_vaddr < from) from = segment->p_vaddr;
+    if (segment->p_vaddr + segment->p_memsz > to) to = segment->p_vaddr + segment->p_memsz;
+  }
+  if (from < to) *(uint64_t *)sum += to - from;
+  return 0;
+}
+
+/* Address space that the program and its libraries have taken until now, or about 1 MiB more than that. */
+static uint64_t taken_bytes(void) {
+  uint64_t sum = UNSEEN_BYTES;
+  dl_iterate_phdr(add_library, &sum);
+  return sum;
+}
+
+/* A limit that the process has already stays if it is lower. */
+static bool lower(int resource, uint64_t value) {
+  struct rlimit limit;
+  if (getrlimit(resource, &limit)) return false;
+  if (limit.rlim_max == RLIM_INFINITY || (uint64_t)limit.rlim_max > value) limit.rlim_max = (rlim_t)value;
+  if (limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur > limit.rlim_max) limit.rlim_cur = limit.rlim_max;
+  return setrlimit(resource, &limit) == 0;
+}
+
+bool worker_limit(uint64_t memory, uint64_t stack, uint32_t seconds) {
+  bool done = true;
+  if (WORKER_IS_SANITIZED) return false;
+  done &= lower(RLIMIT_AS, taken_bytes() + stack + memory);
+  done &= lower(RLIMIT_FSIZE, memory);
+  done &= lower(RLIMIT_CPU, seconds);
+  return done;
+}
+
+/* ---- system calls: seccomp --------------------------------------------------------------------------------- */
+
+#if defined(__x86_64__) || defined(__aarch64__)
 
 #if defined(__x86_64__)
 #define ARCHITECTURE AUDIT_ARCH_X86_64
@@ -99,9 +140,10 @@ bool worker_confine(const char *folder, const char *file, bool anywhere) {
 #define LOW_WORD(n) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[n]))
 #define ANSWER(action) BPF_STMT(BPF_RET | BPF_K, action)
 #define REFUSE ANSWER(SECCOMP_RET_ERRNO | EPERM)
-#define IS_ABSENT ANSWER(SECCOMP_RET_ERRNO | ENOSYS) /* for a new call the C library then takes an old one */
+#define IS_ABSENT ANSWER(SECCOMP_RET_ERRNO | ENOSYS) /* the C library then tries an older call instead of a new one */
 #define ALLOW(name) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##name, 0, 1), ANSWER(SECCOMP_RET_ALLOW)
-/* Allowed where a test of argument n (both architectures are little-endian) is true, with `met` 1, or false, with 0. */
+/* Allows a call where a test of its argument n is true, if `met` is 1, or false, if it is 0. Both architectures are
+   little-endian, so the low word stands first. */
 #define ALLOW_WHERE(name, n, test, value, met)                                                             \
   BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##name, 0, 4), LOW_WORD(n),                                      \
       BPF_JUMP(BPF_JMP | test | BPF_K, value, met, !(met)), REFUSE, ANSWER(SECCOMP_RET_ALLOW)
@@ -112,7 +154,7 @@ bool worker_confine(const char *folder, const char *file, bool anywhere) {
 #define WRITES (O_WRONLY | O_RDWR | O_CREAT | O_TRUNC | O_APPEND)
 
 bool worker_filter(void) {
-  uint32_t self = (uint32_t)getpid(); /* it may end itself, and nobody else: abort() does so */
+  uint32_t self = (uint32_t)getpid(); /* abort() signals the process itself, so tgkill is allowed for that */
   struct sock_filter filter[] = {
       LOAD(arch), BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ARCHITECTURE, 1, 0), ANSWER(SECCOMP_RET_KILL), LOAD(nr),
       ALLOW(read), ALLOW(pread64), ALLOW(readv), ALLOW(write), ALLOW(close), ALLOW(lseek),
@@ -134,10 +176,6 @@ bool worker_filter(void) {
 
 #else
 
-/* At least no process may be made from now on; root may. */
-bool worker_filter(void) {
-  if (!WORKER_IS_SANITIZED) lower(RLIMIT_NPROC, 0);
-  return false;
-}
+bool worker_filter(void) { return false; }
 
 #endif
