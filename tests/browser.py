@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 CHROMIUM = os.environ.get("SKINPY_CHROMIUM") or shutil.which("chromium")
 NO_BROWSER = "no Chromium: set SKINPY_CHROMIUM, or install one as `chromium`"
 
-_PATIENCE = 180.0  # seconds for one answer; the machine may be busy
+_PATIENCE = 900.0  # seconds for one answer; the machine may be busy
 _FLAGS = (
     "--headless=new",
     "--remote-debugging-pipe",

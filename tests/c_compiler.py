@@ -19,10 +19,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import FULL_RUN, ROOT
+from conftest import FULL_RUN, HANGS, ROOT
 
 SOURCES = ROOT / "csrc"
-HANGS = 3000.0  #: seconds after which a program is taken to hang, on the slowest and busiest machine
 #: Flags of all programs of the tests; then those under the two sanitizers, which so share their objects.
 COMMON = (
     *("-std=c11", "-O1", "-g", "-ffp-contract=off", "-Wall", "-Wextra", *(["-Werror"] if FULL_RUN else [])),

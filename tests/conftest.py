@@ -22,6 +22,9 @@ DATA = Path(os.environ.get("SKINPY_DATA") or ROOT.parent / "shared" / "data").re
 HAS_DATA = (DATA / "models").is_dir()
 NO_DATA = f"SKINPY_DATA: no shared test data at {DATA}"
 FULL_RUN = os.environ.get("SKINPY_CI") == "1"
+#: Seconds after which a program that a test started is taken to hang. This says nothing about its speed: on a
+#: busy machine everything takes ten times as long as on a quiet one.
+HANGS = 3000.0
 
 #: Why a test may be skipped in the full run: of all else quickstart.sh installs what the tests need.
 MAY_LACK = re.compile(

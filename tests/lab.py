@@ -22,7 +22,7 @@ from browser import CHROMIUM, NO_BROWSER, Browser, Tab
 MISSING = [name for name in ("jupyterlab", "ipykernel", "jupyter_rfb") if not importlib.util.find_spec(name)]
 WHY_NOT = f"not installed: {', '.join(MISSING)}" if MISSING else "" if CHROMIUM else NO_BROWSER
 
-_PATIENCE = 180.0  # seconds for whatever is waited for; the machine may be busy
+_PATIENCE = 900.0  # seconds for whatever is waited for; the machine may be busy
 
 # The picture of a live view, and the middle of an element on the page.
 PICTURE = ".renderview-view"

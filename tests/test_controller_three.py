@@ -27,6 +27,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+from conftest import HANGS
 from numpy.typing import NDArray
 
 import skinpy
@@ -144,7 +145,7 @@ def by_three(model: skinpy.Model, clips: dict[str, Keys], steps: list[list[Any]]
         input=json.dumps({"nodes": nodes, "clips": tracks, "steps": counted}),
         capture_output=True,
         text=True,
-        timeout=500,
+        timeout=HANGS,
     )
     assert done.returncode == 0, done.stderr
     return np.array(json.loads(done.stdout)["found"]).reshape(-1, len(NAMES), 4, 4).swapaxes(-1, -2)

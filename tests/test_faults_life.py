@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 import public_functions
 import pytest
+from conftest import HANGS
 
 import skinpy
 from skinpy import _core
@@ -286,13 +287,13 @@ def test_a_pickle_that_was_cut_or_changed_is_an_error() -> None:
 # ------------------------------------------------------------------------------- processes and threads
 
 
-def run_python(code: str, timeout: float = 500) -> None:
+def run_python(code: str) -> None:
     environment = dict(os.environ, PYTHONPATH=os.pathsep.join(sys.path))
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", textwrap.dedent(code)],
         capture_output=True,
         text=True,
-        timeout=timeout,
+        timeout=HANGS,
         env=environment,
     )
     assert done.returncode == 0, f"ended with {done.returncode}: {done.stderr[-2000:]}"
@@ -502,7 +503,7 @@ def test_threads_draw_while_the_context_is_lost(opengl: None) -> None:
 
         model = skinpy.crane()
         wanted = Renderer(model, size=(32, 32)).frame("slew", 0.2)
-        ready = threading.Barrier(5, timeout=60)
+        ready = threading.Barrier(5)
 
         def draw(number):
             renderer, frames, lost = Renderer(model, size=(32, 32)), 0, 0

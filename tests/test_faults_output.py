@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from conftest import HANGS
 
 import skinpy
 from skinpy.__main__ import main
@@ -259,13 +260,13 @@ def test_ctrl_c(kind: str, suffix: str, tmp_path: Path) -> None:
     )
     try:
         assert child.stdout is not None and child.stdout.readline() == "ready\n"
-        deadline = time.monotonic() + 200
+        deadline = time.monotonic() + HANGS
         while kind != "batch" and not os.listdir(tmp_path) and child.poll() is None:
             assert time.monotonic() < deadline, "nothing is written"
             time.sleep(0.01)
         time.sleep(0.3)  # any moment will do
         child.send_signal(signal.SIGINT)
-        said, errors = child.communicate(timeout=200)
+        said, errors = child.communicate(timeout=HANGS)
     finally:
         child.kill()
         child.wait()

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from conftest import HANGS
 
 pytest.importorskip("PIL", reason="Pillow (the extra `view`) writes the films")
 
@@ -64,7 +65,7 @@ def decoded_mp4(path: Path, width: int, height: int) -> Any:
     where = program()
     assert where
     command = [where, "-loglevel", "error", "-i", f"file:{path}", "-f", "rawvideo", "-pix_fmt", "rgb24", "-"]
-    data = subprocess.run(command, capture_output=True, check=True, timeout=500).stdout
+    data = subprocess.run(command, capture_output=True, check=True, timeout=HANGS).stdout
     return np.frombuffer(data, np.uint8).reshape(-1, height, width, 3)
 
 

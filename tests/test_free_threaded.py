@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from conftest import HANGS
 
 import skinpy
 from skinpy import Model, _core
@@ -40,7 +41,7 @@ def at_once(work: Callable[[int], Any]) -> list[Any]:
 
     def run(number: int) -> None:
         try:
-            barrier.wait(300)
+            barrier.wait(HANGS)
             results[number] = work(number)
         except BaseException as error:
             errors.append(error)
@@ -347,7 +348,7 @@ skinpy.AnimationController(model).play("walk")
 assert sys._is_gil_enabled() is False
 """
     done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", code, CHARACTER], capture_output=True, text=True, timeout=400
+        [sys.executable, "-W", "error", "-c", code, CHARACTER], capture_output=True, text=True, timeout=HANGS
     )
     assert (done.returncode, done.stderr) == (0, "")
 

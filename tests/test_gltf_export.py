@@ -19,7 +19,7 @@ from typing import Any
 import builders
 import numpy as np
 import pytest
-from conftest import DATA, data_file
+from conftest import DATA, HANGS, data_file
 from twin import GltfFile
 
 import skinpy
@@ -676,7 +676,7 @@ def test_three_js_poses_it_alike(
     saved(model, tmp_path)
     script = Path(__file__).with_name("gltf_three.mjs")
     command = ["node", str(script), MODULES, str(tmp_path / "out.glb"), clip, str(time)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=500)
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=HANGS)
     found = json.loads(done.stdout)
     assert [name for name, _ in found["clips"]] == list(model.clips.names)
     wanted = model.deform(model.pose(clip, time))[0]

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import FULL_RUN
+from conftest import FULL_RUN, HANGS
 from test_faults_memory import script
 
 import skinpy
@@ -29,8 +29,10 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="what is left is
 
 
 def test_random_signals_leave_nothing_behind() -> None:
-    command = [sys.executable, str(HERE / "hostile/interrupt.py"), "--count", str(COUNT)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=600)
+    # How soon an isolated load ends is the machine's pace: the script judges that on a quiet machine.
+    options = ("--count", str(COUNT), "--latest", str(HANGS))
+    command = [sys.executable, str(HERE / "hostile/interrupt.py"), *options]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=HANGS)
     print(done.stdout)
     assert done.returncode == 0, done.stdout + done.stderr[-2000:]
     assert f"{COUNT} signals to " in done.stdout and done.stdout.endswith(" 0 faults\n")
@@ -46,7 +48,7 @@ def interrupt() -> Iterator[Any]:
     signal.signal(signal.SIGINT, usual)
 
 
-LONG = 300.0  #: seconds: what lasts so long ends by Ctrl-C alone
+LONG = 2000.0  #: seconds: what lasts so long ends by Ctrl-C alone
 waiting = threading.Event()  #: set when `wait` has begun
 
 
@@ -77,7 +79,7 @@ def test_what_ends_well_is_no_fault(interrupt: Any) -> None:
 def test_loads_that_end_late_again_and_again_are_seen(interrupt: Any) -> None:
     def faults(name: str, *late: float) -> list[str]:
         work = interrupt.Work(name, lambda: None, late=list(late))
-        interrupt.judge_lateness(work)
+        interrupt.judge_lateness(work, 0.1)
         return list(work.faults)
 
     (words,) = faults("load a.glb", 0.001, 0.12, 0.13, 0.2)

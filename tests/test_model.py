@@ -14,6 +14,7 @@ from typing import Any
 import import_cases
 import numpy as np
 import pytest
+from conftest import HANGS
 
 import skinpy
 from skinpy import _block, _core
@@ -477,7 +478,7 @@ def test_long_work_runs_without_the_gil(model: skinpy.Model) -> None:
     times = np.linspace(0, 10, 100_000)
     out = np.empty((len(times), len(model.skin), 3, 4), np.float32)
     call, done = 0, threading.Event()  # odd numbers while it computes
-    end = time.monotonic() + 60
+    end = time.monotonic() + HANGS
 
     def work() -> None:
         nonlocal call

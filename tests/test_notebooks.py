@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import ROOT
+from conftest import HANGS, ROOT
 
 import skinpy
 
@@ -138,14 +138,14 @@ def test_it_runs_with_the_answers(path: Path, tmp_path: Path) -> None:
         "JUPYTER_DATA_DIR": str(tmp_path / "jupyter"),
         "JUPYTER_PLATFORM_DIRS": "1",
     }
-    command = ("-m", "pytest", "--nbmake", "--nbmake-timeout=500", "-p", "no:cacheprovider")
+    command = ("-m", "pytest", "--nbmake", "--nbmake-timeout=3000", "-p", "no:cacheprovider")
     done = subprocess.run(
         [sys.executable, *command, "-c", ROOT / "pyproject.toml", folder / path.name],
         cwd=tmp_path,
         env=environment,
         capture_output=True,
         text=True,
-        timeout=500,
+        timeout=HANGS,
     )
     assert done.returncode == 0 and "1 passed" in done.stdout, done.stdout + done.stderr
     assert [left.name for left in folder.iterdir()] == [path.name], "it wrote files beside itself"

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import ROOT
+from conftest import HANGS, ROOT
 
 PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 
@@ -65,7 +65,12 @@ def run(*command: str | Path, cwd: Path, fails: bool = False) -> str:
     """What the command wrote. Python there sees no source of ours: no PYTHONPATH, another working folder."""
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     done = subprocess.run(
-        [str(part) for part in command], cwd=cwd, env=environment, capture_output=True, text=True, timeout=500
+        [str(part) for part in command],
+        cwd=cwd,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=HANGS,
     )
     assert (done.returncode != 0) == fails, f"{command}\n{done.stdout}\n{done.stderr}"
     return done.stdout + done.stderr if fails else done.stdout

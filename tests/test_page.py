@@ -24,7 +24,7 @@ from typing import Any
 import builders
 import numpy as np
 import pytest
-from conftest import data_file
+from conftest import HANGS, data_file
 from numpy.typing import NDArray
 from test_render import PictureGltf, square
 
@@ -921,7 +921,7 @@ def test_it_runs_in_the_frame_of_a_notebook(tab: Tab, tmp_path: Path) -> None:
     path = tmp_path / "notebook.html"
     path.write_text(f"<!DOCTYPE html><style>body {{ margin: 0 }}</style>{page._repr_html_()}", "utf-8")
     tab.open(path)
-    end = clock.monotonic() + 180
+    end = clock.monotonic() + HANGS
     while np.abs(tab.picture().astype(int) - alone).mean() > 1:
         assert clock.monotonic() < end, "the page in the frame never looked as it does alone"
     assert_undisturbed(tab)

@@ -25,6 +25,7 @@ import builders
 import numpy as np
 import pytest
 from builders import Gltf
+from conftest import HANGS
 
 import skinpy
 from skinpy.errors import GraphicsError, ShaderError
@@ -693,12 +694,10 @@ def test_interrupt_while_waiting() -> None:
             raise KeyboardInterrupt
 
     def job(context: moderngl.Context) -> None:
-        for _ in range(1200):  # a minute
-            if seen:
-                break
+        while not seen:
             signal.pthread_kill(main, signal.SIGINT)
             clock.sleep(0.05)
-        release.wait(60)
+        release.wait(HANGS)
         ended.set()
 
     before = signal.signal(signal.SIGINT, interrupted)
@@ -724,7 +723,7 @@ def test_without_a_context_the_error_names_the_packages(monkeypatch: Any) -> Non
 
 def run_python(code: str) -> None:
     """In a process of its own."""
-    subprocess.run([sys.executable, "-W", "error", "-c", textwrap.dedent(code)], check=True, timeout=500)
+    subprocess.run([sys.executable, "-W", "error", "-c", textwrap.dedent(code)], check=True, timeout=HANGS)
 
 
 def test_a_forked_process_is_told(tmp_path: Any) -> None:

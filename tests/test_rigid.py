@@ -9,6 +9,7 @@ from typing import Any
 import builders
 import numpy as np
 import pytest
+from conftest import HANGS
 
 import skinpy
 
@@ -21,7 +22,7 @@ SCRIPT = ROOT / "examples" / "make_rigid_models.py"
 
 @pytest.mark.skipif(not SCRIPT.is_file(), reason="needs the repository's examples")
 def test_the_script_makes_the_same_files() -> None:
-    subprocess.run([sys.executable, str(SCRIPT), "--check"], check=True, timeout=500)
+    subprocess.run([sys.executable, str(SCRIPT), "--check"], check=True, timeout=HANGS)
     for name in ("crane", "chair"):
         assert (ROOT / "skinpy" / "data" / f"{name}.glb").stat().st_size < 60_000
 

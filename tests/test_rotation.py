@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from conftest import HANGS
 
 import skinpy
 from skinpy import rotation
@@ -46,7 +47,7 @@ def test_it_is_imported_when_it_is_asked_for() -> None:
     code = (
         "import sys, skinpy; assert 'skinpy.rotation' not in sys.modules; skinpy.rotation.to_6d([0, 0, 0, 1])"
     )
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=500)
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=HANGS)
     with pytest.raises(AttributeError, match="no attribute 'rotations'"):
         getattr(skinpy, "rotations")  # noqa: B009
 

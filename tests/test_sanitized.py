@@ -20,7 +20,7 @@ from pathlib import Path
 
 import pytest
 from c_compiler import build_apart, compiler, run, steady
-from conftest import DATA, ROOT
+from conftest import DATA, HANGS, ROOT
 
 pytestmark = pytest.mark.ci
 
@@ -35,7 +35,7 @@ def library(name: str) -> str:
     return path if Path(path).is_absolute() else ""
 
 
-def run_with(built: Path, *libraries: str, command: list[str], timeout: float, **options: str) -> str:
+def run_with(built: Path, *libraries: str, command: list[str], **options: str) -> str:
     """What the interpreter wrote that runs `command` with the build."""
     keep = {name: os.environ[name] for name in ("PATH", "HOME", "LANG", "CC") if name in os.environ}
     environment = keep | {
@@ -52,16 +52,16 @@ def run_with(built: Path, *libraries: str, command: list[str], timeout: float, *
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        timeout=timeout,
+        timeout=HANGS,
     )
     assert done.returncode == 0, done.stdout[-8000:]
     return done.stdout
 
 
-def run_sanitized(built: Path, *libraries: str, command: list[str], timeout: float) -> str:
+def run_sanitized(built: Path, *libraries: str, command: list[str]) -> str:
     """What the interpreter wrote; a report of the address or the undefined behavior sanitizer fails."""
     options = {"ASAN_OPTIONS": "detect_leaks=0", "UBSAN_OPTIONS": "print_stacktrace=1"}
-    said = run_with(built, *libraries, command=command, timeout=timeout, **options)
+    said = run_with(built, *libraries, command=command, **options)
     assert "Sanitizer" not in said and "runtime error" not in said, said[-8000:]
     return said
 
@@ -80,7 +80,7 @@ def guarded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str, str]:
 def test_a_guarded_build_says_what_is_off(guarded: tuple[Path, str, str]) -> None:
     built, *libraries = guarded
     program = "import skinpy; print(skinpy.__file__); print(skinpy.build_info()['isolation'])"
-    place, isolation = run_sanitized(built, *libraries, command=["-c", program], timeout=500).splitlines()
+    place, isolation = run_sanitized(built, *libraries, command=["-c", program]).splitlines()
     assert Path(place).is_relative_to(built)
     assert isolation == "('process',)"
 
@@ -99,7 +99,7 @@ poisoned.argtypes = [ctypes.c_void_p]
 print(any(poisoned(address + at) for at in range(0, len(block), 8)))
 print(any(poisoned(address + len(block) + at) for at in range(64)))
 """
-    said = run_sanitized(built, *libraries, command=["-c", program], timeout=500)
+    said = run_sanitized(built, *libraries, command=["-c", program])
     assert said.split() == ["False", "True"]
 
 
@@ -107,7 +107,7 @@ def test_under_the_address_and_undefined_behavior_sanitizers(guarded: tuple[Path
     built, *libraries = guarded
     suites = [str(ROOT / f"tests/test_{name}.py") for name in SUITES]
     command = ["-m", "pytest", "-q", "-p", "no:cacheprovider", *suites]
-    said = run_sanitized(built, *libraries, command=command, timeout=900)
+    said = run_sanitized(built, *libraries, command=command)
     passed = re.search(r"(\d+) passed", said)
     assert passed and int(passed[1]) > 300, said[-3000:]
 
@@ -204,7 +204,7 @@ def run_for_leaks(built: Path, *libraries: str, command: list[str]) -> str:
         "LSAN_OPTIONS": "exitcode=0:report_objects=0",
         "UBSAN_OPTIONS": "print_stacktrace=1",
     }
-    return run_with(built, *libraries, command=command, timeout=500, **options)
+    return run_with(built, *libraries, command=command, **options)
 
 
 def test_the_leak_sanitizer_sees_what_is_lost(guarded: tuple[Path, str, str]) -> None:
@@ -268,7 +268,7 @@ def run_watched(watched: tuple[Path, str], *command: str, until_first: bool = Fa
     """
     built, found = watched
     options = f"exitcode=0 halt_on_error={int(until_first)}"
-    said = run_with(built, found, command=list(command), timeout=900, TSAN_OPTIONS=options)
+    said = run_with(built, found, command=list(command), TSAN_OPTIONS=options)
     parts = [part for part in said.split("=" * 18) if "WARNING: ThreadSanitizer" in part]
     return said, [part for part in parts if "csrc/" in part and "_dl_deallocate_tls" not in part]
 

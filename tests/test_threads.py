@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 from c_compiler import compiler, run
+from conftest import HANGS
 
 import skinpy
 from skinpy import _core
@@ -63,7 +64,7 @@ def pool_threads() -> set[str]:
 
 def has_threads(*names: str) -> bool:
     """Whether the pool has these threads; /proc shows one that was waited for until the system is done."""
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + HANGS
     while pool_threads() - set(names) and time.monotonic() < deadline:
         time.sleep(0.001)
     return pool_threads() == set(names)
@@ -76,7 +77,7 @@ def run_python(code: str, **environment: str) -> subprocess.CompletedProcess[str
         cwd=Path(skinpy.__file__).parents[1],
         capture_output=True,
         text=True,
-        timeout=400,
+        timeout=HANGS,
         check=False,
     )
 

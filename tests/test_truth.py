@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 import truth_twin as twin
 from builders import Gltf
+from conftest import HANGS
 
 import skinpy
 from skinpy.errors import GraphicsError
@@ -633,12 +634,12 @@ def test_ctrl_c_keeps_what_is_there(tmp_path: Path) -> None:
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     work = subprocess.Popen(data_set(tmp_path, 100_000), env=environment, stderr=subprocess.PIPE, text=True)
     try:
-        end = time.monotonic() + 200
+        end = time.monotonic() + HANGS
         while not (tmp_path / "000002.npz").exists():
             assert time.monotonic() < end and work.poll() is None, "the third frame never came"
             time.sleep(0.02)
         work.send_signal(signal.SIGINT)
-        said = work.communicate(timeout=200)[1]
+        said = work.communicate(timeout=HANGS)[1]
     finally:
         work.kill()
     assert work.returncode == 130

@@ -11,6 +11,7 @@ An exception in a finalizer is ignored by Python, and Ctrl-C with it: such signa
 
     --count N    signals (1000)
     --seed N     which moments (1)
+    --latest S   seconds from signal to exception that an isolated load may take in the median (0.1)
     --only WORD  work whose name holds the word
 """
 
@@ -50,7 +51,6 @@ from skinpy import _core  # noqa: E402
 SIZE = (64, 48)
 DATA = Path(skinpy.__file__).parent / "data"
 OLD = b"what was there before"
-LATEST = 0.1  # seconds from signal to exception, for an isolated load
 ENOUGH = 4  # signals by which lateness is judged
 
 
@@ -229,9 +229,9 @@ def press(work: Work, delay: float, begun: threading.Event | None = None) -> Non
     work.faults += [f"{work.name}, {delay * 1e3:.3f} ms: {what}" for what in found]
 
 
-def judge_lateness(work: Work) -> None:
-    """An isolated load that ends late again and again has a fault more."""
-    if work.is_apart and len(work.late) >= ENOUGH and statistics.median(work.late) > LATEST:
+def judge_lateness(work: Work, latest: float) -> None:
+    """An isolated load that ends more than `latest` seconds late again and again has a fault more."""
+    if work.is_apart and len(work.late) >= ENOUGH and statistics.median(work.late) > latest:
         work.faults.append(f"{work.name} ends late: after {milliseconds(work.late)}")
 
 
@@ -374,7 +374,7 @@ def all_work(folder: Path) -> tuple[list[Work], list[str]]:
     return found, missing
 
 
-def survey(count: int, seed: int, only: str = "") -> tuple[list[Work], list[str]]:
+def survey(count: int, seed: int, latest: float, only: str = "") -> tuple[list[Work], list[str]]:
     """All work after `count` signals, and why some is left out."""
     rng = random.Random(seed)
     before = signal.getsignal(signal.SIGINT)
@@ -393,7 +393,7 @@ def survey(count: int, seed: int, only: str = "") -> tuple[list[Work], list[str]
             gc.unfreeze()
             signal.signal(signal.SIGINT, before)
     for work in found:
-        judge_lateness(work)
+        judge_lateness(work, latest)
     return found, missing
 
 
@@ -401,11 +401,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--count", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--latest", type=float, default=0.1)
     parser.add_argument("--only", default="")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     start = time.perf_counter()
-    found, missing = survey(options.count, options.seed, options.only)
+    found, missing = survey(options.count, options.seed, options.latest, options.only)
     for why in missing:
         print(f"without {why}")
     for work in found:

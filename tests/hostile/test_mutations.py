@@ -14,7 +14,7 @@ import mutate
 import pytest
 import seed_models
 from c_compiler import run
-from conftest import FULL_RUN
+from conftest import FULL_RUN, HANGS
 
 import skinpy
 
@@ -74,7 +74,7 @@ def test_nothing_that_is_mutated_harms_the_interpreter(tmp_path: Path) -> None:
         "--save",
         tmp_path / "found",
     )
-    done = run(sys.executable, HERE / "mutate.py", *options, timeout=1500)
+    done = run(sys.executable, HERE / "mutate.py", *options, timeout=HANGS)
     print(done.stdout)
     found = tmp_path / "found/faults.txt"
     assert done.returncode == 0, done.stdout + (found.read_text() if found.exists() else "")

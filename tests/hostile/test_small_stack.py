@@ -8,6 +8,7 @@ from pathlib import Path
 import builders
 import make_hostile
 import pytest
+from conftest import HANGS
 
 STACK = 256 << 10  # bytes, as of `ulimit -s 256`
 JOINTS = 20_000
@@ -46,7 +47,7 @@ def test_deep_trees_with_a_stack_of_256_kib(tmp_path: Path) -> None:
         [sys.executable, "-c", PROGRAM.format(stack=STACK, joints=JOINTS, levels=LEVELS), *paths],
         capture_output=True,
         text=True,
-        timeout=500,
+        timeout=HANGS,
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_STACK, (STACK, STACK)),
     )
     assert done.returncode == 0, (done.returncode, done.stderr[-2000:])
