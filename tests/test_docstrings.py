@@ -143,7 +143,6 @@ NOT_CONVERTED: set[str] = {
     "skinpy.render.scene.ground",
     "skinpy.render.overlays.options",
     "skinpy.render.overlays.plan",
-    "skinpy.render.renderer",
     "skinpy.render.truth.ground_truth",
     # view
     "skinpy.view.layer",

@@ -33,6 +33,7 @@ from test_render import (
 
 from skinpy.render import Camera, Floor, Renderer, ground_velocity, render
 from skinpy.render.gpu import uploads
+from skinpy.render.moment import Moment
 from skinpy.render.posing import Poser
 from skinpy.render.scene.ground import Ground
 
@@ -527,7 +528,7 @@ def test_a_floor_must_be_one() -> None:
 def place(model: Any, floor: Floor, clip: Any = None, time: float = 0.0, **options: Any) -> Any:
     poser = Poser(model)
     motion = None if clip is None else poser.motion(clip)
-    return Ground(poser, floor).place(motion, time, options.get("loop", "wrap"), options.get("root"))
+    return Ground(poser, floor).place(Moment(motion, time, **options))
 
 
 @pytest.mark.parametrize("up", ["+X", "-X", "+Y", "-Y", "+Z", "-Z"])

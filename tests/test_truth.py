@@ -132,6 +132,31 @@ def test_all_layers_have_their_shapes_and_types() -> None:
         assert (seen.layers[name][nothing] == 0).all()
 
 
+@pytest.mark.parametrize(("aov", "posings"), [("depth", 1), ("flow", 2)])
+def test_the_model_is_posed_once(monkeypatch: pytest.MonkeyPatch, aov: str, posings: int) -> None:
+    """For the picture and its layers together, and once more where the flow goes to."""
+    model, taken = waving(), []
+    palette = skinpy.Model.palette
+
+    def counting(self: skinpy.Model, *arguments: Any, **options: Any) -> Any:
+        taken.append(arguments)
+        return palette(self, *arguments, **options)
+
+    with Renderer(model, size=SIZE, floor=True) as renderer:
+        wanted = renderer.render(time=0.2, aov=aov)  # looks at the whole clip, for the camera and the floor
+        monkeypatch.setattr(skinpy.Model, "palette", counting)
+        before = renderer.uploaded_bytes
+        again = renderer.render(time=0.2, aov=aov)
+        assert renderer.uploaded_bytes - before == posings * palette_bytes(model)
+    assert len(taken) == posings
+    assert np.array_equal(again.picture, wanted.picture)
+
+
+def palette_bytes(model: Any) -> int:
+    """Bytes of one palette on its way to the GPU."""
+    return 48 * len(model.skin.joints)
+
+
 def test_the_picture_is_that_of_frame() -> None:
     model = waving()
     with Renderer(model, size=(64, 48), background="#203040", floor=Floor()) as renderer:

@@ -1,10 +1,8 @@
-"""What a frame shows, as its caller named it."""
+"""The arguments of a frame, as one value."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
-
-from .figure import Figure
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -15,13 +13,15 @@ if TYPE_CHECKING:
 
 
 class Moment(NamedTuple):
-    """A motion at a time, or a pose, and the figure that it is: the arguments of `Renderer.frame`."""
+    """Which pose of a model a frame shows: a motion at a time, or a pose that the caller has.
 
-    motion: Motion
-    time: float
-    pose: PoseLike | None
-    loop: Loop
-    rotation: Rotation
-    root: ArrayLike | None
-    morph_weights: ArrayLike | None
-    figure: Figure
+    `Poser.moment` makes it from the arguments of `Renderer.frame`, and `Poser.figure` poses the model.
+    """
+
+    motion: Motion  # None is the rest pose, or stands beside `pose`
+    time: float = 0.0  # seconds; beside a pose, of the texture and the floor alone
+    pose: PoseLike | None = None  # in place of the motion
+    loop: Loop = "wrap"
+    rotation: Rotation = "slerp"
+    root: ArrayLike | None = None  # (4, 4)
+    morph_weights: ArrayLike | None = None  # (M,), in place of those of the motion or pose

@@ -18,6 +18,7 @@ from skinpy.models.frames import corners
 
 from .camera import Camera, Framing, up_vector
 from .figure import Figure, Posed, Stored
+from .moment import Moment
 
 if TYPE_CHECKING:
     from skinpy._types import Loop, Rotation
@@ -73,43 +74,60 @@ class Poser:
             return clip
         return clips[clip_number(clip)]
 
-    def at(
+    def moment(
         self,
-        motion: Motion,
-        time: float,
-        loop: Loop,
-        rotation: Rotation,
-        root: ArrayLike | None,
+        clip: ClipLike,
+        time: float = 0.0,
+        *,
+        pose: PoseLike | None = None,
+        loop: Loop = "wrap",
+        rotation: Rotation = "slerp",
+        root: ArrayLike | None = None,
         morph_weights: ArrayLike | None = None,
-    ) -> Figure:
-        """The figure at one time of a clip or vertex animation; None is the rest pose."""
-        check_time(time)
+    ) -> Moment:
+        """The arguments of a frame, with the clip looked up. Raises as `motion` does, and ValueError for a
+        pose together with a clip or root.
+        """
+        if pose is not None and (clip is not None or root is not None):
+            raise ValueError("pose is given together with clip or root; expected either a pose or a clip")
+        motion = None if pose is not None else self.motion(clip)
+        return Moment(motion, time, pose, loop, rotation, root, morph_weights)
+
+    def figure(self, moment: Moment) -> Figure:
+        """Pose the model. Raises ValueError or TypeError for what is wrong in the moment."""
+        motion, root = moment.motion, moment.root
+        check_time(moment.time)
+        if moment.pose is not None:
+            return self._figure_of_pose(moment.pose, moment.morph_weights)
         if root is not None and np.shape(root) != (4, 4):
             raise ValueError(f"root has shape {np.shape(root)}; expected (4, 4)")
         if isinstance(motion, VertexAnimation):
-            if root is not None or morph_weights is not None:
+            if root is not None or moment.morph_weights is not None:
                 raise ValueError("root and morph_weights are for clips and poses; this is a vertex animation")
-            return self._stored(motion, time, loop)
-        weights = None if morph_weights is None else self._weights(morph_weights)
-        return self._posed(motion, time, loop, rotation, root, weights)
+            return self._stored(motion, moment.time, moment.loop)
+        return self._posed(moment, moment.time)
 
-    def of(self, pose: PoseLike, morph_weights: ArrayLike | None = None) -> Posed:
+    def _figure_of_pose(self, pose: PoseLike, morph_weights: ArrayLike | None) -> Posed:
         """The figure of a Pose, or of a palette (S, 3|4, 4)."""
         weights = None if morph_weights is None else self._weights(morph_weights)
-        if not isinstance(pose, np.ndarray):
-            if not hasattr(pose, "palette"):
-                raise TypeError(f"pose is {type(pose).__name__}; expected a Pose or a palette array")
-            if not self.has_mesh:
-                return Posed(_one(np.ascontiguousarray(pose.globals(affine=True)[..., :, 3]), 2))
-            numbers = _one(pose.palette(affine=True), 3)
-            return Posed(numbers, self._weights(pose.morph_weights) if weights is None else weights)
+        if isinstance(pose, np.ndarray):
+            palette = self._checked_palette(pose)
+            return Posed(palette, self._default_weights() if weights is None else weights)
+        if not hasattr(pose, "palette"):
+            raise TypeError(f"pose is {type(pose).__name__}; expected a Pose or a palette array")
+        if not self.has_mesh:
+            return Posed(_single(np.ascontiguousarray(pose.globals(affine=True)[..., :, 3]), 2))
+        palette = _single(pose.palette(affine=True), 3)
+        return Posed(palette, self._weights(pose.morph_weights) if weights is None else weights)
+
+    def _checked_palette(self, palette: NDArray[np.float32]) -> NDArray[np.float32]:
+        """A caller's palette as (S, 3, 4) float32, C-contiguous."""
         slots = len(self.model.skin.joints)
         if not self.has_mesh:
             raise ValueError("pose is a palette, but the model has no mesh; expected a Pose")
-        if pose.shape not in ((slots, 3, 4), (slots, 4, 4)):
-            raise ValueError(f"pose has shape {pose.shape}; expected ({slots}, 3, 4) or ({slots}, 4, 4)")
-        numbers = np.ascontiguousarray(pose[:, :3], np.float32)
-        return Posed(numbers, self._default_weights() if weights is None else weights)
+        if palette.shape not in ((slots, 3, 4), (slots, 4, 4)):
+            raise ValueError(f"pose has shape {palette.shape}; expected ({slots}, 3, 4) or ({slots}, 4, 4)")
+        return np.ascontiguousarray(palette[:, :3], np.float32)
 
     def motion_camera(self, motion: Motion, root: ArrayLike | None, aspect: float) -> Camera:
         """The camera that has the whole motion in the picture, moved by `root`; None is the rest pose."""
@@ -192,44 +210,39 @@ class Poser:
         if isinstance(motion, VertexAnimation):
             points = motion.sample(times, loop="clamp")[0]
             return (points if chosen is None else points[:, chosen]).astype(np.float64)
-        figure = self._posed(motion, times, "clamp", "slerp", None)
+        figure = self._posed(Moment(motion, loop="clamp"), times)
         if chosen is None or not self.has_mesh:
             points = self._points(figure).reshape(len(times), -1, 3)
             return (points if chosen is None else points[:, chosen]).astype(np.float64)
         return chosen_vertices(self.model.mesh, figure.numbers, chosen)
 
-    def _chunks(self, clip: Motion, root: ArrayLike | None) -> Iterator[NDArray[np.float32]]:
+    def _chunks(self, motion: Motion, root: ArrayLike | None) -> Iterator[NDArray[np.float32]]:
         """All points of the motion, (N, 3) at a time."""
-        if isinstance(clip, VertexAnimation):
-            yield from clip.frames
+        if isinstance(motion, VertexAnimation):
+            yield from motion.frames
             return
         count = max(len(self.model.mesh.positions), len(self.model.skeleton.parents), 1)
         times = np.zeros(1)
-        if clip is not None:
-            frames = min(clip.duration * _FRAMING_FPS, max(_FRAMING_POINTS // count, 8))
-            times = np.linspace(0.0, clip.duration, int(np.ceil(frames)) + 1)
+        if motion is not None:
+            frames = min(motion.duration * _FRAMING_FPS, max(_FRAMING_POINTS // count, 8))
+            times = np.linspace(0.0, motion.duration, int(np.ceil(frames)) + 1)
         step = max(1, _FRAMING_CHUNK // count)
+        moment = Moment(motion, loop="clamp", root=root)
         for start in range(0, len(times), step):
-            yield self._points(self._posed(clip, times[start : start + step], "clamp", "slerp", root))
+            yield self._points(self._posed(moment, times[start : start + step]))
 
-    def _posed(
-        self,
-        clip: Clip | None,
-        time: ArrayLike,
-        loop: Loop,
-        rotation: Rotation,
-        root: ArrayLike | None,
-        weights: NDArray[np.float32] | None = None,
-    ) -> Posed:
-        """`numbers` and `weights` at times of any shape, which is the shape of their leading axes."""
-        model = self.model
-        options: dict[str, Any] = {"loop": loop, "rotation": rotation, "root": root}
+    def _posed(self, moment: Moment, times: ArrayLike) -> Posed:
+        """The model at times of the moment's clip. Their shape is that of the leading axes of the result."""
+        model, clip = self.model, moment.motion
+        assert not isinstance(clip, VertexAnimation)
+        weights = None if moment.morph_weights is None else self._weights(moment.morph_weights)
+        options: dict[str, Any] = {"loop": moment.loop, "rotation": moment.rotation, "root": moment.root}
         if not self.has_mesh:
-            return Posed(np.ascontiguousarray(model.globals(clip, time, affine=True, **options)[..., 3]))
+            return Posed(np.ascontiguousarray(model.globals(clip, times, affine=True, **options)[..., 3]))
         if not self._targets or weights is not None:
-            numbers = model.palette(clip, time, affine=True, **options)
-            return Posed(numbers) if weights is None else Posed(numbers, weights)
-        pose = model.pose(clip, time, **options)
+            palette = model.palette(clip, times, affine=True, **options)
+            return Posed(palette) if weights is None else Posed(palette, weights)
+        pose = model.pose(clip, times, **options)
         return Posed(pose.palette(affine=True), pose.morph_weights)
 
     def _stored(self, animation: VertexAnimation, time: float, loop: Loop) -> Stored:
@@ -310,7 +323,7 @@ def _farthest(points: NDArray[np.float32], framing: Framing) -> NDArray[np.float
     return points[farthest].astype(np.float64)
 
 
-def _one(data: NDArray[np.float32], axes: int) -> NDArray[np.float32]:
+def _single(data: NDArray[np.float32], axes: int) -> NDArray[np.float32]:
     if data.ndim != axes:
         raise ValueError(f"pose holds poses of shape {data.shape[:-axes]}; expected a single one")
     return data

@@ -16,6 +16,7 @@ from skinpy.kinds.sampling import frame_times
 from ..render import Floor
 from ..render.camera import front_vector, up_vector
 from ..render.gpu.shader import WEB_PROLOGUE, Source
+from ..render.moment import Moment
 from ..render.posing import Poser
 from ..render.scene import shadow
 from ..render.scene import skeleton as octahedra
@@ -223,7 +224,7 @@ class Scene:
         """Where the floor lies below a motion at its start, and how fast its texture moves per second."""
         if not np.isfinite(self._poser.extent(motion)).all():
             return None
-        place = self._ground.place(motion, 0.0, "wrap", None)
+        place = self._ground.place(Moment(motion))
         velocity = self._floor.velocity(front_vector(self._model.up))
         if velocity is None:
             velocity = np.zeros(3) if motion is None else ground_velocity(self._model, motion)

@@ -21,6 +21,7 @@ from ..render import Camera, Floor, Overlays, Renderer
 from ..render.arguments import check_size
 from ..render.overlays.options import check_overlays
 from ..render.posing import Poser, clip_number
+from ..render.renderer import SharingRenderer
 from ..render.scene.floor import chosen_floor
 from .layer import Layer, Mixed
 from .orbit import Orbit
@@ -589,12 +590,11 @@ class Stage:
         found = self._renderers.pop(wanted, None)
         if found is None:
             size, floor, samples = wanted
-            found = Renderer(
+            found = SharingRenderer(
                 self.model,
                 size=size,
                 samples=samples,
                 floor=self._floor if floor else None,
-                _keep=True,
                 **{name: value for name, value in self._options.items() if name != "samples"},
             )
         self._renderers[wanted] = found

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import math
 import threading
-import weakref
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -15,7 +14,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from skinpy._arguments import floats, whole
 from skinpy.clip import Clip
-from skinpy.errors import GraphicsError
 from skinpy.kinds.baking import INSTANCE, BakedTexture
 
 from ..arguments import check_samples, check_size, checked_picture
@@ -44,20 +42,13 @@ _ELEVATION = 25.0  # degrees that a crowd's camera stands above it by default: t
 _SPACING = 1.25  # from instance to instance in a grid, in widths of the model
 
 
-class _Parts(NamedTuple):
+class _Resources(NamedTuple):
     scene: CrowdScene
     target: Target
     floor: FloorScene | None
 
 
-class _Held:
-    """What a crowd holds on the GPU; the graphics thread empties it."""
-
-    def __init__(self, parts: _Parts) -> None:
-        self.parts: _Parts | None = parts
-
-
-class Crowd(Closing):
+class Crowd(Closing[_Resources]):
     """Draws many instances of one model, offscreen: one draw call for each material, however many there are.
 
     `placements`, (N, 3, 4) or (N, 4, 4), say where each instance stands: scene space of the model to scene
@@ -82,6 +73,8 @@ class Crowd(Closing):
     where palettes or the baked texture are larger than the context's textures; ShaderError where the driver
     refuses a shader; ImportError where the model has encoded textures and Pillow is not installed.
     """
+
+    _noun = "Crowd"
 
     def __init__(
         self,
@@ -113,10 +106,7 @@ class Crowd(Closing):
         slots = len(model.skin.joints)
         self._staging = None if baked is not None else Staging(len(self), slots, limit)
         self._instances = np.zeros(len(self), INSTANCE)
-        held = self._hold(check_samples(samples), ground, weights)
-        self._held = held
-        self._finalizer = weakref.finalize(self, _release, gl.graphics_thread(), held)
-        self._finalizer.atexit = False  # the end of the graphics thread frees everything anyway
+        self._own(self._upload(check_samples(samples), ground, weights))
 
     def __len__(self) -> int:
         """N, the number of instances."""
@@ -130,7 +120,7 @@ class Crowd(Closing):
     @property
     def samples(self) -> int:
         """Samples per pixel in use; 0 is none."""
-        return self._parts().target.samples
+        return self._resources().target.samples
 
     @property
     def clips(self) -> tuple[str, ...]:
@@ -145,17 +135,19 @@ class Crowd(Closing):
         frame adds 16 bytes per instance with a baked texture; without one 48 bytes per instance and slot,
         rounded up to whole rows of 256 slots (of 4,096 for the largest crowds). Uniforms are not counted.
         """
-        parts = self._parts()
-        return parts.scene.uploads.total + (0 if parts.floor is None else parts.floor.uploads.total)
+        resources = self._resources()
+        return resources.scene.uploads.total + (
+            0 if resources.floor is None else resources.floor.uploads.total
+        )
 
     def place(self, placements: ArrayLike) -> None:
         """Move the instances: other placements (N, 3, 4) or (N, 4, 4), of as many instances, sent at once."""
-        parts = self._parts()
+        resources = self._resources()
         moved = _checked_placements(placements)
         if len(moved) != len(self):
             raise ValueError(f"placements has {len(moved)} instances; the crowd has {len(self)}")
         with self._lock:
-            gl.call(lambda context: parts.scene.place(moved), of=parts.target.context)
+            gl.call(lambda context: resources.scene.place(moved), of=resources.target.context)
             self._placements = moved
 
     def camera(
@@ -197,14 +189,14 @@ class Crowd(Closing):
         Raises ValueError or TypeError for numbers of no clip, wrong shapes, times that are not finite, and
         for what a baked texture cannot do; GraphicsError after `close()`, and for what OpenGL reports.
         """
-        parts = self._parts()
+        resources = self._resources()
         picture = checked_picture(out, self._size)
         view = View(self.camera() if camera is None else camera, self._aspect, self._up)
         place = None if self._ground is None else self._ground.under(self._extent(), self._scale)
         background = self._background
 
         def draw(context: moderngl.Context, numbers: NDArray[Any]) -> None:
-            _draw(parts, numbers, view, place, background, picture)
+            _draw(resources, numbers, view, place, background, picture)
 
         self._with_numbers(draw, clip_index, time, weights, palettes, loop, rotation)
         return picture
@@ -224,7 +216,7 @@ class Crowd(Closing):
         What `Model.deform` gives for each instance's palette, moved by its placement, from the vertex shader
         that draws the pictures (by transform feedback). Arguments and errors are those of `frame`.
         """
-        scene = self._parts().scene
+        scene = self._resources().scene
 
         def transform(context: moderngl.Context, numbers: NDArray[Any]) -> NDArray[np.float32]:
             return scene.skinned_vertices(numbers)
@@ -261,7 +253,7 @@ class Crowd(Closing):
                     way = "slerp" if rotation is None else rotation
                     self._fill_palettes(self._staging.palettes, clip_index, time, weights, loop, way)
                 numbers = self._staging.texels
-            return gl.call(lambda context: job(context, numbers), of=self._parts().target.context)
+            return gl.call(lambda context: job(context, numbers), of=self._resources().target.context)
 
     def _fill_instances(self, clip_index: ArrayLike, time: ArrayLike, loop: Loop) -> None:
         assert self._baked is not None
@@ -347,23 +339,18 @@ class Crowd(Closing):
         volumes = np.abs(np.linalg.det(self._placements[..., :3].astype(np.float64)))
         return float(np.median(np.cbrt(volumes))) or 1.0
 
-    def _parts(self) -> _Parts:
-        if not self._finalizer.alive or self._held.parts is None:
-            raise GraphicsError("this Crowd is closed; make another one")
-        return self._held.parts
-
-    def _hold(self, samples: int, floor: Floor | None, weights: NDArray[np.float32]) -> _Held:
+    def _upload(self, samples: int, floor: Floor | None, weights: NDArray[np.float32]) -> _Resources:
         prepared = geometry(self._poser.model)  # needs no OpenGL, so it is done here
         posing = self._baked if self._staging is None else self._staging
         assert posing is not None
         places, size = self._placements, self._size
 
-        def make(context: moderngl.Context) -> _Held:
+        def make(context: moderngl.Context) -> _Resources:
             scene = CrowdScene(context, prepared, places, posing, weights)
             target = Target(context, size, samples)
             ground = None if floor is None else FloorScene(context, floor)
             gl.check(context, "sending the crowd to the GPU")
-            return _Held(_Parts(scene, target, ground))
+            return _Resources(scene, target, ground)
 
         return gl.call(make)
 
@@ -431,14 +418,14 @@ def _chosen_clips(
 
 
 def _draw(
-    parts: _Parts,
+    resources: _Resources,
     numbers: NDArray[Any],
     view: View,
     place: FloorPlace | None,
     background: Sequence[float],
     out: NDArray[np.uint8],
 ) -> None:
-    scene, target, floor = parts
+    scene, target, floor = resources
     scene.pose(numbers)
     ground = None
     if floor is not None and place is not None:
@@ -447,10 +434,3 @@ def _draw(
     target.begin(background)
     scene.draw(view, target.framebuffer, PLAIN, ground)
     target.finish(out)
-
-
-def _release(thread: gl.GraphicsThread, held: _Held) -> None:
-    def drop(context: moderngl.Context) -> None:
-        held.parts = None
-
-    thread.post(drop)

@@ -99,8 +99,10 @@ class Planner:
         self._values: Values | None = None
         self._ways: tuple[tuple[Any, ...], _Ways] | None = None
 
-    def plan(self, overlays: Overlays, moment: Moment, view: View, size: tuple[int, int]) -> Plan:
-        """What is to be drawn in a picture of `size` pixels.
+    def plan(
+        self, overlays: Overlays, moment: Moment, figure: Figure, view: View, size: tuple[int, int]
+    ) -> Plan:
+        """What is drawn in a picture of `size` pixels, besides the figure of the moment.
 
         Raises ValueError for overlays that have nothing to show here, KeyError or IndexError for joints that
         the model does not have, ImportError for names without Pillow.
@@ -112,7 +114,7 @@ class Planner:
             values=self._surface(overlays),
             wireframe=overlays.wireframe,
             normals=_NORMAL_SHARE * self._size if overlays.normals else None,
-            lines_inside=self._boxes(moment) if overlays.boxes else no_lines(),
+            lines_inside=self._boxes(moment, figure) if overlays.boxes else no_lines(),
             lines_on_top=self._joint_lines(overlays, moment),
             lines_flat=legend,
             letters=letters,
@@ -122,20 +124,20 @@ class Planner:
 
     def _ghosts(self, overlays: Overlays, moment: Moment) -> list[Ghost]:
         """The rest pose, then what is farthest in time: each is drawn over those before it."""
-        poser, (_, _, _, loop, rotation, root, weights, _) = self._poser, moment
+        poser, motion = self._poser, moment.motion
         ghosts = []
         if overlays.rest:
-            rest = poser.at(None, 0.0, "wrap", rotation, root)
-            ghosts.append(Ghost(rest, (*_AT_REST, _REST_ALPHA)))
-        if moment.motion is None:
+            rest = Moment(None, rotation=moment.rotation, root=moment.root)
+            ghosts.append(Ghost(poser.figure(rest), (*_AT_REST, _REST_ALPHA)))
+        if motion is None:
             return ghosts
         for step in range(overlays.onion, 0, -1):
             alpha = _GHOST_ALPHA * (1 - (step - 1) / (overlays.onion + 1))
-            for way, color in ((-step, _BEFORE), (step, _AFTER)):
-                time = float(moment.time) + way * overlays.onion_step
-                if loop in ("clamp", "once") and not 0 <= time <= moment.motion.duration:
+            for steps, color in ((-step, _BEFORE), (step, _AFTER)):
+                time = float(moment.time) + steps * overlays.onion_step
+                if moment.loop in ("clamp", "once") and not 0 <= time <= motion.duration:
                     continue
-                figure = poser.at(moment.motion, time, loop, rotation, root, weights)
+                figure = poser.figure(moment._replace(time=time))
                 ghosts.append(Ghost(figure, (*color, alpha)))
         return ghosts
 
@@ -151,8 +153,8 @@ class Planner:
 
     # ---- lines --------------------------------------------------------------------------------------
 
-    def _boxes(self, moment: Moment) -> Lines:
-        boxes = [box_lines(self._poser.box(moment.figure), 1.0)]
+    def _boxes(self, moment: Moment, figure: Figure) -> Lines:
+        boxes = [box_lines(self._poser.box(figure), 1.0)]
         if moment.motion is not None:
             extent = self._poser.extent(moment.motion)
             boxes.append(box_lines(moved_box(extent, moment.root), _CLIP_BOX_ALPHA))

@@ -11,13 +11,13 @@ from numpy.typing import ArrayLike, NDArray
 from skinpy.clips.stepping import walking_velocity
 
 from ..camera import front_vector, up_vector
+from ..figure import Figure
 from ..moment import Moment
 from ..posing import Poser
 from .floor import Floor, FloorPlace
 from .shadow import crowd_texels, shadow_place
 
 if TYPE_CHECKING:
-    from skinpy._types import Loop
     from skinpy.model import Model
 
     from ..posing import ClipLike, Extent, Motion
@@ -39,20 +39,21 @@ class Ground:
         # The motion of the frame before, its extent and velocity: those of derived clips are kept here alone.
         self._last: tuple[Motion, Extent, NDArray[np.float64]] | None = None
 
-    def place(self, motion: Motion, time: float, loop: Loop, root: ArrayLike | None) -> FloorPlace:
+    def place(self, moment: Moment) -> FloorPlace:
         """The floor at one time of a motion, moved by `root` as the model is."""
+        motion = moment.motion
         if self._last is None or self._last[0] is not motion:
             self._last = motion, self._poser.extent(motion), self._velocity(motion)
-        way = self._last[2] * _time_walked(motion, time, loop)
-        return self._lay(moved_box(self._last[1], root), way, time)
+        walked = self._last[2] * _time_walked(moment)
+        return self._lay(moved_box(self._last[1], moment.root), walked, moment.time)
 
-    def shaded(self, moment: Moment) -> FloorPlace:
-        """The floor of a frame, and where the figure's shadow falls on it."""
-        place = self.place(moment.motion, moment.time, moment.loop, moment.root)
+    def shaded(self, moment: Moment, figure: Figure) -> FloorPlace:
+        """The floor of a frame, and where the shadow of the figure falls on it."""
+        place = self.place(moment)
         if self._floor.shadow == 0:
             return place
         axes = self._right, self._front, self._up
-        box = self._poser.box(moment.figure)
+        box = self._poser.box(figure)
         shadow = shadow_place(box, place.center, axes, self._size, float(self._floor.shadow))
         return dataclasses.replace(place, shadow=shadow)
 
@@ -153,8 +154,9 @@ def moved_box(extent: Extent, root: ArrayLike | None) -> Extent:
     return np.stack([moved.min(axis=0), moved.max(axis=0)])
 
 
-def _time_walked(motion: Motion, time: float, loop: Loop) -> float:
-    """Seconds that the model has walked by `time`: with the loop modes that end, it stands still there."""
+def _time_walked(moment: Moment) -> float:
+    """Seconds that the model has walked: with the loop modes that end, it stands still at the end."""
+    motion, time, loop = moment.motion, moment.time, moment.loop
     if motion is None or loop == "wrap":
         return time
     duration = float(motion.duration)

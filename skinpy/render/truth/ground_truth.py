@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from skinpy._arguments import flag
 from skinpy.files.whole import replacing
@@ -23,11 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from skinpy.model import Model
-
-    from ..camera import Camera
-    from ..posing import PoseLike
-
-_FLOW_SECONDS = 1 / 30  # from one frame to the next, unless the caller says otherwise
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -181,40 +176,6 @@ class GroundTruth:
             "intrinsics": self.intrinsics.tolist(),
             "extrinsics": self.extrinsics.tolist(),
         }
-
-
-class Then(NamedTuple):
-    """What a frame's flow goes to."""
-
-    time: float
-    pose: PoseLike | None
-
-
-def check_flow(
-    names: Sequence[str],
-    time: float,
-    pose: PoseLike | None,
-    to: float | None,
-    to_pose: PoseLike | None,
-    root: ArrayLike | None,
-    camera: Camera | None,
-) -> Then | None:
-    """Where the flow goes to, or None without the layer. Raises ValueError for what does not fit together."""
-    given = {"flow_to": to, "flow_pose": to_pose, "flow_root": root, "flow_camera": camera}
-    named = [name for name, value in given.items() if value is not None]
-    if "flow" not in names:
-        if named:
-            raise ValueError(f"{named[0]} is given, but aov does not have 'flow'; add it, or leave this out")
-        return None
-    if pose is None:
-        if to_pose is not None:
-            raise ValueError("flow_pose is given without pose; expected flow_to for the flow of a clip")
-        return Then(time + _FLOW_SECONDS if to is None else to, None)
-    if to is not None:
-        raise ValueError("flow_to is given together with pose; expected flow_pose for the flow of a pose")
-    if to_pose is None and camera is None:
-        raise ValueError("aov has 'flow', but of a pose nobody knows the next; expected flow_pose")
-    return Then(time, pose if to_pose is None else to_pose)
 
 
 def ground_truth(

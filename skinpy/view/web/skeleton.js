@@ -1,4 +1,4 @@
-// The skeleton as octahedra, for models that have no mesh: skeleton_corners of skinpy/render/scene/skeleton.py.
+// The skeleton as octahedra, for models without a mesh: skeleton_corners of skinpy/render/scene/skeleton.py.
 
 const CORNER_FLOATS = 9; // position, normal, color
 
