@@ -648,7 +648,7 @@ def test_how_much_is_posed_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
         return original(self, clip, times, **options)  # type: ignore[arg-type]
 
     model = chain(*(turning(SWING, name=f"clip{number}") for number in range(100)))
-    monkeypatch.setattr("skinpy.checking.subject._LOOKS", 100 * 20 * len(model.mesh.positions))
+    monkeypatch.setattr("skinpy.checking.subject._MAX_POSED_IN_ALL", 100 * 20 * len(model.mesh.positions))
     monkeypatch.setattr("skinpy.models.frames._CHUNK", 3 * len(model.mesh.positions) * 4)
     monkeypatch.setattr(Model, "pose", counting)
     check(model)
@@ -742,7 +742,12 @@ def test_names_that_are_not_utf8(tmp_path: Path, capsys: pytest.CaptureFixture[s
 
 def test_every_code_is_on_the_page() -> None:
     sources = "".join(path.read_text() for path in (ROOT / "skinpy/checking").glob("*.py"))
-    codes = set(re.findall(r'Finding\(\s*"(\w+)"', sources)) | {"rotation_pop", "translation_pop"}
+    codes = set(re.findall(r'\bfinding\(\s*"(\w+)"', sources)) | {
+        "rotation_pop",
+        "translation_pop",
+        "loop_seam",
+        "loop_open",
+    }
     from skinpy.checking.report import _MEANING
 
     page = (ROOT / "docs" / "check.md").read_text(encoding="utf-8")

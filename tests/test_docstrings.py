@@ -117,9 +117,6 @@ NOT_CONVERTED: set[str] = {
     # the public nouns
     "skinpy.clips.events",
     "skinpy.clips.root_motion",
-    # checking
-    "skinpy.checking.checks",
-    "skinpy.checking.findings",
     # explaining
     "skinpy.explaining.explanation",
     # loading and limits

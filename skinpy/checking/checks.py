@@ -1,4 +1,4 @@
-"""skinpy.check: a linter for animated files. docs/check.md has all codes, their units and the thresholds."""
+"""skinpy.check: a linter for animated models. docs/check.md has all codes, their units and the thresholds."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .._confinement import USUAL, confinement
 from ..errors import SkinpyWarning
 from ..loading import load
 from ..model import Model
-from .findings import Finding, Findings, Level
+from .findings import Findings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ..limits import Limits
     from ..loading import External
 
-__all__ = ["check", "Finding", "Findings", "Level"]
+__all__ = ["check"]
 
 
 def check(
@@ -33,17 +33,49 @@ def check(
     allow_formats: Iterable[str] | None = None,
     external: External = "folder",
 ) -> Findings:
-    """What is wrong, or odd, in an animated model: docs/check.md.
+    """Return the faults of an animated model, with a remedy for each.
 
-    A path is loaded with up to 8 influences a vertex, so that what fewer cost can be measured; of a Model,
-    what its loading dropped is known by count alone. joints is how many palette slots (joints that move
-    vertices) the program that is to show it holds. Clips are looked at in a bounded number of frames.
-    isolate, limits, allow_formats and external are as in skinpy.load, for a path.
+    docs/check.md lists all faults, their units and the thresholds. Clips are measured in a bounded number of
+    frames.
 
-    Raises TypeError and ValueError for the arguments, FileNotFoundError, and LoadError for what cannot be
-    read: numbers that are not finite, among others.
+    Parameters
+    ----------
+    model_or_path : Model, str, bytes or os.PathLike
+        A model, or a file to load. A file is loaded with up to 8 influences per vertex, so that the error of
+        fewer can be measured; for a Model only the number of influences that loading dropped is known.
+    joints : int, optional
+        The number of palette slots (joints that move vertices) that the target program holds.
+    isolate : bool, default True
+        Whether a file is imported in a process of its own, as in `skinpy.load`.
+    limits : Limits, optional
+        Limits of the import, as in `skinpy.load`.
+    allow_formats : iterable of str, optional
+        File extensions that may be loaded, as in `skinpy.load`.
+    external : {"folder", "none", "any"}, default "folder"
+        Which files a file may name, as in `skinpy.load`.
+
+    Returns
+    -------
+    Findings
+        The faults that were found; empty if there are none.
+
+    Raises
+    ------
+    LoadError
+        If the file cannot be read, for example because a number is not finite.
+    FileNotFoundError
+        If there is no such file.
+    ValueError
+        If `joints` is less than 1, or an option is unknown.
+    TypeError
+        If an argument has the wrong type.
+
+    Examples
+    --------
+    >>> skinpy.check(skinpy.character(), joints=16)[0].code
+    'joints_over_limit'
     """
-    from .rules import findings_of  # the rules bring modules along that no other call needs
+    from .rules import findings_of  # the rules import modules that no other call needs
 
     confined = confinement(isolate, limits, allow_formats, external)
     limit = None if joints is None else whole("joints", joints, 1, wanted="a whole number or None")
@@ -53,6 +85,6 @@ def check(
         kind = type(model_or_path).__name__
         raise TypeError(f"model_or_path is of type {kind}; expected a Model or a path")
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SkinpyWarning)  # the findings say it
+        warnings.simplefilter("ignore", SkinpyWarning)  # the findings have the same
         model = load(model_or_path, max_influences=_core.MAX_INFLUENCES, **confined)
     return findings_of(model, limit)

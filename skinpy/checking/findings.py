@@ -1,41 +1,91 @@
-"""What a check of a model finds: single findings, and all of them as a sequence, a table and plain data."""
+"""The findings of a check: single ones, and all of them as a sequence, a table and plain data."""
 
 import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal, TypeAlias, overload
 
 from .._text import printable
 
-__all__ = ["Finding", "Findings", "LEVELS", "Level"]
+__all__ = ["LEVELS", "Finding", "Findings", "Level", "finding", "listed", "summary"]
 
 Level: TypeAlias = Literal["error", "warning", "note"]
 
 #: The worst first.
 LEVELS: tuple[Level, ...] = ("error", "warning", "note")
 
-_VERSION = 1  # of what to_dict gives; another one where a key goes or changes its meaning
+_VERSION = 1  # of the data of to_dict; it grows when a key is removed or changes its meaning
+
+#: Findings of one rule and one clip that are listed; the message of the last has the number of the others.
+_MAX_LISTED = 8
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that skinpy.check found; docs/check.md has all codes."""
+    """One fault that `skinpy.check` found; docs/check.md lists all codes.
 
-    code: str  #: stable, such as "loop_seam"
+    Attributes
+    ----------
+    code : str
+        The kind of fault, such as "loop_seam". Codes are stable.
+    level : {"error", "warning", "note"}
+        How serious the fault is.
+    clip : str or None
+        Name of the clip; None for a fault of the model.
+    joint : str or None
+        Name of the joint where the fault is largest.
+    time : float or None, seconds
+        Time within the clip.
+    size : float or None
+        How large the fault is; docs/check.md has the unit of each code.
+    message : str
+        A sentence that describes the fault.
+    remedy : str
+        What to do about the fault.
+    """
+
+    code: str
     level: Level
-    clip: str | None  #: name of the clip, or None where it concerns the model
-    joint: str | None  #: name of the joint where it is worst, or None
-    time: float | None  #: seconds in the clip, or None
-    size: float | None  #: how much; docs/check.md has the unit of each code
+    clip: str | None
+    joint: str | None
+    time: float | None
+    size: float | None
     message: str
-    remedy: str  #: what to do about it
+    remedy: str
+
+
+def finding(
+    code: str,
+    level: Level,
+    message: str,
+    remedy: str,
+    *,
+    clip: str | None = None,
+    joint: str | None = None,
+    time: float | None = None,
+    size: float | None = None,
+) -> Finding:
+    """Return a finding; what does not apply is left out."""
+    seconds = None if time is None else float(time)
+    return Finding(code, level, clip, joint, seconds, None if size is None else float(size), message, remedy)
+
+
+def listed(found: Sequence[Finding]) -> Iterator[Finding]:
+    """Yield the largest findings of each code; the message of the last has the number of the others."""
+    for code in dict.fromkeys(one.code for one in found):
+        same = sorted((one for one in found if one.code == code), key=lambda one: -abs(one.size or 0.0))
+        yield from same[: _MAX_LISTED - 1]
+        for last in same[_MAX_LISTED - 1 : _MAX_LISTED]:
+            rest = len(same) - _MAX_LISTED
+            yield replace(last, message=f"{last.message} (and {rest} more joints)") if rest else last
 
 
 class Findings(Sequence[Finding]):
-    """All that a check found: errors first, then warnings, then notes; in the order of the rules and clips.
+    """All findings of a check: errors first, then warnings, then notes.
 
-    `print(findings)` shows a table.
+    Within a level they are in the order of the rules and clips. ``print(findings)`` shows a table. Findings
+    are a sequence: they have a length, an index and slices.
     """
 
     def __init__(self, findings: Sequence[Finding]) -> None:
@@ -43,27 +93,30 @@ class Findings(Sequence[Finding]):
 
     @property
     def errors(self) -> "Findings":
-        """Those of level "error": the file contradicts itself, or breaks a limit that was given."""
+        """The findings of level "error": the file contradicts itself, or exceeds a limit that was given."""
         return self._of("error")
 
     @property
     def warnings(self) -> "Findings":
-        """Those of level "warning": it plays, but probably not as it was meant."""
+        """The findings of level "warning": the model plays, but probably not as intended."""
         return self._of("warning")
 
     @property
     def notes(self) -> "Findings":
-        """Those of level "note": nothing is wrong, but other programs may take it otherwise."""
+        """The findings of level "note": nothing is wrong, but other programs may interpret it differently."""
         return self._of("note")
 
     def _of(self, level: Level) -> "Findings":
         return Findings([one for one in self if one.level == level])
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain numbers, strings, lists and dicts, fit for JSON: "version", "counts" and "findings".
+        """Return the findings as data for JSON.
 
-        Counts are by level; each finding has the fields of Finding. What is not UTF-8 is U+FFFD,
-        and what is not finite None.
+        Returns
+        -------
+        dict
+            "version", "counts" by level, and "findings" with the fields of `Finding`. Bytes that are not
+            UTF-8 become U+FFFD, and numbers that are not finite become None.
         """
         counts = Counter(one.level for one in self)
         rows = [{key: _plain(value) for key, value in asdict(one).items()} for one in self]
@@ -98,14 +151,14 @@ class Findings(Sequence[Finding]):
 
 
 def summary(findings: Findings) -> str:
-    """How many of each level, in words."""
+    """Return the number of findings of each level, as in "1 error, 2 warnings"."""
     counts = Counter(one.level for one in findings)
     words = [f"{counts[level]} {level}{'s' * (counts[level] != 1)}" for level in LEVELS if counts[level]]
     return ", ".join(words) or "nothing found"
 
 
 def _table(findings: Findings) -> Iterator[str]:
-    """Lines of a table, grouped by level; the remedy stands below each finding."""
+    """Yield the lines of a table, grouped by level, with the remedy below each finding."""
     cells = [_cells(one) for one in findings]
     heads = ("code", "clip", "joint", "time", "size")
     widths = [max(len(row[column]) for row in (heads, *cells)) for column in range(len(heads))]
@@ -133,7 +186,7 @@ def _cells(one: Finding) -> tuple[str, ...]:
 
 
 def _plain(value: str | float | None) -> str | float | None:
-    """What JSON can hold: it has no infinity, and no NaN."""
+    """Return a value that JSON can hold, which has no infinity and no NaN."""
     if isinstance(value, str):
         return printable(value)
     return value if value is None or math.isfinite(value) else None

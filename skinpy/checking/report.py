@@ -1,48 +1,55 @@
-"""What the loader's report means to a check: a level and a remedy for each of its codes."""
+"""The findings of the loader's report: a level and a remedy for each of its codes."""
 
 from collections.abc import Iterator
 
 from ..assets import ReportEntry
-from .findings import Finding, Level
+from .findings import Finding, Level, finding
 from .subject import Subject
 
 _WEIGHTS = "normalize the weights before exporting"
-_EXPORT = "export the file again; what wrote it contradicts itself"
-_NOTHING = "nothing, unless the program that plays it does not do the same"
-_UNSUPPORTED = "bake it into plain joint keys or targets before exporting"
-_ONCE = "give each a name of its own"
+_EXPORT = "export the file again; the exporter has written data that contradict each other"
+_NOTHING = "nothing, unless the target program does not do the same"
+_UNSUPPORTED = "bake it into plain joint keys or morph targets before exporting"
+_OWN_NAME = "give each clip a name of its own"
 
-#: Errors are files that contradict themselves, so that each program makes something else of them.
+#: Errors are files that contradict themselves, so that programs interpret them in different ways.
 _MEANING: dict[str, tuple[Level, str]] = {
     "weights_normalized": ("warning", _WEIGHTS),
-    "weights_repaired": ("error", "remove weights below 0 and those that are no numbers"),
+    "weights_repaired": ("error", "remove weights that are negative or not a number"),
     "weights_dropped": ("error", _EXPORT),
     "influences_dropped": ("warning", "limit the influences per vertex before exporting"),
-    "influences_merged": ("note", "merge influences of one joint before exporting"),
+    "influences_merged": ("note", "merge the influences of one joint before exporting"),
     "joint_index_out_of_range": ("error", _EXPORT),
     "influences_misread": ("error", "give each influence a joint of the skin"),
     "vertices_unweighted": ("warning", "paint weights for these vertices, or bind them to one joint"),
     "bones_without_node": ("error", "export the joints together with the mesh"),
     "inverse_bind_missing": ("warning", "export inverse bind matrices"),
-    "inverse_bind_computed": ("warning", "export the bind pose, or make sure that the rest pose is the same"),
+    "inverse_bind_computed": (
+        "warning",
+        "export the bind pose, or make sure that the rest pose is the bind pose",
+    ),
     "normals_generated": ("note", "export normals where hard edges matter"),
     "normals_normalized": ("note", _NOTHING),
     "attributes_dropped": ("error", _EXPORT),
     "faces_dropped": ("error", _EXPORT),
-    "points_lines_dropped": ("warning", "remove loose points and edges, or make faces of them"),
+    "points_lines_dropped": ("warning", "remove loose points and edges, or turn them into faces"),
     "meshes_dropped": ("warning", "remove meshes without faces"),
     "morph_targets_dropped": (
         "warning",
-        "give targets as many vertices as their mesh, not in COLLADA; VertexAnimation.load has vertex frames",
+        "give targets as many vertices as their mesh, not in COLLADA; VertexAnimation.load reads "
+        "vertex frames",
     ),
-    "shapes_in_between_ignored": ("warning", "make each shape in between a target of its own"),
-    "numbers_repaired": ("error", "find what is no number (NaN) or infinite in the scene and export again"),
+    "shapes_in_between_ignored": ("warning", "make each in-between shape a target of its own"),
+    "numbers_repaired": (
+        "error",
+        "find values in the scene that are infinite or not a number (NaN), and export again",
+    ),
     "names_cut": ("warning", "shorten the names"),
     "nodes_with_two_parents": ("error", _EXPORT),
-    "meshes_outside_scene": ("warning", "put all that belongs to the model into one scene"),
-    "instances_dropped": ("error", "make the instances nodes of their own"),
+    "meshes_outside_scene": ("warning", "put everything that belongs to the model into one scene"),
+    "instances_dropped": ("error", "turn the instances into nodes of their own"),
     "rotations_normalized": ("note", "export quaternions of unit length, with all digits"),
-    "key_times_repaired": ("error", "bake the keys, one per frame, in rising order"),
+    "key_times_repaired": ("error", "bake the keys, one per frame, in increasing order"),
     "duration_repaired": ("note", "set the clip's range to its keys"),
     "ticks_per_second_assumed": (
         "warning",
@@ -50,15 +57,15 @@ _MEANING: dict[str, tuple[Level, str]] = {
     ),
     "channels_dropped": ("error", "export the joints that are animated, or remove the channels"),
     "channels_duplicate": ("error", _EXPORT),
-    "joints_matched": ("note", "rename the joints alike in both files"),
+    "joints_matched": ("note", "give the joints the same names in both files"),
     "clips_merged": ("warning", "export each clip to a file of its own"),
     "interpolation_ignored": ("warning", "bake the curves to linear keys, or export to glTF"),
-    "channels_misplaced": ("warning", "give each node a name of its own, and a mesh one BlendShape"),
-    "clip_extras_dropped": ("warning", "keep events and root motion within their clip"),
+    "channels_misplaced": ("warning", "give each node a name of its own, and each mesh one BlendShape"),
+    "clip_extras_dropped": ("warning", "keep events and root motion within the time of their clip"),
     "scale_channels_ignored": ("note", _NOTHING),
-    "duplicate_clip_names": ("warning", _ONCE),
-    "shear_lost": ("warning", "freeze uneven scale above turned joints before animating"),
-    "matrix_keys_lost": ("error", "export rotation, scale and position keys in place of matrices"),
+    "duplicate_clip_names": ("warning", _OWN_NAME),
+    "shear_lost": ("warning", "freeze uneven scale above rotated joints before animating"),
+    "matrix_keys_lost": ("error", "export rotation, scale and translation keys instead of matrices"),
     "scale_inheritance_ignored": ("warning", "let all joints inherit scale, or bake the animation"),
     "animation_layers_ignored": ("warning", "bake the layers into one"),
     "axes_converted": ("note", _NOTHING),
@@ -71,12 +78,12 @@ _MEANING: dict[str, tuple[Level, str]] = {
 }
 _OTHERS: dict[str, tuple[Level, str]] = {"lost": ("warning", _UNSUPPORTED), "repaired": ("note", _NOTHING)}
 
-#: Codes that a rule of its own finds in the model, with joint and size.
+#: Codes that a rule of skinpy.check finds in the model itself, with joint and size.
 _OWN = {"duplicate_names"}
 
 
 def report_findings(subject: Subject) -> Iterator[Finding]:
-    """A finding for each entry of model.report; size is how often it occurred."""
+    """Turn each entry of model.report into a finding; its size is the number of occurrences."""
     for entry in subject.model.report:
         if entry.code not in _OWN:
             yield _finding(entry)
@@ -85,5 +92,4 @@ def report_findings(subject: Subject) -> Iterator[Finding]:
 def _finding(entry: ReportEntry) -> Finding:
     level, remedy = _MEANING.get(entry.code, _OTHERS[entry.severity])
     times = "once" if entry.count == 1 else f"{entry.count} times, the first"
-    words = f"{entry.message} ({times}: {entry.first})"
-    return Finding(entry.code, level, None, None, None, float(entry.count), words, remedy)
+    return finding(entry.code, level, f"{entry.message} ({times}: {entry.first})", remedy, size=entry.count)

@@ -7,11 +7,14 @@ import numpy as np
 
 from ..clip import Clip
 from ..model import Model
+from .feet import foot_slide
 from .findings import Finding, Findings
-from .keys import pops, quaternion_flips, scale_keys, short_clip
-from .motion import foot_slide, loop_seam
+from .joints import duplicate_names, joint_limit, rest_scales, unused_joints
+from .jumps import pops
+from .keys import quaternion_flips, scale_keys, short_clip
+from .loops import loop_seam
+from .mesh import degenerate_faces, many_influences
 from .report import report_findings
-from .rest import degenerate_faces, duplicate_names, joint_limit, many_influences, rest_scales, unused_joints
 from .subject import Subject
 
 ModelRule: TypeAlias = Callable[[Subject], Iterator[Finding]]
@@ -31,10 +34,10 @@ CLIP_RULES: tuple[ClipRule, ...] = (short_clip, scale_keys, quaternion_flips, po
 
 
 def findings_of(model: Model, joints: int | None) -> Findings:
-    """What all rules find; joints is the limit of palette slots, or None."""
+    """Return what all rules find; `joints` is the limit of palette slots, or None."""
     subject = Subject(model, joints)
     found: list[Finding] = []
-    # Numbers near the largest overflow in sums and products: what is not finite is above no threshold.
+    # Numbers near the largest overflow in sums and products; what is not finite exceeds no threshold.
     with np.errstate(all="ignore"):
         for model_rule in MODEL_RULES:
             found += model_rule(subject)
