@@ -1,16 +1,22 @@
 #!/bin/sh
 # From a bare Debian 12 to a picture, or to a test run:
 #
-#   sh quickstart.sh                  renders the bundled character and says where the picture is
-#   sh quickstart.sh test [ARGUMENTS] runs the tests (pytest's ARGUMENTS; SKINPY_CI=1: the full run)
+#   sh quickstart.sh                    renders the bundled character and says where the picture is
+#   sh quickstart.sh test [ARGUMENTS]   runs the tests (SKINPY_CI=1: all of them)
+#   sh quickstart.sh test-extras [ARGUMENTS]
+#                                       runs the tests that need large packages of others, such as JupyterLab
 #
-# Both install the Debian packages that are missing (as root or by sudo), make .venv beside this
-# file, or take the one that is there, and install skinpy into it. To say it again does no harm.
+# ARGUMENTS are pytest's. Tests run in as many processes as there are processors, at most four; add -n 0 for
+# one process, as a debugger (--pdb) needs it.
+#
+# Each command installs the Debian packages that are missing (as root or by sudo) and skinpy into .venv beside
+# this file (test-extras: into .venv-extras), which it makes if it is not there. You can repeat each safely.
 set -eu
 cd "$(dirname "$0")"
 
 OLDEST_PYTHON="3, 11"
 VENV=.venv
+PARALLEL="--numprocesses=auto --maxprocesses=4 --dist=loadfile --no-loadscope-reorder"
 
 say() { printf 'quickstart: %s\n' "$*"; }
 
@@ -67,6 +73,8 @@ wanted_packages() {
     # what the importer opens, and fuzzes.
     [ "${SKINPY_CI:-}" != 1 ] ||
         printf '%s\n' valgrind xvfb xdotool chromium strace clang libclang-rt-dev musl-tools
+    # The tests with JupyterLab and with three.js.
+    [ "${SKINPY_EXTRAS:-}" != 1 ] || printf '%s\n' chromium nodejs npm
     [ -n "$(find_python)" ] || printf '%s\n' python3 python3-venv python3-dev
 }
 
@@ -132,7 +140,26 @@ run_tests() {
     else
         install_skinpy view,dev
     fi
-    exec "$VENV/bin/pytest" "$@"
+    # shellcheck disable=SC2086  # the options are words
+    exec "$VENV/bin/pytest" $PARALLEL "$@"
+}
+
+run_extra_tests() {
+    export SKINPY_EXTRAS=1
+    VENV=.venv-extras
+    install_packages
+    make_venv
+    install_skinpy view,dev,jupyter,benchmarks
+    say "installing the packages that tests/extras lists"
+    quietly "$VENV/bin/python" -m pip --disable-pip-version-check install --requirement tests/extras/requirements.txt ||
+        fail "pip could not install tests/extras/requirements.txt (its words stand above). It needs a network."
+    mkdir -p "$VENV/node"
+    cp tests/extras/package.json "$VENV/node"
+    quietly npm install --prefix "$VENV/node" --no-audit --no-fund ||
+        fail "npm could not install tests/extras/package.json (its words stand above). It needs a network."
+    SKINPY_NODE_MODULES=$(pwd)/$VENV/node
+    export SKINPY_NODE_MODULES
+    exec "$VENV/bin/pytest" -m extras "$@"
 }
 
 case "${1:-}" in
@@ -143,8 +170,12 @@ test)
     shift
     run_tests "$@"
     ;;
+test-extras)
+    shift
+    run_extra_tests "$@"
+    ;;
 *)
-    printf 'usage: sh quickstart.sh [test [pytest arguments]]\n' >&2
+    printf 'usage: sh quickstart.sh [test | test-extras [pytest arguments]]\n' >&2
     exit 2
     ;;
 esac

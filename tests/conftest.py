@@ -5,7 +5,11 @@ taken. A test that needs them asks for the fixture `shared_data` or calls `data_
 is skipped by name, and the end of the run says so. (Where tests are collected `DATA` may be listed, which
 then gives nothing.)
 SKINPY_CI=1 asks for everything: tests marked `ci` (they install packages, or run linters) are skipped
-without it. With it a test that skips itself fails, unless what it lacks is listed in `MAY_LACK`.
+without it. With it a test that skips itself fails, unless what it lacks is listed in `MAY_LACK` or `EXTRAS`.
+
+Tests marked `extras` need packages that no ordinary run installs, and are skipped by name without them.
+`sh quickstart.sh test-extras` installs these packages, runs these tests and sets SKINPY_EXTRAS=1, with which
+such a skip is a failure.
 """
 
 import gc
@@ -25,6 +29,7 @@ FULL_RUN = os.environ.get("SKINPY_CI") == "1"
 #: Seconds after which a program that a test started is taken to hang. This says nothing about its speed: on a
 #: busy machine everything takes ten times as long as on a quiet one.
 HANGS = 3000.0
+WITH_EXTRAS = os.environ.get("SKINPY_EXTRAS") == "1"
 
 #: Why a test may be skipped in the full run: of all else quickstart.sh installs what the tests need.
 MAY_LACK = re.compile(
@@ -32,9 +37,7 @@ MAY_LACK = re.compile(
         (
             "SKINPY_DATA|shared test data",
             # what nobody installs for them
-            r"SKINPY_NODE_MODULES|three\.js|node\b|JupyterLab",
-            "FREE-THREADED PYTHON|THREAD SANITIZER: docs/reliability",
-            r"(numba|usd-core|pymomentum-cpu) is missing|(trimesh|tqdm)\b",
+            "FREE-THREADED PYTHON|THREAD SANITIZER: docs/reliability|pymomentum-cpu is missing",
             # the machine, its system, its compiler and its user
             "this processor or this build lacks|no (plain|avx2|avx512) here|no other core",
             "Linux|no os.fork|glibc|/dev/full|[Ll]inux's loader|old kernel|root may write",
@@ -46,6 +49,9 @@ MAY_LACK = re.compile(
         )
     )
 )
+
+#: Why a test may be skipped where the packages of tests/extras are not installed.
+EXTRAS = re.compile(r"SKINPY_NODE_MODULES|three\.js|node\b|JupyterLab|(numba|usd-core) is missing|tqdm\b")
 
 
 def data_file(*parts: str) -> Path:
@@ -101,6 +107,7 @@ def _only_new_objects_are_searched() -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "ci: slow, for the full run alone (SKINPY_CI=1)")
+    config.addinivalue_line("markers", "extras: needs what tests/extras lists (sh quickstart.sh test-extras)")
     # What a shell starts in the background ignores SIGINT, and Python then has no KeyboardInterrupt to test.
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -116,13 +123,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def _no_silent_skip(report: pytest.CollectReport | pytest.TestReport) -> None:
-    """In the full run a skip for want of a tool is a failure."""
-    if not FULL_RUN or not report.skipped or hasattr(report, "wasxfail"):
+    """Where quickstart.sh has installed what the tests need, a skip for want of a tool is a failure."""
+    if not (FULL_RUN or WITH_EXTRAS) or not report.skipped or hasattr(report, "wasxfail"):
         return
     reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
-    if not MAY_LACK.search(reason):
-        report.outcome = "failed"
-        report.longrepr = f"{reason}\nNothing is skipped in the full run for want of what can be installed."
+    if MAY_LACK.search(reason) or (EXTRAS.search(reason) and not WITH_EXTRAS):
+        return
+    report.outcome = "failed"
+    report.longrepr = f"{reason}\nNothing is skipped in this run for want of what can be installed."
 
 
 @pytest.hookimpl(wrapper=True)

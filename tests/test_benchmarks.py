@@ -90,6 +90,7 @@ def test_the_numpy_version_blends(mixed: Any) -> None:
     assert np.abs(got - blended(mixed, *crowd)).max() <= 1e-5
 
 
+@pytest.mark.extras
 def test_the_numba_version_is_right(mixed: Any) -> None:
     numba_side = pytest.importorskip("benchmarks.numba_side", reason="numba is missing", exc_type=ImportError)
     rival = numba_side.NumbaModel(mixed)
@@ -105,6 +106,7 @@ def test_the_numba_version_is_right(mixed: Any) -> None:
     assert np.abs(rival.crowd(*crowd, np.empty_like(want)) - want).max() <= 1e-5
 
 
+@pytest.mark.extras
 @pytest.mark.parametrize("exact", [False, True])
 def test_the_usd_version_is_right(mixed: Any, exact: bool) -> None:
     usd_side = pytest.importorskip("benchmarks.usd_side", reason="usd-core is missing", exc_type=ImportError)
@@ -133,6 +135,7 @@ def test_the_momentum_version_is_right(mixed: Any) -> None:
     assert np.abs(points - mixed.deform(palette)[0]).max() <= 1e-5
 
 
+@pytest.mark.extras
 @pytest.mark.skipif(bool(three_side.missing()), reason=three_side.missing() or "three.js is here")
 def test_the_three_version_is_right(mixed: Any) -> None:
     times = baked.film_times(mixed.clips[0])

@@ -240,6 +240,7 @@ def test_progress_knows_how_many_frames(
     assert seen == [(round(model.clips["run"].duration * 10), "a.gif")]
 
 
+@pytest.mark.extras
 def test_a_bar_stands_on_a_terminal_alone(
     model: skinpy.Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

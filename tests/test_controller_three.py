@@ -34,9 +34,12 @@ import skinpy
 
 MODULES = os.environ.get("SKINPY_NODE_MODULES", "")
 HAS_THREE = bool(shutil.which("node")) and (Path(MODULES) / "node_modules" / "three").is_dir()
-pytestmark = pytest.mark.skipif(
-    not HAS_THREE, reason="SKINPY_NODE_MODULES: no folder with node_modules/three, or no node"
-)
+pytestmark = [
+    pytest.mark.extras,
+    pytest.mark.skipif(
+        not HAS_THREE, reason="SKINPY_NODE_MODULES: no folder with node_modules/three, or no node"
+    ),
+]
 
 Array = NDArray[np.float64]
 NAMES = ["hip", "knee", "ankle", "arm", "hand"]

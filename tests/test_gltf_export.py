@@ -654,6 +654,7 @@ def morphing() -> skinpy.Model:
     return strip(**MORPHS, joints=[[1]] * 3, weights=[[1]] * 3).add_clips(clip)
 
 
+@pytest.mark.extras
 @pytest.mark.skipif(
     not HAS_THREE, reason="SKINPY_NODE_MODULES: no folder with node_modules/three, or no node"
 )

@@ -1,4 +1,4 @@
-"""A live view in a real JupyterLab, with a real mouse: where both are installed, in the full run."""
+"""A live view in a real JupyterLab, with a real mouse: where both are installed."""
 
 import json
 import time
@@ -9,7 +9,7 @@ import pytest
 from lab import PICTURE, WHY_NOT, Lab
 
 pytestmark = [
-    pytest.mark.ci,
+    pytest.mark.extras,
     pytest.mark.skipif(bool(WHY_NOT), reason=f"a live view in JupyterLab: {WHY_NOT}"),
 ]
 
