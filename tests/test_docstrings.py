@@ -134,13 +134,7 @@ NOT_CONVERTED: set[str] = {
     "skinpy.playing.state_machine",
     "skinpy.playing.tracks",
     # render
-    "skinpy.render.camera",
     "skinpy.render.crowd.crowd",
-    "skinpy.render.scene.floor",
-    "skinpy.render.scene.ground",
-    "skinpy.render.overlays.options",
-    "skinpy.render.overlays.plan",
-    "skinpy.render.truth.ground_truth",
     # view
     "skinpy.view.layer",
     "skinpy.view.live",

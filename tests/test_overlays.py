@@ -194,7 +194,7 @@ def test_what_has_no_joints_says_so() -> None:
         ValueError, match=r"overlay skeleton has nothing to show: .*vertex animation.*no joints"
     ):
         render(model, animation, overlays=Overlays(skeleton=True))
-    with pytest.raises(ValueError, match="a palette does not tell where the joints are"):
+    with pytest.raises(ValueError, match="a palette does not have the positions of joints"):
         render(model, pose=model.palette("walk", 0.0), overlays=Overlays(skeleton=True))
 
 
@@ -577,7 +577,7 @@ def test_names_without_pillow(monkeypatch: pytest.MonkeyPatch) -> None:
     [
         (Overlays(weights="Lefthand"), KeyError, "unknown joint 'Lefthand': did you mean 'LeftHand'"),
         (Overlays(trajectories=("Head", "Tail")), KeyError, "unknown joint 'Tail'"),
-        (Overlays(weights=99), IndexError, "joint 99 of an overlay is not there; expected 0 to 25"),
+        (Overlays(weights=99), IndexError, "an overlay names joint 99; expected 0 to 25"),
         (Overlays(trajectories=-1), IndexError, "joint -1"),
     ],
 )

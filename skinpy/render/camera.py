@@ -1,4 +1,4 @@
-"""Cameras: where the eye is, and how the scene is projected. Numbers only, no OpenGL."""
+"""Cameras: where the eye is, and how the scene is projected. No OpenGL."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ _AXES = {
     "+Z": ((0, 0, 1), (0, -1, 0)),
     "-Z": ((0, 0, -1), (0, -1, 0)),
 }
-_NEAR_SHARE = 0.01  # near plane, as a share of the distance to the target
+_NEAR_RATIO = 0.01  # distance of the near plane, by the distance of the target
 _FAR_RADII = 100.0  # far plane, in radii of the framed box behind the target
 
 
 def up_vector(up: str) -> NDArray[np.float64]:
-    """The unit vector (3,) float64 of an axis such as "+Y". Raises ValueError for another text."""
+    """The unit vector (3,) float64 of an axis such as "+Y". Raises ValueError for an unknown axis."""
     return np.array(_axes(up)[0], np.float64)
 
 
 def front_vector(up: str) -> NDArray[np.float64]:
-    """The unit vector (3,) float64 that models face along with that up axis: +Z, or -Y where up is Z."""
+    """The unit vector (3,) float64 along which models with that up axis face: +Z, or -Y where up is Z."""
     return np.array(_axes(up)[1], np.float64)
 
 
@@ -39,11 +39,34 @@ def _axes(up: str) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
 
 @dataclass(frozen=True)
 class Camera:
-    """A perspective camera in scene space. Units are the scene's; the angle is in degrees.
+    """A perspective camera in scene space.
 
-    `eye`, `target` and `up` are 3 numbers each; `up` need only not lie along the view. `fov` is the whole
-    vertical angle of the picture; the width follows from the picture's aspect. What lies nearer than `near`
-    or farther than `far` is not drawn.
+    Parameters
+    ----------
+    eye : array_like, shape (3,), scene units
+        Where the camera stands.
+    target : array_like, shape (3,), scene units
+        The point that it looks at, which is in the middle of the picture.
+    up : array_like, shape (3,), default (0.0, 1.0, 0.0)
+        The direction that points up in the picture. It must not lie along the view.
+    fov : float, degrees, default 30.0
+        The whole vertical angle of the picture, 1 to 170. The horizontal one follows from the aspect.
+    near : float, scene units, default 0.01
+        Distance of the near plane. Nothing nearer is drawn.
+    far : float, scene units, default 1000.0
+        Distance of the far plane. Nothing farther is drawn.
+
+    Raises
+    ------
+    ValueError
+        If a vector is not 3 finite numbers, the eye is at the target, the angle is outside 1 to 170
+        degrees, or the planes are not 0 < near < far.
+
+    Examples
+    --------
+    >>> camera = skinpy.render.Camera((0, 1, 3), target=(0, 1, 0), fov=40)
+    >>> camera.view()[:3, 3]
+    array([ 0., -1., -3.])
     """
 
     eye: tuple[float, float, float]
@@ -60,21 +83,42 @@ class Camera:
         if not 0 < self.near < self.far < math.inf:
             raise ValueError(f"near is {self.near}, far is {self.far}; expected 0 < near < far")
         if not np.any(np.subtract(self.eye, self.target)):
-            raise ValueError(f"eye and target are both {self.eye}; expected two places")
+            raise ValueError(f"eye and target are both {self.eye}; expected two different points")
 
     @classmethod
     def look_at(
         cls, eye: ArrayLike, target: ArrayLike = (0, 0, 0), *, up: str | ArrayLike = "+Y", fov: float = 30.0
     ) -> Camera:
-        """A camera at `eye` (3,) that looks at `target` (3,); `up` is an axis such as "+Z", or (3,).
+        """Return a camera at one point that looks at another.
 
-        Near and far planes are put well before and behind the target. Raises ValueError for values that
-        are not finite, an eye at the target, or an angle outside 1 to 170 degrees.
+        The near plane is at a hundredth of the distance of the target, the far plane at a hundred times it.
+
+        Parameters
+        ----------
+        eye : array_like, shape (3,), scene units
+            Where the camera stands.
+        target : array_like, shape (3,), scene units, default (0, 0, 0)
+            The point that it looks at.
+        up : str or array_like, shape (3,), default "+Y"
+            An axis such as "+Z", or the direction that points up in the picture.
+        fov : float, degrees, default 30.0
+            The vertical angle of the picture, 1 to 170.
+
+        Returns
+        -------
+        Camera
+            The camera.
+
+        Raises
+        ------
+        ValueError
+            If a number is not finite, the axis is unknown, the eye is at the target, or the angle is
+            outside 1 to 170 degrees.
         """
         eye_, target_ = _vector("eye", eye), _vector("target", target)
         distance = math.dist(eye_, target_) or 1.0
         upward = up_vector(up) if isinstance(up, str) else up
-        near, far = distance * _NEAR_SHARE, distance * _FAR_RADII
+        near, far = distance * _NEAR_RATIO, distance * _FAR_RADII
         return cls(eye_, target_, _vector("up", upward), fov, near, far)
 
     @classmethod
@@ -89,18 +133,56 @@ class Camera:
         aspect: float = 4 / 3,
         margin: float = 0.06,
     ) -> Camera:
-        """The nearest camera that has all of `bounds` in the picture, centered.
+        """Return the nearest camera that has a whole box in the picture, centered.
 
-        `bounds` is (2, 3), a box's least and greatest corner, as `model.bounds(clip)` gives it; no box at
-        all (not finite) stands for a unit one. `azimuth` and `elevation`, degrees, turn the eye around the
-        model from straight in front of it, to its left and upwards; in front is +Z, or -Y where the up axis
-        is Z. `aspect` is the picture's width by its height; `margin` the share of it to leave free at each
-        side. Raises ValueError for a wrong shape, axis, angle, aspect or margin.
+        Parameters
+        ----------
+        bounds : array_like, shape (2, 3), scene units
+            Lowest and highest corner of the box, as `Model.bounds` returns them. A box that is not finite
+            (that of an empty mesh) counts as a unit box around the origin.
+        up : str, default "+Y"
+            The up axis of the scene. The front of the box is at +Z, or at -Y where the up axis is Z.
+        azimuth : float, degrees, default 30.0
+            How far the eye moves around the box from its front to its left.
+        elevation : float, degrees, default 12.0
+            How far the eye moves upwards, -90 to 90.
+        fov : float, degrees, default 30.0
+            The vertical angle of the picture, 1 to 170.
+        aspect : float, default 4/3
+            Width of the picture by its height.
+        margin : float, default 0.06
+            Fraction of the picture to leave free at each side, 0 to 0.4.
+
+        Returns
+        -------
+        Camera
+            The camera.
+
+        Raises
+        ------
+        ValueError
+            If the box has another shape, the axis is unknown, or an angle, the aspect or the margin is out
+            of range.
+
+        Examples
+        --------
+        >>> model = skinpy.character()
+        >>> camera = skinpy.render.Camera.frame(model.bounds("walk"), up=model.up, azimuth=90)
         """
         return Framing(up, azimuth, elevation, fov, aspect, margin).camera(_corners(bounds))
 
     def axes(self) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-        """Right, up and back (towards the eye) of the picture in scene space: unit vectors (3,) float64."""
+        """Return the axes of the picture in scene space.
+
+        Returns
+        -------
+        right : (3,) float64 ndarray
+            Unit vector to the right in the picture.
+        up : (3,) float64 ndarray
+            Unit vector upwards in the picture.
+        back : (3,) float64 ndarray
+            Unit vector from the target towards the eye.
+        """
         back = _unit(np.subtract(self.eye, self.target))
         right = np.cross(self.up, back)
         if np.linalg.norm(right) < 1e-9 * float(np.linalg.norm(self.up)):  # looking along `up`
@@ -109,14 +191,36 @@ class Camera:
         return right, np.cross(back, right), back
 
     def view(self) -> NDArray[np.float64]:
-        """Scene space to eye space, (4, 4) float64; the eye looks along its own -Z."""
+        """Return the matrix from scene space to eye space, in which the eye looks along -Z.
+
+        Returns
+        -------
+        (4, 4) float64 ndarray
+            The matrix, for column vectors.
+        """
         matrix = np.eye(4)
         matrix[:3, :3] = self.axes()
         matrix[:3, 3] = -matrix[:3, :3] @ np.array(self.eye)
         return matrix
 
     def projection(self, aspect: float) -> NDArray[np.float64]:
-        """Eye space to clip space, (4, 4) float64, depth -1 to 1, for a picture of that width by height."""
+        """Return the matrix from eye space to clip space, in which depth goes from -1 to 1.
+
+        Parameters
+        ----------
+        aspect : float
+            Width of the picture by its height.
+
+        Returns
+        -------
+        (4, 4) float64 ndarray
+            The matrix, for column vectors.
+
+        Raises
+        ------
+        ValueError
+            If the aspect is not a number above 0.
+        """
         _check_positive("aspect", aspect)
         focal = 1 / math.tan(math.radians(self.fov) / 2)
         depth = self.near - self.far
@@ -130,7 +234,7 @@ class Camera:
 
 @dataclass(frozen=True)
 class Framing:
-    """From where, and how tightly, a camera frames what it is given: the arguments of `Camera.frame`."""
+    """From which side, and how tightly, a camera frames points: the arguments of `Camera.frame`."""
 
     up: str = "+Y"
     azimuth: float = 30.0
@@ -149,9 +253,10 @@ class Framing:
             raise ValueError(f"margin is {self.margin}; expected 0 to 0.4")
 
     def directions(self) -> NDArray[np.float64]:
-        """(5, 3) float64: the points that lie farthest along these are all that the camera depends on.
+        """(5, 3) float64: the camera depends only on the points that lie farthest along these directions.
 
-        They are the normals of the picture's four sides (left, right, bottom, top) and the way to the eye.
+        They are the normals of the picture's four sides (left, right, bottom, top), and the direction to the
+        eye.
         A point at depth `z` towards the eye and `x` across is inside when |x - shift| <= (distance - z) * t,
         t being the tangent of half the angle: shift + distance * t >= x + z * t, and likewise with -x.
         """
@@ -177,12 +282,12 @@ class Framing:
             _vector("target", target),
             _vector("up", up_vector(self.up) if abs(self.elevation) < 89.9 else upward),
             self.fov,
-            distance * _NEAR_SHARE,
+            distance * _NEAR_RATIO,
             distance + radius * _FAR_RADII,
         )
 
     def _tangents(self) -> tuple[float, float]:
-        """Of half the angle that may be filled, across and upwards."""
+        """Tangents of half the angle that may be filled, across and upwards."""
         high = math.tan(math.radians(self.fov) / 2) * (1 - 2 * self.margin)
         return high * self.aspect, high
 
@@ -213,7 +318,7 @@ def _check_fov(fov: float) -> None:
 
 
 def _corners(bounds: ArrayLike) -> NDArray[np.float64]:
-    """The box's 8 corners, (8, 3); of a unit box where there is none."""
+    """The 8 corners of a box, (8, 3); those of a unit box where the box is not finite."""
     box = np.asarray(bounds, np.float64)
     if box.shape != (2, 3):
         raise ValueError(f"bounds has shape {box.shape}; expected (2, 3)")
@@ -225,11 +330,11 @@ def _corners(bounds: ArrayLike) -> NDArray[np.float64]:
 def _view_axes(
     up: str, azimuth: float, elevation: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """Right, up and back of a camera that looks at the front, turned by the two angles (degrees)."""
+    """Right, up and back of a camera that is moved around the front by the two angles (degrees)."""
     upward, front = (np.array(axis, np.float64) for axis in _axes(up))
     side = np.cross(upward, front)
-    turn, rise = math.radians(azimuth), math.radians(elevation)
-    level = math.cos(turn) * front + math.sin(turn) * side
+    around, rise = math.radians(azimuth), math.radians(elevation)
+    level = math.cos(around) * front + math.sin(around) * side
     back = math.cos(rise) * level + math.sin(rise) * upward
-    right = math.cos(turn) * side - math.sin(turn) * front
+    right = math.cos(around) * side - math.sin(around) * front
     return right, np.cross(back, right), back

@@ -1,4 +1,4 @@
-"""Cameras on a circle round a model."""
+"""Cameras on a circle around a model."""
 
 from __future__ import annotations
 
@@ -33,13 +33,50 @@ def turntable(
     fov: float = 30.0,
     margin: float = 0.06,
 ) -> list[Camera]:
-    """`count` cameras on a level circle round the model, all as far from it, with all of the clip in the
-    picture. `clip` is as in `Renderer.frame`.
+    """Return cameras on a level circle around a model, each with the whole clip in the picture.
 
-    The first looks from `azimuth` and `elevation`, degrees, as in `Camera.frame`; each further one stands
-    360 / count degrees further to the model's left, so that after the last the first comes again. `aspect` is
-    the picture's width by its height. Raises KeyError or IndexError for an unknown clip; ValueError for a
-    wrong count, angle, aspect or margin.
+    All have the same distance. Each stands 360 / count degrees further to the model's left than the one
+    before, so that the first follows the last.
+
+    Parameters
+    ----------
+    model : Model
+        The model.
+    clip : Clip, VertexAnimation, str or int, optional
+        The clip, as in `Renderer.frame`.
+    count : int, default 120
+        Number of cameras.
+    aspect : float, default 4/3
+        Width of the pictures by their height.
+    azimuth : float, degrees, default 30.0
+        Where the first camera stands, as in `Camera.frame`.
+    elevation : float, degrees, default 12.0
+        How far all cameras look down, as in `Camera.frame`.
+    fov : float, degrees, default 30.0
+        The vertical angle of the pictures, 1 to 170.
+    margin : float, default 0.06
+        Fraction of the picture to leave free at each side, 0 to 0.4.
+
+    Returns
+    -------
+    list of Camera
+        The cameras.
+
+    Raises
+    ------
+    KeyError
+        If the model has no clip of this name.
+    IndexError
+        If the model has no clip of this index.
+    ValueError
+        If the count is below 1, or an angle, the aspect or the margin is out of range.
+    TypeError
+        If `clip` or `count` has the wrong type.
+
+    Examples
+    --------
+    >>> len(skinpy.render.turntable(skinpy.character(), "walk", 24))
+    24
     """
     count = whole("count", count, 1)
     if not math.isfinite(azimuth):
@@ -50,7 +87,7 @@ def turntable(
     up = up_vector(model.up)
     camera = framing.camera(_cylinder(middle, radius, half_height, up, front_vector(model.up)))
     angles = math.radians(azimuth) + 2 * math.pi * np.arange(count) / count
-    return [_turned(camera, middle, up, angle) for angle in angles.tolist()]
+    return [_rotated(camera, middle, up, angle) for angle in angles.tolist()]
 
 
 def _cylinder(
@@ -60,20 +97,20 @@ def _cylinder(
     up: NDArray[np.float64],
     front: NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    """(128, 3): the corners of a prism round an upright cylinder, alike on both sides of `front`."""
+    """(128, 3): the corners of a prism around an upright cylinder, symmetric to `front`."""
     angles = 2 * np.pi * np.arange(_RING) / _RING
     wide = radius / math.cos(math.pi / _RING)  # the circle touches the prism's faces from inside
     ring = middle + wide * (np.outer(np.cos(angles), front) + np.outer(np.sin(angles), np.cross(up, front)))
     return np.concatenate([ring - half_height * up, ring + half_height * up])
 
 
-def _turned(camera: Camera, middle: NDArray[np.float64], up: NDArray[np.float64], angle: float) -> Camera:
-    """The camera turned about the upright axis through `middle`, to the left as the model sees it."""
+def _rotated(camera: Camera, middle: NDArray[np.float64], up: NDArray[np.float64], angle: float) -> Camera:
+    """The camera moved around the upright axis through `middle`, to the model's left, by radians."""
     c, s = math.cos(angle), math.sin(angle)
     x, y, z = up
-    turn = c * np.eye(3) + s * np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]]) + (1 - c) * np.outer(up, up)
+    rotation = c * np.eye(3) + s * np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]]) + (1 - c) * np.outer(up, up)
     eye, target = (
-        tuple((middle + turn @ (place - middle)).tolist()) for place in (camera.eye, camera.target)
+        tuple((middle + rotation @ (point - middle)).tolist()) for point in (camera.eye, camera.target)
     )
-    upwards = tuple((turn @ camera.up).tolist())
+    upwards = tuple((rotation @ camera.up).tolist())
     return dataclasses.replace(camera, eye=eye, target=target, up=upwards)

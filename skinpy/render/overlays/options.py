@@ -1,4 +1,4 @@
-"""What may be drawn over a picture to explain it: `Overlays`, checked and read from words. No OpenGL."""
+"""The options of overlays, checked, and read from the words of a command line. No OpenGL."""
 
 from __future__ import annotations
 
@@ -10,32 +10,61 @@ from typing import Any
 
 from skinpy._arguments import flag, integer, whole
 
-_MOST_GHOSTS = 16  # on each side
+_MAX_GHOSTS = 16  # on each side
 _ON, _OFF = ("on", "yes", "true", "1"), ("off", "no", "false", "0")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Overlays:
-    """What is drawn over, or in place of, the surface of a model, to show what moves it.
+    """What is drawn over the surface of a model, or in place of it, to show what moves the model.
 
-    - `skeleton`: the joints and the links to their parents, on top of everything; `names`: the joints with
-      their names, as many as find room, and the legend of a colored surface (needs Pillow); `axes`: x red, y
-      green and z blue of each joint.
-    - `rest`: the rest pose as a ghost behind the model.
-    - `boxes`: the box around the model as it is posed, and a fainter one around the whole clip.
-    - `normals`: a line along the normal of each vertex. `wireframe`: the edges of the faces in place of the
-      surface; together with `weights` or `influences`, on top of it.
-    - `influences`: the surface in a color for how many joints move each vertex, from 1 to as many as a
-      vertex can have. `weights`: the surface in the color of one joint's weight, the joint given by name or
-      number; vertices that it does not move are gray. One of the two, or neither.
-    - `onion`: so many ghosts of the clip before (blue) and after (orange) the time of the picture,
-      `onion_step` seconds of the clip apart.
-    - `trajectories`: the ways of these joints, names or numbers, through the whole clip; one name or number
-      may stand without a tuple.
+    Lines and letters have widths in pixels, whatever the size of model and picture. Two values are equal
+    where all their fields are, and a value can be the key of a dict. Whether the model has the joints, and
+    something to show for each overlay, is checked when it is drawn.
 
-    Lines and letters have widths in pixels, whatever the size of model and picture. Values are equal where
-    all fields are, and can be keys of a dict. Raises TypeError or ValueError for wrong values; that a joint
-    is not there, or that a model has nothing to show for an overlay, is said when it is drawn.
+    Parameters
+    ----------
+    skeleton : bool, default False
+        The joints, and lines to their parents, on top of everything.
+    names : bool, default False
+        The joints with as many of their names as find room, and the legend of a colored surface. Needs
+        Pillow.
+    axes : bool, default False
+        The axes of each joint: x red, y green, z blue.
+    rest : bool, default False
+        The rest pose as a ghost behind the model.
+    boxes : bool, default False
+        The box around the posed model, and a fainter one around the whole clip.
+    normals : bool, default False
+        A line along the normal of each vertex.
+    wireframe : bool, default False
+        The edges of the faces in place of the surface, or on top of it together with `weights` or
+        `influences`.
+    influences : bool, default False
+        The surface in a color for how many joints move each vertex.
+    weights : str or int, optional
+        The surface in the color of the weight of one joint, a name or an index. Vertices that the joint does
+        not move are gray.
+    onion : int, default 0
+        Number of ghosts of the clip before (blue) and after (orange) the time of the picture, at most 16.
+    onion_step : float, seconds, default 0.1
+        Time in the clip from ghost to ghost.
+    trajectories : tuple of str or int, default ()
+        Joints, names or indices, whose trajectories through the whole clip are drawn. A single joint needs
+        no tuple.
+
+    Raises
+    ------
+    TypeError
+        If a value has the wrong type.
+    ValueError
+        If a number is out of range, or `influences` and `weights` are both given.
+
+    Examples
+    --------
+    >>> overlays = skinpy.render.Overlays(skeleton=True, onion=2, trajectories="foot.L")
+    >>> bool(overlays), bool(skinpy.render.Overlays())
+    (True, False)
     """
 
     skeleton: bool = False
@@ -59,7 +88,7 @@ class Overlays:
         if self.weights is not None:
             object.__setattr__(self, "weights", _joint("weights", self.weights))
         object.__setattr__(self, "trajectories", _joints(self.trajectories))
-        object.__setattr__(self, "onion", whole("overlay onion", self.onion, 0, _MOST_GHOSTS))
+        object.__setattr__(self, "onion", whole("overlay onion", self.onion, 0, _MAX_GHOSTS))
         if not isinstance(self.onion_step, (int, float)) or not 0 < self.onion_step < math.inf:
             raise ValueError(f"overlay onion_step is {self.onion_step!r}; expected seconds, more than 0")
         if self.influences and self.weights is not None:
@@ -68,16 +97,34 @@ class Overlays:
             )
 
     def __bool__(self) -> bool:
-        """Whether anything is drawn at all."""
+        """Return whether anything is drawn at all."""
         return self != Overlays(onion_step=self.onion_step)
 
     @classmethod
     def parse(cls, words: Iterable[str]) -> Overlays:
-        """Overlays from words as the command line takes them, "NAME" or "NAME=VALUE" each.
+        """Return the overlays that words of a command line describe.
 
-        NAME is a field: "skeleton", "weights=Head", "onion=2", "trajectories=Foot"; "trajectories" may come
-        several times, for several joints. A joint's number stands for it. Raises ValueError for an unknown
-        name, and for a value that is not right for it.
+        Parameters
+        ----------
+        words : iterable of str
+            "NAME" or "NAME=VALUE" each, where NAME is a field: "skeleton", "weights=Head", "onion=2",
+            "trajectories=Foot". "trajectories" may occur several times, for several joints. A joint is given
+            by its name or its index.
+
+        Returns
+        -------
+        Overlays
+            The overlays.
+
+        Raises
+        ------
+        ValueError
+            If a name is unknown, or a value does not fit its name.
+
+        Examples
+        --------
+        >>> skinpy.render.Overlays.parse(["skeleton", "onion=2"]).onion
+        2
         """
         values: dict[str, Any] = {}
         for word in words:
@@ -98,7 +145,7 @@ _EXAMPLES = {"weights": "JOINT", "onion": "N", "onion_step": "SECONDS", "traject
 
 
 def _value(name: str, kind: Any, words: str | None) -> Any:
-    """The value of a field, from what stands after its equals sign; None where there is none."""
+    """The value of a field from the words after its equals sign; None is a field without one."""
     if kind == "bool":
         chosen = _ON[0] if words is None else words.lower()
         if chosen not in (*_ON, *_OFF):

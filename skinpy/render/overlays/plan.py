@@ -1,4 +1,4 @@
-"""From what overlays ask for to what is drawn in one frame: numbers only, no OpenGL."""
+"""From the options of overlays to the lines, letters and ghosts of one frame. No OpenGL."""
 
 from __future__ import annotations
 
@@ -38,26 +38,26 @@ if TYPE_CHECKING:
 
     from ..posing import ClipLike, Motion, PoseLike
 
-_OF_JOINTS = ("skeleton", "names", "axes", "weights", "influences", "trajectories")
-_OF_MESHES = ("weights", "influences", "normals", "wireframe")
-_OF_TIMES = ("onion", "trajectories")
+_NEED_JOINTS = ("skeleton", "names", "axes", "weights", "influences", "trajectories")
+_NEED_MESH = ("weights", "influences", "normals", "wireframe")
+_NEED_CLIP = ("onion", "trajectories")
 
 _BEFORE, _AFTER, _AT_REST = linear("#2f7fe0"), linear("#f08a24"), linear("#6d6f8f")
 _GHOST_ALPHA = 0.75  # of the nearest ghost; the next have less
 _REST_ALPHA = 0.8
 _CLIP_BOX_ALPHA = 0.4
-_NORMAL_SHARE = 0.025  # length of a drawn normal, in sizes of the model
-_WAY_FPS = 60.0
-_MOST_PLACES = 4000  # of a trajectory
+_NORMAL_RATIO = 0.025  # length of a drawn normal, by the size of the model
+_TRAJECTORY_FPS = 60.0
+_MAX_POINTS = 4000  # of a trajectory
 _TICK_SECONDS = 0.1  # between the dots on a trajectory
-_AT_ONCE = 256  # times at which all joints are worked out together
+_BATCH = 256  # times at which all joints are posed together
 
-_Ways: TypeAlias = tuple[NDArray[np.float64], NDArray[np.float64]]
+_Trajectories: TypeAlias = tuple[NDArray[np.float64], NDArray[np.float64]]
 
 
 @dataclass(frozen=True)
 class Ghost:
-    """A figure of another time or pose, drawn behind the model; linear RGB and straight alpha."""
+    """A figure of another time or pose, drawn behind the model in linear RGB with straight alpha."""
 
     figure: Figure
     color: tuple[float, float, float, float]
@@ -65,9 +65,9 @@ class Ghost:
 
 @dataclass(frozen=True)
 class Values:
-    """A number from 0 to 1 for each vertex, (V,) float32, shown as its color.
+    """A number from 0 to 1 for each vertex, (V,) float32, that is shown as a color.
 
-    What has `none_below` or less is gray. Equal keys tell equal values of one model.
+    Vertices with `none_below` or less are gray. Values of one model with equal keys are equal.
     """
 
     key: int | None
@@ -77,7 +77,7 @@ class Values:
 
 @dataclass(frozen=True)
 class Plan:
-    """What overlays add to one frame."""
+    """All that overlays add to one frame."""
 
     ghosts: tuple[Ghost, ...] = ()  # in the order in which they are drawn
     values: Values | None = None
@@ -90,14 +90,14 @@ class Plan:
 
 
 class Planner:
-    """Works out what overlays draw of one model."""
+    """Plans the overlays of one model."""
 
     def __init__(self, poser: Poser) -> None:
         self._poser = poser
         self._model = poser.model
-        # Of the frame before:
+        # Kept from the frame before:
         self._values: Values | None = None
-        self._ways: tuple[tuple[Any, ...], _Ways] | None = None
+        self._trajectories_kept: tuple[tuple[Any, ...], _Trajectories] | None = None
 
     def plan(
         self, overlays: Overlays, moment: Moment, figure: Figure, view: View, size: tuple[int, int]
@@ -113,7 +113,7 @@ class Planner:
             ghosts=tuple(self._ghosts(overlays, moment)),
             values=self._surface(overlays),
             wireframe=overlays.wireframe,
-            normals=_NORMAL_SHARE * self._size if overlays.normals else None,
+            normals=_NORMAL_RATIO * self._size if overlays.normals else None,
             lines_inside=self._boxes(moment, figure) if overlays.boxes else no_lines(),
             lines_on_top=self._joint_lines(overlays, moment),
             lines_flat=legend,
@@ -123,7 +123,7 @@ class Planner:
     # ---- ghosts -------------------------------------------------------------------------------------
 
     def _ghosts(self, overlays: Overlays, moment: Moment) -> list[Ghost]:
-        """The rest pose, then what is farthest in time: each is drawn over those before it."""
+        """The rest pose, then the farthest in time first: each ghost is drawn over those before it."""
         poser, motion = self._poser, moment.motion
         ghosts = []
         if overlays.rest:
@@ -178,36 +178,38 @@ class Planner:
         numbers = [self._number(joint) for joint in joints]
         if moment.motion is None:
             return [trajectory_lines(now[[number]], now[:0], now[number]) for number in numbers]
-        ways, ticks = self._ways_of(moment, numbers)
+        lines, ticks = self._trajectories_of(moment, numbers)
         return [
-            trajectory_lines(ways[:, place], ticks[:, place], now[number])
-            for place, number in enumerate(numbers)
+            trajectory_lines(lines[:, column], ticks[:, column], now[number])
+            for column, number in enumerate(numbers)
         ]
 
-    def _ways_of(self, moment: Moment, numbers: list[int]) -> _Ways:
-        """Where joints are in all of the clip, (N, K, 3), and at its ticks."""
+    def _trajectories_of(self, moment: Moment, numbers: list[int]) -> _Trajectories:
+        """Positions of joints through the whole clip, (N, K, 3), and at its ticks, (T, K, 3)."""
         assert moment.motion is not None
-        about = moment.motion, tuple(numbers), moment.rotation
-        if self._ways is None or self._ways[0] != about:
+        key = moment.motion, tuple(numbers), moment.rotation
+        if self._trajectories_kept is None or self._trajectories_kept[0] != key:
             duration = float(moment.motion.duration)
-            count = max(math.ceil(min(duration * _WAY_FPS, _MOST_PLACES)), 1)
-            ticks = np.arange(0.0, duration, max(_TICK_SECONDS, duration / _MOST_PLACES))
-            way = self._places(moment, np.linspace(0.0, duration, count + 1), numbers)
-            self._ways = about, (way, self._places(moment, ticks, numbers))
-        way, dots = self._ways[1]
+            count = max(math.ceil(min(duration * _TRAJECTORY_FPS, _MAX_POINTS)), 1)
+            ticks = np.arange(0.0, duration, max(_TICK_SECONDS, duration / _MAX_POINTS))
+            line = self._positions(moment, np.linspace(0.0, duration, count + 1), numbers)
+            self._trajectories_kept = key, (line, self._positions(moment, ticks, numbers))
+        line, dots = self._trajectories_kept[1]
         if moment.root is None:
-            return way, dots
+            return line, dots
         matrix = np.asarray(moment.root, np.float64)
-        turn, shift = matrix[:3, :3].T, matrix[:3, 3]
-        return way @ turn + shift, dots @ turn + shift
+        linear_part, shift = matrix[:3, :3].T, matrix[:3, 3]
+        return line @ linear_part + shift, dots @ linear_part + shift
 
-    def _places(self, moment: Moment, times: NDArray[np.float64], numbers: list[int]) -> NDArray[np.float64]:
-        """Where joints are at times (N,) of the clip, without `root`: (N, K, 3)."""
+    def _positions(
+        self, moment: Moment, times: NDArray[np.float64], numbers: list[int]
+    ) -> NDArray[np.float64]:
+        """Positions of joints at times (N,) of the clip, without `root`: (N, K, 3)."""
         still = moment._replace(root=None)
         result = np.empty((len(times), len(numbers), 3))
-        for start in range(0, len(times), _AT_ONCE):
-            part = slice(start, start + _AT_ONCE)
-            result[part] = self._globals(still, times[part], "clamp")[..., 3][:, numbers]
+        for start in range(0, len(times), _BATCH):
+            batch = slice(start, start + _BATCH)
+            result[batch] = self._globals(still, times[batch], "clamp")[..., 3][:, numbers]
         return result
 
     # ---- joints -------------------------------------------------------------------------------------
@@ -224,7 +226,7 @@ class Planner:
     def _writing(
         self, overlays: Overlays, moment: Moment, view: View, size: tuple[int, int]
     ) -> tuple[Lines, tuple[Glyphs, NDArray[np.float32]] | None]:
-        """The names, and with them the legend of a colored surface: its lines, and all letters."""
+        """The lines of the legend of a colored surface, and the letters of names and legend."""
         if not overlays.names:
             return no_lines(), None
         places = self._names
@@ -239,14 +241,14 @@ class Planner:
         return lines, (places.glyphs, np.concatenate([letters, words]))
 
     def _number(self, joint: str | int) -> int:
-        """The number of a joint, given by it or by its name; digits are one where no joint has that name."""
+        """The index of a joint given by index or name; a name of digits is an index if no joint has it."""
         skeleton = self._model.skeleton
         if isinstance(joint, str):
             if joint in skeleton.names or not joint.isdecimal():
                 return skeleton.index(joint)
             joint = int(joint)
         if not 0 <= joint < len(skeleton):
-            raise IndexError(f"joint {joint} of an overlay is not there; expected 0 to {len(skeleton) - 1}")
+            raise IndexError(f"an overlay names joint {joint}; expected 0 to {len(skeleton) - 1}")
         return joint
 
     def _joints(self, moment: Moment) -> NDArray[Any]:
@@ -266,9 +268,35 @@ class Planner:
 
 
 def available_overlays(model: Model, clip: ClipLike = None) -> frozenset[str]:
-    """Names of the overlays that have something to show for a clip of a model: fields of `Overlays`.
+    """Return the names of the overlays that have something to show for a clip.
 
-    `clip` is as in `Renderer.frame`, and so are the errors.
+    Parameters
+    ----------
+    model : Model
+        The model.
+    clip : Clip, VertexAnimation, str or int, optional
+        The clip, as in `Renderer.frame`.
+
+    Returns
+    -------
+    frozenset of str
+        Names of parameters of `Overlays`.
+
+    Raises
+    ------
+    KeyError
+        If the model has no clip of this name.
+    IndexError
+        If the model has no clip of this index.
+    ValueError
+        If the clip belongs to another model.
+    TypeError
+        If `clip` has the wrong type.
+
+    Examples
+    --------
+    >>> "skeleton" in skinpy.render.available_overlays(skinpy.character())
+    True
     """
     poser = Poser(model)
     missing = _missing(poser, poser.motion(clip), None)
@@ -279,14 +307,14 @@ def _missing(poser: Poser, motion: Motion, pose: PoseLike | None) -> dict[str, s
     """Overlays that have nothing to show, and why."""
     reasons: dict[str, str] = {}
     if pose is not None:
-        reasons |= dict.fromkeys(_OF_TIMES, "a pose has no times before and after; draw a clip")
+        reasons |= dict.fromkeys(_NEED_CLIP, "a pose has no times before and after; draw a clip")
     if not poser.has_mesh:
-        reasons |= dict.fromkeys(_OF_MESHES, "this model has no mesh")
+        reasons |= dict.fromkeys(_NEED_MESH, "this model has no mesh")
     if isinstance(motion, VertexAnimation):
         why = f"{motion.name!r} is a vertex animation, which has no joints"
-        reasons |= dict.fromkeys(_OF_JOINTS, why)
+        reasons |= dict.fromkeys(_NEED_JOINTS, why)
     if isinstance(pose, np.ndarray):
-        why = "a palette does not tell where the joints are; draw a Pose"
+        why = "a palette does not have the positions of joints; draw a Pose"
         reasons |= dict.fromkeys(("skeleton", "names", "axes"), why)
     return reasons
 
@@ -299,7 +327,7 @@ def _check(overlays: Overlays, poser: Poser, motion: Motion, pose: PoseLike | No
 
 
 def _weight_values(model: Model, joint: int) -> Values:
-    """What each vertex follows a joint, by all slots that are its."""
+    """The weight of a joint at each vertex: the sum over all slots that belong to the joint."""
     mesh = model.mesh
     slots = np.flatnonzero(model.skin.joints == joint)
     weights = (mesh.weights * np.isin(mesh.slots, slots)).sum(axis=1)
@@ -307,7 +335,7 @@ def _weight_values(model: Model, joint: int) -> Values:
 
 
 def _influence_values(model: Model) -> Values:
-    """How many joints move each vertex: 0 for one, 1 for as many as a vertex can have."""
+    """How many joints move each vertex: 0 for one joint, 1 for as many as a vertex can have."""
     weights = model.mesh.weights
     most = max(weights.shape[1] - 1, 1)
     numbers = np.clip(np.count_nonzero(weights, axis=1) - 1, 0, None) / most

@@ -1,4 +1,4 @@
-"""The floor: a textured disc that fades out at its edge, under the model and moving with its steps."""
+"""The floor: a textured disc under the model that fades out at its edge and moves with the steps."""
 
 from __future__ import annotations
 
@@ -35,25 +35,44 @@ _SURFACE = Surface(base_color=(1.0, 1.0, 1.0, 1.0), alpha="blend", double_sided=
 
 @dataclass(frozen=True, eq=False)
 class Floor:
-    """A textured ground plane at the lowest point of what is drawn, across `model.up`.
+    """A textured ground plane under a model that scrolls with its walk.
 
-    `size` is the diameter in scene units (None: six times the model's size); it fades out towards its edge.
-    `colors` are the two of the checker, "#rrggbb" or 3 numbers each, sRGB; `texture`, (h, w, 3|4) uint8
-    sRGB with row 0 on top (far from who looks at the model's front), takes its place. `tile` is the side of
-    one square of the checker, or of the texture, in scene units (None: a fifth of the model's size).
-    `height` is how far up the plane lies, in scene units (None: the lowest point of the whole clip, of the
-    rest pose for `pose=`).
+    It is perpendicular to `Model.up` and fades out towards its edge.
 
-    `speed` is how fast the model walks: the floor moves the other way, as under a camera that follows. A
-    number is in scene units per second of the clip, along the model's front (+Z, or -Y where up is Z); 3
-    numbers are a velocity; "auto" is what cancels the motion of the lowest points best (see
-    `ground_velocity`), 0 where there is no clip; None stands still. `uv` is a UVAnimation of the floor's
-    texture coordinates, on top of that.
+    Parameters
+    ----------
+    size : float, scene units, optional
+        Diameter of the plane. Without it, six times the size of the model.
+    colors : tuple of two colors, default ("#d3d8de", "#aab3bf")
+        The two colors of the checker: "#rrggbb", or 3 sRGB numbers from 0 to 1.
+    texture : (h, w, 3) or (h, w, 4) uint8 ndarray, sRGB, optional
+        An image that repeats in place of the checker. Its row 0 is far from a viewer in front of the model.
+    tile : float, scene units, optional
+        Side of one square of the checker, or of the texture. Without it, a fifth of the size of the model.
+    height : float, scene units, optional
+        Height of the plane along the up axis. Without it, the lowest point of the whole clip, or of the
+        rest pose where a pose is drawn.
+    speed : float or array_like, shape (3,), scene units per second, default "auto"
+        How fast the model walks. The floor moves the other way, as under a camera that follows. A number is
+        the speed along the front of the model (+Z, or -Y where up is Z), 3 numbers are a velocity. "auto" is
+        the velocity of `ground_velocity`, 0 without a clip. None stands still.
+    uv : UVAnimation, optional
+        An animation of the floor's texture coordinates, on top of that motion.
+    shadow : float, default 0.7
+        How dark the soft shadow of the model is, 0 (none) to 1.
 
-    `shadow`, 0 to 1, is how dark the soft shadow is under what touches the floor or hovers over it; 0 is
-    none.
+    Raises
+    ------
+    ValueError
+        If a number is out of range, or an array has the wrong shape.
+    TypeError
+        If an argument has the wrong type.
 
-    Raises ValueError or TypeError for wrong arguments.
+    Examples
+    --------
+    >>> floor = skinpy.render.Floor(speed=1.4, colors=("#ffffff", "#dddddd"))
+    >>> skinpy.render.render(skinpy.character(), "walk", size=(160, 120), floor=floor).shape
+    (120, 160, 4)
     """
 
     size: float | None = None
@@ -85,7 +104,25 @@ class Floor:
         self.velocity(np.zeros(3))
 
     def velocity(self, front: NDArray[np.float64]) -> NDArray[np.float64] | None:
-        """(3,) scene units per second at which the model walks, its front being `front`; None: "auto"."""
+        """Return the velocity at which a model walks on the floor.
+
+        Parameters
+        ----------
+        front : (3,) float64 ndarray
+            Unit vector along which the model faces.
+
+        Returns
+        -------
+        (3,) float64 ndarray or None
+            The velocity in scene units per second, or None where `speed` is "auto".
+
+        Raises
+        ------
+        ValueError
+            If `speed` has another shape or is not finite.
+        TypeError
+            If `speed` is not numeric.
+        """
         if isinstance(self.speed, str) and self.speed == "auto":
             return None
         wanted = 'expected a number, 3 numbers, "auto" or None'
@@ -99,7 +136,7 @@ class Floor:
 
     @property
     def image(self) -> NDArray[np.uint8]:
-        """(h, w, 4) uint8: what repeats on the floor."""
+        """The image that repeats on the floor, (h, w, 4) uint8, sRGB."""
         if self.texture is not None:
             return _rgba(self.texture)
         first, second = (parse_color("colors", color) for color in self.colors)
@@ -107,12 +144,12 @@ class Floor:
 
     @property
     def tiles(self) -> int:
-        """Tiles in a row of the image."""
+        """Number of tiles in a row of the image: 2 in a checker, 1 in a texture."""
         return 2 if self.texture is None else 1
 
 
 def chosen_floor(floor: Floor | bool | None) -> Floor | None:
-    """The Floor that is meant: True is an ordinary one, False and None are none; else TypeError."""
+    """The floor of an argument: True is a default Floor, False and None are none. Raises TypeError."""
     if isinstance(floor, Floor):
         return floor
     if floor is None or isinstance(floor, bool):
@@ -124,9 +161,9 @@ def chosen_floor(floor: Floor | bool | None) -> Floor | None:
 class FloorPlace:
     """Where the floor lies in one frame.
 
-    `center` (3,), scene space; `right` and `near` (3,) lead from there to the edge; `uv` (3, 3) makes
-    texture coordinates of places on the unit disc, which are columns (along right, along near, 1). `shadow`
-    is where the shadow of what is drawn falls, if it has one.
+    `center` (3,) is in scene space; the vectors `right` and `near` (3,) lead from there to the edge. `uv`
+    (3, 3) takes points of the unit disc, columns (along right, along near, 1), to texture coordinates.
+    `shadow` says where the shadow on the floor falls; None is no shadow.
     """
 
     center: NDArray[np.float64]
@@ -142,7 +179,7 @@ class FloorScene:
     def __init__(self, context: moderngl.Context, floor: Floor) -> None:
         self._context = context
         self.uploads = Uploads(context)
-        # The floor fills the picture: with anisotropy, Mesa's software renderer takes twice as long for all.
+        # No anisotropy: the floor fills the picture, and Mesa's software renderer would take twice as long.
         self._texture = upload_image(self.uploads, floor.image, anisotropy=1.0)
         self._wrap = "repeat" if floor.uv is None else floor.uv.wrap
         self._program = programs(context).get("floor.vert", "lit.frag")
@@ -150,11 +187,12 @@ class FloorScene:
         self._count = len(corners)
         content = [(self.uploads.buffer(corners), "2f 1f", "in_place", "in_alpha")]
         self._array = context.vertex_array(self._program, content)
-        self._shadow: ShadowMap | None = None  # made when something first casts one
+        self._shadow: ShadowMap | None = None  # made when the first shadow is cast
 
     def cast(self, stamp: Stamp, place: FloorPlace) -> None:
-        """Make the shadow of what `stamp` draws ready, if it has one, before the frame begins: it binds
-        another framebuffer.
+        """Prepare the shadow of the figure that `stamp` draws, if the place has one.
+
+        Call it before the frame begins, as it binds another framebuffer.
         """
         if place.shadow is None:
             return
@@ -163,7 +201,7 @@ class FloorScene:
         self._shadow.cast(stamp, place.shadow)
 
     def draw(self, place: FloorPlace, view: View, framebuffer: moderngl.Framebuffer) -> None:
-        """Draw the floor over what is there and not nearer; it hides nothing that comes later."""
+        """Draw the floor behind what is nearer; it writes no depth, so it hides nothing drawn later."""
         program = self._program
         view.set_uniforms(program)
         program["center"], program["right"], program["near"] = (
@@ -187,7 +225,7 @@ class FloorScene:
 
 def _rgba(texture: Any) -> NDArray[np.uint8]:
     if not isinstance(texture, np.ndarray) or texture.dtype != np.uint8:
-        raise TypeError("texture is no array of uint8; expected (h, w, 3) or (h, w, 4) of uint8, or None")
+        raise TypeError("texture is not an array of uint8; expected (h, w, 3) or (h, w, 4) of uint8, or None")
     if texture.ndim != 3 or texture.shape[2] not in (3, 4) or 0 in texture.shape:
         raise ValueError(f"texture has shape {texture.shape}; expected (h, w, 3) or (h, w, 4)")
     if texture.shape[2] == 4:
@@ -197,17 +235,17 @@ def _rgba(texture: Any) -> NDArray[np.uint8]:
 
 @cache
 def _checker(first: tuple[float, ...], second: tuple[float, ...]) -> NDArray[np.uint8]:
-    """(h, w, 4): two by two squares with thin seams."""
-    place = np.arange(2 * _CHECK_PIXELS)
-    odd = (place >= _CHECK_PIXELS)[:, None] ^ (place >= _CHECK_PIXELS)
-    image = np.where(odd[..., None], second, first)
-    edge = np.minimum(place % _CHECK_PIXELS, _CHECK_PIXELS - 1 - place % _CHECK_PIXELS) < _SEAM_PIXELS
+    """A checker of two by two squares with thin seams, (h, w, 4)."""
+    pixel = np.arange(2 * _CHECK_PIXELS)
+    is_second = (pixel >= _CHECK_PIXELS)[:, None] ^ (pixel >= _CHECK_PIXELS)
+    image = np.where(is_second[..., None], second, first)
+    edge = np.minimum(pixel % _CHECK_PIXELS, _CHECK_PIXELS - 1 - pixel % _CHECK_PIXELS) < _SEAM_PIXELS
     image[edge[:, None] | edge, :3] *= _SEAM_SHADE
     return np.round(image * 255).astype(np.uint8)
 
 
 def disc() -> NDArray[np.float32]:
-    """The unit disc as triangles, (N, 3) float32: place on it and alpha of each corner."""
+    """The unit disc as triangles, (N, 3) float32: the point on the disc and the alpha of each corner."""
     angles = np.linspace(0, 2 * np.pi, _SEGMENTS + 1)
     circle = np.stack([np.cos(angles), np.sin(angles)], axis=1)
     rings = [np.column_stack([radius * circle, np.full(len(circle), alpha)]) for radius, alpha in _RINGS]

@@ -1,4 +1,4 @@
-"""Where the floor lies and how it moves: numbers only, no OpenGL."""
+"""Where the floor lies and how it moves. No OpenGL."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
     from ..posing import ClipLike, Extent, Motion
 
-_SIZES = 6.0  # diameter of the floor, in sizes of the model
-_TRAVELS = 2.0  # the same, in diagonals of what a motion goes over
-_TILES = 5.0  # tiles along the model's size
+_SIZES = 6.0  # diameter of the floor, by the size of the model
+_TRAVELS = 2.0  # the same, by the diagonal of the area that a motion covers
+_TILES = 5.0  # tiles along the size of the model
 
 
 class Ground:
@@ -36,7 +36,7 @@ class Ground:
         self._up = up_vector(poser.model.up)
         self._front = front_vector(poser.model.up)
         self._right = np.cross(self._up, self._front)
-        # The motion of the frame before, its extent and velocity: those of derived clips are kept here alone.
+        # Of the frame before: its motion, extent and velocity. Nothing else remembers those of derived clips.
         self._last: tuple[Motion, Extent, NDArray[np.float64]] | None = None
 
     def place(self, moment: Moment) -> FloorPlace:
@@ -58,9 +58,9 @@ class Ground:
         return dataclasses.replace(place, shadow=shadow)
 
     def under(self, extent: Extent, scale: float) -> FloorPlace:
-        """The floor under a box (2, 3) of many that go their own ways, and where their shadows fall.
+        """The floor under a crowd in a box (2, 3), and where the shadows of the crowd fall.
 
-        It stands still. `scale` is by how much they are larger than the model.
+        It stands still. `scale` is the size of the instances by that of the model.
         """
         place, size = self._lay(extent, np.zeros(3), 0.0), self._size * scale
         axes = self._right, self._front, self._up
@@ -69,19 +69,19 @@ class Ground:
             shadow = dataclasses.replace(shadow, texels=crowd_texels(shadow.reach, size))
         return dataclasses.replace(place, shadow=shadow)
 
-    def _lay(self, extent: Extent, way: NDArray[np.float64], time: float) -> FloorPlace:
-        """The floor under a box, the ground having gone back by `way`."""
+    def _lay(self, extent: Extent, walked: NDArray[np.float64], time: float) -> FloorPlace:
+        """The floor under a box, after the model has walked by `walked` (3,)."""
         floor, size = self._floor, self._size
         radius = (self._diameter(size, extent) if floor.size is None else floor.size) / 2
         lowest = float((extent @ self._up).min()) if floor.height is None else floor.height
         center = extent.mean(axis=0)
         center += (lowest - center @ self._up) * self._up
         repeat = (size / _TILES if floor.tile is None else floor.tile) * floor.tiles
-        uv = self._texture_map(center, way, radius, repeat)
+        uv = self._texture_map(center, walked, radius, repeat)
         if floor.uv is not None:
             uv = np.asarray(floor.uv.sample(time), np.float64) @ uv
         if floor.uv is None or floor.uv.wrap != "clamp":
-            uv[:2, 2] %= 2.0  # whole repetitions, mirrored or not, change nothing, and would cost digits
+            uv[:2, 2] %= 2.0  # whole repetitions, mirrored or not, show nothing but would cost precision
         return FloorPlace(center, radius * self._right, radius * self._front, uv)
 
     @property
@@ -90,20 +90,21 @@ class Ground:
         return float(np.ptp(self._poser.extent(None), axis=0).max()) or 1.0
 
     def _diameter(self, size: float, extent: Extent) -> float:
-        """Large enough for the model, and for a motion that travels."""
+        """A diameter that is large enough for the model, and for a motion that travels."""
         travelled = float(np.linalg.norm(np.ptp(extent, axis=0)[self._up == 0]))
         return max(_SIZES * size, _TRAVELS * travelled)
 
     def _texture_map(
-        self, center: NDArray[np.float64], way: NDArray[np.float64], radius: float, repeat: float
+        self, center: NDArray[np.float64], walked: NDArray[np.float64], radius: float, repeat: float
     ) -> NDArray[np.float64]:
-        """From places on the unit disc to texture coordinates: (3, 3).
+        """The matrix (3, 3) from points on the unit disc to texture coordinates.
 
-        The texture is fixed to the ground, and the ground goes back by the way that the model has walked:
-        what lies at p was at p + way at first.
+        The texture is fixed to the ground, and the ground moves back as far as the model has walked: the
+        point of the ground that lies at p was at p + walked at first.
         """
         matrix = np.diag([radius / repeat, radius / repeat, 1.0])
-        matrix[:2, 2] = (center + way) @ self._right / repeat, (center + way) @ self._front / repeat
+        start = center + walked
+        matrix[:2, 2] = start @ self._right / repeat, start @ self._front / repeat
         return matrix
 
     def _velocity(self, motion: Motion) -> NDArray[np.float64]:
@@ -114,16 +115,48 @@ class Ground:
 
 
 def ground_velocity(model: Model, clip: ClipLike = None) -> NDArray[np.float64]:
-    """How fast a clip that walks in place walks: (3,) float64, scene units per second, level.
+    """Return the ground speed of an in-place walk.
 
-    It is the velocity that best cancels the motion of the points that touch the ground: added to the whole
-    model, it makes the planted feet stand still. `clip` is a Clip of the model, its name or number, a
-    VertexAnimation whose model this is, or None for the first clip. The lowest vertices (joints where there
-    is no mesh) are followed at 60 Hz, weighted by exp(-(h / 1.2 % of the size)^2 / 2), h being the height
-    above the lowest of all, and averaged by iteratively reweighted least squares with Cauchy weights, so
-    that a heel that lifts does not count. Zero where nothing moves on the ground, where what does moves in
-    no common direction, and without clips. Raises KeyError, IndexError, ValueError or TypeError for a clip
-    that is not the model's.
+    It is the velocity that best cancels the motion of the points that touch the ground: a model that moves
+    with it has planted feet that stand still.
+
+    Parameters
+    ----------
+    model : Model
+        The model.
+    clip : Clip, VertexAnimation, str or int, optional
+        A clip of the model, its name or its index, or a vertex animation whose model this is. Without it
+        the first clip.
+
+    Returns
+    -------
+    (3,) float64 ndarray
+        The velocity in scene units per second, level. It is zero where nothing moves on the ground, where
+        the points on the ground have no common direction, and for a model without clips.
+
+    Raises
+    ------
+    KeyError
+        If the model has no clip of this name.
+    IndexError
+        If the model has no clip of this index.
+    ValueError
+        If the clip belongs to another model.
+    TypeError
+        If `clip` has the wrong type.
+
+    Notes
+    -----
+    The lowest vertices (joints where there is no mesh) are followed at 60 Hz. Each has the weight
+    exp(-(h / s)^2 / 2), where h is its height above the lowest of all, and s is 1.2 % of the size of the
+    model. The mean is found by iteratively reweighted least squares with Cauchy weights, so that a heel
+    that lifts does not count.
+
+    Examples
+    --------
+    >>> velocity = skinpy.render.ground_velocity(skinpy.character(), "walk")
+    >>> velocity.shape
+    (3,)
     """
     poser = Poser(model)
     motion = poser.motion(clip)

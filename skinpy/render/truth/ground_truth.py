@@ -1,4 +1,4 @@
-"""Ground truth: a picture, and what is known of it because it was drawn and not taken."""
+"""Ground truth: a picture, and all that is known of it because it was drawn and not photographed."""
 
 from __future__ import annotations
 
@@ -27,87 +27,110 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class GroundTruth:
-    """A picture of a model, layers of numbers for its pixels, its joints and its camera: `Renderer.render`.
+    """A picture of a model with layers of numbers for its pixels, its joints and its camera.
 
-    Pixels: x goes right and y down from the picture's top left corner; the pixel in column c of row r has
-    its center at (c + 0.5, r + 0.5), so that `picture[int(y), int(x)]` shows the point (x, y). Layers tell
-    what is at the centers, one sample each, without smooth edges. The camera's space has x right, y down, z
-    along the view (OpenCV's axes; for those of its functions that have centers at whole numbers, take 0.5 off
-    the pixels, and off x and y of the last column of `intrinsics`). Lengths are in model units.
+    `Renderer.render` makes it. Pixels: x goes right and y down from the top left corner of the picture. The
+    pixel in column c of row r has its center at (c + 0.5, r + 0.5), so that ``picture[int(y), int(x)]``
+    shows the point (x, y). Layers describe the centers of pixels, one sample each, without smooth edges.
+    Lengths are in model units.
+
+    Attributes
+    ----------
+    picture : (h, w, 4) uint8 ndarray
+        The picture as `Renderer.frame` returns it, with its smooth edges.
+    mask : (h, w) bool ndarray
+        Whether the model is seen at the pixel.
+    layers : mapping of str to ndarray
+        The layers that were asked for, by name.
+    joints2d : (J, 2) float64 ndarray, pixels
+        x and y of the joints, also outside the picture; NaN behind the camera.
+    joints3d : (J, 3) float64 ndarray, scene units
+        Positions of the joints in scene space; NaN for a vertex animation and a bare palette, which have
+        none.
+    visible : (J,) bool ndarray
+        Whether the joint is in the picture, and no surface hides it but that of its own limb.
+    intrinsics : (3, 3) float64 ndarray
+        Matrix from camera space to pixels times z.
+    extrinsics : (4, 4) float64 ndarray
+        Matrix from scene space to camera space.
+    names : tuple of str
+        The names of the joints.
+    parents : (J,) int32 ndarray
+        The parents of the joints, -1 for roots.
+
+    Notes
+    -----
+    Camera space has x right, y down and z along the view, as OpenCV has it. For functions of OpenCV that put
+    the centers of pixels at whole numbers, subtract 0.5 from the pixels, and from x and y of the last column
+    of `intrinsics`.
     """
 
     picture: NDArray[np.uint8]
-    """(h, w, 4): as `Renderer.frame` gives it, with its smooth edges."""
     mask: NDArray[np.bool_]
-    """(h, w): where the model is seen."""
     layers: Mapping[str, NDArray[Any]]
-    """The layers that were asked for, by name."""
     joints2d: NDArray[np.float64]
-    """(J, 2): x, y of the joints in pixels, also outside the picture; NaN behind the camera."""
     joints3d: NDArray[np.float64]
-    """(J, 3): the joints in scene space; NaN for a vertex animation and a bare palette, which have none."""
     visible: NDArray[np.bool_]
-    """(J,): whether a joint is in the picture and no surface but its own limb's hides it."""
     intrinsics: NDArray[np.float64]
-    """(3, 3): from the camera's space to pixels, times z."""
     extrinsics: NDArray[np.float64]
-    """(4, 4): from scene space to the camera's space."""
     names: tuple[str, ...]
-    """The names of the joints."""
     parents: NDArray[np.int32]
-    """(J,): the joints' parents, -1 for roots."""
 
     @property
     def depth(self) -> NDArray[np.float32]:
-        """(h, w): distance along the view axis; infinite where nothing is."""
+        """Distance along the view axis, (h, w) float32; infinite where nothing is seen."""
         return self._layer("depth")
 
     @property
     def position(self) -> NDArray[np.float32]:
-        """(h, w, 3): the place that is seen, scene space; 0 where nothing is."""
+        """The point that is seen, in scene space, (h, w, 3) float32; 0 where nothing is seen."""
         return self._layer("position")
 
     @property
     def normal(self) -> NDArray[np.float32]:
-        """(h, w, 3): unit normal of the side that is seen, scene space, as it is lit; 0 where nothing is."""
+        """Unit normal that lights the side that is seen, in scene space, (h, w, 3) float32; 0 elsewhere."""
         return self._layer("normal")
 
     @property
     def joint(self) -> NDArray[np.int32]:
-        """(h, w): the joint with the largest weight at the place that is seen; -1 where nothing is."""
+        """The joint with the largest weight at the point that is seen, (h, w) int32; -1 elsewhere."""
         return self._layer("joint")
 
     @property
     def submesh(self) -> NDArray[np.int32]:
-        """(h, w): number of the submesh; -1 where nothing is."""
+        """Index of the submesh that is seen, (h, w) int32; -1 where nothing is seen."""
         return self._layer("submesh")
 
     @property
     def material(self) -> NDArray[np.int32]:
-        """(h, w): number of the material; -1 where nothing is, and for what has none."""
+        """Index of the material that is seen, (h, w) int32; -1 where nothing is seen or it has none."""
         return self._layer("material")
 
     @property
     def face(self) -> NDArray[np.int32]:
-        """(h, w): number of the face in `mesh.faces`; -1 where nothing is."""
+        """Index in `Mesh.faces` of the face that is seen, (h, w) int32; -1 where nothing is seen."""
         return self._layer("face")
 
     @property
     def barycentric(self) -> NDArray[np.float32]:
-        """(h, w, 3): the shares of the face's vertices in the place that is seen; 0 where nothing is."""
+        """Barycentric coordinates in the face of the point that is seen, (h, w, 3) float32; 0 elsewhere."""
         return self._layer("barycentric")
 
     @property
     def uv(self) -> NDArray[np.float32]:
-        """(h, w, 2): the mesh's own texture coordinates, origin at the top left, before any transform of the
-        material or animation: a place on the body has the same in all frames. 0 where nothing is.
+        """Texture coordinates of the mesh, origin at the top left, (h, w, 2) float32; 0 elsewhere.
+
+        No transform of a material or an animation is applied: a point on the body has the same coordinates
+        in all frames.
         """
         return self._layer("uv")
 
     @property
     def flow(self) -> NDArray[np.float32]:
-        """(h, w, 2): where the place that is seen goes to until the other time, x and y in pixels, whether
-        it is still seen there or not; NaN where it comes to lie behind the camera, 0 where nothing is.
+        """Motion of the point that is seen until the other time, (h, w, 2) float32, x and y in pixels.
+
+        The point may be hidden at that time. The flow is NaN where it is behind the camera then, and 0 where
+        nothing is seen.
         """
         return self._layer("flow")
 
@@ -123,16 +146,36 @@ class GroundTruth:
         return f"<GroundTruth: {width}x{height}, {layers}, {seen}>"
 
     def save(self, path: str | os.PathLike[str], *, compressed: bool = True) -> Path:
-        """Write everything to a NumPy archive and return its path: `numpy.load(path)["depth"]`.
+        """Write everything to a NumPy archive.
 
-        The arrays have the names of the fields and of the layers; `names` are str. The file appears whole or
-        not at all. Raises ValueError for another suffix than .npz, TypeError, and OSError where it cannot be
-        written.
+        The arrays have the names of the attributes and of the layers: ``numpy.load(path)["depth"]``. The
+        file appears whole or not at all.
+
+        Parameters
+        ----------
+        path : str or path-like
+            The file, which ends in ".npz".
+        compressed : bool, default True
+            Whether the archive is compressed.
+
+        Returns
+        -------
+        Path
+            The path of the file.
+
+        Raises
+        ------
+        ValueError
+            If the path has another suffix.
+        TypeError
+            If an argument has the wrong type.
+        OSError
+            If the file cannot be written.
         """
         write: Any = np.savez_compressed if flag("compressed", compressed) else np.savez
         target = Path(os.fsdecode(path))
         if target.suffix.lower() != ".npz":
-            raise ValueError(f"path ends in {target.suffix!r}; ground truth is saved as '.npz'")
+            raise ValueError(f"path ends in {target.suffix!r}; expected '.npz'")
         fields = ("picture", "mask", "joints2d", "joints3d", "visible", "intrinsics", "extrinsics", "parents")
         arrays = {name: getattr(self, name) for name in fields} | dict(self.layers)
         archive = io.BytesIO()
@@ -142,12 +185,16 @@ class GroundTruth:
         return target
 
     def to_dict(self) -> dict[str, Any]:
-        """Joints and box in the manner of COCO's person keypoints, of types that JSON has.
+        """Return joints and box in the layout of COCO's person keypoints, in types that JSON has.
 
-        "keypoints" are x, y, v one joint after another: v is 2 for a visible joint, 1 for a hidden one in the
-        picture, 0 (with x = y = 0) outside it. "bbox" is the box round the mask: left, top, width, height;
-        "area" its pixels. "keypoints_3d" are scene space, null where nobody knows; "skeleton" has pairs of
-        joint numbers from 1, as COCO counts them.
+        Returns
+        -------
+        dict of str to object
+            "keypoints" are x, y, v of one joint after another: v is 2 for a visible joint, 1 for a hidden
+            one in the picture, 0 (with x = y = 0) outside it. "bbox" is the box around the mask: left, top,
+            width, height; "area" is the number of its pixels. "keypoints_3d" are positions in scene space,
+            None where they are unknown. "skeleton" has pairs of joint numbers from 1, as COCO counts them.
+            "intrinsics" and "extrinsics" are the camera's.
         """
         height, width = self.mask.shape
         with np.errstate(invalid="ignore"):
@@ -166,7 +213,7 @@ class GroundTruth:
             "keypoints": [float(n) for row in np.column_stack([points, flags]) for n in row],
             "num_keypoints": int((flags > 0).sum()),
             "keypoints_3d": [
-                place if ok else None for place, ok in zip(self.joints3d.tolist(), known, strict=True)
+                point if ok else None for point, ok in zip(self.joints3d.tolist(), known, strict=True)
             ],
             "keypoint_names": list(self.names),
             "skeleton": [[int(p) + 1, j + 1] for j, p in enumerate(self.parents) if p >= 0],
@@ -186,7 +233,7 @@ def ground_truth(
     later: Later | None,
     joints: NDArray[np.float64],
 ) -> GroundTruth:
-    """All of it, from what is seen; `joints` (J, 3) are in scene space."""
+    """The ground truth of a picture, from what its pixels show; `joints` (J, 3) are in scene space."""
     lens, parents = sight.lens, np.array(model.skeleton.parents)
     return GroundTruth(
         picture=picture,
