@@ -18,9 +18,9 @@ from conftest import data_file
 import skinpy
 from skinpy import Clip, Model, RootMotion
 from skinpy.clips import root_motion
+from skinpy.clips.carrier import carrier
 from skinpy.clips.evaluate import sample_channel as keyed
 from skinpy.clips.evaluate import trs
-from skinpy.clips.root_extract import carrier
 
 LOOPS = ("wrap", "clamp", "once", "pingpong")
 
@@ -417,7 +417,7 @@ def swaying(joints: int, moving: int) -> Clip:
 
 def test_parents_that_stand_still_cost_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[int] = []
-    monkeypatch.setattr("skinpy.clips.root_extract.trs", lambda *of: calls.append(1) or trs(*of))
+    monkeypatch.setattr("skinpy.clips.trajectory.trs", lambda *of: calls.append(1) or trs(*of))
     check_property(swaying(500, 2), "j499")
     assert len(calls) < 100
 
@@ -425,14 +425,14 @@ def test_parents_that_stand_still_cost_nothing(monkeypatch: pytest.MonkeyPatch) 
 def test_many_parents_that_move_are_posed_so_often_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
     clip, poses = swaying(100, 100), []
     monkeypatch.setattr(
-        "skinpy.clips.root_extract.sample_channel", lambda *of: poses.append(len(of[1])) or keyed(*of)
+        "skinpy.clips.trajectory.sample_channel", lambda *of: poses.append(len(of[1])) or keyed(*of)
     )
     for most, error in ((300_000, 1e-5), (100_000, 1e-3)):
         poses.clear()
-        monkeypatch.setattr("skinpy.clips.root_extract._MOST_POSES", most)
+        monkeypatch.setattr("skinpy.clips.trajectory._MAX_POSES", most)
         check_property(clip, "j99", error)
         assert sum(poses) / 2 <= most  # two channels each
-    monkeypatch.setattr("skinpy.clips.root_extract._MOST_POSES", 400)
+    monkeypatch.setattr("skinpy.clips.trajectory._MAX_POSES", 400)
     with pytest.raises(ValueError, match=r"'j99' depends on 100 moving joints at 5 times .* \(resample\)"):
         clip.extract_root_motion("j99")
 

@@ -7,7 +7,7 @@ import numpy as np
 from .. import _block
 from .._types import Array
 from ..clip import Clip
-from ..clips.root_extract import up_vector
+from ..posing.kinematics import up_vector
 from .findings import Finding, finding
 from .subject import TRAVELS, Subject
 

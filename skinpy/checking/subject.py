@@ -7,9 +7,10 @@ import numpy as np
 
 from .._types import Array, Floats
 from ..clip import Channel, Clip
-from ..clips.root_extract import carrier, up_vector
+from ..clips.carrier import carrier
 from ..model import Model
 from ..models.frames import chunks
+from ..posing.kinematics import up_vector
 
 #: Vertices times frames that are posed for one rule and one clip, and for all clips together: about a second.
 #: Two frames are posed at least, whatever the model.

@@ -9,13 +9,12 @@ import numpy as np
 from .._types import Array
 from ..clip import Channel, Clip
 from ..errors import unknown_name
-from ..posing.kinematics import AxisLike, axis_vector
+from ..posing.kinematics import AxisLike, axis_vector, up_vector
 from ..retargeting.joint_names import other_side, side_pairs
 from ..retargeting.rest import Rest
 from ..retargeting.source_motion import SourceMotion
 from ..retargeting.transfer import Change, Travelling, changed_motion, transfer
 from .edit import derived
-from .root_extract import up_vector
 
 if TYPE_CHECKING:
     from ..model import Model

@@ -8,8 +8,7 @@ import numpy as np
 
 from .._types import Array
 from ..clips.evaluate import unit
-from ..clips.root_extract import up_vector
-from ..posing.kinematics import quaternion_product, rotated
+from ..posing.kinematics import quaternion_product, rotated, up_vector
 from .joint_names import labels, side_pairs
 from .rest import Rest
 from .source_motion import SourceMotion
