@@ -25,7 +25,7 @@ SOURCES = ROOT / "csrc"
 #: Flags of all programs of the tests; then those under the two sanitizers, which so share their objects.
 COMMON = (
     *("-std=c11", "-O1", "-g", "-ffp-contract=off", "-Wall", "-Wextra", *(["-Werror"] if FULL_RUN else [])),
-    *("-fno-sanitize-recover=all", "-fno-omit-frame-pointer"),
+    *("-fno-sanitize-recover=all", "-fno-omit-frame-pointer", "-DSK_DEBUG"),
 )
 SANITIZED = (*COMMON, "-fsanitize=address,undefined")
 #: What a program needs that imports and reads what came of it.

@@ -222,11 +222,11 @@ def test_edited_clips_are_packed_too(model: skinpy.Model) -> None:
 @pytest.mark.parametrize(
     ("field", "value", "words"),
     [
-        ("stride", 3, "cannot lie 3 floats apart, in cells"),
-        ("stride", 0, "cannot lie 0 floats apart, in cells"),
-        ("stride", 2**32 - 1, "do not lie in the block"),
-        ("in_cells", 2, "cannot lie"),
-        ("values", 2**64 - 1, "do not lie in the block"),
+        ("stride", 3, "cannot be 3 floats apart, in cells"),
+        ("stride", 0, "cannot be 0 floats apart, in cells"),
+        ("stride", 2**32 - 1, "are outside the block"),
+        ("in_cells", 2, "cannot be"),
+        ("values", 2**64 - 1, "are outside the block"),
         ("key_count", KEYS - 1, "its cells do not end in 0, or their last frame is not repeated"),
     ],
 )

@@ -110,3 +110,19 @@ def test_core_has_no_data_races(under_thread_sanitizer: tuple[str | Path, ...], 
     assert done.returncode == 0, done.stdout
     assert "ThreadSanitizer" not in done.stdout
     assert f"ok     {suite}." in done.stdout
+
+
+@pytest.mark.parametrize("debug", [True, False])
+def test_assumptions_are_checked_in_debug_builds_alone(tmp_path: Path, debug: bool) -> None:
+    source = tmp_path / "assume.c"
+    source.write_text(
+        f'#include "{SOURCES / "core/base/sk_base.h"}"\n'
+        "int main(void) { int one = 1; SK_ASSERT(one == 2); return 0; }\n"
+    )
+    program = tmp_path / "assume"
+    flags = ("-DSK_DEBUG",) if debug else ()
+    done = run(compiler(), "-std=c11", *flags, source, SOURCES / "core/base/sk_base.c", "-o", program)
+    assert done.returncode == 0, done.stdout
+    done = run(program)
+    assert (done.returncode != 0) == debug
+    assert ("assume.c:2: this should always hold: one == 2" in done.stdout) == debug

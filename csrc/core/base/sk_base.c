@@ -21,12 +21,19 @@ sk_status sk_fail(sk_error *error, sk_status status, const char *format, ...) {
 }
 
 sk_status sk_fail_memory(sk_error *error, size_t bytes) {
-  return sk_fail(error, SK_ERROR_MEMORY, "out of memory: %zu bytes could not be had", bytes);
+  return sk_fail(error, SK_ERROR_MEMORY, "out of memory: %zu bytes could not be allocated", bytes);
+}
+
+/* ---- assertions ------------------------------------------------------------ */
+
+_Noreturn void sk_assertion_failed(const char *condition, const char *file, int line) {
+  fprintf(stderr, "skinpy: %s:%d: this should always hold: %s\n", file, line, condition);
+  abort();
 }
 
 /* ---- memory ---------------------------------------------------------------- */
 
-/* What stands in front of each allocation: its size, and what malloc gave. */
+/* The note in front of each allocation: its size, and the address that malloc gave. */
 typedef struct {
   size_t bytes;
   void *whole;
@@ -42,7 +49,7 @@ static bool allocation_must_fail(void) {
 
 static allocation *allocation_of(void *memory) { return (allocation *)memory - 1; }
 
-/* malloc, and the first aligned place behind the note: for small memory much faster than aligned_alloc. */
+/* malloc, and the first aligned address behind the note: much faster than aligned_alloc for small allocations. */
 void *sk_alloc(size_t bytes) {
   const size_t before = sizeof(allocation) + SK_ALIGNMENT - 1;
   size_t padded;
@@ -73,6 +80,7 @@ void *sk_realloc(void *memory, size_t bytes) {
 
 void sk_free(void *memory) {
   if (!memory) return;
+  SK_ASSERT(allocation_of(memory)->bytes <= sk_bytes_in_use());
   atomic_fetch_sub_explicit(&bytes_in_use, allocation_of(memory)->bytes, memory_order_relaxed);
   free(allocation_of(memory)->whole);
 }
@@ -93,7 +101,8 @@ bool sk_multiply(size_t a, size_t b, size_t *product) {
 /* ---- a growing array ------------------------------------------------------- */
 
 void *sk_array_room(sk_array *array, size_t count) {
-  char *place;
+  char *first;
+  SK_ASSERT(array->stride > 0 && array->count <= array->capacity);
   if (!array->data || count > array->capacity - array->count) {
     size_t wanted = array->capacity + array->capacity / 2 + 16, bytes;
     void *data;
@@ -105,15 +114,15 @@ void *sk_array_room(sk_array *array, size_t count) {
     array->data = data;
     array->capacity = wanted;
   }
-  place = (char *)array->data + array->count * array->stride;
+  first = (char *)array->data + array->count * array->stride;
   array->count += count;
-  return place;
+  return first;
 }
 
 void *sk_array_extend(sk_array *array, size_t count) {
-  void *place = sk_array_room(array, count);
-  if (place) memset(place, 0, count * array->stride);
-  return place;
+  void *first = sk_array_room(array, count);
+  if (first) memset(first, 0, count * array->stride);
+  return first;
 }
 
 void sk_array_free(sk_array *array) {

@@ -39,7 +39,7 @@ size_t sk_core_quota(const char *path) {
   return cores;
 }
 
-/* The path of this process' control group (version 2), which stands in a line "0::/a/b"; "" at the root. */
+/* Path of this process's control group (version 2), from the line "0::/a/b" of /proc/self/cgroup; "" at the root. */
 static void read_group(char *path, size_t size) {
   FILE *file = fopen("/proc/self/cgroup", "re");
   char line[1024];
@@ -52,8 +52,8 @@ static void read_group(char *path, size_t size) {
   if (file) fclose(file);
 }
 
-/* The least quota of this group and those around it; `most` where there is none. */
-static size_t least_quota(size_t most) {
+/* The smallest quota of this group and of its ancestors, in processors, but at most `limit`. */
+static size_t smallest_quota(size_t limit) {
   char group[1024], path[1100];
   read_group(group, sizeof group);
   for (;;) {
@@ -61,20 +61,20 @@ static size_t least_quota(size_t most) {
     size_t cores;
     snprintf(path, sizeof path, "/sys/fs/cgroup%s/cpu.max", group);
     cores = sk_core_quota(path);
-    if (cores && cores < most) most = cores;
-    if (!slash) return most;
+    if (cores && cores < limit) limit = cores;
+    if (!slash) return limit;
     *slash = 0;
   }
 }
 
 size_t sk_core_count(void) {
   size_t count = schedulable();
-  return least_quota(count ? count : 1);
+  return smallest_quota(count ? count : 1);
 }
 
 size_t sk_cache_bytes(void) {
 #if defined(_SC_LEVEL3_CACHE_SIZE)
-  static _Atomic long bytes = -1; /* not asked yet: in a virtual machine to ask takes microseconds */
+  static _Atomic long bytes = -1; /* -1: unknown so far; the call takes microseconds in a virtual machine */
   long found = atomic_load_explicit(&bytes, memory_order_relaxed);
   if (found < 0) {
     found = sysconf(_SC_LEVEL3_CACHE_SIZE);

@@ -4,19 +4,19 @@
 
 #include "sk_base.h"
 
-/* Those it may be scheduled on, and no more than the CPU quota of its control groups gives it, rounded up;
-   at least 1. */
+/* Number of processors that this process may use, at least 1: those on which the system may schedule it, but no more
+   than the CPU quota of its control groups, rounded up. */
 size_t sk_core_count(void);
 
-/* The quota in a file cpu.max as processors, rounded up: "250000 100000", microseconds of work in each period of
-   so many, are 3. 0 where there is none ("max 100000"), or no such file. */
+/* The CPU quota in a file cpu.max, in processors, rounded up. The file holds two numbers: microseconds of work per
+   period, and the length of the period; "250000 100000" gives 3. 0 if there is no quota ("max 100000") or no file. */
 size_t sk_core_quota(const char *path);
 
-/* Of more bytes of results than that, the memory is asked for before they are written: with what they are made of they
-   do not stay in the caches of one processor. */
+/* Bytes of results. Kernels prefetch the memory of larger results before they write it, because these results and
+   their inputs do not stay in the caches of one processor. */
 #define SK_NEAR_BYTES ((size_t)1 << 20)
 
-/* Bytes of the last-level cache, which other programs may use too; 0 where the system does not say. */
+/* Bytes of the last-level cache, which other programs share; 0 if the system does not tell. */
 size_t sk_cache_bytes(void);
 
 #endif

@@ -29,11 +29,11 @@ const char *sk_simd_name(sk_simd simd);
 #endif
 
 /* The twin of the path in use, of the two kinds that are compiled; on the plain path, which asks for none, AVX2's. */
-#define SK_TWIN(name) (sk_simd_chosen() == SK_SIMD_AVX512 ? name##_avx512 : name)
+#define SK_TWIN(name)            (sk_simd_chosen() == SK_SIMD_AVX512 ? name##_avx512 : name)
 /* Beside the declaration of a twin that is asked for so. */
 #define SK_HAS_AVX512_TWIN(name) extern __typeof__(name) name##_avx512
 
-#define SK_PRAGMA(...) _Pragma(#__VA_ARGS__)
+#define SK_PRAGMA(...)           _Pragma(#__VA_ARGS__)
 #if defined(__clang__)
 #define SK_TARGET_BEGIN(features) \
   SK_PRAGMA(clang attribute push(__attribute__((target(features))), apply_to = function))
@@ -41,8 +41,8 @@ const char *sk_simd_name(sk_simd simd);
 #define SK_NARROW
 #else
 #define SK_TARGET_BEGIN(features) SK_PRAGMA(GCC push_options) SK_PRAGMA(GCC target(features))
-#define SK_AVX2_END SK_PRAGMA(GCC pop_options)
-#define SK_NARROW ",prefer-vector-width=256"
+#define SK_AVX2_END               SK_PRAGMA(GCC pop_options)
+#define SK_NARROW                 ",prefer-vector-width=256"
 #endif
 
 /* With AVX-512, too, vectors of 256 bits: of 512 the matrices of deep trees took no less time, in double. */

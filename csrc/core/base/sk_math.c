@@ -5,11 +5,11 @@
 #include <math.h>
 #include <string.h>
 
-#define WORDS_OF(number) #number
-#define WORDS(number) WORDS_OF(number)
+#define TEXT_OF(number) #number
+#define TEXT(number)    TEXT_OF(number)
 
 const char *sk_math_cglm_version(void) {
-  return WORDS(CGLM_VERSION_MAJOR) "." WORDS(CGLM_VERSION_MINOR) "." WORDS(CGLM_VERSION_PATCH);
+  return TEXT(CGLM_VERSION_MAJOR) "." TEXT(CGLM_VERSION_MINOR) "." TEXT(CGLM_VERSION_PATCH);
 }
 
 /* ---- quaternions ---------------------------------------------------------------- */
@@ -98,8 +98,7 @@ void sk_affine_multiply(const double a[12], const double b[12], double out[12]) 
 }
 
 static double determinant(const double m[12]) {
-  return m[0] * (m[5] * m[10] - m[6] * m[9]) - m[1] * (m[4] * m[10] - m[6] * m[8]) +
-         m[2] * (m[4] * m[9] - m[5] * m[8]);
+  return m[0] * (m[5] * m[10] - m[6] * m[9]) - m[1] * (m[4] * m[10] - m[6] * m[8]) + m[2] * (m[4] * m[9] - m[5] * m[8]);
 }
 
 bool sk_affine_inverse(const double m[12], double out[12]) {
@@ -115,8 +114,7 @@ bool sk_affine_inverse(const double m[12], double out[12]) {
   inverse[8] = (m[4] * m[9] - m[5] * m[8]) * d;
   inverse[9] = (m[1] * m[8] - m[0] * m[9]) * d;
   inverse[10] = (m[0] * m[5] - m[1] * m[4]) * d;
-  for (i = 0; i < 12; i += 4)
-    inverse[i + 3] = -(inverse[i] * m[3] + inverse[i + 1] * m[7] + inverse[i + 2] * m[11]);
+  for (i = 0; i < 12; i += 4) inverse[i + 3] = -(inverse[i] * m[3] + inverse[i + 1] * m[7] + inverse[i + 2] * m[11]);
   for (i = 0; i < 12; i++)
     if (!isfinite(inverse[i])) {
       memcpy(out, identity, sizeof identity);
@@ -148,14 +146,14 @@ static double column_dot(const double m[12], int a, int b) {
   return m[a] * m[b] + m[4 + a] * m[4 + b] + m[8 + a] * m[8 + b];
 }
 
-/* Takes `from`'s share out of column `c`, so that the two are at right angles (Gram-Schmidt). */
+/* Subtracts from column `c` its projection onto the unit column `from`, so that both are orthogonal (Gram-Schmidt). */
 static void column_reject(double m[12], int c, int from) {
-  double share = column_dot(m, c, from);
+  double projection = column_dot(m, c, from);
   int row;
-  for (row = 0; row < 12; row += 4) m[row + c] -= share * m[row + from];
+  for (row = 0; row < 12; row += 4) m[row + c] -= projection * m[row + from];
 }
 
-/* Makes column c a unit vector; one without length becomes the axis furthest from column `other`. */
+/* Makes column c a unit vector; a column without length becomes the axis that is furthest from column `other`. */
 static void column_normalize(double m[12], int c, int other) {
   double length = sqrt(column_dot(m, c, c));
   int row;
@@ -170,6 +168,7 @@ static void column_normalize(double m[12], int c, int other) {
   for (row = 0; row < 12; row += 4) m[row + c] /= length;
 }
 
+/* Makes the 3x3 part orthonormal and right-handed, keeping the direction of the first column. */
 static void orthonormalize(double m[12]) {
   column_normalize(m, 0, 0);
   column_reject(m, 1, 0);
@@ -217,8 +216,7 @@ void sk_rows_apply_normal(sk_rows m, const float n[3], float out[3]) {
   cross(m[2], m[0], cofactor[1]);
   cross(m[0], m[1], cofactor[2]);
   sign = m[0][0] * cofactor[0][0] + m[0][1] * cofactor[0][1] + m[0][2] * cofactor[0][2] < 0.0 ? -1.0 : 1.0;
-  for (i = 0; i < 3; i++)
-    result[i] = sign * (cofactor[i][0] * n[0] + cofactor[i][1] * n[1] + cofactor[i][2] * n[2]);
+  for (i = 0; i < 3; i++) result[i] = sign * (cofactor[i][0] * n[0] + cofactor[i][1] * n[1] + cofactor[i][2] * n[2]);
   length = sqrt(result[0] * result[0] + result[1] * result[1] + result[2] * result[2]);
   for (i = 0; i < 3; i++) out[i] = length > 0.0 ? (float)(result[i] / length) : 0.0f;
 }

@@ -12,45 +12,45 @@
 
 #include "sk_cores.h"
 
-#define DEFAULT_LIMIT 64u         /* more rarely help, and each keeps a stack */
-#define STACK_BYTES (512u << 10)  /* also holds the thread-local data of every loaded library */
-#define LAST_NANOSECONDS 10000    /* of waiting for the last range, before sleeping */
-#define LINGER_NANOSECONDS 125000 /* and for more work: in a loop of calls it comes soon */
+#define DEFAULT_LIMIT      64u         /* more rarely help, and each keeps a stack */
+#define STACK_BYTES        (512u << 10)  /* also holds the thread-local data of every loaded library */
+#define FINISH_NANOSECONDS 10000  /* the caller waits so long without sleeping for the last ranges */
+#define LINGER_NANOSECONDS 125000 /* a thread waits so long for more work: in a loop of calls it comes soon */
 
 /* One call of sk_parallel, on its caller's stack. */
 typedef struct work {
   const void *job;
   sk_range_run run;
   size_t count, grain, ranges;
-  size_t workers;     /* at most so many, the caller's thread included */
-  atomic_size_t next; /* number of the next range that nobody took */
+  size_t workers;     /* maximum number of threads, including the caller's */
+  atomic_size_t next; /* number of the next range that no thread has taken */
 } work;
 
 typedef struct pool {
   pthread_mutex_t lock; /* guards all below but `threads` and `made`; not held while ranges run */
-  pthread_cond_t wake;  /* for the threads: there is work, or too many of them */
-  pthread_cond_t done;  /* for callers: the last thread left the work, or the pool is free */
-  work *work;           /* what a thread may join; NULL: nothing */
-  size_t joined;        /* threads that ever joined it; the last one's worker number */
-  size_t to_wake;       /* threads still to be woken for it */
-  atomic_size_t active; /* threads in it now */
-  size_t keep;          /* threads with a higher number end */
+  pthread_cond_t wake;  /* wakes threads: there is work, or there are too many threads */
+  pthread_cond_t done;  /* wakes callers: the last thread has left the work, or the pool is free */
+  work *work;           /* the work that threads may join, or NULL */
+  size_t joined;        /* threads that have joined the work so far: the worker number of the latest */
+  size_t to_wake;       /* threads that still have to be woken for the work */
+  atomic_size_t active; /* threads that are running ranges of the work */
+  size_t keep;          /* threads with a higher number than this end */
   size_t setters;       /* callers that wait to change the count */
-  bool busy;            /* one caller has the pool: only it touches the two below */
+  bool busy;            /* a caller has the pool: only that caller may change `made` and `threads` */
   size_t made;
   sk_thread threads[SK_MAX_THREADS];
 } pool;
 
-#define FRESH_POOL                                                                           \
-  {                                                                                          \
-    .lock = PTHREAD_MUTEX_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER,                     \
-    .done = PTHREAD_COND_INITIALIZER, .keep = SIZE_MAX                                       \
-  }
+#define FRESH_POOL                    \
+  {.lock = PTHREAD_MUTEX_INITIALIZER, \
+   .wake = PTHREAD_COND_INITIALIZER,  \
+   .done = PTHREAD_COND_INITIALIZER,  \
+   .keep = SIZE_MAX}
 
-static pool the = FRESH_POOL;
-static atomic_size_t opened;       /* works that were shown to the threads so far; written with the lock held */
-static atomic_size_t wanted;       /* threads in all; 0: the default, not asked for yet */
-static _Thread_local size_t told;  /* what sk_thread_count last told this thread; 0: nothing yet */
+static pool thread_pool = FRESH_POOL;
+static atomic_size_t opened;       /* number of works that were opened to the threads; written with the lock held */
+static atomic_size_t wanted;       /* threads in all; 0: the default, which was not determined yet */
+static _Thread_local size_t told;  /* what sk_thread_count last returned to this thread; 0: nothing so far */
 
 /* ---- the count ------------------------------------------------------------------------------- */
 
@@ -71,61 +71,62 @@ static size_t current_count(void) {
 
 size_t sk_thread_count(void) { return told = current_count(); }
 
-/* With the lock held and the pool taken: threads beyond `keep` are told to end, and waited for. */
+/* Ends the threads with numbers above `keep`. The lock is held and the pool is taken by this caller. */
 static void end_threads(size_t keep) {
-  the.keep = keep;
-  pthread_cond_broadcast(&the.wake);
-  pthread_mutex_unlock(&the.lock);
-  while (the.made > keep) sk_join_thread(the.threads[--the.made]);
-  pthread_mutex_lock(&the.lock);
+  SK_ASSERT(thread_pool.busy);
+  thread_pool.keep = keep;
+  pthread_cond_broadcast(&thread_pool.wake);
+  pthread_mutex_unlock(&thread_pool.lock);
+  while (thread_pool.made > keep) sk_join_thread(thread_pool.threads[--thread_pool.made]);
+  pthread_mutex_lock(&thread_pool.lock);
 }
 
-/* With the lock held. */
+/* Gives the pool back. The lock is held. */
 static void leave_pool(void) {
-  the.busy = false;
-  if (the.setters) pthread_cond_broadcast(&the.done);
+  thread_pool.busy = false;
+  if (thread_pool.setters) pthread_cond_broadcast(&thread_pool.done);
 }
 
 /* ---- fork ------------------------------------------------------------------------------------ */
 
-/* Idle threads end before a fork, as they would be missing in the child; Python warns of forks of processes
-   with many threads, too. Where the pool is busy it is left alone, and the child makes itself a new one. */
+/* Ends idle threads before a fork, because the child would not have them, and because Python warns about forks of
+   processes that have many threads. A busy pool is left as it is; the child starts with a new one. */
 static void before_fork(void) {
-  pthread_mutex_lock(&the.lock);
-  if (!the.busy && the.made) {
-    size_t keep = the.keep;
-    the.busy = true;
+  pthread_mutex_lock(&thread_pool.lock);
+  if (!thread_pool.busy && thread_pool.made) {
+    size_t keep = thread_pool.keep;
+    thread_pool.busy = true;
     end_threads(0);
-    the.keep = keep;
+    thread_pool.keep = keep;
     leave_pool();
   }
-  pthread_mutex_unlock(&the.lock);
+  pthread_mutex_unlock(&thread_pool.lock);
 }
 
-/* The child has one thread, whatever the pool was doing. */
-static void in_child(void) { the = (pool)FRESH_POOL; }
+/* The child has only the thread that forked, whatever the pool was doing. */
+static void in_child(void) { thread_pool = (pool)FRESH_POOL; }
 
 static void watch_forks(void) { pthread_atfork(before_fork, NULL, in_child); }
 
 static void lock_pool(void) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   pthread_once(&once, watch_forks);
-  pthread_mutex_lock(&the.lock);
+  pthread_mutex_lock(&thread_pool.lock);
 }
 
 void sk_set_thread_count(size_t count) {
   if (!count) count = standard_count();
   if (count > SK_MAX_THREADS) count = SK_MAX_THREADS;
   lock_pool();
-  the.setters++;
-  while (the.busy) pthread_cond_wait(&the.done, &the.lock);
-  the.setters--;
-  the.busy = true;
+  thread_pool.setters++;
+  while (thread_pool.busy) pthread_cond_wait(&thread_pool.done, &thread_pool.lock);
+  thread_pool.setters--;
+  thread_pool.busy = true;
   told = 0;
   atomic_store(&wanted, count);
   end_threads(count - 1);
   leave_pool();
-  pthread_mutex_unlock(&the.lock);
+  pthread_mutex_unlock(&thread_pool.lock);
 }
 
 /* ---- threads --------------------------------------------------------------------------------- */
@@ -138,26 +139,26 @@ static void run_ranges(work *work, size_t worker) {
   }
 }
 
-/* With the lock held: takes up to two of the wake-ups that are due. Each thread that joins wakes two more, so
-   that many are awake in the time of a few. */
+/* Takes up to two of the wake-ups that are due. Each thread that joins wakes two more, so that the time until all are
+   awake grows with the logarithm of their number. The lock is held. */
 static size_t take_wakes(void) {
-  size_t count = the.to_wake < 2 ? the.to_wake : 2;
-  the.to_wake -= count;
+  size_t count = thread_pool.to_wake < 2 ? thread_pool.to_wake : 2;
+  thread_pool.to_wake -= count;
   return count;
 }
 
-/* Without the lock, which the woken one needs first. */
+/* Wakes `count` threads. The lock is not held: a woken thread needs it first. */
 static void wake_threads(size_t count) {
-  while (count--) pthread_cond_signal(&the.wake);
+  while (count--) pthread_cond_signal(&thread_pool.wake);
 }
 
-/* With the lock held. */
+/* Whether there is work that one more thread may join. The lock is held. */
 static bool may_join(void) {
-  return the.work && the.joined + 1 < the.work->workers &&
-         atomic_load_explicit(&the.work->next, memory_order_relaxed) < the.work->ranges;
+  return thread_pool.work && thread_pool.joined + 1 < thread_pool.work->workers &&
+         atomic_load_explicit(&thread_pool.work->next, memory_order_relaxed) < thread_pool.work->ranges;
 }
 
-/* Waiting without sleeping. Counted by the clock: a pause takes 10 ns on one processor and 25 on another. */
+/* Waiting without sleeping, measured by the clock: a pause takes 10 ns on one processor and 25 ns on another. */
 typedef struct spin {
   int64_t end; /* nanoseconds */
   unsigned pauses;
@@ -171,49 +172,51 @@ static int64_t now(void) {
 
 static spin spin_for(int64_t nanoseconds) { return (spin){now() + nanoseconds, 0}; }
 
-/* False where the time is up. */
-static bool goes_on(spin *spin) {
+/* Pauses for a moment. False when the time is up. */
+static bool spin_on(spin *spin) {
 #if defined(__x86_64__)
   __builtin_ia32_pause();
 #endif
   return ++spin->pauses % 16 || now() < spin->end;
 }
 
-/* With the lock held, which it has again at the end: waits for a work after `seen`, and for a while without
-   sleeping, because to be woken takes as long as a small work does. */
+/* Waits, without sleeping, until a work after number `seen` is opened or the time is up: being woken takes as long as
+   a small work does. The lock is held before and after, and free in between. */
 static void linger(size_t seen) {
   spin spin = spin_for(LINGER_NANOSECONDS);
-  pthread_mutex_unlock(&the.lock);
-  while (atomic_load_explicit(&opened, memory_order_relaxed) == seen && goes_on(&spin)) continue;
-  pthread_mutex_lock(&the.lock);
+  pthread_mutex_unlock(&thread_pool.lock);
+  while (atomic_load_explicit(&opened, memory_order_relaxed) == seen && spin_on(&spin)) continue;
+  pthread_mutex_lock(&thread_pool.lock);
 }
 
-/* With the lock held, which it has again at the end. */
+/* Joins the work and runs ranges until none is left. The lock is held before and after, and free in between. */
 static void join_work(void) {
-  work *work = the.work;
-  size_t worker = ++the.joined, wakes = take_wakes();
-  atomic_fetch_add_explicit(&the.active, 1, memory_order_relaxed);
-  pthread_mutex_unlock(&the.lock);
+  work *work = thread_pool.work;
+  size_t worker = ++thread_pool.joined, wakes = take_wakes();
+  atomic_fetch_add_explicit(&thread_pool.active, 1, memory_order_relaxed);
+  pthread_mutex_unlock(&thread_pool.lock);
   wake_threads(wakes);
   run_ranges(work, worker);
-  pthread_mutex_lock(&the.lock);
-  if (atomic_fetch_sub_explicit(&the.active, 1, memory_order_release) == 1) pthread_cond_broadcast(&the.done);
+  pthread_mutex_lock(&thread_pool.lock);
+  if (atomic_fetch_sub_explicit(&thread_pool.active, 1, memory_order_release) == 1)
+    pthread_cond_broadcast(&thread_pool.done);
 }
 
 static void *thread_main(void *argument) {
-  size_t number = (size_t)(uintptr_t)argument, lingered = 0; /* 1, 2, ...; the work after which it last did */
-  pthread_mutex_lock(&the.lock);
-  while (number <= the.keep) {
+  size_t number = (size_t)(uintptr_t)argument, lingered = 0; /* the number is 1, 2, ... */
+  pthread_mutex_lock(&thread_pool.lock);
+  while (number <= thread_pool.keep) {
     size_t seen = atomic_load_explicit(&opened, memory_order_relaxed);
     if (may_join()) join_work();
     else if (lingered != seen) linger(lingered = seen);
-    else pthread_cond_wait(&the.wake, &the.lock);
+    else pthread_cond_wait(&thread_pool.wake, &thread_pool.lock);
   }
-  pthread_mutex_unlock(&the.lock);
+  pthread_mutex_unlock(&thread_pool.lock);
   return NULL;
 }
 
-/* Signals for the process go to other threads; those that a fault raises stay deadly where they happen. */
+/* Blocks the signals that are sent to the process, so that they reach other threads. Signals that a fault raises stay
+   deliverable in the thread where the fault happens. */
 static void block_signals(sigset_t *before) {
   static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS};
   sigset_t all;
@@ -223,7 +226,7 @@ static void block_signals(sigset_t *before) {
   pthread_sigmask(SIG_SETMASK, &all, before);
 }
 
-/* Seen in debuggers and top. */
+/* Debuggers and top show the name. */
 static void name_thread(pthread_t thread, const char *name) {
 #if defined(__linux__)
   pthread_setname_np(thread, name);
@@ -232,7 +235,7 @@ static void name_thread(pthread_t thread, const char *name) {
 #endif
 }
 
-_Static_assert(sizeof(pthread_t) <= sizeof(uintptr_t), "it fits in an sk_thread");
+_Static_assert(sizeof(pthread_t) <= sizeof(uintptr_t), "a pthread_t fits in an sk_thread");
 
 bool sk_make_thread(sk_thread *thread, const char *name, void *(*run)(void *argument), void *argument) {
   pthread_attr_t attributes;
@@ -253,57 +256,59 @@ bool sk_make_thread(sk_thread *thread, const char *name, void *(*run)(void *argu
 
 void sk_join_thread(sk_thread thread) { pthread_join((pthread_t)thread.system, NULL); }
 
-/* For who has taken the pool: `count` threads, or as many as the system gives. */
+/* Starts threads until there are `count`, or as many as the system allows. The caller has taken the pool. */
 static void make_threads(size_t count) {
   char name[16];
-  while (the.made < count) {
-    size_t number = the.made + 1;
+  while (thread_pool.made < count) {
+    size_t number = thread_pool.made + 1;
     snprintf(name, sizeof name, "skinpy-%u", (unsigned)number);
-    if (!sk_make_thread(&the.threads[the.made], name, thread_main, (void *)(uintptr_t)number)) return;
-    the.made++;
+    if (!sk_make_thread(&thread_pool.threads[thread_pool.made], name, thread_main, (void *)(uintptr_t)number)) return;
+    thread_pool.made++;
   }
 }
 
 /* ---- work ------------------------------------------------------------------------------------ */
 
-/* False where somebody else has the pool, or waits to change it. */
+/* Takes the pool for the calling thread. False if another caller has it, or waits to change its size. */
 static bool take_pool(void) {
   bool free;
   lock_pool();
-  free = !the.busy && !the.setters;
-  if (free) the.busy = true;
-  pthread_mutex_unlock(&the.lock);
+  free = !thread_pool.busy && !thread_pool.setters;
+  if (free) thread_pool.busy = true;
+  pthread_mutex_unlock(&thread_pool.lock);
   return free;
 }
 
-/* Shows the work to the threads of the pool, which the caller has taken. */
+/* Opens the work to the threads of the pool, which the caller has taken. */
 static void open_work(work *work) {
   size_t wakes;
   make_threads(work->workers - 1);
-  pthread_mutex_lock(&the.lock);
-  the.work = work;
+  pthread_mutex_lock(&thread_pool.lock);
+  thread_pool.work = work;
   atomic_fetch_add_explicit(&opened, 1, memory_order_relaxed);
-  the.joined = 0;
-  the.to_wake = work->workers - 1;
+  thread_pool.joined = 0;
+  thread_pool.to_wake = work->workers - 1;
   wakes = take_wakes();
-  pthread_mutex_unlock(&the.lock);
+  pthread_mutex_unlock(&thread_pool.lock);
   wake_threads(wakes);
 }
 
-/* No thread joins any more, so those that are still waking up need not be waited for. */
+/* Closes the work: no thread can join any more, so that nobody waits for those that are still waking up. Returns when
+   the threads that did join have finished, and gives the pool back. */
 static void close_work(void) {
-  spin spin = spin_for(LAST_NANOSECONDS);
-  pthread_mutex_lock(&the.lock);
-  the.work = NULL;
-  pthread_mutex_unlock(&the.lock);
-  while (atomic_load_explicit(&the.active, memory_order_acquire) && goes_on(&spin)) continue;
-  pthread_mutex_lock(&the.lock);
-  while (atomic_load_explicit(&the.active, memory_order_acquire)) pthread_cond_wait(&the.done, &the.lock);
+  spin spin = spin_for(FINISH_NANOSECONDS);
+  pthread_mutex_lock(&thread_pool.lock);
+  thread_pool.work = NULL;
+  pthread_mutex_unlock(&thread_pool.lock);
+  while (atomic_load_explicit(&thread_pool.active, memory_order_acquire) && spin_on(&spin)) continue;
+  pthread_mutex_lock(&thread_pool.lock);
+  while (atomic_load_explicit(&thread_pool.active, memory_order_acquire))
+    pthread_cond_wait(&thread_pool.done, &thread_pool.lock);
   leave_pool();
-  pthread_mutex_unlock(&the.lock);
+  pthread_mutex_unlock(&thread_pool.lock);
 }
 
-/* What may work on so many ranges: no more than the caller was told, whose scratch ends there. */
+/* Number of threads for this number of ranges: at most as many as the caller was told, for whom it has scratch. */
 static size_t workers_for(size_t ranges) {
   size_t count = current_count();
   if (told && told < count) count = told;
@@ -312,6 +317,7 @@ static size_t workers_for(size_t ranges) {
 
 void sk_parallel(const void *job, sk_range_run run, size_t count, size_t grain) {
   work work = {.job = job, .run = run, .count = count, .grain = grain ? grain : 1};
+  SK_ASSERT(run != NULL);
   work.ranges = count / work.grain + (count % work.grain != 0);
   if (work.ranges == 1) {
     run(job, 0, 0, count);

@@ -1,34 +1,38 @@
-/* sk_threads.h: a kept pool of threads that shares out the ranges of a batch.
+/* sk_threads.h: a pool of threads that run the ranges of a batch.
 
-   Threads are made at first use and then sleep between calls. Every range is the same whatever the number of
-   threads, so results are bit-identical as long as a range's result depends on the range alone. */
+   The first use starts the threads, which sleep between calls. The ranges do not depend on the number of threads, so
+   that results are bit-identical as long as the result of a range depends on that range only. */
 #ifndef SK_THREADS_H
 #define SK_THREADS_H
 
 #include "sk_base.h"
 
-#define SK_MAX_THREADS 256u /* the caller's included: what sk_set_thread_count takes at most */
+#define SK_MAX_THREADS 256u /* including the caller's: the maximum that sk_set_thread_count accepts */
 
-/* Work on elements first .. first + count - 1. Cannot fail, does not fork, does not set the count of threads;
-   `worker` says which piece of scratch belongs to this call. */
+/* Works on elements first .. first + count - 1 of the job. It cannot fail, must not fork and must not set the number
+   of threads. `worker` is the number of the thread, 0 for the caller's: it selects the scratch memory of this call. */
 typedef void (*sk_range_run)(const void *job, size_t worker, size_t first, size_t count);
 
-/* Runs 0 .. count - 1 in ranges that start at multiples of `grain` (0 counts as 1) and hold `grain` elements,
-   the last one the rest; each once, in any order. Returns when all are done. The caller works too, as worker 0,
-   and alone where there is one range, within another range, and while the pool serves another caller. A range
-   should last some 20 us or more: waking a thread takes as long.
+/* Runs elements 0 .. count - 1 in ranges of `grain` elements (0 counts as 1), of which the last may be shorter. Each
+   range runs once, in any order; the call returns when all are done. The calling thread works too, as worker 0. It
+   works alone if there is only one range, if it is inside a range already, or while the pool serves another caller. A
+   range should take 20 us or more, because waking a thread takes that long.
 
-   worker < what sk_thread_count() last told the calling thread: ask, take scratch for so many, then run. */
+   Worker numbers stay below the number that sk_thread_count() last returned to the calling thread: call that first,
+   allocate scratch memory for so many workers, then run. */
 void sk_parallel(const void *job, sk_range_run run, size_t count, size_t grain);
 
-/* Threads that sk_parallel may use, the caller's included: 1 .. SK_MAX_THREADS. */
+/* Number of threads that sk_parallel may use, including the caller's: 1 .. SK_MAX_THREADS. */
 size_t sk_thread_count(void);
 
-/* Waits for running work; threads that are too many end here, those that lack are made at next use. 0 is the
-   default: sk_core_count(), at most 64. More than SK_MAX_THREADS count as so many. */
+/* Sets the number of threads, after running work has ended. Superfluous threads end before the call returns; missing
+   ones start at the next use. 0 means the default, sk_core_count() but at most 64; larger numbers than SK_MAX_THREADS
+   count as SK_MAX_THREADS. */
 void sk_set_thread_count(size_t count);
 
-typedef struct sk_thread { uintptr_t system; } sk_thread; /* the system's own, whatever that is */
+typedef struct sk_thread {
+  uintptr_t system;
+} sk_thread; /* the system's own, whatever that is */
 
 /* A thread beside the pool, to be joined, that takes no signals from other processes. `name`: at most 15 characters.
    False where the system gives none. */

@@ -1,4 +1,4 @@
-/* sk_block.c: layout of the model block, and writing one. */
+/* sk_block.c: the sizes of the records of a block, and writing one; see sk_block.h. */
 #include "sk_block_layout.h"
 
 #include <string.h>
@@ -6,10 +6,8 @@
 _Static_assert(sizeof(sk_block_header) == 64, "the header fills one alignment unit");
 _Static_assert(sizeof(sk_block_entry) == 32, "table entries have no hidden padding");
 _Static_assert(sizeof(sk_info) == 64 && sizeof(sk_submesh) == 32 && sizeof(sk_material) == 64 &&
-                   sizeof(sk_target) == 32 &&
-                   sizeof(sk_texture) == 40 && sizeof(sk_clip_record) == 64 &&
-                   sizeof(sk_channel) == 48 && sizeof(sk_report_entry) == 40 &&
-                   sizeof(sk_event) == 16,
+                   sizeof(sk_target) == 32 && sizeof(sk_texture) == 40 && sizeof(sk_clip_record) == 64 &&
+                   sizeof(sk_channel) == 48 && sizeof(sk_report_entry) == 40 && sizeof(sk_event) == 16,
                "records have the sizes that version 3 promises");
 
 /* ---- the table of sections --------------------------------------------------- */
@@ -31,26 +29,23 @@ uint32_t sk_section_stride(sk_section_kind kind, uint32_t influences) {
   return rule->element * (rule->rows == INFLUENCES ? influences : rule->width);
 }
 
-uint32_t sk_path_width(sk_path path) {
-  return path == SK_PATH_ROTATION ? 4 : path == SK_PATH_WEIGHT ? 1 : 3;
-}
+uint32_t sk_path_width(sk_path path) { return path == SK_PATH_ROTATION ? 4 : path == SK_PATH_WEIGHT ? 1 : 3; }
 
 /* ---- writing ----------------------------------------------------------------- */
 
-static uint64_t aligned(uint64_t size) {
-  return (size + SK_ALIGNMENT - 1) / SK_ALIGNMENT * SK_ALIGNMENT;
-}
+static uint64_t aligned(uint64_t size) { return (size + SK_ALIGNMENT - 1) / SK_ALIGNMENT * SK_ALIGNMENT; }
 
 static uint64_t part_bytes(const sk_block_part *part) { return part->count * part->stride; }
 
-/* A section of no rows is no part of the block. */
+/* Number of sections with rows: the others are left out. */
 static size_t entry_count(const sk_block_part *parts, size_t part_count) {
   size_t i, entries = 0;
   for (i = 0; i < part_count; i++) entries += parts[i].count > 0;
   return entries;
 }
 
-/* Of header and table, in which all kinds have room: where the first section begins does not depend on the others. */
+/* Bytes of the header and the table. The table has room for all kinds of sections, so that the offset of the first
+   section does not depend on which sections there are. */
 static uint64_t head_bytes(void) {
   return aligned(sizeof(sk_block_header) + SK_SECTION_COUNT * sizeof(sk_block_entry));
 }
@@ -60,7 +55,7 @@ static sk_status block_bytes(const sk_block_part *parts, size_t part_count, uint
   *total = head_bytes();
   for (i = 0; i < part_count; i++) {
     if (parts[i].stride && parts[i].count > (UINT64_MAX / 4) / parts[i].stride)
-      return sk_fail(error, SK_ERROR_BLOCK, "section %s has %llu rows: too many", sk_section_name(parts[i].kind),
+      return sk_fail(error, SK_ERROR_BLOCK, "section %s has too many rows: %llu", sk_section_name(parts[i].kind),
                      (unsigned long long)parts[i].count);
     *total += aligned(part_bytes(&parts[i]));
     if (*total > SIZE_MAX / 4) return sk_fail_memory(error, SIZE_MAX);
@@ -78,7 +73,7 @@ size_t sk_block_place(const sk_block_part *parts, size_t part_count, size_t *off
   return (size_t)at;
 }
 
-/* Header and table, into zeroed memory. */
+/* Writes header and table into zeroed memory. */
 static void write_head(void *memory, const sk_block_part *parts, size_t part_count, uint64_t total) {
   size_t i;
   sk_block_header *header = memory;
@@ -104,7 +99,7 @@ sk_status sk_block_pour(const sk_block_part *parts, size_t part_count, const sk_
   sk_block_piece *piece;
   bool taken;
   if (status) return status;
-  piece = sk_alloc_zero((1 + 2 * part_count) * sizeof *piece + head); /* the head stands behind them */
+  piece = sk_alloc_zero((1 + 2 * part_count) * sizeof *piece + head); /* the head follows the pieces */
   if (!piece) return sk_fail_memory(error, head);
   piece[pieces++] = (sk_block_piece){piece + 1 + 2 * part_count, head};
   write_head(piece + 1 + 2 * part_count, parts, part_count, total);
@@ -131,22 +126,21 @@ static bool take_in_memory(void *context, const sk_block_piece *pieces, size_t c
   return to != NULL;
 }
 
-sk_status sk_block_write(const sk_block_part *parts, size_t part_count, void **block, size_t *size,
-                         sk_error *error) {
+sk_status sk_block_write(const sk_block_part *parts, size_t part_count, void **block, size_t *size, sk_error *error) {
   const sk_block_sink sink = {take_in_memory, NULL, NULL, block};
   *block = NULL;
   return sk_block_pour(parts, part_count, &sink, size, error);
 }
 
 bool sk_text_append(sk_array *pool, const char *bytes, size_t length, sk_text *text) {
-  char *place;
+  char *copy;
   *text = (sk_text){0, 0};
   if (!length) return true;
   if (length > UINT32_MAX || pool->count > UINT32_MAX - length) return false;
   text->offset = (uint32_t)pool->count;
-  place = sk_array_extend(pool, length);
-  if (!place) return false;
+  copy = sk_array_extend(pool, length);
+  if (!copy) return false;
   text->length = (uint32_t)length;
-  memcpy(place, bytes, length);
+  memcpy(copy, bytes, length);
   return true;
 }

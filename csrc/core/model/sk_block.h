@@ -1,9 +1,10 @@
 /* sk_block.h: the model block: one flat, versioned, position-independent piece of memory.
 
-   Header, table of sections, arrays aligned to 64 bytes; little-endian. The importer
-   writes it, `sk_block_open` reads it and trusts nothing in it; files, pickles and other
-   processes carry it as it is. A block holds either a whole model or clips alone
-   (`sk_info.kind`); a clip block names its joints and has neither parents nor rest pose.
+    header | table of sections | section | section | ...      little-endian, sections aligned to 64 bytes
+
+   The importer writes a block; sk_block_open reads it and trusts nothing in it. Files (.skn), pickles and other
+   processes carry it unchanged. A block holds either a whole model or only clips (sk_info.kind). A block of clips names
+   its joints and morph targets, and has neither parents nor a rest pose.
 
    Matrices are row-major for column vectors, quaternions are x y z w, times are seconds. */
 #ifndef SK_BLOCK_H
@@ -11,14 +12,14 @@
 
 #include "../base/sk_base.h"
 
-#define SK_BLOCK_MAGIC "SKNBLK\r\n" /* 8 bytes; CR LF shows a transfer that changed line ends */
+#define SK_BLOCK_MAGIC   "SKNBLK\r\n" /* 8 bytes; CR LF reveals a transfer that converted line ends */
 #define SK_BLOCK_VERSION 3u
 
 /* ---- sections -------------------------------------------------------------- */
 
-/* One row per section: name, element type, elements per row, what counts the rows.
-   J joints, V vertices, F faces, S slots, M morph targets; K = info.influences.
-   MODEL sections other than INFO may be absent where their count is 0, and OPTIONAL ones always. */
+/* One line per section: name, type of an element, elements per row, and the rule for the number of rows
+   (sk_row_rule in sk_block_layout.h). J joints, V vertices, F faces, S slots, M morph targets; K = info.influences. A
+   section without rows is absent. */
 #define SK_SECTION_TABLE(ROW)                                                           \
   ROW(INFO, sk_info, 1, ONE)                    /* what the block is, and its counts */ \
   ROW(TEXT, char, 1, OWN)                       /* all strings, addressed by sk_text */ \
@@ -57,19 +58,27 @@ typedef enum sk_section_kind {
 #define SK_SECTION_NAME(name, type, width, rows) SK_SECTION_##name,
   SK_SECTION_TABLE(SK_SECTION_NAME)
 #undef SK_SECTION_NAME
-  SK_SECTION_COUNT
+      SK_SECTION_COUNT
 } sk_section_kind;
 
 /* ---- records: fixed sizes, no hidden padding -------------------------------- */
 
-typedef struct sk_text { /* a string: bytes, UTF-8 where the file's were; no ending zero */
+typedef struct sk_text { /* a string: bytes as the file has them, usually UTF-8; no final zero */
   uint32_t offset, length; /* in SK_SECTION_TEXT */
 } sk_text;
 
 typedef enum sk_block_kind { SK_BLOCK_MODEL = 1, SK_BLOCK_CLIPS = 2 } sk_block_kind;
 
-typedef enum sk_axis { SK_AXIS_UNKNOWN, SK_AXIS_POS_X, SK_AXIS_NEG_X, SK_AXIS_POS_Y,
-                       SK_AXIS_NEG_Y, SK_AXIS_POS_Z, SK_AXIS_NEG_Z, SK_AXIS_COUNT } sk_axis;
+typedef enum sk_axis {
+  SK_AXIS_UNKNOWN,
+  SK_AXIS_POS_X,
+  SK_AXIS_NEG_X,
+  SK_AXIS_POS_Y,
+  SK_AXIS_NEG_Y,
+  SK_AXIS_POS_Z,
+  SK_AXIS_NEG_Z,
+  SK_AXIS_COUNT
+} sk_axis;
 
 typedef struct sk_info {
   uint32_t kind;         /* sk_block_kind */
@@ -85,7 +94,7 @@ typedef struct sk_info {
 
 typedef struct sk_submesh {
   sk_text name;
-  int32_t node;     /* the joint it hangs on */
+  int32_t node;     /* the joint of the node that has the mesh */
   int32_t material; /* SK_NONE = none */
   uint32_t first_vertex, vertex_count;
   uint32_t first_face, face_count;
@@ -93,12 +102,12 @@ typedef struct sk_submesh {
 
 typedef enum sk_alpha { SK_ALPHA_OPAQUE, SK_ALPHA_MASK, SK_ALPHA_BLEND, SK_ALPHA_COUNT } sk_alpha;
 
-/* A morph target: differences to some vertices, in units of the mesh, added in proportion to a weight.
-   It is the target of one node's mesh: two nodes with the same mesh have targets of their own. In a
-   block of clips targets only have names. */
+/* A morph target: differences for some vertices, in units of the mesh, which are added in proportion to a weight. A
+   target belongs to the mesh of one node: two nodes with the same mesh have separate targets. In a block of clips,
+   targets only have names. */
 typedef struct sk_target {
   sk_text name;
-  int32_t node;         /* the joint whose mesh it changes */
+  int32_t node;         /* the joint of the node whose mesh it changes */
   float default_weight;
   uint64_t first, count; /* rows of TARGET_VERTICES and its neighbors; vertices increase */
 } sk_target;
@@ -120,9 +129,7 @@ typedef struct sk_texture {
   uint64_t offset, length; /* in TEXTURE_DATA */
 } sk_texture;
 
-typedef enum sk_path {
-  SK_PATH_TRANSLATION, SK_PATH_ROTATION, SK_PATH_SCALE, SK_PATH_WEIGHT, SK_PATH_COUNT
-} sk_path;
+typedef enum sk_path { SK_PATH_TRANSLATION, SK_PATH_ROTATION, SK_PATH_SCALE, SK_PATH_WEIGHT, SK_PATH_COUNT } sk_path;
 typedef enum sk_interpolation { SK_STEP, SK_LINEAR, SK_CUBIC, SK_INTERPOLATION_COUNT } sk_interpolation;
 
 typedef enum sk_clip_flag {
@@ -137,8 +144,8 @@ typedef struct sk_clip_record {
   uint32_t flags;                        /* sk_clip_flag */
   uint32_t first_event, event_count;     /* in EVENTS; every event belongs to one clip */
   uint32_t motion_count;   /* keys of the root motion, 0 = none */
-  uint64_t motion_times;   /* first key in TIMES; SK_NONE64 = none */
-  uint64_t motion_values;  /* first float in VALUES: translation and unit quaternion, 7 floats a key */
+  uint64_t motion_times;   /* index of the first key in TIMES; SK_NONE64 = none */
+  uint64_t motion_values;  /* index of the first float in VALUES: per key a translation and a unit quaternion */
 } sk_clip_record;
 
 #define SK_MOTION_WIDTH 7u /* floats in one key of the root motion */
@@ -152,25 +159,26 @@ typedef struct sk_channel {
   int32_t joint;         /* or, for SK_PATH_WEIGHT, the morph target */
   uint8_t path;          /* sk_path */
   uint8_t interpolation; /* sk_interpolation */
-  uint16_t in_cells;     /* 1: keys are cells, 0 behind three numbers, and the last one stands there twice */
-  uint32_t key_count;    /* > 0 */
-  uint32_t stride;       /* floats from a key to the next; 0: one value is stored, which all keys have */
-  uint64_t times;        /* first key in TIMES; channels with equal times may share them */
-  uint64_t values;       /* first float in VALUES */
+  uint16_t in_cells; /* 1: each key fills a cell (three numbers are followed by 0), and the last is stored twice */
+  uint32_t key_count; /* > 0 */
+  uint32_t stride; /* floats from one key to the next; 0: one value is stored for all keys */
+  uint64_t times; /* first key in TIMES; channels with equal times may share them */
+  uint64_t values; /* first float in VALUES */
   uint64_t in_tangents, out_tangents; /* likewise, units per second; SK_NONE64 unless cubic */
 } sk_channel;
 
-#define SK_CELL 4 /* floats of a cell: x y z and w or 0 */
-/* Keys of all channels that store one value for many: these take no room, but to check their times takes time. */
+#define SK_CELL           4 /* floats of a cell: x y z and w or 0 */
+/* Maximum number of keys in all channels that store one value: they need no memory, but checking their times needs
+   time. */
 #define SK_MAX_STILL_KEYS (UINT64_C(1) << 28)
 
 /* Floats in one key of the path: 3, 4, 3, 1. */
 uint32_t sk_path_width(sk_path path);
 
-/* Keys that a channel stores: all, or one for all. */
+/* Number of values that a channel stores: one per key, or one for all keys. */
 static inline uint32_t sk_channel_stored(const sk_channel *channel) { return channel->stride ? channel->key_count : 1; }
 
-/* Key k of `array`, which is the channel's values, in_tangents or out_tangents, in VALUES. */
+/* Key k of an array of the channel in VALUES; `array` is the channel's values, in_tangents or out_tangents. */
 static inline const float *sk_channel_key(const float *values, const sk_channel *channel, uint64_t array, uint32_t k) {
   return values + array + (uint64_t)k * channel->stride;
 }
@@ -178,40 +186,39 @@ static inline const float *sk_channel_key(const float *values, const sk_channel 
 typedef enum sk_severity { SK_REPAIRED, SK_LOST, SK_SEVERITY_COUNT } sk_severity;
 
 typedef struct sk_report_entry {
-  sk_text code;     /* stable, such as "weights_normalized" */
+  sk_text code; /* stable, such as "weights_normalized" */
   uint32_t severity; /* sk_severity */
   uint32_t reserved; /* 0 */
   uint64_t count;
-  sk_text first;    /* the first case, in words */
-  sk_text message;  /* one sentence */
+  sk_text first; /* the first case, as a text such as "joint 'Hips'" */
+  sk_text message; /* one sentence */
 } sk_report_entry;
 
 /* ---- writing --------------------------------------------------------------- */
 
 /* One section to write; `data` is borrowed and may be NULL where count is 0. */
 typedef struct sk_block_part {
-  uint32_t kind;   /* sk_section_kind */
+  uint32_t kind; /* sk_section_kind */
   uint32_t stride; /* bytes of one row */
-  uint64_t count;  /* rows */
+  uint64_t count; /* rows */
   const void *data;
 } sk_block_part;
 
-/* Bytes of one row of a section; `influences` counts for the two vertex streams alone. */
+/* Bytes of one row of a section. `influences` matters only for VERTEX_SLOTS and VERTEX_WEIGHTS. */
 uint32_t sk_section_stride(sk_section_kind kind, uint32_t influences);
 const char *sk_section_name(sk_section_kind kind);
 
-/* Joins the parts into one new block (sk_free frees it). Sections of 0 rows are left out.
-   It lays out and copies; whether the result is sane is for sk_block_open to say. */
-sk_status sk_block_write(const sk_block_part *parts, size_t part_count, void **block, size_t *size,
-                         sk_error *error);
+/* Joins the sections into one new block, which sk_free frees. Sections of 0 rows are left out. The contents are copied
+   and not checked: sk_block_open checks them. */
+sk_status sk_block_write(const sk_block_part *parts, size_t part_count, void **block, size_t *size, sk_error *error);
 
-/* A stretch of a block that is being written. */
+/* A range of bytes of a block that is being written; borrowed. */
 typedef struct sk_block_piece {
   const void *data;
   size_t size;
 } sk_block_piece;
 
-/* Where a block goes that need not lie in memory. */
+/* A destination for a block that is not written to memory of sk_alloc. */
 typedef struct sk_block_sink {
   /* Gets all of it at once, in order. False: out of memory. */
   bool (*take)(void *context, const sk_block_piece *pieces, size_t count, size_t size);
@@ -223,27 +230,28 @@ typedef struct sk_block_sink {
   void *context;
 } sk_block_sink;
 
-/* Where the parts will lie in a block that begins with them, of which counts and strides alone are looked at; gives the
-   bytes up to their end. */
+/* Writes the offsets that these sections get in a block that begins with them, and returns the number of bytes up to
+   their end. Only counts and strides of the sections are used. */
 size_t sk_block_place(const sk_block_part *parts, size_t part_count, size_t *offsets);
 
-/* The same block as sk_block_write's, without a copy of the parts. */
+/* Gives the block that sk_block_write would make to `sink`, without copying the sections first. */
 sk_status sk_block_pour(const sk_block_part *parts, size_t part_count, const sk_block_sink *sink, size_t *size,
                         sk_error *error);
 
-/* Strings of a block under construction. `text` gets the place; length 0 needs no memory. */
+/* Appends a string to the section TEXT of a block under construction, and writes its offset and length to `text`. False
+   if there is no memory. */
 bool sk_text_append(sk_array *pool, const char *bytes, size_t length, sk_text *text);
 
 /* ---- reading --------------------------------------------------------------- */
 
-/* Where a section of an opened block lies; data is NULL and rows 0 where it is absent. */
+/* A section of an opened block; `data` is NULL and `rows` 0 if the section is absent. */
 typedef struct sk_section {
   const void *data; /* in block */
   uint64_t rows;
   uint32_t stride;
 } sk_section;
 
-/* A checked block: pointers into the caller's memory, nothing owned. */
+/* A checked block: pointers into the memory of the caller. It owns nothing. */
 typedef struct sk_block {
   const void *memory; /* not owned */
   size_t size;
@@ -251,9 +259,9 @@ typedef struct sk_block {
   sk_section sections[SK_SECTION_COUNT];
 } sk_block;
 
-/* Checks everything: magic, version, lengths, offsets, alignment, every index, parents before
-   children, keys in order, finite values, unit rest rotations, weights that sum to 1. `memory`
-   must be aligned to 8 bytes and stay until the last use of `block`. Never writes to it. */
+/* Opens and checks a block: magic, version, lengths, offsets, alignment, every index, parents before children, keys in
+   order, finite values, unit rest rotations, weights that sum to 1. `memory` must be aligned to 8 bytes, stays the
+   caller's, and must be valid until the last use of `block`; it is never written. */
 sk_status sk_block_open(const void *memory, size_t size, sk_block *block, sk_error *error);
 
 #endif

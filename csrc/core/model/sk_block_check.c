@@ -1,5 +1,5 @@
-/* sk_block_check.c: every index, order and number of a block, as if an enemy had written it. What each row keeps by
-   itself is looked at in sk_block_rows.c. Nothing is allocated, nothing recurses. */
+/* sk_block_check.c: checks every index, order and number of a block, as if an attacker had written it. Rules of single
+   rows are in sk_block_rows.c. Only the table of check_duplicate_channels is allocated; nothing recurses. */
 #include "sk_block_check.h"
 
 #include <math.h>
@@ -8,17 +8,14 @@
 
 #include "sk_block_rows.h"
 
-#define UNIT_TOLERANCE 1e-3 /* length of a stored quaternion: float keys of real exporters */
+#define UNIT_TOLERANCE 1e-3 /* of the length of a stored quaternion: float keys of real exporters */
 
-static const sk_section *section_of(const sk_block *block, sk_section_kind kind) {
-  return &block->sections[kind];
-}
+static const sk_section *section_of(const sk_block *block, sk_section_kind kind) { return &block->sections[kind]; }
 
 /* ---- numbers ----------------------------------------------------------------- */
 
 static bool is_unit(const float q[4]) {
-  double length = sqrt((double)q[0] * q[0] + (double)q[1] * q[1] + (double)q[2] * q[2] +
-                       (double)q[3] * q[3]);
+  double length = sqrt((double)q[0] * q[0] + (double)q[1] * q[1] + (double)q[2] * q[2] + (double)q[3] * q[3]);
   return fabs(length - 1.0) <= UNIT_TOLERANCE;
 }
 
@@ -37,12 +34,12 @@ static sk_status check_affine(const sk_block *block, sk_section_kind kind, sk_er
 
 /* ---- strings ------------------------------------------------------------------ */
 
-/* Where rows of sections have them. */
-static const struct text_place {
+/* The fields of records that are strings. */
+static const struct text_field {
   sk_section_kind kind;
-  const char *what;
-  size_t at;
-} text_places[] = {{SK_SECTION_INFO, "info", offsetof(sk_info, source_format)},
+  const char *what; /* the record, for the error */
+  size_t at;        /* bytes from the start of the record */
+} text_fields[] = {{SK_SECTION_INFO, "info", offsetof(sk_info, source_format)},
                    {SK_SECTION_JOINT_NAMES, "joint", 0},
                    {SK_SECTION_SUBMESHES, "submesh", offsetof(sk_submesh, name)},
                    {SK_SECTION_TARGETS, "target", offsetof(sk_target, name)},
@@ -55,34 +52,34 @@ static const struct text_place {
                    {SK_SECTION_REPORT, "report entry", offsetof(sk_report_entry, first)},
                    {SK_SECTION_REPORT, "report entry", offsetof(sk_report_entry, message)}};
 
-/* Adds the lengths of the strings of one place to `total`. */
-static sk_status check_texts_at(const sk_block *block, const struct text_place *place, uint64_t *total,
-                                sk_error *error) {
-  const sk_section *section = section_of(block, place->kind);
+/* Checks one field in all rows of its section, and adds the lengths of the strings to `total`. */
+static sk_status check_text_field(const sk_block *block, const struct text_field *field, uint64_t *total,
+                                  sk_error *error) {
+  const sk_section *section = section_of(block, field->kind);
   uint64_t i, bytes = section_of(block, SK_SECTION_TEXT)->rows;
   for (i = 0; i < section->rows; i++) {
-    const void *at = (const char *)section->data + i * section->stride + place->at;
+    const void *at = (const char *)section->data + i * section->stride + field->at;
     const sk_text *text = at;
     if ((uint64_t)text->offset + text->length > bytes)
-      return sk_fail(error, SK_ERROR_BLOCK, "%s %llu: a string lies outside the block", place->what,
+      return sk_fail(error, SK_ERROR_BLOCK, "%s %llu: a string lies outside the block", field->what,
                      (unsigned long long)i);
     *total += text->length;
   }
   return SK_OK;
 }
 
-/* Strings may share bytes, as the names of a mesh that hangs on many nodes do, but not without end: somebody may want
-   them all one by one. */
+/* Strings may share bytes, as the name of a mesh that many nodes have, but only up to a limit: a caller that copies
+   each string must not run out of memory. */
 static sk_status check_texts(const sk_block *block, sk_error *error) {
-  uint64_t total = 0, most = section_of(block, SK_SECTION_TEXT)->rows + SK_SHARED_TEXT;
+  uint64_t total = 0, limit = section_of(block, SK_SECTION_TEXT)->rows + SK_MAX_SHARED_TEXT;
   size_t i;
-  for (i = 0; i < sizeof text_places / sizeof *text_places; i++) {
-    sk_status status = check_texts_at(block, &text_places[i], &total, error);
+  for (i = 0; i < sizeof text_fields / sizeof *text_fields; i++) {
+    sk_status status = check_text_field(block, &text_fields[i], &total, error);
     if (status) return status;
   }
-  if (total <= most) return SK_OK;
+  if (total <= limit) return SK_OK;
   return sk_fail(error, SK_ERROR_BLOCK, "the strings have %llu bytes together; at most %llu are allowed",
-                 (unsigned long long)total, (unsigned long long)most);
+                 (unsigned long long)total, (unsigned long long)limit);
 }
 
 /* ---- skeleton ------------------------------------------------------------------ */
@@ -90,27 +87,27 @@ static sk_status check_texts(const sk_block *block, sk_error *error) {
 sk_status sk_check_info(const sk_block *block, sk_error *error) {
   const sk_info *info = block->info;
   if (info->kind != SK_BLOCK_MODEL && info->kind != SK_BLOCK_CLIPS)
-    return sk_fail(error, SK_ERROR_BLOCK, "block is of unknown kind %u", info->kind);
+    return sk_fail(error, SK_ERROR_BLOCK, "the block has the unknown kind %u", info->kind);
   if (info->influences < 1 || info->influences > SK_MAX_INFLUENCES)
-    return sk_fail(error, SK_ERROR_BLOCK, "block has %u influences a vertex; expected 1 to %d",
-                   info->influences, SK_MAX_INFLUENCES);
+    return sk_fail(error, SK_ERROR_BLOCK, "the block has %u influences per vertex; expected 1 to %d", info->influences,
+                   SK_MAX_INFLUENCES);
   if (info->joints > SK_MAX_JOINTS)
-    return sk_fail(error, SK_ERROR_BLOCK, "block has %u joints; at most %u are allowed",
-                   info->joints, SK_MAX_JOINTS);
+    return sk_fail(error, SK_ERROR_BLOCK, "the block has %u joints; at most %u are allowed", info->joints,
+                   SK_MAX_JOINTS);
   if (info->targets > SK_MAX_JOINTS)
-    return sk_fail(error, SK_ERROR_BLOCK, "block has %u morph targets; at most %u are allowed",
-                   info->targets, SK_MAX_JOINTS);
+    return sk_fail(error, SK_ERROR_BLOCK, "the block has %u morph targets; at most %u are allowed", info->targets,
+                   SK_MAX_JOINTS);
   if (info->slots > SK_MAX_SLOTS)
-    return sk_fail(error, SK_ERROR_BLOCK, "block has %u palette slots; at most %u are allowed",
-                   info->slots, SK_MAX_SLOTS);
+    return sk_fail(error, SK_ERROR_BLOCK, "the block has %u palette slots; at most %u are allowed", info->slots,
+                   SK_MAX_SLOTS);
   if (info->vertices > UINT32_MAX || info->faces > UINT32_MAX)
-    return sk_fail(error, SK_ERROR_BLOCK, "block has more than 2^32 - 1 vertices or faces");
+    return sk_fail(error, SK_ERROR_BLOCK, "the block has more than 2^32 - 1 vertices or faces");
   if (info->kind == SK_BLOCK_CLIPS && (info->slots || info->vertices || info->faces))
-    return sk_fail(error, SK_ERROR_BLOCK, "a block of clips can have no mesh and no slots");
+    return sk_fail(error, SK_ERROR_BLOCK, "a block of clips must not have a mesh or slots");
   if (info->kind == SK_BLOCK_MODEL && !info->joints)
     return sk_fail(error, SK_ERROR_BLOCK, "a model needs at least one joint");
   if (info->up >= SK_AXIS_COUNT || !isfinite(info->unit_meters) || info->unit_meters < 0)
-    return sk_fail(error, SK_ERROR_BLOCK, "block has an unknown up axis or a bad unit");
+    return sk_fail(error, SK_ERROR_BLOCK, "the block has an unknown up axis or a unit that is not a finite length");
   return SK_OK;
 }
 
@@ -124,7 +121,7 @@ static sk_status check_skeleton(const sk_block *block, sk_error *error) {
       return sk_fail(error, SK_ERROR_BLOCK, "joint %u has parent %d; a parent must come before its child (-1 = root)",
                      j, parents[j]);
     if (!is_unit(rotation + 4 * (size_t)j))
-      return sk_fail(error, SK_ERROR_BLOCK, "joint %u: its rest rotation is no unit quaternion", j);
+      return sk_fail(error, SK_ERROR_BLOCK, "joint %u: its rest rotation is not a unit quaternion", j);
   }
   return check_affine(block, SK_SECTION_REST_LOCAL, error);
 }
@@ -134,14 +131,15 @@ static sk_status check_skin(const sk_block *block, sk_error *error) {
   uint32_t s;
   for (s = 0; s < block->info->slots; s++)
     if (joints[s] < 0 || joints[s] >= (int32_t)block->info->joints)
-      return sk_fail(error, SK_ERROR_BLOCK, "slot %u follows joint %d; the model has %u joints", s,
-                     joints[s], block->info->joints);
+      return sk_fail(error, SK_ERROR_BLOCK, "slot %u follows joint %d; the model has %u joints", s, joints[s],
+                     block->info->joints);
   return check_affine(block, SK_SECTION_SLOT_INVERSE_BIND, error);
 }
 
 /* ---- mesh ---------------------------------------------------------------------- */
 
-/* No vertex and no face belongs to two, or else what draws or writes each would take the mesh as often as it likes. */
+/* No vertex and no face belongs to two submeshes: otherwise a small file could make the code that draws or writes each
+   submesh repeat the mesh any number of times. */
 static sk_status check_submeshes(const sk_block *block, sk_error *error) {
   const sk_section *section = section_of(block, SK_SECTION_SUBMESHES);
   const sk_submesh *submesh = section->data;
@@ -150,7 +148,7 @@ static sk_status check_submeshes(const sk_block *block, sk_error *error) {
     vertices += submesh->vertex_count;
     faces += submesh->face_count;
     if (submesh->node < 0 || submesh->node >= (int32_t)block->info->joints)
-      return sk_fail(error, SK_ERROR_BLOCK, "submesh %llu hangs on joint %d; the model has %u joints",
+      return sk_fail(error, SK_ERROR_BLOCK, "submesh %llu belongs to joint %d; the model has %u joints",
                      (unsigned long long)i, submesh->node, block->info->joints);
     if (submesh->material < SK_NONE || (submesh->material >= 0 && (uint64_t)submesh->material >= materials))
       return sk_fail(error, SK_ERROR_BLOCK, "submesh %llu has material %d; the model has %llu materials",
@@ -161,9 +159,10 @@ static sk_status check_submeshes(const sk_block *block, sk_error *error) {
                      (unsigned long long)i);
   }
   if (vertices > block->info->vertices || faces > block->info->faces)
-    return sk_fail(error, SK_ERROR_BLOCK, "the submeshes have %llu vertices and %llu faces; the model has %llu and %llu",
-                   (unsigned long long)vertices, (unsigned long long)faces,
-                   (unsigned long long)block->info->vertices, (unsigned long long)block->info->faces);
+    return sk_fail(error, SK_ERROR_BLOCK,
+                   "the submeshes have %llu vertices and %llu faces; the model has %llu and %llu",
+                   (unsigned long long)vertices, (unsigned long long)faces, (unsigned long long)block->info->vertices,
+                   (unsigned long long)block->info->faces);
   return SK_OK;
 }
 
@@ -190,13 +189,13 @@ static sk_status check_textures(const sk_block *block, sk_error *error) {
   uint64_t i, bytes = section_of(block, SK_SECTION_TEXTURE_DATA)->rows, left = bytes;
   for (i = 0; i < section->rows; i++, texture++) {
     uint64_t pixels = (uint64_t)texture->width * texture->height;
-    if (texture->offset > bytes || texture->length > bytes - texture->offset ||
-        !texture->width != !texture->height ||
+    if (texture->offset > bytes || texture->length > bytes - texture->offset || !texture->width != !texture->height ||
         (pixels && (pixels > UINT64_MAX / 4 || pixels * 4 != texture->length)))
-      return sk_fail(error, SK_ERROR_BLOCK, "texture %llu: its bytes do not lie in the block, or do not fill %u x %u",
+      return sk_fail(error, SK_ERROR_BLOCK, "texture %llu: its bytes are outside the block, or are not %u x %u pixels",
                      (unsigned long long)i, texture->width, texture->height);
     if (texture->length > left)
-      return sk_fail(error, SK_ERROR_BLOCK, "texture %llu: it shares its bytes with another one", (unsigned long long)i);
+      return sk_fail(error, SK_ERROR_BLOCK, "texture %llu shares its bytes with another texture",
+                     (unsigned long long)i);
     left -= texture->length;
   }
   return SK_OK;
@@ -211,7 +210,7 @@ static bool increases_below(const uint32_t *vertices, uint64_t count, uint64_t l
   return !count || vertices[count - 1] < limit;
 }
 
-/* The targets take up the moved vertices one after another, so each row is looked at once. */
+/* Each target has the rows that follow those of the previous target, so that each row is checked once. */
 static sk_status check_targets(const sk_block *block, sk_error *error) {
   const sk_section *section = section_of(block, SK_SECTION_TARGETS);
   const sk_target *target = section->data;
@@ -219,29 +218,29 @@ static sk_status check_targets(const sk_block *block, sk_error *error) {
   uint64_t i, next = 0, moved = section_of(block, SK_SECTION_TARGET_VERTICES)->rows;
   for (i = 0; i < section->rows; i++, target++) {
     if (!sk_floats_are_finite(&target->default_weight, 1) ||
-        (block->info->kind == SK_BLOCK_MODEL &&
-         (target->node < 0 || target->node >= (int32_t)block->info->joints)))
-      return sk_fail(error, SK_ERROR_BLOCK, "target %llu hangs on joint %d of %u, or its weight is not finite",
+        (block->info->kind == SK_BLOCK_MODEL && (target->node < 0 || target->node >= (int32_t)block->info->joints)))
+      return sk_fail(error, SK_ERROR_BLOCK, "target %llu belongs to joint %d of %u, or its weight is not finite",
                      (unsigned long long)i, target->node, block->info->joints);
     if (target->first != next || target->count > moved - next ||
         !increases_below(vertices + next, target->count, block->info->vertices))
-      return sk_fail(error, SK_ERROR_BLOCK, "target %llu: its vertices do not follow the last one's, or do not increase below %llu",
+      return sk_fail(error, SK_ERROR_BLOCK,
+                     "target %llu: its rows do not follow those of the previous target, or its vertices do not "
+                     "increase below %llu",
                      (unsigned long long)i, (unsigned long long)block->info->vertices);
     next += target->count;
   }
   if (next != moved)
-    return sk_fail(error, SK_ERROR_BLOCK, "%llu moved vertices belong to no target", (unsigned long long)(moved - next));
+    return sk_fail(error, SK_ERROR_BLOCK, "%llu moved vertices belong to no target",
+                   (unsigned long long)(moved - next));
   return SK_OK;
 }
 
 /* ---- clips ---------------------------------------------------------------------- */
 
-/* Whether `count` rows from `first` on lie within `rows`. */
-static bool lies_in(uint64_t first, uint64_t count, uint64_t rows) {
-  return first <= rows && count <= rows - first;
-}
+/* Whether rows first .. first + count - 1 exist in a section of `rows` rows. */
+static bool lies_in(uint64_t first, uint64_t count, uint64_t rows) { return first <= rows && count <= rows - first; }
 
-/* Weights are not sampled from cells. */
+/* Whether the keys may be `stride` floats apart. Weights are not stored in cells. */
 static bool stride_fits(const sk_channel *channel) {
   uint32_t width = channel->in_cells ? SK_CELL : sk_path_width(channel->path);
   if (channel->in_cells > 1 || (channel->in_cells && channel->path == SK_PATH_WEIGHT)) return false;
@@ -282,7 +281,8 @@ static bool cells_end_in_zero(const float *cells, const sk_channel *channel) {
   return true;
 }
 
-/* What whoever samples cells where they lie relies on: no fourth number of three, and the last frame twice. */
+/* What the sampling of cells relies on: the fourth number of a cell of three is 0, and the last frame is stored twice.
+   */
 static bool cells_are_whole(const float *values, const sk_channel *channel, uint64_t array) {
   const float *last = sk_channel_key(values, channel, array, channel->key_count - 1);
   return (channel->path == SK_PATH_ROTATION || cells_end_in_zero(values + array, channel)) &&
@@ -303,30 +303,28 @@ static sk_status check_channel(const sk_block *block, uint64_t index, sk_error *
   unsigned long long i = index;
   uint32_t limit = channel->path == SK_PATH_WEIGHT ? block->info->targets : block->info->joints;
   if (channel->path >= SK_PATH_COUNT || channel->interpolation >= SK_INTERPOLATION_COUNT)
-    return sk_fail(error, SK_ERROR_BLOCK, "channel %llu has unknown path %u or interpolation %u", i,
-                   channel->path, channel->interpolation);
+    return sk_fail(error, SK_ERROR_BLOCK, "channel %llu has unknown path %u or interpolation %u", i, channel->path,
+                   channel->interpolation);
   if (channel->joint < 0 || channel->joint >= (int32_t)limit)
     return sk_fail(error, SK_ERROR_BLOCK, "channel %llu moves %s %d; there are %u", i,
                    channel->path == SK_PATH_WEIGHT ? "target" : "joint", channel->joint, limit);
   if (!stride_fits(channel))
-    return sk_fail(error, SK_ERROR_BLOCK, "channel %llu: its keys cannot lie %u floats apart%s", i, channel->stride,
+    return sk_fail(error, SK_ERROR_BLOCK, "channel %llu: its keys cannot be %u floats apart%s", i, channel->stride,
                    channel->in_cells ? ", in cells" : "");
   if (!channel->key_count || !channel_arrays_fit(block, channel))
-    return sk_fail(error, SK_ERROR_BLOCK, "channel %llu: its %u keys do not lie in the block", i,
-                   channel->key_count);
+    return sk_fail(error, SK_ERROR_BLOCK, "channel %llu: its %u keys are outside the block", i, channel->key_count);
   if (!times_increase(times + channel->times, channel->key_count))
     return sk_fail(error, SK_ERROR_BLOCK, "channel %llu: its key times are not finite and increasing", i);
-  if (channel->path == SK_PATH_ROTATION && channel->interpolation != SK_CUBIC &&
-      !rotations_are_unit(values, channel))
-    return sk_fail(error, SK_ERROR_BLOCK, "channel %llu: a rotation key is no unit quaternion", i);
+  if (channel->path == SK_PATH_ROTATION && channel->interpolation != SK_CUBIC && !rotations_are_unit(values, channel))
+    return sk_fail(error, SK_ERROR_BLOCK, "channel %llu: a rotation key is not a unit quaternion", i);
   if (!channel_cells_are_whole(values, channel))
     return sk_fail(error, SK_ERROR_BLOCK,
                    "channel %llu: its cells do not end in 0, or their last frame is not repeated", i);
   return SK_OK;
 }
 
-/* Channels may share key times but not values, so the work below is bounded by the block's size; that of channels
-   which store one value for all keys by a limit. */
+/* Channels may share key times but not values, so that the size of the block bounds the work of these checks. For
+   channels that store one value for all keys, SK_MAX_STILL_KEYS bounds it. */
 static sk_status check_channels(const sk_block *block, sk_error *error) {
   const sk_section *section = section_of(block, SK_SECTION_CHANNELS);
   const sk_channel *channel = section->data;
@@ -346,7 +344,8 @@ static sk_status check_channels(const sk_block *block, sk_error *error) {
   return status;
 }
 
-/* Root motion may share key times but not values, as channels. `floats` counts those of all clips so far. */
+/* Like channels, root motions may share key times but not values. `floats` is the number of values in all clips so far.
+   */
 static sk_status check_motion(const sk_block *block, uint64_t index, uint64_t *floats, sk_error *error) {
   const sk_clip_record *clip = (const sk_clip_record *)section_of(block, SK_SECTION_CLIPS)->data + index;
   uint64_t times = section_of(block, SK_SECTION_TIMES)->rows, values = section_of(block, SK_SECTION_VALUES)->rows;
@@ -355,12 +354,12 @@ static sk_status check_motion(const sk_block *block, uint64_t index, uint64_t *f
   *floats += (uint64_t)count * SK_MOTION_WIDTH;
   if (!count) {
     if (clip->motion_times == SK_NONE64 && clip->motion_values == SK_NONE64) return SK_OK;
-    return sk_fail(error, SK_ERROR_BLOCK, "clip %llu: its root motion has a place but no keys",
+    return sk_fail(error, SK_ERROR_BLOCK, "clip %llu: its root motion has an offset but no keys",
                    (unsigned long long)index);
   }
   if (*floats > values || clip->motion_times > times || count > times - clip->motion_times ||
       clip->motion_values > values || (uint64_t)count * SK_MOTION_WIDTH > values - clip->motion_values)
-    return sk_fail(error, SK_ERROR_BLOCK, "clip %llu: the %u keys of its root motion do not lie in the block",
+    return sk_fail(error, SK_ERROR_BLOCK, "clip %llu: the %u keys of its root motion are outside the block",
                    (unsigned long long)index, count);
   if (!times_increase((const double *)section_of(block, SK_SECTION_TIMES)->data + clip->motion_times, count))
     return sk_fail(error, SK_ERROR_BLOCK, "clip %llu: the times of its root motion are not finite and increasing",
@@ -368,12 +367,12 @@ static sk_status check_motion(const sk_block *block, uint64_t index, uint64_t *f
   rows = (const float *)section_of(block, SK_SECTION_VALUES)->data + clip->motion_values;
   for (k = 0; k < count; k++)
     if (!is_unit(rows + (size_t)k * SK_MOTION_WIDTH + 3))
-      return sk_fail(error, SK_ERROR_BLOCK, "clip %llu: a rotation of its root motion is no unit quaternion",
+      return sk_fail(error, SK_ERROR_BLOCK, "clip %llu: a rotation of its root motion is not a unit quaternion",
                      (unsigned long long)index);
   return SK_OK;
 }
 
-/* `next` is where the events of the last clip ended, and is moved on. */
+/* `next` is the number of the first event after those of the previous clip; it is advanced. */
 static sk_status check_events(const sk_block *block, uint64_t index, uint64_t *next, sk_error *error) {
   const sk_clip_record *clip = (const sk_clip_record *)section_of(block, SK_SECTION_CLIPS)->data + index;
   const sk_event *event = section_of(block, SK_SECTION_EVENTS)->data;
@@ -381,7 +380,7 @@ static sk_status check_events(const sk_block *block, uint64_t index, uint64_t *n
   double last = 0.0;
   uint32_t i;
   if (clip->first_event != *next || clip->event_count > events - *next)
-    return sk_fail(error, SK_ERROR_BLOCK, "clip %llu does not take up the events where the last one ended",
+    return sk_fail(error, SK_ERROR_BLOCK, "clip %llu: its events do not follow those of the previous clip",
                    (unsigned long long)index);
   for (i = 0; i < clip->event_count; i++) {
     uint64_t number = *next + i;
@@ -403,10 +402,12 @@ static sk_status check_clips(const sk_block *block, sk_error *error) {
   for (i = 0; i < section->rows && !status; i++, clip++) {
     if (!isfinite(clip->duration) || clip->duration < 0 || !isfinite(clip->ticks_per_second) ||
         clip->ticks_per_second <= 0)
-      return sk_fail(error, SK_ERROR_BLOCK, "clip %llu lasts %g s at %g ticks per second",
-                     (unsigned long long)i, clip->duration, clip->ticks_per_second);
+      return sk_fail(
+          error, SK_ERROR_BLOCK,
+          "clip %llu has the duration %g s and %g ticks per second; expected finite numbers, the second above 0",
+          (unsigned long long)i, clip->duration, clip->ticks_per_second);
     if (clip->first_channel != next || clip->channel_count > channels - next)
-      return sk_fail(error, SK_ERROR_BLOCK, "clip %llu does not take up the channels where the last one ended",
+      return sk_fail(error, SK_ERROR_BLOCK, "clip %llu: its channels do not follow those of the previous clip",
                      (unsigned long long)i);
     if (clip->flags & ~(uint32_t)SK_CLIP_ADDITIVE)
       return sk_fail(error, SK_ERROR_BLOCK, "clip %llu has unknown flags %#x", (unsigned long long)i, clip->flags);
@@ -416,15 +417,15 @@ static sk_status check_clips(const sk_block *block, sk_error *error) {
   }
   if (status) return status;
   if (next != channels)
-    return sk_fail(error, SK_ERROR_BLOCK, "%llu channels belong to no clip",
-                   (unsigned long long)(channels - next));
+    return sk_fail(error, SK_ERROR_BLOCK, "%llu channels belong to no clip", (unsigned long long)(channels - next));
   if (next_event != section_of(block, SK_SECTION_EVENTS)->rows)
     return sk_fail(error, SK_ERROR_BLOCK, "%llu events belong to no clip",
                    (unsigned long long)(section_of(block, SK_SECTION_EVENTS)->rows - next_event));
   return SK_OK;
 }
 
-/* Where `last` has the number of the clip that moved something last: no clip may do so twice. */
+/* `last` has, for each component of each joint and for each target, the number of the last clip that moves it, counted
+   from 1. No clip may move one of them twice. */
 static sk_status check_moved(const sk_block *block, uint32_t *last, sk_error *error) {
   const sk_clip_record *clip = section_of(block, SK_SECTION_CLIPS)->data;
   const sk_channel *channel = section_of(block, SK_SECTION_CHANNELS)->data;
@@ -435,20 +436,21 @@ static sk_status check_moved(const sk_block *block, uint32_t *last, sk_error *er
       uint32_t *moved = &last[(size_t)channel->path * block->info->joints + (size_t)channel->joint];
       if (*moved == (uint32_t)i)
         return sk_fail(error, SK_ERROR_BLOCK, "clip %llu has two channels of path %u for %s %d",
-                       (unsigned long long)(i - 1), channel->path,
-                       channel->path == SK_PATH_WEIGHT ? "target" : "joint", channel->joint);
+                       (unsigned long long)(i - 1), channel->path, channel->path == SK_PATH_WEIGHT ? "target" : "joint",
+                       channel->joint);
       *moved = (uint32_t)i;
     }
   }
   return SK_OK;
 }
 
-/* After the channels and clips themselves. The table takes 12 bytes a joint and 4 a target, which are in the block too. */
-static sk_status check_twins(const sk_block *block, sk_error *error) {
-  size_t places = (size_t)SK_PATH_WEIGHT * block->info->joints + block->info->targets;
-  uint32_t *last = sk_alloc_zero(places * sizeof *last);
+/* No clip has two channels for the same component or target. The channels and clips were checked before. The table
+   takes 12 bytes per joint and 4 per target, which is less than they take in the block. */
+static sk_status check_duplicate_channels(const sk_block *block, sk_error *error) {
+  size_t entries = (size_t)SK_PATH_WEIGHT * block->info->joints + block->info->targets;
+  uint32_t *last = sk_alloc_zero(entries * sizeof *last);
   sk_status status;
-  if (!last) return sk_fail_memory(error, places * sizeof *last);
+  if (!last) return sk_fail_memory(error, entries * sizeof *last);
   status = check_moved(block, last, error);
   sk_free(last);
   return status;
@@ -462,16 +464,16 @@ static sk_status check_report(const sk_block *block, sk_error *error) {
   uint64_t i;
   for (i = 0; i < section->rows; i++, entry++) {
     if (entry->severity >= SK_SEVERITY_COUNT)
-      return sk_fail(error, SK_ERROR_BLOCK, "report entry %llu has unknown severity %u",
-                     (unsigned long long)i, entry->severity);
+      return sk_fail(error, SK_ERROR_BLOCK, "report entry %llu has unknown severity %u", (unsigned long long)i,
+                     entry->severity);
   }
   return SK_OK;
 }
 
 sk_status sk_check_block(const sk_block *block, sk_error *error) {
   static sk_status (*const checks[])(const sk_block *, sk_error *) = {
-      sk_check_rows,   check_texts,    check_skeleton, check_skin,  check_submeshes, check_targets,
-      check_materials, check_textures, check_channels, check_clips, check_twins, check_report};
+      sk_check_rows,   check_texts,    check_skeleton, check_skin,  check_submeshes,          check_targets,
+      check_materials, check_textures, check_channels, check_clips, check_duplicate_channels, check_report};
   size_t i;
   for (i = 0; i < sizeof checks / sizeof *checks; i++) {
     sk_status status = checks[i](block, error);

@@ -4,10 +4,10 @@
 
 #include "sk_block.h"
 
-/* Kind, counts and limits of INFO, before any other section is looked at. */
+/* Checks the kind, the counts and the limits of INFO, before any other section is read. */
 sk_status sk_check_info(const sk_block *block, sk_error *error);
 
-/* Everything else; every section has the rows and the stride that INFO promises. */
+/* Checks everything else. Every section must have the number of rows and the stride that INFO promises. */
 sk_status sk_check_block(const sk_block *block, sk_error *error);
 
 #endif

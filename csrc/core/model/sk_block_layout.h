@@ -1,5 +1,5 @@
-/* sk_block_layout.h: how a block lies in memory, for who writes one and who reads one (private to sk_block.c and
-   sk_block_open.c). */
+/* sk_block_layout.h: the layout of a block in memory, for the code that writes one and the code that reads one (private
+   to sk_block.c and sk_block_open.c). */
 #ifndef SK_BLOCK_LAYOUT_H
 #define SK_BLOCK_LAYOUT_H
 
@@ -18,9 +18,21 @@ typedef struct sk_block_entry {
   uint64_t reserved; /* 0 */
 } sk_block_entry;
 
-/* What counts a section's rows. */
+/* The number of rows that a section must have. ONE: exactly one. OWN: any number. JOINTS, SLOTS, VERTICES, FACES and
+   TARGETS: the count in INFO. INFLUENCES: as many as vertices, with K elements per row. MOVED: as many as
+   TARGET_VERTICES has. ..._OR_NONE: that many, or the section is absent. */
 typedef enum sk_row_rule {
-  ONE, OWN, JOINTS, SLOTS, VERTICES, VERTICES_OR_NONE, INFLUENCES, FACES, TARGETS, MOVED, MOVED_OR_NONE
+  ONE,
+  OWN,
+  JOINTS,
+  SLOTS,
+  VERTICES,
+  VERTICES_OR_NONE,
+  INFLUENCES,
+  FACES,
+  TARGETS,
+  MOVED,
+  MOVED_OR_NONE
 } sk_row_rule;
 
 typedef struct sk_section_rule {

@@ -1,5 +1,4 @@
-/* sk_block_open.c: finds the sections of a block that came from outside. What they hold is checked in
-   sk_block_check.c. */
+/* sk_block_open.c: finds the sections of a block that came from outside. sk_block_check.c checks their contents. */
 #include <string.h>
 
 #include "sk_block_check.h"
@@ -8,39 +7,35 @@
 static sk_status open_header(const void *memory, size_t size, sk_error *error) {
   const sk_block_header *header = memory;
   if (!memory || size < sizeof(sk_block_header))
-    return sk_fail(error, SK_ERROR_BLOCK, "block has %zu bytes; its header alone needs %zu", size,
+    return sk_fail(error, SK_ERROR_BLOCK, "the block has %zu bytes; its header needs %zu", size,
                    sizeof(sk_block_header));
-  if ((uintptr_t)memory % 8)
-    return sk_fail(error, SK_ERROR_BLOCK, "block lies at an odd address; wanted a multiple of 8");
+  if ((uintptr_t)memory % 8) return sk_fail(error, SK_ERROR_BLOCK, "the address of the block is not a multiple of 8");
   if (memcmp(header->magic, SK_BLOCK_MAGIC, sizeof header->magic) != 0)
-    return sk_fail(error, SK_ERROR_BLOCK, "these bytes are no skinpy model: the magic differs");
+    return sk_fail(error, SK_ERROR_BLOCK, "this is not a skinpy model: its magic differs");
   if (header->version != SK_BLOCK_VERSION)
-    return sk_fail(error, SK_ERROR_BLOCK, "block has version %u; this build reads version %u",
-                   header->version, SK_BLOCK_VERSION);
+    return sk_fail(error, SK_ERROR_BLOCK, "the block has version %u; this build reads version %u", header->version,
+                   SK_BLOCK_VERSION);
   if (header->size != size)
-    return sk_fail(error, SK_ERROR_BLOCK, "block says it has %llu bytes, but %zu came",
+    return sk_fail(error, SK_ERROR_BLOCK, "the block should have %llu bytes, but has %zu",
                    (unsigned long long)header->size, size);
   if (header->section_count > SK_SECTION_COUNT ||
       sizeof(sk_block_header) + header->section_count * sizeof(sk_block_entry) > size)
-    return sk_fail(error, SK_ERROR_BLOCK, "block lists %u sections; at most %d fit",
-                   header->section_count, SK_SECTION_COUNT);
+    return sk_fail(error, SK_ERROR_BLOCK, "the block lists %u sections; at most %d are possible", header->section_count,
+                   SK_SECTION_COUNT);
   return SK_OK;
 }
 
 static sk_status open_section(sk_block *block, const sk_block_entry *entry, sk_error *error) {
   const char *name = sk_section_name(entry->kind);
   if (entry->kind >= SK_SECTION_COUNT)
-    return sk_fail(error, SK_ERROR_BLOCK, "block has a section of unknown kind %u", entry->kind);
-  if (block->sections[entry->kind].data)
-    return sk_fail(error, SK_ERROR_BLOCK, "section %s is there twice", name);
-  if (!entry->stride || entry->offset % SK_ALIGNMENT || entry->offset > block->size ||
-      !entry->count || entry->count > (block->size - entry->offset) / entry->stride)
+    return sk_fail(error, SK_ERROR_BLOCK, "the block has a section of the unknown kind %u", entry->kind);
+  if (block->sections[entry->kind].data) return sk_fail(error, SK_ERROR_BLOCK, "the block has section %s twice", name);
+  if (!entry->stride || entry->offset % SK_ALIGNMENT || entry->offset > block->size || !entry->count ||
+      entry->count > (block->size - entry->offset) / entry->stride)
     return sk_fail(error, SK_ERROR_BLOCK,
-                   "section %s (%llu rows of %u bytes at %llu) does not lie in a block of %zu bytes",
-                   name, (unsigned long long)entry->count, entry->stride,
-                   (unsigned long long)entry->offset, block->size);
-  block->sections[entry->kind] =
-      (sk_section){(const char *)block->memory + entry->offset, entry->count, entry->stride};
+                   "section %s (%llu rows of %u bytes at %llu) does not fit in a block of %zu bytes", name,
+                   (unsigned long long)entry->count, entry->stride, (unsigned long long)entry->offset, block->size);
+  block->sections[entry->kind] = (sk_section){(const char *)block->memory + entry->offset, entry->count, entry->stride};
   return SK_OK;
 }
 
@@ -48,17 +43,17 @@ static uint64_t rows_wanted(const sk_block *block, sk_row_rule rule, uint64_t pr
   const sk_info *info = block->info;
   uint64_t moved = block->sections[SK_SECTION_TARGET_VERTICES].rows;
   switch (rule) {
-    case ONE: return 1;
-    case OWN: return present;
-    case JOINTS: return info->joints;
-    case SLOTS: return info->slots;
-    case VERTICES_OR_NONE: return present ? info->vertices : 0;
-    case VERTICES:
-    case INFLUENCES: return info->vertices;
-    case FACES: return info->faces;
-    case TARGETS: return info->targets;
-    case MOVED: return moved;
-    case MOVED_OR_NONE: return present ? moved : 0;
+  case ONE: return 1;
+  case OWN: return present;
+  case JOINTS: return info->joints;
+  case SLOTS: return info->slots;
+  case VERTICES_OR_NONE: return present ? info->vertices : 0;
+  case VERTICES:
+  case INFLUENCES: return info->vertices;
+  case FACES: return info->faces;
+  case TARGETS: return info->targets;
+  case MOVED: return moved;
+  case MOVED_OR_NONE: return present ? moved : 0;
   }
   return 0;
 }
@@ -66,17 +61,17 @@ static uint64_t rows_wanted(const sk_block *block, sk_row_rule rule, uint64_t pr
 /* A block of clips names its joints and targets and has nothing else of a model. */
 static bool section_belongs(const sk_info *info, int kind) {
   switch (kind) {
-    case SK_SECTION_INFO:
-    case SK_SECTION_TEXT:
-    case SK_SECTION_JOINT_NAMES:
-    case SK_SECTION_TARGETS:
-    case SK_SECTION_CLIPS:
-    case SK_SECTION_CHANNELS:
-    case SK_SECTION_TIMES:
-    case SK_SECTION_VALUES:
-    case SK_SECTION_EVENTS:
-    case SK_SECTION_REPORT: return true;
-    default: return info->kind == SK_BLOCK_MODEL;
+  case SK_SECTION_INFO:
+  case SK_SECTION_TEXT:
+  case SK_SECTION_JOINT_NAMES:
+  case SK_SECTION_TARGETS:
+  case SK_SECTION_CLIPS:
+  case SK_SECTION_CHANNELS:
+  case SK_SECTION_TIMES:
+  case SK_SECTION_VALUES:
+  case SK_SECTION_EVENTS:
+  case SK_SECTION_REPORT: return true;
+  default: return info->kind == SK_BLOCK_MODEL;
   }
 }
 
@@ -85,16 +80,14 @@ static sk_status open_rows(const sk_block *block, sk_error *error) {
   for (kind = 0; kind < SK_SECTION_COUNT; kind++) {
     const sk_section *section = &block->sections[kind];
     uint32_t stride = sk_section_stride(kind, block->info->influences);
-    uint64_t wanted = section_belongs(block->info, kind)
-                          ? rows_wanted(block, sk_section_rules[kind].rows, section->rows)
-                          : 0;
+    uint64_t wanted =
+        section_belongs(block->info, kind) ? rows_wanted(block, sk_section_rules[kind].rows, section->rows) : 0;
     if (section->rows != wanted)
-      return sk_fail(error, SK_ERROR_BLOCK, "section %s has %llu rows; expected %llu",
-                     sk_section_rules[kind].name, (unsigned long long)section->rows,
-                     (unsigned long long)wanted);
+      return sk_fail(error, SK_ERROR_BLOCK, "section %s has %llu rows; expected %llu", sk_section_rules[kind].name,
+                     (unsigned long long)section->rows, (unsigned long long)wanted);
     if (section->data && section->stride != stride)
-      return sk_fail(error, SK_ERROR_BLOCK, "section %s has rows of %u bytes; expected %u",
-                     sk_section_rules[kind].name, section->stride, stride);
+      return sk_fail(error, SK_ERROR_BLOCK, "section %s has rows of %u bytes; expected %u", sk_section_rules[kind].name,
+                     section->stride, stride);
   }
   return SK_OK;
 }
@@ -114,7 +107,7 @@ sk_status sk_block_open(const void *memory, size_t size, sk_block *block, sk_err
   if (status) return status;
   block->info = block->sections[SK_SECTION_INFO].data;
   if (!block->info || block->sections[SK_SECTION_INFO].stride != sizeof(sk_info))
-    return sk_fail(error, SK_ERROR_BLOCK, "block has no section INFO of %zu bytes", sizeof(sk_info));
+    return sk_fail(error, SK_ERROR_BLOCK, "the block has no section INFO of %zu bytes", sizeof(sk_info));
   status = sk_check_info(block, error);
   if (!status) status = open_rows(block, error);
   if (!status) status = sk_check_block(block, error);

@@ -1,4 +1,4 @@
-/* sk_block_rows.c: see sk_block_rows.h. A rule holds for a section when it holds for each range of its rows. */
+/* sk_block_rows.c: see sk_block_rows.h. A section keeps its rule if each range of its rows does. */
 #include "sk_block_rows.h"
 
 #include <math.h>
@@ -6,9 +6,9 @@
 
 #include "../base/sk_threads.h"
 
-#define SUM_TOLERANCE 1e-4                /* sum of a vertex's weights */
-#define RANGE_BYTES ((uint64_t)128 << 10) /* looked at in one go, 10 to 30 us, and twice while it is in the cache */
-#define SHARED_BYTES ((size_t)4 << 20)    /* of a block: less is looked at before a thread is well awake */
+#define SUM_TOLERANCE  1e-4                /* of the sum of a vertex's weights: rounding of real exporters */
+#define RANGE_BYTES    ((uint64_t)128 << 10) /* of a range: 10 to 30 us of work, cached for two passes */
+#define THREADED_BYTES ((size_t)4 << 20)  /* smaller blocks are checked before a second thread would be awake */
 
 typedef bool (*rows_rule)(const sk_block *block, const sk_section *section, uint64_t first, uint64_t count);
 
@@ -48,7 +48,7 @@ static bool vertices_exist(const sk_block *block, const sk_section *section, uin
   return highest < block->info->vertices;
 }
 
-/* Only the sum can be wrong by rounding; order and sign are exact. */
+/* Weights descend, are not negative and sum to 1. Only the sum has a tolerance: order and sign are exact. */
 static inline bool weights_are_sane(const float *weights, uint64_t rows, uint32_t count) {
   bool sane = true;
   for (; rows; rows--, weights += count) {
@@ -63,7 +63,8 @@ static inline bool weights_are_sane(const float *weights, uint64_t rows, uint32_
   return sane;
 }
 
-/* Finite first: that loop takes memory as fast as it comes, and the next one finds it in the cache. */
+/* The loop that looks for infinite numbers comes first: it runs at the speed of memory, and the second loop then finds
+   the range in the cache. */
 static bool are_weights(const sk_block *block, const sk_section *section, uint64_t first, uint64_t count) {
   const float *weights = row_of(section, first);
   uint32_t influences = block->info->influences;
@@ -71,10 +72,10 @@ static bool are_weights(const sk_block *block, const sk_section *section, uint64
   return influences == 4 ? weights_are_sane(weights, count, 4) : weights_are_sane(weights, count, influences);
 }
 
-/* ---- what is wrong ---------------------------------------------------------------- */
+/* ---- errors ----------------------------------------------------------------------- */
 
-/* Here memory is read once more. Should it have changed, against what whoever gave it had promised, the words are
-   wrong, but nothing is read that is not there. */
+/* These functions read the section again to find the first broken row. If another process has changed the memory in
+   between, which it must not, the sentence is wrong, but nothing outside the section is read. */
 
 typedef struct section_rule {
   sk_section_kind kind;
@@ -119,24 +120,31 @@ static sk_status blame_faces(const sk_block *block, const section_rule *broken, 
 
 /* ---- sections --------------------------------------------------------------------- */
 
-static const section_rule rules[] = {
-    {SK_SECTION_REST_TRANSLATION, are_finite, blame_numbers},  {SK_SECTION_REST_ROTATION, are_finite, blame_numbers},
-    {SK_SECTION_REST_SCALE, are_finite, blame_numbers},        {SK_SECTION_REST_LOCAL, are_finite, blame_numbers},
-    {SK_SECTION_SLOT_INVERSE_BIND, are_finite, blame_numbers}, {SK_SECTION_POSITIONS, are_finite, blame_numbers},
-    {SK_SECTION_NORMALS, are_finite, blame_numbers},           {SK_SECTION_UVS, are_finite, blame_numbers},
-    {SK_SECTION_COLORS, are_finite, blame_numbers},            {SK_SECTION_TANGENTS, are_finite, blame_numbers},
-    {SK_SECTION_VALUES, are_finite, blame_numbers},            {SK_SECTION_TARGET_POSITIONS, are_finite, blame_numbers},
-    {SK_SECTION_TARGET_NORMALS, are_finite, blame_numbers},    {SK_SECTION_VERTEX_SLOTS, slots_exist, blame_slots},
-    {SK_SECTION_VERTEX_WEIGHTS, are_weights, blame_weights},   {SK_SECTION_FACES, vertices_exist, blame_faces}};
+static const section_rule rules[] = {{SK_SECTION_REST_TRANSLATION, are_finite, blame_numbers},
+                                     {SK_SECTION_REST_ROTATION, are_finite, blame_numbers},
+                                     {SK_SECTION_REST_SCALE, are_finite, blame_numbers},
+                                     {SK_SECTION_REST_LOCAL, are_finite, blame_numbers},
+                                     {SK_SECTION_SLOT_INVERSE_BIND, are_finite, blame_numbers},
+                                     {SK_SECTION_POSITIONS, are_finite, blame_numbers},
+                                     {SK_SECTION_NORMALS, are_finite, blame_numbers},
+                                     {SK_SECTION_UVS, are_finite, blame_numbers},
+                                     {SK_SECTION_COLORS, are_finite, blame_numbers},
+                                     {SK_SECTION_TANGENTS, are_finite, blame_numbers},
+                                     {SK_SECTION_VALUES, are_finite, blame_numbers},
+                                     {SK_SECTION_TARGET_POSITIONS, are_finite, blame_numbers},
+                                     {SK_SECTION_TARGET_NORMALS, are_finite, blame_numbers},
+                                     {SK_SECTION_VERTEX_SLOTS, slots_exist, blame_slots},
+                                     {SK_SECTION_VERTEX_WEIGHTS, are_weights, blame_weights},
+                                     {SK_SECTION_FACES, vertices_exist, blame_faces}};
 
 #define RULES (sizeof rules / sizeof *rules)
 
-/* The ranges of all sections, one section after another. */
+/* The ranges of all sections, numbered one section after another. */
 typedef struct sweep {
   const sk_block *block;
-  uint64_t rows[RULES]; /* of a range */
-  size_t ends[RULES];   /* number of the range after the section's last one */
-  atomic_bool *broken;  /* (RULES,) */
+  uint64_t rows[RULES]; /* rows of one range of the section */
+  size_t ends[RULES];   /* number of the range after the last one of the section */
+  atomic_bool *broken;  /* (RULES,): whether a range broke the rule */
 } sweep;
 
 static bool range_holds(const sweep *s, size_t rule, size_t range) {
@@ -167,7 +175,7 @@ sk_status sk_check_rows(const sk_block *block, sk_error *error) {
     }
     s.ends[i] = ranges;
   }
-  if (ranges) sk_parallel(&s, run_ranges, ranges, block->size < SHARED_BYTES ? ranges : 1);
+  if (ranges) sk_parallel(&s, run_ranges, ranges, block->size < THREADED_BYTES ? ranges : 1);
   for (i = 0; i < RULES; i++)
     if (broken[i]) return rules[i].blame(block, &rules[i], error);
   return SK_OK;

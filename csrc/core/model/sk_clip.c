@@ -18,7 +18,7 @@ void sk_clip_open(const sk_block *block, uint32_t index, sk_clip *clip) {
   clip->compiled = NULL;
 }
 
-/* time - floor(time / d) * d; a time that misses a multiple of d by its own rounding counts as it. */
+/* time - floor(time / d) * d. A time that differs from a multiple of d by its own rounding counts as the multiple. */
 static double wrap(double time, double d) {
   double nearest = nearbyint(time / d), tau;
   if (fabs(time - nearest * d) <= 4.0 * DBL_EPSILON * fabs(time)) return 0.0;
@@ -30,21 +30,22 @@ double sk_clip_local_time(const sk_clip *clip, double time, sk_loop loop) {
   double d = clip->duration;
   if (!(d > 0.0)) return 0.0;
   switch (loop) {
-    case SK_LOOP_WRAP:
-      /* The end of a clip is a pose of its own; only later turns start over. */
-      if (fabs(time - d) <= clip->key_tolerance) return d;
-      return wrap(time, d);
-    case SK_LOOP_PINGPONG: {
-      double tau = wrap(time, 2.0 * d);
-      return tau > d ? 2.0 * d - tau : tau;
-    }
-    default: return time < 0.0 ? 0.0 : time > d ? d : time;
+  case SK_LOOP_WRAP:
+    /* The end of a clip is a pose of its own; only later repetitions start over. */
+    if (fabs(time - d) <= clip->key_tolerance) return d;
+    return wrap(time, d);
+  case SK_LOOP_PINGPONG: {
+    double tau = wrap(time, 2.0 * d);
+    return tau > d ? 2.0 * d - tau : tau;
+  }
+  default: return time < 0.0 ? 0.0 : time > d ? d : time;
   }
 }
 
 sk_key sk_clip_find_key(const double *times, uint32_t count, double time, double tolerance) {
   uint32_t low = 0, high = count; /* times[low] <= time + tolerance < times[high] */
   sk_key key = {0, 0.0, 0.0};
+  SK_ASSERT(count > 0 && tolerance >= 0.0);
   if (!(times[0] <= time + tolerance)) return key;
   while (high - low > 1) {
     uint32_t middle = low + (high - low) / 2;

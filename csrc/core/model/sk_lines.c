@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#define MERGE_GROWTH 3      /* merged cells per cell of the lines themselves */
-#define MERGE_SLACK 256     /* cells that are given away in any case */
+#define MERGE_GROWTH 3  /* cells that a merged line may have per cell of the lines that it replaces */
+#define MERGE_SLACK  256 /* and cells that it may have in addition: small clips are always merged */
 
 bool sk_keys_are_same(const sk_keys *keys, const sk_channel *channel, uint64_t array) {
   const float *first = keys->values + array;
@@ -33,13 +33,13 @@ static bool is_constant(const sk_plan *p, const sk_channel *channel) {
 
 typedef int (*comparison)(const sk_keys *keys, const sk_channel *a, const sk_channel *b);
 
-/* By joint and part. */
-static int compare_places(const sk_keys *keys, const sk_channel *a, const sk_channel *b) {
+/* Orders channels by what they move: the joint, then its component. */
+static int compare_moved(const sk_keys *keys, const sk_channel *a, const sk_channel *b) {
   (void)keys;
   return a->joint != b->joint ? (a->joint < b->joint ? -1 : 1) : (int)a->path - (int)b->path;
 }
 
-/* Channels of one line compare as equal. */
+/* Orders channels by time line: channels of one line compare as equal. */
 static int compare_lines(const sk_keys *keys, const sk_channel *a, const sk_channel *b) {
   if (a->interpolation != b->interpolation) return a->interpolation < b->interpolation ? -1 : 1;
   if (a->key_count != b->key_count) return a->key_count < b->key_count ? -1 : 1;
@@ -55,24 +55,23 @@ static void sort_order(const sk_keys *keys, comparison compare, uint32_t *order,
   sort_order(keys, compare, order + half, spare, count - half);
   memcpy(spare, order, count * sizeof *order);
   for (n = 0; n < count; n++) {
-    bool first = b == count ||
-                 (a < half && compare(keys, &keys->channels[spare[a]], &keys->channels[spare[b]]) <= 0);
+    bool first = b == count || (a < half && compare(keys, &keys->channels[spare[a]], &keys->channels[spare[b]]) <= 0);
     order[n] = spare[first ? a++ : b++];
   }
 }
 
 /* ---- which channels move, and on which lines ------------------------------------------------------ */
 
-/* Of channels that move the same the last counts. */
+/* Divides the channels into `order` and `still`. Of several that move the same component, the last one counts. */
 static void choose_channels(sk_plan *p, uint32_t *spare) {
   const sk_channel *channels = p->keys.channels;
   uint32_t count = 0, i;
   for (i = 0; i < p->keys.channel_count; i++)
     if (channels[i].path != SK_PATH_WEIGHT) p->order[count++] = i;
-  sort_order(&p->keys, compare_places, p->order, spare, count);
+  sort_order(&p->keys, compare_moved, p->order, spare, count);
   for (i = 0; i < count; i++) {
     const sk_channel *channel = &channels[p->order[i]];
-    if (i + 1 < count && compare_places(&p->keys, channel, &channels[p->order[i + 1]]) == 0) continue;
+    if (i + 1 < count && compare_moved(&p->keys, channel, &channels[p->order[i + 1]]) == 0) continue;
     if (is_constant(p, channel)) p->still[p->still_count++] = p->order[i];
     else p->order[p->moving++] = p->order[i];
   }
@@ -89,13 +88,13 @@ static void group_lines(sk_plan *p) {
   }
 }
 
-/* The union of two increasing lists. Returns its length, or most + 1 where that is more than `most`, which `out` has
-   room for. */
-static size_t unite(const double *a, size_t a_count, const double *b, size_t b_count, double *out, size_t most) {
+/* Writes the union of two increasing lists to `out`, which has room for `limit` numbers. Returns the length of the
+   union, or limit + 1 if it does not fit. */
+static size_t unite(const double *a, size_t a_count, const double *b, size_t b_count, double *out, size_t limit) {
   size_t i = 0, j = 0, count = 0;
   while (i < a_count || j < b_count) {
     bool from_a = j == b_count || (i < a_count && a[i] <= b[j]);
-    if (count == most) return most + 1;
+    if (count == limit) return limit + 1;
     out[count] = from_a ? a[i] : b[j];
     if (i < a_count && a[i] == out[count]) i++;
     if (j < b_count && b[j] == out[count]) j++;
@@ -104,27 +103,28 @@ static size_t unite(const double *a, size_t a_count, const double *b, size_t b_c
   return count;
 }
 
-/* The key times of lines first to last - 1, increasing; NULL in *times where they are more than `most`. Each step takes
-   no longer than `most`, so that all take no longer than the merged cells. False where there is no memory. */
-static bool unite_times(sk_plan *p, uint32_t first, uint32_t last, size_t most, const double **times, size_t *count) {
-  double *room = sk_alloc(2 * most * sizeof *room), *next = room;
+/* The union of the key times of lines first .. last - 1, in increasing order; NULL in *times if they are more than
+   `limit`. Each step takes time in proportion to `limit`, so that all steps take no longer than writing the merged
+   cells. False if there is no memory. */
+static bool unite_times(sk_plan *p, uint32_t first, uint32_t last, size_t limit, const double **times, size_t *count) {
+  double *room = sk_alloc(2 * limit * sizeof *room), *next = room;
   uint32_t i;
   p->merged_times = room;
   *times = NULL;
   *count = 0;
   if (!room) return false;
   for (i = first; i < last; i++) {
-    *count = unite(*times, *count, p->lines[i].times, p->lines[i].key_count, next, most);
-    *times = *count > most ? NULL : next;
+    *count = unite(*times, *count, p->lines[i].times, p->lines[i].key_count, next, limit);
+    *times = *count > limit ? NULL : next;
     if (!*times) return true;
-    next = next == room ? room + most : room;
+    next = next == room ? room + limit : room;
   }
   return true;
 }
 
-/* All linear lines as one, where that does not waste memory. They stand side by side. */
+/* Merges all linear lines, which are neighbors, into one, unless that wastes memory. False if there is no memory. */
 static bool merge_lines(sk_plan *p) {
-  size_t keys = 0, cells = 0, raw = 0, most;
+  size_t keys = 0, cells = 0, raw = 0, limit;
   uint32_t first = 0, last;
   const double *times;
   while (first < p->line_count && p->lines[first].interpolation != SK_LINEAR) first++;
@@ -134,10 +134,10 @@ static bool merge_lines(sk_plan *p) {
     raw += (size_t)p->lines[last].key_count * p->lines[last].count;
   }
   if (last - first < 2) return true;
-  most = (MERGE_GROWTH * raw + MERGE_SLACK) / cells;
-  if (most > keys) most = keys;
-  if (most > INT32_MAX) most = INT32_MAX;
-  if (!unite_times(p, first, last, most, &times, &keys)) return false;
+  limit = (MERGE_GROWTH * raw + MERGE_SLACK) / cells;
+  if (limit > keys) limit = keys;
+  if (limit > INT32_MAX) limit = INT32_MAX;
+  if (!unite_times(p, first, last, limit, &times, &keys)) return false;
   if (!times) return true;
   p->lines[first] = (sk_plan_line){times, (uint32_t)keys, p->lines[first].first, (uint32_t)cells, SK_LINEAR};
   memmove(p->lines + first + 1, p->lines + last, (p->line_count - last) * sizeof *p->lines);
@@ -148,20 +148,38 @@ static bool merge_lines(sk_plan *p) {
 
 /* ---- the plan --------------------------------------------------------------------------------------- */
 
+/* In debug builds: every channel that moves is in one time line, and the times of every line increase. */
+static void check_plan(const sk_plan *plan) {
+#ifdef SK_DEBUG
+  uint32_t i, k, next = 0;
+  for (i = 0; i < plan->line_count; i++) {
+    const sk_plan_line *line = &plan->lines[i];
+    SK_ASSERT(line->first == next && line->count > 0);
+    for (k = 1; k < line->key_count; k++) SK_ASSERT(line->times[k - 1] < line->times[k]);
+    next += line->count;
+  }
+  SK_ASSERT(next == plan->moving);
+#else
+  (void)plan;
+#endif
+}
+
 bool sk_plan_make(sk_keys keys, sk_plan *plan) {
-  size_t most = keys.channel_count;
+  size_t count = keys.channel_count;
   uint32_t *spare;
   *plan = (sk_plan){.keys = keys};
-  plan->memory = sk_alloc(most * (sizeof *plan->lines + 3 * sizeof(uint32_t)));
+  plan->memory = sk_alloc(count * (sizeof *plan->lines + 3 * sizeof(uint32_t)));
   if (!plan->memory) return false;
   plan->lines = plan->memory;
-  plan->order = (uint32_t *)(plan->lines + most);
-  plan->still = plan->order + most;
-  spare = plan->still + most;
+  plan->order = (uint32_t *)(plan->lines + count);
+  plan->still = plan->order + count;
+  spare = plan->still + count;
   choose_channels(plan, spare);
   sort_order(&plan->keys, compare_lines, plan->order, spare, plan->moving);
   group_lines(plan);
-  return merge_lines(plan);
+  if (!merge_lines(plan)) return false;
+  check_plan(plan);
+  return true;
 }
 
 void sk_plan_free(sk_plan *plan) {

@@ -1,9 +1,10 @@
-/* sk_lines.h: which channels of a clip move, and which of them share a line, their key times and interpolation.
+/* sk_lines.h: groups the channels of a clip that move into time lines.
 
-   Keys of a line stand frame after frame in cells of four floats, one for each translation, rotation or scale, so
-   that the keys around a time are two neighboring frames. They are stored so (sk_pack) and sampled so (sk_compile).
-   Lines of linear channels are merged into one where that does not waste memory: its frames are made when the clip
-   is compiled. */
+   A time line is a group of channels with the same key times and the same interpolation, so that one search finds the
+   keys of all of them. Its keys are stored frame by frame, in cells of four floats: one cell for each translation,
+   rotation or scale. The keys around a time are then two neighboring frames. sk_pack stores keys in this layout, and
+   sk_compile samples them from it. All time lines of linear channels are merged into one, with the union of their key
+   times, unless that wastes memory; the frames of a merged line are made when the clip is compiled. */
 #ifndef SK_LINES_H
 #define SK_LINES_H
 
@@ -11,18 +12,18 @@
 
 typedef enum sk_part { SK_PART_TRANSLATION, SK_PART_ROTATION, SK_PART_SCALE, SK_PART_COUNT } sk_part;
 
-/* The channels of a clip. All borrowed. */
+/* The channels of a clip and their keys; all pointers are borrowed. */
 typedef struct sk_keys {
   const sk_channel *channels;
   uint32_t channel_count;
-  const double *times; /* what channels index: TIMES and VALUES */
-  const float *values;
+  const double *times; /* the section TIMES of the block, which the channels index */
+  const float *values; /* the section VALUES, likewise */
 } sk_keys;
 
-/* Whether all keys of an array of the channel have the same bits. */
+/* Whether all keys of `array` (the values, in_tangents or out_tangents of the channel) have the same bits. */
 bool sk_keys_are_same(const sk_keys *keys, const sk_channel *channel, uint64_t array);
 
-/* A line: a run of channels in sk_plan.order. */
+/* A time line: channels first .. first + count - 1 of sk_plan.order. */
 typedef struct sk_plan_line {
   const double *times;
   uint32_t key_count, first, count;
@@ -31,24 +32,24 @@ typedef struct sk_plan_line {
 
 typedef struct sk_plan {
   sk_keys keys;
-  uint32_t *order;       /* (moving,): channels that move, those of a line side by side, by joint and part */
-  uint32_t *still;       /* (still_count,): channels that hold one value, by joint and part */
-  sk_plan_line *lines;
+  uint32_t *order;       /* (moving,): numbers of the channels that move, by time line, joint and component */
+  uint32_t *still;       /* (still_count,): numbers of the channels that hold one value, by joint and component */
+  sk_plan_line *lines;   /* (line_count,) */
   uint32_t moving, still_count, line_count;
-  bool merged;           /* all linear lines are one */
-  double *merged_times;  /* its times */
-  void *memory;
+  bool merged;           /* all linear channels are in one merged time line */
+  double *merged_times;  /* key times of the merged line; owned */
+  void *memory;          /* of the three arrays above; owned */
 } sk_plan;
 
-/* Channels of weights are in no line, nor those after which another moves the same. False where there is no memory;
-   sk_plan_free in any case. */
+/* Makes the plan of a clip. Channels of weights are in no time line, and of several channels that move the same
+   component of a joint only the last one counts. False if there is no memory. Call sk_plan_free in both cases. */
 bool sk_plan_make(sk_keys keys, sk_plan *plan);
 void sk_plan_free(sk_plan *plan);
 
-/* Whether the line of channels with this interpolation was made of several. */
+/* Whether the time line of the channels with this interpolation was merged from several. */
 bool sk_plan_is_merged(const sk_plan *plan, sk_interpolation interpolation);
 
-/* Floats of a frame. Cubic ones hold in-tangents, values and out-tangents, each `count` cells. */
+/* Floats of one frame. A frame of a cubic line holds in-tangents, values and out-tangents: `count` cells each. */
 size_t sk_plan_stride(const sk_plan_line *line);
 
 #endif

@@ -1,4 +1,5 @@
-/* sk_model.h: a model: the checked block and the assets that show it. */
+/* sk_model.h: a model: a checked block, and the assets that are views into it. A model never changes, so that threads
+   may share it. */
 #ifndef SK_MODEL_H
 #define SK_MODEL_H
 
@@ -17,8 +18,8 @@ typedef struct sk_model {
   uint32_t clip_count;
 } sk_model;
 
-/* Opens a block of either kind, checking everything (sk_block_open). A block of clips has a
-   skeleton, skin and mesh of count 0. `memory` is borrowed until the last use of the model. */
+/* Checks a block of either kind (sk_block_open) and makes `model` a view of it. In a block of clips, skeleton, skin and
+   mesh have the count 0. The model owns nothing: `memory` must stay until the last use of the model. */
 sk_status sk_model_open(const void *memory, size_t size, sk_model *model, sk_error *error);
 
 #endif

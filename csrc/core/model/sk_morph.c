@@ -27,7 +27,7 @@ void sk_morph_begin(sk_morph_walk *walk, const float *weights) {
   }
 }
 
-/* The first row of `target` for `vertex` or one behind it; its vertices increase. */
+/* The first row of `target` for `vertex` or a later vertex; the vertices of a target increase. */
 static uint64_t find_row(const sk_morph *morph, const sk_target *target, size_t vertex) {
   uint64_t low = target->first, high = target->first + target->count;
   while (low < high) {
@@ -44,7 +44,7 @@ static void move_to(sk_morph_walk *walk, size_t vertex) {
     walk->cursors[i].next = find_row(walk->morph, walk->cursors[i].target, vertex);
 }
 
-/* Whether the cursor stands at a row for a vertex before `end`. */
+/* Whether the next row of the cursor is for a vertex before `end`. */
 static bool moves_before(const sk_morph *morph, const sk_morph_cursor *cursor, size_t end) {
   return cursor->next < cursor->target->first + cursor->target->count && morph->vertices[cursor->next] < end;
 }
@@ -58,15 +58,16 @@ static void add(const float difference[3], float weight, float *out) {
 static void add_target(const sk_morph *morph, sk_morph_cursor *cursor, size_t first, size_t end, float *positions,
                        float *normals) {
   for (; moves_before(morph, cursor, end); cursor->next++) {
-    size_t place = 3 * (morph->vertices[cursor->next] - first);
-    add(morph->positions + 3 * cursor->next, cursor->weight, positions + place);
-    if (normals && morph->normals) add(morph->normals + 3 * cursor->next, cursor->weight, normals + place);
+    size_t offset = 3 * (morph->vertices[cursor->next] - first);
+    add(morph->positions + 3 * cursor->next, cursor->weight, positions + offset);
+    if (normals && morph->normals) add(morph->normals + 3 * cursor->next, cursor->weight, normals + offset);
   }
 }
 
 bool sk_morph_vertices(sk_morph_walk *walk, size_t first, size_t count, float *positions, float *normals) {
   size_t i, end = first + count;
   bool moved = false;
+  SK_ASSERT(end <= walk->mesh->vertex_count);
   if (walk->vertex != first) move_to(walk, first);
   walk->vertex = end;
   for (i = 0; i < walk->cursor_count; i++) {

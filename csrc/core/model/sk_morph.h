@@ -1,7 +1,7 @@
 /* sk_morph.h: morph targets ("blend shapes"): a mesh plus weighted differences to some of its vertices.
 
-   position' = position + sum over targets of weight * difference; normals likewise, their length being
-   mended by the skinning that follows. */
+   position' = position + sum over targets of weight * difference. Normals are morphed the same way; the skinning that
+   follows makes them unit vectors again. */
 #ifndef SK_MORPH_H
 #define SK_MORPH_H
 
@@ -15,33 +15,34 @@ typedef struct sk_morph {
   const float *normals;       /* in block; NULL where the targets have none */
 } sk_morph;
 
-/* Shows the targets of a block of either kind. */
+/* Makes `morph` a view of the targets of a checked block of either kind, which must outlive it. */
 void sk_morph_open(const sk_block *block, sk_morph *morph);
 
-/* The weights that the file gives a mesh by default; (M,). */
+/* Writes the default weights that the file gives each target: (M,). */
 void sk_morph_default_weights(const sk_morph *morph, float *weights);
 
-/* A target that weighs, and the first of its rows that was not passed yet. */
+/* A target with a weight other than 0, and the first of its rows that was not used yet. */
 typedef struct sk_morph_cursor {
   const sk_target *target;
   float weight;
   uint64_t next;
 } sk_morph_cursor;
 
-/* Walks through the vertices of a mesh, some at a time. */
+/* The state of a pass over the vertices of a mesh, a few at a time. Set `morph`, `mesh` and `cursors`, then call
+   sk_morph_begin. */
 typedef struct sk_morph_walk {
   const sk_morph *morph;
   const sk_mesh *mesh;
-  size_t vertex;            /* that comes next */
-  size_t cursor_count;
-  sk_morph_cursor *cursors; /* room for (M,); not owned */
+  size_t vertex;            /* the next vertex in order */
+  size_t cursor_count;      /* targets with a weight other than 0 */
+  sk_morph_cursor *cursors; /* room for M cursors; not owned */
 } sk_morph_walk;
 
-/* To vertex 0, with (M,) weights. */
+/* Starts a pass at vertex 0 with (M,) weights. */
 void sk_morph_begin(sk_morph_walk *walk, const float *weights);
 
-/* Vertices first .. first + count - 1, morphed: (count, 3) each, normals not normalized; `normals` may be NULL.
-   False, and nothing is written, where no target moves one of them. */
+/* Writes vertices first .. first + count - 1, morphed: (count, 3) each. Normals are not normalized; `normals` may be
+   NULL. Passes in order of vertices are fastest. False, with nothing written, if no target moves these vertices. */
 bool sk_morph_vertices(sk_morph_walk *walk, size_t first, size_t count, float *positions, float *normals);
 
 #endif

@@ -15,9 +15,9 @@ static void copy_keys(const sk_keys *keys, const sk_channel *channel, uint64_t a
 
 /* ---- lines ------------------------------------------------------------------------------------- */
 
-/* The frames of a line, behind what is packed; the last one twice. */
+/* Appends the frames of a time line. The last frame is written twice, so that there is always a next frame. */
 static bool pack_line(const sk_plan *plan, const sk_plan_line *line, sk_channel *channels, sk_array *packed) {
-  size_t stride = sk_plan_stride(line), place = packed->count, i;
+  size_t stride = sk_plan_stride(line), start = packed->count, i;
   float *frames = sk_array_extend(packed, (line->key_count + (size_t)1) * stride);
   if (!frames) return false;
   for (i = 0; i < line->count; i++) {
@@ -31,7 +31,7 @@ static bool pack_line(const sk_plan *plan, const sk_plan_line *line, sk_channel 
     for (a = 0; a < count; a++) {
       size_t cell = (a * line->count + i) * SK_CELL;
       copy_keys(&plan->keys, &from, *arrays[a], line->key_count, stride, frames + cell);
-      *arrays[a] = place + cell;
+      *arrays[a] = start + cell;
     }
     made->stride = (uint32_t)stride;
     made->in_cells = 1;
@@ -40,26 +40,26 @@ static bool pack_line(const sk_plan *plan, const sk_plan_line *line, sk_channel 
   return true;
 }
 
-/* ---- what is in no line ---------------------------------------------------------------------------- */
+/* ---- channels without a time line ------------------------------------------------------------------- */
 
 static bool pack_array(const sk_keys *keys, const sk_channel *from, const sk_channel *made, uint64_t *array,
                        sk_array *packed) {
   uint32_t width = sk_path_width((sk_path)from->path), count = sk_channel_stored(made);
-  size_t place = packed->count;
+  size_t start = packed->count;
   float *out = sk_array_room(packed, (size_t)count * width);
   if (!out) return false;
   copy_keys(keys, from, *array, count, width, out);
-  *array = place;
+  *array = start;
   return true;
 }
 
-/* One key after another, or one for all. */
+/* Stores the keys one after another, or one key if all are the same. */
 static bool pack_plain(const sk_keys *keys, sk_channel *made, sk_array *packed) {
   const sk_channel from = *made;
   bool cubic = from.interpolation == SK_CUBIC;
   bool same = sk_keys_are_same(keys, &from, from.values);
-  if (cubic) same = same && sk_keys_are_same(keys, &from, from.in_tangents) &&
-                    sk_keys_are_same(keys, &from, from.out_tangents);
+  if (cubic)
+    same = same && sk_keys_are_same(keys, &from, from.in_tangents) && sk_keys_are_same(keys, &from, from.out_tangents);
   made->stride = same ? 0 : sk_path_width((sk_path)from.path);
   return pack_array(keys, &from, made, &made->values, packed) &&
          (!cubic || (pack_array(keys, &from, made, &made->in_tangents, packed) &&
@@ -69,7 +69,7 @@ static bool pack_plain(const sk_keys *keys, sk_channel *made, sk_array *packed) 
 /* ---- clips -------------------------------------------------------------------------------------------- */
 
 static bool pack_channels(const sk_plan *plan, sk_channel *channels, sk_array *packed) {
-  bool good = sk_array_extend(packed, -packed->count % SK_CELL) != NULL; /* no cell in two lines of the cache */
+  bool good = sk_array_extend(packed, -packed->count % SK_CELL) != NULL; /* a cell never straddles two cache lines */
   uint32_t i;
   for (i = 0; i < plan->keys.channel_count; i++) channels[i].in_cells = 0;
   for (i = 0; i < plan->line_count && good; i++)
@@ -81,13 +81,13 @@ static bool pack_channels(const sk_plan *plan, sk_channel *channels, sk_array *p
 }
 
 static bool pack_motion(sk_packing *p, sk_clip_record *clip) {
-  size_t floats = (size_t)clip->motion_count * SK_MOTION_WIDTH, place = p->packed.count;
+  size_t floats = (size_t)clip->motion_count * SK_MOTION_WIDTH, start = p->packed.count;
   float *motion;
   if (!floats) return true;
   motion = sk_array_room(&p->packed, floats);
   if (!motion) return false;
   memcpy(motion, p->values + clip->motion_values, floats * sizeof *motion);
-  clip->motion_values = place;
+  clip->motion_values = start;
   return true;
 }
 
@@ -116,7 +116,9 @@ static void *copy_section(const sk_section *section) {
   return copy;
 }
 
-static sk_status write_again(const sk_block *block, const sk_packing *p, void **memory, size_t *size, sk_error *error) {
+/* Writes the sections of the block again, with the packed clips, channels and values. */
+static sk_status write_packed(const sk_block *block, const sk_packing *p, void **memory, size_t *size,
+                              sk_error *error) {
   sk_block_part parts[SK_SECTION_COUNT];
   uint32_t kind;
   for (kind = 0; kind < SK_SECTION_COUNT; kind++) {
@@ -143,13 +145,13 @@ sk_status sk_pack_block(const sk_block *block, void **memory, size_t *size, sk_e
   const sk_section *clips = &block->sections[SK_SECTION_CLIPS], *channels = &block->sections[SK_SECTION_CHANNELS];
   const sk_section *values = &block->sections[SK_SECTION_VALUES];
   sk_packing p = {copy_section(clips), (size_t)clips->rows, NULL, block->sections[SK_SECTION_TIMES].data,
-                  values->data, SK_ARRAY(float)};
+                  values->data,        SK_ARRAY(float)};
   sk_status status = SK_OK;
   *memory = NULL;
   if (!channels->rows) goto done;
   p.channels = copy_section(channels);
   if (!p.clips || !p.channels || !sk_pack_run(&p)) status = sk_fail_memory(error, (size_t)values->rows * sizeof(float));
-  else if (!is_packed(block, &p)) status = write_again(block, &p, memory, size, error);
+  else if (!is_packed(block, &p)) status = write_packed(block, &p, memory, size, error);
 done:
   sk_array_free(&p.packed);
   sk_free(p.channels);

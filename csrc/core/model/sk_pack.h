@@ -1,25 +1,28 @@
-/* sk_pack.h: the keys of clips laid out so that they take little memory and none twice: one value for channels
-   that do not move; frames of cells (sk_lines.h) for those that do, which the compiled form samples where they
-   lie. Keys of lines that are merged, and of weights, stay one after another. No number changes. */
+/* sk_pack.h: lays out the keys of clips so that they take little memory and need no second copy for sampling.
+
+   A channel that does not move stores one value for all its keys. Channels that move are stored as frames of cells
+   (sk_lines.h), which the compiled form of the clip samples in place. Keys of merged time lines and of weights are
+   stored one after another. No number changes. */
 #ifndef SK_PACK_H
 #define SK_PACK_H
 
 #include "sk_block.h"
 
-/* Clips, and where their keys lie. */
+/* The clips of a block and their keys. */
 typedef struct sk_packing {
-  sk_clip_record *clips; /* in and out: of a block, checked or made by the importer */
+  sk_clip_record *clips; /* in and out: the clips of a checked block, or as the importer made them; borrowed */
   size_t clip_count;
-  sk_channel *channels;  /* in and out: of all clips */
-  const double *times;
-  const float *values;
-  sk_array packed;       /* out: floats, the new VALUES; sk_array_free */
+  sk_channel *channels;  /* in and out: the channels of all clips; borrowed */
+  const double *times;   /* in: the section TIMES */
+  const float *values;   /* in: the section VALUES before packing */
+  sk_array packed;       /* out: floats, the section VALUES after packing; free it with sk_array_free */
 } sk_packing;
 
-/* Fills `packed` and lets clips and channels index it. False where there is no memory. */
+/* Fills `packed`, and makes clips and channels index it. False if there is no memory. */
 bool sk_pack_run(sk_packing *packing);
 
-/* The opened block with its clips packed, which sk_free frees; *memory is NULL where it is as it should be. */
+/* Makes a new block with packed clips from an opened block; sk_free frees it. *memory is NULL if the clips of the block
+   are packed already. */
 sk_status sk_pack_block(const sk_block *block, void **memory, size_t *size, sk_error *error);
 
 #endif
