@@ -117,8 +117,6 @@ NOT_CONVERTED: set[str] = {
     # the public nouns
     "skinpy.clips.events",
     "skinpy.clips.root_motion",
-    # explaining
-    "skinpy.explaining.explanation",
     # loading and limits
     "skinpy.limits",
     "skinpy.loading",

@@ -429,9 +429,12 @@ def test_without_graphics_the_shader_is_skipped(
         monkeypatch.setattr(pytest.importorskip("skinpy.render"), "Renderer", no_context)
     one = model.explain(0, "run", 0.1)
     assert one["shader"].position is None and one["shader"].position_error is None
-    words = {"package": "skipped, no graphics here: import of", "context": "here: no OpenGL context"}[missing]
+    words = {
+        "package": "skipped, because there is no OpenGL here: import of",
+        "context": "here: no OpenGL context",
+    }[missing]
     assert words in one["shader"].note
-    assert re.search("^   vertex shader  skipped, no graphics", one.text(), re.MULTILINE)
+    assert re.search("^   vertex shader  skipped, because there is no OpenGL", one.text(), re.MULTILINE)
     assert "skipped" in one.text() and "skipped" in one.html()
     assert max(map(len, one.text().splitlines())) <= 100
 

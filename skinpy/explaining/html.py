@@ -1,4 +1,4 @@
-"""An Explanation as HTML: tables and folds, no scripts, nothing from elsewhere."""
+"""An explanation as HTML: tables and folds, without scripts; the page loads nothing."""
 
 import html
 from collections.abc import Iterable, Iterator
@@ -30,7 +30,7 @@ _STYLE = """
 
 
 def as_page(explanation: "Explanation") -> str:
-    """See Explanation.html."""
+    """Return a whole page; see `Explanation.html`."""
     title = _text(words.title(explanation))
     style = "body { font-family: system-ui, sans-serif; margin: 2em auto; padding: 0 1em; max-width: 62em; }"
     return (
@@ -40,38 +40,38 @@ def as_page(explanation: "Explanation") -> str:
 
 
 def as_fragment(explanation: "Explanation") -> str:
-    """What a notebook shows of it."""
-    parts = (_vertex, _influences, _joints, _palette, _sum, _outcomes)
+    """Return the HTML that a notebook shows."""
+    steps = (_vertex, _influences, _joints, _palette, _sum, _outcomes)
     lines = [
         f"<style>{_STYLE}</style>",
         f'<h3 class="title">{_text(words.title(explanation))}</h3>',
         f"<p>{_text(words.clock(explanation))}</p>",
     ]
-    for number, part in enumerate(parts, 1):
-        heading, *rest = part(explanation)
+    for number, step in enumerate(steps, 1):
+        heading, *rest = step(explanation)
         lines += [f"<h3>{number}. {heading}</h3>", *rest]
     return '<div class="skinpy-explain">\n' + "\n".join(lines) + "\n</div>"
 
 
-# ---- parts -----------------------------------------------------------------------------------------------
+# ---- steps -----------------------------------------------------------------------------------------------
 
 
 def _vertex(one: "Explanation") -> Iterator[str]:
-    yield "The vertex in the space of its mesh, as it was bound"
+    yield "The vertex in mesh space, in bind pose"
     yield _rows([("position", one.bind_position), ("normal", one.bind_normal)])
     for step in one.morphs:
-        yield f"<p>Morph {_text(words.weighed(step))}</p>"
+        yield f"<p>Morph {_text(words.weighted(step))}</p>"
         if step.sampled is not None:
             yield _channel(step.sampled)
         yield _rows([("adds", step.weight * step.position), ("to the normal", step.weight * step.normal)])
     if one.morphs:
         yield _rows([("morphed position", one.position), ("its normal", one.normal)])
     else:
-        yield "<p>No morph target moves it.</p>"
+        yield "<p>No morph target moves the vertex.</p>"
 
 
 def _influences(one: "Explanation") -> Iterator[str]:
-    yield "Who moves it: weights of palette slots"
+    yield "The palette slots that move the vertex, and their weights"
     lines = [
         [str(each.slot), str(each.joint), f"{each.weight:.6f}", words.quoted(each.name)]
         for each in one.influences
@@ -85,7 +85,7 @@ def _channel(sampled: "Sampled") -> str:
 
 
 def _joints(one: "Explanation") -> Iterator[str]:
-    yield "Its joints, from the root: keys &rarr; T, R, S &rarr; local &rarr; global"
+    yield "The joints, from the root: keys &rarr; T, R, S &rarr; local &rarr; global"
     ends = {each.joint for each in one.influences}
     for step in one.joints:
         yield _joint(step, step.joint in ends)
@@ -94,56 +94,59 @@ def _joints(one: "Explanation") -> Iterator[str]:
 def _joint(step: "JointStep", is_open: bool) -> str:
     title = f"joint {step.joint} <b>{_text(words.quoted(step.name))}</b>, parent {step.parent}"
     body = [_channel(sampled) for sampled in step.channels]
-    body.append(_rows(words.parts(step)) if step.channels else "<p>No channel moves it.</p>")
-    body.append(_side_by_side((words.origin(step), step.local), (words.placed(step), step.globals)))
+    body.append(_rows(words.components(step)) if step.channels else "<p>No channel moves the joint.</p>")
+    body.append(
+        _side_by_side((words.local_source(step), step.local), (words.global_source(step), step.globals))
+    )
     return _fold(title, body, is_open)
 
 
 def _palette(one: "Explanation") -> Iterator[str]:
-    yield "Palette matrices: global of the joint * inverse bind"
+    yield "The palette matrices: global of the joint * inverse bind"
     for each in one.influences:
         yield _slot(each)
-    yield f"<p>C's palette differs from these by {words.error(one.palette_error)} at most.</p>"
+    yield f"<p>{words.palette_error(one)}</p>"
 
 
 def _slot(each: "Influence") -> str:
     name = f"<b>{_text(words.quoted(each.name))}</b>"
     title = f"slot {each.slot}, joint {each.joint} {name}, weight {each.weight:.6f}"
     matrices = _side_by_side(("inverse bind (offset matrix)", each.inverse_bind), ("palette", each.palette))
-    return _fold(title, [matrices, _rows([("alone it gives", each.position)])], True)
+    return _fold(title, [matrices, _rows([("by this slot", each.position)])], True)
 
 
 def _sum(one: "Explanation") -> Iterator[str]:
-    yield "Weighted sum of the palette matrices, and the vertex times it"
+    yield "The weighted sum of the palette matrices, and the vertex multiplied by it"
     yield _side_by_side(("M = sum of weight * palette", one.matrix), ("for row vectors", one.matrix.T))
     best = one["NumPy"]
     assert best.position is not None and best.normal is not None
     yield _rows([("M @ position", best.position), ("normal", best.normal)])
-    yield "<p>The normal is cofactors of M @ normal, to length 1.</p>"
+    yield "<p>The normal is cofactors of M @ normal, of length 1.</p>"
 
 
 def _outcomes(one: "Explanation") -> Iterator[str]:
-    yield "The same by every way"
-    head = ["way", "position", "", "", "off by", "normal", "", "", "off by"]
+    yield "The same result by every method"
+    head = ["method", "position", "", "", "off by", "normal", "", "", "off by"]
     yield _table([_outcome(each) for each in one.outcomes], head, named=0)
-    yield "<p>Off by: the distance from NumPy's, in model units.</p>"
+    yield "<p>The columns &quot;off by&quot; have the distance from NumPy's result, in model units.</p>"
     for each in one.outcomes:
-        yield f"<p>{_text(words.way(each))}: {_text(each.note)}</p>"
+        yield f"<p>{_text(words.method(each))}: {_text(each.note)}</p>"
 
 
 def _outcome(each: "Outcome") -> list[str]:
     if each.position is None or each.normal is None:
-        return [words.way(each), "skipped", *[""] * 7]
+        return [words.method(each), "skipped", *[""] * 7]
     position = [*words.numbers(each.position), words.error(each.position_error)]
     normal = [*words.numbers(each.normal), words.error(each.normal_error)]
-    return [words.way(each), *position, *normal]
+    return [words.method(each), *position, *normal]
 
 
 # ---- HTML ------------------------------------------------------------------------------------------------
 
 
-def _text(words: str) -> str:
-    return html.escape(unicode_text(words))
+def _text(string: str) -> str:
+    """Return a string as HTML text."""
+    return html.escape(unicode_text(string))
 
 
 def _fold(title: str, body: Iterable[str], is_open: bool) -> str:
@@ -152,21 +155,21 @@ def _fold(title: str, body: Iterable[str], is_open: bool) -> str:
 
 
 def _table(lines: Iterable[list[str]], head: list[str], named: int) -> str:
-    """A table whose column `named` holds words."""
+    """Return a table; the column `named` holds names."""
 
     def row(cells: list[str], tag: str) -> str:
         return "<tr>" + "".join(cell(number, text, tag) for number, text in enumerate(cells)) + "</tr>"
 
     def cell(number: int, text: str, tag: str) -> str:
-        kind = ' class="name"' if number == named else ""
-        return f"<{tag}{kind}>{_text(text)}</{tag}>"
+        style = ' class="name"' if number == named else ""
+        return f"<{tag}{style}>{_text(text)}</{tag}>"
 
     body = "".join(row(cells, "td") for cells in lines)
     return f"<table><thead>{row(head, 'th')}</thead><tbody>{body}</tbody></table>"
 
 
 def _rows(rows: Iterable[tuple[str, Array]]) -> str:
-    """Numbers, a line each, with names in front."""
+    """Return a table of numbers, one line each, with names in front."""
     lines = []
     for name, values in rows:
         cells = "".join(f"<td>{number}</td>" for number in words.numbers(values))

@@ -1,4 +1,4 @@
-"""An Explanation as text of at most 100 columns."""
+"""An explanation as text of at most 100 columns."""
 
 import textwrap
 from collections.abc import Iterator
@@ -14,11 +14,11 @@ _WIDTH = 100
 
 
 def as_text(explanation: "Explanation") -> str:
-    """See Explanation.text."""
-    parts = (_vertex, _influences, _joints, _palette, _sum, _outcomes)
+    """Return the text; see `Explanation.text`."""
+    steps = (_vertex, _influences, _joints, _palette, _sum, _outcomes)
     lines = [_fit(words.title(explanation)), "  " + words.clock(explanation)]
-    for number, part in enumerate(parts, 1):
-        heading, *rest = part(explanation)
+    for number, step in enumerate(steps, 1):
+        heading, *rest = step(explanation)
         lines += ["", f"{number}. {heading}", *rest]
     return "\n".join(line.rstrip() for line in lines)
 
@@ -32,11 +32,11 @@ def _line(name: str, values: Array, indent: int = 3) -> str:
 
 
 def _vertex(one: "Explanation") -> Iterator[str]:
-    yield "The vertex in the space of its mesh, as it was bound"
+    yield "The vertex in mesh space, in bind pose"
     yield _line("position", one.bind_position)
     yield _line("normal", one.bind_normal)
     for step in one.morphs:
-        yield _fit(f"   morph {words.weighed(step)}")
+        yield _fit(f"   morph {words.weighted(step)}")
         if step.sampled is not None:
             yield from _channel(step.sampled)
         yield _line("  adds", step.weight * step.position)
@@ -45,11 +45,11 @@ def _vertex(one: "Explanation") -> Iterator[str]:
         yield _line("morphed", one.position)
         yield _line("its normal", one.normal)
     else:
-        yield "   No morph target moves it."
+        yield "   No morph target moves the vertex."
 
 
 def _influences(one: "Explanation") -> Iterator[str]:
-    yield "Who moves it: weights of palette slots"
+    yield "The palette slots that move the vertex, and their weights"
     yield f"   {'slot':>5}  {'joint':>5}  {'weight':>9}  name"
     for each in one.influences:
         yield f"   {each.slot:>5}  {each.joint:>5}  {each.weight:9.6f}  {words.quoted(each.name)}"
@@ -63,7 +63,7 @@ def _channel(sampled: "Sampled") -> Iterator[str]:
 
 
 def _joints(one: "Explanation") -> Iterator[str]:
-    yield "Its joints, from the root: keys -> T, R, S -> local -> global"
+    yield "The joints, from the root: keys -> T, R, S -> local -> global"
     for number, step in enumerate(one.joints):
         if number:
             yield ""
@@ -75,14 +75,16 @@ def _joints(one: "Explanation") -> Iterator[str]:
 
 def _matrices(step: "JointStep") -> Iterator[str]:
     if not step.channels:
-        yield "   No channel moves it."
-    for name, values in words.parts(step) if step.channels else ():
+        yield "   No channel moves the joint."
+    for name, values in words.components(step) if step.channels else ():
         yield _line(name, values)
-    yield from _side_by_side((words.origin(step), step.local), (words.placed(step), step.globals))
+    yield from _side_by_side(
+        (words.local_source(step), step.local), (words.global_source(step), step.globals)
+    )
 
 
 def _side_by_side(*matrices: tuple[str, Array]) -> Iterator[str]:
-    """Matrices with headings, 44 columns each."""
+    """Yield matrices with headings, 44 columns each."""
     yield "   " + "".join(f"{heading:<48}" for heading, _ in matrices)
     texts = [words.numbers(matrix) for _, matrix in matrices]
     for start in range(0, 16, 4):
@@ -91,35 +93,35 @@ def _side_by_side(*matrices: tuple[str, Array]) -> Iterator[str]:
 
 
 def _palette(one: "Explanation") -> Iterator[str]:
-    yield "Palette matrices: global of the joint * inverse bind"
+    yield "The palette matrices: global of the joint * inverse bind"
     for number, each in enumerate(one.influences):
         if number:
             yield ""
         yield from _slot(each)
-    yield f"   C's palette differs from these by {words.error(one.palette_error)} at most."
+    yield f"   {words.palette_error(one)}"
 
 
 def _slot(each: "Influence") -> Iterator[str]:
     name = words.quoted(each.name)
     yield _fit(f"   -- slot {each.slot}, joint {each.joint} {name}, weight {each.weight:.6f}")
     yield from _side_by_side(("inverse bind (offset matrix)", each.inverse_bind), ("palette", each.palette))
-    yield _line("alone it gives", each.position)
+    yield _line("by this slot", each.position)
 
 
 def _sum(one: "Explanation") -> Iterator[str]:
-    yield "Weighted sum of the palette matrices, and the vertex times it"
+    yield "The weighted sum of the palette matrices, and the vertex multiplied by it"
     yield from _side_by_side(("M = sum of weight * palette", one.matrix), ("for row vectors", one.matrix.T))
     best = one["NumPy"]
     assert best.position is not None and best.normal is not None
     yield _line("M @ position", best.position)
-    yield _line("normal", best.normal) + "   (cofactors of M @ normal, to length 1)"
+    yield _line("normal", best.normal) + "   (cofactors of M @ normal, of length 1)"
 
 
 def _outcomes(one: "Explanation") -> Iterator[str]:
-    yield "The same by every way (off by: distance from NumPy's, in model units)"
+    yield "The same result by every method (off by: distance from NumPy's, in model units)"
     yield f"   {'':<13}{'position':>33}  off by{'normal':>33}  off by"
     for each in one.outcomes:
-        name = f"   {words.way(each):<13}"
+        name = f"   {words.method(each):<13}"
         if each.position is None or each.normal is None:
             name += "  "
             hanging = " " * len(name)
@@ -129,4 +131,4 @@ def _outcomes(one: "Explanation") -> Iterator[str]:
         yield name + "".join(f"{words.row(values)}{words.error(off):>8}" for values, off in cells)
     for each in one.outcomes:
         if each.position is not None:
-            yield f"   {words.way(each)}: {each.note}"
+            yield f"   {words.method(each)}: {each.note}"

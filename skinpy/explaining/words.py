@@ -1,4 +1,4 @@
-"""Numbers and names of an Explanation, as its text and its HTML both write them."""
+"""The words and numbers of an explanation that its text and its HTML share."""
 
 from typing import TYPE_CHECKING
 
@@ -9,17 +9,17 @@ from .._types import Array
 if TYPE_CHECKING:
     from .explanation import Explanation, JointStep, MorphStep, Outcome, Sampled
 
-_LONGEST = 40  # letters of a name that are shown
+_MAX_NAME = 40  # characters of a name that are shown
 
 
 def quoted(name: str) -> str:
-    """A name in quotes, with what cannot be printed escaped, and the middle left out of long ones."""
-    words = repr(name)
-    return words if len(words) <= _LONGEST else f"{words[: _LONGEST - 12]}...{words[-9:]}"
+    """Return a name in quotes; characters that cannot be printed are escaped, long names are shortened."""
+    shown = repr(name)
+    return shown if len(shown) <= _MAX_NAME else f"{shown[: _MAX_NAME - 12]}...{shown[-9:]}"
 
 
 def numbers(values: Array) -> list[str]:
-    """Numbers with as many decimals as the largest of them leaves room for in ten letters."""
+    """Return numbers with as many decimals as fit into ten characters for the largest of them."""
     flat = np.asarray(values, np.float64).ravel()
     largest = float(np.abs(flat).max(initial=0.0))
     if largest and not 1e-3 <= largest < 1e7:
@@ -29,38 +29,41 @@ def numbers(values: Array) -> list[str]:
 
 
 def row(values: Array) -> str:
-    """Numbers in one line, in columns of eleven letters."""
+    """Return numbers in one line, in columns of eleven characters."""
     return "".join(f"{number:>11}" for number in numbers(values))
 
 
 def error(value: float | None) -> str:
-    """A distance, in a few digits."""
+    """Return a distance in a few digits."""
     return "-" if value is None else f"{value:.1e}" if value else "0"
 
 
 def title(explanation: "Explanation") -> str:
-    """What is explained."""
+    """Return the title: the vertex, the clip and the time."""
     one = explanation
-    place = "in the rest pose" if one.clip is None else f"in {quoted(one.clip)} at {one.time:g} s"
-    return f"Vertex {one.vertex} of {quoted(one.submesh)} {place}"
+    when = "in the rest pose" if one.clip is None else f"in {quoted(one.clip)} at {one.time:g} s"
+    return f"Vertex {one.vertex} of {quoted(one.submesh)} {when}"
 
 
 def clock(explanation: "Explanation") -> str:
-    """From the time asked for to the time within the clip."""
+    """Return the sentence that takes the time asked for to the time within the clip."""
     one = explanation
     if one.clip is None:
-        return "No clip: every joint is at rest."
-    return f'{one.time:g} s with loop "{one.loop}" is {one.local_time:.6g} s of {one.duration:.6g} s.'
+        return "There is no clip, so every joint is at rest."
+    return (
+        f'{one.time:g} s with loop "{one.loop}" is {one.local_time:.6g} s within the clip, '
+        f"which lasts {one.duration:.6g} s."
+    )
 
 
 def keys(sampled: "Sampled") -> str:
-    """Which keys count, and how."""
+    """Return which keys count, and how."""
     first, count = sampled.key, sampled.key_count
     if len(sampled.times) == 1:
         if count == 1:
             return f"{sampled.interpolation}, the only key, at {sampled.times[0]:.6g} s"
         which = "first" if first == 0 else "last"
-        return f"{sampled.interpolation}, the {which} of {count} keys holds, at {sampled.times[0]:.6g} s"
+        return f"{sampled.interpolation}, held at the {which} of {count} keys, at {sampled.times[0]:.6g} s"
     start, end = sampled.times
     return (
         f"{sampled.interpolation}, keys {first} and {first + 1} of {count}, "
@@ -69,7 +72,7 @@ def keys(sampled: "Sampled") -> str:
 
 
 def key_rows(sampled: "Sampled") -> list[tuple[str, Array]]:
-    """The numbers of a channel, each line with its name."""
+    """Return the numbers of a channel, each line with its name."""
     rows = [(f"key {sampled.key + n}", value) for n, value in enumerate(sampled.values)]
     if sampled.out_tangent is not None and sampled.in_tangent is not None:
         rows.insert(1, ("out tangent", sampled.out_tangent))
@@ -77,8 +80,8 @@ def key_rows(sampled: "Sampled") -> list[tuple[str, Array]]:
     return [*rows, ("value", sampled.value)]
 
 
-def parts(step: "JointStep") -> list[tuple[str, Array]]:
-    """T, R and S of a joint, each with where it comes from."""
+def components(step: "JointStep") -> list[tuple[str, Array]]:
+    """Return T, R and S of a joint, each with its source: keys or rest."""
     moved = {sampled.path for sampled in step.channels}
     paths = {"T": "translation", "R": "rotation", "S": "scale"}
     return [
@@ -87,22 +90,28 @@ def parts(step: "JointStep") -> list[tuple[str, Array]]:
     ]
 
 
-def origin(step: "JointStep") -> str:
-    """Where a joint's local matrix comes from."""
-    return "local = the file's rest matrix" if step.at_rest else "local = T * R * S"
+def local_source(step: "JointStep") -> str:
+    """Return the formula of the local matrix of a joint."""
+    return "local = rest matrix of the file" if step.at_rest else "local = T * R * S"
 
 
-def placed(step: "JointStep") -> str:
-    """Where a joint's global matrix comes from."""
-    return "global = local: a root" if step.parent < 0 else f"global = global of joint {step.parent} * local"
+def global_source(step: "JointStep") -> str:
+    """Return the formula of the global matrix of a joint."""
+    return "global = local (a root)" if step.parent < 0 else f"global = global of joint {step.parent} * local"
 
 
-def weighed(step: "MorphStep") -> str:
-    """A morph target and its weight."""
-    source = "" if step.sampled is not None else ", as no channel moves it"
+def weighted(step: "MorphStep") -> str:
+    """Return a morph target and its weight."""
+    source = "" if step.sampled is not None else " by default (no channel moves it)"
     return f"target {step.target} {quoted(step.name)}, weight {step.weight:.6g}{source}"
 
 
-def way(outcome: "Outcome") -> str:
-    """A way to compute the vertex, as people call it."""
+def palette_error(explanation: "Explanation") -> str:
+    """Return the sentence on the difference of the palettes."""
+    error_text = error(explanation.palette_error)
+    return f"The palette of the C code differs from these matrices by {error_text} at most."
+
+
+def method(outcome: "Outcome") -> str:
+    """Return the name of a method to compute the vertex."""
     return {"shader": "vertex shader"}.get(outcome.way, outcome.way)
