@@ -38,7 +38,7 @@ typedef struct pool {
   size_t setters;       /* callers that wait to change the count */
   bool busy;            /* a caller has the pool: only that caller may change `made` and `threads` */
   size_t made;
-  sk_thread threads[SK_MAX_THREADS];
+  pthread_t threads[SK_MAX_THREADS];
 } pool;
 
 #define FRESH_POOL                    \
@@ -77,7 +77,7 @@ static void end_threads(size_t keep) {
   thread_pool.keep = keep;
   pthread_cond_broadcast(&thread_pool.wake);
   pthread_mutex_unlock(&thread_pool.lock);
-  while (thread_pool.made > keep) sk_join_thread(thread_pool.threads[--thread_pool.made]);
+  while (thread_pool.made > keep) pthread_join(thread_pool.threads[--thread_pool.made], NULL);
   pthread_mutex_lock(&thread_pool.lock);
 }
 
@@ -235,26 +235,20 @@ static void name_thread(pthread_t thread, const char *name) {
 #endif
 }
 
-_Static_assert(sizeof(pthread_t) <= sizeof(uintptr_t), "a pthread_t fits in an sk_thread");
-
-bool sk_make_thread(sk_thread *thread, const char *name, void *(*run)(void *argument), void *argument) {
+/* Starts a thread of the pool that takes no signals from other processes. False if the system does not give one. */
+static bool start_thread(pthread_t *thread, const char *name, size_t number) {
   pthread_attr_t attributes;
-  pthread_t system;
   sigset_t before;
-  bool made;
+  bool started;
   if (pthread_attr_init(&attributes)) return false;
   pthread_attr_setstacksize(&attributes, STACK_BYTES);
   block_signals(&before); /* a new thread inherits the mask */
-  made = pthread_create(&system, &attributes, run, argument) == 0;
+  started = pthread_create(thread, &attributes, thread_main, (void *)(uintptr_t)number) == 0;
   pthread_sigmask(SIG_SETMASK, &before, NULL);
   pthread_attr_destroy(&attributes);
-  if (!made) return false;
-  name_thread(system, name);
-  *thread = (sk_thread){(uintptr_t)system};
-  return true;
+  if (started) name_thread(*thread, name);
+  return started;
 }
-
-void sk_join_thread(sk_thread thread) { pthread_join((pthread_t)thread.system, NULL); }
 
 /* Starts threads until there are `count`, or as many as the system allows. The caller has taken the pool. */
 static void make_threads(size_t count) {
@@ -262,7 +256,7 @@ static void make_threads(size_t count) {
   while (thread_pool.made < count) {
     size_t number = thread_pool.made + 1;
     snprintf(name, sizeof name, "skinpy-%u", (unsigned)number);
-    if (!sk_make_thread(&thread_pool.threads[thread_pool.made], name, thread_main, (void *)(uintptr_t)number)) return;
+    if (!start_thread(&thread_pool.threads[thread_pool.made], name, number)) return;
     thread_pool.made++;
   }
 }

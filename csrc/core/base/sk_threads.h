@@ -30,13 +30,4 @@ size_t sk_thread_count(void);
    count as SK_MAX_THREADS. */
 void sk_set_thread_count(size_t count);
 
-typedef struct sk_thread {
-  uintptr_t system;
-} sk_thread; /* the system's own, whatever that is */
-
-/* A thread beside the pool, to be joined, that takes no signals from other processes. `name`: at most 15 characters.
-   False where the system gives none. */
-bool sk_make_thread(sk_thread *thread, const char *name, void *(*run)(void *argument), void *argument);
-void sk_join_thread(sk_thread thread);
-
 #endif
