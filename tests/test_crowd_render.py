@@ -701,4 +701,4 @@ def test_a_crowd_of_none_is_a_usage_error(
     with pytest.raises(SystemExit) as stop:
         main(["render", CHARACTER, f"--crowd={count}", "-o", str(tmp_path / "o.png")])
     assert stop.value.code == 2
-    assert "expected 1 or more" in capsys.readouterr().err
+    assert "expected a whole number, 1 or more" in capsys.readouterr().err

@@ -132,7 +132,6 @@ NOT_CONVERTED: set[str] = {
     "skinpy.playing.state_machine",
     "skinpy.playing.tracks",
     # render
-    "skinpy.render.crowd.crowd",
     # view
     "skinpy.view.layer",
     "skinpy.view.live",

@@ -12,7 +12,8 @@ except ImportError as error:
     raise ImportError("drawing needs moderngl: pip install 'skinpy-anim[view]'") from error
 
 from .camera import Camera
-from .crowd.crowd import Crowd, grid
+from .crowd.crowd import Crowd
+from .crowd.grid import grid
 from .overlays.options import Overlays
 from .overlays.plan import available_overlays
 from .renderer import Renderer, render

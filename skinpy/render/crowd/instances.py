@@ -1,7 +1,7 @@
 """How the palettes of a crowd reach the vertex shader: all of them each frame, or from a baked texture.
 
-Palette transports like those of palette.py, for many instances in one draw call: one strategy here, one
-include file in shaders/, each. Either is written once per frame, in one piece.
+The classes are palette transports like those of scene/palette.py, for many instances in one draw call. Each
+has an include file in shaders/, and each is written once per frame, in one piece.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from ..gpu.uploads import Uploads, table_limits
 from ..scene.mesh import Attributes
 
 _TEXTURE_UNIT = 1
-# Powers of two, so that the shader divides by shifting: 768 texels every OpenGL 3.3 texture may be wide;
-# 12,288, for larger crowds, most.
+# Powers of two, so that the shader divides by shifting. 256 slots are 768 texels, within the width of every
+# OpenGL 3.3 texture; 4,096 are 12,288 texels, for larger crowds, which most implementations have.
 _SLOTS_PER_ROW = (256, 4096)
 
 
 class Staging:
-    """Memory for the palettes of a crowd, laid out as the texture: whole rows, so a frame is one write."""
+    """Memory for the palettes of a crowd in whole rows of the texture, so that a frame is one write."""
 
     def __init__(self, instances: int, slots: int, limit: int) -> None:
-        """`limit` is the largest side of a texture, texels. Raises GraphicsError where that is too little."""
+        """`limit` is the largest side of a texture in texels. Raises GraphicsError if that is too little."""
         count = instances * slots
         for per_row in _SLOTS_PER_ROW:
             rows = -(-count // per_row)
@@ -71,10 +71,10 @@ class InstancePalettes:
 
 
 class BakedPalettes:
-    """A baked texture, sent once, and 16 bytes per instance each frame."""
+    """A baked texture, which is sent once, and 16 bytes per instance each frame."""
 
     def __init__(self, uploads: Uploads, baked: BakedTexture, instances: int) -> None:
-        """Raises GraphicsError where the texture is larger than the context's may be."""
+        """Raises GraphicsError if the texture is larger than the context allows."""
         limit = table_limits(uploads.context)[0]
         height, width = baked.data.shape[:2]
         if max(width, height) > limit:
@@ -92,7 +92,7 @@ class BakedPalettes:
         self.attributes: list[Attributes] = [(self._instances, "3u4 1f/i", "in_clip", "in_share")]
 
     def write(self, instances: NDArray[Any]) -> None:
-        """Send what `BakedTexture.instances` says of the frame."""
+        """Send the instances of a frame, from `BakedTexture.instances`."""
         self._uploads.refill(self._instances, instances)
 
     def bind(self, program: moderngl.Program) -> None:

@@ -1,4 +1,4 @@
-"""The GPU's copy of a crowd: one mesh, a place for each instance, and what poses them all."""
+"""The GPU's copy of a crowd: one mesh, a placement for each instance, and the palettes of all."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class CrowdScene:
         context: moderngl.Context,
         geometry: Geometry,
         placements: NDArray[np.float32],
-        posing: BakedTexture | Staging,
+        source: BakedTexture | Staging,
         morph_weights: NDArray[np.float32],
     ) -> None:
         """`placements` are (N, 3, 4); `morph_weights` (M,) are those of all instances."""
@@ -56,11 +56,11 @@ class CrowdScene:
             self._shape = MorphShape(uploads, geometry.morph)
             self._shape.write(morph_weights)
         self._palettes: BakedPalettes | InstancePalettes
-        if isinstance(posing, BakedTexture):
-            self._palettes = BakedPalettes(uploads, posing, self._count)
+        if isinstance(source, BakedTexture):
+            self._palettes = BakedPalettes(uploads, source, self._count)
         else:
-            self._palettes = InstancePalettes(uploads, posing)
-        self._places = uploads.buffer(placements)
+            self._palettes = InstancePalettes(uploads, source)
+        self._placements = uploads.buffer(placements)
         self._defines = {
             **self._palettes.defines,
             **self._shape.defines,
@@ -71,15 +71,15 @@ class CrowdScene:
 
     @property
     def _attributes(self) -> list[Attributes]:
-        places: Attributes = (self._places, "4f 4f 4f/i", "in_place0", "in_place1", "in_place2")
-        return [*self._shape.attributes, *self._palettes.attributes, places]
+        placements: Attributes = (self._placements, "4f 4f 4f/i", "in_place0", "in_place1", "in_place2")
+        return [*self._shape.attributes, *self._palettes.attributes, placements]
 
     def place(self, placements: NDArray[np.float32]) -> None:
-        """Other places, (N, 3, 4) of as many instances."""
-        self.uploads.refill(self._places, placements)
+        """Replace the placements, (N, 3, 4) of as many instances."""
+        self.uploads.refill(self._placements, placements)
 
     def pose(self, numbers: NDArray[Any]) -> None:
-        """Pose the instances: `numbers` are `Staging.texels`, or what `BakedTexture.instances` gives."""
+        """Pose the instances: `numbers` are `Staging.texels`, or those of `BakedTexture.instances`."""
         self._palettes.write(numbers)
 
     def stamp(self, paint: Paint, prepare: Prepare) -> None:
@@ -118,7 +118,7 @@ class CrowdScene:
             framebuffer.depth_mask = True
 
     def skinned_vertices(self, numbers: NDArray[Any]) -> NDArray[np.float32]:
-        """What the vertex shader makes of each vertex, posed so: (N, V, 6) float32, position and normal."""
+        """The output of the vertex shader for each vertex: (N, V, 6) float32, position and normal."""
         self.pose(numbers)
         program = programs(self._context).get("skin.vert", defines=self._defines, varyings=FEEDBACK)
         self._bind(program)

@@ -1,0 +1,67 @@
+"""Placements of a crowd on a square grid."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skinpy._arguments import whole
+
+from ..camera import front_vector, up_vector
+
+if TYPE_CHECKING:
+    from skinpy.model import Model
+
+_SPACING = 1.25  # from instance to instance, by the width of the model
+
+
+def grid(model: Model, count: int, *, spacing: float | None = None) -> NDArray[np.float32]:
+    """Return placements on a square grid on the ground, around the origin, facing the front.
+
+    Rows are ordered from the back to the front. The last row may be shorter.
+
+    Parameters
+    ----------
+    model : Model
+        The model.
+    count : int
+        N, the number of instances.
+    spacing : float, scene units, optional
+        Distance of neighbors. Without it, one and a quarter times the width of the model at rest.
+
+    Returns
+    -------
+    (N, 3, 4) float32 ndarray
+        The placements, for `Crowd`.
+
+    Raises
+    ------
+    ValueError
+        If the count is below 1, or the spacing is not above 0.
+    TypeError
+        If the count is not an integer.
+
+    Examples
+    --------
+    >>> skinpy.render.grid(skinpy.character(), 9, spacing=2.0).shape
+    (9, 3, 4)
+    """
+    number = whole("count", count, 1)
+    if spacing is None:
+        widths = np.ptp(model.bounds(), axis=0)[up_vector(model.up) == 0]
+        spacing = _SPACING * float(widths.max()) or 1.0
+    if not 0 < spacing < math.inf:
+        raise ValueError(f"spacing is {spacing}; expected a number above 0, or None")
+    side = math.isqrt(number - 1) + 1
+    row, column = np.divmod(np.arange(number), side)
+    in_row = np.minimum(number - row * side, side)
+    front = front_vector(model.up)
+    right = np.cross(up_vector(model.up), front)
+    across, along = column - (in_row - 1) / 2, row - row[-1] / 2
+    placements = np.zeros((number, 3, 4), np.float32)
+    placements[:, :, :3] = np.eye(3)
+    placements[:, :, 3] = spacing * (across[:, None] * right + along[:, None] * front)
+    return placements
