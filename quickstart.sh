@@ -73,8 +73,9 @@ wanted_packages() {
     # what the importer opens, and fuzzes.
     [ "${SKINPY_CI:-}" != 1 ] ||
         printf '%s\n' valgrind xvfb xdotool chromium strace clang libclang-rt-dev musl-tools
-    # The tests with JupyterLab and with three.js.
-    [ "${SKINPY_EXTRAS:-}" != 1 ] || printf '%s\n' chromium nodejs npm
+    # The tests with JupyterLab and with three.js. Node may come from elsewhere, with an npm of its own.
+    [ "${SKINPY_EXTRAS:-}" != 1 ] || echo chromium
+    [ "${SKINPY_EXTRAS:-}" != 1 ] || command -v npm >/dev/null || printf '%s\n' nodejs npm
     [ -n "$(find_python)" ] || printf '%s\n' python3 python3-venv python3-dev
 }
 

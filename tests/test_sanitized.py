@@ -284,7 +284,7 @@ import threading, time
 import numpy as np
 import skinpy
 model, times = skinpy.character(), np.linspace(0, 3, 2000)
-end, going = time.monotonic() + 400, [True]
+end, going = time.monotonic() + 2000, [True]
 def look_at_the_clock():
     going[0] = time.monotonic() < end
 out, start = model.palette("walk", times), threading.Barrier(2, look_at_the_clock)
