@@ -75,7 +75,6 @@ def test_path_and_bytes_give_the_same(tmp_path: Path, kind: str) -> None:
 @pytest.mark.parametrize("join", [True, False])
 @pytest.mark.parametrize("kind", FILES)
 def test_both_processes_give_the_same(tmp_path: Path, kind: str, join: bool) -> None:
-    """A worker makes the block of a large model in place; where vertices are joined, what is made last."""
     path = tmp_path / f"model.{kind}"
     path.write_bytes(FILES[kind]())
     apart = load(path, join_vertices=join)
@@ -86,7 +85,7 @@ def test_both_processes_give_the_same(tmp_path: Path, kind: str, join: bool) -> 
 
 
 def test_rigid_parts_are_joined_each_for_itself(tmp_path: Path) -> None:
-    """Their influences are made when all of them are joined: in a worker where they will lie in the block."""
+    """Their influences are made when all of them are joined."""
     points, faces = grid()
     pieces = np.array_split(faces, 3)
     text = [rows("v {:.3f} {:.3f} {:.3f}", points)]

@@ -39,7 +39,7 @@ def check(program: Path, monkeypatch: pytest.MonkeyPatch, step: int, *files: Pat
     done = run(program, library, str(step), *files)
     assert done.returncode == 0, done.stdout
     assert done.stdout.count("allocations tried") == len(files)
-    assert done.stdout.count("in place, the same block") == len(files)
+    assert done.stdout.count("bytes, the same block") == len(files)
 
 
 def test_small_models(program: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

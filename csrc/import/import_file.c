@@ -15,17 +15,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "import_internal.h"
-
-#if !defined(MAP_POPULATE)
-#define MAP_POPULATE 0 /* pages come when they are touched */
-#endif
-
-#define MAPPED_BYTES ((size_t)32 << 10) /* of a file that is: to read it touches new pages, which takes longer */
 
 typedef struct handle { /* an opened file, as Assimp holds it */
   struct aiFile file;
@@ -48,9 +41,7 @@ static const import_source *find_source(const import_files *files, const char *n
 
 void import_source_free(import_source *source) {
   sk_free(source->owned);
-  if (source->mapped) munmap((void *)(uintptr_t)source->data, source->mapped);
   source->owned = NULL;
-  source->mapped = 0;
 }
 
 bool import_files_put(import_files *files, const char *name, const void *data, size_t size, void *owned) {
@@ -85,21 +76,9 @@ static size_t read_at(int descriptor, size_t at, void *data, size_t size) {
   return done;
 }
 
-/* The pages of the file themselves; NULL where they cannot be had, or no zero byte would follow. Who cuts the file
-   short in the meantime ends this process. */
-static const uint8_t *map_bytes(int descriptor, size_t size) {
-  void *pages;
-  if (size % (size_t)sysconf(_SC_PAGESIZE) == 0) return NULL;
-  pages = mmap(NULL, size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, descriptor, 0);
-  return pages == MAP_FAILED ? NULL : pages;
-}
-
-/* The first `size` bytes, and a zero byte behind them; NULL, and `*why` or no_memory. */
-static const uint8_t *take_bytes(import_files *files, int descriptor, size_t size, void **owned, const char **why) {
-  const uint8_t *mapped = files->may_map && size >= MAPPED_BYTES ? map_bytes(descriptor, size) : NULL;
-  uint8_t *data = mapped ? NULL : sk_alloc(size + 1);
-  *owned = data;
-  if (mapped) return mapped;
+/* The first `size` bytes, which the caller owns, and a zero byte behind them; NULL, and `*why` or no_memory. */
+static uint8_t *take_bytes(import_files *files, int descriptor, size_t size, const char **why) {
+  uint8_t *data = sk_alloc(size + 1);
   files->no_memory |= !data;
   if (!data) return NULL;
   if (read_at(descriptor, 0, data, size) < size) {
@@ -128,8 +107,7 @@ static int open_regular(const char *path, struct stat *facts, const char **why) 
 static bool load(import_files *files, const char *path, const char *name, bool head_is_enough,
                  const char **why) {
   struct stat facts;
-  const uint8_t *data = NULL;
-  void *owned = NULL;
+  uint8_t *data = NULL;
   size_t size = 0;
   bool done = false;
   int descriptor = open_regular(path, &facts, why);
@@ -141,11 +119,11 @@ static bool load(import_files *files, const char *path, const char *name, bool h
     *why = "it is larger than the limit of file_bytes";
   } else {
     size = head_is_enough && facts.st_size > IMPORT_LARGE ? IMPORT_HEAD : (size_t)facts.st_size;
-    data = take_bytes(files, descriptor, size, &owned, why);
+    data = take_bytes(files, descriptor, size, why);
   }
   if (data) {
     files->total += (size_t)facts.st_size;
-    done = import_files_put(files, name, data, size, owned);
+    done = import_files_put(files, name, data, size, data);
   }
   if (done && size < (size_t)facts.st_size) {
     files->descriptor = descriptor;
@@ -436,7 +414,6 @@ sk_status import_files_open(import_job *job) {
   const char *path = job->request->path, *slash = path ? strrchr(path, '/') : NULL;
   sk_status status;
   files->descriptor = -1;
-  files->may_map = job->request->process_ends;
   files->external = job->request->external;
   files->formats = job->request->formats;
   files->most = IMPORT_MAX_BYTES;
@@ -457,16 +434,14 @@ static void close_descriptor(import_files *files) {
 sk_status import_files_whole(import_job *job) {
   import_files *files = &job->files;
   import_source *model = files->sources.data;
-  const uint8_t *data;
+  uint8_t *data;
   const char *why = NULL;
-  void *owned;
   if (files->descriptor < 0) return SK_OK;
-  data = take_bytes(files, files->descriptor, files->model_size, &owned, &why);
+  data = take_bytes(files, files->descriptor, files->model_size, &why);
   if (!data) return why ? sk_fail(job->error, SK_ERROR_IMPORT, "%s", why) : import_no_memory(job, files->model_size);
   import_source_free(model);
-  model->mapped = owned ? 0 : files->model_size;
   model->data = data;
-  model->owned = owned;
+  model->owned = data;
   model->size = files->model_size;
   close_descriptor(files);
   return SK_OK;

@@ -54,7 +54,7 @@ sk_status import_check_format(import_job *job) {
   if (!job->format[0])
     return sk_fail(job->error, SK_ERROR_FORMAT,
                    "neither its name nor its content tells its format; say which with format=\"...\"");
-  if (job->request->process_ends)
+  if (job->request->isolated)
     return sk_fail(job->error, SK_ERROR_FORMAT,
                    "its format, .%s, is not among those allowed; allow it with "
                    "allow_formats=(*skinpy.DEFAULT_FORMATS, \"%s\")",

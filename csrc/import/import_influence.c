@@ -523,11 +523,8 @@ static sk_status skin_rigid(skinning *s) {
 
 sk_status import_skin_part(import_job *job, const import_part *part) {
   skinning s = {job, part, UINT32_MAX};
-  size_t k = job->model.info.influences;
   uint32_t *slots;
   sk_status status;
-  import_rows(job, part, job->model.vertex_slots, k * sizeof(uint16_t));
-  import_rows(job, part, job->model.weights, k * sizeof(float));
   if (part->rigid) return skin_rigid(&s);
   if (part->corners) return skin_by_file(&s);
   slots = sk_alloc(part->mesh->mNumBones * sizeof *slots);

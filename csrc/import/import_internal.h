@@ -125,7 +125,6 @@ typedef struct import_source { /* one file in memory: whole, or the head of a la
   const uint8_t *data; /* one zero byte follows what came from a file */
   size_t size;
   void *owned;         /* the memory behind `data`, or NULL */
-  size_t mapped;       /* bytes of it that are the file's own pages */
 } import_source;
 
 /* The number that so many bytes hold, the lowest first. */
@@ -164,7 +163,6 @@ typedef struct import_files {
   sk_array sources;     /* import_source; the first is the model */
   int descriptor;       /* of the model, of which sources has the head; -1: sources has it all */
   size_t model_size;    /* with a descriptor: bytes of the whole */
-  bool may_map;         /* large files: nobody but this process has to outlive one that is cut short */
   size_t total;         /* bytes read so far, and those that came in memory */
   size_t most;          /* what that may come to */
   uint64_t exceeded;    /* what it would have come to; 0: all is well */
@@ -281,7 +279,6 @@ typedef struct import_model {
   double *shear;                            /* of each joint: what T*R*S cannot hold, relative */
   import_names joint_of;                    /* Assimp's node name -> joint */
   import_slots slots;
-  bool in_block; /* rows of vertices and faces that are made now are made where they will be in the block */
   float *positions, *normals, *uvs, *colors, *tangents, *weights;
   uint16_t *vertex_slots;
   uint32_t *faces;
@@ -671,8 +668,6 @@ uint32_t import_targets_of(const import_job *job, int32_t joint, uint32_t *count
 
 /* import_influence.c: slots and weights of the part's vertices. */
 sk_status import_skin_part(import_job *job, const import_part *part);
-/* import_mesh.c: the rows of a part in a stream of vertices, all of which will be written now; `stride` bytes each. */
-void *import_rows(import_job *job, const import_part *part, void *stream, size_t stride);
 
 /* import_vertex.c. `table` has mask + 1 places, `owner` and `map` one for each vertex. */
 /* `faces` holds the part's faces, in vertices of the whole model. */

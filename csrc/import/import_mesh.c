@@ -178,28 +178,21 @@ static bool wants_join(const import_job *job) {
 #define WEIGHTS 6
 #define INFLUENCES (1u << SLOTS | 1u << WEIGHTS)
 
-/* Memory for some of the streams, one bit each, of which all have so many rows: in the block itself, where that is
-   wished and its receiver has room for it and takes care of it. */
-static sk_status make_rows(import_job *job, const uint64_t rows[IMPORT_MESH_PARTS], unsigned some, bool in_block,
+/* Memory for some of the streams, one bit each, of so many rows. */
+static sk_status make_rows(import_job *job, const uint64_t rows[IMPORT_MESH_PARTS], unsigned some,
                            void *made[IMPORT_MESH_PARTS]) {
-  const sk_block_sink *sink = job->request->sink;
   sk_block_part room[IMPORT_MESH_PARTS];
-  size_t offsets[IMPORT_MESH_PARTS], bytes;
-  char *memory = NULL;
-  bool failed = false;
+  size_t lacking = 0;
   int i;
   import_mesh_parts(&job->model, room);
-  for (i = 0; i < IMPORT_MESH_PARTS; i++) room[i].count = rows[i];
-  bytes = sk_block_place(room, IMPORT_MESH_PARTS, offsets);
-  if (in_block && sink && sink->reserve && job->request->process_ends) memory = sink->reserve(sink->context, bytes);
   for (i = 0; i < IMPORT_MESH_PARTS; i++) {
+    size_t bytes = (size_t)rows[i] * room[i].stride;
     made[i] = NULL;
     if (!rows[i] || !(some >> i & 1)) continue;
-    made[i] = memory ? memory + offsets[i] : sk_alloc((size_t)rows[i] * room[i].stride);
-    failed |= !made[i];
+    made[i] = sk_alloc(bytes);
+    if (!made[i]) lacking = bytes;
   }
-  job->model.in_block = memory != NULL;
-  return failed ? import_no_memory(job, bytes) : SK_OK;
+  return lacking ? import_no_memory(job, lacking) : SK_OK;
 }
 
 /* Whether influences are made last, for the vertices that are left: within a rigid part they are all alike. */
@@ -211,8 +204,7 @@ static bool are_influences_last(const import_job *job, const sk_array *parts) {
   return wants_join(job);
 }
 
-/* For vertices and faces, as many as the scene has. Where vertices will be joined, mostly few are left: these go to the
-   block when it is known how many. */
+/* For vertices and faces, as many as the scene has. */
 static sk_status make_streams(import_job *job, const sk_array *parts) {
   import_model *m = &job->model;
   const uint64_t vertices = m->vertex_count;
@@ -221,13 +213,13 @@ static sk_status make_streams(import_job *job, const sk_array *parts) {
                                             some_part_has(parts, 't') ? vertices : 0, vertices, vertices,
                                             face_rows(parts)};
   void *made[IMPORT_MESH_PARTS];
-  sk_status status = make_rows(job, rows, are_influences_last(job, parts) ? ~INFLUENCES : ~0u, !wants_join(job), made);
+  sk_status status = make_rows(job, rows, are_influences_last(job, parts) ? ~INFLUENCES : ~0u, made);
   m->positions = made[0], m->normals = made[1], m->uvs = made[2], m->colors = made[3];
   m->tangents = made[4], m->vertex_slots = made[SLOTS], m->weights = made[WEIGHTS], m->faces = made[7];
   return status;
 }
 
-/* Where they are made last: all else has its rows by now, so that they can be made in the block. */
+/* Where they are made last: for the vertices that are left. */
 static sk_status make_influences(import_job *job, const sk_array *parts) {
   import_model *m = &job->model;
   const import_part *part = parts->data;
@@ -238,22 +230,15 @@ static sk_status make_influences(import_job *job, const sk_array *parts) {
   size_t i;
   import_mesh_parts(m, room);
   for (i = 0; i < IMPORT_MESH_PARTS; i++) rows[i] = INFLUENCES >> i & 1 ? m->vertex_count : room[i].count;
-  status = make_rows(job, rows, INFLUENCES, true, made);
+  status = make_rows(job, rows, INFLUENCES, made);
   m->vertex_slots = made[SLOTS], m->weights = made[WEIGHTS];
   for (i = 0; i < parts->count && !status; i++) status = import_skin_part(job, &part[i]);
   return status;
 }
 
-/* Says that memory is about to be written, where it is the block's. */
-static void expect(import_job *job, const void *memory, size_t bytes) {
-  const sk_block_sink *sink = job->request->sink;
-  if (job->model.in_block && sink->expect) sink->expect(sink->context, memory, bytes);
-}
-
-void *import_rows(import_job *job, const import_part *part, void *stream, size_t stride) {
-  char *rows = (char *)stream + stride * part->first_vertex;
-  expect(job, rows, stride * part->vertex_count);
-  return rows;
+/* The rows of a part in a stream whose rows have `stride` bytes. */
+static void *rows_of(const import_part *part, void *stream, size_t stride) {
+  return (char *)stream + stride * part->first_vertex;
 }
 
 /* Numbers of the shapes that vertices take, where a part has targets. */
@@ -388,22 +373,22 @@ static sk_status copy_normals(import_job *job, import_part *part, float *out) {
 static sk_status copy_vertices(import_job *job, import_part *part) {
   import_model *m = &job->model;
   size_t count = part->vertex_count;
-  float *rows = import_rows(job, part, m->positions, 3 * sizeof *rows);
+  float *rows = rows_of(part, m->positions, 3 * sizeof *rows);
   sk_status status = copy_positions(job, part, rows);
   if (!status) repair_floats(job, part, rows, 3 * count, "positions");
-  if (!status) status = copy_normals(job, part, import_rows(job, part, m->normals, 3 * sizeof *rows));
+  if (!status) status = copy_normals(job, part, rows_of(part, m->normals, 3 * sizeof *rows));
   if (m->uvs && !status) {
-    rows = import_rows(job, part, m->uvs, 2 * sizeof *rows);
+    rows = rows_of(part, m->uvs, 2 * sizeof *rows);
     status = copy_uvs(job, part, rows);
     repair_floats(job, part, rows, 2 * count, "texture coordinates");
   }
   if (m->colors && !status) {
-    rows = import_rows(job, part, m->colors, 4 * sizeof *rows);
+    rows = rows_of(part, m->colors, 4 * sizeof *rows);
     status = copy_colors(job, part, rows);
     repair_floats(job, part, rows, 4 * count, "colors");
   }
   if (m->tangents && !status) {
-    rows = import_rows(job, part, m->tangents, 4 * sizeof *rows);
+    rows = rows_of(part, m->tangents, 4 * sizeof *rows);
     status = copy_tangents(job, part, rows);
     repair_floats(job, part, rows, 4 * count, "tangents");
   }
@@ -418,7 +403,6 @@ static uint32_t *face_room(import_job *job, sk_array *faces, size_t count) {
     sk_fail_memory(job->error, count * 12);
     return NULL;
   }
-  expect(job, place, count * 3 * sizeof *place);
   return place;
 }
 

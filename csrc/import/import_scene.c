@@ -213,7 +213,7 @@ static sk_status run_steps(import_job *job, sk_import_result *result) {
   if (!status) status = check_contents(job);
   if (!status) status = convert(job);
   if (job->files.exceeded) status = import_check_bytes(job);
-  if (!job->request->process_ends) close_sources(job);
+  close_sources(job);
   if (!status) status = import_pack_clips(job);
   return status ? status : write_block(job, result);
 }
@@ -246,14 +246,14 @@ static sk_status run(const sk_import_request *request, sk_import_result *result,
   if (request->max_influences < 1 || request->max_influences > SK_MAX_INFLUENCES)
     return sk_fail(job.error, SK_ERROR_ARGUMENT, "max_influences is %u; expected 1 to %d",
                    request->max_influences, SK_MAX_INFLUENCES);
-  if (!request->process_ends) keep_memory_at_hand();
+  keep_memory_at_hand();
   job.model.info.kind = SK_BLOCK_MODEL;
   job.model.info.influences = request->max_influences;
   job.model.text = SK_ARRAY(char);
   job.model.report = SK_ARRAY(sk_report_entry);
   status = run_steps(&job, result);
   if (status) add_title(&job);
-  if (!request->process_ends) free_model(&job.model);
+  free_model(&job.model);
   return status;
 }
 

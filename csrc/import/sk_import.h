@@ -43,8 +43,7 @@ typedef struct sk_import_request {
   sk_external external;
   sk_import_limits limits; /* 0: no limit of its own */
   const sk_block_sink *sink; /* where the block goes; NULL: into memory, to the result */
-  bool process_ends;         /* soon after: what the import took is left to the system, which is quicker; large files are
-                                mapped, and a sink's memory is used where it reserves some */
+  bool isolated;             /* this process is for the import alone; errors then name other remedies */
 } sk_import_request;
 
 typedef struct sk_import_result {

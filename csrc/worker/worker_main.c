@@ -17,11 +17,11 @@
 #include "worker_io.h"
 #include "worker_sandbox.h"
 
-#define MAX_STACK ((size_t)256 << 20) /* Assimp descends trees by recursion: some 8 KiB for a node in COLLADA */
-#define MIN_STACK ((size_t)8 << 20)   /* the usual stack of a program */
-#define STACK_STEP ((size_t)64 << 10) /* a stack has whole pages, of at most so many bytes */
+#define MAX_STACK     ((size_t)256 << 20) /* Assimp descends trees by recursion: some 8 KiB for a node in COLLADA */
+#define MIN_STACK     ((size_t)8 << 20)   /* the usual stack of a program */
+#define STACK_STEP    ((size_t)64 << 10) /* a stack has whole pages, of at most so many bytes */
 #define MAX_LIBRARIES 64
-#define BAD_REQUEST 2                 /* exit status; the parent sends none */
+#define BAD_REQUEST   2                 /* exit status; the parent sends none */
 
 /* State of this process, which does one import. */
 typedef struct worker {
@@ -109,7 +109,7 @@ static void make_job(worker *w) {
                                .formats = w->texts[WORKER_FORMATS],
                                .external = (sk_external)r->external,
                                .limits = r->limits,
-                               .process_ends = true};
+                               .isolated = true};
 }
 
 static sk_status map_bytes(worker *w, sk_error *error) {
@@ -182,7 +182,7 @@ static void enter_sandbox(worker *w) {
    larger. */
 static void *import_model(void *context) {
   worker *w = context;
-  const sk_block_sink sink = {.take = write_block};
+  const sk_block_sink sink = {write_block, NULL};
   sk_import_result result = {NULL, 0};
   sk_error error = {SK_OK, ""};
   if (worker_filter()) w->answer.sandbox |= WORKER_HAS_FILTER;

@@ -23,7 +23,7 @@
 #endif
 
 #define MAX_DESCRIPTORS 4096              /* closed one by one where Linux cannot close a range, before 5.9 */
-#define UNSEEN_BYTES ((size_t)2 << 20)    /* first stack, loader and heap until the limit is set: 1 to 1.5 MiB */
+#define UNSEEN_BYTES    ((size_t)2 << 20)    /* first stack, loader and heap until the limit is set: 1 to 1.5 MiB */
 
 /* ---- the process ------------------------------------------------------------------------------------------ */
 
@@ -49,7 +49,7 @@ void worker_settle(int first_free) {
 #if defined(LANDLOCK_ACCESS_FS_MAKE_SYM) && defined(SYS_landlock_create_ruleset)
 
 /* All rights of Landlock's first version: to run, write, read, list, remove and make things of every kind. */
-#define ALL_RIGHTS ((LANDLOCK_ACCESS_FS_MAKE_SYM << 1) - 1)
+#define ALL_RIGHTS  ((LANDLOCK_ACCESS_FS_MAKE_SYM << 1) - 1)
 #define READ_RIGHTS (LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR)
 
 static bool allow_below(int rules, const char *path, uint64_t rights) {
@@ -136,39 +136,74 @@ bool worker_limit(uint64_t memory, uint64_t stack, uint32_t seconds) {
 #define ARCHITECTURE AUDIT_ARCH_AARCH64
 #endif
 
-#define LOAD(field) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, field))
-#define LOW_WORD(n) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[n]))
+#define LOAD(field)    BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, field))
+#define LOW_WORD(n)    BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[n]))
 #define ANSWER(action) BPF_STMT(BPF_RET | BPF_K, action)
-#define REFUSE ANSWER(SECCOMP_RET_ERRNO | EPERM)
-#define IS_ABSENT ANSWER(SECCOMP_RET_ERRNO | ENOSYS) /* the C library then tries an older call instead of a new one */
+#define REFUSE         ANSWER(SECCOMP_RET_ERRNO | EPERM)
+#define IS_ABSENT   ANSWER(SECCOMP_RET_ERRNO | ENOSYS) /* the C library then tries an older call instead of a new one */
 #define ALLOW(name) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##name, 0, 1), ANSWER(SECCOMP_RET_ALLOW)
 /* Allows a call where a test of its argument n is true, if `met` is 1, or false, if it is 0. Both architectures are
    little-endian, so the low word stands first. */
-#define ALLOW_WHERE(name, n, test, value, met)                                                             \
-  BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##name, 0, 4), LOW_WORD(n),                                      \
+#define ALLOW_WHERE(name, n, test, value, met)                        \
+  BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##name, 0, 4), LOW_WORD(n), \
       BPF_JUMP(BPF_JMP | test | BPF_K, value, met, !(met)), REFUSE, ANSWER(SECCOMP_RET_ALLOW)
 #define ALLOW_WITHOUT(name, n, bits) ALLOW_WHERE(name, n, BPF_JSET, bits, 0)
-#define ALLOW_EQUAL(name, n, value) ALLOW_WHERE(name, n, BPF_JEQ, value, 1)
-#define ALLOW_UP_TO(name, n, value) ALLOW_WHERE(name, n, BPF_JGT, value, 0)
+#define ALLOW_EQUAL(name, n, value)  ALLOW_WHERE(name, n, BPF_JEQ, value, 1)
+#define ALLOW_UP_TO(name, n, value)  ALLOW_WHERE(name, n, BPF_JGT, value, 0)
 
-#define WRITES (O_WRONLY | O_RDWR | O_CREAT | O_TRUNC | O_APPEND)
+#define WRITES                       (O_WRONLY | O_RDWR | O_CREAT | O_TRUNC | O_APPEND)
 
 bool worker_filter(void) {
   uint32_t self = (uint32_t)getpid(); /* abort() signals the process itself, so tgkill is allowed for that */
-  struct sock_filter filter[] = {
-      LOAD(arch), BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ARCHITECTURE, 1, 0), ANSWER(SECCOMP_RET_KILL), LOAD(nr),
-      ALLOW(read), ALLOW(pread64), ALLOW(readv), ALLOW(write), ALLOW(close), ALLOW(lseek),
-      ALLOW(fstat), ALLOW(newfstatat), ALLOW(statx), ALLOW(readlinkat), ALLOW(faccessat), ALLOW(getcwd),
-      ALLOW_UP_TO(fcntl, 1, F_GETFL), ALLOW(ftruncate), ALLOW_WITHOUT(openat, 2, WRITES),
+  struct sock_filter filter[] = {LOAD(arch),
+                                 BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ARCHITECTURE, 1, 0),
+                                 ANSWER(SECCOMP_RET_KILL),
+                                 LOAD(nr),
+                                 ALLOW(read),
+                                 ALLOW(pread64),
+                                 ALLOW(readv),
+                                 ALLOW(write),
+                                 ALLOW(close),
+                                 ALLOW(lseek),
+                                 ALLOW(fstat),
+                                 ALLOW(newfstatat),
+                                 ALLOW(statx),
+                                 ALLOW(readlinkat),
+                                 ALLOW(faccessat),
+                                 ALLOW(getcwd),
+                                 ALLOW_UP_TO(fcntl, 1, F_GETFL),
+                                 ALLOW(ftruncate),
+                                 ALLOW_WITHOUT(openat, 2, WRITES),
 #if defined(__x86_64__)
-      ALLOW(stat), ALLOW(lstat), ALLOW(readlink), ALLOW(access), ALLOW_WITHOUT(open, 1, WRITES),
+                                 ALLOW(stat),
+                                 ALLOW(lstat),
+                                 ALLOW(readlink),
+                                 ALLOW(access),
+                                 ALLOW_WITHOUT(open, 1, WRITES),
 #endif
-      ALLOW(brk), ALLOW(munmap), ALLOW(mremap), ALLOW(madvise), ALLOW_WITHOUT(mmap, 2, PROT_EXEC),
-      ALLOW_WITHOUT(mprotect, 2, PROT_EXEC),
-      ALLOW(futex), ALLOW(sched_yield), ALLOW(clock_gettime), ALLOW(clock_nanosleep), ALLOW(gettimeofday),
-      ALLOW(getrandom), ALLOW(sysinfo), ALLOW(getpid), ALLOW(gettid), ALLOW_EQUAL(tgkill, 0, self),
-      ALLOW(rt_sigreturn), ALLOW(rt_sigprocmask), ALLOW(rt_sigaction), ALLOW(restart_syscall), ALLOW(exit),
-      ALLOW(exit_group), IS_ABSENT};
+                                 ALLOW(brk),
+                                 ALLOW(munmap),
+                                 ALLOW(mremap),
+                                 ALLOW(madvise),
+                                 ALLOW_WITHOUT(mmap, 2, PROT_EXEC),
+                                 ALLOW_WITHOUT(mprotect, 2, PROT_EXEC),
+                                 ALLOW(futex),
+                                 ALLOW(sched_yield),
+                                 ALLOW(clock_gettime),
+                                 ALLOW(clock_nanosleep),
+                                 ALLOW(gettimeofday),
+                                 ALLOW(getrandom),
+                                 ALLOW(sysinfo),
+                                 ALLOW(getpid),
+                                 ALLOW(gettid),
+                                 ALLOW_EQUAL(tgkill, 0, self),
+                                 ALLOW(rt_sigreturn),
+                                 ALLOW(rt_sigprocmask),
+                                 ALLOW(rt_sigaction),
+                                 ALLOW(restart_syscall),
+                                 ALLOW(exit),
+                                 ALLOW(exit_group),
+                                 IS_ABSENT};
   struct sock_fprog program = {sizeof filter / sizeof *filter, filter};
   if (WORKER_IS_SANITIZED) return false;
   return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program) == 0;

@@ -21,23 +21,23 @@
 #include <time.h>
 #include <unistd.h>
 
-#define SLICE_MS 50                   /* between two looks at the deadline and at interruptions */
-#define REAP_US 200                   /* between two looks at a worker whose end cannot be waited for */
-#define LEAVE_MS 500                  /* for the end of a worker that was killed, before the parent goes on without it */
-#define MAX_STUCK 64                  /* workers that the system keeps from ending */
-#define COPY_BYTES ((size_t)8 << 20)  /* of a model in memory, copied between two looks: 2 to 10 ms */
-#define MAX_FOLDERS 16384             /* bytes of LD_LIBRARY_PATH */
+#define SLICE_MS    50                   /* between two looks at the deadline and at interruptions */
+#define REAP_US     200                   /* between two looks at a worker whose end cannot be waited for */
+#define LEAVE_MS    500 /* for the end of a worker that was killed, before the parent goes on without it */
+#define MAX_STUCK   64 /* workers that the system keeps from ending */
+#define COPY_BYTES  ((size_t)8 << 20) /* of a model in memory, copied between two looks: 2 to 10 ms */
+#define MAX_FOLDERS 16384 /* bytes of LD_LIBRARY_PATH */
 
 /* One isolated import, from its files to its end. */
 typedef struct call {
   const worker_job *job;
   int block, bytes, answer[2]; /* files of worker_io.h; -1: not open */
-  pid_t pid;                   /* 0: not started, or already waited for */
-  int process;                 /* descriptor that is readable once the worker has ended; -1: Linux before 5.3 */
-  int ended;                   /* status of waitpid; -1: another part of this program has waited for the worker */
-  double deadline;             /* seconds of the monotonic clock */
+  pid_t pid; /* 0: not started, or already waited for */
+  int process; /* descriptor that is readable once the worker has ended; -1: Linux before 5.3 */
+  int ended; /* status of waitpid; -1: another part of this program has waited for the worker */
+  double deadline; /* seconds of the monotonic clock */
   bool late, interrupted;
-  bool killed;                 /* interruptions can wait: the worker is about to end */
+  bool killed; /* interruptions can wait: the worker is about to end */
   worker_answer said;
   size_t said_bytes;
 } call;
@@ -166,8 +166,8 @@ static int prepare_files(const call *c, posix_spawn_file_actions_t *files) {
    whole group of this process. */
 static int prepare_signals(posix_spawnattr_t *attributes) {
   sigset_t none, all;
-  int failed = posix_spawnattr_setflags(
-      attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
+  int failed =
+      posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
   sigemptyset(&none);
   sigfillset(&all);
   if (!failed) failed = posix_spawnattr_setsigmask(attributes, &none);

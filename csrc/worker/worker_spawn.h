@@ -12,16 +12,16 @@
 typedef struct worker_job {
   const char *program;              /* path of the worker */
   const char *importer, *libraries; /* texts of worker_io.h */
-  const char *folders;              /* LD_LIBRARY_PATH of the worker; "" for none. Nothing else of this environment reaches it */
+  const char *folders; /* LD_LIBRARY_PATH of the worker; "" for none. Nothing else of this environment reaches it */
   const sk_import_request *request; /* NULL: import nothing, only find out how a worker is confined */
-  uint64_t memory;                  /* bytes that the import may take, and that the block may have */
-  double seconds;                   /* from the start of worker_run until its answer must be there */
+  uint64_t memory; /* bytes that the import may take, and that the block may have */
+  double seconds; /* from the start of worker_run until its answer must be there */
   /* Asked every 50 ms while worker_run waits, if it is not NULL; true ends the import. */
   bool (*interrupted)(void *context);
   /* Called at most once, with the block in pages that can only be read. The receiver owns them, and frees them with
      worker_unmap. The bytes are still unchecked. */
   void (*take)(void *context, void *memory, size_t size);
-  void *context;                    /* the first argument of both functions */
+  void *context; /* the first argument of both functions */
 } worker_job;
 
 /* Returns SK_OK, an error of the importer, SK_ERROR_CRASHED if the worker ended without a valid answer or was

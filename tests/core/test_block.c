@@ -516,18 +516,14 @@ static void a_poured_block_is_the_written_one(void) {
                                  {SK_SECTION_NORMALS, 12, 0, NULL},
                                  {SK_SECTION_POSITIONS, 12, 5, positions}};
   poured into = {.size = 0};
-  const sk_block_sink sink = {take_poured, NULL, NULL, &into};
+  const sk_block_sink sink = {take_poured, &into};
   sk_error error = {SK_OK, ""};
-  size_t size, poured_size, offsets[3], first[1], before = sk_bytes_in_use();
+  size_t size, poured_size, before = sk_bytes_in_use();
   void *block;
   CHECK_EQUAL(sk_block_write(parts, COUNT(parts), &block, &size, &error), SK_OK);
   CHECK_EQUAL(sk_block_pour(parts, COUNT(parts), &sink, &poured_size, &error), SK_OK);
   CHECK(poured_size == size && into.size == size && into.promised == size);
   CHECK(!memcmp(block, into.bytes, size));
-  CHECK_EQUAL(sk_block_place(parts, COUNT(parts), offsets), size);
-  CHECK(!memcmp(into.bytes + offsets[0], "abc", 3) && !memcmp(into.bytes + offsets[2], positions, sizeof positions));
-  CHECK(offsets[0] % SK_ALIGNMENT == 0 && offsets[1] == offsets[2]); /* the second has no rows */
-  CHECK_EQUAL(sk_block_place(parts, 1, first), offsets[1]);
   sk_free(block);
   into = (poured){.full = true};
   CHECK_EQUAL(sk_block_pour(parts, COUNT(parts), &sink, &poured_size, &error), SK_ERROR_MEMORY);

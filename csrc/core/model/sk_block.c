@@ -63,16 +63,6 @@ static sk_status block_bytes(const sk_block_part *parts, size_t part_count, uint
   return SK_OK;
 }
 
-size_t sk_block_place(const sk_block_part *parts, size_t part_count, size_t *offsets) {
-  uint64_t at = head_bytes();
-  size_t i;
-  for (i = 0; i < part_count; i++) {
-    offsets[i] = (size_t)at;
-    at += aligned(part_bytes(&parts[i]));
-  }
-  return (size_t)at;
-}
-
 /* Writes header and table into zeroed memory. */
 static void write_head(void *memory, const sk_block_part *parts, size_t part_count, uint64_t total) {
   size_t i;
@@ -127,7 +117,7 @@ static bool take_in_memory(void *context, const sk_block_piece *pieces, size_t c
 }
 
 sk_status sk_block_write(const sk_block_part *parts, size_t part_count, void **block, size_t *size, sk_error *error) {
-  const sk_block_sink sink = {take_in_memory, NULL, NULL, block};
+  const sk_block_sink sink = {take_in_memory, block};
   *block = NULL;
   return sk_block_pour(parts, part_count, &sink, size, error);
 }

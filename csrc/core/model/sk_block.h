@@ -222,17 +222,8 @@ typedef struct sk_block_piece {
 typedef struct sk_block_sink {
   /* Gets all of it at once, in order. False: out of memory. */
   bool (*take)(void *context, const sk_block_piece *pieces, size_t count, size_t size);
-  /* Memory for the first `size` bytes of a block that is still to be made, or NULL. Pieces that were made there, at
-     the places that sk_block_place gives, are not copied again. May itself be NULL. */
-  void *(*reserve)(void *context, size_t size);
-  /* Some of that memory is about to be written, all of it. May be NULL. */
-  void (*expect)(void *context, const void *memory, size_t size);
   void *context;
 } sk_block_sink;
-
-/* Writes the offsets that these sections get in a block that begins with them, and returns the number of bytes up to
-   their end. Only counts and strides of the sections are used. */
-size_t sk_block_place(const sk_block_part *parts, size_t part_count, size_t *offsets);
 
 /* Gives the block that sk_block_write would make to `sink`, without copying the sections first. */
 sk_status sk_block_pour(const sk_block_part *parts, size_t part_count, const sk_block_sink *sink, size_t *size,
