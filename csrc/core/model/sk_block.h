@@ -220,7 +220,7 @@ typedef struct sk_block_piece {
 
 /* A destination for a block that is not written to memory of sk_alloc. */
 typedef struct sk_block_sink {
-  /* Gets all of it at once, in order. False: out of memory. */
+  /* Receives the whole block at once, in order. Returns false if it runs out of memory. */
   bool (*take)(void *context, const sk_block_piece *pieces, size_t count, size_t size);
   void *context;
 } sk_block_sink;
