@@ -130,6 +130,13 @@ class Program(Extension):
     """An executable file that lies where an extension module would."""
 
 
+class Core(Extension):
+    """An extension module with the SIMD kernels, whose sources are compiled twice."""
+
+    #: They are among the sources, which gives the kernels for AVX2; the second time gives those for AVX-512.
+    kernels = files("csrc/core/simd/*.c")
+
+
 class IncrementalBuild(build_ext):
     """build_ext that compiles only what changed, and that can also link programs.
 
@@ -159,12 +166,25 @@ class IncrementalBuild(build_ext):
         shared = self.build_temp
         self.build_temp = os.path.join(shared, ext.name)
         try:
+            if isinstance(ext, Core):
+                ext.extra_objects = self.compile_for_avx512(ext)
             if isinstance(ext, Program):
                 self.build_program(ext)
             else:
                 super().build_extension(ext)
         finally:
             self.build_temp = shared
+
+    def compile_for_avx512(self, ext: Core) -> list[str]:
+        """Object files of the kernels for AVX-512; csrc/core/simd/sk_kernel.h says how both sets differ."""
+        objects: list[str] = self.compiler.compile(
+            ext.kernels,
+            output_dir=os.path.join(self.build_temp, "avx512"),
+            macros=[*ext.define_macros, ("SK_KERNELS_AVX512", None)],
+            extra_postargs=ext.extra_compile_args,
+            depends=ext.depends,
+        )
+        return objects
 
     def build_program(self, ext: Program) -> None:
         objects = self.compiler.compile(
@@ -266,7 +286,9 @@ def extensions() -> list[Extension]:
     # A sanitizer's own functions come with the program.
     closed = ["-Wl,--no-undefined"] if on_linux and not sanitizers else []
     built = [
-        extension("_core", [*core, *files("csrc/ext/*.c"), *parent], {cglm, Path(numpy.get_include())}, []),
+        extension(
+            "_core", [*core, *files("csrc/ext/*.c"), *parent], {cglm, Path(numpy.get_include())}, [], Core
+        ),
         extension("_import", core_of_import + files("csrc/import/**/*.c"), {cglm, assimp, jsmn}, closed),
     ]
     if on_linux:

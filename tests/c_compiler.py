@@ -112,6 +112,16 @@ def compile_objects(
         return list(pool.map(compile_one, sources))
 
 
+def compile_core(folder: Path, flags: Sequence[str], with_compiler: str | None = None) -> list[Path]:
+    """The object files of the whole core.
+
+    The sources of the SIMD kernels are compiled twice, once for each instruction set (see sk_kernel.h).
+    """
+    sources, kernels = sorted(SOURCES.glob("core/**/*.c")), sorted(SOURCES.glob("core/simd/*.c"))
+    objects = compile_objects(folder, sources, flags, with_compiler)
+    return objects + compile_objects(folder, kernels, (*flags, "-DSK_KERNELS_AVX512"), with_compiler)
+
+
 def build_importer(folder: Path, objects_folder: Path, name: str, flags: Sequence[str] = SANITIZED) -> Path:
     """tests/importer/NAME.c, compiled with the importer."""
     sources = [*IMPORT_AND_READER, ROOT / f"tests/importer/{name}.c"]

@@ -7,7 +7,17 @@ import shutil
 from pathlib import Path
 
 import pytest
-from c_compiler import COMMON, SANITIZED, SOURCES, compile_objects, compiler, include_flags, run, steady
+from c_compiler import (
+    COMMON,
+    SANITIZED,
+    SOURCES,
+    compile_core,
+    compile_objects,
+    compiler,
+    include_flags,
+    run,
+    steady,
+)
 from conftest import FULL_RUN, ROOT
 
 TESTS = ROOT / "tests/core"
@@ -17,7 +27,7 @@ SUITES = tuple(re.findall(r'\{"(\w+)", +\w+_tests\}', (TESTS / "main.c").read_te
 def build(program: Path, objects_folder: Path, *flags: str) -> Path:
     """The compiled program."""
     flags = (*flags, *include_flags("cglm"))
-    objects = compile_objects(objects_folder, sorted(SOURCES.glob("core/**/*.c")), flags)
+    objects = compile_core(objects_folder, flags)
     flags = (*flags, "-Wno-missing-field-initializers")
     objects += compile_objects(objects_folder, sorted(TESTS.glob("*.c")), flags)
     done = run(compiler(), *flags, *objects, "-o", program, "-lm", "-pthread")
@@ -38,7 +48,7 @@ def test_core(core_tests: tuple[str | Path, ...], suite: str) -> None:
     assert f"ok     {suite}." in done.stdout
 
 
-@pytest.mark.parametrize("suite", ["palette", "deform", "blend", "crowd", "twins"])
+@pytest.mark.parametrize("suite", ["palette", "deform", "blend", "crowd", "kernels"])
 def test_core_on_processors_without_avx512(core_tests: tuple[str | Path, ...], suite: str) -> None:
     """The same code, compiled for fewer registers; `test_core` takes the best that is there."""
     done = run("env", "SKINPY_SIMD=avx2", *core_tests, suite)
@@ -51,8 +61,8 @@ def test_every_file_of_tests_is_a_suite() -> None:
 
 
 @pytest.mark.skipif(not FULL_RUN, reason="for the full run: SKINPY_CI=1")
-def test_without_the_twins(tmp_path: Path, objects_folder: Path) -> None:
-    """As on another processor: the plain path alone, with nothing left that asks for the twins."""
+def test_without_kernels(tmp_path: Path, objects_folder: Path) -> None:
+    """As on another processor: the plain path alone, with nothing left that asks for the kernels."""
     flags = (*COMMON, "-DSK_HAS_AVX2=0", "-fsanitize=undefined")
     done = run(build(tmp_path / "core_tests", objects_folder, *flags))
     assert done.returncode == 0, done.stdout

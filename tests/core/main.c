@@ -15,7 +15,7 @@ static const suite suites[] = {
     {"clip", clip_tests},       {"sample", sample_tests}, {"palette", palette_tests},
     {"deform", deform_tests},   {"frames", frames_tests}, {"goal", goal_tests},
     {"blend", blend_tests},     {"threads", threads_tests}, {"crowd", crowd_tests},
-    {"compile", compile_tests}, {"twins", twins_tests},   {"pack", pack_tests},
+    {"compile", compile_tests}, {"kernels", kernels_tests},   {"pack", pack_tests},
 };
 
 static jmp_buf leave_test;

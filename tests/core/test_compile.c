@@ -1,4 +1,4 @@
-/* test_compile.c: clips made ready for the SIMD twins: lines, keys, and what is left to the plain path. */
+/* test_compile.c: clips made ready for the SIMD kernels: lines, keys, and what is left to the plain path. */
 #include "check.h"
 #include "../../csrc/core/simd/sk_lanes.h"
 #include "rig.h"
@@ -31,17 +31,17 @@ static const sk_compiled *compile_line(const double *times, uint32_t count, doub
 }
 
 #if SK_HAS_AVX2
-static bool has_twin(void) { return sk_simd_chosen() != SK_SIMD_PLAIN; }
+static bool has_kernels(void) { return sk_simd_chosen() != SK_SIMD_PLAIN; }
 static uint32_t find(const sk_line *line, double limit) { return sk_line_find(line, limit); }
 #else
-static bool has_twin(void) { return false; }
+static bool has_kernels(void) { return false; }
 static uint32_t find(const sk_line *line, double limit) { return (void)line, (void)limit, 0; }
 #endif
 
 static void find_both(const sk_line *line, double time, double tolerance) {
-  uint32_t got = has_twin() ? find(line, time + tolerance) : 0;
+  uint32_t got = has_kernels() ? find(line, time + tolerance) : 0;
   uint32_t wanted = sk_clip_find_key(line->times, line->key_count, time, tolerance).index;
-  if (has_twin() && got != wanted)
+  if (has_kernels() && got != wanted)
     check_failed(__FILE__, __LINE__, "key %u of %u at %.17g s (+ %g); expected %u", got, line->key_count, time,
                  tolerance, wanted);
 }

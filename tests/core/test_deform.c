@@ -42,22 +42,22 @@ static void run_at_all_reaches(sk_deform_job job) {
 static void run_with(sk_deform_job job, const sk_influences *influences) {
   job.influences = influences;
   job.scratch = sk_alloc(sk_deform_scratch(&job));
-  CHECK(job.scratch && job.twin == (influences != NULL));
+  CHECK(job.scratch && (job.kernels != NULL) == (influences != NULL));
   sk_deform_run(&job);
-  if (job.twin) run_at_all_reaches(job);
+  if (job.kernels) run_at_all_reaches(job);
   sk_free(job.scratch);
 }
 
-static bool has_twin(void) { return sk_simd_chosen() != SK_SIMD_PLAIN; }
+static bool has_kernels(void) { return sk_simd_chosen() != SK_SIMD_PLAIN; }
 
-/* The plain path into the job's arrays; and the twin, where this processor has it, into arrays of exactly their size
-   that have to hold nearly the same: some products of numbers up to 5, and the twin's unit length. */
+/* The plain path into the job's arrays; and the kernel, where this processor has it, into arrays of exactly their size
+   that have to hold nearly the same: some products of numbers up to 5, and the kernel's unit length. */
 static void run(sk_deform_job job) {
   size_t floats = job.count * job.mesh->vertex_count * 3;
   float *positions = job.positions, *normals = job.normals;
   sk_influences *influences = sk_influences_make(job.mesh, job.slot_count);
   run_with(job, NULL);
-  if (has_twin()) {
+  if (has_kernels()) {
     job.positions = malloc(floats * sizeof(float) + 1);
     if (normals) job.normals = malloc(floats * sizeof(float) + 1);
     run_with(job, influences);
@@ -205,7 +205,7 @@ static void targets_are_added_before_the_skin(void) {
   CHECK_FLOATS(both + 9, moved, 9, 1e-6);
 }
 
-/* ---- the twin, in memory of exactly the needed size -------------------------------------------------- */
+/* ---- the kernel, in memory of exactly the needed size -------------------------------------------------- */
 
 static float random_float(uint64_t *state) { return (float)(check_random(state) >> 40) / (float)(1 << 23) - 1.0f; }
 
@@ -286,7 +286,7 @@ static void threads_do_not_change_a_bit(void) {
   const sk_target target = {.first = 0, .count = MOVED};
   const sk_morph morph = {1, &target, moved, large.directions, NULL};
   const float weight = 0.5f;
-  int i, twin;
+  int i, by_kernel;
   for (i = 0; i < MOVED; i++) moved[i] = (uint32_t)(10 * i);
   for (i = 0; i < SMALL * 3; i++) small.all[i] %= 4; /* slots of one palette */
   influences[0] = sk_influences_make(&small.mesh, 4);
@@ -294,15 +294,15 @@ static void threads_do_not_change_a_bit(void) {
   for (i = 0; i < 2; i++) {
     sk_deform_job job = {&large.mesh, 4, 1, large.palettes, 12, alone[0], alone[1], &morph, &weight, 0};
     if (i == 0) job = (sk_deform_job){&small.mesh, 4, PALETTES, small.palettes, 12, alone[0], alone[1]};
-    for (twin = 0; twin <= has_twin(); twin++) {
+    for (by_kernel = 0; by_kernel <= has_kernels(); by_kernel++) {
       job.positions = alone[0];
       job.normals = alone[1];
       sk_set_thread_count(1);
-      run_with(job, twin ? influences[i] : NULL);
+      run_with(job, by_kernel ? influences[i] : NULL);
       job.positions = shared[0];
       job.normals = shared[1];
       sk_set_thread_count(3);
-      run_with(job, twin ? influences[i] : NULL);
+      run_with(job, by_kernel ? influences[i] : NULL);
       CHECK(memcmp(alone, shared, sizeof alone) == 0);
     }
   }

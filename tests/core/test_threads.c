@@ -276,7 +276,7 @@ static bool palettes_agree(const sk_model *model, const sk_clip *clip, sk_result
   return agree;
 }
 
-/* On the plain path and, where there is one, on its twin. */
+/* On the plain path and, where there is one, by the kernels. */
 static void palettes_are_the_same_with_any_number(void) {
   small_model written;
   sk_model model;

@@ -11,7 +11,7 @@ from pathlib import Path
 import builders
 import numpy as np
 import pytest
-from c_compiler import SOURCES, compile_objects, compiler, include_flags, run
+from c_compiler import compile_core, compiler, include_flags, run
 
 import skinpy
 
@@ -54,7 +54,7 @@ def test_fuzz(door: str, tmp_path: Path, objects_folder: Path) -> None:
     if clang is None:
         pytest.skip("clang, which has libFuzzer, is not on PATH")
     flags = (*FLAGS, "-fsanitize=fuzzer-no-link,address,undefined", *include_flags("cglm"))
-    objects = compile_objects(objects_folder, sorted(SOURCES.glob("core/**/*.c")), flags, clang)
+    objects = compile_core(objects_folder, flags, clang)
     program = tmp_path / "fuzz"
     flags = (*FLAGS, "-fsanitize=fuzzer,address,undefined", *include_flags("cglm"))
     link = ("-o", program, "-lm", "-pthread")

@@ -14,10 +14,12 @@ static sk_simd best(void) {
 #if SK_HAS_AVX2
   __builtin_cpu_init();
   if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) return SK_SIMD_PLAIN;
-  /* Not used is VBMI2: it tells the processors that need not lower their clock for AVX-512. */
+#if SK_HAS_AVX512
+  /* VBMI2 is not used: it tells the processors that need not lower their clock for AVX-512. */
   if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&
       __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vbmi2"))
     return SK_SIMD_AVX512;
+#endif
   return SK_SIMD_AVX2;
 #else
   return SK_SIMD_PLAIN;

@@ -1,55 +1,38 @@
-/* sk_cpu.h: which twin of a job runs: the plain C, which defines what is right, or its SIMD twin.
+/* sk_cpu.h: which instruction set the jobs use.
 
-   A twin is a file sk_..._avx2.c beside its plain one, between SK_AVX2_BEGIN and SK_AVX2_END: those alone let
-   the compiler use AVX2 and FMA, so that the rest of the build runs on any x86-64 processor. sk_..._avx512.c has the
-   same code compiled once more, with twice the registers: the same bits in 5 to 8 % less time. */
+   Every job has a plain path in C, which defines what is right, and most have SIMD kernels beside it (sk_kernels.h).
+   The best set that the build and the processor both have is chosen at first use. */
 #ifndef SK_CPU_H
 #define SK_CPU_H
 
 #include "sk_base.h"
 
-typedef enum sk_simd { SK_SIMD_PLAIN, SK_SIMD_AVX2, SK_SIMD_AVX512, SK_SIMD_COUNT } sk_simd;
-
-/* The best that this build and this processor have, asked once; the environment variable SKINPY_SIMD, the name of
-   one of them, may ask for less. sk_simd_use changes it for all threads, and not while jobs run. */
-sk_simd sk_simd_chosen(void);
-
-/* False, and nothing changes, where the processor or the build lacks it. */
-bool sk_simd_use(sk_simd simd);
-
-/* "plain", "avx2", "avx512". */
-const char *sk_simd_name(sk_simd simd);
-
-#ifndef SK_HAS_AVX2 /* a build may leave the twins out: -DSK_HAS_AVX2=0 */
+/* What this build contains. Kernels need x86-64 and a compiler with GCC's extensions. A build may leave all of them
+   out with -DSK_HAS_AVX2=0; one that compiles the sources of simd/ only once leaves the second set out with
+   -DSK_HAS_AVX512=0 (simd/sk_kernel.h). */
+#ifndef SK_HAS_AVX2
 #if defined(__x86_64__) && defined(__GNUC__)
 #define SK_HAS_AVX2 1
 #else
 #define SK_HAS_AVX2 0
 #endif
 #endif
-
-/* The twin of the path in use, of the two kinds that are compiled; on the plain path, which asks for none, AVX2's. */
-#define SK_TWIN(name)            (sk_simd_chosen() == SK_SIMD_AVX512 ? name##_avx512 : name)
-/* Beside the declaration of a twin that is asked for so. */
-#define SK_HAS_AVX512_TWIN(name) extern __typeof__(name) name##_avx512
-
-#define SK_PRAGMA(...)           _Pragma(#__VA_ARGS__)
-#if defined(__clang__)
-#define SK_TARGET_BEGIN(features) \
-  SK_PRAGMA(clang attribute push(__attribute__((target(features))), apply_to = function))
-#define SK_AVX2_END SK_PRAGMA(clang attribute pop)
-#define SK_NARROW
-#else
-#define SK_TARGET_BEGIN(features) SK_PRAGMA(GCC push_options) SK_PRAGMA(GCC target(features))
-#define SK_AVX2_END               SK_PRAGMA(GCC pop_options)
-#define SK_NARROW                 ",prefer-vector-width=256"
+#ifndef SK_HAS_AVX512
+#define SK_HAS_AVX512 SK_HAS_AVX2
 #endif
 
-/* With AVX-512, too, vectors of 256 bits: of 512 the matrices of deep trees took no less time, in double. */
-#ifdef SK_AVX512
-#define SK_AVX2_BEGIN SK_TARGET_BEGIN("avx2,fma,avx512f,avx512vl,avx512dq,avx512bw" SK_NARROW)
-#else
-#define SK_AVX2_BEGIN SK_TARGET_BEGIN("avx2,fma")
-#endif
+/* From the least to the best. */
+typedef enum sk_simd { SK_SIMD_PLAIN, SK_SIMD_AVX2, SK_SIMD_AVX512, SK_SIMD_COUNT } sk_simd;
+
+/* The set in use. At first it is the best that this build and this processor have; the environment variable
+   SKINPY_SIMD, which holds the name of a set, may ask for less. */
+sk_simd sk_simd_chosen(void);
+
+/* Changes the set in use for all threads; not to be called while jobs run. Returns false, and changes nothing, where
+   the processor or the build lacks the set. */
+bool sk_simd_use(sk_simd simd);
+
+/* "plain", "avx2" or "avx512". */
+const char *sk_simd_name(sk_simd simd);
 
 #endif

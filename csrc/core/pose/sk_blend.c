@@ -1,12 +1,10 @@
-/* sk_blend.c: the plain path of blending; the definition of right. In double, joint by joint. sk_blend_avx2.c
-   has its twin. */
+/* sk_blend.c: the plain path of blending; the definition of right. In double, joint by joint. */
 #include "sk_blend.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "../simd/sk_blend_twin.h"
-#include "../base/sk_cpu.h"
+#include "../base/sk_kernels.h"
 #include "../base/sk_math.h"
 
 #define TINY 1e-24 /* squared length below which a sum of unit quaternions points nowhere */
@@ -267,27 +265,17 @@ static void copy_pose(sk_pose to, sk_pose from, size_t joints, size_t targets) {
   if (to.weights) memcpy(to.weights, from.weights, targets * sizeof(float));
 }
 
-static bool blend_by_twin(const sk_blend_job *job, size_t n) {
-#if SK_HAS_AVX2
-  if (sk_simd_chosen() != SK_SIMD_PLAIN && sk_blend_twin_fits(job, n)) {
-    SK_TWIN(sk_blend_twin)(job, n);
-    return true;
-  }
-#endif
-  (void)job, (void)n;
-  return false;
-}
-
 void sk_blend_run(const sk_blend_job *job) {
   size_t joints = (size_t)job->skeleton->joint_count, targets = (size_t)job->morph->target_count, n, j;
   joint_blender blend = blenders[job->mode];
+  const sk_kernels *kernels = sk_kernels_chosen();
   for (n = 0; n < job->count; n++) {
     sk_pose pose = sk_pose_at(job->poses, n, joints, targets);
     if (hides(job, n)) {
       copy_pose(pose, sk_pose_at(job->sources->poses, n, joints, targets), joints, targets);
       continue;
     }
-    if (!blend_by_twin(job, n))
+    if (!kernels || !kernels->blend(job, n))
       for (j = 0; j < joints; j++) blend(job, n, j, view_joint(pose, j));
     if (!pose.weights) continue;
     for (j = 0; j < targets; j++) pose.weights[j] = blend_target(job, n, j, pose.weights[j]);

@@ -1,14 +1,13 @@
 /* sk_crowd.c: crowds: the plain path, instance by instance, which is the definition of right; and groups of
-   instances that blend the same clips for the SIMD twin. */
+   instances that blend the same clips for the kernels. */
 #include "sk_crowd.h"
 
 #include <math.h>
 #include <stdio.h>
 
-#include "../base/sk_cpu.h"
-#include "sk_crowd_groups.h"
-#include "../simd/sk_crowd_twin.h"
+#include "../base/sk_kernels.h"
 #include "../base/sk_threads.h"
+#include "sk_crowd_groups.h"
 
 /* ---- checks ------------------------------------------------------------------------------------ */
 
@@ -67,13 +66,12 @@ static size_t pose_floats(const sk_skeleton *skeleton) { return (size_t)skeleton
 
 static size_t rounded(size_t bytes) { return (bytes + SK_ALIGNMENT - 1) / SK_ALIGNMENT * SK_ALIGNMENT; }
 
-/* One worker's: of the palette, then the poses of the clips, then the blended one; or what the twin takes. */
+/* One worker's: of the palette, then the poses of the clips, then the blended one; or what the kernel takes. */
 static size_t worker_bytes(const sk_crowd_job *job) {
-  size_t plain = palette_scratch(job) + (job->slots + 1) * pose_floats(job->skeleton) * sizeof(float), twin = 0;
-#if SK_HAS_AVX2
-  twin = sk_crowd_twin_scratch(job);
-#endif
-  return rounded(plain > twin ? plain : twin); /* no two workers write to one cache line */
+  size_t plain = palette_scratch(job) + (job->slots + 1) * pose_floats(job->skeleton) * sizeof(float);
+  const sk_kernels *kernels = sk_kernels_chosen();
+  size_t side_by_side = kernels ? kernels->crowd_scratch(job) : 0;
+  return rounded(plain > side_by_side ? plain : side_by_side); /* no two workers write to one cache line */
 }
 
 #define JOINT_NANOSECONDS 10.0 /* about what one joint of one clip takes, to its matrix */
@@ -146,35 +144,30 @@ typedef struct crowd_run {
   sk_crowd_groups groups;
   char *scratch; /* of worker 0 */
   size_t worker_bytes;
-  bool has_twin; /* some group may go its way; asked once, as that looks at all clips */
+  const sk_kernels *kernels; /* NULL: no group goes their way; asked once, as that looks at all clips */
 } crowd_run;
 
 static void run_range(const void *data, size_t worker, size_t first, size_t count) {
   const crowd_run *run = data;
   char *scratch = run->scratch + worker * run->worker_bytes;
   size_t group, i;
-#if SK_HAS_AVX2
-  if (run->has_twin) sk_crowd_twin_begin(scratch);
-#endif
+  if (run->kernels) run->kernels->crowd_begin(scratch);
   for (group = first; group < first + count; group++) {
     size_t start = run->groups.starts[group], end = run->groups.starts[group + 1];
-#if SK_HAS_AVX2
-    if (run->groups.keys[start] != SK_GROUP_PLAIN) {
+    if (run->kernels && run->groups.keys[start] != SK_GROUP_PLAIN) {
       sk_crowd_group one = {run->groups.order + start, end - start, run->job->count - end,
                             sk_crowd_key_count(run->groups.keys[start]), run->groups.slots};
-      SK_TWIN(sk_crowd_twin_run)(run->job, &one, scratch);
+      run->kernels->crowd(run->job, &one, scratch);
       continue;
     }
-#endif
     for (i = start; i < end; i++) run_instance(run->job, run->groups.order[i], scratch);
   }
 }
 
 void sk_crowd_run(const sk_crowd_job *job) {
+  const sk_kernels *kernels = sk_kernels_chosen();
   crowd_run run = {.job = job, .groups = sk_crowd_groups_make(job, job->scratch), .worker_bytes = worker_bytes(job)};
-#if SK_HAS_AVX2
-  run.has_twin = sk_crowd_twin_scratch(job) > 0;
-#endif
+  if (kernels && kernels->crowd_scratch(job) > 0) run.kernels = kernels;
   run.scratch = (char *)job->scratch + rounded(sk_crowd_groups_bytes(job->count));
   sk_parallel(&run, run_range, run.groups.group_count, grain_of(job));
 }

@@ -16,6 +16,15 @@ typedef struct sk_crowd_groups {
   size_t group_count;
 } sk_crowd_groups;
 
+/* One group, as a kernel takes it: up to eight instances whose clips that weigh are the same, compiled, and weigh
+   SK_BLEND_THRESHOLD or more. */
+typedef struct sk_crowd_group {
+  const size_t *instances; /* (count + more,): behind the group's own those that will come later */
+  size_t count, more;
+  size_t source_count;     /* clips that weigh */
+  const uint8_t *slots;    /* (N,) of all instances: sk_crowd_groups */
+} sk_crowd_group;
+
 size_t sk_crowd_groups_bytes(size_t count);
 
 /* What instance n's clip number `slot` weighs, 0 where it is unused. */

@@ -3,9 +3,8 @@
 
 #include <string.h>
 
-#include "../base/sk_cpu.h"
+#include "../base/sk_kernels.h"
 #include "../base/sk_math.h"
-#include "../simd/sk_palette_twin.h"
 #include "../base/sk_threads.h"
 
 /* Scratch: J globals in double, then one pose for sampling. */
@@ -100,7 +99,7 @@ static void run_plain(const sk_palette_job *job, size_t first, size_t count, dou
   }
 }
 
-/* ---- the plain path or its twin -------------------------------------------------------- */
+/* ---- the plain path or a kernel -------------------------------------------------------- */
 
 #define RANGE_JOINTS 5000 /* joints of a range: some 40 us, which is worth waking a thread */
 
@@ -114,24 +113,20 @@ static size_t worker_count(const sk_palette_job *job) {
   return threads < ranges ? threads : ranges;
 }
 
-#if SK_HAS_AVX2
 /* Whether no clip is sampled: the rest pose is given too. */
 static bool is_given(const sk_palette_job *job) { return !job->sampling || !job->sampling->clip; }
 
-/* NULL: the plain path, which alone gives sampled locals. */
+/* NULL: no kernel but that of given poses fits, so the plain path, which alone gives sampled locals. */
 static const sk_compiled *compiled_of(const sk_palette_job *job) {
   return job->result == SK_LOCALS ? NULL : sk_compiled_for(job->sampling);
 }
-#endif
 
 static size_t worker_bytes(const sk_palette_job *job) {
-  size_t bytes = plain_scratch(job);
-#if SK_HAS_AVX2
+  const sk_kernels *kernels = sk_kernels_chosen();
   const sk_compiled *compiled = compiled_of(job);
-  size_t given = is_given(job) ? sk_given_twin_scratch(job->skeleton->joint_count) : 0;
-  if (compiled) bytes = sk_palette_twin_scratch(compiled, job->count);
-  else if (given > bytes) bytes = given;
-#endif
+  size_t bytes = plain_scratch(job);
+  if (kernels && compiled) bytes = kernels->palette_scratch(compiled, job->count);
+  else if (kernels && is_given(job)) bytes = kernels->given_scratch(job->skeleton->joint_count);
   return (bytes + SK_ALIGNMENT - 1) / SK_ALIGNMENT * SK_ALIGNMENT; /* no two workers write to one cache line */
 }
 
@@ -139,18 +134,11 @@ size_t sk_palette_scratch(const sk_palette_job *job) { return worker_count(job) 
 
 static void run_range(const void *data, size_t worker, size_t first, size_t count) {
   const sk_palette_job *job = data;
+  const sk_kernels *kernels = sk_kernels_chosen();
   void *scratch = (char *)job->scratch + worker * worker_bytes(job);
-#if SK_HAS_AVX2
-  if (compiled_of(job)) {
-    SK_TWIN(sk_palette_twin_run)(job, first, count, scratch);
-    return;
-  }
-  if (is_given(job) && sk_simd_chosen() != SK_SIMD_PLAIN) {
-    SK_TWIN(sk_given_twin_run)(job, first, count, scratch);
-    return;
-  }
-#endif
-  run_plain(job, first, count, scratch);
+  if (kernels && compiled_of(job)) kernels->palette(job, first, count, scratch);
+  else if (kernels && is_given(job)) kernels->given(job, first, count, scratch);
+  else run_plain(job, first, count, scratch);
 }
 
 void sk_palette_run(const sk_palette_job *job) {

@@ -6,9 +6,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "../base/sk_cpu.h"
+#include "../base/sk_kernels.h"
 #include "../base/sk_math.h"
-#include "../simd/sk_sample_twin.h"
 
 /* One channel at one key: `values` are those of its clip, `width` the numbers of a key. */
 typedef struct channel_sample {
@@ -118,16 +117,14 @@ static void sample_plain(const sk_sampling *sampling, double time, sk_pose pose)
 }
 
 void sk_sample_one(const sk_sampling *sampling, double time, sk_pose pose) {
+  const sk_compiled *compiled = sk_compiled_for(sampling);
+  const sk_kernels *kernels = sk_kernels_chosen();
   if (pose.weights) start_weights(sampling, pose.weights);
   if (sampling->clip) time = sk_clip_local_time(sampling->clip, time, sampling->loop);
-#if SK_HAS_AVX2
-  const sk_compiled *compiled = sk_compiled_for(sampling);
-  if (compiled && sk_sample_twin_fits(compiled)) {
-    SK_TWIN(sk_sample_twin)(sampling, time, pose);
+  if (compiled && kernels && kernels->sample(sampling, time, pose)) {
     if (pose.weights) sample_channels(sampling, compiled->weights, compiled->weight_count, time, pose);
     return;
   }
-#endif
   sample_plain(sampling, time, pose);
 }
 

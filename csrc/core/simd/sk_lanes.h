@@ -5,14 +5,15 @@
 #ifndef SK_LANES_H
 #define SK_LANES_H
 
+#include "sk_kernel.h"
+
 #include "../pose/sk_compile.h"
-#include "../base/sk_cpu.h"
 #include "../pose/sk_sample.h"
 
 #if SK_HAS_AVX2
 #include <immintrin.h>
 
-SK_AVX2_BEGIN
+SK_KERNEL_BEGIN
 
 /* ---- moving between cells and lanes ---------------------------------------------------------------- */
 
@@ -21,7 +22,7 @@ static inline __m256 sk_pair(const float *low, const float *high) {
 }
 
 /* Four vectors of cells (lane n and lane n + 4) to one vector for each number of a cell; its own inverse. */
-static inline void sk_turn(__m256 r0, __m256 r1, __m256 r2, __m256 r3, __m256 out[4]) {
+static inline void sk_transpose(__m256 r0, __m256 r1, __m256 r2, __m256 r3, __m256 out[4]) {
   __m256 a = _mm256_unpacklo_ps(r0, r1), b = _mm256_unpackhi_ps(r0, r1);
   __m256 c = _mm256_unpacklo_ps(r2, r3), d = _mm256_unpackhi_ps(r2, r3);
   out[0] = _mm256_shuffle_ps(a, c, 0x44);
@@ -31,7 +32,7 @@ static inline void sk_turn(__m256 r0, __m256 r1, __m256 r2, __m256 r3, __m256 ou
 }
 
 static inline void sk_load_cells(const float *const at[SK_LANES], size_t offset, __m256 out[4]) {
-  sk_turn(sk_pair(at[0] + offset, at[4] + offset), sk_pair(at[1] + offset, at[5] + offset),
+  sk_transpose(sk_pair(at[0] + offset, at[4] + offset), sk_pair(at[1] + offset, at[5] + offset),
           sk_pair(at[2] + offset, at[6] + offset), sk_pair(at[3] + offset, at[7] + offset), out);
 }
 
@@ -191,12 +192,12 @@ static inline void sk_normalize(__m256 q[4]) {
 /* ---- matrices ------------------------------------------------------------------------------------------- */
 
 /* What turns the products of a quaternion's numbers into those of a unit one, twice. */
-static inline __m256 sk_turn_factor(const __m256 q[4]) {
+static inline __m256 sk_rotation_factor(const __m256 q[4]) {
   return _mm256_div_ps(_mm256_set1_ps(2.0f), sk_dot4(q, q));
 }
 
-/* translation * rotation * scale, three rows of four; `two` is the quaternion's sk_turn_factor. */
-static inline void sk_rows_of_turn(const __m256 t[3], const __m256 q[4], __m256 two, const __m256 *s,
+/* translation * rotation * scale, three rows of four; `two` is the quaternion's sk_rotation_factor. */
+static inline void sk_rows_from_rotation(const __m256 t[3], const __m256 q[4], __m256 two, const __m256 *s,
                                    __m256 rows[12]) {
   const __m256 one = _mm256_set1_ps(1.0f);
   __m256 x = _mm256_mul_ps(q[0], two), y = _mm256_mul_ps(q[1], two), z = _mm256_mul_ps(q[2], two);
@@ -221,7 +222,7 @@ static inline void sk_rows_of_turn(const __m256 t[3], const __m256 q[4], __m256 
 }
 
 static inline void sk_rows_from_trs(const __m256 t[3], const __m256 q[4], const __m256 *s, __m256 rows[12]) {
-  sk_rows_of_turn(t, q, sk_turn_factor(q), s, rows);
+  sk_rows_from_rotation(t, q, sk_rotation_factor(q), s, rows);
 }
 
 static inline __m256d sk_half(__m256 x, int half) {
@@ -296,7 +297,7 @@ static inline void sk_store_locals(const __m256 t[3], const __m256 q[4], const _
   int row, lane;
   sk_rows_from_trs(t, q, s, rows);
   for (row = 0; row < 3; row++) {
-    sk_turn(rows[4 * row], rows[4 * row + 1], rows[4 * row + 2], rows[4 * row + 3], turned);
+    sk_transpose(rows[4 * row], rows[4 * row + 1], rows[4 * row + 2], rows[4 * row + 3], turned);
     for (lane = 0; lane < 4; lane++) {
       _mm_storeu_ps(out + lane * 12 + 4 * row, _mm256_castps256_ps128(turned[lane]));
       _mm_storeu_ps(out + (lane + 4) * 12 + 4 * row, _mm256_extractf128_ps(turned[lane], 1));
@@ -338,12 +339,12 @@ static inline uint32_t sk_line_find(const sk_line *line, double limit) {
 }
 
 /* Where a line stands at one time. */
-typedef struct sk_place {
+typedef struct sk_key_span {
   const float *a; /* the frame at or before it; the next one is `stride` floats on */
   size_t stride;  /* 0 where nothing is to be mixed */
   float u[4];     /* how far on to the next frame, 0 to 1, and how far back from it; each with what it lost when it
                      was rounded to float: sk_along */
-} sk_place;
+} sk_key_span;
 
 enum { SK_TO, SK_TO_REST, SK_FROM, SK_FROM_REST };
 
@@ -370,14 +371,14 @@ static inline void sk_hermite(double u, double span, float out[4]) {
 #define SK_SHORTEST 1e-30f /* squared length below which a spline of rotations has no direction: the identity */
 
 /* The cells of a cubic line at one time; rotations of any length. */
-void sk_cubic_cells(const sk_line *line, double time, float *cells);
+void SK_KERNEL(sk_cubic_cells)(const sk_line *line, double time, float *cells);
 
 /* `cubic` has room for the cells of all cubic lines. */
-static inline void sk_find_place(const sk_line *line, double time, double tolerance, float *cubic, sk_place *place) {
+static inline void sk_find_key_span(const sk_line *line, double time, double tolerance, float *cubic, sk_key_span *place) {
   uint32_t key;
   sk_along(0.0, place->u);
   if (line->interpolation == SK_CUBIC) {
-    sk_cubic_cells(line, time, cubic + line->scratch);
+    SK_KERNEL(sk_cubic_cells)(line, time, cubic + line->scratch);
     place->a = cubic + line->scratch;
     place->stride = 0;
     return;
@@ -392,16 +393,16 @@ static inline void sk_find_place(const sk_line *line, double time, double tolera
 }
 
 /* Every line of a compiled clip at a time within it: line_count places. */
-void sk_find_places(const sk_clip *clip, double time, float *cubic, sk_place *places);
+void SK_KERNEL(sk_find_key_spans)(const sk_clip *clip, double time, float *cubic, sk_key_span *places);
 
 /* T, R and S of eight movers. */
-void sk_octet_parts(const sk_octet *octet, const sk_place *places, sk_rotation rotation, __m256 t[3], sk_mix *mix,
+void SK_KERNEL(sk_octet_components)(const sk_octet *octet, const sk_key_span *places, sk_rotation rotation, __m256 t[3], sk_mix *mix,
                     __m256 s[3]);
 
 /* Whether a mover is exactly at rest where its lines stand so; `places` are those of sk_find_places. */
-bool sk_mover_rests(const sk_compiled *c, const sk_mover *mover, const sk_skeleton *skeleton, const sk_place *places);
+bool SK_KERNEL(sk_mover_rests)(const sk_compiled *c, const sk_mover *mover, const sk_skeleton *skeleton, const sk_key_span *places);
 
-SK_AVX2_END
+SK_KERNEL_END
 
 #endif
 #endif

@@ -1,4 +1,4 @@
-/* sk_deform.c: the plain path of skinning, the definition of right; and what it shares with its SIMD twin:
+/* sk_deform.c: the plain path of skinning, the definition of right; and what it shares with the kernels:
    palettes, morph targets and threads, block by block. */
 #include "sk_deform.h"
 
@@ -44,11 +44,11 @@ typedef struct worker {
 
 /* Offsets of a worker's pieces, behind its struct. */
 typedef struct layout {
-  size_t cursors, morphed, palette, pose, twin, bytes;
+  size_t cursors, morphed, palette, pose, kernel, bytes;
 } layout;
 
 static size_t block_vertices(const sk_deform_job *job) {
-  return job->twin ? sk_influence_vertices(job->influences) : PLAIN_VERTICES;
+  return job->kernels ? sk_influence_vertices(job->influences) : PLAIN_VERTICES;
 }
 
 /* No two workers write to one cache line. */
@@ -58,9 +58,9 @@ static size_t add_piece(size_t *bytes, size_t wanted) {
   return place;
 }
 
-/* The twin wants matrices of 64 bytes that no cache line divides. */
+/* Kernels want matrices of 64 bytes that no cache line divides. */
 static bool keeps_palette(const sk_deform_job *job) {
-  return job->poses || (job->twin && (job->matrix_floats != 16 || (uintptr_t)job->palettes % 64 != 0));
+  return job->poses || (job->kernels && (job->matrix_floats != 16 || (uintptr_t)job->palettes % 64 != 0));
 }
 
 static sk_palette_job pose_job(const sk_deform_job *job) {
@@ -82,17 +82,15 @@ static layout lay_out(const sk_deform_job *job) {
     sk_palette_job one = pose_job(job);
     l.pose = add_piece(&l.bytes, sk_palette_scratch(&one));
   }
-#if SK_HAS_AVX2
-  if (job->twin && job->influences->shares)
-    l.twin = add_piece(&l.bytes, sk_deform_twin_scratch(job->influences));
-#endif
+  if (job->kernels && job->influences->shares)
+    l.kernel = add_piece(&l.bytes, job->kernels->deform_scratch(job->influences));
   return l;
 }
 
 /* ---- threads ------------------------------------------------------------------------------------ */
 
 #define PLAIN_NANOSECONDS 27.0  /* about what a vertex takes */
-#define TWIN_NANOSECONDS 3.5
+#define KERNEL_NANOSECONDS 3.5
 #define START_NANOSECONDS 200.0 /* a palette beside its vertices */
 #define JOINT_NANOSECONDS 50.0  /* and a joint on its way to a palette */
 #define RANGE_NANOSECONDS 50e3  /* what is worth waking a thread for (sk_threads.h) */
@@ -104,7 +102,7 @@ static size_t block_count(const sk_deform_job *job) {
 /* Blocks of a range: some palettes as a whole, or part of one. */
 static size_t grain_of(const sk_deform_job *job) {
   size_t blocks = block_count(job);
-  double vertex = job->twin ? TWIN_NANOSECONDS : PLAIN_NANOSECONDS;
+  double vertex = job->kernels ? KERNEL_NANOSECONDS : PLAIN_NANOSECONDS;
   double joints = job->poses ? (double)job->poses->skeleton->joint_count : 0.0;
   double palette = START_NANOSECONDS + JOINT_NANOSECONDS * joints;
   double whole = palette + vertex * (double)job->mesh->vertex_count;
@@ -128,8 +126,8 @@ static sk_reach reach_of(const sk_deform_job *job) {
 
 size_t sk_deform_scratch(sk_deform_job *job) {
   size_t ranges, threads = sk_thread_count();
-  job->twin = SK_HAS_AVX2 && job->influences && sk_simd_chosen() != SK_SIMD_PLAIN;
-  job->reach = job->twin ? reach_of(job) : SK_NEAR;
+  job->kernels = job->influences ? sk_kernels_chosen() : NULL;
+  job->reach = job->kernels ? reach_of(job) : SK_NEAR;
   ranges = job->count * block_count(job) / grain_of(job) + 1; /* or one less */
   job->workers = threads < ranges ? threads : ranges;
   return job->workers * lay_out(job).bytes;
@@ -181,20 +179,15 @@ static void run_block(const sk_deform_job *job, const layout *pieces, worker *ow
   sk_deform_block block = {job->influences, number, left < vertices ? left : vertices,
                            own->palette, mesh->positions + 3 * first, mesh->normals + 3 * first,
                            job->positions + place, job->normals ? job->normals + place : NULL, job->reach,
-                           false, (char *)own + pieces->twin};
+                           false, (char *)own + pieces->kernel};
   if (job->weights && sk_morph_vertices(&own->walk, first, block.count, morphed, job->normals ? turned : NULL)) {
     block.points = morphed;
     block.directions = turned;
     block.morphed = true;
   }
-#if SK_HAS_AVX2
-  if (job->twin) {
-    if (job->influences->shares) SK_TWIN(sk_deform_twin_share)(&block);
-    else SK_TWIN(sk_deform_twin_order)(&block);
-    return;
-  }
-#endif
-  deform_plainly(mesh, own->matrix_floats, &block);
+  if (!job->kernels) deform_plainly(mesh, own->matrix_floats, &block);
+  else if (job->influences->shares) job->kernels->deform_shared(&block);
+  else job->kernels->deform(&block);
 }
 
 static void run_range(const void *data, size_t number, size_t first, size_t count) {
@@ -206,9 +199,7 @@ static void run_range(const void *data, size_t number, size_t first, size_t coun
     if (own->ready != i / blocks + 1) prepare(job, &pieces, own, i / blocks);
     run_block(job, &pieces, own, i / blocks, i % blocks);
   }
-#if SK_HAS_AVX2
-  if (job->reach == SK_PAST) sk_deform_twin_end();
-#endif
+  if (job->reach == SK_PAST) job->kernels->deform_end();
 }
 
 void sk_deform_run(const sk_deform_job *job) {

@@ -7,6 +7,7 @@
 #define SK_DEFORM_H
 
 #include "sk_deform_block.h"
+#include "../base/sk_kernels.h"
 #include "../model/sk_morph.h"
 #include "../pose/sk_palette.h"
 
@@ -29,7 +30,7 @@ typedef struct sk_deform_job {
   const sk_influences *influences; /* of the mesh, for the SIMD twin; NULL: the plain path */
 
   size_t workers; /* these three are set by sk_deform_scratch */
-  bool twin;
+  const sk_kernels *kernels; /* NULL: the plain path */
   sk_reach reach;
   void *scratch;  /* so many bytes of sk_alloc */
 } sk_deform_job;

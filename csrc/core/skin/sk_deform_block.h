@@ -2,7 +2,6 @@
 #ifndef SK_DEFORM_BLOCK_H
 #define SK_DEFORM_BLOCK_H
 
-#include "../base/sk_cpu.h"
 #include "sk_influence.h"
 
 /* Where results lie, and what they are made of: in a near cache; in a far one or none, from where it is asked for
@@ -20,21 +19,7 @@ typedef struct sk_deform_block {
   float *normals;          /* out, or NULL */
   sk_reach reach;
   bool morphed;            /* points and directions are not the mesh's */
-  char *scratch;           /* sk_deform_twin_scratch, aligned */
+  char *scratch;           /* sk_kernels.deform_scratch, aligned */
 } sk_deform_block;
-
-#if SK_HAS_AVX2
-/* By what influences->shares says. */
-void sk_deform_twin_order(const sk_deform_block *block);
-void sk_deform_twin_share(const sk_deform_block *block);
-SK_HAS_AVX512_TWIN(sk_deform_twin_order);
-SK_HAS_AVX512_TWIN(sk_deform_twin_share);
-
-/* After blocks with SK_PAST, before another thread may read them. It waits until they are written; after each
-   block that made the whole take two thirds longer. */
-void sk_deform_twin_end(void);
-
-size_t sk_deform_twin_scratch(const sk_influences *influences);
-#endif
 
 #endif

@@ -1,4 +1,4 @@
-/* test_twins.c: the SIMD twins against the plain path, on scratch and results of exactly the sizes they ask for.
+/* test_kernels.c: the SIMD kernels against the plain path, on scratch and results of exactly the sizes they ask for.
 
    Tolerance: 1e-6 of the largest number of a pose's matrices, the project's own, growing with the depth of chains
    of more than 64 joints, of which there are none here. */
@@ -7,19 +7,17 @@
 #include "rig.h"
 
 #include "../../csrc/core/base/sk_cpu.h"
+#include "../../csrc/core/base/sk_kernels.h"
 #include "../../csrc/core/pose/sk_crowd.h"
 #include "../../csrc/core/pose/sk_crowd_groups.h"
-#include "../../csrc/core/simd/sk_crowd_twin.h"
 #include "../../csrc/core/pose/sk_palette.h"
-#include "../../csrc/core/simd/sk_palette_twin.h"
-#include "../../csrc/core/simd/sk_sample_twin.h"
 
 #if SK_HAS_AVX2
-#include "../../csrc/core/simd/sk_eight.h"
+#include "../../csrc/core/simd/sk_batch.h"
 
 enum { MOST_POSES = 40 };
 
-static bool has_twin(void) { return sk_simd_chosen() != SK_SIMD_PLAIN; }
+static bool has_kernels(void) { return sk_kernels_chosen() != NULL; }
 
 static void *aligned(size_t bytes) {
   void *memory = NULL;
@@ -102,12 +100,12 @@ static void set_roots(uint64_t *state, sk_palette_job *job, float *roots) {
     for (i = 0; i < 16; i++) roots[16 * n + i] = (float)((i % 5 == 0) + (i < 12 ? rig_spread(state, 0.5) : 0.0));
 }
 
-static float *results_of(sk_palette_job *job, bool twin) {
-  job->scratch = aligned(twin ? sk_palette_twin_scratch(job->sampling->clip->compiled, job->count)
+static float *results_of(sk_palette_job *job, bool by_kernel) {
+  job->scratch = aligned(by_kernel ? sk_kernels_chosen()->palette_scratch(job->sampling->clip->compiled, job->count)
                               : sk_palette_scratch(job));
   job->out = malloc(job->count * sk_palette_floats(job) * sizeof(float) + !job->count);
   CHECK(job->out);
-  if (twin) SK_TWIN(sk_palette_twin_run)(job, 0, job->count, job->scratch);
+  if (by_kernel) sk_kernels_chosen()->palette(job, 0, job->count, job->scratch);
   else sk_palette_run(job);
   free(job->scratch);
   return job->out;
@@ -150,7 +148,7 @@ static void compare_palettes(rig *r, uint64_t *state, size_t count) {
 static void palettes_are_those_of_the_plain_path(void) {
   uint64_t state = 5;
   size_t number, round, count = 1;
-  if (!has_twin()) return;
+  if (!has_kernels()) return;
   for (number = 0; number < WISHES; number++)
     for (round = 0; round < ROUNDS; round++) {
       rig r;
@@ -166,7 +164,7 @@ static void palettes_are_those_of_the_plain_path(void) {
 static void a_pose_has_the_same_bits_alone(void) {
   uint64_t state = 6;
   size_t number, n;
-  if (!has_twin()) return;
+  if (!has_kernels()) return;
   for (number = 0; number < WISHES; number++) {
     rig r;
     double times[11];
@@ -189,7 +187,7 @@ static void a_pose_has_the_same_bits_alone(void) {
   }
 }
 
-/* Locals have no twin: a compiled clip must not be taken for one. */
+/* Locals have no kernel: a compiled clip must not be taken for one. */
 static void sampled_locals_take_the_plain_path(void) {
   static const double time = 0.7;
   float *got, *wanted;
@@ -197,7 +195,7 @@ static void sampled_locals_take_the_plain_path(void) {
   sk_sampling sampling = {&r.skeleton, &r.clip, SK_LOOP_WRAP, SK_SLERP, NULL};
   sk_palette_job job = {.skeleton = &r.skeleton, .count = 1, .sampling = &sampling, .times = &time,
                         .result = SK_LOCALS};
-  if (!has_twin()) return;
+  if (!has_kernels()) return;
   make_rig(2, 0, &r);
   wanted = results_of(&job, false);
   r.clip.compiled = r.compiled;
@@ -230,13 +228,13 @@ static sk_pose draw_poses(const rig *r, uint64_t *state, size_t count) {
   return pose;
 }
 
-static float *given_results(sk_palette_job *job, bool twin) {
+static float *given_results(sk_palette_job *job, bool by_kernel) {
   sk_simd best = sk_simd_chosen();
-  CHECK(sk_simd_use(twin ? best : SK_SIMD_PLAIN));
-  job->scratch = aligned(twin ? sk_given_twin_scratch(job->skeleton->joint_count) : sk_palette_scratch(job));
+  CHECK(sk_simd_use(by_kernel ? best : SK_SIMD_PLAIN));
+  job->scratch = aligned(by_kernel ? sk_kernels_chosen()->given_scratch(job->skeleton->joint_count) : sk_palette_scratch(job));
   job->out = malloc(job->count * sk_palette_floats(job) * sizeof(float) + !job->skin->slot_count);
   CHECK(job->out);
-  if (twin) SK_TWIN(sk_given_twin_run)(job, 0, job->count, job->scratch);
+  if (by_kernel) sk_kernels_chosen()->given(job, 0, job->count, job->scratch);
   else sk_palette_run(job);
   CHECK(sk_simd_use(best));
   free(job->scratch);
@@ -246,7 +244,7 @@ static float *given_results(sk_palette_job *job, bool twin) {
 static void given_poses_are_those_of_the_plain_path(void) {
   uint64_t state = 14;
   size_t number, result;
-  if (!has_twin()) return;
+  if (!has_kernels()) return;
   for (number = 0; number < WISHES; number++)
     for (result = SK_LOCALS; result <= SK_PALETTE; result++) {
       float roots[MOST_POSES * 16], *got, *wanted;
@@ -279,10 +277,14 @@ static void compare_rotations(const float *got, const float *wanted, size_t join
   }
 }
 
+static bool fits_the_kernel(const sk_sampling *sampling, double time, sk_pose pose) {
+  return sk_kernels_chosen()->sample(sampling, sk_clip_local_time(sampling->clip, time, sampling->loop), pose);
+}
+
 static void poses_are_those_of_the_plain_path(void) {
   uint64_t state = 8;
   size_t number, round, n;
-  if (!has_twin()) return;
+  if (!has_kernels()) return;
   for (number = 0; number < WISHES; number++)
     for (round = 0; round < ROUNDS; round++) {
       rig r;
@@ -297,7 +299,7 @@ static void poses_are_those_of_the_plain_path(void) {
       for (n = 0; n < COUNT(times); n++) {
         sk_sample_one(&sampling, times[n], (sk_pose){memory[0], memory[1], memory[2], NULL});
         r.clip.compiled = r.compiled;
-        CHECK(sk_sample_twin_fits(r.compiled));
+        CHECK(fits_the_kernel(&sampling, times[n], (sk_pose){memory[3], memory[4], memory[5], NULL}));
         sk_sample_one(&sampling, times[n], (sk_pose){memory[3], memory[4], memory[5], NULL});
         r.clip.compiled = NULL;
         CHECK_FLOATS(memory[3], memory[0], joints * 3, 1e-6);
@@ -309,7 +311,7 @@ static void poses_are_those_of_the_plain_path(void) {
     }
 }
 
-/* A clip of more lines than the twin's stack holds. */
+/* A clip of more lines than the kernel's stack holds. */
 static void many_lines_take_the_plain_path(void) {
   static const double time = 1.1;
   rig_wish wish = {.seed = 3, .joints = 300, .roots = 1, .moving = 1.0, .turn = 0.5, .kinds = 7,
@@ -318,12 +320,13 @@ static void many_lines_take_the_plain_path(void) {
   rig r;
   sk_sampling sampling = {&r.skeleton, &r.clip, SK_LOOP_WRAP, SK_SLERP, NULL};
   size_t n;
-  if (!has_twin()) return;
+  if (!has_kernels()) return;
   rig_make(&wish, &r);
-  CHECK(r.compiled && !sk_sample_twin_fits(r.compiled));
+  CHECK(r.compiled);
   for (n = 0; n < 6; n++) CHECK(memory[n] = malloc(300 * 4 * sizeof(float)));
   sk_sample_one(&sampling, time, (sk_pose){memory[0], memory[1], memory[2], NULL});
   r.clip.compiled = r.compiled;
+  CHECK(!fits_the_kernel(&sampling, time, (sk_pose){memory[3], memory[4], memory[5], NULL}));
   sk_sample_one(&sampling, time, (sk_pose){memory[3], memory[4], memory[5], NULL});
   CHECK_FLOATS(memory[3], memory[0], 900, 0);
   CHECK_FLOATS(memory[4], memory[1], 1200, 0);
@@ -378,7 +381,7 @@ static void half_turns_go_the_same_way_round(void) {
   static const double middle[4] = {0.25, 0.5, 0.6, 0.7};
   uint64_t state = 11;
   size_t n;
-  if (!has_twin()) return;
+  if (!has_kernels()) return;
   for (n = 0; n < 400; n++) {
     float q[8], *got, *wanted;
     rig r;
@@ -479,7 +482,7 @@ static void compare_crowds(crowd *c, uint64_t *state, size_t count, size_t slots
 static void crowds_are_those_of_the_plain_path(void) {
   uint64_t state = 9;
   size_t number, slots, count = 1;
-  if (!has_twin()) return;
+  if (!has_kernels()) return;
   for (number = 0; number < WISHES; number++) {
     crowd c;
     crowd_open(number, &c);
@@ -494,7 +497,7 @@ static void crowds_are_those_of_the_plain_path(void) {
 /* Groups of 1 to 8 instances, of 1 to 4 clips, on just the scratch that is asked for any of them. */
 static void scratch_is_enough_for_any_group(void) {
   size_t number, slots, count, i, k;
-  if (!has_twin()) return;
+  if (!has_kernels()) return;
   for (number = 2; number < WISHES; number += 3) {
     crowd c;
     crowd_open(number, &c);
@@ -508,7 +511,7 @@ static void scratch_is_enough_for_any_group(void) {
         sk_crowd_job job = {.skeleton = &c.rigs[0].skeleton, .skin = &c.rigs[0].skin, .morph = &c.rigs[0].morph,
                             .clips = c.clips, .clip_count = CLIPS, .count = count, .slots = slots,
                             .clip_index = index, .times = times, .affine = count % 2};
-        void *scratch = aligned(sk_crowd_twin_scratch(&job));
+        void *scratch = aligned(sk_kernels_chosen()->crowd_scratch(&job));
         job.out = malloc(count * (size_t)job.skin->slot_count * (job.affine ? 12 : 16) * sizeof(float) + 1);
         for (i = 0; i < count; i++) {
           instances[i] = count - 1 - i;
@@ -518,8 +521,8 @@ static void scratch_is_enough_for_any_group(void) {
             times[i * slots + k] = 0.1 * (double)(i + k);
           }
         }
-        sk_crowd_twin_begin(scratch);
-        SK_TWIN(sk_crowd_twin_run)(&job, &(sk_crowd_group){instances, count, 0, slots, given}, scratch);
+        sk_kernels_chosen()->crowd_begin(scratch);
+        sk_kernels_chosen()->crowd(&job, &(sk_crowd_group){instances, count, 0, slots, given}, scratch);
         free(job.out);
         free(scratch);
       }
@@ -527,10 +530,10 @@ static void scratch_is_enough_for_any_group(void) {
   }
 }
 
-/* sk_eight_most_scratch says no less than sk_eight_scratch of any choice of the clips. */
+/* sk_batch_max_scratch says no less than sk_batch_scratch of any choice of the clips. */
 static void most_scratch_bounds_every_choice(void) {
   size_t number, choice, sources, k;
-  if (!has_twin()) return;
+  if (!has_kernels()) return;
   for (number = 0; number < WISHES; number++) {
     crowd c;
     crowd_open(number, &c);
@@ -544,20 +547,22 @@ static void most_scratch_bounds_every_choice(void) {
           clips[k] = c.compiled[rest % CLIPS];
           all = all && clips[k];
         }
-        if (all) CHECK(sk_eight_scratch(clips, sources) <= sk_eight_most_scratch(c.clips, CLIPS, sources));
+        if (all)
+          CHECK(SK_KERNEL(sk_batch_scratch)(clips, sources) <=
+                SK_KERNEL(sk_batch_max_scratch)(c.clips, CLIPS, sources));
       }
     crowd_close(&c);
   }
 }
 
-#define TWINS                                                                                                      \
+#define KERNELS                                                                                                      \
   TEST(palettes_are_those_of_the_plain_path), TEST(a_pose_has_the_same_bits_alone),                                \
       TEST(sampled_locals_take_the_plain_path), TEST(given_poses_are_those_of_the_plain_path),                     \
       TEST(poses_are_those_of_the_plain_path), TEST(many_lines_take_the_plain_path),                               \
       TEST(half_turns_go_the_same_way_round), TEST(crowds_are_those_of_the_plain_path),                            \
       TEST(scratch_is_enough_for_any_group), TEST(most_scratch_bounds_every_choice),
 #else
-#define TWINS
+#define KERNELS
 #endif
 
 /* ---- groups ---------------------------------------------------------------------------------------------------- */
@@ -579,7 +584,7 @@ static void groups_hold_every_instance_once(void) {
   memset(clips, 0, sizeof clips);
   for (c = 0; c < COUNT(counts) * COUNT(clip_counts); c++) {
     size_t count = counts[c / COUNT(clip_counts)], clip_count = clip_counts[c % COUNT(clip_counts)];
-    bool all = c % 2; /* or the last one has no twin */
+    bool all = c % 2; /* or the last one fits no kernel */
     sk_crowd_job job = {.skeleton = &skeleton, .clips = clips, .clip_count = clip_count, .count = count,
                         .slots = 1 + c % 4, .clip_index = index, .times = times, .weights = weights};
     void *memory = malloc(sk_crowd_groups_bytes(count));
@@ -629,5 +634,5 @@ static void places_do_not_part_instances(void) {
   free(memory);
 }
 
-const check_test twins_tests[] = {
-    TWINS TEST(groups_hold_every_instance_once), TEST(places_do_not_part_instances), {NULL, NULL}};
+const check_test kernels_tests[] = {
+    KERNELS TEST(groups_hold_every_instance_once), TEST(places_do_not_part_instances), {NULL, NULL}};

@@ -1,11 +1,18 @@
-/* sk_deform_avx2.h: what the AVX2 twins of skinning share: blending the matrices of vertices one by one, and eight
+/* sk_deform_kernel.h: what the AVX2 twins of skinning share: blending the matrices of vertices one by one, and eight
    vertices at once, each number in a register of its own.
 
    Included by sk_deform_..._avx2.c alone. */
-#ifndef SK_DEFORM_AVX2_H
-#define SK_DEFORM_AVX2_H
+#ifndef SK_DEFORM_KERNEL_H
+#define SK_DEFORM_KERNEL_H
+
+#include "sk_kernel.h"
 
 #include "../skin/sk_deform_block.h"
+
+size_t SK_KERNEL(sk_deform_kernel_scratch)(const sk_influences *influences);
+void SK_KERNEL(sk_deform_kernel)(const sk_deform_block *block);
+void SK_KERNEL(sk_deform_shared_kernel)(const sk_deform_block *block);
+void SK_KERNEL(sk_deform_kernel_end)(void);
 
 #if SK_HAS_AVX2
 
@@ -15,7 +22,7 @@
 
 #define INLINE static inline __attribute__((always_inline))
 
-SK_AVX2_BEGIN
+SK_KERNEL_BEGIN
 
 /* ---- matrices of singles -------------------------------------------------------------------------- */
 
@@ -126,7 +133,7 @@ typedef struct sk_turned_lanes {
 } sk_turned_lanes;
 
 /* The lanes of `mask` as sk_rows_apply_normal does it, in double. */
-void sk_turn_again(sk_turned_lanes *lanes, int mask);
+void SK_KERNEL(sk_normals_in_double)(sk_turned_lanes *lanes, int mask);
 
 INLINE void keep_row(float (*to)[8], row m) {
   _mm256_storeu_ps(to[0], m.x);
@@ -163,7 +170,7 @@ INLINE turned turn(row m0, row m1, row m2, vectors n) {
     keep_vectors(again.directions, n);
     keep_vectors(again.normals, t.normals);
     _mm256_storeu_ps(again.length, t.length);
-    sk_turn_again(&again, unsafe);
+    SK_KERNEL(sk_normals_in_double)(&again, unsafe);
     t = (turned){kept_vectors(again.normals), _mm256_loadu_ps(again.length)};
   }
   return t;
@@ -176,7 +183,7 @@ INLINE vectors unit(turned t) {
                    _mm256_mul_ps(t.normals.z, factor)};
 }
 
-SK_AVX2_END
+SK_KERNEL_END
 
 #endif
 #endif

@@ -1,12 +1,12 @@
-/* sk_eight_turn_avx2.c: the rotations of some nodes at eight times.
+/* sk_batch_rotation.c: the rotations of some nodes at eight times.
 
    Those of one line go together, so that the addresses of the eight frames and the terms of the line stay in
    registers. Where floats will do they are summed at once, and neither keys nor weights go through memory. */
-#include "sk_eight_parts.h"
+#include "sk_batch_lanes.h"
 
 #if SK_HAS_AVX2
 
-SK_AVX2_BEGIN
+SK_KERNEL_BEGIN
 
 #define INLINE static inline __attribute__((always_inline))
 
@@ -18,7 +18,7 @@ static bool goes_alone(const sk_compiled *c, const sk_mover *mover) {
 }
 
 /* The run of the pass that takes such a rotation, a new one if need be. */
-static sk_turn_run *find_run(sk_turn_pass *pass, uint32_t line, bool wide) {
+static sk_rotation_run *find_run(sk_rotation_pass *pass, uint32_t line, bool wide) {
   uint32_t i;
   for (i = 0; i < pass->run_count; i++)
     if (pass->runs[i].line == line && pass->runs[i].wide == wide) return &pass->runs[i];
@@ -29,15 +29,15 @@ static sk_turn_run *find_run(sk_turn_pass *pass, uint32_t line, bool wide) {
   return &pass->runs[i];
 }
 
-void sk_turn_plan(const sk_source_lanes *source, bool joints, sk_rotation rotation) {
+void SK_KERNEL(sk_plan_rotations)(const sk_source_lanes *source, bool joints, sk_rotation rotation) {
   const sk_compiled *c = source->clip;
   uint32_t count = joints ? (uint32_t)c->joint_count : c->node_count, i;
   for (i = 0; i < count; i++) {
-    sk_turn_pass *pass = &source->passes[i / SK_EIGHT_NODES];
+    sk_rotation_pass *pass = &source->passes[i / SK_PASS_NODES];
     int32_t number = joints ? c->mover_of[i] : c->nodes[i].mover;
     const sk_mover *mover = number == SK_NONE ? NULL : &c->movers[number];
-    uint32_t place = i % SK_EIGHT_NODES;
-    sk_turn_run *run;
+    uint32_t place = i % SK_PASS_NODES;
+    sk_rotation_run *run;
     if (place == 0) pass->run_count = 0;
     pass->movers[place] = number;
     pass->alone[place] = mover && goes_alone(c, mover);
@@ -46,15 +46,15 @@ void sk_turn_plan(const sk_source_lanes *source, bool joints, sk_rotation rotati
     run->nodes[run->count] = (uint8_t)place;
     run->offsets[run->count++] = mover->offsets[SK_PART_ROTATION];
   }
-  for (; i % SK_EIGHT_NODES; i++) source->passes[i / SK_EIGHT_NODES].alone[i % SK_EIGHT_NODES] = false;
+  for (; i % SK_PASS_NODES; i++) source->passes[i / SK_PASS_NODES].alone[i % SK_PASS_NODES] = false;
 }
 
 /* ---- rotations ------------------------------------------------------------------------------------------------- */
 
 /* The rotations of a run, into `mixes` or, summed, into `sums`: one of the two, and `wide`, are constants where this
    is inlined. */
-INLINE void find_turns(const sk_turn_run *run, const sk_line_lanes *line, bool wide, sk_mix *mixes,
-                       sk_summed_turn *sums) {
+INLINE void find_turns(const sk_rotation_run *run, const sk_line_lanes *line, bool wide, sk_mix *mixes,
+                       sk_lane_rotation *sums) {
   const float *p0 = line->a[0], *p1 = line->a[1], *p2 = line->a[2], *p3 = line->a[3];
   const float *p4 = line->a[4], *p5 = line->a[5], *p6 = line->a[6], *p7 = line->a[7];
   const sk_series from = line->from, to = line->to;
@@ -64,9 +64,9 @@ INLINE void find_turns(const sk_turn_run *run, const sk_line_lanes *line, bool w
     size_t n = run->offsets[i];
     __m256 dot, sign;
     sk_mix mix;
-    sk_turn(sk_pair(p0 + n, p4 + n), sk_pair(p1 + n, p5 + n), sk_pair(p2 + n, p6 + n), sk_pair(p3 + n, p7 + n), mix.a);
+    sk_transpose(sk_pair(p0 + n, p4 + n), sk_pair(p1 + n, p5 + n), sk_pair(p2 + n, p6 + n), sk_pair(p3 + n, p7 + n), mix.a);
     n += stride;
-    sk_turn(sk_pair(p0 + n, p4 + n), sk_pair(p1 + n, p5 + n), sk_pair(p2 + n, p6 + n), sk_pair(p3 + n, p7 + n), mix.b);
+    sk_transpose(sk_pair(p0 + n, p4 + n), sk_pair(p1 + n, p5 + n), sk_pair(p2 + n, p6 + n), sk_pair(p3 + n, p7 + n), mix.b);
     dot = sk_dot4(mix.a, mix.b);
     sign = sk_sign_of(dot);
     if (wide) sk_wide_weights(dot, sign, &from, &to, &mix);
@@ -76,34 +76,34 @@ INLINE void find_turns(const sk_turn_run *run, const sk_line_lanes *line, bool w
   }
 }
 
-void sk_turn_mixes(const sk_source_lanes *source, uint32_t pass, sk_rotation rotation, sk_mix *mixes) {
-  const sk_turn_pass *planned = &source->passes[pass];
+void SK_KERNEL(sk_mix_rotations)(const sk_source_lanes *source, uint32_t pass, sk_rotation rotation, sk_mix *mixes) {
+  const sk_rotation_pass *planned = &source->passes[pass];
   uint32_t i;
-  for (i = 0; i < SK_EIGHT_NODES; i++)
+  for (i = 0; i < SK_PASS_NODES; i++)
     if (planned->alone[i]) sk_mover_mix(source->clip, planned->movers[i], source->lines, rotation, &mixes[i]);
   for (i = 0; i < planned->run_count; i++) {
-    const sk_turn_run *run = &planned->runs[i];
+    const sk_rotation_run *run = &planned->runs[i];
     if (run->wide) find_turns(run, &source->lines[run->line], true, mixes, NULL);
     else find_turns(run, &source->lines[run->line], false, mixes, NULL);
   }
 }
 
-void sk_turn_sums(const sk_source_lanes *source, uint32_t pass, sk_rotation rotation, sk_summed_turn *sums) {
-  const sk_turn_pass *planned = &source->passes[pass];
+void SK_KERNEL(sk_sum_rotations)(const sk_source_lanes *source, uint32_t pass, sk_rotation rotation, sk_lane_rotation *sums) {
+  const sk_rotation_pass *planned = &source->passes[pass];
   sk_mix mix;
   uint32_t i;
-  for (i = 0; i < SK_EIGHT_NODES; i++) {
+  for (i = 0; i < SK_PASS_NODES; i++) {
     if (!planned->alone[i]) continue;
     sk_mover_mix(source->clip, planned->movers[i], source->lines, rotation, &mix);
     sk_mix_sum(&mix, sums[i].q);
   }
   for (i = 0; i < planned->run_count; i++) {
-    const sk_turn_run *run = &planned->runs[i];
+    const sk_rotation_run *run = &planned->runs[i];
     if (run->wide) find_turns(run, &source->lines[run->line], true, NULL, sums);
     else find_turns(run, &source->lines[run->line], false, NULL, sums);
   }
 }
 
-SK_AVX2_END
+SK_KERNEL_END
 
 #endif

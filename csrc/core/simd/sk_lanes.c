@@ -1,4 +1,4 @@
-/* sk_lanes_avx2.c: see sk_lanes.h. */
+/* sk_lanes.c: see sk_lanes.h. */
 #include "sk_lanes.h"
 
 #include <math.h>
@@ -6,7 +6,7 @@
 
 #if SK_HAS_AVX2
 
-SK_AVX2_BEGIN
+SK_KERNEL_BEGIN
 
 static __m128 cubic_cell(const float *key, const float *next, size_t third, const float weights[4]) {
   __m128 sum = _mm_mul_ps(_mm_set1_ps(weights[SK_IN]), _mm_loadu_ps(next));
@@ -15,7 +15,7 @@ static __m128 cubic_cell(const float *key, const float *next, size_t third, cons
   return _mm_fmadd_ps(_mm_set1_ps(weights[SK_VALUE]), _mm_loadu_ps(key + third), sum);
 }
 
-void sk_cubic_cells(const sk_line *line, double time, float *cells) {
+void SK_KERNEL(sk_cubic_cells)(const sk_line *line, double time, float *cells) {
   uint32_t key = sk_line_find(line, time), i;
   size_t third = (size_t)line->cell_count * SK_CELL;
   const float *frame = line->frames + key * line->stride;
@@ -31,7 +31,7 @@ void sk_cubic_cells(const sk_line *line, double time, float *cells) {
   }
 }
 
-bool sk_mover_rests(const sk_compiled *c, const sk_mover *mover, const sk_skeleton *skeleton, const sk_place *places) {
+bool SK_KERNEL(sk_mover_rests)(const sk_compiled *c, const sk_mover *mover, const sk_skeleton *skeleton, const sk_key_span *places) {
   size_t j = (size_t)mover->joint;
   const float *rest[SK_PART_COUNT] = {skeleton->translation + 3 * j, skeleton->rotation + 4 * j,
                                       skeleton->scale + 3 * j};
@@ -39,7 +39,7 @@ bool sk_mover_rests(const sk_compiled *c, const sk_mover *mover, const sk_skelet
   int part;
   for (part = 0; part < SK_PART_COUNT; part++) {
     bool still = mover->lines[part] == SK_STILL;
-    const sk_place *place = &places[still ? 0 : mover->lines[part]];
+    const sk_key_span *place = &places[still ? 0 : mover->lines[part]];
     const float *a = still ? constants + part * SK_CELL : place->a + mover->offsets[part];
     size_t bytes = (part == SK_PART_ROTATION ? 4 : 3) * sizeof(float);
     if (memcmp(a, rest[part], bytes) != 0) return false;
@@ -51,7 +51,7 @@ bool sk_mover_rests(const sk_compiled *c, const sk_mover *mover, const sk_skelet
 /* ---- eight joints of one pose -------------------------------------------------------------------- */
 
 static inline void load_offsets(const float *frame, const uint32_t offsets[SK_LANES], __m256 out[4]) {
-  sk_turn(sk_pair(frame + offsets[0], frame + offsets[4]), sk_pair(frame + offsets[1], frame + offsets[5]),
+  sk_transpose(sk_pair(frame + offsets[0], frame + offsets[4]), sk_pair(frame + offsets[1], frame + offsets[5]),
           sk_pair(frame + offsets[2], frame + offsets[6]), sk_pair(frame + offsets[3], frame + offsets[7]), out);
 }
 
@@ -61,12 +61,12 @@ static inline bool are_equal(const uint32_t lines[SK_LANES]) {
 }
 
 /* Lanes on lines of their own. */
-static __attribute__((noinline)) void load_lines(const sk_octet *octet, sk_part part, const sk_place *places,
+static __attribute__((noinline)) void load_lines(const sk_octet *octet, sk_part part, const sk_key_span *places,
                                                  __m256 a[4], __m256 b[4], __m256 u[4]) {
   const float *at[SK_LANES], *to[SK_LANES], *along[SK_LANES];
   int lane;
   for (lane = 0; lane < SK_LANES; lane++) {
-    const sk_place *place = &places[octet->lines[part][lane]];
+    const sk_key_span *place = &places[octet->lines[part][lane]];
     at[lane] = place->a + octet->offsets[part][lane];
     to[lane] = at[lane] + place->stride;
     along[lane] = place->u;
@@ -76,10 +76,10 @@ static __attribute__((noinline)) void load_lines(const sk_octet *octet, sk_part 
   sk_load_cells(along, 0, u);
 }
 
-/* `u` gets one vector for each number of sk_place.u. Lanes that do not move get what stands first on line 0. */
-static inline __attribute__((always_inline)) void load_ends(const sk_octet *octet, sk_part part, const sk_place *places,
+/* `u` gets one vector for each number of sk_key_span.u. Lanes that do not move get what stands first on line 0. */
+static inline __attribute__((always_inline)) void load_ends(const sk_octet *octet, sk_part part, const sk_key_span *places,
                                                             __m256 a[4], __m256 b[4], __m256 u[4]) {
-  const sk_place *place = &places[octet->lines[part][0]];
+  const sk_key_span *place = &places[octet->lines[part][0]];
   int i;
   if (!are_equal(octet->lines[part])) {
     load_lines(octet, part, places, a, b, u);
@@ -98,7 +98,7 @@ static inline void hold_still(const sk_octet *octet, sk_part part, int count, __
     values[i] = _mm256_blendv_ps(values[i], _mm256_loadu_ps(octet->constants[part][i]), still);
 }
 
-static void octet_part(const sk_octet *octet, sk_part part, const sk_place *places, __m256 *out) {
+static void octet_part(const sk_octet *octet, sk_part part, const sk_key_span *places, __m256 *out) {
   __m256 a[4], b[4], u[4];
   if (!octet->moves[part]) {
     sk_load_constants(octet->constants[part], 3, out);
@@ -109,7 +109,7 @@ static void octet_part(const sk_octet *octet, sk_part part, const sk_place *plac
   hold_still(octet, part, 3, out);
 }
 
-static void octet_rotation(const sk_octet *octet, const sk_place *places, sk_rotation rotation, sk_mix *mix) {
+static void octet_rotation(const sk_octet *octet, const sk_key_span *places, sk_rotation rotation, sk_mix *mix) {
   __m256 u[4], dot, sign, still = _mm256_loadu_ps((const float *)octet->still[SK_PART_ROTATION]);
   sk_series from, to;
   if (!octet->moves[SK_PART_ROTATION]) {
@@ -135,20 +135,20 @@ static void octet_rotation(const sk_octet *octet, const sk_place *places, sk_rot
   mix->wb = _mm256_andnot_ps(still, mix->wb);
 }
 
-void sk_octet_parts(const sk_octet *octet, const sk_place *places, sk_rotation rotation, __m256 t[3], sk_mix *mix,
+void SK_KERNEL(sk_octet_components)(const sk_octet *octet, const sk_key_span *places, sk_rotation rotation, __m256 t[3], sk_mix *mix,
                     __m256 s[3]) {
   octet_part(octet, SK_PART_TRANSLATION, places, t);
   octet_rotation(octet, places, rotation, mix);
   octet_part(octet, SK_PART_SCALE, places, s);
 }
 
-void sk_find_places(const sk_clip *clip, double time, float *cubic, sk_place *places) {
+void SK_KERNEL(sk_find_key_spans)(const sk_clip *clip, double time, float *cubic, sk_key_span *places) {
   const sk_compiled *c = clip->compiled;
   uint32_t i;
   for (i = 0; i < c->line_count; i++)
-    sk_find_place(&c->lines[i], time, clip->key_tolerance, cubic, &places[i]);
+    sk_find_key_span(&c->lines[i], time, clip->key_tolerance, cubic, &places[i]);
 }
 
-SK_AVX2_END
+SK_KERNEL_END
 
 #endif

@@ -1,12 +1,12 @@
-/* sk_eight_parts.h: what the files of sk_eight.h share: lines at eight times, and parts of joints made of them. */
-#ifndef SK_EIGHT_PARTS_H
-#define SK_EIGHT_PARTS_H
+/* sk_batch_lanes.h: what the files of sk_batch.h share: lines at eight times, and parts of joints made of them. */
+#ifndef SK_BATCH_LANES_H
+#define SK_BATCH_LANES_H
 
-#include "sk_eight.h"
+#include "sk_batch.h"
 
 #if SK_HAS_AVX2
 
-SK_AVX2_BEGIN
+SK_KERNEL_BEGIN
 
 #define SK_HALF 4 /* lanes of a vector of double */
 
@@ -15,48 +15,48 @@ typedef struct sk_line_lanes {
   const float *a[SK_LANES]; /* frames at or before; the next ones are `stride` floats on */
   size_t stride;            /* 0 where nothing is to be mixed */
   size_t third;             /* cubic lines: floats from in-tangents to values to out-tangents; else 0 */
-  __m256 u[4];              /* one vector for each number of sk_place.u, or the weights of sk_hermite */
+  __m256 u[4];              /* one vector for each number of sk_key_span.u, or the weights of sk_hermite */
   sk_series from, to;       /* where the line has rotations */
 } sk_line_lanes;
 
-#define SK_EIGHT_NODES 8 /* of a pass; where clips are blended it goes over joints instead */
+#define SK_PASS_NODES 8 /* of a pass; where clips are blended it goes over joints instead */
 
 /* Nodes of one pass whose rotations stand on one line and are found in one way. */
-typedef struct sk_turn_run {
+typedef struct sk_rotation_run {
   uint32_t line;
   bool wide;
-  uint8_t count, nodes[SK_EIGHT_NODES]; /* nodes: which of the pass */
-  uint32_t offsets[SK_EIGHT_NODES];     /* floats from the start of a frame */
-} sk_turn_run;
+  uint8_t count, nodes[SK_PASS_NODES]; /* nodes: which of the pass */
+  uint32_t offsets[SK_PASS_NODES];     /* floats from the start of a frame */
+} sk_rotation_run;
 
 /* How the rotations of a pass are found. */
-typedef struct sk_turn_pass {
+typedef struct sk_rotation_pass {
   uint32_t run_count;
-  int32_t movers[SK_EIGHT_NODES]; /* of the nodes; SK_NONE */
-  bool alone[SK_EIGHT_NODES];     /* in none of the runs, though it has a mover */
-  sk_turn_run runs[SK_EIGHT_NODES];
-} sk_turn_pass;
+  int32_t movers[SK_PASS_NODES]; /* of the nodes; SK_NONE */
+  bool alone[SK_PASS_NODES];     /* in none of the runs, though it has a mover */
+  sk_rotation_run runs[SK_PASS_NODES];
+} sk_rotation_pass;
 
-static inline uint32_t sk_turn_passes(uint32_t count) { return (count + SK_EIGHT_NODES - 1) / SK_EIGHT_NODES; }
+static inline uint32_t sk_pass_count(uint32_t count) { return (count + SK_PASS_NODES - 1) / SK_PASS_NODES; }
 
 /* Nodes, or joints, of pass `pass` out of `count` of them. */
-static inline uint32_t sk_turn_count(uint32_t count, uint32_t pass) {
-  uint32_t left = count - pass * SK_EIGHT_NODES;
-  return left < SK_EIGHT_NODES ? left : SK_EIGHT_NODES;
+static inline uint32_t sk_pass_size(uint32_t count, uint32_t pass) {
+  uint32_t left = count - pass * SK_PASS_NODES;
+  return left < SK_PASS_NODES ? left : SK_PASS_NODES;
 }
 
 typedef struct sk_source_lanes {
   const sk_compiled *clip;
-  sk_turn_pass *passes;
+  sk_rotation_pass *passes;
   sk_line_lanes *lines;
-  sk_place *places; /* (8, lines), where a mover is odd */
+  sk_key_span *places; /* (8, lines), where a mover is odd */
   float *cubic;     /* (8, cubic_floats) */
 } sk_source_lanes;
 
-/* ---- sk_eight_keys_avx2.c: keys ---- */
+/* ---- sk_batch_keys.c: keys ---- */
 
 /* Every line of a source's clip at eight times. */
-void sk_eight_find(const sk_clip *clip, const sk_sampling *sampling, const double times[SK_LANES],
+void SK_KERNEL(sk_batch_find_keys)(const sk_clip *clip, const sk_sampling *sampling, const double times[SK_LANES],
                    const sk_source_lanes *source);
 
 /* ---- T, R and S of a mover; `cell` is its constant where the part does not move ---- */
@@ -89,7 +89,7 @@ static inline void sk_cubic_rotation(const sk_line_lanes *line, size_t offset, _
   for (i = 0; i < 4; i++) q[i] = _mm256_blendv_ps(_mm256_set1_ps(i == 3 ? 1.0f : 0.0f), q[i], turns);
 }
 
-static inline void sk_mover_part(const sk_mover *mover, sk_part part, const sk_line_lanes *lines, const float *cell,
+static inline void sk_mover_component(const sk_mover *mover, sk_part part, const sk_line_lanes *lines, const float *cell,
                                  __m256 *out) {
   __m256 a[4], b[4];
   const sk_line_lanes *line;
@@ -133,33 +133,33 @@ static inline void sk_mover_mix(const sk_compiled *c, int32_t number, const sk_l
   else sk_near_weights(dot, sign, &line->from, &line->to, mix);
 }
 
-/* ---- sk_eight_turn_avx2.c: rotations of the nodes of a pass ---- */
+/* ---- sk_batch_rotation.c: rotations of the nodes of a pass ---- */
 
 /* Fills source->passes, over its nodes or over all joints. */
-void sk_turn_plan(const sk_source_lanes *source, bool joints, sk_rotation rotation);
+void SK_KERNEL(sk_plan_rotations)(const sk_source_lanes *source, bool joints, sk_rotation rotation);
 
 /* The rotations of those nodes of a pass that have a mover, each as sk_mover_mix has it. */
-void sk_turn_mixes(const sk_source_lanes *source, uint32_t pass, sk_rotation rotation, sk_mix *mixes);
+void SK_KERNEL(sk_mix_rotations)(const sk_source_lanes *source, uint32_t pass, sk_rotation rotation, sk_mix *mixes);
 
 /* A rotation of about length 1. */
-typedef struct sk_summed_turn {
+typedef struct sk_lane_rotation {
   __m256 q[4];
-} sk_summed_turn;
+} sk_lane_rotation;
 
 /* The same, summed in float. */
-void sk_turn_sums(const sk_source_lanes *source, uint32_t pass, sk_rotation rotation, sk_summed_turn *sums);
+void SK_KERNEL(sk_sum_rotations)(const sk_source_lanes *source, uint32_t pass, sk_rotation rotation, sk_lane_rotation *sums);
 
-/* ---- sk_eight_blend_avx2.c: blends ---- */
+/* ---- sk_batch_blend.c: blends ---- */
 
 /* The blended local of joint j; false where it is one and the same in all sources: sk_compiled.locals. */
-bool sk_eight_blended(const sk_eight *eight, const sk_source_lanes *sources, size_t j, __m256d rows[2][SK_ROWS]);
+bool SK_KERNEL(sk_batch_blend_joint)(const sk_batch *batch, const sk_source_lanes *sources, size_t j, __m256d rows[2][SK_ROWS]);
 
 /* The same for the joints of a pass, SK_ROWS * SK_LANES floats each, `stride` from one to the next; returns a bit for
    each that has been written. In float where sk_compiled.blends_all_in_float, and made in double otherwise. */
-uint32_t sk_eight_blend_pass(const sk_eight *eight, const sk_source_lanes *sources, uint32_t pass, float *rows,
+uint32_t SK_KERNEL(sk_batch_blend_pass)(const sk_batch *batch, const sk_source_lanes *sources, uint32_t pass, float *rows,
                              size_t stride);
 
-SK_AVX2_END
+SK_KERNEL_END
 
 #endif
 #endif

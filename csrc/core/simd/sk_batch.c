@@ -1,10 +1,10 @@
-/* sk_eight_avx2.c: see sk_eight.h. */
-#include "sk_eight_parts.h"
+/* sk_batch.c: see sk_batch.h. */
+#include "sk_batch_lanes.h"
 
 #if SK_HAS_AVX2
 #include <string.h>
 
-SK_AVX2_BEGIN
+SK_KERNEL_BEGIN
 
 #define ROWS SK_ROWS
 #define INLINE static inline __attribute__((always_inline))
@@ -12,12 +12,12 @@ SK_AVX2_BEGIN
 #define GLOBAL_LANES (2 * ROWS * HALF) /* numbers of eight globals */
 
 /* What is the same for all runs with the same clips, at the start of the scratch. */
-typedef struct eight_scratch {
+typedef struct batch_scratch {
   double *front;   /* (2, 12, 4) */
   double *globals; /* (J, 2, 12, 4) */
   sk_source_lanes sources[SK_SOURCES];
   size_t bytes;
-} eight_scratch;
+} batch_scratch;
 
 static uintptr_t take(uintptr_t *at, size_t bytes) {
   uintptr_t start = *at;
@@ -25,8 +25,8 @@ static uintptr_t take(uintptr_t *at, size_t bytes) {
   return start;
 }
 
-static eight_scratch lay_out(const sk_compiled *const *clips, size_t count, uintptr_t memory) {
-  eight_scratch s;
+static batch_scratch lay_out(const sk_compiled *const *clips, size_t count, uintptr_t memory) {
+  batch_scratch s;
   uintptr_t at = memory;
   size_t k;
   take(&at, sizeof s);
@@ -35,25 +35,25 @@ static eight_scratch lay_out(const sk_compiled *const *clips, size_t count, uint
   for (k = 0; k < count; k++) {
     const sk_compiled *c = clips[k];
     s.sources[k].clip = c;
-    s.sources[k].passes = (sk_turn_pass *)take(&at, sk_turn_passes((uint32_t)c->joint_count) * sizeof(sk_turn_pass));
+    s.sources[k].passes = (sk_rotation_pass *)take(&at, sk_pass_count((uint32_t)c->joint_count) * sizeof(sk_rotation_pass));
     s.sources[k].lines = (sk_line_lanes *)take(&at, c->line_count * sizeof(sk_line_lanes));
-    s.sources[k].places = (sk_place *)take(&at, c->odd_count ? c->line_count * SK_LANES * sizeof(sk_place) : 0);
+    s.sources[k].places = (sk_key_span *)take(&at, c->odd_count ? c->line_count * SK_LANES * sizeof(sk_key_span) : 0);
     s.sources[k].cubic = (float *)take(&at, SK_LANES * c->cubic_floats * sizeof(float));
   }
   s.bytes = at - memory;
   return s;
 }
 
-size_t sk_eight_scratch(const sk_compiled *const *clips, size_t source_count) {
+size_t SK_KERNEL(sk_batch_scratch)(const sk_compiled *const *clips, size_t source_count) {
   return lay_out(clips, source_count, 0).bytes;
 }
 
-size_t sk_eight_most_scratch(const sk_clip *clips, size_t clip_count, size_t source_count) {
+size_t SK_KERNEL(sk_batch_max_scratch)(const sk_clip *clips, size_t clip_count, size_t source_count) {
   size_t most = 0, shared = 0, i;
   for (i = 0; i < clip_count; i++) {
     const sk_compiled *c = clips[i].compiled;
     size_t bytes = c ? lay_out(&c, 1, 0).bytes : 0;
-    if (c) shared = sizeof(eight_scratch) + (1 + (size_t)c->joint_count) * GLOBAL_LANES * sizeof(double);
+    if (c) shared = sizeof(batch_scratch) + (1 + (size_t)c->joint_count) * GLOBAL_LANES * sizeof(double);
     if (bytes > most) most = bytes;
   }
   return most ? shared + source_count * (most - shared) : 0;
@@ -94,10 +94,10 @@ static inline void keep_same(const double *same, sk_precise precise, kept_local 
 static void keep_odd(const sk_source_lanes *source, const sk_mover *mover, const sk_skeleton *skeleton,
                      sk_precise precise, kept_local *kept) {
   const float *rest = skeleton->rest_local + 16 * (size_t)mover->joint;
-  const sk_place *places = source->places;
+  const sk_key_span *places = source->places;
   int lane, i;
   for (lane = 0; lane < SK_LANES; lane++, places += source->clip->line_count) {
-    if (!sk_mover_rests(source->clip, mover, skeleton, places)) continue;
+    if (!SK_KERNEL(sk_mover_rests)(source->clip, mover, skeleton, places)) continue;
     for (i = 0; i < ROWS; i++) {
       if (precise < SK_PRECISE_LOCALS) kept->floats[i][lane] = rest[i];
       else kept->doubles[lane / HALF][i][lane % HALF] = rest[i];
@@ -109,25 +109,25 @@ static void keep_odd(const sk_source_lanes *source, const sk_mover *mover, const
 INLINE const __m256 *mover_parts(const sk_source_lanes *source, int32_t number, __m256 t[3], __m256 s[3]) {
   const sk_mover *mover = &source->clip->movers[number];
   const float *cells = source->clip->constants + (size_t)number * SK_PART_COUNT * SK_CELL;
-  sk_mover_part(mover, SK_PART_TRANSLATION, source->lines, cells, t);
+  sk_mover_component(mover, SK_PART_TRANSLATION, source->lines, cells, t);
   if (mover->unit_scale) return NULL;
-  sk_mover_part(mover, SK_PART_SCALE, source->lines, cells + 2 * SK_CELL, s);
+  sk_mover_component(mover, SK_PART_SCALE, source->lines, cells + 2 * SK_CELL, s);
   return s;
 }
 
 /* The local of a mover, of its rotation. */
-INLINE void keep_float_local(const sk_eight *eight, const sk_source_lanes *source, int32_t number, const __m256 q[4],
+INLINE void keep_float_local(const sk_batch *batch, const sk_source_lanes *source, int32_t number, const __m256 q[4],
                              kept_local *kept) {
   const sk_mover *mover = &source->clip->movers[number];
   __m256 t[3], s[3], rows[ROWS];
   const __m256 *scale = mover_parts(source, number, t, s);
   sk_rows_from_trs(t, q, scale, rows);
   keep_floats(rows, kept);
-  if (mover->odd) keep_odd(source, mover, eight->job->skeleton, SK_PRECISE_NOTHING, kept);
+  if (mover->odd) keep_odd(source, mover, batch->job->skeleton, SK_PRECISE_NOTHING, kept);
 }
 
 /* The same in double. */
-INLINE void keep_double_local(const sk_eight *eight, const sk_source_lanes *source, int32_t number, const sk_mix *mix,
+INLINE void keep_double_local(const sk_batch *batch, const sk_source_lanes *source, int32_t number, const sk_mix *mix,
                               kept_local *kept) {
   const sk_mover *mover = &source->clip->movers[number];
   __m256 t[3], s[3];
@@ -137,26 +137,26 @@ INLINE void keep_double_local(const sk_eight *eight, const sk_source_lanes *sour
   keep_half(half, 0, kept);
   sk_precise_rows(mix, t, scale, 1, half);
   keep_half(half, 1, kept);
-  if (mover->odd) keep_odd(source, mover, eight->job->skeleton, SK_PRECISE_LOCALS, kept);
+  if (mover->odd) keep_odd(source, mover, batch->job->skeleton, SK_PRECISE_LOCALS, kept);
 }
 
-#define NODES SK_EIGHT_NODES
+#define NODES SK_PASS_NODES
 
 /* The locals of the nodes of a pass. Inlined wherever it is called: the call and its copies took a tenth. */
-INLINE void keep_nodes(const sk_eight *eight, const sk_source_lanes *source, uint32_t pass, sk_precise precise,
+INLINE void keep_nodes(const sk_batch *batch, const sk_source_lanes *source, uint32_t pass, sk_precise precise,
                        kept_local *kept) {
   const sk_node *nodes = source->clip->nodes + (size_t)pass * NODES;
-  uint32_t count = sk_turn_count(source->clip->node_count, pass), i;
-  sk_rotation rotation = eight->job->sampling->rotation;
-  sk_summed_turn sums[NODES];
+  uint32_t count = sk_pass_size(source->clip->node_count, pass), i;
+  sk_rotation rotation = batch->job->sampling->rotation;
+  sk_lane_rotation sums[NODES];
   sk_mix mixes[NODES];
-  if (precise < SK_PRECISE_LOCALS) sk_turn_sums(source, pass, rotation, sums);
-  else sk_turn_mixes(source, pass, rotation, mixes);
+  if (precise < SK_PRECISE_LOCALS) SK_KERNEL(sk_sum_rotations)(source, pass, rotation, sums);
+  else SK_KERNEL(sk_mix_rotations)(source, pass, rotation, mixes);
   for (i = 0; i < count; i++) {
     int32_t number = nodes[i].mover;
     if (number == SK_NONE) keep_same(source->clip->locals + (size_t)nodes[i].joint * ROWS, precise, &kept[i]);
-    else if (precise < SK_PRECISE_LOCALS) keep_float_local(eight, source, number, sums[i].q, &kept[i]);
-    else keep_double_local(eight, source, number, &mixes[i], &kept[i]);
+    else if (precise < SK_PRECISE_LOCALS) keep_float_local(batch, source, number, sums[i].q, &kept[i]);
+    else keep_double_local(batch, source, number, &mixes[i], &kept[i]);
   }
 }
 
@@ -194,11 +194,11 @@ INLINE void chain(const double *above, const kept_local *kept, sk_precise precis
   chain_half(above ? above + ROWS * HALF : NULL, kept, precise, 1, global + ROWS * HALF, rounded + HALF);
 }
 
-static const double *front_of(const sk_eight *eight, double *front) {
+static const double *front_of(const sk_batch *batch, double *front) {
   double one[ROWS];
   size_t lane, i;
   for (lane = 0; lane < SK_LANES; lane++) {
-    if (!sk_palette_front(eight->job, eight->number[lane], one)) return NULL;
+    if (!sk_palette_front(batch->job, batch->number[lane], one)) return NULL;
     for (i = 0; i < ROWS; i++) front[lane / HALF * (ROWS * HALF) + HALF * i + lane % HALF] = one[i];
   }
   return front;
@@ -206,13 +206,13 @@ static const double *front_of(const sk_eight *eight, double *front) {
 
 /* ---- results -------------------------------------------------------------------------------------------------- */
 
-static inline size_t matrix_floats(const sk_eight *eight) { return eight->job->affine ? 12 : 16; }
+static inline size_t matrix_floats(const sk_batch *batch) { return batch->job->affine ? 12 : 16; }
 
 /* One row of eight matrices, `offset` floats from the start of each pose's result. */
 INLINE void store_row(float *const out[SK_LANES], size_t offset, const __m256 row[4]) {
   __m256 turned[4];
   int lane;
-  sk_turn(row[0], row[1], row[2], row[3], turned);
+  sk_transpose(row[0], row[1], row[2], row[3], turned);
   for (lane = 0; lane < HALF; lane++) {
     _mm_storeu_ps(out[lane] + offset, _mm256_castps256_ps128(turned[lane]));
     _mm_storeu_ps(out[lane + HALF] + offset, _mm256_extractf128_ps(turned[lane], 1));
@@ -225,22 +225,22 @@ static void store_last_row(float *const out[SK_LANES], size_t offset) {
 }
 
 /* Eight matrices in memory, SK_LANES floats a number. */
-static void store_rows(const sk_eight *eight, size_t number, const float *rows) {
-  size_t offset = number * matrix_floats(eight);
+static void store_rows(const sk_batch *batch, size_t number, const float *rows) {
+  size_t offset = number * matrix_floats(batch);
   int row, column;
   for (row = 0; row < 3; row++, rows += 4 * SK_LANES) {
     __m256 one[4];
     for (column = 0; column < 4; column++) one[column] = _mm256_loadu_ps(rows + SK_LANES * column);
-    store_row(eight->out, offset + 4 * (size_t)row, one);
+    store_row(batch->out, offset + 4 * (size_t)row, one);
   }
-  if (!eight->job->affine) store_last_row(eight->out, offset + ROWS);
+  if (!batch->job->affine) store_last_row(batch->out, offset + ROWS);
 }
 
 /* Asks for the memory of the next results: a third less time where no near cache holds it, as that of 10,000 poses; 2
    or 3 % more where one would. */
-INLINE void fetch_next(const sk_eight *eight, size_t offset) {
+INLINE void fetch_next(const sk_batch *batch, size_t offset) {
   int lane;
-  for (lane = 0; eight->far && lane < SK_LANES; lane++) __builtin_prefetch(eight->next[lane] + offset, 1);
+  for (lane = 0; batch->far && lane < SK_LANES; lane++) __builtin_prefetch(batch->next[lane] + offset, 1);
 }
 
 /* Eight globals in memory times an inverse bind. Column by column: three of its numbers at a time are enough. */
@@ -262,41 +262,41 @@ INLINE void store_product(float *const out[SK_LANES], size_t offset, const float
 }
 
 /* Where the results of eight poses stand, in registers where this is inlined. */
-INLINE void store_slot(const sk_eight *eight, float *const out[SK_LANES], size_t slot, const float *global,
+INLINE void store_slot(const sk_batch *batch, float *const out[SK_LANES], size_t slot, const float *global,
                        const float *bind) {
-  size_t floats = matrix_floats(eight), offset = slot * floats;
-  fetch_next(eight, offset);
+  size_t floats = matrix_floats(batch), offset = slot * floats;
+  fetch_next(batch, offset);
   store_product(out, offset, global, bind);
   if (floats > ROWS) store_last_row(out, offset + ROWS);
 }
 
 /* The slots of some nodes, whose globals stand one after another. Not inlined, so that there is room for the
    addresses. */
-static __attribute__((noinline)) void store_nodes(const sk_eight *eight, const sk_node *nodes, uint32_t count,
+static __attribute__((noinline)) void store_nodes(const sk_batch *batch, const sk_node *nodes, uint32_t count,
                                                   const float *globals) {
   float *out[SK_LANES];
-  const sk_bind *bind = eight->clips[0]->compiled->binds + nodes->first;
+  const sk_bind *bind = batch->clips[0]->compiled->binds + nodes->first;
   uint32_t b;
-  memcpy(out, eight->out, sizeof out); /* so they stay in registers */
+  memcpy(out, batch->out, sizeof out); /* so they stay in registers */
   for (; count; count--, nodes++, globals += ROWS * SK_LANES)
-    for (b = 0; b < nodes->count; b++, bind++) store_slot(eight, out, (size_t)bind->slot, globals, bind->rows);
+    for (b = 0; b < nodes->count; b++, bind++) store_slot(batch, out, (size_t)bind->slot, globals, bind->rows);
 }
 
 /* The same of joints first to end - 1, with their own inverse binds. */
-static __attribute__((noinline)) void store_slots(const sk_eight *eight, size_t first, size_t end,
+static __attribute__((noinline)) void store_slots(const sk_batch *batch, size_t first, size_t end,
                                                   const float *globals) {
   float *out[SK_LANES];
-  const sk_compiled *c = eight->clips[0]->compiled;
-  const float *binds = eight->job->skin->inverse_bind;
+  const sk_compiled *c = batch->clips[0]->compiled;
+  const float *binds = batch->job->skin->inverse_bind;
   int32_t slot;
-  memcpy(out, eight->out, sizeof out);
+  memcpy(out, batch->out, sizeof out);
   for (; first < end; first++, globals += ROWS * SK_LANES)
     for (slot = c->first_slot[first]; slot != SK_NONE; slot = c->next_slot[slot])
-      store_slot(eight, out, (size_t)slot, globals, binds + 16 * (size_t)slot);
+      store_slot(batch, out, (size_t)slot, globals, binds + 16 * (size_t)slot);
 }
 
 /* The same, multiplied in double. */
-static void store_precise_bind(const sk_eight *eight, const double *global, const float *bind, int32_t slot) {
+static void store_precise_bind(const sk_batch *batch, const double *global, const float *bind, int32_t slot) {
   float rows[ROWS * SK_LANES];
   int h, row, column;
   for (h = 0; h < 2; h++)
@@ -311,17 +311,17 @@ static void store_precise_bind(const sk_eight *eight, const double *global, cons
         _mm_storeu_ps(rows + SK_LANES * (4 * row + column) + HALF * h, _mm256_cvtpd_ps(sum));
       }
     }
-  store_rows(eight, (size_t)slot, rows);
+  store_rows(batch, (size_t)slot, rows);
 }
 
-static void store_joint(const sk_eight *eight, const float *rounded, size_t joint) {
+static void store_joint(const sk_batch *batch, const float *rounded, size_t joint) {
   size_t lane, row;
-  if (eight->job->result != SK_POSITIONS) {
-    store_rows(eight, joint, rounded);
+  if (batch->job->result != SK_POSITIONS) {
+    store_rows(batch, joint, rounded);
     return;
   }
   for (lane = 0; lane < SK_LANES; lane++)
-    for (row = 0; row < 3; row++) eight->out[lane][3 * joint + row] = rounded[SK_LANES * (4 * row + 3) + lane];
+    for (row = 0; row < 3; row++) batch->out[lane][3 * joint + row] = rounded[SK_LANES * (4 * row + 3) + lane];
 }
 
 /* ---- short chains, in float ------------------------------------------------------------------------------- */
@@ -354,63 +354,63 @@ static const float *float_front(const double *front, float *out) {
 
 /* Some nodes go through a pass before the next one: the waits of a short piece of work overlap with those of its
    neighbors, those of a long piece do not. */
-static void run_floats(const sk_eight *eight, const eight_scratch *s, const double *front) {
+static void run_floats(const sk_batch *batch, const batch_scratch *s, const double *front) {
   const sk_compiled *c = s->sources[0].clip;
   float first[ROWS * SK_LANES], *globals = (float *)s->globals;
   const float *base = float_front(front, first);
   kept_local locals[NODES];
   uint32_t pass, i;
-  for (pass = 0; pass < sk_turn_passes(c->node_count); pass++) {
+  for (pass = 0; pass < sk_pass_count(c->node_count); pass++) {
     const sk_node *nodes = c->nodes + pass * NODES;
     float *own = globals + (size_t)pass * NODES * ROWS * SK_LANES;
-    keep_nodes(eight, &s->sources[0], pass, SK_PRECISE_NOTHING, locals);
-    for (i = 0; i < sk_turn_count(c->node_count, pass); i++) {
+    keep_nodes(batch, &s->sources[0], pass, SK_PRECISE_NOTHING, locals);
+    for (i = 0; i < sk_pass_size(c->node_count, pass); i++) {
       int32_t parent = nodes[i].parent;
       multiply_floats(parent == SK_NONE ? base : globals + (size_t)parent * ROWS * SK_LANES, locals[i].floats[0],
                       own + i * ROWS * SK_LANES);
     }
-    store_nodes(eight, nodes, sk_turn_count(c->node_count, pass), own);
+    store_nodes(batch, nodes, sk_pass_size(c->node_count, pass), own);
   }
 }
 
 /* ---- longer chains, in double ------------------------------------------------------------------------------ */
 
 /* `precise` is a constant where this is inlined. */
-INLINE void run_doubles(const sk_eight *eight, const eight_scratch *s, const double *front, sk_precise precise) {
+INLINE void run_doubles(const sk_batch *batch, const batch_scratch *s, const double *front, sk_precise precise) {
   const sk_compiled *c = s->sources[0].clip;
   float rounded[NODES * ROWS * SK_LANES];
   kept_local locals[NODES];
   uint32_t pass, i, b;
-  for (pass = 0; pass < sk_turn_passes(c->node_count); pass++) {
+  for (pass = 0; pass < sk_pass_count(c->node_count); pass++) {
     const sk_node *nodes = c->nodes + pass * NODES;
     double *global = s->globals + (size_t)pass * NODES * GLOBAL_LANES;
-    keep_nodes(eight, &s->sources[0], pass, precise, locals);
-    for (i = 0; i < sk_turn_count(c->node_count, pass); i++, global += GLOBAL_LANES) {
+    keep_nodes(batch, &s->sources[0], pass, precise, locals);
+    for (i = 0; i < sk_pass_size(c->node_count, pass); i++, global += GLOBAL_LANES) {
       const sk_node *node = &nodes[i];
       const double *above = node->parent == SK_NONE ? front : s->globals + (size_t)node->parent * GLOBAL_LANES;
       chain(above, &locals[i], precise, global, rounded + i * ROWS * SK_LANES);
       for (b = node->first; precise == SK_PRECISE_BINDS && b < node->first + node->count; b++)
-        store_precise_bind(eight, global, c->binds[b].rows, c->binds[b].slot);
+        store_precise_bind(batch, global, c->binds[b].rows, c->binds[b].slot);
     }
-    if (precise != SK_PRECISE_BINDS) store_nodes(eight, nodes, sk_turn_count(c->node_count, pass), rounded);
+    if (precise != SK_PRECISE_BINDS) store_nodes(batch, nodes, sk_pass_size(c->node_count, pass), rounded);
   }
 }
 
-static void run_chains(const sk_eight *eight, const eight_scratch *s, const double *front) {
-  run_doubles(eight, s, front, SK_PRECISE_CHAINS);
+static void run_chains(const sk_batch *batch, const batch_scratch *s, const double *front) {
+  run_doubles(batch, s, front, SK_PRECISE_CHAINS);
 }
 
-static void run_locals(const sk_eight *eight, const eight_scratch *s, const double *front) {
-  run_doubles(eight, s, front, SK_PRECISE_LOCALS);
+static void run_locals(const sk_batch *batch, const batch_scratch *s, const double *front) {
+  run_doubles(batch, s, front, SK_PRECISE_LOCALS);
 }
 
-static void run_binds(const sk_eight *eight, const eight_scratch *s, const double *front) {
-  run_doubles(eight, s, front, SK_PRECISE_BINDS);
+static void run_binds(const sk_batch *batch, const batch_scratch *s, const double *front) {
+  run_doubles(batch, s, front, SK_PRECISE_BINDS);
 }
 
 /* ---- the run -------------------------------------------------------------------------------------------------- */
 
-static void run_joints(const sk_eight *eight, const eight_scratch *s, const double *front) {
+static void run_joints(const sk_batch *batch, const batch_scratch *s, const double *front) {
   const sk_compiled *c = s->sources[0].clip;
   float rounded[ROWS * SK_LANES];
   kept_local local;
@@ -418,20 +418,20 @@ static void run_joints(const sk_eight *eight, const eight_scratch *s, const doub
   size_t j;
   for (j = 0; j < (size_t)c->joint_count; j++) {
     double *global = s->globals + j * GLOBAL_LANES;
-    int32_t parent = eight->job->skeleton->parents[j], mover = c->mover_of[j];
+    int32_t parent = batch->job->skeleton->parents[j], mover = c->mover_of[j];
     const double *above = parent < 0 ? front : s->globals + (size_t)parent * GLOBAL_LANES;
     if (mover != SK_NONE) {
-      sk_mover_mix(c, mover, s->sources[0].lines, eight->job->sampling->rotation, &mix);
-      keep_double_local(eight, &s->sources[0], mover, &mix, &local);
+      sk_mover_mix(c, mover, s->sources[0].lines, batch->job->sampling->rotation, &mix);
+      keep_double_local(batch, &s->sources[0], mover, &mix, &local);
     } else {
       keep_same(c->locals + j * ROWS, SK_PRECISE_LOCALS, &local);
     }
     chain(above, &local, SK_PRECISE_LOCALS, global, rounded);
-    store_joint(eight, rounded, j);
+    store_joint(batch, rounded, j);
   }
 }
 
-static void run_blended(const sk_eight *eight, const eight_scratch *s, const double *front) {
+static void run_blended(const sk_batch *batch, const batch_scratch *s, const double *front) {
   const sk_compiled *c = s->sources[0].clip;
   float rounded[ROWS * SK_LANES];
   kept_local local;
@@ -439,9 +439,9 @@ static void run_blended(const sk_eight *eight, const eight_scratch *s, const dou
   size_t j;
   for (j = 0; j < (size_t)c->joint_count; j++) {
     double *global = s->globals + j * GLOBAL_LANES;
-    int32_t parent = eight->job->skeleton->parents[j], slot;
+    int32_t parent = batch->job->skeleton->parents[j], slot;
     const double *above = parent < 0 ? front : s->globals + (size_t)parent * GLOBAL_LANES;
-    if (sk_eight_blended(eight, s->sources, j, halves)) {
+    if (SK_KERNEL(sk_batch_blend_joint)(batch, s->sources, j, halves)) {
       keep_half(halves[0], 0, &local);
       keep_half(halves[1], 1, &local);
     } else {
@@ -449,57 +449,57 @@ static void run_blended(const sk_eight *eight, const eight_scratch *s, const dou
     }
     chain(above, &local, SK_PRECISE_LOCALS, global, rounded);
     for (slot = c->first_slot[j]; slot != SK_NONE; slot = c->next_slot[slot])
-      store_precise_bind(eight, global, eight->job->skin->inverse_bind + 16 * (size_t)slot, slot);
+      store_precise_bind(batch, global, batch->job->skin->inverse_bind + 16 * (size_t)slot, slot);
   }
 }
 
-static void run_blended_floats(const sk_eight *eight, const eight_scratch *s, const double *front) {
+static void run_blended_floats(const sk_batch *batch, const batch_scratch *s, const double *front) {
   const sk_compiled *c = s->sources[0].clip;
   float first[ROWS * SK_LANES], *globals = (float *)s->globals;
   const float *base = float_front(front, first);
   kept_local locals[NODES];
   uint32_t joints = (uint32_t)c->joint_count, pass, j;
-  for (pass = 0; pass < sk_turn_passes(joints); pass++) {
-    uint32_t start = pass * NODES, end = start + sk_turn_count(joints, pass);
+  for (pass = 0; pass < sk_pass_count(joints); pass++) {
+    uint32_t start = pass * NODES, end = start + sk_pass_size(joints, pass);
     uint32_t blended =
-        sk_eight_blend_pass(eight, s->sources, pass, locals[0].floats[0], sizeof *locals / sizeof(float));
+        SK_KERNEL(sk_batch_blend_pass)(batch, s->sources, pass, locals[0].floats[0], sizeof *locals / sizeof(float));
     for (j = start; j < end; j++) {
-      int32_t parent = eight->job->skeleton->parents[j];
+      int32_t parent = batch->job->skeleton->parents[j];
       kept_local *local = &locals[j - start];
       if (!(blended >> (j - start) & 1)) keep_same(c->locals + (size_t)j * ROWS, SK_PRECISE_NOTHING, local);
       multiply_floats(parent < 0 ? base : globals + (size_t)parent * ROWS * SK_LANES, local->floats[0],
                       globals + (size_t)j * ROWS * SK_LANES);
     }
-    store_slots(eight, start, end, globals + (size_t)start * ROWS * SK_LANES);
+    store_slots(batch, start, end, globals + (size_t)start * ROWS * SK_LANES);
   }
 }
 
-void sk_eight_begin(const sk_eight *eight, void *scratch) {
+void SK_KERNEL(sk_batch_begin)(const sk_batch *batch, void *scratch) {
   const sk_compiled *clips[SK_SOURCES] = {NULL};
-  eight_scratch *s = scratch;
+  batch_scratch *s = scratch;
   size_t k;
-  for (k = 0; k < eight->source_count; k++) clips[k] = eight->clips[k]->compiled;
-  *s = lay_out(clips, eight->source_count, (uintptr_t)scratch);
-  for (k = 0; k < eight->source_count; k++)
-    sk_turn_plan(&s->sources[k], eight->source_count > 1, eight->job->sampling->rotation);
+  for (k = 0; k < batch->source_count; k++) clips[k] = batch->clips[k]->compiled;
+  *s = lay_out(clips, batch->source_count, (uintptr_t)scratch);
+  for (k = 0; k < batch->source_count; k++)
+    SK_KERNEL(sk_plan_rotations)(&s->sources[k], batch->source_count > 1, batch->job->sampling->rotation);
 }
 
-void sk_eight_run(const sk_eight *eight, void *scratch) {
-  const eight_scratch *s = scratch;
+void SK_KERNEL(sk_batch_run)(const sk_batch *batch, void *scratch) {
+  const batch_scratch *s = scratch;
   const sk_compiled *c = s->sources[0].clip;
-  const double *front = front_of(eight, s->front);
+  const double *front = front_of(batch, s->front);
   size_t k;
-  for (k = 0; k < eight->source_count; k++)
-    sk_eight_find(eight->clips[k], eight->job->sampling, eight->times[k], &s->sources[k]);
-  if (eight->source_count > 1 && c->blends_in_float) run_blended_floats(eight, s, front);
-  else if (eight->source_count > 1) run_blended(eight, s, front);
-  else if (eight->job->result != SK_PALETTE) run_joints(eight, s, front);
-  else if (c->precise == SK_PRECISE_NOTHING) run_floats(eight, s, front);
-  else if (c->precise == SK_PRECISE_CHAINS) run_chains(eight, s, front);
-  else if (c->precise == SK_PRECISE_LOCALS) run_locals(eight, s, front);
-  else run_binds(eight, s, front);
+  for (k = 0; k < batch->source_count; k++)
+    SK_KERNEL(sk_batch_find_keys)(batch->clips[k], batch->job->sampling, batch->times[k], &s->sources[k]);
+  if (batch->source_count > 1 && c->blends_in_float) run_blended_floats(batch, s, front);
+  else if (batch->source_count > 1) run_blended(batch, s, front);
+  else if (batch->job->result != SK_PALETTE) run_joints(batch, s, front);
+  else if (c->precise == SK_PRECISE_NOTHING) run_floats(batch, s, front);
+  else if (c->precise == SK_PRECISE_CHAINS) run_chains(batch, s, front);
+  else if (c->precise == SK_PRECISE_LOCALS) run_locals(batch, s, front);
+  else run_binds(batch, s, front);
 }
 
-SK_AVX2_END
+SK_KERNEL_END
 
 #endif

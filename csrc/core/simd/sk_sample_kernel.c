@@ -1,11 +1,12 @@
-/* sk_sample_avx2.c: the SIMD twin of sampling one pose: eight joints a vector. */
+/* sk_sample_kernel.c: the SIMD twin of sampling one pose: eight joints a vector. */
+#include "sk_sample_kernel.h"
+
 #include "sk_lanes.h"
-#include "sk_sample_twin.h"
 
 #if SK_HAS_AVX2
 #include <string.h>
 
-SK_AVX2_BEGIN
+SK_KERNEL_BEGIN
 
 static __m128 lane_of(const __m256 turned[4], uint32_t lane) {
   return lane < 4 ? _mm256_castps256_ps128(turned[lane]) : _mm256_extractf128_ps(turned[lane - 4], 1);
@@ -17,21 +18,21 @@ static void store_three(float *at, __m128 value) {
 }
 
 /* The key itself where a rotation stands on one, or between two that are the same; else NULL. */
-static const float *rotation_key(const sk_octet *octet, const sk_place *places, uint32_t lane) {
-  const sk_place *place = &places[octet->lines[SK_PART_ROTATION][lane]];
+static const float *rotation_key(const sk_octet *octet, const sk_key_span *places, uint32_t lane) {
+  const sk_key_span *place = &places[octet->lines[SK_PART_ROTATION][lane]];
   const float *a = place->a + octet->offsets[SK_PART_ROTATION][lane];
   if (!place->stride) return NULL; /* a cubic one is no key, and of any length */
   return place->u[SK_TO] == 0.0f || memcmp(a, a + place->stride, 4 * sizeof(float)) == 0 ? a : NULL;
 }
 
-static void store_octet(const sk_compiled *c, uint32_t number, const sk_place *places, const __m256 t[3],
+static void store_octet(const sk_compiled *c, uint32_t number, const sk_key_span *places, const __m256 t[3],
                         const __m256 q[4], const __m256 s[3], sk_pose pose) {
   const sk_octet *octet = &c->octets[number];
   __m256 zero = _mm256_setzero_ps(), turned_t[4], turned_q[4], turned_s[4];
   uint32_t lane, lanes = c->mover_count - number * SK_LANES;
-  sk_turn(t[0], t[1], t[2], zero, turned_t);
-  sk_turn(q[0], q[1], q[2], q[3], turned_q);
-  sk_turn(s[0], s[1], s[2], zero, turned_s);
+  sk_transpose(t[0], t[1], t[2], zero, turned_t);
+  sk_transpose(q[0], q[1], q[2], q[3], turned_q);
+  sk_transpose(s[0], s[1], s[2], zero, turned_s);
   for (lane = 0; lane < SK_LANES && lane < lanes; lane++) {
     size_t j = (size_t)c->movers[number * SK_LANES + lane].joint;
     if (octet->moves[SK_PART_TRANSLATION]) store_three(pose.translation + 3 * j, lane_of(turned_t, lane));
@@ -44,44 +45,46 @@ static void store_octet(const sk_compiled *c, uint32_t number, const sk_place *p
 }
 
 /* A mover that rests keeps the bits of its rest pose, by which its rest matrix is found. */
-static void keep_rest(const sk_sampling *sampling, const sk_place *places, sk_pose pose) {
+static void keep_rest(const sk_sampling *sampling, const sk_key_span *places, sk_pose pose) {
   const sk_compiled *c = sampling->clip->compiled;
   const sk_skeleton *skeleton = sampling->skeleton;
   uint32_t i;
   for (i = 0; i < c->mover_count; i++) {
     size_t j = (size_t)c->movers[i].joint;
-    if (!c->movers[i].odd || !sk_mover_rests(c, &c->movers[i], skeleton, places)) continue;
+    if (!c->movers[i].odd || !SK_KERNEL(sk_mover_rests)(c, &c->movers[i], skeleton, places)) continue;
     memcpy(pose.translation + 3 * j, skeleton->translation + 3 * j, 3 * sizeof(float));
     memcpy(pose.rotation + 4 * j, skeleton->rotation + 4 * j, 4 * sizeof(float));
     memcpy(pose.scale + 3 * j, skeleton->scale + 3 * j, 3 * sizeof(float));
   }
 }
 
-bool sk_sample_twin_fits(const sk_compiled *c) {
-  return c->depth <= SK_SAMPLE_DEPTH && c->line_count <= SK_TWIN_LINES && c->cubic_floats <= SK_TWIN_CUBIC;
+static bool fits(const sk_compiled *c) {
+  return c->depth <= SK_SAMPLE_DEPTH && c->line_count <= SK_STACK_LINES && c->cubic_floats <= SK_STACK_CUBIC;
 }
 
-void sk_sample_twin(const sk_sampling *sampling, double time, sk_pose pose) {
+bool SK_KERNEL(sk_sample_kernel)(const sk_sampling *sampling, double time, sk_pose pose) {
   const sk_compiled *c = sampling->clip->compiled;
   size_t joints = (size_t)c->joint_count;
-  sk_place places[SK_TWIN_LINES];
-  float cubic[SK_TWIN_CUBIC];
+  sk_key_span places[SK_STACK_LINES];
+  float cubic[SK_STACK_CUBIC];
   uint32_t i;
+  if (!fits(c)) return false;
   memcpy(pose.translation, c->translation, joints * 3 * sizeof(float));
   memcpy(pose.rotation, c->rotation, joints * 4 * sizeof(float));
   memcpy(pose.scale, c->scale, joints * 3 * sizeof(float));
-  sk_find_places(sampling->clip, time, cubic, places);
+  SK_KERNEL(sk_find_key_spans)(sampling->clip, time, cubic, places);
   for (i = 0; i < c->octet_count; i++) {
     __m256 t[3], q[4], s[3];
     sk_mix mix;
-    sk_octet_parts(&c->octets[i], places, sampling->rotation, t, &mix, s);
+    SK_KERNEL(sk_octet_components)(&c->octets[i], places, sampling->rotation, t, &mix, s);
     sk_mix_sum(&mix, q);
     sk_normalize(q);
     store_octet(c, i, places, t, q, s, pose);
   }
   if (c->odd_count) keep_rest(sampling, places, pose);
+  return true;
 }
 
-SK_AVX2_END
+SK_KERNEL_END
 
 #endif

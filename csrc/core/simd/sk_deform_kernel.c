@@ -1,10 +1,10 @@
-/* sk_deform_avx2.c: the AVX2 twin of skinning, where vertices stay in the order of the mesh.
+/* sk_deform_kernel.c: the AVX2 twin of skinning, where vertices stay in the order of the mesh.
 
    Three passes over a block. The first blends matrices, a vertex at a time: rows 0 and 1 in one register, row 2 in
    half of one, so that an influence costs two multiply-adds. The second takes eight vertices at once: transposes
    their matrices, moves points and turns normals. The third gives normals their length; in the same loop as the
    second, one long chain, it was 8 % slower. */
-#include "sk_deform_avx2.h"
+#include "sk_deform_kernel.h"
 
 #if SK_HAS_AVX2
 
@@ -12,7 +12,7 @@
 
 #include "../base/sk_math.h"
 
-SK_AVX2_BEGIN
+SK_KERNEL_BEGIN
 
 INLINE __m256 load_halves(const float *low, const float *high) {
   return _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(low)), _mm_loadu_ps(high), 1);
@@ -52,7 +52,7 @@ INLINE void store_vectors(float *p, vectors v, bool stream) {
 
 /* As sk_rows_apply_normal; normals of zero, which files do have, stay zero without that. What comes out has its
    length already. */
-void sk_turn_again(sk_turned_lanes *lanes, int mask) {
+void SK_KERNEL(sk_normals_in_double)(sk_turned_lanes *lanes, int mask) {
   int i, r, c;
   for (i = 0; i < 8; i++) {
     float n[3] = {lanes->directions[0][i], lanes->directions[1][i], lanes->directions[2][i]}, out[3] = {0};
@@ -132,7 +132,7 @@ static void apply_rest(const char *group, const sk_deform_block *block, size_t c
   memcpy(block->normals + place, out, bytes);
 }
 
-void sk_deform_twin_order(const sk_deform_block *block) {
+void SK_KERNEL(sk_deform_kernel)(const sk_deform_block *block) {
   const sk_influences *influences = block->influences;
   const sk_influence_block *own = &influences->blocks[block->number];
   const uint16_t *codes = influences->codes + own->code;
@@ -148,8 +148,8 @@ void sk_deform_twin_order(const sk_deform_block *block) {
   if (whole < block->count) apply_rest(rows + 48 * whole, block, block->count - whole);
 }
 
-void sk_deform_twin_end(void) { _mm_sfence(); }
+void SK_KERNEL(sk_deform_kernel_end)(void) { _mm_sfence(); }
 
-SK_AVX2_END
+SK_KERNEL_END
 
 #endif

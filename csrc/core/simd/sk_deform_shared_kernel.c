@@ -1,16 +1,16 @@
-/* sk_deform_share_avx2.c: the AVX2 twin of skinning, where vertices share their slots.
+/* sk_deform_shared_kernel.c: the AVX2 twin of skinning, where vertices share their slots.
 
    An octet reads each number of a matrix once for its eight vertices, so that blended matrices are made where they
    are used, in registers, and nothing is transposed but the results. Singles are blended one by one before that.
    Then normals get their length; and in the end all results of the block, which lie in scratch in the order of
    lanes, are written in the order of the mesh. */
-#include "sk_deform_avx2.h"
+#include "sk_deform_kernel.h"
 
 #if SK_HAS_AVX2
 
 #include <string.h>
 
-SK_AVX2_BEGIN
+SK_KERNEL_BEGIN
 
 /* ---- octets --------------------------------------------------------------------------------------------- */
 
@@ -192,11 +192,11 @@ static const float *regroup(const sk_deform_block *block, const float *rest, con
   return points;
 }
 
-size_t sk_deform_twin_scratch(const sk_influences *influences) {
+size_t SK_KERNEL(sk_deform_kernel_scratch)(const sk_influences *influences) {
   return influences->octets * SK_OCTET_BYTES + influences->singles * 384 + influences->octets * 48 * sizeof(float);
 }
 
-void sk_deform_twin_share(const sk_deform_block *block) {
+void SK_KERNEL(sk_deform_shared_kernel)(const sk_deform_block *block) {
   const sk_influences *influences = block->influences;
   const uint16_t *places = influences->places + block->number * SK_SHARE_VERTICES;
   const float *points = influences->points + influences->blocks[block->number].octet * 48;
@@ -218,6 +218,6 @@ void sk_deform_twin_share(const sk_deform_block *block) {
   }
 }
 
-SK_AVX2_END
+SK_KERNEL_END
 
 #endif

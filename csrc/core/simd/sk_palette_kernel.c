@@ -1,46 +1,47 @@
-/* sk_palette_avx2.c: the SIMD twin of sampling a compiled clip into globals, positions and palettes.
+/* sk_palette_kernel.c: the SIMD twin of sampling a compiled clip into globals, positions and palettes.
 
    One pose goes eight joints a vector up to the locals, then joint by joint, a row a vector; batches go eight poses
-   a vector (sk_eight.h). Both do the same operations in the same order, so that a pose has the same bits alone and
+   a vector (sk_batch.h). Both do the same operations in the same order, so that a pose has the same bits alone and
    in a batch. */
-#include "sk_eight.h"
-#include "sk_palette_twin.h"
-#include "sk_rows_avx2.h"
+#include "sk_palette_kernel.h"
+
+#include "sk_batch.h"
+#include "sk_matrix.h"
 
 #if SK_HAS_AVX2
 
-SK_AVX2_BEGIN
+SK_KERNEL_BEGIN
 
 #define ROWS SK_ROWS
 
 /* ---- one pose: locals ------------------------------------------------------------------------------- */
 
 /* The three rows of eight joints, as (8, 12) floats. */
-static void octet_locals(const sk_octet *octet, const sk_place *places, sk_rotation rotation, float *out) {
+static void octet_locals(const sk_octet *octet, const sk_key_span *places, sk_rotation rotation, float *out) {
   __m256 t[3], q[4], s[3];
   sk_mix mix;
-  sk_octet_parts(octet, places, rotation, t, &mix, s);
+  SK_KERNEL(sk_octet_components)(octet, places, rotation, t, &mix, s);
   sk_mix_sum(&mix, q);
   sk_store_locals(t, q, s, out);
 }
 
 /* The same in double. */
-static void octet_precise(const sk_octet *octet, const sk_place *places, sk_rotation rotation, double *out) {
+static void octet_precise(const sk_octet *octet, const sk_key_span *places, sk_rotation rotation, double *out) {
   __m256 t[3], s[3];
   sk_mix mix;
-  sk_octet_parts(octet, places, rotation, t, &mix, s);
+  SK_KERNEL(sk_octet_components)(octet, places, rotation, t, &mix, s);
   sk_store_precise(&mix, t, s, out);
 }
 
 /* Joints at rest whose rest matrix holds more than T, R and S do; `moving` and `precise` are what there is of the
    locals. */
-static void odd_locals(const sk_palette_job *job, const sk_compiled *c, const sk_place *places, float *moving,
+static void odd_locals(const sk_palette_job *job, const sk_compiled *c, const sk_key_span *places, float *moving,
                        double *precise) {
   uint32_t i;
   int k;
   for (i = 0; i < c->mover_count; i++) {
     const float *rest = job->skeleton->rest_local + 16 * (size_t)c->movers[i].joint;
-    if (!c->movers[i].odd || !sk_mover_rests(c, &c->movers[i], job->skeleton, places)) continue;
+    if (!c->movers[i].odd || !SK_KERNEL(sk_mover_rests)(c, &c->movers[i], job->skeleton, places)) continue;
     for (k = 0; k < ROWS; k++) {
       if (moving) moving[(size_t)i * ROWS + (size_t)k] = rest[k];
       if (precise) precise[(size_t)i * ROWS + (size_t)k] = rest[k];
@@ -162,7 +163,7 @@ static void write_joints(const sk_palette_job *job, const sk_compiled *c, const 
 /* Scratch of one pose, in this order: globals, places, locals of the movers, cubic cells. */
 typedef struct one_scratch {
   double *globals;
-  sk_place *places;
+  sk_key_span *places;
   double *moving; /* of float where no more is needed */
   float *cubic;
   size_t bytes;
@@ -171,10 +172,10 @@ typedef struct one_scratch {
 static one_scratch lay_out_one(const sk_compiled *c, uintptr_t memory) {
   one_scratch s;
   size_t globals = (size_t)c->joint_count * ROWS * sizeof(double);
-  size_t places = (size_t)c->line_count * sizeof(sk_place);
+  size_t places = (size_t)c->line_count * sizeof(sk_key_span);
   size_t moving = (size_t)c->octet_count * SK_LANES * ROWS * sizeof(double);
   s.globals = (double *)memory;
-  s.places = (sk_place *)(memory + globals);
+  s.places = (sk_key_span *)(memory + globals);
   s.moving = (double *)(memory + globals + places);
   s.cubic = (float *)(memory + globals + places + moving);
   s.bytes = globals + places + moving + c->cubic_floats * sizeof(float);
@@ -189,7 +190,7 @@ static void run_one(const sk_palette_job *job, size_t n, void *scratch) {
   const double *above = sk_palette_front(job, n, front) ? front : NULL;
   uint32_t movers = job->result == SK_PALETTE ? c->active_count : c->mover_count, i;
   float *out = job->out + n * sk_palette_floats(job);
-  sk_find_places(clip, time, s.cubic, s.places);
+  SK_KERNEL(sk_find_key_spans)(clip, time, s.cubic, s.places);
   if (job->result == SK_PALETTE && c->precise < SK_PRECISE_LOCALS) {
     float *moving = (float *)s.moving;
     for (i = 0; i * SK_LANES < movers; i++)
@@ -208,34 +209,34 @@ static void run_one(const sk_palette_job *job, size_t n, void *scratch) {
 
 /* ---- the job ------------------------------------------------------------------------------------------------ */
 
-size_t sk_palette_twin_scratch(const sk_compiled *c, size_t count) {
-  size_t one = lay_out_one(c, 0).bytes, batch = count >= SK_FEWEST_LANES ? sk_eight_scratch(&c, 1) : 0;
+size_t SK_KERNEL(sk_palette_kernel_scratch)(const sk_compiled *c, size_t count) {
+  size_t one = lay_out_one(c, 0).bytes, batch = count >= SK_MIN_BATCH ? SK_KERNEL(sk_batch_scratch)(&c, 1) : 0;
   return one > batch ? one : batch;
 }
 
-static void run_eight(sk_eight *eight, size_t first, size_t lanes, void *scratch) {
-  const sk_palette_job *job = eight->job;
+static void run_batch(sk_batch *batch, size_t first, size_t lanes, void *scratch) {
+  const sk_palette_job *job = batch->job;
   size_t lane, floats = sk_palette_floats(job);
   for (lane = 0; lane < SK_LANES; lane++) {
     size_t n = first + (lane < lanes ? lane : 0);
-    eight->number[lane] = n;
-    eight->times[0][lane] = job->times[n];
-    eight->out[lane] = job->out + n * floats;
-    eight->next[lane] = job->out + (n + SK_LANES < job->count ? n + SK_LANES : n) * floats;
+    batch->number[lane] = n;
+    batch->times[0][lane] = job->times[n];
+    batch->out[lane] = job->out + n * floats;
+    batch->next[lane] = job->out + (n + SK_LANES < job->count ? n + SK_LANES : n) * floats;
   }
-  sk_eight_run(eight, scratch);
+  SK_KERNEL(sk_batch_run)(batch, scratch);
 }
 
-void sk_palette_twin_run(const sk_palette_job *job, size_t first, size_t count, void *scratch) {
-  sk_eight eight; /* not cleared: that would cost a single pose more than it has to do */
-  eight.job = job;
-  eight.source_count = 1;
-  eight.clips[0] = job->sampling->clip;
-  eight.far = job->count * sk_palette_floats(job) * sizeof(float) > SK_NEAR_BYTES;
-  if (count >= SK_FEWEST_LANES) sk_eight_begin(&eight, scratch);
+void SK_KERNEL(sk_palette_kernel)(const sk_palette_job *job, size_t first, size_t count, void *scratch) {
+  sk_batch batch; /* not cleared: that would cost a single pose more than it has to do */
+  batch.job = job;
+  batch.source_count = 1;
+  batch.clips[0] = job->sampling->clip;
+  batch.far = job->count * sk_palette_floats(job) * sizeof(float) > SK_NEAR_BYTES;
+  if (count >= SK_MIN_BATCH) SK_KERNEL(sk_batch_begin)(&batch, scratch);
   while (count > 0) {
     size_t lanes = count < SK_LANES ? count : SK_LANES, n;
-    if (lanes >= SK_FEWEST_LANES) run_eight(&eight, first, lanes, scratch);
+    if (lanes >= SK_MIN_BATCH) run_batch(&batch, first, lanes, scratch);
     else
       for (n = first; n < first + lanes; n++) run_one(job, n, scratch);
     first += lanes;
@@ -243,6 +244,6 @@ void sk_palette_twin_run(const sk_palette_job *job, size_t first, size_t count, 
   }
 }
 
-SK_AVX2_END
+SK_KERNEL_END
 
 #endif

@@ -1,12 +1,12 @@
-/* sk_eight_keys_avx2.c: the keys around eight times, line by line. */
-#include "sk_eight_parts.h"
+/* sk_batch_keys.c: the keys around eight times, line by line. */
+#include "sk_batch_lanes.h"
 
 #if SK_HAS_AVX2
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
-SK_AVX2_BEGIN
+SK_KERNEL_BEGIN
 
 #define HALF SK_HALF
 #define INLINE static inline __attribute__((always_inline))
@@ -134,12 +134,12 @@ static void find_one_by_one(const sk_line *line, const sk_clip *clip, const __m2
   float along[SK_LANES][4];
   const float *at[SK_LANES];
   double time[SK_LANES];
-  sk_place place = {0};
+  sk_key_span place = {0};
   size_t lane;
   _mm256_storeu_pd(time, times[0]);
   _mm256_storeu_pd(time + HALF, times[1]);
   for (lane = 0; lane < SK_LANES; lane++) {
-    sk_find_place(line, time[lane], clip->key_tolerance, source->cubic + lane * source->clip->cubic_floats, &place);
+    sk_find_key_span(line, time[lane], clip->key_tolerance, source->cubic + lane * source->clip->cubic_floats, &place);
     if (source->clip->odd_count) source->places[lane * source->clip->line_count + number] = place;
     found->a[lane] = place.a;
     memcpy(along[lane], place.u, sizeof along[lane]);
@@ -150,7 +150,7 @@ static void find_one_by_one(const sk_line *line, const sk_clip *clip, const __m2
   sk_load_cells(at, 0, found->u);
 }
 
-void sk_eight_find(const sk_clip *clip, const sk_sampling *sampling, const double given[SK_LANES],
+void SK_KERNEL(sk_batch_find_keys)(const sk_clip *clip, const sk_sampling *sampling, const double given[SK_LANES],
                    const sk_source_lanes *source) {
   const sk_compiled *c = source->clip;
   __m256d times[2];
@@ -170,6 +170,6 @@ void sk_eight_find(const sk_clip *clip, const sk_sampling *sampling, const doubl
   }
 }
 
-SK_AVX2_END
+SK_KERNEL_END
 
 #endif

@@ -1,13 +1,13 @@
-/* sk_rows_avx2.h: one matrix, a row a vector: what the twins share that go joint by joint. */
-#ifndef SK_ROWS_AVX2_H
-#define SK_ROWS_AVX2_H
+/* sk_matrix.h: one matrix, a row a vector: what the twins share that go joint by joint. */
+#ifndef SK_MATRIX_H
+#define SK_MATRIX_H
 
-#include "../base/sk_cpu.h"
+#include "sk_kernel.h"
 
 #if SK_HAS_AVX2
 #include <immintrin.h>
 
-SK_AVX2_BEGIN
+SK_KERNEL_BEGIN
 
 /* Three rows of doubles, a * b. */
 static inline void sk_rows_chain(const double *a, const __m256d b[3], double *out) {
@@ -57,7 +57,7 @@ static inline sk_matrix sk_matrix_multiply(sk_matrix a, const float b[12]) {
                      _mm_add_ps(lower, _mm_blend_ps(_mm_setzero_ps(), a.lower, 8))};
 }
 
-SK_AVX2_END
+SK_KERNEL_END
 
 #endif
 #endif

@@ -1,16 +1,15 @@
-/* sk_blend_avx2.c: the SIMD twin of blending: eight joints at a time, in float, as they lie in the poses.
+/* sk_blend_kernel.c: the SIMD twin of blending: eight joints at a time, in float, as they lie in the poses.
 
    T and S of eight joints are three vectors each, R four; a weight of each joint is spread over them. Sums are
    kept as running means, m += w / (sum of w so far) * (x - m), so that what all sources have bit by bit stays
    so here too. A base layer is laid over the rest pose by sum / threshold, which is an override as well. */
-#include "sk_blend_twin.h"
-#include "../base/sk_cpu.h"
+#include "sk_blend_kernel.h"
 
 #if SK_HAS_AVX2
 #include <immintrin.h>
 #include <string.h>
 
-SK_AVX2_BEGIN
+SK_KERNEL_BEGIN
 
 #define LANES 8
 #define MOST_WEIGHT 1e30 /* sums of those are finite floats */
@@ -304,7 +303,8 @@ static void add_octet(const sk_blend_job *job, size_t n, size_t j, size_t lanes,
   }
 }
 
-bool sk_blend_twin_fits(const sk_blend_job *job, size_t n) {
+/* Two priorities are left to the plain path, and weights whose sums may leave the range of float. */
+static bool fits(const sk_blend_job *job, size_t n) {
   size_t i;
   for (i = 0; i < job->source_count; i++) {
     const sk_blend_source *source = &job->sources[i];
@@ -314,9 +314,10 @@ bool sk_blend_twin_fits(const sk_blend_job *job, size_t n) {
   return true;
 }
 
-void sk_blend_twin(const sk_blend_job *job, size_t n) {
+bool SK_KERNEL(sk_blend_kernel)(const sk_blend_job *job, size_t n) {
   size_t joints = (size_t)job->skeleton->joint_count, j;
   sk_pose poses = sk_pose_at(job->poses, n, joints, 0);
+  if (!fits(job, n)) return false;
   for (j = 0; j < joints; j += LANES) {
     size_t lanes = joints - j < LANES ? joints - j : LANES;
     bool is_base = job->mode == SK_BLEND_BASE;
@@ -329,8 +330,9 @@ void sk_blend_twin(const sk_blend_job *job, size_t n) {
     }
     store_pose(&pose, poses, j, lanes);
   }
+  return true;
 }
 
-SK_AVX2_END
+SK_KERNEL_END
 
 #endif

@@ -1,18 +1,19 @@
-/* sk_given_avx2.c: the SIMD twin of the palettes of given poses: eight joints a vector up to the locals, then joint by
+/* sk_given_kernel.c: the SIMD twin of the palettes of given poses: eight joints a vector up to the locals, then joint by
    joint, a row a vector, in double. */
+#include "sk_given_kernel.h"
+
 #include "sk_lanes.h"
-#include "sk_palette_twin.h"
-#include "sk_rows_avx2.h"
+#include "sk_matrix.h"
 
 #if SK_HAS_AVX2
 #include <string.h>
 
-SK_AVX2_BEGIN
+SK_KERNEL_BEGIN
 
 #define ROWS 12
 
 /* Scratch: J globals of double, then the locals of so many full vectors of joints. */
-size_t sk_given_twin_scratch(int32_t joint_count) {
+size_t SK_KERNEL(sk_given_kernel_scratch)(int32_t joint_count) {
   size_t joints = (size_t)joint_count, octets = (joints + SK_LANES - 1) / SK_LANES;
   return (joints + octets * SK_LANES) * ROWS * sizeof(double);
 }
@@ -117,7 +118,7 @@ static sk_pose pose_of(const sk_palette_job *job, size_t n) {
                    NULL}; /* read only */
 }
 
-void sk_given_twin_run(const sk_palette_job *job, size_t first, size_t count, void *scratch) {
+void SK_KERNEL(sk_given_kernel)(const sk_palette_job *job, size_t first, size_t count, void *scratch) {
   size_t joints = (size_t)job->skeleton->joint_count, floats = sk_palette_floats(job), n;
   double *globals = scratch, front[ROWS];
   double *locals = globals + joints * ROWS;
@@ -130,6 +131,6 @@ void sk_given_twin_run(const sk_palette_job *job, size_t first, size_t count, vo
   }
 }
 
-SK_AVX2_END
+SK_KERNEL_END
 
 #endif

@@ -1,4 +1,0 @@
-/* sk_deform_share_avx512.c: see sk_cpu.h. */
-#include "sk_avx512.h"
-
-#include "sk_deform_share_avx2.c"
