@@ -205,7 +205,7 @@ def test_where_it_makes_no_sense() -> None:
     with pytest.raises(ValueError, match="bound to no model"):
         moving().additive("rest")
     flat = skinpy.Clip.from_arrays("flat", times=[0, 1], joints=["b"], scale=[[[1, 0, 1]], [[1, 1, 1]]])
-    with pytest.raises(ValueError, match="scale of 'b' is 0"):
+    with pytest.raises(ValueError, match="scale of 0 for 'b'"):
         flat.additive()
 
 

@@ -287,7 +287,7 @@ SOMETHING_ELSE: dict[str, tuple[Call, type[Exception], str]] = {
             "", fps=1, joints=["a"], rotation=ROTATION * [[[1]], [[0]], [[1]]]
         ),
         ValueError,
-        "rotation[1, 0] is a quaternion of length 0; expected one with a direction",
+        "rotation[1, 0] is a quaternion of length 0; expected a length above 0",
     ),
     "a number that is none": (
         lambda m, v: skinpy.Clip.from_arrays(
@@ -299,7 +299,7 @@ SOMETHING_ELSE: dict[str, tuple[Call, type[Exception], str]] = {
     "no times": (
         lambda m, v: skinpy.Clip.from_arrays("", joints=["a"], rotation=ROTATION),
         ValueError,
-        "give exactly one of fps and times; neither came",
+        "expected exactly one of fps and times; neither came",
     ),
     "ragged matrices": (
         lambda m, v: skinpy.to_row_vectors([[1.0], [1.0, 2.0]]),

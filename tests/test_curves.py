@@ -132,10 +132,10 @@ def test_a_plot_shows_itself_in_a_notebook() -> None:
         ({"joint": 99}, IndexError, "joint is 99; expected 0 to 25"),
         ({"joint": -1}, IndexError, "joint is -1"),
         ({"joint": 1.0}, TypeError, "joint is 1.0"),
-        ({}, TypeError, "either a joint or a target"),
-        ({"joint": 0, "target": 0}, TypeError, "either a joint or a target"),
+        ({}, TypeError, "exactly one of joint and target"),
+        ({"joint": 0, "target": 0}, TypeError, "exactly one of joint and target"),
         ({"target": 0}, IndexError, "the model has no targets"),
-        ({"joint": "ROOT"}, ValueError, "moves joint 'ROOT'; those it moves: 'Hips', .* and 12 more"),
+        ({"joint": "ROOT"}, ValueError, "moves joint 'ROOT'; the clip moves 'Hips', .* and 12 more"),
         ({"joint": "Hips", "path": "x.docx"}, ValueError, "path ends in '.docx'"),
     ],
 )

@@ -114,9 +114,6 @@ MADE_BY_SKINPY = {
 NOT_CONVERTED: set[str] = {
     # _core
     "skinpy._core",
-    # the public nouns
-    "skinpy.clips.events",
-    "skinpy.clips.root_motion",
     # loading and limits
     "skinpy.limits",
     "skinpy.loading",

@@ -338,14 +338,14 @@ def still_keys(keys: int, channels: int, letters: int) -> skinpy.Clip:
 def test_tables_of_keys_keep_a_measure(monkeypatch: pytest.MonkeyPatch) -> None:
     """One value for all keys of a channel, or one long name, must not become gigabytes."""
     many = still_keys(2000, 1000, 10)
-    with pytest.raises(ValueError, match=r"'still' has 2000000 keys, which are \d+ MB as records with names"):
+    with pytest.raises(ValueError, match=r"'still' has 2000000 keys, which take \d+ MB as records with"):
         many.to_records()
-    with pytest.raises(ValueError, match=r"which are \d+ MB as lists; expected a part of the clip \(trim\)"):
+    with pytest.raises(ValueError, match=r"which take \d+ MB as lists; expected a shorter clip \(trim\)"):
         many.to_dict()
     named = still_keys(300, 100, 5000)
-    with pytest.raises(ValueError, match=r"names of up to 5000 letters; .* clip\.channels has them"):
+    with pytest.raises(ValueError, match=r"names of up to 5000 letters; .* clip\.channels has the keys"):
         named.to_records()
     assert len(named.to_dict()["channels"]) == 100
-    monkeypatch.setattr("skinpy.clips.tables._ALWAYS", 0)  # in proportion: as long as one likes
+    monkeypatch.setattr("skinpy.clips.tables._MAX_BYTES", 0)  # in proportion: as long as one likes
     walk = skinpy.character().clips["walk"]
     assert len(walk.to_records()) == sum(len(channel["times"]) for channel in walk.to_dict()["channels"])

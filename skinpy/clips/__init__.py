@@ -1,1 +1,1 @@
-"""How clips are made: from arrays, and from other clips (trimmed, mirrored, bound to a model by name)."""
+"""Channels and events of clips, and how clips are made from arrays and from other clips."""

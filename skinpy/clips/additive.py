@@ -1,9 +1,10 @@
-"""Clip.additive: a clip as its differences from one pose.
+"""Clip.additive: a clip as differences from one pose.
 
-Per channel, with r the reference: translation v - r, rotation q * conj(r), scale v / r, weights v - r. All of
-them are linear in the key, and so the tangents of cubic keys follow exactly; a slerp between q0 * conj(r) and
-q1 * conj(r) is the slerp between q0 and q1, times conj(r). Laid over the reference with weight 1 the result
-is the clip again (the rule of ozz-animation's additive blending).
+With r the value of a channel in the reference pose, the differences are v - r for translations and weights,
+q * conj(r) for rotations and v / r for scales. All of these are linear in the value, so they apply exactly to
+the tangents of cubic keys too; and a slerp between q0 * conj(r) and q1 * conj(r) is the slerp between q0 and
+q1, times conj(r). Added to the reference pose with a weight of 1 the result is the clip again. ozz-animation
+uses the same rule.
 """
 
 from collections.abc import Callable
@@ -21,14 +22,14 @@ from .evaluate import key_tolerance, sample_channel, unit
 def difference(clip: Clip, reference: str | float) -> Clip:
     """See Clip.additive."""
     if clip.is_additive:
-        raise ValueError(f"clip {clip.name!r} is additive already; its channels hold differences")
+        raise ValueError(f"clip {clip.name!r} is additive already; expected a clip of poses")
     value_of = _reference(clip, reference)
-    channels = [_against(channel, value_of(channel)) for channel in clip.channels]
+    channels = [_difference(channel, value_of(channel)) for channel in clip.channels]
     return derived(clip, channels, clip.duration, motion=None, additive=True)
 
 
 def _reference(clip: Clip, reference: str | float) -> Callable[[Channel], Array]:
-    """What gives a channel's value in the reference pose, (C,) float64."""
+    """A function that returns the value (C,) float64 of a channel in the reference pose."""
     if isinstance(reference, str):
         if reference not in ("first", "rest"):
             raise ValueError(f"reference is {reference!r}; expected 'first', 'rest' or seconds")
@@ -46,12 +47,8 @@ def _reference(clip: Clip, reference: str | float) -> Callable[[Channel], Array]
 
 
 def _rest(clip: Clip) -> Callable[[Channel], Array]:
-    model = clip.model
-    if model is None:
-        raise ValueError(
-            f"reference is 'rest', but clip {clip.name!r} is bound to no model that has a rest pose; "
-            "model.add_clips(clip) gives one that has it"
-        )
+    """A function that returns the value (C,) float64 of a channel in the rest pose."""
+    model = clip._bound_model()
     skeleton, targets = model.skeleton, model.targets
     rest = {"translation": skeleton.translation, "rotation": skeleton.rotation, "scale": skeleton.scale}
 
@@ -64,8 +61,8 @@ def _rest(clip: Clip) -> Callable[[Channel], Array]:
     return value
 
 
-def _against(channel: Channel, reference: Array) -> Channel:
-    """The channel's difference from a value (C,)."""
+def _difference(channel: Channel, reference: Array) -> Channel:
+    """The channel with its differences from a value (C,)."""
     if channel.path == "rotation":
         inverse = unit(reference) * [-1, -1, -1, 1]
 
@@ -74,7 +71,7 @@ def _against(channel: Channel, reference: Array) -> Channel:
     elif channel.path == "scale":
         if not reference.all():
             raise ValueError(
-                f"the scale of {channel.name!r} is 0 in the reference pose; nothing is relative to 0"
+                f"reference has a scale of 0 for {channel.name!r}; expected a pose whose scales are not 0"
             )
 
         def relative(rows: Array) -> Array:
@@ -90,17 +87,18 @@ def _against(channel: Channel, reference: Array) -> Channel:
     return replace(
         channel,
         values=relative(values).astype(np.float32),
-        in_tangents=_changed(channel.in_tangents, relative),
-        out_tangents=_changed(channel.out_tangents, relative),
+        in_tangents=_relative_tangents(channel.in_tangents, relative),
+        out_tangents=_relative_tangents(channel.out_tangents, relative),
     )
 
 
-def _changed(tangents: Floats | None, relative: Callable[[Array], Array]) -> Floats | None:
+def _relative_tangents(tangents: Floats | None, relative: Callable[[Array], Array]) -> Floats | None:
+    """Tangents under the linear change of the values."""
     return None if tangents is None else relative(tangents.astype(np.float64)).astype(np.float32)
 
 
 def _product(a: Array, b: Array) -> Array:
-    """Quaternions (N,4) times one (4,): first b, then a."""
+    """Hamilton's product a * b of quaternions (N,4) and one quaternion (4,): the rotation b, then a."""
     vector = a[:, 3:] * b[:3] + b[3] * a[:, :3] + np.cross(a[:, :3], b[:3])
     scalar = a[:, 3:] * b[3] - (a[:, :3] * b[:3]).sum(axis=1, keepdims=True)
     return np.concatenate([vector, scalar], axis=1)

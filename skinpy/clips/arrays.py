@@ -1,4 +1,4 @@
-"""Clip.from_arrays: checks arrays of keys and lays them out as a block of one clip."""
+"""Clip.from_arrays: arrays of keys, checked and arranged as a block of one clip."""
 
 from collections.abc import Mapping, Sequence
 
@@ -21,9 +21,9 @@ def clip_block(
     keys: Mapping[str, npt.ArrayLike | None],
     interpolation: str,
 ) -> _core.Block:
-    """The block of Clip.from_arrays; see there for the arguments. `keys`: path -> array or None."""
+    """The block of Clip.from_arrays, which documents the arguments. keys has an array or None by path."""
     if not isinstance(name, str):
-        raise TypeError(f"name is {name!r}; expected str")
+        raise TypeError(f"name is {name!r}; expected a str")
     if interpolation not in ("linear", "step"):
         raise ValueError(f"interpolation is {interpolation!r}; expected 'linear' or 'step'")
     joint_names = None if joints is None else names_of("joints", joints)
@@ -75,10 +75,10 @@ def target_records(names: Sequence[str], pool: _block.TextPool) -> Array:
 def _key_times(
     fps: float | None, times: npt.ArrayLike | None, arrays: dict[str, Floats]
 ) -> tuple[Array, float]:
-    """(N,) seconds and the ticks per second that belong to them."""
+    """The times (N,) in seconds, and the number of ticks per second of the clip."""
     if (fps is None) == (times is None):
         came = "neither" if fps is None else "both"
-        raise ValueError(f"give exactly one of fps and times; {came} came")
+        raise ValueError(f"expected exactly one of fps and times; {came} came")
     if fps is not None:
         if not finite("fps", fps) > 0:
             raise ValueError(f"fps is {fps!r}; expected a positive number")
@@ -93,7 +93,7 @@ def _key_times(
 
 
 def _key_arrays(keys: Mapping[str, npt.ArrayLike | None], targets: int) -> dict[str, Floats]:
-    """The arrays that were given, as finite float32 (N,J,3|4) that agree in N and J, and (N,M,1) weights."""
+    """The given arrays by path: finite float32 (N,J,3) or (N,J,4) of equal J, and weights (N,M,1)."""
     arrays: dict[str, Floats] = {}
     joints: int | str = "J"
     for path, given in keys.items():
@@ -106,26 +106,30 @@ def _key_arrays(keys: Mapping[str, npt.ArrayLike | None], targets: int) -> dict[
             arrays[path] = floats(path, given, ("N", joints, width))
             joints = arrays[path].shape[1]
         if not len(arrays[path]):
-            raise ValueError(f"{path} has no keys")
+            raise ValueError(f"{path} has no keys; expected at least one key")
     if not arrays:
-        raise ValueError("none of translation, rotation, scale and weights is given")
+        raise ValueError("expected at least one of translation, rotation, scale and weights; none came")
     if "rotation" in arrays:
         arrays["rotation"] = _unit(arrays["rotation"])
     return arrays
 
 
 def _unit(rotation: Floats) -> Floats:
+    """Quaternions of length 1; ValueError if one has length 0."""
     length = np.linalg.norm(rotation.astype(np.float64), axis=-1, keepdims=True)
     if (length == 0).any():
-        place = first("rotation", length[..., 0] == 0)
-        raise ValueError(f"{place} is a quaternion of length 0; expected one with a direction")
+        item = first("rotation", length[..., 0] == 0)
+        raise ValueError(f"{item} is a quaternion of length 0; expected a length above 0")
     unit: Floats = (rotation / length).astype(np.float32)
     return unit
 
 
 def _channel_rows(arrays: dict[str, Floats], interpolation: str) -> Array:
-    """One channel per path and joint (or target); the values lie path by path, joint by joint."""
-    parts = [np.zeros(0, _block.RECORDS["CHANNELS"])]
+    """The section CHANNELS: one channel for each path and joint or target.
+
+    The values are in the section VALUES path by path, and joint by joint within a path.
+    """
+    groups = [np.zeros(0, _block.RECORDS["CHANNELS"])]
     start = 0
     for path, array in arrays.items():
         keys, moved, width = array.shape
@@ -136,8 +140,8 @@ def _channel_rows(arrays: dict[str, Floats], interpolation: str) -> Array:
         rows["stride"] = width
         rows["values"] = start + np.arange(moved) * keys * width
         start += array.size
-        parts.append(rows)
-    channels = np.concatenate(parts)
+        groups.append(rows)
+    channels = np.concatenate(groups)
     channels["interpolation"] = _block.INTERPOLATIONS.index(interpolation)
     channels["in_tangents"] = channels["out_tangents"] = _block.NO_ARRAY
     return channels

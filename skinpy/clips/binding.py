@@ -1,4 +1,4 @@
-"""Clips of elsewhere made for a model: channels find their joints and morph targets by name."""
+"""Binding of clips to a model: the joints and morph targets of their channels are matched by name."""
 
 import os
 from collections.abc import Sequence
@@ -25,49 +25,55 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Names:
-    """What channels can move: joints and morph targets, by name."""
+    """The names of what channels can move in a model."""
 
     joints: tuple[str, ...]
     targets: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
-class Places:
-    """Where the joints and targets of a clip are among those of a model; -1 where they are not."""
+class Matches:
+    """The joint or target of a model for each joint and target of a clip; -1 for those without a match.
+
+    inexact are the joints of the clip whose match has a name that is not exactly the same.
+    """
 
     joints: Array
     targets: Array
-    similar: tuple[int, ...] = ()  #: joints of the clip that were found by other than their exact name
+    inexact: tuple[int, ...] = ()
 
     def of(self, channels: Array) -> Array:
-        """The model's joint or target of each channel record."""
+        """The joint or target of the model for each channel record."""
         weights = channels["path"] == _block.WEIGHT_PATH
-        places = np.empty(len(channels), np.int32)
-        places[weights] = self.targets[channels["joint"][weights]]
-        places[~weights] = self.joints[channels["joint"][~weights]]
-        return places
+        matched = np.empty(len(channels), np.int32)
+        matched[weights] = self.targets[channels["joint"][weights]]
+        matched[~weights] = self.joints[channels["joint"][~weights]]
+        return matched
 
 
-def find_places(clip: Clip, names: Names) -> Places:
-    """Joints as _matching has it; morph targets by exact name; a clip without joint names goes by number."""
+def find_matches(clip: Clip, names: Names) -> Matches:
+    """The matches of a clip: joints as in `matching`, morph targets by exact name.
+
+    Joints of a clip without names are matched by index.
+    """
     joints = clip._joint_names
     targets = find_exact(clip._target_names, names.targets)
     if not joints or any(joints):
         records = clip._channel_records
         moved = np.unique(records["joint"][records["path"] != _block.WEIGHT_PATH])
-        found, similar = match_joints(joints, names.joints, moved.tolist())
-        return Places(found, targets, tuple(similar))
+        found, inexact = match_joints(joints, names.joints, moved.tolist())
+        return Matches(found, targets, tuple(inexact))
     if len(joints) != len(names.joints):
         raise ValueError(
             f"clip {clip.name!r} has {len(joints)} unnamed joints; the model has {len(names.joints)}"
         )
-    return Places(np.arange(len(joints), dtype=np.int32), targets)
+    return Matches(np.arange(len(joints), dtype=np.int32), targets)
 
 
-def join(clips: Sequence[Clip], places: Sequence[Places] | None, pool: _block.TextPool) -> dict[str, Array]:
-    """The sections that hold all `clips`, whatever block each is of.
+def join(clips: Sequence[Clip], matches: Sequence[Matches] | None, pool: _block.TextPool) -> dict[str, Array]:
+    """The sections that hold all clips, which may be of different blocks.
 
-    places, one per clip, give every channel its joint or target; those that have none are left out.
+    matches, one per clip, give each channel its joint or target; channels without one are left out.
     """
     offsets: dict[int, tuple[int, int]] = {}
     times: list[Array] = []
@@ -80,8 +86,8 @@ def join(clips: Sequence[Clip], places: Sequence[Places] | None, pool: _block.Te
             times.append(_block.section(block, "TIMES"))
             values.append(_block.section(block, "VALUES"))
         rows = clip._channel_records.copy()
-        if places is not None:
-            rows["joint"] = places[number].of(rows)
+        if matches is not None:
+            rows["joint"] = matches[number].of(rows)
             rows = rows[rows["joint"] >= 0]
         _shift(rows, *offsets[id(block)])
         channels.append(rows)
@@ -106,6 +112,7 @@ def join(clips: Sequence[Clip], places: Sequence[Places] | None, pool: _block.Te
 
 
 def _shift(channels: Array, times: int, values: int) -> None:
+    """Add the offsets of a block in TIMES and VALUES to channel records."""
     channels["times"] += np.uint64(times)
     for field in ("values", "in_tangents", "out_tangents"):
         column = channels[field]
@@ -123,44 +130,46 @@ class _Notes:
         self._rows: list[tuple[Any, ...]] = []
 
     def add(self, code: str, message: str, cases: list[str], severity: str = "lost") -> None:
-        """An entry where there are cases, of which the first is shown."""
+        """Add an entry, which shows the first case, if there are cases."""
         if cases:
-            words = [self._pool.add(text) for text in (code, cases[0], message)]
+            code_text, case, message_text = (self._pool.add(text) for text in (code, cases[0], message))
             number = _block.SEVERITIES.index(severity)
-            self._rows.append((words[0], number, 0, len(cases), words[1], words[2]))
+            self._rows.append((code_text, number, 0, len(cases), case, message_text))
 
     def section(self) -> Array:
+        """The section REPORT."""
         return np.array(self._rows, _block.RECORDS["REPORT"])
 
 
-def _missed(clips: Sequence[Clip], places: Sequence[Places]) -> list[str]:
-    """Joints and targets that channels of the clips move and the model lacks, one entry per channel."""
-    missed = []
-    for clip, place in zip(clips, places, strict=True):
+def _unmatched_names(clips: Sequence[Clip], matches: Sequence[Matches]) -> list[str]:
+    """Names of the joints and targets that the model lacks, one for each channel that moves them."""
+    names = []
+    for clip, match in zip(clips, matches, strict=True):
         records = clip._channel_records
-        for record in records[place.of(records) < 0]:
+        for record in records[match.of(records) < 0]:
             weights = record["path"] == _block.WEIGHT_PATH
-            missed.append((clip._target_names if weights else clip._joint_names)[record["joint"]])
-    return missed
+            names.append((clip._target_names if weights else clip._joint_names)[record["joint"]])
+    return names
 
 
-def _similar(clips: Sequence[Clip], places: Sequence[Places], names: tuple[str, ...]) -> list[str]:
-    """The pairs of joints that are not called the same, each once."""
+def _inexact_pairs(clips: Sequence[Clip], matches: Sequence[Matches], names: tuple[str, ...]) -> list[str]:
+    """The pairs of matched joints whose names differ, each pair once."""
     pairs = {}
-    for clip, place in zip(clips, places, strict=True):
-        for joint in place.similar:
-            pairs[f"{clip._joint_names[joint]!r} is {names[place.joints[joint]]!r}"] = True
+    for clip, match in zip(clips, matches, strict=True):
+        for joint in match.inexact:
+            pairs[f"{clip._joint_names[joint]!r} is {names[match.joints[joint]]!r}"] = True
     return list(pairs)
 
 
-def _sheared(model: "Model", channels: Array) -> list[str]:
-    """Names of joints that channels move and whose rest matrix is no product of T, R and S."""
+def _sheared_names(model: "Model", channels: Array) -> list[str]:
+    """Names of joints that channels move and whose rest matrix holds shear."""
     moved = np.unique(channels["joint"][channels["path"] != _block.WEIGHT_PATH])
     skeleton = model.skeleton
     product = Pose(
         model,
         skeleton.translation + np.float32(0),
-        skeleton.rotation * np.float32(-1),  # the same rotation, but not the rest pose's bits
+        skeleton.rotation
+        * np.float32(-1),  # an equal rotation with other bits, so it is not taken for the rest pose
         skeleton.scale + np.float32(0),
         np.zeros(len(model.targets), np.float32),
     ).locals()
@@ -170,28 +179,40 @@ def _sheared(model: "Model", channels: Array) -> list[str]:
 
 
 def bind(clips: Sequence[Clip], model: "Model") -> _core.Block:
-    """A block with `clips`, made for the joints and targets of `model`; what is lost is in its report."""
+    """A block with clips whose channels move the joints and targets of a model.
+
+    The report of the block has what was lost.
+    """
     names = Names(model.skeleton.names, tuple(target.name for target in model.targets))
-    places = [find_places(clip, names) for clip in clips]
+    matches = [find_matches(clip, names) for clip in clips]
     pool = _block.TextPool()
     sections = {
         "INFO": clip_info(len(names.joints), len(names.targets)),
         "JOINT_NAMES": pool.names(names.joints),
         "TARGETS": target_records(names.targets, pool),
     }
-    sections |= join(clips, places, pool)
+    sections |= join(clips, matches, pool)
+    unmatched = _unmatched_names(clips, matches)
+    if unmatched and not len(sections["CHANNELS"]):
+        raise ValueError(
+            f"no joint of clip {clips[0].name!r} is in the model; the clip moves {unmatched[0]!r}, ..."
+        )
     notes = _Notes(pool)
-    missed = _missed(clips, places)
-    if missed and not len(sections["CHANNELS"]):
-        raise ValueError(f"no joint of clip {clips[0].name!r} is in the model: {missed[0]!r}, ...")
-    dropped = "channels of added clips that move nothing of the model; left out"
-    notes.add("channels_dropped", dropped, [repr(name) for name in missed])
-    similar = "joints of added clips that were found without prefix or without regard to case"
-    notes.add("joints_matched", similar, _similar(clips, places, names.joints), "repaired")
+    notes.add(
+        "channels_dropped",
+        "channels of added clips that move nothing of the model were left out",
+        [repr(name) for name in unmatched],
+    )
+    notes.add(
+        "joints_matched",
+        "joints of added clips were matched without prefix or without regard to case",
+        _inexact_pairs(clips, matches, names.joints),
+        "repaired",
+    )
     notes.add(
         "shear_lost",
-        "animated joints whose rest matrix holds shear; it is lost where they move",
-        [repr(name) for name in _sheared(model, sections["CHANNELS"])],
+        "animated joints have shear in their rest matrix, which is lost while they move",
+        [repr(name) for name in _sheared_names(model, sections["CHANNELS"])],
     )
     sections["REPORT"] = notes.section()
     sections["TEXT"] = pool.section()
@@ -199,7 +220,7 @@ def bind(clips: Sequence[Clip], model: "Model") -> _core.Block:
 
 
 def merged_reports(blocks: Sequence[_core.Block], pool: _block.TextPool) -> Array:
-    """The section REPORT with the entries of all blocks, their texts in `pool`."""
+    """The section REPORT with the entries of all blocks; their texts go to `pool`."""
     entries = []
     for block in blocks:
         rows = _block.section(block, "REPORT").copy()
@@ -210,11 +231,11 @@ def merged_reports(blocks: Sequence[_core.Block], pool: _block.TextPool) -> Arra
     return np.concatenate([np.empty(0, _block.RECORDS["REPORT"]), *entries])
 
 
-# ---- what a model gets ------------------------------------------------------------------------------
+# ---- sources of clips -------------------------------------------------------------------------------
 
 
 def _sources(source: Any, confined: "Confinement") -> list[tuple[str, list[Clip]]]:
-    """(stem, clips) of each source; only a path has a stem."""
+    """The stem of the path and the clips of each source; the stem is empty for a source without a path."""
     if isinstance(source, Clip):
         return [("", [source])]
     if isinstance(source, _core.Model):
@@ -226,35 +247,35 @@ def _sources(source: Any, confined: "Confinement") -> list[tuple[str, list[Clip]
     if isinstance(source, Sequence):
         return [pair for one in source for pair in _sources(one, confined)]
     raise TypeError(
-        f"source is of type {type(source).__name__}; expected a Clip, a Model, a path or a list of them"
+        f"source is of type {type(source).__name__}; expected a Clip, a Model, a path or a sequence of these"
     )
 
 
 def _free_name(name: str, stem: str, taken: set[str]) -> str:
-    """`name`, or the stem in front of it, or that with a number, whichever is not taken first."""
+    """A name that is not taken: `name`, then "stem|name", then that with a number from 2 on."""
     if name not in taken:
         return name
-    wanted = f"{stem}|{name}" if stem else name
+    long_name = f"{stem}|{name}" if stem else name
     number = 1
-    free = wanted
+    free = long_name
     while free in taken:
         number += 1
-        free = f"{wanted}.{number}"
+        free = f"{long_name}.{number}"
     return free
 
 
 def add_entries(
     model: "Model", source: Any, names: Sequence[str] | None, replace: bool, confined: "Confinement"
 ) -> list[Entry]:
-    """The clips of `model` and those of `source`, as Model.add_clips has it."""
+    """The clips of a model and those of sources; Model.add_clips documents the arguments."""
     flag("replace", replace)
     sources = _sources(source, confined)
     if names is not None:
-        wanted, there = names_of("names", names), [clip.name for _, clips in sources for clip in clips]
-        for name in wanted:
-            if name not in there:
-                raise unknown_name("clip", name, there)
-        sources = [(stem, [clip for clip in clips if clip.name in wanted]) for stem, clips in sources]
+        chosen, known = names_of("names", names), [clip.name for _, clips in sources for clip in clips]
+        for name in chosen:
+            if name not in known:
+                raise unknown_name("clip", name, known)
+        sources = [(stem, [clip for clip in clips if clip.name in chosen]) for stem, clips in sources]
     entries: list[Entry] = list(model._clip_entries)
     for stem, clips in sources:
         block = bind(clips, model) if clips else model._block

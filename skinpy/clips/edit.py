@@ -1,4 +1,4 @@
-"""New clips from the channels of old ones: Clip.trim and Clip.resample, and the block that holds a result."""
+"""New clips from the channels of old ones: Clip.trim, Clip.resample, and the block of the result."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -32,10 +32,10 @@ def derived(
     additive: bool | None = None,
     model: "Model | None" = None,
 ) -> Clip:
-    """A clip like `source`, bound like it, with other channels. Equal time lines are stored once.
+    """A clip with other channels than `source`, bound to the same model. Equal time lines are stored once.
 
-    Events, root motion and being additive are those of `source` unless they are given. With `model` the clip
-    is bound to that one, whose joints and targets the channels name.
+    Events, root motion and the mark of additive clips are those of `source` unless they are given. With
+    `model` the clip is bound to that model, whose joints and targets the channels name.
     """
     pool = _block.TextPool()
     times, values = _Rows(np.float64), _Rows(np.float32)
@@ -51,7 +51,7 @@ def derived(
         for field in ("in_tangents", "out_tangents"):
             tangents = getattr(channel, field)
             row[field] = _block.NO_ARRAY if tangents is None else values.add(tangents)
-    moved = source._motion if isinstance(motion, EllipsisType) else motion
+    root_motion = source._motion if isinstance(motion, EllipsisType) else motion
     record = ClipRows(pool)
     record.add(
         source,
@@ -59,9 +59,7 @@ def derived(
         duration=duration,
         events=source.events if events is None else events,
         additive=source.is_additive if additive is None else additive,
-        motion=NO_MOTION
-        if moved is None
-        else (len(moved.times), times.add(moved.times, shared=True), values.add(moved.values)),
+        motion=_motion_record(root_motion, times, values),
     )
     joints, targets = source._joint_names, source._target_names
     if model is not None:
@@ -79,44 +77,52 @@ def derived(
     return Clip(_block.pack(sections, 1), 0, source.model if model is None else model, source.name)
 
 
+def _motion_record(motion: Motion | None, times: "_Rows", values: "_Rows") -> tuple[int, int, int]:
+    """The number of keys of a root motion and their offsets in TIMES and VALUES, where they are added."""
+    if motion is None:
+        return NO_MOTION
+    return len(motion.times), times.add(motion.times, shared=True), values.add(motion.values)
+
+
 class _Rows:
-    """Numbers of a section, one array after another."""
+    """A section of numbers under construction."""
 
     def __init__(self, dtype: type[np.floating[Any]]) -> None:
         self._arrays: list[Array] = [np.empty(0, dtype)]
-        self._places: dict[bytes, int] = {}
+        self._offsets: dict[bytes, int] = {}  # of arrays that are shared, by their bytes
         self._count = 0
 
     def add(self, array: Array, *, shared: bool = False) -> int:
-        """Place of the array's first number."""
+        """Append an array and return the offset of its first number; `shared` arrays are stored once."""
         flat = np.ascontiguousarray(array, self._arrays[0].dtype).ravel()
         key = flat.tobytes() if shared else b""
-        if shared and key in self._places:
-            return self._places[key]
-        place = self._count
-        self._places[key] = place
+        if shared and key in self._offsets:
+            return self._offsets[key]
+        offset = self._count
+        self._offsets[key] = offset
         self._arrays.append(flat)
         self._count += len(flat)
-        return place
+        return offset
 
     def section(self) -> Array:
+        """All numbers, one array after another."""
         return np.concatenate(self._arrays)
 
 
-_MOST_KEYS = Limits().keys  # a clip that is made may have as many as one that is loaded
-
-
 # ---- resampling -----------------------------------------------------------------------------------
+
+#: A new clip may have as many keys as a clip that is loaded.
+_MAX_KEYS = Limits().keys
 
 
 def resampled(clip: Clip, fps: float) -> Clip:
     """See Clip.resample."""
     line = frame_times(clip.duration, checked_rate(fps))
-    moved = sum(len(channel.times) > 1 for channel in clip.channels)
-    if moved * len(line) > _MOST_KEYS:
+    moving = sum(len(channel.times) > 1 for channel in clip.channels)
+    if moving * len(line) > _MAX_KEYS:
         raise ValueError(
-            f"fps is {fps:g}, which is {len(line)} keys for each of {moved} channels; expected a lower fps, "
-            f"for at most {_MOST_KEYS} keys"
+            f"fps is {fps:g}, which gives {len(line)} keys to each of {moving} channels; "
+            f"expected a lower fps, for at most {_MAX_KEYS} keys"
         )
     channels = []
     for channel in clip.channels:
@@ -145,7 +151,7 @@ def trimmed(clip: Clip, start: float, end: float | None) -> Clip:
     if not (0.0 <= start < last <= clip.duration + slack):
         raise ValueError(
             f"start is {start} and end is {last}; "
-            f"expected 0 <= start < end <= {clip.duration:g}, the clip's duration"
+            f"expected 0 <= start < end <= {clip.duration:g}, the duration of the clip"
         )
     last = min(last, clip.duration)
     return derived(
@@ -158,19 +164,22 @@ def trimmed(clip: Clip, start: float, end: float | None) -> Clip:
 
 
 def _kept_events(events: Sequence[Event], start: float, end: float) -> list[Event]:
+    """The events from start to end, with times that count from start."""
     return [replace(event, time=event.time - start) for event in events if start <= event.time <= end]
 
 
 def _cut_motion(motion: Motion, start: float, end: float, slack: float) -> Motion:
-    """The travel from start to end: that part of the keys, with keys of its own at both."""
-    place = Channel(0, None, "", "translation", "linear", motion.times, motion.values[:, :3], None, None)
-    turn = replace(place, path="rotation", values=motion.values[:, 3:])
-    parts = [_cut(one, start, end, slack) for one in (place, turn)]
-    return Motion(parts[0].times, np.concatenate([part.values for part in parts], axis=1))
+    """The root motion from start to end, cut like a channel of translation and one of rotation."""
+    translation = Channel(
+        0, None, "", "translation", "linear", motion.times, motion.values[:, :3], None, None
+    )
+    rotation = replace(translation, path="rotation", values=motion.values[:, 3:])
+    cut = [_cut(one, start, end, slack) for one in (translation, rotation)]
+    return Motion(cut[0].times, np.concatenate([one.values for one in cut], axis=1))
 
 
 def _cut(channel: Channel, start: float, end: float, slack: float) -> Channel:
-    """The channel from start to end, with keys of its own at both, its times counted from start."""
+    """The channel from start to end, with a key at both; its times count from start."""
     line = channel.times
     if len(line) == 1:
         return replace(channel, times=np.zeros(1))
@@ -184,13 +193,15 @@ def _cut(channel: Channel, start: float, end: float, slack: float) -> Channel:
 
 
 def _with_ends(inside: Array, ends: Array) -> Floats:
+    """Rows between the two rows of `ends`."""
     return np.concatenate([ends[:1], inside, ends[1:]]).astype(np.float32)
 
 
 def _cut_cubic(channel: Channel, inside: Array, ends: Array) -> Channel:
-    """A part of a Hermite spline is one again, whose end tangents are its slopes there. Times are not set.
+    """The values and tangents of a section of a Hermite spline, which is a Hermite spline too.
 
-    Where the part reaches beyond the keys the curve is level, and so are the tangents on that side.
+    The tangents at its ends are the slopes there. Beyond the keys the curve is level, so tangents on that
+    side are 0. The times of the channel are not changed.
     """
     assert channel.in_tangents is not None and channel.out_tangents is not None
     line = channel.times
@@ -210,7 +221,7 @@ def _cut_cubic(channel: Channel, inside: Array, ends: Array) -> Channel:
 
 
 def _raw_hermite(channel: Channel, times: Array) -> tuple[Array, Array]:
-    """(N,C) values, rotations not normalized, and (N,C) slopes per second."""
+    """Values (N,C) of a spline, with rotations that are not normalized, and slopes (N,C) per second."""
     assert channel.in_tangents is not None and channel.out_tangents is not None
     line, values = channel.times, channel.values.astype(np.float64)
     low = np.clip(np.searchsorted(line, times, side="right") - 1, 0, len(line) - 2)

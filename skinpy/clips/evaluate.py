@@ -1,7 +1,8 @@
-"""Clips evaluated in float64, from the formulas: what errors are measured against. Slow, and made of NumPy.
+"""Clips evaluated in float64 with NumPy: slow, and the reference for the measurement of errors.
 
-Formulas: glTF 2.0, appendix C (interpolation); palette(slot) = global(joint) * inverse bind; a vertex is
-the sum of weight * palette * position. Matrices are for column vectors, quaternions x y z w.
+Interpolation follows appendix C of glTF 2.0. The palette of a slot is the global transform of its joint times
+its inverse bind matrix, and a vertex is the sum of weight * palette * position over its slots. Matrices are
+for column vectors, quaternions are x y z w.
 """
 
 from typing import TYPE_CHECKING
@@ -14,25 +15,26 @@ from ..clip import Channel, Clip
 if TYPE_CHECKING:
     from ..model import Model
 
-_KEY_TOLERANCE_TICKS = 1e-4  # how far before a key a time may lie and still be on it
+#: A time that lies up to this many ticks before a key counts as the time of the key.
+_KEY_TOLERANCE_TICKS = 1e-4
 
 
 def key_tolerance(clip: Clip) -> float:
-    """Seconds within which a time counts as that of a key."""
+    """How many seconds before a key a time still counts as the time of the key."""
     return _KEY_TOLERANCE_TICKS / clip.ticks_per_second
 
 
 def unit(rows: Array) -> Array:
-    """Rows (...,C) of length 1; those of length 0 stay."""
+    """Rows (...,C) divided by their lengths; rows of length 0 stay as they are."""
     length = np.linalg.norm(rows, axis=-1, keepdims=True)
     return np.asarray(rows / np.where(length > 0, length, 1.0))
 
 
 def slerp(start: Array, end: Array, share: Array) -> Array:
-    """Unit quaternions (...,4) on the shorter arc, `share` (...) of the way."""
+    """Unit quaternions (...,4) between two, on the shorter arc; `share` (...) is 0 at start and 1 at end."""
     a, b = unit(start), unit(end)
     b = np.where((a * b).sum(axis=-1, keepdims=True) < 0, -b, b)
-    # Chord and sum keep their digits for arcs that are tiny and for those that are nearly half a turn.
+    # The lengths of difference and sum are accurate for tiny arcs and for arcs of nearly 180 degrees.
     chord, total = np.linalg.norm(a - b, axis=-1), np.linalg.norm(a + b, axis=-1)
     angle = 2.0 * np.arctan2(chord, total)[..., None]
     u = share[..., None]
@@ -44,24 +46,25 @@ def slerp(start: Array, end: Array, share: Array) -> Array:
 
 
 def sample_channel(channel: Channel, times: Array, tolerance: float = 0.0) -> Array:
-    """(N,C) float64: the channel at times (N,) seconds; outside its keys the first or the last of them."""
+    """(N,C) float64: the channel at times (N,) in seconds; outside the keys it is the nearest key."""
     line, values = channel.times, channel.values.astype(np.float64)
     low = np.clip(np.searchsorted(line, times + tolerance, side="right") - 1, 0, len(line) - 1)
     high = np.minimum(low + 1, len(line) - 1)
     span = line[high] - line[low]
     share = np.clip((times - line[low]) / np.where(span > 0, span, 1.0), 0.0, 1.0) * (span > 0)
-    turning = channel.path == "rotation"
+    is_rotation = channel.path == "rotation"
     if channel.interpolation == "step":
         return values[low]
     if channel.interpolation == "cubic":
         curve = _hermite(channel, values, low, high, share, span)
-        return unit(curve) if turning else curve
-    if turning:
+        return unit(curve) if is_rotation else curve
+    if is_rotation:
         return slerp(values[low], values[high], share)
     return np.asarray(values[low] + share[:, None] * (values[high] - values[low]))
 
 
 def _hermite(channel: Channel, values: Array, low: Array, high: Array, share: Array, span: Array) -> Array:
+    """(N,C): cubic splines between keys `low` and `high`; `span` is the time between these, in seconds."""
     assert channel.in_tangents is not None and channel.out_tangents is not None
     u, h = share[:, None], span[:, None]
     return np.asarray(
@@ -73,7 +76,7 @@ def _hermite(channel: Channel, values: Array, low: Array, high: Array, share: Ar
 
 
 class Evaluator:
-    """One model in float64."""
+    """A model in float64: its global transforms and its skinned vertices."""
 
     def __init__(self, model: "Model") -> None:
         self._model = model
@@ -89,26 +92,27 @@ class Evaluator:
         self._rest_local = skeleton.rest_local.astype(np.float64)
 
     def _sample(self, clip: Clip, times: Array) -> dict[str, Array]:
-        """Translation, rotation, scale (N,J,.) and morph weights (N,M,1)."""
+        """Translation (N,J,3), rotation (N,J,4), scale (N,J,3) and morph weights (N,M,1) by path."""
         found = {
             path: np.repeat(rest[None].astype(np.float64), len(times), axis=0)
             for path, rest in self._rest.items()
         }
         for channel in clip.channels:
-            place = channel.target if channel.joint is None else channel.joint
-            found[channel.path][:, place] = sample_channel(channel, times, key_tolerance(clip))
+            moved = channel.target if channel.joint is None else channel.joint
+            found[channel.path][:, moved] = sample_channel(channel, times, key_tolerance(clip))
         return found
 
     def globals(self, clip: Clip, times: Array) -> Array:
-        """(N,J,4,4): joint to scene."""
+        """(N,J,4,4): transforms from the joints to scene space at times (N,)."""
         return self._chain(self._sample(clip, times))
 
     def _chain(self, pose: dict[str, Array]) -> Array:
+        """(N,J,4,4): global transforms of poses."""
         found = trs(pose["translation"], unit(pose["rotation"]), pose["scale"])
         resting = np.ones(found.shape[:2], bool)
         for path in ("translation", "rotation", "scale"):
             resting &= (pose[path].astype(np.float32) == self._rest[path]).all(axis=-1)
-        # At rest the file's own matrix counts, as it may hold shear.
+        # A joint at rest has the matrix of the file, which may hold shear.
         found = np.where(resting[..., None, None], self._rest_local, found)
         for joint, parent in enumerate(self._model.skeleton.parents):
             if parent >= 0:
@@ -133,7 +137,7 @@ class Evaluator:
 
 
 def trs(translation: Array, rotation: Array, scale: Array) -> Array:
-    """(...,4,4) T * R * S of unit quaternions."""
+    """(...,4,4): matrices T * R * S of translations, unit quaternions and scales."""
     x, y, z, w = np.moveaxis(rotation, -1, 0)
     matrices = np.zeros((*translation.shape[:-1], 4, 4))
     matrices[..., 0, 0], matrices[..., 0, 1] = 1 - 2 * (y * y + z * z), 2 * (x * y - z * w)

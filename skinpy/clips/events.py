@@ -1,4 +1,4 @@
-"""What a clip carries beside its channels: events and root motion."""
+"""Events and root motion: what a clip has in addition to its channels, and how blocks store it."""
 
 from __future__ import annotations
 
@@ -21,46 +21,58 @@ __all__ = ["Event"]
 
 @dataclass(frozen=True)
 class Event:
-    """Something that happens in a clip, such as a footstep."""
+    """Something that happens at one time in a clip, such as a footstep.
 
-    time: float  #: seconds, from 0 to the clip's duration
+    Attributes
+    ----------
+    time : float, seconds
+        When the event happens, from 0 to the duration of the clip.
+    name : str
+        Name of the event.
+    """
+
+    time: float
     name: str
 
 
 @dataclass(frozen=True, eq=False)
 class Motion:
-    """The keys of a clip's root motion, as the block stores them."""
+    """The keys of a clip's root motion, as the block stores them.
 
-    times: Array  #: (K,) float64 seconds, increasing
-    values: Floats  #: (K,7): translation, then the rotation x y z w, a unit quaternion
+    times (K,) float64 are increasing seconds. values (K,7) float32 are translations, each followed by a unit
+    quaternion x y z w.
+    """
+
+    times: Array
+    values: Floats
 
 
 class Overlay(NamedTuple):
-    """What a clip has in place of its block's events and root motion; ... is the block's own."""
+    """Events and root motion that replace those of the block; ``...`` stands for those of the block."""
 
     events: tuple[Event, ...] | EllipsisType = ...
     motion: Motion | EllipsisType | None = ...
 
 
 def checked_event(time: float, name: str, duration: float) -> Event:
-    """An Event of a clip that lasts `duration` seconds; see Clip.add_event for what is raised."""
+    """An Event of a clip that lasts `duration` seconds; Clip.add_event documents the errors."""
     if not isinstance(name, str):
         raise TypeError(f"name is {name!r}; expected str")
     if not name:
         raise TypeError("name is empty; expected a str of at least one character")
     if isinstance(time, bool) or not isinstance(time, (int, float, np.integer, np.floating)):
-        raise TypeError(f"time is {time!r}; expected seconds as a number")
+        raise TypeError(f"time is {time!r}; expected a number of seconds")
     if not 0.0 <= finite("time", time) <= duration:
-        raise ValueError(f"time is {time!r}; expected 0 <= time <= {duration!r}, the clip's duration")
+        raise ValueError(f"time is {time!r}; expected 0 <= time <= {duration!r}, the duration of the clip")
     return Event(float(time), name)
 
 
 def sorted_events(events: Sequence[Event]) -> tuple[Event, ...]:
-    """By time; those of one time stay in the order in which they came."""
+    """The events in the order of time; events of one time keep their order."""
     return tuple(sorted(events, key=lambda event: event.time))
 
 
-# ---- the block's side ------------------------------------------------------------------------------
+# ---- in blocks -------------------------------------------------------------------------------------
 
 
 def read_events(block: _core.Block, record: Any) -> tuple[Event, ...]:
@@ -101,22 +113,24 @@ class ClipRows:
         additive: bool,
         motion: tuple[int, int, int],
     ) -> None:
-        """A clip of so many channels, with the name and the ticks of `like`.
+        """Add a clip of `channels` channels, with the name and the ticks per second of `like`.
 
-        motion is the number of keys and where they are in TIMES and VALUES, or `NO_MOTION`.
+        motion is the number of keys of the root motion and their offsets in the sections TIMES and VALUES, or
+        `NO_MOTION`.
         """
-        place = (self._pool.add(like.name), duration, like.ticks_per_second, self._channels, channels)
+        head = (self._pool.add(like.name), duration, like.ticks_per_second, self._channels, channels)
         flags = _block.ADDITIVE if additive else 0
-        self._clips.append((*place, flags, len(self._events), len(events), *motion))
+        self._clips.append((*head, flags, len(self._events), len(events), *motion))
         self._events += [(event.time, self._pool.add(event.name)) for event in events]
         self._channels += channels
 
     def sections(self) -> dict[str, Array]:
-        """CLIPS and EVENTS."""
+        """The sections CLIPS and EVENTS with all clips that were added."""
         return {
             "CLIPS": np.array(self._clips, _block.RECORDS["CLIPS"]),
             "EVENTS": np.array(self._events, _block.RECORDS["EVENTS"]),
         }
 
 
+#: What a record of section CLIPS has for a clip without root motion.
 NO_MOTION = (0, _block.NO_ARRAY, _block.NO_ARRAY)

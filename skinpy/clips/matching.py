@@ -1,4 +1,4 @@
-"""Which joint of a model a joint of a clip is: by name, then without prefix, then without regard to case."""
+"""Joints of a clip matched to those of a model: by name, without prefix, then without regard to case."""
 
 import re
 from collections import Counter
@@ -8,7 +8,7 @@ import numpy as np
 
 from .._types import Array
 
-# Namespaces and paths ("a:b:", "Armature|"), and the words that tools put in front with an underscore.
+# Namespaces and paths ("a:b:", "Armature|"), and words that tools put in front with an underscore.
 _NAMESPACE = re.compile(r"\A.*[:|]", re.DOTALL)
 _WORD = re.compile(r"\A(?:character|mixamorig|armature)\d*_", re.IGNORECASE)
 
@@ -19,32 +19,32 @@ def without_prefix(name: str) -> str:
 
 
 def find_exact(names: Sequence[str], among: Sequence[str]) -> Array:
-    """Where each name is in `among`, the first of equal ones; -1 where it is not."""
-    first = {name: place for place, name in reversed(list(enumerate(among)))}
+    """The index of each name in `among`, of the first if several are equal; -1 for names without one."""
+    first = {name: index for index, name in reversed(list(enumerate(among)))}
     return np.array([first.get(name, -1) for name in names], np.int32)
 
 
 def match_joints(names: Sequence[str], among: Sequence[str], moved: Iterable[int]) -> tuple[Array, list[int]]:
-    """Where the joints `moved` of `names` are in `among`, -1 where they are not; and which are not there by
-    their exact name.
+    """The index in `among` of each joint of `names` that is `moved`, and the joints matched inexactly.
 
-    Exact names go first. What is left is looked up without prefixes, then also without case, where that
-    names one joint on either side alone. No joint of `among` is found twice: the first of `names` has it.
+    Joints without a match have -1. Exact names are matched first. The others are matched by name without
+    prefix, then also without regard to case, as long as that name is unique on both sides. A joint of `among`
+    is matched once, to the first of `names`.
     """
     wanted = list(moved)
-    places = np.full(len(names), -1, np.int32)
-    if tuple(names) == tuple(among):  # equal names in one skeleton are told apart by their places
-        places[wanted] = wanted
-        return places, []
+    matches = np.full(len(names), -1, np.int32)
+    if tuple(names) == tuple(among):  # in one skeleton, joints of equal names differ by their index
+        matches[wanted] = wanted
+        return matches, []
     taken: set[int] = set()
-    for joint, place in zip(wanted, find_exact([names[joint] for joint in wanted], among), strict=True):
-        if place >= 0 and int(place) not in taken:
-            places[joint] = place
-            taken.add(int(place))
-    exact = {joint for joint in wanted if places[joint] >= 0}
+    for joint, match in zip(wanted, find_exact([names[joint] for joint in wanted], among), strict=True):
+        if match >= 0 and int(match) not in taken:
+            matches[joint] = match
+            taken.add(int(match))
+    exact = {joint for joint in wanted if matches[joint] >= 0}
     for key in (without_prefix, lambda name: without_prefix(name).casefold()):
-        _match_by(key, names, among, wanted, places, taken)
-    return places, [joint for joint in wanted if places[joint] >= 0 and joint not in exact]
+        _match_by(key, names, among, wanted, matches, taken)
+    return matches, [joint for joint in wanted if matches[joint] >= 0 and joint not in exact]
 
 
 def _match_by(
@@ -52,16 +52,16 @@ def _match_by(
     names: Sequence[str],
     among: Sequence[str],
     wanted: list[int],
-    places: Array,
+    matches: Array,
     taken: set[int],
 ) -> None:
-    """Fills `places` that are -1 and adds to `taken`, where a key stands for one joint on either side."""
+    """Match joints without a match whose key is unique on both sides; changes `matches` and `taken`."""
     keys = [key(name) for name in among]
-    there, here = Counter(keys), Counter(key(names[joint]) for joint in wanted)
-    place_of = {word: place for place, word in enumerate(keys) if word and there[word] == 1}
+    key_counts, wanted_counts = Counter(keys), Counter(key(names[joint]) for joint in wanted)
+    index_of = {word: index for index, word in enumerate(keys) if word and key_counts[word] == 1}
     for joint in wanted:
         word = key(names[joint])
-        place = place_of.get(word, -1)
-        if places[joint] < 0 and here[word] == 1 and place >= 0 and place not in taken:
-            places[joint] = place
-            taken.add(place)
+        match = index_of.get(word, -1)
+        if matches[joint] < 0 and wanted_counts[word] == 1 and match >= 0 and match not in taken:
+            matches[joint] = match
+            taken.add(match)

@@ -1,4 +1,4 @@
-"""The curves of a clip: what Clip.plot draws."""
+"""Clip.plot: the curves of a clip."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -18,10 +18,14 @@ if TYPE_CHECKING:
 
     from ..posing.kinematics import JointLike
 
-_COLORS = ("#b5482f", "#3f8a4d", "#2f5f98", "#6b7785")  # x y z w
-_SAMPLES = 1000  # of a curve, besides its keys
-_BETWEEN = np.linspace(0.0, 1.0, 9)[:-1]  # looked at from one key to the next, however near they are
-_LISTED = 8  # names in an error
+#: Colors of the components x y z w.
+_COLORS = ("#b5482f", "#3f8a4d", "#2f5f98", "#6b7785")
+#: Samples of a curve over the whole clip, in addition to its keys.
+_SAMPLES = 1000
+#: Where a curve is sampled between any two keys.
+_FRACTIONS = np.linspace(0.0, 1.0, 9)[:-1]
+#: Names that an error lists.
+_MAX_LISTED = 8
 _LABELS = {
     "translation": "translation\n(model units)",
     "rotation": "rotation\n(quaternion)",
@@ -31,66 +35,68 @@ _LABELS = {
 
 
 def chosen(clip: Clip, joint: "JointLike | None", target: "JointLike | None") -> tuple[str, list[Channel]]:
-    """A title, and the channels of the joint or the morph target; errors as Clip.plot has them."""
+    """A title, and the channels of the joint or the morph target; Clip.plot documents the errors."""
     if (joint is None) == (target is None):
-        raise TypeError("plot() takes either a joint or a target")
+        came = "both" if joint is not None else "neither"
+        raise TypeError(f"expected exactly one of joint and target; {came} came")
     if target is not None:
-        number = _place("target", target, clip._target_names)
+        number = _index_of("target", target, clip._target_names)
         found = [one for one in clip.channels if one.target == number]
         name, what = clip._target_names[number], "morph target"
     else:
         assert joint is not None
-        number = _place("joint", joint, clip._joint_names)
+        number = _index_of("joint", joint, clip._joint_names)
         found = [one for one in clip.channels if one.joint == number]
         name, what = clip._joint_names[number], "joint"
     if not found:
         moving = list(
             dict.fromkeys(one.name for one in clip.channels if (one.joint is None) == (joint is None))
         )
-        listed = ", ".join(map(repr, moving[:_LISTED])) or "none"
-        listed += f" and {len(moving) - _LISTED} more" if len(moving) > _LISTED else ""
-        raise ValueError(f"no channel of clip {clip.name!r} moves {what} {name!r}; those it moves: {listed}")
+        listed = ", ".join(map(repr, moving[:_MAX_LISTED])) or "nothing"
+        listed += f" and {len(moving) - _MAX_LISTED} more" if len(moving) > _MAX_LISTED else ""
+        raise ValueError(f"no channel of clip {clip.name!r} moves {what} {name!r}; the clip moves {listed}")
     return f"{clip.name!r}: {what} {name!r}", found
 
 
-def _place(what: str, which: "JointLike", names: Sequence[str]) -> int:
-    if isinstance(which, str):
-        if which not in names:
-            raise unknown_name(what, which, names)
-        return names.index(which)
+def _index_of(argument: str, value: "JointLike", names: Sequence[str]) -> int:
+    """The index of a joint or target that is given by name or index; `argument` is "joint" or "target"."""
+    if isinstance(value, str):
+        if value not in names:
+            raise unknown_name(argument, value, names)
+        return names.index(value)
     try:
-        number = which.__index__()
+        number = value.__index__()
     except (AttributeError, TypeError):
-        raise TypeError(f"{what} is {which!r}; expected a name or a number") from None
+        raise TypeError(f"{argument} is {value!r}; expected a name or an index") from None
     if not 0 <= number < len(names):
-        wanted = f"expected 0 to {len(names) - 1}" if names else f"the model has no {what}s"
-        raise IndexError(f"{what} is {number}; {wanted}")
+        wanted = f"expected 0 to {len(names) - 1}" if names else f"the model has no {argument}s"
+        raise IndexError(f"{argument} is {number}; {wanted}")
     return number
 
 
 def curve(channel: Channel, duration: float) -> tuple[Array, Array, Array]:
-    """Times (N,) from 0 to the duration, what is played then (N,C), and the keys (K,C), as curves show them.
+    """Times (N,) from 0 to the duration, the values that are played then (N,C), and the keys (K,C).
 
-    A quaternion and its negative are the same rotation, and linear keys are played along the shorter arc: so
-    that the curve goes on without a jump, each such key has the sign in which it is nearer to the one before.
+    A quaternion and its negative are the same rotation, and linear keys are played along the shorter arc.
+    Each linear key has the sign that is nearer to the key before it, so that the curves do not jump.
     """
     if channel.path == "rotation" and channel.interpolation == "linear":
         near = np.where((channel.values[1:] * channel.values[:-1]).sum(axis=1) < 0, -1.0, 1.0)
         signs = np.concatenate([[1.0], np.cumprod(near)])[:, None]
         channel = replace(channel, values=(channel.values * signs).astype(np.float32))
     line = channel.times
-    parts = [np.linspace(0.0, duration, _SAMPLES if duration > 0 else 1), line]
-    if channel.interpolation == "step":  # the last moment before the jump, so that it stands upright
-        parts.append(np.nextafter(line, -1.0))
+    lines = [np.linspace(0.0, duration, _SAMPLES if duration > 0 else 1), line]
+    if channel.interpolation == "step":  # the last time before each step makes its edge vertical
+        lines.append(np.nextafter(line, -1.0))
     else:
-        parts.append((line[:-1, None] + _BETWEEN * np.diff(line)[:, None]).ravel())
-    times = np.unique(np.concatenate(parts))
+        lines.append((line[:-1, None] + _FRACTIONS * np.diff(line)[:, None]).ravel())
+    times = np.unique(np.concatenate(lines))
     times = times[(times >= 0) & (times <= duration)]
     return times, sample_channel(channel, times), channel.values.astype(np.float64)
 
 
 def draw(clip: Clip, joint: "JointLike | None", target: "JointLike | None") -> "Figure":
-    """One row of axes per channel: curves as they are played, dots for the keys."""
+    """A figure with a row of axes for each channel: curves as they are played, and dots for the keys."""
     title, channels = chosen(clip, joint, target)
     figure = new_figure(9.0, 0.9 + 2.1 * len(channels))
     rows = figure.subplots(len(channels), 1, sharex=True, squeeze=False)[:, 0]
@@ -102,6 +108,7 @@ def draw(clip: Clip, joint: "JointLike | None", target: "JointLike | None") -> "
 
 
 def _draw_channel(axes: "Axes", channel: Channel, duration: float) -> None:
+    """Draw the curves and the keys of a channel."""
     times, values, keys = curve(channel, duration)
     count = len(channel.times)
     size = 5.0 if count <= 60 else 2.5

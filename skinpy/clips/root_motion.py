@@ -1,7 +1,8 @@
-"""Root motion: how a clip carries its character through the scene, kept apart from how it moves its joints.
+"""Root motion: how a clip moves its character through the scene, apart from how it moves the joints.
 
-A rigid transform here is seven floats: translation x y z and unit quaternion x y z w. The arithmetic is in
-plain Python floats: a controller asks once a frame, where NumPy calls on arrays of 16 numbers cost more.
+A rigid transform is seven floats in this module: translation x y z and unit quaternion x y z w. The
+arithmetic is in plain Python floats, because a controller needs one transform in each frame, and calls of
+NumPy cost more for so few numbers.
 """
 
 from __future__ import annotations
@@ -25,33 +26,61 @@ _LOOPS = ("wrap", "clamp", "pingpong", "once")
 
 
 class RootMotion:
-    """The way of a character during a clip: a rigid transform of scene space over time, identity at first.
+    """The motion of a character through the scene during a clip: a rigid transform that changes over time.
 
-    `Clip.extract_root_motion` and `Clip.root_motion_from_feet` make clips that have one, as
-    `clip.root_motion`. Immutable.
+    The transform is relative to the first key, where it is the identity. `Clip.extract_root_motion` and
+    `Clip.root_motion_from_feet` make clips that have a `Clip.root_motion`. Root motion never changes.
+    docs/root-motion.md has examples.
+
+    Parameters
+    ----------
+    times : array_like, shape (K,), seconds
+        Times of the keys, increasing.
+    translation : array_like, shape (K, 3), scene units
+        Translations of the keys.
+    rotation : array_like, shape (K, 4), x y z w
+        Rotations of the keys, as quaternions of any length but 0.
+
+    Attributes
+    ----------
+    times : (K,) float64 ndarray
+        Times of the keys in seconds.
+    translation : (K, 3) float64 ndarray
+        Translations in scene units, relative to the first key.
+    rotation : (K, 4) float64 ndarray
+        Unit quaternions x y z w, relative to the first key.
+
+    Raises
+    ------
+    ValueError
+        If there are no keys, a shape is wrong, times do not increase, a number is not finite, or a quaternion
+        has length 0. The message names the argument.
+    TypeError
+        If an argument does not hold real numbers.
+
+    Examples
+    --------
+    >>> motion = skinpy.RootMotion([0, 1], [[0, 0, 0], [0, 0, 2]], [[0, 0, 0, 1]] * 2)
+    >>> motion.delta(0.5, 3.5)[:3, 3]
+    array([0., 0., 6.])
     """
 
-    times: Array  #: (K,) float64 seconds, increasing
-    translation: Array  #: (K,3) float64 scene units, relative to the first key
-    rotation: Array  #: (K,4) float64 unit quaternions x y z w, relative to the first key
+    times: Array
+    translation: Array
+    rotation: Array
 
     def __init__(self, times: npt.ArrayLike, translation: npt.ArrayLike, rotation: npt.ArrayLike) -> None:
-        """Keys at times (K,) seconds: translation (K,3) in scene units, rotation (K,4) x y z w of any length.
-
-        All is taken relative to the first key. Raises ValueError that names the argument: no keys, a wrong
-        shape, times that do not increase, numbers that are not finite, a quaternion of length 0.
-        """
         line = floats("times", times, ("K",), np.float64)
         if not len(line):
             raise ValueError("times is empty; expected at least one key")
         check_increasing("times", line)
-        places = floats("translation", translation, (len(line), 3), np.float64)
-        turns = floats("rotation", rotation, (len(line), 4), np.float64)
-        lengths = np.linalg.norm(turns, axis=1, keepdims=True)
+        translations = floats("translation", translation, (len(line), 3), np.float64)
+        rotations = floats("rotation", rotation, (len(line), 4), np.float64)
+        lengths = np.linalg.norm(rotations, axis=1, keepdims=True)
         if (lengths == 0).any():
-            place = first("rotation", lengths[:, 0] == 0)
-            raise ValueError(f"{place} is a quaternion of length 0; expected one with a direction")
-        rows: list[Rigid] = [tuple(row) for row in np.hstack([places, turns / lengths]).tolist()]
+            item = first("rotation", lengths[:, 0] == 0)
+            raise ValueError(f"{item} is a quaternion of length 0; expected a length above 0")
+        rows: list[Rigid] = [tuple(row) for row in np.hstack([translations, rotations / lengths]).tolist()]
         if rows[0] != IDENTITY:
             back = inverse(rows[0])
             rows = [IDENTITY, *(product(back, row) for row in rows[1:])]
@@ -64,15 +93,30 @@ class RootMotion:
 
     @property
     def duration(self) -> float:
-        """Seconds, the time of the last key: for a clip's root motion, the clip's duration."""
+        """The time of the last key in seconds, which is the duration of the clip."""
         return self._line[-1]
 
     def sample(self, time: npt.ArrayLike) -> Array:
-        """(...,4,4) float64: the transform travelled from the start of the clip to `time` (...) seconds.
+        """Return the transform that the character has travelled since the start of the clip.
 
-        The identity at the start; the first key's before it, the last one's after the end (`delta` goes on).
-        Translation goes along straight lines between keys, rotation by slerp along the shorter arc. Raises
-        ValueError for a time that is not finite.
+        Parameters
+        ----------
+        time : array_like, shape (...), seconds
+            Times in the clip. Before the first key the transform is that of the first key, and after the last
+            key that of the last; `delta` continues beyond the end.
+
+        Returns
+        -------
+        (..., 4, 4) float64 ndarray
+            The transforms. Between keys translations are on straight lines, and rotations by slerp along the
+            shorter arc.
+
+        Raises
+        ------
+        ValueError
+            If a time is not finite.
+        TypeError
+            If `time` does not hold real numbers.
         """
         times = numbers("time", time)
         if not np.isfinite(times).all():
@@ -87,21 +131,42 @@ class RootMotion:
         loop: Loop = "wrap",
         duration: float | None = None,
     ) -> Array:
-        """(...,4,4) float64: the transform travelled from position `start` to `end`, (...) seconds each.
+        """Return the transform that the character travels between two positions of a player.
 
-        Positions are unbounded, as a player counts them: with U(p) = M(d)^floor(p/d) M(p mod d) for "wrap",
-        M(min(max(p,0),d)) for "clamp" and "once", and M of the time gone back and forth to for "pingpong",
-        where M is `sample` and d the `duration` (default: that of the motion), it is
-        inverse(U(start)) U(end). So deltas chain: delta(a,b) @ delta(b,c) is delta(a,c) to 1e-9, over any
-        number of loops and backward too, and a character at scene transform X is afterwards at
-        X @ delta(start,end).
+        Positions count on over any number of loops, forward and backward. A character at the scene transform
+        X is at ``X @ delta(start, end)`` afterwards. Deltas chain: ``delta(a, b) @ delta(b, c)`` is
+        ``delta(a, c)`` within 1e-9.
 
-        The identity where start equals end and where d is 0. Raises ValueError for positions or a duration
-        that are not finite, a negative duration and an unknown loop.
+        Parameters
+        ----------
+        start, end : array_like, shape (...), seconds
+            The positions, which broadcast.
+        loop : {"wrap", "clamp", "pingpong", "once"}, default "wrap"
+            What happens outside the clip.
+        duration : float, seconds, optional
+            The length of one loop. By default it is `duration` of the root motion.
+
+        Returns
+        -------
+        (..., 4, 4) float64 ndarray
+            The transforms: the identity if `start` equals `end` or the duration is 0.
+
+        Raises
+        ------
+        ValueError
+            If a position or the duration is not finite, the duration is negative, or `loop` is unknown.
+        TypeError
+            If an argument does not hold real numbers.
+
+        Notes
+        -----
+        With M(t) the result of `sample` and d the duration, let U(p) be ``M(d)^floor(p / d) M(p mod d)`` for
+        "wrap", ``M(min(max(p, 0), d))`` for "clamp" and "once", and M of the time that a back and forth
+        motion has reached for "pingpong". The result is ``inverse(U(start)) U(end)``.
         """
         length = self._line[-1] if duration is None else finite("duration", duration)
         if not length >= 0.0:
-            raise ValueError(f"duration is {duration!r}; expected seconds, 0 or more")
+            raise ValueError(f"duration is {duration!r}; expected 0 or more seconds")
         if loop not in _LOOPS:
             raise ValueError(f"loop is {loop!r}; expected one of {', '.join(map(repr, _LOOPS))}")
         if isinstance(start, float) and isinstance(end, float):
@@ -112,19 +177,20 @@ class RootMotion:
         return np.array(found, np.float64).reshape(*starts.shape, 4, 4)
 
     def _between(self, start: float, end: float, loop: str, duration: float) -> Rigid:
+        """The transform between two positions; see delta."""
         if not (math.isfinite(start) and math.isfinite(end)):
             raise ValueError(f"start is {start} and end is {end}; expected finite seconds")
         if start == end or duration == 0.0:
             return IDENTITY
-        before, first = _place(start, loop, duration)
-        after, last = _place(end, loop, duration)
-        way = inverse(self._at(first))
-        if after != before:
-            way = product(way, power(self._at(duration), after - before))
-        return product(way, self._at(last))
+        loops_before, first_time = _loops_and_time(start, loop, duration)
+        loops_after, last_time = _loops_and_time(end, loop, duration)
+        travelled = inverse(self._at(first_time))
+        if loops_after != loops_before:
+            travelled = product(travelled, power(self._at(duration), loops_after - loops_before))
+        return product(travelled, self._at(last_time))
 
     def _at(self, time: float) -> Rigid:
-        """The transform at a time, between two keys or at the nearer end."""
+        """The transform at a time; outside the keys it is that of the nearest key."""
         line = self._line
         high = bisect_right(line, time)
         if high == 0:
@@ -141,8 +207,8 @@ class RootMotion:
         )
 
 
-def _place(position: float, loop: str, duration: float) -> tuple[int, float]:
-    """Loops gone through before an unbounded position, and the time within the one it is in."""
+def _loops_and_time(position: float, loop: str, duration: float) -> tuple[int, float]:
+    """The number of whole loops before a position, and the time within the loop that it is in."""
     if loop == "wrap":
         loops = math.floor(position / duration)
         return loops, min(max(position - loops * duration, 0.0), duration)
@@ -155,8 +221,8 @@ def _place(position: float, loop: str, duration: float) -> tuple[int, float]:
 # ---- rigid transforms ------------------------------------------------------------------------------
 
 
-def turned(q: Rigid, x: float, y: float, z: float) -> tuple[float, float, float]:
-    """A vector turned by the rotation of q: v + 2 u x (u x v + w v)."""
+def rotated(q: Rigid, x: float, y: float, z: float) -> tuple[float, float, float]:
+    """A vector v rotated by the quaternion (u, w) of a transform: v + 2 u x (u x v + w v)."""
     a, b, c, w = q[3], q[4], q[5], q[6]
     i = b * z - c * y + w * x
     j = c * x - a * z + w * y
@@ -165,8 +231,8 @@ def turned(q: Rigid, x: float, y: float, z: float) -> tuple[float, float, float]
 
 
 def product(first: Rigid, second: Rigid) -> Rigid:
-    """first @ second; the rotation is made unit again, so that errors do not pile up."""
-    x, y, z = turned(first, second[0], second[1], second[2])
+    """first @ second. The quaternion is normalized, so that errors do not accumulate."""
+    x, y, z = rotated(first, second[0], second[1], second[2])
     a, b, c, w = first[3], first[4], first[5], first[6]
     d, e, f, v = second[3], second[4], second[5], second[6]
     i = w * d + v * a + b * f - c * e
@@ -178,14 +244,14 @@ def product(first: Rigid, second: Rigid) -> Rigid:
 
 
 def inverse(rigid: Rigid) -> Rigid:
-    """The way back."""
+    """The inverse of a transform."""
     back = (0.0, 0.0, 0.0, -rigid[3], -rigid[4], -rigid[5], rigid[6])
-    x, y, z = turned(back, -rigid[0], -rigid[1], -rigid[2])
+    x, y, z = rotated(back, -rigid[0], -rigid[1], -rigid[2])
     return x, y, z, back[3], back[4], back[5], back[6]
 
 
 def power(rigid: Rigid, count: int) -> Rigid:
-    """The transform `count` times over, by repeated squaring; backward where count is negative."""
+    """The transform applied `count` times, by repeated squaring; its inverse for a negative count."""
     if count < 0:
         rigid, count = inverse(rigid), -count
     result = rigid if count & 1 else IDENTITY
@@ -197,14 +263,14 @@ def power(rigid: Rigid, count: int) -> Rigid:
 
 
 def between(start: Rigid, end: Rigid, share: float) -> Rigid:
-    """Translation on a straight line, rotation by slerp on the shorter arc."""
+    """A transform between two: translation on a straight line, rotation by slerp on the shorter arc."""
     x, y, z = (p + share * (q - p) for p, q in zip(start[:3], end[:3], strict=True))
     a, b = start[3:], end[3:]
     if a == b:
         return (x, y, z, *a)
     if sum(p * q for p, q in zip(a, b, strict=True)) < 0.0:
         b = (-b[0], -b[1], -b[2], -b[3])
-    # Chord and sum keep their digits for arcs that are tiny and for those that are nearly half a turn.
+    # The lengths of difference and sum are accurate for tiny arcs and for arcs of nearly 180 degrees.
     angle = 2.0 * math.atan2(math.dist(a, b), math.hypot(*(p + q for p, q in zip(a, b, strict=True))))
     sine = math.sin(angle)
     one, other = (1.0 - share, share)
@@ -216,7 +282,7 @@ def between(start: Rigid, end: Rigid, share: float) -> Rigid:
 
 
 def matrix(rigid: Rigid) -> list[list[float]]:
-    """(4,4) for column vectors."""
+    """The transform as a matrix (4,4) for column vectors."""
     tx, ty, tz, x, y, z, w = rigid
     return [
         [1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - z * w), 2.0 * (x * z + y * w), tx],

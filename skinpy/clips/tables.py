@@ -1,4 +1,4 @@
-"""A clip as plain data: Clip.to_dict and Clip.to_records."""
+"""Clip.to_dict and Clip.to_records: a clip as plain data."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -10,10 +10,12 @@ from ..clip import Channel, Clip
 
 _GROUPS = (("", "values"), ("in_", "in_tangents"), ("out_", "out_tangents"))
 
-#: Bytes that a table may have in any case, and how many times those of the clip's own keys: a channel that
-#: stands still stores one value for all keys, and one time line serves any number of channels.
-_ALWAYS, _TIMES = 256 << 20, 1000
-_FLOAT, _LIST, _ENTRY = 24, 56, 8  #: bytes in CPython
+#: Bytes that a table may always have; a larger table may have this many times the bytes of the clip. A table
+#: can be far larger than its clip, because a channel that does not move stores one value for all keys, and
+#: channels share time lines.
+_MAX_BYTES, _MAX_GROWTH = 256 << 20, 1000
+#: Bytes of a float, of an empty list, and of each item of a list in CPython.
+_FLOAT_BYTES, _LIST_BYTES, _ITEM_BYTES = 24, 56, 8
 
 
 def clip_dict(clip: Clip) -> dict[str, Any]:
@@ -32,23 +34,24 @@ def clip_dict(clip: Clip) -> dict[str, Any]:
 
 
 def _check_size(clip: Clip, form: str, size: int, channels: Sequence[Channel], words: str = "") -> None:
-    """ValueError where a table takes memory out of all proportion to the clip."""
-    if size > max(_ALWAYS, _TIMES * clip.nbytes):
+    """ValueError if a table of `size` bytes is out of all proportion to the clip."""
+    if size > max(_MAX_BYTES, _MAX_GROWTH * clip.nbytes):
         keys = sum(len(channel.times) for channel in channels)
         raise ValueError(
-            f"clip {clip.name!r} has {keys} keys, which are {size / 1e6:.0f} MB as {form}{words}; expected a "
-            "part of the clip (trim) or fewer keys (resample). clip.channels has them as arrays"
+            f"clip {clip.name!r} has {keys} keys, which take {size / 1e6:.0f} MB as {form}{words}; expected "
+            "a shorter clip (trim) or fewer keys (resample). clip.channels has the keys as arrays"
         )
 
 
 def _listed_bytes(channel: Channel) -> int:
-    """What the numbers of a channel take as lists."""
-    row: int = _LIST + channel.values.shape[1] * (_FLOAT + _ENTRY) + _ENTRY
+    """The bytes of the numbers of a channel as lists."""
+    row: int = _LIST_BYTES + channel.values.shape[1] * (_FLOAT_BYTES + _ITEM_BYTES) + _ITEM_BYTES
     groups = sum(getattr(channel, group) is not None for _, group in _GROUPS)
-    return len(channel.times) * (_FLOAT + _ENTRY + groups * row)
+    return len(channel.times) * (_FLOAT_BYTES + _ITEM_BYTES + groups * row)
 
 
 def _channel_dict(channel: Channel) -> dict[str, Any]:
+    """A channel as plain data."""
     plain: dict[str, Any] = {
         name: getattr(channel, name) for name in ("joint", "target", "name", "path", "interpolation")
     }
@@ -61,9 +64,9 @@ def _channel_dict(channel: Channel) -> dict[str, Any]:
 def clip_records(clip: Clip) -> Array:
     """See Clip.to_records."""
     channels = clip.channels
-    longest = max((len(channel.name) for channel in channels), default=0)
-    dtype, count = _dtype(longest), sum(len(channel.times) for channel in channels)
-    words = f" with names of up to {longest} letters" if longest else ""
+    width = max((len(channel.name) for channel in channels), default=0)
+    dtype, count = _dtype(width), sum(len(channel.times) for channel in channels)
+    words = f" with names of up to {width} letters" if width else ""
     _check_size(clip, "records", count * dtype.itemsize, channels, words)
     records = np.zeros(count, dtype)
     start = 0
@@ -80,13 +83,14 @@ def clip_records(clip: Clip) -> Array:
         for prefix, group in _GROUPS:
             values = getattr(channel, group)
             for column, letter in enumerate("xyzw"):
-                there = values is not None and column < values.shape[1]
-                rows[prefix + letter] = values[:, column] if there else np.nan
+                exists = values is not None and column < values.shape[1]
+                rows[prefix + letter] = values[:, column] if exists else np.nan
     return records
 
 
-def _dtype(longest: int) -> "np.dtype[Any]":
-    words = [("name", f"<U{max(longest, 1)}"), ("path", "<U11"), ("interpolation", "<U6")]
+def _dtype(width: int) -> "np.dtype[Any]":
+    """The fields of a row, with names of up to `width` letters."""
+    words = [("name", f"<U{max(width, 1)}"), ("path", "<U11"), ("interpolation", "<U6")]
     numbers = [(prefix + letter, "<f4") for prefix, _ in _GROUPS for letter in "xyzw"]
-    places = [("channel", "<i4"), ("joint", "<i4"), ("target", "<i4")]
-    return np.dtype([*places, *words, ("key", "<i4"), ("time", "<f8"), *numbers])
+    indices = [("channel", "<i4"), ("joint", "<i4"), ("target", "<i4")]
+    return np.dtype([*indices, *words, ("key", "<i4"), ("time", "<f8"), *numbers])
