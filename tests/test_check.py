@@ -333,7 +333,7 @@ def test_a_clip_without_ticks_per_second(tmp_path: Path) -> None:
 def test_every_report_code_has_a_level_and_a_remedy() -> None:
     from skinpy.checking.report import _MEANING, _OWN
 
-    table = (ROOT / "csrc" / "import" / "import_internal.h").read_text(encoding="utf-8")
+    table = (ROOT / "csrc" / "import" / "import_report.h").read_text(encoding="utf-8")
     codes = set(re.findall(r"ROW\((\w+), SK_(?:LOST|REPAIRED)", table)) | {"joints_matched"}
     assert len(codes) > 30
     assert codes == set(_MEANING) | _OWN

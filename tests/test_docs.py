@@ -42,7 +42,7 @@ def test_links_lead_somewhere(page: Path) -> None:
 
 
 def test_every_report_code_is_explained() -> None:
-    table = (ROOT / "csrc" / "import" / "import_internal.h").read_text(encoding="utf-8")
+    table = (ROOT / "csrc" / "import" / "import_report.h").read_text(encoding="utf-8")
     codes = re.findall(r"ROW\((\w+), SK_(?:LOST|REPAIRED)", table)
     page = (ROOT / "docs" / "loading.md").read_text(encoding="utf-8")
     assert len(codes) > 30

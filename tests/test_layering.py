@@ -143,6 +143,17 @@ def test_import_knows_no_jobs(path: Path) -> None:
         )
 
 
+@pytest.mark.parametrize("path", sorted(SOURCES.glob("import/*.[ch]")), ids=name_of)
+def test_the_importer_reaches_a_format_through_the_table_alone(path: Path) -> None:
+    """Shared code asks the row of a format: no header of a format, nothing that one keeps in the job."""
+    if path.name == "import_format.c":
+        return
+    assert not [target.name for target in own_includes(path) if room_of(target) == "formats"]
+    text = path.read_text()
+    assert not re.search(r"->(gltf|fbx)\b", text), "what a format keeps in the job belongs to formats/"
+    assert not re.search(r"str\w*cmp\([^;]*->(format|suffix)\b", text), "a format is compared by its name"
+
+
 @pytest.mark.parametrize("path", C_FILES, ids=name_of)
 def test_foreign_headers_stand_where_they_may(path: Path) -> None:
     layer = layer_of(path)

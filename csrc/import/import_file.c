@@ -1,13 +1,6 @@
-/* import_file.c: the only place that opens files, for the importer and for Assimp.
+/* import_file.c: opens files and keeps them in memory; import_file.h says which ones.
 
-   A file is read whole, once, and kept until the import ends; Assimp opens the model up to five
-   times. A process that ends with the import maps all but small ones, which spares the copy. Of a large
-   model the head alone is kept while Assimp reads it, from its descriptor: twice in memory it would
-   be the largest thing there. Nothing but regular files is opened (a FIFO would
-   hang), and no more bytes than the caller allows. Names are looked up below the model's folder alone:
-   no "..", no absolute path, no link that leads out; a model that came as bytes has no folder. On
-   request no other file is read at all, or any that a name leads to. What a name stands for may be
-   replaced by memory (the rewritten glTF). */
+   Only regular files are opened (a FIFO would hang), and no more bytes are read than the caller allows. */
 #define _GNU_SOURCE /* realpath, O_CLOEXEC, PATH_MAX, memmem */
 #include <errno.h>
 #include <fcntl.h>
@@ -18,16 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "import_internal.h"
-
-typedef struct handle { /* an opened file, as Assimp holds it */
-  struct aiFile file;
-  const uint8_t *data; /* of the source; NULL: it comes from the descriptor */
-  size_t size, at;
-  int descriptor;      /* of the files */
-  uint8_t *window;     /* IMPORT_HEAD bytes read ahead, for those who read little at a time; may be NULL */
-  size_t window_at, window_size;
-} handle;
+#include "import_job.h"
+#include "import_limit.h"
 
 /* ---- sources --------------------------------------------------------------------- */
 
@@ -64,8 +49,7 @@ bool import_files_put(import_files *files, const char *name, const void *data, s
   return true;
 }
 
-/* How many of the bytes from `at` on came. */
-static size_t read_at(int descriptor, size_t at, void *data, size_t size) {
+size_t import_files_read_at(int descriptor, size_t at, void *data, size_t size) {
   size_t done = 0;
   while (done < size) {
     ssize_t got = pread(descriptor, (char *)data + done, size - done, (off_t)(at + done));
@@ -81,7 +65,7 @@ static uint8_t *take_bytes(import_files *files, int descriptor, size_t size, con
   uint8_t *data = sk_alloc(size + 1);
   files->no_memory |= !data;
   if (!data) return NULL;
-  if (read_at(descriptor, 0, data, size) < size) {
+  if (import_files_read_at(descriptor, 0, data, size) < size) {
     *why = "it could not be read to its end";
     sk_free(data);
     return NULL;
@@ -114,11 +98,11 @@ static bool load(import_files *files, const char *path, const char *name, bool h
   if (descriptor < 0) return false;
   if ((uint64_t)facts.st_size > IMPORT_MAX_BYTES - files->total) {
     *why = "the model and its files are larger than 2 GiB";
-  } else if ((uint64_t)facts.st_size > files->most - files->total) {
+  } else if ((uint64_t)facts.st_size > files->max_total - files->total) {
     files->exceeded = files->total + (uint64_t)facts.st_size;
     *why = "it is larger than the limit of file_bytes";
   } else {
-    size = head_is_enough && facts.st_size > IMPORT_LARGE ? IMPORT_HEAD : (size_t)facts.st_size;
+    size = head_is_enough && facts.st_size > IMPORT_LARGE_BYTES ? IMPORT_HEAD_BYTES : (size_t)facts.st_size;
     data = take_bytes(files, descriptor, size, why);
   }
   if (data) {
@@ -190,11 +174,21 @@ static char *resolve(import_files *files, const char *clean) {
 }
 
 /* Assimp tries parts of a path that it does not find as if they were absolute: those say nothing. */
-static const import_source *refuse(import_files *files, const char *name) {
+const import_source *import_files_refuse(import_files *files, const char *name) {
   if (name[0] == '/') return NULL;
   if (!files->refused) snprintf(files->first_refused, sizeof files->first_refused, "%s", name);
   files->refused += !files->refused || strncmp(name, files->first_refused, sizeof files->first_refused - 1);
   return NULL;
+}
+
+const char *import_suffix_of(const char *path) {
+  const char *slash = strrchr(path, '/'), *dot = strrchr(slash ? slash + 1 : path, '.');
+  return dot && dot != (slash ? slash + 1 : path) ? dot + 1 : "";
+}
+
+const char *import_files_below(const import_files *files, const char *name) {
+  size_t prefix = strlen(files->folder);
+  return prefix && !strncmp(name, files->folder, prefix) ? name + prefix : name;
 }
 
 /* The file that the name leads to, wherever it is; it is kept under its real path, which no other name equals. */
@@ -205,7 +199,7 @@ static const import_source *read_anywhere(import_files *files, const char *name)
   bool absolute = name[0] == '/';
   int written = snprintf(joined, sizeof joined, "%s%s", absolute ? "" : files->folder, name);
   if (written < 0 || (size_t)written >= sizeof joined) return NULL;
-  if (!absolute && !files->has_folder) return refuse(files, name);
+  if (!absolute && !files->has_folder) return import_files_refuse(files, name);
   for (at = joined; *at; at++)
     if (*at == '\\') *at = '/';
   real = realpath(joined, NULL);
@@ -225,137 +219,42 @@ const import_source *import_files_read(import_files *files, const char *name) {
   char clean[PATH_MAX], *real;
   const import_source *source;
   const char *why;
-  size_t prefix = strlen(files->folder);
-  if (prefix && !strncmp(name, files->folder, prefix)) name += prefix;
+  name = import_files_below(files, name);
   if (files->external == SK_EXTERNAL_ANY) return read_anywhere(files, name);
-  if (!clean_name(name, clean, sizeof clean)) return refuse(files, name);
+  if (!clean_name(name, clean, sizeof clean)) return import_files_refuse(files, name);
   source = find_source(files, clean);
   if (source || !files->has_folder) return source;
   real = resolve(files, clean);
-  if (!real) return errno == ENOENT || errno == ENOTDIR ? NULL : refuse(files, name);
+  if (!real) return errno == ENOENT || errno == ENOTDIR ? NULL : import_files_refuse(files, name);
   if (files->external == SK_EXTERNAL_NONE) {
     free(real);
-    return refuse(files, name);
+    return import_files_refuse(files, name);
   }
   source = load(files, real, clean, false, &why) ? find_source(files, clean) : NULL;
   free(real);
   return source;
 }
 
-/* ---- what Assimp calls ------------------------------------------------------------------ */
-
-static handle *handle_of(struct aiFile *file) { return (handle *)file->UserData; }
-
-/* Bytes that lie within the file; how many of them came. */
-static size_t read_streamed(handle *h, char *out, size_t size) {
-  bool ahead = h->at >= h->window_at && h->at + size <= h->window_at + h->window_size;
-  if (!ahead && size < IMPORT_HEAD && (h->window || (h->window = sk_alloc(IMPORT_HEAD)))) {
-    h->window_at = h->at;
-    h->window_size = read_at(h->descriptor, h->at, h->window, IMPORT_HEAD);
-    ahead = size <= h->window_size;
-  }
-  if (!ahead) return read_at(h->descriptor, h->at, out, size);
-  memcpy(out, h->window + (h->at - h->window_at), size);
-  return size;
-}
-
-static size_t on_read(struct aiFile *file, char *out, size_t size, size_t count) {
-  handle *h = handle_of(file);
-  size_t left = h->size - h->at;
-  if (!size) return 0;
-  if (count > left / size) count = left / size;
-  if (h->data) memcpy(out, h->data + h->at, size * count);
-  else count = read_streamed(h, out, size * count) / size;
-  h->at += size * count;
-  return count;
-}
-
-static size_t on_write(struct aiFile *file, const char *data, size_t size, size_t count) {
-  (void)file, (void)data, (void)size, (void)count;
-  return 0;
-}
-
-static size_t on_tell(struct aiFile *file) { return handle_of(file)->at; }
-static size_t on_size(struct aiFile *file) { return handle_of(file)->size; }
-static void on_flush(struct aiFile *file) { (void)file; }
-
-/* The offset is unsigned; one that goes backwards arrives as a huge number and wraps. */
-static enum aiReturn on_seek(struct aiFile *file, size_t offset, enum aiOrigin origin) {
-  handle *h = handle_of(file);
-  size_t base = origin == aiOrigin_SET ? 0 : origin == aiOrigin_CUR ? h->at : h->size;
-  size_t target = base + offset;
-  if (target > h->size) return aiReturn_FAILURE;
-  h->at = target;
-  return aiReturn_SUCCESS;
-}
-
-/* Memory that was put under a name that no file can have is found here alone. */
-static const import_source *find_for_assimp(import_files *files, const char *name) {
-  size_t prefix = strlen(files->folder);
-  const char *below = prefix && !strncmp(name, files->folder, prefix) ? name + prefix : name;
-  const import_source *source = find_source(files, below);
+/* Memory may stand under a name that no file can have. */
+const import_source *import_files_find(import_files *files, const char *name) {
+  const import_source *source = find_source(files, import_files_below(files, name));
   return source ? source : import_files_read(files, name);
-}
-
-/* The part behind the last dot of the last part of the path; "" where there is none. */
-static const char *suffix_of(const char *path) {
-  const char *slash = strrchr(path, '/'), *dot = strrchr(slash ? slash + 1 : path, '.');
-  return dot && dot != (slash ? slash + 1 : path) ? dot + 1 : "";
-}
-
-/* What a model names and cannot do without. Assimp also tries names that it made up, after one that it
-   did not get, too; so only these kinds of files count, and of them the first. */
-static void note_missing(import_files *files, const char *name) {
-  static const struct { const char *format, *suffix; } table[] = {
-      {"obj", "mtl"}, {"lws", "lwo"}, {"xml", "skeleton"}, {"mesh", "skeleton"}, {"irr", "obj"}};
-  size_t i, prefix = strlen(files->folder);
-  if (files->missing || files->refused || files->no_memory) return;
-  if (prefix && !strncmp(name, files->folder, prefix)) name += prefix;
-  for (i = 0; i < sizeof table / sizeof *table; i++)
-    if (!strcmp(files->format, table[i].format) && !strcasecmp(suffix_of(name), table[i].suffix))
-      files->missing = 1;
-  if (files->missing) snprintf(files->first_missing, sizeof files->first_missing, "%s", name);
-}
-
-static struct aiFile *on_open(struct aiFileIO *io, const char *name, const char *mode) {
-  import_files *files = (import_files *)(void *)io->UserData;
-  const import_source *source;
-  handle *h;
-  if (!name || !mode || mode[0] != 'r') return NULL;
-  source = strcmp(name, files->main_name) ? find_for_assimp(files, name) : files->sources.data;
-  if (source && source != files->sources.data && !import_may_bring_in(files, suffix_of(name), source))
-    source = refuse(files, name);
-  if (!source) note_missing(files, name);
-  h = source ? sk_alloc_zero(sizeof *h) : NULL;
-  if (!h) {
-    files->no_memory |= source != NULL;
-    return NULL;
-  }
-  h->file = (struct aiFile){on_read, on_write, on_tell, on_size, on_seek, on_flush, (char *)h};
-  h->data = source->data;
-  h->size = source->size;
-  if (source == files->sources.data && files->descriptor >= 0) {
-    h->data = NULL;
-    h->size = files->model_size;
-    h->descriptor = files->descriptor;
-  }
-  return &h->file;
-}
-
-static void on_close(struct aiFileIO *io, struct aiFile *file) {
-  (void)io;
-  if (!file) return;
-  sk_free(handle_of(file)->window);
-  sk_free(handle_of(file));
 }
 
 /* ---- the model itself ---------------------------------------------------------------------- */
 
-static void set_format(import_job *job, const char *format) {
+static void set_format(import_job *job, const char *suffix) {
   size_t i;
-  for (i = 0; format[i] && i + 1 < sizeof job->format; i++)
-    job->format[i] = (char)(format[i] >= 'A' && format[i] <= 'Z' ? format[i] | 32 : format[i]);
-  job->format[i] = 0;
+  for (i = 0; suffix[i] && i + 1 < sizeof job->suffix; i++)
+    job->suffix[i] = (char)(suffix[i] >= 'A' && suffix[i] <= 'Z' ? suffix[i] | 32 : suffix[i]);
+  job->suffix[i] = 0;
+  job->format = job->files.format = import_format_of(job->suffix);
+}
+
+/* For a file whose name has no suffix; "" where its first bytes say nothing. */
+static const char *suffix_of_bytes(const import_source *model) {
+  const import_magic *magic;
+  return import_format_of_bytes(model->data, model->size, &magic) ? magic->suffix : "";
 }
 
 /* The folder as it stands in the path ("" or ending in a slash). */
@@ -372,7 +271,7 @@ static sk_status load_model(import_job *job, const char *name) {
   const sk_import_request *request = job->request;
   const char *why = NULL;
   if (!request->path) {
-    if (request->size > files->most) {
+    if (request->size > files->max_total) {
       files->exceeded = request->size;
       return import_check_bytes(job);
     }
@@ -395,17 +294,16 @@ static sk_status name_model(import_job *job) {
   import_files *files = &job->files;
   const char *path = job->request->path ? job->request->path : "model";
   const import_source *model = files->sources.data;
-  const char *suffix = job->request->path ? suffix_of(path) : "";
-  size_t room = strlen(path) + sizeof job->format + 2;
+  const char *suffix = job->request->path ? import_suffix_of(path) : "";
+  size_t room = strlen(path) + sizeof job->suffix + 2;
   set_format(job, job->request->format ? job->request->format : suffix);
-  if (!job->format[0]) set_format(job, import_sniff(model->data, model->size));
-  files->format = job->format;
+  if (!job->suffix[0]) set_format(job, suffix_of_bytes(model));
   files->main_name = sk_alloc(room);
   if (!files->main_name) return import_no_memory(job, room);
-  if (job->request->path && !job->request->format && suffix[0] && strlen(suffix) == strlen(job->format))
-    snprintf(files->main_name, room, "%.*s%s", (int)(suffix - path), path, job->format);
+  if (job->request->path && !job->request->format && suffix[0] && strlen(suffix) == strlen(job->suffix))
+    snprintf(files->main_name, room, "%.*s%s", (int)(suffix - path), path, job->suffix);
   else
-    snprintf(files->main_name, room, job->format[0] ? "%s.%s" : "%s", path, job->format);
+    snprintf(files->main_name, room, job->suffix[0] ? "%s.%s" : "%s", path, job->suffix);
   return SK_OK;
 }
 
@@ -416,14 +314,32 @@ sk_status import_files_open(import_job *job) {
   files->descriptor = -1;
   files->external = job->request->external;
   files->formats = job->request->formats;
-  files->most = IMPORT_MAX_BYTES;
-  if (job->request->limits.file_bytes && job->request->limits.file_bytes < files->most)
-    files->most = (size_t)job->request->limits.file_bytes;
+  files->max_total = IMPORT_MAX_BYTES;
+  if (job->request->limits.file_bytes && job->request->limits.file_bytes < files->max_total)
+    files->max_total = (size_t)job->request->limits.file_bytes;
   files->sources = SK_ARRAY(import_source);
-  files->io = (struct aiFileIO){on_open, on_close, (char *)files};
+  files->io = import_assimp_io(files);
   status = find_folder(job);
   if (!status) status = load_model(job, path ? (slash ? slash + 1 : path) : "model");
   return status ? status : name_model(job);
+}
+
+sk_status import_files_append(import_job *job, sk_array *text, const char *bytes, size_t length) {
+  import_files *files = &job->files;
+  char *place;
+  if (length > files->max_total || text->count > files->max_total - length) {
+    files->exceeded = (uint64_t)text->count + length;
+    return import_check_bytes(job);
+  }
+  place = sk_array_room(text, length);
+  if (!place) return import_no_memory(job, length);
+  memcpy(place, bytes, length);
+  return SK_OK;
+}
+
+const char *import_find_word(const import_source *file, const char *word) {
+  const char *at = memmem(file->data, file->size < IMPORT_HEAD_BYTES ? file->size : IMPORT_HEAD_BYTES, word, strlen(word));
+  return at ? at + strlen(word) : NULL;
 }
 
 static void close_descriptor(import_files *files) {

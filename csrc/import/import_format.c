@@ -1,90 +1,311 @@
-/* import_format.c: which formats are known and allowed, of a model and of those that it brings in. */
-#include <ctype.h>
-#include <stdio.h>
+/* import_format.c: the table of formats; import_format.h says what each column means. */
+#define _GNU_SOURCE /* memmem */
 #include <string.h>
 
-#include "import_internal.h"
+#include "formats/import_b3d.h"
+#include "formats/import_bvh.h"
+#include "formats/import_collada.h"
+#include "formats/import_fbx.h"
+#include "formats/import_gltf.h"
+#include "formats/import_md5.h"
+#include "formats/import_ms3d.h"
+#include "formats/import_smd.h"
+#include "formats/import_x.h"
+#include "import_bytes.h"
+#include "import_check.h"
+#include "import_format.h"
 
-/* ---- what is known and allowed --------------------------------------------------------------- */
+#define ALSO_BYTES 4096 /* in which the second word of a magic stands */
 
-/* Formats of Assimp that this build of it may lack. */
-static const char *missing_format(const char *format) {
-  static const char *const table[][2] = {{"m3d", "M3D"}, {"a3d", "M3D"}, {"usd", "USD"}, {"usda", "USD"},
-                                         {"usdc", "USD"}, {"usdz", "USD"}, {"drc", "Draco"}};
-  size_t i;
-  for (i = 0; i < sizeof table / sizeof *table; i++)
-    if (!strcmp(format, table[i][0])) return table[i][1];
-  return NULL;
-}
+#define ZIP "PK\003\004"
+#define GZIP "\x1f\x8b\x08"
 
-/* Whether the list of Assimp's formats, "*.3d;*.3ds", or of those allowed, "fbx;glb", has it. */
-static bool is_listed(const char *list, const char *format) {
-  size_t length = strlen(format);
-  while (*list) {
-    size_t item = strcspn(list, ";"), skip = item >= 2 && !memcmp(list, "*.", 2) ? 2 : 0;
-    if (item - skip == length && !strncmp(list + skip, format, length)) return true;
-    list += item + (list[item] != 0);
+/* No requirement here asks for more than Assimp's reader itself does, except that what may stand anywhere must stand
+   in the first IMPORT_HEAD bytes. Formats without one have nothing that must stand in them: text without keywords,
+   and binary files of which the reader skips the signature. */
+#define MD5_REQUIRED {{"MD5Version"}, IMPORT_HAS, "\"MD5Version\""}
+#define SMD_REQUIRED                                                                                       \
+  {{"version", "nodes", "skeleton", "triangles", "vertexanimation"}, IMPORT_HAS_LINE, "line \"version\" or \"nodes\""}
+#define ZIP_REQUIRED {{ZIP}, IMPORT_HAS, "zip archive"}
+
+static const import_format rows[] = {
+    /* ---- read by default ---- */
+    {.suffixes = "gltf glb vrm",
+     .allowance = IMPORT_ALWAYS,
+     .magics = {{"glTF", "glb", true}, {"{", "gltf"}},
+     .required = {{"glTF", "{"}, IMPORT_BEGINS, "JSON or \"glTF\""},
+     .reader = &gltf_reader,
+     .open = gltf_open,
+     .is_counted = true,
+     .correct_scene = gltf_forget_rewritten,
+     .space = gltf_space,
+     .close = gltf_close,
+     .keeps_vertices = true},
+    {.suffixes = "fbx",
+     .allowance = IMPORT_ALWAYS,
+     .magics = {{"Kaydara FBX Binary", "fbx", true}, {"; FBX", "fbx", true}},
+     .required = {{"FBX"}, IMPORT_HAS, "\"FBX\""},
+     .open = import_fbx_open,
+     .is_read_again = true,
+     .correct = import_fbx_correct,
+     .space = import_fbx_space,
+     .note = import_fbx_note,
+     .close = import_fbx_close,
+     .range = import_fbx_range,
+     .has_range = true,
+     .look_at_shapes = import_fbx_look_at_shapes,
+     .target_weights = import_fbx_weights,
+     .texture_replaces_color = true,
+     .moves_textures = true},
+    {.suffixes = "dae",
+     .allowance = IMPORT_ALWAYS,
+     .magics = {{"<COLLADA", "dae", true}, {"<?xml", "dae"}},
+     .required = {{"COLLADA"}, IMPORT_HAS, "\"<COLLADA\""},
+     .open_again = import_collada_open_again,
+     .is_read_again = true,
+     .correct = import_collada_correct,
+     .space = import_collada_space,
+     .texture_replaces_color = true},
+    {.suffixes = "bvh",
+     .allowance = IMPORT_ALWAYS,
+     .magics = {{"HIERARCHY", "bvh", true}},
+     .required = {{"HIERARCHY"}, IMPORT_BEGINS, "\"HIERARCHY\""},
+     .open = import_bvh_open,
+     .correct = import_bvh_correct},
+    {.suffixes = "obj",
+     .allowance = IMPORT_ALWAYS,
+     .magics = {{"mtllib", "obj"}, {"v ", "obj"}},
+     .companion = "mtl",
+     .has_meshes = true},
+    {.suffixes = "stl",
+     .allowance = IMPORT_ALWAYS,
+     .magics = {{"solid", "stl"}},
+     .is_own = import_is_binary_stl,
+     .has_meshes = true},
+    {.suffixes = "ply",
+     .allowance = IMPORT_ISOLATED,
+     .magics = {{"ply\n", "ply", true}, {"ply\r", "ply", true}, {"ply", "ply"}},
+     .required = {{"ply"}, IMPORT_BEGINS, "\"ply\""},
+     .is_validated = true,
+     .has_meshes = true},
+    {.suffixes = "3ds",
+     .allowance = IMPORT_ALWAYS,
+     .required = {{"MM", "\x3d\xc2", "\xaa\x3d"}, IMPORT_BYTES, "main chunk"},
+     .has_meshes = true},
+    {.suffixes = "x",
+     .allowance = IMPORT_ISOLATED,
+     .magics = {{"xof ", "x", true}},
+     .required = {{"xof "}, IMPORT_BYTES, "\"xof \""},
+     .correct = import_x_correct,
+     .space = import_x_space},
+    {.suffixes = "md2",
+     .allowance = IMPORT_ISOLATED,
+     .magics = {{"IDP2", "md2", true}},
+     .required = {{"IDP2", "2PDI"}, IMPORT_BYTES, "\"IDP2\""},
+     .has_meshes = true,
+     .frames = {"IDP2", 40}},
+    {.suffixes = "smd",
+     .allowance = IMPORT_ALWAYS,
+     .required = SMD_REQUIRED,
+     .open = import_smd_open,
+     .correct = import_smd_correct,
+     .ticks = import_smd_ticks},
+    {.suffixes = "ms3d",
+     .allowance = IMPORT_ALWAYS,
+     .magics = {{"MS3D000000", "ms3d", true}},
+     .required = {{"MS3D000000"}, IMPORT_BYTES, "\"MS3D000000\""},
+     .open = import_ms3d_open,
+     .correct = import_ms3d_correct},
+    {.suffixes = "b3d",
+     .allowance = IMPORT_ALWAYS,
+     .magics = {{"BB3D", "b3d", true}},
+     .required = {{"BB3D"}, IMPORT_BYTES, "\"BB3D\""},
+     .open = import_b3d_open,
+     .ticks = import_b3d_ticks,
+     .offsets_follow_rest = true},
+    {.suffixes = "md5anim", /* stands before .md5mesh, which begins alike and has no frames */
+     .allowance = IMPORT_ISOLATED,
+     .magics = {{"MD5Version", "md5anim", true, "numFrames"}},
+     .required = MD5_REQUIRED,
+     .may_hold = "md5mesh",
+     .is_read_again = true,
+     .correct_scene = import_md5_correct_animation,
+     .ticks = import_md5_ticks},
+    {.suffixes = "md5mesh",
+     .allowance = IMPORT_ISOLATED,
+     .magics = {{"MD5Version", "md5mesh", true}},
+     .required = MD5_REQUIRED,
+     .may_hold = "md5anim",
+     .is_read_again = true,
+     .correct_scene = import_md5_correct_model,
+     .ticks = import_md5_ticks},
+
+    /* ---- read where they are named: those that share code with the ones above ---- */
+    {.suffixes = "zae",
+     .required = {{ZIP, "COLLADA"}, IMPORT_HAS, "zip archive or \"<COLLADA\""},
+     .may_hold = "zip dae",
+     .space = import_collada_space,
+     .texture_replaces_color = true},
+    {.suffixes = "vta",
+     .required = SMD_REQUIRED,
+     .open = import_smd_open,
+     .correct = import_smd_correct,
+     .ticks = import_smd_ticks},
+    {.suffixes = "md5camera", .required = MD5_REQUIRED, .may_hold = "md5mesh md5anim"},
+
+    /* ---- and those that Assimp reads alone ---- */
+    {.suffixes = "xml mesh.xml",
+     .required = {{"<COLLADA", "irr_scene", "irrmesh", "<mesh>"}, IMPORT_HAS_EARLY, "scene or mesh of a known kind"},
+     .may_hold = "dae",
+     .brings_models = true,
+     .companion = "skeleton"},
+    {.suffixes = "irr",
+     .required = {{"<irr_scene"}, IMPORT_HAS, "\"<irr_scene\""},
+     .brings_models = true,
+     .companion = "obj"},
+    {.suffixes = "irrmesh", .required = {{"<mesh"}, IMPORT_HAS, "\"<mesh\""}},
+    {.suffixes = "amf", .required = {{"<amf"}, IMPORT_HAS, "\"<amf\""}},
+    {.suffixes = "x3d", .required = {{"<X3D"}, IMPORT_HAS, "\"<X3D\""}},
+    {.suffixes = "x3dv", .magics = {{"#X3D V", "x3dv", true}}},
+    {.suffixes = "wrl", .magics = {{"#VRML V", "wrl", true}}},
+    {.suffixes = "xgl", .required = {{"<WORLD"}, IMPORT_HAS, "\"<WORLD\""}},
+    {.suffixes = "zgl", .may_hold = "gz"},
+    {.suffixes = "3mf bsp ifczip", .required = ZIP_REQUIRED, .may_hold = "zip"},
+    {.suffixes = "pk3", .required = ZIP_REQUIRED, .may_hold = "zip", .brings_models = true},
+    {.suffixes = "prj", .required = {{"MM", "\x3d\xc2", "\xaa\x3d"}, IMPORT_BYTES, "main chunk"}},
+    {.suffixes = "md3",
+     .magics = {{"IDP3", "md3", true}},
+     .required = {{"IDP3", "3PDI"}, IMPORT_BYTES, "\"IDP3\""},
+     .brings_models = true,
+     .frames = {"IDP3", 76}},
+    {.suffixes = "mdc",
+     .magics = {{"IDPC", "mdc", true}},
+     .required = {{"IDPC", "CPDI"}, IMPORT_BYTES, "\"IDPC\""},
+     .frames = {"IDPC", 76}},
+    {.suffixes = "mdl",
+     .magics = {{"IDPO", "mdl", true}, {"IDST", "mdl", true}, {"IDSQ", "mdl", true}, {"MDL2", "mdl", true},
+                {"MDL3", "mdl", true}, {"MDL4", "mdl", true}, {"MDL5", "mdl", true}, {"MDL7", "mdl", true}},
+     .required = {{"IDPO", "OPDI", "IDST", "TSDI", "IDSQ", "QSDI", "MDL~", "~LDM"}, IMPORT_BYTES,
+                  "\"IDPO\", \"IDST\" or \"MDL\""},
+     .frames = {"IDPO", 68}},
+    {.suffixes = "hmp",
+     .magics = {{"HMP5", "hmp", true}, {"HMP7", "hmp", true}},
+     .required = {{"HMP~", "~PMH"}, IMPORT_BYTES, "\"HMP\""}},
+    {.suffixes = "iqm",
+     .magics = {{"INTERQUAKEMODEL", "iqm", true}},
+     .required = {{"INTERQUAKEMODEL"}, IMPORT_BYTES, "\"INTERQUAKEMODEL\""}},
+    {.suffixes = "mesh",
+     .magics = {{"~\x10[MeshSerializer_v", "mesh", true}},
+     .required = {{"~\x10[MeshSerializer_v"}, IMPORT_BYTES, "\"[MeshSerializer_v\""},
+     .companion = "skeleton"},
+    {.suffixes = "lwo lxo",
+     .magics = {{"FORM~~~~LWOB", "lwo", true}, {"FORM~~~~LWO2", "lwo", true}, {"FORM~~~~LWO3", "lwo", true},
+                {"FORM~~~~LXOB", "lxo", true}},
+     .required = {{"FORM~~~~LWOB", "FORM~~~~LWO2", "FORM~~~~LWO3", "FORM~~~~LXOB"}, IMPORT_BYTES,
+                  "\"FORM\" of LightWave or Modo"}},
+    {.suffixes = "lws mot",
+     .magics = {{"LWSC", "lws", true}, {"LWMO", "lws", true}},
+     .required = {{"LWSC", "LWMO"}, IMPORT_BEGINS, "\"LWSC\" or \"LWMO\""},
+     .brings_models = true,
+     .companion = "lwo"},
+    {.suffixes = "ac ac3d acc",
+     .magics = {{"AC3D", "ac", true}},
+     .required = {{"AC3D"}, IMPORT_BEGINS, "\"AC3D\""}},
+    {.suffixes = "ase ask",
+     .magics = {{"*3DSMAX_ASCIIEXPORT", "ase", true}},
+     .required = {{"*3DSMAX_ASCIIEXPORT", "*SCENE", "*GROUP", "*MATERIAL_LIST", "*GEOMOBJECT", "*HELPEROBJECT",
+                   "*LIGHTOBJECT", "*CAMERAOBJECT"},
+                  IMPORT_HAS, "\"*3DSMAX_ASCIIEXPORT\", \"*SCENE\" or \"*GEOMOBJECT\""}},
+    {.suffixes = "blend",
+     .magics = {{"BLENDER", "blend", true}},
+     .required = {{"BLENDER", GZIP}, IMPORT_BYTES, "\"BLENDER\", compressed or not"},
+     .may_hold = "gz"},
+    {.suffixes = "ndo", .magics = {{"nendo", "ndo", true}}, .required = {{"nendo "}, IMPORT_BYTES, "\"nendo \""}},
+    {.suffixes = "pmx", .magics = {{"PMX ", "pmx", true}}, .required = {{"PMX "}, IMPORT_BYTES, "\"PMX \""}},
+    {.suffixes = "q3o q3s",
+     .magics = {{"quick3Do", "q3o", true}, {"quick3Ds", "q3s", true}},
+     .required = {{"quick3Do", "quick3Ds"}, IMPORT_BEGINS, "\"quick3Do\" or \"quick3Ds\""}},
+    {.suffixes = "ter",
+     .magics = {{"TERRAGEN", "ter", true}},
+     .required = {{"TERRAGENTERRAIN "}, IMPORT_BYTES, "\"TERRAGENTERRAIN \""}},
+    {.suffixes = "ifc step stp",
+     .magics = {{"ISO-10303-21", "ifc", true}},
+     .required = {{"ISO-10303-21;"}, IMPORT_BEGINS, "\"ISO-10303-21;\""}},
+    {.suffixes = "m3d a3d",
+     .component = "M3D",
+     .magics = {{"3DMO", "m3d", true}, {"3dmodel ", "a3d", true}},
+     .required = {{"3DMO", "3dmo"}, IMPORT_BYTES, "\"3DMO\" or \"3dmodel\""}},
+    {.suffixes = "usd",
+     .component = "USD",
+     .required = {{"#usda", "PXR-USDC", ZIP}, IMPORT_HAS, "\"#usda\", \"PXR-USDC\" or zip archive"},
+     .may_hold = "usda usdc zip"},
+    {.suffixes = "usda",
+     .component = "USD",
+     .magics = {{"#usda", "usda", true}},
+     .required = {{"#usda"}, IMPORT_BEGINS, "\"#usda\""},
+     .may_hold = "usdc"},
+    {.suffixes = "usdc",
+     .component = "USD",
+     .magics = {{"PXR-USDC", "usdc", true}},
+     .required = {{"PXR-USDC"}, IMPORT_BYTES, "\"PXR-USDC\""},
+     .may_hold = "usda"},
+    {.suffixes = "usdz", .component = "USD", .required = ZIP_REQUIRED, .may_hold = "usda usdc zip"},
+    {.suffixes = "drc", .component = "Draco"},
+    {.suffixes = "cob scn", .magics = {{"Caligari", "cob", true}}},
+    {.suffixes = "csm", .magics = {{"$Filename", "csm", true}, {"$FileName", "csm", true}}},
+    {.suffixes = "assbin", .magics = {{"ASSIMP.binary-dump.", "assbin", true}}},
+    {.suffixes = "dxf", .magics = {{"AutoCAD Binary DXF", "dxf", true}}, .has_meshes = true},
+    {.suffixes = "off", .magics = {{"BlockBegin", "off"}, {"OFF", "off"}}, .has_meshes = true},
+    {.suffixes = "nff", .has_meshes = true},
+    {.suffixes = "raw", .has_meshes = true},
+
+    /* ---- what files may be wrapped in ---- */
+    {.suffixes = "zip", .container = "a zip archive", .magics = {{ZIP, "zip", true}}},
+    {.suffixes = "gz", .container = "compressed with gzip", .magics = {{GZIP, "gz", true}}},
+};
+
+/* Whether the names, with a blank between each two, have this one. */
+static bool has_name(const char *names, const char *name) {
+  size_t length = strlen(name);
+  while (names && *names) {
+    size_t item = strcspn(names, " ");
+    if (item == length && !memcmp(names, name, length)) return true;
+    names += item + (names[item] != 0);
   }
   return false;
 }
 
-static sk_status check_known(import_job *job) {
-  const import_library *ai = import_assimp();
-  const char *missing = missing_format(job->format);
-  char suffix[20];
-  /* To ask Assimp makes all its readers anew, so its list comes first. */
-  if (!job->format[0] || is_listed(import_formats(), job->format)) return SK_OK;
-  snprintf(suffix, sizeof suffix, ".%s", job->format);
-  if (ai->aiIsExtensionSupported(suffix)) return SK_OK;
-  if (missing)
-    return sk_fail(job->error, SK_ERROR_IMPORT, "%s (%s) is missing in this build of Assimp %s", missing,
-                   suffix, ai->version);
-  return sk_fail(job->error, SK_ERROR_IMPORT,
-                 "no format has the suffix %s; Assimp %s reads, among others, .glb .gltf .fbx .dae .bvh "
-                 ".x .obj .md5mesh (skinpy.build_info()[\"formats\"] lists all)",
-                 suffix, ai->version);
-}
-
-sk_status import_check_format(import_job *job) {
-  const char *allowed = job->request->formats;
-  sk_status status;
-  if (allowed && job->format[0] && is_listed(allowed, job->format)) return SK_OK;
-  status = check_known(job);
-  if (status || !allowed) return status;
-  if (!job->format[0])
-    return sk_fail(job->error, SK_ERROR_FORMAT,
-                   "neither its name nor its content tells its format; say which with format=\"...\"");
-  if (job->request->isolated)
-    return sk_fail(job->error, SK_ERROR_FORMAT,
-                   "its format, .%s, is not among those allowed; allow it with "
-                   "allow_formats=(*skinpy.DEFAULT_FORMATS, \"%s\")",
-                   job->format, job->format);
-  return sk_fail(job->error, SK_ERROR_FORMAT, /* with all default ones those would come that break most often */
-                 "its format, .%s, is not among those allowed; allow it with allow_formats=(\"%s\",); "
-                 "isolate=True allows more by default",
-                 job->format, job->format);
-}
-
-sk_status import_explain_unread(import_job *job) {
-  sk_error unread = *job->error;
-  sk_status status = check_known(job);
-  if (!status) *job->error = unread;
-  return unread.status;
-}
-
-/* ---- models inside models --------------------------------------------------------------------- */
-
-bool import_may_bring_in(const import_files *files, const char *suffix, const import_source *source) {
-  static const char *const scenes[] = {"lws", "mot", "irr", "xml", "mesh.xml", "md3", "pk3"};
-  static const char *const parts[] = {"mtl", "skin", "shader", "material", "skeleton"};
-  char format[sizeof ((import_job *)0)->format];
+const import_format *import_format_of(const char *suffix) {
+  static const import_format unknown = {.suffixes = ""};
   size_t i;
-  bool scene = false;
-  for (i = 0; i < sizeof scenes / sizeof *scenes; i++) scene |= !strcmp(files->format, scenes[i]);
-  if (!scene || !files->formats) return true;
-  for (i = 0; suffix[i] && i + 1 < sizeof format; i++) format[i] = (char)tolower((unsigned char)suffix[i]);
-  format[i] = 0;
-  for (i = 0; i < sizeof parts / sizeof *parts; i++)
-    if (!strcmp(format, parts[i])) return true;
-  return is_listed(files->formats, format) && import_is_of(format, source->data, source->size, source->size);
+  for (i = 0; i < sizeof rows / sizeof *rows; i++)
+    if (has_name(rows[i].suffixes, suffix)) return &rows[i];
+  return &unknown;
+}
+
+static bool begins_with(const import_magic *magic, const uint8_t *data, size_t size) {
+  if (!import_has_bytes(data, size, import_skip_space(data, size), magic->bytes)) return false;
+  return !magic->also || memmem(data, size < ALSO_BYTES ? size : ALSO_BYTES, magic->also, strlen(magic->also));
+}
+
+const import_format *import_format_of_bytes(const uint8_t *data, size_t size, const import_magic **magic) {
+  size_t i;
+  for (i = 0; i < sizeof rows / sizeof *rows; i++)
+    for (*magic = rows[i].magics; (*magic)->bytes; ++*magic)
+      if (begins_with(*magic, data, size)) return &rows[i];
+  *magic = NULL;
+  return NULL;
+}
+
+bool import_format_may_hold(const import_format *outer, const import_format *inner) {
+  const char *names = outer->may_hold;
+  if (outer == inner) return true;
+  for (; names && *names; names += strcspn(names, " "), names += *names != 0) {
+    char name[IMPORT_MAX_SUFFIX];
+    size_t length = strcspn(names, " ");
+    memcpy(name, names, length);
+    name[length] = 0;
+    if (has_name(inner->suffixes, name)) return true;
+  }
+  return false;
 }

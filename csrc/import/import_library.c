@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "import_internal.h"
+#include "import_library.h"
 
 static import_library library;
 static bool library_is_open;

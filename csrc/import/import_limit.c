@@ -1,5 +1,5 @@
 /* import_limit.c: how much there is in a scene, against what the caller allows. */
-#include "import_internal.h"
+#include "import_limit.h"
 
 #define ROWS_PER_VERTEX 64 /* corners of faces, attributes and morph targets, all told */
 
@@ -98,5 +98,5 @@ sk_status import_check_bytes(import_job *job) {
                  "it has, with all that it brings in, %s%llu bytes, the limit of file_bytes is %llu; allow it with "
                  "limits=skinpy.Limits(file_bytes=%llu)",
                  files->total ? "at least " : "", (unsigned long long)files->exceeded,
-                 (unsigned long long)files->most, (unsigned long long)files->exceeded);
+                 (unsigned long long)files->max_total, (unsigned long long)files->exceeded);
 }

@@ -1,40 +1,17 @@
 /* import_morph.c: morph targets ("blend shapes"): differences to the vertices of a node's mesh.
 
-   A part's targets are read dense, joined with its vertices, and kept where they move something. A node's
-   mesh may have several parts (one for each material); its targets go over all of them. */
-#define _GNU_SOURCE /* memmem */
+   A submesh's targets are read dense, joined with its vertices, and kept where they move something. A node's
+   mesh may have several submeshes (one for each material); its targets go over all of them. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "import_internal.h"
+#include "import_reader.h"
 
-#define WIDTH 6 /* numbers for one vertex and target: position, normal */
+#define WIDTH IMPORT_SHAPE_WIDTH
 #define EMPTY UINT32_MAX
 
-/* ---- shapes in between: FBX alone has them ---------------------------------------------- */
-
-static size_t count_words(const import_source *file, const char *word, size_t length) {
-  const uint8_t *at = file->data, *end = file->data + file->size;
-  size_t count = 0;
-  while ((at = memmem(at, (size_t)(end - at), word, length)) != NULL) count++, at++;
-  return count;
-}
-
-/* Assimp lists every shape, while its keys count channels. Where all channels have one shape, as nearly
-   always, that is the same; the file tells, by the kinds of its objects, in binary and in text. */
-void import_look_between(import_job *job) {
-  const import_source *file = job->files.sources.data;
-  unsigned i, most = 0;
-  size_t shapes;
-  bool binary;
-  for (i = 0; i < job->scene->mNumMeshes; i++)
-    if (job->scene->mMeshes[i]->mNumAnimMeshes > most) most = job->scene->mMeshes[i]->mNumAnimMeshes;
-  if (most < 2 || strcmp(job->format, "fbx")) return;
-  binary = import_is_binary_fbx(file);
-  shapes = binary ? count_words(file, "S\5\0\0\0Shape", 10) : count_words(file, "\"Shape\" {", 9);
-  job->shapes_between = shapes > count_words(file, "BlendShapeChannel", 17);
-}
+/* ---- which targets there are -------------------------------------------------------- */
 
 /* Shapes of one channel follow each other and are called "channel.shape". */
 static bool continues_channel(const struct aiMesh *mesh, unsigned i) {
@@ -43,8 +20,6 @@ static bool continues_channel(const struct aiMesh *mesh, unsigned i) {
   last = mesh->mAnimMeshes[i - 1]->mName.data;
   return strrchr(last, '.') == last + (dot - name) && !strncmp(name, last, (size_t)(dot - name));
 }
-
-/* ---- which targets there are -------------------------------------------------------- */
 
 /* Number of the first shape of a target, or how many shapes there are behind the last target. */
 static unsigned first_shape(const import_job *job, const struct aiMesh *mesh, uint32_t target) {
@@ -57,10 +32,10 @@ static unsigned first_shape(const import_job *job, const struct aiMesh *mesh, ui
   return mesh->mNumAnimMeshes;
 }
 
-uint32_t import_target_count(const import_job *job, const import_part *part) {
-  const struct aiMesh *mesh = part->mesh;
+uint32_t import_target_count(const import_job *job, const import_submesh *submesh) {
+  const struct aiMesh *mesh = submesh->mesh;
   uint32_t count = 0;
-  if (part->primitive) return (uint32_t)json_length(&job->gltf->json, part->primitive->targets);
+  if (job->format->reader) return job->format->reader->target_count(job, submesh);
   if (!mesh->mAnimMeshes) return 0;
   while (first_shape(job, mesh, count) < mesh->mNumAnimMeshes) count++;
   return count;
@@ -68,49 +43,8 @@ uint32_t import_target_count(const import_job *job, const import_part *part) {
 
 /* ---- reading ---------------------------------------------------------------------------- */
 
-static void note_dropped(import_job *job, const import_part *part, uint32_t target) {
-  import_note_add(job, NOTE_morph_targets_dropped, 1, "target %u of mesh '%.80s'", target, part->title);
-}
-
-/* The differences of one attribute of a glTF target; `rows` gets them at `at` of each row. */
-static sk_status read_attribute(import_job *job, const import_part *part, int32_t token, uint32_t target,
-                                size_t at, float *rows, bool *found) {
-  int64_t index = json_index(&job->gltf->json, token, -1);
-  gltf_accessor a;
-  float *values;
-  size_t v;
-  sk_status status;
-  if (token < 0) return SK_OK;
-  status = gltf_accessor_open(job, index, &a);
-  if (status) return status;
-  if (a.width != 3 || a.count != part->vertex_count) {
-    note_dropped(job, part, target);
-    return SK_OK;
-  }
-  values = sk_alloc(a.count * 3 * sizeof *values);
-  if (!values) return import_no_memory(job, a.count * 3 * sizeof *values);
-  status = gltf_accessor_floats(job, index, &a, values);
-  for (v = 0; v < a.count && !status; v++) memcpy(rows + WIDTH * v + at, values + 3 * v, 3 * sizeof *values);
-  *found = true;
-  sk_free(values);
-  return status;
-}
-
-static sk_status read_gltf_shapes(import_job *job, const import_part *part, import_shapes *shapes) {
-  const json *j = &job->gltf->json;
-  int32_t token = json_first(j, part->primitive->targets);
-  float *rows = shapes->moved;
-  bool moves = false;
-  uint32_t t;
-  sk_status status = SK_OK;
-  for (t = 0; t < shapes->count && !status; t++) {
-    status = read_attribute(job, part, json_member(j, token, "POSITION"), t, 0, rows, &moves);
-    if (!status)
-      status = read_attribute(job, part, json_member(j, token, "NORMAL"), t, 3, rows, &shapes->has_normals);
-    token = json_after(j, part->primitive->targets, token);
-    rows += WIDTH * (size_t)part->vertex_count;
-  }
-  return status;
+void import_note_target(import_job *job, const import_submesh *submesh, uint32_t target) {
+  import_note_add(job, NOTE_morph_targets_dropped, 1, "target %u of mesh '%.80s'", target, submesh->title);
 }
 
 /* Assimp normalizes a shape's normals once more, which changes their last digit. */
@@ -153,75 +87,75 @@ static const struct aiAnimMesh *whole_shape(const struct aiMesh *mesh, unsigned 
   return best;
 }
 
-static void read_assimp_shapes(import_job *job, const import_part *part, import_shapes *shapes) {
-  const struct aiMesh *mesh = part->mesh;
+static void read_assimp_shapes(import_job *job, const import_submesh *submesh, import_shapes *shapes) {
+  const struct aiMesh *mesh = submesh->mesh;
   float *rows = shapes->moved;
   uint32_t t;
   for (t = 0; t < shapes->count; t++) {
     unsigned from = first_shape(job, mesh, t), end = first_shape(job, mesh, t + 1);
     const struct aiAnimMesh *shape = whole_shape(mesh, from, end);
     import_note_add(job, NOTE_shapes_in_between_ignored, end - from - 1, "target %u of mesh '%.80s'", t,
-                    part->title);
+                    submesh->title);
     if (shape) read_shape(mesh, shape, shapes, rows);
-    else note_dropped(job, part, t);
-    rows += WIDTH * (size_t)part->vertex_count;
+    else import_note_target(job, submesh, t);
+    rows += WIDTH * (size_t)submesh->vertex_count;
   }
 }
 
-sk_status import_read_shapes(import_job *job, const import_part *part, import_shapes *shapes) {
-  size_t numbers = WIDTH * (size_t)part->vertex_count, i, bad = 0;
+sk_status import_read_shapes(import_job *job, const import_submesh *submesh, import_shapes *shapes) {
+  size_t numbers = WIDTH * (size_t)submesh->vertex_count, i, bad = 0;
   sk_status status = SK_OK;
-  shapes->count = import_target_count(job, part);
+  shapes->count = import_target_count(job, submesh);
   if (!shapes->count) return SK_OK;
   if (shapes->count > SK_MAX_JOINTS)
     return sk_fail(job->error, SK_ERROR_IMPORT, "it has more than %u morph targets", SK_MAX_JOINTS);
   if (!sk_multiply(numbers, shapes->count, &numbers) || numbers > IMPORT_MAX_BYTES / sizeof(float))
     return sk_fail(job->error, SK_ERROR_IMPORT, "%u morph targets of %u vertices take more than 2 GiB",
-                   shapes->count, part->vertex_count);
+                   shapes->count, submesh->vertex_count);
   shapes->moved = sk_alloc_zero(numbers * sizeof(float));
   if (!shapes->moved) return import_no_memory(job, numbers * sizeof(float));
-  if (part->primitive) status = read_gltf_shapes(job, part, shapes);
-  else read_assimp_shapes(job, part, shapes);
+  if (job->format->reader) status = job->format->reader->read_shapes(job, submesh, shapes);
+  else read_assimp_shapes(job, submesh, shapes);
   for (i = 0; i < numbers; i++) {
     bad += import_is_bad(shapes->moved[i]);
     shapes->moved[i] = import_is_bad(shapes->moved[i]) ? 0.0f : shapes->moved[i] + 0.0f; /* one zero */
   }
-  import_note_add(job, NOTE_numbers_repaired, bad, "morph targets of mesh '%.80s'", part->title);
+  import_note_add(job, NOTE_numbers_repaired, bad, "morph targets of mesh '%.80s'", submesh->title);
   return status;
 }
 
 /* ---- joining ------------------------------------------------------------------------------ */
 
-static const float *row_of(const import_part *part, const import_shapes *shapes, uint32_t target,
+static const float *row_of(const import_submesh *submesh, const import_shapes *shapes, uint32_t target,
                            uint32_t v) {
-  return shapes->moved + WIDTH * ((size_t)target * part->vertex_count + v);
+  return shapes->moved + WIDTH * ((size_t)target * submesh->vertex_count + v);
 }
 
-static uint64_t hash_vertex(const import_part *part, const import_shapes *shapes, uint32_t v) {
+static uint64_t hash_vertex(const import_submesh *submesh, const import_shapes *shapes, uint32_t v) {
   uint64_t hash = 0;
   uint32_t t;
   for (t = 0; t < shapes->count; t++)
-    hash = hash * 0x9e3779b97f4a7c15u ^ import_hash(row_of(part, shapes, t, v), WIDTH * sizeof(float));
+    hash = hash * 0x9e3779b97f4a7c15u ^ import_hash(row_of(submesh, shapes, t, v), WIDTH * sizeof(float));
   return hash ^ hash >> 32;
 }
 
-static bool move_alike(const import_part *part, const import_shapes *shapes, uint32_t a, uint32_t b) {
+static bool move_alike(const import_submesh *submesh, const import_shapes *shapes, uint32_t a, uint32_t b) {
   uint32_t t;
   for (t = 0; t < shapes->count; t++)
-    if (memcmp(row_of(part, shapes, t, a), row_of(part, shapes, t, b), WIDTH * sizeof(float))) return false;
+    if (memcmp(row_of(submesh, shapes, t, a), row_of(submesh, shapes, t, b), WIDTH * sizeof(float))) return false;
   return true;
 }
 
-sk_status import_number_shapes(import_job *job, const import_part *part, const import_shapes *shapes) {
-  uint32_t *numbers = job->model.shapes + part->first_vertex, *table, v;
+sk_status import_number_shapes(import_job *job, const import_submesh *submesh, const import_shapes *shapes) {
+  uint32_t *numbers = job->model.shapes + submesh->first_vertex, *table, v;
   size_t size = 16;
-  while (size < 2 * (size_t)part->vertex_count) size *= 2;
+  while (size < 2 * (size_t)submesh->vertex_count) size *= 2;
   table = sk_alloc(size * sizeof *table);
   if (!table) return import_no_memory(job, size * sizeof *table);
   memset(table, 0xff, size * sizeof *table);
-  for (v = 0; v < part->vertex_count; v++) {
-    size_t at = hash_vertex(part, shapes, v) & (size - 1);
-    while (table[at] != EMPTY && !move_alike(part, shapes, table[at], v)) at = (at + 1) & (size - 1);
+  for (v = 0; v < submesh->vertex_count; v++) {
+    size_t at = hash_vertex(submesh, shapes, v) & (size - 1);
+    while (table[at] != EMPTY && !move_alike(submesh, shapes, table[at], v)) at = (at + 1) & (size - 1);
     if (table[at] == EMPTY) table[at] = v;
     numbers[v] = table[at];
   }
@@ -236,11 +170,11 @@ static bool is_zero(const float row[WIDTH]) {
   return !memcmp(row, nothing, sizeof nothing);
 }
 
-static sk_status keep_shape(import_job *job, const import_part *part, uint32_t first, const uint32_t *map,
+static sk_status keep_shape(import_job *job, const import_submesh *submesh, uint32_t first, const uint32_t *map,
                             const import_shapes *shapes, uint32_t target, import_morphs *morphs) {
   uint32_t v, next = 0;
-  for (v = 0; v < part->vertex_count; v++) {
-    const float *row = row_of(part, shapes, target, v);
+  for (v = 0; v < submesh->vertex_count; v++) {
+    const float *row = row_of(submesh, shapes, target, v);
     uint32_t *vertex;
     float *position, *normal;
     if (map[v] != next) continue; /* a double of an earlier one */
@@ -257,43 +191,32 @@ static sk_status keep_shape(import_job *job, const import_part *part, uint32_t f
   return SK_OK;
 }
 
-static float default_weight(const import_job *job, const import_part *part, uint32_t target) {
-  const gltf *g = job->gltf;
-  int32_t array, token, node, i;
+static float default_weight(const import_job *job, const import_submesh *submesh, uint32_t target) {
   float weight;
-  if (!part->primitive) {
-    weight = part->mesh->mAnimMeshes[first_shape(job, part->mesh, target)]->mWeight;
-    return import_is_bad(weight) ? 0.0f : weight;
-  }
-  for (node = 0; node < g->lists[GLTF_NODES].count && g->nodes[node].joint != part->joint; node++) {}
-  array = json_member(&g->json, gltf_item(g, GLTF_NODES, node), "weights");
-  if (json_length(&g->json, array) <= (int32_t)target)
-    array = json_member(&g->json, gltf_item(g, GLTF_MESHES, part->primitive->mesh), "weights");
-  token = json_first(&g->json, array);
-  for (i = 0; i < (int32_t)target && token >= 0; i++) token = json_after(&g->json, array, token);
-  weight = token < 0 ? 0.0f : (float)json_number(&g->json, token, 0.0);
+  if (job->format->reader) return job->format->reader->default_weight(job, submesh, target);
+  weight = submesh->mesh->mAnimMeshes[first_shape(job, submesh->mesh, target)]->mWeight;
   return import_is_bad(weight) ? 0.0f : weight;
 }
 
-sk_status import_keep_shapes(import_job *job, const import_part *part, uint32_t first, const uint32_t *map,
+sk_status import_keep_shapes(import_job *job, const import_submesh *submesh, uint32_t first, const uint32_t *map,
                              const import_shapes *shapes, import_morphs *morphs) {
-  fbx_weight *weights = NULL; /* Assimp has other ones */
+  import_weight_rule *weights = NULL; /* NULL: Assimp's */
   uint32_t t;
   sk_status status = SK_OK;
   morphs->has_normals |= shapes->has_normals;
-  if (shapes->count && !strcmp(job->format, "fbx")) {
+  if (shapes->count && job->format->target_weights) {
     weights = sk_alloc_zero(shapes->count * sizeof *weights);
     if (!weights) return import_no_memory(job, shapes->count * sizeof *weights);
-    import_fbx_weights(job, part, weights, shapes->count);
+    job->format->target_weights(job, submesh, weights, shapes->count);
   }
   for (t = 0; t < shapes->count && !status; t++) {
     import_morph *morph = sk_array_extend(&morphs->list, 1);
     if (!morph) status = import_no_memory(job, sizeof *morph);
     if (!morph) break;
-    *morph = (import_morph){part->joint, t, part, 0.0f, 1.0f, morphs->vertices.count, 0};
+    *morph = (import_morph){submesh->joint, t, submesh, 0.0f, 1.0f, morphs->vertices.count, 0};
     if (weights) morph->default_weight = weights[t].rest, morph->full = weights[t].full;
-    else morph->default_weight = default_weight(job, part, t);
-    status = keep_shape(job, part, first, map, shapes, t, morphs);
+    else morph->default_weight = default_weight(job, submesh, t);
+    status = keep_shape(job, submesh, first, map, shapes, t, morphs);
     morph->count = morphs->vertices.count - morph->first;
   }
   sk_free(weights);
@@ -302,26 +225,20 @@ sk_status import_keep_shapes(import_job *job, const import_part *part, uint32_t 
 
 /* ---- the block's targets ------------------------------------------------------------------------ */
 
+/* Where shapes lie in between, Assimp's name is "channel.shape": the channel's is enough. */
+static bool name_assimp_target(import_job *job, const import_submesh *submesh, uint32_t target, sk_text *name) {
+  const char *given = submesh->mesh->mAnimMeshes[first_shape(job, submesh->mesh, target)]->mName.data;
+  const char *dot = job->shapes_between ? strrchr(given, '.') : NULL;
+  return sk_text_append(&job->model.text, given, dot ? (size_t)(dot - given) : strlen(given), name);
+}
+
 static sk_status name_target(import_job *job, const import_morph *morph, sk_text *name) {
-  const import_part *part = morph->part;
-  sk_array *pool = &job->model.text;
+  const import_reader *reader = job->format->reader;
   char words[24];
-  bool good;
-  if (part->primitive) {
-    const json *j = &job->gltf->json;
-    int32_t mesh = gltf_item(job->gltf, GLTF_MESHES, part->primitive->mesh);
-    int32_t names = json_member(j, json_member(j, mesh, "extras"), "targetNames");
-    int32_t token = json_first(j, names);
-    uint32_t i;
-    for (i = 0; i < morph->target && token >= 0; i++) token = json_after(j, names, token);
-    good = json_text(j, token, pool, name);
-  } else {
-    const char *given = part->mesh->mAnimMeshes[first_shape(job, part->mesh, morph->target)]->mName.data;
-    const char *dot = job->shapes_between ? strrchr(given, '.') : NULL; /* the channel's name is enough */
-    good = sk_text_append(pool, given, dot ? (size_t)(dot - given) : strlen(given), name);
-  }
+  bool good = reader ? reader->name_target(job, morph->submesh, morph->target, name)
+                     : name_assimp_target(job, morph->submesh, morph->target, name);
   snprintf(words, sizeof words, "target%u", morph->target);
-  if (good && !name->length) good = sk_text_append(pool, words, strlen(words), name);
+  if (good && !name->length) good = sk_text_append(&job->model.text, words, strlen(words), name);
   return good ? SK_OK : import_no_memory(job, sizeof words);
 }
 
@@ -332,7 +249,7 @@ static bool append(sk_array *out, const sk_array *from, uint64_t first, uint64_t
   return place != NULL;
 }
 
-/* One target of a node: what it does to all parts of the node, which are list[from] to list[end - 1]. */
+/* One target of a node: what it does to all submeshes of the node, which are list[from] to list[end - 1]. */
 static sk_status add_target(import_job *job, const import_morphs *morphs, size_t from, size_t end,
                             uint32_t number) {
   import_model *m = &job->model;

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "import_internal.h"
+#include "import_job.h"
 
 typedef struct note_words {
   const char *code;
@@ -39,8 +39,7 @@ sk_status import_report_write(import_job *job) {
     if (!job->notes[kind].count) continue;
     entry = sk_array_extend(&job->model.report, 1);
     if (!entry) return import_no_memory(job, sizeof *entry);
-    entry->severity = (uint32_t)words[kind].severity;
-    entry->count = job->notes[kind].count;
+    *entry = (sk_report_entry){.severity = (uint32_t)words[kind].severity, .count = job->notes[kind].count};
     if (!add_text(job, words[kind].code, &entry->code) ||
         !add_text(job, job->notes[kind].first, &entry->first) ||
         !add_text(job, words[kind].message, &entry->message))

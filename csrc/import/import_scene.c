@@ -3,24 +3,24 @@
 
 #include <assimp/postprocess.h>
 
-#include "import_internal.h"
+#include "import_check.h"
+#include "import_library.h"
+#include "import_limit.h"
+#include "import_mesh.h"
+#include "import_space.h"
+#include "import_weights.h"
 
 /* ---- opening ------------------------------------------------------------------------ */
 
-static bool is_gltf(const import_job *job) {
-  return !strcmp(job->format, "gltf") || !strcmp(job->format, "glb") || !strcmp(job->format, "vrm");
-}
-
 /* Triangulate alone: what the other steps do is done here without losing joints or order. A mesh
-   that Assimp would invent for a skeleton is not wanted. .ply alone is validated by Assimp as well: its
-   reader lets indices through that the very next step of Assimp takes at their word. */
+   that Assimp would invent for a skeleton is not wanted. */
 static sk_status open_scene(import_job *job) {
   const import_library *ai = import_assimp();
   struct aiPropertyStore *properties = ai->aiCreatePropertyStore();
   const struct aiScene *scene = NULL;
   const char *words;
   unsigned steps = aiProcess_Triangulate;
-  if (!strcmp(job->format, "ply")) steps |= aiProcess_ValidateDataStructure;
+  if (job->format->is_validated) steps |= aiProcess_ValidateDataStructure;
   if (!properties) return import_no_memory(job, 1);
   ai->aiSetImportPropertyInteger(properties, AI_CONFIG_IMPORT_NO_SKELETON_MESHES, 1);
   if (job->request->frame != SK_NONE)
@@ -36,31 +36,25 @@ static sk_status open_scene(import_job *job) {
   return sk_fail(job->error, SK_ERROR_IMPORT, "%s", words && words[0] ? words : "Assimp gives no reason");
 }
 
-/* Opens it once more where that may help. */
-static sk_status open_otherwise(import_job *job) {
-  bool changed;
-  sk_status status;
-  if (!import_is_refused_for_morphs(job)) return SK_ERROR_IMPORT;
-  status = import_drop_collada_morphs(job, &changed);
+/* One more attempt, where the format has another file to offer. */
+static sk_status open_again(import_job *job) {
+  bool changed = false;
+  sk_status status = job->format->open_again ? job->format->open_again(job, &changed) : SK_OK;
   if (status || !changed) return status ? status : SK_ERROR_IMPORT;
   return open_scene(job);
 }
 
 /* Some readers take any text for a file of theirs and find nothing in it. */
 static sk_status check_contents(import_job *job) {
-  static const char *const meshes_only[] = {"obj", "stl", "ply", "off", "nff", "raw", "dxf", "md2", "3ds"};
   const struct aiScene *scene = job->scene;
-  size_t i;
+  if (!job->format->has_meshes) return SK_OK;
   if (scene->mNumMeshes || scene->mNumAnimations || scene->mRootNode->mNumChildren) return SK_OK;
-  for (i = 0; i < sizeof meshes_only / sizeof *meshes_only; i++)
-    if (!strcmp(job->format, meshes_only[i]))
-      return sk_fail(job->error, SK_ERROR_IMPORT, "there is no mesh in it; is it really .%s?", job->format);
-  return SK_OK;
+  return sk_fail(job->error, SK_ERROR_IMPORT, "there is no mesh in it; is it really .%s?", job->suffix);
 }
 
 /* ---- the block ------------------------------------------------------------------------------- */
 
-static sk_block_part part_of(sk_section_kind kind, const void *data, uint64_t count, uint32_t influences) {
+static sk_block_part section_of(sk_section_kind kind, const void *data, uint64_t count, uint32_t influences) {
   return (sk_block_part){kind, sk_section_stride(kind, influences), data ? count : 0, data};
 }
 
@@ -68,10 +62,10 @@ static sk_status write_block(import_job *job, sk_import_result *result) {
   import_model *m = &job->model;
   uint32_t k = m->info.influences;
   uint64_t joints = m->info.joints;
-#define LIST(kind, array) part_of(SK_SECTION_##kind, (array).data, (array).count, k)
-#define ROWS(kind, data, count) part_of(SK_SECTION_##kind, data, count, k)
-  sk_block_part parts[] = {
-      [IMPORT_MESH_PARTS] = ROWS(INFO, &m->info, 1),
+#define LIST(kind, array) section_of(SK_SECTION_##kind, (array).data, (array).count, k)
+#define ROWS(kind, data, count) section_of(SK_SECTION_##kind, data, count, k)
+  sk_block_part sections[] = {
+      [IMPORT_MESH_SECTIONS] = ROWS(INFO, &m->info, 1),
       LIST(TEXT, m->text),
       LIST(JOINT_NAMES, m->names),
       LIST(JOINT_PARENTS, m->parents),
@@ -98,11 +92,11 @@ static sk_status write_block(import_job *job, sk_import_result *result) {
   };
 #undef LIST
 #undef ROWS
-  import_mesh_parts(m, parts);
+  import_mesh_sections(m, sections);
   m->info.slots = (uint32_t)m->slots.joints.count;
   if (job->request->sink)
-    return sk_block_pour(parts, sizeof parts / sizeof *parts, job->request->sink, &result->size, job->error);
-  return sk_block_write(parts, sizeof parts / sizeof *parts, &result->block, &result->size, job->error);
+    return sk_block_pour(sections, sizeof sections / sizeof *sections, job->request->sink, &result->size, job->error);
+  return sk_block_write(sections, sizeof sections / sizeof *sections, &result->block, &result->size, job->error);
 }
 
 static void free_model(import_model *m) {
@@ -122,37 +116,20 @@ static void free_model(import_model *m) {
 
 /* ---- the steps ----------------------------------------------------------------------------------- */
 
-/* What Assimp would read wrong gets other words, in memory. Each does nothing for other formats. */
-static sk_status prepare(import_job *job) {
-  sk_status status = import_b3d_open(job);
-  if (!status) status = import_ms3d_open(job);
-  if (!status) status = import_smd_open(job);
-  if (!status) status = import_bvh(job);
-  return status ? status : import_fbx_widen(job);
-}
-
-/* What Assimp has read wrong is put right, once the joints are there; likewise. */
-static sk_status correct(import_job *job) {
-  sk_status status = !strcmp(job->format, "dae") ? import_collada(job) : SK_OK;
-  import_bvh_names(job);
-  import_smd(job);
-  if (!status) status = import_ms3d(job);
-  if (!status) status = import_x(job);
-  return status ? status : import_fbx_fill(job);
-}
-
 static sk_status convert(import_job *job) {
-  sk_status status = import_md5(job);
+  const import_format *format = job->format;
+  sk_status status = format->correct_scene ? format->correct_scene(job) : SK_OK;
   if (!status) status = import_skeleton(job);
-  if (!status) status = correct(job);
+  if (!status && format->correct) status = format->correct(job);
   if (!status) import_space(job);
   if (!status) status = import_materials(job);
   if (!status) status = import_meshes(job);
   if (!status) status = import_clips(job);
   import_note_add(job, NOTE_files_refused, job->files.refused, "'%s'", job->files.first_refused);
   import_note_add(job, NOTE_files_missing, job->files.missing, "'%s'", job->files.first_missing);
-  if (!status) import_note_format(job);
-  if (!status && !sk_text_append(&job->model.text, job->format, strlen(job->format),
+  if (!status && job->request->frame == SK_NONE) import_note_frames(job);
+  if (!status && format->note) format->note(job);
+  if (!status && !sk_text_append(&job->model.text, job->suffix, strlen(job->suffix),
                                  &job->model.info.source_format))
     status = import_no_memory(job, 1);
   return status ? status : import_report_write(job);
@@ -175,42 +152,33 @@ static sk_status refuse_saved(import_job *job) {
   return sk_fail(job->error, SK_ERROR_IMPORT, "it is a saved model, which needs no import");
 }
 
-/* Formats of which something is read that Assimp does not deliver, wherever it stands in the file. */
-static bool is_read_again(const import_job *job) {
-  static const char *const formats[] = {"fbx", "dae", "md5mesh", "md5anim"};
-  size_t i;
-  for (i = 0; i < sizeof formats / sizeof *formats; i++)
-    if (!strcmp(job->format, formats[i])) return true;
-  return false;
-}
-
 /* What the model was made of: no longer there when the block doubles the model for a moment. */
 static void close_sources(import_job *job) {
   if (job->scene) import_assimp()->aiReleaseImport(job->scene);
   job->scene = NULL;
-  gltf_close(job->gltf);
-  job->gltf = NULL;
+  if (job->format->close) job->format->close(job);
   import_weights_close(job);
-  import_fbx_close(&job->fbx);
   import_files_close(&job->files);
 }
 
-static sk_status run_steps(import_job *job, sk_import_result *result) {
+/* From the request to Assimp's scene. */
+static sk_status open_model(import_job *job) {
   sk_status status = import_files_open(job);
   if (!status) status = refuse_saved(job);
   if (!status) status = import_check_format(job);
   if (!status && !((const import_source *)job->files.sources.data)->size) status = refuse_empty(job);
   if (!status) status = import_check_content(job);
-  if (!status && is_gltf(job)) status = import_files_whole(job);
-  if (!status && is_gltf(job)) status = gltf_open(job);
-  if (!status) status = prepare(job);
+  if (!status && job->format->open) status = job->format->open(job);
   if (!status) status = open_scene(job);
-  if (status == SK_ERROR_IMPORT && !job->scene) status = open_otherwise(job);
+  if (status == SK_ERROR_IMPORT && !job->scene) status = open_again(job);
   if (status == SK_ERROR_IMPORT && !job->scene) status = import_explain_unread(job);
-  if (!status && !job->gltf) status = import_check_scene(job);
-  if (job->gltf && !status) gltf_forget_rewritten(job);
-  if (!status && is_read_again(job)) status = import_files_whole(job);
-  if (!status) status = check_contents(job);
+  if (!status && !job->format->is_counted) status = import_check_scene(job);
+  if (!status && job->format->is_read_again) status = import_files_whole(job);
+  return status ? status : check_contents(job);
+}
+
+static sk_status run_steps(import_job *job, sk_import_result *result) {
+  sk_status status = open_model(job);
   if (!status) status = convert(job);
   if (job->files.exceeded) status = import_check_bytes(job);
   close_sources(job);
@@ -241,6 +209,7 @@ static sk_status run(const sk_import_request *request, sk_import_result *result,
   memset(result, 0, sizeof *result);
   job.request = request;
   job.error = error ? error : &own;
+  job.format = import_format_of("");
   job.title = request->path ? request->path : "the model's bytes";
   if (!import_assimp()) return sk_fail(job.error, SK_ERROR_LIBRARY, "the importer was not started");
   if (request->max_influences < 1 || request->max_influences > SK_MAX_INFLUENCES)

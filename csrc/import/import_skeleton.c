@@ -2,16 +2,18 @@
 #include <math.h>
 #include <string.h>
 
-#include "import_internal.h"
+#include "../core/base/sk_math.h"
+#include "import_reader.h"
+#include "import_skeleton.h"
 
 #define SHEAR_TOLERANCE 1e-4 /* relative: float matrices with scales of 100 differ by some 1e-6 */
 
-typedef struct pending { /* a node that waits for its place */
+typedef struct pending { /* a node that waits to become a joint */
   const struct aiNode *node;
   int32_t parent;
 } pending;
 
-static sk_status add_joint(import_job *job, const struct aiNode *node, int32_t parent) {
+sk_status import_add_joint(import_job *job, const struct aiNode *node, int32_t parent) {
   const struct aiNode **place = sk_array_extend(&job->model.nodes, 1);
   int32_t *above = sk_array_extend(&job->model.parents, 1);
   if (!place || !above || !sk_array_extend(&job->model.names, 1)) return import_no_memory(job, 1);
@@ -22,7 +24,9 @@ static sk_status add_joint(import_job *job, const struct aiNode *node, int32_t p
   return SK_OK;
 }
 
-static sk_text *name_of(import_job *job, size_t joint) { return (sk_text *)job->model.names.data + joint; }
+sk_text *import_joint_name(import_job *job, size_t joint) {
+  return (sk_text *)job->model.names.data + joint;
+}
 
 /* ---- the tree ------------------------------------------------------------------ */
 
@@ -30,7 +34,7 @@ static sk_status add_name(import_job *job, size_t joint) {
   const struct aiString *name = &((const struct aiNode **)job->model.nodes.data)[joint]->mName;
   size_t length = name->length < AI_MAXLEN ? name->length : AI_MAXLEN - 1;
   if (length == AI_MAXLEN - 1) import_note_add(job, NOTE_names_cut, 1, "%.100s...", name->data);
-  if (!sk_text_append(&job->model.text, name->data, length, name_of(job, joint)))
+  if (!sk_text_append(&job->model.text, name->data, length, import_joint_name(job, joint)))
     return import_no_memory(job, length);
   return SK_OK;
 }
@@ -45,7 +49,7 @@ static sk_status walk_scene(import_job *job) {
     pending next = ((pending *)stack.data)[--stack.count];
     int32_t joint = (int32_t)job->model.nodes.count;
     unsigned i, count = next.node->mChildren ? next.node->mNumChildren : 0;
-    status = add_joint(job, next.node, next.parent);
+    status = import_add_joint(job, next.node, next.parent);
     if (!status) status = add_name(job, (size_t)joint);
     for (i = count; i > 0 && !status; i--) {
       if (!next.node->mChildren[i - 1]) continue;
@@ -58,57 +62,30 @@ static sk_status walk_scene(import_job *job) {
   return status;
 }
 
-/* glTF: the tree is the file's; Assimp was given its nodes side by side. */
-static sk_status walk_gltf(import_job *job) {
-  gltf *g = job->gltf;
-  const struct aiNode *root = job->scene->mRootNode;
-  bool invented = g->root_count != 1;
-  sk_status status = SK_OK;
-  int32_t i;
-  unsigned child;
-  if (invented) {
-    status = add_joint(job, NULL, SK_NONE);
-    if (!status && !sk_text_append(&job->model.text, "ROOT", 4, name_of(job, 0)))
-      status = import_no_memory(job, 4);
-  }
-  for (i = 0; i < g->order_count && !status; i++) {
-    gltf_node *node = &g->nodes[g->order[i]];
-    int32_t parent = node->parent >= 0 ? g->nodes[node->parent].joint : invented ? 0 : SK_NONE;
-    node->joint = (int32_t)job->model.nodes.count;
-    status = add_joint(job, NULL, parent);
-    if (!status) status = gltf_node_name(job, g->order[i], name_of(job, (size_t)node->joint));
-  }
-  for (child = 0; child <= root->mNumChildren && !status; child++) {
-    const struct aiNode *found = child ? root->mChildren[child - 1] : root;
-    int32_t joint = import_find_joint(job, &found->mName);
-    if (joint >= 0) ((const struct aiNode **)job->model.nodes.data)[joint] = found;
-  }
-  return status;
-}
-
 /* ---- names ---------------------------------------------------------------------- */
 
 int32_t import_find_joint(const import_job *job, const struct aiString *name) {
-  int32_t node;
-  if (!job->gltf) return (int32_t)import_names_find(&job->model.joint_of, name->data, name->length);
-  node = gltf_node_of(job, name);
-  return node < 0 ? SK_NONE : job->gltf->nodes[node].joint;
+  const import_reader *reader = job->format->reader;
+  if (reader) return reader->find_joint(job, name);
+  return (int32_t)import_names_find(&job->model.joint_of, name->data, name->length);
 }
 
-/* Counts names that came before; outside glTF the table is also how channels and skins find joints. */
+/* Counts names that came before. The table is also how channels and skins find joints, where no reader does that: then
+   its keys are Assimp's names, which stay where they are, as the pool of strings does not. */
 static sk_status index_names(import_job *job) {
   import_names *table = &job->model.joint_of;
+  const import_reader *reader = job->format->reader;
   size_t j, count = job->model.names.count;
   if (!import_names_make(table, count)) return import_no_memory(job, count);
   for (j = 0; j < count; j++) {
     const struct aiNode *node = ((const struct aiNode **)job->model.nodes.data)[j];
-    const sk_text *text = name_of(job, j);
-    const char *bytes = job->gltf ? (const char *)job->model.text.data + text->offset : node->mName.data;
+    const sk_text *text = import_joint_name(job, j);
+    const char *bytes = reader ? (const char *)job->model.text.data + text->offset : node->mName.data;
     if (text->length && import_names_add(table, bytes, text->length, (uint32_t)j) != j)
       import_note_add(job, NOTE_duplicate_names, 1, "%.*s", (int)(text->length < 100 ? text->length : 100),
                       bytes);
   }
-  if (job->gltf) import_names_free(table); /* its keys lie in a pool that grows */
+  if (reader) import_names_free(table);
   return SK_OK;
 }
 
@@ -118,7 +95,7 @@ static void affine_of_node(import_job *job, const struct aiNode *node, double ou
   const float *m = &node->mTransformation.a1;
   bool bad = false;
   int i;
-  for (i = 12; i < 16; i++) bad |= !(fabsf(m[i] - (float)(i == 15)) <= BOTTOM_TOLERANCE);
+  for (i = 12; i < 16; i++) bad |= !(fabsf(m[i] - (float)(i == 15)) <= IMPORT_BOTTOM_TOLERANCE);
   for (i = 0; i < 12; i++) {
     out[i] = import_is_bad(m[i]) ? (i % 5 == 0) : m[i];
     bad |= import_is_bad(m[i]);
@@ -126,28 +103,17 @@ static void affine_of_node(import_job *job, const struct aiNode *node, double ou
   if (bad) import_note_add(job, NOTE_numbers_repaired, 1, "the transform of node '%.100s'", node->mName.data);
 }
 
-static const gltf_node *gltf_node_at(const import_job *job, size_t joint) {
-  size_t invented = job->gltf && job->gltf->root_count != 1;
-  return job->gltf && joint >= invented ? &job->gltf->nodes[job->gltf->order[joint - invented]] : NULL;
-}
-
 /* The file's own T, R, S where it has them: a decomposition could not know how a negative scale is split. */
 static void rest_of_joint(import_job *job, size_t j) {
-  static const double identity[12] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0};
+  const import_reader *reader = job->format->reader;
   import_model *m = &job->model;
-  const gltf_node *node = gltf_node_at(job, j);
   float *t = (float *)m->translation.data + 3 * j, *r = (float *)m->rotation.data + 4 * j;
   float *s = (float *)m->scale.data + 3 * j;
   double *global = m->globals + 12 * j, local[12];
   int32_t parent = ((int32_t *)m->parents.data)[j];
-  int i;
-  if (node) memcpy(local, node->local, sizeof local);
-  else if (job->gltf) memcpy(local, identity, sizeof local);
-  else affine_of_node(job, ((const struct aiNode **)m->nodes.data)[j], local);
-  if (node && node->has_trs) {
-    for (i = 0; i < 3; i++) t[i] = (float)node->translation[i], s[i] = (float)node->scale[i];
-    for (i = 0; i < 4; i++) r[i] = (float)node->rotation[i];
-  } else {
+  bool has_trs = reader && reader->rest(job, j, local, t, r, s);
+  if (!reader) affine_of_node(job, ((const struct aiNode **)m->nodes.data)[j], local);
+  if (!has_trs) {
     double residual = sk_affine_decompose(local, t, r, s);
     m->shear[j] = residual > SHEAR_TOLERANCE ? residual : 0.0;
   }
@@ -176,7 +142,7 @@ sk_status import_skeleton(import_job *job) {
   m->names = SK_ARRAY(sk_text);
   m->parents = SK_ARRAY(int32_t);
   m->translation = m->rotation = m->scale = m->local = SK_ARRAY(float);
-  status = job->gltf ? walk_gltf(job) : walk_scene(job);
+  status = job->format->reader ? job->format->reader->add_joints(job) : walk_scene(job);
   if (!status) status = index_names(job);
   if (!status) status = make_rest(job);
   m->info.joints = (uint32_t)m->nodes.count;

@@ -1,8 +1,8 @@
-/* import_vertex.c: vertices of one part: smooth normals by position, and joining of equal ones. */
+/* import_vertex.c: vertices of one submesh: smooth normals by position, and joining of equal ones. */
 #include <math.h>
 #include <string.h>
 
-#include "import_internal.h"
+#include "import_mesh.h"
 
 #define EMPTY UINT32_MAX
 
@@ -18,7 +18,7 @@ static size_t hash_position(const float *position) {
   return (size_t)(hash ^ hash >> 32);
 }
 
-/* The first vertex of the part that stands at the same place as vertex v. */
+/* The first vertex of the submesh that stands at the same place as vertex v. */
 static uint32_t first_at(const float *positions, uint32_t v, uint32_t *table, size_t mask) {
   const float *position = positions + 3 * (size_t)v;
   size_t at;
@@ -28,7 +28,7 @@ static uint32_t first_at(const float *positions, uint32_t v, uint32_t *table, si
   }
 }
 
-typedef struct smoothing { /* of one part: its vertices count from 0 here */
+typedef struct smoothing { /* of one submesh: its vertices count from 0 here */
   const float *positions;
   float *normals;
   float *areas;          /* what all normals of faces at a vertex add up to, whatever their directions */
@@ -112,13 +112,13 @@ static void finish_normals(const smoothing *s) {
       memcpy(s->normals + 3 * (size_t)v, s->normals + 3 * (size_t)s->owner[v], 3 * sizeof(float));
 }
 
-void import_smooth_normals(import_model *m, const import_part *part, const uint32_t *faces, uint32_t *table,
+void import_smooth_normals(import_model *m, const import_submesh *submesh, const uint32_t *faces, uint32_t *table,
                            uint32_t *owner, size_t mask) {
-  smoothing s = {m->positions + 3 * (size_t)part->first_vertex, m->normals + 3 * (size_t)part->first_vertex,
-                 (float *)table, owner, faces, part->first_vertex, part->vertex_count, part->face_count};
+  smoothing s = {m->positions + 3 * (size_t)submesh->first_vertex, m->normals + 3 * (size_t)submesh->first_vertex,
+                 (float *)table, owner, faces, submesh->first_vertex, submesh->vertex_count, submesh->face_count};
   uint32_t v;
   memset(table, 0xff, (mask + 1) * sizeof *table);
-  for (v = 0; v < part->vertex_count; v++) owner[v] = first_at(s.positions, v, table, mask);
+  for (v = 0; v < submesh->vertex_count; v++) owner[v] = first_at(s.positions, v, table, mask);
   memset(s.areas, 0, s.vertex_count * sizeof *s.areas); /* in the table, which is longer and not needed any more */
   memset(s.normals, 0, 3 * sizeof(float) * (size_t)s.vertex_count);
   add_face_normals(&s);
@@ -140,9 +140,9 @@ typedef struct layout {
   int count;
 } layout;
 
-/* Those that differ within the part: a rigid one's influences, all alike, come later. */
-static layout layout_of(const import_model *m, const import_part *part) {
-  size_t k = part->rigid ? 0 : m->info.influences;
+/* Those that differ within the submesh: a rigid one's influences, all alike, come later. */
+static layout layout_of(const import_model *m, const import_submesh *submesh) {
+  size_t k = submesh->rigid ? 0 : m->info.influences;
   stream all[STREAMS] = {{(uint8_t *)m->positions, 12}, {(uint8_t *)m->normals, 12},
                          {(uint8_t *)m->uvs, 8},        {(uint8_t *)m->colors, 16},
                          {(uint8_t *)m->tangents, 16},  {k ? (uint8_t *)m->weights : NULL, 4 * k},
@@ -208,14 +208,14 @@ static void copy_vertex(const layout *l, size_t to, size_t from) {
   }
 }
 
-static void move_part(const layout *l, const import_part *part, uint32_t first, uint32_t *map) {
+static void move_part(const layout *l, const import_submesh *submesh, uint32_t first, uint32_t *map) {
   uint32_t v;
   int i;
-  for (v = 0; v < part->vertex_count; v++) map[v] = v;
-  for (i = 0; i < l->count && first != part->first_vertex; i++) {
+  for (v = 0; v < submesh->vertex_count; v++) map[v] = v;
+  for (i = 0; i < l->count && first != submesh->first_vertex; i++) {
     const stream *s = &l->streams[i];
-    memmove(s->data + first * s->bytes, s->data + part->first_vertex * s->bytes,
-            part->vertex_count * s->bytes);
+    memmove(s->data + first * s->bytes, s->data + submesh->first_vertex * s->bytes,
+            submesh->vertex_count * s->bytes);
   }
 }
 
@@ -251,37 +251,37 @@ static void join_some(joining *j, const import_model *m, size_t from, uint32_t c
 
 /* Whether vertices are equal where they stand at the same place: their normals were made by place, and there is
    nothing else. */
-static bool is_told_by_place(const layout *l, const import_part *part) {
-  return part->bad_normals == part->vertex_count && l->count == 2;
+static bool is_told_by_place(const layout *l, const import_submesh *submesh) {
+  return submesh->bad_normals == submesh->vertex_count && l->count == 2;
 }
 
 /* `map` has the first vertex at the same place, which is no later one. */
-static void join_by_place(joining *j, const import_part *part, uint32_t *map) {
+static void join_by_place(joining *j, const import_submesh *submesh, uint32_t *map) {
   uint32_t v;
-  for (v = 0; v < part->vertex_count; v++) {
+  for (v = 0; v < submesh->vertex_count; v++) {
     bool is_first = map[v] == v;
-    if (is_first) copy_vertex(&j->layout, j->first + j->kept, (size_t)part->first_vertex + v);
+    if (is_first) copy_vertex(&j->layout, j->first + j->kept, (size_t)submesh->first_vertex + v);
     map[v] = is_first ? j->kept++ : map[map[v]];
   }
 }
 
-/* The joined vertices are written over the part itself: they are never more than were read. */
-uint32_t import_join_part(import_model *m, const import_part *part, uint32_t first, bool join,
+/* The joined vertices are written over the submesh itself: they are never more than were read. */
+uint32_t import_join_vertices(import_model *m, const import_submesh *submesh, uint32_t first, bool join,
                           uint32_t *table, uint32_t *map, size_t mask) {
-  joining j = {layout_of(m, part), table, mask, first, 0};
+  joining j = {layout_of(m, submesh), table, mask, first, 0};
   uint32_t v, left;
   if (!join) {
-    move_part(&j.layout, part, first, map);
-    return part->vertex_count;
+    move_part(&j.layout, submesh, first, map);
+    return submesh->vertex_count;
   }
-  if (is_told_by_place(&j.layout, part)) {
-    join_by_place(&j, part, map);
+  if (is_told_by_place(&j.layout, submesh)) {
+    join_by_place(&j, submesh, map);
     return j.kept;
   }
   memset(table, 0xff, (mask + 1) * sizeof *table);
-  for (v = 0; v < part->vertex_count; v += SOME) {
-    left = part->vertex_count - v;
-    join_some(&j, m, (size_t)part->first_vertex + v, left < SOME ? left : SOME, map + v);
+  for (v = 0; v < submesh->vertex_count; v += SOME) {
+    left = submesh->vertex_count - v;
+    join_some(&j, m, (size_t)submesh->first_vertex + v, left < SOME ? left : SOME, map + v);
   }
   return j.kept;
 }

@@ -5,8 +5,11 @@
    those of the mesh that it stands below; Assimp counts over all meshes, and nodes in one byte. */
 #include <string.h>
 
-#include "../import_internal.h"
+#include "../import_bytes.h"
+#include "../import_weights.h"
+#include "import_b3d.h"
 
+#define DEFAULT_TICKS 60.0 /* per second, where the file says 0 */
 #define HEADER 8
 #define NODE_NUMBERS 40 /* bytes: translation, scale, rotation */
 
@@ -186,7 +189,6 @@ sk_status import_b3d_open(import_job *job) {
   const import_source *file = job->files.sources.data;
   b3d b = {.job = job, .levels = SK_ARRAY(b3d_level), .anims = SK_ARRAY(size_t)};
   sk_status status;
-  if (strcmp(job->format, "b3d")) return SK_OK;
   status = import_weights_open(job);
   if (status) return status;
   b.c.data = file->data, b.c.end = file->size;
@@ -198,4 +200,9 @@ sk_status import_b3d_open(import_job *job) {
   sk_array_free(&b.levels);
   sk_array_free(&b.anims);
   return status;
+}
+
+double import_b3d_ticks(import_job *job, double stated) {
+  (void)job;
+  return stated == 0.0 ? DEFAULT_TICKS : stated;
 }

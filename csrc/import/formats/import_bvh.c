@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../import_internal.h"
+#include "import_bvh.h"
 
 #define LONGEST_FILLER 32    /* bytes of a number that is written into every frame */
 
@@ -221,7 +221,7 @@ static void note_lost(const bvh *b) {
 /* ---- writing --------------------------------------------------------------------------- */
 
 static void put(bvh *b, const char *bytes, size_t length) {
-  if (!b->status) b->status = import_put(b->job, &b->out, bytes, length);
+  if (!b->status) b->status = import_files_append(b->job, &b->out, bytes, length);
 }
 
 static void put_text(bvh *b, const char *text) { put(b, text, strlen(text)); }
@@ -363,9 +363,9 @@ static bool read_file(bvh *b) {
   return good;
 }
 
-sk_status import_bvh(import_job *job) {
+sk_status import_bvh_open(import_job *job) {
   bvh b = {.job = job, .nodes = SK_ARRAY(bvh_node), .channels = SK_ARRAY(uint8_t), .out = SK_ARRAY(char)};
-  if (!strcmp(job->format, "bvh") && read_file(&b)) {
+  if (read_file(&b)) {
     note_lost(&b);
     if (is_to_be_written(&b)) write_anew(&b);
   }
@@ -375,10 +375,10 @@ sk_status import_bvh(import_job *job) {
   return b.status;
 }
 
-void import_bvh_names(import_job *job) {
+sk_status import_bvh_correct(import_job *job) {
   const sk_text *name = job->model.names.data;
   size_t j;
-  if (strcmp(job->format, "bvh")) return;
   for (j = 0; j < job->model.names.count; j++)
     import_show_blanks(job, (char *)job->model.text.data + name[j].offset, name[j].length);
+  return SK_OK;
 }

@@ -3,9 +3,12 @@
    Assimp calls a node by its id, which is unique and therefore what channels and skins should bind
    by, but which is made by the exporter ("Rig_Arm"). A joint gets the name that stands beside its id,
    where no other node has it. And what Assimp 6.0.5 passes over or misreads in silence is counted here. */
+#include <math.h>
 #include <string.h>
 
-#include "../import_internal.h"
+#include "../import_space.h"
+#include "../import_xml.h"
+#include "import_collada.h"
 
 typedef struct node_label { sk_text id, name; } node_label; /* places in the file */
 
@@ -48,7 +51,7 @@ static void note_interpolation(const reading *r, const import_tag *tag) {
 static void note_target(const reading *r, const import_tag *tag) {
   import_span target = import_tag_attribute(tag, "target");
   size_t i, slashes = 0, dots = 0;
-  if (target.length > 2 && !memcmp(target.at, IMPORT_NOWHERE, 2)) return;
+  if (target.length > 2 && !memcmp(target.at, COLLADA_NOWHERE, 2)) return;
   for (i = 0; i < target.length; i++) {
     slashes += target.at[i] == '/';
     dots += target.at[i] == '.';
@@ -136,7 +139,7 @@ static sk_status apply_labels(import_job *job, const sk_array *labels, import_na
   return status;
 }
 
-sk_status import_collada(import_job *job) {
+sk_status import_collada_correct(import_job *job) {
   static const char *const names_read[] = {"node",    "library_animations", "Name_array",
                                            "channel", "animation_clip",     "v", NULL};
   const import_source *source = job->files.sources.data;
@@ -155,4 +158,16 @@ sk_status import_collada(import_job *job) {
   import_names_free(&names);
   sk_array_free(&r.labels);
   return status;
+}
+
+/* Assimp's root holds the unit and the rotation to +Y up. */
+void import_collada_space(import_job *job) {
+  const import_source *file = job->files.sources.data;
+  const char *up = import_find_word(file, "<up_axis>"), *end = (const char *)file->data + file->size;
+  double unit = import_root_scale(job);
+  job->model.info.unit_meters = 1.0;
+  if (up && end - up >= 4 && *up != 'Y')
+    import_note_add(job, NOTE_axes_converted, 1, "the file's up axis is %.4s", up);
+  if (fabs(unit - 1.0) > 1e-6)
+    import_note_add(job, NOTE_units_converted, 1, "one unit of the file is %g m; now 1 m", unit);
 }

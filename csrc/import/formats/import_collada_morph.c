@@ -6,9 +6,10 @@
    (Assimp would take some of them for the first number of a node's transform). */
 #include <string.h>
 
-#include "../import_internal.h"
+#include "../import_xml.h"
+#include "import_collada.h"
 
-#define LONGEST_ID 1023 /* bytes: an id is written as often as it is referred to */
+#define MAX_ID 1023 /* bytes: an id is written as often as it is referred to */
 
 typedef struct controller {
   import_span id, base;  /* base: of a morph, what it moves */
@@ -34,7 +35,7 @@ typedef struct morphs { /* one file while it is read and written */
 /* "#id" without its mark; empty for another kind of reference. */
 static import_span reference(const import_tag *tag, const char *key) {
   import_span value = import_tag_attribute(tag, key);
-  if (!value.length || *value.at != '#' || value.length > LONGEST_ID) return (import_span){NULL, 0};
+  if (!value.length || *value.at != '#' || value.length > MAX_ID) return (import_span){NULL, 0};
   return (import_span){value.at + 1, value.length - 1};
 }
 
@@ -134,7 +135,7 @@ static void resolve_all(const morphs *m) {
 /* ---- writing ------------------------------------------------------------------------------- */
 
 static void put(morphs *m, const char *bytes, size_t length) {
-  if (!m->status) m->status = import_put(m->job, &m->out, bytes, length);
+  if (!m->status) m->status = import_files_append(m->job, &m->out, bytes, length);
 }
 
 /* The file up to `at`, then these words in the place of what stands up to `after`. */
@@ -163,7 +164,7 @@ static void put_geometry(morphs *m, const import_tag *tag) {
 static void mislead_channel(morphs *m, const import_tag *tag) {
   import_span target = import_tag_attribute(tag, "target");
   if (target.length && !memchr(target.at, '/', target.length))
-    replace(m, target.at, target.at, IMPORT_NOWHERE, strlen(IMPORT_NOWHERE));
+    replace(m, target.at, target.at, COLLADA_NOWHERE, strlen(COLLADA_NOWHERE));
 }
 
 /* `*renamed`: an instance is open that was one of a controller. */
@@ -217,18 +218,20 @@ static void drop_morphs(morphs *m) {
   m->out = SK_ARRAY(char);
 }
 
-bool import_is_refused_for_morphs(const import_job *job) {
-  return !strcmp(job->format, "dae") && strstr(job->error->message, "Unable to resolve library reference") != NULL;
+static bool is_refused_for_morphs(const import_job *job) {
+  return strstr(job->error->message, "Unable to resolve library reference") != NULL;
 }
 
-sk_status import_drop_collada_morphs(import_job *job, bool *dropped) {
+sk_status import_collada_open_again(import_job *job, bool *changed) {
   morphs m = {.job = job, .controllers = SK_ARRAY(controller), .out = SK_ARRAY(char)};
   const import_source *file = job->files.sources.data;
+  *changed = false;
+  if (!is_refused_for_morphs(job)) return SK_OK;
   m.status = import_files_whole(job);
   m.file = (const char *)file->data;
   m.end = m.file + file->size;
   if (!m.status) drop_morphs(&m);
-  *dropped = !m.status && job->notes[NOTE_morph_targets_dropped].count;
+  *changed = !m.status && job->notes[NOTE_morph_targets_dropped].count;
   import_names_free(&m.ids);
   sk_array_free(&m.controllers);
   sk_array_free(&m.out);

@@ -13,13 +13,13 @@
 #define BLOCK 64           /* bytes of a text */
 #define PROPERTY_VALUES 7  /* name, type, label, flags, and three numbers */
 
-bool import_is_binary_fbx(const import_source *file) {
+bool fbx_is_binary(const import_source *file) {
   return file->size > 20 && !memcmp(file->data, "Kaydara FBX Binary", 18);
 }
 
 fbx_file fbx_open(const import_source *source) {
   fbx_file file = {source->data, source->size, 0};
-  if (!import_is_binary_fbx(source)) return file;
+  if (!fbx_is_binary(source)) return file;
   if (file.size < FIRST_RECORD) file.size = 0;
   file.width = file.size && import_number(file.data + FIRST_RECORD - 4, 4) >= WIDE_VERSION ? 8 : 4;
   return file;

@@ -1,14 +1,34 @@
-/* import_fbx.h: what the files share that read an FBX model again, beside Assimp.
+/* import_fbx.h: an FBX file, which is read again beside Assimp for what Assimp does not deliver.
 
    Binary and text are the same tree of records: a name, values, and a list of records or none. Nothing here keeps
    more than a place in the file's bytes, which are trusted in nothing. */
-#ifndef SK_IMPORT_FBX_H
-#define SK_IMPORT_FBX_H
+#ifndef IMPORT_FBX_H
+#define IMPORT_FBX_H
 
-#include "../import_internal.h"
+#include "../import_bytes.h"
+#include "../import_clip.h"
+#include "../import_morph.h"
 
 #define FBX_SECOND 46186158000.0 /* FBX counts time in such parts of a second */
 #define FBX_NONE UINT32_MAX
+
+/* ---- what the steps of the format's row do --------------------------------------- */
+
+/* Before Assimp: puts a file in the model's place in which the ranges of the stacks drop no keys. Makes job->fbx. */
+sk_status import_fbx_open(import_job *job);
+/* When the joints are there: axes without a curve get the value that the file gives them. */
+sk_status import_fbx_correct(import_job *job);
+/* The range of the stack that an animation of the scene was made of; all time where no stack fits. */
+import_range import_fbx_range(const import_job *job, unsigned animation);
+/* Sets job->shapes_between. */
+void import_fbx_look_at_shapes(import_job *job);
+/* The weights of a submesh's targets at rest, and those in keys that show all of a target: 1, or less. */
+void import_fbx_weights(import_job *job, const import_submesh *submesh, import_weight_rule *weights, uint32_t count);
+/* Unit and axes. */
+void import_fbx_space(import_job *job);
+/* Notes what FBX has and Assimp does not tell: layers, and scale that is not inherited. */
+void import_fbx_note(import_job *job);
+void import_fbx_close(import_job *job);
 
 /* ---- import_fbx.c: records ------------------------------------------------------ */
 
@@ -34,6 +54,7 @@ typedef struct fbx_value {
   int64_t whole;    /* the number, or what an object is called by */
 } fbx_value;
 
+bool fbx_is_binary(const import_source *file);
 fbx_file fbx_open(const import_source *source);
 /* Where the first record stands. */
 size_t fbx_first(const fbx_file *file);
@@ -58,6 +79,23 @@ bool fbx_text_is(const fbx_value *value, const char *word);
 /* Seconds; the time that Assimp takes for 0, once it was given what import_fbx_widen wrote. A power of 2, so that
    little is rounded away; keys before it are lost. */
 #define FBX_EARLIEST (-16384.0)
+
+typedef struct fbx_range { /* of an FBX AnimationStack, in FBX's parts of a second */
+  double start; /* the clip's time 0 */
+  double stop;
+  bool ends;    /* false: it states no range, the clip goes to its last key */
+} fbx_range;
+
+typedef struct import_fbx { /* what is read again */
+  sk_array ranges;  /* fbx_range of each stack, in the file's order */
+  sk_array objects; /* fbx_object */
+  sk_array links;   /* fbx_link */
+  sk_array stacks;  /* uint32_t: of which stack each animation of the scene was made */
+  import_names models; /* of each name the first object */
+  size_t lookup_budget; /* steps left for looking up what one mesh has, for each of its nodes once more */
+  size_t layers;    /* AnimationLayers of all stacks */
+  bool widened;     /* Assimp was given a file whose stacks have another range */
+} import_fbx;
 
 /* ---- import_fbx_index.c: which object has what --------------------------------------- */
 

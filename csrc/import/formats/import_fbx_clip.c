@@ -17,7 +17,7 @@ typedef struct fbx_track { /* a curve node, by what it moves */
 } fbx_track;
 
 static const fbx_object *object_at(const import_job *job, uint32_t index) {
-  return index == FBX_NONE ? NULL : (const fbx_object *)job->fbx.objects.data + index;
+  return index == FBX_NONE ? NULL : (const fbx_object *)job->fbx->objects.data + index;
 }
 
 /* ---- which curve nodes move a channel ------------------------------------------------------ */
@@ -57,9 +57,9 @@ static void note_misplaced(import_job *job, const fbx_object *model) {
 }
 
 static sk_status list_tracks(import_job *job, sk_array *tracks) {
-  const fbx_object *objects = job->fbx.objects.data;
+  const fbx_object *objects = job->fbx->objects.data;
   size_t i;
-  for (i = 0; i < job->fbx.objects.count; i++) {
+  for (i = 0; i < job->fbx->objects.count; i++) {
     const fbx_object *node = &objects[i], *model = object_at(job, node->target);
     const fbx_object *layer = object_at(job, node->owner), *stack = layer ? object_at(job, layer->owner) : NULL;
     fbx_track *track;
@@ -240,7 +240,7 @@ static void fill_channels(import_job *job, const sk_array *tracks) {
   unsigned a, c;
   for (a = 0; a < job->scene->mNumAnimations; a++) {
     const struct aiAnimation *animation = job->scene->mAnimations[a];
-    uint32_t stack = ((const uint32_t *)job->fbx.stacks.data)[a];
+    uint32_t stack = ((const uint32_t *)job->fbx->stacks.data)[a];
     for (c = 0; c < animation->mNumChannels && stack != FBX_NONE; c++) {
       struct aiNodeAnim *channel = animation->mChannels[c];
       fbx_object model, node;
@@ -262,10 +262,10 @@ typedef struct fbx_stack {
 
 /* Stacks by their order; `names` finds the first of a name. */
 static bool list_stacks(const import_job *job, fbx_stack *list, size_t count, import_names *names) {
-  const fbx_object *objects = job->fbx.objects.data;
+  const fbx_object *objects = job->fbx->objects.data;
   uint32_t i, first;
   if (!list || !import_names_make(names, count)) return false;
-  for (i = 0; i < job->fbx.objects.count; i++)
+  for (i = 0; i < job->fbx->objects.count; i++)
     if (objects[i].kind == FBX_STACK && objects[i].order < count) list[objects[i].order].object = &objects[i];
   for (i = 0; i < count; i++) {
     list[i] = (fbx_stack){list[i].object, FBX_NONE, i, i};
@@ -286,11 +286,11 @@ static uint32_t take_stack(const struct aiString *name, fbx_stack *list, const i
 }
 
 static sk_status match_stacks(import_job *job) {
-  size_t count = job->fbx.ranges.count, i;
+  size_t count = job->fbx->ranges.count, i;
   fbx_stack *list = sk_alloc_zero(count * sizeof *list);
   import_names names = {NULL, 0};
   uint32_t *stacks = NULL;
-  if (list_stacks(job, list, count, &names)) stacks = sk_array_extend(&job->fbx.stacks, job->scene->mNumAnimations);
+  if (list_stacks(job, list, count, &names)) stacks = sk_array_extend(&job->fbx->stacks, job->scene->mNumAnimations);
   for (i = 0; stacks && i < job->scene->mNumAnimations; i++)
     stacks[i] = take_stack(&job->scene->mAnimations[i]->mName, list, &names);
   import_names_free(&names);
@@ -298,10 +298,20 @@ static sk_status match_stacks(import_job *job) {
   return stacks ? SK_OK : import_no_memory(job, count * sizeof *list);
 }
 
-fbx_range import_fbx_range(const import_job *job, unsigned animation) {
+/* Without a file that was widened, Assimp has cut the keys itself. The file may state ticks that cannot be used; Assimp
+   has made its times with them all the same. */
+import_range import_fbx_range(const import_job *job, unsigned animation) {
+  const import_fbx *fbx = job->fbx;
+  double ticks = job->scene->mAnimations[animation]->mTicksPerSecond;
+  import_range range = {FBX_SECOND, FBX_EARLIEST, 0.0, 0.0, false};
   uint32_t stack = FBX_NONE;
-  if (animation < job->fbx.stacks.count) stack = ((const uint32_t *)job->fbx.stacks.data)[animation];
-  return stack == FBX_NONE ? (fbx_range){0.0, 0.0, false} : ((const fbx_range *)job->fbx.ranges.data)[stack];
+  if (!fbx->widened || !isfinite(ticks) || ticks == 0.0) return (import_range){0};
+  if (animation < fbx->stacks.count) stack = ((const uint32_t *)fbx->stacks.data)[animation];
+  if (stack != FBX_NONE) {
+    const fbx_range *stated = (const fbx_range *)fbx->ranges.data + stack;
+    range.start = stated->start, range.stop = stated->stop, range.ends = stated->ends;
+  }
+  return range;
 }
 
 static bool has_targets(const struct aiScene *scene) {
@@ -311,22 +321,14 @@ static bool has_targets(const struct aiScene *scene) {
   return false;
 }
 
-sk_status import_fbx_fill(import_job *job) {
+sk_status import_fbx_correct(import_job *job) {
   sk_array tracks = SK_ARRAY(fbx_track);
   sk_status status;
-  if (strcmp(job->format, "fbx") || (!job->scene->mNumAnimations && !has_targets(job->scene))) return SK_OK;
+  if (!job->scene->mNumAnimations && !has_targets(job->scene)) return SK_OK;
   status = fbx_index(job);
   if (!status && job->scene->mNumAnimations) status = match_stacks(job);
   if (!status) status = list_tracks(job, &tracks);
   if (!status) fill_channels(job, &tracks);
   sk_array_free(&tracks);
   return status;
-}
-
-void import_fbx_close(import_fbx *fbx) {
-  sk_array_free(&fbx->ranges);
-  sk_array_free(&fbx->objects);
-  sk_array_free(&fbx->links);
-  sk_array_free(&fbx->stacks);
-  import_names_free(&fbx->models);
 }

@@ -5,7 +5,7 @@
 #include "import_fbx.h"
 
 static fbx_object *object_at(const import_job *job, uint32_t index) {
-  return (fbx_object *)job->fbx.objects.data + index;
+  return (fbx_object *)job->fbx->objects.data + index;
 }
 
 /* ---- objects ------------------------------------------------------------------------- */
@@ -44,12 +44,12 @@ static sk_status add_object(import_job *job, const fbx_file *file, const fbx_rec
   if (fbx_read_values(file, record, values, 3) < 3 || values[0].text || !values[1].text) return SK_OK;
   kind = kind_of(record, &values[2]);
   if (kind == FBX_OTHER) return SK_OK;
-  if (job->fbx.objects.count >= FBX_NONE) return SK_OK;
-  object = sk_array_extend(&job->fbx.objects, 1);
+  if (job->fbx->objects.count >= FBX_NONE) return SK_OK;
+  object = sk_array_extend(&job->fbx->objects, 1);
   if (!object) return import_no_memory(job, sizeof *object);
   *object = (fbx_object){.id = values[0].whole, .inside = record->inside, .inside_end = record->inside_end,
                          .owner = FBX_NONE, .target = FBX_NONE, .kind = (uint8_t)kind};
-  object->order = kind == FBX_STACK ? stacks : (uint32_t)job->fbx.objects.count;
+  object->order = kind == FBX_STACK ? stacks : (uint32_t)job->fbx->objects.count;
   name_object(object, &values[1]);
   return SK_OK;
 }
@@ -63,7 +63,7 @@ static int compare_objects(const void *a, const void *b) {
 /* The root has no record of its own, and the id 0. */
 static sk_status read_objects(import_job *job, const fbx_file *file, size_t *end) {
   fbx_record objects, record;
-  fbx_object *root = sk_array_extend(&job->fbx.objects, 1);
+  fbx_object *root = sk_array_extend(&job->fbx->objects, 1);
   uint32_t stacks = 0;
   size_t at;
   sk_status status = root ? SK_OK : import_no_memory(job, sizeof *root);
@@ -74,19 +74,19 @@ static sk_status read_objects(import_job *job, const fbx_file *file, size_t *end
     stacks += fbx_is_named(&record, "AnimationStack");
   }
   *end = fbx_behind_list(file, &objects, at);
-  qsort(job->fbx.objects.data, job->fbx.objects.count, sizeof(fbx_object), compare_objects);
+  qsort(job->fbx->objects.data, job->fbx->objects.count, sizeof(fbx_object), compare_objects);
   return status;
 }
 
 /* Of several objects with one id the first. */
 static uint32_t find_object(const import_job *job, int64_t id) {
-  size_t low = 0, high = job->fbx.objects.count;
+  size_t low = 0, high = job->fbx->objects.count;
   while (low < high) {
     size_t middle = low + (high - low) / 2;
     if (object_at(job, (uint32_t)middle)->id < id) low = middle + 1;
     else high = middle;
   }
-  return low < job->fbx.objects.count && object_at(job, (uint32_t)low)->id == id ? (uint32_t)low : FBX_NONE;
+  return low < job->fbx->objects.count && object_at(job, (uint32_t)low)->id == id ? (uint32_t)low : FBX_NONE;
 }
 
 /* ---- connections ----------------------------------------------------------------------- */
@@ -118,9 +118,9 @@ static sk_status join_objects(import_job *job, uint32_t from, uint32_t to) {
     if (part->owner == FBX_NONE) part->owner = to;
     return SK_OK;
   }
-  link = sk_array_extend(&job->fbx.links, 1);
+  link = sk_array_extend(&job->fbx->links, 1);
   if (!link) return import_no_memory(job, sizeof *link);
-  *link = (fbx_link){to, from, (uint32_t)job->fbx.links.count};
+  *link = (fbx_link){to, from, (uint32_t)job->fbx->links.count};
   return SK_OK;
 }
 
@@ -152,19 +152,19 @@ static sk_status read_connections(import_job *job, const fbx_file *file, size_t 
     return SK_OK;
   for (at = list.inside; !status && fbx_read_record(file, at, list.inside_end, &record); at = record.end)
     if (fbx_is_named(&record, "C")) status = read_connection(job, file, &record);
-  if (job->fbx.links.count) qsort(job->fbx.links.data, job->fbx.links.count, sizeof(fbx_link), compare_links);
+  if (job->fbx->links.count) qsort(job->fbx->links.data, job->fbx->links.count, sizeof(fbx_link), compare_links);
   return status;
 }
 
 /* ---- names ------------------------------------------------------------------------------- */
 
 static sk_status index_models(import_job *job) {
-  size_t i, count = job->fbx.objects.count;
-  if (!import_names_make(&job->fbx.models, count)) return import_no_memory(job, count);
+  size_t i, count = job->fbx->objects.count;
+  if (!import_names_make(&job->fbx->models, count)) return import_no_memory(job, count);
   for (i = 0; i < count; i++) {
     fbx_object *model = object_at(job, (uint32_t)i);
     uint32_t first = (uint32_t)i;
-    if (model->kind == FBX_MODEL) first = import_names_add(&job->fbx.models, model->name, model->length, first);
+    if (model->kind == FBX_MODEL) first = import_names_add(&job->fbx->models, model->name, model->length, first);
     if (first == i) continue;
     model->shares_name = object_at(job, first)->shares_name = true;
   }
@@ -178,24 +178,24 @@ sk_status fbx_index(import_job *job) {
   size_t behind = fbx_first(&file);
   sk_status status = read_objects(job, &file, &behind);
   if (!status) status = read_connections(job, &file, behind);
-  job->fbx.patience = 16 * job->fbx.links.count + (1 << 20);
+  job->fbx->lookup_budget = 16 * job->fbx->links.count + (1 << 20);
   return status ? status : index_models(job);
 }
 
 uint32_t fbx_find_model(const import_job *job, const char *name, size_t length) {
-  int64_t found = import_names_find(&job->fbx.models, name, length);
+  int64_t found = import_names_find(&job->fbx->models, name, length);
   return found < 0 || object_at(job, (uint32_t)found)->shares_name ? FBX_NONE : (uint32_t)found;
 }
 
 uint32_t fbx_next_part(const import_job *job, uint32_t to, fbx_kind kind, size_t *at) {
-  const fbx_link *links = job->fbx.links.data;
-  size_t low = *at, high = *at ? *at : job->fbx.links.count;
+  const fbx_link *links = job->fbx->links.data;
+  size_t low = *at, high = *at ? *at : job->fbx->links.count;
   while (low < high) {
     size_t middle = low + (high - low) / 2;
     if (links[middle].to < to) low = middle + 1;
     else high = middle;
   }
-  for (; low < job->fbx.links.count && links[low].to == to; low++)
+  for (; low < job->fbx->links.count && links[low].to == to; low++)
     if (object_at(job, links[low].from)->kind == kind) {
       *at = low + 1;
       return links[low].from;

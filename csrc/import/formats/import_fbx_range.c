@@ -133,9 +133,9 @@ static sk_status list_stacks(import_job *job, const fbx_file *file, sk_array *pl
     writer counter = {.width = file->width};
     fbx_range *range;
     place *next;
-    job->fbx.layers += fbx_is_named(&stack, "AnimationLayer");
+    job->fbx->layers += fbx_is_named(&stack, "AnimationLayer");
     if (!fbx_is_named(&stack, "AnimationStack")) continue;
-    range = sk_array_extend(&job->fbx.ranges, 1);
+    range = sk_array_extend(&job->fbx->ranges, 1);
     if (!range) return import_no_memory(job, sizeof *range);
     *range = range_of(file, &stack);
     if (stack.inside == stack.inside_end) continue; /* Assimp leaves it out */
@@ -212,17 +212,20 @@ static sk_status replace_file(import_job *job, const fbx_file *file, const sk_ar
   import_source_free(model);
   model->data = model->owned = w.bytes;
   model->size = size;
-  job->fbx.widened = true;
+  job->fbx->widened = true;
   return SK_OK;
 }
 
-sk_status import_fbx_widen(import_job *job) {
+sk_status import_fbx_open(import_job *job) {
   sk_array places = SK_ARRAY(place);
   fbx_file file;
   sk_status status;
-  job->fbx = (import_fbx){SK_ARRAY(fbx_range), SK_ARRAY(fbx_object), SK_ARRAY(fbx_link), SK_ARRAY(uint32_t),
-                          {NULL, 0}, 0, 0, false};
-  if (strcmp(job->format, "fbx")) return SK_OK;
+  job->fbx = sk_alloc_zero(sizeof *job->fbx);
+  if (!job->fbx) return import_no_memory(job, sizeof *job->fbx);
+  job->fbx->ranges = SK_ARRAY(fbx_range);
+  job->fbx->objects = SK_ARRAY(fbx_object);
+  job->fbx->links = SK_ARRAY(fbx_link);
+  job->fbx->stacks = SK_ARRAY(uint32_t);
   status = import_files_whole(job);
   if (status) return status;
   file = fbx_open(job->files.sources.data);
@@ -230,4 +233,16 @@ sk_status import_fbx_widen(import_job *job) {
   if (!status && places.count) status = replace_file(job, &file, &places);
   sk_array_free(&places);
   return status;
+}
+
+void import_fbx_close(import_job *job) {
+  import_fbx *fbx = job->fbx;
+  if (!fbx) return;
+  sk_array_free(&fbx->ranges);
+  sk_array_free(&fbx->objects);
+  sk_array_free(&fbx->links);
+  sk_array_free(&fbx->stacks);
+  import_names_free(&fbx->models);
+  sk_free(fbx);
+  job->fbx = NULL;
 }

@@ -8,7 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../import_internal.h"
+#include "../../core/base/sk_math.h"
+#include "../import_bytes.h"
+#include "import_gltf.h"
 
 #define GLB_HEADER 12 /* bytes: magic, version, length */
 #define GLB_CHUNK 8   /* bytes: length, type */
@@ -264,10 +266,13 @@ static sk_status check_version(import_job *job, int version) {
 
 sk_status gltf_open(import_job *job) {
   const import_source *file = job->files.sources.data;
-  const char *text = (const char *)file->data;
-  size_t length = file->size;
+  const char *text;
+  size_t length;
   gltf *g;
-  sk_status status = SK_OK;
+  sk_status status = import_files_whole(job);
+  if (status) return status;
+  text = (const char *)file->data;
+  length = file->size;
   if (is_binary(file) && file->size >= 8 && import_number(file->data + 4, 4) == 1) return check_version(job, 1);
   g = job->gltf = sk_alloc_zero(sizeof *g);
   if (!g) return import_no_memory(job, sizeof *g);
@@ -284,7 +289,8 @@ sk_status gltf_open(import_job *job) {
   return status ? status : gltf_write(job);
 }
 
-void gltf_close(gltf *g) {
+void gltf_close(import_job *job) {
+  gltf *g = job->gltf;
   int32_t i;
   if (!g) return;
   for (i = 0; g->buffers && i < g->lists[GLTF_BUFFERS].count; i++) sk_free(g->buffers[i].owned);
@@ -301,6 +307,7 @@ void gltf_close(gltf *g) {
   sk_array_free(&g->accessors);
   sk_array_free(&g->data);
   sk_free(g);
+  job->gltf = NULL;
 }
 
 /* ---- names ------------------------------------------------------------------------------------ */
@@ -328,7 +335,7 @@ static int32_t key_number(const struct aiString *key, char letter, const char **
 
 int32_t gltf_node_of(const import_job *job, const struct aiString *key) {
   const char *rest = "";
-  int32_t index = job->gltf ? key_number(key, 'n', &rest) : -1;
+  int32_t index = key_number(key, 'n', &rest);
   return !*rest && index >= 0 && index < job->gltf->lists[GLTF_NODES].count ? index : -1;
 }
 

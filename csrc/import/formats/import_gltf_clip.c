@@ -1,5 +1,5 @@
 /* import_gltf_clip.c: the channels of a glTF's animations, from its own numbers. */
-#include "../import_internal.h"
+#include "import_gltf.h"
 
 typedef struct channel { /* one channel of the file, while it is looked at */
   int32_t animation, number, node, path, input, output;
@@ -151,4 +151,11 @@ sk_status gltf_add_channels(import_clip *clip, int32_t index, double *last) {
   }
   sk_free(samplers);
   return status;
+}
+
+int32_t gltf_clip_count(const import_job *job) { return job->gltf->lists[GLTF_ANIMATIONS].count; }
+
+bool gltf_name_clip(import_job *job, int32_t index, sk_text *name) {
+  const json *j = &job->gltf->json;
+  return json_text(j, json_member(j, gltf_item(job->gltf, GLTF_ANIMATIONS, index), "name"), &job->model.text, name);
 }

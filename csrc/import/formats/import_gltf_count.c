@@ -1,6 +1,7 @@
 /* import_gltf_count.c: how much a glTF's JSON says there is, before memory is taken for it: an accessor
    without bytes, or one that many use, makes much of a short file. */
-#include "../import_internal.h"
+#include "../import_limit.h"
+#include "import_gltf.h"
 
 typedef struct mesh_size { uint64_t vertices, rows; } mesh_size;
 

@@ -4,7 +4,7 @@
                          "rootMotion": [[time, x, y, z, qx, qy, qz, qw], ...]}}   seconds, in order */
 #include <math.h>
 
-#include "../import_internal.h"
+#include "import_gltf.h"
 
 #define UNIT_TOLERANCE 5e-4 /* length of a quaternion; the block takes twice that */
 #define KEY_WIDTH (1 + SK_MOTION_WIDTH)

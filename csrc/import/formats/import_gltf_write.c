@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../import_internal.h"
+#include "import_gltf.h"
 
 /* Names that no file of a model can have: nothing above its folder is ever looked up. */
 #define REWRITTEN_DATA "../data"
@@ -350,8 +350,8 @@ sk_status gltf_write(import_job *job) {
   return status ? status : serve(job);
 }
 
-/* Nobody asks for it again; what is left under its names is empty. */
-void gltf_forget_rewritten(import_job *job) {
+/* Nothing asks for the file again; what is left under its names is empty. */
+sk_status gltf_forget_rewritten(import_job *job) {
   gltf *g = job->gltf;
   const import_source *model = job->files.sources.data;
   import_files_put(&job->files, model->name, "", 0, NULL);
@@ -359,4 +359,5 @@ void gltf_forget_rewritten(import_job *job) {
   sk_array_free(&g->text);
   sk_array_free(&g->accessors);
   sk_array_free(&g->data);
+  return SK_OK;
 }

@@ -9,7 +9,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "../import_internal.h"
+#include "../../core/base/sk_math.h"
+#include "import_md5.h"
 
 #define NUMBER_TOLERANCE 1e-6 /* relative above 1: the text against Assimp's float32 of it */
 #define SQUARE_TOLERANCE 1e-5 /* of w * w: float32 loses 2e-7 */
@@ -106,39 +107,6 @@ static bool goes_on(md5 *m) {
   return false;
 }
 
-static const double powers_of_ten[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
-                                       1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22}; /* exact */
-
-/* 10 to the power of a whole number that is not negative. */
-static double ten_to(int power) {
-  return power < (int)(sizeof powers_of_ten / sizeof *powers_of_ten) ? powers_of_ten[power] : pow(10.0, power);
-}
-
-double import_decimal(const char *at, size_t length) {
-  const char *end = at + length;
-  uint64_t digits = 0;
-  int scale = 0, exponent = 0, sign = 1, exponent_sign = 1;
-  bool negative = at < end && *at == '-', point = false, any = false;
-  at += at < end && (*at == '-' || *at == '+');
-  for (; at < end && (is_digit(*at) || (*at == '.' && !point)); at++) {
-    if (*at == '.') { point = true; continue; }
-    any = true;
-    if (digits < 100000000000000000u) digits = 10 * digits + (uint64_t)(*at - '0'), scale -= point;
-    else scale += !point;
-  }
-  if (any && at < end && (*at == 'e' || *at == 'E')) {
-    at++;
-    if (at < end && (*at == '-' || *at == '+')) exponent_sign = *at++ == '-' ? -1 : 1;
-    any = at < end;
-    for (; at < end && is_digit(*at) && exponent < 1000; at++)
-      exponent = 10 * exponent + (*at - '0');
-  }
-  if (!any || at != end) return NAN;
-  if (negative) sign = -1;
-  scale += exponent_sign * exponent;
-  return sign * (scale < 0 ? (double)digits / ten_to(-scale) : (double)digits * ten_to(scale));
-}
-
 static double number_of(import_span word) { return import_decimal(word.at, word.length); }
 
 static uint64_t eight_bytes(const char *at) {
@@ -185,7 +153,7 @@ static inline const char *plain_number(const char *at, double *out) {
   }
   if (!is_space(*at)) return NULL;
   number = (double)(int64_t)digits;
-  if (at > point + 1) number /= powers_of_ten[at - point - 1];
+  if (at > point + 1) number /= import_power_of_ten((int)(at - point - 1));
   *out = negative ? -number : number;
   return at;
 }
@@ -582,21 +550,45 @@ static void correct_animation(md5 *m, const struct aiAnimation *animation, bool 
 
 /* ---- the files --------------------------------------------------------------------------------- */
 
-sk_status import_md5(import_job *job) {
+/* The model's file, and that of the animation, which stands behind its mesh. */
+static sk_status correct_files(import_job *job, bool has_mesh) {
   const import_source *source = job->files.sources.data;
-  bool mesh = !strcmp(job->format, "md5mesh");
   sk_status status = SK_OK;
   size_t i;
-  if (!mesh && strcmp(job->format, "md5anim")) return SK_OK;
   for (i = 0; i < job->files.sources.count && !status; i++) {
     md5 m = {.job = job, .at = (const char *)source[i].data, .joints = SK_ARRAY(md5_joint),
              .values = SK_ARRAY(double)};
     m.end = m.at + source[i].size;
-    if (mesh && !i) correct_model(&m);
-    else if (job->scene->mNumAnimations) correct_animation(&m, job->scene->mAnimations[0], mesh);
+    if (has_mesh && !i) correct_model(&m);
+    else if (job->scene->mNumAnimations) correct_animation(&m, job->scene->mAnimations[0], has_mesh);
     sk_array_free(&m.joints);
     sk_array_free(&m.values);
     if (m.no_memory) status = import_no_memory(job, 1);
   }
   return status;
+}
+
+sk_status import_md5_correct_model(import_job *job) { return correct_files(job, true); }
+sk_status import_md5_correct_animation(import_job *job) { return correct_files(job, false); }
+
+/* ---- the frame rate ------------------------------------------------------------------------------ */
+
+/* 0 where the file states none. */
+static double stated_rate(const import_source *file) {
+  const char *word = import_find_word(file, "frameRate");
+  const char *end = (const char *)file->data + file->size;
+  double rate = 0.0;
+  while (word && word < end && (*word == ' ' || *word == '\t')) word++;
+  for (; word && word < end && is_digit(*word) && rate < 1e6; word++) rate = 10.0 * rate + (*word - '0');
+  return rate;
+}
+
+double import_md5_ticks(import_job *job, double stated) {
+  const import_source *source = job->files.sources.data;
+  size_t i;
+  for (i = job->files.sources.count; i-- > 0;) { /* the animation stands behind its mesh */
+    double rate = stated_rate(&source[i]);
+    if (rate > 0.0) return rate;
+  }
+  return stated;
 }

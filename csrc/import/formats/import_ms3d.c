@@ -1,7 +1,9 @@
 /* import_ms3d.c: what Assimp 6.0.5 reads of MilkShape's .ms3d otherwise than MilkShape does. */
 #include <string.h>
 
-#include "../import_internal.h"
+#include "../import_bytes.h"
+#include "../import_weights.h"
+#include "import_ms3d.h"
 
 #define VERTEX 15 /* bytes: flags, three floats, a joint, a count */
 #define TRIANGLE 70
@@ -123,7 +125,6 @@ sk_status import_ms3d_open(import_job *job) {
   ms3d m = {.job = job};
   size_t end;
   sk_status status;
-  if (strcmp(job->format, "ms3d")) return SK_OK;
   status = import_weights_open(job);
   if (status) return status;
   m.c.data = file->data, m.c.end = file->size;
@@ -177,8 +178,7 @@ static void correct_keys(import_job *job) {
     }
 }
 
-sk_status import_ms3d(import_job *job) {
-  if (strcmp(job->format, "ms3d")) return SK_OK;
+sk_status import_ms3d_correct(import_job *job) {
   correct_keys(job);
   return find_joints(job);
 }

@@ -5,7 +5,7 @@
    the first one, where a clip's time 0 is that of the file. */
 #include <string.h>
 
-#include "../import_internal.h"
+#include "import_smd.h"
 
 typedef struct smd_line { const char *at, *end; } smd_line; /* without what ends it */
 
@@ -98,14 +98,11 @@ static void read_line(smd *s) {
   else if (s->section == 's' && begins(text, "time")) read_time(s, text);
 }
 
-bool import_is_smd(const import_job *job) { return !strcmp(job->format, "smd") || !strcmp(job->format, "vta"); }
-
 sk_status import_smd_open(import_job *job) {
   import_source *file = job->files.sources.data;
   smd s;
   char *copy;
   sk_status status;
-  if (!import_is_smd(job)) return SK_OK;
   status = import_files_whole(job);
   if (status) return status;
   s = (smd){.at = (const char *)file->data, .end = (const char *)file->data + file->size};
@@ -123,10 +120,10 @@ sk_status import_smd_open(import_job *job) {
 }
 
 /* The first animation is the file's own. */
-void import_smd(import_job *job) {
-  struct aiAnimation *animation = import_is_smd(job) && job->scene->mNumAnimations ? job->scene->mAnimations[0] : NULL;
+sk_status import_smd_correct(import_job *job) {
+  struct aiAnimation *animation = job->scene->mNumAnimations ? job->scene->mAnimations[0] : NULL;
   unsigned c, k;
-  if (!animation || !job->first_frame) return;
+  if (!animation || !job->first_frame) return SK_OK;
   animation->mDuration += job->first_frame;
   for (c = 0; c < animation->mNumChannels; c++) {
     struct aiNodeAnim *channel = animation->mChannels[c];
@@ -134,4 +131,10 @@ void import_smd(import_job *job) {
     for (k = 0; k < channel->mNumRotationKeys; k++) channel->mRotationKeys[k].mTime += job->first_frame;
     for (k = 0; k < channel->mNumScalingKeys; k++) channel->mScalingKeys[k].mTime += job->first_frame;
   }
+  return SK_OK;
+}
+
+double import_smd_ticks(import_job *job, double stated) {
+  (void)job, (void)stated;
+  return 0.0;
 }

@@ -7,7 +7,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "../import_internal.h"
+#include "../../core/base/sk_math.h"
+#include "import_x.h"
 
 #define LENGTH_TOLERANCE 1e-3 /* of a quaternion's square: text of six digits loses 1e-5 of a small matrix */
 #define SAME 1e-4             /* relative above 1: the text against Assimp's float32 of it */
@@ -155,13 +156,13 @@ static void note_lost(import_job *job) {
   if (off) import_note_add(job, NOTE_matrix_keys_lost, off, "joint '%.100s'", first->mNodeName.data);
 }
 
-sk_status import_x(import_job *job) {
+sk_status import_x_correct(import_job *job) {
   const import_source *file = job->files.sources.data;
   const struct aiNodeAnim *first;
   x_text x = {.numbers = SK_ARRAY(double)};
   bool no_memory = false, is_text = file->size > 12 && !memcmp(file->data + 8, "txt ", 4);
   sk_status status;
-  if (strcmp(job->format, "x") || !count_all_off(job->scene, &first)) return SK_OK;
+  if (!count_all_off(job->scene, &first)) return SK_OK;
   status = import_files_whole(job);
   if (status) return status;
   x.at = (const char *)file->data, x.end = x.at + file->size;
@@ -169,4 +170,8 @@ sk_status import_x(import_job *job) {
   sk_array_free(&x.numbers);
   if (x.has_lists || !is_text) note_lost(job);
   return no_memory ? import_no_memory(job, NUMBERS * sizeof(double)) : SK_OK;
+}
+
+void import_x_space(import_job *job) {
+  import_note_add(job, NOTE_axes_converted, 1, "the file is left-handed; z became -z");
 }

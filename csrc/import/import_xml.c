@@ -5,7 +5,7 @@
 #define _GNU_SOURCE /* memmem */
 #include <string.h>
 
-#include "../import_internal.h"
+#include "import_xml.h"
 
 static bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 static bool ends_name(char c) { return is_space(c) || c == '/' || c == '>' || c == '='; }

@@ -1,9 +1,10 @@
 /* import_text.c: strings, hashes and tables of names. */
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "../import_internal.h"
+#include "import_job.h"
 
 sk_status import_no_memory(import_job *job, size_t bytes) { return sk_fail_memory(job->error, bytes); }
 
@@ -27,19 +28,6 @@ void import_show_blanks(const import_job *job, char *name, size_t length) {
     if (name[i] == IMPORT_BLANK) name[i] = ' ';
 }
 
-sk_status import_put(import_job *job, sk_array *text, const char *bytes, size_t length) {
-  import_files *files = &job->files;
-  char *place;
-  if (length > files->most || text->count > files->most - length) {
-    files->exceeded = (uint64_t)text->count + length;
-    return import_check_bytes(job);
-  }
-  place = sk_array_room(text, length);
-  if (!place) return import_no_memory(job, length);
-  memcpy(place, bytes, length);
-  return SK_OK;
-}
-
 char *import_copy_text(const char *bytes, size_t length) {
   char *copy = sk_alloc(length + 1);
   if (!copy) return NULL;
@@ -47,6 +35,44 @@ char *import_copy_text(const char *bytes, size_t length) {
   copy[length] = 0;
   return copy;
 }
+
+/* ---- numbers -------------------------------------------------------------------- */
+
+static bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+static const double powers_of_ten[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
+                                       1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22}; /* exact */
+
+double import_power_of_ten(int power) {
+  return power < (int)(sizeof powers_of_ten / sizeof *powers_of_ten) ? powers_of_ten[power] : pow(10.0, power);
+}
+
+double import_decimal(const char *at, size_t length) {
+  const char *end = at + length;
+  uint64_t digits = 0;
+  int scale = 0, exponent = 0, sign = 1, exponent_sign = 1;
+  bool negative = at < end && *at == '-', point = false, any = false;
+  at += at < end && (*at == '-' || *at == '+');
+  for (; at < end && (is_digit(*at) || (*at == '.' && !point)); at++) {
+    if (*at == '.') { point = true; continue; }
+    any = true;
+    if (digits < 100000000000000000u) digits = 10 * digits + (uint64_t)(*at - '0'), scale -= point;
+    else scale += !point;
+  }
+  if (any && at < end && (*at == 'e' || *at == 'E')) {
+    at++;
+    if (at < end && (*at == '-' || *at == '+')) exponent_sign = *at++ == '-' ? -1 : 1;
+    any = at < end;
+    for (; at < end && is_digit(*at) && exponent < 1000; at++)
+      exponent = 10 * exponent + (*at - '0');
+  }
+  if (!any || at != end) return NAN;
+  if (negative) sign = -1;
+  scale += exponent_sign * exponent;
+  return sign * (scale < 0 ? (double)digits / import_power_of_ten(-scale) : (double)digits * import_power_of_ten(scale));
+}
+
+/* ---- hashes and tables of names -------------------------------------------------- */
 
 /* 8 bytes a step with a multiply and a fold: joining vertices hashes some 100 bytes for each. */
 uint64_t import_hash(const void *bytes, size_t length) {

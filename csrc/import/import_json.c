@@ -10,7 +10,7 @@
 #include <xlocale.h> /* where they have strtod_l */
 #endif
 
-#include "../import_internal.h"
+#include "import_json.h"
 
 #define JSMN_STATIC
 #define JSMN_STRICT

@@ -5,7 +5,7 @@
    and which of those each vertex is that Assimp delivers; import_influence.c takes it from there. */
 #include <float.h>
 
-#include "../import_internal.h"
+#include "import_weights.h"
 
 sk_status import_weights_open(import_job *job) {
   import_weights *w = job->weights = sk_alloc_zero(sizeof *w);

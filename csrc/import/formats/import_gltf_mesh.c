@@ -1,0 +1,130 @@
+/* import_gltf_mesh.c: the primitives of a glTF as submeshes: vertices and faces. */
+#include <stdio.h>
+#include <string.h>
+
+#include "../import_mesh.h"
+#include "import_gltf.h"
+
+/* ---- which there are ------------------------------------------------------------------------ */
+
+bool gltf_find_submesh(const import_job *job, import_submesh *submesh) {
+  const gltf_primitive *p = submesh->primitive = gltf_primitive_of(job, &submesh->mesh->mName);
+  if (!p) return false;
+  submesh->vertex_count = p->vertices;
+  submesh->material = p->material;
+  return true;
+}
+
+sk_status gltf_count_faces(import_job *job, import_submesh *submesh) {
+  const gltf_primitive *p = submesh->primitive;
+  size_t corners = submesh->vertex_count;
+  gltf_accessor a;
+  if (p->indices >= 0) {
+    sk_status status = gltf_accessor_open(job, p->indices, &a);
+    if (status) return status;
+    corners = a.count;
+  }
+  submesh->faces_wanted = p->mode == GLTF_TRIANGLES ? corners / 3 : corners < 3 ? 0 : corners - 2;
+  return SK_OK;
+}
+
+/* The mesh's name or meshes[i], with the number of the primitive behind it where there are several. */
+bool gltf_name_submesh(import_job *job, import_submesh *submesh) {
+  sk_array *pool = &job->model.text;
+  const gltf_primitive *p = submesh->primitive;
+  const json *j = &job->gltf->json;
+  int32_t token = gltf_item(job->gltf, GLTF_MESHES, p->mesh);
+  char words[48] = "", *place;
+  size_t more = 0;
+  if (!json_text(j, json_member(j, token, "name"), pool, &submesh->name)) return false;
+  if (!submesh->name.length) more = (size_t)snprintf(words, sizeof words, "meshes[%d]", p->mesh);
+  if (json_length(j, json_member(j, token, "primitives")) > 1)
+    more += (size_t)snprintf(words + more, sizeof words - more, "-%d", p->number);
+  place = sk_array_extend(pool, more);
+  if (!place) return false;
+  memcpy(place, words, more);
+  if (!submesh->name.length) submesh->name.offset = (uint32_t)(pool->count - more);
+  submesh->name.length += (uint32_t)more;
+  return true;
+}
+
+/* ---- vertices -------------------------------------------------------------------------------- */
+
+static int32_t accessor_of(const gltf_primitive *p, import_attribute attribute) {
+  switch (attribute) {
+    case IMPORT_POSITIONS: return p->positions;
+    case IMPORT_NORMALS: return p->normals;
+    case IMPORT_UVS: return p->uvs;
+    case IMPORT_COLORS: return p->colors;
+    default: return p->normals >= 0 ? p->tangents : -1; /* tangents say nothing without normals */
+  }
+}
+
+bool gltf_has(const import_submesh *submesh, import_attribute attribute) {
+  return attribute == IMPORT_POSITIONS || accessor_of(submesh->primitive, attribute) >= 0;
+}
+
+/* Whole accessor as floats straight into a stream of the same width. */
+static sk_status read_numbers(import_job *job, int32_t index, uint32_t width, size_t count, float *out) {
+  gltf_accessor a;
+  sk_status status = gltf_accessor_open(job, index, &a);
+  float *wide;
+  size_t i;
+  if (status) return status;
+  if (a.width == width) return gltf_accessor_floats(job, index, &a, out);
+  wide = sk_alloc(count * a.width * sizeof *wide); /* RGB for RGBA: alpha 1 */
+  if (!wide) return import_no_memory(job, count * a.width * sizeof *wide);
+  status = gltf_accessor_floats(job, index, &a, wide);
+  for (i = 0; i < count; i++) {
+    memcpy(out + i * width, wide + i * a.width, a.width * sizeof *wide);
+    out[i * width + width - 1] = 1.0f;
+  }
+  sk_free(wide);
+  return status;
+}
+
+sk_status gltf_read(import_job *job, const import_submesh *submesh, import_attribute attribute, float *out) {
+  static const uint32_t widths[] = {3, 3, 2, 4, 4};
+  return read_numbers(job, accessor_of(submesh->primitive, attribute), widths[attribute], submesh->vertex_count, out);
+}
+
+/* ---- faces -------------------------------------------------------------------------------------- */
+
+/* Triangles, a strip (every second one is turned round) or a fan; `at` NULL: 0, 1, 2, ... The three of a triangle
+   may be written over themselves or those before them. */
+static uint32_t *put_faces(uint32_t *out, const import_submesh *submesh, const uint32_t *at, size_t faces) {
+  size_t i;
+  for (i = 0; i < faces; i++) {
+    size_t k[3] = {i, i + 1, i + 2};
+    if (submesh->primitive->mode == GLTF_TRIANGLES) k[0] = 3 * i, k[1] = 3 * i + 1, k[2] = 3 * i + 2;
+    else if (submesh->primitive->mode == GLTF_FAN) k[0] = 0;
+    else if (i % 2) k[0] = i + 1, k[1] = i;
+    out = import_put_face(out, submesh, at ? at[k[0]] : (uint32_t)k[0], at ? at[k[1]] : (uint32_t)k[1],
+                   at ? at[k[2]] : (uint32_t)k[2]);
+  }
+  return out;
+}
+
+/* The indices of a primitive, which are those of its faces where they are a list of triangles: then they are read to
+   where the faces shall be, `place`. Otherwise they are the caller's to free. */
+static sk_status read_indices(import_job *job, const gltf_primitive *p, const gltf_accessor *a, uint32_t *place,
+                              uint32_t **indices) {
+  *indices = p->mode == GLTF_TRIANGLES ? place : sk_alloc(a->count * sizeof **indices);
+  return *indices ? gltf_accessor_integers(job, p->indices, a, *indices)
+                  : import_no_memory(job, a->count * sizeof **indices);
+}
+
+sk_status gltf_copy_faces(import_job *job, import_submesh *submesh, sk_array *faces) {
+  const gltf_primitive *p = submesh->primitive;
+  gltf_accessor a;
+  uint32_t *indices = NULL, *out = import_face_room(job, faces, submesh->faces_wanted + 1);
+  sk_status status = out ? SK_OK : SK_ERROR_MEMORY;
+  if (!status && p->indices >= 0) status = gltf_accessor_open(job, p->indices, &a);
+  if (!status && p->indices >= 0) status = read_indices(job, p, &a, out, &indices);
+  if (!status) {
+    faces->count -= submesh->faces_wanted + 1;
+    faces->count += (size_t)(put_faces(out, submesh, indices, submesh->faces_wanted) - out) / 3;
+  }
+  if (indices != out) sk_free(indices);
+  return status;
+}

@@ -1,0 +1,75 @@
+/* import_gltf_morph.c: the morph targets of a glTF. */
+#include <string.h>
+
+#include "../import_morph.h"
+#include "import_gltf.h"
+
+uint32_t gltf_target_count(const import_job *job, const import_submesh *submesh) {
+  return (uint32_t)json_length(&job->gltf->json, submesh->primitive->targets);
+}
+
+/* The differences of one attribute of a glTF target; `rows` gets them at `at` of each row. */
+static sk_status read_attribute(import_job *job, const import_submesh *submesh, int32_t token, uint32_t target,
+                                size_t at, float *rows, bool *found) {
+  int64_t index = json_index(&job->gltf->json, token, -1);
+  gltf_accessor a;
+  float *values;
+  size_t v;
+  sk_status status;
+  if (token < 0) return SK_OK;
+  status = gltf_accessor_open(job, index, &a);
+  if (status) return status;
+  if (a.width != 3 || a.count != submesh->vertex_count) {
+    import_note_target(job, submesh, target);
+    return SK_OK;
+  }
+  values = sk_alloc(a.count * 3 * sizeof *values);
+  if (!values) return import_no_memory(job, a.count * 3 * sizeof *values);
+  status = gltf_accessor_floats(job, index, &a, values);
+  for (v = 0; v < a.count && !status; v++) memcpy(rows + IMPORT_SHAPE_WIDTH * v + at, values + 3 * v, 3 * sizeof *values);
+  *found = true;
+  sk_free(values);
+  return status;
+}
+
+sk_status gltf_read_shapes(import_job *job, const import_submesh *submesh, import_shapes *shapes) {
+  const json *j = &job->gltf->json;
+  int32_t token = json_first(j, submesh->primitive->targets);
+  float *rows = shapes->moved;
+  bool moves = false;
+  uint32_t t;
+  sk_status status = SK_OK;
+  for (t = 0; t < shapes->count && !status; t++) {
+    status = read_attribute(job, submesh, json_member(j, token, "POSITION"), t, 0, rows, &moves);
+    if (!status)
+      status = read_attribute(job, submesh, json_member(j, token, "NORMAL"), t, 3, rows, &shapes->has_normals);
+    token = json_after(j, submesh->primitive->targets, token);
+    rows += IMPORT_SHAPE_WIDTH * (size_t)submesh->vertex_count;
+  }
+  return status;
+}
+
+/* The node's weights, else the mesh's. */
+float gltf_default_weight(const import_job *job, const import_submesh *submesh, uint32_t target) {
+  const gltf *g = job->gltf;
+  int32_t array, token, node, i;
+  float weight;
+  for (node = 0; node < g->lists[GLTF_NODES].count && g->nodes[node].joint != submesh->joint; node++) {}
+  array = json_member(&g->json, gltf_item(g, GLTF_NODES, node), "weights");
+  if (json_length(&g->json, array) <= (int32_t)target)
+    array = json_member(&g->json, gltf_item(g, GLTF_MESHES, submesh->primitive->mesh), "weights");
+  token = json_first(&g->json, array);
+  for (i = 0; i < (int32_t)target && token >= 0; i++) token = json_after(&g->json, array, token);
+  weight = token < 0 ? 0.0f : (float)json_number(&g->json, token, 0.0);
+  return import_is_bad(weight) ? 0.0f : weight;
+}
+
+bool gltf_name_target(import_job *job, const import_submesh *submesh, uint32_t target, sk_text *name) {
+  const json *j = &job->gltf->json;
+  int32_t mesh = gltf_item(job->gltf, GLTF_MESHES, submesh->primitive->mesh);
+  int32_t names = json_member(j, json_member(j, mesh, "extras"), "targetNames");
+  int32_t token = json_first(j, names);
+  uint32_t i;
+  for (i = 0; i < target && token >= 0; i++) token = json_after(j, names, token);
+  return json_text(j, token, &job->model.text, name);
+}

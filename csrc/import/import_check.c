@@ -1,0 +1,157 @@
+/* import_check.c: whether a file may be read: its format is known and allowed, and its bytes are of it. */
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "import_bytes.h"
+#include "import_check.h"
+#include "import_library.h"
+
+#define EARLY_BYTES 200 /* in which Assimp looks for what tells the readers of .xml apart */
+
+/* ---- known and allowed ----------------------------------------------------------------------- */
+
+/* Whether the list of Assimp's formats, "*.3d;*.3ds", or of those allowed, "fbx;glb", has the suffix. */
+static bool is_listed(const char *list, const char *suffix) {
+  size_t length = strlen(suffix);
+  while (*list) {
+    size_t item = strcspn(list, ";"), skip = item >= 2 && !memcmp(list, "*.", 2) ? 2 : 0;
+    if (item - skip == length && !strncmp(list + skip, suffix, length)) return true;
+    list += item + (list[item] != 0);
+  }
+  return false;
+}
+
+static sk_status check_known(import_job *job) {
+  const import_library *ai = import_assimp();
+  char suffix[IMPORT_MAX_SUFFIX + 1];
+  /* Assimp makes all its readers anew when it is asked for one, so its list comes first. */
+  if (!job->suffix[0] || is_listed(import_formats(), job->suffix)) return SK_OK;
+  snprintf(suffix, sizeof suffix, ".%s", job->suffix);
+  if (ai->aiIsExtensionSupported(suffix)) return SK_OK;
+  if (job->format->component)
+    return sk_fail(job->error, SK_ERROR_IMPORT, "%s (%s) is missing in this build of Assimp %s",
+                   job->format->component, suffix, ai->version);
+  return sk_fail(job->error, SK_ERROR_IMPORT,
+                 "no format has the suffix %s; Assimp %s reads, among others, .glb .gltf .fbx .dae .bvh "
+                 ".x .obj .md5mesh (skinpy.build_info()[\"formats\"] lists all)",
+                 suffix, ai->version);
+}
+
+sk_status import_check_format(import_job *job) {
+  const char *allowed = job->request->formats;
+  sk_status status;
+  if (allowed && job->suffix[0] && is_listed(allowed, job->suffix)) return SK_OK;
+  status = check_known(job);
+  if (status || !allowed) return status;
+  if (!job->suffix[0])
+    return sk_fail(job->error, SK_ERROR_FORMAT,
+                   "neither its name nor its content tells its format; say which with format=\"...\"");
+  if (job->request->isolated)
+    return sk_fail(job->error, SK_ERROR_FORMAT,
+                   "its format, .%s, is not among those allowed; allow it with "
+                   "allow_formats=(*skinpy.DEFAULT_FORMATS, \"%s\")",
+                   job->suffix, job->suffix);
+  /* In this process the sentence does not suggest all default formats: their readers break most often. */
+  return sk_fail(job->error, SK_ERROR_FORMAT,
+                 "its format, .%s, is not among those allowed; allow it with allow_formats=(\"%s\",)%s", job->suffix,
+                 job->suffix,
+                 job->format->allowance == IMPORT_ISOLATED ? "; with isolate=True it is allowed by default" : "");
+}
+
+sk_status import_explain_unread(import_job *job) {
+  sk_error unread = *job->error;
+  sk_status status = check_known(job);
+  if (!status) *job->error = unread;
+  return unread.status;
+}
+
+/* ---- what the first bytes must say ------------------------------------------------------------ */
+
+/* Whether the text has the word at `at`; zero bytes between its letters are skipped, as in UTF-16 and UTF-32. */
+static bool is_word(const uint8_t *data, size_t size, size_t at, const char *word) {
+  for (; *word && at < size; at++) {
+    if (!data[at]) continue;
+    if (tolower(data[at]) != tolower((unsigned char)*word++)) return false;
+  }
+  return !*word;
+}
+
+static bool has_word(const uint8_t *data, size_t size, const char *word, bool at_line) {
+  size_t i, line = import_skip_space(data, size); /* where the line begins, behind its spaces */
+  for (i = 0; i < size; i++) {
+    if (data[i] && (!at_line || i == line) && is_word(data, size, i, word)) return true;
+    if (i >= line && (data[i] == '\n' || data[i] == '\r')) line = i + 1;
+    else if (i == line && (data[i] == ' ' || data[i] == '\t')) line++;
+  }
+  return false;
+}
+
+static bool begins_with(const uint8_t *data, size_t size, const char *word) {
+  size_t length = strlen(word), skip = import_skip_space(data, size);
+  return size >= skip + length && !strncasecmp((const char *)data + skip, word, length);
+}
+
+static bool has_required(const import_required *required, const uint8_t *data, size_t size) {
+  size_t i;
+  if (size > IMPORT_HEAD_BYTES) size = IMPORT_HEAD_BYTES;
+  if (required->where == IMPORT_HAS_EARLY && size > EARLY_BYTES) size = EARLY_BYTES;
+  for (i = 0; required->words[i]; i++) {
+    const char *word = required->words[i];
+    if (required->where == IMPORT_BYTES    ? import_has_bytes(data, size, 0, word)
+        : required->where == IMPORT_BEGINS ? begins_with(data, size, word)
+                                           : has_word(data, size, word, required->where == IMPORT_HAS_LINE))
+      return true;
+  }
+  return !i;
+}
+
+/* ---- what they must not say -------------------------------------------------------------------- */
+
+bool import_is_binary_stl(const uint8_t *data, size_t size, size_t whole) {
+  return size >= 84 && 84 + 50 * import_number(data + 80, 4) == whole;
+}
+
+/* The magic of another format that the bytes are certainly of, and its row; NULL where there is none. */
+static const import_magic *other_magic(const import_format *format, const uint8_t *data, size_t size, size_t whole,
+                                       const import_format **other) {
+  const import_magic *magic;
+  *other = import_format_of_bytes(data, size, &magic);
+  if (!*other || !magic->certain || import_format_may_hold(format, *other)) return NULL;
+  return format->is_own && format->is_own(data, size, whole) ? NULL : magic;
+}
+
+sk_status import_check_content(import_job *job) {
+  const import_source *file = job->files.sources.data;
+  const import_required *required = &job->format->required;
+  size_t whole = job->files.descriptor >= 0 ? job->files.model_size : file->size;
+  const import_format *other;
+  const import_magic *magic = other_magic(job->format, file->data, file->size, whole, &other);
+  const char *named = job->request->format || !job->request->path ? "given as" : "named";
+  if (magic && other->container)
+    return sk_fail(job->error, SK_ERROR_IMPORT, "it is %s .%s, but is %s", named, job->suffix, other->container);
+  if (magic)
+    return sk_fail(job->error, SK_ERROR_IMPORT, "it is %s .%s, but begins as a .%s file does", named, job->suffix,
+                   magic->suffix);
+  if (has_required(required, file->data, file->size)) return SK_OK;
+  return sk_fail(job->error, SK_ERROR_IMPORT, "it is %s .%s, but does not begin as a .%s file does: there is no %s",
+                 named, job->suffix, job->suffix, required->wish);
+}
+
+/* ---- models inside models ----------------------------------------------------------------------- */
+
+bool import_may_bring_in(const import_files *files, const char *suffix, const import_source *source) {
+  static const char *const harmless[] = {"mtl", "skin", "shader", "material", "skeleton"};
+  char lower[IMPORT_MAX_SUFFIX];
+  const import_format *format, *other;
+  size_t i;
+  if (!files->format->brings_models || !files->formats) return true;
+  for (i = 0; suffix[i] && i + 1 < sizeof lower; i++) lower[i] = (char)tolower((unsigned char)suffix[i]);
+  lower[i] = 0;
+  for (i = 0; i < sizeof harmless / sizeof *harmless; i++)
+    if (!strcmp(lower, harmless[i])) return true;
+  format = import_format_of(lower);
+  return is_listed(files->formats, lower) && has_required(&format->required, source->data, source->size) &&
+         !other_magic(format, source->data, source->size, source->size, &other);
+}

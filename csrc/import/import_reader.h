@@ -1,0 +1,50 @@
+/* import_reader.h: what a format whose content skinpy reads itself answers to the steps of an import.
+
+   Assimp's scene says which nodes, meshes and skins there are; the reader says all else about them, from the file. A
+   format whose row has no reader is copied from Assimp's scene. All functions are set. Those that return a status
+   fail with a sentence in job->error; a bool is false where there is no memory, unless it says something else. */
+#ifndef IMPORT_READER_H
+#define IMPORT_READER_H
+
+#include "import_channel.h"
+#include "import_influence.h"
+#include "import_morph.h"
+
+typedef struct import_reader {
+  /* import_skeleton.c. Every joint is added by import_add_joint, with its name in model.names. */
+  sk_status (*add_joints)(import_job *job);
+  int32_t (*find_joint)(const import_job *job, const struct aiString *name); /* as import_find_joint */
+  /* The local matrix at rest, affine; true where t, r and s are set as well. */
+  bool (*rest)(const import_job *job, size_t joint, double local[12], float t[3], float r[4], float s[3]);
+
+  /* import_material.c */
+  size_t (*material_count)(const import_job *job);
+  sk_status (*read_material)(import_job *job, size_t index, sk_material *material);
+
+  /* import_mesh.c. The first sets primitive, vertex_count and material; false: the file has no such mesh. */
+  bool (*find_submesh)(const import_job *job, import_submesh *submesh);
+  sk_status (*count_faces)(import_job *job, import_submesh *submesh); /* sets faces_wanted */
+  bool (*name_submesh)(import_job *job, import_submesh *submesh);     /* sets name, a text of the pool's end */
+  sk_status (*copy_faces)(import_job *job, import_submesh *submesh, sk_array *faces);
+
+  /* import_stream.c. `out` has a row of the attribute's width for each vertex. */
+  bool (*has)(const import_submesh *submesh, import_attribute attribute); /* whether there is such an attribute */
+  sk_status (*read)(import_job *job, const import_submesh *submesh, import_attribute attribute, float *out);
+
+  /* import_influence.c. `slots` has the palette slot of each of the mesh's bones. */
+  sk_status (*skin)(import_skinning *skinning, const uint32_t *slots);
+
+  /* import_morph.c */
+  uint32_t (*target_count)(const import_job *job, const import_submesh *submesh);
+  sk_status (*read_shapes)(import_job *job, const import_submesh *submesh, import_shapes *shapes);
+  float (*default_weight)(const import_job *job, const import_submesh *submesh, uint32_t target);
+  bool (*name_target)(import_job *job, const import_submesh *submesh, uint32_t target, sk_text *name);
+
+  /* import_clip.c */
+  int32_t (*clip_count)(const import_job *job);
+  bool (*name_clip)(import_job *job, int32_t index, sk_text *name);
+  sk_status (*add_channels)(import_clip *clip, int32_t index, double *last); /* `last`: time of the last key, seconds */
+  sk_status (*add_extras)(import_clip *clip, int32_t index, sk_clip_record *record); /* the record has its duration */
+} import_reader;
+
+#endif
