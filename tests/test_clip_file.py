@@ -59,7 +59,7 @@ BAD: list[tuple[str, dict[str, Any], type[Exception], str]] = [
     ("a.png", {"background": "mauve-ish"}, ValueError, "background is 'mauve-ish'"),
     ("no/folder/a.png", {}, FileNotFoundError, r"make the folder first: 'no/folder/a\.png'"),
     ("no/folder/a.webp", {}, FileNotFoundError, r"make the folder first: 'no/folder/a\.webp'"),
-    ("file/a.gif", {}, NotADirectoryError, r"choose another place: 'file/a\.gif'"),
+    ("file/a.gif", {}, NotADirectoryError, r"choose another folder: 'file/a\.gif'"),
     ("folder.png", {}, IsADirectoryError, r"give the name of a file: 'folder\.png'"),
     ("n" * 300 + ".apng", {}, OSError, "choose a shorter name"),
 ]
@@ -127,7 +127,7 @@ def test_a_disk_that_is_full_in_the_middle_keeps_nothing(tmp_path: Path) -> None
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
 def test_a_folder_that_nobody_may_write(model: skinpy.Model, tmp_path: Path) -> None:
     tmp_path.chmod(0o500)
-    with pytest.raises(PermissionError, match="choose a place where you may write"):
+    with pytest.raises(PermissionError, match="choose a folder that you may write to"):
         model.clips["run"].save(tmp_path / "a.webp", size=SIZE)
 
 

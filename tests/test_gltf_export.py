@@ -24,7 +24,8 @@ from twin import GltfFile
 
 import skinpy
 from skinpy import _block
-from skinpy.files import glb, glb_keys
+from skinpy.files import glb_lines
+from skinpy.files.png import png
 
 SIZES = {5120: 1, 5121: 1, 5122: 2, 5123: 2, 5125: 4, 5126: 4}
 DTYPES = {5121: "u1", 5123: "<u2", 5125: "<u4", 5126: "<f4"}
@@ -376,8 +377,8 @@ def repacked(model: skinpy.Model, channels: int, **sections: int) -> skinpy.Mode
     return packed(parts)
 
 
-def value_at(line: glb_keys.Line, time: float) -> Any:
-    return glb_keys._between(line, np.array([time]))[0][0]
+def value_at(line: glb_lines.KeyLine, time: float) -> Any:
+    return glb_lines.between(line, np.array([time]))[0][0]
 
 
 @pytest.mark.parametrize("interpolation", ["linear", "step"])
@@ -394,8 +395,8 @@ def test_keys_before_zero(interpolation: str, tmp_path: Path) -> None:
 def test_cutting_a_cubic_segment_keeps_its_curve() -> None:
     rng = np.random.default_rng(3)
     values, before, after = rng.normal(size=(3, 3, 2))
-    line = glb_keys.Line(0, "scale", "cubic", np.array([-1.0, 0.5, 2.0]), values, before, after)
-    cut = glb_keys._cut(line, 1.25)
+    line = glb_lines.KeyLine(0, "scale", "cubic", np.array([-1.0, 0.5, 2.0]), values, before, after)
+    cut = glb_lines.cut(line, 1.25)
     np.testing.assert_allclose(cut.times, [0, 0.5, 1.25])
     for time in np.linspace(0, 1.25, 9):
         np.testing.assert_allclose(value_at(cut, time), value_at(line, time), atol=1e-12)
@@ -528,7 +529,7 @@ def test_a_texture_that_is_broken_is_told(tmp_path: Path) -> None:
 def test_raw_textures_become_png(tmp_path: Path) -> None:
     pixels = np.random.default_rng(1).integers(0, 256, (5, 3, 4), dtype=np.uint8)
     image = pytest.importorskip("PIL.Image")
-    (tmp_path / "x.png").write_bytes(glb.png(pixels))
+    (tmp_path / "x.png").write_bytes(png(pixels))
     with image.open(tmp_path / "x.png") as picture:
         np.testing.assert_array_equal(np.asarray(picture), pixels)
 
@@ -605,8 +606,8 @@ def test_parts_of_a_cut_mesh_keep_the_targets_that_move_them(tmp_path: Path) -> 
 @pytest.mark.parametrize("kind", ["linear", "step"])
 def test_linear_and_step_said_in_cubic_keys(kind: str) -> None:
     values = np.array([[0.0], [2.0], [-1.0]])
-    line = glb_keys.Line(0, "weights", kind, np.array([0.0, 0.5, 1.0]), values, 0 * values, 0 * values)
-    cubic = glb_keys._as(line, "cubic")
+    line = glb_lines.KeyLine(0, "weights", kind, np.array([0.0, 0.5, 1.0]), values, 0 * values, 0 * values)
+    cubic = glb_lines.converted(line, "cubic")
     assert cubic.interpolation == "cubic"
     for time in (0.0, 0.2, 0.49, 0.6, 0.99, 1.0):
         np.testing.assert_allclose(value_at(cubic, time), value_at(line, time), atol=1e-12)

@@ -704,7 +704,7 @@ def test_what_is_no_regular_file_is_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "fifo.md2")
     (tmp_path / "folder.md2").mkdir()
     for name in ("fifo.md2", "folder.md2"):
-        with pytest.raises(skinpy.LoadError, match=rf"{name}: this is no regular file"):
+        with pytest.raises(skinpy.LoadError, match=rf"{name}: this is not a regular file"):
             VertexAnimation.load(tmp_path / name)
     with pytest.raises(FileNotFoundError):
         VertexAnimation.load(tmp_path / "nothing.md2")
@@ -752,7 +752,7 @@ def test_all_frames_together_are_limited(frames_file: Path) -> None:
     usual = VertexAnimation.load(frames_file)
     enough = VertexAnimation.load(frames_file, limits=skinpy.Limits(vertices=27))
     assert np.array_equal(usual.frames, enough.frames) and len(usual) == 3
-    words = r"its 3 frames have 27 vertices .*limit is 26; .*skinpy\.Limits\(vertices=27\)"
+    words = r"the 3 frames have 27 vertices .*limit is 26; .*skinpy\.Limits\(vertices=27\)"
     with pytest.raises(skinpy.LimitExceeded, match=words) as caught:
         VertexAnimation.load(frames_file, limits=skinpy.Limits(vertices=26))
     assert str(caught.value).startswith(f"{frames_file}: ")

@@ -1,10 +1,10 @@
-"""Stored frames from files: the key frames of an .md2, and numbered series of meshes, one file per frame.
+"""Stored frames from files: the key frames of an .md2 file, and numbered files of one mesh per frame.
 
-Files are read by the importer with one vertex per face corner, so that every frame has the same vertices in
-the same order; those that stay equal in all frames are then joined.
+The importer reads each frame with one vertex per face corner, so that every frame has the same vertices in
+the same order. Vertices that are equal in all frames are then joined.
 
-What a few hundred bytes a frame become is bounded: `limits` are for all frames together, where they would be
-for one file in `skinpy.load`.
+`limits` hold for all frames together, while in `skinpy.load` they hold for one file: a few hundred bytes per
+frame may expand to much more.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ _NUMBERED = re.compile(r"(\d+)(?=\.[^.]*$)")
 
 
 def has_frames(path: PathLike) -> bool:
-    """Whether it is a file of a format that stores whole frames."""
+    """Return whether the file extension is that of a format that stores whole frames."""
     return Path(os.fsdecode(path)).suffix.lower() == ".md2"
 
 
 def load_frames(path: PathLike, confined: Confinement) -> tuple[Floats, Floats, Model, float, str]:
-    """Positions, normals, model, frames per second and name of an .md2, or of a file's series."""
+    """Return positions, normals, model, frames per second and name of an .md2 file, or of a file's series."""
     file = Path(path)
     if has_frames(file):
         return *_load_md2(file, confined), _MD2_FPS, file.stem
@@ -52,7 +52,7 @@ def load_frames(path: PathLike, confined: Confinement) -> tuple[Floats, Floats, 
 
 
 def load_series(paths: Sequence[PathLike], confined: Confinement) -> Stored:
-    """One frame from each file."""
+    """Return positions, normals and model of one frame from each file."""
     files = [Path(path) for path in paths]
     if not files:
         raise ValueError("paths is empty; expected at least one file")
@@ -61,10 +61,12 @@ def load_series(paths: Sequence[PathLike], confined: Confinement) -> Stored:
 
 
 def series_of(path: Path) -> list[Path]:
-    """All files that differ from `path` in the last number of their name alone, in its order."""
+    """Return all files that differ from `path` in the last number of their name alone, in numeric order."""
     found = _NUMBERED.search(path.name)
     if not found:
-        raise LoadError(f"{path}: the name has no number in front of its suffix; give load_series the paths")
+        raise LoadError(
+            f"{path}: the name has no number before its extension; give load_series the paths of the files"
+        )
     if not path.is_file():
         raise FileNotFoundError(2, "No such file or directory", str(path))
     head, tail = path.name[: found.start()], path.name[found.end() :]
@@ -76,7 +78,7 @@ def series_of(path: Path) -> list[Path]:
     return [one for _, one in sorted(numbered)]
 
 
-# ---- frame after frame ----------------------------------------------------------------------------
+# ---- reading frames ---------------------------------------------------------------------------------
 
 
 def _load_md2(path: Path, confined: Confinement) -> Stored:
@@ -86,37 +88,37 @@ def _load_md2(path: Path, confined: Confinement) -> Stored:
 
 
 def _md2_frames(path: Path, limits: Limits) -> int:
-    """The number of frames that the header states (its eleventh word)."""
+    """Return the number of frames that the header states (its eleventh word)."""
     size, header = _read_head(path, 68)
     if size > limits.file_bytes:
         raise LimitExceeded(
-            f"{path}: it has {size} bytes, the limit of file_bytes is {limits.file_bytes}; "
+            f"{path}: the file has {size} bytes, the limit of file_bytes is {limits.file_bytes}; "
             f"allow it with limits=skinpy.Limits(file_bytes={size})"
         )
     if len(header) < 68 or header[:4] != b"IDP2":
-        raise LoadError(f"{path}: this is no MD2 file")
+        raise LoadError(f"{path}: this is not an MD2 file")
     count: int = struct.unpack_from("<i", header, 40)[0]
-    if not 1 <= count <= size // 40:  # a frame takes 40 bytes and more
+    if not 1 <= count <= size // 40:  # a frame takes at least 40 bytes
         raise LoadError(
-            f"{path}: the header states {count} frames; expected at least one, and no more than fit"
+            f"{path}: the header states {count} frames; expected 1 to the number that the file holds"
         )
     return count
 
 
 def _read_head(path: Path, count: int) -> tuple[int, bytes]:
-    """Length and first bytes of a regular file; what may never come of a FIFO is not waited for."""
+    """Return length and first bytes of a regular file; a FIFO is an error, as its bytes may never come."""
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
         facts = os.fstat(descriptor)
         if not stat.S_ISREG(facts.st_mode):
-            raise LoadError(f"{path}: this is no regular file")
+            raise LoadError(f"{path}: this is not a regular file")
         return facts.st_size, os.read(descriptor, count)
     finally:
         os.close(descriptor)
 
 
 class _Reader:
-    """Reads frame after frame, all of them within the seconds of the limits."""
+    """Reads frame after frame, all frames within the time limit."""
 
     def __init__(self, title: str, count: int, name: Callable[[int], str], confined: Confinement) -> None:
         self.title = title
@@ -128,7 +130,7 @@ class _Reader:
         self._done = 0
 
     def still(self, path: Path, frame: int | None = None) -> Model:
-        """The mesh of a file, or of one of its frames, with a vertex for each face corner."""
+        """Return the mesh of a file, or of one of its frames, with a vertex for each face corner."""
         left = self._end - time.monotonic()
         if left <= 0:
             raise self._late()
@@ -144,72 +146,74 @@ class _Reader:
         return model
 
     def _late(self) -> LimitExceeded:
+        """Return the error for frames that take too long."""
         return LimitExceeded(
             f"{self.title}: {self._done} of {self.count} frames were read in the "
-            f"{self.limits.seconds:g} seconds that all of them may take; "
-            "more are allowed by limits=skinpy.Limits(seconds=...)"
+            f"{self.limits.seconds:g} seconds that all frames together may take; "
+            "allow more with limits=skinpy.Limits(seconds=...)"
         )
 
 
 def _collect(reader: _Reader, still: Callable[[int], Model]) -> Stored:
-    """All frames of `still`, joined; what they lose is told once, for the first."""
+    """Return all frames of `still`, joined; warnings are given once, for the first frame."""
     model = still(0)
     count = len(model.mesh.positions)
     if not count:
-        raise LoadError(f"{reader.name(0)}: there is no mesh")
-    _check_room(reader.title, reader.count, count, reader.limits)
+        raise LoadError(f"{reader.name(0)}: the file has no mesh")
+    _check_limits(reader.title, reader.count, count, reader.limits)
     frames = np.empty((reader.count, count, 3), np.float32)
     normals = np.empty_like(frames)
-    leaders = np.zeros(count, np.int64)  # of each vertex the first that is equal in all frames so far
+    leaders = np.zeros(count, np.int64)  # for each vertex the first that is equal in all frames so far
     for number, one in enumerate(_all(model, reader.count, still)):
-        what = _difference(model, one)
-        if what:
-            raise LoadError(f"{reader.name(number)} has {what}; expected the faces of {reader.name(0)}")
+        difference = _difference(model, one)
+        if difference:
+            raise LoadError(f"{reader.name(number)} has {difference}; expected the faces of {reader.name(0)}")
         one.deform(one.palette(affine=True), out=(frames[number], normals[number]))
         if not (np.isfinite(frames[number]).all() and np.isfinite(normals[number]).all()):
             raise LoadError(f"{reader.name(number)} has a vertex that is not finite; expected finite numbers")
         _split(leaders, frames[number], normals[number])
         normals[number] = unit(normals[number].astype(np.float64))
-    # Leaders stand for the frames themselves, of which joining would make several copies; float32 has them
-    # exactly, in two numbers.
+    # Joining compares the leaders instead of the frames, of which it would make several copies. Two float32
+    # hold a leader exactly.
     halves = np.stack([leaders & 0xFFFF, leaders >> 16], axis=-1)[None].astype(np.float32)
     block, first = join_corners(model._block, halves, halves)
-    frames = frames.take(first, axis=1)  # in the order that it is stored, as [:, first] is not
+    frames = frames.take(first, axis=1)  # C-contiguous, which [:, first] is not
     return frames, normals.take(first, axis=1), Model(block)
 
 
-def _check_room(title: str, frames: int, vertices: int, limits: Limits) -> None:
-    """LimitExceeded where all frames together have more than the limits say, before memory is taken."""
+def _check_limits(title: str, frames: int, vertices: int, limits: Limits) -> None:
+    """Raise LimitExceeded, before memory is allocated, if all frames together exceed the limits."""
     count = frames * vertices
-    what = f"{title}: its {frames} frames have {count} vertices (face corners)"
+    total = f"{title}: the {frames} frames have {count} vertices (face corners)"
     if count > limits.vertices:
         raise LimitExceeded(
-            f"{what}, the limit is {limits.vertices}; allow it with limits=skinpy.Limits(vertices={count})"
+            f"{total}, the limit is {limits.vertices}; allow it with limits=skinpy.Limits(vertices={count})"
         )
     needed = count * _VERTEX_BYTES
     if needed > limits.memory:
         raise LimitExceeded(
-            f"{what}, which take {needed} bytes, the limit of memory is {limits.memory}; "
+            f"{total}, which take {needed} bytes, the limit of memory is {limits.memory}; "
             f"allow it with limits=skinpy.Limits(memory={needed})"
         )
 
 
 def _split(leaders: Array, positions: Floats, normals: Floats) -> None:
-    """Part vertices that have other bits than their leader in this frame; each part is led by its first."""
+    """Split off vertices with other bits than their leader in this frame; the first of each class leads."""
     rows = np.concatenate([positions, normals], axis=1).view(np.uint32)
     off = np.flatnonzero((rows != rows[leaders]).any(axis=1))
     if not len(off):
         return
     keys = np.concatenate([leaders[off, None].astype(np.uint32), rows[off]], axis=1)
-    _, first, place = np.unique(
+    _, first, number = np.unique(
         keys.view(np.dtype((np.void, keys.itemsize * keys.shape[1])))[:, 0],
         return_index=True,
         return_inverse=True,
     )
-    leaders[off] = off[first[place.reshape(-1)]]
+    leaders[off] = off[first[number.reshape(-1)]]
 
 
 def _all(model: Model, count: int, still: Callable[[int], Model]) -> Iterator[Model]:
+    """Yield all frames, the first of which is there already."""
     yield model
     for number in range(1, count):
         with warnings.catch_warnings():
@@ -219,14 +223,14 @@ def _all(model: Model, count: int, still: Callable[[int], Model]) -> Iterator[Mo
 
 
 def _difference(a: Model, b: Model) -> str:
-    """What keeps `b` from being a frame of `a`'s mesh; "" where nothing does.
+    """Return the difference that keeps `b` from being a frame of `a`'s mesh, or "".
 
-    Faces are not compared: a polygon that turns concave is cut into other triangles, with the same corners.
+    Faces are not compared: a polygon that becomes concave is cut into other triangles with the same corners.
     """
     if len(a.mesh.positions) != len(b.mesh.positions):
         return f"{len(b.mesh.positions)} face corners instead of {len(a.mesh.positions)}"
-    if [part.vertex_range for part in a.mesh.submeshes] != [part.vertex_range for part in b.mesh.submeshes]:
-        return "other parts"
+    if [one.vertex_range for one in a.mesh.submeshes] != [one.vertex_range for one in b.mesh.submeshes]:
+        return "other submeshes"
     first, second = a.mesh.uvs, b.mesh.uvs
     if (first is None) != (second is None) or (
         first is not None and second is not None and not np.array_equal(first, second)

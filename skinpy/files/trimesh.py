@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 
 def posed_mesh(model: "Model", clip: "Clip | str | int | None", time: float, loop: Loop) -> Any:
-    """See Model.to_trimesh."""
+    """Return the posed mesh; see `Model.to_trimesh`."""
     try:
-        trimesh = importlib.import_module("trimesh")  # by name: skinpy's types do not hang on it
+        trimesh = importlib.import_module("trimesh")  # by name, so that type checks do without trimesh
     except ImportError:
         raise ImportError("to_trimesh() needs trimesh: pip install trimesh") from None
     pose = model.pose(clip, time, loop=loop)
@@ -26,7 +26,7 @@ def posed_mesh(model: "Model", clip: "Clip | str | int | None", time: float, loo
     for number, submesh in enumerate(mesh.submeshes):
         numbers[submesh.face_range.start : submesh.face_range.stop] = number
     visual = None
-    if mesh.uvs is not None:  # trimesh has the origin of textures at the bottom
+    if mesh.uvs is not None:  # trimesh has the origin of textures at the bottom left
         visual = trimesh.visual.TextureVisuals(uv=mesh.uvs * [1.0, -1.0] + [0.0, 1.0])
     return trimesh.Trimesh(
         vertices=positions,

@@ -10,29 +10,28 @@ from typing import BinaryIO
 
 from .._types import PathLike
 
-#: What helps where a file cannot be written.
+#: Remedies for the reasons why a file cannot be written.
 _REMEDIES = {
     errno.ENOENT: "make the folder first",
-    errno.ENOTDIR: "what should be a folder is a file: choose another place",
+    errno.ENOTDIR: "a part of the path is a file and not a folder: choose another folder",
     errno.EISDIR: "this is a folder: give the name of a file",
-    errno.EACCES: "choose a place where you may write",
-    errno.EPERM: "choose a place where you may write",
-    errno.EROFS: "choose a place where you may write",
+    errno.EACCES: "choose a folder that you may write to",
+    errno.EPERM: "choose a folder that you may write to",
+    errno.EROFS: "choose a folder that you may write to",
     errno.ENAMETOOLONG: "choose a shorter name",
-    errno.ENOSPC: "make room, or choose another disk",
-    errno.EDQUOT: "make room, or choose another disk",
+    errno.ENOSPC: "make room on the disk, or choose another disk",
+    errno.EDQUOT: "make room on the disk, or choose another disk",
     errno.EFBIG: "write less, or choose another disk",
 }
 
 
 @contextmanager
 def replacing(path: PathLike) -> Iterator[BinaryIO]:
-    """A file to write, which takes the place of `path` in one step when the block ends well.
+    """Open a draft for writing, which replaces the file at `path` in one step when the block ends.
 
-    When anything fails, `path` is as it was and nothing else is left. A link stays, and its target changes;
-    who may read and write a file that is there stays the same;
-    what is there already and no regular file (a pipe, a device) is written to as it is. Raises OSError that
-    names `path` and says what helps.
+    If anything fails, the file is unchanged and the draft is removed. A symbolic link stays, and its target
+    is replaced. Owner and permissions of an existing file are kept. A path that is not a regular file (a
+    pipe, a device) is written to directly. Raises OSError with `path` and a remedy.
     """
     if os.path.exists(path) and not os.path.isfile(path):
         try:
@@ -57,25 +56,26 @@ def replacing(path: PathLike) -> Iterator[BinaryIO]:
 
 
 def _keep_permissions(target: Path, draft: int) -> None:
-    """Those of the file that is there, for the one that is to take its place; before anything is in it."""
-    with suppress(OSError):  # where there is none, or a disk that knows no permissions
-        there = target.stat()
-        os.fchmod(draft, stat.S_IMODE(there.st_mode) & 0o777)
-        os.fchown(draft, there.st_uid, there.st_gid)  # its owner's and root's right
+    """Give the draft the permissions and the owner of the file, before anything is written to it."""
+    with suppress(OSError):  # there may be no file, or a disk without permissions
+        old = target.stat()
+        os.fchmod(draft, stat.S_IMODE(old.st_mode) & 0o777)
+        os.fchown(draft, old.st_uid, old.st_gid)  # only the owner and root may
 
 
 def _remove(draft: Path) -> None:
-    with suppress(OSError):  # where its folder is none, or not to be read, there is no draft either
+    """Remove the draft, if there is one."""
+    with suppress(OSError):  # if the folder cannot be read, there is no draft either
         draft.unlink()
 
 
 def _explained(error: OSError, path: PathLike, written: str) -> OSError:
-    """The error with the caller's own path (of drafts it knows nothing) and a remedy.
+    """Return the error with the caller's own path in place of the draft's, and with a remedy.
 
-    Writes do not say which file; an error that names another file than `written` is none of ours.
+    Errors of writing have no file name. An error that names another file than `written` stays unchanged.
     """
     remedy = _REMEDIES.get(error.errno or 0)
     if error.filename not in (None, written, os.fsencode(written)) or error.errno is None:
         return error
-    words = error.strerror or str(error)
-    return OSError(error.errno, f"{words}; {remedy}" if remedy else words, os.fsdecode(path))
+    reason = error.strerror or str(error)
+    return OSError(error.errno, f"{reason}; {remedy}" if remedy else reason, os.fsdecode(path))
