@@ -21,8 +21,8 @@ from test_film import decoded, decoded_mp4, needs_ffmpeg
 
 import skinpy
 from skinpy.__main__ import main
-from skinpy.output import clip_file, film
-from skinpy.output.clip_file import turn_times
+from skinpy.output import clip_file, film, mp4
+from skinpy.output.clip_file import loop_times
 from skinpy.render import Camera, Floor, turntable
 from skinpy.render.gpu import context as gl
 
@@ -149,7 +149,7 @@ def test_without_ffmpeg(model: skinpy.Model, tmp_path: Path, monkeypatch: pytest
     def absent() -> str:
         raise ImportError("writing .mp4 needs ffmpeg")
 
-    monkeypatch.setattr(film, "_ffmpeg", absent)
+    monkeypatch.setattr(mp4, "find_ffmpeg", absent)
     monkeypatch.setattr(clip_file, "_Drawn", None)  # nothing is drawn before that is known
     with pytest.raises(ImportError, match="needs ffmpeg"):
         model.clips["run"].save(tmp_path / "a.mp4", size=SIZE)
@@ -178,19 +178,19 @@ def test_options_reach_the_renderer(model: skinpy.Model, tmp_path: Path) -> None
 
 def test_times_of_one_turn() -> None:
     """By hand: 0.7 s at 10 fps are 7 frames; 0.74 s too, a bit further apart, so that the film repeats."""
-    np.testing.assert_allclose(turn_times(0.7, 10), np.arange(7) / 10)
-    np.testing.assert_allclose(turn_times(0.74, 10), np.arange(7) * 0.74 / 7)
-    np.testing.assert_array_equal(turn_times(0.001, 10), [0])
-    np.testing.assert_array_equal(turn_times(0.0, 10), [0])
+    np.testing.assert_allclose(loop_times(0.7, 10), np.arange(7) / 10)
+    np.testing.assert_allclose(loop_times(0.74, 10), np.arange(7) * 0.74 / 7)
+    np.testing.assert_array_equal(loop_times(0.001, 10), [0])
+    np.testing.assert_array_equal(loop_times(0.0, 10), [0])
     with pytest.raises(ValueError, match=r"fps is 1e\+09, .* expected a lower fps or a shorter clip"):
-        turn_times(0.7, 1e9)
+        loop_times(0.7, 1e9)
 
 
 def test_times_of_a_turntable() -> None:
     """Four seconds or more: of 1.5 s three turns, of 9 s one; a pose is turned for four."""
-    np.testing.assert_allclose(turn_times(1.5, 10, 4.0), np.arange(45) / 10)
-    np.testing.assert_allclose(turn_times(9.0, 10, 4.0), np.arange(90) / 10)
-    np.testing.assert_array_equal(turn_times(0.0, 10, 4.0), np.zeros(40))
+    np.testing.assert_allclose(loop_times(1.5, 10, 4.0), np.arange(45) / 10)
+    np.testing.assert_allclose(loop_times(9.0, 10, 4.0), np.arange(90) / 10)
+    np.testing.assert_array_equal(loop_times(0.0, 10, 4.0), np.zeros(40))
 
 
 def test_an_apng_is_one_turn(model: skinpy.Model, tmp_path: Path) -> None:

@@ -117,18 +117,12 @@ NOT_CONVERTED: set[str] = {
     # loading and limits
     "skinpy.limits",
     "skinpy.loading",
-    # output
-    "skinpy.output.clip_file",
-    "skinpy.output.contact_sheet",
-    "skinpy.output.film",
-    "skinpy.output.picture",
     # playing
     "skinpy.playing.blend_space",
     "skinpy.playing.controller",
     "skinpy.playing.recording",
     "skinpy.playing.state_machine",
     "skinpy.playing.tracks",
-    # render
     # view
     "skinpy.view.layer",
     "skinpy.view.live",

@@ -22,7 +22,7 @@ pytest.importorskip("PIL", reason="Pillow (the extra `view`) writes the films")
 from PIL import Image
 
 import skinpy
-from skinpy.output import film, save_film
+from skinpy.output import mp4, save_film
 
 HEIGHT, WIDTH, COUNT = 20, 32, 7
 PILLOW_SUFFIXES = [".png", ".apng", ".gif", ".webp"]
@@ -30,7 +30,7 @@ PILLOW_SUFFIXES = [".png", ".apng", ".gif", ".webp"]
 
 def program() -> str | None:
     with contextlib.suppress(ImportError):
-        return film._ffmpeg()
+        return mp4.find_ffmpeg()
     return None
 
 
@@ -272,8 +272,8 @@ def test_without_ffmpeg_it_says_how_to_get_it(tmp_path: Path, monkeypatch: pytes
     def absent(name: str) -> Any:
         raise ModuleNotFoundError(name)
 
-    monkeypatch.setattr(film.shutil, "which", lambda _: None)
-    monkeypatch.setattr(film.importlib, "import_module", absent)
+    monkeypatch.setattr(mp4.shutil, "which", lambda _: None)
+    monkeypatch.setattr(mp4.importlib, "import_module", absent)
     with pytest.raises(ImportError, match=r"needs ffmpeg: pip install 'skinpy-anim\[video\]'.*PATH"):
         save_film(tmp_path / "a.mp4", never(), 10)
 

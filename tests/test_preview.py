@@ -32,7 +32,7 @@ LIMIT = 300_000  # bytes, as text in the notebook's file
 @pytest.fixture(autouse=True)
 def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
     """However slow the machine, no frame is left out to save time."""
-    monkeypatch.setattr(preview, "_PATIENCE", 1e6)
+    monkeypatch.setattr(preview, "_DRAWING_SECONDS", 1e6)
 
 
 @pytest.fixture
@@ -130,7 +130,7 @@ def test_the_smallest_fits_whatever_it_shows() -> None:
     (width, height), frames = preview._LADDER[-1]
     rng = np.random.default_rng(1)
     data = encode_film(rng.integers(0, 256, (frames, height, width, 4), np.uint8), 10, "png")
-    assert len(data) < preview._LIMIT and preview._LIMIT * 4 / 3 <= LIMIT
+    assert len(data) < preview._MAX_BYTES and preview._MAX_BYTES * 4 / 3 <= LIMIT
 
 
 @pytest.mark.parametrize(
@@ -150,14 +150,14 @@ def test_times(duration: float, most: int, count: int, fps: float, last: float) 
 
 
 def test_slow_models_get_fewer_frames(model: skinpy.Model, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(preview, "_PATIENCE", 0.0)
+    monkeypatch.setattr(preview, "_DRAWING_SECONDS", 0.0)
     assert getattr(opened(model), "n_frames", 1) == 1
 
 
 def test_so_many_frames_as_can_be_drawn_in_two_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = [0.0]
     monkeypatch.setattr(preview.time, "perf_counter", lambda: clock[0])
-    monkeypatch.setattr(preview, "_PATIENCE", 2.0)
+    monkeypatch.setattr(preview, "_DRAWING_SECONDS", 2.0)
     seconds = iter((5.0, 0.28))  # the first takes longer, and does not count
 
     def draw() -> None:

@@ -1,5 +1,7 @@
-"""Frames into files. `encode_picture`, `save_picture`, `encode_film` and `save_film` take RGBA uint8 arrays
-and know nothing of models; `save_clip` and `sheet` have the frames drawn first.
+"""Pictures, films and contact sheets as files.
+
+`encode_picture`, `save_picture`, `encode_film` and `save_film` take RGBA uint8 arrays and know nothing of
+models. `save_clip` and `sheet` draw the frames first.
 """
 
 from .clip_file import save_clip

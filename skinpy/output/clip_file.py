@@ -1,4 +1,4 @@
-"""Pictures, films and pages of a clip: the renderer draws, the encoders write, the suffix says which."""
+"""A clip as a picture, a film or a page; the suffix of the file selects which."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,12 +23,14 @@ if TYPE_CHECKING:
 Frame = NDArray[np.uint8]
 
 FPS = 30.0  #: frames per second unless the caller says otherwise
-_ROUND_SECONDS = 4.0  # a turntable takes that long at least: faster, one sees nothing
-_MOST_FRAMES = 1_000_000  # of a film: nine hours of it
-_MOST_TURNS = 1e15  # of a clip that lasts next to no time
+_TURNTABLE_SECONDS = 4.0  # the shortest time of a turntable: a faster one is hard to watch
+_MAX_FRAMES = 1_000_000  # of a film: nine hours of it
+_MAX_LOOPS = 1e15  # of a clip that lasts almost no time
 _PICTURES = [suffix for suffix in PICTURE_SUFFIXES if suffix != ".webp"]  # here a film
 _FILMS = [suffix for suffix in FILM_SUFFIXES if suffix != ".png"]  # here a picture
 _PAGES = [".html", ".htm"]
+
+Kind: TypeAlias = Literal["picture", "film", "page"]
 
 
 def save_clip(
@@ -44,62 +46,115 @@ def save_clip(
     overlays: Overlays | None = None,
     **options: Any,
 ) -> Path:
-    """Draw a clip into a file and return its path; the suffix decides what it becomes.
+    """Draw a clip into a picture, a film or a page.
 
-    .png, .jpg, .tif and .bmp are one picture, at `time` seconds (0). .apng, .gif, .webp and .mp4 are a film
-    of one turn of the clip, `fps` frames per second (30), made to be repeated: the number of frames is whole,
-    so that the clip goes faster or slower by half a frame at most. With `turntable` the camera goes once
-    round the model meanwhile, and the clip is repeated until that has taken 4 seconds or more; a clip of no
-    duration takes 4. .html and .htm are a page that plays the clip (all clips where it is None) in a browser,
-    from `time` on, with `fps` frames baked for each second (30); `options` are then those of
-    `skinpy.view.make_page`, and the reader chooses size and camera.
+    The suffix of the path selects which. ".png", ".jpg", ".tif" and ".bmp" are one picture. ".apng", ".gif",
+    ".webp" and ".mp4" are a film of the whole clip that is made to be repeated. ".html" and ".htm" are a page
+    that plays the clip in a browser. The file appears whole or not at all. On a terminal a bar shows the
+    progress where tqdm is installed. docs/films.md explains it.
 
-    `clip` is a clip of the model, its name or its number, or a VertexAnimation; None is the first clip, or
-    the rest pose. `size` is (width, height) in pixels. `camera` None has the whole clip in the picture.
-    `overlays` are drawn over each frame. `options` are those of `skinpy.render.Renderer`: background, floor,
-    samples, uv, transport. Formats without transparency lie on white unless `background` says otherwise.
+    Parameters
+    ----------
+    path : str or path-like
+        The file.
+    model : Model
+        The model.
+    clip : Clip, VertexAnimation, str or int, optional
+        A clip of the model, its name or its index, or a vertex animation. Without it the first clip, or the
+        rest pose of a model that has none; a page then plays all clips.
+    time : float, seconds, optional
+        The time in the clip of a picture, or at which a page starts. Without it, 0. Not for films.
+    fps : float, optional
+        Frames per second of a film, or samples per second of a page. Without it, 30. A film has a whole
+        number of frames, so that the clip plays faster or slower by half a frame at most.
+    size : (int, int), default (640, 480)
+        Width and height in pixels. A page has the size that its reader gives it.
+    turntable : bool, default False
+        Whether the camera of a film circles the model once. The clip is repeated until that has taken 4
+        seconds or more; a clip of duration 0 takes 4.
+    camera : Camera, optional
+        The camera of a picture or film. Without it the whole clip is in the picture.
+    overlays : Overlays, optional
+        What is drawn over each frame to explain it.
+    **options : object
+        Other arguments of `Renderer` (background, floor, samples, uv, transport), or of `make_page` for a
+        page. A format without transparency lies on white, unless `background` is given.
 
-    The file appears whole or not at all; on a terminal a bar shows the progress where tqdm is installed.
-    Raises ValueError for an unknown suffix, a size of 0 or beyond what OpenGL draws, a `time` for a film, an
-    `fps` or `turntable` for a picture, a `turntable` or `camera` for a page; TypeError; KeyError or
-    IndexError for an unknown clip; ImportError without moderngl, Pillow or, for .mp4, ffmpeg; GraphicsError
-    without OpenGL; OSError where the file cannot be written.
+    Returns
+    -------
+    Path
+        The path of the file.
+
+    Raises
+    ------
+    ValueError
+        If the suffix is unknown, the size is 0 or larger than OpenGL allows, or an argument does not apply
+        to this kind of file: `time` to a film, `fps` or `turntable` to a picture, `turntable` or `camera` to
+        a page.
+    TypeError
+        If an argument has the wrong type.
+    KeyError
+        If the model has no clip of this name.
+    IndexError
+        If the model has no clip of this index.
+    ImportError
+        If moderngl, Pillow or, for ".mp4", ffmpeg is not installed.
+    GraphicsError
+        If there is no OpenGL 3.3.
+    OSError
+        If the file cannot be written.
+
+    Examples
+    --------
+    >>> skinpy.output.save_clip("run.gif", skinpy.character(), "run", fps=10, size=(80, 60)).name
+    'run.gif'
     """
     turntable = flag("turntable", turntable)
     target = Path(os.fsdecode(path))
     kind = kind_of(target)
+    _check_arguments(target, kind, time, fps, turntable, camera)
     if kind == "page":
-        if turntable or camera is not None:
-            name = "turntable" if turntable else "camera"
-            raise ValueError(f"{name} is for pictures and films; in a page, the reader turns the view")
         from ..view import save_page
 
         rate = FPS if fps is None else fps
         return save_page(target, model, clip, time=time or 0.0, fps=rate, overlays=overlays, **options)
-    film = kind == "film"
-    if film and time is not None:
-        raise ValueError(
-            f"time is {time}, but {target.suffix} is a film of the whole clip; expected {_listed(_PICTURES)}"
-        )
-    if not film and (fps is not None or turntable):
-        name = "turntable" if turntable else "fps"
-        raise ValueError(f"{name} is for films, but {target.suffix} is a picture; expected {_listed(_FILMS)}")
-    rate = check_film(target, FPS if fps is None else fps) if film else FPS
-    if not film:
-        pillow()  # what is missing is told before the picture is drawn
-    if turntable and camera is not None:
-        raise ValueError("camera is given together with turntable, which has cameras of its own")
+    if kind == "picture":
+        pillow()  # raises ImportError before the picture is drawn
+    rate = check_film(target, FPS if fps is None else fps) if kind == "film" else FPS
     from ..render import Renderer
 
     with Renderer(model, size=size, **options) as renderer:
-        if not film:
+        if kind == "picture":
             return save_picture(target, renderer.frame(clip, time or 0.0, camera=camera, overlays=overlays))
         shots = _shots(model, clip, rate, renderer.size, turntable, camera)
         return save_film(target, _Drawn(renderer, clip, shots, overlays), rate)
 
 
-def kind_of(path: str | os.PathLike[str]) -> Literal["picture", "film", "page"]:
-    """What a suffix stands for. Raises ValueError for one that is none of these."""
+def _check_arguments(
+    target: Path,
+    kind: Kind,
+    time: float | None,
+    fps: float | None,
+    turntable: bool,
+    camera: Camera | None,
+) -> None:
+    """Raise ValueError for arguments that do not apply to this kind of file."""
+    if kind == "page" and (turntable or camera is not None):
+        name = "turntable" if turntable else "camera"
+        raise ValueError(f"{name} is for pictures and films; in a page, the reader turns the view")
+    if kind == "film" and time is not None:
+        raise ValueError(
+            f"time is {time}, but {target.suffix} is a film of the whole clip; expected {_listed(_PICTURES)}"
+        )
+    if kind == "picture" and (fps is not None or turntable):
+        name = "turntable" if turntable else "fps"
+        raise ValueError(f"{name} is for films, but {target.suffix} is a picture; expected {_listed(_FILMS)}")
+    if turntable and camera is not None:
+        raise ValueError("camera is given together with turntable, which has cameras of its own")
+
+
+def kind_of(path: str | os.PathLike[str]) -> Kind:
+    """The kind of file that a suffix selects. Raises ValueError for an unknown suffix."""
     suffix = Path(os.fsdecode(path)).suffix.lower()
     if suffix in _PICTURES:
         return "picture"
@@ -113,21 +168,21 @@ def kind_of(path: str | os.PathLike[str]) -> Literal["picture", "film", "page"]:
     )
 
 
-def turn_times(duration: float, fps: float, least: float = 0.0) -> NDArray[np.float64]:
-    """(N,) seconds: the frames of a film of whole turns of a clip that lasts `least` seconds or more.
+def loop_times(duration: float, fps: float, min_seconds: float = 0.0) -> NDArray[np.float64]:
+    """Times (N,) in seconds of a film of whole loops of a clip that lasts `min_seconds` or more.
 
-    N is the whole number nearest to what `fps` asks for, and the step a bit longer or shorter than 1 / fps,
-    such that after the last frame comes the first. They go on beyond the duration, as a floor does that moves
-    under the feet. For a duration of 0: N frames in `least`, one at least, all at 0. Raises ValueError for
-    more than a million.
+    N is the whole number nearest to what `fps` asks for. The step is a bit longer or shorter than 1 / fps,
+    such that the first frame follows the last. The times go on beyond the duration, because a floor moves on
+    under the feet. For a duration of 0 they are N zeros for `min_seconds`, one at least. Raises ValueError
+    for more than a million.
     """
-    turns = max(1, math.ceil(min(least / duration, _MOST_TURNS))) if duration > 0 else 0
-    total = turns * duration
-    wanted = (total or least) * fps
-    if wanted > _MOST_FRAMES:
+    loops = max(1, math.ceil(min(min_seconds / duration, _MAX_LOOPS))) if duration > 0 else 0
+    total = loops * duration
+    wanted = (total or min_seconds) * fps
+    if wanted > _MAX_FRAMES:
         raise ValueError(
             f"fps is {fps:g}, which is {wanted:.3g} frames; expected a lower fps or a shorter clip "
-            f"(clip.trim), for at most {_MOST_FRAMES} frames"
+            f"(clip.trim), for at most {_MAX_FRAMES} frames"
         )
     count = max(1, round(wanted))
     return np.arange(count) * total / count
@@ -139,7 +194,7 @@ class _Shot(NamedTuple):
 
 
 class _Drawn:
-    """The frames of a film, drawn as they are asked for; their number is known."""
+    """The frames of a film, each drawn when it is asked for; their number is known."""
 
     def __init__(
         self, renderer: Renderer, clip: ClipLike, shots: Sequence[_Shot], overlays: Overlays | None
@@ -162,19 +217,19 @@ def _shots(
     clip: ClipLike,
     fps: float,
     size: tuple[int, int],
-    turned: bool,
+    turntable: bool,
     camera: Camera | None,
 ) -> list[_Shot]:
-    from ..render import turntable
+    from ..render import turntable as cameras_around
     from ..render.posing import Poser
 
     poser = Poser(model)
     motion = poser.motion(clip)
     duration = 0.0 if motion is None else motion.duration
-    times = turn_times(duration, fps, _ROUND_SECONDS if turned else 0.0).tolist()
+    times = loop_times(duration, fps, _TURNTABLE_SECONDS if turntable else 0.0).tolist()
     aspect = size[0] / size[1]
-    if turned:
-        cameras = turntable(model, motion, len(times), aspect=aspect)
+    if turntable:
+        cameras = cameras_around(model, motion, len(times), aspect=aspect)
     else:
         cameras = [camera or poser.motion_camera(motion, None, aspect)] * len(times)
     return [_Shot(*pair) for pair in zip(times, cameras, strict=True)]

@@ -1,4 +1,4 @@
-"""Contact sheets: every clip of a model a row of frames under its name, in one picture."""
+"""Contact sheets: one picture with a row of frames for every clip of a model."""
 
 from __future__ import annotations
 
@@ -23,12 +23,14 @@ Color = tuple[int, int, int, int]
 
 _MARGIN = 6  # pixels around the sheet, and between two rows
 _LINE = 16  # pixels, the height of a line of text
-_LEAST = 24  # pixels of a frame's shorter side: it is not made smaller than that, clips are left out instead
-_MOST_FRAMES = 100
-_LONGEST = 200  # characters of a name that are looked at
+_MIN_SIDE = 24  # pixels of the shorter side of a frame; to keep it, clips are left out
+_MAX_FRAMES = 100
+_MAX_LETTERS = 200  # of a name; the rest is not looked at
 
 
 class _Layout(NamedTuple):
+    """Sizes and counts of a sheet."""
+
     frames: int  # in a row
     size: tuple[int, int]  # of a frame, pixels
     rows: int
@@ -57,18 +59,55 @@ def sheet(
     overlays: Overlays | None = None,
     **options: Any,
 ) -> Frame:
-    """A contact sheet, (h, w, 4) uint8, for `save_picture`: each clip is a row of `frames` pictures from its
-    start to its end, under its name and duration.
+    """Draw a contact sheet of clips.
 
-    `clips` are Clips of the model, names or numbers; None is all. A model without clips is shown at rest,
-    from all sides. `size` is (width, height) of a frame in pixels, from 24 up. The sheet is at most `limit`
-    pixels wide and high: frames are made smaller for that, to 24 pixels, and then the last clips are left
-    out, which a line at the bottom says. `background` None is transparent. `overlays` are drawn over each
-    frame. `options` are those of `skinpy.render.Renderer`, such as floor and samples. Each row has a camera
-    that sees all of its clip.
+    Each clip is a row of frames from its start to its end, under its name and duration. Each row has a
+    camera that has the whole clip in the picture. A model without clips is shown at rest, from all sides.
 
-    Raises ValueError or TypeError for wrong arguments, KeyError or IndexError for an unknown clip,
-    ImportError without moderngl or Pillow, GraphicsError without OpenGL.
+    Parameters
+    ----------
+    model : Model
+        The model.
+    clips : sequence of Clip, str or int, optional
+        Clips of the model, names or indices. Without it all clips.
+    frames : int, default 8
+        Frames in a row, at most 100.
+    size : (int, int), default (120, 120)
+        Width and height of a frame in pixels, at least 24.
+    limit : int, default 4096
+        Largest width and height of the sheet in pixels. Frames are made smaller for it, down to 24 pixels;
+        then the last clips are left out, and a line at the bottom says how many.
+    background : str or sequence of float, optional, default "#ffffff"
+        A color, as in `Renderer`; None is transparent.
+    overlays : Overlays, optional
+        What is drawn over each frame to explain it.
+    **options : object
+        Other arguments of `Renderer`, such as `floor` and `samples`.
+
+    Returns
+    -------
+    (h, w, 4) uint8 ndarray
+        The sheet, for `save_picture`.
+
+    Raises
+    ------
+    ValueError
+        If a number or a size is out of range.
+    TypeError
+        If an argument has the wrong type.
+    KeyError
+        If the model has no clip of this name.
+    IndexError
+        If the model has no clip of this index.
+    ImportError
+        If moderngl or Pillow is not installed.
+    GraphicsError
+        If there is no OpenGL 3.3.
+
+    Examples
+    --------
+    >>> skinpy.output.sheet(skinpy.character(), ["walk", "run"], frames=3, size=(60, 60)).shape
+    (170, 192, 4)
     """
     pillow()
     from ..render import Renderer
@@ -89,30 +128,31 @@ def sheet(
             top = _MARGIN + row * layout.pitch
             name = "rest pose" if clip is None else f"{clip.name}   {clip.duration:.2f} s"
             _write(picture[top : top + _LINE, _MARGIN:-_MARGIN], name)
+            strip = picture[top + _LINE : top + _LINE + layout.size[1], _MARGIN:-_MARGIN]
             for number, frame in enumerate(_row(renderer, model, clip, layout, overlays)):
-                left = _MARGIN + number * layout.size[0]
-                picture[top + _LINE : top + _LINE + layout.size[1], left : left + layout.size[0]] = frame
+                strip[:, number * layout.size[0] : (number + 1) * layout.size[0]] = frame
     if layout.left_out:
-        last = f"and {layout.left_out} more clip{'s' if layout.left_out > 1 else ''}"
-        _write(picture[-_LINE - _MARGIN : -_MARGIN, _MARGIN:-_MARGIN], last)
+        words = f"and {layout.left_out} more clip{'s' if layout.left_out > 1 else ''}"
+        _write(picture[-_LINE - _MARGIN : -_MARGIN, _MARGIN:-_MARGIN], words)
     return picture
 
 
 def _laid_out(clips: int, frames: int, size: tuple[int, int], limit: int) -> _Layout:
-    frames = whole("frames", frames, 1, _MOST_FRAMES)
+    """The layout with the largest frames that fit into `limit` pixels. Raises ValueError or TypeError."""
+    frames = whole("frames", frames, 1, _MAX_FRAMES)
     limit = whole("limit", limit, 1)
-    if min(size) < _LEAST:
-        raise ValueError(f"size is {size}; expected frames of {_LEAST}x{_LEAST} pixels or more")
-    smallest = _LEAST / min(size)
-    least = _Layout(frames, _scaled(size, smallest), 1, 1).pixels
-    if limit < max(least):
+    if min(size) < _MIN_SIDE:
+        raise ValueError(f"size is {size}; expected frames of {_MIN_SIDE}x{_MIN_SIDE} pixels or more")
+    smallest = _MIN_SIDE / min(size)
+    smallest_sheet = max(_Layout(frames, _scaled(size, smallest), 1, 1).pixels)
+    if limit < smallest_sheet:
         raise ValueError(
-            f"limit is {limit}; expected {max(least)} or more for rows of {frames} such frames, fewer "
+            f"limit is {limit}; expected {smallest_sheet} or more for rows of {frames} such frames, fewer "
             f"frames, or a size that is less oblong than {size}"
         )
-    wide = (limit - 2 * _MARGIN) / (frames * size[0])
-    high = ((limit - _MARGIN) / clips - _LINE - _MARGIN) / size[1]
-    layout = _Layout(frames, _scaled(size, max(min(1.0, wide, high), smallest)), clips, 0)
+    fit_width = (limit - 2 * _MARGIN) / (frames * size[0])
+    fit_height = ((limit - _MARGIN) / clips - _LINE - _MARGIN) / size[1]
+    layout = _Layout(frames, _scaled(size, max(min(1.0, fit_width, fit_height), smallest)), clips, 0)
     if layout.pixels[1] <= limit:
         return layout
     rows = (limit - 2 * _MARGIN - _LINE) // layout.pitch
@@ -142,13 +182,13 @@ def _row(
 
 
 def _write(strip: Frame, words: str) -> None:
-    """Write a line into a strip of one color (h, w, 4), in black or white, gray where it is transparent."""
+    """Write a line into a strip of one color (h, w, 4): black or white, or gray where it is transparent."""
     from PIL import Image, ImageDraw, ImageFont
 
     font = ImageFont.load_default()
     background = strip[0, 0]
     ink = _ink(background)
-    # What is transparent has the ink's color, so that letters have no fringe.
+    # Transparent pixels have the color of the ink, so that letters have no fringe.
     under: Any = (*ink, 0) if background[3] < 255 else tuple(background.tolist())
     image = Image.new("RGBA", (strip.shape[1], strip.shape[0]), under)
     ImageDraw.Draw(image).text((1, 1), fitting(words, font, strip.shape[1] - 2), fill=(*ink, 255), font=font)
@@ -166,11 +206,11 @@ def _ink(background: Frame) -> tuple[int, int, int]:
 
 
 def fitting(words: str, font: Any, width: int) -> str:
-    """The words as one line that the font can write within so many pixels, cut where it is longer."""
-    line = "".join(one if one.isprintable() else " " for one in words)
-    if type(font).__name__ == "ImageFont":  # Pillow without FreeType: letters of Latin-1 alone
+    """The words as one line that the font can write within `width` pixels, cut if it is longer."""
+    line = "".join(letter if letter.isprintable() else " " for letter in words)
+    if type(font).__name__ == "ImageFont":  # Pillow without FreeType has only the letters of Latin-1
         line = line.encode("latin-1", "replace").decode("latin-1")
-    if len(line) <= _LONGEST and font.getlength(line) <= width:
+    if len(line) <= _MAX_LETTERS and font.getlength(line) <= width:
         return line
-    cuts = (line[:end] + "..." for end in range(min(len(line), _LONGEST), 0, -1))
+    cuts = (line[:end] + "..." for end in range(min(len(line), _MAX_LETTERS), 0, -1))
     return next((cut for cut in cuts if font.getlength(cut) <= width), "")

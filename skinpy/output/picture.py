@@ -35,12 +35,37 @@ PICTURE_SUFFIXES = tuple(f".{name}" for name in _FORMATS)
 def encode_picture(
     frame: NDArray[np.uint8], format: str, *, background: tuple[int, int, int] = (255, 255, 255)
 ) -> bytes:
-    """The frame as the bytes of a picture file.
+    """Return the bytes of a picture file.
 
-    `frame` is (h, w, 4) uint8, straight alpha, sRGB, row 0 on top. `format` is png, webp (without loss), jpg,
-    tif or bmp, with or without a dot. jpg and bmp have no transparency: the frame is laid on `background`,
-    (red, green, blue) sRGB from 0 to 255, as if it had been drawn there. Raises TypeError or ValueError for
-    a wrong frame, format or background, ImportError without Pillow.
+    Parameters
+    ----------
+    frame : (h, w, 4) uint8 ndarray
+        The picture: straight alpha, sRGB, row 0 on top.
+    format : str
+        "png", "webp" (lossless), "jpg", "tif" or "bmp", with or without a dot.
+    background : (int, int, int), default (255, 255, 255)
+        An sRGB color, 0 to 255. "jpg" and "bmp" have no transparency: the frame is composited over this
+        color, as if it had been drawn on it.
+
+    Returns
+    -------
+    bytes
+        The file.
+
+    Raises
+    ------
+    TypeError
+        If `frame` is not an array.
+    ValueError
+        If the frame, the format or the background has a wrong value.
+    ImportError
+        If Pillow is not installed.
+
+    Examples
+    --------
+    >>> frame = skinpy.render.render(skinpy.character(), size=(80, 60))
+    >>> skinpy.output.encode_picture(frame, "png")[1:4]
+    b'PNG'
     """
     chosen = check_format(format)
     check_frame(frame)
@@ -57,10 +82,43 @@ def save_picture(
     format: str | None = None,
     background: tuple[int, int, int] = (255, 255, 255),
 ) -> Path:
-    """Write the frame to `path` and return the path; the suffix decides the format unless `format` does.
+    """Write a picture file.
 
-    The file appears whole or not at all: it is written under another name beside it, then renamed.
-    Arguments and errors are those of `encode_picture`; OSError where the file cannot be written.
+    The file appears whole or not at all: it is written beside its place under another name, then renamed.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file. Its suffix selects the format, unless `format` is given.
+    frame : (h, w, 4) uint8 ndarray
+        The picture: straight alpha, sRGB, row 0 on top.
+    format : str, optional
+        The format, as in `encode_picture`.
+    background : (int, int, int), default (255, 255, 255)
+        An sRGB color, 0 to 255, for formats without transparency, as in `encode_picture`.
+
+    Returns
+    -------
+    Path
+        The path of the file.
+
+    Raises
+    ------
+    TypeError
+        If `frame` is not an array.
+    ValueError
+        If the path has no suffix and no format is given, or the frame, the format or the background has a
+        wrong value.
+    ImportError
+        If Pillow is not installed.
+    OSError
+        If the file cannot be written.
+
+    Examples
+    --------
+    >>> frame = skinpy.render.render(skinpy.character(), size=(80, 60))
+    >>> skinpy.output.save_picture("character.png", frame).name
+    'character.png'
     """
     target = Path(os.fsdecode(path))
     if format is None and not target.suffix:
@@ -72,7 +130,7 @@ def save_picture(
 
 
 def flatten(frame: NDArray[np.uint8], background: tuple[int, int, int]) -> NDArray[np.uint8]:
-    """The frame (h, w, 4) laid on a color, (h, w, 3) uint8; mixed in linear light, as the renderer does."""
+    """The frame (h, w, 4) composited over a color in linear light, as the renderer does: (h, w, 3) uint8."""
     color = np.asarray(background)
     if color.shape != (3,) or not ((color >= 0) & (color <= 255)).all():
         raise ValueError(f"background is {background!r}; expected 3 numbers from 0 to 255")
@@ -91,7 +149,7 @@ _LINEAR = _to_linear(np.arange(256) / 255)  # linear light of each sRGB byte
 
 
 def check_format(name: str) -> _Format:
-    """What is known of a format, by its suffix with or without the dot. Raises ValueError for another."""
+    """The format of a suffix, with or without the dot. Raises ValueError for an unknown one."""
     key = name.lower().removeprefix(".")
     if key not in _FORMATS:
         raise ValueError(f"picture format is {name!r}; expected {_names()}")
@@ -103,7 +161,7 @@ def _names() -> str:
 
 
 def check_frame(frame: NDArray[np.uint8], name: str = "frame") -> None:
-    """Raise TypeError or ValueError, with `name`, unless it is (h, w, 4) uint8 with pixels in it."""
+    """Raise TypeError or ValueError, with `name`, unless `frame` is (h, w, 4) uint8 and has pixels."""
     if not isinstance(frame, np.ndarray):
         raise TypeError(f"{name} is {type(frame).__name__}; expected an array (h, w, 4) of uint8")
     if frame.ndim != 3 or frame.shape[2] != 4 or 0 in frame.shape or frame.dtype != np.uint8:
@@ -113,7 +171,7 @@ def check_frame(frame: NDArray[np.uint8], name: str = "frame") -> None:
 
 
 def pillow() -> Any:
-    """Pillow's Image, imported where it is needed; ImportError says how to get it."""
+    """Pillow's module Image, imported when it is needed. Raises ImportError that says how to install it."""
     try:
         from PIL import Image
     except ImportError as error:
