@@ -104,6 +104,4 @@ static void on_close(struct aiFileIO *io, struct aiFile *file) {
   sk_free(handle_of(file));
 }
 
-struct aiFileIO import_assimp_io(import_files *files) {
-  return (struct aiFileIO){on_open, on_close, (char *)files};
-}
+struct aiFileIO import_assimp_io(import_files *files) { return (struct aiFileIO){on_open, on_close, (char *)files}; }

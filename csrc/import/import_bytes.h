@@ -30,9 +30,9 @@ static inline bool import_has_bytes(const uint8_t *data, size_t size, size_t at,
 }
 
 typedef struct import_cursor { /* walks over the bytes of a binary file */
-  const uint8_t *data;         /* not owned */
-  size_t at, end;              /* offsets; at <= end */
-  bool past;                   /* more was asked for than there is; from then on every number is 0 */
+  const uint8_t *data; /* not owned */
+  size_t at, end; /* offsets; at <= end */
+  bool past; /* more was asked for than there is; from then on every number is 0 */
 } import_cursor;
 
 static inline void import_skip(import_cursor *c, uint64_t bytes) {

@@ -6,11 +6,11 @@
 #include "../core/base/sk_math.h"
 #include "import_channel.h"
 
-#define UNIT_TOLERANCE 1e-6   /* a quaternion whose length is closer to 1 stays bit for bit */
+#define UNIT_TOLERANCE   1e-6   /* a quaternion whose length is closer to 1 stays bit for bit */
 #define REPORT_TOLERANCE 1e-5 /* one whose length is further from 1 is reported */
-#define RANGE_TOLERANCE 2e-7  /* seconds that a key may lie outside its clip's range */
-#define LAST_EDGE (UINT32_MAX - 1) /* instead of a value of the track: clip->edges[1] */
-#define FIRST_EDGE UINT32_MAX      /* likewise: clip->edges[0] */
+#define RANGE_TOLERANCE  2e-7  /* seconds that a key may lie outside its clip's range */
+#define LAST_EDGE        (UINT32_MAX - 1) /* instead of a value of the track: clip->edges[1] */
+#define FIRST_EDGE       UINT32_MAX      /* likewise: clip->edges[0] */
 
 typedef struct key { /* one usable key of the track */
   double time;       /* seconds */
@@ -87,14 +87,13 @@ static inline bool value_is_usable(const import_track *t, uint32_t i) {
 }
 
 /* Counts a case for the report: a clip, a joint and what is said of it. */
-static void note(import_clip *clip, const import_track *t, import_note_kind kind, const char *what,
-                 double number) {
+static void note(import_clip *clip, const import_track *t, import_note_kind kind, const char *what, double number) {
   const import_model *m = &clip->job->model;
   bool target = t->path == SK_PATH_WEIGHT;
-  const sk_text *name = target ? &((const sk_target *)m->targets.data + t->joint)->name
-                               : (const sk_text *)m->names.data + t->joint;
-  import_note_add(clip->job, kind, 1, "clip '%.60s', %s '%.*s': %s %g", clip->title,
-                  target ? "target" : "joint", (int)(name->length < 60 ? name->length : 60),
+  const sk_text *name =
+      target ? &((const sk_target *)m->targets.data + t->joint)->name : (const sk_text *)m->names.data + t->joint;
+  import_note_add(clip->job, kind, 1, "clip '%.60s', %s '%.*s': %s %g", clip->title, target ? "target" : "joint",
+                  (int)(name->length < 60 ? name->length : 60),
                   name->length ? (const char *)m->text.data + name->offset : "", what, number);
 }
 
@@ -204,8 +203,7 @@ static void normalize(import_clip *clip, const import_track *t, float q[4]) {
   if (fabs(square - 1.0) <= 2.0 * UNIT_TOLERANCE) return;
   length = sqrt(square);
   for (i = 0; i < 4; i++) q[i] = (float)(q[i] / length);
-  if (fabs(length - 1.0) > REPORT_TOLERANCE)
-    note(clip, t, NOTE_rotations_normalized, "a key of length", length);
+  if (fabs(length - 1.0) > REPORT_TOLERANCE) note(clip, t, NOTE_rotations_normalized, "a key of length", length);
 }
 
 /* `shift` is -1 for the tangents that lead in, 1 for those that lead out, 0 for the values. Keys
@@ -261,9 +259,12 @@ static void note_shear(import_clip *clip, const import_track *t) {
 
 sk_status import_add_channel(import_clip *clip, const import_track *t) {
   import_job *job = clip->job;
-  sk_channel channel = {.joint = t->joint, .path = (uint8_t)t->path,
+  sk_channel channel = {.joint = t->joint,
+                        .path = (uint8_t)t->path,
                         .interpolation = (uint8_t)t->interpolation,
-                        .in_tangents = SK_NONE64, .out_tangents = SK_NONE64}, *place;
+                        .in_tangents = SK_NONE64,
+                        .out_tangents = SK_NONE64},
+             *place;
   sk_status status;
   if (!is_wanted(clip, t)) return SK_OK;
   status = list_keys(clip, t);

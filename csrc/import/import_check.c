@@ -31,8 +31,8 @@ static sk_status check_known(import_job *job) {
   snprintf(suffix, sizeof suffix, ".%s", job->suffix);
   if (ai->aiIsExtensionSupported(suffix)) return SK_OK;
   if (job->format->component)
-    return sk_fail(job->error, SK_ERROR_IMPORT, "%s (%s) is missing in this build of Assimp %s",
-                   job->format->component, suffix, ai->version);
+    return sk_fail(job->error, SK_ERROR_IMPORT, "%s (%s) is missing in this build of Assimp %s", job->format->component,
+                   suffix, ai->version);
   return sk_fail(job->error, SK_ERROR_IMPORT,
                  "no format has the suffix %s; Assimp %s reads, among others, .glb .gltf .fbx .dae .bvh "
                  ".x .obj .md5mesh (skinpy.build_info()[\"formats\"] lists all)",

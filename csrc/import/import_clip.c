@@ -6,9 +6,9 @@
 #include "../core/model/sk_pack.h"
 #include "import_reader.h"
 
-#define SAME_TICK 1e-4        /* of a tick: times went through float32 */
+#define SAME_TICK      1e-4        /* of a tick: times went through float32 */
 #define FALLBACK_TICKS 25.0   /* per second, where a file gives none */
-#define READER_TICKS 1000.0   /* per second, of a file that counts in seconds */
+#define READER_TICKS   1000.0   /* per second, of a file that counts in seconds */
 
 /* ---- Assimp's channels -------------------------------------------------------------------------- */
 
@@ -24,8 +24,7 @@ static import_track track_of(const struct aiNodeAnim *source, int32_t joint, sk_
   else if (path == SK_PATH_SCALE) t.count = source->mNumScalingKeys, t.vectors = source->mScalingKeys;
   else t.count = source->mNumPositionKeys, t.vectors = source->mPositionKeys;
   if (!t.quats && !t.vectors) t.count = 0;
-  if (t.count)
-    t.interpolation = interpolation_of(t.quats ? t.quats->mInterpolation : t.vectors->mInterpolation);
+  if (t.count) t.interpolation = interpolation_of(t.quats ? t.quats->mInterpolation : t.vectors->mInterpolation);
   if (t.interpolation == SK_CUBIC) t.count /= 3;
   return t;
 }
@@ -53,14 +52,14 @@ static int32_t find_morphed(const import_job *job, const struct aiString *name) 
 static sk_status add_morph_channel(import_clip *clip, const struct aiMeshMorphAnim *source, double *last) {
   int32_t joint = find_morphed(clip->job, &source->mName);
   uint32_t count = 0, first = joint < 0 ? 0 : import_targets_of(clip->job, joint, &count);
-  import_track t = {.path = SK_PATH_WEIGHT, .interpolation = SK_LINEAR, .count = source->mNumKeys,
-                    .weights = source->mKeys};
+  import_track t = {
+      .path = SK_PATH_WEIGHT, .interpolation = SK_LINEAR, .count = source->mNumKeys, .weights = source->mKeys};
   sk_status status = SK_OK;
   if (!source->mKeys) return SK_OK;
   measure(clip, &t, last);
   if (!count)
-    import_note_add(clip->job, NOTE_channels_dropped, 1, "clip '%.60s': no morph targets at '%.60s'",
-                    clip->title, source->mName.data);
+    import_note_add(clip->job, NOTE_channels_dropped, 1, "clip '%.60s': no morph targets at '%.60s'", clip->title,
+                    source->mName.data);
   for (t.column = 0; t.column < count && !status; t.column++) {
     t.joint = (int32_t)(first + t.column);
     t.full = ((const float *)clip->job->model.target_full.data)[t.joint];
@@ -88,8 +87,7 @@ static sk_status add_assimp_channels(import_clip *clip, const struct aiAnimation
     }
   }
   for (c = 0; c < source->mNumMorphMeshChannels && !status; c++)
-    if (source->mMorphMeshChannels[c])
-      status = add_morph_channel(clip, source->mMorphMeshChannels[c], last);
+    if (source->mMorphMeshChannels[c]) status = add_morph_channel(clip, source->mMorphMeshChannels[c], last);
   return status;
 }
 
@@ -106,8 +104,8 @@ static double duration_of(import_clip *clip, const struct aiAnimation *source, d
   if (last < 0.0) last = 0.0;
   if (last <= stated && (ranged || stated <= last + tick)) return stated;
   if (last > stated + SAME_TICK * tick || last < stated)
-    import_note_add(clip->job, NOTE_duration_repaired, 1, "clip '%.60s': %g s, last key at %g s", clip->title,
-                    stated, last);
+    import_note_add(clip->job, NOTE_duration_repaired, 1, "clip '%.60s': %g s, last key at %g s", clip->title, stated,
+                    last);
   return last;
 }
 
@@ -168,7 +166,9 @@ static sk_status make_clip(import_clip *clip, int32_t index) {
   import_job *job = clip->job;
   const import_reader *reader = job->format->reader;
   sk_clip_record record = {.first_channel = (uint32_t)job->model.channels.count,
-                           .motion_times = SK_NONE64, .motion_values = SK_NONE64}, *place;
+                           .motion_times = SK_NONE64,
+                           .motion_values = SK_NONE64},
+                 *place;
   sk_status status = name_clip(clip, index, &record.name);
   if (status) return status;
   memset(clip->taken, 0, job->model.nodes.count + job->model.targets.count);
@@ -188,8 +188,7 @@ static sk_status note_duplicates(import_job *job) {
   const sk_clip_record *clips = job->model.clips.data;
   import_names names = {NULL, 0};
   size_t i;
-  if (!import_names_make(&names, job->model.clips.count))
-    return import_no_memory(job, job->model.clips.count);
+  if (!import_names_make(&names, job->model.clips.count)) return import_no_memory(job, job->model.clips.count);
   for (i = 0; i < job->model.clips.count; i++) {
     const char *name = (const char *)job->model.text.data + clips[i].name.offset;
     uint32_t length = clips[i].name.length;
@@ -222,8 +221,8 @@ sk_status import_clips(import_job *job) {
 
 sk_status import_pack_clips(import_job *job) {
   import_model *m = &job->model;
-  sk_packing packing = {m->clips.data, m->clips.count, m->channels.data, m->times.data,
-                        m->values.data, SK_ARRAY(float)};
+  sk_packing packing = {m->clips.data, m->clips.count, m->channels.data,
+                        m->times.data, m->values.data, SK_ARRAY(float)};
   bool good = sk_pack_run(&packing);
   sk_array_free(&m->values);
   m->values = packing.packed;

@@ -88,8 +88,7 @@ static int open_regular(const char *path, struct stat *facts, const char **why) 
 
 /* Reads a regular file into a new source; of a large one, where that is enough, the head. On failure `*why`
    has the words. */
-static bool load(import_files *files, const char *path, const char *name, bool head_is_enough,
-                 const char **why) {
+static bool load(import_files *files, const char *path, const char *name, bool head_is_enough, const char **why) {
   struct stat facts;
   uint8_t *data = NULL;
   size_t size = 0;
@@ -276,15 +275,13 @@ static sk_status load_model(import_job *job, const char *name) {
       return import_check_bytes(job);
     }
     files->total = request->size;
-    return import_files_put(files, name, request->bytes, request->size, NULL)
-               ? SK_OK
-               : import_no_memory(job, request->size);
+    return import_files_put(files, name, request->bytes, request->size, NULL) ? SK_OK
+                                                                              : import_no_memory(job, request->size);
   }
   if (load(files, request->path, name, true, &why)) return SK_OK;
   if (files->exceeded) return import_check_bytes(job);
   if (!why) return import_no_memory(job, 1);
-  if (access(request->path, F_OK))
-    return sk_fail(job->error, SK_ERROR_MISSING, "no such file: '%s'", request->path);
+  if (access(request->path, F_OK)) return sk_fail(job->error, SK_ERROR_MISSING, "no such file: '%s'", request->path);
   return sk_fail(job->error, SK_ERROR_IMPORT, "%s", why);
 }
 
@@ -302,8 +299,7 @@ static sk_status name_model(import_job *job) {
   if (!files->main_name) return import_no_memory(job, room);
   if (job->request->path && !job->request->format && suffix[0] && strlen(suffix) == strlen(job->suffix))
     snprintf(files->main_name, room, "%.*s%s", (int)(suffix - path), path, job->suffix);
-  else
-    snprintf(files->main_name, room, job->suffix[0] ? "%s.%s" : "%s", path, job->suffix);
+  else snprintf(files->main_name, room, job->suffix[0] ? "%s.%s" : "%s", path, job->suffix);
   return SK_OK;
 }
 
@@ -338,7 +334,8 @@ sk_status import_files_append(import_job *job, sk_array *text, const char *bytes
 }
 
 const char *import_find_word(const import_source *file, const char *word) {
-  const char *at = memmem(file->data, file->size < IMPORT_HEAD_BYTES ? file->size : IMPORT_HEAD_BYTES, word, strlen(word));
+  const char *at =
+      memmem(file->data, file->size < IMPORT_HEAD_BYTES ? file->size : IMPORT_HEAD_BYTES, word, strlen(word));
   return at ? at + strlen(word) : NULL;
 }
 

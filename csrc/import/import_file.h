@@ -12,8 +12,8 @@
 
 #include "import_format.h"
 
-#define IMPORT_MAX_BYTES ((size_t)2 << 30)   /* read for one model, over all its files */
-#define IMPORT_HEAD_BYTES ((size_t)65536)    /* in which a format says what it is */
+#define IMPORT_MAX_BYTES   ((size_t)2 << 30)   /* read for one model, over all its files */
+#define IMPORT_HEAD_BYTES  ((size_t)65536)    /* in which a format says what it is */
 #define IMPORT_LARGE_BYTES (1 << 20)         /* a larger model is not kept beside Assimp's copy of it */
 
 typedef struct import_job import_job;

@@ -15,16 +15,16 @@
 #include "import_check.h"
 #include "import_format.h"
 
-#define ALSO_BYTES 4096 /* in which the second word of a magic stands */
+#define ALSO_BYTES   4096 /* in which the second word of a magic stands */
 
-#define ZIP "PK\003\004"
-#define GZIP "\x1f\x8b\x08"
+#define ZIP          "PK\003\004"
+#define GZIP         "\x1f\x8b\x08"
 
 /* No requirement here asks for more than Assimp's reader itself does, except that what may stand anywhere must stand
    in the first IMPORT_HEAD bytes. Formats without one have nothing that must stand in them: text without keywords,
    and binary files of which the reader skips the signature. */
 #define MD5_REQUIRED {{"MD5Version"}, IMPORT_HAS, "\"MD5Version\""}
-#define SMD_REQUIRED                                                                                       \
+#define SMD_REQUIRED \
   {{"version", "nodes", "skeleton", "triangles", "vertexanimation"}, IMPORT_HAS_LINE, "line \"version\" or \"nodes\""}
 #define ZIP_REQUIRED {{ZIP}, IMPORT_HAS, "zip archive"}
 
@@ -183,9 +183,16 @@ static const import_format rows[] = {
      .required = {{"IDPC", "CPDI"}, IMPORT_BYTES, "\"IDPC\""},
      .frames = {"IDPC", 76}},
     {.suffixes = "mdl",
-     .magics = {{"IDPO", "mdl", true}, {"IDST", "mdl", true}, {"IDSQ", "mdl", true}, {"MDL2", "mdl", true},
-                {"MDL3", "mdl", true}, {"MDL4", "mdl", true}, {"MDL5", "mdl", true}, {"MDL7", "mdl", true}},
-     .required = {{"IDPO", "OPDI", "IDST", "TSDI", "IDSQ", "QSDI", "MDL~", "~LDM"}, IMPORT_BYTES,
+     .magics = {{"IDPO", "mdl", true},
+                {"IDST", "mdl", true},
+                {"IDSQ", "mdl", true},
+                {"MDL2", "mdl", true},
+                {"MDL3", "mdl", true},
+                {"MDL4", "mdl", true},
+                {"MDL5", "mdl", true},
+                {"MDL7", "mdl", true}},
+     .required = {{"IDPO", "OPDI", "IDST", "TSDI", "IDSQ", "QSDI", "MDL~", "~LDM"},
+                  IMPORT_BYTES,
                   "\"IDPO\", \"IDST\" or \"MDL\""},
      .frames = {"IDPO", 68}},
     {.suffixes = "hmp",
@@ -199,23 +206,25 @@ static const import_format rows[] = {
      .required = {{"~\x10[MeshSerializer_v"}, IMPORT_BYTES, "\"[MeshSerializer_v\""},
      .companion = "skeleton"},
     {.suffixes = "lwo lxo",
-     .magics = {{"FORM~~~~LWOB", "lwo", true}, {"FORM~~~~LWO2", "lwo", true}, {"FORM~~~~LWO3", "lwo", true},
+     .magics = {{"FORM~~~~LWOB", "lwo", true},
+                {"FORM~~~~LWO2", "lwo", true},
+                {"FORM~~~~LWO3", "lwo", true},
                 {"FORM~~~~LXOB", "lxo", true}},
-     .required = {{"FORM~~~~LWOB", "FORM~~~~LWO2", "FORM~~~~LWO3", "FORM~~~~LXOB"}, IMPORT_BYTES,
+     .required = {{"FORM~~~~LWOB", "FORM~~~~LWO2", "FORM~~~~LWO3", "FORM~~~~LXOB"},
+                  IMPORT_BYTES,
                   "\"FORM\" of LightWave or Modo"}},
     {.suffixes = "lws mot",
      .magics = {{"LWSC", "lws", true}, {"LWMO", "lws", true}},
      .required = {{"LWSC", "LWMO"}, IMPORT_BEGINS, "\"LWSC\" or \"LWMO\""},
      .brings_models = true,
      .companion = "lwo"},
-    {.suffixes = "ac ac3d acc",
-     .magics = {{"AC3D", "ac", true}},
-     .required = {{"AC3D"}, IMPORT_BEGINS, "\"AC3D\""}},
+    {.suffixes = "ac ac3d acc", .magics = {{"AC3D", "ac", true}}, .required = {{"AC3D"}, IMPORT_BEGINS, "\"AC3D\""}},
     {.suffixes = "ase ask",
      .magics = {{"*3DSMAX_ASCIIEXPORT", "ase", true}},
      .required = {{"*3DSMAX_ASCIIEXPORT", "*SCENE", "*GROUP", "*MATERIAL_LIST", "*GEOMOBJECT", "*HELPEROBJECT",
                    "*LIGHTOBJECT", "*CAMERAOBJECT"},
-                  IMPORT_HAS, "\"*3DSMAX_ASCIIEXPORT\", \"*SCENE\" or \"*GEOMOBJECT\""}},
+                  IMPORT_HAS,
+                  "\"*3DSMAX_ASCIIEXPORT\", \"*SCENE\" or \"*GEOMOBJECT\""}},
     {.suffixes = "blend",
      .magics = {{"BLENDER", "blend", true}},
      .required = {{"BLENDER", GZIP}, IMPORT_BYTES, "\"BLENDER\", compressed or not"},

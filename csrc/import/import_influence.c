@@ -11,7 +11,7 @@
 #include "import_weights.h"
 
 #define SUM_TOLERANCE 1e-3 /* a sum of weights further from 1 is reported; 8-bit weights come to 4e-3 */
-#define REPEATED 512       /* rows copied at once */
+#define REPEATED      512       /* rows copied at once */
 
 static const float identity[16] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1};
 
@@ -47,10 +47,8 @@ static sk_status add_slot(import_job *job, int32_t joint, const float offset[16]
   uint32_t *place;
   int32_t *new_joint;
   float *new_offset;
-  if (!slots->table)
-    slots->joints = SK_ARRAY(int32_t), slots->offsets = (sk_array){NULL, 0, 0, 16 * sizeof(float)};
-  if ((!slots->table || slots->joints.count * 2 > slots->mask) && !grow_table(slots))
-    return import_no_memory(job, 1);
+  if (!slots->table) slots->joints = SK_ARRAY(int32_t), slots->offsets = (sk_array){NULL, 0, 0, 16 * sizeof(float)};
+  if ((!slots->table || slots->joints.count * 2 > slots->mask) && !grow_table(slots)) return import_no_memory(job, 1);
   place = find_slot(slots, joint, offset);
   if (!*place) {
     if (slots->joints.count >= SK_MAX_SLOTS)
@@ -77,8 +75,7 @@ static void read_offset(import_job *job, const import_submesh *submesh, const st
     bad |= import_is_bad(m[i]) || (i >= 12 && fabsf(m[i] - identity[i]) > IMPORT_BOTTOM_TOLERANCE);
     out[i] = (i >= 12 || import_is_bad(m[i]) ? identity[i] : m[i]) + 0.0f; /* -0 and 0 make no second slot */
   }
-  if (bad)
-    import_note_add(job, NOTE_numbers_repaired, 1, "an inverse bind matrix of mesh '%.80s'", submesh->title);
+  if (bad) import_note_add(job, NOTE_numbers_repaired, 1, "an inverse bind matrix of mesh '%.80s'", submesh->title);
 }
 
 /* By value: a mirrored file has -0 in it. */
@@ -121,8 +118,7 @@ static sk_status slots_of_bones(import_job *job, const import_submesh *submesh, 
   bool missing = offsets_are_missing(job, mesh), computed = missing || job->format->offsets_follow_rest;
   unsigned b;
   sk_status status = SK_OK;
-  if (missing)
-    import_note_add(job, NOTE_inverse_bind_computed, mesh->mNumBones, "mesh '%.100s'", submesh->title);
+  if (missing) import_note_add(job, NOTE_inverse_bind_computed, mesh->mNumBones, "mesh '%.100s'", submesh->title);
   for (b = 0; b < mesh->mNumBones && !status; b++) {
     const struct aiBone *bone = mesh->mBones[b];
     int32_t joint = import_find_joint(job, &bone->mName);
@@ -280,8 +276,7 @@ sk_status import_finish_vertex(import_skinning *s, uint32_t vertex, import_influ
       import_note_add(job, NOTE_weights_normalized, 1, "vertex %u of mesh '%.80s': %g", vertex, name, sum);
     sort(list, count);
     if (count > max_count) {
-      import_note_add(job, NOTE_influences_dropped, 1, "vertex %u of mesh '%.80s' has %u", vertex, name,
-                      count);
+      import_note_add(job, NOTE_influences_dropped, 1, "vertex %u of mesh '%.80s' has %u", vertex, name, count);
       count = max_count;
     }
   }
@@ -295,8 +290,8 @@ static bool is_usable(float weight) { return weight > 0.0f && weight <= FLT_MAX;
 bool import_weight_counts(import_skinning *s, uint32_t vertex, float weight) {
   if (is_usable(weight)) return true;
   if (weight != 0.0f)
-    import_note_add(s->job, NOTE_weights_repaired, 1, "vertex %u of mesh '%.80s': %g", vertex,
-                    s->submesh->title, (double)weight);
+    import_note_add(s->job, NOTE_weights_repaired, 1, "vertex %u of mesh '%.80s': %g", vertex, s->submesh->title,
+                    (double)weight);
   return false;
 }
 

@@ -14,7 +14,7 @@
 #include "import_report.h"
 #include "import_text.h"
 
-#define IMPORT_MAX_TEXT ((size_t)256 << 20)  /* bytes of all names: a long one may be used many times */
+#define IMPORT_MAX_TEXT         ((size_t)256 << 20)  /* bytes of all names: a long one may be used many times */
 #define IMPORT_BOTTOM_TOLERANCE 1e-4f        /* of a matrix's last row, where readers multiply in float */
 
 /* ---- the model in the making ------------------------------------------------------ */

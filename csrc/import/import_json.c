@@ -17,14 +17,12 @@
 #define JSMN_PARENT_LINKS
 #include <jsmn.h>
 
-#define MAX_TEXT ((size_t)0x7fffffff) /* the tokenizer counts bytes in int */
-#define MAX_NESTING 512               /* glTF needs 10 */
-#define STEP 1024                     /* tokens; its time for each grows with how deep some of them are nested */
-#define BYTES_OF_TOKEN 8              /* of text, at the least in what is common: room is made for so many at first */
+#define MAX_TEXT       ((size_t)0x7fffffff) /* the tokenizer counts bytes in int */
+#define MAX_NESTING    512               /* glTF needs 10 */
+#define STEP           1024 /* tokens; its time for each grows with how deep some of them are nested */
+#define BYTES_OF_TOKEN 8 /* of text, at the least in what is common: room is made for so many at first */
 
-static const jsmntok_t *token_at(const json *j, int32_t token) {
-  return (const jsmntok_t *)j->tokens + token;
-}
+static const jsmntok_t *token_at(const json *j, int32_t token) { return (const jsmntok_t *)j->tokens + token; }
 
 /* ---- parsing ------------------------------------------------------------------- */
 
@@ -61,8 +59,7 @@ static sk_status tokenize(json *j, const char *text, size_t length, sk_error *er
   }
   if (count < 0)
     return sk_fail(error, SK_ERROR_IMPORT, "the file is not valid JSON: it %s at byte %u",
-                   count == JSMN_ERROR_PART ? "ends too early" : "has a character that cannot stand",
-                   parser.pos);
+                   count == JSMN_ERROR_PART ? "ends too early" : "has a character that cannot stand", parser.pos);
   j->count = (int32_t)parser.toknext;
   return SK_OK;
 }
@@ -129,8 +126,7 @@ const char *json_raw(const json *j, int32_t token, size_t *length) {
 
 static bool is_word(const json *j, int32_t token, const char *word, size_t length) {
   const jsmntok_t *t = token_at(j, token);
-  return t->type == JSMN_STRING && (size_t)(t->end - t->start) == length &&
-         !memcmp(j->text + t->start, word, length);
+  return t->type == JSMN_STRING && (size_t)(t->end - t->start) == length && !memcmp(j->text + t->start, word, length);
 }
 
 bool json_equals(const json *j, int32_t token, const char *word) {
@@ -153,13 +149,9 @@ int32_t json_length(const json *j, int32_t array) {
   return is_type(j, array, JSMN_ARRAY) ? token_at(j, array)->size : 0;
 }
 
-int32_t json_size(const json *j, int32_t object) {
-  return json_is_object(j, object) ? token_at(j, object)->size : 0;
-}
+int32_t json_size(const json *j, int32_t object) { return json_is_object(j, object) ? token_at(j, object)->size : 0; }
 
-int32_t json_first(const json *j, int32_t array) {
-  return json_length(j, array) ? array + 1 : -1;
-}
+int32_t json_first(const json *j, int32_t array) { return json_length(j, array) ? array + 1 : -1; }
 
 int32_t json_after(const json *j, int32_t array, int32_t element) {
   int32_t next = j->next[element];
@@ -220,9 +212,7 @@ int64_t json_index(const json *j, int32_t token, int64_t fallback) {
   int64_t digits = plain_digits(j, token);
   double value = digits < 0 ? json_number(j, token, -1.0) : 0.0;
   if (digits >= 0) return digits;
-  return value >= 0.0 && value <= 9007199254740992.0 && value == (double)(int64_t)value
-             ? (int64_t)value
-             : fallback;
+  return value >= 0.0 && value <= 9007199254740992.0 && value == (double)(int64_t)value ? (int64_t)value : fallback;
 }
 
 /* ---- strings ------------------------------------------------------------------------- */

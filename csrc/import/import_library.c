@@ -13,11 +13,11 @@ const import_library *import_assimp(void) { return library_is_open ? &library : 
 
 static const char *find_functions(void *handle) {
   /* ISO C has no cast from an object pointer to a function pointer; memcpy is what POSIX means. */
-#define FIND(name)                                          \
-  {                                                         \
-    void *symbol = dlsym(handle, #name);                    \
-    if (!symbol) return #name;                              \
-    memcpy(&library.name, &symbol, sizeof symbol);          \
+#define FIND(name)                                 \
+  {                                                \
+    void *symbol = dlsym(handle, #name);           \
+    if (!symbol) return #name;                     \
+    memcpy(&library.name, &symbol, sizeof symbol); \
   }
   IMPORT_ASSIMP_TABLE(FIND)
 #undef FIND
@@ -40,13 +40,11 @@ static void remember_path(void *handle, const char *asked) {
 /* Assimp 5 has no interpolation kinds in its keys and smaller structs: never read it. */
 static sk_status adopt(void *handle, const char *path, sk_error *error) {
   const char *missing = find_functions(handle);
-  if (missing)
-    return sk_fail(error, SK_ERROR_LIBRARY, "%s is no Assimp library: it has no %s", path, missing);
+  if (missing) return sk_fail(error, SK_ERROR_LIBRARY, "%s is no Assimp library: it has no %s", path, missing);
   snprintf(library.version, sizeof library.version, "%u.%u.%u", library.aiGetVersionMajor(),
            library.aiGetVersionMinor(), library.aiGetVersionPatch());
   if (library.aiGetVersionMajor() < 6) {
-    sk_fail(error, SK_ERROR_LIBRARY, "%s is Assimp %s; version 6 or newer is needed", path,
-            library.version);
+    sk_fail(error, SK_ERROR_LIBRARY, "%s is Assimp %s; version 6 or newer is needed", path, library.version);
     library.version[0] = 0;
     return SK_ERROR_LIBRARY;
   }
@@ -63,8 +61,7 @@ sk_status import_start(const char *const *paths, sk_error *error) {
     size_t used = strlen(tried);
     sk_error reason = {SK_OK, ""};
     if (handle && adopt(handle, *paths, &reason) == SK_OK) return SK_OK;
-    snprintf(tried + used, sizeof tried - used, "%s%.300s", used ? "; " : "",
-             handle ? reason.message : dlerror());
+    snprintf(tried + used, sizeof tried - used, "%s%.300s", used ? "; " : "", handle ? reason.message : dlerror());
     if (handle) dlclose(handle);
   }
   return sk_fail(error, SK_ERROR_LIBRARY,

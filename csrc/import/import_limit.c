@@ -25,8 +25,7 @@ sk_status import_check_counts(import_job *job, const import_counts *counts) {
   if (!status) status = check(job, "depth", "levels of nodes", counts->depth, limits->depth);
   if (!status) status = check(job, "vertices", "vertices", counts->vertices, limits->vertices);
   if (!status) status = check(job, "keys", "keys", counts->keys, limits->keys);
-  if (status || !limits->vertices || counts->rows <= import_product(limits->vertices, ROWS_PER_VERTEX))
-    return status;
+  if (status || !limits->vertices || counts->rows <= import_product(limits->vertices, ROWS_PER_VERTEX)) return status;
   return sk_fail(job->error, SK_ERROR_LIMIT,
                  "its faces, attributes and morph targets have %llu rows, the limit is %d for each of %llu vertices; "
                  "allow it with limits=skinpy.Limits(vertices=%llu)",

@@ -37,8 +37,7 @@ static const struct aiTexture *embedded_texture(const struct aiScene *scene, con
 }
 
 /* Assimp's texels are B, G, R, A. */
-static sk_status add_texels(import_job *job, const char *name, const struct aiTexture *texture,
-                            int32_t *index) {
+static sk_status add_texels(import_job *job, const char *name, const struct aiTexture *texture, int32_t *index) {
   size_t count = (size_t)texture->mWidth * texture->mHeight, i;
   sk_status status = import_add_texture(job, name, "rgba8", texture->pcData, count * 4, index);
   uint8_t *out;
@@ -187,8 +186,8 @@ sk_status import_materials(import_job *job) {
   m->texture_data = SK_ARRAY(uint8_t);
   for (i = 0; i < count && !status; i++) {
     sk_material material = {0}, *place;
-    status = reader ? reader->read_material(job, i, &material)
-                    : read_material(job, job->scene->mMaterials[i], &material);
+    status =
+        reader ? reader->read_material(job, i, &material) : read_material(job, job->scene->mMaterials[i], &material);
     place = sk_array_extend(&m->materials, 1);
     if (!place && !status) status = import_no_memory(job, sizeof *place);
     if (place) *place = material;

@@ -37,7 +37,8 @@ static sk_status name_part(import_job *job, import_submesh *submesh) {
   if (!(reader ? reader->name_submesh(job, submesh) : name_of_assimp(job, submesh)))
     return import_no_memory(job, submesh->mesh->mName.length);
   if (pool->count > IMPORT_MAX_TEXT)
-    return sk_fail(job->error, SK_ERROR_IMPORT, "the names of its meshes take more than 256 MiB, each as often as used");
+    return sk_fail(job->error, SK_ERROR_IMPORT,
+                   "the names of its meshes take more than 256 MiB, each as often as used");
   snprintf(submesh->title, sizeof submesh->title, "%.*s", (int)(submesh->name.length < 80 ? submesh->name.length : 80),
            (const char *)pool->data + submesh->name.offset);
   return SK_OK;
@@ -68,8 +69,7 @@ static sk_status add_part(import_job *job, sk_array *submeshes, int32_t joint, u
     if (!reader->find_submesh(job, &submesh))
       return sk_fail(job->error, SK_ERROR_IMPORT, "Assimp delivered a mesh that the file does not have");
   } else if (triangles < mesh->mNumFaces) {
-    import_note_add(job, NOTE_points_lines_dropped, mesh->mNumFaces - triangles, "mesh '%.100s'",
-                    mesh->mName.data);
+    import_note_add(job, NOTE_points_lines_dropped, mesh->mNumFaces - triangles, "mesh '%.100s'", mesh->mName.data);
   }
   if (!mesh->mVertices || !mesh->mNumVertices || (!reader && !triangles)) {
     if (!mesh->mNumFaces) import_note_add(job, NOTE_meshes_dropped, 1, "mesh '%.100s'", mesh->mName.data);
@@ -130,7 +130,7 @@ static sk_status copy_assimp_faces(import_job *job, import_submesh *submesh, sk_
   for (f = 0; f < mesh->mNumFaces; f++)
     if (mesh->mFaces[f].mNumIndices == 3)
       end = import_put_face(end, submesh, mesh->mFaces[f].mIndices[0], mesh->mFaces[f].mIndices[1],
-                     mesh->mFaces[f].mIndices[2]);
+                            mesh->mFaces[f].mIndices[2]);
   faces->count -= submesh->faces_wanted - (size_t)(end - out) / 3;
   return SK_OK;
 }
@@ -142,7 +142,8 @@ static sk_status copy_faces(import_job *job, import_submesh *submesh, sk_array *
                                : copy_assimp_faces(job, submesh, faces);
   if (status) return status;
   submesh->face_count = (uint32_t)faces->count - submesh->first_face;
-  import_note_add(job, NOTE_faces_dropped, submesh->faces_wanted - submesh->face_count, "mesh '%.100s'", submesh->title);
+  import_note_add(job, NOTE_faces_dropped, submesh->faces_wanted - submesh->face_count, "mesh '%.100s'",
+                  submesh->title);
   return SK_OK;
 }
 
@@ -162,8 +163,8 @@ static sk_status make_shapes(import_job *job, const sk_array *submeshes) {
 /* ---- one submesh after another ------------------------------------------------------------ */
 
 /* Smooth normals for the vertices that have none of their own. */
-static sk_status make_normals(import_job *job, const import_submesh *submesh, const uint32_t *faces,
-                              uint32_t *table, uint32_t *owner, size_t mask) {
+static sk_status make_normals(import_job *job, const import_submesh *submesh, const uint32_t *faces, uint32_t *table,
+                              uint32_t *owner, size_t mask) {
   size_t count = 3 * (size_t)submesh->vertex_count, i;
   float *normals = job->model.normals + 3 * (size_t)submesh->first_vertex, *own;
   if (submesh->bad_normals == submesh->vertex_count) {
@@ -176,8 +177,7 @@ static sk_status make_normals(import_job *job, const import_submesh *submesh, co
   memcpy(own, normals, count * sizeof *own);
   import_smooth_normals(&job->model, submesh, faces, table, owner, mask);
   for (i = 0; i < count; i += 3)
-    if (own[i] != 0.0f || own[i + 1] != 0.0f || own[i + 2] != 0.0f)
-      memcpy(normals + i, own + i, 3 * sizeof *own);
+    if (own[i] != 0.0f || own[i + 1] != 0.0f || own[i + 2] != 0.0f) memcpy(normals + i, own + i, 3 * sizeof *own);
   sk_free(own);
   return SK_OK;
 }
@@ -190,7 +190,8 @@ static sk_status finish_vertices(import_job *job, import_submesh *submesh, sk_ar
   uint32_t joined = 0, *table, *map, *face = (uint32_t *)faces->data + 3 * (size_t)submesh->first_face;
   import_shapes shapes = {0, NULL, false};
   sk_status status = import_read_shapes(job, submesh, &shapes);
-  bool join = import_joins_vertices(job), stays = !join && !submesh->bad_normals && !shapes.count && first == submesh->first_vertex;
+  bool join = import_joins_vertices(job),
+       stays = !join && !submesh->bad_normals && !shapes.count && first == submesh->first_vertex;
   if (stays) return status; /* each vertex is where it belongs */
   while (size < 2 * (size_t)submesh->vertex_count) size *= 2;
   table = sk_alloc(size * sizeof *table);
@@ -204,7 +205,8 @@ static sk_status finish_vertices(import_job *job, import_submesh *submesh, sk_ar
   if (submesh->bad_normals && !status) status = make_normals(job, submesh, face, table, map, size - 1);
   if (shapes.count && !status) status = import_number_shapes(job, submesh, &shapes);
   if (!status) joined = import_join_vertices(m, submesh, first, join, table, map, size - 1);
-  for (i = 0; i < 3 * (size_t)submesh->face_count && !status; i++) face[i] = first + map[face[i] - submesh->first_vertex];
+  for (i = 0; i < 3 * (size_t)submesh->face_count && !status; i++)
+    face[i] = first + map[face[i] - submesh->first_vertex];
   if (shapes.count && !status) status = import_keep_shapes(job, submesh, first, map, &shapes, morphs);
   submesh->first_vertex = first;
   submesh->vertex_count = joined;
@@ -217,16 +219,20 @@ static sk_status finish_vertices(import_job *job, import_submesh *submesh, sk_ar
 static sk_status add_submesh(import_job *job, const import_submesh *submesh) {
   sk_submesh *place = sk_array_extend(&job->model.submeshes, 1);
   if (!place) return import_no_memory(job, sizeof *place);
-  *place = (sk_submesh){submesh->name, submesh->joint, import_material_of(job, submesh->material), submesh->first_vertex,
-                        submesh->vertex_count, submesh->first_face, submesh->face_count};
+  *place = (sk_submesh){submesh->name,         submesh->joint,        import_material_of(job, submesh->material),
+                        submesh->first_vertex, submesh->vertex_count, submesh->first_face,
+                        submesh->face_count};
   return SK_OK;
 }
 
 sk_status import_meshes(import_job *job) {
   import_model *m = &job->model;
   sk_array submeshes = SK_ARRAY(import_submesh), faces;
-  import_morphs morphs = {SK_ARRAY(import_morph), SK_ARRAY(uint32_t), {NULL, 0, 0, 3 * sizeof(float)},
-                          {NULL, 0, 0, 3 * sizeof(float)}, false};
+  import_morphs morphs = {SK_ARRAY(import_morph),
+                          SK_ARRAY(uint32_t),
+                          {NULL, 0, 0, 3 * sizeof(float)},
+                          {NULL, 0, 0, 3 * sizeof(float)},
+                          false};
   uint32_t joined = 0;
   size_t i;
   sk_status status;

@@ -28,7 +28,11 @@ typedef struct import_submesh {
 #define IMPORT_MESH_SECTIONS 8
 
 typedef enum import_attribute { /* what a vertex may have */
-  IMPORT_POSITIONS, IMPORT_NORMALS, IMPORT_UVS, IMPORT_COLORS, IMPORT_TANGENTS
+                                IMPORT_POSITIONS,
+                                IMPORT_NORMALS,
+                                IMPORT_UVS,
+                                IMPORT_COLORS,
+                                IMPORT_TANGENTS
 } import_attribute;
 
 void import_mesh_sections(const import_model *m, sk_block_part sections[IMPORT_MESH_SECTIONS]);
@@ -56,8 +60,8 @@ sk_status import_skin_submesh(import_job *job, const import_submesh *submesh);
 
 /* Makes the normals of all vertices from the faces at each position; `faces` holds those of the submesh, in vertices
    of the whole model. Afterwards owner[v], of as many numbers as the map, is the first vertex at the position of v. */
-void import_smooth_normals(import_model *model, const import_submesh *submesh, const uint32_t *faces,
-                           uint32_t *table, uint32_t *owner, size_t mask);
+void import_smooth_normals(import_model *model, const import_submesh *submesh, const uint32_t *faces, uint32_t *table,
+                           uint32_t *owner, size_t mask);
 /* Moves the vertices to `first` on, without doubles where `join` is set, and returns how many are left. map[v] is
    where vertex v of the submesh went, counted from `first`. Where all normals were made, `map` comes as the owner. */
 uint32_t import_join_vertices(import_model *model, const import_submesh *submesh, uint32_t first, bool join,

@@ -53,8 +53,7 @@ static bool is_same_direction(const struct aiVector3D *a, const struct aiVector3
 }
 
 /* Assimp's shapes are whole: what differs from the mesh is kept. */
-static void read_shape(const struct aiMesh *mesh, const struct aiAnimMesh *shape, import_shapes *shapes,
-                       float *rows) {
+static void read_shape(const struct aiMesh *mesh, const struct aiAnimMesh *shape, import_shapes *shapes, float *rows) {
   bool normals = shape->mNormals && mesh->mNormals;
   unsigned v;
   for (v = 0; v < mesh->mNumVertices; v++, rows += WIDTH) {
@@ -62,8 +61,7 @@ static void read_shape(const struct aiMesh *mesh, const struct aiAnimMesh *shape
     rows[0] = to->x - from->x, rows[1] = to->y - from->y, rows[2] = to->z - from->z;
     if (!normals) continue;
     from = &mesh->mNormals[v], to = &shape->mNormals[v];
-    if (!is_same_direction(from, to))
-      rows[3] = to->x - from->x, rows[4] = to->y - from->y, rows[5] = to->z - from->z;
+    if (!is_same_direction(from, to)) rows[3] = to->x - from->x, rows[4] = to->y - from->y, rows[5] = to->z - from->z;
   }
   shapes->has_normals |= normals;
 }
@@ -110,8 +108,8 @@ sk_status import_read_shapes(import_job *job, const import_submesh *submesh, imp
   if (shapes->count > SK_MAX_JOINTS)
     return sk_fail(job->error, SK_ERROR_IMPORT, "it has more than %u morph targets", SK_MAX_JOINTS);
   if (!sk_multiply(numbers, shapes->count, &numbers) || numbers > IMPORT_MAX_BYTES / sizeof(float))
-    return sk_fail(job->error, SK_ERROR_IMPORT, "%u morph targets of %u vertices take more than 2 GiB",
-                   shapes->count, submesh->vertex_count);
+    return sk_fail(job->error, SK_ERROR_IMPORT, "%u morph targets of %u vertices take more than 2 GiB", shapes->count,
+                   submesh->vertex_count);
   shapes->moved = sk_alloc_zero(numbers * sizeof(float));
   if (!shapes->moved) return import_no_memory(job, numbers * sizeof(float));
   if (job->format->reader) status = job->format->reader->read_shapes(job, submesh, shapes);
@@ -126,8 +124,7 @@ sk_status import_read_shapes(import_job *job, const import_submesh *submesh, imp
 
 /* ---- joining ------------------------------------------------------------------------------ */
 
-static const float *row_of(const import_submesh *submesh, const import_shapes *shapes, uint32_t target,
-                           uint32_t v) {
+static const float *row_of(const import_submesh *submesh, const import_shapes *shapes, uint32_t target, uint32_t v) {
   return shapes->moved + WIDTH * ((size_t)target * submesh->vertex_count + v);
 }
 
@@ -250,8 +247,7 @@ static bool append(sk_array *out, const sk_array *from, uint64_t first, uint64_t
 }
 
 /* One target of a node: what it does to all submeshes of the node, which are list[from] to list[end - 1]. */
-static sk_status add_target(import_job *job, const import_morphs *morphs, size_t from, size_t end,
-                            uint32_t number) {
+static sk_status add_target(import_job *job, const import_morphs *morphs, size_t from, size_t end, uint32_t number) {
   import_model *m = &job->model;
   const import_morph *list = morphs->list.data;
   sk_target target = {.node = list[from].node, .first = m->target_vertices.count}, *place;
@@ -266,8 +262,7 @@ static sk_status add_target(import_job *job, const import_morphs *morphs, size_t
     named = true;
     good = append(&m->target_vertices, &morphs->vertices, list[i].first, list[i].count) &&
            append(&m->target_positions, &morphs->positions, list[i].first, list[i].count) &&
-           (!morphs->has_normals ||
-            append(&m->target_normals, &morphs->normals, list[i].first, list[i].count));
+           (!morphs->has_normals || append(&m->target_normals, &morphs->normals, list[i].first, list[i].count));
   }
   if (status) return status;
   target.count = m->target_vertices.count - target.first;
@@ -292,8 +287,7 @@ sk_status import_targets(import_job *job, const import_morphs *morphs) {
     uint32_t number, count = 0;
     for (end = from; end < morphs->list.count && list[end].node == list[from].node; end++)
       if (list[end].target >= count) count = list[end].target + 1;
-    for (number = 0; number < count && !status; number++)
-      status = add_target(job, morphs, from, end, number);
+    for (number = 0; number < count && !status; number++) status = add_target(job, morphs, from, end, number);
   }
   if (!status && m->targets.count > SK_MAX_JOINTS)
     return sk_fail(job->error, SK_ERROR_IMPORT, "it has more than %u morph targets", SK_MAX_JOINTS);

@@ -40,8 +40,7 @@ sk_status import_report_write(import_job *job) {
     entry = sk_array_extend(&job->model.report, 1);
     if (!entry) return import_no_memory(job, sizeof *entry);
     *entry = (sk_report_entry){.severity = (uint32_t)words[kind].severity, .count = job->notes[kind].count};
-    if (!add_text(job, words[kind].code, &entry->code) ||
-        !add_text(job, job->notes[kind].first, &entry->first) ||
+    if (!add_text(job, words[kind].code, &entry->code) || !add_text(job, job->notes[kind].first, &entry->first) ||
         !add_text(job, words[kind].message, &entry->message))
       return import_no_memory(job, sizeof *entry);
   }

@@ -62,7 +62,7 @@ static sk_status write_block(import_job *job, sk_import_result *result) {
   import_model *m = &job->model;
   uint32_t k = m->info.influences;
   uint64_t joints = m->info.joints;
-#define LIST(kind, array) section_of(SK_SECTION_##kind, (array).data, (array).count, k)
+#define LIST(kind, array)       section_of(SK_SECTION_##kind, (array).data, (array).count, k)
 #define ROWS(kind, data, count) section_of(SK_SECTION_##kind, data, count, k)
   sk_block_part sections[] = {
       [IMPORT_MESH_SECTIONS] = ROWS(INFO, &m->info, 1),
@@ -100,14 +100,13 @@ static sk_status write_block(import_job *job, sk_import_result *result) {
 }
 
 static void free_model(import_model *m) {
-  sk_array *arrays[] = {&m->text,     &m->nodes,    &m->names,        &m->parents,       &m->translation,
-                        &m->rotation, &m->scale,    &m->local,        &m->slots.joints,  &m->slots.offsets,
-                        &m->submeshes, &m->materials, &m->textures,   &m->texture_data,  &m->clips,
-                        &m->channels, &m->times,    &m->values,       &m->report,       &m->events,
-                        &m->target_full, &m->targets,  &m->target_vertices, &m->target_positions, &m->target_normals};
+  sk_array *arrays[] = {&m->text,        &m->nodes,     &m->names,           &m->parents,          &m->translation,
+                        &m->rotation,    &m->scale,     &m->local,           &m->slots.joints,     &m->slots.offsets,
+                        &m->submeshes,   &m->materials, &m->textures,        &m->texture_data,     &m->clips,
+                        &m->channels,    &m->times,     &m->values,          &m->report,           &m->events,
+                        &m->target_full, &m->targets,   &m->target_vertices, &m->target_positions, &m->target_normals};
   void *memory[] = {m->globals, m->shear,    m->slots.table, m->positions,    m->normals, m->uvs,
-                    m->colors,  m->tangents, m->weights,     m->vertex_slots, m->faces,
-                    m->shapes};
+                    m->colors,  m->tangents, m->weights,     m->vertex_slots, m->faces,   m->shapes};
   size_t i;
   for (i = 0; i < sizeof arrays / sizeof *arrays; i++) sk_array_free(arrays[i]);
   for (i = 0; i < sizeof memory / sizeof *memory; i++) sk_free(memory[i]);
@@ -129,8 +128,7 @@ static sk_status convert(import_job *job) {
   import_note_add(job, NOTE_files_missing, job->files.missing, "'%s'", job->files.first_missing);
   if (!status && job->request->frame == SK_NONE) import_note_frames(job);
   if (!status && format->note) format->note(job);
-  if (!status && !sk_text_append(&job->model.text, job->suffix, strlen(job->suffix),
-                                 &job->model.info.source_format))
+  if (!status && !sk_text_append(&job->model.text, job->suffix, strlen(job->suffix), &job->model.info.source_format))
     status = import_no_memory(job, 1);
   return status ? status : import_report_write(job);
 }
@@ -213,8 +211,8 @@ static sk_status run(const sk_import_request *request, sk_import_result *result,
   job.title = request->path ? request->path : "the model's bytes";
   if (!import_assimp()) return sk_fail(job.error, SK_ERROR_LIBRARY, "the importer was not started");
   if (request->max_influences < 1 || request->max_influences > SK_MAX_INFLUENCES)
-    return sk_fail(job.error, SK_ERROR_ARGUMENT, "max_influences is %u; expected 1 to %d",
-                   request->max_influences, SK_MAX_INFLUENCES);
+    return sk_fail(job.error, SK_ERROR_ARGUMENT, "max_influences is %u; expected 1 to %d", request->max_influences,
+                   SK_MAX_INFLUENCES);
   keep_memory_at_hand();
   job.model.info.kind = SK_BLOCK_MODEL;
   job.model.info.influences = request->max_influences;
@@ -238,7 +236,7 @@ __attribute__((visibility("default")))
 const sk_importer *sk_importer_open(void);
 
 const sk_importer *sk_importer_open(void) {
-  static const sk_importer importer = {SK_IMPORT_ABI, import_start, run, sk_free,
-                                       library_path, library_version, library_formats};
+  static const sk_importer importer = {SK_IMPORT_ABI,   import_start,   run, sk_free, library_path,
+                                       library_version, library_formats};
   return &importer;
 }

@@ -24,9 +24,7 @@ sk_status import_add_joint(import_job *job, const struct aiNode *node, int32_t p
   return SK_OK;
 }
 
-sk_text *import_joint_name(import_job *job, size_t joint) {
-  return (sk_text *)job->model.names.data + joint;
-}
+sk_text *import_joint_name(import_job *job, size_t joint) { return (sk_text *)job->model.names.data + joint; }
 
 /* ---- the tree ------------------------------------------------------------------ */
 
@@ -82,8 +80,7 @@ static sk_status index_names(import_job *job) {
     const sk_text *text = import_joint_name(job, j);
     const char *bytes = reader ? (const char *)job->model.text.data + text->offset : node->mName.data;
     if (text->length && import_names_add(table, bytes, text->length, (uint32_t)j) != j)
-      import_note_add(job, NOTE_duplicate_names, 1, "%.*s", (int)(text->length < 100 ? text->length : 100),
-                      bytes);
+      import_note_add(job, NOTE_duplicate_names, 1, "%.*s", (int)(text->length < 100 ? text->length : 100), bytes);
   }
   if (reader) import_names_free(table);
   return SK_OK;

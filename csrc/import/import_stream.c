@@ -13,11 +13,11 @@ static bool has(const import_job *job, const import_submesh *submesh, import_att
   const struct aiMesh *mesh = submesh->mesh;
   if (job->format->reader) return job->format->reader->has(submesh, attribute);
   switch (attribute) {
-    case IMPORT_UVS: return mesh->mTextureCoords[0] != NULL;
-    case IMPORT_COLORS: return mesh->mColors[0] != NULL;
-    case IMPORT_NORMALS: return mesh->mNormals != NULL;
-    case IMPORT_TANGENTS: return mesh->mTangents && mesh->mBitangents && mesh->mNormals;
-    default: return true;
+  case IMPORT_UVS: return mesh->mTextureCoords[0] != NULL;
+  case IMPORT_COLORS: return mesh->mColors[0] != NULL;
+  case IMPORT_NORMALS: return mesh->mNormals != NULL;
+  case IMPORT_TANGENTS: return mesh->mTangents && mesh->mBitangents && mesh->mNormals;
+  default: return true;
   }
 }
 
@@ -31,14 +31,17 @@ static bool some_has(const import_job *job, const sk_array *submeshes, import_at
 
 void import_mesh_sections(const import_model *m, sk_block_part sections[IMPORT_MESH_SECTIONS]) {
   const void *data[IMPORT_MESH_SECTIONS] = {m->positions, m->normals,      m->uvs,     m->colors,
-                                         m->tangents,  m->vertex_slots, m->weights, m->faces};
+                                            m->tangents,  m->vertex_slots, m->weights, m->faces};
   static const sk_section_kind kinds[IMPORT_MESH_SECTIONS] = {
-      SK_SECTION_POSITIONS, SK_SECTION_NORMALS,      SK_SECTION_UVS,            SK_SECTION_COLORS,
-      SK_SECTION_TANGENTS,  SK_SECTION_VERTEX_SLOTS, SK_SECTION_VERTEX_WEIGHTS, SK_SECTION_FACES};
+      SK_SECTION_POSITIONS,    SK_SECTION_NORMALS,        SK_SECTION_UVS,  SK_SECTION_COLORS, SK_SECTION_TANGENTS,
+      SK_SECTION_VERTEX_SLOTS, SK_SECTION_VERTEX_WEIGHTS, SK_SECTION_FACES};
   int i;
   for (i = 0; i < IMPORT_MESH_SECTIONS; i++)
     sections[i] = (sk_block_part){kinds[i], sk_section_stride(kinds[i], m->info.influences),
-                               !data[i] ? 0 : kinds[i] == SK_SECTION_FACES ? m->face_count : m->vertex_count, data[i]};
+                                  !data[i]                       ? 0
+                                  : kinds[i] == SK_SECTION_FACES ? m->face_count
+                                                                 : m->vertex_count,
+                                  data[i]};
 }
 
 uint64_t import_face_rows(const sk_array *submeshes) {
@@ -54,8 +57,8 @@ bool import_joins_vertices(const import_job *job) {
   return wish == SK_NONE ? !job->format->keeps_vertices : wish != 0;
 }
 
-#define SLOTS 5 /* index in what import_mesh_sections gives */
-#define WEIGHTS 6
+#define SLOTS      5 /* index in what import_mesh_sections gives */
+#define WEIGHTS    6
 #define INFLUENCES (1u << SLOTS | 1u << WEIGHTS)
 
 /* Memory for some of the streams, one bit each, of so many rows. */
@@ -88,10 +91,14 @@ static bool are_influences_last(const import_job *job, const sk_array *submeshes
 sk_status import_make_streams(import_job *job, const sk_array *submeshes) {
   import_model *m = &job->model;
   const uint64_t vertices = m->vertex_count;
-  const uint64_t rows[IMPORT_MESH_SECTIONS] = {vertices, vertices, some_has(job, submeshes, IMPORT_UVS) ? vertices : 0,
-                                            some_has(job, submeshes, IMPORT_COLORS) ? vertices : 0,
-                                            some_has(job, submeshes, IMPORT_TANGENTS) ? vertices : 0, vertices, vertices,
-                                            import_face_rows(submeshes)};
+  const uint64_t rows[IMPORT_MESH_SECTIONS] = {vertices,
+                                               vertices,
+                                               some_has(job, submeshes, IMPORT_UVS) ? vertices : 0,
+                                               some_has(job, submeshes, IMPORT_COLORS) ? vertices : 0,
+                                               some_has(job, submeshes, IMPORT_TANGENTS) ? vertices : 0,
+                                               vertices,
+                                               vertices,
+                                               import_face_rows(submeshes)};
   void *made[IMPORT_MESH_SECTIONS];
   sk_status status = make_rows(job, rows, are_influences_last(job, submeshes) ? ~INFLUENCES : ~0u, made);
   m->positions = made[0], m->normals = made[1], m->uvs = made[2], m->colors = made[3];
@@ -160,11 +167,11 @@ static void copy_assimp(const import_submesh *submesh, import_attribute attribut
   const struct aiMesh *mesh = submesh->mesh;
   size_t count = submesh->vertex_count;
   switch (attribute) {
-    case IMPORT_POSITIONS: memcpy(out, mesh->mVertices, count * sizeof *mesh->mVertices); break;
-    case IMPORT_NORMALS: memcpy(out, mesh->mNormals, count * sizeof *mesh->mNormals); break;
-    case IMPORT_UVS: copy_assimp_uvs(mesh, count, out); break;
-    case IMPORT_COLORS: memcpy(out, mesh->mColors[0], count * sizeof *mesh->mColors[0]); break;
-    case IMPORT_TANGENTS: copy_assimp_tangents(mesh, count, out); break;
+  case IMPORT_POSITIONS: memcpy(out, mesh->mVertices, count * sizeof *mesh->mVertices); break;
+  case IMPORT_NORMALS: memcpy(out, mesh->mNormals, count * sizeof *mesh->mNormals); break;
+  case IMPORT_UVS: copy_assimp_uvs(mesh, count, out); break;
+  case IMPORT_COLORS: memcpy(out, mesh->mColors[0], count * sizeof *mesh->mColors[0]); break;
+  case IMPORT_TANGENTS: copy_assimp_tangents(mesh, count, out); break;
   }
 }
 
@@ -205,8 +212,8 @@ static void normalize(import_job *job, import_submesh *submesh, float *normals) 
   int i;
   submesh->bad_normals = 0;
   for (v = 0; v < submesh->vertex_count; v++, normals += 3) {
-    double square = (double)normals[0] * normals[0] + (double)normals[1] * normals[1] +
-                    (double)normals[2] * normals[2], length = 1.0;
+    double square = (double)normals[0] * normals[0] + (double)normals[1] * normals[1] + (double)normals[2] * normals[2],
+           length = 1.0;
     bool good = square > 1e-24 && square < 1e300; /* false for NaN too */
     if (good && fabs(square - 1.0) > 2.0 * NORMAL_TOLERANCE) length = sqrt(square);
     for (i = 0; i < 3; i++) normals[i] = good ? (float)(normals[i] / length) + 0.0f : 0.0f;

@@ -54,7 +54,10 @@ double import_decimal(const char *at, size_t length) {
   bool negative = at < end && *at == '-', point = false, any = false;
   at += at < end && (*at == '-' || *at == '+');
   for (; at < end && (is_digit(*at) || (*at == '.' && !point)); at++) {
-    if (*at == '.') { point = true; continue; }
+    if (*at == '.') {
+      point = true;
+      continue;
+    }
     any = true;
     if (digits < 100000000000000000u) digits = 10 * digits + (uint64_t)(*at - '0'), scale -= point;
     else scale += !point;
@@ -63,13 +66,13 @@ double import_decimal(const char *at, size_t length) {
     at++;
     if (at < end && (*at == '-' || *at == '+')) exponent_sign = *at++ == '-' ? -1 : 1;
     any = at < end;
-    for (; at < end && is_digit(*at) && exponent < 1000; at++)
-      exponent = 10 * exponent + (*at - '0');
+    for (; at < end && is_digit(*at) && exponent < 1000; at++) exponent = 10 * exponent + (*at - '0');
   }
   if (!any || at != end) return NAN;
   if (negative) sign = -1;
   scale += exponent_sign * exponent;
-  return sign * (scale < 0 ? (double)digits / import_power_of_ten(-scale) : (double)digits * import_power_of_ten(scale));
+  return sign *
+         (scale < 0 ? (double)digits / import_power_of_ten(-scale) : (double)digits * import_power_of_ten(scale));
 }
 
 /* ---- hashes and tables of names -------------------------------------------------- */

@@ -6,11 +6,22 @@
 
 /* What the first bytes of an image say; "" where they say nothing. */
 static const char *image_format(const uint8_t *data, size_t size) {
-  static const struct { const char *magic; size_t at, length; const char *format; } table[] = {
-      {"\x89PNG\r\n\x1a\n", 0, 8, "png"}, {"\xff\xd8\xff", 0, 3, "jpg"}, {"GIF8", 0, 4, "gif"},
-      {"BM", 0, 2, "bmp"},                {"DDS ", 0, 4, "dds"},         {"WEBP", 8, 4, "webp"},
-      {"\xabKTX 20", 0, 7, "ktx2"},       {"\xabKTX 11", 0, 7, "ktx"},   {"II*\0", 0, 4, "tiff"},
-      {"MM\0*", 0, 4, "tiff"},            {"#?RADIANCE", 0, 10, "hdr"},  {"8BPS", 0, 4, "psd"}};
+  static const struct {
+    const char *magic;
+    size_t at, length;
+    const char *format;
+  } table[] = {{"\x89PNG\r\n\x1a\n", 0, 8, "png"},
+               {"\xff\xd8\xff", 0, 3, "jpg"},
+               {"GIF8", 0, 4, "gif"},
+               {"BM", 0, 2, "bmp"},
+               {"DDS ", 0, 4, "dds"},
+               {"WEBP", 8, 4, "webp"},
+               {"\xabKTX 20", 0, 7, "ktx2"},
+               {"\xabKTX 11", 0, 7, "ktx"},
+               {"II*\0", 0, 4, "tiff"},
+               {"MM\0*", 0, 4, "tiff"},
+               {"#?RADIANCE", 0, 10, "hdr"},
+               {"8BPS", 0, 4, "psd"}};
   size_t i;
   for (i = 0; i < sizeof table / sizeof *table; i++)
     if (size >= table[i].at + table[i].length && !memcmp(data + table[i].at, table[i].magic, table[i].length))
@@ -31,14 +42,13 @@ int32_t import_find_texture(const import_model *m, const char *name) {
   const sk_texture *texture = m->textures.data;
   size_t i, length = strlen(name);
   for (i = 0; i < m->textures.count; i++)
-    if (texture[i].name.length == length &&
-        !memcmp((const char *)m->text.data + texture[i].name.offset, name, length))
+    if (texture[i].name.length == length && !memcmp((const char *)m->text.data + texture[i].name.offset, name, length))
       return (int32_t)i;
   return SK_NONE;
 }
 
-sk_status import_add_texture(import_job *job, const char *name, const char *format, const void *data,
-                             size_t size, int32_t *index) {
+sk_status import_add_texture(import_job *job, const char *name, const char *format, const void *data, size_t size,
+                             int32_t *index) {
   import_model *m = &job->model;
   sk_texture texture = {.offset = m->texture_data.count, .length = size}, *place;
   char suffix[8];

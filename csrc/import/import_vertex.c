@@ -108,14 +108,19 @@ static void finish_normals(const smoothing *s) {
   }
   if (any) take_first_faces(s);
   for (v = 0; v < s->vertex_count; v++)
-    if (s->owner[v] != v)
-      memcpy(s->normals + 3 * (size_t)v, s->normals + 3 * (size_t)s->owner[v], 3 * sizeof(float));
+    if (s->owner[v] != v) memcpy(s->normals + 3 * (size_t)v, s->normals + 3 * (size_t)s->owner[v], 3 * sizeof(float));
 }
 
 void import_smooth_normals(import_model *m, const import_submesh *submesh, const uint32_t *faces, uint32_t *table,
                            uint32_t *owner, size_t mask) {
-  smoothing s = {m->positions + 3 * (size_t)submesh->first_vertex, m->normals + 3 * (size_t)submesh->first_vertex,
-                 (float *)table, owner, faces, submesh->first_vertex, submesh->vertex_count, submesh->face_count};
+  smoothing s = {m->positions + 3 * (size_t)submesh->first_vertex,
+                 m->normals + 3 * (size_t)submesh->first_vertex,
+                 (float *)table,
+                 owner,
+                 faces,
+                 submesh->first_vertex,
+                 submesh->vertex_count,
+                 submesh->face_count};
   uint32_t v;
   memset(table, 0xff, (mask + 1) * sizeof *table);
   for (v = 0; v < submesh->vertex_count; v++) owner[v] = first_at(s.positions, v, table, mask);
@@ -128,7 +133,7 @@ void import_smooth_normals(import_model *m, const import_submesh *submesh, const
 /* ---- joining ----------------------------------------------------------------------- */
 
 #define STREAMS 8
-#define SOME 16 /* vertices whose hashes are computed at one go */
+#define SOME    16 /* vertices whose hashes are computed at one go */
 
 typedef struct stream { /* one of the vertex arrays */
   uint8_t *data;
@@ -214,8 +219,7 @@ static void move_part(const layout *l, const import_submesh *submesh, uint32_t f
   for (v = 0; v < submesh->vertex_count; v++) map[v] = v;
   for (i = 0; i < l->count && first != submesh->first_vertex; i++) {
     const stream *s = &l->streams[i];
-    memmove(s->data + first * s->bytes, s->data + submesh->first_vertex * s->bytes,
-            submesh->vertex_count * s->bytes);
+    memmove(s->data + first * s->bytes, s->data + submesh->first_vertex * s->bytes, submesh->vertex_count * s->bytes);
   }
 }
 
@@ -267,7 +271,7 @@ static void join_by_place(joining *j, const import_submesh *submesh, uint32_t *m
 
 /* The joined vertices are written over the submesh itself: they are never more than were read. */
 uint32_t import_join_vertices(import_model *m, const import_submesh *submesh, uint32_t first, bool join,
-                          uint32_t *table, uint32_t *map, size_t mask) {
+                              uint32_t *table, uint32_t *map, size_t mask) {
   joining j = {layout_of(m, submesh), table, mask, first, 0};
   uint32_t v, left;
   if (!join) {

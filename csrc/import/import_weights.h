@@ -8,7 +8,10 @@
 
 #include "import_job.h"
 
-typedef struct import_weight { uint32_t vertex, joint; float weight; } import_weight; /* as the file counts */
+typedef struct import_weight {
+  uint32_t vertex, joint;
+  float weight;
+} import_weight; /* as the file counts */
 
 typedef struct import_weights {
   uint32_t vertices, joints; /* of the file */
@@ -18,7 +21,10 @@ typedef struct import_weights {
   sk_array meshes;           /* uint32_t: the first corner of each mesh, and one more */
   sk_array names;            /* size_t: offset of each joint's name; none: joints are numbered as the model's are */
   int32_t *joint_of;         /* of each of those names the joint, SK_NONE = none; NULL without names */
-  struct { int32_t node; uint32_t slot; } *slots; /* of each joint: its slot for the mesh of joint `node` - 1 */
+  struct {
+    int32_t node;
+    uint32_t slot;
+  } *slots; /* of each joint: its slot for the mesh of joint `node` - 1 */
 } import_weights;
 
 /* Sets job->weights, which is empty, and reads the whole file, from which they come. */

@@ -12,7 +12,9 @@ static bool ends_name(char c) { return is_space(c) || c == '/' || c == '>' || c 
 
 /* Behind what begins at `at` and is no tag; `at` itself where one may stand, NULL where the text ends in it. */
 static const char *skip_other(const char *at, const char *end) {
-  static const struct { const char *begin, *end; } others[] = {{"<!--", "-->"}, {"<![CDATA[", "]]>"}, {"<?", "?>"}};
+  static const struct {
+    const char *begin, *end;
+  } others[] = {{"<!--", "-->"}, {"<![CDATA[", "]]>"}, {"<?", "?>"}};
   size_t i;
   if (end - at < 2 || (at[1] != '!' && at[1] != '?')) return at;
   for (i = 0; i < sizeof others / sizeof *others; i++) {

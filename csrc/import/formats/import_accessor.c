@@ -113,8 +113,8 @@ static sk_status read_buffer_file(import_job *job, int64_t index, int32_t uri) {
     } else if (job->files.no_memory) {
       status = import_no_memory(job, 1);
     } else {
-      status = sk_fail(job->error, SK_ERROR_IMPORT, "buffers[%lld]: '%.200s' %s", (long long)index,
-                       (char *)pool.data, import_files_why(&job->files));
+      status = sk_fail(job->error, SK_ERROR_IMPORT, "buffers[%lld]: '%.200s' %s", (long long)index, (char *)pool.data,
+                       import_files_why(&job->files));
     }
   }
   sk_array_free(&pool);
@@ -128,8 +128,7 @@ static sk_status open_buffer(import_job *job, int64_t index, const import_source
   import_source *b;
   int64_t stated;
   sk_status status = SK_OK;
-  if (token < 0)
-    return sk_fail(job->error, SK_ERROR_IMPORT, "buffers[%lld] does not exist", (long long)index);
+  if (token < 0) return sk_fail(job->error, SK_ERROR_IMPORT, "buffers[%lld] does not exist", (long long)index);
   b = &g->buffers[index];
   *buffer = b;
   if (b->data) return SK_OK;
@@ -163,14 +162,13 @@ sk_status gltf_view(import_job *job, int64_t index, const uint8_t **data, size_t
   const import_source *buffer = NULL;
   sk_status status;
   if (token < 0 || length < 0)
-    return sk_fail(job->error, SK_ERROR_IMPORT, "bufferViews[%lld] does not exist or has no length",
-                   (long long)index);
+    return sk_fail(job->error, SK_ERROR_IMPORT, "bufferViews[%lld] does not exist or has no length", (long long)index);
   status = open_buffer(job, json_index(j, json_member(j, token, "buffer"), -1), &buffer);
   if (status) return status;
   if ((uint64_t)offset > buffer->size || (uint64_t)length > buffer->size - (uint64_t)offset)
     return sk_fail(job->error, SK_ERROR_IMPORT,
-                   "bufferViews[%lld]: bytes %lld to %lld are not in its buffer of %zu bytes",
-                   (long long)index, (long long)offset, (long long)(offset + length), buffer->size);
+                   "bufferViews[%lld]: bytes %lld to %lld are not in its buffer of %zu bytes", (long long)index,
+                   (long long)offset, (long long)(offset + length), buffer->size);
   *data = buffer->data + offset;
   *size = (size_t)length;
   return SK_OK;
@@ -180,16 +178,21 @@ sk_status gltf_view(import_job *job, int64_t index, const uint8_t **data, size_t
 
 static uint32_t component_size(int64_t component) {
   switch (component) {
-    case 5120: case 5121: return 1;
-    case 5122: case 5123: return 2;
-    case 5125: case 5126: return 4;
-    default: return 0;
+  case 5120:
+  case 5121: return 1;
+  case 5122:
+  case 5123: return 2;
+  case 5125:
+  case 5126: return 4;
+  default: return 0;
   }
 }
 
 static uint32_t type_width(const json *j, int32_t token) {
-  static const struct { const char *name; uint32_t width; } types[] = {
-      {"SCALAR", 1}, {"VEC2", 2}, {"VEC3", 3}, {"VEC4", 4}, {"MAT4", 16}};
+  static const struct {
+    const char *name;
+    uint32_t width;
+  } types[] = {{"SCALAR", 1}, {"VEC2", 2}, {"VEC3", 3}, {"VEC4", 4}, {"MAT4", 16}};
   size_t i;
   for (i = 0; i < sizeof types / sizeof *types; i++)
     if (json_equals(j, token, types[i].name)) return types[i].width;
@@ -212,8 +215,7 @@ sk_status gltf_accessor_open(import_job *job, int64_t index, gltf_accessor *a) {
   size_t size = 0, bytes;
   sk_status status = SK_OK;
   memset(a, 0, sizeof *a);
-  if (token < 0)
-    return sk_fail(job->error, SK_ERROR_IMPORT, "accessors[%lld] does not exist", (long long)index);
+  if (token < 0) return sk_fail(job->error, SK_ERROR_IMPORT, "accessors[%lld] does not exist", (long long)index);
   a->width = type_width(j, json_member(j, token, "type"));
   a->component = (uint32_t)component;
   a->count = a->whole = (size_t)count;
@@ -223,8 +225,7 @@ sk_status gltf_accessor_open(import_job *job, int64_t index, gltf_accessor *a) {
   a->stride = bytes;
   if (count < 0 || !bytes || (uint64_t)count * bytes > IMPORT_MAX_BYTES)
     return sk_fail(job->error, SK_ERROR_IMPORT,
-                   "accessors[%lld] has an unknown type or component type, or an impossible count",
-                   (long long)index);
+                   "accessors[%lld] has an unknown type or component type, or an impossible count", (long long)index);
   if (view < 0) return SK_OK;
   status = gltf_view(job, json_index(j, view, -1), &a->data, &size);
   if (status) return status;
@@ -246,14 +247,12 @@ static float float_of(const uint8_t *at, uint32_t component, bool normalized) {
   uint32_t ui;
   float f;
   switch (component) {
-    case 5120: f = (float)(int8_t)*at; return !normalized ? f : f < -127.0f ? -1.0f : f / 127.0f;
-    case 5121: return normalized ? (float)*at / 255.0f : (float)*at;
-    case 5122:
-      memcpy(&s, at, 2);
-      return !normalized ? (float)s : s < -32767 ? -1.0f : (float)s / 32767.0f;
-    case 5123: memcpy(&us, at, 2); return normalized ? (float)us / 65535.0f : (float)us;
-    case 5125: memcpy(&ui, at, 4); return (float)ui;
-    default: memcpy(&f, at, 4); return f;
+  case 5120: f = (float)(int8_t)*at; return !normalized ? f : f < -127.0f ? -1.0f : f / 127.0f;
+  case 5121: return normalized ? (float)*at / 255.0f : (float)*at;
+  case 5122: memcpy(&s, at, 2); return !normalized ? (float)s : s < -32767 ? -1.0f : (float)s / 32767.0f;
+  case 5123: memcpy(&us, at, 2); return normalized ? (float)us / 65535.0f : (float)us;
+  case 5125: memcpy(&ui, at, 4); return (float)ui;
+  default: memcpy(&f, at, 4); return f;
   }
 }
 
@@ -261,10 +260,10 @@ static uint32_t integer_of(const uint8_t *at, uint32_t component) {
   uint16_t us;
   uint32_t ui;
   switch (component) {
-    case 5121: return *at;
-    case 5123: memcpy(&us, at, 2); return us;
-    case 5125: memcpy(&ui, at, 4); return ui;
-    default: return UINT32_MAX; /* a joint or a vertex that does not exist */
+  case 5121: return *at;
+  case 5123: memcpy(&us, at, 2); return us;
+  case 5125: memcpy(&ui, at, 4); return ui;
+  default: return UINT32_MAX; /* a joint or a vertex that does not exist */
   }
 }
 
@@ -290,10 +289,8 @@ static sk_status read_sparse(import_job *job, int64_t index, const gltf_accessor
   const uint8_t *where = NULL, *what = NULL;
   size_t where_size = 0, what_size = 0;
   int64_t i;
-  sk_status status = gltf_view(job, json_index(j, json_member(j, indices, "bufferView"), -1), &where,
-                               &where_size);
-  if (!status)
-    status = gltf_view(job, json_index(j, json_member(j, values, "bufferView"), -1), &what, &what_size);
+  sk_status status = gltf_view(job, json_index(j, json_member(j, indices, "bufferView"), -1), &where, &where_size);
+  if (!status) status = gltf_view(job, json_index(j, json_member(j, values, "bufferView"), -1), &what, &what_size);
   if (status) return status;
   if (count < 0 || !step || !elements_fit(where_size, from, (uint64_t)count, step, step) ||
       !elements_fit(what_size, value_from, (uint64_t)count, bytes, bytes))
@@ -302,8 +299,7 @@ static sk_status read_sparse(import_job *job, int64_t index, const gltf_accessor
   for (i = 0; i < count; i++) {
     size_t element = integer_of(where + from + (uint64_t)i * step, (uint32_t)component);
     if (element >= a->whole)
-      return sk_fail(job->error, SK_ERROR_IMPORT,
-                     "accessors[%lld]: its sparse part replaces element %zu of %zu",
+      return sk_fail(job->error, SK_ERROR_IMPORT, "accessors[%lld]: its sparse part replaces element %zu of %zu",
                      (long long)index, element, a->whole);
     if (element >= a->count) continue;
     read_element(a, what + value_from + (uint64_t)i * bytes, floats ? floats + element * a->width : NULL,
@@ -330,14 +326,14 @@ static bool widen(const gltf_accessor *a, uint32_t *out) {
   uint16_t half;
   if (a->stride != (size_t)a->width * component_size(a->component)) return false;
   switch (a->component) {
-    case 5121:
-      for (i = 0; i < count; i++) out[i] = a->data[i];
-      return true;
-    case 5123:
-      for (i = 0; i < count; i++) memcpy(&half, a->data + 2 * i, 2), out[i] = half;
-      return true;
-    case 5125: memcpy(out, a->data, count * sizeof *out); return true;
-    default: return false;
+  case 5121:
+    for (i = 0; i < count; i++) out[i] = a->data[i];
+    return true;
+  case 5123:
+    for (i = 0; i < count; i++) memcpy(&half, a->data + 2 * i, 2), out[i] = half;
+    return true;
+  case 5125: memcpy(out, a->data, count * sizeof *out); return true;
+  default: return false;
   }
 }
 

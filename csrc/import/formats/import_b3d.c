@@ -10,8 +10,8 @@
 #include "import_b3d.h"
 
 #define DEFAULT_TICKS 60.0 /* per second, where the file says 0 */
-#define HEADER 8
-#define NODE_NUMBERS 40 /* bytes: translation, scale, rotation */
+#define HEADER        8
+#define NODE_NUMBERS  40 /* bytes: translation, scale, rotation */
 
 typedef struct b3d_level { /* an open chunk */
   size_t end;

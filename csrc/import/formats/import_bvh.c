@@ -14,8 +14,7 @@
 
 enum { X_POSITION, Y_POSITION, Z_POSITION, X_ROTATION, KINDS = 6 };
 
-static const char *const kinds[KINDS] = {"Xposition", "Yposition", "Zposition",
-                                         "Xrotation", "Yrotation", "Zrotation"};
+static const char *const kinds[KINDS] = {"Xposition", "Yposition", "Zposition", "Xrotation", "Yrotation", "Zrotation"};
 
 typedef struct bvh_node {
   import_span name;      /* all words of it; empty: an end site */
@@ -172,8 +171,8 @@ static bool read_head(bvh *b, const import_source *file) {
   b->open = SK_NONE;
   b->apart = true;
   b->blanks = b->filled = false;
-  return expect(b, "HIERARCHY") && read_hierarchy(b) && read_number(b, "Frames:", &b->frames) &&
-         expect(b, "Frame") && read_number(b, "Time:", &b->time);
+  return expect(b, "HIERARCHY") && read_hierarchy(b) && read_number(b, "Frames:", &b->frames) && expect(b, "Frame") &&
+         read_number(b, "Time:", &b->time);
 }
 
 /* ---- what Assimp would not take ---------------------------------------------------------- */
@@ -204,9 +203,7 @@ static void look_at_nodes(bvh *b) {
   for (n = 0; n < b->nodes.count; n++) look_at_node(b, node_at(b, n));
 }
 
-static bool is_to_be_written(const bvh *b) {
-  return b->marked || b->blanks || b->filled || !b->apart || b->roots > 1;
-}
+static bool is_to_be_written(const bvh *b) { return b->marked || b->blanks || b->filled || !b->apart || b->roots > 1; }
 
 static void note_lost(const bvh *b) {
   size_t n;

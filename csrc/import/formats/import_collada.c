@@ -10,7 +10,9 @@
 #include "../import_xml.h"
 #include "import_collada.h"
 
-typedef struct node_label { sk_text id, name; } node_label; /* places in the file */
+typedef struct node_label {
+  sk_text id, name;
+} node_label; /* places in the file */
 
 typedef struct reading { /* one pass over the file's tags */
   import_job *job;
@@ -40,8 +42,7 @@ static void note_interpolation(const reading *r, const import_tag *tag) {
   import_span word = next_word(&at, r->rest.end), next = next_word(&at, r->rest.end);
   for (; next.length; word = next, next = next_word(&at, r->rest.end)) {
     if (word.length == 6 && !memcmp(word.at, "LINEAR", 6)) continue;
-    import_note_add(r->job, NOTE_interpolation_ignored, 1, "%.*s", (int)(word.length < 40 ? word.length : 40),
-                    word.at);
+    import_note_add(r->job, NOTE_interpolation_ignored, 1, "%.*s", (int)(word.length < 40 ? word.length : 40), word.at);
     return;
   }
 }
@@ -57,8 +58,8 @@ static void note_target(const reading *r, const import_tag *tag) {
     dots += target.at[i] == '.';
   }
   if (slashes > 1 || (slashes && dots > 1))
-    import_note_add(r->job, NOTE_channels_dropped, 1, "target '%.*s'",
-                    (int)(target.length < 100 ? target.length : 100), target.at);
+    import_note_add(r->job, NOTE_channels_dropped, 1, "target '%.*s'", (int)(target.length < 100 ? target.length : 100),
+                    target.at);
 }
 
 /* An influence of joint -1, which is none: Assimp takes 0 for it and the next numbers for others than they are. */
@@ -116,8 +117,7 @@ static sk_status rename_joint(import_job *job, size_t j, const char *name, size_
   return sk_text_append(&job->model.text, name, length, text) ? SK_OK : import_no_memory(job, length);
 }
 
-static sk_status apply_labels(import_job *job, const sk_array *labels, import_names *ids,
-                              import_names *names) {
+static sk_status apply_labels(import_job *job, const sk_array *labels, import_names *ids, import_names *names) {
   const import_source *source = job->files.sources.data;
   const char *file = (const char *)source->data;
   const node_label *label = labels->data;
@@ -132,27 +132,25 @@ static sk_status apply_labels(import_job *job, const sk_array *labels, import_na
   for (j = 0; j < job->model.nodes.count && !status; j++) {
     const struct aiString *id = &((const struct aiNode **)job->model.nodes.data)[j]->mName;
     int64_t k = import_names_find(ids, id->data, id->length);
-    if (k >= 0 && !shared[k])
-      status = rename_joint(job, j, file + label[k].name.offset, label[k].name.length);
+    if (k >= 0 && !shared[k]) status = rename_joint(job, j, file + label[k].name.offset, label[k].name.length);
   }
   sk_free(shared);
   return status;
 }
 
 sk_status import_collada_correct(import_job *job) {
-  static const char *const names_read[] = {"node",    "library_animations", "Name_array",
-                                           "channel", "animation_clip",     "v", NULL};
+  static const char *const names_read[] = {"node", "library_animations", "Name_array", "channel", "animation_clip", "v",
+                                           NULL};
   const import_source *source = job->files.sources.data;
   const char *file = (const char *)source->data;
-  reading r = {.job = job, .file = file, .rest = {file, file + source->size, names_read},
-               .labels = SK_ARRAY(node_label)};
+  reading r = {
+      .job = job, .file = file, .rest = {file, file + source->size, names_read}, .labels = SK_ARRAY(node_label)};
   import_names ids = {NULL, 0}, names = {NULL, 0};
   sk_status status = read_tags(&r);
   if (!status && r.labels.count) {
     if (import_names_make(&ids, r.labels.count) && import_names_make(&names, r.labels.count))
       status = apply_labels(job, &r.labels, &ids, &names);
-    else
-      status = import_no_memory(job, r.labels.count);
+    else status = import_no_memory(job, r.labels.count);
   }
   import_names_free(&ids);
   import_names_free(&names);
@@ -166,8 +164,7 @@ void import_collada_space(import_job *job) {
   const char *up = import_find_word(file, "<up_axis>"), *end = (const char *)file->data + file->size;
   double unit = import_root_scale(job);
   job->model.info.unit_meters = 1.0;
-  if (up && end - up >= 4 && *up != 'Y')
-    import_note_add(job, NOTE_axes_converted, 1, "the file's up axis is %.4s", up);
+  if (up && end - up >= 4 && *up != 'Y') import_note_add(job, NOTE_axes_converted, 1, "the file's up axis is %.4s", up);
   if (fabs(unit - 1.0) > 1e-6)
     import_note_add(job, NOTE_units_converted, 1, "one unit of the file is %g m; now 1 m", unit);
 }

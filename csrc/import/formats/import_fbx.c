@@ -8,9 +8,9 @@
 
 #include "import_fbx.h"
 
-#define FIRST_RECORD 27 /* behind the magic, two bytes and the version */
-#define WIDE_VERSION 7500u /* from here on numbers of a record take 8 bytes */
-#define BLOCK 64           /* bytes of a text */
+#define FIRST_RECORD    27 /* behind the magic, two bytes and the version */
+#define WIDE_VERSION    7500u /* from here on numbers of a record take 8 bytes */
+#define BLOCK           64           /* bytes of a text */
 #define PROPERTY_VALUES 7  /* name, type, label, flags, and three numbers */
 
 bool fbx_is_binary(const import_source *file) {
@@ -68,11 +68,20 @@ static fbx_value binary_number(const fbx_file *file, size_t at, char type, size_
 
 static size_t width_of(char type) {
   switch (type) {
-    case 'C': case 'B': case 'b': case 'c': return 1;
-    case 'Y': return 2;
-    case 'I': case 'F': case 'i': case 'f': return 4;
-    case 'L': case 'D': case 'l': case 'd': return 8;
-    default: return 0;
+  case 'C':
+  case 'B':
+  case 'b':
+  case 'c': return 1;
+  case 'Y': return 2;
+  case 'I':
+  case 'F':
+  case 'i':
+  case 'f': return 4;
+  case 'L':
+  case 'D':
+  case 'l':
+  case 'd': return 8;
+  default: return 0;
   }
 }
 
@@ -103,9 +112,12 @@ static bool binary_value(const fbx_file *file, size_t *at, size_t end, fbx_value
 
 enum { ENDS_WORD = 1, ENDS_SCAN = 2 };
 
-static const uint8_t marks[256] = {
-    [','] = ENDS_WORD, [':'] = ENDS_WORD, [';'] = ENDS_WORD | ENDS_SCAN, ['"'] = ENDS_WORD | ENDS_SCAN,
-    ['{'] = ENDS_WORD | ENDS_SCAN, ['}'] = ENDS_WORD | ENDS_SCAN};
+static const uint8_t marks[256] = {[','] = ENDS_WORD,
+                                   [':'] = ENDS_WORD,
+                                   [';'] = ENDS_WORD | ENDS_SCAN,
+                                   ['"'] = ENDS_WORD | ENDS_SCAN,
+                                   ['{'] = ENDS_WORD | ENDS_SCAN,
+                                   ['}'] = ENDS_WORD | ENDS_SCAN};
 
 static size_t skip_comment(const fbx_file *file, size_t at, size_t limit) {
   while (at < limit && file->data[at] != '\n' && file->data[at] != '\r') at++;

@@ -10,7 +10,7 @@
 #include "../import_morph.h"
 
 #define FBX_SECOND 46186158000.0 /* FBX counts time in such parts of a second */
-#define FBX_NONE UINT32_MAX
+#define FBX_NONE   UINT32_MAX
 
 /* ---- what the steps of the format's row do --------------------------------------- */
 
@@ -100,7 +100,16 @@ typedef struct import_fbx { /* what is read again */
 /* ---- import_fbx_index.c: which object has what --------------------------------------- */
 
 typedef enum fbx_kind {
-  FBX_OTHER, FBX_ROOT, FBX_MODEL, FBX_STACK, FBX_LAYER, FBX_CURVE_NODE, FBX_CURVE, FBX_MESH, FBX_SHAPE, FBX_BLEND,
+  FBX_OTHER,
+  FBX_ROOT,
+  FBX_MODEL,
+  FBX_STACK,
+  FBX_LAYER,
+  FBX_CURVE_NODE,
+  FBX_CURVE,
+  FBX_MESH,
+  FBX_SHAPE,
+  FBX_BLEND,
   FBX_BLEND_CHANNEL
 } fbx_kind;
 
@@ -110,15 +119,17 @@ typedef struct fbx_object {
   size_t length;
   size_t inside, inside_end; /* its records */
   uint32_t order;            /* in the file; of a stack: among the stacks */
-  uint32_t owner;            /* object, or FBX_NONE: of a layer its stack, of a node its layer, of a model the one above */
-  uint32_t target;           /* of a curve node: the model that it moves, or FBX_NONE */
+  uint32_t owner; /* object, or FBX_NONE: of a layer its stack, of a node its layer, of a model the one above */
+  uint32_t target; /* of a curve node: the model that it moves, or FBX_NONE */
   uint8_t kind;
-  uint8_t path;              /* of a curve node: sk_path */
-  bool shares_name;          /* a model that is not alone with its name */
-  uint8_t axes;              /* of a curve node: a bit for each axis that has a curve */
+  uint8_t path; /* of a curve node: sk_path */
+  bool shares_name; /* a model that is not alone with its name */
+  uint8_t axes; /* of a curve node: a bit for each axis that has a curve */
 } fbx_object;
 
-typedef struct fbx_link { uint32_t to, from, order; } fbx_link; /* objects: `from` belongs to `to` */
+typedef struct fbx_link {
+  uint32_t to, from, order;
+} fbx_link; /* objects: `from` belongs to `to` */
 
 /* The objects of job->fbx by their ids, and its links by `to`, as the file has them. */
 sk_status fbx_index(import_job *job);

@@ -11,12 +11,18 @@ static fbx_object *object_at(const import_job *job, uint32_t index) {
 /* ---- objects ------------------------------------------------------------------------- */
 
 static fbx_kind kind_of(const fbx_record *record, const fbx_value *class) {
-  static const struct { const char *name, *class; fbx_kind kind; } table[] = {
-      {"AnimationCurve", NULL, FBX_CURVE},      {"AnimationCurveNode", NULL, FBX_CURVE_NODE},
-      {"Model", NULL, FBX_MODEL},               {"AnimationStack", NULL, FBX_STACK},
-      {"AnimationLayer", NULL, FBX_LAYER},      {"Geometry", "Mesh", FBX_MESH},
-      {"Geometry", "Shape", FBX_SHAPE},         {"Deformer", "BlendShape", FBX_BLEND},
-      {"Deformer", "BlendShapeChannel", FBX_BLEND_CHANNEL}};
+  static const struct {
+    const char *name, *class;
+    fbx_kind kind;
+  } table[] = {{"AnimationCurve", NULL, FBX_CURVE},
+               {"AnimationCurveNode", NULL, FBX_CURVE_NODE},
+               {"Model", NULL, FBX_MODEL},
+               {"AnimationStack", NULL, FBX_STACK},
+               {"AnimationLayer", NULL, FBX_LAYER},
+               {"Geometry", "Mesh", FBX_MESH},
+               {"Geometry", "Shape", FBX_SHAPE},
+               {"Deformer", "BlendShape", FBX_BLEND},
+               {"Deformer", "BlendShapeChannel", FBX_BLEND_CHANNEL}};
   size_t i;
   for (i = 0; i < sizeof table / sizeof *table; i++)
     if (fbx_is_named(record, table[i].name) && (!table[i].class || fbx_text_is(class, table[i].class)))
@@ -47,8 +53,12 @@ static sk_status add_object(import_job *job, const fbx_file *file, const fbx_rec
   if (job->fbx->objects.count >= FBX_NONE) return SK_OK;
   object = sk_array_extend(&job->fbx->objects, 1);
   if (!object) return import_no_memory(job, sizeof *object);
-  *object = (fbx_object){.id = values[0].whole, .inside = record->inside, .inside_end = record->inside_end,
-                         .owner = FBX_NONE, .target = FBX_NONE, .kind = (uint8_t)kind};
+  *object = (fbx_object){.id = values[0].whole,
+                         .inside = record->inside,
+                         .inside_end = record->inside_end,
+                         .owner = FBX_NONE,
+                         .target = FBX_NONE,
+                         .kind = (uint8_t)kind};
   object->order = kind == FBX_STACK ? stacks : (uint32_t)job->fbx->objects.count;
   name_object(object, &values[1]);
   return SK_OK;
@@ -107,9 +117,10 @@ static void join_property(fbx_object *from, fbx_object *to, uint32_t target, con
 }
 
 static sk_status join_objects(import_job *job, uint32_t from, uint32_t to) {
-  static const uint8_t wholes[] = {
-      [FBX_MODEL] = FBX_MODEL, [FBX_MESH] = FBX_MODEL,      [FBX_BLEND] = FBX_MESH, [FBX_BLEND_CHANNEL] = FBX_BLEND,
-      [FBX_LAYER] = FBX_STACK, [FBX_CURVE_NODE] = FBX_LAYER, [FBX_SHAPE] = FBX_BLEND_CHANNEL};
+  static const uint8_t wholes[] = {[FBX_MODEL] = FBX_MODEL,        [FBX_MESH] = FBX_MODEL,
+                                   [FBX_BLEND] = FBX_MESH,         [FBX_BLEND_CHANNEL] = FBX_BLEND,
+                                   [FBX_LAYER] = FBX_STACK,        [FBX_CURVE_NODE] = FBX_LAYER,
+                                   [FBX_SHAPE] = FBX_BLEND_CHANNEL};
   fbx_object *part = object_at(job, from), *whole = object_at(job, to);
   bool fits = part->kind < sizeof wholes && whole->kind == wholes[part->kind] && whole->kind != FBX_OTHER;
   fbx_link *link;

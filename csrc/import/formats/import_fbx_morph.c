@@ -47,8 +47,8 @@ static bool has_morph_channels(const struct aiScene *scene) {
 }
 
 /* The channels that have a shape, over all BlendShapes of the mesh; how many there are, of which `max_count` are read. */
-static uint32_t read_channels(import_job *job, const import_submesh *submesh, uint32_t mesh, import_weight_rule *weights,
-                              uint32_t max_count) {
+static uint32_t read_channels(import_job *job, const import_submesh *submesh, uint32_t mesh,
+                              import_weight_rule *weights, uint32_t max_count) {
   fbx_file file = fbx_open(job->files.sources.data);
   size_t in_mesh = 0, in_blend, in_channel;
   uint32_t blend, channel, count = 0, before;

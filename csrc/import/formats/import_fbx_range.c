@@ -8,7 +8,7 @@
 
 #include "import_fbx.h"
 
-#define DEPTH 32             /* lists in each other; files have some 8 */
+#define DEPTH  32             /* lists in each other; files have some 8 */
 #define LATEST (INT64_MAX - 20000) /* Assimp adds 10000 to it */
 
 /* What a stack has where its new range comes, and so what must come with it. */
@@ -93,7 +93,9 @@ static void put_text(writer *w, place_kind kind) {
   int length = snprintf(line, sizeof line,
                         "%s\nP: \"LocalStart\", \"KTime\", \"Time\", \"\",%lld\nP: \"LocalStop\", \"KTime\", \"Time\", "
                         "\"\",%lld\n%s",
-                        kind == IN_STACK ? "Properties70: {" : bare ? "{" : "",
+                        kind == IN_STACK ? "Properties70: {"
+                        : bare           ? "{"
+                                         : "",
                         (long long)(FBX_EARLIEST * FBX_SECOND), (long long)LATEST, bare ? "}\n" : "");
   put(w, line, (size_t)length);
 }

@@ -18,20 +18,22 @@ static double metadata_number(const struct aiMetadata *data, const char *name, d
   const struct aiMetadataEntry *entry = find_metadata(data, name);
   if (!entry || !entry->mData) return fallback;
   switch (entry->mType) {
-    case AI_INT32: return *(const int32_t *)entry->mData;
-    case AI_UINT64: return (double)*(const uint64_t *)entry->mData;
-    case AI_FLOAT: return *(const float *)entry->mData;
-    case AI_DOUBLE: return *(const double *)entry->mData;
-    default: return fallback;
+  case AI_INT32: return *(const int32_t *)entry->mData;
+  case AI_UINT64: return (double)*(const uint64_t *)entry->mData;
+  case AI_FLOAT: return *(const float *)entry->mData;
+  case AI_DOUBLE: return *(const double *)entry->mData;
+  default: return fallback;
   }
 }
 
 /* Where an FBX file has a mesh, Assimp's root turns the file's axes to +Y up; a file of joints and clips alone stays
    as it is. The root should scale the file's unit to 1 cm as well, which 6.0.5 does not do: what it does counts. */
 void import_fbx_space(import_job *job) {
-  static const struct { const char *name; double usual; } axes[] = {
-      {"UpAxis", 1},        {"UpAxisSign", 1}, {"FrontAxis", 2},
-      {"FrontAxisSign", 1}, {"CoordAxis", 0},  {"CoordAxisSign", 1}};
+  static const struct {
+    const char *name;
+    double usual;
+  } axes[] = {{"UpAxis", 1},        {"UpAxisSign", 1}, {"FrontAxis", 2},
+              {"FrontAxisSign", 1}, {"CoordAxis", 0},  {"CoordAxisSign", 1}};
   const struct aiMetadata *data = job->scene->mMetaData;
   double unit = metadata_number(data, "UnitScaleFactor", 1.0), up = metadata_number(data, "UpAxis", 1.0);
   double sign = metadata_number(data, "UpAxisSign", 1.0), scale = import_root_scale(job);
@@ -44,8 +46,7 @@ void import_fbx_space(import_job *job) {
   job->model.info.unit_meters = 0.01 * unit / scale;
   if (!converted && (up == 0.0 || up == 1.0 || up == 2.0))
     job->model.info.up = SK_AXIS_POS_X + 2 * (uint32_t)up + (sign < 0.0);
-  if (turned && converted)
-    import_note_add(job, NOTE_axes_converted, 1, "up axis %g (0 is X), sign %g", up, sign);
+  if (turned && converted) import_note_add(job, NOTE_axes_converted, 1, "up axis %g (0 is X), sign %g", up, sign);
   if (scale != 1.0)
     import_note_add(job, NOTE_units_converted, 1, "one unit of the file is %g cm; now %g cm", unit, unit / scale);
 }
@@ -55,8 +56,7 @@ void import_fbx_space(import_job *job) {
 static void note_layers(import_job *job) {
   size_t layers = job->fbx->layers, stacks = job->fbx->ranges.count;
   if (stacks && layers > stacks)
-    import_note_add(job, NOTE_animation_layers_ignored, layers - stacks, "%zu layers in %zu clips", layers,
-                    stacks);
+    import_note_add(job, NOTE_animation_layers_ignored, layers - stacks, "%zu layers in %zu clips", layers, stacks);
 }
 
 /* Whether a joint is scaled, at rest or by a channel. */
@@ -73,8 +73,7 @@ static void mark_scaled(const import_model *m, uint8_t *scaled) {
   for (i = 0; i < m->nodes.count; i++) scaled[i] = is_scaled((const float *)m->scale.data + 3 * i, 1);
   for (i = 0; i < m->channels.count; i++)
     if (channel[i].path == SK_PATH_SCALE)
-      scaled[channel[i].joint] |= is_scaled((const float *)m->values.data + channel[i].values,
-                                            channel[i].key_count);
+      scaled[channel[i].joint] |= is_scaled((const float *)m->values.data + channel[i].values, channel[i].key_count);
 }
 
 /* InheritType 1 is what Assimp does; 0 and 2 treat the parent's scale otherwise, which shows only

@@ -13,7 +13,7 @@
 #include "import_gltf.h"
 
 #define GLB_HEADER 12 /* bytes: magic, version, length */
-#define GLB_CHUNK 8   /* bytes: length, type */
+#define GLB_CHUNK  8   /* bytes: length, type */
 
 static bool is_binary(const import_source *file) { return file->size >= 4 && !memcmp(file->data, "glTF", 4); }
 
@@ -45,9 +45,9 @@ int32_t gltf_item(const gltf *g, gltf_list_kind kind, int64_t index) {
 }
 
 static sk_status open_lists(import_job *job) {
-  static const char *const names[GLTF_LIST_COUNT] = {
-      "accessors", "bufferViews", "buffers", "nodes",  "meshes",     "skins",
-      "materials", "textures",    "images",  "animations", "scenes"};
+  static const char *const names[GLTF_LIST_COUNT] = {"accessors", "bufferViews", "buffers",   "nodes",
+                                                     "meshes",    "skins",       "materials", "textures",
+                                                     "images",    "animations",  "scenes"};
   gltf *g = job->gltf;
   int kind;
   sk_status status;
@@ -71,22 +71,21 @@ static sk_status open_lists(import_job *job) {
 
 /* Compressed geometry cannot be read; everything else only changes the look. */
 static sk_status check_extensions(import_job *job) {
-  static const char *const harmless[] = {"KHR_mesh_quantization", "KHR_lights_punctual",
-                                         "KHR_texture_transform", "KHR_xmp_json_ld"};
+  static const char *const harmless[] = {"KHR_mesh_quantization", "KHR_lights_punctual", "KHR_texture_transform",
+                                         "KHR_xmp_json_ld"};
   const json *j = &job->gltf->json;
   int32_t array = json_member(j, 0, "extensionsRequired"), token;
   for (token = json_first(j, array); token >= 0; token = json_after(j, array, token)) {
     size_t length, i;
     const char *name = json_raw(j, token, &length);
     bool known = length >= 14 && !memcmp(name, "KHR_materials_", 14);
-    if (json_equals(j, token, "KHR_draco_mesh_compression") ||
-        json_equals(j, token, "EXT_meshopt_compression") || json_equals(j, token, "KHR_meshopt_compression"))
+    if (json_equals(j, token, "KHR_draco_mesh_compression") || json_equals(j, token, "EXT_meshopt_compression") ||
+        json_equals(j, token, "KHR_meshopt_compression"))
       return sk_fail(job->error, SK_ERROR_IMPORT,
                      "it is compressed with %.*s (Draco or meshopt), which is missing in this build",
                      (int)(length < 80 ? length : 80), name);
     for (i = 0; i < sizeof harmless / sizeof *harmless; i++) known |= json_equals(j, token, harmless[i]);
-    if (!known)
-      import_note_add(job, NOTE_extensions_ignored, 1, "%.*s", (int)(length < 80 ? length : 80), name);
+    if (!known) import_note_add(job, NOTE_extensions_ignored, 1, "%.*s", (int)(length < 80 ? length : 80), name);
   }
   return SK_OK;
 }
@@ -106,8 +105,7 @@ static void repair_rotation(import_job *job, gltf_node *node, int32_t index) {
   double length = sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
   int i;
   if (fabs(length - 1.0) > 1e-5)
-    import_note_add(job, NOTE_rotations_normalized, 1, "nodes[%d]: a rest rotation of length %g", index,
-                    length);
+    import_note_add(job, NOTE_rotations_normalized, 1, "nodes[%d]: a rest rotation of length %g", index, length);
   for (i = 0; i < 4; i++) q[i] = length > 1e-12 ? q[i] / length : i == 3;
 }
 
@@ -168,8 +166,7 @@ static sk_status place(import_job *job, int32_t token, int32_t parent, int32_t *
   gltf *g = job->gltf;
   int64_t index = json_index(&g->json, token, -1);
   if (gltf_item(g, GLTF_NODES, index) < 0)
-    return sk_fail(job->error, SK_ERROR_IMPORT,
-                   "its tree uses a node that does not exist; there are %d nodes",
+    return sk_fail(job->error, SK_ERROR_IMPORT, "its tree uses a node that does not exist; there are %d nodes",
                    g->lists[GLTF_NODES].count);
   if (g->nodes[index].in_scene) {
     import_note_add(job, NOTE_nodes_with_two_parents, 1, "nodes[%d]", (int)index);
@@ -217,16 +214,14 @@ static sk_status place_nodes(import_job *job) {
   sk_status status = SK_OK;
   g->order = sk_alloc(bytes);
   if (!stack || !g->order) status = import_no_memory(job, bytes);
-  else if (g->lists[GLTF_SCENES].count)
-    status = place_all(job, scene_array(g), -1, stack, &waiting);
-  else
-    place_roots(g, stack, &waiting);
+  else if (g->lists[GLTF_SCENES].count) status = place_all(job, scene_array(g), -1, stack, &waiting);
+  else place_roots(g, stack, &waiting);
   g->root_count = waiting;
   while (waiting && !status) {
     int32_t index = stack[--waiting];
     g->order[g->order_count++] = index;
-    status = place_all(job, json_member(&g->json, g->lists[GLTF_NODES].tokens[index], "children"), index,
-                       stack, &waiting);
+    status =
+        place_all(job, json_member(&g->json, g->lists[GLTF_NODES].tokens[index], "children"), index, stack, &waiting);
   }
   sk_free(stack);
   return status;
@@ -259,8 +254,7 @@ static int version_of(const json *j) {
 
 static sk_status check_version(import_job *job, int version) {
   if (version == 2) return SK_OK;
-  if (version < 0)
-    return sk_fail(job->error, SK_ERROR_IMPORT, "its JSON is no glTF: it has no asset.version");
+  if (version < 0) return sk_fail(job->error, SK_ERROR_IMPORT, "its JSON is no glTF: it has no asset.version");
   return sk_fail(job->error, SK_ERROR_IMPORT, "glTF %d is not read; only glTF 2 is", version);
 }
 
@@ -319,8 +313,7 @@ sk_status gltf_node_name(import_job *job, int32_t node, sk_text *text) {
     return import_no_memory(job, 1);
   if (text->length) return SK_OK;
   snprintf(fallback, sizeof fallback, "nodes[%d]", node);
-  return sk_text_append(&job->model.text, fallback, strlen(fallback), text) ? SK_OK
-                                                                            : import_no_memory(job, 1);
+  return sk_text_append(&job->model.text, fallback, strlen(fallback), text) ? SK_OK : import_no_memory(job, 1);
 }
 
 /* The number behind the letter of a key; `*rest` is what follows it. */

@@ -10,8 +10,18 @@
 #include "import_accessor.h"
 
 typedef enum gltf_list_kind {
-  GLTF_ACCESSORS, GLTF_VIEWS, GLTF_BUFFERS, GLTF_NODES, GLTF_MESHES, GLTF_SKINS, GLTF_MATERIALS,
-  GLTF_TEXTURES, GLTF_IMAGES, GLTF_ANIMATIONS, GLTF_SCENES, GLTF_LIST_COUNT
+  GLTF_ACCESSORS,
+  GLTF_VIEWS,
+  GLTF_BUFFERS,
+  GLTF_NODES,
+  GLTF_MESHES,
+  GLTF_SKINS,
+  GLTF_MATERIALS,
+  GLTF_TEXTURES,
+  GLTF_IMAGES,
+  GLTF_ANIMATIONS,
+  GLTF_SCENES,
+  GLTF_LIST_COUNT
 } gltf_list_kind;
 
 typedef struct gltf_list { /* a top-level array: the token of each element */
@@ -40,7 +50,9 @@ typedef struct gltf_primitive { /* of the rewritten file */
   uint32_t vertices;
 } gltf_primitive;
 
-typedef struct gltf_set { int32_t joints, weights; } gltf_set;
+typedef struct gltf_set {
+  int32_t joints, weights;
+} gltf_set;
 
 typedef struct gltf_entry { /* a mesh of the rewritten file: a mesh of the file with one skin */
   int32_t mesh, skin;

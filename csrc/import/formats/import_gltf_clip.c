@@ -9,8 +9,7 @@ typedef struct channel { /* one channel of the file, while it is looked at */
 } channel;
 
 static bool drop(import_job *job, const channel *c, const char *why) {
-  import_note_add(job, NOTE_channels_dropped, 1, "animations[%d].channels[%d]: %s", c->animation, c->number,
-                  why);
+  import_note_add(job, NOTE_channels_dropped, 1, "animations[%d].channels[%d]: %s", c->animation, c->number, why);
   return false;
 }
 
@@ -47,8 +46,7 @@ static sk_status open_times(import_job *job, int32_t sampler, channel *c, bool *
   c->input = (int32_t)json_index(j, json_member(j, sampler, "input"), -1);
   status = gltf_accessor_open(job, c->input, &c->times);
   if (status) return status;
-  *usable = c->times.width == 1 && c->times.component == 5126 && c->times.count &&
-            c->times.count < UINT32_MAX / 3;
+  *usable = c->times.width == 1 && c->times.component == 5126 && c->times.count && c->times.count < UINT32_MAX / 3;
   if (!*usable) drop(job, c, "its key times are no float32 numbers");
   return SK_OK;
 }
@@ -94,8 +92,7 @@ static sk_status add_keys(import_clip *clip, const channel *c, double *last) {
   import_job *job = clip->job;
   size_t values = c->values.count * c->values.width;
   float *times = sk_alloc((c->times.count + values) * sizeof *times);
-  import_track track = {.path = (sk_path)c->path, .interpolation = c->interpolation,
-                        .count = (uint32_t)c->times.count};
+  import_track track = {.path = (sk_path)c->path, .interpolation = c->interpolation, .count = (uint32_t)c->times.count};
   sk_status status = times ? gltf_accessor_floats(job, c->input, &c->times, times)
                            : import_no_memory(job, (c->times.count + values) * sizeof *times);
   if (!status) measure(times, c->times.count, last);

@@ -3,7 +3,9 @@
 #include "../import_limit.h"
 #include "import_gltf.h"
 
-typedef struct mesh_size { uint64_t vertices, rows; } mesh_size;
+typedef struct mesh_size {
+  uint64_t vertices, rows;
+} mesh_size;
 
 /* The count of an accessor; 0 where it has none. */
 static uint64_t count_of(const gltf *g, int64_t accessor) {

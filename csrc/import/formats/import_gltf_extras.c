@@ -7,7 +7,7 @@
 #include "import_gltf.h"
 
 #define UNIT_TOLERANCE 5e-4 /* length of a quaternion; the block takes twice that */
-#define KEY_WIDTH (1 + SK_MOTION_WIDTH)
+#define KEY_WIDTH      (1 + SK_MOTION_WIDTH)
 
 static sk_status add_events(import_clip *clip, int32_t array, sk_clip_record *record) {
   import_job *job = clip->job;

@@ -62,8 +62,7 @@ static uint32_t gather_vertex(import_skinning *s, const uint32_t *slots, const s
         list[count] = (import_influence){slots[joints[i]], weights[i]};
         count += weights[i] > 0.0f; /* no branch: which ones are 0 cannot be foreseen */
       } else if (import_weight_counts(s, vertex, weights[i])) {
-        import_note_add(s->job, NOTE_joint_index_out_of_range, 1,
-                        "vertex %u of mesh '%.80s' follows joint %u of %u",
+        import_note_add(s->job, NOTE_joint_index_out_of_range, 1, "vertex %u of mesh '%.80s' follows joint %u of %u",
                         vertex, submesh->title, joints[i], submesh->mesh->mNumBones);
       }
     }

@@ -28,8 +28,9 @@ static sk_status gltf_image(import_job *job, int64_t image, int32_t token, int32
   }
   if (gltf_data_uri(j, uri, &decoded, &size)) {
     *index = decoded ? import_find_texture(&job->model, name) : SK_NONE;
-    status = !decoded ? import_no_memory(job, 1)
-                      : *index >= 0 ? SK_OK : import_add_texture(job, name, "", decoded, size, index);
+    status = !decoded      ? import_no_memory(job, 1)
+             : *index >= 0 ? SK_OK
+                           : import_add_texture(job, name, "", decoded, size, index);
     sk_free(decoded);
     return status;
   }
@@ -84,8 +85,7 @@ sk_status gltf_read_material(import_job *job, size_t index, sk_material *materia
   int32_t pbr = json_member(j, token, "pbrMetallicRoughness"), mode = json_member(j, token, "alphaMode"), i;
   double color[4] = {1.0, 1.0, 1.0, 1.0};
   *material = (sk_material){.texture = SK_NONE, .uv_transform = {1, 0, 0, 0, 1, 0}};
-  if (!json_text(j, json_member(j, token, "name"), &job->model.text, &material->name))
-    return import_no_memory(job, 1);
+  if (!json_text(j, json_member(j, token, "name"), &job->model.text, &material->name)) return import_no_memory(job, 1);
   json_numbers(j, json_member(j, pbr, "baseColorFactor"), color, 4);
   for (i = 0; i < 4; i++) material->base_color[i] = import_is_bad((float)color[i]) ? 1.0f : (float)color[i];
   import_clamp_color(material);

@@ -52,11 +52,11 @@ bool gltf_name_submesh(import_job *job, import_submesh *submesh) {
 
 static int32_t accessor_of(const gltf_primitive *p, import_attribute attribute) {
   switch (attribute) {
-    case IMPORT_POSITIONS: return p->positions;
-    case IMPORT_NORMALS: return p->normals;
-    case IMPORT_UVS: return p->uvs;
-    case IMPORT_COLORS: return p->colors;
-    default: return p->normals >= 0 ? p->tangents : -1; /* tangents say nothing without normals */
+  case IMPORT_POSITIONS: return p->positions;
+  case IMPORT_NORMALS: return p->normals;
+  case IMPORT_UVS: return p->uvs;
+  case IMPORT_COLORS: return p->colors;
+  default: return p->normals >= 0 ? p->tangents : -1; /* tangents say nothing without normals */
   }
 }
 
@@ -100,7 +100,7 @@ static uint32_t *put_faces(uint32_t *out, const import_submesh *submesh, const u
     else if (submesh->primitive->mode == GLTF_FAN) k[0] = 0;
     else if (i % 2) k[0] = i + 1, k[1] = i;
     out = import_put_face(out, submesh, at ? at[k[0]] : (uint32_t)k[0], at ? at[k[1]] : (uint32_t)k[1],
-                   at ? at[k[2]] : (uint32_t)k[2]);
+                          at ? at[k[2]] : (uint32_t)k[2]);
   }
   return out;
 }

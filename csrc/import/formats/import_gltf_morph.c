@@ -26,7 +26,8 @@ static sk_status read_attribute(import_job *job, const import_submesh *submesh, 
   values = sk_alloc(a.count * 3 * sizeof *values);
   if (!values) return import_no_memory(job, a.count * 3 * sizeof *values);
   status = gltf_accessor_floats(job, index, &a, values);
-  for (v = 0; v < a.count && !status; v++) memcpy(rows + IMPORT_SHAPE_WIDTH * v + at, values + 3 * v, 3 * sizeof *values);
+  for (v = 0; v < a.count && !status; v++)
+    memcpy(rows + IMPORT_SHAPE_WIDTH * v + at, values + 3 * v, 3 * sizeof *values);
   *found = true;
   sk_free(values);
   return status;

@@ -13,7 +13,7 @@
 
 /* Names that no file of a model can have: nothing above its folder is ever looked up. */
 #define REWRITTEN_DATA "../data"
-#define ORIGINAL_FILE "../file"
+#define ORIGINAL_FILE  "../file"
 
 /* ---- numbers ---------------------------------------------------------------------- */
 
@@ -33,8 +33,8 @@ static sk_status put_accessor(import_job *job, int32_t index, const gltf_accesso
   size_t bytes = a->count * a->width * sizeof(float), offset = g->data.count;
   if (g->rewritten[index] < 0) {
     uint8_t *place = sk_array_room(&g->data, bytes);
-    sk_status status = place ? gltf_accessor_floats(job, index, a, (float *)(void *)place)
-                             : import_no_memory(job, bytes);
+    sk_status status =
+        place ? gltf_accessor_floats(job, index, a, (float *)(void *)place) : import_no_memory(job, bytes);
     if (status) return status;
     if (!add_accessor(g, offset, a->count, a->width, &g->rewritten[index])) return import_no_memory(job, 1);
   }
@@ -47,16 +47,15 @@ static sk_status put_identities(import_job *job, size_t count, int32_t *accessor
   size_t offset = g->data.count, bytes = count * 16 * sizeof(float), i;
   float *place = sk_array_extend(&g->data, bytes);
   if (!place) return import_no_memory(job, bytes);
-  for (i = 0; i < count; i++)
-    place[16 * i] = place[16 * i + 5] = place[16 * i + 10] = place[16 * i + 15] = 1.0f;
+  for (i = 0; i < count; i++) place[16 * i] = place[16 * i + 5] = place[16 * i + 10] = place[16 * i + 15] = 1.0f;
   return add_accessor(g, offset, count, 16, accessor) ? SK_OK : import_no_memory(job, 1);
 }
 
 /* ---- meshes ------------------------------------------------------------------------- */
 
 /* Opens an attribute; one that does not fit its mesh becomes -1, reported. */
-static sk_status open_attribute(import_job *job, int32_t attributes, const char *name, uint32_t least,
-                                uint32_t most, gltf_primitive *p, int32_t *index, gltf_accessor *a) {
+static sk_status open_attribute(import_job *job, int32_t attributes, const char *name, uint32_t least, uint32_t most,
+                                gltf_primitive *p, int32_t *index, gltf_accessor *a) {
   const json *j = &job->gltf->json;
   int32_t token = json_member(j, attributes, name);
   sk_status status;
@@ -66,8 +65,7 @@ static sk_status open_attribute(import_job *job, int32_t attributes, const char 
   status = gltf_accessor_open(job, *index, a);
   if (status) return status;
   if (a->width >= least && a->width <= most && (!p->vertices || a->count == p->vertices)) return SK_OK;
-  import_note_add(job, NOTE_attributes_dropped, 1,
-                  "meshes[%d].primitives[%d].%s: %zu elements for %u vertices",
+  import_note_add(job, NOTE_attributes_dropped, 1, "meshes[%d].primitives[%d].%s: %zu elements for %u vertices",
                   p->mesh, p->number, name, a->count, p->vertices);
   *index = -1;
   return SK_OK;
@@ -105,8 +103,7 @@ static int texture_set(const import_job *job, int32_t material) {
   return set < 100 ? (int)set : 0;
 }
 
-static sk_status read_other_attributes(import_job *job, int32_t token, int32_t attributes,
-                                       gltf_primitive *p) {
+static sk_status read_other_attributes(import_job *job, int32_t token, int32_t attributes, gltf_primitive *p) {
   const json *j = &job->gltf->json;
   gltf_accessor a;
   char uvs[16];
@@ -120,8 +117,7 @@ static sk_status read_other_attributes(import_job *job, int32_t token, int32_t a
   p->indices = (int32_t)json_index(j, indices, -1);
   if (!status && indices >= 0) status = gltf_accessor_open(job, p->indices, &a);
   if (!status && indices >= 0 && (a.width != 1 || a.component == 5126))
-    status = sk_fail(job->error, SK_ERROR_IMPORT,
-                     "meshes[%d].primitives[%d]: its indices are no whole numbers",
+    status = sk_fail(job->error, SK_ERROR_IMPORT, "meshes[%d].primitives[%d]: its indices are no whole numbers",
                      p->mesh, p->number);
   return status;
 }
@@ -136,21 +132,18 @@ static sk_status read_primitive(import_job *job, int32_t token, gltf_primitive *
   p->material = (int32_t)json_index(j, json_member(j, token, "material"), -1);
   *usable = false;
   if (p->mode < GLTF_TRIANGLES || p->mode > GLTF_FAN) {
-    import_note_add(job, NOTE_points_lines_dropped, 1, "meshes[%d].primitives[%d] has mode %d", p->mesh,
-                    p->number, p->mode);
+    import_note_add(job, NOTE_points_lines_dropped, 1, "meshes[%d].primitives[%d] has mode %d", p->mesh, p->number,
+                    p->mode);
     return SK_OK;
   }
   status = open_attribute(job, attributes, "POSITION", 3, 3, p, &p->positions, &a);
   if (status) return status;
   if (p->positions < 0 || !a.count) {
-    import_note_add(job, NOTE_meshes_dropped, 1, "meshes[%d].primitives[%d] has no positions", p->mesh,
-                    p->number);
+    import_note_add(job, NOTE_meshes_dropped, 1, "meshes[%d].primitives[%d] has no positions", p->mesh, p->number);
     return SK_OK;
   }
-  if (!a.data && a.sparse < 0 &&
-      json_member(j, json_member(j, token, "extensions"), "KHR_draco_mesh_compression") >= 0)
-    return sk_fail(job->error, SK_ERROR_IMPORT,
-                   "it is compressed with Draco, which is missing in this build");
+  if (!a.data && a.sparse < 0 && json_member(j, json_member(j, token, "extensions"), "KHR_draco_mesh_compression") >= 0)
+    return sk_fail(job->error, SK_ERROR_IMPORT, "it is compressed with Draco, which is missing in this build");
   p->vertices = (uint32_t)a.count;
   p->targets = json_member(j, token, "targets");
   *usable = true;
@@ -175,8 +168,7 @@ static sk_status write_entry(import_job *job, gltf_entry *entry, bool first) {
   entry->first_primitive = (int32_t)g->primitives.count;
   if (!import_print(&g->text, "%s{\"name\":\"m%d\",\"primitives\":[", first ? "" : ",", name))
     return import_no_memory(job, 1);
-  for (token = json_first(&g->json, array); token >= 0 && !status;
-       token = json_after(&g->json, array, token)) {
+  for (token = json_first(&g->json, array); token >= 0 && !status; token = json_after(&g->json, array, token)) {
     gltf_primitive p = {.mesh = entry->mesh, .number = number++, .targets = -1}, *place;
     bool usable;
     status = read_primitive(job, token, &p, &usable);
@@ -237,8 +229,7 @@ static sk_status write_nodes(import_job *job) {
     const gltf_node *node = &g->nodes[i];
     good = import_print(&g->text, "%s{\"name\":\"n%d\"", i ? "," : "", i);
     if (good && node->entry >= 0) good = import_print(&g->text, ",\"mesh\":%d", node->entry);
-    if (good && node->entry >= 0 && node->skin >= 0)
-      good = import_print(&g->text, ",\"skin\":%d", node->skin);
+    if (good && node->entry >= 0 && node->skin >= 0) good = import_print(&g->text, ",\"skin\":%d", node->skin);
     good = good && import_print(&g->text, "}");
   }
   return good && import_print(&g->text, "]") ? SK_OK : import_no_memory(job, 1);
@@ -257,8 +248,8 @@ static sk_status put_inverse_binds(import_job *job, int32_t skin, int32_t joints
   status = gltf_accessor_open(job, index, &a);
   if (status) return status;
   if (a.width != 16 || a.component != 5126 || a.count < (size_t)joints || !a.count)
-    return sk_fail(job->error, SK_ERROR_IMPORT, "skins[%d] has %d joints; its inverse bind matrices are %zu",
-                   skin, joints, a.width == 16 ? a.count : 0);
+    return sk_fail(job->error, SK_ERROR_IMPORT, "skins[%d] has %d joints; its inverse bind matrices are %zu", skin,
+                   joints, a.width == 16 ? a.count : 0);
   if (a.count == (size_t)joints) return put_accessor(job, (int32_t)index, &a, accessor);
   a.count = (size_t)joints; /* what is over may be much; it is written for this skin alone */
   job->gltf->rewritten[index] = -1;
@@ -272,12 +263,11 @@ static sk_status write_skin(import_job *job, int32_t skin) {
   int32_t array = json_member(&g->json, gltf_item(g, GLTF_SKINS, skin), "joints"), token, accessor;
   sk_status status = put_inverse_binds(job, skin, json_length(&g->json, array), &accessor);
   bool good = status || import_print(&g->text, "{\"inverseBindMatrices\":%d,\"joints\":[", accessor);
-  for (token = json_first(&g->json, array); token >= 0 && !status && good;
-       token = json_after(&g->json, array, token)) {
+  for (token = json_first(&g->json, array); token >= 0 && !status && good; token = json_after(&g->json, array, token)) {
     int64_t joint = json_index(&g->json, token, -1);
     if (gltf_item(g, GLTF_NODES, joint) < 0)
-      return sk_fail(job->error, SK_ERROR_IMPORT, "skins[%d] has a joint that is no node; there are %d nodes",
-                     skin, g->lists[GLTF_NODES].count);
+      return sk_fail(job->error, SK_ERROR_IMPORT, "skins[%d] has a joint that is no node; there are %d nodes", skin,
+                     g->lists[GLTF_NODES].count);
     good = import_print(&g->text, token == array + 1 ? "%d" : ",%d", (int)joint);
   }
   return status || (good && import_print(&g->text, "]}")) ? status : import_no_memory(job, 1);
@@ -315,8 +305,7 @@ static bool append(sk_array *text, const sk_array *more) {
 static bool write_data(gltf *g) {
   return import_print(&g->text, ",\"accessors\":[") && append(&g->text, &g->accessors) &&
          import_print(&g->text, "],\"bufferViews\":[{\"buffer\":0,\"byteLength\":%zu}]", g->data.count) &&
-         import_print(&g->text, ",\"buffers\":[{\"byteLength\":%zu,\"uri\":\"" REWRITTEN_DATA "\"}]}",
-                      g->data.count);
+         import_print(&g->text, ",\"buffers\":[{\"byteLength\":%zu,\"uri\":\"" REWRITTEN_DATA "\"}]}", g->data.count);
 }
 
 /* The strings of the file stay readable: its own bytes are kept under another name. */

@@ -333,8 +333,7 @@ static bool correct_frame(md5 *m, const struct aiAnimation *animation) {
   size_t j;
   bool good = m->joints.count == animation->mNumChannels && m->places == m->joints.count &&
               next_integer(m, 0, UINT32_MAX, &number) && expect(m, "{") && read_frame(m);
-  for (j = 0; j < m->joints.count && good; j++)
-    good = correct_key(m, joint_at(m, j), animation->mChannels[j]);
+  for (j = 0; j < m->joints.count && good; j++) good = correct_key(m, joint_at(m, j), animation->mChannels[j]);
   return good;
 }
 
@@ -366,10 +365,9 @@ static void drop_rest_keys(md5 *m, const struct aiAnimation *animation) {
 /* `q` is x, y, z, w; of a unit quaternion. */
 static void set_affine(const double t[3], const double q[4], double out[12]) {
   double x = q[0], y = q[1], z = q[2], w = q[3];
-  const double rows[12] = {
-      1 - 2 * (y * y + z * z), 2 * (x * y - z * w),     2 * (x * z + y * w),     t[0],
-      2 * (x * y + z * w),     1 - 2 * (x * x + z * z), 2 * (y * z - x * w),     t[1],
-      2 * (x * z - y * w),     2 * (y * z + x * w),     1 - 2 * (x * x + y * y), t[2]};
+  const double rows[12] = {1 - 2 * (y * y + z * z), 2 * (x * y - z * w),     2 * (x * z + y * w),     t[0],
+                           2 * (x * y + z * w),     1 - 2 * (x * x + z * z), 2 * (y * z - x * w),     t[1],
+                           2 * (x * z - y * w),     2 * (y * z + x * w),     1 - 2 * (x * x + y * y), t[2]};
   memcpy(out, rows, sizeof rows);
 }
 
@@ -459,8 +457,7 @@ static int64_t joint_of_bone(const md5 *m, const struct aiBone *bone, size_t fro
   size_t j;
   for (j = from; j < m->joints.count; j++) {
     import_span name = joint_at(m, j)->name;
-    if (name.length == bone->mName.length && !memcmp(name.at, bone->mName.data, name.length))
-      return (int64_t)j;
+    if (name.length == bone->mName.length && !memcmp(name.at, bone->mName.data, name.length)) return (int64_t)j;
   }
   return SK_NONE;
 }
@@ -556,8 +553,7 @@ static sk_status correct_files(import_job *job, bool has_mesh) {
   sk_status status = SK_OK;
   size_t i;
   for (i = 0; i < job->files.sources.count && !status; i++) {
-    md5 m = {.job = job, .at = (const char *)source[i].data, .joints = SK_ARRAY(md5_joint),
-             .values = SK_ARRAY(double)};
+    md5 m = {.job = job, .at = (const char *)source[i].data, .joints = SK_ARRAY(md5_joint), .values = SK_ARRAY(double)};
     m.end = m.at + source[i].size;
     if (has_mesh && !i) correct_model(&m);
     else if (job->scene->mNumAnimations) correct_animation(&m, job->scene->mAnimations[0], has_mesh);

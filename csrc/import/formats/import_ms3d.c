@@ -5,10 +5,10 @@
 #include "../import_weights.h"
 #include "import_ms3d.h"
 
-#define VERTEX 15 /* bytes: flags, three floats, a joint, a count */
+#define VERTEX   15 /* bytes: flags, three floats, a joint, a count */
 #define TRIANGLE 70
 #define MATERIAL 361
-#define NAME 32 /* with zero bytes behind it, or none */
+#define NAME     32 /* with zero bytes behind it, or none */
 
 typedef struct ms3d { /* where its parts begin */
   import_job *job;

@@ -7,7 +7,9 @@
 
 #include "import_smd.h"
 
-typedef struct smd_line { const char *at, *end; } smd_line; /* without what ends it */
+typedef struct smd_line {
+  const char *at, *end;
+} smd_line; /* without what ends it */
 
 typedef struct smd { /* one walk over the file */
   const char *at, *end;

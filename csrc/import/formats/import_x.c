@@ -11,10 +11,10 @@
 #include "import_x.h"
 
 #define LENGTH_TOLERANCE 1e-3 /* of a quaternion's square: text of six digits loses 1e-5 of a small matrix */
-#define SAME 1e-4             /* relative above 1: the text against Assimp's float32 of it */
-#define SHEAR 1e-3            /* relative: what rotation and scale need not hold */
-#define NUMBERS 17            /* of a key: its time, and a matrix by columns */
-#define WORD "AnimationKey"
+#define SAME             1e-4             /* relative above 1: the text against Assimp's float32 of it */
+#define SHEAR            1e-3            /* relative: what rotation and scale need not hold */
+#define NUMBERS          17            /* of a key: its time, and a matrix by columns */
+#define WORD             "AnimationKey"
 
 typedef struct x_text {
   const char *at, *end;
@@ -130,8 +130,8 @@ static void correct_channel(const x_text *x, struct aiNodeAnim *channel) {
   size_t k;
   for (k = 0; k < x->numbers.count / NUMBERS; k++, key += NUMBERS) {
     const double *a = key + 1, *b = key + 5, *c = key + 9;
-    double determinant = a[0] * (b[1] * c[2] - b[2] * c[1]) - a[1] * (b[0] * c[2] - b[2] * c[0]) +
-                         a[2] * (b[0] * c[1] - b[1] * c[0]);
+    double determinant =
+        a[0] * (b[1] * c[2] - b[2] * c[1]) - a[1] * (b[0] * c[2] - b[2] * c[0]) + a[2] * (b[0] * c[1] - b[1] * c[0]);
     if (determinant < 0.0) correct_key(key + 1, channel, k);
   }
 }
