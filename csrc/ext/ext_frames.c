@@ -76,7 +76,7 @@ static int read_frames(PyObject *const *values, ext_array *inputs, ext_shape *fr
 }
 
 static void run_frames(const sk_frames_job *job) {
-  double work = (double)job->place_count * (double)job->vertex_count * (job->normals ? 12.0 : 3.0);
+  double work = (double)job->out_count * (double)job->vertex_count * (job->normals ? 12.0 : 3.0);
   if (work < EXT_RELEASE_NANOSECONDS) {
     sk_frames_run(job);
     return;

@@ -32,13 +32,13 @@ static const sk_compiled *compile_line(const double *times, uint32_t count, doub
 
 #if SK_HAS_AVX2
 static bool has_kernels(void) { return sk_simd_chosen() != SK_SIMD_PLAIN; }
-static uint32_t find(const sk_line *line, double limit) { return sk_line_find(line, limit); }
+static uint32_t find(const sk_time_line *line, double limit) { return sk_time_line_find(line, limit); }
 #else
 static bool has_kernels(void) { return false; }
-static uint32_t find(const sk_line *line, double limit) { return (void)line, (void)limit, 0; }
+static uint32_t find(const sk_time_line *line, double limit) { return (void)line, (void)limit, 0; }
 #endif
 
-static void find_both(const sk_line *line, double time, double tolerance) {
+static void find_both(const sk_time_line *line, double time, double tolerance) {
   uint32_t got = has_kernels() ? find(line, time + tolerance) : 0;
   uint32_t wanted = sk_clip_find_key(line->times, line->key_count, time, tolerance).index;
   if (has_kernels() && got != wanted)
@@ -47,7 +47,7 @@ static void find_both(const sk_line *line, double time, double tolerance) {
 }
 
 /* On, beside, between, before and after the keys, near and far. */
-static void find_many(const sk_line *line, double tolerance, uint64_t *state) {
+static void find_many(const sk_time_line *line, double tolerance, uint64_t *state) {
   double first = line->times[0], length = line->times[line->key_count - 1] - first;
   uint32_t n;
   for (n = 0; n < line->key_count; n++) {
@@ -305,7 +305,7 @@ static void of_two_channels_the_last_counts(void) {
   rig r;
   sk_channel *twice;
   rig_make(&plain_wish, &r);
-  CHECK(r.compiled && r.compiled->octets[0].moves[SK_PART_TRANSLATION]);
+  CHECK(r.compiled && r.compiled->octets[0].moves[SK_COMPONENT_TRANSLATION]);
   twice = malloc(2 * sizeof *twice);
   CHECK(twice);
   twice[0] = twice[1] = r.channels[0];

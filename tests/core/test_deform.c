@@ -24,10 +24,10 @@ static void run_at_all_reaches(sk_deform_job job) {
   size_t bytes = job.count * job.mesh->vertex_count * 3 * sizeof(float);
   float *positions = job.positions, *normals = job.normals;
   bool aligned = job.count == 1 || job.mesh->vertex_count % 4 == 0; /* of each palette's results */
-  sk_reach reach;
-  for (reach = SK_NEAR; reach <= SK_PAST; reach++) {
-    if (reach == SK_PAST && !aligned) continue;
-    job.reach = reach;
+  sk_store_hint reach;
+  for (reach = SK_STORE_CACHED; reach <= SK_STORE_STREAMED; reach++) {
+    if (reach == SK_STORE_STREAMED && !aligned) continue;
+    job.store_hint = reach;
     job.positions = malloc(bytes + 1);
     if (normals) job.normals = malloc(bytes + 1);
     CHECK((uintptr_t)job.positions % 16 == 0 && (uintptr_t)job.normals % 16 == 0);
@@ -337,29 +337,29 @@ static void both_paths_agree_on_many_slots(void) {
 static bool have_one_set(const sk_mesh *mesh, size_t first, size_t second) {
   uint16_t slots[2][SK_MAX_INFLUENCES];
   float weights[SK_MAX_INFLUENCES];
-  uint32_t count = sk_share_vertex(mesh, first, slots[0], weights);
-  return sk_share_vertex(mesh, second, slots[1], weights) == count &&
+  uint32_t count = sk_sorted_influences(mesh, first, slots[0], weights);
+  return sk_sorted_influences(mesh, second, slots[1], weights) == count &&
          memcmp(slots[0], slots[1], count * sizeof slots[0][0]) == 0;
 }
 
-/* In the order that sk_share_find promises; each vertex once, but for lanes that repeat the one before. */
-static void check_lanes(const sk_mesh *mesh, size_t count, const sk_share_counts *counts, const uint16_t *lanes) {
-  static uint8_t seen[SK_SHARE_VERTICES];
+/* In the order that sk_shared_slots_find promises; each vertex once, but for lanes that repeat the one before. */
+static void check_lanes(const sk_mesh *mesh, size_t count, const sk_lane_counts *counts, const uint16_t *lanes) {
+  static uint8_t seen[SK_SHARED_BLOCK_VERTICES];
   uint16_t slots[SK_MAX_INFLUENCES];
   float weights[SK_MAX_INFLUENCES];
-  size_t i, lane = 0, octets = 0, found = 0, all = sk_share_lanes(counts);
+  size_t i, lane = 0, octets = 0, found = 0, all = sk_lane_count(counts);
   uint32_t k;
   memset(seen, 0, sizeof seen);
-  CHECK(all % 8 == 0 && all <= SK_SHARE_LANES);
+  CHECK(all % 8 == 0 && all <= SK_SHARED_BLOCK_LANES);
   for (k = 1; k <= SK_MAX_INFLUENCES; k++)
     for (i = 0; i < counts->octets[k] * 8u; i++, lane++) {
       CHECK(have_one_set(mesh, lanes[lane], lanes[lane / 8 * 8]));
-      CHECK_EQUAL(sk_share_vertex(mesh, lanes[lane], slots, weights), k);
+      CHECK_EQUAL(sk_sorted_influences(mesh, lanes[lane], slots, weights), k);
     }
   octets = lane;
   for (k = 1; k <= SK_MAX_INFLUENCES; k++)
     for (i = 0; i < counts->singles[k]; i++, lane++)
-      CHECK_EQUAL(sk_share_vertex(mesh, lanes[lane], slots, weights), k);
+      CHECK_EQUAL(sk_sorted_influences(mesh, lanes[lane], slots, weights), k);
   CHECK_EQUAL(lane, all);
   for (lane = 0; lane < all; lane++) {
     CHECK(lanes[lane] < count);
@@ -374,14 +374,14 @@ static void check_lanes(const sk_mesh *mesh, size_t count, const sk_share_counts
 
 static void lanes_hold_every_vertex_once(void) {
   static const size_t sets[] = {0, 1, 2, 9, 64, 100, 1000};
-  static uint16_t lanes[SK_SHARE_LANES];
-  sk_share_scratch *scratch = sk_share_begin();
-  sk_share_counts counts;
+  static uint16_t lanes[SK_SHARED_BLOCK_LANES];
+  sk_shared_slots_scratch *scratch = sk_shared_slots_begin();
+  sk_lane_counts counts;
   size_t i, count;
   for (i = 0; i < COUNT(sets); i++)
-    for (count = 1; count <= SK_SHARE_VERTICES; count += count < 20 ? 1 : 41) {
+    for (count = 1; count <= SK_SHARED_BLOCK_VERTICES; count += count < 20 ? 1 : 41) {
       random_mesh made = make_random(i + count, count + 3, 1 + (uint32_t)(count % 8), 60, sets[i], 12);
-      double gain = sk_share_find(&made.mesh, 0, count, scratch, &counts, lanes);
+      double gain = sk_shared_slots_find(&made.mesh, 0, count, scratch, &counts, lanes);
       CHECK(sets[i] != 1 || count < 32 || gain > 0);
       check_lanes(&made.mesh, count, &counts, lanes);
       free_random(&made);
@@ -391,19 +391,19 @@ static void lanes_hold_every_vertex_once(void) {
 
 /* So many sets of five vertices as fit: each is an octet, which takes the most lanes. */
 static void the_most_lanes_have_room(void) {
-  static uint16_t slots[SK_SHARE_VERTICES], lanes[SK_SHARE_LANES];
-  static float points[SK_SHARE_VERTICES * 3], weights[SK_SHARE_VERTICES];
-  sk_mesh one = {SK_SHARE_VERTICES, 1, points, points, slots, weights};
-  sk_share_scratch *scratch = sk_share_begin();
-  sk_share_counts counts;
+  static uint16_t slots[SK_SHARED_BLOCK_VERTICES], lanes[SK_SHARED_BLOCK_LANES];
+  static float points[SK_SHARED_BLOCK_VERTICES * 3], weights[SK_SHARED_BLOCK_VERTICES];
+  sk_mesh one = {SK_SHARED_BLOCK_VERTICES, 1, points, points, slots, weights};
+  sk_shared_slots_scratch *scratch = sk_shared_slots_begin();
+  sk_lane_counts counts;
   size_t i;
-  for (i = 0; i < SK_SHARE_VERTICES; i++) {
+  for (i = 0; i < SK_SHARED_BLOCK_VERTICES; i++) {
     slots[i] = (uint16_t)(i / 5);
     weights[i] = 1.0f;
   }
-  sk_share_find(&one, 0, SK_SHARE_VERTICES, scratch, &counts, lanes);
-  CHECK_EQUAL(counts.octets[1], SK_SHARE_VERTICES / 5);
-  check_lanes(&one, SK_SHARE_VERTICES, &counts, lanes);
+  sk_shared_slots_find(&one, 0, SK_SHARED_BLOCK_VERTICES, scratch, &counts, lanes);
+  CHECK_EQUAL(counts.octets[1], SK_SHARED_BLOCK_VERTICES / 5);
+  check_lanes(&one, SK_SHARED_BLOCK_VERTICES, &counts, lanes);
   sk_free(scratch);
 }
 
@@ -418,7 +418,7 @@ static void influences_need_memory(void) {
     CHECK(n < 10);
   } while (!made);
   CHECK_EQUAL(n, 5);
-  CHECK(!made->shares);
+  CHECK(!made->shares_slots);
   CHECK_EQUAL(made->block_count, 1);
   CHECK_EQUAL(made->blocks[0].counts.singles[1], 2);
   CHECK_EQUAL(made->blocks[0].counts.singles[2], 1);

@@ -83,7 +83,7 @@ static void draw_times(const rig *r, uint64_t *state, size_t count, double *time
     times[i] = kind == 0 ? rig_spread(state, 7.0) : rig_share(state) * r->clip.duration;
     if (kind > 1 && r->clip.channel_count) {
       times[i] = r->times[channel->times + check_random(state) % channel->key_count];
-      if (kind == 3 && !r->compiled->odd_count) times[i] += rig_spread(state, 1e-9);
+      if (kind == 3 && !r->compiled->sheared_count) times[i] += rig_spread(state, 1e-9);
     }
   }
 }

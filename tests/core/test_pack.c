@@ -95,7 +95,7 @@ static void the_plain_path_samples_the_same_bits(void) { for_all_rigs(compare_sa
 
 /* ---- what is compiled ------------------------------------------------------------------------------------- */
 
-static size_t frame_bytes(const sk_line *line) {
+static size_t frame_bytes(const sk_time_line *line) {
   return ((line->key_count + (size_t)1) * line->stride * sizeof(float) + 31) / 32 * 32;
 }
 
@@ -111,7 +111,7 @@ static void compare_forms(const rig *plain, const rig *packed) {
   CHECK_EQUAL(b->line_count, a->line_count);
   CHECK_EQUAL(b->mover_count, a->mover_count);
   for (i = 0; i < a->line_count; i++) {
-    const sk_line *line = &a->lines[i];
+    const sk_time_line *line = &a->lines[i];
     bool merged = a->merged && line->interpolation == SK_LINEAR;
     CHECK_EQUAL(b->lines[i].stride, line->stride);
     CHECK_EQUAL(is_copied(packed, b->lines[i].frames), merged);

@@ -187,8 +187,8 @@ static inline void use_frames(const sk_model *model, const use_options *o) {
   size_t floats = model->mesh.vertex_count * 3;
   float *frames;
   sk_frame_times line = {o->weights, 1, o->soften, 1000.0};
-  sk_frames_job job = {.frame_count = 2, .vertex_count = model->mesh.vertex_count, .places = o->times,
-                       .place_count = TIMES};
+  sk_frames_job job = {.frame_count = 2, .vertex_count = model->mesh.vertex_count, .frame_numbers = o->times,
+                       .out_count = TIMES};
   double sorted[TIMES];
   size_t i, k;
   if (model->mesh.vertex_count > MOST_VERTICES) return;

@@ -65,20 +65,20 @@ static double source_weight(const sk_blend_source *source, size_t n, size_t join
 }
 
 /* Which sources weigh, and how much. */
-typedef struct share {
+typedef struct total {
   double sum;
   size_t count;
   joint_view first;
   bool same; /* all that weigh hold the same bits */
-} share;
+} total;
 
 static joint_view source_joint(const sk_blend_job *job, const sk_blend_source *source, size_t n, size_t j) {
   size_t joints = (size_t)job->skeleton->joint_count;
   return view_joint(source->poses, n * joints + j);
 }
 
-static share find_share(const sk_blend_job *job, sk_priority priority, size_t n, size_t j) {
-  share found = {0.0, 0, {NULL, NULL, NULL}, true};
+static total find_total(const sk_blend_job *job, sk_priority priority, size_t n, size_t j) {
+  total found = {0.0, 0, {NULL, NULL, NULL}, true};
   size_t i;
   for (i = 0; i < job->source_count; i++) {
     const sk_blend_source *source = &job->sources[i];
@@ -95,7 +95,7 @@ static share find_share(const sk_blend_job *job, sk_priority priority, size_t n,
 
 /* The normalized sum; returns the sum of the weights, 0 where nothing weighs and `out` stays. */
 static double sum_joint(const sk_blend_job *job, sk_priority priority, size_t n, size_t j, joint_view out) {
-  share found = find_share(job, priority, n, j);
+  total found = find_total(job, priority, n, j);
   joint_view rest = rest_joint(job->skeleton, j);
   const float *reference = found.count == 2 ? found.first.r : rest.r;
   double t[3] = {0}, r[4] = {0}, s[3] = {0};
@@ -124,7 +124,7 @@ static double sum_joint(const sk_blend_job *job, sk_priority priority, size_t n,
 }
 
 /* How much of the high group is in the mix of both; a group below the threshold fades out. */
-static double high_share(double low, double high, double blend) {
+static double high_weight(double low, double high, double blend) {
   low = fmin(1.0, low / SK_BLEND_THRESHOLD) * (1.0 - blend);
   high = fmin(1.0, high / SK_BLEND_THRESHOLD) * blend;
   return low + high > 0.0 ? high / (low + high) : (high > low ? 1.0 : 0.0);
@@ -149,7 +149,7 @@ static double sum_priorities(const sk_blend_job *job, size_t n, size_t j, joint_
     copy_joint(out, other);
     return high;
   }
-  u = high_share(low, high, job->priority_blend);
+  u = high_weight(low, high, job->priority_blend);
   mix_joint(out, other, u, out);
   return (1.0 - u) * low + u * high;
 }
@@ -179,12 +179,12 @@ static void quat_product(const double a[4], const float b[4], double out[4]) {
 
 static bool is_no_change(joint_view difference) {
   const float *t = difference.t, *r = difference.r, *s = difference.s;
-  return t[0] == 0.0f && t[1] == 0.0f && t[2] == 0.0f && r[0] == 0.0f && r[1] == 0.0f && r[2] == 0.0f &&
-         s[0] == 1.0f && s[1] == 1.0f && s[2] == 1.0f;
+  return t[0] == 0.0f && t[1] == 0.0f && t[2] == 0.0f && r[0] == 0.0f && r[1] == 0.0f && r[2] == 0.0f && s[0] == 1.0f &&
+         s[1] == 1.0f && s[2] == 1.0f;
 }
 
 static void add_joint(const sk_blend_job *job, size_t n, size_t j, joint_view pose) {
-  double t[3] = {0}, r[4] = {0, 0, 0, 1}, s[3] = {1, 1, 1}, turned[4];
+  double t[3] = {0}, r[4] = {0, 0, 0, 1}, s[3] = {1, 1, 1}, rotated[4];
   bool changes = false;
   size_t i, k;
   for (i = 0; i < job->source_count; i++) {
@@ -198,9 +198,9 @@ static void add_joint(const sk_blend_job *job, size_t n, size_t j, joint_view po
   }
   if (!changes) return; /* not even a rounding, so that a joint at rest stays there */
   for (k = 0; k < 3; k++) pose.t[k] = (float)(pose.t[k] + t[k]), pose.s[k] = (float)(pose.s[k] * s[k]);
-  quat_product(r, pose.r, turned);
-  if (turned[0] * turned[0] + turned[1] * turned[1] + turned[2] * turned[2] + turned[3] * turned[3] > TINY)
-    sk_quat_normalize(turned, pose.r);
+  quat_product(r, pose.r, rotated);
+  if (rotated[0] * rotated[0] + rotated[1] * rotated[1] + rotated[2] * rotated[2] + rotated[3] * rotated[3] > TINY)
+    sk_quat_normalize(rotated, pose.r);
 }
 
 /* ---- morph weights -------------------------------------------------------------------------------- */
@@ -227,7 +227,7 @@ static float blend_target(const sk_blend_job *job, size_t n, size_t m, float bel
   }
   low = target_sum(job, SK_PRIORITY_LOW, n, m, &value);
   high = target_sum(job, SK_PRIORITY_HIGH, n, m, &high_value);
-  u = low == 0.0 ? 1.0 : high == 0.0 ? 0.0 : high_share(low, high, job->priority_blend);
+  u = low == 0.0 ? 1.0 : high == 0.0 ? 0.0 : high_weight(low, high, job->priority_blend);
   value += u * (high_value - value);
   sum = (1.0 - u) * low + u * high;
   rest = job->mode == SK_BLEND_BASE ? job->morph->targets[m].default_weight : below;

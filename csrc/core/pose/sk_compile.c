@@ -7,11 +7,11 @@
 #include "../base/sk_math.h"
 #include "sk_pose.h"
 
-#define WIDE_DOT 0.92       /* neighboring rotations below this dot product lie more than 46 degrees apart */
-#define HALF_TURN_DOT 1e-5  /* below this rounding to float may choose the other way round */
-#define LARGEST 1e15        /* beyond it squares come near the end of float */
-#define LATEST 1e300        /* seconds: beyond it differences of times come near the end of double */
-#define SHORTEST 1e-290     /* seconds from the first key to the last: below it keys a second do */
+#define WIDE_DOT        0.92       /* neighboring rotations below this dot product lie more than 46 degrees apart */
+#define HALF_TURN_DOT   1e-5  /* below this rounding to float may choose the other way round */
+#define MAX_VALUE       1e15        /* beyond it squares come near the end of float */
+#define MAX_TIME        1e300        /* seconds: beyond it differences of times come near the end of double */
+#define MIN_DURATION    1e-290     /* seconds from the first key to the last: below it keys a second do */
 #define SHEAR_TOLERANCE 4e-7 /* relative: what rounding to float alone takes from T * R * S */
 
 typedef struct plan {
@@ -19,7 +19,7 @@ typedef struct plan {
   const sk_skeleton *skeleton;
   const sk_skin *skin;
   sk_plan lines;        /* which channels move, and together with which */
-  int32_t *channel_of;  /* (J, SK_PART_COUNT): the channel that moves it, or SK_NONE */
+  int32_t *channel_of;  /* (J, SK_COMPONENT_COUNT): the channel that moves it, or SK_NONE */
   int32_t *still_of;    /* the same for channels that hold one value */
   int32_t *node_of;     /* (J,): its node, or SK_NONE */
   int32_t *driver;      /* (J,) */
@@ -39,11 +39,11 @@ static bool floats_are_below(const float *values, size_t count, double limit) {
   return true;
 }
 
-static bool floats_are_small(const float *values, size_t count) { return floats_are_below(values, count, LARGEST); }
+static bool floats_are_small(const float *values, size_t count) { return floats_are_below(values, count, MAX_VALUE); }
 
 static bool times_are_tame(const double *times, uint32_t count) {
   double first = times[0], last = times[count - 1];
-  return fabs(first) < LATEST && fabs(last) < LATEST && (count == 1 || last - first > SHORTEST);
+  return fabs(first) < MAX_TIME && fabs(last) < MAX_TIME && (count == 1 || last - first > MIN_DURATION);
 }
 
 static bool keys_are_below(const plan *p, const sk_channel *channel, uint64_t array, double limit) {
@@ -56,10 +56,11 @@ static bool keys_are_below(const plan *p, const sk_channel *channel, uint64_t ar
 /* Tangents count for as many seconds as the channel lasts. */
 static bool is_tame(const plan *p, const sk_channel *channel) {
   const double *times = p->clip->times + channel->times;
-  double length = times[channel->key_count - 1] - times[0], steepest = LARGEST / fmax(1.0, length);
-  if (!times_are_tame(times, channel->key_count) || !keys_are_below(p, channel, channel->values, LARGEST)) return false;
+  double length = times[channel->key_count - 1] - times[0], steepest = MAX_VALUE / fmax(1.0, length);
+  if (!times_are_tame(times, channel->key_count) || !keys_are_below(p, channel, channel->values, MAX_VALUE))
+    return false;
   return channel->interpolation != SK_CUBIC ||
-         (length < LARGEST && keys_are_below(p, channel, channel->in_tangents, steepest) &&
+         (length < MAX_VALUE && keys_are_below(p, channel, channel->in_tangents, steepest) &&
           keys_are_below(p, channel, channel->out_tangents, steepest));
 }
 
@@ -77,10 +78,9 @@ static bool channels_are_tame(plan *p) {
 /* What the channels stand on: the rest pose, the inverse binds, and the length of the clip. */
 static bool rest_is_tame(const plan *p) {
   size_t joints = (size_t)p->skeleton->joint_count, slots = (size_t)p->skin->slot_count;
-  return p->clip->duration + p->clip->key_tolerance < LATEST &&
+  return p->clip->duration + p->clip->key_tolerance < MAX_TIME &&
          floats_are_small(p->skeleton->translation, 3 * joints) && floats_are_small(p->skeleton->scale, 3 * joints) &&
-         floats_are_small(p->skeleton->rest_local, 16 * joints) &&
-         floats_are_small(p->skin->inverse_bind, 16 * slots);
+         floats_are_small(p->skeleton->rest_local, 16 * joints) && floats_are_small(p->skin->inverse_bind, 16 * slots);
 }
 
 /* ---- which joints move ------------------------------------------------------------------------ */
@@ -99,13 +99,13 @@ static bool rest_is_plain(const sk_skeleton *skeleton, size_t j) {
 }
 
 static bool joint_moves(const plan *p, size_t j) {
-  const int32_t *channels = p->channel_of + j * SK_PART_COUNT;
+  const int32_t *channels = p->channel_of + j * SK_COMPONENT_COUNT;
   return channels[0] != SK_NONE || channels[1] != SK_NONE || channels[2] != SK_NONE;
 }
 
-static bool only_turns(const plan *p, size_t j) {
-  const int32_t *channels = p->channel_of + j * SK_PART_COUNT;
-  return channels[SK_PART_TRANSLATION] == SK_NONE && channels[SK_PART_SCALE] == SK_NONE;
+static bool only_rotates(const plan *p, size_t j) {
+  const int32_t *channels = p->channel_of + j * SK_COMPONENT_COUNT;
+  return channels[SK_COMPONENT_TRANSLATION] == SK_NONE && channels[SK_COMPONENT_SCALE] == SK_NONE;
 }
 
 /* The joint that a slot of joint j follows: itself, or above it the first that moves or has no parent. */
@@ -127,30 +127,30 @@ static void collect_nodes(plan *p) {
     if (p->node_of[j] != SK_NONE) p->node_of[j] = (int32_t)p->node_count++;
 }
 
-static void place_channels(const plan *p, const uint32_t *channels, uint32_t count, int32_t *places) {
+static void index_channels(const plan *p, const uint32_t *channels, uint32_t count, int32_t *components) {
   uint32_t i;
   for (i = 0; i < count; i++) {
     const sk_channel *channel = &p->clip->channels[channels[i]];
-    places[(size_t)channel->joint * SK_PART_COUNT + channel->path] = (int32_t)channels[i];
+    components[(size_t)channel->joint * SK_COMPONENT_COUNT + channel->path] = (int32_t)channels[i];
   }
 }
 
 static bool make_plan(plan *p) {
-  size_t joints = (size_t)p->skeleton->joint_count, places = joints * SK_PART_COUNT, i;
+  size_t joints = (size_t)p->skeleton->joint_count, components = joints * SK_COMPONENT_COUNT, i;
   sk_keys keys = {p->clip->channels, p->clip->channel_count, p->clip->times, p->clip->values};
   p->inexact = !rest_is_tame(p) || !channels_are_tame(p);
   if (p->inexact || !sk_plan_make(keys, &p->lines)) return false;
-  p->memory = sk_alloc(joints * 12 * sizeof(double) + 3 * places * sizeof(int32_t));
+  p->memory = sk_alloc(joints * 12 * sizeof(double) + 3 * components * sizeof(int32_t));
   if (!p->memory) return false;
   p->chains = p->memory;
   p->channel_of = (int32_t *)(p->chains + joints * 12);
-  p->still_of = p->channel_of + places;
-  p->node_of = p->still_of + places; /* three arrays of J */
+  p->still_of = p->channel_of + components;
+  p->node_of = p->still_of + components; /* three arrays of J */
   p->driver = p->node_of + joints;
   p->depths = p->driver + joints;
-  for (i = 0; i < 3 * places; i++) p->channel_of[i] = SK_NONE;
-  place_channels(p, p->lines.order, p->lines.moving, p->channel_of);
-  place_channels(p, p->lines.still, p->lines.still_count, p->still_of);
+  for (i = 0; i < 3 * components; i++) p->channel_of[i] = SK_NONE;
+  index_channels(p, p->lines.order, p->lines.moving, p->channel_of);
+  index_channels(p, p->lines.still, p->lines.still_count, p->still_of);
   for (i = 0; i < joints; i++) p->mover_count += joint_moves(p, i);
   collect_nodes(p);
   return true;
@@ -188,8 +188,8 @@ static const float *frames_in_block(const plan *p, const sk_plan_line *line) {
   return p->clip->values + first;
 }
 
-static void lay_out_line(const plan *p, arena *a, const sk_plan_line *planned, sk_line *line, size_t *cubic) {
-  sk_line made = {0};
+static void lay_out_line(const plan *p, arena *a, const sk_plan_line *planned, sk_time_line *line, size_t *cubic) {
+  sk_time_line made = {0};
   made.interpolation = planned->interpolation;
   made.key_count = made.bucket_count = planned->key_count;
   made.cell_count = planned->count;
@@ -218,14 +218,14 @@ static void lay_out(const plan *p, arena *a, sk_compiled *c) {
   c->weight_count = p->weight_count;
   c->node_count = p->node_count;
   c->merged = p->lines.merged;
-  c->odd_count = 0;
+  c->sheared_count = 0;
   c->cubic_floats = 0;
   c->lines = take(a, p->lines.line_count * sizeof *c->lines);
   c->movers = take(a, p->mover_count * sizeof *c->movers);
   c->octets = take(a, c->octet_count * sizeof *c->octets);
   c->mover_of = take(a, joints * sizeof *c->mover_of);
   c->locals = take(a, joints * 12 * sizeof *c->locals);
-  c->constants = take(a, (size_t)p->mover_count * SK_PART_COUNT * SK_CELL * sizeof(float));
+  c->constants = take(a, (size_t)p->mover_count * SK_COMPONENT_COUNT * SK_CELL * sizeof(float));
   c->translation = take(a, joints * 3 * sizeof(float));
   c->rotation = take(a, joints * 4 * sizeof(float));
   c->scale = take(a, joints * 3 * sizeof(float));
@@ -255,7 +255,7 @@ static void value_at(const plan *p, const sk_channel *channel, double time, floa
 }
 
 /* One linear or step channel into its column of cells. */
-static void fill_column(const plan *p, const sk_channel *channel, const sk_line *line, float *cell) {
+static void fill_column(const plan *p, const sk_channel *channel, const sk_time_line *line, float *cell) {
   uint32_t width = sk_path_width((sk_path)channel->path), k;
   bool own = line->key_count == channel->key_count &&
              memcmp(line->times, p->clip->times + channel->times, line->key_count * sizeof(double)) == 0;
@@ -266,18 +266,18 @@ static void fill_column(const plan *p, const sk_channel *channel, const sk_line 
   }
 }
 
-static void fill_cubic_column(const plan *p, const sk_channel *channel, const sk_line *line, float *cell) {
+static void fill_cubic_column(const plan *p, const sk_channel *channel, const sk_time_line *line, float *cell) {
   const uint64_t arrays[3] = {channel->in_tangents, channel->values, channel->out_tangents};
   uint32_t width = sk_path_width((sk_path)channel->path), k, i;
   for (k = 0; k < line->key_count; k++, cell += line->stride)
     for (i = 0; i < 3; i++) {
-      float *part = cell + (size_t)i * line->cell_count * SK_CELL;
-      part[3] = 0.0f;
-      memcpy(part, sk_channel_key(p->clip->values, channel, arrays[i], k), width * sizeof(float));
+      float *component = cell + (size_t)i * line->cell_count * SK_CELL;
+      component[3] = 0.0f;
+      memcpy(component, sk_channel_key(p->clip->values, channel, arrays[i], k), width * sizeof(float));
     }
 }
 
-static void fill_frames(const plan *p, const sk_plan_line *planned, const sk_line *line, float *frames) {
+static void fill_frames(const plan *p, const sk_plan_line *planned, const sk_time_line *line, float *frames) {
   uint32_t i;
   for (i = 0; i < planned->count; i++) {
     const sk_channel *channel = &p->clip->channels[p->lines.order[planned->first + i]];
@@ -292,7 +292,7 @@ static double dot4(const float *a, const float *b) {
 }
 
 /* The smallest dot product of neighboring rotations of a linear line, in one column of cells. */
-static double nearest_of(const sk_line *line, const float *cell) {
+static double nearest_of(const sk_time_line *line, const float *cell) {
   double nearest = 1.0;
   uint32_t k;
   for (k = 1; k < line->key_count; k++, cell += line->stride)
@@ -300,28 +300,28 @@ static double nearest_of(const sk_line *line, const float *cell) {
   return nearest;
 }
 
-#define MOST_IN_BUCKET 8          /* keys that are looked at one after another */
+#define MAX_IN_BUCKET 8          /* keys that are looked at one after another */
 #define BUCKET_MARGIN 1e-6        /* of a part: what rounding may take from the product that finds it */
-#define MOST_OFFSET 0x7FFFFFFFu   /* floats: what a 32-bit index reaches */
+#define MAX_OFFSET    0x7FFFFFFFu   /* floats: what a 32-bit index reaches */
 
-static void fill_buckets(sk_line *line, uint32_t *buckets) {
+static void fill_buckets(sk_time_line *line, uint32_t *buckets) {
   double first = line->times[0], length = line->times[line->key_count - 1] - first;
   uint32_t b, key = 0, before = 0;
   line->bucket_scale = length > 0.0 ? line->bucket_count / length : 0.0;
   if (!isfinite(line->bucket_scale)) line->bucket_scale = 0.0;
-  line->even = (line->key_count + 1) * (double)line->stride < MOST_OFFSET && line->bucket_scale > 0.0;
+  line->even = (line->key_count + 1) * (double)line->stride < MAX_OFFSET && line->bucket_scale > 0.0;
   for (b = 0; b < line->bucket_count; b++) {
     double start = first + length * (b - BUCKET_MARGIN) / line->bucket_count;
     while (key + 1 < line->key_count && line->times[key + 1] <= start) key++;
-    line->even = line->even && key - before <= MOST_IN_BUCKET;
+    line->even = line->even && key - before <= MAX_IN_BUCKET;
     before = buckets[b] = key;
   }
-  line->even = line->even && line->key_count - 1 - key <= MOST_IN_BUCKET;
+  line->even = line->even && line->key_count - 1 - key <= MAX_IN_BUCKET;
 }
 
 static void fill_line(const plan *p, sk_compiled *c, uint32_t number) {
   const sk_plan_line *planned = &p->lines.lines[number];
-  sk_line *line = &c->lines[number];
+  sk_time_line *line = &c->lines[number];
   uint8_t *rotations = (uint8_t *)line->rotations; /* ours until sk_compile returns, as times and frames are */
   uint32_t i;
   memcpy((double *)line->times, planned->times, line->key_count * sizeof(double));
@@ -335,7 +335,7 @@ static void fill_line(const plan *p, sk_compiled *c, uint32_t number) {
     mover->lines[channel->path] = number;
     mover->offsets[channel->path] = i * SK_CELL;
     rotations[i] = channel->path == SK_PATH_ROTATION;
-    line->turns = line->turns || rotations[i];
+    line->has_rotations = line->has_rotations || rotations[i];
     if (rotations[i] && line->interpolation == SK_LINEAR) dot = nearest_of(line, line->frames + i * SK_CELL);
     mover->wide |= dot < WIDE_DOT;
     mover->half_turn |= dot < HALF_TURN_DOT;
@@ -346,38 +346,38 @@ static void fill_line(const plan *p, sk_compiled *c, uint32_t number) {
 
 static void fill_pose(const plan *p, sk_compiled *c) {
   size_t joints = (size_t)c->joint_count, j;
-  float *parts[SK_PART_COUNT] = {c->translation, c->rotation, c->scale};
-  int part;
+  float *values[SK_COMPONENT_COUNT] = {c->translation, c->rotation, c->scale};
+  int component;
   sk_pose_start(p->skeleton, p->clip->additive, (sk_pose){c->translation, c->rotation, c->scale, NULL});
   for (j = 0; j < joints; j++)
-    for (part = 0; part < SK_PART_COUNT; part++) {
-      int32_t still = p->still_of[j * SK_PART_COUNT + (size_t)part];
-      uint32_t width = sk_path_width((sk_path)part);
+    for (component = 0; component < SK_COMPONENT_COUNT; component++) {
+      int32_t still = p->still_of[j * SK_COMPONENT_COUNT + (size_t)component];
+      uint32_t width = sk_path_width((sk_path)component);
       const sk_channel *channel;
       double q[4];
       int i;
       if (still == SK_NONE) continue;
       channel = &p->clip->channels[still];
-      memcpy(parts[part] + j * width, values_of(p, channel), width * sizeof(float));
-      if (part != SK_PART_ROTATION || channel->interpolation != SK_CUBIC) continue;
+      memcpy(values[component] + j * width, values_of(p, channel), width * sizeof(float));
+      if (component != SK_COMPONENT_ROTATION || channel->interpolation != SK_CUBIC) continue;
       for (i = 0; i < 4; i++) q[i] = values_of(p, channel)[i];
-      sk_quat_normalize(q, parts[part] + 4 * j);
+      sk_quat_normalize(q, values[component] + 4 * j);
     }
 }
 
 static void fill_mover(const plan *p, sk_compiled *c, size_t j, int32_t number) {
-  const int32_t *channels = p->channel_of + j * SK_PART_COUNT;
-  float *cells = c->constants + (size_t)number * SK_PART_COUNT * SK_CELL;
+  const int32_t *channels = p->channel_of + j * SK_COMPONENT_COUNT;
+  float *cells = c->constants + (size_t)number * SK_COMPONENT_COUNT * SK_CELL;
   sk_mover *mover = &c->movers[number];
   c->mover_of[j] = number;
   memset(mover, 0, sizeof *mover);
   mover->joint = (int32_t)j;
-  mover->odd = !rest_is_plain(p->skeleton, j);
-  c->odd_count += mover->odd;
+  mover->sheared = !rest_is_plain(p->skeleton, j);
+  c->sheared_count += mover->sheared;
   mover->lines[0] = mover->lines[1] = mover->lines[2] = SK_STILL;
-  mover->unit_scale = channels[SK_PART_SCALE] == SK_NONE && c->scale[3 * j] == 1.0f &&
+  mover->unit_scale = channels[SK_COMPONENT_SCALE] == SK_NONE && c->scale[3 * j] == 1.0f &&
                       c->scale[3 * j + 1] == 1.0f && c->scale[3 * j + 2] == 1.0f;
-  memset(cells, 0, SK_PART_COUNT * SK_CELL * sizeof(float));
+  memset(cells, 0, SK_COMPONENT_COUNT * SK_CELL * sizeof(float));
   memcpy(cells, c->translation + 3 * j, 3 * sizeof(float));
   memcpy(cells + SK_CELL, c->rotation + 4 * j, 4 * sizeof(float));
   memcpy(cells + 2 * SK_CELL, c->scale + 3 * j, 3 * sizeof(float));
@@ -386,15 +386,15 @@ static void fill_mover(const plan *p, sk_compiled *c, size_t j, int32_t number) 
 static void fill_movers(const plan *p, sk_compiled *c) {
   sk_pose pose = {c->translation, c->rotation, c->scale, NULL};
   size_t joints = (size_t)c->joint_count, j;
-  int32_t number = 0, active, turns;
+  int32_t number = 0, active, only_rotation;
   for (j = 0; j < joints; j++) {
     c->mover_of[j] = SK_NONE;
     sk_pose_local(p->skeleton, pose, j, c->locals + 12 * j);
   }
   for (active = 1; active >= 0; active--) { /* those of nodes first */
-    for (turns = 0; turns < 2; turns++)    /* joints that only turn fill octets of their own */
+    for (only_rotation = 0; only_rotation < 2; only_rotation++) /* joints that only turn fill octets of their own */
       for (j = 0; j < joints; j++)
-        if (joint_moves(p, j) && (p->node_of[j] != SK_NONE) == active && only_turns(p, j) == turns)
+        if (joint_moves(p, j) && (p->node_of[j] != SK_NONE) == active && only_rotates(p, j) == only_rotation)
           fill_mover(p, c, j, number++);
     if (active) c->active_count = (uint32_t)number;
   }
@@ -403,7 +403,7 @@ static void fill_movers(const plan *p, sk_compiled *c) {
 static void fill_octet(sk_compiled *c, uint32_t number) {
   sk_octet *octet = &c->octets[number];
   uint32_t lane;
-  int part, i;
+  int component, i;
   memset(octet, 0, sizeof *octet);
   for (lane = 0; lane < SK_LANES; lane++) {
     uint32_t m = number * SK_LANES + lane < c->mover_count ? number * SK_LANES + lane : c->mover_count - 1;
@@ -411,14 +411,14 @@ static void fill_octet(sk_compiled *c, uint32_t number) {
     octet->wide |= mover->wide;
     octet->half_turn |= mover->half_turn;
     octet->near_rotation[lane] = mover->wide ? 0 : -1;
-    for (part = 0; part < SK_PART_COUNT; part++) {
-      uint32_t cell = (m * SK_PART_COUNT + (uint32_t)part) * SK_CELL;
-      bool still = mover->lines[part] == SK_STILL;
-      octet->moves[part] |= !still;
-      octet->still[part][lane] = still ? -1 : 0;
-      octet->lines[part][lane] = still ? 0 : mover->lines[part];
-      octet->offsets[part][lane] = still ? 0 : mover->offsets[part];
-      for (i = 0; i < SK_CELL; i++) octet->constants[part][i][lane] = c->constants[cell + (uint32_t)i];
+    for (component = 0; component < SK_COMPONENT_COUNT; component++) {
+      uint32_t cell = (m * SK_COMPONENT_COUNT + (uint32_t)component) * SK_CELL;
+      bool still = mover->lines[component] == SK_STILL;
+      octet->moves[component] |= !still;
+      octet->still[component][lane] = still ? -1 : 0;
+      octet->lines[component][lane] = still ? 0 : mover->lines[component];
+      octet->offsets[component][lane] = still ? 0 : mover->offsets[component];
+      for (i = 0; i < SK_CELL; i++) octet->constants[component][i][lane] = c->constants[cell + (uint32_t)i];
     }
   }
 }
@@ -456,7 +456,7 @@ static int32_t deepest_joint(const plan *p) {
   return deepest;
 }
 
-#define MOST_STRETCH 8.0 /* of an inverse bind: products in float lose so many times their rounding */
+#define MAX_STRETCH 8.0 /* of an inverse bind: products in float lose so many times their rounding */
 
 static double largest_of(const double affine[12]) {
   double largest = 0.0;
@@ -471,7 +471,7 @@ static bool binds_are_even(const plan *p) {
   for (s = 0; s < p->skin->slot_count; s++) {
     double bind[12], inverse[12];
     sk_affine_from_mat4(p->skin->inverse_bind + 16 * (size_t)s, bind);
-    if (!sk_affine_inverse(bind, inverse) || !(largest_of(bind) * largest_of(inverse) <= MOST_STRETCH)) return false;
+    if (!sk_affine_inverse(bind, inverse) || !(largest_of(bind) * largest_of(inverse) <= MAX_STRETCH)) return false;
   }
   return true;
 }
@@ -480,7 +480,7 @@ static void choose_precision(const plan *p, sk_compiled *c) {
   int32_t nodes = deepest_node(p, c);
   bool even = binds_are_even(p);
   c->depth = deepest_joint(p);
-  c->precise = !even                     ? SK_PRECISE_BINDS
+  c->precise = !even                    ? SK_PRECISE_BINDS
                : nodes > SK_LOCAL_DEPTH ? SK_PRECISE_LOCALS
                : nodes > SK_FLOAT_DEPTH ? SK_PRECISE_CHAINS
                                         : SK_PRECISE_NOTHING;

@@ -15,7 +15,7 @@
 #define SK_TIMES_BEHIND 4 /* so that the four times behind a key can be read at once */
 
 /* Channels that share their key times and interpolation. */
-typedef struct sk_line {
+typedef struct sk_time_line {
   sk_interpolation interpolation;
   uint32_t key_count, cell_count;
   const double *times;        /* (K + SK_TIMES_BEHIND,) seconds, those behind the keys infinite */
@@ -27,10 +27,10 @@ typedef struct sk_line {
   const uint32_t *buckets;    /* (bucket_count,): the last key before the start of each equal part of the line */
   uint32_t bucket_count;
   bool even;                  /* no part holds more than a few keys, and offsets into frames fit 31 bits */
-  bool turns;                 /* some of its cells are rotations */
+  bool has_rotations;                 /* some of its cells are rotations */
   double bucket_scale;        /* parts a second */
   size_t scratch;             /* cubic lines: first float of their cells among sk_compiled.cubic_floats */
-} sk_line;
+} sk_time_line;
 
 /* A joint that moves. Parts that do not have a cell in sk_compiled.constants. */
 typedef struct sk_mover {
@@ -38,9 +38,9 @@ typedef struct sk_mover {
   bool wide;                       /* neighboring rotation keys may lie far apart, */
   bool half_turn;                  /* and even half a turn */
   bool unit_scale;                 /* its scale is always 1 */
-  bool odd;                        /* its rest matrix is not T * R * S: where it is at rest, that matrix counts */
-  uint32_t lines[SK_PART_COUNT];   /* SK_STILL = the part does not move */
-  uint32_t offsets[SK_PART_COUNT]; /* floats from the start of a frame */
+  bool sheared;                        /* its rest matrix is not T * R * S: where it is at rest, that matrix counts */
+  uint32_t lines[SK_COMPONENT_COUNT];   /* SK_STILL = the part does not move */
+  uint32_t offsets[SK_COMPONENT_COUNT]; /* floats from the start of a frame */
 } sk_mover;
 
 #define SK_STILL UINT32_MAX
@@ -56,10 +56,10 @@ typedef struct sk_node {
 } sk_node;
 
 /* How deep a tree of joints may be: so that what each rounds to float adds up to less than 1e-6 of the size. */
-#define SK_FLOAT_DEPTH 12  /* all of it in float; of blends but what nearly cancels: at most 7e-7 was measured */
-#define SK_BLEND_DEPTH 16  /* chains of blends, whose locals are made in double, multiplied in float */
+#define SK_FLOAT_DEPTH  12  /* all of it in float; of blends but what nearly cancels: at most 7e-7 was measured */
+#define SK_BLEND_DEPTH  16  /* chains of blends, whose locals are made in double, multiplied in float */
 #define SK_SAMPLE_DEPTH 24 /* poses sampled in float */
-#define SK_LOCAL_DEPTH 16  /* chains multiplied in double, of locals made in float */
+#define SK_LOCAL_DEPTH  16  /* chains multiplied in double, of locals made in float */
 
 /* What of a palette is made in double: each holds what the one before does. */
 typedef enum sk_precise { SK_PRECISE_NOTHING, SK_PRECISE_CHAINS, SK_PRECISE_LOCALS, SK_PRECISE_BINDS } sk_precise;
@@ -71,30 +71,30 @@ typedef struct sk_bind {
 
 /* Eight movers side by side, for one pose; the last ones are repeated where fewer are left. */
 typedef struct sk_octet {
-  bool moves[SK_PART_COUNT], wide, half_turn;
-  uint32_t lines[SK_PART_COUNT][SK_LANES];   /* 0 where the part does not move */
-  uint32_t offsets[SK_PART_COUNT][SK_LANES]; /* floats from the start of a frame; 0 where it does not move */
-  int32_t still[SK_PART_COUNT][SK_LANES];    /* all bits set where it does not move */
+  bool moves[SK_COMPONENT_COUNT], wide, half_turn;
+  uint32_t lines[SK_COMPONENT_COUNT][SK_LANES];   /* 0 where the part does not move */
+  uint32_t offsets[SK_COMPONENT_COUNT][SK_LANES]; /* floats from the start of a frame; 0 where it does not move */
+  int32_t still[SK_COMPONENT_COUNT][SK_LANES];    /* all bits set where it does not move */
   int32_t near_rotation[SK_LANES];           /* all bits set where the mover is not wide */
-  float constants[SK_PART_COUNT][SK_CELL][SK_LANES];
+  float constants[SK_COMPONENT_COUNT][SK_CELL][SK_LANES];
 } sk_octet;
 
 typedef struct sk_compiled {
   size_t bytes; /* all of it, without what lies in the block */
   int32_t joint_count;
-  uint32_t line_count, mover_count, octet_count, weight_count, odd_count, node_count;
+  uint32_t line_count, mover_count, octet_count, weight_count, sheared_count, node_count;
   uint32_t active_count; /* movers that palettes need: the first ones */
   bool merged;                           /* exact for slerp alone */
   int32_t depth;                         /* joints of the longest chain */
   sk_precise precise;                    /* in palettes of one clip */
   bool blends_in_float;                  /* chains of palettes of blended clips may be multiplied in float, */
   bool blends_all_in_float;              /* and their locals summed in it */
-  sk_line *lines;
+  sk_time_line *lines;
   sk_mover *movers;                      /* (mover_count,): those of nodes first */
   sk_octet *octets;                      /* (octet_count,) */
   int32_t *mover_of;                     /* (J,): index into movers, or SK_NONE */
   double *locals;                        /* (J, 12): local matrices of the joints that do not move */
-  float *constants;                      /* (mover_count, SK_PART_COUNT) cells */
+  float *constants;                      /* (mover_count, SK_COMPONENT_COUNT) cells */
   float *translation, *rotation, *scale; /* (J, 3|4|3): the pose of everything that does not move */
   sk_node *nodes;                        /* (node_count,), parents first */
   sk_bind *binds;                        /* (S,), those of a node side by side */

@@ -11,13 +11,13 @@
 
 /* ---- checks ------------------------------------------------------------------------------------ */
 
-typedef struct place {
+typedef struct array_index {
   char words[48];
-} place;
+} array_index;
 
 /* "[n]", or "[n, k]" where there are several clips. */
-static place place_of(const sk_crowd_job *job, size_t i) {
-  place at;
+static array_index index_text(const sk_crowd_job *job, size_t i) {
+  array_index at;
   if (job->slots == 1) snprintf(at.words, sizeof at.words, "[%zu]", i);
   else snprintf(at.words, sizeof at.words, "[%zu, %zu]", i / job->slots, i % job->slots);
   return at;
@@ -40,17 +40,17 @@ sk_status sk_crowd_validate(const sk_crowd_job *job, sk_error *error) {
   for (i = 0; i < cells; i++) {
     int32_t index = job->clip_index[i];
     if (index < SK_NONE || index >= (int64_t)job->clip_count)
-      return sk_fail(error, SK_ERROR_ARGUMENT, "clip_index%s is %d; expected -1 to %lld", place_of(job, i).words,
+      return sk_fail(error, SK_ERROR_ARGUMENT, "clip_index%s is %d; expected -1 to %lld", index_text(job, i).words,
                      (int)index, (long long)job->clip_count - 1);
   }
   for (i = 0; i < cells; i++)
     if (!isfinite(job->times[i]))
-      return sk_fail(error, SK_ERROR_ARGUMENT, "time%s is %g; expected finite seconds", place_of(job, i).words,
+      return sk_fail(error, SK_ERROR_ARGUMENT, "time%s is %g; expected finite seconds", index_text(job, i).words,
                      job->times[i]);
   for (i = 0; job->weights && i < cells; i++)
     if (!(job->weights[i] >= 0.0 && job->weights[i] <= SK_CROWD_WEIGHT))
       return sk_fail(error, SK_ERROR_ARGUMENT, "weights%s is %g; expected 0 or more, and at most %g",
-                     place_of(job, i).words, job->weights[i], SK_CROWD_WEIGHT);
+                     index_text(job, i).words, job->weights[i], SK_CROWD_WEIGHT);
   return SK_OK;
 }
 
@@ -117,8 +117,8 @@ static sk_pose pose_instance(const sk_crowd_job *job, char *scratch, size_t n) {
     sk_sample_one(&sampling, job->times[n * job->slots + slot], sources[used].poses);
     used++;
   }
-  blend = (sk_blend_job){
-      job->skeleton, job->morph, 1, sources, used, SK_BLEND_BASE, 0.5, pose_of(job, scratch, job->slots)};
+  blend = (sk_blend_job){job->skeleton, job->morph,    1,   sources,
+                         used,          SK_BLEND_BASE, 0.5, pose_of(job, scratch, job->slots)};
   sk_blend_run(&blend);
   return blend.poses;
 }

@@ -10,8 +10,8 @@
 #include "sk_blend.h"
 #include "sk_palette.h"
 
-#define SK_CROWD_SLOTS 4       /* clips that one instance may blend: what a vec4 of weights holds */
-#define SK_CROWD_CLIPS 65535u  /* clips of a crowd: an instance may then name its own, or none, by a uint16 */
+#define SK_CROWD_SLOTS  4       /* clips that one instance may blend: what a vec4 of weights holds */
+#define SK_CROWD_CLIPS  65535u  /* clips of a crowd: an instance may then name its own, or none, by a uint16 */
 #define SK_CROWD_WEIGHT 1e30   /* most that a weight may be: the sum of four stays finite in float too */
 
 typedef struct sk_crowd_job {

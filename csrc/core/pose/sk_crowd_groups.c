@@ -12,7 +12,7 @@ size_t sk_crowd_groups_bytes(size_t count) {
   return count * (3 * sizeof(size_t) + 2 * sizeof(uint64_t) + 1) + sizeof(size_t);
 }
 
-static bool has_twin(const sk_crowd_job *job, uint32_t clip) {
+static bool is_compiled(const sk_crowd_job *job, uint32_t clip) {
   sk_sampling sampling = {job->skeleton, &job->clips[clip], job->loop, job->rotation, job->morph};
   return sk_compiled_for(&sampling) != NULL;
 }
@@ -46,20 +46,20 @@ static uint64_t arranged_key(const sk_crowd_job *job, size_t n, uint8_t *slots) 
   return (a >> 2 & UNUSED) | (b >> 2 & UNUSED) << 16 | (c >> 2 & UNUSED) << 32 | (d >> 2 & UNUSED) << 48;
 }
 
-static bool all_have_twins(const sk_crowd_job *job) {
+static bool all_are_compiled(const sk_crowd_job *job) {
   size_t i;
   for (i = 0; i < job->clip_count; i++)
-    if (!has_twin(job, (uint32_t)i)) return false;
+    if (!is_compiled(job, (uint32_t)i)) return false;
   return true;
 }
 
 /* Instances that show some of the rest pose go the plain path too. */
-static uint64_t key_of(const sk_crowd_job *job, size_t n, bool all_have_twins, uint8_t *slots) {
+static uint64_t key_of(const sk_crowd_job *job, size_t n, bool all_are_compiled, uint8_t *slots) {
   uint64_t key = arranged_key(job, n, slots), rest;
   double sum = 0.0;
   size_t slot;
-  for (rest = key; !all_have_twins && (rest & UNUSED) != UNUSED; rest = rest >> 16 | (uint64_t)UNUSED << 48)
-    if (!has_twin(job, (uint32_t)(rest & UNUSED))) return SK_GROUP_PLAIN;
+  for (rest = key; !all_are_compiled && (rest & UNUSED) != UNUSED; rest = rest >> 16 | (uint64_t)UNUSED << 48)
+    if (!is_compiled(job, (uint32_t)(rest & UNUSED))) return SK_GROUP_PLAIN;
   for (slot = 0; slot < job->slots; slot++) sum += sk_crowd_weight(job, n, slot);
   return sum < SK_BLEND_THRESHOLD ? SK_GROUP_PLAIN : key;
 }
@@ -85,9 +85,9 @@ INLINE void sort_by_digit(sk_crowd_groups *g, size_t count, int shift, int bits)
     before += own;
   }
   for (i = 0; i < count; i++) {
-    size_t place = ends[digit_of(keys[i], shift, bits)]++;
-    g->spare_keys[place] = keys[i];
-    g->spare_order[place] = order[i];
+    size_t position = ends[digit_of(keys[i], shift, bits)]++;
+    g->spare_keys[position] = keys[i];
+    g->spare_order[position] = order[i];
   }
   g->keys = g->spare_keys;
   g->spare_keys = keys;
@@ -115,7 +115,7 @@ static void sort(sk_crowd_groups *g, size_t count, size_t clip_count) {
 
 sk_crowd_groups sk_crowd_groups_make(const sk_crowd_job *job, void *memory) {
   size_t count = job->count, n;
-  bool all = all_have_twins(job);
+  bool all = all_are_compiled(job);
   sk_crowd_groups g;
   g.keys = memory;
   g.spare_keys = g.keys + count;

@@ -6,9 +6,9 @@
 
 #include "../base/sk_math.h"
 
-#define PI 3.14159265358979323846
+#define PI       3.14159265358979323846
 #define STRAIGHT 1e-5 /* sine of the bend below which its plane is noise of float32 rotations */
-#define LINE 1e-9     /* the same for directions that are float64 */
+#define LINE     1e-9     /* the same for directions that are float64 */
 
 /* ---- vectors and quaternions ----------------------------------------------------------- */
 
@@ -53,10 +53,9 @@ static void perpendicular(const double a[3], double out[3]) {
 
 /* out = a * b, first b's turn; out may be a or b. */
 static void quat_product(const double a[4], const double b[4], double out[4]) {
-  double q[4] = {a[3] * b[0] + b[3] * a[0] + a[1] * b[2] - a[2] * b[1],
-                 a[3] * b[1] + b[3] * a[1] + a[2] * b[0] - a[0] * b[2],
-                 a[3] * b[2] + b[3] * a[2] + a[0] * b[1] - a[1] * b[0],
-                 a[3] * b[3] - a[0] * b[0] - a[1] * b[1] - a[2] * b[2]};
+  double q[4] = {
+      a[3] * b[0] + b[3] * a[0] + a[1] * b[2] - a[2] * b[1], a[3] * b[1] + b[3] * a[1] + a[2] * b[0] - a[0] * b[2],
+      a[3] * b[2] + b[3] * a[2] + a[0] * b[1] - a[1] * b[0], a[3] * b[3] - a[0] * b[0] - a[1] * b[1] - a[2] * b[2]};
   memcpy(out, q, sizeof q);
 }
 
@@ -166,8 +165,7 @@ static bool goal_to_parent(const sk_goal *goal, size_t n, int32_t joint, double 
 }
 
 /* Where a point of scene space lies as seen from the joint, in the space of its parent. */
-static void goal_seen_from(const double to_parent[12], const double point[3], const double at[3],
-                           double out[3]) {
+static void goal_seen_from(const double to_parent[12], const double point[3], const double at[3], double out[3]) {
   map_point(to_parent, point, out);
   add(out, -1.0, at, out);
 }
@@ -187,8 +185,7 @@ static void goal_write(const sk_goal *goal, size_t n, int32_t joint, const doubl
 static sk_status check_points(const char *name, const double *points, size_t count, sk_error *error) {
   size_t i;
   for (i = 0; points && i < 3 * count; i++)
-    if (!isfinite(points[i]))
-      return sk_fail(error, SK_ERROR_ARGUMENT, "%s %zu is not finite", name, i / 3);
+    if (!isfinite(points[i])) return sk_fail(error, SK_ERROR_ARGUMENT, "%s %zu is not finite", name, i / 3);
   return SK_OK;
 }
 
@@ -651,7 +648,6 @@ void sk_fabrik_run(const sk_fabrik_job *job) {
     job->goal.misses[n] = INFINITY;
     if (!chain_open(job, n, &chain)) continue;
     job->goal.misses[n] = chain_solve(job, n, &chain);
-    for (i = 0; i + 1 < chain.count; i++)
-      goal_write(&job->goal, n, chain.links[i].joint, chain.links[i].rotation);
+    for (i = 0; i + 1 < chain.count; i++) goal_write(&job->goal, n, chain.links[i].joint, chain.links[i].rotation);
   }
 }

@@ -60,8 +60,7 @@ static void write_locals(const sk_palette_job *job, sk_pose pose, float *out) {
 
 static void write_globals(const sk_palette_job *job, const double *globals, float *out) {
   int32_t j;
-  for (j = 0; j < job->skeleton->joint_count; j++, globals += 12)
-    out = write_matrix(globals, job->affine, out);
+  for (j = 0; j < job->skeleton->joint_count; j++, globals += 12) out = write_matrix(globals, job->affine, out);
 }
 
 static void write_positions(const sk_palette_job *job, const double *globals, float *out) {

@@ -41,9 +41,9 @@ static inline bool sk_palette_front(const sk_palette_job *job, size_t n, double 
 static inline size_t sk_palette_floats(const sk_palette_job *job) {
   size_t joints = (size_t)job->skeleton->joint_count, matrix = job->affine ? 12 : 16;
   switch (job->result) {
-    case SK_POSITIONS: return joints * 3;
-    case SK_PALETTE: return (size_t)job->skin->slot_count * matrix;
-    default: return joints * matrix;
+  case SK_POSITIONS: return joints * 3;
+  case SK_PALETTE: return (size_t)job->skin->slot_count * matrix;
+  default: return joints * matrix;
   }
 }
 

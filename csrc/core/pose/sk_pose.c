@@ -6,8 +6,8 @@
 #include "../base/sk_math.h"
 
 sk_pose sk_pose_at(sk_pose poses, size_t n, size_t joints, size_t targets) {
-  return (sk_pose){poses.translation + n * joints * 3, poses.rotation + n * joints * 4,
-                   poses.scale + n * joints * 3, poses.weights ? poses.weights + n * targets : NULL};
+  return (sk_pose){poses.translation + n * joints * 3, poses.rotation + n * joints * 4, poses.scale + n * joints * 3,
+                   poses.weights ? poses.weights + n * targets : NULL};
 }
 
 void sk_pose_start(const sk_skeleton *skeleton, bool additive, sk_pose pose) {
@@ -30,8 +30,7 @@ void sk_pose_local(const sk_skeleton *skeleton, sk_pose pose, size_t j, double o
       memcmp(r, skeleton->rotation + 4 * j, 4 * sizeof(float)) == 0 &&
       memcmp(s, skeleton->scale + 3 * j, 3 * sizeof(float)) == 0)
     sk_affine_from_mat4(skeleton->rest_local + 16 * j, out);
-  else
-    sk_affine_from_trs(t, r, s, out);
+  else sk_affine_from_trs(t, r, s, out);
 }
 
 bool sk_pose_front(const sk_skeleton *skeleton, const float *root, bool inverse_root, double out[12]) {

@@ -57,7 +57,8 @@ static void sample_cubic(const channel_sample *sample, float *out) {
                   (3.0 * u2 - 2.0 * u3) * v1[i] + (u3 - u2) * span * in1[i];
   }
   if (sample->width == 4) sk_quat_normalize(result, out);
-  else for (i = 0; i < sample->width; i++) out[i] = (float)result[i];
+  else
+    for (i = 0; i < sample->width; i++) out[i] = (float)result[i];
 }
 
 typedef void (*sampler)(const channel_sample *sample, float *out);
@@ -70,18 +71,17 @@ static const sampler samplers[SK_INTERPOLATION_COUNT] = {
 static float *pose_value(sk_pose pose, const sk_channel *channel) {
   size_t joint = (size_t)channel->joint;
   switch (channel->path) {
-    case SK_PATH_TRANSLATION: return pose.translation + 3 * joint;
-    case SK_PATH_ROTATION: return pose.rotation + 4 * joint;
-    case SK_PATH_SCALE: return pose.scale + 3 * joint;
-    default: return pose.weights ? pose.weights + joint : NULL; /* joint is the target here */
+  case SK_PATH_TRANSLATION: return pose.translation + 3 * joint;
+  case SK_PATH_ROTATION: return pose.rotation + 4 * joint;
+  case SK_PATH_SCALE: return pose.scale + 3 * joint;
+  default: return pose.weights ? pose.weights + joint : NULL; /* joint is the target here */
   }
 }
 
 static void start_weights(const sk_sampling *sampling, float *weights) {
   if (sampling->clip && sampling->clip->additive)
     memset(weights, 0, (size_t)sampling->morph->target_count * sizeof(float));
-  else
-    sk_morph_default_weights(sampling->morph, weights);
+  else sk_morph_default_weights(sampling->morph, weights);
 }
 
 /* The channels of a clip, or its channels `chosen`, at a time within it. */

@@ -6,9 +6,9 @@
 
 SK_KERNEL_BEGIN
 
-#define ROWS SK_ROWS
-#define INLINE static inline __attribute__((always_inline))
-#define HALF SK_HALF
+#define ROWS         SK_ROWS
+#define INLINE       static inline __attribute__((always_inline))
+#define HALF         SK_HALF
 #define GLOBAL_LANES (2 * ROWS * HALF) /* numbers of eight globals */
 
 /* What is the same for all runs with the same clips, at the start of the scratch. */
@@ -35,9 +35,11 @@ static batch_scratch lay_out(const sk_compiled *const *clips, size_t count, uint
   for (k = 0; k < count; k++) {
     const sk_compiled *c = clips[k];
     s.sources[k].clip = c;
-    s.sources[k].passes = (sk_rotation_pass *)take(&at, sk_pass_count((uint32_t)c->joint_count) * sizeof(sk_rotation_pass));
-    s.sources[k].lines = (sk_line_lanes *)take(&at, c->line_count * sizeof(sk_line_lanes));
-    s.sources[k].places = (sk_key_span *)take(&at, c->odd_count ? c->line_count * SK_LANES * sizeof(sk_key_span) : 0);
+    s.sources[k].passes =
+        (sk_rotation_pass *)take(&at, sk_pass_count((uint32_t)c->joint_count) * sizeof(sk_rotation_pass));
+    s.sources[k].lines = (sk_time_line_lanes *)take(&at, c->line_count * sizeof(sk_time_line_lanes));
+    s.sources[k].spans =
+        (sk_key_span *)take(&at, c->sheared_count ? c->line_count * SK_LANES * sizeof(sk_key_span) : 0);
     s.sources[k].cubic = (float *)take(&at, SK_LANES * c->cubic_floats * sizeof(float));
   }
   s.bytes = at - memory;
@@ -91,13 +93,13 @@ static inline void keep_same(const double *same, sk_precise precise, kept_local 
 }
 
 /* Lanes at rest whose rest matrix holds more than T, R and S do. */
-static void keep_odd(const sk_source_lanes *source, const sk_mover *mover, const sk_skeleton *skeleton,
-                     sk_precise precise, kept_local *kept) {
+static void keep_sheared(const sk_source_lanes *source, const sk_mover *mover, const sk_skeleton *skeleton,
+                         sk_precise precise, kept_local *kept) {
   const float *rest = skeleton->rest_local + 16 * (size_t)mover->joint;
-  const sk_key_span *places = source->places;
+  const sk_key_span *spans = source->spans;
   int lane, i;
-  for (lane = 0; lane < SK_LANES; lane++, places += source->clip->line_count) {
-    if (!SK_KERNEL(sk_mover_rests)(source->clip, mover, skeleton, places)) continue;
+  for (lane = 0; lane < SK_LANES; lane++, spans += source->clip->line_count) {
+    if (!SK_KERNEL(sk_mover_rests)(source->clip, mover, skeleton, spans)) continue;
     for (i = 0; i < ROWS; i++) {
       if (precise < SK_PRECISE_LOCALS) kept->floats[i][lane] = rest[i];
       else kept->doubles[lane / HALF][i][lane % HALF] = rest[i];
@@ -106,12 +108,13 @@ static void keep_odd(const sk_source_lanes *source, const sk_mover *mover, const
 }
 
 /* T, and S or NULL, of a mover; `s` has room for it. */
-INLINE const __m256 *mover_parts(const sk_source_lanes *source, int32_t number, __m256 t[3], __m256 s[3]) {
+INLINE const __m256 *mover_translation_and_scale(const sk_source_lanes *source, int32_t number, __m256 t[3],
+                                                 __m256 s[3]) {
   const sk_mover *mover = &source->clip->movers[number];
-  const float *cells = source->clip->constants + (size_t)number * SK_PART_COUNT * SK_CELL;
-  sk_mover_component(mover, SK_PART_TRANSLATION, source->lines, cells, t);
+  const float *cells = source->clip->constants + (size_t)number * SK_COMPONENT_COUNT * SK_CELL;
+  sk_mover_component(mover, SK_COMPONENT_TRANSLATION, source->lines, cells, t);
   if (mover->unit_scale) return NULL;
-  sk_mover_component(mover, SK_PART_SCALE, source->lines, cells + 2 * SK_CELL, s);
+  sk_mover_component(mover, SK_COMPONENT_SCALE, source->lines, cells + 2 * SK_CELL, s);
   return s;
 }
 
@@ -120,10 +123,10 @@ INLINE void keep_float_local(const sk_batch *batch, const sk_source_lanes *sourc
                              kept_local *kept) {
   const sk_mover *mover = &source->clip->movers[number];
   __m256 t[3], s[3], rows[ROWS];
-  const __m256 *scale = mover_parts(source, number, t, s);
+  const __m256 *scale = mover_translation_and_scale(source, number, t, s);
   sk_rows_from_trs(t, q, scale, rows);
   keep_floats(rows, kept);
-  if (mover->odd) keep_odd(source, mover, batch->job->skeleton, SK_PRECISE_NOTHING, kept);
+  if (mover->sheared) keep_sheared(source, mover, batch->job->skeleton, SK_PRECISE_NOTHING, kept);
 }
 
 /* The same in double. */
@@ -131,13 +134,13 @@ INLINE void keep_double_local(const sk_batch *batch, const sk_source_lanes *sour
                               kept_local *kept) {
   const sk_mover *mover = &source->clip->movers[number];
   __m256 t[3], s[3];
-  const __m256 *scale = mover_parts(source, number, t, s);
+  const __m256 *scale = mover_translation_and_scale(source, number, t, s);
   __m256d half[ROWS];
   sk_precise_rows(mix, t, scale, 0, half);
   keep_half(half, 0, kept);
   sk_precise_rows(mix, t, scale, 1, half);
   keep_half(half, 1, kept);
-  if (mover->odd) keep_odd(source, mover, batch->job->skeleton, SK_PRECISE_LOCALS, kept);
+  if (mover->sheared) keep_sheared(source, mover, batch->job->skeleton, SK_PRECISE_LOCALS, kept);
 }
 
 #define NODES SK_PASS_NODES
@@ -210,12 +213,12 @@ static inline size_t matrix_floats(const sk_batch *batch) { return batch->job->a
 
 /* One row of eight matrices, `offset` floats from the start of each pose's result. */
 INLINE void store_row(float *const out[SK_LANES], size_t offset, const __m256 row[4]) {
-  __m256 turned[4];
+  __m256 transposed[4];
   int lane;
-  sk_transpose(row[0], row[1], row[2], row[3], turned);
+  sk_transpose(row[0], row[1], row[2], row[3], transposed);
   for (lane = 0; lane < HALF; lane++) {
-    _mm_storeu_ps(out[lane] + offset, _mm256_castps256_ps128(turned[lane]));
-    _mm_storeu_ps(out[lane + HALF] + offset, _mm256_extractf128_ps(turned[lane], 1));
+    _mm_storeu_ps(out[lane] + offset, _mm256_castps256_ps128(transposed[lane]));
+    _mm_storeu_ps(out[lane + HALF] + offset, _mm256_extractf128_ps(transposed[lane], 1));
   }
 }
 

@@ -11,7 +11,7 @@
 #include "../base/sk_cores.h"
 #include "../pose/sk_palette.h"
 
-#define SK_ROWS 12    /* numbers of the three rows of a matrix */
+#define SK_ROWS    12    /* numbers of the three rows of a matrix */
 #define SK_SOURCES 4  /* clips that one pose may blend */
 
 typedef struct sk_batch {
@@ -25,20 +25,20 @@ typedef struct sk_batch {
   float *out[SK_LANES];                  /* where fewer poses are left, lanes repeat one of them, result and all */
   const float *next[SK_LANES];           /* where the next run will put its results, or any result, */
   bool far;                              /* and whether no near cache holds them all */
-  const uint8_t *shared; /* (J,) what blended sources share: sk_batch_find_common */
+  const uint8_t *common; /* (J,) what blended sources share: sk_batch_find_common */
 } sk_batch;
 
-/* Of a joint: the parts (1 << sk_part) that have the same bits in all sources at all times, which are not summed,
+/* Of a joint: the parts (1 << sk_component) that have the same bits in all sources at all times, which are not summed,
    because joints of a chain would share the rounding; whether that is a scale of 1; and whether some source may rest
    there where rest is more than T, R and S. */
 enum {
-  SK_SHARED_PARTS = (1 << SK_PART_COUNT) - 1,
-  SK_SHARED_UNIT = 1 << SK_PART_COUNT,
-  SK_SHARED_ODD = 1 << (SK_PART_COUNT + 1)
+  SK_COMMON_COMPONENTS = (1 << SK_COMPONENT_COUNT) - 1,
+  SK_COMMON_UNIT_SCALE = 1 << SK_COMPONENT_COUNT,
+  SK_COMMON_SHEARED = 1 << (SK_COMPONENT_COUNT + 1)
 };
 
 /* For all poses that blend the same clips. */
-void SK_KERNEL(sk_batch_find_common)(const sk_batch *batch, uint8_t *shared);
+void SK_KERNEL(sk_batch_find_common)(const sk_batch *batch, uint8_t *common);
 
 /* Sets the weights: those given, so that they sum to 1. */
 void SK_KERNEL(sk_batch_set_weights)(sk_batch *batch, double weights[SK_SOURCES][SK_LANES]);

@@ -7,72 +7,74 @@
 
 SK_KERNEL_BEGIN
 
-#define ROWS SK_ROWS
+#define ROWS   SK_ROWS
 #define INLINE static inline __attribute__((always_inline))
 
 /* ---- what sources share ------------------------------------------------------------------------------------ */
 
-static const float *part_of(const sk_compiled *c, sk_part part, size_t j) {
-  if (part == SK_PART_ROTATION) return c->rotation + 4 * j;
-  return (part == SK_PART_TRANSLATION ? c->translation : c->scale) + 3 * j;
+static const float *values_of_component(const sk_compiled *c, sk_component component, size_t j) {
+  if (component == SK_COMPONENT_ROTATION) return c->rotation + 4 * j;
+  return (component == SK_COMPONENT_TRANSLATION ? c->translation : c->scale) + 3 * j;
 }
 
-static bool part_moves(const sk_compiled *c, sk_part part, size_t j) {
-  return c->mover_of[j] != SK_NONE && c->movers[c->mover_of[j]].lines[part] != SK_STILL;
+static bool component_moves(const sk_compiled *c, sk_component component, size_t j) {
+  return c->mover_of[j] != SK_NONE && c->movers[c->mover_of[j]].lines[component] != SK_STILL;
 }
 
-static bool part_is_shared(const sk_batch *batch, sk_part part, size_t j) {
+static bool component_is_common(const sk_batch *batch, sk_component component, size_t j) {
   const sk_compiled *first = batch->clips[0]->compiled;
-  size_t bytes = (part == SK_PART_ROTATION ? 4 : 3) * sizeof(float), k;
+  size_t bytes = (component == SK_COMPONENT_ROTATION ? 4 : 3) * sizeof(float), k;
   for (k = 0; k < batch->source_count; k++) {
     const sk_compiled *c = batch->clips[k]->compiled;
-    if (part_moves(c, part, j) || memcmp(part_of(c, part, j), part_of(first, part, j), bytes) != 0) return false;
+    if (component_moves(c, component, j) ||
+        memcmp(values_of_component(c, component, j), values_of_component(first, component, j), bytes) != 0)
+      return false;
   }
   return true;
 }
 
-static bool some_source_is_odd(const sk_batch *batch, size_t j) {
+static bool some_source_is_sheared(const sk_batch *batch, size_t j) {
   size_t k;
   for (k = 0; k < batch->source_count; k++) {
     const sk_compiled *c = batch->clips[k]->compiled;
-    if (c->odd_count && c->mover_of[j] != SK_NONE && c->movers[c->mover_of[j]].odd) return true;
+    if (c->sheared_count && c->mover_of[j] != SK_NONE && c->movers[c->mover_of[j]].sheared) return true;
   }
   return false;
 }
 
-void SK_KERNEL(sk_batch_find_common)(const sk_batch *batch, uint8_t *shared) {
+void SK_KERNEL(sk_batch_find_common)(const sk_batch *batch, uint8_t *common) {
   const sk_compiled *first = batch->clips[0]->compiled;
   size_t j;
-  int part;
+  int component;
   for (j = 0; j < (size_t)first->joint_count; j++) {
     const float *scale = first->scale + 3 * j;
-    shared[j] = some_source_is_odd(batch, j) ? SK_SHARED_ODD : 0;
-    for (part = 0; part < SK_PART_COUNT; part++)
-      if (part_is_shared(batch, (sk_part)part, j)) shared[j] |= (uint8_t)(1 << part);
-    if (shared[j] & 1 << SK_PART_SCALE && scale[0] == 1.0f && scale[1] == 1.0f && scale[2] == 1.0f)
-      shared[j] |= SK_SHARED_UNIT;
+    common[j] = some_source_is_sheared(batch, j) ? SK_COMMON_SHEARED : 0;
+    for (component = 0; component < SK_COMPONENT_COUNT; component++)
+      if (component_is_common(batch, (sk_component)component, j)) common[j] |= (uint8_t)(1 << component);
+    if (common[j] & 1 << SK_COMPONENT_SCALE && scale[0] == 1.0f && scale[1] == 1.0f && scale[2] == 1.0f)
+      common[j] |= SK_COMMON_UNIT_SCALE;
   }
 }
 
 /* ---- parts of one source ----------------------------------------------------------------------------------- */
 
-INLINE void set_part(const sk_compiled *c, sk_part part, size_t j, __m256 *out) {
-  const float *values = part_of(c, part, j);
-  int i, count = part == SK_PART_ROTATION ? 4 : 3;
+INLINE void set_component(const sk_compiled *c, sk_component component, size_t j, __m256 *out) {
+  const float *values = values_of_component(c, component, j);
+  int i, count = component == SK_COMPONENT_ROTATION ? 4 : 3;
   for (i = 0; i < count; i++) out[i] = _mm256_set1_ps(values[i]);
 }
 
 /* Where the constants of a mover's part stand. */
-static const float *cell_of(const sk_compiled *c, int32_t mover, sk_part part) {
-  return c->constants + ((size_t)mover * SK_PART_COUNT + part) * SK_CELL;
+static const float *cell_of(const sk_compiled *c, int32_t mover, sk_component component) {
+  return c->constants + ((size_t)mover * SK_COMPONENT_COUNT + component) * SK_CELL;
 }
 
 /* T or S of joint j as one source has it. */
-static void source_part(const sk_source_lanes *source, sk_part part, size_t j, __m256 out[3]) {
+static void source_component(const sk_source_lanes *source, sk_component component, size_t j, __m256 out[3]) {
   const sk_compiled *c = source->clip;
   int32_t mover = c->mover_of[j];
-  if (mover == SK_NONE) set_part(c, part, j, out);
-  else sk_mover_component(&c->movers[mover], part, source->lines, cell_of(c, mover, part), out);
+  if (mover == SK_NONE) set_component(c, component, j, out);
+  else sk_mover_component(&c->movers[mover], component, source->lines, cell_of(c, mover, component), out);
 }
 
 INLINE void source_mix(const sk_source_lanes *source, size_t j, sk_rotation rotation, sk_mix *mix) {
@@ -82,7 +84,7 @@ INLINE void source_mix(const sk_source_lanes *source, size_t j, sk_rotation rota
     sk_mover_mix(c, mover, source->lines, rotation, mix);
     return;
   }
-  set_part(c, SK_PART_ROTATION, j, mix->a);
+  set_component(c, SK_COMPONENT_ROTATION, j, mix->a);
   sk_mix_one(mix);
 }
 
@@ -90,15 +92,16 @@ static bool source_rests(const sk_source_lanes *source, size_t j, const sk_skele
   const sk_compiled *c = source->clip;
   int32_t number = c->mover_of[j];
   if (number != SK_NONE) /* places are kept where a mover is odd, and those of one joint all are */
-    return c->movers[number].odd &&
-           SK_KERNEL(sk_mover_rests)(c, &c->movers[number], skeleton, source->places + lane * c->line_count);
+    return c->movers[number].sheared &&
+           SK_KERNEL(sk_mover_rests)(c, &c->movers[number], skeleton, source->spans + lane * c->line_count);
   return memcmp(c->translation + 3 * j, skeleton->translation + 3 * j, 3 * sizeof(float)) == 0 &&
          memcmp(c->rotation + 4 * j, skeleton->rotation + 4 * j, 4 * sizeof(float)) == 0 &&
          memcmp(c->scale + 3 * j, skeleton->scale + 3 * j, 3 * sizeof(float)) == 0;
 }
 
 /* Lanes of one half that rest in all sources. */
-static void blend_odd(const sk_batch *batch, const sk_source_lanes *sources, size_t j, int half, __m256d rows[ROWS]) {
+static void blend_sheared(const sk_batch *batch, const sk_source_lanes *sources, size_t j, int half,
+                          __m256d rows[ROWS]) {
   const sk_skeleton *skeleton = batch->job->skeleton;
   double local[ROWS][SK_HALF];
   size_t lane, k, i;
@@ -117,20 +120,22 @@ INLINE void add_weighted(__m256 weight, __m256 rest, const __m256 *values, int c
 }
 
 /* The weighted sum of a translation or scale over the sources. */
-INLINE void blend_three(const sk_batch *batch, const sk_source_lanes *sources, sk_part part, size_t j, __m256 sum[3]) {
+INLINE void blend_three(const sk_batch *batch, const sk_source_lanes *sources, sk_component component, size_t j,
+                        __m256 sum[3]) {
   __m256 one[3];
   size_t k;
   sum[0] = sum[1] = sum[2] = _mm256_setzero_ps();
   for (k = 0; k < batch->source_count; k++) {
-    source_part(&sources[k], part, j, one);
+    source_component(&sources[k], component, j, one);
     add_weighted(_mm256_loadu_ps(batch->weights[k]), _mm256_loadu_ps(batch->weight_rests[k]), one, 3, sum);
   }
 }
 
 /* T or S over all sources. */
-INLINE void blend_part(const sk_batch *batch, const sk_source_lanes *sources, sk_part part, size_t j, __m256 out[3]) {
-  if (batch->shared[j] & 1 << part) set_part(sources[0].clip, part, j, out);
-  else blend_three(batch, sources, part, j, out);
+INLINE void blend_component(const sk_batch *batch, const sk_source_lanes *sources, sk_component component, size_t j,
+                            __m256 out[3]) {
+  if (batch->common[j] & 1 << component) set_component(sources[0].clip, component, j, out);
+  else blend_three(batch, sources, component, j, out);
 }
 
 static __m256d dot4(const __m256d a[4], const __m256d b[4]) {
@@ -171,28 +176,29 @@ static void blend_rotation(const sk_batch *batch, const sk_mix *mixes, size_t j,
 
 static void blend_rows(const sk_batch *batch, const sk_source_lanes *sources, size_t j, __m256d rows[2][ROWS]) {
   const sk_compiled *first = sources[0].clip;
-  bool turns = !(batch->shared[j] & 1 << SK_PART_ROTATION);
+  bool rotates = !(batch->common[j] & 1 << SK_COMPONENT_ROTATION);
   __m256 t[3], scale[3];
   __m256d q[4];
   sk_mix mixes[SK_SOURCES];
   size_t k;
   int half, i;
-  blend_part(batch, sources, SK_PART_TRANSLATION, j, t);
-  blend_part(batch, sources, SK_PART_SCALE, j, scale);
-  for (k = 0; turns && k < batch->source_count; k++)
+  blend_component(batch, sources, SK_COMPONENT_TRANSLATION, j, t);
+  blend_component(batch, sources, SK_COMPONENT_SCALE, j, scale);
+  for (k = 0; rotates && k < batch->source_count; k++)
     source_mix(&sources[k], j, batch->job->sampling->rotation, &mixes[k]);
   for (half = 0; half < 2; half++) {
-    if (turns) blend_rotation(batch, mixes, j, half, q);
+    if (rotates) blend_rotation(batch, mixes, j, half, q);
     else
       for (i = 0; i < 4; i++) q[i] = _mm256_set1_pd(first->rotation[4 * j + (size_t)i]);
     if (half) sk_rows_half(q, t, scale, 1, rows[1]);
     else sk_rows_half(q, t, scale, 0, rows[0]);
-    if (batch->shared[j] & SK_SHARED_ODD) blend_odd(batch, sources, j, half, rows[half]);
+    if (batch->common[j] & SK_COMMON_SHEARED) blend_sheared(batch, sources, j, half, rows[half]);
   }
 }
 
-bool SK_KERNEL(sk_batch_blend_joint)(const sk_batch *batch, const sk_source_lanes *sources, size_t j, __m256d rows[2][ROWS]) {
-  if ((batch->shared[j] & SK_SHARED_PARTS) == SK_SHARED_PARTS) return false;
+bool SK_KERNEL(sk_batch_blend_joint)(const sk_batch *batch, const sk_source_lanes *sources, size_t j,
+                                     __m256d rows[2][ROWS]) {
+  if ((batch->common[j] & SK_COMMON_COMPONENTS) == SK_COMMON_COMPONENTS) return false;
   blend_rows(batch, sources, j, rows);
   return true;
 }
@@ -204,31 +210,33 @@ bool SK_KERNEL(sk_batch_blend_joint)(const sk_batch *batch, const sk_source_lane
 
 /* The weighted sum of the rotations of a joint, its sk_rotation_factor, and the lanes, all bits of each set, in which it
    is as good as in double. */
-typedef struct turn_sum {
+typedef struct rotation_sum {
   __m256 sum[4], two, clear;
-} turn_sum;
+} rotation_sum;
 
 /* The rotations of the joints of a pass, source by source. */
-typedef sk_lane_rotation pass_turns[SK_PASS_NODES];
+typedef sk_lane_rotation pass_rotations[SK_PASS_NODES];
 
-static void find_turns(const sk_batch *batch, const sk_source_lanes *source, uint32_t pass, sk_lane_rotation *turns) {
+static void find_rotations(const sk_batch *batch, const sk_source_lanes *source, uint32_t pass,
+                           sk_lane_rotation *rotations) {
   const int32_t *movers = source->passes[pass].movers;
   uint32_t count = sk_pass_size((uint32_t)source->clip->joint_count, pass), n;
-  SK_KERNEL(sk_sum_rotations)(source, pass, batch->job->sampling->rotation, turns);
+  SK_KERNEL(sk_sum_rotations)(source, pass, batch->job->sampling->rotation, rotations);
   for (n = 0; n < count; n++)
     if (movers[n] == SK_NONE)
-      set_part(source->clip, SK_PART_ROTATION, (size_t)pass * SK_PASS_NODES + n, turns[n].q);
+      set_component(source->clip, SK_COMPONENT_ROTATION, (size_t)pass * SK_PASS_NODES + n, rotations[n].q);
 }
 
 /* Joint n of a pass; of just two sources the first one is the reference, of more it is rest. */
-INLINE void sum_turn(const sk_batch *batch, pass_turns *turns, uint32_t n, const float *rest, turn_sum *out) {
+INLINE void sum_rotation(const sk_batch *batch, pass_rotations *rotations, uint32_t n, const float *rest,
+                         rotation_sum *out) {
   const __m256 no_sign = _mm256_set1_ps(-0.0f), zero = _mm256_setzero_ps();
   __m256 sum[4] = {zero, zero, zero, zero}, reference[4], squared, clear = _mm256_set1_ps(1.0f);
   size_t k;
   int i;
   for (i = 0; i < 4; i++) reference[i] = _mm256_set1_ps(rest[i]);
   for (k = 0; k < batch->source_count; k++) {
-    const __m256 *one = turns[k][n].q;
+    const __m256 *one = rotations[k][n].q;
     __m256 scale, cosine;
     for (i = 0; k == 0 && batch->source_count == 2 && i < 4; i++) reference[i] = one[i];
     scale = sk_inverse_root(sk_dot4(one, one));
@@ -244,13 +252,13 @@ INLINE void sum_turn(const sk_batch *batch, pass_turns *turns, uint32_t n, const
   out->sum[0] = sum[0], out->sum[1] = sum[1], out->sum[2] = sum[2], out->sum[3] = sum[3];
 }
 
-static void sum_turns(const sk_batch *batch, const sk_source_lanes *sources, uint32_t pass, turn_sum *sums) {
+static void sum_rotations(const sk_batch *batch, const sk_source_lanes *sources, uint32_t pass, rotation_sum *sums) {
   const float *rest = batch->job->skeleton->rotation + 4 * (size_t)pass * SK_PASS_NODES;
   uint32_t count = sk_pass_size((uint32_t)sources[0].clip->joint_count, pass), n;
-  pass_turns turns[SK_SOURCES];
+  pass_rotations rotations[SK_SOURCES];
   size_t k;
-  for (k = 0; k < batch->source_count; k++) find_turns(batch, &sources[k], pass, turns[k]);
-  for (n = 0; n < count; n++) sum_turn(batch, turns, n, rest + 4 * (size_t)n, &sums[n]);
+  for (k = 0; k < batch->source_count; k++) find_rotations(batch, &sources[k], pass, rotations[k]);
+  for (n = 0; n < count; n++) sum_rotation(batch, rotations, n, rest + 4 * (size_t)n, &sums[n]);
 }
 
 static void store_rows(const __m256 rows[ROWS], float *out) {
@@ -279,31 +287,31 @@ static __attribute__((noinline)) void mend_lanes(const sk_batch *batch, const sk
 }
 
 /* The local of joint j, which is not shared as a whole; `turn` of its rotations. */
-INLINE void blend_floats(const sk_batch *batch, const sk_source_lanes *sources, size_t j, const turn_sum *turn,
+INLINE void blend_floats(const sk_batch *batch, const sk_source_lanes *sources, size_t j, const rotation_sum *rotation,
                          float *out) {
-  uint8_t shared = batch->shared[j];
-  bool turns = !(shared & 1 << SK_PART_ROTATION);
-  __m256 t[3], q[4], s[3], rows[ROWS], *scale = shared & SK_SHARED_UNIT ? NULL : s;
-  blend_part(batch, sources, SK_PART_TRANSLATION, j, t);
-  if (scale) blend_part(batch, sources, SK_PART_SCALE, j, s);
-  if (!turns) set_part(sources[0].clip, SK_PART_ROTATION, j, q);
-  if (turns) sk_rows_from_rotation(t, turn->sum, turn->two, scale, rows);
+  uint8_t common = batch->common[j];
+  bool rotates = !(common & 1 << SK_COMPONENT_ROTATION);
+  __m256 t[3], q[4], s[3], rows[ROWS], *scale = common & SK_COMMON_UNIT_SCALE ? NULL : s;
+  blend_component(batch, sources, SK_COMPONENT_TRANSLATION, j, t);
+  if (scale) blend_component(batch, sources, SK_COMPONENT_SCALE, j, s);
+  if (!rotates) set_component(sources[0].clip, SK_COMPONENT_ROTATION, j, q);
+  if (rotates) sk_rows_from_rotation(t, rotation->sum, rotation->two, scale, rows);
   else sk_rows_from_trs(t, q, scale, rows);
   store_rows(rows, out);
-  if (turns && _mm256_movemask_ps(turn->clear) != 0xff) mend_lanes(batch, sources, j, turn->clear, out);
+  if (rotates && _mm256_movemask_ps(rotation->clear) != 0xff) mend_lanes(batch, sources, j, rotation->clear, out);
 }
 
-uint32_t SK_KERNEL(sk_batch_blend_pass)(const sk_batch *batch, const sk_source_lanes *sources, uint32_t pass, float *out,
-                             size_t stride) {
+uint32_t SK_KERNEL(sk_batch_blend_pass)(const sk_batch *batch, const sk_source_lanes *sources, uint32_t pass,
+                                        float *out, size_t stride) {
   const sk_compiled *c = sources[0].clip;
   uint32_t count = sk_pass_size((uint32_t)c->joint_count, pass), written = 0, n;
-  turn_sum sums[SK_PASS_NODES];
-  if (c->blends_all_in_float) sum_turns(batch, sources, pass, sums);
+  rotation_sum sums[SK_PASS_NODES];
+  if (c->blends_all_in_float) sum_rotations(batch, sources, pass, sums);
   for (n = 0; n < count; n++, out += stride) {
     size_t j = (size_t)pass * SK_PASS_NODES + n;
-    uint8_t shared = batch->shared[j];
-    if ((shared & SK_SHARED_PARTS) == SK_SHARED_PARTS) continue;
-    if (!c->blends_all_in_float || shared & SK_SHARED_ODD) blend_doubles(batch, sources, j, out);
+    uint8_t common = batch->common[j];
+    if ((common & SK_COMMON_COMPONENTS) == SK_COMMON_COMPONENTS) continue;
+    if (!c->blends_all_in_float || common & SK_COMMON_SHEARED) blend_doubles(batch, sources, j, out);
     else blend_floats(batch, sources, j, &sums[n], out);
     written |= 1u << n;
   }
@@ -319,10 +327,10 @@ void SK_KERNEL(sk_batch_set_weights)(sk_batch *batch, double weights[SK_SOURCES]
     size_t k;
     for (k = 0; k < batch->source_count; k++) sum = _mm256_add_pd(sum, _mm256_loadu_pd(weights[k] + lane));
     for (k = 0; k < batch->source_count; k++) {
-      __m256d share = _mm256_div_pd(_mm256_loadu_pd(weights[k] + lane), sum);
-      __m128 rounded = _mm256_cvtpd_ps(share);
+      __m256d fraction = _mm256_div_pd(_mm256_loadu_pd(weights[k] + lane), sum);
+      __m128 rounded = _mm256_cvtpd_ps(fraction);
       _mm_storeu_ps(batch->weights[k] + lane, rounded);
-      _mm_storeu_ps(batch->weight_rests[k] + lane, _mm256_cvtpd_ps(_mm256_sub_pd(share, _mm256_cvtps_pd(rounded))));
+      _mm_storeu_ps(batch->weight_rests[k] + lane, _mm256_cvtpd_ps(_mm256_sub_pd(fraction, _mm256_cvtps_pd(rounded))));
     }
   }
 }

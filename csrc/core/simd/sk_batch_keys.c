@@ -8,7 +8,7 @@
 
 SK_KERNEL_BEGIN
 
-#define HALF SK_HALF
+#define HALF   SK_HALF
 #define INLINE static inline __attribute__((always_inline))
 
 /* ---- times ------------------------------------------------------------------------------------------------- */
@@ -16,11 +16,11 @@ SK_KERNEL_BEGIN
 /* As sk_clip.c has it, operation by operation. */
 static __m256d wrapped(__m256d time, double duration) {
   const __m256d d = _mm256_set1_pd(duration), zero = _mm256_setzero_pd(), no_sign = _mm256_set1_pd(-0.0);
-  __m256d turns = _mm256_div_pd(time, d);
-  __m256d nearest = _mm256_round_pd(turns, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+  __m256d cycles = _mm256_div_pd(time, d);
+  __m256d nearest = _mm256_round_pd(cycles, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
   __m256d miss = _mm256_andnot_pd(no_sign, _mm256_sub_pd(time, _mm256_mul_pd(nearest, d)));
   __m256d slack = _mm256_mul_pd(_mm256_set1_pd(4.0 * DBL_EPSILON), _mm256_andnot_pd(no_sign, time));
-  __m256d tau = _mm256_sub_pd(time, _mm256_mul_pd(_mm256_floor_pd(turns), d));
+  __m256d tau = _mm256_sub_pd(time, _mm256_mul_pd(_mm256_floor_pd(cycles), d));
   tau = _mm256_min_pd(_mm256_max_pd(tau, zero), d);
   return _mm256_andnot_pd(_mm256_cmp_pd(miss, slack, _CMP_LE_OQ), tau);
 }
@@ -79,35 +79,36 @@ INLINE void go_on_four(const double *times, __m256d limit, size_t key[HALF]) {
     while (times[key[lane] + 1] <= limits[lane]) key[lane]++;
 }
 
-/* Four lanes of an even line, as sk_line_find has them: how far they are on to the next keys, and how many seconds
+/* Four lanes of an even line, as sk_time_line_find has them: how far they are on to the next keys, and how many seconds
    those lie behind; both 0 from the last key on. A gather would take longer on many processors. */
-INLINE __m256d find_four(const sk_line *line, __m256d time, double tolerance, const float **frames, __m256d *span) {
+INLINE __m256d find_four(const sk_time_line *line, __m256d time, double tolerance, const float **frames,
+                         __m256d *span) {
   const double *times = line->times;
   const uint32_t *buckets = line->buckets;
-  __m256d limit = _mm256_add_pd(time, _mm256_set1_pd(tolerance)), even, odd, here, next, part;
+  __m256d limit = _mm256_add_pd(time, _mm256_set1_pd(tolerance)), even, odd_lanes, here, next, position;
   size_t key[HALF];
   __m128i bucket;
   int lane;
-  part = _mm256_mul_pd(_mm256_sub_pd(limit, _mm256_set1_pd(times[0])), _mm256_set1_pd(line->bucket_scale));
-  part = _mm256_min_pd(_mm256_max_pd(part, _mm256_setzero_pd()), _mm256_set1_pd(line->bucket_count - 1));
-  bucket = _mm256_cvttpd_epi32(part);
+  position = _mm256_mul_pd(_mm256_sub_pd(limit, _mm256_set1_pd(times[0])), _mm256_set1_pd(line->bucket_scale));
+  position = _mm256_min_pd(_mm256_max_pd(position, _mm256_setzero_pd()), _mm256_set1_pd(line->bucket_count - 1));
+  bucket = _mm256_cvttpd_epi32(position);
   key[0] = buckets[_mm_extract_epi32(bucket, 0)], key[1] = buckets[_mm_extract_epi32(bucket, 1)];
   key[2] = buckets[_mm_extract_epi32(bucket, 2)], key[3] = buckets[_mm_extract_epi32(bucket, 3)];
   go_on_four(times, limit, key);
   for (lane = 0; lane < HALF; lane++) frames[lane] = line->frames + key[lane] * line->stride;
   even = _mm256_set_m128d(_mm_loadu_pd(times + key[2]), _mm_loadu_pd(times + key[0]));
-  odd = _mm256_set_m128d(_mm_loadu_pd(times + key[3]), _mm_loadu_pd(times + key[1]));
-  here = _mm256_unpacklo_pd(even, odd);
-  next = _mm256_unpackhi_pd(even, odd); /* behind the last key lies infinity: u is 0 there */
+  odd_lanes = _mm256_set_m128d(_mm_loadu_pd(times + key[3]), _mm_loadu_pd(times + key[1]));
+  here = _mm256_unpacklo_pd(even, odd_lanes);
+  next = _mm256_unpackhi_pd(even, odd_lanes); /* behind the last key lies infinity: u is 0 there */
   *span = _mm256_sub_pd(next, here);
-  part = _mm256_div_pd(_mm256_sub_pd(time, here), *span);
+  position = _mm256_div_pd(_mm256_sub_pd(time, here), *span);
   *span = _mm256_and_pd(*span, _mm256_cmp_pd(next, _mm256_set1_pd(INFINITY), _CMP_LT_OQ));
-  return line->interpolation == SK_STEP ? _mm256_setzero_pd() : _mm256_max_pd(part, _mm256_setzero_pd());
+  return line->interpolation == SK_STEP ? _mm256_setzero_pd() : _mm256_max_pd(position, _mm256_setzero_pd());
 }
 
 static inline __m256 both(__m128 low, __m128 high) { return _mm256_set_m128(high, low); }
 
-static void find_eight(const sk_line *line, const __m256d times[2], double tolerance, sk_line_lanes *found) {
+static void find_eight(const sk_time_line *line, const __m256d times[2], double tolerance, sk_time_line_lanes *found) {
   __m128 low[4], high[4];
   __m256d span[2], u[2];
   int i;
@@ -119,7 +120,7 @@ static void find_eight(const sk_line *line, const __m256d times[2], double toler
     found->third = (size_t)line->cell_count * SK_CELL;
     hermite_four(u[0], span[0], low);
     hermite_four(u[1], span[1], high);
-  } else if (line->turns) {
+  } else if (line->has_rotations) {
     along_four(u[0], low);
     along_four(u[1], high);
   } else { /* nothing else is asked for */
@@ -129,42 +130,42 @@ static void find_eight(const sk_line *line, const __m256d times[2], double toler
   for (i = 0; i < 4; i++) found->u[i] = both(low[i], high[i]);
 }
 
-static void find_one_by_one(const sk_line *line, const sk_clip *clip, const __m256d times[2],
-                            const sk_source_lanes *source, size_t number, sk_line_lanes *found) {
+static void find_one_by_one(const sk_time_line *line, const sk_clip *clip, const __m256d times[2],
+                            const sk_source_lanes *source, size_t number, sk_time_line_lanes *found) {
   float along[SK_LANES][4];
   const float *at[SK_LANES];
   double time[SK_LANES];
-  sk_key_span place = {0};
+  sk_key_span span = {0};
   size_t lane;
   _mm256_storeu_pd(time, times[0]);
   _mm256_storeu_pd(time + HALF, times[1]);
   for (lane = 0; lane < SK_LANES; lane++) {
-    sk_find_key_span(line, time[lane], clip->key_tolerance, source->cubic + lane * source->clip->cubic_floats, &place);
-    if (source->clip->odd_count) source->places[lane * source->clip->line_count + number] = place;
-    found->a[lane] = place.a;
-    memcpy(along[lane], place.u, sizeof along[lane]);
+    sk_find_key_span(line, time[lane], clip->key_tolerance, source->cubic + lane * source->clip->cubic_floats, &span);
+    if (source->clip->sheared_count) source->spans[lane * source->clip->line_count + number] = span;
+    found->a[lane] = span.a;
+    memcpy(along[lane], span.u, sizeof along[lane]);
     at[lane] = along[lane];
   }
-  found->stride = place.stride;
+  found->stride = span.stride;
   found->third = 0; /* the cells of a cubic line have been made */
   sk_load_cells(at, 0, found->u);
 }
 
 void SK_KERNEL(sk_batch_find_keys)(const sk_clip *clip, const sk_sampling *sampling, const double given[SK_LANES],
-                   const sk_source_lanes *source) {
+                                   const sk_source_lanes *source) {
   const sk_compiled *c = source->clip;
   __m256d times[2];
   uint32_t i;
   local_times(clip, sampling->loop, given, times);
   for (i = 0; i < c->line_count; i++) {
-    const sk_line *line = &c->lines[i];
-    sk_line_lanes *found = &source->lines[i];
-    if (line->even && !c->odd_count) {
+    const sk_time_line *line = &c->lines[i];
+    sk_time_line_lanes *found = &source->lines[i];
+    if (line->even && !c->sheared_count) {
       find_eight(line, times, line->interpolation == SK_STEP ? clip->key_tolerance : 0.0, found);
     } else {
       find_one_by_one(line, clip, times, source, i, found);
     }
-    if (!line->turns || found->third) continue;
+    if (!line->has_rotations || found->third) continue;
     found->from = sk_series_of(found->u[SK_FROM], found->u[SK_FROM_REST], sampling->rotation);
     found->to = sk_series_of(found->u[SK_TO], found->u[SK_TO_REST], sampling->rotation);
   }

@@ -13,7 +13,7 @@ SK_KERNEL_BEGIN
 /* ---- which rotations go together ----------------------------------------------------------------------------- */
 
 static bool goes_alone(const sk_compiled *c, const sk_mover *mover) {
-  uint32_t line = mover->lines[SK_PART_ROTATION];
+  uint32_t line = mover->lines[SK_COMPONENT_ROTATION];
   return mover->half_turn || line == SK_STILL || c->lines[line].interpolation == SK_CUBIC;
 }
 
@@ -36,15 +36,15 @@ void SK_KERNEL(sk_plan_rotations)(const sk_source_lanes *source, bool joints, sk
     sk_rotation_pass *pass = &source->passes[i / SK_PASS_NODES];
     int32_t number = joints ? c->mover_of[i] : c->nodes[i].mover;
     const sk_mover *mover = number == SK_NONE ? NULL : &c->movers[number];
-    uint32_t place = i % SK_PASS_NODES;
+    uint32_t node = i % SK_PASS_NODES;
     sk_rotation_run *run;
-    if (place == 0) pass->run_count = 0;
-    pass->movers[place] = number;
-    pass->alone[place] = mover && goes_alone(c, mover);
-    if (!mover || pass->alone[place]) continue;
-    run = find_run(pass, mover->lines[SK_PART_ROTATION], mover->wide && rotation == SK_SLERP);
-    run->nodes[run->count] = (uint8_t)place;
-    run->offsets[run->count++] = mover->offsets[SK_PART_ROTATION];
+    if (node == 0) pass->run_count = 0;
+    pass->movers[node] = number;
+    pass->alone[node] = mover && goes_alone(c, mover);
+    if (!mover || pass->alone[node]) continue;
+    run = find_run(pass, mover->lines[SK_COMPONENT_ROTATION], mover->wide && rotation == SK_SLERP);
+    run->nodes[run->count] = (uint8_t)node;
+    run->offsets[run->count++] = mover->offsets[SK_COMPONENT_ROTATION];
   }
   for (; i % SK_PASS_NODES; i++) source->passes[i / SK_PASS_NODES].alone[i % SK_PASS_NODES] = false;
 }
@@ -53,8 +53,8 @@ void SK_KERNEL(sk_plan_rotations)(const sk_source_lanes *source, bool joints, sk
 
 /* The rotations of a run, into `mixes` or, summed, into `sums`: one of the two, and `wide`, are constants where this
    is inlined. */
-INLINE void find_turns(const sk_rotation_run *run, const sk_line_lanes *line, bool wide, sk_mix *mixes,
-                       sk_lane_rotation *sums) {
+INLINE void find_rotations(const sk_rotation_run *run, const sk_time_line_lanes *line, bool wide, sk_mix *mixes,
+                           sk_lane_rotation *sums) {
   const float *p0 = line->a[0], *p1 = line->a[1], *p2 = line->a[2], *p3 = line->a[3];
   const float *p4 = line->a[4], *p5 = line->a[5], *p6 = line->a[6], *p7 = line->a[7];
   const sk_series from = line->from, to = line->to;
@@ -64,9 +64,11 @@ INLINE void find_turns(const sk_rotation_run *run, const sk_line_lanes *line, bo
     size_t n = run->offsets[i];
     __m256 dot, sign;
     sk_mix mix;
-    sk_transpose(sk_pair(p0 + n, p4 + n), sk_pair(p1 + n, p5 + n), sk_pair(p2 + n, p6 + n), sk_pair(p3 + n, p7 + n), mix.a);
+    sk_transpose(sk_pair(p0 + n, p4 + n), sk_pair(p1 + n, p5 + n), sk_pair(p2 + n, p6 + n), sk_pair(p3 + n, p7 + n),
+                 mix.a);
     n += stride;
-    sk_transpose(sk_pair(p0 + n, p4 + n), sk_pair(p1 + n, p5 + n), sk_pair(p2 + n, p6 + n), sk_pair(p3 + n, p7 + n), mix.b);
+    sk_transpose(sk_pair(p0 + n, p4 + n), sk_pair(p1 + n, p5 + n), sk_pair(p2 + n, p6 + n), sk_pair(p3 + n, p7 + n),
+                 mix.b);
     dot = sk_dot4(mix.a, mix.b);
     sign = sk_sign_of(dot);
     if (wide) sk_wide_weights(dot, sign, &from, &to, &mix);
@@ -83,12 +85,13 @@ void SK_KERNEL(sk_mix_rotations)(const sk_source_lanes *source, uint32_t pass, s
     if (planned->alone[i]) sk_mover_mix(source->clip, planned->movers[i], source->lines, rotation, &mixes[i]);
   for (i = 0; i < planned->run_count; i++) {
     const sk_rotation_run *run = &planned->runs[i];
-    if (run->wide) find_turns(run, &source->lines[run->line], true, mixes, NULL);
-    else find_turns(run, &source->lines[run->line], false, mixes, NULL);
+    if (run->wide) find_rotations(run, &source->lines[run->line], true, mixes, NULL);
+    else find_rotations(run, &source->lines[run->line], false, mixes, NULL);
   }
 }
 
-void SK_KERNEL(sk_sum_rotations)(const sk_source_lanes *source, uint32_t pass, sk_rotation rotation, sk_lane_rotation *sums) {
+void SK_KERNEL(sk_sum_rotations)(const sk_source_lanes *source, uint32_t pass, sk_rotation rotation,
+                                 sk_lane_rotation *sums) {
   const sk_rotation_pass *planned = &source->passes[pass];
   sk_mix mix;
   uint32_t i;
@@ -99,8 +102,8 @@ void SK_KERNEL(sk_sum_rotations)(const sk_source_lanes *source, uint32_t pass, s
   }
   for (i = 0; i < planned->run_count; i++) {
     const sk_rotation_run *run = &planned->runs[i];
-    if (run->wide) find_turns(run, &source->lines[run->line], true, NULL, sums);
-    else find_turns(run, &source->lines[run->line], false, NULL, sums);
+    if (run->wide) find_rotations(run, &source->lines[run->line], true, NULL, sums);
+    else find_rotations(run, &source->lines[run->line], false, NULL, sums);
   }
 }
 

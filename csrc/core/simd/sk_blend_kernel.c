@@ -11,10 +11,10 @@
 
 SK_KERNEL_BEGIN
 
-#define LANES 8
-#define MOST_WEIGHT 1e30 /* sums of those are finite floats */
-#define LEAST_TURN 1e-9f /* of a quaternion's x, y and z */
-#define TINY 1e-13f      /* squared length of a sum of unit quaternions that is but roundings */
+#define LANES        8
+#define MAX_WEIGHT   1e30 /* sums of those are finite floats */
+#define MIN_ROTATION 1e-9f /* of a quaternion's x, y and z */
+#define TINY         1e-13f      /* squared length of a sum of unit quaternions that is but roundings */
 
 /* T, R and S of eight joints. */
 typedef struct octet {
@@ -85,8 +85,7 @@ static __m256 load_weights(const sk_blend_source *source, size_t n, size_t j, si
 }
 
 static spread spread_over(__m256 w) {
-  static const int32_t three[3][LANES] = {
-      {0, 0, 0, 1, 1, 1, 2, 2}, {2, 3, 3, 3, 4, 4, 4, 5}, {5, 5, 6, 6, 6, 7, 7, 7}};
+  static const int32_t three[3][LANES] = {{0, 0, 0, 1, 1, 1, 2, 2}, {2, 3, 3, 3, 4, 4, 4, 5}, {5, 5, 6, 6, 6, 7, 7, 7}};
   static const int32_t four[4][LANES] = {
       {0, 0, 0, 0, 1, 1, 1, 1}, {2, 2, 2, 2, 3, 3, 3, 3}, {4, 4, 4, 4, 5, 5, 5, 5}, {6, 6, 6, 6, 7, 7, 7, 7}};
   spread s;
@@ -165,21 +164,21 @@ static totals find_totals(const sk_blend_job *job, size_t n, size_t j, size_t la
 
 /* One source more in the running means; `share` is its part of the weights so far, `same` where all rotations
    up to now are the first one's bit by bit. */
-static void add_mean(octet *mean, const octet *x, __m256 share, const octet *reference, const totals *found,
+static void add_mean(octet *mean, const octet *x, __m256 fraction, const octet *reference, const totals *found,
                      __m256 same[4]) {
-  spread shares = spread_over(share);
+  spread fractions = spread_over(fraction);
   int k;
   for (k = 0; k < 3; k++) {
-    __m256 weighs = _mm256_cmp_ps(shares.three[k], _mm256_setzero_ps(), _CMP_GT_OQ);
-    __m256 t = _mm256_fmadd_ps(shares.three[k], _mm256_sub_ps(x->t[k], mean->t[k]), mean->t[k]);
-    __m256 s = _mm256_fmadd_ps(shares.three[k], _mm256_sub_ps(x->s[k], mean->s[k]), mean->s[k]);
+    __m256 weighs = _mm256_cmp_ps(fractions.three[k], _mm256_setzero_ps(), _CMP_GT_OQ);
+    __m256 t = _mm256_fmadd_ps(fractions.three[k], _mm256_sub_ps(x->t[k], mean->t[k]), mean->t[k]);
+    __m256 s = _mm256_fmadd_ps(fractions.three[k], _mm256_sub_ps(x->s[k], mean->s[k]), mean->s[k]);
     mean->t[k] = _mm256_blendv_ps(mean->t[k], t, weighs);
     mean->s[k] = _mm256_blendv_ps(mean->s[k], s, weighs);
   }
   for (k = 0; k < 4; k++) {
-    __m256 weighs = _mm256_cmp_ps(shares.four[k], _mm256_setzero_ps(), _CMP_GT_OQ);
+    __m256 weighs = _mm256_cmp_ps(fractions.four[k], _mm256_setzero_ps(), _CMP_GT_OQ);
     __m256 q = toward(reference->r[k], x->r[k]);
-    __m256 r = _mm256_fmadd_ps(shares.four[k], _mm256_sub_ps(q, mean->r[k]), mean->r[k]);
+    __m256 r = _mm256_fmadd_ps(fractions.four[k], _mm256_sub_ps(q, mean->r[k]), mean->r[k]);
     __m256 equal = in_all(_mm256_cmp_ps(x->r[k], found->first[k], _CMP_EQ_OQ));
     mean->r[k] = _mm256_blendv_ps(mean->r[k], r, weighs);
     same[k] = _mm256_and_ps(same[k], _mm256_blendv_ps(_mm256_castsi256_ps(_mm256_set1_epi32(-1)), equal, weighs));
@@ -232,28 +231,28 @@ static __m256 find_sum(const sk_blend_job *job, size_t n, size_t j, size_t lanes
    u is 0, whatever `over` holds. */
 static void lay_over(octet *below, const octet *over, __m256 u) {
   const __m256 one = _mm256_set1_ps(1.0f);
-  spread shares = spread_over(_mm256_min_ps(u, one));
+  spread fractions = spread_over(_mm256_min_ps(u, one));
   int k;
   for (k = 0; k < 3; k++) {
-    __m256 weighs = _mm256_cmp_ps(shares.three[k], _mm256_setzero_ps(), _CMP_GT_OQ);
-    __m256 full = _mm256_cmp_ps(shares.three[k], one, _CMP_GE_OQ);
-    __m256 t = _mm256_fmadd_ps(shares.three[k], _mm256_sub_ps(over->t[k], below->t[k]), below->t[k]);
-    __m256 s = _mm256_fmadd_ps(shares.three[k], _mm256_sub_ps(over->s[k], below->s[k]), below->s[k]);
+    __m256 weighs = _mm256_cmp_ps(fractions.three[k], _mm256_setzero_ps(), _CMP_GT_OQ);
+    __m256 full = _mm256_cmp_ps(fractions.three[k], one, _CMP_GE_OQ);
+    __m256 t = _mm256_fmadd_ps(fractions.three[k], _mm256_sub_ps(over->t[k], below->t[k]), below->t[k]);
+    __m256 s = _mm256_fmadd_ps(fractions.three[k], _mm256_sub_ps(over->s[k], below->s[k]), below->s[k]);
     t = _mm256_blendv_ps(t, over->t[k], full);
     s = _mm256_blendv_ps(s, over->s[k], full);
     below->t[k] = _mm256_blendv_ps(below->t[k], t, weighs);
     below->s[k] = _mm256_blendv_ps(below->s[k], s, weighs);
   }
   for (k = 0; k < 4; k++) {
-    __m256 full = _mm256_cmp_ps(shares.four[k], one, _CMP_GE_OQ), a = below->r[k], b = over->r[k];
-    __m256 still = _mm256_or_ps(_mm256_cmp_ps(shares.four[k], _mm256_setzero_ps(), _CMP_LE_OQ),
+    __m256 full = _mm256_cmp_ps(fractions.four[k], one, _CMP_GE_OQ), a = below->r[k], b = over->r[k];
+    __m256 still = _mm256_or_ps(_mm256_cmp_ps(fractions.four[k], _mm256_setzero_ps(), _CMP_LE_OQ),
                                 in_all(_mm256_cmp_ps(a, b, _CMP_EQ_OQ)));
-    __m256 r = normalized(_mm256_fmadd_ps(shares.four[k], _mm256_sub_ps(toward(a, b), a), a), a);
+    __m256 r = normalized(_mm256_fmadd_ps(fractions.four[k], _mm256_sub_ps(toward(a, b), a), a), a);
     below->r[k] = _mm256_blendv_ps(_mm256_blendv_ps(r, b, full), a, still);
   }
 }
 
-static __m256 unturned(void) { return _mm256_setr_ps(0.0f, 0.0f, 0.0f, 1.0f, 0.0f, 0.0f, 0.0f, 1.0f); }
+static __m256 identity_pair(void) { return _mm256_setr_ps(0.0f, 0.0f, 0.0f, 1.0f, 0.0f, 0.0f, 0.0f, 1.0f); }
 
 /* The sums of the differences, with one source more. */
 static void add_difference(octet *sums, const octet *x, __m256 weights) {
@@ -268,16 +267,16 @@ static void add_difference(octet *sums, const octet *x, __m256 weights) {
   }
   for (k = 0; k < 4; k++) {
     __m256 weighs = _mm256_cmp_ps(w.four[k], zero, _CMP_GT_OQ);
-    __m256 r = _mm256_mul_ps(w.four[k], _mm256_sub_ps(toward(unturned(), x->r[k]), unturned()));
+    __m256 r = _mm256_mul_ps(w.four[k], _mm256_sub_ps(toward(identity_pair(), x->r[k]), identity_pair()));
     sums->r[k] = _mm256_add_ps(sums->r[k], _mm256_and_ps(weighs, r));
   }
 }
 
 /* Where a sum turns by more than a rounding of the pose's rotation: elsewhere that stays as it is, bit by bit. */
-static __m256 turns(__m256 sum) {
+static __m256 rotates(__m256 sum) {
   __m256 size = _mm256_andnot_ps(_mm256_set1_ps(-0.0f), sum);
-  __m256 turn = _mm256_cmp_ps(size, _mm256_set1_ps(LEAST_TURN), _CMP_GT_OQ);
-  return in_any(_mm256_blend_ps(turn, _mm256_setzero_ps(), 0x88)); /* x, y or z */
+  __m256 rotation = _mm256_cmp_ps(size, _mm256_set1_ps(MIN_ROTATION), _CMP_GT_OQ);
+  return in_any(_mm256_blend_ps(rotation, _mm256_setzero_ps(), 0x88)); /* x, y or z */
 }
 
 static void add_octet(const sk_blend_job *job, size_t n, size_t j, size_t lanes, octet *pose) {
@@ -298,8 +297,8 @@ static void add_octet(const sk_blend_job *job, size_t n, size_t j, size_t lanes,
     pose->s[k] = _mm256_mul_ps(pose->s[k], _mm256_add_ps(one, sums.s[k]));
   }
   for (k = 0; k < 4; k++) {
-    __m256 r = normalized(product(_mm256_add_ps(unturned(), sums.r[k]), pose->r[k]), pose->r[k]);
-    pose->r[k] = _mm256_blendv_ps(pose->r[k], r, turns(sums.r[k]));
+    __m256 r = normalized(product(_mm256_add_ps(identity_pair(), sums.r[k]), pose->r[k]), pose->r[k]);
+    pose->r[k] = _mm256_blendv_ps(pose->r[k], r, rotates(sums.r[k]));
   }
 }
 
@@ -308,7 +307,7 @@ static bool fits(const sk_blend_job *job, size_t n) {
   size_t i;
   for (i = 0; i < job->source_count; i++) {
     const sk_blend_source *source = &job->sources[i];
-    if (!(source->weights[n * source->weight_stride] <= MOST_WEIGHT)) return false;
+    if (!(source->weights[n * source->weight_stride] <= MAX_WEIGHT)) return false;
     if (job->mode != SK_BLEND_ADD && source->priority != SK_PRIORITY_LOW) return false;
   }
   return true;

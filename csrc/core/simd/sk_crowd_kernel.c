@@ -11,7 +11,7 @@
 typedef struct kept {
   size_t source_count; /* 0: for none */
   const sk_clip *clips[SK_SOURCES];
-  uint8_t shared[]; /* (J,): where clips are blended */
+  uint8_t common[]; /* (J,): where clips are blended */
 } kept;
 
 static size_t kept_bytes(const sk_skeleton *skeleton) {
@@ -22,11 +22,11 @@ void SK_KERNEL(sk_crowd_kernel_begin)(void *scratch) { ((kept *)scratch)->source
 
 static void make_ready(sk_batch *batch, kept *kept, void *scratch) {
   size_t bytes = batch->source_count * sizeof *kept->clips;
-  batch->shared = kept->shared;
+  batch->common = kept->common;
   if (batch->source_count == kept->source_count && memcmp(batch->clips, kept->clips, bytes) == 0) return;
   kept->source_count = batch->source_count;
   memcpy(kept->clips, batch->clips, bytes);
-  if (batch->source_count > 1) SK_KERNEL(sk_batch_find_common)(batch, kept->shared);
+  if (batch->source_count > 1) SK_KERNEL(sk_batch_find_common)(batch, kept->common);
   SK_KERNEL(sk_batch_begin)(batch, scratch);
 }
 
@@ -56,9 +56,15 @@ static void run_singles(const sk_palette_job *palette, const sk_batch *batch, si
 
 void SK_KERNEL(sk_crowd_kernel)(const sk_crowd_job *job, const sk_crowd_group *group, void *scratch) {
   sk_sampling sampling = {job->skeleton, NULL, job->loop, job->rotation, job->morph};
-  sk_palette_job palette = {.skeleton = job->skeleton, .skin = job->skin, .count = 1, .sampling = &sampling,
-                            .root = job->root, .root_stride = job->root_stride, .inverse_root = job->inverse_root,
-                            .result = SK_PALETTE, .affine = job->affine};
+  sk_palette_job palette = {.skeleton = job->skeleton,
+                            .skin = job->skin,
+                            .count = 1,
+                            .sampling = &sampling,
+                            .root = job->root,
+                            .root_stride = job->root_stride,
+                            .inverse_root = job->inverse_root,
+                            .result = SK_PALETTE,
+                            .affine = job->affine};
   sk_batch batch; /* not cleared, as most groups leave most of it alone */
   size_t floats = sk_palette_floats(&palette), lane, k;
   double weights[SK_SOURCES][SK_LANES];

@@ -52,7 +52,7 @@ INLINE void store_vectors(float *p, vectors v, bool stream) {
 
 /* As sk_rows_apply_normal; normals of zero, which files do have, stay zero without that. What comes out has its
    length already. */
-void SK_KERNEL(sk_normals_in_double)(sk_turned_lanes *lanes, int mask) {
+void SK_KERNEL(sk_normals_in_double)(sk_normal_lanes *lanes, int mask) {
   int i, r, c;
   for (i = 0; i < 8; i++) {
     float n[3] = {lanes->directions[0][i], lanes->directions[1][i], lanes->directions[2][i]}, out[3] = {0};
@@ -68,11 +68,11 @@ void SK_KERNEL(sk_normals_in_double)(sk_turned_lanes *lanes, int mask) {
 
 /* Writes eight points; turns eight normals where `directions` is not NULL. */
 INLINE void apply_group(const char *group, const float *points, const float *directions, float *positions,
-                        turned *out, bool stream) {
+                        lane_normals *out, bool stream) {
   row m0 = load_row(group), m1 = load_row(group + 128), m2 = load_row(group + 256);
   vectors p = load_vectors(points);
   store_vectors(positions, (vectors){move(m0, p), move(m1, p), move(m2, p)}, stream);
-  if (directions) *out = turn(m0, m1, m2, load_vectors(directions));
+  if (directions) *out = transform_normals(m0, m1, m2, load_vectors(directions));
 }
 
 /* What a later block will take, as bytes. */
@@ -91,28 +91,28 @@ static coming coming_of(const sk_deform_block *block) {
 
 /* Asks for the memory that eight vertices of a later block will take, of vertices with many influences for a part of
    it. Of 670,000 vertices between other work each takes a third less; repeated with nothing between, up to 8 % more. */
-INLINE void fetch_group(const sk_deform_block *block, const coming *coming, size_t i, sk_reach reach) {
-  size_t ahead = 3 * (i + BLOCKS_AHEAD * SK_ORDER_VERTICES), line;
+INLINE void fetch_group(const sk_deform_block *block, const coming *coming, size_t i, sk_store_hint store_hint) {
+  size_t ahead = 3 * (i + BLOCKS_AHEAD * SK_ORDERED_BLOCK_VERTICES), line;
   for (line = 0; line < 2; line++, ahead += 16) {
     _mm_prefetch(coming->codes + 16 * i + 64 * line, _MM_HINT_T1);
     _mm_prefetch(coming->weights + 16 * i + 64 * line, _MM_HINT_T1);
     _mm_prefetch((const char *)(block->points + ahead), _MM_HINT_T1);
     if (block->normals) _mm_prefetch((const char *)(block->directions + ahead), _MM_HINT_T1);
-    if (reach == SK_PAST) continue;
+    if (store_hint == SK_STORE_STREAMED) continue;
     __builtin_prefetch(block->positions + ahead, 1);
     if (block->normals) __builtin_prefetch(block->normals + ahead, 1);
   }
 }
 
 /* `reach` is a constant where this is inlined. */
-INLINE void apply_whole(const char *rows, const sk_deform_block *block, size_t count, sk_reach reach) {
-  bool past = reach == SK_PAST;
-  turned kept[SK_ORDER_VERTICES / 8];
+INLINE void apply_whole(const char *rows, const sk_deform_block *block, size_t count, sk_store_hint store_hint) {
+  bool past = store_hint == SK_STORE_STREAMED;
+  lane_normals kept[SK_ORDERED_BLOCK_VERTICES / 8];
   coming coming = coming_of(block);
   size_t i;
   for (i = 0; i < count; i += 8) {
     const float *directions = block->normals ? block->directions + 3 * i : NULL;
-    if (reach != SK_NEAR) fetch_group(block, &coming, i, reach);
+    if (store_hint != SK_STORE_CACHED) fetch_group(block, &coming, i, store_hint);
     apply_group(rows + 48 * i, block->points + 3 * i, directions, block->positions + 3 * i, &kept[i / 8], past);
   }
   for (i = 0; block->normals && i < count; i += 8) store_vectors(block->normals + 3 * i, unit(kept[i / 8]), past);
@@ -121,15 +121,15 @@ INLINE void apply_whole(const char *rows, const sk_deform_block *block, size_t c
 /* The last `count` vertices, fewer than eight, through memory that has room for eight. */
 static void apply_rest(const char *group, const sk_deform_block *block, size_t count) {
   float points[24] = {0}, directions[24] = {0}, out[24];
-  size_t place = 3 * (block->count - count), bytes = count * 3 * sizeof(float);
-  turned t;
-  memcpy(points, block->points + place, bytes);
-  if (block->normals) memcpy(directions, block->directions + place, bytes);
+  size_t first = 3 * (block->count - count), bytes = count * 3 * sizeof(float);
+  lane_normals t;
+  memcpy(points, block->points + first, bytes);
+  if (block->normals) memcpy(directions, block->directions + first, bytes);
   apply_group(group, points, directions, out, &t, false);
-  memcpy(block->positions + place, out, bytes);
+  memcpy(block->positions + first, out, bytes);
   if (!block->normals) return;
   store_vectors(out, unit(t), false);
-  memcpy(block->normals + place, out, bytes);
+  memcpy(block->normals + first, out, bytes);
 }
 
 void SK_KERNEL(sk_deform_kernel)(const sk_deform_block *block) {
@@ -138,13 +138,13 @@ void SK_KERNEL(sk_deform_kernel)(const sk_deform_block *block) {
   const uint16_t *codes = influences->codes + own->code;
   const float *weights = influences->weights + own->weight;
   size_t whole = block->count / 8 * 8;
-  _Alignas(32) char rows[SK_ORDER_VERTICES * 48];
-  if (block->count > whole) memset(rows + sk_influence_place(whole), 0, 384);
+  _Alignas(32) char rows[SK_ORDERED_BLOCK_VERTICES * 48];
+  if (block->count > whole) memset(rows + sk_influence_offset(whole), 0, 384);
   if (influences->shift == 3) blend_singles(codes, weights, own->counts.singles, block->palette, 3, rows);
   else blend_singles(codes, weights, own->counts.singles, block->palette, 6, rows);
-  if (block->reach == SK_NEAR) apply_whole(rows, block, whole, SK_NEAR);
-  else if (block->reach == SK_FAR) apply_whole(rows, block, whole, SK_FAR);
-  else apply_whole(rows, block, whole, SK_PAST);
+  if (block->store_hint == SK_STORE_CACHED) apply_whole(rows, block, whole, SK_STORE_CACHED);
+  else if (block->store_hint == SK_STORE_PREFETCHED) apply_whole(rows, block, whole, SK_STORE_PREFETCHED);
+  else apply_whole(rows, block, whole, SK_STORE_STREAMED);
   if (whole < block->count) apply_rest(rows + 48 * whole, block, block->count - whole);
 }
 

@@ -29,18 +29,18 @@ SK_KERNEL_BEGIN
 /* Weight `i` in all lanes; of the four that are loaded at once, as a load each would cost more. */
 INLINE __m256 spread(__m256 four, uint32_t i) {
   switch (i % 4) {
-    case 0: return _mm256_permute_ps(four, 0x00);
-    case 1: return _mm256_permute_ps(four, 0x55);
-    case 2: return _mm256_permute_ps(four, 0xaa);
-    default: return _mm256_permute_ps(four, 0xff);
+  case 0: return _mm256_permute_ps(four, 0x00);
+  case 1: return _mm256_permute_ps(four, 0x55);
+  case 2: return _mm256_permute_ps(four, 0xaa);
+  default: return _mm256_permute_ps(four, 0xff);
   }
 }
 
 /* `k` and `shift` are constants where this is inlined. */
-INLINE void blend_group(const float *palette, const uint16_t *codes, const float *weights, size_t count,
-                        uint32_t k, unsigned shift, char *rows) {
+INLINE void blend_group(const float *palette, const uint16_t *codes, const float *weights, size_t count, uint32_t k,
+                        unsigned shift, char *rows) {
   for (; count; count--, codes += k + 1, weights += k) {
-    float *place = (float *)(rows + codes[0]);
+    float *row_0 = (float *)(rows + codes[0]);
     __m256 upper = _mm256_setzero_ps(), four = upper;
     __m128 lower = _mm_setzero_ps();
     uint32_t i;
@@ -49,14 +49,14 @@ INLINE void blend_group(const float *palette, const uint16_t *codes, const float
       __m256 weight;
       if (i % 4 == 0) four = _mm256_broadcast_ps((const __m128 *)(weights + i));
       weight = spread(four, i);
-      upper = i ? _mm256_fmadd_ps(weight, _mm256_loadu_ps(matrix), upper)
-                : _mm256_mul_ps(weight, _mm256_loadu_ps(matrix));
+      upper =
+          i ? _mm256_fmadd_ps(weight, _mm256_loadu_ps(matrix), upper) : _mm256_mul_ps(weight, _mm256_loadu_ps(matrix));
       lower = i ? _mm_fmadd_ps(_mm256_castps256_ps128(weight), _mm_loadu_ps(matrix + 8), lower)
                 : _mm_mul_ps(_mm256_castps256_ps128(weight), _mm_loadu_ps(matrix + 8));
     }
-    _mm_store_ps(place, _mm256_castps256_ps128(upper));
-    _mm_store_ps(place + 32, _mm256_extractf128_ps(upper, 1));
-    _mm_store_ps(place + 64, lower);
+    _mm_store_ps(row_0, _mm256_castps256_ps128(upper));
+    _mm_store_ps(row_0 + 32, _mm256_extractf128_ps(upper, 1));
+    _mm_store_ps(row_0 + 64, lower);
   }
 }
 
@@ -81,7 +81,7 @@ typedef struct row {
   __m256 x, y, z, w;
 } row;
 
-/* Row of eight matrices, as sk_influence_place says. */
+/* Row of eight matrices, as sk_influence_offset says. */
 INLINE row load_row(const char *rows) {
   __m256 a = _mm256_load_ps((const float *)rows), b = _mm256_load_ps((const float *)rows + 8);
   __m256 c = _mm256_load_ps((const float *)rows + 16), d = _mm256_load_ps((const float *)rows + 24);
@@ -121,19 +121,19 @@ INLINE int unsafe_lanes(__m256 squared, __m256 determinant) {
 }
 
 /* Normals times the cofactors; their squared length, with the sign of the determinant, which is theirs. */
-typedef struct turned {
+typedef struct lane_normals {
   vectors normals;
   __m256 length;
-} turned;
+} lane_normals;
 
 /* What is done over again in memory. */
-typedef struct sk_turned_lanes {
+typedef struct sk_normal_lanes {
   float rows[3][4][8], directions[3][8];
   float normals[3][8], length[8]; /* out */
-} sk_turned_lanes;
+} sk_normal_lanes;
 
 /* The lanes of `mask` as sk_rows_apply_normal does it, in double. */
-void SK_KERNEL(sk_normals_in_double)(sk_turned_lanes *lanes, int mask);
+void SK_KERNEL(sk_normals_in_double)(sk_normal_lanes *lanes, int mask);
 
 INLINE void keep_row(float (*to)[8], row m) {
   _mm256_storeu_ps(to[0], m.x);
@@ -155,15 +155,15 @@ INLINE vectors kept_vectors(float (*from)[8]) {
 INLINE vectors directions_of(row m) { return (vectors){m.x, m.y, m.z}; }
 
 /* The cofactors times n are n (m1 x m2), n (m2 x m0) and n (m0 x m1); the first two are m1 (m2 x n), -m0 (m2 x n). */
-INLINE turned turn(row m0, row m1, row m2, vectors n) {
+INLINE lane_normals transform_normals(row m0, row m1, row m2, vectors n) {
   vectors a = directions_of(m0), b = directions_of(m1), c = directions_of(m2);
   vectors cn = cross(c, n), ab = cross(a, b);
-  turned t = {{dot(b, cn), minus_dot(a, cn), dot(n, ab)}, _mm256_setzero_ps()};
+  lane_normals t = {{dot(b, cn), minus_dot(a, cn), dot(n, ab)}, _mm256_setzero_ps()};
   __m256 determinant = dot(c, ab), squared = dot(t.normals, t.normals);
   int unsafe = unsafe_lanes(squared, determinant);
   t.length = _mm256_or_ps(squared, _mm256_and_ps(determinant, _mm256_set1_ps(-0.0f)));
   if (unsafe) {
-    sk_turned_lanes again;
+    sk_normal_lanes again;
     keep_row(again.rows[0], m0);
     keep_row(again.rows[1], m1);
     keep_row(again.rows[2], m2);
@@ -171,12 +171,12 @@ INLINE turned turn(row m0, row m1, row m2, vectors n) {
     keep_vectors(again.normals, t.normals);
     _mm256_storeu_ps(again.length, t.length);
     SK_KERNEL(sk_normals_in_double)(&again, unsafe);
-    t = (turned){kept_vectors(again.normals), _mm256_loadu_ps(again.length)};
+    t = (lane_normals){kept_vectors(again.normals), _mm256_loadu_ps(again.length)};
   }
   return t;
 }
 
-INLINE vectors unit(turned t) {
+INLINE vectors unit(lane_normals t) {
   __m256 sign = _mm256_set1_ps(-0.0f);
   __m256 factor = _mm256_xor_ps(sk_inverse_root(_mm256_andnot_ps(sign, t.length)), _mm256_and_ps(t.length, sign));
   return (vectors){_mm256_mul_ps(t.normals.x, factor), _mm256_mul_ps(t.normals.y, factor),

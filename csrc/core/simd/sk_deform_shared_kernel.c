@@ -28,7 +28,7 @@ INLINE void add_row(row *m, const float *numbers, __m256 weight, bool first) {
   m->w = _mm256_fmadd_ps(weight, _mm256_broadcast_ss(numbers + 3), m->w);
 }
 
-/* x y z of eight vertices, as sk_octet_place says. */
+/* x y z of eight vertices, as sk_octet_offset says. */
 INLINE void store_octet(char *out, vectors v) {
   __m256 low = _mm256_unpacklo_ps(v.x, v.y), high = _mm256_unpackhi_ps(v.x, v.y);
   float *to = (float *)out;
@@ -47,7 +47,7 @@ INLINE void apply_octet(row m0, row m1, row m2, const float *points, char *out, 
   vectors p = load_octet(points);
   store_octet(out, (vectors){move(m0, p), move(m1, p), move(m2, p)});
   if (normals) {
-    turned t = turn(m0, m1, m2, load_octet(points + 24));
+    lane_normals t = transform_normals(m0, m1, m2, load_octet(points + 24));
     float *to = (float *)(out + SK_OCTET_BYTES / 2);
     _mm256_store_ps(to, t.normals.x);
     _mm256_store_ps(to + 8, t.normals.y);
@@ -118,24 +118,31 @@ INLINE void run_singles(walk *w, const uint16_t *counts, unsigned shift, bool no
 INLINE void run_all(const sk_deform_block *block, const float *points, unsigned shift, bool normals) {
   const sk_influences *influences = block->influences;
   const sk_influence_block *own = &influences->blocks[block->number];
-  walk w = {block->palette, influences->codes + own->code, influences->weights + own->weight, points, block->scratch,
-            NULL, NULL, block->reach != SK_NEAR};
+  walk w = {block->palette,
+            influences->codes + own->code,
+            influences->weights + own->weight,
+            points,
+            block->scratch,
+            NULL,
+            NULL,
+            block->store_hint != SK_STORE_CACHED};
   const char *end;
-  if (block->reach == SK_FAR) {
+  if (block->store_hint == SK_STORE_PREFETCHED) {
     w.positions = (const char *)block->positions;
     w.normals = normals ? (const char *)block->normals : w.positions;
   }
 #define OCTETS(k) run_octets(&w, own->counts.octets[k], k, shift, normals);
-  OCTETS(1) OCTETS(2) OCTETS(3) OCTETS(4) OCTETS(5) OCTETS(6) OCTETS(7) OCTETS(8)
+  OCTETS(1)
+  OCTETS(2) OCTETS(3) OCTETS(4) OCTETS(5) OCTETS(6) OCTETS(7) OCTETS(8)
 #undef OCTETS
-  run_singles(&w, own->counts.singles, shift, normals, block->scratch + influences->octets * SK_OCTET_BYTES);
+      run_singles(&w, own->counts.singles, shift, normals, block->scratch + influences->octets * SK_OCTET_BYTES);
   if (!normals) return;
   end = w.out;
   for (w.out = block->scratch; w.out < end; w.out += SK_OCTET_BYTES) {
-    char *place = w.out + SK_OCTET_BYTES / 2;
-    const float *kept = (const float *)place;
-    turned t = {load_octet(kept), _mm256_load_ps(kept + 24)};
-    store_octet(place, unit(t));
+    char *offset = w.out + SK_OCTET_BYTES / 2;
+    const float *kept = (const float *)offset;
+    lane_normals t = {load_octet(kept), _mm256_load_ps(kept + 24)};
+    store_octet(offset, unit(t));
   }
 }
 
@@ -160,31 +167,31 @@ INLINE void pack_four(const char *p, const char *q, const char *r, const char *s
 }
 
 /* `stream` and `normals` are constants where this is inlined. */
-INLINE void put_in_order(const sk_deform_block *block, const uint16_t *places, bool stream, bool normals) {
+INLINE void put_in_order(const sk_deform_block *block, const uint16_t *offsets, bool stream, bool normals) {
   const char *scratch = block->scratch, *normal_scratch = scratch + SK_OCTET_BYTES / 2;
   float *positions = block->positions, *directions = block->normals;
   size_t i, count = block->count, whole = count / 4 * 4;
   for (i = 0; i < whole; i += 4) {
-    size_t a = places[i], b = places[i + 1], c = places[i + 2], d = places[i + 3];
+    size_t a = offsets[i], b = offsets[i + 1], c = offsets[i + 2], d = offsets[i + 3];
     pack_four(scratch + a, scratch + b, scratch + c, scratch + d, positions + 3 * i, stream);
     if (normals)
       pack_four(normal_scratch + a, normal_scratch + b, normal_scratch + c, normal_scratch + d, directions + 3 * i,
                 stream);
   }
   for (; i < count; i++) {
-    memcpy(positions + 3 * i, scratch + places[i], 3 * sizeof(float));
-    if (normals) memcpy(directions + 3 * i, normal_scratch + places[i], 3 * sizeof(float));
+    memcpy(positions + 3 * i, scratch + offsets[i], 3 * sizeof(float));
+    if (normals) memcpy(directions + 3 * i, normal_scratch + offsets[i], 3 * sizeof(float));
   }
 }
 
 /* Morphed points and normals in the order of lanes. Lanes that repeat a vertex keep what it is without. */
-static const float *regroup(const sk_deform_block *block, const float *rest, const uint16_t *places, float *points) {
+static const float *regroup(const sk_deform_block *block, const float *rest, const uint16_t *offsets, float *points) {
   const sk_influences *influences = block->influences;
-  size_t i, octets = sk_share_lanes(&influences->blocks[block->number].counts) / 8;
+  size_t i, octets = sk_lane_count(&influences->blocks[block->number].counts) / 8;
   memcpy(points, rest, octets * 48 * sizeof(float));
   for (i = 0; i < block->count; i++) {
-    size_t place = places[i], lane = place % 128 / 32 + place % 32 / 16 * 4; /* of its octet: sk_octet_place */
-    float *to = points + place / SK_OCTET_BYTES * 48 + lane;
+    size_t offset = offsets[i], lane = offset % 128 / 32 + offset % 32 / 16 * 4; /* of its octet: sk_octet_offset */
+    float *to = points + offset / SK_OCTET_BYTES * 48 + lane;
     const float *point = block->points + 3 * i, *normal = block->directions + 3 * i;
     to[0] = point[0], to[8] = point[1], to[16] = point[2];
     if (block->normals) to[24] = normal[0], to[32] = normal[1], to[40] = normal[2];
@@ -198,10 +205,10 @@ size_t SK_KERNEL(sk_deform_kernel_scratch)(const sk_influences *influences) {
 
 void SK_KERNEL(sk_deform_shared_kernel)(const sk_deform_block *block) {
   const sk_influences *influences = block->influences;
-  const uint16_t *places = influences->places + block->number * SK_SHARE_VERTICES;
+  const uint16_t *offsets = influences->offsets + block->number * SK_SHARED_BLOCK_VERTICES;
   const float *points = influences->points + influences->blocks[block->number].octet * 48;
   if (block->morphed)
-    points = regroup(block, points, places,
+    points = regroup(block, points, offsets,
                      (float *)(block->scratch + influences->octets * SK_OCTET_BYTES + influences->singles * 384));
   if (influences->shift == 3) {
     if (block->normals) run_all(block, points, 3, true);
@@ -209,12 +216,12 @@ void SK_KERNEL(sk_deform_shared_kernel)(const sk_deform_block *block) {
   } else {
     run_all(block, points, 6, block->normals != NULL);
   }
-  if (block->reach == SK_PAST) {
-    if (block->normals) put_in_order(block, places, true, true);
-    else put_in_order(block, places, true, false);
+  if (block->store_hint == SK_STORE_STREAMED) {
+    if (block->normals) put_in_order(block, offsets, true, true);
+    else put_in_order(block, offsets, true, false);
   } else {
-    if (block->normals) put_in_order(block, places, false, true);
-    else put_in_order(block, places, false, false);
+    if (block->normals) put_in_order(block, offsets, false, true);
+    else put_in_order(block, offsets, false, false);
   }
 }
 

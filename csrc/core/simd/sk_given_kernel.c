@@ -19,26 +19,26 @@ size_t SK_KERNEL(sk_given_kernel_scratch)(int32_t joint_count) {
 }
 
 /* T, R and S of eight joints, or of the last ones with room behind them, which vectors of four floats need. */
-typedef struct octet_parts {
+typedef struct octet_values {
   const float *t, *r, *s;
   float t_room[3 * SK_LANES + 1], r_room[4 * SK_LANES], s_room[3 * SK_LANES + 1];
-} octet_parts;
+} octet_values;
 
-static void find_parts(sk_pose pose, size_t j, size_t joints, octet_parts *parts) {
+static void find_values(sk_pose pose, size_t j, size_t joints, octet_values *values) {
   size_t count = joints - j, i;
-  parts->t = pose.translation + 3 * j;
-  parts->r = pose.rotation + 4 * j;
-  parts->s = pose.scale + 3 * j;
+  values->t = pose.translation + 3 * j;
+  values->r = pose.rotation + 4 * j;
+  values->s = pose.scale + 3 * j;
   if (count > SK_LANES) return;
-  memset(parts->t_room, 0, sizeof parts->t_room);
-  memset(parts->s_room, 0, sizeof parts->s_room);
-  for (i = 0; i < 4 * SK_LANES; i++) parts->r_room[i] = i % 4 == 3;
-  memcpy(parts->t_room, parts->t, 3 * count * sizeof(float));
-  memcpy(parts->r_room, parts->r, 4 * count * sizeof(float));
-  memcpy(parts->s_room, parts->s, 3 * count * sizeof(float));
-  parts->t = parts->t_room;
-  parts->r = parts->r_room;
-  parts->s = parts->s_room;
+  memset(values->t_room, 0, sizeof values->t_room);
+  memset(values->s_room, 0, sizeof values->s_room);
+  for (i = 0; i < 4 * SK_LANES; i++) values->r_room[i] = i % 4 == 3;
+  memcpy(values->t_room, values->t, 3 * count * sizeof(float));
+  memcpy(values->r_room, values->r, 4 * count * sizeof(float));
+  memcpy(values->s_room, values->s, 3 * count * sizeof(float));
+  values->t = values->t_room;
+  values->r = values->r_room;
+  values->s = values->s_room;
 }
 
 static void load_lanes(const float *first, size_t stride, __m256 out[4]) {
@@ -56,14 +56,14 @@ static bool rests(const sk_skeleton *skeleton, sk_pose pose, size_t j) {
 
 static void find_locals(const sk_skeleton *skeleton, sk_pose pose, double *locals) {
   size_t joints = (size_t)skeleton->joint_count, j, k;
-  octet_parts parts;
+  octet_values values;
   for (j = 0; j < joints; j += SK_LANES) {
     __m256 t[4], s[4];
     sk_mix mix;
-    find_parts(pose, j, joints, &parts);
-    load_lanes(parts.t, 3, t);
-    load_lanes(parts.r, 4, mix.a);
-    load_lanes(parts.s, 3, s);
+    find_values(pose, j, joints, &values);
+    load_lanes(values.t, 3, t);
+    load_lanes(values.r, 4, mix.a);
+    load_lanes(values.s, 3, s);
     sk_mix_one(&mix);
     sk_store_precise(&mix, t, s, locals + j * ROWS);
   }

@@ -15,10 +15,10 @@
 #include "../base/sk_cpu.h"
 
 #ifdef SK_KERNELS_AVX512
-#define SK_KERNEL(name) name##_avx512
+#define SK_KERNEL(name)    name##_avx512
 #define SK_KERNEL_FEATURES "avx2,fma,avx512f,avx512vl,avx512dq,avx512bw"
 #else
-#define SK_KERNEL(name) name##_avx2
+#define SK_KERNEL(name)    name##_avx2
 #define SK_KERNEL_FEATURES "avx2,fma"
 #endif
 
@@ -29,10 +29,10 @@
 #define SK_TARGET_BEGIN(features) \
   SK_PRAGMA(clang attribute push(__attribute__((target(features))), apply_to = function))
 #define SK_KERNEL_BEGIN SK_TARGET_BEGIN(SK_KERNEL_FEATURES)
-#define SK_KERNEL_END SK_PRAGMA(clang attribute pop)
+#define SK_KERNEL_END   SK_PRAGMA(clang attribute pop)
 #else
 #define SK_TARGET_BEGIN(features) SK_PRAGMA(GCC push_options) SK_PRAGMA(GCC target(features))
-#define SK_KERNEL_END SK_PRAGMA(GCC pop_options)
+#define SK_KERNEL_END             SK_PRAGMA(GCC pop_options)
 /* Vectors stay at 256 bits with AVX-512 too: with 512 bits the matrices of deep trees, which are multiplied in double,
    took no less time. */
 #ifdef SK_KERNELS_AVX512

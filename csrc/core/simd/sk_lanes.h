@@ -33,7 +33,7 @@ static inline void sk_transpose(__m256 r0, __m256 r1, __m256 r2, __m256 r3, __m2
 
 static inline void sk_load_cells(const float *const at[SK_LANES], size_t offset, __m256 out[4]) {
   sk_transpose(sk_pair(at[0] + offset, at[4] + offset), sk_pair(at[1] + offset, at[5] + offset),
-          sk_pair(at[2] + offset, at[6] + offset), sk_pair(at[3] + offset, at[7] + offset), out);
+               sk_pair(at[2] + offset, at[6] + offset), sk_pair(at[3] + offset, at[7] + offset), out);
 }
 
 static inline void sk_load_constants(const float constants[SK_CELL][SK_LANES], int count, __m256 *out) {
@@ -198,7 +198,7 @@ static inline __m256 sk_rotation_factor(const __m256 q[4]) {
 
 /* translation * rotation * scale, three rows of four; `two` is the quaternion's sk_rotation_factor. */
 static inline void sk_rows_from_rotation(const __m256 t[3], const __m256 q[4], __m256 two, const __m256 *s,
-                                   __m256 rows[12]) {
+                                         __m256 rows[12]) {
   const __m256 one = _mm256_set1_ps(1.0f);
   __m256 x = _mm256_mul_ps(q[0], two), y = _mm256_mul_ps(q[1], two), z = _mm256_mul_ps(q[2], two);
   __m256 xw = _mm256_mul_ps(x, q[3]), yw = _mm256_mul_ps(y, q[3]), zw = _mm256_mul_ps(z, q[3]);
@@ -237,8 +237,7 @@ static inline void sk_rows_half(const __m256d q[4], const __m256 t[3], const __m
   int i;
   norm = _mm256_add_pd(_mm256_fmadd_pd(q[1], q[1], _mm256_mul_pd(q[0], q[0])),
                        _mm256_fmadd_pd(q[3], q[3], _mm256_mul_pd(q[2], q[2])));
-  two = _mm256_and_pd(_mm256_div_pd(_mm256_set1_pd(2.0), norm),
-                      _mm256_cmp_pd(norm, _mm256_setzero_pd(), _CMP_GT_OQ));
+  two = _mm256_and_pd(_mm256_div_pd(_mm256_set1_pd(2.0), norm), _mm256_cmp_pd(norm, _mm256_setzero_pd(), _CMP_GT_OQ));
   x = _mm256_mul_pd(q[0], two), y = _mm256_mul_pd(q[1], two), z = _mm256_mul_pd(q[2], two);
   xw = _mm256_mul_pd(x, q[3]), yw = _mm256_mul_pd(y, q[3]), zw = _mm256_mul_pd(z, q[3]);
   rows[0] = _mm256_sub_pd(one, _mm256_fmadd_pd(y, q[1], _mm256_mul_pd(z, q[2])));
@@ -293,14 +292,14 @@ static inline void sk_store_precise(const sk_mix *mix, const __m256 t[3], const 
 
 /* The same as (8, 12) floats: one joint after another. */
 static inline void sk_store_locals(const __m256 t[3], const __m256 q[4], const __m256 s[3], float *out) {
-  __m256 rows[12], turned[4];
+  __m256 rows[12], transposed[4];
   int row, lane;
   sk_rows_from_trs(t, q, s, rows);
   for (row = 0; row < 3; row++) {
-    sk_transpose(rows[4 * row], rows[4 * row + 1], rows[4 * row + 2], rows[4 * row + 3], turned);
+    sk_transpose(rows[4 * row], rows[4 * row + 1], rows[4 * row + 2], rows[4 * row + 3], transposed);
     for (lane = 0; lane < 4; lane++) {
-      _mm_storeu_ps(out + lane * 12 + 4 * row, _mm256_castps256_ps128(turned[lane]));
-      _mm_storeu_ps(out + (lane + 4) * 12 + 4 * row, _mm256_extractf128_ps(turned[lane], 1));
+      _mm_storeu_ps(out + lane * 12 + 4 * row, _mm256_castps256_ps128(transposed[lane]));
+      _mm_storeu_ps(out + (lane + 4) * 12 + 4 * row, _mm256_extractf128_ps(transposed[lane], 1));
     }
   }
 }
@@ -315,12 +314,12 @@ static inline unsigned sk_times_passed(const double *times, size_t key, double l
 }
 
 /* The last key at or before time, as sk_clip_find_key finds it; `limit` is the time plus the clip's tolerance. */
-static inline uint32_t sk_line_find(const sk_line *line, double limit) {
+static inline uint32_t sk_time_line_find(const sk_time_line *line, double limit) {
   const double *times = line->times;
-  double part = (limit - times[0]) * line->bucket_scale;
+  double position = (limit - times[0]) * line->bucket_scale;
   uint32_t bucket, key;
-  if (!(part > 0.0)) return 0;
-  bucket = part < line->bucket_count - 1 ? (uint32_t)part : line->bucket_count - 1;
+  if (!(position > 0.0)) return 0;
+  bucket = position < line->bucket_count - 1 ? (uint32_t)position : line->bucket_count - 1;
   key = line->buckets[bucket];
   if (line->even) {
     unsigned passed = sk_times_passed(times, key, limit);
@@ -368,39 +367,42 @@ static inline void sk_hermite(double u, double span, float out[4]) {
   out[SK_IN] = (float)((u3 - u2) * span);
 }
 
-#define SK_SHORTEST 1e-30f /* squared length below which a spline of rotations has no direction: the identity */
+#define SK_MIN_SQUARED_LENGTH \
+  1e-30f /* squared length below which a spline of rotations has no direction: the identity */
 
 /* The cells of a cubic line at one time; rotations of any length. */
-void SK_KERNEL(sk_cubic_cells)(const sk_line *line, double time, float *cells);
+void SK_KERNEL(sk_cubic_cells)(const sk_time_line *line, double time, float *cells);
 
 /* `cubic` has room for the cells of all cubic lines. */
-static inline void sk_find_key_span(const sk_line *line, double time, double tolerance, float *cubic, sk_key_span *place) {
+static inline void sk_find_key_span(const sk_time_line *line, double time, double tolerance, float *cubic,
+                                    sk_key_span *span) {
   uint32_t key;
-  sk_along(0.0, place->u);
+  sk_along(0.0, span->u);
   if (line->interpolation == SK_CUBIC) {
     SK_KERNEL(sk_cubic_cells)(line, time, cubic + line->scratch);
-    place->a = cubic + line->scratch;
-    place->stride = 0;
+    span->a = cubic + line->scratch;
+    span->stride = 0;
     return;
   }
-  key = sk_line_find(line, line->interpolation == SK_STEP ? time + tolerance : time);
-  place->a = line->frames + key * line->stride;
-  place->stride = line->stride;
+  key = sk_time_line_find(line, line->interpolation == SK_STEP ? time + tolerance : time);
+  span->a = line->frames + key * line->stride;
+  span->stride = line->stride;
   if (line->interpolation == SK_LINEAR && key + 1 < line->key_count) {
     double u = (time - line->times[key]) / (line->times[key + 1] - line->times[key]);
-    if (u > 0.0) sk_along(u, place->u);
+    if (u > 0.0) sk_along(u, span->u);
   }
 }
 
 /* Every line of a compiled clip at a time within it: line_count places. */
-void SK_KERNEL(sk_find_key_spans)(const sk_clip *clip, double time, float *cubic, sk_key_span *places);
+void SK_KERNEL(sk_find_key_spans)(const sk_clip *clip, double time, float *cubic, sk_key_span *spans);
 
 /* T, R and S of eight movers. */
-void SK_KERNEL(sk_octet_components)(const sk_octet *octet, const sk_key_span *places, sk_rotation rotation, __m256 t[3], sk_mix *mix,
-                    __m256 s[3]);
+void SK_KERNEL(sk_octet_components)(const sk_octet *octet, const sk_key_span *spans, sk_rotation rotation, __m256 t[3],
+                                    sk_mix *mix, __m256 s[3]);
 
 /* Whether a mover is exactly at rest where its lines stand so; `places` are those of sk_find_places. */
-bool SK_KERNEL(sk_mover_rests)(const sk_compiled *c, const sk_mover *mover, const sk_skeleton *skeleton, const sk_key_span *places);
+bool SK_KERNEL(sk_mover_rests)(const sk_compiled *c, const sk_mover *mover, const sk_skeleton *skeleton,
+                               const sk_key_span *spans);
 
 SK_KERNEL_END
 

@@ -17,31 +17,31 @@ SK_KERNEL_BEGIN
 /* ---- one pose: locals ------------------------------------------------------------------------------- */
 
 /* The three rows of eight joints, as (8, 12) floats. */
-static void octet_locals(const sk_octet *octet, const sk_key_span *places, sk_rotation rotation, float *out) {
+static void octet_locals(const sk_octet *octet, const sk_key_span *spans, sk_rotation rotation, float *out) {
   __m256 t[3], q[4], s[3];
   sk_mix mix;
-  SK_KERNEL(sk_octet_components)(octet, places, rotation, t, &mix, s);
+  SK_KERNEL(sk_octet_components)(octet, spans, rotation, t, &mix, s);
   sk_mix_sum(&mix, q);
   sk_store_locals(t, q, s, out);
 }
 
 /* The same in double. */
-static void octet_precise(const sk_octet *octet, const sk_key_span *places, sk_rotation rotation, double *out) {
+static void octet_precise(const sk_octet *octet, const sk_key_span *spans, sk_rotation rotation, double *out) {
   __m256 t[3], s[3];
   sk_mix mix;
-  SK_KERNEL(sk_octet_components)(octet, places, rotation, t, &mix, s);
+  SK_KERNEL(sk_octet_components)(octet, spans, rotation, t, &mix, s);
   sk_store_precise(&mix, t, s, out);
 }
 
 /* Joints at rest whose rest matrix holds more than T, R and S do; `moving` and `precise` are what there is of the
    locals. */
-static void odd_locals(const sk_palette_job *job, const sk_compiled *c, const sk_key_span *places, float *moving,
-                       double *precise) {
+static void sheared_locals(const sk_palette_job *job, const sk_compiled *c, const sk_key_span *spans, float *moving,
+                           double *precise) {
   uint32_t i;
   int k;
   for (i = 0; i < c->mover_count; i++) {
     const float *rest = job->skeleton->rest_local + 16 * (size_t)c->movers[i].joint;
-    if (!c->movers[i].odd || !SK_KERNEL(sk_mover_rests)(c, &c->movers[i], job->skeleton, places)) continue;
+    if (!c->movers[i].sheared || !SK_KERNEL(sk_mover_rests)(c, &c->movers[i], job->skeleton, spans)) continue;
     for (k = 0; k < ROWS; k++) {
       if (moving) moving[(size_t)i * ROWS + (size_t)k] = rest[k];
       if (precise) precise[(size_t)i * ROWS + (size_t)k] = rest[k];
@@ -163,7 +163,7 @@ static void write_joints(const sk_palette_job *job, const sk_compiled *c, const 
 /* Scratch of one pose, in this order: globals, places, locals of the movers, cubic cells. */
 typedef struct one_scratch {
   double *globals;
-  sk_key_span *places;
+  sk_key_span *spans;
   double *moving; /* of float where no more is needed */
   float *cubic;
   size_t bytes;
@@ -172,13 +172,13 @@ typedef struct one_scratch {
 static one_scratch lay_out_one(const sk_compiled *c, uintptr_t memory) {
   one_scratch s;
   size_t globals = (size_t)c->joint_count * ROWS * sizeof(double);
-  size_t places = (size_t)c->line_count * sizeof(sk_key_span);
+  size_t spans = (size_t)c->line_count * sizeof(sk_key_span);
   size_t moving = (size_t)c->octet_count * SK_LANES * ROWS * sizeof(double);
   s.globals = (double *)memory;
-  s.places = (sk_key_span *)(memory + globals);
-  s.moving = (double *)(memory + globals + places);
-  s.cubic = (float *)(memory + globals + places + moving);
-  s.bytes = globals + places + moving + c->cubic_floats * sizeof(float);
+  s.spans = (sk_key_span *)(memory + globals);
+  s.moving = (double *)(memory + globals + spans);
+  s.cubic = (float *)(memory + globals + spans + moving);
+  s.bytes = globals + spans + moving + c->cubic_floats * sizeof(float);
   return s;
 }
 
@@ -190,19 +190,19 @@ static void run_one(const sk_palette_job *job, size_t n, void *scratch) {
   const double *above = sk_palette_front(job, n, front) ? front : NULL;
   uint32_t movers = job->result == SK_PALETTE ? c->active_count : c->mover_count, i;
   float *out = job->out + n * sk_palette_floats(job);
-  SK_KERNEL(sk_find_key_spans)(clip, time, s.cubic, s.places);
+  SK_KERNEL(sk_find_key_spans)(clip, time, s.cubic, s.spans);
   if (job->result == SK_PALETTE && c->precise < SK_PRECISE_LOCALS) {
     float *moving = (float *)s.moving;
     for (i = 0; i * SK_LANES < movers; i++)
-      octet_locals(&c->octets[i], s.places, job->sampling->rotation, moving + (size_t)i * SK_LANES * ROWS);
-    if (c->odd_count) odd_locals(job, c, s.places, moving, NULL);
+      octet_locals(&c->octets[i], s.spans, job->sampling->rotation, moving + (size_t)i * SK_LANES * ROWS);
+    if (c->sheared_count) sheared_locals(job, c, s.spans, moving, NULL);
     if (c->precise == SK_PRECISE_CHAINS) write_chains(job, c, moving, above, s.globals, out);
     else write_floats(job, c, moving, above, (float *)s.globals, out);
     return;
   }
   for (i = 0; i * SK_LANES < movers; i++)
-    octet_precise(&c->octets[i], s.places, job->sampling->rotation, s.moving + (size_t)i * SK_LANES * ROWS);
-  if (c->odd_count) odd_locals(job, c, s.places, NULL, s.moving);
+    octet_precise(&c->octets[i], s.spans, job->sampling->rotation, s.moving + (size_t)i * SK_LANES * ROWS);
+  if (c->sheared_count) sheared_locals(job, c, s.spans, NULL, s.moving);
   if (job->result == SK_PALETTE) write_palette(job, c, s.moving, above, s.globals, out);
   else write_joints(job, c, s.moving, above, s.globals, out);
 }

@@ -8,8 +8,8 @@
 
 SK_KERNEL_BEGIN
 
-static __m128 lane_of(const __m256 turned[4], uint32_t lane) {
-  return lane < 4 ? _mm256_castps256_ps128(turned[lane]) : _mm256_extractf128_ps(turned[lane - 4], 1);
+static __m128 lane_of(const __m256 transposed[4], uint32_t lane) {
+  return lane < 4 ? _mm256_castps256_ps128(transposed[lane]) : _mm256_extractf128_ps(transposed[lane - 4], 1);
 }
 
 static void store_three(float *at, __m128 value) {
@@ -18,40 +18,40 @@ static void store_three(float *at, __m128 value) {
 }
 
 /* The key itself where a rotation stands on one, or between two that are the same; else NULL. */
-static const float *rotation_key(const sk_octet *octet, const sk_key_span *places, uint32_t lane) {
-  const sk_key_span *place = &places[octet->lines[SK_PART_ROTATION][lane]];
-  const float *a = place->a + octet->offsets[SK_PART_ROTATION][lane];
-  if (!place->stride) return NULL; /* a cubic one is no key, and of any length */
-  return place->u[SK_TO] == 0.0f || memcmp(a, a + place->stride, 4 * sizeof(float)) == 0 ? a : NULL;
+static const float *rotation_key(const sk_octet *octet, const sk_key_span *spans, uint32_t lane) {
+  const sk_key_span *span = &spans[octet->lines[SK_COMPONENT_ROTATION][lane]];
+  const float *a = span->a + octet->offsets[SK_COMPONENT_ROTATION][lane];
+  if (!span->stride) return NULL; /* a cubic one is no key, and of any length */
+  return span->u[SK_TO] == 0.0f || memcmp(a, a + span->stride, 4 * sizeof(float)) == 0 ? a : NULL;
 }
 
-static void store_octet(const sk_compiled *c, uint32_t number, const sk_key_span *places, const __m256 t[3],
+static void store_octet(const sk_compiled *c, uint32_t number, const sk_key_span *spans, const __m256 t[3],
                         const __m256 q[4], const __m256 s[3], sk_pose pose) {
   const sk_octet *octet = &c->octets[number];
-  __m256 zero = _mm256_setzero_ps(), turned_t[4], turned_q[4], turned_s[4];
+  __m256 zero = _mm256_setzero_ps(), t_cells[4], q_cells[4], s_cells[4];
   uint32_t lane, lanes = c->mover_count - number * SK_LANES;
-  sk_transpose(t[0], t[1], t[2], zero, turned_t);
-  sk_transpose(q[0], q[1], q[2], q[3], turned_q);
-  sk_transpose(s[0], s[1], s[2], zero, turned_s);
+  sk_transpose(t[0], t[1], t[2], zero, t_cells);
+  sk_transpose(q[0], q[1], q[2], q[3], q_cells);
+  sk_transpose(s[0], s[1], s[2], zero, s_cells);
   for (lane = 0; lane < SK_LANES && lane < lanes; lane++) {
     size_t j = (size_t)c->movers[number * SK_LANES + lane].joint;
-    if (octet->moves[SK_PART_TRANSLATION]) store_three(pose.translation + 3 * j, lane_of(turned_t, lane));
-    if (octet->moves[SK_PART_ROTATION] && !octet->still[SK_PART_ROTATION][lane]) {
-      const float *key = rotation_key(octet, places, lane);
-      _mm_storeu_ps(pose.rotation + 4 * j, key ? _mm_loadu_ps(key) : lane_of(turned_q, lane));
+    if (octet->moves[SK_COMPONENT_TRANSLATION]) store_three(pose.translation + 3 * j, lane_of(t_cells, lane));
+    if (octet->moves[SK_COMPONENT_ROTATION] && !octet->still[SK_COMPONENT_ROTATION][lane]) {
+      const float *key = rotation_key(octet, spans, lane);
+      _mm_storeu_ps(pose.rotation + 4 * j, key ? _mm_loadu_ps(key) : lane_of(q_cells, lane));
     }
-    if (octet->moves[SK_PART_SCALE]) store_three(pose.scale + 3 * j, lane_of(turned_s, lane));
+    if (octet->moves[SK_COMPONENT_SCALE]) store_three(pose.scale + 3 * j, lane_of(s_cells, lane));
   }
 }
 
 /* A mover that rests keeps the bits of its rest pose, by which its rest matrix is found. */
-static void keep_rest(const sk_sampling *sampling, const sk_key_span *places, sk_pose pose) {
+static void keep_rest(const sk_sampling *sampling, const sk_key_span *spans, sk_pose pose) {
   const sk_compiled *c = sampling->clip->compiled;
   const sk_skeleton *skeleton = sampling->skeleton;
   uint32_t i;
   for (i = 0; i < c->mover_count; i++) {
     size_t j = (size_t)c->movers[i].joint;
-    if (!c->movers[i].odd || !SK_KERNEL(sk_mover_rests)(c, &c->movers[i], skeleton, places)) continue;
+    if (!c->movers[i].sheared || !SK_KERNEL(sk_mover_rests)(c, &c->movers[i], skeleton, spans)) continue;
     memcpy(pose.translation + 3 * j, skeleton->translation + 3 * j, 3 * sizeof(float));
     memcpy(pose.rotation + 4 * j, skeleton->rotation + 4 * j, 4 * sizeof(float));
     memcpy(pose.scale + 3 * j, skeleton->scale + 3 * j, 3 * sizeof(float));
@@ -65,23 +65,23 @@ static bool fits(const sk_compiled *c) {
 bool SK_KERNEL(sk_sample_kernel)(const sk_sampling *sampling, double time, sk_pose pose) {
   const sk_compiled *c = sampling->clip->compiled;
   size_t joints = (size_t)c->joint_count;
-  sk_key_span places[SK_STACK_LINES];
+  sk_key_span spans[SK_STACK_LINES];
   float cubic[SK_STACK_CUBIC];
   uint32_t i;
   if (!fits(c)) return false;
   memcpy(pose.translation, c->translation, joints * 3 * sizeof(float));
   memcpy(pose.rotation, c->rotation, joints * 4 * sizeof(float));
   memcpy(pose.scale, c->scale, joints * 3 * sizeof(float));
-  SK_KERNEL(sk_find_key_spans)(sampling->clip, time, cubic, places);
+  SK_KERNEL(sk_find_key_spans)(sampling->clip, time, cubic, spans);
   for (i = 0; i < c->octet_count; i++) {
     __m256 t[3], q[4], s[3];
     sk_mix mix;
-    SK_KERNEL(sk_octet_components)(&c->octets[i], places, sampling->rotation, t, &mix, s);
+    SK_KERNEL(sk_octet_components)(&c->octets[i], spans, sampling->rotation, t, &mix, s);
     sk_mix_sum(&mix, q);
     sk_normalize(q);
-    store_octet(c, i, places, t, q, s, pose);
+    store_octet(c, i, spans, t, q, s, pose);
   }
-  if (c->odd_count) keep_rest(sampling, places, pose);
+  if (c->sheared_count) keep_rest(sampling, spans, pose);
   return true;
 }
 

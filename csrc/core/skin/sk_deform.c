@@ -8,7 +8,7 @@
 #include "../base/sk_math.h"
 #include "../base/sk_threads.h"
 
-#define PLAIN_VERTICES SK_ORDER_VERTICES /* of a block */
+#define PLAIN_VERTICES SK_ORDERED_BLOCK_VERTICES /* of a block */
 
 /* ---- the plain path --------------------------------------------------------------------------- */
 
@@ -53,9 +53,9 @@ static size_t block_vertices(const sk_deform_job *job) {
 
 /* No two workers write to one cache line. */
 static size_t add_piece(size_t *bytes, size_t wanted) {
-  size_t place = *bytes;
+  size_t first_float = *bytes;
   *bytes += (wanted + SK_ALIGNMENT - 1) / SK_ALIGNMENT * SK_ALIGNMENT;
-  return place;
+  return first_float;
 }
 
 /* Kernels want matrices of 64 bytes that no cache line divides. */
@@ -82,18 +82,18 @@ static layout lay_out(const sk_deform_job *job) {
     sk_palette_job one = pose_job(job);
     l.pose = add_piece(&l.bytes, sk_palette_scratch(&one));
   }
-  if (job->kernels && job->influences->shares)
+  if (job->kernels && job->influences->shares_slots)
     l.kernel = add_piece(&l.bytes, job->kernels->deform_scratch(job->influences));
   return l;
 }
 
 /* ---- threads ------------------------------------------------------------------------------------ */
 
-#define PLAIN_NANOSECONDS 27.0  /* about what a vertex takes */
+#define PLAIN_NANOSECONDS  27.0  /* about what a vertex takes */
 #define KERNEL_NANOSECONDS 3.5
-#define START_NANOSECONDS 200.0 /* a palette beside its vertices */
-#define JOINT_NANOSECONDS 50.0  /* and a joint on its way to a palette */
-#define RANGE_NANOSECONDS 50e3  /* what is worth waking a thread for (sk_threads.h) */
+#define START_NANOSECONDS  200.0 /* a palette beside its vertices */
+#define JOINT_NANOSECONDS  50.0  /* and a joint on its way to a palette */
+#define RANGE_NANOSECONDS  50e3  /* what is worth waking a thread for (sk_threads.h) */
 
 static size_t block_count(const sk_deform_job *job) {
   return (job->mesh->vertex_count + block_vertices(job) - 1) / block_vertices(job);
@@ -115,19 +115,19 @@ static size_t grain_of(const sk_deform_job *job) {
 
 /* Results that no cache holds are written past it: 8 to 15 % less time for a million vertices between other work. Where
    the last one holds twice as much, to ask for their memory before took a third less than that. */
-static sk_reach reach_of(const sk_deform_job *job) {
+static sk_store_hint choose_store_hint(const sk_deform_job *job) {
   size_t floats = job->count * job->mesh->vertex_count * 3, bytes = (job->normals ? 2 : 1) * floats * sizeof(float);
   bool aligned = (uintptr_t)job->positions % 16 == 0 && (uintptr_t)job->normals % 16 == 0;
   /* Each palette's results begin where the last one's end. */
   aligned = aligned && (job->count == 1 || job->mesh->vertex_count % 4 == 0);
-  if (bytes <= SK_NEAR_BYTES) return SK_NEAR;
-  return aligned && bytes >= PAST_BYTES && bytes > sk_cache_bytes() / 2 ? SK_PAST : SK_FAR;
+  if (bytes <= SK_NEAR_BYTES) return SK_STORE_CACHED;
+  return aligned && bytes >= PAST_BYTES && bytes > sk_cache_bytes() / 2 ? SK_STORE_STREAMED : SK_STORE_PREFETCHED;
 }
 
 size_t sk_deform_scratch(sk_deform_job *job) {
   size_t ranges, threads = sk_thread_count();
   job->kernels = job->influences ? sk_kernels_chosen() : NULL;
-  job->reach = job->kernels ? reach_of(job) : SK_NEAR;
+  job->store_hint = job->kernels ? choose_store_hint(job) : SK_STORE_CACHED;
   ranges = job->count * block_count(job) / grain_of(job) + 1; /* or one less */
   job->workers = threads < ranges ? threads : ranges;
   return job->workers * lay_out(job).bytes;
@@ -174,19 +174,27 @@ static void prepare(const sk_deform_job *job, const layout *pieces, worker *own,
 static void run_block(const sk_deform_job *job, const layout *pieces, worker *own, size_t n, size_t number) {
   const sk_mesh *mesh = job->mesh;
   size_t vertices = block_vertices(job), first = number * vertices, left = mesh->vertex_count - first;
-  size_t place = 3 * (n * mesh->vertex_count + first);
-  float *morphed = (float *)((char *)own + pieces->morphed), *turned = morphed + 3 * vertices;
-  sk_deform_block block = {job->influences, number, left < vertices ? left : vertices,
-                           own->palette, mesh->positions + 3 * first, mesh->normals + 3 * first,
-                           job->positions + place, job->normals ? job->normals + place : NULL, job->reach,
-                           false, (char *)own + pieces->kernel};
-  if (job->weights && sk_morph_vertices(&own->walk, first, block.count, morphed, job->normals ? turned : NULL)) {
+  size_t first_float = 3 * (n * mesh->vertex_count + first);
+  float *morphed = (float *)((char *)own + pieces->morphed), *morphed_normals = morphed + 3 * vertices;
+  sk_deform_block block = {job->influences,
+                           number,
+                           left < vertices ? left : vertices,
+                           own->palette,
+                           mesh->positions + 3 * first,
+                           mesh->normals + 3 * first,
+                           job->positions + first_float,
+                           job->normals ? job->normals + first_float : NULL,
+                           job->store_hint,
+                           false,
+                           (char *)own + pieces->kernel};
+  if (job->weights &&
+      sk_morph_vertices(&own->walk, first, block.count, morphed, job->normals ? morphed_normals : NULL)) {
     block.points = morphed;
-    block.directions = turned;
+    block.directions = morphed_normals;
     block.morphed = true;
   }
   if (!job->kernels) deform_plainly(mesh, own->matrix_floats, &block);
-  else if (job->influences->shares) job->kernels->deform_shared(&block);
+  else if (job->influences->shares_slots) job->kernels->deform_shared(&block);
   else job->kernels->deform(&block);
 }
 
@@ -199,7 +207,7 @@ static void run_range(const void *data, size_t number, size_t first, size_t coun
     if (own->ready != i / blocks + 1) prepare(job, &pieces, own, i / blocks);
     run_block(job, &pieces, own, i / blocks, i % blocks);
   }
-  if (job->reach == SK_PAST) job->kernels->deform_end();
+  if (job->store_hint == SK_STORE_STREAMED) job->kernels->deform_end();
 }
 
 void sk_deform_run(const sk_deform_job *job) {

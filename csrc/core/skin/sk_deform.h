@@ -31,7 +31,7 @@ typedef struct sk_deform_job {
 
   size_t workers; /* these three are set by sk_deform_scratch */
   const sk_kernels *kernels; /* NULL: the plain path */
-  sk_reach reach;
+  sk_store_hint store_hint;
   void *scratch;  /* so many bytes of sk_alloc */
 } sk_deform_job;
 

@@ -6,7 +6,7 @@
 
 /* Where results lie, and what they are made of: in a near cache; in a far one or none, from where it is asked for
    before it is used; or there, and written past all caches, to addresses that are aligned to 16. */
-typedef enum sk_reach { SK_NEAR, SK_FAR, SK_PAST } sk_reach;
+typedef enum sk_store_hint { SK_STORE_CACHED, SK_STORE_PREFETCHED, SK_STORE_STREAMED } sk_store_hint;
 
 typedef struct sk_deform_block {
   const sk_influences *influences;
@@ -17,7 +17,7 @@ typedef struct sk_deform_block {
   const float *directions;
   float *positions;        /* out */
   float *normals;          /* out, or NULL */
-  sk_reach reach;
+  sk_store_hint store_hint;
   bool morphed;            /* points and directions are not the mesh's */
   char *scratch;           /* sk_kernels.deform_scratch, aligned */
 } sk_deform_block;

@@ -5,8 +5,7 @@
 #include <string.h>
 
 double sk_frames_find(const sk_frame_times *line, double time, sk_loop loop) {
-  const sk_clip timing = {.duration = line->duration,
-                          .key_tolerance = SK_KEY_TOLERANCE_TICKS / line->ticks_per_second};
+  const sk_clip timing = {.duration = line->duration, .key_tolerance = SK_KEY_TOLERANCE_TICKS / line->ticks_per_second};
   double local = sk_clip_local_time(&timing, time, loop);
   sk_key key = sk_clip_find_key(line->times, line->count, local, timing.key_tolerance);
   return (double)key.index + key.fraction;
@@ -31,10 +30,10 @@ static void normalize(float *normals, size_t count) {
 
 void sk_frames_run(const sk_frames_job *job) {
   size_t stride = job->vertex_count * 3, n;
-  for (n = 0; n < job->place_count; n++) {
-    double last = (double)(job->frame_count - 1), place = fmin(fmax(job->places[n], 0.0), last);
-    size_t frame = (size_t)place, start = frame * stride;
-    double u = place - (double)frame;
+  for (n = 0; n < job->out_count; n++) {
+    double last = (double)(job->frame_count - 1), frame_number = fmin(fmax(job->frame_numbers[n], 0.0), last);
+    size_t frame = (size_t)frame_number, start = frame * stride;
+    double u = frame_number - (double)frame;
     if (u == 0.0) {
       memcpy(job->out_positions + n * stride, job->positions + start, stride * sizeof(float));
       if (job->normals) memcpy(job->out_normals + n * stride, job->normals + start, stride * sizeof(float));

@@ -21,8 +21,8 @@ typedef struct sk_frames_job {
   const float *normals;   /* (N, V, 3), or NULL */
   size_t frame_count;     /* N, at least 1 */
   size_t vertex_count;    /* V */
-  const double *places;   /* (P,); what lies outside 0 to N - 1 counts as the nearer of them */
-  size_t place_count;     /* P */
+  const double *frame_numbers;   /* (P,); what lies outside 0 to N - 1 counts as the nearer of them */
+  size_t out_count;     /* P */
   float *out_positions;   /* out: (P, V, 3) */
   float *out_normals;     /* out: (P, V, 3) of unit length (or zero); NULL without normals */
 } sk_frames_job;

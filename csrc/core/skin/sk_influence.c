@@ -4,25 +4,25 @@
 #include <string.h>
 
 /* A code that is a slot times 8 reaches any of the first 8,192 matrices in one addressing mode of x86. */
-#define SMALL_SLOTS 8192u
+#define SMALL_SLOTS  8192u
 #define SMALL_FACTOR 8u
 
 /* ---- which vertices go together --------------------------------------------------------------------- */
 
 typedef struct plan {
   const sk_mesh *mesh;
-  bool shares;
+  bool shares_slots;
   size_t block_vertices, block_count, block_lanes;
   sk_influence_block *blocks;
-  uint16_t *lanes; /* (block_count, block_lanes): as sk_share_find gives them; in order: grouped by influences */
+  uint16_t *lanes; /* (block_count, block_lanes): as sk_shared_slots_find gives them; in order: grouped by influences */
 } plan;
 
-static bool begin_plan(plan *p, const sk_mesh *mesh, bool shares) {
-  size_t vertices = shares ? SK_SHARE_VERTICES : SK_ORDER_VERTICES;
-  size_t lanes = shares ? SK_SHARE_LANES : vertices;
+static bool begin_plan(plan *p, const sk_mesh *mesh, bool shares_slots) {
+  size_t vertices = shares_slots ? SK_SHARED_BLOCK_VERTICES : SK_ORDERED_BLOCK_VERTICES;
+  size_t lanes = shares_slots ? SK_SHARED_BLOCK_LANES : vertices;
   size_t count = (mesh->vertex_count + vertices - 1) / vertices;
   sk_influence_block *blocks = sk_alloc_zero(count * (sizeof *blocks + lanes * sizeof(uint16_t)));
-  *p = (plan){mesh, shares, vertices, count, lanes, blocks, (uint16_t *)(blocks + count)};
+  *p = (plan){mesh, shares_slots, vertices, count, lanes, blocks, (uint16_t *)(blocks + count)};
   return blocks != NULL;
 }
 
@@ -36,12 +36,12 @@ static size_t vertices_of(const plan *p, size_t block) {
 
 /* `gain` is negative where it does not pay. */
 static bool plan_to_share(plan *p, const sk_mesh *mesh, double *gain) {
-  sk_share_scratch *scratch = sk_share_begin();
+  sk_shared_slots_scratch *scratch = sk_shared_slots_begin();
   bool made = scratch && begin_plan(p, mesh, true);
   size_t b;
   for (b = 0; made && b < p->block_count && (b < TRIAL_BLOCKS || *gain > 0.0); b++)
-    *gain += sk_share_find(mesh, b * p->block_vertices, vertices_of(p, b), scratch, &p->blocks[b].counts,
-                           p->lanes + b * p->block_lanes);
+    *gain += sk_shared_slots_find(mesh, b * p->block_vertices, vertices_of(p, b), scratch, &p->blocks[b].counts,
+                                  p->lanes + b * p->block_lanes);
   sk_free(scratch);
   return made;
 }
@@ -54,10 +54,10 @@ static bool plan_in_order(plan *p, const sk_mesh *mesh) {
   for (b = 0; b < p->block_count; b++) {
     size_t first = b * p->block_vertices, count = vertices_of(p, b), next[SK_MAX_INFLUENCES + 1] = {0};
     uint16_t *singles = p->blocks[b].counts.singles;
-    for (v = 0; v < count; v++) singles[sk_share_count(mesh, first + v)]++;
+    for (v = 0; v < count; v++) singles[sk_influence_count(mesh, first + v)]++;
     for (k = 1; k <= SK_MAX_INFLUENCES; k++) next[k] = next[k - 1] + singles[k - 1];
     for (v = 0; v < count; v++)
-      p->lanes[b * p->block_lanes + next[sk_share_count(mesh, first + v)]++] = (uint16_t)v;
+      p->lanes[b * p->block_lanes + next[sk_influence_count(mesh, first + v)]++] = (uint16_t)v;
   }
   return true;
 }
@@ -106,7 +106,7 @@ static sizes lay_out(const plan *p, sk_influences *made) {
 typedef struct writer {
   const plan *plan;
   uint32_t factor; /* of a slot */
-  uint16_t *codes, *places;
+  uint16_t *codes, *offsets;
   float *weights, *points;
 } writer;
 
@@ -115,22 +115,22 @@ static void write_octet(writer *w, size_t first, const uint16_t *lanes, uint32_t
   float weights[SK_MAX_INFLUENCES];
   uint32_t i, lane;
   for (lane = 0; lane < 8; lane++) {
-    sk_share_vertex(w->plan->mesh, first + lanes[lane], slots, weights);
+    sk_sorted_influences(w->plan->mesh, first + lanes[lane], slots, weights);
     for (i = 0; i < k; i++) w->weights[8 * i + lane] = weights[i];
   }
   for (i = 0; i < k; i++) *w->codes++ = (uint16_t)(slots[i] * w->factor);
   w->weights += 8 * k;
 }
 
-static void write_single(writer *w, size_t vertex, size_t place, uint32_t k) {
+static void write_single(writer *w, size_t vertex, size_t position, uint32_t k) {
   const sk_mesh *mesh = w->plan->mesh;
   const uint16_t *slots = mesh->slots + vertex * mesh->influences;
-  const float *shares = mesh->weights + vertex * mesh->influences;
+  const float *shares_slots = mesh->weights + vertex * mesh->influences;
   uint32_t i;
-  *w->codes++ = (uint16_t)sk_influence_place(place);
+  *w->codes++ = (uint16_t)sk_influence_offset(position);
   for (i = 0; i < k; i++) {
     *w->codes++ = (uint16_t)(slots[i] * w->factor);
-    *w->weights++ = shares[i] > 0.0f ? shares[i] : 0.0f;
+    *w->weights++ = shares_slots[i] > 0.0f ? shares_slots[i] : 0.0f;
   }
 }
 
@@ -145,7 +145,7 @@ static void write_points(writer *w, size_t first, const uint16_t *lanes, size_t 
       point[8 * i] = mesh->positions[3 * vertex + i];
       point[8 * i + 24] = mesh->normals[3 * vertex + i];
     }
-    w->places[vertex] = (uint16_t)sk_octet_place(lane);
+    w->offsets[vertex] = (uint16_t)sk_octet_offset(lane);
   }
   w->points += 6 * count;
 }
@@ -159,18 +159,18 @@ static void write_block(writer *w, const sk_influence_block *block, size_t numbe
     for (i = 0; i < block->counts.octets[k]; i++, lane += 8) write_octet(w, first, lanes + lane, k);
   for (k = 1; k <= SK_MAX_INFLUENCES; k++)
     for (i = 0; i < block->counts.singles[k]; i++, lane++, single++)
-      write_single(w, first + lanes[lane], p->shares ? single : lanes[lane], k);
-  if (p->shares) write_points(w, first, lanes, lane);
+      write_single(w, first + lanes[lane], p->shares_slots ? single : lanes[lane], k);
+  if (p->shares_slots) write_points(w, first, lanes, lane);
 }
 
 static sk_influences *write_all(const plan *p, size_t slot_count) {
   uint32_t factor = slot_count <= SMALL_SLOTS ? SMALL_FACTOR : 1;
-  sk_influences head = {.block_count = p->block_count, .shift = factor == 1 ? 6 : 3, .shares = p->shares};
+  sk_influences head = {.block_count = p->block_count, .shift = factor == 1 ? 6 : 3, .shares_slots = p->shares_slots};
   sizes all = lay_out(p, &head);
-  size_t points = p->shares ? all.octets * 48 : 0, places = p->shares ? p->mesh->vertex_count : 0, b;
+  size_t points = p->shares_slots ? all.octets * 48 : 0, offsets = p->shares_slots ? p->mesh->vertex_count : 0, b;
   size_t start = (sizeof head + p->block_count * sizeof *p->blocks + SK_ALIGNMENT - 1) / SK_ALIGNMENT * SK_ALIGNMENT;
-  sk_influences *made = sk_alloc(start + (points + all.weights + 3) * sizeof(float) +
-                                 (all.codes + places) * sizeof(uint16_t));
+  sk_influences *made =
+      sk_alloc(start + (points + all.weights + 3) * sizeof(float) + (all.codes + offsets) * sizeof(uint16_t));
   sk_influence_block *blocks;
   writer w = {.plan = p, .factor = factor};
   float *weights;
@@ -183,9 +183,9 @@ static sk_influences *write_all(const plan *p, size_t slot_count) {
   weights = w.points + points;
   made->weights = weights;
   w.codes = (uint16_t *)(weights + all.weights + 3);
-  w.places = w.codes + all.codes;
+  w.offsets = w.codes + all.codes;
   made->codes = w.codes;
-  made->places = w.places;
+  made->offsets = w.offsets;
   for (b = 0; b < p->block_count; b++) {
     w.weights = weights + blocks[b].weight;
     write_block(&w, &blocks[b], b);

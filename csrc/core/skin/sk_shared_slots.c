@@ -1,16 +1,16 @@
-/* sk_share.c: see sk_share.h. */
-#include "sk_share.h"
+/* sk_shared_slots.c: see sk_shared_slots.h. */
+#include "sk_shared_slots.h"
 
 #include <string.h>
 
 /* Instructions, about. */
-#define SINGLE_COST(k) (27.0 + 4.0 * (k))
-#define OCTET_COST(k) (105.0 + 25.0 * (k))
-#define ORDER_COST 7.0 /* of a vertex: from its lane back to its place */
+#define SINGLE_COST(k)     (27.0 + 4.0 * (k))
+#define OCTET_COST(k)      (105.0 + 25.0 * (k))
+#define ORDER_COST         7.0 /* of a vertex: from its lane back to its place */
 
 /* What a set of slots has left after its whole octets makes one more where that pays: with so many vertices. */
-#define LEAST_LANES 5u
-#define TABLE_SIZE (2 * SK_SHARE_VERTICES) /* a power of two, half empty */
+#define MIN_OCTET_VERTICES 5u
+#define TABLE_SIZE         (2 * SK_SHARED_BLOCK_VERTICES) /* a power of two, half empty */
 
 typedef struct slot_set {
   uint16_t slots[SK_MAX_INFLUENCES]; /* rising; zeros behind the last */
@@ -18,52 +18,52 @@ typedef struct slot_set {
   uint16_t taken, lane, room;        /* so many have found a lane, of `room` from `lane` */
 } slot_set;
 
-struct sk_share_scratch {
+struct sk_shared_slots_scratch {
   uint16_t table[TABLE_SIZE];            /* 1 + number of a set, or 0 */
-  uint16_t set_of[SK_SHARE_VERTICES];
-  slot_set sets[SK_SHARE_VERTICES];
+  uint16_t set_of[SK_SHARED_BLOCK_VERTICES];
+  slot_set sets[SK_SHARED_BLOCK_VERTICES];
 };
 
-sk_share_scratch *sk_share_begin(void) { return sk_alloc(sizeof(sk_share_scratch)); }
+sk_shared_slots_scratch *sk_shared_slots_begin(void) { return sk_alloc(sizeof(sk_shared_slots_scratch)); }
 
 /* Weights fall, so the first zero ends the vertex's influences. */
-uint32_t sk_share_count(const sk_mesh *mesh, size_t vertex) {
+uint32_t sk_influence_count(const sk_mesh *mesh, size_t vertex) {
   const float *weights = mesh->weights + vertex * mesh->influences;
   uint32_t k = 1;
   while (k < mesh->influences && weights[k] > 0.0f) k++;
   return k;
 }
 
-uint32_t sk_share_vertex(const sk_mesh *mesh, size_t vertex, uint16_t slots[SK_MAX_INFLUENCES],
-                         float weights[SK_MAX_INFLUENCES]) {
+uint32_t sk_sorted_influences(const sk_mesh *mesh, size_t vertex, uint16_t slots[SK_MAX_INFLUENCES],
+                              float weights[SK_MAX_INFLUENCES]) {
   const uint16_t *given = mesh->slots + vertex * mesh->influences;
-  const float *shares = mesh->weights + vertex * mesh->influences;
-  uint32_t k, i, count = sk_share_count(mesh, vertex);
+  const float *given_weights = mesh->weights + vertex * mesh->influences;
+  uint32_t k, i, count = sk_influence_count(mesh, vertex);
   for (k = 0; k < count; k++) {
     for (i = k; i > 0 && slots[i - 1] > given[k]; i--) {
       slots[i] = slots[i - 1];
       weights[i] = weights[i - 1];
     }
     slots[i] = given[k];
-    weights[i] = shares[k] > 0.0f ? shares[k] : 0.0f;
+    weights[i] = given_weights[k] > 0.0f ? given_weights[k] : 0.0f;
   }
   return count;
 }
 
 static uint32_t hash_of(const uint16_t slots[SK_MAX_INFLUENCES]) {
-  uint64_t parts[2];
-  memcpy(parts, slots, sizeof parts);
-  parts[0] = (parts[0] ^ parts[1] * 0x9E3779B97F4A7C15u) * 0xD6E8FEB86659FD93u;
-  return (uint32_t)(parts[0] >> 40);
+  uint64_t halves[2];
+  memcpy(halves, slots, sizeof halves);
+  halves[0] = (halves[0] ^ halves[1] * 0x9E3779B97F4A7C15u) * 0xD6E8FEB86659FD93u;
+  return (uint32_t)(halves[0] >> 40);
 }
 
 /* The set of a vertex's slots, which is made where it is the first one's. */
-static uint16_t find_set(sk_share_scratch *scratch, uint16_t *set_count, const uint16_t slots[SK_MAX_INFLUENCES],
+static uint16_t find_set(sk_shared_slots_scratch *scratch, uint16_t *set_count, const uint16_t slots[SK_MAX_INFLUENCES],
                          uint32_t size) {
-  uint32_t place = hash_of(slots) + size;
+  uint32_t slot_hash = hash_of(slots) + size;
   slot_set *set;
-  for (;; place++) {
-    uint16_t *entry = &scratch->table[place % TABLE_SIZE];
+  for (;; slot_hash++) {
+    uint16_t *entry = &scratch->table[slot_hash % TABLE_SIZE];
     if (!*entry) {
       *entry = ++*set_count;
       set = &scratch->sets[*entry - 1];
@@ -77,14 +77,14 @@ static uint16_t find_set(sk_share_scratch *scratch, uint16_t *set_count, const u
   }
 }
 
-static uint16_t find_sets(const sk_mesh *mesh, size_t first, size_t count, sk_share_scratch *scratch) {
+static uint16_t find_sets(const sk_mesh *mesh, size_t first, size_t count, sk_shared_slots_scratch *scratch) {
   uint16_t set_count = 0;
   size_t v;
   memset(scratch->table, 0, sizeof scratch->table);
   for (v = 0; v < count; v++) {
     uint16_t slots[SK_MAX_INFLUENCES] = {0};
     float weights[SK_MAX_INFLUENCES];
-    uint32_t size = sk_share_vertex(mesh, first + v, slots, weights);
+    uint32_t size = sk_sorted_influences(mesh, first + v, slots, weights);
     scratch->set_of[v] = find_set(scratch, &set_count, slots, size);
     scratch->sets[scratch->set_of[v]].vertices++;
   }
@@ -92,13 +92,13 @@ static uint16_t find_sets(const sk_mesh *mesh, size_t first, size_t count, sk_sh
 }
 
 /* Gives the sets lanes, by their sizes; returns the first lane of singles. */
-static size_t share_out(sk_share_scratch *scratch, uint16_t set_count, sk_share_counts *counts, double *gain) {
+static size_t assign_lanes(sk_shared_slots_scratch *scratch, uint16_t set_count, sk_lane_counts *counts, double *gain) {
   size_t lane = 0;
   uint32_t k, i;
   for (k = 1; k <= SK_MAX_INFLUENCES; k++)
     for (i = 0; i < set_count; i++) {
       slot_set *set = &scratch->sets[i];
-      uint32_t octets = set->vertices / 8u + (set->vertices % 8u >= LEAST_LANES);
+      uint32_t octets = set->vertices / 8u + (set->vertices % 8u >= MIN_OCTET_VERTICES);
       if (set->size != k) continue;
       set->lane = (uint16_t)lane;
       set->room = (uint16_t)(set->vertices < 8 * octets ? set->vertices : 8 * octets);
@@ -111,8 +111,8 @@ static size_t share_out(sk_share_scratch *scratch, uint16_t set_count, sk_share_
 }
 
 /* Each vertex to its lane; returns the first lane that is left. */
-static size_t place_vertices(sk_share_scratch *scratch, size_t count, size_t lane, const sk_share_counts *counts,
-                             uint16_t *lanes) {
+static size_t assign_vertices(sk_shared_slots_scratch *scratch, size_t count, size_t lane, const sk_lane_counts *counts,
+                              uint16_t *lanes) {
   size_t v, single[SK_MAX_INFLUENCES + 1];
   uint32_t k;
   for (k = 1; k <= SK_MAX_INFLUENCES; k++) {
@@ -127,7 +127,7 @@ static size_t place_vertices(sk_share_scratch *scratch, size_t count, size_t lan
 }
 
 /* Lanes that are left over, in octets of sets and of singles. */
-static void fill_up(const sk_share_scratch *scratch, uint16_t set_count, size_t lane, sk_share_counts *counts,
+static void fill_up(const sk_shared_slots_scratch *scratch, uint16_t set_count, size_t lane, sk_lane_counts *counts,
                     uint16_t *lanes) {
   uint32_t i, v, k = SK_MAX_INFLUENCES;
   for (i = 0; i < set_count; i++) {
@@ -142,19 +142,19 @@ static void fill_up(const sk_share_scratch *scratch, uint16_t set_count, size_t 
   }
 }
 
-double sk_share_find(const sk_mesh *mesh, size_t first, size_t count, sk_share_scratch *scratch,
-                     sk_share_counts *counts, uint16_t lanes[SK_SHARE_LANES]) {
+double sk_shared_slots_find(const sk_mesh *mesh, size_t first, size_t count, sk_shared_slots_scratch *scratch,
+                            sk_lane_counts *counts, uint16_t lanes[SK_SHARED_BLOCK_LANES]) {
   uint16_t set_count = find_sets(mesh, first, count, scratch);
   double gain = -ORDER_COST * (double)count;
   size_t lane;
   memset(counts, 0, sizeof *counts);
-  lane = share_out(scratch, set_count, counts, &gain);
-  lane = place_vertices(scratch, count, lane, counts, lanes);
+  lane = assign_lanes(scratch, set_count, counts, &gain);
+  lane = assign_vertices(scratch, count, lane, counts, lanes);
   fill_up(scratch, set_count, lane, counts, lanes);
   return gain;
 }
 
-size_t sk_share_lanes(const sk_share_counts *counts) {
+size_t sk_lane_count(const sk_lane_counts *counts) {
   size_t k, lanes = 0;
   for (k = 1; k <= SK_MAX_INFLUENCES; k++) lanes += counts->octets[k] * 8u + counts->singles[k];
   return lanes;
