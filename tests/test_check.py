@@ -649,7 +649,7 @@ def test_how_much_is_posed_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
 
     model = chain(*(turning(SWING, name=f"clip{number}") for number in range(100)))
     monkeypatch.setattr("skinpy.checking.subject._MAX_POSED_IN_ALL", 100 * 20 * len(model.mesh.positions))
-    monkeypatch.setattr("skinpy.models.frames._CHUNK", 3 * len(model.mesh.positions) * 4)
+    monkeypatch.setattr("skinpy.models.frames._MAX_CHUNK", 3 * len(model.mesh.positions) * 4)
     monkeypatch.setattr(Model, "pose", counting)
     check(model)
     # A clip: the rotations and the vertices of its ends, four times about the seam, and three times each of a

@@ -407,8 +407,8 @@ def with_nan() -> Any:
 
 
 VERTEX_FAULTS = [
-    (every(frames=np.zeros((0, 5, 3))), "no frame; expected at least one"),
-    (every(frames=np.zeros((2, 0, 3))), "no vertex"),
+    (every(frames=np.zeros((0, 5, 3))), "expected at least one frame"),
+    (every(frames=np.zeros((2, 0, 3))), "at least one vertex"),
     (every(frames=np.zeros((5, 3))), r"shape \(5, 3\); expected \(N, V, 3\)"),
     (every(frames=with_nan()), "frames holds a number that is not finite, in frame 3"),
     (every(frames=1e300 * np.ones((2, 5, 3))), "not finite, in frame 0"),

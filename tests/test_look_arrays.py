@@ -136,7 +136,7 @@ def test_the_look_is_saved(suffix: str, tmp_path: Path) -> None:
         ({"texture": PIXELS / 255}, TypeError, "texture has dtype float64; expected uint8"),
         ({"texture": PIXELS[..., 0]}, ValueError, r"texture has shape \(2, 2\); expected \(h, w, 3\) or"),
         ({"texture": PIXELS[:0]}, ValueError, "at least one pixel"),
-        ({"texture": b"no image"}, ValueError, "texture is 8 bytes, which is no image that is known"),
+        ({"texture": b"no image"}, ValueError, "texture is 8 bytes, which is not an image of a known format"),
         ({"texture": b""}, ValueError, "texture is 0 bytes"),
         ({"texture": "missing.png"}, FileNotFoundError, "missing.png"),
         ({"texture": 7}, TypeError, "texture has dtype int64"),

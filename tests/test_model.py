@@ -404,7 +404,7 @@ def test_what_is_no_path_and_no_bytes() -> None:
         ({"joints": "ab"}, TypeError, "joints is of type str"),
         ({"translation": "x"}, TypeError, "translation has dtype"),
         ({"translation": np.full((2, 2, 3), 1e300)}, ValueError, "translation holds"),
-        ({"translation": None}, ValueError, "none of"),
+        ({"translation": None}, ValueError, "none came"),
         ({"fps": "x"}, TypeError, "fps is 'x'"),
     ],
 )

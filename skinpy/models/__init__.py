@@ -1,1 +1,1 @@
-"""How models are made from arrays, and work on the vertices of a model."""
+"""How models are made from arrays and saved, and work on the vertices of a model."""

@@ -1,4 +1,4 @@
-"""Model.from_arrays: checks arrays and lays them out as the sections of a block."""
+"""Model.from_arrays: arrays, checked and arranged as the sections of a block."""
 
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias
@@ -13,7 +13,7 @@ from ..errors import LoadError
 from ..models.frames import smooth_normals, unit
 from .look import Look, look_sections
 
-#: Differences of a morph target: positions (V,3), or positions and normals.
+#: Differences of a morph target: of positions (V,3), or of positions and normals.
 Differences: TypeAlias = npt.ArrayLike | tuple[npt.ArrayLike, npt.ArrayLike]
 
 
@@ -31,7 +31,7 @@ def model_block(
     targets: Mapping[str, Differences] | None,
     look: Look,
 ) -> _core.Block:
-    """The block of Model.from_arrays; see there for the arguments."""
+    """The block of Model.from_arrays, which documents the arguments."""
     skeleton = _skeleton(names, parents, rest)
     count = len(skeleton["JOINT_PARENTS"])
     points = floats("positions", positions, ("V", 3))
@@ -72,17 +72,19 @@ def model_block(
         raise ValueError(str(error)) from None
 
 
-# ---- one argument after another -----------------------------------------------------------------------
+# ---- arguments ----------------------------------------------------------------------------------------
 
 
 def _affine(name: str, value: npt.ArrayLike, count: int) -> Floats:
+    """Finite matrices (count,4,4) whose last row is 0 0 0 1."""
     matrices = floats(name, value, (count, 4, 4))
     if count and not (matrices[:, 3] == (0, 0, 0, 1)).all():
-        raise ValueError(f"{name} is not affine: a matrix's last row is not 0 0 0 1")
+        raise ValueError(f"{name} holds a matrix that is not affine; expected a last row of 0 0 0 1")
     return matrices
 
 
 def _integers(name: str, value: npt.ArrayLike, shape: tuple[int | str, ...], limit: int, what: str) -> Array:
+    """Integers from 0 to limit - 1; `what` is the noun for the things that they count, such as "joints"."""
     array = any_array(name, value)
     if array.size and not np.issubdtype(array.dtype, np.integer):
         raise TypeError(f"{name} has dtype {array.dtype}; expected integers")
@@ -94,6 +96,7 @@ def _integers(name: str, value: npt.ArrayLike, shape: tuple[int | str, ...], lim
 
 
 def _faces(faces: npt.ArrayLike, vertices: int) -> Array:
+    """Triangles (F,3) uint32; an empty array of any width has none."""
     array = any_array("faces", faces)
     if not array.size and array.ndim <= 2:
         array = np.zeros((0, 3), np.uint32)
@@ -101,6 +104,7 @@ def _faces(faces: npt.ArrayLike, vertices: int) -> Array:
 
 
 def _skeleton(names: Sequence[str], parents: npt.ArrayLike, rest: npt.ArrayLike) -> dict[str, Array]:
+    """The sections of the joints, except their names."""
     count = len(names_of("names", names))
     if not count:
         raise ValueError("names is empty; expected at least one joint")
@@ -111,7 +115,7 @@ def _skeleton(names: Sequence[str], parents: npt.ArrayLike, rest: npt.ArrayLike)
     wrong = np.flatnonzero((tree < -1) | (tree >= np.arange(count)))
     if len(wrong):
         raise ValueError(
-            f"parents[{wrong[0]}] is {tree[wrong[0]]}; a parent comes before its child, -1 is a root"
+            f"parents[{wrong[0]}] is {tree[wrong[0]]}; expected a joint before this one, or -1 for a root"
         )
     local = _affine("rest", rest, count)
     translation, rotation, scale = _core._decompose(local)
@@ -127,40 +131,47 @@ def _skeleton(names: Sequence[str], parents: npt.ArrayLike, rest: npt.ArrayLike)
 def _influences(
     joints: npt.ArrayLike, weights: npt.ArrayLike, vertices: int, joint_count: int
 ) -> tuple[Array, Floats]:
-    """(V,K) joints and weights, largest first; the last nonzero weight is 1 - the sum of the others."""
+    """Joints and weights (V,K), largest weight first.
+
+    Weights are divided by their sum. The last nonzero weight becomes 1 minus the sum of the others in
+    float32.
+    """
     given = floats("weights", weights, (vertices, "K"), np.float64)
     if not 1 <= given.shape[1] <= _core.MAX_INFLUENCES:
         raise ValueError(f"weights has shape {given.shape}; expected ({vertices}, K) with K from 1 to 8")
     indices = _integers("joints", joints, given.shape, joint_count, "joints")
     if (given < 0).any():
-        raise ValueError("weights holds a negative number")
+        raise ValueError(f"weights holds {given[given < 0][0]:g}; expected numbers that are 0 or more")
     total = given.sum(axis=1, keepdims=True)
     if (total == 0).any():
-        raise ValueError(f"weights of vertex {int(np.flatnonzero(total == 0)[0])} are all 0")
+        vertex = int(np.flatnonzero(total == 0)[0])
+        raise ValueError(f"weights of vertex {vertex} are all 0; expected at least one that is positive")
     order = np.argsort(-given, axis=1, kind="stable")
-    falling = np.take_along_axis(given / total, order, axis=1).astype(np.float32)
-    last = np.count_nonzero(falling, axis=1) - 1
+    sorted_weights = np.take_along_axis(given / total, order, axis=1).astype(np.float32)
+    last = np.count_nonzero(sorted_weights, axis=1) - 1
     rows = np.arange(vertices)
-    rounded = falling.astype(np.float64)
-    rounded[rows, last] = 0
-    rest = (1.0 - rounded.sum(axis=1)).astype(np.float32)
-    # Rounding may lift the last weight above the one before it; the two are equal then.
-    falling[rows, last] = np.minimum(rest, np.where(last > 0, falling[rows, np.maximum(last - 1, 0)], rest))
-    return np.take_along_axis(indices, order, axis=1), falling
+    others = sorted_weights.astype(np.float64)
+    others[rows, last] = 0
+    rest = (1.0 - others.sum(axis=1)).astype(np.float32)
+    # Rounding may lift the last weight above the one before it. Then both get the smaller value.
+    before_last = np.where(last > 0, sorted_weights[rows, np.maximum(last - 1, 0)], rest)
+    sorted_weights[rows, last] = np.minimum(rest, before_last)
+    return np.take_along_axis(indices, order, axis=1), sorted_weights
 
 
 def _slots(joints: Array) -> tuple[Array, Array]:
-    """The joints in order of first use, and each vertex's indices into them."""
+    """The joints in the order of first use, and the indices (V,K) of each vertex into these."""
     used, first, inverse = np.unique(joints.ravel(), return_index=True, return_inverse=True)
     order = np.argsort(first)
     rank = np.empty(len(used), np.int64)
     rank[order] = np.arange(len(used))
     if len(used) > _core.MAX_SLOTS:
-        raise LoadError(f"joints needs {len(used)} palette slots; at most {_core.MAX_SLOTS} are allowed")
+        raise LoadError(f"joints needs {len(used)} palette slots; expected at most {_core.MAX_SLOTS}")
     return used[order].astype(np.int32), rank[inverse].reshape(joints.shape).astype(np.uint16)
 
 
 def _inverse_rest(local: Floats, parents: Array) -> Floats:
+    """(J,4,4): the inverses of the global rest transforms."""
     world = local.astype(np.float64)
     for joint, parent in enumerate(parents):
         if parent >= 0:
@@ -168,13 +179,15 @@ def _inverse_rest(local: Floats, parents: Array) -> Floats:
     try:
         inverse = np.linalg.inv(world)
     except np.linalg.LinAlgError:
-        raise ValueError("rest has a joint whose global has no inverse; give inverse_bind") from None
+        raise ValueError(
+            "rest holds a joint whose global transform has no inverse; expected inverse_bind as well"
+        ) from None
     inverse[:, 3] = (0, 0, 0, 1)
     return inverse.astype(np.float32)
 
 
 def _targets(targets: Mapping[str, Differences], vertices: int, pool: _block.TextPool) -> dict[str, Array]:
-    """The sections of the morph targets: of each, the vertices that it moves at all."""
+    """The sections of the morph targets: the differences of the vertices that each target moves."""
     records, moved = [], [np.zeros(0, np.uint32)]
     positions, normals = [np.zeros((0, 3), np.float32)], [np.zeros((0, 3), np.float32)]
     first = 0
@@ -182,13 +195,13 @@ def _targets(targets: Mapping[str, Differences], vertices: int, pool: _block.Tex
         both = given if isinstance(given, tuple) else (given, np.zeros((vertices, 3)))
         if len(both) != 2:
             raise ValueError(f"targets[{name!r}] has {len(both)} arrays; expected positions and normals")
-        shift = floats(f"targets[{name!r}]", both[0], (vertices, 3))
-        turn = floats(f"normals of targets[{name!r}]", both[1], (vertices, 3))
-        rows = np.flatnonzero(shift.any(axis=1) | turn.any(axis=1))
+        of_positions = floats(f"targets[{name!r}]", both[0], (vertices, 3))
+        of_normals = floats(f"normals of targets[{name!r}]", both[1], (vertices, 3))
+        rows = np.flatnonzero(of_positions.any(axis=1) | of_normals.any(axis=1))
         records.append((pool.add(name), 0, 0.0, first, len(rows)))
         moved.append(rows.astype(np.uint32))
-        positions.append(shift[rows])
-        normals.append(turn[rows])
+        positions.append(of_positions[rows])
+        normals.append(of_normals[rows])
         first += len(rows)
     return {
         "TARGETS": np.array(records, _block.RECORDS["TARGETS"]),
@@ -199,6 +212,7 @@ def _targets(targets: Mapping[str, Differences], vertices: int, pool: _block.Tex
 
 
 def _submesh(pool: _block.TextPool, vertices: int, faces: int, material: int) -> Array:
+    """The section SUBMESHES: all of the mesh, or nothing for a model without vertices."""
     rows = [(pool.add("mesh"), 0, material, 0, vertices, 0, faces)] if vertices else []
     return np.array(rows, _block.RECORDS["SUBMESHES"])
 
@@ -206,6 +220,7 @@ def _submesh(pool: _block.TextPool, vertices: int, faces: int, material: int) ->
 def _info(
     joints: int, slots: int, vertices: int, faces: int, influences: int, pool: _block.TextPool
 ) -> Array:
+    """The section INFO."""
     info: Array = np.zeros(1, _block.RECORDS["INFO"])
     info["kind"], info["influences"], info["joints"], info["slots"] = _block.MODEL, influences, joints, slots
     info["vertices"], info["faces"] = vertices, faces

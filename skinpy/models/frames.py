@@ -1,4 +1,4 @@
-"""Work on stored frames of vertices: checking, normals, joining corners, choosing key frames."""
+"""Stored frames of vertices: checks, normals, joining of corners, choice of key frames."""
 
 from collections.abc import Iterator
 from typing import Protocol
@@ -10,20 +10,20 @@ from .. import _block, _core
 from .._arguments import any_array, finite
 from .._types import Array, Floats, Loop
 
-#: Numbers of float64 that one step of a long computation holds at once.
-_CHUNK = 4_000_000
+#: float64 numbers that one step of a long computation has in memory at once.
+_MAX_CHUNK = 4_000_000
 
 
 def chunks(count: int, size: int) -> Iterator[slice]:
-    """Slices of `count` things of `size` numbers each, few enough at a time for the memory."""
-    step = max(1, _CHUNK // max(size, 1))
+    """Slices that cover `count` items of `size` numbers each, small enough to be in memory at once."""
+    step = max(1, _MAX_CHUNK // max(size, 1))
     for start in range(0, count, step):
         yield slice(start, min(start + step, count))
 
 
 def corners(points: Array) -> Array:
-    """(...,2,3): lowest and highest corner of points (...,P,3), of the same type; P is 1 or more."""
-    # One column after another: over rows of three NumPy takes 25 times as long.
+    """(...,2,3): the lowest and the highest corner around points (...,P,3), of the same dtype; P is not 0."""
+    # NumPy takes 25 times as long for rows of three as for one column after another.
     columns = [points[..., column] for column in range(3)]
     low = np.stack([column.min(axis=-1) for column in columns], axis=-1)
     high = np.stack([column.max(axis=-1) for column in columns], axis=-1)
@@ -38,14 +38,14 @@ def checked_frames(name: str, value: npt.ArrayLike) -> Floats:
     given = any_array(name, value)
     if given.dtype.kind not in "biuf":
         raise TypeError(f"{name} has dtype {given.dtype}; expected real numbers")
-    with np.errstate(over="ignore"):  # what is too large for float32 is infinite, and refused below
+    with np.errstate(over="ignore"):  # a number too large for float32 becomes infinite and is refused below
         frames = np.array(given, np.float32, order="C")
     if frames.ndim != 3 or frames.shape[2] != 3:
         raise ValueError(f"{name} has shape {frames.shape}; expected (N, V, 3)")
     if not frames.shape[0]:
-        raise ValueError(f"{name} has shape {frames.shape}: no frame; expected at least one")
+        raise ValueError(f"{name} has shape {frames.shape}; expected at least one frame")
     if not frames.shape[1]:
-        raise ValueError(f"{name} has shape {frames.shape}: no vertex; expected at least one")
+        raise ValueError(f"{name} has shape {frames.shape}; expected at least one vertex")
     for number, frame in enumerate(frames):
         if not np.isfinite(frame).all():
             raise ValueError(f"{name} holds a number that is not finite, in frame {number}")
@@ -61,7 +61,7 @@ def checked_rate(fps: float) -> float:
 
 
 def checked_times(value: npt.ArrayLike, count: int) -> Array:
-    """A float64 copy (count,) of increasing seconds, none negative; ValueError."""
+    """A float64 copy of times (count,), which are increasing seconds from 0 on; ValueError for others."""
     times = np.array(value, np.float64)
     if times.shape != (count,):
         raise ValueError(f"times has shape {times.shape}; expected ({count},), one per frame")
@@ -71,7 +71,7 @@ def checked_times(value: npt.ArrayLike, count: int) -> Array:
 
 
 def checked_out(out: Array, name: str, shape: tuple[int, ...], *inputs: Array) -> Floats:
-    """`out` where a result of `shape` can be written to it; TypeError or ValueError where it cannot."""
+    """`out` itself, if a result of `shape` can be written to it; otherwise TypeError or ValueError."""
     if not isinstance(out, np.ndarray):
         raise TypeError(f"{name} is of type {type(out).__name__}; expected a numpy.ndarray")
     if out.shape != shape:
@@ -89,45 +89,46 @@ def checked_out(out: Array, name: str, shape: tuple[int, ...], *inputs: Array) -
 
 
 def equal_columns(arrays: list[Array]) -> tuple[Array, Array]:
-    """Vertices that are equal in every array (...,V,C): (first of each class, class of each vertex).
+    """Classes of vertices that are equal in every array (...,V,C).
 
-    Classes are numbered by their first vertex.
+    The first vertex of each class, and the class of each vertex. Classes are in the order of their first
+    vertices.
     """
     count = arrays[0].shape[-2]
     rows = [np.moveaxis(array, -2, 0).reshape(count, -1) for array in arrays]
     table = np.ascontiguousarray(np.concatenate(rows, axis=1))
     keys = table.view(np.dtype((np.void, table.dtype.itemsize * table.shape[1])))[:, 0]
-    _, first, place = np.unique(keys, return_index=True, return_inverse=True)
+    _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
     order = np.argsort(first)
     rank = np.empty(len(order), np.int64)
     rank[order] = np.arange(len(order))
-    return first[order], rank[place.reshape(-1)]
+    return first[order], rank[inverse.reshape(-1)]
 
 
 def smooth_normals(frames: Floats, faces: Array) -> Floats:
-    """(N,V,3) unit normals: in every frame the area-weighted sum over the faces around a vertex.
+    """(N,V,3) unit normals: the area-weighted mean of the faces around each vertex, frame by frame.
 
-    Vertices that lie together in all frames share their faces. A vertex without faces has a zero normal.
+    Vertices of equal position in all frames share their faces. A vertex without faces has a normal of 0.
     """
     normals = np.zeros_like(frames)
     if not len(faces):
         return normals
-    _, place = equal_columns([frames])
-    corners = place[faces.ravel()]
-    order = np.argsort(corners, kind="stable")
-    starts = np.flatnonzero(np.diff(corners[order], prepend=-1))
-    used = corners[order][starts]
-    for part in chunks(len(frames), 3 * len(corners)):
-        a, b, c = (frames[part, faces[:, corner]].astype(np.float64) for corner in range(3))
-        face = np.cross(b - a, c - a)
-        total = np.zeros((len(face), int(place.max()) + 1, 3))
+    _, position = equal_columns([frames])
+    corner_positions = position[faces.ravel()]
+    order = np.argsort(corner_positions, kind="stable")
+    starts = np.flatnonzero(np.diff(corner_positions[order], prepend=-1))
+    used = corner_positions[order][starts]
+    for chunk in chunks(len(frames), 3 * len(corner_positions)):
+        a, b, c = (frames[chunk, faces[:, corner]].astype(np.float64) for corner in range(3))
+        face = np.cross(b - a, c - a)  # its length is twice the area
+        total = np.zeros((len(face), int(position.max()) + 1, 3))
         total[:, used] = np.add.reduceat(face[:, order // 3], starts, axis=1)
-        normals[part] = unit(total)[:, place]
+        normals[chunk] = unit(total)[:, position]
     return normals
 
 
 def unit(rows: Array) -> Floats:
-    """float32 rows of length 1; those of length 0 stay."""
+    """Rows divided by their lengths, float32; rows of length 0 stay as they are."""
     length = np.linalg.norm(rows, axis=-1, keepdims=True)
     return (rows / np.where(length > 0, length, 1)).astype(np.float32)
 
@@ -138,23 +139,23 @@ _VERTEX_STREAMS = ("POSITIONS", "NORMALS", "UVS", "COLORS", "TANGENTS", "VERTEX_
 
 
 def join_corners(block: _core.Block, frames: Floats, normals: Floats) -> tuple[_core.Block, Array]:
-    """A block in which vertices are one where they are equal in every frame (N,V,3) and every attribute.
+    """A block in which vertices that are equal in every frame (N,V,3) and every attribute are joined.
 
-    Also the vertex of `block` that each of the new ones was. Submeshes keep their order and their faces.
+    Also the index in `block` of each new vertex. Submeshes keep their order and their faces.
     """
     sections = {name: _block.section(block, name) for name in block.sections}
     submeshes = sections["SUBMESHES"].copy()
-    part = np.zeros((frames.shape[1], 1), np.float32)
+    submesh = np.zeros((frames.shape[1], 1), np.float32)
     for number, one in enumerate(submeshes):
-        part[int(one["first_vertex"]) : int(one["first_vertex"]) + int(one["vertex_count"])] = number
+        submesh[int(one["first_vertex"]) : int(one["first_vertex"]) + int(one["vertex_count"])] = number
     streams = [sections[name] for name in _VERTEX_STREAMS if name in sections]
-    first, place = equal_columns(
-        [frames, normals, part, *(stream.astype(np.float32, copy=False) for stream in streams)]
+    first, joined = equal_columns(
+        [frames, normals, submesh, *(stream.astype(np.float32, copy=False) for stream in streams)]
     )
     for name in _VERTEX_STREAMS:
         if name in sections:
             sections[name] = sections[name][first]
-    sections["FACES"] = place[sections["FACES"]].astype(np.uint32)
+    sections["FACES"] = joined[sections["FACES"]].astype(np.uint32)
     ends = submeshes["first_vertex"].astype(np.int64) + submeshes["vertex_count"]
     starts = np.searchsorted(first, submeshes["first_vertex"])
     submeshes["first_vertex"], submeshes["vertex_count"] = starts, np.searchsorted(first, ends) - starts
@@ -168,10 +169,11 @@ def join_corners(block: _core.Block, frames: Floats, normals: Floats) -> tuple[_
 
 
 def choose_keys(times: Array, frames: Floats, bound: float) -> list[int]:
-    """Frames to keep so that straight lines between them pass all others within `bound`, vertex by vertex.
+    """Indices of the frames to keep, so that straight lines between them are within `bound` of all frames.
 
-    From each key on the next is looked for as far away as the bound allows: doubling the step until it does
-    not, then halving the gap. The first and the last frame are always kept.
+    The bound is a distance that holds for every vertex. From each kept frame the next is as far away as the
+    bound allows; it is found by doubling the step until the bound is exceeded, then by bisection. The first
+    and the last frame are always kept.
     """
     keys, last = [0], len(frames) - 1
     while keys[-1] < last:
@@ -194,33 +196,32 @@ def choose_keys(times: Array, frames: Floats, bound: float) -> list[int]:
 
 
 def _passes(times: Array, frames: Floats, start: int, end: int, bound: float) -> bool:
-    """Whether the line from frame `start` to frame `end` passes every vertex of those between."""
+    """Whether the line from frame `start` to frame `end` is within the bound of all frames between."""
     low, high = frames[start].astype(np.float64), frames[end].astype(np.float64)
     between = np.arange(start + 1, end)
-    # The middle is where a line fails most often.
+    # The middle comes first, because a line exceeds the bound there most often.
     order = np.concatenate([between[len(between) // 2 :][:1], between])
-    shares = (times[order] - times[start]) / (times[end] - times[start])
-    sizes = [slice(0, 1), *chunks(len(order), frames[0].size)]
-    for part in sizes:
-        line = (low + shares[part, None, None] * (high - low)).astype(np.float32)
-        away = line.astype(np.float64) - frames[order[part]]
-        if away.size and np.einsum("nvc,nvc->nv", away, away).max() > bound * bound:
+    fractions = (times[order] - times[start]) / (times[end] - times[start])
+    for chunk in [slice(0, 1), *chunks(len(order), frames[0].size)]:
+        line = (low + fractions[chunk, None, None] * (high - low)).astype(np.float32)
+        difference = line.astype(np.float64) - frames[order[chunk]]
+        if difference.size and np.einsum("nvc,nvc->nv", difference, difference).max() > bound * bound:
             return False
     return True
 
 
 class Sampled(Protocol):
-    """A vertex animation, as far as errors are measured."""
+    """A vertex animation whose error can be measured."""
 
     def sample(self, time: Array, *, loop: Loop) -> tuple[Floats, Floats]: ...
 
 
 def frame_errors(times: Array, frames: Floats, animation: Sampled) -> tuple[Array, Array]:
-    """(N,) largest and (N,) mean square distance of an animation's vertices from those of frames at times."""
+    """The largest and the mean square distance, (N,) each, of the vertices of an animation from frames."""
     largest, square = np.empty(len(frames)), np.empty(len(frames))
-    for part in chunks(len(frames), frames[0].size):
-        points = animation.sample(times[part], loop="clamp")[0]
-        away = points.astype(np.float64) - frames[part]
-        distance = np.einsum("nvc,nvc->nv", away, away)
-        largest[part], square[part] = np.sqrt(distance.max(axis=1)), distance.mean(axis=1)
+    for chunk in chunks(len(frames), frames[0].size):
+        points = animation.sample(times[chunk], loop="clamp")[0]
+        difference = points.astype(np.float64) - frames[chunk]
+        squares = np.einsum("nvc,nvc->nv", difference, difference)
+        largest[chunk], square[chunk] = np.sqrt(squares.max(axis=1)), squares.mean(axis=1)
     return largest, square

@@ -1,4 +1,4 @@
-"""Model.from_arrays: colors, a texture and a material as the sections of a block."""
+"""Model.from_arrays: colors, a texture and a material, as the sections of a block."""
 
 import os
 from pathlib import Path
@@ -12,11 +12,11 @@ from .._arguments import any_array, floats
 from .._types import Array, Floats, PathLike
 from ..assets import Texture
 
-#: An image: (h,w,3|4) uint8, bytes of an image file, the path of one, or a texture of another model.
+#: An image: pixels (h,w,3|4) uint8, the bytes or the path of an image file, or a texture of another model.
 Image: TypeAlias = npt.ArrayLike | bytes | bytearray | memoryview | PathLike | Texture
 Alpha: TypeAlias = Literal["opaque", "mask", "blend"]
 
-#: First bytes of image files, where they stand, and the format; as the importer has them.
+#: First bytes of image files, their offset, and the format; equal to the table of the importer.
 _MAGIC = (
     (b"\x89PNG\r\n\x1a\n", 0, "png"),
     (b"\xff\xd8\xff", 0, "jpg"),
@@ -27,11 +27,12 @@ _MAGIC = (
     (b"II*\0", 0, "tiff"),
     (b"MM\0*", 0, "tiff"),
 )
-_SUFFIXES = ("tga",)  # formats whose first bytes say nothing
+#: Formats without characteristic first bytes, which are known by the file extension.
+_SUFFIXES = ("tga",)
 
 
 class Look(NamedTuple):
-    """What Model.from_arrays takes for the look of its mesh; see there."""
+    """The arguments of Model.from_arrays that decide the appearance of the mesh."""
 
     colors: npt.ArrayLike | None = None
     texture: Image | None = None
@@ -40,13 +41,13 @@ class Look(NamedTuple):
 
 
 def look_sections(look: Look, has_uvs: bool, vertices: int, pool: _block.TextPool) -> dict[str, Array]:
-    """COLORS, and one material with its texture; nothing of what is not given."""
+    """The section COLORS, and those of one material and its texture, as far as they are given."""
     if look.alpha not in _block.ALPHAS:
         raise ValueError(f"alpha is {look.alpha!r}; expected 'opaque', 'mask' or 'blend'")
     sections = {} if look.colors is None else {"COLORS": _colors("colors", look.colors, (vertices,))}
     if look.texture is not None:
         if not has_uvs:
-            raise ValueError("texture is given without uvs; expected uvs (V, 2), which say where it lies")
+            raise ValueError("texture is given without uvs; expected uvs (V, 2), its coordinates, as well")
         sections |= _texture(look.texture, pool)
     if not sections and look.base_color is None and look.alpha == "opaque":
         return {}
@@ -59,7 +60,7 @@ def look_sections(look: Look, has_uvs: bool, vertices: int, pool: _block.TextPoo
 
 
 def _colors(name: str, value: npt.ArrayLike, rows: tuple[int, ...]) -> Floats:
-    """(..., 4) linear RGBA; uint8 counts as n / 255, as in glTF."""
+    """(..., 4) float32: linear RGBA; uint8 counts as n / 255, as in glTF."""
     given = any_array(name, value)
     scale = 255.0 if given.dtype == np.uint8 else 1.0
     if given.shape not in ((*rows, 3), (*rows, 4)):
@@ -76,8 +77,9 @@ def _colors(name: str, value: npt.ArrayLike, rows: tuple[int, ...]) -> Floats:
 
 
 def _texture(given: Any, pool: _block.TextPool) -> dict[str, Array]:
-    name, kind, data, width, height = _image(given)
-    record = (pool.add(name), pool.add(kind), width, height, 0, len(data))
+    """The sections TEXTURES and TEXTURE_DATA of one image."""
+    name, encoding, data, width, height = _image(given)
+    record = (pool.add(name), pool.add(encoding), width, height, 0, len(data))
     return {
         "TEXTURES": np.array([record], _block.RECORDS["TEXTURES"]),
         "TEXTURE_DATA": np.frombuffer(data, np.uint8),
@@ -85,7 +87,7 @@ def _texture(given: Any, pool: _block.TextPool) -> dict[str, Array]:
 
 
 def _image(given: Any) -> tuple[str, str, bytes | memoryview, int, int]:
-    """Name, format, bytes, width and height, the last two 0 unless the bytes are plain pixels."""
+    """Name, format, bytes, width and height of an image; both sizes are 0 for an encoded image."""
     if isinstance(given, Texture):
         return given.name, given.format, given.data, given.width, given.height
     if isinstance(given, str | os.PathLike):
@@ -102,19 +104,20 @@ def _image(given: Any) -> tuple[str, str, bytes | memoryview, int, int]:
 
 
 def _format(data: bytes, suffix: str, what: str) -> str:
+    """The format of an image file; `what` names the file in the error."""
     for magic, start, name in _MAGIC:
         if data[start : start + len(magic)] == magic:
             return name
     if suffix in _SUFFIXES and data:
         return suffix
     raise ValueError(
-        f"texture is {what}, which is no image that is known; expected a PNG, JPEG, WebP, GIF, BMP, TIFF, "
-        "DDS or TGA file, or pixels (h, w, 3) or (h, w, 4) uint8"
+        f"texture is {what}, which is not an image of a known format; expected a PNG, JPEG, WebP, GIF, BMP, "
+        "TIFF, DDS or TGA file, or pixels (h, w, 3) or (h, w, 4) uint8"
     )
 
 
 def _pixels(given: Array) -> Array:
-    """(h,w,4) uint8."""
+    """Pixels (h,w,4) uint8."""
     if given.dtype != np.uint8:
         raise TypeError(f"texture has dtype {given.dtype}; expected uint8 pixels, sRGB")
     if given.ndim != 3 or given.shape[2] not in (3, 4) or not given.size:
