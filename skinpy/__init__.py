@@ -5,8 +5,8 @@
     positions, normals = model.deform(palette)     # the skinned mesh
     picture = model.render("Run", 0.3)             # (h,w,4) uint8, needs the extra "view"
 
-Matrices are row-major for column vectors, quaternions x y z w, times seconds; docs/conventions.md has the
-rest.
+Matrices are row-major for column vectors, quaternions are x y z w, and times are in seconds.
+docs/conventions.md explains all conventions.
 """
 
 import importlib
@@ -112,7 +112,7 @@ __all__ = [
 __version__: str = _core._build_info()["version"]
 
 
-#: What not all who import skinpy need, and the module that has it; imported when it is first asked for.
+#: Names that many programs do not need, and their modules, which are imported when a name is first used.
 _LATER = {
     "AnimationController": "playing.controller",
     "Animation": "kinds",
@@ -135,10 +135,10 @@ _LATER = {
 }
 
 
-#: Modules with more than stands here.
+#: Modules with public names that are not in `__all__`.
 _MODULES = ("explaining", "kinds", "output", "render", "rotation", "storage", "view")
-#: Modules whose names stand here too, or which are made of parts that this one shows.
-_PARTS = (
+#: Modules whose public names are in `__all__` as well.
+_SHOWN_HERE = (
     *(
         "blending",
         "checking",
@@ -153,7 +153,8 @@ _PARTS = (
     ),
     *("retargeting", "state_machine"),
 )
-_DRAWING = {"render", "view"}  # they need moderngl
+#: Modules that need moderngl.
+_DRAWING = {"render", "view"}
 
 
 def __getattr__(name: str) -> Any:
@@ -161,7 +162,7 @@ def __getattr__(name: str) -> Any:
         value = getattr(importlib.import_module(f".{_LATER[name]}", __name__), name)
         globals()[name] = value
         return value
-    if name in _MODULES or name in _PARTS:
+    if name in _MODULES or name in _SHOWN_HERE:
         return importlib.import_module(f".{name}", __name__)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
@@ -169,7 +170,7 @@ def __getattr__(name: str) -> Any:
 def __dir__() -> list[str]:
     from importlib.util import find_spec
 
-    marked = {name for name in globals() if name.startswith("__")}
-    # help() asks for all that is listed, so what cannot be imported must not be.
-    absent = set() if find_spec("moderngl") else _DRAWING
-    return sorted(marked.union(__all__, _MODULES) - absent)
+    special = {name for name in globals() if name.startswith("__")}
+    # help() imports all names that are listed, so modules that cannot be imported are left out.
+    missing = set() if find_spec("moderngl") else _DRAWING
+    return sorted(special.union(__all__, _MODULES) - missing)

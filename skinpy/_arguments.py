@@ -1,4 +1,4 @@
-"""The user's arguments as arrays, with errors that name the argument, what came and what is wanted."""
+"""Checks of arguments. Errors name the argument, what came and what was expected."""
 
 import math
 import operator
@@ -12,7 +12,7 @@ from ._types import Array
 
 
 def finite(name: str, value: Any) -> float:
-    """One finite number; a bool or a str is none."""
+    """A finite number; TypeError for a bool or a str, ValueError for a number that is not finite."""
     if type(value) is float and math.isfinite(value):
         return value
     if isinstance(value, bool | str) or not hasattr(value, "__float__") or np.ndim(value):
@@ -29,14 +29,14 @@ def finite(name: str, value: Any) -> float:
 
 
 def flag(name: str, value: Any) -> bool:
-    """True or False itself: of what else would pass for true, "no" and "false" are the worst."""
+    """True or False; TypeError for all other values, because "no" and "false" would count as true."""
     if not isinstance(value, bool | np.bool_):
         raise TypeError(f"{name} is {value!r}; expected True or False")
     return bool(value)
 
 
 def integer(name: str, value: Any, wanted: str = "a whole number") -> int:
-    """One integer; a bool, a float or a str is none. `wanted` says in the TypeError what was expected."""
+    """An integer; TypeError for a bool, a float or a str, with `wanted` as what was expected."""
     try:
         if isinstance(value, bool | np.bool_):
             raise TypeError
@@ -48,7 +48,7 @@ def integer(name: str, value: Any, wanted: str = "a whole number") -> int:
 def whole(
     name: str, value: Any, least: int, most: int | None = None, *, wanted: str = "a whole number"
 ) -> int:
-    """One integer from `least` to `most` (None: as large as one likes); see `integer`."""
+    """An integer from `least` to `most`, where None stands for no upper limit; see `integer`."""
     number = integer(name, value, wanted)
     if number < least or (most is not None and number > most):
         bounds = f"at least {least}" if most is None else f"{least} to {most}"
@@ -57,7 +57,7 @@ def whole(
 
 
 def any_array(name: str, value: npt.ArrayLike) -> Array:
-    """The value as NumPy has it, of any dtype; ValueError for what has no one shape."""
+    """The value as an array of any dtype; ValueError if its rows have different lengths."""
     try:
         return np.asarray(value)
     except ValueError:
@@ -65,9 +65,9 @@ def any_array(name: str, value: npt.ArrayLike) -> Array:
 
 
 def numbers(name: str, value: npt.ArrayLike) -> Array:
-    """float64 of any shape, finite or not."""
+    """Real numbers as float64, of any shape, finite or not."""
     given = any_array(name, value)
-    if given.dtype.kind in "cmM":  # which NumPy would make real numbers of, with a warning or none
+    if given.dtype.kind in "cmM":  # NumPy would convert complex numbers and dates, with or without a warning
         raise TypeError(f"{name} has dtype {given.dtype}; expected real numbers")
     try:
         return np.asarray(given, np.float64)
@@ -76,13 +76,13 @@ def numbers(name: str, value: npt.ArrayLike) -> Array:
     except TypeError:
         raise TypeError(f"{name} is of type {type(value).__name__}; expected numbers") from None
     except ValueError:
-        raise ValueError(f"{name} holds something else than numbers") from None
+        raise ValueError(f"{name} holds a value that is not a number; expected numbers") from None
 
 
 def floats(
     name: str, value: npt.ArrayLike, shape: tuple[int | str, ...], dtype: type[np.floating[Any]] = np.float32
 ) -> Array:
-    """Finite, C-contiguous numbers of `shape`, where a str stands for any length."""
+    """Finite, C-contiguous real numbers of `shape`, in which a str stands for any length."""
     try:
         given = np.asarray(value)
     except ValueError:
@@ -90,40 +90,40 @@ def floats(
     if not (np.issubdtype(given.dtype, np.number) or given.dtype == bool) or given.dtype.kind == "c":
         raise TypeError(f"{name} has dtype {given.dtype}; expected real numbers")
     check_shape(name, given, shape)
-    with np.errstate(over="ignore"):  # what float32 cannot hold becomes infinite, and is refused below
+    with np.errstate(over="ignore"):  # a number too large for float32 becomes infinite and is refused below
         array = np.ascontiguousarray(given, dtype)
     check_finite(name, array, f" in {array.dtype}")
     return array
 
 
 def check_finite(name: str, array: Array, where: str = "") -> None:
-    """ValueError that names the first number that is none."""
+    """ValueError if a number is not finite; the message has the first such number and its index."""
     finite = np.isfinite(array)
     if finite.all():
         return
-    place = first(name, ~finite)
-    raise ValueError(f"{name} holds a number that is not finite{where}: {place} is {array[~finite][0]}")
+    item = first(name, ~finite)
+    raise ValueError(f"{name} holds a number that is not finite{where}: {item} is {array[~finite][0]}")
 
 
-def check_increasing(name: str, line: Array) -> None:
-    """ValueError that names the first of numbers (N,) that is not greater than the one before."""
-    late = np.diff(line) <= 0
+def check_increasing(name: str, values: Array) -> None:
+    """ValueError if a number of (N,) is not greater than the one before; the message has the first such."""
+    late = np.diff(values) <= 0
     if late.any():
         number = int(np.argmax(late)) + 1
         raise ValueError(
-            f"{name}[{number}] is {line[number]:.9g} after {line[number - 1]:.9g}; "
+            f"{name}[{number}] is {values[number]:.9g} after {values[number - 1]:.9g}; "
             f"expected {name} that increase"
         )
 
 
 def first(name: str, chosen: Array) -> str:
-    """Where an array has what it should not have: "name[3, 1]", of the first that is chosen."""
+    """The first chosen item of an array, in words such as "name[3, 1]"."""
     index = np.unravel_index(int(np.argmax(chosen)), chosen.shape)
     return f"{name}[{', '.join(map(str, index))}]" if index else name
 
 
 def check_shape(name: str, array: Array, shape: tuple[int | str, ...]) -> None:
-    """ValueError where `array` has not the shape."""
+    """ValueError unless the array has the shape, in which a str stands for any length."""
     fits = array.ndim == len(shape) and all(
         isinstance(wanted, str) or came == wanted for came, wanted in zip(array.shape, shape, strict=True)
     )
@@ -132,11 +132,12 @@ def check_shape(name: str, array: Array, shape: tuple[int | str, ...]) -> None:
 
 
 def _words(shape: tuple[int | str, ...]) -> str:
+    """A shape as Python writes tuples, such as "(N, 3)"."""
     return f"({', '.join(map(str, shape))}{',' if len(shape) == 1 else ''})"
 
 
 def names_of(name: str, value: Sequence[str]) -> tuple[str, ...]:
-    """A tuple of str; a lone str is refused, as it would count by its letters."""
+    """A tuple of str; TypeError for a single str, which is a sequence of its letters."""
     if isinstance(value, str) or not isinstance(value, Sequence):
         raise TypeError(f"{name} is of type {type(value).__name__}; expected a sequence of str")
     for one in value:

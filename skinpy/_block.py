@@ -1,4 +1,4 @@
-"""The sections of a model block as NumPy arrays, and back (csrc/core/model/sk_block.h has the layout)."""
+"""The sections of a block as NumPy arrays, and blocks from sections (csrc/core/model/sk_block.h)."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
@@ -10,7 +10,7 @@ from ._types import Array
 
 _TEXT = [("offset", "<u4"), ("length", "<u4")]
 
-#: Records of the block; field for field the structs of sk_block.h.
+#: The records of a block, field by field as the structs of sk_block.h.
 RECORDS: dict[str, np.dtype[Any]] = {
     "INFO": np.dtype(
         [
@@ -111,7 +111,7 @@ RECORDS: dict[str, np.dtype[Any]] = {
     ),
 }
 
-#: Sections of plain numbers: dtype and the shape of one row (the vertex streams' width is K).
+#: Sections of plain numbers: their dtype and the shape of one row; -1 stands for the number of influences.
 _NUMBERS: dict[str, tuple[str, tuple[int, ...]]] = {
     "TEXT": ("u1", ()),
     "JOINT_PARENTS": ("<i4", ()),
@@ -138,13 +138,13 @@ _NUMBERS: dict[str, tuple[str, tuple[int, ...]]] = {
 }
 
 MODEL, CLIPS_ONLY = 1, 2  # sk_block_kind
-NO_ARRAY = 2**64 - 1  # SK_NONE64
+NO_ARRAY = 2**64 - 1  # SK_NONE64: the offset of an array that does not exist
 ADDITIVE = 1  # SK_CLIP_ADDITIVE
-CELL = 4  # SK_CELL: floats of a cell
-MOTION_WIDTH = 7  # SK_MOTION_WIDTH: translation and quaternion of a key of root motion
+CELL = 4  # SK_CELL: floats in a cell
+MOTION_WIDTH = 7  # SK_MOTION_WIDTH: the translation and the quaternion of a key of root motion
 MAGIC = b"SKNBLK\r\n"
 
-#: Words for the enums of sk_block.h, in their order.
+#: Names for the enums of sk_block.h, in the same order.
 AXES = (None, "+X", "-X", "+Y", "-Y", "+Z", "-Z")
 ALPHAS = ("opaque", "mask", "blend")
 PATHS = ("translation", "rotation", "scale", "weights")
@@ -156,12 +156,12 @@ SEVERITIES = ("repaired", "lost")
 
 def memory(block: _core.Block) -> memoryview:
     """The bytes of a block, read-only."""
-    data: Any = block  # a buffer, which types can say from Python 3.12 on
+    data: Any = block  # a buffer, but only Python 3.12 and later has a type for that
     return memoryview(data)
 
 
 def section(block: _core.Block, name: str) -> Array:
-    """The rows of a section, a read-only array that keeps the block alive; empty where it is absent."""
+    """The rows of a section as a read-only array that keeps the block alive; empty if it is absent."""
     offset, rows, stride = block.sections.get(name, (0, 0, 0))
     row: tuple[int, ...] = ()
     if name in RECORDS:
@@ -177,13 +177,16 @@ def section(block: _core.Block, name: str) -> Array:
 
 
 def read_only(array: Array) -> Array:
-    """A view of `array` that nobody can make writable again."""
+    """A view of an array that cannot be made writable again."""
     array.flags.writeable = False
     return array[...]
 
 
 def channel_keys(values: Array, channel: Any, field: str) -> Array:
-    """(K,C): a channel's "values", or tangents, in VALUES; a view, in which rows may be one and the same."""
+    """(K,C): the "values" or tangents of a channel, as a view into the section VALUES.
+
+    All rows of a channel that does not move are the same memory.
+    """
     shape = (int(channel["key_count"]), PATH_WIDTHS[channel["path"]])
     size = values.itemsize
     keys: Array = np.ndarray(
@@ -193,33 +196,36 @@ def channel_keys(values: Array, channel: Any, field: str) -> Array:
 
 
 def stored_floats(channels: Array) -> int:
-    """What the keys of these channels take in VALUES, tangents too."""
+    """The number of floats in the section VALUES that belong to channels, tangents included."""
     keys, widths = channels["key_count"].astype(np.int64), np.array(PATH_WIDTHS)[channels["path"]]
-    cells = (keys + 1) * CELL  # the last one stands there twice
+    cells = (keys + 1) * CELL  # the last key is stored twice
     plain = np.where(channels["stride"] == 0, 1, keys) * widths
     arrays = np.where(channels["in_tangents"] == NO_ARRAY, 1, 3)
     return int((np.where(channels["in_cells"] == 1, cells, plain) * arrays).sum())
 
 
 def info(block: _core.Block) -> Any:
-    """The one INFO record of a block."""
+    """The only record of the section INFO."""
     return section(block, "INFO")[0, ...]
 
 
 def records(rows: Array) -> Iterator[Any]:
-    """Each as an array without axes: NumPy crashes where it has no memory for a field of a record itself."""
+    """Each row as an array without axes.
+
+    Plain iteration makes np.void objects, and NumPy crashes if it has no memory for a field of these.
+    """
     return (rows[number, ...] for number in range(len(rows)))
 
 
-def text(block: _core.Block, place: Any) -> str:
-    """A string of the block; bytes that are not UTF-8 come through as lone surrogates."""
-    return texts(block, np.atleast_1d(place))[0]
+def text(block: _core.Block, span: Any) -> str:
+    """The string of one record (offset, length); bytes that are not UTF-8 become lone surrogates."""
+    return texts(block, np.atleast_1d(span))[0]
 
 
-def texts(block: _core.Block, places: Any) -> tuple[str, ...]:
-    """The strings at places (N,) of the block, for the price of looking up its text once."""
+def texts(block: _core.Block, records: Any) -> tuple[str, ...]:
+    """The strings of records (N,) of offsets and lengths; the section TEXT is looked up once."""
     pool = section(block, "TEXT").data
-    spans = zip(places["offset"].tolist(), places["length"].tolist(), strict=True)
+    spans = zip(records["offset"].tolist(), records["length"].tolist(), strict=True)
     return tuple(str(pool[start : start + length], "utf-8", "surrogateescape") for start, length in spans)
 
 
@@ -230,21 +236,21 @@ class TextPool:
         self._bytes = bytearray(start)
 
     def add(self, words: str) -> tuple[int, int]:
-        """Place of `words` in the pool, as a record holds it."""
+        """Append a string and return its offset and length, as records hold them."""
         encoded = words.encode("utf-8", "surrogateescape")
         start = len(self._bytes)
         self._bytes += encoded
         return (start, len(encoded)) if encoded else (0, 0)
 
     def names(self, names: Iterable[str]) -> Array:
-        """The section JOINT_NAMES."""
+        """The section JOINT_NAMES, whose strings are appended."""
         return np.array([self.add(name) for name in names], RECORDS["JOINT_NAMES"])
 
     def section(self) -> Array:
-        """The section TEXT."""
+        """The section TEXT with all strings so far."""
         return np.frombuffer(bytes(self._bytes), "u1")
 
 
 def pack(sections: Mapping[str, Array], influences: int) -> _core.Block:
-    """A new checked block; LoadError says what is wrong with the sections."""
+    """A new block from sections, which are checked; LoadError names a fault."""
     return _core.Block.pack({name: np.ascontiguousarray(data) for name, data in sections.items()}, influences)

@@ -1,4 +1,4 @@
-"""What all plots share. matplotlib is imported when one is drawn, without pyplot: no global state."""
+"""Figures and axes in the style of skinpy. matplotlib is imported late, and without pyplot and its state."""
 
 import io
 from collections.abc import Callable
@@ -18,18 +18,19 @@ INK = "#2b3440"
 
 
 def new_figure(width: float, height: float) -> "Figure":
-    """An empty Figure of that many inches; ImportError with the remedy where there is no matplotlib."""
+    """An empty Figure, with sizes in inches; ImportError that names the extra if matplotlib is missing."""
     try:
         from matplotlib.figure import Figure
     except ImportError:
         raise ImportError("plot() needs matplotlib: pip install 'skinpy-anim[plot]'") from None
     figure = Figure(figsize=(width, height), dpi=100, layout="constrained")
-    # Notebooks have a picture for figures only once pyplot has drawn one; these show themselves before, too.
+    # Notebooks can show figures only after pyplot has been imported. This figure shows itself without it.
     vars(figure)["_repr_png_"] = partial(_png, figure)
     return figure
 
 
 def _png(figure: "Figure") -> bytes:
+    """The figure as a PNG."""
     buffer = io.BytesIO()
     with answered():
         figure.savefig(buffer, format="png")
@@ -37,7 +38,7 @@ def _png(figure: "Figure") -> bytes:
 
 
 def tidy(axes: "Axes", grid: Any) -> None:
-    """Quiet axes, with a grid along "x", "y" or "both"."""
+    """Reduce axes to thin lines, with a grid along "x", "y" or "both"."""
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)
     axes.tick_params(colors=INK, labelsize=9)
@@ -46,11 +47,11 @@ def tidy(axes: "Axes", grid: Any) -> None:
 
 
 def plotted(draw: Callable[[], "Figure"], path: PathLike | None) -> "Figure":
-    """The figure that `draw` makes; with a path also a file, in the format of its suffix: all of it or none.
+    """The figure that `draw` makes, which is also written to a path; the file extension selects the format.
 
-    matplotlib turns what is raised while it asks for a box into a ValueError: Ctrl-C stays Ctrl-C. Raises
-    ValueError for a suffix that matplotlib does not know, and OSError.
+    The file appears whole or not at all. ValueError for a file extension that matplotlib does not know.
     """
+    # matplotlib replaces exceptions raised in some callbacks by ValueError, KeyboardInterrupt too.
     with answered():
         figure = draw()
         if path is not None:
@@ -59,6 +60,7 @@ def plotted(draw: Callable[[], "Figure"], path: PathLike | None) -> "Figure":
 
 
 def _save(figure: "Figure", path: PathLike) -> None:
+    """Write the figure to a file."""
     suffix = Path(path).suffix.lower()[1:]
     known = figure.canvas.get_supported_filetypes()
     if suffix not in known:

@@ -1,22 +1,22 @@
-"""Progress of long work: a bar on a terminal where tqdm is installed, nothing anywhere else."""
+"""Progress of long work: a bar on a terminal if tqdm is installed, and nothing otherwise."""
 
 import importlib
 import sys
 from collections.abc import Iterable, Iterator
 from typing import TypeVar
 
-Thing = TypeVar("Thing")
+Item = TypeVar("Item")
 
 
-def shown(things: Iterable[Thing], total: int | None, what: str) -> Iterator[Thing]:
-    """`things`, one after another, counted on standard error; `total` is None where nobody knows it."""
+def shown(items: Iterable[Item], total: int | None, title: str) -> Iterator[Item]:
+    """Iterate over items and show the progress on standard error; `total` is None if it is unknown."""
     if sys.stderr is not None and sys.stderr.isatty():
         try:
-            bars = importlib.import_module("tqdm")  # by name: it has no types of its own
+            bars = importlib.import_module("tqdm")  # by name, because it has no types
         except ImportError:
             pass
         else:
-            with bars.tqdm(things, desc=what, total=total, leave=False, delay=0.5) as bar:
+            with bars.tqdm(items, desc=title, total=total, leave=False, delay=0.5) as bar:
                 yield from bar
             return
-    yield from things
+    yield from items

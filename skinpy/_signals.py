@@ -1,4 +1,4 @@
-"""Steps that Ctrl-C must not cut in two, and such that must not swallow it."""
+"""Code that Ctrl-C must not interrupt, and code that must not swallow it."""
 
 import signal
 import threading
@@ -10,20 +10,21 @@ _Handler = Callable[[int, FrameType | None], object]
 
 
 def _handler() -> _Handler | None:
-    """Of Ctrl-C; None where it has none that this thread calls (the main thread alone calls handlers)."""
-    usual = signal.getsignal(signal.SIGINT)
-    return usual if callable(usual) and threading.current_thread() is threading.main_thread() else None
+    """The handler of Ctrl-C, or None. Only the main thread calls handlers, so other threads have None."""
+    handler = signal.getsignal(signal.SIGINT)
+    return handler if callable(handler) and threading.current_thread() is threading.main_thread() else None
 
 
 @contextmanager
 def undisturbed() -> Iterator[None]:
-    """A block in which Ctrl-C waits: its handler is called at the end, and may raise there.
+    """Delay Ctrl-C until the end of the block, where its handler is called and may raise.
 
-    For what the system hands out by number, a process or a descriptor: Python would look for signals between
-    the system's answer and the object that holds it, and nobody would know the number. It should be short.
+    This is for a process or a file descriptor, which the system returns as a number. Python could handle a
+    signal before an object holds the number, and the process or descriptor would be lost. The block should
+    be short.
     """
-    usual = _handler()
-    if usual is None:
+    handler = _handler()
+    if handler is None:
         yield
         return
     waiting: list[tuple[int, FrameType | None]] = []
@@ -31,38 +32,39 @@ def undisturbed() -> Iterator[None]:
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, usual)
+        signal.signal(signal.SIGINT, handler)
         if waiting:
-            usual(*waiting[0])
+            handler(*waiting[0])
 
 
 @contextmanager
 def answered() -> Iterator[None]:
-    """A block that Ctrl-C ends, whatever becomes of KeyboardInterrupt on its way out of it.
+    """Let Ctrl-C end the block with KeyboardInterrupt, even if code in the block replaces the exception.
 
-    For libraries whose compiled code calls Python and makes an error of its own of what that raises, or none.
+    This is for libraries whose compiled code calls Python and replaces what that raises by another error, or
+    ignores it.
     """
-    usual = _handler()
-    if usual is None:
+    handler = _handler()
+    if handler is None:
         yield
         return
     raised: list[BaseException] = []
 
-    def hear(number: int, frame: FrameType | None) -> None:
+    def record(number: int, frame: FrameType | None) -> None:
         try:
-            usual(number, frame)
+            handler(number, frame)
         except BaseException as error:
             raised.append(error)
             raise
 
     try:
-        signal.signal(signal.SIGINT, hear)
+        signal.signal(signal.SIGINT, record)
         yield
     except BaseException as error:
         if raised and error not in raised:
             raise raised[0] from error
         raise
     finally:
-        signal.signal(signal.SIGINT, usual)
+        signal.signal(signal.SIGINT, handler)
     if raised:
         raise raised[0]

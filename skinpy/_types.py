@@ -1,4 +1,4 @@
-"""Names for the types that annotations use most."""
+"""Short names for common types."""
 
 import os
 from typing import Any, Literal, TypeAlias
