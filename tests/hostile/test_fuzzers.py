@@ -12,6 +12,7 @@ import builders
 import numpy as np
 import pytest
 from c_compiler import compile_core, compiler, include_flags, run
+from conftest import HANGS
 
 import skinpy
 
@@ -64,7 +65,7 @@ def test_fuzz(door: str, tmp_path: Path, objects_folder: Path) -> None:
     assert done.returncode == 0, done.stdout
     corpus = seeds(tmp_path / "seeds", door == "jobs")
     options = (f"-max_total_time={SECONDS}", "-max_len=20000", "-rss_limit_mb=2048", "-print_final_stats=1")
-    done = run(program, *options, f"-artifact_prefix={tmp_path}/", corpus, timeout=SECONDS + 120)
+    done = run(program, *options, f"-artifact_prefix={tmp_path}/", corpus, timeout=SECONDS + HANGS)
     assert done.returncode == 0, done.stdout[-5000:]
     counts = [line.split() for line in done.stdout.splitlines() if "number_of_executed_units" in line]
     assert counts and int(counts[0][-1]) > 1000, "the fuzzer hardly ran"
