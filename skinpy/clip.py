@@ -670,7 +670,7 @@ class Clip(Shown, _core.Clip):
         OSError
             If the file cannot be written.
         """
-        from .view.page import check_suffix
+        from .view.page.page import check_suffix
 
         check_suffix(path)
         return self.page(fps=fps, **options).save(path)

@@ -36,6 +36,8 @@ UNCALLED = {
     "Skeleton": "made by Model.skeleton alone",
     "Mesh": "made by Model.mesh alone",
     "Skin": "made by Model.skin alone",
+    "view.Player": "made by view.Stage alone",
+    "view.CameraRig": "made by view.Stage alone",
 }
 
 #: Of these nothing is called here.
@@ -577,6 +579,8 @@ def drawn_cases(world: World) -> dict[str, Case]:
         "render.Renderer": renderer,
         "view.Orbit": orbit,
         "view.Stage": stage,
+        "view.Player": stage.player,
+        "view.CameraRig": stage.rig,
         "view.Layer": view.Layer("walk"),
     }
     found: dict[str, Case] = {
@@ -628,21 +632,26 @@ def drawn_cases(world: World) -> dict[str, Case]:
         "view.Orbit.zoomed": lambda: orbit.zoomed(1.1),
         "view.Stage": lambda: _closed(view.Stage(small, "slew", size=size)),
         "view.Stage.close": lambda: _closed(view.Stage(small, "slew", size=size)),
-        "view.Stage.advance": lambda: stage.advance(0.1),
+        "view.Player.advance": lambda: stage.player.advance(0.1),
         "view.Stage.choose": lambda: stage.choose("slew"),
-        "view.Stage.fit": stage.fit,
+        "view.CameraRig.fit": stage.rig.fit,
         "view.Stage.frame": lambda: stage.frame(),
         "view.Stage.joint_at": lambda: stage.joint_at(8, 8),
         "view.Stage.joints_on_screen": stage.joints_on_screen,
-        "view.Stage.look": lambda: stage.look(10.0, 10.0),
-        "view.Stage.orbit": lambda: stage.orbit(1.0, 1.0),
-        "view.Stage.pan": lambda: stage.pan(1.0, 1.0),
+        "view.CameraRig.look": lambda: stage.rig.look(10.0, 10.0),
+        "view.CameraRig.orbit": lambda: stage.rig.orbit(1.0, 1.0),
+        "view.CameraRig.pan": lambda: stage.rig.pan(1.0, 1.0),
         "view.Stage.replace": lambda: stage.replace(small, "slew"),
-        "view.Stage.reset_camera": stage.reset_camera,
+        "view.CameraRig.reset": stage.rig.reset,
+        "view.CameraRig.refit": stage.rig.refit,
+        "view.CameraRig.follow": lambda: stage.rig.follow(stage.player),
+        "view.Player.start": lambda: stage.player.start(small.clips["slew"]),
+        "view.Player.pose": lambda: stage.player.pose(),
+        "view.Player.moment": lambda: stage.player.moment(),
         "view.Stage.rest": lambda: (stage.rest(), stage.choose("slew")),
-        "view.Stage.seek": lambda: stage.seek(0.2),
-        "view.Stage.step": lambda: stage.step(1),
-        "view.Stage.zoom": lambda: stage.zoom(1.0),
+        "view.Player.seek": lambda: stage.player.seek(0.2),
+        "view.Player.step": lambda: stage.player.step(1),
+        "view.CameraRig.zoom": lambda: stage.rig.zoom(1.0),
     }
     return found | properties(things)
 

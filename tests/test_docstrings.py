@@ -107,7 +107,9 @@ MADE_BY_SKINPY = {
     "state_machine.Transition",
     # drawing
     "render.GroundTruth",
+    "view.CameraRig",
     "view.Page",
+    "view.Player",
 }
 
 #: Modules whose docstrings are still prose.
@@ -123,13 +125,6 @@ NOT_CONVERTED: set[str] = {
     "skinpy.playing.recording",
     "skinpy.playing.state_machine",
     "skinpy.playing.tracks",
-    # view
-    "skinpy.view.layer",
-    "skinpy.view.live",
-    "skinpy.view.orbit",
-    "skinpy.view.page",
-    "skinpy.view.stage",
-    "skinpy.view.window",
 }
 
 

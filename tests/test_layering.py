@@ -72,9 +72,19 @@ RENDER_ROOMS = {
     "truth": {"gpu", "scene", "truth"},
     "crowd": {"gpu", "scene", "crowd"},
 }
+# The rooms of skinpy.view, and the rooms that each may use.
+VIEW_ROOMS = {
+    "stage": {"stage"},
+    "controls": {"stage", "controls"},
+    "window": {"stage", "controls", "window"},
+    "live": {"stage", "controls", "live"},
+    "page": {"page"},
+}
+ROOMY = ("skinpy.render.", "skinpy.view.")
 FOREIGN = {"skinpy.render": {"numpy", "moderngl"}, "skinpy.view": {"numpy", "moderngl"}}
 # Loaded by the first live view alone: test_live.py looks.
-JUPYTER = {"canvas.py": {"jupyter_rfb", "IPython", "traitlets"}, "controls.py": {"ipywidgets"}}
+JUPYTER = {"canvas.py": {"jupyter_rfb", "IPython", "traitlets"}}
+JUPYTER |= {name: {"ipywidgets"} for name in ("panel.py", "widgets.py", "playback_rows.py", "layer_rows.py")}
 
 
 def name_of(path: Path) -> str:
@@ -241,9 +251,9 @@ def top_imports(path: Path) -> Iterator[str]:
 
 
 def outer_package(path: Path) -> str:
-    """The package of a file, or where that is a room of skinpy.render: skinpy.render itself."""
+    """The package of a file; for a room of skinpy.render or skinpy.view that is the package around it."""
     package = package_of(path)
-    return "skinpy.render" if package.startswith("skinpy.render.") else package
+    return ".".join(package.split(".")[:2]) if package.startswith(ROOMY) else package
 
 
 @pytest.mark.parametrize("path", PYTHON_FILES, ids=name_of)
@@ -277,29 +287,33 @@ def test_nothing_imports_the_commands(path: Path) -> None:
 @pytest.mark.parametrize("path", PYTHON_FILES, ids=name_of)
 def test_heavy_packages_are_imported_where_they_are_used(path: Path) -> None:
     allowed = FOREIGN.get(outer_package(path), {"numpy"}) | {"skinpy"} | set(sys.stdlib_module_names)
-    if package_of(path) == "skinpy.view":
+    if package_of(path) == "skinpy.view.live":
         allowed |= JUPYTER.get(path.name, set())
     for module in top_imports(path):
         assert module.split(".")[0] in allowed, f"{name_of(path)} imports {module} at its top"
 
 
-def rooms_used(path: Path) -> set[str]:
-    """The rooms of skinpy.render that a file imports from."""
+def rooms_used(path: Path, package: str, rooms: dict[str, set[str]]) -> set[str]:
+    """The rooms of a package, such as skinpy.render, that a file imports from."""
     imported = (module.split(".") for module in top_imports(path))
-    return {parts[2] for parts in imported if parts[:2] == ["skinpy", "render"] and len(parts) > 2} & set(
-        RENDER_ROOMS
-    )
+    return {parts[2] for parts in imported if ".".join(parts[:2]) == package and len(parts) > 2} & set(rooms)
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "skinpy/render").glob("*/*.py")), ids=name_of)
 def test_a_room_of_render_uses_the_rooms_below_it(path: Path) -> None:
-    used = rooms_used(path)
+    used = rooms_used(path, "skinpy.render", RENDER_ROOMS)
     for module in top_imports(path):
         parts = module.split(".")
         top = ROOT.joinpath(*parts).with_suffix(".py")
         if len(parts) == 3 and parts[:2] == ["skinpy", "render"] and top.is_file():
-            used |= rooms_used(top)
+            used |= rooms_used(top, "skinpy.render", RENDER_ROOMS)
     assert used <= RENDER_ROOMS[path.parent.name], f"{name_of(path)} uses the rooms {sorted(used)}"
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "skinpy/view").glob("*/*.py")), ids=name_of)
+def test_a_room_of_view_uses_the_rooms_below_it(path: Path) -> None:
+    used = rooms_used(path, "skinpy.view", VIEW_ROOMS)
+    assert used <= VIEW_ROOMS[path.parent.name], f"{name_of(path)} uses the rooms {sorted(used)}"
 
 
 # ---- words --------------------------------------------------------------------------------

@@ -21,8 +21,9 @@ from skinpy.render import Camera, Overlays
 pytest.importorskip("jupyter_rfb", reason="jupyter_rfb is not installed: extra jupyter")
 pytest.importorskip("ipywidgets", reason="ipywidgets is not installed: extra jupyter")
 
-from skinpy.view import Layer, LiveView, live
-from skinpy.view.pace import Pace, reduced
+from skinpy.view import Layer, LiveView
+from skinpy.view.live import loop
+from skinpy.view.live.pace import Pace, reduced
 
 SIZE = (64, 48)
 PATIENCE = 120.0  # seconds for whatever is waited for; the machine may be busy
@@ -57,7 +58,7 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     clock = Clock()
-    monkeypatch.setattr(live, "time", clock)
+    monkeypatch.setattr(loop, "time", clock)
     return clock
 
 
@@ -139,12 +140,12 @@ def test_a_visible_view_is_drawn_and_a_drag_turns_the_model(view: LiveView, brow
         browser.show()
         await browser.rest()
         np.testing.assert_array_equal(browser.frames[-1], view.snapshot())
-        before, eye = browser.frames[-1], view.stage.eye
+        before, eye = browser.frames[-1], view.stage.rig.eye
         browser.drag(20, 5)
         await browser.rest()
         assert (browser.frames[-1] != before).any()
         np.testing.assert_array_equal(browser.frames[-1], view.snapshot())
-        assert view.stage.eye.azimuth != eye.azimuth and view.stage.eye.target == eye.target
+        assert view.stage.rig.eye.azimuth != eye.azimuth and view.stage.rig.eye.target == eye.target
 
     asyncio.run(session())
 
@@ -199,7 +200,7 @@ def test_what_moves_is_drawn_coarser_where_drawing_is_slow_and_what_rests_is_fin
     async def session() -> None:
         browser.show()
         await browser.rest()
-        view._pace._go(1)
+        view._loop._pace._go(1)
         monkeypatch.setattr(view.stage, "frame", noting)
         browser.drag(9, 0)
         await browser.until(lambda: bool(fineness))
@@ -236,9 +237,9 @@ def test_the_picture_has_the_browsers_pixels(view: LiveView, browser: Browser) -
         browser.event("resize", width=50.0, height=40.0, ratio=2.0)
         await browser.rest()
         assert browser.frames[-1].shape == (80, 100, 4)
-        turned = view.stage.eye.azimuth
+        turned = view.stage.rig.eye.azimuth
         browser.drag(10, 0)  # a quarter of the height: a quarter of a turn
-        assert abs((view.stage.eye.azimuth - turned + 180) % 360 - 180) == pytest.approx(90, abs=0.1)
+        assert abs((view.stage.rig.eye.azimuth - turned + 180) % 360 - 180) == pytest.approx(90, abs=0.1)
 
     asyncio.run(session())
 
@@ -279,25 +280,25 @@ def test_other_threads_draw_and_drive(view: LiveView, browser: Browser) -> None:
 
 @pytest.mark.parametrize("how", [{"button": 2}, {"button": 3}, {"modifiers": ("Shift",)}])
 def test_other_drags_pan(how: dict[str, Any], view: LiveView, browser: Browser) -> None:
-    eye = view.stage.eye
+    eye = view.stage.rig.eye
     browser.drag(10, 0, **how)
-    moved = view.stage.eye
+    moved = view.stage.rig.eye
     assert (moved.azimuth, moved.distance) == (eye.azimuth, eye.distance)
     assert np.linalg.norm(np.subtract(moved.target, eye.target)) == pytest.approx(eye.height * 10 / SIZE[1])
     browser.pointer("move", 0, 0)  # with no button down
-    assert view.stage.eye == moved
+    assert view.stage.rig.eye == moved
 
 
 def test_the_wheel_zooms_to_the_pointer_and_a_double_click_resets(view: LiveView, browser: Browser) -> None:
-    eye = view.stage.eye
+    eye = view.stage.rig.eye
     browser.event("wheel", x=32, y=24, dx=0, dy=-100, buttons=[], modifiers=[])
-    assert view.stage.eye.distance == pytest.approx(0.9 * eye.distance)
-    assert view.stage.eye.target == pytest.approx(eye.target)
+    assert view.stage.rig.eye.distance == pytest.approx(0.9 * eye.distance)
+    assert view.stage.rig.eye.target == pytest.approx(eye.target)
     browser.event("wheel", x=0, y=0, dx=0, dy=100, buttons=[], modifiers=[])
-    assert view.stage.eye.distance == pytest.approx(eye.distance)
-    assert view.stage.eye.target != pytest.approx(eye.target)
+    assert view.stage.rig.eye.distance == pytest.approx(eye.distance)
+    assert view.stage.rig.eye.target != pytest.approx(eye.target)
     browser.event("double_click", x=0, y=0, button=1, buttons=[], modifiers=[])
-    assert view.stage.eye == eye
+    assert view.stage.rig.eye == eye
 
 
 def press(browser: Browser, key: str, *modifiers: str) -> None:
@@ -311,17 +312,17 @@ def test_keys_are_those_of_windows(view: LiveView, browser: Browser) -> None:
     assert not view.playing and view.time == pytest.approx(1 / 30)
     press(browser, "Home")
     press(browser, "j")
-    assert view.overlays == Overlays(skeleton=True) and view._panel._toggles["skeleton"].value
+    assert view.overlays == Overlays(skeleton=True) and view._loop.panel.overlays.toggles["skeleton"].value
     press(browser, "2")
     assert view.clip is not None and view.clip.name == "run"
     press(browser, "9")
-    assert view._panel.message.value == "there is no clip 9: 3 in this file"
+    assert view._loop.panel.message.value == "there is no clip 9: this model has 3 clips"
     changes = view.stage.changes
     for key in ("p", "q", "F11", "Escape", "Dead", "left", "Shift"):
         press(browser, key)
     press(browser, "j", "Control")
     assert view.stage.changes == changes
-    assert view._panel.message.value == ""
+    assert view._loop.panel.message.value == ""
 
 
 def test_a_click_on_a_joint_shows_its_weights_where_joints_are_shown(
@@ -342,10 +343,10 @@ def test_a_click_on_a_joint_shows_its_weights_where_joints_are_shown(
     view.overlays = Overlays(skeleton=True)
     click()
     assert view.overlays.weights == joint
-    assert view._panel._weights.label == "Head"
-    assert view._panel.message.value == f"joint {joint}: Head"
+    assert view._loop.panel.overlays.weights.label == "Head"
+    assert view._loop.panel.message.value == f"joint {joint}: Head"
     browser.pointer("move", 1, 1)
-    assert view._panel.message.value == f"joint {joint}: Head"
+    assert view._loop.panel.message.value == f"joint {joint}: Head"
     click()
     assert view.overlays == Overlays(skeleton=True)
 
@@ -354,15 +355,15 @@ def test_a_click_on_a_joint_shows_its_weights_where_joints_are_shown(
 
 
 def test_the_slider_seeks_and_follows(view: LiveView) -> None:
-    panel = view._panel
-    moves(panel._time, 400)
+    panel = view._loop.panel
+    moves(panel.playback.time, 400)
     assert view.time == pytest.approx(0.4)
-    assert panel._label.value == "0.40 / 1.00 s"
+    assert panel.playback.label.value == "0.40 / 1.00 s"
     view.time = 1.25
-    assert panel._label.value == "0.25 / 1.00 s"
-    view._held = 0.0
+    assert panel.playback.label.value == "0.25 / 1.00 s"
+    view._loop._held_until = 0.0
     view.refresh()
-    assert panel._time.value == 250
+    assert panel.playback.time.value == 250
 
 
 def test_a_hand_on_the_slider_holds_what_plays(view: LiveView, browser: Browser, clock: Clock) -> None:
@@ -370,84 +371,84 @@ def test_a_hand_on_the_slider_holds_what_plays(view: LiveView, browser: Browser,
         browser.show()
         view.playing = True
         await browser.until(lambda: clock.tick() and view.time > 0)
-        moves(view._panel._time, 500)
+        moves(view._loop.panel.playback.time, 500)
         for _ in range(3):
             clock.tick(0.1)
-            assert view._draw() is not None  # as it plays, but not on
-            assert view.time == 0.5 and view._panel._time.value == 500
+            assert view._loop.draw() is not None  # as it plays, but not on
+            assert view.time == 0.5 and view._loop.panel.playback.time.value == 500
         await browser.until(lambda: clock.tick() and view.time > 0.5)
 
     asyncio.run(session())
 
 
 def test_a_front_end_that_repeats_what_it_was_told_does_not_stop_the_clip(view: LiveView) -> None:
-    panel = view._panel
+    panel = view._loop.panel
     told = []
     for time in (0.1, 0.2, 0.3):
         view.time = time
-        told.append(panel._time.value)
+        told.append(panel.playback.time.value)
     view.playing = True
-    panel._time.set_state({"value": told[0]})
-    assert view.time == 0.3 and not view._is_held
-    panel._time.set_state({"value": 777})
+    panel.playback.time.set_state({"value": told[0]})
+    assert view.time == 0.3 and not view._loop.is_held
+    panel.playback.time.set_state({"value": 777})
     assert view.time == pytest.approx(0.777)
 
 
 def test_menus_and_buttons(view: LiveView) -> None:
-    panel = view._panel
-    assert panel._clip.label == "walk"
-    moves(panel._clip, 1)
-    assert view.clip == view.model.clips["run"] and panel._label.value == "0.00 / 0.70 s"
-    moves(panel._clip, -1)
-    assert view.clip is None and panel._clip.label == "rest pose"
-    moves(panel._loop, "once")
+    panel = view._loop.panel
+    assert panel.playback.clip.label == "walk"
+    moves(panel.playback.clip, 1)
+    assert view.clip == view.model.clips["run"] and panel.playback.label.value == "0.00 / 0.70 s"
+    moves(panel.playback.clip, -1)
+    assert view.clip is None and panel.playback.clip.label == "rest pose"
+    moves(panel.playback.loop, "once")
     assert view.loop == "once"
-    moves(panel._play, True)
-    assert view.playing and panel._play.icon == "pause"
-    moves(panel._speed, -1.5)
+    moves(panel.playback.play, True)
+    assert view.playing and panel.playback.play.icon == "pause"
+    moves(panel.playback.speed, -1.5)
     assert view.speed == -1.5
-    view.stage.orbit(20, 0)
-    panel._reset.click()
-    assert view.stage.eye.azimuth == pytest.approx(30)
+    view.stage.rig.orbit(20, 0)
+    panel.playback.reset.click()
+    assert view.stage.rig.eye.azimuth == pytest.approx(30)
 
 
 def test_overlay_switches(view: LiveView) -> None:
-    panel = view._panel
+    panel = view._loop.panel
     plain = view.snapshot()
     for name in ("skeleton", "wireframe", "floor"):
-        moves(panel._toggles[name], True)
+        moves(panel.overlays.toggles[name], True)
         assert (view.snapshot() != plain).any(), name
         assert view.floor if name == "floor" else getattr(view.overlays, name)
-        moves(panel._toggles[name], False)
+        moves(panel.overlays.toggles[name], False)
     np.testing.assert_array_equal(view.snapshot(), plain)
-    moves(panel._weights, 3)
+    moves(panel.overlays.weights, 3)
     assert view.overlays.weights == 3
-    moves(panel._toggles["influences"], True)
+    moves(panel.overlays.toggles["influences"], True)
     assert view.overlays.influences and view.overlays.weights is None
-    moves(panel._weights, 4)
-    assert view.overlays == Overlays(weights=4) and not panel._toggles["influences"].value
-    moves(panel._weights, -1)
-    moves(panel._way, 5)
-    moves(panel._onion, 2)
+    moves(panel.overlays.weights, 4)
+    assert view.overlays == Overlays(weights=4) and not panel.overlays.toggles["influences"].value
+    moves(panel.overlays.weights, -1)
+    moves(panel.overlays.trajectory, 5)
+    moves(panel.overlays.ghosts, 2)
     assert view.overlays == Overlays(onion=2, trajectories=(5,))
 
 
 def test_a_second_clip_as_a_layer(view: LiveView) -> None:
-    panel, names = view._panel, view.model.skeleton.names
-    moves(panel._over_mask, names.index("Chest"))
+    panel, names = view._loop.panel, view.model.skeleton.names
+    moves(panel.layers.mask, names.index("Chest"))
     assert view.layer is None
-    moves(panel._over, 2)
+    moves(panel.layers.clip, 2)
     assert view.layer == Layer(2, mask="Chest")
-    moves(panel._over_weight, 0.5)
-    moves(panel._over_additive, True)
-    moves(panel._over_mask, -1)
-    moves(panel._over, 1)
+    moves(panel.layers.weight, 0.5)
+    moves(panel.layers.additive, True)
+    moves(panel.layers.mask, -1)
+    moves(panel.layers.clip, 1)
     assert view.layer == Layer(1, 0.5, additive=True)
-    moves(panel._over, -1)
+    moves(panel.layers.clip, -1)
     assert view.layer is None
     view.layer = Layer("wave", 0.25, skinpy.Mask.named("*Arm*"))
-    assert panel._over.label == "wave" and panel._over_weight.value == 0.25
-    assert panel._over_mask.label == "own mask"
+    assert panel.layers.clip.label == "wave" and panel.layers.weight.value == 0.25
+    assert panel.layers.mask.label == "another mask"
 
 
 def test_a_controllers_weights(model: skinpy.Model, clock: Clock) -> None:
@@ -456,16 +457,19 @@ def test_a_controllers_weights(model: skinpy.Model, clock: Clock) -> None:
     wave = controller.play("wave", layer="upper", mask=skinpy.Mask.below("Chest"))
     view = controller.view(size=SIZE, playing=True)
     try:
-        first, second = view._panel._layers.children
+        first, second = view._loop.panel.layers.box.children
         assert (first.description, second.description) == ("base: walk", "upper: wave")
         moves(second, 0.25)
         assert (walk.weight, wave.weight) == (1.0, 0.25)
         controller.play("run", layer="upper")
         view.refresh()
-        assert [slider.description for slider in view._panel._layers.children] == ["base: walk", "upper: run"]
-        view._draw()
+        assert [slider.description for slider in view._loop.panel.layers.box.children] == [
+            "base: walk",
+            "upper: run",
+        ]
+        view._loop.draw()
         clock.tick(0.2)
-        view._draw()
+        view._loop.draw()
         assert controller.time == pytest.approx(0.2)
     finally:
         view.close()
@@ -486,15 +490,15 @@ def test_errors_are_shown_in_the_view(
         with monkeypatch.context() as patch:
             patch.setattr(view.stage, "frame", failing)
             await browser.until(lambda: not view.playing)
-        assert "GraphicsError: no &lt;paint&gt; left" in view._panel.message.value
-        moves(view._panel._time, 300)
-        assert view._panel.message.value == ""
+        assert "GraphicsError: no &lt;paint&gt; left" in view._loop.panel.message.value
+        moves(view._loop.panel.playback.time, 300)
+        assert view._loop.panel.message.value == ""
 
     asyncio.run(session())
-    monkeypatch.setattr(view.stage, "seek", failing)
-    moves(view._panel._time, 100)
-    assert "no &lt;paint&gt; left" in view._panel.message.value
-    assert view._panel._time.value == 100  # a hand holds it
+    monkeypatch.setattr(view.stage.player, "seek", failing)
+    moves(view._loop.panel.playback.time, 100)
+    assert "no &lt;paint&gt; left" in view._loop.panel.message.value
+    assert view._loop.panel.playback.time.value == 100  # a hand holds it
 
 
 def test_overlays_that_cannot_be_drawn_are_taken_back(
@@ -509,12 +513,12 @@ def test_overlays_that_cannot_be_drawn_are_taken_back(
 
     monkeypatch.setattr(view.stage, "frame", picky)
     view.overlays = Overlays(skeleton=True)
-    assert view._draw() is not None
+    assert view._loop.draw() is not None
     view.overlays = Overlays(axes=True)
-    assert view._draw() is None
-    assert "ValueError: no axes for you" in view._panel.message.value
+    assert view._loop.draw() is None
+    assert "ValueError: no axes for you" in view._loop.panel.message.value
     assert view.overlays == Overlays(skeleton=True)
-    assert view._draw() is not None
+    assert view._loop.draw() is not None
 
 
 @pytest.mark.parametrize(
@@ -539,8 +543,8 @@ def test_bad_values_from_code_raise(
 
 
 def test_without_the_extra(model: skinpy.Model, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delitem(sys.modules, "skinpy.view.canvas")
-    monkeypatch.delattr("skinpy.view.canvas")
+    monkeypatch.delitem(sys.modules, "skinpy.view.live.canvas")
+    monkeypatch.delattr("skinpy.view.live.canvas")
     monkeypatch.setitem(sys.modules, "jupyter_rfb", None)
     with pytest.raises(ImportError, match=r"pip install 'skinpy-anim\[jupyter\]'"):
         model.view()
@@ -586,7 +590,7 @@ def test_what_a_notebook_stores(model: skinpy.Model) -> None:
     assert sorted(bundle) == ["application/vnd.jupyter.widget-view+json", "image/png", "text/plain"]
     assert len(bundle["image/png"]) < 300_000
     assert sorted(view._repr_mimebundle_(include={"text/plain"})) == ["text/plain"]
-    assert view.widget.children == (view.canvas, view._panel.message)
+    assert view.widget.children == (view.canvas, view._loop.panel.message)
     view.close()
 
 
@@ -616,7 +620,7 @@ def test_the_camera_by_code(view: LiveView) -> None:
     assert view.camera.eye == pytest.approx((0, 1, 9))
     assert view.camera.target == pytest.approx((0, 1, 0))
     view.reset_camera()
-    assert view.stage.eye.azimuth == pytest.approx(30)
+    assert view.stage.rig.eye.azimuth == pytest.approx(30)
 
 
 def test_a_closed_view_draws_nothing(view: LiveView, browser: Browser) -> None:

@@ -16,7 +16,7 @@ pytestmark = [
 CELLS = (
     "import time, threading, skinpy\nmodel = skinpy.character()\nview = model.view('walk')\nview",
     "print(view.time)",
-    "eye = view.stage.eye\nprint(eye.azimuth, eye.distance, *eye.target)",
+    "eye = view.stage.rig.eye\nprint(eye.azimuth, eye.distance, *eye.target)",
     "print(view.clip.name, view.layer, view.overlays.skeleton, view.playing, view.time)",
     "start = view.time\ntime.sleep(3)\nprint(view.time - start)",
     "time.sleep(3)\nthreads = {t.name for t in threading.enumerate()}\nprint(view.time)",

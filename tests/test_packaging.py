@@ -240,7 +240,7 @@ def test_sdist_has_what_a_build_needs(sdist: Path) -> None:
     with tarfile.open(sdist) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
     kinds = [("csrc", "*.[ch]"), ("skinpy", "*.py*"), ("shaders", "*.*"), ("tests", "*.[pch]*")]
-    kinds.append(("skinpy/view/web", "*.*"))
+    kinds.append(("skinpy/view/page/web", "*.*"))
     for folder, pattern in kinds:
         for path in (ROOT / folder).rglob(pattern):
             if path.is_file() and path.suffix != ".pyc":
@@ -256,7 +256,9 @@ def test_wheel_holds_the_product_alone(wheel: Path) -> None:
     assert {name.split("/")[0] for name in names} == {"skinpy"}
     assert not [name for name in names if name.endswith((".c", ".h"))]
     assert {"skinpy/py.typed", "skinpy/_core.pyi", "skinpy/data/character.glb"} <= names
-    assert {f"skinpy/view/web/{path.name}" for path in (ROOT / "skinpy/view/web").iterdir()} <= names
+    assert {
+        f"skinpy/view/page/web/{path.name}" for path in (ROOT / "skinpy/view/page/web").iterdir()
+    } <= names
     built = {name.partition(".")[0] for name in names if name.endswith(".so")}
     assert built == {"skinpy/_core", "skinpy/_import", "skinpy/_worker"}
 

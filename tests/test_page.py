@@ -198,7 +198,7 @@ def test_the_boxes_in_the_page_hold_what_is_seen(
     size = np.ptp(tight, axis=1).max()
     rounding = 1e-5 * size
     np.testing.assert_allclose(boxes, tight, atol=rounding, rtol=0)
-    monkeypatch.setattr("skinpy.view.page_boxes._POINTS", 0)
+    monkeypatch.setattr("skinpy.view.page.boxes._POINTS", 0)
     safe = boxes_of(model)[0]
     assert (safe[:, 0] <= tight[:, 0] + rounding).all() and (safe[:, 1] >= tight[:, 1] - rounding).all()
     assert np.abs(safe - tight).max() < share * size
@@ -370,7 +370,7 @@ def test_every_control_has_a_label() -> None:
 
 
 def test_the_files_of_the_page_are_in_the_package() -> None:
-    folder = importlib.resources.files("skinpy.view").joinpath("web")
+    folder = importlib.resources.files("skinpy.view.page").joinpath("web")
     names = {entry.name for entry in folder.iterdir()}
     page = Reader(make_page(skinpy.character()).html)
     for name in names:

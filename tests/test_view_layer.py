@@ -15,14 +15,14 @@ def model() -> skinpy.Model:
 
 
 def globals_of(stage: Stage) -> Any:
-    pose = stage._pose()
+    pose = stage.player.pose()
     assert isinstance(pose, skinpy.Pose)
     return pose.globals()
 
 
 def test_a_mask_limits_it_to_some_joints(model: skinpy.Model) -> None:
     stage = Stage(model, "walk", layer=Layer("wave", mask="RightUpperArm"))
-    stage.time = 0.4
+    stage.player.time = 0.4
     mixed = model.pose("walk", 0.4)
     wave = model.pose("wave", 0.4)
     inside = skinpy.Mask.below("RightUpperArm").weights(model) > 0
@@ -34,41 +34,41 @@ def test_a_mask_limits_it_to_some_joints(model: skinpy.Model) -> None:
 
 def test_without_weight_nothing_changes_and_with_all_of_it_only_the_layer_counts(model: skinpy.Model) -> None:
     stage = Stage(model, "walk", layer=Layer("run", weight=0.0))
-    stage.time = 0.2
+    stage.player.time = 0.2
     np.testing.assert_allclose(globals_of(stage), model.pose("walk", 0.2).globals(), atol=1e-5)
-    stage.layer = Layer("run")
+    stage.player.layer = Layer("run")
     np.testing.assert_allclose(globals_of(stage), model.pose("run", 0.2).globals(), atol=1e-5)
 
 
 def test_time_goes_on_in_both_beyond_the_end_of_the_first(model: skinpy.Model) -> None:
     stage = Stage(model, "run", layer=Layer("wave"))
-    stage.advance(1.0)
-    assert stage.time > stage.duration
+    stage.player.advance(1.0)
+    assert stage.player.time > stage.player.duration
     np.testing.assert_allclose(globals_of(stage), model.pose("wave", 1.0).globals(), atol=1e-5)
-    stage.loop = "clamp"
-    assert stage.time == pytest.approx(1.0 % stage.duration)
+    stage.player.loop = "clamp"
+    assert stage.player.time == pytest.approx(1.0 % stage.player.duration)
 
 
 def test_an_additive_layer_goes_on_top(model: skinpy.Model) -> None:
     stage = Stage(model, "walk", layer=Layer("wave", additive=True))
     first = globals_of(stage)
     np.testing.assert_allclose(first, model.pose("walk", 0.0).globals(), atol=1e-5)
-    stage.time = 0.9
+    stage.player.time = 0.9
     assert np.abs(globals_of(stage) - model.pose("walk", 0.9).globals()).max() > 0.01
 
 
 def test_it_stays_with_another_clip_and_goes_with_another_model(model: skinpy.Model) -> None:
     stage = Stage(model, "walk", layer="wave")
-    assert stage.layer == Layer("wave")
+    assert stage.player.layer == Layer("wave")
     stage.choose("run")
     np.testing.assert_allclose(globals_of(stage), model.pose("wave").globals(), atol=1e-5)
     stage.rest()
     np.testing.assert_allclose(globals_of(stage), model.pose("wave").globals(), atol=1e-5)
     stage.replace(skinpy.character())
-    assert stage.layer is None
-    stage.layer = "wave"
-    stage.layer = None
-    assert stage.clip is None
+    assert stage.player.layer is None
+    stage.player.layer = "wave"
+    stage.player.layer = None
+    assert stage.player.clip is None
     np.testing.assert_allclose(globals_of(stage), model.pose().globals(), atol=1e-6)
 
 
@@ -87,8 +87,8 @@ def test_bad_layers_change_nothing(
     stage = Stage(model, "walk", layer="wave")
     changes = stage.changes
     with pytest.raises(error, match=words):
-        stage.layer = layer
-    assert stage.layer == Layer("wave") and stage.changes == changes
+        stage.player.layer = layer
+    assert stage.player.layer == Layer("wave") and stage.changes == changes
     with pytest.raises(error, match=words):
         Stage(model, layer=layer)
 
@@ -117,7 +117,7 @@ def test_controllers_and_vertex_animations_take_none(model: skinpy.Model) -> Non
     stage = Stage(model, "walk", layer="wave")
     with pytest.raises(ValueError, match="a vertex animation plays"):
         stage.choose(baked)
-    assert stage.clip_name == "walk"
+    assert stage.player.clip_name == "walk"
 
 
 def test_a_picture_may_be_coarser_than_others(model: skinpy.Model) -> None:

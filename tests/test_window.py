@@ -22,9 +22,9 @@ pytest.importorskip("PIL", reason="Pillow (the extra `view`) writes the bar")
 import skinpy
 from skinpy.render import Overlays
 from skinpy.view import Stage, show
-from skinpy.view.hud import Bar, Playing, note, panel
 from skinpy.view.source import Source
-from skinpy.view.window_controls import KEYS, Controls
+from skinpy.view.window.controls import KEYS, Controls
+from skinpy.view.window.panels import Bar, BarState, message_image, panel
 
 ROOT = Path(__file__).parents[1]
 DATA = Path(skinpy.__file__).parent / "data"
@@ -45,11 +45,13 @@ def controls(model: skinpy.Model) -> Controls:
 
 def words(controls: Controls) -> str:
     """The message that is shown."""
-    return "" if controls._message is None else controls._message[0]
+    message = controls.messages.current
+    return "" if message is None else message.text
 
 
 def is_error(controls: Controls) -> bool:
-    return controls._message is not None and controls._message[1]
+    message = controls.messages.current
+    return message is not None and message.is_error
 
 
 # ---- keys ------------------------------------------------------------------------------------------
@@ -58,7 +60,7 @@ def is_error(controls: Controls) -> bool:
 def test_every_key_is_in_the_table_once() -> None:
     names = [name for key in KEYS for name in key.names]
     assert len(names) == len(set(names))
-    assert all(key.words and key.shown and key.names for key in KEYS)
+    assert all(key.help and key.shown and key.names for key in KEYS)
 
 
 def test_the_page_has_every_key() -> None:
@@ -73,7 +75,7 @@ def test_the_page_has_every_key() -> None:
 def test_every_key_does_something_or_says_why_not(controls: Controls) -> None:
     for key in KEYS:
         for name in key.names:
-            controls.stage.seek(0.3)
+            controls.stage.player.seek(0.3)
             if name != "p":  # it writes a file
                 before = controls.changes
                 assert controls.press(name)
@@ -88,55 +90,58 @@ def test_keys_of_time(controls: Controls) -> None:
     stage = controls.stage
     controls.press(" ")
     controls.advance(0.25)
-    assert (stage.playing, stage.time) == (True, 0.25)
+    assert (stage.player.playing, stage.player.time) == (True, 0.25)
     controls.press("right")
-    assert (stage.playing, stage.time) == (False, pytest.approx(0.25 + 1 / 30))
+    assert (stage.player.playing, stage.player.time) == (False, pytest.approx(0.25 + 1 / 30))
     controls.press(",")
-    assert stage.time == pytest.approx(0.25)
+    assert stage.player.time == pytest.approx(0.25)
     speeds = []
     for name in ("+", "=", "-", "-", "-", "z", "-", "+"):
         controls.press(name)
-        speeds.append(stage.speed)
+        speeds.append(stage.player.speed)
     assert speeds == [1.5, 2.0, 1.5, 1.0, 0.75, -0.75, -0.5, -0.75]
     controls.press("backspace")
-    assert (stage.speed, stage.time) == (1.0, 0.0)
-    loops = [stage.loop for _ in range(5) if controls.press("l")]
+    assert (stage.player.speed, stage.player.time) == (1.0, 0.0)
+    loops = [stage.player.loop for _ in range(5) if controls.press("l")]
     assert loops == ["pingpong", "clamp", "once", "wrap", "pingpong"]
     for name in ("+", "-"):
         for _ in range(20):
             controls.press(name)
-        assert 0 < stage.speed <= 8
+        assert 0 < stage.player.speed <= 8
 
 
 def test_keys_of_clips(controls: Controls) -> None:
     names = []
     for name in ("2", "page_down", "]", "[", "page_up", "3", "0", "page_down"):
         controls.press(name)
-        names.append(controls.stage.clip_name)
+        names.append(controls.stage.player.clip_name)
     assert names == ["run", "wave", "walk", "wave", "run", "wave", "rest pose", "walk"]
     controls.press("9")
-    assert (controls.stage.clip_name, words(controls)) == ("walk", "there is no clip 9: 3 in this file")
+    assert (controls.stage.player.clip_name, words(controls)) == (
+        "walk",
+        "there is no clip 9: this model has 3 clips",
+    )
     assert controls.title == "walk - skinpy"
 
 
 def test_keys_of_the_camera(controls: Controls) -> None:
     stage = controls.stage
-    first = stage.eye
+    first = stage.rig.eye
     angles = []
     for _ in range(5):
         controls.press("v")
-        angles.append((round(stage.eye.azimuth), round(stage.eye.elevation)))
+        angles.append((round(stage.rig.eye.azimuth), round(stage.rig.eye.elevation)))
     assert angles == [(0, 0), (90, 0), (180, 0), (-90, 0), (0, 90)]
-    controls.scroll(4, 10, 10)
-    near = stage.eye.distance
+    controls.mouse.scroll(4, 10, 10)
+    near = stage.rig.eye.distance
     controls.press("c")
-    assert stage.eye.distance > near and stage.eye.elevation == 90
+    assert stage.rig.eye.distance > near and stage.rig.eye.elevation == 90
     controls.press("R")  # with the caps lock on
-    assert stage.eye == first
+    assert stage.rig.eye == first
     controls.press("v")
-    assert round(stage.eye.azimuth) == 0  # from the front again
+    assert round(stage.rig.eye.azimuth) == 0  # from the front again
     controls.press("home")
-    assert stage.eye == first
+    assert stage.rig.eye == first
 
 
 def test_keys_of_overlays(controls: Controls) -> None:
@@ -191,7 +196,7 @@ def test_keys_of_a_controller(model: skinpy.Model) -> None:
     controls = Controls(Stage(model, controller=controller, size=SIZE))
     controls.advance(0.1)
     controls.press("2")
-    assert (controls.stage.clip_name, controller.layers["base"][-1].fade) == ("run", 0.0)
+    assert (controls.stage.player.clip_name, controller.layers["base"][-1].fade) == ("run", 0.0)
     controls.advance(0.25)
     assert [track.clip for track in controller.layers["base"]] == [model.clips["run"]]
     for name in ("l", "z", "+", "left", "backspace", "k", "0", " "):
@@ -217,44 +222,44 @@ def test_escape_leaves_one_thing_after_another(controls: Controls) -> None:
 
 def test_drags_turn_and_move(controls: Controls, model: skinpy.Model) -> None:
     twin = Stage(model, "walk", size=SIZE)
-    controls.button_down(100, 100)
-    controls.move(120, 90)
-    controls.move(140, 95)
-    controls.button_up(140, 95)
-    twin.orbit(20, -10)
-    twin.orbit(20, 5)
-    assert controls.stage.eye == twin.eye
+    controls.mouse.button_down(100, 100)
+    controls.mouse.move(120, 90)
+    controls.mouse.move(140, 95)
+    controls.mouse.button_up(140, 95)
+    twin.rig.orbit(20, -10)
+    twin.rig.orbit(20, 5)
+    assert controls.stage.rig.eye == twin.rig.eye
     for button, shift in (("left", True), ("middle", False), ("right", False)):
-        controls.button_down(50, 60, button, shift)
-        controls.move(70, 90)
-        controls.button_up(70, 90)
-        twin.pan(20, 30)
-        assert controls.stage.eye == twin.eye
-    controls.move(200, 200)  # no button is down
-    assert controls.stage.eye == twin.eye
-    controls.scroll(2, 30, 40)
-    twin.zoom(2, 30, 40)
-    assert controls.stage.eye == twin.eye
+        controls.mouse.button_down(50, 60, button, shift)
+        controls.mouse.move(70, 90)
+        controls.mouse.button_up(70, 90)
+        twin.rig.pan(20, 30)
+        assert controls.stage.rig.eye == twin.rig.eye
+    controls.mouse.move(200, 200)  # no button is down
+    assert controls.stage.rig.eye == twin.rig.eye
+    controls.mouse.scroll(2, 30, 40)
+    twin.rig.zoom(2, 30, 40)
+    assert controls.stage.rig.eye == twin.rig.eye
 
 
 def test_the_bar_scrubs(controls: Controls) -> None:
-    stage, bar = controls.stage, controls.bar()
-    stage.playing = True
-    controls.button_down(bar.first + 0.5 * (bar.last - bar.first), bar.top + 10)
-    assert stage.position == pytest.approx(0.5 * stage.duration)
+    stage, bar = controls.stage, controls.mouse.bar()
+    stage.player.playing = True
+    controls.mouse.button_down(bar.first + 0.5 * (bar.last - bar.first), bar.top + 10)
+    assert stage.player.position == pytest.approx(0.5 * stage.player.duration)
     controls.advance(0.1)
-    assert stage.position == pytest.approx(0.5 * stage.duration)  # it is held
-    controls.move(bar.last + 50, 5)
-    assert stage.position == stage.duration
-    controls.move(bar.first - 50, 5)
-    assert stage.position == 0.0
-    controls.button_up(0, 5)
+    assert stage.player.position == pytest.approx(0.5 * stage.player.duration)  # it is held
+    controls.mouse.move(bar.last + 50, 5)
+    assert stage.player.position == stage.player.duration
+    controls.mouse.move(bar.first - 50, 5)
+    assert stage.player.position == 0.0
+    controls.mouse.button_up(0, 5)
     controls.advance(0.1)
-    assert stage.position == pytest.approx(0.1)
-    controls.button_down(bar.first + 5, bar.top + 30)  # the button that pauses
-    assert not stage.playing and controls.grab is None
-    controls.scroll(1, 50, bar.top + 10)
-    assert stage.position == pytest.approx(0.1 + 1 / 30)
+    assert stage.player.position == pytest.approx(0.1)
+    controls.mouse.button_down(bar.first + 5, bar.top + 30)  # the button that pauses
+    assert not stage.player.playing and controls.mouse.drag is None
+    controls.mouse.scroll(1, 50, bar.top + 10)
+    assert stage.player.position == pytest.approx(0.1 + 1 / 30)
 
 
 def test_a_click_shows_the_weights_of_a_joint(controls: Controls) -> None:
@@ -262,24 +267,24 @@ def test_a_click_shows_the_weights_of_a_joint(controls: Controls) -> None:
     controls.press("0")
     number = stage.model.skeleton.names.index("Head")
     x, y = stage.joints_on_screen()[number].tolist()
-    controls.button_down(x, y)
-    controls.button_up(x + 1, y + 1)
+    controls.mouse.button_down(x, y)
+    controls.mouse.button_up(x + 1, y + 1)
     assert stage.overlays == Overlays(weights=number)
     assert "Head" in words(controls)
-    controls.button_down(x, y)
-    controls.move(x + 60, y)  # a drag is no click
-    controls.button_up(x + 60, y)
+    controls.mouse.button_down(x, y)
+    controls.mouse.move(x + 60, y)  # a drag is no click
+    controls.mouse.button_up(x + 60, y)
     assert stage.overlays == Overlays(weights=number)
-    controls.button_down(2, 2)
-    controls.button_up(2, 2)  # beside it
+    controls.mouse.button_down(2, 2)
+    controls.mouse.button_up(2, 2)  # beside it
     assert stage.overlays is None
 
 
 def test_joints_are_where_the_camera_sees_them(controls: Controls) -> None:
     stage = controls.stage
-    stage.time = 0.3
+    stage.player.time = 0.3
     places = stage.model.joint_positions("walk", 0.3)
-    camera = stage.camera
+    camera = stage.rig.camera
     for place, seen in zip(places, stage.joints_on_screen(), strict=True):
         x, y, _, w = camera.projection(320 / 240) @ camera.view() @ np.append(place, 1.0)
         assert np.allclose(seen, ((1 + x / w) * 160, (1 - y / w) * 120), atol=1e-3)
@@ -312,53 +317,57 @@ def test_a_change_on_disk_is_shown(model: skinpy.Model, tmp_path: Path) -> None:
     path = tmp_path / "model.glb"
     shutil.copy(DATA / "character.glb", path)
     controls = Controls(Stage(model, "run", size=SIZE, overlays=Overlays(weights="Head")), Source(path))
-    controls.stage.time = 0.2
+    controls.stage.player.time = 0.2
     path.write_bytes(b"glTF, but no more")
     for _ in range(3):
-        controls.look_for_changes()
+        controls.files.look_for_changes()
     assert is_error(controls) and "model.glb" in words(controls)
     assert controls.stage.model is model
     shutil.copy(DATA / "character.glb", path)
     for _ in range(3):
-        controls.look_for_changes()
+        controls.files.look_for_changes()
     assert controls.stage.model is not model and "loaded again" in words(controls)
-    assert (controls.stage.clip_name, controls.stage.time) == ("run", 0.2)
+    assert (controls.stage.player.clip_name, controls.stage.player.time) == ("run", 0.2)
     assert controls.stage.overlays == Overlays(weights="Head")
     shutil.copy(DATA / "crane.glb", path)
     for _ in range(3):
-        controls.look_for_changes()
+        controls.files.look_for_changes()
     assert controls.stage.overlays is None  # that joint is gone
     assert controls.stage.frame().shape == (240, 320, 4)
 
 
 def test_a_dropped_file_is_shown(controls: Controls, tmp_path: Path, model: skinpy.Model) -> None:
-    controls.stage.orbit(10, 10)
-    controls.drop([str(DATA / "crane.glb")])
+    controls.stage.rig.orbit(10, 10)
+    controls.files.drop([str(DATA / "crane.glb")])
     assert words(controls) == "loading crane.glb" and controls.stage.model is model
-    controls.settle()
+    controls.files.load_pending()
     crane = Stage(skinpy.crane(), size=SIZE)
-    assert controls.stage.clips == crane.clips and controls.stage.eye == crane.eye
-    assert controls.title == f"{crane.clip_name} - crane.glb - skinpy"
+    assert controls.stage.clips == crane.clips and controls.stage.rig.eye == crane.rig.eye
+    assert controls.title == f"{crane.player.clip_name} - crane.glb - skinpy"
     kept = controls.stage.model
     (tmp_path / "notes.txt").write_text("not a model")
     for path in (tmp_path / "notes.txt", tmp_path / "missing.glb", tmp_path):
-        controls.drop([path])
-        controls.settle()
+        controls.files.drop([path])
+        controls.files.load_pending()
         assert is_error(controls) and controls.stage.model is kept
         controls.press(" ")
         assert not is_error(controls)  # read and gone
-    controls.drop([DATA / "chair.glb", DATA / "crane.glb"])
-    controls.settle()
-    controls.drop([])
-    controls.settle()
-    assert "1 more" in words(controls) and controls.source and controls.source.path.name == "chair.glb"
+    controls.files.drop([DATA / "chair.glb", DATA / "crane.glb"])
+    controls.files.load_pending()
+    controls.files.drop([])
+    controls.files.load_pending()
+    assert (
+        "1 more" in words(controls)
+        and controls.files.source
+        and controls.files.source.path.name == "chair.glb"
+    )
 
 
 def test_stored_frames_play(shared_data: Path) -> None:
     model, animation = Source(shared_data / "models" / "faerie.md2").load()
     assert animation is not None and animation.model is model
     stage = Stage(model, animation, size=SIZE)
-    assert stage.duration > 1
+    assert stage.player.duration > 1
 
 
 def test_pictures_are_numbered(controls: Controls, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -372,7 +381,7 @@ def test_pictures_are_numbered(controls: Controls, tmp_path: Path, monkeypatch: 
     assert Path("skinpy-007.png").read_bytes() == b"mine"
     with image.open("skinpy-008.png") as opened:
         assert np.array_equal(np.asarray(opened), controls.stage.frame())
-    controls.save(controls.stage.frame(), tmp_path / "no" / "folder")
+    controls.files.save_picture(controls.stage.frame(), tmp_path / "no" / "folder")
     assert is_error(controls) and "folder" in words(controls)
 
 
@@ -383,18 +392,18 @@ def test_pictures_are_numbered(controls: Controls, tmp_path: Path, monkeypatch: 
 @pytest.mark.parametrize("share", [0.0, 0.37, 1.0])
 def test_the_knob_is_where_the_mouse_would_put_it(scale: float, share: float) -> None:
     bar = Bar((400, 300), scale)
-    image = bar.draw(Playing(share, True, "walk", "0.1 / 1.0 s"))
+    image = bar.draw(BarState(share, True, "walk", "0.1 / 1.0 s"))
     assert image.shape == (bar.height, 400, 4) and bar.top == 300 - bar.height
     track = image[round(13 * scale) + 4 * round(scale)]  # beside the line, where the knob alone is
     bright = np.flatnonzero(track[:, 0] > 200)
-    assert abs(bar.share(bright.mean()) - share) < 0.02
+    assert abs(bar.fraction(bright.mean()) - share) < 0.02
 
 
 @pytest.mark.parametrize("size", [(1, 1), (30, 20), (200, 40), (2000, 60)])
 def test_everything_fits_into_any_window(model: skinpy.Model, size: tuple[int, int]) -> None:
     controls = Controls(Stage(model, size=size))
     controls.press("h")
-    controls.say("a message of some length " * 20, error=True)
+    controls.messages.fail(ValueError("a message of some length " * 20))
     for scale in (1.0, 3.0):
         controls.scale = scale
         for image, left, top in controls.layers():
@@ -405,7 +414,7 @@ def test_everything_fits_into_any_window(model: skinpy.Model, size: tuple[int, i
 @pytest.mark.parametrize("size", [(600, 434), (960, 674), (1900, 1000), (700, 300)])
 def test_all_keys_find_room(size: tuple[int, int]) -> None:
     """The right and lower edges of the panel are free: nothing is cut off."""
-    rows = tuple((key.shown, key.words) for key in KEYS)
+    rows = tuple((key.shown, key.help) for key in KEYS)
     image = panel(rows, 1.0, size)
     assert image.shape[0] <= size[1] and image.shape[1] <= size[0]
     assert (image[:, -4:] == image[0, 0]).all() and (image[-4:] == image[0, 0]).all()
@@ -413,9 +422,9 @@ def test_all_keys_find_room(size: tuple[int, int]) -> None:
 
 
 def test_words_that_no_font_has(controls: Controls) -> None:
-    controls.say("bytes \udcff and \U0001f9b4 and\nlines\tand " + "w" * 3000, error=True)
+    controls.messages.fail(ValueError("bytes \udcff and \U0001f9b4 and\nlines\tand " + "w" * 3000))
     assert len(controls.layers()) == 2
-    assert note("", 1.0, 100, False).shape[2] == 4
+    assert message_image("", 1.0, 100, False).shape[2] == 4
     assert panel((("a", "b"),), 1.0, (100, 100)).shape[0] < 60
 
 
@@ -424,12 +433,12 @@ def test_messages_go_by_themselves_and_errors_stay(
 ) -> None:
     now = time.monotonic()
     monkeypatch.setattr(time, "monotonic", lambda: now)
-    controls.say("hello")
+    controls.messages.say("hello")
     before = controls.changes
     assert controls.changes == before and len(controls.layers()) == 2
     monkeypatch.setattr(time, "monotonic", lambda: now + 60)
     assert controls.changes != before and len(controls.layers()) == 1
-    controls.say("oh", error=True)
+    controls.messages.fail(ValueError("oh"))
     monkeypatch.setattr(time, "monotonic", lambda: now + 6000)
     assert controls.changes and len(controls.layers()) == 2
 
@@ -593,7 +602,7 @@ class Desktop:
 
     def shows(self, stage: Stage, what: str) -> None:
         """Wait until the window shows the picture of a stage, above the bar."""
-        stage.inset = BAR
+        stage.rig.inset = BAR
         wanted = stage.frame()[: stage.size[1] - BAR, :, :3].astype(int)
 
         def equal() -> bool:
@@ -643,25 +652,25 @@ def test_keys_and_mouse_of_a_real_window(desktop: Callable[..., Desktop]) -> Non
     path = DATA / "character.glb"
     screen = desktop(*view(path, "--paused", "--clip", "walk"))
     stage = Stage(skinpy.load(path), "walk", size=SIZE, playing=False)
-    stage.inset = BAR
+    stage.rig.inset = BAR
     screen.shows(stage, "picture of the first clip")
     screen.is_titled("walk - character.glb - skinpy")
 
     screen.tell(
         "mousemove", 100, 80, "mousedown", 1, "mousemove", 140, 90, "mousemove", 190, 70, "mouseup", 1
     )
-    stage.orbit(90, -10)
+    stage.rig.orbit(90, -10)
     screen.shows(stage, "picture after a drag")
     screen.tell("mousemove", 120, 60, "click", 4, "click", 4, "click", 4)
-    stage.zoom(3, 120, 60)
+    stage.rig.zoom(3, 120, 60)
     screen.shows(stage, "picture after the wheel")
     screen.tell("mousemove", 120, 60, "mousedown", 2, "mousemove", 100, 95, "mouseup", 2)
-    stage.pan(-20, 35)
+    stage.rig.pan(-20, 35)
     screen.shows(stage, "picture after a drag with the middle button")
 
     bar = Bar(SIZE)
     screen.tell("mousemove", 60, bar.top + 12, "mousedown", 1, "mousemove", 200, 100, "mouseup", 1)
-    stage.seek(bar.share(200) * stage.duration)
+    stage.player.seek(bar.fraction(200) * stage.player.duration)
     screen.shows(stage, "picture of where the bar was dragged")
 
     def knob() -> NDArray[np.intp]:
@@ -672,7 +681,7 @@ def test_keys_and_mouse_of_a_real_window(desktop: Callable[..., Desktop]) -> Non
 
     screen.tell("key", "2", "key", "r", "key", "f")
     stage.choose("run")
-    stage.reset_camera()
+    stage.rig.reset()
     stage.floor = True
     screen.shows(stage, "picture of the second clip on a floor")
     screen.is_titled("run - character.glb - skinpy")
@@ -751,7 +760,7 @@ def test_files_dropped_on_a_real_window(desktop: Callable[..., Desktop]) -> None
     code = f"""if True:
         import ctypes
         import skinpy
-        from skinpy.view.window import Window
+        from skinpy.view.window.window import Window
 
         listen = Window._listen
 
@@ -765,8 +774,8 @@ def test_files_dropped_on_a_real_window(desktop: Callable[..., Desktop]) -> None
     """
     screen = desktop(sys.executable, "-c", code)
     stage = Stage(skinpy.crane(), size=SIZE, playing=False)
-    stage.inset = BAR
+    stage.rig.inset = BAR
     below = slice(100, SIZE[1] - BAR)
     wanted = stage.frame()[below, :, :3].astype(int)
     screen.until(lambda: np.abs(screen.pixels()[below] - wanted).max() <= 1, "picture of the crane")
-    screen.is_titled(f"{stage.clip_name} - crane.glb - skinpy")
+    screen.is_titled(f"{stage.player.clip_name} - crane.glb - skinpy")

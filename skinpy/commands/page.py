@@ -38,7 +38,7 @@ def add(commands: Commands) -> None:
 def run(options: Namespace) -> None:
     """Run the command."""
     from ..view import save_page
-    from ..view.page import check_suffix
+    from ..view.page.page import check_suffix
 
     check_suffix(options.output)
     model, frames = model_source(options).load()

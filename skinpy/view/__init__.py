@@ -1,14 +1,23 @@
-"""Models to look at and to turn: a page for any browser (`make_page`), a window (`show`), and the `Stage` and
-`Orbit` that the window and the live view of notebooks share.
+"""Models to look at: `show` opens a window, `LiveView` shows a model in a notebook, `make_page` makes a page.
 
-Needs the extra `view`. `import skinpy` alone does not load this package.
+A `Stage` is what window and live view share: a model that plays and a camera. The package needs the extra
+`view`. `import skinpy` alone does not load it.
 """
 
-from .layer import Layer
 from .live import LiveView
-from .orbit import Orbit
 from .page import Page, make_page, save_page
-from .stage import Stage
+from .stage import CameraRig, Layer, Orbit, Player, Stage
 from .window import show
 
-__all__ = ["show", "LiveView", "Page", "make_page", "save_page", "Layer", "Orbit", "Stage"]
+__all__ = [
+    "show",
+    "LiveView",
+    "Page",
+    "make_page",
+    "save_page",
+    "Stage",
+    "Player",
+    "CameraRig",
+    "Orbit",
+    "Layer",
+]

@@ -1,4 +1,4 @@
-"""One file that shows a model in any browser, with nothing from elsewhere: docs/page.md."""
+"""One file that plays a model in any browser and loads nothing else: docs/page.md."""
 
 from __future__ import annotations
 
@@ -22,27 +22,27 @@ from skinpy.files.whole import replacing
 from skinpy.kinds import VertexAnimation
 from skinpy.models.frames import checked_rate
 
-from ..render import Floor, Overlays
-from ..render.color import parse_color
-from ..render.overlays.options import check_overlays
-from ..render.posing import Poser, check_time
-from ..render.scene.floor import chosen_floor
-from .page_scene import Scene
+from ...render import Floor, Overlays
+from ...render.color import parse_color
+from ...render.overlays.options import check_overlays
+from ...render.posing import Poser, check_time
+from ...render.scene.floor import chosen_floor
+from .scene import Scene
 
 if TYPE_CHECKING:
     from skinpy.model import Model
 
-    from ..render.posing import ClipLike
-    from ..render.scene.texturing import UVLike
+    from ...render.posing import ClipLike
+    from ...render.scene.texturing import UVLike
 
 FPS = 30.0  #: baked frames per second unless the caller says otherwise
-LIMIT = 128_000_000  #: bytes of frames that a browser unpacks
+MAX_BYTES = 128_000_000  #: of frames that a browser unpacks, unless the caller says otherwise
 TEXTURE_SIZE = 2048  #: pixels of an image's longer side
 HEIGHT = 480  #: pixels of a page in a notebook
 
 _OVERLAYS = ("skeleton", "names", "wireframe")
 
-# Each uses what stands before it; together they are one module.
+# Each uses those before it; together they are one module.
 _SCRIPTS = (
     "vectors.js",
     "data.js",
@@ -61,25 +61,39 @@ _SCRIPTS = (
 
 
 class Page:
-    """A whole page as text, HTML. In a notebook it shows itself, in a frame that is closed to the rest.
+    """A page that plays a model. In a notebook it shows itself, in a frame that reaches nothing outside.
 
-    What a notebook shows is saved with it: `len(page.html)` characters, and a sixth more.
+    A notebook saves what it shows: ``len(page.html)`` characters, and a sixth more.
     """
 
     def __init__(self, text: str, height: int = HEIGHT) -> None:
-        """`text` is the page; `height` pixels of the frame in a notebook."""
         self._text = text
         self._height = height
 
     @property
     def html(self) -> str:
-        """The text of the page."""
+        """The text of the page, HTML."""
         return self._text
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write the page to a file that ends in .html or .htm; it appears whole or not at all.
+        """Write the page to a file, which appears whole or not at all.
 
-        Returns the path. Raises ValueError for another suffix, and OSError.
+        Parameters
+        ----------
+        path : path-like
+            The file; its extension is .html or .htm.
+
+        Returns
+        -------
+        Path
+            The path.
+
+        Raises
+        ------
+        ValueError
+            If the file has another extension.
+        OSError
+            If the file cannot be written.
         """
         target = check_suffix(path)
         with replacing(target) as file:
@@ -87,7 +101,7 @@ class Page:
         return target
 
     def _repr_html_(self) -> str:
-        """The page in a frame that may run its scripts, and nothing else."""
+        """The page in a frame that may run its own scripts, and nothing else."""
         return (
             f'<iframe sandbox="allow-scripts" title="Animated 3D model" width="100%" height="{self._height}" '
             f'style="border: 0" srcdoc="{html.escape(self._text)}"></iframe>'
@@ -110,24 +124,65 @@ def make_page(
     uv: UVLike = None,
     overlays: Overlays | None = None,
     texture_size: int = TEXTURE_SIZE,
-    limit: int = LIMIT,
+    limit: int = MAX_BYTES,
 ) -> Page:
-    """A page that plays clips of a model in a browser: one file, which asks nothing of any network.
+    """Make a page that plays clips of a model in any browser.
 
-    - clips: a Clip, its name or number, a VertexAnimation of the model, or a sequence of them; None is all
-      clips of the model, or its rest pose where it has none. The first is shown, from `time` seconds on.
-    - fps: frames per second at which clips are baked; the browser goes along straight lines between two.
-    - height: pixels of the frame in a notebook. title: of the page, by default the first clip's name.
-    - background: a color, "#rrggbb" or 3 numbers, sRGB; None follows the light or dark scheme of the reader.
-    - floor: True, False (the reader can bring it in) or a skinpy.render.Floor. uv: as in
-      skinpy.render.Renderer.
-    - overlays: skeleton, names and wireframe are shown at first; there are no others in a page.
-    - texture_size: pixels of the longer side of an image; larger ones are made smaller.
-    - limit: bytes of frames that the browser is to unpack.
+    The page is one file, which loads nothing and sends nothing. Making it needs the extra `view`, but no
+    OpenGL.
 
-    Needs the extra "view", though no OpenGL here. Raises KeyError or IndexError for an unknown clip,
-    ValueError for a clip of another model, frames beyond the limit, and wrong numbers; TypeError;
-    ImportError for what is not installed.
+    Parameters
+    ----------
+    model : Model
+        The model.
+    clips : Clip, VertexAnimation, str, int or sequence of these, optional
+        The clips, their names or numbers. Without them the page has all clips of the model, or its rest pose
+        if there are none. The first clip is shown at the start.
+    fps : float, default 30.0
+        Stored frames per second. The browser interpolates linearly between two frames.
+    height : int, pixels, default 480
+        Height of the page in a notebook.
+    title : str, optional
+        Title of the page; by default the name of the first clip.
+    time : float, seconds, default 0.0
+        Time at which the first clip starts.
+    background : str or sequence of float, optional
+        Background color, "#rrggbb" or 3 numbers, sRGB. Without it the page is light or dark, as the reader's
+        browser is set.
+    floor : Floor or bool, optional
+        The ground plane; without it the reader can still show one. True by default.
+    uv : UVAnimation or dict, optional
+        Moved texture coordinates, as in `Renderer`.
+    overlays : Overlays, optional
+        What is shown at the start: a page has skeleton, names and wireframe.
+    texture_size : int, pixels, default 2048
+        Images whose longer side is larger are made smaller.
+    limit : int, bytes, default 128000000
+        The most that the frames may take when the browser unpacks them.
+
+    Returns
+    -------
+    Page
+        The page.
+
+    Raises
+    ------
+    KeyError
+        If the model has no clip of this name.
+    IndexError
+        If the model has no clip of this number.
+    ValueError
+        If a clip belongs to another model, the frames are beyond the limit, or a number is out of range.
+    TypeError
+        If an argument has the wrong type.
+    ImportError
+        If Pillow or moderngl is not installed.
+
+    Examples
+    --------
+    >>> page = skinpy.view.make_page(skinpy.character(), "walk", fps=24)
+    >>> page.html[:15]
+    '<!DOCTYPE html>'
     """
     if title is not None and not isinstance(title, str):
         raise TypeError(f"title is {title!r}; expected str or None")
@@ -149,10 +204,40 @@ def make_page(
 def save_page(
     path: str | os.PathLike[str], model: Model, clips: ClipLike | Sequence[ClipLike] = None, **options: Any
 ) -> Path:
-    """Write `make_page(model, clips, **options)` to a file and return its path.
+    """Make a page that plays clips of a model, and write it to a file.
 
-    The file appears whole or not at all. Raises ValueError for a suffix that is neither .html nor .htm, what
-    `make_page` raises, and OSError.
+    The file appears whole or not at all.
+
+    Parameters
+    ----------
+    path : path-like
+        The file; its extension is .html or .htm.
+    model : Model
+        The model.
+    clips : Clip, VertexAnimation, str, int or sequence of these, optional
+        The clips, as for `make_page`.
+    **options
+        The other arguments of `make_page`.
+
+    Returns
+    -------
+    Path
+        The path.
+
+    Raises
+    ------
+    ValueError
+        If the file has another extension, or an argument is wrong as in `make_page`.
+    KeyError
+        If the model has no clip of this name.
+    IndexError
+        If the model has no clip of this number.
+    TypeError
+        If an argument has the wrong type.
+    ImportError
+        If Pillow or moderngl is not installed.
+    OSError
+        If the file cannot be written.
     """
     target = check_suffix(path)
     return make_page(model, clips, **options).save(target)
@@ -231,4 +316,4 @@ def _hash(text: str) -> str:
 
 @cache
 def _web(name: str) -> str:
-    return importlib.resources.files("skinpy.view").joinpath("web", name).read_text("utf-8")
+    return importlib.resources.files("skinpy.view.page").joinpath("web", name).read_text("utf-8")

@@ -1,29 +1,50 @@
-"""A second clip over the first, for those who look at clips and have no controller."""
+"""A second clip over the first, for viewers of clips that have no controller."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from .._arguments import finite, flag
-from ..clip import Clip
-from ..mask import Mask
-from ..playing.controller import AnimationController
+from ..._arguments import finite, flag
+from ...clip import Clip
+from ...mask import Mask
+from ...playing.controller import AnimationController
 
 if TYPE_CHECKING:
-    from .._types import Loop
-    from ..model import Model
-    from ..pose import Pose
+    from ..._types import Loop
+    from ...model import Model
+    from ...pose import Pose
 
 
 @dataclass(frozen=True)
 class Layer:
-    """A clip that is laid over what plays, at the same time: a name, a number or a Clip.
+    """A clip that is laid over the clip that plays, at the same time.
 
-    `weight` is its share, 0 to 1; `mask` limits it to some joints: a `skinpy.Mask`, or the name of a joint,
-    which stands for that joint and all below it. `additive` adds the clip instead, against its first pose.
-    The formulas are those of a controller's layers. Raises TypeError or ValueError; that the model lacks the
-    clip or the joint is said where the layer is used.
+    The formulas are those of a controller's layers. A clip or a joint that the model lacks is an error where
+    the layer is used.
+
+    Parameters
+    ----------
+    clip : Clip, str or int
+        The clip, its name or its number.
+    weight : float, 0 to 1, default 1.0
+        How far the pose goes from the first clip to this one.
+    mask : Mask or str, optional
+        The joints that the layer moves. The name of a joint stands for that joint and all below it.
+    additive : bool, default False
+        Whether the clip's motion is added to the first clip instead, against its own first pose.
+
+    Raises
+    ------
+    ValueError
+        If the weight is not within 0 to 1.
+    TypeError
+        If an argument has the wrong type.
+
+    Examples
+    --------
+    >>> skinpy.view.Layer("wave", 0.5, mask="Chest").weight
+    0.5
     """
 
     clip: Clip | str | int
@@ -45,10 +66,10 @@ class Layer:
         flag("additive", self.additive)
 
 
-class Mixed:
-    """A clip, or the rest pose, with a layer over it: poses at any time.
+class LayeredClip:
+    """A clip, or the rest pose, together with the layer over it.
 
-    Raises KeyError, IndexError, TypeError or ValueError where the model has no such clip or joint.
+    Raises KeyError, IndexError, TypeError or ValueError if the model has no such clip or joint.
     """
 
     def __init__(self, model: Model, clip: Clip | None, layer: Layer, loop: Loop) -> None:
@@ -65,7 +86,7 @@ class Mixed:
         )
 
     def pose(self, time: float) -> Pose:
-        """The pose when both have played for `time` seconds."""
+        """The pose after both have played for `time` seconds."""
         for tracks in self._controller.layers.values():
             for track in tracks:
                 track.position = time

@@ -1,8 +1,8 @@
-"""Images on a window: each a texture, laid over what is there already.
+"""Shows images in a window: each is a texture, drawn over those before it.
 
-The stage draws in the context of the graphics thread; the window has one of its own, and shows finished
-pictures only. So nothing is shared between the two, and each stays in its thread. In software GL, where it
-matters most, taking the picture over costs less than a tenth of drawing it.
+The stage draws in the OpenGL context of the graphics thread. The window has its own context and only shows
+finished pictures, so the two share nothing and each stays in its thread. With software rendering, where it
+matters most, copying the picture costs less than a tenth of drawing it.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
-from ..render.gpu import context as gl
-from ..render.gpu.shader import programs
+from ...render.gpu import context as gl
+from ...render.gpu.shader import programs
 
 Image = NDArray[np.uint8]
-#: An image (h, w, 4) and where its upper left corner lies, pixels from the window's left and top.
+#: An image (h, w, 4), and its upper left corner in pixels from the left and top of the window.
 Layer = tuple[Image, int, int]
 
 
 class _Loader:
-    """What moderngl asks of a context that somebody else made and made current."""
+    """What moderngl expects of an OpenGL context that another library has made current."""
 
     def __init__(self, find: Callable[[str], int | None]) -> None:
         self._find = find
@@ -42,22 +42,22 @@ class _Loader:
 
 
 class Screen:
-    """Shows images in the OpenGL context that is current on this thread. `find` gives GL functions by name.
+    """Shows images in the OpenGL context that is current on this thread; `find` returns GL functions by name.
 
-    All calls belong on that thread. Raises GraphicsError for what OpenGL reports.
+    All calls belong on that thread. They raise GraphicsError for errors that OpenGL reports.
     """
 
     def __init__(self, find: Callable[[str], int | None]) -> None:
         loader: Any = _Loader(find)  # moderngl's types know dicts alone
         self._context = moderngl.create_context(context=loader)
-        # Python may drop objects on any thread: they are freed in `show`.
+        # Python may drop objects on any thread; `show` frees them on this one.
         self._context.gc_mode = "context_gc"
         self._program = programs(self._context).get("present.vert", "window.frag")
         self._triangle = self._context.vertex_array(self._program, [])
         self._textures: list[moderngl.Texture] = []
 
     def show(self, size: tuple[int, int], layers: Iterable[Layer]) -> None:
-        """Draw the layers, the lowest first, on white, in a window of `size` pixels."""
+        """Draw the layers on white, the lowest first, in a window of `size` pixels."""
         context = self._context
         screen: Any = context.screen  # moderngl's types have viewports of two numbers
         context.gc()
@@ -77,7 +77,7 @@ class Screen:
         gl.check(context, "showing a picture in a window")
 
     def _texture(self, number: int, image: Image) -> moderngl.Texture:
-        """The image as a texture; that of the frame before is filled anew where it has the same size."""
+        """The image as a texture; the texture of the previous frame is reused if it has the same size."""
         size = image.shape[1], image.shape[0]
         if number == len(self._textures):
             self._textures.append(self._context.texture(size, 4))

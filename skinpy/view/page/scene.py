@@ -13,26 +13,26 @@ from skinpy.clip import Clip
 from skinpy.kinds import UVAnimation, VertexAnimation
 from skinpy.kinds.sampling import frame_times
 
-from ..render import Floor
-from ..render.camera import front_vector, up_vector
-from ..render.gpu.shader import WEB_PROLOGUE, Source
-from ..render.moment import Moment
-from ..render.posing import Poser
-from ..render.scene import shadow
-from ..render.scene import skeleton as octahedra
-from ..render.scene.floor import disc
-from ..render.scene.geometry import Draw, morph_table, read_surfaces, sort_faces
-from ..render.scene.ground import Ground, ground_velocity
-from ..render.scene.texturing import named_animations
-from ..render.scene.view import LIGHT_FROM, LIGHTS
-from .page_arrays import packed, packed_image
-from .page_boxes import Boxes
+from ...render import Floor
+from ...render.camera import front_vector, up_vector
+from ...render.gpu.shader import WEB_PROLOGUE, Source
+from ...render.moment import Moment
+from ...render.posing import Poser
+from ...render.scene import shadow
+from ...render.scene import skeleton as octahedra
+from ...render.scene.floor import disc
+from ...render.scene.geometry import Draw, morph_table, read_surfaces, sort_faces
+from ...render.scene.ground import Ground, ground_velocity
+from ...render.scene.texturing import named_animations
+from ...render.scene.view import LIGHT_FROM, LIGHTS
+from .arrays import packed, packed_image
+from .boxes import Boxes
 
 if TYPE_CHECKING:
     from skinpy.model import Model
 
-    from ..render.posing import Motion
-    from ..render.scene.texturing import UVLike
+    from ...render.posing import Motion
+    from ...render.scene.texturing import UVLike
 
 _SHADERS = (
     *("floor.vert", "lit.frag", "present.vert", "present.frag"),

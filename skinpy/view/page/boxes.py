@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from skinpy.clip import Clip
     from skinpy.model import Model
 
-    from ..render.posing import Motion, Poser
+    from ...render.posing import Motion, Poser
 
 _POINTS = 500_000_000  # vertices posed in all frames of a page: a few seconds; beyond that, boxes of slots
 

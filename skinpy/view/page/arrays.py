@@ -16,7 +16,7 @@ from skinpy._images import decoded
 from skinpy.assets import Texture
 from skinpy.errors import SkinpyWarning
 
-from ..output.picture import pillow
+from ...output.picture import pillow
 
 # What the names of types in web/data.js mean.
 _TYPES = {np.dtype("<f4"): "f4", np.dtype("u1"): "u1", np.dtype("<u2"): "u2", np.dtype("<u4"): "u4"}
