@@ -1,48 +1,50 @@
-/* sk_crowd.h: many instances of one model at once, each with up to four clips, times and weights -> palettes.
+/* sk_crowd.h: palettes of many instances of one model, each with its own clips, times and weights.
 
-   An instance is what sampling each of its clips, blending the poses in the mode SK_BLEND_BASE (sk_blend.h)
-   and the palette of the result give: its weights are normalized, and where their sum is below
-   SK_BLEND_THRESHOLD the rest pose takes what is missing to it. Nothing but the rest pose is shown where
-   no clip weighs. */
+   An instance blends up to four clips. Its palette is what three steps give: sample each of its clips, blend the
+   poses in the mode SK_BLEND_BASE (sk_blend.h), and make the palette of the result. Weights are therefore normalized;
+   where their sum is below SK_BLEND_THRESHOLD the rest pose takes what is missing to it, and where no clip weighs the
+   instance shows the rest pose. */
 #ifndef SK_CROWD_H
 #define SK_CROWD_H
 
 #include "sk_blend.h"
 #include "sk_palette.h"
 
-#define SK_CROWD_SLOTS  4       /* clips that one instance may blend: what a vec4 of weights holds */
-#define SK_CROWD_CLIPS  65535u  /* clips of a crowd: an instance may then name its own, or none, by a uint16 */
-#define SK_CROWD_WEIGHT 1e30   /* most that a weight may be: the sum of four stays finite in float too */
+#define SK_CROWD_SLOTS  4      /* clips that one instance may blend: what a vec4 of weights holds */
+#define SK_CROWD_CLIPS  65535u /* clips of a crowd, so that a uint16 can name a clip or none */
+#define SK_CROWD_WEIGHT 1e30   /* largest weight: the sum of four stays finite in float too */
 
+/* N instances that blend up to K clips each. The job owns nothing. */
 typedef struct sk_crowd_job {
   const sk_skeleton *skeleton;
   const sk_skin *skin;
   const sk_morph *morph;
-  const sk_clip *clips; /* none of them additive: a difference has no pose to be shown in */
+  const sk_clip *clips; /* none of them additive: a difference is no pose that could be shown */
   size_t clip_count;
   size_t count, slots;       /* N instances, K clips each: 1 to SK_CROWD_SLOTS */
-  const int32_t *clip_index; /* (N,K) of `clips`, or SK_NONE: unused */
-  const double *times;       /* (N,K) seconds, finite, also where unused */
-  const double *weights;     /* (N,K), 0 to SK_CROWD_WEIGHT; NULL: 1 for each that is used */
+  const int32_t *clip_index; /* (N, K) numbers of `clips`, or SK_NONE: unused */
+  const double *times;       /* (N, K) seconds, finite even where unused */
+  const double *weights;     /* (N, K) from 0 to SK_CROWD_WEIGHT; NULL: 1 for each clip that is used */
   sk_loop loop;
   sk_rotation rotation;
-  const float *root;         /* (4,4) or (N,4,4), put in front of the roots' locals; NULL: none */
-  size_t root_stride;        /* floats from one root to the next: 0 or 16 */
-  bool inverse_root;         /* the inverse of the root's rest global in front of everything */
-  bool affine;               /* matrices of 12 floats, the first three rows; else 16 */
-  float *out;                /* (N,S,4,4) or (N,S,3,4) */
-  void *scratch;             /* sk_crowd_scratch(job) bytes, aligned to 32 */
+  const float *root;  /* (4, 4) or (N, 4, 4), in front of the roots' locals; NULL: none */
+  size_t root_stride; /* floats from one instance's matrix to the next: 0 or 16 */
+  bool inverse_root;  /* the inverse of the root's rest global, in front of everything */
+  bool affine;        /* matrices of 12 floats, their first three rows; else 16 */
+  float *out;         /* (N, S, 4, 4) or (N, S, 3, 4) */
+  void *scratch;      /* sk_crowd_scratch(job) bytes, aligned to 32 */
 } sk_crowd_job;
 
-/* SK_ERROR_ARGUMENT names the first index, time or weight that is wrong, and its place: [n, k], or [n] where
-   K is 1. Looks at none of root, out and scratch. */
+/* Checks the numbers of the job. SK_ERROR_ARGUMENT names the first index, time or weight that is wrong and its index
+   in the array: [n, k], or [n] where K is 1. Does not look at root, out and scratch. */
 sk_status sk_crowd_validate(const sk_crowd_job *job, sk_error *error);
 
-/* For all threads that the run will have: to be asked by the thread that runs, right before. Looks at skeleton,
-   clips, count and slots alone. */
+/* Bytes of scratch for all threads that the run will use. The thread that runs the job asks right before it does,
+   because the number of threads may change. Looks at skeleton, clips, count and slots. */
 size_t sk_crowd_scratch(const sk_crowd_job *job);
 
-/* Over threads, where there is enough to do; the same bits whatever their number. */
+/* Fills `out`, on several threads where there is much to do. Allocates nothing and cannot fail. The bits of an
+   instance's palette depend neither on the number of threads nor on the other instances. */
 void sk_crowd_run(const sk_crowd_job *job);
 
 #endif
