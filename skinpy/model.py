@@ -651,9 +651,10 @@ class Model(Shown, _core.Model):
         """Return a model with more clips, which shares the memory of this one.
 
         Channels of the clips are matched to joints by exact name, then by name without a prefix
-        ("mixamorig:", "Armature|", "a:b:", "Character1_"), then also without regard to case, if that is
-        unambiguous. `Model.report` has matches that are not exact as repaired. Morph targets are matched by
-        exact name. A channel without a match is left out, and reported as lost. docs/clips.md has examples.
+        (``mixamorig:``, ``Armature|``, ``a:b:``, ``Character1_``), then also without regard to case, if that
+        is unambiguous. `Model.report` has matches that are not exact as repaired. Morph targets are matched
+        by exact name. A channel without a match is left out, and reported as lost. docs/clips.md has
+        examples.
 
         Parameters
         ----------
@@ -833,9 +834,9 @@ class Model(Shown, _core.Model):
             Texture coordinates, with the origin at the top left of the image.
         colors : array_like, shape (V, 3) or (V, 4), optional
             Colors of the vertices: linear RGB or RGBA from 0 to 1, or uint8 as n / 255.
-        texture : array_like of uint8, shape (h, w, 3) or (h, w, 4), bytes, path or Texture, optional
-            An image, which needs `uvs`: sRGB pixels from the top row down; the bytes or the path of an image
-            file, which is kept as it is; or a texture of another model.
+        texture : array_like, shape (h, w, 3) or (h, w, 4), bytes, str, path-like or Texture, optional
+            An image, which needs `uvs`: uint8 sRGB pixels from the top row down; the bytes or the path of an
+            image file, which is kept as it is; or a texture of another model.
         base_color : array_like, shape (3,) or (4,), optional
             The color of the material, in the same numbers as `colors`.
         alpha : {"opaque", "mask", "blend"}, default "opaque"

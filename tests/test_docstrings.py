@@ -114,8 +114,6 @@ MADE_BY_SKINPY = {
 
 #: Modules whose docstrings are still prose.
 NOT_CONVERTED: set[str] = {
-    # _core
-    "skinpy._core",
     # loading and limits
     "skinpy.limits",
     "skinpy.loading",

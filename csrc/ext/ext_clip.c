@@ -72,7 +72,7 @@ static PyObject *clip_local_time(PyObject *object, PyTypeObject *class, PyObject
 
 static const char local_time_doc[] =
     "_local_time($self, time, loop='wrap')\n--\n\n"
-    "Seconds within the clip that a time outside it stands for (api.md, Time and pose).";
+    "Return the time within the clip, in seconds, that a time outside the clip stands for.";
 
 static PyMethodDef clip_methods[] = {{"_local_time", (PyCFunction)(void (*)(void))clip_local_time,
                                       METH_METHOD | METH_FASTCALL | METH_KEYWORDS, local_time_doc},
@@ -86,14 +86,15 @@ static PyObject *clip_compiled_nbytes(PyObject *object, void *unused) {
 
 static PyGetSetDef clip_getset[] = {
     {"compiled_nbytes", clip_compiled_nbytes, NULL,
-     "Bytes of the form that is sampled quickly, without the keys that it shares with the clip; 0 until the clip is\n"
-     "first played, and on the plain path.",
+     "The number of bytes of the compiled form, which is quick to sample.\n\n"
+     "Keys that the form shares with the clip do not count. The number is 0 until the clip is first played, and\n"
+     "always on the plain path.",
      NULL},
     {NULL, NULL, NULL, NULL, NULL}};
 
 static const char clip_doc[] =
     "Clip(block, index, bound_to=None)\n--\n\n"
-    "Base of skinpy.Clip: clip `index` of `block`, made for the joints of the model block `bound_to`.";
+    "The base class of skinpy.Clip: clip `index` of `block`, bound to the joints of the model block `bound_to`.";
 
 static PyType_Slot clip_slots[] = {{Py_tp_doc, (void *)clip_doc},         {Py_tp_new, clip_new},
                                    {Py_tp_traverse, clip_traverse},       {Py_tp_dealloc, clip_dealloc},

@@ -3,6 +3,7 @@
 
 #include "../core/base/sk_threads.h"
 #include "ext_args.h"
+#include "ext_docs.h"
 #include "ext_error.h"
 #include "ext_jobs.h"
 
@@ -276,51 +277,60 @@ static PyGetSetDef model_getset[] = {
     {"_clip_entries", model_clip_entries, NULL, "tuple of (name, Block, index in it), one per clip.", NULL},
     {NULL, NULL, NULL, NULL, NULL}};
 
-#define TIME_WORDS                                                                                       \
-  "clip is a Clip of this model, a name, an index, or None (the rest pose). time is in seconds, a\n"      \
-  "number or an array of any shape, which is (...) in the result. loop is \"wrap\", \"clamp\",\n"         \
-  "\"pingpong\" or \"once\"; rotation is \"slerp\" or \"nlerp\". root, (4,4) or (...,4,4), is multiplied\n" \
-  "in front of the root joint's local.\n"
-#define OUT_WORDS                                                                                        \
-  "out is a writable C-contiguous float32 array of the result's shape. affine=True gives the first\n"    \
-  "three rows, (...,3,4); None means what out has, else 4x4.\n"
-#define RAISES_WORDS                                                                                     \
-  "\nRaises KeyError (unknown clip, with close names), IndexError (clip number), ValueError (time not\n" \
-  "finite, a clip of another model, wrong out) and TypeError (out that is no array).\n"
-
 static const char globals_doc[] =
     "globals($self, clip=None, time=0.0, out=None, *, affine=None, loop='wrap', rotation='slerp',\n"
     "        root=None)\n--\n\n"
-    "Global transforms of all joints, joint space to scene space: (...,J,4,4) float32, row-major.\n\n"
-    "global = global(parent) * local with local = T * R * S, or the rest matrix for a joint at rest.\n"
-    TIME_WORDS OUT_WORDS RAISES_WORDS;
+    "Return the global transform of every joint, from joint space to scene space.\n\n"
+    "Parameters\n----------\n"
+    DOC_CLIP_AND_TIME DOC_OUT DOC_AFFINE DOC_LOOP_AND_ROTATION DOC_ROOT
+    "\nReturns\n-------\n"
+    "(..., J, 4, 4) float32 ndarray\n"
+    "    Row-major matrices for column vectors.\n"
+    DOC_RAISES_SAMPLING
+    "\nNotes\n-----\n"
+    "``global = global(parent) * local``, and ``local = T * R * S`` or, for a joint at rest, the rest\n"
+    "matrix of the file.\n";
 
 static const char palette_doc[] =
     "palette($self, clip=None, time=0.0, out=None, *, affine=None, loop='wrap', rotation='slerp',\n"
     "        root=None, inverse_root=False)\n--\n\n"
-    "Skinning palette, mesh space at bind to scene space: (...,S,4,4) float32, row-major.\n\n"
-    "palette[s] = global(skin.joints[s]) * skin.inverse_bind[s]. inverse_root=True puts the inverse of\n"
-    "the root's rest global in front of everything, root= included.\n"
-    TIME_WORDS OUT_WORDS RAISES_WORDS;
+    "Return the skinning palette: matrices from mesh space at bind to scene space.\n\n"
+    "Parameters\n----------\n"
+    DOC_CLIP_AND_TIME DOC_OUT DOC_AFFINE DOC_LOOP_AND_ROTATION DOC_ROOT DOC_INVERSE_ROOT
+    "\nReturns\n-------\n"
+    "(..., S, 4, 4) float32 ndarray\n"
+    "    Row-major matrices for column vectors, one for each slot of `Model.skin`.\n"
+    DOC_RAISES_SAMPLING
+    "\nNotes\n-----\n"
+    "``palette[s] = global(skin.joints[s]) * skin.inverse_bind[s]`` for every slot s.\n"
+    "\nExamples\n--------\n"
+    ">>> skinpy.character().palette(\"walk\", [0.0, 0.25]).shape\n"
+    "(2, 24, 4, 4)\n";
 
 static const char joint_positions_doc[] =
     "joint_positions($self, clip=None, time=0.0, out=None, *, loop='wrap', rotation='slerp', root=None)\n"
     "--\n\n"
-    "Where the joints are in scene space: (...,J,3) float32, the last columns of globals().\n\n"
-    TIME_WORDS RAISES_WORDS;
+    "Return the positions of the joints in scene space.\n\n"
+    "Parameters\n----------\n"
+    DOC_CLIP_AND_TIME DOC_OUT DOC_LOOP_AND_ROTATION DOC_ROOT
+    "\nReturns\n-------\n"
+    "(..., J, 3) float32 ndarray\n"
+    "    The last columns of the matrices that `Model.globals` returns.\n"
+    DOC_RAISES_SAMPLING;
 
 static const char sample_doc[] =
     "_sample($self, clip, time, loop, rotation)\n--\n\n"
-    "(translation, rotation, scale, morph_weights) of skinpy.Model.pose, as new float32 arrays.";
+    "Return translation, rotation, scale and morph weights of skinpy.Model.pose, as new float32 arrays.";
 
 static const char mix_pose_doc[] =
     "_mix_pose($self, layers, pose)\n--\n\n"
-    "Fills `pose` with what the layers show: a list of tuples (mode, priority_blend, entries), entries a\n"
-    "list of tuples (clip, time, weight, loop, mask, priority); gives the pose back.";
+    "Overwrite a pose with the blend of layers and return it.\n\n"
+    "Layers are a list of tuples (mode, priority_blend, entries), and entries a list of tuples (clip, time,\n"
+    "weight, loop, mask, priority).";
 
 static const char mix_palette_doc[] =
     "_mix_palette($self, layers, out=None, *, affine=None, root=None, inverse_root=False)\n--\n\n"
-    "The palette of what the layers of _mix_pose show, without a Pose in between.";
+    "Return the palette of the pose that _mix_pose makes, without making the pose.";
 
 #define METHOD(name, function, doc) \
   {name, (PyCFunction)(void (*)(void))function, METH_METHOD | METH_FASTCALL | METH_KEYWORDS, doc}
@@ -338,8 +348,8 @@ static PyMethodDef model_methods[] = {METHOD("globals", model_globals, globals_d
 
 static const char model_doc[] =
     "Model(block, clips=None)\n--\n\n"
-    "Base of skinpy.Model: a model block and its clips, (name, Block, index in the block) each; by default all\n"
-    "clips of the block.";
+    "The base class of skinpy.Model: a model block and its clips.\n\n"
+    "Each clip is a tuple (name, Block, index in the block). By default the clips are all clips of the block.";
 
 static PyType_Slot model_slots[] = {{Py_tp_doc, (void *)model_doc},
                                     {Py_tp_new, model_new},

@@ -1,5 +1,6 @@
 /* ext_pose.c: the base type of skinpy.Pose: the caller's T, R, S and what follows from them. */
 #include "ext_args.h"
+#include "ext_docs.h"
 #include "ext_jobs.h"
 
 /* ---- making ------------------------------------------------------------------------------- */
@@ -117,31 +118,45 @@ static int set_array(PyObject *object, PyObject *value, void *field) {
 #define ARRAY(name, set, doc) {#name, get_array, set, doc, FIELD(name)}
 
 static PyGetSetDef pose_getset[] = {
-    ARRAY(translation, set_array, "(...,J,3) float32, writable: translation of each joint to its parent."),
-    ARRAY(rotation, set_array, "(...,J,4) float32, writable: x y z w; divided by its length where it is used."),
-    ARRAY(scale, set_array, "(...,J,3) float32, writable."),
+    ARRAY(translation, set_array, "(...,J,3) float32, writable: translation of each joint, relative to its parent."),
+    ARRAY(rotation, set_array, "(...,J,4) float32, writable: rotation of each joint, a quaternion x y z w of any length but 0."),
+    ARRAY(scale, set_array, "(...,J,3) float32, writable: scale of each joint."),
     ARRAY(morph_weights, set_array, "(...,M) float32, writable: weights of the morph targets."),
-    ARRAY(root, NULL, "(4,4) or (...,4,4) float32, or None: multiplied in front of the root joint's local."),
-    {"_block", get_array, NULL, "The model's Block.", FIELD(block)},
+    ARRAY(root, NULL, "(4,4) or (...,4,4) float32: transform in front of the local transform of the root joint; or None."),
+    {"_block", get_array, NULL, "The block of the model.", FIELD(block)},
     {NULL, NULL, NULL, NULL, NULL}};
-
-#define OUT_WORDS                                                                                      \
-  "out is a writable C-contiguous float32 array of that shape; affine=True gives the first three\n"    \
-  "rows, (...,3,4), None means what out has, else 4x4. Raises ValueError and TypeError for a wrong out.\n"
 
 static const char locals_doc[] =
     "locals($self, out=None, *, affine=None)\n--\n\n"
-    "Each joint to its parent: T * R * S, or the rest matrix itself where T, R and S are bit-equal to\n"
-    "the rest pose; (...,J,4,4) float32, row-major.\n\n" OUT_WORDS;
+    "Return the local transform of every joint, from the joint to its parent.\n\n"
+    "Parameters\n----------\n"
+    DOC_OUT DOC_AFFINE
+    "\nReturns\n-------\n"
+    "(..., J, 4, 4) float32 ndarray\n"
+    "    Row-major matrices ``T * R * S`` for column vectors. A joint whose components are equal to the\n"
+    "    rest pose, bit by bit, has the rest matrix of the file, which may hold shear.\n"
+    DOC_RAISES_OUT;
 
 static const char globals_doc[] =
     "globals($self, out=None, *, affine=None)\n--\n\n"
-    "Each joint to scene space: global(parent) * local; (...,J,4,4) float32, row-major.\n\n" OUT_WORDS;
+    "Return the global transform of every joint, from joint space to scene space.\n\n"
+    "Parameters\n----------\n"
+    DOC_OUT DOC_AFFINE
+    "\nReturns\n-------\n"
+    "(..., J, 4, 4) float32 ndarray\n"
+    "    Row-major matrices ``global(parent) * local`` for column vectors.\n"
+    DOC_RAISES_OUT;
 
 static const char palette_doc[] =
     "palette($self, out=None, *, affine=None, inverse_root=False)\n--\n\n"
-    "global(skin.joints[s]) * skin.inverse_bind[s] for every slot s; (...,S,4,4) float32, row-major.\n\n"
-    "inverse_root=True puts the inverse of the root's rest global in front of everything.\n" OUT_WORDS;
+    "Return the skinning palette: matrices from mesh space at bind to scene space.\n\n"
+    "Parameters\n----------\n"
+    DOC_OUT DOC_AFFINE DOC_INVERSE_ROOT
+    "\nReturns\n-------\n"
+    "(..., S, 4, 4) float32 ndarray\n"
+    "    Row-major matrices ``global(skin.joints[s]) * skin.inverse_bind[s]`` for column vectors, one for\n"
+    "    each slot s.\n"
+    DOC_RAISES_OUT;
 
 #define METHOD(name, function, doc) \
   {name, (PyCFunction)(void (*)(void))function, METH_METHOD | METH_FASTCALL | METH_KEYWORDS, doc}
@@ -153,7 +168,7 @@ static PyMethodDef pose_methods[] = {METHOD("locals", pose_locals, locals_doc),
 
 static const char pose_doc[] =
     "Pose(block, translation, rotation, scale, morph_weights, root=None)\n--\n\n"
-    "Base of skinpy.Pose: the arrays are kept as they are, C-contiguous float32.";
+    "The base class of skinpy.Pose, which holds C-contiguous float32 arrays without copying them.";
 
 static PyType_Slot pose_slots[] = {{Py_tp_doc, (void *)pose_doc},   {Py_tp_new, pose_new},
                                    {Py_tp_traverse, pose_traverse}, {Py_tp_dealloc, pose_dealloc},
