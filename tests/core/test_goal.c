@@ -155,7 +155,7 @@ static void what_is_no_chain_or_no_number_is_refused(void) {
   stage_set(&s);
   bones = (sk_two_bone_job){stage_goal(&s, true), 2, 1, 3, 1.0};
   CHECK_EQUAL(sk_two_bone_validate(&bones, &error), SK_ERROR_ARGUMENT);
-  CHECK_WORDS(error.message, "joint 2 is no ancestor of joint 1");
+  CHECK_WORDS(error.message, "joint 2 is not an ancestor of joint 1");
   bones.root = 0, bones.soften = NAN;
   CHECK_EQUAL(sk_two_bone_validate(&bones, &error), SK_ERROR_ARGUMENT);
   CHECK_WORDS(error.message, "soften is");

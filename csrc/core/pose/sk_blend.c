@@ -1,4 +1,4 @@
-/* sk_blend.c: the plain path of blending; the definition of right. In double, joint by joint. */
+/* sk_blend.c: the plain path of blending, joint by joint and in double, which defines what is right. */
 #include "sk_blend.h"
 
 #include <math.h>
@@ -7,9 +7,9 @@
 #include "../base/sk_kernels.h"
 #include "../base/sk_math.h"
 
-#define TINY 1e-24 /* squared length below which a sum of unit quaternions points nowhere */
+#define TINY 1e-24 /* squared length below which a sum of unit quaternions has no direction */
 
-/* T, R and S of one joint, where they lie in a pose. */
+/* Pointers to T, R and S of one joint in a pose. */
 typedef struct joint_view {
   float *t, *r, *s;
 } joint_view;
@@ -39,7 +39,7 @@ static void lerp3(const float *a, const float *b, double u, float *out) {
   for (i = 0; i < 3; i++) out[i] = (float)(a[i] + u * ((double)b[i] - a[i]));
 }
 
-/* From a to b by u: straight lines, and the shorter arc by nlerp. `out` may be either. */
+/* Interpolates from a to b by u: T and S on straight lines, R by nlerp along the shorter arc. `out` may be a or b. */
 static void mix_joint(joint_view a, joint_view b, double u, joint_view out) {
   if (u <= 0.0 || same_joint(a, b)) {
     copy_joint(out, a);
@@ -64,12 +64,12 @@ static double source_weight(const sk_blend_source *source, size_t n, size_t join
   return source->mask ? weight * source->mask[joint] : weight;
 }
 
-/* Which sources weigh, and how much. */
+/* The sources that weigh, in total. */
 typedef struct total {
   double sum;
   size_t count;
   joint_view first;
-  bool same; /* all that weigh hold the same bits */
+  bool same; /* all sources that weigh have the same bits */
 } total;
 
 static joint_view source_joint(const sk_blend_job *job, const sk_blend_source *source, size_t n, size_t j) {
@@ -93,7 +93,7 @@ static total find_total(const sk_blend_job *job, sk_priority priority, size_t n,
   return found;
 }
 
-/* The normalized sum; returns the sum of the weights, 0 where nothing weighs and `out` stays. */
+/* Writes the normalized sum and returns the sum of the weights; where that is 0, `out` stays as it is. */
 static double sum_joint(const sk_blend_job *job, sk_priority priority, size_t n, size_t j, joint_view out) {
   total found = find_total(job, priority, n, j);
   joint_view rest = rest_joint(job->skeleton, j);
@@ -117,13 +117,14 @@ static double sum_joint(const sk_blend_job *job, sk_priority priority, size_t n,
   }
   for (k = 0; k < 3; k++) out.t[k] = (float)t[k], out.s[k] = (float)s[k];
   if (r[0] * rest.r[0] + r[1] * rest.r[1] + r[2] * rest.r[2] + r[3] * rest.r[3] < 0.0)
-    for (k = 0; k < 4; k++) r[k] = -r[k]; /* of the two signs the one near the rest rotation */
+    for (k = 0; k < 4; k++) r[k] = -r[k]; /* of both signs the one nearer to the rest rotation */
   if (r[0] * r[0] + r[1] * r[1] + r[2] * r[2] + r[3] * r[3] > TINY) sk_quat_normalize(r, out.r);
   else memcpy(out.r, rest.r, 4 * sizeof(float));
   return found.sum;
 }
 
-/* How much of the high group is in the mix of both; a group below the threshold fades out. */
+/* The weight of the high priority in the mix of both. A priority fades out as its sum of weights falls below the
+   threshold. */
 static double high_weight(double low, double high, double blend) {
   low = fmin(1.0, low / SK_BLEND_THRESHOLD) * (1.0 - blend);
   high = fmin(1.0, high / SK_BLEND_THRESHOLD) * blend;
@@ -137,7 +138,7 @@ static bool has_priority(const sk_blend_job *job, sk_priority priority) {
   return false;
 }
 
-/* Both priorities; returns the sum of weights that the result has. */
+/* Mixes both priorities; returns the sum of weights of the result. */
 static double sum_priorities(const sk_blend_job *job, size_t n, size_t j, joint_view out) {
   float t[3], r[4], s[3];
   joint_view other = {t, r, s};
@@ -196,7 +197,7 @@ static void add_joint(const sk_blend_job *job, size_t n, size_t j, joint_view po
     for (k = 0; k < 3; k++) t[k] += weight * joint.t[k], s[k] += weight * ((double)joint.s[k] - 1.0);
     for (k = 0; k < 4; k++) r[k] += weight * (sign * joint.r[k] - (k == 3));
   }
-  if (!changes) return; /* not even a rounding, so that a joint at rest stays there */
+  if (!changes) return; /* not even by rounding, so that a joint at rest stays at rest */
   for (k = 0; k < 3; k++) pose.t[k] = (float)(pose.t[k] + t[k]), pose.s[k] = (float)(pose.s[k] * s[k]);
   quat_product(r, pose.r, rotated);
   if (rotated[0] * rotated[0] + rotated[1] * rotated[1] + rotated[2] * rotated[2] + rotated[3] * rotated[3] > TINY)
@@ -250,7 +251,7 @@ sk_status sk_weights_validate(const double *weights, size_t count, sk_error *err
   return SK_OK;
 }
 
-/* A lone source without a mask that hides all below it: nothing is left to blend. */
+/* Whether one source without a mask hides everything below it, so that copying it is enough. */
 static bool hides(const sk_blend_job *job, size_t n) {
   const sk_blend_source *source = job->sources;
   double full = job->mode == SK_BLEND_BASE ? SK_BLEND_THRESHOLD : 1.0;

@@ -1,4 +1,7 @@
-/* sk_compile.c: see sk_compile.h. Two passes: plan the lines, then lay out and fill one piece of memory. */
+/* sk_compile.c: see sk_compile.h.
+
+   It takes two passes. The plan says which channels move, which joints are movers and nodes, and what shares a time
+   line. Then all arrays are laid out in one allocation and filled. */
 #include "sk_compile.h"
 
 #include <math.h>
@@ -7,24 +10,24 @@
 #include "../base/sk_math.h"
 #include "sk_pose.h"
 
-#define WIDE_DOT        0.92       /* neighboring rotations below this dot product lie more than 46 degrees apart */
-#define HALF_TURN_DOT   1e-5  /* below this rounding to float may choose the other way round */
-#define MAX_VALUE       1e15        /* beyond it squares come near the end of float */
-#define MAX_TIME        1e300        /* seconds: beyond it differences of times come near the end of double */
-#define MIN_DURATION    1e-290     /* seconds from the first key to the last: below it keys a second do */
-#define SHEAR_TOLERANCE 4e-7 /* relative: what rounding to float alone takes from T * R * S */
+#define WIDE_DOT        0.92 /* rotations whose dot product is smaller lie more than 46 degrees apart */
+#define HALF_TURN_DOT   1e-5 /* below this, rounding to float may choose the other way round */
+#define MAX_VALUE       1e15 /* squares of larger numbers come near the end of float */
+#define MAX_TIME        1e300 /* seconds: differences of larger times come near the end of double */
+#define MIN_DURATION    1e-290 /* seconds from first to last key: below it, buckets a second leave double's range */
+#define SHEAR_TOLERANCE 4e-7 /* relative: what rounding to float takes from T * R * S without any shear */
 
-typedef struct plan {
+    typedef struct plan {
   const sk_clip *clip;
   const sk_skeleton *skeleton;
   const sk_skin *skin;
-  sk_plan lines;        /* which channels move, and together with which */
-  int32_t *channel_of;  /* (J, SK_COMPONENT_COUNT): the channel that moves it, or SK_NONE */
+  sk_plan lines;        /* which channels move, and on which time lines */
+  int32_t *channel_of;  /* (J, SK_COMPONENT_COUNT): the channel that moves the component, or SK_NONE */
   int32_t *still_of;    /* the same for channels that hold one value */
-  int32_t *node_of;     /* (J,): its node, or SK_NONE */
-  int32_t *driver;      /* (J,) */
-  int32_t *depths;      /* (J,): nodes up to the root of each node, or joints of each joint */
-  double *chains;       /* (J, 12): locals from below the driver to the joint, multiplied */
+  int32_t *node_of;     /* (J,): the node of the joint, or SK_NONE */
+  int32_t *driver;      /* (J,): the joint that a slot of the joint follows: find_drivers */
+  int32_t *depths;      /* (J,): depths of nodes, then of joints */
+  double *chains;       /* (J, 12): product of the locals below the driver, down to the joint */
   uint32_t mover_count, weight_count, node_count;
   bool inexact;         /* only the plain path is exact */
   void *memory;
@@ -53,7 +56,8 @@ static bool keys_are_below(const plan *p, const sk_channel *channel, uint64_t ar
   return true;
 }
 
-/* Tangents count for as many seconds as the channel lasts. */
+/* Whether squares of the channel's numbers stay in the range of float. Tangents are multiplied with the seconds between
+   keys, which may be as long as the channel. */
 static bool is_tame(const plan *p, const sk_channel *channel) {
   const double *times = p->clip->times + channel->times;
   double length = times[channel->key_count - 1] - times[0], steepest = MAX_VALUE / fmax(1.0, length);
@@ -64,7 +68,7 @@ static bool is_tame(const plan *p, const sk_channel *channel) {
           keys_are_below(p, channel, channel->out_tangents, steepest));
 }
 
-/* Channels of weights are left to the plain path, and counted. */
+/* Checks all channels but those of weights, which are left to the plain path and only counted. */
 static bool channels_are_tame(plan *p) {
   uint32_t i;
   for (i = 0; i < p->clip->channel_count; i++) {
@@ -75,7 +79,7 @@ static bool channels_are_tame(plan *p) {
   return true;
 }
 
-/* What the channels stand on: the rest pose, the inverse binds, and the length of the clip. */
+/* The same for what is no channel: the rest pose, the inverse binds, and the length of the clip. */
 static bool rest_is_tame(const plan *p) {
   size_t joints = (size_t)p->skeleton->joint_count, slots = (size_t)p->skin->slot_count;
   return p->clip->duration + p->clip->key_tolerance < MAX_TIME &&
@@ -108,7 +112,8 @@ static bool only_rotates(const plan *p, size_t j) {
   return channels[SK_COMPONENT_TRANSLATION] == SK_NONE && channels[SK_COMPONENT_SCALE] == SK_NONE;
 }
 
-/* The joint that a slot of joint j follows: itself, or above it the first that moves or has no parent. */
+/* The driver of joint j is the joint that a slot of j follows: j itself or, where j does not move, the nearest ancestor
+   that moves or has no parent. */
 static void find_drivers(plan *p) {
   int32_t j;
   for (j = 0; j < p->skeleton->joint_count; j++) {
@@ -158,7 +163,7 @@ static bool make_plan(plan *p) {
 
 /* ---- laying out -------------------------------------------------------------------------------- */
 
-/* Pieces of one memory; without memory it only counts. */
+/* Pieces of one allocation; without memory it only counts bytes. */
 typedef struct arena {
   char *memory;
   size_t used;
@@ -170,7 +175,7 @@ static void *take(arena *a, size_t bytes) {
   return a->memory ? a->memory + at : NULL;
 }
 
-/* The line's frames where the block holds them as they are sampled; NULL where they have to be made. */
+/* The time line's frames, if the block holds them just as they are sampled; NULL where they have to be made. */
 static const float *frames_in_block(const plan *p, const sk_plan_line *line) {
   bool cubic = line->interpolation == SK_CUBIC;
   uint64_t first = 0, cell;
@@ -206,7 +211,7 @@ static void lay_out_line(const plan *p, arena *a, const sk_plan_line *planned, s
   if (line) *line = made;
 }
 
-/* The same calls with and without memory, so that they count what they take. */
+/* The same calls first count bytes and then, with memory, place the arrays. */
 static void lay_out(const plan *p, arena *a, sk_compiled *c) {
   size_t joints = (size_t)p->skeleton->joint_count;
   uint32_t i;
@@ -240,7 +245,7 @@ static void lay_out(const plan *p, arena *a, sk_compiled *c) {
 
 /* ---- filling: keys ------------------------------------------------------------------------------- */
 
-/* The value of a linear channel at a time, as the plain path has it. */
+/* The value of a linear channel at a time, as the plain path computes it. */
 static void value_at(const plan *p, const sk_channel *channel, double time, float *cell) {
   sk_key key = sk_clip_find_key(p->clip->times + channel->times, channel->key_count, time, 0.0);
   uint32_t width = sk_path_width((sk_path)channel->path), i;
@@ -254,7 +259,7 @@ static void value_at(const plan *p, const sk_channel *channel, double time, floa
   }
 }
 
-/* One linear or step channel into its column of cells. */
+/* Copies a linear or step channel into its column of cells. */
 static void fill_column(const plan *p, const sk_channel *channel, const sk_time_line *line, float *cell) {
   uint32_t width = sk_path_width((sk_path)channel->path), k;
   bool own = line->key_count == channel->key_count &&
@@ -291,7 +296,7 @@ static double dot4(const float *a, const float *b) {
   return (double)a[0] * b[0] + (double)a[1] * b[1] + (double)a[2] * b[2] + (double)a[3] * b[3];
 }
 
-/* The smallest dot product of neighboring rotations of a linear line, in one column of cells. */
+/* The smallest dot product of neighboring rotations in one column of cells of a linear time line. */
 static double nearest_of(const sk_time_line *line, const float *cell) {
   double nearest = 1.0;
   uint32_t k;
@@ -300,9 +305,9 @@ static double nearest_of(const sk_time_line *line, const float *cell) {
   return nearest;
 }
 
-#define MAX_IN_BUCKET 8          /* keys that are looked at one after another */
-#define BUCKET_MARGIN 1e-6        /* of a part: what rounding may take from the product that finds it */
-#define MAX_OFFSET    0x7FFFFFFFu   /* floats: what a 32-bit index reaches */
+#define MAX_IN_BUCKET 8           /* keys of a bucket: the search compares them one after another */
+#define BUCKET_MARGIN 1e-6        /* of a bucket: what rounding may take from the product that finds it */
+#define MAX_OFFSET    0x7FFFFFFFu /* floats: the largest signed 32-bit offset */
 
 static void fill_buckets(sk_time_line *line, uint32_t *buckets) {
   double first = line->times[0], length = line->times[line->key_count - 1] - first;
@@ -322,7 +327,7 @@ static void fill_buckets(sk_time_line *line, uint32_t *buckets) {
 static void fill_line(const plan *p, sk_compiled *c, uint32_t number) {
   const sk_plan_line *planned = &p->lines.lines[number];
   sk_time_line *line = &c->lines[number];
-  uint8_t *rotations = (uint8_t *)line->rotations; /* ours until sk_compile returns, as times and frames are */
+  uint8_t *rotations = (uint8_t *)line->rotations; /* the arrays may be written until sk_compile returns */
   uint32_t i;
   memcpy((double *)line->times, planned->times, line->key_count * sizeof(double));
   for (i = 0; i < SK_TIMES_BEHIND; i++) ((double *)line->times)[line->key_count + i] = INFINITY;
@@ -391,8 +396,8 @@ static void fill_movers(const plan *p, sk_compiled *c) {
     c->mover_of[j] = SK_NONE;
     sk_pose_local(p->skeleton, pose, j, c->locals + 12 * j);
   }
-  for (active = 1; active >= 0; active--) { /* those of nodes first */
-    for (only_rotation = 0; only_rotation < 2; only_rotation++) /* joints that only turn fill octets of their own */
+  for (active = 1; active >= 0; active--) { /* movers that are nodes come first */
+    for (only_rotation = 0; only_rotation < 2; only_rotation++) /* joints that only rotate fill octets of their own */
       for (j = 0; j < joints; j++)
         if (joint_moves(p, j) && (p->node_of[j] != SK_NONE) == active && only_rotates(p, j) == only_rotation)
           fill_mover(p, c, j, number++);
@@ -423,7 +428,7 @@ static void fill_octet(sk_compiled *c, uint32_t number) {
   }
 }
 
-/* The locals of joints that do not move, multiplied from below their driver on. */
+/* The products of the locals of joints that do not move, from below their driver down to each. */
 static void fill_chains(const plan *p, const sk_compiled *c) {
   static const double identity[12] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0};
   int32_t j;
@@ -434,7 +439,7 @@ static void fill_chains(const plan *p, const sk_compiled *c) {
   }
 }
 
-/* Nodes of the longest chain. */
+/* The number of nodes of the longest chain. */
 static int32_t deepest_node(const plan *p, const sk_compiled *c) {
   int32_t deepest = 0;
   uint32_t i;
@@ -456,7 +461,7 @@ static int32_t deepest_joint(const plan *p) {
   return deepest;
 }
 
-#define MAX_STRETCH 8.0 /* of an inverse bind: products in float lose so many times their rounding */
+#define MAX_STRETCH 8.0 /* of an inverse bind: a product in float loses up to so many times its rounding */
 
 static double largest_of(const double affine[12]) {
   double largest = 0.0;

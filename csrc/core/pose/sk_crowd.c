@@ -1,5 +1,5 @@
-/* sk_crowd.c: crowds: the plain path, instance by instance, which is the definition of right; and groups of
-   instances that blend the same clips for the kernels. */
+/* sk_crowd.c: crowds. The plain path goes instance by instance and defines what is right; kernels take the groups of
+   instances that blend the same clips. */
 #include "sk_crowd.h"
 
 #include <math.h>
@@ -56,7 +56,7 @@ sk_status sk_crowd_validate(const sk_crowd_job *job, sk_error *error) {
 
 /* ---- scratch --------------------------------------------------------------------------------------- */
 
-/* For poses that are given. */
+/* Scratch of a palette of a given pose. */
 static size_t palette_scratch(const sk_crowd_job *job) {
   sk_palette_job palette = {.skeleton = job->skeleton};
   return sk_palette_scratch(&palette);
@@ -66,18 +66,18 @@ static size_t pose_floats(const sk_skeleton *skeleton) { return (size_t)skeleton
 
 static size_t rounded(size_t bytes) { return (bytes + SK_ALIGNMENT - 1) / SK_ALIGNMENT * SK_ALIGNMENT; }
 
-/* One worker's: of the palette, then the poses of the clips, then the blended one; or what the kernel takes. */
+/* Scratch of one worker: that of the palette, the poses of the clips and the blended pose; or what the kernel takes. */
 static size_t worker_bytes(const sk_crowd_job *job) {
   size_t plain = palette_scratch(job) + (job->slots + 1) * pose_floats(job->skeleton) * sizeof(float);
   const sk_kernels *kernels = sk_kernels_chosen();
   size_t side_by_side = kernels ? kernels->crowd_scratch(job) : 0;
-  return rounded(plain > side_by_side ? plain : side_by_side); /* no two workers write to one cache line */
+  return rounded(plain > side_by_side ? plain : side_by_side); /* so that no two workers write to one cache line */
 }
 
-#define JOINT_NANOSECONDS 10.0 /* about what one joint of one clip takes, to its matrix */
+#define JOINT_NANOSECONDS 10.0 /* about what one joint of one clip takes, from keys to matrix */
 #define RANGE_NANOSECONDS 50e3 /* what is worth waking a thread for (sk_threads.h) */
 
-/* Groups of a range. The same whatever the number of threads. */
+/* Groups of a thread range; independent of the number of threads. */
 static size_t grain_of(const sk_crowd_job *job) {
   double joints = (double)job->skeleton->joint_count * (double)job->slots * SK_GROUP_LANES;
   return 1 + (size_t)(RANGE_NANOSECONDS / (JOINT_NANOSECONDS * fmax(1.0, joints)));
@@ -94,7 +94,7 @@ size_t sk_crowd_scratch(const sk_crowd_job *job) {
 
 /* ---- the plain path ---------------------------------------------------------------------------------- */
 
-/* Pose `number` of a worker. */
+/* Pose number `number` in a worker's scratch. */
 static sk_pose pose_of(const sk_crowd_job *job, char *scratch, size_t number) {
   size_t joints = (size_t)job->skeleton->joint_count;
   float *first = (float *)(scratch + palette_scratch(job));
@@ -102,7 +102,7 @@ static sk_pose pose_of(const sk_crowd_job *job, char *scratch, size_t number) {
   return (sk_pose){first, first + 3 * joints, first + 7 * joints, NULL};
 }
 
-/* The clips of instance n that weigh, sampled and blended. */
+/* Samples and blends the clips of instance n that weigh. */
 static sk_pose pose_instance(const sk_crowd_job *job, char *scratch, size_t n) {
   sk_sampling sampling = {job->skeleton, NULL, job->loop, job->rotation, job->morph};
   sk_blend_source sources[SK_CROWD_SLOTS];
@@ -142,9 +142,9 @@ static void run_instance(const sk_crowd_job *job, size_t n, char *scratch) {
 typedef struct crowd_run {
   const sk_crowd_job *job;
   sk_crowd_groups groups;
-  char *scratch; /* of worker 0 */
+  char *scratch; /* of worker 0; that of the others follows */
   size_t worker_bytes;
-  const sk_kernels *kernels; /* NULL: no group goes their way; asked once, as that looks at all clips */
+  const sk_kernels *kernels; /* NULL: the plain path takes all groups. Chosen once, which looks at all clips */
 } crowd_run;
 
 static void run_range(const void *data, size_t worker, size_t first, size_t count) {

@@ -6,7 +6,7 @@
 _Static_assert(SK_CROWD_SLOTS == 4, "a key has room for four clips, and five steps bring four into order");
 
 #define INLINE static inline __attribute__((always_inline))
-#define UNUSED 0xFFFFu /* 16 bits of a key behind the last clip */
+#define UNUSED 0xFFFFu /* the 16 bits of a key behind its last clip */
 
 size_t sk_crowd_groups_bytes(size_t count) {
   return count * (3 * sizeof(size_t) + 2 * sizeof(uint64_t) + 1) + sizeof(size_t);
@@ -17,7 +17,7 @@ static bool is_compiled(const sk_crowd_job *job, uint32_t clip) {
   return sk_compiled_for(&sampling) != NULL;
 }
 
-/* Clip and slot; behind all others where it does not weigh. */
+/* A clip and its slot as one number, by which they are sorted; the largest number where the clip does not weigh. */
 static inline uint64_t source_of(const sk_crowd_job *job, size_t n, size_t slot) {
   uint64_t clip;
   if (slot >= job->slots) return UINT64_MAX;
@@ -25,14 +25,14 @@ static inline uint64_t source_of(const sk_crowd_job *job, size_t n, size_t slot)
   return sk_crowd_weight(job, n, slot) > 0.0 ? clip << 2 | slot : UINT64_MAX;
 }
 
-/* Without a branch, as none could be foreseen. */
+/* Sorts two numbers without a branch, because no processor could predict it. */
 static inline void arrange(uint64_t *a, uint64_t *b) {
   uint64_t low = *a < *b ? *a : *b, high = *a < *b ? *b : *a;
   *a = low;
   *b = high;
 }
 
-/* Of what instance n blends, of whatever clips. */
+/* The key of instance n, and the slots of its clips, by a sorting network. */
 static uint64_t arranged_key(const sk_crowd_job *job, size_t n, uint8_t *slots) {
   uint64_t a = source_of(job, n, 0), b = source_of(job, n, 1), c = source_of(job, n, 2), d = source_of(job, n, 3);
   if (job->slots > 1) arrange(&a, &b);
@@ -53,7 +53,8 @@ static bool all_are_compiled(const sk_crowd_job *job) {
   return true;
 }
 
-/* Instances that show some of the rest pose go the plain path too. */
+/* The key by which instance n is grouped. The plain path takes instances with a clip that is not compiled, and those
+   that show some of the rest pose. */
 static uint64_t key_of(const sk_crowd_job *job, size_t n, bool all_are_compiled, uint8_t *slots) {
   uint64_t key = arranged_key(job, n, slots), rest;
   double sum = 0.0;
@@ -64,8 +65,8 @@ static uint64_t key_of(const sk_crowd_job *job, size_t n, bool all_are_compiled,
   return sum < SK_BLEND_THRESHOLD ? SK_GROUP_PLAIN : key;
 }
 
-/* Eight bits of a key to sort by, from `shift` on: the last `bits` of each of 8 / bits clips, of which the unused are
-   the largest as before. A constant where this is inlined. */
+/* The eight bits of a key that one pass sorts by: from bit `shift` on, the lowest `bits` of each of 8 / bits clips.
+   Unused clips stay the largest. `bits` is a constant where this is inlined. */
 INLINE unsigned digit_of(uint64_t key, int shift, int bits) {
   unsigned digit = 0;
   int i;
@@ -73,7 +74,7 @@ INLINE unsigned digit_of(uint64_t key, int shift, int bits) {
   return digit;
 }
 
-/* One pass of a radix sort from the lowest digit up; stable. */
+/* One pass of a stable radix sort, which goes from the lowest digit up. */
 INLINE void sort_by_digit(sk_crowd_groups *g, size_t count, int shift, int bits) {
   size_t ends[256] = {0}, before = 0, i;
   uint64_t *keys = g->keys;
@@ -95,7 +96,7 @@ INLINE void sort_by_digit(sk_crowd_groups *g, size_t count, int shift, int bits)
   g->spare_order = order;
 }
 
-/* In one pass where there are up to three clips, in two of up to fifteen. */
+/* Sorts by key: in one pass with up to three clips, in two with up to fifteen. */
 static void sort(sk_crowd_groups *g, size_t count, size_t clip_count) {
   uint64_t differences = 0;
   size_t i;

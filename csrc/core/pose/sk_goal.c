@@ -1,4 +1,4 @@
-/* sk_goal.c: see sk_goal.h. Everything is float64; x y z w quaternions of unit length. */
+/* sk_goal.c: see sk_goal.h. Everything is computed in double; quaternions are x y z w and of length 1. */
 #include "sk_goal.h"
 
 #include <math.h>
@@ -7,8 +7,8 @@
 #include "../base/sk_math.h"
 
 #define PI       3.14159265358979323846
-#define STRAIGHT 1e-5 /* sine of the bend below which its plane is noise of float32 rotations */
-#define LINE     1e-9     /* the same for directions that are float64 */
+#define STRAIGHT 1e-5 /* sine of a bend below which its plane is rounding noise of float rotations */
+#define LINE     1e-9 /* the same for directions in double */
 
 /* ---- vectors and quaternions ----------------------------------------------------------- */
 
@@ -32,7 +32,7 @@ static void multiply(double factor, const double a[3], double out[3]) {
   for (i = 0; i < 3; i++) out[i] = factor * a[i];
 }
 
-/* a / |a|; false, and nothing written, where |a| <= least. */
+/* a / |a|; false, with nothing written, where |a| <= least. */
 static bool normalize(const double a[3], double least, double out[3]) {
   double length = norm(a);
   if (!(length > least)) return false;
@@ -40,10 +40,10 @@ static bool normalize(const double a[3], double least, double out[3]) {
   return true;
 }
 
-/* What of a stands upright on the unit vector `line`. */
+/* The part of `a` that is perpendicular to the unit vector `line`. */
 static void reject(const double a[3], const double line[3], double out[3]) { add(a, -dot(a, line), line, out); }
 
-/* Some unit vector upright on the unit vector a. */
+/* Some unit vector that is perpendicular to the unit vector `a`. */
 static void perpendicular(const double a[3], double out[3]) {
   double x = fabs(a[0]), y = fabs(a[1]), z = fabs(a[2]);
   double axis[3] = {x <= y && x <= z, y < x && y <= z, z < x && z < y};
@@ -51,7 +51,7 @@ static void perpendicular(const double a[3], double out[3]) {
   normalize(out, 0.0, out);
 }
 
-/* out = a * b, first b's turn; out may be a or b. */
+/* out = a * b, which rotates by b first; out may be a or b. */
 static void quat_product(const double a[4], const double b[4], double out[4]) {
   double q[4] = {
       a[3] * b[0] + b[3] * a[0] + a[1] * b[2] - a[2] * b[1], a[3] * b[1] + b[3] * a[1] + a[2] * b[0] - a[0] * b[2],
@@ -78,8 +78,8 @@ static void quat_load(const float q[4], double out[4]) {
   for (i = 0; i < 4; i++) out[i] = length > 0.0 ? q[i] / length : i == 3;
 }
 
-/* The shortest turn from one direction to another; between opposite ones half a turn about `half`, a unit
-   vector upright on them. No turn where one is zero. */
+/* The shortest rotation from one direction to another; between opposite directions that is 180 degrees about `half`, a
+   unit vector perpendicular to them. The identity where a direction is zero. */
 static void quat_between(const double from[3], const double to[3], const double half[3], double out[4]) {
   double a[3], b[3], sum[3];
   if (!normalize(from, 0.0, a) || !normalize(to, 0.0, b)) {
@@ -97,16 +97,16 @@ static void quat_between(const double from[3], const double to[3], const double 
   out[3] = sqrt(0.5 * out[3]);
 }
 
-/* q turned further about the line, so that `from` comes to the side of the line on which `to` lies. */
+/* Rotates q further, about the line, so that `from` comes to the side of the line on which `to` lies. */
 static void quat_twist(const double line[3], const double from[3], const double to[3], double q[4]) {
-  double axis[3], a[3], b[3], normal[3], turn[4];
+  double axis[3], a[3], b[3], normal[3], rotation[4];
   if (!normalize(line, 0.0, axis)) return;
   reject(from, axis, a);
   reject(to, axis, b);
   if (!(norm(a) > LINE * norm(from)) || !(norm(b) > LINE * norm(to))) return;
   cross(a, b, normal);
-  quat_about(axis, atan2(dot(axis, normal), dot(a, b)), turn);
-  quat_product(turn, q, q);
+  quat_about(axis, atan2(dot(axis, normal), dot(a, b)), rotation);
+  quat_product(rotation, q, q);
 }
 
 /* ---- affine maps ------------------------------------------------------------------------- */
@@ -137,7 +137,7 @@ static void scale_by(const float *scale, size_t joint, double v[3]) {
   for (i = 0; i < 3; i++) v[i] *= scale[3 * joint + (size_t)i];
 }
 
-/* out = locals of the joints above `joint` up to, and without, `top`; SK_NONE: all of them. */
+/* out = product of the locals of the joints above `joint`, up to but without `top`; with SK_NONE, of all of them. */
 static void above(const sk_skeleton *skeleton, sk_pose pose, int32_t joint, int32_t top, double out[12]) {
   double local[12];
   identity(out);
@@ -147,13 +147,13 @@ static void above(const sk_skeleton *skeleton, sk_pose pose, int32_t joint, int3
   }
 }
 
-/* ---- what all goals do --------------------------------------------------------------------- */
+/* ---- what all goals share --------------------------------------------------------------------- */
 
 static sk_pose goal_pose(const sk_goal *goal, size_t n) {
   return sk_pose_at(goal->poses, n, (size_t)goal->skeleton->joint_count, 0);
 }
 
-/* From scene space to the space of the parent of `joint`; false where the parent has no inverse. */
+/* The map from scene space to the space of the parent of `joint`; false where the parent's global has no inverse. */
 static bool goal_to_parent(const sk_goal *goal, size_t n, int32_t joint, double out[12]) {
   double global[12], front[12];
   above(goal->skeleton, goal_pose(goal, n), joint, SK_NONE, global);
@@ -164,13 +164,13 @@ static bool goal_to_parent(const sk_goal *goal, size_t n, int32_t joint, double 
   return sk_affine_inverse(global, out);
 }
 
-/* Where a point of scene space lies as seen from the joint, in the space of its parent. */
+/* The vector from the joint, which is at `at`, to a point of scene space; in the space of the joint's parent. */
 static void goal_seen_from(const double to_parent[12], const double point[3], const double at[3], double out[3]) {
   map_point(to_parent, point, out);
   add(out, -1.0, at, out);
 }
 
-/* Writes the way from the pose's rotation to q, as far as pose n's weight says. */
+/* Moves the joint's rotation towards q, as far as the weight of pose n says. */
 static void goal_write(const sk_goal *goal, size_t n, int32_t joint, const double q[4]) {
   float *rotation = goal_pose(goal, n).rotation + 4 * (size_t)joint;
   double weight = goal->weights[n], before[4], mixed[4], sign;
@@ -206,38 +206,38 @@ static sk_status check_joint(const sk_skeleton *skeleton, int32_t joint, sk_erro
                  (int)skeleton->joint_count);
 }
 
-/* Whether `top` stands above `joint`; both are checked. */
+/* Checks both joints, and that `top` is an ancestor of `joint`. */
 static sk_status check_above(const sk_skeleton *skeleton, int32_t top, int32_t joint, sk_error *error) {
   int32_t j = joint;
   if (check_joint(skeleton, top, error) || check_joint(skeleton, joint, error)) return SK_ERROR_ARGUMENT;
   while (j > top) j = skeleton->parents[j]; /* parents have the smaller indices */
   if (j == top && joint != top) return SK_OK;
-  return sk_fail(error, SK_ERROR_ARGUMENT, "joint %d is no ancestor of joint %d", (int)top, (int)joint);
+  return sk_fail(error, SK_ERROR_ARGUMENT, "joint %d is not an ancestor of joint %d", (int)top, (int)joint);
 }
 
 /* ---- two-bone inverse kinematics ------------------------------------------------------------- */
 
-/* With R of the root joint: root to end = R * K * (t + e), in the space of the root's parent, where K is
-   the root's scale and what stands between it and the middle joint, t the middle's translation and e, the
-   lower link, its rotation applied to what hangs on it.
+/* A limb in the space of the root's parent. From the root to the end it is R * K * (t + e), where R is the root's
+   rotation, K the root's scale and the locals between root and middle joint, t the middle joint's translation, and e,
+   the lower link, the middle joint's rotation applied to the way from it to the end.
 
        root --(upper)-- middle
                             \ bend
                              \ (lower)
                               end
 
-   Before K the lower link at a bend is  lower * (cos bend * along + sin bend * side). */
+   Before K is applied, the lower link at a bend is  lower * (cos bend * along + sin bend * side). */
 typedef struct limb {
   double root[4], middle[4];        /* rotations, solved in place */
   double linear[12], inverse[12];   /* K, and its inverse */
-  double target[3], pole[3];        /* from the root joint, in the space of its parent */
+  double target[3], pole[3];        /* from the root joint */
   bool has_pole;
   double upper[3], lower[3];        /* links, before K */
-  double along[3], side[3];         /* unit, upright on each other: the plane of the bend */
+  double along[3], side[3];         /* perpendicular unit vectors: the plane of the bend */
   double a[3], b[3], c[3];          /* root to end = a + cos bend * b + sin bend * c */
 } limb;
 
-/* False where a scale of 0 stands in the way. */
+/* False where a scale of 0 leaves no inverse. */
 static bool limb_open(const sk_two_bone_job *job, size_t n, limb *limb) {
   const sk_goal *goal = &job->goal;
   sk_pose pose = goal_pose(goal, n);
@@ -265,10 +265,10 @@ static bool limb_open(const sk_two_bone_job *job, size_t n, limb *limb) {
   return true;
 }
 
-/* The plane in which the limb is bent; where it is straight, one that holds the pole, else any. */
+/* Finds the plane in which the limb bends. A straight limb gets one that contains the pole, if there is one. */
 static void limb_find_plane(limb *limb) {
   double lower = norm(limb->lower), back[4] = {-limb->root[0], -limb->root[1], -limb->root[2], limb->root[3]};
-  double pole[3], upright[3];
+  double pole[3], rejected[3];
   if (!normalize(limb->upper, 0.0, limb->along) && !normalize(limb->lower, 0.0, limb->along))
     limb->along[0] = 1.0, limb->along[1] = limb->along[2] = 0.0;
   reject(limb->lower, limb->along, limb->side);
@@ -278,8 +278,8 @@ static void limb_find_plane(limb *limb) {
       quat_rotate(back, limb->pole, pole);
       map_vector(limb->inverse, pole, pole);
       multiply(-1.0, pole, pole);
-      reject(pole, limb->along, upright);
-      normalize(upright, LINE * norm(pole), limb->side);
+      reject(pole, limb->along, rejected);
+      normalize(rejected, LINE * norm(pole), limb->side);
     }
   }
   multiply(norm(limb->upper), limb->along, limb->a);
@@ -290,17 +290,17 @@ static void limb_find_plane(limb *limb) {
   map_vector(limb->linear, limb->c, limb->c);
 }
 
-/* From the root to the end at a bend. */
+/* The vector from the root to the end at a bend; returns its length. */
 static double limb_at(const limb *limb, double bend, double out[3]) {
   add(limb->a, cos(bend), limb->b, out);
   add(out, sin(bend), limb->c, out);
   return norm(out);
 }
 
-#define STEPS 64 /* samples of 0 to pi; halvings of a step, after which nothing is left of it in float64 */
+#define STEPS 64 /* samples from 0 to pi; also halvings of a step, after which it is below the precision of double */
 
-/* The bend that makes the limb longest (sign 1) or shortest (-1), under uneven scale: the best of STEPS
-   samples, then closed in by thirds. */
+/* The bend at which the limb is longest (sign 1) or shortest (sign -1) under non-uniform scale: the best of STEPS
+   samples, then a ternary search around it. */
 static double limb_extreme(const limb *limb, double sign) {
   double best = 0.0, longest = -INFINITY, low, high, end[3];
   int i;
@@ -323,27 +323,27 @@ static bool limb_is_even(const limb *limb) {
   return fabs(b - c) <= 1e-12 * b && fabs(dot(limb->b, limb->c)) <= 1e-12 * b;
 }
 
-/* Soft: beyond a share of the longest, the length comes near to the longest and does not get there. */
-static double soften(double distance, double longest, double share) {
-  double start = share * longest, rest = longest - start;
+/* Beyond a fraction of the longest distance the softened one approaches the longest without reaching it. */
+static double soften(double distance, double longest, double fraction) {
+  double start = fraction * longest, rest = longest - start;
   if (distance <= start || rest <= 0.0) return distance;
   return start + rest * (1.0 - exp((start - distance) / rest));
 }
 
-/* The bend at which the end is as far from the root as the target, or as near to that as can be. */
-static double limb_bend(const limb *limb, double share, double *longest) {
+/* The bend at which the end is as far from the root as the target is, or as near to that as the limb allows. */
+static double limb_bend(const limb *limb, double fraction, double *longest) {
   double a = norm(limb->a), b = norm(limb->b), distance = norm(limb->target), low, high, end[3];
   int i;
   if (limb_is_even(limb)) { /* the law of cosines */
     *longest = a + b;
-    distance = soften(distance, *longest, share);
+    distance = soften(distance, *longest, fraction);
     if (!(a * b > 0.0)) return 0.0;
     return acos(fmin(fmax((distance * distance - a * a - b * b) / (2.0 * a * b), -1.0), 1.0));
   }
   low = limb_extreme(limb, -1.0);
   high = limb_extreme(limb, 1.0);
   *longest = limb_at(limb, high, end);
-  distance = soften(distance, *longest, share);
+  distance = soften(distance, *longest, fraction);
   for (i = 0; i < STEPS; i++) {
     double half = 0.5 * (low + high);
     if (limb_at(limb, half, end) < distance) low = half;
@@ -352,27 +352,27 @@ static double limb_bend(const limb *limb, double share, double *longest) {
   return distance < *longest ? low : high;
 }
 
-static double limb_solve(limb *limb, double share) {
-  double hinge[3], normal[3], end[3], from[3], turn[4], longest, bend, miss;
+static double limb_solve(limb *limb, double fraction) {
+  double hinge[3], normal[3], end[3], from[3], rotation[4], longest, bend, miss;
   limb_find_plane(limb);
-  bend = limb_bend(limb, share, &longest);
+  bend = limb_bend(limb, fraction, &longest);
   miss = fabs(limb_at(limb, bend, end) - norm(limb->target));
   cross(limb->along, limb->side, hinge);
-  quat_between(limb->lower, limb->along, hinge, turn); /* straight, then bent */
-  quat_product(turn, limb->middle, limb->middle);
-  quat_about(hinge, bend, turn);
-  quat_product(turn, limb->middle, limb->middle);
+  quat_between(limb->lower, limb->along, hinge, rotation); /* straight first, then bent */
+  quat_product(rotation, limb->middle, limb->middle);
+  quat_about(hinge, bend, rotation);
+  quat_product(rotation, limb->middle, limb->middle);
 
   map_vector(limb->linear, limb->along, from);
   map_vector(limb->linear, limb->side, normal);
-  cross(from, normal, normal); /* of the bent limb's plane, in the root joint's space */
+  cross(from, normal, normal); /* of the plane of the bent limb, in the root joint's space */
   normalize(normal, 0.0, normal);
   quat_rotate(limb->root, normal, hinge);
   quat_rotate(limb->root, end, from);
-  quat_between(from, limb->target, hinge, turn);
-  quat_product(turn, limb->root, limb->root);
+  quat_between(from, limb->target, hinge, rotation);
+  quat_product(rotation, limb->root, limb->root);
   if (limb->has_pole) {
-    cross(end, normal, from); /* to the middle joint's side of the line; never 0 on a straight limb */
+    cross(end, normal, from); /* towards the middle joint's side of the line; never 0, even on a straight limb */
     quat_rotate(limb->root, from, from);
     quat_twist(limb->target, from, limb->pole, limb->root);
   }
@@ -402,12 +402,13 @@ void sk_two_bone_run(const sk_two_bone_job *job) {
 
 /* ---- aim --------------------------------------------------------------------------------------- */
 
-#define ON_THE_JOINT 1e-7 /* of the target's distance from the origin: float32 tells no direction there */
+#define ON_THE_JOINT \
+  1e-7 /* relative to the joint's distance from its parent: nearer, float does not give a direction */
 
 static bool aim(const sk_aim_job *job, size_t n, double q[4]) {
   sk_pose pose = goal_pose(&job->goal, n);
   size_t joint = (size_t)job->joint;
-  double to_parent[12], at[3], target[3], pole[3], axis[3], up[3], half[3], turn[4];
+  double to_parent[12], at[3], target[3], pole[3], axis[3], up[3], half[3], rotation[4];
   if (!goal_to_parent(&job->goal, n, job->joint, to_parent)) return false;
   load3(pose.translation, joint, at);
   goal_seen_from(to_parent, job->goal.targets + 3 * n, at, target);
@@ -419,8 +420,8 @@ static bool aim(const sk_aim_job *job, size_t n, double q[4]) {
   quat_rotate(q, axis, axis);
   if (!(norm(target) > ON_THE_JOINT * norm(at)) || !normalize(axis, 0.0, axis)) return false;
   perpendicular(axis, half);
-  quat_between(axis, target, half, turn);
-  quat_product(turn, q, q);
+  quat_between(axis, target, half, rotation);
+  quat_product(rotation, q, q);
   if (job->goal.poles) {
     goal_seen_from(to_parent, job->goal.poles + 3 * n, at, pole);
     quat_rotate(q, up, up);
@@ -448,10 +449,10 @@ void sk_aim_run(const sk_aim_job *job) {
 
 /* ---- FABRIK -------------------------------------------------------------------------------------- */
 
-/* One joint of the chain, in the space of the parent of the chain's first. */
+/* One joint of the chain, in the space of the parent of the chain's first joint. */
 typedef struct link {
-  double place[3];
-  double length;      /* to the next */
+  double position[3];
+  double length;      /* to the next joint */
   double rotation[4]; /* local, solved in place */
   int32_t joint;
 } link;
@@ -479,8 +480,8 @@ static void link_step(const chain *chain, const link *link, double global[12]) {
   sk_affine_multiply(global, local, global);
 }
 
-/* Places and lengths from the rotations. */
-static void chain_place(chain *chain) {
+/* Positions and lengths that follow from the rotations. */
+static void chain_measure(chain *chain) {
   double global[12], step[3];
   size_t i;
   identity(global);
@@ -488,9 +489,9 @@ static void chain_place(chain *chain) {
   for (i = 0; i < chain->count; i++) {
     link *link = chain->links + i;
     link_step(chain, link, global);
-    link->place[0] = global[3], link->place[1] = global[7], link->place[2] = global[11];
+    link->position[0] = global[3], link->position[1] = global[7], link->position[2] = global[11];
     if (i == 0) continue;
-    add(link->place, -1.0, link[-1].place, step);
+    add(link->position, -1.0, link[-1].position, step);
     link[-1].length = norm(step);
     chain->length += link[-1].length;
   }
@@ -498,86 +499,86 @@ static void chain_place(chain *chain) {
 
 static double chain_miss(const chain *chain) {
   double step[3];
-  add(chain->links[chain->count - 1].place, -1.0, chain->target, step);
+  add(chain->links[chain->count - 1].position, -1.0, chain->target, step);
   return norm(step);
 }
 
-/* Moves `place` to `length` from `fixed`, on the line between them. */
-static void pull(const double fixed[3], double length, double place[3]) {
+/* Moves `position` to the distance `length` from `fixed`, on the line between them. */
+static void pull(const double fixed[3], double length, double position[3]) {
   double step[3];
-  add(place, -1.0, fixed, step);
-  if (normalize(step, 0.0, step)) add(fixed, length, step, place);
-  else memcpy(place, fixed, sizeof step);
+  add(position, -1.0, fixed, step);
+  if (normalize(step, 0.0, step)) add(fixed, length, step, position);
+  else memcpy(position, fixed, sizeof step);
 }
 
-/* On one line with the target reaching would stay on that line for ever: bows the chain a little. */
+/* Bends a chain that lies on one line with its target a little: FABRIK would stay on that line forever. */
 static void chain_bow(chain *chain) {
   link *links = chain->links;
-  double line[3], step[3], side[3], upright[3];
+  double line[3], step[3], side[3], rejected[3];
   size_t i;
-  add(chain->target, -1.0, links[0].place, line);
+  add(chain->target, -1.0, links[0].position, line);
   if (!normalize(line, LINE * chain->length, line)) {
-    add(links[1].place, -1.0, links[0].place, line);
+    add(links[1].position, -1.0, links[0].position, line);
     if (!normalize(line, 0.0, line)) return;
   }
   for (i = 1; i < chain->count; i++) {
-    add(links[i].place, -1.0, links[0].place, step);
-    reject(step, line, upright);
-    if (norm(upright) > STRAIGHT * chain->length) return;
+    add(links[i].position, -1.0, links[0].position, step);
+    reject(step, line, rejected);
+    if (norm(rejected) > STRAIGHT * chain->length) return;
   }
   perpendicular(line, side);
-  for (i = 1; i + 1 < chain->count; i++) add(links[i].place, 0.1 * chain->length, side, links[i].place);
+  for (i = 1; i + 1 < chain->count; i++) add(links[i].position, 0.1 * chain->length, side, links[i].position);
 }
 
-/* New places for the joints; gives back what is left of the iterations. */
+/* Finds new positions for the joints; returns the number of iterations that are left. */
 static int32_t chain_reach(chain *chain, int32_t iterations, double tolerance) {
   link *links = chain->links;
   size_t last = chain->count - 1, i;
   double root[3], step[3];
-  memcpy(root, links[0].place, sizeof root);
+  memcpy(root, links[0].position, sizeof root);
   add(chain->target, -1.0, root, step);
-  if (norm(step) >= chain->length) { /* out of reach: straight towards it */
+  if (norm(step) >= chain->length) { /* out of reach: the chain points straight to the target */
     for (i = 1; i <= last; i++) {
-      memcpy(links[i].place, chain->target, sizeof root);
-      pull(links[i - 1].place, links[i - 1].length, links[i].place);
+      memcpy(links[i].position, chain->target, sizeof root);
+      pull(links[i - 1].position, links[i - 1].length, links[i].position);
     }
     return iterations - 1;
   }
   chain_bow(chain);
   while (iterations > 0 && chain_miss(chain) > tolerance * chain->length) {
-    memcpy(links[last].place, chain->target, sizeof root);
-    for (i = last; i > 0; i--) pull(links[i].place, links[i - 1].length, links[i - 1].place);
-    memcpy(links[0].place, root, sizeof root);
-    for (i = 1; i <= last; i++) pull(links[i - 1].place, links[i - 1].length, links[i].place);
+    memcpy(links[last].position, chain->target, sizeof root);
+    for (i = last; i > 0; i--) pull(links[i].position, links[i - 1].length, links[i - 1].position);
+    memcpy(links[0].position, root, sizeof root);
+    for (i = 1; i <= last; i++) pull(links[i - 1].position, links[i - 1].length, links[i].position);
     iterations--;
   }
   return iterations;
 }
 
-/* From places to rotations: each joint makes the shortest turn that points to the next one's place. */
-static void chain_turn(chain *chain) {
-  double global[12], inverse[12], at[3], from[3], to[3], along[3] = {1, 0, 0}, half[3], turn[4];
+/* From positions to rotations: each joint makes the shortest rotation that points to the next joint's position. */
+static void chain_rotate(chain *chain) {
+  double global[12], inverse[12], at[3], from[3], to[3], along[3] = {1, 0, 0}, half[3], rotation[4];
   size_t i;
   identity(global);
   for (i = 0; i + 1 < chain->count; i++) {
     link *link = chain->links + i;
     if (sk_affine_inverse(global, inverse)) {
       load3(chain->pose.translation, (size_t)link->joint, at);
-      goal_seen_from(inverse, link[1].place, at, to);
+      goal_seen_from(inverse, link[1].position, at, to);
       load3(chain->pose.translation, (size_t)link[1].joint, from);
       scale_by(chain->pose.scale, (size_t)link->joint, from);
       quat_rotate(link->rotation, from, from);
       normalize(from, 0.0, along);
       perpendicular(along, half);
-      quat_between(from, to, half, turn);
-      quat_product(turn, link->rotation, link->rotation);
+      quat_between(from, to, half, rotation);
+      quat_product(rotation, link->rotation, link->rotation);
     }
     link_step(chain, link, global);
   }
 }
 
-/* Two links are a limb: the law of cosines says at once what reaching comes near to slowly, and near a
-   straight or a folded limb not within any number of rounds. False where that is no way. */
+/* Solves a chain of two links as a limb: the law of cosines gives at once what iterations approach slowly, and near a
+   straight or folded limb never reach. False where the chain is longer or has no inverse. */
 static bool chain_bend(const sk_fabrik_job *job, size_t n, chain *chain) {
   sk_two_bone_job two = {job->goal, job->root, chain->links[1].joint, job->end, 1.0};
   limb limb;
@@ -586,24 +587,24 @@ static bool chain_bend(const sk_fabrik_job *job, size_t n, chain *chain) {
   limb_solve(&limb, two.soften);
   memcpy(chain->links[0].rotation, limb.root, sizeof limb.root);
   memcpy(chain->links[1].rotation, limb.middle, sizeof limb.middle);
-  chain_place(chain);
+  chain_measure(chain);
   return true;
 }
 
-/* Where scales inside the chain are uneven its lengths change as it turns, so places and turns take turns;
-   else a second round changes nothing. */
+/* Under non-uniform scales inside the chain its lengths change as it rotates, so positions and rotations are found in
+   turns; elsewhere a second round changes nothing. */
 static double chain_solve(const sk_fabrik_job *job, size_t n, chain *chain) {
   double miss = INFINITY, before, tolerance = job->tolerance;
   int32_t iterations = job->iterations;
-  chain_place(chain);
+  chain_measure(chain);
   if (!(chain->length > 0.0)) return chain_miss(chain) > 0.0 ? INFINITY : 0.0;
   if (chain_miss(chain) <= tolerance * chain->length) return chain_miss(chain) / chain->length;
   if (chain_bend(job, n, chain)) return chain_miss(chain) / chain->length;
   do {
     before = miss;
     iterations = chain_reach(chain, iterations, tolerance);
-    chain_turn(chain);
-    chain_place(chain);
+    chain_rotate(chain);
+    chain_measure(chain);
     miss = chain_miss(chain) / chain->length;
   } while (iterations > 0 && miss > tolerance && fabs(miss - before) > 1e-9);
   return miss;

@@ -1,4 +1,4 @@
-/* sk_palette.c: the plain path from a pose to matrices; the definition of right. */
+/* sk_palette.c: the plain path from a pose to matrices, which defines what is right, and the choice of a kernel. */
 #include "sk_palette.h"
 
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "../base/sk_math.h"
 #include "../base/sk_threads.h"
 
-/* Scratch: J globals in double, then one pose for sampling. */
+/* Scratch of the plain path: J globals in double, then one pose for sampling. */
 static size_t plain_scratch(const sk_palette_job *job) {
   return (size_t)job->skeleton->joint_count * (12 * sizeof(double) + 10 * sizeof(float));
 }
@@ -100,11 +100,11 @@ static void run_plain(const sk_palette_job *job, size_t first, size_t count, dou
 
 /* ---- the plain path or a kernel -------------------------------------------------------- */
 
-#define RANGE_JOINTS 5000 /* joints of a range: some 40 us, which is worth waking a thread */
+#define RANGE_JOINTS 5000 /* joints of a thread range: some 40 us of work, which is worth waking a thread */
 
 static size_t grain_of(const sk_palette_job *job) {
   size_t joints = (size_t)job->skeleton->joint_count;
-  return 8 * (1 + RANGE_JOINTS / 8 / (joints ? joints : 1)); /* full vectors */
+  return 8 * (1 + RANGE_JOINTS / 8 / (joints ? joints : 1)); /* full batches of a kernel */
 }
 
 static size_t worker_count(const sk_palette_job *job) {
@@ -112,10 +112,10 @@ static size_t worker_count(const sk_palette_job *job) {
   return threads < ranges ? threads : ranges;
 }
 
-/* Whether no clip is sampled: the rest pose is given too. */
+/* Whether the kernel for given poses fits: without a clip the rest pose counts as given. */
 static bool is_given(const sk_palette_job *job) { return !job->sampling || !job->sampling->clip; }
 
-/* NULL: no kernel but that of given poses fits, so the plain path, which alone gives sampled locals. */
+/* The compiled clip that the kernel for sampled poses takes; NULL where it does not fit. It gives no locals. */
 static const sk_compiled *compiled_of(const sk_palette_job *job) {
   return job->result == SK_LOCALS ? NULL : sk_compiled_for(job->sampling);
 }
@@ -126,7 +126,7 @@ static size_t worker_bytes(const sk_palette_job *job) {
   size_t bytes = plain_scratch(job);
   if (kernels && compiled) bytes = kernels->palette_scratch(compiled, job->count);
   else if (kernels && is_given(job)) bytes = kernels->given_scratch(job->skeleton->joint_count);
-  return (bytes + SK_ALIGNMENT - 1) / SK_ALIGNMENT * SK_ALIGNMENT; /* no two workers write to one cache line */
+  return (bytes + SK_ALIGNMENT - 1) / SK_ALIGNMENT * SK_ALIGNMENT; /* so that no two workers write to one cache line */
 }
 
 size_t sk_palette_scratch(const sk_palette_job *job) { return worker_count(job) * worker_bytes(job); }

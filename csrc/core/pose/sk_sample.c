@@ -1,4 +1,4 @@
-/* sk_sample.c: the plain path: keys -> T, R, S, one channel after another. The definition of right.
+/* sk_sample.c: the plain path from keys to T, R and S, one channel after another, which defines what is right.
 
    A new interpolation is one function and one row of the table `samplers`. */
 #include "sk_sample.h"
@@ -9,7 +9,7 @@
 #include "../base/sk_kernels.h"
 #include "../base/sk_math.h"
 
-/* One channel at one key: `values` are those of its clip, `width` the numbers of a key. */
+/* A channel at one key. `values` are the numbers of the clip, `width` is how many a key has. */
 typedef struct channel_sample {
   const sk_channel *channel;
   const float *values;
@@ -31,7 +31,7 @@ static void sample_linear(const channel_sample *sample, float *out) {
   const float *a = key_value(sample, sample->channel->values, sample->key.index), *b = a + sample->channel->stride;
   double u = sample->key.fraction;
   uint32_t i;
-  if (u == 0.0 || memcmp(a, b, sample->width * sizeof(float)) == 0) { /* what rests keeps its bits */
+  if (u == 0.0 || memcmp(a, b, sample->width * sizeof(float)) == 0) { /* what does not change keeps its bits */
     sample_step(sample, out);
   } else if (sample->width == 4) {
     (sample->rotation == SK_SLERP ? sk_quat_slerp : sk_quat_nlerp)(a, b, u, out);
@@ -40,8 +40,8 @@ static void sample_linear(const channel_sample *sample, float *out) {
   }
 }
 
-/* Cubic Hermite spline with tangents per second (glTF 2.0, appendix C.5); rotations are
-   normalized, and never negated: the tangents belong to the signs that the file has. */
+/* Cubic Hermite spline with tangents per second (glTF 2.0, appendix C.5). Rotations are normalized and never negated,
+   because the tangents belong to the signs that the file has. */
 static void sample_cubic(const channel_sample *sample, float *out) {
   const sk_channel *channel = sample->channel;
   uint32_t k = sample->key.index, i;
@@ -74,7 +74,8 @@ static float *pose_value(sk_pose pose, const sk_channel *channel) {
   case SK_PATH_TRANSLATION: return pose.translation + 3 * joint;
   case SK_PATH_ROTATION: return pose.rotation + 4 * joint;
   case SK_PATH_SCALE: return pose.scale + 3 * joint;
-  default: return pose.weights ? pose.weights + joint : NULL; /* joint is the target here */
+  default:
+    return pose.weights ? pose.weights + joint : NULL; /* for weights `joint` is the number of the morph target */
   }
 }
 
@@ -84,11 +85,11 @@ static void start_weights(const sk_sampling *sampling, float *weights) {
   else sk_morph_default_weights(sampling->morph, weights);
 }
 
-/* The channels of a clip, or its channels `chosen`, at a time within it. */
+/* Samples the channels of a clip at a time within it: all of them, or the `count` whose numbers are in `chosen`. */
 static void sample_channels(const sk_sampling *sampling, const uint32_t *chosen, uint32_t count, double time,
                             sk_pose pose) {
   const sk_clip *clip = sampling->clip;
-  const double *line = NULL; /* the time line of the last key found: neighbors often share it */
+  const double *line = NULL; /* times of the last key that was found: neighboring channels often share them */
   uint32_t line_count = 0, i;
   double line_tolerance = 0.0;
   sk_key key = {0, 0.0, 0.0};
@@ -96,7 +97,7 @@ static void sample_channels(const sk_sampling *sampling, const uint32_t *chosen,
     const sk_channel *channel = &clip->channels[chosen ? chosen[i] : i];
     float *value = pose_value(pose, channel);
     channel_sample sample;
-    double tolerance; /* a curve that does not jump needs none */
+    double tolerance; /* only steps jump, and so need one */
     if (!value) continue;
     tolerance = channel->interpolation == SK_STEP ? clip->key_tolerance : 0.0;
     if (line != clip->times + channel->times || line_count != channel->key_count || line_tolerance != tolerance) {
