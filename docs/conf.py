@@ -1,7 +1,7 @@
-"""How Sphinx builds the site: python -m sphinx -W --keep-going docs docs/_build/html
+"""The configuration of Sphinx, which builds the site: python -m sphinx -W --keep-going docs docs/_build/html
 
-Needs the extra `docs`, and skinpy installed. Nothing is fetched from a network, no notebook is run.
-(myst-nb writes a folder beside the output, so the output wants a folder that is its own.)
+The build needs the extra `docs` and an installed skinpy. It fetches nothing from a network and runs no
+notebook. myst-nb writes a folder beside the output, so the output should have a folder of its own.
 """
 
 import json
@@ -18,18 +18,18 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["
 
 
 def write(path: Path, text: str) -> None:
-    """Unchanged files are left, so that Sphinx does not read them again."""
+    """Write a file, unless it has this text already: Sphinx reads changed files again."""
     if not path.exists() or path.read_text(encoding="utf-8") != text:
         path.write_text(text, encoding="utf-8")
 
 
 def links_from_below(text: str) -> str:
-    """Links of a file of notebooks/ as they are right in docs/notebooks/."""
+    """The text of a file in notebooks/ with links that are right in docs/notebooks/."""
     return re.sub(r"\]\(\.\./(docs/)?", lambda found: "](../" if found[1] else "](../../", text)
 
 
 def bring_notebooks(source: Path, folder: Path) -> None:
-    """Copies of the notebooks, as Sphinx reads below docs/ alone, and a page that lists them."""
+    """Copy the notebooks into docs/, the only folder that Sphinx reads, and write a page that lists them."""
     notebooks = {path.name: path for path in sorted(source.glob("*.ipynb"))}
     folder.mkdir(exist_ok=True)
     for old in folder.glob("*.ipynb"):
@@ -37,11 +37,11 @@ def bring_notebooks(source: Path, folder: Path) -> None:
             old.unlink()
     for name, path in notebooks.items():
         notebook = json.loads(links_from_below(path.read_text(encoding="utf-8")))
-        # One that was never run does not say its language.
+        # A notebook that was never run does not have its language in its metadata.
         notebook["metadata"].setdefault("language_info", {"name": "python", "pygments_lexer": "ipython3"})
         write(folder / name, json.dumps(notebook))
-    words = source / "README.md"
-    head = links_from_below(words.read_text(encoding="utf-8")) if words.exists() else "# Notebooks\n"
+    readme = source / "README.md"
+    head = links_from_below(readme.read_text(encoding="utf-8")) if readme.exists() else "# Notebooks\n"
     names = "\n".join(Path(name).stem for name in notebooks)
     write(folder / "index.md", f"{head}\n```{{toctree}}\n:maxdepth: 1\n:hidden:\n\n{names}\n```\n")
 
@@ -65,14 +65,14 @@ extensions = [
 ]
 exclude_patterns = ["_build", "jupyter_execute", "_extensions", "_static", "**/.ipynb_checkpoints"]
 templates_path: list[str] = []
-smartquotes = False  # "walk" is a string
+smartquotes = False  # quotes in "walk" are those of Python
 
 # ---- Markdown and notebooks ----
 nb_execution_mode = "off"
 nb_merge_streams = True
-nb_ipywidgets_js: dict[str, dict[str, str]] = {}  # it would be fetched from elsewhere
+nb_ipywidgets_js: dict[str, dict[str, str]] = {}  # the default is fetched from a network
 myst_heading_anchors = 3
-# Pages name languages that Pygments knows; what has none is plain text, also where it looks like Python.
+# Code blocks without a language are plain text, even if they look like Python.
 highlight_language = "none"
 
 # ---- docstrings ----

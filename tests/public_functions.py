@@ -1,8 +1,8 @@
-"""Every public function of skinpy, found by looking, and one small call of each.
+"""All public functions of skinpy, found by inspection, and one small call of each.
 
-`public_names()` looks through the public modules; `cases(world)` has a call for each name but those in
-`UNCALLED`, which says why. The tests of faults and the scripts in tests/hostile run all of them, and
-test_faults_memory.py fails where a new public function has neither.
+`public_names()` inspects the public modules. `cases(world)` has a call for each name except those in
+`UNCALLED`, which gives the reasons. The tests of faults and the scripts in tests/hostile run all calls, and
+test_faults_memory.py fails if a new public function has no call and no reason.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ import numpy as np
 
 import skinpy
 
-#: Names of "skinpy" stand without a prefix; what a later one has of an earlier one is not named again.
+#: Public modules. Names of "skinpy" have no prefix; a name that a later module shares is listed once.
 MODULES = (
     *("skinpy", "skinpy.rotation", "skinpy.kinds", "skinpy.storage"),
     *("skinpy.render", "skinpy.output", "skinpy.view"),
 )
 Case = Callable[[], object]
 
-#: Names that no call is made of here, and the reason.
+#: Names without a call here, and the reasons.
 UNCALLED = {
     "Model.show": "opens a window and waits until it is closed: tests/test_window.py",
     "Model.view": "needs a notebook's widgets: tests/test_live.py",
     "AnimationController.view": "needs a notebook's widgets: tests/test_live.py",
     "view.show": "opens a window and waits until it is closed: tests/test_window.py",
-    "Animation": "a protocol: what it names is called on the classes that have it",
+    "Animation": "a protocol: its methods are called on the classes that have them",
     "view.LiveView": "needs a notebook's widgets: tests/test_live.py",
     "Clips": "made by Model.clips alone",
     "Skeleton": "made by Model.skeleton alone",
@@ -40,12 +40,12 @@ UNCALLED = {
     "view.CameraRig": "made by view.Stage alone",
 }
 
-#: Of these nothing is called here.
+#: Classes without any call here.
 WHOLE = ("view.LiveView",)
 
 
 def public_names() -> set[str]:
-    """All functions, classes, and methods and properties of classes that users can name."""
+    """The names of all public functions and classes, and of the methods and properties of the classes."""
     names: set[str] = set()
     for full, thing in public_things().items():
         if inspect.isclass(thing):
@@ -56,7 +56,7 @@ def public_names() -> set[str]:
 
 
 def public_things(modules: Iterable[str] = MODULES) -> dict[str, Any]:
-    """Functions and classes by name."""
+    """Public functions and classes by name."""
     things: dict[str, Any] = {}
     for module_name in modules:
         prefix = module_name.removeprefix("skinpy").removeprefix(".")
@@ -70,7 +70,7 @@ def public_things(modules: Iterable[str] = MODULES) -> dict[str, Any]:
 
 
 def public_callables() -> dict[str, Any]:
-    """What can be called: functions, classes and their methods."""
+    """Public functions, classes and methods by name."""
     things = public_things()
     found: dict[str, Any] = {}
     for full in public_names():
@@ -105,7 +105,7 @@ def called_elsewhere(name: str) -> bool:
 
 
 def _does_something(value: object) -> bool:
-    """Methods and properties; not the fields of a record."""
+    """Whether a member of a class is a method or property and not the field of a record."""
     if callable(value) or isinstance(value, property | classmethod | staticmethod):
         return True
     return inspect.isdatadescriptor(value) and not inspect.ismemberdescriptor(value)
@@ -137,7 +137,7 @@ def face() -> skinpy.Model:
 
 
 class World:
-    """What the calls are made on. `folder` takes the files that are written."""
+    """The objects that the calls use. Files are written into `folder`."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -199,7 +199,7 @@ def with_track(world: World, use: Callable[[Any, Any], object]) -> Case:
 
 
 def cases(world: World) -> dict[str, Case]:
-    """Name -> a call of it; properties of what the world holds come by themselves."""
+    """A call for each name; properties of the objects in `instances` are added automatically."""
     found = _loading(world) | _models(world) | _clips(world) | _poses(world) | _controllers(world)
     found |= _blending(world) | _kinds(world) | _storage(world) | _rotations() | _pages(world)
     found |= properties(instances(world))

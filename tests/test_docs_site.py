@@ -1,5 +1,7 @@
-"""The documentation as a site: every page is in it, every public name is in its reference, it is built
-without a warning, and no link in it leads nowhere."""
+"""The documentation as a site: it has every page and, in its reference, every public name.
+
+It is built without warnings, and no link in it is broken.
+"""
 
 import doctest
 import re
@@ -89,7 +91,7 @@ def test_every_command_is_on_its_page(capsys: pytest.CaptureFixture[str]) -> Non
 
 
 class Page(HTMLParser):
-    """What a page refers to, and the anchors that it has."""
+    """The links and the anchors of a page."""
 
     def __init__(self, path: Path) -> None:
         super().__init__()
@@ -138,7 +140,7 @@ def test_the_site_has_no_broken_links(site: Path) -> None:
 
 @pytest.mark.ci
 def test_the_site_fetches_nothing(site: Path) -> None:
-    """Styles, scripts and pictures are the site's own, so that it works without a network."""
+    """Styles, scripts and pictures are part of the site, so it works without a network."""
     fetched = re.compile(
         r"<(?:script|img|link rel=\"stylesheet\")[^>]*(?:src|href)=\"(https?:)?//", re.DOTALL
     )

@@ -1,6 +1,6 @@
 """Docstrings of public names have NumPy's sections: every parameter, result and error is described.
 
-numpydoc's validation does the looking; `ENFORCED` lists its rules that hold here, and why.
+The rules are those of numpydoc's validation; `ENFORCED` lists the ones that hold here, with reasons.
 """
 
 from __future__ import annotations
@@ -17,37 +17,38 @@ import pytest
 
 import skinpy
 
+pytest.importorskip("moderngl", reason="skinpy.render and skinpy.view need the extra 'view'")
 validation = pytest.importorskip("numpydoc.validate", reason="numpydoc comes with the extra 'dev'")
 
-#: Modules with public records and classes beside those that tests/public_functions.py calls.
+#: Modules with public classes in addition to those that tests/public_functions.py inspects.
 FURTHER_MODULES = ("skinpy.explaining", "skinpy.checking", "skinpy.controller", "skinpy.state_machine")
 
-#: Rules of numpydoc that hold, by the reason for them. Rules of layout (GL01, GL02), and those that demand an
-#: extended summary (ES01), a "See Also" (SA01) or an example (EX01) everywhere do not hold: much is clear
-#: without them, and words that say nothing are worse than none.
+#: Rules of numpydoc that hold, with reasons. Rules of layout (GL01, GL02) do not hold, nor do rules that
+#: demand an extended summary (ES01), a "See Also" (SA01) or an example (EX01) for every name: many names are
+#: clear without them.
 ENFORCED = {
     "GL03": "one empty line separates paragraphs",
-    "GL05": "tabs are shown differently everywhere",
+    "GL05": "tabs have different widths in different programs",
     "GL06": "a misspelled section would be read as text",
-    "GL07": "a reader finds the sections in one order",
+    "GL07": "readers find the sections in the same order everywhere",
     "GL08": "every public name has a docstring",
     "GL10": "a directive without its colons would be read as text",
     "SS01": "tables of members show the summary",
     "SS02": "the summary is a sentence",
     "SS03": "the summary is a sentence",
     "SS04": "tables of members show the summary",
-    "SS05": "one form for all functions: the imperative",
+    "SS05": "all functions have the same form: the imperative",
     "SS06": "tables of members and tooltips show one line",
     "PR01": "every parameter is described",
-    "PR02": "no parameter is described that is not there",
+    "PR02": "every described parameter exists",
     "PR03": "parameters are described in the order of the signature",
-    "PR04": "shapes, units and defaults stand in the type",
-    "PR05": "a type is no sentence",
+    "PR04": "the type has the shape, the unit and the default",
+    "PR05": "a type is not a sentence",
     "PR06": "types have Python's names",
     "PR07": "every parameter is described",
     "PR08": "a description is a sentence",
     "PR09": "a description is a sentence",
-    "PR10": "without the space numpydoc and Sphinx take the type for a part of the name",
+    "PR10": "without the space numpydoc and Sphinx read the type as part of the name",
     "RT01": "what a function returns is described",
     "RT02": "a single result has a type and no name",
     "RT03": "what a function returns is described",
@@ -127,7 +128,7 @@ NOT_CONVERTED: set[str] = {
 
 
 def documented() -> dict[str, Any]:
-    """Public names with the objects that carry their docstrings, "skinpy." left out."""
+    """The objects with docstrings by their public names, which have no "skinpy." in front."""
     modules = (*public_functions.MODULES, *FURTHER_MODULES)
     things = public_functions.public_things(modules)
     found: dict[str, Any] = {}
@@ -140,7 +141,7 @@ def documented() -> dict[str, Any]:
 
 
 def owner(thing: Any) -> str:
-    """The module in which a public object is written."""
+    """The module that defines a public object."""
     if isinstance(thing, property):
         thing = thing.fget
     elif isinstance(thing, cached_property):
@@ -153,7 +154,7 @@ def owner(thing: Any) -> str:
 
 
 def faults(name: str, thing: Any) -> list[str]:
-    """What numpydoc says against a docstring, of the rules that hold, and what it does not look at."""
+    """Violations of the enforced rules by a docstring, and of rules for fields and for methods of C."""
     validator = validation.Validator(
         validation.get_doc_object(validation.Validator._load_obj(f"skinpy.{name}"))
     )
@@ -192,7 +193,7 @@ def test_docstring_has_the_sections_of_numpy(name: str) -> None:
 
 @pytest.mark.parametrize("name", sorted(name for name, thing in NAMES.items() if ">>>" in str(thing.__doc__)))
 def test_examples_run(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Examples take `skinpy` and `np` as imported, as those of NumPy do."""
+    """Examples assume that `skinpy` and `np` are imported."""
     if name.startswith(("render", "view", "output")):
         pytest.importorskip("moderngl", reason="the examples draw: install the extra 'view'")
     monkeypatch.chdir(tmp_path)

@@ -1,4 +1,4 @@
-"""What `skinpy` shows of itself: names, modules when they are asked for, signatures that can be read."""
+"""The public face of `skinpy`: its names, its modules (imported late), and readable signatures."""
 
 import inspect
 import pkgutil
@@ -13,7 +13,7 @@ import pytest
 
 import skinpy
 
-#: Folders of files, which have no Python in them.
+#: Folders without Python modules.
 DATA = {"data", "shaders"}
 MODULES = sorted(
     found.name
@@ -75,7 +75,7 @@ else:
 
 
 def test_signatures_can_be_read() -> None:
-    """No insides of NumPy's types, and no names in quotes within quotes."""
+    """Signatures show neither private types of NumPy nor quotes within quotes."""
     pytest.importorskip("moderngl")
     found = public_functions.public_callables()
     assert len(found) > 250
@@ -92,5 +92,5 @@ def signature(thing: typing.Any) -> str:
 
 @pytest.mark.parametrize("thing", [skinpy.rotation.slerp, skinpy.Mask.array, skinpy.Limits.__init__])
 def test_hints_have_types_behind_them(thing: typing.Any) -> None:
-    """Where all that they name is there at run time; much is for the type checker alone."""
+    """This holds where all types exist at run time; many exist for the type checker only."""
     assert typing.get_type_hints(thing)

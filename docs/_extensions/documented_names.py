@@ -1,6 +1,6 @@
-"""What a name in the documentation stands for: `palette()` of `model.palette()` is `skinpy.Model.palette`.
+"""Links code in backticks, on pages and in docstrings, to the public name that it stands for.
 
-Gives code in backticks, on pages and in docstrings, a link to the reference where it names something there.
+For instance `model.palette()` stands for `skinpy.Model.palette`.
 """
 
 import re
@@ -14,7 +14,7 @@ from sphinx.util.nodes import make_refnode
 
 import skinpy
 
-#: What variables are called in examples, and of which class they are.
+#: Names of variables in examples, and their classes.
 VARIABLES = {
     "model": "Model",
     "clip": "Clip",
@@ -32,13 +32,13 @@ NAME = re.compile(r"([A-Za-z_][\w.]*)(\(.*\))?", re.DOTALL)
 
 
 def candidates(words: str) -> list[str]:
-    """Full names that `words` may stand for, the most likely first; none where it is no name."""
+    """Full names that a code span may stand for, the most likely first; none if it is not a name."""
     found = NAME.fullmatch(words.strip())
     if not found:
         return []
     name = found[1]
     if "." not in name and not found[2] and name.islower():
-        return []  # an argument, or a word of a list
+        return []  # an argument, or a word in a list
     first, _, rest = name.partition(".")
     names = [name, f"skinpy.{name}"]
     if rest and first in VARIABLES:
@@ -50,12 +50,12 @@ def candidates(words: str) -> list[str]:
 
 
 def documented(objects: Mapping[str, Any], words: str) -> str | None:
-    """The full name under which the reference has `words`."""
+    """The full name in the reference that a code span stands for, or None."""
     return next((name for name in candidates(words) if name in objects), None)
 
 
 class LinkNames(SphinxPostTransform):
-    """Links code spans that name something of the reference."""
+    """Turns code spans into links to the reference."""
 
     default_priority = 5
 
