@@ -72,7 +72,7 @@ wanted_packages() {
     # The full run counts instructions, opens windows on a screen that is none and pages in a browser, watches
     # what the importer opens, and fuzzes.
     [ "${SKINPY_CI:-}" != 1 ] ||
-        printf '%s\n' valgrind xvfb xdotool chromium strace clang libclang-rt-dev musl-tools
+        printf '%s\n' valgrind xvfb xdotool chromium strace clang libclang-rt-dev
     # The tests with JupyterLab and with three.js. Node may come from elsewhere, with an npm of its own.
     [ "${SKINPY_EXTRAS:-}" != 1 ] || echo chromium
     [ "${SKINPY_EXTRAS:-}" != 1 ] || command -v npm >/dev/null || printf '%s\n' nodejs npm

@@ -13,10 +13,10 @@ import numpy as np
 import skinpy
 from skinpy import _core
 
-from . import first_load, memory
+from . import memory
 from .assimp_side import Assimp
 from .baked import bake, film_times
-from .measure import Pair, Work, alternate, seconds, seconds_of_calls
+from .measure import Pair, Work, alternate
 from .memory import load_here
 from .models import rig_of
 from .numpy_side import NumpyModel
@@ -361,17 +361,14 @@ class Bench:
 
 
 def load_pairs(path: Path) -> dict[str, Any]:
-    """Loads in a process of their own against loads in this one, with and without what letting go takes."""
-    found = {}
-    for job, clock in (("isolated load", seconds_of_calls), ("isolated load and release", seconds)):
-        # Many rounds: to start a process takes half as long again, or as little, from one second to the next.
-        both = (lambda: skinpy.load(path), lambda: load_here(path))
-        found[job] = {"in this process": alternate(*both, rounds=60, budget=2.0, clock=clock).entry()}
-    return found
+    """Isolated loads against loads in this process; both free the model."""
+    # Many rounds: to start a process takes half as long again, or as little, from one second to the next.
+    pair = alternate(lambda: skinpy.load(path), lambda: load_here(path), rounds=60, budget=2.0)
+    return {"isolated load": {"in this process": pair.entry()}}
 
 
 def measure_format(path: Path) -> dict[str, Any]:
-    """What isolation costs with a model of another format."""
+    """What isolation adds to the load of a model in another format."""
     return {"model": path.name, "pairs": load_pairs(path), "facts": {"file bytes": path.stat().st_size}}
 
 
@@ -390,7 +387,6 @@ def measure_model(path: Path, origin: str, peers: Peers, assimp: Assimp, tiny: P
     }
     load = alternate(lambda: load_here(path), lambda: assimp.load(path), rounds=15, budget=1.0)
     row["pairs"], row["facts"], row["notes"] = {"load": {"Assimp": load.entry()}} | load_pairs(path), {}, {}
-    row["pairs"]["first load"] = {"in this process": first_load.pair(path).entry()}
     row["facts"]["file bytes"] = path.stat().st_size
     row["facts"]["peak bytes"] = memory.peak("skinpy", tiny, path)
     row["facts"]["Assimp's peak bytes"] = memory.peak("assimp", tiny, path)

@@ -57,17 +57,6 @@ def seconds(work: Work, repeats: int) -> float:
     return (time.perf_counter() - start) / repeats
 
 
-def seconds_of_calls(work: Work, repeats: int) -> float:
-    """As `seconds`, but to let go of what a call gave is not part of it."""
-    total = 0.0
-    for _ in range(repeats):
-        start = time.perf_counter()
-        kept = work()
-        total += time.perf_counter() - start
-        del kept
-    return total / repeats
-
-
 def repeats_for(work: Work, at_least: float) -> int:
     """So many calls that one sample lasts `at_least` seconds; the first call only warms up."""
     work()

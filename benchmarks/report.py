@@ -152,15 +152,13 @@ Missed or not measured:
 - **controller**: `advance(dt)` and `palette(out)` of three layers, one masked, one added, against
   `model.palette` at four times on the plain path: three samples, and one more for hierarchy and blending.
 - **load**: `skinpy.load(path, isolate=False)` against bare Assimp, `aiImportFile` with
-  `aiProcess_Triangulate` and the scene freed. **in a process of its own**: `skinpy.load(path)`, as it is by
-  default, against the same in this process; **the first of a script**: each in a new process, where neither
-  Assimp nor memory is there yet; **one after another**: this process has both from the loads before, the
-  worker never. To let go of a model that a worker made takes some 0.06 ms a megabyte, as its memory goes back
-  to the system; this process keeps its own. **other formats**: a third of the generated models with at most
-  50,000 vertices, as Assimp writes them: FBX, binary and text, COLLADA (without its animations, which of
-  several clips Assimp does not read), X, 3DS, OBJ, PLY, STL. **peak memory**: the highest resident memory
-  over what it was before, when free memory had been given back, each load in a new process; judged from a
-  megabyte on, below which pages decide.
+  `aiProcess_Triangulate` and the scene freed. **isolated load**: `skinpy.load(path)`, which imports in a
+  process of its own by default, against `skinpy.load(path, isolate=False)`; both free the model. Its files
+  are all models, and a third of the generated ones with at most 50,000 vertices in other formats, as Assimp
+  writes them: FBX, binary and text, COLLADA (without its animations, which of several clips Assimp does not
+  read), X, 3DS, OBJ, PLY, STL. **peak memory**: the highest resident memory over what it was before, when
+  free memory had been given back, each load in a new process; judged from a megabyte on, below which pages
+  decide.
 - **clip memory**: `clip.nbytes + clip.compiled_nbytes` against the `aiVectorKey`s (24 bytes) and
   `aiQuatKey`s (32 bytes) that Assimp holds for the same clip; tracks whose keys are equal are "constant". In
   most generated models constant tracks have one key, so that nearly all of Assimp's bytes are keys that move:

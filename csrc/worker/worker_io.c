@@ -9,8 +9,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define MIN_DESCRIPTOR 10               /* above those of a worker, which posix_spawn sets one after another */
-#define MAX_TRANSFER   ((size_t)1 << 30)  /* Linux writes or reads less than 2 GiB in one call */
+#define MIN_DESCRIPTOR 10                /* above those of a worker, which posix_spawn sets one after another */
+#define MAX_TRANSFER   ((size_t)1 << 30) /* Linux writes or reads less than 2 GiB in one call */
 
 /* Gives a descriptor a number that no descriptor of a worker has. */
 static int out_of_reach(int descriptor) {

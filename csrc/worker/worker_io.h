@@ -38,7 +38,7 @@ typedef enum worker_text {
 } worker_text;
 
 #define WORKER_SEPARATOR '\n'
-#define WORKER_NO_TEXT   UINT32_MAX  /* the length of a text that is NULL */
+#define WORKER_NO_TEXT   UINT32_MAX /* the length of a text that is NULL */
 #define WORKER_NO_BYTES  UINT64_MAX /* the number of bytes of a model that is in a file */
 #define WORKER_MAX_TEXT  65536u     /* bytes of one text: sixteen times the longest path of Linux */
 

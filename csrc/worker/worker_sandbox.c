@@ -23,7 +23,7 @@
 #endif
 
 #define MAX_DESCRIPTORS 4096              /* closed one by one where Linux cannot close a range, before 5.9 */
-#define UNSEEN_BYTES    ((size_t)2 << 20)    /* first stack, loader and heap until the limit is set: 1 to 1.5 MiB */
+#define UNSEEN_BYTES    ((size_t)2 << 20) /* first stack, loader and heap until the limit is set: 1 to 1.5 MiB */
 
 /* ---- the process ------------------------------------------------------------------------------------------ */
 
@@ -155,55 +155,22 @@ bool worker_limit(uint64_t memory, uint64_t stack, uint32_t seconds) {
 
 bool worker_filter(void) {
   uint32_t self = (uint32_t)getpid(); /* abort() signals the process itself, so tgkill is allowed for that */
-  struct sock_filter filter[] = {LOAD(arch),
-                                 BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ARCHITECTURE, 1, 0),
-                                 ANSWER(SECCOMP_RET_KILL),
-                                 LOAD(nr),
-                                 ALLOW(read),
-                                 ALLOW(pread64),
-                                 ALLOW(readv),
-                                 ALLOW(write),
-                                 ALLOW(close),
-                                 ALLOW(lseek),
-                                 ALLOW(fstat),
-                                 ALLOW(newfstatat),
-                                 ALLOW(statx),
-                                 ALLOW(readlinkat),
-                                 ALLOW(faccessat),
-                                 ALLOW(getcwd),
-                                 ALLOW_UP_TO(fcntl, 1, F_GETFL),
-                                 ALLOW(ftruncate),
-                                 ALLOW_WITHOUT(openat, 2, WRITES),
+  /* clang-format off */
+  struct sock_filter filter[] = {
+      LOAD(arch), BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ARCHITECTURE, 1, 0), ANSWER(SECCOMP_RET_KILL), LOAD(nr),
+      ALLOW(read), ALLOW(pread64), ALLOW(readv), ALLOW(write), ALLOW(close), ALLOW(lseek),
+      ALLOW(fstat), ALLOW(newfstatat), ALLOW(statx), ALLOW(readlinkat), ALLOW(faccessat), ALLOW(getcwd),
+      ALLOW_UP_TO(fcntl, 1, F_GETFL), ALLOW(ftruncate), ALLOW_WITHOUT(openat, 2, WRITES),
 #if defined(__x86_64__)
-                                 ALLOW(stat),
-                                 ALLOW(lstat),
-                                 ALLOW(readlink),
-                                 ALLOW(access),
-                                 ALLOW_WITHOUT(open, 1, WRITES),
+      ALLOW(stat), ALLOW(lstat), ALLOW(readlink), ALLOW(access), ALLOW_WITHOUT(open, 1, WRITES),
 #endif
-                                 ALLOW(brk),
-                                 ALLOW(munmap),
-                                 ALLOW(mremap),
-                                 ALLOW(madvise),
-                                 ALLOW_WITHOUT(mmap, 2, PROT_EXEC),
-                                 ALLOW_WITHOUT(mprotect, 2, PROT_EXEC),
-                                 ALLOW(futex),
-                                 ALLOW(sched_yield),
-                                 ALLOW(clock_gettime),
-                                 ALLOW(clock_nanosleep),
-                                 ALLOW(gettimeofday),
-                                 ALLOW(getrandom),
-                                 ALLOW(sysinfo),
-                                 ALLOW(getpid),
-                                 ALLOW(gettid),
-                                 ALLOW_EQUAL(tgkill, 0, self),
-                                 ALLOW(rt_sigreturn),
-                                 ALLOW(rt_sigprocmask),
-                                 ALLOW(rt_sigaction),
-                                 ALLOW(restart_syscall),
-                                 ALLOW(exit),
-                                 ALLOW(exit_group),
-                                 IS_ABSENT};
+      ALLOW(brk), ALLOW(munmap), ALLOW(mremap), ALLOW(madvise), ALLOW_WITHOUT(mmap, 2, PROT_EXEC),
+      ALLOW_WITHOUT(mprotect, 2, PROT_EXEC),
+      ALLOW(futex), ALLOW(sched_yield), ALLOW(clock_gettime), ALLOW(clock_nanosleep), ALLOW(gettimeofday),
+      ALLOW(getrandom), ALLOW(sysinfo), ALLOW(getpid), ALLOW(gettid), ALLOW_EQUAL(tgkill, 0, self),
+      ALLOW(rt_sigreturn), ALLOW(rt_sigprocmask), ALLOW(rt_sigaction), ALLOW(restart_syscall), ALLOW(exit),
+      ALLOW(exit_group), IS_ABSENT};
+  /* clang-format on */
   struct sock_fprog program = {sizeof filter / sizeof *filter, filter};
   if (WORKER_IS_SANITIZED) return false;
   return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program) == 0;

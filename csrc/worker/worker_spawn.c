@@ -21,12 +21,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#define SLICE_MS    50                   /* between two looks at the deadline and at interruptions */
-#define REAP_US     200                   /* between two looks at a worker whose end cannot be waited for */
-#define LEAVE_MS    500 /* for the end of a worker that was killed, before the parent goes on without it */
-#define MAX_STUCK   64 /* workers that the system keeps from ending */
+#define SLICE_MS    50                /* between two looks at the deadline and at interruptions */
+#define REAP_US     200               /* between two looks at a worker whose end cannot be waited for */
+#define LEAVE_MS    500               /* for the end of a killed worker, before the parent goes on without it */
+#define MAX_STUCK   64                /* workers that the system keeps from ending */
 #define COPY_BYTES  ((size_t)8 << 20) /* of a model in memory, copied between two looks: 2 to 10 ms */
-#define MAX_FOLDERS 16384 /* bytes of LD_LIBRARY_PATH */
+#define MAX_FOLDERS 16384             /* bytes of LD_LIBRARY_PATH */
 
 /* One isolated import, from its files to its end. */
 typedef struct call {
