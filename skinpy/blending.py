@@ -12,7 +12,7 @@ from . import _core
 from ._arguments import any_array, floats
 from ._types import Array, Floats
 from .mask import Mask
-from .playing.tracks import MOST_WEIGHT
+from .playing.bounds import MAX_WEIGHT
 from .pose import Pose
 
 if TYPE_CHECKING:
@@ -95,9 +95,9 @@ def _weights(
     for number, row in enumerate(rows):
         name = f"weights[{number}]"
         array = floats(name, row, shape if any_array(name, row).ndim else (), np.float64)
-        if array.size and (array.min() < 0 or array.max() > MOST_WEIGHT):
+        if array.size and (array.min() < 0 or array.max() > MAX_WEIGHT):
             worst = array.min() if array.min() < 0 else array.max()
-            raise ValueError(f"{name} holds {worst:g}; expected 0 or more, and at most {MOST_WEIGHT:g}")
+            raise ValueError(f"{name} holds {worst:g}; expected 0 or more, and at most {MAX_WEIGHT:g}")
         arrays.append(array)
     return arrays
 

@@ -2,6 +2,6 @@
 
 from .playing.controller import AnimationController
 from .playing.recording import Recording
-from .playing.tracks import PassedEvent, Track
+from .playing.track import PassedEvent, Track
 
 __all__ = ["AnimationController", "PassedEvent", "Recording", "Track"]

@@ -13,8 +13,8 @@ import pytest
 
 import skinpy
 from skinpy import AnimationController, Clip, Mask, Model, Pose, blend
-from skinpy.playing.controller import Recording
 from skinpy.playing.passing import passed
+from skinpy.playing.recording import Recording
 
 CLOSE = 2e-6
 PARTS = ("translation", "rotation", "scale", "morph_weights")
@@ -633,10 +633,10 @@ def lively(model: Model) -> Model:
 
 
 def forget(controller: AnimationController) -> None:
-    controller._forget()
+    controller._invalidate()
     for room in controller.layers.values():
         for track in room:
-            track._motion._look()
+            track._motion._summarize()
 
 
 def live(controller: AnimationController, model: Model, seed: int, each_step: Any) -> list[Any]:
@@ -729,7 +729,7 @@ def test_recordings_of_clip_objects_stay_in_memory(model: Model, controller: Ani
 
 @pytest.mark.parametrize("text", ["{}", "[1]", '[["delete", [], {}]]', '[["advance", 1, {}]]'])
 def test_recordings_refuse_other_text(text: str) -> None:
-    with pytest.raises(ValueError, match="no recording"):
+    with pytest.raises(ValueError, match="not a recording"):
         Recording.from_json(text)
 
 
@@ -834,3 +834,12 @@ def test_faults_are_named_and_change_nothing(
 def test_clips_of_other_models_are_refused(controller: AnimationController) -> None:
     with pytest.raises(ValueError, match="add_clips"):
         controller.play(skinpy.crane().clips[0])
+
+
+def test_a_weight_that_arrives_with_the_end_of_a_fade(controller: AnimationController) -> None:
+    """Both ramps end at one time, and the end of the fade removes the track with all that it was to do."""
+    leaving = controller.play("walk")
+    controller.cross_fade("run", 0.25)
+    controller.key_weight(leaving, 0.5, 0.0, 0.25)
+    controller.advance(0.25)
+    assert [track.clip.name for track in controller.layers["base"] if track.clip is not None] == ["run"]

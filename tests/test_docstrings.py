@@ -118,12 +118,6 @@ NOT_CONVERTED: set[str] = {
     # loading and limits
     "skinpy.limits",
     "skinpy.loading",
-    # playing
-    "skinpy.playing.blend_space",
-    "skinpy.playing.controller",
-    "skinpy.playing.recording",
-    "skinpy.playing.state_machine",
-    "skinpy.playing.tracks",
 }
 
 

@@ -12,7 +12,8 @@ import pytest
 import skinpy
 from skinpy import StateMachine
 from skinpy.playing.state_checks import can_hold
-from skinpy.playing.state_machine import OPERATORS, Condition, StatePlayer, Switch
+from skinpy.playing.state_player import StatePlayer, Switch
+from skinpy.playing.states import OPERATORS, Condition
 
 #: Switches lie where a division and a product put them: a few roundings of numbers about 10.
 EXACT = 1e-12
@@ -101,7 +102,7 @@ def with_state(**state: Any) -> dict[str, Any]:
         (with_state(space=LINE, parameter=["speed", "speed"]), ValueError, "2 names; expected 0 or 1"),
         (with_state(space=PLANE, parameter="speed"), ValueError, "1 names; expected 0 or 2"),
         (with_state(space=LINE, parameter="sped"), KeyError, "unknown parameter in state 'B' 'sped'"),
-        (with_state(space=LINE, parameter="on"), TypeError, "parameter 'on' is no number"),
+        (with_state(space=LINE, parameter="on"), TypeError, "parameter 'on' is not a number"),
         (with_state(space={"kind": "4d"}), ValueError, "kind '4d'"),
         (with_way(to="C"), KeyError, r"unknown state in transitions\[0\] \(A -> C\) 'C'"),
         (machine([{"from": "X", "to": "B"}]), KeyError, r"transitions\[0\] \(X -> B\) 'X'"),
@@ -114,11 +115,11 @@ def with_state(**state: Any) -> dict[str, Any]:
         (with_way(ease="bouncy"), ValueError, "ease is 'bouncy'"),
         (with_way(switch="later"), ValueError, "switch is 'later'"),
         (with_way(switch="sync"), ValueError, "sync is None"),
-        (with_way(sync=0.5), ValueError, "goes with a sync point"),
+        (with_way(sync=0.5), ValueError, "with a sync point"),
         (with_way(switch="sync", sync=1.0), ValueError, "sync is 1; expected"),
         (with_way(switch="sync", sync=math.nan), ValueError, "sync is nan"),
         (with_way(warp=1), TypeError, "warp is 1"),
-        (with_way(warp=True), ValueError, "warp goes with a fade; fade is 0"),
+        (with_way(warp=True), ValueError, "warp needs a fade; fade is 0"),
         (with_way(priority=0.5), TypeError, "priority is 0.5"),
         (with_way(when="on"), TypeError, "when is 'on'"),
         (with_way(when=["on"]), ValueError, "condition is 'on'"),

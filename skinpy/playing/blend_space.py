@@ -1,10 +1,11 @@
-"""Blend spaces: clips at points of a parameter, mixed between them.
+"""Blend spaces: clips at points of a parameter, blended between them.
 
-A parameter is a number (speed) or a pair (speed and turn). Between two points of a line the weights are
-linear; in the plane they are barycentric in the triangle of the points around it, of Delaunay's triangulation
-(see triangles.py). At most three clips have a weight at a time, weights are continuous, and at a point its
-clip is alone. Gradient band interpolation (R. S. Johansen, "Automated Semi-Procedural Animation for Character
-Locomotion", 2009, section 6.3) is smoother, but has any number of clips at work at once.
+A parameter is a number (speed) or a pair (speed and turning speed). Between two points of a line the weights
+are linear. In the plane they are barycentric in the triangle around the parameter, of a Delaunay
+triangulation of the points (see triangles.py). At most three clips have a weight at a time, weights are
+continuous, and at a point its clip is alone. Gradient band interpolation (R. S. Johansen, "Automated
+Semi-Procedural Animation for Character Locomotion", 2009, section 6.3) is smoother, but blends any number of
+clips at once.
 """
 
 from __future__ import annotations
@@ -29,16 +30,14 @@ __all__ = ["BlendSpace1D", "BlendSpace2D", "BoundBlendSpace"]
 
 ClipName = Clip | str | int
 Parameter = float | tuple[float, float]
-_LARGEST = (
-    1e6  #: of a coordinate, in extents of the space: from farther off, all its points look equally near
-)
-_THINNEST = (
-    1e-9  #: area of a space, in extents squared: below it the points lie on one line but for roundings
-)
+#: Largest coordinate, in extents of the space: from farther away, all points are equally near.
+_MAX_COORDINATE = 1e6
+#: Smallest area of a space, in extents squared: below, the points lie on one line within rounding.
+_MIN_AREA = 1e-9
 
 
 class _BlendSpace(ABC):
-    """What both kinds share. Never changes."""
+    """The base of both kinds of blend spaces. A space never changes."""
 
     _KIND = ""
     __slots__ = ("_parameter", "_points")
@@ -48,37 +47,67 @@ class _BlendSpace(ABC):
     def __init__(self, points: Any, parameter: Any = None) -> None:
         pairs = list(points.items()) if isinstance(points, Mapping) else [tuple(pair) for pair in points]
         if any(len(pair) != 2 for pair in pairs):
-            raise ValueError("points holds something else than pairs of a parameter and a clip")
+            raise ValueError(
+                "points has an entry that is not a pair; expected pairs of a parameter and a clip"
+            )
         if len(pairs) < 2:
             raise ValueError(f"points has {len(pairs)} points; expected 2 or more")
         for where, clip in pairs:
             if isinstance(clip, bool) or not isinstance(clip, Clip | str | int):
                 raise TypeError(f"points has {clip!r} at {where!r}; expected a Clip, a name or an index")
         self._points = tuple((self._number("points", where), clip) for where, clip in pairs)
-        places = [where for where, _ in self._points]
-        for number, where in enumerate(places):
-            if where in places[:number]:
+        parameters = [where for where, _ in self._points]
+        for number, where in enumerate(parameters):
+            if where in parameters[:number]:
                 raise ValueError(f"points has {where} twice")
-        self._parameter = places[0] if parameter is None else self._number("parameter", parameter)
+        self._parameter = parameters[0] if parameter is None else self._number("parameter", parameter)
 
     @property
     def clips(self) -> tuple[ClipName, ...]:
-        """The clips, names or indices, in the order of the points."""
+        """The clips, as a Clip, a name or an index each, in the order of the points."""
         return tuple(clip for _, clip in self._points)
 
     def to_dict(self) -> dict[str, Any]:
-        """The space as data for JSON: kind ("1d", "2d"), points (pairs of a parameter and a name or an index
-        of a clip), and parameter, the default one. Raises TypeError where a clip is given as a Clip."""
+        """Return the space as data for JSON.
+
+        Returns
+        -------
+        dict
+            "kind" ("1d" or "2d"), "points" (pairs of a parameter and a name or an index of a clip), and
+            "parameter", with which a player starts.
+
+        Raises
+        ------
+        TypeError
+            If a clip was given as a Clip.
+        """
         for clip in self.clips:
             if isinstance(clip, Clip):
-                raise TypeError(f"{clip!r} is no data; give the space its name or its index")
+                raise TypeError(f"{clip!r} cannot be stored as data; give the space its name or its index")
         points = [[_plain(where), clip] for where, clip in self._points]
         return {"kind": self._KIND, "points": points, "parameter": _plain(self._parameter)}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
-        """The space that `to_dict` gave. Raises ValueError for another kind and unknown or missing keys, and
-        what the constructor raises."""
+        """Return the space that `to_dict` gave as data.
+
+        Parameters
+        ----------
+        data : mapping
+            What `to_dict` returned.
+
+        Returns
+        -------
+        BlendSpace1D or BlendSpace2D
+            The space.
+
+        Raises
+        ------
+        ValueError
+            If the data are of another kind, a key is unknown or missing, or a point has a fault.
+        TypeError
+            If `data` is not a mapping, or a value has the wrong type.
+        """
         if not isinstance(data, Mapping):
             raise TypeError(f"data is of type {type(data).__name__}; expected a dict")
         unknown = set(data) - {"kind", "points", "parameter"}
@@ -93,20 +122,40 @@ class _BlendSpace(ABC):
         return cls(data["points"], data.get("parameter"))
 
     def bind(self, model: Model) -> BoundBlendSpace:
-        """The space with a model's clips. Raises KeyError or IndexError for clips that the model lacks, and
-        ValueError for a Clip of another model and where some clips are additive and others not."""
+        """Return the space with the clips of a model.
+
+        Parameters
+        ----------
+        model : Model
+            The model whose clips are blended.
+
+        Returns
+        -------
+        BoundBlendSpace
+            The space with the clips.
+
+        Raises
+        ------
+        KeyError
+            If the model has no clip of a name.
+        IndexError
+            If the model has no clip of an index.
+        ValueError
+            If a Clip belongs to another model, or some clips are additive and others are not.
+        """
         return BoundBlendSpace(self, model)
 
     @staticmethod
     @abstractmethod
     def _number(name: str, value: Any) -> Any:
-        """A coordinate that came, checked."""
+        """Return a checked parameter."""
 
     @abstractmethod
     def _shares(self, parameter: Any) -> tuple[Share, ...]:
-        """The clips at a place, by number, and their weights."""
+        """Return the points that have a weight at a parameter, by index, and their weights."""
 
     def _weights(self, parameter: npt.ArrayLike, width: tuple[int, ...]) -> Array:
+        """Return the weights (...,P) at many parameters."""
         given = any_array("parameter", parameter)
         lead = given.shape[: given.ndim - len(width)]
         values = floats("parameter", given, (*lead, *width), np.float64).reshape(-1, *width)
@@ -138,11 +187,29 @@ class _BlendSpace(ABC):
 
 
 class BlendSpace1D(_BlendSpace):
-    """Clips at two or more numbers, such as speeds: `BlendSpace1D({0: "idle", 1.4: "walk", 4.0: "run"})`.
+    """Clips at two or more numbers, such as speeds, blended linearly between neighbors.
 
-    points is a dict, or pairs, of a number and a clip's name, index or a Clip; parameter is the number that a
-    player starts with, by default the first point's. Raises ValueError (fewer than two points, the same point
-    twice, a number that is not finite) and TypeError.
+    Parameters
+    ----------
+    points : mapping of float to clip, or iterable of (float, clip)
+        The clips, each a Clip, a name or an index, at two or more numbers.
+    parameter : float, optional
+        The number that a player starts with. Without it the first point.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than two points, a point comes twice, or a number is not finite.
+    TypeError
+        If a number or a clip has the wrong type.
+
+    Examples
+    --------
+    >>> space = skinpy.BlendSpace1D({1.4: "walk", 3.5: "run"})
+    >>> space.weights([1.4, 2.45, 9.0])
+    array([[1. , 0. ],
+           [0.5, 0.5],
+           [0. , 1. ]])
     """
 
     _KIND = "1d"
@@ -157,11 +224,11 @@ class BlendSpace1D(_BlendSpace):
         self._order = sorted(range(len(self._points)), key=lambda number: self._points[number][0])
         self._line = [self._points[number][0] for number in self._order]
         if not math.isfinite(self._line[-1] - self._line[0]):
-            raise ValueError("points lie too far apart")
+            raise ValueError("points lie too far apart; their extent is beyond what a float holds")
 
     @property
     def points(self) -> tuple[tuple[float, ClipName], ...]:
-        """Pairs of a number and a clip, in the order they were given."""
+        """The pairs of a number and a clip, in the order in which they were given."""
         return self._points
 
     @property
@@ -170,8 +237,25 @@ class BlendSpace1D(_BlendSpace):
         return float(self._parameter)
 
     def weights(self, parameter: npt.ArrayLike) -> Array:
-        """Weights (...,P) float64 of the P points at parameter (...): linear between neighbors, those of the
-        first or last point outside. Raises ValueError where a number is not finite."""
+        """Return the weights of the points at one number or at many.
+
+        Parameters
+        ----------
+        parameter : array_like, shape (...)
+            Numbers. Below the first point and above the last, that point alone has a weight.
+
+        Returns
+        -------
+        (..., P) float64 ndarray
+            Weights of the P points, which sum to 1.
+
+        Raises
+        ------
+        ValueError
+            If a number is not finite.
+        TypeError
+            If `parameter` does not hold numbers.
+        """
         return self._weights(parameter, ())
 
     @staticmethod
@@ -182,21 +266,37 @@ class BlendSpace1D(_BlendSpace):
         line, order = self._line, self._order
         if parameter <= line[0]:
             return ((order[0], 1.0),)
-        for place in range(1, len(line)):
-            if parameter <= line[place]:
-                share = (parameter - line[place - 1]) / (line[place] - line[place - 1])
-                return (order[place - 1], 1.0 - share), (order[place], share)
+        for index in range(1, len(line)):
+            if parameter <= line[index]:
+                fraction = (parameter - line[index - 1]) / (line[index] - line[index - 1])
+                return (order[index - 1], 1.0 - fraction), (order[index], fraction)
         return ((order[-1], 1.0),)
 
 
 class BlendSpace2D(_BlendSpace):
-    """Clips at three or more points of a plane, such as speed and turn, that are not all on one line:
-    `BlendSpace2D({(0, 0): "idle", (0, 1): "walk", (1, 0): "step right", (-1, 0): "step left"})`.
+    """Clips at three or more points of a plane, such as speed and turning speed, blended in triangles.
 
-    points is a dict, or pairs, of a pair of numbers and a clip's name, index or a Clip; parameter is the pair
-    that a player starts with, by default the first point. Which points are neighbors depends on the scale of
-    the axes: give both about the same extent. Raises ValueError (all on one line, the same point twice, a
-    number that is not finite) and TypeError.
+    Which points are neighbors depends on the scale of the axes: give both about the same extent.
+
+    Parameters
+    ----------
+    points : mapping of (float, float) to clip, or iterable of ((float, float), clip)
+        The clips, each a Clip, a name or an index, at points that are not all on one line.
+    parameter : (float, float), optional
+        The pair that a player starts with. Without it the first point.
+
+    Raises
+    ------
+    ValueError
+        If all points are on one line, a point comes twice, or a number is not finite.
+    TypeError
+        If a pair or a clip has the wrong type.
+
+    Examples
+    --------
+    >>> space = skinpy.BlendSpace2D({(0, 0): "walk", (0, 1): "run", (1, 0): "wave"})
+    >>> space.weights((0.25, 0.25))
+    array([0.5 , 0.25, 0.25])
     """
 
     _KIND = "2d"
@@ -208,24 +308,24 @@ class BlendSpace2D(_BlendSpace):
         parameter: tuple[float, float] | None = None,
     ) -> None:
         super().__init__(points, parameter)
-        places = [where for where, _ in self._points]
-        axes = list(zip(*places, strict=True))
+        points_at = [where for where, _ in self._points]
+        axes = list(zip(*points_at, strict=True))
         self._low = (min(axes[0]), min(axes[1]))
         self._span = max(max(axis) - min(axis) for axis in axes)
         if not math.isfinite(self._span):
-            raise ValueError("points lie too far apart")
-        self._scaled = [self._scale(place) for place in places]
-        self._numbers = {place: number for number, place in enumerate(self._scaled)}
-        if len(self._numbers) < len(places):
-            raise ValueError("points has two that lie too close together, measured by the extent of all")
+            raise ValueError("points lie too far apart; their extent is beyond what a float holds")
+        self._scaled = [self._scale(point) for point in points_at]
+        self._numbers = {point: number for number, point in enumerate(self._scaled)}
+        if len(self._numbers) < len(points_at):
+            raise ValueError("two of the points are too close together, compared with the extent of all")
         self._triangles = delaunay(self._scaled)
-        if sum(area(self._scaled, one) for one in self._triangles) < _THINNEST:
-            raise ValueError("points lie all on one line; a BlendSpace1D along it does that")
+        if sum(area(self._scaled, one) for one in self._triangles) < _MIN_AREA:
+            raise ValueError("all points lie on one line; use a BlendSpace1D along it")
         self._edges = edges_of(self._triangles)
 
     @property
     def points(self) -> tuple[tuple[tuple[float, float], ClipName], ...]:
-        """Pairs of a point and a clip, in the order they were given."""
+        """The pairs of a point and a clip, in the order in which they were given."""
         return self._points
 
     @property
@@ -236,13 +336,32 @@ class BlendSpace2D(_BlendSpace):
 
     @property
     def triangles(self) -> Array:
-        """The triangles (T,3) int32 between the points, by number, counterclockwise; a new array."""
+        """The triangles between the points, (T, 3) int32 indices, counterclockwise; a new array."""
         return np.array(self._triangles, np.int32)
 
     def weights(self, parameter: npt.ArrayLike) -> Array:
-        """Weights (...,P) float64 of the P points at parameter (...,2): barycentric in the triangle that
-        holds it; outside, those of the nearest point of the convex hull. Raises ValueError where a number is
-        not finite or the last axis is not 2."""
+        """Return the weights of the points at one pair of numbers or at many.
+
+        Weights are barycentric in the triangle around the pair; outside, they are those of the nearest point
+        of the convex hull.
+
+        Parameters
+        ----------
+        parameter : array_like, shape (..., 2)
+            Pairs of numbers.
+
+        Returns
+        -------
+        (..., P) float64 ndarray
+            Weights of the P points, which sum to 1.
+
+        Raises
+        ------
+        ValueError
+            If a number is not finite, or the last axis is not 2.
+        TypeError
+            If `parameter` does not hold numbers.
+        """
         return self._weights(parameter, (2,))
 
     @staticmethod
@@ -251,31 +370,33 @@ class BlendSpace2D(_BlendSpace):
             raise TypeError(f"{name} has {value!r}; expected a pair of numbers")
         return finite(name, value[0]), finite(name, value[1])
 
-    def _scale(self, place: tuple[float, float]) -> tuple[float, float]:
-        """The place in extents of the space: what the geometry sees is about 1, whatever the unit."""
+    def _scale(self, point: tuple[float, float]) -> tuple[float, float]:
+        """Return a point in extents of the space, so that the triangulation has numbers of about 1."""
         x, y = (
-            min(max((value - low) / self._span, -_LARGEST), _LARGEST)
-            for value, low in zip(place, self._low, strict=True)
+            min(max((value - low) / self._span, -_MAX_COORDINATE), _MAX_COORDINATE)
+            for value, low in zip(point, self._low, strict=True)
         )
         return x, y
 
     def _shares(self, parameter: tuple[float, float]) -> tuple[Share, ...]:
-        place = self._scale(parameter)
-        number = self._numbers.get(place)
+        point = self._scale(parameter)
+        number = self._numbers.get(point)
         if number is not None:
             return ((number, 1.0),)
-        return locate(self._scaled, self._triangles, self._edges, place)
+        return locate(self._scaled, self._triangles, self._edges, point)
 
 
 class BoundBlendSpace:
-    """A blend space with the clips of one model; `BlendSpace1D.bind` and `BlendSpace2D.bind` make it."""
+    """A blend space with the clips of a model; `BlendSpace1D.bind` and `BlendSpace2D.bind` make it."""
 
     def __init__(self, space: _BlendSpace, model: Model) -> None:
         self._space = space
         self._clips = tuple(_clip_of(model, clip) for clip in space.clips)
         kinds = {getattr(clip, "is_additive", False) for clip in self._clips}
         if len(kinds) > 1:
-            raise ValueError(f"{space!r} mixes additive clips with others")
+            raise ValueError(
+                f"{space!r} has additive clips beside others; expected clips that are all additive or none"
+            )
 
     @property
     def clips(self) -> tuple[Clip, ...]:
@@ -284,19 +405,53 @@ class BoundBlendSpace:
 
     @property
     def parameter(self) -> Parameter:
-        """The number, or pair of numbers, that a player starts with."""
+        """The number, or the pair of numbers, that a player starts with."""
         found: Parameter = self._space._parameter
         return found
 
     def check(self, parameter: Any) -> Parameter:
-        """The parameter as float or pair of float. Raises TypeError where it is none, and ValueError where it
-        is not finite."""
+        """Return a parameter as a float or a pair of floats, checked.
+
+        Parameters
+        ----------
+        parameter : float or (float, float)
+            The parameter.
+
+        Returns
+        -------
+        float or (float, float)
+            The parameter.
+
+        Raises
+        ------
+        ValueError
+            If a number is not finite.
+        TypeError
+            If the parameter has the wrong type.
+        """
         found: Parameter = self._space._number("parameter", parameter)
         return found
 
     def samples(self, parameter: Any) -> tuple[tuple[Clip, float], ...]:
-        """The clips with a weight at `parameter` and their weights: positive, with sum 1, at most three, each
-        clip once. Raises what `check` raises."""
+        """Return the clips with a weight at a parameter, and their weights.
+
+        Parameters
+        ----------
+        parameter : float or (float, float)
+            The parameter.
+
+        Returns
+        -------
+        tuple of (Clip, float)
+            At most three clips, each once, with positive weights that sum to 1.
+
+        Raises
+        ------
+        ValueError
+            If a number is not finite.
+        TypeError
+            If the parameter has the wrong type.
+        """
         return self._samples(self.check(parameter))
 
     def _samples(self, parameter: Parameter) -> tuple[tuple[Clip, float], ...]:
@@ -315,7 +470,7 @@ class BoundBlendSpace:
 
 
 def space_from_dict(data: Mapping[str, Any]) -> BlendSpace1D | BlendSpace2D:
-    """The blend space of either kind."""
+    """Return the blend space of either kind that data describe."""
     kinds: dict[str, type[BlendSpace1D] | type[BlendSpace2D]] = {"1d": BlendSpace1D, "2d": BlendSpace2D}
     kind = data.get("kind") if isinstance(data, Mapping) else None
     if not isinstance(kind, str) or kind not in kinds:
@@ -324,10 +479,12 @@ def space_from_dict(data: Mapping[str, Any]) -> BlendSpace1D | BlendSpace2D:
 
 
 def _plain(where: Any) -> Any:
+    """Return a parameter as JSON has it."""
     return list(where) if isinstance(where, tuple) else where
 
 
 def _clip_of(model: Model, clip: ClipName) -> Clip:
+    """Return the clip of a model that a point refers to."""
     if not isinstance(clip, Clip):
         return model.clips[clip]
     if clip.model is not model:

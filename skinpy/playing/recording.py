@@ -1,21 +1,52 @@
-"""Recordings: the calls that a controller got, as plain data that can be made again."""
+"""Recordings: the calls of a controller as plain data that can be repeated."""
+
+from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from functools import wraps
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 from ..clip import Clip
 from ..mask import Mask
-from .tracks import Key, Track
+from .layer import Key
+from .track import Track
 
 if TYPE_CHECKING:
     from .controller import AnimationController
 
 __all__ = ["Recording"]
 
+_Arguments = ParamSpec("_Arguments")
+_Result = TypeVar("_Result")
+
+
+def recorded(
+    method: Callable[Concatenate[AnimationController, _Arguments], _Result],
+) -> Callable[Concatenate[AnimationController, _Arguments], _Result]:
+    """Record the calls of a method that come from outside; calls that other methods make are not recorded.
+
+    Each such method may change what plays, so what the controller has cached is invalidated.
+    """
+
+    @wraps(method)
+    def called(self: AnimationController, *args: _Arguments.args, **keywords: _Arguments.kwargs) -> _Result:
+        self._invalidate()
+        if self._recording is None:
+            return method(self, *args, **keywords)
+        with self._one_call():
+            result = method(self, *args, **keywords)
+        self._record(method.__name__, *args, **keywords)
+        return result
+
+    return called  # type: ignore[return-value]
+
 
 def plain(value: Any) -> Any:
-    """An argument as data: what is no number, string or list becomes a dict whose one key says what it is."""
+    """Return an argument as data.
+
+    An argument other than a number, a string or a list becomes a dict whose one key tells the kind.
+    """
     if isinstance(value, Track):
         return {"track": value.number}
     if isinstance(value, Key):
@@ -29,15 +60,20 @@ def plain(value: Any) -> Any:
     if isinstance(value, tuple):
         return [plain(one) for one in value]
     if hasattr(value, "item"):
-        return value.item()  # a number of NumPy's
+        return value.item()  # a NumPy number
     return value
 
 
 class Recording:
-    """The calls of a controller, in order; made by `AnimationController.record`.
+    """The calls of a controller, in order; `AnimationController.record` makes it.
 
-    `calls` is a list of [method, arguments, keywords]. It grows until `stop`. `to_json` and `from_json` keep
-    it in a file; it needs the same clips in the model that it is replayed on.
+    A recording grows until `stop`. `to_json` and `from_json` keep it in a file. The model that it is replayed
+    on needs the same clips.
+
+    Attributes
+    ----------
+    calls : list
+        Each call as [method, arguments, keywords].
     """
 
     def __init__(self, calls: list[list[Any]] | None = None) -> None:
@@ -46,32 +82,70 @@ class Recording:
         self._made: dict[tuple[str, int], Any] = {}
 
     def stop(self) -> None:
-        """No further calls are noted."""
+        """Stop recording: later calls are not added."""
         self._grows = False
         self._made = {}
 
     def to_json(self) -> str:
-        """The calls as JSON. Raises ValueError where one has a Clip itself and not its name or index."""
+        """Return the calls as JSON.
+
+        Returns
+        -------
+        str
+            JSON that `from_json` reads.
+
+        Raises
+        ------
+        ValueError
+            If a call has a Clip object instead of a name or an index.
+        """
         try:
             return json.dumps(self.calls, allow_nan=False)
         except TypeError:
             raise ValueError(
-                "a recorded call has a Clip object, which JSON cannot hold; call clips by name or index"
+                "a recorded call has a Clip object, which JSON cannot hold; refer to clips by name or index"
             ) from None
 
     @classmethod
-    def from_json(cls, text: str) -> "Recording":
-        """The recording that `to_json` wrote. Raises ValueError for anything else."""
+    def from_json(cls, text: str) -> Recording:
+        """Return the recording of a JSON text.
+
+        Parameters
+        ----------
+        text : str
+            What `to_json` returned.
+
+        Returns
+        -------
+        Recording
+            A recording that does not grow.
+
+        Raises
+        ------
+        ValueError
+            If the text is not a recording.
+        """
         try:
             calls = json.loads(text)
         except ValueError as error:
-            raise ValueError(f"text is no recording: {error}") from None
+            raise ValueError(f"text is not a recording: {error}") from None
         if not isinstance(calls, list) or not all(_is_call(call) for call in calls):
-            raise ValueError("text is no recording: expected a list of [method, arguments, keywords]")
+            raise ValueError("text is not a recording: expected a list of [method, arguments, keywords]")
         return cls(calls)
 
-    def calls_on(self, controller: "AnimationController") -> Iterator[str]:
-        """Makes the calls again on a fresh controller; yields the name of each after it was made."""
+    def calls_on(self, controller: AnimationController) -> Iterator[str]:
+        """Repeat the calls on a new controller.
+
+        Parameters
+        ----------
+        controller : AnimationController
+            A controller that has not played anything yet.
+
+        Yields
+        ------
+        str
+            The name of each method, after it was called.
+        """
         made = Recording()
         controller._recording = made
         for method, args, keywords in self.calls:
@@ -87,8 +161,8 @@ class Recording:
         controller._recording = None
 
     @staticmethod
-    def _value(value: Any, made: "Recording") -> Any:
-        """The argument that `plain` made data of."""
+    def _value(value: Any, made: Recording) -> Any:
+        """Return the argument that `plain` turned into data."""
         from .blend_space import space_from_dict
         from .state_machine import StateMachine
 
@@ -102,12 +176,13 @@ class Recording:
         makers = {"mask": Mask.from_dict, "space": space_from_dict, "machine": StateMachine}
         return makers[kind](data) if kind in makers else value
 
-    def _note(self, method: str, args: list[Any], keywords: dict[str, Any]) -> None:
+    def _add(self, method: str, args: list[Any], keywords: dict[str, Any]) -> None:
+        """Add a call, unless the recording was stopped."""
         if self._grows:
             self.calls.append([method, args, keywords])
 
     def _keep(self, made: Any) -> None:
-        """Remembers a track, a key or a player by its number, for calls that name it."""
+        """Keep a track, a key or a player by its number, for calls that refer to it."""
         self._made[type(made).__name__.removeprefix("State").lower(), made.number] = made
 
     def __len__(self) -> int:
@@ -126,6 +201,7 @@ _METHODS = frozenset(
 
 
 def _is_call(call: Any) -> bool:
+    """Return whether an entry of a JSON text is a call that a recording may have."""
     return (
         isinstance(call, list)
         and len(call) == 3

@@ -1,4 +1,4 @@
-"""How far the tracks of a layer carry the character: their root motions, blended by weight."""
+"""How far the tracks of a layer move the character: their root motions, blended by weight."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -11,38 +11,39 @@ from ..clip import Clip
 if TYPE_CHECKING:
     from ..clips.root_motion import Rigid
 
-#: What a track did in one piece of a step: its (clip, share) samples, its duration, the positions it went
-#: from and to, its loop and its weight.
+#: What a track did in one section of a step: its (clip, weight) samples, its duration, its positions before
+#: and after, its loop mode and its weight.
 Leg = tuple[Sequence[tuple[Clip | None, float]], float, float, float, Loop, float]
 
 
 def travelled(legs: Sequence[Leg]) -> Array:
-    """(4,4) float64: the mean of what the clips travelled, translations as they are and rotations by nlerp.
+    """Return the mean of the clips' root motions (4,4) float64: translations linearly, rotations by nlerp.
 
     A clip without root motion stands still, and counts.
     """
     from ..clips.root_motion import IDENTITY, matrix
 
-    ways: list[tuple[Rigid, float]] = []
+    transforms: list[tuple[Rigid, float]] = []
     for samples, duration, old, new, loop, strength in legs:
-        for clip, share in samples:
-            if strength * share <= 0 or clip is None:
+        for clip, weight in samples:
+            if strength * weight <= 0 or clip is None:
                 continue
             motion, scale = clip.root_motion, clip.duration / duration if duration > 0 else 1.0
-            way = (
-                IDENTITY if motion is None else motion._between(old * scale, new * scale, loop, clip.duration)
-            )
-            ways.append((way, strength * share))
-    if not ways:
+            transform = IDENTITY
+            if motion is not None:
+                transform = motion._between(old * scale, new * scale, loop, clip.duration)
+            transforms.append((transform, strength * weight))
+    if not transforms:
         return np.eye(4)
-    return np.array(matrix(ways[0][0] if len(ways) == 1 else _mean(ways)), np.float64)
+    return np.array(matrix(transforms[0][0] if len(transforms) == 1 else _mean(transforms)), np.float64)
 
 
-def _mean(ways: "Sequence[tuple[Rigid, float]]") -> "Rigid":
-    total = sum(weight for _, weight in ways)
-    rows = np.array([way for way, _ in ways])
+def _mean(transforms: "Sequence[tuple[Rigid, float]]") -> "Rigid":
+    """Return the weighted mean of several transforms."""
+    total = sum(weight for _, weight in transforms)
+    rows = np.array([transform for transform, _ in transforms])
     rows[:, 3:] *= np.where(rows[:, 3:] @ rows[0, 3:] < 0, -1.0, 1.0)[:, None]
-    mean = np.array([weight for _, weight in ways]) @ rows / total
+    mean = np.array([weight for _, weight in transforms]) @ rows / total
     mean[3:] /= np.linalg.norm(mean[3:])
     x, y, z, a, b, c, d = mean.tolist()
     return x, y, z, a, b, c, d

@@ -1,20 +1,20 @@
-"""What can go wrong in a state machine as a whole: states beyond reach, dead ends, endless circles."""
+"""Checks of a whole state machine: states that cannot be reached, dead ends, and endless cycles."""
 
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from .state_machine import Condition, State, Transition
+from .states import Condition, State, Transition
 
-Edges = Mapping[str, Sequence[tuple[str, "tuple[Condition, ...]"]]]
+_Edges = Mapping[str, Sequence[tuple[str, tuple[Condition, ...]]]]
 
 
-def check_ways(start: str, states: "Mapping[str, State]", ways: "Mapping[str, Sequence[Transition]]") -> None:
-    """ValueError for states that no way leads to from the start, and for those that end with no way out."""
+def check_reachable(
+    start: str, states: Mapping[str, State], outgoing: Mapping[str, Sequence[Transition]]
+) -> None:
+    """Raise ValueError for states that cannot be reached, and for states that end without a way out."""
     found, waiting = {start}, [start]
     while waiting:
-        for transition in ways[waiting.pop()]:
+        for transition in outgoing[waiting.pop()]:
             if transition.target not in found:
                 found.add(transition.target)
                 waiting.append(transition.target)
@@ -22,15 +22,15 @@ def check_ways(start: str, states: "Mapping[str, State]", ways: "Mapping[str, Se
     if lost:
         raise ValueError(f"no transitions lead from the start {start!r} to {', '.join(map(repr, lost))}")
     for name, state in states.items():
-        if state.loop == "once" and not state.final and not ways[name]:
+        if state.loop == "once" and not state.final and not outgoing[name]:
             raise ValueError(f'state {name!r} ends and no transition leads out of it; mark it "final": true')
 
 
-def check_circles(ways: "Mapping[str, Sequence[Transition]]", instant: Iterable[str] = ()) -> None:
-    """ValueError for a circle of transitions that could be taken again and again without any time passing.
+def check_cycles(outgoing: Mapping[str, Sequence[Transition]], instant: Iterable[str] = ()) -> None:
+    """Raise ValueError for a cycle of transitions that could be taken again and again at one time.
 
-    Those are immediate ones, and all out of the states in `instant`, whose clips have no length. A trigger
-    is used up, so a circle with one ends; one whose conditions cannot all hold is never taken either.
+    Such transitions are immediate, or lead out of the states in `instant`, whose clips have no length. A
+    trigger is used up, so a cycle with one ends. A cycle whose conditions cannot all hold is never taken.
     """
     at_once = set(instant)
     edges = {
@@ -38,47 +38,52 @@ def check_circles(ways: "Mapping[str, Sequence[Transition]]", instant: Iterable[
             (one.target, one.when)
             for one in transitions
             if (one.switch == "immediate" or name in at_once)
-            and not any(part.is_trigger for part in one.when)
+            and not any(condition.is_trigger for condition in one.when)
         ]
-        for name, transitions in ways.items()
+        for name, transitions in outgoing.items()
     }
     names = list(edges)
     for first in names:
-        circle = _circle(edges, first, [first], ())
-        if circle:
+        cycle = _cycle(edges, first, [first], ())
+        if cycle:
             raise ValueError(
-                f"the transitions {' -> '.join(map(repr, [*circle, first]))} could follow each other at one "
-                'instant without end; use "end" or "sync", a trigger, or conditions that exclude each other'
+                f"the transitions {' -> '.join(map(repr, [*cycle, first]))} could follow each other at one "
+                'time without end; use "end" or "sync", a trigger, or conditions that exclude each other'
             )
-        # Circles through it are done with: fewer ways for the rest.
+        # No cycle goes through this state, so the search goes on without it.
         edges = {
             name: [edge for edge in out if edge[0] != first] for name, out in edges.items() if name != first
         }
 
 
-def _circle(edges: Edges, first: str, path: list[str], when: "tuple[Condition, ...]") -> list[str] | None:
-    """The states of a circle that goes on from `path` back to `first` with conditions that can all hold."""
+def _cycle(edges: _Edges, first: str, path: list[str], when: tuple[Condition, ...]) -> list[str] | None:
+    """Return the states of a cycle from `path` back to `first` whose conditions can all hold."""
     for target, conditions in edges[path[-1]]:
         together = (*when, *conditions)
         if (target != first and target in path) or not can_hold(together):
             continue
-        found = path if target == first else _circle(edges, first, [*path, target], together)
+        found = path if target == first else _cycle(edges, first, [*path, target], together)
         if found:
             return found
     return None
 
 
-def can_hold(conditions: "Sequence[Condition]") -> bool:
-    """Whether some values of the parameters fulfil all conditions at once."""
+def can_hold(conditions: Sequence[Condition]) -> bool:
+    """Return whether some values of the parameters fulfill all conditions at once."""
     names = {condition.name for condition in conditions}
-    return all(_one_can_hold([part for part in conditions if part.name == name]) for name in names)
+    return all(
+        _one_can_hold([condition for condition in conditions if condition.name == name]) for name in names
+    )
 
 
-def _one_can_hold(conditions: "Sequence[Condition]") -> bool:
-    """The same for conditions on one parameter: it is enough to try the bounds, and what lies around them."""
+def _one_can_hold(conditions: Sequence[Condition]) -> bool:
+    """Return whether a value fulfills all conditions on one parameter.
+
+    It is enough to try the bounds, and values between and beyond them.
+    """
     bounds = sorted({condition.value for condition in conditions})
     if isinstance(conditions[0].value, bool):
-        return any(all(part.holds(value) for part in conditions) for value in (False, True))
+        return any(all(condition.holds(value) for condition in conditions) for value in (False, True))
     between = [(low + high) / 2 for low, high in itertools.pairwise(bounds)]
     tries = [*bounds, *between, bounds[0] - 1 - abs(bounds[0]), bounds[-1] + 1 + abs(bounds[-1])]
-    return any(all(part.holds(value) for part in conditions) for value in tries)
+    return any(all(condition.holds(value) for condition in conditions) for value in tries)

@@ -1,11 +1,11 @@
-"""Delaunay triangles of a few points of the plane, and where a point lies among them.
+"""The Delaunay triangles of a few points in the plane, and the weights of any point in them.
 
-A triangulation is Delaunay's when no circle through the corners of a triangle holds another point inside
-(B. Delaunay, "Sur la sphere vide", 1934). First the points are swept from left to right, each joined to what
-it sees of the hull so far; then edges are flipped until every pair of neighbors has the property, which
-C. L. Lawson showed to end and to suffice ("Software for C1 surface interpolation", 1977). Both tests are
-determinants of integers, as every float is an integer over a power of two: no rounding, so points on one line
-or on one circle, which grids are full of, need no special care.
+A triangulation is Delaunay's if no circle through the corners of a triangle has another point inside
+(B. Delaunay, "Sur la sphere vide", 1934). First the points are swept from left to right, and each is joined
+to the edges of the hull that it sees. Then edges are flipped until every pair of neighbors has the property,
+which C. L. Lawson showed to end and to suffice ("Software for C1 surface interpolation", 1977). Both tests
+are determinants of integers, as every float is an integer over a power of two. So there is no rounding, and
+points on one line or on one circle, as in grids, need no special treatment.
 """
 
 import itertools
@@ -14,14 +14,13 @@ from collections.abc import Sequence
 Point = tuple[float, float]
 Edge = tuple[int, int]
 Triangle = tuple[int, int, int]
-Share = tuple[int, float]  #: the number of a point, and its weight
+Share = tuple[int, float]  #: the index of a point, and its weight
 
 
 def delaunay(points: Sequence[Point]) -> tuple[Triangle, ...]:
-    """The triangles, counterclockwise, of two or more different points; none where all lie on one line.
+    """Return the triangles, counterclockwise, of two or more different points; none if all lie on one line.
 
-    Of four points on one circle either diagonal would do; which one it is depends on the points alone, not
-    on their order.
+    For four points on one circle, the points alone decide which diagonal is taken, not their order.
     """
     whole = _integers(points)
     order = sorted(range(len(whole)), key=whole.__getitem__)
@@ -32,12 +31,12 @@ def delaunay(points: Sequence[Point]) -> tuple[Triangle, ...]:
 
 
 def edges_of(triangles: Sequence[Triangle]) -> tuple[Edge, ...]:
-    """All edges, each once, the lower number first."""
+    """Return all edges, each once, the lower index first."""
     return tuple(sorted({(min(e), max(e)) for a, b, c in triangles for e in ((a, b), (b, c), (c, a))}))
 
 
 def area(points: Sequence[Point], triangle: Triangle) -> float:
-    """Area of a triangle, positive where it is counterclockwise."""
+    """Return the area of a triangle, positive if it is counterclockwise."""
     a, b, c = (points[corner] for corner in triangle)
     return _cross(b, c, a) / 2
 
@@ -45,34 +44,34 @@ def area(points: Sequence[Point], triangle: Triangle) -> float:
 def locate(
     points: Sequence[Point], triangles: Sequence[Triangle], edges: Sequence[Edge], at: Point
 ) -> tuple[Share, ...]:
-    """Barycentric weights, in the corners of its triangle, of `at`, or of the nearest point of the hull."""
+    """Return the barycentric weights of `at` in its triangle, or of the nearest point of the hull."""
     for triangle in triangles:
         a, b, c = (points[corner] for corner in triangle)
         areas = _cross(b, c, at), _cross(c, a, at), _cross(a, b, at)
         total = sum(areas)
         if min(areas) >= 0.0 and total > 0.0:
             return tuple((corner, area / total) for corner, area in zip(triangle, areas, strict=True))
-    # Outside; or between two triangles by a rounding, and then some edge is as near as that rounding.
+    # The point is outside, or between two triangles by a rounding error; then an edge is that near.
     return min((_on_edge(points, edge, at) for edge in edges), key=lambda found: found[0])[1]
 
 
 def _on_edge(points: Sequence[Point], edge: Edge, at: Point) -> tuple[float, tuple[Share, ...]]:
-    """Squared distance to the nearest point of an edge, and that point's weights."""
+    """Return the squared distance to the nearest point of an edge, and the weights of that point."""
     (ax, ay), (bx, by) = points[edge[0]], points[edge[1]]
     dx, dy = bx - ax, by - ay
-    share = ((at[0] - ax) * dx + (at[1] - ay) * dy) / (dx * dx + dy * dy)
-    share = min(max(share, 0.0), 1.0)
-    away = (ax + share * dx - at[0], ay + share * dy - at[1])
-    return away[0] * away[0] + away[1] * away[1], ((edge[0], 1.0 - share), (edge[1], share))
+    fraction = ((at[0] - ax) * dx + (at[1] - ay) * dy) / (dx * dx + dy * dy)
+    fraction = min(max(fraction, 0.0), 1.0)
+    away = (ax + fraction * dx - at[0], ay + fraction * dy - at[1])
+    return away[0] * away[0] + away[1] * away[1], ((edge[0], 1.0 - fraction), (edge[1], fraction))
 
 
 def _cross(a: Point, b: Point, at: Point) -> float:
-    """Twice the area of the triangle at, a, b; positive where that is counterclockwise."""
+    """Return twice the area of the triangle at, a, b; positive if it is counterclockwise."""
     return (a[0] - at[0]) * (b[1] - at[1]) - (a[1] - at[1]) * (b[0] - at[0])
 
 
 def _integers(points: Sequence[Point]) -> list[tuple[int, int]]:
-    """The points times a power of two that makes them whole."""
+    """Return the points times the power of two that makes all of them integers."""
     scale = max(value.as_integer_ratio()[1] for point in points for value in point)
 
     def whole(value: float) -> int:
@@ -82,20 +81,21 @@ def _integers(points: Sequence[Point]) -> list[tuple[int, int]]:
     return [(whole(x), whole(y)) for x, y in points]
 
 
-def _turn(a: tuple[int, int], b: tuple[int, int], c: tuple[int, int]) -> int:
+def _orientation(a: tuple[int, int], b: tuple[int, int], c: tuple[int, int]) -> int:
+    """Return a number that is positive if a, b, c are counterclockwise, and 0 on one line."""
     return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
 
 
 def _sweep(points: Sequence[tuple[int, int]]) -> dict[tuple[int, int], int]:
-    """Some triangulation of sorted points: by each directed edge, its triangle's third corner."""
+    """Return a triangulation of sorted points: for each directed edge the third corner of its triangle."""
     opposite: dict[tuple[int, int], int] = {}
     hull: list[int] = []  # counterclockwise, with the points on its edges
     for new in range(2, len(points)):
         if hull:
             hull = _join(points, hull, new, opposite)
             continue
-        side = _turn(points[0], points[1], points[new])
-        if side:  # the first that is not on the line of those before
+        side = _orientation(points[0], points[1], points[new])
+        if side:  # the first point that is not on the line of those before
             line = list(range(new) if side > 0 else range(new)[::-1])
             for a, b in itertools.pairwise(line):
                 _add(opposite, a, b, new)
@@ -106,12 +106,14 @@ def _sweep(points: Sequence[tuple[int, int]]) -> dict[tuple[int, int], int]:
 def _join(
     points: Sequence[tuple[int, int]], hull: list[int], new: int, opposite: dict[tuple[int, int], int]
 ) -> list[int]:
-    """The hull with a point to the right of all; the triangles between both are added."""
+    """Return the hull with a point to the right of all others; add the triangles between both."""
     count = len(hull)
-    seen = [_turn(points[hull[i]], points[hull[(i + 1) % count]], points[new]) < 0 for i in range(count)]
+    seen = [
+        _orientation(points[hull[i]], points[hull[(i + 1) % count]], points[new]) < 0 for i in range(count)
+    ]
     first = next(i for i in range(count) if seen[i] and not seen[i - 1])
     last = first
-    while seen[last % count]:  # the edges it sees are neighbors
+    while seen[last % count]:  # the edges that the point sees are neighbors
         _add(opposite, hull[(last + 1) % count], hull[last % count], new)
         last += 1
     kept = [hull[i % count] for i in range(last, first + count + 1)]
@@ -119,11 +121,12 @@ def _join(
 
 
 def _add(opposite: dict[tuple[int, int], int], a: int, b: int, c: int) -> None:
+    """Add a triangle."""
     opposite[a, b], opposite[b, c], opposite[c, a] = c, a, b
 
 
 def _flip(points: Sequence[tuple[int, int]], opposite: dict[tuple[int, int], int]) -> None:
-    """Lawson's flips, in place."""
+    """Flip edges, in place, until all triangles are Delaunay's."""
     waiting = sorted(opposite)
     while waiting:
         a, b = waiting.pop()
@@ -138,7 +141,7 @@ def _flip(points: Sequence[tuple[int, int]], opposite: dict[tuple[int, int], int
 
 
 def _in_circle(a: tuple[int, int], b: tuple[int, int], c: tuple[int, int], d: tuple[int, int]) -> bool:
-    """Whether d lies inside the circle through a, b, c, which are counterclockwise."""
+    """Return whether d lies inside the circle through a, b, c, which are counterclockwise."""
     (ax, ay), (bx, by), (cx, cy) = ((p[0] - d[0], p[1] - d[1]) for p in (a, b, c))
     a2, b2, c2 = ax * ax + ay * ay, bx * bx + by * by, cx * cx + cy * cy
     return a2 * (bx * cy - by * cx) + b2 * (cx * ay - cy * ax) + c2 * (ax * by - ay * bx) > 0

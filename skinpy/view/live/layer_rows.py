@@ -12,7 +12,7 @@ from ..stage import Layer, Stage
 from .widgets import NONE, OTHER, Binding, index_of, menu, row, show_menu, slider, toggle
 
 if TYPE_CHECKING:
-    from ...playing.tracks import Track
+    from ...playing.track import Track
 
 
 class LayerRow:

@@ -11,7 +11,7 @@ from .player import Player, wrapped
 if TYPE_CHECKING:
     from ..._types import Loop
     from ...model import Model
-    from ...playing.tracks import Track
+    from ...playing.track import Track
     from ...pose import Pose
     from ...render.posing import Motion
     from .layer import Layer

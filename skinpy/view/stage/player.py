@@ -15,7 +15,7 @@ from .state import SharedState
 
 if TYPE_CHECKING:
     from ..._types import Loop
-    from ...playing.tracks import Track
+    from ...playing.track import Track
     from ...pose import Pose
     from ...render.posing import Motion
 
