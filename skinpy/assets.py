@@ -499,7 +499,7 @@ class ReportEntry:
 
 
 class Report(Sequence[ReportEntry]):
-    """A sequence of the faults that were repaired, and of what was lost, on the way into a model.
+    """The faults that were repaired, and the things that were lost, when a model was made: a sequence.
 
     There is one `ReportEntry` for each fault. The report prints itself.
     """
