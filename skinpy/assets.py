@@ -140,10 +140,8 @@ class Submesh:
         The joint that the mesh hangs on.
     material : int or None
         Index into `Model.materials`, or None for a section without a material.
-    vertex_range : range
-        The rows of the vertices in the arrays of `Mesh`.
-    face_range : range
-        The rows of the faces in `Mesh.faces`.
+    vertex_range, face_range : range
+        The rows of the vertices and of the faces in the arrays of `Mesh`.
     """
 
     name: str
@@ -360,10 +358,8 @@ class Texture:
         The encoding, such as "png" or "jpg"; or "rgba8" for plain pixels, RGBA from the top row down.
     data : memoryview
         The bytes, read-only.
-    width : int
-        Width in pixels for the format "rgba8"; 0 for encoded images, which hold their own size.
-    height : int
-        Height in pixels for the format "rgba8"; 0 for encoded images.
+    width, height : int
+        Size in pixels of the format "rgba8"; 0 for encoded images, which hold their own size.
     """
 
     name: str
@@ -499,7 +495,7 @@ class ReportEntry:
 
 
 class Report(Sequence[ReportEntry]):
-    """The faults that were repaired, and the things that were lost, when a model was made: a sequence.
+    """A sequence of the faults that were repaired, and of what was lost, on the way into a model.
 
     There is one `ReportEntry` for each fault. The report prints itself.
     """

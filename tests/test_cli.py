@@ -287,7 +287,7 @@ def test_a_format_is_named_by_an_option(tmp_path: Path, capsys: pytest.CaptureFi
     nothing = tmp_path / "nothing"
     nothing.write_bytes(b"some words")
     assert run("info", nothing) == 1
-    words = 'say which with format="..."; on the command line, with --format FORMAT\n'
+    words = 'pass format="..."; on the command line, with --format FORMAT\n'
     assert capsys.readouterr().err.endswith(words)
 
 

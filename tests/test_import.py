@@ -1406,7 +1406,7 @@ def test_colors_lie_between_0_and_1() -> None:
 
 @pytest.mark.parametrize("text", [b"garbage\n" * 50, b"# nothing\n" * 5])
 def test_text_without_a_mesh_is_no_obj(text: bytes) -> None:
-    with pytest.raises(skinpy.LoadError, match=r"no mesh in it.*\.obj"):
+    with pytest.raises(skinpy.LoadError, match=r"no mesh in the file.*\.obj"):
         load(text, "obj")
 
 

@@ -116,7 +116,7 @@ def test_deep_trees(tmp_path: Path, format: str) -> None:
     assert model.skeleton.parents.tolist() == list(range(-1, DEPTH - 1))
     assert np.isfinite(model.globals(None, 0.0)).all()
     assert len(skinpy.load(model.save(tmp_path / "a.skn") or tmp_path / "a.skn").skeleton) == DEPTH
-    with pytest.raises(skinpy.LimitExceeded, match=rf"it has {DEPTH} levels of nodes.*depth={DEPTH}"):
+    with pytest.raises(skinpy.LimitExceeded, match=rf"the model has {DEPTH} levels of nodes.*depth={DEPTH}"):
         skinpy.load(tmp_path / f"a.{format}", limits=skinpy.Limits(depth=DEPTH - 1))
 
 
@@ -146,7 +146,7 @@ def test_refusals_are_exceptions_of_their_own(tmp_path: Path) -> None:
             skinpy.load(path, isolate=isolate)
         with pytest.raises(skinpy.FormatRefused, match=rf'allow_formats=\({others}"glb",?\)'):
             skinpy.load(glb, isolate=isolate, allow_formats=("gltf",))
-        with pytest.raises(skinpy.LimitExceeded, match=r"a\.glb: it has 4 nodes.*Limits\(nodes=4\)"):
+        with pytest.raises(skinpy.LimitExceeded, match=r"a\.glb: the model has 4 nodes.*Limits\(nodes=4\)"):
             skinpy.load(glb, isolate=isolate, limits=skinpy.Limits(nodes=3))
         with pytest.raises(skinpy.LoadError, match=r"named \.gltf, but begins as a \.csm file does"):
             skinpy.load(csm, isolate=isolate)

@@ -68,7 +68,9 @@ FAMILIES = {
 FREE = {"3d", "assbin", "cob", "csm", "dxf", "enff", "nff", "obj", "off", "ogex", "raw", "scn", "sib", "stl"}
 FREE |= {"uc", "x3db", "zgl"}
 
-WRONG = re.compile(r"it is given as \.([\w.]+), but (begins as a|is a zip|is compressed|does not begin as a)")
+WRONG = re.compile(
+    r"the model is given as \.([\w.]+), but (begins as a|is a zip|is compressed|does not begin as a)"
+)
 
 
 def refusal(data: bytes, format: str) -> str:
@@ -87,7 +89,7 @@ def test_bytes_of_another_kind_are_refused(format: str) -> None:
         if kind == format or format in FAMILIES.get(kind, ()):
             continue
         words = refusal(data, format)
-        assert f"it is given as .{format}, but " in words, f"{kind} as .{format}: {words}"
+        assert f"the model is given as .{format}, but " in words, f"{kind} as .{format}: {words}"
         if kind == "zip":
             assert "but is a zip archive" in words
         elif kind == "gz":
@@ -378,3 +380,13 @@ def test_a_binary_stl_may_begin_as_anything() -> None:
     assert len(skinpy.load(data, format="stl").mesh.positions) == 3
     assert "begins as a .hmp file does" in refusal(data + b"more", "stl")
     assert len(skinpy.load(STL, format="stl").mesh.positions) == 3
+
+
+def test_a_git_lfs_pointer_is_called_so() -> None:
+    """In the place of any model; the reader of .smd would take its first line for one of its own."""
+    pointer = b"version https://git-lfs.github.com/spec/v1\noid sha256:" + b"0" * 64 + b"\nsize 12345\n"
+    for format in ("glb", "fbx", "obj", "smd", "stl"):
+        with pytest.raises(
+            skinpy.LoadError, match=r"this is a Git LFS pointer, not a model; run git lfs pull"
+        ):
+            skinpy.load(pointer, format=format)

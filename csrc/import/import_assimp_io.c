@@ -12,14 +12,14 @@ typedef struct handle { /* an opened file, as Assimp holds it */
   struct aiFile file;
   const uint8_t *data; /* of the source; NULL: it comes from the descriptor */
   size_t size, at;
-  int descriptor;      /* of the files */
+  int descriptor;      /* of import_files */
   uint8_t *window;     /* IMPORT_HEAD_BYTES read ahead, for readers that take little at a time; may be NULL */
   size_t window_at, window_size;
 } handle;
 
 static handle *handle_of(struct aiFile *file) { return (handle *)file->UserData; }
 
-/* Bytes that lie within the file; how many of them came. */
+/* Reads bytes that lie within the file; returns how many of them came. */
 static size_t read_streamed(handle *h, char *out, size_t size) {
   bool ahead = h->at >= h->window_at && h->at + size <= h->window_at + h->window_size;
   if (!ahead && size < IMPORT_HEAD_BYTES && (h->window || (h->window = sk_alloc(IMPORT_HEAD_BYTES)))) {

@@ -10,7 +10,7 @@
 #define REPORT_TOLERANCE 1e-5 /* one whose length is further from 1 is reported */
 #define RANGE_TOLERANCE  2e-7  /* seconds that a key may lie outside its clip's range */
 #define LAST_EDGE        (UINT32_MAX - 1) /* instead of a value of the track: clip->edges[1] */
-#define FIRST_EDGE       UINT32_MAX      /* likewise: clip->edges[0] */
+#define FIRST_EDGE       UINT32_MAX      /* the same: clip->edges[0] */
 
 typedef struct key { /* one usable key of the track */
   double time;       /* seconds */
@@ -21,8 +21,8 @@ sk_array import_channel_keys(void) { return SK_ARRAY(key); }
 
 /* ---- keys of one track ----------------------------------------------------------------- */
 
-/* Assimp's time in seconds. The times of a file with ranges are whole numbers of its units, which Assimp has divided
-   and shifted: rounding brings them back. */
+/* Assimp's time in seconds. A file with ranges counts in whole numbers of its units, which Assimp has divided and
+   shifted: rounding brings the numbers back. */
 static inline double seconds_of(const import_clip *clip, double ticks) {
   double seconds = ticks / clip->ticks_per_second;
   const import_range *range = &clip->range;
@@ -38,7 +38,7 @@ double import_track_time(const import_clip *clip, const import_track *t, uint32_
   return t->times[t->interpolation == SK_CUBIC ? i / 3 : i];
 }
 
-/* A key of weights lists some targets only; NULL where it does not list the track's. */
+/* The weight of the track's target in a key, which lists some targets only; NULL where it lists others. */
 static const double *weight_at(const import_track *t, uint32_t i) {
   const struct aiMeshMorphKey *key = &t->weights[i];
   unsigned k;
@@ -54,7 +54,8 @@ bool import_track_lists_target(const import_track *t) {
   return false;
 }
 
-/* x, y, z and, of a rotation, w; of weights one. Most keys are Assimp's. */
+/* Writes x, y, z and, of a rotation, w; of a weight the first number alone. Most keys are Assimp's, so they come first.
+   */
 static inline void value_of(const import_track *t, uint32_t i, float out[4]) {
   const float *at = t->values;
   if (t->quats) {
@@ -86,7 +87,7 @@ static inline bool value_is_usable(const import_track *t, uint32_t i) {
   return isfinite(square) && (t->path != SK_PATH_ROTATION || square > 1e-24);
 }
 
-/* Counts a case for the report: a clip, a joint and what is said of it. */
+/* Counts a case for the report, and names the clip and the joint or target. */
 static void note(import_clip *clip, const import_track *t, import_note_kind kind, const char *what, double number) {
   const import_model *m = &clip->job->model;
   bool target = t->path == SK_PATH_WEIGHT;
@@ -103,7 +104,7 @@ static int compare_keys(const void *a, const void *b) {
   return x->from < y->from ? -1 : x->from > y->from;
 }
 
-/* Sorts where that is needed; of keys at one time the first stays. */
+/* Sorts the keys where they are not in order. Of keys at one time the first stays. */
 static void order_keys(import_clip *clip, const import_track *t) {
   key *keys = clip->keys.data;
   size_t i, kept = 0, count = clip->keys.count;
@@ -119,27 +120,27 @@ static void order_keys(import_clip *clip, const import_track *t) {
 /* Lists the usable keys in the order of their times. */
 static sk_status list_keys(import_clip *clip, const import_track *t) {
   bool cubic = t->interpolation == SK_CUBIC;
-  key *place;
+  key *added;
   uint32_t i;
   clip->keys.count = 0;
-  place = sk_array_room(&clip->keys, t->count);
-  if (!place) return import_no_memory(clip->job, t->count * sizeof *place);
+  added = sk_array_room(&clip->keys, t->count);
+  if (!added) return import_no_memory(clip->job, t->count * sizeof *added);
   for (i = 0; i < t->count; i++) {
     uint32_t from = cubic ? 3 * i + 1 : i;
     double time = import_track_time(clip, t, from);
     if (t->weights && !weight_at(t, i)) continue;
     if (!isfinite(time)) note(clip, t, NOTE_key_times_repaired, "key number", i);
     else if (!value_is_usable(t, from)) note(clip, t, NOTE_numbers_repaired, "value of the key at", time);
-    else *place++ = (key){time, from};
+    else *added++ = (key){time, from};
   }
-  clip->keys.count = (size_t)(place - (key *)clip->keys.data);
+  clip->keys.count = (size_t)(added - (key *)clip->keys.data);
   order_keys(clip, t);
   return SK_OK;
 }
 
 /* ---- ranges ----------------------------------------------------------------- */
 
-/* The value between key k and the one before it. */
+/* The value of the track between key k and the one before it. */
 static void value_between(const import_clip *clip, const import_track *t, size_t k, double time, float out[4]) {
   const key *keys = clip->keys.data;
   double u = (time - keys[k - 1].time) / (keys[k].time - keys[k - 1].time);
@@ -151,8 +152,8 @@ static void value_between(const import_clip *clip, const import_track *t, size_t
   for (i = 0; i < 4 && t->path != SK_PATH_ROTATION; i++) out[i] = (float)(from[i] + u * ((double)to[i] - from[i]));
 }
 
-/* Leaves the keys from 0 to the range's end. Where it cuts the line between two keys, a key on that line takes the
-   place of the one outside; of a channel that has no key inside, and no line through it, the nearest one stays. */
+/* Leaves the keys from 0 to the end of the range. Where an edge cuts the line between two keys, a key on that line
+   replaces the one outside. Where no key and no such line lies inside, the nearest key stays. */
 static void cut_keys(import_clip *clip, const import_track *t) {
   key *keys = clip->keys.data;
   size_t first = 0, last = clip->keys.count - 1;
@@ -182,7 +183,7 @@ static sk_status put_times(import_clip *clip, uint64_t *first) {
   uint64_t hash;
   uint32_t k, known = clip->recent_count < IMPORT_RECENT_LINES ? clip->recent_count : IMPORT_RECENT_LINES;
   if (!times) return import_no_memory(clip->job, count * sizeof *times);
-  for (i = 0; i < count; i++) times[i] = keys[i].time + 0.0; /* one zero */
+  for (i = 0; i < count; i++) times[i] = keys[i].time + 0.0; /* makes -0 to 0 */
   hash = import_hash(times, count * sizeof *times);
   for (k = 0; k < known; k++) {
     const import_time_line *line = &clip->recent[k];
@@ -206,8 +207,8 @@ static void normalize(import_clip *clip, const import_track *t, float q[4]) {
   if (fabs(length - 1.0) > REPORT_TOLERANCE) note(clip, t, NOTE_rotations_normalized, "a key of length", length);
 }
 
-/* `shift` is -1 for the tangents that lead in, 1 for those that lead out, 0 for the values. Keys
-   with bad values are gone; a bad tangent becomes 0. Cubic rotations are no unit quaternions. */
+/* `shift` is -1 for the tangents that lead in, 1 for those that lead out, 0 for the values. Keys with bad values are
+   gone already; a bad tangent becomes 0. Values of cubic rotations need not be unit quaternions. */
 static sk_status put_values(import_clip *clip, const import_track *t, int shift, uint64_t *first) {
   sk_array *values = &clip->job->model.values;
   const key *keys = clip->keys.data;
@@ -237,7 +238,7 @@ static uint8_t *taken_of(const import_clip *clip, const import_track *t) {
   return clip->taken + first + (size_t)t->joint;
 }
 
-/* False where the channel is left out, which is reported. */
+/* False where the channel is left out, which the report says. */
 static bool is_wanted(import_clip *clip, const import_track *t) {
   if (t->path == SK_PATH_SCALE && clip->job->request->ignore_animated_scale) {
     note(clip, t, NOTE_scale_channels_ignored, "keys:", t->count);
@@ -254,7 +255,7 @@ static void note_shear(import_clip *clip, const import_track *t) {
   double *shear = t->path == SK_PATH_WEIGHT ? NULL : &clip->job->model.shear[t->joint];
   if (!shear || *shear == 0.0) return;
   note(clip, t, NOTE_shear_lost, "of its largest element", *shear);
-  *shear = 0.0; /* said once */
+  *shear = 0.0; /* the report says it once */
 }
 
 sk_status import_add_channel(import_clip *clip, const import_track *t) {
@@ -264,7 +265,7 @@ sk_status import_add_channel(import_clip *clip, const import_track *t) {
                         .interpolation = (uint8_t)t->interpolation,
                         .in_tangents = SK_NONE64,
                         .out_tangents = SK_NONE64},
-             *place;
+             *added;
   sk_status status;
   if (!is_wanted(clip, t)) return SK_OK;
   status = list_keys(clip, t);
@@ -282,7 +283,7 @@ sk_status import_add_channel(import_clip *clip, const import_track *t) {
   if (!status) status = put_values(clip, t, 0, &channel.values);
   if (!status && t->interpolation == SK_CUBIC) status = put_values(clip, t, -1, &channel.in_tangents);
   if (!status && t->interpolation == SK_CUBIC) status = put_values(clip, t, 1, &channel.out_tangents);
-  place = status ? NULL : sk_array_extend(&job->model.channels, 1);
-  if (place) *place = channel;
-  return status || place ? status : import_no_memory(job, sizeof *place);
+  added = status ? NULL : sk_array_extend(&job->model.channels, 1);
+  if (added) *added = channel;
+  return status || added ? status : import_no_memory(job, sizeof *added);
 }

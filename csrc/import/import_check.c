@@ -47,15 +47,15 @@ sk_status import_check_format(import_job *job) {
   if (status || !allowed) return status;
   if (!job->suffix[0])
     return sk_fail(job->error, SK_ERROR_FORMAT,
-                   "neither its name nor its content tells its format; say which with format=\"...\"");
+                   "neither the name nor the content of the model tells its format; pass format=\"...\"");
   if (job->request->isolated)
     return sk_fail(job->error, SK_ERROR_FORMAT,
-                   "its format, .%s, is not among those allowed; allow it with "
+                   "the format .%s is not among those allowed; allow it with "
                    "allow_formats=(*skinpy.DEFAULT_FORMATS, \"%s\")",
                    job->suffix, job->suffix);
   /* In this process the sentence does not suggest all default formats: their readers break most often. */
   return sk_fail(job->error, SK_ERROR_FORMAT,
-                 "its format, .%s, is not among those allowed; allow it with allow_formats=(\"%s\",)%s", job->suffix,
+                 "the format .%s is not among those allowed; allow it with allow_formats=(\"%s\",)%s", job->suffix,
                  job->suffix,
                  job->format->allowance == IMPORT_ISOLATED ? "; with isolate=True it is allowed by default" : "");
 }
@@ -122,6 +122,11 @@ static const import_magic *other_magic(const import_format *format, const uint8_
   return format->is_own && format->is_own(data, size, whole) ? NULL : magic;
 }
 
+/* Git LFS puts a small text in the place of a large file that was not fetched. */
+static bool is_lfs_pointer(const import_source *file) {
+  return import_has_bytes(file->data, file->size, 0, "version https://git-lfs.github.com/spec/");
+}
+
 sk_status import_check_content(import_job *job) {
   const import_source *file = job->files.sources.data;
   const import_required *required = &job->format->required;
@@ -129,14 +134,17 @@ sk_status import_check_content(import_job *job) {
   const import_format *other;
   const import_magic *magic = other_magic(job->format, file->data, file->size, whole, &other);
   const char *named = job->request->format || !job->request->path ? "given as" : "named";
+  if (is_lfs_pointer(file))
+    return sk_fail(job->error, SK_ERROR_IMPORT, "this is a Git LFS pointer, not a model; run git lfs pull");
   if (magic && other->container)
-    return sk_fail(job->error, SK_ERROR_IMPORT, "it is %s .%s, but is %s", named, job->suffix, other->container);
+    return sk_fail(job->error, SK_ERROR_IMPORT, "the model is %s .%s, but is %s", named, job->suffix, other->container);
   if (magic)
-    return sk_fail(job->error, SK_ERROR_IMPORT, "it is %s .%s, but begins as a .%s file does", named, job->suffix,
-                   magic->suffix);
+    return sk_fail(job->error, SK_ERROR_IMPORT, "the model is %s .%s, but begins as a .%s file does", named,
+                   job->suffix, magic->suffix);
   if (has_required(required, file->data, file->size)) return SK_OK;
-  return sk_fail(job->error, SK_ERROR_IMPORT, "it is %s .%s, but does not begin as a .%s file does: there is no %s",
-                 named, job->suffix, job->suffix, required->wish);
+  return sk_fail(job->error, SK_ERROR_IMPORT,
+                 "the model is %s .%s, but does not begin as a .%s file does: there is no %s", named, job->suffix,
+                 job->suffix, required->wish);
 }
 
 /* ---- models inside models ----------------------------------------------------------------------- */

@@ -1,4 +1,4 @@
-/* import_clip.c: animations as clips: seconds, sorted keys, one channel for each joint and path. */
+/* import_clip.c: animations as clips: which channels there are, and for how long a clip lasts. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -17,7 +17,7 @@ static sk_interpolation interpolation_of(enum aiAnimInterpolation kind) {
   return kind == aiAnimInterpolation_Cubic_Spline ? SK_CUBIC : SK_LINEAR;
 }
 
-/* Cubic keys come as three, of one time: tangent in, value, tangent out; the tangents per second. */
+/* Assimp's cubic keys are three at one time: tangent in, value, tangent out. The tangents are per second. */
 static import_track track_of(const struct aiNodeAnim *source, int32_t joint, sk_path path) {
   import_track t = {.joint = joint, .path = path};
   if (path == SK_PATH_ROTATION) t.count = source->mNumRotationKeys, t.quats = source->mRotationKeys;
@@ -37,7 +37,7 @@ static void measure(const import_clip *clip, const import_track *t, double *last
   }
 }
 
-/* Assimp calls it after the node, with "*" and the mesh's number behind it. */
+/* The joint of a morph channel, which Assimp names after the node, with "*" and the number of the mesh behind it. */
 static int32_t find_morphed(const import_job *job, const struct aiString *name) {
   struct aiString node = {0, ""};
   const char *star = strrchr(name->data, '*');
@@ -48,7 +48,7 @@ static int32_t find_morphed(const import_job *job, const struct aiString *name) 
   return import_find_joint(job, &node);
 }
 
-/* A key has some of the targets only: each target gets a channel of its own keys. */
+/* A key lists some of the targets only, so each target gets a channel of the keys that list it. */
 static sk_status add_morph_channel(import_clip *clip, const struct aiMeshMorphAnim *source, double *last) {
   int32_t joint = find_morphed(clip->job, &source->mName);
   uint32_t count = 0, first = joint < 0 ? 0 : import_targets_of(clip->job, joint, &count);
@@ -91,8 +91,8 @@ static sk_status add_assimp_channels(import_clip *clip, const struct aiAnimation
   return status;
 }
 
-/* Where a format has no ranges of its own, a duration that goes more than a frame beyond the
-   last key is a mistake of the reader. */
+/* Where a format has no durations of its own, one that goes more than a frame beyond the last key is a mistake of
+   Assimp's reader. */
 static double duration_of(import_clip *clip, const struct aiAnimation *source, double last) {
   double stated = source->mDuration / clip->ticks_per_second, tick = 1.0 / clip->ticks_per_second;
   const import_range *range = &clip->range;
@@ -148,14 +148,14 @@ static sk_status read_animation(import_clip *clip, int32_t index, sk_clip_record
   sk_status status;
   clip->ticks_per_second = record->ticks_per_second = ticks_of(clip, source->mTicksPerSecond);
   clip->range = job->format->range ? job->format->range(job, (unsigned)index) : (import_range){0};
-  if (clip->range.units != 0.0) clip->ticks_per_second = source->mTicksPerSecond; /* the row's rule is for the record */
+  if (clip->range.units != 0.0) clip->ticks_per_second = source->mTicksPerSecond; /* what the times were made with */
   import_note_add(job, NOTE_morph_targets_dropped, source->mNumMeshChannels, "clip '%.60s'", clip->title);
   status = add_assimp_channels(clip, source, &last);
   if (!status) record->duration = duration_of(clip, source, last);
   return status;
 }
 
-/* Assimp would count in milliseconds what a reader gives in seconds. */
+/* A reader gives seconds. The record says milliseconds, which Assimp would count in. */
 static sk_status ask_reader(import_clip *clip, int32_t index, sk_clip_record *record) {
   clip->ticks_per_second = record->ticks_per_second = READER_TICKS;
   clip->range = (import_range){0};
@@ -168,7 +168,7 @@ static sk_status make_clip(import_clip *clip, int32_t index) {
   sk_clip_record record = {.first_channel = (uint32_t)job->model.channels.count,
                            .motion_times = SK_NONE64,
                            .motion_values = SK_NONE64},
-                 *place;
+                 *added;
   sk_status status = name_clip(clip, index, &record.name);
   if (status) return status;
   memset(clip->taken, 0, job->model.nodes.count + job->model.targets.count);
@@ -178,9 +178,9 @@ static sk_status make_clip(import_clip *clip, int32_t index) {
   record.first_event = (uint32_t)job->model.events.count;
   if (reader) status = reader->add_extras(clip, index, &record);
   if (status) return status;
-  place = sk_array_extend(&job->model.clips, 1);
-  if (!place) return import_no_memory(job, sizeof *place);
-  *place = record;
+  added = sk_array_extend(&job->model.clips, 1);
+  if (!added) return import_no_memory(job, sizeof *added);
+  *added = record;
   return SK_OK;
 }
 

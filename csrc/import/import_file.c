@@ -74,20 +74,20 @@ static uint8_t *take_bytes(import_files *files, int descriptor, size_t size, con
   return data;
 }
 
-/* A regular file, opened; -1 and `*why`. */
+/* Opens a regular file; else returns -1 and sets `*why`. */
 static int open_regular(const char *path, struct stat *facts, const char **why) {
   bool is_regular = stat(path, facts) || S_ISREG(facts->st_mode); /* opening a device may do something */
   int descriptor = is_regular ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY) : -1;
   *why = NULL;
   if (is_regular && (descriptor < 0 || fstat(descriptor, facts))) *why = strerror(errno);
-  else if (!is_regular || !S_ISREG(facts->st_mode)) *why = "it is no regular file";
+  else if (!is_regular || !S_ISREG(facts->st_mode)) *why = "it is not a regular file";
   if (!*why) return descriptor;
   if (descriptor >= 0) close(descriptor);
   return -1;
 }
 
-/* Reads a regular file into a new source; of a large one, where that is enough, the head. On failure `*why`
-   has the words. */
+/* Reads a regular file into a new source. Of a large file the head is read, where that is enough. On failure `*why` has
+   the words, or is NULL where there was no memory. */
 static bool load(import_files *files, const char *path, const char *name, bool head_is_enough, const char **why) {
   struct stat facts;
   uint8_t *data = NULL;
@@ -139,7 +139,8 @@ static bool clean_name(const char *name, char *out, size_t room) {
   return used > 0;
 }
 
-/* Where a link, or a name with folders in it, leads to below the folder; NULL and errno. */
+/* Resolves a link, or a name with folders in it. NULL and errno where it does not lead to a file below the folder. The
+   caller frees the path with free. */
 static char *resolve_below(import_files *files, const char *clean) {
   char joined[PATH_MAX], *real;
   size_t length;
@@ -159,8 +160,8 @@ static char *resolve_below(import_files *files, const char *clean) {
   return NULL;
 }
 
-/* The path of a file below the folder, or NULL and errno. What stands in the folder itself and is no link
-   needs no look at where the folder is. */
+/* The path of a file below the folder, to be freed with free, or NULL and errno. For a file that lies in the folder
+   itself and is not a link, the folder need not be resolved. */
 static char *resolve(import_files *files, const char *clean) {
   char joined[PATH_MAX];
   struct stat facts;
@@ -172,7 +173,7 @@ static char *resolve(import_files *files, const char *clean) {
   return S_ISLNK(facts.st_mode) ? resolve_below(files, clean) : strdup(joined);
 }
 
-/* Assimp tries parts of a path that it does not find as if they were absolute: those say nothing. */
+/* Assimp tries the ends of a path that it does not find as if they were absolute: these are not counted. */
 const import_source *import_files_refuse(import_files *files, const char *name) {
   if (name[0] == '/') return NULL;
   if (!files->refused) snprintf(files->first_refused, sizeof files->first_refused, "%s", name);
@@ -190,7 +191,8 @@ const char *import_files_below(const import_files *files, const char *name) {
   return prefix && !strncmp(name, files->folder, prefix) ? name + prefix : name;
 }
 
-/* The file that the name leads to, wherever it is; it is kept under its real path, which no other name equals. */
+/* Reads the file that the name leads to, wherever it is, and keeps it under its real path, which no other name equals.
+   */
 static const import_source *read_anywhere(import_files *files, const char *name) {
   char joined[PATH_MAX], *real, *at;
   const import_source *source;
@@ -234,7 +236,7 @@ const import_source *import_files_read(import_files *files, const char *name) {
   return source;
 }
 
-/* Memory may stand under a name that no file can have. */
+/* The name may be one that no file can have, under which memory was put. */
 const import_source *import_files_find(import_files *files, const char *name) {
   const import_source *source = find_source(files, import_files_below(files, name));
   return source ? source : import_files_read(files, name);
@@ -250,13 +252,13 @@ static void set_format(import_job *job, const char *suffix) {
   job->format = job->files.format = import_format_of(job->suffix);
 }
 
-/* For a file whose name has no suffix; "" where its first bytes say nothing. */
+/* The suffix by the first bytes, for a name that has none; "" where they say nothing. */
 static const char *suffix_of_bytes(const import_source *model) {
   const import_magic *magic;
   return import_format_of_bytes(model->data, model->size, &magic) ? magic->suffix : "";
 }
 
-/* The folder as it stands in the path ("" or ending in a slash). */
+/* Sets the folder as the path has it: "", or with a slash at its end. */
 static sk_status find_folder(import_job *job) {
   import_files *files = &job->files;
   const char *path = job->request->path, *slash = path ? strrchr(path, '/') : NULL;
@@ -285,8 +287,8 @@ static sk_status load_model(import_job *job, const char *name) {
   return sk_fail(job->error, SK_ERROR_IMPORT, "%s", why);
 }
 
-/* Assimp goes by the suffix, so the name it gets ends in the format that counts, in small letters: its MD5
-   reader looks for no others. */
+/* Sets the format, and the name under which Assimp gets the model. Assimp goes by the suffix, so the name ends in the
+   one of the format, in lower case: its MD5 reader looks for no other. */
 static sk_status name_model(import_job *job) {
   import_files *files = &job->files;
   const char *path = job->request->path ? job->request->path : "model";
@@ -322,14 +324,14 @@ sk_status import_files_open(import_job *job) {
 
 sk_status import_files_append(import_job *job, sk_array *text, const char *bytes, size_t length) {
   import_files *files = &job->files;
-  char *place;
+  char *added;
   if (length > files->max_total || text->count > files->max_total - length) {
     files->exceeded = (uint64_t)text->count + length;
     return import_check_bytes(job);
   }
-  place = sk_array_room(text, length);
-  if (!place) return import_no_memory(job, length);
-  memcpy(place, bytes, length);
+  added = sk_array_room(text, length);
+  if (!added) return import_no_memory(job, length);
+  memcpy(added, bytes, length);
   return SK_OK;
 }
 

@@ -1,139 +1,21 @@
-/* import_influence.c: palette slots, and which of them every vertex follows.
+/* import_influence.c: which palette slots every vertex follows, and with which weights.
 
-   A slot is a pair of joint and offset matrix: one joint may have different offsets in two meshes,
-   and a rigid submesh is a slot too, its node with the identity. */
+   The weights come from Assimp's bones, from the file itself (import_weights.h) or from a reader. Each vertex gets its
+   largest weights, divided by their sum. */
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
-#include "../core/base/sk_math.h"
 #include "import_reader.h"
+#include "import_slot.h"
 #include "import_weights.h"
 
 #define SUM_TOLERANCE 1e-3 /* a sum of weights further from 1 is reported; 8-bit weights come to 4e-3 */
-#define REPEATED      512       /* rows copied at once */
-
-static const float identity[16] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1};
-
-/* ---- slots -------------------------------------------------------------------------- */
-
-static uint32_t *find_slot(const import_slots *slots, int32_t joint, const float offset[16]) {
-  size_t at = (import_hash(offset, 16 * sizeof *offset) ^ (uint32_t)joint * 0x9e3779b1u) & slots->mask;
-  for (; slots->table[at]; at = (at + 1) & slots->mask) {
-    uint32_t slot = slots->table[at] - 1;
-    if (((int32_t *)slots->joints.data)[slot] == joint &&
-        !memcmp((float *)slots->offsets.data + 16 * (size_t)slot, offset, 16 * sizeof *offset))
-      break;
-  }
-  return &slots->table[at];
-}
-
-static bool grow_table(import_slots *slots) {
-  size_t size = slots->table ? 2 * (slots->mask + 1) : 256, i;
-  uint32_t *table = sk_alloc_zero(size * sizeof *table);
-  if (!table) return false;
-  sk_free(slots->table);
-  slots->table = table;
-  slots->mask = size - 1;
-  for (i = 0; i < slots->joints.count; i++) {
-    const float *offset = (const float *)slots->offsets.data + 16 * i;
-    *find_slot(slots, ((const int32_t *)slots->joints.data)[i], offset) = (uint32_t)i + 1;
-  }
-  return true;
-}
-
-static sk_status add_slot(import_job *job, int32_t joint, const float offset[16], uint32_t *slot) {
-  import_slots *slots = &job->model.slots;
-  uint32_t *place;
-  int32_t *new_joint;
-  float *new_offset;
-  if (!slots->table) slots->joints = SK_ARRAY(int32_t), slots->offsets = (sk_array){NULL, 0, 0, 16 * sizeof(float)};
-  if ((!slots->table || slots->joints.count * 2 > slots->mask) && !grow_table(slots)) return import_no_memory(job, 1);
-  place = find_slot(slots, joint, offset);
-  if (!*place) {
-    if (slots->joints.count >= SK_MAX_SLOTS)
-      return sk_fail(job->error, SK_ERROR_IMPORT, "it needs more than %u palette slots", SK_MAX_SLOTS);
-    new_joint = sk_array_extend(&slots->joints, 1);
-    new_offset = sk_array_extend(&slots->offsets, 1);
-    if (!new_joint || !new_offset) return import_no_memory(job, 1);
-    *new_joint = joint;
-    memcpy(new_offset, offset, 16 * sizeof *offset);
-    *place = (uint32_t)slots->joints.count;
-  }
-  *slot = *place - 1;
-  return SK_OK;
-}
-
-/* ---- offsets --------------------------------------------------------------------------- */
-
-/* Assimp's matrices are row-major for column vectors, as ours. */
-static void read_offset(import_job *job, const import_submesh *submesh, const struct aiBone *bone, float out[16]) {
-  const float *m = &bone->mOffsetMatrix.a1;
-  bool bad = false;
-  int i;
-  for (i = 0; i < 16; i++) {
-    bad |= import_is_bad(m[i]) || (i >= 12 && fabsf(m[i] - identity[i]) > IMPORT_BOTTOM_TOLERANCE);
-    out[i] = (i >= 12 || import_is_bad(m[i]) ? identity[i] : m[i]) + 0.0f; /* -0 and 0 make no second slot */
-  }
-  if (bad) import_note_add(job, NOTE_numbers_repaired, 1, "an inverse bind matrix of mesh '%.80s'", submesh->title);
-}
-
-/* By value: a mirrored file has -0 in it. */
-static bool is_identity(const struct aiMatrix4x4 *matrix) {
-  const float *m = &matrix->a1;
-  int i;
-  for (i = 0; i < 16; i++)
-    if (m[i] != identity[i]) return false;
-  return true;
-}
-
-/* Where there is no reader, a skin whose offsets are all the identity, although its joints stand in different
-   places at rest, has none: they are computed. */
-static bool offsets_are_missing(const import_job *job, const struct aiMesh *mesh) {
-  int32_t first = SK_NONE;
-  unsigned b;
-  bool differ = false;
-  if (job->format->reader || mesh->mNumBones < 2) return false;
-  for (b = 0; b < mesh->mNumBones; b++) {
-    int32_t joint = import_find_joint(job, &mesh->mBones[b]->mName);
-    if (!is_identity(&mesh->mBones[b]->mOffsetMatrix)) return false;
-    if (joint < 0) continue;
-    if (first < 0) first = joint;
-    differ |= memcmp(job->model.globals + 12 * (size_t)first, job->model.globals + 12 * (size_t)joint,
-                     12 * sizeof(double)) != 0;
-  }
-  return differ;
-}
-
-/* inverse(joint at rest) * (mesh's node at rest) */
-static void compute_offset(const import_model *m, int32_t joint, int32_t node, float out[16]) {
-  double inverse[12];
-  sk_affine_inverse(m->globals + 12 * (size_t)joint, inverse);
-  sk_affine_multiply(inverse, m->globals + 12 * (size_t)node, inverse);
-  sk_affine_to_mat4(inverse, out);
-}
-
-static sk_status slots_of_bones(import_job *job, const import_submesh *submesh, uint32_t *slots) {
-  const struct aiMesh *mesh = submesh->mesh;
-  bool missing = offsets_are_missing(job, mesh), computed = missing || job->format->offsets_follow_rest;
-  unsigned b;
-  sk_status status = SK_OK;
-  if (missing) import_note_add(job, NOTE_inverse_bind_computed, mesh->mNumBones, "mesh '%.100s'", submesh->title);
-  for (b = 0; b < mesh->mNumBones && !status; b++) {
-    const struct aiBone *bone = mesh->mBones[b];
-    int32_t joint = import_find_joint(job, &bone->mName);
-    float offset[16];
-    if (computed && joint >= 0) compute_offset(&job->model, joint, submesh->joint, offset);
-    else read_offset(job, submesh, bone, offset);
-    if (joint < 0) import_note_add(job, NOTE_bones_without_node, 1, "'%.100s'", bone->mName.data);
-    status = add_slot(job, joint < 0 ? submesh->joint : joint, offset, &slots[b]);
-  }
-  return status;
-}
+#define REPEATED      512       /* rows that are copied at once */
 
 /* ---- one vertex ------------------------------------------------------------------------- */
 
-/* Adds up what one slot is given twice; returns the new count. The lists are short. */
+/* Adds the weights that one slot has twice; returns the new count. The lists are short. */
 static uint32_t merge(import_skinning *s, import_influence *list, uint32_t count, uint32_t vertex) {
   uint32_t i, k, kept = 0;
   for (i = 0; i < count; i++) {
@@ -173,24 +55,24 @@ static void write_weights(import_model *m, size_t vertex, const import_influence
     rest -= weights[i];
   }
   for (; i < influences; i++) {
-    slots[i] = slots[0]; /* a slot that exists, and is at hand */
+    slots[i] = slots[0]; /* any slot that exists will do */
     weights[i] = 0.0f;
   }
 }
 
-#define PLAIN 4 /* influences of a vertex that are sorted at one go */
+#define PLAIN 4 /* influences of a usual vertex */
 
-/* The larger key goes to a. */
-static inline void order(uint64_t *a, uint64_t *b) {
+/* Puts the larger key first. */
+static inline void sort_pair(uint64_t *a, uint64_t *b) {
   uint64_t high = *a > *b ? *a : *b, low = *a > *b ? *b : *a;
   *a = high;
   *b = low;
 }
 
-/* Two different slots whose weights sum to 1: as write_plain, with a fraction of the work. */
+/* Two different slots whose weights sum to 1: does what write_plain does, with a fraction of the work. */
 static bool write_pair(import_model *m, size_t vertex, const import_influence *list) {
-  bool turned = list[1].weight > list[0].weight;
-  import_influence a = list[turned], b = list[!turned];
+  bool swapped = list[1].weight > list[0].weight;
+  import_influence a = list[swapped], b = list[!swapped];
   double sum = (double)a.weight + b.weight;
   uint16_t *slots = m->vertex_slots + vertex * PLAIN;
   float *weights = m->weights + vertex * PLAIN, first, second;
@@ -206,9 +88,9 @@ static bool write_pair(import_model *m, size_t vertex, const import_influence *l
   return true;
 }
 
-/* The usual vertex: a few different slots whose weights sum to 1. It gets what merge, sort and write_weights
-   would give it, without a branch that depends on its numbers; false where it is not that usual.
-   The bits of positive floats rise with them, so that one key holds a weight, its place and its slot. */
+/* The usual vertex has a few different slots whose weights sum to 1. It gets what merge, sort and write_weights would
+   give it, without a branch that depends on its numbers; false where the vertex is another one. The bits of positive
+   floats rise with their values, so that one key holds a weight, its position in the list and its slot. */
 static bool write_plain(import_model *m, size_t vertex, const import_influence *list, uint32_t count) {
   uint64_t keys[PLAIN] = {0};
   uint16_t *slots = m->vertex_slots + vertex * PLAIN;
@@ -223,9 +105,9 @@ static bool write_plain(import_model *m, size_t vertex, const import_influence *
     keys[i] = (uint64_t)bits << 32 | (PLAIN - i) << 16 | list[i].slot;
     for (k = 0; k < i; k++) twice |= list[k].slot == list[i].slot;
   }
-  order(&keys[0], &keys[1]), order(&keys[2], &keys[3]);
-  order(&keys[0], &keys[2]), order(&keys[1], &keys[3]);
-  order(&keys[1], &keys[2]);
+  sort_pair(&keys[0], &keys[1]), sort_pair(&keys[2], &keys[3]);
+  sort_pair(&keys[0], &keys[2]), sort_pair(&keys[1], &keys[3]);
+  sort_pair(&keys[1], &keys[2]);
   for (i = 0; i < PLAIN; i++) {
     bits = (uint32_t)(keys[i] >> 32);
     memcpy(&sorted[i], &bits, sizeof bits);
@@ -233,25 +115,24 @@ static bool write_plain(import_model *m, size_t vertex, const import_influence *
   }
   if (twice || !(fabs(sum - 1.0) <= 0.5 * SUM_TOLERANCE)) return false;
   for (i = 0; i < PLAIN; i++) {
-    float share = (float)(sorted[i] / sum);
-    share = i + 1 == count ? rest : share;
-    share = share < 0.0f ? 0.0f : share;
-    share = share > last ? last : share;
-    weights[i] = last = i < count ? share : 0.0f;
+    float part_of_sum = (float)(sorted[i] / sum);
+    part_of_sum = i + 1 == count ? rest : part_of_sum;
+    part_of_sum = part_of_sum < 0.0f ? 0.0f : part_of_sum;
+    part_of_sum = part_of_sum > last ? last : part_of_sum;
+    weights[i] = last = i < count ? part_of_sum : 0.0f;
     slots[i] = (uint16_t)keys[i < count ? i : 0];
-    rest -= share;
+    rest -= part_of_sum;
   }
   return true;
 }
 
 static sk_status own_slot(import_skinning *s, uint32_t *slot) {
   sk_status status = SK_OK;
-  if (s->own_slot == UINT32_MAX) status = add_slot(s->job, s->submesh->joint, identity, &s->own_slot);
+  if (s->own_slot == UINT32_MAX) status = import_add_slot(s->job, s->submesh->joint, import_identity, &s->own_slot);
   *slot = s->own_slot;
   return status;
 }
 
-/* `list` holds positive, finite weights in the order of the skin's joints; it is changed. */
 sk_status import_finish_vertex(import_skinning *s, uint32_t vertex, import_influence *list, uint32_t count) {
   import_job *job = s->job;
   const char *name = s->submesh->title;
@@ -259,7 +140,7 @@ sk_status import_finish_vertex(import_skinning *s, uint32_t vertex, import_influ
   import_influence own = {0, 1.0f};
   double sum = 0.0;
   sk_status status = SK_OK;
-  if (count == 1 && list[0].weight == 1.0f) { /* half of all vertices, and nothing to do */
+  if (count == 1 && list[0].weight == 1.0f) { /* half of all vertices */
     write_weights(&job->model, (size_t)s->submesh->first_vertex + vertex, list, 1);
     return SK_OK;
   }
@@ -286,7 +167,6 @@ sk_status import_finish_vertex(import_skinning *s, uint32_t vertex, import_influ
 
 static bool is_usable(float weight) { return weight > 0.0f && weight <= FLT_MAX; }
 
-/* True where the weight counts; what is negative or not finite is reported. */
 bool import_weight_counts(import_skinning *s, uint32_t vertex, float weight) {
   if (is_usable(weight)) return true;
   if (weight != 0.0f)
@@ -297,7 +177,7 @@ bool import_weight_counts(import_skinning *s, uint32_t vertex, float weight) {
 
 /* ---- Assimp: each bone lists its vertices -------------------------------------------------- */
 
-/* Counts the weights of each vertex, two places behind it. */
+/* Counts the weights of vertex v in starts[v + 2], so that sums turn the counts into the starts of the lists. */
 static void count_weights(import_skinning *s, const struct aiBone *bone, uint32_t *starts) {
   const struct aiVertexWeight *weight = bone->mWeights;
   uint32_t count = s->submesh->vertex_count, w;
@@ -306,16 +186,16 @@ static void count_weights(import_skinning *s, const struct aiBone *bone, uint32_
       starts[weight->mVertexId + 2]++;
 }
 
-#define AHEAD 16 /* weights whose places are fetched before they are written */
+#define AHEAD 16 /* weights: how early the memory of a weight is fetched before it is written */
 
-/* Puts each weight where its vertex' list has come to. */
+/* Appends each weight to the list of its vertex. */
 static void list_weights(const struct aiBone *bone, uint32_t slot, uint32_t count, uint32_t *starts,
                          import_influence *list) {
   const struct aiVertexWeight *weight = bone->mWeights;
-  uint32_t w, coming;
+  uint32_t w, next;
   for (w = 0; w < bone->mNumWeights; w++, weight++) {
-    coming = w + AHEAD < bone->mNumWeights ? weight[AHEAD].mVertexId : count;
-    if (coming < count) __builtin_prefetch(&list[starts[coming + 1]], 1);
+    next = w + AHEAD < bone->mNumWeights ? weight[AHEAD].mVertexId : count;
+    if (next < count) __builtin_prefetch(&list[starts[next + 1]], 1);
     if (weight->mVertexId < count && is_usable(weight->mWeight))
       list[starts[weight->mVertexId + 1]++] = (import_influence){slot, weight->mWeight};
   }
@@ -355,8 +235,8 @@ static sk_status slot_of_joint(import_skinning *s, uint32_t number, uint32_t *sl
     return own_slot(s, slot);
   }
   if (w->slots[number].node != node) {
-    compute_offset(&job->model, joint, s->submesh->joint, offset);
-    status = add_slot(job, joint, offset, &w->slots[number].slot);
+    import_compute_offset(&job->model, joint, s->submesh->joint, offset);
+    status = import_add_slot(job, joint, offset, &w->slots[number].slot);
     w->slots[number].node = node;
   }
   *slot = w->slots[number].slot;
@@ -386,7 +266,7 @@ static sk_status skin_by_file(import_skinning *s) {
 
 /* ---- one submesh --------------------------------------------------------------------------------- */
 
-/* The first row becomes all of them. What is copied stays small, and near. */
+/* Copies the first row to all others, in pieces that stay in a near cache. */
 static void repeat_row(void *rows, size_t stride, size_t count) {
   char *to = rows;
   size_t done = 1, some;
@@ -417,7 +297,7 @@ sk_status import_skin_submesh(import_job *job, const import_submesh *submesh) {
   if (submesh->corners) return skin_by_file(&s);
   slots = sk_alloc(submesh->mesh->mNumBones * sizeof *slots);
   if (!slots) return import_no_memory(job, submesh->mesh->mNumBones * sizeof *slots);
-  status = slots_of_bones(job, submesh, slots);
+  status = import_slots_of_bones(job, submesh, slots);
   if (!status) status = job->format->reader ? job->format->reader->skin(&s, slots) : skin_by_bones(&s, slots);
   sk_free(slots);
   return status;

@@ -1,13 +1,11 @@
-/* import_json.c: a JSON text as a list of tokens in the order of the text.
-
-   The packaged tokenizer finds the tokens; a table of "the token behind this one and all it holds"
-   makes siblings reachable in one step. Nothing recurses, and a text is walked once. */
+/* import_json.c: a JSON text as a list of tokens. The jsmn tokenizer finds the tokens; a table of "the token behind
+   this one and all that it holds" makes siblings reachable in one step. Nothing recurses, and a text is walked once. */
 #define _GNU_SOURCE /* strtod_l: the decimal point must not depend on the user's locale */
 #include <locale.h>
 #include <stdlib.h>
 #include <string.h>
 #if defined(__APPLE__) || defined(__FreeBSD__)
-#include <xlocale.h> /* where they have strtod_l */
+#include <xlocale.h> /* macOS and FreeBSD have strtod_l here */
 #endif
 
 #include "import_json.h"
@@ -18,9 +16,9 @@
 #include <jsmn.h>
 
 #define MAX_TEXT       ((size_t)0x7fffffff) /* the tokenizer counts bytes in int */
-#define MAX_NESTING    512               /* glTF needs 10 */
-#define STEP           1024 /* tokens; its time for each grows with how deep some of them are nested */
-#define BYTES_OF_TOKEN 8 /* of text, at the least in what is common: room is made for so many at first */
+#define MAX_NESTING    512               /* brackets; glTF needs 10 */
+#define STEP           1024 /* tokens that are read at once: the tokenizer's time for each grows with their depth */
+#define BYTES_OF_TOKEN 8 /* bytes of text for a token: common files have more, so this much room is made at first */
 
 static const jsmntok_t *token_at(const json *j, int32_t token) { return (const jsmntok_t *)j->tokens + token; }
 
@@ -32,14 +30,14 @@ static sk_status fail_nesting(sk_error *error) {
   return sk_fail(error, SK_ERROR_IMPORT, "its JSON is nested more than %d deep", MAX_NESTING);
 }
 
-/* Brackets that are open where the tokenizer stands. */
+/* How many brackets are open at the tokenizer's position. */
 static int open_brackets(const jsmn_parser *parser, const jsmntok_t *tokens) {
   int depth = 0, token;
   for (token = parser->toksuper; token >= 0; token = tokens[token].parent) depth += is_bracket(&tokens[token]);
   return depth;
 }
 
-/* In steps of STEP tokens, so that a text that is nested too deep ends the work within one. */
+/* Works in steps of STEP tokens, so that a text that is nested too deep is refused within one step. */
 static sk_status tokenize(json *j, const char *text, size_t length, sk_error *error) {
   jsmn_parser parser;
   size_t room = 0, limit = 0;
@@ -133,8 +131,8 @@ bool json_equals(const json *j, int32_t token, const char *word) {
   return token >= 0 && is_word(j, token, word, strlen(word));
 }
 
-/* A key of a pair holds its value, which is the token behind it. A key that is spelled with
-   escapes is not found: no exporter writes one, and what is not found does not reach Assimp. */
+/* The key of a pair holds its value, which is the token behind it. A key that is spelled with escapes is not found: no
+   exporter writes one, and what is not found does not reach Assimp. */
 int32_t json_member(const json *j, int32_t object, const char *key) {
   size_t length = strlen(key);
   int32_t i, end;
@@ -165,7 +163,7 @@ bool json_truth(const json *j, int32_t token) {
 }
 
 static locale_t plain_locale(void) {
-  static locale_t plain; /* made once, kept: the caller of `run` holds a lock */
+  static locale_t plain; /* made once and kept; the caller of sk_importer.run holds a lock */
   if (!plain) plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
   return plain;
 }
@@ -197,7 +195,8 @@ bool json_numbers(const json *j, int32_t array, double *out, int32_t count) {
   return true;
 }
 
-/* Plain digits, as nearly all are: a tenth of the time of strtod. -1 where it is something else. */
+/* A number of plain digits, as nearly all are, in a tenth of the time of strtod. -1 where the token is something else.
+   */
 static int64_t plain_digits(const json *j, int32_t token) {
   size_t length, i;
   const char *at;
@@ -278,15 +277,15 @@ static size_t decode(const char *at, size_t length, char *out) {
 bool json_text(const json *j, int32_t token, sk_array *pool, sk_text *text) {
   size_t length, used = pool->count;
   const char *raw;
-  char *place;
+  char *added;
   *text = (sk_text){0, 0};
   if (!json_is_string(j, token)) return true;
   raw = json_raw(j, token, &length);
   if (!length) return true;
   if (used + length > UINT32_MAX) return false;
-  place = sk_array_extend(pool, length);
-  if (!place) return false;
-  *text = (sk_text){(uint32_t)used, (uint32_t)decode(raw, length, place)};
+  added = sk_array_extend(pool, length);
+  if (!added) return false;
+  *text = (sk_text){(uint32_t)used, (uint32_t)decode(raw, length, added)};
   pool->count = used + text->length;
   return true;
 }

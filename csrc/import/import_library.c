@@ -12,7 +12,7 @@ static bool library_is_open;
 const import_library *import_assimp(void) { return library_is_open ? &library : NULL; }
 
 static const char *find_functions(void *handle) {
-  /* ISO C has no cast from an object pointer to a function pointer; memcpy is what POSIX means. */
+  /* ISO C has no cast from an object pointer to a function pointer; POSIX means it to be done so. */
 #define FIND(name)                                 \
   {                                                \
     void *symbol = dlsym(handle, #name);           \
@@ -37,10 +37,10 @@ static void remember_path(void *handle, const char *asked) {
   snprintf(library.path, sizeof library.path, "%s", known ? info.dli_fname : asked);
 }
 
-/* Assimp 5 has no interpolation kinds in its keys and smaller structs: never read it. */
+/* The structs of Assimp 5 are smaller, and its keys have no interpolation: it must not be read. */
 static sk_status adopt(void *handle, const char *path, sk_error *error) {
   const char *missing = find_functions(handle);
-  if (missing) return sk_fail(error, SK_ERROR_LIBRARY, "%s is no Assimp library: it has no %s", path, missing);
+  if (missing) return sk_fail(error, SK_ERROR_LIBRARY, "%s is not an Assimp library: it lacks %s", path, missing);
   snprintf(library.version, sizeof library.version, "%u.%u.%u", library.aiGetVersionMajor(),
            library.aiGetVersionMinor(), library.aiGetVersionPatch());
   if (library.aiGetVersionMajor() < 6) {

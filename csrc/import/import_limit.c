@@ -1,7 +1,7 @@
 /* import_limit.c: how much there is in a scene, against what the caller allows. */
 #include "import_limit.h"
 
-#define ROWS_PER_VERTEX 64 /* corners of faces, attributes and morph targets, all told */
+#define ROWS_PER_VERTEX 64 /* corners of faces, attributes and morph targets together */
 
 typedef struct waiting { /* a node whose children are to be counted */
   const struct aiNode *node;
@@ -15,7 +15,7 @@ uint64_t import_product(uint64_t a, uint64_t b) { return a && b > UINT64_MAX / a
 static sk_status check(import_job *job, const char *name, const char *words, uint64_t has, uint64_t limit) {
   if (!limit || has <= limit) return SK_OK;
   return sk_fail(job->error, SK_ERROR_LIMIT,
-                 "it has %llu %s, the limit is %llu; allow it with limits=skinpy.Limits(%s=%llu)",
+                 "the model has %llu %s, the limit is %llu; allow it with limits=skinpy.Limits(%s=%llu)",
                  (unsigned long long)has, words, (unsigned long long)limit, name, (unsigned long long)has);
 }
 
@@ -26,11 +26,12 @@ sk_status import_check_counts(import_job *job, const import_counts *counts) {
   if (!status) status = check(job, "vertices", "vertices", counts->vertices, limits->vertices);
   if (!status) status = check(job, "keys", "keys", counts->keys, limits->keys);
   if (status || !limits->vertices || counts->rows <= import_product(limits->vertices, ROWS_PER_VERTEX)) return status;
-  return sk_fail(job->error, SK_ERROR_LIMIT,
-                 "its faces, attributes and morph targets have %llu rows, the limit is %d for each of %llu vertices; "
-                 "allow it with limits=skinpy.Limits(vertices=%llu)",
-                 (unsigned long long)counts->rows, ROWS_PER_VERTEX, (unsigned long long)limits->vertices,
-                 (unsigned long long)(counts->rows / ROWS_PER_VERTEX + 1));
+  return sk_fail(
+      job->error, SK_ERROR_LIMIT,
+      "the faces, attributes and morph targets of the model have %llu rows, the limit is %d for each of %llu vertices; "
+      "allow it with limits=skinpy.Limits(vertices=%llu)",
+      (unsigned long long)counts->rows, ROWS_PER_VERTEX, (unsigned long long)limits->vertices,
+      (unsigned long long)(counts->rows / ROWS_PER_VERTEX + 1));
 }
 
 static void count_meshes(const struct aiScene *scene, const struct aiNode *node, import_counts *counts) {
@@ -43,7 +44,7 @@ static void count_meshes(const struct aiScene *scene, const struct aiNode *node,
   }
 }
 
-/* The tree, without recursion: its depth is the file's. */
+/* Counts without recursion: the depth of the tree is up to the file. */
 static sk_status count_nodes(import_job *job, import_counts *counts) {
   sk_array stack = SK_ARRAY(waiting);
   waiting *top = sk_array_extend(&stack, 1);
@@ -93,9 +94,10 @@ sk_status import_check_scene(import_job *job) {
 sk_status import_check_bytes(import_job *job) {
   const import_files *files = &job->files;
   if (!files->exceeded) return SK_OK;
-  return sk_fail(job->error, SK_ERROR_LIMIT,
-                 "it has, with all that it brings in, %s%llu bytes, the limit of file_bytes is %llu; allow it with "
-                 "limits=skinpy.Limits(file_bytes=%llu)",
-                 files->total ? "at least " : "", (unsigned long long)files->exceeded,
-                 (unsigned long long)files->max_total, (unsigned long long)files->exceeded);
+  return sk_fail(
+      job->error, SK_ERROR_LIMIT,
+      "the model and the files that it brings in have %s%llu bytes, the limit of file_bytes is %llu; allow it with "
+      "limits=skinpy.Limits(file_bytes=%llu)",
+      files->total ? "at least " : "", (unsigned long long)files->exceeded, (unsigned long long)files->max_total,
+      (unsigned long long)files->exceeded);
 }

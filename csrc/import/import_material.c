@@ -12,7 +12,7 @@
 #include "import_reader.h"
 #include "import_texture.h"
 
-#define INVENTED_TEXTURE "$texture_dummy" /* what Assimp writes where a file names none */
+#define INVENTED_TEXTURE "$texture_dummy" /* Assimp's name where a file has none */
 
 /* ---- textures in an aiScene ---------------------------------------------------------- */
 
@@ -22,7 +22,7 @@ static const char *last_part(const char *name) {
   return last ? last + 1 : name;
 }
 
-/* "*3" is the fourth one; FBX names the file that the texture was. */
+/* "*3" is the fourth texture of the scene. FBX names the file of which the texture was made. */
 static const struct aiTexture *embedded_texture(const struct aiScene *scene, const char *name) {
   unsigned i, number = 0;
   if (name[0] == '*') {
@@ -90,7 +90,7 @@ static void read_color(import_job *job, const struct aiMaterial *source, sk_mate
   import_clamp_color(material);
 }
 
-/* Rows of a 3x3 without the last: out = a * b. */
+/* out = a * b; of 3x3 matrices without their last rows. `out` may be `a` or `b`. */
 static void multiply(const double a[6], const double b[6], double out[6]) {
   double result[6];
   int row, k;
@@ -103,22 +103,23 @@ static void multiply(const double a[6], const double b[6], double out[6]) {
 /* The texture is moved, rotated (degrees) and scaled over the coordinates, so these take the inverse: moved back,
    rotated back, divided. */
 static void move_texture(const float values[5], double m[6]) {
-  double turn = values[4] * GLM_PI / 180.0, c = cos(turn), s = sin(turn), back[6] = {1, 0, 0, 0, 1, 0};
+  double angle = values[4] * GLM_PI / 180.0, c = cos(angle), s = sin(angle), back[6] = {1, 0, 0, 0, 1, 0};
   double u = values[2] != 0.0f ? 1.0 / values[2] : 1.0, v = values[3] != 0.0f ? 1.0 / values[3] : 1.0;
-  double turned[6] = {u * c, u * s, 0, -v * s, v * c, 0};
+  double rotated[6] = {u * c, u * s, 0, -v * s, v * c, 0};
   back[2] = -(double)values[0], back[5] = -(double)values[1];
-  multiply(turned, back, m);
+  multiply(rotated, back, m);
 }
 
 /* The coordinates are scaled, rotated (radians, counterclockwise, about the middle), and moved. */
 static void move_coordinates(const float values[5], double m[6]) {
   double c = cos(values[4]), s = sin(values[4]), scale[6] = {values[2], 0, 0, 0, values[3], 0};
-  double turn[6] = {c, -s, 0.5 - 0.5 * c + 0.5 * s, s, c, 0.5 - 0.5 * s - 0.5 * c};
-  multiply(turn, scale, m);
+  double rotation[6] = {c, -s, 0.5 - 0.5 * c + 0.5 * s, s, c, 0.5 - 0.5 * s - 0.5 * c};
+  multiply(rotation, scale, m);
   m[2] += values[0], m[5] += values[1];
 }
 
-/* The values (translation, scale, turn) are of coordinates from the bottom up, ours go from the top down. */
+/* The values (translation, scale, rotation) are of coordinates from the bottom up; those of skinpy go from the top
+   down. */
 static void read_assimp_transform(import_job *job, const struct aiMaterial *source, unsigned type,
                                   sk_material *material) {
   static const double flip[6] = {1, 0, 0, 0, -1, 1};
@@ -166,7 +167,7 @@ static sk_status read_material(import_job *job, const struct aiMaterial *source,
 
 /* ---- all of them ----------------------------------------------------------------------------- */
 
-/* LightWave's 256 of 255 is the usual case. */
+/* LightWave writes 256 of 255. */
 void import_clamp_color(sk_material *material) {
   int i;
   for (i = 0; i < 4; i++) material->base_color[i] = fminf(fmaxf(material->base_color[i], 0.0f), 1.0f);
@@ -185,12 +186,12 @@ sk_status import_materials(import_job *job) {
   m->textures = SK_ARRAY(sk_texture);
   m->texture_data = SK_ARRAY(uint8_t);
   for (i = 0; i < count && !status; i++) {
-    sk_material material = {0}, *place;
+    sk_material material = {0}, *added;
     status =
         reader ? reader->read_material(job, i, &material) : read_material(job, job->scene->mMaterials[i], &material);
-    place = sk_array_extend(&m->materials, 1);
-    if (!place && !status) status = import_no_memory(job, sizeof *place);
-    if (place) *place = material;
+    added = sk_array_extend(&m->materials, 1);
+    if (!added && !status) status = import_no_memory(job, sizeof *added);
+    if (added) *added = material;
   }
   return status;
 }

@@ -1,4 +1,4 @@
-/* import_mesh.c: every (node, mesh) of the scene as a range of one vertex and one index buffer. */
+/* import_mesh.c: every (node, mesh) of the scene as a submesh: a range of one vertex and one index buffer. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,7 +15,7 @@ static unsigned count_triangles(const struct aiMesh *mesh) {
   return count;
 }
 
-/* MD5 without a mesh: Assimp shows the skeleton itself. (For BVH and COLLADA it is told not to.) */
+/* Of a .md5anim without a mesh Assimp makes a mesh that shows the skeleton. (For BVH and COLLADA it is told not to.) */
 static bool stands_for_skeleton(const import_job *job, const struct aiMesh *mesh) {
   struct aiString name = {0, ""};
   const struct aiScene *scene = job->scene;
@@ -31,30 +31,29 @@ static bool name_of_assimp(import_job *job, import_submesh *submesh) {
   return sk_text_append(&job->model.text, name->data, length, &submesh->name);
 }
 
-static sk_status name_part(import_job *job, import_submesh *submesh) {
+static sk_status name_submesh(import_job *job, import_submesh *submesh) {
   const import_reader *reader = job->format->reader;
   sk_array *pool = &job->model.text;
   if (!(reader ? reader->name_submesh(job, submesh) : name_of_assimp(job, submesh)))
     return import_no_memory(job, submesh->mesh->mName.length);
   if (pool->count > IMPORT_MAX_TEXT)
-    return sk_fail(job->error, SK_ERROR_IMPORT,
-                   "the names of its meshes take more than 256 MiB, each as often as used");
+    return sk_fail(job->error, SK_ERROR_IMPORT, "the names of all submeshes together take more than 256 MiB");
   snprintf(submesh->title, sizeof submesh->title, "%.*s", (int)(submesh->name.length < 80 ? submesh->name.length : 80),
            (const char *)pool->data + submesh->name.offset);
   return SK_OK;
 }
 
-/* Whose weights the submesh has. */
+/* Finds out whether the weights are the file's or Assimp's, and whether there are any. */
 static void find_weights(const import_job *job, unsigned index, import_submesh *submesh) {
   bool skinned;
   submesh->corners = import_weights_of(job, index, submesh->mesh->mNumVertices, &skinned);
   submesh->rigid = submesh->corners ? !skinned : !submesh->mesh->mNumBones;
 }
 
-/* Adds one instance, or says why not. */
-static sk_status add_part(import_job *job, sk_array *submeshes, int32_t joint, unsigned index) {
+/* Adds one (node, mesh), or notes why it is left out. */
+static sk_status add_instance(import_job *job, sk_array *submeshes, int32_t joint, unsigned index) {
   const struct aiMesh *mesh = job->scene->mMeshes[index];
-  import_submesh submesh = {.joint = joint, .mesh = mesh}, *place;
+  import_submesh submesh = {.joint = joint, .mesh = mesh}, *added;
   const import_reader *reader = job->format->reader;
   unsigned triangles = count_triangles(mesh);
   sk_status status;
@@ -78,18 +77,18 @@ static sk_status add_part(import_job *job, sk_array *submeshes, int32_t joint, u
   find_weights(job, index, &submesh);
   submesh.first_vertex = job->model.vertex_count;
   if (submesh.vertex_count > UINT32_MAX - submesh.first_vertex)
-    return sk_fail(job->error, SK_ERROR_IMPORT, "it has more than 2^32 vertices");
+    return sk_fail(job->error, SK_ERROR_IMPORT, "the model has more than 2^32 vertices");
   status = reader ? reader->count_faces(job, &submesh) : SK_OK;
-  if (!status) status = name_part(job, &submesh);
+  if (!status) status = name_submesh(job, &submesh);
   if (status) return status;
   job->model.vertex_count += submesh.vertex_count;
-  place = sk_array_extend(submeshes, 1);
-  if (!place) return import_no_memory(job, sizeof *place);
-  *place = submesh;
+  added = sk_array_extend(submeshes, 1);
+  if (!added) return import_no_memory(job, sizeof *added);
+  *added = submesh;
   return SK_OK;
 }
 
-static sk_status find_parts(import_job *job, sk_array *submeshes) {
+static sk_status find_submeshes(import_job *job, sk_array *submeshes) {
   const struct aiNode *const *nodes = job->model.nodes.data;
   size_t j;
   unsigned i;
@@ -98,7 +97,7 @@ static sk_status find_parts(import_job *job, sk_array *submeshes) {
     for (i = 0; nodes[j] && i < nodes[j]->mNumMeshes && !status; i++) {
       unsigned index = nodes[j]->mMeshes[i];
       if (index < job->scene->mNumMeshes && job->scene->mMeshes[index])
-        status = add_part(job, submeshes, (int32_t)j, index);
+        status = add_instance(job, submeshes, (int32_t)j, index);
     }
   return status;
 }
@@ -106,12 +105,12 @@ static sk_status find_parts(import_job *job, sk_array *submeshes) {
 /* ---- faces --------------------------------------------------------------------------- */
 
 uint32_t *import_face_room(import_job *job, sk_array *faces, size_t count) {
-  uint32_t *place = sk_array_room(faces, count);
-  if (!place || faces->count > UINT32_MAX) {
+  uint32_t *added = sk_array_room(faces, count);
+  if (!added || faces->count > UINT32_MAX) {
     sk_fail_memory(job->error, count * 12);
     return NULL;
   }
-  return place;
+  return added;
 }
 
 uint32_t *import_put_face(uint32_t *out, const import_submesh *submesh, uint32_t a, uint32_t b, uint32_t c) {
@@ -147,8 +146,8 @@ static sk_status copy_faces(import_job *job, import_submesh *submesh, sk_array *
   return SK_OK;
 }
 
-/* Numbers of the shapes that vertices take, where a submesh has targets. */
-static sk_status make_shapes(import_job *job, const sk_array *submeshes) {
+/* Makes model.shapes where a submesh has targets. */
+static sk_status make_shape_numbers(import_job *job, const sk_array *submeshes) {
   import_model *m = &job->model;
   const import_submesh *submesh = submeshes->data;
   size_t i;
@@ -192,7 +191,7 @@ static sk_status finish_vertices(import_job *job, import_submesh *submesh, sk_ar
   sk_status status = import_read_shapes(job, submesh, &shapes);
   bool join = import_joins_vertices(job),
        stays = !join && !submesh->bad_normals && !shapes.count && first == submesh->first_vertex;
-  if (stays) return status; /* each vertex is where it belongs */
+  if (stays) return status; /* each vertex is in its final position already */
   while (size < 2 * (size_t)submesh->vertex_count) size *= 2;
   table = sk_alloc(size * sizeof *table);
   map = sk_alloc(((size_t)submesh->vertex_count + 1) * sizeof *map);
@@ -217,9 +216,9 @@ static sk_status finish_vertices(import_job *job, import_submesh *submesh, sk_ar
 }
 
 static sk_status add_submesh(import_job *job, const import_submesh *submesh) {
-  sk_submesh *place = sk_array_extend(&job->model.submeshes, 1);
-  if (!place) return import_no_memory(job, sizeof *place);
-  *place = (sk_submesh){submesh->name,         submesh->joint,        import_material_of(job, submesh->material),
+  sk_submesh *added = sk_array_extend(&job->model.submeshes, 1);
+  if (!added) return import_no_memory(job, sizeof *added);
+  *added = (sk_submesh){submesh->name,         submesh->joint,        import_material_of(job, submesh->material),
                         submesh->first_vertex, submesh->vertex_count, submesh->first_face,
                         submesh->face_count};
   return SK_OK;
@@ -238,9 +237,9 @@ sk_status import_meshes(import_job *job) {
   sk_status status;
   m->submeshes = SK_ARRAY(sk_submesh);
   if (job->format->look_at_shapes) job->format->look_at_shapes(job);
-  status = find_parts(job, &submeshes);
+  status = find_submeshes(job, &submeshes);
   if (!status) status = import_make_streams(job, &submeshes);
-  if (!status) status = make_shapes(job, &submeshes);
+  if (!status) status = make_shape_numbers(job, &submeshes);
   faces = (sk_array){m->faces, 0, m->faces ? (size_t)import_face_rows(&submeshes) : 0, 3 * sizeof(uint32_t)};
   for (i = 0; i < submeshes.count && !status; i++) {
     import_submesh *submesh = (import_submesh *)submeshes.data + i;
@@ -248,7 +247,9 @@ sk_status import_meshes(import_job *job) {
     if (!status && !submesh->rigid) status = import_skin_submesh(job, submesh);
     if (!status) status = copy_faces(job, submesh, &faces);
     if (!status) status = finish_vertices(job, submesh, &faces, joined, &morphs);
-    if (!status && submesh->rigid && m->weights) status = import_skin_submesh(job, submesh); /* those that are left */
+    if (!status && submesh->rigid && m->weights)
+      status = import_skin_submesh(job, submesh); /* for the vertices that
+                                                                                                are left */
     joined += status ? 0 : submesh->vertex_count;
     if (!status) status = add_submesh(job, submesh);
   }

@@ -1,7 +1,5 @@
-/* import_morph.c: morph targets ("blend shapes"): differences to the vertices of a node's mesh.
-
-   A submesh's targets are read dense, joined with its vertices, and kept where they move something. A node's
-   mesh may have several submeshes (one for each material); its targets go over all of them. */
+/* import_morph.c: morph targets: differences to the vertices of a node's mesh; import_morph.h says on which way they
+   come. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -21,7 +19,7 @@ static bool continues_channel(const struct aiMesh *mesh, unsigned i) {
   return strrchr(last, '.') == last + (dot - name) && !strncmp(name, last, (size_t)(dot - name));
 }
 
-/* Number of the first shape of a target, or how many shapes there are behind the last target. */
+/* Number of the first shape of a target; behind the last target the number of all shapes. */
 static unsigned first_shape(const import_job *job, const struct aiMesh *mesh, uint32_t target) {
   unsigned i;
   uint32_t channels = 0;
@@ -47,12 +45,12 @@ void import_note_target(import_job *job, const import_submesh *submesh, uint32_t
   import_note_add(job, NOTE_morph_targets_dropped, 1, "target %u of mesh '%.80s'", target, submesh->title);
 }
 
-/* Assimp normalizes a shape's normals once more, which changes their last digit. */
+/* Assimp normalizes the normals of a shape once more, which changes their last digit. */
 static bool is_same_direction(const struct aiVector3D *a, const struct aiVector3D *b) {
   return fabsf(a->x - b->x) < 1e-6f && fabsf(a->y - b->y) < 1e-6f && fabsf(a->z - b->z) < 1e-6f;
 }
 
-/* Assimp's shapes are whole: what differs from the mesh is kept. */
+/* Assimp's shapes have all vertices; the differences to those of the mesh are kept. */
 static void read_shape(const struct aiMesh *mesh, const struct aiAnimMesh *shape, import_shapes *shapes, float *rows) {
   bool normals = shape->mNormals && mesh->mNormals;
   unsigned v;
@@ -66,7 +64,7 @@ static void read_shape(const struct aiMesh *mesh, const struct aiAnimMesh *shape
   shapes->has_normals |= normals;
 }
 
-/* Of a channel's shapes the one is taken that moves the mesh most: the others lie in between. */
+/* The shape of a channel that moves the mesh farthest: the others lie in between. */
 static const struct aiAnimMesh *whole_shape(const struct aiMesh *mesh, unsigned from, unsigned end) {
   const struct aiAnimMesh *best = NULL;
   double farthest = -1.0;
@@ -106,7 +104,7 @@ sk_status import_read_shapes(import_job *job, const import_submesh *submesh, imp
   shapes->count = import_target_count(job, submesh);
   if (!shapes->count) return SK_OK;
   if (shapes->count > SK_MAX_JOINTS)
-    return sk_fail(job->error, SK_ERROR_IMPORT, "it has more than %u morph targets", SK_MAX_JOINTS);
+    return sk_fail(job->error, SK_ERROR_IMPORT, "the model has more than %u morph targets", SK_MAX_JOINTS);
   if (!sk_multiply(numbers, shapes->count, &numbers) || numbers > IMPORT_MAX_BYTES / sizeof(float))
     return sk_fail(job->error, SK_ERROR_IMPORT, "%u morph targets of %u vertices take more than 2 GiB", shapes->count,
                    submesh->vertex_count);
@@ -116,7 +114,7 @@ sk_status import_read_shapes(import_job *job, const import_submesh *submesh, imp
   else read_assimp_shapes(job, submesh, shapes);
   for (i = 0; i < numbers; i++) {
     bad += import_is_bad(shapes->moved[i]);
-    shapes->moved[i] = import_is_bad(shapes->moved[i]) ? 0.0f : shapes->moved[i] + 0.0f; /* one zero */
+    shapes->moved[i] = import_is_bad(shapes->moved[i]) ? 0.0f : shapes->moved[i] + 0.0f; /* makes -0 to 0 */
   }
   import_note_add(job, NOTE_numbers_repaired, bad, "morph targets of mesh '%.80s'", submesh->title);
   return status;
@@ -174,7 +172,7 @@ static sk_status keep_shape(import_job *job, const import_submesh *submesh, uint
     const float *row = row_of(submesh, shapes, target, v);
     uint32_t *vertex;
     float *position, *normal;
-    if (map[v] != next) continue; /* a double of an earlier one */
+    if (map[v] != next) continue; /* joined with an earlier one */
     next++;
     if (is_zero(row)) continue;
     vertex = sk_array_extend(&morphs->vertices, 1);
@@ -197,7 +195,7 @@ static float default_weight(const import_job *job, const import_submesh *submesh
 
 sk_status import_keep_shapes(import_job *job, const import_submesh *submesh, uint32_t first, const uint32_t *map,
                              const import_shapes *shapes, import_morphs *morphs) {
-  import_weight_rule *weights = NULL; /* NULL: Assimp's */
+  import_weight_rule *weights = NULL; /* NULL: the weights are Assimp's */
   uint32_t t;
   sk_status status = SK_OK;
   morphs->has_normals |= shapes->has_normals;
@@ -222,7 +220,7 @@ sk_status import_keep_shapes(import_job *job, const import_submesh *submesh, uin
 
 /* ---- the block's targets ------------------------------------------------------------------------ */
 
-/* Where shapes lie in between, Assimp's name is "channel.shape": the channel's is enough. */
+/* Where shapes lie in between, Assimp's name is "channel.shape", of which the channel is enough. */
 static bool name_assimp_target(import_job *job, const import_submesh *submesh, uint32_t target, sk_text *name) {
   const char *given = submesh->mesh->mAnimMeshes[first_shape(job, submesh->mesh, target)]->mName.data;
   const char *dot = job->shapes_between ? strrchr(given, '.') : NULL;
@@ -240,17 +238,17 @@ static sk_status name_target(import_job *job, const import_morph *morph, sk_text
 }
 
 static bool append(sk_array *out, const sk_array *from, uint64_t first, uint64_t count) {
-  void *place = sk_array_extend(out, (size_t)count);
-  if (place && count)
-    memcpy(place, (const char *)from->data + (size_t)first * from->stride, (size_t)count * from->stride);
-  return place != NULL;
+  void *added = sk_array_extend(out, (size_t)count);
+  if (added && count)
+    memcpy(added, (const char *)from->data + (size_t)first * from->stride, (size_t)count * from->stride);
+  return added != NULL;
 }
 
-/* One target of a node: what it does to all submeshes of the node, which are list[from] to list[end - 1]. */
+/* Adds one target of a node: what it does to all submeshes of the node, which are list[from] to list[end - 1]. */
 static sk_status add_target(import_job *job, const import_morphs *morphs, size_t from, size_t end, uint32_t number) {
   import_model *m = &job->model;
   const import_morph *list = morphs->list.data;
-  sk_target target = {.node = list[from].node, .first = m->target_vertices.count}, *place;
+  sk_target target = {.node = list[from].node, .first = m->target_vertices.count}, *added;
   bool good = true, named = false;
   float full = 1.0f, *whole;
   size_t i;
@@ -266,10 +264,10 @@ static sk_status add_target(import_job *job, const import_morphs *morphs, size_t
   }
   if (status) return status;
   target.count = m->target_vertices.count - target.first;
-  place = good ? sk_array_extend(&m->targets, 1) : NULL;
-  whole = place ? sk_array_extend(&m->target_full, 1) : NULL;
-  if (!whole) return import_no_memory(job, sizeof *place);
-  *place = target;
+  added = good ? sk_array_extend(&m->targets, 1) : NULL;
+  whole = added ? sk_array_extend(&m->target_full, 1) : NULL;
+  if (!whole) return import_no_memory(job, sizeof *added);
+  *added = target;
   *whole = full;
   return SK_OK;
 }
@@ -290,7 +288,7 @@ sk_status import_targets(import_job *job, const import_morphs *morphs) {
     for (number = 0; number < count && !status; number++) status = add_target(job, morphs, from, end, number);
   }
   if (!status && m->targets.count > SK_MAX_JOINTS)
-    return sk_fail(job->error, SK_ERROR_IMPORT, "it has more than %u morph targets", SK_MAX_JOINTS);
+    return sk_fail(job->error, SK_ERROR_IMPORT, "the model has more than %u morph targets", SK_MAX_JOINTS);
   m->info.targets = (uint32_t)m->targets.count;
   return status;
 }

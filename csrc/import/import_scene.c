@@ -1,4 +1,5 @@
-/* import_scene.c: the order of the steps, from a request to a block. */
+/* import_scene.c: the steps of an import in their order, from a request to a block, and the public table of functions.
+   */
 #include <string.h>
 
 #include <assimp/postprocess.h>
@@ -12,8 +13,8 @@
 
 /* ---- opening ------------------------------------------------------------------------ */
 
-/* Triangulate alone: what the other steps do is done here without losing joints or order. A mesh
-   that Assimp would invent for a skeleton is not wanted. */
+/* Of Assimp's own steps only triangulation runs: the importer does what the others do, without losing joints or their
+   order. Assimp is told not to invent a mesh for a skeleton. */
 static sk_status open_scene(import_job *job) {
   const import_library *ai = import_assimp();
   struct aiPropertyStore *properties = ai->aiCreatePropertyStore();
@@ -36,7 +37,7 @@ static sk_status open_scene(import_job *job) {
   return sk_fail(job->error, SK_ERROR_IMPORT, "%s", words && words[0] ? words : "Assimp gives no reason");
 }
 
-/* One more attempt, where the format has another file to offer. */
+/* Tries once more, where the format has another file to offer. */
 static sk_status open_again(import_job *job) {
   bool changed = false;
   sk_status status = job->format->open_again ? job->format->open_again(job, &changed) : SK_OK;
@@ -44,12 +45,12 @@ static sk_status open_again(import_job *job) {
   return open_scene(job);
 }
 
-/* Some readers take any text for a file of theirs and find nothing in it. */
+/* Some readers of Assimp take any text for a file of theirs and find nothing in it. */
 static sk_status check_contents(import_job *job) {
   const struct aiScene *scene = job->scene;
   if (!job->format->has_meshes) return SK_OK;
   if (scene->mNumMeshes || scene->mNumAnimations || scene->mRootNode->mNumChildren) return SK_OK;
-  return sk_fail(job->error, SK_ERROR_IMPORT, "there is no mesh in it; is it really .%s?", job->suffix);
+  return sk_fail(job->error, SK_ERROR_IMPORT, "there is no mesh in the file; is it really .%s?", job->suffix);
 }
 
 /* ---- the block ------------------------------------------------------------------------------- */
@@ -133,7 +134,7 @@ static sk_status convert(import_job *job) {
   return status ? status : import_report_write(job);
 }
 
-/* An empty file has nothing to check: Assimp says what it misses. */
+/* An empty file has no bytes to check, so Assimp says what it misses. */
 static sk_status refuse_empty(import_job *job) {
   sk_error words = {SK_OK, "nothing in it"};
   sk_status status = open_scene(job);
@@ -142,15 +143,15 @@ static sk_status refuse_empty(import_job *job) {
   return sk_fail(job->error, SK_ERROR_IMPORT, "the file is empty (Assimp: %.500s)", words.message);
 }
 
-/* Some reader of Assimp might find something in one. */
+/* A saved model (.skn) needs no import. One of Assimp's readers might find something in it. */
 static sk_status refuse_saved(import_job *job) {
   const import_source *file = job->files.sources.data;
   if (file->size < sizeof SK_BLOCK_MAGIC - 1 || memcmp(file->data, SK_BLOCK_MAGIC, sizeof SK_BLOCK_MAGIC - 1))
     return SK_OK;
-  return sk_fail(job->error, SK_ERROR_IMPORT, "it is a saved model, which needs no import");
+  return sk_fail(job->error, SK_ERROR_IMPORT, "this is a saved model, which needs no import");
 }
 
-/* What the model was made of: no longer there when the block doubles the model for a moment. */
+/* Frees what the model was made of before the block doubles the model for a moment. */
 static void close_sources(import_job *job) {
   if (job->scene) import_assimp()->aiReleaseImport(job->scene);
   job->scene = NULL;
@@ -184,16 +185,17 @@ static sk_status run_steps(import_job *job, sk_import_result *result) {
   return status ? status : write_block(job, result);
 }
 
-/* The file goes in front of the sentence; a missing file is named there already. */
+/* Puts the file in front of the sentence. The sentence on a missing file names it already. */
 static void add_title(import_job *job) {
   sk_error plain = *job->error;
   if (plain.status == SK_ERROR_IMPORT || plain.status == SK_ERROR_FORMAT || plain.status == SK_ERROR_LIMIT)
     sk_fail(job->error, plain.status, "%.400s: %s", job->title, plain.message);
 }
 
-/* glibc gives memory back to the system, and gets it again page by page, by the largest piece freed so far: after this
-   one it keeps up to 8 MiB at hand from one model to the next. No page of it is touched but one. */
-static void keep_memory_at_hand(void) {
+/* glibc gives memory back to the system and gets it again page by page. How much it keeps goes by the largest piece
+   freed so far: after this one it keeps up to 8 MiB from one model to the next. Only one page of the piece is touched.
+   */
+static void keep_memory_for_next_model(void) {
   static bool done;
   if (!done) sk_free(sk_alloc((size_t)4 << 20));
   done = true;
@@ -213,7 +215,7 @@ static sk_status run(const sk_import_request *request, sk_import_result *result,
   if (request->max_influences < 1 || request->max_influences > SK_MAX_INFLUENCES)
     return sk_fail(job.error, SK_ERROR_ARGUMENT, "max_influences is %u; expected 1 to %d", request->max_influences,
                    SK_MAX_INFLUENCES);
-  keep_memory_at_hand();
+  keep_memory_for_next_model();
   job.model.info.kind = SK_BLOCK_MODEL;
   job.model.info.influences = request->max_influences;
   job.model.text = SK_ARRAY(char);

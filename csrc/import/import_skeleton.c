@@ -14,12 +14,12 @@ typedef struct pending { /* a node that waits to become a joint */
 } pending;
 
 sk_status import_add_joint(import_job *job, const struct aiNode *node, int32_t parent) {
-  const struct aiNode **place = sk_array_extend(&job->model.nodes, 1);
+  const struct aiNode **added = sk_array_extend(&job->model.nodes, 1);
   int32_t *above = sk_array_extend(&job->model.parents, 1);
-  if (!place || !above || !sk_array_extend(&job->model.names, 1)) return import_no_memory(job, 1);
+  if (!added || !above || !sk_array_extend(&job->model.names, 1)) return import_no_memory(job, 1);
   if (job->model.nodes.count > SK_MAX_JOINTS)
-    return sk_fail(job->error, SK_ERROR_IMPORT, "it has more than %u nodes", SK_MAX_JOINTS);
-  *place = node;
+    return sk_fail(job->error, SK_ERROR_IMPORT, "the model has more than %u nodes", SK_MAX_JOINTS);
+  *added = node;
   *above = parent;
   return SK_OK;
 }
@@ -37,7 +37,7 @@ static sk_status add_name(import_job *job, size_t joint) {
   return SK_OK;
 }
 
-/* Children are pushed last first, so that the first one is taken first. */
+/* Children are pushed in reverse, so that the first one is taken first. */
 static sk_status walk_scene(import_job *job) {
   sk_array stack = SK_ARRAY(pending);
   pending *top = sk_array_extend(&stack, 1);
@@ -68,8 +68,8 @@ int32_t import_find_joint(const import_job *job, const struct aiString *name) {
   return (int32_t)import_names_find(&job->model.joint_of, name->data, name->length);
 }
 
-/* Counts names that came before. The table is also how channels and skins find joints, where no reader does that: then
-   its keys are Assimp's names, which stay where they are, as the pool of strings does not. */
+/* Counts names that came before. Where no reader finds joints by their names, the table stays for that: its keys are
+   Assimp's names, which do not move. The pool of strings moves when it grows. */
 static sk_status index_names(import_job *job) {
   import_names *table = &job->model.joint_of;
   const import_reader *reader = job->format->reader;

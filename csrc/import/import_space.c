@@ -26,7 +26,7 @@ static bool root_is_animated(const import_job *job) {
 static void note_rotated_root(import_job *job) {
   const float *rotation = job->model.rotation.data;
   if (fabsf(rotation[3]) < 0.9999f && !root_is_animated(job))
-    import_note_add(job, NOTE_axes_converted, 1, "the root turns the file's axes");
+    import_note_add(job, NOTE_axes_converted, 1, "the root rotates the file's axes");
 }
 
 void import_space(import_job *job) {

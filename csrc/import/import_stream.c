@@ -1,4 +1,7 @@
-/* import_stream.c: the arrays of vertices and faces, and the rows of each submesh in them. */
+/* import_stream.c: the arrays of vertices and faces, and the rows of each submesh in them.
+
+   A stream is one array of a row for each vertex. Uvs, colors and tangents exist where some submesh has them; the
+   others then get white or 0. */
 #include <math.h>
 #include <string.h>
 
@@ -78,7 +81,8 @@ static sk_status make_rows(import_job *job, const uint64_t rows[IMPORT_MESH_SECT
   return lacking ? import_no_memory(job, lacking) : SK_OK;
 }
 
-/* Whether influences are made last, for the vertices that are left: within a rigid submesh they are all alike. */
+/* Within a rigid submesh all influences are alike: where all submeshes are rigid, they are made last, for the vertices
+   that are left. */
 static bool are_influences_last(const import_job *job, const sk_array *submeshes) {
   const import_submesh *submesh = submeshes->data;
   size_t i;
@@ -87,7 +91,6 @@ static bool are_influences_last(const import_job *job, const sk_array *submeshes
   return import_joins_vertices(job);
 }
 
-/* For vertices and faces, as many as the scene has. */
 sk_status import_make_streams(import_job *job, const sk_array *submeshes) {
   import_model *m = &job->model;
   const uint64_t vertices = m->vertex_count;
@@ -106,7 +109,6 @@ sk_status import_make_streams(import_job *job, const sk_array *submeshes) {
   return status;
 }
 
-/* Where they are made last: for the vertices that are left. */
 sk_status import_make_influences(import_job *job, const sk_array *submeshes) {
   import_model *m = &job->model;
   const import_submesh *submesh = submeshes->data;
@@ -175,7 +177,7 @@ static void copy_assimp(const import_submesh *submesh, import_attribute attribut
   }
 }
 
-/* Of an attribute that the submesh does not have: white, or 0. */
+/* The rows of an attribute that the submesh does not have. */
 static void copy_default(import_attribute attribute, size_t numbers, float *out) {
   size_t i;
   for (i = 0; i < numbers; i++) out[i] = attribute == IMPORT_COLORS ? 1.0f : 0.0f;
@@ -189,7 +191,7 @@ static sk_status copy(import_job *job, const import_submesh *submesh, import_att
   return SK_OK;
 }
 
-/* Of a stream that some submesh has; the others have its default. */
+/* Copies an attribute, where some submesh has it. */
 static sk_status copy_stream(import_job *job, const import_submesh *submesh, import_attribute attribute, uint32_t width,
                              float *stream) {
   static const char *const names[] = {"positions", "normals", "texture coordinates", "colors", "tangents"};
@@ -206,7 +208,8 @@ static sk_status copy_stream(import_job *job, const import_submesh *submesh, imp
   return SK_OK;
 }
 
-/* Makes normals of length 1. One that is not a direction becomes 0 and is counted: it gets a smooth one later. */
+/* Makes normals of length 1. A normal that is not a direction becomes 0 and is counted: the vertex gets a smooth one
+   later. */
 static void normalize(import_job *job, import_submesh *submesh, float *normals) {
   uint32_t v, scaled = 0;
   int i;

@@ -12,14 +12,14 @@ bool import_print(sk_array *text, const char *format, ...) {
   char line[256];
   va_list arguments;
   int length;
-  char *place;
+  char *added;
   va_start(arguments, format);
   length = vsnprintf(line, sizeof line, format, arguments);
   va_end(arguments);
   if (length < 0 || (size_t)length >= sizeof line) return false;
-  place = sk_array_extend(text, (size_t)length);
-  if (place) memcpy(place, line, (size_t)length);
-  return place != NULL;
+  added = sk_array_extend(text, (size_t)length);
+  if (added) memcpy(added, line, (size_t)length);
+  return added != NULL;
 }
 
 void import_show_blanks(const import_job *job, char *name, size_t length) {
@@ -77,7 +77,7 @@ double import_decimal(const char *at, size_t length) {
 
 /* ---- hashes and tables of names -------------------------------------------------- */
 
-/* 8 bytes a step with a multiply and a fold: joining vertices hashes some 100 bytes for each. */
+/* Takes 8 bytes a step with a multiplication and a fold: joining hashes some 100 bytes for each vertex. */
 uint64_t import_hash(const void *bytes, size_t length) {
   const unsigned char *at = bytes;
   uint64_t hash = 0x9e3779b97f4a7c15u ^ length, word;
@@ -101,7 +101,7 @@ bool import_names_make(import_names *names, size_t count) {
   return names->slots != NULL;
 }
 
-static import_name *find_place(const import_names *names, const char *name, size_t length) {
+static import_name *find_slot(const import_names *names, const char *name, size_t length) {
   size_t at = import_hash(name, length) & names->mask;
   for (;; at = (at + 1) & names->mask) {
     import_name *slot = &names->slots[at];
@@ -110,13 +110,13 @@ static import_name *find_place(const import_names *names, const char *name, size
 }
 
 uint32_t import_names_add(import_names *names, const char *name, size_t length, uint32_t index) {
-  import_name *slot = find_place(names, name, length);
+  import_name *slot = find_slot(names, name, length);
   if (!slot->bytes) *slot = (import_name){name, (uint32_t)length, index};
   return slot->index;
 }
 
 int64_t import_names_find(const import_names *names, const char *name, size_t length) {
-  const import_name *slot = names->slots ? find_place(names, name, length) : NULL;
+  const import_name *slot = names->slots ? find_slot(names, name, length) : NULL;
   return slot && slot->bytes ? (int64_t)slot->index : SK_NONE;
 }
 

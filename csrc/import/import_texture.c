@@ -1,10 +1,10 @@
-/* import_texture.c: images, as their files have them. */
+/* import_texture.c: images as their files have them. */
 #include <string.h>
 
 #include "import_limit.h"
 #include "import_texture.h"
 
-/* What the first bytes of an image say; "" where they say nothing. */
+/* The format by the first bytes of an image; "" where they say nothing. */
 static const char *image_format(const uint8_t *data, size_t size) {
   static const struct {
     const char *magic;
@@ -50,23 +50,23 @@ int32_t import_find_texture(const import_model *m, const char *name) {
 sk_status import_add_texture(import_job *job, const char *name, const char *format, const void *data, size_t size,
                              int32_t *index) {
   import_model *m = &job->model;
-  sk_texture texture = {.offset = m->texture_data.count, .length = size}, *place;
+  sk_texture texture = {.offset = m->texture_data.count, .length = size}, *added;
   char suffix[8];
   uint8_t *bytes;
-  if (size > job->files.max_total - m->texture_data.count) { /* one image, listed many times */
+  if (size > job->files.max_total - m->texture_data.count) { /* one image may be listed many times */
     job->files.exceeded = import_sum(m->texture_data.count, size);
     return import_check_bytes(job);
   }
   bytes = sk_array_room(&m->texture_data, size);
   suffix_of(name, suffix);
   if (!format[0]) format = image_format(data, size);
-  if (!format[0] && strcmp(suffix, "rgba8")) format = suffix; /* which only we make of raw pixels */
-  place = sk_array_extend(&m->textures, 1);
-  if (!bytes || !place || !sk_text_append(&m->text, name, strlen(name), &texture.name) ||
+  if (!format[0] && strcmp(suffix, "rgba8")) format = suffix; /* "rgba8" is for raw pixels, which no file has */
+  added = sk_array_extend(&m->textures, 1);
+  if (!bytes || !added || !sk_text_append(&m->text, name, strlen(name), &texture.name) ||
       !sk_text_append(&m->text, format, strlen(format), &texture.format))
     return import_no_memory(job, size);
   if (size) memcpy(bytes, data, size);
-  *place = texture;
+  *added = texture;
   *index = (int32_t)m->textures.count - 1;
   return SK_OK;
 }
@@ -77,7 +77,7 @@ sk_status import_texture_file(import_job *job, const char *name, int32_t *index)
   const char *slash = strrchr(name, '/'), *backslash = strrchr(name, '\\');
   const char *last = slash > backslash ? slash : backslash;
   if (!source && last && last[1]) source = import_files_read(&job->files, last + 1);
-  job->files.refused = refused; /* one loss is said once */
+  job->files.refused = refused; /* the note below says it */
   if (source) return import_add_texture(job, name, "", source->data, source->size, index);
   if (job->files.no_memory) return import_no_memory(job, 1);
   import_note_add(job, NOTE_textures_missing, 1, "'%.120s'", name);

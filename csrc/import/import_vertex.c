@@ -18,7 +18,7 @@ static size_t hash_position(const float *position) {
   return (size_t)(hash ^ hash >> 32);
 }
 
-/* The first vertex of the submesh that stands at the same place as vertex v. */
+/* The first vertex of the submesh at the position of vertex v. */
 static uint32_t first_at(const float *positions, uint32_t v, uint32_t *table, size_t mask) {
   const float *position = positions + 3 * (size_t)v;
   size_t at;
@@ -28,11 +28,11 @@ static uint32_t first_at(const float *positions, uint32_t v, uint32_t *table, si
   }
 }
 
-typedef struct smoothing { /* of one submesh: its vertices count from 0 here */
+typedef struct smoothing { /* one submesh, whose vertices count from 0 here */
   const float *positions;
   float *normals;
-  float *areas;          /* what all normals of faces at a vertex add up to, whatever their directions */
-  const uint32_t *owner; /* the first vertex at the same place, for all of which it counts */
+  float *areas;          /* the lengths of all face normals at a vertex, added up */
+  const uint32_t *owner; /* of each vertex the first one at its position, which stands for all of them */
   const uint32_t *faces;
   uint32_t first, vertex_count, face_count;
 } smoothing;
@@ -68,8 +68,8 @@ static void add_face_normals(const smoothing *s) {
   }
 }
 
-/* False where there is none: no face has an area, or those of both sides of a card cancel each other. What float32
-   leaves of that is a few millionths. */
+/* False where there is no normal: no face has an area, or the faces of both sides of a card cancel each other. What
+   float32 leaves of that is a few millionths. */
 static bool finish_normal(float *normal, float area) {
   const double n[3] = {normal[0], normal[1], normal[2]}, length = length_of(n);
   bool good = length > 1e-30 && length < 1e300 && length > 1e-5 * (double)area;
@@ -78,8 +78,8 @@ static bool finish_normal(float *normal, float area) {
   return good;
 }
 
-/* A vertex whose faces cancel each other looks as the first one does; one without a face of any area, along +Z: a zero
-   normal is no direction. Until then the area of the former is negative. */
+/* A vertex whose faces cancel each other gets the normal of the first one. A vertex without a face of any area keeps
+   +Z, because a zero normal is not a direction. `areas` is negative at the vertices that wait. */
 static void take_first_faces(const smoothing *s) {
   uint32_t f, corners[3];
   double n[3];
@@ -124,7 +124,7 @@ void import_smooth_normals(import_model *m, const import_submesh *submesh, const
   uint32_t v;
   memset(table, 0xff, (mask + 1) * sizeof *table);
   for (v = 0; v < submesh->vertex_count; v++) owner[v] = first_at(s.positions, v, table, mask);
-  memset(s.areas, 0, s.vertex_count * sizeof *s.areas); /* in the table, which is longer and not needed any more */
+  memset(s.areas, 0, s.vertex_count * sizeof *s.areas); /* the table, which is longer, is not needed any more */
   memset(s.normals, 0, 3 * sizeof(float) * (size_t)s.vertex_count);
   add_face_normals(&s);
   finish_normals(&s);
@@ -133,7 +133,7 @@ void import_smooth_normals(import_model *m, const import_submesh *submesh, const
 /* ---- joining ----------------------------------------------------------------------- */
 
 #define STREAMS 8
-#define SOME    16 /* vertices whose hashes are computed at one go */
+#define RUN     16 /* vertices whose hashes are computed together */
 
 typedef struct stream { /* one of the vertex arrays */
   uint8_t *data;
@@ -145,7 +145,7 @@ typedef struct layout {
   int count;
 } layout;
 
-/* Those that differ within the submesh: a rigid one's influences, all alike, come later. */
+/* The arrays that may differ within the submesh. The influences of a rigid one are all alike, and are made later. */
 static layout layout_of(const import_model *m, const import_submesh *submesh) {
   size_t k = submesh->rigid ? 0 : m->info.influences;
   stream all[STREAMS] = {{(uint8_t *)m->positions, 12}, {(uint8_t *)m->normals, 12},
@@ -159,7 +159,7 @@ static layout layout_of(const import_model *m, const import_submesh *submesh) {
   return l;
 }
 
-typedef struct joining { /* the vertices kept so far: `kept` from `first` on, by their hashes in the table */
+typedef struct joining { /* the vertices kept so far, `kept` of them from `first` on, by their hashes in the table */
   layout layout;
   uint32_t *table;
   size_t mask, first;
@@ -223,7 +223,7 @@ static void move_part(const layout *l, const import_submesh *submesh, uint32_t f
   }
 }
 
-/* Where the table has no vertex that equals `from`, it is kept as the next one. */
+/* The vertex of the table that equals `from`; where there is none, `from` is kept as the next one. */
 static uint32_t find_or_keep(joining *j, size_t at, size_t from) {
   uint32_t found;
   for (;; at = (at + 1) & j->mask) {
@@ -240,9 +240,9 @@ static void fetch_vertex(const layout *l, size_t vertex) {
   for (i = 0; i < l->count; i++) __builtin_prefetch(l->streams[i].data + vertex * l->streams[i].bytes);
 }
 
-/* Some vertices that follow each other: what they are compared with is on its way before it is needed. */
-static void join_some(joining *j, const import_model *m, size_t from, uint32_t count, uint32_t *map) {
-  size_t at[SOME];
+/* Joins a few vertices in a row, and fetches what they will be compared with before it is needed. */
+static void join_run(joining *j, const import_model *m, size_t from, uint32_t count, uint32_t *map) {
+  size_t at[RUN];
   uint32_t i;
   for (i = 0; i < count; i++) {
     at[i] = hash_vertex(m, from + i) & j->mask;
@@ -253,14 +253,13 @@ static void join_some(joining *j, const import_model *m, size_t from, uint32_t c
   for (i = 0; i < count; i++) map[i] = find_or_keep(j, at[i], from + i);
 }
 
-/* Whether vertices are equal where they stand at the same place: their normals were made by place, and there is
-   nothing else. */
-static bool is_told_by_place(const layout *l, const import_submesh *submesh) {
+/* Whether vertices at one position are equal: their normals were made by position, and they have nothing else. */
+static bool is_told_by_position(const layout *l, const import_submesh *submesh) {
   return submesh->bad_normals == submesh->vertex_count && l->count == 2;
 }
 
-/* `map` has the first vertex at the same place, which is no later one. */
-static void join_by_place(joining *j, const import_submesh *submesh, uint32_t *map) {
+/* `map` has the first vertex at each vertex's position, which is the vertex itself or an earlier one. */
+static void join_by_position(joining *j, const import_submesh *submesh, uint32_t *map) {
   uint32_t v;
   for (v = 0; v < submesh->vertex_count; v++) {
     bool is_first = map[v] == v;
@@ -269,7 +268,7 @@ static void join_by_place(joining *j, const import_submesh *submesh, uint32_t *m
   }
 }
 
-/* The joined vertices are written over the submesh itself: they are never more than were read. */
+/* The joined vertices are written over the submesh itself: there are never more than were read. */
 uint32_t import_join_vertices(import_model *m, const import_submesh *submesh, uint32_t first, bool join,
                               uint32_t *table, uint32_t *map, size_t mask) {
   joining j = {layout_of(m, submesh), table, mask, first, 0};
@@ -278,14 +277,14 @@ uint32_t import_join_vertices(import_model *m, const import_submesh *submesh, ui
     move_part(&j.layout, submesh, first, map);
     return submesh->vertex_count;
   }
-  if (is_told_by_place(&j.layout, submesh)) {
-    join_by_place(&j, submesh, map);
+  if (is_told_by_position(&j.layout, submesh)) {
+    join_by_position(&j, submesh, map);
     return j.kept;
   }
   memset(table, 0xff, (mask + 1) * sizeof *table);
-  for (v = 0; v < submesh->vertex_count; v += SOME) {
+  for (v = 0; v < submesh->vertex_count; v += RUN) {
     left = submesh->vertex_count - v;
-    join_some(&j, m, (size_t)submesh->first_vertex + v, left < SOME ? left : SOME, map + v);
+    join_run(&j, m, (size_t)submesh->first_vertex + v, left < RUN ? left : RUN, map + v);
   }
   return j.kept;
 }

@@ -1,8 +1,4 @@
-/* import_weights.c: the weights of a file where skinpy reads them itself.
-
-   Assimp 6.0.5 mixes up the vertices and joints of some B3D files and does not find the weights of
-   MilkShape's. Their own readers (import_b3d.c, import_ms3d.c) list who pulls at which vertex of the file,
-   and which of those each vertex is that Assimp delivers; import_influence.c takes it from there. */
+/* import_weights.c: the weights of a file where skinpy reads them itself. */
 #include <float.h>
 
 #include "import_weights.h"
@@ -32,25 +28,25 @@ void import_weights_close(import_job *job) {
 }
 
 bool import_weights_add(import_job *job, uint32_t vertex, uint32_t joint, float weight) {
-  import_weight *place;
+  import_weight *added;
   if (!(weight > 0.0f && weight <= FLT_MAX)) {
     if (weight != 0.0f)
       import_note_add(job, NOTE_weights_repaired, 1, "vertex %u of the file: %g", vertex, (double)weight);
     return true;
   }
-  place = sk_array_room(&job->weights->list, 1);
-  if (place) *place = (import_weight){vertex, joint, weight};
-  return place != NULL;
+  added = sk_array_room(&job->weights->list, 1);
+  if (added) *added = (import_weight){vertex, joint, weight};
+  return added != NULL;
 }
 
 bool import_weights_mesh(import_job *job) {
   import_weights *w = job->weights;
-  uint32_t *place = sk_array_room(&w->meshes, 1);
-  if (place) *place = (uint32_t)w->corners.count;
-  return place != NULL;
+  uint32_t *added = sk_array_room(&w->meshes, 1);
+  if (added) *added = (uint32_t)w->corners.count;
+  return added != NULL;
 }
 
-/* Counts two places behind each vertex, so that its start is right when its last weight is there. */
+/* Counts the weights of vertex v in starts[v + 2], so that starts[v + 1] is the end of its list when all are sorted. */
 sk_status import_weights_sort(import_job *job) {
   import_weights *w = job->weights;
   const import_weight *from = w->list.data;

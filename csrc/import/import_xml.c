@@ -1,7 +1,6 @@
-/* import_xml.c: the tags of an XML text, one after another, and their attributes.
-
-   What stands in comments, CDATA and instructions is no tag. Where the text is cut off or malformed there are no
-   more tags: each byte is looked at a fixed number of times. */
+/* import_xml.c: the tags of an XML text, one after another, and their attributes. Comments, CDATA and instructions hold
+   no tags. Where the text is cut off or malformed there are no more tags: each byte is looked at a fixed number of
+   times. */
 #define _GNU_SOURCE /* memmem */
 #include <string.h>
 
@@ -10,7 +9,8 @@
 static bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 static bool ends_name(char c) { return is_space(c) || c == '/' || c == '>' || c == '='; }
 
-/* Behind what begins at `at` and is no tag; `at` itself where one may stand, NULL where the text ends in it. */
+/* Where the comment, CDATA section or instruction at `at` ends; `at` itself where there is none, NULL where the text
+   ends in it. */
 static const char *skip_other(const char *at, const char *end) {
   static const struct {
     const char *begin, *end;
@@ -26,7 +26,7 @@ static const char *skip_other(const char *at, const char *end) {
   return at;
 }
 
-/* Behind the ">" that stands in no quotation marks; NULL where there is none. */
+/* Where the tag ends: behind the next ">" outside of quotation marks; NULL where there is none. */
 static const char *end_of_tag(const char *at, const char *end) {
   for (; at < end; at++) {
     if (*at == '>') return at + 1;
@@ -37,7 +37,7 @@ static const char *end_of_tag(const char *at, const char *end) {
   return NULL;
 }
 
-/* Most tags of a file are none of those that are asked for. */
+/* Most tags of a file are not among those that are wanted. */
 static bool is_wanted(const import_xml *x, const char *at) {
   const char *const *name = x->names;
   at += 1 + (x->end - at > 1 && at[1] == '/');

@@ -1,7 +1,7 @@
 /* sk_import.h: the one public header of the importer, which turns a file into a model block.
 
-   The importer is a shared object that is opened by its path when it is first needed; it opens
-   the Assimp library by path in its turn. Neither `_core` nor anybody else links to it. */
+   The importer is a shared object that is opened by its path when it is first needed; it opens the Assimp library by
+   path in its turn. Nothing links to it, not even `_core`. */
 #ifndef SK_IMPORT_H
 #define SK_IMPORT_H
 
@@ -11,17 +11,17 @@
 #define SK_IMPORT_ABI    8u
 #define SK_IMPORT_SYMBOL "sk_importer_open" /* const sk_importer *sk_importer_open(void) */
 
-/* Which other files a model may bring in. */
+/* Which other files a model may bring in, such as textures. */
 typedef enum sk_external {
-  SK_EXTERNAL_FOLDER, /* regular files in its own folder and those below; none for a model in memory */
+  SK_EXTERNAL_FOLDER, /* regular files in its folder and the folders below; none for a model in memory */
   SK_EXTERNAL_NONE,
-  SK_EXTERNAL_ANY,    /* regular files wherever it says */
+  SK_EXTERNAL_ANY,    /* regular files wherever the model says */
   SK_EXTERNAL_COUNT
 } sk_external;
 
-/* What a model may take; SK_ERROR_LIMIT says which was reached. */
+/* How much a model may have; SK_ERROR_LIMIT names the limit that was reached. 0: no limit. */
 typedef struct sk_import_limits {
-  uint64_t file_bytes; /* of the file and all that it brings in, together */
+  uint64_t file_bytes; /* of the file and all files that it brings in, together */
   uint64_t nodes;      /* of the scene */
   uint64_t depth;      /* nodes from the root to the lowest one */
   uint64_t vertices;   /* of all meshes, as Assimp delivers them, each as often as it is used; corners of faces,
@@ -31,23 +31,23 @@ typedef struct sk_import_limits {
 
 typedef struct sk_import_request {
   const char *path;       /* the file, in the file system's bytes; NULL: the model is in `bytes` */
-  const void *bytes;      /* borrowed; may be NULL where path is given */
+  const void *bytes;      /* not owned; may be NULL where path is given */
   size_t size;
   const char *format;     /* lower-case suffix without the dot, such as "glb"; NULL: by path, then by content */
   uint32_t max_influences; /* 1 to SK_MAX_INFLUENCES */
   int32_t join_vertices;  /* 1, 0, or SK_NONE: by format (api.md, Model) */
   bool ignore_animated_scale;
   uint32_t up;            /* sk_axis; SK_AXIS_UNKNOWN: what the file says, else +Y */
-  int32_t frame;          /* of a format that stores whole frames, such as MD2: which; SK_NONE: the first */
-  const char *formats;    /* what is allowed, "glb;gltf;fbx"; NULL: all. Others: SK_ERROR_FORMAT */
+  int32_t frame;          /* which one of a format that stores whole frames, such as MD2; SK_NONE: the first */
+  const char *formats;    /* suffixes that are allowed, "glb;gltf;fbx"; NULL: all. Others: SK_ERROR_FORMAT */
   sk_external external;
-  sk_import_limits limits; /* 0: no limit of its own */
-  const sk_block_sink *sink; /* where the block goes; NULL: into memory, to the result */
+  sk_import_limits limits;
+  const sk_block_sink *sink; /* gets the block; NULL: the result gets it, in memory */
   bool isolated;             /* this process is for the import alone; errors then name other remedies */
 } sk_import_request;
 
 typedef struct sk_import_result {
-  void *block; /* the caller's: sk_importer.release(block) frees it; NULL where a sink has it */
+  void *block; /* owned by the caller, who frees it with sk_importer.release; NULL where a sink has it */
   size_t size;
 } sk_import_result;
 
@@ -57,14 +57,14 @@ typedef struct sk_importer {
      that can be opened and is version 6 or newer. Done once; later calls do nothing.
      SK_ERROR_LIBRARY says what was tried and how to get one. */
   sk_status (*start)(const char *const *paths, sk_error *error);
-  /* Not for two threads at once (Assimp's error text is global): the caller holds a lock.
-     SK_ERROR_MISSING, SK_ERROR_IMPORT with Assimp's own words, SK_ERROR_FORMAT, SK_ERROR_LIMIT,
-     SK_ERROR_MEMORY. */
+  /* Imports a file. One thread at a time may call this, because Assimp's error text is global: the caller holds a lock.
+     Fails with SK_ERROR_MISSING, SK_ERROR_IMPORT (and Assimp's own words), SK_ERROR_FORMAT, SK_ERROR_LIMIT,
+     SK_ERROR_MEMORY or SK_ERROR_ARGUMENT. */
   sk_status (*run)(const sk_import_request *request, sk_import_result *result, sk_error *error);
   void (*release)(void *block);
-  /* Of the opened library: path, version as "6.0.5", and its file suffixes as "*.3ds;*.obj;...";
-     empty strings before start. They hold until the process ends. The first call for the suffixes finds them
-     out: the caller holds the lock then. */
+  /* Path of the opened library, its version as "6.0.5", and its file suffixes as "*.3ds;*.obj;..."; empty strings
+     before start. They stay until the process ends. The first call for the suffixes finds them out, so the caller holds
+     the lock. */
   const char *(*library_path)(void);
   const char *(*library_version)(void);
   const char *(*library_formats)(void);

@@ -17,7 +17,7 @@ static int base64_digit(unsigned char c) {
   return -1;
 }
 
-/* Up to the first character that is neither a digit nor may stand among digits. `out` may be where `at` is. */
+/* Decodes up to the first character that is not allowed in base64. `out` may be `at`. */
 static size_t decode_base64(const unsigned char *at, size_t length, uint8_t *out) {
   int8_t digits[256];
   uint8_t *start = out;
@@ -44,7 +44,7 @@ static int hex_digit(char c) {
   return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* Decodes %xx in place, zeros only on demand; returns the new length. */
+/* Decodes %xx within the text, %00 only where `zeros` says so; returns the new length. */
 static size_t decode_percent(char *text, size_t length, bool zeros) {
   const char *at = text, *end = text + length;
   char *out = text;
@@ -64,7 +64,7 @@ static bool is_base64(const char *uri, const char *comma) {
   return comma - uri >= 7 && !memcmp(comma - 7, ";base64", 7);
 }
 
-/* What stands behind the comma, decoded; NULL: no memory. */
+/* Decodes what follows the comma; NULL: no memory. */
 static uint8_t *decode_payload(const char *payload, size_t length, bool base64, size_t *size) {
   bool percent = memchr(payload, '%', length) != NULL;
   uint8_t *out = sk_alloc(base64 && !percent ? length / 4 * 3 + 4 : length + 1);
@@ -83,7 +83,7 @@ bool gltf_data_uri(const json *j, int32_t token, uint8_t **data, size_t *size) {
   *data = NULL;
   *size = 0;
   if (length < 5 || memcmp(uri, "data:", 5) || !memchr(uri, ',', length)) return false;
-  if (memchr(uri, '\\', length)) { /* what JSON has escaped: "+" and "/" by some writers */
+  if (memchr(uri, '\\', length)) { /* some writers escape "+" and "/" in JSON */
     if (!json_text(j, token, &pool, &text)) return true;
     uri = pool.data;
     length = text.length;
@@ -267,7 +267,7 @@ static uint32_t integer_of(const uint8_t *at, uint32_t component) {
   }
 }
 
-/* One element; exactly one of the two destinations is given. */
+/* Reads one element into one of the two destinations; the other one is NULL. */
 static void read_element(const gltf_accessor *a, const uint8_t *at, float *floats, uint32_t *integers) {
   uint32_t size = component_size(a->component), k;
   for (k = 0; k < a->width; k++, at += size) {
@@ -276,7 +276,7 @@ static void read_element(const gltf_accessor *a, const uint8_t *at, float *float
   }
 }
 
-/* The elements that a sparse accessor puts in the place of others. */
+/* Reads the elements with which a sparse accessor replaces others. */
 static sk_status read_sparse(import_job *job, int64_t index, const gltf_accessor *a, float *floats,
                              uint32_t *integers) {
   const json *j = &job->gltf->json;
@@ -320,7 +320,7 @@ sk_status gltf_accessor_floats(import_job *job, int64_t index, const gltf_access
   return a->sparse < 0 ? SK_OK : read_sparse(job, index, a, out, NULL);
 }
 
-/* Numbers that lie side by side, as those of most files do; false for the others. */
+/* A faster way for numbers that lie side by side, as most do; false for others, of which nothing is written. */
 static bool widen(const gltf_accessor *a, uint32_t *out) {
   size_t i, count = a->count * a->width;
   uint16_t half;

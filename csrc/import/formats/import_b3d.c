@@ -1,8 +1,8 @@
 /* import_b3d.c: what Assimp 6.0.5 reads of Blitz3D's .b3d otherwise than Blitz3D does.
 
-   The file is a tree of chunks: four letters, the size of the body, the body. NODE holds a name, ten
-   numbers and chunks: MESH (VRTS and TRIS), BONE, KEYS, ANIM and more NODEs. The vertices of a BONE are
-   those of the mesh that it stands below; Assimp counts over all meshes, and nodes in one byte. */
+   The file is a tree of chunks: four letters, the size of the body, the body. NODE holds a name, ten numbers and
+   chunks: MESH (VRTS and TRIS), BONE, KEYS, ANIM and more NODEs. The vertices of a BONE are those of the mesh that it
+   stands below; Assimp counts over all meshes, and nodes in one byte. */
 #include <string.h>
 
 #include "../import_bytes.h"
@@ -17,7 +17,7 @@ typedef struct b3d_level { /* an open chunk */
   size_t end;
   uint32_t node;         /* number of the node; UINT32_MAX: none yet */
   bool is_mesh;
-  uint32_t first, count; /* vertices of the mesh that counts here; none: of the last one */
+  uint32_t first, count; /* vertices of the mesh that bones here refer to; count 0: the last mesh */
 } b3d_level;
 
 typedef struct b3d {
@@ -26,7 +26,7 @@ typedef struct b3d {
   sk_array levels;          /* b3d_level */
   uint32_t nodes, vertices; /* read so far */
   uint32_t last_first, last_count;
-  uint32_t keys;            /* how many nodes have some */
+  uint32_t keys;            /* nodes that have keys */
   sk_array anims;           /* size_t: where the letters of each ANIM stand */
 } b3d;
 
@@ -37,16 +37,16 @@ static bool is_chunk(const uint8_t *at, const char *letters) { return !memcmp(at
 /* ---- chunks ---------------------------------------------------------------------------------- */
 
 static bool open_level(b3d *b, size_t end, bool is_mesh) {
-  b3d_level level = b->levels.count ? *top_of(b) : (b3d_level){.node = UINT32_MAX}, *place;
+  b3d_level level = b->levels.count ? *top_of(b) : (b3d_level){.node = UINT32_MAX}, *added;
   level.end = end;
   level.is_mesh = is_mesh;
   if (is_mesh) level.first = b->vertices, level.count = 0;
-  place = sk_array_room(&b->levels, 1);
-  if (place) *place = level;
-  return place != NULL;
+  added = sk_array_room(&b->levels, 1);
+  if (added) *added = level;
+  return added != NULL;
 }
 
-/* A mesh that ends is that of its node, and of all nodes in it that follow. */
+/* The mesh that ends is the one of its node and of all nodes below that follow. */
 static void close_level(b3d *b) {
   b3d_level ended = *top_of(b);
   b->c.at = ended.end;
@@ -83,21 +83,21 @@ static void read_vertices(b3d *b, size_t end) {
 static bool read_triangles(b3d *b, size_t end) {
   import_weights *w = b->job->weights;
   size_t count, i;
-  uint32_t *place;
+  uint32_t *added;
   import_skip(&b->c, 4);
   if (b->c.at > end) b->c.past = true;
   if (b->c.past) return true;
   count = (end - b->c.at) / 12 * 3;
-  place = import_weights_mesh(b->job) ? sk_array_room(&w->corners, count) : NULL;
-  for (i = 0; place && i < count; i++) place[i] = top_of(b)->first + import_take(&b->c, 4);
-  return place != NULL;
+  added = import_weights_mesh(b->job) ? sk_array_room(&w->corners, count) : NULL;
+  for (i = 0; added && i < count; i++) added[i] = top_of(b)->first + import_take(&b->c, 4);
+  return added != NULL;
 }
 
 static bool read_animation(b3d *b, size_t at, size_t end) {
-  size_t *place = end - b->c.at < 12 ? NULL : sk_array_room(&b->anims, 1);
+  size_t *added = end - b->c.at < 12 ? NULL : sk_array_room(&b->anims, 1);
   b->c.past |= end - b->c.at < 12;
-  if (place) *place = at;
-  return place || b->c.past;
+  if (added) *added = at;
+  return added || b->c.past;
 }
 
 static bool read_bone(b3d *b, size_t end) {
@@ -116,7 +116,7 @@ static bool read_bone(b3d *b, size_t end) {
   return good;
 }
 
-/* One chunk; of those that hold others, what stands before them. */
+/* Reads one chunk; of a chunk that holds others, the part in front of them. */
 static bool read_chunk(b3d *b) {
   import_cursor *c = &b->c;
   const b3d_level *level = top_of(b);
@@ -147,7 +147,7 @@ static bool read_chunk(b3d *b) {
 
 /* ---- the file ---------------------------------------------------------------------------------- */
 
-/* False: no memory. `past` where the chunks do not fit into each other: then all is left to Assimp. */
+/* False: no memory. c.past is set where the chunks do not fit into each other: then everything is left to Assimp. */
 static bool read_chunks(b3d *b) {
   import_cursor *c = &b->c;
   size_t size = c->end >= HEADER + 4 ? (size_t)import_number(c->data + 4, 4) : SIZE_MAX;
@@ -162,8 +162,8 @@ static bool read_chunks(b3d *b) {
   return good;
 }
 
-/* Assimp delivers the keys of all nodes where there is one ANIM, and none where there are more. Those that
-   count at one rate become one: the letters of the others are changed. */
+/* Assimp delivers the keys of all nodes where there is one ANIM, and none where there are more. Where all of them have
+   one rate, the first one stays: the letters of the others are changed. */
 static sk_status join_animations(b3d *b) {
   import_job *job = b->job;
   const import_source *file = job->files.sources.data;

@@ -10,7 +10,7 @@
 
 #include "import_bvh.h"
 
-#define LONGEST_FILLER 32    /* bytes of a number that is written into every frame */
+#define MAX_FILLER 32    /* bytes of a number that is written into every frame */
 
 enum { X_POSITION, Y_POSITION, Z_POSITION, X_ROTATION, KINDS = 6 };
 
@@ -181,7 +181,7 @@ static bool read_head(bvh *b, const import_source *file) {
 static bool fits_six(const bvh_node *node, uint32_t rotations) {
   int i;
   for (i = 0; i < 3; i++)
-    if (node->offset[i].length > LONGEST_FILLER) return false;
+    if (node->offset[i].length > MAX_FILLER) return false;
   return rotations <= 3;
 }
 

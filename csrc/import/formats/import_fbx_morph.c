@@ -46,7 +46,8 @@ static bool has_morph_channels(const struct aiScene *scene) {
   return false;
 }
 
-/* The channels that have a shape, over all BlendShapes of the mesh; how many there are, of which `max_count` are read. */
+/* Reads the channels that have a shape, over all BlendShapes of the mesh, `max_count` of them at most; returns how many
+   there are. */
 static uint32_t read_channels(import_job *job, const import_submesh *submesh, uint32_t mesh,
                               import_weight_rule *weights, uint32_t max_count) {
   fbx_file file = fbx_open(job->files.sources.data);

@@ -1,9 +1,8 @@
-/* import_gltf.c: a glTF's own JSON, read and checked before Assimp sees anything of it.
+/* import_gltf.c: the JSON of a glTF, read and checked before Assimp sees anything of it.
 
-   What Assimp 6 reads out of bounds, by name instead of by index, or not at all is taken from the
-   JSON: the tree of the nodes, their T, R and S, vertices, faces, influences, materials, and which
-   channels there are. The rest goes to Assimp in a rewritten file (see import_gltf_write.c), in
-   which every number has been checked. */
+   What Assimp 6 reads out of bounds, by name instead of by index, or not at all is taken from the JSON: the tree of the
+   nodes, their T, R and S, vertices, faces, influences, materials, and which channels there are. The rest goes to
+   Assimp in a rewritten file (see import_gltf_write.c), in which every number has been checked. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -160,9 +159,9 @@ static int32_t scene_array(const gltf *g) {
   return json_member(&g->json, scene, "nodes");
 }
 
-/* Puts the node behind `token` below `parent`. A node has one place in the tree, the first, so
-   that there are no cycles. `stack` gets the node, whose children come later. */
-static sk_status place(import_job *job, int32_t token, int32_t parent, int32_t *stack, int32_t *waiting) {
+/* Puts the node at `token` below `parent`. A node stands in the tree once, where it is listed first, so there are no
+   cycles. `stack` gets the node, whose children come later. */
+static sk_status place_node(import_job *job, int32_t token, int32_t parent, int32_t *stack, int32_t *waiting) {
   gltf *g = job->gltf;
   int64_t index = json_index(&g->json, token, -1);
   if (gltf_item(g, GLTF_NODES, index) < 0)
@@ -178,13 +177,13 @@ static sk_status place(import_job *job, int32_t token, int32_t parent, int32_t *
   return SK_OK;
 }
 
-/* Places all entries of a list of nodes; the first one comes to lie on top of the stack. */
+/* Places all entries of a list of nodes; the first one is on top of the stack in the end. */
 static sk_status place_all(import_job *job, int32_t array, int32_t parent, int32_t *stack, int32_t *waiting) {
   const json *j = &job->gltf->json;
   int32_t token, low = *waiting, high;
   sk_status status = SK_OK;
   for (token = json_first(j, array); token >= 0 && !status; token = json_after(j, array, token))
-    status = place(job, token, parent, stack, waiting);
+    status = place_node(job, token, parent, stack, waiting);
   for (high = *waiting - 1; low < high; low++, high--) {
     int32_t swap = stack[low];
     stack[low] = stack[high];
@@ -193,7 +192,7 @@ static sk_status place_all(import_job *job, int32_t array, int32_t parent, int32
   return status;
 }
 
-/* A file without scenes: every node that is nobody's child is a root. */
+/* Of a file without scenes, every node that is not a child is a root. */
 static void place_roots(gltf *g, int32_t *stack, int32_t *waiting) {
   int32_t i, token;
   for (i = 0; i < g->lists[GLTF_NODES].count; i++) {
@@ -227,7 +226,7 @@ static sk_status place_nodes(import_job *job) {
   return status;
 }
 
-/* What stands in the file and is not shown is said. */
+/* Notes meshes of the file that the scene does not show. */
 static void note_unseen_meshes(import_job *job) {
   const gltf *g = job->gltf;
   int32_t i;
@@ -242,7 +241,7 @@ static void note_unseen_meshes(import_job *job) {
 
 /* ---- opening ------------------------------------------------------------------------------- */
 
-/* The whole part of asset.version, which glTF 1 may write as a number; -1 where there is none. */
+/* The major number of asset.version, which glTF 1 may write as a number; -1 where there is none. */
 static int version_of(const json *j) {
   size_t length = 0;
   int32_t version = json_member(j, json_member(j, 0, "asset"), "version");
@@ -254,7 +253,7 @@ static int version_of(const json *j) {
 
 static sk_status check_version(import_job *job, int version) {
   if (version == 2) return SK_OK;
-  if (version < 0) return sk_fail(job->error, SK_ERROR_IMPORT, "its JSON is no glTF: it has no asset.version");
+  if (version < 0) return sk_fail(job->error, SK_ERROR_IMPORT, "its JSON is not a glTF: asset.version is missing");
   return sk_fail(job->error, SK_ERROR_IMPORT, "glTF %d is not read; only glTF 2 is", version);
 }
 

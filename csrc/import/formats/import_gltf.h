@@ -81,7 +81,8 @@ typedef struct gltf {
 
 /* ---- import_gltf.c ---------------------------------------------------------------------- */
 
-/* Reads the JSON of the model, checks it and puts the rewritten file in its place. Another version than 2 is refused. */
+/* Reads the JSON of the model, checks it and puts the rewritten file in its place. Only
+   version 2 is read. */
 sk_status gltf_open(import_job *job);
 void gltf_close(import_job *job);
 void gltf_space(import_job *job); /* one unit is a meter, +Y is up */

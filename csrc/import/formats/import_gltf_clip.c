@@ -1,7 +1,7 @@
-/* import_gltf_clip.c: the channels of a glTF's animations, from its own numbers. */
+/* import_gltf_clip.c: the channels of a glTF's animations. */
 #include "import_gltf.h"
 
-typedef struct channel { /* one channel of the file, while it is looked at */
+typedef struct channel { /* one channel of the file while it is read */
   int32_t animation, number, node, path, input, output;
   uint32_t first, count; /* the targets that it moves, or 0 and 1 */
   sk_interpolation interpolation;
@@ -13,7 +13,7 @@ static bool drop(import_job *job, const channel *c, const char *why) {
   return false;
 }
 
-/* SK_PATH_WEIGHT for morph weights, -1 for what is unknown. */
+/* A sk_path; -1 for a path that is not known. */
 static int32_t path_of(const json *j, int32_t target) {
   static const char *const names[] = {"translation", "rotation", "scale", "weights"};
   int32_t token = json_member(j, target, "path"), i;
@@ -47,7 +47,7 @@ static sk_status open_times(import_job *job, int32_t sampler, channel *c, bool *
   status = gltf_accessor_open(job, c->input, &c->times);
   if (status) return status;
   *usable = c->times.width == 1 && c->times.component == 5126 && c->times.count && c->times.count < UINT32_MAX / 3;
-  if (!*usable) drop(job, c, "its key times are no float32 numbers");
+  if (!*usable) drop(job, c, "its key times are not float32 numbers");
   return SK_OK;
 }
 
@@ -64,7 +64,9 @@ static sk_status open_values(import_job *job, int32_t sampler, channel *c, bool 
   *usable = c->values.width == sk_path_width((sk_path)c->path) &&
             c->values.count / c->count >= c->times.count * (c->interpolation == SK_CUBIC ? 3 : 1);
   if (!*usable) drop(job, c, "it has fewer values than keys");
-  else c->values.count = c->times.count * (c->interpolation == SK_CUBIC ? 3 : 1) * c->count; /* not what is over */
+  else
+    c->values.count = c->times.count * (c->interpolation == SK_CUBIC ? 3 : 1) * c->count; /* extra values are not
+                                                                                                read */
   return SK_OK;
 }
 
@@ -74,7 +76,7 @@ static void measure(const float *times, size_t count, double *last) {
     if (!import_is_bad(times[i]) && times[i] > *last) *last = times[i];
 }
 
-/* One channel of the file is one for each of its targets here: their weights stand side by side. */
+/* One channel of the file becomes one for each of its targets, whose weights stand side by side. */
 static sk_status add_tracks(import_clip *clip, const channel *c, import_track *track) {
   uint32_t i;
   sk_status status = SK_OK;
@@ -106,7 +108,8 @@ static sk_status add_keys(import_clip *clip, const channel *c, double *last) {
   return status;
 }
 
-/* Of a channel that goes: the clip lasts as long as its keys all the same. What cannot be read counts nothing. */
+/* Measures a channel that is left out: the clip lasts as long as its keys all the same. Times that cannot be read do
+   not count. */
 static void measure_sampler(import_job *job, int32_t sampler, double *last) {
   int64_t input = json_index(&job->gltf->json, json_member(&job->gltf->json, sampler, "input"), -1);
   gltf_accessor a;

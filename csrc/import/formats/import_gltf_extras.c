@@ -39,7 +39,7 @@ static bool key_is_sane(const double key[KEY_WIDTH], double last) {
   return key[0] > last && fabs(length - 1.0) < UNIT_TOLERANCE;
 }
 
-/* All keys or none. */
+/* Adds all keys or none. */
 static sk_status add_motion(import_clip *clip, int32_t array, sk_clip_record *record) {
   import_job *job = clip->job;
   import_model *m = &job->model;

@@ -4,17 +4,17 @@
 #include "../import_influence.h"
 #include "import_gltf.h"
 
-#define RUN 1024 /* vertices whose sets are read at one go: what they take stays in a near cache */
+#define RUN 1024 /* vertices whose sets are read together: their memory stays in a near cache */
 
 typedef struct set_run { /* the sets of vertices that follow each other */
   uint32_t first, count, max_count;
   uint32_t *joints; /* of vertex first + v in set k: four from 4 * (k * max_count + v) on */
-  float *weights;   /* likewise */
+  float *weights;   /* in the same order */
 } set_run;
 
-/* The elements of an accessor, which has no sparse elements, that belong to the run. */
+/* Cuts an accessor to the elements of the run. */
 static void cut(gltf_accessor *a, const set_run *run) {
-  if (a->sparse >= 0) return; /* then the run has all vertices */
+  if (a->sparse >= 0) return; /* the run has all vertices then */
   if (a->data) a->data += run->first * a->stride;
   a->count = run->count;
 }
@@ -60,7 +60,7 @@ static uint32_t gather_vertex(import_skinning *s, const uint32_t *slots, const s
     for (i = 0; i < 4; i++) {
       if (weights[i] >= 0.0f && weights[i] <= FLT_MAX && joints[i] < submesh->mesh->mNumBones) {
         list[count] = (import_influence){slots[joints[i]], weights[i]};
-        count += weights[i] > 0.0f; /* no branch: which ones are 0 cannot be foreseen */
+        count += weights[i] > 0.0f; /* no branch, because a processor cannot predict which weights are 0 */
       } else if (import_weight_counts(s, vertex, weights[i])) {
         import_note_add(s->job, NOTE_joint_index_out_of_range, 1, "vertex %u of mesh '%.80s' follows joint %u of %u",
                         vertex, submesh->title, joints[i], submesh->mesh->mNumBones);

@@ -45,21 +45,22 @@ static sk_status gltf_image(import_job *job, int64_t image, int32_t token, int32
   return status;
 }
 
-/* KHR_texture_transform: scale first, then a turn against the clock, then the offset. */
+/* KHR_texture_transform scales first, then rotates counterclockwise, then adds the offset. */
 static void read_uv_transform(import_job *job, int32_t transform, sk_material *material) {
   const json *j = &job->gltf->json;
-  double offset[2] = {0.0, 0.0}, scale[2] = {1.0, 1.0}, turn, rows[6];
+  double offset[2] = {0.0, 0.0}, scale[2] = {1.0, 1.0}, angle, rows[6];
   int i;
   json_numbers(j, json_member(j, transform, "offset"), offset, 2);
   json_numbers(j, json_member(j, transform, "scale"), scale, 2);
-  turn = json_number(j, json_member(j, transform, "rotation"), 0.0);
-  rows[0] = cos(turn) * scale[0], rows[1] = sin(turn) * scale[1], rows[2] = offset[0];
-  rows[3] = -sin(turn) * scale[0], rows[4] = cos(turn) * scale[1], rows[5] = offset[1];
+  angle = json_number(j, json_member(j, transform, "rotation"), 0.0);
+  rows[0] = cos(angle) * scale[0], rows[1] = sin(angle) * scale[1], rows[2] = offset[0];
+  rows[3] = -sin(angle) * scale[0], rows[4] = cos(angle) * scale[1], rows[5] = offset[1];
   for (i = 0; i < 6; i++)
     if (!import_is_bad((float)rows[i])) material->uv_transform[i] = (float)rows[i] + 0.0f;
 }
 
-/* Sets the texture's number, or leaves it where the file has none; a broken image is only lost. */
+/* Sets the texture of a material, where the file has one. An image that cannot be read is lost, and the report says so.
+   */
 static sk_status gltf_texture(import_job *job, int32_t use, sk_material *material) {
   const gltf *g = job->gltf;
   const json *j = &g->json;

@@ -34,15 +34,15 @@ bool gltf_name_submesh(import_job *job, import_submesh *submesh) {
   const gltf_primitive *p = submesh->primitive;
   const json *j = &job->gltf->json;
   int32_t token = gltf_item(job->gltf, GLTF_MESHES, p->mesh);
-  char words[48] = "", *place;
+  char words[48] = "", *added;
   size_t more = 0;
   if (!json_text(j, json_member(j, token, "name"), pool, &submesh->name)) return false;
   if (!submesh->name.length) more = (size_t)snprintf(words, sizeof words, "meshes[%d]", p->mesh);
   if (json_length(j, json_member(j, token, "primitives")) > 1)
     more += (size_t)snprintf(words + more, sizeof words - more, "-%d", p->number);
-  place = sk_array_extend(pool, more);
-  if (!place) return false;
-  memcpy(place, words, more);
+  added = sk_array_extend(pool, more);
+  if (!added) return false;
+  memcpy(added, words, more);
   if (!submesh->name.length) submesh->name.offset = (uint32_t)(pool->count - more);
   submesh->name.length += (uint32_t)more;
   return true;
@@ -64,7 +64,7 @@ bool gltf_has(const import_submesh *submesh, import_attribute attribute) {
   return attribute == IMPORT_POSITIONS || accessor_of(submesh->primitive, attribute) >= 0;
 }
 
-/* Whole accessor as floats straight into a stream of the same width. */
+/* Reads a whole accessor as floats into a stream of `width` numbers a vertex. */
 static sk_status read_numbers(import_job *job, int32_t index, uint32_t width, size_t count, float *out) {
   gltf_accessor a;
   sk_status status = gltf_accessor_open(job, index, &a);
@@ -72,7 +72,7 @@ static sk_status read_numbers(import_job *job, int32_t index, uint32_t width, si
   size_t i;
   if (status) return status;
   if (a.width == width) return gltf_accessor_floats(job, index, &a, out);
-  wide = sk_alloc(count * a.width * sizeof *wide); /* RGB for RGBA: alpha 1 */
+  wide = sk_alloc(count * a.width * sizeof *wide); /* RGB becomes RGBA with alpha 1 */
   if (!wide) return import_no_memory(job, count * a.width * sizeof *wide);
   status = gltf_accessor_floats(job, index, &a, wide);
   for (i = 0; i < count; i++) {
@@ -90,8 +90,8 @@ sk_status gltf_read(import_job *job, const import_submesh *submesh, import_attri
 
 /* ---- faces -------------------------------------------------------------------------------------- */
 
-/* Triangles, a strip (every second one is turned round) or a fan; `at` NULL: 0, 1, 2, ... The three of a triangle
-   may be written over themselves or those before them. */
+/* Writes the faces of a list of triangles, a strip (in which every second face is reversed) or a fan. `at` has the
+   indices; NULL: 0, 1, 2, ... Faces may be written over their own indices and those before them. */
 static uint32_t *put_faces(uint32_t *out, const import_submesh *submesh, const uint32_t *at, size_t faces) {
   size_t i;
   for (i = 0; i < faces; i++) {
@@ -105,11 +105,11 @@ static uint32_t *put_faces(uint32_t *out, const import_submesh *submesh, const u
   return out;
 }
 
-/* The indices of a primitive, which are those of its faces where they are a list of triangles: then they are read to
-   where the faces shall be, `place`. Otherwise they are the caller's to free. */
-static sk_status read_indices(import_job *job, const gltf_primitive *p, const gltf_accessor *a, uint32_t *place,
+/* Reads the indices of a primitive. Those of a list of triangles are read to `faces`, where the faces will be written.
+   Otherwise the caller frees the indices with sk_free. */
+static sk_status read_indices(import_job *job, const gltf_primitive *p, const gltf_accessor *a, uint32_t *faces,
                               uint32_t **indices) {
-  *indices = p->mode == GLTF_TRIANGLES ? place : sk_alloc(a->count * sizeof **indices);
+  *indices = p->mode == GLTF_TRIANGLES ? faces : sk_alloc(a->count * sizeof **indices);
   return *indices ? gltf_accessor_integers(job, p->indices, a, *indices)
                   : import_no_memory(job, a->count * sizeof **indices);
 }

@@ -8,7 +8,8 @@ uint32_t gltf_target_count(const import_job *job, const import_submesh *submesh)
   return (uint32_t)json_length(&job->gltf->json, submesh->primitive->targets);
 }
 
-/* The differences of one attribute of a glTF target; `rows` gets them at `at` of each row. */
+/* Reads the differences of one attribute of a target into each row from number `at` on; sets `*found` where there are
+   any. */
 static sk_status read_attribute(import_job *job, const import_submesh *submesh, int32_t token, uint32_t target,
                                 size_t at, float *rows, bool *found) {
   int64_t index = json_index(&job->gltf->json, token, -1);
@@ -50,7 +51,7 @@ sk_status gltf_read_shapes(import_job *job, const import_submesh *submesh, impor
   return status;
 }
 
-/* The node's weights, else the mesh's. */
+/* From the weights of the node, else from those of the mesh. */
 float gltf_default_weight(const import_job *job, const import_submesh *submesh, uint32_t target) {
   const gltf *g = job->gltf;
   int32_t array, token, node, i;

@@ -11,263 +11,11 @@
 
 #include "../../core/base/sk_math.h"
 #include "import_md5.h"
+#include "import_md5_text.h"
 
 #define NUMBER_TOLERANCE 1e-6 /* relative above 1: the text against Assimp's float32 of it */
 #define SQUARE_TOLERANCE 1e-5 /* of w * w: float32 loses 2e-7 */
 #define MATRIX_TOLERANCE 2e-3 /* of a matrix made with such a w, relative to the skeleton's size */
-
-/* ---- words ------------------------------------------------------------------------- */
-
-typedef struct md5_joint {
-  import_span name;       /* without its quotation marks */
-  int32_t parent;      /* stands before the joint; SK_NONE = none */
-  uint32_t flags;      /* of an animation: which of the six numbers a frame has */
-  size_t first;        /* the first of them in a frame */
-  double place[6];     /* translation; x, y, z of the rotation: at rest, or where no frame has them */
-  uint32_t keys;       /* read so far */
-  struct aiNode *node; /* of the scene; not owned */
-  uint32_t children;   /* found so far */
-  double global[12];   /* at rest, below the node that holds the skeleton */
-  double local[12];
-} md5_joint;
-
-typedef struct md5 { /* one file while it is read */
-  import_job *job;
-  const char *at, *end;
-  sk_array joints; /* md5_joint */
-  sk_array values; /* double: of one frame */
-  size_t places;   /* joints that have their place */
-  bool no_memory;
-} md5;
-
-static bool is_space(char c) { return (unsigned char)c <= ' '; }
-static bool is_digit(char c) { return c >= '0' && c <= '9'; }
-static bool is_mark(char c) { return c == '(' || c == ')' || c == '{' || c == '}'; }
-static bool is_comment(const md5 *m) { return m->end - m->at >= 2 && m->at[0] == '/' && m->at[1] == '/'; }
-
-static void skip_spaces(md5 *m) {
-  while (m->at < m->end && *m->at <= '/' && (is_space(*m->at) || is_comment(m))) {
-    bool comment = !is_space(*m->at);
-    while (comment && m->at < m->end && *m->at != '\n' && *m->at != '\r') m->at++;
-    if (!comment) m->at++;
-  }
-}
-
-/* Most of a file is digits, which the first comparison tells. */
-static const char *end_of_word(const md5 *m) {
-  const char *at = m->at, *end = m->end;
-  for (; at < end; at++) {
-    if (*at > '/' && *at < '{') continue;
-    if (is_space(*at) || is_mark(*at) || (end - at >= 2 && at[0] == '/' && at[1] == '/')) break;
-  }
-  return at;
-}
-
-/* A mark, a text in quotation marks (they stay; it ends with its line at the latest) or what stands
-   between spaces. Length 0 at the end of the file. */
-static import_span next_word(md5 *m) {
-  import_span word;
-  skip_spaces(m);
-  word.at = m->at;
-  if (m->at < m->end && *m->at == '"') {
-    m->at++;
-    while (m->at < m->end && *m->at != '"' && *m->at != '\n' && *m->at != '\r') m->at++;
-    if (m->at < m->end && *m->at == '"') m->at++;
-  } else if (m->at < m->end && is_mark(*m->at)) {
-    m->at++;
-  } else {
-    m->at = end_of_word(m);
-  }
-  word.length = (size_t)(m->at - word.at);
-  return word;
-}
-
-static bool equals(import_span word, const char *text) {
-  return word.length == strlen(text) && !memcmp(word.at, text, word.length);
-}
-
-/* To the end of a text in which `word` stands nowhere any more: it need not be cut into words. */
-static void skip_if_without(md5 *m, const char *word) {
-  size_t length = strlen(word);
-  const char *at = m->at;
-  while ((at = memchr(at, *word, (size_t)(m->end - at))) != NULL && (size_t)(m->end - at) >= length) {
-    if (!memcmp(at, word, length)) return;
-    at++;
-  }
-  m->at = m->end;
-}
-
-static bool expect(md5 *m, const char *mark) { return equals(next_word(m), mark); }
-
-/* Whether the section goes on; takes the brace that ends it. */
-static bool goes_on(md5 *m) {
-  skip_spaces(m);
-  if (m->at < m->end && *m->at != '}') return true;
-  m->at += m->at < m->end;
-  return false;
-}
-
-static double number_of(import_span word) { return import_decimal(word.at, word.length); }
-
-static uint64_t eight_bytes(const char *at) {
-  uint64_t bytes;
-  memcpy(&bytes, at, sizeof bytes);
-#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-  bytes = __builtin_bswap64(bytes);
-#endif
-  return bytes; /* the first one lowest */
-}
-
-static bool are_eight_digits(uint64_t bytes) {
-  uint64_t high = UINT64_C(0xF0F0F0F0F0F0F0F0), zeros = UINT64_C(0x3030303030303030);
-  return (bytes & high) == zeros && ((bytes + UINT64_C(0x0606060606060606)) & high) == zeros;
-}
-
-/* Neighbors become pairs, pairs fours, fours the number. */
-static uint64_t eight_digits(uint64_t bytes) {
-  bytes = ((bytes & UINT64_C(0x0F0F0F0F0F0F0F0F)) * (1 + (10 << 8))) >> 8;
-  bytes = ((bytes & UINT64_C(0x00FF00FF00FF00FF)) * (1 + (100 << 16))) >> 16;
-  return ((bytes & UINT64_C(0x0000FFFF0000FFFF)) * (1 + (UINT64_C(10000) << 32))) >> 32;
-}
-
-#define LONGEST_PLAIN 32 /* bytes: a sign, 17 digits, a point, a space, and what is read at once */
-
-/* At most 17 digits, a point among them, a space behind them, with at least LONGEST_PLAIN bytes to come.
-   Returns where it ends; NULL where anything else stands there. The usual one has a digit, the point and
-   eight digits or more. */
-static inline const char *plain_number(const char *at, double *out) {
-  const char *point, *last;
-  uint64_t digits = (uint64_t)*at - '0', digit, bytes;
-  bool negative = *at == '-';
-  double number;
-  if (negative) digits = (uint64_t)*++at - '0';
-  if (digits > 9) return NULL;
-  last = at++ + 17;
-  for (; *at != '.' && (digit = (uint64_t)*at - '0') < 10 && at < last; at++) digits = 10 * digits + digit;
-  point = at;
-  if (*at == '.') {
-    at++, last++;
-    bytes = eight_bytes(at);
-    if (last - at >= 8 && are_eight_digits(bytes)) digits = 100000000u * digits + eight_digits(bytes), at += 8;
-    for (; (digit = (uint64_t)*at - '0') < 10 && at < last; at++) digits = 10 * digits + digit;
-  }
-  if (!is_space(*at)) return NULL;
-  number = (double)(int64_t)digits;
-  if (at > point + 1) number /= import_power_of_ten((int)(at - point - 1));
-  *out = negative ? -number : number;
-  return at;
-}
-
-/* False, and nothing is taken, where no plain number stands there. */
-static bool take_plain_number(md5 *m, double *out) {
-  const char *at = m->at;
-  while (at < m->end && is_space(*at)) at++;
-  at = m->end - at < LONGEST_PLAIN ? NULL : plain_number(at, out);
-  if (at) m->at = at;
-  return at != NULL;
-}
-
-static double next_number(md5 *m) {
-  double number;
-  return take_plain_number(m, &number) ? number : number_of(next_word(m));
-}
-
-/* A whole number from `least` to `most`. */
-static bool next_integer(md5 *m, double least, double most, double *out) {
-  *out = next_number(m);
-  return *out >= least && *out <= most && *out == floor(*out);
-}
-
-/* ( x y z ) */
-static bool next_triple(md5 *m, double out[3]) {
-  int i;
-  if (!expect(m, "(")) return false;
-  for (i = 0; i < 3; i++) {
-    out[i] = next_number(m);
-    if (!isfinite(out[i])) return false;
-  }
-  return expect(m, ")");
-}
-
-/* ---- sections ------------------------------------------------------------------------ */
-
-static md5_joint *joint_at(const md5 *m, size_t j) { return (md5_joint *)m->joints.data + j; }
-
-/* "name" parent; a parent stands before its children, as every exporter has it. */
-static md5_joint *next_joint(md5 *m) {
-  import_span name = next_word(m);
-  double parent;
-  md5_joint *joint;
-  if (name.length < 2 || *name.at != '"' || name.at[name.length - 1] != '"') return NULL;
-  if (m->joints.count >= SK_MAX_JOINTS) return NULL;
-  if (!next_integer(m, -1.0, (double)m->joints.count - 1.0, &parent)) return NULL;
-  joint = sk_array_extend(&m->joints, 1);
-  m->no_memory |= !joint;
-  if (!joint) return NULL;
-  joint->name = (import_span){name.at + 1, name.length - 2};
-  joint->parent = (int32_t)parent;
-  return joint;
-}
-
-/* "name" parent ( translation ) ( rotation ), both below the skeleton */
-static bool read_joints(md5 *m) {
-  while (goes_on(m)) {
-    md5_joint *joint = next_joint(m);
-    if (!joint || !next_triple(m, joint->place) || !next_triple(m, joint->place + 3)) return false;
-    m->places++;
-  }
-  return true;
-}
-
-/* "name" parent flags first */
-static bool read_hierarchy(md5 *m) {
-  while (goes_on(m)) {
-    md5_joint *joint = next_joint(m);
-    double flags, first;
-    if (!joint || !next_integer(m, 0, 63, &flags) || !next_integer(m, 0, UINT32_MAX, &first)) return false;
-    joint->flags = (uint32_t)flags;
-    joint->first = (size_t)first;
-  }
-  return true;
-}
-
-static bool read_base_frame(md5 *m) {
-  while (goes_on(m)) {
-    md5_joint *joint = m->places < m->joints.count ? joint_at(m, m->places++) : NULL;
-    if (!joint || !next_triple(m, joint->place) || !next_triple(m, joint->place + 3)) return false;
-  }
-  return true;
-}
-
-/* The plain numbers from here on, as many as there is room for. */
-static void take_plain_numbers(md5 *m, double *values, size_t room, size_t *count) {
-  const char *at = m->at, *end = m->end;
-  for (; *count < room; (*count)++) {
-    const char *next;
-    while (at < end && is_space(*at)) at++;
-    next = end - at < LONGEST_PLAIN ? NULL : plain_number(at, &values[*count]);
-    if (!next) break;
-    at = next;
-  }
-  m->at = at;
-}
-
-static bool read_frame(md5 *m) {
-  double value, *place;
-  m->values.count = 0;
-  for (;;) {
-    take_plain_numbers(m, m->values.data, m->values.capacity, &m->values.count);
-    if (!take_plain_number(m, &value)) {
-      if (!goes_on(m)) return true;
-      value = number_of(next_word(m));
-    }
-    if (!isfinite(value) || m->values.count >= 6 * (size_t)SK_MAX_JOINTS) return false;
-    place = sk_array_room(&m->values, 1);
-    m->no_memory |= !place;
-    if (!place) return false;
-    *place = value;
-  }
-}
 
 /* ---- keys ------------------------------------------------------------------------------ */
 
@@ -308,7 +56,7 @@ static bool numbers_of(const md5 *m, const md5_joint *joint, double out[6]) {
     bool moved = joint->flags & 1u << i;
     if (moved && !left) return false;
     left -= moved;
-    out[i] = moved ? *values++ : joint->place[i];
+    out[i] = moved ? *values++ : joint->rest[i];
   }
   return true;
 }
@@ -331,9 +79,9 @@ static bool correct_key(md5 *m, md5_joint *joint, struct aiNodeAnim *channel) {
 static bool correct_frame(md5 *m, const struct aiAnimation *animation) {
   double number;
   size_t j;
-  bool good = m->joints.count == animation->mNumChannels && m->places == m->joints.count &&
-              next_integer(m, 0, UINT32_MAX, &number) && expect(m, "{") && read_frame(m);
-  for (j = 0; j < m->joints.count && good; j++) good = correct_key(m, joint_at(m, j), animation->mChannels[j]);
+  bool good = m->joints.count == animation->mNumChannels && m->rest_count == m->joints.count &&
+              md5_next_integer(m, 0, UINT32_MAX, &number) && md5_expect(m, "{") && md5_read_frame(m);
+  for (j = 0; j < m->joints.count && good; j++) good = correct_key(m, md5_joint_at(m, j), animation->mChannels[j]);
   return good;
 }
 
@@ -341,10 +89,10 @@ static bool correct_frame(md5 *m, const struct aiAnimation *animation) {
 static bool read_animation(md5 *m, const struct aiAnimation *animation) {
   bool good = true;
   while (good && m->at < m->end) {
-    import_span word = next_word(m);
-    if (equals(word, "hierarchy")) good = expect(m, "{") && read_hierarchy(m);
-    else if (equals(word, "baseframe")) good = expect(m, "{") && read_base_frame(m);
-    else if (equals(word, "frame")) good = correct_frame(m, animation);
+    import_span word = md5_next_word(m);
+    if (md5_equals(word, "hierarchy")) good = md5_expect(m, "{") && md5_read_hierarchy(m);
+    else if (md5_equals(word, "baseframe")) good = md5_expect(m, "{") && md5_read_base_frame(m);
+    else if (md5_equals(word, "frame")) good = correct_frame(m, animation);
   }
   return good && m->joints.count == animation->mNumChannels;
 }
@@ -355,7 +103,7 @@ static void drop_rest_keys(md5 *m, const struct aiAnimation *animation) {
   size_t j;
   for (j = 0; j < m->joints.count; j++) {
     struct aiNodeAnim *channel = animation->mChannels[j];
-    if (joint_at(m, j)->keys || channel->mNumPositionKeys > 1 || channel->mNumRotationKeys > 1) continue;
+    if (md5_joint_at(m, j)->keys || channel->mNumPositionKeys > 1 || channel->mNumRotationKeys > 1) continue;
     channel->mNumPositionKeys = channel->mNumRotationKeys = 0;
   }
 }
@@ -376,7 +124,7 @@ static bool find_nodes(md5 *m, struct aiNode *top) {
   uint32_t roots = 0;
   size_t j;
   for (j = 0; j < m->joints.count; j++) {
-    md5_joint *joint = joint_at(m, j), *parent = joint->parent < 0 ? NULL : joint_at(m, (size_t)joint->parent);
+    md5_joint *joint = md5_joint_at(m, j), *parent = joint->parent < 0 ? NULL : md5_joint_at(m, (size_t)joint->parent);
     struct aiNode *above = parent ? parent->node : top;
     uint32_t number = parent ? parent->children++ : roots++;
     if (number >= above->mNumChildren) return false;
@@ -393,7 +141,7 @@ static double size_of(const md5 *m) {
   size_t j;
   int i;
   for (j = 0; j < m->joints.count; j++)
-    for (i = 3; i < 12; i += 4) size = fmax(size, fabs(joint_at(m, j)->global[i]));
+    for (i = 3; i < 12; i += 4) size = fmax(size, fabs(md5_joint_at(m, j)->global[i]));
   return size;
 }
 
@@ -409,11 +157,11 @@ static bool correct_nodes(md5 *m) {
   double size = size_of(m);
   size_t j;
   for (j = 0; j < m->joints.count; j++) {
-    const md5_joint *joint = joint_at(m, j);
+    const md5_joint *joint = md5_joint_at(m, j);
     if (!is_near_affine(joint->local, (const float *)&joint->node->mTransformation, size)) return false;
   }
   for (j = 0; j < m->joints.count; j++)
-    sk_affine_to_mat4(joint_at(m, j)->local, (float *)&joint_at(m, j)->node->mTransformation);
+    sk_affine_to_mat4(md5_joint_at(m, j)->local, (float *)&md5_joint_at(m, j)->node->mTransformation);
   return true;
 }
 
@@ -423,14 +171,14 @@ static void correct_rest_of_animation(md5 *m, const struct aiAnimation *animatio
   if (!find_nodes(m, m->job->scene->mRootNode)) return;
   for (j = 0; j < m->joints.count; j++) {
     const struct aiNodeAnim *channel = animation->mChannels[j];
-    md5_joint *joint = joint_at(m, j);
+    md5_joint *joint = md5_joint_at(m, j);
     const struct aiVector3D *v = &channel->mPositionKeys[0].mValue;
     const struct aiQuaternion *q = &channel->mRotationKeys[0].mValue;
     if (!channel->mNumPositionKeys || !channel->mNumRotationKeys) return;
     if (!joint->keys) sk_affine_from_mat4((const float *)&joint->node->mTransformation, joint->local);
     else set_affine((double[]){v->x, v->y, v->z}, (double[]){q->x, q->y, q->z, q->w}, joint->local);
     if (joint->parent < 0) memcpy(joint->global, joint->local, sizeof joint->global);
-    else sk_affine_multiply(joint_at(m, (size_t)joint->parent)->global, joint->local, joint->global);
+    else sk_affine_multiply(md5_joint_at(m, (size_t)joint->parent)->global, joint->local, joint->global);
   }
   correct_nodes(m);
 }
@@ -439,12 +187,12 @@ static void correct_rest_of_animation(md5 *m, const struct aiAnimation *animatio
 static bool place_joints(md5 *m) {
   size_t j;
   for (j = 0; j < m->joints.count; j++) {
-    md5_joint *joint = joint_at(m, j);
-    const double *r = joint->place + 3;
-    set_affine(joint->place, (double[]){r[0], r[1], r[2], -root_of(r)}, joint->global);
+    md5_joint *joint = md5_joint_at(m, j);
+    const double *r = joint->rest + 3;
+    set_affine(joint->rest, (double[]){r[0], r[1], r[2], -root_of(r)}, joint->global);
     memcpy(joint->local, joint->global, sizeof joint->local);
     if (joint->parent < 0) continue;
-    if (!sk_affine_inverse(joint_at(m, (size_t)joint->parent)->global, joint->local)) return false;
+    if (!sk_affine_inverse(md5_joint_at(m, (size_t)joint->parent)->global, joint->local)) return false;
     sk_affine_multiply(joint->local, joint->global, joint->local);
   }
   return true;
@@ -456,7 +204,7 @@ static bool place_joints(md5 *m) {
 static int64_t joint_of_bone(const md5 *m, const struct aiBone *bone, size_t from) {
   size_t j;
   for (j = from; j < m->joints.count; j++) {
-    import_span name = joint_at(m, j)->name;
+    import_span name = md5_joint_at(m, j)->name;
     if (name.length == bone->mName.length && !memcmp(name.at, bone->mName.data, name.length)) return (int64_t)j;
   }
   return SK_NONE;
@@ -473,7 +221,7 @@ static bool compare_bones(const md5 *m, const struct aiMesh *mesh, double *chang
     if (joint < 0) return false;
     joints[b] = (uint32_t)joint;
     sk_affine_from_mat4((const float *)&mesh->mBones[b]->mOffsetMatrix, offset);
-    sk_affine_multiply(joint_at(m, (size_t)joint)->global, offset, changes + 12 * b);
+    sk_affine_multiply(md5_joint_at(m, (size_t)joint)->global, offset, changes + 12 * b);
     if (!is_near_affine(changes + 12 * b, identity, size)) return false;
   }
   return true;
@@ -518,7 +266,7 @@ static void correct_mesh(md5 *m, const struct aiMesh *mesh) {
   if (!m->no_memory && compare_bones(m, mesh, changes, joints)) {
     move_vertices(mesh, changes, moved);
     for (b = 0; b < mesh->mNumBones; b++)
-      if (sk_affine_inverse(joint_at(m, joints[b])->global, inverse))
+      if (sk_affine_inverse(md5_joint_at(m, joints[b])->global, inverse))
         sk_affine_to_mat4(inverse, (float *)&mesh->mBones[b]->mOffsetMatrix);
   }
   sk_free(joints);
@@ -531,9 +279,9 @@ static void correct_model(md5 *m) {
   bool good = scene->mRootNode->mNumChildren == 2;
   unsigned i;
   while (good && m->at < m->end)
-    if (equals(next_word(m), "joints")) {
-      good = expect(m, "{") && read_joints(m);
-      skip_if_without(m, "joints");
+    if (md5_equals(md5_next_word(m), "joints")) {
+      good = md5_expect(m, "{") && md5_read_joints(m);
+      md5_skip_if_without(m, "joints");
     }
   good = good && find_nodes(m, scene->mRootNode->mChildren[1]) && place_joints(m) && correct_nodes(m);
   for (i = 0; good && i < scene->mNumMeshes; i++) correct_mesh(m, scene->mMeshes[i]);
@@ -575,7 +323,7 @@ static double stated_rate(const import_source *file) {
   const char *end = (const char *)file->data + file->size;
   double rate = 0.0;
   while (word && word < end && (*word == ' ' || *word == '\t')) word++;
-  for (; word && word < end && is_digit(*word) && rate < 1e6; word++) rate = 10.0 * rate + (*word - '0');
+  for (; word && word < end && *word >= '0' && *word <= '9' && rate < 1e6; word++) rate = 10.0 * rate + (*word - '0');
   return rate;
 }
 

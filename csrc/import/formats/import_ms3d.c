@@ -10,7 +10,7 @@
 #define MATERIAL 361
 #define NAME     32 /* with zero bytes behind it, or none */
 
-typedef struct ms3d { /* where its parts begin */
+typedef struct ms3d { /* offsets of the sections */
   import_job *job;
   import_cursor c;
   size_t vertices, triangles, groups;
@@ -19,8 +19,8 @@ typedef struct ms3d { /* where its parts begin */
 
 /* ---- the parts ---------------------------------------------------------------------------- */
 
-/* To the end of the joints, which is where all that Assimp reads right ends. */
-static sk_status find_parts(ms3d *m) {
+/* Walks to the end of the joints. Assimp reads the file correctly up to there. */
+static sk_status find_sections(ms3d *m) {
   import_cursor *c = &m->c;
   size_t *name;
   uint32_t i;
@@ -53,13 +53,13 @@ static void skip_comments(import_cursor *c) {
       import_skip(c, 4);
       import_skip(c, import_take(c, 4));
     }
-  if (import_take(c, 4) == 1) import_skip(c, import_take(c, 4)); /* the model's has no number */
+  if (import_take(c, 4) == 1) import_skip(c, import_take(c, 4)); /* the model's comment has no number */
 }
 
 /* ---- weights ------------------------------------------------------------------------------ */
 
-/* The first joint stands with the vertex, three more and the weights of the first three in the tail;
-   the fourth has what is left. Weights that are all 0: the vertex follows its first joint. */
+/* The vertex has its first joint; the tail has three more joints, and the weights of the first three. The fourth has
+   the rest of `whole`. Where all weights are 0, the vertex follows its first joint. */
 static bool add_vertex(ms3d *m, uint32_t v, const uint8_t *tail, int whole) {
   int8_t first = (int8_t)m->c.data[m->vertices + VERTEX * (size_t)v + 13];
   int joints[4] = {first, (int8_t)tail[0], (int8_t)tail[1], (int8_t)tail[2]};
@@ -78,25 +78,25 @@ static bool add_vertex(ms3d *m, uint32_t v, const uint8_t *tail, int whole) {
 static sk_status add_corners(ms3d *m) {
   import_cursor c = {.data = m->c.data, .at = m->groups, .end = m->c.end};
   import_weights *w = m->job->weights;
-  uint32_t g, i, k, *place;
+  uint32_t g, i, k, *added;
   for (g = 0; g < m->group_count; g++) {
     uint32_t count;
     import_skip(&c, 1 + NAME);
     count = import_take(&c, 2);
-    place = import_weights_mesh(m->job) ? sk_array_room(&w->corners, 3 * (size_t)count) : NULL;
-    if (!place) return import_no_memory(m->job, 12 * (size_t)count);
+    added = import_weights_mesh(m->job) ? sk_array_room(&w->corners, 3 * (size_t)count) : NULL;
+    if (!added) return import_no_memory(m->job, 12 * (size_t)count);
     for (i = 0; i < count; i++) {
       uint32_t triangle = import_take(&c, 2);
       const uint8_t *at = c.data + m->triangles + TRIANGLE * (size_t)triangle + 2;
-      for (k = 0; k < 3; k++, place++)
-        *place = triangle < m->triangle_count ? (uint32_t)import_number(at + 2 * k, 2) : UINT32_MAX;
+      for (k = 0; k < 3; k++, added++)
+        *added = triangle < m->triangle_count ? (uint32_t)import_number(at + 2 * k, 2) : UINT32_MAX;
     }
     import_skip(&c, 1);
   }
   return SK_OK;
 }
 
-/* What stands behind the joints: comments, then what versions 1 to 3 have for each vertex. */
+/* Reads what follows the joints: comments, then the rows of versions 1 to 3, one for each vertex. */
 static sk_status read_tail(ms3d *m) {
   import_cursor *c = &m->c;
   uint32_t version, v;
@@ -107,7 +107,7 @@ static sk_status read_tail(ms3d *m) {
   version = import_take(c, 4);
   row = 2 + 4 * (size_t)version;
   if (version < 1 || version > 3 || row * m->vertex_count > c->end - c->at) {
-    import_note_add(m->job, NOTE_weights_dropped, 1, "what follows the joints: version %u", version);
+    import_note_add(m->job, NOTE_weights_dropped, 1, "the section behind the joints has version %u", version);
     return SK_OK;
   }
   for (v = 0; v < m->vertex_count && !status; v++)
@@ -119,7 +119,8 @@ static sk_status read_tail(ms3d *m) {
   return status ? status : import_weights_sort(m->job);
 }
 
-/* Assimp takes the counts of comments for two bytes long, and gets lost behind them. */
+/* Assimp reads the counts of comments as two bytes instead of four, and gets lost behind them: it gets the file without
+   them. */
 sk_status import_ms3d_open(import_job *job) {
   import_source *file = job->files.sources.data;
   ms3d m = {.job = job};
@@ -128,7 +129,7 @@ sk_status import_ms3d_open(import_job *job) {
   status = import_weights_open(job);
   if (status) return status;
   m.c.data = file->data, m.c.end = file->size;
-  status = find_parts(&m);
+  status = find_sections(&m);
   end = m.c.at;
   if (m.c.past || m.c.end - end < 4) return status; /* Assimp says what it misses */
   if (!status) status = read_tail(&m);
@@ -152,9 +153,9 @@ static sk_status find_joints(import_job *job) {
 
 /* ---- keys ------------------------------------------------------------------------------- */
 
-/* A key moves its joint within the joint's rest pose: the local matrix is rest * T(key) * R(key). Assimp
-   delivers the rotation so, but the rest's translation plus the key as it stands. */
-static void turn_keys(const struct aiNode *node, const struct aiNodeAnim *channel) {
+/* A key moves its joint within the joint's rest pose: the local matrix is rest * T(key) * R(key). Assimp delivers such
+   rotations, but translations that are only the sum of rest and key. */
+static void rotate_keys(const struct aiNode *node, const struct aiNodeAnim *channel) {
   const float *m = &node->mTransformation.a1;
   unsigned k;
   for (k = 0; k < channel->mNumPositionKeys; k++) {
@@ -174,7 +175,7 @@ static void correct_keys(import_job *job) {
     for (c = 0; c < scene->mAnimations[a]->mNumChannels; c++) {
       const struct aiNodeAnim *channel = scene->mAnimations[a]->mChannels[c];
       int32_t joint = import_find_joint(job, &channel->mNodeName);
-      if (joint >= 0) turn_keys(nodes[joint], channel);
+      if (joint >= 0) rotate_keys(nodes[joint], channel);
     }
 }
 

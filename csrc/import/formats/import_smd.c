@@ -1,20 +1,20 @@
 /* import_smd.c: Valve's .smd as its own compiler reads it, line by line.
 
-   Assimp 6.0.5 stumbles over two things that are cut out or hidden from it here: comments within a section
-   (lines that begin with two slashes), and blanks in the names of materials. It also counts the frames from
-   the first one, where a clip's time 0 is that of the file. */
+   Assimp 6.0.5 stumbles over two things, which are taken out or hidden here: comments within a section (lines that
+   begin with two slashes), and blanks in the names of materials. It also counts frames from the first one, while the
+   times of the file may begin with another number. */
 #include <string.h>
 
 #include "import_smd.h"
 
 typedef struct smd_line {
   const char *at, *end;
-} smd_line; /* without what ends it */
+} smd_line; /* without its line end */
 
 typedef struct smd { /* one walk over the file */
   const char *at, *end;
   char section;    /* its first letter; 0: between sections */
-  uint32_t row;    /* of triangles: the material and three vertices */
+  uint32_t row;    /* of the section of triangles: a material, then three vertices */
   bool has_time;
   int32_t first;   /* frame of the skeleton */
   bool changed;
@@ -43,7 +43,7 @@ static bool begins(smd_line line, const char *word) {
   return room >= length && !memcmp(line.at, word, length) && (room == length || is_blank(line.at[length]));
 }
 
-/* The whole number behind "time"; one that is out of all bounds counts as the bound. */
+/* Reads the whole number behind "time"; beyond 100,000,000 the digits are cut. */
 static void read_time(smd *s, smd_line line) {
   int32_t time = 0, sign = 1;
   line.at += 4;
@@ -83,7 +83,7 @@ static void begin_section(smd *s, smd_line text) {
   s->row = 0;
 }
 
-/* One line: where it stands, and what Assimp gets of it. */
+/* Reads one line and writes what Assimp gets of it. */
 static void read_line(smd *s) {
   smd_line line = next_line(s), text = trimmed(line);
   bool material = s->section == 't' && s->row % 4 == 0;

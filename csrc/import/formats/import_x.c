@@ -1,8 +1,8 @@
 /* import_x.c: matrix keys of .x that mirror their joint.
 
-   Assimp 6.0.5 divides a matrix key into scales that are never negative and a rotation, which it takes from
-   a matrix that is none where the key mirrors: the quaternion is not of length 1, and says too little to
-   find the rotation again. Where a clip has such quaternions, the keys are read from the text once more. */
+   Assimp 6.0.5 divides a matrix key into a rotation and scales that are never negative. Where the key mirrors, what is
+   left is not a rotation matrix: the quaternion is not of length 1, and the rotation cannot be found from it. Where a
+   clip has such quaternions, the keys are read from the text once more. */
 #define _GNU_SOURCE /* memmem */
 #include <math.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 
 #define LENGTH_TOLERANCE 1e-3 /* of a quaternion's square: text of six digits loses 1e-5 of a small matrix */
 #define SAME             1e-4             /* relative above 1: the text against Assimp's float32 of it */
-#define SHEAR            1e-3            /* relative: what rotation and scale need not hold */
+#define SHEAR            1e-3            /* relative: a matrix with more shear stays as it is */
 #define NUMBERS          17            /* of a key: its time, and a matrix by columns */
 #define WORD             "AnimationKey"
 
@@ -20,7 +20,7 @@ typedef struct x_text {
   const char *at, *end;
   sk_array numbers;           /* double: of one list of keys */
   bool has_lists;
-  unsigned animation, channel; /* the next one that a list can be of */
+  unsigned animation, channel; /* the next one to which a list may belong */
 } x_text;
 
 /* ---- what looks wrong -------------------------------------------------------------------------- */
@@ -30,7 +30,7 @@ static bool is_off(const struct aiQuaternion *q) {
   return !(fabs(square - 1.0) <= LENGTH_TOLERANCE);
 }
 
-/* Keys that can be of matrices, and how many of their rotations are none. */
+/* How many keys, of a channel that may come from matrices, have a quaternion that is not of length 1. */
 static unsigned count_off(const struct aiNodeAnim *channel) {
   unsigned k, count = channel->mNumRotationKeys, off = 0;
   if (channel->mNumPositionKeys != count || channel->mNumScalingKeys != count) return 0;
@@ -68,7 +68,7 @@ static double next_number(x_text *x) {
 
 /* The next list of matrix keys; false at the end, or where the text cannot be followed. */
 static bool next_list(x_text *x, bool *no_memory) {
-  double type, count = 0.0, i, *place;
+  double type, count = 0.0, i, *added;
   int n;
   x->numbers.count = 0;
   while ((x->at = memmem(x->at, (size_t)(x->end - x->at), WORD, sizeof WORD - 1)) != NULL) {
@@ -82,13 +82,13 @@ static bool next_list(x_text *x, bool *no_memory) {
   x->has_lists |= x->at != NULL;
   if (!x->at) return false;
   for (i = 0; i < count; i++) {
-    place = sk_array_room(&x->numbers, NUMBERS);
-    *no_memory |= !place;
-    if (!place) return false;
-    place[0] = next_number(x);
+    added = sk_array_room(&x->numbers, NUMBERS);
+    *no_memory |= !added;
+    if (!added) return false;
+    added[0] = next_number(x);
     if (next_number(x) != 16) return false;
-    for (n = 1; n < NUMBERS; n++) place[n] = next_number(x);
-    if (!isfinite(place[0]) || !isfinite(place[16])) return false;
+    for (n = 1; n < NUMBERS; n++) added[n] = next_number(x);
+    if (!isfinite(added[0]) || !isfinite(added[16])) return false;
   }
   return true;
 }
@@ -97,7 +97,7 @@ static bool next_list(x_text *x, bool *no_memory) {
 
 static bool is_same(double text, double assimp) { return fabs(text - assimp) <= SAME * fmax(1.0, fabs(text)); }
 
-/* Whether the list is the channel's: the times and places of all keys. The file is left-handed. */
+/* Whether the list belongs to the channel: whether times and positions of all keys agree. The file is left-handed. */
 static bool is_of(const x_text *x, const struct aiNodeAnim *channel) {
   const double *key = x->numbers.data;
   size_t k, count = x->numbers.count / NUMBERS;
@@ -112,7 +112,7 @@ static bool is_of(const x_text *x, const struct aiNodeAnim *channel) {
   return true;
 }
 
-/* A matrix that is more than rotation and scale stays as it is. */
+/* Corrects a key whose matrix is no more than rotation and scale. */
 static void correct_key(const double *m, struct aiNodeAnim *channel, size_t k) {
   double affine[12];
   float t[3], r[4], s[3];
@@ -136,7 +136,7 @@ static void correct_channel(const x_text *x, struct aiNodeAnim *channel) {
   }
 }
 
-/* The next channel of which the list is; lists and channels come in one order. */
+/* Corrects the next channel to which the list belongs; lists and channels have one order. */
 static bool correct_next(x_text *x, const struct aiScene *scene) {
   for (; x->animation < scene->mNumAnimations; x->animation++, x->channel = 0) {
     const struct aiAnimation *animation = scene->mAnimations[x->animation];

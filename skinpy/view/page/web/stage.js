@@ -1,7 +1,7 @@
-// Draws into the canvas: the mesh or the skeleton, and the floor.
+// What is drawn into the canvas: the mesh or the skeleton, and the floor.
 
 const WHITE = { base_color: [1, 1, 1, 1], alpha_cutoff: 0.5, layer: 0 };
-const FLOAT_BYTES = 4;
+const FLOATS = 4; // bytes of one
 
 class Stage {
   constructor(canvas, content) {
@@ -15,7 +15,7 @@ class Stage {
     this.restore();
   }
 
-  /** Send everything to the GPU: at the start, and again after a lost context. */
+  /** Send everything to the GPU: at first, and again when the browser has taken it away. */
   restore() {
     const { gl, content } = this;
     const { shaders } = content;
@@ -24,7 +24,7 @@ class Stage {
     this.floor = makeFloor(gl, content);
     this.shadow = new Shadow(gl, content);
     this.body = content.mesh && new Body(gl, content);
-    this.skeleton = content.mesh ? null : new SkeletonBody(gl, content);
+    this.bare = content.mesh ? null : new Bare(gl, content);
   }
 
   resize(width, height) {
@@ -35,23 +35,23 @@ class Stage {
     this.target = new Target(this.gl, width, height);
   }
 
-  /** Draw a frame: a camera of Orbit, a clip, the span of its time, and the seconds since the start. */
-  draw({ camera, clip, span, seconds, show, background, joints }) {
+  /** Draw a frame: a camera of Orbit, a clip, where its time stands, and seconds that go on for ever. */
+  draw({ camera, clip, place, seconds, show, background, joints }) {
     const { gl, target } = this;
     const view = this.viewUniforms(camera);
-    if (this.skeleton) this.skeleton.write(joints);
-    if (show.floor && clip.floor) this.castShadow(clip, span);
+    if (this.bare) this.bare.write(joints);
+    if (show.floor && clip.floor) this.castShadow(clip, place);
     target.begin(background);
-    // Faces are moved back a little, so that they do not hide their own edges.
+    // What is seen as lines lies a little before the faces.
     gl.polygonOffset(1, 1);
     if (show.edges) gl.enable(gl.POLYGON_OFFSET_FILL);
     if (this.body) {
-      this.body.begin(clip, span, view);
+      this.body.begin(clip, place, view);
       this.body.drawOpaque(seconds);
       if (show.edges) this.body.drawEdges();
     } else {
-      this.skeleton.begin(view);
-      this.skeleton.draw();
+      this.bare.begin(view);
+      this.bare.draw();
     }
     gl.disable(gl.POLYGON_OFFSET_FILL);
     if (show.floor && clip.floor) {
@@ -64,8 +64,8 @@ class Stage {
 
   viewUniforms(camera) {
     const { up, lights } = this.content;
-    const components = camera.axes.map((axis, i) => scale(axis, lights.from[i]));
-    const light = unit(components.reduce(add));
+    const parts = camera.axes.map((axis, i) => scale(axis, lights.from[i]));
+    const light = unit(parts.reduce(add));
     return {
       view_projection: camera.matrix,
       eye: camera.eye,
@@ -94,13 +94,13 @@ class Stage {
     gl.depthMask(true);
   }
 
-  castShadow(clip, span) {
-    this.shadow.cast(clip, span, (uniforms) => {
-      if (this.body) this.body.begin(clip, span, uniforms, "shadow_cast.frag");
-      else this.skeleton.begin(uniforms, "shadow_cast.frag");
+  castShadow(clip, place) {
+    this.shadow.cast(clip, place, (uniforms) => {
+      if (this.body) this.body.begin(clip, place, uniforms, "shadow_cast.frag");
+      else this.bare.begin(uniforms, "shadow_cast.frag");
       this.shadow.beginCast();
       if (this.body) this.body.drawAll();
-      else this.skeleton.draw();
+      else this.bare.draw();
     });
   }
 }
@@ -109,7 +109,7 @@ function makeFloor(gl, { floor, shaders }) {
   const program = new Program(gl, shaders["floor.vert"], shaders["lit.frag"]);
   const inputs = [
     { name: "in_place", size: 2, offset: 0 },
-    { name: "in_alpha", size: 1, offset: 2 * FLOAT_BYTES },
+    { name: "in_alpha", size: 1, offset: 2 * FLOATS },
   ];
   const buffer = makeBuffer(gl, floor.disc.data);
   return {
@@ -121,28 +121,28 @@ function makeFloor(gl, { floor, shaders }) {
 }
 
 /** The skeleton of a model without a mesh, on the GPU. */
-class SkeletonBody {
+class Bare {
   constructor(gl, content) {
     this.gl = gl;
     this.content = content;
     this.buffer = makeBuffer(gl, new Float32Array(CORNER_FLOATS));
     this.white = makeImage(gl, null);
-    this.variants = new Map(); // of the program, by the fragment shader
+    this.forms = new Map(); // by the fragment shader
   }
 
-  variant(fragment) {
-    if (!this.variants.has(fragment)) {
+  form(fragment) {
+    if (!this.forms.has(fragment)) {
       const { gl, content, buffer } = this;
       const program = new Program(gl, content.shaders["plain.vert"], content.shaders[fragment]);
       const names = ["in_position", "in_normal", "in_color"];
-      const inputs = names.map((name, i) => ({ name, size: 3, offset: 3 * i * FLOAT_BYTES }));
+      const inputs = names.map((name, i) => ({ name, size: 3, offset: 3 * i * FLOATS }));
       const array = makeVertexArray(gl, program, interleaved(gl, buffer, inputs, CORNER_FLOATS));
-      this.variants.set(fragment, { program, array });
+      this.forms.set(fragment, { program, array });
     }
-    return this.variants.get(fragment);
+    return this.forms.get(fragment);
   }
 
-  /** Send the joints of a frame to the GPU. */
+  /** Send the joints of a frame. */
   write(joints) {
     const { gl, content } = this;
     const { parents, style } = content.joints;
@@ -154,7 +154,7 @@ class SkeletonBody {
 
   begin(uniforms, fragment = "lit.frag") {
     const { gl } = this;
-    const { program, array } = this.variant(fragment);
+    const { program, array } = this.form(fragment);
     program.use();
     program.set(uniforms);
     program.set({ ...WHITE, alpha_mode: 0, double_sided: true });
@@ -170,4 +170,4 @@ class SkeletonBody {
 }
 
 const interleaved = (gl, buffer, inputs, floats) =>
-  inputs.map((input) => ({ ...input, buffer, type: gl.FLOAT, integer: false, stride: floats * FLOAT_BYTES }));
+  inputs.map((input) => ({ ...input, buffer, type: gl.FLOAT, whole: false, stride: floats * FLOATS }));

@@ -1,0 +1,18 @@
+/* import_slot.h: palette slots: pairs of a joint and its offset, which is an inverse bind matrix.
+
+   One joint may have different offsets in two meshes. A rigid submesh has a slot too: its node with the identity. */
+#ifndef IMPORT_SLOT_H
+#define IMPORT_SLOT_H
+
+#include "import_mesh.h"
+
+extern const float import_identity[16];
+
+/* The slot of a pair, which is added where it is new. Matrices are compared bit by bit. */
+sk_status import_add_slot(import_job *job, int32_t joint, const float offset[16], uint32_t *slot);
+/* The offset of a joint by the rest pose: inverse(joint) * (node that has the mesh), both in model space. */
+void import_compute_offset(const import_model *m, int32_t joint, int32_t node, float out[16]);
+/* The slot of each bone of the submesh's mesh: of its joint, or of the submesh's node where it has none. */
+sk_status import_slots_of_bones(import_job *job, const import_submesh *submesh, uint32_t *slots);
+
+#endif
