@@ -1,6 +1,6 @@
 /* test_compile.c: clips made ready for the SIMD kernels: lines, keys, and what is left to the plain path. */
 #include "check.h"
-#include "../../csrc/core/simd/sk_lanes.h"
+#include "../../csrc/core/simd/sk_key_span.h"
 #include "rig.h"
 
 /* Keys of all kinds at several lines; one channel of each path and joint, all moving. */

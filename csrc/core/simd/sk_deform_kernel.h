@@ -1,7 +1,5 @@
-/* sk_deform_kernel.h: what the AVX2 twins of skinning share: blending the matrices of vertices one by one, and eight
-   vertices at once, each number in a register of its own.
-
-   Included by sk_deform_..._avx2.c alone. */
+/* sk_deform_kernel.h: skinning a block of vertices (sk_kernels.deform and deform_shared), and what both kernels share:
+   blending the matrices of single vertices, and moving eight vertices at once, with each number in its own vector. */
 #ifndef SK_DEFORM_KERNEL_H
 #define SK_DEFORM_KERNEL_H
 
@@ -24,9 +22,9 @@ void SK_KERNEL(sk_deform_kernel_end)(void);
 
 SK_KERNEL_BEGIN
 
-/* ---- matrices of singles -------------------------------------------------------------------------- */
+/* ---- blended matrices of single vertices ---------------------------------------------------------------------- */
 
-/* Weight `i` in all lanes; of the four that are loaded at once, as a load each would cost more. */
+/* Weight number `i` in all lanes. Four weights are loaded at once, because a load for each would cost more. */
 INLINE __m256 spread(__m256 four, uint32_t i) {
   switch (i % 4) {
   case 0: return _mm256_permute_ps(four, 0x00);
@@ -36,7 +34,9 @@ INLINE __m256 spread(__m256 four, uint32_t i) {
   }
 }
 
-/* `k` and `shift` are constants where this is inlined. */
+/* Blends the matrices of `count` vertices with k influences each, into the scratch `rows` (sk_influence_offset). Rows 0
+   and 1 are in one vector, row 2 in half of one, so that an influence costs two multiply-adds. `k` and `shift` are
+   constants where this is inlined. */
 INLINE void blend_group(const float *palette, const uint16_t *codes, const float *weights, size_t count, uint32_t k,
                         unsigned shift, char *rows) {
   for (; count; count--, codes += k + 1, weights += k) {
@@ -60,7 +60,7 @@ INLINE void blend_group(const float *palette, const uint16_t *codes, const float
   }
 }
 
-/* All singles of a block, into scratch. */
+/* Blends the matrices of all single vertices of a block; `counts` is by number of influences. */
 INLINE void blend_singles(const uint16_t *codes, const float *weights, const uint16_t *counts, const float *palette,
                           unsigned shift, char *rows) {
 #define GROUP(k)                                                   \
@@ -73,15 +73,17 @@ INLINE void blend_singles(const uint16_t *codes, const float *weights, const uin
 
 /* ---- eight vertices ------------------------------------------------------------------------------- */
 
+/* Points or normals of eight vertices. */
 typedef struct vectors {
   __m256 x, y, z;
 } vectors;
 
+/* One row of eight matrices. */
 typedef struct row {
   __m256 x, y, z, w;
 } row;
 
-/* Row of eight matrices, as sk_influence_offset says. */
+/* Loads one row of eight matrices from scratch and transposes it; sk_influence_offset has the layout. */
 INLINE row load_row(const char *rows) {
   __m256 a = _mm256_load_ps((const float *)rows), b = _mm256_load_ps((const float *)rows + 8);
   __m256 c = _mm256_load_ps((const float *)rows + 16), d = _mm256_load_ps((const float *)rows + 24);
@@ -91,6 +93,7 @@ INLINE row load_row(const char *rows) {
                _mm256_castpd_ps(_mm256_unpacklo_pd(ef, gh)), _mm256_castpd_ps(_mm256_unpackhi_pd(ef, gh))};
 }
 
+/* A row times points. */
 INLINE __m256 move(row m, vectors p) {
   return _mm256_fmadd_ps(m.z, p.z, _mm256_fmadd_ps(m.y, p.y, _mm256_fmadd_ps(m.x, p.x, m.w)));
 }
@@ -99,6 +102,7 @@ INLINE __m256 dot(vectors a, vectors b) {
   return _mm256_fmadd_ps(a.z, b.z, _mm256_fmadd_ps(a.y, b.y, _mm256_mul_ps(a.x, b.x)));
 }
 
+/* The negative dot product. */
 INLINE __m256 minus_dot(vectors a, vectors b) {
   return _mm256_fnmsub_ps(a.z, b.z, _mm256_fmadd_ps(a.y, b.y, _mm256_mul_ps(a.x, b.x)));
 }
@@ -109,9 +113,9 @@ INLINE vectors cross(vectors a, vectors b) {
                    _mm256_fmsub_ps(a.x, b.y, _mm256_mul_ps(a.y, b.x))};
 }
 
-/* A bit for each lane that is not within 2^-90 to 2^92, outside of which float may have lost digits or the sign of
-   squared lengths and determinants. As integers floats are in order, infinity and NaN behind all others; less
-   `bound`, small ones turn negative, and with it added large ones do. This leaves the multipliers free. */
+/* One bit for each lane whose squared length or determinant is not within 2^-90 to 2^92: outside, float may have lost
+   digits or the sign. Floats compare like integers, with infinity and NaN above all others: with `bound` subtracted
+   small ones become negative, and with it added large ones do. Integer operations leave the multipliers free. */
 INLINE int unsafe_lanes(__m256 squared, __m256 determinant) {
   __m256i bound = _mm256_castps_si256(_mm256_set1_ps(0x1p-90f)), length = _mm256_castps_si256(squared);
   __m256i size = _mm256_castps_si256(_mm256_andnot_ps(_mm256_set1_ps(-0.0f), determinant));
@@ -120,19 +124,20 @@ INLINE int unsafe_lanes(__m256 squared, __m256 determinant) {
   return _mm256_movemask_ps(_mm256_castsi256_ps(_mm256_or_si256(low, high)));
 }
 
-/* Normals times the cofactors; their squared length, with the sign of the determinant, which is theirs. */
+/* Normals multiplied with the cofactors of eight matrices, which is the inverse transpose up to a factor. `length` is
+   their squared length, with the sign of the determinant, by which they have to be multiplied. */
 typedef struct lane_normals {
   vectors normals;
   __m256 length;
 } lane_normals;
 
-/* What is done over again in memory. */
+/* What sk_normals_in_double takes and gives, lane by lane in memory. */
 typedef struct sk_normal_lanes {
   float rows[3][4][8], directions[3][8];
   float normals[3][8], length[8]; /* out */
 } sk_normal_lanes;
 
-/* The lanes of `mask` as sk_rows_apply_normal does it, in double. */
+/* Computes the normals of the lanes in `mask` again, in double, as the plain path does (sk_rows_apply_normal). */
 void SK_KERNEL(sk_normals_in_double)(sk_normal_lanes *lanes, int mask);
 
 INLINE void keep_row(float (*to)[8], row m) {
@@ -154,7 +159,8 @@ INLINE vectors kept_vectors(float (*from)[8]) {
 
 INLINE vectors directions_of(row m) { return (vectors){m.x, m.y, m.z}; }
 
-/* The cofactors times n are n (m1 x m2), n (m2 x m0) and n (m0 x m1); the first two are m1 (m2 x n), -m0 (m2 x n). */
+/* The cofactors times n are n (m1 x m2), n (m2 x m0) and n (m0 x m1); the first two equal m1 (m2 x n) and -m0 (m2 x n),
+   so that two cross products are enough. */
 INLINE lane_normals transform_normals(row m0, row m1, row m2, vectors n) {
   vectors a = directions_of(m0), b = directions_of(m1), c = directions_of(m2);
   vectors cn = cross(c, n), ab = cross(a, b);
@@ -176,6 +182,7 @@ INLINE lane_normals transform_normals(row m0, row m1, row m2, vectors n) {
   return t;
 }
 
+/* Normals of length 1. */
 INLINE vectors unit(lane_normals t) {
   __m256 sign = _mm256_set1_ps(-0.0f);
   __m256 factor = _mm256_xor_ps(sk_inverse_root(_mm256_andnot_ps(sign, t.length)), _mm256_and_ps(t.length, sign));

@@ -1,7 +1,9 @@
-/* sk_lanes.h: eight transforms side by side in AVX2 registers: what the twins of sampling and of palettes share.
+/* sk_lanes.h: arithmetic on eight transforms side by side in vector registers, which kernels of poses share.
 
-   A vector holds one number of eight lanes. The order of all operations is fixed, so that a lane's result does
-   not depend on the kernel, on its place or on its neighbors. Included by sk_..._avx2.c alone. */
+   A vector holds the same number of eight lanes: a translation or scale is three vectors, a quaternion x y z w four,
+   and the first three rows of a matrix twelve. A lane may be a joint of one pose (sk_octet.h) or a pose of a batch
+   (sk_batch.h). All functions do their operations in one order, so that the result of a lane depends neither on the
+   kernel that computes it nor on its neighbors. */
 #ifndef SK_LANES_H
 #define SK_LANES_H
 
@@ -15,13 +17,15 @@
 
 SK_KERNEL_BEGIN
 
-/* ---- moving between cells and lanes ---------------------------------------------------------------- */
+/* ---- between cells and lanes ---------------------------------------------------------------- */
 
+/* Two cells of four floats in one vector. */
 static inline __m256 sk_pair(const float *low, const float *high) {
   return _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(low)), _mm_loadu_ps(high), 1);
 }
 
-/* Four vectors of cells (lane n and lane n + 4) to one vector for each number of a cell; its own inverse. */
+/* Transposes four pairs of cells, of lanes n and n + 4, to one vector for each of the four numbers of a cell. It is its
+   own inverse: applied to four vectors of lanes, it gives the pairs. */
 static inline void sk_transpose(__m256 r0, __m256 r1, __m256 r2, __m256 r3, __m256 out[4]) {
   __m256 a = _mm256_unpacklo_ps(r0, r1), b = _mm256_unpackhi_ps(r0, r1);
   __m256 c = _mm256_unpacklo_ps(r2, r3), d = _mm256_unpackhi_ps(r2, r3);
@@ -31,11 +35,13 @@ static inline void sk_transpose(__m256 r0, __m256 r1, __m256 r2, __m256 r3, __m2
   out[3] = _mm256_shuffle_ps(b, d, 0xEE);
 }
 
+/* Loads one cell from each of eight addresses, `offset` floats on, as one vector for each number. */
 static inline void sk_load_cells(const float *const at[SK_LANES], size_t offset, __m256 out[4]) {
   sk_transpose(sk_pair(at[0] + offset, at[4] + offset), sk_pair(at[1] + offset, at[5] + offset),
                sk_pair(at[2] + offset, at[6] + offset), sk_pair(at[3] + offset, at[7] + offset), out);
 }
 
+/* Loads the first `count` numbers of a cell that is stored lane by lane. */
 static inline void sk_load_constants(const float constants[SK_CELL][SK_LANES], int count, __m256 *out) {
   int i;
   for (i = 0; i < count; i++) out[i] = _mm256_loadu_ps(constants[i]);
@@ -45,13 +51,15 @@ static inline void sk_load_constants(const float constants[SK_CELL][SK_LANES], i
 
 /* sin(t * angle) / sin(angle) is a series in (dot - 1) whose terms depend on t alone (Eberly, "A Fast and
    Accurate Algorithm for Computing SLERP", 2011): a_0 = t, a_i = a_(i-1) * (t^2 - i^2) / (i * (2i + 1)). */
-#define SK_SERIES 5
+#define SK_SERIES 5 /* terms: enough for rotations up to 46 degrees apart, to float's precision */
 
+/* The terms of the series at one t, for eight lanes. */
 typedef struct sk_series {
   __m256 terms[SK_SERIES];
-  __m256 rest; /* what the first term, t, lost when it was rounded to float: joints of a chain share that error */
+  __m256 rest; /* what rounding to float took from the first term, t: joints of a chain share that error */
 } sk_series;
 
+/* The terms at `t`; of `rotation` SK_NLERP needs just the first, which is the straight line. */
 static inline sk_series sk_series_of(__m256 t, __m256 rest, sk_rotation rotation) {
   static const float denominators[SK_SERIES] = {1.0f, 1.0f / 3.0f, 1.0f / 10.0f, 1.0f / 21.0f, 1.0f / 36.0f};
   __m256 square = _mm256_mul_ps(t, t);
@@ -59,7 +67,7 @@ static inline sk_series sk_series_of(__m256 t, __m256 rest, sk_rotation rotation
   int i;
   series.terms[0] = t;
   series.rest = rest;
-  for (i = 1; i < SK_SERIES; i++) { /* nlerp is the series cut off after its first term */
+  for (i = 1; i < SK_SERIES; i++) {
     __m256 factor = _mm256_mul_ps(_mm256_sub_ps(square, _mm256_set1_ps((float)(i * i))),
                                   _mm256_set1_ps(rotation == SK_SLERP ? denominators[i] : 0.0f));
     series.terms[i] = _mm256_mul_ps(series.terms[i - 1], factor);
@@ -67,6 +75,7 @@ static inline sk_series sk_series_of(__m256 t, __m256 rest, sk_rotation rotation
   return series;
 }
 
+/* The value of the series at m = dot - 1. */
 static inline __m256 sk_series_at(const sk_series *series, __m256 m) {
   __m256 sum = series->terms[SK_SERIES - 1];
   int i;
@@ -74,7 +83,8 @@ static inline __m256 sk_series_at(const sk_series *series, __m256 m) {
   return _mm256_add_ps(_mm256_fmadd_ps(sum, m, series->rest), series->terms[0]);
 }
 
-/* Angle of a dot product from 0 to 1; minimax, 1.2e-8. Not below 1e-3: nearer, line and arc are one. */
+/* The angle in radians whose cosine is `dot`, from 0 to 1: a minimax polynomial with an error of 1.2e-8. The result is
+   at least 1e-3, because line and arc are the same for nearer rotations. */
 static inline __m256 sk_angle(__m256 dot) {
   static const float c[8] = {1.5707963143e+00f, -2.1459989234e-01f, 8.8999263059e-02f, -5.0312772248e-02f,
                              3.1335431447e-02f, -1.7808921212e-02f, 7.2453978511e-03f, -1.4414642867e-03f};
@@ -88,7 +98,7 @@ static inline __m256 sk_angle(__m256 dot) {
   return _mm256_max_ps(_mm256_mul_ps(_mm256_fmadd_ps(pairs[2], x4, pairs[0]), x), _mm256_set1_ps(1e-3f));
 }
 
-/* Sine from 0 to pi/2; minimax, 4.6e-9. */
+/* The sine of 0 to pi / 2: a minimax polynomial with an error of 4.6e-9. */
 static inline __m256 sk_sine(__m256 x) {
   static const float c[4] = {-1.6666657096e-01f, 8.3330172863e-03f, -1.9806614890e-04f, 2.6000541802e-06f};
   __m256 z = _mm256_mul_ps(x, x), z2 = _mm256_mul_ps(z, z), xz = _mm256_mul_ps(x, z);
@@ -97,30 +107,33 @@ static inline __m256 sk_sine(__m256 x) {
   return _mm256_fmadd_ps(xz, _mm256_fmadd_ps(high, z2, low), x);
 }
 
+/* The dot products of quaternions. */
 static inline __m256 sk_dot4(const __m256 a[4], const __m256 b[4]) {
   __m256 low = _mm256_fmadd_ps(a[1], b[1], _mm256_mul_ps(a[0], b[0]));
   __m256 high = _mm256_fmadd_ps(a[3], b[3], _mm256_mul_ps(a[2], b[2]));
   return _mm256_add_ps(low, high);
 }
 
-/* 1 / sqrt: an estimate of 12 bits and one step of Newton, to some 3e-7 of the value; to divide and take the root
-   made the whole of skinning a quarter slower. */
+/* 1 / sqrt(squared) by the processor's estimate of 12 bits and one step of Newton's method: within about 3e-7 of the
+   value. With a square root and a division all of skinning took a quarter longer. */
 static inline __m256 sk_inverse_root(__m256 squared) {
   __m256 guess = _mm256_rsqrt_ps(squared);
   __m256 rest = _mm256_fnmadd_ps(_mm256_mul_ps(squared, guess), guess, _mm256_set1_ps(3.0f));
   return _mm256_mul_ps(_mm256_mul_ps(_mm256_set1_ps(0.5f), guess), rest);
 }
 
+/* q = wa * a + wb * b. */
 static inline void sk_weigh(const __m256 a[4], const __m256 b[4], __m256 wa, __m256 wb, __m256 q[4]) {
   int i;
   for (i = 0; i < 4; i++) q[i] = _mm256_fmadd_ps(wb, b[i], _mm256_mul_ps(wa, a[i]));
 }
 
-/* The sign bits of numbers; none of zeros. */
+/* The sign bits of `x`; zeros of either sign give none. */
 static inline __m256 sk_sign_of(__m256 x) {
   return _mm256_and_ps(_mm256_add_ps(x, _mm256_setzero_ps()), _mm256_set1_ps(-0.0f));
 }
 
+/* The dot products of four lanes, summed in double. */
 static inline __m128 sk_exact_dot4(const __m128 a[4], const __m128 b[4]) {
   __m256d dot = _mm256_mul_pd(_mm256_cvtps_pd(a[0]), _mm256_cvtps_pd(b[0]));
   int i;
@@ -128,8 +141,8 @@ static inline __m128 sk_exact_dot4(const __m128 a[4], const __m128 b[4]) {
   return _mm256_cvtpd_ps(dot);
 }
 
-/* The sign bits of dot products as the plain path sums them: keys half a turn apart are at a right angle as
-   quaternions, and rounding to float would choose the other way round. */
+/* The sign bits of dot products as the plain path sums them. Quaternions of keys that are 180 degrees apart are
+   perpendicular, and rounding to float could choose the other way round. */
 static inline __m256 sk_exact_sign(const __m256 a[4], const __m256 b[4]) {
   __m128 low[2][4], high[2][4];
   int i;
@@ -142,31 +155,32 @@ static inline __m256 sk_exact_sign(const __m256 a[4], const __m256 b[4]) {
   return sk_sign_of(_mm256_set_m128(sk_exact_dot4(high[0], high[1]), sk_exact_dot4(low[0], low[1])));
 }
 
-/* A rotation before it is summed: wa * a + wb * b, of any length. */
+/* A rotation before it is summed: wa * a + wb * b, a quaternion of any length. */
 typedef struct sk_mix {
   __m256 a[4], b[4], wa, wb;
 } sk_mix;
 
-/* Of keys less than 46 degrees apart; length 1 up to rounding. Along the shorter arc: `sign` is that of the dot
-   product of the keys, and of the weight of b. */
+/* The weights of two keys that are less than 46 degrees apart; the sum has length 1 up to rounding. It goes along the
+   shorter arc: `sign` is the sign bit of the dot product of the keys, and of the weight of b. */
 static inline void sk_near_weights(__m256 dot, __m256 sign, const sk_series *from, const sk_series *to, sk_mix *mix) {
   __m256 m = _mm256_sub_ps(_mm256_xor_ps(dot, sign), _mm256_set1_ps(1.0f));
   mix->wa = sk_series_at(from, m);
   mix->wb = _mm256_xor_ps(sk_series_at(to, m), sign);
 }
 
+/* sin(t * angle), for the t of the series. */
 static inline __m256 sk_sine_at(const sk_series *series, __m256 angle) {
   return sk_sine(_mm256_fmadd_ps(series->terms[0], angle, _mm256_mul_ps(series->rest, angle)));
 }
 
-/* Of any keys; the length is the sine of the angle between them. */
+/* The weights of two keys at any angle; the length of the sum is the sine of that angle. */
 static inline void sk_wide_weights(__m256 dot, __m256 sign, const sk_series *from, const sk_series *to, sk_mix *mix) {
   __m256 angle = sk_angle(_mm256_xor_ps(dot, sign));
   mix->wa = sk_sine_at(from, angle);
   mix->wb = _mm256_xor_ps(sk_sine_at(to, angle), sign);
 }
 
-/* What has been summed: mix->a alone. */
+/* Completes a mix that is mix->a alone. */
 static inline void sk_mix_one(sk_mix *mix) {
   int i;
   for (i = 0; i < 4; i++) mix->b[i] = mix->a[i];
@@ -174,13 +188,16 @@ static inline void sk_mix_one(sk_mix *mix) {
   mix->wb = _mm256_setzero_ps();
 }
 
+/* The sum of a mix, in float. */
 static inline void sk_mix_sum(const sk_mix *mix, __m256 q[4]) { sk_weigh(mix->a, mix->b, mix->wa, mix->wb, q); }
 
+/* `count` vectors on the straight lines from a to b. */
 static inline void sk_lerp(const __m256 *a, const __m256 *b, __m256 u, int count, __m256 *out) {
   int i;
   for (i = 0; i < count; i++) out[i] = _mm256_fmadd_ps(u, _mm256_sub_ps(b[i], a[i]), a[i]);
 }
 
+/* q / |q|. */
 static inline void sk_normalize(__m256 q[4]) {
   __m256 scale = _mm256_div_ps(_mm256_set1_ps(1.0f), _mm256_sqrt_ps(sk_dot4(q, q)));
   int i;
@@ -191,12 +208,14 @@ static inline void sk_normalize(__m256 q[4]) {
 
 /* ---- matrices ------------------------------------------------------------------------------------------- */
 
-/* What turns the products of a quaternion's numbers into those of a unit one, twice. */
+/* 2 / |q|^2. With this factor the products of a quaternion's numbers are twice those of the unit quaternion, which is
+   what a rotation matrix is made of; it saves normalizing q. */
 static inline __m256 sk_rotation_factor(const __m256 q[4]) {
   return _mm256_div_ps(_mm256_set1_ps(2.0f), sk_dot4(q, q));
 }
 
-/* translation * rotation * scale, three rows of four; `two` is the quaternion's sk_rotation_factor. */
+/* translation * rotation * scale as three rows of four numbers. `two` is the sk_rotation_factor of q; `s` may be NULL,
+   for a scale of 1. */
 static inline void sk_rows_from_rotation(const __m256 t[3], const __m256 q[4], __m256 two, const __m256 *s,
                                          __m256 rows[12]) {
   const __m256 one = _mm256_set1_ps(1.0f);
@@ -221,16 +240,18 @@ static inline void sk_rows_from_rotation(const __m256 t[3], const __m256 q[4], _
   }
 }
 
+/* The same for a quaternion of any length but 0. */
 static inline void sk_rows_from_trs(const __m256 t[3], const __m256 q[4], const __m256 *s, __m256 rows[12]) {
   sk_rows_from_rotation(t, q, sk_rotation_factor(q), s, rows);
 }
 
+/* Lanes 0 to 3 (half 0) or 4 to 7 (half 1) in double. */
 static inline __m256d sk_half(__m256 x, int half) {
   return _mm256_cvtps_pd(half ? _mm256_extractf128_ps(x, 1) : _mm256_castps256_ps128(x));
 }
 
-/* The same in double for half the lanes, the sum of the rotation too: long chains add up the roundings of locals.
-   A rotation without length turns nothing, and what is no number stays none, as on the plain path. */
+/* sk_rows_from_trs in double, for half of the lanes: long chains add up the roundings of their locals. A quaternion of
+   length 0 is the identity, and NaN stays NaN, as on the plain path. */
 static inline void sk_rows_half(const __m256d q[4], const __m256 t[3], const __m256 *s, int half, __m256d rows[12]) {
   const __m256d one = _mm256_set1_pd(1.0);
   __m256d x, y, z, xw, yw, zw, norm, two;
@@ -254,7 +275,7 @@ static inline void sk_rows_half(const __m256d q[4], const __m256 t[3], const __m
   for (i = 0; i < 3; i++) rows[4 * i + 3] = sk_half(t[i], half);
 }
 
-/* wa * a + wb * b of half the lanes. */
+/* The sum of a mix in double, for half of the lanes. */
 static inline void sk_mix_half(const sk_mix *mix, int half, __m256d q[4]) {
   const __m256d wa = sk_half(mix->wa, half), wb = sk_half(mix->wb, half);
   int i;
@@ -262,13 +283,14 @@ static inline void sk_mix_half(const sk_mix *mix, int half, __m256d q[4]) {
     q[i] = _mm256_fmadd_pd(wb, sk_half(mix->b[i], half), _mm256_mul_pd(wa, sk_half(mix->a[i], half)));
 }
 
+/* Both of these: from a mix, T and S to rows in double. */
 static inline void sk_precise_rows(const sk_mix *mix, const __m256 t[3], const __m256 *s, int half, __m256d rows[12]) {
   __m256d q[4];
   sk_mix_half(mix, half, q);
   sk_rows_half(q, t, s, half, rows);
 }
 
-/* Four joints of double, one after another. */
+/* Stores the rows of half of the lanes as (4, 12) doubles, lane by lane. */
 static inline void sk_store_half(const __m256d rows[12], double *out) {
   int row;
   for (row = 0; row < 3; row++, rows += 4, out += 4) {
@@ -281,7 +303,7 @@ static inline void sk_store_half(const __m256d rows[12], double *out) {
   }
 }
 
-/* Eight joints as (8, 12) doubles. */
+/* Stores the locals of eight lanes, computed in double, as (8, 12) doubles. */
 static inline void sk_store_precise(const sk_mix *mix, const __m256 t[3], const __m256 *s, double *out) {
   __m256d rows[12];
   sk_precise_rows(mix, t, s, 0, rows);
@@ -290,7 +312,7 @@ static inline void sk_store_precise(const sk_mix *mix, const __m256 t[3], const 
   sk_store_half(rows, out + 48);
 }
 
-/* The same as (8, 12) floats: one joint after another. */
+/* Stores the locals of eight lanes, computed in float, as (8, 12) floats. */
 static inline void sk_store_locals(const __m256 t[3], const __m256 q[4], const __m256 s[3], float *out) {
   __m256 rows[12], transposed[4];
   int row, lane;
@@ -303,106 +325,6 @@ static inline void sk_store_locals(const __m256 t[3], const __m256 q[4], const _
     }
   }
 }
-
-/* ---- times ------------------------------------------------------------------------------------------------ */
-
-/* Bits 0 to 3: which of the four times behind a key are at or before `limit`. Looked at together, as a branch for each
-   would go wrong half the time. */
-static inline unsigned sk_times_passed(const double *times, size_t key, double limit) {
-  __m256d behind = _mm256_loadu_pd(times + key + 1);
-  return (unsigned)_mm256_movemask_pd(_mm256_cmp_pd(behind, _mm256_set1_pd(limit), _CMP_LE_OQ));
-}
-
-/* The last key at or before time, as sk_clip_find_key finds it; `limit` is the time plus the clip's tolerance. */
-static inline uint32_t sk_time_line_find(const sk_time_line *line, double limit) {
-  const double *times = line->times;
-  double position = (limit - times[0]) * line->bucket_scale;
-  uint32_t bucket, key;
-  if (!(position > 0.0)) return 0;
-  bucket = position < line->bucket_count - 1 ? (uint32_t)position : line->bucket_count - 1;
-  key = line->buckets[bucket];
-  if (line->even) {
-    unsigned passed = sk_times_passed(times, key, limit);
-    key += (uint32_t)__builtin_popcount(passed);
-    if (passed != 0xF) return key;
-  } else { /* Not the next part: rounding may leave keys before its start out of this one. */
-    uint32_t beyond = bucket + 2 < line->bucket_count ? line->buckets[bucket + 2] + 1 : line->key_count - 1;
-    while (key + 4 < beyond) { /* a part with many keys */
-      uint32_t middle = key + (beyond - key) / 2;
-      if (times[middle] <= limit) key = middle;
-      else beyond = middle;
-    }
-  }
-  while (times[key + 1] <= limit) key++;
-  return key;
-}
-
-/* Where a line stands at one time. */
-typedef struct sk_key_span {
-  const float *a; /* the frame at or before it; the next one is `stride` floats on */
-  size_t stride;  /* 0 where nothing is to be mixed */
-  float u[4];     /* how far on to the next frame, 0 to 1, and how far back from it; each with what it lost when it
-                     was rounded to float: sk_along */
-} sk_key_span;
-
-enum { SK_TO, SK_TO_REST, SK_FROM, SK_FROM_REST };
-
-static inline void sk_along(double u, float out[4]) {
-  out[SK_TO] = (float)u;
-  out[SK_TO_REST] = (float)(u - out[SK_TO]);
-  out[SK_FROM] = (float)(1.0 - u);
-  out[SK_FROM_REST] = (float)(1.0 - u - out[SK_FROM]);
-}
-
-/* What the value and out-tangent of a key and the value and in-tangent of the next weigh in a cubic line, `span`
-   seconds apart (glTF 2.0, appendix C.5). */
-enum { SK_VALUE, SK_OUT, SK_NEXT, SK_IN };
-
-static inline void sk_hermite(double u, double span, float out[4]) {
-  double u2 = u * u, u3 = u2 * u;
-  double next = 3.0 * u2 - 2.0 * u3;
-  out[SK_VALUE] = (float)(1.0 - next);
-  out[SK_OUT] = (float)(((u3 - u2) - u2 + u) * span);
-  out[SK_NEXT] = (float)next;
-  out[SK_IN] = (float)((u3 - u2) * span);
-}
-
-#define SK_MIN_SQUARED_LENGTH \
-  1e-30f /* squared length below which a spline of rotations has no direction: the identity */
-
-/* The cells of a cubic line at one time; rotations of any length. */
-void SK_KERNEL(sk_cubic_cells)(const sk_time_line *line, double time, float *cells);
-
-/* `cubic` has room for the cells of all cubic lines. */
-static inline void sk_find_key_span(const sk_time_line *line, double time, double tolerance, float *cubic,
-                                    sk_key_span *span) {
-  uint32_t key;
-  sk_along(0.0, span->u);
-  if (line->interpolation == SK_CUBIC) {
-    SK_KERNEL(sk_cubic_cells)(line, time, cubic + line->scratch);
-    span->a = cubic + line->scratch;
-    span->stride = 0;
-    return;
-  }
-  key = sk_time_line_find(line, line->interpolation == SK_STEP ? time + tolerance : time);
-  span->a = line->frames + key * line->stride;
-  span->stride = line->stride;
-  if (line->interpolation == SK_LINEAR && key + 1 < line->key_count) {
-    double u = (time - line->times[key]) / (line->times[key + 1] - line->times[key]);
-    if (u > 0.0) sk_along(u, span->u);
-  }
-}
-
-/* Every line of a compiled clip at a time within it: line_count places. */
-void SK_KERNEL(sk_find_key_spans)(const sk_clip *clip, double time, float *cubic, sk_key_span *spans);
-
-/* T, R and S of eight movers. */
-void SK_KERNEL(sk_octet_components)(const sk_octet *octet, const sk_key_span *spans, sk_rotation rotation, __m256 t[3],
-                                    sk_mix *mix, __m256 s[3]);
-
-/* Whether a mover is exactly at rest where its lines stand so; `places` are those of sk_find_places. */
-bool SK_KERNEL(sk_mover_rests)(const sk_compiled *c, const sk_mover *mover, const sk_skeleton *skeleton,
-                               const sk_key_span *spans);
 
 SK_KERNEL_END
 

@@ -1,4 +1,6 @@
-/* sk_matrix.h: one matrix, a row a vector: what the twins share that go joint by joint. */
+/* sk_matrix.h: single matrices with one row in a vector, for kernels that go through the joints one by one.
+
+   A matrix is its first three rows, of four numbers each; the last row is 0 0 0 1. */
 #ifndef SK_MATRIX_H
 #define SK_MATRIX_H
 
@@ -9,7 +11,7 @@
 
 SK_KERNEL_BEGIN
 
-/* Three rows of doubles, a * b. */
+/* out = a * b in double: `a` and `out` in memory, `b` in registers. */
 static inline void sk_rows_chain(const double *a, const __m256d b[3], double *out) {
   int row;
   for (row = 0; row < 3; row++, a += 4) {
@@ -21,29 +23,31 @@ static inline void sk_rows_chain(const double *a, const __m256d b[3], double *ou
   }
 }
 
-/* Three rows of float: the first two in one vector, so that a product takes two thirds of the operations. */
+/* Three rows of float, the first two in one vector: a product then takes two thirds of the operations. */
 typedef struct sk_matrix {
   __m256 upper;
   __m128 lower;
 } sk_matrix;
 
+/* From 12 floats in memory. */
 static inline sk_matrix sk_matrix_load(const float rows[12]) {
   return (sk_matrix){_mm256_loadu_ps(rows), _mm_loadu_ps(rows + 8)};
 }
 
+/* From 12 doubles in memory, rounded. */
 static inline sk_matrix sk_matrix_of_doubles(const double rows[12]) {
   __m128 first = _mm256_cvtpd_ps(_mm256_loadu_pd(rows)), second = _mm256_cvtpd_ps(_mm256_loadu_pd(rows + 4));
   return (sk_matrix){_mm256_set_m128(second, first), _mm256_cvtpd_ps(_mm256_loadu_pd(rows + 8))};
 }
 
-/* Three rows, and the last one where the matrix is not affine. */
+/* Stores 12 floats and, where `affine` is false, the last row too. */
 static inline void sk_matrix_store(sk_matrix matrix, bool affine, float *out) {
   _mm256_storeu_ps(out, matrix.upper);
   _mm_storeu_ps(out + 8, matrix.lower);
   if (!affine) _mm_storeu_ps(out + 12, _mm_setr_ps(0.0f, 0.0f, 0.0f, 1.0f));
 }
 
-/* a * b. */
+/* a * b, where `b` is 12 floats in memory. */
 static inline sk_matrix sk_matrix_multiply(sk_matrix a, const float b[12]) {
   __m256 b0 = _mm256_broadcast_ps((const __m128 *)b), b1 = _mm256_broadcast_ps((const __m128 *)(b + 4));
   __m256 b2 = _mm256_broadcast_ps((const __m128 *)(b + 8));

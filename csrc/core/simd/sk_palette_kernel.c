@@ -7,6 +7,7 @@
 
 #include "sk_batch.h"
 #include "sk_matrix.h"
+#include "sk_octet.h"
 
 #if SK_HAS_AVX2
 

@@ -1,7 +1,7 @@
 /* sk_sample_kernel.c: the SIMD twin of sampling one pose: eight joints a vector. */
 #include "sk_sample_kernel.h"
 
-#include "sk_lanes.h"
+#include "sk_octet.h"
 
 #if SK_HAS_AVX2
 #include <string.h>

@@ -1,5 +1,5 @@
-/* sk_deform.c: the plain path of skinning, the definition of right; and what it shares with the kernels:
-   palettes, morph targets and threads, block by block. */
+/* sk_deform.c: the plain path of skinning, which defines what is right, and what all paths share: palettes, morph
+   targets, and threads that go through the mesh block by block. */
 #include "sk_deform.h"
 
 #include <string.h>
@@ -8,11 +8,11 @@
 #include "../base/sk_math.h"
 #include "../base/sk_threads.h"
 
-#define PLAIN_VERTICES SK_ORDERED_BLOCK_VERTICES /* of a block */
+#define PLAIN_VERTICES SK_ORDERED_BLOCK_VERTICES /* vertices of a block on the plain path */
 
 /* ---- the plain path --------------------------------------------------------------------------- */
 
-/* Weights fall, so the first zero ends the vertex's influences. */
+/* Blends the matrices of a vertex. Weights are sorted in falling order, so the first zero ends its influences. */
 static void blend(const sk_mesh *mesh, const float *palette, size_t matrix_floats, size_t v, sk_rows out) {
   uint32_t k, influences = mesh->influences;
   const uint16_t *slots = mesh->slots + v * influences;
@@ -34,15 +34,15 @@ static void deform_plainly(const sk_mesh *mesh, size_t matrix_floats, const sk_d
 
 /* ---- scratch ------------------------------------------------------------------------------------ */
 
-/* What a thread keeps from block to block. */
+/* What a worker keeps from block to block, at the start of its scratch. */
 typedef struct worker {
-  size_t ready; /* the palette below and the walk are those of palette ready - 1; 0: of none */
+  size_t ready; /* 1 + number of the palette that is prepared; 0: none is */
   const float *palette;
   size_t matrix_floats;
   sk_morph_walk walk;
 } worker;
 
-/* Offsets of a worker's pieces, behind its struct. */
+/* Offsets in bytes of the pieces of a worker's scratch, which follow its struct. */
 typedef struct layout {
   size_t cursors, morphed, palette, pose, kernel, bytes;
 } layout;
@@ -51,14 +51,14 @@ static size_t block_vertices(const sk_deform_job *job) {
   return job->kernels ? sk_influence_vertices(job->influences) : PLAIN_VERTICES;
 }
 
-/* No two workers write to one cache line. */
+/* Pieces are rounded up to cache lines, so that no two workers write to one line. */
 static size_t add_piece(size_t *bytes, size_t wanted) {
-  size_t first_float = *bytes;
+  size_t offset = *bytes;
   *bytes += (wanted + SK_ALIGNMENT - 1) / SK_ALIGNMENT * SK_ALIGNMENT;
-  return first_float;
+  return offset;
 }
 
-/* Kernels want matrices of 64 bytes that no cache line divides. */
+/* Whether a worker copies palettes: kernels need matrices of 64 bytes that do not straddle cache lines. */
 static bool keeps_palette(const sk_deform_job *job) {
   return job->poses || (job->kernels && (job->matrix_floats != 16 || (uintptr_t)job->palettes % 64 != 0));
 }
@@ -89,17 +89,17 @@ static layout lay_out(const sk_deform_job *job) {
 
 /* ---- threads ------------------------------------------------------------------------------------ */
 
-#define PLAIN_NANOSECONDS  27.0  /* about what a vertex takes */
+#define PLAIN_NANOSECONDS  27.0  /* a vertex, about */
 #define KERNEL_NANOSECONDS 3.5
-#define START_NANOSECONDS  200.0 /* a palette beside its vertices */
-#define JOINT_NANOSECONDS  50.0  /* and a joint on its way to a palette */
+#define START_NANOSECONDS  200.0 /* a palette, beside its vertices */
+#define JOINT_NANOSECONDS  50.0  /* a joint of a pose, up to its palette */
 #define RANGE_NANOSECONDS  50e3  /* what is worth waking a thread for (sk_threads.h) */
 
 static size_t block_count(const sk_deform_job *job) {
   return (job->mesh->vertex_count + block_vertices(job) - 1) / block_vertices(job);
 }
 
-/* Blocks of a range: some palettes as a whole, or part of one. */
+/* Blocks of a thread range: some whole palettes, or a section of one. */
 static size_t grain_of(const sk_deform_job *job) {
   size_t blocks = block_count(job);
   double vertex = job->kernels ? KERNEL_NANOSECONDS : PLAIN_NANOSECONDS;
@@ -111,24 +111,25 @@ static size_t grain_of(const sk_deform_job *job) {
   return 1 + (size_t)((RANGE_NANOSECONDS + palette) / (vertex * (double)block_vertices(job)));
 }
 
-#define PAST_BYTES ((size_t)16 << 20) /* of results: more than half of a last cache whose size is not known */
+/* Bytes of results that are never streamed: caches whose size the system does not tell hold less than twice as much. */
+#define STREAMED_BYTES ((size_t)16 << 20)
 
-/* Results that no cache holds are written past it: 8 to 15 % less time for a million vertices between other work. Where
-   the last one holds twice as much, to ask for their memory before took a third less than that. */
+/* Results that no cache holds are stored past the caches, which took 8 to 15 % less time for a million vertices between
+   other work. Where the last-level cache holds twice as much, prefetching took another third less than that. */
 static sk_store_hint choose_store_hint(const sk_deform_job *job) {
   size_t floats = job->count * job->mesh->vertex_count * 3, bytes = (job->normals ? 2 : 1) * floats * sizeof(float);
   bool aligned = (uintptr_t)job->positions % 16 == 0 && (uintptr_t)job->normals % 16 == 0;
-  /* Each palette's results begin where the last one's end. */
+  /* The results of each palette begin where those of the one before it end. */
   aligned = aligned && (job->count == 1 || job->mesh->vertex_count % 4 == 0);
   if (bytes <= SK_NEAR_BYTES) return SK_STORE_CACHED;
-  return aligned && bytes >= PAST_BYTES && bytes > sk_cache_bytes() / 2 ? SK_STORE_STREAMED : SK_STORE_PREFETCHED;
+  return aligned && bytes >= STREAMED_BYTES && bytes > sk_cache_bytes() / 2 ? SK_STORE_STREAMED : SK_STORE_PREFETCHED;
 }
 
 size_t sk_deform_scratch(sk_deform_job *job) {
   size_t ranges, threads = sk_thread_count();
   job->kernels = job->influences ? sk_kernels_chosen() : NULL;
   job->store_hint = job->kernels ? choose_store_hint(job) : SK_STORE_CACHED;
-  ranges = job->count * block_count(job) / grain_of(job) + 1; /* or one less */
+  ranges = job->count * block_count(job) / grain_of(job) + 1; /* or one fewer */
   job->workers = threads < ranges ? threads : ranges;
   return job->workers * lay_out(job).bytes;
 }
@@ -149,7 +150,7 @@ static void make_palette(const sk_deform_job *job, size_t n, float *palette, voi
   sk_palette_run(&one);
 }
 
-/* Palette n and its morph weights. */
+/* Prepares palette n and its morph weights for the blocks that follow. */
 static void prepare(const sk_deform_job *job, const layout *pieces, worker *own, size_t n) {
   float *palette = (float *)((char *)own + pieces->palette);
   const float *given = job->poses ? NULL : job->palettes + n * job->slot_count * job->matrix_floats;

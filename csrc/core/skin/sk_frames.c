@@ -16,7 +16,7 @@ static void blend(const float *a, const float *b, double u, size_t count, float 
   for (i = 0; i < count; i++) out[i] = (float)(a[i] + u * ((double)b[i] - a[i]));
 }
 
-/* Opposite normals meet in zero halfway, which stays zero. */
+/* Normals that cancel give zero, which stays zero. */
 static void normalize(float *normals, size_t count) {
   size_t i;
   for (i = 0; i < count; i++, normals += 3) {

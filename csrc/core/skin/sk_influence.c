@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* A code that is a slot times 8 reaches any of the first 8,192 matrices in one addressing mode of x86. */
+/* With few slots a code is the slot times 8, which one addressing mode of x86 scales to the offset of a matrix. */
 #define SMALL_SLOTS  8192u
 #define SMALL_FACTOR 8u
 
@@ -14,7 +14,8 @@ typedef struct plan {
   bool shares_slots;
   size_t block_vertices, block_count, block_lanes;
   sk_influence_block *blocks;
-  uint16_t *lanes; /* (block_count, block_lanes): as sk_shared_slots_find gives them; in order: grouped by influences */
+  uint16_t
+      *lanes; /* (block_count, block_lanes): the vertex of each lane; in mesh order they are grouped by influences */
 } plan;
 
 static bool begin_plan(plan *p, const sk_mesh *mesh, bool shares_slots) {
@@ -31,10 +32,10 @@ static size_t vertices_of(const plan *p, size_t block) {
   return left < p->block_vertices ? left : p->block_vertices;
 }
 
-/* Where it does not pay in so many blocks the others are not looked at. */
+/* Blocks that are tried: where sharing does not pay in these, the others are not searched. */
 #define TRIAL_BLOCKS 8u
 
-/* `gain` is negative where it does not pay. */
+/* Plans octets. `gain` is the number of instructions that they save; negative where they do not pay. */
 static bool plan_to_share(plan *p, const sk_mesh *mesh, double *gain) {
   sk_shared_slots_scratch *scratch = sk_shared_slots_begin();
   bool made = scratch && begin_plan(p, mesh, true);
@@ -46,7 +47,7 @@ static bool plan_to_share(plan *p, const sk_mesh *mesh, double *gain) {
   return made;
 }
 
-/* A counting sort of each block. */
+/* Plans the mesh's order: a counting sort of each block by number of influences. */
 static bool plan_in_order(plan *p, const sk_mesh *mesh) {
   size_t b, v;
   uint32_t k;
@@ -72,12 +73,12 @@ static bool make_plan(plan *p, const sk_mesh *mesh) {
 
 /* ---- what skinning reads ------------------------------------------------------------------------------- */
 
-/* Numbers of each array, over all blocks. */
+/* Lengths of the arrays, over all blocks. */
 typedef struct sizes {
   size_t codes, weights, octets;
 } sizes;
 
-/* Fills the rest of the blocks. */
+/* Fills in where each block begins in the arrays; returns the lengths of these. */
 static sizes lay_out(const plan *p, sk_influences *made) {
   sizes all = {0};
   size_t b;
@@ -105,7 +106,7 @@ static sizes lay_out(const plan *p, sk_influences *made) {
 
 typedef struct writer {
   const plan *plan;
-  uint32_t factor; /* of a slot */
+  uint32_t factor; /* a code is the slot times `factor` */
   uint16_t *codes, *offsets;
   float *weights, *points;
 } writer;
@@ -125,16 +126,16 @@ static void write_octet(writer *w, size_t first, const uint16_t *lanes, uint32_t
 static void write_single(writer *w, size_t vertex, size_t position, uint32_t k) {
   const sk_mesh *mesh = w->plan->mesh;
   const uint16_t *slots = mesh->slots + vertex * mesh->influences;
-  const float *shares_slots = mesh->weights + vertex * mesh->influences;
+  const float *weights = mesh->weights + vertex * mesh->influences;
   uint32_t i;
   *w->codes++ = (uint16_t)sk_influence_offset(position);
   for (i = 0; i < k; i++) {
     *w->codes++ = (uint16_t)(slots[i] * w->factor);
-    *w->weights++ = shares_slots[i] > 0.0f ? shares_slots[i] : 0.0f;
+    *w->weights++ = weights[i] > 0.0f ? weights[i] : 0.0f;
   }
 }
 
-/* Points and normals in the order of lanes, and where the mesh's vertices find theirs. */
+/* Copies points and normals in the order of lanes, and notes where each vertex of the mesh finds its result. */
 static void write_points(writer *w, size_t first, const uint16_t *lanes, size_t count) {
   const sk_mesh *mesh = w->plan->mesh;
   size_t lane, i;

@@ -3,30 +3,32 @@
 
 #include <string.h>
 
-/* Instructions, about. */
+/* About how many instructions a single, an octet, and storing a vertex in the mesh's order take. */
 #define SINGLE_COST(k)     (27.0 + 4.0 * (k))
 #define OCTET_COST(k)      (105.0 + 25.0 * (k))
-#define ORDER_COST         7.0 /* of a vertex: from its lane back to its place */
+#define ORDER_COST         7.0
 
-/* What a set of slots has left after its whole octets makes one more where that pays: with so many vertices. */
+/* Vertices from which on one more octet pays, though some of its lanes stay free. */
 #define MIN_OCTET_VERTICES 5u
 #define TABLE_SIZE         (2 * SK_SHARED_BLOCK_VERTICES) /* a power of two, half empty */
 
+/* The vertices of a block that have the same slots. */
 typedef struct slot_set {
-  uint16_t slots[SK_MAX_INFLUENCES]; /* rising; zeros behind the last */
-  uint16_t size, vertices;           /* so many share it */
-  uint16_t taken, lane, room;        /* so many have found a lane, of `room` from `lane` */
+  uint16_t slots[SK_MAX_INFLUENCES]; /* in rising order; zeros behind the last */
+  uint16_t size, vertices;           /* number of slots; number of vertices */
+  uint16_t taken, lane,
+      room;        /* octets begin at `lane` and have room for `room` vertices, of which `taken` are assigned */
 } slot_set;
 
 struct sk_shared_slots_scratch {
-  uint16_t table[TABLE_SIZE];            /* 1 + number of a set, or 0 */
+  uint16_t table[TABLE_SIZE];            /* a hash table of sets: 1 + number of the set, or 0 */
   uint16_t set_of[SK_SHARED_BLOCK_VERTICES];
   slot_set sets[SK_SHARED_BLOCK_VERTICES];
 };
 
 sk_shared_slots_scratch *sk_shared_slots_begin(void) { return sk_alloc(sizeof(sk_shared_slots_scratch)); }
 
-/* Weights fall, so the first zero ends the vertex's influences. */
+/* Weights are sorted in falling order, so the first zero ends the vertex's influences. */
 uint32_t sk_influence_count(const sk_mesh *mesh, size_t vertex) {
   const float *weights = mesh->weights + vertex * mesh->influences;
   uint32_t k = 1;
@@ -57,7 +59,7 @@ static uint32_t hash_of(const uint16_t slots[SK_MAX_INFLUENCES]) {
   return (uint32_t)(halves[0] >> 40);
 }
 
-/* The set of a vertex's slots, which is made where it is the first one's. */
+/* Finds the set with these slots, or makes it; returns its number. */
 static uint16_t find_set(sk_shared_slots_scratch *scratch, uint16_t *set_count, const uint16_t slots[SK_MAX_INFLUENCES],
                          uint32_t size) {
   uint32_t slot_hash = hash_of(slots) + size;
@@ -91,7 +93,7 @@ static uint16_t find_sets(const sk_mesh *mesh, size_t first, size_t count, sk_sh
   return set_count;
 }
 
-/* Gives the sets lanes, by their sizes; returns the first lane of singles. */
+/* Gives each set the lanes of its octets, by number of slots; returns the first lane of singles. */
 static size_t assign_lanes(sk_shared_slots_scratch *scratch, uint16_t set_count, sk_lane_counts *counts, double *gain) {
   size_t lane = 0;
   uint32_t k, i;
@@ -110,7 +112,7 @@ static size_t assign_lanes(sk_shared_slots_scratch *scratch, uint16_t set_count,
   return lane;
 }
 
-/* Each vertex to its lane; returns the first lane that is left. */
+/* Assigns each vertex to a lane; returns the first lane that is free. */
 static size_t assign_vertices(sk_shared_slots_scratch *scratch, size_t count, size_t lane, const sk_lane_counts *counts,
                               uint16_t *lanes) {
   size_t v, single[SK_MAX_INFLUENCES + 1];
@@ -126,7 +128,7 @@ static size_t assign_vertices(sk_shared_slots_scratch *scratch, size_t count, si
   return lane;
 }
 
-/* Lanes that are left over, in octets of sets and of singles. */
+/* Fills free lanes, in octets of sets and in the last octet of singles, with a vertex of the same octet. */
 static void fill_up(const sk_shared_slots_scratch *scratch, uint16_t set_count, size_t lane, sk_lane_counts *counts,
                     uint16_t *lanes) {
   uint32_t i, v, k = SK_MAX_INFLUENCES;
@@ -135,7 +137,7 @@ static void fill_up(const sk_shared_slots_scratch *scratch, uint16_t set_count, 
     for (v = set->room; v % 8; v++) lanes[set->lane + v] = lanes[set->lane + v - 1];
   }
   if (lane % 8 == 0) return;
-  while (!counts->singles[k]) k--; /* of the last single, whose lane comes last */
+  while (!counts->singles[k]) k--; /* the number of slots of the last single, whose lane is the last one */
   for (; lane % 8; lane++) {
     lanes[lane] = lanes[lane - 1];
     counts->singles[k]++;

@@ -1,56 +1,11 @@
-/* sk_lanes.c: see sk_lanes.h. */
-#include "sk_lanes.h"
-
-#include <math.h>
-#include <string.h>
+/* sk_octet.c: see sk_octet.h. */
+#include "sk_octet.h"
 
 #if SK_HAS_AVX2
 
 SK_KERNEL_BEGIN
 
-static __m128 cubic_cell(const float *key, const float *next, size_t third, const float weights[4]) {
-  __m128 sum = _mm_mul_ps(_mm_set1_ps(weights[SK_IN]), _mm_loadu_ps(next));
-  sum = _mm_fmadd_ps(_mm_set1_ps(weights[SK_NEXT]), _mm_loadu_ps(next + third), sum);
-  sum = _mm_fmadd_ps(_mm_set1_ps(weights[SK_OUT]), _mm_loadu_ps(key + 2 * third), sum);
-  return _mm_fmadd_ps(_mm_set1_ps(weights[SK_VALUE]), _mm_loadu_ps(key + third), sum);
-}
-
-void SK_KERNEL(sk_cubic_cells)(const sk_time_line *line, double time, float *cells) {
-  uint32_t key = sk_time_line_find(line, time), i;
-  size_t third = (size_t)line->cell_count * SK_CELL;
-  const float *frame = line->frames + key * line->stride;
-  bool last = key + 1 == line->key_count;
-  double span = last ? 0.0 : line->times[key + 1] - line->times[key];
-  float weights[4];
-  sk_hermite(last ? 0.0 : fmax((time - line->times[key]) / span, 0.0), span, weights);
-  for (i = 0; i < line->cell_count; i++, frame += SK_CELL, cells += SK_CELL) {
-    __m128 value = cubic_cell(frame, frame + line->stride, third, weights);
-    if (line->rotations[i] && !(_mm_cvtss_f32(_mm_dp_ps(value, value, 0xFF)) > SK_MIN_SQUARED_LENGTH))
-      value = _mm_setr_ps(0.0f, 0.0f, 0.0f, 1.0f);
-    _mm_storeu_ps(cells, value);
-  }
-}
-
-bool SK_KERNEL(sk_mover_rests)(const sk_compiled *c, const sk_mover *mover, const sk_skeleton *skeleton,
-                               const sk_key_span *spans) {
-  size_t j = (size_t)mover->joint;
-  const float *rest[SK_COMPONENT_COUNT] = {skeleton->translation + 3 * j, skeleton->rotation + 4 * j,
-                                           skeleton->scale + 3 * j};
-  const float *constants = c->constants + (size_t)(mover - c->movers) * SK_COMPONENT_COUNT * SK_CELL;
-  int component;
-  for (component = 0; component < SK_COMPONENT_COUNT; component++) {
-    bool still = mover->lines[component] == SK_STILL;
-    const sk_key_span *span = &spans[still ? 0 : mover->lines[component]];
-    const float *a = still ? constants + component * SK_CELL : span->a + mover->offsets[component];
-    size_t bytes = (component == SK_COMPONENT_ROTATION ? 4 : 3) * sizeof(float);
-    if (memcmp(a, rest[component], bytes) != 0) return false;
-    if (!still && span->u[SK_TO] > 0.0f && memcmp(a, a + span->stride, bytes) != 0) return false;
-  }
-  return true;
-}
-
-/* ---- eight joints of one pose -------------------------------------------------------------------- */
-
+/* Loads the cells of eight lanes from one frame. */
 static inline void load_offsets(const float *frame, const uint32_t offsets[SK_LANES], __m256 out[4]) {
   sk_transpose(sk_pair(frame + offsets[0], frame + offsets[4]), sk_pair(frame + offsets[1], frame + offsets[5]),
                sk_pair(frame + offsets[2], frame + offsets[6]), sk_pair(frame + offsets[3], frame + offsets[7]), out);
@@ -61,7 +16,7 @@ static inline bool are_equal(const uint32_t lines[SK_LANES]) {
   return _mm256_movemask_epi8(_mm256_cmpeq_epi32(all, first)) == -1;
 }
 
-/* Lanes on lines of their own. */
+/* What load_ends does where the lanes stand on different time lines. */
 static __attribute__((noinline)) void load_lines(const sk_octet *octet, sk_component component,
                                                  const sk_key_span *spans, __m256 a[4], __m256 b[4], __m256 u[4]) {
   const float *at[SK_LANES], *to[SK_LANES], *along[SK_LANES];
@@ -77,7 +32,8 @@ static __attribute__((noinline)) void load_lines(const sk_octet *octet, sk_compo
   sk_load_cells(along, 0, u);
 }
 
-/* `u` gets one vector for each number of sk_key_span.u. Lanes that do not move get what stands first on line 0. */
+/* Loads the frames before and after the time, and one vector for each number of sk_key_span.u. Still lanes get what
+   stands first on time line 0. */
 static inline __attribute__((always_inline)) void load_ends(const sk_octet *octet, sk_component component,
                                                             const sk_key_span *spans, __m256 a[4], __m256 b[4],
                                                             __m256 u[4]) {
@@ -92,7 +48,7 @@ static inline __attribute__((always_inline)) void load_ends(const sk_octet *octe
   for (i = 0; i < 4; i++) u[i] = _mm256_set1_ps(span->u[i]);
 }
 
-/* Puts the constants of the lanes that do not move over what is there. */
+/* Overwrites still lanes with their constants. */
 static inline void hold_still(const sk_octet *octet, sk_component component, int count, __m256 *values) {
   __m256 still = _mm256_loadu_ps((const float *)octet->still[component]);
   int i;
@@ -142,12 +98,6 @@ void SK_KERNEL(sk_octet_components)(const sk_octet *octet, const sk_key_span *sp
   octet_component(octet, SK_COMPONENT_TRANSLATION, spans, t);
   octet_rotation(octet, spans, rotation, mix);
   octet_component(octet, SK_COMPONENT_SCALE, spans, s);
-}
-
-void SK_KERNEL(sk_find_key_spans)(const sk_clip *clip, double time, float *cubic, sk_key_span *spans) {
-  const sk_compiled *c = clip->compiled;
-  uint32_t i;
-  for (i = 0; i < c->line_count; i++) sk_find_key_span(&c->lines[i], time, clip->key_tolerance, cubic, &spans[i]);
 }
 
 SK_KERNEL_END
