@@ -1,4 +1,4 @@
-"""What keeps imports in, for functions that load files on the way: four arguments of `skinpy.load`."""
+"""The four arguments of `skinpy.load` that protect this process, for other functions that load files."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from .limits import Limits
 if TYPE_CHECKING:
     from .loading import External
 
-#: What `limits` is where it is not given.
+#: The default of `limits`.
 USUAL = Limits()
 
 
 class Confinement(TypedDict):
-    """Arguments of `skinpy.load`, for any number of calls."""
+    """Keyword arguments for any number of calls of `skinpy.load`."""
 
     isolate: bool
     limits: Limits
@@ -27,16 +27,29 @@ class Confinement(TypedDict):
 def confinement(
     isolate: bool, limits: Limits, allow_formats: Iterable[str] | None, external: External
 ) -> Confinement:
-    """The arguments of these names, checked whether or not anything is loaded.
+    """Check four arguments of `skinpy.load`, even if nothing will be loaded, and return them.
 
-    Raises TypeError and ValueError as `skinpy.load` does.
+    Parameters
+    ----------
+    isolate, limits, allow_formats, external
+        The arguments of the same names of `skinpy.load`.
+
+    Returns
+    -------
+    Confinement
+        The arguments. `allow_formats` is a tuple, because an iterator can be used only once.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is wrong, as in `skinpy.load`.
     """
-    from .loading import _confined, _paths_key  # which imports those that load on the way
+    from .loading import _confined, _paths_key  # imported here because it imports modules that use this one
 
-    apart = flag("isolate", isolate)
+    isolated = flag("isolate", isolate)
     formats = allow_formats
-    if formats is not None and not isinstance(formats, str):  # a str is refused below
+    if formats is not None and not isinstance(formats, str):  # _confined refuses a str
         formats = tuple(formats)
-    _confined(apart, limits, formats, external, _paths_key())
+    _confined(isolated, limits, formats, external, _paths_key())
     assert formats is None or isinstance(formats, tuple)
-    return {"isolate": apart, "limits": limits, "allow_formats": formats, "external": external}
+    return {"isolate": isolated, "limits": limits, "allow_formats": formats, "external": external}

@@ -1,4 +1,4 @@
-"""What a file may take while it is loaded, and which formats are read at all."""
+"""Limits for loading a file, and the formats that are read."""
 
 from __future__ import annotations
 
@@ -10,32 +10,61 @@ from ._arguments import finite, whole
 
 __all__ = ["Limits", "DEFAULT_FORMATS"]
 
-#: Suffixes that `load` reads unless it is told otherwise. What Assimp reads besides is only read when it is
-#: named: compressed containers, which may hold a thousand times their size, and formats that few need.
+#: File extensions that `load` reads by default. Other formats of Assimp are read only if `allow_formats`
+#: names them: compressed containers, which may expand to a thousand times their size, and formats that few
+#: need.
 DEFAULT_FORMATS: tuple[str, ...] = (
     *("gltf", "glb", "vrm", "fbx", "dae", "bvh", "obj", "stl", "ply"),
     *("3ds", "x", "md2", "smd", "ms3d", "b3d", "md5mesh", "md5anim"),
 )
 
-#: Readers that broken files bring down often: in this process they are used only when they are named.
+#: Formats whose readers broken files crash most often. Imports in this process must name them.
 FRAGILE_FORMATS = frozenset({"md5mesh", "md5anim", "md2", "ply", "x"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """How much a file may take while `skinpy.load` imports it; more is a LimitExceeded that says which.
+    """The amounts that a file may need while `skinpy.load` imports it.
 
-    - memory: bytes that the import may take (address space, without that of the program and its libraries),
-      that its stack may take besides (8 MiB at least, 256 MiB at most), and that the model may have; 1 GiB by
-      default.
-    - seconds: until the import must be over, of a series of files until all are; 30.
-    - file_bytes: of the file and of all that it brings in, together; of a saved model too. 256 MiB.
-    - nodes: of the scene, 1,000,000; depth: nodes above one another, 50,000.
-    - vertices: of all meshes, as often as they are used, 50,000,000.
-    - keys: of all channels of all clips, 50,000,000.
+    A file that needs more raises LimitExceeded, whose message names the limit. The defaults are as large as
+    real files need.
 
-    `memory` and `seconds` hold for imports in a process of their own; with `isolate=False` nothing enforces
-    them. Raises TypeError and ValueError for what is no positive number.
+    Parameters
+    ----------
+    memory : int, bytes, default 1 GiB
+        The address space that the import may take in addition to the program and its libraries. Its stack
+        may take as much again, but at least 8 MiB and at most 256 MiB. The model may be as large, too.
+    seconds : float, default 30
+        The time after which the import must be over. For a series of files it is the time of all of them.
+    file_bytes : int, bytes, default 256 MiB
+        The size of the file and of all files that it refers to, together.
+    nodes : int, default 1,000,000
+        The number of nodes of the scene.
+    depth : int, default 50,000
+        The number of nodes from the root to the deepest one.
+    vertices : int, default 50,000,000
+        The number of vertices of all meshes; a mesh that is used several times counts each time.
+    keys : int, default 50,000,000
+        The number of keys of all channels of all clips.
+
+    Raises
+    ------
+    ValueError
+        If a limit is not positive.
+    TypeError
+        If a limit is not a number.
+
+    Notes
+    -----
+    Only imports in a process of their own are limited by `memory` and `seconds`; with ``isolate=False``
+    nothing enforces these two.
+
+    Examples
+    --------
+    >>> limits = skinpy.Limits(memory=256 << 20, seconds=5)
+    >>> skinpy.load(b"", format="glb", limits=limits)
+    Traceback (most recent call last):
+    skinpy.errors.LoadError: the model's bytes are empty
     """
 
     memory: int = 1 << 30
@@ -50,11 +79,14 @@ class Limits:
         for field in fields(self):
             value = getattr(self, field.name)
             checked = _seconds(value) if field.name == "seconds" else whole(field.name, value, 1, 2**63 - 1)
-            object.__setattr__(self, field.name, checked)  # NumPy's numbers are none that C takes
+            object.__setattr__(self, field.name, checked)  # numbers of NumPy become those of Python
 
     @property
     def counts(self) -> tuple[int, int, int, int, int]:
-        """What the importer itself counts: file_bytes, nodes, depth, vertices, keys."""
+        """The limits that the importer itself enforces.
+
+        They are `file_bytes`, `nodes`, `depth`, `vertices` and `keys`, in this order.
+        """
         return (self.file_bytes, self.nodes, self.depth, self.vertices, self.keys)
 
 
@@ -65,12 +97,12 @@ def _seconds(value: float) -> float:
     return seconds
 
 
-#: What suffixes hold besides letters and digits: there is a "mesh.xml".
+#: Removes the marks that extensions may have besides letters and digits, as in "mesh.xml".
 _WITHOUT_MARKS = str.maketrans("", "", "-_.")
 
 
 def allowed_formats(formats: Iterable[str] | None, isolated: bool) -> str:
-    """The suffixes of `allow_formats` as the importer has them: "glb;gltf". None is the default."""
+    """The extensions of `allow_formats` as the importer takes them: "glb;gltf". None means the default."""
     if formats is None:
         return _DEFAULT if isolated else _DEFAULT_HERE
     if formats is DEFAULT_FORMATS:

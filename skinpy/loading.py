@@ -1,4 +1,4 @@
-"""From a path or bytes to a model: the importer and where it is found, or a saved block."""
+"""Load models from files and bytes: by the importer, or from saved blocks."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ __all__ = ["load", "character", "crane", "chair", "build_info", "Limits", "DEFAU
 _CAN_ISOLATE = sys.platform == "linux"
 _LIBRARY = "libassimp.6.dylib" if sys.platform == "darwin" else "libassimp.so.6"
 _INFLUENCES = 4
-_LONGEST_NAME = 1000  # bytes; no model is that short and ends as a file name does
-_LONGEST_FORMAT = 64
-_MOST_FRAMES = 2**31 - 1  # the core counts them in int32
+_MAX_NAME = 1000  # bytes; a model of fewer bytes does not end as a file name does
+_MAX_FORMAT = 64
+_MAX_FRAMES = 2**31 - 1  # the core counts frames in int32
 
-#: format, max_influences, join_vertices (-1: by the format), ignore_animated_scale, up, frame (-1: none),
-#: formats that are allowed, external, limits of what is counted, the worker (None: in this process)
+#: format, max_influences, join_vertices (-1: depends on the format), ignore_animated_scale, up, frame
+#: (-1: the first), allowed formats, external, limits of counts, isolation (None: import in this process)
 _Request: TypeAlias = tuple[
     str | None, int, int, bool, int, int, str, int, tuple[int, int, int, int, int], "_Isolation | None"
 ]
-#: worker, importer, libraries, bytes of memory, seconds, folders of libraries
+#: Paths of the worker, the importer and Assimp, bytes of memory, seconds, LD_LIBRARY_PATH.
 _Isolation: TypeAlias = tuple[bytes, bytes, bytes, int, float, bytes]
 
 _EXTERNAL = ("folder", "none", "any")  # in the order of sk_external
@@ -61,34 +61,91 @@ def load(
     allow_formats: Iterable[str] | None = None,
     external: External = "folder",
 ) -> Model:
-    """A model from a file of any format that Assimp 6 reads, from a saved .skn, or from their bytes.
+    """Load a model from a file or from bytes.
 
-    - format: the format of bytes, by its suffix ("glb", "fbx", "bvh"); without it the content decides.
-    - max_influences: how many joints a vertex may follow, 1 to 8; the largest weights stay and are made to
-      sum to 1.
-    - join_vertices: join vertices that are equal in everything; by default for formats that Assimp delivers
-      with one vertex per face corner, and not for glTF.
-    - ignore_animated_scale: leave scale channels out, for files that bring a factor of 100 of their own.
-    - up: "+X" ... "-Z", the axis that is up, where the file says it wrongly or not at all ("+Y").
-    - frame: which frame of a format that stores whole frames of vertices (MD2, MD3, ...), the first by
-      default; skinpy.kinds.VertexAnimation.load has them all.
-    - mmap: map a .skn instead of reading it, for files one trusts: cutting it short while it is mapped ends
-      the process.
-    - isolate: import in a process of its own, which a broken file may bring down without harm to this one.
-      It costs some milliseconds; False is for files that one made oneself.
-    - limits: how much the file may take.
-    - allow_formats: suffixes of the formats to read, in place of skinpy.DEFAULT_FORMATS; with
-      isolate=False the default leaves out md5mesh, md5anim, md2, ply and x, whose readers break most often.
-    - external: what a file may bring in: regular files of its own folder and those below ("folder"),
-      nothing ("none"), or regular files wherever it says ("any").
+    Every format of Assimp 6 and saved .skn files can be read. The model has been checked: all lengths,
+    offsets and indices are valid, and all numbers are finite.
 
-    A .skn is taken as it was saved: of the options only mmap and limits matter to it, of these file_bytes
-    (where it is not mapped), nodes, vertices and keys; no other process is needed.
-    What was repaired or lost stands in `model.report`; one SkinpyWarning comes when something was lost.
+    Parameters
+    ----------
+    path_or_bytes : path or bytes-like
+        The path of a file as str or os.PathLike, or the contents of a file.
+    format : str, optional
+        The format of bytes as a file extension, such as "glb", "fbx" or "bvh". By default the content
+        decides.
+    max_influences : int, default 4
+        The largest number of joints that a vertex may follow, 1 to 8. The largest weights are kept and
+        normalized to sum to 1.
+    join_vertices : bool, optional
+        Whether vertices with equal attributes are joined. By default they are joined in formats that Assimp
+        delivers with one vertex per face corner, which glTF is not.
+    ignore_animated_scale : bool, default False
+        Whether channels of scale are left out.
+    up : {None, "+X", "-X", "+Y", "-Y", "+Z", "-Z"}
+        The axis that points up in scene space. By default the file decides, or else "+Y".
+    frame : int, optional
+        The frame to read, in formats that store whole frames of vertices, such as MD2. The default is the
+        first one; `skinpy.kinds.VertexAnimation.load` reads all of them.
+    mmap : bool, default False
+        Whether a .skn file is mapped instead of read. Use it only for files that you trust: if such a file
+        is truncated while it is mapped, the process ends.
+    isolate : bool, default True
+        Whether the import runs in a process of its own, so that a broken file cannot harm this one. That
+        takes about 5 ms more. Use False only for files that you made yourself. Only Linux can isolate
+        imports; on other systems they run in this process.
+    limits : Limits, optional
+        How much memory and time the import may take, and how much the file may contain.
+    allow_formats : iterable of str, optional
+        The file extensions of the formats to read, instead of `skinpy.DEFAULT_FORMATS`. With
+        ``isolate=False`` the default excludes md5mesh, md5anim, md2, ply and x, whose readers crash most
+        often.
+    external : {"folder", "none", "any"}
+        Which other files the model may refer to: regular files in its folder and the folders below, none, or
+        regular files anywhere.
 
-    Raises FileNotFoundError; LoadError with the path and Assimp's words for what cannot be read, and of its
-    kinds ImporterCrashed where the importer broke down, LimitExceeded and FormatRefused; ValueError and
-    TypeError for bad options; KeyboardInterrupt, of an isolated import within 0.1 seconds.
+    Returns
+    -------
+    Model
+        The model. `Model.report` lists what was repaired or lost.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file.
+    LoadError
+        If the file cannot be read as a model. The message has the path and Assimp's reason.
+    ImporterCrashed
+        If the process of an isolated import ended without an answer.
+    LimitExceeded
+        If the file needs more than `limits` allows. The message names the limit.
+    FormatRefused
+        If the format is not allowed. The message says how to allow it.
+    ValueError
+        If an option has a wrong value.
+    TypeError
+        If an argument has a wrong type.
+    KeyboardInterrupt
+        If Ctrl-C is pressed. An isolated import ends within 0.1 seconds.
+
+    Warns
+    -----
+    SkinpyWarning
+        If something in the file was lost.
+
+    Notes
+    -----
+    A .skn file is read by this process, as it was saved. Of the options only `mmap` and `limits` apply to it,
+    and of the limits `file_bytes` (unless it is mapped), `nodes`, `vertices` and `keys`.
+
+    Examples
+    --------
+    >>> skinpy.character().save("character.skn")
+    >>> model = skinpy.load("character.skn")
+    >>> [clip.name for clip in model.clips]
+    ['walk', 'run', 'wave']
+    >>> skinpy.load(b"no model", format="glb")
+    Traceback (most recent call last):
+    skinpy.errors.LoadError: ...
     """
     if (
         format is None
@@ -104,10 +161,9 @@ def load(
     ):
         request = _usual(_paths_key())
     else:
-        apart = flag("isolate", isolate) and _CAN_ISOLATE
         request = (
             *_checked(format, max_influences, join_vertices, ignore_animated_scale, up, frame),
-            *_confined(apart, limits, allow_formats, external, _paths_key()),
+            *_confined(flag("isolate", isolate), limits, allow_formats, external, _paths_key()),
         )
     if mmap is not False:
         flag("mmap", mmap)
@@ -120,7 +176,7 @@ def load(
     elif path is None or path is path_or_bytes:
         block = _load_bytes(path_or_bytes, request)
     else:
-        raise TypeError(f"path is {path!r}; expected str or a path of str (bytes are the model itself)")
+        raise TypeError(f"path is {path!r}; expected str or a path of str (bytes are the contents of a file)")
     model = Model(block)
     losses = block.losses
     if losses:
@@ -129,31 +185,58 @@ def load(
 
 
 def character() -> Model:
-    """The bundled character: a jointed figure with the clips "walk", "run" and "wave"."""
+    """Load the bundled character, a walking figure.
+
+    Returns
+    -------
+    Model
+        The character, with the clips "walk", "run" and "wave".
+
+    Examples
+    --------
+    >>> skinpy.character()
+    <Model: ...>
+    """
     return _bundled("character.glb")
 
 
 def crane() -> Model:
-    """The bundled crane: rigid parts on the joints "base", "slew", "boom", "jib", "line", "cable", "hook".
+    """Load the bundled crane, a machine of rigid parts.
 
-    Clips "slew", "raise" and "lift". Meters; the boom points to +X and is raised by a turn about its +Z.
+    Returns
+    -------
+    Model
+        The crane in meters, with the clips "slew", "raise" and "lift".
+
+    Notes
+    -----
+    The joints are "base", "slew", "boom", "jib", "line", "cable" and "hook". The boom points to +X, and a
+    rotation about its +Z axis raises it.
     """
     return _bundled("crane.glb")
 
 
 def chair() -> Model:
-    """The bundled office chair: rigid parts on "base", "lift", "seat", "back", "headrest" and its casters.
+    """Load the bundled office chair, a machine of rigid parts.
 
-    Clips "spin", "roll" and "height". Meters; it faces +Z, and the casters are "caster1" and "wheel1" to 5.
+    Returns
+    -------
+    Model
+        The chair in meters, with the clips "spin", "roll" and "height".
+
+    Notes
+    -----
+    The joints are "base", "lift", "seat", "back", "headrest", and "caster1" and "wheel1" to "caster5" and
+    "wheel5". The chair faces +Z.
     """
     return _bundled("chair.glb")
 
 
 def _bundled(name: str) -> Model:
-    from importlib import resources  # it brings half the standard library along
+    from importlib import resources  # imported here because it imports half the standard library
 
     data = resources.files("skinpy").joinpath("data", name).read_bytes()
-    return load(data, format="glb", isolate=False)  # our own files
+    return load(data, format="glb", isolate=False)  # skinpy's own files are safe
 
 
 def _checked(
@@ -164,15 +247,15 @@ def _checked(
     up: str | None,
     frame: int | None,
 ) -> tuple[str | None, int, int, bool, int, int]:
-    """The options of an import as the core has them."""
+    """The options of an import, checked, as the core takes them."""
     if format is not None and not isinstance(format, str):
         raise TypeError(f"format is {format!r}; expected str or None")
-    if format and (len(format) > _LONGEST_FORMAT or not format.isprintable()):
-        raise ValueError(f"format is {format[:_LONGEST_FORMAT]!r}; expected a suffix such as 'glb'")
+    if format and (len(format) > _MAX_FORMAT or not format.isprintable()):
+        raise ValueError(f"format is {format[:_MAX_FORMAT]!r}; expected a suffix such as 'glb'")
     influences = whole("max_influences", max_influences, 1, _core.MAX_INFLUENCES)
     if up not in _block.AXES:
         raise ValueError(f"up is {up!r}; expected one of {', '.join(map(str, _block.AXES[1:]))} or None")
-    number = -1 if frame is None else whole("frame", frame, 0, _MOST_FRAMES, wanted="a whole number or None")
+    number = -1 if frame is None else whole("frame", frame, 0, _MAX_FRAMES, wanted="a whole number or None")
     return (
         format.lower().lstrip(".") if format else None,
         influences,
@@ -184,22 +267,23 @@ def _checked(
 
 
 def _confined(
-    apart: bool, limits: Limits, formats: Iterable[str] | None, external: str, key: _PathsKey
+    isolate: bool, limits: Limits, formats: Iterable[str] | None, external: str, key: _PathsKey
 ) -> tuple[str, int, tuple[int, int, int, int, int], _Isolation | None]:
-    """What keeps an import in, as the core has it."""
+    """The formats, external files, limits and isolation of an import, as the core takes them."""
     if not isinstance(limits, Limits):
         raise TypeError(f"limits is {limits!r}; expected a skinpy.Limits")
     if external not in _EXTERNAL:
         raise ValueError(f"external is {external!r}; expected one of {', '.join(map(repr, _EXTERNAL))}")
+    isolated = isolate and _CAN_ISOLATE
     return (
-        allowed_formats(formats, apart),
+        allowed_formats(formats, isolated),
         _EXTERNAL.index(external),
         limits.counts,
-        _isolation(limits, key) if apart else None,
+        _isolation(limits, key) if isolated else None,
     )
 
 
-#: What decides where Assimp, and what it needs itself, is found.
+#: Everything that decides where Assimp and its dependencies are found.
 _PathsKey: TypeAlias = tuple[str | None, tuple[str, ...], str]
 
 
@@ -209,9 +293,9 @@ def _paths_key() -> _PathsKey:
 
 @lru_cache(maxsize=8)
 def _usual(key: _PathsKey) -> _Request:
-    """The usual options, checked once: they must not take longer than the import of a small file."""
+    """The default options, checked once, because checking takes as long as importing a small file."""
     plain = _checked(None, _INFLUENCES, None, False, None, None)
-    return (*plain, *_confined(_CAN_ISOLATE, _LIMITS, None, "folder", key))
+    return (*plain, *_confined(True, _LIMITS, None, "folder", key))
 
 
 @lru_cache(maxsize=64)
@@ -237,7 +321,7 @@ def _load_path(path: str, request: _Request, mapped: bool) -> _core.Block:
         except LimitExceeded:
             raise
         except (LoadError, FileNotFoundError):
-            # What the importer does not take may be a saved model under another name.
+            # The file may be a saved model with another extension.
             if not _is_saved(path):
                 raise
         return _load_saved(path, mapped, request)
@@ -272,7 +356,7 @@ def _model_block(block: _core.Block, request: _Request) -> _core.Block:
 
 
 def _check_limit(what: str, count: int, most: int, limit: str) -> None:
-    """Of a saved model."""
+    """Raise LimitExceeded if a saved model has more than a limit allows."""
     if count > most:
         raise LimitExceeded(
             f"the saved model has {count} {what}, the limit of {limit} is {most}; "
@@ -281,11 +365,11 @@ def _check_limit(what: str, count: int, most: int, limit: str) -> None:
 
 
 def _is_saved(path: str) -> bool:
-    """Whether the file begins as a .skn does; what may never come of a FIFO is not waited for."""
+    """Whether the file begins as a .skn does. Pipes and devices do not count: reading them may never end."""
     mode = os.stat(path).st_mode
     if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
         return False
-    with open(path, "rb", buffering=0) as file:  # of a folder, this says what it is
+    with open(path, "rb", buffering=0) as file:  # for a folder this raises IsADirectoryError
         return file.read(len(_block.MAGIC)) == _block.MAGIC
 
 
@@ -300,31 +384,31 @@ def _load_bytes(data: Any, request: _Request) -> _core.Block:
         name = _as_file_name(view)
         if not name:
             raise
-        hint = f"bytes are the model itself; the file of that name is load({name!r})"
+        hint = f"bytes are the contents of a file; to load the file of that name, call load({name!r})"
         raise type(error)(f"{error}; {hint}") from None
 
 
 def _bytes_of(data: Any) -> memoryview:
-    """What is to be a model, one byte after another."""
+    """A view of the contents of a model as contiguous bytes."""
     try:
         view = memoryview(data)
-    except (TypeError, ValueError):  # ValueError: what of NumPy's has no buffer
+    except (TypeError, ValueError):  # NumPy raises ValueError for arrays without a buffer
         kind = type(data).__name__
         raise TypeError(f"path_or_bytes is of type {kind}; expected a path or bytes") from None
     if not view.ndim:
         raise TypeError(f"path_or_bytes is {data!r}; expected a path or bytes")
     if not view.c_contiguous:
-        raise ValueError("path_or_bytes is not C-contiguous; expected bytes that lie one after another")
+        raise ValueError("path_or_bytes is not C-contiguous; expected contiguous bytes")
     if not view.nbytes:
         raise LoadError("the model's bytes are empty")
     return view.cast("B")
 
 
 def _as_file_name(view: memoryview) -> str | None:
-    """The bytes as a path, where they look like that of a file; None where they do not."""
-    import re  # of no use until something goes wrong
+    """The bytes as a path if they look like the path of a file, or None."""
+    import re  # only errors need it
 
-    if view.nbytes > _LONGEST_NAME or not re.fullmatch(rb"[^\x00-\x1f]+\.[0-9]?[A-Za-z]\w{0,7}", view):
+    if view.nbytes > _MAX_NAME or not re.fullmatch(rb"[^\x00-\x1f]+\.[0-9]?[A-Za-z]\w{0,7}", view):
         return None
     return os.fsdecode(bytes(view))
 
@@ -340,41 +424,60 @@ def _import(path: str | None, data: Any, request: _Request) -> _core.Block:
 
 @cache
 def _start_importer() -> None:
-    """Opens importer and Assimp in this process: once, unless that fails."""
+    """Open the importer and Assimp in this process. Only a success is remembered."""
     _core._start_importer(_built_path("_import"), _library_paths())
 
 
 @cache
 def _built_path(name: str) -> bytes:
-    """What was built beside `_core`; it has the same suffix."""
+    """The path of a file that was built beside `_core`; both have the same suffix."""
     core = Path(_core.__file__)
     return os.fsencode(core.with_name(core.name.replace("_core", name, 1)))
 
 
 def _library_paths() -> tuple[bytes, ...]:
-    """Where Assimp may be, the most wanted first: what SKINPY_ASSIMP_DIR names, the wheels, the system."""
+    """Paths where Assimp may be: in SKINPY_ASSIMP_DIR, in wheels, and the name that the system knows."""
     return _library_candidates(*_paths_key()[:2])
 
 
 @cache
 def _library_candidates(wanted: str | None, entries: tuple[str, ...]) -> tuple[bytes, ...]:
     paths = [Path(wanted, folder, _LIBRARY) for folder in ("lib", "lib64", ".")] if wanted else []
-    # None of the working directory, which may be a folder of models from elsewhere.
+    # Relative entries mean the working directory, which may be a folder of models from strangers.
     found = (Path(entry, "cmeel.prefix", "lib", _LIBRARY) for entry in entries if os.path.isabs(entry))
     paths += [path for path in found if os.path.isfile(path)]
     return (*(os.fsencode(path) for path in paths), os.fsencode(_LIBRARY))
 
 
 def build_info() -> dict[str, Any]:
-    """What this skinpy was built with and what it finds at run time.
+    """Report what skinpy was built with and what it finds at run time.
 
-    Keys: version, block_version, compiler, simd ("avx512", "avx2" or "plain": what the jobs run
-    on), built_with_assimp, built_with_cglm, built_with_python, numpy, importer (path), assimp (path of the
-    library or None), assimp_version, assimp_error (why there is none, or None), formats (file suffixes
-    that can be loaded, where `load` is allowed to), isolation (what keeps an import in: of "process",
-    "limits" of memory and time, "filter" of system calls and "folders" outside of which it can read nothing,
-    those that this system has), isolation_error (why there is none, or None), graphics (whether moderngl is
-    installed).
+    Returns
+    -------
+    dict
+        The facts by name, as listed in the notes.
+
+    Notes
+    -----
+    - version, block_version, compiler: of this build
+    - built_with_assimp, built_with_cglm, built_with_python: versions
+    - simd: the instruction set that is used, "avx512", "avx2" or "plain"
+    - numpy: the version
+    - importer: path of the importer
+    - assimp, assimp_version: path and version of the Assimp library, or None
+    - assimp_error: why no Assimp library was found, or None
+    - formats: file extensions that Assimp reads; `load` reads those that it is allowed to
+    - isolation: what protects this process from an import, of "process", "limits" (of memory and time),
+      "filter" (of system calls) and "folders" (outside of which nothing can be read). It is empty where the
+      system cannot isolate imports, and `load` imports in this process
+    - isolation_error: why imports cannot be isolated, or None
+    - graphics: whether moderngl is installed
+
+    Examples
+    --------
+    >>> info = skinpy.build_info()
+    >>> "glb" in info["formats"]
+    True
     """
     from importlib.util import find_spec
 
@@ -397,6 +500,7 @@ def build_info() -> dict[str, Any]:
 
 
 def _isolation_facts() -> dict[str, Any]:
+    """The entries of `build_info` about isolation, found out by starting a worker."""
     if not _CAN_ISOLATE:
         error = "this system cannot isolate imports, so load() imports in this process"
         return {"isolation": (), "isolation_error": error}

@@ -330,7 +330,7 @@ SOMETHING_ELSE: dict[str, tuple[Call, type[Exception], str]] = {
     "every second byte": (
         lambda m, v: skinpy.load(SHORT[::2]),
         ValueError,
-        "path_or_bytes is not C-contiguous; expected bytes that lie one after another",
+        "path_or_bytes is not C-contiguous; expected contiguous bytes",
     ),
     "a null character": (
         lambda m, v: skinpy.load("a\0b.glb"),
@@ -355,7 +355,7 @@ def test_what_is_something_else_is_named(model: Model, name: str) -> None:
 
 @pytest.mark.parametrize("isolate", [True, False])
 def test_bytes_that_look_like_a_path(isolate: bool) -> None:
-    hint = "; bytes are the model itself; the file of that name is load("
+    hint = "; bytes are the contents of a file; to load the file of that name, call load("
     for name in ("nope.glb", "some folder/a file.3ds", "a.md5mesh"):
         with pytest.raises(skinpy.LoadError, match=re.escape(f"{hint}{name!r})")):
             skinpy.load(name.encode(), isolate=isolate)

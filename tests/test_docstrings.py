@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import doctest
 import inspect
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -113,13 +112,6 @@ MADE_BY_SKINPY = {
     "view.Player",
 }
 
-#: Modules whose docstrings are still prose.
-NOT_CONVERTED: set[str] = {
-    # loading and limits
-    "skinpy.limits",
-    "skinpy.loading",
-}
-
 
 def documented() -> dict[str, Any]:
     """The objects with docstrings by their public names, which have no "skinpy." in front."""
@@ -132,19 +124,6 @@ def documented() -> dict[str, Any]:
             for name in public_functions.members(thing):
                 found[f"{full}.{name}"] = inspect.getattr_static(thing, name)
     return found
-
-
-def owner(thing: Any) -> str:
-    """The module that defines a public object."""
-    if isinstance(thing, property):
-        thing = thing.fget
-    elif isinstance(thing, cached_property):
-        thing = thing.func
-    elif isinstance(thing, classmethod | staticmethod):
-        thing = thing.__func__
-    if hasattr(thing, "__objclass__"):  # a method or property of C
-        thing = thing.__objclass__
-    return str(thing.__module__)
 
 
 def faults(name: str, thing: Any) -> list[str]:
@@ -180,8 +159,6 @@ def test_public_names_are_found() -> None:
 
 @pytest.mark.parametrize("name", sorted(NAMES))
 def test_docstring_has_the_sections_of_numpy(name: str) -> None:
-    if owner(NAMES[name]) in NOT_CONVERTED:
-        pytest.skip("not converted yet")
     assert faults(name, NAMES[name]) == []
 
 
@@ -195,11 +172,6 @@ def test_examples_run(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     examples = doctest.DocTestParser().get_doctest(words, {"skinpy": skinpy, "np": np}, name, None, 0)
     outcome = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(examples)
     assert (outcome.failed, outcome.attempted) == (0, len(examples.examples))
-
-
-def test_the_list_of_prose_modules_shrinks() -> None:
-    prose = {owner(thing) for name, thing in NAMES.items() if faults(name, thing)}
-    assert NOT_CONVERTED - prose == set()
 
 
 def test_classes_that_users_never_make_say_so() -> None:
