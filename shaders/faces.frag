@@ -1,8 +1,8 @@
 #version 330 core
-// Which face is seen, and from which side: four bytes, the least first. 0 is nothing; face n is 2 n + 2 from
-// its front and 2 n + 1 from its back. Bytes, because every OpenGL draws into them and clears them.
+// The face that is seen, and its side, as a number of four bytes, the lowest first: 0 is no face, 2 n + 2 the
+// front of face n, and 2 n + 1 its back. Bytes, because every OpenGL can draw into them and clear them.
 
-// What comes here has gone through faces.geom.
+// The inputs come from faces.geom.
 #define v_uv g_uv
 #define v_color g_color
 #define v_side g_side

@@ -1,5 +1,5 @@
 #version 330 core
-// Tells the fragments of a face its number: not every OpenGL has gl_PrimitiveID where fragments are (softpipe).
+// Passes the number of a face to its fragments: softpipe has no gl_PrimitiveID in fragment shaders.
 
 layout(triangles) in;
 layout(triangle_strip, max_vertices = 3) out;
@@ -17,7 +17,7 @@ void main() {
     for (int corner = 0; corner < 3; ++corner) {
         g_uv = v_uv[corner];
         g_color = v_color[corner];
-        g_side = v_side[2]; // of the last corner, as without this shader
+        g_side = v_side[2]; // that of the last corner, as it is without this shader
         g_face = gl_PrimitiveIDIn;
         gl_Position = gl_in[corner].gl_Position;
         EmitVertex();

@@ -1,14 +1,14 @@
 #version 330 core
-// The floor: a disc in scene space whose texture alone moves.
+// The floor: a disc in scene space. Only its texture moves.
 
-in vec2 in_place; // on the unit disc
+in vec2 in_place; // a point of the unit disc
 in float in_alpha;
 
 uniform vec3 center; // scene space
 uniform vec3 right;  // from the center to the edge
 uniform vec3 near;
 uniform vec3 scene_up; // unit
-uniform mat3 uv_transform; // of the columns (x, y, 1), a place on the unit disc
+uniform mat3 uv_transform; // from points (x, y, 1) of the unit disc to texture coordinates
 uniform mat4 view_projection;
 
 out vec3 v_position;

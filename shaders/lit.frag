@@ -1,6 +1,6 @@
 #version 330 core
-// One light from far away, soft light from the sky and the ground, and a highlight.
-// All in linear light; the result is premultiplied by alpha, so that samples and layers average right.
+// A distant light, soft light from the sky and the ground, and a highlight.
+// All in linear light. The result is premultiplied by alpha, so that the mean of samples and layers is right.
 
 #include "surface.glsl"
 
@@ -17,7 +17,7 @@ uniform vec3 ground_color;
 out vec4 fragment;
 
 const float SHININESS = 40.0;
-const float REFLECTANCE = 0.04; // of light that falls straight on a common dielectric
+const float REFLECTANCE = 0.04; // of a common dielectric at normal incidence
 
 vec3 shade(vec3 albedo, vec3 normal, vec3 to_eye) {
     float sky = 0.5 + 0.5 * dot(normal, scene_up);
@@ -39,12 +39,12 @@ void main() {
 
     vec3 normal = front ? v_normal : -v_normal;
     float length2 = dot(normal, normal);
-    if (length2 < 1e-12) { // a vertex without a usable normal: the face's own, towards the eye
+    if (length2 < 1e-12) { // without a usable normal: take that of the face, towards the eye
         normal = dot(face_normal, to_eye) < 0.0 ? -face_normal : face_normal;
         length2 = max(dot(normal, normal), 1e-30);
     }
     float alpha = alpha_mode == 2 ? clamp(color.a, 0.0, 1.0) : 1.0;
-    // Limited before the samples are averaged: a highlight brighter than white would make its edge hard.
+    // Clamped before samples are averaged: a highlight brighter than white would have a hard edge.
     vec3 light = clamp(shade(color.rgb, normal * inversesqrt(length2), to_eye), 0.0, 1.0);
     fragment = vec4(light * alpha, alpha);
 }

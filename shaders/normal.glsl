@@ -9,9 +9,9 @@ vec3 unit_or_zero(vec3 vector) {
     return vector / sqrt(dot(vector, vector));
 }
 
-// Where a normal goes: the inverse transpose of the map, by cofactors, with the sign of the
-// determinant. The three columns of `rows` are the rows of the map. `side` becomes -1 where the map
-// mirrors, which also turns the winding of the faces. A zero result stays the zero vector.
+// The normal under a linear map: multiplied by the inverse transpose of the map, by cofactors, with the sign of
+// the determinant. The three columns of `rows` are the rows of the map. `side` becomes -1 if the map mirrors,
+// which also reverses the winding of faces. A zero result stays the zero vector.
 vec3 transform_normal(mat3 rows, vec3 normal, out float side) {
     // Scaled to about 1 first, so that the products neither overflow nor vanish.
     vec3 largest = max(abs(rows[0]), max(abs(rows[1]), abs(rows[2])));

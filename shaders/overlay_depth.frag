@@ -1,5 +1,5 @@
 #version 330 core
-// Nothing but depth: premultiplied, this adds no color.
+// Writes depth alone: premultiplied, this adds no color.
 
 out vec4 fragment;
 

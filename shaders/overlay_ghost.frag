@@ -1,5 +1,5 @@
 #version 330 core
-// A figure of another time: one color, transparent, denser towards its outline; premultiplied.
+// A ghost: a transparent figure in one color, denser towards its outline; premultiplied.
 
 in vec3 v_position;
 in vec3 v_normal;

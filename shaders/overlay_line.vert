@@ -1,6 +1,5 @@
 #version 330 core
-// A straight line as wide as so many pixels, round at its ends: one instance each, two triangles. A line of no
-// length is a dot.
+// A line with a width in pixels and round ends: one instance each, two triangles. A line of length 0 is a dot.
 
 in vec3 in_from; // scene space
 in vec3 in_to;
@@ -23,7 +22,7 @@ void main() {
     v_radius = 0.5 * in_width + halo;
     vec4 from = view_projection * vec4(in_from, 1.0), to = view_projection * vec4(in_to, 1.0);
     bool seen = clip_line(from, to);
-    vec3 start = window_place(from), end = window_place(to);
+    vec3 start = window_position(from), end = window_position(to);
     v_from = start.xy;
     v_to = end.xy;
     gl_Position = seen ? quad_corner(start, end, v_radius, gl_VertexID) : vec4(2.0, 2.0, 2.0, 1.0);

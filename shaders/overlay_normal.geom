@@ -1,5 +1,5 @@
 #version 330 core
-// The normal of a vertex as a line so many pixels wide.
+// The normal of a vertex as a line with a width in pixels.
 
 layout(points) in;
 layout(triangle_strip, max_vertices = 4) out;
@@ -11,7 +11,7 @@ uniform mat4 view_projection;
 uniform vec2 viewport; // pixels
 uniform vec4 color;    // linear RGB and straight alpha
 uniform float width;   // pixels
-uniform float reach;   // scene units
+uniform float normal_length; // scene units
 
 flat out vec4 v_color;
 flat out vec2 v_from; // pixels
@@ -23,9 +23,9 @@ flat out float v_radius;
 void main() {
     if (v_normal[0] == vec3(0.0)) return;
     vec4 from = view_projection * vec4(v_position[0], 1.0);
-    vec4 to = view_projection * vec4(v_position[0] + reach * v_normal[0], 1.0);
+    vec4 to = view_projection * vec4(v_position[0] + normal_length * v_normal[0], 1.0);
     if (!clip_line(from, to)) return;
-    vec3 start = window_place(from), end = window_place(to);
+    vec3 start = window_position(from), end = window_position(to);
     for (int corner = 0; corner < 4; ++corner) {
         v_color = color;
         v_radius = 0.5 * width;

@@ -1,5 +1,5 @@
 #version 330 core
-// An edge as a line so many pixels wide.
+// An edge of a face as a line with a width in pixels.
 
 layout(lines) in;
 layout(triangle_strip, max_vertices = 4) out;
@@ -18,7 +18,7 @@ flat out float v_radius;
 void main() {
     vec4 from = gl_in[0].gl_Position, to = gl_in[1].gl_Position;
     if (!clip_line(from, to)) return;
-    vec3 start = window_place(from), end = window_place(to);
+    vec3 start = window_position(from), end = window_position(to);
     for (int corner = 0; corner < 4; ++corner) {
         v_color = color;
         v_radius = 0.5 * width;

@@ -1,5 +1,5 @@
 // Palette transport "texture": RGBA32F texels, three per slot, PALETTE_SLOTS_PER_ROW slots in a row
-// of the texture. Both numbers of a 2D texture grow, so there is no limit on the number of joints.
+// of the texture. A 2D texture has room for any number of joints in practice.
 
 uniform sampler2D palette_texture;
 

@@ -13,7 +13,7 @@ vec3 srgb_encode(vec3 linear) {
 
 void main() {
     ivec2 pixel = ivec2(gl_FragCoord.xy);
-#if TOP_FIRST // where rows are read, not shown: OpenGL's row 0 is at the bottom
+#if TOP_FIRST // for reading, not for showing: OpenGL has row 0 at the bottom
     pixel.y = textureSize(resolved, 0).y - 1 - pixel.y;
 #endif
     vec4 sum = texelFetch(resolved, pixel, 0);

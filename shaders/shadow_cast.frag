@@ -1,6 +1,6 @@
 #version 330 core
-// What stands over a place on the ground, seen from above: how near it is to touching, and how much sky it
-// covers there. Blended by the maximum, so that the lowest counts.
+// Contact and cover over a point of the ground, from the height of a surface there: how nearly it touches, and
+// how much of the sky it covers. Blending by the maximum keeps those of the lowest surface.
 
 in vec3 v_position; // scene space
 
@@ -12,6 +12,6 @@ out vec2 fragment;
 
 void main() {
     float height = max(dot(v_position - ground_center, ground_up), 0.0);
-    vec2 share = height / fades;
-    fragment = vec2(exp(-share.x * share.x), exp(-share.y));
+    vec2 scaled = height / fades;
+    fragment = vec2(exp(-scaled.x * scaled.x), exp(-scaled.y));
 }

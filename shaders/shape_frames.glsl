@@ -1,4 +1,4 @@
-// Shape "frames": a vertex animation. All frames lie in the tables; two numbers and a share choose.
+// Shape "frames": a vertex animation. The tables have all frames; uniforms select two of them and a blend.
 
 #include "texel_table.glsl"
 

@@ -1,14 +1,14 @@
-// Shape "morph": what the targets add to a vertex, each times its weight, before the skin. A vertex has
-// one entry for each target that moves it, whatever the number of targets; entries of weight 0 cost two reads.
-// Python sets MORPH_NORMALS: 1 where a target moves normals.
+// Shape "morph": adds the deltas of morph targets to a vertex, each times its weight, before skinning. A vertex
+// has one entry for each target that moves it, whatever the number of targets. An entry of weight 0 costs two
+// reads. Python sets MORPH_NORMALS: 1 if a target has normals.
 
 #include "texel_table.glsl"
 
-in uvec2 in_morph; // the vertex's first entry, and the number of its entries
+in uvec2 in_morph; // first entry of the vertex, and number of its entries
 
-uniform sampler2DArray morph_deltas;  // per entry: what is added to the position, and the target's number
+uniform sampler2DArray morph_deltas;  // per entry: the delta of the position, and the index of the target
 #if MORPH_NORMALS
-uniform sampler2DArray morph_normals; // per entry: what is added to the normal
+uniform sampler2DArray morph_normals; // per entry: the delta of the normal
 #endif
 uniform sampler2DArray morph_weights; // per target
 

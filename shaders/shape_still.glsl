@@ -1,4 +1,4 @@
-// Shape "still": the vertex as the mesh has it.
+// Shape "still": the vertices of the mesh.
 
 void shape_vertex(inout vec3 position, inout vec3 normal) {
 }

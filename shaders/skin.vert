@@ -1,9 +1,9 @@
 #version 330 core
-// The shape of a vertex, then linear blend skinning with 4 or 8 influences. A rigid part is the same with one.
+// The shape of a vertex, then linear blend skinning with 4 or 8 influences; a rigid submesh has one influence.
 // Python sets INFLUENCES, HAS_COLOR, SKINNED, PALETTE (the include of the palette transport) and SHAPE (the
-// include that says where a vertex is before the skin). Without SKINNED the shape is in scene space already.
-// With INSTANCED each instance stands where its placement says, after the skin. With VALUES each vertex has a
-// number for the fragments.
+// include that computes a vertex before skinning). Without SKINNED the shape is in scene space already. With
+// INSTANCED each instance is moved by its placement after skinning. With VALUES each vertex has a number for
+// the fragments.
 
 #include PALETTE
 #include SHAPE
@@ -22,13 +22,13 @@ in uvec4 in_slots1;
 in vec4 in_weights1;
 #endif
 #if INSTANCED
-in vec4 in_place0; // the rows of the instance's 3x4 placement
-in vec4 in_place1;
-in vec4 in_place2;
+in vec4 in_placement0; // the rows of the instance's 3x4 placement
+in vec4 in_placement1;
+in vec4 in_placement2;
 #endif
 
 #ifdef VALUES
-in float in_value; // what the color of the surface tells
+in float in_value; // shown as the color of the surface
 out float v_value;
 #endif
 
@@ -60,15 +60,15 @@ void main() {
 #else
     v_position = position;
     v_normal = unit_or_zero(normal);
-    transform_normal(mat3(skin), normal, v_side); // the skin at rest knows which side is out
+    transform_normal(mat3(skin), normal, v_side); // the rest palette decides which side is the front
 #endif
 #if INSTANCED
-    // Cofactors of a product are the product of the cofactors: the normal takes the same two steps.
-    mat3x4 place = mat3x4(in_place0, in_place1, in_place2);
-    float place_side;
-    v_position = vec4(v_position, 1.0) * place;
-    v_normal = transform_normal(mat3(place), v_normal, place_side);
-    v_side *= place_side;
+    // The cofactors of a product are the product of the cofactors: the normal takes the same two steps.
+    mat3x4 placement = mat3x4(in_placement0, in_placement1, in_placement2);
+    float placement_side;
+    v_position = vec4(v_position, 1.0) * placement;
+    v_normal = transform_normal(mat3(placement), v_normal, placement_side);
+    v_side *= placement_side;
 #endif
 #ifdef VALUES
     v_value = in_value;

@@ -89,7 +89,7 @@ class BakedPalettes:
         self._texture = uploads.texture((width, height), 4, baked.data, dtype=dtype)
         self._texture.filter = (moderngl.NEAREST, moderngl.NEAREST)
         self._instances = uploads.context.buffer(reserve=instances * INSTANCE.itemsize, dynamic=True)
-        self.attributes: list[Attributes] = [(self._instances, "3u4 1f/i", "in_clip", "in_share")]
+        self.attributes: list[Attributes] = [(self._instances, "3u4 1f/i", "in_clip", "in_blend")]
 
     def write(self, instances: NDArray[Any]) -> None:
         """Send the instances of a frame, from `BakedTexture.instances`."""

@@ -71,7 +71,13 @@ class CrowdScene:
 
     @property
     def _attributes(self) -> list[Attributes]:
-        placements: Attributes = (self._placements, "4f 4f 4f/i", "in_place0", "in_place1", "in_place2")
+        placements: Attributes = (
+            self._placements,
+            "4f 4f 4f/i",
+            "in_placement0",
+            "in_placement1",
+            "in_placement2",
+        )
         return [*self._shape.attributes, *self._palettes.attributes, placements]
 
     def place(self, placements: NDArray[np.float32]) -> None:

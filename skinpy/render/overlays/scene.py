@@ -159,7 +159,7 @@ class OverlayScene:
             stage.view.set_projection(program)
             program["viewport"] = stage.framebuffer.size
             program["color"], program["width"] = _NORMAL_COLOR, _NORMAL_WIDTH
-            program["reach"] = length
+            program["normal_length"] = length
 
         self._blend(stage, _NORMAL, prepare)
 

@@ -34,7 +34,7 @@ class TextPainter:
         self._program["viewport"] = framebuffer.size
         self._context.enable_only(moderngl.NOTHING)
         begin_blending(self._context, framebuffer)
-        content = (self._uploads.buffer(letters), "4f 2f/i", "in_place", "in_texel")
+        content = (self._uploads.buffer(letters), "4f 2f/i", "in_box", "in_texel")
         array = self._context.vertex_array(self._program, [content])
         for part, color in _COLORS.items():
             self._program["part"], self._program["color"] = part, color

@@ -49,7 +49,7 @@ class Body {
     program.set({ baked_texture: PALETTE_UNIT, baked_slots: mesh.slots });
     const posed = clip.stored ? { first: 0, share: 0 } : place; // stored frames have the rest pose alone
     gl.vertexAttribI4ui(CONSTANT_INPUTS.in_clip, clip.row, clip.frames, posed.first, 0);
-    gl.vertexAttrib1f(CONSTANT_INPUTS.in_share, posed.share);
+    gl.vertexAttrib1f(CONSTANT_INPUTS.in_blend, posed.share);
     if (clip.stored) this.chooseFrames(clip, place, program);
     else if (this.morph) this.bindMorph(clip, place, program);
     gl.bindVertexArray(array);

@@ -3,7 +3,7 @@
 const ANISOTROPY = 8;
 const SAMPLES = 4;
 // Inputs that hold one value for all vertices stand behind those that read a buffer.
-const CONSTANT_INPUTS = { in_clip: 14, in_share: 15 };
+const CONSTANT_INPUTS = { in_clip: 14, in_blend: 15 };
 
 class Program {
   constructor(gl, vertex, fragment) {
