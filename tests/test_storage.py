@@ -331,7 +331,7 @@ def test_more_frames_than_any_clip_needs_are_refused_before_memory_is_taken() ->
     moved = sum(len(channel.times) > 1 for channel in clip.channels)
     with pytest.raises(ValueError, match=r"fps is 1e\+09, .*expected a lower fps"):
         clip.resample(1e9)
-    with pytest.raises(ValueError, match=f"keys for each of {moved} channels; expected a lower fps"):
+    with pytest.raises(ValueError, match=f"keys to each of {moved} channels; expected a lower fps"):
         clip.resample(9e6 / clip.duration)
     with pytest.raises(ValueError, match=r"fps is 1e\+09"):
         skinpy.character().bake_vertices(0, 1e9)
