@@ -292,7 +292,7 @@ class Model(Shown, _core.Model):
         TypeError
             If an argument has the wrong type.
         """
-        from .kinds.baking import bake_texture
+        from .kinds.texture_baking import bake_texture
 
         return bake_texture(self, clips, fps, dtype=dtype, rotation=rotation, limit=limit)
 

@@ -13,7 +13,7 @@ from ..posing.kinematics import AxisLike, axis_vector, up_vector
 from ..retargeting.joint_names import other_side, side_pairs
 from ..retargeting.rest import Rest
 from ..retargeting.source_motion import SourceMotion
-from ..retargeting.transfer import Change, Travelling, changed_motion, transfer
+from ..retargeting.transfer import Change, Traveling, changed_motion, transfer
 from .edit import derived
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def mirrored(clip: Clip, axis: AxisLike | None, pairs: Pairs | None) -> Clip:
     # A reflection acts on rotations as the rotation by 180 degrees about its normal does, because the two
     # matrices differ only by the factor -1.
     change = Change(np.append(normal, 0.0), np.eye(3) - 2.0 * np.outer(normal, normal), 1.0)
-    channels = transfer(SourceMotion(clip, rest), rest, partner_of, change, Travelling(frozenset()))
+    channels = transfer(SourceMotion(clip, rest), rest, partner_of, change, Traveling(frozenset()))
     events = [replace(event, name=other_side(event.name)) for event in clip.events]
     motion = changed_motion(clip._motion, change)
     return derived(clip, [*channels, *_mirrored_weights(clip)], clip.duration, events=events, motion=motion)

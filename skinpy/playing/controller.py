@@ -28,7 +28,7 @@ from .layer import Key, Layer
 from .motion import Motion
 from .playback import Playback, start_warp
 from .recording import Recording, plain, recorded
-from .root_travel import travelled
+from .root_travel import traveled
 from .track import LOOPS, PRIORITIES, PassedEvent, Priority, Track
 
 if TYPE_CHECKING:
@@ -730,7 +730,7 @@ class AnimationController:
         """
         delta = np.eye(4)
         for legs in self._playback.legs:
-            delta = delta @ travelled(legs)
+            delta = delta @ traveled(legs)
         return delta
 
     @recorded

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 Leg = tuple[Sequence[tuple[Clip | None, float]], float, float, float, Loop, float]
 
 
-def travelled(legs: Sequence[Leg]) -> Array:
+def traveled(legs: Sequence[Leg]) -> Array:
     """Return the mean of the clips' root motions (4,4) float64: translations linearly, rotations by nlerp.
 
     A clip without root motion stands still, and counts.

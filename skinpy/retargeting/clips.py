@@ -20,7 +20,7 @@ from .alignment import hips_of, scene_change
 from .matching import JointMap, check_models, paired
 from .rest import Rest
 from .source_motion import SourceMotion
-from .transfer import Travelling, anchors, changed_motion, transfer
+from .transfer import Traveling, anchors, changed_motion, transfer
 
 if TYPE_CHECKING:
     from ..model import Model
@@ -98,8 +98,8 @@ def retarget(clip: Clip | str | int, source: Model, target: Model, joint_map: Jo
     hips = hips_of(source, target, pairs, source_motion)
     change, lift = scene_change(source, target, rests, pairs, hips, source_motion)
     above = np.flatnonzero(anchors(rests[1], followed) < 0)
-    travelling = Travelling(frozenset({*above.tolist(), *rests[1].line(hips[1])}), (hips[1], lift))
-    channels = transfer(source_motion, rests[1], followed, change, travelling)
+    traveling = Traveling(frozenset({*above.tolist(), *rests[1].line(hips[1])}), (hips[1], lift))
+    channels = transfer(source_motion, rests[1], followed, change, traveling)
     weights, lost = _weights(clip, target, joint_map)
     if not isinstance(joint_map, Mapping):
         leaders = set(followed.tolist())

@@ -41,7 +41,7 @@ class Change:
 
 
 def transfer(
-    source: SourceMotion, target: Rest, followed: Array, change: Change, travelling: "Travelling"
+    source: SourceMotion, target: Rest, followed: Array, change: Change, traveling: "Traveling"
 ) -> list[Channel]:
     """Return the channels of the target's joints.
 
@@ -53,22 +53,22 @@ def transfer(
         if leader < 0:
             continue
         follower = _Follower(source, target, joint, int(leader), int(above[joint]), change)
-        travels = travelling.is_travelling(joint)
-        channels.append(follower.translation(travels, travelling.lift(joint)))
+        travels = traveling.is_traveling(joint)
+        channels.append(follower.translation(travels, traveling.lift(joint)))
         channels.append(follower.rotation())
         channels.append(follower.scale())
     return [channel for channel in channels if channel is not None]
 
 
 @dataclass(frozen=True)
-class Travelling:
+class Traveling:
     """The target joints that move through the scene as their source joints do."""
 
     joints: frozenset[int]
     #: A joint, and the offset (3,) that is added to its translation, in the target's scene.
     lifts: tuple[int, Array] | None = None
 
-    def is_travelling(self, joint: int) -> bool:
+    def is_traveling(self, joint: int) -> bool:
         """Return whether a target joint moves through the scene as its source joint does."""
         return joint in self.joints
 
