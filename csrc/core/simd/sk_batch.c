@@ -1,4 +1,4 @@
-/* sk_batch.c: see sk_batch.h. */
+/* sk_batch.c: from locals to globals and results, eight poses at a time; see sk_batch.h. */
 #include "sk_batch_lanes.h"
 
 #if SK_HAS_AVX2
@@ -9,12 +9,12 @@ SK_KERNEL_BEGIN
 #define ROWS         SK_ROWS
 #define INLINE       static inline __attribute__((always_inline))
 #define HALF         SK_HALF
-#define GLOBAL_LANES (2 * ROWS * HALF) /* numbers of eight globals */
+#define GLOBAL_LANES (2 * ROWS * HALF) /* doubles of the globals of one joint in eight poses */
 
-/* What is the same for all runs with the same clips, at the start of the scratch. */
+/* The scratch of a batch, which begins with this: what stays the same for all batches of the same clips. */
 typedef struct batch_scratch {
-  double *front;   /* (2, 12, 4) */
-  double *globals; /* (J, 2, 12, 4) */
+  double *front;   /* (2, 12, 4): what stands in front of the roots, by halves of the lanes */
+  double *globals; /* (J, 2, 12, 4); for short chains (J, 12, 8) floats */
   sk_source_lanes sources[SK_SOURCES];
   size_t bytes;
 } batch_scratch;
@@ -63,7 +63,7 @@ size_t SK_KERNEL(sk_batch_max_scratch)(const sk_clip *clips, size_t clip_count, 
 
 /* ---- locals ------------------------------------------------------------------------------------------------- */
 
-/* The local of eight lanes until it is multiplied: in float, or in double, one half of the lanes after the other. */
+/* The local of a joint in eight poses until it is multiplied: in float, or in double by halves of the lanes. */
 typedef union kept_local {
   float floats[ROWS][SK_LANES];
   double doubles[2][ROWS][HALF];
@@ -79,7 +79,7 @@ static inline void keep_half(const __m256d rows[ROWS], int half, kept_local *kep
   for (i = 0; i < ROWS; i++) _mm256_storeu_pd(kept->doubles[half][i], rows[i]);
 }
 
-/* One matrix for all lanes. */
+/* Keeps one matrix for all lanes. */
 static inline void keep_same(const double *same, sk_precise precise, kept_local *kept) {
   int i;
   for (i = 0; i < ROWS; i++) {
@@ -92,7 +92,7 @@ static inline void keep_same(const double *same, sk_precise precise, kept_local 
   }
 }
 
-/* Lanes at rest whose rest matrix holds more than T, R and S do. */
+/* Puts the rest matrix into the lanes that are at rest, for a mover whose rest matrix is more than T, R and S. */
 static void keep_sheared(const sk_source_lanes *source, const sk_mover *mover, const sk_skeleton *skeleton,
                          sk_precise precise, kept_local *kept) {
   const float *rest = skeleton->rest_local + 16 * (size_t)mover->joint;
@@ -107,7 +107,7 @@ static void keep_sheared(const sk_source_lanes *source, const sk_mover *mover, c
   }
 }
 
-/* T, and S or NULL, of a mover; `s` has room for it. */
+/* Translation and scale of a mover. Returns `s`, or NULL for a scale of 1. */
 INLINE const __m256 *mover_translation_and_scale(const sk_source_lanes *source, int32_t number, __m256 t[3],
                                                  __m256 s[3]) {
   const sk_mover *mover = &source->clip->movers[number];
@@ -118,7 +118,7 @@ INLINE const __m256 *mover_translation_and_scale(const sk_source_lanes *source, 
   return s;
 }
 
-/* The local of a mover, of its rotation. */
+/* Keeps the local of a mover in float; `q` is its rotation. */
 INLINE void keep_float_local(const sk_batch *batch, const sk_source_lanes *source, int32_t number, const __m256 q[4],
                              kept_local *kept) {
   const sk_mover *mover = &source->clip->movers[number];
@@ -129,7 +129,7 @@ INLINE void keep_float_local(const sk_batch *batch, const sk_source_lanes *sourc
   if (mover->sheared) keep_sheared(source, mover, batch->job->skeleton, SK_PRECISE_NOTHING, kept);
 }
 
-/* The same in double. */
+/* Keeps it in double; `mix` is its rotation. */
 INLINE void keep_double_local(const sk_batch *batch, const sk_source_lanes *source, int32_t number, const sk_mix *mix,
                               kept_local *kept) {
   const sk_mover *mover = &source->clip->movers[number];
@@ -145,7 +145,7 @@ INLINE void keep_double_local(const sk_batch *batch, const sk_source_lanes *sour
 
 #define NODES SK_PASS_NODES
 
-/* The locals of the nodes of a pass. Inlined wherever it is called: the call and its copies took a tenth. */
+/* Keeps the locals of the nodes of a pass. It is inlined because the call and its copies took a tenth of the time. */
 INLINE void keep_nodes(const sk_batch *batch, const sk_source_lanes *source, uint32_t pass, sk_precise precise,
                        kept_local *kept) {
   const sk_node *nodes = source->clip->nodes + (size_t)pass * NODES;
@@ -170,7 +170,8 @@ static inline __m256d kept_number(const kept_local *kept, sk_precise precise, in
   return _mm256_loadu_pd(kept->doubles[half][i]);
 }
 
-/* From a local to its global, half the lanes, and what that is in float. `above` NULL: the local itself. */
+/* From a local to its global in double, for half of the lanes; `rounded` gets it in float. `above` is the global of the
+   parent or what stands in front; where it is NULL the global is the local. */
 INLINE void chain_half(const double *above, const kept_local *kept, sk_precise precise, int half, double *global,
                        float *rounded) {
   __m256d local[ROWS], product[ROWS];
@@ -191,7 +192,7 @@ INLINE void chain_half(const double *above, const kept_local *kept, sk_precise p
   }
 }
 
-/* The same of all lanes; `precise` is a constant where this is inlined. */
+/* The same for all lanes; `precise` is a constant where this is inlined. */
 INLINE void chain(const double *above, const kept_local *kept, sk_precise precise, double *global, float *rounded) {
   chain_half(above, kept, precise, 0, global, rounded);
   chain_half(above ? above + ROWS * HALF : NULL, kept, precise, 1, global + ROWS * HALF, rounded + HALF);
@@ -211,7 +212,7 @@ static const double *front_of(const sk_batch *batch, double *front) {
 
 static inline size_t matrix_floats(const sk_batch *batch) { return batch->job->affine ? 12 : 16; }
 
-/* One row of eight matrices, `offset` floats from the start of each pose's result. */
+/* Stores one row of eight matrices, `offset` floats behind the start of each pose's result. */
 INLINE void store_row(float *const out[SK_LANES], size_t offset, const __m256 row[4]) {
   __m256 transposed[4];
   int lane;
@@ -227,7 +228,7 @@ static void store_last_row(float *const out[SK_LANES], size_t offset) {
   for (lane = 0; lane < SK_LANES; lane++) _mm_storeu_ps(out[lane] + offset, _mm_setr_ps(0.0f, 0.0f, 0.0f, 1.0f));
 }
 
-/* Eight matrices in memory, SK_LANES floats a number. */
+/* Stores eight matrices that are in memory, (12, SK_LANES) floats, as number `number` of each pose's result. */
 static void store_rows(const sk_batch *batch, size_t number, const float *rows) {
   size_t offset = number * matrix_floats(batch);
   int row, column;
@@ -239,14 +240,15 @@ static void store_rows(const sk_batch *batch, size_t number, const float *rows) 
   if (!batch->job->affine) store_last_row(batch->out, offset + ROWS);
 }
 
-/* Asks for the memory of the next results: a third less time where no near cache holds it, as that of 10,000 poses; 2
-   or 3 % more where one would. */
+/* Prefetches where the next batch will store. Results that no near cache holds, such as those of 10,000 poses, took a
+   third less time; those that a cache would hold, 2 or 3 % more. */
 INLINE void fetch_next(const sk_batch *batch, size_t offset) {
   int lane;
   for (lane = 0; batch->far && lane < SK_LANES; lane++) __builtin_prefetch(batch->next[lane] + offset, 1);
 }
 
-/* Eight globals in memory times an inverse bind. Column by column: three of its numbers at a time are enough. */
+/* Stores eight globals, (12, SK_LANES) floats, times an inverse bind. Going column by column needs only three numbers
+   of the bind in registers. */
 INLINE void store_product(float *const out[SK_LANES], size_t offset, const float *global, const float *bind) {
   __m256 product[3][4];
   int row, column;
@@ -264,7 +266,7 @@ INLINE void store_product(float *const out[SK_LANES], size_t offset, const float
   for (row = 0; row < 3; row++) store_row(out, offset + 4 * (size_t)row, product[row]);
 }
 
-/* Where the results of eight poses stand, in registers where this is inlined. */
+/* Stores one slot. The addresses in `out` are in registers where this is inlined. */
 INLINE void store_slot(const sk_batch *batch, float *const out[SK_LANES], size_t slot, const float *global,
                        const float *bind) {
   size_t floats = matrix_floats(batch), offset = slot * floats;
@@ -273,19 +275,19 @@ INLINE void store_slot(const sk_batch *batch, float *const out[SK_LANES], size_t
   if (floats > ROWS) store_last_row(out, offset + ROWS);
 }
 
-/* The slots of some nodes, whose globals stand one after another. Not inlined, so that there is room for the
-   addresses. */
+/* Stores the slots of some nodes, whose globals are one after another. It is not inlined, so that the eight addresses
+   stay in registers. */
 static __attribute__((noinline)) void store_nodes(const sk_batch *batch, const sk_node *nodes, uint32_t count,
                                                   const float *globals) {
   float *out[SK_LANES];
   const sk_bind *bind = batch->clips[0]->compiled->binds + nodes->first;
   uint32_t b;
-  memcpy(out, batch->out, sizeof out); /* so they stay in registers */
+  memcpy(out, batch->out, sizeof out); /* a copy, which the compiler can keep in registers */
   for (; count; count--, nodes++, globals += ROWS * SK_LANES)
     for (b = 0; b < nodes->count; b++, bind++) store_slot(batch, out, (size_t)bind->slot, globals, bind->rows);
 }
 
-/* The same of joints first to end - 1, with their own inverse binds. */
+/* Stores the slots of joints first to end - 1, with the inverse binds of the skin. */
 static __attribute__((noinline)) void store_slots(const sk_batch *batch, size_t first, size_t end,
                                                   const float *globals) {
   float *out[SK_LANES];
@@ -298,7 +300,7 @@ static __attribute__((noinline)) void store_slots(const sk_batch *batch, size_t 
       store_slot(batch, out, (size_t)slot, globals, binds + 16 * (size_t)slot);
 }
 
-/* The same, multiplied in double. */
+/* Stores one slot, multiplied in double. */
 static void store_precise_bind(const sk_batch *batch, const double *global, const float *bind, int32_t slot) {
   float rows[ROWS * SK_LANES];
   int h, row, column;
@@ -329,7 +331,7 @@ static void store_joint(const sk_batch *batch, const float *rounded, size_t join
 
 /* ---- short chains, in float ------------------------------------------------------------------------------- */
 
-/* `a` NULL: `b` itself. All in memory, SK_LANES floats a number. */
+/* out = a * b for eight lanes, all (12, SK_LANES) floats; where `a` is NULL, out = b. */
 INLINE void multiply_floats(const float *a, const float *b, float *out) {
   int row, column, i;
   for (i = 0; !a && i < ROWS; i++) _mm256_storeu_ps(out + SK_LANES * i, _mm256_loadu_ps(b + SK_LANES * i));
@@ -355,8 +357,8 @@ static const float *float_front(const double *front, float *out) {
   return out;
 }
 
-/* Some nodes go through a pass before the next one: the waits of a short piece of work overlap with those of its
-   neighbors, those of a long piece do not. */
+/* Nodes go through a step in passes of a few: the latencies of short steps overlap with those of their neighbors, those
+   of long steps do not. */
 static void run_floats(const sk_batch *batch, const batch_scratch *s, const double *front) {
   const sk_compiled *c = s->sources[0].clip;
   float first[ROWS * SK_LANES], *globals = (float *)s->globals;

@@ -1,5 +1,5 @@
-/* sk_batch_blend.c: the weighted sums of up to four clips, eight poses at a time (the mode SK_BLEND_BASE of
-   sk_blend.h, where the weights sum to SK_BLEND_THRESHOLD or more). */
+/* sk_batch_blend.c: blends up to four clips in eight poses at a time: the mode SK_BLEND_BASE of sk_blend.h, for weights
+   whose sum is SK_BLEND_THRESHOLD or more. */
 #include "sk_batch_lanes.h"
 
 #if SK_HAS_AVX2
@@ -10,7 +10,7 @@ SK_KERNEL_BEGIN
 #define ROWS   SK_ROWS
 #define INLINE static inline __attribute__((always_inline))
 
-/* ---- what sources share ------------------------------------------------------------------------------------ */
+/* ---- what sources have in common --------------------------------------------------------------------------- */
 
 static const float *values_of_component(const sk_compiled *c, sk_component component, size_t j) {
   if (component == SK_COMPONENT_ROTATION) return c->rotation + 4 * j;
@@ -56,7 +56,7 @@ void SK_KERNEL(sk_batch_find_common)(const sk_batch *batch, uint8_t *common) {
   }
 }
 
-/* ---- parts of one source ----------------------------------------------------------------------------------- */
+/* ---- components of one source ----------------------------------------------------------------------------------- */
 
 INLINE void set_component(const sk_compiled *c, sk_component component, size_t j, __m256 *out) {
   const float *values = values_of_component(c, component, j);
@@ -64,12 +64,12 @@ INLINE void set_component(const sk_compiled *c, sk_component component, size_t j
   for (i = 0; i < count; i++) out[i] = _mm256_set1_ps(values[i]);
 }
 
-/* Where the constants of a mover's part stand. */
+/* The constant of a mover's component. */
 static const float *cell_of(const sk_compiled *c, int32_t mover, sk_component component) {
   return c->constants + ((size_t)mover * SK_COMPONENT_COUNT + component) * SK_CELL;
 }
 
-/* T or S of joint j as one source has it. */
+/* Translation or scale of joint j in one source. */
 static void source_component(const sk_source_lanes *source, sk_component component, size_t j, __m256 out[3]) {
   const sk_compiled *c = source->clip;
   int32_t mover = c->mover_of[j];
@@ -91,7 +91,7 @@ INLINE void source_mix(const sk_source_lanes *source, size_t j, sk_rotation rota
 static bool source_rests(const sk_source_lanes *source, size_t j, const sk_skeleton *skeleton, size_t lane) {
   const sk_compiled *c = source->clip;
   int32_t number = c->mover_of[j];
-  if (number != SK_NONE) /* places are kept where a mover is odd, and those of one joint all are */
+  if (number != SK_NONE) /* a joint is sheared in all sources or in none, and sheared movers have key spans */
     return c->movers[number].sheared &&
            SK_KERNEL(sk_mover_rests)(c, &c->movers[number], skeleton, source->spans + lane * c->line_count);
   return memcmp(c->translation + 3 * j, skeleton->translation + 3 * j, 3 * sizeof(float)) == 0 &&
@@ -99,7 +99,7 @@ static bool source_rests(const sk_source_lanes *source, size_t j, const sk_skele
          memcmp(c->scale + 3 * j, skeleton->scale + 3 * j, 3 * sizeof(float)) == 0;
 }
 
-/* Lanes of one half that rest in all sources. */
+/* Puts the rest matrix into the lanes of one half that are at rest in all sources. */
 static void blend_sheared(const sk_batch *batch, const sk_source_lanes *sources, size_t j, int half,
                           __m256d rows[ROWS]) {
   const sk_skeleton *skeleton = batch->job->skeleton;
@@ -119,7 +119,7 @@ INLINE void add_weighted(__m256 weight, __m256 rest, const __m256 *values, int c
   for (i = 0; i < count; i++) sums[i] = _mm256_fmadd_ps(weight, values[i], _mm256_fmadd_ps(rest, values[i], sums[i]));
 }
 
-/* The weighted sum of a translation or scale over the sources. */
+/* The weighted sum of translations or scales over all sources. */
 INLINE void blend_three(const sk_batch *batch, const sk_source_lanes *sources, sk_component component, size_t j,
                         __m256 sum[3]) {
   __m256 one[3];
@@ -131,7 +131,7 @@ INLINE void blend_three(const sk_batch *batch, const sk_source_lanes *sources, s
   }
 }
 
-/* T or S over all sources. */
+/* Translation or scale of the blend. */
 INLINE void blend_component(const sk_batch *batch, const sk_source_lanes *sources, sk_component component, size_t j,
                             __m256 out[3]) {
   if (batch->common[j] & 1 << component) set_component(sources[0].clip, component, j, out);
@@ -143,7 +143,7 @@ static __m256d dot4(const __m256d a[4], const __m256d b[4]) {
                        _mm256_fmadd_pd(a[3], b[3], _mm256_mul_pd(a[2], b[2])));
 }
 
-/* One source's share of a sum of rotations: of length 1, in the hemisphere of `reference`, weighted. */
+/* Adds one source to a sum of rotations: normalized, with the sign that is nearer to `reference`, and weighted. */
 static void add_rotation(__m256d weight, const __m256d q[4], const __m256d reference[4], __m256d sum[4]) {
   __m256d sign = _mm256_and_pd(_mm256_add_pd(dot4(reference, q), _mm256_setzero_pd()), _mm256_set1_pd(-0.0));
   int i;
@@ -151,8 +151,8 @@ static void add_rotation(__m256d weight, const __m256d q[4], const __m256d refer
   for (i = 0; i < 4; i++) sum[i] = _mm256_fmadd_pd(weight, q[i], sum[i]);
 }
 
-/* The weighted sum of rotations in half the lanes, in double: of just two the one is turned to the other, of more
-   all to rest. */
+/* The weighted sum of rotations in double, for half of the lanes. Signs are taken against the first of two sources, or
+   against the rest rotation where there are more. */
 static void blend_rotation(const sk_batch *batch, const sk_mix *mixes, size_t j, int half, __m256d sum[4]) {
   const float *rest_rotation = batch->job->skeleton->rotation + 4 * j;
   __m256d rest[4], reference[4], one[4], enough;
@@ -205,16 +205,16 @@ bool SK_KERNEL(sk_batch_blend_joint)(const sk_batch *batch, const sk_source_lane
 
 /* ---- the same in float ------------------------------------------------------------------------------------- */
 
-#define CLEAR_COSINE 1e-3f /* rotations nearer to a half turn from the reference get their sign in double */
-#define CLEAR_LENGTH 0.25f /* squared, of a sum: of shorter ones float has lost digits */
+#define CLEAR_COSINE 1e-3f /* rotations nearer to 180 degrees from the reference get their sign in double */
+#define CLEAR_LENGTH 0.25f /* squared length: shorter sums have lost digits in float */
 
-/* The weighted sum of the rotations of a joint, its sk_rotation_factor, and the lanes, all bits of each set, in which it
-   is as good as in double. */
+/* The weighted sum of the rotations of a joint and its sk_rotation_factor. All bits of a lane of `clear` are set where
+   float is as good as double. */
 typedef struct rotation_sum {
   __m256 sum[4], two, clear;
 } rotation_sum;
 
-/* The rotations of the joints of a pass, source by source. */
+/* The rotations of the joints of a pass in one source. */
 typedef sk_lane_rotation pass_rotations[SK_PASS_NODES];
 
 static void find_rotations(const sk_batch *batch, const sk_source_lanes *source, uint32_t pass,
@@ -227,7 +227,7 @@ static void find_rotations(const sk_batch *batch, const sk_source_lanes *source,
       set_component(source->clip, SK_COMPONENT_ROTATION, (size_t)pass * SK_PASS_NODES + n, rotations[n].q);
 }
 
-/* Joint n of a pass; of just two sources the first one is the reference, of more it is rest. */
+/* Sums the rotations of joint n of a pass, with signs as blend_rotation takes them; `rest` is its rest rotation. */
 INLINE void sum_rotation(const sk_batch *batch, pass_rotations *rotations, uint32_t n, const float *rest,
                          rotation_sum *out) {
   const __m256 no_sign = _mm256_set1_ps(-0.0f), zero = _mm256_setzero_ps();
@@ -241,7 +241,7 @@ INLINE void sum_rotation(const sk_batch *batch, pass_rotations *rotations, uint3
     for (i = 0; k == 0 && batch->source_count == 2 && i < 4; i++) reference[i] = one[i];
     scale = sk_inverse_root(sk_dot4(one, one));
     cosine = _mm256_mul_ps(sk_dot4(reference, one), scale);
-    clear = _mm256_min_ps(_mm256_andnot_ps(no_sign, cosine), clear); /* what is no number gives 1: the sum is none */
+    clear = _mm256_min_ps(_mm256_andnot_ps(no_sign, cosine), clear); /* NaN gives 1 here; the sum is NaN too */
     scale = _mm256_xor_ps(_mm256_mul_ps(_mm256_loadu_ps(batch->weights[k]), scale), _mm256_and_ps(cosine, no_sign));
     for (i = 0; i < 4; i++) sum[i] = _mm256_fmadd_ps(scale, one[i], sum[i]);
   }
@@ -276,7 +276,7 @@ static void blend_doubles(const sk_batch *batch, const sk_source_lanes *sources,
   }
 }
 
-/* Lanes that are not `clear` over again in double: lane by lane, so that neighbors change nothing. */
+/* Computes lanes that are not `clear` again in double; each lane by itself, so that neighbors change nothing. */
 static __attribute__((noinline)) void mend_lanes(const sk_batch *batch, const sk_source_lanes *sources, size_t j,
                                                  __m256 clear, float *out) {
   float right[ROWS * SK_LANES];
@@ -286,7 +286,7 @@ static __attribute__((noinline)) void mend_lanes(const sk_batch *batch, const sk
     _mm256_storeu_ps(out + i, _mm256_blendv_ps(_mm256_loadu_ps(right + i), _mm256_loadu_ps(out + i), clear));
 }
 
-/* The local of joint j, which is not shared as a whole; `turn` of its rotations. */
+/* The blended local of joint j in float; `rotation` is the sum of its rotations, where these are not common. */
 INLINE void blend_floats(const sk_batch *batch, const sk_source_lanes *sources, size_t j, const rotation_sum *rotation,
                          float *out) {
   uint8_t common = batch->common[j];

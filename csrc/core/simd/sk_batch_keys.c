@@ -1,4 +1,4 @@
-/* sk_batch_keys.c: the keys around eight times, line by line. */
+/* sk_batch_keys.c: finds the keys around eight times, one time line after another. */
 #include "sk_batch_lanes.h"
 
 #if SK_HAS_AVX2
@@ -13,7 +13,7 @@ SK_KERNEL_BEGIN
 
 /* ---- times ------------------------------------------------------------------------------------------------- */
 
-/* As sk_clip.c has it, operation by operation. */
+/* The time within a clip that wraps around: the operations of sk_clip_local_time, in the same order. */
 static __m256d wrapped(__m256d time, double duration) {
   const __m256d d = _mm256_set1_pd(duration), zero = _mm256_setzero_pd(), no_sign = _mm256_set1_pd(-0.0);
   __m256d cycles = _mm256_div_pd(time, d);
@@ -43,7 +43,7 @@ static void local_times(const sk_clip *clip, sk_loop loop, const double given[SK
 
 /* ---- keys -------------------------------------------------------------------------------------------------- */
 
-/* sk_along, four lanes at once. */
+/* sk_along for four lanes. */
 static void along_four(__m256d u, __m128 out[4]) {
   __m256d back = _mm256_sub_pd(_mm256_set1_pd(1.0), u);
   out[SK_TO] = _mm256_cvtpd_ps(u);
@@ -52,7 +52,7 @@ static void along_four(__m256d u, __m128 out[4]) {
   out[SK_FROM_REST] = _mm256_cvtpd_ps(_mm256_sub_pd(back, _mm256_cvtps_pd(out[SK_FROM])));
 }
 
-/* sk_hermite, four lanes at once. */
+/* sk_hermite for four lanes. */
 static void hermite_four(__m256d u, __m256d span, __m128 out[4]) {
   const __m256d two = _mm256_set1_pd(2.0), three = _mm256_set1_pd(3.0);
   __m256d u2 = _mm256_mul_pd(u, u), u3 = _mm256_mul_pd(u2, u), back = _mm256_sub_pd(u3, u2);
@@ -63,7 +63,7 @@ static void hermite_four(__m256d u, __m256d span, __m128 out[4]) {
   out[SK_IN] = _mm256_cvtpd_ps(_mm256_mul_pd(back, span));
 }
 
-/* The last keys at or before four times, from keys that are not behind them. */
+/* Moves four keys on to the last ones at or before four times; they are not behind these yet. */
 INLINE void go_on_four(const double *times, __m256d limit, size_t key[HALF]) {
   double limits[HALF];
   unsigned all = 0;
@@ -79,8 +79,9 @@ INLINE void go_on_four(const double *times, __m256d limit, size_t key[HALF]) {
     while (times[key[lane] + 1] <= limits[lane]) key[lane]++;
 }
 
-/* Four lanes of an even line, as sk_time_line_find has them: how far they are on to the next keys, and how many seconds
-   those lie behind; both 0 from the last key on. A gather would take longer on many processors. */
+/* Finds the keys of four lanes on an even time line, as sk_time_line_find does. Returns the fractions of the way to the
+   next keys; `span` gets the seconds to them. Both are 0 from the last key on. Single loads are faster than a gather on
+   many processors. */
 INLINE __m256d find_four(const sk_time_line *line, __m256d time, double tolerance, const float **frames,
                          __m256d *span) {
   const double *times = line->times;
@@ -99,7 +100,7 @@ INLINE __m256d find_four(const sk_time_line *line, __m256d time, double toleranc
   even = _mm256_set_m128d(_mm_loadu_pd(times + key[2]), _mm_loadu_pd(times + key[0]));
   odd_lanes = _mm256_set_m128d(_mm_loadu_pd(times + key[3]), _mm_loadu_pd(times + key[1]));
   here = _mm256_unpacklo_pd(even, odd_lanes);
-  next = _mm256_unpackhi_pd(even, odd_lanes); /* behind the last key lies infinity: u is 0 there */
+  next = _mm256_unpackhi_pd(even, odd_lanes); /* the time behind the last key is infinite, which gives u = 0 */
   *span = _mm256_sub_pd(next, here);
   position = _mm256_div_pd(_mm256_sub_pd(time, here), *span);
   *span = _mm256_and_pd(*span, _mm256_cmp_pd(next, _mm256_set1_pd(INFINITY), _CMP_LT_OQ));
@@ -108,7 +109,7 @@ INLINE __m256d find_four(const sk_time_line *line, __m256d time, double toleranc
 
 static inline __m256 both(__m128 low, __m128 high) { return _mm256_set_m128(high, low); }
 
-static void find_eight(const sk_time_line *line, const __m256d times[2], double tolerance, sk_time_line_lanes *found) {
+static void find_lanes(const sk_time_line *line, const __m256d times[2], double tolerance, sk_time_line_lanes *found) {
   __m128 low[4], high[4];
   __m256d span[2], u[2];
   int i;
@@ -123,7 +124,7 @@ static void find_eight(const sk_time_line *line, const __m256d times[2], double 
   } else if (line->has_rotations) {
     along_four(u[0], low);
     along_four(u[1], high);
-  } else { /* nothing else is asked for */
+  } else { /* without rotations nothing else is needed */
     found->u[SK_TO] = both(_mm256_cvtpd_ps(u[0]), _mm256_cvtpd_ps(u[1]));
     return;
   }
@@ -147,7 +148,7 @@ static void find_one_by_one(const sk_time_line *line, const sk_clip *clip, const
     at[lane] = along[lane];
   }
   found->stride = span.stride;
-  found->third = 0; /* the cells of a cubic line have been made */
+  found->third = 0; /* cells of cubic lines are evaluated already */
   sk_load_cells(at, 0, found->u);
 }
 
@@ -161,7 +162,7 @@ void SK_KERNEL(sk_batch_find_keys)(const sk_clip *clip, const sk_sampling *sampl
     const sk_time_line *line = &c->lines[i];
     sk_time_line_lanes *found = &source->lines[i];
     if (line->even && !c->sheared_count) {
-      find_eight(line, times, line->interpolation == SK_STEP ? clip->key_tolerance : 0.0, found);
+      find_lanes(line, times, line->interpolation == SK_STEP ? clip->key_tolerance : 0.0, found);
     } else {
       find_one_by_one(line, clip, times, source, i, found);
     }

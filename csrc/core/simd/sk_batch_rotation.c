@@ -1,7 +1,8 @@
-/* sk_batch_rotation.c: the rotations of some nodes at eight times.
+/* sk_batch_rotation.c: interpolates the rotations of the nodes of a pass at eight times.
 
-   Those of one line go together, so that the addresses of the eight frames and the terms of the line stay in
-   registers. Where floats will do they are summed at once, and neither keys nor weights go through memory. */
+   Rotations of one time line are handled in a run, so that the addresses of its eight frames and the terms of its
+   series stay in registers. Where float is enough they are summed at once, so that neither keys nor weights go through
+   memory. */
 #include "sk_batch_lanes.h"
 
 #if SK_HAS_AVX2
@@ -17,7 +18,7 @@ static bool goes_alone(const sk_compiled *c, const sk_mover *mover) {
   return mover->half_turn || line == SK_STILL || c->lines[line].interpolation == SK_CUBIC;
 }
 
-/* The run of the pass that takes such a rotation, a new one if need be. */
+/* Finds the run of the pass for this time line and kind of weights, or begins one. */
 static sk_rotation_run *find_run(sk_rotation_pass *pass, uint32_t line, bool wide) {
   uint32_t i;
   for (i = 0; i < pass->run_count; i++)
@@ -51,8 +52,8 @@ void SK_KERNEL(sk_plan_rotations)(const sk_source_lanes *source, bool joints, sk
 
 /* ---- rotations ------------------------------------------------------------------------------------------------- */
 
-/* The rotations of a run, into `mixes` or, summed, into `sums`: one of the two, and `wide`, are constants where this
-   is inlined. */
+/* Finds the rotations of a run. They go into `mixes` or, summed, into `sums`; the other one is NULL. Which one, and
+   `wide`, are constants where this is inlined. */
 INLINE void find_rotations(const sk_rotation_run *run, const sk_time_line_lanes *line, bool wide, sk_mix *mixes,
                            sk_lane_rotation *sums) {
   const float *p0 = line->a[0], *p1 = line->a[1], *p2 = line->a[2], *p3 = line->a[3];

@@ -1,8 +1,8 @@
-/* sk_blend_kernel.c: the SIMD twin of blending: eight joints at a time, in float, as they lie in the poses.
+/* sk_blend_kernel.c: blends T, R and S of eight joints at a time, in float, in the order in which poses hold them.
 
-   T and S of eight joints are three vectors each, R four; a weight of each joint is spread over them. Sums are
-   kept as running means, m += w / (sum of w so far) * (x - m), so that what all sources have bit by bit stays
-   so here too. A base layer is laid over the rest pose by sum / threshold, which is an override as well. */
+   T and S of eight joints are three vectors each, R four; the weights of the joints are spread over them. Sums are
+   running means, m += w / (sum of w so far) * (x - m), which keep every bit that all sources have in common. A base
+   layer is an override of the rest pose by sum / threshold. */
 #include "sk_blend_kernel.h"
 
 #if SK_HAS_AVX2
@@ -12,21 +12,21 @@
 SK_KERNEL_BEGIN
 
 #define LANES        8
-#define MAX_WEIGHT   1e30 /* sums of those are finite floats */
-#define MIN_ROTATION 1e-9f /* of a quaternion's x, y and z */
-#define TINY         1e-13f      /* squared length of a sum of unit quaternions that is but roundings */
+#define MAX_WEIGHT   1e30 /* sums of weights up to this are finite in float */
+#define MIN_ROTATION 1e-9f /* of a quaternion's x, y and z: smaller ones are roundings */
+#define TINY         1e-13f      /* squared length below which a sum of unit quaternions is rounding noise */
 
 /* T, R and S of eight joints. */
 typedef struct octet {
   __m256 t[3], r[4], s[3];
 } octet;
 
-/* A number of each of eight joints, spread over vectors like those of an octet. */
+/* One number for each of eight joints, repeated in the order of an octet's vectors. */
 typedef struct spread {
   __m256 three[3], four[4];
 } spread;
 
-/* ---- loads and stores: of the last joints of a pose there may be fewer than eight -------------------- */
+/* ---- loads and stores; the last joints of a pose may be fewer than eight -------------------- */
 
 static octet load_full(const float *t, const float *r, const float *s) {
   octet o;
@@ -36,11 +36,11 @@ static octet load_full(const float *t, const float *r, const float *s) {
   return o;
 }
 
-/* The first so many of a row of floats, from the 8 i-th on; zeros behind them. */
+/* Vector number i of a row of `count` floats, with zeros behind the last one. */
 static __m256 load_some(const float *row, size_t count, int i) {
   static const int32_t there[64] = {-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
                                     -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1};
-  const int32_t *mask = there + 32 + 8 * i - count; /* 4 LANES at most */
+  const int32_t *mask = there + 32 + 8 * i - count; /* count is at most 4 * LANES */
   return _mm256_maskload_ps(row + 8 * i, _mm256_loadu_si256((const __m256i *)mask));
 }
 
@@ -97,16 +97,16 @@ static spread spread_over(__m256 w) {
 
 /* ---- quaternions, two in a vector ------------------------------------------------------------------- */
 
-/* Their dot products, in all four places. */
+/* The dot products, each in all four lanes of its quaternion. */
 static __m256 dot(__m256 a, __m256 b) { return _mm256_dp_ps(a, b, 0xFF); }
 
-/* b with the sign that brings it to a's side. */
+/* b or -b, whichever is nearer to a. */
 static __m256 toward(__m256 a, __m256 b) {
   __m256 wrong = _mm256_cmp_ps(dot(a, b), _mm256_setzero_ps(), _CMP_LT_OQ);
   return _mm256_xor_ps(b, _mm256_and_ps(wrong, _mm256_set1_ps(-0.0f)));
 }
 
-/* All four places of each, where all of them are set, or any. */
+/* Sets all four lanes of a quaternion where all of them are set (in_all), or any (in_any). */
 static __m256 in_all(__m256 set) {
   set = _mm256_and_ps(set, _mm256_permute_ps(set, 0xB1));
   return _mm256_and_ps(set, _mm256_permute_ps(set, 0x4E));
@@ -117,13 +117,13 @@ static __m256 in_any(__m256 set) {
   return _mm256_or_ps(set, _mm256_permute_ps(set, 0x4E));
 }
 
-/* q / |q|, or `other` where q points nowhere. */
+/* q / |q|, or `other` where q has no direction. */
 static __m256 normalized(__m256 q, __m256 other) {
   __m256 square = dot(q, q), there = _mm256_cmp_ps(square, _mm256_set1_ps(TINY), _CMP_GT_OQ);
   return _mm256_blendv_ps(other, _mm256_div_ps(q, _mm256_sqrt_ps(square)), there);
 }
 
-/* a * b: first b's turn. */
+/* a * b, which rotates by b first. */
 static __m256 product(__m256 a, __m256 b) {
   const __m256 last = _mm256_setr_ps(0.0f, 0.0f, 0.0f, -0.0f, 0.0f, 0.0f, 0.0f, -0.0f);
   __m256 sum = _mm256_mul_ps(_mm256_permute_ps(a, 0xFF), b);
@@ -135,7 +135,7 @@ static __m256 product(__m256 a, __m256 b) {
 
 /* ---- the normalized sum ------------------------------------------------------------------------------- */
 
-/* What the sources weigh at eight joints, and the rotation of the first that does. */
+/* Sum and number of the sources that weigh at eight joints, and the rotation of the first one. */
 typedef struct totals {
   __m256 sum, count, first[4];
 } totals;
@@ -162,8 +162,8 @@ static totals find_totals(const sk_blend_job *job, size_t n, size_t j, size_t la
   return found;
 }
 
-/* One source more in the running means; `share` is its part of the weights so far, `same` where all rotations
-   up to now are the first one's bit by bit. */
+/* Adds one source to the running means. `fraction` is its weight over the sum of weights so far; `same` stays set where
+   all rotations so far have the bits of the first one. */
 static void add_mean(octet *mean, const octet *x, __m256 fraction, const octet *reference, const totals *found,
                      __m256 same[4]) {
   spread fractions = spread_over(fraction);
@@ -185,8 +185,7 @@ static void add_mean(octet *mean, const octet *x, __m256 fraction, const octet *
   }
 }
 
-/* The normalized sum of several sources at eight joints, zero where nothing weighs. Gives the sums of the
-   weights. */
+/* The normalized sum of several sources at eight joints, or zero where none weighs. Returns the sums of the weights. */
 static __m256 find_mean(const sk_blend_job *job, size_t n, size_t j, size_t lanes, octet *mean) {
   totals found = find_totals(job, n, j, lanes);
   spread two = spread_over(_mm256_cmp_ps(found.count, _mm256_set1_ps(2.0f), _CMP_EQ_OQ));
@@ -211,13 +210,13 @@ static __m256 find_mean(const sk_blend_job *job, size_t n, size_t j, size_t lane
     add_mean(mean, &x, _mm256_and_ps(weighs, _mm256_div_ps(weights, so_far)), &reference, &found, same);
   }
   for (k = 0; k < 4; k++) {
-    __m256 r = toward(rest.r[k], mean->r[k]); /* of the two signs the one near the rest rotation */
+    __m256 r = toward(rest.r[k], mean->r[k]); /* of both signs the one nearer to the rest rotation */
     mean->r[k] = _mm256_blendv_ps(normalized(r, rest.r[k]), found.first[k], same[k]);
   }
   return found.sum;
 }
 
-/* The same of any number of sources; that of one is what it holds. */
+/* The same for any number of sources; one source is its own sum. */
 static __m256 find_sum(const sk_blend_job *job, size_t n, size_t j, size_t lanes, octet *mean) {
   const sk_blend_source *source = job->sources;
   if (job->source_count != 1) return find_mean(job, n, j, lanes, mean);
@@ -227,8 +226,8 @@ static __m256 find_sum(const sk_blend_job *job, size_t n, size_t j, size_t lanes
 
 /* ---- the modes ------------------------------------------------------------------------------------------ */
 
-/* From below to over, by u from 0 on: straight lines, and the shorter arc by nlerp; exact from 1 on, and where
-   u is 0, whatever `over` holds. */
+/* Moves `below` towards `over` by u: T and S on straight lines, R by nlerp along the shorter arc. The result is exactly
+   `over` from u = 1 on, and exactly `below` at u = 0, whatever `over` holds. */
 static void lay_over(octet *below, const octet *over, __m256 u) {
   const __m256 one = _mm256_set1_ps(1.0f);
   spread fractions = spread_over(_mm256_min_ps(u, one));
@@ -254,7 +253,7 @@ static void lay_over(octet *below, const octet *over, __m256 u) {
 
 static __m256 identity_pair(void) { return _mm256_setr_ps(0.0f, 0.0f, 0.0f, 1.0f, 0.0f, 0.0f, 0.0f, 1.0f); }
 
-/* The sums of the differences, with one source more. */
+/* Adds one source to the sums of differences. */
 static void add_difference(octet *sums, const octet *x, __m256 weights) {
   const __m256 zero = _mm256_setzero_ps(), one = _mm256_set1_ps(1.0f);
   spread w = spread_over(weights);
@@ -272,7 +271,7 @@ static void add_difference(octet *sums, const octet *x, __m256 weights) {
   }
 }
 
-/* Where a sum turns by more than a rounding of the pose's rotation: elsewhere that stays as it is, bit by bit. */
+/* Where a sum rotates by more than rounding noise; elsewhere the pose's rotation keeps its bits. */
 static __m256 rotates(__m256 sum) {
   __m256 size = _mm256_andnot_ps(_mm256_set1_ps(-0.0f), sum);
   __m256 rotation = _mm256_cmp_ps(size, _mm256_set1_ps(MIN_ROTATION), _CMP_GT_OQ);
@@ -302,7 +301,7 @@ static void add_octet(const sk_blend_job *job, size_t n, size_t j, size_t lanes,
   }
 }
 
-/* Two priorities are left to the plain path, and weights whose sums may leave the range of float. */
+/* Whether the kernel can blend pose n: two priorities, and weights whose sums may leave float's range, it cannot. */
 static bool fits(const sk_blend_job *job, size_t n) {
   size_t i;
   for (i = 0; i < job->source_count; i++) {

@@ -1,4 +1,4 @@
-/* sk_crowd_kernel.c: the SIMD twin of crowds: a group of instances in the lanes of sk_batch.h. */
+/* sk_crowd_kernel.c: poses the instances of a group side by side, as a batch (sk_batch.h). */
 #include "sk_crowd_kernel.h"
 
 #include "sk_batch.h"
@@ -7,11 +7,11 @@
 #if SK_HAS_AVX2
 #include <string.h>
 
-/* For which clips the scratch of a group, behind this, has been made ready. */
+/* The start of the scratch: the clips for which the batch's scratch, which follows, is prepared. */
 typedef struct kept {
-  size_t source_count; /* 0: for none */
+  size_t source_count; /* 0: it is not prepared */
   const sk_clip *clips[SK_SOURCES];
-  uint8_t common[]; /* (J,): where clips are blended */
+  uint8_t common[]; /* (J,): sk_batch.common, where clips are blended */
 } kept;
 
 static size_t kept_bytes(const sk_skeleton *skeleton) {
@@ -39,7 +39,7 @@ size_t SK_KERNEL(sk_crowd_kernel_scratch)(const sk_crowd_job *job) {
   return most ? kept_bytes(job->skeleton) + most : 0;
 }
 
-/* One clip each, and few of them: one by one, with the same bits. */
+/* Poses a few instances of one clip each one by one, which costs less and gives the same bits. */
 static void run_singles(const sk_palette_job *palette, const sk_batch *batch, size_t count, void *scratch) {
   sk_sampling sampling = *palette->sampling;
   sk_palette_job one = *palette;
@@ -54,6 +54,25 @@ static void run_singles(const sk_palette_job *palette, const sk_batch *batch, si
   }
 }
 
+/* Fills the lanes of a batch with the instances of a group, whose results are `floats` long. Lanes that are left over
+   repeat the first instance. */
+static void fill_lanes(const sk_crowd_job *job, const sk_crowd_group *group, size_t floats, sk_batch *batch,
+                       double weights[SK_SOURCES][SK_LANES]) {
+  size_t lane, k;
+  for (lane = 0; lane < SK_LANES; lane++) {
+    size_t n = group->instances[lane < group->count ? lane : 0];
+    for (k = 0; k < group->source_count; k++) {
+      size_t slot = group->slots[n] >> 2 * k & 3, at = n * job->slots + slot;
+      weights[k][lane] = sk_crowd_weight(job, n, slot);
+      batch->clips[k] = &job->clips[job->clip_index[at]];
+      batch->times[k][lane] = job->times[at];
+    }
+    batch->number[lane] = n;
+    batch->out[lane] = job->out + n * floats;
+    batch->next[lane] = job->out + group->instances[lane < group->more ? group->count + lane : 0] * floats;
+  }
+}
+
 void SK_KERNEL(sk_crowd_kernel)(const sk_crowd_job *job, const sk_crowd_group *group, void *scratch) {
   sk_sampling sampling = {job->skeleton, NULL, job->loop, job->rotation, job->morph};
   sk_palette_job palette = {.skeleton = job->skeleton,
@@ -65,25 +84,14 @@ void SK_KERNEL(sk_crowd_kernel)(const sk_crowd_job *job, const sk_crowd_group *g
                             .inverse_root = job->inverse_root,
                             .result = SK_PALETTE,
                             .affine = job->affine};
-  sk_batch batch; /* not cleared, as most groups leave most of it alone */
-  size_t floats = sk_palette_floats(&palette), lane, k;
+  sk_batch batch; /* not cleared, because most groups use little of it */
+  size_t floats = sk_palette_floats(&palette);
   double weights[SK_SOURCES][SK_LANES];
   void *own = (char *)scratch + kept_bytes(job->skeleton);
   batch.job = &palette;
   batch.source_count = group->source_count;
   batch.far = job->count * floats * sizeof(float) > SK_NEAR_BYTES;
-  for (lane = 0; lane < SK_LANES; lane++) {
-    size_t n = group->instances[lane < group->count ? lane : 0];
-    for (k = 0; k < batch.source_count; k++) {
-      size_t slot = group->slots[n] >> 2 * k & 3, at = n * job->slots + slot;
-      weights[k][lane] = sk_crowd_weight(job, n, slot);
-      batch.clips[k] = &job->clips[job->clip_index[at]];
-      batch.times[k][lane] = job->times[at];
-    }
-    batch.number[lane] = n;
-    batch.out[lane] = job->out + n * floats;
-    batch.next[lane] = job->out + group->instances[lane < group->more ? group->count + lane : 0] * floats;
-  }
+  fill_lanes(job, group, floats, &batch, weights);
   if (batch.source_count == 1 && group->count < SK_MIN_BATCH) {
     ((kept *)scratch)->source_count = 0;
     run_singles(&palette, &batch, group->count, own);

@@ -1,9 +1,8 @@
-/* sk_deform_kernel.c: the AVX2 twin of skinning, where vertices stay in the order of the mesh.
+/* sk_deform_kernel.c: skins a block of vertices in the order of the mesh.
 
-   Three passes over a block. The first blends matrices, a vertex at a time: rows 0 and 1 in one register, row 2 in
-   half of one, so that an influence costs two multiply-adds. The second takes eight vertices at once: transposes
-   their matrices, moves points and turns normals. The third gives normals their length; in the same loop as the
-   second, one long chain, it was 8 % slower. */
+   It takes three passes over the block. The first blends the matrix of one vertex after another. The second takes eight
+   vertices at once: it transposes their matrices, moves points and transforms normals. The third normalizes normals; in
+   one loop with the second, as one long chain of dependencies, it was 8 % slower. */
 #include "sk_deform_kernel.h"
 
 #if SK_HAS_AVX2
@@ -18,7 +17,7 @@ INLINE __m256 load_halves(const float *low, const float *high) {
   return _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(low)), _mm_loadu_ps(high), 1);
 }
 
-/* Eight triples x y z one after another. */
+/* Loads eight triples x y z that are one after another. */
 INLINE vectors load_vectors(const float *p) {
   __m256 a = load_halves(p, p + 12), b = load_halves(p + 4, p + 16), c = load_halves(p + 8, p + 20);
   __m256 xy = _mm256_shuffle_ps(b, c, _MM_SHUFFLE(2, 1, 3, 2)); /* x2 y2 x3 y3 */
@@ -28,7 +27,7 @@ INLINE vectors load_vectors(const float *p) {
                    _mm256_shuffle_ps(yz, c, _MM_SHUFFLE(3, 0, 3, 1))};
 }
 
-/* `stream` is a constant where this is inlined. */
+/* Stores eight triples x y z; `stream` is a constant where this is inlined. */
 INLINE void store_vectors(float *p, vectors v, bool stream) {
   __m256 a = _mm256_shuffle_ps(v.x, v.y, _MM_SHUFFLE(2, 0, 2, 0)); /* x0 x2 y0 y2 */
   __m256 b = _mm256_shuffle_ps(v.y, v.z, _MM_SHUFFLE(3, 1, 3, 1)); /* y1 y3 z1 z3 */
@@ -50,8 +49,7 @@ INLINE void store_vectors(float *p, vectors v, bool stream) {
   _mm256_storeu_ps(p + 16, _mm256_permute2f128_ps(e, f, 0x31));
 }
 
-/* As sk_rows_apply_normal; normals of zero, which files do have, stay zero without that. What comes out has its
-   length already. */
+/* The normals that come out are of length 1 already, or zero. Normals of zero, which files do have, take no double. */
 void SK_KERNEL(sk_normals_in_double)(sk_normal_lanes *lanes, int mask) {
   int i, r, c;
   for (i = 0; i < 8; i++) {
@@ -66,7 +64,7 @@ void SK_KERNEL(sk_normals_in_double)(sk_normal_lanes *lanes, int mask) {
   }
 }
 
-/* Writes eight points; turns eight normals where `directions` is not NULL. */
+/* Stores eight points, and transforms eight normals where `directions` is not NULL. */
 INLINE void apply_group(const char *group, const float *points, const float *directions, float *positions,
                         lane_normals *out, bool stream) {
   row m0 = load_row(group), m1 = load_row(group + 128), m2 = load_row(group + 256);
@@ -75,7 +73,7 @@ INLINE void apply_group(const char *group, const float *points, const float *dir
   if (directions) *out = transform_normals(m0, m1, m2, load_vectors(directions));
 }
 
-/* What a later block will take, as bytes. */
+/* Where a later block will read, in bytes. */
 typedef struct coming {
   const char *codes, *weights;
 } coming;
@@ -89,8 +87,8 @@ static coming coming_of(const sk_deform_block *block) {
   return (coming){(const char *)(influences->codes + later->code), (const char *)(influences->weights + later->weight)};
 }
 
-/* Asks for the memory that eight vertices of a later block will take, of vertices with many influences for a part of
-   it. Of 670,000 vertices between other work each takes a third less; repeated with nothing between, up to 8 % more. */
+/* Prefetches what eight vertices of a later block will read and write; for vertices with many influences, some of it.
+   Of 670,000 vertices between other work each took a third less time; repeated with nothing between, up to 8 % more. */
 INLINE void fetch_group(const sk_deform_block *block, const coming *coming, size_t i, sk_store_hint store_hint) {
   size_t ahead = 3 * (i + BLOCKS_AHEAD * SK_ORDERED_BLOCK_VERTICES), line;
   for (line = 0; line < 2; line++, ahead += 16) {
@@ -104,7 +102,7 @@ INLINE void fetch_group(const sk_deform_block *block, const coming *coming, size
   }
 }
 
-/* `reach` is a constant where this is inlined. */
+/* Skins `count` vertices, a multiple of eight; `store_hint` is a constant where this is inlined. */
 INLINE void apply_whole(const char *rows, const sk_deform_block *block, size_t count, sk_store_hint store_hint) {
   bool past = store_hint == SK_STORE_STREAMED;
   lane_normals kept[SK_ORDERED_BLOCK_VERTICES / 8];
@@ -118,7 +116,7 @@ INLINE void apply_whole(const char *rows, const sk_deform_block *block, size_t c
   for (i = 0; block->normals && i < count; i += 8) store_vectors(block->normals + 3 * i, unit(kept[i / 8]), past);
 }
 
-/* The last `count` vertices, fewer than eight, through memory that has room for eight. */
+/* Skins the last `count` vertices, fewer than eight, in memory that has room for eight. */
 static void apply_rest(const char *group, const sk_deform_block *block, size_t count) {
   float points[24] = {0}, directions[24] = {0}, out[24];
   size_t first = 3 * (block->count - count), bytes = count * 3 * sizeof(float);

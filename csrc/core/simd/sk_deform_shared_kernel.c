@@ -1,9 +1,8 @@
-/* sk_deform_shared_kernel.c: the AVX2 twin of skinning, where vertices share their slots.
+/* sk_deform_shared_kernel.c: skins a block of vertices that are regrouped by the slots that they share.
 
-   An octet reads each number of a matrix once for its eight vertices, so that blended matrices are made where they
-   are used, in registers, and nothing is transposed but the results. Singles are blended one by one before that.
-   Then normals get their length; and in the end all results of the block, which lie in scratch in the order of
-   lanes, are written in the order of the mesh. */
+   An octet reads each number of a matrix once for its eight vertices: blended matrices are made where they are used, in
+   registers, and only results are transposed. Singles are blended one by one. Then normals are normalized, and in the
+   end the results of the block, which are in scratch in the order of lanes, are stored in the order of the mesh. */
 #include "sk_deform_kernel.h"
 
 #if SK_HAS_AVX2
@@ -28,7 +27,7 @@ INLINE void add_row(row *m, const float *numbers, __m256 weight, bool first) {
   m->w = _mm256_fmadd_ps(weight, _mm256_broadcast_ss(numbers + 3), m->w);
 }
 
-/* x y z of eight vertices, as sk_octet_offset says. */
+/* Stores x y z of eight vertices in the layout of sk_octet_offset. */
 INLINE void store_octet(char *out, vectors v) {
   __m256 low = _mm256_unpacklo_ps(v.x, v.y), high = _mm256_unpackhi_ps(v.x, v.y);
   float *to = (float *)out;
@@ -42,7 +41,7 @@ INLINE vectors load_octet(const float *points) {
   return (vectors){_mm256_load_ps(points), _mm256_load_ps(points + 8), _mm256_load_ps(points + 16)};
 }
 
-/* Writes points, and normals that lack their length yet: number by number. */
+/* Stores points in that layout; normals are stored number by number, with their squared length, to be normalized. */
 INLINE void apply_octet(row m0, row m1, row m2, const float *points, char *out, bool normals) {
   vectors p = load_octet(points);
   store_octet(out, (vectors){move(m0, p), move(m1, p), move(m2, p)});
@@ -56,21 +55,20 @@ INLINE void apply_octet(row m0, row m1, row m2, const float *points, char *out, 
   }
 }
 
-/* What moves on from octet to octet. */
+/* What advances from octet to octet. */
 typedef struct walk {
   const float *palette;
   const uint16_t *codes;
   const float *weights, *points;
   char *out;
-  const char *positions, *normals; /* where results of the block, any eight of them, will be written; NULL where that
-                                      is not to be asked for */
+  const char *positions, *normals; /* addresses of the block's results that come next for prefetching; NULL: none */
   bool far;
 } walk;
 
-/* Asks for what will be read so many octets later, which may lie behind the last one of the mesh (a quarter less time
-   for a million vertices that no cache holds), and for where the block's results will be written. */
-#define AHEAD 32
+#define AHEAD 32 /* octets */
 
+/* Prefetches what will be read AHEAD octets later, which may be behind the last one of the mesh, and where the block's
+   results will be stored. A million vertices that no cache holds took a quarter less time. */
 INLINE void fetch_ahead(walk *w, uint32_t k) {
   const float *points = w->points + AHEAD * 48, *weights = w->weights + AHEAD * 8 * k;
   uint32_t i;
@@ -135,7 +133,8 @@ INLINE void run_all(const sk_deform_block *block, const float *points, unsigned 
   OCTETS(1)
   OCTETS(2)
   OCTETS(3)
-  OCTETS(4) OCTETS(5) OCTETS(6) OCTETS(7) OCTETS(8)
+  OCTETS(4)
+  OCTETS(5) OCTETS(6) OCTETS(7) OCTETS(8)
 #undef OCTETS
       run_singles(&w, own->counts.singles, shift, normals, block->scratch + influences->octets * SK_OCTET_BYTES);
   if (!normals) return;
@@ -150,7 +149,7 @@ INLINE void run_all(const sk_deform_block *block, const float *points, unsigned 
 
 /* ---- in the order of the mesh --------------------------------------------------------------------------- */
 
-/* Four times x y z and a number that is none, to twelve numbers. */
+/* Packs four points of 16 bytes, x y z and one number without meaning, into twelve numbers. */
 INLINE void pack_four(const char *p, const char *q, const char *r, const char *s, float *out, bool stream) {
   __m128 a = _mm_load_ps((const float *)p), b = _mm_load_ps((const float *)q);
   __m128 c = _mm_load_ps((const float *)r), d = _mm_load_ps((const float *)s);
@@ -186,13 +185,14 @@ INLINE void put_in_order(const sk_deform_block *block, const uint16_t *offsets, 
   }
 }
 
-/* Morphed points and normals in the order of lanes. Lanes that repeat a vertex keep what it is without. */
+/* Copies morphed points and normals into the order of lanes. Lanes that repeat a vertex keep the mesh's, because nobody
+   reads their results. */
 static const float *regroup(const sk_deform_block *block, const float *rest, const uint16_t *offsets, float *points) {
   const sk_influences *influences = block->influences;
   size_t i, octets = sk_lane_count(&influences->blocks[block->number].counts) / 8;
   memcpy(points, rest, octets * 48 * sizeof(float));
   for (i = 0; i < block->count; i++) {
-    size_t offset = offsets[i], lane = offset % 128 / 32 + offset % 32 / 16 * 4; /* of its octet: sk_octet_offset */
+    size_t offset = offsets[i], lane = offset % 128 / 32 + offset % 32 / 16 * 4; /* inverse of sk_octet_offset */
     float *to = points + offset / SK_OCTET_BYTES * 48 + lane;
     const float *point = block->points + 3 * i, *normal = block->directions + 3 * i;
     to[0] = point[0], to[8] = point[1], to[16] = point[2];

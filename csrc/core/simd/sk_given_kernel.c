@@ -1,5 +1,5 @@
-/* sk_given_kernel.c: the SIMD twin of the palettes of given poses: eight joints a vector up to the locals, then joint by
-   joint, a row a vector, in double. */
+/* sk_given_kernel.c: matrices of given poses, in double: eight joints at a time up to the locals, then joint by joint
+   with one row in a vector. */
 #include "sk_given_kernel.h"
 
 #include "sk_lanes.h"
@@ -12,13 +12,13 @@ SK_KERNEL_BEGIN
 
 #define ROWS 12
 
-/* Scratch: J globals of double, then the locals of so many full vectors of joints. */
+/* The scratch holds J globals in double, then the locals of as many full octets of joints. */
 size_t SK_KERNEL(sk_given_kernel_scratch)(int32_t joint_count) {
   size_t joints = (size_t)joint_count, octets = (joints + SK_LANES - 1) / SK_LANES;
   return (joints + octets * SK_LANES) * ROWS * sizeof(double);
 }
 
-/* T, R and S of eight joints, or of the last ones with room behind them, which vectors of four floats need. */
+/* T, R and S of eight joints. The last joints of a pose are copied, because loads of four floats need room behind. */
 typedef struct octet_values {
   const float *t, *r, *s;
   float t_room[3 * SK_LANES + 1], r_room[4 * SK_LANES], s_room[3 * SK_LANES + 1];
@@ -110,7 +110,7 @@ static void write_joints(const sk_palette_job *job, const double *globals, const
   }
 }
 
-/* Pose n; where the job samples, the rest pose. */
+/* Pose n of the job; the rest pose where the job samples. */
 static sk_pose pose_of(const sk_palette_job *job, size_t n) {
   const sk_skeleton *skeleton = job->skeleton;
   if (!job->sampling) return sk_pose_at(job->poses, n, (size_t)skeleton->joint_count, 0);

@@ -1,8 +1,8 @@
-/* sk_palette_kernel.c: the SIMD twin of sampling a compiled clip into globals, positions and palettes.
+/* sk_palette_kernel.c: samples a compiled clip into globals, positions or palettes.
 
-   One pose goes eight joints a vector up to the locals, then joint by joint, a row a vector; batches go eight poses
-   a vector (sk_batch.h). Both do the same operations in the same order, so that a pose has the same bits alone and
-   in a batch. */
+   A single pose is sampled eight joints at a time up to the locals, then it goes from joint to joint with one row in a
+   vector. Several poses go eight at a time (sk_batch.h). Both do the same operations in the same order, so that a pose
+   has the same bits alone and in a batch. */
 #include "sk_palette_kernel.h"
 
 #include "sk_batch.h"
@@ -17,7 +17,7 @@ SK_KERNEL_BEGIN
 
 /* ---- one pose: locals ------------------------------------------------------------------------------- */
 
-/* The three rows of eight joints, as (8, 12) floats. */
+/* The locals of eight movers, as (8, 12) floats. */
 static void octet_locals(const sk_octet *octet, const sk_key_span *spans, sk_rotation rotation, float *out) {
   __m256 t[3], q[4], s[3];
   sk_mix mix;
@@ -26,7 +26,7 @@ static void octet_locals(const sk_octet *octet, const sk_key_span *spans, sk_rot
   sk_store_locals(t, q, s, out);
 }
 
-/* The same in double. */
+/* The same, computed in double. */
 static void octet_precise(const sk_octet *octet, const sk_key_span *spans, sk_rotation rotation, double *out) {
   __m256 t[3], s[3];
   sk_mix mix;
@@ -34,8 +34,8 @@ static void octet_precise(const sk_octet *octet, const sk_key_span *spans, sk_ro
   sk_store_precise(&mix, t, s, out);
 }
 
-/* Joints at rest whose rest matrix holds more than T, R and S do; `moving` and `precise` are what there is of the
-   locals. */
+/* Puts the rest matrix in place of the locals of joints that are at rest and whose rest matrix is more than T, R and S.
+   The locals are in `moving` or in `precise`; the other one is NULL. */
 static void sheared_locals(const sk_palette_job *job, const sk_compiled *c, const sk_key_span *spans, float *moving,
                            double *precise) {
   uint32_t i;
@@ -52,7 +52,8 @@ static void sheared_locals(const sk_palette_job *job, const sk_compiled *c, cons
 
 /* ---- one pose: globals and results ---------------------------------------------------------------------- */
 
-/* One global from its parent's; `above` NULL: it is the local itself. */
+/* The global of a joint. `above` is the global of the parent or what stands in front; where it is NULL the global is
+   the local. */
 static void chain_rows(const sk_compiled *c, int32_t joint, int32_t mover, const double *moving, const double *above,
                        double *global) {
   const double *rows = mover == SK_NONE ? c->locals + (size_t)joint * ROWS : moving + (size_t)mover * ROWS;
@@ -70,7 +71,7 @@ static inline void write_bind(sk_matrix global, const sk_bind *bind, bool affine
   sk_matrix_store(sk_matrix_multiply(global, bind->rows), affine, out + (size_t)bind->slot * (affine ? 12 : 16));
 }
 
-/* The same from a global in double, multiplied in double. */
+/* The same, multiplied in double. */
 static void write_precise_bind(const double *global, const sk_bind *bind, bool affine, float *out) {
   __m256d inverse[3];
   double product[ROWS];
@@ -80,7 +81,7 @@ static void write_precise_bind(const double *global, const sk_bind *bind, bool a
   sk_matrix_store(sk_matrix_of_doubles(product), affine, out + (size_t)bind->slot * (affine ? 12 : 16));
 }
 
-/* `front` NULL: nothing stands in front of the roots. */
+/* Palettes in double. `front` is the matrix in front of the roots, or NULL. */
 static void write_palette(const sk_palette_job *job, const sk_compiled *c, const double *moving, const double *front,
                           double *globals, float *out) {
   uint32_t i, b;
@@ -97,13 +98,13 @@ static void write_palette(const sk_palette_job *job, const sk_compiled *c, const
   }
 }
 
-/* The same in float, for short chains; `globals` takes node_count * 12 floats. A node mostly hangs on the one right
-   before it, which is still at hand then: that saves the way through memory, of which chains wait for each joint. */
+/* Palettes in float, for short chains; `globals` takes node_count * 12 floats. The parent of a node is mostly the node
+   before it, whose global is still in registers: a chain then does not wait for memory at each joint. */
 static void write_floats(const sk_palette_job *job, const sk_compiled *c, const float *moving, const double *front,
                          float *globals, float *out) {
   sk_matrix rows = {_mm256_setzero_ps(), _mm_setzero_ps()};
   const sk_node *node = c->nodes;
-  const sk_bind *bind = c->binds; /* those of the nodes one after another */
+  const sk_bind *bind = c->binds; /* they are in the order of the nodes */
   bool affine = job->affine;
   float still[ROWS], *global = globals;
   int32_t i, count = (int32_t)c->node_count;
@@ -124,7 +125,7 @@ static void write_floats(const sk_palette_job *job, const sk_compiled *c, const 
   }
 }
 
-/* Of locals in float, multiplied in double; `globals` takes node_count * 12 doubles. */
+/* Palettes of locals in float that are multiplied in double; `globals` takes node_count * 12 doubles. */
 static void write_chains(const sk_palette_job *job, const sk_compiled *c, const float *moving, const double *front,
                          double *globals, float *out) {
   uint32_t i, b;
@@ -161,11 +162,11 @@ static void write_joints(const sk_palette_job *job, const sk_compiled *c, const 
   }
 }
 
-/* Scratch of one pose, in this order: globals, places, locals of the movers, cubic cells. */
+/* The scratch of one pose, in this order: globals, key spans, locals of the movers, cubic cells. */
 typedef struct one_scratch {
   double *globals;
   sk_key_span *spans;
-  double *moving; /* of float where no more is needed */
+  double *moving; /* floats where these are enough */
   float *cubic;
   size_t bytes;
 } one_scratch;
@@ -229,7 +230,7 @@ static void run_batch(sk_batch *batch, size_t first, size_t lanes, void *scratch
 }
 
 void SK_KERNEL(sk_palette_kernel)(const sk_palette_job *job, size_t first, size_t count, void *scratch) {
-  sk_batch batch; /* not cleared: that would cost a single pose more than it has to do */
+  sk_batch batch; /* not cleared: that would cost more than sampling a single pose */
   batch.job = job;
   batch.source_count = 1;
   batch.clips[0] = job->sampling->clip;

@@ -1,4 +1,4 @@
-/* sk_sample_kernel.c: the SIMD twin of sampling one pose: eight joints a vector. */
+/* sk_sample_kernel.c: samples T, R and S of one pose, eight movers at a time. */
 #include "sk_sample_kernel.h"
 
 #include "sk_octet.h"
@@ -17,11 +17,12 @@ static void store_three(float *at, __m128 value) {
   _mm_store_ss(at + 2, _mm_movehl_ps(value, value));
 }
 
-/* The key itself where a rotation stands on one, or between two that are the same; else NULL. */
+/* The key of a rotation where the time is exactly on a key or between two equal ones, which then keeps its bits; else
+   NULL. */
 static const float *rotation_key(const sk_octet *octet, const sk_key_span *spans, uint32_t lane) {
   const sk_key_span *span = &spans[octet->lines[SK_COMPONENT_ROTATION][lane]];
   const float *a = span->a + octet->offsets[SK_COMPONENT_ROTATION][lane];
-  if (!span->stride) return NULL; /* a cubic one is no key, and of any length */
+  if (!span->stride) return NULL; /* cells of cubic lines are no keys */
   return span->u[SK_TO] == 0.0f || memcmp(a, a + span->stride, 4 * sizeof(float)) == 0 ? a : NULL;
 }
 
@@ -44,7 +45,7 @@ static void store_octet(const sk_compiled *c, uint32_t number, const sk_key_span
   }
 }
 
-/* A mover that rests keeps the bits of its rest pose, by which its rest matrix is found. */
+/* Gives sheared movers that are at rest the bits of the rest pose, by which sk_pose_local knows their rest matrix. */
 static void keep_rest(const sk_sampling *sampling, const sk_key_span *spans, sk_pose pose) {
   const sk_compiled *c = sampling->clip->compiled;
   const sk_skeleton *skeleton = sampling->skeleton;
