@@ -122,6 +122,7 @@ def _check_sum(texture: Texture, count: int) -> None:
 
 
 def _too_large(texture: Texture, count: str, limit: int) -> LimitExceeded:
+    """The error for an image of `count` pixels."""
     return LimitExceeded(
         f"texture {texture.name!r} has {count} pixels; expected at most {limit}, which is "
         "PIL.Image.MAX_IMAGE_PIXELS (None allows any number)"

@@ -140,8 +140,10 @@ class Submesh:
         The joint that the mesh hangs on.
     material : int or None
         Index into `Model.materials`, or None for a section without a material.
-    vertex_range, face_range : range
-        The rows of the vertices and of the faces in the arrays of `Mesh`.
+    vertex_range : range
+        The rows of the vertices in the arrays of `Mesh`.
+    face_range : range
+        The rows of the faces in `Mesh.faces`.
     """
 
     name: str
@@ -358,8 +360,10 @@ class Texture:
         The encoding, such as "png" or "jpg"; or "rgba8" for plain pixels, RGBA from the top row down.
     data : memoryview
         The bytes, read-only.
-    width, height : int
-        Size in pixels of the format "rgba8"; 0 for encoded images, which hold their own size.
+    width : int
+        Width in pixels for the format "rgba8"; 0 for encoded images, which hold their own size.
+    height : int
+        Height in pixels for the format "rgba8"; 0 for encoded images.
     """
 
     name: str
@@ -495,7 +499,7 @@ class ReportEntry:
 
 
 class Report(Sequence[ReportEntry]):
-    """A sequence of the faults that were repaired, and of what was lost, on the way into a model.
+    """The faults that were repaired, and the things that were lost, when a model was made: a sequence.
 
     There is one `ReportEntry` for each fault. The report prints itself.
     """

@@ -437,6 +437,7 @@ class Clip(Shown, _core.Clip):
 
     @cached_property
     def _stored_events(self) -> tuple[Event, ...]:
+        """The events of the block."""
         return read_events(self._block, self._record)
 
     @property
@@ -685,14 +686,17 @@ class Clip(Shown, _core.Clip):
 
     @cached_property
     def _joint_names(self) -> tuple[str, ...]:
+        """Names of the joints that channels refer to by index."""
         return _block.texts(self._block, _block.section(self._block, "JOINT_NAMES"))
 
     @cached_property
     def _target_names(self) -> tuple[str, ...]:
+        """Names of the morph targets that channels refer to by index."""
         return _block.texts(self._block, _block.section(self._block, "TARGETS")["name"])
 
     @property
     def _channel_records(self) -> Array:
+        """The rows of section CHANNELS that belong to this clip."""
         first = int(self._record["first_channel"])
         return _block.section(self._block, "CHANNELS")[first : first + int(self._record["channel_count"])]
 
@@ -836,9 +840,13 @@ class Clip(Shown, _core.Clip):
 
     @cached_property
     def _preview(self) -> bytes | None:
+        """The animated PNG that notebooks show; None for clips that cannot be drawn."""
         from .output.preview import preview
 
         return None if self._model is None or self.is_additive else preview(self._model, self)
+
+
+# ---- pickling: what __reduce__ names ---------------------------------------------------------------
 
 
 def _unpickle_free(data: bytes, index: int, name: str) -> Clip:

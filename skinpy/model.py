@@ -85,7 +85,7 @@ class Model(Shown, _core.Model):
 
     @cached_property
     def _cache(self) -> weakref.WeakValueDictionary[int, Clip]:
-        """Clips that somebody holds, by their index.
+        """Clips that are in use, by their index.
 
         A clip is the same object each time. The references are weak, as clips hold the model.
         """
@@ -777,6 +777,7 @@ class Model(Shown, _core.Model):
 
     @cached_property
     def _preview(self) -> bytes | None:
+        """The animated PNG that notebooks show."""
         from .output.preview import preview
 
         return preview(self, None)
@@ -922,4 +923,5 @@ def to_row_vectors(matrices: npt.ArrayLike) -> Array:
 
 
 def _unpickle(data: bytes) -> Model:
+    """The model of a block that __reduce__ has stored."""
     return Model(_core.Block(data))

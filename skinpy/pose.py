@@ -204,7 +204,7 @@ class Pose(_core.Pose):
         Parameters
         ----------
         end : str or int
-            Name or index of the joint that shall reach the target.
+            Name or index of the joint that is to reach the target.
         target : array_like, shape (3,) or (..., 3), scene space
             The points to reach. (...) are the leading axes of the pose.
         middle : str or int, optional
@@ -266,10 +266,10 @@ class Pose(_core.Pose):
         target : array_like, shape (3,) or (..., 3), scene space
             The points to look at. (...) are the leading axes of the pose.
         axis : str or array_like, shape (3,), default "z"
-            The direction in the space of the joint that shall point to the target: "x", "-y", ... or a
+            The direction in the space of the joint that is to point to the target: "x", "-y", ... or a
             vector.
         up : str or array_like, shape (3,), default "y"
-            The direction in the space of the joint that shall lie on the side of the pole.
+            The direction in the space of the joint that is to lie on the side of the pole.
         pole : array_like, shape (3,) or (..., 3), scene space, optional
             Points that decide the rotation about the line to the target. For a direction give a point that
             is far away. Without a pole the joint makes the shortest rotation alone.
@@ -314,7 +314,7 @@ class Pose(_core.Pose):
         Parameters
         ----------
         end : str or int
-            Name or index of the joint that shall reach the target.
+            Name or index of the joint that is to reach the target.
         target : array_like, shape (3,) or (..., 3), scene space
             The points to reach. (...) are the leading axes of the pose.
         root : str or int

@@ -135,8 +135,7 @@ def faults(name: str, thing: Any) -> list[str]:
     held = [f"{code} {words}" for code, words in found if code in ENFORCED]
     if inspect.isclass(thing) and (issubclass(thing, BaseException) or name in MADE_BY_SKINPY):
         held = [fault for fault in held if not fault.startswith("PR01")]
-        described = {name for names, _, _ in validator.doc["Attributes"] for name in names.split(", ")}
-        undescribed = set(fields(thing)) - described
+        undescribed = set(fields(thing)) - {attribute for attribute, _, _ in validator.doc["Attributes"]}
         held += [f"the field {field!r} is not in Attributes" for field in sorted(undescribed)]
     if inspect.ismethoddescriptor(thing) and hasattr(thing, "__objclass__") and not validator.returns:
         held.append("no Returns section found, and methods of C return something")

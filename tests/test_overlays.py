@@ -18,7 +18,7 @@ pytest.importorskip("moderngl", reason="moderngl (the extra `view`) draws the pi
 from skinpy.__main__ import main
 from skinpy.render import Camera, Floor, Overlays, Renderer, available_overlays, render
 from skinpy.render.overlays.glyphs import make_glyphs
-from skinpy.render.overlays.names import NamePlaces
+from skinpy.render.overlays.names import NameLayout
 from skinpy.render.overlays.scale import scale_colors
 from skinpy.render.scene.view import View
 
@@ -484,7 +484,7 @@ def test_normals_stand_on_the_vertices() -> None:
 def test_names_stand_apart_inside_the_picture() -> None:
     pytest.importorskip("PIL.Image", reason="Pillow draws the letters")
     model = skinpy.character()
-    places = NamePlaces(model.skeleton.names, model.skeleton.parents)
+    places = NameLayout(model.skeleton.names, model.skeleton.parents)
     shown = []
     for time in np.linspace(0, 1, 5):
         with Renderer(model, size=SIZE) as renderer:
@@ -527,7 +527,7 @@ def test_a_name_is_written_as_pillow_writes_it() -> None:
 )
 def test_any_name_can_be_shown(name: str) -> None:
     pytest.importorskip("PIL.Image", reason="Pillow draws the letters")
-    places = NamePlaces([name], np.array([-1], np.int32))
+    places = NameLayout([name], np.array([-1], np.int32))
     view = View(FRONT, 4.0, np.array([0.0, 1.0, 0.0]))
     letters = places.letters(np.zeros((1, 3)), view, (600, 150))
     assert len(letters) == (0 if not name.strip() else min(len(name), 40))

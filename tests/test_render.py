@@ -166,7 +166,7 @@ def test_a_picture_beyond_the_memory_says_what_helps(monkeypatch: pytest.MonkeyP
         raise moderngl.Error("the framebuffer is not complete (INCOMPLETE_ATTACHMENT)")
 
     monkeypatch.setattr(target.Target, "_make_framebuffers", full)
-    with pytest.raises(GraphicsError, match=r"size is 61x47, .*: take a smaller size$"):
+    with pytest.raises(GraphicsError, match=r"size is 61x47, .*: choose a smaller size$"):
         render(waving(), size=(61, 47))
 
 

@@ -34,8 +34,10 @@ class Channel:
         Times of the keys, increasing.
     values : (K, C) float32 ndarray
         Values of the keys: 3 numbers for translations and scales, x y z w for rotations, 1 for weights.
-    in_tangents, out_tangents : (K, C) float32 ndarray or None
-        Slopes before and after each key, per second; None unless the interpolation is "cubic".
+    in_tangents : (K, C) float32 ndarray or None
+        Slopes before each key, per second; None unless the interpolation is "cubic".
+    out_tangents : (K, C) float32 ndarray or None
+        Slopes after each key, per second; None unless the interpolation is "cubic".
     """
 
     joint: int | None

@@ -30,14 +30,14 @@ def unit(rows: Array) -> Array:
     return np.asarray(rows / np.where(length > 0, length, 1.0))
 
 
-def slerp(start: Array, end: Array, share: Array) -> Array:
-    """Unit quaternions (...,4) between two, on the shorter arc; `share` (...) is 0 at start and 1 at end."""
+def slerp(start: Array, end: Array, fraction: Array) -> Array:
+    """Unit quaternions (...,4) on the shorter arc between two; `fraction` (...) goes from 0 to 1."""
     a, b = unit(start), unit(end)
     b = np.where((a * b).sum(axis=-1, keepdims=True) < 0, -b, b)
     # The lengths of difference and sum are accurate for tiny arcs and for arcs of nearly 180 degrees.
     chord, total = np.linalg.norm(a - b, axis=-1), np.linalg.norm(a + b, axis=-1)
     angle = 2.0 * np.arctan2(chord, total)[..., None]
-    u = share[..., None]
+    u = fraction[..., None]
     sine = np.sin(angle)
     flat = sine < 1e-9
     sine = np.where(flat, 1.0, sine)
@@ -51,22 +51,22 @@ def sample_channel(channel: Channel, times: Array, tolerance: float = 0.0) -> Ar
     low = np.clip(np.searchsorted(line, times + tolerance, side="right") - 1, 0, len(line) - 1)
     high = np.minimum(low + 1, len(line) - 1)
     span = line[high] - line[low]
-    share = np.clip((times - line[low]) / np.where(span > 0, span, 1.0), 0.0, 1.0) * (span > 0)
+    fraction = np.clip((times - line[low]) / np.where(span > 0, span, 1.0), 0.0, 1.0) * (span > 0)
     is_rotation = channel.path == "rotation"
     if channel.interpolation == "step":
         return values[low]
     if channel.interpolation == "cubic":
-        curve = _hermite(channel, values, low, high, share, span)
+        curve = _hermite(channel, values, low, high, fraction, span)
         return unit(curve) if is_rotation else curve
     if is_rotation:
-        return slerp(values[low], values[high], share)
-    return np.asarray(values[low] + share[:, None] * (values[high] - values[low]))
+        return slerp(values[low], values[high], fraction)
+    return np.asarray(values[low] + fraction[:, None] * (values[high] - values[low]))
 
 
-def _hermite(channel: Channel, values: Array, low: Array, high: Array, share: Array, span: Array) -> Array:
+def _hermite(channel: Channel, values: Array, low: Array, high: Array, fraction: Array, span: Array) -> Array:
     """(N,C): cubic splines between keys `low` and `high`; `span` is the time between these, in seconds."""
     assert channel.in_tangents is not None and channel.out_tangents is not None
-    u, h = share[:, None], span[:, None]
+    u, h = fraction[:, None], span[:, None]
     return np.asarray(
         (2 * u**3 - 3 * u**2 + 1) * values[low]
         + (u**3 - 2 * u**2 + u) * h * channel.out_tangents[low].astype(np.float64)
@@ -131,8 +131,8 @@ class Evaluator:
         for column in range(mesh.slots.shape[1]):
             used = np.flatnonzero(mesh.weights[:, column])
             matrices = palette[:, mesh.slots[used, column], :3]
-            part = np.einsum("nvij,nvj->nvi", matrices[..., :3], points[:, used]) + matrices[..., 3]
-            moved[:, used] += mesh.weights[used, column, None].astype(np.float64) * part
+            moved_by_slot = np.einsum("nvij,nvj->nvi", matrices[..., :3], points[:, used]) + matrices[..., 3]
+            moved[:, used] += mesh.weights[used, column, None].astype(np.float64) * moved_by_slot
         return moved
 
 

@@ -262,9 +262,9 @@ def power(rigid: Rigid, count: int) -> Rigid:
     return result
 
 
-def between(start: Rigid, end: Rigid, share: float) -> Rigid:
+def between(start: Rigid, end: Rigid, fraction: float) -> Rigid:
     """A transform between two: translation on a straight line, rotation by slerp on the shorter arc."""
-    x, y, z = (p + share * (q - p) for p, q in zip(start[:3], end[:3], strict=True))
+    x, y, z = (p + fraction * (q - p) for p, q in zip(start[:3], end[:3], strict=True))
     a, b = start[3:], end[3:]
     if a == b:
         return (x, y, z, *a)
@@ -273,7 +273,7 @@ def between(start: Rigid, end: Rigid, share: float) -> Rigid:
     # The lengths of difference and sum are accurate for tiny arcs and for arcs of nearly 180 degrees.
     angle = 2.0 * math.atan2(math.dist(a, b), math.hypot(*(p + q for p, q in zip(a, b, strict=True))))
     sine = math.sin(angle)
-    one, other = (1.0 - share, share)
+    one, other = (1.0 - fraction, fraction)
     if sine > 1e-9:
         one, other = math.sin(one * angle) / sine, math.sin(other * angle) / sine
     i, j, k, r = (one * p + other * q for p, q in zip(a, b, strict=True))

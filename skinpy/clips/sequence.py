@@ -51,7 +51,7 @@ class Clips(Sequence[Clip]):
         return self._at(self._model._clip_number(index))
 
     def _at(self, number: int) -> Clip:
-        """The clip of this index, the same object as long as somebody holds it."""
+        """The clip of this index, which is the same object as long as it is in use."""
         clip = self._cache.get(number)
         if clip is None:
             name, block, index = self._model._clip_entries[number]

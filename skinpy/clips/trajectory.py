@@ -3,7 +3,7 @@
 With G(t) the global transform of the joint in scene space, p(t) its origin and u the axis that is up, the
 root motion is
 
-    M(t) = K(t) inverse(K(0)),    K(t) = translate(level part of p(t)) * rotate(u, psi(t)),
+    M(t) = K(t) inverse(K(0)),    K(t) = translate(level component of p(t)) * rotate(u, psi(t)),
 
 an upright frame that goes where the joint goes and faces where the joint faces. The yaw psi is the twist
 about u of Q = rotation of G(t) * inverse of the rotation of G at rest, in the swing-twist decomposition

@@ -191,8 +191,8 @@ class BlendSpace1D(_BlendSpace):
 
     Parameters
     ----------
-    points : mapping of float to clip, or iterable of (float, clip)
-        The clips, each a Clip, a name or an index, at two or more numbers.
+    points : mapping or iterable of pairs
+        Clips, each a Clip, a name or an index, by two or more numbers, as in the example.
     parameter : float, optional
         The number that a player starts with. Without it the first point.
 
@@ -280,8 +280,8 @@ class BlendSpace2D(_BlendSpace):
 
     Parameters
     ----------
-    points : mapping of (float, float) to clip, or iterable of ((float, float), clip)
-        The clips, each a Clip, a name or an index, at points that are not all on one line.
+    points : mapping or iterable of pairs
+        Clips, each a Clip, a name or an index, by pairs of numbers that are not all on one line.
     parameter : (float, float), optional
         The pair that a player starts with. Without it the first point.
 

@@ -166,6 +166,7 @@ def _unit(name: str, rows: Array) -> Array:
 
 
 def _check_space(space: str) -> None:
+    """ValueError unless the space is known."""
     if space not in ("local", "parent"):
         raise ValueError(f"space is {space!r}; expected 'local' or 'parent'")
 

@@ -30,7 +30,7 @@ from .truth.ground_truth import GroundTruth, ground_truth
 from .truth.joints import joint_positions
 from .truth.layers import Later, Sight, check_aov
 from .truth.lens import Lens
-from .truth.target import look
+from .truth.target import draw_faces
 
 if TYPE_CHECKING:
     from skinpy._types import Loop, Rotation
@@ -378,7 +378,7 @@ class Renderer(Closing[Resources]):
         shot = self._shot(moment, camera, check_overlays(overlays))
         moved = None if then is None else self._poser.figure(then)
         picture = self._draw(shot, checked_picture(None, self._size))
-        sight, later = self._look(shot, moved, flow_camera)
+        sight, later = self._see(shot, moved, flow_camera)
         joints = joint_positions(self._poser.model, moment)
         return ground_truth(self._poser.model, picture, names, sight, later, joints)
 
@@ -482,14 +482,14 @@ class Renderer(Closing[Resources]):
         gl.call(lambda context: resources.draw(shot, background, out), of=resources.context)
         return out
 
-    def _look(
+    def _see(
         self, shot: Shot, moved: Figure | None, next_camera: Camera | None
     ) -> tuple[Sight, Later | None]:
-        """What each pixel of a shot shows, and where the flow takes it: to `moved`, seen by `next_camera`."""
+        """What each pixel of a shot shows, and where the flow goes: to `moved`, seen by `next_camera`."""
         resources, size = self._resources(), self._size
         scene, (figure, view, texturing, _, _) = resources.scene, shot
         seen = gl.call(
-            lambda context: look(resources.faces, scene, figure, view, texturing, moved),
+            lambda context: draw_faces(resources.faces, scene, figure, view, texturing, moved),
             of=resources.context,
         )
         facets = scene.facets(self._poser.model, figure)

@@ -16,7 +16,7 @@ from .gpu import context as gl
 from .gpu.target import Target
 from .overlays.plan import Plan
 from .overlays.scene import OverlayScene
-from .scene.floor import Floor, FloorPlace, FloorScene
+from .scene.floor import Floor, FloorPlane, FloorScene
 from .scene.geometry import geometry
 from .scene.mesh_scene import MeshScene, Scene
 from .scene.skeleton import SkeletonScene
@@ -36,7 +36,7 @@ class Shot(NamedTuple):
     figure: Figure
     view: View
     texturing: Texturing
-    floor: FloorPlace | None
+    floor: FloorPlane | None
     plan: Plan | None  # of the overlays
 
 

@@ -23,7 +23,7 @@ from ..gpu.closing import Closing
 from ..gpu.target import Target
 from ..gpu.uploads import table_limits
 from ..posing import Poser
-from ..scene.floor import Floor, FloorPlace, FloorScene, chosen_floor
+from ..scene.floor import Floor, FloorPlane, FloorScene, chosen_floor
 from ..scene.geometry import geometry
 from ..scene.ground import Ground
 from ..scene.texturing import PLAIN
@@ -409,7 +409,7 @@ def _draw(
     resources: _Resources,
     numbers: NDArray[Any],
     view: View,
-    place: FloorPlace | None,
+    place: FloorPlane | None,
     background: Sequence[float],
     out: NDArray[np.uint8],
 ) -> None:

@@ -1,7 +1,7 @@
 """GLSL programs from the files of `skinpy.shaders`, with includes and errors that name file and line.
 
-`#include "file.glsl"` puts another file of the folder in; `#include NAME` the file that the define NAME
-stands for, which is how one vertex shader serves every palette transport.
+`#include "file.glsl"` inserts another file of the folder. `#include NAME` inserts the file that the define
+NAME stands for: so one vertex shader serves every palette transport.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import moderngl
 from skinpy.errors import ShaderError
 
 _INCLUDE = re.compile(r'\s*#include\s+(?:"([^"]+)"|(\w+))\s*$')
-# The first lines of a shader for WebGL 2, whose dialect wants to be told how precise numbers are.
+# The first lines of a shader for WebGL 2, whose dialect requires the precision of numbers.
 WEB_PROLOGUE = (
     "#version 300 es",
     "precision highp float;",
@@ -31,13 +31,14 @@ _LOG_LINE = re.compile(r"^(?:ERROR: |WARNING: )?0(?::(\d+)(?:\(\d+\))?|\((\d+)\)
 
 
 class Source:
-    """One shader, ready to compile: its text, and the file and line that each of its lines is from."""
+    """One shader, ready to compile: its text, and the file and number of each of its lines."""
 
     def __init__(self, name: str, defines: Mapping[str, int | str], prologue: Sequence[str] = ()) -> None:
-        """Read the shader file `name`; `defines` become macros, strings name files to include. `prologue`
-        takes the place of its line "#version".
+        """Read the shader file `name`.
 
-        Raises ShaderError where the file or one that it includes is not there, or includes itself.
+        `defines` become macros if they are numbers, and names of files to include if they are strings.
+        `prologue` replaces the line "#version". Raises ShaderError if the file or one that it includes does
+        not exist, or includes itself.
         """
         self.name = name
         self._defines = defines
@@ -48,20 +49,20 @@ class Source:
 
     @property
     def text(self) -> str:
-        """The whole source, includes and defines put in."""
+        """The whole source with includes and defines."""
         return "\n".join(self._lines) + "\n"
 
     def explain(self, log: str) -> str:
-        """The compiler's log with the file and line of our sources in place of its own counting."""
+        """The log of the compiler, with files and lines of our sources in place of its line numbers."""
 
-        def place(match: re.Match[str]) -> str:
+        def origin(match: re.Match[str]) -> str:
             line = int(match[1] or match[2])
             if not 1 <= line <= len(self._origins):
                 return match[0]
             file, number = self._origins[line - 1]
             return f"{file}:{number}: "
 
-        return _LOG_LINE.sub(place, log)
+        return _LOG_LINE.sub(origin, log)
 
     def _append(self, name: str, parents: tuple[str, ...]) -> None:
         if name in parents:
@@ -72,23 +73,23 @@ class Source:
                 self._append(self._included(include, name, number), (*parents, name))
                 continue
             if not line.startswith("#version"):
-                self._put(line, name, number)
+                self._add_line(line, name, number)
                 continue
-            for first in self._prologue or (line,):  # it must come first, so the defines come second
-                self._put(first, name, number)
+            for first in self._prologue or (line,):  # it must be the first line, so the defines follow
+                self._add_line(first, name, number)
             for key, value in self._defines.items():
                 if isinstance(value, int):
-                    self._put(f"#define {key} {value}", name, number)
+                    self._add_line(f"#define {key} {value}", name, number)
 
     def _included(self, include: re.Match[str], name: str, number: int) -> str:
         if include[1] is not None:
             return include[1]
         file = self._defines.get(include[2])
         if not isinstance(file, str):
-            raise ShaderError(f"{name}:{number}: #include {include[2]}, but no file was given for it")
+            raise ShaderError(f"{name}:{number}: #include {include[2]}, but no define names its file")
         return file
 
-    def _put(self, line: str, name: str, number: int) -> None:
+    def _add_line(self, line: str, name: str, number: int) -> None:
         self._lines.append(line)
         self._origins.append((name, number))
 
@@ -111,10 +112,10 @@ def build(
     defines: Mapping[str, int | str] | None = None,
     varyings: tuple[str, ...] = (),
 ) -> moderngl.Program:
-    """Compile and link the named shader files; call it on the context's own thread.
+    """Compile and link shader files, on the context's own thread.
 
-    `varyings` are the outputs that transform feedback captures, interleaved; then `fragment` may be None.
-    Raises ShaderError with the compiler's words, each with file and line.
+    `varyings` are the outputs that transform feedback captures, interleaved; with them `fragment` may be
+    None. Raises ShaderError with the messages of the compiler, with file and line.
     """
     stages = {"vertex_shader": vertex, "geometry_shader": geometry, "fragment_shader": fragment}
     sources = {stage: Source(name, defines or {}) for stage, name in stages.items() if name is not None}
@@ -129,7 +130,7 @@ def build(
 
 
 class Programs:
-    """The compiled programs of one context, each compiled once. Get it by `programs(context)`."""
+    """The programs of one context, each compiled once: see `programs`."""
 
     def __init__(self, context: moderngl.Context) -> None:
         self._context = weakref.ref(context)
@@ -144,11 +145,11 @@ class Programs:
         defines: Mapping[str, int | str] | None = None,
         varyings: tuple[str, ...] = (),
     ) -> moderngl.Program:
-        """As `build`, but the same arguments give the same program again."""
+        """The program of `build`; the same arguments give the same program again."""
         key = (vertex, fragment, geometry, tuple(sorted((defines or {}).items())), varyings)
         if key not in self._programs:
             context = self._context()
-            assert context is not None, "a program is asked for on behalf of a living context"
+            assert context is not None, "the context of a program must exist"
             self._programs[key] = build(
                 context, vertex, fragment, geometry=geometry, defines=defines, varyings=varyings
             )
@@ -156,7 +157,7 @@ class Programs:
 
 
 def programs(context: moderngl.Context) -> Programs:
-    """The program cache of a context; it lives as long as the context."""
+    """The programs of a context, kept as long as the context exists."""
     if not isinstance(context.extra, Programs):
         context.extra = Programs(context)
     return context.extra

@@ -1,4 +1,4 @@
-"""Where a frame is drawn: samples in linear light, averaged, then turned into an sRGB picture."""
+"""The framebuffers of a frame: samples in linear light are averaged, then encoded as an sRGB picture."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from .shader import programs
 
 
 class Target:
-    """Framebuffers of one size. Half floats hold linear, premultiplied color until the last step, because
-    samples average right only there, and 8 bits are too few for dark or nearly transparent colors.
+    """Framebuffers of one size. All calls belong on the context's thread.
 
-    All calls belong on the context's thread.
+    Half floats hold linear, premultiplied color until the last step: only there is the mean of samples
+    right, and 8 bits are too few for dark or nearly transparent colors.
     """
 
     def __init__(self, context: moderngl.Context, size: tuple[int, int], samples: int) -> None:
@@ -32,7 +32,7 @@ class Target:
         except moderngl.Error as error:
             raise GraphicsError(
                 f"size is {size[0]}x{size[1]}, for which this OpenGL has no memory ({error}): "
-                "take a smaller size"
+                "choose a smaller size"
             ) from None
         self._present = programs(context).get("present.vert", "present.frag", defines={"TOP_FIRST": 1})
         self._triangle = context.vertex_array(self._present, [])
@@ -51,7 +51,7 @@ class Target:
         self._picture = context.framebuffer([context.renderbuffer(size, 4)])
 
     def begin(self, background: Sequence[float]) -> None:
-        """Bind and clear; `background` is red, green, blue, alpha: sRGB, straight, 0 to 1."""
+        """Bind and clear. `background` is red, green, blue and straight alpha: sRGB, 0 to 1."""
         alpha = background[3]
         red, green, blue = (srgb_to_linear(part) * alpha for part in background[:3])
         self.framebuffer.use()
@@ -73,6 +73,6 @@ class Target:
 
 
 def clamp_samples(context: moderngl.Context, samples: int) -> int:
-    """`samples` lowered to a power of two that the context has; 0 where that is no multisampling."""
+    """`samples` lowered to a power of two that the context has; 0 is no multisampling."""
     allowed = min(samples, int(context.max_samples))
     return 0 if allowed < 2 else 1 << (allowed.bit_length() - 1)

@@ -1,4 +1,4 @@
-"""What is sent to the GPU: every buffer and texture of a renderer is filled here, and its bytes counted."""
+"""Uploads to the GPU: all buffers and textures of a renderer are filled here, and their bytes counted."""
 
 from __future__ import annotations
 
@@ -29,8 +29,10 @@ class Uploads:
         return self.context.buffer(data.view(np.uint8))
 
     def refill(self, buffer: moderngl.Buffer, data: NDArray[Any]) -> None:
-        """Write the start of a buffer anew. Its old storage is given up first ("orphaned"), so that the
-        driver need not wait until the frame before is drawn.
+        """Write the start of a buffer again.
+
+        The old storage is given up first ("orphaned"), so that the driver need not wait until the frame
+        before is drawn.
         """
         self.total += data.nbytes
         buffer.orphan()
@@ -49,27 +51,28 @@ class Uploads:
         data: NDArray[Any],
         viewport: Any = None,
     ) -> None:
-        """Write a texture, or the part of it that `viewport` names: place, then size."""
+        """Write a texture, or the region `viewport` of it: its first texel, then its size."""
         self.total += data.nbytes
         texture.write(data, viewport)
 
 
 def table_limits(context: moderngl.Context) -> tuple[int, int]:
-    """Largest width and height, and number of layers, of a `TexelTable`: what the context allows."""
+    """Largest width or height, and largest number of layers, that the context allows a `TexelTable`."""
     info = context.info
     return int(info["GL_MAX_TEXTURE_SIZE"]), int(info["GL_MAX_ARRAY_TEXTURE_LAYERS"])
 
 
 class TexelTable:
-    """A long list of float32 texels for texel_table.glsl, of one to four components each.
+    """A long list of float32 texels for texel_table.glsl, with one to four components each.
 
-    It lies in rows as wide as the context allows, the rows in as many layers as they need: the list may be
-    longer than any one texture is.
+    Its rows are as wide as the context allows, and fill as many layers as they need: the list may be longer
+    than a single texture.
     """
 
     def __init__(self, uploads: Uploads, texels: NDArray[np.float32], what: str) -> None:
-        """`texels` (N, C) float32, C-contiguous. Raises GraphicsError, in terms of `what`, where they are
-        more than the context's textures hold.
+        """`texels` are (N, C) float32, C-contiguous; `what` names them in messages.
+
+        Raises GraphicsError if they are more than the textures of the context hold.
         """
         self._uploads = uploads
         count, components = texels.shape
@@ -79,19 +82,19 @@ class TexelTable:
         self.write(texels)
 
     def write(self, texels: NDArray[np.float32]) -> None:
-        """Fill the table anew with as many texels, (N, C) float32 and C-contiguous."""
+        """Replace the texels by as many others, (N, C) float32 and C-contiguous."""
         width, height, layers = self._size
         for layer in range(layers):
-            part = texels[layer * width * height : (layer + 1) * width * height]
-            rows = len(part) // width
+            content = texels[layer * width * height : (layer + 1) * width * height]
+            rows = len(content) // width
             if rows:
-                self._uploads.fill(self._texture, part[: rows * width], (0, 0, layer, width, rows, 1))
-            rest = part[rows * width :]
+                self._uploads.fill(self._texture, content[: rows * width], (0, 0, layer, width, rows, 1))
+            rest = content[rows * width :]
             if len(rest):
                 self._uploads.fill(self._texture, rest, (0, rows, layer, len(rest), 1, 1))
 
     def bind(self, program: moderngl.Program, name: str, unit: int) -> None:
-        """Make the sampler `name` of `program`, if it has it, read this table through a texture unit."""
+        """Make the sampler `name` of `program`, if there is one, read this table through a texture unit."""
         if program.get(name, None) is not None:
             program[name] = unit
         self._texture.use(unit)
@@ -99,14 +102,14 @@ class TexelTable:
 
 def _table_size(context: moderngl.Context, count: int, what: str) -> tuple[int, int, int]:
     """Width, height and layers for `count` texels, at least one."""
-    side, most_layers = table_limits(context)
+    side, max_layers = table_limits(context)
     width = min(max(count, 1), side)
     rows = -(-max(count, 1) // width)
     layers = -(-rows // side)
-    if layers > most_layers or count > _INT_MAX:
-        room = min(side * side * most_layers, _INT_MAX)
+    if layers > max_layers or count > _INT_MAX:
+        room = min(side * side * max_layers, _INT_MAX)
         raise GraphicsError(
             f"{what} take {count} texels of a float texture; this OpenGL has room for {room} "
-            f"(GL_MAX_TEXTURE_SIZE {side}, GL_MAX_ARRAY_TEXTURE_LAYERS {most_layers})"
+            f"(GL_MAX_TEXTURE_SIZE {side}, GL_MAX_ARRAY_TEXTURE_LAYERS {max_layers})"
         )
     return width, -(-rows // layers), layers

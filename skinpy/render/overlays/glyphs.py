@@ -1,4 +1,4 @@
-"""Letters for overlays: a table of glyphs, drawn by Pillow's own font, and lines of text laid out of it."""
+"""Letters for overlays: a table of glyphs in the default font of Pillow, and lines of text made of them."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from ..._text import unicode_text
 
 _PIXELS = 12.0  # of the font
 _RIM = 1  # pixels around the letters
-_LONGEST = 40  # letters of a name that are shown
+_MAX_LETTERS = 40  # of a name that are shown
 
 
 @dataclass(frozen=True)
 class Glyphs:
     """Glyphs side by side in one picture, and where each of them is.
 
-    `texels` (h, w, 2) uint8: ink, and ink or rim. A letter is as wide as from its entry in `lefts` to the
-    next, its rim included; `advances` are the pixels from one letter to the next.
+    `texels` (h, w, 2) uint8 are ink, and ink with its rim. `lefts` are the first columns of the glyphs, with
+    their rims; `advances` are the pixels from one letter of a line to the next.
     """
 
     texels: NDArray[np.uint8]
@@ -31,16 +31,17 @@ class Glyphs:
 
     @property
     def height(self) -> int:
-        """Of a line, in pixels."""
+        """The height of a line in pixels."""
         return int(self.texels.shape[0])
 
     def width(self, words: str) -> int:
-        """Of a line, in pixels."""
+        """The width of a line in pixels."""
         return int(np.ceil(self.advances[[self.numbers[letter] for letter in words]].sum())) + 2 * _RIM
 
-    def lay(self, words: str, left: int, top: int) -> NDArray[np.float32]:
-        """Letters of a line at a place in the picture, (N, 6): left, top, width, height, and where the glyph
-        is.
+    def lay_out(self, words: str, left: int, top: int) -> NDArray[np.float32]:
+        """The letters of a line at a point of the picture, (N, 6).
+
+        Each has left, top, width and height in the picture, and left and top of its glyph in `texels`.
         """
         numbers = np.array([self.numbers[letter] for letter in words], np.intp)
         result = np.empty((len(numbers), 6), np.float32)
@@ -52,10 +53,10 @@ class Glyphs:
 
 
 def shown_name(name: str) -> str:
-    """A name as one line of letters that a font can have, cut where it is long."""
+    """A name as one line of printable letters, cut if it is long."""
     clean = unicode_text(name)
     line = "".join(letter if letter.isprintable() else " " for letter in clean)
-    return line if len(line) <= _LONGEST else line[: _LONGEST - 3] + "..."
+    return line if len(line) <= _MAX_LETTERS else line[: _MAX_LETTERS - 3] + "..."
 
 
 @lru_cache(maxsize=8)
@@ -70,12 +71,12 @@ def make_glyphs(letters: frozenset[str]) -> Glyphs:
     if scalable:
         font = ImageFont.load_default(_PIXELS)
     ordered = sorted(letters)
-    # Pillow without FreeType has the letters of Latin-1 alone.
+    # Pillow without FreeType has only the letters of Latin-1.
     drawn = ordered if scalable else [one if one < "\u0100" else "?" for one in ordered]
     boxes = [font.getbbox(letter) for letter in drawn]
     top = min((int(np.floor(box[1])) for box in boxes), default=0)
     height = max((int(np.ceil(box[3])) for box in boxes), default=1) - top
-    # A glyph may begin left of its place, or end beyond its advance: a pixel more on each side.
+    # A glyph may begin left of its origin, or end beyond its advance: leave a pixel more on each side.
     sizes = [max(int(np.ceil(box[2])), 1) + 2 * _RIM + 1 for box in boxes]
     lefts = np.cumsum([0, *sizes])
     image = Image.new("L", (max(int(lefts[-1]), 1), height + 2 * _RIM), 0)
@@ -88,12 +89,12 @@ def make_glyphs(letters: frozenset[str]) -> Glyphs:
 
 
 def _spread(ink: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """The most ink in the pixels around each, a corner counting less."""
+    """The largest ink of each pixel and its neighbors; those at corners count less."""
     padded = np.pad(ink, _RIM).astype(np.float32)
     height, width = ink.shape
     result = np.zeros(ink.shape, np.float32)
     for down in range(3):
         for right in range(3):
-            share = 0.6 if down != 1 and right != 1 else 1.0
-            result = np.maximum(result, share * padded[down : down + height, right : right + width])
+            weight = 0.6 if down != 1 and right != 1 else 1.0
+            result = np.maximum(result, weight * padded[down : down + height, right : right + width])
     return result.astype(np.uint8)

@@ -1,4 +1,4 @@
-"""Drawing lines that are so many pixels wide, whatever the scale of the scene."""
+"""Drawing lines with widths in pixels, whatever the scale of the scene."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from ..scene.mesh import begin_blending
 from .marks import Lines
 
 _CONTENT = ("3f 3f 4f 1f/i", "in_from", "in_to", "in_color", "in_width")
-_HALO = 1.25  # pixels of shade around lines that are on top, to stand out from any ground
+_HALO = 1.25  # pixels of dark rim around lines on top, which makes them stand out from any background
 _HALO_COLOR = (0.01, 0.01, 0.015, 0.75)
 
 
 class LinePainter:
-    """Draws lines as quads, smooth at the edges without samples. All calls belong on the context's thread."""
+    """Draws lines as quads with smooth edges. All calls belong on the context's thread."""
 
     def __init__(self, uploads: Uploads) -> None:
         self._uploads = uploads
@@ -32,9 +32,9 @@ class LinePainter:
         *,
         on_top: bool,
     ) -> None:
-        """Draw lines in their order: on top of everything and with a dark rim, or behind what is nearer.
+        """Draw lines in their order: on top of everything with a dark rim, or behind what is nearer.
 
-        `projection` (4, 4) leads from the space that they are in to clip space.
+        `projection` (4, 4) is the matrix from the space of the lines to clip space.
         """
         if not len(lines):
             return
@@ -50,7 +50,7 @@ class LinePainter:
         framebuffer.depth_mask = True
 
     def draw_flat(self, lines: Lines, framebuffer: moderngl.Framebuffer) -> None:
-        """Draw lines that are in pixels from the picture's top left, on top of everything."""
+        """Draw lines in pixels from the top left of the picture, on top of everything."""
         width, height = framebuffer.size
         matrix = np.diag([2 / width, -2 / height, 0.0, 1.0])
         matrix[:2, 3] = -1.0, 1.0

@@ -29,7 +29,7 @@ from .marks import (
     skeleton_lines,
     trajectory_lines,
 )
-from .names import NamePlaces
+from .names import NameLayout
 from .options import Overlays
 
 if TYPE_CHECKING:
@@ -215,8 +215,8 @@ class Planner:
     # ---- joints -------------------------------------------------------------------------------------
 
     @cached_property
-    def _names(self) -> NamePlaces:
-        return NamePlaces(self._model.skeleton.names, self._model.skeleton.parents)
+    def _names(self) -> NameLayout:
+        return NameLayout(self._model.skeleton.names, self._model.skeleton.parents)
 
     @cached_property
     def _size(self) -> float:
@@ -237,7 +237,7 @@ class Planner:
             legend = Legend(self._model.skeleton.names[self._number(overlays.weights)], None)
         else:
             return no_lines(), (places.glyphs, letters)
-        lines, words = legend.lay(places.glyphs, size)
+        lines, words = legend.lay_out(places.glyphs, size)
         return lines, (places.glyphs, np.concatenate([letters, words]))
 
     def _number(self, joint: str | int) -> int:

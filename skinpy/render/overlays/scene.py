@@ -1,4 +1,4 @@
-"""Overlays on the GPU: the one thing that a renderer calls for frames that have some."""
+"""Drawing a frame with overlays."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ _GHOST = Paint("overlay_ghost.frag")
 _WIRE = Paint("overlay_line.frag", "overlay_wire.geom", of="edges")
 _NORMAL = Paint("overlay_line.frag", "overlay_normal.geom", of="vertices")
 
-_WIRE_COLOR, _WIRE_WIDTH = (*linear("#2f6fbe"), 0.9), 0.6  # a mid-tone: seen on light and on dark
+_WIRE_COLOR, _WIRE_WIDTH = (*linear("#2f6fbe"), 0.9), 0.6  # a mid-tone, which is seen on light and on dark
 _OVER_COLOR = (*linear("#10141c"), 0.5)  # of edges on a colored surface
 _NORMAL_COLOR, _NORMAL_WIDTH = (*linear("#12a594"), 0.9), 0.8
-_NONE_COLOR = linear("#c3c8cf")
-_BEHIND = (2.0, 2.0)  # polygon offset: an edge two pixels wide still lies in front of its face
-_SCALE_UNIT = 5  # texture unit; those below are the image's, the palette's and the shape's
+_NO_VALUE_COLOR = linear("#c3c8cf")
+_BEHIND = (2.0, 2.0)  # polygon offset with which an edge of two pixels lies in front of its face
+_SCALE_UNIT = 5  # texture unit; image, palette and shape have those below
 
 
 class _Stage(NamedTuple):
-    """What a frame is drawn of, and where to."""
+    """What is drawn, as seen from where, and the framebuffer."""
 
     scene: Scene
     figure: Figure
@@ -47,7 +47,7 @@ class _Stage(NamedTuple):
 class OverlayScene:
     """Draws a scene with its overlays. All calls belong on the context's thread.
 
-    Nothing is made before it is needed.
+    Programs and textures are made when they are first needed.
     """
 
     def __init__(self, context: moderngl.Context) -> None:
@@ -65,10 +65,10 @@ class OverlayScene:
         texturing: Texturing,
         ground: Callable[[], None] | None,
     ) -> None:
-        """Draw the figure and what `plan` adds to it, into the bound framebuffer."""
+        """Draw the figure and the plan of its overlays into the bound framebuffer."""
         stage = _Stage(scene, figure, view, framebuffer)
         if ground is not None and (plan.ghosts or plan.wireframe):
-            ground()  # the ghosts stand on it, and it is seen through the edges
+            ground()  # the ghosts stand on the floor, and the floor is seen between the edges
             ground = None
         for ghost in plan.ghosts:
             self._ghost(ghost, stage)
@@ -91,7 +91,7 @@ class OverlayScene:
     # ---- figures ------------------------------------------------------------------------------------
 
     def _ghost(self, ghost: Ghost, stage: _Stage) -> None:
-        """A transparent figure of which only the nearest faces are seen; it hides no other figure."""
+        """Draw a transparent figure whose nearest faces alone are seen; it hides no other figure."""
         framebuffer = stage.framebuffer
         self._clear_depth(framebuffer)
         stage = stage._replace(figure=ghost.figure)
@@ -109,7 +109,7 @@ class OverlayScene:
     def _heat(
         self, plan: Plan, stage: _Stage, texturing: Texturing, ground: Callable[[], None] | None
     ) -> None:
-        """The surface in colors for numbers."""
+        """Draw the surface in the colors of the plan's values."""
         values, scene, view = plan.values, stage.scene, stage.view
         assert values is not None
         assert isinstance(scene, MeshScene)
@@ -119,7 +119,7 @@ class OverlayScene:
         def prepare(program: moderngl.Program) -> None:
             view.set_projection(program)
             program["eye"] = view.camera.eye
-            program["none"], program["none_below"] = _NONE_COLOR, values.none_below
+            program["none"], program["none_below"] = _NO_VALUE_COLOR, values.none_below
             program["scale"] = _SCALE_UNIT
             self._scale.use(_SCALE_UNIT)
 
@@ -127,7 +127,7 @@ class OverlayScene:
             scene.draw(stage.figure, view, stage.framebuffer, texturing, ground, paint, prepare)
 
     def _depth(self, stage: _Stage) -> None:
-        """Put the depth of a figure, a little farther than it is, where nothing nearer is."""
+        """Write the depth of a figure, a little farther than it is."""
         self._context.enable_only(moderngl.DEPTH_TEST)
         begin_blending(self._context, stage.framebuffer)
         stage.framebuffer.depth_mask = True
@@ -138,14 +138,14 @@ class OverlayScene:
         framebuffer.color_mask = (False,) * 4
         framebuffer.clear(depth=1.0)
         framebuffer.color_mask = (True,) * 4
-        framebuffer.use()  # only this makes the mask count
+        framebuffer.use()  # moderngl applies the mask when it binds the framebuffer
 
     # ---- lines --------------------------------------------------------------------------------------
 
     def _wires(self, stage: _Stage, color: tuple[float, ...]) -> None:
-        """The edges of faces, without those that other faces hide."""
+        """Draw the edges of faces, without those that faces hide."""
         if color is _WIRE_COLOR:
-            self._depth(stage)  # else the surface stands there already
+            self._depth(stage)  # otherwise the surface has written its depth
 
         def prepare(program: moderngl.Program) -> None:
             stage.view.set_projection(program)
@@ -169,7 +169,7 @@ class OverlayScene:
         stage.scene.stamp(stage.figure, paint, prepare)
         stage.framebuffer.depth_mask = True
 
-    # ---- what is made once --------------------------------------------------------------------------
+    # ---- made once, when needed --------------------------------------------------------------------------
 
     @cached_property
     def _lines(self) -> LinePainter:
@@ -186,14 +186,14 @@ class OverlayScene:
         return texture
 
     def _value_buffer(self, values: Values) -> moderngl.Buffer:
-        """The values on the GPU, sent when they are first shown."""
+        """The buffer of values, which are sent when they are first shown."""
         if self._values is None or self._values[0] is not values:
             self._values = values, self.uploads.buffer(values.numbers)
         return self._values[1]
 
     @contextmanager
     def _offset(self) -> Iterator[None]:
-        """Faces lie a little farther than they are."""
+        """Draw faces a little farther than they are."""
         self._context.polygon_offset = _BEHIND
         yield
         self._context.polygon_offset = (0.0, 0.0)

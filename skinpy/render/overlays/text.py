@@ -1,4 +1,4 @@
-"""Drawing letters: one quad each, from a texture of glyphs."""
+"""Drawing letters, one quad each, from a texture of glyphs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..scene.mesh import begin_blending
 from .glyphs import Glyphs
 from .marks import linear
 
-# By part of a letter; all ground first, so that no letter lies over its neighbor.
+# By component of the glyphs: the rims first, so that no rim covers the ink of a neighbor.
 _COLORS = {1: linear("#10141c"), 0: linear("#ffffff")}
 
 
@@ -26,7 +26,7 @@ class TextPainter:
         self._table: tuple[Glyphs, moderngl.Texture] | None = None
 
     def draw(self, glyphs: Glyphs, letters: NDArray[np.float32], framebuffer: moderngl.Framebuffer) -> None:
-        """Draw letters (N, 6), as `Glyphs.lay` gives them."""
+        """Draw letters (N, 6), as `Glyphs.lay_out` returns them."""
         if not len(letters):
             return
         self._program["glyphs"] = 0
@@ -36,8 +36,8 @@ class TextPainter:
         begin_blending(self._context, framebuffer)
         content = (self._uploads.buffer(letters), "4f 2f/i", "in_box", "in_texel")
         array = self._context.vertex_array(self._program, [content])
-        for part, color in _COLORS.items():
-            self._program["part"], self._program["color"] = part, color
+        for component, color in _COLORS.items():
+            self._program["component"], self._program["color"] = component, color
             array.render(moderngl.TRIANGLE_STRIP, 4, instances=len(letters))
         framebuffer.depth_mask = True
 

@@ -1,4 +1,4 @@
-"""The triangles of a model as numbers, from which ground truth is worked out where they are seen."""
+"""The triangles of a model in the order of drawing, for ground truth."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Facets:
-    """Triangles in the order in which they are drawn, and what does not change from frame to frame."""
+    """Triangles in the order in which they are drawn, with all that is the same in every frame."""
 
-    faces: NDArray[Any]  # (F, 3): numbers of vertices
-    joints: NDArray[np.int32]  # (V, K): what each vertex follows
+    faces: NDArray[Any]  # (F, 3): indices of vertices
+    joints: NDArray[np.int32]  # (V, K): the joints that each vertex follows
     weights: NDArray[np.float32]  # (V, K)
-    uvs: NDArray[np.float32]  # (V, 2): zeros where there are none
-    number: NDArray[np.int32]  # (F,): which face of the model it is
+    uvs: NDArray[np.float32]  # (V, 2): zeros for a mesh without them
+    number: NDArray[np.int32]  # (F,): index of the face in the model
     submesh: NDArray[np.int32]  # (F,)
-    material: NDArray[np.int32]  # (F,): -1 where it has none
+    material: NDArray[np.int32]  # (F,): -1 for none
 
     @cached_property
     def owner(self) -> NDArray[np.int32]:
-        """(V,): the joint that each vertex follows most."""
+        """The joint with the largest weight at each vertex, (V,)."""
         if not len(self.joints):
             return np.zeros(0, np.int32)
         most = self.weights.argmax(axis=1)[:, None]
@@ -36,7 +36,7 @@ class Facets:
 
 @dataclass(frozen=True)
 class Vertices:
-    """Where the vertices of facets are in one frame, scene space: (V, 3) float32 each."""
+    """The vertices of facets in one frame, in scene space: (V, 3) float32 each."""
 
     positions: NDArray[np.float32]
     normals: NDArray[np.float32]
@@ -47,10 +47,10 @@ def mesh_facets(model: Model, order: NDArray[np.intp]) -> Facets:
     mesh = model.mesh
     submesh = np.zeros(len(order), np.int32)
     material = np.full(len(order), -1, np.int32)
-    for number, part in enumerate(mesh.submeshes):
-        own = slice(part.face_range.start, part.face_range.stop)
+    for number, one in enumerate(mesh.submeshes):
+        own = slice(one.face_range.start, one.face_range.stop)
         submesh[own] = number
-        material[own] = -1 if part.material is None else part.material
+        material[own] = -1 if one.material is None else one.material
     return Facets(
         mesh.faces[order],
         model.skin.joints[mesh.slots].astype(np.int32),
@@ -63,15 +63,15 @@ def mesh_facets(model: Model, order: NDArray[np.intp]) -> Facets:
 
 
 def loose_facets(joints: NDArray[np.int32]) -> Facets:
-    """Triangles that share no vertices, each vertex following one of `joints` (V,): a drawn skeleton."""
+    """Triangles that share no vertices, such as those of a drawn skeleton; vertex i follows `joints[i]`."""
     faces = np.arange(len(joints)).reshape(-1, 3)
-    nothing = np.zeros(len(faces), np.int32)
+    no_submesh, no_material = np.zeros(len(faces), np.int32), np.full(len(faces), -1, np.int32)
     return Facets(
         faces,
         joints[:, None],
         np.ones((len(joints), 1), np.float32),
         np.zeros((len(joints), 2), np.float32),
         np.arange(len(faces), dtype=np.int32),
-        nothing,
-        nothing - 1,
+        no_submesh,
+        no_material,
     )

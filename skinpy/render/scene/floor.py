@@ -20,7 +20,7 @@ from ..gpu.shader import programs
 from ..gpu.uploads import Uploads
 from .geometry import Surface
 from .mesh import begin_blending, set_surface, upload_image
-from .shadow import ShadowMap, ShadowPlace, Stamp
+from .shadow import ShadowArea, ShadowMap, Stamp
 from .texturing import set_wrap
 from .view import View
 
@@ -158,19 +158,19 @@ def chosen_floor(floor: Floor | bool | None) -> Floor | None:
 
 
 @dataclass(frozen=True)
-class FloorPlace:
+class FloorPlane:
     """Where the floor lies in one frame.
 
     `center` (3,) is in scene space; the vectors `right` and `near` (3,) lead from there to the edge. `uv`
     (3, 3) takes points of the unit disc, columns (along right, along near, 1), to texture coordinates.
-    `shadow` says where the shadow on the floor falls; None is no shadow.
+    `shadow` is the area of the shadow on the floor; None is no shadow.
     """
 
     center: NDArray[np.float64]
     right: NDArray[np.float64]
     near: NDArray[np.float64]
     uv: NDArray[np.float64]
-    shadow: ShadowPlace | None = None
+    shadow: ShadowArea | None = None
 
 
 class FloorScene:
@@ -189,7 +189,7 @@ class FloorScene:
         self._array = context.vertex_array(self._program, content)
         self._shadow: ShadowMap | None = None  # made when the first shadow is cast
 
-    def cast(self, stamp: Stamp, place: FloorPlace) -> None:
+    def cast(self, stamp: Stamp, place: FloorPlane) -> None:
         """Prepare the shadow of the figure that `stamp` draws, if the place has one.
 
         Call it before the frame begins, as it binds another framebuffer.
@@ -200,7 +200,7 @@ class FloorScene:
             self._shadow = ShadowMap(self.uploads, place.shadow.texels)
         self._shadow.cast(stamp, place.shadow)
 
-    def draw(self, place: FloorPlace, view: View, framebuffer: moderngl.Framebuffer) -> None:
+    def draw(self, place: FloorPlane, view: View, framebuffer: moderngl.Framebuffer) -> None:
         """Draw the floor behind what is nearer; it writes no depth, so it hides nothing drawn later."""
         program = self._program
         view.set_uniforms(program)

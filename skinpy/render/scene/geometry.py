@@ -1,4 +1,4 @@
-"""What of a model is sent to the GPU, worked out with NumPy before any OpenGL call."""
+"""The arrays of a model for the GPU, computed with NumPy before any OpenGL call."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from skinpy.model import Model
 
 T = TypeVar("T")
-Content: TypeAlias = tuple[str, int, int, bytes]  # what a texture is but for its name
+Content: TypeAlias = tuple[str, int, int, bytes]  # all of a texture but its name
 
-# Vertex attributes of skin.vert that each field of `mesh.interleaved` feeds, four components at most each.
+# The vertex attribute of skin.vert for each field of `mesh.interleaved`, with four components at most.
 _ATTRIBUTES = {
     "position": "in_position",
     "normal": "in_normal",
@@ -31,9 +31,9 @@ _ATTRIBUTES = {
 
 @dataclass(frozen=True)
 class Surface:
-    """How a material looks: linear straight RGBA, the number of its image or None, and its sides.
+    """The look of a material: linear straight RGBA, the index of its image or None, and its sides.
 
-    `uv_transform` is the material's own 3x3, row by row.
+    `uv_transform` is the 3x3 matrix of the material, row by row.
     """
 
     name: str = ""
@@ -47,12 +47,13 @@ class Surface:
 
 @dataclass(frozen=True)
 class Blended:
-    """What blended faces are sorted by, the center of their vertices: `vertices` says which these are, and
-    the sum of palette[slots[n]] @ moments[n] is their center when posed.
+    """The vertices of blended faces, whose center decides the order in which faces are drawn.
+
+    When posed, the center is the sum of palette[slots[n]] @ moments[n].
     """
 
     vertices: range
-    slots: NDArray[np.uint16]  # (N,): those that move the vertices; a model may have far more
+    slots: NDArray[np.uint16]  # (N,): the slots that move the vertices; a model may have far more
     moments: NDArray[np.float64]  # (N, 4)
 
     def posed_center(self, palette: NDArray[np.float32]) -> NDArray[np.float64]:
@@ -61,7 +62,7 @@ class Blended:
         return center
 
     def stored_center(self, positions: NDArray[Any]) -> NDArray[np.float64]:
-        """The center (3,) float64 of the vertices where `positions` (V, 3) has them."""
+        """The center (3,) float64 of the vertices at `positions` (V, 3)."""
         center: NDArray[np.float64] = positions[self.vertices.start : self.vertices.stop].mean(
             axis=0, dtype=np.float64
         )
@@ -70,9 +71,9 @@ class Blended:
 
 @dataclass(frozen=True)
 class Draw:
-    """A range of faces with one surface; `blended` is there where they are.
+    """A range of faces with one surface. `blended` is set for blended faces alone.
 
-    `order` says which faces of the model these are, one range after another.
+    `order` has the ranges of faces in the model that follow each other here.
     """
 
     first_face: int
@@ -84,12 +85,12 @@ class Draw:
 
 @dataclass(frozen=True)
 class MorphTable:
-    """Morph targets, sorted by vertex: what each target adds to a vertex that it moves is an entry."""
+    """Morph targets, sorted by vertex. An entry is what one target adds to one vertex."""
 
     targets: int
     runs: NDArray[np.uint32]  # (V, 2): first entry and number of entries
-    deltas: NDArray[np.float32]  # (E, 4): added to the position; the number of the target
-    normals: NDArray[np.float32] | None  # (E, 3): added to the normal; None where no target moves one
+    deltas: NDArray[np.float32]  # (E, 4): added to the position, then the index of the target
+    normals: NDArray[np.float32] | None  # (E, 3): added to the normal; None if no target has normals
 
 
 @dataclass(frozen=True)
@@ -115,12 +116,12 @@ class Geometry:
 
     @property
     def face_order(self) -> NDArray[np.intp]:
-        """Which face of the model each of `faces` is, (F,)."""
-        ranges = [part for draw in self.draws for part in draw.order]
-        return np.concatenate([np.arange(part.start, part.stop) for part in (range(0), *ranges)])
+        """The index in the model of each of `faces`, (F,)."""
+        ranges = [one for draw in self.draws for one in draw.order]
+        return np.concatenate([np.arange(one.start, one.stop) for one in (range(0), *ranges)])
 
     def layout(self, used: set[str]) -> tuple[str, list[str]]:
-        """moderngl's format of `vertices` and the attribute names, skipping what is not in `used`."""
+        """moderngl's format of `vertices` and the names of attributes, skipping those not in `used`."""
         tokens, names = [], []
         dtype = self.vertices.dtype
         for field in dtype.names or ():
@@ -143,8 +144,8 @@ def _field_attributes(field: str, dtype: np.dtype[Any]) -> list[tuple[str, str, 
 def geometry(model: Model) -> Geometry:
     """Sort the model's faces by surface and decode its images.
 
-    An image that cannot be decoded, or is too much, is left out with a SkinpyWarning. Raises ImportError
-    where images need Pillow and it is not installed.
+    An image that cannot be decoded, or exceeds a limit, is left out with a SkinpyWarning. Raises ImportError
+    if images need Pillow and it is not installed.
     """
     surfaces, images = read_surfaces(model, Album().add)
     faces, draws = sort_faces(model, surfaces)
@@ -154,7 +155,7 @@ def geometry(model: Model) -> Geometry:
 
 
 def sort_faces(model: Model, surfaces: Sequence[Surface]) -> tuple[NDArray[np.uint32], tuple[Draw, ...]]:
-    """The model's faces (F, 3) sorted by surface, and what is drawn of them: opaque faces, then blended ones.
+    """The faces (F, 3) of a model sorted by surface, and their draws: opaque faces, then blended ones.
 
     `surfaces` are those of the materials, in their order.
     """
@@ -175,8 +176,8 @@ def sort_faces(model: Model, surfaces: Sequence[Surface]) -> tuple[NDArray[np.ui
         first += count
     for surface, submesh in blended:
         count = len(submesh.face_range)
-        vertices_ = submesh.vertex_range
-        center = Blended(vertices_, *_moments(model, vertices_))
+        moved = submesh.vertex_range
+        center = Blended(moved, *_moments(model, moved))
         draws.append(Draw(first, count, surface, (submesh.face_range,), center))
         order.append(submesh.face_range)
         first += count
@@ -185,14 +186,14 @@ def sort_faces(model: Model, surfaces: Sequence[Surface]) -> tuple[NDArray[np.ui
 
 
 def face_edges(faces: NDArray[np.uint32]) -> NDArray[np.uint32]:
-    """The edges (E, 2) of faces (F, 3), each once, its lower vertex first."""
+    """The edges (E, 2) of faces (F, 3), each once, with its lower vertex first."""
     ends = np.sort(faces[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2), axis=1).astype(np.uint64)
     keys = np.unique(ends[:, 0] << np.uint64(32) | ends[:, 1])
     return np.stack([keys >> np.uint64(32), keys & np.uint64(0xFFFFFFFF)], axis=1).astype(np.uint32)
 
 
 def morph_table(model: Model) -> MorphTable | None:
-    """The model's morph targets by vertex, within a vertex in the order of the targets; None without any."""
+    """The morph targets of a model by vertex, at each vertex in their order; None for no targets."""
     targets = model.targets
     if not targets:
         return None
@@ -204,8 +205,8 @@ def morph_table(model: Model) -> MorphTable | None:
     deltas[:, 3] = np.repeat(np.arange(len(targets)), sizes)
     normals = None
     if any(target.normals is not None for target in targets):
-        parts = [t.positions * np.float32(0) if t.normals is None else t.normals for t in targets]
-        normals = np.concatenate(parts)[order].astype(np.float32)
+        added = [t.positions * np.float32(0) if t.normals is None else t.normals for t in targets]
+        normals = np.concatenate(added)[order].astype(np.float32)
     runs = np.zeros((len(model.mesh.positions), 2), np.uint32)
     runs[:, 1] = np.bincount(vertices, minlength=len(runs))
     runs[1:, 0] = np.cumsum(runs[:-1, 1])
@@ -217,9 +218,10 @@ def _content(texture: Texture) -> Content:
 
 
 def read_surfaces(model: Model, read: Callable[[Texture], T | None]) -> tuple[list[Surface], list[T]]:
-    """The surface of each material, and the images: what `read` makes of each texture in use, once.
+    """The surface of each material, and the images: the results of `read` for the textures in use.
 
-    A texture of which it makes None is left out; several with the same content share an image.
+    Each texture is read once. One for which `read` returns None is left out. Textures with the same content
+    share an image.
     """
     images: list[T] = []
     numbers: dict[int, int | None] = {}
@@ -250,8 +252,9 @@ def read_surfaces(model: Model, read: Callable[[Texture], T | None]) -> tuple[li
 
 
 def _moments(model: Model, vertices: range) -> tuple[NDArray[np.uint16], NDArray[np.float64]]:
-    """The slots (N,) that move the vertices, and for each of them the weighted sum of the vertices'
-    (x, y, z, 1), divided by their number: (N, 4) float64.
+    """The slots (N,) that move vertices, and their moments, (N, 4) float64.
+
+    A moment is the sum of (x, y, z, 1) of the vertices, weighted by the slot, by the number of vertices.
     """
     chosen = slice(vertices.start, vertices.stop)
     points = np.ones((len(vertices), 4))
@@ -261,5 +264,5 @@ def _moments(model: Model, vertices: range) -> tuple[NDArray[np.uint16], NDArray
     moments = np.zeros((len(slots), 4))
     for weight, row in zip(weights.T, rows.reshape(weights.shape).T, strict=True):
         np.add.at(moments, row, points * weight[:, None])
-    moving = moments.any(axis=1)  # the others only fill up a vertex's row
+    moving = moments.any(axis=1)  # the others have no weight; they fill the row of a vertex
     return slots[moving], moments[moving] / max(len(vertices), 1)

@@ -14,8 +14,8 @@ from ..camera import front_vector, up_vector
 from ..figure import Figure
 from ..moment import Moment
 from ..posing import Poser
-from .floor import Floor, FloorPlace
-from .shadow import crowd_texels, shadow_place
+from .floor import Floor, FloorPlane
+from .shadow import crowd_texels, shadow_area
 
 if TYPE_CHECKING:
     from skinpy.model import Model
@@ -39,7 +39,7 @@ class Ground:
         # Of the frame before: its motion, extent and velocity. Nothing else remembers those of derived clips.
         self._last: tuple[Motion, Extent, NDArray[np.float64]] | None = None
 
-    def place(self, moment: Moment) -> FloorPlace:
+    def place(self, moment: Moment) -> FloorPlane:
         """The floor at one time of a motion, moved by `root` as the model is."""
         motion = moment.motion
         if self._last is None or self._last[0] is not motion:
@@ -47,29 +47,29 @@ class Ground:
         walked = self._last[2] * _time_walked(moment)
         return self._lay(moved_box(self._last[1], moment.root), walked, moment.time)
 
-    def shaded(self, moment: Moment, figure: Figure) -> FloorPlace:
+    def shaded(self, moment: Moment, figure: Figure) -> FloorPlane:
         """The floor of a frame, and where the shadow of the figure falls on it."""
         place = self.place(moment)
         if self._floor.shadow == 0:
             return place
         axes = self._right, self._front, self._up
         box = self._poser.box(figure)
-        shadow = shadow_place(box, place.center, axes, self._size, float(self._floor.shadow))
+        shadow = shadow_area(box, place.center, axes, self._size, float(self._floor.shadow))
         return dataclasses.replace(place, shadow=shadow)
 
-    def under(self, extent: Extent, scale: float) -> FloorPlace:
+    def under(self, extent: Extent, scale: float) -> FloorPlane:
         """The floor under a crowd in a box (2, 3), and where the shadows of the crowd fall.
 
         It stands still. `scale` is the size of the instances by that of the model.
         """
         place, size = self._lay(extent, np.zeros(3), 0.0), self._size * scale
         axes = self._right, self._front, self._up
-        shadow = shadow_place(extent, place.center, axes, size, float(self._floor.shadow))
+        shadow = shadow_area(extent, place.center, axes, size, float(self._floor.shadow))
         if shadow is not None:
             shadow = dataclasses.replace(shadow, texels=crowd_texels(shadow.reach, size))
         return dataclasses.replace(place, shadow=shadow)
 
-    def _lay(self, extent: Extent, walked: NDArray[np.float64], time: float) -> FloorPlace:
+    def _lay(self, extent: Extent, walked: NDArray[np.float64], time: float) -> FloorPlane:
         """The floor under a box, after the model has walked by `walked` (3,)."""
         floor, size = self._floor, self._size
         radius = (self._diameter(size, extent) if floor.size is None else floor.size) / 2
@@ -82,7 +82,7 @@ class Ground:
             uv = np.asarray(floor.uv.sample(time), np.float64) @ uv
         if floor.uv is None or floor.uv.wrap != "clamp":
             uv[:2, 2] %= 2.0  # whole repetitions, mirrored or not, show nothing but would cost precision
-        return FloorPlace(center, radius * self._right, radius * self._front, uv)
+        return FloorPlane(center, radius * self._right, radius * self._front, uv)
 
     @property
     def _size(self) -> float:

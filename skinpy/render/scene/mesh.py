@@ -1,4 +1,4 @@
-"""A mesh on the GPU: vertices, faces and textures, and how one surface of it is drawn."""
+"""A mesh on the GPU: vertices, faces and textures, and the drawing of one surface."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .geometry import Draw, Geometry, Surface, face_edges
 from .texturing import Texturing, set_wrap
 
 _TEXTURE_UNIT = 0
-_SRGB8_ALPHA8 = 0x8C43  # OpenGL's name for textures that the sampler decodes to linear light
+_SRGB8_ALPHA8 = 0x8C43  # OpenGL's format of textures that the sampler decodes to linear light
 _ALPHA_MODES = {"opaque": 0, "mask": 1, "blend": 2}
 _ANISOTROPY = 8.0
 
@@ -42,7 +42,7 @@ class MeshBuffers:
         self._white = white_texture(uploads)
 
     def defines(self, instanced: bool) -> dict[str, int | str]:
-        """Macros for the vertex shader: what is in a vertex, and whether instances have places."""
+        """Macros for the vertex shader: the contents of a vertex, and whether instances have placements."""
         return {
             "INFLUENCES": self._geometry.influences,
             "HAS_COLOR": int(self._geometry.has_color),
@@ -52,7 +52,7 @@ class MeshBuffers:
     def vertex_array(
         self, program: moderngl.Program, attributes: Iterable[Attributes], *, of: Elements = "faces"
     ) -> moderngl.VertexArray:
-        """The mesh, and attributes beside its own, as the inputs of a program that may use some of them."""
+        """The mesh and further attributes as the inputs of a program, which need not use all of them."""
         used = set(program)
         layout, names = self._geometry.layout(used)
         content: list[Any] = [entry for entry in attributes if used.issuperset(entry[2:])]
@@ -63,12 +63,12 @@ class MeshBuffers:
 
     @cached_property
     def _edges(self) -> moderngl.Buffer | None:
-        """The vertices at both ends of each edge, once for the faces that share it; sent when first drawn."""
+        """The vertices at both ends of each edge, sent when first drawn. Faces share the entry of an edge."""
         faces = self._geometry.faces
         return self._uploads.buffer(face_edges(faces)) if len(faces) else None
 
     def begin(self, program: moderngl.Program) -> None:
-        """Make ready to draw opaque faces with a program of lit.frag."""
+        """Prepare to draw opaque faces with a program of lit.frag."""
         program["base_texture"] = _TEXTURE_UNIT
         self._context.enable_only(moderngl.DEPTH_TEST)
 
@@ -80,7 +80,7 @@ class MeshBuffers:
         layer: int = BOTH_SIDES,
         instances: int = 1,
     ) -> None:
-        """One draw call, of one surface's faces; `layer` limits it to one side of them."""
+        """Draw the faces of one surface with one call. `layer` limits it to one side of them."""
         if not draw.face_count:
             return
         image = draw.surface.image
@@ -94,10 +94,10 @@ class MeshBuffers:
 
 
 def feedback_vertices(array: moderngl.VertexArray, vertices: int, instances: int) -> NDArray[np.float32]:
-    """What a program of the varyings FEEDBACK makes of each vertex: (N, V, 6) float32, position, normal."""
+    """The outputs FEEDBACK of a program for each vertex: (N, V, 6) float32, position and normal."""
     context, count = array.ctx, instances * vertices
     result = context.buffer(reserve=count * _FEEDBACK_FLOATS * 4)
-    # Transform feedback captures nothing, without an error, unless a complete framebuffer is bound.
+    # Unless a complete framebuffer is bound, transform feedback captures nothing and reports no error.
     framebuffer = context.simple_framebuffer((1, 1))
     framebuffer.use()
     array.transform(result, moderngl.POINTS, vertices, instances=instances)
@@ -105,14 +105,14 @@ def feedback_vertices(array: moderngl.VertexArray, vertices: int, instances: int
 
 
 def begin_blending(context: moderngl.Context, framebuffer: moderngl.Framebuffer) -> None:
-    """Lay what follows over what is there, tested against its depth but adding none of its own."""
+    """Composite what is drawn next over the frame, with a test of its depth but without writing depth."""
     context.enable(moderngl.BLEND)
     context.blend_func = (moderngl.ONE, moderngl.ONE_MINUS_SRC_ALPHA)  # premultiplied
     framebuffer.depth_mask = False
 
 
 def set_surface(program: moderngl.Program, surface: Surface, layer: int = BOTH_SIDES) -> None:
-    """Set a surface in a program of lit.frag; `layer` limits it to one side of the faces."""
+    """Set the uniforms of a surface in a program of lit.frag. `layer` limits it to one side of the faces."""
     program["base_color"] = surface.base_color
     program["alpha_mode"] = _ALPHA_MODES[surface.alpha]
     program["alpha_cutoff"] = surface.alpha_cutoff
@@ -130,8 +130,8 @@ def upload_image(
 ) -> moderngl.Texture:
     """A mipmapped texture of an sRGB image (h, w, 4), row 0 on top.
 
-    Row 0 becomes v = 0: texture coordinates start at the top left, as in glTF. An image larger than the
-    context's textures may be loses rows and columns evenly.
+    Row 0 becomes v = 0: texture coordinates start at the top left, as in glTF. An image that is larger than
+    the context allows loses rows and columns evenly.
     """
     context = uploads.context
     step = -(-max(image.shape[:2]) // int(context.info["GL_MAX_TEXTURE_SIZE"]))

@@ -1,4 +1,4 @@
-"""The GPU's copy of one model, in one context: uploaded once, posed and drawn every frame."""
+"""The copy of a mesh on the GPU: uploaded once, posed and drawn every frame."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ from .view import View
 if TYPE_CHECKING:
     from skinpy.model import Model
 
-_SOLID = 0.5  # alpha from which blended faces count as there, for ground truth
+_SOLID = 0.5  # alpha from which blended faces count as solid, for ground truth
 
 
 class Scene(Protocol):
-    """What the renderer draws: a mesh, or the skeleton of a model without one."""
+    """What a renderer draws: a mesh, or the skeleton of a model without one."""
 
     @property
     def uploads(self) -> Uploads:
-        """What was sent to the GPU for it."""
+        """The uploads of the scene."""
 
     def draw(
         self,
@@ -45,29 +45,29 @@ class Scene(Protocol):
         texturing: Texturing = PLAIN,
         ground: Callable[[], None] | None = None,
     ) -> None:
-        """Draw into the bound framebuffer. `ground` draws what stands between the opaque and the blended."""
+        """Draw into the bound framebuffer. `ground` draws the floor, before blended faces."""
 
     def stamp(self, figure: Figure, paint: Paint, prepare: Prepare) -> None:
-        """Draw the whole figure in one call by other shaders, with the state of OpenGL as it is.
+        """Draw the whole figure in one call with other shaders, in the current state of OpenGL.
 
-        Edges and vertices are a mesh's; a drawn skeleton has faces alone.
+        A mesh has faces, edges and vertices to draw; a drawn skeleton has faces alone.
         """
 
     def number_faces(self, figure: Figure, view: View, texturing: Texturing) -> None:
         """Draw the numbers of the faces, as faces.frag writes them, into the bound framebuffer."""
 
     def facets(self, model: Model, figure: Figure) -> Facets:
-        """The faces by these numbers; of OpenGL it needs nothing."""
+        """The faces in the order of their numbers. Any thread may call it."""
 
     def vertices(self, figure: Figure) -> Vertices:
-        """The vertices of these faces."""
+        """The vertices of the faces."""
 
     def moved(self, figure: Figure, then: Figure) -> NDArray[np.float32]:
-        """Where the vertices of `figure` are in the figure `then`, (V, 3) float32."""
+        """The positions of the vertices of `figure` in the figure `then`, (V, 3) float32."""
 
 
 class MeshScene:
-    """A model's mesh: vertices, faces and textures on the GPU, and storage for what poses it.
+    """The mesh of a model on the GPU, with storage for palettes and shapes.
 
     All calls belong on the context's thread. It keeps no reference to the model.
     """
@@ -100,7 +100,7 @@ class MeshScene:
     ) -> None:
         """Draw the mesh: opaque faces, the ground, then blended faces, the farthest first.
 
-        `paint` is a variant of lit.frag that takes its place, and `prepare` sets its uniforms.
+        `paint` has a fragment shader that is used in place of lit.frag, and `prepare` sets its uniforms.
         """
         body = self._body(figure)
         program, array = body.drawing() if paint is None else body.painting(self, paint)
@@ -114,14 +114,14 @@ class MeshScene:
             ground()
         if blended:
             begin_blending(self._context, framebuffer)
-            # The farthest first; within a double-sided one, what faces away lies behind what faces us.
+            # The back faces of a double-sided surface lie behind its front faces.
             for draw in sorted(blended, key=lambda draw: view.nearness(_center(draw, figure))):
                 self.mesh.draw_faces(array, draw, texturing, BACK_FACES)
                 self.mesh.draw_faces(array, draw, texturing, FRONT_FACES)
             framebuffer.depth_mask = True
 
     def stamp(self, figure: Figure, paint: Paint, prepare: Prepare) -> None:
-        """Draw all faces, edges or vertices in one call, with the state of OpenGL as it is."""
+        """Draw all faces, edges or vertices in one call, in the current state of OpenGL."""
         program, array = self._body(figure).painting(self, paint)
         prepare(program)
         if paint.of == "vertices":
@@ -130,13 +130,13 @@ class MeshScene:
             array.render(moderngl.LINES if paint.of == "edges" else moderngl.TRIANGLES)
 
     def skinned_vertices(self, figure: Figure) -> NDArray[np.float32]:
-        """What the vertex shader makes of each vertex: (V, 6) float32, position and normal."""
+        """The output of the vertex shader for each vertex: (V, 6) float32, position and normal."""
         array = self._body(figure).feedback(self)
         vertices: NDArray[np.float32] = feedback_vertices(array, len(self._geometry.vertices), 1)[0]
         return vertices
 
     def number_faces(self, figure: Figure, view: View, texturing: Texturing) -> None:
-        """Draw the numbers of the faces; blended ones count as solid where they hide more than they show."""
+        """Draw the numbers of the faces. Blended faces count as solid from an alpha of 0.5."""
         program, array = self._body(figure).painting(self, FACE_NUMBERS)
         view.set_projection(program)
         self.mesh.begin(program)
@@ -145,28 +145,28 @@ class MeshScene:
             self.mesh.draw_faces(array, _solid(draw), texturing)
 
     def facets(self, model: Model, figure: Figure) -> Facets:
-        """The faces of the mesh, in the order in which they are drawn."""
+        """The faces of the mesh in the order of drawing."""
         if self._facets is None:
             self._facets = mesh_facets(model, self._geometry.face_order)
         return self._facets
 
     def vertices(self, figure: Figure) -> Vertices:
-        """The vertices as the vertex shader has them."""
+        """The vertices as the vertex shader computes them."""
         vertices = self.skinned_vertices(figure)
         return Vertices(vertices[:, :3], vertices[:, 3:])
 
     def moved(self, figure: Figure, then: Figure) -> NDArray[np.float32]:
-        """The positions of another figure, as the vertex shader has them."""
+        """The positions of another figure as the vertex shader computes them."""
         return self.skinned_vertices(then)[:, :3]
 
     def _body(self, figure: Figure) -> _Body:
-        """The mesh in the shape and pose of the figure, what it takes being sent."""
+        """The mesh in the shape and pose of the figure; sends what it needs."""
         if isinstance(figure, Stored):
             body = self._frames(figure)
             assert isinstance(body.shape, FrameShape)
             body.shape.choose(figure.first, figure.second, figure.blend)
             return body
-        if self._sent is not figure:  # a frame may draw it several times
+        if self._sent is not figure:  # a frame may draw the same figure several times
             self._skin.palette.write(figure.numbers)
             if isinstance(self._skin.shape, MorphShape):
                 self._skin.shape.write(figure.weights)
@@ -174,9 +174,11 @@ class MeshScene:
         return self._skin
 
     def _frames(self, figure: Stored) -> _Body:
-        """The vertex animation on the GPU: sent when it is first drawn, freed when nobody has it any more."""
+        """A vertex animation on the GPU: sent when it is first drawn, freed when the animation is gone."""
         key = id(figure.animation)
-        if key not in self._stored or self._stored[key][0]() is not figure.animation:  # ids are used again
+        if (
+            key not in self._stored or self._stored[key][0]() is not figure.animation
+        ):  # another object may have the same id later
             shape = FrameShape(self.uploads, figure.positions, figure.normals)
             body = _Body(self, shape)
             body.palette.write(figure.rest)
@@ -195,7 +197,7 @@ class MeshScene:
 
 
 class _Body:
-    """The mesh of a scene in one shape, and the palette that poses it."""
+    """The mesh of a scene in one shape, with the palette that poses it."""
 
     def __init__(self, scene: MeshScene, shape: Shape) -> None:
         self.shape = shape
@@ -211,12 +213,12 @@ class _Body:
         self.shape.bind(program)
 
     def drawing(self) -> tuple[moderngl.Program, moderngl.VertexArray]:
-        """The program that draws it, bound, and its inputs."""
+        """The program of lit.frag, bound to shape and palette, and its inputs."""
         self.bind(self._program)
         return self._program, self._array
 
     def painting(self, scene: MeshScene, paint: Paint) -> tuple[moderngl.Program, moderngl.VertexArray]:
-        """The program of other shaders, bound, and its inputs."""
+        """The program of other shaders, bound to shape and palette, and its inputs."""
         program = programs(self._context).get(
             "skin.vert", paint.fragment, geometry=paint.geometry, defines={**self._defines, **paint.defines}
         )
@@ -225,14 +227,14 @@ class _Body:
         return program, scene.mesh.vertex_array(program, attributes, of=paint.of)
 
     def feedback(self, scene: MeshScene) -> moderngl.VertexArray:
-        """The inputs of the program, bound, whose outputs transform feedback captures."""
+        """The inputs of the program whose outputs transform feedback captures."""
         program = programs(self._context).get("skin.vert", defines=self._defines, varyings=FEEDBACK)
         self.bind(program)
         return scene.mesh.vertex_array(program, self.shape.attributes, of="vertices")
 
 
 def _solid(draw: Draw) -> Draw:
-    """A blended draw as one that is cut where it is more transparent than not."""
+    """A blended draw as a masked one, which is cut below an alpha of 0.5."""
     if draw.blended is None:
         return draw
     cut = dataclasses.replace(draw.surface, alpha="mask", alpha_cutoff=_SOLID)
@@ -240,7 +242,7 @@ def _solid(draw: Draw) -> Draw:
 
 
 def _center(draw: Draw, figure: Figure) -> NDArray[np.float64]:
-    """The center (3,) of a blended draw's vertices, in scene space; morph targets hardly move it."""
+    """The center (3,) of the vertices of a blended draw, in scene space, without morph targets."""
     assert draw.blended is not None
     if isinstance(figure, Posed):
         return draw.blended.posed_center(figure.numbers)

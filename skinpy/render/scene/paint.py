@@ -1,4 +1,4 @@
-"""Ways to paint a mesh other than by lit.frag: which shaders draw it, and what they read."""
+"""Paints: shaders that draw a mesh in place of lit.frag, and what they read."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ import moderngl
 
 from .mesh import Attributes, Elements
 
-# Sets the uniforms of a paint's program, apart from where the vertices are.
+# Sets the uniforms of a paint's program, except those that pose the vertices.
 Prepare: TypeAlias = Callable[[moderngl.Program], None]
 
 
 @dataclass(frozen=True)
 class Paint:
-    """The shaders that a scene's faces, edges or vertices go through after its vertex shader.
+    """The shaders that follow the vertex shader of a scene, for its faces, edges or vertices.
 
-    `attributes` are vertex attributes beside the mesh's own, one value per vertex; `defines` are macros for
-    all stages.
+    `attributes` are vertex attributes besides those of the mesh, one value per vertex. `defines` are macros
+    for all stages.
     """
 
     fragment: str
@@ -29,4 +29,4 @@ class Paint:
     of: Elements = "faces"
 
 
-FACE_NUMBERS = Paint("faces.frag", "faces.geom")  # which face a pixel shows, for ground truth
+FACE_NUMBERS = Paint("faces.frag", "faces.geom")  # the number of the face that a pixel shows

@@ -1,7 +1,7 @@
-"""How a palette reaches the vertex shader: one strategy here, one include file in shaders/, each.
+"""Palette transports: how a palette reaches the vertex shader.
 
-Both transports take the palette as api.md lays it out, (S, 3, 4) float32, row-major: three vec4 per slot.
-It is written once per frame.
+Each class has an include file in shaders/. Both take the palette as (S, 3, 4) float32, row-major: three vec4
+per slot. It is written once per frame.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ class PaletteTransport(Protocol):
 
     @property
     def defines(self) -> dict[str, int | str]:
-        """Macros for the vertex shader: PALETTE, the include file, and what that file needs."""
+        """Macros for the vertex shader: PALETTE (the include file), and the macros of that file."""
 
     def write(self, palette: NDArray[np.float32]) -> None:
         """Send the frame's palette, (S, 3, 4) float32 and C-contiguous."""
 
     def bind(self, program: moderngl.Program) -> None:
-        """Make `program` read this palette, if it does read one."""
+        """Make `program` read this palette, if it reads any."""
 
 
 class UniformPalette:
-    """The palette as a uniform block: the fastest way, for up to GL_MAX_UNIFORM_BLOCK_SIZE bytes."""
+    """The palette as a uniform block: the fastest transport, for up to GL_MAX_UNIFORM_BLOCK_SIZE bytes."""
 
     def __init__(self, uploads: Uploads, slots: int) -> None:
         self._uploads = uploads
@@ -49,7 +49,7 @@ class UniformPalette:
             "PALETTE": "palette_uniform.glsl",
             "PALETTE_ROWS": size // 16,
         }
-        # As large as the block is declared: a smaller buffer behind it is undefined.
+        # As large as the declared block: reading a block from a smaller buffer is undefined.
         self._buffer = uploads.context.buffer(reserve=size, dynamic=True)
 
     @staticmethod
@@ -82,7 +82,7 @@ class TexturePalette:
             "PALETTE_SLOTS_PER_ROW": _SLOTS_PER_ROW,
         }
         rows = -(-slots // _SLOTS_PER_ROW)
-        # Whole rows, so that a frame is one write; what lies beyond the last slot is never read.
+        # Whole rows, so that a frame is one write; the shader never reads beyond the last slot.
         self._staging = np.zeros((rows * _SLOTS_PER_ROW, 3, 4), np.float32)
         self._texture = uploads.context.texture((_SLOTS_PER_ROW * 3, rows), 4, dtype="f4")
         self._texture.filter = (moderngl.NEAREST, moderngl.NEAREST)
@@ -106,8 +106,8 @@ def check_transport(transport: str) -> None:
 def make_transport(uploads: Uploads, slots: int, transport: str) -> PaletteTransport:
     """The transport for a palette of `slots` slots, at least one.
 
-    "auto" takes the uniform block while it is large enough, then the texture. Raises ValueError where
-    "uniform" is asked for and too small, or the name is not one of TRANSPORTS.
+    "auto" is the uniform block if that is large enough, else the texture. Raises ValueError for an unknown
+    name, and for "uniform" if the block is too small.
     """
     check_transport(transport)
     capacity = UniformPalette.capacity(uploads.context)

@@ -1,9 +1,9 @@
-"""The soft shadow on the floor under what touches it or hovers over it.
+"""The soft shadow on the floor under a figure.
 
-There is no light that throws it: a place of the ground is the darker, the more of the sky above it is covered
-and the lower it is covered. Seen from straight above, the figure goes into a small map, or a crowd into a
-larger one; each texel keeps how near to touching and how low the lowest thing over it is. The map is blurred,
-and drawn on the floor.
+No light casts it. A point of the ground is the darker, the more of the sky above it the figure covers, and
+the lower the figure is there. The figure (or a crowd) is drawn from straight above into a small map. Each
+texel keeps how near the lowest point over it is to the ground, on two scales: contact and cover. The map is
+blurred and drawn on the floor.
 """
 
 from __future__ import annotations
@@ -22,26 +22,27 @@ from .mesh import begin_blending
 from .paint import Paint, Prepare
 from .view import View
 
-# Draws all that has a shadow, in one call, by the shaders of a paint: `Scene.stamp` of a figure.
+# Draws all that casts a shadow in one call with the shaders of a paint: `Scene.stamp` of a figure.
 Stamp: TypeAlias = Callable[[Paint, Prepare], None]
 
 TEXELS = 128  # side of the map of one figure
-_MOST_TEXELS = 2048  # of a crowd's
+_MAX_TEXELS = 2048  # side of the map of a crowd
 _CAST = Paint("shadow_cast.frag")
-# In sizes of the model:
+# By the size of the model:
 FADES = (0.03, 0.2)  # heights at which contact, and cover, are down to 1/e
-DEVIATIONS = (0.008, 0.032)  # of the blurs
-STEP = 0.25  # the map's reach grows in such steps, so that its texels keep their size in a motion
-MARGIN = 2.5  # deviations of the wider blur around the figure
-_COARSEST = 0.02  # side of a texel in a crowd's map, until that has its most texels
+DEVIATIONS = (0.008, 0.032)  # standard deviations of the blurs
+STEP = 0.25  # the side of the map grows in such steps, so that its texels keep their size in a motion
+MARGIN = 2.5  # around the figure, in deviations of the wider blur
+_MAX_TEXEL = 0.02  # side of a texel in the map of a crowd, unless that has its largest number of texels
 
 
 @dataclass(frozen=True)
-class ShadowPlace:
+class ShadowArea:
     """The square of the ground that a figure may darken.
 
-    `center` (3,), scene space; `right`, `near` and `up` (3,) are unit vectors, `reach` is half the side and
-    `size` that of the model, both in scene units. `strength` is from 0 to 1. `texels` is the map's side.
+    `center` (3,) is in scene space; `right`, `near` and `up` (3,) are unit vectors. `reach` is half the side
+    and `size` the size of the model, both in scene units. `strength` is 0 to 1. `texels` is the side of the
+    map.
     """
 
     center: NDArray[np.float64]
@@ -54,7 +55,7 @@ class ShadowPlace:
     texels: int = TEXELS
 
     def projection(self) -> NDArray[np.float64]:
-        """From scene space to the map, (4, 4): what is right and near go from -1 to 1, heights to 0."""
+        """The matrix (4, 4) from scene space to the map: right and near from -1 to 1, the height 0."""
         matrix = np.zeros((4, 4))
         matrix[0, :3], matrix[1, :3] = self.right / self.reach, self.near / self.reach
         matrix[:2, 3] = -matrix[:2, :3] @ self.center
@@ -62,16 +63,17 @@ class ShadowPlace:
         return matrix
 
 
-def shadow_place(
+def shadow_area(
     box: NDArray[np.float64],
     ground: NDArray[np.float64],
     axes: tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]],
     size: float,
     strength: float,
-) -> ShadowPlace | None:
+) -> ShadowArea | None:
     """Where the shadow of a figure in `box` (2, 3) falls; None for a box that is not finite.
 
-    `ground` (3,) is a place on the ground; `axes` are right, near and up of it, along axes of the scene.
+    `ground` (3,) is a point on the ground. `axes` are its unit vectors right, near and up, along axes of the
+    scene.
     """
     if not np.isfinite(box).all() or strength == 0:
         return None
@@ -81,19 +83,19 @@ def shadow_place(
     step = STEP * size
     reach = float(np.ceil((widest + MARGIN * DEVIATIONS[1] * size) / step)) * step
     center = middle + ((ground - middle) @ up) * up
-    return ShadowPlace(center, right, near, up, reach, size, strength)
+    return ShadowArea(center, right, near, up, reach, size, strength)
 
 
 def crowd_texels(reach: float, size: float) -> int:
-    """Side of the map of a crowd of figures of `size`: a power of two, so that it rarely changes."""
+    """Side of the map of a crowd of figures of `size`; a power of two, so that it rarely changes."""
     texels = TEXELS
-    while texels < _MOST_TEXELS and 2 * reach / texels > _COARSEST * size:
+    while texels < _MAX_TEXELS and 2 * reach / texels > _MAX_TEXEL * size:
         texels *= 2
     return texels
 
 
 class ShadowMap:
-    """The map on the GPU. All calls belong on the context's thread."""
+    """The map of a shadow on the GPU. All calls belong on the context's thread."""
 
     def __init__(self, uploads: Uploads, texels: int) -> None:
         self._context = context = uploads.context
@@ -108,8 +110,8 @@ class ShadowMap:
         self._triangle = context.vertex_array(self._blur, [])
         self._square = context.vertex_array(self._program, [])
 
-    def cast(self, stamp: Stamp, place: ShadowPlace) -> None:
-        """Draw the map. Another framebuffer is bound afterwards."""
+    def cast(self, stamp: Stamp, place: ShadowArea) -> None:
+        """Draw the map of the figure that `stamp` draws. Another framebuffer is bound afterwards."""
         context = self._context
 
         def prepare(program: moderngl.Program) -> None:
@@ -140,13 +142,13 @@ class ShadowMap:
 
     def draw(
         self,
-        place: ShadowPlace,
+        place: ShadowArea,
         floor_center: NDArray[np.float64],
         floor_radius: float,
         view: View,
         framebuffer: moderngl.Framebuffer,
     ) -> None:
-        """Darken the floor, which is there already, by the map; it is not seen from below."""
+        """Darken the floor, which is drawn already, by the map. From below nothing is seen."""
         if (np.array(view.camera.eye) - place.center) @ place.up <= 0:
             return
         program = self._program

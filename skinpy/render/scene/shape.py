@@ -1,7 +1,8 @@
-"""Where a vertex is before the skin: one strategy here, one include file shape_*.glsl in shaders/, each.
+"""Shapes: where the vertices are before skinning.
 
-A shape is the mesh as it stands, the mesh with morph targets, or a frame of a vertex animation. What it
-stores goes to the GPU once; per frame a morph sends its weights, and a stored frame nothing but uniforms.
+A shape is the mesh of the file, the mesh with morph targets, or a frame of a vertex animation. Each class has
+an include file shape_*.glsl in shaders/. What a shape stores goes to the GPU once; a frame sends the weights
+of morph targets, or nothing but uniforms for a stored frame.
 """
 
 from __future__ import annotations
@@ -24,29 +25,29 @@ class Shape(Protocol):
 
     @property
     def defines(self) -> dict[str, int | str]:
-        """Macros for the vertex shader: SHAPE, the include file, what it needs, and SKINNED."""
+        """Macros for the vertex shader: SHAPE (the include file), the macros of that file, and SKINNED."""
 
     @property
     def attributes(self) -> list[Attributes]:
-        """Vertex attributes beside the mesh's own."""
+        """Vertex attributes besides those of the mesh."""
 
     def bind(self, program: moderngl.Program) -> None:
         """Make `program` read this shape."""
 
 
 class StillShape:
-    """The mesh as it stands."""
+    """The mesh as the file has it."""
 
     def __init__(self) -> None:
         self.defines: dict[str, int | str] = {"SHAPE": "shape_still.glsl", "SKINNED": 1}
         self.attributes: list[Attributes] = []
 
     def bind(self, program: moderngl.Program) -> None:
-        """Nothing to read."""
+        """Do nothing: the program reads no more than the mesh."""
 
 
 class MorphShape:
-    """The mesh with morph targets: any number of them, stored by vertex, weights from a float texture."""
+    """The mesh with any number of morph targets, which are stored by vertex; a float texture has weights."""
 
     def __init__(self, uploads: Uploads, table: MorphTable) -> None:
         self._deltas = TexelTable(uploads, table.deltas, "the morph targets")
@@ -63,7 +64,7 @@ class MorphShape:
         }
 
     def write(self, weights: NDArray[np.float32]) -> None:
-        """Send the weights (M,) of the frame, unless they are those of the frame before."""
+        """Send the weights (M,) of the frame, unless they equal those of the frame before."""
         if (weights != self._sent[:, 0]).any():
             self._sent[:, 0] = weights
             self._weights.write(self._sent)
@@ -76,10 +77,10 @@ class MorphShape:
 
 
 class FrameShape:
-    """All frames of a vertex animation; which of them is seen is two uniforms' business."""
+    """All frames of a vertex animation; two uniforms select what is seen."""
 
     def __init__(self, uploads: Uploads, positions: NDArray[Any], normals: NDArray[Any]) -> None:
-        """`positions` and `normals` are (N, V, 3), scene space."""
+        """`positions` and `normals` are (N, V, 3), in scene space."""
         self.defines: dict[str, int | str] = {"SHAPE": "shape_frames.glsl", "SKINNED": 0}
         self.attributes: list[Attributes] = []
         self._vertices = positions.shape[1]
@@ -88,7 +89,7 @@ class FrameShape:
         self._choice: tuple[tuple[int, int], float] = ((0, 0), 0.0)
 
     def choose(self, first: int, second: int, blend: float) -> None:
-        """Show what lies between two frames: `blend` is 0 at the first, 1 at the second."""
+        """Select a point between two frames: `blend` is 0 at the first, 1 at the second."""
         self._choice = ((first * self._vertices, second * self._vertices), blend)
 
     def bind(self, program: moderngl.Program) -> None:

@@ -1,4 +1,4 @@
-"""Drawing the skeleton itself: what a model without a mesh (a BVH file, say) has to show."""
+"""Drawing the skeleton of a model without a mesh, such as that of a BVH file."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
 LINK_COLOR = (0.30, 0.42, 0.62)  # linear RGB
 JOINT_COLOR = (0.85, 0.35, 0.08)
-LINK_WIDTH = 0.09  # of the link's length
-LINK_WAIST = 0.18  # where the octahedron is widest, from the parent on
-JOINT_SHARE = 0.014  # radius of a joint's mark, of the skeleton's size
+LINK_WIDTH = 0.09  # by the length of the link
+LINK_WAIST = 0.18  # where the octahedron is widest, as a fraction of the way from parent to child
+JOINT_RATIO = 0.014  # radius of the mark of a joint, by the size of the skeleton
 _FACES = 8  # of an octahedron
 
 
@@ -39,7 +39,7 @@ class SkeletonScene:
     def __init__(
         self, context: moderngl.Context, parents: NDArray[np.int32], rest: NDArray[np.float32]
     ) -> None:
-        """`parents` (J,) int32 and the rest positions (J, 3) of the joints, scene space."""
+        """`parents` are (J,) int32, `rest` the positions (J, 3) of the joints at rest, in scene space."""
         self._context = context
         self.uploads = Uploads(context)
         self._parents = parents
@@ -58,7 +58,7 @@ class SkeletonScene:
         texturing: Texturing = PLAIN,
         ground: Callable[[], None] | None = None,
     ) -> None:
-        """Draw the skeleton with the joints at `figure.numbers`, (J, 3), scene space; then the ground."""
+        """Draw the skeleton with the joints at `figure.numbers`, (J, 3) in scene space, then the ground."""
         count = self._send(figure)
         if count:
             view.set_uniforms(self._program)
@@ -72,7 +72,7 @@ class SkeletonScene:
             ground()
 
     def stamp(self, figure: Figure, paint: Paint, prepare: Prepare) -> None:
-        """Draw all octahedra in one call by other shaders, with the state of OpenGL as it is."""
+        """Draw all octahedra in one call with other shaders, in the current state of OpenGL."""
         program = programs(self._context).get(
             "plain.vert", paint.fragment, geometry=paint.geometry, defines=paint.defines
         )
@@ -82,7 +82,7 @@ class SkeletonScene:
             self._vertex_array(program).render(moderngl.TRIANGLES, count)
 
     def _send(self, figure: Figure) -> int:
-        """Send the octahedra of a figure; gives the number of their corners."""
+        """Send the octahedra of a figure, and return the number of their corners."""
         assert isinstance(figure, Posed)
         corners = skeleton_corners(figure.numbers, self._parents, self._size)
         if len(corners):
@@ -107,7 +107,7 @@ class SkeletonScene:
         self.stamp(figure, FACE_NUMBERS, prepare)
 
     def facets(self, model: Model, figure: Figure) -> Facets:
-        """The triangles of a figure: a link belongs to the joint at its thick end, which moves it."""
+        """The triangles of a figure. A link belongs to the joint at its thick end, which moves it."""
         return loose_facets(self._ends(figure)[0])
 
     def vertices(self, figure: Figure) -> Vertices:
@@ -117,15 +117,15 @@ class SkeletonScene:
         return Vertices(corners[:, :3], corners[:, 3:6])
 
     def moved(self, figure: Figure, then: Figure) -> NDArray[np.float32]:
-        """The corners of a figure moved with the joints: those of a link by their share of its length."""
+        """The corners of a figure moved with the joints: those of a link by where on the link they are."""
         assert isinstance(figure, Posed) and isinstance(then, Posed)
-        tails, heads, share = self._ends(figure)
+        tails, heads, fraction = self._ends(figure)
         moves = then.numbers - figure.numbers
-        moved = self.vertices(figure).positions + (1 - share) * moves[tails] + share * moves[heads]
+        moved = self.vertices(figure).positions + (1 - fraction) * moves[tails] + fraction * moves[heads]
         return moved.astype(np.float32)
 
     def _ends(self, figure: Figure) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float32]]:
-        """Of each corner of a figure: the joints at both ends (N,), and its share (N, 1) of the way."""
+        """Of each corner of a figure: the two joints of its link (N,), and its fraction of the way (N, 1)."""
         assert isinstance(figure, Posed)
         joints = np.asarray(figure.numbers, np.float64).reshape(-1, 3)
         children = _links(joints, self._parents, self._size)
@@ -133,12 +133,12 @@ class SkeletonScene:
         tails = np.concatenate([self._parents[children], marks]).repeat(_FACES * 3)
         heads = np.concatenate([children.astype(np.int32), marks]).repeat(_FACES * 3)
         pattern = np.array([LINK_WAIST, LINK_WAIST, 1.0, LINK_WAIST, LINK_WAIST, 0.0], np.float32)
-        share = np.tile(pattern, len(tails) // len(pattern))
-        return tails, heads, share[:, None]
+        fraction = np.tile(pattern, len(tails) // len(pattern))
+        return tails, heads, fraction[:, None]
 
 
 def _links(joints: NDArray[np.float64], parents: NDArray[np.int32], size: float) -> NDArray[np.intp]:
-    """The joints that have a link to their parent: those that do not lie on it."""
+    """The joints that have a link to their parent: those at another position than the parent."""
     children = np.flatnonzero(parents >= 0)
     lengths = np.linalg.norm(joints[children] - joints[parents[children]], axis=1)
     linked: NDArray[np.intp] = children[lengths > 1e-6 * size]
@@ -157,7 +157,7 @@ def skeleton_corners(joints: NDArray[Any], parents: NDArray[np.int32], size: flo
     tails, heads = joints[parents[children]], joints[children]
     widths = np.linalg.norm(heads - tails, axis=1) * LINK_WIDTH
     links = _octahedra(tails, heads, widths, LINK_WAIST, LINK_COLOR)
-    radius = np.array([0.0, 0.0, (size or 1.0) * JOINT_SHARE])
+    radius = np.array([0.0, 0.0, (size or 1.0) * JOINT_RATIO])
     marks = _octahedra(joints - radius, joints + radius, np.full(len(joints), radius[2]), 0.5, JOINT_COLOR)
     return np.concatenate([links, marks])
 
@@ -171,7 +171,7 @@ def _octahedra(
 ) -> NDArray[np.float32]:
     """Octahedra (N) from tails to heads, (N * 24, 9) float32, wound counterclockwise seen from outside."""
     axis = heads - tails
-    # Any direction across the axis: its cross product with the coordinate axis that it is farthest from.
+    # A direction across the axis: its cross product with the coordinate axis that is farthest from it.
     across = np.cross(axis, np.eye(3)[np.abs(axis).argmin(axis=1)])
     across /= np.maximum(np.linalg.norm(across, axis=1, keepdims=True), 1e-300)
     beside = np.cross(axis, across)
@@ -181,7 +181,7 @@ def _octahedra(
     ring = [middle + width * side for side in (across, beside, -across, -beside)]
     faces = []
     for i in range(4):
-        # across, beside and axis turn right-handedly: this order faces outwards.
+        # across, beside and axis are right-handed, so this order faces outwards.
         faces.append(np.stack([ring[i], ring[(i + 1) % 4], heads], axis=1))
         faces.append(np.stack([ring[(i + 1) % 4], ring[i], tails], axis=1))
     corners = np.stack(faces, axis=1).reshape(-1, 3, 3)

@@ -1,4 +1,4 @@
-"""How images lie on the faces of one frame: UV animations at a time, times the materials' own transforms."""
+"""Texture coordinates of one frame: UV animations at a time, and the transforms of materials."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ if TYPE_CHECKING:
 
     UVLike: TypeAlias = UVAnimation | Mapping[str, UVAnimation] | None
 
-# After how many repetitions a wrapped image is what it was; a clamped one never is.
+# A wrapped image looks the same after so many repetitions; a clamped one never does.
 _PERIODS = {"repeat": 1.0, "mirror": 2.0, "clamp": None}
 
 
 @dataclass(frozen=True)
 class Texturing:
-    """The UV animations of a frame, by name of material; the one called None is for all others."""
+    """The UV animations of a frame, by name of material; that of None is for all other materials."""
 
     animations: Mapping[str | None, UVAnimation] = field(default_factory=dict)
     time: float = 0.0
 
     def of(self, surface: Surface) -> tuple[tuple[float, ...], str]:
-        """Column by column the 3x3 transform of a surface's texture coordinates, and its wrap mode.
+        """The 3x3 transform of a surface's texture coordinates, column by column, and its wrap mode.
 
         A column (u, v, 1) goes through the material's own transform first: an animation moves the image by
-        its own lengths, however often the material repeats it. (The other way round, the whole repetitions
-        that `UVAnimation.sample` leaves out would show as jumps.)
+        lengths of the image, however often the material repeats it. (In the other order, the whole
+        repetitions that `UVAnimation.sample` leaves out would show as jumps.)
         """
         matrix = np.array(surface.uv_transform, np.float64).reshape(3, 3)
         animation = self.animations.get(surface.name, self.animations.get(None))
@@ -42,7 +42,7 @@ class Texturing:
             return tuple(matrix.T.ravel()), "repeat"
         matrix = np.asarray(animation.sample(self.time), np.float64) @ matrix
         period = _PERIODS[animation.wrap]
-        if period is not None:  # fewer digits before the point leave more behind it
+        if period is not None:  # small numbers keep more digits behind the point
             matrix[:2, 2] %= period
         return tuple(matrix.T.ravel()), animation.wrap
 
@@ -51,7 +51,7 @@ PLAIN = Texturing()
 
 
 def named_animations(uv: UVLike, model: Model) -> Mapping[str | None, UVAnimation]:
-    """What `uv=` says, by name of material; None is the name for all. Raises KeyError, TypeError."""
+    """The argument `uv` by name of material; None stands for all. Raises KeyError or TypeError."""
     if uv is None:
         return {}
     if not isinstance(uv, Mapping):
@@ -72,7 +72,7 @@ def _checked(argument: str, animation: UVAnimation) -> UVAnimation:
 
 
 def set_wrap(program: moderngl.Program, texture: moderngl.Texture, wrap: str) -> None:
-    """Make a texture and a program of lit.frag treat coordinates beyond the edge as `wrap` says.
+    """Set the wrap mode of a texture in a program of lit.frag.
 
     moderngl has no mirrored repetition: the shader folds the coordinates, and the texture clamps them.
     """

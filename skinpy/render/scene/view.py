@@ -1,4 +1,4 @@
-"""What a frame is drawn with apart from the model: the camera, and the light that follows it."""
+"""The view of a frame: the camera, and the light that follows it."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from numpy.typing import NDArray
 
 from ..camera import Camera
 
-# Linear light, by uniforms of lit.frag. A white surface that faces the light gets about 1 from all together.
+# Linear light, by uniforms of lit.frag. Together they give a white surface that faces the light about 1.
 LIGHTS = {
     "light_color": (0.72, 0.70, 0.66),
     "sky_color": (0.33, 0.35, 0.39),
     "ground_color": (0.13, 0.12, 0.11),
 }
-# The light stands behind the eye's left shoulder. In the axes of the picture, right, up and back:
+# The light is behind the left shoulder of the viewer. In the axes of the picture, right, up and back:
 LIGHT_FROM = (-0.45, 0.75, 0.80)
 
 
 @dataclass(frozen=True)
 class View:
-    """A camera, the picture's aspect (width by height) and the scene's up vector (3,), unit."""
+    """A camera, the aspect of the picture (width by height), and the unit up vector (3,) of the scene."""
 
     camera: Camera
     aspect: float
@@ -33,7 +33,7 @@ class View:
             raise TypeError(f"camera is {type(self.camera).__name__}; expected a Camera, or None")
 
     def set_uniforms(self, program: moderngl.Program) -> None:
-        """Set the camera and the light in a program of lit.frag."""
+        """Set the uniforms of camera and light in a program of lit.frag."""
         self.set_projection(program)
         program["eye"] = self.camera.eye
         program["scene_up"] = tuple(self.up)
@@ -46,15 +46,15 @@ class View:
         return self.camera.projection(self.aspect) @ self.camera.view()
 
     def set_projection(self, program: moderngl.Program) -> None:
-        """Set the camera in a program that needs no more than it to place its vertices."""
+        """Set the uniform view_projection of a program."""
         # GLSL matrices lie column by column in memory.
         program["view_projection"] = tuple(self.projection().T.ravel())
 
     def light_direction(self) -> NDArray[np.float64]:
-        """From the model towards the light: (3,) float64, unit."""
+        """The unit vector (3,) float64 from the model towards the light."""
         direction: NDArray[np.float64] = np.array(LIGHT_FROM) @ np.stack(self.camera.axes())
         return direction / np.linalg.norm(direction)
 
     def nearness(self, point: NDArray[np.float64]) -> float:
-        """How near a point (3,) is to the eye along the view; only the order of these numbers counts."""
+        """A number that is larger for points (3,) nearer to the eye along the view."""
         return float(point @ self.camera.axes()[2])

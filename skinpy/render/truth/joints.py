@@ -1,4 +1,4 @@
-"""Joints of ground truth: where they are, and which of them are seen."""
+"""Joints of ground truth: their positions, and which of them are visible."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from .layers import Hits, Sight
 if TYPE_CHECKING:
     from skinpy.model import Model
 
-_OWN_SHARE = 0.5  # of the weights at a point of the surface, from which it belongs to the surroundings
-_RADIUS_PERCENT = 90.0  # of a joint's vertices lie within a limb's radius; a cape or a hat does not count
-_RADIUS_VERTICES = 256  # looked at for each joint at most
+_OWN_WEIGHT = 0.5  # weight of nearby joints from which a point of the surface belongs to a joint
+_RADIUS_PERCENT = 90.0  # of a joint's vertices lie within the radius of its limb; the rest is a cape or a hat
+_RADIUS_VERTICES = 256  # of one joint that are looked at, at most
 
 
 def joint_positions(model: Model, moment: Moment) -> NDArray[np.float64]:
-    """(J, 3) float64, scene space; NaN where nobody knows: in vertex animations, and for bare palettes."""
+    """Positions (J, 3) float64 in scene space; NaN for vertex animations and bare palettes."""
     pose, motion = moment.pose, moment.motion
     if isinstance(motion, VertexAnimation) or isinstance(pose, np.ndarray):
         return np.full((len(model.skeleton.parents), 3), np.nan)
@@ -37,59 +37,59 @@ def joint_positions(model: Model, moment: Moment) -> NDArray[np.float64]:
 def visible_joints(
     sight: Sight, joints: NDArray[np.float64], parents: NDArray[np.int32]
 ) -> NDArray[np.bool_]:
-    """(J,): whether each of `joints` (J, 3), scene space, is seen.
+    """Whether each of `joints` (J, 3) in scene space is visible, (J,).
 
-    It is in the picture, and the surface at its pixel is not in front of it; or it is, but belongs to the
-    joint's surroundings (by half of its weights or more, to joints at most two links away) and is not farther
-    in front than its limb is thick: a joint lies inside its limb.
+    A visible joint is in the picture, and the surface at its pixel does not hide it. A joint lies inside its
+    limb, so the surface of the limb does not count as hiding: a surface that belongs to the joint or to
+    joints at most two links away (by half of its weights or more), and is not farther in front of the joint
+    than the limb is thick.
     """
     camera = sight.lens.camera
-    places = sight.lens.to_camera(joints)
-    pixels, depth = sight.lens.to_pixels(places), places[:, 2]
+    points = sight.lens.to_camera(joints)
+    pixels, depth = sight.lens.to_pixels(points), points[:, 2]
     width, height = sight.lens.size
-    with np.errstate(invalid="ignore"):  # what is NaN is not in the picture
+    with np.errstate(invalid="ignore"):  # a joint at NaN is not in the picture
         inside = ((pixels >= 0) & (pixels < (width, height))).all(axis=1)
         inside &= (depth >= camera.near) & (depth <= camera.far)
     visible = inside.copy()
     columns, rows = pixels[inside].astype(np.intp).T
     flat = rows * width + columns
     covered = sight.codes.reshape(-1)[flat] != 0
-    asked = np.flatnonzero(inside)[covered]
-    if len(asked):
-        visible[asked] = _uncovered(sight, Hits(sight, flat[covered]), asked, joints, depth, parents)
+    behind = np.flatnonzero(inside)[covered]
+    if len(behind):
+        visible[behind] = _unhidden(sight, Hits(sight, flat[covered]), behind, joints, depth, parents)
     return visible
 
 
-def _uncovered(
+def _unhidden(
     sight: Sight,
     hits: Hits,
-    asked: NDArray[np.intp],
+    chosen: NDArray[np.intp],
     joints: NDArray[np.float64],
     depth: NDArray[np.float64],
     parents: NDArray[np.int32],
 ) -> NDArray[np.bool_]:
-    """Whether the surface `hits` (N,) leaves each of the joints `asked` (N,) visible."""
-    gap = depth[asked] - hits.place[:, 2]
+    """Whether each of the joints `chosen` (N,) is not hidden by the surface `hits` (N,) at its pixel."""
+    gap = depth[chosen] - hits.points[:, 2]
     followed, weights = hits.weights()
-    known = followed < len(parents)  # the rest has no weight
-    own = nearby(asked[:, None], np.where(known, followed, 0), parents) & known
-    share = (weights * own).sum(axis=1)
-    thick = 2 * radii(sight.facets, sight.vertices.positions, joints, parents)[asked]
-    seen: NDArray[np.bool_] = (gap <= 0) | ((share >= _OWN_SHARE) & (gap <= thick))
+    known = followed < len(parents)  # larger numbers stand for no joint
+    own = nearby(chosen[:, None], np.where(known, followed, 0), parents) & known
+    own_weight = (weights * own).sum(axis=1)
+    thickness = 2 * radii(sight.facets, sight.vertices.positions, joints, parents)[chosen]
+    seen: NDArray[np.bool_] = (gap <= 0) | ((own_weight >= _OWN_WEIGHT) & (gap <= thickness))
     return seen
 
 
 def nearby(first: NDArray[Any], second: NDArray[Any], parents: NDArray[np.int32]) -> NDArray[np.bool_]:
-    """Whether two joints are at most two links apart in the skeleton; arrays of their numbers."""
-    above = parents
-    over = np.where(above >= 0, parents[above], -1)
+    """Whether joints are at most two links apart in the skeleton, for arrays of their indices."""
+    grandparents = np.where(parents >= 0, parents[parents], -1)
     related: NDArray[np.bool_] = (
         (first == second)
-        | (above[first] == second)
-        | (above[second] == first)
-        | (over[first] == second)
-        | (over[second] == first)
-        | ((above[first] == above[second]) & (above[first] >= 0))
+        | (parents[first] == second)
+        | (parents[second] == first)
+        | (grandparents[first] == second)
+        | (grandparents[second] == first)
+        | ((parents[first] == parents[second]) & (parents[first] >= 0))
     )
     return related
 
@@ -100,8 +100,10 @@ def radii(
     joints: NDArray[np.float64],
     parents: NDArray[np.int32],
 ) -> NDArray[np.float64]:
-    """(J,) model units: how far the vertices that follow a joint most are from its links to its children, or
-    from itself where it has none; nine of ten are nearer. Without such vertices it is what neighbors have.
+    """The radii (J,) of the limbs of joints, in model units.
+
+    Nine of ten vertices that follow a joint most are within the radius of its links to its children, or of
+    the joint itself where it has none. A joint without such vertices has the radius of its neighbors.
     """
     radius = np.full(len(parents), np.nan)
     order = np.argsort(facets.owner, kind="stable")
@@ -118,14 +120,14 @@ def radii(
 
 
 def _filled(radius: NDArray[np.float64], parents: NDArray[np.int32]) -> NDArray[np.float64]:
-    """What is NaN, filled with the largest of the neighbors, or the mean where no neighbor helps."""
+    """Radii with each NaN replaced by the largest of the neighbors, or the mean if no neighbor has one."""
     children = np.flatnonzero(parents >= 0)
     above, known = parents[children], np.nan_to_num(radius, nan=-np.inf)
     best = np.full(len(radius), -np.inf)
     np.maximum.at(best, children, known[above])
     np.maximum.at(best, above, known[children])
     missing = np.isnan(radius)
-    if not np.isfinite(best[missing]).any():  # a tree of its own, without a vertex
+    if not np.isfinite(best[missing]).any():  # a separate tree of joints without vertices
         best[missing] = np.nanmean(radius)
     return np.where(missing & np.isfinite(best), best, radius)
 
@@ -133,10 +135,10 @@ def _filled(radius: NDArray[np.float64], parents: NDArray[np.int32]) -> NDArray[
 def _distances(
     points: NDArray[np.float64], start: NDArray[np.float64], ends: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """(N,) of points (N, 3) to the nearest of the lines from `start` (3,) to `ends` (C, 3)."""
+    """Distances (N,) of points (N, 3) to the nearest of the segments from `start` (3,) to `ends` (C, 3)."""
     nearest = np.full(len(points), np.inf)
     for end in ends:
         axis = end - start
-        share = np.clip((points - start) @ axis / max(float(axis @ axis), 1e-300), 0.0, 1.0)
-        nearest = np.minimum(nearest, np.linalg.norm(points - start - share[:, None] * axis, axis=1))
+        along = np.clip((points - start) @ axis / max(float(axis @ axis), 1e-300), 0.0, 1.0)
+        nearest = np.minimum(nearest, np.linalg.norm(points - start - along[:, None] * axis, axis=1))
     return nearest

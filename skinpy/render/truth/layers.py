@@ -1,8 +1,8 @@
-"""The layers of ground truth, from the face that each pixel shows: one function and one row in a table each.
+"""The layers of ground truth: one function and one row in a table each.
 
-The GPU says which face is seen at the center of each pixel, and where the vertices are. The rest is geometry
-in float64: the ray through the pixel's center meets the face's plane at shares of its three corners, and with
-these shares anything that corners have can be had at the pixel.
+The GPU finds the face at the center of each pixel, and computes the vertices. The rest is geometry in
+float64: the ray through the center of the pixel meets the plane of the face at a point whose barycentric
+coordinates interpolate all that the corners have.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from numpy.typing import NDArray
 from ..scene.facets import Facets, Vertices
 from .lens import Lens
 
-_CHUNK = 1 << 16  # pixels worked on at once
+_CHUNK = 1 << 16  # pixels that are computed together
 _NO_JOINT = np.iinfo(np.int32).max
 
 
 @dataclass(frozen=True)
 class Sight:
-    """What is seen: `codes` (h, w) uint32 as faces.frag writes them, of facets through a lens."""
+    """The faces that a picture shows: `codes` (h, w) uint32 as faces.frag writes them."""
 
     codes: NDArray[np.uint32]
     facets: Facets
@@ -33,13 +33,14 @@ class Sight:
 
     @cached_property
     def camera_points(self) -> NDArray[np.float64]:
-        """The vertices in the camera's space, (V, 3)."""
+        """The vertices in camera space, (V, 3)."""
         return self.lens.to_camera(self.vertices.positions)
 
     @cached_property
     def faces(self) -> NDArray[np.intp]:
-        """The faces that are seen, (U,), in the order of drawing. A face has many pixels, as a rule: what
-        does not change within it is worked out for these first.
+        """The faces that are seen, (U,), in the order of drawing.
+
+        A face usually has many pixels: what is the same in all of them is computed once for each of these.
         """
         seen = np.zeros(len(self.facets.faces), bool)
         seen[_face_of(self.codes[self.codes != 0])] = True
@@ -47,7 +48,7 @@ class Sight:
 
     @cached_property
     def rows(self) -> NDArray[np.intp]:
-        """Where each face, (F,), stands among those that are seen."""
+        """The index of each face, (F,), in `faces`."""
         rows = np.zeros(len(self.facets.faces), np.intp)
         rows[self.faces] = np.arange(len(self.faces))
         return rows
@@ -60,8 +61,9 @@ class Sight:
 
     @cached_property
     def followed(self) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
-        """The joints that the faces seen follow, (U, W) in rising order, and the weights that their corners
-        give them, (U, 3, W). What is left over is a number beyond all joints, with no weight.
+        """The joints that each seen face follows, (U, W), and their weights at its corners, (U, 3, W).
+
+        Joints are in ascending order. Unused entries are larger than all joints and have no weight.
         """
         corners = self.facets.faces[self.faces]
         joints = np.sort(self.facets.joints[corners].reshape(len(corners), -1), axis=1)
@@ -79,19 +81,19 @@ class Sight:
 
 @dataclass(frozen=True)
 class Later:
-    """Where the vertices of a sight are at another time, (V, 3) and through what they are seen."""
+    """The vertices (V, 3) of a sight at the time that its flow goes to, and the lens at that time."""
 
     positions: NDArray[np.float32]
     lens: Lens
 
     @cached_property
     def camera_points(self) -> NDArray[np.float64]:
-        """The vertices in the camera's space, (V, 3)."""
+        """The vertices in camera space, (V, 3)."""
         return self.lens.to_camera(self.positions)
 
 
 class Hits:
-    """Some pixels (N,), counted row by row, that show a face, and where on it."""
+    """Pixels (N,), counted by rows, that show a face, with the points of the face that they show."""
 
     def __init__(self, sight: Sight, pixels: NDArray[np.intp]) -> None:
         self.sight = sight
@@ -99,49 +101,49 @@ class Hits:
         codes = sight.codes.reshape(-1)[pixels]
         self.face = _face_of(codes)  # (N,), in the order of drawing
         self.row = sight.rows[self.face]
-        self.front = (codes & 1) == 0  # (N,): whether its outside is seen
+        self.front = (codes & 1) == 0  # (N,): whether the front is seen
         self.corners = sight.facets.faces[self.face]  # (N, 3)
 
     @cached_property
-    def shares(self) -> NDArray[np.float64]:
-        """(N, 3): what each corner has to do with the point that is seen; they sum to 1.
+    def barycentric(self) -> NDArray[np.float64]:
+        """The barycentric coordinates of the points that are seen, (N, 3).
 
-        The ray d meets the plane of a, b, c where d . (b x c), d . (c x a) and d . (a x b) are in the ratio
-        of the shares. The GPU counts a pixel at the face's edge in or out by corners on a grid of its own, so
-        that a share may come out a little below 0: the point is then moved onto the edge.
+        The ray d meets the plane of a, b, c at coordinates in the ratio of d . (b x c), d . (c x a) and
+        d . (a x b). The GPU rounds corners to a grid before it decides which pixels a face covers. Therefore
+        a coordinate may be a little below 0: the point is then moved onto the edge.
         """
         rays = self.sight.lens.rays(self.pixels)
         ratio = np.einsum("ni,nki->nk", rays, self.sight.sides[self.row])
         total = ratio.sum(axis=1, keepdims=True)
-        flat = np.abs(total) <= 1e-300  # a face seen exactly edge on: its middle
-        shares = np.where(flat, 1 / 3, ratio / np.where(flat, 1.0, total))
-        shares = np.maximum(shares, 0.0)
-        moved: NDArray[np.float64] = shares / shares.sum(axis=1, keepdims=True)
-        return moved
+        flat = np.abs(total) <= 1e-300  # a face that is seen exactly from its edge: take its middle
+        coordinates = np.where(flat, 1 / 3, ratio / np.where(flat, 1.0, total))
+        coordinates = np.maximum(coordinates, 0.0)
+        inside: NDArray[np.float64] = coordinates / coordinates.sum(axis=1, keepdims=True)
+        return inside
 
     @cached_property
-    def place(self) -> NDArray[np.float64]:
-        """(N, 3): the points that are seen, in the camera's space."""
+    def points(self) -> NDArray[np.float64]:
+        """The points that are seen, in camera space, (N, 3)."""
         return self.blend(self.sight.camera_points)
 
     def blend(self, values: NDArray[Any]) -> NDArray[np.float64]:
-        """What vertices have, (V, C), at the points that are seen, (N, C)."""
+        """Values of vertices, (V, C), interpolated at the points that are seen, (N, C)."""
         blended = np.empty((len(self.row), values.shape[1]))
-        shares, corners = np.ascontiguousarray(self.shares.T), np.ascontiguousarray(self.corners.T)
-        for column in range(values.shape[1]):  # one by one: a third of the time of one einsum
+        shares, corners = np.ascontiguousarray(self.barycentric.T), np.ascontiguousarray(self.corners.T)
+        for column in range(values.shape[1]):  # one at a time takes a third of the time of a single einsum
             value = np.ascontiguousarray(values[:, column], np.float64)
             blended[:, column] = (shares * value[corners]).sum(axis=0)
         return blended
 
     def weights(self) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-        """The joints that each point follows, and how much, (N, W) each: as `Sight.followed` has them."""
+        """The joints that each point follows, and their weights, (N, W) each: see `Sight.followed`."""
         joints, weights = self.sight.followed
-        blended: NDArray[np.float64] = np.einsum("nk,nkw->nw", self.shares, weights[self.row])
+        blended: NDArray[np.float64] = np.einsum("nk,nkw->nw", self.barycentric, weights[self.row])
         return joints[self.row], blended
 
 
 def _face_of(codes: NDArray[np.uint32]) -> NDArray[np.intp]:
-    """The faces that codes other than 0 stand for."""
+    """The faces of codes other than 0."""
     return ((codes - 1) >> 1).astype(np.intp)
 
 
@@ -152,7 +154,7 @@ def _chunks(sight: Sight) -> Iterator[Hits]:
 
 
 def _depth(hits: Hits, later: Later | None) -> NDArray[Any]:
-    return hits.place[:, 2]
+    return hits.points[:, 2]
 
 
 def _position(hits: Hits, later: Later | None) -> NDArray[Any]:
@@ -160,7 +162,7 @@ def _position(hits: Hits, later: Later | None) -> NDArray[Any]:
 
 
 def _normal(hits: Hits, later: Later | None) -> NDArray[Any]:
-    """As the picture is lit: of the side that is seen, and the face's own where the vertices have none."""
+    """The normal that lights the picture: of the side that is seen, or of the face if vertices have none."""
     normals = hits.blend(hits.sight.vertices.normals)
     normals[~hits.front] *= -1
     lengths = np.linalg.norm(normals, axis=1, keepdims=True)
@@ -186,7 +188,7 @@ def _uv(hits: Hits, later: Later | None) -> NDArray[Any]:
 
 def _flow(hits: Hits, later: Later | None) -> NDArray[Any]:
     assert later is not None
-    here = hits.sight.lens.to_pixels(hits.place)
+    here = hits.sight.lens.to_pixels(hits.points)
     return later.lens.to_pixels(hits.blend(later.camera_points)) - here
 
 
@@ -203,13 +205,13 @@ def _material(hits: Hits, later: Later | None) -> NDArray[Any]:
 
 
 def _barycentric(hits: Hits, later: Later | None) -> NDArray[Any]:
-    return hits.shares
+    return hits.barycentric
 
 
 class _Layer(NamedTuple):
-    components: int  # 0: one number, without an axis for it
+    components: int  # 0 is a single number without an axis
     dtype: type[np.generic]
-    nothing: float  # where no face is seen
+    background: float  # the value where no face is seen
     values: Callable[[Hits, Later | None], NDArray[Any]]
 
 
@@ -230,7 +232,7 @@ AOVS = tuple(_LAYERS)
 
 
 def check_aov(aov: str | Sequence[str]) -> tuple[str, ...]:
-    """`aov` as a tuple of names, each once. Raises TypeError, and ValueError for an unknown name."""
+    """`aov` as a tuple of different names. Raises TypeError, or ValueError for an unknown name."""
     names = (aov,) if isinstance(aov, str) else aov
     try:
         names = tuple(dict.fromkeys(names))
@@ -243,12 +245,12 @@ def check_aov(aov: str | Sequence[str]) -> tuple[str, ...]:
 
 
 def draw_layers(names: Sequence[str], sight: Sight, later: Later | None) -> dict[str, NDArray[Any]]:
-    """The layers of those names, (h, w) or (h, w, C) each; `later` is for "flow"."""
+    """The layers of these names, (h, w) or (h, w, C) each. `later` is for "flow"."""
     result, flat = {}, {}
     for name in names:
         layer = _LAYERS[name]
         tail = (layer.components,) if layer.components else ()
-        result[name] = np.full((*sight.codes.shape, *tail), layer.nothing, layer.dtype)
+        result[name] = np.full((*sight.codes.shape, *tail), layer.background, layer.dtype)
         flat[name] = result[name].reshape(-1, *tail)
     if names:
         for hits in _chunks(sight):

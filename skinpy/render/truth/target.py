@@ -1,4 +1,4 @@
-"""Where the faces that a picture shows are numbered: one sample per pixel, at its center, and no color."""
+"""The numbers of the faces that a picture shows: one sample per pixel, at its center."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from ..scene.mesh_scene import Scene
 from ..scene.texturing import Texturing
 from ..scene.view import View
 
-_DITHER = 0x0BD0  # OpenGL's name for what it may do to colors, though bytes should not need it
+_DITHER = 0x0BD0  # GL_DITHER: OpenGL may change colors by it, which would change numbers
 
 
 class FaceTarget:
-    """A framebuffer for faces.frag. All calls belong on the context's thread."""
+    """A framebuffer for the output of faces.frag. All calls belong on the context's thread."""
 
     def __init__(self, context: moderngl.Context, size: tuple[int, int]) -> None:
         self.size = size
@@ -40,7 +40,7 @@ class FaceTarget:
         self._context.disable_direct(_DITHER)
 
     def read(self) -> NDArray[np.uint32]:
-        """The codes of faces.frag, (h, w) uint32, row 0 on top."""
+        """The codes that faces.frag has written, (h, w) uint32, row 0 on top."""
         width, height = self.size
         data = self._framebuffer.read(components=4)
         gl.check(self._context, "numbering the faces of a frame")
@@ -48,19 +48,19 @@ class FaceTarget:
         return np.ascontiguousarray(codes[::-1], np.uint32)
 
 
-class Look(NamedTuple):
-    """What the GPU says of one frame."""
+class SeenFaces(NamedTuple):
+    """The results of the GPU for the ground truth of one frame."""
 
-    codes: NDArray[np.uint32]  # (h, w): which faces are seen, as faces.frag writes them
+    codes: NDArray[np.uint32]  # (h, w): the faces that are seen, as faces.frag writes them
     vertices: Vertices
-    moved: NDArray[np.float32] | None  # (V, 3): where the vertices are in another figure
+    moved: NDArray[np.float32] | None  # (V, 3): positions of the vertices in another figure
 
 
-def look(
+def draw_faces(
     target: FaceTarget, scene: Scene, figure: Figure, view: View, texturing: Texturing, then: Figure | None
-) -> Look:
-    """See which faces of a figure a view shows, and where its vertices are, now and in the figure `then`."""
+) -> SeenFaces:
+    """Draw the numbers of a figure's faces, and compute its vertices, also those in the figure `then`."""
     target.begin()
     scene.number_faces(figure, view, texturing)
     codes = target.read()
-    return Look(codes, scene.vertices(figure), None if then is None else scene.moved(figure, then))
+    return SeenFaces(codes, scene.vertices(figure), None if then is None else scene.moved(figure, then))

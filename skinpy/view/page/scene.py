@@ -156,7 +156,7 @@ class Scene:
                 "jointColor": octahedra.JOINT_COLOR,
                 "linkWidth": octahedra.LINK_WIDTH,
                 "linkWaist": octahedra.LINK_WAIST,
-                "jointShare": octahedra.JOINT_SHARE,
+                "jointShare": octahedra.JOINT_RATIO,
             },
         }
 

@@ -5,7 +5,7 @@ const SHAPE_UNITS = [2, 3, 4];
 const BOTH_SIDES = 0;
 const BACK_FACES = 1;
 const FRONT_FACES = 2;
-const BLENDED = 2; // alpha mode
+const BLENDED = 2; // alpha mode of the shaders
 const EDGE_COLOR = [0.02, 0.03, 0.05, 1];
 
 class Body {
@@ -20,53 +20,53 @@ class Body {
     this.faceType = typeOf(gl, mesh.faces.data);
     this.inputs = vertexInputs(gl, mesh);
     this.morph = mesh.morph && makeMorphTables(gl, mesh.morph);
-    this.forms = new Map(); // of the vertex shader, by its name
+    this.variants = new Map(); // of the program, by the names of the shaders
     this.stored = new Map(); // tables of the frames of a vertex animation, by clip
   }
 
   /** The program that draws a clip with a fragment shader, and its inputs. */
-  form(clip, fragment) {
+  variant(clip, fragment) {
     const vertex = clip.stored ? "stored.vert" : "posed.vert";
     const name = `${vertex} ${fragment}`;
-    if (!this.forms.has(name)) {
+    if (!this.variants.has(name)) {
       const { shaders } = this.content;
       const program = new Program(this.gl, shaders[vertex], shaders[fragment]);
-      this.forms.set(name, { program, array: makeVertexArray(this.gl, program, this.inputs, this.faces) });
+      this.variants.set(name, { program, array: makeVertexArray(this.gl, program, this.inputs, this.faces) });
     }
-    return this.forms.get(name);
+    return this.variants.get(name);
   }
 
-  /** Pose the mesh: `place` is where the clip's time stands among its frames. */
-  begin(clip, place, view, fragment = "lit.frag") {
+  /** Pose the mesh of a clip at a span of its frames. */
+  begin(clip, span, view, fragment = "lit.frag") {
     const { gl, mesh } = this;
     this.clip = clip;
-    this.place = place;
-    const { program, array } = (this.current = this.form(clip, fragment));
+    this.span = span;
+    const { program, array } = (this.current = this.variant(clip, fragment));
     program.use();
     program.set(view);
     gl.activeTexture(gl.TEXTURE0 + PALETTE_UNIT);
     gl.bindTexture(gl.TEXTURE_2D, this.baked);
     program.set({ baked_texture: PALETTE_UNIT, baked_slots: mesh.slots });
-    const posed = clip.stored ? { first: 0, share: 0 } : place; // stored frames have the rest pose alone
+    const posed = clip.stored ? { first: 0, blend: 0 } : span; // stored frames are not posed
     gl.vertexAttribI4ui(CONSTANT_INPUTS.in_clip, clip.row, clip.frames, posed.first, 0);
-    gl.vertexAttrib1f(CONSTANT_INPUTS.in_blend, posed.share);
-    if (clip.stored) this.chooseFrames(clip, place, program);
-    else if (this.morph) this.bindMorph(clip, place, program);
+    gl.vertexAttrib1f(CONSTANT_INPUTS.in_blend, posed.blend);
+    if (clip.stored) this.chooseFrames(clip, span, program);
+    else if (this.morph) this.bindMorph(clip, span, program);
     gl.bindVertexArray(array);
     gl.enable(gl.DEPTH_TEST);
     gl.disable(gl.BLEND);
   }
 
-  bindMorph(clip, place, program) {
+  bindMorph(clip, span, program) {
     const { targets, weights } = this.mesh.morph;
-    const rows = [clip.row + place.first, clip.row + place.second];
-    this.morph.weights.write(blendedRow(weights.data, targets, ...rows, place.share));
+    const rows = [clip.row + span.first, clip.row + span.second];
+    this.morph.weights.write(blendedRow(weights.data, targets, ...rows, span.blend));
     this.morph.deltas.bind(program, "morph_deltas", SHAPE_UNITS[0]);
     this.morph.normals?.bind(program, "morph_normals", SHAPE_UNITS[1]);
     this.morph.weights.bind(program, "morph_weights", SHAPE_UNITS[2]);
   }
 
-  chooseFrames(clip, place, program) {
+  chooseFrames(clip, span, program) {
     if (!this.stored.has(clip)) {
       const { positions, normals } = clip.stored;
       this.stored.set(clip, [positions, normals].map((table) => new TexelTable(this.gl, table.data, 3)));
@@ -75,11 +75,11 @@ class Body {
     positions.bind(program, "frame_positions", SHAPE_UNITS[0]);
     normals.bind(program, "frame_normals", SHAPE_UNITS[1]);
     const vertices = clip.stored.positions.shape[1];
-    const texels = [place.first * vertices, place.second * vertices];
-    program.set({ frame_texels: texels, frame_blend: place.share });
+    const texels = [span.first * vertices, span.second * vertices];
+    program.set({ frame_texels: texels, frame_blend: span.blend });
   }
 
-  /** All faces at once, whatever they look like. */
+  /** Draw all faces at once, without their materials. */
   drawAll() {
     this.gl.drawElements(this.gl.TRIANGLES, this.mesh.faces.data.length, this.faceType, 0);
   }
@@ -88,7 +88,7 @@ class Body {
     for (const draw of this.mesh.draws) if (draw.alpha !== BLENDED) this.drawFaces(draw, seconds, BOTH_SIDES);
   }
 
-  /** The farthest first; within a double-sided one, what faces away lies behind what faces us. */
+  /** Draw blended faces, the farthest first; back faces of a submesh before its front faces. */
   drawBlended(seconds, back) {
     const { gl } = this;
     const nearness = (draw) => dot(this.center(draw), back);
@@ -122,12 +122,12 @@ class Body {
     gl.drawElements(gl.TRIANGLES, 3 * draw.count, this.faceType, first);
   }
 
-  /** The edges of all faces, over the faces that were drawn. */
+  /** Draw the edges of all faces over the faces. */
   drawEdges() {
     const { gl } = this;
     const { program } = this.current;
     this.edges ??= makeEdges(gl, this.mesh.faces.data);
-    gl.bindVertexArray(this.current.array); // which making a buffer lets go
+    gl.bindVertexArray(this.current.array); // making a buffer has unbound it
     useImage(gl, program, this.white, "repeat");
     program.set({ base_color: EDGE_COLOR, alpha_mode: 0, double_sided: true, layer: BOTH_SIDES });
     gl.depthFunc(gl.LEQUAL);
@@ -137,11 +137,11 @@ class Body {
     gl.depthFunc(gl.LESS);
   }
 
-  /** The center of a draw's vertices in this pose; morph targets hardly move it. */
+  /** The mean position of a draw's vertices in this pose, without morph targets, which hardly move it. */
   center(draw) {
-    const { clip, place, mesh } = this;
-    if (clip.stored) return middleOf(clip.stored.positions, place.first, draw.vertices);
-    const start = (clip.row + place.first) * 12 * mesh.slots;
+    const { clip, span, mesh } = this;
+    if (clip.stored) return meanPosition(clip.stored.positions, span.first, draw.vertices);
+    const start = (clip.row + span.first) * 12 * mesh.slots;
     const sum = [0, 0, 0];
     for (const [slot, ...moment] of draw.moments) {
       for (let i = 0; i < 12; i++) sum[i >> 2] += mesh.palettes.data[start + 12 * slot + i] * moment[i & 3];
@@ -150,41 +150,42 @@ class Body {
   }
 }
 
-function middleOf(positions, frame, [first, last]) {
+/** The mean position of a range of vertices in a stored frame. */
+function meanPosition(positions, frame, [first, last]) {
   let sum = [0, 0, 0];
   const start = frame * positions.shape[1];
   for (let vertex = first; vertex < last; vertex++) {
-    const place = 3 * (start + vertex);
-    sum = add(sum, positions.data.subarray(place, place + 3));
+    const offset = 3 * (start + vertex);
+    sum = add(sum, positions.data.subarray(offset, offset + 3));
   }
   return scale(sum, 1 / (last - first));
 }
 
-/** Lay what follows over what is there, tested against its depth but adding none of its own. */
+/** Blend what is drawn next over the picture: its depth is tested, but not written. */
 function beginBlending(gl) {
   gl.enable(gl.BLEND);
   gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA); // premultiplied
   gl.depthMask(false);
 }
 
-/** The attributes of skin.vert, each with its part of a buffer. */
+/** The attributes of skin.vert, each with its range of a buffer. */
 function vertexInputs(gl, { streams, morph }) {
   const inputs = [];
   for (const [stream, { data, shape }] of Object.entries(streams)) {
     const [buffer, type] = [makeBuffer(gl, data), typeOf(gl, data)];
     const stride = shape[1] * data.BYTES_PER_ELEMENT;
-    const whole = stream === "slots";
-    const influences = whole || stream === "weights";
-    const parts = influences ? shape[1] / 4 : 1;
-    for (let part = 0; part < parts; part++) {
-      const name = influences ? `in_${stream}${part}` : `in_${stream}`;
-      const offset = 4 * part * data.BYTES_PER_ELEMENT;
-      inputs.push({ name, buffer, size: Math.min(shape[1], 4), type, whole, stride, offset });
+    const integer = stream === "slots";
+    const influences = integer || stream === "weights";
+    const attributes = influences ? shape[1] / 4 : 1;
+    for (let i = 0; i < attributes; i++) {
+      const name = influences ? `in_${stream}${i}` : `in_${stream}`;
+      const offset = 4 * i * data.BYTES_PER_ELEMENT;
+      inputs.push({ name, buffer, size: Math.min(shape[1], 4), type, integer, stride, offset });
     }
   }
   if (morph) {
     const [buffer, type] = [makeBuffer(gl, morph.runs.data), gl.UNSIGNED_INT];
-    inputs.push({ name: "in_morph", buffer, size: 2, type, whole: true, stride: 8, offset: 0 });
+    inputs.push({ name: "in_morph", buffer, size: 2, type, integer: true, stride: 8, offset: 0 });
   }
   return inputs;
 }
@@ -203,14 +204,14 @@ function makeEdges(gl, faces) {
   for (let face = 0; face < faces.length; face += 3) {
     for (let side = 0; side < 3; side++) {
       const [a, b] = [faces[face + side], faces[face + ((side + 1) % 3)]];
-      edges.add(Math.min(a, b) * 2 ** 26 + Math.max(a, b)); // whole to 2 ** 53
+      edges.add(Math.min(a, b) * 2 ** 26 + Math.max(a, b)); // numbers are exact up to 2 ** 53
     }
   }
   const lines = new Uint32Array(2 * edges.size);
-  let place = 0;
+  let next = 0;
   for (const edge of edges) {
-    lines[place++] = Math.floor(edge / 2 ** 26);
-    lines[place++] = edge % 2 ** 26;
+    lines[next++] = Math.floor(edge / 2 ** 26);
+    lines[next++] = edge % 2 ** 26;
   }
   return { buffer: makeBuffer(gl, lines, gl.ELEMENT_ARRAY_BUFFER), count: lines.length };
 }

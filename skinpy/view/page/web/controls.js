@@ -1,11 +1,11 @@
-// Mouse, touch, keyboard and the controls below the picture.
+// The mouse, touch, the keyboard, and the controls below the picture.
 
-const DEGREES = 220; // that a drag over the height of the picture turns
-const ZOOM = 1.0015; // per unit of the wheel
-const KEY_DEGREES = 10;
+const DRAG_DEGREES = 220; // that a drag over the height of the picture turns the camera by
+const WHEEL_ZOOM = 1.0015; // factor per unit of the wheel
+const KEY_DEGREES = 10; // that an arrow key with Shift turns the camera by
 const TOGGLES = { KeyJ: "joints", KeyN: "names", KeyW: "edges", KeyF: "floor" };
 
-/** Drags, wheel and touches on the canvas; `changed` is called after each. */
+/** Turns drags, touches and the wheel into changes of the orbit; `changed` is called after each. */
 class Hand {
   constructor(canvas, orbit, changed) {
     this.canvas = canvas;
@@ -34,43 +34,43 @@ class Hand {
     const [x, y] = [(now[0] - before[0]) / height, (now[1] - before[1]) / height];
     if (this.pointers.size === 2) this.pinch(event.pointerId, before, now, x, y);
     else if (event.buttons & 6 || event.shiftKey || event.ctrlKey) this.orbit.pan(x, -y);
-    else this.orbit.turn(-x * DEGREES, y * DEGREES);
+    else this.orbit.turn(-x * DRAG_DEGREES, y * DRAG_DEGREES);
     this.pointers.set(event.pointerId, now);
     this.changed();
   }
 
-  /** Two fingers: each moves the view by half of its way, and their distance zooms. */
+  /** Two fingers pan by the mean of their movements, and zoom by their distance. */
   pinch(id, before, now, x, y) {
     const [, other] = [...this.pointers].find(([pointer]) => pointer !== id);
-    const distance = (place) => Math.hypot(place[0] - other[0], place[1] - other[1]) || 1;
+    const distance = (point) => Math.hypot(point[0] - other[0], point[1] - other[1]) || 1;
     this.orbit.pan(x / 2, -y / 2);
     this.orbit.zoom(distance(before) / distance(now));
   }
 
   wheel(event) {
-    // In another page the wheel is that page's, until this one has been clicked.
+    // Inside another page the wheel scrolls that page, until this one has been clicked.
     if (window.parent !== window && document.activeElement !== this.canvas) return;
     event.preventDefault();
     const box = this.canvas.getBoundingClientRect();
     const lines = event.deltaMode === WheelEvent.DOM_DELTA_LINE ? 33 : 1;
     const across = (event.clientX - box.left - box.width / 2) / box.height;
     const upward = (box.top + box.height / 2 - event.clientY) / box.height;
-    this.orbit.zoom(ZOOM ** clamp(event.deltaY * lines, -400, 400), across, upward);
+    this.orbit.zoom(WHEEL_ZOOM ** clamp(event.deltaY * lines, -400, 400), across, upward);
     this.changed();
   }
 }
 
-/** The elements of the page by their ids. */
+/** An element of the page by its id. */
 const element = (id) => document.getElementById(id);
 
 class Controls {
-  /** `viewer` has player, orbit, show, redraw(), frame() and play(playing). */
+  /** `viewer` has player, orbit, show, redraw(), resetCamera() and play(playing). */
   constructor(viewer) {
     this.viewer = viewer;
     this.hand = new Hand(element("picture"), viewer.orbit, () => viewer.moved());
     this.listClips();
     element("play").addEventListener("click", () => viewer.play(!viewer.player.playing));
-    element("reset").addEventListener("click", () => viewer.frame());
+    element("reset").addEventListener("click", () => viewer.resetCamera());
     element("scrub").addEventListener("input", (event) => this.scrub(event.target.valueAsNumber));
     element("clip").addEventListener("change", (event) => viewer.choose(event.target.selectedIndex));
     element("speed").addEventListener("change", (event) => {
@@ -94,7 +94,7 @@ class Controls {
     element("clip").disabled = clips.length < 2;
   }
 
-  /** Show what the player has. */
+  /** Show the state of the player. */
   update() {
     const { player } = this.viewer;
     const { duration } = player.clip;
@@ -105,9 +105,9 @@ class Controls {
     scrub.max = duration || 1;
     scrub.disabled = duration === 0;
     scrub.value = player.time;
-    const words = `${player.time.toFixed(2)} / ${duration.toFixed(2)} s`;
-    scrub.setAttribute("aria-valuetext", words);
-    element("clock").textContent = words;
+    const label = `${player.time.toFixed(2)} / ${duration.toFixed(2)} s`;
+    scrub.setAttribute("aria-valuetext", label);
+    element("clock").textContent = label;
     element("clip").selectedIndex = player.number;
   }
 
@@ -127,14 +127,15 @@ class Controls {
 
   key(event) {
     if (event.ctrlKey || event.altKey || event.metaKey) return;
-    const taken = event.target.closest("select, input, button, summary");
-    // Elements that are in focus keep the keys that they know.
-    if (taken && [" ", "Enter", "Home", "End"].includes(event.key)) return;
-    if (taken && event.key.startsWith("Arrow") && !taken.matches("button, summary, [type=checkbox]")) return;
+    const focused = event.target.closest("select, input, button, summary");
+    // A focused element keeps the keys that it uses itself.
+    if (focused && [" ", "Enter", "Home", "End"].includes(event.key)) return;
+    const usesArrows = focused && !focused.matches("button, summary, [type=checkbox]");
+    if (usesArrows && event.key.startsWith("Arrow")) return;
     if (this.act(event)) event.preventDefault();
   }
 
-  /** Do what a key means; false where it means nothing. */
+  /** Do what a key stands for; returns false for a key that has no meaning. */
   act(event) {
     const { viewer } = this;
     const arrow = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] }[event.key];
@@ -145,7 +146,7 @@ class Controls {
     else if (event.key === "Home") viewer.seek(0);
     else if (event.key === "+" || event.key === "=") viewer.zoom(1 / 1.2);
     else if (event.key === "-") viewer.zoom(1.2);
-    else if (event.code === "KeyR") viewer.frame();
+    else if (event.code === "KeyR") viewer.resetCamera();
     else if (TOGGLES[event.code]) this.toggle(TOGGLES[event.code], !viewer.show[TOGGLES[event.code]]);
     else return false;
     return true;

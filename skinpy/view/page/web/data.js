@@ -1,6 +1,6 @@
-// The numbers and images of the page: skinpy/view/page_arrays.py packs them.
+// Unpacks the numbers and images of the page, which skinpy/view/page/arrays.py has packed.
 
-/** What is wrong, in a sentence for whoever looks at the page. */
+/** An error with a sentence for the reader of the page. */
 class PageError extends Error {}
 
 const ARRAYS = { f4: Float32Array, u1: Uint8Array, u2: Uint16Array, u4: Uint32Array };
@@ -18,16 +18,16 @@ async function inflated(bytes) {
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
-/** Undoes the packing "tracks": planes of bytes of differences, going down the columns of an array. */
+/** Undo the packing "tracks": planes of bytes of the differences from row to row, column by column. */
 function untracked(bytes, Words, rows) {
   const words = new Words(bytes.length / Words.BYTES_PER_ELEMENT);
   const columns = words.length / rows;
-  for (let column = 0, place = 0; column < columns; column++) {
+  for (let column = 0, index = 0; column < columns; column++) {
     let sum = 0;
-    for (let row = 0; row < rows; row++, place++) {
+    for (let row = 0; row < rows; row++, index++) {
       let word = 0;
       for (let byte = 0; byte < Words.BYTES_PER_ELEMENT; byte++) {
-        word |= bytes[byte * words.length + place] << (8 * byte);
+        word |= bytes[byte * words.length + index] << (8 * byte);
       }
       sum = (sum + word) | 0;
       words[row * columns + column] = sum; // the array keeps the lowest bits
@@ -42,7 +42,7 @@ async function unpackedArray({ type, shape, packing, data }) {
   return { data: new ARRAYS[type](buffer), shape };
 }
 
-/** An image as it is: no color management, alpha not multiplied in; null where the browser cannot read it. */
+/** An image without color management, with straight alpha; null if the browser cannot read it. */
 async function unpackedImage({ type, data }) {
   const blob = new Blob([bytesOf(data)], { type });
   const options = { premultiplyAlpha: "none", colorSpaceConversion: "none" };
@@ -61,6 +61,6 @@ async function unpacked(value) {
   if (Array.isArray(value)) {
     return typeof value[0] === "object" ? Promise.all(value.map(unpacked)) : value;
   }
-  const entries = Object.entries(value).map(async ([name, part]) => [name, await unpacked(part)]);
+  const entries = Object.entries(value).map(async ([name, member]) => [name, await unpacked(member)]);
   return Object.fromEntries(await Promise.all(entries));
 }

@@ -2,7 +2,7 @@
 
 const ANISOTROPY = 8;
 const SAMPLES = 4;
-// Inputs that hold one value for all vertices stand behind those that read a buffer.
+// Inputs with one value for all vertices have locations after those that read a buffer.
 const CONSTANT_INPUTS = { in_clip: 14, in_blend: 15 };
 
 class Program {
@@ -13,8 +13,8 @@ class Program {
       [gl.VERTEX_SHADER, vertex],
       [gl.FRAGMENT_SHADER, fragment],
     ].map(([kind, text]) => this.attach(kind, text));
-    for (const [name, place] of Object.entries(CONSTANT_INPUTS)) {
-      gl.bindAttribLocation(this.handle, place, name);
+    for (const [name, location] of Object.entries(CONSTANT_INPUTS)) {
+      gl.bindAttribLocation(this.handle, location, name);
     }
     gl.linkProgram(this.handle);
     if (!gl.getProgramParameter(this.handle, gl.LINK_STATUS) && !gl.isContextLost()) {
@@ -39,7 +39,7 @@ class Program {
     const count = gl.getProgramParameter(handle, gl.ACTIVE_UNIFORMS) ?? 0;
     for (let i = 0; i < count; i++) {
       const { name, type } = gl.getActiveUniform(handle, i);
-      uniforms.set(name, { type, place: gl.getUniformLocation(handle, name) });
+      uniforms.set(name, { type, location: gl.getUniformLocation(handle, name) });
     }
     return uniforms;
   }
@@ -48,7 +48,7 @@ class Program {
     this.gl.useProgram(this.handle);
   }
 
-  /** Set uniforms by name; those that the program does not use are passed over. */
+  /** Set uniforms by name; names that the program does not use are skipped. */
   set(values) {
     for (const [name, value] of Object.entries(values)) {
       const uniform = this.uniforms.get(name);
@@ -56,46 +56,46 @@ class Program {
     }
   }
 
-  setOne({ type, place }, value) {
+  setOne({ type, location }, value) {
     const { gl } = this;
-    if (type === gl.FLOAT) gl.uniform1f(place, value);
-    else if (type === gl.FLOAT_VEC2) gl.uniform2fv(place, value);
-    else if (type === gl.FLOAT_VEC3) gl.uniform3fv(place, value);
-    else if (type === gl.FLOAT_VEC4) gl.uniform4fv(place, value);
-    else if (type === gl.FLOAT_MAT3) gl.uniformMatrix3fv(place, false, value);
-    else if (type === gl.FLOAT_MAT4) gl.uniformMatrix4fv(place, false, value);
-    else if (type === gl.INT_VEC2) gl.uniform2iv(place, value);
-    else if (type === gl.UNSIGNED_INT) gl.uniform1ui(place, value);
-    else gl.uniform1i(place, value); // whole numbers, samplers, true and false
+    if (type === gl.FLOAT) gl.uniform1f(location, value);
+    else if (type === gl.FLOAT_VEC2) gl.uniform2fv(location, value);
+    else if (type === gl.FLOAT_VEC3) gl.uniform3fv(location, value);
+    else if (type === gl.FLOAT_VEC4) gl.uniform4fv(location, value);
+    else if (type === gl.FLOAT_MAT3) gl.uniformMatrix3fv(location, false, value);
+    else if (type === gl.FLOAT_MAT4) gl.uniformMatrix4fv(location, false, value);
+    else if (type === gl.INT_VEC2) gl.uniform2iv(location, value);
+    else if (type === gl.UNSIGNED_INT) gl.uniform1ui(location, value);
+    else gl.uniform1i(location, value); // integers, samplers, booleans
   }
 }
 
 function makeBuffer(gl, data, target = gl.ARRAY_BUFFER) {
   const buffer = gl.createBuffer();
-  gl.bindVertexArray(null); // which would take an element buffer for its own
+  gl.bindVertexArray(null); // a bound one would take an element buffer for its own
   gl.bindBuffer(target, buffer);
   gl.bufferData(target, data, gl.STATIC_DRAW);
   return buffer;
 }
 
-/** What feeds a vertex shader: `inputs` are { name, buffer, size, type, whole, stride, offset }. */
+/** The inputs of a vertex shader: each is { name, buffer, size, type, integer, stride, offset }. */
 function makeVertexArray(gl, program, inputs, faces = null) {
   const array = gl.createVertexArray();
   gl.bindVertexArray(array);
-  for (const { name, buffer, size, type, whole, stride, offset } of inputs) {
-    const place = gl.getAttribLocation(program.handle, name);
-    if (place < 0) continue;
+  for (const { name, buffer, size, type, integer, stride, offset } of inputs) {
+    const location = gl.getAttribLocation(program.handle, name);
+    if (location < 0) continue;
     gl.bindBuffer(gl.ARRAY_BUFFER, buffer);
-    gl.enableVertexAttribArray(place);
-    if (whole) gl.vertexAttribIPointer(place, size, type, stride, offset);
-    else gl.vertexAttribPointer(place, size, type, false, stride, offset);
+    gl.enableVertexAttribArray(location);
+    if (integer) gl.vertexAttribIPointer(location, size, type, stride, offset);
+    else gl.vertexAttribPointer(location, size, type, false, stride, offset);
   }
   gl.bindBuffer(gl.ELEMENT_ARRAY_BUFFER, faces);
   gl.bindVertexArray(null);
   return array;
 }
 
-/** WebGL's name for the numbers of an array. */
+/** WebGL's type for the numbers of an array. */
 function typeOf(gl, data) {
   if (data instanceof Float32Array) return gl.FLOAT;
   return { 1: gl.UNSIGNED_BYTE, 2: gl.UNSIGNED_SHORT, 4: gl.UNSIGNED_INT }[data.BYTES_PER_ELEMENT];
@@ -130,7 +130,7 @@ function makeImage(gl, image, anisotropy = ANISOTROPY) {
 function useImage(gl, program, texture, wrap) {
   gl.activeTexture(gl.TEXTURE0);
   gl.bindTexture(gl.TEXTURE_2D, texture);
-  const mode = wrap === "repeat" ? gl.REPEAT : gl.CLAMP_TO_EDGE; // mirrored ones are folded by the shader
+  const mode = wrap === "repeat" ? gl.REPEAT : gl.CLAMP_TO_EDGE; // the shader folds mirrored coordinates
   gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_WRAP_S, mode);
   gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_WRAP_T, mode);
   program.set({ base_texture: 0, mirrored: wrap === "mirror" });
@@ -198,10 +198,10 @@ class TexelTable {
     gl.texSubImage3D(gl.TEXTURE_2D_ARRAY, 0, 0, 0, 0, ...this.size, this.format, gl.FLOAT, this.padded);
   }
 
-  bind(program, name, place) {
-    this.gl.activeTexture(this.gl.TEXTURE0 + place);
+  bind(program, name, textureUnit) {
+    this.gl.activeTexture(this.gl.TEXTURE0 + textureUnit);
     this.gl.bindTexture(this.gl.TEXTURE_2D_ARRAY, this.texture);
-    program.set({ [name]: place });
+    program.set({ [name]: textureUnit });
   }
 }
 
@@ -234,7 +234,7 @@ class Target {
   /** Bind and clear; `background` is red, green and blue, sRGB from 0 to 1. */
   begin(background) {
     const { gl } = this;
-    const linear = (part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4);
+    const linear = (value) => (value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4);
     gl.bindFramebuffer(gl.FRAMEBUFFER, this.drawn);
     gl.viewport(0, 0, ...this.size);
     gl.depthMask(true);

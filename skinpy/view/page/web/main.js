@@ -1,7 +1,7 @@
-// Brings it all together and draws when something has changed.
+// Joins the parts of the page, and draws when something has changed.
 
-const LONGEST_STEP = 0.25; // seconds: what was hidden does not jump
-const MOST_PIXELS = 2; // of the canvas for one of the page, a side
+const MAX_STEP = 0.25; // seconds from one frame to the next: a page that was hidden does not jump
+const MAX_PIXEL_RATIO = 2; // pixels of the canvas per pixel of the page
 
 class Viewer {
   constructor(content) {
@@ -11,13 +11,13 @@ class Viewer {
     this.stage = new Stage(element("picture"), content);
     this.overlay = new Overlay(element("marks"), content);
     this.show = { joints: false, names: false, edges: false, floor: true, ...content.show };
-    this.moves = content.uv.length > 0 || content.floor.uv !== null; // even where no clip does
-    this.untouched = true; // until somebody moves the view
+    this.moves = content.uv.length > 0 || content.floor.uv !== null; // textures move, even without a clip
+    this.untouched = true; // until the reader moves the camera
     this.player.seek(content.time);
     this.controls = new Controls(this);
     this.watch();
     this.resize();
-    this.frame();
+    this.resetCamera();
     const calm = matchMedia("(prefers-reduced-motion: reduce)");
     calm.addEventListener("change", () => calm.matches && this.play(false));
     this.play(!calm.matches);
@@ -28,9 +28,9 @@ class Viewer {
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.redraw());
     const canvas = element("picture");
     canvas.addEventListener("webglcontextlost", (event) => {
-      event.preventDefault(); // asks for it back
+      event.preventDefault(); // asks the browser to restore the context
       this.lost = true;
-      say("The browser has taken the graphics card away from this page; it goes on when it is given back.");
+      say("The browser has taken the graphics card away from this page; the model comes back with it.");
     });
     canvas.addEventListener("webglcontextrestored", () => this.restored());
   }
@@ -46,18 +46,18 @@ class Viewer {
 
   resize() {
     const { clientWidth, clientHeight } = element("view");
-    this.pixels = Math.min(devicePixelRatio || 1, MOST_PIXELS);
+    this.pixels = Math.min(devicePixelRatio || 1, MAX_PIXEL_RATIO);
     const size = [clientWidth, clientHeight].map((side) => Math.max(Math.round(side * this.pixels), 1));
     this.aspect = size[0] / size[1];
     if (this.lost) return;
     this.stage.resize(...size);
     this.overlay.resize(...size);
-    if (this.untouched) this.frame();
-    this.draw(); // now: a canvas of a new size is empty
+    if (this.untouched) this.resetCamera();
+    this.draw(); // at once: a canvas is empty after a change of its size
   }
 
-  /** Look at the whole clip from the usual side. */
-  frame() {
+  /** Show the whole clip from the usual direction. */
+  resetCamera() {
     this.untouched = true;
     [this.orbit.azimuth, this.orbit.elevation] = [AZIMUTH, ELEVATION];
     this.orbit.frame(this.player.clip.extent, this.aspect);
@@ -99,7 +99,7 @@ class Viewer {
   choose(number) {
     const { length } = this.content.clips;
     this.player.choose((number + length) % length);
-    if (this.untouched) this.frame();
+    if (this.untouched) this.resetCamera();
     this.redraw();
   }
 
@@ -112,7 +112,7 @@ class Viewer {
     this.asked = null;
     const { player } = this;
     if (player.playing) {
-      const step = this.last === null ? 0 : Math.min((now - this.last) / 1000, LONGEST_STEP);
+      const step = this.last === null ? 0 : Math.min((now - this.last) / 1000, MAX_STEP);
       player.advance(step);
       this.last = now;
     }
@@ -128,7 +128,7 @@ class Viewer {
     this.stage.draw({
       camera,
       clip: player.clip,
-      place: player.place,
+      span: player.span,
       seconds: player.seconds,
       show,
       background: this.content.background ?? schemeColor(),
@@ -140,19 +140,19 @@ class Viewer {
   }
 }
 
-/** The page's own background, sRGB from 0 to 1, which is another in the dark. */
+/** The background of the page in its light or dark scheme: sRGB, 0 to 1. */
 function schemeColor() {
-  const parts = getComputedStyle(document.body).backgroundColor.match(/[\d.]+/g);
-  return parts.slice(0, 3).map((part) => part / 255);
+  const components = getComputedStyle(document.body).backgroundColor.match(/[\d.]+/g);
+  return components.slice(0, 3).map((value) => value / 255);
 }
 
-/** A sentence in the middle of the page; none where it is empty. */
-function say(words) {
-  element("message").textContent = words;
-  element("message").hidden = !words;
+/** Show a sentence in the middle of the page; an empty one removes it. */
+function say(text) {
+  element("message").textContent = text;
+  element("message").hidden = !text;
 }
 
-/** Run something whose failure is told in the page. */
+/** Run a function, and show its failure in the page. */
 function attempt(run) {
   try {
     return run();
@@ -175,5 +175,5 @@ async function start() {
   });
 }
 
-/** For those who would drive the page from a script: a promise of the viewer, null where it cannot draw. */
+/** For scripts that control the page: a promise of the viewer, or of null if the page cannot draw. */
 globalThis.skinpyViewer = start();

@@ -1,4 +1,4 @@
-// The soft shadow on the floor under what touches it or hovers over it: skinpy/render/scene/shadow.py.
+// The soft shadow on the floor below the model, as skinpy/render/scene/shadow.py draws it.
 
 class Shadow {
   constructor(gl, { shaders, floor, size, up }) {
@@ -11,7 +11,7 @@ class Shadow {
     this.program = new Program(gl, shaders["shadow.vert"], shaders["shadow.frag"]);
   }
 
-  /** The square of the ground that a figure may darken: its middle, its axes, and half its side. */
+  /** The square of the ground that the model may darken: its center, its axes, and half its side. */
   square({ boxes, floor }, { first, second }) {
     const box = (frame) => boxes.data.subarray(6 * frame, 6 * frame + 6);
     const [a, b] = [box(first), box(second)];
@@ -27,25 +27,25 @@ class Shadow {
     return { center, right, near, reach: Math.ceil(widest / (step * this.size)) * step * this.size };
   }
 
-  /** Make the map of a figure; `draw` poses and draws it with the uniforms that it is given. */
-  cast(clip, place, draw) {
+  /** Draw the shadow map; `draw` poses and draws the model with the uniforms that it is given. */
+  cast(clip, span, draw) {
     const { gl, look, size } = this;
     if (look.strength === 0) return;
-    this.place = this.square(clip, place);
+    this.area = this.square(clip, span);
     gl.bindFramebuffer(gl.FRAMEBUFFER, this.maps[0].framebuffer);
     gl.viewport(0, 0, look.texels, look.texels);
     gl.clearColor(0, 0, 0, 0);
     gl.clear(gl.COLOR_BUFFER_BIT);
     draw({
       view_projection: this.fromAbove(),
-      ground_center: this.place.center,
+      ground_center: this.area.center,
       ground_up: this.up,
       fades: look.fades.map((fade) => fade * size),
     });
     gl.blendEquation(gl.FUNC_ADD);
     gl.disable(gl.BLEND);
     gl.bindVertexArray(null);
-    const texels = (wide) => Math.max(((wide * size) / (2 * this.place.reach)) * look.texels, 0.3);
+    const texels = (wide) => Math.max(((wide * size) / (2 * this.area.reach)) * look.texels, 0.3);
     const deviations = look.deviations.map(texels);
     this.blur.use();
     this.blur.set({ sharp: 0, deviations, reach: Math.ceil(2.5 * deviations[1]) });
@@ -53,7 +53,7 @@ class Shadow {
     this.blurAlong([0, 1], this.maps[1], this.maps[0]);
   }
 
-  /** Let the lowest count, of what stands over a place. */
+  /** Keep the lowest surface over each point of the ground. */
   beginCast() {
     const { gl } = this;
     gl.disable(gl.DEPTH_TEST);
@@ -63,7 +63,7 @@ class Shadow {
 
   /** From scene space to the map, column by column: right and near go from -1 to 1, heights to 0. */
   fromAbove() {
-    const { center, right, near, reach } = this.place;
+    const { center, right, near, reach } = this.area;
     const rows = [scale(right, 1 / reach), scale(near, 1 / reach)];
     const columns = [0, 1, 2].flatMap((axis) => [rows[0][axis], rows[1][axis], 0, 0]);
     return [...columns, -dot(rows[0], center), -dot(rows[1], center), 0, 1];
@@ -78,14 +78,14 @@ class Shadow {
     gl.drawArrays(gl.TRIANGLES, 0, 3);
   }
 
-  /** Darken the floor, which is there already, by the map; it is not seen from below. */
+  /** Darken the floor, which is drawn already, by the map; from below there is no shadow. */
   draw(floor, view) {
-    const { gl, program, place, look } = this;
-    if (look.strength === 0 || dot(subtract(view.eye, place.center), this.up) <= 0) return;
+    const { gl, program, area, look } = this;
+    if (look.strength === 0 || dot(subtract(view.eye, area.center), this.up) <= 0) return;
     program.use();
     program.set(view);
-    program.set({ center: place.center, strength: look.strength, map: 0 });
-    program.set({ right: scale(place.right, place.reach), near: scale(place.near, place.reach) });
+    program.set({ center: area.center, strength: look.strength, map: 0 });
+    program.set({ right: scale(area.right, area.reach), near: scale(area.near, area.reach) });
     program.set({ floor_center: floor.center, floor_radius: length(floor.right) });
     gl.activeTexture(gl.TEXTURE0);
     gl.bindTexture(gl.TEXTURE_2D, this.maps[0].texture);
@@ -102,8 +102,8 @@ function makeMap(gl, texels) {
   gl.bindTexture(gl.TEXTURE_2D, texture);
   gl.texStorage2D(gl.TEXTURE_2D, 1, gl.RG8, texels, texels);
   gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_MIN_FILTER, gl.LINEAR);
-  for (const way of [gl.TEXTURE_WRAP_S, gl.TEXTURE_WRAP_T]) {
-    gl.texParameteri(gl.TEXTURE_2D, way, gl.CLAMP_TO_EDGE);
+  for (const axis of [gl.TEXTURE_WRAP_S, gl.TEXTURE_WRAP_T]) {
+    gl.texParameteri(gl.TEXTURE_2D, axis, gl.CLAMP_TO_EDGE);
   }
   const framebuffer = gl.createFramebuffer();
   gl.bindFramebuffer(gl.FRAMEBUFFER, framebuffer);

@@ -1,7 +1,7 @@
-// What is drawn into the canvas: the mesh or the skeleton, and the floor.
+// Draws into the canvas: the mesh or the skeleton, and the floor.
 
 const WHITE = { base_color: [1, 1, 1, 1], alpha_cutoff: 0.5, layer: 0 };
-const FLOATS = 4; // bytes of one
+const FLOAT_BYTES = 4;
 
 class Stage {
   constructor(canvas, content) {
@@ -15,7 +15,7 @@ class Stage {
     this.restore();
   }
 
-  /** Send everything to the GPU: at first, and again when the browser has taken it away. */
+  /** Send everything to the GPU: at the start, and again after a lost context. */
   restore() {
     const { gl, content } = this;
     const { shaders } = content;
@@ -24,7 +24,7 @@ class Stage {
     this.floor = makeFloor(gl, content);
     this.shadow = new Shadow(gl, content);
     this.body = content.mesh && new Body(gl, content);
-    this.bare = content.mesh ? null : new Bare(gl, content);
+    this.skeleton = content.mesh ? null : new SkeletonBody(gl, content);
   }
 
   resize(width, height) {
@@ -35,23 +35,23 @@ class Stage {
     this.target = new Target(this.gl, width, height);
   }
 
-  /** Draw a frame: a camera of Orbit, a clip, where its time stands, and seconds that go on for ever. */
-  draw({ camera, clip, place, seconds, show, background, joints }) {
+  /** Draw a frame: a camera of Orbit, a clip, the span of its time, and the seconds since the start. */
+  draw({ camera, clip, span, seconds, show, background, joints }) {
     const { gl, target } = this;
     const view = this.viewUniforms(camera);
-    if (this.bare) this.bare.write(joints);
-    if (show.floor && clip.floor) this.castShadow(clip, place);
+    if (this.skeleton) this.skeleton.write(joints);
+    if (show.floor && clip.floor) this.castShadow(clip, span);
     target.begin(background);
-    // What is seen as lines lies a little before the faces.
+    // Faces are moved back a little, so that they do not hide their own edges.
     gl.polygonOffset(1, 1);
     if (show.edges) gl.enable(gl.POLYGON_OFFSET_FILL);
     if (this.body) {
-      this.body.begin(clip, place, view);
+      this.body.begin(clip, span, view);
       this.body.drawOpaque(seconds);
       if (show.edges) this.body.drawEdges();
     } else {
-      this.bare.begin(view);
-      this.bare.draw();
+      this.skeleton.begin(view);
+      this.skeleton.draw();
     }
     gl.disable(gl.POLYGON_OFFSET_FILL);
     if (show.floor && clip.floor) {
@@ -64,8 +64,8 @@ class Stage {
 
   viewUniforms(camera) {
     const { up, lights } = this.content;
-    const parts = camera.axes.map((axis, i) => scale(axis, lights.from[i]));
-    const light = unit(parts.reduce(add));
+    const components = camera.axes.map((axis, i) => scale(axis, lights.from[i]));
+    const light = unit(components.reduce(add));
     return {
       view_projection: camera.matrix,
       eye: camera.eye,
@@ -94,13 +94,13 @@ class Stage {
     gl.depthMask(true);
   }
 
-  castShadow(clip, place) {
-    this.shadow.cast(clip, place, (uniforms) => {
-      if (this.body) this.body.begin(clip, place, uniforms, "shadow_cast.frag");
-      else this.bare.begin(uniforms, "shadow_cast.frag");
+  castShadow(clip, span) {
+    this.shadow.cast(clip, span, (uniforms) => {
+      if (this.body) this.body.begin(clip, span, uniforms, "shadow_cast.frag");
+      else this.skeleton.begin(uniforms, "shadow_cast.frag");
       this.shadow.beginCast();
       if (this.body) this.body.drawAll();
-      else this.bare.draw();
+      else this.skeleton.draw();
     });
   }
 }
@@ -109,7 +109,7 @@ function makeFloor(gl, { floor, shaders }) {
   const program = new Program(gl, shaders["floor.vert"], shaders["lit.frag"]);
   const inputs = [
     { name: "in_place", size: 2, offset: 0 },
-    { name: "in_alpha", size: 1, offset: 2 * FLOATS },
+    { name: "in_alpha", size: 1, offset: 2 * FLOAT_BYTES },
   ];
   const buffer = makeBuffer(gl, floor.disc.data);
   return {
@@ -121,28 +121,28 @@ function makeFloor(gl, { floor, shaders }) {
 }
 
 /** The skeleton of a model without a mesh, on the GPU. */
-class Bare {
+class SkeletonBody {
   constructor(gl, content) {
     this.gl = gl;
     this.content = content;
     this.buffer = makeBuffer(gl, new Float32Array(CORNER_FLOATS));
     this.white = makeImage(gl, null);
-    this.forms = new Map(); // by the fragment shader
+    this.variants = new Map(); // of the program, by the fragment shader
   }
 
-  form(fragment) {
-    if (!this.forms.has(fragment)) {
+  variant(fragment) {
+    if (!this.variants.has(fragment)) {
       const { gl, content, buffer } = this;
       const program = new Program(gl, content.shaders["plain.vert"], content.shaders[fragment]);
       const names = ["in_position", "in_normal", "in_color"];
-      const inputs = names.map((name, i) => ({ name, size: 3, offset: 3 * i * FLOATS }));
+      const inputs = names.map((name, i) => ({ name, size: 3, offset: 3 * i * FLOAT_BYTES }));
       const array = makeVertexArray(gl, program, interleaved(gl, buffer, inputs, CORNER_FLOATS));
-      this.forms.set(fragment, { program, array });
+      this.variants.set(fragment, { program, array });
     }
-    return this.forms.get(fragment);
+    return this.variants.get(fragment);
   }
 
-  /** Send the joints of a frame. */
+  /** Send the joints of a frame to the GPU. */
   write(joints) {
     const { gl, content } = this;
     const { parents, style } = content.joints;
@@ -154,7 +154,7 @@ class Bare {
 
   begin(uniforms, fragment = "lit.frag") {
     const { gl } = this;
-    const { program, array } = this.form(fragment);
+    const { program, array } = this.variant(fragment);
     program.use();
     program.set(uniforms);
     program.set({ ...WHITE, alpha_mode: 0, double_sided: true });
@@ -170,4 +170,4 @@ class Bare {
 }
 
 const interleaved = (gl, buffer, inputs, floats) =>
-  inputs.map((input) => ({ ...input, buffer, type: gl.FLOAT, whole: false, stride: floats * FLOATS }));
+  inputs.map((input) => ({ ...input, buffer, type: gl.FLOAT, integer: false, stride: floats * FLOAT_BYTES }));

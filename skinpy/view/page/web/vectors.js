@@ -1,4 +1,4 @@
-// Vectors are arrays of 3 numbers. Matrices of 4x4 are column by column, as WebGL takes them.
+// Vectors are arrays of 3 numbers. 4x4 matrices are column by column, as WebGL takes them.
 
 const add = (a, b) => [a[0] + b[0], a[1] + b[1], a[2] + b[2]];
 const subtract = (a, b) => [a[0] - b[0], a[1] - b[1], a[2] - b[2]];
@@ -9,7 +9,7 @@ const length = (a) => Math.hypot(a[0], a[1], a[2]);
 const unit = (a) => scale(a, 1 / (length(a) || 1));
 const clamp = (value, low, high) => Math.min(Math.max(value, low), high);
 
-/** a * b, of two 4x4. */
+/** The product a * b of two 4x4 matrices. */
 function multiplied(a, b) {
   const result = new Float64Array(16);
   for (let column = 0; column < 4; column++) {
@@ -20,7 +20,7 @@ function multiplied(a, b) {
   return result;
 }
 
-/** a * b, of two 3x3 that lie row by row. */
+/** The product a * b of two 3x3 matrices, row by row. */
 function multiplied3(a, b) {
   const result = [];
   for (let row = 0; row < 3; row++) {
@@ -31,5 +31,5 @@ function multiplied3(a, b) {
   return result;
 }
 
-/** A 3x3 that lies row by row, column by column. */
+/** A 3x3 matrix column by column, from one row by row. */
 const transposed3 = (m) => [m[0], m[3], m[6], m[1], m[4], m[7], m[2], m[5], m[8]];
