@@ -23,6 +23,7 @@ static inline size_t import_skip_space(const uint8_t *data, size_t size) {
   return at;
 }
 
+/* Whether these bytes stand at the offset; IMPORT_ANY_BYTE stands for any one byte. The bytes end at a zero byte. */
 static inline bool import_has_bytes(const uint8_t *data, size_t size, size_t at, const char *bytes) {
   for (; *bytes && at < size; at++, bytes++)
     if (*bytes != IMPORT_ANY_BYTE && data[at] != (uint8_t)*bytes) return false;
@@ -35,6 +36,7 @@ typedef struct import_cursor { /* walks over the bytes of a binary file */
   bool past; /* more was asked for than there is; from then on every number is 0 */
 } import_cursor;
 
+/* Moves on by so many bytes; to the end, and `past`, where there are fewer. */
 static inline void import_skip(import_cursor *c, uint64_t bytes) {
   c->past |= bytes > c->end - c->at;
   c->at = c->past ? c->end : c->at + (size_t)bytes;

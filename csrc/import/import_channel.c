@@ -88,12 +88,12 @@ static inline bool value_is_usable(const import_track *t, uint32_t i) {
 }
 
 /* Counts a case for the report, and names the clip and the joint or target. */
-static void note(import_clip *clip, const import_track *t, import_note_kind kind, const char *what, double number) {
+static void note(import_clip *clip, const import_track *t, import_note_code code, const char *what, double number) {
   const import_model *m = &clip->job->model;
   bool target = t->path == SK_PATH_WEIGHT;
   const sk_text *name =
       target ? &((const sk_target *)m->targets.data + t->joint)->name : (const sk_text *)m->names.data + t->joint;
-  import_note_add(clip->job, kind, 1, "clip '%.60s', %s '%.*s': %s %g", clip->title, target ? "target" : "joint",
+  import_note_add(clip->job, code, 1, "clip '%.60s', %s '%.*s': %s %g", clip->title, target ? "target" : "joint",
                   (int)(name->length < 60 ? name->length : 60),
                   name->length ? (const char *)m->text.data + name->offset : "", what, number);
 }

@@ -12,9 +12,9 @@
 
 /* ---- Assimp's channels -------------------------------------------------------------------------- */
 
-static sk_interpolation interpolation_of(enum aiAnimInterpolation kind) {
-  if (kind == aiAnimInterpolation_Step) return SK_STEP;
-  return kind == aiAnimInterpolation_Cubic_Spline ? SK_CUBIC : SK_LINEAR;
+static sk_interpolation interpolation_of(enum aiAnimInterpolation given) {
+  if (given == aiAnimInterpolation_Step) return SK_STEP;
+  return given == aiAnimInterpolation_Cubic_Spline ? SK_CUBIC : SK_LINEAR;
 }
 
 /* Assimp's cubic keys are three at one time: tangent in, value, tangent out. The tangents are per second. */

@@ -269,11 +269,11 @@ static sk_status skin_by_file(import_skinning *s) {
 /* Copies the first row to all others, in pieces that stay in a near cache. */
 static void repeat_row(void *rows, size_t stride, size_t count) {
   char *to = rows;
-  size_t done = 1, some;
-  for (; done < count; done += some) {
-    some = done < REPEATED ? done : REPEATED;
-    if (some > count - done) some = count - done;
-    memcpy(to + done * stride, to, some * stride);
+  size_t done = 1, piece;
+  for (; done < count; done += piece) {
+    piece = done < REPEATED ? done : REPEATED;
+    if (piece > count - done) piece = count - done;
+    memcpy(to + done * stride, to, piece * stride);
   }
 }
 

@@ -1,6 +1,5 @@
 /* import_material.c: materials and their base-color textures. */
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include <assimp/GltfMaterial.h>

@@ -1,5 +1,4 @@
 /* import_mesh.c: every (node, mesh) of the scene as a submesh: a range of one vertex and one index buffer. */
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -181,42 +180,64 @@ static sk_status make_normals(import_job *job, const import_submesh *submesh, co
   return SK_OK;
 }
 
-/* Joins equal vertices and moves the submesh down to where the last one ended. */
-static sk_status finish_vertices(import_job *job, import_submesh *submesh, sk_array *faces, uint32_t first,
-                                 import_morphs *morphs) {
-  import_model *m = &job->model;
-  size_t size = 16, i;
-  uint32_t joined = 0, *table, *map, *face = (uint32_t *)faces->data + 3 * (size_t)submesh->first_face;
+typedef struct building { /* what grows from one submesh to the next */
+  import_job *job;
+  sk_array faces;   /* uint32_t[3], in the memory of the stream */
+  import_morphs morphs;
+  uint32_t joined;  /* vertices that are in their final position */
+} building;
+
+/* Joins equal vertices and moves the submesh down to where the last one ended. The table has mask + 1 slots. */
+static sk_status move_vertices(building *b, import_submesh *submesh, const import_shapes *shapes, uint32_t *table,
+                               uint32_t *map, size_t mask) {
+  import_job *job = b->job;
+  uint32_t first = b->joined, count, *face = (uint32_t *)b->faces.data + 3 * (size_t)submesh->first_face;
+  bool join = import_joins_vertices(job);
+  size_t i;
+  sk_status status = SK_OK;
+  if (submesh->bad_normals) status = make_normals(job, submesh, face, table, map, mask);
+  if (shapes->count && !status) status = import_number_shapes(job, submesh, shapes);
+  if (status) return status;
+  count = import_join_vertices(&job->model, submesh, first, join, table, map, mask);
+  for (i = 0; i < 3 * (size_t)submesh->face_count; i++) face[i] = first + map[face[i] - submesh->first_vertex];
+  if (shapes->count) status = import_keep_shapes(job, submesh, first, map, shapes, &b->morphs);
+  submesh->first_vertex = first;
+  submesh->vertex_count = count;
+  return status;
+}
+
+/* Normals, morph targets and joining. */
+static sk_status finish_vertices(building *b, import_submesh *submesh) {
   import_shapes shapes = {0, NULL, false};
-  sk_status status = import_read_shapes(job, submesh, &shapes);
-  bool join = import_joins_vertices(job),
-       stays = !join && !submesh->bad_normals && !shapes.count && first == submesh->first_vertex;
+  size_t size = 16;
+  uint32_t *table, *map;
+  sk_status status = import_read_shapes(b->job, submesh, &shapes);
+  bool stays =
+      !import_joins_vertices(b->job) && !submesh->bad_normals && !shapes.count && b->joined == submesh->first_vertex;
   if (stays) return status; /* each vertex is in its final position already */
   while (size < 2 * (size_t)submesh->vertex_count) size *= 2;
   table = sk_alloc(size * sizeof *table);
   map = sk_alloc(((size_t)submesh->vertex_count + 1) * sizeof *map);
-  if (!table || !map) {
-    sk_free(table);
-    sk_free(map);
-    sk_free(shapes.moved);
-    return import_no_memory(job, size * sizeof *table);
-  }
-  if (submesh->bad_normals && !status) status = make_normals(job, submesh, face, table, map, size - 1);
-  if (shapes.count && !status) status = import_number_shapes(job, submesh, &shapes);
-  if (!status) joined = import_join_vertices(m, submesh, first, join, table, map, size - 1);
-  for (i = 0; i < 3 * (size_t)submesh->face_count && !status; i++)
-    face[i] = first + map[face[i] - submesh->first_vertex];
-  if (shapes.count && !status) status = import_keep_shapes(job, submesh, first, map, &shapes, morphs);
-  submesh->first_vertex = first;
-  submesh->vertex_count = joined;
+  if (!table || !map) status = import_no_memory(b->job, size * sizeof *table);
+  if (!status) status = move_vertices(b, submesh, &shapes, table, map, size - 1);
   sk_free(shapes.moved);
   sk_free(table);
   sk_free(map);
   return status;
 }
 
-static sk_status add_submesh(import_job *job, const import_submesh *submesh) {
-  sk_submesh *added = sk_array_extend(&job->model.submeshes, 1);
+/* The influences of a rigid submesh are all alike: they are made for the vertices that are left, or last of all. */
+static sk_status add_submesh(building *b, import_submesh *submesh) {
+  import_job *job = b->job;
+  sk_submesh *added;
+  sk_status status = import_copy_vertices(job, submesh);
+  if (!status && !submesh->rigid) status = import_skin_submesh(job, submesh);
+  if (!status) status = copy_faces(job, submesh, &b->faces);
+  if (!status) status = finish_vertices(b, submesh);
+  if (!status && submesh->rigid && job->model.weights) status = import_skin_submesh(job, submesh);
+  if (status) return status;
+  b->joined += submesh->vertex_count;
+  added = sk_array_extend(&job->model.submeshes, 1);
   if (!added) return import_no_memory(job, sizeof *added);
   *added = (sk_submesh){submesh->name,         submesh->joint,        import_material_of(job, submesh->material),
                         submesh->first_vertex, submesh->vertex_count, submesh->first_face,
@@ -224,46 +245,32 @@ static sk_status add_submesh(import_job *job, const import_submesh *submesh) {
   return SK_OK;
 }
 
-sk_status import_meshes(import_job *job) {
-  import_model *m = &job->model;
-  sk_array submeshes = SK_ARRAY(import_submesh), faces;
-  import_morphs morphs = {SK_ARRAY(import_morph),
-                          SK_ARRAY(uint32_t),
-                          {NULL, 0, 0, 3 * sizeof(float)},
-                          {NULL, 0, 0, 3 * sizeof(float)},
-                          false};
-  uint32_t joined = 0;
+static sk_status add_submeshes(building *b, const sk_array *submeshes) {
+  import_model *m = &b->job->model;
   size_t i;
+  sk_status status = SK_OK;
+  b->faces = (sk_array){m->faces, 0, m->faces ? (size_t)import_face_rows(submeshes) : 0, sizeof(uint32_t[3])};
+  for (i = 0; i < submeshes->count && !status; i++) status = add_submesh(b, (import_submesh *)submeshes->data + i);
+  m->vertex_count = b->joined;
+  m->faces = b->faces.data;
+  m->face_count = (uint32_t)b->faces.count;
+  m->info.vertices = b->joined;
+  m->info.faces = b->faces.count;
+  if (!status && !m->weights) status = import_make_influences(b->job, submeshes);
+  return status ? status : import_targets(b->job, &b->morphs);
+}
+
+sk_status import_meshes(import_job *job) {
+  building b = {.job = job, .morphs = import_no_morphs()};
+  sk_array submeshes = SK_ARRAY(import_submesh);
   sk_status status;
-  m->submeshes = SK_ARRAY(sk_submesh);
+  job->model.submeshes = SK_ARRAY(sk_submesh);
   if (job->format->look_at_shapes) job->format->look_at_shapes(job);
   status = find_submeshes(job, &submeshes);
   if (!status) status = import_make_streams(job, &submeshes);
   if (!status) status = make_shape_numbers(job, &submeshes);
-  faces = (sk_array){m->faces, 0, m->faces ? (size_t)import_face_rows(&submeshes) : 0, 3 * sizeof(uint32_t)};
-  for (i = 0; i < submeshes.count && !status; i++) {
-    import_submesh *submesh = (import_submesh *)submeshes.data + i;
-    status = import_copy_vertices(job, submesh);
-    if (!status && !submesh->rigid) status = import_skin_submesh(job, submesh);
-    if (!status) status = copy_faces(job, submesh, &faces);
-    if (!status) status = finish_vertices(job, submesh, &faces, joined, &morphs);
-    if (!status && submesh->rigid && m->weights)
-      status = import_skin_submesh(job, submesh); /* for the vertices that
-                                                                                                are left */
-    joined += status ? 0 : submesh->vertex_count;
-    if (!status) status = add_submesh(job, submesh);
-  }
-  m->vertex_count = joined;
-  m->faces = faces.data;
-  m->face_count = (uint32_t)faces.count;
-  if (!status && !m->weights) status = import_make_influences(job, &submeshes);
-  if (!status) status = import_targets(job, &morphs);
-  sk_array_free(&morphs.list);
-  sk_array_free(&morphs.vertices);
-  sk_array_free(&morphs.positions);
-  sk_array_free(&morphs.normals);
+  if (!status) status = add_submeshes(&b, &submeshes);
+  import_free_morphs(&b.morphs);
   sk_array_free(&submeshes);
-  m->info.vertices = joined;
-  m->info.faces = faces.count;
   return status;
 }

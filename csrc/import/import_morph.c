@@ -160,6 +160,17 @@ sk_status import_number_shapes(import_job *job, const import_submesh *submesh, c
 
 /* ---- keeping what moves ---------------------------------------------------------------------- */
 
+import_morphs import_no_morphs(void) {
+  return (import_morphs){SK_ARRAY(import_morph), SK_ARRAY(uint32_t), SK_ARRAY(float[3]), SK_ARRAY(float[3]), false};
+}
+
+void import_free_morphs(import_morphs *morphs) {
+  sk_array_free(&morphs->list);
+  sk_array_free(&morphs->vertices);
+  sk_array_free(&morphs->positions);
+  sk_array_free(&morphs->normals);
+}
+
 static bool is_zero(const float row[WIDTH]) {
   static const float nothing[WIDTH];
   return !memcmp(row, nothing, sizeof nothing);
@@ -280,7 +291,7 @@ sk_status import_targets(import_job *job, const import_morphs *morphs) {
   m->targets = SK_ARRAY(sk_target);
   m->target_full = SK_ARRAY(float);
   m->target_vertices = SK_ARRAY(uint32_t);
-  m->target_positions = m->target_normals = (sk_array){NULL, 0, 0, 3 * sizeof(float)};
+  m->target_positions = m->target_normals = SK_ARRAY(float[3]);
   for (; from < morphs->list.count && !status; from = end) {
     uint32_t number, count = 0;
     for (end = from; end < morphs->list.count && list[end].node == list[from].node; end++)

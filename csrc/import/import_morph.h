@@ -30,6 +30,9 @@ typedef struct import_morphs { /* of all submeshes, in their order */
   bool has_normals;
 } import_morphs;
 
+import_morphs import_no_morphs(void); /* empty */
+void import_free_morphs(import_morphs *morphs);
+
 typedef struct import_weight_rule { /* of one target: the weight at rest, and the one that shows all of it */
   float rest, full;
 } import_weight_rule;

@@ -17,8 +17,8 @@ static const note_words words[NOTE_COUNT] = {
 #undef NOTE_WORDS
 };
 
-void import_note_add(import_job *job, import_note_kind kind, uint64_t count, const char *format, ...) {
-  import_note *note = &job->notes[kind];
+void import_note_add(import_job *job, import_note_code code, uint64_t count, const char *format, ...) {
+  import_note *note = &job->notes[code];
   if (count && !note->count) {
     va_list arguments;
     va_start(arguments, format);
@@ -33,15 +33,15 @@ static bool add_text(import_job *job, const char *bytes, sk_text *text) {
 }
 
 sk_status import_report_write(import_job *job) {
-  int kind;
-  for (kind = 0; kind < NOTE_COUNT; kind++) {
+  int code;
+  for (code = 0; code < NOTE_COUNT; code++) {
     sk_report_entry *entry;
-    if (!job->notes[kind].count) continue;
+    if (!job->notes[code].count) continue;
     entry = sk_array_extend(&job->model.report, 1);
     if (!entry) return import_no_memory(job, sizeof *entry);
-    *entry = (sk_report_entry){.severity = (uint32_t)words[kind].severity, .count = job->notes[kind].count};
-    if (!add_text(job, words[kind].code, &entry->code) || !add_text(job, job->notes[kind].first, &entry->first) ||
-        !add_text(job, words[kind].message, &entry->message))
+    *entry = (sk_report_entry){.severity = (uint32_t)words[code].severity, .count = job->notes[code].count};
+    if (!add_text(job, words[code].code, &entry->code) || !add_text(job, job->notes[code].first, &entry->first) ||
+        !add_text(job, words[code].message, &entry->message))
       return import_no_memory(job, sizeof *entry);
   }
   return SK_OK;

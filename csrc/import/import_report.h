@@ -1,5 +1,10 @@
-/* import_report.h: what was repaired in a file, and what of it was lost. The job counts the cases of each code and
-   keeps the first one in words; when the import is over, every code that occurred becomes an entry of the report. */
+/* import_report.h: what was repaired in a file, and what of it was lost.
+
+   The job counts the cases of each code and keeps the first one in words. When the import is over, every code that
+   occurred becomes an entry of the report, in the order of this table. A code is part of the interface: users filter by
+   it, docs/loading.md explains it, and skinpy.check has a level for it. Tests compare these three with the table.
+
+   SK_REPAIRED: the model shows what the file means. SK_LOST: the model lacks something that the file has. */
 #ifndef IMPORT_REPORT_H
 #define IMPORT_REPORT_H
 
@@ -7,6 +12,7 @@
 
 typedef struct import_job import_job;
 
+/* ROW(code, severity, a sentence on what was wrong and what was done about it) */
 #define IMPORT_NOTE_TABLE(ROW)                                                                                         \
   ROW(weights_normalized, SK_REPAIRED, "the weights of a vertex do not sum to 1; they were divided by their sum")      \
   ROW(weights_repaired, SK_REPAIRED, "weights are negative or not finite; they count as 0")                            \
@@ -69,20 +75,21 @@ typedef struct import_job import_job;
   ROW(files_missing, SK_LOST, "the model refers to files that cannot be read")                                         \
   ROW(extensions_ignored, SK_LOST, "the file requires glTF extensions that are not supported")
 
-typedef enum import_note_kind {
+typedef enum import_note_code {
 #define IMPORT_NOTE_NAME(code, severity, message) NOTE_##code,
   IMPORT_NOTE_TABLE(IMPORT_NOTE_NAME)
 #undef IMPORT_NOTE_NAME
       NOTE_COUNT
-} import_note_kind;
+} import_note_code;
 
 typedef struct import_note {
   uint64_t count;
   char first[160]; /* the first case, in words */
 } import_note;
 
-/* Counts `count` cases of a code, of which there may be none; the words of the first case stay. */
-__attribute__((format(printf, 4, 5))) void import_note_add(import_job *job, import_note_kind kind, uint64_t count,
+/* Counts `count` cases of a code, of which there may be none. The other arguments are a printf format and its values:
+   the first case in words, which is kept for the code's first call and cut at 159 bytes. */
+__attribute__((format(printf, 4, 5))) void import_note_add(import_job *job, import_note_code code, uint64_t count,
                                                            const char *format, ...);
 /* Writes an entry for each code that occurred to model.report, in the order of the table. */
 sk_status import_report_write(import_job *job);

@@ -40,7 +40,7 @@ sk_status import_add_slot(import_job *job, int32_t joint, const float offset[16]
   uint32_t *entry;
   int32_t *new_joint;
   float *new_offset;
-  if (!slots->table) slots->joints = SK_ARRAY(int32_t), slots->offsets = (sk_array){NULL, 0, 0, 16 * sizeof(float)};
+  if (!slots->table) slots->joints = SK_ARRAY(int32_t), slots->offsets = SK_ARRAY(float[16]);
   if ((!slots->table || slots->joints.count * 2 > slots->mask) && !grow_table(slots)) return import_no_memory(job, 1);
   entry = find_entry(slots, joint, offset);
   if (!*entry) {

@@ -1,6 +1,5 @@
 /* import_space.c: axes and units, and frames that are not read. */
 #include <math.h>
-#include <string.h>
 
 #include "import_bytes.h"
 #include "import_space.h"

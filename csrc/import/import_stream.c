@@ -65,7 +65,7 @@ bool import_joins_vertices(const import_job *job) {
 #define INFLUENCES (1u << SLOTS | 1u << WEIGHTS)
 
 /* Memory for some of the streams, one bit each, of so many rows. */
-static sk_status make_rows(import_job *job, const uint64_t rows[IMPORT_MESH_SECTIONS], unsigned some,
+static sk_status make_rows(import_job *job, const uint64_t rows[IMPORT_MESH_SECTIONS], unsigned wanted,
                            void *made[IMPORT_MESH_SECTIONS]) {
   sk_block_part sections[IMPORT_MESH_SECTIONS];
   size_t lacking = 0;
@@ -74,7 +74,7 @@ static sk_status make_rows(import_job *job, const uint64_t rows[IMPORT_MESH_SECT
   for (i = 0; i < IMPORT_MESH_SECTIONS; i++) {
     size_t bytes = (size_t)rows[i] * sections[i].stride;
     made[i] = NULL;
-    if (!rows[i] || !(some >> i & 1)) continue;
+    if (!rows[i] || !(wanted >> i & 1)) continue;
     made[i] = sk_alloc(bytes);
     if (!made[i]) lacking = bytes;
   }

@@ -3,7 +3,6 @@
    Every offset and count is checked against the bytes that are there before anything is read. */
 #include <string.h>
 
-#include "../import_bytes.h"
 #include "import_gltf.h"
 
 /* ---- data URIs ------------------------------------------------------------------- */

@@ -43,7 +43,7 @@ typedef struct bvh { /* one file while it is read and written */
 
 /* ---- reading -------------------------------------------------------------------------- */
 
-/* What isspace() says, whatever the user's locale. */
+/* Does what isspace() does in the C locale, whatever the user's locale. */
 static bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
 /* What stands between spaces, as Assimp has it: a brace at its beginning is a word. Length 0 at the end. */
@@ -348,7 +348,7 @@ static void write_anew(bvh *b) {
 
 /* ---- the file ---------------------------------------------------------------------------- */
 
-/* False: it cannot be followed. Of a large file the head alone is there, which is enough for most. */
+/* False where the file cannot be followed. Of a large file only the head is in memory, which is enough for most. */
 static bool read_file(bvh *b) {
   import_files *files = &b->job->files;
   bool good = read_head(b, files->sources.data);

@@ -12,7 +12,7 @@
 
 typedef struct node_label {
   sk_text id, name;
-} node_label; /* places in the file */
+} node_label; /* offsets in the file */
 
 typedef struct reading { /* one pass over the file's tags */
   import_job *job;
@@ -36,7 +36,7 @@ static import_span next_word(const char **at, const char *end) {
   return word;
 }
 
-/* Assimp's keys are all linear. The last key's kind matters to nobody. */
+/* Assimp's keys are all linear. The interpolation behind the last key has no effect. */
 static void note_interpolation(const reading *r, const import_tag *tag) {
   const char *at = tag->after;
   import_span word = next_word(&at, r->rest.end), next = next_word(&at, r->rest.end);
@@ -47,8 +47,8 @@ static void note_interpolation(const reading *r, const import_tag *tag) {
   }
 }
 
-/* "node/transform.component" is what Assimp takes: not with two slashes, nor with two dots, of which one is in the
-   node's id. Those that lead nowhere since import_collada_morph.c came by have been told. */
+/* Assimp takes "node/transform.component", but neither two slashes nor two dots, of which one is in the node's id.
+   Targets that import_collada_morph.c made lead nowhere are in the report already. */
 static void note_target(const reading *r, const import_tag *tag) {
   import_span target = import_tag_attribute(tag, "target");
   size_t i, slashes = 0, dots = 0;

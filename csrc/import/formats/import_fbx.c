@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "../import_bytes.h"
 #include "import_fbx.h"
 
 #define FIRST_RECORD    27 /* behind the magic, two bytes and the version */

@@ -5,7 +5,6 @@
 #ifndef IMPORT_FBX_H
 #define IMPORT_FBX_H
 
-#include "../import_bytes.h"
 #include "../import_clip.h"
 #include "../import_morph.h"
 

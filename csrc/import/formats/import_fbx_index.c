@@ -1,6 +1,5 @@
 /* import_fbx_index.c: the objects of an FBX file that move something, and what belongs to what. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "import_fbx.h"
 

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "../import_bytes.h"
 #include "import_fbx.h"
 
 #define DEPTH  32             /* lists in each other; files have some 8 */

@@ -39,8 +39,8 @@ static sk_status find_chunks(import_job *job, const import_source *file, const c
 
 /* ---- top-level arrays ---------------------------------------------------------------- */
 
-int32_t gltf_item(const gltf *g, gltf_list_kind kind, int64_t index) {
-  return index >= 0 && index < g->lists[kind].count ? g->lists[kind].tokens[index] : -1;
+int32_t gltf_item(const gltf *g, gltf_list_name name, int64_t index) {
+  return index >= 0 && index < g->lists[name].count ? g->lists[name].tokens[index] : -1;
 }
 
 static sk_status open_lists(import_job *job) {
@@ -48,11 +48,11 @@ static sk_status open_lists(import_job *job) {
                                                      "meshes",    "skins",       "materials", "textures",
                                                      "images",    "animations",  "scenes"};
   gltf *g = job->gltf;
-  int kind;
+  int name;
   sk_status status;
-  for (kind = 0; kind < GLTF_LIST_COUNT; kind++) {
-    gltf_list *list = &g->lists[kind];
-    int32_t array = json_member(&g->json, 0, names[kind]), token, i = 0;
+  for (name = 0; name < GLTF_LIST_COUNT; name++) {
+    gltf_list *list = &g->lists[name];
+    int32_t array = json_member(&g->json, 0, names[name]), token, i = 0;
     list->count = json_length(&g->json, array);
     list->tokens = sk_alloc(sizeof(int32_t) * (size_t)(list->count + 1));
     if (!list->tokens) return import_no_memory(job, sizeof(int32_t) * (size_t)list->count);

@@ -9,7 +9,7 @@
 #include "../import_reader.h"
 #include "import_accessor.h"
 
-typedef enum gltf_list_kind {
+typedef enum gltf_list_name {
   GLTF_ACCESSORS,
   GLTF_VIEWS,
   GLTF_BUFFERS,
@@ -22,7 +22,7 @@ typedef enum gltf_list_kind {
   GLTF_ANIMATIONS,
   GLTF_SCENES,
   GLTF_LIST_COUNT
-} gltf_list_kind;
+} gltf_list_name;
 
 typedef struct gltf_list { /* a top-level array: the token of each element */
   int32_t *tokens;
@@ -86,7 +86,7 @@ typedef struct gltf {
 sk_status gltf_open(import_job *job);
 void gltf_close(import_job *job);
 void gltf_space(import_job *job); /* one unit is a meter, +Y is up */
-int32_t gltf_item(const gltf *gltf, gltf_list_kind kind, int64_t index); /* token, or -1 */
+int32_t gltf_item(const gltf *gltf, gltf_list_name name, int64_t index); /* token, or -1 */
 /* Name of a node as the file has it, or nodes[i]; appended to the model's strings. */
 sk_status gltf_node_name(import_job *job, int32_t node, sk_text *text);
 /* The number behind a key such as "n12", and the primitive behind "m3-1"; -1 and NULL: there is no such key. */

@@ -53,10 +53,10 @@ static sk_status open_times(import_job *job, int32_t sampler, channel *c, bool *
 
 static sk_status open_values(import_job *job, int32_t sampler, channel *c, bool *usable) {
   const json *j = &job->gltf->json;
-  int32_t kind = json_member(j, sampler, "interpolation");
+  int32_t word = json_member(j, sampler, "interpolation");
   sk_status status;
-  c->interpolation = json_equals(j, kind, "STEP")          ? SK_STEP
-                     : json_equals(j, kind, "CUBICSPLINE") ? SK_CUBIC
+  c->interpolation = json_equals(j, word, "STEP")          ? SK_STEP
+                     : json_equals(j, word, "CUBICSPLINE") ? SK_CUBIC
                                                            : SK_LINEAR;
   c->output = (int32_t)json_index(j, json_member(j, sampler, "output"), -1);
   status = gltf_accessor_open(job, c->output, &c->values);

@@ -78,11 +78,11 @@ static sk_status count_clip(import_job *job, int32_t animation, import_counts *c
   gltf *g = job->gltf;
   const json *j = &g->json;
   int32_t array = json_member(j, animation, "samplers"), token, i = 0, count = json_length(j, array);
-  uint64_t *keys = sk_alloc(sizeof *keys * ((size_t)count + 1)), most = 0, sum = 0;
+  uint64_t *keys = sk_alloc(sizeof *keys * ((size_t)count + 1)), longest = 0, sum = 0;
   if (!keys) return import_no_memory(job, sizeof *keys * ((size_t)count + 1));
   for (token = json_first(j, array); token >= 0; token = json_after(j, array, token)) {
     keys[i] = count_of(g, json_index(j, json_member(j, token, "input"), -1));
-    if (keys[i] > most) most = keys[i];
+    if (keys[i] > longest) longest = keys[i];
     i++;
   }
   array = json_member(j, animation, "channels");
@@ -91,7 +91,7 @@ static sk_status count_clip(import_job *job, int32_t animation, import_counts *c
     if (sampler >= 0 && sampler < count)
       sum = import_sum(sum, import_product(keys[sampler], targets_of(g, json_member(j, token, "target"))));
   }
-  counts->keys = import_sum(counts->keys, sum > most ? sum : most); /* one that no channel uses is read, too */
+  counts->keys = import_sum(counts->keys, sum > longest ? sum : longest); /* one that no channel uses is read, too */
   sk_free(keys);
   return SK_OK;
 }

@@ -1,7 +1,6 @@
 /* import_gltf_material.c: the materials of a glTF and their images. */
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "../import_material.h"
 #include "../import_texture.h"

@@ -35,7 +35,7 @@ static void correct_position(struct aiVector3D *v, const double exact[3]) {
     *v = (struct aiVector3D){(float)exact[0], (float)exact[1], (float)exact[2]};
 }
 
-/* Assimp's sign of w stays: it turns all of them, as its quaternions want it. */
+/* Assimp's sign of w stays: its quaternions have the other sign than the format's. */
 static void correct_rotation(struct aiQuaternion *q, const double exact[3]) {
   double w = root_of(exact);
   if (!is_near(exact[0], q->x) || !is_near(exact[1], q->y) || !is_near(exact[2], q->z)) return;

@@ -64,14 +64,14 @@ static bool add_vertex(ms3d *m, uint32_t v, const uint8_t *tail, int whole) {
   int8_t first = (int8_t)m->c.data[m->vertices + VERTEX * (size_t)v + 13];
   int joints[4] = {first, (int8_t)tail[0], (int8_t)tail[1], (int8_t)tail[2]};
   int weights[4] = {tail[3], tail[4], tail[5], whole - tail[3] - tail[4] - tail[5]}, i;
-  bool some = false, good = true;
+  bool listed = false, good = true;
   if (first < 0 || (uint32_t)first >= m->joint_count) return true;
   for (i = 0; i < 4 && weights[3] < whole && good; i++) {
     if (weights[i] <= 0 || joints[i] < 0 || (uint32_t)joints[i] >= m->joint_count) continue;
     good = import_weights_add(m->job, v, (uint32_t)joints[i], (float)((double)weights[i] / whole));
-    some = true;
+    listed = true;
   }
-  return some ? good : import_weights_add(m->job, v, (uint32_t)first, 1.0f);
+  return listed ? good : import_weights_add(m->job, v, (uint32_t)first, 1.0f);
 }
 
 /* Assimp delivers a mesh for each group, and three vertices for each of its triangles. */

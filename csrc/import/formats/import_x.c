@@ -42,9 +42,9 @@ static unsigned count_all_off(const struct aiScene *scene, const struct aiNodeAn
   unsigned a, c, off = 0;
   for (a = 0; a < scene->mNumAnimations; a++)
     for (c = 0; c < scene->mAnimations[a]->mNumChannels; c++) {
-      unsigned some = count_off(scene->mAnimations[a]->mChannels[c]);
-      if (some && !off) *first = scene->mAnimations[a]->mChannels[c];
-      off += some;
+      unsigned count = count_off(scene->mAnimations[a]->mChannels[c]);
+      if (count && !off) *first = scene->mAnimations[a]->mChannels[c];
+      off += count;
     }
   return off;
 }

@@ -1,4 +1,4 @@
-/* import_scene.c: the steps of an import in their order, from a request to a block, and the public table of functions.
+/* import_job.c: the steps of an import in their order, from a request to a block, and the public table of functions.
    */
 #include <string.h>
 
