@@ -1,4 +1,4 @@
-"""Baked textures: what is in them, what comes out of them, and how far that is from the clip."""
+"""Baked textures: their texels, the palettes of instances, and the error against the clip."""
 
 from __future__ import annotations
 
@@ -155,7 +155,7 @@ def test_sixteen_bytes_say_where_an_instance_is() -> None:
 
 
 def straight(model: skinpy.Model, clip: Any, t: float, fps: float) -> Any:
-    """float64: the line between the two frames around t, worked out from the clip by itself."""
+    """The line between the two frames around t, in float64, from the clip alone."""
     duration = model.clips[clip].duration
     k = int(np.floor(t * fps + 1e-9))
     start, end = k / fps, min((k + 1) / fps, duration)

@@ -92,7 +92,7 @@ def test_2d_by_hand() -> None:
 
 
 def grid() -> dict[tuple[float, float], str]:
-    """Full of points on one line and on one circle."""
+    """A grid, which has many points on one line and on one circle."""
     return {(x / 10, y / 7): f"{x} {y}" for x in range(5) for y in range(4)}
 
 
@@ -137,7 +137,7 @@ def test_2d_properties(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["square", "grid", "circle", "cloud"])
 def test_2d_weights_are_continuous(name: str) -> None:
-    """Along ways through the plane a small step changes no weight by more than its slope allows."""
+    """Along paths through the plane a small step changes no weight by more than its slope allows."""
     space = BlendSpace2D(SPACES[name])
     places = np.array([where for where, _ in space.points])
     low, size = places.min(0), np.ptp(places, 0).max()
@@ -239,7 +239,7 @@ def test_a_clip_is_no_data(model: skinpy.Model) -> None:
 
 
 def test_a_controller_plays_all_clips_of_a_space_at_one_phase(model: skinpy.Model) -> None:
-    """Walking (1 s) and running (0.7 s), half of each: a turn is 0.85 s, and the pose that of `blend`."""
+    """Walking (1 s) and running (0.7 s), half of each: a cycle is 0.85 s, and the pose is that of `blend`."""
     controller = skinpy.AnimationController(model)
     track = controller.play(BlendSpace1D({0: "walk", 1: "run"}, 0.5))
     walk, run = model.clips["walk"], model.clips["run"]

@@ -36,7 +36,7 @@ def chain(
     moved: int = 3,
     flat: bool = False,
 ) -> Model:
-    """Joints that stand on each other, 1 apart along +Y, each with a triangle; 3 high at scale 1.
+    """Joints above each other, at a distance of 1 along +Y, each with a triangle; 3 high at scale 1.
 
     scale is the root's at rest; only the first `moved` joints move a triangle; flat adds one without area.
     """
@@ -153,7 +153,7 @@ def test_other_scales_are_no_unit(scale: float) -> None:
 
 
 def test_the_loaders_own_scale_is_no_finding(tmp_path: Path) -> None:
-    """A file in centimeters has its root scaled by the loader; what the file itself scales is found."""
+    """The loader scales the root of a file in centimeters; only scales of the file itself are found."""
     path = tmp_path / "cm.dae"
     path.write_bytes(import_cases.dae(meter=0.01, nodes='<node id="a"/>'))
     assert found(path, "units_converted")[0].level == "note"
@@ -487,7 +487,7 @@ def test_a_clip_that_is_no_loop_has_a_note() -> None:
 
 
 def test_travel_is_no_seam() -> None:
-    """A loop that carries its character along closes but for the way."""
+    """A loop that moves its character over the ground closes, apart from the travel."""
     seconds = np.linspace(0, 1, 31)
     walk = Clip.from_arrays(
         "clip",
@@ -501,7 +501,7 @@ def test_travel_is_no_seam() -> None:
 
 
 def test_a_velocity_that_changes_at_the_seam() -> None:
-    """Half a swing and back without the other half: |sin|, which bounces at its ends alone."""
+    """Half a swing and back without the other half: |sin|, which changes its velocity only at the ends."""
     bounce = 60 * np.sin(np.linspace(0, np.pi, 61))
     one = only(chain(turning(bounce)), "loop_velocity")
     # 60 degrees * pi / 2 s a second at each end, at most 2 from the arm's origin.
@@ -515,7 +515,7 @@ def test_a_velocity_that_changes_at_the_seam() -> None:
 
 
 def steps(travel: float, stride: float) -> Model:
-    """Two feet that stand in turn for half a second each, with the body 2 above: a travelling walk.
+    """Two feet that stand in turn for half a second each, with the body 2 above: a traveling walk.
 
     While a foot stands it goes back by `stride` to the body, which moves on by `travel` in that time; the
     feet stand still where both are equal. It then comes forward, lifted by 0.4.
@@ -639,7 +639,7 @@ def test_bad_arguments(call: Callable[[], Findings], error: type[Exception], wor
 
 
 def test_how_much_is_posed_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of a hundred clips few frames each are posed, and never all at once."""
+    """Few frames of each of a hundred clips are posed, and never all at once."""
     posed: list[int] = []
     original = Model.pose
 
@@ -688,7 +688,7 @@ def test_exit_status(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
 def test_numbers_that_are_not_finite(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], in_buffer: bool
 ) -> None:
-    """In a buffer they are repaired and an error; in the JSON they make the file unreadable."""
+    """In a buffer they are repaired, which is an error; in the JSON they make the file unreadable."""
     file = Gltf()
     root = file.node("root")
     file.animation("move", file.channel(root, "translation", [0, 1], [[0, 0, 0], [np.nan, 0, 0]]))
@@ -768,7 +768,7 @@ def test_a_live_model_is_checked_by_the_reader_and_by_the_rules() -> None:
 
 
 def test_a_model_whose_memory_was_spoiled_is_told_so() -> None:
-    """Nothing of skinpy writes there; the test takes memory of its own for that."""
+    """skinpy never writes to that memory; the test uses memory of its own."""
     memory = bytearray(memoryview(skinpy.character()._block))
     block = skinpy._core.Block(memory, copy=False)
     model = skinpy.Model(block)

@@ -289,7 +289,7 @@ def test_disabled_tracks_neither_move_nor_weigh(model: Model, controller: Animat
 @pytest.mark.parametrize("steps", [1, 3, 50])
 @pytest.mark.parametrize("ease", ["linear", "smooth"])
 def test_a_keyed_speed_is_integrated(controller: AnimationController, steps: int, ease: Any) -> None:
-    """Speed 1 up to 1 s, then to 3 by 2 s. Both eases have the mean 2 on the way; at half of it the linear
+    """Speed 1 up to 1 s, then to 3 by 2 s. Both eases have the mean 2 in between; at half of it the linear
     one has covered 1 + 0.25 (u + u^2), the smooth one u + 2 (u^3 - u^4 / 2)."""
     track = controller.play("walk")
     key = controller.key_speed(track, 3.0, 1.0, 1.0, ease)
@@ -360,7 +360,7 @@ def test_results_do_not_depend_on_the_steps(model: Model, seed: int) -> None:
 
 
 def unrolled(times: list[float], d: float, loop: str, low: float, high: float) -> dict[float, int]:
-    """All positions from low to high at which some event is met, by going through every turn."""
+    """All positions from low to high that have an event, found by going through every cycle."""
     met: dict[float, int] = {}
     period = 2 * d if loop == "pingpong" else d
     for turn_number in range(math.floor(low / period) - 2, math.ceil(high / period) + 2):
@@ -382,7 +382,7 @@ def unrolled(times: list[float], d: float, loop: str, low: float, high: float) -
 @pytest.mark.parametrize("loop", ["wrap", "pingpong"])
 @pytest.mark.parametrize("seed", range(12))
 def test_no_event_is_missed_or_doubled(model: Model, loop: Any, seed: int) -> None:
-    """Against a list of all turns, at random speeds, forward and back, in steps of up to several turns."""
+    """Against a list of all cycles: random speeds in both directions, in steps of up to several cycles."""
     rng = np.random.default_rng(seed)
     fractions = [0.0, 0.25, 0.5, 1.0] if seed % 2 else [0.1, 0.6]
     controller = AnimationController(model)
@@ -577,7 +577,7 @@ MACHINE: dict[str, Any] = {
 
 
 def change_something(controller: AnimationController, model: Model, rng: np.random.Generator) -> None:
-    """One random call, of all that change what plays and how."""
+    """Make one random call among all that change what plays."""
 
     def some(low: float, high: float) -> float:
         return float(rng.uniform(low, high))
@@ -623,7 +623,7 @@ def change_something(controller: AnimationController, model: Model, rng: np.rand
 
 @pytest.fixture(scope="module")
 def lively(model: Model) -> Model:
-    """The model with one clip more that has root motion, and one that has events."""
+    """The model with two more clips: one with root motion, one with events."""
     joint = model.skeleton.names[0]
     moved = np.zeros((2, 1, 3))
     moved[1, 0, 2] = 1.5
@@ -640,7 +640,7 @@ def forget(controller: AnimationController) -> None:
 
 
 def live(controller: AnimationController, model: Model, seed: int, each_step: Any) -> list[Any]:
-    """Everything that comes out of a random life."""
+    """All results of a controller with random calls and steps."""
     rng = np.random.default_rng(seed)
     found: list[Any] = []
     for _ in range(60):
@@ -657,7 +657,7 @@ def live(controller: AnimationController, model: Model, seed: int, each_step: An
 
 @pytest.mark.parametrize("seed", range(16))
 def test_what_is_kept_from_frame_to_frame_changes_nothing(lively: Model, seed: int) -> None:
-    """A controller that forgets before every step all that it keeps does exactly the same."""
+    """A controller whose caches are invalidated before every step does exactly the same."""
     kept = live(AnimationController(lively), lively, seed, lambda controller: None)
     forgot = live(AnimationController(lively), lively, seed, forget)
     for one, other in zip(kept, forgot, strict=True):
@@ -668,7 +668,7 @@ def test_what_is_kept_from_frame_to_frame_changes_nothing(lively: Model, seed: i
 
 
 def act(controller: AnimationController, model: Model) -> list[Any]:
-    """Something of everything; the palettes on the way."""
+    """Some calls of every sort, and the palettes after each."""
     palettes = []
     track = controller.play("walk", speed=0.9)
     key = controller.key_speed(track, 1.5, 0.4, 0.3, "smooth")
@@ -837,7 +837,7 @@ def test_clips_of_other_models_are_refused(controller: AnimationController) -> N
 
 
 def test_a_weight_that_arrives_with_the_end_of_a_fade(controller: AnimationController) -> None:
-    """Both ramps end at one time, and the end of the fade removes the track with all that it was to do."""
+    """Both ramps end at one time, and the end of the fade removes the track with its other ramps."""
     leaving = controller.play("walk")
     controller.cross_fade("run", 0.25)
     controller.key_weight(leaving, 0.5, 0.0, 0.25)

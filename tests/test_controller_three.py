@@ -1,10 +1,10 @@
-"""The controller against three.js's AnimationMixer, an engine of others: fades, weights, speeds, loops.
+"""The controller against three.js's AnimationMixer, another engine: fades, weights, speeds, loops.
 
 Where node and the package three are there (SKINPY_NODE_MODULES: a folder with node_modules/three), both play
 the same keys, and the world matrices of all nodes are compared. Key times and values are numbers that
 float32, in which three.js keeps them, has too.
 
-What the two define alike is compared to 2e-6 (of numbers up to 4, which skinpy has in float32):
+What both define in the same way is compared to 2e-6 (of numbers up to 4, which skinpy has in float32):
 translation, scale, and rotations that are not mixed. What they define differently:
 
 - Rotations. Three.js takes tracks one after another by slerp, skinpy normalizes the weighted sum. Of two

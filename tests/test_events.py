@@ -16,14 +16,14 @@ STEPS = (skinpy.Event(0.25, "left"), skinpy.Event(0.75, "right"))
 
 
 def still(name: str = "stroll", joints: list[str] | None = None) -> skinpy.Clip:
-    """One second in which one joint moves straight on."""
+    """One second in which one joint moves along a straight line."""
     keys = np.zeros((3, 1, 3))
     keys[:, 0, 2] = [0, 0.5, 1]
     return skinpy.Clip.from_arrays(name, times=[0, 0.5, 1], joints=joints, translation=keys)
 
 
 def motion() -> Motion:
-    """From 0 to 4 along x within a second, turning half round about z meanwhile."""
+    """From 0 to 4 along x within a second, with half a rotation about z."""
     half = math.sqrt(0.5)
     values = np.array([[0, 0, 0, 0, 0, 0, 1], [2, 0, 0, 0, 0, half, half], [4, 0, 0, 0, 0, 1, 0]], np.float32)
     return Motion(np.array([0, 0.5, 1]), values)
@@ -126,7 +126,7 @@ def test_a_model_keeps_what_its_clips_carry(tmp_path: Path, suffix: str) -> None
 
 
 def test_it_is_kept_when_a_clip_changes_hands_twice(tmp_path: Path) -> None:
-    """Bound, saved, loaded, taken over by another model behind another clip, and taken off again."""
+    """Bind, save and load the clip, add it to another model behind another clip, and elsewhere."""
     character = skinpy.character()
     joint = character.skeleton.names[2]
     character.add_clips([still("a", [joint]), stepping(joints=[joint])]).save(tmp_path / "first.skn")

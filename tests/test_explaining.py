@@ -38,7 +38,7 @@ def most_moved(model: skinpy.Model) -> int:
 
 
 def reach(model: skinpy.Model) -> float:
-    """What api.md's precision of 1e-6 is meant of."""
+    """The length that the precision of 1e-6 refers to."""
     return max(float(np.abs(model.bounds(clip)).max()) for clip in (None, *model.clips))
 
 

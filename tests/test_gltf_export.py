@@ -57,7 +57,7 @@ MODELS = [
 
 
 def load(source: Any, **options: Any) -> skinpy.Model:
-    """With all influences; what the source itself loses is not the matter here."""
+    """Load with all influences; losses of the source file do not matter here."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", skinpy.SkinpyWarning)
         return skinpy.load(source, max_influences=8, **options)
@@ -74,7 +74,7 @@ def saved(model: skinpy.Model, folder: Path) -> bytes:
 
 
 def check(data: bytes) -> dict[str, Any]:
-    """Holds a .glb to what the specification says about everything that skinpy writes."""
+    """Check everything that skinpy writes in a .glb against the specification."""
     magic, version, total, size, kind = struct.unpack_from("<4sIII4s", data)
     assert (magic, version, total, kind) == (b"glTF", 2, len(data), b"JSON")
     assert size % 4 == 0
@@ -319,7 +319,7 @@ def test_the_file_says_it_without_our_importer(seed: int, tmp_path: Path) -> Non
 
 
 def strip(**options: Any) -> skinpy.Model:
-    """Two joints, one triangle, and what the caller wants."""
+    """Two joints, one triangle, and the caller's arrays."""
     rest = np.tile(np.eye(4), (2, 1, 1))
     rest[1, 1, 3] = 1.0
     arguments: dict[str, Any] = {
@@ -369,7 +369,7 @@ def packed(sections: dict[str, np.ndarray]) -> skinpy.Model:
 
 
 def repacked(model: skinpy.Model, channels: int, **sections: int) -> skinpy.Model:
-    """The model with its first clip alone, which gets so many channels; some sections cut to so many rows."""
+    """The model with its first clip alone, with fewer channels, and with some sections cut to fewer rows."""
     parts = sections_of(model)
     records = parts["CLIPS"][:1].copy()
     records["channel_count"], records["duration"] = channels, max(parts["CLIPS"]["duration"])
@@ -473,7 +473,7 @@ def test_joints_that_are_not_depth_first(tmp_path: Path) -> None:
 
 
 def with_texture(pixels: np.ndarray) -> skinpy.Model:
-    """A triangle with a raw texture, masked, seen from both sides, its texture turned and scaled."""
+    """A triangle with a raw texture, masked, double-sided, with a rotated and scaled texture."""
     parts = sections_of(strip(uvs=[[0, 0], [1, 0.25], [0.5, 1]]))
     pool = _block.TextPool(parts["TEXT"].tobytes())
     material = np.zeros(1, _block.RECORDS["MATERIALS"])
@@ -650,7 +650,7 @@ HAS_THREE = bool(shutil.which("node")) and (Path(MODULES) / "node_modules" / "th
 
 
 def morphing() -> skinpy.Model:
-    """The mesh hangs on a node that is no joint of its skin: three.js finds no targets on those that are."""
+    """The mesh is on a node that is not a joint of its skin: three.js finds no targets on joints."""
     clip = weight_clip("act", [0.0, 0.5, 1.0], ["up", "out"], [[0, 1], [2, 0], [-1, 0.5]], "linear")
     return strip(**MORPHS, joints=[[1]] * 3, weights=[[1]] * 3).add_clips(clip)
 

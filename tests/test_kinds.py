@@ -43,7 +43,7 @@ def random_animation(seed: int, **options: Any) -> VertexAnimation:
 
 
 def twin_place(times: Any, time: float, loop: str, ticks: float) -> tuple[int, float]:
-    """Frame and share of the next, by the rules for clips."""
+    """The frame and the fraction of the next, by the rules for clips."""
     tau = clip_time(time, float(times[-1]), loop, ticks)
     low = int(np.searchsorted(times, tau + 1e-4 / ticks, "right")) - 1
     if low < 0 or low == len(times) - 1:
@@ -62,7 +62,7 @@ def twin_vertices(animation: VertexAnimation, time: float, loop: str, ticks: flo
 
 
 def twin_uv(time: float, tau: float, options: dict[str, Any]) -> Any:
-    """The matrix of a UVAnimation, one factor after another; whole periods stay in."""
+    """The matrix of a UVAnimation, one factor after another; whole periods are not left out."""
     keys = options.get("keys", {})
     interpolated = {
         name: np.array(
@@ -278,7 +278,7 @@ def test_stored_frames_come_back_to_the_bit() -> None:
 
 
 def test_time_rules_are_those_of_clips() -> None:
-    """The end is a pose of its own, 2d is the start; the tolerance is 1e-4 frame."""
+    """The end is a pose of its own, two durations are the start; the tolerance is 1e-4 frame."""
     animation = VertexAnimation.every_frame(random_frames(3), 10, faces=FACES)
     d = animation.duration
     clip = skinpy.Clip.from_arrays("same", fps=10, translation=np.zeros((7, 1, 3)))
@@ -345,7 +345,7 @@ def test_out_is_written_or_refused() -> None:
 
 
 def test_smooth_normals_are_made_per_frame() -> None:
-    """Against the model that skinpy makes of each frame; vertices that part later keep their own normals."""
+    """Against the model of each frame alone; vertices that separate later keep their own normals."""
     frames = random_frames(8)
     frames[:, 4] = frames[:, 1]  # together in all frames: one normal
     animation = VertexAnimation.every_frame(frames, 10, faces=FACES)
@@ -450,7 +450,7 @@ def test_faults_say_what_was_wanted(call: Callable[[], object], words: str) -> N
 
 
 def fewest_keys(animation: VertexAnimation, bound: float) -> int:
-    """By trying every pair of frames: the shortest way from the first to the last."""
+    """Try every pair of frames: the shortest path from the first frame to the last."""
     times, frames = animation.times, animation.frames.astype(np.float64)
     keys = np.full(len(times), len(times) + 1)
     keys[0] = 1
@@ -595,7 +595,7 @@ def test_more_frames_than_memory_holds_are_refused() -> None:
 
 
 def write_series(folder: Path, frames: Any, faces: Any = FACES, start: int = 8) -> list[Path]:
-    """One .obj per frame, named so that their numbers and not their letters give the order."""
+    """Write one .obj per frame; sorted by letters, their names would be in another order than by number."""
     paths = []
     for number, frame in enumerate(frames):
         lines = [f"v {x:.9g} {y:.9g} {z:.9g}" for x, y, z in frame]
@@ -727,7 +727,7 @@ def test_frames_that_a_file_of_holes_states_take_no_memory(tmp_path: Path) -> No
 
 
 def amplified_md2(frames: int, triangles: int) -> bytes:
-    """Frames of 52 bytes each, in which the same three vertices make up all triangles."""
+    """Frames of 52 bytes each, whose triangles all have the same three vertices."""
     file = bytearray(md2(frames))
     (triangle,) = struct.unpack_from("<i", file, 52)  # where the one triangle stands
     head, one, tail = file[:triangle], file[triangle : triangle + 12], file[triangle + 12 :]
@@ -759,7 +759,7 @@ def test_all_frames_together_are_limited(frames_file: Path) -> None:
 
 
 def test_memory_is_that_of_all_frames(frames_file: Path) -> None:
-    """In this process, as one of its own does not start within so little."""
+    """In this process, as a new process needs more memory to start."""
     options: dict[str, Any] = {"isolate": False, "allow_formats": ["md2", "obj"]}
     assert len(VertexAnimation.load(frames_file, limits=skinpy.Limits(memory=648), **options)) == 3
     with pytest.raises(skinpy.LimitExceeded, match=r"take 648 bytes, .*skinpy\.Limits\(memory=648\)"):
@@ -770,7 +770,7 @@ def test_memory_is_that_of_all_frames(frames_file: Path) -> None:
 def test_seconds_are_for_all_frames(
     frames_file: Path, isolate: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A clock that says one second more after each frame."""
+    """The clock advances one second with each frame."""
     now, left = [100.0], []
 
     def slow(path: Path, *, limits: skinpy.Limits, **options: Any) -> skinpy.Model:
@@ -791,7 +791,7 @@ def test_seconds_are_for_all_frames(
 
 
 def test_a_frame_that_takes_the_rest_of_the_time(frames_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What the second import says of its own limit becomes a sentence about all frames."""
+    """The second import exceeds its own limit; the error is about all frames."""
     now = [100.0]
 
     def slow(path: Path, **options: Any) -> skinpy.Model:
@@ -832,7 +832,7 @@ def test_joining_takes_no_copies_of_all_frames(tmp_path: Path) -> None:
 
 
 def test_frames_that_are_not_finite_are_refused(tmp_path: Path) -> None:
-    """Numbers that float32 holds, and a scale of the root that makes them too large for it."""
+    """float32 holds the numbers themselves, but not their product with the scale of the root."""
     paths = [tmp_path / f"a_{number}.skn" for number in range(2)]
     for path, scale in zip(paths, (1.0, 1e30), strict=True):
         skinpy.Model.from_arrays(
@@ -886,7 +886,7 @@ def test_every_load_is_told_what_keeps_it_in(frames_file: Path, monkeypatch: pyt
 def test_what_keeps_imports_in_is_checked_everywhere(
     options: dict[str, Any], error: type[Exception], words: str, tmp_path: Path
 ) -> None:
-    """By all that load on the way, also where nothing is to be loaded."""
+    """By all functions that may load a file, even if there is nothing to load."""
     model = skinpy.crane()
     for call in (
         lambda: VertexAnimation.load(tmp_path / "none.md2", **options),

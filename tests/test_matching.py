@@ -12,7 +12,7 @@ from skinpy.clips.matching import without_prefix
 
 
 def chain(names: Sequence[str]) -> skinpy.Model:
-    """Joints one below the other, of one vertex."""
+    """A chain of joints with one vertex."""
     rest = np.tile(np.eye(4), (len(names), 1, 1))
     return skinpy.Model.from_arrays(
         names, range(-1, len(names) - 1), rest, positions=[[0, 0, 0]], faces=[], joints=[[0]], weights=[[1]]

@@ -1,7 +1,7 @@
 """Clip.mirror: figures whose mirror image is known, mirrored twice, and real skeletons.
 
-The mirror image of a figure that is symmetric at rest: partner's place, reflected. Numbers are float32, so
-1e-6 per unit is what two roundings cost.
+In the mirror image of a figure that is symmetric at rest, each joint has the position of its partner,
+reflected. Numbers are float32, so 1e-6 per unit is the error of two roundings.
 """
 
 import warnings
@@ -28,7 +28,7 @@ ACROSS_X = np.diag([-1.0, 1, 1])
 
 @pytest.mark.parametrize("interpolation", ["linear", "step", "cubic"])
 def test_a_symmetric_figure_moves_as_its_mirror_image(interpolation: str) -> None:
-    """Whatever the axes of its joints: places, and the directions of what hangs on them, are reflected."""
+    """Whatever the axes of its joints: positions, and the directions of attached vertices, are reflected."""
     model = figure(axes=turned_axes(1))
     clip = keyed(model, 2, interpolation=interpolation, scale=True)
     result = clip.mirror()
@@ -88,7 +88,7 @@ def test_the_plane_is_found_and_may_be_given() -> None:
 
 
 def test_a_symmetric_figure_that_looks_along_x() -> None:
-    """The plane follows from where left and right lie, not from the name of an axis."""
+    """The plane follows from where left and right are, not from the name of an axis."""
     turn = Rotation.from_euler("y", 90, degrees=True).as_matrix()
     model = figure(PLACES @ turn.T, axes=turned_axes(3))
     clip = keyed(model, 4)
@@ -176,7 +176,7 @@ def test_bad_input() -> None:
 
 @pytest.mark.parametrize("name", ["Fox.glb", "BCN_Epileptic.X", "RiggedFigure.dae"])
 def test_real_skeletons(name: str) -> None:
-    """Real rest poses are not quite symmetric; twice is the clip, and what the mirror shows is near it."""
+    """Real rest poses are not quite symmetric; mirrored twice, the clip is the same, and once it is near."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", skinpy.SkinpyWarning)
         model = skinpy.load(data_file("models", name))
@@ -200,7 +200,7 @@ def test_real_skeletons(name: str) -> None:
 
 
 def test_a_joint_that_slides_takes_its_partners_way() -> None:
-    """Translations of other joints than the hips are reflected too, step keys stay such."""
+    """Translations of joints other than the hips are reflected too, and step keys stay step keys."""
     model = figure(axes=turned_axes(6))
     base = keyed(model, 1)
     keys = model.skeleton.translation[3] + np.array([(0, 0, 0), (0.1, 0.2, 0.3)], np.float32)
@@ -213,14 +213,14 @@ def test_a_joint_that_slides_takes_its_partners_way() -> None:
 
 
 def deep(joints: int, seed: int = 3) -> Any:
-    """A chain of which every joint but each fifth is turned by channels of several time lines."""
+    """A chain in which channels with several time lines rotate all joints but each fifth."""
     model = skinpy.load(builders.chain(joints).glb(), format="glb")
     channels = [replace(c, times=c.times + c.joint % 2) for c in model.clips[0].channels if c.joint % 5]
     return derived(model.clips[0], channels, 3.0)
 
 
 def test_key_times_at_the_end_of_all_numbers() -> None:
-    """Samples between keys are as many as memory has room for."""
+    """The number of samples between keys is limited."""
     model = figure()
     base = keyed(model, 1)
     far = [replace(c, times=c.times * 1e307) for c in base.channels]
@@ -232,7 +232,7 @@ def test_key_times_at_the_end_of_all_numbers() -> None:
     assert all(np.isfinite(c.values).all() for c in result.channels)
 
 
-def test_ways_and_anchors_of_trees_of_any_shape() -> None:
+def test_paths_and_anchors_of_trees_of_any_shape() -> None:
     """Against lists of all joints above."""
     rng = np.random.default_rng(2)
     for joints in (1, 2, 30):
@@ -252,8 +252,8 @@ def test_ways_and_anchors_of_trees_of_any_shape() -> None:
             assert found == (above[-1] if above else -1)
 
 
-def test_what_is_kept_of_the_joints_above_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Pairs from both ends of a chain make every joint's motion that of many others."""
+def test_caching_transforms_of_ancestors_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With pairs from both ends of a chain, the motion of each joint depends on many others."""
     clip = deep(40)
     pairs = {f"link{j}": f"link{39 - j}" for j in range(20)}
     results = []

@@ -1,7 +1,7 @@
 """Retargeting: figures whose answer is known by construction, formulas by SciPy, and real skeletons.
 
-Errors are in parts of the figure's size. Positions and keys are float32, so a few 1e-7 per joint of a chain
-are its noise; 1e-5 is what the project promises.
+Errors are fractions of the size of the figure. Positions and keys are float32, so a few 1e-7 per joint of a
+chain are noise; 1e-5 is what the project promises.
 """
 
 import warnings
@@ -34,7 +34,7 @@ def figure(
     names: tuple[str, ...] = NAMES,
     parents: tuple[int, ...] = PARENTS,
 ) -> Any:
-    """A figure with four vertices on every joint, which show all its motion; axes (J,3,3) of joints."""
+    """A figure with four vertices on every joint, which show its motion; axes (J,3,3) of the joints."""
     count = len(names)
     frames = np.repeat(np.eye(4)[None], count, 0)
     frames[:, :3, 3] = places
@@ -60,7 +60,7 @@ def turned_axes(seed: int, count: int = len(NAMES)) -> np.ndarray:
 
 
 def keyed(model: Any, seed: int, *, interpolation: str = "linear", scale: bool = False) -> Any:
-    """Keys of rotation in all joints and of translation in the first, on time lines of their own."""
+    """Rotation keys for all joints and translation keys for the first, each at times of their own."""
     rng = np.random.default_rng(seed)
     skeleton, channels = model.skeleton, []
     for joint in range(len(skeleton)):
@@ -98,7 +98,7 @@ def vertices(model: Any, clip: Any, times: Any) -> np.ndarray:
 
 
 def z_up(model: Any, tmp_path: Path) -> Any:
-    """The model under +Z: loaded from a file, with the axis said."""
+    """The model with +Z up: loaded from a file, with the axis given."""
     path = tmp_path / "figure.glb"
     model.save(path)
     return skinpy.load(path, up="+Z")
@@ -162,7 +162,7 @@ def test_a_figure_that_looks_elsewhere_walks_there() -> None:
 
 
 def test_a_turned_root_node_does_not_matter() -> None:
-    """The target's root holds a quarter turn and a scale of 100, as files from other tools have."""
+    """The target's root has a quarter turn and a scale of 100, as files of other tools have."""
     names, parents = ("World", *NAMES), (-1, *(0 if p < 0 else p + 1 for p in PARENTS))
     source = figure(axes=turned_axes(1))
     root = np.eye(4)
@@ -228,7 +228,7 @@ def test_displacements_from_rest_are_the_same_and_limbs_keep_their_lengths() -> 
 
 
 def test_joints_between_are_passed_over_on_both_sides() -> None:
-    """The source's spine has a joint more that moves, the target's legs one more that rests."""
+    """The source's spine has one more joint, which moves; the target's legs have one more, which rests."""
     names = ("Hips", "Spine", "Extra", "Head")
     places = np.array([(0.0, 1, 0), (0, 1.3, 0), (0, 1.5, 0), (0, 1.7, 0)])
     source = figure(places, turned_axes(1, 4), names, (-1, 0, 1, 2))
@@ -251,7 +251,7 @@ def test_joints_between_are_passed_over_on_both_sides() -> None:
 
 @pytest.mark.parametrize("names", [("Root", "Hips"), ("Root", "Pelvis")])
 def test_a_root_above_the_hips_moves_the_figure(names: tuple[str, str]) -> None:
-    """Root moves and turns; the target has no root, so its hips go where the source's hips go."""
+    """The root moves and rotates; the target has no root, so its hips follow the source's hips."""
     source = figure(np.array([(0, 0, 0), (0, 1.0, 0), (0, 0, 0.1)]), None, (*names, "Foot"), (-1, 0, 1))
     target = figure(np.array([(0, 2.0, 0), (0, 0, 0.2)]), turned_axes(3, 2), ("Hips", "foot"), (-1, 0))
     turns = Rotation.from_euler("y", [[0], [80], [170]], degrees=True).as_quat()
@@ -270,7 +270,7 @@ def test_a_root_above_the_hips_moves_the_figure(names: tuple[str, str]) -> None:
 
 
 def test_steps_among_moving_joints_stay_sharp() -> None:
-    """Two joints make one: one of them jumps; before and after the jump the pose is right."""
+    """One target joint follows two, one of which jumps; the pose is right before and after the jump."""
     places = np.array([(0.0, 0, 0), (0, 1, 0), (0, 2, 0)])
     source = figure(places, None, ("A", "B", "C"), (-1, 0, 1))
     target = figure(places[[0, 2]], None, ("A", "C"), (-1, 0))
@@ -302,7 +302,7 @@ def test_motion_capture_whose_rest_pose_lies_at_the_origin() -> None:
 
 
 def test_a_figure_around_the_origin_does_not_push_others_into_the_ground() -> None:
-    """Its hips are at 0 at rest and stay there in the clip: only what they move counts."""
+    """Its hips are at 0 at rest and stay there in the clip, so only their motion counts."""
     source, target = figure(PLACES - PLACES[0]), figure(PLACES * 2)
     clip = source.add_clips(
         skinpy.Clip.from_arrays("bob", fps=1, joints=["Hips"], translation=[[(0, -0.1, 0)], [(0, 0.1, 1)]])
@@ -326,7 +326,7 @@ def test_what_clips_carry_goes_along() -> None:
 
 
 def test_rigid_parts_slide_as_they_did() -> None:
-    """No hips, several roots: every part goes the source's way times the ratio of sizes."""
+    """No hips, several roots: every piece moves along the source's path times the ratio of sizes."""
     names, parents = ("base", "slide", "other"), (-1, 0, -1)
     places = np.array([(0.0, 0, 0), (1, 0, 0), (4, 0, 0)])
     source, target = (
@@ -469,7 +469,7 @@ def test_the_bundled_character_lends_its_walk(target: str) -> None:
 
 
 def test_joints_side_by_side_follow_a_deep_chain() -> None:
-    """Each of them goes and turns as the whole chain above its source joint makes it go."""
+    """Each of them moves and rotates as the whole chain above its source joint does."""
     names = tuple(f"link{j}" for j in range(120))
     places = np.stack([np.zeros(120), np.arange(120.0), np.zeros(120)], axis=1)
     chain = figure(places, None, names, tuple(range(-1, 119)))

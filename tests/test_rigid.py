@@ -1,4 +1,4 @@
-"""Rigid models: the crane and the chair, and `as_rigid` against a slow twin that goes face by face."""
+"""Rigid models: the crane and the chair, and `as_rigid` against a slow twin that works face by face."""
 
 import subprocess
 import sys
@@ -150,7 +150,7 @@ def test_cutting_what_is_rigid_changes_nothing() -> None:
 
 
 def test_the_front_stays_the_front() -> None:
-    """A mirroring inverse bind turns the faces over in the joint's space, and its global turns them back."""
+    """A mirroring inverse bind flips the faces in the joint's space, and its global flips them back."""
     rest = np.tile(np.eye(4), (1, 1, 1))
     rest[0, 0, 0] = -1
     model = skinpy.Model.from_arrays(

@@ -1,4 +1,4 @@
-"""State machines: what data are refused, when a player switches (by hand), and that steps do not matter."""
+"""State machines: faulty data, times of switches computed by hand, and steps of any length."""
 
 import copy
 import json
@@ -271,7 +271,7 @@ def test_clips_and_events_are_looked_for_when_it_is_run(model: skinpy.Model) -> 
 
 
 def test_ends(model: skinpy.Model) -> None:
-    """A of 1 s, then B of 2 s at double speed, so 1 s too: a switch at every whole second."""
+    """A lasts 1 s, then B lasts 2 s at double speed, so 1 s too: a switch at every whole second."""
     data = machine([TO_B, TO_A], states={"A": {"clip": "a"}, "B": {"clip": "b", "speed": 2.0}})
     controller, player = run(model, data)
     assert player.state == "A" and player.history == (Switch(0.0, None, "A"),)
@@ -303,7 +303,7 @@ def test_a_fade_ends_with_the_clip(model: skinpy.Model) -> None:
     [("left", 1.5), ("right", 2.5), ("middle", 2.0), (0.0, 3.0), (0.25, 1.5), (0.75, 2.5)],
 )
 def test_sync_points(model: skinpy.Model, sync: Any, at: float) -> None:
-    """B begins at 1 s and takes 2 s; the phase at which it begins comes a turn later."""
+    """B begins at 1 s and takes 2 s; the phase at which B begins counts a cycle later."""
     controller, player = run(model, machine([TO_B, TO_A | {"switch": "sync", "sync": sync}]))
     controller.advance(3.4)
     found = [time for time, name in switches(player) if name == "A"]
@@ -326,7 +326,7 @@ def test_conditions_on_numbers_are_looked_at_when_advance_begins(model: skinpy.M
 
 
 def test_a_condition_that_comes_late(model: skinpy.Model) -> None:
-    """For a loop the next end counts; a clip that plays once has ended already."""
+    """A loop switches at its next end; a clip that plays once has ended already."""
     when = {"when": [["on", "==", False]]}
     for loop, expected in (("wrap", 2.0), ("once", 1.4)):
         states = {"A": {"clip": "a", "loop": loop}, "B": {"clip": "b"}}
@@ -379,7 +379,7 @@ def test_any_state_leads_to_all_but_itself(model: skinpy.Model) -> None:
 
 
 def test_travel(model: skinpy.Model) -> None:
-    """The shortest way, whatever its conditions, at its ends and sync points."""
+    """The shortest route, whatever the conditions, with ends and sync points."""
     never = [["on", "==", False]]
     states = {name: {"clip": "b"} for name in "ABCDE"}
     ways = [
@@ -523,7 +523,7 @@ def random_machine(rng: np.random.Generator) -> dict[str, Any]:
 
 
 def test_steps_do_not_matter_for_random_machines(model: skinpy.Model) -> None:
-    """Machines that are accepted switch the same in one step as in many, and none goes round without end."""
+    """Valid machines switch the same in one step as in many, and none loops forever."""
     rng = np.random.default_rng(0)
     length, run_so_far, total = (
         5.9371,

@@ -1,6 +1,6 @@
-"""What is stored and with what error: the table against counts of our own, clips with fewer keys and bits.
+"""Bytes and errors of stored forms: the table against counts by hand, clips with fewer keys and bits.
 
-Errors are measured here against the float64 twin (tests/twin.py), at times that compress does not look at.
+Errors are measured here against the float64 twin (tests/twin.py), at other times than compress does.
 """
 
 import copy
@@ -35,7 +35,7 @@ FILES = ["Fox.glb", "RiggedFigure.glb", "BoxAnimated.glb", "interpolation_test.g
 
 
 def load_file(name: str) -> Any:
-    """A shared test file; the texture that one of them lacks does not matter here."""
+    """Load a shared test file; one of them lacks a texture, which does not matter here."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", skinpy.SkinpyWarning)
         return skinpy.load(data_file("models", name))
@@ -563,7 +563,7 @@ def test_command_line_plot(capsys: pytest.CaptureFixture[str], tmp_path: Path) -
 
 
 def test_names_are_shown_as_text() -> None:
-    """A clip's name is no markup."""
+    """The name of a clip is not interpreted as markup."""
     source = skinpy.character().clips[0]
     renamed = skinpy.Clip(source._block, source._index, source.model, "<b>")
     assert "<b>" not in storage.compare(source.model, renamed, fps=2)._repr_html_()
@@ -578,7 +578,7 @@ def test_quantized_clips_of_the_bundled_models(share: float) -> None:
 
 
 def test_a_model_of_no_finite_size_needs_a_bound() -> None:
-    """Numbers near the largest of float32 are loaded, but points that they move are at infinity."""
+    """Numbers near the largest of float32 can be loaded, but the points that they move are at infinity."""
     file = builders.Gltf()
     joint = file.node("joint", None)
     points = np.array([(0, 0, 0), (1, 0, 0), (0, 1, 0)], np.float32)
@@ -595,7 +595,7 @@ def test_a_model_of_no_finite_size_needs_a_bound() -> None:
 
 
 def growing(scales: Sequence[float]) -> skinpy.Model:
-    """A joint 2 away from its parent, which grows: points at infinity where float32 ends."""
+    """A joint at a distance of 2 from its parent, which grows until points are at infinity in float32."""
     file = builders.Gltf()
     root = file.node("root", None)
     file.node("tip", root, t=(2, 0, 0))
@@ -610,7 +610,7 @@ def test_points_at_infinity_count_where_they_differ(monkeypatch: pytest.MonkeyPa
     true_points = skin_error.points_at
 
     def apart(change: Callable[[Any], None], source: Callable[[Any], None] = lambda points: None) -> float:
-        """The error when the points of another clip are changed so, and the source's so."""
+        """The error when the points of another clip and those of the source are changed."""
         points, others = true_points(clip, measured.times), true_points(clip, measured.times)
         change(points)
         source(others)
@@ -628,7 +628,7 @@ def test_points_at_infinity_count_where_they_differ(monkeypatch: pytest.MonkeyPa
 
 
 def test_compression_keeps_what_goes_to_infinity_and_what_does_not() -> None:
-    """How far a point at infinity goes cannot be told, so that no key may be lost before it is measured."""
+    """The distance to a point at infinity is unknown, so no key may be dropped before it is measured."""
     clip = growing([*np.linspace(1, 2, 30), 3e38, 3e38, *np.linspace(2, 1, 30)]).clips[0]
     thin = clip.compress(0.01)
     assert astray(clip, thin, np.linspace(0, 29, 59)) <= 0.0105
@@ -648,7 +648,7 @@ def test_how_far_a_deep_tree_reaches_is_estimated_from_above(width: int) -> None
 
 
 def test_a_deep_chain_keeps_within_the_bound(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of 250 joints: more pairs of joints and joints above them than are looked at one by one."""
+    """The 250 joints have more pairs of a joint and an ancestor than are measured one by one."""
     model = skinpy.load(builders.chain(250).glb(), format="glb")
     rng = np.random.default_rng(5)
     channels = []

@@ -1,4 +1,4 @@
-"""Model.to_trimesh: by a stand-in that notes what it is given, and by trimesh itself where it is there."""
+"""Model.to_trimesh: with a stand-in that keeps its arguments, and with trimesh if it is installed."""
 
 import sys
 from types import SimpleNamespace
@@ -12,7 +12,7 @@ import skinpy
 
 @pytest.fixture
 def given(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """A stand-in whose Trimesh and TextureVisuals are the arguments that they are made of."""
+    """A stand-in whose Trimesh and TextureVisuals are their own arguments."""
 
     def note(**options: Any) -> SimpleNamespace:
         return SimpleNamespace(**options)
