@@ -359,7 +359,7 @@ def test_numbers_beyond_float32(name: str, call: Callable[[], Any]) -> None:
         ("rotation", np.datetime64("2020-01-01"), "rotation has dtype datetime64[D]; expected real numbers"),
         ("scale", None, "scale has dtype object; expected real numbers"),
         ("translation", "x", "translation has dtype <U1; expected real numbers"),
-        ("rotation", [[1], [1, 2]], "rotation is ragged, or holds something else than numbers"),
+        ("rotation", [[1], [1, 2]], "rotation is ragged, or contains something other than numbers"),
         ("rotation", np.zeros(5), "rotation has shape (5,); expected (26, 4)"),
         ("scale", np.zeros((2, 26, 3)), "scale has shape (2, 26, 3); expected (26, 3)"),
         ("morph_weights", [1.0, 2.0], "morph_weights has shape (2,); expected (0,)"),

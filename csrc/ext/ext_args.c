@@ -3,7 +3,7 @@
 
 #include "ext_array.h"
 
-/* Looks from `start` on and then at those before it: most calls name their arguments in order. */
+/* The search begins at `start`, because most calls name their arguments in order. -1: there is no such name. */
 static int find_name(const ext_signature *signature, PyObject *name, int start) {
   int i;
   for (i = start; signature->names[i]; i++)
@@ -13,7 +13,7 @@ static int find_name(const ext_signature *signature, PyObject *name, int start) 
   return -1;
 }
 
-/* Moves `next` on to behind the argument. */
+/* Stores one keyword argument, and sets `next` to the position behind its name. */
 static int parse_keyword(const ext_signature *signature, PyObject *name, PyObject *value, PyObject **values,
                          int *next) {
   int i = find_name(signature, name, *next);
@@ -30,14 +30,14 @@ static int parse_keyword(const ext_signature *signature, PyObject *name, PyObjec
   return 1;
 }
 
-int ext_parse(const ext_signature *signature, PyObject *const *args, Py_ssize_t count,
-              PyObject *keywords, PyObject **values) {
+int ext_parse(const ext_signature *signature, PyObject *const *args, Py_ssize_t count, PyObject *keywords,
+              PyObject **values) {
   Py_ssize_t i, keyword_count = keywords ? PyTuple_GET_SIZE(keywords) : 0;
   int next = (int)count;
   for (i = 0; signature->names[i]; i++) values[i] = NULL;
   if (count > signature->positional) {
-    PyErr_Format(PyExc_TypeError, "%s() takes at most %d positional arguments (%zd given)",
-                 signature->function, signature->positional, count);
+    PyErr_Format(PyExc_TypeError, "%s() takes at most %d positional arguments (%zd given)", signature->function,
+                 signature->positional, count);
     return 0;
   }
   for (i = 0; i < count; i++) values[i] = args[i];
@@ -45,8 +45,7 @@ int ext_parse(const ext_signature *signature, PyObject *const *args, Py_ssize_t 
     if (!parse_keyword(signature, PyTuple_GET_ITEM(keywords, i), args[count + i], values, &next)) return 0;
   for (i = 0; i < signature->required; i++)
     if (!values[i]) {
-      PyErr_Format(PyExc_TypeError, "%s() is missing the argument '%s'", signature->function,
-                   signature->names[i]);
+      PyErr_Format(PyExc_TypeError, "%s() is missing the argument '%s'", signature->function, signature->names[i]);
       return 0;
     }
   return 1;
@@ -78,7 +77,7 @@ int ext_parse_word(PyObject *value, const char *argument, const char *const *wor
   return -1;
 }
 
-/* Of what else would pass for true, "no" and "false" are the worst. */
+/* Only bools are accepted, because strings such as "no" and "false" are true in Python. */
 static int read_flag(PyObject *value, const char *argument, const char *wanted) {
   if (value == Py_True) return 1;
   if (value == Py_False) return 0;

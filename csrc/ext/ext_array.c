@@ -4,7 +4,7 @@
 #include "ext_args.h"
 
 #define NPY_NO_DEPRECATED_API NPY_2_0_API_VERSION
-#define NPY_TARGET_VERSION NPY_1_25_API_VERSION
+#define NPY_TARGET_VERSION    NPY_1_25_API_VERSION
 #include <math.h>
 #include <numpy/arrayobject.h>
 #include <string.h>
@@ -17,7 +17,7 @@ bool ext_is_bool_scalar(PyObject *object) { return PyArray_IsScalar(object, Bool
 
 /* ---- shapes in words ------------------------------------------------------------------ */
 
-/* "(2, 3)", or "(..., 3)" where `open` leading axes are left to the caller. */
+/* A new str such as "(2, 3)", or "(..., 3)" if `open` is true and the array may have more leading axes. */
 static PyObject *shape_words(const Py_ssize_t *dims, int ndim, bool open) {
   PyObject *text = PyUnicode_FromString(open ? "(..." : "(");
   int i;
@@ -70,17 +70,19 @@ static void take(ext_array *array, PyArrayObject *owner) {
 
 /* ---- input ----------------------------------------------------------------------------- */
 
-/* New reference: `object` as an array of any kind. NumPy's ValueError for ragged lists does not name the argument. */
+/* A new reference to `object` as an array of any type. It replaces NumPy's ValueError for ragged lists, which does not
+   name the argument. */
 static PyArrayObject *any_array(PyObject *object, const char *name) {
   PyArrayObject *array = (PyArrayObject *)PyArray_FROM_O(object);
   if (!array && PyErr_ExceptionMatches(PyExc_ValueError)) {
     PyErr_Clear();
-    PyErr_Format(PyExc_ValueError, "%s is ragged, or holds something else than numbers", name);
+    PyErr_Format(PyExc_ValueError, "%s is ragged, or contains something other than numbers", name);
   }
   return array;
 }
 
-/* New reference: float64 as float32; ValueError for what is finite there alone, of which NumPy would only warn. */
+/* A new float32 array with the numbers of a float64 array. A number that becomes infinite gives a ValueError; NumPy
+   would only warn of it. */
 static PyArrayObject *narrowed(PyArrayObject *array, const char *name) {
   PyArrayObject *wide = (PyArrayObject *)PyArray_FROMANY((PyObject *)array, NPY_DOUBLE, 0, 0, NPY_ARRAY_IN_ARRAY);
   PyArrayObject *narrow =
@@ -103,13 +105,13 @@ static PyArrayObject *narrowed(PyArrayObject *array, const char *name) {
   return narrow;
 }
 
-/* New reference: `object` as a C-contiguous, aligned array of `type`, with a TypeError that names
-   the argument where it holds no real numbers. */
+/* A new reference to `object` as a C-contiguous, aligned array of `type`. Other things than real numbers give a
+   TypeError. */
 static PyArrayObject *convert(PyObject *object, const char *name, int type) {
   PyArrayObject *array = (PyArrayObject *)object;
   PyObject *result;
   if (PyArray_CheckExact(object) && PyArray_TYPE(array) == type && PyArray_ISCARRAY_RO(array)) {
-    Py_INCREF(object); /* as most are; to ask NumPy takes longer than a short call */
+    Py_INCREF(object); /* most arrays; asking NumPy takes longer than a short job */
     return array;
   }
   array = any_array(object, name);
@@ -132,7 +134,7 @@ int ext_read_times(PyObject *time, ext_array *array, ext_shape *shape, double *s
   shape->count = 1;
   if (PyFloat_Check(time) || (PyLong_Check(time) && !PyBool_Check(time))) {
     *single = PyFloat_AsDouble(time);
-    if (*single == -1.0 && PyErr_Occurred()) { /* of an int */
+    if (*single == -1.0 && PyErr_Occurred()) { /* an int that is too large */
       PyErr_SetString(PyExc_ValueError, "time is beyond what a float holds; expected finite seconds");
       return 0;
     }
@@ -146,12 +148,12 @@ int ext_read_times(PyObject *time, ext_array *array, ext_shape *shape, double *s
   return 1;
 }
 
-int ext_read_own(PyObject *object, const char *name, const Py_ssize_t *tail, int tail_count,
-                 const ext_shape *same, ext_array *array, ext_shape *shape) {
+int ext_read_own(PyObject *object, const char *name, const Py_ssize_t *tail, int tail_count, const ext_shape *same,
+                 ext_array *array, ext_shape *shape) {
   PyArrayObject *own = (PyArrayObject *)object;
   memset(array, 0, sizeof *array);
   if (!PyArray_Check(object) || PyArray_TYPE(own) != NPY_FLOAT || !PyArray_ISCARRAY_RO(own)) {
-    PyErr_Format(PyExc_ValueError, "pose.%s is no C-contiguous float32 array any more", name);
+    PyErr_Format(PyExc_ValueError, "pose.%s is no longer a C-contiguous float32 array", name);
     return 0;
   }
   if (!ends_with(own, tail, tail_count)) {
@@ -159,9 +161,9 @@ int ext_read_own(PyObject *object, const char *name, const Py_ssize_t *tail, int
     return 0;
   }
   lead_of(own, tail_count, shape);
-  if (same && (shape->ndim != same->ndim ||
-               memcmp(shape->dims, same->dims, (size_t)same->ndim * sizeof *same->dims) != 0)) {
-    PyErr_Format(PyExc_ValueError, "pose.%s has other leading axes than pose.translation", name);
+  if (same &&
+      (shape->ndim != same->ndim || memcmp(shape->dims, same->dims, (size_t)same->ndim * sizeof *same->dims) != 0)) {
+    PyErr_Format(PyExc_ValueError, "pose.%s and pose.translation have different leading axes", name);
     return 0;
   }
   Py_INCREF(object);
@@ -169,9 +171,9 @@ int ext_read_own(PyObject *object, const char *name, const Py_ssize_t *tail, int
   return 1;
 }
 
-#define NEARLY 1e-5f /* what inverting or multiplying in float32 may leave in a last row */
+#define LAST_ROW_TOLERANCE 1e-5f /* errors that inverting or multiplying in float32 leaves in a last row */
 
-/* The job leaves the last row out of account, so it must be what the job takes it for. */
+/* The jobs do not read the last row of a matrix, but assume that it is 0 0 0 1. */
 static int check_affine(PyArrayObject *matrices, const char *name) {
   const float *m = PyArray_DATA(matrices);
   npy_intp i, k, count = PyArray_SIZE(matrices) / 16;
@@ -181,7 +183,7 @@ static int check_affine(PyArrayObject *matrices, const char *name) {
       PyErr_Format(PyExc_ValueError, "%s holds a number that is not finite", name);
       return 0;
     }
-    if (fmaxf(fmaxf(fabsf(m[12]), fabsf(m[13])), fmaxf(fabsf(m[14]), fabsf(m[15] - 1.0f))) > NEARLY) {
+    if (fmaxf(fmaxf(fabsf(m[12]), fabsf(m[13])), fmaxf(fabsf(m[14]), fabsf(m[15] - 1.0f))) > LAST_ROW_TOLERANCE) {
       PyErr_Format(PyExc_ValueError, "%s is not affine: its last row is not 0 0 0 1", name);
       return 0;
     }
@@ -240,7 +242,7 @@ int ext_read_palette(PyObject *object, Py_ssize_t slots, ext_array *array, ext_s
   PyArrayObject *given = any_array(object, "palette"), *palette;
   memset(array, 0, sizeof *array);
   if (!given) return 0;
-  if (PyArray_NDIM(given) == 0) { /* None, a word, or whatever else NumPy takes for one thing */
+  if (PyArray_NDIM(given) == 0) { /* None, a str, or another object that NumPy puts into an array as it is */
     PyErr_Format(PyExc_TypeError, "pose_or_palette is %R; expected a Pose, or a palette of shape (..., %zd, 3 or 4, 4)",
                  object, slots);
     Py_DECREF(given);
@@ -261,8 +263,7 @@ int ext_read_palette(PyObject *object, Py_ssize_t slots, ext_array *array, ext_s
   return 1;
 }
 
-int ext_read_weights(PyObject *object, const ext_shape *shape, Py_ssize_t targets, ext_array *array,
-                     size_t *stride) {
+int ext_read_weights(PyObject *object, const ext_shape *shape, Py_ssize_t targets, ext_array *array, size_t *stride) {
   Py_ssize_t wanted[EXT_MAX_DIMS];
   int ndim = join(shape, &targets, 1, wanted);
   PyArrayObject *weights;
@@ -286,7 +287,7 @@ int ext_read_weights(PyObject *object, const ext_shape *shape, Py_ssize_t target
 static PyArrayObject *convert_cells(PyObject *object, const ext_grid *grid) {
   PyArrayObject *array = any_array(object, grid->name), *cells;
   if (!array) return NULL;
-  /* An empty list is an array of floats, and yet holds none. */
+  /* NumPy makes an empty list an array of floats; it has none that could be refused. */
   if (grid->integers && !PyArray_ISINTEGER(array) && PyArray_SIZE(array) > 0) {
     PyErr_Format(PyExc_TypeError, "%s has dtype %S; expected integers", grid->name, (PyObject *)PyArray_DESCR(array));
     Py_DECREF(array);
@@ -305,13 +306,13 @@ static int refuse_grid(const ext_grid *grid, const char *wanted) {
   return 0;
 }
 
-/* Length of an axis of the table, 1 where the array does not have it. */
+/* The length of an axis of the table; 1 if the array does not have the axis. */
 static Py_ssize_t grid_length(const ext_grid *grid, int axis) {
   PyArrayObject *cells = (PyArrayObject *)grid->array.owner;
   return axis < PyArray_NDIM(cells) ? PyArray_DIM(cells, axis) : 1;
 }
 
-/* The one length other than 1 that an axis has among the grids; `from` gets the first grid that has it. */
+/* The length other than 1 that an axis has in a grid, or 1. `from` gets the first grid with that length. */
 static Py_ssize_t common_length(const ext_grid *grids, int count, int axis, const ext_grid **from) {
   int i;
   for (i = 0; i < count; i++)
@@ -388,8 +389,8 @@ static bool overlaps(PyArrayObject *out, const ext_array *input) {
   return input->owner && a < b + input->bytes && b < a + PyArray_NBYTES(out);
 }
 
-static int check_output(PyArrayObject *out, const char *name, const Py_ssize_t *dims, int ndim,
-                        const ext_array *inputs, int input_count) {
+static int check_output(PyArrayObject *out, const char *name, const Py_ssize_t *dims, int ndim, const ext_array *inputs,
+                        int input_count) {
   int i;
   if (PyArray_NDIM(out) != ndim || !ends_with(out, dims, ndim)) {
     raise_shape(name, out, dims, ndim, false);
@@ -422,17 +423,15 @@ static int is_array(PyObject *out, const char *name) {
   return 0;
 }
 
-int ext_output(PyObject *out, const char *name, const ext_shape *shape, const Py_ssize_t *tail,
-               int tail_count, const ext_array *inputs, int input_count, ext_array *array) {
+int ext_output(PyObject *out, const char *name, const ext_shape *shape, const Py_ssize_t *tail, int tail_count,
+               const ext_array *inputs, int input_count, ext_array *array) {
   Py_ssize_t dims[EXT_MAX_DIMS];
   int ndim = join(shape, tail, tail_count, dims);
   PyArrayObject *fresh;
   memset(array, 0, sizeof *array);
   if (ndim < 0) return 0;
   if (out && out != Py_None) {
-    if (!is_array(out, name) ||
-        !check_output((PyArrayObject *)out, name, dims, ndim, inputs, input_count))
-      return 0;
+    if (!is_array(out, name) || !check_output((PyArrayObject *)out, name, dims, ndim, inputs, input_count)) return 0;
     Py_INCREF(out);
     take(array, (PyArrayObject *)out);
     return 1;
@@ -455,7 +454,7 @@ int ext_new_doubles(const ext_shape *shape, ext_array *array) {
   return 1;
 }
 
-/* 1 or 0; -1 with TypeError for no array. */
+/* Whether an array ends in (3, 4): 1 or 0, or -1 with a TypeError if it is not an array. */
 static int ends_affine(PyObject *out) {
   static const Py_ssize_t affine[2] = {3, 4};
   if (!is_array(out, "out")) return -1;
@@ -473,8 +472,8 @@ int ext_choose_affine(PyObject *out, PyObject *affine) {
   return -1;
 }
 
-/* Whether `source` spreads over `destination` by NumPy's rules: axes are counted from the last one. */
-static bool spreads(PyArrayObject *source, PyArrayObject *destination) {
+/* Whether `source` can be broadcast to `destination` by NumPy's rules, which compare axes from the last one on. */
+static bool broadcasts(PyArrayObject *source, PyArrayObject *destination) {
   int i, lead = PyArray_NDIM(destination) - PyArray_NDIM(source);
   for (i = 0; i < PyArray_NDIM(source); i++) {
     Py_ssize_t length = PyArray_DIM(source, i);
@@ -492,7 +491,7 @@ int ext_assign(PyObject *destination, PyObject *source, const char *name) {
   }
   array = convert(source, name, NPY_FLOAT);
   if (!array) return -1;
-  if (spreads(array, own)) failed = PyArray_CopyInto(own, array);
+  if (broadcasts(array, own)) failed = PyArray_CopyInto(own, array);
   else raise_shape(name, array, PyArray_DIMS(own), PyArray_NDIM(own), false);
   Py_DECREF(array);
   return failed;

@@ -1,4 +1,4 @@
-/* ext_block.c: the type `_core.Block`: one checked model block, shown through the buffer protocol. */
+/* ext_block.c: the type `_core.Block`, a checked model block that supports the buffer protocol. */
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
@@ -25,10 +25,8 @@ static PyObject *block_open(ext_state *state, ext_block *self, const void *memor
   sk_error error;
   sk_status status;
   self->serial = atomic_fetch_add(&state->last_serial, 1) + 1;
-  Py_BEGIN_ALLOW_THREADS
-  status = sk_model_open(memory, size, &self->model, &error);
-  Py_END_ALLOW_THREADS
-  if (!status) return (PyObject *)self;
+  Py_BEGIN_ALLOW_THREADS status = sk_model_open(memory, size, &self->model, &error);
+  Py_END_ALLOW_THREADS if (!status) return (PyObject *)self;
   ext_raise(state, &error, NULL);
   Py_DECREF(self);
   return NULL;
@@ -86,20 +84,18 @@ static PyObject *block_new(PyTypeObject *type, PyObject *args, PyObject *keyword
   return block_open(state, self, buffer.buf, (size_t)buffer.len);
 }
 
-#define READ_BYTES ((size_t)8 << 20) /* between two looks for signals */
+#define READ_BYTES ((size_t)8 << 20) /* read between two checks for signals */
 
-/* `size` bytes, or fewer where the file ends before; -1 with an exception. */
+/* Reads `size` bytes, or fewer if the file is shorter, and returns their number; -1 with an exception. */
 static Py_ssize_t read_file(int file, char *to, size_t size) {
   size_t had = 0;
   ssize_t got = 1;
   while (had < size && got) {
     size_t step = size - had < READ_BYTES ? size - had : READ_BYTES;
     int number;
-    Py_BEGIN_ALLOW_THREADS
-    got = read(file, to + had, step);
+    Py_BEGIN_ALLOW_THREADS got = read(file, to + had, step);
     number = errno;
-    Py_END_ALLOW_THREADS
-    errno = number;
+    Py_END_ALLOW_THREADS errno = number;
     if (got < 0 && number != EINTR) {
       PyErr_SetFromErrno(PyExc_OSError);
       return -1;
@@ -112,7 +108,7 @@ static Py_ssize_t read_file(int file, char *to, size_t size) {
 
 static const char read_doc[] =
     "read($type, descriptor, size, /)\n--\n\n"
-    "A Block from the next `size` bytes of an open file, which may have fewer; OSError, LoadError.";
+    "Return a Block from the next `size` bytes of an open file, or fewer if the file ends before.";
 
 static PyObject *block_read(PyObject *class, PyObject *args) {
   ext_state *state = ext_state_of_class((PyTypeObject *)class);
@@ -137,20 +133,18 @@ static PyObject *block_read(PyObject *class, PyObject *args) {
 static int find_section(PyObject *name) {
   int kind;
   for (kind = 0; kind < SK_SECTION_COUNT; kind++)
-    if (PyUnicode_Check(name) && PyUnicode_CompareWithASCIIString(name, sk_section_name(kind)) == 0)
-      return kind;
+    if (PyUnicode_Check(name) && PyUnicode_CompareWithASCIIString(name, sk_section_name(kind)) == 0) return kind;
   PyErr_Format(PyExc_ValueError, "there is no section %R", name);
   return -1;
 }
 
-static int pack_part(PyObject *name, Py_buffer *buffer, uint32_t influences, sk_block_part *part) {
+static int pack_section(PyObject *name, Py_buffer *buffer, uint32_t influences, sk_block_part *part) {
   int kind = find_section(name);
   if (kind < 0) return 0;
   part->kind = (uint32_t)kind;
   part->stride = sk_section_stride(kind, influences);
   if ((size_t)buffer->len % part->stride) {
-    PyErr_Format(PyExc_ValueError, "section %U has %zd bytes; expected rows of %u", name, buffer->len,
-                 part->stride);
+    PyErr_Format(PyExc_ValueError, "section %U has %zd bytes; expected rows of %u", name, buffer->len, part->stride);
     return 0;
   }
   part->count = (uint64_t)buffer->len / part->stride;
@@ -158,18 +152,16 @@ static int pack_part(PyObject *name, Py_buffer *buffer, uint32_t influences, sk_
   return 1;
 }
 
-/* The block with its clips packed, which is the same one where they are. Takes the reference to `block`, which may be
-   NULL. */
+/* Returns the block with packed clips, which is `block` itself if they are packed already. Takes the reference to
+   `block`, which may be NULL. */
 static PyObject *pack_clips(ext_state *state, PyObject *block) {
   void *memory;
   size_t size;
   sk_error error;
   sk_status status;
   if (!block) return NULL;
-  Py_BEGIN_ALLOW_THREADS
-  status = sk_pack_block(&((ext_block *)block)->model.block, &memory, &size, &error);
-  Py_END_ALLOW_THREADS
-  if (!status && !memory) return block;
+  Py_BEGIN_ALLOW_THREADS status = sk_pack_block(&((ext_block *)block)->model.block, &memory, &size, &error);
+  Py_END_ALLOW_THREADS if (!status && !memory) return block;
   Py_DECREF(block);
   if (!status) return ext_block_new(state, memory, size, sk_free);
   ext_raise(state, &error, NULL);
@@ -178,9 +170,9 @@ static PyObject *pack_clips(ext_state *state, PyObject *block) {
 
 static const char pack_doc[] =
     "pack($type, sections, influences, /)\n--\n\n"
-    "A new Block from a dict: name of a section -> C-contiguous buffer of its rows. Its clips are packed:\n"
-    "CLIPS, CHANNELS and VALUES may become others, with the same keys.\n\n"
-    "The result passes the same checks as a block from a file; LoadError says what is wrong.";
+    "Return a new Block from a dict of C-contiguous buffers with the rows of sections, by names of sections.\n\n"
+    "Its clips are packed: CLIPS, CHANNELS and VALUES may change, but not the keys. The block is checked like one\n"
+    "from a file; LoadError says what is wrong.";
 
 static PyObject *block_pack(PyObject *class, PyObject *args) {
   ext_state *state = ext_state_of_class((PyTypeObject *)class);
@@ -196,17 +188,17 @@ static PyObject *block_pack(PyObject *class, PyObject *args) {
     PyErr_Format(PyExc_ValueError, "influences is %u; expected 1 to %d", influences, SK_MAX_INFLUENCES);
     return NULL;
   }
-  items = PyDict_Items(sections); /* a list of ours: nobody else changes it */
+  items = PyDict_Items(sections); /* a new list, which no other thread can change */
   if (!items) return NULL;
   if (PyList_GET_SIZE(items) > SK_SECTION_COUNT) {
-    PyErr_SetString(PyExc_ValueError, "there are more parts than kinds of section");
+    PyErr_SetString(PyExc_ValueError, "there are more sections than kinds of sections");
     goto done;
   }
   while ((Py_ssize_t)count < PyList_GET_SIZE(items)) {
     PyObject *item = PyList_GET_ITEM(items, (Py_ssize_t)count);
     if (PyObject_GetBuffer(PyTuple_GET_ITEM(item, 1), &buffers[count], PyBUF_SIMPLE)) goto done;
     count++;
-    if (!pack_part(PyTuple_GET_ITEM(item, 0), &buffers[count - 1], influences, &parts[count - 1])) goto done;
+    if (!pack_section(PyTuple_GET_ITEM(item, 0), &buffers[count - 1], influences, &parts[count - 1])) goto done;
   }
   if (sk_block_write(parts, count, &memory, &size, &error)) ext_raise(state, &error, NULL);
   else result = pack_clips(state, ext_block_new(state, memory, size, sk_free));
@@ -225,19 +217,19 @@ static PyObject *block_sections(PyObject *object, void *unused) {
   (void)unused;
   for (kind = 0; sections && kind < SK_SECTION_COUNT; kind++) {
     const sk_section *section = &block->sections[kind];
-    PyObject *place;
+    PyObject *location;
     if (!section->data) continue;
-    place = Py_BuildValue("(nKI)", (Py_ssize_t)((const char *)section->data - (const char *)block->memory),
-                          (unsigned long long)section->rows, section->stride);
-    if (!place || PyDict_SetItemString(sections, sk_section_name(kind), place)) Py_CLEAR(sections);
-    Py_XDECREF(place);
+    location = Py_BuildValue("(nKI)", (Py_ssize_t)((const char *)section->data - (const char *)block->memory),
+                             (unsigned long long)section->rows, section->stride);
+    if (!location || PyDict_SetItemString(sections, sk_section_name(kind), location)) Py_CLEAR(sections);
+    Py_XDECREF(location);
   }
   return sections;
 }
 
-/* A string of the block; `text` may be NULL where all strings are empty. */
-static PyObject *decode(const char *text, sk_text place) {
-  return PyUnicode_DecodeUTF8(place.length ? text + place.offset : "", (Py_ssize_t)place.length, "surrogateescape");
+/* Returns a string of the block as a new str. `text` may be NULL if all strings are empty. */
+static PyObject *decode(const char *text, sk_text span) {
+  return PyUnicode_DecodeUTF8(span.length ? text + span.offset : "", (Py_ssize_t)span.length, "surrogateescape");
 }
 
 PyObject *ext_clip_names(ext_block *block) {
@@ -262,7 +254,7 @@ static PyObject *block_clip_names(PyObject *object, void *unused) {
   return ext_clip_names((ext_block *)object);
 }
 
-/* As skinpy's ReportEntry says it. */
+/* The words are those of skinpy.ReportEntry. */
 static PyObject *loss_words(const char *text, const sk_report_entry *entry) {
   PyObject *message = decode(text, entry->message), *first = decode(text, entry->first), *words = NULL;
   if (message && first)
@@ -318,10 +310,11 @@ static void block_dealloc(PyObject *object) {
 /* ---- the type -------------------------------------------------------------------------------- */
 
 static PyGetSetDef block_getset[] = {
-    {"sections", block_sections, NULL, "dict: name of a section -> (offset, rows, bytes of a row).", NULL},
-    {"clip_names", block_clip_names, NULL, "tuple of str: names of the clips, in order.", NULL},
-    {"losses", block_losses, NULL, "tuple of str: the report's entries of severity \"lost\", in words.", NULL},
-    {"nbytes", block_nbytes, NULL, "Bytes of the block.", NULL},
+    {"sections", block_sections, NULL,
+     "dict of str to (int, int, int): offset, rows and bytes of a row of each section, by its name.", NULL},
+    {"clip_names", block_clip_names, NULL, "tuple of str: the names of the clips, in order.", NULL},
+    {"losses", block_losses, NULL, "tuple of str: the entries of the report with severity \"lost\", in words.", NULL},
+    {"nbytes", block_nbytes, NULL, "int: the number of bytes of the block.", NULL},
     {NULL, NULL, NULL, NULL, NULL}};
 
 static PyMethodDef block_methods[] = {{"pack", block_pack, METH_VARARGS | METH_CLASS, pack_doc},
@@ -331,8 +324,8 @@ static PyMethodDef block_methods[] = {{"pack", block_pack, METH_VARARGS | METH_C
 static const char block_doc[] =
     "Block(data, *, copy=True)\n--\n\n"
     "A model block: flat, checked, read-only memory (docs/block.md). LoadError says what is wrong with it.\n\n"
-    "data is a bytes-like object; with copy=False it is used as it lies (aligned to 8 bytes) and must not\n"
-    "change or be cut short while the block or an array that shows it lives.";
+    "`data` is a bytes-like object. With copy=False its memory is used directly: it must be aligned to 8 bytes, and\n"
+    "must not change or be truncated while the block or an array of it exists.";
 
 static PyType_Slot block_slots[] = {{Py_tp_doc, (void *)block_doc},
                                     {Py_tp_new, block_new},

@@ -1,4 +1,4 @@
-/* ext_clip.c: the base type of skinpy.Clip: one clip of a block, bound to a model's block or not. */
+/* ext_clip.c: the base type of skinpy.Clip, a clip of a block that may be bound to the block of a model. */
 #include "ext_args.h"
 #include "ext_state.h"
 
@@ -16,14 +16,12 @@ static PyObject *clip_new(PyTypeObject *type, PyObject *args, PyObject *keywords
   PyObject *block, *bound_to = Py_None;
   ext_clip *self;
   unsigned index;
-  if (!PyArg_ParseTupleAndKeywords(args, keywords, "O!I|O:Clip", names, state->block_type, &block, &index,
-                                   &bound_to))
+  if (!PyArg_ParseTupleAndKeywords(args, keywords, "O!I|O:Clip", names, state->block_type, &block, &index, &bound_to))
     return NULL;
   if (bound_to != Py_None && !PyObject_TypeCheck(bound_to, (PyTypeObject *)state->block_type))
-    return PyErr_Format(PyExc_TypeError, "bound_to is of type %s; expected Block or None",
-                        Py_TYPE(bound_to)->tp_name);
+    return PyErr_Format(PyExc_TypeError, "bound_to is of type %s; expected Block or None", Py_TYPE(bound_to)->tp_name);
   if (index >= ((ext_block *)block)->model.clip_count)
-    return PyErr_Format(PyExc_IndexError, "clip %u of a block with %u", index,
+    return PyErr_Format(PyExc_IndexError, "index is %u; the block has %u clips", index,
                         ((ext_block *)block)->model.clip_count);
   if (bound_to != Py_None && !ext_check_counts((ext_block *)block, (ext_block *)bound_to)) return NULL;
   self = (ext_clip *)type->tp_alloc(type, 0);
@@ -43,7 +41,7 @@ static int clip_traverse(PyObject *object, visitproc visit, void *arg) {
   return 0;
 }
 
-/* `block` stays until the end: the struct's pointers show its memory. */
+/* There is no tp_clear: `clip` points into the memory of `block`, which therefore must live as long as the object. */
 static void clip_dealloc(PyObject *object) {
   ext_clip *self = (ext_clip *)object;
   PyTypeObject *type = Py_TYPE(object);
@@ -96,15 +94,17 @@ static const char clip_doc[] =
     "Clip(block, index, bound_to=None)\n--\n\n"
     "The base class of skinpy.Clip: clip `index` of `block`, bound to the joints of the model block `bound_to`.";
 
-static PyType_Slot clip_slots[] = {{Py_tp_doc, (void *)clip_doc},         {Py_tp_new, clip_new},
-                                   {Py_tp_traverse, clip_traverse},       {Py_tp_dealloc, clip_dealloc},
+static PyType_Slot clip_slots[] = {{Py_tp_doc, (void *)clip_doc},
+                                   {Py_tp_new, clip_new},
+                                   {Py_tp_traverse, clip_traverse},
+                                   {Py_tp_dealloc, clip_dealloc},
                                    {Py_tp_methods, clip_methods},
-                                   {Py_tp_getset, clip_getset},           {0, NULL}};
+                                   {Py_tp_getset, clip_getset},
+                                   {0, NULL}};
 
-static PyType_Spec clip_spec = {"skinpy._core.Clip", sizeof(ext_clip), 0,
-                                Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC |
-                                    Py_TPFLAGS_IMMUTABLETYPE,
-                                clip_slots};
+static PyType_Spec clip_spec = {
+    "skinpy._core.Clip", sizeof(ext_clip), 0,
+    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_IMMUTABLETYPE, clip_slots};
 
 int ext_clip_register(PyObject *module, ext_state *state) {
   state->clip_type = PyType_FromModuleAndSpec(module, &clip_spec, NULL);

@@ -1,22 +1,24 @@
-/* ext_compiled.c: compiled clips, kept by the block that holds the clip.
+/* ext_compiled.c: compiled clips, owned by the block that contains the clip.
 
-   A clip is compiled for one model: its skeleton, rest pose and slots. A block keeps one form for each model that
-   played it; they are found by the number of the model's block, because an address comes again.
+      A clip is compiled for one model: its skeleton, rest pose and slots. A block keeps one compiled form for each
+   model that has played the clip. The forms are found by the serial number of the model's block, because another block
+   may get the address of a freed one.
 
-   Forms are only ever added, in front of a list whose rest stays as it is, and live as long as the block: to find
-   one takes no lock. */
+      A new form is added in front of a list, the rest of which never changes, and lives as long as the block. So a
+   form can be found without a lock. */
 #include "../core/base/sk_cpu.h"
 #include "ext_state.h"
 
-#define MOST_MODELS 8 /* forms of one clip that are kept; further models play it on the plain path */
+#define MAX_MODELS 8 /* compiled forms of one clip; further models play it on the plain path */
 
 typedef struct ext_compiled_entry {
   struct ext_compiled_entry *next;
   uint64_t serial;
-  sk_compiled *compiled; /* NULL: the plain path alone is exact */
+  sk_compiled *compiled; /* NULL: only the plain path is exact */
 } ext_compiled_entry;
 
-/* (clips,) lists, made when one of the clips is first played; NULL without memory. */
+/* Returns the lists of the clips, one for each, which are made when a clip is first played. NULL if there is no
+   memory. */
 static ext_compiled_list *find_lists(ext_block *block) {
   ext_compiled_list *made, *kept = atomic_load_explicit(&block->compiled, memory_order_acquire);
   if (kept) return kept;
@@ -26,13 +28,13 @@ static ext_compiled_list *find_lists(ext_block *block) {
   return kept;
 }
 
-/* `count` gets how many entries stand before it, or in all where there is none for the model. */
+/* Finds the entry of a model; `count` gets the number of entries before it, or of all entries if it is not there. */
 static ext_compiled_entry *find_entry(ext_compiled_entry *entry, uint64_t serial, int *count) {
   for (*count = 0; entry && entry->serial != serial; entry = entry->next) ++*count;
   return entry;
 }
 
-/* NULL without memory, also for the form itself: it is tried again at the next play. */
+/* Compiles a clip. NULL if there is no memory; the next play tries again. */
 static ext_compiled_entry *make_entry(const ext_block *block, uint32_t index, const ext_block *model) {
   ext_compiled_entry *entry = PyMem_Malloc(sizeof *entry);
   bool lacks_memory;
@@ -51,14 +53,14 @@ static void free_entry(ext_compiled_entry *entry) {
   PyMem_Free(entry);
 }
 
-/* Puts `made` in front of the list, whose first entry was `first`; where another thread has added that model's
-   meanwhile, the answer is that one and `made` is freed. */
+/* Adds `made` in front of a list whose first entry was `first`, and returns it. If another thread has added an entry
+   for the same model meanwhile, frees `made` and returns the other one. */
 static ext_compiled_entry *add_entry(ext_compiled_list *list, ext_compiled_entry *first, ext_compiled_entry *made) {
   made->next = first;
   while (!atomic_compare_exchange_weak(list, &made->next, made)) {
     int count;
     ext_compiled_entry *other = find_entry(made->next, made->serial, &count);
-    if (!other && count < MOST_MODELS) continue;
+    if (!other && count < MAX_MODELS) continue;
     free_entry(made);
     return other;
   }
@@ -74,7 +76,7 @@ const sk_compiled *ext_compiled(ext_block *block, uint32_t index, const ext_bloc
   if (!lists) return NULL;
   first = atomic_load_explicit(&lists[index], memory_order_acquire);
   entry = find_entry(first, model->serial, &count);
-  if (!entry && count < MOST_MODELS) {
+  if (!entry && count < MAX_MODELS) {
     entry = make_entry(block, index, model);
     if (entry) entry = add_entry(&lists[index], first, entry);
   }

@@ -1,4 +1,4 @@
-/* ext_crowd.c: Model.crowd_palette: many instances of one model, each with clips, times and weights of its own. */
+/* ext_crowd.c: Model.crowd_palette, the palettes of many instances with their own clips, times and weights. */
 #include "../core/pose/sk_crowd.h"
 
 #include <string.h>
@@ -11,19 +11,19 @@
 enum { CLIPS, CLIP_INDEX, TIME, WEIGHTS, OUT, AFFINE, LOOP, ROTATION, ROOT, INVERSE_ROOT, VALUES };
 enum { INDEX_GRID, TIME_GRID, WEIGHT_GRID, GRIDS };
 
-/* Nanoseconds that sampling and blending one joint of one clip take on the plain path, about. */
+/* Nanoseconds to sample and blend one joint of one clip on the plain path, roughly. */
 #define JOINT_NANOSECONDS 150.0
 
-/* A call and what it holds: `memory` is clips, keep, times, weights and indices in one. */
+/* One call and what it owns. */
 typedef struct crowd_call {
   sk_crowd_job job;
-  PyObject *clips; /* tuple of what the caller gave */
-  PyObject **keep; /* the clips' blocks, `kept` of them */
+  PyObject *clips; /* the argument as a tuple */
+  PyObject **keep; /* the blocks of the clips; the first `kept` entries are references */
   Py_ssize_t kept;
   ext_grid grids[GRIDS];
   ext_array root;
   ext_shape shape; /* (N,) */
-  void *memory;
+  void *memory; /* one allocation for clips, keep, times, weights and indices */
 } crowd_call;
 
 static void close_call(crowd_call *call) {
@@ -71,7 +71,7 @@ static int read_clips(ext_state *state, ext_model *model, crowd_call *call, sk_c
   return 1;
 }
 
-/* The arrays and clips, copied: what another thread does to the caller's arrays cannot matter. */
+/* Copies clips and arrays, so that other threads may change the caller's arrays while the job runs. */
 static int fill_job(ext_state *state, ext_model *model, crowd_call *call) {
   sk_crowd_job *job = &call->job;
   Py_ssize_t rows = (Py_ssize_t)job->count, columns = (Py_ssize_t)job->slots;
@@ -90,8 +90,7 @@ static int fill_job(ext_state *state, ext_model *model, crowd_call *call) {
   times = (double *)(call->keep + job->clip_count);
   weights = times + cells;
   indices = (int32_t *)(weights + cells);
-  if (!read_clips(state, model, call, clips) ||
-      !ext_grid_integers(&call->grids[INDEX_GRID], rows, columns, indices))
+  if (!read_clips(state, model, call, clips) || !ext_grid_integers(&call->grids[INDEX_GRID], rows, columns, indices))
     return 0;
   ext_grid_doubles(&call->grids[TIME_GRID], rows, columns, times);
   if (call->grids[WEIGHT_GRID].array.owner) ext_grid_doubles(&call->grids[WEIGHT_GRID], rows, columns, weights);
@@ -115,7 +114,7 @@ static int read_options(PyObject *const *values, crowd_call *call) {
   return 1;
 }
 
-/* N and K from clip_index, time and weights together. */
+/* Finds N and K by broadcasting clip_index, time and weights. */
 static int read_grids(PyObject *const *values, crowd_call *call) {
   PyObject *objects[GRIDS] = {values[CLIP_INDEX], values[TIME], values[WEIGHTS]};
   Py_ssize_t rows, columns;
@@ -128,7 +127,7 @@ static int read_grids(PyObject *const *values, crowd_call *call) {
   return 1;
 }
 
-/* Everything but `out`; 0 with an error set. */
+/* Reads all arguments but `out`; 0 with an exception. */
 static int open_call(ext_state *state, ext_model *model, PyObject *const *values, crowd_call *call) {
   const sk_model *core = &model->block->model;
   sk_crowd_job counts;
@@ -142,7 +141,7 @@ static int open_call(ext_state *state, ext_model *model, PyObject *const *values
   call->job.morph = &core->morph;
   if (!read_options(values, call) || !open_clips(call, values[CLIPS]) || !read_grids(values, call)) return 0;
   counts = call->job;
-  counts.count = 0; /* before memory is taken for so many */
+  counts.count = 0; /* before memory for all instances is allocated */
   if (sk_crowd_validate(&counts, &error)) {
     ext_raise(state, &error, NULL);
     return 0;
@@ -167,8 +166,7 @@ static void run_job(const sk_crowd_job *job) {
     sk_crowd_run(job);
     return;
   }
-  Py_BEGIN_ALLOW_THREADS
-  sk_crowd_run(job);
+  Py_BEGIN_ALLOW_THREADS sk_crowd_run(job);
   Py_END_ALLOW_THREADS
 }
 
@@ -188,11 +186,11 @@ static PyObject *run_call(crowd_call *call, PyObject *out, PyObject *affine) {
 
 PyObject *ext_crowd_palette(PyObject *object, PyTypeObject *class, PyObject *const *args, Py_ssize_t count,
                             PyObject *keywords) {
-  static const ext_signature signature = {"crowd_palette",
-                                          3,
-                                          3,
-                                          {"clips", "clip_index", "time", "weights", "out", "affine", "loop",
-                                           "rotation", "root", "inverse_root", NULL}};
+  static const ext_signature signature = {
+      "crowd_palette",
+      3,
+      3,
+      {"clips", "clip_index", "time", "weights", "out", "affine", "loop", "rotation", "root", "inverse_root", NULL}};
   PyObject *values[VALUES], *answer = NULL;
   crowd_call call;
   if (!ext_parse(&signature, args, count, keywords, values)) return NULL;
@@ -217,11 +215,9 @@ const char ext_crowd_palette_doc[] =
     "    The time in each clip; finite also for an index of -1.\n"
     "weights : array_like, shape (N,) or (N, K), optional\n"
     "    Weights from 0 to 1e30; finite also for an index of -1. By default the clips of an instance have\n"
-    "    equal weights.\n"
-    DOC_OUT DOC_AFFINE DOC_LOOP_AND_ROTATION
+    "    equal weights.\n" DOC_OUT DOC_AFFINE DOC_LOOP_AND_ROTATION
     "root : array_like, shape (4, 4) or (N, 4, 4), optional\n"
-    "    A transform that is multiplied in front of the local transform of the root joint.\n"
-    DOC_INVERSE_ROOT
+    "    A transform that is multiplied in front of the local transform of the root joint.\n" DOC_INVERSE_ROOT
     "\nReturns\n-------\n"
     "(N, S, 4, 4) float32 ndarray\n"
     "    Row-major matrices for column vectors.\n"

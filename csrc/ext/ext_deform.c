@@ -1,13 +1,13 @@
-/* ext_deform.c: Model.deform: a palette or a Pose to the points and normals of the mesh. */
+/* ext_deform.c: Model.deform, which computes positions and normals of the mesh from a palette or a Pose. */
 #include <string.h>
 
 #include "../core/base/sk_cpu.h"
 #include "ext_args.h"
 #include "ext_jobs.h"
 
-/* Where the palettes come from: read, or made pose by pose into one palette of scratch. */
+/* The palettes: given by the caller, or computed pose by pose into one palette of scratch memory. */
 typedef struct palette_source {
-  ext_array palette, weights; /* weights: of the call, not of a Pose */
+  ext_array palette, weights; /* weights: the argument; a Pose has its own */
   size_t weight_stride;
   int rows;
   ext_pose_arrays pose;
@@ -53,7 +53,8 @@ static int open_source(ext_state *state, ext_model *model, PyObject *object, PyO
   return 0;
 }
 
-/* `out` of deform: None, or a tuple of two arrays; where no normals are wanted the second may be None. */
+/* Splits the argument `out`: None, or a tuple of two arrays, of which the second may be None if no normals are
+   wanted. */
 static int split_out(PyObject *out, int wants_normals, PyObject **positions, PyObject **normals) {
   *positions = *normals = NULL;
   if (!out || out == Py_None) return 1;
@@ -70,7 +71,7 @@ static int split_out(PyObject *out, int wants_normals, PyObject **positions, PyO
   return 1;
 }
 
-/* Neither result may overlap an input, nor the other. */
+/* No result may overlap an input or the other result. */
 static int open_results(PyObject *out, int normals, const palette_source *source, Py_ssize_t vertices,
                         ext_array *results) {
   Py_ssize_t tail[2] = {vertices, 3};
@@ -83,12 +84,12 @@ static int open_results(PyObject *out, int normals, const palette_source *source
       !ext_output(positions, "out[0]", &source->shape, tail, 2, inputs, EXT_POSE_ARRAYS, &results[0]))
     return 0;
   inputs[EXT_POSE_ARRAYS] = results[0];
-  return !normals || ext_output(directions, "out[1]", &source->shape, tail, 2, inputs, EXT_POSE_ARRAYS + 1,
-                                 &results[1]);
+  return !normals ||
+         ext_output(directions, "out[1]", &source->shape, tail, 2, inputs, EXT_POSE_ARRAYS + 1, &results[1]);
 }
 
-/* The mesh's influences for the SIMD twin, made at first use and kept by the block; NULL where the twin does not
-   run, or there is no memory: then the plain path does it. */
+/* Returns the influences of the mesh as the SIMD kernel needs them. They are made at the first use and owned by the
+   block. NULL if no kernel is in use or there is no memory; the plain path needs none. */
 static const sk_influences *find_influences(ext_block *block) {
   sk_influences *made, *kept = atomic_load_explicit(&block->influences, memory_order_acquire);
   if (kept || sk_simd_chosen() == SK_SIMD_PLAIN) return kept;
@@ -101,7 +102,7 @@ static const sk_influences *find_influences(ext_block *block) {
 typedef struct deform_work {
   sk_deform_job deform;
   sk_palette_job poses;
-  float *weights; /* that the file gives by default, or NULL */
+  float *weights; /* the default weights of the file, or NULL */
 } deform_work;
 
 static int fill_weights(const sk_model *core, const palette_source *source, deform_work *work) {
@@ -126,8 +127,7 @@ static int fill_weights(const sk_model *core, const palette_source *source, defo
   return 1;
 }
 
-static int fill_work(const sk_model *core, const palette_source *source, const ext_array *results,
-                     deform_work *work) {
+static int fill_work(const sk_model *core, const palette_source *source, const ext_array *results, deform_work *work) {
   memset(work, 0, sizeof *work);
   work->deform.mesh = &core->mesh;
   work->deform.slot_count = (size_t)core->skin.slot_count;
@@ -149,12 +149,10 @@ static int fill_work(const sk_model *core, const palette_source *source, const e
 
 static int run_work(ext_block *block, deform_work *work) {
   sk_deform_job *job = &work->deform;
-  Py_BEGIN_ALLOW_THREADS
-  job->influences = find_influences(block);
+  Py_BEGIN_ALLOW_THREADS job->influences = find_influences(block);
   job->scratch = sk_alloc(sk_deform_scratch(job));
   if (job->scratch) sk_deform_run(job);
-  Py_END_ALLOW_THREADS
-  if (!job->scratch) {
+  Py_END_ALLOW_THREADS if (!job->scratch) {
     PyErr_NoMemory();
     return 0;
   }
@@ -164,8 +162,7 @@ static int run_work(ext_block *block, deform_work *work) {
 
 PyObject *ext_deform(PyObject *object, PyTypeObject *class, PyObject *const *args, Py_ssize_t count,
                      PyObject *keywords) {
-  static const ext_signature signature = {
-      "deform", 1, 1, {"pose_or_palette", "normals", "out", "morph_weights", NULL}};
+  static const ext_signature signature = {"deform", 1, 1, {"pose_or_palette", "normals", "out", "morph_weights", NULL}};
   ext_model *model = (ext_model *)object;
   palette_source source;
   ext_array results[2];
@@ -174,8 +171,7 @@ PyObject *ext_deform(PyObject *object, PyTypeObject *class, PyObject *const *arg
   int normals;
   if (!ext_parse(&signature, args, count, keywords, values)) return NULL;
   normals = ext_parse_flag(values[1], "normals", 1);
-  if (normals < 0 || !open_source(ext_state_of_class(class), model, values[0], values[3], &source))
-    return NULL;
+  if (normals < 0 || !open_source(ext_state_of_class(class), model, values[0], values[3], &source)) return NULL;
   if (open_results(values[2], normals, &source, (Py_ssize_t)model->block->model.mesh.vertex_count, results) &&
       fill_work(&model->block->model, &source, results, &work)) {
     if (run_work(model->block, &work))

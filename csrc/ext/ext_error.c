@@ -10,7 +10,7 @@ static void raise_missing(PyObject *path) {
   Py_XDECREF(arguments);
 }
 
-/* Assimp's words and the names in a file may hold bytes that are not UTF-8. */
+/* Messages of Assimp and names in a file may contain bytes that are not UTF-8. */
 static void raise_text(PyObject *type, const char *message) {
   PyObject *text = PyUnicode_DecodeUTF8(message, (Py_ssize_t)strlen(message), "replace");
   if (text) PyErr_SetObject(type, text);
@@ -19,17 +19,17 @@ static void raise_text(PyObject *type, const char *message) {
 
 void ext_raise(ext_state *state, const sk_error *error, PyObject *path) {
   switch (error->status) {
-    case SK_ERROR_MEMORY: raise_text(PyExc_MemoryError, error->message); break;
-    case SK_ERROR_ARGUMENT: raise_text(PyExc_ValueError, error->message); break;
-    case SK_ERROR_MISSING: raise_missing(path); break;
-    case SK_ERROR_CRASHED: raise_text(state->importer_crashed, error->message); break;
-    case SK_ERROR_LIMIT: raise_text(state->limit_exceeded, error->message); break;
-    case SK_ERROR_FORMAT: raise_text(state->format_refused, error->message); break;
-    default: raise_text(state->load_error, error->message); break;
+  case SK_ERROR_MEMORY: raise_text(PyExc_MemoryError, error->message); break;
+  case SK_ERROR_ARGUMENT: raise_text(PyExc_ValueError, error->message); break;
+  case SK_ERROR_MISSING: raise_missing(path); break;
+  case SK_ERROR_CRASHED: raise_text(state->importer_crashed, error->message); break;
+  case SK_ERROR_LIMIT: raise_text(state->limit_exceeded, error->message); break;
+  case SK_ERROR_FORMAT: raise_text(state->format_refused, error->message); break;
+  default: raise_text(state->load_error, error->message); break;
   }
 }
 
-/* Raises `error` and gives it up; where it is NULL, an error is set already. */
+/* Raises `error`, and takes its reference. NULL means that making it failed, with an exception. */
 static void raise_made(PyObject *error) {
   if (error) PyErr_SetObject((PyObject *)Py_TYPE(error), error);
   Py_XDECREF(error);

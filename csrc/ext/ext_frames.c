@@ -1,4 +1,4 @@
-/* ext_frames.c: the functions of the module that vertex animations and keyed transforms are sampled with. */
+/* ext_frames.c: functions of the module that sample vertex animations and keyed transforms. */
 #include "../core/skin/sk_frames.h"
 #include "ext_args.h"
 #include "ext_array.h"
@@ -9,11 +9,11 @@
 
 static const char find_frames_doc[] =
     "_find_frames($module, times, time, loop, duration, ticks_per_second)\n--\n\n"
-    "Places (...) float64 of time (...) among the frames at times (N,): 2.25 lies between frames 2 and 3.";
+    "Return frame positions (...) float64 for times (...) among frames at `times` (N,).\n\n"
+    "A position of 2.25 is a quarter of the way from frame 2 to frame 3.";
 
 static int check_line(const ext_shape *shape, double duration, double ticks_per_second) {
-  if (shape->ndim == 1 && shape->count >= 1 && shape->count < UINT32_MAX && duration >= 0.0 &&
-      ticks_per_second > 0.0)
+  if (shape->ndim == 1 && shape->count >= 1 && shape->count < UINT32_MAX && duration >= 0.0 && ticks_per_second > 0.0)
     return 1;
   PyErr_SetString(PyExc_ValueError, "times, duration or ticks_per_second is out of range");
   return 0;
@@ -58,20 +58,20 @@ done:
 
 static const char blend_frames_doc[] =
     "_blend_frames($module, positions, normals, places, out_positions=None, out_normals=None)\n--\n\n"
-    "(positions (...,V,3), normals (...,V,3) or None) at places (...) among frames (N,V,3) float32.";
+    "Return positions (...,V,3) and normals (...,V,3) or None, interpolated between frames (N,V,3) float32.\n\n"
+    "`places` (...) are frame positions of _find_frames.";
 
 enum { POSITIONS, NORMALS, PLACES, OUT_POSITIONS, OUT_NORMALS, ARGUMENTS };
 
-/* The frames: inputs[0] and, where there are normals, inputs[1]. */
+/* Reads the frames into inputs[0] and, if there are normals, inputs[1]. */
 static int read_frames(PyObject *const *values, ext_array *inputs, ext_shape *frames) {
   static const Py_ssize_t three[1] = {3};
   ext_shape shape;
   if (!ext_read_own(values[POSITIONS], "positions", three, 1, NULL, &inputs[0], frames) ||
-      (values[NORMALS] != Py_None &&
-       !ext_read_own(values[NORMALS], "normals", three, 1, frames, &inputs[1], &shape)))
+      (values[NORMALS] != Py_None && !ext_read_own(values[NORMALS], "normals", three, 1, frames, &inputs[1], &shape)))
     return 0;
   if (frames->ndim == 2 && frames->dims[0] > 0) return 1;
-  PyErr_SetString(PyExc_ValueError, "positions is no array (N, V, 3) with N > 0");
+  PyErr_SetString(PyExc_ValueError, "positions must have shape (N, V, 3) with N > 0");
   return 0;
 }
 
@@ -81,8 +81,7 @@ static void run_frames(const sk_frames_job *job) {
     sk_frames_run(job);
     return;
   }
-  Py_BEGIN_ALLOW_THREADS
-  sk_frames_run(job);
+  Py_BEGIN_ALLOW_THREADS sk_frames_run(job);
   Py_END_ALLOW_THREADS
 }
 
@@ -103,11 +102,9 @@ static PyObject *blend_frames(PyObject *module, PyObject *const *args, Py_ssize_
   tail[0] = frames.dims[1];
   if (!ext_output(values[OUT_POSITIONS], "out[0]", &shape, tail, 2, inputs, 3, &results[0])) goto done;
   inputs[3] = results[0];
-  if (inputs[1].data && !ext_output(values[OUT_NORMALS], "out[1]", &shape, tail, 2, inputs, 4, &results[1]))
-    goto done;
-  job = (sk_frames_job){inputs[0].data,        inputs[1].data,     (size_t)frames.dims[0],
-                        (size_t)frames.dims[1], inputs[2].data,     (size_t)shape.count,
-                        results[0].data,        results[1].data};
+  if (inputs[1].data && !ext_output(values[OUT_NORMALS], "out[1]", &shape, tail, 2, inputs, 4, &results[1])) goto done;
+  job = (sk_frames_job){inputs[0].data, inputs[1].data,      (size_t)frames.dims[0], (size_t)frames.dims[1],
+                        inputs[2].data, (size_t)shape.count, results[0].data,        results[1].data};
   run_frames(&job);
   answer = PyTuple_Pack(2, results[0].owner, results[1].owner ? results[1].owner : Py_None);
 done:
@@ -120,8 +117,7 @@ done:
 
 static PyMethodDef functions[] = {
     {"_find_frames", (PyCFunction)(void (*)(void))find_frames, METH_FASTCALL | METH_KEYWORDS, find_frames_doc},
-    {"_blend_frames", (PyCFunction)(void (*)(void))blend_frames, METH_FASTCALL | METH_KEYWORDS,
-     blend_frames_doc},
+    {"_blend_frames", (PyCFunction)(void (*)(void))blend_frames, METH_FASTCALL | METH_KEYWORDS, blend_frames_doc},
     {NULL, NULL, 0, NULL}};
 
 int ext_frames_register(PyObject *module) { return PyModule_AddFunctions(module, functions); }

@@ -1,15 +1,15 @@
-/* ext_goal.c: the functions of the module behind Pose.two_bone_ik, Pose.aim and Pose.fabrik. */
+/* ext_goal.c: functions of the module that Pose.two_bone_ik, Pose.aim and Pose.fabrik call. */
 #include "../core/pose/sk_goal.h"
 #include "ext_args.h"
 #include "ext_error.h"
 #include "ext_jobs.h"
 
-/* Some nanoseconds for one pose: enough to decide whether the GIL is worth releasing. */
+/* Estimates for one pose, to decide whether to release the GIL. */
 enum { TWO_BONE_NANOSECONDS = 1500, AIM_NANOSECONDS = 700, FABRIK_NANOSECONDS = 5000 };
 
 /* ---- arguments ---------------------------------------------------------------------------------- */
 
-/* What the three functions read in the same way. */
+/* The arguments that all three functions have. */
 typedef struct goal_arrays {
   ext_pose_arrays pose;
   ext_array rotation; /* the pose's, writable */
@@ -25,14 +25,14 @@ static void close_goal(goal_arrays *arrays) {
   ext_array_release(&arrays->misses);
 }
 
-/* (count, width) float64, or (count,) for width 1; the leading axes are _goals.py's to spread. */
+/* Reads (count, width) float64, or (count,) for width 1. skinpy/posing/goals.py broadcasts the leading axes before. */
 static int read_rows(PyObject *object, const char *name, size_t count, size_t width, ext_array *array) {
   ext_shape shape;
   double single;
   if (!ext_read_times(object, array, &shape, &single)) return 0;
   if (shape.ndim > 0 && (size_t)shape.count == count * width) return 1;
-  PyErr_Format(PyExc_ValueError, "%s has %zd numbers; expected %zu for each of %zu poses", name, shape.count,
-               width, count);
+  PyErr_Format(PyExc_ValueError, "%s has %zd numbers; expected %zu for each of %zu poses", name, shape.count, width,
+               count);
   return 0;
 }
 
@@ -66,7 +66,8 @@ static int open_goal(PyObject *module, PyObject *object, PyObject *target, PyObj
   return 1;
 }
 
-/* An index that no skeleton has where the number does not fit; False with an error where it is no int. */
+/* Reads an int. One that does not fit into int32 becomes an index that no skeleton has. 0 with an exception if it is
+   not an int. */
 static int read_int(PyObject *object, int32_t *number) {
   long value = PyLong_AsLong(object);
   if (value == -1 && PyErr_Occurred()) return 0;
@@ -84,7 +85,7 @@ static int read_direction(PyObject *object, const char *name, double out[3]) {
 
 /* ---- running ------------------------------------------------------------------------------------ */
 
-/* Validates and runs `job` by the functions of its kind; False with an error set. */
+/* Validates and runs `job` with the functions of its kind; 0 with an exception. */
 #define RUN(module, kind, job, nanoseconds) \
   run_job(module, sk_##kind##_validate(job, &error), &error, call_##kind, job, (job)->goal.count, nanoseconds)
 
@@ -98,10 +99,8 @@ static int run_job(PyObject *module, sk_status status, const sk_error *error, vo
     run(job);
     return 1;
   }
-  Py_BEGIN_ALLOW_THREADS
-  run(job);
-  Py_END_ALLOW_THREADS
-  return 1;
+  Py_BEGIN_ALLOW_THREADS run(job);
+  Py_END_ALLOW_THREADS return 1;
 }
 
 static void call_two_bone(const void *job) { sk_two_bone_run(job); }
@@ -110,7 +109,8 @@ static void call_fabrik(const void *job) { sk_fabrik_run(job); }
 
 static const char two_bone_doc[] =
     "_two_bone($module, pose, joints, target, pole, weight, soften)\n--\n\n"
-    "Misses (...) float64 over the limb's length; joints are root, middle, end. See Pose.two_bone_ik.";
+    "Return the distances (...) float64 from end to target, divided by the length of the limb.\n\n"
+    "`joints` are root, middle and end. See Pose.two_bone_ik.";
 
 static PyObject *two_bone(PyObject *module, PyObject *const *args, Py_ssize_t count, PyObject *keywords) {
   static const ext_signature signature = {
@@ -120,9 +120,8 @@ static PyObject *two_bone(PyObject *module, PyObject *const *args, Py_ssize_t co
   sk_two_bone_job job = {0};
   sk_error error;
   if (!ext_parse(&signature, args, count, keywords, values)) return NULL;
-  if (!PyTuple_Check(values[1]) ||
-      !PyArg_ParseTuple(values[1], "iii", &job.root, &job.middle, &job.end))
-    return PyErr_Occurred() ? NULL : PyErr_Format(PyExc_TypeError, "joints is no tuple");
+  if (!PyTuple_Check(values[1]) || !PyArg_ParseTuple(values[1], "iii", &job.root, &job.middle, &job.end))
+    return PyErr_Occurred() ? NULL : PyErr_Format(PyExc_TypeError, "joints must be a tuple (root, middle, end)");
   job.soften = PyFloat_AsDouble(values[5]);
   if (PyErr_Occurred()) return NULL;
   if (open_goal(module, values[0], values[2], values[3], values[4], &arrays, &job.goal) &&
@@ -132,9 +131,8 @@ static PyObject *two_bone(PyObject *module, PyObject *const *args, Py_ssize_t co
   return answer;
 }
 
-static const char aim_doc[] =
-    "_aim($module, pose, joint, target, pole, weight, axis, up)\n--\n\n"
-    "(...) float64: 0, or infinity where the target lies on the joint. See Pose.aim.";
+static const char aim_doc[] = "_aim($module, pose, joint, target, pole, weight, axis, up)\n--\n\n"
+                              "Return (...) float64: 0, or infinity if the target is at the joint. See Pose.aim.";
 
 static PyObject *aim(PyObject *module, PyObject *const *args, Py_ssize_t count, PyObject *keywords) {
   static const ext_signature signature = {
@@ -156,7 +154,7 @@ static PyObject *aim(PyObject *module, PyObject *const *args, Py_ssize_t count, 
 
 static const char fabrik_doc[] =
     "_fabrik($module, pose, root, end, target, weight, iterations, tolerance)\n--\n\n"
-    "Misses (...) float64 over the chain's length. See Pose.fabrik.";
+    "Return the distances (...) float64 from end to target, divided by the length of the chain. See Pose.fabrik.";
 
 static PyObject *fabrik(PyObject *module, PyObject *const *args, Py_ssize_t count, PyObject *keywords) {
   static const ext_signature signature = {
@@ -166,8 +164,7 @@ static PyObject *fabrik(PyObject *module, PyObject *const *args, Py_ssize_t coun
   sk_fabrik_job job = {0};
   sk_error error;
   if (!ext_parse(&signature, args, count, keywords, values)) return NULL;
-  if (!read_int(values[1], &job.root) || !read_int(values[2], &job.end) ||
-      !read_int(values[5], &job.iterations))
+  if (!read_int(values[1], &job.root) || !read_int(values[2], &job.end) || !read_int(values[5], &job.iterations))
     return NULL;
   job.tolerance = PyFloat_AsDouble(values[6]);
   if (PyErr_Occurred()) return NULL;
@@ -187,8 +184,7 @@ done:
 
 /* ---- registering --------------------------------------------------------------------------------- */
 
-#define FUNCTION(name, function, doc) \
-  {name, (PyCFunction)(void (*)(void))function, METH_FASTCALL | METH_KEYWORDS, doc}
+#define FUNCTION(name, function, doc) {name, (PyCFunction)(void (*)(void))function, METH_FASTCALL | METH_KEYWORDS, doc}
 
 static PyMethodDef functions[] = {FUNCTION("_two_bone", two_bone, two_bone_doc),
                                   FUNCTION("_aim", aim, aim_doc),

@@ -1,4 +1,4 @@
-/* ext_import.c: opens the importer's shared object by its path and runs it. */
+/* ext_import.c: runs imports, in this process or isolated in a worker. */
 #include <dlfcn.h>
 #include <string.h>
 
@@ -21,12 +21,13 @@ static const sk_importer *open_importer(ext_state *state, const char *path) {
   *(void **)&open = dlsym(library, SK_IMPORT_SYMBOL);
   if (open) importer = open();
   if (importer && importer->abi == SK_IMPORT_ABI) return importer;
-  sk_fail(&error, SK_ERROR_LIBRARY, "%s is the importer of another version of skinpy; install it afresh", path);
+  sk_fail(&error, SK_ERROR_LIBRARY, "%s is the importer of another version of skinpy; install skinpy again", path);
   ext_raise(state, &error, NULL);
   return NULL;
 }
 
-/* The paths of a sequence of bytes, NULL-terminated, in PyMem memory; they live as long as it. */
+/* Returns a NULL-terminated list of the paths in a tuple of bytes, or NULL with an exception. PyMem_Free frees the
+   list; the paths belong to the tuple. */
 static const char **path_list(PyObject *paths) {
   Py_ssize_t i, count = PyTuple_GET_SIZE(paths);
   const char **list = PyMem_Calloc((size_t)count + 1, sizeof *list);
@@ -44,7 +45,7 @@ static const char **path_list(PyObject *paths) {
 typedef struct import_call {
   sk_import_request request;
   worker_job job;
-  PyObject *name;      /* for messages, borrowed */
+  PyObject *name;      /* the path as the caller gave it, for messages; borrowed */
   PyObject *path;      /* bytes, or NULL */
   PyObject *isolation; /* tuple, borrowed, or Py_None */
   Py_buffer data;
@@ -55,7 +56,7 @@ static void release_call(import_call *call) {
   if (call->data.obj) PyBuffer_Release(&call->data);
 }
 
-/* A whole number from `least` to `most`; skinpy.load has said so of what its caller gave. */
+/* Reads a whole number from `least` to `most`. skinpy.load has checked the arguments of its caller. */
 static int read_number(PyObject *value, long least, long most, long *number) {
   *number = PyLong_AsLong(value);
   if (*number >= least && *number <= most) return 1;
@@ -65,8 +66,7 @@ static int read_number(PyObject *value, long least, long most, long *number) {
 
 static int read_limits(PyObject *tuple, sk_import_limits *limits) {
   unsigned long long file_bytes, nodes, depth, vertices, keys;
-  if (!PyTuple_Check(tuple) ||
-      !PyArg_ParseTuple(tuple, "KKKKK", &file_bytes, &nodes, &depth, &vertices, &keys)) {
+  if (!PyTuple_Check(tuple) || !PyArg_ParseTuple(tuple, "KKKKK", &file_bytes, &nodes, &depth, &vertices, &keys)) {
     if (!PyErr_Occurred()) PyErr_Format(PyExc_TypeError, "limits are %R; expected a tuple", tuple);
     return 0;
   }
@@ -97,8 +97,8 @@ static int read_options(PyObject *const *args, sk_import_request *request) {
   return 1;
 }
 
-/* The worker, the importer, the libraries, what it may take, and where libraries are found; the tuple lives as long as
-   the call. */
+/* Reads a tuple of the paths of the worker, the importer and Assimp, the limits of memory and time, and
+   LD_LIBRARY_PATH. `job` points into the tuple. */
 static int read_isolation(PyObject *tuple, worker_job *job) {
   unsigned long long memory;
   if (!PyTuple_Check(tuple) || !PyArg_ParseTuple(tuple, "yyyKdy", &job->program, &job->importer, &job->libraries,
@@ -110,7 +110,7 @@ static int read_isolation(PyObject *tuple, worker_job *job) {
   return 1;
 }
 
-/* path, data and the options, as _load_file has them. */
+/* Reads the arguments of _load_file. */
 static int parse_call(PyObject *const *args, Py_ssize_t count, import_call *call) {
   memset(call, 0, sizeof *call);
   if (count != 12) {
@@ -134,18 +134,17 @@ static int parse_call(PyObject *const *args, Py_ssize_t count, import_call *call
 
 /* ---- in this process ------------------------------------------------------------------------------------ */
 
-/* Under the lock and without the GIL: start, or run where there is a request. */
+/* Runs a request, or starts the importer if `request` is NULL. It holds the lock of the importer, and releases the
+   GIL. */
 static sk_status import_locked(ext_state *state, const sk_importer *importer, const char *const *libraries,
                                const sk_import_request *request, sk_import_result *result, sk_error *error) {
   PyThread_type_lock lock = PyCapsule_GetPointer(state->importer_lock, NULL);
   sk_status status;
-  Py_BEGIN_ALLOW_THREADS
-  PyThread_acquire_lock(lock, WAIT_LOCK);
+  Py_BEGIN_ALLOW_THREADS PyThread_acquire_lock(lock, WAIT_LOCK);
   status = request ? importer->run(request, result, error) : importer->start(libraries, error);
-  if (!status && !request) importer->library_formats(); /* made at the first call, which must hold the lock */
+  if (!status && !request) importer->library_formats(); /* the first call makes the list, and must hold the lock */
   PyThread_release_lock(lock);
-  Py_END_ALLOW_THREADS
-  return status;
+  Py_END_ALLOW_THREADS return status;
 }
 
 static PyObject *import_here(ext_state *state, const import_call *call) {
@@ -163,69 +162,71 @@ static PyObject *import_here(ext_state *state, const import_call *call) {
   return ext_block_new(state, result.block, result.size, importer->release);
 }
 
-/* ---- in a process of its own ----------------------------------------------------------------------------- */
+/* ---- isolated ------------------------------------------------------------------------------------------- */
 
-typedef struct apart {
+/* Context of the functions that worker_run calls. */
+typedef struct isolated_call {
   ext_state *state;
-  PyThreadState *thread; /* its state, which gave the GIL away */
-  PyObject *block;
-} apart;
+  PyThreadState *thread; /* of the calling thread, while it does not hold the GIL */
+  PyObject *block;       /* the result, or NULL */
+} isolated_call;
 
-/* Ctrl-C and other signals, whose handlers may raise. */
+/* Runs the handlers of pending signals, such as Ctrl-C, and returns whether one has raised an exception. */
 static bool signals_raise(void *context) {
-  apart *a = context;
+  isolated_call *isolated = context;
   bool raised;
-  PyEval_RestoreThread(a->thread);
+  PyEval_RestoreThread(isolated->thread);
   raised = PyErr_CheckSignals() != 0;
-  a->thread = PyEval_SaveThread();
+  isolated->thread = PyEval_SaveThread();
   return raised;
 }
 
 static void take_block(void *context, void *memory, size_t size) {
-  apart *a = context;
-  PyEval_RestoreThread(a->thread);
-  a->block = ext_block_map(a->state, memory, size);
-  a->thread = PyEval_SaveThread();
+  isolated_call *isolated = context;
+  PyEval_RestoreThread(isolated->thread);
+  isolated->block = ext_block_map(isolated->state, memory, size);
+  isolated->thread = PyEval_SaveThread();
 }
 
-static PyObject *import_apart(ext_state *state, import_call *call) {
-  apart a = {.state = state};
+static PyObject *import_isolated(ext_state *state, import_call *call) {
+  isolated_call isolated = {.state = state};
   uint32_t sandbox;
   sk_error error;
   sk_status status;
   call->job.request = &call->request;
   call->job.interrupted = signals_raise;
   call->job.take = take_block;
-  call->job.context = &a;
-  a.thread = PyEval_SaveThread();
+  call->job.context = &isolated;
+  isolated.thread = PyEval_SaveThread();
   status = worker_run(&call->job, &sandbox, &error);
-  PyEval_RestoreThread(a.thread);
+  PyEval_RestoreThread(isolated.thread);
   if (status && !PyErr_Occurred()) ext_raise(state, &error, call->name);
-  return a.block;
+  return isolated.block;
 }
 
 const char ext_load_file_doc[] =
     "_load_file($module, path, data, format, max_influences, join_vertices, ignore_animated_scale, up, frame,\n"
     "           formats, external, limits, isolation, /)\n--\n\n"
-    "A Block from a file (path) or from data; see skinpy.load.\n\n"
-    "formats is what is allowed, 'glb;gltf', or None for all; limits are (file_bytes, nodes, depth, vertices, keys),\n"
-    "0 for none; isolation is None for an import in this process, for which _start_importer comes first, or\n"
-    "(worker, importer, libraries, bytes of memory, seconds, folders of libraries).";
+    "Return a Block from a file (path) or from bytes (data); see skinpy.load.\n\n"
+    "`formats` are the allowed formats, 'glb;gltf', or None for all. `limits` are (file_bytes, nodes, depth, "
+    "vertices,\n"
+    "keys), where 0 means no limit. `isolation` is (worker, importer, libraries, bytes of memory, seconds,\n"
+    "LD_LIBRARY_PATH), or None for an import in this process, after _start_importer.";
 
 PyObject *ext_load_file(PyObject *module, PyObject *const *args, Py_ssize_t count) {
   ext_state *state = ext_state_of_module(module);
   PyObject *block;
   import_call call;
   if (!parse_call(args, count, &call)) return NULL;
-  block = call.isolation == Py_None ? import_here(state, &call) : import_apart(state, &call);
+  block = call.isolation == Py_None ? import_here(state, &call) : import_isolated(state, &call);
   release_call(&call);
   return block;
 }
 
 const char ext_sandbox_doc[] =
     "_sandbox($module, isolation, /)\n--\n\n"
-    "How a worker is confined, found out by starting one: three bools, for limits of memory and time, a filter of\n"
-    "system calls, and rules of folders.";
+    "Start a worker to find out how it is confined, and return three bools: for limits of memory and time, for a\n"
+    "filter of system calls, and for rules about folders.";
 
 PyObject *ext_sandbox(PyObject *module, PyObject *isolation) {
   ext_state *state = ext_state_of_module(module);
@@ -234,23 +235,20 @@ PyObject *ext_sandbox(PyObject *module, PyObject *isolation) {
   sk_error error;
   sk_status status;
   if (!read_isolation(isolation, &job)) return NULL;
-  Py_BEGIN_ALLOW_THREADS
-  status = worker_run(&job, &sandbox, &error);
-  Py_END_ALLOW_THREADS
-  if (!status)
-    return Py_BuildValue("(NNN)", PyBool_FromLong(sandbox & WORKER_HAS_LIMITS),
-                         PyBool_FromLong(sandbox & WORKER_HAS_FILTER),
-                         PyBool_FromLong(sandbox & WORKER_HAS_FOLDERS));
+  Py_BEGIN_ALLOW_THREADS status = worker_run(&job, &sandbox, &error);
+  Py_END_ALLOW_THREADS if (!status) return Py_BuildValue("(NNN)", PyBool_FromLong(sandbox & WORKER_HAS_LIMITS),
+                                                         PyBool_FromLong(sandbox & WORKER_HAS_FILTER),
+                                                         PyBool_FromLong(sandbox & WORKER_HAS_FOLDERS));
   ext_raise(state, &error, NULL);
   return NULL;
 }
 
-/* ---- what there is ----------------------------------------------------------------------------- */
+/* ---- facts -------------------------------------------------------------------------------------- */
 
 const char ext_start_importer_doc[] =
     "_start_importer($module, importer, libraries, /)\n--\n\n"
-    "(path, version, formats) of the Assimp library, opened now where it was not yet; LoadError.\n\n"
-    "importer is the path of the importer's shared object, libraries a tuple of paths that may hold Assimp.";
+    "Open the importer and Assimp, unless they are open, and return the path, version and formats of Assimp.\n\n"
+    "`importer` is the path of the importer's shared object, `libraries` a tuple of paths where Assimp may be.";
 
 PyObject *ext_start_importer(PyObject *module, PyObject *args) {
   ext_state *state = ext_state_of_module(module);
@@ -275,7 +273,7 @@ PyObject *ext_start_importer(PyObject *module, PyObject *args) {
 }
 
 const char ext_build_info_doc[] =
-    "_build_info($module, /)\n--\n\ndict of what the extension was built with; see skinpy.build_info.";
+    "_build_info($module, /)\n--\n\nReturn a dict of what the extension was built with; see skinpy.build_info.";
 
 PyObject *ext_build_info(PyObject *module, PyObject *unused) {
   (void)module;

@@ -13,8 +13,8 @@ const char *const ext_rotations[] = {"slerp", "nlerp", NULL};
 
 static int clip_is_bound(ext_model *model, ext_clip *clip, const char *argument) {
   if (clip->bound_to == model->block) return 1;
-  PyErr_Format(PyExc_ValueError,
-               "%s is not bound to this model; model.add_clips(clip) gives a model that has it", argument);
+  PyErr_Format(PyExc_ValueError, "%s is not bound to this model; model.add_clips(clip) gives a model that has it",
+               argument);
   return 0;
 }
 
@@ -29,7 +29,7 @@ static Py_ssize_t find_name(ext_state *state, ext_model *model, PyObject *name) 
   return -1;
 }
 
-/* New tuple of the names of all clips, in order. */
+/* A new tuple of the names of all clips, in order. */
 static PyObject *all_names(ext_model *model) {
   Py_ssize_t i, count = PyTuple_GET_SIZE(model->clips);
   PyObject *names = PyTuple_New(count);
@@ -97,10 +97,8 @@ int ext_pose_open(ext_pose *pose, ext_pose_arrays *open) {
   if (!ext_read_own(pose->translation, "translation", three, 2, NULL, &arrays[EXT_TRANSLATION], &open->shape) ||
       !ext_read_own(pose->rotation, "rotation", four, 2, &open->shape, &arrays[EXT_ROTATION], &shape) ||
       !ext_read_own(pose->scale, "scale", three, 2, &open->shape, &arrays[EXT_SCALE], &shape) ||
-      !ext_read_own(pose->morph_weights, "morph_weights", targets, 1, &open->shape, &arrays[EXT_WEIGHTS],
-                    &shape) ||
-      (pose->root != Py_None &&
-       !ext_read_root(pose->root, &open->shape, &arrays[EXT_ROOT], &open->root_stride))) {
+      !ext_read_own(pose->morph_weights, "morph_weights", targets, 1, &open->shape, &arrays[EXT_WEIGHTS], &shape) ||
+      (pose->root != Py_None && !ext_read_root(pose->root, &open->shape, &arrays[EXT_ROOT], &open->root_stride))) {
     ext_pose_close(open);
     return 0;
   }
@@ -116,9 +114,9 @@ void ext_pose_close(ext_pose_arrays *open) {
 
 /* ---- palettes -------------------------------------------------------------------------------- */
 
-#define STACK_SCRATCH 32768 /* bytes: room for eight poses of 30 joints; larger models take theirs from the heap */
+#define STACK_SCRATCH 32768 /* bytes: enough for eight poses of 30 joints; larger models use the heap */
 
-/* Some 150 ns a joint on the plain path: enough to decide whether the GIL is worth releasing. */
+/* An estimate, to decide whether to release the GIL: a joint takes about 150 ns on the plain path. */
 static double nanoseconds(const sk_palette_job *job) {
   return 150.0 * (double)job->count * (double)job->skeleton->joint_count;
 }
@@ -134,8 +132,7 @@ static int run_job(sk_palette_job *job) {
   if (nanoseconds(job) < EXT_RELEASE_NANOSECONDS) {
     sk_palette_run(job);
   } else {
-    Py_BEGIN_ALLOW_THREADS
-    sk_palette_run(job);
+    Py_BEGIN_ALLOW_THREADS sk_palette_run(job);
     Py_END_ALLOW_THREADS
   }
   if (job->scratch != stack) sk_free(job->scratch);

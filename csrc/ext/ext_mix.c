@@ -1,9 +1,9 @@
-/* ext_mix.c: layers of clips -> one pose or its palette in one call (Model._mix_pose, _mix_palette), and the
-   blending of given poses (_blend).
+/* ext_mix.c: Model._mix_pose and Model._mix_palette, which blend layers of clips to one pose or its palette, and
+   _blend, which blends poses.
 
-   A layer comes as (mode, priority_blend, entries), an entry as (clip, time, weight, loop, mask, priority):
-   mode, loop and priority are the numbers of the core's enums, clip is a bound Clip or None (the rest pose),
-   mask a float32 array (J,) or None. */
+      A layer is a tuple (mode, priority_blend, entries), and an entry a tuple (clip, time, weight, loop, mask,
+   priority). mode, loop and priority are numbers of the core's enums, clip is a bound Clip or None (the rest pose),
+   and mask is a float32 array (J,) or None. */
 #include "../core/pose/sk_blend.h"
 
 #include <string.h>
@@ -29,7 +29,8 @@ typedef struct mix_layer {
   size_t first, count;
 } mix_layer;
 
-/* One allocation: layers, entries, sources, then the poses of the entries and of the result. */
+/* Everything of one call. `memory` is one allocation for layers, entries and sources, and for the poses of the entries
+   and of the result. */
 typedef struct mix {
   const sk_model *model;
   mix_layer *layers;
@@ -59,7 +60,7 @@ static sk_pose mix_pose(const mix *m, size_t number) {
   return (sk_pose){first, first + 3 * joints, first + 7 * joints, first + 10 * joints};
 }
 
-/* A number of an enum; -1 with an error. */
+/* Reads a number of an enum with `count` members; -1 with an exception. */
 static int read_number(PyObject *value, int count, const char *what) {
   long number = PyLong_AsLong(value);
   if (number >= 0 && number < count) return (int)number;
@@ -81,7 +82,7 @@ static int read_entry(ext_state *state, ext_model *model, PyObject *value, mix *
   sk_blend_source *source = &m->sources[m->entries_read];
   int found, loop, priority;
   if (!PyTuple_Check(value) || PyTuple_GET_SIZE(value) != 6) {
-    PyErr_SetString(PyExc_TypeError, "an entry is no tuple (clip, time, weight, loop, mask, priority)");
+    PyErr_SetString(PyExc_TypeError, "an entry must be a tuple (clip, time, weight, loop, mask, priority)");
     return 0;
   }
   memset(entry, 0, sizeof *entry);
@@ -94,11 +95,10 @@ static int read_entry(ext_state *state, ext_model *model, PyObject *value, mix *
   if (PyErr_Occurred()) return 0;
   loop = read_number(PyTuple_GET_ITEM(value, 3), SK_LOOP_COUNT, "loop");
   priority = loop < 0 ? -1 : read_number(PyTuple_GET_ITEM(value, 5), SK_PRIORITY_COUNT, "priority");
-  if (priority < 0 || !read_mask(PyTuple_GET_ITEM(value, 4), m->model->skeleton.joint_count, &entry->mask))
-    return 0;
+  if (priority < 0 || !read_mask(PyTuple_GET_ITEM(value, 4), m->model->skeleton.joint_count, &entry->mask)) return 0;
   entry->loop = (sk_loop)loop;
-  *source = (sk_blend_source){mix_pose(m, m->entries_read - 1), &entry->weight, 0, entry->mask.data,
-                              (sk_priority)priority};
+  *source =
+      (sk_blend_source){mix_pose(m, m->entries_read - 1), &entry->weight, 0, entry->mask.data, (sk_priority)priority};
   return 1;
 }
 
@@ -118,17 +118,17 @@ static int is_layer(PyObject *value) {
 }
 
 static int refuse_layers(void) {
-  PyErr_SetString(PyExc_TypeError, "layers is no list of tuples (mode, priority_blend, entries)");
+  PyErr_SetString(PyExc_TypeError, "layers must be a list of tuples (mode, priority_blend, entries)");
   return -1;
 }
 
-/* The entries were counted before, but lists may change at any time. */
+/* The entries were counted before, but another thread may change the lists at any time. */
 static int read_entries(ext_state *state, ext_model *model, PyObject *entries, mix_layer *layer, mix *m) {
   Py_ssize_t i, count = PyList_GET_SIZE(entries);
   layer->first = m->entries_read;
   layer->count = (size_t)count;
   if (layer->count > m->entry_count - m->entries_read) {
-    PyErr_SetString(PyExc_RuntimeError, "layers got longer while they were read");
+    PyErr_SetString(PyExc_RuntimeError, "layers became longer while they were read");
     return 0;
   }
   for (i = 0; i < count; i++) {
@@ -147,13 +147,13 @@ static int read_layer(ext_state *state, ext_model *model, PyObject *value, mix_l
   layer->priority_blend = PyFloat_AsDouble(PyTuple_GET_ITEM(value, 1));
   if (PyErr_Occurred()) return 0;
   if (!(layer->priority_blend >= 0.0 && layer->priority_blend <= 1.0)) {
-    PyErr_SetString(PyExc_ValueError, "priority_blend lies outside 0 to 1");
+    PyErr_SetString(PyExc_ValueError, "priority_blend must be from 0 to 1");
     return 0;
   }
   return read_entries(state, model, PyTuple_GET_ITEM(value, 2), layer, m);
 }
 
-/* Layer `i` of the list. */
+/* Reads layer `i` of the list. */
 static int read_next_layer(ext_state *state, ext_model *model, PyObject *layers, size_t i, mix *m) {
   PyObject *layer = ext_list_item(layers, (Py_ssize_t)i);
   int read = layer && read_layer(state, model, layer, &m->layers[i], m);
@@ -161,7 +161,7 @@ static int read_next_layer(ext_state *state, ext_model *model, PyObject *layers,
   return read;
 }
 
-/* Entries of all layers; -1 with an error where `layers` is no list of layers. */
+/* Counts the entries of all layers; -1 with an exception if `layers` is not a list of layers. */
 static Py_ssize_t count_entries(PyObject *layers) {
   Py_ssize_t i, count = 0;
   for (i = 0; PyList_Check(layers) && i < PyList_GET_SIZE(layers); i++) {
@@ -188,7 +188,7 @@ static int open_mix(ext_state *state, ext_model *model, PyObject *layers, mix *m
     PyErr_NoMemory();
     return 0;
   }
-  m->entries = m->memory; /* the widest first: what follows stays aligned */
+  m->entries = m->memory; /* the type with the largest alignment comes first */
   m->sources = (sk_blend_source *)(m->entries + m->entry_count);
   m->layers = (mix_layer *)(m->sources + m->entry_count);
   m->poses = (float *)((char *)m->memory + head);
@@ -216,7 +216,7 @@ static void run_mix(const mix *m, sk_pose result) {
   if (m->layer_count == 0 || m->layers[0].mode != SK_BLEND_BASE) sk_sample_one(&sampling, 0.0, result);
   for (i = 0; i < m->layer_count; i++) {
     const mix_layer *layer = &m->layers[i];
-    sk_blend_job job = {skeleton,     &m->model->morph,      1,     m->sources + layer->first, layer->count,
+    sk_blend_job job = {skeleton,    &m->model->morph,      1,     m->sources + layer->first, layer->count,
                         layer->mode, layer->priority_blend, result};
     sk_blend_run(&job);
   }
@@ -232,7 +232,7 @@ PyObject *ext_mix_pose(PyObject *object, PyTypeObject *class, PyObject *const *a
   if (!ext_parse(&signature, args, count, keywords, values)) return NULL;
   if (!PyObject_TypeCheck(values[1], (PyTypeObject *)state->pose_type) ||
       ((ext_pose *)values[1])->block != ((ext_model *)object)->block) {
-    PyErr_SetString(PyExc_TypeError, "pose is no Pose of this model");
+    PyErr_SetString(PyExc_TypeError, "pose must be a Pose of this model");
     return NULL;
   }
   if (!ext_pose_open((ext_pose *)values[1], &arrays)) return NULL;
@@ -293,37 +293,37 @@ static void close_inputs(blend_input *inputs, Py_ssize_t count) {
   }
 }
 
-/* One of the poses with its weights, float64 of () or the poses' leading axes, and its mask. */
+/* Reads one pose with its mask and its weights, float64 of shape () or of the poses' leading axes. */
 static int read_input(ext_state *state, ext_pose *result, PyObject *const *values, const ext_shape *shape,
                       blend_input *input, sk_blend_source *source) {
   double single;
   ext_shape weights;
   sk_error error;
   if (((ext_pose *)values[0])->block != result->block || !ext_pose_open((ext_pose *)values[0], &input->pose)) {
-    if (!PyErr_Occurred()) PyErr_SetString(PyExc_ValueError, "poses are not all of one model");
+    if (!PyErr_Occurred()) PyErr_SetString(PyExc_ValueError, "poses must be of the same model");
     return 0;
   }
   if (input->pose.shape.count != shape->count) {
-    PyErr_SetString(PyExc_ValueError, "poses do not all have the same leading axes");
+    PyErr_SetString(PyExc_ValueError, "poses must have the same leading axes");
     return 0;
   }
   if (!ext_read_times(values[1], &input->weights, &weights, &single) ||
       !read_mask(values[2], result->block->model.skeleton.joint_count, &input->mask))
     return 0;
   if (!input->weights.owner || (weights.count != 1 && weights.count != shape->count)) {
-    PyErr_SetString(PyExc_ValueError, "weights are no arrays of one number for all or one for each pose");
+    PyErr_SetString(PyExc_ValueError, "weights must be arrays of one number for all or one for each pose");
     return 0;
   }
   if (sk_weights_validate(input->weights.data, (size_t)weights.count, &error)) {
     ext_raise(state, &error, NULL);
     return 0;
   }
-  *source = (sk_blend_source){input->pose.pose, input->weights.data, weights.count == shape->count,
-                              input->mask.data, SK_PRIORITY_LOW};
+  *source = (sk_blend_source){input->pose.pose, input->weights.data, weights.count == shape->count, input->mask.data,
+                              SK_PRIORITY_LOW};
   return 1;
 }
 
-/* Number `i` of the three lists. */
+/* Reads item `i` of the three lists. */
 static int read_next_input(ext_state *state, ext_pose *result, PyObject *const *lists, Py_ssize_t i,
                            const ext_shape *shape, blend_input *input, sk_blend_source *source) {
   PyObject *values[3] = {NULL};
@@ -344,8 +344,7 @@ static void run_blend(const sk_blend_job *job) {
     sk_blend_run(job);
     return;
   }
-  Py_BEGIN_ALLOW_THREADS
-  sk_blend_run(job);
+  Py_BEGIN_ALLOW_THREADS sk_blend_run(job);
   Py_END_ALLOW_THREADS
 }
 
@@ -358,8 +357,9 @@ PyObject *ext_blend(PyObject *module, PyObject *const *args, Py_ssize_t count, P
   blend_input *inputs;
   Py_ssize_t n, i = 0;
   if (!ext_parse(&signature, args, count, keywords, values)) return NULL;
-  if (!PyObject_TypeCheck(values[0], (PyTypeObject *)state->pose_type) || !PyList_Check(values[1]) || !PyList_Check(values[2]) ||
-      !PyList_Check(values[3]) || PyList_GET_SIZE(values[2]) != PyList_GET_SIZE(values[1]) ||
+  if (!PyObject_TypeCheck(values[0], (PyTypeObject *)state->pose_type) || !PyList_Check(values[1]) ||
+      !PyList_Check(values[2]) || !PyList_Check(values[3]) ||
+      PyList_GET_SIZE(values[2]) != PyList_GET_SIZE(values[1]) ||
       PyList_GET_SIZE(values[3]) != PyList_GET_SIZE(values[1])) {
     PyErr_SetString(PyExc_TypeError, "expected a Pose and three lists of the same length");
     return NULL;
@@ -377,8 +377,9 @@ PyObject *ext_blend(PyObject *module, PyObject *const *args, Py_ssize_t count, P
     if (!read_next_input(state, (ext_pose *)values[0], values + 1, i, &result.shape, &inputs[i], &sources[i])) break;
   if (i == n) {
     const sk_model *model = &((ext_pose *)values[0])->block->model;
-    sk_blend_job job = {&model->skeleton, &model->morph, (size_t)result.shape.count, sources, (size_t)n,
-                        SK_BLEND_BASE,    0.5,           result.pose};
+    sk_blend_job job = {
+        &model->skeleton, &model->morph, (size_t)result.shape.count, sources, (size_t)n, SK_BLEND_BASE, 0.5,
+        result.pose};
     run_blend(&job);
     answer = Py_NewRef(values[0]);
   }

@@ -1,4 +1,4 @@
-/* ext_model.c: the base type of skinpy.Model: the jobs that run straight from clip and time. */
+/* ext_model.c: the base type of skinpy.Model, with the jobs that need only a clip and times. */
 #include <string.h>
 
 #include "../core/base/sk_threads.h"
@@ -9,17 +9,20 @@
 
 /* ---- making -------------------------------------------------------------------------------- */
 
-/* clips is a tuple of (name, Block, index); fills `numbers` with the first of each name. */
+/* Checks a tuple of (name, Block, index), and fills the dict `numbers` with the index of the first clip of each
+   name. */
 static int check_clips(ext_state *state, PyObject *clips, PyObject *numbers) {
   Py_ssize_t i;
   for (i = 0; i < PyTuple_GET_SIZE(clips); i++) {
     PyObject *entry = PyTuple_GET_ITEM(clips, i), *name, *block, *number;
     unsigned index;
-    if (!PyTuple_Check(entry) ||
-        !PyArg_ParseTuple(entry, "UO!I:Model", &name, state->block_type, &block, &index))
-      return PyErr_Occurred() ? -1 : (PyErr_SetString(PyExc_TypeError, "clips holds tuples"), -1);
+    if (!PyTuple_Check(entry) || !PyArg_ParseTuple(entry, "UO!I:Model", &name, state->block_type, &block, &index))
+      return PyErr_Occurred()
+                 ? -1
+                 : (PyErr_SetString(PyExc_TypeError, "clips must be a tuple of tuples (name, Block, index)"), -1);
     if (index >= ((ext_block *)block)->model.clip_count) {
-      PyErr_Format(PyExc_IndexError, "clip %u of a block with %u", index, ((ext_block *)block)->model.clip_count);
+      PyErr_Format(PyExc_IndexError, "index is %u; the block has %u clips", index,
+                   ((ext_block *)block)->model.clip_count);
       return -1;
     }
     number = PyLong_FromSsize_t(i);
@@ -38,7 +41,7 @@ static int check_counts(ext_block *block, PyObject *clips) {
   return 0;
 }
 
-/* All clips of the block, as the model lists them; their numbers too. */
+/* Returns a new tuple of the clips of the block, as model->clips has them, and fills `numbers`. */
 static PyObject *own_clips(ext_block *block, PyObject *numbers) {
   Py_ssize_t i, count = (Py_ssize_t)block->model.clip_count;
   PyObject *names = ext_clip_names(block), *clips = names ? PyTuple_New(count) : NULL;
@@ -53,7 +56,7 @@ static PyObject *own_clips(ext_block *block, PyObject *numbers) {
   return clips;
 }
 
-/* Clips of anywhere, as a tuple: checked. */
+/* Returns a new tuple of clips of any blocks, checked, and fills `numbers`. */
 static PyObject *given_clips(ext_state *state, ext_block *block, PyObject *given, PyObject *numbers) {
   PyObject *clips = PySequence_Tuple(given);
   if (clips && (check_clips(state, clips, numbers) || check_counts(block, clips))) Py_CLEAR(clips);
@@ -63,7 +66,7 @@ static PyObject *given_clips(ext_state *state, ext_block *block, PyObject *given
 static PyObject *make_model(PyTypeObject *type, ext_state *state, ext_block *block, PyObject *given) {
   ext_model *self;
   if (block->model.block.info->kind != SK_BLOCK_MODEL) {
-    PyErr_SetString(PyExc_ValueError, "block holds clips alone; expected a model");
+    PyErr_SetString(PyExc_ValueError, "the block has only clips; expected a model");
     return NULL;
   }
   self = (ext_model *)type->tp_alloc(type, 0);
@@ -80,10 +83,10 @@ static PyObject *model_new(PyTypeObject *type, PyObject *args, PyObject *keyword
   static char *names[] = {"block", "clips", NULL};
   ext_state *state = ext_state_of_class(type);
   PyObject *block, *clips = Py_None;
-  if (PyTuple_GET_SIZE(args) == 1 && !keywords && Py_TYPE(PyTuple_GET_ITEM(args, 0)) == (PyTypeObject *)state->block_type)
-    return make_model(type, state, (ext_block *)PyTuple_GET_ITEM(args, 0), Py_None); /* each load comes here */
-  if (!PyArg_ParseTupleAndKeywords(args, keywords, "O!|O:Model", names, state->block_type, &block, &clips))
-    return NULL;
+  if (PyTuple_GET_SIZE(args) == 1 && !keywords &&
+      Py_TYPE(PyTuple_GET_ITEM(args, 0)) == (PyTypeObject *)state->block_type)
+    return make_model(type, state, (ext_block *)PyTuple_GET_ITEM(args, 0), Py_None); /* the way of each load */
+  if (!PyArg_ParseTupleAndKeywords(args, keywords, "O!|O:Model", names, state->block_type, &block, &clips)) return NULL;
   return make_model(type, state, (ext_block *)block, clips);
 }
 
@@ -112,7 +115,7 @@ static void model_dealloc(PyObject *object) {
 typedef struct sampling_call {
   sk_sampling sampling;
   sk_clip clip;
-  PyObject *keep; /* the clip's block */
+  PyObject *keep; /* the block of the clip */
   ext_array inputs[2]; /* time, root */
   ext_shape shape;
   double single;
@@ -124,7 +127,8 @@ static void close_call(sampling_call *call) {
   Py_CLEAR(call->keep);
 }
 
-/* Parse, convert, validate; 0 with an error set, and nothing held. Missing time is 0. */
+/* Parses, converts and validates the arguments; the default of time is 0. Returns 0 with an exception, and then holds
+   nothing. */
 static int open_call(ext_state *state, ext_model *model, PyObject *clip, PyObject *time, PyObject *loop,
                      PyObject *rotation, sampling_call *call) {
   sk_error error;
@@ -159,8 +163,8 @@ enum { CLIP, TIME, OUT, AFFINE, LOOP, ROTATION, ROOT, INVERSE_ROOT, VALUES };
 
 #define SAMPLING_NAMES "clip", "time", "out", "affine", "loop", "rotation", "root"
 
-static PyObject *run_sampled(PyObject *object, PyTypeObject *class, const ext_signature *signature,
-                             sk_result result, PyObject *const *args, Py_ssize_t count, PyObject *keywords) {
+static PyObject *run_sampled(PyObject *object, PyTypeObject *class, const ext_signature *signature, sk_result result,
+                             PyObject *const *args, Py_ssize_t count, PyObject *keywords) {
   ext_model *model = (ext_model *)object;
   ext_state *state = ext_state_of_class(class);
   PyObject *values[EXT_MAX_ARGUMENTS] = {NULL}, *answer = NULL;
@@ -187,22 +191,22 @@ done:
   return answer;
 }
 
-#define SAMPLED(function, result, ...)                                                              \
-  static PyObject *function(PyObject *object, PyTypeObject *class, PyObject *const *args,           \
-                            Py_ssize_t count, PyObject *keywords) {                                 \
-    static const ext_signature signature = __VA_ARGS__;                                             \
-    return run_sampled(object, class, &signature, result, args, count, keywords);                   \
+#define SAMPLED(function, result, ...)                                                                      \
+  static PyObject *function(PyObject *object, PyTypeObject *class, PyObject *const *args, Py_ssize_t count, \
+                            PyObject *keywords) {                                                           \
+    static const ext_signature signature = __VA_ARGS__;                                                     \
+    return run_sampled(object, class, &signature, result, args, count, keywords);                           \
   }
 
 SAMPLED(model_globals, SK_GLOBALS, {"globals", 0, 3, {SAMPLING_NAMES, NULL}})
 SAMPLED(model_palette, SK_PALETTE, {"palette", 0, 3, {SAMPLING_NAMES, "inverse_root", NULL}})
-/* "" takes the place of an argument that this call does not have. */
+/* The names "" stand for arguments that this method does not have. */
 SAMPLED(model_joint_positions, SK_POSITIONS,
         {"joint_positions", 0, 3, {"clip", "time", "out", "", "loop", "rotation", "root", NULL}})
 
 /* ---- poses -------------------------------------------------------------------------------------- */
 
-#define GRAIN_JOINTS 2048 /* what a thread takes at once, joints of many poses: 20 us or more */
+#define GRAIN_JOINTS 2048 /* joints that a thread samples at once: 20 us or more */
 
 static void sample_range(const void *whole, size_t worker, size_t first, size_t count) {
   sk_sample_job job = *(const sk_sample_job *)whole;
@@ -214,7 +218,7 @@ static void sample_range(const void *whole, size_t worker, size_t first, size_t 
   sk_sample_run(&job);
 }
 
-/* _sample(clip, time, loop, rotation) -> (translation, rotation, scale, morph_weights), new arrays. */
+/* _sample(clip, time, loop, rotation) returns new arrays (translation, rotation, scale, morph_weights). */
 static PyObject *model_sample(PyObject *object, PyTypeObject *class, PyObject *const *args, Py_ssize_t count,
                               PyObject *keywords) {
   static const ext_signature signature = {"_sample", 4, 4, {"clip", "time", "loop", "rotation", NULL}};
@@ -234,12 +238,13 @@ static PyObject *model_sample(PyObject *object, PyTypeObject *class, PyObject *c
       ext_output(NULL, "rotation", &call.shape, four, 2, NULL, 0, &arrays[1]) &&
       ext_output(NULL, "scale", &call.shape, three, 2, NULL, 0, &arrays[2]) &&
       ext_output(NULL, "morph_weights", &call.shape, targets, 1, NULL, 0, &arrays[3])) {
-    job = (sk_sample_job){call.sampling, call.inputs[0].data, (size_t)call.shape.count,
+    job = (sk_sample_job){call.sampling,
+                          call.inputs[0].data,
+                          (size_t)call.shape.count,
                           {arrays[0].data, arrays[1].data, arrays[2].data, arrays[3].data}};
-    Py_BEGIN_ALLOW_THREADS
-    sk_parallel(&job, sample_range, job.time_count, 8 * (1 + GRAIN_JOINTS / 8 / (size_t)(three[0] + 1)));
-    Py_END_ALLOW_THREADS
-    answer = PyTuple_Pack(4, arrays[0].owner, arrays[1].owner, arrays[2].owner, arrays[3].owner);
+    Py_BEGIN_ALLOW_THREADS sk_parallel(&job, sample_range, job.time_count,
+                                       8 * (1 + GRAIN_JOINTS / 8 / (size_t)(three[0] + 1)));
+    Py_END_ALLOW_THREADS answer = PyTuple_Pack(4, arrays[0].owner, arrays[1].owner, arrays[2].owner, arrays[3].owner);
   }
   for (i = 0; i < 4; i++) ext_array_release(&arrays[i]);
   close_call(&call);
@@ -258,8 +263,8 @@ static PyObject *model_clip_entries(PyObject *object, void *unused) {
   return Py_NewRef(((ext_model *)object)->clips);
 }
 
-static PyObject *model_clip_number(PyObject *object, PyTypeObject *class, PyObject *const *args,
-                                   Py_ssize_t count, PyObject *keywords) {
+static PyObject *model_clip_number(PyObject *object, PyTypeObject *class, PyObject *const *args, Py_ssize_t count,
+                                   PyObject *keywords) {
   static const ext_signature signature = {"_clip_number", 1, 1, {"clip", NULL}};
   PyObject *value;
   Py_ssize_t number;
@@ -281,13 +286,10 @@ static const char globals_doc[] =
     "globals($self, clip=None, time=0.0, out=None, *, affine=None, loop='wrap', rotation='slerp',\n"
     "        root=None)\n--\n\n"
     "Return the global transform of every joint, from joint space to scene space.\n\n"
-    "Parameters\n----------\n"
-    DOC_CLIP_AND_TIME DOC_OUT DOC_AFFINE DOC_LOOP_AND_ROTATION DOC_ROOT
+    "Parameters\n----------\n" DOC_CLIP_AND_TIME DOC_OUT DOC_AFFINE DOC_LOOP_AND_ROTATION DOC_ROOT
     "\nReturns\n-------\n"
     "(..., J, 4, 4) float32 ndarray\n"
-    "    Row-major matrices for column vectors.\n"
-    DOC_RAISES_SAMPLING
-    "\nNotes\n-----\n"
+    "    Row-major matrices for column vectors.\n" DOC_RAISES_SAMPLING "\nNotes\n-----\n"
     "``global = global(parent) * local``, and ``local = T * R * S`` or, for a joint at rest, the rest\n"
     "matrix of the file.\n";
 
@@ -295,12 +297,10 @@ static const char palette_doc[] =
     "palette($self, clip=None, time=0.0, out=None, *, affine=None, loop='wrap', rotation='slerp',\n"
     "        root=None, inverse_root=False)\n--\n\n"
     "Return the skinning palette: matrices from mesh space at bind to scene space.\n\n"
-    "Parameters\n----------\n"
-    DOC_CLIP_AND_TIME DOC_OUT DOC_AFFINE DOC_LOOP_AND_ROTATION DOC_ROOT DOC_INVERSE_ROOT
+    "Parameters\n----------\n" DOC_CLIP_AND_TIME DOC_OUT DOC_AFFINE DOC_LOOP_AND_ROTATION DOC_ROOT DOC_INVERSE_ROOT
     "\nReturns\n-------\n"
     "(..., S, 4, 4) float32 ndarray\n"
-    "    Row-major matrices for column vectors, one for each slot of `Model.skin`.\n"
-    DOC_RAISES_SAMPLING
+    "    Row-major matrices for column vectors, one for each slot of `Model.skin`.\n" DOC_RAISES_SAMPLING
     "\nNotes\n-----\n"
     "``palette[s] = global(skin.joints[s]) * skin.inverse_bind[s]`` for every slot s.\n"
     "\nExamples\n--------\n"
@@ -311,12 +311,9 @@ static const char joint_positions_doc[] =
     "joint_positions($self, clip=None, time=0.0, out=None, *, loop='wrap', rotation='slerp', root=None)\n"
     "--\n\n"
     "Return the positions of the joints in scene space.\n\n"
-    "Parameters\n----------\n"
-    DOC_CLIP_AND_TIME DOC_OUT DOC_LOOP_AND_ROTATION DOC_ROOT
-    "\nReturns\n-------\n"
+    "Parameters\n----------\n" DOC_CLIP_AND_TIME DOC_OUT DOC_LOOP_AND_ROTATION DOC_ROOT "\nReturns\n-------\n"
     "(..., J, 3) float32 ndarray\n"
-    "    The last columns of the matrices that `Model.globals` returns.\n"
-    DOC_RAISES_SAMPLING;
+    "    The last columns of the matrices that `Model.globals` returns.\n" DOC_RAISES_SAMPLING;
 
 static const char sample_doc[] =
     "_sample($self, clip, time, loop, rotation)\n--\n\n"
@@ -359,10 +356,9 @@ static PyType_Slot model_slots[] = {{Py_tp_doc, (void *)model_doc},
                                     {Py_tp_getset, model_getset},
                                     {0, NULL}};
 
-static PyType_Spec model_spec = {"skinpy._core.Model", sizeof(ext_model), 0,
-                                 Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC |
-                                     Py_TPFLAGS_IMMUTABLETYPE,
-                                 model_slots};
+static PyType_Spec model_spec = {
+    "skinpy._core.Model", sizeof(ext_model), 0,
+    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_IMMUTABLETYPE, model_slots};
 
 int ext_model_register(PyObject *module, ext_state *state) {
   state->model_type = PyType_FromModuleAndSpec(module, &model_spec, NULL);

@@ -1,4 +1,4 @@
-/* ext_module.c: the module `_core`: a table of contents. */
+/* ext_module.c: the module `_core`: its functions, types and state. */
 #include "../core/base/sk_cpu.h"
 #include "../core/base/sk_math.h"
 #include "ext_array.h"
@@ -72,7 +72,7 @@ static PyObject *fail_allocation(PyObject *module, PyObject *number) {
   return PyLong_FromLong(sk_fail_allocation(n));
 }
 
-/* _simd(name) -> the name of what was in use before; None asks alone. */
+/* _simd(name) uses another SIMD path and returns the name of the one before; None changes nothing. */
 static PyObject *use_simd(PyObject *module, PyObject *wish) {
   const char *before = sk_simd_name(sk_simd_chosen());
   int simd;
@@ -80,10 +80,10 @@ static PyObject *use_simd(PyObject *module, PyObject *wish) {
   for (simd = 0; wish != Py_None && simd < SK_SIMD_COUNT; simd++)
     if (PyUnicode_Check(wish) && PyUnicode_CompareWithASCIIString(wish, sk_simd_name((sk_simd)simd)) == 0) break;
   if (wish == Py_None || (simd < SK_SIMD_COUNT && sk_simd_use((sk_simd)simd))) return PyUnicode_FromString(before);
-  return PyErr_Format(PyExc_ValueError, "%R is none of the SIMD paths of this build on this processor", wish);
+  return PyErr_Format(PyExc_ValueError, "%R is not a SIMD path of this build on this processor", wish);
 }
 
-/* _decompose(matrices (N,4,4)) -> translation (N,3), rotation (N,4), scale (N,3). */
+/* _decompose(matrices (N,4,4)) returns translation (N,3), rotation (N,4) and scale (N,3). */
 static PyObject *decompose(PyObject *module, PyObject *matrices) {
   static const Py_ssize_t three[1] = {3}, four[1] = {4};
   ext_array input, arrays[3] = {{0}};
@@ -115,20 +115,21 @@ static PyMethodDef module_methods[] = {
     {"_build_info", ext_build_info, METH_NOARGS, ext_build_info_doc},
     {"_blend", (PyCFunction)(void (*)(void))ext_blend, METH_FASTCALL | METH_KEYWORDS,
      "_blend($module, result, poses, weights, masks)\n--\n\n"
-     "Fills the Pose `result` with the weighted sum of a list of poses; see skinpy.blend."},
+     "Set the Pose `result` to the weighted sum of a list of poses; see skinpy.blend."},
     {"_decompose", decompose, METH_O,
      "_decompose($module, matrices, /)\n--\n\n"
-     "(translation (...,3), rotation (...,4), scale (...,3)) closest to affine (...,4,4) matrices."},
+     "Return translation (...,3), rotation (...,4) and scale (...,3) closest to affine (...,4,4) matrices."},
     {"_simd", use_simd, METH_O,
      "_simd($module, name, /)\n--\n\n"
-     "Runs the jobs on the plain path (\"plain\") or its SIMD twin (\"avx2\", \"avx512\") from now on, for\n"
-     "tests and benchmarks; gives what was in use before. None changes nothing."},
+     "Run jobs on the plain path (\"plain\") or a SIMD path (\"avx2\", \"avx512\") from now on, and return the\n"
+     "path before. None changes nothing. For tests and benchmarks."},
     {"_bytes_in_use", bytes_in_use, METH_NOARGS,
-     "_bytes_in_use($module, /)\n--\n\nBytes that the core holds, the importer's apart: for tests of leaks."},
+     "_bytes_in_use($module, /)\n--\n\nReturn the bytes that the core has allocated, without those of the importer. "
+     "For tests."},
     {"_fail_allocation", fail_allocation, METH_O,
      "_fail_allocation($module, n, /)\n--\n\n"
-     "The n-th allocation of the core from now on fails, once; 0: none does. Gives how many were still to come\n"
-     "before the failure that was asked for last, 0 once it came. For tests alone."},
+     "Make the n-th allocation of the core from now on fail, once; 0 cancels that.\n\n"
+     "Returns the number of allocations that were left until the failure that was set before, or 0. For tests."},
     {NULL, NULL, 0, NULL}};
 
 static int import_errors(ext_state *state) {
@@ -151,9 +152,9 @@ static int module_exec(PyObject *module) {
   if (!state->importer_lock || PyModule_AddIntConstant(module, "MAX_INFLUENCES", SK_MAX_INFLUENCES) ||
       PyModule_AddIntConstant(module, "MAX_SLOTS", (long)SK_MAX_SLOTS))
     return -1;
-  return ext_block_register(module, state) || ext_clip_register(module, state) ||
-                 ext_pose_register(module, state) || ext_model_register(module, state) ||
-                 ext_frames_register(module) || ext_goal_register(module) || ext_threads_register(module)
+  return ext_block_register(module, state) || ext_clip_register(module, state) || ext_pose_register(module, state) ||
+                 ext_model_register(module, state) || ext_frames_register(module) || ext_goal_register(module) ||
+                 ext_threads_register(module)
              ? -1
              : 0;
 }
