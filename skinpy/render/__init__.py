@@ -1,9 +1,11 @@
-"""Offscreen pictures of models: a `Renderer` for many, `render` for one, `Crowd` for many instances in one
-picture, the `Camera` they see through (`turntable` turns one round a model), the `Floor` they stand on, and
-`Overlays` that explain them. `Renderer.render` gives a picture with `GroundTruth`.
+"""Offscreen pictures of models.
 
-Needs moderngl (the extra `view`) and an OpenGL 3.3 context, which Mesa's software renderer also gives.
-`import skinpy` alone does not load this package.
+`render` draws one picture, a `Renderer` many, and a `Crowd` many instances in one picture. A `Camera` sees
+them (`turntable` returns cameras around a model), a `Floor` may be under them, and `Overlays` explain them.
+`Renderer.render` returns a picture with `GroundTruth`.
+
+The package needs moderngl (the extra "view") and an OpenGL 3.3 context, which Mesa's software renderer also
+provides. ``import skinpy`` alone does not load it.
 """
 
 try:

@@ -1,4 +1,4 @@
-"""Arguments that renderers and crowds have in common, checked."""
+"""Checks of the arguments that renderers and crowds share."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _MAX_SAMPLES = 64
 
 
 def check_size(size: tuple[int, int]) -> tuple[int, int]:
-    """`size` as (width, height) in pixels; TypeError, ValueError."""
+    """`size` as (width, height) in pixels. Raises TypeError or ValueError."""
     try:
         width, height = (operator.index(side) for side in size)
     except (TypeError, ValueError):
@@ -24,12 +24,12 @@ def check_size(size: tuple[int, int]) -> tuple[int, int]:
 
 
 def check_samples(samples: int) -> int:
-    """`samples` as a number from 0 to 64; TypeError, ValueError."""
+    """`samples` as a number from 0 to 64. Raises TypeError or ValueError."""
     return whole("samples", samples, 0, _MAX_SAMPLES)
 
 
 def checked_picture(out: NDArray[np.uint8] | None, size: tuple[int, int]) -> NDArray[np.uint8]:
-    """`out`, or a new array, for a picture of `size`: (h, w, 4) uint8. TypeError or ValueError if unfit."""
+    """`out`, or a new array (h, w, 4) uint8, for a picture of `size`. Raises TypeError or ValueError."""
     width, height = size
     if out is None:
         return np.empty((height, width, 4), np.uint8)

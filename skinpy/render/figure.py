@@ -1,4 +1,4 @@
-"""Figures: a model as one frame shows it, in numbers that a scene can draw."""
+"""Figures: a model as one frame shows it, in the numbers that a scene draws."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 class Posed:
     """A model posed by its joints.
 
-    `numbers` are the palette, (S, 3, 4) float32, for a model with a mesh, else the joint positions, (J, 3)
-    float32; both C-contiguous. `weights` (M,) float32 are those of the morph targets.
+    `numbers` are the palette (S, 3, 4) float32 of a model with a mesh, or the joint positions (J, 3) float32
+    of a model without one; both C-contiguous. `weights` (M,) float32 are those of the morph targets.
     """
 
     numbers: NDArray[np.float32]
@@ -28,7 +28,7 @@ class Posed:
 class Stored:
     """A model between two frames of a vertex animation: `blend` is 0 at the first, 1 at the second.
 
-    `positions` and `normals` (N, V, 3), scene space, are those of all frames; `rest` is the rest palette.
+    `positions` and `normals` (N, V, 3) in scene space are those of all frames. `rest` is the rest palette.
     """
 
     animation: VertexAnimation

@@ -1,4 +1,4 @@
-"""From what a caller names (a clip, a vertex animation, a pose) to the figure that a scene draws."""
+"""Posing: from a clip, a vertex animation or a pose of the caller to the figure that a scene draws."""
 
 from __future__ import annotations
 
@@ -33,16 +33,16 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-# What was found out about motions before, for `render` that is called for each frame: framing walks over
-# the whole clip. By model and number of the clip (None: rest pose), or by vertex animation.
-_found: weakref.WeakKeyDictionary[Any, dict[tuple[Any, ...], Any]] = weakref.WeakKeyDictionary()
-_FOUND = 256  # about one model
+# Facts about whole motions (extents, cameras). Each needs all points of a clip, and `render` may be called
+# for every frame. The keys are model and index of the clip (None is the rest pose), or the vertex animation.
+_facts: weakref.WeakKeyDictionary[Any, dict[tuple[Any, ...], Any]] = weakref.WeakKeyDictionary()
+_MAX_FACTS = 256  # about one model
 
-_DERIVED = -1  # number of a clip that is none of the model's own
+_DERIVED = -1  # index of a clip that is derived from the model's own clips
 
 _FRAMING_FPS = 30.0
-_FRAMING_POINTS = 20_000_000  # looked at for one camera at most, but for eight times of the clip at least
-_FRAMING_CHUNK = 1_000_000
+_FRAMING_POINTS = 20_000_000  # for one camera, at most; but at least eight times of the clip are sampled
+_FRAMING_CHUNK = 1_000_000  # points that are posed together
 
 
 class Poser:
@@ -53,11 +53,11 @@ class Poser:
         self.has_mesh = len(model.mesh.positions) > 0
 
     def motion(self, clip: ClipLike) -> Motion:
-        """What is meant: a Clip or VertexAnimation, a clip's name or number; None is the first clip, or None
-        where there is none.
+        """The clip or vertex animation of an argument: itself, or by its name or index.
 
-        Raises KeyError or IndexError for a clip that the model does not have, ValueError for a vertex
-        animation of another model, TypeError for another type.
+        None is the first clip, or None for a model without clips. Raises KeyError or IndexError for a clip
+        that the model does not have, ValueError for a vertex animation of another model, TypeError for
+        another type.
         """
         clips = self.model.clips
         if clip is None:
@@ -85,8 +85,9 @@ class Poser:
         root: ArrayLike | None = None,
         morph_weights: ArrayLike | None = None,
     ) -> Moment:
-        """The arguments of a frame, with the clip looked up. Raises as `motion` does, and ValueError for a
-        pose together with a clip or root.
+        """The arguments of a frame, with the clip looked up.
+
+        Raises the errors of `motion`, and ValueError for a pose together with a clip or root.
         """
         if pose is not None and (clip is not None or root is not None):
             raise ValueError("pose is given together with clip or root; expected either a pose or a clip")
@@ -94,7 +95,7 @@ class Poser:
         return Moment(motion, time, pose, loop, rotation, root, morph_weights)
 
     def figure(self, moment: Moment) -> Figure:
-        """Pose the model. Raises ValueError or TypeError for what is wrong in the moment."""
+        """Pose the model. Raises ValueError or TypeError for a wrong value in the moment."""
         motion, root = moment.motion, moment.root
         check_time(moment.time)
         if moment.pose is not None:
@@ -130,7 +131,7 @@ class Poser:
         return np.ascontiguousarray(palette[:, :3], np.float32)
 
     def motion_camera(self, motion: Motion, root: ArrayLike | None, aspect: float) -> Camera:
-        """The camera that has the whole motion in the picture, moved by `root`; None is the rest pose."""
+        """The camera with the whole motion in the picture, moved by `root`; None is the rest pose."""
         framing = Framing(up=self.model.up, aspect=aspect)
         if root is not None:
             return framing.camera(_farthest_of(self._chunks(motion, root), framing))
@@ -141,35 +142,35 @@ class Poser:
         )
 
     def remember(self, motion: Motion, what: tuple[Any, ...], find: Callable[[], T]) -> T:
-        """What `find` gives about a motion, or what it gave before; of a derived clip nothing is kept."""
+        """The result of `find` about a motion, or its result before. Of derived clips nothing is kept."""
         if isinstance(motion, VertexAnimation):
-            found = _found.setdefault(motion, {})
+            found = _facts.setdefault(motion, {})
         else:
             number = self.number(motion)
             if number == _DERIVED:
                 return find()
-            found = _found.setdefault(self.model, {})
+            found = _facts.setdefault(self.model, {})
             what = (*what, number)
         if what not in found:
-            if len(found) >= _FOUND:
+            if len(found) >= _MAX_FACTS:
                 found.clear()
             found[what] = find()
         value: T = found[what]
         return value
 
     def number(self, clip: Clip | None) -> int | None:
-        """The clip's number in the model, _DERIVED for one that comes from one of those; None for None."""
+        """The index of a clip in the model, _DERIVED for a derived clip, None for None."""
         if clip is None:
             return None
         return next((i for i, c in enumerate(self.model.clips) if c is clip), _DERIVED)
 
     def figure_camera(self, figure: Figure, aspect: float) -> Camera:
-        """The camera that has one figure in the picture."""
+        """The camera with one figure in the picture."""
         framing = Framing(up=self.model.up, aspect=aspect)
         return framing.camera(_farthest(self._points(figure), framing))
 
     def extent(self, motion: Motion) -> Extent:
-        """Lowest and highest corner of all that the motion goes through, (2, 3) float64; None: rest pose."""
+        """Lowest and highest corner of all points of a motion, (2, 3) float64; None is the rest pose."""
         return self.remember(motion, ("extent",), lambda: self._extent(motion))
 
     def _extent(self, motion: Motion) -> Extent:
@@ -181,8 +182,9 @@ class Poser:
         return np.stack([low, high])
 
     def pillar(self, motion: Motion) -> tuple[NDArray[np.float64], float, float]:
-        """The upright cylinder about the middle of the extent that has all of the motion in it: its middle
-        (3,) float64, its radius, half its height.
+        """The upright cylinder around the middle of the extent that holds the whole motion.
+
+        Returns its middle (3,) float64, its radius, and half its height.
         """
         return self.remember(motion, ("pillar",), lambda: self._pillar(motion))
 
@@ -197,15 +199,15 @@ class Poser:
 
     @property
     def point_count(self) -> int:
-        """Points that `points` gives of one time: vertices, or joints where there is no mesh."""
+        """Number of points at one time: the vertices, or the joints of a model without a mesh."""
         return len(self.model.mesh.positions) if self.has_mesh else len(self.model.skeleton.parents)
 
     def points(
         self, motion: Motion, times: NDArray[np.float64], chosen: NDArray[np.intp] | None = None
     ) -> NDArray[np.float64]:
-        """(N, P, 3) float64: the points `chosen` (P,), or all, at times (N,) within the motion.
+        """The points `chosen` (P,), or all, at times (N,) within a motion: (N, P, 3) float64.
 
-        Chosen points of a skin are worked out by themselves, without morph targets.
+        Chosen points of a mesh are skinned alone, without morph targets.
         """
         if isinstance(motion, VertexAnimation):
             points = motion.sample(times, loop="clamp")[0]
@@ -217,7 +219,7 @@ class Poser:
         return chosen_vertices(self.model.mesh, figure.numbers, chosen)
 
     def _chunks(self, motion: Motion, root: ArrayLike | None) -> Iterator[NDArray[np.float32]]:
-        """All points of the motion, (N, 3) at a time."""
+        """All points of a motion, in arrays (N, 3)."""
         if isinstance(motion, VertexAnimation):
             yield from motion.frames
             return
@@ -232,7 +234,7 @@ class Poser:
             yield self._points(self._posed(moment, times[start : start + step]))
 
     def _posed(self, moment: Moment, times: ArrayLike) -> Posed:
-        """The model at times of the moment's clip. Their shape is that of the leading axes of the result."""
+        """Pose the model at times (...) of the moment's clip; the arrays of the result are (..., S, 3, 4)."""
         model, clip = self.model, moment.motion
         assert not isinstance(clip, VertexAnimation)
         weights = None if moment.morph_weights is None else self._weights(moment.morph_weights)
@@ -246,18 +248,18 @@ class Poser:
         return Posed(pose.palette(affine=True), pose.morph_weights)
 
     def _stored(self, animation: VertexAnimation, time: float, loop: Loop) -> Stored:
-        place = float(animation.places(time, loop=loop))
-        first = int(place)
+        position = float(animation.places(time, loop=loop))  # in frames
+        first = int(position)
         second = min(first + 1, len(animation.frames) - 1)
         rest = self.model.palette(None, 0.0, affine=True)
-        return Stored(animation, first, second, place - first, animation.frames, animation.normals, rest)
+        return Stored(animation, first, second, position - first, animation.frames, animation.normals, rest)
 
     @property
     def _targets(self) -> int:
         return len(self.model.targets)
 
     def _weights(self, weights: ArrayLike) -> NDArray[np.float32]:
-        """Weights of the morph targets, (M,), checked."""
+        """Weights of the morph targets as (M,) float32. Raises ValueError."""
         array = np.ascontiguousarray(weights, np.float32)
         if array.shape != (self._targets,):
             raise ValueError(f"morph_weights has shape {array.shape}; expected ({self._targets},)")
@@ -266,14 +268,14 @@ class Poser:
         return array
 
     def morph_weights(self, weights: ArrayLike | None) -> NDArray[np.float32]:
-        """Weights (M,) of the morph targets, checked; None: those of the file. Raises ValueError."""
+        """Weights of the morph targets as (M,) float32; None is those of the file. Raises ValueError."""
         return self._default_weights() if weights is None else self._weights(weights)
 
     def _default_weights(self) -> NDArray[np.float32]:
         return np.array([t.default_weight for t in self.model.targets], np.float32)
 
     def box(self, figure: Figure) -> Extent:
-        """Lowest and highest corner of one figure, (2, 3) float64; not finite where it has no points."""
+        """Lowest and highest corner of one figure, (2, 3) float64; infinite for a figure without points."""
         if isinstance(figure, Stored):
             first, second = figure.positions[figure.first], figure.positions[figure.second]
             points = first + np.float32(figure.blend) * (second - first)
@@ -284,7 +286,7 @@ class Poser:
         return corners(points).astype(np.float64)
 
     def _points(self, figure: Figure) -> NDArray[np.float32]:
-        """(N, 3) all points of a figure."""
+        """All points of a figure, (N, 3)."""
         if isinstance(figure, Stored):
             return np.concatenate([figure.positions[figure.first], figure.positions[figure.second]])
         if not self.has_mesh:
@@ -295,12 +297,12 @@ class Poser:
 
 
 def clip_number(clip: SupportsIndex) -> int:
-    """The number of a clip; TypeError for what is none."""
+    """The index of a clip. Raises TypeError if it is not an integer."""
     return integer("clip", clip, "a Clip, its name, its number, a VertexAnimation or None")
 
 
 def check_time(time: float) -> None:
-    """Raise ValueError unless `time` is one finite number; TypeError where it is no number at all."""
+    """Raise ValueError unless `time` is one finite number, TypeError unless it is a number."""
     if np.ndim(time) != 0:
         raise ValueError(f"time has shape {np.shape(time)}; expected one number, in seconds")
     if isinstance(time, str) or not hasattr(time, "__float__"):
@@ -310,12 +312,12 @@ def check_time(time: float) -> None:
 
 
 def _farthest_of(chunks: Iterator[NDArray[np.float32]], framing: Framing) -> NDArray[np.float64]:
-    """Of all points those that decide about the camera: (N, 3) float64."""
+    """The points, of all chunks, that the camera depends on: (N, 3) float64."""
     return np.concatenate([_farthest(points, framing) for points in chunks])
 
 
 def _farthest(points: NDArray[np.float32], framing: Framing) -> NDArray[np.float64]:
-    """The points that lie farthest along the framing's directions; the origin where there are none."""
+    """The points farthest along the directions of the framing; the origin if there are no points."""
     if not len(points):
         return np.zeros((1, 3))
     directions = framing.directions().astype(np.float32)
@@ -324,6 +326,7 @@ def _farthest(points: NDArray[np.float32], framing: Framing) -> NDArray[np.float
 
 
 def _single(data: NDArray[np.float32], axes: int) -> NDArray[np.float32]:
+    """The data of a Pose. Raises ValueError unless it has `axes` axes, which is a single pose."""
     if data.ndim != axes:
         raise ValueError(f"pose holds poses of shape {data.shape[:-axes]}; expected a single one")
     return data
