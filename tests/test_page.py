@@ -198,7 +198,7 @@ def test_the_boxes_in_the_page_hold_what_is_seen(
     size = np.ptp(tight, axis=1).max()
     rounding = 1e-5 * size
     np.testing.assert_allclose(boxes, tight, atol=rounding, rtol=0)
-    monkeypatch.setattr("skinpy.view.page.boxes._POINTS", 0)
+    monkeypatch.setattr("skinpy.view.page.boxes._MAX_POINTS", 0)
     safe = boxes_of(model)[0]
     assert (safe[:, 0] <= tight[:, 0] + rounding).all() and (safe[:, 1] >= tight[:, 1] - rounding).all()
     assert np.abs(safe - tight).max() < share * size

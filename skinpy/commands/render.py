@@ -26,7 +26,7 @@ def add(commands: Commands) -> None:
         "--crowd",
         type=values.instances,
         metavar="N",
-        help="draw N instances on a grid, each at its own time; they share out all clips, or all play --clip",
+        help="draw N instances on a grid, each at its own time; they play all clips in turn, or --clip",
     )
     parser.add_argument(
         "--aov",

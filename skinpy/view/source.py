@@ -1,4 +1,4 @@
-"""The file that a window shows, and whether it has changed since."""
+"""The file of a model that is shown, and whether it has changed since it was loaded."""
 
 from __future__ import annotations
 
@@ -16,20 +16,19 @@ _Stamp = tuple[int, int, int]  # modification time in ns, bytes, number of the f
 
 
 class Loaded(NamedTuple):
-    """A model, and what to play of it beside its clips."""
+    """A model, and its stored frames if the file has any."""
 
     model: Model
     clip: VertexAnimation | None
 
 
 class Source:
-    """A model file that is looked at again and again.
+    """A model file that is loaded again when it changes. `options` are those of `skinpy.load`.
 
-    A writer may need a while: a file counts as changed when it is another one than was loaded, and has been
-    the same at two looks in a row. Only the file itself is looked at, no textures beside it.
+    A program may need a while to write a file, so a file counts as changed when it differs from the loaded
+    one and two looks in a row have found it the same. Only the file itself is watched, not its textures.
 
-    options are those of `skinpy.load`. Raises ValueError for `up` where frames are stored, which are taken as
-    they are.
+    Raises ValueError for `up` if the file has stored frames, which are taken as they are.
     """
 
     def __init__(self, path: PathLike, **options: Any) -> None:
@@ -41,15 +40,15 @@ class Source:
         self._known = self._seen = self._stamp()
 
     def load(self) -> Loaded:
-        """What is in the file now. Raises what `skinpy.load` raises."""
-        self._known = self._seen = self._stamp()  # before it is read: what comes later is a change
+        """Load the file as it is now. Raises what `skinpy.load` raises."""
+        self._known = self._seen = self._stamp()  # before reading: what is written later is a change
         if self._frames:
             animation = VertexAnimation.load(self.path, **self._options)
             return Loaded(animation.model, animation)
         return Loaded(load(self.path, **self._options), None)
 
     def has_changed(self) -> bool:
-        """Look at the file: whether there is something new to load, which is said once."""
+        """Look at the file; returns True once for each change."""
         stamp, seen = self._stamp(), self._seen
         self._seen = stamp
         if stamp is None or stamp != seen or stamp == self._known:
@@ -60,6 +59,6 @@ class Source:
     def _stamp(self) -> _Stamp | None:
         try:
             found = self.path.stat()
-        except OSError:  # it is being replaced, or is gone: the model that is there stays
+        except OSError:  # the file is being replaced, or gone: the model stays
             return None
         return found.st_mtime_ns, found.st_size, found.st_ino

@@ -86,7 +86,7 @@ class Actions:
         self.stage.rig.look(*_DIRECTIONS[self._direction])
 
     def reset_camera(self) -> None:
-        """Put the camera where it was before a hand moved it."""
+        """Put the camera where it was before the user moved it."""
         self._direction = -1
         self.stage.rig.reset()
 

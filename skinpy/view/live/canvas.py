@@ -1,8 +1,8 @@
-"""The picture of a live view in the browser: jupyter_rfb's widget, drawn when there is something to draw.
+"""The picture of a live view in the browser: a widget of jupyter_rfb that draws when there is something new.
 
-Front ends run callbacks in the kernel's main thread or in others (JupyterLab 4 with ipykernel 7 does both,
-one after the other), each with an asyncio loop of its own. All drawing is asked for in the loop that got the
-last message: while a cell blocks the main thread, the picture moves on if messages come elsewhere.
+Front ends run callbacks in the kernel's main thread or in other threads (JupyterLab 4 with ipykernel 7 does
+both, one after the other), each with its own asyncio loop. Pictures are requested in the loop that got the
+last message: while a cell blocks the main thread, the picture keeps moving if messages arrive elsewhere.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from traitlets import Dict
 
 Frame = NDArray[np.uint8]
 
-_BORDER = 1  # pixels, which jupyter_rfb draws inside of its size
+_BORDER = 1  # pixels that jupyter_rfb draws inside its size
 
 
 class Canvas(RemoteFrameBuffer):  # type: ignore[misc]  # without types
-    """Shows the pictures that `draw` returns, when asked for one and when the browser has shown the last.
+    """Shows the pictures that `draw` returns: one per request, after the browser has shown the last one.
 
-    `take` gets the browser's events. Neither may raise; `draw` may return None for no picture.
+    `take` gets the events of the browser. Neither may raise; `draw` may return None for no picture.
     """
 
-    # As jupyter_rfb has it, but what the browser confirms is not sent back to it, thirty times a second.
+    # As in jupyter_rfb, but a confirmation of the browser is not sent back to it thirty times a second.
     _frame_feedback = Dict({}).tag(sync=True, echo_update=False)
 
     def __init__(
@@ -40,48 +40,48 @@ class Canvas(RemoteFrameBuffer):  # type: ignore[misc]  # without types
         self._draw, self._take = draw, take
         self._loop: asyncio.AbstractEventLoop | None = None
         self._timer: asyncio.TimerHandle | None = None
-        # It shows a place for error messages by itself, above the view; a view has its own, inside.
+        # The widget displays an area for errors above the view; a view shows errors itself, inside.
         with capture_output(stdout=True, stderr=False, display=True):
             super().__init__(
                 css_width=f"{size[0] + 2 * _BORDER}px", css_height=f"{size[1] + 2 * _BORDER}px", cursor="grab"
             )
         self.observe(self._note_loop, names=["_frame_feedback", "_has_visible_views"])
 
-    # ---- what jupyter_rfb calls ---------------------------------------------------------------------
+    # ---- called by jupyter_rfb -----------------------------------------------------------------------
 
     def get_frame(self) -> Frame | None:
-        """A picture for the browser."""
+        """The next picture for the browser."""
         return self._draw()
 
     def handle_event(self, event: dict[str, Any]) -> None:
-        """Something that the browser tells."""
+        """Take an event of the browser."""
         self._note_loop()
         self._take(event)
 
-    # ---- what a view calls --------------------------------------------------------------------------
+    # ---- called by a view --------------------------------------------------------------------------
 
     def ask(self) -> None:
-        """Draw as soon as the browser is ready for it. Any thread may call it."""
+        """Request a picture as soon as the browser is ready for it. Any thread may call this."""
         self._in_loop(self.request_draw)
 
     def ask_later(self, seconds: float) -> None:
-        """Draw in so many seconds, in place of what was asked for later before."""
+        """Request a picture in some seconds, in place of an earlier request for later."""
         self._in_loop(self._set_timer, seconds)
 
     def _set_timer(self, seconds: float) -> None:
         try:
             loop = asyncio.get_running_loop()
-        except RuntimeError:  # nobody runs what we would ask for
+        except RuntimeError:  # no loop would run the timer
             return
         if self._timer is not None:
             self._timer.cancel()
         self._timer = loop.call_later(seconds, self.request_draw)
 
     def close(self, *args: Any, **options: Any) -> None:
-        """Take it out of the browser."""
+        """Remove the picture from the browser."""
         if self._timer is not None:
             self._timer.cancel()
-        self.request_draw()  # takes back the lossless picture that is still to come
+        self.request_draw()  # cancels the lossless picture that jupyter_rfb would still send
         super().close(*args, **options)
 
     def _note_loop(self, *_: Any) -> None:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..stage import Stage
-from .hand import Hand
+from .input import Input
 from .pace import Pace, reduced
 
 _FPS = 30.0  # at most, while a clip plays: the rest of the time is the notebook's
@@ -36,7 +36,7 @@ class LiveLoop:
         self.stage = stage
         self.lock = threading.RLock()  #: held while a picture is drawn
         self.closed = False  #: whether the view has been closed
-        self._hand, self._pace = Hand(stage, self._say), Pace()
+        self._input, self._pace = Input(stage, self._say), Pace()
         self._drawn_at = self._changed_at = self._panel_at = _LONG_AGO  # times of the last of each
         self._held_until = _LONG_AGO  # while the user moves the time slider
         self._ran = False  # whether the clip played when the last picture was drawn
@@ -89,7 +89,7 @@ class LiveLoop:
             self.stage.player.advance(min(now - self._drawn_at, _MAX_STEP_SECONDS))
         playing = self.stage.player.playing
         self._drawn_at, self._ran = now, playing and not self.is_held
-        return playing or self._hand.dragging or now - self._changed_at < _REST_SECONDS * 0.9
+        return playing or self._input.dragging or now - self._changed_at < _REST_SECONDS * 0.9
 
     def _picture(self, moves: bool, start: float) -> NDArray[np.uint8]:
         if not moves:
@@ -128,12 +128,12 @@ class LiveLoop:
             if kind in ("pointer_down", "wheel", "key_down"):
                 self.panel.show_message("")
             before = self.stage.changes
-            self._try(lambda: self._hand.take(event))
+            self._try(lambda: self._input.take(event))
             if self.stage.changes != before:
                 self.refresh()
 
     def _resize(self, event: Mapping[str, Any]) -> None:
-        self._hand.resized(event["height"])
+        self._input.resized(event["height"])
         width, height = (max(round(event[side] * event["ratio"]), 1) for side in ("width", "height"))
         shrink = min(1.0, _MAX_SIZE / max(width, height))
         self.stage.size = max(round(width * shrink), 1), max(round(height * shrink), 1)

@@ -1,4 +1,4 @@
-"""Arrays and images as the text of a page: small, exact, and quick to unpack in a browser."""
+"""Packs arrays and images into the text of a page: small, exact, and quick to unpack in a browser."""
 
 from __future__ import annotations
 
@@ -18,22 +18,23 @@ from skinpy.errors import SkinpyWarning
 
 from ...output.picture import pillow
 
-# What the names of types in web/data.js mean.
+# Types of numbers by their names in web/data.js.
 _TYPES = {np.dtype("<f4"): "f4", np.dtype("u1"): "u1", np.dtype("<u2"): "u2", np.dtype("<u4"): "u4"}
 
-# Images that browsers read as they are: Pillow's name and the type; and what they hold without loss there.
+# Formats that browsers read, by Pillow's name, with their media type; and Pillow's modes that survive there.
 _KEPT = {"PNG": "image/png", "JPEG": "image/jpeg", "WEBP": "image/webp", "GIF": "image/gif"}
 _KEPT_MODES = {"1", "L", "LA", "P", "RGB", "RGBA"}
-_ORIENTATION = 274  # EXIF: browsers turn such pictures, what draws on the desktop does not
+_ORIENTATION = 274  # the EXIF tag: browsers rotate such pictures, the renderer does not
 
 
 def packed(array: NDArray[Any]) -> dict[str, Any]:
-    """An array of float32, uint8, uint16 or uint32 for web/data.js: type, shape, packing, data.
+    """An array of float32, uint8, uint16 or uint32 as web/data.js unpacks it: type, shape, packing, data.
 
-    Data are base64 of zlib of the numbers, in the shorter of two packings. "plain" is row-major and
-    little-endian. "tracks" goes down the columns of the array as (len(array), -1): each number as an unsigned
-    integer less the one above it, first the lowest bytes of all, then the next, and so on. What changes
-    little from row to row (frames of an animation, the corners of faces) becomes small by it.
+    The data are the numbers, compressed by zlib, as base64, in the shorter of two packings. "plain" is
+    row-major and little-endian. "tracks" takes the array as (len(array), -1), column by column: the bits of
+    each number, as an unsigned integer, minus those of the number in the row before; first the lowest bytes
+    of all, then the next, and so on. It packs well what changes little from row to row, such as frames of an
+    animation or corners of faces.
     """
     rows = np.ascontiguousarray(array).reshape(len(array), math.prod(array.shape[1:]))
     data, packing = min((_plain(rows), "plain"), (_tracks(rows), "tracks"), key=lambda pair: len(pair[0]))
@@ -52,28 +53,28 @@ def _plain(rows: NDArray[Any]) -> bytes:
 def _tracks(rows: NDArray[Any]) -> bytes:
     size = rows.dtype.itemsize
     words = np.ascontiguousarray(rows.astype(rows.dtype.newbyteorder("<")).view(f"<u{size}").T)
-    words[:, 1:] -= words[:, :-1].copy()  # modulo 2 to the number of bits
+    words[:, 1:] -= words[:, :-1].copy()  # modulo 2 ** bits
     planes = np.ascontiguousarray(words.reshape(-1, 1).view(np.uint8).T)
     return zlib.compress(planes.tobytes(), 9)
 
 
 def packed_image(texture: Texture, largest: int) -> dict[str, str] | None:
-    """An image for web/data.js: type and data, base64.
+    """An image as web/data.js unpacks it: type and data, base64.
 
-    What a browser reads is kept as it is; the rest becomes PNG. Images with a side of more than `largest`
-    pixels are made smaller, JPEG staying JPEG. None, with a SkinpyWarning, for one that cannot be decoded.
-    What is decoded, and up to which size, is as in Texture.image. Raises ImportError without Pillow.
+    An image that a browser reads is kept byte for byte; others become PNG. Images with a side of more than
+    `largest` pixels are made smaller; a JPEG stays a JPEG. An image that cannot be decoded, by the rules of
+    `Texture.image`, is None with a SkinpyWarning. Raises ImportError without Pillow.
     """
     tool = pillow()
     try:
         return _read_image(tool, texture, largest)
-    except Exception as error:  # decoders raise whatever they like at broken files
+    except Exception as error:  # decoders raise errors of any type for broken files
         warnings.warn(f"texture {texture.name!r} is not drawn: {error}", SkinpyWarning, stacklevel=2)
         return None
 
 
 def _read_image(tool: Any, texture: Texture, largest: int) -> dict[str, str]:
-    picture = decoded(texture)  # whole: a file that breaks off is found here, not in the browser
+    picture = decoded(texture)  # all of it, so that a truncated file is found here and not in the browser
     kind = picture.format
     fits = max(picture.size) <= largest
     upright = picture.getexif().get(_ORIENTATION, 1) == 1

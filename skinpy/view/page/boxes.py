@@ -1,4 +1,4 @@
-"""The box around what a page shows in each of its frames, which says how far the shadow may reach."""
+"""The bounding box of the model in each frame of a page, from which the page finds the area of the shadow."""
 
 from __future__ import annotations
 
@@ -17,30 +17,30 @@ if TYPE_CHECKING:
 
     from ...render.posing import Motion, Poser
 
-_POINTS = 500_000_000  # vertices posed in all frames of a page: a few seconds; beyond that, boxes of slots
+_MAX_POINTS = 500_000_000  # vertices posed for all frames of a page, in a few seconds; beyond, boxes of slots
 
 
 class Boxes:
-    """The boxes of a page whose baked frames are `rows` in all."""
+    """The boxes of a page that has `rows` baked frames in all its clips together."""
 
     def __init__(self, poser: Poser, rows: int) -> None:
         self._poser, self._rows = poser, rows
 
     def of(self, motion: Motion, times: NDArray[np.float64]) -> NDArray[np.float32]:
-        """(N, 6): lowest and highest corner of what is seen in each frame, at `times` (N,) or stored.
+        """(N, 6): lowest and highest corner of each frame, at `times` (N,) or as stored.
 
-        Where the page has too many vertices in its frames, of what surely has all that is seen in it.
+        If the frames of the page have too many vertices, the boxes are larger than needed, never smaller.
         """
         if isinstance(motion, VertexAnimation):
             return _box_rows(corners(motion.frames))
         count = self._poser.point_count
         if not count:
             return np.zeros((len(times), 6), np.float32)
-        if self._poser.has_mesh and self._rows * count > _POINTS:
+        if self._poser.has_mesh and self._rows * count > _MAX_POINTS:
             return self._slot_boxes.at(motion, times)
         found = np.empty((len(times), 6), np.float32)
-        for part in chunks(len(times), 3 * count):
-            found[part] = _box_rows(corners(self._poser.points(motion, times[part])))
+        for some in chunks(len(times), 3 * count):
+            found[some] = _box_rows(corners(self._poser.points(motion, times[some])))
         return found
 
     @cached_property
@@ -49,11 +49,11 @@ class Boxes:
 
 
 class _SlotBoxes:
-    """Boxes from what each palette slot makes of the box of its vertices, whatever their number.
+    """Boxes made from one box per palette slot, so that their cost does not grow with the vertices.
 
-    A skinned vertex is a mean of the places that its slots give it, with weights of 0 or more: so the box
-    around the places of all slots has it in it. Each target adds to a place at most its weight times the box
-    of its differences. For rigid parts that do not turn these are the boxes of the vertices themselves.
+    A skinned vertex is a mean of the positions that its slots give it, with weights of 0 or more, so the box
+    around the positions of all slots contains it. Each morph target adds to a position at most its weight
+    times the box of its differences. For rigid submeshes that do not rotate these are the exact boxes.
     """
 
     def __init__(self, model: Model) -> None:
@@ -68,7 +68,7 @@ class _SlotBoxes:
                 np.maximum.at(high[axis], slots[used], column[used])
         self._slots = np.flatnonzero(low[0] <= high[0])
         self._rest = np.stack([low, high])[:, :, self._slots].swapaxes(1, 2).astype(np.float64)  # (2, S, 3)
-        steps = np.zeros((2, len(model.targets), 3))  # 0 is that of the vertices which a target leaves alone
+        steps = np.zeros((2, len(model.targets), 3))  # 0 for the vertices that a target does not move
         for number, target in enumerate(model.targets):
             if len(target.positions):
                 steps[:, number] = corners(target.positions)
@@ -78,24 +78,24 @@ class _SlotBoxes:
         """(N, 6): the boxes at times (N,) of the clip."""
         model, found = self._model, np.empty((len(times), 6), np.float32)
         slots = len(self._slots)
-        for part in chunks(len(times), 64 * len(model.skeleton) + 48 * slots):
-            pose = model.pose(clip, times[part], loop="clamp")
+        for some in chunks(len(times), 64 * len(model.skeleton) + 48 * slots):
+            pose = model.pose(clip, times[some], loop="clamp")
             matrices = pose.palette(affine=True)[:, self._slots].astype(np.float64)
             low, high = self._rest[:, None] + self._steps(pose.morph_weights)[:, :, None]
             middle, half = (high + low) / 2, (high - low) / 2
             middle = np.einsum("nsij,nsj->nsi", matrices[..., :3], middle) + matrices[..., 3]
-            reach = np.einsum("nsij,nsj->nsi", np.abs(matrices[..., :3]), half)
-            low, high = corners(middle - reach)[:, 0], corners(middle + reach)[:, 1]
-            found[part] = np.concatenate([low, high], axis=1)
+            extent = np.einsum("nsij,nsj->nsi", np.abs(matrices[..., :3]), half)
+            low, high = corners(middle - extent)[:, 0], corners(middle + extent)[:, 1]
+            found[some] = np.concatenate([low, high], axis=1)
         return found
 
     def _steps(self, weights: NDArray[np.float32]) -> NDArray[np.float64]:
-        """(2, N, 3): how far the targets may move a vertex down and up each axis, with weights (N, M)."""
+        """(2, N, 3): how far morph targets with weights (N, M) can move a vertex down and up each axis."""
         more, less = np.maximum(weights, 0.0), np.minimum(weights, 0.0)
         down = more @ self._low_step + less @ self._high_step
         return np.stack([down, more @ self._high_step + less @ self._low_step])
 
 
 def _box_rows(box: NDArray[np.floating]) -> NDArray[np.float32]:
-    """(N, 6) of corners (N, 2, 3)."""
+    """Corners (N, 2, 3) as (N, 6) float32."""
     return box.reshape(-1, 6).astype(np.float32)

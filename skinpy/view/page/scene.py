@@ -1,4 +1,4 @@
-"""What a page knows of a model: everything that web/*.js draws and plays, as plain numbers and text."""
+"""The content of a page: a model and its motions as numbers and text for web/*.js."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _ALPHAS = {"opaque": 0, "mask": 1, "blend": 2}
 
 
 class Scene:
-    """A model and its motions, made into the content of a page."""
+    """Makes the content of a page from a model and its motions."""
 
     def __init__(
         self,
@@ -55,9 +55,9 @@ class Scene:
         uv: UVLike,
         floor: Floor,
     ) -> None:
-        """`motions` are Clips and VertexAnimations of the model; without any, or None: the rest pose.
+        """`motions` are Clips and VertexAnimations of the model; None, or no motion, is the rest pose.
 
-        Raises ValueError where their frames take more than `limit` bytes; KeyError, TypeError for `uv`.
+        Raises ValueError if the frames take more than `limit` bytes; KeyError or TypeError for `uv`.
         """
         self._model = model
         self._motions: tuple[Motion, ...] = tuple(motions) or (None,)
@@ -65,15 +65,17 @@ class Scene:
         self._texture_size = texture_size
         self._uv = named_animations(uv, model)
         self._poser = Poser(model)
-        self._ground = Ground(self._poser, dataclasses.replace(floor, uv=None))  # which the page adds
+        self._ground = Ground(
+            self._poser, dataclasses.replace(floor, uv=None)
+        )  # the page evaluates uv itself
         self._floor = floor
         self._check_size(limit)
-        # Rows of the baked frames: those of each clip, and the rest pose where something needs it.
+        # The baked frames of each clip; one, of the rest pose, for a vertex animation and without a clip.
         self._times = [self._clip_times(motion) for motion in self._motions]
         self._boxes = Boxes(self._poser, sum(map(len, self._times)))
 
     def content(self) -> dict[str, Any]:
-        """What becomes the JSON of the page."""
+        """The content, ready for JSON."""
         model = self._model
         return {
             "up": up_vector(model.up).tolist(),
@@ -91,7 +93,7 @@ class Scene:
     # ---- frames -----------------------------------------------------------------------------------
 
     def _clip_times(self, motion: Motion) -> NDArray[np.float64]:
-        """Seconds of the baked frames; one, the rest pose, for what is no clip."""
+        """Times of the baked frames in seconds; a motion that is not a clip has one frame, the rest pose."""
         return frame_times(motion.duration, self._fps) if isinstance(motion, Clip) else np.zeros(1)
 
     def _check_size(self, limit: int) -> None:
@@ -111,15 +113,15 @@ class Scene:
             )
 
     def _baked(self, pose: Any) -> NDArray[np.float32]:
-        """`pose(clip, times)` of all rows, float32."""
-        parts = [
+        """The arrays that `pose(clip, times)` returns for all clips, one after another, float32."""
+        rows = [
             pose(motion if isinstance(motion, Clip) else None, times)
             for motion, times in zip(self._motions, self._times, strict=True)
         ]
-        return np.concatenate(parts).astype(np.float32)
+        return np.concatenate(rows).astype(np.float32)
 
     def _extent(self, motion: Motion) -> NDArray[np.float64]:
-        """(2, 3): corners of all that the motion goes through; of a unit box where there is nothing."""
+        """(2, 3): corners of the box around the whole motion; of a unit box if there is nothing to see."""
         extent = self._poser.extent(motion)
         return extent if np.isfinite(extent).all() else np.array([[-0.5] * 3, [0.5] * 3])
 
@@ -168,10 +170,12 @@ class Scene:
         faces, draws = sort_faces(model, surfaces)
         vertices = model.mesh.interleaved
         streams = {name: np.ascontiguousarray(vertices[name]) for name in vertices.dtype.names or ()}
-        streams.pop("tangent", None)  # no shader of the page reads it
+        streams.pop("tangent", None)  # which no shader of the page reads
         if len(model.skin.joints) <= 256:
             streams["slots"] = streams["slots"].astype(np.uint8)
-        index = np.uint16 if len(vertices) < 65536 else np.uint32  # 65535 itself ends a primitive
+        index = (
+            np.uint16 if len(vertices) < 65536 else np.uint32
+        )  # 65535 is the index that restarts a primitive
         palettes = self._baked(lambda clip, times: model.palette(clip, times, affine=True, loop="clamp"))
         return {
             "slots": len(model.skin.joints),
@@ -218,25 +222,25 @@ class Scene:
             "weights": packed(weights),
         }
 
-    # ---- what it stands on, and what draws it -------------------------------------------------------
+    # ---- floor and shaders ------------------------------------------------------------------------
 
     def _floor_place(self, motion: Motion) -> dict[str, Any] | None:
-        """Where the floor lies below a motion at its start, and how fast its texture moves per second."""
+        """The position of the floor at the start of a motion, and how far its texture moves per second."""
         if not np.isfinite(self._poser.extent(motion)).all():
             return None
-        place = self._ground.place(Moment(motion))
+        ground = self._ground.place(Moment(motion))
         velocity = self._floor.velocity(front_vector(self._model.up))
         if velocity is None:
             velocity = np.zeros(3) if motion is None else ground_velocity(self._model, motion)
-        # From scene space to places on the unit disc, whose axes are those of the texture. Whole repetitions
-        # stay in: they count where a UV animation turns.
-        axes = np.stack([place.right, place.near]) / (place.right @ place.right)
-        to_texture = place.uv[:2, :2] @ axes
+        # From scene space to the unit disc, whose axes are those of the texture. Whole repetitions of the
+        # texture are kept, since a UV animation may rotate it.
+        axes = np.stack([ground.right, ground.near]) / (ground.right @ ground.right)
+        to_texture = ground.uv[:2, :2] @ axes
         return {
-            "center": place.center.tolist(),
-            "right": place.right.tolist(),
-            "near": place.near.tolist(),
-            "uv": np.column_stack([place.uv[:2, :2], to_texture @ place.center]).tolist(),
+            "center": ground.center.tolist(),
+            "right": ground.right.tolist(),
+            "near": ground.near.tolist(),
+            "uv": np.column_stack([ground.uv[:2, :2], to_texture @ ground.center]).tolist(),
             "scroll": (to_texture @ velocity).tolist(),
         }
 

@@ -1,4 +1,4 @@
-"""The camera of a stage: it shows the whole clip until a hand moves it, and then stays where it is."""
+"""The camera of a stage: it shows the whole clip until the user moves it, and then stays where it is."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _MAX_STEPS = 60.0  # of the wheel in one call
 
 
 class CameraRig:
-    """The camera that a hand moves around what plays: `Stage.rig`.
+    """The camera that the user moves around what plays: `Stage.rig`.
 
-    The camera shows the whole clip until a hand moves it, and then stays where it is. Positions are pixels of
-    the picture. Any thread may use it.
+    The camera shows the whole clip until the user moves it, and then stays where it is. Positions are pixels
+    of the picture. Any thread may use it.
     """
 
     def __init__(
@@ -29,7 +29,7 @@ class CameraRig:
     ) -> None:
         self._state, self._player, self._size = state, player, size
         self._inset = 0
-        self._moved = camera is not None  # by a hand: then it stays where it is
+        self._moved = camera is not None  # by the user: then it stays where it is
         self._eye = self._fitted() if camera is None else self._through(camera)
 
     @property
@@ -56,7 +56,7 @@ class CameraRig:
         with self._state.lock:
             self.eye = Orbit.through(value, up=self._eye.up, radius=self._eye.radius)
 
-    # ---- what a hand does -------------------------------------------------------------------------------
+    # ---- what the user does -------------------------------------------------------------------------------
 
     def orbit(self, dx: float, dy: float) -> None:
         """Turn the camera as a drag does: the model follows the pointer.
@@ -124,13 +124,13 @@ class CameraRig:
         self.look(self._eye.azimuth, self._eye.elevation)
 
     def reset(self) -> None:
-        """Put the camera where it was before a hand moved it: where `render` has it."""
+        """Put the camera where it was before the user moved it: where `render` has it."""
         with self._state.lock:
             self._moved = False
             self.refit()
 
     def refit(self) -> None:
-        """Follow a change of what is shown, or of its size; a camera that a hand moved stays."""
+        """Follow a change of what is shown, or of its size; a camera that the user moved stays."""
         with self._state.change():
             if not self._moved:
                 self._eye = self._fitted()

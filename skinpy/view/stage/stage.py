@@ -72,7 +72,7 @@ class Stage:
     player : Player
         What plays, and its time: `clip`, `time`, `playing`, `speed`, `loop`, `layer`, `seek` and more.
     rig : CameraRig
-        The camera and what a hand does to it: `orbit`, `pan`, `zoom`, `fit`, `reset` and more.
+        The camera and what the user does with it: `orbit`, `pan`, `zoom`, `fit`, `reset` and more.
 
     Raises
     ------
@@ -149,8 +149,8 @@ class Stage:
     def choose(self, clip: ClipLike) -> None:
         """Play something else from its start.
 
-        A camera that no hand has moved is fitted to the new clip. A controller fades to it in its base layer.
-        If an error is raised, nothing has changed.
+        A camera that the user has not moved is fitted to the new clip. A controller fades to the new clip in
+        its base layer. If an error is raised, nothing has changed.
 
         Parameters
         ----------
@@ -181,7 +181,7 @@ class Stage:
     def replace(self, model: Model, clip: ClipLike = None) -> None:
         """Show another model, or a newer version of this one.
 
-        A controller and a layer are dropped; settings and a camera that a hand has moved stay. The caller
+        A controller and a layer are dropped; settings and a camera that the user has moved stay. The caller
         takes care of overlays that name joints which the new model lacks.
 
         Parameters

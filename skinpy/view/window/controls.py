@@ -72,7 +72,7 @@ class Controls:
         self._presses += 1
 
     def advance(self, seconds: float) -> None:
-        """Let time pass; while a hand is on the time bar, it stands still."""
+        """Let time pass; while the user drags the time bar, it stands still."""
         if self.mouse.drag != "scrub":
             self.stage.player.advance(seconds)
 

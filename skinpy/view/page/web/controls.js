@@ -6,7 +6,7 @@ const KEY_DEGREES = 10; // that an arrow key with Shift turns the camera by
 const TOGGLES = { KeyJ: "joints", KeyN: "names", KeyW: "edges", KeyF: "floor" };
 
 /** Turns drags, touches and the wheel into changes of the orbit; `changed` is called after each. */
-class Hand {
+class PointerInput {
   constructor(canvas, orbit, changed) {
     this.canvas = canvas;
     this.orbit = orbit;
@@ -67,7 +67,7 @@ class Controls {
   /** `viewer` has player, orbit, show, redraw(), resetCamera() and play(playing). */
   constructor(viewer) {
     this.viewer = viewer;
-    this.hand = new Hand(element("picture"), viewer.orbit, () => viewer.moved());
+    this.pointerInput = new PointerInput(element("picture"), viewer.orbit, () => viewer.moved());
     this.listClips();
     element("play").addEventListener("click", () => viewer.play(!viewer.player.playing));
     element("reset").addEventListener("click", () => viewer.resetCamera());

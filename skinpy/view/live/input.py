@@ -18,7 +18,7 @@ _NAMES = {"ArrowLeft": "left", "ArrowRight": "right", "PageDown": "page_down", "
 _NAMES |= {"Backspace": "backspace", "Home": "home"}
 
 
-class Hand:
+class Input:
     """Turns events of jupyter_rfb into changes of a stage; `say` shows a message to the user.
 
     A drag with the left button orbits; with the right or the middle button, or with Shift, it pans. The wheel
@@ -95,10 +95,10 @@ class Hand:
 
 
 _ACTS = {
-    "pointer_down": Hand._down,
-    "pointer_move": Hand._move,
-    "pointer_up": Hand._up,
-    "wheel": Hand._wheel,
-    "double_click": Hand._double_click,
-    "key_down": Hand._key,
+    "pointer_down": Input._down,
+    "pointer_move": Input._move,
+    "pointer_up": Input._up,
+    "wheel": Input._wheel,
+    "double_click": Input._double_click,
+    "key_down": Input._key,
 }
