@@ -21,7 +21,7 @@
 #define GZIP         "\x1f\x8b\x08"
 
 /* No requirement here asks for more than Assimp's reader itself does, except that what may stand anywhere must stand
-   in the first IMPORT_HEAD bytes. Formats without one have nothing that must stand in them: text without keywords,
+   in the first IMPORT_HEAD_BYTES. Formats without one have nothing that must stand in them: text without keywords,
    and binary files of which the reader skips the signature. */
 #define MD5_REQUIRED {{"MD5Version"}, IMPORT_HAS, "\"MD5Version\""}
 #define SMD_REQUIRED \

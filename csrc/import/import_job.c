@@ -53,6 +53,39 @@ static sk_status check_contents(import_job *job) {
   return sk_fail(job->error, SK_ERROR_IMPORT, "there is no mesh in the file; is it really .%s?", job->suffix);
 }
 
+/* An empty file has no bytes to check, so Assimp says what it misses. */
+static sk_status refuse_empty(import_job *job) {
+  sk_error words = {SK_OK, "nothing in it"};
+  sk_status status = open_scene(job);
+  if (status == SK_ERROR_MEMORY) return status;
+  if (status) words = *job->error;
+  return sk_fail(job->error, SK_ERROR_IMPORT, "the file is empty (Assimp: %.500s)", words.message);
+}
+
+/* A saved model (.skn) needs no import. One of Assimp's readers might find something in it. */
+static sk_status refuse_saved(import_job *job) {
+  const import_source *file = job->files.sources.data;
+  if (file->size < sizeof SK_BLOCK_MAGIC - 1 || memcmp(file->data, SK_BLOCK_MAGIC, sizeof SK_BLOCK_MAGIC - 1))
+    return SK_OK;
+  return sk_fail(job->error, SK_ERROR_IMPORT, "this is a saved model, which needs no import");
+}
+
+/* From the request to Assimp's scene. */
+static sk_status open_model(import_job *job) {
+  sk_status status = import_files_open(job);
+  if (!status) status = refuse_saved(job);
+  if (!status) status = import_check_format(job);
+  if (!status && !((const import_source *)job->files.sources.data)->size) status = refuse_empty(job);
+  if (!status) status = import_check_content(job);
+  if (!status && job->format->open) status = job->format->open(job);
+  if (!status) status = open_scene(job);
+  if (status == SK_ERROR_IMPORT && !job->scene) status = open_again(job);
+  if (status == SK_ERROR_IMPORT && !job->scene) status = import_explain_unread(job);
+  if (!status && !job->format->is_counted) status = import_check_scene(job);
+  if (!status && job->format->is_read_again) status = import_files_whole(job);
+  return status ? status : check_contents(job);
+}
+
 /* ---- the block ------------------------------------------------------------------------------- */
 
 static sk_block_part section_of(sk_section_kind kind, const void *data, uint64_t count, uint32_t influences) {
@@ -116,6 +149,7 @@ static void free_model(import_model *m) {
 
 /* ---- the steps ----------------------------------------------------------------------------------- */
 
+/* From Assimp's scene, and what the format says of it, to the arrays of the model. */
 static sk_status convert(import_job *job) {
   const import_format *format = job->format;
   sk_status status = format->correct_scene ? format->correct_scene(job) : SK_OK;
@@ -134,46 +168,13 @@ static sk_status convert(import_job *job) {
   return status ? status : import_report_write(job);
 }
 
-/* An empty file has no bytes to check, so Assimp says what it misses. */
-static sk_status refuse_empty(import_job *job) {
-  sk_error words = {SK_OK, "nothing in it"};
-  sk_status status = open_scene(job);
-  if (status == SK_ERROR_MEMORY) return status;
-  if (status) words = *job->error;
-  return sk_fail(job->error, SK_ERROR_IMPORT, "the file is empty (Assimp: %.500s)", words.message);
-}
-
-/* A saved model (.skn) needs no import. One of Assimp's readers might find something in it. */
-static sk_status refuse_saved(import_job *job) {
-  const import_source *file = job->files.sources.data;
-  if (file->size < sizeof SK_BLOCK_MAGIC - 1 || memcmp(file->data, SK_BLOCK_MAGIC, sizeof SK_BLOCK_MAGIC - 1))
-    return SK_OK;
-  return sk_fail(job->error, SK_ERROR_IMPORT, "this is a saved model, which needs no import");
-}
-
-/* Frees what the model was made of before the block doubles the model for a moment. */
+/* Frees what the model was made of, before the block doubles the model for a moment. */
 static void close_sources(import_job *job) {
   if (job->scene) import_assimp()->aiReleaseImport(job->scene);
   job->scene = NULL;
   if (job->format->close) job->format->close(job);
   import_weights_close(job);
   import_files_close(&job->files);
-}
-
-/* From the request to Assimp's scene. */
-static sk_status open_model(import_job *job) {
-  sk_status status = import_files_open(job);
-  if (!status) status = refuse_saved(job);
-  if (!status) status = import_check_format(job);
-  if (!status && !((const import_source *)job->files.sources.data)->size) status = refuse_empty(job);
-  if (!status) status = import_check_content(job);
-  if (!status && job->format->open) status = job->format->open(job);
-  if (!status) status = open_scene(job);
-  if (status == SK_ERROR_IMPORT && !job->scene) status = open_again(job);
-  if (status == SK_ERROR_IMPORT && !job->scene) status = import_explain_unread(job);
-  if (!status && !job->format->is_counted) status = import_check_scene(job);
-  if (!status && job->format->is_read_again) status = import_files_whole(job);
-  return status ? status : check_contents(job);
 }
 
 static sk_status run_steps(import_job *job, sk_import_result *result) {
@@ -193,8 +194,8 @@ static void add_title(import_job *job) {
 }
 
 /* glibc gives memory back to the system and gets it again page by page. How much it keeps goes by the largest piece
-   freed so far: after this one it keeps up to 8 MiB from one model to the next. Only one page of the piece is touched.
-   */
+   freed so far: after this one it keeps up to 8 MiB from one model to the next. Only one page of the piece
+   is touched. */
 static void keep_memory_for_next_model(void) {
   static bool done;
   if (!done) sk_free(sk_alloc((size_t)4 << 20));

@@ -1,9 +1,8 @@
-/* ask.c: imports files with limits and says what came of each.
+/* ask.c: imports files with limits and prints one line about each.
 
-   usage: ask ASSIMP [NAME=VALUE...] FILE...   A line of each file: the number of the status; joints,
-   vertices, clips and codes of the report, or the sentence of the error. Names: formats, format, external
-   (a number), file_bytes, nodes, depth, vertices, keys, bytes (1: the model comes in memory), stack (MiB of the
-   thread that imports). */
+   usage: ask ASSIMP [NAME=VALUE...] FILE...   A line has the number of the status, then joints, vertices, clips and
+   codes of the report, or the sentence of the error. Names: formats, format, external (a number), file_bytes, nodes,
+   depth, vertices, keys, bytes (1: the model comes in memory), stack (MiB of the thread that imports). */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,9 +1,8 @@
-/* memory.c: imports the files it is given while one allocation after another fails.
+/* memory.c: imports files while one allocation after another fails.
 
-   usage: memory ASSIMP STEP FILE...   Each file is imported with allocation number 1, 1 + STEP,
-   1 + 2 * STEP, ... failing, until an import meets no failure any more. Every import must end with
-   SK_ERROR_MEMORY or with a block that opens, and must give all memory back. Then it is imported as in a
-   worker, where vertices and faces are made in memory of just their size: the block must be the same. */
+   usage: memory ASSIMP STEP FILE...   Each file is imported with allocation number 1, 1 + STEP, 1 + 2 * STEP, ...
+   failing, until no allocation fails any more. Every import must end with SK_ERROR_MEMORY or with a block that opens,
+   and must give all memory back. Then the file is imported to a sink, as a worker does: the block must be the same. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,9 +11,9 @@
 
 const sk_importer *sk_importer_open(void);
 
-#define TRIES_AFTER_SUCCESS 3 /* a failure may be survived, where what was to be had is not needed */
+#define TRIES_AFTER_SUCCESS 3 /* an import may succeed although an allocation failed, where the memory was not needed */
 
-/* 1 where the import went well, 0 where memory was missing, -1 where something else happened. */
+/* 1 where the import succeeded, 0 where it said that memory was missing, -1 for everything else. */
 static int import_once(const sk_importer *importer, const char *path, long failing) {
   sk_import_request request = {.path = path, .max_influences = 4, .join_vertices = SK_NONE};
   sk_import_result result;

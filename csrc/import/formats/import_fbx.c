@@ -269,15 +269,15 @@ size_t fbx_behind_list(const fbx_file *file, const fbx_record *list, size_t at) 
   return at + (at < file->size);
 }
 
-size_t fbx_read_values(const fbx_file *file, const fbx_record *record, fbx_value *values, size_t most) {
+size_t fbx_read_values(const fbx_file *file, const fbx_record *record, fbx_value *values, size_t room) {
   size_t at = record->values, count = 0;
   fbx_record array;
   if (!file->width && fbx_find(file, record->inside, record->inside_end, "a", &array)) {
     record = &array; /* "*1 { a: 100 }" */
     at = array.values;
   }
-  if (file->width && record->count < most) most = record->count;
-  while (count < most && (file->width ? binary_value : text_value)(file, &at, record->values_end, &values[count]))
+  if (file->width && record->count < room) room = record->count;
+  while (count < room && (file->width ? binary_value : text_value)(file, &at, record->values_end, &values[count]))
     count++;
   return count;
 }
