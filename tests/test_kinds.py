@@ -869,7 +869,7 @@ def test_every_load_is_told_what_keeps_it_in(frames_file: Path, monkeypatch: pyt
         lambda **options: VertexAnimation.load(frames_file, **options),
         lambda **options: VertexAnimation.load_series([frames_file], 25, **options),
     ):
-        with pytest.raises(skinpy.FormatRefused, match=rf"\.{suffix}, is not among"):
+        with pytest.raises(skinpy.FormatRefused, match=rf"\.{suffix} is not among"):
             refuse(allow_formats=["glb"])
 
 
