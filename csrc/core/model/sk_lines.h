@@ -10,7 +10,12 @@
 
 #include "sk_block.h"
 
-typedef enum sk_component { SK_COMPONENT_TRANSLATION, SK_COMPONENT_ROTATION, SK_COMPONENT_SCALE, SK_COMPONENT_COUNT } sk_component;
+typedef enum sk_component {
+  SK_COMPONENT_TRANSLATION,
+  SK_COMPONENT_ROTATION,
+  SK_COMPONENT_SCALE,
+  SK_COMPONENT_COUNT
+} sk_component;
 
 /* The channels of a clip and their keys; all pointers are borrowed. */
 typedef struct sk_keys {

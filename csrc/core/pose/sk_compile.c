@@ -17,7 +17,7 @@
 #define MIN_DURATION    1e-290 /* seconds from first to last key: below it, buckets a second leave double's range */
 #define SHEAR_TOLERANCE 4e-7 /* relative: what rounding to float takes from T * R * S without any shear */
 
-    typedef struct plan {
+typedef struct plan {
   const sk_clip *clip;
   const sk_skeleton *skeleton;
   const sk_skin *skin;

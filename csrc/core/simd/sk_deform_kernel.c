@@ -67,7 +67,7 @@ void SK_KERNEL(sk_normals_in_double)(sk_normal_lanes *lanes, int mask) {
 /* Stores eight points, and transforms eight normals where `directions` is not NULL. */
 INLINE void apply_group(const char *group, const float *points, const float *directions, float *positions,
                         lane_normals *out, bool stream) {
-  row m0 = load_row(group), m1 = load_row(group + 128), m2 = load_row(group + 256);
+  matrix_row m0 = load_row(group), m1 = load_row(group + 128), m2 = load_row(group + 256);
   vectors p = load_vectors(points);
   store_vectors(positions, (vectors){move(m0, p), move(m1, p), move(m2, p)}, stream);
   if (directions) *out = transform_normals(m0, m1, m2, load_vectors(directions));

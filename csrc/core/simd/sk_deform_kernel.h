@@ -81,33 +81,33 @@ typedef struct vectors {
 /* One row of eight matrices. */
 typedef struct row {
   __m256 x, y, z, w;
-} row;
+} matrix_row;
 
 /* Loads one row of eight matrices from scratch and transposes it; sk_influence_offset has the layout. */
-INLINE row load_row(const char *rows) {
+INLINE matrix_row load_row(const char *rows) {
   __m256 a = _mm256_load_ps((const float *)rows), b = _mm256_load_ps((const float *)rows + 8);
   __m256 c = _mm256_load_ps((const float *)rows + 16), d = _mm256_load_ps((const float *)rows + 24);
   __m256d ab = _mm256_castps_pd(_mm256_unpacklo_ps(a, b)), cd = _mm256_castps_pd(_mm256_unpacklo_ps(c, d));
   __m256d ef = _mm256_castps_pd(_mm256_unpackhi_ps(a, b)), gh = _mm256_castps_pd(_mm256_unpackhi_ps(c, d));
-  return (row){_mm256_castpd_ps(_mm256_unpacklo_pd(ab, cd)), _mm256_castpd_ps(_mm256_unpackhi_pd(ab, cd)),
-               _mm256_castpd_ps(_mm256_unpacklo_pd(ef, gh)), _mm256_castpd_ps(_mm256_unpackhi_pd(ef, gh))};
+  return (matrix_row){_mm256_castpd_ps(_mm256_unpacklo_pd(ab, cd)), _mm256_castpd_ps(_mm256_unpackhi_pd(ab, cd)),
+                      _mm256_castpd_ps(_mm256_unpacklo_pd(ef, gh)), _mm256_castpd_ps(_mm256_unpackhi_pd(ef, gh))};
 }
 
 /* A row times points. */
-INLINE __m256 move(row m, vectors p) {
+INLINE __m256 move(matrix_row m, vectors p) {
   return _mm256_fmadd_ps(m.z, p.z, _mm256_fmadd_ps(m.y, p.y, _mm256_fmadd_ps(m.x, p.x, m.w)));
 }
 
-INLINE __m256 dot(vectors a, vectors b) {
+INLINE __m256 dot_lanes(vectors a, vectors b) {
   return _mm256_fmadd_ps(a.z, b.z, _mm256_fmadd_ps(a.y, b.y, _mm256_mul_ps(a.x, b.x)));
 }
 
 /* The negative dot product. */
-INLINE __m256 minus_dot(vectors a, vectors b) {
+INLINE __m256 minus_dot_lanes(vectors a, vectors b) {
   return _mm256_fnmsub_ps(a.z, b.z, _mm256_fmadd_ps(a.y, b.y, _mm256_mul_ps(a.x, b.x)));
 }
 
-INLINE vectors cross(vectors a, vectors b) {
+INLINE vectors cross_lanes(vectors a, vectors b) {
   return (vectors){_mm256_fmsub_ps(a.y, b.z, _mm256_mul_ps(a.z, b.y)),
                    _mm256_fmsub_ps(a.z, b.x, _mm256_mul_ps(a.x, b.z)),
                    _mm256_fmsub_ps(a.x, b.y, _mm256_mul_ps(a.y, b.x))};
@@ -140,7 +140,7 @@ typedef struct sk_normal_lanes {
 /* Computes the normals of the lanes in `mask` again, in double, as the plain path does (sk_rows_apply_normal). */
 void SK_KERNEL(sk_normals_in_double)(sk_normal_lanes *lanes, int mask);
 
-INLINE void keep_row(float (*to)[8], row m) {
+INLINE void keep_row(float (*to)[8], matrix_row m) {
   _mm256_storeu_ps(to[0], m.x);
   _mm256_storeu_ps(to[1], m.y);
   _mm256_storeu_ps(to[2], m.z);
@@ -157,15 +157,15 @@ INLINE vectors kept_vectors(float (*from)[8]) {
   return (vectors){_mm256_loadu_ps(from[0]), _mm256_loadu_ps(from[1]), _mm256_loadu_ps(from[2])};
 }
 
-INLINE vectors directions_of(row m) { return (vectors){m.x, m.y, m.z}; }
+INLINE vectors directions_of(matrix_row m) { return (vectors){m.x, m.y, m.z}; }
 
 /* The cofactors times n are n (m1 x m2), n (m2 x m0) and n (m0 x m1); the first two equal m1 (m2 x n) and -m0 (m2 x n),
    so that two cross products are enough. */
-INLINE lane_normals transform_normals(row m0, row m1, row m2, vectors n) {
+INLINE lane_normals transform_normals(matrix_row m0, matrix_row m1, matrix_row m2, vectors n) {
   vectors a = directions_of(m0), b = directions_of(m1), c = directions_of(m2);
-  vectors cn = cross(c, n), ab = cross(a, b);
-  lane_normals t = {{dot(b, cn), minus_dot(a, cn), dot(n, ab)}, _mm256_setzero_ps()};
-  __m256 determinant = dot(c, ab), squared = dot(t.normals, t.normals);
+  vectors cn = cross_lanes(c, n), ab = cross_lanes(a, b);
+  lane_normals t = {{dot_lanes(b, cn), minus_dot_lanes(a, cn), dot_lanes(n, ab)}, _mm256_setzero_ps()};
+  __m256 determinant = dot_lanes(c, ab), squared = dot_lanes(t.normals, t.normals);
   int unsafe = unsafe_lanes(squared, determinant);
   t.length = _mm256_or_ps(squared, _mm256_and_ps(determinant, _mm256_set1_ps(-0.0f)));
   if (unsafe) {

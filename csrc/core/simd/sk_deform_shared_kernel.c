@@ -13,7 +13,7 @@ SK_KERNEL_BEGIN
 
 /* ---- octets --------------------------------------------------------------------------------------------- */
 
-INLINE void add_row(row *m, const float *numbers, __m256 weight, bool first) {
+INLINE void add_row(matrix_row *m, const float *numbers, __m256 weight, bool first) {
   if (first) {
     m->x = _mm256_mul_ps(weight, _mm256_broadcast_ss(numbers));
     m->y = _mm256_mul_ps(weight, _mm256_broadcast_ss(numbers + 1));
@@ -42,7 +42,7 @@ INLINE vectors load_octet(const float *points) {
 }
 
 /* Stores points in that layout; normals are stored number by number, with their squared length, to be normalized. */
-INLINE void apply_octet(row m0, row m1, row m2, const float *points, char *out, bool normals) {
+INLINE void apply_octet(matrix_row m0, matrix_row m1, matrix_row m2, const float *points, char *out, bool normals) {
   vectors p = load_octet(points);
   store_octet(out, (vectors){move(m0, p), move(m1, p), move(m2, p)});
   if (normals) {
@@ -83,7 +83,7 @@ INLINE void fetch_ahead(walk *w, uint32_t k) {
 /* `k`, `shift` and `normals` are constants where this is inlined. */
 INLINE void run_octets(walk *w, size_t count, uint32_t k, unsigned shift, bool normals) {
   for (; count; count--) {
-    row m0, m1, m2;
+    matrix_row m0, m1, m2;
     uint32_t i;
     if (w->far) fetch_ahead(w, k);
     for (i = 0; i < k; i++) {
@@ -134,7 +134,8 @@ INLINE void run_all(const sk_deform_block *block, const float *points, unsigned 
   OCTETS(2)
   OCTETS(3)
   OCTETS(4)
-  OCTETS(5) OCTETS(6) OCTETS(7) OCTETS(8)
+  OCTETS(5)
+  OCTETS(6) OCTETS(7) OCTETS(8)
 #undef OCTETS
       run_singles(&w, own->counts.singles, shift, normals, block->scratch + influences->octets * SK_OCTET_BYTES);
   if (!normals) return;
