@@ -16,6 +16,7 @@ from .gpu import context as gl
 from .gpu.target import Target
 from .overlays.plan import Plan
 from .overlays.scene import OverlayScene
+from .scene.drawing import Drawing
 from .scene.floor import Floor, FloorPlane, FloorScene
 from .scene.geometry import geometry
 from .scene.mesh_scene import MeshScene, Scene
@@ -79,11 +80,11 @@ class Resources:
             self._floor.cast(functools.partial(self.scene.stamp, shot.figure), shot.floor)
             ground = functools.partial(self._floor.draw, shot.floor, shot.view, self.target.framebuffer)
         self.target.begin(background)
-        what = shot.figure, shot.view, self.target.framebuffer, shot.texturing, ground
+        drawing = Drawing(shot.figure, shot.view, self.target.framebuffer, shot.texturing, ground)
         if shot.plan is None:
-            self.scene.draw(*what)
+            self.scene.draw(drawing)
         else:
-            self._overlays.draw(shot.plan, self.scene, *what)
+            self._overlays.draw(shot.plan, self.scene, drawing)
         self.target.finish(out)
 
 

@@ -108,14 +108,17 @@ class Planner:
         the model does not have, ImportError for names without Pillow.
         """
         _check(overlays, self._poser, moment.motion, moment.pose)
-        legend, letters = self._writing(overlays, moment, view, size)
+        joints = np.zeros((0, 3, 4))
+        if overlays.skeleton or overlays.names or overlays.axes or overlays.trajectories:
+            joints = self._joints(moment)
+        legend, letters = self._writing(overlays, joints, view, size)
         return Plan(
             ghosts=tuple(self._ghosts(overlays, moment)),
             values=self._surface(overlays),
             wireframe=overlays.wireframe,
             normals=_NORMAL_RATIO * self._size if overlays.normals else None,
             lines_inside=self._boxes(moment, figure) if overlays.boxes else no_lines(),
-            lines_on_top=self._joint_lines(overlays, moment),
+            lines_on_top=self._joint_lines(overlays, moment, joints),
             lines_flat=legend,
             letters=letters,
         )
@@ -160,21 +163,22 @@ class Planner:
             boxes.append(box_lines(moved_box(extent, moment.root), _CLIP_BOX_ALPHA))
         return np.concatenate(boxes)
 
-    def _joint_lines(self, overlays: Overlays, moment: Moment) -> Lines:
-        parts = [no_lines()]
-        parents = self._model.skeleton.parents
+    def _joint_lines(self, overlays: Overlays, moment: Moment, joints: NDArray[Any]) -> Lines:
+        """Lines for the globals (J, 3, 4) of the joints."""
+        marks = [no_lines()]
+        positions, parents = joints[:, :, 3], self._model.skeleton.parents
         if overlays.trajectories:
-            parts += self._trajectories(overlays.trajectories, moment)
+            marks += self._trajectories(overlays.trajectories, moment, positions)
         if overlays.skeleton:
-            parts.append(skeleton_lines(self._joints(moment)[:, :, 3], parents))
+            marks.append(skeleton_lines(positions, parents))
         elif overlays.names:
-            parts.append(joint_dots(self._joints(moment)[:, :, 3]))
+            marks.append(joint_dots(positions))
         if overlays.axes:
-            parts.append(axis_lines(self._joints(moment), parents))
-        return np.concatenate(parts)
+            marks.append(axis_lines(joints, parents))
+        return np.concatenate(marks)
 
-    def _trajectories(self, joints: tuple[str | int, ...], moment: Moment) -> list[Lines]:
-        now = self._joints(moment)[:, :, 3]
+    def _trajectories(self, joints: tuple[str | int, ...], moment: Moment, now: NDArray[Any]) -> list[Lines]:
+        """The trajectories of joints, which are `now` at positions (J, 3)."""
         numbers = [self._number(joint) for joint in joints]
         if moment.motion is None:
             return [trajectory_lines(now[[number]], now[:0], now[number]) for number in numbers]
@@ -224,21 +228,21 @@ class Planner:
         return float(np.ptp(self._poser.extent(None), axis=0).max()) or 1.0
 
     def _writing(
-        self, overlays: Overlays, moment: Moment, view: View, size: tuple[int, int]
+        self, overlays: Overlays, joints: NDArray[Any], view: View, size: tuple[int, int]
     ) -> tuple[Lines, tuple[Glyphs, NDArray[np.float32]] | None]:
         """The lines of the legend of a colored surface, and the letters of names and legend."""
         if not overlays.names:
             return no_lines(), None
-        places = self._names
-        letters = places.letters(self._joints(moment)[:, :, 3], view, size)
+        names = self._names
+        letters = names.letters(joints[:, :, 3], view, size)
         if overlays.influences:
             legend = Legend("influences", self._model.mesh.weights.shape[1])
         elif overlays.weights is not None:
             legend = Legend(self._model.skeleton.names[self._number(overlays.weights)], None)
         else:
-            return no_lines(), (places.glyphs, letters)
-        lines, words = legend.lay_out(places.glyphs, size)
-        return lines, (places.glyphs, np.concatenate([letters, words]))
+            return no_lines(), (names.glyphs, letters)
+        lines, words = legend.lay_out(names.glyphs, size)
+        return lines, (names.glyphs, np.concatenate([letters, words]))
 
     def _number(self, joint: str | int) -> int:
         """The index of a joint given by index or name; a name of digits is an index if no joint has it."""

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from functools import cached_property
-from typing import NamedTuple
 
 import moderngl
 
-from ..figure import Figure
 from ..gpu.uploads import Uploads
+from ..scene.drawing import Drawing
 from ..scene.mesh import begin_blending
 from ..scene.mesh_scene import MeshScene, Scene
 from ..scene.paint import Paint, Prepare
-from ..scene.texturing import Texturing
-from ..scene.view import View
 from .lines import LinePainter
 from .marks import linear
 from .plan import Ghost, Plan, Values
@@ -35,15 +32,6 @@ _BEHIND = (2.0, 2.0)  # polygon offset with which an edge of two pixels lies in 
 _SCALE_UNIT = 5  # texture unit; image, palette and shape have those below
 
 
-class _Stage(NamedTuple):
-    """What is drawn, as seen from where, and the framebuffer."""
-
-    scene: Scene
-    figure: Figure
-    view: View
-    framebuffer: moderngl.Framebuffer
-
-
 class OverlayScene:
     """Draws a scene with its overlays. All calls belong on the context's thread.
 
@@ -55,63 +43,50 @@ class OverlayScene:
         self.uploads = Uploads(context)
         self._values: tuple[Values, moderngl.Buffer] | None = None
 
-    def draw(
-        self,
-        plan: Plan,
-        scene: Scene,
-        figure: Figure,
-        view: View,
-        framebuffer: moderngl.Framebuffer,
-        texturing: Texturing,
-        ground: Callable[[], None] | None,
-    ) -> None:
-        """Draw the figure and the plan of its overlays into the bound framebuffer."""
-        stage = _Stage(scene, figure, view, framebuffer)
-        if ground is not None and (plan.ghosts or plan.wireframe):
-            ground()  # the ghosts stand on the floor, and the floor is seen between the edges
-            ground = None
+    def draw(self, plan: Plan, scene: Scene, drawing: Drawing) -> None:
+        """Draw the figure and the plan of its overlays."""
+        framebuffer, projection = drawing.framebuffer, drawing.view.projection()
+        if drawing.ground is not None and (plan.ghosts or plan.wireframe):
+            drawing.ground()  # the ghosts stand on the floor, and the floor is seen between the edges
+            drawing = drawing._replace(ground=None)
         for ghost in plan.ghosts:
-            self._ghost(ghost, stage)
+            self._ghost(ghost, scene, drawing)
         if plan.ghosts:
             self._clear_depth(framebuffer)
         if plan.values is not None:
-            self._heat(plan, stage, texturing, ground)
+            self._heat(plan.values, plan.wireframe, scene, drawing)
         elif not plan.wireframe:
-            scene.draw(figure, view, framebuffer, texturing, ground)
+            scene.draw(drawing)
         if plan.wireframe:
-            self._wires(stage, _OVER_COLOR if plan.values is not None else _WIRE_COLOR)
+            self._wires(_OVER_COLOR if plan.values is not None else _WIRE_COLOR, scene, drawing)
         if plan.normals is not None:
-            self._normals(stage, plan.normals)
-        self._lines.draw(plan.lines_inside, view.projection(), framebuffer, on_top=False)
-        self._lines.draw(plan.lines_on_top, view.projection(), framebuffer, on_top=True)
+            self._normals(plan.normals, scene, drawing)
+        self._lines.draw(plan.lines_inside, projection, framebuffer, on_top=False)
+        self._lines.draw(plan.lines_on_top, projection, framebuffer, on_top=True)
         self._lines.draw_flat(plan.lines_flat, framebuffer)
         if plan.letters is not None:
             self._text.draw(*plan.letters, framebuffer)
 
     # ---- figures ------------------------------------------------------------------------------------
 
-    def _ghost(self, ghost: Ghost, stage: _Stage) -> None:
+    def _ghost(self, ghost: Ghost, scene: Scene, drawing: Drawing) -> None:
         """Draw a transparent figure whose nearest faces alone are seen; it hides no other figure."""
-        framebuffer = stage.framebuffer
+        framebuffer, view = drawing.framebuffer, drawing.view
         self._clear_depth(framebuffer)
-        stage = stage._replace(figure=ghost.figure)
-        self._depth(stage)
+        self._depth(scene, drawing._replace(figure=ghost.figure))
 
         def prepare(program: moderngl.Program) -> None:
-            stage.view.set_projection(program)
-            program["eye"] = stage.view.camera.eye
+            view.set_projection(program)
+            program["eye"] = view.camera.eye
             program["color"] = ghost.color
 
         framebuffer.depth_mask = False
-        stage.scene.stamp(ghost.figure, _GHOST, prepare)
+        scene.stamp(ghost.figure, _GHOST, prepare)
         framebuffer.depth_mask = True
 
-    def _heat(
-        self, plan: Plan, stage: _Stage, texturing: Texturing, ground: Callable[[], None] | None
-    ) -> None:
-        """Draw the surface in the colors of the plan's values."""
-        values, scene, view = plan.values, stage.scene, stage.view
-        assert values is not None
+    def _heat(self, values: Values, behind: bool, scene: Scene, drawing: Drawing) -> None:
+        """Draw the surface in the colors of values, a little `behind` its place for edges on top of it."""
+        view = drawing.view
         assert isinstance(scene, MeshScene)
         attribute = (self._value_buffer(values), "1f", "in_value")
         paint = Paint("overlay_heat.frag", defines={"VALUES": 1}, attributes=(attribute,))
@@ -123,16 +98,16 @@ class OverlayScene:
             program["scale"] = _SCALE_UNIT
             self._scale.use(_SCALE_UNIT)
 
-        with self._offset() if plan.wireframe else nullcontext():
-            scene.draw(stage.figure, view, stage.framebuffer, texturing, ground, paint, prepare)
+        with self._offset() if behind else nullcontext():
+            scene.draw(drawing, paint, prepare)
 
-    def _depth(self, stage: _Stage) -> None:
+    def _depth(self, scene: Scene, drawing: Drawing) -> None:
         """Write the depth of a figure, a little farther than it is."""
         self._context.enable_only(moderngl.DEPTH_TEST)
-        begin_blending(self._context, stage.framebuffer)
-        stage.framebuffer.depth_mask = True
+        begin_blending(self._context, drawing.framebuffer)
+        drawing.framebuffer.depth_mask = True
         with self._offset():
-            stage.scene.stamp(stage.figure, _DEPTH, stage.view.set_projection)
+            scene.stamp(drawing.figure, _DEPTH, drawing.view.set_projection)
 
     def _clear_depth(self, framebuffer: moderngl.Framebuffer) -> None:
         framebuffer.color_mask = (False,) * 4
@@ -142,32 +117,32 @@ class OverlayScene:
 
     # ---- lines --------------------------------------------------------------------------------------
 
-    def _wires(self, stage: _Stage, color: tuple[float, ...]) -> None:
+    def _wires(self, color: tuple[float, ...], scene: Scene, drawing: Drawing) -> None:
         """Draw the edges of faces, without those that faces hide."""
         if color is _WIRE_COLOR:
-            self._depth(stage)  # otherwise the surface has written its depth
+            self._depth(scene, drawing)  # otherwise the surface has written its depth
 
         def prepare(program: moderngl.Program) -> None:
-            stage.view.set_projection(program)
-            program["viewport"] = stage.framebuffer.size
+            drawing.view.set_projection(program)
+            program["viewport"] = drawing.framebuffer.size
             program["color"], program["width"] = color, _WIRE_WIDTH
 
-        self._blend(stage, _WIRE, prepare)
+        self._blend(_WIRE, prepare, scene, drawing)
 
-    def _normals(self, stage: _Stage, length: float) -> None:
+    def _normals(self, length: float, scene: Scene, drawing: Drawing) -> None:
         def prepare(program: moderngl.Program) -> None:
-            stage.view.set_projection(program)
-            program["viewport"] = stage.framebuffer.size
+            drawing.view.set_projection(program)
+            program["viewport"] = drawing.framebuffer.size
             program["color"], program["width"] = _NORMAL_COLOR, _NORMAL_WIDTH
             program["normal_length"] = length
 
-        self._blend(stage, _NORMAL, prepare)
+        self._blend(_NORMAL, prepare, scene, drawing)
 
-    def _blend(self, stage: _Stage, paint: Paint, prepare: Prepare) -> None:
+    def _blend(self, paint: Paint, prepare: Prepare, scene: Scene, drawing: Drawing) -> None:
         self._context.enable_only(moderngl.DEPTH_TEST)
-        begin_blending(self._context, stage.framebuffer)
-        stage.scene.stamp(stage.figure, paint, prepare)
-        stage.framebuffer.depth_mask = True
+        begin_blending(self._context, drawing.framebuffer)
+        scene.stamp(drawing.figure, paint, prepare)
+        drawing.framebuffer.depth_mask = True
 
     # ---- made once, when needed --------------------------------------------------------------------------
 

@@ -15,13 +15,14 @@ from ..figure import Figure, Posed, Stored
 from ..gpu import context as gl
 from ..gpu.shader import programs
 from ..gpu.uploads import Uploads
+from .drawing import Drawing
 from .facets import Facets, Vertices, mesh_facets
 from .geometry import Draw, Geometry
 from .mesh import BACK_FACES, FEEDBACK, FRONT_FACES, MeshBuffers, begin_blending, feedback_vertices
 from .paint import FACE_NUMBERS, Paint, Prepare
 from .palette import PaletteTransport, make_transport
 from .shape import FrameShape, MorphShape, Shape, StillShape
-from .texturing import PLAIN, Texturing
+from .texturing import Texturing
 from .view import View
 
 if TYPE_CHECKING:
@@ -37,15 +38,8 @@ class Scene(Protocol):
     def uploads(self) -> Uploads:
         """The uploads of the scene."""
 
-    def draw(
-        self,
-        figure: Figure,
-        view: View,
-        framebuffer: moderngl.Framebuffer,
-        texturing: Texturing = PLAIN,
-        ground: Callable[[], None] | None = None,
-    ) -> None:
-        """Draw into the bound framebuffer. `ground` draws the floor, before blended faces."""
+    def draw(self, drawing: Drawing) -> None:
+        """Draw opaque faces, the ground, then blended faces."""
 
     def stamp(self, figure: Figure, paint: Paint, prepare: Prepare) -> None:
         """Draw the whole figure in one call with other shaders, in the current state of OpenGL.
@@ -88,22 +82,14 @@ class MeshScene:
         """New storage for a palette of the model."""
         return make_transport(self.uploads, self._geometry.slots, self._transport)
 
-    def draw(
-        self,
-        figure: Figure,
-        view: View,
-        framebuffer: moderngl.Framebuffer,
-        texturing: Texturing = PLAIN,
-        ground: Callable[[], None] | None = None,
-        paint: Paint | None = None,
-        prepare: Prepare | None = None,
-    ) -> None:
+    def draw(self, drawing: Drawing, paint: Paint | None = None, prepare: Prepare | None = None) -> None:
         """Draw the mesh: opaque faces, the ground, then blended faces, the farthest first.
 
         `paint` has a fragment shader that is used in place of lit.frag, and `prepare` sets its uniforms.
         """
+        figure, view, framebuffer, texturing, ground = drawing
         body = self._body(figure)
-        program, array = body.drawing() if paint is None else body.painting(self, paint)
+        program, array = body.lit() if paint is None else body.painted(self, paint)
         (prepare or view.set_uniforms)(program)
         self.mesh.begin(program)
         for draw in self._geometry.draws:
@@ -122,7 +108,7 @@ class MeshScene:
 
     def stamp(self, figure: Figure, paint: Paint, prepare: Prepare) -> None:
         """Draw all faces, edges or vertices in one call, in the current state of OpenGL."""
-        program, array = self._body(figure).painting(self, paint)
+        program, array = self._body(figure).painted(self, paint)
         prepare(program)
         if paint.of == "vertices":
             array.render(moderngl.POINTS, len(self._geometry.vertices))
@@ -137,7 +123,7 @@ class MeshScene:
 
     def number_faces(self, figure: Figure, view: View, texturing: Texturing) -> None:
         """Draw the numbers of the faces. Blended faces count as solid from an alpha of 0.5."""
-        program, array = self._body(figure).painting(self, FACE_NUMBERS)
+        program, array = self._body(figure).painted(self, FACE_NUMBERS)
         view.set_projection(program)
         self.mesh.begin(program)
         for draw in self._geometry.draws:
@@ -212,12 +198,12 @@ class _Body:
         self.palette.bind(program)
         self.shape.bind(program)
 
-    def drawing(self) -> tuple[moderngl.Program, moderngl.VertexArray]:
+    def lit(self) -> tuple[moderngl.Program, moderngl.VertexArray]:
         """The program of lit.frag, bound to shape and palette, and its inputs."""
         self.bind(self._program)
         return self._program, self._array
 
-    def painting(self, scene: MeshScene, paint: Paint) -> tuple[moderngl.Program, moderngl.VertexArray]:
+    def painted(self, scene: MeshScene, paint: Paint) -> tuple[moderngl.Program, moderngl.VertexArray]:
         """The program of other shaders, bound to shape and palette, and its inputs."""
         program = programs(self._context).get(
             "skin.vert", paint.fragment, geometry=paint.geometry, defines={**self._defines, **paint.defines}

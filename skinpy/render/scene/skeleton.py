@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import moderngl
@@ -12,11 +11,12 @@ from numpy.typing import NDArray
 from ..figure import Figure, Posed
 from ..gpu.shader import programs
 from ..gpu.uploads import Uploads
+from .drawing import Drawing
 from .facets import Facets, Vertices, loose_facets
 from .geometry import Surface
 from .mesh import set_surface, white_texture
 from .paint import FACE_NUMBERS, Paint, Prepare
-from .texturing import PLAIN, Texturing, set_wrap
+from .texturing import Texturing, set_wrap
 from .view import View
 
 if TYPE_CHECKING:
@@ -50,26 +50,19 @@ class SkeletonScene:
         self._buffer = context.buffer(reserve=max(len(parents), 1) * 2 * _FACES * 3 * 36, dynamic=True)
         self._array = self._vertex_array(self._program)
 
-    def draw(
-        self,
-        figure: Figure,
-        view: View,
-        framebuffer: moderngl.Framebuffer,
-        texturing: Texturing = PLAIN,
-        ground: Callable[[], None] | None = None,
-    ) -> None:
+    def draw(self, drawing: Drawing) -> None:
         """Draw the skeleton with the joints at `figure.numbers`, (J, 3) in scene space, then the ground."""
-        count = self._send(figure)
+        count = self._send(drawing.figure)
         if count:
-            view.set_uniforms(self._program)
+            drawing.view.set_uniforms(self._program)
             set_surface(self._program, Surface(base_color=(1.0, 1.0, 1.0, 1.0)))
             set_wrap(self._program, self._white, "repeat")
             self._program["base_texture"] = 0
             self._white.use(0)
             self._context.enable_only(moderngl.DEPTH_TEST)
             self._array.render(moderngl.TRIANGLES, count)
-        if ground is not None:
-            ground()
+        if drawing.ground is not None:
+            drawing.ground()
 
     def stamp(self, figure: Figure, paint: Paint, prepare: Prepare) -> None:
         """Draw all octahedra in one call with other shaders, in the current state of OpenGL."""
