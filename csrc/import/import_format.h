@@ -56,14 +56,14 @@ typedef struct import_format {
   const char *suffixes;
   import_allowance allowance;
   const char *component; /* of Assimp, which some builds of it lack; NULL: all have it */
-  const char *container; /* this is no format, but what files may be wrapped in: "a zip archive" */
+  const char *container; /* not a format, but what files may be wrapped in, in words: "a zip archive" */
 
   /* What the bytes say. */
   import_magic magics[9];
   import_required required;
   const char *may_hold;  /* suffixes of other rows, as files of which this one may begin */
-  bool (*is_own)(const uint8_t *data, size_t size, size_t whole); /* NULL, or whether it is certainly of this format,
-                                                                     although it begins as another one does */
+  /* Whether a file of `whole` bytes is of this format although it begins as another one does; NULL: it never is. */
+  bool (*is_own)(const uint8_t *data, size_t size, size_t whole);
 
   /* Which other files it brings in. */
   bool brings_models;   /* Assimp reads them by their own suffixes: they must be allowed as well */
@@ -79,27 +79,28 @@ typedef struct import_format {
 
   /* After Assimp has read it. */
   bool is_read_again; /* something is read from the file that Assimp does not deliver: it must be whole */
-  bool has_meshes;    /* a file without a mesh, node or clip is not of this format at all */
+  bool
+  bool has_meshes;    /* Assimp's reader takes any text: without a mesh, node or clip, the file is another one */
   sk_status (*correct_scene)(struct import_job *job); /* what Assimp has read wrong, before the joints are made */
-  sk_status (*correct)(struct import_job *job);       /* the same, when the joints are there */
-  void (*space)(struct import_job *job);              /* unit and axes; NULL: +Y up, no unit known */
-  void (*note)(struct import_job *job);               /* what is lost of it, when everything else is done */
-  void (*close)(struct import_job *job);              /* frees what the format keeps in the job */
+  sk_status (*correct)(struct import_job *job); /* the same, when the joints are there */
+  void (*space)(struct import_job *job); /* unit and axes; NULL: +Y up, no unit known */
+  void (*note)(struct import_job *job); /* what is lost of it, when everything else is done */
+  void (*close)(struct import_job *job); /* frees what the format keeps in the job */
   import_frames frames;
 
   /* How numbers are meant. */
   double (*ticks)(struct import_job *job, double stated); /* per second, from what Assimp states; 0: not known */
   /* The part of the file's time that an animation of the scene shows; NULL: all of it. */
   struct import_range (*range)(const struct import_job *job, unsigned animation);
-  bool has_range;               /* a clip has a duration of its own, which may go beyond its last key */
+  bool has_range; /* a clip has a duration of its own, which may go beyond its last key */
   void (*look_at_shapes)(struct import_job *job); /* finds out how shapes belong to targets; NULL: one by one */
   /* The weights of a submesh's targets at rest and in full; NULL: Assimp's, which are full at 1. */
   void (*target_weights)(struct import_job *job, const struct import_submesh *submesh,
                          struct import_weight_rule *weights, uint32_t count);
-  bool texture_replaces_color;  /* a texture stands in the place of the material's color; else they are multiplied */
-  bool moves_textures;          /* texture transforms move the texture; else they move the coordinates */
-  bool offsets_follow_rest;     /* inverse bind matrices are computed from the rest pose, always */
-  bool keeps_vertices;          /* equal vertices are not joined unless the caller asks for that */
+  bool texture_replaces_color; /* a texture stands in the place of the material's color; else they are multiplied */
+  bool moves_textures; /* texture transforms move the texture; else they move the coordinates */
+  bool offsets_follow_rest; /* inverse bind matrices are computed from the rest pose, always */
+  bool keeps_vertices; /* equal vertices are not joined unless the caller asks for that */
 } import_format;
 
 /* The row of a suffix in lower case; an empty row where there is none. Never NULL. */

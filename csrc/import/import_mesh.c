@@ -49,42 +49,53 @@ static void find_weights(const import_job *job, unsigned index, import_submesh *
   submesh->rigid = submesh->corners ? !skinned : !submesh->mesh->mNumBones;
 }
 
+/* Whether there is nothing to show in Assimp's mesh, which the report says. */
+static bool is_left_out(import_job *job, const struct aiMesh *mesh, unsigned triangles) {
+  bool has_reader = job->format->reader != NULL;
+  if (!has_reader && triangles < mesh->mNumFaces)
+    import_note_add(job, NOTE_points_lines_dropped, mesh->mNumFaces - triangles, "mesh '%.100s'", mesh->mName.data);
+  if (mesh->mVertices && mesh->mNumVertices && (has_reader || triangles)) return false;
+  if (!mesh->mNumFaces) import_note_add(job, NOTE_meshes_dropped, 1, "mesh '%.100s'", mesh->mName.data);
+  return true;
+}
+
+/* Its vertices follow those of the last one. */
+static sk_status append_submesh(import_job *job, sk_array *submeshes, import_submesh *submesh) {
+  const import_reader *reader = job->format->reader;
+  import_submesh *added;
+  sk_status status;
+  submesh->first_vertex = job->model.vertex_count;
+  if (submesh->vertex_count > UINT32_MAX - submesh->first_vertex)
+    return sk_fail(job->error, SK_ERROR_IMPORT, "the model has more than 2^32 vertices");
+  status = reader ? reader->count_faces(job, submesh) : SK_OK;
+  if (!status) status = name_submesh(job, submesh);
+  if (status) return status;
+  job->model.vertex_count += submesh->vertex_count;
+  added = sk_array_extend(submeshes, 1);
+  if (!added) return import_no_memory(job, sizeof *added);
+  *added = *submesh;
+  return SK_OK;
+}
+
 /* Adds one (node, mesh), or notes why it is left out. */
 static sk_status add_instance(import_job *job, sk_array *submeshes, int32_t joint, unsigned index) {
   const struct aiMesh *mesh = job->scene->mMeshes[index];
-  import_submesh submesh = {.joint = joint, .mesh = mesh}, *added;
   const import_reader *reader = job->format->reader;
   unsigned triangles = count_triangles(mesh);
-  sk_status status;
+  import_submesh submesh = {.joint = joint,
+                            .mesh = mesh,
+                            .vertex_count = mesh->mNumVertices,
+                            .faces_wanted = triangles,
+                            .material = mesh->mMaterialIndex};
   if (stands_for_skeleton(job, mesh)) {
     import_note_add(job, NOTE_skeleton_mesh_dropped, 1, "'%.100s'", mesh->mName.data);
     return SK_OK;
   }
-  submesh.vertex_count = mesh->mNumVertices;
-  submesh.faces_wanted = triangles;
-  submesh.material = mesh->mMaterialIndex;
-  if (reader) {
-    if (!reader->find_submesh(job, &submesh))
-      return sk_fail(job->error, SK_ERROR_IMPORT, "Assimp delivered a mesh that the file does not have");
-  } else if (triangles < mesh->mNumFaces) {
-    import_note_add(job, NOTE_points_lines_dropped, mesh->mNumFaces - triangles, "mesh '%.100s'", mesh->mName.data);
-  }
-  if (!mesh->mVertices || !mesh->mNumVertices || (!reader && !triangles)) {
-    if (!mesh->mNumFaces) import_note_add(job, NOTE_meshes_dropped, 1, "mesh '%.100s'", mesh->mName.data);
-    return SK_OK;
-  }
+  if (reader && !reader->find_submesh(job, &submesh))
+    return sk_fail(job->error, SK_ERROR_IMPORT, "Assimp delivered a mesh that the file does not have");
+  if (is_left_out(job, mesh, triangles)) return SK_OK;
   find_weights(job, index, &submesh);
-  submesh.first_vertex = job->model.vertex_count;
-  if (submesh.vertex_count > UINT32_MAX - submesh.first_vertex)
-    return sk_fail(job->error, SK_ERROR_IMPORT, "the model has more than 2^32 vertices");
-  status = reader ? reader->count_faces(job, &submesh) : SK_OK;
-  if (!status) status = name_submesh(job, &submesh);
-  if (status) return status;
-  job->model.vertex_count += submesh.vertex_count;
-  added = sk_array_extend(submeshes, 1);
-  if (!added) return import_no_memory(job, sizeof *added);
-  *added = submesh;
-  return SK_OK;
+  return append_submesh(job, submeshes, &submesh);
 }
 
 static sk_status find_submeshes(import_job *job, sk_array *submeshes) {
