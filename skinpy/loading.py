@@ -68,7 +68,7 @@ def load(
 
     Parameters
     ----------
-    path_or_bytes : path or bytes-like
+    path_or_bytes : str, path-like or bytes-like
         The path of a file as str or os.PathLike, or the contents of a file.
     format : str, optional
         The format of bytes as a file extension, such as "glb", "fbx" or "bvh". By default the content
