@@ -79,7 +79,6 @@ typedef struct import_format {
 
   /* After Assimp has read it. */
   bool is_read_again; /* something is read from the file that Assimp does not deliver: it must be whole */
-  bool
   bool has_meshes;    /* Assimp's reader takes any text: without a mesh, node or clip, the file is another one */
   sk_status (*correct_scene)(struct import_job *job); /* what Assimp has read wrong, before the joints are made */
   sk_status (*correct)(struct import_job *job); /* the same, when the joints are there */
