@@ -41,7 +41,7 @@ def main(arguments: list[str] | None = None) -> int:
         lab.choose("clip", "run")
         lab.click("button", "skeleton")
         lab.choose("layer", "wave")
-        lab.choose("below", "Chest")
+        lab.choose("below joint", "Chest")
         lab.tab.drag((x, y), (x + 50, y + 16))
         lab.scrub(0.6)
         lab.click("button .fa-pause")
