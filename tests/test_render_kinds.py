@@ -528,7 +528,7 @@ def test_a_floor_must_be_one() -> None:
 def place(model: Any, floor: Floor, clip: Any = None, time: float = 0.0, **options: Any) -> Any:
     poser = Poser(model)
     motion = None if clip is None else poser.motion(clip)
-    return Ground(poser, floor).place(Moment(motion, time, **options))
+    return Ground(poser, floor).plane(Moment(motion, time, **options))
 
 
 @pytest.mark.parametrize("up", ["+X", "-X", "+Y", "-Y", "+Z", "-Z"])

@@ -284,11 +284,11 @@ class Crowd(Closing[_Resources]):
         resources = self._resources()
         picture = checked_picture(out, self._size)
         view = View(self.camera() if camera is None else camera, self._aspect, self._up)
-        place = None if self._ground is None else self._ground.under(self._extent(), self._scale)
+        plane = None if self._ground is None else self._ground.under(self._extent(), self._scale)
         background = self._background
 
         def draw(numbers: NDArray[Any]) -> None:
-            _draw(resources, numbers, view, place, background, picture)
+            _draw(resources, numbers, view, plane, background, picture)
 
         self._on_gpu(draw, CrowdMoment(clip_index, time, weights, palettes, loop, rotation))
         return picture
@@ -409,16 +409,16 @@ def _draw(
     resources: _Resources,
     numbers: NDArray[Any],
     view: View,
-    place: FloorPlane | None,
+    plane: FloorPlane | None,
     background: Sequence[float],
     out: NDArray[np.uint8],
 ) -> None:
     scene, target, floor = resources
     scene.pose(numbers)
     ground = None
-    if floor is not None and place is not None:
-        floor.cast(scene.stamp, place)
-        ground = functools.partial(floor.draw, place, view, target.framebuffer)
+    if floor is not None and plane is not None:
+        floor.cast(scene.stamp, plane)
+        ground = functools.partial(floor.draw, plane, view, target.framebuffer)
     target.begin(background)
     scene.draw(view, target.framebuffer, PLAIN, ground)
     target.finish(out)

@@ -189,27 +189,27 @@ class FloorScene:
         self._array = context.vertex_array(self._program, content)
         self._shadow: ShadowMap | None = None  # made when the first shadow is cast
 
-    def cast(self, stamp: Stamp, place: FloorPlane) -> None:
-        """Prepare the shadow of the figure that `stamp` draws, if the place has one.
+    def cast(self, stamp: Stamp, plane: FloorPlane) -> None:
+        """Prepare the shadow of the figure that `stamp` draws, if the plane has one.
 
         Call it before the frame begins, as it binds another framebuffer.
         """
-        if place.shadow is None:
+        if plane.shadow is None:
             return
-        if self._shadow is None or self._shadow.texels != place.shadow.texels:
-            self._shadow = ShadowMap(self.uploads, place.shadow.texels)
-        self._shadow.cast(stamp, place.shadow)
+        if self._shadow is None or self._shadow.texels != plane.shadow.texels:
+            self._shadow = ShadowMap(self.uploads, plane.shadow.texels)
+        self._shadow.cast(stamp, plane.shadow)
 
-    def draw(self, place: FloorPlane, view: View, framebuffer: moderngl.Framebuffer) -> None:
+    def draw(self, plane: FloorPlane, view: View, framebuffer: moderngl.Framebuffer) -> None:
         """Draw the floor behind what is nearer; it writes no depth, so it hides nothing drawn later."""
         program = self._program
         view.set_uniforms(program)
         program["center"], program["right"], program["near"] = (
-            tuple(place.center),
-            tuple(place.right),
-            tuple(place.near),
+            tuple(plane.center),
+            tuple(plane.right),
+            tuple(plane.near),
         )
-        program["uv_transform"] = tuple(place.uv.T.ravel())
+        program["uv_transform"] = tuple(plane.uv.T.ravel())
         program["base_texture"] = 0
         set_surface(program, _SURFACE)
         set_wrap(program, self._texture, self._wrap)
@@ -218,9 +218,9 @@ class FloorScene:
         begin_blending(self._context, framebuffer)
         self._array.render(moderngl.TRIANGLES, self._count)
         framebuffer.depth_mask = True
-        if place.shadow is not None and self._shadow is not None:
-            radius = float(np.linalg.norm(place.right))
-            self._shadow.draw(place.shadow, place.center, radius, view, framebuffer)
+        if plane.shadow is not None and self._shadow is not None:
+            radius = float(np.linalg.norm(plane.right))
+            self._shadow.draw(plane.shadow, plane.center, radius, view, framebuffer)
 
 
 def _rgba(texture: Any) -> NDArray[np.uint8]:

@@ -39,37 +39,37 @@ class Ground:
         # Of the frame before: its motion, extent and velocity. Nothing else remembers those of derived clips.
         self._last: tuple[Motion, Extent, NDArray[np.float64]] | None = None
 
-    def place(self, moment: Moment) -> FloorPlane:
+    def plane(self, moment: Moment) -> FloorPlane:
         """The floor at one time of a motion, moved by `root` as the model is."""
         motion = moment.motion
         if self._last is None or self._last[0] is not motion:
             self._last = motion, self._poser.extent(motion), self._velocity(motion)
         walked = self._last[2] * _time_walked(moment)
-        return self._lay(moved_box(self._last[1], moment.root), walked, moment.time)
+        return self._lay_out(moved_box(self._last[1], moment.root), walked, moment.time)
 
     def shaded(self, moment: Moment, figure: Figure) -> FloorPlane:
         """The floor of a frame, and where the shadow of the figure falls on it."""
-        place = self.place(moment)
+        plane = self.plane(moment)
         if self._floor.shadow == 0:
-            return place
+            return plane
         axes = self._right, self._front, self._up
         box = self._poser.box(figure)
-        shadow = shadow_area(box, place.center, axes, self._size, float(self._floor.shadow))
-        return dataclasses.replace(place, shadow=shadow)
+        shadow = shadow_area(box, plane.center, axes, self._size, float(self._floor.shadow))
+        return dataclasses.replace(plane, shadow=shadow)
 
     def under(self, extent: Extent, scale: float) -> FloorPlane:
         """The floor under a crowd in a box (2, 3), and where the shadows of the crowd fall.
 
         It stands still. `scale` is the size of the instances by that of the model.
         """
-        place, size = self._lay(extent, np.zeros(3), 0.0), self._size * scale
+        plane, size = self._lay_out(extent, np.zeros(3), 0.0), self._size * scale
         axes = self._right, self._front, self._up
-        shadow = shadow_area(extent, place.center, axes, size, float(self._floor.shadow))
+        shadow = shadow_area(extent, plane.center, axes, size, float(self._floor.shadow))
         if shadow is not None:
             shadow = dataclasses.replace(shadow, texels=crowd_texels(shadow.reach, size))
-        return dataclasses.replace(place, shadow=shadow)
+        return dataclasses.replace(plane, shadow=shadow)
 
-    def _lay(self, extent: Extent, walked: NDArray[np.float64], time: float) -> FloorPlane:
+    def _lay_out(self, extent: Extent, walked: NDArray[np.float64], time: float) -> FloorPlane:
         """The floor under a box, after the model has walked by `walked` (3,)."""
         floor, size = self._floor, self._size
         radius = (self._diameter(size, extent) if floor.size is None else floor.size) / 2

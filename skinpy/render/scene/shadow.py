@@ -110,14 +110,14 @@ class ShadowMap:
         self._triangle = context.vertex_array(self._blur, [])
         self._square = context.vertex_array(self._program, [])
 
-    def cast(self, stamp: Stamp, place: ShadowArea) -> None:
+    def cast(self, stamp: Stamp, area: ShadowArea) -> None:
         """Draw the map of the figure that `stamp` draws. Another framebuffer is bound afterwards."""
         context = self._context
 
         def prepare(program: moderngl.Program) -> None:
-            program["view_projection"] = tuple(place.projection().T.ravel())
-            program["ground_center"], program["ground_up"] = tuple(place.center), tuple(place.up)
-            program["fades"] = tuple(place.size * fade for fade in FADES)
+            program["view_projection"] = tuple(area.projection().T.ravel())
+            program["ground_center"], program["ground_up"] = tuple(area.center), tuple(area.up)
+            program["fades"] = tuple(area.size * fade for fade in FADES)
 
         self._framebuffer.use()
         self._framebuffer.clear()
@@ -126,7 +126,7 @@ class ShadowMap:
         stamp(_CAST, prepare)
         context.blend_equation = moderngl.FUNC_ADD, moderngl.FUNC_ADD
         context.enable_only(moderngl.NOTHING)
-        deviations = [max(place.size * wide / (2 * place.reach) * self.texels, 0.3) for wide in DEVIATIONS]
+        deviations = [max(area.size * wide / (2 * area.reach) * self.texels, 0.3) for wide in DEVIATIONS]
         self._blur["deviations"], self._blur["reach"] = tuple(deviations), int(np.ceil(2.5 * deviations[1]))
         self._blur["sharp"] = 0
         self._blur_along((1, 0), self._texture, self._other)
@@ -142,20 +142,20 @@ class ShadowMap:
 
     def draw(
         self,
-        place: ShadowArea,
+        area: ShadowArea,
         floor_center: NDArray[np.float64],
         floor_radius: float,
         view: View,
         framebuffer: moderngl.Framebuffer,
     ) -> None:
         """Darken the floor, which is drawn already, by the map. From below nothing is seen."""
-        if (np.array(view.camera.eye) - place.center) @ place.up <= 0:
+        if (np.array(view.camera.eye) - area.center) @ area.up <= 0:
             return
         program = self._program
         view.set_projection(program)
-        program["center"] = tuple(place.center)
-        program["right"], program["near"] = tuple(place.reach * place.right), tuple(place.reach * place.near)
-        program["strength"], program["map"] = place.strength, 0
+        program["center"] = tuple(area.center)
+        program["right"], program["near"] = tuple(area.reach * area.right), tuple(area.reach * area.near)
+        program["strength"], program["map"] = area.strength, 0
         program["floor_center"], program["floor_radius"] = tuple(floor_center), floor_radius
         self._texture.use(0)
         self._context.enable_only(moderngl.DEPTH_TEST)

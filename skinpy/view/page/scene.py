@@ -228,7 +228,7 @@ class Scene:
         """The position of the floor at the start of a motion, and how far its texture moves per second."""
         if not np.isfinite(self._poser.extent(motion)).all():
             return None
-        ground = self._ground.place(Moment(motion))
+        ground = self._ground.plane(Moment(motion))
         velocity = self._floor.velocity(front_vector(self._model.up))
         if velocity is None:
             velocity = np.zeros(3) if motion is None else ground_velocity(self._model, motion)
