@@ -29,7 +29,7 @@ _CELLS = (
     "view.floor = False\nview.overlays = skinpy.render.Overlays(skeleton=True)",
     "view.overlays = None\nview.playing = False",
     "from skinpy.render.gpu import context\n"
-    "print(context.call(lambda gl: gl.info['GL_RENDERER']), '|', view._pace.fineness)",
+    "print(context.call(lambda gl: gl.info['GL_RENDERER']), '|', view._loop._pace.fineness)",
 )
 
 # Times, in milliseconds, at which pictures were shown, and at which the pointer moved with a button down.

@@ -21,14 +21,14 @@ class LayerRow:
     def __init__(self, stage: Stage, binding: Binding) -> None:
         self._stage = stage
         tooltip = "second clip, laid over the first"
-        self.clip = binding.on(menu("layer", tooltip, [("none", NONE)], "170px"), self._choose)
+        self.clip = binding.on(menu("layer", tooltip, [("none", NONE)], "158px"), self._choose)
         tooltip = "weight of the layer, 0 to 1"
         self.weight = binding.on(
-            slider("weight", tooltip, (0.0, 1.0), 0.01, "210px", value=1.0),
+            slider("weight", tooltip, (0.0, 1.0), 0.01, "192px", value=1.0),
             lambda weight: self._change(weight=weight),
         )
         tooltip = "the layer moves this joint and all below it"
-        self.mask = binding.on(menu("below joint", tooltip, [("all joints", NONE)], "190px"), self._set_mask)
+        self.mask = binding.on(menu("below joint", tooltip, [("all joints", NONE)], "186px"), self._set_mask)
         tooltip = "add the layer's motion to the first clip instead of blending the two"
         self.additive = binding.on(
             toggle("additive", tooltip), lambda additive: self._change(additive=additive)

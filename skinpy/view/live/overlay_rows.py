@@ -11,7 +11,7 @@ from ..stage import Stage
 from .widgets import NONE, OTHER, Binding, index_of, menu, row, show_menu, slider, toggle
 
 _MAX_GHOSTS = 6
-_LABELS = {"names": "joint names", "axes": "joint axes", "rest": "rest pose"}
+_LABELS = {"rest": "rest pose"}
 _TOOLTIPS = {
     "skeleton": "show the joints as octahedra",
     "names": "show the names of the joints",

@@ -38,10 +38,10 @@ class PlaybackRows:
             self._seek,
         )
         self.label = ipywidgets.Label(tooltip="time and duration of the clip", layout={"width": "104px"})
-        self.clip = binding.on(menu("clip", "clip to play", [("rest pose", NONE)], "176px"), self._choose)
+        self.clip = binding.on(menu("clip", "clip to play", [("rest pose", NONE)], "152px"), self._choose)
         tooltip = "seconds of the clip per second; negative: backwards"
         self.speed = binding.on(
-            slider("speed", tooltip, (-_MAX_SPEED, _MAX_SPEED), 0.05, "222px"), self._set_speed
+            slider("speed", tooltip, (-_MAX_SPEED, _MAX_SPEED), 0.05, "206px"), self._set_speed
         )
         modes = [(loop, loop) for loop in LOOPS]
         tooltip = "what happens at the end of the clip"
@@ -51,7 +51,7 @@ class PlaybackRows:
                 description="reset camera",
                 icon="home",
                 tooltip="show the whole clip again",
-                layout={"width": "132px"},
+                layout={"width": "128px"},
             ),
             stage.rig.reset,
         )
