@@ -1,4 +1,4 @@
-"""The twins compiled for AVX-512 against the same code compiled for AVX2: the same bits.
+"""The kernels compiled for AVX-512 against the same sources compiled for AVX2: the same bits.
 
 No tolerance: each lane goes through the same operations in the same order. Skipped, and said so, where the
 processor has no AVX-512 (or one that is older than Ice Lake and Zen 4)."""

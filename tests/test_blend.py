@@ -19,7 +19,7 @@ PATHS = ("plain", "avx2", "avx512")
 
 @pytest.fixture(autouse=True, params=PATHS)
 def path(request: pytest.FixtureRequest) -> Iterator[str]:
-    """Each test runs on the plain path and on its SIMD twin."""
+    """Each test runs on the plain path and by the SIMD kernels."""
     try:
         before = _core._simd(request.param)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Skinning on the CPU: the plain path and its SIMD twin against a float64 version written from formulas."""
+"""Skinning on the CPU: the plain path and the SIMD kernels against formulas in float64."""
 
 import gc
 from collections.abc import Callable, Iterator

@@ -1,4 +1,4 @@
-"""The SIMD twins of the jobs against the plain path, and both against the float64 twin, on awkward clips.
+"""The SIMD kernels of the jobs against the plain path, and both against the float64 twin, on awkward clips.
 
 Tolerance 1e-6 of max(size, largest distance of a joint or vertex from the origin), growing in proportion for
 chains deeper than 64 joints: the project's own (api.md, Precision). A matrix is judged by where it puts
@@ -179,7 +179,7 @@ def compare(case: Case, clip: Any, times: Any, rng: np.random.Generator, **how: 
     judge.check("globals", *in_both(pose.globals), limit)
 
 
-# ---- the twins against the plain path -------------------------------------------------------------------
+# ---- the kernels against the plain path ------------------------------------------------------------------
 
 
 @needs_avx2
