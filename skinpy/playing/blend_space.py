@@ -488,5 +488,7 @@ def _clip_of(model: Model, clip: ClipName) -> Clip:
     if not isinstance(clip, Clip):
         return model.clips[clip]
     if clip.model is not model:
-        raise ValueError(f"{clip!r} is not bound to this model; model.add_clips(clip) gives one that has it")
+        raise ValueError(
+            f"{clip!r} is not bound to this model; model.add_clips(clip) returns a model that has it"
+        )
     return clip

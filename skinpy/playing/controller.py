@@ -878,7 +878,8 @@ class AnimationController:
             return Motion(self.model.clips[clip])
         if clip.model is not self.model:
             raise ValueError(
-                f"clip {clip.name!r} is not bound to this model; model.add_clips(clip) gives one that has it"
+                f"clip {clip.name!r} is not bound to this model; "
+                "model.add_clips(clip) returns a model that has it"
             )
         return Motion(clip)
 

@@ -104,7 +104,7 @@ def _source(model: Model, clip: Clip | str | int | None) -> Clip:
     if clip.model is not model:
         owner = "no model" if clip.model is None else "another model"
         raise ValueError(
-            f"clip {clip.name!r} is bound to {owner}; model.add_clips(clip) gives one that has it"
+            f"clip {clip.name!r} is bound to {owner}; model.add_clips(clip) returns a model that has it"
         )
     return clip
 

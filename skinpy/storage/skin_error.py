@@ -99,10 +99,7 @@ def checked_error(max_error: float | None, clip: Clip) -> float:
 
     Raises ValueError for a clip whose errors cannot be measured, and for a bound that is not a distance.
     """
-    if clip.model is None:
-        raise ValueError(
-            f"clip {clip.name!r} is bound to no model; model.add_clips(clip) gives one that has it"
-        )
+    clip._bound_model()  # raises ValueError for a clip without a model
     if clip.is_additive:
         raise ValueError(
             f"clip {clip.name!r} is additive: on its own it has no pose at which errors can be measured"
