@@ -12,15 +12,15 @@ import pytest
 
 import skinpy
 
-#: A library by its name, with or without a version; the worker and the importer are named so, too.
+#: The name of a library, with or without a version. The worker and the importer have such names, too.
 LIBRARY = re.compile(r"\.so(\.\d+)*$")
-OF_A_SANITIZER = ("/proc/", "/sys/")  # its memory and its machine
+OF_A_SANITIZER = ("/proc/", "/sys/")  # a sanitizer reads about its memory and its machine
 ALWAYS = {"/dev/null", "/etc/ld.so.cache"}
-#: glibc asks these whether there are large pages, before main.
+#: glibc reads these before main to find out whether there are large pages.
 PAGES = "/sys/kernel/mm/transparent_hugepage"
 ALWAYS |= {f"{PAGES}/enabled", f"{PAGES}/hpage_pmd_size"}
 
-#: A call that succeeded, whose descriptor's true path strace shows.
+#: A successful call; strace shows the true path of the descriptor.
 OPENED = re.compile(r"^(?:open|openat|openat2|creat|open_by_handle_at)\(.* = \d+<(.*)>(?:\(deleted\))?$")
 STARTED = re.compile(r'^execve(?:at)?\(.*?"([^"]*)".* = 0$')
 CHILD = re.compile(r"^(?:clone|clone3|fork|vfork)\(.* = (\d+)$")
@@ -30,20 +30,20 @@ Logs = dict[int, list[str]]  # the lines of each process and thread
 
 
 def open_files() -> dict[int, str]:
-    """What the descriptors of this process stand for."""
+    """The open files of this process, by their descriptors."""
     found = {}
     for name in os.listdir("/proc/self/fd"):
-        with contextlib.suppress(FileNotFoundError):  # the one that lists them
+        with contextlib.suppress(FileNotFoundError):  # the descriptor of the listing itself
             found[int(name)] = os.readlink(f"/proc/self/fd/{name}")
     return found
 
 
-def trace(arguments: Sequence[str | Path], log: Path, more: str = "") -> Logs:
-    """strace's lines of the program and of all that it starts; `more` calls, separated by commas."""
+def trace(arguments: Sequence[str | Path], log: Path) -> Logs:
+    """The lines of strace for a program and its children."""
     tool = shutil.which("strace")
     if tool is None:
         pytest.skip("strace is not on PATH")
-    log.mkdir()  # a file for each process and thread: in one for all, calls are cut by those of others
+    log.mkdir()  # one file for each process and thread: in a common file their lines would be mixed
     options = [
         "-ff",
         "-qq",
@@ -51,7 +51,7 @@ def trace(arguments: Sequence[str | Path], log: Path, more: str = "") -> Logs:
         "-s",
         "4096",
         "-e",
-        f"trace={CALLS},{more}".rstrip(","),
+        f"trace={CALLS}",
         "-o",
         str(log / "of"),
     ]
@@ -72,11 +72,11 @@ def matches(pattern: re.Pattern[str], lines: Sequence[str]) -> list[str]:
 
 
 def workers(logs: Logs) -> Iterator[list[int]]:
-    """Each worker: its process, and all threads and processes that come of it."""
+    """Each worker as the numbers of its process, and of all threads and processes that it makes."""
     for number, lines in logs.items():
         if any("/_worker." in program for program in matches(STARTED, lines)):
             found = [number]
-            for one in found:  # which grows
+            for one in found:  # the list grows
                 found += [int(child) for child in matches(CHILD, logs.get(one, []))]
             yield found
 
@@ -86,7 +86,7 @@ def opened_by(logs: Logs, numbers: Sequence[int]) -> list[str]:
 
 
 def may_open(path: str, folder: Path) -> bool:
-    """Whether a worker may that imports a model of the folder."""
+    """Whether a worker that imports a model of the folder may open the path."""
     if path in ALWAYS or Path(path) == folder or Path(path).is_relative_to(folder):
         return ".." not in Path(path).parts
     if LIBRARY.search(path):
@@ -96,7 +96,7 @@ def may_open(path: str, folder: Path) -> bool:
 
 
 def check_workers(logs: Logs, folder: Path, count: int) -> list[str]:
-    """All that workers opened; at least `count` of them, and none anything that it may not."""
+    """Check that at least `count` workers opened only what they may, and return what they opened."""
     folder, found = folder.resolve(), []
     all_workers = list(workers(logs))
     assert len(all_workers) >= count, f"strace saw {len(all_workers)} workers of {count}"
@@ -110,6 +110,6 @@ def check_workers(logs: Logs, folder: Path, count: int) -> list[str]:
 
 
 def opened_elsewhere(logs: Logs) -> list[str]:
-    """What the rest opened: this package's own process."""
+    """The files that the other processes opened."""
     of_workers = {number for numbers in workers(logs) for number in numbers}
     return opened_by(logs, [number for number in logs if number not in of_workers])

@@ -1,4 +1,4 @@
-"""Imports in a process of their own: what a worker that misbehaves can do to this process, which is nothing.
+"""Isolated imports: a worker that misbehaves cannot harm this process.
 
 False workers are scripts that are started in the true one's place; the true one is given files that crash,
 hang or fill its memory, made here. How it is confined is seen from within: strace, where it is installed.
@@ -31,7 +31,7 @@ import skinpy
 from skinpy import _core, loading
 
 MODEL = builders.random_model(3, joints=8, vertices=200).glb()
-#: A model of megabytes.
+#: A model whose block has megabytes.
 LARGE = builders.random_model(4, joints=8, vertices=40_000).glb()
 MAGIC = 0x534B4E57  # of an answer: "SKNW"
 NO_LIMITS = (0, 0, 0, 0, 0)
@@ -122,7 +122,7 @@ def load_in_a_script(path: Path, first: str) -> subprocess.CompletedProcess[str]
 
 
 def grid_obj(size: int) -> bytes:
-    """So many places, each in up to three faces, and a comment up to 3 MiB."""
+    """An OBJ of `size` vertices, each in up to three faces, with a comment that fills 3 MiB."""
     places = "".join(f"v {i % 50} {i // 50} 0.25\n" for i in range(size))
     faces = "".join(f"f {i + 1} {i + 2} {i + 51}\n" for i in range(size - 51))
     return f"{places}{faces}".encode().ljust(3 << 20, b"#")
@@ -152,7 +152,7 @@ def test_large_bytes_are_the_file_that_has_them(tmp_path: Path, size: int) -> No
 
 
 def test_a_limit_of_file_size_ends_the_load_and_not_this_process(tmp_path: Path) -> None:
-    """The block's file is one, too; the signal for too large a file would end who makes it so."""
+    """The parent must not make the file of the block too large itself: the signal for that would end it."""
     path = tmp_path / "model.glb"
     path.write_bytes(LARGE)
     first = "signal.signal(signal.SIGXFSZ, signal.SIG_DFL)\n"
@@ -162,7 +162,7 @@ def test_a_limit_of_file_size_ends_the_load_and_not_this_process(tmp_path: Path)
 
 
 def test_a_file_that_is_cut_short_meanwhile_is_a_model_or_an_error(tmp_path: Path) -> None:
-    """At any moment of the load."""
+    """The file is truncated at any moment of the load."""
     path = tmp_path / "model.glb"
     path.write_bytes(LARGE)
     whole, ended = blocks(skinpy.load(path)), threading.Event()
@@ -231,7 +231,7 @@ def test_many_threads_load_at_once(file: Path) -> None:
 
 
 def test_a_full_table_of_low_descriptors_does_not_mislead_the_worker(file: Path) -> None:
-    """Its own are 3 to 5: ours must not be closed, nor taken for them, on whichever numbers they are."""
+    """The worker uses 3 to 5. Descriptors of this process with these numbers stay open and unused."""
     program = f"""
 import os, sys
 for number in range(3, 40):
@@ -250,7 +250,7 @@ sys.exit(bytes(memoryview(a._block)) != bytes(memoryview(b._block)))
 
 
 def huge_text_bvh(path: Path) -> Path:
-    """A BVH that takes long to read: Assimp reads tokens one by one."""
+    """A BVH that takes long to read, because Assimp reads tokens one by one."""
     motion = "0 0 0 0 0 0\n" * 600_000
     path.write_text(
         "HIERARCHY\nROOT a\n{\nOFFSET 0 0 0\n"
@@ -282,7 +282,7 @@ def large_obj(vertices: int) -> bytes:
 
 
 def large_dae(numbers: int) -> bytes:
-    """Of which Assimp says "malformed XML" where memory is short."""
+    """A COLLADA file that Assimp calls "malformed XML" when memory runs out."""
     return cases.dae(geometry=cases.dae_triangle(), nodes=f"<!-- {'0 ' * numbers} -->")
 
 
@@ -297,7 +297,7 @@ def large_dae(numbers: int) -> bytes:
     ids=["glb", "obj", "dae", "bvh"],
 )
 def test_short_of_memory_nothing_else_is_said(content: Any, form: str, needed: int, tmp_path: Path) -> None:
-    """Whenever it runs out, the file is not called broken; and enough is enough."""
+    """However little memory there is, the error names the limit, and not a fault of the file."""
     if "limits" not in skinpy.build_info()["isolation"]:
         pytest.skip("no limits of memory here: a sanitizer, or another system")
     path = tmp_path / f"model.{form}"
@@ -315,7 +315,7 @@ def test_short_of_memory_nothing_else_is_said(content: Any, form: str, needed: i
 
 
 def test_little_memory_is_enough_for_little() -> None:
-    """What the program and its libraries take does not count."""
+    """The memory of the program and its libraries does not count."""
     model = skinpy.load(MODEL, format="glb", limits=skinpy.Limits(memory=1 << 20))
     assert blocks(model) == blocks(skinpy.load(MODEL, format="glb"))
 
@@ -372,12 +372,12 @@ def test_options_are_checked(file: Path) -> None:
 
 
 def stop_a_worker(parent: int) -> None:
-    """Holds a worker of the thread `parent` up, which then never ends by itself."""
+    """Stop a worker of the thread `parent`, so that it never ends by itself."""
     deadline = time.monotonic() + LONG
     while time.monotonic() < deadline:
         for pid in Path(f"/proc/self/task/{parent}/children").read_text().split():
             with suppress(FileNotFoundError, ProcessLookupError):  # one that has ended
-                # Before it has the worker's name, the starting thread waits for it, and hears no signal.
+                # Until the worker runs its program, the thread that starts it waits and receives no signal.
                 if Path(f"/proc/{pid}/comm").read_text().startswith("_worker"):
                     os.kill(int(pid), signal.SIGSTOP)
                     return
@@ -386,7 +386,7 @@ def stop_a_worker(parent: int) -> None:
 
 
 def seconds_to_interrupt(path: Path) -> float:
-    """From the signal to the KeyboardInterrupt, while a worker is at it that never ends."""
+    """The time from the signal to the KeyboardInterrupt, while a worker runs that never ends."""
     times: list[float] = []
     parent = threading.get_native_id()
 
@@ -409,7 +409,7 @@ def seconds_to_interrupt(path: Path) -> float:
 
 
 def test_ctrl_c_ends_a_load_and_its_worker(tmp_path: Path) -> None:
-    """Within 100 ms at best: the machine may do something else at the time, but not again and again."""
+    """One of several loads ends within 100 ms. A busy machine may delay some of them, but not all."""
     path = huge_text_bvh(tmp_path / "long.bvh")
     times: list[float] = []
     while len(times) < 3 or (min(times) >= 0.1 and len(times) < 12):
@@ -434,13 +434,13 @@ def load_by(worker: Path, path: Path, seconds: float = IN_TIME, folders: bytes =
 
 
 def answer(status: int, size: int, message: bytes = b"", magic: int = MAGIC) -> str:
-    """Python's words for an answer that is written to the parent."""
+    """Python code that sends an answer to the parent."""
     return f"os.write(3, {struct.pack('<IiQI1024s4x', magic, status, size, 0, message)!r})"
 
 
 @pytest.mark.parametrize("then", ["", f"time.sleep({LONG})"], ids=["and ends", "and stays"])
 def test_a_false_worker_that_tells_the_truth_is_believed(file: Path, tmp_path: Path, then: str) -> None:
-    """So the ones below fail for what they do. One that has answered is not waited for, but ended."""
+    """So the false workers below fail because of what they do. A worker that has answered is killed."""
     block = blocks(skinpy.load(file))
     (tmp_path / "block").write_bytes(block)
     program = f"""
@@ -476,7 +476,7 @@ def test_a_worker_that_fails_is_an_error(file: Path, tmp_path: Path, program: st
 
 
 def test_a_crash_is_one_though_another_process_has_the_pipe(file: Path, tmp_path: Path) -> None:
-    """As what another thread forks at the wrong moment does: nothing comes, and no end of it either."""
+    """A process that another thread forks at the wrong moment keeps the pipe open after the worker's end."""
     program = """
 if os.fork() == 0:
     time.sleep(25)
@@ -487,7 +487,7 @@ os.kill(os.getpid(), signal.SIGSEGV)"""
 
 
 def test_ctrl_c_ends_the_copying_of_bytes() -> None:
-    """Which takes longer than a tenth of a second where there are many."""
+    """Copying many bytes takes longer than a tenth of a second."""
 
     def interrupt(number: int, frame: object) -> None:
         raise KeyboardInterrupt
@@ -538,7 +538,7 @@ def test_a_worker_that_never_ends_is_ended(file: Path, tmp_path: Path, program: 
 
 
 def test_a_result_that_shrinks_meanwhile_ends_nobody(tmp_path: Path) -> None:
-    """To touch a page behind a file's end is a signal. In C, as the parent needs milliseconds alone."""
+    """Touching a page behind the end of a file ends a process. In C, because the parent is quick."""
     source, worker, path = tmp_path / "worker.c", tmp_path / "worker", tmp_path / "model.glb"
     source.write_text("""
 #include <time.h>
@@ -558,7 +558,7 @@ int main(void) {
 
 
 def test_an_answer_that_comes_between_two_looks_is_heard(file: Path, tmp_path: Path) -> None:
-    """The system looks at the pipe first, and then at the process: here it takes the worker's whole life."""
+    """poll looks at the pipe first and at the process second. Here the worker lives and ends in between."""
     source, library = tmp_path / "poll.c", tmp_path / "poll.so"
     source.write_text("""
 #define _GNU_SOURCE
@@ -588,7 +588,7 @@ int poll(struct pollfd *files, nfds_t count, int timeout) {
 
 
 def test_a_worker_that_the_system_holds_on_to_does_not_hold_us(file: Path, tmp_path: Path) -> None:
-    """Here a tracer that does not look; elsewhere a disk that does not answer. A later load waits for it."""
+    """A tracer keeps the worker, as a disk that does not answer would. A later load waits for its end."""
     tracer = """
 import ctypes, sys, time
 SEIZE = 0x4206
@@ -628,7 +628,7 @@ time.sleep(1000)"""
 
 
 def test_a_worker_that_keeps_writing_has_no_hand_on_the_block(file: Path, tmp_path: Path) -> None:
-    """It leaves a process behind that holds the file: what that one maps for writing is refused."""
+    """A process that the worker leaves behind has mapped the file for writing, so it cannot be sealed."""
     block = blocks(skinpy.load(file))
     (tmp_path / "block").write_bytes(block)
     program = f"""
@@ -663,7 +663,7 @@ def test_what_cannot_be_started_is_an_error_that_names_the_remedy(file: Path, tm
 
 
 def test_a_worker_that_is_not_its_parent_s_child_ends(file: Path, tmp_path: Path) -> None:
-    """As where its parent ended before the worker could ask to end with it."""
+    """This happens if the parent ends before the worker has asked to end with it."""
     worker = tmp_path / "worker"
     worker.write_text(f"#!/bin/sh\n{shlex.quote(os.fsdecode(loading._built_path('_worker')))} &\nwait $!\n")
     worker.chmod(0o755)
@@ -698,7 +698,7 @@ def test_folders_of_libraries_reach_the_worker(
 def test_of_the_environment_only_what_is_needed_comes_along(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int, folders: bytes, names: set[str]
 ) -> None:
-    """But for what the loader needs. By the system's word: Python adds some itself."""
+    """The names come from /proc, because Python adds some to its own environment."""
     monkeypatch.setenv("SECRET", "42")
     (tmp_path / "a.bvh").write_bytes(b"x" * size)
     program = f"open({str(tmp_path / 'seen')!r}, 'wb').write(open('/proc/self/environ', 'rb').read())"
@@ -713,7 +713,7 @@ def test_of_the_environment_only_what_is_needed_comes_along(
 def test_descriptors_of_ours_are_not_the_worker_s(file: Path, tmp_path: Path) -> None:
     with open(tmp_path / "private", "w") as private:
         os.set_inheritable(private.fileno(), True)
-        # What a library of C opened, without close-on-exec, the true worker closes; a script shows the rest.
+        # A worker closes files that C libraries opened without close-on-exec; a script shows the others.
         program = "names = [os.readlink(f'/proc/self/fd/{n}') for n in (0, 1, 2)]\n"
         program += f"open({str(tmp_path / 'seen')!r}, 'w').write(repr(names))"
         with pytest.raises(skinpy.ImporterCrashed):
@@ -722,7 +722,7 @@ def test_descriptors_of_ours_are_not_the_worker_s(file: Path, tmp_path: Path) ->
 
 
 def test_a_descriptor_of_ours_is_not_taken_for_the_model_s_bytes(file: Path, tmp_path: Path) -> None:
-    """Five is that of the bytes. For a model in a file there are none, nor what programs inherit."""
+    """The bytes of a model have number 5. For a model in a file, 5 is closed, even if it is inheritable."""
     program = "there = os.path.exists('/proc/self/fd/5')\n"
     program += f"open({str(tmp_path / 'seen')!r}, 'w').write(str(there))"
     worker = false_worker(tmp_path, program)
@@ -740,7 +740,7 @@ except t.skinpy.ImporterCrashed: sys.exit(7)
 
 
 def test_who_reaps_all_children_does_not_mislead_us(file: Path) -> None:
-    """With SIGCHLD ignored the system reaps the worker itself."""
+    """If SIGCHLD is ignored, the system waits for the worker itself."""
     before = signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     try:
         assert skinpy.load(file)
@@ -797,7 +797,7 @@ def status_of(pid: str) -> dict[str, str]:
 
 
 def wait_until(met: Callable[[], Any]) -> Any:
-    """What `met` gives when it first gives something."""
+    """The first true result of `met`."""
     deadline = time.monotonic() + IN_TIME
     while time.monotonic() < deadline:
         with suppress(FileNotFoundError, ProcessLookupError):
@@ -815,14 +815,14 @@ def is_running(pid: str) -> bool:
 
 
 def test_a_running_worker_is_locked_in_and_ends_with_its_parent(tmp_path: Path) -> None:
-    """No core, no new privileges, a filter of system calls; and killed with the parent that is killed."""
+    """It has no core file, no new privileges and a filter of calls, and ends when its parent is killed."""
     path = huge_text_bvh(tmp_path / "long.bvh")
     program = "import sys, skinpy\nwhile True: skinpy.load(sys.argv[1], limits=skinpy.Limits(seconds=300))"
     filtered = "filter" in skinpy.build_info()["isolation"]
     parent = subprocess.Popen([sys.executable, "-c", program, str(path)])
 
     def stopped() -> str | None:
-        """A worker in the middle of its import, held up there."""
+        """A worker that was stopped in the middle of its import."""
         for pid in Path(f"/proc/{parent.pid}/task/{parent.pid}/children").read_text().split():
             if Path(f"/proc/{pid}/comm").read_text().startswith("_worker"):
                 facts = status_of(pid)
@@ -864,7 +864,7 @@ def false_importer(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def reached(importer: Path, file: Path, external: str) -> set[str]:
-    """What an importer that was taken over could do."""
+    """The things that an importer under the control of a file could do."""
     worker, _, libraries, *rest = loading._isolation(skinpy.Limits(), loading._paths_key())
     isolation = (worker, os.fsencode(importer), libraries, *rest)
     number = loading._EXTERNAL.index(external)
@@ -895,7 +895,7 @@ def test_an_importer_that_was_taken_over_is_locked_in(false_importer: Path, tmp_
 
 @pytest.fixture
 def no_collector() -> Iterator[None]:
-    """Python loses a KeyboardInterrupt in what the collector calls: finalizers, and callbacks of others."""
+    """Python loses a KeyboardInterrupt in functions that the collector calls, such as finalizers."""
     gc.collect()
     gc.disable()
     yield
@@ -904,7 +904,7 @@ def no_collector() -> Iterator[None]:
 
 @pytest.mark.usefixtures("no_collector")
 def test_random_signals_while_loading_leave_nothing_behind(file: Path) -> None:
-    """SIGINT at any moment: KeyboardInterrupt or a model, and the next load is as good as the first."""
+    """SIGINT at any moment gives KeyboardInterrupt or a model, and does not change the next load."""
     rng = np.random.default_rng(1)
     expected = blocks(skinpy.load(file))
     heard: list[int] = []

@@ -33,18 +33,16 @@ C11 = {
 }
 POSIX = {"dirent", "dlfcn", "fcntl", "pthread", "sched", "strings", "unistd"}
 POSIX |= {"sys/mman", "sys/stat", "sys/time", "sys/types", "xlocale"}
-# The worker's own: processes, what they may do, and how memory comes to them.
+# Headers for the worker alone: processes, their limits and their memory.
 PROCESS = {
     "link",
     "malloc",
     "poll",
     "spawn",
     "sys/prctl",
-    "sys/procctl",
     "sys/resource",
     "sys/syscall",
     "sys/wait",
-    "ucontext",
 }
 PROCESS |= {"linux/audit", "linux/filter", "linux/landlock", "linux/seccomp"}
 # In csrc/core all but these do with the headers of C11.

@@ -1,4 +1,4 @@
-"""What is told of strace's lines: forged ones show that the tests of what a worker opens can fail."""
+"""Forged lines of strace show that the tests of the files that a worker opens can fail."""
 
 from pathlib import Path
 
@@ -49,7 +49,7 @@ def test_one_file_more_fails(line: str, monkeypatch: pytest.MonkeyPatch) -> None
     with pytest.raises(AssertionError, match="neither of /home/somebody/model nor a library"):
         opened_files.check_workers({1: [], 2: [*GOOD, line]}, FOLDER, 1)
     clone = "clone3({flags=CLONE_VM|CLONE_THREAD} => {parent_tid=[4]}, 88) = 4"
-    with pytest.raises(AssertionError, match="neither of"):  # by a thread or a process of the worker's
+    with pytest.raises(AssertionError, match="neither of"):  # opened by a thread or a child of the worker
         opened_files.check_workers({2: [*GOOD, clone], 4: [line]}, FOLDER, 1)
 
 

@@ -1,5 +1,5 @@
-/* false_importer.c: an importer that was taken over, as it were. It tries what no import needs, and its error says
-   what succeeded: one word for each. Loaded by the worker in place of the true one. */
+/* false_importer.c: an importer as if a file had taken control of it. The worker loads it instead of the true one. It
+   tries to do what no import needs, and its error lists the things that succeeded, one word for each. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -49,7 +49,7 @@ static bool executes(void) {
 
 static pid_t parent; /* as it was before the sandbox was entered */
 
-/* The ways round kill(2): to a thread, and by a descriptor whose readiness is told with a signal of our choice. */
+/* Two ways around kill(2): a signal to a thread, and a descriptor that signals its readiness. */
 static bool signals_parent(void) {
   return syscall(SYS_tgkill, parent, parent, 0) == 0 || fcntl(STDOUT_FILENO, F_SETOWN, parent) == 0 ||
          fcntl(STDOUT_FILENO, F_SETSIG, SIGKILL) == 0;
