@@ -231,7 +231,7 @@ def _shots(
     if turntable:
         cameras = cameras_around(model, motion, len(times), aspect=aspect)
     else:
-        cameras = [camera or poser.motion_camera(motion, None, aspect)] * len(times)
+        cameras = [camera or poser.facts.camera(motion, None, aspect)] * len(times)
     return [_Shot(*pair) for pair in zip(times, cameras, strict=True)]
 
 

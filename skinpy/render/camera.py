@@ -266,6 +266,14 @@ class Framing:
             [back * wide - right, back * wide + right, back * high - upward, back * high + upward, back]
         )
 
+    def farthest(self, points: NDArray[np.float32]) -> NDArray[np.float64]:
+        """The points (5, 3) of (N, 3) that the camera depends on; the origin if there are no points."""
+        if not len(points):
+            return np.zeros((1, 3))
+        directions = self.directions().astype(np.float32)
+        farthest: NDArray[np.intp] = (points @ directions.T).argmax(axis=0)
+        return points[farthest].astype(np.float64)
+
     def camera(self, points: NDArray[np.float64]) -> Camera:
         """The nearest camera that has all points (N, 3), N > 0, in the picture, centered."""
         right, upward, back = _view_axes(self.up, self.azimuth, self.elevation)

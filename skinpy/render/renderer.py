@@ -164,7 +164,7 @@ class Renderer(Closing[Resources]):
         IndexError
             If the model has no clip of this index.
         """
-        return self._poser.motion_camera(self._poser.motion(clip), None, self._aspect)
+        return self._poser.facts.camera(self._poser.motion(clip), None, self._aspect)
 
     def frame(
         self,
@@ -283,7 +283,7 @@ class Renderer(Closing[Resources]):
         """
         moment = self._poser.moment(clip, loop=loop, rotation=rotation, root=root)
         if camera is None:
-            camera = self._poser.motion_camera(moment.motion, root, self._aspect)
+            camera = self._poser.facts.camera(moment.motion, root, self._aspect)
         return (self._picture(moment._replace(time=time), camera, overlays) for time in times)
 
     def render(
@@ -475,7 +475,7 @@ class Renderer(Closing[Resources]):
         """The camera of a frame whose caller gives none."""
         if moment.pose is not None:
             return self._poser.figure_camera(figure, self._aspect)
-        return self._poser.motion_camera(moment.motion, moment.root, self._aspect)
+        return self._poser.facts.camera(moment.motion, moment.root, self._aspect)
 
     def _draw(self, shot: Shot, out: NDArray[np.uint8]) -> NDArray[np.uint8]:
         resources, background = self._resources(), self._background

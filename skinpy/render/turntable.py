@@ -83,7 +83,7 @@ def turntable(
         raise ValueError(f"azimuth is {azimuth}; expected a finite number of degrees")
     poser = Poser(model)
     framing = Framing(model.up, 0.0, elevation, fov, aspect, margin)
-    middle, radius, half_height = poser.pillar(poser.motion(clip))
+    middle, radius, half_height = poser.facts.pillar(poser.motion(clip))
     up = up_vector(model.up)
     camera = framing.camera(_cylinder(middle, radius, half_height, up, front_vector(model.up)))
     angles = math.radians(azimuth) + 2 * math.pi * np.arange(count) / count

@@ -359,7 +359,7 @@ class Crowd(Closing[_Resources]):
     @functools.cached_property
     def _box(self) -> NDArray[np.float64]:
         """(8, 3): corners of the box around all clips of the model, or around its rest pose."""
-        extents = [self._poser.extent(clip) for clip in self._crowd_poser.clips or (None,)]
+        extents = [self._poser.facts.extent(clip) for clip in self._crowd_poser.clips or (None,)]
         box = np.stack([np.min([e[0] for e in extents], axis=0), np.max([e[1] for e in extents], axis=0)])
         return np.stack(np.meshgrid(*box.T, indexing="ij"), axis=-1).reshape(-1, 3)
 

@@ -159,7 +159,7 @@ class Planner:
     def _boxes(self, moment: Moment, figure: Figure) -> Lines:
         boxes = [box_lines(self._poser.box(figure), 1.0)]
         if moment.motion is not None:
-            extent = self._poser.extent(moment.motion)
+            extent = self._poser.facts.extent(moment.motion)
             boxes.append(box_lines(moved_box(extent, moment.root), _CLIP_BOX_ALPHA))
         return np.concatenate(boxes)
 
@@ -225,7 +225,7 @@ class Planner:
     @cached_property
     def _size(self) -> float:
         """Largest extent of the model at rest, scene units."""
-        return float(np.ptp(self._poser.extent(None), axis=0).max()) or 1.0
+        return float(np.ptp(self._poser.facts.extent(None), axis=0).max()) or 1.0
 
     def _writing(
         self, overlays: Overlays, joints: NDArray[Any], view: View, size: tuple[int, int]

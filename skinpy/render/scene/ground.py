@@ -43,7 +43,7 @@ class Ground:
         """The floor at one time of a motion, moved by `root` as the model is."""
         motion = moment.motion
         if self._last is None or self._last[0] is not motion:
-            self._last = motion, self._poser.extent(motion), self._velocity(motion)
+            self._last = motion, self._poser.facts.extent(motion), self._velocity(motion)
         walked = self._last[2] * _time_walked(moment)
         return self._lay_out(moved_box(self._last[1], moment.root), walked, moment.time)
 
@@ -87,7 +87,7 @@ class Ground:
     @property
     def _size(self) -> float:
         """The model's largest extent at rest, scene units."""
-        return float(np.ptp(self._poser.extent(None), axis=0).max()) or 1.0
+        return float(np.ptp(self._poser.facts.extent(None), axis=0).max()) or 1.0
 
     def _diameter(self, size: float, extent: Extent) -> float:
         """A diameter that is large enough for the model, and for a motion that travels."""
@@ -164,7 +164,7 @@ def ground_velocity(model: Model, clip: ClipLike = None) -> NDArray[np.float64]:
 
 
 def _walking(poser: Poser, motion: Any) -> NDArray[np.float64]:
-    return poser.remember(motion, ("velocity",), lambda: _estimate(poser, motion))
+    return poser.facts.remember(motion, ("velocity",), lambda: _estimate(poser, motion))
 
 
 def _estimate(poser: Poser, motion: Any) -> NDArray[np.float64]:
@@ -172,7 +172,7 @@ def _estimate(poser: Poser, motion: Any) -> NDArray[np.float64]:
         lambda times, chosen: poser.points(motion, times, chosen),
         poser.point_count,
         float(motion.duration),
-        float(np.ptp(poser.extent(None), axis=0).max()),
+        float(np.ptp(poser.facts.extent(None), axis=0).max()),
         up_vector(poser.model.up),
     )
 

@@ -122,7 +122,7 @@ class Scene:
 
     def _extent(self, motion: Motion) -> NDArray[np.float64]:
         """(2, 3): corners of the box around the whole motion; of a unit box if there is nothing to see."""
-        extent = self._poser.extent(motion)
+        extent = self._poser.facts.extent(motion)
         return extent if np.isfinite(extent).all() else np.array([[-0.5] * 3, [0.5] * 3])
 
     def _clips(self) -> list[dict[str, Any]]:
@@ -226,7 +226,7 @@ class Scene:
 
     def _floor_place(self, motion: Motion) -> dict[str, Any] | None:
         """The position of the floor at the start of a motion, and how far its texture moves per second."""
-        if not np.isfinite(self._poser.extent(motion)).all():
+        if not np.isfinite(self._poser.facts.extent(motion)).all():
             return None
         ground = self._ground.plane(Moment(motion))
         velocity = self._floor.velocity(front_vector(self._model.up))

@@ -111,7 +111,7 @@ class CameraRig:
         """
         with self._state.lock:
             camera = Camera.frame(
-                self._player.poser.extent(self._player.clip),
+                self._player.poser.facts.extent(self._player.clip),
                 up=self._player.model.up,
                 azimuth=azimuth,
                 elevation=elevation,
@@ -191,10 +191,10 @@ class CameraRig:
 
     def _fitted(self) -> Orbit:
         player = self._player
-        return self._lifted(self._through(player.poser.motion_camera(player.clip, None, self._free_aspect)))
+        return self._lifted(self._through(player.poser.facts.camera(player.clip, None, self._free_aspect)))
 
     def _through(self, camera: Camera) -> Orbit:
-        extent = self._player.poser.extent(self._player.clip)
+        extent = self._player.poser.facts.extent(self._player.clip)
         radius = float(np.linalg.norm(np.ptp(extent, axis=0))) / 2
         return Orbit.through(
             camera, up=self._player.model.up, radius=radius if 0 < radius < math.inf else None

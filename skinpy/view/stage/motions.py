@@ -45,5 +45,5 @@ class MotionList:
             if not 0 <= number < len(self._motions):
                 raise unknown_clip_number("clip", number, self.names)
             motion = self._motions[number]
-        self._poser.extent(motion)  # raises for a clip of another model
+        self._poser.facts.extent(motion)  # raises for a clip of another model
         return motion
