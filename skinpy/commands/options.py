@@ -61,11 +61,11 @@ def add_picture_options(parser: ArgumentParser, output: str | None) -> None:
     parser.add_argument(
         "--background", metavar="COLOR", help="background color such as '#ffffff' (default: transparent)"
     )
-    add_ground_option(parser)
+    add_floor_option(parser)
     add_overlay_option(parser)
 
 
-def add_ground_option(parser: ArgumentParser) -> None:
+def add_floor_option(parser: ArgumentParser) -> None:
     """Add --floor."""
     parser.add_argument("--floor", action="store_true", help="draw a ground plane that scrolls with the walk")
 

@@ -30,9 +30,7 @@ def add(commands: Commands) -> None:
         metavar="COLOR",
         help="background color such as '#204060' (default: light or dark, as the browser is set)",
     )
-    parser.add_argument(
-        "--no-floor", action="store_true", help="hide the ground plane until the reader shows it"
-    )
+    parser.add_argument("--no-floor", action="store_true", help="hide the floor until the reader shows it")
 
 
 def run(options: Namespace) -> None:

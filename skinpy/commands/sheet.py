@@ -5,7 +5,7 @@ from pathlib import Path
 
 from . import values
 from .loading import load_model
-from .options import Commands, add_clips_option, add_command, add_ground_option, chosen_clips
+from .options import Commands, add_clips_option, add_command, add_floor_option, chosen_clips
 
 
 def add(commands: Commands) -> None:
@@ -36,7 +36,7 @@ def add(commands: Commands) -> None:
         metavar="COLOR",
         help="background color such as '#204060', or 'none' for a transparent one (default #ffffff)",
     )
-    add_ground_option(parser)
+    add_floor_option(parser)
 
 
 def run(options: Namespace) -> None:

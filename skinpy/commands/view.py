@@ -8,7 +8,7 @@ from .options import (
     Commands,
     add_clip_option,
     add_command,
-    add_ground_option,
+    add_floor_option,
     add_overlay_option,
     chosen_clip,
 )
@@ -43,7 +43,7 @@ def add(commands: Commands) -> None:
         help="what happens at the end of the clip: wrap, pingpong, clamp or once (default wrap)",
     )
     parser.add_argument("--paused", action="store_true", help="start paused")
-    add_ground_option(parser)
+    add_floor_option(parser)
     add_overlay_option(parser)
 
 
