@@ -399,7 +399,7 @@ BAD: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"floor": "yes"}, TypeError, "floor is str; expected a Floor, True or False"),
     ({"uv": {"nosuch": skinpy.UVAnimation()}}, KeyError, "nosuch"),
     ({"overlays": "skeleton"}, TypeError, "overlays is str"),
-    ({"overlays": Overlays(boxes=True)}, ValueError, "overlays has boxes; expected no others than skeleton"),
+    ({"overlays": Overlays(boxes=True)}, ValueError, "overlays has boxes; a page can only show skeleton"),
 ]
 
 
@@ -868,12 +868,12 @@ def test_the_policy_holds(tab: Tab, tmp_path: Path) -> None:
 # ---- where it cannot draw --------------------------------------------------------------------------------
 
 HINDRANCES = {
-    "no WebGL": ("HTMLCanvasElement.prototype.getContext = () => null", "This browser has no WebGL 2"),
+    "no WebGL": ("HTMLCanvasElement.prototype.getContext = () => null", "this browser has no WebGL 2"),
     "too old": ("delete globalThis.DecompressionStream", "too old for this page"),
     "small textures": (
         "const gl = WebGL2RenderingContext.prototype, ask = gl.getParameter; gl.getParameter ="
         " function (name) { return name === this.MAX_TEXTURE_SIZE ? 64 : ask.call(this, name); }",
-        "this browser's textures are at most 64 texels a side",
+        "This browser allows textures of at most 64 texels per side",
     ),
     "a refusing driver": (
         "const gl = WebGL2RenderingContext.prototype, give = gl.shaderSource; gl.shaderSource ="

@@ -267,7 +267,9 @@ def _motions(model: Model, clips: ClipLike | Sequence[ClipLike]) -> list[Clip | 
     motions = [poser.motion(clip) for clip in chosen]
     for motion in motions:
         if isinstance(motion, Clip) and motion.model is not model:
-            raise ValueError(f"clip {motion.name!r} is of another model; model.add_clips gives one with it")
+            raise ValueError(
+                f"clip {motion.name!r} is of another model; model.add_clips(clip) returns a model that has it"
+            )
     return [motion for motion in motions if motion is not None]
 
 
@@ -276,7 +278,7 @@ def _shown(overlays: Overlays | None) -> dict[str, bool]:
     chosen, none = check_overlays(overlays) or Overlays(), Overlays()
     for name in (field.name for field in dataclasses.fields(Overlays)):
         if name not in _OVERLAYS and getattr(chosen, name) != getattr(none, name):
-            raise ValueError(f"overlays has {name}; expected no others than {', '.join(_OVERLAYS)} in a page")
+            raise ValueError(f"overlays has {name}; a page can only show {', '.join(_OVERLAYS)}")
     return {"joints": chosen.skeleton or chosen.names, "names": chosen.names, "edges": chosen.wireframe}
 
 
@@ -290,7 +292,7 @@ def _start(time: float) -> float:
 
 def _assembled(title: str, content: dict[str, Any]) -> str:
     style, script = _web("page.css"), "\n".join(_web(name) for name in _SCRIPTS)
-    # Nothing may be loaded or sent, and no script or style may run but the two whose hashes stand here.
+    # Nothing may be loaded or sent, and only the script and the style with these hashes may run.
     policy = (
         f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}; img-src data:; "
         "base-uri 'none'; form-action 'none'"

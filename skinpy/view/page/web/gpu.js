@@ -19,8 +19,8 @@ class Program {
     gl.linkProgram(this.handle);
     if (!gl.getProgramParameter(this.handle, gl.LINK_STATUS) && !gl.isContextLost()) {
       const logs = shaders.map((shader) => gl.getShaderInfoLog(shader)).filter(Boolean);
-      const words = [...logs, gl.getProgramInfoLog(this.handle)].join(" ").trim();
-      throw new PageError(`The graphics driver refuses a shader: ${words}`);
+      const log = [...logs, gl.getProgramInfoLog(this.handle)].join(" ").trim();
+      throw new PageError(`The graphics driver refuses a shader: ${log}`);
     }
     this.uniforms = this.findUniforms();
   }
@@ -149,8 +149,8 @@ function makeBakedTexture(gl, palettes, slots) {
   const columns = Math.ceil(frames / side);
   if (columns * width > side) {
     throw new PageError(
-      `The clips have ${frames} frames of ${slots} slots, and this browser's textures are at most ${side} ` +
-        "texels a side: a page with fewer clips, or of a lower fps, would fit.",
+      `This browser allows textures of at most ${side} texels per side, but the clips have ` +
+        `${frames} frames of ${slots} palette slots. Make a page with fewer clips or at a lower fps.`,
     );
   }
   const height = Math.ceil(frames / columns);
@@ -179,7 +179,7 @@ class TexelTable {
     const rows = Math.ceil(count / width);
     const layers = Math.ceil(rows / side);
     if (layers > gl.getParameter(gl.MAX_ARRAY_TEXTURE_LAYERS)) {
-      throw new PageError(`The frames have ${count} vertices in all: more than a texture here holds.`);
+      throw new PageError(`The frames have ${count} vertices in all, more than a texture can hold.`);
     }
     this.size = [width, Math.ceil(rows / layers), layers];
     this.padded = new Float32Array(this.size.reduce((a, b) => a * b) * components);

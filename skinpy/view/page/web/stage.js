@@ -10,7 +10,7 @@ class Stage {
     const options = { alpha: false, antialias: false, depth: false };
     this.gl = canvas.getContext("webgl2", options);
     if (!this.gl) {
-      throw new PageError("This browser has no WebGL 2, or it is turned off: the model cannot be drawn.");
+      throw new PageError("The model cannot be drawn: this browser has no WebGL 2, or WebGL is turned off.");
     }
     this.restore();
   }
