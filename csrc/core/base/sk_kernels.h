@@ -48,7 +48,7 @@ typedef struct sk_kernels {
   void (*crowd)(const struct sk_crowd_job *job, const struct sk_crowd_group *group, void *scratch);
 
   /* Points and normals of a block of vertices: by `deform` where the influences keep the mesh's order, by
-     `deform_shared` where they regroup vertices that share slots (sk_influences.shares). deform_end comes after the
+     `deform_shared` where they regroup vertices that share slots (sk_influences.shares_slots). deform_end comes after the
      blocks of a range that were stored past the caches, and before another thread reads the results; after each block
      it made the whole take two thirds longer. */
   size_t (*deform_scratch)(const struct sk_influences *influences);

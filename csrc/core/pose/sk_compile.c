@@ -533,6 +533,28 @@ static void fill_slots(const plan *p, sk_compiled *c) {
   }
 }
 
+/* In debug builds: kernels follow these numbers without looking, so each must be in its range. */
+static void check_compiled(const plan *p, const sk_compiled *c) {
+#ifdef SK_DEBUG
+  uint32_t i, binds = 0;
+  int component;
+  for (i = 0; i < c->mover_count; i++)
+    for (component = 0; component < SK_COMPONENT_COUNT; component++) {
+      uint32_t line = c->movers[i].lines[component];
+      SK_ASSERT(line == SK_STILL || line < c->line_count);
+      SK_ASSERT(line == SK_STILL || c->movers[i].offsets[component] < c->lines[line].stride);
+    }
+  for (i = 0; i < c->node_count; i++) {
+    SK_ASSERT(c->nodes[i].parent < (int32_t)i && c->nodes[i].mover < (int32_t)c->active_count);
+    SK_ASSERT(c->nodes[i].first == binds);
+    binds += c->nodes[i].count;
+  }
+  SK_ASSERT(binds == (uint32_t)p->skin->slot_count);
+#else
+  (void)p, (void)c;
+#endif
+}
+
 static sk_compiled *build(const plan *p) {
   sk_compiled counted, *c;
   arena a = {NULL, 0};
@@ -551,6 +573,7 @@ static sk_compiled *build(const plan *p) {
   fill_slots(p, c);
   for (i = 0; i < p->clip->channel_count; i++)
     if (p->clip->channels[i].path == SK_PATH_WEIGHT) c->weights[weights++] = i;
+  check_compiled(p, c);
   return c;
 }
 

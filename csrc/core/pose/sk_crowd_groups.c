@@ -134,5 +134,6 @@ sk_crowd_groups sk_crowd_groups_make(const sk_crowd_job *job, void *memory) {
     if (n == 0 || g.keys[n] != g.keys[n - 1] || n - g.starts[g.group_count - 1] == SK_GROUP_LANES)
       g.starts[g.group_count++] = n;
   g.starts[g.group_count] = count;
+  SK_ASSERT(g.group_count <= count);
   return g;
 }

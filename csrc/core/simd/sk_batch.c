@@ -483,6 +483,8 @@ void SK_KERNEL(sk_batch_begin)(const sk_batch *batch, void *scratch) {
   const sk_compiled *clips[SK_SOURCES] = {NULL};
   batch_scratch *s = scratch;
   size_t k;
+  SK_ASSERT(batch->source_count >= 1 && batch->source_count <= SK_SOURCES);
+  SK_ASSERT((uintptr_t)scratch % 32 == 0);
   for (k = 0; k < batch->source_count; k++) clips[k] = batch->clips[k]->compiled;
   *s = lay_out(clips, batch->source_count, (uintptr_t)scratch);
   for (k = 0; k < batch->source_count; k++)

@@ -153,6 +153,7 @@ double sk_shared_slots_find(const sk_mesh *mesh, size_t first, size_t count, sk_
   lane = assign_lanes(scratch, set_count, counts, &gain);
   lane = assign_vertices(scratch, count, lane, counts, lanes);
   fill_up(scratch, set_count, lane, counts, lanes);
+  SK_ASSERT(sk_lane_count(counts) <= SK_SHARED_BLOCK_LANES && sk_lane_count(counts) % 8 == 0);
   return gain;
 }
 
