@@ -79,7 +79,7 @@ def test_nothing_to_frame_is_no_error(box: Any) -> None:
 
 
 def test_front_and_angles() -> None:
-    """In front is +Z, or -Y where up is Z; a growing azimuth goes to the model's left."""
+    """The front is +Z, or -Y where up is Z; a growing azimuth moves the eye to the model's left."""
     center = BOX.mean(axis=0)
 
     def direction(**options: Any) -> Any:

@@ -150,7 +150,7 @@ def test_without_ffmpeg(model: skinpy.Model, tmp_path: Path, monkeypatch: pytest
         raise ImportError("writing .mp4 needs ffmpeg")
 
     monkeypatch.setattr(mp4, "find_ffmpeg", absent)
-    monkeypatch.setattr(clip_file, "_Drawn", None)  # nothing is drawn before that is known
+    monkeypatch.setattr(clip_file, "_Drawn", None)  # the error comes before anything is drawn
     with pytest.raises(ImportError, match="needs ffmpeg"):
         model.clips["run"].save(tmp_path / "a.mp4", size=SIZE)
     assert list(tmp_path.iterdir()) == []
@@ -187,7 +187,7 @@ def test_times_of_one_turn() -> None:
 
 
 def test_times_of_a_turntable() -> None:
-    """Four seconds or more: of 1.5 s three turns, of 9 s one; a pose is turned for four."""
+    """Four seconds or more: three loops of 1.5 s, one of 9 s; the camera circles a pose for four seconds."""
     np.testing.assert_allclose(loop_times(1.5, 10, 4.0), np.arange(45) / 10)
     np.testing.assert_allclose(loop_times(9.0, 10, 4.0), np.arange(90) / 10)
     np.testing.assert_array_equal(loop_times(0.0, 10, 4.0), np.zeros(40))

@@ -1,4 +1,4 @@
-"""Contact sheets: which frame lies where, names in text, and how large a sheet may become."""
+"""Contact sheets: the positions of frames, the names in text, and the largest size of a sheet."""
 
 from __future__ import annotations
 

@@ -48,11 +48,11 @@ Rng = np.random.Generator
 CHARACTER = str(skinpy.__path__[0]) + "/data/character.glb"
 
 
-# ---- what is sent and drawn --------------------------------------------------------------------------
+# ---- uploads and draw calls --------------------------------------------------------------------------
 
 
 class Traffic:
-    """What moderngl is asked to do, counted at its own door: sizes of what is sent, and draw calls."""
+    """Counts the calls of moderngl itself: sizes of uploads, and draw calls."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.sent: list[int] = []
@@ -91,7 +91,7 @@ def traffic(monkeypatch: pytest.MonkeyPatch) -> Traffic:
 
 
 def triangle() -> skinpy.Model:
-    """One triangle that two joints turn, in two clips."""
+    """One triangle that two joints rotate, in two clips."""
     turn = np.zeros((3, 1, 4))
     turn[:, 0, 2:] = (0, 1), (0.6, 0.8), (0, 1)
     clips = [skinpy.Clip.from_arrays(f"turn{n}", fps=2 + n, joints=["tip"], rotation=turn) for n in range(2)]
@@ -119,7 +119,7 @@ def test_ten_thousand_instances_send_16_bytes_each(traffic: Traffic) -> None:
             crowd.frame(index, time + step)
             assert crowd.uploaded_bytes - before == 160_000
             assert traffic.sent == [160_000]
-            assert traffic.draws == [(3, 10_000), (3, 1)]  # the last turns the samples into a picture
+            assert traffic.draws == [(3, 10_000), (3, 1)]  # the last one makes the picture from the samples
 
 
 def test_palettes_go_in_one_write(traffic: Traffic) -> None:
@@ -158,7 +158,7 @@ def test_everything_else_is_sent_once(traffic: Traffic) -> None:
 
 
 def placements(rng: Rng, count: int) -> Any:
-    """(N, 3, 4): turns, sizes, some mirrored, some uneven, all over the place."""
+    """Random placements (N, 3, 4): rotated and scaled, some mirrored, some not uniformly."""
     linear = rng.normal(size=(count, 3, 3))
     linear += np.where(rng.random(count) < 0.5, 2.0, -2.0)[:, None, None] * np.eye(3)
     return np.concatenate([linear, rng.uniform(-20, 20, (count, 3, 1))], axis=2)
@@ -245,7 +245,7 @@ def test_baked_agrees_with_the_baked_palette(name: str, dtype: Any) -> None:
     assert_agrees(model, got, exact, places, bound=1.02 * baked.error())
 
 
-@pytest.mark.filterwarnings("ignore::skinpy.SkinpyWarning")  # of what a file's textures lack
+@pytest.mark.filterwarnings("ignore::skinpy.SkinpyWarning")  # for missing textures of a file
 @pytest.mark.parametrize(
     "file", ["Fox.glb", "huesitos.fbx", "RiggedFigure.dae", "BCN_Epileptic.X", "interpolation_test.gltf"]
 )
@@ -396,7 +396,7 @@ def test_a_crowd_of_one_is_the_picture_of_one() -> None:
 
 @pytest.mark.parametrize("is_baked", [False, True])
 def test_each_instance_stands_at_its_own_place(is_baked: bool) -> None:
-    """Squares in a view 2 units wide: one in three of the four corners."""
+    """Squares in three of the four corners of a view 2 units wide."""
     model = one_square()
     if is_baked:
         model = model.add_clips(skinpy.Clip.from_arrays("still", fps=1, translation=np.zeros((2, 1, 3))))
@@ -412,7 +412,7 @@ def test_each_instance_stands_at_its_own_place(is_baked: bool) -> None:
 
 
 def test_a_mirrored_instance_shows_its_front() -> None:
-    """Single-sided faces: a placement that mirrors turns their winding, not what is outside."""
+    """A mirroring placement reverses the winding of single-sided faces, but the front stays the front."""
     model = one_square((1, 0, 0, 1))
     places = np.stack([np.diag([0.4, 0.4, 0.4, 1.0]), np.diag([-0.4, 0.4, 0.4, 1.0])])
     places[:, 0, 3] = -0.5, 0.5
@@ -454,7 +454,7 @@ def test_the_floor_lies_under_all() -> None:
 
 @pytest.mark.parametrize("is_baked", [False, True])
 def test_each_instance_has_the_shadow_of_one(is_baked: bool) -> None:
-    """What a shadow darkens under each of four, far apart, is what it darkens under a figure alone."""
+    """Each of four figures, far apart, has the shadow of a single figure."""
     model = skinpy.character()
     places = grid(model, 4, spacing=6.0)
     camera, size = Camera.look_at((0.0, 1.4, 1.6), (0.0, 0.1, 0.1), fov=38), (96, 72)

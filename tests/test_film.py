@@ -306,7 +306,7 @@ def fake_ffmpeg(folder: Path, script: str, monkeypatch: pytest.MonkeyPatch) -> N
 def test_a_failing_ffmpeg_has_its_own_words(
     script: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One that ends before it reads, and one that reads all; frames are larger than a pipe's buffer."""
+    """A program that ends before it reads, and one that reads all; frames exceed the buffer of a pipe."""
     fake_ffmpeg(tmp_path / "bin", script, monkeypatch)
     (tmp_path / "out").mkdir()
     with pytest.raises(skinpy.SkinpyError, match=r"ffmpeg \(.*bin/ffmpeg\) failed: no such encoder"):

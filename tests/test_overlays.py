@@ -1,4 +1,4 @@
-"""Overlays: each against numbers worked out without OpenGL, read back from pixels."""
+"""Overlays: each is read back from pixels and compared with numbers computed without OpenGL."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def pixels_of(points: Any, camera: Camera, size: tuple[int, int]) -> np.ndarray:
 
 
 def at(picture: np.ndarray, places: np.ndarray) -> np.ndarray:
-    """The pixels (N, 4) at places (N, 2)."""
+    """The pixels (N, 4) at positions (N, 2)."""
     column, row = np.floor(places).astype(int).T
     return picture[row, column].astype(int)
 
@@ -118,7 +118,7 @@ def test_joints_are_seen_where_numpy_projects_them() -> None:
             joints = model.joint_positions("run", time)
             places = pixels_of(joints, camera, SIZE)
             apart = np.linalg.norm(places[:, None] - places, axis=2) + 99 * np.eye(len(places))
-            alone = apart.min(axis=1) > 8  # no other joint's dot lies over it
+            alone = apart.min(axis=1) > 8  # the dot of no other joint covers it
             assert alone.sum() > 10
             assert (at(picture, places[alone]) == 255).all()  # white, whatever the surface is
             children = np.flatnonzero(model.skeleton.parents >= 0)
@@ -260,7 +260,7 @@ def decoded(srgb: Any) -> np.ndarray:
 
 
 def lightness(linear: Any) -> np.ndarray:
-    """CIE L* of linear sRGB: what the eye makes of light, by another standard than the scale's."""
+    """CIE L* of linear sRGB: perceived lightness, by another standard than that of the scale."""
     luminance = np.asarray(linear) @ (0.2126, 0.7152, 0.0722)
     return np.where(luminance > 0.008856, 116 * np.cbrt(luminance) - 16, 903.3 * luminance)
 
@@ -271,7 +271,7 @@ def test_the_scale_is_ordered_for_the_eye() -> None:
     assert ((colors >= 0) & (colors <= 1)).all()
     steps = np.diff(lightness(colors))
     assert steps.min() > 0
-    assert steps.max() < 2.0 * steps.min()  # even, by another measure than that by which it is made
+    assert steps.max() < 2.0 * steps.min()  # even by a measure other than the one that made the scale
     assert lightness(colors)[-1] - lightness(colors)[0] > 60
 
 
@@ -312,7 +312,7 @@ def test_influences_are_counted() -> None:
     seen = at(picture, places)[:, :3]
     assert band().mesh.slots.shape[1] == 2  # no vertex can have more here
     assert np.abs(seen[1:3] - encoded(scale_colors(1.0))).max() < 4
-    assert np.abs(seen[[0, 3]] - encoded(scale_colors(1 / 15))).max() < 25  # on the way to the next vertex
+    assert np.abs(seen[[0, 3]] - encoded(scale_colors(1 / 15))).max() < 25  # between this vertex and the next
 
 
 def test_edges_are_drawn_over_a_colored_surface() -> None:

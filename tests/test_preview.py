@@ -37,7 +37,7 @@ def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def model() -> skinpy.Model:
-    """A new one each time, which has no preview yet."""
+    """A new model each time, which has no preview yet."""
     return skinpy.character()
 
 
@@ -121,7 +121,7 @@ def test_what_cannot_be_packed_becomes_smaller() -> None:
     image = opened(model)
     assert 2 <= image.n_frames < 24
     assert frame(image, 0)[..., 3].max() == 255
-    with Renderer(model, size=(240, 180)) as renderer:  # the test is one: at full size it would not fit
+    with Renderer(model, size=(240, 180)) as renderer:  # ensures that the full size would not fit
         data = encode_film(renderer.frames(0, np.linspace(0, 2, 24)), 12, "png")
     assert len(data) * 4 / 3 > LIMIT
 

@@ -1,4 +1,4 @@
-"""Pictures: what the GPU computes, how a frame is composed, and whose thread and memory it is.
+"""Pictures: the results of the GPU, the composition of frames, and the thread and memory of OpenGL.
 
 Everything runs on whatever OpenGL there is (Mesa's software renderer in CI). OpenGL's error state is looked
 at after each test.
@@ -223,7 +223,7 @@ def test_the_gpu_agrees_with_deform(name: str, transport: str) -> None:
 
 
 def condition(model: Any, palette: Any) -> Any:
-    """(V,) How much each vertex's inverse transpose enlarges the rounding of the numbers it is made of."""
+    """How much the inverse transpose of each vertex enlarges the rounding of its input, (V,)."""
     blended = np.einsum("vk,vkij->vij", model.mesh.weights.astype(float), palette[model.mesh.slots][..., :3])
     sizes = np.linalg.svd(blended, compute_uv=False)
     return sizes[:, 0] / np.maximum(sizes[:, 2], 1e-30)
@@ -288,7 +288,7 @@ def test_a_pose_or_a_palette_in_place_of_a_clip() -> None:
         for affine in (True, False):
             palette = model.palette("curl", 0.4, affine=affine)
             assert (renderer.frame(pose=palette, camera=camera) == want).all()
-        assert renderer.frame(pose=pose)[..., 3].any()  # with a camera of its own
+        assert renderer.frame(pose=pose)[..., 3].any()  # with the camera that frames the pose
 
 
 def test_out_takes_the_picture() -> None:
@@ -383,7 +383,7 @@ def test_vertex_colors_multiply_and_tangents_do_no_harm(influences: int) -> None
     got = front(model)[16, 16].astype(int)
     want = front(one_square((0, 0.5, 0.125, 1)))[32, 32]
     assert got[3] == 255
-    assert np.abs(got - want).max() < 30  # the highlight lies elsewhere
+    assert np.abs(got - want).max() < 30  # the highlight is elsewhere
     assert got[1] > got[2] > got[0]
 
 
@@ -479,7 +479,7 @@ def test_masked_pixels_are_not_drawn() -> None:
     picture = front(load(file))
     assert picture[16, 16, 3] == 0
     assert picture[16, 48, 3] == 255
-    assert picture[32, 28, 3] == 255  # the lower cutoff keeps what 100 / 255 is above
+    assert picture[32, 28, 3] == 255  # the lower cutoff keeps an alpha of 100 / 255
 
 
 @pytest.mark.parametrize("double_sided", [True, False])
@@ -494,7 +494,7 @@ def test_back_faces(double_sided: bool) -> None:
 
 @pytest.mark.parametrize("alpha", ["OPAQUE", "BLEND"])
 def test_mirrored_parts_show_their_outside(alpha: str) -> None:
-    """A negative scale turns the winding; the front stays the front, with its light."""
+    """A negative scale reverses the winding; the front stays the front, with its light."""
     pictures = []
     for scale in ((1, 1, 1), (-1, 1, 1)):
         file = PictureGltf()
@@ -572,7 +572,7 @@ OBJECTS = (
 
 
 def living_objects() -> int:
-    """OpenGL objects that Python holds on to; those it dropped have been freed by the time this returns."""
+    """OpenGL objects that Python refers to; dropped ones are freed when this returns."""
     gl.call(lambda context: None)
     assert gl.call(lambda context: len(context.objects)) == 0
     return sum(isinstance(thing, OBJECTS) for thing in gc.get_objects())
@@ -592,7 +592,7 @@ def test_nothing_is_left_on_the_gpu(how: str) -> None:
                 renderer.close()
 
     draw_once()
-    gc.collect()  # what other tests left in circles must not go, and be missed, later
+    gc.collect()  # reference cycles that other tests left must not be freed between the counts
     before = living_objects()
     for _ in range(12):
         draw_once()
@@ -722,7 +722,7 @@ def test_without_a_context_the_error_names_the_packages(monkeypatch: Any) -> Non
 
 
 def run_python(code: str) -> None:
-    """In a process of its own."""
+    """Run code in a separate process."""
     subprocess.run([sys.executable, "-W", "error", "-c", textwrap.dedent(code)], check=True, timeout=HANGS)
 
 
@@ -788,7 +788,7 @@ def test_importing_skinpy_loads_no_opengl() -> None:
 
 @pytest.fixture
 def sources(monkeypatch: Any) -> dict[str, str]:
-    """Shader files for one test, in place of the package's."""
+    """Shader files for one test, in place of those of the package."""
     files: dict[str, str] = {}
 
     def read(name: str, parents: tuple[str, ...]) -> str:

@@ -43,7 +43,7 @@ Names = dict[str, Any]
 
 
 class Traffic:
-    """Bytes that moderngl is given for buffers and textures: counted at its own door, not ours."""
+    """Bytes that moderngl itself receives for buffers and textures."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.bytes = 0
@@ -207,7 +207,7 @@ def test_bad_weights(case: str, call: Callable[[Any], Any], error: type[Exceptio
 @pytest.mark.parametrize("name", ["AnimatedMorphCube.gltf", "SimpleMorph.gltf", "maya_blend_shape_cube.fbx"])
 def test_real_morphs(shared_data: Any, name: str) -> None:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", skinpy.SkinpyWarning)  # of what else is in the file
+        warnings.simplefilter("ignore", skinpy.SkinpyWarning)  # for other content of the file
         model = skinpy.load(shared_data / "models" / name)
     assert model.targets
     with Renderer(model, size=(64, 64)) as renderer:
@@ -407,7 +407,7 @@ ANIMATIONS = {
 @pytest.mark.parametrize("wrap", ["repeat", "clamp", "mirror"])
 @pytest.mark.parametrize("name", ANIMATIONS)
 def test_the_shader_looks_where_the_numbers_say(name: str, wrap: str) -> None:
-    """Each pixel's color is that of the image where `apply` and `wrapped` say it is looked up."""
+    """Each pixel has the color of the image at the coordinates of `apply` and `wrapped`."""
     animation = ANIMATIONS[name](wrap)
     model = textured()
     picture = front(model, time=1.3, uv=animation)
@@ -569,7 +569,7 @@ def test_the_floor_of_a_skeleton_and_of_glass() -> None:
     camera = Camera.look_at((0, 3, 10), (0, 0, 0), fov=20)
     picture = render(glass, size=(64, 64), camera=camera, floor=Floor(colors=("#f00", "#f00")))
     assert picture[32, 32, 0] > picture[32, 32, 2] + 20  # seen through the glass
-    assert picture[32, 32, 1] > picture[40, 5, 1] + 20  # which lies over it
+    assert picture[32, 32, 1] > picture[40, 5, 1] + 20  # which is drawn over it
 
 
 def test_floors_from_an_image_or_colors() -> None:

@@ -1,4 +1,4 @@
-"""The contact shadow: where it falls and how dark it is, read from pixels with and without it."""
+"""The soft shadow: its area and darkness, from pixels of pictures with and without it."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_it_lies_under_the_feet_and_nowhere_far_away() -> None:
     near_feet, near_all = (
         distances(places[..., [0, 2]], points) for points in (level[positions[:, 1] < low + 0.03], level[::8])
     )
-    feet = (near_feet < 0.03) & (dark > 0)  # what is seen of the ground there, not of the feet
+    feet = (near_feet < 0.03) & (dark > 0)  # pixels of the ground there, not of the feet
     assert feet.sum() > 10
     assert np.median(dark[feet]) > 0.2
     assert dark.min() > -0.01  # nothing gets lighter
@@ -69,7 +69,7 @@ def test_it_lies_under_the_feet_and_nowhere_far_away() -> None:
 
 
 def distances(places: np.ndarray, points: np.ndarray) -> np.ndarray:
-    """From each of places (h, w, 2) to the nearest of points (N, 2): (h, w)."""
+    """Distances (h, w) from positions (h, w, 2) to the nearest of points (N, 2)."""
     nearest = np.full(places.shape[:2], np.inf)
     for point in points:
         nearest = np.fmin(nearest, ((places - point) ** 2).sum(axis=2))
@@ -140,7 +140,7 @@ def test_every_up_axis_has_it() -> None:
             joints=np.zeros((len(positions), 1), int),
             weights=np.ones((len(positions), 1)),
         )
-        assert turned.up == "+Y"  # arrays are
+        assert turned.up == "+Y"  # a model from arrays has this default
         root = np.eye(4)
         root[:3, :3] = np.linalg.inv(turn)
         dark = shades(turned, Camera.look_at((2.0, 2.2, 3.0), (0.0, 0.4, 0.0)), root=root, pose=None)

@@ -1,4 +1,4 @@
-"""Ground truth: layers against a slow ray caster, joints against the camera's matrices, what is saved."""
+"""Ground truth: layers against a slow ray caster, joints against the camera's matrices, saved files."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ def test_all_layers_have_their_shapes_and_types() -> None:
 
 @pytest.mark.parametrize(("aov", "posings"), [("depth", 1), ("flow", 2)])
 def test_the_model_is_posed_once(monkeypatch: pytest.MonkeyPatch, aov: str, posings: int) -> None:
-    """For the picture and its layers together, and once more where the flow goes to."""
+    """The picture and its layers need one pose; a flow needs that of the other time too."""
     model, taken = waving(), []
     palette = skinpy.Model.palette
 
@@ -254,7 +254,7 @@ def _compare(
 
 
 def test_normals_are_those_of_the_side_that_is_seen() -> None:
-    """Outwards where the outside is seen, also under mirrors; turned round where the inside is."""
+    """They point outwards where the front is seen, also in a mirror, and inwards where the back is seen."""
     file = PictureGltf()
     mirrored = {"s": (-1, 1, 1)}
     square(file, file.material(), half=0.2, t=(-0.5, 0, 0))
@@ -306,7 +306,7 @@ def test_uv_is_the_mesh_s_own_in_all_frames() -> None:
     with Renderer(model, size=(64, 64), uv=moving) as renderer:
         first, second = (renderer.render(time=t, aov="uv", camera=FRONT).uv for t in (0.0, 0.5))
     assert (first == second).all()
-    # The square reaches from -0.8 to 0.8 of a picture that goes from -1 to 1; its uv begin at the top left.
+    # The square spans -0.8 to 0.8 of a picture that spans -1 to 1; its uv begin at the top left.
     x = (np.arange(64) + 0.5) / 32 - 1
     inside = np.abs(x) < 0.79
     want = (x[inside] + 0.8) / 1.6
@@ -382,7 +382,7 @@ def test_masked_texels_are_not_there() -> None:
     seen = truth(load(file), aov=("depth", "material"), camera=FRONT, size=(64, 64))
     assert not seen.mask[16, 16]
     assert seen.material[16, 48] == 0
-    assert seen.material[32, 28] == 1  # what is seen through the hole
+    assert seen.material[32, 28] == 1  # the surface behind the hole
     assert abs(seen.depth[32, 28] - 11) < 1e-4
     assert abs(seen.depth[32, 40] - 10) < 1e-4
 
@@ -459,7 +459,7 @@ def test_intrinsics_and_extrinsics_are_those_of_opencv() -> None:
     pixels = places @ seen.intrinsics.T
     assert np.abs(pixels[:, :2] / pixels[:, 2:] - twin.to_pixels(points, camera, SIZE)).max() < 1e-9
     assert abs(np.linalg.det(seen.extrinsics[:3, :3]) - 1) < 1e-12
-    # The pixel that shows a place is the one in which it lies.
+    # A point is shown by the pixel that contains it.
     seen = truth(model, 0, 0.3, camera=camera, aov="position")
     rows, columns = np.nonzero(seen.mask)
     pixels = twin.to_pixels(seen.position[rows, columns].astype(float), camera, SIZE)
@@ -503,7 +503,7 @@ def test_joints_inside_their_own_limb_are_visible() -> None:
 
 
 def test_what_stands_before_a_joint_hides_it() -> None:
-    """A board of the scene's own hides the middle joint, close by or not; behind it does not."""
+    """A board hides the middle joint from near and from far; behind the joint it does not."""
     for distance, hidden in ((0.13, True), (0.5, True), (3.0, True), (-0.13, False), (-2.0, False)):
         found = visible(limb_and_wall(distance))
         assert found["lower"] != hidden, distance
@@ -595,7 +595,7 @@ def test_nothing_is_left_on_the_gpu() -> None:
             renderer.render(0, 0.2, aov=AOVS)
 
     draw_once()
-    gc.collect()  # what other tests left in circles must not go, and be missed, later
+    gc.collect()  # reference cycles that other tests left must not be freed between the counts
     before = living_objects()
     for _ in range(6):
         draw_once()

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 Array = NDArray[Any]
 
-_CLEAR = 0.02  # shares of a corner, and depths relative to the size, from which a pixel counts as clear
+_CLEAR = 0.02  # barycentric coordinate, and depth by the size, from which a pixel counts as clear
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ def matrices(camera: Any, size: tuple[int, int]) -> tuple[Array, Array]:
 
 
 def to_pixels(points: Array, camera: Any, size: tuple[int, int]) -> Array:
-    """Points (..., 3) of the scene in pixels (..., 2), y down from the top."""
+    """Points (..., 3) in scene space as pixels (..., 2), y down from the top."""
     view, projection = matrices(camera, size)
     clip = np.concatenate([points, np.ones((*points.shape[:-1], 1))], axis=-1) @ (projection @ view).T
     x, y = clip[..., 0] / clip[..., 3], clip[..., 1] / clip[..., 3]
@@ -101,13 +101,13 @@ def _nearest(
 
 
 def blend(cast_: Cast, faces: Array, values: Array) -> Array:
-    """What vertices have, (V, ...), at the places that are hit, (h, w, ...)."""
+    """Values of vertices, (V, ...), interpolated at the points that are hit, (h, w, ...)."""
     corners = values.astype(np.float64)[faces[cast_.face]]
     return np.einsum("hwk,hwk...->hw...", cast_.shares, corners)
 
 
 def largest_joint(cast_: Cast, model: Any) -> tuple[Array, Array]:
-    """(h, w): the joint with the largest weight, and by how much it leads the next one."""
+    """The joint with the largest weight, (h, w), and the difference to the next weight."""
     result = np.full(cast_.face.shape, -1)
     lead = np.zeros(cast_.face.shape)
     for row, column in np.argwhere(cast_.face >= 0):
