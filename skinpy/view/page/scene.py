@@ -65,9 +65,8 @@ class Scene:
         self._texture_size = texture_size
         self._uv = named_animations(uv, model)
         self._poser = Poser(model)
-        self._ground = Ground(
-            self._poser, dataclasses.replace(floor, uv=None)
-        )  # the page evaluates uv itself
+        # The page evaluates the floor's UV animation itself.
+        self._ground = Ground(self._poser, dataclasses.replace(floor, uv=None))
         self._floor = floor
         self._check_size(limit)
         # The baked frames of each clip; one, of the rest pose, for a vertex animation and without a clip.
@@ -173,9 +172,8 @@ class Scene:
         streams.pop("tangent", None)  # which no shader of the page reads
         if len(model.skin.joints) <= 256:
             streams["slots"] = streams["slots"].astype(np.uint8)
-        index = (
-            np.uint16 if len(vertices) < 65536 else np.uint32
-        )  # 65535 is the index that restarts a primitive
+        # 65535 is the index that restarts a primitive.
+        index = np.uint16 if len(vertices) < 65536 else np.uint32
         palettes = self._baked(lambda clip, times: model.palette(clip, times, affine=True, loop="clamp"))
         return {
             "slots": len(model.skin.joints),

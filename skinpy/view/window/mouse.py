@@ -1,4 +1,4 @@
-"""What the mouse does in a window: it turns and moves the model, scrubs the time bar and picks joints."""
+"""What the mouse does in a window: it orbits and pans, scrubs the time bar, and picks joints."""
 
 from __future__ import annotations
 
@@ -29,9 +29,8 @@ class Mouse:
         self._actions, self._messages = actions, messages
         self._stage = actions.stage
         self.scale = 1.0
-        self.drag: str | None = (
-            None  #: what a drag does now: "orbit", "pan" or "scrub"; None without a button
-        )
+        #: What a drag does now: "orbit", "pan" or "scrub"; None while no button is down.
+        self.drag: str | None = None
         self._last = self._pressed = (0.0, 0.0)
 
     def bar(self) -> Bar:

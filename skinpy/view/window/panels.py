@@ -49,10 +49,9 @@ class Bar:
         self.size = size
         self.scale = scale
         self.height = min(round(BAR_HEIGHT * scale), size[1])
-        self.first = _MARGIN * scale  #: pixels from the left where the clip begins
-        self.last = max(
-            size[0] - _MARGIN * scale, self.first + 1.0
-        )  #: pixels from the left where the clip ends
+        #: Pixels from the left where the clip begins, and where it ends.
+        self.first = _MARGIN * scale
+        self.last = max(size[0] - _MARGIN * scale, self.first + 1.0)
 
     @property
     def top(self) -> int:
