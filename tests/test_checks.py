@@ -10,11 +10,13 @@ from conftest import HANGS, ROOT
 
 pytestmark = pytest.mark.ci
 
+C_FILES = [str(path) for path in sorted((ROOT / "csrc").rglob("*.[ch]"))]
 CHECKS = {
     "mypy": ("-m", "mypy", "--strict", "skinpy"),
     "stubtest": ("-m", "mypy.stubtest", "--mypy-config-file", "pyproject.toml", "skinpy._core"),
     "ruff check": ("-m", "ruff", "check", "--no-cache", "."),
     "ruff format": ("-m", "ruff", "format", "--no-cache", "--check", "--diff", "."),
+    "clang-format": ("-m", "clang_format", "--dry-run", "--Werror", *C_FILES),
 }
 
 

@@ -136,7 +136,8 @@ INLINE void run_all(const sk_deform_block *block, const float *points, unsigned 
   OCTETS(4)
   OCTETS(5)
   OCTETS(6)
-  OCTETS(7) OCTETS(8)
+  OCTETS(7)
+  OCTETS(8)
 #undef OCTETS
       run_singles(&w, own->counts.singles, shift, normals, block->scratch + influences->octets * SK_OCTET_BYTES);
   if (!normals) return;
