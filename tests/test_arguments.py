@@ -217,7 +217,7 @@ def test_flags_of_numpy_are_flags(model: Model) -> None:
 
 
 def test_so_is_that_of_ground_truth(tmp_path: Path) -> None:
-    truth = drawing("render.truth.GroundTruth")
+    truth = drawing("render.GroundTruth")
     with pytest.raises(TypeError, match=r"^compressed is 'no'; expected True or False$"):
         truth.save(object.__new__(truth), tmp_path / "truth.npz", compressed="no")
 
