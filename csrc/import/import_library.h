@@ -12,16 +12,24 @@
 
 #include "sk_import.h"
 
-#define IMPORT_ASSIMP_TABLE(ROW)                                                                           \
-  ROW(aiImportFileExWithProperties)                                                                        \
-  ROW(aiReleaseImport)                                                                                     \
-  ROW(aiGetErrorString)                                                                                    \
-  ROW(aiCreatePropertyStore)                                                                               \
-  ROW(aiReleasePropertyStore)                                                                              \
-  ROW(aiSetImportPropertyInteger)                                                                          \
-  ROW(aiIsExtensionSupported) ROW(aiGetExtensionList) ROW(aiGetVersionMajor) ROW(aiGetVersionMinor)        \
-      ROW(aiGetVersionPatch) ROW(aiGetMaterialColor) ROW(aiGetMaterialString) ROW(aiGetMaterialFloatArray) \
-          ROW(aiGetMaterialIntegerArray)
+/* clang-format off */
+#define IMPORT_ASSIMP_TABLE(ROW) \
+  ROW(aiImportFileExWithProperties) \
+  ROW(aiReleaseImport) \
+  ROW(aiGetErrorString) \
+  ROW(aiCreatePropertyStore) \
+  ROW(aiReleasePropertyStore) \
+  ROW(aiSetImportPropertyInteger) \
+  ROW(aiIsExtensionSupported) \
+  ROW(aiGetExtensionList) \
+  ROW(aiGetVersionMajor) \
+  ROW(aiGetVersionMinor) \
+  ROW(aiGetVersionPatch) \
+  ROW(aiGetMaterialColor) \
+  ROW(aiGetMaterialString) \
+  ROW(aiGetMaterialFloatArray) \
+  ROW(aiGetMaterialIntegerArray)
+/* clang-format on */
 
 typedef struct import_library {
 #define IMPORT_ASSIMP_MEMBER(name) __typeof__(&name) name;

@@ -20,13 +20,8 @@
 #define MAX_STACK     ((size_t)256 << 20) /* Assimp descends trees by recursion: some 8 KiB for a node in COLLADA */
 #define MIN_STACK     ((size_t)8 << 20)   /* the usual stack of a program */
 #define STACK_STEP    ((size_t)64 << 10)  /* a stack has whole pages, of at most so many bytes */
-#define LARGE_PAGE    ((size_t)2 << 20)
 #define MAX_LIBRARIES 64
 #define BAD_REQUEST   2 /* exit status; the parent sends none */
-
-#if !defined(MADV_COLLAPSE)
-#define MADV_COLLAPSE 25 /* headers of before Linux 6.1 do not know its name */
-#endif
 
 /* State of this process, which does one import. */
 typedef struct worker {
@@ -158,30 +153,12 @@ static sk_status start_importer(worker *w, sk_error *error) {
 
 /* ---- the block --------------------------------------------------------------------------------------------- */
 
-/* Gives the block's file pages of 2 MiB, as far as it fills them: writing, mapping and freeing 4 KiB pages takes 0.7 ms
-   a megabyte, which is as long as the whole import of a large GLB. Each large page is collapsed from the one small page
-   that is there after its first byte was written. Before Linux 6.1, or without the address space, nothing happens. */
-static void make_large_pages(size_t size) {
-  size_t whole = size / LARGE_PAGE * LARGE_PAGE, offset;
-  const int reserve = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
-  char *room = whole ? mmap(NULL, whole + LARGE_PAGE, PROT_NONE, reserve, -1, 0) : MAP_FAILED;
-  char *pages;
-  if (room == MAP_FAILED) return;
-  pages = room + (LARGE_PAGE - (uintptr_t)room % LARGE_PAGE) % LARGE_PAGE;
-  if (mmap(pages, whole, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, WORKER_BLOCK, 0) != MAP_FAILED) {
-    for (offset = 0; offset < whole; offset += LARGE_PAGE) pages[offset] = 0;
-    madvise(pages, whole, MADV_COLLAPSE);
-  }
-  munmap(room, whole + LARGE_PAGE);
-}
-
 /* Receives the finished block, and writes it over the request. A block above the limit of file size ends the process
    by SIGXFSZ. */
 static bool write_block(void *context, const sk_block_piece *pieces, size_t count, size_t size) {
   size_t i;
   (void)context;
   if (ftruncate(WORKER_BLOCK, (off_t)size) || lseek(WORKER_BLOCK, 0, SEEK_SET)) return false;
-  make_large_pages(size);
   for (i = 0; i < count; i++)
     if (!worker_write(WORKER_BLOCK, pieces[i].data, pieces[i].size)) return false;
   return true;

@@ -139,7 +139,7 @@ INLINE void run_all(const sk_deform_block *block, const float *points, unsigned 
   OCTETS(7)
   OCTETS(8)
 #undef OCTETS
-      run_singles(&w, own->counts.singles, shift, normals, block->scratch + influences->octets * SK_OCTET_BYTES);
+  run_singles(&w, own->counts.singles, shift, normals, block->scratch + influences->octets * SK_OCTET_BYTES);
   if (!normals) return;
   end = w.out;
   for (w.out = block->scratch; w.out < end; w.out += SK_OCTET_BYTES) {
