@@ -294,7 +294,7 @@ def test_sections_that_other_threads_change(packed: bytes) -> None:
                 _core.Block.pack(sections, 4)
 
     at_once(work)
-    with pytest.raises(ValueError, match="more parts"):
+    with pytest.raises(ValueError, match="more sections"):
         _core.Block.pack({str(number): b"" for number in range(100)}, 4)
 
 
