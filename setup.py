@@ -260,6 +260,7 @@ def extensions() -> list[Extension]:
         foreign: set[Path],
         link_args: list[str],
         kind: type[Extension] = Extension,
+        libraries: tuple[str, ...] = (),
     ) -> Extension:
         # -isystem: warnings in foreign headers are not ours to mend. /usr/include is searched anyway, and
         # to name it would put it in front of the compiler's own headers.
@@ -274,7 +275,7 @@ def extensions() -> list[Extension]:
             ],
             extra_compile_args=compile_args + include_args + sanitizers,
             extra_link_args=[*link_args, "-pthread", *sanitizers],
-            libraries=["m", "dl"] if sys.platform == "linux" else ["m"],
+            libraries=[*libraries, "m", "dl"] if sys.platform == "linux" else [*libraries, "m"],
         )
 
     # Only Linux has a worker. Elsewhere worker_spawn.c says that there is none.
@@ -289,7 +290,7 @@ def extensions() -> list[Extension]:
         extension(
             "_core", [*core, *files("csrc/ext/*.c"), *parent], {cglm, Path(numpy.get_include())}, [], Core
         ),
-        extension("_import", core_of_import + files("csrc/import/**/*.c"), {cglm, assimp, jsmn}, closed),
+        extension("_import", core_of_import + files("csrc/import/**/*.c"), {cglm, assimp, jsmn}, closed, libraries=("z",)),
     ]
     if on_linux:
         built.append(extension("_worker", ["csrc/core/base/sk_base.c", *child], set(), [], Program))

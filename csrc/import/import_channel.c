@@ -35,6 +35,7 @@ double import_track_time(const import_clip *clip, const import_track *t, uint32_
   if (t->quats) return seconds_of(clip, t->quats[i].mTime);
   if (t->vectors) return seconds_of(clip, t->vectors[i].mTime);
   if (t->weights) return seconds_of(clip, t->weights[i].mTime);
+  if (t->seconds) return t->seconds[t->interpolation == SK_CUBIC ? i / 3 : i];
   return t->times[t->interpolation == SK_CUBIC ? i / 3 : i];
 }
 

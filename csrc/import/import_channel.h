@@ -11,6 +11,7 @@ typedef struct import_track {
   sk_path path;
   sk_interpolation interpolation;
   uint32_t count;                       /* keys; a cubic one is three values: tangent in, value, tangent out */
+  const double *seconds; /* in the place of times: of a reader whose times need more digits */
   const float *times, *values;          /* glTF's; seconds */
   const struct aiVectorKey *vectors;    /* Assimp's; ticks */
   const struct aiQuatKey *quats;        /* likewise */

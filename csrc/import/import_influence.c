@@ -126,9 +126,14 @@ static bool write_plain(import_model *m, size_t vertex, const import_influence *
   return true;
 }
 
+/* A rigid submesh has the offset in its vertices. */
+static const float *own_offset(const import_submesh *submesh) {
+  return submesh->has_own_offset && !submesh->rigid ? submesh->own_offset : import_identity;
+}
+
 static sk_status own_slot(import_skinning *s, uint32_t *slot) {
   sk_status status = SK_OK;
-  if (s->own_slot == UINT32_MAX) status = import_add_slot(s->job, s->submesh->joint, import_identity, &s->own_slot);
+  if (s->own_slot == UINT32_MAX) status = import_add_slot(s->job, s->submesh->joint, own_offset(s->submesh), &s->own_slot);
   *slot = s->own_slot;
   return status;
 }
@@ -295,6 +300,7 @@ sk_status import_skin_submesh(import_job *job, const import_submesh *submesh) {
   sk_status status;
   if (submesh->rigid) return skin_rigid(&s);
   if (submesh->corners) return skin_by_file(&s);
+  if (job->format->reader && job->format->reader->whole) return job->format->reader->skin(&s, NULL);
   slots = sk_alloc(submesh->mesh->mNumBones * sizeof *slots);
   if (!slots) return import_no_memory(job, submesh->mesh->mNumBones * sizeof *slots);
   status = import_slots_of_bones(job, submesh, slots);

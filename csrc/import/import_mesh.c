@@ -34,7 +34,7 @@ static sk_status name_submesh(import_job *job, import_submesh *submesh) {
   const import_reader *reader = job->format->reader;
   sk_array *pool = &job->model.text;
   if (!(reader ? reader->name_submesh(job, submesh) : name_of_assimp(job, submesh)))
-    return import_no_memory(job, submesh->mesh->mName.length);
+    return import_no_memory(job, 1);
   if (pool->count > IMPORT_MAX_TEXT)
     return sk_fail(job->error, SK_ERROR_IMPORT, "the names of all submeshes together take more than 256 MiB");
   snprintf(submesh->title, sizeof submesh->title, "%.*s", (int)(submesh->name.length < 80 ? submesh->name.length : 80),
@@ -60,15 +60,13 @@ static bool is_left_out(import_job *job, const struct aiMesh *mesh, unsigned tri
 }
 
 /* Its vertices follow those of the last one. */
-static sk_status append_submesh(import_job *job, sk_array *submeshes, import_submesh *submesh) {
-  const import_reader *reader = job->format->reader;
+sk_status import_add_submesh(import_job *job, sk_array *submeshes, import_submesh *submesh) {
   import_submesh *added;
   sk_status status;
   submesh->first_vertex = job->model.vertex_count;
   if (submesh->vertex_count > UINT32_MAX - submesh->first_vertex)
     return sk_fail(job->error, SK_ERROR_IMPORT, "the model has more than 2^32 vertices");
-  status = reader ? reader->count_faces(job, submesh) : SK_OK;
-  if (!status) status = name_submesh(job, submesh);
+  status = name_submesh(job, submesh);
   if (status) return status;
   job->model.vertex_count += submesh->vertex_count;
   added = sk_array_extend(submeshes, 1);
@@ -87,6 +85,7 @@ static sk_status add_instance(import_job *job, sk_array *submeshes, int32_t join
                             .vertex_count = mesh->mNumVertices,
                             .faces_wanted = triangles,
                             .material = mesh->mMaterialIndex};
+  sk_status status;
   if (stands_for_skeleton(job, mesh)) {
     import_note_add(job, NOTE_skeleton_mesh_dropped, 1, "'%.100s'", mesh->mName.data);
     return SK_OK;
@@ -95,14 +94,17 @@ static sk_status add_instance(import_job *job, sk_array *submeshes, int32_t join
     return sk_fail(job->error, SK_ERROR_IMPORT, "Assimp delivered a mesh that the file does not have");
   if (is_left_out(job, mesh, triangles)) return SK_OK;
   find_weights(job, index, &submesh);
-  return append_submesh(job, submeshes, &submesh);
+  status = reader ? reader->count_faces(job, &submesh) : SK_OK;
+  return status ? status : import_add_submesh(job, submeshes, &submesh);
 }
 
 static sk_status find_submeshes(import_job *job, sk_array *submeshes) {
   const struct aiNode *const *nodes = job->model.nodes.data;
+  const import_reader *reader = job->format->reader;
   size_t j;
   unsigned i;
   sk_status status = SK_OK;
+  if (reader && reader->whole) return reader->list_submeshes(job, submeshes);
   for (j = 0; j < job->model.nodes.count && !status; j++)
     for (i = 0; nodes[j] && i < nodes[j]->mNumMeshes && !status; i++) {
       unsigned index = nodes[j]->mMeshes[i];

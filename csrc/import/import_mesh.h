@@ -12,6 +12,13 @@ typedef struct import_submesh {
   int32_t joint;                          /* of the node that has the mesh */
   const struct aiMesh *mesh;              /* not owned */
   const struct gltf_primitive *primitive; /* what glTF has in the place of Assimp's mesh; NULL: not glTF */
+  struct {
+    struct fbx_mesh *mesh;
+    const struct fbx_part *part;
+    int32_t node;
+  } source;                               /* what FBX has in its place */
+  float own_offset[16]; /* of the slot of the node, for vertices that follow no joint of a skin */
+  bool has_own_offset;  /* false: it is the identity */
   const uint32_t *corners;                /* in job->weights; NULL: the weights are Assimp's */
   bool rigid;                             /* all vertices follow the node, and nothing else */
   sk_text name;
@@ -67,7 +74,10 @@ void import_smooth_normals(import_model *model, const import_submesh *submesh, c
 uint32_t import_join_vertices(import_model *model, const import_submesh *submesh, uint32_t first, bool join,
                               uint32_t *table, uint32_t *map, size_t mask);
 
-/* ---- import_mesh.c: faces, three vertices of the whole model each ---------------------------- */
+/* ---- import_mesh.c: submeshes, and faces, three vertices of the whole model each -------------- */
+
+/* Adds a submesh of a reader that lists them itself, with its counts and its material set. */
+sk_status import_add_submesh(import_job *job, sk_array *submeshes, import_submesh *submesh);
 
 /* Room for so many faces at the end; NULL where there is no memory, which job->error says. */
 uint32_t *import_face_room(import_job *job, sk_array *faces, size_t count);

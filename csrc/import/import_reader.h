@@ -11,6 +11,7 @@
 #include "import_morph.h"
 
 typedef struct import_reader {
+  bool whole; /* Assimp is not asked: the reader lists the submeshes and reads their skins as well */
   /* import_skeleton.c. Every joint is added by import_add_joint, with its name in model.names. */
   sk_status (*add_joints)(import_job *job);
   int32_t (*find_joint)(const import_job *job, const struct aiString *name); /* as import_find_joint */
@@ -22,6 +23,7 @@ typedef struct import_reader {
   sk_status (*read_material)(import_job *job, size_t index, sk_material *material);
 
   /* import_mesh.c. The first sets primitive, vertex_count and material; false: the file has no such mesh. */
+  sk_status (*list_submeshes)(import_job *job, sk_array *submeshes); /* instead of the next two, if `whole` */
   bool (*find_submesh)(const import_job *job, import_submesh *submesh);
   sk_status (*count_faces)(import_job *job, import_submesh *submesh); /* sets faces_wanted */
   bool (*name_submesh)(import_job *job, import_submesh *submesh);     /* sets name, a text of the pool's end */

@@ -67,6 +67,12 @@ typedef struct import_job import_job;
       "matrix keys mirror or shear their joint, which rotation and scale cannot hold; the keys are wrong")             \
   ROW(scale_inheritance_ignored, SK_LOST, "joints that do not inherit their parent's scale are not supported")         \
   ROW(animation_layers_ignored, SK_LOST, "animation layers are not blended; only their combined result is there")      \
+  ROW(curve_keys_added, SK_REPAIRED, "curves are played by cubic keys, with keys added between those of the file")     \
+  ROW(dual_quaternions_ignored, SK_LOST,                                                                              \
+      "skins that blend dual quaternions are not supported; matrices are blended instead")                            \
+  ROW(geometry_ignored, SK_LOST, "geometry that is not a polygon mesh (NURBS, patches, lines) is not supported")      \
+  ROW(geometry_caches_ignored, SK_LOST, "geometry caches are not supported; the mesh moves without them")             \
+  ROW(constraints_ignored, SK_LOST, "constraints are not evaluated; joints have the keys that the file stores")       \
   ROW(axes_converted, SK_REPAIRED, "the root rotates the file's axes to +Y up")                                        \
   ROW(units_converted, SK_REPAIRED, "the root scales the file's unit")                                                 \
   ROW(skeleton_mesh_dropped, SK_REPAIRED, "a mesh that represents the skeleton was left out")                          \

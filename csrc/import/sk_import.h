@@ -37,6 +37,7 @@ typedef struct sk_import_request {
   uint32_t max_influences; /* 1 to SK_MAX_INFLUENCES */
   int32_t join_vertices;  /* 1, 0, or SK_NONE: by format (api.md, Model) */
   bool ignore_animated_scale;
+  double curve_error;     /* largest error of keys made from exact curves, as a part of the size; above 0 */
   uint32_t up;            /* sk_axis; SK_AXIS_UNKNOWN: what the file says, else +Y */
   int32_t frame;          /* which one of a format that stores whole frames, such as MD2; SK_NONE: the first */
   const char *formats;    /* suffixes that are allowed, "glb;gltf;fbx"; NULL: all. Others: SK_ERROR_FORMAT */

@@ -1,0 +1,312 @@
+/* import_fbx_node.c: the nodes of an FBX file, their order, and their transforms; see import_fbx_scene.h. */
+#include <math.h>
+#include <string.h>
+
+#include "../../core/base/sk_math.h"
+#include "import_fbx_scene.h"
+
+#define RADIANS  (3.14159265358979323846 / 180.0)
+#define SPHERIC  6    /* an order of rotation that nobody plays differently from XYZ */
+#define UNSCALED 1e-6 /* a scale no farther from 1 counts as 1 */
+
+/* ---- rotations ------------------------------------------------------------------------------ */
+
+void fbx_quat_multiply(const double a[4], const double b[4], double out[4]) {
+  double x = a[3] * b[0] + a[0] * b[3] + a[1] * b[2] - a[2] * b[1];
+  double y = a[3] * b[1] - a[0] * b[2] + a[1] * b[3] + a[2] * b[0];
+  double z = a[3] * b[2] + a[0] * b[1] - a[1] * b[0] + a[2] * b[3];
+  double w = a[3] * b[3] - a[0] * b[0] - a[1] * b[1] - a[2] * b[2];
+  out[0] = x, out[1] = y, out[2] = z, out[3] = w;
+}
+
+/* The axis that is applied first stands on the right: XYZ is Rz * Ry * Rx. */
+void fbx_quat_from_euler(const double degrees[3], int order, double out[4]) {
+  static const uint8_t axes[6][3] = {{0, 1, 2}, {0, 2, 1}, {1, 2, 0}, {1, 0, 2}, {2, 0, 1}, {2, 1, 0}};
+  const uint8_t *sequence = axes[order >= 0 && order < SPHERIC ? order : 0];
+  int i;
+  out[0] = out[1] = out[2] = 0.0, out[3] = 1.0;
+  for (i = 0; i < 3; i++) {
+    double half = 0.5 * RADIANS * degrees[sequence[i]], turn[4] = {0.0, 0.0, 0.0, cos(half)};
+    turn[sequence[i]] = sin(half);
+    fbx_quat_multiply(turn, out, out);
+  }
+}
+
+/* q * v for a unit quaternion. */
+static void rotate(const double q[4], const double v[3], double out[3]) {
+  double x = 2.0 * (q[1] * v[2] - q[2] * v[1]), y = 2.0 * (q[2] * v[0] - q[0] * v[2]);
+  double z = 2.0 * (q[0] * v[1] - q[1] * v[0]);
+  double rx = v[0] + q[3] * x + q[1] * z - q[2] * y, ry = v[1] + q[3] * y + q[2] * x - q[0] * z;
+  double rz = v[2] + q[3] * z + q[0] * y - q[1] * x;
+  out[0] = rx, out[1] = ry, out[2] = rz;
+}
+
+/* ---- one node --------------------------------------------------------------------------------- */
+
+/* The local transform of the node from its three values. */
+static void local_trs(const fbx_node *node, const double values[3][3], fbx_trs *out) {
+  double euler[4], inner[3];
+  int i;
+  fbx_quat_from_euler(values[SK_PATH_ROTATION], node->order, euler);
+  fbx_quat_multiply(node->pre, euler, out->r);
+  fbx_quat_multiply(out->r, node->post_inverse, out->r);
+  for (i = 0; i < 3; i++) {
+    out->s[i] = values[SK_PATH_SCALE][i];
+    inner[i] = node->scaling_offset[i] + node->scaling_pivot[i] - node->rotation_pivot[i] -
+               out->s[i] * node->scaling_pivot[i];
+  }
+  rotate(out->r, inner, inner);
+  for (i = 0; i < 3; i++)
+    out->t[i] = values[SK_PATH_TRANSLATION][i] + node->rotation_offset[i] + node->rotation_pivot[i] + inner[i];
+}
+
+/* The values on which the wanted components depend. */
+static unsigned needed_values(const fbx_node *node, unsigned wanted) {
+  return node->has_pivots && wanted & 1u << SK_PATH_TRANSLATION ? FBX_ALL_PATHS : wanted;
+}
+
+static void own_trs(const fbx_scene *scene, const fbx_stack *stack, const fbx_node *node, double time, unsigned wanted,
+                    fbx_trs *out) {
+  unsigned needed = needed_values(node, wanted);
+  double values[3][3];
+  int path;
+  memcpy(values, node->values, sizeof values);
+  for (path = 0; path < 3; path++) {
+    const fbx_track *track = needed >> path & 1 ? fbx_find_track(stack, node->object, (sk_path)path) : NULL;
+    if (track) fbx_track_values(scene, stack, track, time, node, values[path]);
+  }
+  local_trs(node, (const double(*)[3])values, out);
+}
+
+/* The scale that a node has from all that it inherits by components: its own and that of its scale nodes. */
+static void whole_scale(const fbx_scene *scene, const fbx_stack *stack, int32_t index, double time, double scale[3]) {
+  scale[0] = scale[1] = scale[2] = 1.0;
+  while (index >= 0) {
+    const fbx_node *node = fbx_node_at(scene, (size_t)index);
+    double own[3] = {node->values[SK_PATH_SCALE][0], node->values[SK_PATH_SCALE][1], node->values[SK_PATH_SCALE][2]};
+    const fbx_track *track = fbx_find_track(stack, node->object, SK_PATH_SCALE);
+    int i;
+    if (track) fbx_track_values(scene, stack, track, time, node, own);
+    for (i = 0; i < 3; i++) scale[i] *= own[i];
+    index = node->inherit == FBX_INHERIT_ALL ? SK_NONE : node->scale_node;
+  }
+}
+
+/* Whether the translation of a node is multiplied by the scale of its parent, from which it does not get it. */
+static bool is_below_unscaled(const fbx_scene *scene, const fbx_node *node) {
+  return node->inherit != FBX_INHERIT_ALL && node->parent >= 0 && fbx_node_at(scene, (size_t)node->parent)->is_split;
+}
+
+void fbx_node_tracks(const fbx_scene *scene, const fbx_stack *stack, size_t index, sk_path path,
+                     void (*take)(void *context, const fbx_track *track), void *context) {
+  const fbx_node *node = fbx_node_at(scene, index);
+  unsigned needed = needed_values(node, 1u << path);
+  int32_t from = SK_NONE;
+  int p;
+  for (p = 0; p < 3; p++) {
+    const fbx_track *track = needed >> p & 1 ? fbx_find_track(stack, node->object, (sk_path)p) : NULL;
+    if (track) take(context, track);
+  }
+  if (path == SK_PATH_SCALE && node->inherit != FBX_INHERIT_ALL) from = node->scale_node;
+  if (path == SK_PATH_TRANSLATION && is_below_unscaled(scene, node)) from = node->parent;
+  while (from >= 0) {
+    const fbx_node *above = fbx_node_at(scene, (size_t)from);
+    const fbx_track *track = fbx_find_track(stack, above->object, SK_PATH_SCALE);
+    if (track) take(context, track);
+    from = above->inherit == FBX_INHERIT_ALL ? SK_NONE : above->scale_node;
+  }
+}
+
+void fbx_node_trs(const fbx_scene *scene, const fbx_stack *stack, size_t index, double time, unsigned wanted,
+                  fbx_trs *trs) {
+  const fbx_node *node = fbx_node_at(scene, index);
+  double scale[3];
+  int i;
+  own_trs(scene, stack, node, time, wanted, trs);
+  if (node->inherit == FBX_INHERIT_ALL) return;
+  if (wanted & 1u << SK_PATH_SCALE) whole_scale(scene, stack, node->scale_node, time, scale);
+  for (i = 0; i < 3 && wanted & 1u << SK_PATH_SCALE; i++) trs->s[i] *= scale[i];
+  if (!is_below_unscaled(scene, node) || !(wanted & 1u << SK_PATH_TRANSLATION)) return;
+  whole_scale(scene, stack, node->parent, time, scale);
+  for (i = 0; i < 3; i++) trs->t[i] *= scale[i];
+}
+
+/* ---- reading ------------------------------------------------------------------------------------- */
+
+static void affine_of(const double t[3], const double degrees[3], const double s[3], double out[12]) {
+  double q[4];
+  float translation[3], rotation[4], scale[3];
+  int i;
+  fbx_quat_from_euler(degrees, 0, q);
+  for (i = 0; i < 3; i++) translation[i] = (float)t[i], scale[i] = (float)s[i];
+  for (i = 0; i < 4; i++) rotation[i] = (float)q[i];
+  sk_affine_from_trs(translation, rotation, scale, out);
+}
+
+static void read_geometric(const fbx_document *d, fbx_node *node) {
+  double t[3] = {0}, r[3] = {0}, s[3] = {1, 1, 1};
+  const fbx_wanted wanted[] = {{"GeometricTranslation", t, 3, NULL}, {"GeometricRotation", r, 3, NULL},
+                               {"GeometricScaling", s, 3, NULL}};
+  int i;
+  fbx_read_properties(d, node->object, wanted, 3);
+  for (i = 0; i < 3; i++) node->has_geometric |= t[i] != 0.0 || r[i] != 0.0 || s[i] != 1.0;
+  affine_of(t, r, s, node->geometric);
+}
+
+static void read_node(const fbx_document *d, fbx_node *node) {
+  double pre[3] = {0}, post[3] = {0}, order = 0, active = 1, limit_only = 0, inherit = 1, visible = 1, shown = 1;
+  const fbx_wanted wanted[] = {{"Lcl Translation", node->values[SK_PATH_TRANSLATION], 3, NULL},
+                               {"Lcl Rotation", node->values[SK_PATH_ROTATION], 3, NULL},
+                               {"Lcl Scaling", node->values[SK_PATH_SCALE], 3, NULL},
+                               {"PreRotation", pre, 3, NULL},
+                               {"PostRotation", post, 3, NULL},
+                               {"RotationOffset", node->rotation_offset, 3, NULL},
+                               {"RotationPivot", node->rotation_pivot, 3, NULL},
+                               {"ScalingOffset", node->scaling_offset, 3, NULL},
+                               {"ScalingPivot", node->scaling_pivot, 3, NULL},
+                               {"RotationOrder", &order, 1, NULL},
+                               {"RotationActive", &active, 1, NULL},
+                               {"RotationSpaceForLimitOnly", &limit_only, 1, NULL},
+                               {"InheritType", &inherit, 1, NULL},
+                               {"Visibility", &visible, 1, NULL},
+                               {"Show", &shown, 1, NULL}};
+  bool uses_space;
+  int i;
+  node->values[SK_PATH_SCALE][0] = node->values[SK_PATH_SCALE][1] = node->values[SK_PATH_SCALE][2] = 1.0;
+  fbx_read_properties(d, node->object, wanted, sizeof wanted / sizeof *wanted);
+  uses_space = active != 0.0 && limit_only == 0.0;
+  node->order = uses_space && order > 0 && order < SPHERIC ? (uint8_t)order : 0;
+  node->inherit = inherit == 0.0 ? FBX_INHERIT_COMPONENTS : inherit == 2.0 ? FBX_INHERIT_NONE : FBX_INHERIT_ALL;
+  node->is_hidden = visible == 0.0 || shown == 0.0;
+  if (!uses_space) memset(pre, 0, sizeof pre), memset(post, 0, sizeof post);
+  fbx_quat_from_euler(pre, 0, node->pre);
+  fbx_quat_from_euler(post, 0, node->post_inverse);
+  node->post_inverse[0] *= -1.0, node->post_inverse[1] *= -1.0, node->post_inverse[2] *= -1.0;
+  for (i = 0; i < 3; i++)
+    node->has_pivots |= node->rotation_pivot[i] != 0.0 || node->scaling_pivot[i] != 0.0 || node->scaling_offset[i] != 0.0;
+  read_geometric(d, node);
+}
+
+/* ---- the tree ---------------------------------------------------------------------------------------- */
+
+typedef struct pending { /* a model that waits to become a node */
+  uint32_t object;
+  int32_t parent;
+} pending;
+
+static sk_status push_children(fbx_scene *scene, sk_array *stack, uint32_t object, int32_t parent) {
+  size_t at = 0, first = stack->count, low, high;
+  uint32_t child;
+  while ((child = fbx_next_child(&scene->document, object, FBX_MODEL, &at, NULL)) != FBX_NONE) {
+    pending *added = sk_array_extend(stack, 1);
+    if (!added) return import_no_memory(scene->document.job, sizeof *added);
+    *added = (pending){child, parent};
+  }
+  for (low = first, high = stack->count; low + 1 < high; low++) { /* the first child is to be taken first */
+    pending *list = stack->data, held = list[low];
+    list[low] = list[--high];
+    list[high] = held;
+  }
+  return SK_OK;
+}
+
+static sk_status add_node(fbx_scene *scene, const pending *next) {
+  fbx_node *node = sk_array_extend(&scene->nodes, 1);
+  if (!node) return import_no_memory(scene->document.job, sizeof *node);
+  if (scene->nodes.count > SK_MAX_JOINTS)
+    return sk_fail(scene->document.job->error, SK_ERROR_IMPORT, "the model has more than %u nodes", SK_MAX_JOINTS);
+  *node = (fbx_node){.object = next->object, .parent = next->parent, .scale_node = SK_NONE};
+  scene->node_of[next->object] = (int32_t)scene->nodes.count - 1;
+  read_node(&scene->document, node);
+  if (node->inherit == FBX_INHERIT_COMPONENTS) node->scale_node = node->parent;
+  if (node->inherit == FBX_INHERIT_NONE && node->parent >= 0) {
+    const fbx_node *parent = fbx_node_at(scene, (size_t)node->parent);
+    node->scale_node = parent->inherit == FBX_INHERIT_ALL ? SK_NONE : parent->scale_node;
+  }
+  return SK_OK;
+}
+
+/* Models that no other one is above, and that are not below the root, count as being below it. */
+static sk_status push_roots(fbx_scene *scene, sk_array *stack) {
+  const fbx_document *d = &scene->document;
+  sk_status status = SK_OK;
+  uint32_t i;
+  for (i = (uint32_t)d->objects.count; i-- > 0 && !status;) {
+    size_t at = 0, above = 0;
+    pending *added;
+    if (fbx_object_at(d, i)->class != FBX_MODEL) continue;
+    if (fbx_next_parent(d, i, FBX_MODEL, &at, NULL) != FBX_NONE) continue;
+    if (fbx_next_parent(d, i, FBX_ROOT, &above, NULL) != FBX_NONE) continue;
+    added = sk_array_extend(stack, 1);
+    if (added) *added = (pending){i, SK_NONE};
+    else status = import_no_memory(d->job, sizeof *added);
+  }
+  return status ? status : push_children(scene, stack, d->root, SK_NONE);
+}
+
+sk_status fbx_read_nodes(fbx_scene *scene) {
+  const fbx_document *d = &scene->document;
+  sk_array stack = SK_ARRAY(pending);
+  sk_status status;
+  size_t i;
+  scene->nodes = SK_ARRAY(fbx_node);
+  scene->node_of = sk_alloc(d->objects.count * sizeof *scene->node_of);
+  if (!scene->node_of) return import_no_memory(d->job, d->objects.count * sizeof *scene->node_of);
+  for (i = 0; i < d->objects.count; i++) scene->node_of[i] = SK_NONE;
+  status = push_roots(scene, &stack);
+  while (!status && stack.count) {
+    pending next = ((pending *)stack.data)[--stack.count];
+    if (scene->node_of[next.object] >= 0) { /* a second parent, or a circle */
+      import_note_add(d->job, NOTE_nodes_with_two_parents, 1, "'%.*s'",
+                      (int)fbx_object_at(d, next.object)->name_length, fbx_object_at(d, next.object)->name);
+      continue;
+    }
+    status = add_node(scene, &next);
+    if (!status) status = push_children(scene, &stack, next.object, (int32_t)scene->nodes.count - 1);
+  }
+  sk_array_free(&stack);
+  return status;
+}
+
+/* ---- scale inheritance ---------------------------------------------------------------------------------- */
+
+/* Whether the scale of a node differs from 1, at rest or in any stack. */
+static bool is_scaled(const fbx_scene *scene, const fbx_node *node) {
+  size_t i, k;
+  int axis;
+  for (axis = 0; axis < 3; axis++)
+    if (fabs(node->values[SK_PATH_SCALE][axis] - 1.0) > UNSCALED) return true;
+  for (i = 0; i < scene->stacks.count; i++) {
+    const fbx_stack *stack = fbx_stack_at(scene, i);
+    const fbx_track *track = fbx_find_track(stack, node->object, SK_PATH_SCALE);
+    const fbx_value_source *source = stack->sources.data;
+    for (k = 0; track && k < track->count; k++)
+      for (axis = 0; axis < 3; axis++) {
+        const fbx_value_source *s = &source[track->first + k];
+        const fbx_curve *curve =
+            s->curves[axis] == FBX_NONE ? NULL : (const fbx_curve *)scene->curves.data + s->curves[axis];
+        size_t key;
+        if (!curve && fabs(s->fixed[axis] - 1.0) > UNSCALED) return true;
+        for (key = 0; curve && key < curve->count; key++)
+          if (fabs(curve->keys[key].value - 1.0) > UNSCALED) return true;
+      }
+  }
+  return false;
+}
+
+/* A node is split if a child does not inherit its scale and the scale is one, or if it has one of others in turn. */
+void fbx_split_nodes(fbx_scene *scene) {
+  size_t i;
+  for (i = 0; i < scene->nodes.count; i++) {
+    const fbx_node *node = fbx_node_at(scene, i);
+    int32_t from = node->parent;
+    bool scaled = false;
+    if (node->inherit == FBX_INHERIT_ALL || node->parent < 0) continue;
+    while (from >= 0 && !scaled) {
+      const fbx_node *above = fbx_node_at(scene, (size_t)from);
+      scaled = is_scaled(scene, above);
+      from = above->inherit == FBX_INHERIT_ALL ? SK_NONE : above->scale_node;
+    }
+    if (scaled) fbx_node_at(scene, (size_t)node->parent)->is_split = true;
+  }
+}

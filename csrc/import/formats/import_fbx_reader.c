@@ -1,0 +1,90 @@
+/* import_fbx_reader.c: the steps of an import of FBX, and what of the file is not played. */
+#include <string.h>
+
+#include "import_fbx_mesh.h"
+#include "import_fbx_shape.h"
+
+#define OLDEST_VERSION 7100u
+
+/* ---- opening ---------------------------------------------------------------------------------------- */
+
+/* Files before 7.1 (FBX 2011) have another structure: objects without ids. */
+static sk_status check_version(import_job *job, const fbx_file *file) {
+  if (!file->version || file->version >= OLDEST_VERSION) return SK_OK;
+  return sk_fail(job->error, SK_ERROR_IMPORT,
+                 "this is FBX version %u.%u, of before 2011, which is not supported; convert the file to FBX 2011 or "
+                 "newer, for example with Autodesk's FBX Converter or with Blender",
+                 file->version / 1000, file->version % 1000 / 100);
+}
+
+sk_status import_fbx_open(import_job *job) {
+  fbx_file file;
+  sk_status status = import_files_whole(job);
+  if (status) return status;
+  file = fbx_open_file(job->files.sources.data);
+  status = check_version(job, &file);
+  if (status) return status;
+  job->fbx = sk_alloc_zero(sizeof *job->fbx);
+  if (!job->fbx) return import_no_memory(job, sizeof *job->fbx);
+  status = fbx_open_scene(job, &job->fbx->scene);
+  if (!status) fbx_read_space(job->fbx);
+  if (!status && !job->fbx->scene.nodes.count && job->fbx->scene.document.objects.count <= 1)
+    status = sk_fail(job->error, SK_ERROR_IMPORT, "the file has no objects");
+  return status ? status : fbx_list_materials(job);
+}
+
+void import_fbx_close(import_job *job) {
+  import_fbx *fbx = job->fbx;
+  if (!fbx) return;
+  fbx_free_meshes(fbx);
+  fbx_close_scene(&fbx->scene);
+  sk_array_free(&fbx->joints);
+  sk_array_free(&fbx->materials);
+  sk_array_free(&fbx->targets);
+  sk_free(fbx);
+  job->fbx = NULL;
+}
+
+/* ---- what is not played ------------------------------------------------------------------------------- */
+
+void import_fbx_note(import_job *job) {
+  static const struct {
+    fbx_class class;
+    import_note_code note;
+  } lost[] = {{FBX_GEOMETRY, NOTE_geometry_ignored},
+              {FBX_CACHE, NOTE_geometry_caches_ignored},
+              {FBX_CONSTRAINT, NOTE_constraints_ignored}};
+  const fbx_document *d = &job->fbx->scene.document;
+  uint32_t i;
+  size_t k;
+  for (i = 0; i < d->objects.count; i++)
+    for (k = 0; k < sizeof lost / sizeof *lost; k++) {
+      const fbx_object *object = fbx_object_at(d, i);
+      if (object->class == lost[k].class)
+        import_note_add(job, lost[k].note, 1, "%.*s '%.*s'", (int)(object->type_length < 40 ? object->type_length : 40),
+                        object->type, (int)(object->name_length < 80 ? object->name_length : 80), object->name);
+    }
+}
+
+const import_reader fbx_reader = {
+    .whole = true,
+    .add_joints = fbx_add_joints,
+    .find_joint = fbx_find_joint,
+    .rest = fbx_rest,
+    .material_count = fbx_material_count,
+    .read_material = fbx_read_material,
+    .list_submeshes = fbx_list_submeshes,
+    .name_submesh = fbx_name_submesh,
+    .copy_faces = fbx_copy_faces,
+    .has = fbx_has,
+    .read = fbx_read_attribute,
+    .skin = fbx_skin,
+    .target_count = fbx_target_count,
+    .read_shapes = fbx_read_shapes,
+    .default_weight = fbx_default_weight,
+    .name_target = fbx_name_target,
+    .clip_count = fbx_clip_count,
+    .name_clip = fbx_name_clip,
+    .add_channels = fbx_add_channels,
+    .add_extras = fbx_add_extras,
+};
