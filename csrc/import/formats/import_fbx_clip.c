@@ -56,8 +56,8 @@ static void add_curve(time_list *list, uint32_t number) {
   size_t i;
   if (number == FBX_NONE) return;
   curve = (const fbx_curve *)list->scene->curves.data + number;
+  if (curve->is_flat) return;
   for (i = 0; i < curve->count; i++) add_time(list, (double)curve->keys[i].time);
-  if (curve->count < 2) return;
   add_repetitions(list, curve, true);
   add_repetitions(list, curve, false);
   if ((double)curve->keys[0].time < list->stack->start || curve->before != FBX_OUTSIDE_CONSTANT)
@@ -123,7 +123,27 @@ static void motion_value(const void *context, double time, double out[4]) {
   else memcpy(out, trs.s, sizeof trs.s);
 }
 
-/* Largest extent of the model at rest, for which the error of keys is stated: joints and vertices. */
+/* How far the translations of a stack go, along one axis, at most. */
+static double reach_of(const fbx_scene *scene, const fbx_stack *stack) {
+  const fbx_track *tracks = stack->tracks.data;
+  double reach = 0.0;
+  size_t i, k, key;
+  int axis;
+  for (i = 0; i < stack->tracks.count; i++)
+    for (k = 0; k < tracks[i].count && tracks[i].path == SK_PATH_TRANSLATION; k++)
+      for (axis = 0; axis < 3; axis++) {
+        const fbx_value_source *source = (const fbx_value_source *)stack->sources.data + tracks[i].first + k;
+        const fbx_curve *curve = (const fbx_curve *)scene->curves.data + source->curves[axis];
+        double low = INFINITY, high = -INFINITY;
+        if (source->curves[axis] == FBX_NONE) continue;
+        for (key = 0; key < curve->count; key++)
+          low = fmin(low, curve->keys[key].value), high = fmax(high, curve->keys[key].value);
+        reach = fmax(reach, high - low);
+      }
+  return reach;
+}
+
+/* Largest extent of the model at rest: joints and vertices. */
 static double size_of_model(const import_model *m) {
   double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY}, size = 0.0;
   size_t i;
@@ -281,7 +301,7 @@ bool fbx_name_clip(import_job *job, int32_t index, sk_text *name) {
 sk_status fbx_add_channels(import_clip *clip, int32_t index, double *last) {
   import_job *job = clip->job;
   const fbx_stack *stack = stack_of_clip(job, index);
-  double size = size_of_model(&job->model);
+  double size = fmax(size_of_model(&job->model), reach_of(&job->fbx->scene, stack));
   size_t j, count = job->fbx->joints.count;
   int path;
   sk_status status = index ? SK_OK : fbx_list_targets(job);

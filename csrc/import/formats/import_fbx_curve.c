@@ -233,10 +233,10 @@ static void set_tangents(const curve_arrays *a, fbx_key *keys, size_t count, dou
 
 static void describe(fbx_curve *curve) {
   size_t i;
-  curve->steps = curve->linear = true;
-  for (i = 0; i + 1 < curve->count; i++) {
-    curve->steps &= curve->keys[i].segment == FBX_CONSTANT || curve->keys[i].segment == FBX_CONSTANT_NEXT;
-    curve->linear &= curve->keys[i].segment != FBX_CUBIC;
+  curve->is_flat = true;
+  for (i = 0; i < curve->count && curve->is_flat; i++) {
+    const fbx_key *key = &curve->keys[i];
+    curve->is_flat = key->value == curve->keys[0].value && key->left_slope == 0.0f && key->right_slope == 0.0f;
   }
 }
 

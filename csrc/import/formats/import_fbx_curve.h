@@ -36,8 +36,7 @@ typedef struct fbx_curve {
   size_t count;
   fbx_outside before, after;
   int64_t before_count, after_count; /* repetitions; -1: without end */
-  bool steps;                        /* all segments are constant */
-  bool linear;                       /* no segment is cubic */
+  bool is_flat;                      /* it has the same value at all times */
 } fbx_curve;
 
 /* Reads the keys of a curve object. A curve that has no usable keys gets the count 0. */

@@ -297,10 +297,19 @@ void fbx_read_property_list(const fbx_file *file, size_t inside, size_t inside_e
   read_list(file, inside, inside_end, wanted, count, true);
 }
 
-void fbx_read_properties(const fbx_document *d, uint32_t index, const fbx_wanted *wanted, size_t count) {
+void fbx_read_template(const fbx_document *d, uint32_t index, const fbx_wanted *wanted, size_t count) {
   const fbx_object *object = fbx_object_at(d, index);
-  read_list(&d->file, object->template_, object->template_end, wanted, count, false);
-  read_list(&d->file, object->inside, object->inside_end, wanted, count, true);
+  if (object->template_ < object->template_end)
+    read_list(&d->file, object->template_, object->template_end, wanted, count, false);
+}
+
+void fbx_read_own_properties(const fbx_document *d, uint32_t index, const fbx_wanted *wanted, size_t count) {
+  read_list(&d->file, fbx_object_at(d, index)->inside, fbx_object_at(d, index)->inside_end, wanted, count, true);
+}
+
+void fbx_read_properties(const fbx_document *d, uint32_t index, const fbx_wanted *wanted, size_t count) {
+  fbx_read_template(d, index, wanted, count);
+  fbx_read_own_properties(d, index, wanted, count);
 }
 
 double fbx_property(const fbx_document *d, uint32_t object, const char *name, double fallback) {

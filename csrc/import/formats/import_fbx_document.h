@@ -86,6 +86,9 @@ typedef struct fbx_wanted {
 
 /* Reads the wanted properties of an object: those of the template first, then its own. */
 void fbx_read_properties(const fbx_document *document, uint32_t object, const fbx_wanted *wanted, size_t count);
+/* The same in two steps: those of the template of an object, and its own. */
+void fbx_read_template(const fbx_document *document, uint32_t object, const fbx_wanted *wanted, size_t count);
+void fbx_read_own_properties(const fbx_document *document, uint32_t object, const fbx_wanted *wanted, size_t count);
 /* Reads a list of properties inside any record, such as GlobalSettings. */
 void fbx_read_property_list(const fbx_file *file, size_t inside, size_t inside_end, const fbx_wanted *wanted,
                             size_t count);

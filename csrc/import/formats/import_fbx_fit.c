@@ -251,6 +251,15 @@ static void classify(const fitter *t, const span *spans, size_t count, bool *ste
   }
 }
 
+/* Whether the function has the same value all the time. */
+static bool is_one_value(const fitter *t, const span *spans, size_t count) {
+  size_t i;
+  for (i = 0; i < count; i++)
+    if (!is_constant(t->f, &spans[i]) || largest_difference(t->f, spans[0].from, spans[i].to) > 0.1 * t->f->tolerance)
+      return false;
+  return true;
+}
+
 static sk_status write_keys(const fitter *t, fbx_fitted *fitted) {
   const fit_key *keys = t->keys.data;
   bool cubic = fitted->interpolation == SK_CUBIC;
@@ -276,6 +285,10 @@ sk_status fbx_fit(import_job *job, const fbx_function *function, const double *t
   sk_status status = SK_OK;
   *fitted = (fbx_fitted){.interpolation = SK_LINEAR, .seconds = SK_ARRAY(double), .values = SK_ARRAY(float)};
   if (!make_spans(&t, times, count, &spans)) status = import_no_memory(job, sizeof(span));
+  if (!status && is_one_value(&t, spans.data, spans.count)) {
+    count = 1; /* one key holds it */
+    spans.count = 0;
+  }
   if (!status) {
     classify(&t, spans.data, spans.count, &steps, &straight_on);
     fitted->interpolation = steps && count > 1 ? SK_STEP : straight_on ? SK_LINEAR : SK_CUBIC;

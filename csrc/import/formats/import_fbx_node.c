@@ -143,48 +143,76 @@ static void affine_of(const double t[3], const double degrees[3], const double s
   sk_affine_from_trs(translation, rotation, scale, out);
 }
 
-static void read_geometric(const fbx_document *d, fbx_node *node) {
-  double t[3] = {0}, r[3] = {0}, s[3] = {1, 1, 1};
-  const fbx_wanted wanted[] = {{"GeometricTranslation", t, 3, NULL}, {"GeometricRotation", r, 3, NULL},
-                               {"GeometricScaling", s, 3, NULL}};
-  int i;
-  fbx_read_properties(d, node->object, wanted, 3);
-  for (i = 0; i < 3; i++) node->has_geometric |= t[i] != 0.0 || r[i] != 0.0 || s[i] != 1.0;
-  affine_of(t, r, s, node->geometric);
+/* The properties of a model that say how it is transformed, as the file has them. */
+typedef struct model_values {
+  double lcl[3][3]; /* by sk_path */
+  double pre[3], post[3], rotation_offset[3], rotation_pivot[3], scaling_offset[3], scaling_pivot[3];
+  double geometric_t[3], geometric_r[3], geometric_s[3];
+  double order, active, limit_only, inherit, visible, shown;
+} model_values;
+
+/* What the SDK takes where neither the model nor its template says something. */
+static const model_values standard_values = {.lcl = {[SK_PATH_SCALE] = {1, 1, 1}},
+                                             .geometric_s = {1, 1, 1},
+                                             .active = 1,
+                                             .inherit = FBX_INHERIT_ALL,
+                                             .visible = 1,
+                                             .shown = 1};
+
+static void read_values(const fbx_document *d, uint32_t object, bool of_template, model_values *v) {
+  const fbx_wanted wanted[] = {{"Lcl Translation", v->lcl[SK_PATH_TRANSLATION], 3, NULL},
+                               {"Lcl Rotation", v->lcl[SK_PATH_ROTATION], 3, NULL},
+                               {"Lcl Scaling", v->lcl[SK_PATH_SCALE], 3, NULL},
+                               {"PreRotation", v->pre, 3, NULL},
+                               {"PostRotation", v->post, 3, NULL},
+                               {"RotationOffset", v->rotation_offset, 3, NULL},
+                               {"RotationPivot", v->rotation_pivot, 3, NULL},
+                               {"ScalingOffset", v->scaling_offset, 3, NULL},
+                               {"ScalingPivot", v->scaling_pivot, 3, NULL},
+                               {"GeometricTranslation", v->geometric_t, 3, NULL},
+                               {"GeometricRotation", v->geometric_r, 3, NULL},
+                               {"GeometricScaling", v->geometric_s, 3, NULL},
+                               {"RotationOrder", &v->order, 1, NULL},
+                               {"RotationActive", &v->active, 1, NULL},
+                               {"RotationSpaceForLimitOnly", &v->limit_only, 1, NULL},
+                               {"InheritType", &v->inherit, 1, NULL},
+                               {"Visibility", &v->visible, 1, NULL},
+                               {"Show", &v->shown, 1, NULL}};
+  size_t count = sizeof wanted / sizeof *wanted;
+  if (of_template) fbx_read_template(d, object, wanted, count);
+  else fbx_read_own_properties(d, object, wanted, count);
 }
 
-static void read_node(const fbx_document *d, fbx_node *node) {
-  double pre[3] = {0}, post[3] = {0}, order = 0, active = 1, limit_only = 0, inherit = 1, visible = 1, shown = 1;
-  const fbx_wanted wanted[] = {{"Lcl Translation", node->values[SK_PATH_TRANSLATION], 3, NULL},
-                               {"Lcl Rotation", node->values[SK_PATH_ROTATION], 3, NULL},
-                               {"Lcl Scaling", node->values[SK_PATH_SCALE], 3, NULL},
-                               {"PreRotation", pre, 3, NULL},
-                               {"PostRotation", post, 3, NULL},
-                               {"RotationOffset", node->rotation_offset, 3, NULL},
-                               {"RotationPivot", node->rotation_pivot, 3, NULL},
-                               {"ScalingOffset", node->scaling_offset, 3, NULL},
-                               {"ScalingPivot", node->scaling_pivot, 3, NULL},
-                               {"RotationOrder", &order, 1, NULL},
-                               {"RotationActive", &active, 1, NULL},
-                               {"RotationSpaceForLimitOnly", &limit_only, 1, NULL},
-                               {"InheritType", &inherit, 1, NULL},
-                               {"Visibility", &visible, 1, NULL},
-                               {"Show", &shown, 1, NULL}};
+static void set_geometric(const model_values *v, fbx_node *node) {
+  int i;
+  for (i = 0; i < 3; i++)
+    node->has_geometric |= v->geometric_t[i] != 0.0 || v->geometric_r[i] != 0.0 || v->geometric_s[i] != 1.0;
+  affine_of(v->geometric_t, v->geometric_r, v->geometric_s, node->geometric);
+}
+
+/* `values` are those of the template of models, which is the same for all of them. */
+static void read_node(const fbx_document *d, const model_values *template_values, fbx_node *node) {
+  static const double none[3] = {0, 0, 0};
+  model_values v = *template_values;
   bool uses_space;
   int i;
-  node->values[SK_PATH_SCALE][0] = node->values[SK_PATH_SCALE][1] = node->values[SK_PATH_SCALE][2] = 1.0;
-  fbx_read_properties(d, node->object, wanted, sizeof wanted / sizeof *wanted);
-  uses_space = active != 0.0 && limit_only == 0.0;
-  node->order = uses_space && order > 0 && order < SPHERIC ? (uint8_t)order : 0;
-  node->inherit = inherit == 0.0 ? FBX_INHERIT_COMPONENTS : inherit == 2.0 ? FBX_INHERIT_NONE : FBX_INHERIT_ALL;
-  node->is_hidden = visible == 0.0 || shown == 0.0;
-  if (!uses_space) memset(pre, 0, sizeof pre), memset(post, 0, sizeof post);
-  fbx_quat_from_euler(pre, 0, node->pre);
-  fbx_quat_from_euler(post, 0, node->post_inverse);
-  node->post_inverse[0] *= -1.0, node->post_inverse[1] *= -1.0, node->post_inverse[2] *= -1.0;
-  for (i = 0; i < 3; i++)
-    node->has_pivots |= node->rotation_pivot[i] != 0.0 || node->scaling_pivot[i] != 0.0 || node->scaling_offset[i] != 0.0;
-  read_geometric(d, node);
+  read_values(d, node->object, false, &v);
+  uses_space = v.active != 0.0 && v.limit_only == 0.0;
+  memcpy(node->values, v.lcl, sizeof node->values);
+  memcpy(node->rotation_offset, v.rotation_offset, sizeof v.rotation_offset);
+  memcpy(node->rotation_pivot, v.rotation_pivot, sizeof v.rotation_pivot);
+  memcpy(node->scaling_offset, v.scaling_offset, sizeof v.scaling_offset);
+  memcpy(node->scaling_pivot, v.scaling_pivot, sizeof v.scaling_pivot);
+  node->order = uses_space && v.order > 0.0 && v.order < SPHERIC ? (uint8_t)v.order : 0;
+  node->inherit = v.inherit == 0.0 ? FBX_INHERIT_COMPONENTS : v.inherit == 2.0 ? FBX_INHERIT_NONE : FBX_INHERIT_ALL;
+  node->is_hidden = v.visible == 0.0 || v.shown == 0.0;
+  fbx_quat_from_euler(uses_space ? v.pre : none, 0, node->pre);
+  fbx_quat_from_euler(uses_space ? v.post : none, 0, node->post_inverse);
+  for (i = 0; i < 3; i++) {
+    node->post_inverse[i] = -node->post_inverse[i];
+    node->has_pivots |= v.rotation_pivot[i] != 0.0 || v.scaling_pivot[i] != 0.0 || v.scaling_offset[i] != 0.0;
+  }
+  set_geometric(&v, node);
 }
 
 /* ---- the tree ---------------------------------------------------------------------------------------- */
@@ -210,14 +238,14 @@ static sk_status push_children(fbx_scene *scene, sk_array *stack, uint32_t objec
   return SK_OK;
 }
 
-static sk_status add_node(fbx_scene *scene, const pending *next) {
+static sk_status add_node(fbx_scene *scene, const model_values *template_values, const pending *next) {
   fbx_node *node = sk_array_extend(&scene->nodes, 1);
   if (!node) return import_no_memory(scene->document.job, sizeof *node);
   if (scene->nodes.count > SK_MAX_JOINTS)
     return sk_fail(scene->document.job->error, SK_ERROR_IMPORT, "the model has more than %u nodes", SK_MAX_JOINTS);
   *node = (fbx_node){.object = next->object, .parent = next->parent, .scale_node = SK_NONE};
   scene->node_of[next->object] = (int32_t)scene->nodes.count - 1;
-  read_node(&scene->document, node);
+  read_node(&scene->document, template_values, node);
   if (node->inherit == FBX_INHERIT_COMPONENTS) node->scale_node = node->parent;
   if (node->inherit == FBX_INHERIT_NONE && node->parent >= 0) {
     const fbx_node *parent = fbx_node_at(scene, (size_t)node->parent);
@@ -247,6 +275,7 @@ static sk_status push_roots(fbx_scene *scene, sk_array *stack) {
 sk_status fbx_read_nodes(fbx_scene *scene) {
   const fbx_document *d = &scene->document;
   sk_array stack = SK_ARRAY(pending);
+  model_values template_values = standard_values;
   sk_status status;
   size_t i;
   scene->nodes = SK_ARRAY(fbx_node);
@@ -254,6 +283,7 @@ sk_status fbx_read_nodes(fbx_scene *scene) {
   if (!scene->node_of) return import_no_memory(d->job, d->objects.count * sizeof *scene->node_of);
   for (i = 0; i < d->objects.count; i++) scene->node_of[i] = SK_NONE;
   status = push_roots(scene, &stack);
+  if (stack.count) read_values(d, ((pending *)stack.data)->object, true, &template_values);
   while (!status && stack.count) {
     pending next = ((pending *)stack.data)[--stack.count];
     if (scene->node_of[next.object] >= 0) { /* a second parent, or a circle */
@@ -261,7 +291,7 @@ sk_status fbx_read_nodes(fbx_scene *scene) {
                       (int)fbx_object_at(d, next.object)->name_length, fbx_object_at(d, next.object)->name);
       continue;
     }
-    status = add_node(scene, &next);
+    status = add_node(scene, &template_values, &next);
     if (!status) status = push_children(scene, &stack, next.object, (int32_t)scene->nodes.count - 1);
   }
   sk_array_free(&stack);

@@ -10,7 +10,7 @@
 
 /* The shapes between which the percent lies get weights that sum to 1; no shape at 0 % counts as one. Percents beyond
    the last shape belong to the last span, so that its lines go on. */
-float fbx_target_weight(const fbx_target *t, double percent) {
+double fbx_target_weight(const fbx_target *t, double percent) {
   const fbx_shape *shapes = t->shape - t->shape->index;
   uint32_t count = t->shape->count, negative = 0, i;
   int64_t from, to; /* shapes of the span, or -1 for no shape */
@@ -31,8 +31,8 @@ float fbx_target_weight(const fbx_target *t, double percent) {
   }
   low = from < 0 ? 0.0 : shapes[from].full, high = to < 0 ? 0.0 : shapes[to].full;
   part = (percent - low) / (high - low);
-  if (to == (int64_t)t->shape->index) return (float)part;
-  return from == (int64_t)t->shape->index ? (float)(1.0 - part) : 0.0f;
+  if (to == (int64_t)t->shape->index) return part;
+  return from == (int64_t)t->shape->index ? 1.0 - part : 0.0;
 }
 
 size_t fbx_corner_count(const fbx_target *t) { return t->shape->count > 1 ? t->shape->count + 1 : 0; }
@@ -193,7 +193,7 @@ static fbx_target target_of(const import_job *job, const fbx_shape *shape) {
 
 float fbx_default_weight(const import_job *job, const import_submesh *submesh, uint32_t number) {
   fbx_target target = target_of(job, shape_at(submesh, number));
-  return fbx_target_weight(&target, target.rest_percent);
+  return (float)fbx_target_weight(&target, target.rest_percent);
 }
 
 bool fbx_name_target(import_job *job, const import_submesh *submesh, uint32_t number, sk_text *name) {

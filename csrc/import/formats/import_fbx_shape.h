@@ -29,7 +29,7 @@ typedef struct fbx_target { /* a target of the model, in the order of the block 
 size_t fbx_corner_count(const fbx_target *target);
 double fbx_corner(const fbx_target *target, size_t index);
 
-float fbx_target_weight(const fbx_target *target, double percent);
+double fbx_target_weight(const fbx_target *target, double percent);
 
 sk_status fbx_read_shapes_of(import_job *job, fbx_mesh *mesh);
 void fbx_free_shapes(fbx_mesh *mesh);
