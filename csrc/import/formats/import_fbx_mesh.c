@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "../../core/base/sk_math.h"
+#include "../import_limit.h"
 #include "../import_mesh.h"
 #include "import_fbx_shape.h"
 
@@ -306,10 +307,14 @@ void fbx_free_meshes(import_fbx *fbx) {
 /* ---- submeshes --------------------------------------------------------------------------------------------- */
 
 fbx_mesh *fbx_mesh_of(const import_fbx *fbx, uint32_t geometry) {
-  size_t i;
-  for (i = 0; i < fbx->meshes.count; i++)
-    if (((fbx_mesh *)fbx->meshes.data)[i].object == geometry) return (fbx_mesh *)fbx->meshes.data + i;
-  return NULL;
+  fbx_mesh *meshes = fbx->meshes.data; /* by geometry */
+  size_t low = 0, high = fbx->meshes.count;
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    if (meshes[middle].object < geometry) low = middle + 1;
+    else high = middle;
+  }
+  return low < fbx->meshes.count && meshes[low].object == geometry ? &meshes[low] : NULL;
 }
 
 static sk_status add_submeshes(import_job *job, sk_array *submeshes, int32_t number, fbx_mesh *mesh) {
@@ -335,12 +340,31 @@ static sk_status add_submeshes(import_job *job, sk_array *submeshes, int32_t num
   return status;
 }
 
+/* Counts the vertices of all submeshes against the limits of the request. */
+static sk_status check_counts(import_job *job) {
+  import_fbx *fbx = job->fbx;
+  import_counts counts = {0};
+  size_t i;
+  for (i = 0; i < fbx->scene.nodes.count; i++) {
+    size_t at = 0;
+    uint32_t geometry, object = fbx_node_at(&fbx->scene, i)->object;
+    while ((geometry = fbx_next_child(&fbx->scene.document, object, FBX_MESH, &at, NULL)) != FBX_NONE) {
+      const fbx_mesh *mesh = fbx_mesh_of(fbx, geometry);
+      uint64_t corners = mesh ? mesh->corners.count : 0;
+      counts.vertices = import_sum(counts.vertices, corners);
+      counts.rows = import_sum(counts.rows, import_product(corners, 3 + (mesh ? mesh->targets.count : 0)));
+    }
+  }
+  return import_check_counts(job, &counts);
+}
+
 /* In the order of the joints. */
 sk_status fbx_list_submeshes(import_job *job, sk_array *submeshes) {
   import_fbx *fbx = job->fbx;
   const fbx_joint *joints = fbx->joints.data;
   size_t j;
   sk_status status = fbx_read_meshes(job);
+  if (!status) status = check_counts(job);
   for (j = 0; j < fbx->joints.count && !status; j++) {
     size_t at = 0;
     uint32_t geometry;

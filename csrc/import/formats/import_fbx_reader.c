@@ -1,6 +1,7 @@
 /* import_fbx_reader.c: the steps of an import of FBX, and what of the file is not played. */
 #include <string.h>
 
+#include "../import_limit.h"
 #include "import_fbx_mesh.h"
 #include "import_fbx_shape.h"
 
@@ -17,6 +18,32 @@ static sk_status check_version(import_job *job, const fbx_file *file) {
                  file->version / 1000, file->version % 1000 / 100);
 }
 
+/* Counts nodes, their depth, and the keys of all stacks against the limits of the request. */
+static sk_status check_motion(import_job *job) {
+  const fbx_scene *scene = &job->fbx->scene;
+  import_counts counts = {.nodes = scene->nodes.count + 1, .depth = 1};
+  uint32_t *depth = sk_alloc((scene->nodes.count + 1) * sizeof *depth);
+  size_t i, k;
+  int axis;
+  if (!depth) return import_no_memory(job, scene->nodes.count * sizeof *depth);
+  for (i = 0; i < scene->nodes.count; i++) {
+    int32_t parent = fbx_node_at(scene, i)->parent;
+    depth[i] = parent < 0 ? 2 : depth[parent] + 1;
+    if (depth[i] > counts.depth) counts.depth = depth[i];
+    counts.nodes += fbx_node_at(scene, i)->is_split;
+  }
+  sk_free(depth);
+  for (i = 0; i < scene->stacks.count; i++) {
+    const fbx_stack *stack = fbx_stack_at(scene, i);
+    for (k = 0; k < stack->sources.count; k++)
+      for (axis = 0; axis < 3; axis++) {
+        uint32_t curve = ((const fbx_value_source *)stack->sources.data)[k].curves[axis];
+        if (curve != FBX_NONE) counts.keys += ((const fbx_curve *)scene->curves.data)[curve].count;
+      }
+  }
+  return import_check_counts(job, &counts);
+}
+
 sk_status import_fbx_open(import_job *job) {
   fbx_file file;
   sk_status status = import_files_whole(job);
@@ -30,6 +57,7 @@ sk_status import_fbx_open(import_job *job) {
   if (!status) fbx_read_space(job->fbx);
   if (!status && !job->fbx->scene.nodes.count && job->fbx->scene.document.objects.count <= 1)
     status = sk_fail(job->error, SK_ERROR_IMPORT, "the file has no objects");
+  if (!status) status = check_motion(job);
   return status ? status : fbx_list_materials(job);
 }
 
