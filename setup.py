@@ -290,7 +290,13 @@ def extensions() -> list[Extension]:
         extension(
             "_core", [*core, *files("csrc/ext/*.c"), *parent], {cglm, Path(numpy.get_include())}, [], Core
         ),
-        extension("_import", core_of_import + files("csrc/import/**/*.c"), {cglm, assimp, jsmn}, closed, libraries=("z",)),
+        extension(
+            "_import",
+            core_of_import + files("csrc/import/**/*.c"),
+            {cglm, assimp, jsmn},
+            closed,
+            libraries=("z",),
+        ),
     ]
     if on_linux:
         built.append(extension("_worker", ["csrc/core/base/sk_base.c", *child], set(), [], Program))

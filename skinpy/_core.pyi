@@ -26,6 +26,7 @@ def _load_file(
     ignore_animated_scale: bool,
     up: int,
     frame: int,
+    curve_error: float,
     formats: str | None,
     external: int,
     limits: tuple[int, int, int, int, int],

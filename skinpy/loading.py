@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from . import _block, _core
-from ._arguments import flag, whole
+from ._arguments import finite, flag, whole
 from ._types import PathLike
 from .errors import LimitExceeded, LoadError, warn_of_losses
 from .limits import DEFAULT_FORMATS, Limits, allowed_formats
@@ -35,15 +35,16 @@ _MAX_FORMAT = 64
 _MAX_FRAMES = 2**31 - 1  # the core counts frames in int32
 
 #: format, max_influences, join_vertices (-1: depends on the format), ignore_animated_scale, up, frame
-#: (-1: the first), allowed formats, external, limits of counts, isolation (None: import in this process)
+#: (-1: the first), curve_error, allowed formats, external, limits of counts, isolation (None: import in this process)
 _Request: TypeAlias = tuple[
-    str | None, int, int, bool, int, int, str, int, tuple[int, int, int, int, int], "_Isolation | None"
+    str | None, int, int, bool, int, int, float, str, int, tuple[int, int, int, int, int], "_Isolation | None"
 ]
 #: Paths of the worker, the importer and Assimp, bytes of memory, seconds, LD_LIBRARY_PATH.
 _Isolation: TypeAlias = tuple[bytes, bytes, bytes, int, float, bytes]
 
 _EXTERNAL = ("folder", "none", "any")  # in the order of sk_external
 _LIMITS = Limits()
+_CURVE_ERROR = 1e-5  # of keys, as a part of the model's size
 
 
 def load(
@@ -55,6 +56,7 @@ def load(
     ignore_animated_scale: bool = False,
     up: str | None = None,
     frame: int | None = None,
+    curve_error: float | None = None,
     mmap: bool = False,
     isolate: bool = True,
     limits: Limits = _LIMITS,
@@ -86,6 +88,10 @@ def load(
     frame : int, optional
         The frame to read, in formats that store whole frames of vertices, such as MD2. The default is the
         first one; `skinpy.kinds.VertexAnimation.load` reads all of them.
+    curve_error : float, optional
+        The largest distance, as a part of the model's size, by which keys that are made from exact curves may
+        differ from these curves. It applies to FBX, whose curves become keys of translation, rotation and
+        scale. The default is 1e-5.
     mmap : bool, default False
         Whether a .skn file is mapped instead of read. Use it only for files that you trust: if such a file
         is truncated while it is mapped, the process ends.
@@ -154,6 +160,7 @@ def load(
         and ignore_animated_scale is False
         and up is None
         and frame is None
+        and curve_error is None
         and isolate is True
         and limits is _LIMITS
         and allow_formats is None
@@ -162,7 +169,7 @@ def load(
         request = _usual(_paths_key())
     else:
         request = (
-            *_checked(format, max_influences, join_vertices, ignore_animated_scale, up, frame),
+            *_checked(format, max_influences, join_vertices, ignore_animated_scale, up, frame, curve_error),
             *_confined(flag("isolate", isolate), limits, allow_formats, external, _paths_key()),
         )
     if mmap is not False:
@@ -246,7 +253,8 @@ def _checked(
     ignore_animated_scale: bool,
     up: str | None,
     frame: int | None,
-) -> tuple[str | None, int, int, bool, int, int]:
+    curve_error: float | None = None,
+) -> tuple[str | None, int, int, bool, int, int, float]:
     """The options of an import, checked, as the core takes them."""
     if format is not None and not isinstance(format, str):
         raise TypeError(f"format is {format!r}; expected str or None")
@@ -263,7 +271,16 @@ def _checked(
         flag("ignore_animated_scale", ignore_animated_scale),
         _block.AXES.index(up),
         number,
+        _CURVE_ERROR if curve_error is None else _part("curve_error", curve_error),
     )
+
+
+def _part(name: str, value: float) -> float:
+    """A number above 0 and at most 1."""
+    number = finite(name, value)
+    if not 0.0 < number <= 1.0:
+        raise ValueError(f"{name} is {value!r}; expected a number above 0 and at most 1")
+    return number
 
 
 def _confined(

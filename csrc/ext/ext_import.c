@@ -84,10 +84,12 @@ static int read_options(PyObject *const *args, sk_import_request *request) {
   int ignore_scale = PyObject_IsTrue(args[3]);
   if (ignore_scale < 0 || !read_number(args[1], 1, SK_MAX_INFLUENCES, &influences) ||
       !read_number(args[2], -1, 1, &joined) || !read_number(args[4], 0, SK_AXIS_COUNT - 1, &up) ||
-      !read_number(args[5], -1, INT32_MAX, &frame) || !read_number(args[7], 0, SK_EXTERNAL_COUNT - 1, &external) ||
-      !read_text(args[0], &request->format) || !read_text(args[6], &request->formats) ||
-      !read_limits(args[8], &request->limits))
+      !read_number(args[5], -1, INT32_MAX, &frame) || !read_number(args[8], 0, SK_EXTERNAL_COUNT - 1, &external) ||
+      !read_text(args[0], &request->format) || !read_text(args[7], &request->formats) ||
+      !read_limits(args[9], &request->limits))
     return 0;
+  request->curve_error = PyFloat_AsDouble(args[6]);
+  if (request->curve_error == -1.0 && PyErr_Occurred()) return 0;
   request->max_influences = (uint32_t)influences;
   request->join_vertices = (int32_t)joined;
   request->ignore_animated_scale = ignore_scale != 0;
@@ -113,12 +115,12 @@ static int read_isolation(PyObject *tuple, worker_job *job) {
 /* Reads the arguments of _load_file. */
 static int parse_call(PyObject *const *args, Py_ssize_t count, import_call *call) {
   memset(call, 0, sizeof *call);
-  if (count != 12) {
-    PyErr_Format(PyExc_TypeError, "_load_file() takes 12 arguments (%zd given)", count);
+  if (count != 13) {
+    PyErr_Format(PyExc_TypeError, "_load_file() takes 13 arguments (%zd given)", count);
     return 0;
   }
   call->name = args[0];
-  call->isolation = args[11];
+  call->isolation = args[12];
   if (!read_options(args + 2, &call->request)) return 0;
   if (call->isolation != Py_None && !read_isolation(call->isolation, &call->job)) return 0;
   if (args[1] != Py_None && PyObject_GetBuffer(args[1], &call->data, PyBUF_SIMPLE)) return 0;
@@ -206,7 +208,7 @@ static PyObject *import_isolated(ext_state *state, import_call *call) {
 
 const char ext_load_file_doc[] =
     "_load_file($module, path, data, format, max_influences, join_vertices, ignore_animated_scale, up, frame,\n"
-    "           formats, external, limits, isolation, /)\n--\n\n"
+    "           curve_error, formats, external, limits, isolation, /)\n--\n\n"
     "Return a Block from a file (path) or from bytes (data); see skinpy.load.\n\n"
     "`formats` are the allowed formats, 'glb;gltf', or None for all. `limits` are (file_bytes, nodes, depth, "
     "vertices,\n"

@@ -8,7 +8,7 @@
 #include "../core/base/sk_base.h"
 #include "../core/model/sk_block.h"
 
-#define SK_IMPORT_ABI    8u
+#define SK_IMPORT_ABI    9u
 #define SK_IMPORT_SYMBOL "sk_importer_open" /* const sk_importer *sk_importer_open(void) */
 
 /* Which other files a model may bring in, such as textures. */

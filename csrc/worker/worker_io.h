@@ -44,7 +44,8 @@ typedef enum worker_text {
 
 typedef struct worker_request {
   uint32_t magic, size;           /* WORKER_MAGIC, and the bytes of this struct */
-  uint32_t max_influences;        /* these six are fields of sk_import_request */
+  double curve_error;             /* these seven are fields of sk_import_request */
+  uint32_t max_influences;
   int32_t join_vertices;
   uint32_t ignore_animated_scale, up;
   int32_t frame;

@@ -103,6 +103,7 @@ static void make_job(worker *w) {
                                .format = w->texts[WORKER_FORMAT],
                                .max_influences = r->max_influences,
                                .join_vertices = r->join_vertices,
+                               .curve_error = r->curve_error,
                                .ignore_animated_scale = r->ignore_animated_scale != 0,
                                .up = r->up,
                                .frame = r->frame,

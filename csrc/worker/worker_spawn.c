@@ -116,6 +116,7 @@ static void fill_request(const call *c, const sk_import_request *from, worker_re
   memset(to, 0, sizeof *to); /* no stray bytes of this process may reach the worker between two fields */
   to->magic = WORKER_MAGIC;
   to->size = sizeof *to;
+  to->curve_error = from->curve_error;
   to->max_influences = from->max_influences;
   to->join_vertices = from->join_vertices;
   to->ignore_animated_scale = from->ignore_animated_scale;
