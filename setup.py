@@ -4,7 +4,7 @@
 `skinpy._import` is the importer: csrc/import and, once more, what it needs of csrc/core. It is no Python
 module, `_core` or the worker opens it by path; being built as an Extension puts it beside `_core` in wheels,
 sdists and editable installs alike. So is the worker, `skinpy._worker`: a program, whatever its suffix says.
-None links to Assimp, cglm or jsmn: of all three only headers are used.
+None links to Assimp, cglm or jsmn: of all three only headers are used. The importer links to zlib, for FBX.
 """
 
 import os
@@ -111,6 +111,16 @@ def find_small(name: str, header: str) -> Path:
         f"Elsewhere: set SKINPY_{name.upper()}_DIR to the folder in which {header} stands."
     )
     return find_headers(name, header, remedy)
+
+
+def find_zlib() -> tuple[Path, list[str]]:
+    """Include folder and linker arguments of zlib: of the prefix SKINPY_ZLIB_DIR, or of the system."""
+    remedy = (
+        "Remedy on Debian and Ubuntu: apt-get install zlib1g-dev\n"
+        "Elsewhere: set SKINPY_ZLIB_DIR to the prefix of zlib."
+    )
+    prefix = os.environ.get("SKINPY_ZLIB_DIR")
+    return find_headers("zlib", "zlib.h", remedy), [*([f"-L{prefix}/lib"] if prefix else []), "-lz"]
 
 
 def project_version() -> str:
@@ -244,6 +254,7 @@ def extensions() -> list[Extension]:
     assimp, built_assimp = find_assimp()
     cglm = find_small("cglm", "cglm/cglm.h")
     jsmn = find_small("jsmn", "jsmn.h")
+    zlib, link_zlib = find_zlib()
     # No -march: one build runs on every x86-64. No -ffast-math and no contraction: the plain path gives the
     # same bits with every compiler.
     compile_args = ["-std=c11", "-O3", "-ffp-contract=off", "-fvisibility=hidden", "-Wall", "-Wextra"]
@@ -260,7 +271,6 @@ def extensions() -> list[Extension]:
         foreign: set[Path],
         link_args: list[str],
         kind: type[Extension] = Extension,
-        libraries: tuple[str, ...] = (),
     ) -> Extension:
         # -isystem: warnings in foreign headers are not ours to mend. /usr/include is searched anyway, and
         # to name it would put it in front of the compiler's own headers.
@@ -275,7 +285,7 @@ def extensions() -> list[Extension]:
             ],
             extra_compile_args=compile_args + include_args + sanitizers,
             extra_link_args=[*link_args, "-pthread", *sanitizers],
-            libraries=[*libraries, "m", "dl"] if sys.platform == "linux" else [*libraries, "m"],
+            libraries=["m", "dl"] if sys.platform == "linux" else ["m"],
         )
 
     # Only Linux has a worker. Elsewhere worker_spawn.c says that there is none.
@@ -293,9 +303,8 @@ def extensions() -> list[Extension]:
         extension(
             "_import",
             core_of_import + files("csrc/import/**/*.c"),
-            {cglm, assimp, jsmn},
-            closed,
-            libraries=("z",),
+            {cglm, assimp, jsmn, zlib},
+            [*closed, *link_zlib],
         ),
     ]
     if on_linux:

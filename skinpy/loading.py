@@ -35,7 +35,8 @@ _MAX_FORMAT = 64
 _MAX_FRAMES = 2**31 - 1  # the core counts frames in int32
 
 #: format, max_influences, join_vertices (-1: depends on the format), ignore_animated_scale, up, frame
-#: (-1: the first), curve_error, allowed formats, external, limits of counts, isolation (None: import in this process)
+#: (-1: the first), curve_error, allowed formats, external, limits of counts, isolation (None: import in this
+#: process)
 _Request: TypeAlias = tuple[
     str | None, int, int, bool, int, int, float, str, int, tuple[int, int, int, int, int], "_Isolation | None"
 ]
@@ -357,7 +358,7 @@ def _load_saved(path: str, mapped: bool, request: _Request) -> _core.Block:
 
             return _model_block(_core.Block(mmap(file.fileno(), 0, access=ACCESS_READ), copy=False), request)
         size = os.fstat(file.fileno()).st_size
-        _check_limit("bytes", size, request[8][0], "file_bytes")
+        _check_limit("bytes", size, request[9][0], "file_bytes")
         return _model_block(_core.Block.read(file.fileno(), size), request)
 
 
@@ -365,7 +366,7 @@ def _model_block(block: _core.Block, request: _Request) -> _core.Block:
     info = _block.info(block)
     if info["kind"] != _block.MODEL:
         raise LoadError("it holds clips alone, and no model")
-    _, nodes, _, vertices, keys = request[8]
+    _, nodes, _, vertices, keys = request[9]
     _check_limit("joints", int(info["joints"]), nodes, "nodes")
     _check_limit("vertices", int(info["vertices"]), vertices, "vertices")
     _check_limit("keys", int(_block.section(block, "CHANNELS")["key_count"].sum()), keys, "keys")
@@ -393,7 +394,7 @@ def _is_saved(path: str) -> bool:
 def _load_bytes(data: Any, request: _Request) -> _core.Block:
     view = _bytes_of(data)
     if view[: len(_block.MAGIC)] == _block.MAGIC:
-        _check_limit("bytes", view.nbytes, request[8][0], "file_bytes")
+        _check_limit("bytes", view.nbytes, request[9][0], "file_bytes")
         return _model_block(_core.Block(view), request)
     try:
         return _import(None, view, request)

@@ -126,7 +126,7 @@ def build_importer(folder: Path, objects_folder: Path, name: str, flags: Sequenc
     """tests/importer/NAME.c, compiled with the importer."""
     sources = [*IMPORT_AND_READER, ROOT / f"tests/importer/{name}.c"]
     objects = compile_objects(objects_folder, sources, (*flags, *include_flags("cglm", "jsmn", "assimp")))
-    done = run(compiler(), *flags, *objects, "-o", folder / name, "-ldl", "-lm", "-pthread")
+    done = run(compiler(), *flags, *objects, "-o", folder / name, "-ldl", "-lm", "-lz", "-pthread")
     assert done.returncode == 0, done.stdout
     return folder / name
 
