@@ -67,6 +67,8 @@ typedef struct import_job import_job;
       "matrix keys mirror or shear their joint, which rotation and scale cannot hold; the keys are wrong")             \
   ROW(scale_inheritance_ignored, SK_LOST, "joints that do not inherit their parent's scale are not supported")         \
   ROW(animation_layers_ignored, SK_LOST, "animation layers are not blended; only their combined result is there")      \
+  ROW(curves_converted, SK_REPAIRED, "animation curves became keys of translation, rotation, scale and weights")       \
+  ROW(visibility_ignored, SK_LOST, "animated visibility is not supported; the nodes stay as they are at rest")        \
   ROW(curve_keys_added, SK_REPAIRED, "curves are played by cubic keys, with keys added between those of the file")     \
   ROW(dual_quaternions_ignored, SK_LOST,                                                                              \
       "skins that blend dual quaternions are not supported; matrices are blended instead")                            \

@@ -75,6 +75,29 @@ void import_fbx_close(import_job *job) {
 
 /* ---- what is not played ------------------------------------------------------------------------------- */
 
+/* What kinds of curves, layers and shapes the file has, in one entry of the report. */
+static void note_curves(import_job *job) {
+  const fbx_scene *scene = &job->fbx->scene;
+  const fbx_curve *curves = scene->curves.data;
+  size_t steps = 0, linear = 0, cubic = 0, repeated = 0, layers = 0, i, k;
+  for (i = 0; i < scene->curves.count; i++) {
+    bool smooth = false, straight = false;
+    for (k = 0; k + 1 < curves[i].count; k++) {
+      smooth |= curves[i].keys[k].segment == FBX_CUBIC;
+      straight |= curves[i].keys[k].segment == FBX_LINEAR;
+    }
+    if (smooth) cubic++;
+    else if (straight) linear++;
+    else steps++;
+    repeated += curves[i].before != FBX_OUTSIDE_CONSTANT || curves[i].after != FBX_OUTSIDE_CONSTANT;
+  }
+  for (i = 0; i < scene->stacks.count; i++) layers += fbx_stack_at(scene, i)->layers.count;
+  if (job->model.clips.count)
+    import_note_add(job, NOTE_curves_converted, scene->curves.count,
+                    "%zu stepped, %zu linear, %zu cubic, %zu of them extrapolated; stacks: %zu, layers: %zu, shapes: %zu",
+                    steps, linear, cubic, repeated, scene->stacks.count, layers, job->model.targets.count);
+}
+
 void import_fbx_note(import_job *job) {
   static const struct {
     fbx_class class;
@@ -85,6 +108,7 @@ void import_fbx_note(import_job *job) {
   const fbx_document *d = &job->fbx->scene.document;
   uint32_t i;
   size_t k;
+  note_curves(job);
   for (i = 0; i < d->objects.count; i++)
     for (k = 0; k < sizeof lost / sizeof *lost; k++) {
       const fbx_object *object = fbx_object_at(d, i);

@@ -121,6 +121,17 @@ static sk_status add_found(fbx_scene *scene, sk_array *found, uint32_t object, s
   return SK_OK;
 }
 
+/* Counts a curve node that shows and hides a model. */
+static void note_visibility(const fbx_scene *scene, uint32_t model, uint32_t node) {
+  const fbx_object *object = fbx_object_at(&scene->document, model);
+  size_t at = 0;
+  uint32_t curve = fbx_next_child(&scene->document, node, FBX_CURVE, &at, NULL);
+  if (curve == FBX_NONE || scene->curve_of[curve] == FBX_NONE) return;
+  if (((const fbx_curve *)scene->curves.data)[scene->curve_of[curve]].is_flat) return;
+  import_note_add(scene->document.job, NOTE_visibility_ignored, 1, "model '%.*s'",
+                  (int)(object->name_length < 100 ? object->name_length : 100), object->name);
+}
+
 /* The channel of an inner shape that a property of its geometry drives, or FBX_NONE. */
 static uint32_t find_inner_shape(const fbx_scene *scene, uint32_t geometry, const fbx_link *link) {
   const fbx_inner_shape *shapes = scene->inner_shapes.data;
@@ -190,7 +201,9 @@ static sk_status read_curve_node(fbx_scene *scene, fbx_stack *stack, sk_array *f
   sk_path path;
   sk_status status = SK_OK;
   while (!status && (target = fbx_next_parent(d, node, FBX_MODEL, &at, &link)) != FBX_NONE)
-    if (path_of(link, &path) && scene->node_of[target] >= 0) status = add_found(scene, found, target, path, layer, node);
+    if (path_of(link, &path) && scene->node_of[target] >= 0)
+      status = add_found(scene, found, target, path, layer, node);
+    else if (fbx_link_is(link, "Visibility")) note_visibility(scene, target, node);
   at = 0;
   while (!status && (target = fbx_next_parent(d, node, FBX_BLEND_CHANNEL, &at, &link)) != FBX_NONE)
     if (fbx_link_is(link, "DeformPercent")) status = add_found(scene, found, target, SK_PATH_WEIGHT, layer, node);
