@@ -171,6 +171,8 @@ def test_foreign_headers_stand_where_they_may(path: Path) -> None:
             assert path.stem.startswith("sk_math"), "cglm belongs to sk_math alone"
         elif head == "assimp":
             assert layer == "import" and path.name != "sk_import.h", "Assimp belongs inside csrc/import"
+        elif head == "zlib.h":
+            assert path.stem == "import_fbx_records", "zlib belongs to the records of FBX alone"
         elif head == "jsmn.h":
             assert layer == "import"
         elif head == "numpy":

@@ -8,33 +8,21 @@
 
 #define UNIT_TOLERANCE   1e-6   /* a quaternion whose length is closer to 1 stays bit for bit */
 #define REPORT_TOLERANCE 1e-5 /* one whose length is further from 1 is reported */
-#define RANGE_TOLERANCE  2e-7  /* seconds that a key may lie outside its clip's range */
-#define LAST_EDGE        (UINT32_MAX - 1) /* instead of a value of the track: clip->edges[1] */
-#define FIRST_EDGE       UINT32_MAX      /* the same: clip->edges[0] */
 
 typedef struct key { /* one usable key of the track */
   double time;       /* seconds */
-  uint32_t from;     /* number of its value in the track, or an edge */
+  uint32_t from;     /* number of its value in the track */
 } key;
 
 sk_array import_channel_keys(void) { return SK_ARRAY(key); }
 
 /* ---- keys of one track ----------------------------------------------------------------- */
 
-/* Assimp's time in seconds. A file with ranges counts in whole numbers of its units, which Assimp has divided and
-   shifted: rounding brings the numbers back. */
-static inline double seconds_of(const import_clip *clip, double ticks) {
-  double seconds = ticks / clip->ticks_per_second;
-  const import_range *range = &clip->range;
-  if (range->units == 0.0) return seconds;
-  return (rint((seconds + range->earliest) * range->units) - range->start) / range->units;
-}
-
 /* A cubic glTF track has three values for each of its times. */
 double import_track_time(const import_clip *clip, const import_track *t, uint32_t i) {
-  if (t->quats) return seconds_of(clip, t->quats[i].mTime);
-  if (t->vectors) return seconds_of(clip, t->vectors[i].mTime);
-  if (t->weights) return seconds_of(clip, t->weights[i].mTime);
+  if (t->quats) return t->quats[i].mTime / clip->ticks_per_second;
+  if (t->vectors) return t->vectors[i].mTime / clip->ticks_per_second;
+  if (t->weights) return t->weights[i].mTime / clip->ticks_per_second;
   if (t->seconds) return t->seconds[t->interpolation == SK_CUBIC ? i / 3 : i];
   return t->times[t->interpolation == SK_CUBIC ? i / 3 : i];
 }
@@ -66,7 +54,7 @@ static inline void value_of(const import_track *t, uint32_t i, float out[4]) {
     const struct aiVector3D *v = &t->vectors[i].mValue;
     out[0] = v->x, out[1] = v->y, out[2] = v->z;
   } else if (t->weights) {
-    out[0] = (float)(*weight_at(t, i) / t->full);
+    out[0] = (float)*weight_at(t, i);
   } else if (t->path == SK_PATH_WEIGHT) {
     out[0] = at[(size_t)i * t->stride + t->column];
   } else {
@@ -139,40 +127,6 @@ static sk_status list_keys(import_clip *clip, const import_track *t) {
   return SK_OK;
 }
 
-/* ---- ranges ----------------------------------------------------------------- */
-
-/* The value of the track between key k and the one before it. */
-static void value_between(const import_clip *clip, const import_track *t, size_t k, double time, float out[4]) {
-  const key *keys = clip->keys.data;
-  double u = (time - keys[k - 1].time) / (keys[k].time - keys[k - 1].time);
-  float from[4] = {0}, to[4] = {0};
-  int i;
-  value_of(t, keys[k - 1].from, from);
-  value_of(t, keys[k].from, to);
-  if (t->path == SK_PATH_ROTATION) sk_quat_slerp(from, to, u, out);
-  for (i = 0; i < 4 && t->path != SK_PATH_ROTATION; i++) out[i] = (float)(from[i] + u * ((double)to[i] - from[i]));
-}
-
-/* Leaves the keys from 0 to the end of the range. Where an edge cuts the line between two keys, a key on that line
-   replaces the one outside. Where no key and no such line lies inside, the nearest key stays. */
-static void cut_keys(import_clip *clip, const import_track *t) {
-  key *keys = clip->keys.data;
-  size_t first = 0, last = clip->keys.count - 1;
-  double end;
-  if (!clip->range.ends || !clip->keys.count) return;
-  end = (clip->range.stop - clip->range.start) / clip->range.units;
-  while (first < last && keys[first + 1].time <= RANGE_TOLERANCE) first++;
-  while (last > first && keys[last - 1].time >= end - RANGE_TOLERANCE) last--;
-  if (first < last && keys[first].time < -RANGE_TOLERANCE) value_between(clip, t, first + 1, 0.0, clip->edges[0]);
-  if (first < last && keys[last].time > end + RANGE_TOLERANCE) value_between(clip, t, last, end, clip->edges[1]);
-  if (first == last) value_of(t, keys[first].from, clip->edges[0]);
-  if (first == last) value_of(t, keys[first].from, clip->edges[1]);
-  if (keys[first].time < -RANGE_TOLERANCE) keys[first] = (key){0.0, FIRST_EDGE};
-  if (keys[last].time > end + RANGE_TOLERANCE) keys[last] = (key){end, LAST_EDGE};
-  memmove(keys, keys + first, (last - first + 1) * sizeof *keys);
-  clip->keys.count = last - first + 1;
-}
-
 /* ---- times and values of the block ------------------------------------------------------- */
 
 /* Channels with equal key times share them: most clips have one or two time lines. */
@@ -220,8 +174,7 @@ static sk_status put_values(import_clip *clip, const import_track *t, int shift,
   if (!out) return import_no_memory(clip->job, count * width * sizeof *out);
   *first = values->count - count * width;
   for (i = 0; i < count; i++, out += width) {
-    if (keys[i].from >= LAST_EDGE) memcpy(value, clip->edges[keys[i].from == LAST_EDGE], sizeof value);
-    else value_of(t, (uint32_t)((int64_t)keys[i].from + shift), value);
+    value_of(t, (uint32_t)((int64_t)keys[i].from + shift), value);
     if (unit) normalize(clip, t, value);
     for (k = 0; k < width; k++) {
       bool bad = shift && import_is_bad(value[k]);
@@ -271,7 +224,6 @@ sk_status import_add_channel(import_clip *clip, const import_track *t) {
   if (!is_wanted(clip, t)) return SK_OK;
   status = list_keys(clip, t);
   if (status) return status;
-  cut_keys(clip, t);
   if (!clip->keys.count) {
     note(clip, t, NOTE_channels_dropped, "usable keys:", 0);
     return SK_OK;

@@ -17,7 +17,6 @@ typedef struct import_track {
   const struct aiQuatKey *quats;        /* likewise */
   const struct aiMeshMorphKey *weights; /* likewise; each key lists some targets of a mesh */
   uint32_t column, stride;              /* of weights: which of so many that stand side by side */
-  float full;                           /* of Assimp's weights: the one that shows the whole target */
 } import_track;
 
 sk_array import_channel_keys(void); /* an empty import_clip.keys */

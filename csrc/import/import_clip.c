@@ -62,7 +62,6 @@ static sk_status add_morph_channel(import_clip *clip, const struct aiMeshMorphAn
                     source->mName.data);
   for (t.column = 0; t.column < count && !status; t.column++) {
     t.joint = (int32_t)(first + t.column);
-    t.full = ((const float *)clip->job->model.target_full.data)[t.joint];
     if (import_track_lists_target(&t)) status = import_add_channel(clip, &t);
   }
   return status;
@@ -95,14 +94,10 @@ static sk_status add_assimp_channels(import_clip *clip, const struct aiAnimation
    Assimp's reader. */
 static double duration_of(import_clip *clip, const struct aiAnimation *source, double last) {
   double stated = source->mDuration / clip->ticks_per_second, tick = 1.0 / clip->ticks_per_second;
-  const import_range *range = &clip->range;
-  bool ranged = clip->job->format->has_range;
-  if (range->units != 0.0) stated = range->ends ? (range->stop - range->start) / range->units : last;
-  if (range->ends && last > stated) last = stated; /* keys outside are cut */
   if (!isfinite(stated) || stated < 0.0) stated = 0.0;
   if (!isfinite(last)) return stated;
   if (last < 0.0) last = 0.0;
-  if (last <= stated && (ranged || stated <= last + tick)) return stated;
+  if (last <= stated && stated <= last + tick) return stated;
   if (last > stated + SAME_TICK * tick || last < stated)
     import_note_add(clip->job, NOTE_duration_repaired, 1, "clip '%.60s': %g s, last key at %g s", clip->title, stated,
                     last);
@@ -147,8 +142,6 @@ static sk_status read_animation(import_clip *clip, int32_t index, sk_clip_record
   double last = 0.0;
   sk_status status;
   clip->ticks_per_second = record->ticks_per_second = ticks_of(clip, source->mTicksPerSecond);
-  clip->range = job->format->range ? job->format->range(job, (unsigned)index) : (import_range){0};
-  if (clip->range.units != 0.0) clip->ticks_per_second = source->mTicksPerSecond; /* what the times were made with */
   import_note_add(job, NOTE_morph_targets_dropped, source->mNumMeshChannels, "clip '%.60s'", clip->title);
   status = add_assimp_channels(clip, source, &last);
   if (!status) record->duration = duration_of(clip, source, last);
@@ -158,7 +151,6 @@ static sk_status read_animation(import_clip *clip, int32_t index, sk_clip_record
 /* A reader gives seconds. The record says milliseconds, which Assimp would count in. */
 static sk_status ask_reader(import_clip *clip, int32_t index, sk_clip_record *record) {
   clip->ticks_per_second = record->ticks_per_second = READER_TICKS;
-  clip->range = (import_range){0};
   return clip->job->format->reader->add_channels(clip, index, &record->duration);
 }
 

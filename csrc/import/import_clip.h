@@ -4,15 +4,6 @@
 
 #include "import_job.h"
 
-/* Which part of the file's time a clip shows, in the file's own units. Of a format without such ranges all is 0. */
-typedef struct import_range {
-  double units;    /* a second; 0: the times are taken as Assimp gives them */
-  double earliest; /* seconds: the file's time that Assimp takes for 0 */
-  double start;    /* units: the clip's time 0 */
-  double stop;     /* units */
-  bool ends;       /* false: the file states no range, and the clip goes to its last key */
-} import_range;
-
 typedef struct import_time_line { /* key times that channels may share */
   uint64_t first;                 /* in model.times */
   uint32_t count;
@@ -24,9 +15,7 @@ typedef struct import_time_line { /* key times that channels may share */
 typedef struct import_clip {
   import_job *job;
   double ticks_per_second;
-  import_range range;
   sk_array keys;      /* of the channel that is made now; private to import_channel.c */
-  float edges[2][4];  /* its values where the range cuts it: at the start, at the end */
   uint8_t *taken;     /* a bit for each path of each joint that has its channel; then the same of the targets */
   import_time_line recent[IMPORT_RECENT_LINES];
   uint32_t recent_count;

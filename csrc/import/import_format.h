@@ -12,8 +12,6 @@
 
 struct import_job;
 struct import_submesh;
-struct import_range;
-struct import_weight_rule;
 struct import_reader;
 
 #define IMPORT_MAX_SUFFIX 16 /* bytes of a suffix with its zero byte; a longer one is cut and has no row */
@@ -89,15 +87,7 @@ typedef struct import_format {
 
   /* How numbers are meant. */
   double (*ticks)(struct import_job *job, double stated); /* per second, from what Assimp states; 0: not known */
-  /* The part of the file's time that an animation of the scene shows; NULL: all of it. */
-  struct import_range (*range)(const struct import_job *job, unsigned animation);
-  bool has_range; /* a clip has a duration of its own, which may go beyond its last key */
-  void (*look_at_shapes)(struct import_job *job); /* finds out how shapes belong to targets; NULL: one by one */
-  /* The weights of a submesh's targets at rest and in full; NULL: Assimp's, which are full at 1. */
-  void (*target_weights)(struct import_job *job, const struct import_submesh *submesh,
-                         struct import_weight_rule *weights, uint32_t count);
   bool texture_replaces_color; /* a texture stands in the place of the material's color; else they are multiplied */
-  bool moves_textures; /* texture transforms move the texture; else they move the coordinates */
   bool offsets_follow_rest; /* inverse bind matrices are computed from the rest pose, always */
   bool keeps_vertices; /* equal vertices are not joined unless the caller asks for that */
 } import_format;

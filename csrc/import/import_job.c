@@ -139,7 +139,7 @@ static void free_model(import_model *m) {
                         &m->rotation,    &m->scale,     &m->local,           &m->slots.joints,     &m->slots.offsets,
                         &m->submeshes,   &m->materials, &m->textures,        &m->texture_data,     &m->clips,
                         &m->channels,    &m->times,     &m->values,          &m->report,           &m->events,
-                        &m->target_full, &m->targets,   &m->target_vertices, &m->target_positions, &m->target_normals};
+                        &m->targets,     &m->target_vertices, &m->target_positions, &m->target_normals};
   void *memory[] = {m->globals, m->shear,    m->slots.table, m->positions,    m->normals, m->uvs,
                     m->colors,  m->tangents, m->weights,     m->vertex_slots, m->faces,   m->shapes};
   size_t i;

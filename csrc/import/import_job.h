@@ -45,7 +45,6 @@ typedef struct import_model {
   sk_array submeshes, materials, textures, texture_data;
   sk_array clips, channels, times, values, events;
   uint32_t *shapes;     /* of each vertex: equal where all targets move it equally; NULL without targets */
-  sk_array target_full; /* float: of each target the weight in the file's keys that shows all of it */
   sk_array targets, target_vertices, target_positions, target_normals;
   sk_array report;
 } import_model;
@@ -67,7 +66,6 @@ struct import_job {
   struct import_weights *weights; /* import_weights.h; NULL: the weights are Assimp's */
   int32_t first_frame;            /* SMD: of its skeleton; 0: Assimp counts as the file does */
   bool blanks_hidden;             /* in names, while Assimp reads: BVH's of joints, SMD's of materials */
-  bool shapes_between;            /* FBX: there are more shapes than channels that drive them */
 };
 
 /* ---- the steps, in their order ----------------------------------------------------- */

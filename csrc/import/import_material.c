@@ -99,16 +99,6 @@ static void multiply(const double a[6], const double b[6], double out[6]) {
   memcpy(out, result, sizeof result);
 }
 
-/* The texture is moved, rotated (degrees) and scaled over the coordinates, so these take the inverse: moved back,
-   rotated back, divided. */
-static void move_texture(const float values[5], double m[6]) {
-  double angle = values[4] * GLM_PI / 180.0, c = cos(angle), s = sin(angle), back[6] = {1, 0, 0, 0, 1, 0};
-  double u = values[2] != 0.0f ? 1.0 / values[2] : 1.0, v = values[3] != 0.0f ? 1.0 / values[3] : 1.0;
-  double rotated[6] = {u * c, u * s, 0, -v * s, v * c, 0};
-  back[2] = -(double)values[0], back[5] = -(double)values[1];
-  multiply(rotated, back, m);
-}
-
 /* The coordinates are scaled, rotated (radians, counterclockwise, about the middle), and moved. */
 static void move_coordinates(const float values[5], double m[6]) {
   double c = cos(values[4]), s = sin(values[4]), scale[6] = {values[2], 0, 0, 0, values[3], 0};
@@ -119,8 +109,7 @@ static void move_coordinates(const float values[5], double m[6]) {
 
 /* The values (translation, scale, rotation) are of coordinates from the bottom up; those of skinpy go from the top
    down. */
-static void read_assimp_transform(import_job *job, const struct aiMaterial *source, unsigned type,
-                                  sk_material *material) {
+static void read_assimp_transform(const struct aiMaterial *source, unsigned type, sk_material *material) {
   static const double flip[6] = {1, 0, 0, 0, -1, 1};
   float values[5] = {0, 0, 1, 1, 0};
   double m[6];
@@ -128,8 +117,7 @@ static void read_assimp_transform(import_job *job, const struct aiMaterial *sour
   if (import_assimp()->aiGetMaterialFloatArray(source, _AI_MATKEY_UVTRANSFORM_BASE, type, 0, values, &count) ||
       count != 5)
     return;
-  if (job->format->moves_textures) move_texture(values, m);
-  else move_coordinates(values, m);
+  move_coordinates(values, m);
   multiply(flip, m, m);
   multiply(m, flip, m);
   for (i = 0; i < 6; i++)
@@ -157,7 +145,7 @@ static sk_status read_material(import_job *job, const struct aiMaterial *source,
     ai->aiGetMaterialString(source, AI_MATKEY_TEXTURE(type, 0), &text);
   }
   import_show_blanks(job, text.data, strlen(text.data));
-  if (text.data[0]) read_assimp_transform(job, source, type, material);
+  if (text.data[0]) read_assimp_transform(source, type, material);
   if (text.data[0]) status = assimp_texture(job, text.data, &material->texture);
   if (material->texture >= 0 && job->format->texture_replaces_color)
     material->base_color[0] = material->base_color[1] = material->base_color[2] = 1.0f;

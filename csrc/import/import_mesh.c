@@ -278,7 +278,6 @@ sk_status import_meshes(import_job *job) {
   sk_array submeshes = SK_ARRAY(import_submesh);
   sk_status status;
   job->model.submeshes = SK_ARRAY(sk_submesh);
-  if (job->format->look_at_shapes) job->format->look_at_shapes(job);
   status = find_submeshes(job, &submeshes);
   if (!status) status = import_make_streams(job, &submeshes);
   if (!status) status = make_shape_numbers(job, &submeshes);

@@ -11,32 +11,9 @@
 
 /* ---- which targets there are -------------------------------------------------------- */
 
-/* Shapes of one channel follow each other and are called "channel.shape". */
-static bool continues_channel(const struct aiMesh *mesh, unsigned i) {
-  const char *name = mesh->mAnimMeshes[i]->mName.data, *dot = strrchr(name, '.'), *last;
-  if (!i || !dot) return false;
-  last = mesh->mAnimMeshes[i - 1]->mName.data;
-  return strrchr(last, '.') == last + (dot - name) && !strncmp(name, last, (size_t)(dot - name));
-}
-
-/* Number of the first shape of a target; behind the last target the number of all shapes. */
-static unsigned first_shape(const import_job *job, const struct aiMesh *mesh, uint32_t target) {
-  unsigned i;
-  uint32_t channels = 0;
-  for (i = 0; i < mesh->mNumAnimMeshes; i++) {
-    if (job->shapes_between && continues_channel(mesh, i)) continue;
-    if (channels++ == target) return i;
-  }
-  return mesh->mNumAnimMeshes;
-}
-
 uint32_t import_target_count(const import_job *job, const import_submesh *submesh) {
-  const struct aiMesh *mesh = submesh->mesh;
-  uint32_t count = 0;
   if (job->format->reader) return job->format->reader->target_count(job, submesh);
-  if (!mesh->mAnimMeshes) return 0;
-  while (first_shape(job, mesh, count) < mesh->mNumAnimMeshes) count++;
-  return count;
+  return submesh->mesh->mAnimMeshes ? submesh->mesh->mNumAnimMeshes : 0;
 }
 
 /* ---- reading ---------------------------------------------------------------------------- */
@@ -64,35 +41,13 @@ static void read_shape(const struct aiMesh *mesh, const struct aiAnimMesh *shape
   shapes->has_normals |= normals;
 }
 
-/* The shape of a channel that moves the mesh farthest: the others lie in between. */
-static const struct aiAnimMesh *whole_shape(const struct aiMesh *mesh, unsigned from, unsigned end) {
-  const struct aiAnimMesh *best = NULL;
-  double farthest = -1.0;
-  unsigned i, v;
-  for (i = from; i < end; i++) {
-    const struct aiAnimMesh *shape = mesh->mAnimMeshes[i];
-    double sum = 0.0;
-    if (!shape->mVertices || shape->mNumVertices != mesh->mNumVertices) continue;
-    for (v = 0; v < mesh->mNumVertices && end - from > 1; v++) {
-      const struct aiVector3D *from_here = &mesh->mVertices[v], *to = &shape->mVertices[v];
-      double x = to->x - from_here->x, y = to->y - from_here->y, z = to->z - from_here->z;
-      sum += x * x + y * y + z * z;
-    }
-    if (sum > farthest) farthest = sum, best = shape;
-  }
-  return best;
-}
-
 static void read_assimp_shapes(import_job *job, const import_submesh *submesh, import_shapes *shapes) {
   const struct aiMesh *mesh = submesh->mesh;
   float *rows = shapes->moved;
   uint32_t t;
   for (t = 0; t < shapes->count; t++) {
-    unsigned from = first_shape(job, mesh, t), end = first_shape(job, mesh, t + 1);
-    const struct aiAnimMesh *shape = whole_shape(mesh, from, end);
-    import_note_add(job, NOTE_shapes_in_between_ignored, end - from - 1, "target %u of mesh '%.80s'", t,
-                    submesh->title);
-    if (shape) read_shape(mesh, shape, shapes, rows);
+    const struct aiAnimMesh *shape = mesh->mAnimMeshes[t];
+    if (shape->mVertices && shape->mNumVertices == mesh->mNumVertices) read_shape(mesh, shape, shapes, rows);
     else import_note_target(job, submesh, t);
     rows += WIDTH * (size_t)submesh->vertex_count;
   }
@@ -200,42 +155,31 @@ static sk_status keep_shape(import_job *job, const import_submesh *submesh, uint
 static float default_weight(const import_job *job, const import_submesh *submesh, uint32_t target) {
   float weight;
   if (job->format->reader) return job->format->reader->default_weight(job, submesh, target);
-  weight = submesh->mesh->mAnimMeshes[first_shape(job, submesh->mesh, target)]->mWeight;
+  weight = submesh->mesh->mAnimMeshes[target]->mWeight;
   return import_is_bad(weight) ? 0.0f : weight;
 }
 
 sk_status import_keep_shapes(import_job *job, const import_submesh *submesh, uint32_t first, const uint32_t *map,
                              const import_shapes *shapes, import_morphs *morphs) {
-  import_weight_rule *weights = NULL; /* NULL: the weights are Assimp's */
   uint32_t t;
   sk_status status = SK_OK;
   morphs->has_normals |= shapes->has_normals;
-  if (shapes->count && job->format->target_weights) {
-    weights = sk_alloc_zero(shapes->count * sizeof *weights);
-    if (!weights) return import_no_memory(job, shapes->count * sizeof *weights);
-    job->format->target_weights(job, submesh, weights, shapes->count);
-  }
   for (t = 0; t < shapes->count && !status; t++) {
     import_morph *morph = sk_array_extend(&morphs->list, 1);
     if (!morph) status = import_no_memory(job, sizeof *morph);
     if (!morph) break;
-    *morph = (import_morph){submesh->joint, t, submesh, 0.0f, 1.0f, morphs->vertices.count, 0};
-    if (weights) morph->default_weight = weights[t].rest, morph->full = weights[t].full;
-    else morph->default_weight = default_weight(job, submesh, t);
+    *morph = (import_morph){submesh->joint, t, submesh, default_weight(job, submesh, t), morphs->vertices.count, 0};
     status = keep_shape(job, submesh, first, map, shapes, t, morphs);
     morph->count = morphs->vertices.count - morph->first;
   }
-  sk_free(weights);
   return status;
 }
 
 /* ---- the block's targets ------------------------------------------------------------------------ */
 
-/* Where shapes lie in between, Assimp's name is "channel.shape", of which the channel is enough. */
 static bool name_assimp_target(import_job *job, const import_submesh *submesh, uint32_t target, sk_text *name) {
-  const char *given = submesh->mesh->mAnimMeshes[first_shape(job, submesh->mesh, target)]->mName.data;
-  const char *dot = job->shapes_between ? strrchr(given, '.') : NULL;
-  return sk_text_append(&job->model.text, given, dot ? (size_t)(dot - given) : strlen(given), name);
+  const char *given = submesh->mesh->mAnimMeshes[target]->mName.data;
+  return sk_text_append(&job->model.text, given, strlen(given), name);
 }
 
 static sk_status name_target(import_job *job, const import_morph *morph, sk_text *name) {
@@ -261,13 +205,12 @@ static sk_status add_target(import_job *job, const import_morphs *morphs, size_t
   const import_morph *list = morphs->list.data;
   sk_target target = {.node = list[from].node, .first = m->target_vertices.count}, *added;
   bool good = true, named = false;
-  float full = 1.0f, *whole;
   size_t i;
   sk_status status = SK_OK;
   for (i = from; i < end && good && !status; i++) {
     if (list[i].target != number) continue;
     if (!named) status = name_target(job, &list[i], &target.name);
-    if (!named) target.default_weight = list[i].default_weight, full = list[i].full;
+    if (!named) target.default_weight = list[i].default_weight;
     named = true;
     good = append(&m->target_vertices, &morphs->vertices, list[i].first, list[i].count) &&
            append(&m->target_positions, &morphs->positions, list[i].first, list[i].count) &&
@@ -276,10 +219,8 @@ static sk_status add_target(import_job *job, const import_morphs *morphs, size_t
   if (status) return status;
   target.count = m->target_vertices.count - target.first;
   added = good ? sk_array_extend(&m->targets, 1) : NULL;
-  whole = added ? sk_array_extend(&m->target_full, 1) : NULL;
-  if (!whole) return import_no_memory(job, sizeof *added);
+  if (!added) return import_no_memory(job, sizeof *added);
   *added = target;
-  *whole = full;
   return SK_OK;
 }
 
@@ -289,7 +230,6 @@ sk_status import_targets(import_job *job, const import_morphs *morphs) {
   size_t from = 0, end;
   sk_status status = SK_OK;
   m->targets = SK_ARRAY(sk_target);
-  m->target_full = SK_ARRAY(float);
   m->target_vertices = SK_ARRAY(uint32_t);
   m->target_positions = m->target_normals = SK_ARRAY(float[3]);
   for (; from < morphs->list.count && !status; from = end) {

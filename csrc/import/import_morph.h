@@ -20,7 +20,7 @@ typedef struct import_morph { /* what one target does to one submesh */
   int32_t node;               /* joint of the submesh */
   uint32_t target;            /* of the node, from 0 */
   const import_submesh *submesh;
-  float default_weight, full; /* `full`: the weight in the file's keys that shows all of the target */
+  float default_weight;
   uint64_t first, count;      /* in the arrays of import_morphs */
 } import_morph;
 
@@ -32,10 +32,6 @@ typedef struct import_morphs { /* of all submeshes, in their order */
 
 import_morphs import_no_morphs(void); /* empty */
 void import_free_morphs(import_morphs *morphs);
-
-typedef struct import_weight_rule { /* of one target: the weight at rest, and the one that shows all of it */
-  float rest, full;
-} import_weight_rule;
 
 uint32_t import_target_count(const import_job *job, const import_submesh *submesh);
 /* Reads the shapes; the caller frees `moved`, also on failure. */

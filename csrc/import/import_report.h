@@ -37,7 +37,6 @@ typedef struct import_job import_job;
   ROW(meshes_dropped, SK_LOST, "a mesh has no usable triangles; it was left out")                                      \
   ROW(morph_targets_dropped, SK_LOST,                                                                                  \
       "morph targets do not fit their mesh, are vertex frames, or belong to a COLLADA file; they were left out")       \
-  ROW(shapes_in_between_ignored, SK_LOST, "in-between shapes of a morph target are not supported; they were left out") \
   ROW(numbers_repaired, SK_REPAIRED, "numbers are not finite or not usable; they were replaced")                       \
   ROW(duplicate_names, SK_REPAIRED, "several joints share a name; the name refers to the first of them")               \
   ROW(names_cut, SK_LOST, "names longer than 1,023 bytes were truncated")                                              \
@@ -57,16 +56,12 @@ typedef struct import_job import_job;
   ROW(channels_duplicate, SK_LOST, "a clip has two channels for one joint and path; the first was kept")               \
   ROW(clips_merged, SK_LOST, "animation clips of a COLLADA file are not supported; their animations play together")    \
   ROW(interpolation_ignored, SK_LOST, "keys of a COLLADA file are steps or curves; they were read as linear")          \
-  ROW(channels_misplaced, SK_LOST,                                                                                     \
-      "channels cannot be told apart by what they move; they move another joint or target")                            \
   ROW(clip_extras_dropped, SK_LOST, "events or root motion of a glTF file do not fit their clip; they were left out")  \
   ROW(scale_channels_ignored, SK_REPAIRED, "animated scale was left out on request")                                   \
   ROW(duplicate_clip_names, SK_REPAIRED, "several clips share a name; the name refers to the first of them")           \
   ROW(shear_lost, SK_LOST, "animated joints have shear in their rest matrix; it is lost where they move")              \
   ROW(matrix_keys_lost, SK_LOST,                                                                                       \
       "matrix keys mirror or shear their joint, which rotation and scale cannot hold; the keys are wrong")             \
-  ROW(scale_inheritance_ignored, SK_LOST, "joints that do not inherit their parent's scale are not supported")         \
-  ROW(animation_layers_ignored, SK_LOST, "animation layers are not blended; only their combined result is there")      \
   ROW(curves_converted, SK_REPAIRED, "animation curves became keys of translation, rotation, scale and weights")       \
   ROW(visibility_ignored, SK_LOST, "animated visibility is not supported; the nodes stay as they are at rest")        \
   ROW(curve_keys_added, SK_REPAIRED, "curves are played by cubic keys, with keys added between those of the file")     \
