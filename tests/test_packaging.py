@@ -101,7 +101,7 @@ def check_worker(facts: dict[str, Any], importer_works: bool) -> None:
 
 
 def check_shared_object(path: Path, exported: str) -> None:
-    """It needs nothing but the C library and zlib, above all no Assimp, and shows the one name it is opened for."""
+    """It needs the C library and zlib alone, above all no Assimp, and shows the one name it is opened for."""
     dynamic = run("readelf", "--wide", "--dynamic", path, cwd=path.parent)
     needed = set(re.findall(r"\(NEEDED\).*\[(.*)\]", dynamic))
     assert needed <= C_LIBRARY | {ZLIB}
