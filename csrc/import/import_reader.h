@@ -16,7 +16,7 @@ typedef struct import_reader {
   sk_status (*add_joints)(import_job *job);
   int32_t (*find_joint)(const import_job *job, const struct aiString *name); /* as import_find_joint */
   /* The local matrix at rest, affine; true where t, r and s are set as well. */
-  bool (*rest)(const import_job *job, size_t joint, double local[12], float t[3], float r[4], float s[3]);
+  bool (*rest)(import_job *job, size_t joint, double local[12], float t[3], float r[4], float s[3]);
 
   /* import_material.c */
   size_t (*material_count)(const import_job *job);

@@ -65,6 +65,8 @@ typedef struct import_job import_job;
   ROW(curves_converted, SK_REPAIRED, "animation curves became keys of translation, rotation, scale and weights")       \
   ROW(visibility_ignored, SK_LOST, "animated visibility is not supported; the nodes stay as they are at rest")        \
   ROW(curve_keys_added, SK_REPAIRED, "curves are played by cubic keys, with keys added between those of the file")     \
+  ROW(curves_coarse, SK_LOST,                                                                                         \
+      "curves turn or repeat more often than keys can follow; between the keys they are played less exactly")         \
   ROW(dual_quaternions_ignored, SK_LOST,                                                                              \
       "skins that blend dual quaternions are not supported; matrices are blended instead")                            \
   ROW(geometry_ignored, SK_LOST, "geometry that is not a polygon mesh (NURBS, patches, lines) is not supported")      \

@@ -21,6 +21,7 @@ typedef struct import_fbx { /* kept in job->fbx from one step to the next */
   sk_array meshes;    /* fbx_mesh: of each geometry that some node has */
   sk_array materials; /* uint32_t: the object of each material */
   sk_array targets;   /* fbx_target: of each target of the model */
+  size_t keys_left;   /* that may still be made, beyond those of the file */
   double fps;         /* frames per second that the file states */
 } import_fbx;
 
@@ -39,7 +40,7 @@ void fbx_read_space(import_fbx *fbx);
 /* ---- import_fbx_tree.c ---- */
 sk_status fbx_add_joints(import_job *job);
 int32_t fbx_find_joint(const import_job *job, const struct aiString *name);
-bool fbx_rest(const import_job *job, size_t joint, double local[12], float t[3], float r[4], float s[3]);
+bool fbx_rest(import_job *job, size_t joint, double local[12], float t[3], float r[4], float s[3]);
 
 /* What a joint of that kind has of the transform of its node. */
 void fbx_part_of_trs(fbx_joint_kind kind, fbx_trs *trs);

@@ -10,7 +10,9 @@
 #include "import_fbx_fit.h"
 #include "import_fbx_shape.h"
 
-#define MAX_TIMES     1000000 /* of one channel: repetitions of short curves over long clips */
+#define MAX_MADE_KEYS 1000000 /* of one file: keys of repetitions, and keys that are added between those of the file */
+#define FEW_COARSE    16      /* spans of a channel, of some microseconds each, in which the function jumps */
+#define MAX_SKIPPED   1e15 /* repetitions of a curve before the clip: beyond, a double does not tell one from the next */
 #define SHARE_OF_ANGLE 0.2    /* part of the bound for an error that the whole body below a joint makes larger */
 #define SHARE_OF_SHIFT 0.5
 #define DEFAULT_ERROR  1e-5
@@ -21,28 +23,37 @@ typedef struct time_list {
   const fbx_scene *scene;
   const fbx_stack *stack;
   sk_array times; /* double, units of the file */
-  bool found; /* some track was added */
+  size_t *left;   /* keys that may still be made */
+  bool found;     /* some track was added */
+  bool is_cut;    /* there are more repetitions than keys may be made */
   bool no_memory;
 } time_list;
 
 static void add_time(time_list *list, double time) {
   double *added;
-  if (time < list->stack->start || time > list->stack->stop || list->times.count >= MAX_TIMES) return;
+  if (time < list->stack->start || time > list->stack->stop || list->no_memory) return;
   added = sk_array_room(&list->times, 1);
   if (added) *added = time;
   else list->no_memory = true;
 }
 
-/* The keys of a curve that is repeated before its first or after its last key, as far as the clip goes. */
+/* The keys of a curve that is repeated before its first or after its last key, as far as the clip goes. Repetition 0 is
+   next to the keys of the curve. */
 static void add_repetitions(time_list *list, const fbx_curve *curve, bool before) {
   fbx_outside kind = before ? curve->before : curve->after;
   int64_t most = before ? curve->before_count : curve->after_count, n;
   double first = (double)curve->keys[0].time, last = (double)curve->keys[curve->count - 1].time, length = last - first;
+  double gap = fmax(before ? first - list->stack->stop : list->stack->start - last, 0.0);
   size_t i;
-  if (kind == FBX_OUTSIDE_CONSTANT || kind == FBX_OUTSIDE_SLOPE || length < 1.0) return;
-  for (n = 0; (most < 0 || n < most) && list->times.count < MAX_TIMES; n++) {
+  if (kind == FBX_OUTSIDE_CONSTANT || kind == FBX_OUTSIDE_SLOPE || length < 1.0 || gap / length > MAX_SKIPPED) return;
+  for (n = (int64_t)(gap / length); (most < 0 || n < most) && !list->no_memory; n++) {
     double shift = (double)(n + 1) * length;
     if (before ? last - shift < list->stack->start : first + shift > list->stack->stop) return;
+    if (*list->left < curve->count) {
+      list->is_cut = true;
+      return;
+    }
+    *list->left -= curve->count;
     for (i = 0; i < curve->count; i++) {
       double from_first = (double)(curve->keys[i].time - curve->keys[0].time);
       if (kind == FBX_OUTSIDE_MIRROR && n % 2 == 0) from_first = length - from_first;
@@ -183,7 +194,8 @@ static sk_status add_fitted(import_clip *clip, const fbx_function *f, time_list 
   sk_status status;
   finish_times(list);
   if (list->no_memory) return import_no_memory(clip->job, sizeof(double));
-  status = fbx_fit(clip->job, f, list->times.data, list->times.count, &fitted);
+  status = fbx_fit(clip->job, f, list->times.data, list->times.count, *list->left, &fitted);
+  *list->left -= fitted.added;
   track = (import_track){.joint = joint,
                          .path = path,
                          .interpolation = fitted.interpolation,
@@ -195,6 +207,9 @@ static sk_status add_fitted(import_clip *clip, const fbx_function *f, time_list 
   if (!status && fitted.added)
     import_note_add(clip->job, NOTE_curve_keys_added, fitted.added, "clip '%.100s': the first joint or target is %d",
                     clip->title, joint);
+  if (!status && (fitted.coarse > FEW_COARSE || list->is_cut))
+    import_note_add(clip->job, NOTE_curves_coarse, fitted.coarse + list->is_cut,
+                    "clip '%.100s': the first joint or target is %d", clip->title, joint);
   fbx_free_fitted(&fitted);
   return status;
 }
@@ -211,7 +226,7 @@ static sk_status add_joint_channel(import_clip *clip, const fbx_stack *stack, si
   double bound = bound_of(clip->job);
   fbx_function f = {motion_value, &motion, path == SK_PATH_ROTATION ? 4 : 3, SHARE_OF_ANGLE * bound,
                     scene->document.second, stack->start};
-  time_list list = {scene, stack, SK_ARRAY(double), false, false};
+  time_list list = {.scene = scene, .stack = stack, .times = SK_ARRAY(double), .left = &clip->job->fbx->keys_left};
   sk_status status = SK_OK;
   if (joint->node < 0 || !has_path(joint->kind, path)) return SK_OK;
   if (path == SK_PATH_TRANSLATION) f.tolerance = SHARE_OF_SHIFT * bound * size / scale_above(&clip->job->model, number);
@@ -266,7 +281,7 @@ static sk_status add_weight_channel(import_clip *clip, const fbx_stack *stack, c
   weight_motion motion = {scene, stack, fbx_find_track(stack, target->channel, SK_PATH_WEIGHT), target};
   fbx_function f = {weight_value, &motion, 1, SHARE_OF_ANGLE * bound_of(clip->job), scene->document.second,
                     stack->start};
-  time_list list = {scene, stack, SK_ARRAY(double), false, false};
+  time_list list = {.scene = scene, .stack = stack, .times = SK_ARRAY(double), .left = &clip->job->fbx->keys_left};
   sk_status status;
   if (!motion.track || !target->shape) return SK_OK;
   add_track(&list, motion.track);
@@ -305,6 +320,7 @@ sk_status fbx_add_channels(import_clip *clip, int32_t index, double *last) {
   size_t j, count = job->fbx->joints.count;
   int path;
   sk_status status = index ? SK_OK : fbx_list_targets(job);
+  if (!index) job->fbx->keys_left = MAX_MADE_KEYS;
   for (j = 0; j < count && !status; j++)
     for (path = 0; path < SK_PATH_WEIGHT && !status; path++)
       status = add_joint_channel(clip, stack, j, (sk_path)path, size);

@@ -23,6 +23,7 @@
 #define BIAS_LINEAR 5.0           /* biases beyond 500 % add to the slope, by their square */
 #define BIAS_SQUARE 40.0
 #define NEWTON_STEPS 12
+#define MAX_TIME     (INT64_MAX / 4) /* 577 days in the finer unit: so no difference of two times overflows */
 
 /* ---- automatic tangents -------------------------------------------------------------------- */
 
@@ -187,7 +188,7 @@ static key_group next_group(const curve_arrays *a, size_t *group, int64_t *left)
     memcpy(g.data, data + 4 * *group, sizeof g.data);
     g.weights = data[4 * *group + 2];
   }
-  --*left;
+  if (*left > 0) --*left;
   return g;
 }
 
@@ -240,13 +241,15 @@ static void describe(fbx_curve *curve) {
   }
 }
 
+static int64_t limit_time(int64_t time) { return time < -MAX_TIME ? -MAX_TIME : time > MAX_TIME ? MAX_TIME : time; }
+
 static sk_status make_keys(const fbx_document *d, const curve_arrays *a, fbx_curve *curve) {
   size_t count = a->times.count < a->values.count ? a->times.count : a->values.count, kept = 0, i;
   const int64_t *times = a->times.data;
   if (!count) return SK_OK;
   curve->keys = sk_alloc_zero(count * sizeof *curve->keys);
   if (!curve->keys) return import_no_memory(d->job, count * sizeof *curve->keys);
-  for (i = 0; i < count; i++) curve->keys[i] = (fbx_key){.time = times[i], .value = a->values.values[i]};
+  for (i = 0; i < count; i++) curve->keys[i] = (fbx_key){.time = limit_time(times[i]), .value = a->values.values[i]};
   for (i = 1; i < count && curve->keys[i].time >= curve->keys[i - 1].time; i++) continue;
   if (i < count) qsort(curve->keys, count, sizeof *curve->keys, compare_keys);
   set_tangents(a, curve->keys, count, d->second);

@@ -8,10 +8,15 @@
 #define TICKS_NOW         141120000.0   /* and of those that state another TCDefinition than 127 */
 #define HEADER_OF_TICKS   1004          /* version of the header from which on TCDefinition counts */
 #define OLD_TICKS         127
+#define SHORT_NAME        80            /* bytes of a name in a message */
 #define MAX_WANTED        7             /* values of a property that are read: name, type, label, flags, 3 numbers */
 
 fbx_object *fbx_object_at(const fbx_document *document, uint32_t index) {
   return (fbx_object *)document->objects.data + index;
+}
+
+int fbx_short_length(const fbx_object *object) {
+  return (int)(object->name_length < SHORT_NAME ? object->name_length : SHORT_NAME);
 }
 
 /* ---- templates -------------------------------------------------------------------------- */

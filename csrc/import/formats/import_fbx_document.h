@@ -66,6 +66,8 @@ sk_status fbx_open_document(import_job *job, fbx_document *document);
 void fbx_close_document(fbx_document *document);
 
 fbx_object *fbx_object_at(const fbx_document *document, uint32_t index);
+/* Bytes of the object's name for a message with "%.*s": names in a file may be of any length. */
+int fbx_short_length(const fbx_object *object);
 
 /* The next child of a class below `parent`, or FBX_NONE. `*at` is the state of the walk: it begins as 0. With `link`,
    the connection is returned as well. */

@@ -20,7 +20,7 @@ typedef struct fitter {
   import_job *job;
   const fbx_function *f;
   sk_array keys; /* fit_key */
-  size_t added;
+  size_t added, max_added, coarse;
   bool cubic;
 } fitter;
 
@@ -137,7 +137,7 @@ static bool fit_span(fitter *t, const span *whole) {
     fit_key *key;
     if (t->cubic) tangents(f, &s, out_of, into);
     good = error_of(f, &s, t->cubic ? out_of : NULL, into) <= f->tolerance;
-    if (!good && depth < MAX_HALVINGS && t->added < MAX_ADDED) {
+    if (!good && depth < MAX_HALVINGS && t->added < t->max_added) {
       value_near(f, at, s.from, middle);
       list[count] = (span){at, s.end, {0}, {0}}, depths[count] = depth + 1;
       memcpy(list[count].from, middle, sizeof middle);
@@ -149,6 +149,7 @@ static bool fit_span(fitter *t, const span *whole) {
       t->added++;
       continue;
     }
+    t->coarse += !good;
     if (t->keys.count) memcpy(((fit_key *)t->keys.data)[t->keys.count - 1].out, out_of, sizeof out_of);
     key = add_key(t, s.end, s.to);
     if (!key) return false;
@@ -277,12 +278,13 @@ static sk_status write_keys(const fitter *t, fbx_fitted *fitted) {
   return SK_OK;
 }
 
-sk_status fbx_fit(import_job *job, const fbx_function *function, const double *times, size_t count,
+sk_status fbx_fit(import_job *job, const fbx_function *function, const double *times, size_t count, size_t max_added,
                   fbx_fitted *fitted) {
   fitter t = {.job = job, .f = function, .keys = SK_ARRAY(fit_key)};
   sk_array spans = SK_ARRAY(span);
   bool steps, straight_on;
   sk_status status = SK_OK;
+  t.max_added = max_added < MAX_ADDED ? max_added : MAX_ADDED;
   *fitted = (fbx_fitted){.interpolation = SK_LINEAR, .seconds = SK_ARRAY(double), .values = SK_ARRAY(float)};
   if (!make_spans(&t, times, count, &spans)) status = import_no_memory(job, sizeof(span));
   if (!status && is_one_value(&t, spans.data, spans.count)) {
@@ -297,6 +299,7 @@ sk_status fbx_fit(import_job *job, const fbx_function *function, const double *t
   }
   if (!status) status = write_keys(&t, fitted);
   fitted->added = t.added;
+  fitted->coarse = t.coarse;
   sk_array_free(&spans);
   sk_array_free(&t.keys);
   return status;

@@ -32,11 +32,14 @@ typedef struct fbx_fitted {
   sk_array seconds; /* double */
   sk_array values;  /* float: `width` numbers a key; of cubic keys in-tangent, value, out-tangent */
   size_t added;     /* keys at other than the given times */
+  size_t coarse;    /* spans in which the error is larger than the tolerance */
 } fbx_fitted;
 
-/* Fits the function over times[0] .. times[count - 1], which increase; count is at least 1. The caller frees `fitted`
-   with fbx_free_fitted, also on failure. */
-sk_status fbx_fit(import_job *job, const fbx_function *function, const double *times, size_t count, fbx_fitted *fitted);
+/* Fits the function over times[0] .. times[count - 1], which increase; count is at least 1. No more than `max_added` keys
+   are added: a file may turn a joint faster than any number of keys could follow. The caller frees `fitted` with
+   fbx_free_fitted, also on failure. */
+sk_status fbx_fit(import_job *job, const fbx_function *function, const double *times, size_t count, size_t max_added,
+                  fbx_fitted *fitted);
 void fbx_free_fitted(fbx_fitted *fitted);
 
 #endif

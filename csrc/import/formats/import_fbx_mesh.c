@@ -25,6 +25,7 @@ static const double *point_at(const fbx_mesh *mesh, uint32_t corner) {
 
 /* The last corner of a polygon is written as -1 - its control point. */
 static sk_status read_polygons(import_job *job, fbx_mesh *mesh, const sk_array *indices) {
+  const fbx_object *object = fbx_object_at(&job->fbx->scene.document, mesh->object);
   const int64_t *index = indices->data;
   size_t points = fbx_point_count(mesh), i, first = 0, lost = 0;
   for (i = 0; i < indices->count; i++) {
@@ -52,9 +53,7 @@ static sk_status read_polygons(import_job *job, fbx_mesh *mesh, const sk_array *
     lost++;
   }
   if (lost)
-    import_note_add(job, NOTE_faces_dropped, lost, "geometry '%.*s'",
-                    (int)fbx_object_at(&job->fbx->scene.document, mesh->object)->name_length,
-                    fbx_object_at(&job->fbx->scene.document, mesh->object)->name);
+    import_note_add(job, NOTE_faces_dropped, lost, "geometry '%.*s'", fbx_short_length(object), object->name);
   return SK_OK;
 }
 
@@ -216,7 +215,7 @@ static sk_status make_parts(import_job *job, fbx_mesh *mesh) {
     else thin += polygons[i].count > 0;
   }
   if (thin)
-    import_note_add(job, NOTE_points_lines_dropped, thin, "geometry '%.*s'", (int)object->name_length, object->name);
+    import_note_add(job, NOTE_points_lines_dropped, thin, "geometry '%.*s'", fbx_short_length(object), object->name);
   return status;
 }
 
@@ -230,7 +229,11 @@ static sk_status read_mesh(import_job *job, fbx_mesh *mesh) {
   sk_status status = fbx_find_numbers(job, &d->file, object->inside, object->inside_end, "Vertices", &mesh->points);
   size_t i;
   for (i = 0; i < mesh->points.count; i++)
-    if (!isfinite(mesh->points.values[i])) mesh->points.values[i] = 0.0;
+    if (import_is_bad((float)mesh->points.values[i])) {
+      import_note_add(job, NOTE_numbers_repaired, 1, "a control point of geometry '%.*s'", fbx_short_length(object),
+                      object->name);
+      mesh->points.values[i] = 0.0;
+    }
   if (!status && fbx_find(&d->file, object->inside, object->inside_end, "PolygonVertexIndex", &record))
     status = fbx_read_wholes(job, &d->file, &record, &indices);
   if (!status) status = read_polygons(job, mesh, &indices);
@@ -319,13 +322,12 @@ fbx_mesh *fbx_mesh_of(const import_fbx *fbx, uint32_t geometry) {
 
 static sk_status add_submeshes(import_job *job, sk_array *submeshes, int32_t number, fbx_mesh *mesh) {
   const fbx_node *node = fbx_node_at(&job->fbx->scene, (size_t)number);
+  const fbx_object *object = fbx_object_at(&job->fbx->scene.document, node->object);
   const fbx_part *parts = mesh->parts.data;
   size_t i;
   sk_status status = SK_OK;
   if (!mesh->parts.count)
-    import_note_add(job, NOTE_meshes_dropped, 1, "geometry of node '%.*s'",
-                    (int)fbx_object_at(&job->fbx->scene.document, node->object)->name_length,
-                    fbx_object_at(&job->fbx->scene.document, node->object)->name);
+    import_note_add(job, NOTE_meshes_dropped, 1, "geometry of node '%.*s'", fbx_short_length(object), object->name);
   for (i = 0; i < mesh->parts.count && !status; i++) {
     import_submesh submesh = {.joint = node->joint,
                               .source = {mesh, &parts[i], number},

@@ -287,8 +287,8 @@ sk_status fbx_read_nodes(fbx_scene *scene) {
   while (!status && stack.count) {
     pending next = ((pending *)stack.data)[--stack.count];
     if (scene->node_of[next.object] >= 0) { /* a second parent, or a circle */
-      import_note_add(d->job, NOTE_nodes_with_two_parents, 1, "'%.*s'",
-                      (int)fbx_object_at(d, next.object)->name_length, fbx_object_at(d, next.object)->name);
+      const fbx_object *object = fbx_object_at(d, next.object);
+      import_note_add(d->job, NOTE_nodes_with_two_parents, 1, "'%.*s'", fbx_short_length(object), object->name);
       continue;
     }
     status = add_node(scene, &template_values, &next);

@@ -114,7 +114,7 @@ void import_fbx_note(import_job *job) {
       const fbx_object *object = fbx_object_at(d, i);
       if (object->class == lost[k].class)
         import_note_add(job, lost[k].note, 1, "%.*s '%.*s'", (int)(object->type_length < 40 ? object->type_length : 40),
-                        object->type, (int)(object->name_length < 80 ? object->name_length : 80), object->name);
+                        object->type, fbx_short_length(object), object->name);
     }
 }
 

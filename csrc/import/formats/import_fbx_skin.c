@@ -55,6 +55,17 @@ static void mesh_at_rest(const import_job *job, const fbx_mesh *mesh, double out
   sk_affine_multiply(out, fbx_node_at(scene, (size_t)number)->geometric, out);
 }
 
+/* Numbers of the file may be too large for a float. */
+static void repair_offset(import_job *job, const fbx_object *cluster, fbx_bone *bone) {
+  bool bad = false;
+  int i;
+  for (i = 0; i < 16; i++) bad |= import_is_bad(bone->offset[i]);
+  if (!bad) return;
+  memcpy(bone->offset, import_identity, sizeof bone->offset);
+  import_note_add(job, NOTE_numbers_repaired, 1, "the inverse bind matrix of cluster '%.*s'", fbx_short_length(cluster),
+                  cluster->name);
+}
+
 /* The inverse bind matrix of a cluster. */
 static sk_status read_offset(import_job *job, const fbx_mesh *mesh, const fbx_object *cluster, fbx_bone *bone) {
   const fbx_scene *scene = &job->fbx->scene;
@@ -72,7 +83,7 @@ static sk_status read_offset(import_job *job, const fbx_mesh *mesh, const fbx_ob
     sk_affine_inverse(turned, offset);
   } else if (bone->node >= 0) {
     sk_affine_inverse(job->model.globals + 12 * (size_t)fbx_node_at(scene, (size_t)bone->node)->joint, offset);
-    import_note_add(job, NOTE_inverse_bind_computed, 1, "cluster '%.*s'", (int)cluster->name_length, cluster->name);
+    import_note_add(job, NOTE_inverse_bind_computed, 1, "cluster '%.*s'", fbx_short_length(cluster), cluster->name);
   }
   if (!status) sk_affine_multiply(offset, at_rest, offset);
   if (!status) sk_affine_to_mat4(offset, bone->offset);
@@ -93,6 +104,7 @@ static sk_status read_cluster(import_job *job, fbx_mesh *mesh, uint32_t index, s
   memcpy(bone->offset, import_identity, sizeof bone->offset);
   bone->node = node_of_cluster(job, index);
   status = read_offset(job, mesh, object, bone);
+  repair_offset(job, object, bone);
   if (!status && fbx_find(&d->file, object->inside, object->inside_end, "Indexes", &record))
     status = fbx_read_wholes(job, &d->file, &record, &points);
   if (!status) status = fbx_find_numbers(job, &d->file, object->inside, object->inside_end, "Weights", &weights);
@@ -100,7 +112,7 @@ static sk_status read_cluster(import_job *job, fbx_mesh *mesh, uint32_t index, s
     int64_t point = ((const int64_t *)points.data)[i];
     listed *added;
     if (point < 0 || (uint64_t)point >= fbx_point_count(mesh)) {
-      import_note_add(job, NOTE_weights_dropped, 1, "cluster '%.*s'", (int)object->name_length, object->name);
+      import_note_add(job, NOTE_weights_dropped, 1, "cluster '%.*s'", fbx_short_length(object), object->name);
       continue;
     }
     added = sk_array_extend(list, 1);
@@ -140,7 +152,7 @@ sk_status fbx_read_skin(import_job *job, fbx_mesh *mesh) {
     if (fbx_find(&d->file, object->inside, object->inside_end, "SkinningType", &record) &&
         fbx_read_values(&d->file, &record, &type, 1) &&
         (fbx_text_is(&type, "DualQuaternion") || fbx_text_is(&type, "Blend")))
-      import_note_add(job, NOTE_dual_quaternions_ignored, 1, "skin '%.*s'", (int)object->name_length, object->name);
+      import_note_add(job, NOTE_dual_quaternions_ignored, 1, "skin '%.*s'", fbx_short_length(object), object->name);
     while (!status && (cluster = fbx_next_child(d, skin, FBX_CLUSTER, &inner, NULL)) != FBX_NONE)
       status = read_cluster(job, mesh, cluster, &list);
   }

@@ -43,8 +43,8 @@ static bool turn_axes(const settings *s, double out[12]) {
   bool turned = false;
   memset(out, 0, 12 * sizeof *out);
   for (row = 0; row < 3; row++) {
-    int axis = (int)axes[row];
-    if (axis < 0 || axis > 2 || seen >> axis & 1) return false;
+    int axis = axes[row] >= 0.0 && axes[row] < 3.0 ? (int)axes[row] : -1;
+    if (axis < 0 || seen >> axis & 1) return false;
     seen |= 1 << axis;
     out[4 * row + axis] = signs[row] < 0.0 ? -1.0 : 1.0;
     turned |= axis != row || signs[row] < 0.0;

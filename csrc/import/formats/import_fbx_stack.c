@@ -129,7 +129,7 @@ static void note_visibility(const fbx_scene *scene, uint32_t model, uint32_t nod
   if (curve == FBX_NONE || scene->curve_of[curve] == FBX_NONE) return;
   if (((const fbx_curve *)scene->curves.data)[scene->curve_of[curve]].is_flat) return;
   import_note_add(scene->document.job, NOTE_visibility_ignored, 1, "model '%.*s'",
-                  (int)(object->name_length < 100 ? object->name_length : 100), object->name);
+                  fbx_short_length(object), object->name);
 }
 
 /* The channel of an inner shape that a property of its geometry drives, or FBX_NONE. */
@@ -289,7 +289,7 @@ static bool range_of_take(const fbx_document *d, const fbx_object *stack, double
     if (!fbx_find(&d->file, take.inside, take.inside_end, "LocalTime", &times)) return false;
     if (fbx_read_values(&d->file, &times, values, 2) < 2) return false;
     *start = values[0].number, *stop = values[1].number;
-    return true;
+    return isfinite(*start) && isfinite(*stop);
   }
   return false;
 }

@@ -105,16 +105,31 @@ int32_t fbx_find_joint(const import_job *job, const struct aiString *name) {
   return SK_NONE;
 }
 
-bool fbx_rest(const import_job *job, size_t index, double local[12], float t[3], float r[4], float s[3]) {
+static bool all_fit_float(const double *numbers, size_t count) {
+  size_t i;
+  for (i = 0; i < count; i++)
+    if (import_is_bad((float)numbers[i])) return false;
+  return true;
+}
+
+bool fbx_rest(import_job *job, size_t index, double local[12], float t[3], float r[4], float s[3]) {
   const import_fbx *fbx = job->fbx;
   const fbx_joint *joint = (const fbx_joint *)fbx->joints.data + index;
-  fbx_trs trs = {{0, 0, 0}, {0, 0, 0, 1}, {1, 1, 1}};
+  static const fbx_trs still = {{0, 0, 0}, {0, 0, 0, 1}, {1, 1, 1}};
+  fbx_trs trs = still;
   int i;
   if (joint->kind == FBX_JOINT_ROOT) {
     sk_affine_decompose(fbx->scene.axes, t, r, s);
   } else {
     fbx_node_trs(&fbx->scene, NULL, (size_t)joint->node, 0.0, FBX_ALL_PATHS, &trs);
     fbx_part_of_trs(joint->kind, &trs);
+    if (!all_fit_float(trs.t, 3) || !all_fit_float(trs.r, 4) || !all_fit_float(trs.s, 3)) {
+      const fbx_node *node = fbx_node_at(&fbx->scene, (size_t)joint->node);
+      const fbx_object *object = fbx_object_at(&fbx->scene.document, node->object);
+      import_note_add(job, NOTE_numbers_repaired, 1, "the transform of node '%.*s'", fbx_short_length(object),
+                      object->name);
+      trs = still;
+    }
     for (i = 0; i < 3; i++) t[i] = (float)trs.t[i], s[i] = (float)trs.s[i];
     for (i = 0; i < 4; i++) r[i] = (float)trs.r[i];
   }

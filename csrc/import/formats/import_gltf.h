@@ -111,7 +111,7 @@ extern const import_reader gltf_reader;
 /* import_gltf_skeleton.c */
 sk_status gltf_add_joints(import_job *job);
 int32_t gltf_find_joint(const import_job *job, const struct aiString *name);
-bool gltf_rest(const import_job *job, size_t joint, double local[12], float t[3], float r[4], float s[3]);
+bool gltf_rest(import_job *job, size_t joint, double local[12], float t[3], float r[4], float s[3]);
 
 /* import_gltf_material.c */
 size_t gltf_material_count(const import_job *job);

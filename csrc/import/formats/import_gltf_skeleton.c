@@ -42,7 +42,7 @@ static const gltf_node *node_at(const import_job *job, size_t joint) {
   return joint >= invented ? &job->gltf->nodes[job->gltf->order[joint - invented]] : NULL;
 }
 
-bool gltf_rest(const import_job *job, size_t joint, double local[12], float t[3], float r[4], float s[3]) {
+bool gltf_rest(import_job *job, size_t joint, double local[12], float t[3], float r[4], float s[3]) {
   static const double identity[12] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0};
   const gltf_node *node = node_at(job, joint);
   int i;
