@@ -94,7 +94,8 @@ class FbxTruth:
         return limit
 
     def times(self, clip: int) -> Array:
-        return self.values[f"c{clip}_clip_time"].astype(np.float64)
+        seconds: Array = self.values[f"c{clip}_clip_time"].astype(np.float64)
+        return seconds
 
     def matrix_error(self, got: Array, want: Array) -> Array:
         """Of matrices (..., 3, 4)."""

@@ -73,6 +73,8 @@ def samples(name: str, folder: Path) -> list[Any]:
             "a.fbx": cases.fbx_textured(""),
             "b.fbx": cases.fbx_shapes(between=False),
             "c.fbx": z_up_fbx(),
+            "d.fbx": cases.fbx().replace(b"24836", b"2"),  # constant keys
+            "e.fbx": cases.fbx().replace(b"24836", b"1032"),  # cubic keys with user tangents, which are flat
         },
         "COLLADA": {"a.dae": cases.dae_textured(""), "b.dae": up},
         "DirectX": {"a.x": textured_x(), "b.x": cases.x_file(skin=x_skin)},
