@@ -1,222 +1,19 @@
-"""What FBX files say and Assimp does not deliver: against NumPy, by the formulas of FBX itself.
+"""What FBX files say, against NumPy, by the formulas of FBX itself: ranges, defaults, names, broken files.
 
 Each file is written from one tree of records, as text and as binary.
 """
 
 import contextlib
-import math
-import struct
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pytest
+from fbx_twin import local_of, turn
+from fbx_writer import FORMS, Fbx, prop, record
 from import_cases import FBX_SECOND
-from test_import import NARROW_FBX, WIDE_FBX, check_sanity, codes, load
+from test_import import check_sanity, codes, load
 
 import skinpy
-
-Matrix = npt.NDArray[np.float64]
-Triple = tuple[float, float, float]
-Keys = Sequence[tuple[float, float]]
-
-FORMS = ["text", "binary", "wide"]
-
-
-class Long(int):
-    """A number that takes eight bytes: an id, a time."""
-
-
-def record(name: str, *values: Any, inside: list[Any] | None = None) -> Any:
-    return (name, values, inside)
-
-
-# ---- writing -------------------------------------------------------------------------------------------
-
-
-def text_of(value: Any) -> str:
-    if isinstance(value, str):
-        return f'"{value}"'
-    return f"{value:.17g}" if isinstance(value, float) else str(value)
-
-
-def as_text(records: list[Any], indent: str = "") -> str:
-    out = ""
-    for name, values, inside in records:
-        array = next((value for value in values if isinstance(value, np.ndarray)), None)
-        if array is not None:
-            numbers = ",".join(
-                f"{number:.9g}" if array.dtype.kind == "f" else str(number) for number in array
-            )
-            out += f"{indent}{name}: *{array.size} {{\n{indent}\ta: {numbers}\n{indent}}}\n"
-            continue
-        out += f"{indent}{name}: {', '.join(map(text_of, values))}"
-        out += "\n" if inside is None else f" {{\n{as_text(inside, indent + chr(9))}{indent}}}\n"
-    return out
-
-
-def value_bytes(value: Any) -> bytes:
-    if isinstance(value, np.ndarray):
-        letter = {"float64": "d", "float32": "f", "int64": "l", "int32": "i"}[value.dtype.name]
-        return letter.encode() + struct.pack("<III", value.size, 0, value.nbytes) + value.tobytes()
-    if isinstance(value, str):
-        kind, split, name = value.partition("::")
-        text = (name + "\0\1" + kind if split else value).encode()
-        return b"S" + struct.pack("<I", len(text)) + text
-    if isinstance(value, Long):
-        return b"L" + struct.pack("<q", value)
-    return b"I" + struct.pack("<i", value) if isinstance(value, int) else b"D" + struct.pack("<d", value)
-
-
-def as_binary(records: list[Any], at: int, head: str) -> bytes:
-    size, out = struct.calcsize(head), b""
-    for name, values, inside in records:
-        words = b"".join(map(value_bytes, values))
-        start = at + len(out) + size + len(name) + len(words)
-        below = b"" if inside is None else as_binary(inside, start, head)
-        out += (
-            struct.pack(head, start + len(below), len(values), len(words), len(name))
-            + name.encode()
-            + words
-            + below
-        )
-    return out + bytes(size)
-
-
-class Fbx:
-    """Objects and connections; ids count up from 1."""
-
-    def __init__(self, *settings: Any) -> None:
-        self.objects: list[Any] = []
-        self.connections: list[Any] = []
-        self.settings = [prop("TimeMode", "enum", 10), *settings]  # 25 frames per second
-
-    def add(self, kind: str, name: str, word: str, *inside: Any, to: int | None = None) -> int:
-        number = len(self.objects) + 1
-        self.objects.append(record(kind, Long(number), name, word, inside=list(inside)))
-        if to is not None:
-            self.join(number, to)
-        return number
-
-    def join(self, child: int, parent: int, path: str = "") -> None:
-        words = ("OP", Long(child), Long(parent), path) if path else ("OO", Long(child), Long(parent))
-        self.connections.append(record("C", *words))
-
-    def model(self, name: str, parent: int = 0, kind: str = "LimbNode", **properties: Any) -> int:
-        """`properties` with _ for a space: Lcl_Rotation=(0, 0, 90)."""
-        listed = []
-        for key, value in properties.items():
-            word = key.replace("_", " ")
-            numbers = [float(number) for number in value] if isinstance(value, tuple) else [value]
-            sort = "enum" if isinstance(value, int) else word if word.startswith("Lcl") else "Vector3D"
-            listed.append(prop(word, sort, *numbers))
-        return self.add("Model", f"Model::{name}", kind, record("Version", 232), table(*listed), to=parent)
-
-    def stack(
-        self, name: str = "move", start: float | None = None, stop: float | None = None, bare: bool = False
-    ) -> int:
-        """Its layer."""
-        times = [("LocalStart", start), ("LocalStop", stop)]
-        listed = [time_of(word, second) for word, second in times if second is not None]
-        inside = [] if bare else [table(*listed)]
-        stack = self.add("AnimationStack", f"AnimStack::{name}", "", *inside, to=0)
-        return self.add("AnimationLayer", "AnimLayer::base", "", to=stack)
-
-    def curves(
-        self, layer: int, target: int, path: str, default: Sequence[float] | None, **axes: Keys
-    ) -> int:
-        """A curve node with curves of the given axes; `default` is what it has for those without."""
-        words = ("DeformPercent",) if path == "DeformPercent" else "XYZ"
-        listed = [
-            prop(f"d|{axis}", "Number", float(value))
-            for axis, value in zip(words, default or (), strict=False)
-        ]
-        node = self.add("AnimationCurveNode", f"AnimCurveNode::{path[4:5]}", "", table(*listed), to=layer)
-        self.join(node, target, path)
-        for axis, keys in axes.items():
-            times = np.array([round(time * FBX_SECOND) for time, _ in keys], "i8")
-            values = np.array([value for _, value in keys], "f4")
-            arrays = [record("KeyVer", 4008), record("KeyTime", times), record("KeyValueFloat", values)]
-            self.join(self.add("AnimationCurve", "AnimCurve::", "", *arrays), node, f"d|{axis}")
-        return node
-
-    def triangle(self, model: int) -> int:
-        points = np.array([0, 0, 0, 1, 0, 0, 0, 1, 0], "f8")
-        corners = np.array([0, 1, -3], "i4")
-        inside = [record("Vertices", points), record("PolygonVertexIndex", corners)]
-        return self.add("Geometry", "Geometry::g", "Mesh", *inside, to=model)
-
-    def records(self, version: int) -> list[Any]:
-        head = [record("FBXHeaderVersion", 1003), record("FBXVersion", version), record("Creator", "tests")]
-        return [
-            record("FBXHeaderExtension", inside=head),
-            record("GlobalSettings", inside=[record("Version", 1000), table(*self.settings)]),
-            record("Definitions", inside=[record("Version", 100), record("Count", 1)]),
-            record("Objects", inside=self.objects),
-            record("Connections", inside=self.connections),
-        ]
-
-    def bytes(self, form: str = "text") -> bytes:
-        if form == "text":
-            return ("; FBX 7.4.0 project file\n" + as_text(self.records(7400))).encode()
-        version, head = (7500, WIDE_FBX) if form == "wide" else (7400, NARROW_FBX)
-        return (
-            b"Kaydara FBX Binary  \0\x1a\0"
-            + struct.pack("<I", version)
-            + as_binary(self.records(version), 27, head)
-        )
-
-    def load(self, form: str = "text") -> Any:
-        model = load(self.bytes(form), "fbx")
-        check_sanity(model)
-        return model
-
-
-def prop(name: str, kind: str, *values: Any) -> Any:
-    return record("P", name, kind, "", "A", *values)
-
-
-def time_of(name: str, second: float) -> Any:
-    return record("P", name, "KTime", "Time", "", Long(round(second * FBX_SECOND)))
-
-
-def table(*properties: Any) -> Any:
-    return record("Properties70", inside=list(properties))
-
-
-# ---- truth: FBX's own formula --------------------------------------------------------------------------
-
-ORDERS = ["xyz", "xzy", "yzx", "yxz", "zxy", "zyx"]  # which axis is turned about first
-
-
-def shift(by: Sequence[float]) -> Matrix:
-    matrix = np.eye(4)
-    matrix[:3, 3] = by
-    return matrix
-
-
-def turn(degrees: Sequence[float], order: int = 0) -> Matrix:
-    matrix = np.eye(4)
-    for name in ORDERS[order]:
-        axis = "xyz".index(name)
-        i, j, angle = (axis + 1) % 3, (axis + 2) % 3, math.radians(degrees[axis])
-        one = np.eye(4)
-        one[i, i] = one[j, j] = math.cos(angle)
-        one[j, i] = math.sin(angle)
-        one[i, j] = -one[j, i]
-        matrix = one @ matrix
-    return matrix
-
-
-def local_of(
-    t: Sequence[float], r: Sequence[float], s: Sequence[float], pre: Triple, pivot: Triple, order: int
-) -> Matrix:
-    """T * Rp * Rpre * R * Rp^-1 * S, which is what is left of FBX's chain with the rest of it 0."""
-    return (
-        shift(t) @ shift(pivot) @ turn(pre) @ turn(r, order) @ shift(np.negative(pivot)) @ np.diag([*s, 1.0])
-    )
-
 
 # ---- axes without a curve ------------------------------------------------------------------------------
 
@@ -263,7 +60,7 @@ def test_the_curve_nodes_default_goes_before_the_models_value(form: str) -> None
 
 
 def test_curves_of_other_layers_and_stacks() -> None:
-    """A second layer adds to the first one, on axes without curves too; curves of another clip do not count."""
+    """A second layer adds to the first, on axes without curves too; curves of other clips do not count."""
     file = Fbx()
     joint = file.model("joint", Lcl_Translation=PLACE, PreRotation=PRE)
     first, second = file.stack("first", stop=1.0), file.stack("second", stop=1.0)
