@@ -37,6 +37,8 @@ RECORDS: dict[str, np.dtype[Any]] = {
             ("vertex_count", "<u4"),
             ("first_face", "<u4"),
             ("face_count", "<u4"),
+            ("flags", "<u4"),
+            ("reserved", "<u4"),
         ]
     ),
     "TARGETS": np.dtype(
@@ -140,6 +142,7 @@ _NUMBERS: dict[str, tuple[str, tuple[int, ...]]] = {
 MODEL, CLIPS_ONLY = 1, 2  # sk_block_kind
 NO_ARRAY = 2**64 - 1  # SK_NONE64: the offset of an array that does not exist
 ADDITIVE = 1  # SK_CLIP_ADDITIVE
+HIDDEN = 1  # SK_SUBMESH_HIDDEN
 CELL = 4  # SK_CELL: floats in a cell
 MOTION_WIDTH = 7  # SK_MOTION_WIDTH: the translation and the quaternion of a key of root motion
 MAGIC = b"SKNBLK\r\n"

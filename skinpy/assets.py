@@ -144,6 +144,9 @@ class Submesh:
         The rows of the vertices in the arrays of `Mesh`.
     face_range : range
         The rows of the faces in `Mesh.faces`.
+    visible : bool
+        Whether it is drawn. FBX files have hidden models. The vertices of hidden submeshes are posed,
+        measured and stored as all others are; pictures and `Model.bounds` leave them out.
     """
 
     name: str
@@ -151,6 +154,7 @@ class Submesh:
     material: int | None
     vertex_range: range
     face_range: range
+    visible: bool = True
 
 
 class Mesh(_Asset):
@@ -224,6 +228,7 @@ class Mesh(_Asset):
                 int(one["material"]) if one["material"] >= 0 else None,
                 range(one["first_vertex"], int(one["first_vertex"]) + int(one["vertex_count"])),
                 range(one["first_face"], int(one["first_face"]) + int(one["face_count"])),
+                not one["flags"] & _block.HIDDEN,
             )
             for one in _block.section(self._block, "SUBMESHES")
         )

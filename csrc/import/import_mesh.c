@@ -252,9 +252,14 @@ static sk_status add_submesh(building *b, import_submesh *submesh) {
   b->joined += submesh->vertex_count;
   added = sk_array_extend(&job->model.submeshes, 1);
   if (!added) return import_no_memory(job, sizeof *added);
-  *added = (sk_submesh){submesh->name,         submesh->joint,        import_material_of(job, submesh->material),
-                        submesh->first_vertex, submesh->vertex_count, submesh->first_face,
-                        submesh->face_count};
+  *added = (sk_submesh){.name = submesh->name,
+                        .node = submesh->joint,
+                        .material = import_material_of(job, submesh->material),
+                        .first_vertex = submesh->first_vertex,
+                        .vertex_count = submesh->vertex_count,
+                        .first_face = submesh->first_face,
+                        .face_count = submesh->face_count,
+                        .flags = submesh->hidden ? SK_SUBMESH_HIDDEN : 0};
   return SK_OK;
 }
 

@@ -21,6 +21,7 @@ typedef struct import_submesh {
   bool has_own_offset;  /* false: it is the identity */
   const uint32_t *corners;                /* in job->weights; NULL: the weights are Assimp's */
   bool rigid;                             /* all vertices follow the node, and nothing else */
+  bool hidden; /* the file says that it is not drawn */
   sk_text name;
   char title[84];       /* the name in messages */
   uint32_t first_vertex, vertex_count, first_face, face_count;

@@ -91,7 +91,8 @@ class RigidCut:
     def submeshes(self, pool: _block.TextPool) -> Array:
         """Return one submesh for each piece, on its joint.
 
-        A piece has the name of its submesh; where a submesh is cut into several, the joint is added.
+        A piece has the name of its submesh, and is hidden if the submesh is; where a submesh is cut into
+        several, the joint is added to the name.
         """
         rows = []
         sources, names = self.model.mesh.submeshes, self.model.skeleton.names
@@ -102,7 +103,8 @@ class RigidCut:
             faces = np.searchsorted(self.face_pieces, (piece, piece + 1))
             material = sources[source].material
             spans = (vertices[0], vertices[1] - vertices[0], faces[0], faces[1] - faces[0])
-            rows.append((pool.add(name), joint, -1 if material is None else material, *spans))
+            flags = 0 if sources[source].visible else _block.HIDDEN
+            rows.append((pool.add(name), joint, -1 if material is None else material, *spans, flags, 0))
         return np.array(rows, _block.RECORDS["SUBMESHES"])
 
     def targets(self, sections: dict[str, Array]) -> dict[str, Array]:

@@ -213,7 +213,7 @@ def _targets(targets: Mapping[str, Differences], vertices: int, pool: _block.Tex
 
 def _submesh(pool: _block.TextPool, vertices: int, faces: int, material: int) -> Array:
     """The section SUBMESHES: all of the mesh, or nothing for a model without vertices."""
-    rows = [(pool.add("mesh"), 0, material, 0, vertices, 0, faces)] if vertices else []
+    rows = [(pool.add("mesh"), 0, material, 0, vertices, 0, faces, 0, 0)] if vertices else []
     return np.array(rows, _block.RECORDS["SUBMESHES"])
 
 

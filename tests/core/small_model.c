@@ -58,8 +58,8 @@ static void set_mesh(small_model *m) {
     m->colors[4 * v + 3] = 1;
     m->tangents[4 * v] = m->tangents[4 * v + 3] = 1;
   }
-  m->submeshes[0] = (sk_submesh){add_text(m, "part"), 2, 0, 0, VERTICES, 0, FACES};
-  m->submeshes[1] = (sk_submesh){m->submeshes[0].name, 2, 0, 0, 0, 0, 0};
+  m->submeshes[0] = (sk_submesh){add_text(m, "part"), 2, 0, 0, VERTICES, 0, FACES, 0, 0};
+  m->submeshes[1] = (sk_submesh){m->submeshes[0].name, 2, 0, 0, 0, 0, 0, SK_SUBMESH_HIDDEN, 0};
   m->materials[0] = (sk_material){.name = add_text(m, "skin"), .base_color = {1, 0.5f, 0.25f, 1},
                                   .alpha = SK_ALPHA_MASK, .alpha_cutoff = 0.5f};
   m->textures[0] = (sk_texture){add_text(m, "*0"), add_text(m, "rgba8"), 2, 2, 0, 16};

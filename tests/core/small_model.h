@@ -5,7 +5,7 @@
        joint 1 "upper"   one unit along x; its rest matrix holds shear
        joint 2 "lower"   one unit along x, scaled
    Two slots: joint 1 with the inverse of its rest global, joint 2 with the identity (a rigid part).
-   Four vertices, two faces, all in submesh 0; texture 1 has no bytes; target 0 moves vertices 1 and 3, target 1 moves vertex 2; clip 0 moves all
+   Four vertices, two faces, all in submesh 0; submesh 1 is empty and hidden; texture 1 has no bytes; target 0 moves vertices 1 and 3, target 1 moves vertex 2; clip 0 moves all
    three joints, has two events and root motion; clip 1 is empty. */
 #ifndef SMALL_MODEL_H
 #define SMALL_MODEL_H

@@ -157,6 +157,7 @@ SPOIL(submesh_vertices_overflow, m->submeshes[0].first_vertex = UINT32_MAX)
 SPOIL(submesh_faces_outside, m->submeshes[0].face_count = FACES + 1)
 SPOIL(submesh_vertices_shared, m->submeshes[1].vertex_count = 1)
 SPOIL(submesh_faces_shared, m->submeshes[1].face_count = FACES)
+SPOIL(submesh_flags_unknown, m->submeshes[0].flags = SK_SUBMESH_HIDDEN | 4)
 SPOIL(submesh_name_outside, m->submeshes[0].name.length = UINT32_MAX)
 SPOIL(material_texture_outside, m->materials[0].texture = 2)
 SPOIL(material_texture_negative, m->materials[0].texture = -7)
@@ -297,6 +298,7 @@ static const broken broken_models[] = {
     {"submesh 0", submesh_faces_outside},
     {"the submeshes have 5 vertices and 2 faces; the model has 4 and 2", submesh_vertices_shared},
     {"the submeshes have 4 vertices and 4 faces", submesh_faces_shared},
+    {"submesh 0 has unknown flags 0x5", submesh_flags_unknown},
     {"submesh 0", submesh_name_outside},
     {"material 0 has texture 2", material_texture_outside},
     {"material 0 has texture -7", material_texture_negative},

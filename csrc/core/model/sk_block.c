@@ -5,10 +5,10 @@
 
 _Static_assert(sizeof(sk_block_header) == 64, "the header fills one alignment unit");
 _Static_assert(sizeof(sk_block_entry) == 32, "table entries have no hidden padding");
-_Static_assert(sizeof(sk_info) == 64 && sizeof(sk_submesh) == 32 && sizeof(sk_material) == 64 &&
+_Static_assert(sizeof(sk_info) == 64 && sizeof(sk_submesh) == 40 && sizeof(sk_material) == 64 &&
                    sizeof(sk_target) == 32 && sizeof(sk_texture) == 40 && sizeof(sk_clip_record) == 64 &&
                    sizeof(sk_channel) == 48 && sizeof(sk_report_entry) == 40 && sizeof(sk_event) == 16,
-               "records have the sizes that version 3 promises");
+               "records have the sizes that version 4 promises");
 
 /* ---- the table of sections --------------------------------------------------- */
 

@@ -13,7 +13,7 @@
 #include "../base/sk_base.h"
 
 #define SK_BLOCK_MAGIC   "SKNBLK\r\n" /* 8 bytes; CR LF reveals a transfer that converted line ends */
-#define SK_BLOCK_VERSION 3u
+#define SK_BLOCK_VERSION 4u
 
 /* ---- sections -------------------------------------------------------------- */
 
@@ -92,12 +92,18 @@ typedef struct sk_info {
   uint32_t reserved[2];  /* 0 */
 } sk_info;
 
+typedef enum sk_submesh_flag {
+  SK_SUBMESH_HIDDEN = 1 /* not drawn; its vertices are posed and stored as all others are */
+} sk_submesh_flag;
+
 typedef struct sk_submesh {
   sk_text name;
   int32_t node;     /* the joint of the node that has the mesh */
   int32_t material; /* SK_NONE = none */
   uint32_t first_vertex, vertex_count;
   uint32_t first_face, face_count;
+  uint32_t flags;    /* sk_submesh_flag */
+  uint32_t reserved; /* 0 */
 } sk_submesh;
 
 typedef enum sk_alpha { SK_ALPHA_OPAQUE, SK_ALPHA_MASK, SK_ALPHA_BLEND, SK_ALPHA_COUNT } sk_alpha;

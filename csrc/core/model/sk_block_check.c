@@ -157,6 +157,9 @@ static sk_status check_submeshes(const sk_block *block, sk_error *error) {
         (uint64_t)submesh->first_face + submesh->face_count > block->info->faces)
       return sk_fail(error, SK_ERROR_BLOCK, "submesh %llu reaches beyond the vertices or faces of the model",
                      (unsigned long long)i);
+    if (submesh->flags & ~(uint32_t)SK_SUBMESH_HIDDEN)
+      return sk_fail(error, SK_ERROR_BLOCK, "submesh %llu has unknown flags %#x", (unsigned long long)i,
+                     submesh->flags);
   }
   if (vertices > block->info->vertices || faces > block->info->faces)
     return sk_fail(error, SK_ERROR_BLOCK,

@@ -332,6 +332,7 @@ static sk_status add_submeshes(import_job *job, sk_array *submeshes, int32_t num
     import_submesh submesh = {.joint = node->joint,
                               .source = {mesh, &parts[i], number},
                               .rigid = !mesh->bones.count,
+                              .hidden = node->is_hidden,
                               .vertex_count = (uint32_t)parts[i].corners.count,
                               .faces_wanted = parts[i].triangles.count / 3,
                               .material = fbx_material_of(job, node, parts[i].material)};

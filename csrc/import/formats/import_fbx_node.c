@@ -148,7 +148,7 @@ typedef struct model_values {
   double lcl[3][3]; /* by sk_path */
   double pre[3], post[3], rotation_offset[3], rotation_pivot[3], scaling_offset[3], scaling_pivot[3];
   double geometric_t[3], geometric_r[3], geometric_s[3];
-  double order, active, limit_only, inherit, visible, shown;
+  double order, active, limit_only, inherit, visible, inherits_visible, shown;
 } model_values;
 
 /* What the SDK takes where neither the model nor its template says something. */
@@ -157,6 +157,7 @@ static const model_values standard_values = {.lcl = {[SK_PATH_SCALE] = {1, 1, 1}
                                              .active = 1,
                                              .inherit = FBX_INHERIT_ALL,
                                              .visible = 1,
+                                             .inherits_visible = 1,
                                              .shown = 1};
 
 static void read_values(const fbx_document *d, uint32_t object, bool of_template, model_values *v) {
@@ -177,6 +178,7 @@ static void read_values(const fbx_document *d, uint32_t object, bool of_template
                                {"RotationSpaceForLimitOnly", &v->limit_only, 1, NULL},
                                {"InheritType", &v->inherit, 1, NULL},
                                {"Visibility", &v->visible, 1, NULL},
+                               {"Visibility Inheritance", &v->inherits_visible, 1, NULL},
                                {"Show", &v->shown, 1, NULL}};
   size_t count = sizeof wanted / sizeof *wanted;
   if (of_template) fbx_read_template(d, object, wanted, count);
@@ -190,13 +192,23 @@ static void set_geometric(const model_values *v, fbx_node *node) {
   affine_of(v->geometric_t, v->geometric_r, v->geometric_s, node->geometric);
 }
 
-/* `values` are those of the template of models, which is the same for all of them. */
-static void read_node(const fbx_document *d, const model_values *template_values, fbx_node *node) {
+/* As MotionBuilder shows it ("Showing and hiding objects in the Viewer window"): a node whose Visibility is 0 hides all
+   below it, down to one whose Visibility Inheritance is 0; Show is of the node's own mesh alone. (ufbx's `visible` is the
+   own Visibility, and leaves the parents to its caller.) */
+static void set_visible(const fbx_scene *scene, const model_values *v, fbx_node *node) {
+  node->is_visible = v->visible != 0.0;
+  if (v->inherits_visible != 0.0 && node->parent >= 0)
+    node->is_visible &= fbx_node_at(scene, (size_t)node->parent)->is_visible;
+  node->is_hidden = !node->is_visible || v->shown == 0.0;
+}
+
+/* `template_values` are those of the template of models, which is the same for all of them. */
+static void read_node(const fbx_scene *scene, const model_values *template_values, fbx_node *node) {
   static const double none[3] = {0, 0, 0};
   model_values v = *template_values;
   bool uses_space;
   int i;
-  read_values(d, node->object, false, &v);
+  read_values(&scene->document, node->object, false, &v);
   uses_space = v.active != 0.0 && v.limit_only == 0.0;
   memcpy(node->values, v.lcl, sizeof node->values);
   memcpy(node->rotation_offset, v.rotation_offset, sizeof v.rotation_offset);
@@ -205,7 +217,7 @@ static void read_node(const fbx_document *d, const model_values *template_values
   memcpy(node->scaling_pivot, v.scaling_pivot, sizeof v.scaling_pivot);
   node->order = uses_space && v.order > 0.0 && v.order < SPHERIC ? (uint8_t)v.order : 0;
   node->inherit = v.inherit == 0.0 ? FBX_INHERIT_COMPONENTS : v.inherit == 2.0 ? FBX_INHERIT_NONE : FBX_INHERIT_ALL;
-  node->is_hidden = v.visible == 0.0 || v.shown == 0.0;
+  set_visible(scene, &v, node);
   fbx_quat_from_euler(uses_space ? v.pre : none, 0, node->pre);
   fbx_quat_from_euler(uses_space ? v.post : none, 0, node->post_inverse);
   for (i = 0; i < 3; i++) {
@@ -245,7 +257,7 @@ static sk_status add_node(fbx_scene *scene, const model_values *template_values,
     return sk_fail(scene->document.job->error, SK_ERROR_IMPORT, "the model has more than %u nodes", SK_MAX_JOINTS);
   *node = (fbx_node){.object = next->object, .parent = next->parent, .scale_node = SK_NONE};
   scene->node_of[next->object] = (int32_t)scene->nodes.count - 1;
-  read_node(&scene->document, template_values, node);
+  read_node(scene, template_values, node);
   if (node->inherit == FBX_INHERIT_COMPONENTS) node->scale_node = node->parent;
   if (node->inherit == FBX_INHERIT_NONE && node->parent >= 0) {
     const fbx_node *parent = fbx_node_at(scene, (size_t)node->parent);

@@ -32,7 +32,9 @@ typedef struct fbx_node {
   uint8_t order;          /* of the rotation: XYZ, XZY, YZX, YXZ, ZXY, ZYX; the first is applied first */
   uint8_t inherit;        /* fbx_inherit */
   bool is_split;          /* has a joint without its scale, for children that do not inherit all of it */
-  bool has_geometric, is_hidden;
+  bool has_geometric;
+  bool is_hidden;         /* its own mesh is not drawn: it is not visible, or Show is 0 */
+  bool is_visible;        /* Visibility, of a node that inherits it also that of its parent */
   bool has_pivots;        /* the translation depends on rotation and scale */
   int32_t joint;          /* that has the node's name and its global transform */
   int32_t unscaled;       /* the joint without the scale; the same as `joint` if the node is not split */
