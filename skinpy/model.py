@@ -185,6 +185,8 @@ class Model(Shown, _core.Model):
     def bounds(self, clip: Clip | str | int | None = None) -> Array:
         """Return the box around the skinned mesh, or around the joints of a model without a mesh.
 
+        Hidden submeshes do not count, unless all of them are hidden.
+
         Parameters
         ----------
         clip : Clip, str or int, optional

@@ -9,6 +9,7 @@ import numpy as np
 
 from .._types import Array, Floats
 from ..clip import Clip
+from .drawn import drawn_vertices
 from .frames import corners
 
 if TYPE_CHECKING:
@@ -29,11 +30,12 @@ _MAX_VERTICES_AT_ONCE = 2_000_000
 def box(model: Model, clip: Clip | str | int | None) -> Array:
     """(2,3) float64: the lowest and the highest corner; see Model.bounds."""
     count = max(len(model.mesh.positions), len(model.skeleton), 1)
-    times = _sample_times(model, clip, count)
+    times, drawn = _sample_times(model, clip, count), drawn_vertices(model.mesh)
     low, high = np.full(3, np.inf), np.full(3, -np.inf)
     step = max(1, _MAX_VERTICES_AT_ONCE // count)
     for start in range(0, len(times), step):
-        lowest, highest = corners(_points(model, clip, times[start : start + step]).reshape(-1, 3))
+        points = _points(model, clip, times[start : start + step])
+        lowest, highest = corners((points if drawn is None else points[:, drawn]).reshape(-1, 3))
         low, high = np.minimum(low, lowest), np.maximum(high, highest)
     return np.stack([low, high])
 

@@ -103,9 +103,9 @@ class MotionFacts:
         return middle, radius, float((high - low) @ np.abs(up)) / 2
 
     def _chunks(self, motion: Motion, root: ArrayLike | None) -> Iterator[NDArray[np.float32]]:
-        """All points of a motion, in arrays (N, 3)."""
+        """All points of a motion that are drawn, in arrays (N, 3)."""
         if isinstance(motion, VertexAnimation):
-            yield from motion.frames
+            yield from map(self._poser.drawn, motion.frames)
             return
         count = max(len(self._model.mesh.positions), len(self._model.skeleton.parents), 1)
         times = np.zeros(1)

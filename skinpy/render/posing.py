@@ -12,6 +12,7 @@ from skinpy._arguments import integer
 from skinpy.clip import Clip
 from skinpy.clips.stepping import chosen_vertices
 from skinpy.kinds import VertexAnimation
+from skinpy.models.drawn import drawn_vertices
 from skinpy.models.frames import corners
 
 from .camera import Camera, Framing
@@ -36,6 +37,7 @@ class Poser:
     def __init__(self, model: Model) -> None:
         self.model = model
         self.has_mesh = len(model.mesh.positions) > 0
+        self.drawn_vertices = drawn_vertices(model.mesh)
 
     @property
     def facts(self) -> MotionFacts:
@@ -128,13 +130,13 @@ class Poser:
     def points(
         self, motion: Motion, times: NDArray[np.float64], chosen: NDArray[np.intp] | None = None
     ) -> NDArray[np.float64]:
-        """The points `chosen` (P,), or all, at times (N,) within a motion: (N, P, 3) float64.
+        """The points `chosen` (P,), or all that are drawn, at times (N,) within a motion: (N, P, 3) float64.
 
         Chosen points of a mesh are skinned alone, without morph targets.
         """
         if isinstance(motion, VertexAnimation):
             points = motion.sample(times, loop="clamp")[0]
-            return (points if chosen is None else points[:, chosen]).astype(np.float64)
+            return (self.drawn(points) if chosen is None else points[:, chosen]).astype(np.float64)
         figure = self.posed(Moment(motion, loop="clamp"), times)
         if chosen is None or not self.has_mesh:
             points = self.points_of(figure).reshape(len(times), -1, 3)
@@ -191,7 +193,7 @@ class Poser:
         """Lowest and highest corner of one figure, (2, 3) float64; infinite for a figure without points."""
         if isinstance(figure, Stored):
             first, second = figure.positions[figure.first], figure.positions[figure.second]
-            points = first + np.float32(figure.blend) * (second - first)
+            points = self.drawn(first + np.float32(figure.blend) * (second - first))
         else:
             points = self.points_of(figure)
         if not len(points):
@@ -199,14 +201,19 @@ class Poser:
         return corners(points).astype(np.float64)
 
     def points_of(self, figure: Figure) -> NDArray[np.float32]:
-        """All points of a figure, (N, 3)."""
+        """All points of a figure that are drawn, (N, 3)."""
         if isinstance(figure, Stored):
-            return np.concatenate([figure.positions[figure.first], figure.positions[figure.second]])
+            both = figure.positions[[figure.first, figure.second]]
+            return self.drawn(both).reshape(-1, 3)
         if not self.has_mesh:
             return figure.numbers.reshape(-1, 3)
         weights = figure.weights if self._targets else None
         points = self.model.deform(figure.numbers, normals=False, morph_weights=weights)[0]
-        return points.reshape(-1, 3)
+        return self.drawn(points).reshape(-1, 3)
+
+    def drawn(self, points: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Those of the points (..., V, 3) of a mesh that are drawn, (..., N, 3)."""
+        return points if self.drawn_vertices is None else points[..., self.drawn_vertices, :]
 
 
 def clip_number(clip: SupportsIndex) -> int:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from skinpy.models.drawn import drawn_vertices, is_drawn
+
 if TYPE_CHECKING:
     from skinpy.model import Model
 
@@ -24,14 +26,16 @@ class Facets:
     number: NDArray[np.int32]  # (F,): index of the face in the model
     submesh: NDArray[np.int32]  # (F,)
     material: NDArray[np.int32]  # (F,): -1 for none
+    drawn: NDArray[np.bool_] | None = None  # (V,): False for hidden vertices; None: there are none
 
     @cached_property
     def owner(self) -> NDArray[np.int32]:
-        """The joint with the largest weight at each vertex, (V,)."""
+        """The joint with the largest weight at each vertex, (V,); -1 for hidden vertices."""
         if not len(self.joints):
             return np.zeros(0, np.int32)
         most = self.weights.argmax(axis=1)[:, None]
-        return np.take_along_axis(self.joints, most, axis=1)[:, 0]
+        owner = np.take_along_axis(self.joints, most, axis=1)[:, 0]
+        return owner if self.drawn is None else np.where(self.drawn, owner, np.int32(-1))
 
 
 @dataclass(frozen=True)
@@ -45,8 +49,8 @@ class Vertices:
 def mesh_facets(model: Model, order: NDArray[np.intp]) -> Facets:
     """The faces of a model's mesh in the order in which they are drawn."""
     mesh = model.mesh
-    submesh = np.zeros(len(order), np.int32)
-    material = np.full(len(order), -1, np.int32)
+    submesh = np.zeros(len(mesh.faces), np.int32)
+    material = np.full(len(mesh.faces), -1, np.int32)
     for number, one in enumerate(mesh.submeshes):
         own = slice(one.face_range.start, one.face_range.stop)
         submesh[own] = number
@@ -59,6 +63,7 @@ def mesh_facets(model: Model, order: NDArray[np.intp]) -> Facets:
         order.astype(np.int32),
         submesh[order],
         material[order],
+        None if drawn_vertices(mesh) is None else is_drawn(mesh),
     )
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skinpy._images import Album
+from skinpy.models.drawn import is_drawn
 
 if TYPE_CHECKING:
     from skinpy.assets import Texture
@@ -102,6 +103,7 @@ class Geometry:
     draws: tuple[Draw, ...]  # opaque ones, then blended ones
     images: tuple[NDArray[np.uint8], ...]  # (h, w, 4) sRGB, row 0 on top
     slots: int
+    drawn: tuple[range, ...]  # the vertices of submeshes that are not hidden
     morph: MorphTable | None = None
 
     @property
@@ -151,17 +153,27 @@ def geometry(model: Model) -> Geometry:
     faces, draws = sort_faces(model, surfaces)
     vertices = np.ascontiguousarray(model.mesh.interleaved)
     morph = morph_table(model)
-    return Geometry(vertices, faces, draws, tuple(images), len(model.skin.joints), morph)
+    drawn = _true_ranges(is_drawn(model.mesh))
+    return Geometry(vertices, faces, draws, tuple(images), len(model.skin.joints), drawn, morph)
+
+
+def _true_ranges(mask: NDArray[np.bool_]) -> tuple[range, ...]:
+    """The longest ranges of a mask (N,) that are True throughout."""
+    ends = np.flatnonzero(np.diff(np.concatenate([[False], mask, [False]])))
+    return tuple(range(start, stop) for start, stop in ends.reshape(-1, 2).tolist())
 
 
 def sort_faces(model: Model, surfaces: Sequence[Surface]) -> tuple[NDArray[np.uint32], tuple[Draw, ...]]:
     """The faces (F, 3) of a model sorted by surface, and their draws: opaque faces, then blended ones.
 
+    Faces of hidden submeshes are left out.
     `surfaces` are those of the materials, in their order.
     """
     opaque: dict[Surface, list[range]] = {}
     blended = []
     for submesh in model.mesh.submeshes:
+        if not submesh.visible:
+            continue
         surface = Surface() if submesh.material is None else surfaces[submesh.material]
         if surface.alpha == "blend":
             blended.append((surface, submesh))

@@ -174,6 +174,7 @@ def _estimate(poser: Poser, motion: Any) -> NDArray[np.float64]:
         float(motion.duration),
         float(np.ptp(poser.facts.extent(None), axis=0).max()),
         up_vector(poser.model.up),
+        poser.drawn_vertices,
     )
 
 

@@ -111,7 +111,8 @@ class MeshScene:
         program, array = self._body(figure).painted(self, paint)
         prepare(program)
         if paint.of == "vertices":
-            array.render(moderngl.POINTS, len(self._geometry.vertices))
+            for some in self._geometry.drawn:
+                array.render(moderngl.POINTS, len(some), first=some.start)
         elif len(self._geometry.faces):
             array.render(moderngl.LINES if paint.of == "edges" else moderngl.TRIANGLES)
 

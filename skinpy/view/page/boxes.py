@@ -13,7 +13,6 @@ from skinpy.models.frames import chunks, corners
 
 if TYPE_CHECKING:
     from skinpy.clip import Clip
-    from skinpy.model import Model
 
     from ...render.posing import Motion, Poser
 
@@ -32,7 +31,7 @@ class Boxes:
         If the frames of the page have too many vertices, the boxes are larger than needed, never smaller.
         """
         if isinstance(motion, VertexAnimation):
-            return _box_rows(corners(motion.frames))
+            return _box_rows(corners(self._poser.drawn(motion.frames)))
         count = self._poser.point_count
         if not count:
             return np.zeros((len(times), 6), np.float32)
@@ -45,7 +44,7 @@ class Boxes:
 
     @cached_property
     def _slot_boxes(self) -> _SlotBoxes:
-        return _SlotBoxes(self._poser.model)
+        return _SlotBoxes(self._poser)
 
 
 class _SlotBoxes:
@@ -56,14 +55,15 @@ class _SlotBoxes:
     times the box of its differences. For rigid submeshes that do not rotate these are the exact boxes.
     """
 
-    def __init__(self, model: Model) -> None:
-        mesh = model.mesh
-        self._model = model
+    def __init__(self, poser: Poser) -> None:
+        self._model = model = poser.model
+        mesh, drawn = model.mesh, poser.drawn_vertices
+        chosen = slice(None) if drawn is None else drawn
         low = np.full((3, len(model.skin.joints)), np.inf, np.float32)
         high = -low
-        for slots, weights in zip(mesh.slots.T, mesh.weights.T, strict=True):
+        for slots, weights in zip(mesh.slots[chosen].T, mesh.weights[chosen].T, strict=True):
             used = np.flatnonzero(weights)
-            for axis, column in enumerate(mesh.positions.T):
+            for axis, column in enumerate(mesh.positions[chosen].T):
                 np.minimum.at(low[axis], slots[used], column[used])
                 np.maximum.at(high[axis], slots[used], column[used])
         self._slots = np.flatnonzero(low[0] <= high[0])
