@@ -71,6 +71,7 @@ def _model_facts(model: Model) -> dict[str, Any]:
         "faces": len(model.mesh.faces),
         "influences": model.mesh.slots.shape[1],
         "submeshes": [unicode_text(submesh.name) for submesh in model.mesh.submeshes],
+        "hidden_submeshes": sum(not submesh.visible for submesh in model.mesh.submeshes),
         "materials": [unicode_text(material.name) for material in model.materials],
         "targets": [unicode_text(target.name) for target in model.targets],
         "moved_textures": sum(material.uv_transform != _IDENTITY for material in model.materials),
@@ -108,6 +109,7 @@ def _clip_facts(clip: Clip) -> dict[str, Any]:
 
 def _print_facts(file: str, facts: dict[str, Any]) -> None:
     (x0, y0, z0), (x1, y1, z1) = facts["bounds"]
+    hidden = f" ({facts['hidden_submeshes']} hidden)" if facts["hidden_submeshes"] else ""
     unit = f", 1 unit = {facts['unit_meters']:g} m" if facts["unit_meters"] else ""
     print(file)
     print(
@@ -116,7 +118,7 @@ def _print_facts(file: str, facts: dict[str, Any]) -> None:
     )
     print(
         f"  mesh      {_counted(facts['vertices'], 'vertex')}, {_counted(facts['faces'], 'face')}, "
-        f"{_counted(len(facts['submeshes']), 'submesh')}, "
+        f"{_counted(len(facts['submeshes']), 'submesh')}{hidden}, "
         f"{_counted(facts['influences'], 'influence')} per vertex"
     )
     print(f"  look      {_counted(len(facts['materials']), 'material')}, {facts['textures']} with a texture")

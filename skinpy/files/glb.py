@@ -50,6 +50,7 @@ class _Writer:
         self.skins: list[dict[str, Any]] = []
         self.images: list[dict[str, Any]] = []
         self.shown = _by_node(model.mesh.submeshes)
+        _warn_of_hidden([one for one in model.mesh.submeshes if not one.visible])
         self.targets = targets_of_nodes(model)
 
     def document(self) -> tuple[dict[str, Any], bytes]:
@@ -270,6 +271,17 @@ def _texture_transform(material: Material) -> dict[str, Any]:
 def _textures_of(materials: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return the texture entries of materials; empty ones for materials without a texture."""
     return [one["pbrMetallicRoughness"].get("baseColorTexture", {}) for one in materials]
+
+
+def _warn_of_hidden(submeshes: list[Submesh]) -> None:
+    """Warn of hidden submeshes, which other programs will draw."""
+    if submeshes:
+        warnings.warn(
+            f"glTF cannot hold hidden submeshes; {len(submeshes)} are written as visible ones, the first is "
+            f"{submeshes[0].name!r}",
+            SkinpyWarning,
+            stacklevel=2,
+        )
 
 
 def _by_node(submeshes: Sequence[Submesh]) -> dict[int, list[Submesh]]:
