@@ -14,8 +14,6 @@ from .._types import Array
 
 if TYPE_CHECKING:
     from ..model import Model
-    from ..model import Model
-    from ..model import Model
     from ..pose import Pose
 
 JointLike: TypeAlias = str | SupportsIndex
@@ -151,16 +149,6 @@ def axis_vector(axis: AxisLike, lead: tuple[int, ...], name: str = "axis") -> Ar
                 f'{name} is {axis!r}; expected "x", "y", "z", "-x", "-y", "-z" or a vector'
             ) from None
     return _unit(name, rows(name, axis, lead, 3))
-
-
-def up_vector(model: "Model") -> Array:
-    """(3,) float64: the unit vector of the axis that Model.up names."""
-    return _AXES[model.up.lower()].copy()
-
-
-def up_vector(model: "Model") -> Array:
-    """(3,) float64: the unit vector of the axis that Model.up names."""
-    return _AXES[model.up.lower()].copy()
 
 
 def up_vector(model: "Model") -> Array:

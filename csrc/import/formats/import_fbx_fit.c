@@ -88,15 +88,15 @@ static void tangents(const fbx_function *f, const span *s, double out_of[4], dou
   for (i = 0; i < f->width; i++) into[i] = (3.0 * s->to[i] - 4.0 * a[i] + b[i]) / (2.0 * step);
 }
 
-/* Largest error between the keys, of straight or of curved spans, at places that no symmetry hides. */
+/* Largest error between the keys, of straight or of curved spans, at moments that no symmetry hides. */
 static double error_of(const fbx_function *f, const span *s, const double out_of[4], const double into[4]) {
-  static const double places[] = {0.08, 0.25, 0.43, 0.61, 0.78, 0.94};
+  static const double parts[] = {0.08, 0.25, 0.43, 0.61, 0.78, 0.94};
   double worst = 0.0, exact[4], got[4];
   size_t i;
-  for (i = 0; i < sizeof places / sizeof *places; i++) {
-    if (out_of) curved(f, s, out_of, into, places[i], got);
-    else straight(f, s, places[i], got);
-    value_near(f, s->start + places[i] * (s->end - s->start), got, exact);
+  for (i = 0; i < sizeof parts / sizeof *parts; i++) {
+    if (out_of) curved(f, s, out_of, into, parts[i], got);
+    else straight(f, s, parts[i], got);
+    value_near(f, s->start + parts[i] * (s->end - s->start), got, exact);
     worst = fmax(worst, largest_difference(f, exact, got));
     if (worst > f->tolerance) break;
   }
@@ -252,12 +252,17 @@ static void classify(const fitter *t, const span *spans, size_t count, bool *ste
   }
 }
 
-/* Whether the function has the same value all the time. */
-static bool is_one_value(const fitter *t, const span *spans, size_t count) {
+/* Whether the function has the same value all the time: at the given times, one more than spans, and between. */
+static bool is_one_value(const fitter *t, const double *times, const span *spans, size_t count) {
+  double first[4], value[4];
   size_t i;
-  for (i = 0; i < count; i++)
-    if (!is_constant(t->f, &spans[i]) || largest_difference(t->f, spans[0].from, spans[i].to) > 0.1 * t->f->tolerance)
+  t->f->value(t->f->context, times[0], first);
+  for (i = 0; i < count; i++) {
+    value_near(t->f, times[i + 1], first, value);
+    if (!is_constant(t->f, &spans[i]) || largest_difference(t->f, first, spans[i].to) > 0.1 * t->f->tolerance ||
+        largest_difference(t->f, first, value) > 0.1 * t->f->tolerance)
       return false;
+  }
   return true;
 }
 
@@ -287,7 +292,7 @@ sk_status fbx_fit(import_job *job, const fbx_function *function, const double *t
   t.max_added = max_added < MAX_ADDED ? max_added : MAX_ADDED;
   *fitted = (fbx_fitted){.interpolation = SK_LINEAR, .seconds = SK_ARRAY(double), .values = SK_ARRAY(float)};
   if (!make_spans(&t, times, count, &spans)) status = import_no_memory(job, sizeof(span));
-  if (!status && is_one_value(&t, spans.data, spans.count)) {
+  if (!status && is_one_value(&t, times, spans.data, spans.count)) {
     count = 1; /* one key holds it */
     spans.count = 0;
   }

@@ -10,6 +10,7 @@
 #define ENDIAN_BYTE   22    /* offset in a binary file: 1 if numbers have their highest byte first */
 #define VERSION_BYTES 23    /* offset of the version */
 #define FIRST_RECORD  27    /* offset of the first record */
+#define TEXT_BITS_VERSION 7200u /* from this version on, texts write the attributes of keys as bits of floats */
 #define WIDE_VERSION  7500u /* from this version on, the numbers of a record's head have 8 bytes */
 #define BLOCK         64    /* bytes of a text that are looked at together */
 #define MAX_DEFLATED  1032  /* bytes that one byte of deflated data may become */
@@ -425,7 +426,7 @@ sk_status fbx_read_bits(import_job *job, const fbx_file *file, const fbx_record 
   fbx_record list = file->width ? *record : numbers_of_text(file, record);
   binary_array array = {0};
   sk_status status = file->width ? open_array(job, file, record, &array) : SK_OK;
-  size_t at = list.values, from, i;
+  size_t at = list.values, i;
   fbx_value value;
   uint32_t *added;
   float number;
@@ -436,14 +437,12 @@ sk_status fbx_read_bits(import_job *job, const fbx_file *file, const fbx_record 
     if (!added) status = import_no_memory(job, sizeof *added);
     else if (file->width) *added = (uint32_t)number_at(&array.bytes, 4 * i, 4);
     if (status || file->width) continue;
-    from = at;
     if (!text_value(file, &at, list.values_end, &value)) {
       bits->count--;
       break;
     }
     number = (float)value.number;
-    if (memchr(file->data + from, '.', at - from) || memchr(file->data + from, 'e', at - from))
-      memcpy(added, &number, sizeof number);
+    if (file->version && file->version < TEXT_BITS_VERSION) memcpy(added, &number, sizeof number);
     else *added = (uint32_t)value.whole;
   }
   sk_free(array.owned);
