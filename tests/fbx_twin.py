@@ -8,20 +8,20 @@ import numpy as np
 import numpy.typing as npt
 
 Matrix = npt.NDArray[np.float64]
-Triple = tuple[float, float, float]
+Vector = Sequence[float] | Matrix
 
 # ---- truth: FBX's own formula --------------------------------------------------------------------------
 
 ORDERS = ["xyz", "xzy", "yzx", "yxz", "zxy", "zyx"]  # which axis is turned about first
 
 
-def shift(by: Sequence[float]) -> Matrix:
+def shift(by: Vector) -> Matrix:
     matrix = np.eye(4)
     matrix[:3, 3] = by
     return matrix
 
 
-def turn(degrees: Sequence[float], order: int = 0) -> Matrix:
+def turn(degrees: Vector, order: int = 0) -> Matrix:
     matrix = np.eye(4)
     for name in ORDERS[order]:
         axis = "xyz".index(name)
@@ -34,9 +34,7 @@ def turn(degrees: Sequence[float], order: int = 0) -> Matrix:
     return matrix
 
 
-def local_of(
-    t: Sequence[float], r: Sequence[float], s: Sequence[float], pre: Triple, pivot: Triple, order: int
-) -> Matrix:
+def local_of(t: Vector, r: Vector, s: Vector, pre: Vector, pivot: Vector, order: int) -> Matrix:
     """T * Rp * Rpre * R * Rp^-1 * S, which is what is left of FBX's chain with the rest of it 0."""
     return (
         shift(t) @ shift(pivot) @ turn(pre) @ turn(r, order) @ shift(np.negative(pivot)) @ np.diag([*s, 1.0])
@@ -176,15 +174,15 @@ def part_of(rotation: Matrix, part: float) -> Matrix:
 class Node:
     """The properties of a model; angles in degrees."""
 
-    t: Sequence[float] = (0, 0, 0)
-    r: Sequence[float] = (0, 0, 0)
-    s: Sequence[float] = (1, 1, 1)
-    pre: Sequence[float] = (0, 0, 0)
-    post: Sequence[float] = (0, 0, 0)
-    rotation_offset: Sequence[float] = (0, 0, 0)
-    rotation_pivot: Sequence[float] = (0, 0, 0)
-    scaling_offset: Sequence[float] = (0, 0, 0)
-    scaling_pivot: Sequence[float] = (0, 0, 0)
+    t: Vector = (0, 0, 0)
+    r: Vector = (0, 0, 0)
+    s: Vector = (1, 1, 1)
+    pre: Vector = (0, 0, 0)
+    post: Vector = (0, 0, 0)
+    rotation_offset: Vector = (0, 0, 0)
+    rotation_pivot: Vector = (0, 0, 0)
+    scaling_offset: Vector = (0, 0, 0)
+    scaling_pivot: Vector = (0, 0, 0)
     order: int = 0
 
     def local(self) -> Matrix:

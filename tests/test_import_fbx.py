@@ -5,6 +5,7 @@ Each file is written from one tree of records, as text and as binary.
 
 import contextlib
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pytest
@@ -97,7 +98,7 @@ LINE = [(-1, -10), (0, 0), (1, 4), (3, 10), (10, 24)]
 )
 def test_a_range_cuts_keys_and_not_motion(start: float, stop: float, helper: bool, form: str) -> None:
     file = Fbx()
-    orient = {"PreRotation": (0.0, 0.0, 90.0)} if helper else {}
+    orient: dict[str, Any] = {"PreRotation": (0.0, 0.0, 90.0)} if helper else {}
     joint = file.model("joint", **orient)
     file.curves(file.stack(start=start, stop=stop), joint, "Lcl Translation", (0, 0, 0), X=LINE)
     model = file.load(form)
@@ -181,7 +182,7 @@ def add_shapes(file: Fbx, mesh: int, *channels: tuple[str, float, Sequence[float
 @pytest.mark.parametrize("helper", [False, True])
 def test_weights_at_rest_and_full_weights(form: str, helper: bool) -> None:
     file = Fbx()
-    orient = {"PreRotation": (0.0, 0.0, 90.0)} if helper else {}
+    orient: dict[str, Any] = {"PreRotation": (0.0, 0.0, 90.0)} if helper else {}
     mesh = file.triangle(file.model("mesh", kind="Mesh", **orient))
     _, early, _ = add_shapes(file, mesh, ("plain", 50, [100]), ("early", 10, [50]), ("late", 25, [100]))
     layer = file.stack(start=1.0, stop=2.0)

@@ -1,0 +1,559 @@
+"""FBX files play as their formulas say: small generated files against the twin of fbx_twin.py."""
+
+import itertools
+import struct
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from fbx_twin import Curve, Key, Matrix, Node, Vector, chain_globals, part_of, turn
+from fbx_writer import FORMS, RARE_FORMS, Fbx, Form, Long, Z, as_binary, as_text, prop, record, table
+from import_cases import FBX_SECOND
+from test_import import codes, load
+
+import skinpy
+
+#: Of values of a size of about 1 to 30: keys are right to 1e-5 of the size, float32 to 1e-6 of the value.
+CLOSE = 5e-5
+
+
+def locals_of(nodes: Sequence[Node]) -> list[Matrix]:
+    found, above = [], np.eye(4)
+    for node in nodes:
+        above = above @ node.local()
+        found.append(above)
+    return found
+
+
+def check_globals(model: Any, truth: Callable[[float], dict[str, Matrix]], times: Sequence[float]) -> None:
+    """`truth` gives the globals at a time of the clip by name."""
+    for time in times:
+        got = model.globals(0, time, loop="clamp")
+        for name, want in truth(time).items():
+            assert got[model.skeleton.index(name)] == pytest.approx(want, abs=CLOSE), f"{name} at {time}"
+
+
+# ---- curves --------------------------------------------------------------------------------------------
+
+
+def key_of(kind: str, time: float, value: float, rng: np.random.Generator) -> Key:
+    right, left = np.float32(rng.uniform(-4, 4, 2)).tolist()
+    weights = [float(weight) for weight in rng.uniform(0.05, 0.9, 2).round(4)]
+    sort = "cubic" if kind == "weighted" else kind
+    return Key(time, value, sort, right, left, weights[0], weights[1], kind == "weighted")
+
+
+def play(curve: Curve, start: float, stop: float, form: str) -> Any:
+    file = Fbx()
+    joint = file.model("joint")
+    file.curves(file.stack(start=start, stop=stop), joint, "Lcl Translation", (0, 0, 0), X=curve)
+    return file.load(form)
+
+
+def check_curve(curve: Curve, start: float, stop: float, form: str = "binary") -> None:
+    model = play(curve, start, stop, form)
+    assert not model.report.lost
+    keys = np.array([key.time for key in curve.keys])
+    length = keys[-1] - keys[0]
+    jumps = np.concatenate([keys + turn * length for turn in range(-9, 10)])
+    times = np.concatenate([np.linspace(start, stop, 173), keys])
+    for time in times[(times >= start) & (times <= stop)]:
+        near = np.abs(jumps - time).min()
+        if near < 1e-3 and time not in keys:
+            continue
+        place = model.globals(0, time - start, loop="clamp")[model.skeleton.index("joint"), 0, 3]
+        assert place == pytest.approx(curve(time), abs=CLOSE), f"at {time}"
+
+
+KINDS = ("step", "step next", "linear", "cubic", "weighted")
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("kind", [*KINDS, "mixed"])
+def test_curves(kind: str, form: str) -> None:
+    rng = np.random.default_rng(KINDS.index(kind) if kind in KINDS else 9)
+    times = [1.0, 1.5, 2.25, 2.5, 3.5]
+    kinds = KINDS if kind == "mixed" else [kind] * 5
+    keys = [
+        key_of(one, time, float(value), rng)
+        for one, time, value in zip(kinds, times, rng.integers(-9, 9, 5), strict=True)
+    ]
+    check_curve(Curve(keys), 0.5, 4.0, form)
+
+
+@pytest.mark.parametrize("kind", ["step", "step next"])
+def test_one_jump(kind: str) -> None:
+    """At the last key or right after the first one."""
+    check_curve(Curve([Key(0, 1, kind), Key(1, 4, kind)]), 0.0, 1.0)
+
+
+@pytest.mark.parametrize("kind", ["linear", "cubic", "mixed"])
+@pytest.mark.parametrize("count", [-1, 0, 1, 2])
+@pytest.mark.parametrize("letter", ["C", "R", "M", "K", "A"])
+def test_extrapolation(letter: str, count: int, kind: str) -> None:
+    rng = np.random.default_rng(len(letter))
+    kinds = ["cubic", "linear", "weighted"] if kind == "mixed" else [kind] * 3
+    if letter == "K" and count >= 0:
+        count = -1
+    keys = [
+        key_of(one, time, value, rng) for one, time, value in zip(kinds, (0, 0.5, 2), (1, 3, -1), strict=True)
+    ]
+    check_curve(Curve(keys, before=(letter, count)), -5.0, 2.5)
+    check_curve(Curve(keys, after=(letter, count)), 0.25, 7.0)
+
+
+def test_a_clip_of_one_key_lasts_no_time() -> None:
+    file = Fbx()
+    joint = file.model("joint")
+    file.curves(file.stack(), joint, "Lcl Translation", (0, 0, 0), X=[(3, 7)])
+    model = file.load()
+    assert model.clips[0].duration == 0
+    assert model.globals(0, 0.0)[model.skeleton.index("joint"), :3, 3].tolist() == [7, 0, 0]
+
+
+def test_keys_hours_away_lose_nothing() -> None:
+    start = 100_000.0
+    keys = [(start + time, value) for time, value in ((0.0, 1.0), (0.25, 3.0), (0.5, -2.0))]
+    file = Fbx()
+    joint = file.model("joint")
+    file.curves(file.stack(), joint, "Lcl Translation", (0, 0, 0), X=keys)
+    model = file.load("binary")
+    assert model.clips[0].duration == pytest.approx(0.5, abs=1e-9)
+    for time, value in ((0.0, 1), (0.125, 2), (0.25, 3), (0.375, 0.5), (0.5, -2)):
+        place = model.globals(0, time, loop="clamp")[model.skeleton.index("joint"), 0, 3]
+        assert place == pytest.approx(value, abs=1e-5)
+
+
+# ---- nodes ---------------------------------------------------------------------------------------------
+
+WORDS = {
+    "pre": "PreRotation",
+    "post": "PostRotation",
+    "rotation_offset": "RotationOffset",
+    "rotation_pivot": "RotationPivot",
+    "scaling_offset": "ScalingOffset",
+    "scaling_pivot": "ScalingPivot",
+}
+ANGLES = ("pre", "post")
+PATHS = {"t": "Lcl Translation", "r": "Lcl Rotation", "s": "Lcl Scaling"}
+
+
+def curves_of(values: Vector, change: Sequence[float], rng: np.random.Generator) -> dict[str, Curve]:
+    """Two cubic spans an axis, with keys at different times."""
+    found = {}
+    for axis, value, by in zip("XYZ", values, change, strict=True):
+        times = (0.0, float(rng.uniform(0.3, 0.7)), 1.0)
+        kinds = rng.choice(["linear", "cubic", "weighted"], 3)
+        places = (value, value + by, value - by / 2)
+        found[axis] = Curve(
+            [
+                key_of(str(kind), time, place, rng)
+                for kind, time, place in zip(kinds, times, places, strict=True)
+            ]
+        )
+    return found
+
+
+def at(curves: dict[str, Curve], time: float) -> list[float]:
+    return [curves[axis](time) for axis in "XYZ"]
+
+
+@pytest.mark.parametrize("active", [True, False])
+@pytest.mark.parametrize("order", range(6))
+def test_orders_and_pivots(order: int, active: bool) -> None:
+    """A chain of two nodes with everything that a local transform has, all of it animated."""
+    rng = np.random.default_rng(order)
+    file, parent, parts = Fbx(), 0, []
+    layer = None
+    for name in ("upper", "lower"):
+        space: dict[str, Any] = {
+            word: rng.uniform(-1, 1, 3) * (60 if word in ANGLES else 1) for word in WORDS
+        }
+        node = Node(
+            rng.uniform(-1, 1, 3), rng.uniform(-90, 90, 3), rng.uniform(0.5, 2, 3), order=order, **space
+        )
+        if name == "upper":
+            node.s = [1.5, 1.5, 1.5]
+        properties: dict[str, Any] = {word: tuple(space[key]) for key, word in WORDS.items()}
+        parent = file.model(name, parent, Lcl_Translation=tuple(node.t), Lcl_Rotation=tuple(node.r),
+                            Lcl_Scaling=tuple(node.s), RotationOrder=order, RotationActive=int(active),
+                            InheritType=1, **properties)  # fmt: skip
+        layer = layer or file.stack(stop=1.0)
+        curves = {
+            "t": curves_of(node.t, (1, -1, 2), rng),
+            "r": curves_of(node.r, (40, 70, -60), rng),
+            "s": curves_of(node.s, (0.3, 0.3, 0.3) if name == "upper" else (0.2, -0.2, 0.3), rng),
+        }
+        for key, path in PATHS.items():
+            file.curves(layer, parent, path, None, **curves[key])
+        parts.append((node, curves))
+    model = file.load("binary")
+    assert not model.report.lost and model.skeleton.names == ("RootNode", "upper", "lower")
+
+    def truth(time: float) -> dict[str, Matrix]:
+        nodes = []
+        for node, curves in parts:
+            values: dict[str, Any] = {key: at(curves[key], time) for key in PATHS}
+            space: dict[str, Any] = {word: getattr(node, word) for word in WORDS}
+            if not active:
+                space |= {"pre": (0, 0, 0), "post": (0, 0, 0)}
+            nodes.append(Node(**values, **space, order=order if active else 0))
+        return dict(zip(("upper", "lower"), locals_of(nodes), strict=True))
+
+    check_globals(model, truth, np.linspace(0, 1, 23).tolist())
+
+
+@pytest.mark.parametrize("kinds", [*itertools.product(range(3), repeat=2)], ids=str)
+def test_scale_inheritance(kinds: tuple[int, int]) -> None:
+    """RrSs, RSrs and Rrs below an animated scale. With RSrs in the chain all scales are uniform, so that T, R
+    and S can express the result."""
+    rng = np.random.default_rng(3)
+    file, parent = Fbx(), 0
+    layer = file.stack(stop=1.0)
+    chain, names = [], ("first", "second", "third")
+    mixed = 1 in kinds
+    for name, kind in zip(names, (1, *kinds), strict=True):
+        node = Node(
+            t=(0.3, 1, -0.2), r=rng.uniform(-60, 60, 3), s=(1.5, 1.5, 1.5) if mixed else (1.5, 0.7, 1.2)
+        )
+        parent = file.model(name, parent, Lcl_Translation=tuple(node.t), Lcl_Rotation=tuple(node.r),
+                            Lcl_Scaling=tuple(node.s), InheritType=kind)  # fmt: skip
+        turned = curves_of(node.r, (30, -20, 50), rng)
+        scaled = curves_of(node.s, (0.5, 0.5, 0.5), rng)
+        if mixed:
+            scaled["Y"] = scaled["Z"] = scaled["X"]
+        file.curves(layer, parent, "Lcl Rotation", None, **turned)
+        file.curves(layer, parent, "Lcl Scaling", None, **scaled)
+        chain.append((node, turned, scaled))
+    model = file.load("wide")
+    assert not model.report.lost
+
+    def truth(time: float) -> dict[str, Matrix]:
+        nodes = [Node(node.t, at(turned, time), at(scaled, time)) for node, turned, scaled in chain]
+        return dict(zip(names, chain_globals(nodes, (1, *kinds)), strict=True))
+
+    check_globals(model, truth, np.linspace(0, 1, 17).tolist())
+
+
+def test_a_node_is_split_only_for_a_scale() -> None:
+    file = Fbx()
+    upper = file.model("upper")
+    file.model("lower", upper, InheritType=2)
+    file.curves(file.stack(stop=1.0), upper, "Lcl Scaling", (1, 1, 1), X=[(0, 1), (1, 1)])
+    assert file.load().skeleton.names == ("RootNode", "upper", "lower")
+    file.curves(file.stack(stop=1.0), upper, "Lcl Scaling", (1, 1, 1), X=[(0, 1), (1, 2)])
+    assert sorted(file.load().skeleton.names) == ["RootNode", "lower", "upper", "upper/unscaled"]
+
+
+# ---- layers --------------------------------------------------------------------------------------------
+
+ADD, OVERRIDE, PASSTHROUGH = range(3)
+BY_LAYER, BY_CHANNEL = range(2)  # of rotations
+MULTIPLY, SUM = range(2)  # of scales
+
+
+def add_layer(file: Fbx, stack: int, **properties: Any) -> int:
+    """A layer of the stack that `base` of `Fbx.stack` belongs to."""
+    sorts = {"Weight": "Number", "Mute": "bool", "Solo": "bool"}
+    listed = [prop(word, sorts.get(word, "enum"), value) for word, value in properties.items()]
+    return file.add("AnimationLayer", "AnimLayer::more", "", table(*listed), to=stack)
+
+
+def blended(
+    base: Node, own: Node, weight: float, mode: int, rotation: int, scale: int, order: int
+) -> tuple[Vector, Matrix, Vector]:
+    """Translation, rotation and scale of a layer upon another."""
+    if mode == OVERRIDE:
+        return own.t, turn(own.r, order), own.s
+    keep = 1.0 if mode == ADD else 1.0 - weight
+    t, s = (np.multiply(a, keep) + np.multiply(b, weight) for a, b in ((base.t, own.t), (base.s, own.s)))
+    if scale == MULTIPLY:
+        s = np.power(base.s, keep) * np.power(own.s, weight)
+    first, second = turn(base.r, order), turn(own.r, order)
+    if rotation == BY_CHANNEL:
+        r = turn(np.multiply(base.r, keep) + np.multiply(own.r, weight), order)
+    elif mode == ADD:
+        r = first @ part_of(second, weight)
+    else:
+        r = first @ part_of(np.linalg.inv(first) @ second, weight)
+    return t, r, s
+
+
+@pytest.mark.parametrize("animated", [False, True])
+@pytest.mark.parametrize("scale", [MULTIPLY, SUM])
+@pytest.mark.parametrize("rotation", [BY_LAYER, BY_CHANNEL])
+@pytest.mark.parametrize("mode", [ADD, OVERRIDE, PASSTHROUGH])
+def test_layers(mode: int, rotation: int, scale: int, animated: bool) -> None:
+    rng = np.random.default_rng(100 + mode)
+    order = 3
+    file = Fbx()
+    joint = file.model("joint", RotationOrder=order, RotationActive=1)
+    base = file.stack(stop=1.0)
+    more = add_layer(file, base - 1, Weight=40.0, BlendMode=mode, RotationAccumulationMode=rotation,
+                     ScaleAccumulationMode=scale)  # fmt: skip
+    if animated:
+        weights = Curve([Key(0, 0, "cubic", 30, 10), Key(0.6, 100, "linear"), Key(1, 20)])
+        node = file.add("AnimationCurveNode", "AnimCurveNode::Weight", "", to=base)
+        file.join(node, more, "Weight")
+        file.join(file.curve(weights), node, "d|Weight")
+    sets = []
+    for layer in (base, more):
+        curves = {
+            "t": curves_of((1, 2, 3), (1, -1, 2), rng),
+            "r": curves_of((10, 20, -30), (40, 30, -60), rng),
+            "s": curves_of((1.2, 0.8, 1.5), (0.3, 0.2, 0.3), rng),
+        }
+        for key, path in PATHS.items():
+            file.curves(layer, joint, path, None, **curves[key])
+        sets.append(curves)
+    model = file.load("binary")
+    assert not model.report.lost
+
+    def truth(time: float) -> dict[str, Matrix]:
+        lower, upper = (Node(*(at(curves[key], time) for key in PATHS)) for curves in sets)
+        weight = min(max(weights(time) / 100, 0), 1) if animated else 0.4
+        t, r, s = blended(lower, upper, weight, mode, rotation, scale, order)
+        matrix = r @ np.diag([*s, 1.0])
+        matrix[:3, 3] = t
+        return {"joint": matrix}
+
+    check_globals(model, truth, np.linspace(0, 1, 23).tolist())
+
+
+@pytest.mark.parametrize(
+    ("properties", "want"),
+    [
+        ({"Weight": 100.0}, 5.0),
+        ({"Weight": 25.0}, 2.0),
+        ({"Weight": 100.0, "Mute": 1}, 1.0),
+        ({"Weight": 100.0, "Solo": 1}, 4.0),
+    ],
+)
+def test_mute_and_solo(properties: dict[str, Any], want: float) -> None:
+    file = Fbx()
+    joint = file.model("joint")
+    base = file.stack(stop=1.0)
+    more = add_layer(file, base - 1, **properties)
+    file.curves(base, joint, "Lcl Translation", (1, 0, 0), X=[(0, 1), (1, 1)])
+    file.curves(more, joint, "Lcl Translation", (4, 0, 0), X=[(0, 4), (1, 4)])
+    model = file.load()
+    assert not model.report.lost
+    assert model.globals(0, 0.5)[model.skeleton.index("joint"), 0, 3] == pytest.approx(want, abs=1e-6)
+
+
+# ---- skins ---------------------------------------------------------------------------------------------
+
+
+def add_skin(file: Fbx, mesh: int, joint: int, bind: Matrix | None = None) -> None:
+    """All three points follow one joint; `bind` is where the joint was."""
+    skin = file.add("Deformer", "Deformer::skin", "Skin", record("Version", 101), to=mesh)
+    bind = np.eye(4) if bind is None else bind
+    inside = [
+        record("Indexes", np.arange(3, dtype="i4")),
+        record("Weights", np.ones(3)),
+        record("Transform", np.linalg.inv(bind).T.ravel()),
+        record("TransformLink", bind.T.ravel()),
+    ]
+    cluster = file.add("Deformer", "SubDeformer::cluster", "Cluster", *inside, to=skin)
+    file.join(joint, cluster)
+
+
+@pytest.mark.parametrize("moved", [0, 1])
+@pytest.mark.parametrize("form", FORMS)
+def test_two_rigs_of_equal_names(form: str, moved: int) -> None:
+    """And each mesh has the name of its joint: all is bound by object id."""
+    file = Fbx()
+    joints = []
+    for side in (0.0, 10.0):
+        figure = file.model("figure", Lcl_Translation=(side, 0.0, 0.0))
+        joints.append(file.model("arm", figure))
+        mesh = file.triangle(file.model("arm", figure, kind="Mesh"))
+        bind = np.eye(4)
+        bind[0, 3] = side
+        add_skin(file, mesh, joints[-1], bind)
+    file.curves(file.stack(stop=1.0), joints[moved], "Lcl Translation", (0, 0, 0), Y=[(0, 0), (1, 5)])
+    model = file.load(form)
+    assert not model.report.lost
+    corners = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0]])
+    for time in (0.0, 0.5, 1.0):
+        got = model.deform(model.pose(0, time, loop="clamp"))[0]
+        for number in range(
+            2
+        ):  # Transform is where vertices are seen from the joint: they stand at their side
+            want = corners + [0, 5 * time * (number == moved), 0]
+            assert got[3 * number : 3 * number + 3] == pytest.approx(want, abs=1e-6)
+
+
+def test_a_mesh_that_was_moved_after_binding_stays_with_its_joints() -> None:
+    file = Fbx()
+    joint = file.model("joint", Lcl_Translation=(0.0, 2.0, 0.0))
+    mesh = file.triangle(file.model("mesh", kind="Mesh", Lcl_Translation=(7.0, 0.0, 0.0)))
+    add_skin(file, mesh, joint)
+    model = file.load()
+    assert model.deform(model.pose())[0].tolist() == [[0, 2, 0], [1, 2, 0], [0, 3, 0]]
+
+
+def test_geometric_transforms_are_for_the_mesh_alone() -> None:
+    file = Fbx()
+    upper = file.model(
+        "upper", kind="Mesh", GeometricTranslation=(0.0, 0.0, 3.0), GeometricScaling=(2.0, 2.0, 2.0)
+    )
+    file.triangle(upper)
+    file.model("lower", upper, Lcl_Translation=(1.0, 0.0, 0.0))
+    model = file.load()
+    assert model.deform(model.pose())[0].tolist() == [[0, 0, 3], [2, 0, 3], [0, 2, 3]]
+    assert model.globals(None, 0.0)[model.skeleton.index("lower"), :3, 3].tolist() == [1, 0, 0]
+
+
+# ---- shapes --------------------------------------------------------------------------------------------
+
+
+def shape_offset(percent: float, shapes: dict[float, float]) -> float:
+    """The point's height: lines between neighbors, the base among them, which go on beyond the last ones."""
+    marks = sorted([0.0, *shapes])
+    heights = [0.0 if mark == 0 else shapes[mark] for mark in marks]
+    if percent <= marks[0]:
+        i = 0
+    elif percent >= marks[-1]:
+        i = len(marks) - 2
+    else:
+        i = next(k for k in range(len(marks) - 1) if percent <= marks[k + 1])
+    part = (percent - marks[i]) / (marks[i + 1] - marks[i])
+    return heights[i] + part * (heights[i + 1] - heights[i])
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize(
+    "shapes",
+    [{100.0: 4.0}, {50.0: 4.0}, {40.0: 1.0, 100.0: 4.0}, {30.0: 2.0, 60.0: -1.0, 100.0: 3.0},
+     {-100.0: 2.0, 100.0: 3.0}, {-50.0: 1.0, -100.0: 4.0, 50.0: 2.0, 100.0: -2.0}],
+    ids=str,
+)  # fmt: skip
+def test_shapes_of_one_channel(shapes: dict[float, float], form: str) -> None:
+    file = Fbx()
+    mesh = file.triangle(file.model("mesh", kind="Mesh"))
+    blend = file.add("Deformer", "Deformer::blend", "BlendShape", to=mesh)
+    places = record("FullWeights", np.array(list(shapes), "f8"))
+    channel = file.add("Deformer", "SubDeformer::channel", "BlendShapeChannel", places, to=blend)
+    for place, height in shapes.items():
+        moved = [record("Indexes", np.array([1], "i4")), record("Vertices", np.array([0, 0, height], "f8"))]
+        file.add("Geometry", f"Geometry::at {place:g}", "Shape", *moved, to=channel)
+    percents = Curve([Key(0, -130, "cubic", 100, 300), Key(1, 20, "linear"), Key(2, 140)])
+    file.curves(file.stack(stop=2.0), channel, "DeformPercent", [0], DeformPercent=percents)
+    model = file.load(form)
+    assert not model.report.lost and len(model.targets) == len(shapes)
+    for time in np.linspace(0, 2, 81):
+        height = model.deform(model.pose(0, time, loop="clamp"))[0][1, 2]
+        assert height == pytest.approx(shape_offset(percents(time), shapes), abs=2e-4), f"at {time}"
+
+
+# ---- forms of files ------------------------------------------------------------------------------------
+
+
+def everything() -> Fbx:
+    """Curves of two joints, a skin and a shape."""
+    rng = np.random.default_rng(1)
+    file = Fbx()
+    upper = file.model("upper", Lcl_Rotation=(10.0, 20.0, 30.0), RotationPivot=(1.0, 0.0, 2.0))
+    lower = file.model("lower", upper, Lcl_Translation=(0.0, 1.0, 0.0))
+    mesh = file.triangle(file.model("mesh", kind="Mesh"))
+    add_skin(file, mesh, lower)
+    blend = file.add("Deformer", "Deformer::blend", "BlendShape", to=mesh)
+    whole = record("FullWeights", np.array([100.0]))
+    channel = file.add("Deformer", "SubDeformer::smile", "BlendShapeChannel", whole, to=blend)
+    moved = [record("Indexes", np.array([1], "i4")), record("Vertices", np.array([0, 0, 4], "f8"))]
+    file.add("Geometry", "Geometry::smile", "Shape", *moved, to=channel)
+    layer = file.stack(start=0.25, stop=1.0)
+    file.curves(layer, upper, "Lcl Rotation", (10, 20, 30), **curves_of((10, 20, 30), (50, 60, 70), rng))
+    file.curves(layer, lower, "Lcl Translation", (0, 1, 0), **curves_of((0, 1, 0), (1, 2, 3), rng))
+    file.curves(layer, channel, "DeformPercent", [0], DeformPercent=[(0, 0), (1, 100)])
+    return file
+
+
+def same_motion(a: Any, b: Any) -> None:
+    assert a.skeleton.names == b.skeleton.names and codes(a) == codes(b)
+    times = np.linspace(0, 0.75, 7)
+    assert a.globals(0, times) == pytest.approx(b.globals(0, times), abs=1e-7)
+    assert a.pose(0, times).morph_weights == pytest.approx(b.pose(0, times).morph_weights, abs=1e-7)
+    for time in times:
+        assert a.deform(a.pose(0, time))[0] == pytest.approx(b.deform(b.pose(0, time))[0], abs=1e-6)
+
+
+@pytest.mark.parametrize("form", ["text", "wide", *RARE_FORMS])
+def test_all_forms_play_the_same(form: str) -> None:
+    same_motion(everything().load(form), everything().load("binary"))
+
+
+@pytest.mark.parametrize("form", ["text", "binary", "wide", *RARE_FORMS])
+def test_a_value_of_type_z(form: str) -> None:
+    """As files with audio have it, here among the objects and in a list of properties."""
+    file = everything()
+    file.objects.insert(
+        0, record("AudioLayer", Z(3), "AudioLayer::sound", "", inside=[record("Volume", Z(1), 5.0)])
+    )
+    same_motion(file.load(form), everything().load("binary"))
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", "i4", "i8"])
+@pytest.mark.parametrize("form", ["text", "binary", "deflated", "big-endian"])
+def test_arrays_of_each_type(form: str, dtype: str) -> None:
+    """Points of a mesh in any type of number."""
+    file = Fbx()
+    points = np.array([0, 0, 0, 3, 0, 0, 0, 2, 0], dtype)
+    inside = [
+        record("Vertices", points),
+        record("PolygonVertexIndex", np.array([0, 1, -3], "i8" if dtype == "i8" else "i4")),
+    ]
+    file.add("Geometry", "Geometry::g", "Mesh", *inside, to=file.model("mesh", kind="Mesh"))
+    model = file.load(form)
+    assert model.deform(model.pose())[0].tolist() == [[0, 0, 0], [3, 0, 0], [0, 2, 0]]
+
+
+@pytest.mark.parametrize("version", [5000, 5800, 6000, 6100, 7000])
+@pytest.mark.parametrize("binary", [False, True])
+def test_old_files_are_refused(version: int, binary: bool) -> None:
+    """With the version that was found, and what to do."""
+    records = everything().records(version)
+    if binary:
+        data = (
+            b"Kaydara FBX Binary  \0\x1a\0"
+            + struct.pack("<I", version)
+            + as_binary(records, 27, Form(version))
+        )
+    else:
+        data = f"; FBX {version // 1000}.{version // 100 % 10}.0 project file\n{as_text(records)}".encode()
+    number = rf"{version // 1000}\.{version // 100 % 10}"
+    with pytest.raises(
+        skinpy.LoadError, match=rf"FBX version {number}.*convert the file to FBX 2011 or newer"
+    ):
+        load(data, "fbx")
+
+
+def test_hidden_models_are_not_drawn() -> None:
+    file = Fbx()
+    file.triangle(file.model("shown", kind="Mesh"))
+    file.triangle(file.model("hidden", kind="Mesh", Show=0))
+    file.triangle(file.model("invisible", kind="Mesh", Visibility=0.0))
+    seen = {part.name: part.visible for part in file.load().mesh.submeshes}
+    assert sorted(seen.values()) == [False, False, True], seen
+
+
+def test_the_range_may_stand_in_a_take() -> None:
+    file = Fbx()
+    joint = file.model("joint")
+    file.curves(file.stack("walk", bare=True), joint, "Lcl Translation", (0, 0, 0), X=[(0, 0), (4, 8)])
+    times = [Long(FBX_SECOND), Long(3 * FBX_SECOND)]
+    take = record("Take", "walk", inside=[record("LocalTime", *times)])
+    whole = file.records
+
+    def with_takes(version: int) -> list[Any]:
+        return [*whole(version), record("Takes", inside=[record("Current", "walk"), take])]
+
+    file.records = with_takes  # type: ignore[method-assign]
+    for form in FORMS:
+        model = file.load(form)
+        assert model.clips[0].duration == 2
+        assert model.globals(0, [0.0, 2.0], loop="clamp")[
+            :, model.skeleton.index("joint"), 0, 3
+        ].tolist() == [2, 6]
