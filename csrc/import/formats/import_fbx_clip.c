@@ -255,21 +255,23 @@ static void weight_value(const void *context, double time, double out[4]) {
 /* Between the shapes of a channel the weight of a target has corners, where the percent passes those of its shapes:
    they are found by halving between the times that are known. */
 static void add_corners(time_list *list, const weight_motion *m) {
-  size_t count, i, k;
+  double corners[FBX_MAX_CORNERS];
+  size_t corner_count = fbx_corners(m->target, corners), count, i, k;
+  if (!corner_count) return;
   finish_times(list);
   count = list->times.count;
-  for (k = 0; k < fbx_corner_count(m->target); k++)
+  for (k = 0; k < corner_count; k++)
     for (i = 0; i + 1 < count; i++) {
       const double *times = list->times.data;
       double low = times[i], high = times[i + 1], a[3] = {m->target->rest_percent}, b[3] = {m->target->rest_percent};
       int step;
       fbx_track_values(m->scene, m->stack, m->track, low, NULL, a);
       fbx_track_values(m->scene, m->stack, m->track, high, NULL, b);
-      if ((a[0] < fbx_corner(m->target, k)) == (b[0] < fbx_corner(m->target, k))) continue;
+      if ((a[0] < corners[k]) == (b[0] < corners[k])) continue;
       for (step = 0; step < 60; step++) {
         double middle = 0.5 * (low + high), c[3] = {m->target->rest_percent};
         fbx_track_values(m->scene, m->stack, m->track, middle, NULL, c);
-        if ((c[0] < fbx_corner(m->target, k)) == (a[0] < fbx_corner(m->target, k))) low = middle;
+        if ((c[0] < corners[k]) == (a[0] < corners[k])) low = middle;
         else high = middle;
       }
       add_time(list, high);
@@ -285,7 +287,7 @@ static sk_status add_weight_channel(import_clip *clip, const fbx_stack *stack, c
   sk_status status;
   if (!motion.track || !target->shape) return SK_OK;
   add_track(&list, motion.track);
-  if (fbx_corner_count(target)) add_corners(&list, &motion);
+  add_corners(&list, &motion);
   status = add_fitted(clip, &f, &list, number, SK_PATH_WEIGHT);
   sk_array_free(&list.times);
   return status;
@@ -293,20 +295,12 @@ static sk_status add_weight_channel(import_clip *clip, const fbx_stack *stack, c
 
 /* ---- clips ----------------------------------------------------------------------------------------------------- */
 
-/* Stacks that animate something. */
 static const fbx_stack *stack_of_clip(const import_job *job, int32_t index) {
   const fbx_scene *scene = &job->fbx->scene;
-  size_t i;
-  for (i = 0; i < scene->stacks.count; i++)
-    if (fbx_stack_at(scene, i)->sources.count && index-- == 0) return fbx_stack_at(scene, i);
-  return NULL;
+  return fbx_stack_at(scene, ((const uint32_t *)scene->playing.data)[index]);
 }
 
-int32_t fbx_clip_count(const import_job *job) {
-  int32_t count = 0;
-  while (stack_of_clip(job, count)) count++;
-  return count;
-}
+int32_t fbx_clip_count(const import_job *job) { return (int32_t)job->fbx->scene.playing.count; }
 
 bool fbx_name_clip(import_job *job, int32_t index, sk_text *name) {
   const fbx_object *object = fbx_object_at(&job->fbx->scene.document, stack_of_clip(job, index)->object);

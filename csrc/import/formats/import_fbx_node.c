@@ -336,19 +336,23 @@ static bool is_scaled(const fbx_scene *scene, const fbx_node *node) {
   return false;
 }
 
-/* A node is split if a child does not inherit its scale and the scale is one, or if it has one of others in turn. */
+/* The nearest node whose scale is not 1 among those whose scale multiplies that of `from`, itself included. All nodes
+   above know theirs already. */
+static int32_t next_scaled(const fbx_scene *scene, int32_t from) {
+  const fbx_node *node = from < 0 ? NULL : fbx_node_at(scene, (size_t)from);
+  if (!node || node->is_scaled) return from;
+  return node->inherit == FBX_INHERIT_ALL ? SK_NONE : node->scale_node;
+}
+
+/* A node is split if a child does not inherit its scale and the scale is one, or if it has one of others in turn. Nodes
+   whose scale is always 1 are left out of the chains of scale nodes: a file may have very long ones. */
 void fbx_split_nodes(fbx_scene *scene) {
   size_t i;
   for (i = 0; i < scene->nodes.count; i++) {
-    const fbx_node *node = fbx_node_at(scene, i);
-    int32_t from = node->parent;
-    bool scaled = false;
-    if (node->inherit == FBX_INHERIT_ALL || node->parent < 0) continue;
-    while (from >= 0 && !scaled) {
-      const fbx_node *above = fbx_node_at(scene, (size_t)from);
-      scaled = is_scaled(scene, above);
-      from = above->inherit == FBX_INHERIT_ALL ? SK_NONE : above->scale_node;
-    }
-    if (scaled) fbx_node_at(scene, (size_t)node->parent)->is_split = true;
+    fbx_node *node = fbx_node_at(scene, i);
+    node->is_scaled = is_scaled(scene, node);
+    node->scale_node = next_scaled(scene, node->scale_node);
+    if (node->inherit != FBX_INHERIT_ALL && next_scaled(scene, node->parent) >= 0)
+      fbx_node_at(scene, (size_t)node->parent)->is_split = true;
   }
 }

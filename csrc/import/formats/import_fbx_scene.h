@@ -31,6 +31,7 @@ typedef struct fbx_node {
   double geometric[12];   /* affine: from the vertices of the node's mesh to the node */
   uint8_t order;          /* of the rotation: XYZ, XZY, YZX, YXZ, ZXY, ZYX; the first is applied first */
   uint8_t inherit;        /* fbx_inherit */
+  bool is_scaled;         /* its own scale is not always 1 */
   bool is_split;          /* has a joint without its scale, for children that do not inherit all of it */
   bool has_geometric;
   bool is_hidden;         /* its own mesh is not drawn: it is not visible, or Show is 0 */
@@ -79,6 +80,7 @@ typedef struct fbx_scene {
   sk_array inner_shapes; /* fbx_inner_shape; as channels they have the numbers after those of the objects */
   sk_array nodes;   /* fbx_node: depth first, children in file order */
   sk_array stacks;  /* fbx_stack, in file order */
+  sk_array playing; /* uint32_t: numbers of the stacks that animate something */
   sk_array curves;  /* fbx_curve */
   uint32_t *curve_of; /* of each object its number in curves, or FBX_NONE */
   int32_t *node_of;   /* of each object its node, or SK_NONE */
@@ -92,6 +94,8 @@ sk_status fbx_read_nodes(fbx_scene *scene);
 void fbx_split_nodes(fbx_scene *scene);
 
 sk_status fbx_open_scene(import_job *job, fbx_scene *scene);
+/* The number of the geometry's first inner shape; its others follow. One too many if there is none. */
+size_t fbx_first_inner_shape(const fbx_scene *scene, uint32_t geometry);
 /* The percent of a channel at rest: of an object, or of an inner shape. */
 double fbx_rest_percent(const fbx_scene *scene, uint32_t channel);
 void fbx_close_scene(fbx_scene *scene);

@@ -2,6 +2,7 @@
 #include "import_fbx_shape.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define WHOLE 100.0 /* percent at which a shape without neighbors is whole */
@@ -30,18 +31,29 @@ double fbx_target_weight(const fbx_target *t, double percent) {
     if (!negative) from = 0;
   }
   low = from < 0 ? 0.0 : shapes[from].full, high = to < 0 ? 0.0 : shapes[to].full;
-  part = (percent - low) / (high - low);
+  part = high != low ? (percent - low) / (high - low) : 1.0; /* of two shapes at one percent, the later one */
   if (to == (int64_t)t->shape->index) return part;
   return from == (int64_t)t->shape->index ? 1.0 - part : 0.0;
 }
 
-size_t fbx_corner_count(const fbx_target *t) { return t->shape->count > 1 ? t->shape->count + 1 : 0; }
-
-double fbx_corner(const fbx_target *t, size_t index) {
-  return index < t->shape->count ? (t->shape - t->shape->index)[index].full : 0.0;
+size_t fbx_corners(const fbx_target *t, double corners[FBX_MAX_CORNERS]) {
+  size_t count = 0;
+  if (t->shape->count < 2) return 0;
+  corners[count++] = 0.0;
+  corners[count++] = t->shape->full;
+  if (t->shape->index > 0) corners[count++] = t->shape[-1].full;
+  if (t->shape->index + 1 < t->shape->count) corners[count++] = t->shape[1].full;
+  return count;
 }
 
 /* ---- reading -------------------------------------------------------------------------------------- */
+
+/* By the percent at which they are whole; equal ones keep their order. */
+static int compare_shapes(const void *a, const void *b) {
+  const fbx_shape *x = a, *y = b;
+  if (x->full != y->full) return x->full < y->full ? -1 : 1;
+  return x->index < y->index ? -1 : x->index > y->index;
+}
 
 /* The percents at which the shapes of a channel are whole: one number for each shape. */
 static sk_status add_channel(import_job *job, fbx_mesh *mesh, uint32_t channel) {
@@ -66,12 +78,8 @@ static sk_status add_channel(import_job *job, fbx_mesh *mesh, uint32_t channel) 
     bool has = i < full.count && full.values[i] != 0.0 && isfinite(full.values[i]);
     if (has && (count > 1 || full.count == 1)) shapes[i].full = full.values[i];
   }
-  for (i = 1; i < count; i++) { /* few shapes: by insertion */
-    fbx_shape moved = shapes[i];
-    size_t k = i;
-    for (; k > 0 && shapes[k - 1].full > moved.full; k--) shapes[k] = shapes[k - 1];
-    shapes[k] = moved;
-  }
+  for (i = 0; i < count; i++) shapes[i].index = (uint32_t)i; /* in the file, until they are sorted */
+  if (count > 1) qsort(shapes, count, sizeof *shapes, compare_shapes);
   for (i = 0; i < count; i++) shapes[i].index = (uint32_t)i, shapes[i].count = (uint32_t)count;
   if (count == 1) shapes->name = object->name, shapes->name_length = object->name_length;
   if (count == 1 && full.count > 1) shapes->shares = full;
@@ -83,10 +91,9 @@ static sk_status add_inner_shapes(import_job *job, fbx_mesh *mesh) {
   const fbx_scene *scene = &job->fbx->scene;
   const fbx_inner_shape *inner = scene->inner_shapes.data;
   size_t i;
-  for (i = 0; i < scene->inner_shapes.count; i++) {
-    fbx_shape *added;
-    if (inner[i].geometry != mesh->object) continue;
-    added = sk_array_extend(&mesh->targets, 1);
+  for (i = fbx_first_inner_shape(scene, mesh->object);
+       i < scene->inner_shapes.count && inner[i].geometry == mesh->object; i++) {
+    fbx_shape *added = sk_array_extend(&mesh->targets, 1);
     if (!added) return import_no_memory(job, sizeof *added);
     *added = (fbx_shape){.channel = (uint32_t)(scene->document.objects.count + i), .inside = inner[i].inside,
                          .inside_end = inner[i].inside_end, .name = inner[i].name,
@@ -193,7 +200,8 @@ static fbx_target target_of(const import_job *job, const fbx_shape *shape) {
 
 float fbx_default_weight(const import_job *job, const import_submesh *submesh, uint32_t number) {
   fbx_target target = target_of(job, shape_at(submesh, number));
-  return (float)fbx_target_weight(&target, target.rest_percent);
+  float weight = (float)fbx_target_weight(&target, target.rest_percent);
+  return import_is_bad(weight) ? 0.0f : weight;
 }
 
 bool fbx_name_target(import_job *job, const import_submesh *submesh, uint32_t number, sk_text *name) {
@@ -205,24 +213,21 @@ bool fbx_name_target(import_job *job, const import_submesh *submesh, uint32_t nu
 sk_status fbx_list_targets(import_job *job) {
   const sk_target *targets = job->model.targets.data;
   import_fbx *fbx = job->fbx;
-  size_t i, number = 0;
+  const fbx_mesh *mesh = NULL;
+  size_t at = 0, within = 0, i; /* the next child of the node, and the next target of the mesh */
   fbx->targets = SK_ARRAY(fbx_target);
   for (i = 0; i < job->model.targets.count; i++) {
     const fbx_joint *joint = (const fbx_joint *)fbx->joints.data + targets[i].node;
     const fbx_node *node = fbx_node_at(&fbx->scene, (size_t)joint->node);
-    const fbx_shape *shape = NULL;
-    size_t at = 0, left;
     uint32_t geometry;
     fbx_target *added = sk_array_extend(&fbx->targets, 1);
     if (!added) return import_no_memory(job, sizeof *added);
-    number = i && targets[i - 1].node == targets[i].node ? number + 1 : 0;
-    left = number;
-    while (!shape && (geometry = fbx_next_child(&fbx->scene.document, node->object, FBX_MESH, &at, NULL)) != FBX_NONE) {
-      const fbx_mesh *mesh = fbx_mesh_of(fbx, geometry);
-      if (mesh && left < mesh->targets.count) shape = (const fbx_shape *)mesh->targets.data + left;
-      else if (mesh) left -= mesh->targets.count;
-    }
-    if (shape) *added = target_of(job, shape);
+    if (i && targets[i - 1].node != targets[i].node) mesh = NULL, at = 0;
+    while ((!mesh || within == mesh->targets.count) &&
+           (geometry = fbx_next_child(&fbx->scene.document, node->object, FBX_MESH, &at, NULL)) != FBX_NONE)
+      mesh = fbx_mesh_of(fbx, geometry), within = 0;
+    if (mesh && within < mesh->targets.count)
+      *added = target_of(job, (const fbx_shape *)mesh->targets.data + within++);
     else *added = (fbx_target){.channel = FBX_NONE};
   }
   return SK_OK;

@@ -25,9 +25,10 @@ typedef struct fbx_target { /* a target of the model, in the order of the block 
   const fbx_shape *shape;    /* NULL: the file does not have it */
 } fbx_target;
 
-/* Number of percents at which the weight of a target may change its course, and one of them. */
-size_t fbx_corner_count(const fbx_target *target);
-double fbx_corner(const fbx_target *target, size_t index);
+#define FBX_MAX_CORNERS 4
+/* The percents at which the weight of a target may change its course: where its shape, its neighbors or no shape is
+   whole. Returns their number. */
+size_t fbx_corners(const fbx_target *target, double corners[FBX_MAX_CORNERS]);
 
 double fbx_target_weight(const fbx_target *target, double percent);
 

@@ -19,6 +19,13 @@ static double clamp_weight(double percent) {
   return weight < 0.0 ? 0.0 : weight > FULL_WEIGHT ? 1.0 : weight;
 }
 
+static bool has_layer(const fbx_stack *stack, uint32_t object) {
+  size_t i;
+  for (i = 0; i < stack->layers.count; i++)
+    if (((const fbx_layer *)stack->layers.data)[i].object == object) return true;
+  return false;
+}
+
 static sk_status read_layers(fbx_scene *scene, fbx_stack *stack) {
   const fbx_document *d = &scene->document;
   size_t at = 0, i;
@@ -32,7 +39,9 @@ static sk_status read_layers(fbx_scene *scene, fbx_stack *stack) {
                                  {"BlendMode", &mode, 1, NULL},
                                  {"RotationAccumulationMode", &rotation, 1, NULL},
                                  {"ScaleAccumulationMode", &scale, 1, NULL}};
-    fbx_layer *layer = sk_array_extend(&stack->layers, 1);
+    fbx_layer *layer;
+    if (has_layer(stack, object)) continue;
+    layer = sk_array_extend(&stack->layers, 1);
     if (!layer) return import_no_memory(d->job, sizeof *layer);
     fbx_read_properties(d, object, wanted, sizeof wanted / sizeof *wanted);
     *layer = (fbx_layer){.object = object,
@@ -132,12 +141,23 @@ static void note_visibility(const fbx_scene *scene, uint32_t model, uint32_t nod
                   fbx_short_length(object), object->name);
 }
 
+size_t fbx_first_inner_shape(const fbx_scene *scene, uint32_t geometry) {
+  const fbx_inner_shape *shapes = scene->inner_shapes.data; /* by geometry */
+  size_t low = 0, high = scene->inner_shapes.count;
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    if (shapes[middle].geometry < geometry) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
 /* The channel of an inner shape that a property of its geometry drives, or FBX_NONE. */
 static uint32_t find_inner_shape(const fbx_scene *scene, uint32_t geometry, const fbx_link *link) {
   const fbx_inner_shape *shapes = scene->inner_shapes.data;
-  size_t i;
-  for (i = 0; i < scene->inner_shapes.count; i++)
-    if (shapes[i].geometry == geometry && link->property_length == shapes[i].name_length &&
+  size_t i = fbx_first_inner_shape(scene, geometry);
+  for (; i < scene->inner_shapes.count && shapes[i].geometry == geometry; i++)
+    if (link->property_length == shapes[i].name_length &&
         !memcmp(link->property, shapes[i].name, shapes[i].name_length))
       return (uint32_t)(scene->document.objects.count + i);
   return FBX_NONE;
@@ -233,7 +253,11 @@ static sk_status sort_tracks(fbx_scene *scene, fbx_stack *stack, sk_array *found
   size_t i;
   if (found->count) qsort(list, found->count, sizeof *list, compare_found);
   for (i = 0; i < found->count; i++) {
-    fbx_value_source *source = sk_array_extend(&stack->sources, 1);
+    fbx_value_source *source;
+    bool is_again = track && track->object == list[i].object && track->path == list[i].path &&
+                    list[i - 1].source.layer == list[i].source.layer;
+    if (is_again) continue; /* a layer has one curve node for a property: the first */
+    source = sk_array_extend(&stack->sources, 1);
     if (!track || track->object != list[i].object || track->path != list[i].path) {
       track = sk_array_extend(&stack->tracks, 1);
       if (track) *track = (fbx_track){list[i].object, list[i].path, stack->sources.count - 1, 0};
@@ -278,12 +302,12 @@ const fbx_track *fbx_find_track(const fbx_stack *stack, uint32_t object, sk_path
 /* ---- ranges ------------------------------------------------------------------------------------------------ */
 
 /* Takes { Take: "name" { LocalTime: 0, 46186158000 } } */
-static bool range_of_take(const fbx_document *d, const fbx_object *stack, double *start, double *stop) {
-  fbx_record takes, take, times;
+static bool range_of_take(const fbx_document *d, const fbx_record *takes, const fbx_object *stack, double *start,
+                          double *stop) {
+  fbx_record take, times;
   fbx_value values[2];
   size_t at;
-  if (!fbx_enter(&d->file, fbx_first(&d->file), "Takes", &takes)) return false;
-  for (at = takes.inside; fbx_read_record(&d->file, at, takes.inside_end, &take); at = take.end) {
+  for (at = takes->inside; fbx_read_record(&d->file, at, takes->inside_end, &take); at = take.end) {
     if (!fbx_is_named(&take, "Take") || !fbx_read_values(&d->file, &take, values, 1) || !values[0].text) continue;
     if (values[0].length != stack->name_length || memcmp(values[0].text, stack->name, stack->name_length)) continue;
     if (!fbx_find(&d->file, take.inside, take.inside_end, "LocalTime", &times)) return false;
@@ -311,14 +335,15 @@ static void range_of_keys(const fbx_scene *scene, fbx_stack *stack) {
   stack->stop = start <= stop ? stop : 0.0;
 }
 
-static void read_range(const fbx_scene *scene, fbx_stack *stack) {
+/* `takes` is NULL in a file without them. */
+static void read_range(const fbx_scene *scene, fbx_stack *stack, const fbx_record *takes) {
   const fbx_document *d = &scene->document;
   bool has_start = false, has_stop = false;
   const fbx_wanted wanted[] = {{"LocalStart", &stack->start, 1, &has_start}, {"LocalStop", &stack->stop, 1, &has_stop}};
   fbx_read_properties(d, stack->object, wanted, 2);
   stack->has_range = has_stop && stack->stop > stack->start;
-  if (!stack->has_range)
-    stack->has_range = range_of_take(d, fbx_object_at(d, stack->object), &stack->start, &stack->stop) &&
+  if (!stack->has_range && takes)
+    stack->has_range = range_of_take(d, takes, fbx_object_at(d, stack->object), &stack->start, &stack->stop) &&
                        stack->stop > stack->start;
   if (!stack->has_range) range_of_keys(scene, stack);
 }
@@ -450,9 +475,12 @@ static int compare_stacks(const void *a, const void *b) {
 
 static sk_status read_stacks(fbx_scene *scene) {
   const fbx_document *d = &scene->document;
+  fbx_record takes;
+  bool has_takes = fbx_enter(&d->file, fbx_first(&d->file), "Takes", &takes);
   sk_status status = SK_OK;
   uint32_t i;
   scene->stacks = SK_ARRAY(fbx_stack);
+  scene->playing = SK_ARRAY(uint32_t);
   for (i = 0; i < d->objects.count; i++) {
     fbx_stack *stack;
     if (fbx_object_at(d, i)->class != FBX_STACK) continue;
@@ -468,7 +496,12 @@ static sk_status read_stacks(fbx_scene *scene) {
     stack->start = 0.0;
     status = read_layers(scene, stack);
     if (!status) status = read_tracks(scene, stack);
-    if (!status) read_range(scene, stack);
+    if (!status) read_range(scene, stack, has_takes ? &takes : NULL);
+    if (!status && stack->sources.count) {
+      uint32_t *added = sk_array_extend(&scene->playing, 1);
+      if (added) *added = i;
+      else status = import_no_memory(d->job, sizeof *added);
+    }
   }
   return status;
 }
@@ -496,6 +529,7 @@ void fbx_close_scene(fbx_scene *scene) {
   for (i = 0; i < scene->curves.count; i++) fbx_free_curve((fbx_curve *)scene->curves.data + i);
   sk_array_free(&scene->inner_shapes);
   sk_array_free(&scene->stacks);
+  sk_array_free(&scene->playing);
   sk_array_free(&scene->curves);
   sk_array_free(&scene->nodes);
   sk_free(scene->curve_of);
