@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from fbx_writer import FORMS, Fbx
 from hiding import hiding, packed, sections_of
-from test_import_fbx import FORMS, Fbx
 
 import skinpy
 from skinpy.__main__ import main

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from fbx_writer import Fbx
 from hiding import hiding, packed, sections_of, without
 
 import skinpy
@@ -68,6 +69,19 @@ def test_pictures_with_a_floor_and_a_shadow(blended: bool) -> None:
     picture = frames(hidden, "walk", 0.3, floor=True)
     assert (picture == frames(bare, "walk", 0.3, floor=True)).all()
     assert (picture != frames(skinpy.character().as_rigid(), "walk", 0.3, floor=True)).any()
+
+
+@pytest.mark.usefixtures("opengl")
+def test_a_hidden_model_of_an_fbx_file() -> None:
+    pictures = []
+    for others in ((), (0.0,), (1.0,)):
+        file = Fbx()
+        file.triangle(file.model("shown", kind="Mesh"))
+        for visibility in others:
+            place = (1.5, 0.0, 0.5)
+            file.triangle(file.model("other", kind="Mesh", Lcl_Translation=place, Visibility=visibility))
+        pictures.append(frames(file.load("binary"), floor=True))
+    assert (pictures[0] == pictures[1]).all() and (pictures[0] != pictures[2]).any()
 
 
 @pytest.mark.usefixtures("opengl")
