@@ -67,6 +67,7 @@ _MEANING: dict[str, tuple[Level, str]] = {
     "curves_converted": ("note", _NOTHING),
     "visibility_ignored": ("warning", "hide the parts by animating their scale, or split the model"),
     "curve_keys_added": ("note", _NOTHING),
+    "curves_coarse": ("warning", "bake the animation before export, or load with a larger curve_error"),
     "dual_quaternions_ignored": ("warning", "use linear skinning, or more joints where the mesh twists"),
     "geometry_ignored": ("warning", "convert it to polygons"),
     "geometry_caches_ignored": ("warning", "bake the cache to joints or shapes"),
