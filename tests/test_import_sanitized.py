@@ -24,6 +24,15 @@ MODELS = (
     "huesitos.fbx",
     "maya_blend_shape_cube.fbx",
 )
+#: Stacks, layers with animated weights, extrapolation, skins, in-between shapes, scale that is not inherited.
+FBX = (
+    "maya_anim_layers_7500_binary.fbx",
+    "maya_blend_inbetween_7500_binary.fbx",
+    "maya_anim_extrapolation_7700_binary.fbx",
+    "maya_game_sausage_7500_binary_deform.fbx",
+    "maya_scale_no_inherit_7700_ascii.fbx",
+    "blender_293_embedded_textures_7400_binary.fbx",
+)
 BROKEN = ("weights_negative.gltf", "times_inf.gltf", "normals_short.gltf", "skin_no_ibm.gltf")
 
 
@@ -70,4 +79,5 @@ def test_small_models(program: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: 
 
 def test_shared_models(program: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     models = [data_file("models", name) for name in MODELS]
+    models += [data_file("fbx", name) for name in FBX]
     check(program, monkeypatch, 1, *models, *(data_file("hostile", "semantic", name) for name in BROKEN))

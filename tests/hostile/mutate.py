@@ -153,9 +153,10 @@ def mutate(rng: random.Random, seed: Seed) -> bytes:
 def all_seeds(formats: set[str]) -> dict[str, list[Seed]]:
     """By format, in one order everywhere, so that a number means the same input."""
     seeds = [seed for seed in seed_models.own_seeds() if seed.format in formats]
-    data = Path(os.environ.get("SKINPY_DATA") or HERE.parent.parent.parent / "shared" / "data") / "models"
-    if data.is_dir():
-        seeds += seed_models.shared_seeds(data, formats)
+    data = Path(os.environ.get("SKINPY_DATA") or HERE.parent.parent.parent / "shared" / "data")
+    for folder in ("models", "fbx"):
+        if (data / folder).is_dir():
+            seeds += seed_models.shared_seeds(data / folder, formats)
     named: dict[str, list[Seed]] = {}
     for seed in seeds:
         named.setdefault(seed.format, []).append(seed)

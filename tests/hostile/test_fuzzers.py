@@ -1,7 +1,9 @@
-"""The reader of blocks and the jobs under libFuzzer, with the address and the undefined behavior sanitizer.
+"""The reader of blocks, the jobs and the reader of FBX under libFuzzer, with the address and the undefined
+behavior sanitizer.
 
-SKINPY_FUZZ_SECONDS says for how long each (60); the seeds are small models of tests/builders.py. What a
-fuzzer finds it leaves in the folder that the failure names.
+SKINPY_FUZZ_SECONDS says for how long each (60); the seeds are small models of tests/builders.py, and FBX
+files of tests/hostile/seed_models.py and the shared data. What a fuzzer finds it leaves in the folder that
+the failure names.
 """
 
 import os
@@ -11,13 +13,15 @@ from pathlib import Path
 import builders
 import numpy as np
 import pytest
-from c_compiler import compile_core, compiler, include_flags, run
-from conftest import HANGS
+import seed_models
+from c_compiler import IMPORT_AND_READER, compile_core, compile_objects, compiler, include_flags, run
+from conftest import DATA, HANGS
 
 import skinpy
 
 HERE = Path(__file__).parent
 SECONDS = int(os.environ.get("SKINPY_FUZZ_SECONDS", "60"))
+LARGEST = 40_000  # bytes of an FBX file that is taken as a seed
 FLAGS = ("-std=c11", "-O1", "-g", "-ffp-contract=off", "-fno-omit-frame-pointer", "-fno-sanitize-recover=all")
 
 
@@ -39,7 +43,19 @@ def seeds(folder: Path, with_head: bool) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("door", ["reader", "jobs"])
+def fbx_seeds(folder: Path) -> Path:
+    """Binary files and texts, of several versions."""
+    folder.mkdir()
+    for seed in seed_models.own_seeds():
+        if seed.format == "fbx":
+            (folder / f"{seed.name}.fbx").write_bytes(seed.data)
+    for path in sorted((DATA / "fbx").glob("*.fbx")):
+        if path.stat().st_size <= LARGEST:
+            (folder / path.name).write_bytes(path.read_bytes())
+    return folder
+
+
+@pytest.mark.parametrize("door", ["reader", "jobs", "fbx"])
 def test_the_doors_fit_the_core(door: str) -> None:
     """Without waiting for the full run, which has a compiler with a fuzzer."""
     done = run(
@@ -49,22 +65,28 @@ def test_the_doors_fit_the_core(door: str) -> None:
 
 
 @pytest.mark.ci
-@pytest.mark.parametrize("door", ["reader", "jobs"])
-def test_fuzz(door: str, tmp_path: Path, objects_folder: Path) -> None:
+@pytest.mark.parametrize("door", ["reader", "jobs", "fbx"])
+def test_fuzz(door: str, tmp_path: Path, objects_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     clang = shutil.which("clang")
     if clang is None:
         pytest.skip("clang, which has libFuzzer, is not on PATH")
-    flags = (*FLAGS, "-fsanitize=fuzzer-no-link,address,undefined", *include_flags("cglm"))
-    objects = compile_core(objects_folder, flags, clang)
+    is_fbx, includes = door == "fbx", include_flags("cglm", "jsmn", "assimp")
+    flags = (*FLAGS, "-fsanitize=fuzzer-no-link,address,undefined", *includes)
+    if is_fbx:
+        objects = compile_objects(objects_folder, IMPORT_AND_READER, flags, clang)
+        monkeypatch.setenv("FUZZ_ASSIMP", skinpy.build_info()["assimp"] or "")
+    else:
+        objects = compile_core(objects_folder, flags, clang)
     program = tmp_path / "fuzz"
-    flags = (*FLAGS, "-fsanitize=fuzzer,address,undefined", *include_flags("cglm"))
-    link = ("-o", program, "-lm", "-pthread")
+    flags = (*FLAGS, "-fsanitize=fuzzer,address,undefined", *includes)
+    link = ("-o", program, "-ldl", "-lm", "-lz", "-pthread")
     done = run(clang, *flags, HERE / f"fuzz_{door}.c", *objects, *link)
     if "libclang_rt" in done.stdout:
         pytest.skip("libFuzzer (Debian: libclang-rt-dev) is not installed")
     assert done.returncode == 0, done.stdout
-    corpus = seeds(tmp_path / "seeds", door == "jobs")
-    options = (f"-max_total_time={SECONDS}", "-max_len=20000", "-rss_limit_mb=2048", "-print_final_stats=1")
+    corpus = fbx_seeds(tmp_path / "seeds") if is_fbx else seeds(tmp_path / "seeds", door == "jobs")
+    options = (f"-max_total_time={SECONDS}", f"-max_len={LARGEST if is_fbx else 20000}", "-timeout=20")
+    options += ("-rss_limit_mb=2048", "-print_final_stats=1")
     done = run(program, *options, f"-artifact_prefix={tmp_path}/", corpus, timeout=SECONDS + HANGS)
     assert done.returncode == 0, done.stdout[-5000:]
     counts = [line.split() for line in done.stdout.splitlines() if "number_of_executed_units" in line]

@@ -434,8 +434,8 @@ static sk_status check_moved(const sk_block *block, uint32_t *last, sk_error *er
   const sk_channel *channel = section_of(block, SK_SECTION_CHANNELS)->data;
   uint64_t i, clips = section_of(block, SK_SECTION_CLIPS)->rows;
   for (i = 1; i <= clips; i++, clip++) {
-    const sk_channel *end = channel + clip->channel_count;
-    for (; channel < end; channel++) {
+    uint32_t left = clip->channel_count;
+    for (; left; left--, channel++) {
       uint32_t *moved = &last[(size_t)channel->path * block->info->joints + (size_t)channel->joint];
       if (*moved == (uint32_t)i)
         return sk_fail(error, SK_ERROR_BLOCK, "clip %llu has two channels of path %u for %s %d",

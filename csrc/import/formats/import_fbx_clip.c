@@ -10,7 +10,6 @@
 #include "import_fbx_fit.h"
 #include "import_fbx_shape.h"
 
-#define MAX_MADE_KEYS 1000000 /* of one file: keys of repetitions, and keys that are added between those of the file */
 #define FEW_COARSE    16      /* spans of a channel, of some microseconds each, in which the function jumps */
 #define MAX_SKIPPED   1e15 /* repetitions of a curve before the clip: beyond, a double does not tell one from the next */
 #define SHARE_OF_ANGLE 0.2    /* part of the bound for an error that the whole body below a joint makes larger */
@@ -314,7 +313,6 @@ sk_status fbx_add_channels(import_clip *clip, int32_t index, double *last) {
   size_t j, count = job->fbx->joints.count;
   int path;
   sk_status status = index ? SK_OK : fbx_list_targets(job);
-  if (!index) job->fbx->keys_left = MAX_MADE_KEYS;
   for (j = 0; j < count && !status; j++)
     for (path = 0; path < SK_PATH_WEIGHT && !status; path++)
       status = add_joint_channel(clip, stack, j, (sk_path)path, size);

@@ -6,6 +6,8 @@
 #include "import_fbx_shape.h"
 
 #define OLDEST_VERSION 7100u
+#define MADE_KEYS      250000u /* keys that one file may have made: of repetitions, and between its own keys ... */
+#define MADE_PER_KEY   16u     /* ... and so many more for each key of its own */
 
 /* ---- opening ---------------------------------------------------------------------------------------- */
 
@@ -41,6 +43,7 @@ static sk_status check_motion(import_job *job) {
         if (curve != FBX_NONE) counts.keys += ((const fbx_curve *)scene->curves.data)[curve].count;
       }
   }
+  job->fbx->keys_left = MADE_KEYS + MADE_PER_KEY * counts.keys;
   return import_check_counts(job, &counts);
 }
 

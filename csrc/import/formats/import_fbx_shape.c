@@ -73,6 +73,10 @@ static sk_status add_channel(import_job *job, fbx_mesh *mesh, uint32_t channel) 
                            .name = shape->name, .name_length = shape->name_length, .full = WHOLE, .count = 1};
   }
   count = mesh->targets.count - first;
+  if (!count || status) {
+    fbx_free_numbers(&full);
+    return status;
+  }
   shapes = (fbx_shape *)mesh->targets.data + first;
   for (i = 0; i < count; i++) {
     bool has = i < full.count && full.values[i] != 0.0 && isfinite(full.values[i]);
