@@ -132,6 +132,7 @@ class Fbx:
     def __init__(self, *settings: Any) -> None:
         self.objects: list[Any] = []
         self.connections: list[Any] = []
+        self.definitions: list[Any] = []  # with the templates of properties
         self.settings = [prop("TimeMode", "enum", 10), *settings]  # 25 frames per second
 
     def add(self, kind: str, name: str, word: str, *inside: Any, to: int | None = None) -> int:
@@ -211,7 +212,7 @@ class Fbx:
         return [
             record("FBXHeaderExtension", inside=head),
             record("GlobalSettings", inside=[record("Version", 1000), table(*self.settings)]),
-            record("Definitions", inside=[record("Version", 100), record("Count", 1)]),
+            record("Definitions", inside=[record("Version", 100), record("Count", 1), *self.definitions]),
             record("Objects", inside=self.objects),
             record("Connections", inside=self.connections),
         ]

@@ -1,6 +1,7 @@
 """FBX files play as their formulas say: small generated files against the twin of fbx_twin.py."""
 
 import itertools
+import re
 import struct
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -558,3 +559,74 @@ def test_the_range_may_stand_in_a_take() -> None:
         assert model.globals(0, [0.0, 2.0], loop="clamp")[
             :, model.skeleton.index("joint"), 0, 3
         ].tolist() == [2, 6]
+
+
+def test_attributes_of_keys_count_for_several_keys() -> None:
+    """A group has a number of references, for so many keys in a row."""
+    file = Fbx()
+    joint, layer = file.model("joint"), file.stack(stop=4.0)
+    node = file.add("AnimationCurveNode", "AnimCurveNode::T", "", to=layer)
+    file.join(node, joint, "Lcl Translation")
+    arrays = {
+        "KeyTime": np.arange(5) * FBX_SECOND,
+        "KeyValueFloat": np.array([0, 3, 1, 5, 2], "f4"),
+        "KeyAttrFlags": np.array([0x2, 0x4], "i4"),
+        "KeyAttrDataFloat": np.zeros(8, "f4"),
+        "KeyAttrRefCount": np.array([2, 3], "i4"),
+    }
+    inside = [record(name, array) for name, array in arrays.items()]
+    file.join(file.add("AnimationCurve", "AnimCurve::", "", *inside), node, "d|X")
+    for form in FORMS:
+        model = file.load(form)
+        places = model.globals(0, [0.5, 1.5, 2.5, 3.5])[:, model.skeleton.index("joint"), 0, 3]
+        assert places.tolist() == [0, 3, 3, 3.5]
+
+
+def test_slopes_of_texts_before_version_7_2_are_decimal() -> None:
+    """Later texts write the bits of the same numbers as integers."""
+    curve = Curve([Key(0, 0, "cubic", 5, -3), Key(1, 1, "cubic", 2, 4), Key(2, 0)])
+    file = Fbx()
+    joint = file.model("joint")
+    file.curves(file.stack(stop=2.0), joint, "Lcl Translation", (0, 0, 0), X=curve)
+    text = file.bytes("text").decode()
+    (bits,) = re.findall(r"KeyAttrDataFloat: \*12 \{\s*a: ([^\n]*)", text)
+    slopes = np.array(bits.split(","), "i8").astype("i4").view("f4")
+    text = text.replace(bits, ",".join(f"{slope:.9g}" for slope in slopes)).replace("7400", "7100")
+    model = load(text.encode(), "fbx")
+    for time in (0.2, 0.5, 1.3):
+        place = model.globals(0, time)[model.skeleton.index("joint"), 0, 3]
+        assert place == pytest.approx(curve(time), abs=CLOSE)
+
+
+def test_properties_that_are_missing_come_from_the_template() -> None:
+    file = Fbx()
+    upper = file.model("upper", Lcl_Scaling=(2.0, 2.0, 2.0))
+    file.model("lower", upper, Lcl_Translation=(1.0, 0.0, 0.0))
+    properties = table(prop("InheritType", "enum", 2))
+    template = record("PropertyTemplate", "FbxNode", inside=[properties])
+    file.definitions = [record("ObjectType", "Model", inside=[record("Count", 2), template])]
+    for form in FORMS:
+        model = file.load(form)
+        lower = model.globals(None, 0.0)[model.skeleton.index("lower")]
+        assert lower == pytest.approx(np.array([[1, 0, 0, 2], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]]))
+
+
+def test_a_layer_adds_to_what_the_first_one_does_not_animate() -> None:
+    file = Fbx()
+    joint = file.model("joint", Lcl_Translation=(7.0, 0.0, 0.0))
+    base = file.stack(stop=1.0)
+    more = add_layer(file, base - 1, Weight=100.0)
+    file.curves(base, joint, "Lcl Rotation", (0, 0, 0), X=[(0, 0), (1, 0)])
+    file.curves(more, joint, "Lcl Translation", (4, 0, 0), X=[(0, 4), (1, 4)])
+    model = file.load()
+    assert model.globals(0, 0.5)[model.skeleton.index("joint"), 0, 3] == pytest.approx(11)
+
+
+def test_a_skin_has_the_geometric_transform_of_its_mesh() -> None:
+    """`Transform` is of the mesh's node; the vertices go through the geometric transform before it."""
+    file = Fbx()
+    joint = file.model("joint", Lcl_Translation=(0.0, 2.0, 0.0))
+    mesh = file.triangle(file.model("mesh", kind="Mesh", GeometricTranslation=(0.0, 0.0, 3.0)))
+    add_skin(file, mesh, joint)
+    model = file.load()
+    assert model.deform(model.pose())[0].tolist() == [[0, 2, 3], [1, 2, 3], [0, 3, 3]]

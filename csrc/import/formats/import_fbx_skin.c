@@ -1,7 +1,7 @@
 /* import_fbx_skin.c: skins of FBX geometries: which joints move a control point, and how the mesh was bound to them.
 
-   A cluster is a joint with its control points and weights. `Transform` is the mesh, with its geometric transform, as
-   the joint saw it at bind time: that is the inverse bind matrix. Without it, `TransformLink`, the joint's global
+   A cluster is a joint with its control points and weights. `Transform` is the mesh's node as the joint saw it at bind
+   time: with the node's geometric transform, it is the inverse bind matrix. Without it, `TransformLink`, the joint's global
    transform at bind time, is inverted; without both, the rest pose counts. */
 #include <math.h>
 #include <string.h>
@@ -40,19 +40,13 @@ static int32_t node_of_cluster(const import_job *job, uint32_t cluster) {
   return model == FBX_NONE ? SK_NONE : scene->node_of[model];
 }
 
-/* The global transform at rest of the first node that has the geometry, with its geometric transform. */
-static void mesh_at_rest(const import_job *job, const fbx_mesh *mesh, double out[12]) {
+/* The first node that has the geometry, or NULL. */
+static const fbx_node *node_of_mesh(const import_job *job, const fbx_mesh *mesh) {
   const fbx_scene *scene = &job->fbx->scene;
   size_t at = 0;
   uint32_t model = fbx_next_parent(&scene->document, mesh->object, FBX_MODEL, &at, NULL);
   int32_t number = model == FBX_NONE ? SK_NONE : scene->node_of[model];
-  static const float identity[16] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1};
-  if (number < 0) {
-    sk_affine_from_mat4(identity, out);
-    return;
-  }
-  memcpy(out, job->model.globals + 12 * (size_t)fbx_node_at(scene, (size_t)number)->joint, 12 * sizeof *out);
-  sk_affine_multiply(out, fbx_node_at(scene, (size_t)number)->geometric, out);
+  return number < 0 ? NULL : fbx_node_at(scene, (size_t)number);
 }
 
 /* Numbers of the file may be too large for a float. */
@@ -66,28 +60,36 @@ static void repair_offset(import_job *job, const fbx_object *cluster, fbx_bone *
                   cluster->name);
 }
 
-/* The inverse bind matrix of a cluster. */
-static sk_status read_offset(import_job *job, const fbx_mesh *mesh, const fbx_object *cluster, fbx_bone *bone) {
+/* The mesh's node as a joint saw it, for a cluster that does not say so: at bind time if the file has the joint's global
+   transform of then, else at rest. */
+static sk_status offset_without_transform(import_job *job, const fbx_node *mesh_node, const fbx_object *cluster,
+                                          const fbx_bone *bone, double out[12]) {
   const fbx_scene *scene = &job->fbx->scene;
-  double offset[12], link[12], at_rest[12];
+  double link[12];
   sk_status status;
-  if (read_matrix(job, cluster, "Transform", offset, &status)) {
-    sk_affine_to_mat4(offset, bone->offset);
-    return status;
-  }
-  if (status) return status;
-  mesh_at_rest(job, mesh, at_rest);
+  sk_affine_from_mat4(import_identity, out);
   if (read_matrix(job, cluster, "TransformLink", link, &status)) {
-    double turned[12];
-    sk_affine_multiply(scene->axes, link, turned); /* the file's axes */
-    sk_affine_inverse(turned, offset);
+    sk_affine_multiply(scene->axes, link, link); /* the file's axes */
+    sk_affine_inverse(link, out);
   } else if (bone->node >= 0) {
-    sk_affine_inverse(job->model.globals + 12 * (size_t)fbx_node_at(scene, (size_t)bone->node)->joint, offset);
+    sk_affine_inverse(job->model.globals + 12 * (size_t)fbx_node_at(scene, (size_t)bone->node)->joint, out);
     import_note_add(job, NOTE_inverse_bind_computed, 1, "cluster '%.*s'", fbx_short_length(cluster), cluster->name);
   }
-  if (!status) sk_affine_multiply(offset, at_rest, offset);
-  if (!status) sk_affine_to_mat4(offset, bone->offset);
+  if (mesh_node) sk_affine_multiply(out, job->model.globals + 12 * (size_t)mesh_node->joint, out);
   return status;
+}
+
+/* The inverse bind matrix of a cluster. */
+static sk_status read_offset(import_job *job, const fbx_mesh *mesh, const fbx_object *cluster, fbx_bone *bone) {
+  const fbx_node *node = node_of_mesh(job, mesh);
+  double offset[12];
+  sk_status status;
+  bool given = read_matrix(job, cluster, "Transform", offset, &status);
+  if (!given && !status) status = offset_without_transform(job, node, cluster, bone, offset);
+  if (status) return status;
+  if (node) sk_affine_multiply(offset, node->geometric, offset);
+  sk_affine_to_mat4(offset, bone->offset);
+  return SK_OK;
 }
 
 static sk_status read_cluster(import_job *job, fbx_mesh *mesh, uint32_t index, sk_array *list) {
