@@ -4,6 +4,7 @@ import itertools
 import re
 import struct
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -630,3 +631,42 @@ def test_a_skin_has_the_geometric_transform_of_its_mesh() -> None:
     add_skin(file, mesh, joint)
     model = file.load()
     assert model.deform(model.pose())[0].tolist() == [[0, 2, 3], [1, 2, 3], [0, 3, 3]]
+
+
+def character(clip: str, seed: int) -> Fbx:
+    """68 joints, as a Mixamo character has, with rotations before those that a clip animates."""
+    rng = np.random.default_rng(2)
+    file = Fbx()
+    joints = [file.model("mixamorig:Hips")]
+    for number in range(67):
+        parent = joints[int(rng.integers(max(0, number - 6), number + 1))]
+        space = {"PreRotation": tuple(rng.uniform(-90, 90, 3)), "Lcl_Translation": (0.0, 10.0, 0.0)}
+        joints.append(file.model(f"mixamorig:Joint{number}", parent, RotationActive=1, **space))
+    mesh = file.triangle(file.model("Body", kind="Mesh"))
+    add_skin(file, mesh, joints[-1])
+    moves = np.random.default_rng(seed)
+    layer = file.stack(clip, stop=1.0)
+    for joint in joints:
+        curves = curves_of(moves.uniform(-20, 20, 3), moves.uniform(-40, 40, 3), moves)
+        file.curves(layer, joint, "Lcl Rotation", (0, 0, 0), **curves)
+    return file
+
+
+def test_a_character_has_a_joint_for_each_node() -> None:
+    names = character("walk", 1).load("wide").skeleton.names
+    assert len(names) == 70 and names[0] == "RootNode" and names[-1] == "Body"
+
+
+def test_clips_of_another_fbx_keep_all_rotations(tmp_path: Path) -> None:
+    """Onto the same rig in FBX, and in glTF."""
+    walk, run = character("walk", 1).load("binary"), character("run", 2).load("binary")
+    walk.save(tmp_path / "walk.glb")
+    (tmp_path / "run.fbx").write_bytes(character("run", 2).bytes("binary"))
+    times = np.linspace(0, 1, 9)
+    truth = run.globals("run", times, loop="clamp")
+    for target in (walk, skinpy.load(tmp_path / "walk.glb")):
+        model = target.add_clips(tmp_path / "run.fbx")
+        got = model.globals("run", times, loop="clamp")
+        for joint, name in enumerate(run.skeleton.names):
+            if name.startswith("mixamorig:"):
+                assert got[:, model.skeleton.index(name)] == pytest.approx(truth[:, joint], abs=1e-3)
