@@ -670,3 +670,80 @@ def test_clips_of_another_fbx_keep_all_rotations(tmp_path: Path) -> None:
         for joint, name in enumerate(run.skeleton.names):
             if name.startswith("mixamorig:"):
                 assert got[:, model.skeleton.index(name)] == pytest.approx(truth[:, joint], abs=1e-3)
+
+
+def test_curve_error_bounds_the_distance_and_spares_keys() -> None:
+    """The bound is a part of the size: here of the three units that the curve reaches."""
+    curve = Curve([Key(0, 0, "cubic", 2, -5, 0.8, 0.9, True), Key(1, 3, "cubic", 9, 4), Key(2, 1)])
+    data = Fbx()
+    joint = data.model("joint")
+    data.curves(data.stack(stop=2.0), joint, "Lcl Translation", (0, 0, 0), X=curve)
+    times = np.linspace(0, 2, 301)
+    truth = np.array([curve(time) for time in times])
+    size = np.ptp(truth)
+    counts = []
+    for bound in (1e-6, 1e-5, 1e-4, 1e-3, 1e-2):
+        model = load(data.bytes("binary"), "fbx", curve_error=bound)
+        places = model.globals(0, times, loop="clamp")[:, model.skeleton.index("joint"), 0, 3]
+        assert np.abs(places - truth).max() <= bound * size + 1e-6
+        counts.append(len(model.clips[0].channels[0].times))
+    assert counts == sorted(counts, reverse=True) and counts[0] > 3 * counts[-1]
+    assert len(load(data.bytes("binary"), "fbx").clips[0].channels[0].times) == counts[1]
+
+
+@pytest.mark.parametrize("bound", [0.0, -1e-5, 1.5, float("nan"), float("inf")])
+def test_a_bound_is_a_part_of_the_size(bound: float) -> None:
+    with pytest.raises(ValueError, match="curve_error"):
+        skinpy.load(everything().bytes(), format="fbx", curve_error=bound)
+    with pytest.raises(TypeError, match="curve_error"):
+        skinpy.load(everything().bytes(), format="fbx", curve_error="fine")  # type: ignore[arg-type]
+
+
+# ---- what is said --------------------------------------------------------------------------------------
+
+
+def test_the_report_says_what_the_file_has() -> None:
+    model = everything().load("binary")
+    (curves,) = (one for one in model.report if one.code == "curves_converted")
+    assert curves.severity == "repaired" and curves.count == 7
+    counts = re.search(r"(\d+) stepped, (\d+) linear, (\d+) cubic, (\d+) of them extrapolated", curves.first)
+    assert counts is not None, curves.first
+    stepped, linear, cubic, extrapolated = map(int, counts.groups())
+    assert stepped + linear + cubic == 7 and cubic > 1 and extrapolated == 0
+    assert "stacks: 1, layers: 1, shapes: 1" in curves.first
+
+
+def test_what_is_not_played_is_reported_lost_by_name() -> None:
+    file = everything()
+    file.add("Constraint", "Constraint::aim", "Aim")
+    file.add("Geometry", "Geometry::hair", "NurbsCurve", to=file.model("hair"))
+    file.add("Deformer", "Deformer::cloth", "VertexCacheDeformer")
+    blinking = file.model("eye")
+    layer = next(number + 1 for number, one in enumerate(file.objects) if one[0] == "AnimationLayer")
+    node = file.add("AnimationCurveNode", "AnimCurveNode::Visibility", "", to=layer)
+    file.join(node, blinking, "Visibility")
+    file.join(file.curve(Curve([Key(0, 1, "step"), Key(0.5, 0, "step")])), node, "d|Visibility")
+    for form in FORMS:
+        lost = {one.code: one.first for one in file.load(form).report.lost}
+        assert set(lost) == {
+            "constraints_ignored",
+            "geometry_ignored",
+            "geometry_caches_ignored",
+            "visibility_ignored",
+        }
+        for code, name in zip(sorted(lost), ("aim", "cloth", "hair", "eye"), strict=True):
+            assert name in lost[code]
+
+
+@pytest.mark.parametrize(
+    ("kind", "lost"), [("Linear", False), ("Rigid", False), ("DualQuaternion", True), ("Blend", True)]
+)
+def test_dual_quaternions_are_reported(kind: str, lost: bool) -> None:
+    file = Fbx()
+    joint = file.model("joint")
+    mesh = file.triangle(file.model("mesh", kind="Mesh"))
+    add_skin(file, mesh, joint)
+    index = next(number for number, one in enumerate(file.objects) if one[1][2] == "Skin")
+    name, values, inside = file.objects[index]
+    file.objects[index] = (name, values, [*inside, record("SkinningType", kind)])
+    assert ("dual_quaternions_ignored" in codes(file.load("binary"))) == lost
