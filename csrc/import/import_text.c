@@ -36,6 +36,35 @@ char *import_copy_text(const char *bytes, size_t length) {
   return copy;
 }
 
+static int base64_digit(unsigned char c) {
+  if (c >= 'A' && c <= 'Z') return c - 'A';
+  if (c >= 'a' && c <= 'z') return c - 'a' + 26;
+  if (c >= '0' && c <= '9') return c - '0' + 52;
+  if (c == '+' || c == '-') return 62;
+  if (c == '/' || c == '_') return 63;
+  return -1;
+}
+
+size_t import_decode_base64(const unsigned char *at, size_t length, uint8_t *out) {
+  int8_t digits[256];
+  uint8_t *start = out;
+  uint32_t bits = 0;
+  int filled = 0, c;
+  size_t i;
+  for (c = 0; c < 256; c++) digits[c] = (int8_t)base64_digit((unsigned char)c);
+  for (i = 0; i < length; i++) {
+    int digit = digits[at[i]];
+    if (digit < 0 && memchr("= \t\r\n", at[i], 5)) continue; /* padding, white space */
+    if (digit < 0) break;
+    bits = bits << 6 | (uint32_t)digit;
+    filled += 6;
+    if (filled < 8) continue;
+    filled -= 8;
+    *out++ = (uint8_t)(bits >> filled);
+  }
+  return (size_t)(out - start);
+}
+
 /* ---- numbers -------------------------------------------------------------------- */
 
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }

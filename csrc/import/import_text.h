@@ -18,6 +18,9 @@ sk_status import_no_memory(import_job *job, size_t bytes);
 __attribute__((format(printf, 2, 3))) bool import_print(sk_array *text, const char *format, ...);
 /* A copy that ends in a zero byte, to be freed with sk_free; NULL where there is no memory. */
 char *import_copy_text(const char *bytes, size_t length);
+/* Decodes up to the first character that is not allowed in base64, and returns the number of bytes; `out` has room for
+   length / 4 * 3 + 3 of them, and may be `at`. */
+size_t import_decode_base64(const unsigned char *at, size_t length, uint8_t *out);
 /* A decimal number, whatever the user's locale; NAN where the text is not one. The first 18 digits count. */
 double import_decimal(const char *text, size_t length);
 /* 10 to the power of a whole number that is not negative; exact up to 22. */

@@ -7,36 +7,6 @@
 
 /* ---- data URIs ------------------------------------------------------------------- */
 
-static int base64_digit(unsigned char c) {
-  if (c >= 'A' && c <= 'Z') return c - 'A';
-  if (c >= 'a' && c <= 'z') return c - 'a' + 26;
-  if (c >= '0' && c <= '9') return c - '0' + 52;
-  if (c == '+' || c == '-') return 62;
-  if (c == '/' || c == '_') return 63;
-  return -1;
-}
-
-/* Decodes up to the first character that is not allowed in base64. `out` may be `at`. */
-static size_t decode_base64(const unsigned char *at, size_t length, uint8_t *out) {
-  int8_t digits[256];
-  uint8_t *start = out;
-  uint32_t bits = 0;
-  int filled = 0, c;
-  size_t i;
-  for (c = 0; c < 256; c++) digits[c] = (int8_t)base64_digit((unsigned char)c);
-  for (i = 0; i < length; i++) {
-    int digit = digits[at[i]];
-    if (digit < 0 && memchr("= \t\r\n", at[i], 5)) continue; /* padding, white space */
-    if (digit < 0) break;
-    bits = bits << 6 | (uint32_t)digit;
-    filled += 6;
-    if (filled < 8) continue;
-    filled -= 8;
-    *out++ = (uint8_t)(bits >> filled);
-  }
-  return (size_t)(out - start);
-}
-
 static int hex_digit(char c) {
   if (c >= '0' && c <= '9') return c - '0';
   c = (char)(c | 32);
@@ -70,7 +40,7 @@ static uint8_t *decode_payload(const char *payload, size_t length, bool base64, 
   if (!out) return NULL;
   if (percent || !base64) memcpy(out, payload, length);
   if (percent) length = decode_percent((char *)out, length, true);
-  *size = base64 ? decode_base64(percent ? out : (const uint8_t *)payload, length, out) : length;
+  *size = base64 ? import_decode_base64(percent ? out : (const uint8_t *)payload, length, out) : length;
   return out;
 }
 

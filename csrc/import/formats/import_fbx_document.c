@@ -88,17 +88,36 @@ static fbx_class class_of(const fbx_record *record, const fbx_value *type) {
   return FBX_OTHER;
 }
 
-/* A binary file has "name\0\1Class", a text "Class::name". */
-static void name_object(fbx_object *object, const fbx_value *name) {
+/* Replaces a name that has escaped characters by a copy without them, which the document owns. */
+static sk_status unescape_name(fbx_document *d, fbx_object *object) {
+  char *copy, **kept;
+  if (!memchr(object->name, '&', object->name_length)) return SK_OK;
+  copy = import_copy_text(object->name, object->name_length);
+  kept = copy ? sk_array_extend(&d->names, 1) : NULL;
+  if (!kept) {
+    sk_free(copy);
+    return import_no_memory(d->job, object->name_length);
+  }
+  *kept = copy;
+  object->name = copy;
+  object->name_length = fbx_unescape(copy, object->name_length);
+  return SK_OK;
+}
+
+/* A binary file has "name\0\1Class", a text "Class::name", where the name itself may contain "::". */
+static sk_status name_object(fbx_document *d, fbx_object *object, const fbx_value *name) {
+  bool is_text = !d->file.width;
   size_t i;
   object->name = name->text;
   object->name_length = name->length;
   for (i = 0; i + 1 < name->length; i++) {
-    if (name->text[i] == 0 && name->text[i + 1] == 1) object->name_length = i;
-    else if (name->text[i] == ':' && name->text[i + 1] == ':') object->name += i + 2, object->name_length -= i + 2;
+    if (!is_text && name->text[i] == 0 && name->text[i + 1] == 1) object->name_length = i;
+    else if (is_text && name->text[i] == ':' && name->text[i + 1] == ':')
+      object->name += i + 2, object->name_length -= i + 2;
     else continue;
-    return;
+    break;
   }
+  return is_text ? unescape_name(d, object) : SK_OK;
 }
 
 static sk_status add_object(fbx_document *d, const sk_array *templates, const fbx_record *record) {
@@ -117,9 +136,8 @@ static sk_status add_object(fbx_document *d, const sk_array *templates, const fb
                          .inside = record->inside,
                          .inside_end = record->inside_end,
                          .class = (uint8_t)class};
-  name_object(object, &values[1]);
   set_template(templates, record, object);
-  return SK_OK;
+  return name_object(d, object, &values[1]);
 }
 
 /* By id; of several objects with one id, the first of the file comes first. */
@@ -347,7 +365,8 @@ sk_status fbx_open_document(import_job *job, fbx_document *d) {
                       .file = fbx_open_file(job->files.sources.data),
                       .objects = SK_ARRAY(fbx_object),
                       .links = SK_ARRAY(fbx_link),
-                      .children = SK_ARRAY(uint32_t)};
+                      .children = SK_ARRAY(uint32_t),
+                      .names = SK_ARRAY(char *)};
   behind = fbx_first(&d->file);
   d->second = units_of_second(&d->file);
   status = read_objects(d, &behind);
@@ -355,6 +374,9 @@ sk_status fbx_open_document(import_job *job, fbx_document *d) {
 }
 
 void fbx_close_document(fbx_document *d) {
+  size_t i;
+  for (i = 0; i < d->names.count; i++) sk_free(((char **)d->names.data)[i]);
+  sk_array_free(&d->names);
   sk_array_free(&d->objects);
   sk_array_free(&d->links);
   sk_array_free(&d->children);

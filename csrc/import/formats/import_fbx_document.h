@@ -36,7 +36,7 @@ typedef enum fbx_class {
 
 typedef struct fbx_object {
   int64_t id;
-  const char *name; /* without its class, in the bytes of the file */
+  const char *name; /* without its class, in the bytes of the file or among the document's names */
   size_t name_length;
   const char *type; /* the third value of its record, such as "LimbNode" */
   size_t type_length;
@@ -57,6 +57,7 @@ typedef struct fbx_document {
   sk_array objects;  /* fbx_object, by id; the root is among them */
   sk_array links;    /* fbx_link, by parent, then by order */
   sk_array children; /* uint32_t: numbers of links, by child, then by order */
+  sk_array names;    /* char *: owned copies of names that are escaped in the file */
   uint32_t root;     /* number of the root among the objects */
   double second;     /* units of time in a second */
 } fbx_document;

@@ -62,9 +62,27 @@ static uint32_t find_texture(const fbx_document *d, uint32_t material) {
 static char *copy_text_of(const fbx_document *d, const fbx_object *object, const char *name) {
   fbx_record record;
   fbx_value value;
+  char *text;
   if (!fbx_find(&d->file, object->inside, object->inside_end, name, &record)) return NULL;
   if (!fbx_read_values(&d->file, &record, &value, 1) || !value.text || !value.length) return NULL;
-  return import_copy_text(value.text, value.length);
+  text = import_copy_text(value.text, value.length);
+  if (text && !d->file.width) text[fbx_unescape(text, value.length)] = 0;
+  return text;
+}
+
+/* An image in a text is base64, in one piece or in several. */
+static sk_status add_base64(import_job *job, const fbx_document *d, const fbx_record *record, const char *name,
+                            int32_t *index) {
+  size_t at = record->values, size = 0, room = record->values_end - record->values;
+  uint8_t *bytes = sk_alloc(room + 3);
+  fbx_value piece;
+  sk_status status = SK_OK;
+  if (!bytes) return import_no_memory(job, room);
+  while (fbx_next_value(&d->file, record, &at, &piece) && piece.text)
+    size += import_decode_base64((const unsigned char *)piece.text, piece.length, bytes + size);
+  if (size) status = import_add_texture(job, name, "", bytes, size, index);
+  sk_free(bytes);
+  return status;
 }
 
 /* The image inside the file, which a video has as its content: bytes, or base64 in a text. */
@@ -75,7 +93,12 @@ static sk_status add_embedded(import_job *job, const fbx_document *d, uint32_t t
     const fbx_object *object = fbx_object_at(d, video);
     fbx_record record;
     fbx_value value;
-    if (!d->file.width || !fbx_find(&d->file, object->inside, object->inside_end, "Content", &record)) continue;
+    if (!fbx_find(&d->file, object->inside, object->inside_end, "Content", &record)) continue;
+    if (!d->file.width) {
+      sk_status status = add_base64(job, d, &record, name, index);
+      if (status || *index >= 0) return status;
+      continue;
+    }
     if (!fbx_read_values(&d->file, &record, &value, 1) || !value.text || !value.length) continue;
     return import_add_texture(job, name, "", value.text, value.length, index);
   }

@@ -322,12 +322,9 @@ fbx_mesh *fbx_mesh_of(const import_fbx *fbx, uint32_t geometry) {
 
 static sk_status add_submeshes(import_job *job, sk_array *submeshes, int32_t number, fbx_mesh *mesh) {
   const fbx_node *node = fbx_node_at(&job->fbx->scene, (size_t)number);
-  const fbx_object *object = fbx_object_at(&job->fbx->scene.document, node->object);
   const fbx_part *parts = mesh->parts.data;
   size_t i;
   sk_status status = SK_OK;
-  if (!mesh->parts.count)
-    import_note_add(job, NOTE_meshes_dropped, 1, "geometry of node '%.*s'", fbx_short_length(object), object->name);
   for (i = 0; i < mesh->parts.count && !status; i++) {
     import_submesh submesh = {.joint = node->joint,
                               .source = {mesh, &parts[i], number},

@@ -202,6 +202,8 @@ static size_t skip_list(const fbx_file *file, size_t at, size_t limit) {
 
 /* The place behind a record's values: they are separated by commas, and a word before a colon is the next name. */
 static size_t skip_values(const fbx_file *file, size_t at, size_t limit) {
+  size_t first = skip_blank(file, at, limit);
+  if (first < limit && file->data[first] == ',') at = first + 1; /* an image begins with a comma */
   for (;;) {
     size_t from = skip_blank(file, at, limit), end;
     bool quoted = from < limit && file->data[from] == '"';
@@ -248,8 +250,10 @@ static int64_t whole_of(const char *text, size_t length) {
 
 static bool text_value(const fbx_file *file, size_t *at, size_t end, fbx_value *value) {
   size_t from = skip_blank(file, *at, end), behind;
-  const char *text = (const char *)file->data + from;
+  const char *text;
   double number;
+  if (from < end && file->data[from] == ',') from = skip_blank(file, from + 1, end);
+  text = (const char *)file->data + from;
   if (from < end && *text == '"') {
     behind = skip_string(file, from, end);
     *value = (fbx_value){.text = text + 1, .length = behind - from < 2 ? 0 : behind - from - 2};
@@ -309,6 +313,29 @@ size_t fbx_read_values(const fbx_file *file, const fbx_record *record, fbx_value
   while (count < max_count && (file->width ? binary_value : text_value)(file, &at, record->values_end, &values[count]))
     count++;
   return count;
+}
+
+bool fbx_next_value(const fbx_file *file, const fbx_record *record, size_t *at, fbx_value *value) {
+  return (file->width ? binary_value : text_value)(file, at, record->values_end, value);
+}
+
+size_t fbx_unescape(char *text, size_t length) {
+  static const struct {
+    const char *word;
+    char meant;
+  } table[] = {{"&quot;", '"'}, {"&cr;", '\r'}, {"&lf;", '\n'}};
+  size_t from = 0, to = 0, i;
+  while (from < length) {
+    size_t taken = 1;
+    char c = text[from];
+    for (i = 0; c == '&' && i < sizeof table / sizeof *table; i++) {
+      size_t word = strlen(table[i].word);
+      if (word <= length - from && !memcmp(text + from, table[i].word, word)) c = table[i].meant, taken = word;
+    }
+    text[to++] = c;
+    from += taken;
+  }
+  return to;
 }
 
 /* ---- arrays ------------------------------------------------------------------------------ */

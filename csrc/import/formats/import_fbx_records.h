@@ -56,6 +56,10 @@ size_t fbx_behind_list(const fbx_file *file, const fbx_record *list, size_t at);
 bool fbx_is_named(const fbx_record *record, const char *name);
 bool fbx_text_is(const fbx_value *value, const char *text);
 
+/* The value at `*at`, which begins as record->values and moves on; false behind the last one. */
+bool fbx_next_value(const fbx_file *file, const fbx_record *record, size_t *at, fbx_value *value);
+/* Texts escape a few characters, such as "&quot;". Replaces them in place, and returns the new length. */
+size_t fbx_unescape(char *text, size_t length);
 /* Reads up to `max_count` values and returns their number; of an array only its first number. */
 size_t fbx_read_values(const fbx_file *file, const fbx_record *record, fbx_value *values, size_t max_count);
 /* Reads all numbers of an array, plain or deflated, or of a record whose values are numbers. What cannot be read

@@ -63,6 +63,7 @@ typedef struct fbx_track { /* a property that a stack animates */
 typedef struct fbx_stack {
   uint32_t object;
   double start, stop;      /* units of time of the file */
+  bool is_animated;        /* a layer has a curve, of any property */
   bool has_range;          /* the file states the range; else it is that of the keys */
   sk_array layers;         /* fbx_layer */
   sk_array sources;        /* fbx_value_source */

@@ -71,7 +71,7 @@ static sk_status offset_without_transform(import_job *job, const fbx_node *mesh_
   if (read_matrix(job, cluster, "TransformLink", link, &status)) {
     sk_affine_multiply(scene->axes, link, link); /* the file's axes */
     sk_affine_inverse(link, out);
-  } else if (bone->node >= 0) {
+  } else {
     sk_affine_inverse(job->model.globals + 12 * (size_t)fbx_node_at(scene, (size_t)bone->node)->joint, out);
     import_note_add(job, NOTE_inverse_bind_computed, 1, "cluster '%.*s'", fbx_short_length(cluster), cluster->name);
   }
@@ -95,16 +95,22 @@ static sk_status read_offset(import_job *job, const fbx_mesh *mesh, const fbx_ob
 static sk_status read_cluster(import_job *job, fbx_mesh *mesh, uint32_t index, sk_array *list) {
   const fbx_document *d = &job->fbx->scene.document;
   const fbx_object *object = fbx_object_at(d, index);
-  fbx_bone *bone = sk_array_extend(&mesh->bones, 1);
-  uint32_t number = (uint32_t)mesh->bones.count - 1;
+  int32_t node = node_of_cluster(job, index);
+  fbx_bone *bone;
+  uint32_t number = (uint32_t)mesh->bones.count;
   sk_array points = SK_ARRAY(int64_t);
   fbx_numbers weights = {0};
   fbx_record record;
   size_t i;
   sk_status status;
+  if (node < 0) {
+    import_note_add(job, NOTE_bones_without_node, 1, "cluster '%.*s'", fbx_short_length(object), object->name);
+    return SK_OK;
+  }
+  bone = sk_array_extend(&mesh->bones, 1);
   if (!bone) return import_no_memory(job, sizeof *bone);
   memcpy(bone->offset, import_identity, sizeof bone->offset);
-  bone->node = node_of_cluster(job, index);
+  bone->node = node;
   status = read_offset(job, mesh, object, bone);
   repair_offset(job, object, bone);
   if (!status && fbx_find(&d->file, object->inside, object->inside_end, "Indexes", &record))
@@ -172,9 +178,7 @@ static sk_status find_slots(import_skinning *s, uint32_t *slots) {
   size_t b;
   sk_status status = SK_OK;
   for (b = 0; b < mesh->bones.count && !status; b++) {
-    int32_t joint = s->submesh->joint;
-    if (bones[b].node >= 0) joint = fbx_node_at(&job->fbx->scene, (size_t)bones[b].node)->joint;
-    else import_note_add(job, NOTE_bones_without_node, 1, "mesh '%.100s'", s->submesh->title);
+    int32_t joint = fbx_node_at(&job->fbx->scene, (size_t)bones[b].node)->joint;
     status = import_add_slot(job, joint, bones[b].offset, &slots[b]);
   }
   return status;

@@ -269,6 +269,14 @@ static sk_status sort_tracks(fbx_scene *scene, fbx_stack *stack, sk_array *found
   return SK_OK;
 }
 
+static bool has_curves(const fbx_scene *scene, uint32_t curve_node) {
+  size_t at = 0;
+  uint32_t curve;
+  while ((curve = fbx_next_child(&scene->document, curve_node, FBX_CURVE, &at, NULL)) != FBX_NONE)
+    if (scene->curve_of[curve] != FBX_NONE) return true;
+  return false;
+}
+
 static sk_status read_tracks(fbx_scene *scene, fbx_stack *stack) {
   sk_array found = SK_ARRAY(found_source);
   sk_status status = SK_OK;
@@ -276,10 +284,11 @@ static sk_status read_tracks(fbx_scene *scene, fbx_stack *stack) {
   for (i = 0; i < stack->layers.count && !status; i++) {
     const fbx_layer *layer = (const fbx_layer *)stack->layers.data + i;
     size_t at = 0;
-    if (layer->is_off) continue;
     while (!status &&
-           (node = fbx_next_child(&scene->document, layer->object, FBX_CURVE_NODE, &at, NULL)) != FBX_NONE)
-      status = read_curve_node(scene, stack, &found, i, node);
+           (node = fbx_next_child(&scene->document, layer->object, FBX_CURVE_NODE, &at, NULL)) != FBX_NONE) {
+      stack->is_animated |= has_curves(scene, node);
+      if (!layer->is_off) status = read_curve_node(scene, stack, &found, i, node);
+    }
   }
   if (!status) status = sort_tracks(scene, stack, &found);
   sk_array_free(&found);
@@ -497,7 +506,7 @@ static sk_status read_stacks(fbx_scene *scene) {
     status = read_layers(scene, stack);
     if (!status) status = read_tracks(scene, stack);
     if (!status) read_range(scene, stack, has_takes ? &takes : NULL);
-    if (!status && stack->sources.count) {
+    if (!status && stack->is_animated) {
       uint32_t *added = sk_array_extend(&scene->playing, 1);
       if (added) *added = i;
       else status = import_no_memory(d->job, sizeof *added);
