@@ -23,6 +23,7 @@ typedef struct time_list {
   const fbx_stack *stack;
   sk_array times; /* double, units of the file */
   size_t *left;   /* keys that may still be made */
+  size_t cost;    /* of a key: layers of all tracks */
   bool found;     /* some track was added */
   bool is_cut;    /* there are more repetitions than keys may be made */
   bool no_memory;
@@ -81,6 +82,7 @@ static void add_track(void *context, const fbx_track *track) {
   size_t i;
   int axis;
   list->found = true;
+  list->cost += track->count;
   for (i = 0; i < track->count; i++) {
     const fbx_value_source *source = (const fbx_value_source *)list->stack->sources.data + track->first + i;
     const fbx_layer *layer = (const fbx_layer *)list->stack->layers.data + source->layer;
@@ -193,8 +195,8 @@ static sk_status add_fitted(import_clip *clip, const fbx_function *f, time_list 
   sk_status status;
   finish_times(list);
   if (list->no_memory) return import_no_memory(clip->job, sizeof(double));
-  status = fbx_fit(clip->job, f, list->times.data, list->times.count, *list->left, &fitted);
-  *list->left -= fitted.added;
+  status = fbx_fit(clip->job, f, list->times.data, list->times.count, *list->left / list->cost, &fitted);
+  *list->left -= fitted.added * list->cost;
   track = (import_track){.joint = joint,
                          .path = path,
                          .interpolation = fitted.interpolation,

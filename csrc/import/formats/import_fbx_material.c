@@ -26,16 +26,28 @@ sk_status fbx_list_materials(import_job *job) {
 
 size_t fbx_material_count(const import_job *job) { return job->fbx->materials.count; }
 
-int64_t fbx_material_of(const import_job *job, const fbx_node *node, uint32_t number) {
+/* The number of a material that some node has. They are in the order of their objects. */
+static int64_t number_of(const import_fbx *fbx, uint32_t object) {
+  const uint32_t *materials = fbx->materials.data;
+  size_t low = 0, high = fbx->materials.count;
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    if (materials[middle] < object) low = middle + 1;
+    else high = middle;
+  }
+  return (int64_t)low;
+}
+
+sk_status fbx_materials_of(import_job *job, const fbx_node *node, sk_array *numbers) {
   const import_fbx *fbx = job->fbx;
-  size_t at = 0, i;
+  size_t at = 0;
   uint32_t material;
   while ((material = fbx_next_child(&fbx->scene.document, node->object, FBX_MATERIAL, &at, NULL)) != FBX_NONE) {
-    if (number--) continue;
-    for (i = 0; i < fbx->materials.count; i++)
-      if (((const uint32_t *)fbx->materials.data)[i] == material) return (int64_t)i;
+    int64_t *added = sk_array_extend(numbers, 1);
+    if (!added) return import_no_memory(job, sizeof *added);
+    *added = number_of(fbx, material);
   }
-  return -1;
+  return SK_OK;
 }
 
 /* ---- textures ------------------------------------------------------------------------------------- */

@@ -28,12 +28,13 @@ static sk_status read_polygons(import_job *job, fbx_mesh *mesh, const sk_array *
   const fbx_object *object = fbx_object_at(&job->fbx->scene.document, mesh->object);
   const int64_t *index = indices->data;
   size_t points = fbx_point_count(mesh), i, first = 0, lost = 0;
+  uint32_t *corners = sk_array_room(&mesh->corners, indices->count);
+  uint32_t *owners = sk_array_room(&mesh->polygon_of, indices->count);
+  if (!corners || !owners) return import_no_memory(job, indices->count * sizeof *corners);
   for (i = 0; i < indices->count; i++) {
     int64_t point = index[i] < 0 ? -1 - index[i] : index[i];
-    uint32_t *corner = sk_array_extend(&mesh->corners, 1), *owner = sk_array_extend(&mesh->polygon_of, 1);
-    if (!corner || !owner) return import_no_memory(job, sizeof *corner);
-    *corner = (uint64_t)point < points ? (uint32_t)point : UINT32_MAX;
-    *owner = (uint32_t)mesh->polygons.count;
+    corners[i] = (uint64_t)point < points ? (uint32_t)point : UINT32_MAX;
+    owners[i] = (uint32_t)mesh->polygons.count;
     if (index[i] >= 0) continue;
     {
       fbx_polygon *polygon = sk_array_extend(&mesh->polygons, 1);
@@ -45,10 +46,11 @@ static sk_status read_polygons(import_job *job, fbx_mesh *mesh, const sk_array *
   for (i = 0; i < mesh->corners.count; i++) { /* a corner without a point takes its whole polygon with it */
     uint32_t *corner = (uint32_t *)mesh->corners.data + i;
     uint32_t owner = ((const uint32_t *)mesh->polygon_of.data)[i];
-    fbx_polygon *polygon = (fbx_polygon *)mesh->polygons.data + owner;
+    fbx_polygon *polygon;
     if (*corner != UINT32_MAX) continue;
     *corner = 0;
-    if (owner >= mesh->polygons.count || !polygon->count) continue;
+    polygon = owner < mesh->polygons.count ? (fbx_polygon *)mesh->polygons.data + owner : NULL;
+    if (!polygon || !polygon->count) continue;
     polygon->count = 0;
     lost++;
   }
@@ -172,18 +174,20 @@ static const double *attribute_at(const fbx_mesh *mesh, const fbx_attribute *att
 
 /* ---- parts -------------------------------------------------------------------------------------------- */
 
-static fbx_part *part_of_material(import_job *job, fbx_mesh *mesh, uint32_t material) {
-  fbx_part *parts = mesh->parts.data;
-  size_t i;
-  for (i = 0; i < mesh->parts.count; i++)
-    if (parts[i].material == material) return &parts[i];
-  parts = sk_array_extend(&mesh->parts, 1);
-  if (!parts) {
-    import_no_memory(job, sizeof *parts);
-    return NULL;
+/* `part_of` has, for each material that was met, the number of its part plus 1, or 0. */
+static fbx_part *part_of_material(import_job *job, fbx_mesh *mesh, sk_array *part_of, uint32_t material) {
+  size_t missing = material < part_of->count ? 0 : material + 1 - part_of->count;
+  fbx_part *part = NULL;
+  uint32_t *number;
+  if (!missing || sk_array_extend(part_of, missing)) {
+    number = (uint32_t *)part_of->data + material;
+    if (*number) return (fbx_part *)mesh->parts.data + (*number - 1);
+    part = sk_array_extend(&mesh->parts, 1);
+    *number = (uint32_t)mesh->parts.count;
   }
-  *parts = (fbx_part){material, SK_ARRAY(uint32_t), SK_ARRAY(uint32_t)};
-  return parts;
+  if (part) *part = (fbx_part){material, SK_ARRAY(uint32_t), SK_ARRAY(uint32_t)};
+  else import_no_memory(job, sizeof *part);
+  return part;
 }
 
 static uint32_t material_of_polygon(const fbx_mesh *mesh, const fbx_polygon *polygon) {
@@ -192,8 +196,8 @@ static uint32_t material_of_polygon(const fbx_mesh *mesh, const fbx_polygon *pol
 }
 
 /* Vertices of the part are the corners of its polygons, in order. */
-static sk_status add_polygon(import_job *job, fbx_mesh *mesh, const fbx_polygon *polygon) {
-  fbx_part *part = part_of_material(job, mesh, material_of_polygon(mesh, polygon));
+static sk_status add_polygon(import_job *job, fbx_mesh *mesh, sk_array *part_of, const fbx_polygon *polygon) {
+  fbx_part *part = part_of_material(job, mesh, part_of, material_of_polygon(mesh, polygon));
   uint32_t first = part ? (uint32_t)part->corners.count : 0, i, *corners, *triangles;
   if (!part) return SK_ERROR_MEMORY;
   corners = sk_array_room(&part->corners, polygon->count);
@@ -208,12 +212,14 @@ static sk_status add_polygon(import_job *job, fbx_mesh *mesh, const fbx_polygon 
 static sk_status make_parts(import_job *job, fbx_mesh *mesh) {
   const fbx_polygon *polygons = mesh->polygons.data;
   const fbx_object *object = fbx_object_at(&job->fbx->scene.document, mesh->object);
+  sk_array part_of = SK_ARRAY(uint32_t);
   size_t i, thin = 0;
   sk_status status = SK_OK;
   for (i = 0; i < mesh->polygons.count && !status; i++) {
-    if (polygons[i].count >= 3) status = add_polygon(job, mesh, &polygons[i]);
+    if (polygons[i].count >= 3) status = add_polygon(job, mesh, &part_of, &polygons[i]);
     else thin += polygons[i].count > 0;
   }
+  sk_array_free(&part_of);
   if (thin)
     import_note_add(job, NOTE_points_lines_dropped, thin, "geometry '%.*s'", fbx_short_length(object), object->name);
   return status;
@@ -323,8 +329,9 @@ fbx_mesh *fbx_mesh_of(const import_fbx *fbx, uint32_t geometry) {
 static sk_status add_submeshes(import_job *job, sk_array *submeshes, int32_t number, fbx_mesh *mesh) {
   const fbx_node *node = fbx_node_at(&job->fbx->scene, (size_t)number);
   const fbx_part *parts = mesh->parts.data;
+  sk_array materials = SK_ARRAY(int64_t);
   size_t i;
-  sk_status status = SK_OK;
+  sk_status status = fbx_materials_of(job, node, &materials);
   for (i = 0; i < mesh->parts.count && !status; i++) {
     import_submesh submesh = {.joint = node->joint,
                               .source = {mesh, &parts[i], number},
@@ -332,11 +339,14 @@ static sk_status add_submeshes(import_job *job, sk_array *submeshes, int32_t num
                               .hidden = node->is_hidden,
                               .vertex_count = (uint32_t)parts[i].corners.count,
                               .faces_wanted = parts[i].triangles.count / 3,
-                              .material = fbx_material_of(job, node, parts[i].material)};
+                              .material = parts[i].material < materials.count
+                                              ? ((const int64_t *)materials.data)[parts[i].material]
+                                              : -1};
     if (node->has_geometric) sk_affine_to_mat4(node->geometric, submesh.own_offset);
     submesh.has_own_offset = node->has_geometric;
     status = import_add_submesh(job, submeshes, &submesh);
   }
+  sk_array_free(&materials);
   return status;
 }
 

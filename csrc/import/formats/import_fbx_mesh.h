@@ -78,7 +78,7 @@ sk_status fbx_skin(import_skinning *skinning, const uint32_t *slots);
 sk_status fbx_list_materials(import_job *job);
 size_t fbx_material_count(const import_job *job);
 sk_status fbx_read_material(import_job *job, size_t index, sk_material *material);
-/* The number of a node's material in the model's, or -1. */
-int64_t fbx_material_of(const import_job *job, const fbx_node *node, uint32_t number);
+/* Lists the materials of a node: int64_t, their numbers in the model. */
+sk_status fbx_materials_of(import_job *job, const fbx_node *node, sk_array *numbers);
 
 #endif

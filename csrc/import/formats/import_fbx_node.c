@@ -312,28 +312,41 @@ sk_status fbx_read_nodes(fbx_scene *scene) {
 
 /* ---- scale inheritance ---------------------------------------------------------------------------------- */
 
-/* Whether the scale of a node differs from 1, at rest or in any stack. */
-static bool is_scaled(const fbx_scene *scene, const fbx_node *node) {
-  size_t i, k;
+static bool differs_from_1(double scale) { return fabs(scale - 1.0) > UNSCALED; }
+
+/* Whether a track, or any value of its sources, is a scale other than 1. */
+static bool track_scales(const fbx_scene *scene, const fbx_stack *stack, const fbx_track *track) {
+  const fbx_value_source *source = (const fbx_value_source *)stack->sources.data + track->first;
+  const fbx_value_source *end = source + track->count;
+  size_t key;
   int axis;
-  for (axis = 0; axis < 3; axis++)
-    if (fabs(node->values[SK_PATH_SCALE][axis] - 1.0) > UNSCALED) return true;
+  for (; source < end; source++)
+    for (axis = 0; axis < 3; axis++) {
+      uint32_t number = source->curves[axis];
+      const fbx_curve *curve = number == FBX_NONE ? NULL : (const fbx_curve *)scene->curves.data + number;
+      if (!curve && differs_from_1(source->fixed[axis])) return true;
+      for (key = 0; curve && key < curve->count; key++)
+        if (differs_from_1(curve->keys[key].value)) return true;
+    }
+  return false;
+}
+
+/* Marks the nodes whose scale differs from 1, at rest or in any stack. */
+static void mark_scaled(fbx_scene *scene) {
+  size_t i, k;
+  for (i = 0; i < scene->nodes.count; i++) {
+    fbx_node *node = fbx_node_at(scene, i);
+    const double *scale = node->values[SK_PATH_SCALE];
+    node->is_scaled = differs_from_1(scale[0]) || differs_from_1(scale[1]) || differs_from_1(scale[2]);
+  }
   for (i = 0; i < scene->stacks.count; i++) {
     const fbx_stack *stack = fbx_stack_at(scene, i);
-    const fbx_track *track = fbx_find_track(stack, node->object, SK_PATH_SCALE);
-    const fbx_value_source *source = stack->sources.data;
-    for (k = 0; track && k < track->count; k++)
-      for (axis = 0; axis < 3; axis++) {
-        const fbx_value_source *s = &source[track->first + k];
-        const fbx_curve *curve =
-            s->curves[axis] == FBX_NONE ? NULL : (const fbx_curve *)scene->curves.data + s->curves[axis];
-        size_t key;
-        if (!curve && fabs(s->fixed[axis] - 1.0) > UNSCALED) return true;
-        for (key = 0; curve && key < curve->count; key++)
-          if (fabs(curve->keys[key].value - 1.0) > UNSCALED) return true;
-      }
+    for (k = 0; k < stack->tracks.count; k++) {
+      const fbx_track *track = (const fbx_track *)stack->tracks.data + k;
+      if (track->path == SK_PATH_SCALE && track_scales(scene, stack, track))
+        fbx_node_at(scene, (size_t)scene->node_of[track->object])->is_scaled = true;
+    }
   }
-  return false;
 }
 
 /* The nearest node whose scale is not 1 among those whose scale multiplies that of `from`, itself included. All nodes
@@ -348,9 +361,9 @@ static int32_t next_scaled(const fbx_scene *scene, int32_t from) {
    whose scale is always 1 are left out of the chains of scale nodes: a file may have very long ones. */
 void fbx_split_nodes(fbx_scene *scene) {
   size_t i;
+  mark_scaled(scene);
   for (i = 0; i < scene->nodes.count; i++) {
     fbx_node *node = fbx_node_at(scene, i);
-    node->is_scaled = is_scaled(scene, node);
     node->scale_node = next_scaled(scene, node->scale_node);
     if (node->inherit != FBX_INHERIT_ALL && next_scaled(scene, node->parent) >= 0)
       fbx_node_at(scene, (size_t)node->parent)->is_split = true;

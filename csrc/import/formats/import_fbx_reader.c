@@ -6,7 +6,8 @@
 #include "import_fbx_shape.h"
 
 #define OLDEST_VERSION 7100u
-#define MADE_KEYS      250000u /* keys that one file may have made: of repetitions, and between its own keys ... */
+#define MADE_KEYS      250000u /* keys that one file may have made: of repetitions, and between its own keys. One that
+                                  depends on several layers counts several times ... */
 #define MADE_PER_KEY   16u     /* ... and so many more for each key of its own */
 
 /* ---- opening ---------------------------------------------------------------------------------------- */

@@ -9,26 +9,33 @@
 
 /* ---- weights ------------------------------------------------------------------------------------ */
 
+/* How many shapes are whole below the percent. */
+static int64_t count_below(const fbx_shape *shapes, int64_t count, double percent) {
+  int64_t low = 0, high = count;
+  while (low < high) {
+    int64_t middle = low + (high - low) / 2;
+    if (shapes[middle].full < percent) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
 /* The shapes between which the percent lies get weights that sum to 1; no shape at 0 % counts as one. Percents beyond
    the last shape belong to the last span, so that its lines go on. */
 double fbx_target_weight(const fbx_target *t, double percent) {
   const fbx_shape *shapes = t->shape - t->shape->index;
-  uint32_t count = t->shape->count, negative = 0, i;
+  int64_t count = t->shape->count, negative = count_below(shapes, count, 0.0), below = count_below(shapes, count, percent);
   int64_t from, to; /* shapes of the span, or -1 for no shape */
   double low, high, part;
-  while (negative < count && shapes[negative].full < 0.0) negative++;
   if (percent > 0.0) {
-    for (from = -1, to = -1, i = negative; i < count; i++) {
-      from = to, to = (int64_t)i;
-      if (shapes[i].full > percent) break;
-    }
-    if (negative == count) from = (int64_t)count - 1;
+    while (below < count && shapes[below].full == percent) below++;
+    to = below < count ? below : count - 1;
+    from = negative == count ? to : to > negative ? to - 1 : -1;
+    if (negative == count) to = -1;
   } else {
-    for (from = -1, to = -1, i = negative; i-- > 0;) {
-      from = to, to = (int64_t)i;
-      if (shapes[i].full < percent) break;
-    }
-    if (!negative) from = 0;
+    to = below > 0 ? below - 1 : 0;
+    from = !negative ? 0 : to + 1 < negative ? to + 1 : -1;
+    if (!negative) to = -1;
   }
   low = from < 0 ? 0.0 : shapes[from].full, high = to < 0 ? 0.0 : shapes[to].full;
   part = high != low ? (percent - low) / (high - low) : 1.0; /* of two shapes at one percent, the later one */

@@ -146,6 +146,26 @@ static sk_status sort_influences(import_job *job, fbx_mesh *mesh, const sk_array
   return SK_OK;
 }
 
+/* Adds the weights that one cluster gives a point several times: a vertex takes as many steps as its point has
+   influences, and many vertices may have the same point. */
+static void merge_influences(import_job *job, fbx_mesh *mesh) {
+  uint32_t points = (uint32_t)fbx_point_count(mesh), from = 0, kept = 0, p, i;
+  import_influence *list = mesh->influences;
+  for (p = 0; p < points; p++) {
+    uint32_t end = mesh->starts[p + 1], first = kept;
+    mesh->starts[p] = first;
+    for (i = from; i < end; i++) {
+      bool again = kept > first && list[kept - 1].slot == list[i].slot && list[kept - 1].weight > 0.0f &&
+                   list[i].weight > 0.0f;
+      if (again) list[kept - 1].weight += list[i].weight;
+      else list[kept++] = list[i];
+      if (again) import_note_add(job, NOTE_influences_merged, 1, "control point %u", p);
+    }
+    from = end;
+  }
+  mesh->starts[points] = kept;
+}
+
 sk_status fbx_read_skin(import_job *job, fbx_mesh *mesh) {
   const fbx_document *d = &job->fbx->scene.document;
   sk_array list = SK_ARRAY(listed);
@@ -165,6 +185,7 @@ sk_status fbx_read_skin(import_job *job, fbx_mesh *mesh) {
       status = read_cluster(job, mesh, cluster, &list);
   }
   if (!status && mesh->bones.count) status = sort_influences(job, mesh, &list);
+  if (!status && mesh->bones.count) merge_influences(job, mesh);
   sk_array_free(&list);
   return status;
 }
