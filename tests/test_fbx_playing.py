@@ -1,5 +1,6 @@
 """FBX files play as their formulas say: small generated files against the twin of fbx_twin.py."""
 
+import base64
 import itertools
 import re
 import struct
@@ -747,3 +748,79 @@ def test_dual_quaternions_are_reported(kind: str, lost: bool) -> None:
     name, values, inside = file.objects[index]
     file.objects[index] = (name, values, [*inside, record("SkinningType", kind)])
     assert ("dual_quaternions_ignored" in codes(file.load("binary"))) == lost
+
+
+# ---- names, images, clips, clusters --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("form", "written", "name"),
+    [
+        ("text", "a &quot;b&quot;&lf;&c", 'a "b"\n&c'),
+        ("text", "A::B", "A::B"),
+        ("binary", "&quot;", "&quot;"),
+    ],
+)
+def test_texts_escape_characters_of_names(form: str, written: str, name: str) -> None:
+    file = Fbx()
+    file.triangle(file.model(written, kind="Mesh"))
+    assert name in file.load(form).skeleton.names
+
+
+def test_an_image_in_a_text_is_base64_in_pieces(tmp_path: Path) -> None:
+    pil = pytest.importorskip("PIL.Image")
+    pil.new("RGB", (2, 3), (255, 0, 0)).save(tmp_path / "red.png")
+    image = (tmp_path / "red.png").read_bytes()
+    pieces = [base64.b64encode(image[:20]).decode(), base64.b64encode(image[20:]).decode()]
+    file = Fbx()
+    mesh = file.model("mesh", kind="Mesh")
+    file.triangle(mesh)
+    material = file.add("Material", "Material::m", "", to=mesh)
+    texture = file.add("Texture", "Texture::t", "", record("RelativeFilename", "no such.png"))
+    file.join(texture, material, "DiffuseColor")
+    file.add("Video", "Video::v", "Clip", record("Content", "HERE"), to=texture)
+    text = file.bytes().replace(b'"HERE"', f',\n "{pieces[0]}",\n "{pieces[1]}"'.encode())
+    model = load(text, "fbx")
+    assert not model.report.lost
+    assert bytes(model.materials[0].texture.data) == image
+
+
+def test_a_stack_is_a_clip_where_it_has_curves() -> None:
+    """Curves of other properties count as well; values of curve nodes alone do not."""
+    file = Fbx()
+    mesh = file.model("mesh", kind="Mesh")
+    file.triangle(mesh)
+    file.curves(file.stack("still", stop=1.0), mesh, "Lcl Translation", (1, 2, 3))
+    layer = file.stack("color", stop=2.0)
+    material = file.add("Material", "Material::m", "", to=mesh)
+    file.curves(layer, material, "DiffuseColor", (0, 0, 0), X=[(0, 0), (2, 1)])
+    model = file.load()
+    assert [(clip.name, clip.duration, len(clip.channels)) for clip in model.clips] == [("color", 2.0, 0)]
+
+
+def test_a_cluster_without_a_joint_moves_nothing() -> None:
+    file = Fbx()
+    joint = file.model("joint")
+    mesh = file.triangle(file.model("mesh", kind="Mesh"))
+    add_skin(file, mesh, joint)
+    skin = next(number + 1 for number, one in enumerate(file.objects) if one[1][2] == "Skin")
+    points, weights = np.array([0, 1], "i4"), np.ones(2)
+    file.add(
+        "Deformer",
+        "SubDeformer::c",
+        "Cluster",
+        record("Indexes", points),
+        record("Weights", weights),
+        to=skin,
+    )
+    model = file.load()
+    assert "bones_without_node" in codes(model)
+    slot = model.skeleton.index("joint")
+    assert all(model.skin.joints[s] == slot for s in model.mesh.slots[model.mesh.weights > 0])
+
+
+def test_a_mesh_without_polygons_is_no_loss() -> None:
+    file = Fbx()
+    file.triangle(file.model("mesh", kind="Mesh"))
+    file.add("Geometry", "Geometry::empty", "Mesh", to=file.model("none", kind="Mesh"))
+    assert not file.load().report.lost

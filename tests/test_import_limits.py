@@ -9,6 +9,7 @@ import os
 import resource
 import struct
 import subprocess
+import tempfile
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -47,7 +48,9 @@ PLAIN = ("-std=c11", "-O0", "-w")
 @cache
 def with_graph() -> tuple[str, ...]:
     flag = "-fcallgraph-info"
-    return (flag,) if run(compiler(), flag, "-fsyntax-only", "-xc", os.devnull).returncode == 0 else ()
+    with tempfile.TemporaryDirectory() as folder:  # the graph is written beside the object
+        done = run(compiler(), flag, "-c", "-xc", os.devnull, "-o", Path(folder) / "probe.o")
+    return (flag,) if done.returncode == 0 else ()
 
 
 @pytest.fixture(scope="module")

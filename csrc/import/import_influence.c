@@ -133,7 +133,8 @@ static const float *own_offset(const import_submesh *submesh) {
 
 static sk_status own_slot(import_skinning *s, uint32_t *slot) {
   sk_status status = SK_OK;
-  if (s->own_slot == UINT32_MAX) status = import_add_slot(s->job, s->submesh->joint, own_offset(s->submesh), &s->own_slot);
+  if (s->own_slot == UINT32_MAX)
+    status = import_add_slot(s->job, s->submesh->joint, own_offset(s->submesh), &s->own_slot);
   *slot = s->own_slot;
   return status;
 }

@@ -33,8 +33,7 @@ static bool name_of_assimp(import_job *job, import_submesh *submesh) {
 static sk_status name_submesh(import_job *job, import_submesh *submesh) {
   const import_reader *reader = job->format->reader;
   sk_array *pool = &job->model.text;
-  if (!(reader ? reader->name_submesh(job, submesh) : name_of_assimp(job, submesh)))
-    return import_no_memory(job, 1);
+  if (!(reader ? reader->name_submesh(job, submesh) : name_of_assimp(job, submesh))) return import_no_memory(job, 1);
   if (pool->count > IMPORT_MAX_TEXT)
     return sk_fail(job->error, SK_ERROR_IMPORT, "the names of all submeshes together take more than 256 MiB");
   snprintf(submesh->title, sizeof submesh->title, "%.*s", (int)(submesh->name.length < 80 ? submesh->name.length : 80),

@@ -63,15 +63,15 @@ typedef struct import_job import_job;
   ROW(matrix_keys_lost, SK_LOST,                                                                                       \
       "matrix keys mirror or shear their joint, which rotation and scale cannot hold; the keys are wrong")             \
   ROW(curves_converted, SK_REPAIRED, "animation curves became keys of translation, rotation, scale and weights")       \
-  ROW(visibility_ignored, SK_LOST, "animated visibility is not supported; the nodes stay as they are at rest")        \
+  ROW(visibility_ignored, SK_LOST, "animated visibility is not supported; the nodes stay as they are at rest")         \
   ROW(curve_keys_added, SK_REPAIRED, "curves are played by cubic keys, with keys added between those of the file")     \
-  ROW(curves_coarse, SK_LOST,                                                                                         \
-      "curves turn or repeat more often than keys can follow; between the keys they are played less exactly")         \
-  ROW(dual_quaternions_ignored, SK_LOST,                                                                              \
-      "skins that blend dual quaternions are not supported; matrices are blended instead")                            \
-  ROW(geometry_ignored, SK_LOST, "geometry that is not a polygon mesh (NURBS, patches, lines) is not supported")      \
-  ROW(geometry_caches_ignored, SK_LOST, "geometry caches are not supported; the mesh moves without them")             \
-  ROW(constraints_ignored, SK_LOST, "constraints are not evaluated; joints have the keys that the file stores")       \
+  ROW(curves_coarse, SK_LOST,                                                                                          \
+      "curves turn or repeat more often than keys can follow; between the keys they are played less exactly")          \
+  ROW(dual_quaternions_ignored, SK_LOST,                                                                               \
+      "skins that blend dual quaternions are not supported; matrices are blended instead")                             \
+  ROW(geometry_ignored, SK_LOST, "geometry that is not a polygon mesh (NURBS, patches, lines) is not supported")       \
+  ROW(geometry_caches_ignored, SK_LOST, "geometry caches are not supported; the mesh moves without them")              \
+  ROW(constraints_ignored, SK_LOST, "constraints are not evaluated; joints have the keys that the file stores")        \
   ROW(axes_converted, SK_REPAIRED, "the root rotates the file's axes to +Y up")                                        \
   ROW(units_converted, SK_REPAIRED, "the root scales the file's unit")                                                 \
   ROW(skeleton_mesh_dropped, SK_REPAIRED, "a mesh that represents the skeleton was left out")                          \

@@ -10,9 +10,9 @@
 #include "import_fbx_fit.h"
 #include "import_fbx_shape.h"
 
-#define FEW_COARSE    16      /* spans of a channel, of some microseconds each, in which the function jumps */
-#define MAX_SKIPPED   1e15 /* repetitions of a curve before the clip: beyond, a double does not tell one from the next */
-#define SHARE_OF_ANGLE 0.2    /* part of the bound for an error that the whole body below a joint makes larger */
+#define FEW_COARSE  16      /* spans of a channel, of some microseconds each, in which the function jumps */
+#define MAX_SKIPPED 1e15 /* repetitions of a curve before the clip: beyond, a double does not tell one from the next */
+#define SHARE_OF_ANGLE 0.2 /* part of the bound for an error that the whole body below a joint makes larger */
 #define SHARE_OF_SHIFT 0.5
 #define DEFAULT_ERROR  1e-5
 
@@ -22,10 +22,10 @@ typedef struct time_list {
   const fbx_scene *scene;
   const fbx_stack *stack;
   sk_array times; /* double, units of the file */
-  size_t *left;   /* keys that may still be made */
-  size_t cost;    /* of a key: layers of all tracks */
-  bool found;     /* some track was added */
-  bool is_cut;    /* there are more repetitions than keys may be made */
+  size_t *left; /* keys that may still be made */
+  size_t cost; /* of a key: layers of all tracks */
+  bool found; /* some track was added */
+  bool is_cut; /* there are more repetitions than keys may be made */
   bool no_memory;
 } time_list;
 
@@ -185,7 +185,8 @@ static double scale_above(const import_model *m, size_t joint) {
   if (parent < 0) return 1.0;
   g = m->globals + 12 * (size_t)parent;
   for (column = 0; column < 3; column++)
-    largest = fmax(largest, sqrt(g[column] * g[column] + g[4 + column] * g[4 + column] + g[8 + column] * g[8 + column]));
+    largest =
+        fmax(largest, sqrt(g[column] * g[column] + g[4 + column] * g[4 + column] + g[8 + column] * g[8 + column]));
   return largest > 1e-9 ? largest : 1.0;
 }
 
@@ -220,12 +221,13 @@ static bool has_path(fbx_joint_kind kind, sk_path path) {
   return kind == FBX_JOINT_WHOLE || (kind == FBX_JOINT_SCALE) == (path == SK_PATH_SCALE);
 }
 
-static sk_status add_joint_channel(import_clip *clip, const fbx_stack *stack, size_t number, sk_path path, double size) {
+static sk_status add_joint_channel(import_clip *clip, const fbx_stack *stack, size_t number, sk_path path,
+                                   double size) {
   const fbx_scene *scene = &clip->job->fbx->scene;
   const fbx_joint *joint = (const fbx_joint *)clip->job->fbx->joints.data + number;
   joint_motion motion = {scene, stack, *joint, path};
   double bound = bound_of(clip->job);
-  fbx_function f = {motion_value, &motion, path == SK_PATH_ROTATION ? 4 : 3, SHARE_OF_ANGLE * bound,
+  fbx_function f = {motion_value,           &motion,     path == SK_PATH_ROTATION ? 4 : 3, SHARE_OF_ANGLE * bound,
                     scene->document.second, stack->start};
   time_list list = {.scene = scene, .stack = stack, .times = SK_ARRAY(double), .left = &clip->job->fbx->keys_left};
   sk_status status = SK_OK;
@@ -279,11 +281,12 @@ static void add_corners(time_list *list, const weight_motion *m) {
     }
 }
 
-static sk_status add_weight_channel(import_clip *clip, const fbx_stack *stack, const fbx_target *target, int32_t number) {
+static sk_status add_weight_channel(import_clip *clip, const fbx_stack *stack, const fbx_target *target,
+                                    int32_t number) {
   const fbx_scene *scene = &clip->job->fbx->scene;
   weight_motion motion = {scene, stack, fbx_find_track(stack, target->channel, SK_PATH_WEIGHT), target};
-  fbx_function f = {weight_value, &motion, 1, SHARE_OF_ANGLE * bound_of(clip->job), scene->document.second,
-                    stack->start};
+  fbx_function f = {weight_value,           &motion,     1, SHARE_OF_ANGLE * bound_of(clip->job),
+                    scene->document.second, stack->start};
   time_list list = {.scene = scene, .stack = stack, .times = SK_ARRAY(double), .left = &clip->job->fbx->keys_left};
   sk_status status;
   if (!motion.track || !target->shape) return SK_OK;

@@ -16,21 +16,21 @@
 #define KEY_RIGHT_WEIGHT      0x1000000u
 #define KEY_NEXT_LEFT_WEIGHT  0x2000000u
 
-#define NO_WEIGHT   (1.0f / 3.0f) /* of a tangent without one: the curve is then cubic in time as well */
-#define WEIGHT_UNIT 0.0001f       /* weights are packed as two integers of 16 bits */
-#define CLAMP_NEAR  0.0           /* values no farther apart than this make a clamped tangent flat */
-#define BIAS_SCALE  100.0         /* a bias is in percent */
-#define BIAS_LINEAR 5.0           /* biases beyond 500 % add to the slope, by their square */
-#define BIAS_SQUARE 40.0
-#define NEWTON_STEPS 12
-#define MAX_TIME     (INT64_MAX / 4) /* 577 days in the finer unit: so no difference of two times overflows */
+#define NO_WEIGHT             (1.0f / 3.0f) /* of a tangent without one: the curve is then cubic in time as well */
+#define WEIGHT_UNIT           0.0001f       /* weights are packed as two integers of 16 bits */
+#define CLAMP_NEAR            0.0           /* values no farther apart than this make a clamped tangent flat */
+#define BIAS_SCALE            100.0         /* a bias is in percent */
+#define BIAS_LINEAR           5.0           /* biases beyond 500 % add to the slope, by their square */
+#define BIAS_SQUARE           40.0
+#define NEWTON_STEPS          12
+#define MAX_TIME              (INT64_MAX / 4) /* 577 days in the finer unit: so no difference of two times overflows */
 
 /* ---- automatic tangents -------------------------------------------------------------------- */
 
 /* A key with its neighbors, in seconds; count of neighbors tells which are there. */
 typedef struct neighborhood {
-  double before, after;             /* seconds to the neighboring keys; 0: there is none */
-  double from, value, to;           /* values of the last key, this one and the next */
+  double before, after; /* seconds to the neighboring keys; 0: there is none */
+  double from, value, to; /* values of the last key, this one and the next */
   float left_weight, right_weight;
   uint32_t flags;
 } neighborhood;
@@ -106,7 +106,7 @@ static void tcb_tangents(const neighborhood *n, const float tcb[3], float *left,
 /* The arrays of a curve object. */
 typedef struct curve_arrays {
   sk_array times, flags, references; /* int64_t */
-  sk_array data;                     /* uint32_t: the bits of four floats for each group of keys */
+  sk_array data; /* uint32_t: the bits of four floats for each group of keys */
   fbx_numbers values;
 } curve_arrays;
 
@@ -147,7 +147,8 @@ static void read_outside(const fbx_document *d, const fbx_object *object, const 
   if (fbx_find(&d->file, outside.inside, outside.inside_end, "Type", &record)) {
     size_t at = record.values;
     int letter = 0;
-    if (fbx_read_values(&d->file, &record, &value, 1)) letter = value.text && value.length ? *value.text : (int)value.whole;
+    if (fbx_read_values(&d->file, &record, &value, 1))
+      letter = value.text && value.length ? *value.text : (int)value.whole;
     if (!d->file.width) { /* in a text, the letter stands there without quotation marks */
       while (at < record.values_end && d->file.data[at] <= ' ') at++;
       letter = at < record.values_end ? d->file.data[at] : 0;
@@ -265,7 +266,9 @@ static sk_status make_keys(const fbx_document *d, const curve_arrays *a, fbx_cur
 
 sk_status fbx_read_curve(const fbx_document *d, uint32_t index, fbx_curve *curve) {
   const fbx_object *object = fbx_object_at(d, index);
-  curve_arrays arrays = {.times = SK_ARRAY(int64_t), .flags = SK_ARRAY(int64_t), .references = SK_ARRAY(int64_t),
+  curve_arrays arrays = {.times = SK_ARRAY(int64_t),
+                         .flags = SK_ARRAY(int64_t),
+                         .references = SK_ARRAY(int64_t),
                          .data = SK_ARRAY(uint32_t)};
   sk_status status = read_arrays(d, object, &arrays);
   *curve = (fbx_curve){0};

@@ -9,26 +9,26 @@
 #include "import_fbx_document.h"
 
 typedef enum fbx_segment { /* what a curve does from a key to the next */
-  FBX_CONSTANT,            /* it keeps the value of the key */
-  FBX_CONSTANT_NEXT,       /* it has the value of the next key at once */
-  FBX_LINEAR,
-  FBX_CUBIC
+                           FBX_CONSTANT,            /* it keeps the value of the key */
+                           FBX_CONSTANT_NEXT,       /* it has the value of the next key at once */
+                           FBX_LINEAR,
+                           FBX_CUBIC
 } fbx_segment;
 
 typedef enum fbx_outside { /* what a curve does before its first key, or after its last */
-  FBX_OUTSIDE_CONSTANT,
-  FBX_OUTSIDE_REPEAT,
-  FBX_OUTSIDE_MIRROR,
-  FBX_OUTSIDE_SLOPE,
-  FBX_OUTSIDE_REPEAT_RELATIVE /* each repetition begins at the value where the last one ended */
+                           FBX_OUTSIDE_CONSTANT,
+                           FBX_OUTSIDE_REPEAT,
+                           FBX_OUTSIDE_MIRROR,
+                           FBX_OUTSIDE_SLOPE,
+                           FBX_OUTSIDE_REPEAT_RELATIVE /* each repetition begins at the value where the last one ended */
 } fbx_outside;
 
 typedef struct fbx_key {
   int64_t time;
   double value;
-  fbx_segment segment;                /* from this key to the next */
-  float right_slope, left_slope;      /* value per second, after and before the key */
-  float right_weight, left_weight;    /* length of the tangent, as a part of the time to the neighboring key */
+  fbx_segment segment; /* from this key to the next */
+  float right_slope, left_slope; /* value per second, after and before the key */
+  float right_weight, left_weight; /* length of the tangent, as a part of the time to the neighboring key */
 } fbx_key;
 
 typedef struct fbx_curve {
@@ -36,7 +36,7 @@ typedef struct fbx_curve {
   size_t count;
   fbx_outside before, after;
   int64_t before_count, after_count; /* repetitions; -1: without end */
-  bool is_flat;                      /* it has the same value at all times */
+  bool is_flat; /* it has the same value at all times */
 } fbx_curve;
 
 /* Reads the keys of a curve object. A curve that has no usable keys gets the count 0. */

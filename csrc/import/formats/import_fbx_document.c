@@ -4,12 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TICKS_BEFORE      46186158000.0 /* units of time in a second, of files before TCDefinition */
-#define TICKS_NOW         141120000.0   /* and of those that state another TCDefinition than 127 */
-#define HEADER_OF_TICKS   1004          /* version of the header from which on TCDefinition counts */
-#define OLD_TICKS         127
-#define SHORT_NAME        80            /* bytes of a name in a message */
-#define MAX_WANTED        7             /* values of a property that are read: name, type, label, flags, 3 numbers */
+#define TICKS_BEFORE    46186158000.0 /* units of time in a second, of files before TCDefinition */
+#define TICKS_NOW       141120000.0   /* and of those that state another TCDefinition than 127 */
+#define HEADER_OF_TICKS 1004          /* version of the header from which on TCDefinition counts */
+#define OLD_TICKS       127
+#define SHORT_NAME      80            /* bytes of a name in a message */
+#define MAX_WANTED      7             /* values of a property that are read: name, type, label, flags, 3 numbers */
 
 fbx_object *fbx_object_at(const fbx_document *document, uint32_t index) {
   return (fbx_object *)document->objects.data + index;
@@ -232,8 +232,7 @@ static sk_status read_connections(fbx_document *d, size_t from) {
   fbx_record list, record;
   size_t at;
   sk_status status = SK_OK;
-  if (fbx_enter(&d->file, from, "Connections", &list) ||
-      fbx_enter(&d->file, fbx_first(&d->file), "Connections", &list))
+  if (fbx_enter(&d->file, from, "Connections", &list) || fbx_enter(&d->file, fbx_first(&d->file), "Connections", &list))
     for (at = list.inside; !status && fbx_read_record(&d->file, at, list.inside_end, &record); at = record.end)
       if (fbx_is_named(&record, "C") || fbx_is_named(&record, "Connect")) status = read_connection(d, &record);
   if (d->links.count) qsort(d->links.data, d->links.count, sizeof(fbx_link), compare_links);

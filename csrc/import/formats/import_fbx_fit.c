@@ -4,11 +4,11 @@
 #include <math.h>
 #include <string.h>
 
-#define EDGE          1e-6   /* part of a span: values so near to its ends stand for one-sided limits */
-#define DERIVE        1e-4   /* part of a span: step of the one-sided differences that give tangents */
-#define MAX_HALVINGS  16     /* of a span */
-#define MAX_ADDED     100000 /* keys of one channel that are added at most */
-#define LINEAR_EXTRA  3      /* halvings of a span that is linear except that its arc is too long */
+#define EDGE         1e-6   /* part of a span: values so near to its ends stand for one-sided limits */
+#define DERIVE       1e-4   /* part of a span: step of the one-sided differences that give tangents */
+#define MAX_HALVINGS 16     /* of a span */
+#define MAX_ADDED    100000 /* keys of one channel that are added at most */
+#define LINEAR_EXTRA 3      /* halvings of a span that is linear except that its arc is too long */
 
 /* A key in the making: where the function jumps, a time has several. */
 typedef struct fit_key {

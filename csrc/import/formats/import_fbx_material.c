@@ -98,7 +98,8 @@ static sk_status add_base64(import_job *job, const fbx_document *d, const fbx_re
 }
 
 /* The image inside the file, which a video has as its content: bytes, or base64 in a text. */
-static sk_status add_embedded(import_job *job, const fbx_document *d, uint32_t texture, const char *name, int32_t *index) {
+static sk_status add_embedded(import_job *job, const fbx_document *d, uint32_t texture, const char *name,
+                              int32_t *index) {
   size_t at = 0;
   uint32_t video;
   while ((video = fbx_next_child(d, texture, FBX_VIDEO, &at, NULL)) != FBX_NONE) {
@@ -160,8 +161,10 @@ sk_status fbx_read_material(import_job *job, size_t index, sk_material *material
   const fbx_object *named = fbx_object_at(d, object);
   double color[3] = {0.8, 0.8, 0.8}, factor = 1.0, opacity = 1.0, clear = 0.0;
   bool has_opacity = false;
-  const fbx_wanted wanted[] = {{"DiffuseColor", color, 3, NULL}, {"DiffuseFactor", &factor, 1, NULL},
-                               {"TransparencyFactor", &clear, 1, NULL}, {"Opacity", &opacity, 1, &has_opacity}};
+  const fbx_wanted wanted[] = {{"DiffuseColor", color, 3, NULL},
+                               {"DiffuseFactor", &factor, 1, NULL},
+                               {"TransparencyFactor", &clear, 1, NULL},
+                               {"Opacity", &opacity, 1, &has_opacity}};
   sk_status status = SK_OK;
   int i;
   *material = (sk_material){.texture = SK_NONE, .alpha_cutoff = 0.5f, .uv_transform = {1, 0, 0, 0, 1, 0}};

@@ -54,8 +54,7 @@ static sk_status read_polygons(import_job *job, fbx_mesh *mesh, const sk_array *
     polygon->count = 0;
     lost++;
   }
-  if (lost)
-    import_note_add(job, NOTE_faces_dropped, lost, "geometry '%.*s'", fbx_short_length(object), object->name);
+  if (lost) import_note_add(job, NOTE_faces_dropped, lost, "geometry '%.*s'", fbx_short_length(object), object->name);
   return SK_OK;
 }
 
@@ -64,7 +63,8 @@ static void normal_of(const fbx_mesh *mesh, const fbx_polygon *polygon, double n
   uint32_t i;
   normal[0] = normal[1] = normal[2] = 0.0;
   for (i = 0; i < polygon->count; i++) {
-    const double *a = point_at(mesh, polygon->first + i), *b = point_at(mesh, polygon->first + (i + 1) % polygon->count);
+    const double *a = point_at(mesh, polygon->first + i),
+                 *b = point_at(mesh, polygon->first + (i + 1) % polygon->count);
     normal[0] += (a[1] - b[1]) * (a[2] + b[2]);
     normal[1] += (a[2] - b[2]) * (a[0] + b[0]);
     normal[2] += (a[0] - b[0]) * (a[1] + b[1]);
@@ -244,8 +244,7 @@ static sk_status read_mesh(import_job *job, fbx_mesh *mesh) {
     status = fbx_read_wholes(job, &d->file, &record, &indices);
   if (!status) status = read_polygons(job, mesh, &indices);
   sk_array_free(&indices);
-  if (!status)
-    status = read_attribute(job, mesh, "LayerElementNormal", "Normals", "NormalsIndex", 3, &mesh->normals);
+  if (!status) status = read_attribute(job, mesh, "LayerElementNormal", "Normals", "NormalsIndex", 3, &mesh->normals);
   if (!status) status = read_attribute(job, mesh, "LayerElementUV", "UV", "UVIndex", 2, &mesh->uvs);
   if (!status) status = read_attribute(job, mesh, "LayerElementColor", "Colors", "ColorIndex", 4, &mesh->colors);
   if (!status)
@@ -275,8 +274,12 @@ sk_status fbx_read_meshes(import_job *job) {
     if (fbx_object_at(d, i)->class != FBX_MESH || !is_used(d, i)) continue;
     mesh = sk_array_extend(&fbx->meshes, 1);
     if (!mesh) return import_no_memory(job, sizeof *mesh);
-    *mesh = (fbx_mesh){.object = i, .corners = SK_ARRAY(uint32_t), .polygon_of = SK_ARRAY(uint32_t),
-                       .polygons = SK_ARRAY(fbx_polygon), .parts = SK_ARRAY(fbx_part), .bones = SK_ARRAY(fbx_bone),
+    *mesh = (fbx_mesh){.object = i,
+                       .corners = SK_ARRAY(uint32_t),
+                       .polygon_of = SK_ARRAY(uint32_t),
+                       .polygons = SK_ARRAY(fbx_polygon),
+                       .parts = SK_ARRAY(fbx_part),
+                       .bones = SK_ARRAY(fbx_bone),
                        .targets = SK_ARRAY(fbx_shape)};
     status = read_mesh(job, mesh);
   }
@@ -333,15 +336,14 @@ static sk_status add_submeshes(import_job *job, sk_array *submeshes, int32_t num
   size_t i;
   sk_status status = fbx_materials_of(job, node, &materials);
   for (i = 0; i < mesh->parts.count && !status; i++) {
-    import_submesh submesh = {.joint = node->joint,
-                              .source = {mesh, &parts[i], number},
-                              .rigid = !mesh->bones.count,
-                              .hidden = node->is_hidden,
-                              .vertex_count = (uint32_t)parts[i].corners.count,
-                              .faces_wanted = parts[i].triangles.count / 3,
-                              .material = parts[i].material < materials.count
-                                              ? ((const int64_t *)materials.data)[parts[i].material]
-                                              : -1};
+    import_submesh submesh = {
+        .joint = node->joint,
+        .source = {mesh, &parts[i], number},
+        .rigid = !mesh->bones.count,
+        .hidden = node->is_hidden,
+        .vertex_count = (uint32_t)parts[i].corners.count,
+        .faces_wanted = parts[i].triangles.count / 3,
+        .material = parts[i].material < materials.count ? ((const int64_t *)materials.data)[parts[i].material] : -1};
     if (node->has_geometric) sk_affine_to_mat4(node->geometric, submesh.own_offset);
     submesh.has_own_offset = node->has_geometric;
     status = import_add_submesh(job, submeshes, &submesh);
@@ -379,9 +381,9 @@ sk_status fbx_list_submeshes(import_job *job, sk_array *submeshes) {
     size_t at = 0;
     uint32_t geometry;
     if (joints[j].node < 0 || joints[j].kind == FBX_JOINT_UNSCALED) continue;
-    while (!status && (geometry = fbx_next_child(&fbx->scene.document,
-                                                 fbx_node_at(&fbx->scene, (size_t)joints[j].node)->object, FBX_MESH, &at,
-                                                 NULL)) != FBX_NONE) {
+    while (!status &&
+           (geometry = fbx_next_child(&fbx->scene.document, fbx_node_at(&fbx->scene, (size_t)joints[j].node)->object,
+                                      FBX_MESH, &at, NULL)) != FBX_NONE) {
       fbx_mesh *mesh = fbx_mesh_of(fbx, geometry);
       if (mesh) status = add_submeshes(job, submeshes, joints[j].node, mesh);
     }
@@ -403,7 +405,8 @@ sk_status fbx_copy_faces(import_job *job, import_submesh *submesh, sk_array *fac
   size_t count = submesh->faces_wanted, i;
   uint32_t *out = import_face_room(job, faces, count);
   if (!out) return SK_ERROR_MEMORY;
-  for (i = 0; i < count; i++) out = import_put_face(out, submesh, triangles[3 * i], triangles[3 * i + 1], triangles[3 * i + 2]);
+  for (i = 0; i < count; i++)
+    out = import_put_face(out, submesh, triangles[3 * i], triangles[3 * i + 1], triangles[3 * i + 2]);
   return SK_OK;
 }
 
@@ -436,8 +439,8 @@ static void read_positions(const import_submesh *submesh, float *out) {
 }
 
 /* Directions: normals by the inverse transpose of the geometric transform, tangents by the transform itself. */
-static void read_directions(const import_submesh *submesh, const fbx_attribute *attribute, bool normals, uint32_t stride,
-                            float *out) {
+static void read_directions(const import_submesh *submesh, const fbx_attribute *attribute, bool normals,
+                            uint32_t stride, float *out) {
   const fbx_mesh *mesh = submesh->source.mesh;
   const uint32_t *corners = submesh->source.part->corners.data;
   sk_rows rows = {{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}};
@@ -462,11 +465,13 @@ static void read_tangents(const import_submesh *submesh, float *out) {
   uint32_t v;
   read_directions(submesh, &mesh->tangents, false, 4, out);
   for (v = 0; v < submesh->vertex_count; v++, out += 4) {
-    const double *n = attribute_at(mesh, &mesh->normals, corners[v]), *t = attribute_at(mesh, &mesh->tangents, corners[v]);
+    const double *n = attribute_at(mesh, &mesh->normals, corners[v]),
+                 *t = attribute_at(mesh, &mesh->tangents, corners[v]);
     const double *b = mesh->binormals.values.count ? attribute_at(mesh, &mesh->binormals, corners[v]) : NULL;
     double side = 1.0;
     if (n && t && b)
-      side = (n[1] * t[2] - n[2] * t[1]) * b[0] + (n[2] * t[0] - n[0] * t[2]) * b[1] + (n[0] * t[1] - n[1] * t[0]) * b[2];
+      side =
+          (n[1] * t[2] - n[2] * t[1]) * b[0] + (n[2] * t[0] - n[0] * t[2]) * b[1] + (n[0] * t[1] - n[1] * t[0]) * b[2];
     out[3] = side < 0.0 ? -1.0f : 1.0f;
   }
 }

@@ -52,8 +52,8 @@ static void local_trs(const fbx_node *node, const double values[3][3], fbx_trs *
   fbx_quat_multiply(out->r, node->post_inverse, out->r);
   for (i = 0; i < 3; i++) {
     out->s[i] = values[SK_PATH_SCALE][i];
-    inner[i] = node->scaling_offset[i] + node->scaling_pivot[i] - node->rotation_pivot[i] -
-               out->s[i] * node->scaling_pivot[i];
+    inner[i] =
+        node->scaling_offset[i] + node->scaling_pivot[i] - node->rotation_pivot[i] - out->s[i] * node->scaling_pivot[i];
   }
   rotate(out->r, inner, inner);
   for (i = 0; i < 3; i++)
@@ -75,7 +75,7 @@ static void own_trs(const fbx_scene *scene, const fbx_stack *stack, const fbx_no
     const fbx_track *track = needed >> path & 1 ? fbx_find_track(stack, node->object, (sk_path)path) : NULL;
     if (track) fbx_track_values(scene, stack, track, time, node, values[path]);
   }
-  local_trs(node, (const double(*)[3])values, out);
+  local_trs(node, (const double (*)[3])values, out);
 }
 
 /* The scale that a node has from all that it inherits by components: its own and that of its scale nodes. */

@@ -6,9 +6,10 @@
 #include "import_fbx_shape.h"
 
 #define OLDEST_VERSION 7100u
-#define MADE_KEYS      250000u /* keys that one file may have made: of repetitions, and between its own keys. One that
+#define MADE_KEYS \
+  250000u /* keys that one file may have made: of repetitions, and between its own keys. One that
                                   depends on several layers counts several times ... */
-#define MADE_PER_KEY   16u     /* ... and so many more for each key of its own */
+#define MADE_PER_KEY 16u     /* ... and so many more for each key of its own */
 
 /* ---- opening ---------------------------------------------------------------------------------------- */
 
@@ -97,9 +98,10 @@ static void note_curves(import_job *job) {
   }
   for (i = 0; i < scene->stacks.count; i++) layers += fbx_stack_at(scene, i)->layers.count;
   if (job->model.clips.count)
-    import_note_add(job, NOTE_curves_converted, scene->curves.count,
-                    "%zu stepped, %zu linear, %zu cubic, %zu of them extrapolated; stacks: %zu, layers: %zu, shapes: %zu",
-                    steps, linear, cubic, repeated, scene->stacks.count, layers, job->model.targets.count);
+    import_note_add(
+        job, NOTE_curves_converted, scene->curves.count,
+        "%zu stepped, %zu linear, %zu cubic, %zu of them extrapolated; stacks: %zu, layers: %zu, shapes: %zu", steps,
+        linear, cubic, repeated, scene->stacks.count, layers, job->model.targets.count);
 }
 
 void import_fbx_note(import_job *job) {

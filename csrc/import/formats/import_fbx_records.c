@@ -7,13 +7,13 @@
 #include <string.h>
 #include <zlib.h>
 
-#define ENDIAN_BYTE   22    /* offset in a binary file: 1 if numbers have their highest byte first */
-#define VERSION_BYTES 23    /* offset of the version */
-#define FIRST_RECORD  27    /* offset of the first record */
+#define ENDIAN_BYTE       22 /* offset in a binary file: 1 if numbers have their highest byte first */
+#define VERSION_BYTES     23 /* offset of the version */
+#define FIRST_RECORD      27 /* offset of the first record */
 #define TEXT_BITS_VERSION 7200u /* from this version on, texts write the attributes of keys as bits of floats */
-#define WIDE_VERSION  7500u /* from this version on, the numbers of a record's head have 8 bytes */
-#define BLOCK         64    /* bytes of a text that are looked at together */
-#define MAX_DEFLATED  1032  /* bytes that one byte of deflated data may become */
+#define WIDE_VERSION      7500u /* from this version on, the numbers of a record's head have 8 bytes */
+#define BLOCK             64 /* bytes of a text that are looked at together */
+#define MAX_DEFLATED      1032 /* bytes that one byte of deflated data may become */
 
 bool fbx_is_binary(const import_source *file) {
   return file->size > 20 && !memcmp(file->data, "Kaydara FBX Binary", 18);

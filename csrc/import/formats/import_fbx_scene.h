@@ -12,9 +12,9 @@
 #include "import_fbx_curve.h"
 
 typedef enum fbx_inherit { /* what a node does with the scale of its parent */
-  FBX_INHERIT_COMPONENTS, /* RrSs: multiplies its own scale by it */
-  FBX_INHERIT_ALL,        /* RSrs: the usual */
-  FBX_INHERIT_NONE        /* Rrs: does without it ("segment scale compensate") */
+                           FBX_INHERIT_COMPONENTS, /* RrSs: multiplies its own scale by it */
+                           FBX_INHERIT_ALL,        /* RSrs: the usual */
+                           FBX_INHERIT_NONE        /* Rrs: does without it ("segment scale compensate") */
 } fbx_inherit;
 
 typedef struct fbx_trs { /* a transform of a joint */
@@ -101,7 +101,9 @@ size_t fbx_first_inner_shape(const fbx_scene *scene, uint32_t geometry);
 double fbx_rest_percent(const fbx_scene *scene, uint32_t channel);
 void fbx_close_scene(fbx_scene *scene);
 
-static inline fbx_node *fbx_node_at(const fbx_scene *scene, size_t node) { return (fbx_node *)scene->nodes.data + node; }
+static inline fbx_node *fbx_node_at(const fbx_scene *scene, size_t node) {
+  return (fbx_node *)scene->nodes.data + node;
+}
 static inline fbx_stack *fbx_stack_at(const fbx_scene *scene, size_t stack) {
   return (fbx_stack *)scene->stacks.data + stack;
 }

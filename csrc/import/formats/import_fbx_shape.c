@@ -24,7 +24,8 @@ static int64_t count_below(const fbx_shape *shapes, int64_t count, double percen
    the last shape belong to the last span, so that its lines go on. */
 double fbx_target_weight(const fbx_target *t, double percent) {
   const fbx_shape *shapes = t->shape - t->shape->index;
-  int64_t count = t->shape->count, negative = count_below(shapes, count, 0.0), below = count_below(shapes, count, percent);
+  int64_t count = t->shape->count, negative = count_below(shapes, count, 0.0),
+          below = count_below(shapes, count, percent);
   int64_t from, to; /* shapes of the span, or -1 for no shape */
   double low, high, part;
   if (percent > 0.0) {
@@ -76,8 +77,13 @@ static sk_status add_channel(import_job *job, fbx_mesh *mesh, uint32_t channel) 
     fbx_shape *added = sk_array_extend(&mesh->targets, 1);
     if (!added) status = import_no_memory(job, sizeof *added);
     else
-      *added = (fbx_shape){.channel = channel, .inside = shape->inside, .inside_end = shape->inside_end,
-                           .name = shape->name, .name_length = shape->name_length, .full = WHOLE, .count = 1};
+      *added = (fbx_shape){.channel = channel,
+                           .inside = shape->inside,
+                           .inside_end = shape->inside_end,
+                           .name = shape->name,
+                           .name_length = shape->name_length,
+                           .full = WHOLE,
+                           .count = 1};
   }
   count = mesh->targets.count - first;
   if (!count || status) {
@@ -106,9 +112,13 @@ static sk_status add_inner_shapes(import_job *job, fbx_mesh *mesh) {
        i < scene->inner_shapes.count && inner[i].geometry == mesh->object; i++) {
     fbx_shape *added = sk_array_extend(&mesh->targets, 1);
     if (!added) return import_no_memory(job, sizeof *added);
-    *added = (fbx_shape){.channel = (uint32_t)(scene->document.objects.count + i), .inside = inner[i].inside,
-                         .inside_end = inner[i].inside_end, .name = inner[i].name,
-                         .name_length = inner[i].name_length, .full = WHOLE, .count = 1};
+    *added = (fbx_shape){.channel = (uint32_t)(scene->document.objects.count + i),
+                         .inside = inner[i].inside,
+                         .inside_end = inner[i].inside_end,
+                         .name = inner[i].name,
+                         .name_length = inner[i].name_length,
+                         .full = WHOLE,
+                         .count = 1};
   }
   return SK_OK;
 }
@@ -167,7 +177,8 @@ static void put_difference(const import_submesh *submesh, const double *from, do
   float v[3] = {(float)(from[0] * share), (float)(from[1] * share), (float)(from[2] * share)};
   int i;
   for (i = 0; i < 3; i++)
-    out[i] = submesh->rigid && submesh->has_own_offset ? m[4 * i] * v[0] + m[4 * i + 1] * v[1] + m[4 * i + 2] * v[2] : v[i];
+    out[i] =
+        submesh->rigid && submesh->has_own_offset ? m[4 * i] * v[0] + m[4 * i + 1] * v[1] + m[4 * i + 2] * v[2] : v[i];
 }
 
 static sk_status read_shape(import_job *job, const import_submesh *submesh, const fbx_shape *shape, uint32_t *row_of,
@@ -237,8 +248,7 @@ sk_status fbx_list_targets(import_job *job) {
     while ((!mesh || within == mesh->targets.count) &&
            (geometry = fbx_next_child(&fbx->scene.document, node->object, FBX_MESH, &at, NULL)) != FBX_NONE)
       mesh = fbx_mesh_of(fbx, geometry), within = 0;
-    if (mesh && within < mesh->targets.count)
-      *added = target_of(job, (const fbx_shape *)mesh->targets.data + within++);
+    if (mesh && within < mesh->targets.count) *added = target_of(job, (const fbx_shape *)mesh->targets.data + within++);
     else *added = (fbx_target){.channel = FBX_NONE};
   }
   return SK_OK;

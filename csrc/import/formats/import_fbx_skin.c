@@ -16,7 +16,8 @@ typedef struct listed { /* an influence before all are sorted by their control p
 } listed;
 
 /* FBX writes matrices column by column. */
-static bool read_matrix(import_job *job, const fbx_object *object, const char *name, double out[12], sk_status *status) {
+static bool read_matrix(import_job *job, const fbx_object *object, const char *name, double out[12],
+                        sk_status *status) {
   const fbx_document *d = &job->fbx->scene.document;
   fbx_numbers numbers;
   bool good;
@@ -155,8 +156,8 @@ static void merge_influences(import_job *job, fbx_mesh *mesh) {
     uint32_t end = mesh->starts[p + 1], first = kept;
     mesh->starts[p] = first;
     for (i = from; i < end; i++) {
-      bool again = kept > first && list[kept - 1].slot == list[i].slot && list[kept - 1].weight > 0.0f &&
-                   list[i].weight > 0.0f;
+      bool again =
+          kept > first && list[kept - 1].slot == list[i].slot && list[kept - 1].weight > 0.0f && list[i].weight > 0.0f;
       if (again) list[kept - 1].weight += list[i].weight;
       else list[kept++] = list[i];
       if (again) import_note_add(job, NOTE_influences_merged, 1, "control point %u", p);

@@ -16,10 +16,14 @@ typedef struct settings {
 
 static settings read_settings(const fbx_document *d) {
   settings s = {1, 1, 2, 1, 0, 1, 1, 0, -1};
-  const fbx_wanted wanted[] = {{"UpAxis", &s.up, 1, NULL},          {"UpAxisSign", &s.up_sign, 1, NULL},
-                               {"FrontAxis", &s.front, 1, NULL},    {"FrontAxisSign", &s.front_sign, 1, NULL},
-                               {"CoordAxis", &s.side, 1, NULL},     {"CoordAxisSign", &s.side_sign, 1, NULL},
-                               {"UnitScaleFactor", &s.unit, 1, NULL}, {"TimeMode", &s.time_mode, 1, NULL},
+  const fbx_wanted wanted[] = {{"UpAxis", &s.up, 1, NULL},
+                               {"UpAxisSign", &s.up_sign, 1, NULL},
+                               {"FrontAxis", &s.front, 1, NULL},
+                               {"FrontAxisSign", &s.front_sign, 1, NULL},
+                               {"CoordAxis", &s.side, 1, NULL},
+                               {"CoordAxisSign", &s.side_sign, 1, NULL},
+                               {"UnitScaleFactor", &s.unit, 1, NULL},
+                               {"TimeMode", &s.time_mode, 1, NULL},
                                {"CustomFrameRate", &s.custom_rate, 1, NULL}};
   fbx_record record;
   if (fbx_enter(&d->file, fbx_first(&d->file), "GlobalSettings", &record))
@@ -29,8 +33,25 @@ static settings read_settings(const fbx_document *d) {
 
 /* Frames per second of FbxTime::EMode; 30 where the file does not say. */
 static double rate_of(const settings *s) {
-  static const double rates[] = {30, 120, 100, 60, 50, 48, 30, 30, 30000.0 / 1001, 30000.0 / 1001, 25, 24, 1000,
-                                 24000.0 / 1001, 0, 96, 72, 60000.0 / 1001, 120000.0 / 1001};
+  static const double rates[] = {30,
+                                 120,
+                                 100,
+                                 60,
+                                 50,
+                                 48,
+                                 30,
+                                 30,
+                                 30000.0 / 1001,
+                                 30000.0 / 1001,
+                                 25,
+                                 24,
+                                 1000,
+                                 24000.0 / 1001,
+                                 0,
+                                 96,
+                                 72,
+                                 60000.0 / 1001,
+                                 120000.0 / 1001};
   size_t mode = s->time_mode >= 0.0 && s->time_mode < 19.0 ? (size_t)s->time_mode : 0;
   if (mode == 14) return s->custom_rate > 0.0 && s->custom_rate < 1e6 ? s->custom_rate : 30.0;
   return rates[mode];

@@ -137,8 +137,8 @@ static void note_visibility(const fbx_scene *scene, uint32_t model, uint32_t nod
   uint32_t curve = fbx_next_child(&scene->document, node, FBX_CURVE, &at, NULL);
   if (curve == FBX_NONE || scene->curve_of[curve] == FBX_NONE) return;
   if (((const fbx_curve *)scene->curves.data)[scene->curve_of[curve]].is_flat) return;
-  import_note_add(scene->document.job, NOTE_visibility_ignored, 1, "model '%.*s'",
-                  fbx_short_length(object), object->name);
+  import_note_add(scene->document.job, NOTE_visibility_ignored, 1, "model '%.*s'", fbx_short_length(object),
+                  object->name);
 }
 
 size_t fbx_first_inner_shape(const fbx_scene *scene, uint32_t geometry) {
@@ -284,8 +284,7 @@ static sk_status read_tracks(fbx_scene *scene, fbx_stack *stack) {
   for (i = 0; i < stack->layers.count && !status; i++) {
     const fbx_layer *layer = (const fbx_layer *)stack->layers.data + i;
     size_t at = 0;
-    while (!status &&
-           (node = fbx_next_child(&scene->document, layer->object, FBX_CURVE_NODE, &at, NULL)) != FBX_NONE) {
+    while (!status && (node = fbx_next_child(&scene->document, layer->object, FBX_CURVE_NODE, &at, NULL)) != FBX_NONE) {
       stack->is_animated |= has_curves(scene, node);
       if (!layer->is_off) status = read_curve_node(scene, stack, &found, i, node);
     }
@@ -305,7 +304,7 @@ const fbx_track *fbx_find_track(const fbx_stack *stack, uint32_t object, sk_path
     else high = middle;
   }
   return stack && low < stack->tracks.count && tracks[low].object == object && tracks[low].path == path ? &tracks[low]
-                                                                                                          : NULL;
+                                                                                                        : NULL;
 }
 
 /* ---- ranges ------------------------------------------------------------------------------------------------ */
@@ -363,8 +362,8 @@ static void source_values(const fbx_scene *scene, const fbx_value_source *source
   int axis;
   for (axis = 0; axis < 3; axis++) {
     const fbx_curve *curve = (const fbx_curve *)scene->curves.data + source->curves[axis];
-    values[axis] = source->curves[axis] == FBX_NONE ? source->fixed[axis]
-                                                    : fbx_curve_value(curve, time, scene->document.second);
+    values[axis] =
+        source->curves[axis] == FBX_NONE ? source->fixed[axis] : fbx_curve_value(curve, time, scene->document.second);
   }
 }
 
@@ -449,8 +448,8 @@ void fbx_track_values(const fbx_scene *scene, const fbx_stack *stack, const fbx_
       continue;
     }
     if (layer->weight_curve != FBX_NONE)
-      weight = clamp_weight(fbx_curve_value((const fbx_curve *)scene->curves.data + layer->weight_curve, time,
-                                            scene->document.second));
+      weight = clamp_weight(
+          fbx_curve_value((const fbx_curve *)scene->curves.data + layer->weight_curve, time, scene->document.second));
     combine(layer, weight, (sk_path)track->path, node ? node->order : 0, own, values);
   }
 }
@@ -495,7 +494,9 @@ static sk_status read_stacks(fbx_scene *scene) {
     if (fbx_object_at(d, i)->class != FBX_STACK) continue;
     stack = sk_array_extend(&scene->stacks, 1);
     if (!stack) return import_no_memory(d->job, sizeof *stack);
-    *stack = (fbx_stack){.object = i, .layers = SK_ARRAY(fbx_layer), .sources = SK_ARRAY(fbx_value_source),
+    *stack = (fbx_stack){.object = i,
+                         .layers = SK_ARRAY(fbx_layer),
+                         .sources = SK_ARRAY(fbx_value_source),
                          .tracks = SK_ARRAY(fbx_track)};
     stack->start = (double)fbx_object_at(d, i)->inside; /* for sorting only */
   }

@@ -38,8 +38,8 @@ static sk_status add_joint(import_job *job, const waiting *w, const char *name, 
 }
 
 /* The children of a node that inherit its scale, or those that do not; in the order in which they are to be taken. */
-static sk_status push_children(import_job *job, sk_array *stack, const int32_t *first, const int32_t *next, int32_t node,
-                               int32_t joint, bool inheriting, bool all) {
+static sk_status push_children(import_job *job, sk_array *stack, const int32_t *first, const int32_t *next,
+                               int32_t node, int32_t joint, bool inheriting, bool all) {
   const fbx_scene *scene = &job->fbx->scene;
   int32_t child;
   for (child = first[node + 1]; child >= 0; child = next[child]) { /* the lists are in reverse order */
