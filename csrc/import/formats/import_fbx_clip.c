@@ -43,10 +43,13 @@ static void add_repetitions(time_list *list, const fbx_curve *curve, bool before
   fbx_outside kind = before ? curve->before : curve->after;
   int64_t most = before ? curve->before_count : curve->after_count, n;
   double first = (double)curve->keys[0].time, last = (double)curve->keys[curve->count - 1].time, length = last - first;
-  double gap = fmax(before ? first - list->stack->stop : list->stack->start - last, 0.0);
+  double gap = fmax(before ? first - list->stack->stop : list->stack->start - last, 0.0), skipped = gap / length;
   size_t i;
-  if (kind == FBX_OUTSIDE_CONSTANT || kind == FBX_OUTSIDE_SLOPE || length < 1.0 || gap / length > MAX_SKIPPED) return;
-  for (n = (int64_t)(gap / length); (most < 0 || n < most) && !list->no_memory; n++) {
+  if (kind == FBX_OUTSIDE_CONSTANT || kind == FBX_OUTSIDE_SLOPE || length < 1.0) return;
+  if (most >= 0 && skipped >= (double)most) return;
+  list->is_cut |= skipped > MAX_SKIPPED;
+  if (list->is_cut) return;
+  for (n = (int64_t)skipped; (most < 0 || n < most) && !list->no_memory; n++) {
     double shift = (double)(n + 1) * length;
     if (before ? last - shift < list->stack->start : first + shift > list->stack->stop) return;
     if (*list->left < curve->count) {
