@@ -16,10 +16,9 @@ static void set_skeleton(small_model *m) {
   static const float translation[] = {1, 2, 3, 1, 0, 0, 1, 0, 0};
   static const float rotation[] = {0, 0, HALF, HALF, 0, 0, 0, 1, 0, 0, 0, 1};
   static const float scale[] = {1, 1, 1, 1, 1, 1, 1, 2, 1};
-  static const float rest_local[] = {
-      0, -1, 0, 1, /**/ 1, 0, 0, 2, /**/ 0, 0, 1, 3, /**/ 0, 0, 0, 1,
-      1, 0.5f, 0, 1, /**/ 0, 1, 0, 0, /**/ 0, 0, 1, 0, /**/ 0, 0, 0, 1,
-      1, 0, 0, 1, /**/ 0, 2, 0, 0, /**/ 0, 0, 1, 0, /**/ 0, 0, 0, 1};
+  static const float rest_local[] = {0, -1,   0, 1, /**/ 1, 0, 0, 2, /**/ 0, 0, 1, 3, /**/ 0, 0, 0, 1,
+                                     1, 0.5f, 0, 1, /**/ 0, 1, 0, 0, /**/ 0, 0, 1, 0, /**/ 0, 0, 0, 1,
+                                     1, 0,    0, 1, /**/ 0, 2, 0, 0, /**/ 0, 0, 1, 0, /**/ 0, 0, 0, 1};
   m->names[0] = add_text(m, "root");
   m->names[1] = add_text(m, "upper");
   m->names[2] = add_text(m, "lower");
@@ -34,9 +33,8 @@ static void set_skeleton(small_model *m) {
 
 static void set_skin(small_model *m) {
   /* The inverse of root * upper, by hand: root * upper = [0 -1 0 1; 1 .5 0 3; 0 0 1 3]. */
-  static const float inverse_bind[] = {
-      0.5f, 1, 0, -3.5f, /**/ -1, 0, 0, 1, /**/ 0, 0, 1, -3, /**/ 0, 0, 0, 1,
-      1, 0, 0, 0, /**/ 0, 1, 0, 0, /**/ 0, 0, 1, 0, /**/ 0, 0, 0, 1};
+  static const float inverse_bind[] = {0.5f, 1, 0, -3.5f, /**/ -1, 0, 0, 1, /**/ 0, 0, 1, -3, /**/ 0, 0, 0, 1,
+                                       1,    0, 0, 0,     /**/ 0,  1, 0, 0, /**/ 0, 0, 1, 0,  /**/ 0, 0, 0, 1};
   m->slot_joints[0] = 1;
   m->slot_joints[1] = 2;
   memcpy(m->inverse_bind, inverse_bind, sizeof inverse_bind);
@@ -60,8 +58,8 @@ static void set_mesh(small_model *m) {
   }
   m->submeshes[0] = (sk_submesh){add_text(m, "part"), 2, 0, 0, VERTICES, 0, FACES, 0, 0};
   m->submeshes[1] = (sk_submesh){m->submeshes[0].name, 2, 0, 0, 0, 0, 0, SK_SUBMESH_HIDDEN, 0};
-  m->materials[0] = (sk_material){.name = add_text(m, "skin"), .base_color = {1, 0.5f, 0.25f, 1},
-                                  .alpha = SK_ALPHA_MASK, .alpha_cutoff = 0.5f};
+  m->materials[0] = (sk_material){
+      .name = add_text(m, "skin"), .base_color = {1, 0.5f, 0.25f, 1}, .alpha = SK_ALPHA_MASK, .alpha_cutoff = 0.5f};
   m->textures[0] = (sk_texture){add_text(m, "*0"), add_text(m, "rgba8"), 2, 2, 0, 16};
   m->textures[1] = (sk_texture){m->textures[0].name, m->textures[0].format, 0, 0, 16, 0};
 }
@@ -79,21 +77,20 @@ static void set_targets(small_model *m) {
 static void set_clips(small_model *m) {
   static const double times[] = {0, 0.5, 2, 1, 1.5, 1, 0, 2};
   static const float values[] = {
-      1, 2, 3, 4, 5, 6, 7, 8, 9,                          /* step: translations */
-      0, 0, 0, 1, 0, 0, HALF, HALF, 0, 0, -1, 0,          /* linear: 0, 90, -180 degrees about z */
-      1, 1, 1, 3, 1, 1, /**/ 0, 0, 0, 2, 0, 0, /**/ 4, 0, 0, 0, 0, 0, /* cubic: values, in, out */
-      0, 0, 0, 2, /**/ 0, 0, 0, 0, /**/ 0, 0, 0, 0,       /* cubic rotation: not a unit, as splines may */
-      0, 0, 0, 0, 0, 0, 1, /**/ 4, 0, 0, 0, 0, HALF, HALF}; /* root motion */
+      1, 2, 3, 4, 5,      6, 7,      8,      9,                          /* step: translations */
+      0, 0, 0, 1, 0,      0, HALF,   HALF,   0,      0, -1, 0,          /* linear: 0, 90, -180 degrees about z */
+      1, 1, 1, 3, 1,      1, /**/ 0, 0,      0,      2, 0,  0, /**/ 4, 0,   0, 0, 0, 0, /* cubic: values, in, out */
+      0, 0, 0, 2, /**/ 0, 0, 0,      0,      /**/ 0, 0, 0,  0,       /* cubic rotation: not a unit, as splines may */
+      0, 0, 0, 0, 0,      0, 1,      /**/ 4, 0,      0, 0,  0, HALF,   HALF}; /* root motion */
   memcpy(m->times, times, sizeof times);
   memcpy(m->values, values, sizeof values);
-  m->channels[0] = (sk_channel){
-      0, SK_PATH_TRANSLATION, SK_STEP, 0, 3, 3, 0, STEP_VALUES, SK_NONE64, SK_NONE64};
-  m->channels[1] = (sk_channel){
-      1, SK_PATH_ROTATION, SK_LINEAR, 0, 3, 4, 0, LINEAR_VALUES, SK_NONE64, SK_NONE64};
+  m->channels[0] = (sk_channel){0, SK_PATH_TRANSLATION, SK_STEP, 0, 3, 3, 0, STEP_VALUES, SK_NONE64, SK_NONE64};
+  m->channels[1] = (sk_channel){1, SK_PATH_ROTATION, SK_LINEAR, 0, 3, 4, 0, LINEAR_VALUES, SK_NONE64, SK_NONE64};
   m->channels[2] = (sk_channel){2, SK_PATH_SCALE, SK_CUBIC, 0, 2, 3, 3, CUBIC_VALUES, CUBIC_IN, CUBIC_OUT};
-  m->channels[3] = (sk_channel){
-      2, SK_PATH_ROTATION, SK_CUBIC, 0, 1, 4, 5, CUBIC_ROTATION, CUBIC_ROTATION_IN, CUBIC_ROTATION_OUT};
-  m->clips[0] = (sk_clip_record){add_text(m, "move"), 2.0, 1000.0, 0, CHANNELS, 0, 0, EVENTS, 2, MOTION_TIMES, MOTION_VALUES};
+  m->channels[3] =
+      (sk_channel){2, SK_PATH_ROTATION, SK_CUBIC, 0, 1, 4, 5, CUBIC_ROTATION, CUBIC_ROTATION_IN, CUBIC_ROTATION_OUT};
+  m->clips[0] =
+      (sk_clip_record){add_text(m, "move"), 2.0, 1000.0, 0, CHANNELS, 0, 0, EVENTS, 2, MOTION_TIMES, MOTION_VALUES};
   m->clips[1] = (sk_clip_record){add_text(m, "still"), 0.0, 25.0, CHANNELS, 0, 0, EVENTS, 0, 0, SK_NONE64, SK_NONE64};
   m->events[0] = (sk_event){0.5, m->clips[0].name};
   m->events[1] = (sk_event){2.0, m->clips[1].name};
@@ -109,17 +106,26 @@ void small_model_set(small_model *m) {
   set_clips(m);
   code = add_text(m, "sheared");
   m->report[0] = (sk_report_entry){code, SK_REPAIRED, 0, 1, code, code};
-  m->info = (sk_info){.kind = SK_BLOCK_MODEL, .influences = K, .joints = JOINTS, .slots = SLOTS,
-                      .vertices = VERTICES, .faces = FACES, .targets = TARGETS, .unit_meters = 0.01, .up = SK_AXIS_POS_Y,
+  m->info = (sk_info){.kind = SK_BLOCK_MODEL,
+                      .influences = K,
+                      .joints = JOINTS,
+                      .slots = SLOTS,
+                      .vertices = VERTICES,
+                      .faces = FACES,
+                      .targets = TARGETS,
+                      .unit_meters = 0.01,
+                      .up = SK_AXIS_POS_Y,
                       .source_format = add_text(m, "test")};
 }
 
 void *small_model_write(const small_model *m, size_t *size, sk_error *error) {
   void *block;
   const sk_block_part parts[] = {
-#define PART(name, array) \
-  {SK_SECTION_##name, sk_section_stride(SK_SECTION_##name, K), \
-   sizeof(array) / sk_section_stride(SK_SECTION_##name, K), array}
+#define PART(name, array)                                              \
+  {                                                                    \
+    SK_SECTION_##name, sk_section_stride(SK_SECTION_##name, K),        \
+        sizeof(array) / sk_section_stride(SK_SECTION_##name, K), array \
+  }
       {SK_SECTION_INFO, sizeof m->info, 1, &m->info},
       {SK_SECTION_TEXT, 1, m->text_length, m->text},
       PART(JOINT_NAMES, m->names),

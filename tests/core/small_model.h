@@ -35,8 +35,7 @@ typedef struct small_model {
   float translation[JOINTS * 3], rotation[JOINTS * 4], scale[JOINTS * 3], rest_local[JOINTS * 16];
   int32_t slot_joints[SLOTS];
   float inverse_bind[SLOTS * 16];
-  float positions[VERTICES * 3], normals[VERTICES * 3], uvs[VERTICES * 2], colors[VERTICES * 4],
-      tangents[VERTICES * 4];
+  float positions[VERTICES * 3], normals[VERTICES * 3], uvs[VERTICES * 2], colors[VERTICES * 4], tangents[VERTICES * 4];
   uint16_t vertex_slots[VERTICES * K];
   float vertex_weights[VERTICES * K];
   uint32_t faces[FACES * 3];

@@ -202,7 +202,8 @@ SPOIL(channel_still_keys_outside, (m->channels[0].stride = 0, m->channels[0].key
 SPOIL(channel_cells_unknown, m->channels[1].in_cells = 2)
 SPOIL(channel_cells_narrow, m->channels[0].in_cells = 1)
 SPOIL(channel_cells_still, (m->channels[1].in_cells = 1, m->channels[1].stride = 0))
-SPOIL(channel_cells_of_weights, m->channels[0].path = SK_PATH_WEIGHT; m->channels[0].in_cells = 1; m->channels[0].stride = 4)
+SPOIL(channel_cells_of_weights, m->channels[0].path = SK_PATH_WEIGHT; m->channels[0].in_cells = 1;
+      m->channels[0].stride = 4)
 SPOIL(channel_cells_outside, (m->channels[1].in_cells = 1, m->channels[1].values = KEY_VALUES - 15))
 SPOIL(channel_cells_not_repeated, m->channels[1].in_cells = 1)
 SPOIL(channel_cells_of_three_end_otherwise, (m->channels[0].in_cells = 1, m->channels[0].stride = 4))
@@ -514,9 +515,8 @@ static bool take_poured(void *context, const sk_block_piece *pieces, size_t coun
 
 static void a_poured_block_is_the_written_one(void) {
   const float positions[5][3] = {{1, 2, 3}, {4, 5, 6}, {7, 8, 9}, {10, 11, 12}, {13, 14, 15}};
-  const sk_block_part parts[] = {{SK_SECTION_TEXT, 1, 3, "abc"},
-                                 {SK_SECTION_NORMALS, 12, 0, NULL},
-                                 {SK_SECTION_POSITIONS, 12, 5, positions}};
+  const sk_block_part parts[] = {
+      {SK_SECTION_TEXT, 1, 3, "abc"}, {SK_SECTION_NORMALS, 12, 0, NULL}, {SK_SECTION_POSITIONS, 12, 5, positions}};
   poured into = {.size = 0};
   const sk_block_sink sink = {take_poured, &into};
   sk_error error = {SK_OK, ""};

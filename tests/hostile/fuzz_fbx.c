@@ -21,8 +21,13 @@ int LLVMFuzzerInitialize(int *count, char ***arguments) {
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   const sk_importer *importer = sk_importer_open();
-  const sk_import_request request = {.bytes = data, .size = size, .format = "fbx", .formats = "fbx",
-                                     .max_influences = 4, .join_vertices = SK_NONE, .frame = SK_NONE,
+  const sk_import_request request = {.bytes = data,
+                                     .size = size,
+                                     .format = "fbx",
+                                     .formats = "fbx",
+                                     .max_influences = 4,
+                                     .join_vertices = SK_NONE,
+                                     .frame = SK_NONE,
                                      .limits = {.nodes = 1000, .depth = 500, .vertices = 100000, .keys = 100000}};
   sk_import_result result;
   sk_error error = {SK_OK, ""};
