@@ -148,9 +148,10 @@ static double reach_of(const fbx_scene *scene, const fbx_stack *stack) {
     for (k = 0; k < tracks[i].count && tracks[i].path == SK_PATH_TRANSLATION; k++)
       for (axis = 0; axis < 3; axis++) {
         const fbx_value_source *source = (const fbx_value_source *)stack->sources.data + tracks[i].first + k;
-        const fbx_curve *curve = (const fbx_curve *)scene->curves.data + source->curves[axis];
+        const fbx_curve *curve;
         double low = INFINITY, high = -INFINITY;
         if (source->curves[axis] == FBX_NONE) continue;
+        curve = (const fbx_curve *)scene->curves.data + source->curves[axis];
         for (key = 0; key < curve->count; key++)
           low = fmin(low, curve->keys[key].value), high = fmax(high, curve->keys[key].value);
         reach = fmax(reach, high - low);

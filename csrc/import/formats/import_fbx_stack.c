@@ -361,9 +361,9 @@ static void read_range(const fbx_scene *scene, fbx_stack *stack, const fbx_recor
 static void source_values(const fbx_scene *scene, const fbx_value_source *source, double time, double values[3]) {
   int axis;
   for (axis = 0; axis < 3; axis++) {
-    const fbx_curve *curve = (const fbx_curve *)scene->curves.data + source->curves[axis];
-    values[axis] =
-        source->curves[axis] == FBX_NONE ? source->fixed[axis] : fbx_curve_value(curve, time, scene->document.second);
+    uint32_t number = source->curves[axis];
+    const fbx_curve *curve = number == FBX_NONE ? NULL : (const fbx_curve *)scene->curves.data + number;
+    values[axis] = curve ? fbx_curve_value(curve, time, scene->document.second) : source->fixed[axis];
   }
 }
 
