@@ -796,6 +796,8 @@ def test_a_stack_is_a_clip_where_it_has_curves() -> None:
     file.curves(layer, material, "DiffuseColor", (0, 0, 0), X=[(0, 0), (2, 1)])
     model = file.load()
     assert [(clip.name, clip.duration, len(clip.channels)) for clip in model.clips] == [("color", 2.0, 0)]
+    (curves,) = (one for one in model.report if one.code == "curves_converted")
+    assert curves.first.endswith("not played, as their properties or layers are not: 1")
 
 
 def test_a_cluster_without_a_joint_moves_nothing() -> None:

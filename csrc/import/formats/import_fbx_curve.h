@@ -37,6 +37,7 @@ typedef struct fbx_curve {
   fbx_outside before, after;
   int64_t before_count, after_count; /* repetitions; -1: without end */
   bool is_flat; /* it has the same value at all times */
+  bool is_played; /* a joint, a target or the weight of a layer takes its values */
 } fbx_curve;
 
 /* Reads the keys of a curve object. A curve that has no usable keys gets the count 0. */

@@ -84,7 +84,7 @@ void import_fbx_close(import_job *job) {
 static void note_curves(import_job *job) {
   const fbx_scene *scene = &job->fbx->scene;
   const fbx_curve *curves = scene->curves.data;
-  size_t steps = 0, linear = 0, cubic = 0, repeated = 0, layers = 0, i, k;
+  size_t steps = 0, linear = 0, cubic = 0, repeated = 0, layers = 0, others = 0, i, k;
   for (i = 0; i < scene->curves.count; i++) {
     bool smooth = false, straight = false;
     for (k = 0; k + 1 < curves[i].count; k++) {
@@ -94,14 +94,15 @@ static void note_curves(import_job *job) {
     if (smooth) cubic++;
     else if (straight) linear++;
     else steps++;
+    others += !curves[i].is_played && !curves[i].is_flat;
     repeated += curves[i].before != FBX_OUTSIDE_CONSTANT || curves[i].after != FBX_OUTSIDE_CONSTANT;
   }
   for (i = 0; i < scene->stacks.count; i++) layers += fbx_stack_at(scene, i)->layers.count;
   if (job->model.clips.count)
-    import_note_add(
-        job, NOTE_curves_converted, scene->curves.count,
-        "%zu stepped, %zu linear, %zu cubic, %zu of them extrapolated; stacks: %zu, layers: %zu, shapes: %zu", steps,
-        linear, cubic, repeated, scene->stacks.count, layers, job->model.targets.count);
+    import_note_add(job, NOTE_curves_converted, scene->curves.count,
+                    "%zu stepped, %zu linear, %zu cubic, %zu of them extrapolated; stacks: %zu, layers: %zu, shapes: "
+                    "%zu; not played, as their properties or layers are not: %zu",
+                    steps, linear, cubic, repeated, scene->stacks.count, layers, job->model.targets.count, others);
 }
 
 void import_fbx_note(import_job *job) {

@@ -83,7 +83,9 @@ static void read_source(const fbx_scene *scene, uint32_t curve_node, bool single
   fbx_read_properties(d, curve_node, axes, sizeof axes / sizeof *axes);
   while ((curve = fbx_next_child(d, curve_node, FBX_CURVE, &at, &link)) != FBX_NONE) {
     int axis = single || !link->property ? 0 : axis_of(link);
-    if (scene->curve_of[curve] != FBX_NONE) source->curves[axis] = scene->curve_of[curve];
+    if (scene->curve_of[curve] == FBX_NONE) continue;
+    source->curves[axis] = scene->curve_of[curve];
+    ((fbx_curve *)scene->curves.data)[source->curves[axis]].is_played = true;
   }
 }
 
