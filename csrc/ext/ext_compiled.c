@@ -17,7 +17,7 @@ typedef struct ext_compiled_entry {
   sk_compiled *compiled; /* NULL: only the plain path is exact */
 } ext_compiled_entry;
 
-/* Returns the lists of the clips, one for each, which are made when a clip is first played. NULL if there is no
+/* Returns the lists of the clips, one for each, which are made when a clip is first played. Returns NULL if there is no
    memory. */
 static ext_compiled_list *find_lists(ext_block *block) {
   ext_compiled_list *made, *kept = atomic_load_explicit(&block->compiled, memory_order_acquire);
@@ -34,7 +34,7 @@ static ext_compiled_entry *find_entry(ext_compiled_entry *entry, uint64_t serial
   return entry;
 }
 
-/* Compiles a clip. NULL if there is no memory; the next play tries again. */
+/* Compiles a clip. Returns NULL if there is no memory; the next play tries again. */
 static ext_compiled_entry *make_entry(const ext_block *block, uint32_t index, const ext_block *model) {
   ext_compiled_entry *entry = PyMem_Malloc(sizeof *entry);
   bool lacks_memory;

@@ -89,7 +89,7 @@ static int open_results(PyObject *out, int normals, const palette_source *source
 }
 
 /* Returns the influences of the mesh as the SIMD kernel needs them. They are made at the first use and owned by the
-   block. NULL if no kernel is in use or there is no memory; the plain path needs none. */
+   block. Returns NULL if no kernel is in use or there is no memory; the plain path needs none. */
 static const sk_influences *find_influences(ext_block *block) {
   sk_influences *made, *kept = atomic_load_explicit(&block->influences, memory_order_acquire);
   if (kept || sk_simd_chosen() == SK_SIMD_PLAIN) return kept;

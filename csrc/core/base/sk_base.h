@@ -78,7 +78,7 @@ _Noreturn void sk_assertion_failed(const char *condition, const char *file, int 
 #define SK_ALIGNMENT 64 /* bytes: a cache line, and the widest vector register */
 
 /* Memory aligned to SK_ALIGNMENT bytes, which only sk_free may free. The contents are undefined after sk_alloc and
-   zero after sk_alloc_zero. NULL if there is no memory; a request of 0 bytes gives a valid pointer. */
+   zero after sk_alloc_zero. Returns NULL if there is no memory; a request of 0 bytes gives a valid pointer. */
 void *sk_alloc(size_t bytes);
 void *sk_alloc_zero(size_t bytes);
 

@@ -9,7 +9,8 @@
 size_t sk_core_count(void);
 
 /* The CPU quota in a file cpu.max, in processors, rounded up. The file holds two numbers: microseconds of work per
-   period, and the length of the period; "250000 100000" gives 3. 0 if there is no quota ("max 100000") or no file. */
+   period, and the length of the period; "250000 100000" gives 3. Returns 0 if there is no quota ("max 100000") or no
+   file. */
 size_t sk_core_quota(const char *path);
 
 /* Bytes of results. Kernels prefetch the memory of larger results before they write it, because these results and

@@ -105,7 +105,7 @@ static size_t unite(const double *a, size_t a_count, const double *b, size_t b_c
 
 /* The union of the key times of lines first .. last - 1, in increasing order; NULL in *times if they are more than
    `limit`. Each step takes time in proportion to `limit`, so that all steps take no longer than writing the merged
-   cells. False if there is no memory. */
+   cells. Returns false if there is no memory. */
 static bool unite_times(sk_plan *p, uint32_t first, uint32_t last, size_t limit, const double **times, size_t *count) {
   double *room = sk_alloc(2 * limit * sizeof *room), *next = room;
   uint32_t i;
@@ -122,7 +122,8 @@ static bool unite_times(sk_plan *p, uint32_t first, uint32_t last, size_t limit,
   return true;
 }
 
-/* Merges all linear lines, which are neighbors, into one, unless that wastes memory. False if there is no memory. */
+/* Merges all linear lines, which are neighbors, into one, unless that wastes memory. Returns false if there is no
+   memory. */
 static bool merge_lines(sk_plan *p) {
   size_t keys = 0, cells = 0, raw = 0, limit;
   uint32_t first = 0, last;

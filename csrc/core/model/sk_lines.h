@@ -47,7 +47,8 @@ typedef struct sk_plan {
 } sk_plan;
 
 /* Makes the plan of a clip. Channels of weights are in no time line, and of several channels that move the same
-   component of a joint only the last one counts. False if there is no memory. Call sk_plan_free in both cases. */
+   component of a joint only the last one counts. Returns false if there is no memory. Call sk_plan_free in both
+   cases. */
 bool sk_plan_make(sk_keys keys, sk_plan *plan);
 void sk_plan_free(sk_plan *plan);
 

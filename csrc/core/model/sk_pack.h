@@ -18,7 +18,7 @@ typedef struct sk_packing {
   sk_array packed;       /* out: floats, the section VALUES after packing; free it with sk_array_free */
 } sk_packing;
 
-/* Fills `packed`, and makes clips and channels index it. False if there is no memory. */
+/* Fills `packed`, and makes clips and channels index it. Returns false if there is no memory. */
 bool sk_pack_run(sk_packing *packing);
 
 /* Makes a new block with packed clips from an opened block; sk_free frees it. *memory is NULL if the clips of the block
