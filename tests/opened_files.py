@@ -16,9 +16,6 @@ import skinpy
 LIBRARY = re.compile(r"\.so(\.\d+)*$")
 OF_A_SANITIZER = ("/proc/", "/sys/")  # a sanitizer reads about its memory and its machine
 ALWAYS = {"/dev/null", "/etc/ld.so.cache"}
-#: glibc reads these before main to find out whether there are large pages.
-PAGES = "/sys/kernel/mm/transparent_hugepage"
-ALWAYS |= {f"{PAGES}/enabled", f"{PAGES}/hpage_pmd_size"}
 
 #: A successful call; strace shows the true path of the descriptor.
 OPENED = re.compile(r"^(?:open|openat|openat2|creat|open_by_handle_at)\(.* = \d+<(.*)>(?:\(deleted\))?$")

@@ -177,17 +177,13 @@ static int prepare_signals(posix_spawnattr_t *attributes) {
   return failed;
 }
 
-/* Reading a file takes megabytes of fresh memory. In pages of 2 MiB instead of 4 KiB a large OBJ, FBX or STL loads in
-   two thirds of the time. glibc asks for them since version 2.35; others ignore the variable. */
-#define LARGE_PAGES "GLIBC_TUNABLES=glibc.malloc.hugetlb=1"
-
-/* The environment holds that, and what the loader needs to find Assimp by its name. */
+/* The environment holds no more than what the loader needs to find Assimp by its name. */
 static int spawn_with(call *c, const posix_spawn_file_actions_t *files, const posix_spawnattr_t *attributes) {
-  char folders[MAX_FOLDERS], *environment[] = {LARGE_PAGES, NULL, NULL}, *arguments[] = {"skinpy-worker", NULL};
+  char folders[MAX_FOLDERS], *environment[] = {NULL, NULL}, *arguments[] = {"skinpy-worker", NULL};
   if (*c->job->folders) {
     int length = snprintf(folders, sizeof folders, "LD_LIBRARY_PATH=%s", c->job->folders);
     if (length < 0 || (size_t)length >= sizeof folders) return E2BIG;
-    environment[1] = folders;
+    environment[0] = folders;
   }
   return posix_spawn(&c->pid, c->job->program, files, attributes, arguments, environment);
 }
