@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "import_fbx_scene.h"
+
 #define EDGE         1e-6   /* part of a span: values so near to its ends stand for one-sided limits */
 #define DERIVE       1e-4   /* part of a span: step of the one-sided differences that give tangents */
 #define MAX_HALVINGS 16     /* of a span */
@@ -55,14 +57,9 @@ typedef struct span { /* from one key to the next; the function is smooth inside
 } span;
 
 static void straight(const fbx_function *f, const span *s, double u, double out[4]) {
-  double wa = 1.0 - u, wb = u, dot, angle;
   uint32_t i;
-  if (f->width == 4) {
-    dot = s->from[0] * s->to[0] + s->from[1] * s->to[1] + s->from[2] * s->to[2] + s->from[3] * s->to[3];
-    angle = acos(fmin(fmax(dot, -1.0), 1.0));
-    if (angle > 1e-4) wa = sin((1.0 - u) * angle) / sin(angle), wb = sin(u * angle) / sin(angle);
-  }
-  for (i = 0; i < f->width; i++) out[i] = wa * s->from[i] + wb * s->to[i];
+  if (f->width == 4) fbx_slerp(s->from, s->to, u, out);
+  for (i = 0; i < f->width && f->width < 4; i++) out[i] = (1.0 - u) * s->from[i] + u * s->to[i];
 }
 
 /* Hermite's cubic, as it is played; tangents are per unit of time. */

@@ -19,6 +19,19 @@ void fbx_quat_multiply(const double a[4], const double b[4], double out[4]) {
   out[0] = x, out[1] = y, out[2] = z, out[3] = w;
 }
 
+void fbx_slerp(const double a[4], const double b[4], double u, double out[4]) {
+  double dot = a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3], sign = dot < 0.0 ? -1.0 : 1.0, angle, wa, wb;
+  int i;
+  dot *= sign;
+  if (dot > 1.0 - 1e-12) {
+    wa = 1.0 - u, wb = sign * u;
+  } else {
+    angle = acos(dot);
+    wa = sin((1.0 - u) * angle) / sin(angle), wb = sign * sin(u * angle) / sin(angle);
+  }
+  for (i = 0; i < 4; i++) out[i] = wa * a[i] + wb * b[i];
+}
+
 /* The axis that is applied first stands on the right: XYZ is Rz * Ry * Rx. */
 void fbx_quat_from_euler(const double degrees[3], int order, double out[4]) {
   static const uint8_t axes[6][3] = {{0, 1, 2}, {0, 2, 1}, {1, 2, 0}, {1, 0, 2}, {2, 0, 1}, {2, 1, 0}};

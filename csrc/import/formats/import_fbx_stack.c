@@ -391,19 +391,6 @@ static void euler_from_quat(const double q[4], int order, double degrees[3]) {
   }
 }
 
-static void slerp(const double a[4], const double b[4], double u, double out[4]) {
-  double dot = a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3], sign = dot < 0.0 ? -1.0 : 1.0, angle, wa, wb;
-  int i;
-  dot *= sign;
-  if (dot > 1.0 - 1e-12) {
-    wa = 1.0 - u, wb = sign * u;
-  } else {
-    angle = acos(dot);
-    wa = sin((1.0 - u) * angle) / sin(angle), wb = sign * sin(u * angle) / sin(angle);
-  }
-  for (i = 0; i < 4; i++) out[i] = wa * a[i] + wb * b[i];
-}
-
 /* Rotations of layers that multiply: the result so far, followed by a part of the layer's own rotation; or, of a layer
    that blends, a rotation between both. */
 static void combine_rotations(const fbx_layer *layer, double weight, int order, const double own[3], double result[3]) {
@@ -412,10 +399,10 @@ static void combine_rotations(const fbx_layer *layer, double weight, int order, 
   fbx_quat_from_euler(result, order, a);
   fbx_quat_from_euler(own, order, b);
   if (layer->adds) {
-    slerp(identity, b, weight, b);
+    fbx_slerp(identity, b, weight, b);
     fbx_quat_multiply(a, b, out);
   } else {
-    slerp(a, b, weight, out);
+    fbx_slerp(a, b, weight, out);
   }
   euler_from_quat(out, order, result);
 }
