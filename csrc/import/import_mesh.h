@@ -17,6 +17,8 @@ typedef struct import_submesh {
     const struct fbx_part *part;
     int32_t node;
   } source;                               /* what FBX has in its place */
+  const struct import_contents_mesh *contents_mesh; /* what small readers have in its place; NULL: none of them */
+  const struct import_contents_skin *contents_skin; /* NULL: rigid */
   float own_offset[16]; /* of the slot of the node, for vertices that follow no joint of a skin */
   bool has_own_offset;  /* false: it is the identity */
   const uint32_t *corners;                /* in job->weights; NULL: the weights are Assimp's */

@@ -59,9 +59,7 @@ sk_status import_add_slot(import_job *job, int32_t joint, const float offset[16]
 
 /* ---- offsets --------------------------------------------------------------------------- */
 
-/* Assimp's matrices are row-major for column vectors, as those of skinpy are. */
-static void read_offset(import_job *job, const import_submesh *submesh, const struct aiBone *bone, float out[16]) {
-  const float *m = &bone->mOffsetMatrix.a1;
+void import_copy_offset(import_job *job, const import_submesh *submesh, const float *m, float out[16]) {
   bool bad = false;
   int i;
   for (i = 0; i < 16; i++) {
@@ -116,7 +114,7 @@ sk_status import_slots_of_bones(import_job *job, const import_submesh *submesh, 
     int32_t joint = import_find_joint(job, &bone->mName);
     float offset[16];
     if (computed && joint >= 0) import_compute_offset(&job->model, joint, submesh->joint, offset);
-    else read_offset(job, submesh, bone, offset);
+    else import_copy_offset(job, submesh, &bone->mOffsetMatrix.a1, offset); /* row-major, as those of skinpy */
     if (joint < 0) import_note_add(job, NOTE_bones_without_node, 1, "'%.100s'", bone->mName.data);
     status = import_add_slot(job, joint < 0 ? submesh->joint : joint, offset, &slots[b]);
   }

@@ -10,6 +10,8 @@ extern const float import_identity[16];
 
 /* The slot of a pair, which is added where it is new. Matrices are compared bit by bit. */
 sk_status import_add_slot(import_job *job, int32_t joint, const float offset[16], uint32_t *slot);
+/* Copies an offset, 16 numbers, as a file has it. What is not finite or not affine is repaired and reported. */
+void import_copy_offset(import_job *job, const import_submesh *submesh, const float *m, float out[16]);
 /* The offset of a joint by the rest pose: inverse(joint) * (node that has the mesh), both in model space. */
 void import_compute_offset(const import_model *m, int32_t joint, int32_t node, float out[16]);
 /* The slot of each bone of the submesh's mesh: of its joint, or of the submesh's node where it has none. */
