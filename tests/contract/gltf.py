@@ -1,0 +1,170 @@
+"""glTF 2.0, after its specification."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from builders import Gltf
+
+from . import Case
+
+TITLE = "glTF 2.0"
+CORNERS = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0]], float)
+Make = Callable[[Gltf, dict[str, Any]], None]
+
+
+def one(change: Make | None = None, *codes: str, played: Any = None, refused: str = "") -> Case:
+    """A node with a triangle. `change` gets the writer, and the primitive of the triangle."""
+    file = Gltf()
+    primitive = file.primitive(CORNERS, [[0, 1, 2]], normals=np.tile([0.6, 0, 0.8], (3, 1)))
+    file.node("mesh", mesh=file.mesh(primitive, name="triangle"))
+    if change:
+        change(file, primitive)
+    return Case({"a.glb": file.glb()}, played=played, codes=codes, refused=refused)
+
+
+# ---- nodes and clips -------------------------------------------------------------------------------------
+
+
+def moved(interpolation: str) -> Make:
+    tangents = (np.zeros((2, 3)), np.zeros((2, 3))) if interpolation == "cubic" else None
+
+    def change(file: Gltf, primitive: dict[str, Any]) -> None:
+        values = [[0, 0, 0], [4, 0, 0]]
+        file.animation("go", file.channel(0, "translation", [0, 1], values, interpolation, tangents))
+
+    return change
+
+
+def x_at_quarter(x: float) -> Any:
+    def check(model: Any) -> None:
+        assert abs(model.globals(0, 0.25)[model.skeleton.index("mesh"), 0, 3] - x) < 1e-6
+
+    return check
+
+
+def two_parents(file: Gltf, primitive: dict[str, Any]) -> None:
+    child = file.node("child", file.node("a"))
+    file.nodes[file.node("b")]["children"] = [child]
+
+
+def matrix(file: Gltf, primitive: dict[str, Any]) -> None:
+    file.node("sheared", matrix=[[1, 0.5, 0, 3], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]])
+
+
+def is_sheared(model: Any) -> None:
+    got = model.globals(None, 0.0)[model.skeleton.index("sheared"), 0]
+    assert np.allclose(got, (1, 0.5, 0, 3))
+
+
+# ---- meshes ----------------------------------------------------------------------------------------------
+
+
+def mode(number: int) -> Make:
+    def change(file: Gltf, primitive: dict[str, Any]) -> None:
+        primitive["mode"] = number
+
+    return change
+
+
+def added(number: int) -> Make:
+    """A second primitive, beside the triangle."""
+
+    def change(file: Gltf, primitive: dict[str, Any]) -> None:
+        more = file.primitive(CORNERS, [[0, 1, 2]])
+        file.meshes[0]["primitives"].append({**more, "mode": number})
+
+    return change
+
+
+def is_there(model: Any) -> None:
+    assert np.allclose(model.deform(model.pose())[0], CORNERS) and len(model.mesh.faces) == 1
+
+
+def attributes(file: Gltf, primitive: dict[str, Any]) -> None:
+    primitive["attributes"] |= {
+        "TEXCOORD_0": file.accessor(CORNERS[:, :2]),
+        "COLOR_0": file.accessor(np.eye(3)),
+        "TANGENT": file.accessor(np.tile([0.8, 0, -0.6, 1], (3, 1))),
+    }
+
+
+def has_attributes(model: Any) -> None:
+    mesh = model.mesh
+    assert np.allclose(mesh.normals, (0.6, 0, 0.8)) and np.allclose(mesh.uvs, CORNERS[:, :2])
+    assert np.allclose(mesh.colors[:, :3], np.eye(3)) and np.allclose(mesh.tangents, (0.8, 0, -0.6, 1))
+
+
+def short_uvs(file: Gltf, primitive: dict[str, Any]) -> None:
+    primitive["attributes"]["TEXCOORD_0"] = file.accessor(CORNERS[:2, :2])
+
+
+def no_positions(file: Gltf, primitive: dict[str, Any]) -> None:
+    file.meshes[0]["primitives"].append({"attributes": {}})
+
+
+def skinned(with_offsets: bool) -> Make:
+    def change(file: Gltf, primitive: dict[str, Any]) -> None:
+        joint = file.node("joint", t=(5, 0, 0))
+        offsets = np.eye(4)[None].copy()
+        offsets[0, 0, 3] = -4
+        weights = np.tile([1.0, 0, 0, 0], (3, 1))
+        primitive["attributes"]["JOINTS_0"] = file.accessor(np.zeros((3, 4)), "u1")
+        primitive["attributes"]["WEIGHTS_0"] = file.accessor(weights)
+        file.nodes[0]["skin"] = file.skin([joint], offsets if with_offsets else None)
+
+    return change
+
+
+def stands_at(x: float) -> Any:
+    def check(model: Any) -> None:
+        assert np.allclose(model.deform(model.pose())[0], CORNERS + [x, 0, 0])
+
+    return check
+
+
+def morphed(file: Gltf, primitive: dict[str, Any]) -> None:
+    primitive["targets"] = [{"POSITION": file.accessor([[0, 0, 0], [0, 0, 2], [0, 0, 0]])}]
+    file.animation("blink", file.channel(0, "weights", [0, 1], [[0], [1]]))
+
+
+def has_morphs(model: Any) -> None:
+    assert abs(model.deform(model.pose(0, 0.5))[0][1, 2] - 1) < 1e-6
+
+
+# ---- materials -------------------------------------------------------------------------------------------
+
+
+def painted(file: Gltf, primitive: dict[str, Any]) -> None:
+    look = {"baseColorFactor": [0.2, 0.4, 0.6, 0.5]}
+    file.materials.append({"pbrMetallicRoughness": look, "alphaMode": "BLEND", "doubleSided": True})
+    primitive["material"] = 0
+
+
+def has_color(model: Any) -> None:
+    (paint,) = model.materials
+    assert np.allclose(paint.base_color, (0.2, 0.4, 0.6, 0.5)) and paint.alpha == "blend"
+    assert paint.double_sided
+
+
+CASES = {
+    "nodes with translation, rotation and scale, or a matrix": lambda: one(matrix, played=is_sheared),
+    "a node with two parents": lambda: one(two_parents, "nodes_with_two_parents", played=lambda model: None),
+    "keys: `STEP`": lambda: one(moved("step"), played=x_at_quarter(0)),
+    "keys: `LINEAR`": lambda: one(moved("linear"), played=x_at_quarter(1)),
+    "keys: `CUBICSPLINE`": lambda: one(moved("cubic"), played=x_at_quarter(4 * (3 / 16 - 2 / 64))),
+    "triangles": lambda: one(mode(4), played=is_there),
+    "triangle strips": lambda: one(mode(5), played=is_there),
+    "triangle fans": lambda: one(mode(6), played=is_there),
+    "points": lambda: one(added(0), "points_lines_dropped"),
+    "lines": lambda: one(added(1), "points_lines_dropped"),
+    "a primitive without positions": lambda: one(no_positions, "meshes_dropped"),
+    "normals, tangents, `TEXCOORD_0`, `COLOR_0`": lambda: one(attributes, played=has_attributes),
+    "an attribute with fewer values than vertices": lambda: one(short_uvs, "attributes_dropped"),
+    "skins": lambda: one(skinned(True), played=stands_at(1)),
+    "skins without inverse bind matrices": lambda: one(
+        skinned(False), "inverse_bind_missing", played=stands_at(5)
+    ),
+    "morph targets and their weights": lambda: one(morphed, played=has_morphs),
+    "base color, alpha mode, double-sidedness": lambda: one(painted, played=has_color),
+}
