@@ -77,7 +77,7 @@ static struct aiFile *on_open(struct aiFileIO *io, const char *name, const char 
   const import_source *source;
   handle *h;
   if (!name || !mode || mode[0] != 'r') return NULL;
-  source = strcmp(name, files->main_name) ? import_files_find(files, name) : files->sources.data;
+  source = strcmp(name, files->main_name) ? import_files_read(files, name) : files->sources.data;
   if (source && source != files->sources.data && !import_may_bring_in(files, import_suffix_of(name), source))
     source = import_files_refuse(files, name);
   if (!source) note_missing(files, name);

@@ -2,9 +2,8 @@
 
    Assimp 6 takes the reader that has the name's suffix, unasked, where only one has it. Where several have it (.gltf,
    .glb, .xml) or none has, Assimp asks their CanRead, and when these say no it asks all its readers: so bytes of any
-   kind can reach any reader. Here a name always has a suffix that is listed and allowed; glTF is rewritten, so that
-   its own reader knows it; no file may begin as another format certainly does; and where the format's reader asks for
-   a beginning, the file must have it. */
+   kind can reach any reader. Here a name always has a suffix that is listed and allowed; no file may begin as another
+   format certainly does; and where the format's reader asks for a beginning, the file must have it. */
 #ifndef IMPORT_CHECK_H
 #define IMPORT_CHECK_H
 

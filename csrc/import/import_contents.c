@@ -340,12 +340,11 @@ static uint32_t gather_vertex(import_skinning *s, const uint32_t *slots, uint32_
   return count;
 }
 
-static sk_status skin(import_skinning *s, const uint32_t *unused) {
+static sk_status skin(import_skinning *s) {
   const import_contents_mesh *mesh = mesh_of(s->submesh);
   uint32_t *slots = sk_alloc(((size_t)s->submesh->contents_skin->count + 1) * sizeof *slots), v, most = 1;
   import_influence *list;
   sk_status status = slots ? find_slots(s, slots) : import_no_memory(s->job, sizeof *slots);
-  (void)unused;
   for (v = 0; v < mesh->vertex_count; v++)
     if (mesh->starts[v + 1] - mesh->starts[v] > most) most = mesh->starts[v + 1] - mesh->starts[v];
   list = sk_alloc(most * sizeof *list);
@@ -444,7 +443,6 @@ static sk_status add_extras(import_clip *clip, int32_t index, sk_clip_record *re
 }
 
 const import_reader contents_reader = {
-    .whole = true,
     .add_joints = add_joints,
     .rest = rest,
     .material_count = material_count,

@@ -24,11 +24,6 @@ static const import_source *find_source(const import_files *files, const char *n
   return NULL;
 }
 
-void import_source_free(import_source *source) {
-  sk_free(source->owned);
-  source->owned = NULL;
-}
-
 bool import_files_put(import_files *files, const char *name, const void *data, size_t size, void *owned) {
   import_source *source = (import_source *)find_source(files, name);
   if (!source) {
@@ -236,12 +231,6 @@ const import_source *import_files_read(import_files *files, const char *name) {
   return source;
 }
 
-/* The name may be one that no file can have, under which memory was put. */
-const import_source *import_files_find(import_files *files, const char *name) {
-  const import_source *source = find_source(files, import_files_below(files, name));
-  return source ? source : import_files_read(files, name);
-}
-
 /* ---- the model itself ---------------------------------------------------------------------- */
 
 static void set_format(import_job *job, const char *suffix) {
@@ -354,7 +343,7 @@ sk_status import_files_whole(import_job *job) {
   if (files->descriptor < 0) return SK_OK;
   data = take_bytes(files, files->descriptor, files->model_size, &why);
   if (!data) return why ? sk_fail(job->error, SK_ERROR_IMPORT, "%s", why) : import_no_memory(job, files->model_size);
-  import_source_free(model);
+  sk_free(model->owned);
   model->data = data;
   model->owned = data;
   model->size = files->model_size;

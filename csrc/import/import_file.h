@@ -3,8 +3,8 @@
    A file is read whole, once, and kept until the import ends: Assimp opens the model up to five times. Of a large model
    the head alone is kept while Assimp reads it from its descriptor, because twice in memory it would be the largest
    thing there. Names are looked up below the model's folder alone: no "..", no absolute path, no link that leads out;
-   a model that came as bytes has no folder. The caller may forbid all other files, or allow any. What a name stands
-   for may be replaced by memory, such as the rewritten glTF. */
+   a model that came as bytes has no folder. The caller may forbid all other files, or allow any. The model
+   may be replaced by memory, where it is corrected before Assimp reads it. */
 #ifndef IMPORT_FILE_H
 #define IMPORT_FILE_H
 
@@ -52,10 +52,8 @@ sk_status import_files_open(import_job *job);
 void import_files_close(import_files *files);
 /* Reads the rest of the model's file where only its head is in memory. Not while Assimp reads. */
 sk_status import_files_whole(import_job *job);
-/* Another file that the model names; NULL where there is none or it may not be read. */
+/* Another file that the model names, or Assimp asks for; NULL where there is none or it may not be read. */
 const import_source *import_files_read(import_files *files, const char *name);
-/* The same for a name that Assimp asks for, which may also be one under which memory was put. */
-const import_source *import_files_find(import_files *files, const char *name);
 /* Counts a file that the model may not bring in; always NULL. */
 const import_source *import_files_refuse(import_files *files, const char *name);
 /* Why import_files_read gave nothing, in words behind the name. */
@@ -66,8 +64,6 @@ size_t import_files_read_at(int descriptor, size_t at, void *data, size_t size);
 const char *import_files_below(const import_files *files, const char *name);
 /* What stands behind the last dot of a path's last name; "" where there is none. */
 const char *import_suffix_of(const char *path);
-/* Frees what is behind the source's `data`. */
-void import_source_free(import_source *source);
 /* Puts memory in the place of a file; takes `owned` over, also on failure. */
 bool import_files_put(import_files *files, const char *name, const void *data, size_t size, void *owned);
 /* Appends to the text of a file that is written anew, which may not become longer than the limit of bytes. */

@@ -37,7 +37,6 @@ static const import_format rows[] = {
      .reader = &gltf_reader,
      .open = gltf_open,
      .is_counted = true,
-     .correct_scene = gltf_forget_rewritten,
      .space = gltf_space,
      .close = gltf_close,
      .keeps_vertices = true},

@@ -300,12 +300,12 @@ sk_status import_skin_submesh(import_job *job, const import_submesh *submesh) {
   uint32_t *slots;
   sk_status status;
   if (submesh->rigid) return skin_rigid(&s);
+  if (job->format->reader) return job->format->reader->skin(&s);
   if (submesh->corners) return skin_by_file(&s);
-  if (job->format->reader && job->format->reader->whole) return job->format->reader->skin(&s, NULL);
   slots = sk_alloc(submesh->mesh->mNumBones * sizeof *slots);
   if (!slots) return import_no_memory(job, submesh->mesh->mNumBones * sizeof *slots);
   status = import_slots_of_bones(job, submesh, slots);
-  if (!status) status = job->format->reader ? job->format->reader->skin(&s, slots) : skin_by_bones(&s, slots);
+  if (!status) status = skin_by_bones(&s, slots);
   sk_free(slots);
   return status;
 }

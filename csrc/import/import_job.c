@@ -70,7 +70,7 @@ static sk_status refuse_saved(import_job *job) {
   return sk_fail(job->error, SK_ERROR_IMPORT, "this is a saved model, which needs no import");
 }
 
-/* From the request to Assimp's scene, or to what a reader keeps that reads the whole file. */
+/* From the request to Assimp's scene, or to what the reader of the format keeps. */
 static sk_status open_model(import_job *job) {
   sk_status status = import_files_open(job);
   if (!status) status = refuse_saved(job);
@@ -78,7 +78,7 @@ static sk_status open_model(import_job *job) {
   if (!status && !((const import_source *)job->files.sources.data)->size) status = refuse_empty(job);
   if (!status) status = import_check_content(job);
   if (!status && job->format->open) status = job->format->open(job);
-  if (status || (job->format->reader && job->format->reader->whole)) return status;
+  if (status || job->format->reader) return status;
   status = open_scene(job);
   if (status == SK_ERROR_IMPORT && !job->scene) status = open_again(job);
   if (status == SK_ERROR_IMPORT && !job->scene) status = import_explain_unread(job);

@@ -1,8 +1,8 @@
 /* import_job.h: one import, from a request to a block, and the steps of which it consists.
 
-   A job lives for one call of sk_importer.run. The file goes through `files` (nothing else opens anything); the row of
-   its format may put other bytes in its place; Assimp delivers `scene`; and the steps below copy that, one after
-   another, into the arrays of `model`, which become one block. Each step fails with a status and a sentence in
+   A job lives for one call of sk_importer.run. The file goes through `files` (nothing else opens anything). The reader of
+   its format reads it; where the format has none, Assimp delivers `scene`, if need be from other bytes that the format
+   puts in its place. The steps below copy that, one after another, into the arrays of `model`, which become one block. Each step fails with a status and a sentence in
    `error`, and leaves what it made to the job, which is freed as a whole. */
 #ifndef IMPORT_JOB_H
 #define IMPORT_JOB_H
@@ -31,12 +31,12 @@ typedef struct import_slots { /* palette slots: a table from (joint, offset) to 
 typedef struct import_model {
   sk_info info;
   sk_array text;                                /* char: the pool of all strings */
-  sk_array nodes;                               /* const struct aiNode * of each joint; not owned */
-  sk_array names, parents;                      /* sk_text, int32_t */
+  sk_array nodes; /* const struct aiNode * of each joint; not owned; NULL: not Assimp's */
+  sk_array names, parents; /* sk_text, int32_t */
   sk_array translation, rotation, scale, local; /* float */
-  double *globals;                              /* rest pose in model space, 12 per joint */
-  double *shear;                                /* of each joint: what T*R*S cannot hold, relative */
-  import_names joint_of;                        /* Assimp's name of a node -> joint */
+  double *globals; /* rest pose in model space, 12 per joint */
+  double *shear; /* of each joint: what T*R*S cannot hold, relative */
+  import_names joint_of; /* Assimp's name of a node -> joint */
   import_slots slots;
   float *positions, *normals, *uvs, *colors, *tangents, *weights;
   uint16_t *vertex_slots;
@@ -44,7 +44,7 @@ typedef struct import_model {
   uint32_t vertex_count, face_count;
   sk_array submeshes, materials, textures, texture_data;
   sk_array clips, channels, times, values, events;
-  uint32_t *shapes;     /* of each vertex: equal where all targets move it equally; NULL without targets */
+  uint32_t *shapes; /* of each vertex: equal where all targets move it equally; NULL without targets */
   sk_array targets, target_vertices, target_positions, target_normals;
   sk_array report;
 } import_model;
@@ -52,21 +52,21 @@ typedef struct import_model {
 struct import_job {
   const sk_import_request *request;
   sk_error *error;
-  const char *title;              /* the file in messages */
-  const import_format *format;    /* never NULL */
+  const char *title; /* the file in messages */
+  const import_format *format; /* never NULL */
   char suffix[IMPORT_MAX_SUFFIX]; /* of the format, in lower case; "" where it is not known */
   import_files files;
-  const struct aiScene *scene;    /* NULL until Assimp has read the file */
+  const struct aiScene *scene; /* NULL until Assimp has read the file, and where a reader does */
   import_note notes[NOTE_COUNT];
   import_model model;
 
   /* What the readers of single formats keep from one step to the next. */
-  struct gltf *gltf;              /* formats/import_gltf.h */
-  struct import_fbx *fbx;         /* formats/import_fbx.h */
+  struct gltf *gltf; /* formats/import_gltf.h */
+  struct import_fbx *fbx; /* formats/import_fbx.h */
   struct import_contents *contents; /* import_contents.h: of small readers */
   struct import_weights *weights; /* import_weights.h; NULL: the weights are Assimp's */
-  int32_t first_frame;            /* SMD: of its skeleton; 0: Assimp counts as the file does */
-  bool blanks_hidden;             /* in names, while Assimp reads: BVH's of joints, SMD's of materials */
+  int32_t first_frame; /* SMD: of its skeleton; 0: Assimp counts as the file does */
+  bool blanks_hidden; /* in names, while Assimp reads: BVH's of joints, SMD's of materials */
 };
 
 /* ---- the steps, in their order ----------------------------------------------------- */

@@ -50,10 +50,9 @@ static void find_weights(const import_job *job, unsigned index, import_submesh *
 
 /* Whether there is nothing to show in Assimp's mesh, which the report says. */
 static bool is_left_out(import_job *job, const struct aiMesh *mesh, unsigned triangles) {
-  bool has_reader = job->format->reader != NULL;
-  if (!has_reader && triangles < mesh->mNumFaces)
+  if (triangles < mesh->mNumFaces)
     import_note_add(job, NOTE_points_lines_dropped, mesh->mNumFaces - triangles, "mesh '%.100s'", mesh->mName.data);
-  if (mesh->mVertices && mesh->mNumVertices && (has_reader || triangles)) return false;
+  if (mesh->mVertices && mesh->mNumVertices && triangles) return false;
   if (!mesh->mNumFaces) import_note_add(job, NOTE_meshes_dropped, 1, "mesh '%.100s'", mesh->mName.data);
   return true;
 }
@@ -74,27 +73,22 @@ sk_status import_add_submesh(import_job *job, sk_array *submeshes, import_submes
   return SK_OK;
 }
 
-/* Adds one (node, mesh), or notes why it is left out. */
+/* Adds one (node, mesh) of Assimp's scene, or notes why it is left out. */
 static sk_status add_instance(import_job *job, sk_array *submeshes, int32_t joint, unsigned index) {
   const struct aiMesh *mesh = job->scene->mMeshes[index];
-  const import_reader *reader = job->format->reader;
   unsigned triangles = count_triangles(mesh);
   import_submesh submesh = {.joint = joint,
                             .mesh = mesh,
                             .vertex_count = mesh->mNumVertices,
                             .faces_wanted = triangles,
                             .material = mesh->mMaterialIndex};
-  sk_status status;
   if (stands_for_skeleton(job, mesh)) {
     import_note_add(job, NOTE_skeleton_mesh_dropped, 1, "'%.100s'", mesh->mName.data);
     return SK_OK;
   }
-  if (reader && !reader->find_submesh(job, &submesh))
-    return sk_fail(job->error, SK_ERROR_IMPORT, "Assimp delivered a mesh that the file does not have");
   if (is_left_out(job, mesh, triangles)) return SK_OK;
   find_weights(job, index, &submesh);
-  status = reader ? reader->count_faces(job, &submesh) : SK_OK;
-  return status ? status : import_add_submesh(job, submeshes, &submesh);
+  return import_add_submesh(job, submeshes, &submesh);
 }
 
 static sk_status find_submeshes(import_job *job, sk_array *submeshes) {
@@ -103,9 +97,9 @@ static sk_status find_submeshes(import_job *job, sk_array *submeshes) {
   size_t j;
   unsigned i;
   sk_status status = SK_OK;
-  if (reader && reader->whole) return reader->list_submeshes(job, submeshes);
+  if (reader) return reader->list_submeshes(job, submeshes);
   for (j = 0; j < job->model.nodes.count && !status; j++)
-    for (i = 0; nodes[j] && i < nodes[j]->mNumMeshes && !status; i++) {
+    for (i = 0; i < nodes[j]->mNumMeshes && !status; i++) {
       unsigned index = nodes[j]->mMeshes[i];
       if (index < job->scene->mNumMeshes && job->scene->mMeshes[index])
         status = add_instance(job, submeshes, (int32_t)j, index);

@@ -10,8 +10,9 @@
 
 typedef struct import_submesh {
   int32_t joint;                          /* of the node that has the mesh */
-  const struct aiMesh *mesh;              /* not owned */
-  const struct gltf_primitive *primitive; /* what glTF has in the place of Assimp's mesh; NULL: not glTF */
+  const struct aiMesh *mesh;              /* Assimp's, not owned; NULL: a reader has one of the following */
+  const struct gltf_primitive *primitive; /* glTF's */
+  const struct gltf_node *gltf_node;      /* which has the mesh of the primitive */
   struct {
     struct fbx_mesh *mesh;
     const struct fbx_part *part;

@@ -1,7 +1,7 @@
 /* import_reader.h: what a format whose content skinpy reads itself answers to the steps of an import.
 
-   Assimp's scene says which nodes, meshes and skins there are; the reader says all else about them, from the file. A
-   format whose row has no reader is copied from Assimp's scene. All functions are set. Those that return a status
+   Assimp is not asked where a format's row has a reader; a format without one is copied from Assimp's scene. All
+   functions are set. Those that return a status
    fail with a sentence in job->error; a bool is false where there is no memory, unless it says something else. */
 #ifndef IMPORT_READER_H
 #define IMPORT_READER_H
@@ -11,10 +11,8 @@
 #include "import_morph.h"
 
 typedef struct import_reader {
-  bool whole; /* Assimp is not asked: the reader lists the submeshes and reads their skins as well */
   /* import_skeleton.c. Every joint is added by import_add_joint, with its name in model.names. */
   sk_status (*add_joints)(import_job *job);
-  int32_t (*find_joint)(const import_job *job, const struct aiString *name); /* as import_find_joint */
   /* The local matrix at rest, affine; true where t, r and s are set as well. */
   bool (*rest)(import_job *job, size_t joint, double local[12], float t[3], float r[4], float s[3]);
 
@@ -22,19 +20,17 @@ typedef struct import_reader {
   size_t (*material_count)(const import_job *job);
   sk_status (*read_material)(import_job *job, size_t index, sk_material *material);
 
-  /* import_mesh.c. The first sets primitive, vertex_count and material; false: the file has no such mesh. */
-  sk_status (*list_submeshes)(import_job *job, sk_array *submeshes); /* instead of the next two, if `whole` */
-  bool (*find_submesh)(const import_job *job, import_submesh *submesh);
-  sk_status (*count_faces)(import_job *job, import_submesh *submesh); /* sets faces_wanted */
-  bool (*name_submesh)(import_job *job, import_submesh *submesh);     /* sets name, a text of the pool's end */
+  /* import_mesh.c. The first calls import_add_submesh for each submesh. */
+  sk_status (*list_submeshes)(import_job *job, sk_array *submeshes);
+  bool (*name_submesh)(import_job *job, import_submesh *submesh); /* sets name, a text of the pool's end */
   sk_status (*copy_faces)(import_job *job, import_submesh *submesh, sk_array *faces);
 
   /* import_stream.c. `out` has a row of the attribute's width for each vertex. */
   bool (*has)(const import_submesh *submesh, import_attribute attribute); /* whether there is such an attribute */
   sk_status (*read)(import_job *job, const import_submesh *submesh, import_attribute attribute, float *out);
 
-  /* import_influence.c. `slots` has the palette slot of each of the mesh's bones. */
-  sk_status (*skin)(import_skinning *skinning, const uint32_t *slots);
+  /* import_influence.c. Calls import_finish_vertex for each vertex of a submesh that is not rigid. */
+  sk_status (*skin)(import_skinning *skinning);
 
   /* import_morph.c */
   uint32_t (*target_count)(const import_job *job, const import_submesh *submesh);

@@ -63,8 +63,6 @@ static sk_status walk_scene(import_job *job) {
 /* ---- names ---------------------------------------------------------------------- */
 
 int32_t import_find_joint(const import_job *job, const struct aiString *name) {
-  const import_reader *reader = job->format->reader;
-  if (reader) return reader->find_joint(job, name);
   return (int32_t)import_names_find(&job->model.joint_of, name->data, name->length);
 }
 

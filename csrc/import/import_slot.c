@@ -84,7 +84,7 @@ static bool offsets_are_missing(const import_job *job, const struct aiMesh *mesh
   int32_t first = SK_NONE;
   unsigned b;
   bool differ = false;
-  if (job->format->reader || mesh->mNumBones < 2) return false;
+  if (mesh->mNumBones < 2) return false;
   for (b = 0; b < mesh->mNumBones; b++) {
     int32_t joint = import_find_joint(job, &mesh->mBones[b]->mName);
     if (!is_identity(&mesh->mBones[b]->mOffsetMatrix)) return false;

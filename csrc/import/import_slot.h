@@ -14,7 +14,7 @@ sk_status import_add_slot(import_job *job, int32_t joint, const float offset[16]
 void import_copy_offset(import_job *job, const import_submesh *submesh, const float *m, float out[16]);
 /* The offset of a joint by the rest pose: inverse(joint) * (node that has the mesh), both in model space. */
 void import_compute_offset(const import_model *m, int32_t joint, int32_t node, float out[16]);
-/* The slot of each bone of the submesh's mesh: of its joint, or of the submesh's node where it has none. */
+/* The slot of each bone of the submesh's mesh in Assimp's scene: of its joint, or of the submesh's node where it has none. */
 sk_status import_slots_of_bones(import_job *job, const import_submesh *submesh, uint32_t *slots);
 
 #endif

@@ -39,7 +39,6 @@ void fbx_read_space(import_fbx *fbx);
 
 /* ---- import_fbx_tree.c ---- */
 sk_status fbx_add_joints(import_job *job);
-int32_t fbx_find_joint(const import_job *job, const struct aiString *name);
 bool fbx_rest(import_job *job, size_t joint, double local[12], float t[3], float r[4], float s[3]);
 
 /* What a joint of that kind has of the transform of its node. */

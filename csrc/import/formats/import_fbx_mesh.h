@@ -72,7 +72,7 @@ typedef struct fbx_bone { /* a joint of a skin */
 } fbx_bone;
 
 sk_status fbx_read_skin(import_job *job, fbx_mesh *mesh);
-sk_status fbx_skin(import_skinning *skinning, const uint32_t *slots);
+sk_status fbx_skin(import_skinning *skinning);
 
 /* ---- import_fbx_material.c ---- */
 sk_status fbx_list_materials(import_job *job);

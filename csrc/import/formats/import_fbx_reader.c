@@ -126,9 +126,7 @@ void import_fbx_note(import_job *job) {
 }
 
 const import_reader fbx_reader = {
-    .whole = true,
     .add_joints = fbx_add_joints,
-    .find_joint = fbx_find_joint,
     .rest = fbx_rest,
     .material_count = fbx_material_count,
     .read_material = fbx_read_material,

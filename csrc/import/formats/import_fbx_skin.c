@@ -206,12 +206,11 @@ static sk_status find_slots(import_skinning *s, uint32_t *slots) {
   return status;
 }
 
-sk_status fbx_skin(import_skinning *s, const uint32_t *unused) {
+sk_status fbx_skin(import_skinning *s) {
   const fbx_mesh *mesh = s->submesh->source.mesh;
   uint32_t *slots = sk_alloc(mesh->bones.count * sizeof *slots), v, i, most = 1;
   import_influence *list;
   sk_status status = slots ? find_slots(s, slots) : import_no_memory(s->job, mesh->bones.count * sizeof *slots);
-  (void)unused;
   for (v = 0; v < fbx_point_count(mesh); v++)
     if (mesh->starts[v + 1] - mesh->starts[v] > most) most = mesh->starts[v + 1] - mesh->starts[v];
   list = sk_alloc(most * sizeof *list);

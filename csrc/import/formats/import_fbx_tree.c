@@ -99,12 +99,6 @@ sk_status fbx_add_joints(import_job *job) {
   return status;
 }
 
-/* Nothing in FBX is found by its name. */
-int32_t fbx_find_joint(const import_job *job, const struct aiString *name) {
-  (void)job, (void)name;
-  return SK_NONE;
-}
-
 static bool all_fit_float(const double *numbers, size_t count) {
   size_t i;
   for (i = 0; i < count; i++)

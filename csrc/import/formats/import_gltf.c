@@ -1,8 +1,4 @@
-/* import_gltf.c: the JSON of a glTF, read and checked before Assimp sees anything of it.
-
-   What Assimp 6 reads out of bounds, by name instead of by index, or not at all is taken from the JSON: the tree of the
-   nodes, their T, R and S, vertices, faces, influences, materials, and which channels there are. The rest goes to
-   Assimp in a rewritten file (see import_gltf_write.c), in which every number has been checked. */
+/* import_gltf.c: opens a glTF: finds its JSON, checks it, and reads the tree of its nodes. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -63,8 +59,11 @@ static sk_status open_lists(import_job *job) {
   if (status) return status;
   g->buffers = sk_alloc_zero(sizeof *g->buffers * (size_t)(g->lists[GLTF_BUFFERS].count + 1));
   g->nodes = sk_alloc_zero(sizeof *g->nodes * (size_t)(g->lists[GLTF_NODES].count + 1));
-  g->rewritten = sk_alloc(sizeof(int32_t) * (size_t)(g->lists[GLTF_ACCESSORS].count + 1));
-  if (!g->buffers || !g->nodes || !g->rewritten) return import_no_memory(job, 1);
+  g->meshes = sk_alloc_zero(sizeof *g->meshes * (size_t)(g->lists[GLTF_MESHES].count + 1));
+  g->skins = sk_alloc_zero(sizeof *g->skins * (size_t)(g->lists[GLTF_SKINS].count + 1));
+  g->primitives = SK_ARRAY(gltf_primitive);
+  g->sets = SK_ARRAY(gltf_set);
+  if (!g->buffers || !g->nodes || !g->meshes || !g->skins) return import_no_memory(job, 1);
   return SK_OK;
 }
 
@@ -143,7 +142,7 @@ static void read_nodes(import_job *job) {
     int32_t token = g->lists[GLTF_NODES].tokens[i];
     gltf_node *node = &g->nodes[i];
     read_transform(job, token, i, node);
-    node->entry = node->parent = node->joint = -1;
+    node->parent = node->joint = -1;
     node->mesh = (int32_t)json_index(&g->json, json_member(&g->json, token, "mesh"), -1);
     node->skin = (int32_t)json_index(&g->json, json_member(&g->json, token, "skin"), -1);
     if (gltf_item(g, GLTF_MESHES, node->mesh) < 0) node->mesh = -1;
@@ -279,7 +278,8 @@ sk_status gltf_open(import_job *job) {
   status = place_nodes(job);
   if (!status) note_unseen_meshes(job);
   if (!status) status = gltf_check_counts(job);
-  return status ? status : gltf_write(job);
+  if (!status) status = gltf_read_meshes(job);
+  return status ? status : gltf_read_skins(job);
 }
 
 void gltf_close(import_job *job) {
@@ -292,13 +292,14 @@ void gltf_close(import_job *job) {
   sk_free(g->buffers);
   sk_free(g->nodes);
   sk_free(g->order);
-  sk_free(g->rewritten);
-  sk_array_free(&g->entries);
+  for (i = 0; g->skins && i < g->lists[GLTF_SKINS].count; i++) {
+    sk_free(g->skins[i].joints);
+    sk_free(g->skins[i].offsets);
+  }
+  sk_free(g->meshes);
+  sk_free(g->skins);
   sk_array_free(&g->primitives);
   sk_array_free(&g->sets);
-  sk_array_free(&g->text);
-  sk_array_free(&g->accessors);
-  sk_array_free(&g->data);
   sk_free(g);
   job->gltf = NULL;
 }
@@ -313,33 +314,4 @@ sk_status gltf_node_name(import_job *job, int32_t node, sk_text *text) {
   if (text->length) return SK_OK;
   snprintf(fallback, sizeof fallback, "nodes[%d]", node);
   return sk_text_append(&job->model.text, fallback, strlen(fallback), text) ? SK_OK : import_no_memory(job, 1);
-}
-
-/* The number behind the letter of a key; `*rest` is what follows it. */
-static int32_t key_number(const struct aiString *key, char letter, const char **rest) {
-  const char *at = key->data;
-  int64_t number = 0;
-  if (*at++ != letter || *at < '0' || *at > '9') return -1;
-  for (; *at >= '0' && *at <= '9' && number < INT32_MAX; at++) number = number * 10 + (*at - '0');
-  *rest = at;
-  return number < INT32_MAX ? (int32_t)number : -1;
-}
-
-int32_t gltf_node_of(const import_job *job, const struct aiString *key) {
-  const char *rest = "";
-  int32_t index = key_number(key, 'n', &rest);
-  return !*rest && index >= 0 && index < job->gltf->lists[GLTF_NODES].count ? index : -1;
-}
-
-const gltf_primitive *gltf_primitive_of(const import_job *job, const struct aiString *key) {
-  const gltf *g = job->gltf;
-  const gltf_entry *entry;
-  const char *rest = "";
-  int32_t index = key_number(key, 'm', &rest), number = 0;
-  if (index < 0 || (size_t)index >= g->entries.count) return NULL;
-  entry = (const gltf_entry *)g->entries.data + index;
-  for (rest += *rest == '-'; *rest >= '0' && *rest <= '9' && number < entry->primitive_count; rest++)
-    number = number * 10 + (*rest - '0');
-  if (number >= entry->primitive_count) return NULL;
-  return (const gltf_primitive *)g->primitives.data + entry->first_primitive + number;
 }

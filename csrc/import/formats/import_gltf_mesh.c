@@ -7,25 +7,42 @@
 
 /* ---- which there are ------------------------------------------------------------------------ */
 
-bool gltf_find_submesh(const import_job *job, import_submesh *submesh) {
-  const gltf_primitive *p = submesh->primitive = gltf_primitive_of(job, &submesh->mesh->mName);
-  if (!p) return false;
-  submesh->vertex_count = p->vertices;
-  submesh->material = p->material;
-  return true;
-}
-
-sk_status gltf_count_faces(import_job *job, import_submesh *submesh) {
-  const gltf_primitive *p = submesh->primitive;
-  size_t corners = submesh->vertex_count;
+/* How many faces the primitive should have. */
+static sk_status count_faces(import_job *job, const gltf_primitive *p, size_t *faces) {
+  size_t corners = p->vertices;
   gltf_accessor a;
   if (p->indices >= 0) {
     sk_status status = gltf_accessor_open(job, p->indices, &a);
     if (status) return status;
     corners = a.count;
   }
-  submesh->faces_wanted = p->mode == GLTF_TRIANGLES ? corners / 3 : corners < 3 ? 0 : corners - 2;
+  *faces = p->mode == GLTF_TRIANGLES ? corners / 3 : corners < 3 ? 0 : corners - 2;
   return SK_OK;
+}
+
+static sk_status add_primitive(import_job *job, sk_array *submeshes, const gltf_node *node, const gltf_primitive *p) {
+  import_submesh submesh = {.joint = node->joint,
+                            .primitive = p,
+                            .gltf_node = node,
+                            .vertex_count = p->vertices,
+                            .material = p->material,
+                            .rigid = node->skin < 0 || !job->gltf->skins[node->skin].count};
+  sk_status status = count_faces(job, p, &submesh.faces_wanted);
+  return status ? status : import_add_submesh(job, submeshes, &submesh);
+}
+
+sk_status gltf_list_submeshes(import_job *job, sk_array *submeshes) {
+  const gltf *g = job->gltf;
+  sk_status status = SK_OK;
+  int32_t i, k;
+  for (i = 0; i < g->order_count && !status; i++) {
+    const gltf_node *node = &g->nodes[g->order[i]];
+    const gltf_mesh *mesh = node->mesh < 0 ? NULL : &g->meshes[node->mesh];
+    for (k = 0; mesh && k < mesh->primitive_count && !status; k++)
+      status =
+          add_primitive(job, submeshes, node, (const gltf_primitive *)g->primitives.data + mesh->first_primitive + k);
+  }
+  return status;
 }
 
 /* The mesh's name or meshes[i], with the number of the primitive behind it where there are several. */

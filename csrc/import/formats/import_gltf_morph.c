@@ -54,10 +54,9 @@ sk_status gltf_read_shapes(import_job *job, const import_submesh *submesh, impor
 /* From the weights of the node, else from those of the mesh. */
 float gltf_default_weight(const import_job *job, const import_submesh *submesh, uint32_t target) {
   const gltf *g = job->gltf;
-  int32_t array, token, node, i;
+  int32_t array, token, i;
   float weight;
-  for (node = 0; node < g->lists[GLTF_NODES].count && g->nodes[node].joint != submesh->joint; node++) {}
-  array = json_member(&g->json, gltf_item(g, GLTF_NODES, node), "weights");
+  array = json_member(&g->json, gltf_item(g, GLTF_NODES, submesh->gltf_node - g->nodes), "weights");
   if (json_length(&g->json, array) <= (int32_t)target)
     array = json_member(&g->json, gltf_item(g, GLTF_MESHES, submesh->primitive->mesh), "weights");
   token = json_first(&g->json, array);

@@ -1,4 +1,4 @@
-/* import_gltf_skeleton.c: the nodes of a glTF as joints, from its own tree: Assimp was given them side by side. */
+/* import_gltf_skeleton.c: the nodes of a glTF as joints. */
 #include <string.h>
 
 #include "../import_skeleton.h"
@@ -6,11 +6,9 @@
 
 sk_status gltf_add_joints(import_job *job) {
   gltf *g = job->gltf;
-  const struct aiNode *root = job->scene->mRootNode;
   bool invented = g->root_count != 1;
   sk_status status = SK_OK;
   int32_t i;
-  unsigned child;
   if (invented) {
     status = import_add_joint(job, NULL, SK_NONE);
     if (!status && !sk_text_append(&job->model.text, "ROOT", 4, import_joint_name(job, 0)))
@@ -23,17 +21,7 @@ sk_status gltf_add_joints(import_job *job) {
     status = import_add_joint(job, NULL, parent);
     if (!status) status = gltf_node_name(job, g->order[i], import_joint_name(job, (size_t)node->joint));
   }
-  for (child = 0; child <= root->mNumChildren && !status; child++) {
-    const struct aiNode *found = child ? root->mChildren[child - 1] : root;
-    int32_t joint = import_find_joint(job, &found->mName);
-    if (joint >= 0) ((const struct aiNode **)job->model.nodes.data)[joint] = found;
-  }
   return status;
-}
-
-int32_t gltf_find_joint(const import_job *job, const struct aiString *name) {
-  int32_t node = gltf_node_of(job, name);
-  return node < 0 ? SK_NONE : job->gltf->nodes[node].joint;
 }
 
 /* NULL for the root that is invented above several roots. */
