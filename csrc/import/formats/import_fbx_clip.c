@@ -1,20 +1,16 @@
 /* import_fbx_clip.c: the stacks of an FBX file as clips: the exact motion of every joint, as keys.
 
    The times at which a component of a joint may change its course are the keys of all curves on which it depends,
-   repeated as the curves are extrapolated. Between them it is smooth; import_fbx_fit.h makes the keys. */
+   repeated as the curves are extrapolated. Between them it is smooth; import_fit.h makes the keys. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "../import_fit.h"
 #include "import_fbx.h"
-#include "import_fbx_fit.h"
 #include "import_fbx_shape.h"
 
-#define FEW_COARSE  16      /* spans of a channel, of some microseconds each, in which the function jumps */
 #define MAX_SKIPPED 1e15 /* repetitions of a curve before the clip: beyond, a double does not tell one from the next */
-#define SHARE_OF_ANGLE 0.2 /* part of the bound for an error that the whole body below a joint makes larger */
-#define SHARE_OF_SHIFT 0.5
-#define DEFAULT_ERROR  1e-5
 
 /* ---- times -------------------------------------------------------------------------------------- */
 
@@ -115,11 +111,6 @@ static void finish_times(time_list *list) {
   list->times.count = kept;
 }
 
-/* The largest error of keys, as a part of the model's size. */
-static double bound_of(const import_job *job) {
-  return job->request->curve_error > 0.0 ? job->request->curve_error : DEFAULT_ERROR;
-}
-
 /* ---- channels of joints -------------------------------------------------------------------------------- */
 
 typedef struct joint_motion { /* one component of one joint over time */
@@ -159,65 +150,12 @@ static double reach_of(const fbx_scene *scene, const fbx_stack *stack) {
   return reach;
 }
 
-/* Largest extent of the model at rest: joints and vertices. */
-static double size_of_model(const import_model *m) {
-  double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY}, size = 0.0;
-  size_t i;
-  int axis;
-  for (i = 0; i < m->nodes.count; i++)
-    for (axis = 0; axis < 3; axis++) {
-      low[axis] = fmin(low[axis], m->globals[12 * i + 4 * (size_t)axis + 3]);
-      high[axis] = fmax(high[axis], m->globals[12 * i + 4 * (size_t)axis + 3]);
-    }
-  for (axis = 0; axis < 3; axis++) size = fmax(size, high[axis] - low[axis]);
-  for (axis = 0; axis < 3; axis++) low[axis] = INFINITY, high[axis] = -INFINITY;
-  for (i = 0; i < m->vertex_count; i++)
-    for (axis = 0; axis < 3; axis++) {
-      low[axis] = fmin(low[axis], m->positions[3 * i + (size_t)axis]);
-      high[axis] = fmax(high[axis], m->positions[3 * i + (size_t)axis]);
-    }
-  for (axis = 0; axis < 3 && m->vertex_count; axis++) size = fmax(size, high[axis] - low[axis]);
-  return size > 0.0 ? size : 1.0;
-}
-
-/* How much longer a unit of the joint's parent is in the scene. */
-static double scale_above(const import_model *m, size_t joint) {
-  int32_t parent = ((const int32_t *)m->parents.data)[joint];
-  const double *g;
-  double largest = 0.0;
-  int column;
-  if (parent < 0) return 1.0;
-  g = m->globals + 12 * (size_t)parent;
-  for (column = 0; column < 3; column++)
-    largest =
-        fmax(largest, sqrt(g[column] * g[column] + g[4 + column] * g[4 + column] + g[8 + column] * g[8 + column]));
-  return largest > 1e-9 ? largest : 1.0;
-}
-
-static sk_status add_fitted(import_clip *clip, const fbx_function *f, time_list *list, int32_t joint, sk_path path) {
-  fbx_fitted fitted;
-  import_track track;
-  sk_status status;
+static sk_status add_fitted(import_clip *clip, const import_function *f, time_list *list, int32_t joint, sk_path path) {
+  import_fit_times times;
   finish_times(list);
   if (list->no_memory) return import_no_memory(clip->job, sizeof(double));
-  status = fbx_fit(clip->job, f, list->times.data, list->times.count, *list->left / list->cost, &fitted);
-  *list->left -= fitted.added * list->cost;
-  track = (import_track){.joint = joint,
-                         .path = path,
-                         .interpolation = fitted.interpolation,
-                         .count = (uint32_t)fitted.seconds.count,
-                         .values = fitted.values.data,
-                         .seconds = fitted.seconds.data,
-                         .stride = 1};
-  if (!status) status = import_add_channel(clip, &track);
-  if (!status && fitted.added)
-    import_note_add(clip->job, NOTE_curve_keys_added, fitted.added, "clip '%.100s': the first joint or target is %d",
-                    clip->title, joint);
-  if (!status && (fitted.coarse > FEW_COARSE || list->is_cut))
-    import_note_add(clip->job, NOTE_curves_coarse, fitted.coarse + list->is_cut,
-                    "clip '%.100s': the first joint or target is %d", clip->title, joint);
-  fbx_free_fitted(&fitted);
-  return status;
+  times = (import_fit_times){list->times.data, list->times.count, list->left, list->cost, list->is_cut};
+  return import_fit_channel(clip, f, &times, joint, path);
 }
 
 /* Whether the joint has the component at all. */
@@ -230,13 +168,15 @@ static sk_status add_joint_channel(import_clip *clip, const fbx_stack *stack, si
   const fbx_scene *scene = &clip->job->fbx->scene;
   const fbx_joint *joint = (const fbx_joint *)clip->job->fbx->joints.data + number;
   joint_motion motion = {scene, stack, *joint, path};
-  double bound = bound_of(clip->job);
-  fbx_function f = {motion_value,           &motion,     path == SK_PATH_ROTATION ? 4 : 3, SHARE_OF_ANGLE * bound,
-                    scene->document.second, stack->start};
+  import_function f = {motion_value,
+                       &motion,
+                       path == SK_PATH_ROTATION ? 4 : 3,
+                       import_fit_tolerance(clip->job, path, number, size),
+                       scene->document.second,
+                       stack->start};
   time_list list = {.scene = scene, .stack = stack, .times = SK_ARRAY(double), .left = &clip->job->fbx->keys_left};
   sk_status status = SK_OK;
   if (joint->node < 0 || !has_path(joint->kind, path)) return SK_OK;
-  if (path == SK_PATH_TRANSLATION) f.tolerance = SHARE_OF_SHIFT * bound * size / scale_above(&clip->job->model, number);
   fbx_node_tracks(scene, stack, (size_t)joint->node, path, add_track, &list);
   if (list.found) status = add_fitted(clip, &f, &list, (int32_t)number, path);
   sk_array_free(&list.times);
@@ -289,8 +229,8 @@ static sk_status add_weight_channel(import_clip *clip, const fbx_stack *stack, c
                                     int32_t number) {
   const fbx_scene *scene = &clip->job->fbx->scene;
   weight_motion motion = {scene, stack, fbx_find_track(stack, target->channel, SK_PATH_WEIGHT), target};
-  fbx_function f = {weight_value,           &motion,     1, SHARE_OF_ANGLE * bound_of(clip->job),
-                    scene->document.second, stack->start};
+  import_function f = {weight_value,           &motion,     1, import_fit_tolerance(clip->job, SK_PATH_WEIGHT, 0, 1.0),
+                       scene->document.second, stack->start};
   time_list list = {.scene = scene, .stack = stack, .times = SK_ARRAY(double), .left = &clip->job->fbx->keys_left};
   sk_status status;
   if (!motion.track || !target->shape) return SK_OK;
@@ -318,7 +258,7 @@ bool fbx_name_clip(import_job *job, int32_t index, sk_text *name) {
 sk_status fbx_add_channels(import_clip *clip, int32_t index, double *last) {
   import_job *job = clip->job;
   const fbx_stack *stack = stack_of_clip(job, index);
-  double size = fmax(size_of_model(&job->model), reach_of(&job->fbx->scene, stack));
+  double size = fmax(import_fit_size(&job->model), reach_of(&job->fbx->scene, stack));
   size_t j, count = job->fbx->joints.count;
   int path;
   sk_status status = index ? SK_OK : fbx_list_targets(job);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "../../core/base/sk_math.h"
+#include "../import_fit.h"
 #include "import_fbx_scene.h"
 
 #define RADIANS  (3.14159265358979323846 / 180.0)
@@ -10,27 +11,6 @@
 #define UNSCALED 1e-6 /* a scale no farther from 1 counts as 1 */
 
 /* ---- rotations ------------------------------------------------------------------------------ */
-
-void fbx_quat_multiply(const double a[4], const double b[4], double out[4]) {
-  double x = a[3] * b[0] + a[0] * b[3] + a[1] * b[2] - a[2] * b[1];
-  double y = a[3] * b[1] - a[0] * b[2] + a[1] * b[3] + a[2] * b[0];
-  double z = a[3] * b[2] + a[0] * b[1] - a[1] * b[0] + a[2] * b[3];
-  double w = a[3] * b[3] - a[0] * b[0] - a[1] * b[1] - a[2] * b[2];
-  out[0] = x, out[1] = y, out[2] = z, out[3] = w;
-}
-
-void fbx_slerp(const double a[4], const double b[4], double u, double out[4]) {
-  double dot = a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3], sign = dot < 0.0 ? -1.0 : 1.0, angle, wa, wb;
-  int i;
-  dot *= sign;
-  if (dot > 1.0 - 1e-12) {
-    wa = 1.0 - u, wb = sign * u;
-  } else {
-    angle = acos(dot);
-    wa = sin((1.0 - u) * angle) / sin(angle), wb = sign * sin(u * angle) / sin(angle);
-  }
-  for (i = 0; i < 4; i++) out[i] = wa * a[i] + wb * b[i];
-}
 
 /* The axis that is applied first stands on the right: XYZ is Rz * Ry * Rx. */
 void fbx_quat_from_euler(const double degrees[3], int order, double out[4]) {
@@ -41,7 +21,7 @@ void fbx_quat_from_euler(const double degrees[3], int order, double out[4]) {
   for (i = 0; i < 3; i++) {
     double half = 0.5 * RADIANS * degrees[sequence[i]], turn[4] = {0.0, 0.0, 0.0, cos(half)};
     turn[sequence[i]] = sin(half);
-    fbx_quat_multiply(turn, out, out);
+    import_quat_multiply(turn, out, out);
   }
 }
 
@@ -61,8 +41,8 @@ static void local_trs(const fbx_node *node, const double values[3][3], fbx_trs *
   double euler[4], inner[3];
   int i;
   fbx_quat_from_euler(values[SK_PATH_ROTATION], node->order, euler);
-  fbx_quat_multiply(node->pre, euler, out->r);
-  fbx_quat_multiply(out->r, node->post_inverse, out->r);
+  import_quat_multiply(node->pre, euler, out->r);
+  import_quat_multiply(out->r, node->post_inverse, out->r);
   for (i = 0; i < 3; i++) {
     out->s[i] = values[SK_PATH_SCALE][i];
     inner[i] =

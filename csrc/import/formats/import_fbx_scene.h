@@ -124,9 +124,5 @@ void fbx_node_tracks(const fbx_scene *scene, const fbx_stack *stack, size_t node
 
 /* Rotation of Euler angles in degrees, in an order of fbx_node. */
 void fbx_quat_from_euler(const double degrees[3], int order, double out[4]);
-/* a * b; `out` may be one of them. */
-void fbx_quat_multiply(const double a[4], const double b[4], double out[4]);
-/* The rotation at the part `u` of the shorter arc from a to b, in the hemisphere of a; `out` may be one of them. */
-void fbx_slerp(const double a[4], const double b[4], double u, double out[4]);
 
 #endif

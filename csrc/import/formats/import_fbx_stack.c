@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../import_fit.h"
 #include "import_fbx_scene.h"
 
 #define FULL_WEIGHT 0.99999 /* a weight from here on counts as 1 */
@@ -399,10 +400,10 @@ static void combine_rotations(const fbx_layer *layer, double weight, int order, 
   fbx_quat_from_euler(result, order, a);
   fbx_quat_from_euler(own, order, b);
   if (layer->adds) {
-    fbx_slerp(identity, b, weight, b);
-    fbx_quat_multiply(a, b, out);
+    import_slerp(identity, b, weight, b);
+    import_quat_multiply(a, b, out);
   } else {
-    fbx_slerp(a, b, weight, out);
+    import_slerp(a, b, weight, out);
   }
   euler_from_quat(out, order, result);
 }

@@ -1,16 +1,43 @@
-/* import_fbx_fit.c: see import_fbx_fit.h. */
-#include "import_fbx_fit.h"
+/* import_fit.c: see import_fit.h. */
+#include "import_fit.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "import_fbx_scene.h"
+#include "import_channel.h"
 
-#define EDGE         1e-6   /* part of a span: values so near to its ends stand for one-sided limits */
-#define DERIVE       1e-4   /* part of a span: step of the one-sided differences that give tangents */
-#define MAX_HALVINGS 16     /* of a span */
-#define MAX_ADDED    100000 /* keys of one channel that are added at most */
-#define LINEAR_EXTRA 3      /* halvings of a span that is linear except that its arc is too long */
+#define FEW_COARSE     16      /* spans of a channel, of some microseconds each, in which the function jumps */
+#define SHARE_OF_ANGLE 0.2 /* part of the bound for an error that the whole body below a joint makes larger */
+#define SHARE_OF_SHIFT 0.5
+#define DEFAULT_ERROR  1e-5
+#define EDGE           1e-6   /* part of a span: values so near to its ends stand for one-sided limits */
+#define DERIVE         1e-4   /* part of a span: step of the one-sided differences that give tangents */
+#define MAX_HALVINGS   16     /* of a span */
+#define MAX_ADDED      100000 /* keys of one channel that are added at most */
+#define LINEAR_EXTRA   3      /* halvings of a span that is linear except that its arc is too long */
+
+/* ---- rotations ------------------------------------------------------------------------------------- */
+
+void import_quat_multiply(const double a[4], const double b[4], double out[4]) {
+  double x = a[3] * b[0] + a[0] * b[3] + a[1] * b[2] - a[2] * b[1];
+  double y = a[3] * b[1] - a[0] * b[2] + a[1] * b[3] + a[2] * b[0];
+  double z = a[3] * b[2] + a[0] * b[1] - a[1] * b[0] + a[2] * b[3];
+  double w = a[3] * b[3] - a[0] * b[0] - a[1] * b[1] - a[2] * b[2];
+  out[0] = x, out[1] = y, out[2] = z, out[3] = w;
+}
+
+void import_slerp(const double a[4], const double b[4], double u, double out[4]) {
+  double dot = a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3], sign = dot < 0.0 ? -1.0 : 1.0, angle, wa, wb;
+  int i;
+  dot *= sign;
+  if (dot > 1.0 - 1e-12) {
+    wa = 1.0 - u, wb = sign * u;
+  } else {
+    angle = acos(dot);
+    wa = sin((1.0 - u) * angle) / sin(angle), wb = sign * sin(u * angle) / sin(angle);
+  }
+  for (i = 0; i < 4; i++) out[i] = wa * a[i] + wb * b[i];
+}
 
 /* A key in the making: where the function jumps, a time has several. */
 typedef struct fit_key {
@@ -20,13 +47,13 @@ typedef struct fit_key {
 
 typedef struct fitter {
   import_job *job;
-  const fbx_function *f;
+  const import_function *f;
   sk_array keys; /* fit_key */
   size_t added, max_added, coarse;
   bool cubic;
 } fitter;
 
-static double largest_difference(const fbx_function *f, const double a[4], const double b[4]) {
+static double largest_difference(const import_function *f, const double a[4], const double b[4]) {
   double largest = 0.0;
   uint32_t i;
   for (i = 0; i < f->width; i++) largest = fmax(largest, fabs(a[i] - b[i]));
@@ -34,7 +61,7 @@ static double largest_difference(const fbx_function *f, const double a[4], const
 }
 
 /* The value, with the quaternion in the hemisphere of `near`. */
-static void value_near(const fbx_function *f, double time, const double near[4], double out[4]) {
+static void value_near(const import_function *f, double time, const double near[4], double out[4]) {
   double dot;
   int i;
   f->value(f->context, time, out);
@@ -56,14 +83,14 @@ typedef struct span { /* from one key to the next; the function is smooth inside
   double from[4], to[4]; /* one-sided limits */
 } span;
 
-static void straight(const fbx_function *f, const span *s, double u, double out[4]) {
+static void straight(const import_function *f, const span *s, double u, double out[4]) {
   uint32_t i;
-  if (f->width == 4) fbx_slerp(s->from, s->to, u, out);
+  if (f->width == 4) import_slerp(s->from, s->to, u, out);
   for (i = 0; i < f->width && f->width < 4; i++) out[i] = (1.0 - u) * s->from[i] + u * s->to[i];
 }
 
 /* Hermite's cubic, as it is played; tangents are per unit of time. */
-static void curved(const fbx_function *f, const span *s, const double out_of[4], const double into[4], double u,
+static void curved(const import_function *f, const span *s, const double out_of[4], const double into[4], double u,
                    double out[4]) {
   double length = s->end - s->start, u2 = u * u, u3 = u2 * u;
   uint32_t i;
@@ -74,7 +101,7 @@ static void curved(const fbx_function *f, const span *s, const double out_of[4],
 }
 
 /* Derivatives at both ends, from inside the span, by differences of second order. */
-static void tangents(const fbx_function *f, const span *s, double out_of[4], double into[4]) {
+static void tangents(const import_function *f, const span *s, double out_of[4], double into[4]) {
   double step = DERIVE * (s->end - s->start), a[4], b[4];
   uint32_t i;
   value_near(f, s->start + step, s->from, a);
@@ -86,7 +113,7 @@ static void tangents(const fbx_function *f, const span *s, double out_of[4], dou
 }
 
 /* Largest error between the keys, of straight or of curved spans, at moments that no symmetry hides. */
-static double error_of(const fbx_function *f, const span *s, const double out_of[4], const double into[4]) {
+static double error_of(const import_function *f, const span *s, const double out_of[4], const double into[4]) {
   static const double parts[] = {0.08, 0.25, 0.43, 0.61, 0.78, 0.94};
   double worst = 0.0, exact[4], got[4];
   size_t i;
@@ -100,7 +127,7 @@ static double error_of(const fbx_function *f, const span *s, const double out_of
   return worst;
 }
 
-static bool is_constant(const fbx_function *f, const span *s) {
+static bool is_constant(const import_function *f, const span *s) {
   double middle[4];
   value_near(f, 0.5 * (s->start + s->end), s->from, middle);
   return largest_difference(f, s->from, s->to) <= 0.1 * f->tolerance &&
@@ -122,7 +149,7 @@ static fit_key *add_key(fitter *t, double time, const double value[4]) {
 
 /* Makes the keys of a span after its first one, which is the last of the list; the end is a key as well. */
 static bool fit_span(fitter *t, const span *whole) {
-  const fbx_function *f = t->f;
+  const import_function *f = t->f;
   span list[MAX_HALVINGS + 2];
   int depths[MAX_HALVINGS + 2], count = 1;
   list[0] = *whole, depths[0] = 0;
@@ -157,7 +184,7 @@ static bool fit_span(fitter *t, const span *whole) {
 
 /* The spans between the given times, with their one-sided limits in one hemisphere after another. */
 static bool make_spans(fitter *t, const double *times, size_t count, sk_array *spans) {
-  const fbx_function *f = t->f;
+  const import_function *f = t->f;
   double near[4];
   size_t i;
   f->value(f->context, times[0], near);
@@ -175,8 +202,8 @@ static bool make_spans(fitter *t, const double *times, size_t count, sk_array *s
 
 /* At a given time the function has a value of its own; where the neighboring limits differ from it, it jumps. A limit
    that is the value but for its distance from it becomes the value. */
-static void join_limits(const fbx_function *f, double time, span *before, span *after, double value[4], bool *jumps_in,
-                        bool *jumps_out) {
+static void join_limits(const import_function *f, double time, span *before, span *after, double value[4],
+                        bool *jumps_in, bool *jumps_out) {
   double range = 0.0, near;
   if (before) range = fmax(range, largest_difference(f, before->from, before->to));
   if (after) range = fmax(range, largest_difference(f, after->from, after->to));
@@ -190,7 +217,7 @@ static void join_limits(const fbx_function *f, double time, span *before, span *
 
 /* Keys that step: one at each time, and one right after it where the value jumps behind it. */
 static sk_status step_keys(fitter *t, const double *times, size_t count, span *spans) {
-  double jump = FBX_JUMP * t->f->second, value[4];
+  double jump = IMPORT_JUMP * t->f->second, value[4];
   bool in, out;
   size_t i;
   for (i = 0; i < count; i++) {
@@ -203,7 +230,7 @@ static sk_status step_keys(fitter *t, const double *times, size_t count, span *s
 }
 
 static sk_status smooth_keys(fitter *t, const double *times, size_t count, span *spans) {
-  double jump = FBX_JUMP * t->f->second, value[4];
+  double jump = IMPORT_JUMP * t->f->second, value[4];
   bool in = false, out = false;
   size_t i;
   join_limits(t->f, times[0], NULL, count > 1 ? &spans[0] : NULL, value, &in, &out);
@@ -263,7 +290,7 @@ static bool is_one_value(const fitter *t, const double *times, const span *spans
   return true;
 }
 
-static sk_status write_keys(const fitter *t, fbx_fitted *fitted) {
+static sk_status write_keys(const fitter *t, import_fitted *fitted) {
   const fit_key *keys = t->keys.data;
   bool cubic = fitted->interpolation == SK_CUBIC;
   uint32_t width = t->f->width, k;
@@ -280,14 +307,14 @@ static sk_status write_keys(const fitter *t, fbx_fitted *fitted) {
   return SK_OK;
 }
 
-sk_status fbx_fit(import_job *job, const fbx_function *function, const double *times, size_t count, size_t max_added,
-                  fbx_fitted *fitted) {
+sk_status import_fit(import_job *job, const import_function *function, const double *times, size_t count,
+                     size_t max_added, import_fitted *fitted) {
   fitter t = {.job = job, .f = function, .keys = SK_ARRAY(fit_key)};
   sk_array spans = SK_ARRAY(span);
   bool steps, straight_on;
   sk_status status = SK_OK;
   t.max_added = max_added < MAX_ADDED ? max_added : MAX_ADDED;
-  *fitted = (fbx_fitted){.interpolation = SK_LINEAR, .seconds = SK_ARRAY(double), .values = SK_ARRAY(float)};
+  *fitted = (import_fitted){.interpolation = SK_LINEAR, .seconds = SK_ARRAY(double), .values = SK_ARRAY(float)};
   if (!make_spans(&t, times, count, &spans)) status = import_no_memory(job, sizeof(span));
   if (!status && is_one_value(&t, times, spans.data, spans.count)) {
     count = 1; /* one key holds it */
@@ -307,7 +334,75 @@ sk_status fbx_fit(import_job *job, const fbx_function *function, const double *t
   return status;
 }
 
-void fbx_free_fitted(fbx_fitted *fitted) {
+void import_free_fitted(import_fitted *fitted) {
   sk_array_free(&fitted->seconds);
   sk_array_free(&fitted->values);
+}
+
+/* ---- channels of a model ------------------------------------------------------------------------------------------ */
+
+double import_fit_size(const import_model *m) {
+  double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY}, size = 0.0;
+  size_t i;
+  int axis;
+  for (i = 0; i < m->nodes.count; i++)
+    for (axis = 0; axis < 3; axis++) {
+      low[axis] = fmin(low[axis], m->globals[12 * i + 4 * (size_t)axis + 3]);
+      high[axis] = fmax(high[axis], m->globals[12 * i + 4 * (size_t)axis + 3]);
+    }
+  for (axis = 0; axis < 3; axis++) size = fmax(size, high[axis] - low[axis]);
+  for (axis = 0; axis < 3; axis++) low[axis] = INFINITY, high[axis] = -INFINITY;
+  for (i = 0; i < m->vertex_count; i++)
+    for (axis = 0; axis < 3; axis++) {
+      low[axis] = fmin(low[axis], m->positions[3 * i + (size_t)axis]);
+      high[axis] = fmax(high[axis], m->positions[3 * i + (size_t)axis]);
+    }
+  for (axis = 0; axis < 3 && m->vertex_count; axis++) size = fmax(size, high[axis] - low[axis]);
+  return size > 0.0 ? size : 1.0;
+}
+
+/* How much longer a unit of the joint's parent is in the scene. */
+static double scale_above(const import_model *m, size_t joint) {
+  int32_t parent = ((const int32_t *)m->parents.data)[joint];
+  const double *g;
+  double largest = 0.0;
+  int column;
+  if (parent < 0) return 1.0;
+  g = m->globals + 12 * (size_t)parent;
+  for (column = 0; column < 3; column++)
+    largest =
+        fmax(largest, sqrt(g[column] * g[column] + g[4 + column] * g[4 + column] + g[8 + column] * g[8 + column]));
+  return largest > 1e-9 ? largest : 1.0;
+}
+
+double import_fit_tolerance(const import_job *job, sk_path path, size_t joint, double size) {
+  double bound = job->request->curve_error > 0.0 ? job->request->curve_error : DEFAULT_ERROR;
+  if (path != SK_PATH_TRANSLATION) return SHARE_OF_ANGLE * bound;
+  return SHARE_OF_SHIFT * bound * size / scale_above(&job->model, joint);
+}
+
+sk_status import_fit_channel(import_clip *clip, const import_function *f, const import_fit_times *times, int32_t joint,
+                             sk_path path) {
+  import_fitted fitted;
+  import_track track;
+  size_t lost;
+  sk_status status = import_fit(clip->job, f, times->times, times->count, *times->left / times->cost, &fitted);
+  *times->left -= fitted.added * times->cost;
+  track = (import_track){.joint = joint,
+                         .path = path,
+                         .interpolation = fitted.interpolation,
+                         .count = (uint32_t)fitted.seconds.count,
+                         .values = fitted.values.data,
+                         .seconds = fitted.seconds.data,
+                         .stride = 1};
+  if (!status) status = import_add_channel(clip, &track);
+  lost = (fitted.coarse > FEW_COARSE ? fitted.coarse : 0) + times->is_cut;
+  if (!status && fitted.added)
+    import_note_add(clip->job, NOTE_curve_keys_added, fitted.added, "clip '%.100s': the first joint or target is %d",
+                    clip->title, joint);
+  if (!status && lost)
+    import_note_add(clip->job, NOTE_curves_coarse, fitted.coarse + times->is_cut,
+                    "clip '%.100s': the first joint or target is %d", clip->title, joint);
+  import_free_fitted(&fitted);
+  return status;
 }
