@@ -5,6 +5,7 @@
 #include <assimp/postprocess.h>
 
 #include "import_check.h"
+#include "import_left_over.h"
 #include "import_library.h"
 #include "import_limit.h"
 #include "import_reader.h"
@@ -182,6 +183,7 @@ static sk_status convert(import_job *job) {
   import_note_add(job, NOTE_files_refused, job->files.refused, "'%s'", job->files.first_refused);
   import_note_add(job, NOTE_files_missing, job->files.missing, "'%s'", job->files.first_missing);
   if (!status && job->request->frame == SK_NONE) import_note_frames(job);
+  if (!status) status = import_left_over(job);
   if (!status && format->note) format->note(job);
   if (!status && !sk_text_append(&job->model.text, job->suffix, strlen(job->suffix), &job->model.info.source_format))
     status = import_no_memory(job, 1);

@@ -4,7 +4,8 @@
    occurred becomes an entry of the report, in the order of this table. A code is part of the interface: users filter by
    it, docs/loading.md explains it, and skinpy.check has a level for it. Tests compare these three with the table.
 
-   SK_REPAIRED: the model shows what the file means. SK_LOST: the model lacks something that the file has. */
+   SK_REPAIRED: the model shows what the file means. SK_LOST: the model lacks something that the file has.
+   How light is reflected, cameras and notes of an author are not what the model shows: they are repaired, not lost. */
 #ifndef IMPORT_REPORT_H
 #define IMPORT_REPORT_H
 
@@ -78,6 +79,10 @@ typedef struct import_job import_job;
   ROW(textures_missing, SK_LOST, "textures cannot be read; they were left out")                                        \
   ROW(files_refused, SK_LOST, "the model refers to files that it may not read; they were not opened")                  \
   ROW(files_missing, SK_LOST, "the model refers to files that cannot be read")                                         \
+  ROW(looks_ignored, SK_REPAIRED,                                                                                        \
+      "of how materials look, only color, opacity and the color's texture are read; the rest was left out")            \
+  ROW(cameras_lights_ignored, SK_REPAIRED, "cameras and lights of this format are not read")                           \
+  ROW(metadata_ignored, SK_REPAIRED, "data that the author attached to nodes are not read")                            \
   ROW(extensions_ignored, SK_LOST, "the file requires glTF extensions that are not supported")
 
 typedef enum import_note_code {

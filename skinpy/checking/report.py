@@ -10,6 +10,7 @@ _WEIGHTS = "normalize the weights before exporting"
 _EXPORT = "export the file again; the exporter has written data that contradict each other"
 _NOTHING = "nothing, unless the target program does not do the same"
 _UNSUPPORTED = "bake it into plain joint keys or morph targets before exporting"
+_NOT_DRAWN = "nothing, or bake the look into the texture of the base color"
 _OWN_NAME = "give each clip a name of its own"
 
 #: Errors are files that contradict themselves, so that programs interpret them in different ways.
@@ -78,6 +79,9 @@ _MEANING: dict[str, tuple[Level, str]] = {
     "textures_missing": ("warning", "embed the textures, or put them beside the file"),
     "files_refused": ("warning", "put all files into one folder and use relative paths"),
     "files_missing": ("error", "put the missing files beside this one, or embed them"),
+    "looks_ignored": ("note", _NOT_DRAWN),
+    "cameras_lights_ignored": ("note", "convert the file to glTF if you need them as data"),
+    "metadata_ignored": ("note", "convert the file to glTF, whose extras are kept"),
     "extensions_ignored": ("error", "export without the extensions that the file requires"),
 }
 _OTHERS: dict[str, tuple[Level, str]] = {"lost": ("warning", _UNSUPPORTED), "repaired": ("note", _NOTHING)}

@@ -236,7 +236,27 @@ def has_texture(model: Any) -> None:
     assert model.materials[0].texture.data == image()
 
 
+def shiny(file: Fbx) -> None:
+    color = record("P", "SpecularColor", "Color", "", "A", 1.0, 1.0, 1.0)
+    file.add("Material", "Material::paint", "", table(color), to=mesh(file))
+
+
+def two_sets(file: Fbx) -> None:
+    rows = [[0, 0], [1, 0], [0, 1]]
+    mesh(file, *(layer_of("LayerElementUV", "ByPolygonVertex", "UV", rows) for _ in range(2)))
+
+
+def blinking(file: Fbx) -> None:
+    material = file.add("Material", "Material::paint", "", to=mesh(file))
+    file.curves(file.stack(stop=1.0), material, "DiffuseColor", (0, 0, 0), X=[(0, 0), (1, 1)])
+
+
 # ---- the scene -------------------------------------------------------------------------------------------
+
+
+def filmed(file: Fbx) -> None:
+    camera = file.add("NodeAttribute", "NodeAttribute::c", "Camera")
+    file.join(camera, file.model("camera", kind="Camera"))
 
 
 def constrained(file: Fbx) -> None:
@@ -295,7 +315,14 @@ CASES = {
     "texture of the color": lambda: one(
         painted(("DiffuseColor", "wood.png")), played=has_texture, wood=image()
     ),
+    "emissive and specular color": lambda: one(shiny, "looks_ignored"),
+    "other textures of a material": lambda: one(
+        painted(("NormalMap", "wood.png")), "looks_ignored", wood=image()
+    ),
+    "further texture coordinates and colors of vertices": lambda: one(two_sets, "looks_ignored"),
     "a texture that is not there": lambda: one(painted(("DiffuseColor", "gone.png")), "textures_missing"),
+    "cameras and lights": lambda: one(filmed, "cameras_lights_ignored"),
+    "animated materials, textures, pivots": lambda: one(blinking, "channels_dropped"),
     "constraints": lambda: one(constrained, "constraints_ignored"),
     "unit and axes": lambda: one(axes, "axes_converted", played=is_turned),
     "versions before 7.1 (2011)": lambda: Case(

@@ -80,6 +80,10 @@ CASES = {
     "objects and groups": lambda: one(TRIANGLE + b"o left\nf 1 2 3\no right\nf 3 2 1\n", played=has_parts),
     "color and opacity of a material (`Kd`, `d`)": lambda: painted("Kd 0.2 0.4 0.6\nd 0.5", played=has_color),
     "texture of the color (`map_Kd`)": lambda: painted("map_Kd wood.png", played=has_texture),
+    "emissive and specular color (`Ke`, `Ks`)": lambda: painted("Ke 0 1 0", codes=("looks_ignored",)),
+    "other textures (`map_Ks`, `map_d`, `bump` ...)": lambda: painted(
+        "map_Ks wood.png", codes=("looks_ignored",)
+    ),
     "a texture that is not there": lambda: painted("map_Kd gone.png", codes=("textures_missing",)),
     "a material library that is not there": lambda: one(
         cases.obj(head="mtllib gone.mtl\n"), codes=("files_missing",)

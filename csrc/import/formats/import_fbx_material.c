@@ -52,19 +52,29 @@ sk_status fbx_materials_of(import_job *job, const fbx_node *node, sk_array *numb
 
 /* ---- textures ------------------------------------------------------------------------------------- */
 
+/* Properties whose texture is that of the base color, the preferred one first. */
+static const char *const color_names[] = {"DiffuseColor", "3dsMax|Parameters|base_color_map", "Maya|baseColor",
+                                          "Maya|TEX_color_map", "3dsMax|main|baseColorMap"};
+#define COLOR_NAMES (sizeof color_names / sizeof *color_names)
+
+bool fbx_is_base_color(const fbx_link *link) {
+  size_t n;
+  for (n = 0; n < COLOR_NAMES; n++)
+    if (fbx_link_is(link, color_names[n])) return true;
+  return false;
+}
+
 /* The texture of the base color: the first one that a property of that meaning has; of a layered one its first. */
 static uint32_t find_texture(const fbx_document *d, uint32_t material) {
-  static const char *const names[] = {"DiffuseColor", "3dsMax|Parameters|base_color_map", "Maya|baseColor",
-                                      "Maya|TEX_color_map", "3dsMax|main|baseColorMap"};
   const fbx_link *link;
   uint32_t found;
   size_t n, at;
-  for (n = 0; n < sizeof names / sizeof *names; n++) {
+  for (n = 0; n < COLOR_NAMES; n++) {
     for (at = 0; (found = fbx_next_child(d, material, FBX_TEXTURE, &at, &link)) != FBX_NONE;)
-      if (fbx_link_is(link, names[n])) return found;
+      if (fbx_link_is(link, color_names[n])) return found;
     for (at = 0; (found = fbx_next_child(d, material, FBX_LAYERED_TEXTURE, &at, &link)) != FBX_NONE;) {
       size_t inner = 0;
-      if (fbx_link_is(link, names[n])) return fbx_next_child(d, found, FBX_TEXTURE, &inner, NULL);
+      if (fbx_link_is(link, color_names[n])) return fbx_next_child(d, found, FBX_TEXTURE, &inner, NULL);
     }
   }
   return FBX_NONE;

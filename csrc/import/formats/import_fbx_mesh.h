@@ -78,6 +78,8 @@ sk_status fbx_skin(import_skinning *skinning);
 sk_status fbx_list_materials(import_job *job);
 size_t fbx_material_count(const import_job *job);
 sk_status fbx_read_material(import_job *job, size_t index, sk_material *material);
+/* Whether the texture of that property is the one of the base color. */
+bool fbx_is_base_color(const fbx_link *link);
 /* Lists the materials of a node: int64_t, their numbers in the model. */
 sk_status fbx_materials_of(import_job *job, const fbx_node *node, sk_array *numbers);
 

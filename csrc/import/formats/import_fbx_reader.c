@@ -1,6 +1,4 @@
-/* import_fbx_reader.c: the steps of an import of FBX, and what of the file is not played. */
-#include <string.h>
-
+/* import_fbx_reader.c: the steps of an import of FBX. */
 #include "../import_limit.h"
 #include "import_fbx_mesh.h"
 #include "import_fbx_shape.h"
@@ -76,53 +74,6 @@ void import_fbx_close(import_job *job) {
   sk_array_free(&fbx->targets);
   sk_free(fbx);
   job->fbx = NULL;
-}
-
-/* ---- what is not played ------------------------------------------------------------------------------- */
-
-/* What kinds of curves, layers and shapes the file has, in one entry of the report. */
-static void note_curves(import_job *job) {
-  const fbx_scene *scene = &job->fbx->scene;
-  const fbx_curve *curves = scene->curves.data;
-  size_t steps = 0, linear = 0, cubic = 0, repeated = 0, layers = 0, others = 0, i, k;
-  for (i = 0; i < scene->curves.count; i++) {
-    bool smooth = false, straight = false;
-    for (k = 0; k + 1 < curves[i].count; k++) {
-      smooth |= curves[i].keys[k].segment == FBX_CUBIC;
-      straight |= curves[i].keys[k].segment == FBX_LINEAR;
-    }
-    if (smooth) cubic++;
-    else if (straight) linear++;
-    else steps++;
-    others += !curves[i].is_played && !curves[i].is_flat;
-    repeated += curves[i].before != FBX_OUTSIDE_CONSTANT || curves[i].after != FBX_OUTSIDE_CONSTANT;
-  }
-  for (i = 0; i < scene->stacks.count; i++) layers += fbx_stack_at(scene, i)->layers.count;
-  if (job->model.clips.count)
-    import_note_add(job, NOTE_curves_converted, scene->curves.count,
-                    "%zu stepped, %zu linear, %zu cubic, %zu of them extrapolated; stacks: %zu, layers: %zu, shapes: "
-                    "%zu; not played, as their properties or layers are not: %zu",
-                    steps, linear, cubic, repeated, scene->stacks.count, layers, job->model.targets.count, others);
-}
-
-void import_fbx_note(import_job *job) {
-  static const struct {
-    fbx_class class;
-    import_note_code note;
-  } lost[] = {{FBX_GEOMETRY, NOTE_geometry_ignored},
-              {FBX_CACHE, NOTE_geometry_caches_ignored},
-              {FBX_CONSTRAINT, NOTE_constraints_ignored}};
-  const fbx_document *d = &job->fbx->scene.document;
-  uint32_t i;
-  size_t k;
-  note_curves(job);
-  for (i = 0; i < d->objects.count; i++)
-    for (k = 0; k < sizeof lost / sizeof *lost; k++) {
-      const fbx_object *object = fbx_object_at(d, i);
-      if (object->class == lost[k].class)
-        import_note_add(job, lost[k].note, 1, "%.*s '%.*s'", (int)(object->type_length < 40 ? object->type_length : 40),
-                        object->type, fbx_short_length(object), object->name);
-    }
 }
 
 const import_reader fbx_reader = {
