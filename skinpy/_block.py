@@ -59,6 +59,9 @@ RECORDS: dict[str, np.dtype[Any]] = {
             ("alpha", "<u4"),
             ("alpha_cutoff", "<f4"),
             ("uv_transform", "<f4", (2, 3)),
+            ("wrap", "u1", (2,)),
+            ("min_filter", "u1"),
+            ("mag_filter", "u1"),
         ]
     ),
     "TEXTURES": np.dtype(
@@ -137,6 +140,7 @@ _NUMBERS: dict[str, tuple[str, tuple[int, ...]]] = {
     "TEXTURE_DATA": ("u1", ()),
     "TIMES": ("<f8", ()),
     "VALUES": ("<f4", ()),
+    "EXTRAS": ("u1", ()),
 }
 
 MODEL, CLIPS_ONLY = 1, 2  # sk_block_kind
@@ -150,9 +154,24 @@ MAGIC = b"SKNBLK\r\n"
 #: Names for the enums of sk_block.h, in the same order.
 AXES = (None, "+X", "-X", "+Y", "-Y", "+Z", "-Z")
 ALPHAS = ("opaque", "mask", "blend")
-PATHS = ("translation", "rotation", "scale", "weights")
-PATH_WIDTHS = (3, 4, 3, 1)
-WEIGHT_PATH = 3
+WRAPS = ("repeat", "clamp_to_edge", "mirrored_repeat")
+FILTERS = (
+    None,
+    "nearest",
+    "linear",
+    "nearest_mipmap_nearest",
+    "linear_mipmap_nearest",
+    "nearest_mipmap_linear",
+    "linear_mipmap_linear",
+)
+PATHS = (
+    *("translation", "rotation", "scale", "weights", "visibility"),
+    *("base_color_factor", "metallic_factor", "roughness_factor", "emissive_factor", "emissive_strength"),
+    *("alpha_cutoff", "normal_scale", "occlusion_strength", "uv_offset", "uv_rotation", "uv_scale"),
+)
+PATH_WIDTHS = (3, 4, 3, 1, 1, 4, 1, 1, 3, 1, 1, 1, 1, 2, 1, 2)
+WEIGHT_PATH = 3  # paths before it move a joint
+FIRST_MATERIAL_PATH = 5  # from here on, a channel changes a material
 INTERPOLATIONS = ("step", "linear", "cubic")
 SEVERITIES = ("repaired", "lost")
 

@@ -428,6 +428,13 @@ class Material:
         The limit for "mask".
     uv_transform : tuple of 3 tuples of 3 float
         A matrix for columns (u, v, 1), which is applied to the texture coordinates.
+    wrap : tuple of 2 str
+        What the image shows beyond its edges, along u and v: "repeat", "clamp_to_edge" or "mirrored_repeat".
+    min_filter : str or None
+        How the image is drawn smaller: "nearest", "linear", or one of both with mipmaps as glTF names them,
+        such as "linear_mipmap_linear". None leaves the choice to who draws.
+    mag_filter : {"nearest", "linear"} or None
+        How the image is drawn larger, likewise.
     """
 
     name: str
@@ -437,6 +444,9 @@ class Material:
     alpha: str
     alpha_cutoff: float
     uv_transform: tuple[tuple[float, float, float], ...]
+    wrap: tuple[str, str] = ("repeat", "repeat")
+    min_filter: str | None = None
+    mag_filter: str | None = None
 
 
 def read_textures(block: _core.Block) -> tuple[Texture, ...]:
@@ -469,6 +479,9 @@ def read_materials(block: _core.Block) -> tuple[Material, ...]:
                 _block.ALPHAS[one["alpha"]],
                 float(one["alpha_cutoff"]),
                 (*((float(a), float(b), float(c)) for a, b, c in one["uv_transform"]), (0.0, 0.0, 1.0)),
+                (_block.WRAPS[one["wrap"][0]], _block.WRAPS[one["wrap"][1]]),
+                _block.FILTERS[one["min_filter"]],
+                _block.FILTERS[one["mag_filter"]],
             )
         )
     return tuple(materials)

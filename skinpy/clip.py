@@ -180,6 +180,7 @@ class Clip(Shown, _core.Clip):
         without a model, are "skinned".
         """
         paths = self._channel_records["path"]
+        paths = paths[paths <= _block.WEIGHT_PATH]
         if len(paths) and (paths == _block.WEIGHT_PATH).all():
             return "keyed"
         return "rigid" if self._model is not None and self._model._is_rigid else "skinned"
@@ -694,6 +695,26 @@ class Clip(Shown, _core.Clip):
         """Names of the morph targets that channels refer to by index."""
         return _block.texts(self._block, _block.section(self._block, "TARGETS")["name"])
 
+    @cached_property
+    def _material_names(self) -> tuple[str, ...]:
+        """Names of the materials that channels refer to by index."""
+        return _block.texts(self._block, _block.section(self._block, "MATERIALS")["name"])
+
+    @cached_property
+    def _names(self) -> dict[str, tuple[str, ...]]:
+        """The names of each "joint", "target" and "material" that channels refer to by index."""
+        return {"joint": self._joint_names, "target": self._target_names, "material": self._material_names}
+
+    @cached_property
+    def _pose_channels(self) -> tuple[Channel, ...]:
+        """The channels that move joints or morph targets."""
+        return tuple(channel for channel in self.channels if channel.poses)
+
+    @cached_property
+    def _look_channels(self) -> tuple[Channel, ...]:
+        """The channels of visibility and materials, which are no part of a pose."""
+        return tuple(channel for channel in self.channels if not channel.poses)
+
     @property
     def _channel_records(self) -> Array:
         """The rows of section CHANNELS that belong to this clip."""
@@ -703,7 +724,7 @@ class Clip(Shown, _core.Clip):
     @cached_property
     def channels(self) -> tuple[Channel, ...]:
         """The channels, as the file has them. A joint without a channel keeps its rest transform."""
-        return read_channels(self._block, self._channel_records, self._joint_names, self._target_names)
+        return read_channels(self._block, self._channel_records, self._names)
 
     def plot(
         self,
@@ -778,10 +799,10 @@ class Clip(Shown, _core.Clip):
         Returns
         -------
         ndarray
-            One row for each key. The fields are channel, joint and target (int32, -1 for none), name, path,
-            interpolation, key (int32, the index in the channel), time (float64, seconds), x, y, z and w
-            (float32) and the tangents in_x to in_w and out_x to out_w (float32, per second). Numbers that a
-            channel does not have are NaN. A weight is in x.
+            One row for each key. The fields are channel, joint, target and material (int32, -1 for none),
+            name, path, interpolation, key (int32, the index in the channel), time (float64, seconds), x, y,
+            z and w (float32) and the tangents in_x to in_w and out_x to out_w (float32, per second). Numbers
+            that a channel does not have are NaN. A weight is in x.
 
         Raises
         ------

@@ -58,9 +58,8 @@ static inline void value_of(const import_track *t, uint32_t i, float out[4]) {
   } else if (t->path == SK_PATH_WEIGHT) {
     out[0] = at[(size_t)i * t->stride + t->column];
   } else {
-    at += (size_t)i * (t->path == SK_PATH_ROTATION ? 4 : 3);
-    out[0] = at[0], out[1] = at[1], out[2] = at[2];
-    if (t->path == SK_PATH_ROTATION) out[3] = at[3];
+    uint32_t width = sk_path_width(t->path), k;
+    for (k = 0; k < width; k++) out[k] = at[(size_t)i * width + k];
   }
 }
 
@@ -79,10 +78,11 @@ static inline bool value_is_usable(const import_track *t, uint32_t i) {
 /* Counts a case for the report, and names the clip and the joint or target. */
 static void note(import_clip *clip, const import_track *t, import_note_code code, const char *what, double number) {
   const import_model *m = &clip->job->model;
-  bool target = t->path == SK_PATH_WEIGHT;
-  const sk_text *name =
-      target ? &((const sk_target *)m->targets.data + t->joint)->name : (const sk_text *)m->names.data + t->joint;
-  import_note_add(clip->job, code, 1, "clip '%.60s', %s '%.*s': %s %g", clip->title, target ? "target" : "joint",
+  sk_path_owner owner = sk_owner_of(t->path);
+  const sk_text *name = owner == SK_OWNER_TARGET     ? &((const sk_target *)m->targets.data + t->joint)->name
+                        : owner == SK_OWNER_MATERIAL ? &((const sk_material *)m->materials.data + t->joint)->name
+                                                     : (const sk_text *)m->names.data + t->joint;
+  import_note_add(clip->job, code, 1, "clip '%.60s', %s '%.*s': %s %g", clip->title, sk_owner_name(t->path),
                   (int)(name->length < 60 ? name->length : 60),
                   name->length ? (const char *)m->text.data + name->offset : "", what, number);
 }
@@ -187,8 +187,10 @@ static sk_status put_values(import_clip *clip, const import_track *t, int shift,
 
 /* ---- one channel ------------------------------------------------------------------------------ */
 
-static uint8_t *taken_of(const import_clip *clip, const import_track *t) {
-  size_t first = t->path == SK_PATH_WEIGHT ? clip->job->model.nodes.count : 0;
+static uint32_t *taken_of(const import_clip *clip, const import_track *t) {
+  const import_model *m = &clip->job->model;
+  sk_path_owner owner = sk_owner_of(t->path);
+  size_t first = owner == SK_OWNER_JOINT ? 0 : m->nodes.count + (owner == SK_OWNER_TARGET ? 0 : m->targets.count);
   return clip->taken + first + (size_t)t->joint;
 }
 
@@ -206,7 +208,7 @@ static bool is_wanted(import_clip *clip, const import_track *t) {
 }
 
 static void note_shear(import_clip *clip, const import_track *t) {
-  double *shear = t->path == SK_PATH_WEIGHT ? NULL : &clip->job->model.shear[t->joint];
+  double *shear = sk_path_moves_joint(t->path) ? &clip->job->model.shear[t->joint] : NULL;
   if (!shear || *shear == 0.0) return;
   note(clip, t, NOTE_shear_lost, "of its largest element", *shear);
   *shear = 0.0; /* the report says it once */
@@ -228,7 +230,7 @@ sk_status import_add_channel(import_clip *clip, const import_track *t) {
     note(clip, t, NOTE_channels_dropped, "usable keys:", 0);
     return SK_OK;
   }
-  *taken_of(clip, t) |= (uint8_t)(1u << t->path);
+  *taken_of(clip, t) |= 1u << t->path;
   note_shear(clip, t);
   channel.key_count = (uint32_t)clip->keys.count;
   channel.stride = sk_path_width(t->path);

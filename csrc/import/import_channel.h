@@ -7,7 +7,7 @@
 
 /* The keys as their source has them. Of `values`, `vectors`, `quats` and `weights` one is set; none is owned. */
 typedef struct import_track {
-  int32_t joint; /* or, for weights, the target */
+  int32_t joint; /* or the target or material, by sk_owner_of(path) */
   sk_path path;
   sk_interpolation interpolation;
   uint32_t count;                       /* keys; a cubic one is three values: tangent in, value, tangent out */

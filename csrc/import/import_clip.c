@@ -154,6 +154,10 @@ static sk_status ask_reader(import_clip *clip, int32_t index, sk_clip_record *re
   return clip->job->format->reader->add_channels(clip, index, &record->duration);
 }
 
+static size_t taken_bytes(const import_job *job) {
+  return (job->model.nodes.count + job->model.targets.count + job->model.materials.count) * sizeof(uint32_t);
+}
+
 static sk_status make_clip(import_clip *clip, int32_t index) {
   import_job *job = clip->job;
   const import_reader *reader = job->format->reader;
@@ -163,7 +167,7 @@ static sk_status make_clip(import_clip *clip, int32_t index) {
                  *added;
   sk_status status = name_clip(clip, index, &record.name);
   if (status) return status;
-  memset(clip->taken, 0, job->model.nodes.count + job->model.targets.count);
+  memset(clip->taken, 0, taken_bytes(job));
   status = reader ? ask_reader(clip, index, &record) : read_animation(clip, index, &record);
   if (status) return status;
   record.channel_count = (uint32_t)job->model.channels.count - record.first_channel;
@@ -202,8 +206,8 @@ sk_status import_clips(import_job *job) {
   m->values = SK_ARRAY(float);
   m->events = SK_ARRAY(sk_event);
   count = job->format->reader ? job->format->reader->clip_count(job) : (int32_t)job->scene->mNumAnimations;
-  clip.taken = sk_alloc(m->nodes.count + m->targets.count);
-  if (!clip.taken) status = import_no_memory(job, m->nodes.count);
+  clip.taken = sk_alloc(taken_bytes(job));
+  if (!clip.taken) status = import_no_memory(job, taken_bytes(job));
   for (i = 0; i < count && !status; i++) status = make_clip(&clip, i);
   if (!status) status = note_duplicates(job);
   sk_array_free(&clip.keys);

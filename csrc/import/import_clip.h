@@ -16,7 +16,7 @@ typedef struct import_clip {
   import_job *job;
   double ticks_per_second;
   sk_array keys;      /* of the channel that is made now; private to import_channel.c */
-  uint8_t *taken;     /* a bit for each path of each joint that has its channel; then the same of the targets */
+  uint32_t *taken;    /* a bit for each path that has its channel: of each joint, then of each target and material */
   import_time_line recent[IMPORT_RECENT_LINES];
   uint32_t recent_count;
   char title[100];    /* the clip in messages */

@@ -125,6 +125,7 @@ static sk_status write_block(import_job *job, sk_import_result *result) {
       LIST(VALUES, m->values),
       LIST(REPORT, m->report),
       LIST(EVENTS, m->events),
+      LIST(EXTRAS, m->extras),
   };
 #undef LIST
 #undef ROWS
@@ -136,30 +137,11 @@ static sk_status write_block(import_job *job, sk_import_result *result) {
 }
 
 static void free_model(import_model *m) {
-  sk_array *arrays[] = {&m->text,
-                        &m->nodes,
-                        &m->names,
-                        &m->parents,
-                        &m->translation,
-                        &m->rotation,
-                        &m->scale,
-                        &m->local,
-                        &m->slots.joints,
-                        &m->slots.offsets,
-                        &m->submeshes,
-                        &m->materials,
-                        &m->textures,
-                        &m->texture_data,
-                        &m->clips,
-                        &m->channels,
-                        &m->times,
-                        &m->values,
-                        &m->report,
-                        &m->events,
-                        &m->targets,
-                        &m->target_vertices,
-                        &m->target_positions,
-                        &m->target_normals};
+  sk_array *arrays[] = {&m->text,      &m->nodes,     &m->names,           &m->parents,          &m->translation,
+                        &m->rotation,  &m->scale,     &m->local,           &m->slots.joints,     &m->slots.offsets,
+                        &m->submeshes, &m->materials, &m->textures,        &m->texture_data,     &m->clips,
+                        &m->channels,  &m->times,     &m->values,          &m->report,           &m->extras,
+                        &m->events,    &m->targets,   &m->target_vertices, &m->target_positions, &m->target_normals};
   void *memory[] = {m->globals, m->shear,    m->slots.table, m->positions,    m->normals, m->uvs,
                     m->colors,  m->tangents, m->weights,     m->vertex_slots, m->faces,   m->shapes};
   size_t i;

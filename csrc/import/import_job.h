@@ -47,6 +47,7 @@ typedef struct import_model {
   uint32_t *shapes; /* of each vertex: equal where all targets move it equally; NULL without targets */
   sk_array targets, target_vertices, target_positions, target_normals;
   sk_array report;
+  sk_array extras;      /* char: JSON that Python reads; empty where there is nothing to say */
 } import_model;
 
 struct import_job {

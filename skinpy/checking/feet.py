@@ -30,7 +30,7 @@ def foot_slide(subject: Subject, clip: Clip) -> Iterator[Finding]:
     if clip.is_additive or clip.duration <= 0:
         return
     records = clip._channel_records
-    if len(np.unique(records["joint"][records["path"] != _block.WEIGHT_PATH])) < _MIN_JOINTS:
+    if len(np.unique(records["joint"][records["path"] < _block.WEIGHT_PATH])) < _MIN_JOINTS:
         return
     travel = subject.travel(clip) + _root_travel(subject, clip)
     speed = float(np.linalg.norm(travel)) / clip.duration

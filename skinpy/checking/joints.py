@@ -101,7 +101,7 @@ def unused_joints(subject: Subject) -> Iterator[Finding]:
     used[[submesh.node for submesh in model.mesh.submeshes]] = True
     for clip in subject.clips:
         records = clip._channel_records
-        used[records["joint"][records["path"] != _block.WEIGHT_PATH]] = True
+        used[records["joint"][records["path"] < _block.WEIGHT_PATH]] = True
     parents = model.skeleton.parents
     for joint in range(len(used) - 1, 0, -1):
         if parents[joint] >= 0:

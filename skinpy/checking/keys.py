@@ -16,7 +16,7 @@ _MIN_SECONDS = 1 / 120
 
 def short_clip(subject: Subject, clip: Clip) -> Iterator[Finding]:
     """Find clips without channels, and clips whose keys all lie within less than half a frame."""
-    keys = max((len(channel.times) for channel in subject.channels(clip)), default=0)
+    keys = max((len(channel.times) for channel in clip.channels), default=0)
     duration = clip.duration
     if not keys:
         yield finding(

@@ -47,9 +47,9 @@ class Subject:
         return np.where(parents >= 0, reach[parents], 1.0)
 
     def channels(self, clip: Clip) -> tuple[Channel, ...]:
-        """Return the channels of a clip; those of the last clip are cached."""
+        """Return the channels of a clip that make its poses; those of the last clip are cached."""
         if self._channels is None or self._channels[0] is not clip:
-            self._channels = (clip, clip.channels)
+            self._channels = (clip, clip._pose_channels)
         return self._channels[1]
 
     def travel(self, clip: Clip) -> Array:

@@ -24,7 +24,7 @@ def difference(clip: Clip, reference: str | float) -> Clip:
     if clip.is_additive:
         raise ValueError(f"clip {clip.name!r} is additive already; expected a clip of poses")
     value_of = _reference(clip, reference)
-    channels = [_difference(channel, value_of(channel)) for channel in clip.channels]
+    channels = [_difference(channel, value_of(channel)) for channel in clip._pose_channels]
     return derived(clip, channels, clip.duration, motion=None, additive=True)
 
 

@@ -1,6 +1,7 @@
 """Clip.from_arrays: arrays of keys, checked and arranged as a block of one clip."""
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -10,6 +11,9 @@ from .._arguments import check_increasing, finite, first, floats, names_of
 from .._types import Array, Floats
 from ..errors import LoadError
 from .events import NO_MOTION
+
+if TYPE_CHECKING:
+    from ..model import Model
 
 
 def clip_block(
@@ -41,9 +45,9 @@ def clip_block(
     channels = _channel_rows(arrays, interpolation)
     values = [np.swapaxes(array, 0, 1).ravel() for array in arrays.values()]
     sections = {
-        "INFO": clip_info(count, len(target_names)),
-        "JOINT_NAMES": pool.names(joint_names if joint_names is not None else [""] * count),
-        "TARGETS": target_records(target_names, pool),
+        **name_sections(
+            {"joint": joint_names or ("",) * count, "target": target_names, "material": ()}, pool
+        ),
         "CLIPS": np.array(
             [(pool.add(name), max(float(line[-1]), 0.0), ticks, 0, len(channels), 0, 0, 0, *NO_MOTION)],
             _block.RECORDS["CLIPS"],
@@ -59,17 +63,31 @@ def clip_block(
         raise ValueError(str(error)) from None
 
 
-def clip_info(joints: int, targets: int) -> Array:
-    """The section INFO of a block of clips."""
+def names_of_model(model: "Model") -> dict[str, tuple[str, ...]]:
+    """The names of each "joint", "target" and "material" of a model."""
+    return {
+        "joint": model.skeleton.names,
+        "target": tuple(target.name for target in model.targets),
+        "material": tuple(material.name for material in model.materials),
+    }
+
+
+def name_sections(names: Mapping[str, Sequence[str]], pool: _block.TextPool) -> dict[str, Array]:
+    """The sections of a block of clips that name what channels refer to."""
     info = np.zeros(1, _block.RECORDS["INFO"])
     info["kind"], info["influences"] = _block.CLIPS_ONLY, 1
-    info["joints"], info["targets"] = joints, targets
-    return info
-
-
-def target_records(names: Sequence[str], pool: _block.TextPool) -> Array:
-    """The section TARGETS of a block of clips: names alone."""
-    return np.array([(pool.add(name), 0, 0, 0, 0) for name in names], _block.RECORDS["TARGETS"])
+    info["joints"], info["targets"] = len(names["joint"]), len(names["target"])
+    targets = np.zeros(len(names["target"]), _block.RECORDS["TARGETS"])
+    materials = np.zeros(len(names["material"]), _block.RECORDS["MATERIALS"])
+    materials["texture"] = -1
+    for rows, kind in ((targets, "target"), (materials, "material")):
+        rows["name"] = pool.names(names[kind])
+    return {
+        "INFO": info,
+        "JOINT_NAMES": pool.names(names["joint"]),
+        "TARGETS": targets,
+        "MATERIALS": materials,
+    }
 
 
 def _key_times(

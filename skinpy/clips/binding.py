@@ -1,7 +1,7 @@
-"""Binding of clips to a model: the joints and morph targets of their channels are matched by name."""
+"""Binding of clips to a model: what their channels move is matched by name."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +14,8 @@ from .._types import Array
 from ..clip import Clip, Entry
 from ..errors import unknown_name
 from ..pose import Pose
-from .arrays import clip_info, target_records
+from .arrays import name_sections, names_of_model
+from .channel import owner_of
 from .events import NO_MOTION, ClipRows
 from .matching import find_exact, match_joints
 
@@ -23,51 +24,50 @@ if TYPE_CHECKING:
     from ..model import Model
 
 
-@dataclass(frozen=True)
-class Names:
-    """The names of what channels can move in a model."""
-
-    joints: tuple[str, ...]
-    targets: tuple[str, ...] = ()
-
-
 @dataclass(frozen=True, eq=False)
 class Matches:
-    """The joint or target of a model for each joint and target of a clip; -1 for those without a match.
+    """The joint, target and material of a model for each of a clip; -1 for those without a match.
 
     inexact are the joints of the clip whose match has a name that is not exactly the same.
     """
 
     joints: Array
     targets: Array
+    materials: Array
     inexact: tuple[int, ...] = ()
 
     def of(self, channels: Array) -> Array:
-        """The joint or target of the model for each channel record."""
-        weights = channels["path"] == _block.WEIGHT_PATH
+        """The joint, target or material of the model for each channel record."""
         matched = np.empty(len(channels), np.int32)
-        matched[weights] = self.targets[channels["joint"][weights]]
-        matched[~weights] = self.joints[channels["joint"][~weights]]
+        weights = channels["path"] == _block.WEIGHT_PATH
+        materials = channels["path"] >= _block.FIRST_MATERIAL_PATH
+        for chosen, found in (
+            (weights, self.targets),
+            (materials, self.materials),
+            (~weights & ~materials, self.joints),
+        ):
+            matched[chosen] = found[channels["joint"][chosen]]
         return matched
 
 
-def find_matches(clip: Clip, names: Names) -> Matches:
-    """The matches of a clip: joints as in `matching`, morph targets by exact name.
+def find_matches(clip: Clip, names: Mapping[str, tuple[str, ...]]) -> Matches:
+    """The matches of a clip: joints as in `matching`, morph targets and materials by exact name.
 
     Joints of a clip without names are matched by index.
     """
     joints = clip._joint_names
-    targets = find_exact(clip._target_names, names.targets)
+    targets, materials = (find_exact(clip._names[kind], names[kind]) for kind in ("target", "material"))
     if not joints or any(joints):
         records = clip._channel_records
-        moved = np.unique(records["joint"][records["path"] != _block.WEIGHT_PATH])
-        found, inexact = match_joints(joints, names.joints, moved.tolist())
-        return Matches(found, targets, tuple(inexact))
-    if len(joints) != len(names.joints):
+        of_joints = [owner_of(path) == "joint" for path in records["path"].tolist()]
+        moved = np.unique(records["joint"][of_joints])
+        found, inexact = match_joints(joints, names["joint"], moved.tolist())
+        return Matches(found, targets, materials, tuple(inexact))
+    if len(joints) != len(names["joint"]):
         raise ValueError(
-            f"clip {clip.name!r} has {len(joints)} unnamed joints; the model has {len(names.joints)}"
+            f"clip {clip.name!r} has {len(joints)} unnamed joints; the model has {len(names['joint'])}"
         )
-    return Matches(np.arange(len(joints), dtype=np.int32), targets)
+    return Matches(np.arange(len(joints), dtype=np.int32), targets, materials)
 
 
 def join(clips: Sequence[Clip], matches: Sequence[Matches] | None, pool: _block.TextPool) -> dict[str, Array]:
@@ -142,13 +142,12 @@ class _Notes:
 
 
 def _unmatched_names(clips: Sequence[Clip], matches: Sequence[Matches]) -> list[str]:
-    """Names of the joints and targets that the model lacks, one for each channel that moves them."""
+    """Names of what the model lacks, one for each channel that moves it."""
     names = []
     for clip, match in zip(clips, matches, strict=True):
         records = clip._channel_records
         for record in records[match.of(records) < 0]:
-            weights = record["path"] == _block.WEIGHT_PATH
-            names.append((clip._target_names if weights else clip._joint_names)[record["joint"]])
+            names.append(clip._names[owner_of(int(record["path"]))][record["joint"]])
     return names
 
 
@@ -163,7 +162,7 @@ def _inexact_pairs(clips: Sequence[Clip], matches: Sequence[Matches], names: tup
 
 def _sheared_names(model: "Model", channels: Array) -> list[str]:
     """Names of joints that channels move and whose rest matrix holds shear."""
-    moved = np.unique(channels["joint"][channels["path"] != _block.WEIGHT_PATH])
+    moved = np.unique(channels["joint"][channels["path"] < _block.WEIGHT_PATH])
     skeleton = model.skeleton
     product = Pose(
         model,
@@ -183,13 +182,11 @@ def bind(clips: Sequence[Clip], model: "Model") -> _core.Block:
 
     The report of the block has what was lost.
     """
-    names = Names(model.skeleton.names, tuple(target.name for target in model.targets))
+    names = names_of_model(model)
     matches = [find_matches(clip, names) for clip in clips]
     pool = _block.TextPool()
     sections = {
-        "INFO": clip_info(len(names.joints), len(names.targets)),
-        "JOINT_NAMES": pool.names(names.joints),
-        "TARGETS": target_records(names.targets, pool),
+        **name_sections(names, pool),
     }
     sections |= join(clips, matches, pool)
     unmatched = _unmatched_names(clips, matches)
@@ -206,7 +203,7 @@ def bind(clips: Sequence[Clip], model: "Model") -> _core.Block:
     notes.add(
         "joints_matched",
         "joints of added clips were matched without prefix or without regard to case",
-        _inexact_pairs(clips, matches, names.joints),
+        _inexact_pairs(clips, matches, names["joint"]),
         "repaired",
     )
     notes.add(

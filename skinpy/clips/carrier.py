@@ -45,7 +45,7 @@ def _spans(clip: Clip) -> dict[int, float]:
     stretch = np.linalg.norm(skeleton.rest_global[:, :3, :3], axis=1).max(axis=1)
     size = size_of(clip) or 1.0
     spans: dict[int, float] = {}
-    for channel in clip.channels:
+    for channel in clip._pose_channels:
         if channel.joint is None or channel.path == "scale" or not np.ptp(channel.values, axis=0).any():
             continue
         parent = int(skeleton.parents[channel.joint])

@@ -1,4 +1,4 @@
-"""Channels: the keys of one component of a joint, or of the weight of one morph target."""
+"""Channels: the keys of one property of a joint, of a morph target or of a material."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["Channel"]
 
 @dataclass(frozen=True, eq=False)
 class Channel:
-    """The K keys of a joint's translation, rotation or scale, or of a morph target's weight.
+    """The K keys of one property of a joint, of a morph target or of a material.
 
     Arrays are read-only. The arrays of a clip's own channels are views of what the clip stores, so keys may
     lie apart in memory, and may all be the same memory if the channel does not move.
@@ -21,23 +21,30 @@ class Channel:
     Attributes
     ----------
     joint : int or None
-        Index of the joint; None for weights.
+        Index of the joint; None for weights and materials.
     target : int or None
-        Index of the morph target; None for joints.
+        Index of the morph target; None for joints and materials.
     name : str
-        Name of the joint or of the morph target.
-    path : {"translation", "rotation", "scale", "weights"}
-        What the keys are.
+        Name of the joint, the morph target or the material.
+    path : str
+        What the keys are. "translation", "rotation" and "scale" of a joint and "weights" of a morph target
+        make a pose. "visibility" of a joint is 0 where the joint and all below it are not drawn. Materials
+        have "base_color_factor", "metallic_factor", "roughness_factor", "emissive_factor",
+        "emissive_strength", "alpha_cutoff", "normal_scale", "occlusion_strength", and for their base-color
+        texture "uv_offset", "uv_rotation" and "uv_scale". docs/clips.md explains them.
     interpolation : {"step", "linear", "cubic"}
         How values between two keys are found.
     times : (K,) float64 ndarray, seconds
         Times of the keys, increasing.
     values : (K, C) float32 ndarray
-        Values of the keys: 3 numbers for translations and scales, x y z w for rotations, 1 for weights.
+        Values of the keys: 3 numbers for translations and scales, x y z w for rotations, 1 for weights and
+        visibility, 1 to 4 for a value of a material.
     in_tangents : (K, C) float32 ndarray or None
         Slopes before each key, per second; None unless the interpolation is "cubic".
     out_tangents : (K, C) float32 ndarray or None
         Slopes after each key, per second; None unless the interpolation is "cubic".
+    material : int or None
+        Index of the material; None for joints and morph targets.
     """
 
     joint: int | None
@@ -49,15 +56,45 @@ class Channel:
     values: Floats
     in_tangents: Floats | None
     out_tangents: Floats | None
+    material: int | None = None
+
+    @property
+    def poses(self) -> bool:
+        """Whether the channel is part of a pose: it moves a joint or a morph target."""
+        return _block.PATHS.index(self.path) <= _block.WEIGHT_PATH
+
+    @property
+    def moved(self) -> int:
+        """The index of the joint, morph target or material."""
+        index = self.joint if self.joint is not None else self.target
+        index = self.material if index is None else index
+        assert index is not None
+        return index
 
     def __repr__(self) -> str:
         return f"<Channel: {self.name!r} {self.path}, {len(self.times)} {self.interpolation} keys>"
 
 
+def owner_of(path: int) -> str:
+    """What the index of a channel of a path in `_block.PATHS` is: "joint", "target" or "material"."""
+    if path >= _block.FIRST_MATERIAL_PATH:
+        return "material"
+    return "target" if path == _block.WEIGHT_PATH else "joint"
+
+
+def owners(path: int, moved: int) -> dict[str, int | None]:
+    """The fields joint, target and material of the channel of a path that changes number `moved`."""
+    fields: dict[str, int | None] = {"joint": None, "target": None, "material": None}
+    return fields | {owner_of(path): moved}
+
+
 def read_channels(
-    block: _core.Block, records: Array, joint_names: tuple[str, ...], target_names: tuple[str, ...]
+    block: _core.Block, records: Array, names: dict[str, tuple[str, ...]]
 ) -> tuple[Channel, ...]:
-    """The channels of records of section CHANNELS, as views into their block."""
+    """The channels of records of section CHANNELS, as views into their block.
+
+    names has the names of each "joint", "target" and "material".
+    """
     times, values = _block.section(block, "TIMES"), _block.section(block, "VALUES")
 
     def keys(record: Any, field: str) -> Floats | None:
@@ -65,14 +102,12 @@ def read_channels(
 
     channels = []
     for record in _block.records(records):
-        first, moved = int(record["times"]), int(record["joint"])
-        is_weight = record["path"] == _block.WEIGHT_PATH
+        first, moved, path = int(record["times"]), int(record["joint"]), int(record["path"])
         channels.append(
             Channel(
-                joint=None if is_weight else moved,
-                target=moved if is_weight else None,
-                name=(target_names if is_weight else joint_names)[moved],
-                path=_block.PATHS[record["path"]],
+                **owners(path, moved),
+                name=names[owner_of(path)][moved],
+                path=_block.PATHS[path],
                 interpolation=_block.INTERPOLATIONS[record["interpolation"]],
                 times=times[first : first + int(record["key_count"])],
                 values=_block.channel_keys(values, record, "values"),

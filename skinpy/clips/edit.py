@@ -14,7 +14,7 @@ from ..clip import Channel, Clip
 from ..kinds.sampling import frame_times
 from ..limits import Limits
 from ..models.frames import checked_rate
-from .arrays import clip_info, target_records
+from .arrays import name_sections, names_of_model
 from .evaluate import key_tolerance, sample_channel
 from .events import NO_MOTION, ClipRows, Event, Motion
 
@@ -41,7 +41,7 @@ def derived(
     times, values = _Rows(np.float64), _Rows(np.float32)
     rows = np.zeros(len(channels), _block.RECORDS["CHANNELS"])
     for row, channel in zip(rows, channels, strict=True):
-        row["joint"] = channel.target if channel.joint is None else channel.joint
+        row["joint"] = channel.moved
         row["path"] = _block.PATHS.index(channel.path)
         row["interpolation"] = _block.INTERPOLATIONS.index(channel.interpolation)
         row["key_count"] = len(channel.times)
@@ -61,13 +61,9 @@ def derived(
         additive=source.is_additive if additive is None else additive,
         motion=_motion_record(root_motion, times, values),
     )
-    joints, targets = source._joint_names, source._target_names
-    if model is not None:
-        joints, targets = model.skeleton.names, tuple(target.name for target in model.targets)
+    names = source._names if model is None else names_of_model(model)
     sections = {
-        "INFO": clip_info(len(joints), len(targets)),
-        "JOINT_NAMES": pool.names(joints),
-        "TARGETS": target_records(targets, pool),
+        **name_sections(names, pool),
         "CHANNELS": rows,
         **record.sections(),
         "TIMES": times.section(),

@@ -97,7 +97,7 @@ class Evaluator:
             path: np.repeat(rest[None].astype(np.float64), len(times), axis=0)
             for path, rest in self._rest.items()
         }
-        for channel in clip.channels:
+        for channel in clip._pose_channels:
             moved = channel.target if channel.joint is None else channel.joint
             found[channel.path][:, moved] = sample_channel(channel, times, key_tolerance(clip))
         return found

@@ -48,7 +48,13 @@ def mirrored(clip: Clip, axis: AxisLike | None, pairs: Pairs | None) -> Clip:
     channels = transfer(SourceMotion(clip, rest), rest, partner_of, change, Traveling(frozenset()))
     events = [replace(event, name=other_side(event.name)) for event in clip.events]
     motion = changed_motion(clip._motion, change)
-    return derived(clip, [*channels, *_mirrored_weights(clip)], clip.duration, events=events, motion=motion)
+    return derived(
+        clip,
+        [*channels, *_mirrored_weights(clip), *_mirrored_looks(clip, partner_of)],
+        clip.duration,
+        events=events,
+        motion=motion,
+    )
 
 
 def _given_pairs(pairs: Pairs, model: "Model") -> list[tuple[int, int]]:
@@ -83,6 +89,14 @@ def _normal(model: "Model", rest: Rest, partners: list[tuple[int, int]]) -> Arra
     return np.asarray(np.eye(3)[nearest] if abs(level[nearest]) > _NEAR_AXIS else level)
 
 
+def _mirrored_looks(clip: Clip, partner_of: Array) -> list[Channel]:
+    """The channels of visibility, with left and right joints swapped, and those of materials as they are."""
+    return [
+        channel if channel.joint is None else replace(channel, joint=int(partner_of[channel.joint]))
+        for channel in clip._look_channels
+    ]
+
+
 def _mirrored_weights(clip: Clip) -> list[Channel]:
     """The channels of morph targets, with left and right targets swapped."""
     partner_of = {}
@@ -90,6 +104,6 @@ def _mirrored_weights(clip: Clip) -> list[Channel]:
         partner_of[left], partner_of[right] = right, left
     return [
         replace(channel, target=partner_of.get(channel.target, channel.target))
-        for channel in clip.channels
+        for channel in clip._pose_channels
         if channel.target is not None
     ]

@@ -31,6 +31,7 @@ _LABELS = {
     "rotation": "rotation\n(quaternion)",
     "scale": "scale",
     "weights": "weight",
+    "visibility": "visibility",
 }
 
 
@@ -50,7 +51,11 @@ def chosen(clip: Clip, joint: "JointLike | None", target: "JointLike | None") ->
         name, what = clip._joint_names[number], "joint"
     if not found:
         moving = list(
-            dict.fromkeys(one.name for one in clip.channels if (one.joint is None) == (joint is None))
+            dict.fromkeys(
+                one.name
+                for one in clip.channels
+                if getattr(one, "joint" if target is None else "target") is not None
+            )
         )
         listed = ", ".join(map(repr, moving[:_MAX_LISTED])) or "nothing"
         listed += f" and {len(moving) - _MAX_LISTED} more" if len(moving) > _MAX_LISTED else ""

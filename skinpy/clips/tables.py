@@ -53,7 +53,8 @@ def _listed_bytes(channel: Channel) -> int:
 def _channel_dict(channel: Channel) -> dict[str, Any]:
     """A channel as plain data."""
     plain: dict[str, Any] = {
-        name: getattr(channel, name) for name in ("joint", "target", "name", "path", "interpolation")
+        name: getattr(channel, name)
+        for name in ("joint", "target", "material", "name", "path", "interpolation")
     }
     for name in ("times", "values", "in_tangents", "out_tangents"):
         array = getattr(channel, name)
@@ -76,6 +77,7 @@ def clip_records(clip: Clip) -> Array:
         rows["channel"] = number
         rows["joint"] = -1 if channel.joint is None else channel.joint
         rows["target"] = -1 if channel.target is None else channel.target
+        rows["material"] = -1 if channel.material is None else channel.material
         for name in ("name", "path", "interpolation"):
             rows[name] = getattr(channel, name)
         rows["key"] = np.arange(len(rows))
@@ -90,7 +92,7 @@ def clip_records(clip: Clip) -> Array:
 
 def _dtype(width: int) -> "np.dtype[Any]":
     """The fields of a row, with names of up to `width` letters."""
-    words = [("name", f"<U{max(width, 1)}"), ("path", "<U11"), ("interpolation", "<U6")]
+    words = [("name", f"<U{max(width, 1)}"), ("path", "<U18"), ("interpolation", "<U6")]
     numbers = [(prefix + letter, "<f4") for prefix, _ in _GROUPS for letter in "xyzw"]
-    indices = [("channel", "<i4"), ("joint", "<i4"), ("target", "<i4")]
+    indices = [(name, "<i4") for name in ("channel", "joint", "target", "material")]
     return np.dtype([*indices, *words, ("key", "<i4"), ("time", "<f8"), *numbers])

@@ -86,7 +86,7 @@ class Trajectory:
         self._skeleton = model.skeleton
         self._up = up_vector(model)
         chain = _path_from_root(self._skeleton.parents, joint)
-        self._channels = [one for one in clip.channels if one.joint in set(chain)]
+        self._channels = [one for one in clip._pose_channels if one.joint in set(chain)]
         self._links = self._moving_links(chain)
         self.max_times = _MAX_POSES // len(self._links)
         level = np.eye(3) - np.outer(self._up, self._up)

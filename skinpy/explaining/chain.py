@@ -141,7 +141,7 @@ def _sampled(clip: Clip, channel: Channel, time: float) -> Sampled:
 
 def _morphs(model: Model, clip: Clip | None, time: float, vertex: int) -> tuple[MorphStep, ...]:
     """Return the morph targets that move the vertex."""
-    channels = () if clip is None else clip.channels
+    channels = () if clip is None else clip._pose_channels
     steps = []
     for number, target in enumerate(model.targets):
         row = int(np.searchsorted(target.vertices, vertex))
@@ -166,7 +166,7 @@ def _joints(model: Model, clip: Clip | None, time: float, ends: list[int]) -> di
             end = int(parents[end])
             wanted.add(end)
     found: dict[int, list[Sampled]] = {joint: [] for joint in sorted(wanted)}
-    for channel in () if clip is None else clip.channels:
+    for channel in () if clip is None else clip._pose_channels:
         if clip is not None and channel.joint in found:
             found[channel.joint].append(_sampled(clip, channel, time))
     steps: dict[int, JointStep] = {}

@@ -56,7 +56,9 @@ class _Writer:
     def document(self) -> tuple[dict[str, Any], bytes]:
         """Return the JSON document and the bytes of its buffer."""
         clips = animations(self.model, self.targets, self.buffer)
-        roots = self._add_nodes({channel.joint for clip in self.model.clips for channel in clip.channels})
+        roots = self._add_nodes(
+            {channel.joint for clip in self.model.clips for channel in clip._pose_channels}
+        )
         for node, submeshes in self.shown.items():
             self._add_mesh(node, submeshes)
         lists: dict[str, list[Any]] = {

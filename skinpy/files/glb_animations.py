@@ -86,7 +86,7 @@ def _lines(
     """
     lines: dict[tuple[int, str], KeyLine] = {}
     weights: dict[int, KeyLine] = {}
-    for channel in clip.channels:
+    for channel in clip._pose_channels:
         if channel.joint is not None:
             lines[channel.joint, channel.path] = line_of(channel, channel.joint)
         elif channel.target is not None:

@@ -358,11 +358,11 @@ class BakedTexture:
 
 def _measured_times(source: Clip, clip: BakedClip) -> Array:
     """Return the seconds at which the error is measured: it is largest between frames, or at a key."""
-    keys = [channel.times for channel in source.channels]
+    keys = [channel.times for channel in source._pose_channels]
     # A step channel is farthest off right before its step, by more than the tolerance of key times.
     keys += [
         channel.times - 2e-4 / source.ticks_per_second
-        for channel in source.channels
+        for channel in source._pose_channels
         if channel.interpolation == "step"
     ]
     corners = np.unique(np.clip(np.concatenate([clip.times, *keys]), 0.0, clip.duration))

@@ -54,7 +54,7 @@ def look_sections(look: Look, has_uvs: bool, vertices: int, pool: _block.TextPoo
     color = np.ones(4, np.float32) if look.base_color is None else _colors("base_color", look.base_color, ())
     image = -1 if look.texture is None else 0
     sides, alpha = 1, _block.ALPHAS.index(look.alpha)
-    record = (pool.add("material"), color, image, sides, alpha, 0.5, ((1, 0, 0), (0, 1, 0)))
+    record = (pool.add("material"), color, image, sides, alpha, 0.5, ((1, 0, 0), (0, 1, 0)), (0, 0), 0, 0)
     sections["MATERIALS"] = np.array([record], _block.RECORDS["MATERIALS"])
     return sections
 

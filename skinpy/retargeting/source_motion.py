@@ -27,7 +27,7 @@ class SourceMotion:
         self.keyed: set[tuple[str, int]] = set()  #: paths and joints of all channels
         self._kept: dict[tuple[str, bytes | None], dict[int, Array]] = {}
         self._kept_size = 0
-        for channel in clip.channels:
+        for channel in clip._pose_channels:
             if channel.joint is None:
                 continue
             component = channel.path, channel.joint

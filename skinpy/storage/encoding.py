@@ -22,6 +22,7 @@ import numpy as np
 from .. import _block
 from .._types import Array
 from ..clip import Channel, Clip
+from ..clips.channel import owner_of, owners
 from ..clips.edit import derived
 from ..clips.evaluate import unit
 
@@ -166,18 +167,16 @@ def _columns(channel: Channel) -> tuple[Array, int]:
 
 
 def _record(channel: Channel, coded: _Coded) -> tuple[int, int, int, int, int]:
-    moved = channel.target if channel.joint is None else channel.joint
-    assert moved is not None
     path = _block.PATHS.index(channel.path)
     interpolation = _block.INTERPOLATIONS.index(channel.interpolation)
-    return moved, path, interpolation, coded.code, coded.left_out
+    return channel.moved, path, interpolation, coded.code, coded.left_out
 
 
 def _channel(reader: _Reader, record: np.void, times: Array, like: Clip) -> Channel:
     path, moved = int(record["path"]), int(record["moved"])
     interpolation = _block.INTERPOLATIONS[record["interpolation"]]
     width, keys = _block.PATH_WIDTHS[path], len(times)
-    weights, count = path == _block.WEIGHT_PATH, 3 if interpolation == "cubic" else 1
+    count = 3 if interpolation == "cubic" else 1
     if record["code"] == _RAW:
         arrays = [reader.rows(np.dtype("<f4"), keys * width).reshape(keys, width) for _ in range(count)]
     else:
@@ -186,9 +185,16 @@ def _channel(reader: _Reader, record: np.void, times: Array, like: Clip) -> Chan
             coded = unit(coded)
         arrays = np.split(coded.astype(np.float32), count, axis=1)
     into, out = arrays[1:] if count == 3 else (None, None)
-    joint, target = (None, moved) if weights else (moved, None)
-    name = (like._target_names if weights else like._joint_names)[moved]
-    return Channel(joint, target, name, _block.PATHS[path], interpolation, times, arrays[0], into, out)
+    return Channel(
+        **owners(path, moved),
+        name=like._names[owner_of(path)][moved],
+        path=_block.PATHS[path],
+        interpolation=interpolation,
+        times=times,
+        values=arrays[0],
+        in_tangents=into,
+        out_tangents=out,
+    )
 
 
 def _decoded(reader: _Reader, code: int, left_out: int, keys: int, width: int) -> Array:

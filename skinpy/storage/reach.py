@@ -41,7 +41,12 @@ class Reach:
         self._skin_stretch = float((slots * binds).max(initial=0.0))
 
     def of(self, channel: Channel) -> float:
-        """Return model units per unit of the channel's values; per unit of chord for quaternions."""
+        """Return model units per unit of the channel's values; per unit of chord for quaternions.
+
+        It is infinite for looks, which move no vertex and so get no error at all.
+        """
+        if not channel.poses:
+            return math.inf
         if channel.joint is None:
             assert channel.target is not None
             differences = self._model.targets[channel.target].positions

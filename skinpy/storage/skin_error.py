@@ -83,7 +83,7 @@ def farthest_apart(points: Floats, others: Floats) -> float:
 
 def _dense_times(clip: Clip) -> Array:
     """Return the times of all keys and three times between any two, evenly thinned where they are many."""
-    lines = {channel.times.tobytes(): channel.times for channel in clip.channels}
+    lines = {channel.times.tobytes(): channel.times for channel in clip._pose_channels}
     ends = np.array([0.0, clip.duration])
     keys = np.unique(np.clip(np.concatenate([ends, *lines.values()]), 0.0, clip.duration))
     fractions = np.arange(_STEPS) / _STEPS

@@ -31,8 +31,9 @@ class Thinner:
         groups: dict[bytes, list[_Track]] = {}
         self._fixed: dict[int, Channel] = {}
         for number, channel in enumerate(clip.channels):
-            if channel.joint is not None and sheared[channel.joint]:
-                # At rest such a joint has the matrix of the file, which no T, R and S can replace.
+            if not channel.poses or (channel.joint is not None and sheared[channel.joint]):
+                # Looks move no vertex. A sheared joint has the matrix of the file at rest, which no T, R and
+                # S can replace.
                 self._fixed[number] = channel
                 continue
             track = _Track(number, channel, clip, self._reach.of(channel), self._rest[number])
@@ -63,8 +64,7 @@ def _rest_values(clip: Clip) -> list[Array]:
         "weights": np.array([[target.default_weight] for target in targets]).reshape(-1, 1),
     }
     return [
-        rest[one.path][one.target if one.joint is None else one.joint].astype(np.float64)
-        for one in clip.channels
+        rest[one.path][one.moved].astype(np.float64) if one.poses else np.zeros(0) for one in clip.channels
     ]
 
 

@@ -158,6 +158,7 @@ void *small_model_write(const small_model *m, size_t *size, sk_error *error) {
       PART(VALUES, m->values),
       PART(REPORT, m->report),
       PART(EVENTS, m->events),
+      {SK_SECTION_EXTRAS, 1, 2, "{}"},
 #undef PART
   };
   return sk_block_write(parts, sizeof parts / sizeof *parts, &block, size, error) == SK_OK ? block : NULL;

@@ -164,6 +164,9 @@ SPOIL(material_texture_negative, m->materials[0].texture = -7)
 SPOIL(material_color_nan, m->materials[0].base_color[2] = NAN)
 SPOIL(material_sides, m->materials[0].double_sided = 2)
 SPOIL(material_alpha, m->materials[0].alpha = SK_ALPHA_COUNT)
+SPOIL(material_wrap, m->materials[0].wrap_v = SK_WRAP_COUNT)
+SPOIL(material_min_filter, m->materials[0].min_filter = SK_FILTER_MIN_COUNT)
+SPOIL(material_mag_filter, m->materials[0].mag_filter = SK_FILTER_MAG_COUNT)
 SPOIL(material_name_outside, m->materials[0].name.offset = 1u << 30)
 SPOIL(texture_outside, m->textures[0].offset = 1)
 SPOIL(texture_bytes_shared, (m->textures[1].offset = 12, m->textures[1].length = 4))
@@ -182,6 +185,8 @@ SPOIL(clip_channels_fewer, m->clips[0].channel_count = (m->clips[1].first_channe
 SPOIL(channel_joint_outside, m->channels[0].joint = JOINTS)
 SPOIL(channel_joint_negative, m->channels[0].joint = -1)
 SPOIL(channel_twice, m->channels[3] = m->channels[1])
+SPOIL(channel_material_outside, (m->channels[0].path = SK_PATH_EMISSIVE_FACTOR, m->channels[0].joint = 1))
+SPOIL(channel_visibility_outside, (m->channels[0].path = SK_PATH_VISIBILITY, m->channels[0].joint = JOINTS))
 SPOIL(channel_path, m->channels[0].path = SK_PATH_COUNT)
 SPOIL(channel_interpolation, m->channels[0].interpolation = SK_INTERPOLATION_COUNT)
 SPOIL(channel_keys_none, m->channels[0].key_count = 0)
@@ -203,6 +208,8 @@ SPOIL(channel_cells_unknown, m->channels[1].in_cells = 2)
 SPOIL(channel_cells_narrow, m->channels[0].in_cells = 1)
 SPOIL(channel_cells_still, (m->channels[1].in_cells = 1, m->channels[1].stride = 0))
 SPOIL(channel_cells_of_weights, m->channels[0].path = SK_PATH_WEIGHT; m->channels[0].in_cells = 1;
+      m->channels[0].stride = 4)
+SPOIL(channel_cells_of_materials, m->channels[0].path = SK_PATH_EMISSIVE_FACTOR; m->channels[0].in_cells = 1;
       m->channels[0].stride = 4)
 SPOIL(channel_cells_outside, (m->channels[1].in_cells = 1, m->channels[1].values = KEY_VALUES - 15))
 SPOIL(channel_cells_not_repeated, m->channels[1].in_cells = 1)
@@ -306,6 +313,9 @@ static const broken broken_models[] = {
     {"material 0", material_color_nan},
     {"material 0", material_sides},
     {"material 0", material_alpha},
+    {"material 0 has an unknown wrap", material_wrap},
+    {"material 0 has an unknown wrap", material_min_filter},
+    {"material 0 has an unknown wrap", material_mag_filter},
     {"material 0", material_name_outside},
     {"texture 0", texture_outside},
     {"texture 1 shares its bytes", texture_bytes_shared},
@@ -324,6 +334,8 @@ static const broken broken_models[] = {
     {"channel 0 moves joint 3", channel_joint_outside},
     {"channel 0 moves joint -1", channel_joint_negative},
     {"clip 0 has two channels of path 1 for joint 1", channel_twice},
+    {"moves material", channel_material_outside},
+    {"moves joint", channel_visibility_outside},
     {"channel 0", channel_path},
     {"channel 0", channel_interpolation},
     {"channel 0", channel_keys_none},
@@ -345,6 +357,7 @@ static const broken broken_models[] = {
     {"channel 0: its keys cannot be 3 floats apart, in cells", channel_cells_narrow},
     {"channel 1: its keys cannot be 0 floats apart, in cells", channel_cells_still},
     {"channel 0: its keys cannot be 4 floats apart, in cells", channel_cells_of_weights},
+    {"channel 0: its keys cannot be 4 floats apart, in cells", channel_cells_of_materials},
     {"channel 1: its 3 keys are outside the block", channel_cells_outside},
     {"channel 1: its cells do not end in 0", channel_cells_not_repeated},
     {"channel 0: its cells do not end in 0", channel_cells_of_three_end_otherwise},

@@ -5,10 +5,10 @@
 
 _Static_assert(sizeof(sk_block_header) == 64, "the header fills one alignment unit");
 _Static_assert(sizeof(sk_block_entry) == 32, "table entries have no hidden padding");
-_Static_assert(sizeof(sk_info) == 64 && sizeof(sk_submesh) == 40 && sizeof(sk_material) == 64 &&
+_Static_assert(sizeof(sk_info) == 64 && sizeof(sk_submesh) == 40 && sizeof(sk_material) == 68 &&
                    sizeof(sk_target) == 32 && sizeof(sk_texture) == 40 && sizeof(sk_clip_record) == 64 &&
                    sizeof(sk_channel) == 48 && sizeof(sk_report_entry) == 40 && sizeof(sk_event) == 16,
-               "records have the sizes that version 4 promises");
+               "records have the sizes that version 5 promises");
 
 /* ---- the table of sections --------------------------------------------------- */
 
@@ -29,7 +29,27 @@ uint32_t sk_section_stride(sk_section_kind kind, uint32_t influences) {
   return rule->element * (rule->rows == INFLUENCES ? influences : rule->width);
 }
 
-uint32_t sk_path_width(sk_path path) { return path == SK_PATH_ROTATION ? 4 : path == SK_PATH_WEIGHT ? 1 : 3; }
+/* ---- the table of paths ------------------------------------------------------ */
+
+static const struct path_rule {
+  uint32_t width;
+  sk_path_owner owner;
+} path_rules[] = {
+#define PATH_RULE(name, width, owner) {width, SK_OWNER_##owner},
+    SK_PATH_TABLE(PATH_RULE)
+#undef PATH_RULE
+};
+
+uint32_t sk_path_width(sk_path path) { return (unsigned)path < SK_PATH_COUNT ? path_rules[path].width : 0; }
+
+sk_path_owner sk_owner_of(sk_path path) {
+  return (unsigned)path < SK_PATH_COUNT ? path_rules[path].owner : SK_OWNER_JOINT;
+}
+
+const char *sk_owner_name(sk_path path) {
+  static const char *const names[] = {"joint", "target", "material"};
+  return names[sk_owner_of(path)];
+}
 
 /* ---- writing ----------------------------------------------------------------- */
 

@@ -4,7 +4,7 @@
 
    The importer writes a block; sk_block_open reads it and trusts nothing in it. Files (.skn), pickles and other
    processes carry it unchanged. A block holds either a whole model or only clips (sk_info.kind). A block of clips names
-   its joints and morph targets, and has neither parents nor a rest pose.
+   its joints, morph targets and materials, and has neither parents nor a rest pose.
 
    Matrices are row-major for column vectors, quaternions are x y z w, times are seconds. */
 #ifndef SK_BLOCK_H
@@ -13,7 +13,7 @@
 #include "../base/sk_base.h"
 
 #define SK_BLOCK_MAGIC   "SKNBLK\r\n" /* 8 bytes; CR LF reveals a transfer that converted line ends */
-#define SK_BLOCK_VERSION 4u
+#define SK_BLOCK_VERSION 5u
 
 /* ---- sections -------------------------------------------------------------- */
 
@@ -52,7 +52,8 @@
   ROW(TIMES, double, 1, OWN)                    /* key times, seconds */                \
   ROW(VALUES, float, 1, OWN)                    /* keys and tangents */                 \
   ROW(REPORT, sk_report_entry, 1, OWN)                                                  \
-  ROW(EVENTS, sk_event, 1, OWN)
+  ROW(EVENTS, sk_event, 1, OWN)                                                         \
+  ROW(EXTRAS, char, 1, OWN)                     /* a JSON object: docs/block.md */
 
 typedef enum sk_section_kind {
 #define SK_SECTION_NAME(name, type, width, rows) SK_SECTION_##name,
@@ -118,6 +119,20 @@ typedef struct sk_target {
   uint64_t first, count; /* rows of TARGET_VERTICES and its neighbors; vertices increase */
 } sk_target;
 
+typedef enum sk_wrap { SK_WRAP_REPEAT, SK_WRAP_CLAMP_TO_EDGE, SK_WRAP_MIRRORED_REPEAT, SK_WRAP_COUNT } sk_wrap;
+
+typedef enum sk_filter { /* of a texture: glTF's, where DEFAULT leaves the choice to who draws */
+                         SK_FILTER_DEFAULT,
+                         SK_FILTER_NEAREST,
+                         SK_FILTER_LINEAR,
+                         SK_FILTER_MAG_COUNT, /* those that follow use mipmaps, and are for `min_filter` alone */
+                         SK_FILTER_NEAREST_MIPMAP_NEAREST = SK_FILTER_MAG_COUNT,
+                         SK_FILTER_LINEAR_MIPMAP_NEAREST,
+                         SK_FILTER_NEAREST_MIPMAP_LINEAR,
+                         SK_FILTER_LINEAR_MIPMAP_LINEAR,
+                         SK_FILTER_MIN_COUNT
+} sk_filter;
+
 typedef struct sk_material {
   sk_text name;
   float base_color[4];  /* linear RGB and alpha; multiplies the texture */
@@ -126,6 +141,8 @@ typedef struct sk_material {
   uint32_t alpha;       /* sk_alpha */
   float alpha_cutoff;   /* for SK_ALPHA_MASK */
   float uv_transform[6]; /* two rows of a 3x3 for columns (u, v, 1); applied to the uvs */
+  uint8_t wrap_u, wrap_v;         /* sk_wrap of the texture */
+  uint8_t min_filter, mag_filter; /* sk_filter of the texture */
 } sk_material;
 
 typedef struct sk_texture {
@@ -135,7 +152,36 @@ typedef struct sk_texture {
   uint64_t offset, length; /* in TEXTURE_DATA */
 } sk_texture;
 
-typedef enum sk_path { SK_PATH_TRANSLATION, SK_PATH_ROTATION, SK_PATH_SCALE, SK_PATH_WEIGHT, SK_PATH_COUNT } sk_path;
+/* What a channel changes. One line per path: name, floats in one key, and whose it is. A pose consists of the first
+   four; poses, palettes and compiled clips ignore the others. All are glTF's: metallic_factor and the like of its
+   materials, and uv_... of KHR_texture_transform of the base color. */
+#define SK_PATH_TABLE(ROW)                                                   \
+  ROW(TRANSLATION, 3, JOINT)                                                 \
+  ROW(ROTATION, 4, JOINT)                                                    \
+  ROW(SCALE, 3, JOINT)                                                       \
+  ROW(WEIGHT, 1, TARGET)                                                     \
+  ROW(VISIBILITY, 1, JOINT) /* 0: the node and all below it are not drawn */ \
+  ROW(BASE_COLOR_FACTOR, 4, MATERIAL)                                        \
+  ROW(METALLIC_FACTOR, 1, MATERIAL)                                          \
+  ROW(ROUGHNESS_FACTOR, 1, MATERIAL)                                         \
+  ROW(EMISSIVE_FACTOR, 3, MATERIAL)                                          \
+  ROW(EMISSIVE_STRENGTH, 1, MATERIAL)                                        \
+  ROW(ALPHA_CUTOFF, 1, MATERIAL)                                             \
+  ROW(NORMAL_SCALE, 1, MATERIAL)                                             \
+  ROW(OCCLUSION_STRENGTH, 1, MATERIAL)                                       \
+  ROW(UV_OFFSET, 2, MATERIAL)                                                \
+  ROW(UV_ROTATION, 1, MATERIAL) /* radians */                                \
+  ROW(UV_SCALE, 2, MATERIAL)
+
+typedef enum sk_path {
+#define SK_PATH_NAME(name, width, owner) SK_PATH_##name,
+  SK_PATH_TABLE(SK_PATH_NAME)
+#undef SK_PATH_NAME
+      SK_PATH_COUNT
+} sk_path;
+
+typedef enum sk_path_owner { SK_OWNER_JOINT, SK_OWNER_TARGET, SK_OWNER_MATERIAL } sk_path_owner;
+
 typedef enum sk_interpolation { SK_STEP, SK_LINEAR, SK_CUBIC, SK_INTERPOLATION_COUNT } sk_interpolation;
 
 typedef enum sk_clip_flag {
@@ -162,7 +208,7 @@ typedef struct sk_event { /* something that happens in a clip, such as a footste
 } sk_event;
 
 typedef struct sk_channel {
-  int32_t joint;         /* or, for SK_PATH_WEIGHT, the morph target */
+  int32_t joint;         /* or the morph target or material, by sk_owner_of(path) */
   uint8_t path;          /* sk_path */
   uint8_t interpolation; /* sk_interpolation */
   uint16_t in_cells; /* 1: each key fills a cell (three numbers are followed by 0), and the last is stored twice */
@@ -178,8 +224,13 @@ typedef struct sk_channel {
    time. */
 #define SK_MAX_STILL_KEYS (UINT64_C(1) << 28)
 
-/* Floats in one key of the path: 3, 4, 3, 1. */
+/* Floats in one key of the path; 0 for a path that does not exist. */
 uint32_t sk_path_width(sk_path path);
+/* Whose index a channel of the path has, and what that is called. */
+sk_path_owner sk_owner_of(sk_path path);
+const char *sk_owner_name(sk_path path);
+/* Whether the path is a component of a joint's transform. */
+static inline bool sk_path_moves_joint(sk_path path) { return path < SK_PATH_WEIGHT; }
 
 /* Number of values that a channel stores: one per key, or one for all keys. */
 static inline uint32_t sk_channel_stored(const sk_channel *channel) { return channel->stride ? channel->key_count : 1; }

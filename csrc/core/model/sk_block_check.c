@@ -182,6 +182,9 @@ static sk_status check_materials(const sk_block *block, sk_error *error) {
         !sk_floats_are_finite(material->uv_transform, 6))
       return sk_fail(error, SK_ERROR_BLOCK, "material %llu has a bad color, side, alpha mode or transform",
                      (unsigned long long)i);
+    if (material->wrap_u >= SK_WRAP_COUNT || material->wrap_v >= SK_WRAP_COUNT ||
+        material->min_filter >= SK_FILTER_MIN_COUNT || material->mag_filter >= SK_FILTER_MAG_COUNT)
+      return sk_fail(error, SK_ERROR_BLOCK, "material %llu has an unknown wrap mode or filter", (unsigned long long)i);
   }
   return SK_OK;
 }
@@ -243,10 +246,19 @@ static sk_status check_targets(const sk_block *block, sk_error *error) {
 /* Whether rows first .. first + count - 1 exist in a section of `rows` rows. */
 static bool lies_in(uint64_t first, uint64_t count, uint64_t rows) { return first <= rows && count <= rows - first; }
 
-/* Whether the keys may be `stride` floats apart. Weights are not stored in cells. */
+/* How many things there are of the kind that a channel of the path changes. */
+static uint64_t owner_count(const sk_block *block, sk_path path) {
+  switch (sk_owner_of(path)) {
+  case SK_OWNER_JOINT: return block->info->joints;
+  case SK_OWNER_TARGET: return block->info->targets;
+  default: return section_of(block, SK_SECTION_MATERIALS)->rows;
+  }
+}
+
+/* Whether the keys may be `stride` floats apart. Only what moves a joint is stored in cells. */
 static bool stride_fits(const sk_channel *channel) {
   uint32_t width = channel->in_cells ? SK_CELL : sk_path_width(channel->path);
-  if (channel->in_cells > 1 || (channel->in_cells && channel->path == SK_PATH_WEIGHT)) return false;
+  if (channel->in_cells > 1 || (channel->in_cells && !sk_path_moves_joint(channel->path))) return false;
   return channel->stride >= width || (!channel->stride && !channel->in_cells);
 }
 
@@ -304,13 +316,13 @@ static sk_status check_channel(const sk_block *block, uint64_t index, sk_error *
   const double *times = section_of(block, SK_SECTION_TIMES)->data;
   const float *values = section_of(block, SK_SECTION_VALUES)->data;
   unsigned long long i = index;
-  uint32_t limit = channel->path == SK_PATH_WEIGHT ? block->info->targets : block->info->joints;
+  uint64_t limit = owner_count(block, channel->path);
   if (channel->path >= SK_PATH_COUNT || channel->interpolation >= SK_INTERPOLATION_COUNT)
     return sk_fail(error, SK_ERROR_BLOCK, "channel %llu has unknown path %u or interpolation %u", i, channel->path,
                    channel->interpolation);
-  if (channel->joint < 0 || channel->joint >= (int32_t)limit)
-    return sk_fail(error, SK_ERROR_BLOCK, "channel %llu moves %s %d; there are %u", i,
-                   channel->path == SK_PATH_WEIGHT ? "target" : "joint", channel->joint, limit);
+  if (channel->joint < 0 || (uint64_t)channel->joint >= limit)
+    return sk_fail(error, SK_ERROR_BLOCK, "channel %llu moves %s %d; there are %llu", i, sk_owner_name(channel->path),
+                   channel->joint, (unsigned long long)limit);
   if (!stride_fits(channel))
     return sk_fail(error, SK_ERROR_BLOCK, "channel %llu: its keys cannot be %u floats apart%s", i, channel->stride,
                    channel->in_cells ? ", in cells" : "");
@@ -427,34 +439,38 @@ static sk_status check_clips(const sk_block *block, sk_error *error) {
   return SK_OK;
 }
 
-/* `last` has, for each component of each joint and for each target, the number of the last clip that moves it, counted
-   from 1. No clip may move one of them twice. */
-static sk_status check_moved(const sk_block *block, uint32_t *last, sk_error *error) {
+/* `last` has, for each path and for each thing that has it, the number of the last clip that moves it, counted from 1;
+   those of a path begin at first[path]. No clip may move one of them twice. */
+static sk_status check_moved(const sk_block *block, const size_t *first, uint32_t *last, sk_error *error) {
   const sk_clip_record *clip = section_of(block, SK_SECTION_CLIPS)->data;
   const sk_channel *channel = section_of(block, SK_SECTION_CHANNELS)->data;
   uint64_t i, clips = section_of(block, SK_SECTION_CLIPS)->rows;
   for (i = 1; i <= clips; i++, clip++) {
     uint32_t left = clip->channel_count;
     for (; left; left--, channel++) {
-      uint32_t *moved = &last[(size_t)channel->path * block->info->joints + (size_t)channel->joint];
+      uint32_t *moved = &last[first[channel->path] + (size_t)channel->joint];
       if (*moved == (uint32_t)i)
         return sk_fail(error, SK_ERROR_BLOCK, "clip %llu has two channels of path %u for %s %d",
-                       (unsigned long long)(i - 1), channel->path, channel->path == SK_PATH_WEIGHT ? "target" : "joint",
-                       channel->joint);
+                       (unsigned long long)(i - 1), channel->path, sk_owner_name(channel->path), channel->joint);
       *moved = (uint32_t)i;
     }
   }
   return SK_OK;
 }
 
-/* No clip has two channels for the same component or target. The channels and clips were checked before. The table
-   takes 12 bytes per joint and 4 per target, which is less than they take in the block. */
+/* No clip has two channels for the same path of one thing. The channels and clips were checked before. The table takes
+   16 bytes per joint, 4 per target and 44 per material, which is less than they take in the block. */
 static sk_status check_duplicate_channels(const sk_block *block, sk_error *error) {
-  size_t entries = (size_t)SK_PATH_WEIGHT * block->info->joints + block->info->targets;
-  uint32_t *last = sk_alloc_zero(entries * sizeof *last);
+  size_t first[SK_PATH_COUNT], entries = 0;
+  uint32_t *last, path;
   sk_status status;
+  for (path = 0; path < SK_PATH_COUNT; path++) {
+    first[path] = entries;
+    entries += (size_t)owner_count(block, (sk_path)path);
+  }
+  last = sk_alloc_zero(entries * sizeof *last);
   if (!last) return sk_fail_memory(error, entries * sizeof *last);
-  status = check_moved(block, last, error);
+  status = check_moved(block, first, last, error);
   sk_free(last);
   return status;
 }

@@ -58,13 +58,14 @@ static uint64_t rows_wanted(const sk_block *block, sk_row_rule rule, uint64_t pr
   return 0;
 }
 
-/* A block of clips names its joints and targets and has nothing else of a model. */
+/* A block of clips names its joints, targets and materials and has nothing else of a model. */
 static bool section_belongs(const sk_info *info, int kind) {
   switch (kind) {
   case SK_SECTION_INFO:
   case SK_SECTION_TEXT:
   case SK_SECTION_JOINT_NAMES:
   case SK_SECTION_TARGETS:
+  case SK_SECTION_MATERIALS:
   case SK_SECTION_CLIPS:
   case SK_SECTION_CHANNELS:
   case SK_SECTION_TIMES:

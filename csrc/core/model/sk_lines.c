@@ -67,7 +67,7 @@ static void choose_channels(sk_plan *p, uint32_t *spare) {
   const sk_channel *channels = p->keys.channels;
   uint32_t count = 0, i;
   for (i = 0; i < p->keys.channel_count; i++)
-    if (channels[i].path != SK_PATH_WEIGHT) p->order[count++] = i;
+    if (sk_path_moves_joint(channels[i].path)) p->order[count++] = i;
   sort_order(&p->keys, compare_moved, p->order, spare, count);
   for (i = 0; i < count; i++) {
     const sk_channel *channel = &channels[p->order[i]];

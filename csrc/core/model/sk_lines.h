@@ -46,7 +46,7 @@ typedef struct sk_plan {
   void *memory;          /* of the three arrays above; owned */
 } sk_plan;
 
-/* Makes the plan of a clip. Channels of weights are in no time line, and of several channels that move the same
+/* Makes the plan of a clip. Channels that move no joint are in no time line, and of several channels that move the same
    component of a joint only the last one counts. Returns false if there is no memory. Call sk_plan_free in both
    cases. */
 bool sk_plan_make(sk_keys keys, sk_plan *plan);

@@ -74,7 +74,7 @@ static bool channels_are_tame(plan *p) {
   for (i = 0; i < p->clip->channel_count; i++) {
     const sk_channel *channel = &p->clip->channels[i];
     if (channel->path == SK_PATH_WEIGHT) p->weight_count++;
-    else if (!is_tame(p, channel)) return false;
+    else if (sk_path_moves_joint(channel->path) && !is_tame(p, channel)) return false;
   }
   return true;
 }

@@ -74,8 +74,8 @@ static float *pose_value(sk_pose pose, const sk_channel *channel) {
   case SK_PATH_TRANSLATION: return pose.translation + 3 * joint;
   case SK_PATH_ROTATION: return pose.rotation + 4 * joint;
   case SK_PATH_SCALE: return pose.scale + 3 * joint;
-  default:
-    return pose.weights ? pose.weights + joint : NULL; /* for weights `joint` is the number of the morph target */
+  case SK_PATH_WEIGHT: return pose.weights ? pose.weights + joint : NULL; /* `joint` is the morph target */
+  default: return NULL;                                                  /* no part of a pose */
   }
 }
 
