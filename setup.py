@@ -4,15 +4,20 @@
 `skinpy._import` is the importer: csrc/import and, once more, what it needs of csrc/core. It is no Python
 module, `_core` or the worker opens it by path; being built as an Extension puts it beside `_core` in wheels,
 sdists and editable installs alike. So is the worker, `skinpy._worker`: a program, whatever its suffix says.
-None links to Assimp, cglm or jsmn: of all three only headers are used. The importer links to zlib, for FBX.
+None links to Assimp, cglm or jsmn: of all three only headers are used. The importer links to zlib, for FBX,
+and for compressed glTF to meshoptimizer and Draco, where these are there.
 """
 
 import os
 import re
+import shlex
+import shutil
 import subprocess
 import sys
+import sysconfig
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy
 from setuptools import Extension, find_packages, setup
@@ -123,6 +128,47 @@ def find_zlib() -> tuple[Path, list[str]]:
     return find_headers("zlib", "zlib.h", remedy), [*([f"-L{prefix}/lib"] if prefix else []), "-lz"]
 
 
+class Optional(NamedTuple):
+    """A library that may be there or not: what the importer gets with it."""
+
+    version: str
+    include: set[Path]
+    link_args: list[str]
+
+
+def find_optional(name: str, header: str, version: str) -> Optional | None:
+    """Include folder, version and linker arguments of a library; None where it is not there.
+
+    SKINPY_<NAME>_DIR is its prefix; "none" builds without it. `version` is a pattern that finds the version
+    in the header.
+    """
+    prefix = os.environ.get(f"SKINPY_{name.upper()}_DIR")
+    if prefix == "none":
+        return None
+    remedy = f"Remedy: set SKINPY_{name.upper()}_DIR to its prefix, or to none."
+    try:
+        include = find_headers(name, header, remedy)
+    except HeadersMissing:
+        if prefix:
+            raise
+        return None
+    found = re.search(version, (include / header).read_text(errors="replace"))
+    link_args = [*([f"-L{prefix}/lib"] if prefix else []), f"-l{name}"]
+    return Optional(found[1] if found else "unknown", {include}, link_args)
+
+
+def find_meshoptimizer() -> Optional | None:
+    return find_optional("meshoptimizer", "meshoptimizer.h", r"MESHOPTIMIZER_VERSION \d+ /\* ([\d.]+)")
+
+
+def find_draco() -> Optional | None:
+    """Draco, which needs a C++ compiler as well."""
+    compiler = os.environ.get("CXX") or sysconfig.get_config_var("CXX") or "c++"
+    if not shutil.which(shlex.split(compiler)[0]):
+        return None
+    return find_optional("draco", "draco/core/draco_version.h", r'kDracoVersion\[\] = "([^"]+)"')
+
+
 def project_version() -> str:
     """The version in pyproject.toml, which is the one place that states it."""
     text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
@@ -161,6 +207,8 @@ class IncrementalBuild(build_ext):
         def compile_if_outdated(
             target: str, source: str, suffix: str, first: list[str], last: list[str], include: list[str]
         ) -> None:
+            if source.endswith(".cpp"):
+                last = ["-std=c++17" if option == "-std=c11" else option for option in last]
             command = " ".join([source, *first, *last, *include])
             record = Path(target).with_suffix(".command")
             if record.is_file() and record.read_text() == command and is_newest(Path(target)):
@@ -255,6 +303,8 @@ def extensions() -> list[Extension]:
     cglm = find_small("cglm", "cglm/cglm.h")
     jsmn = find_small("jsmn", "jsmn.h")
     zlib, link_zlib = find_zlib()
+    meshoptimizer, draco = find_meshoptimizer(), find_draco()
+    compressors = [library for library in (meshoptimizer, draco) if library]
     # No -march: one build runs on every x86-64. No -ffast-math and no contraction: the plain path gives the
     # same bits with every compiler.
     compile_args = ["-std=c11", "-O3", "-ffp-contract=off", "-fvisibility=hidden", "-Wall", "-Wextra"]
@@ -282,6 +332,8 @@ def extensions() -> list[Extension]:
             define_macros=[
                 ("SKINPY_VERSION", f'"{project_version()}"'),
                 ("SKINPY_BUILT_ASSIMP", f'"{built_assimp}"'),
+                *([("SKINPY_MESHOPTIMIZER", f'"{meshoptimizer.version}"')] if meshoptimizer else []),
+                *([("SKINPY_DRACO", f'"{draco.version}"')] if draco else []),
             ],
             extra_compile_args=compile_args + include_args + sanitizers,
             extra_link_args=[*link_args, "-pthread", *sanitizers],
@@ -302,9 +354,9 @@ def extensions() -> list[Extension]:
         ),
         extension(
             "_import",
-            core_of_import + files("csrc/import/**/*.c"),
-            {cglm, assimp, jsmn, zlib},
-            [*closed, *link_zlib],
+            core_of_import + files("csrc/import/**/*.c", *(["csrc/import/**/*.cpp"] if draco else [])),
+            {cglm, assimp, jsmn, zlib}.union(*(library.include for library in compressors)),
+            [*closed, *link_zlib, *(option for library in compressors for option in library.link_args)],
         ),
     ]
     if on_linux:

@@ -479,6 +479,8 @@ def build_info() -> dict[str, Any]:
     -----
     - version, block_version, compiler: of this build
     - built_with_assimp, built_with_cglm, built_with_python: versions
+    - built_with_meshoptimizer, built_with_draco: versions of the libraries that decompress glTF, or None
+      where this build has none
     - simd: the instruction set that is used, "avx512", "avx2" or "plain"
     - numpy: the version
     - importer: path of the importer

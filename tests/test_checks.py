@@ -10,7 +10,7 @@ from conftest import HANGS, ROOT
 
 pytestmark = pytest.mark.ci
 
-C_FILES = [str(path) for path in sorted((ROOT / "csrc").rglob("*.[ch]"))]
+C_FILES = [str(path) for path in sorted((ROOT / "csrc").rglob("*.[ch]*"))]
 PYTHON = sys.executable
 # The package clang-format installs a program beside the interpreter, and no module that `python -m` runs.
 CLANG_FORMAT = str(Path(PYTHON).with_name("clang-format"))

@@ -20,7 +20,7 @@ import pytest
 from c_compiler import SOURCES, compiler, include_flags, run
 from conftest import DATA, ROOT
 
-C_FILES = sorted(SOURCES.rglob("*.[ch]"))
+C_FILES = sorted([*SOURCES.rglob("*.[ch]"), *SOURCES.rglob("*.cpp")])
 HEADERS = [path for path in C_FILES if path.suffix == ".h"]
 PYTHON_FILES = sorted((ROOT / "skinpy").rglob("*.py"))
 SHADERS = sorted(path for path in (ROOT / "shaders").iterdir() if path.is_file())
@@ -173,6 +173,10 @@ def test_foreign_headers_stand_where_they_may(path: Path) -> None:
             assert layer == "import" and path.name != "sk_import.h", "Assimp belongs inside csrc/import"
         elif head == "zlib.h":
             assert path.stem == "import_fbx_records", "zlib belongs to the records of FBX alone"
+        elif head == "meshoptimizer.h":
+            assert path.stem == "import_gltf_meshopt", "meshoptimizer belongs to one file"
+        elif head == "draco" or path.suffix == ".cpp":
+            assert path.name == "import_draco.cpp", "Draco and C++ belong to import_draco.cpp alone"
         elif head == "jsmn.h":
             assert layer == "import"
         elif head == "numpy":

@@ -25,7 +25,12 @@ from conftest import HANGS, ROOT
 PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 
 C_LIBRARY = {"libc.so.6", "libm.so.6", "libdl.so.2", "libpthread.so.0", "ld-linux-x86-64.so.2"}
-ZLIB = "libz.so.1"  # which the importer needs for FBX
+ZLIB = r"libz\.so\.1"  # which the importer needs for FBX
+#: What the importer needs for compressed glTF, where it was built with it: see `build_info`.
+COMPRESSORS = {
+    "built_with_meshoptimizer": r"libmeshoptimizer\.so\..*",
+    "built_with_draco": r"lib(draco|stdc\+\+|gcc_s)\.so\..*",
+}
 
 # Prints what an installation has and does. Arguments: a folder to write into, and whether Assimp is there.
 PROBE = """
@@ -100,11 +105,11 @@ def check_worker(facts: dict[str, Any], importer_works: bool) -> None:
         assert facts["apart"], "a model is not the same from both processes"
 
 
-def check_shared_object(path: Path, exported: str) -> None:
-    """It needs the C library and zlib alone, above all no Assimp, and shows the one name it is opened for."""
+def check_shared_object(path: Path, exported: str, libraries: tuple[str, ...] = ()) -> None:
+    """It needs the C library and what is named, and no Assimp, and shows the one name it is opened for."""
     dynamic = run("readelf", "--wide", "--dynamic", path, cwd=path.parent)
-    needed = set(re.findall(r"\(NEEDED\).*\[(.*)\]", dynamic))
-    assert needed <= C_LIBRARY | {ZLIB}
+    needed = set(re.findall(r"\(NEEDED\).*\[(.*)\]", dynamic)) - C_LIBRARY
+    assert not [name for name in needed if not any(re.fullmatch(known, name) for known in libraries)]
     symbols = run("readelf", "--wide", "--dyn-syms", path, cwd=path.parent)
     shown = set(re.findall(r"(?:FUNC|OBJECT)\s+GLOBAL\s+DEFAULT\s+\d+\s+(\w+)", symbols))
     assert shown == {exported}
@@ -127,7 +132,8 @@ def check_facts(facts: dict[str, Any], importer_works: bool) -> None:
         assert "cmeel-assimp" in facts["error"]
         assert "cmeel-assimp" in facts["info"]["assimp_error"]
     check_shared_object(Path(facts["core"]), "PyInit__core")
-    check_shared_object(importer_of(facts["core"]), "sk_importer_open")
+    compressors = [pattern for fact, pattern in COMPRESSORS.items() if facts["info"][fact]]
+    check_shared_object(importer_of(facts["core"]), "sk_importer_open", (ZLIB, *compressors))
     check_worker(facts, importer_works)
 
 
@@ -179,6 +185,13 @@ def test_missing_headers_come_with_a_remedy(tmp_path: Path, name: str, remedy: s
     assert remedy in said
     assert str(tmp_path / "nowhere") in said
     assert f"SKINPY_{name.upper()}_DIR" in said
+
+
+@pytest.mark.parametrize("name", ["meshoptimizer", "draco"])
+def test_a_named_prefix_without_its_library_is_refused(tmp_path: Path, name: str) -> None:
+    said = setup_says(tmp_path, **{f"SKINPY_{name.upper()}_DIR": str(tmp_path / "nowhere")})
+    assert f"SKINPY_{name.upper()}_DIR to its prefix, or to none" in said
+    assert str(tmp_path / "nowhere") in said
 
 
 @pytest.mark.parametrize("told_by", ["description", "library", "headers"])
@@ -240,7 +253,7 @@ def fresh_python(folder: Path, *install: str | Path) -> Path:
 def test_sdist_has_what_a_build_needs(sdist: Path) -> None:
     with tarfile.open(sdist) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
-    kinds = [("csrc", "*.[ch]"), ("skinpy", "*.py*"), ("shaders", "*.*"), ("tests", "*.[pch]*")]
+    kinds = [("csrc", "*.[ch]*"), ("skinpy", "*.py*"), ("shaders", "*.*"), ("tests", "*.[pch]*")]
     kinds.append(("skinpy/view/page/web", "*.*"))
     for folder, pattern in kinds:
         for path in (ROOT / folder).rglob(pattern):
@@ -255,7 +268,7 @@ def test_wheel_holds_the_product_alone(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         names = {name for name in archive.namelist() if ".dist-info/" not in name}
     assert {name.split("/")[0] for name in names} == {"skinpy"}
-    assert not [name for name in names if name.endswith((".c", ".h"))]
+    assert not [name for name in names if name.endswith((".c", ".cpp", ".h"))]
     assert {"skinpy/py.typed", "skinpy/_core.pyi", "skinpy/data/character.glb"} <= names
     assert {
         f"skinpy/view/page/web/{path.name}" for path in (ROOT / "skinpy/view/page/web").iterdir()

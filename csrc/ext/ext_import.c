@@ -274,14 +274,26 @@ PyObject *ext_start_importer(PyObject *module, PyObject *args) {
   return Py_BuildValue("sss", importer->library_path(), importer->library_version(), importer->library_formats());
 }
 
+#ifdef SKINPY_MESHOPTIMIZER
+#define BUILT_MESHOPTIMIZER SKINPY_MESHOPTIMIZER
+#else
+#define BUILT_MESHOPTIMIZER NULL
+#endif
+#ifdef SKINPY_DRACO
+#define BUILT_DRACO SKINPY_DRACO
+#else
+#define BUILT_DRACO NULL
+#endif
+
 const char ext_build_info_doc[] =
     "_build_info($module, /)\n--\n\nReturn a dict of what the extension was built with; see skinpy.build_info.";
 
 PyObject *ext_build_info(PyObject *module, PyObject *unused) {
   (void)module;
   (void)unused;
-  return Py_BuildValue("{s:s,s:s,s:s,s:s,s:I,s:s,s:s}", "version", SKINPY_VERSION, "built_with_assimp",
-                       SKINPY_BUILT_ASSIMP, "built_with_cglm", sk_math_cglm_version(), "built_with_python", PY_VERSION,
+  return Py_BuildValue("{s:s,s:s,s:z,s:z,s:s,s:s,s:I,s:s,s:s}", "version", SKINPY_VERSION, "built_with_assimp",
+                       SKINPY_BUILT_ASSIMP, "built_with_meshoptimizer", BUILT_MESHOPTIMIZER, "built_with_draco",
+                       BUILT_DRACO, "built_with_cglm", sk_math_cglm_version(), "built_with_python", PY_VERSION,
                        "block_version", SK_BLOCK_VERSION, "compiler", __VERSION__, "simd",
                        sk_simd_name(sk_simd_chosen()));
 }

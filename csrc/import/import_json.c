@@ -156,6 +156,17 @@ int32_t json_after(const json *j, int32_t array, int32_t element) {
   return next < j->next[array] ? next : -1;
 }
 
+/* jsmn takes a text in which a key has no value, such as {"a"}; that ends the pairs. */
+static int32_t pair_at(const json *j, int32_t object, int32_t key) {
+  return key < j->next[object] && token_at(j, key)->size == 1 ? key : -1;
+}
+
+int32_t json_first_key(const json *j, int32_t object) {
+  return json_is_object(j, object) ? pair_at(j, object, object + 1) : -1;
+}
+
+int32_t json_key_after(const json *j, int32_t object, int32_t key) { return pair_at(j, object, j->next[key]); }
+
 /* ---- values ------------------------------------------------------------------------ */
 
 bool json_truth(const json *j, int32_t token) {

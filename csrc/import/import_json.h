@@ -24,6 +24,8 @@ int32_t json_first(const json *j, int32_t array);                    /* the firs
 int32_t json_after(const json *j, int32_t array, int32_t element);   /* the next element, or -1 */
 int32_t json_length(const json *j, int32_t array);                   /* 0 where it is not an array */
 int32_t json_size(const json *j, int32_t object);                    /* pairs; 0 where it is not an object */
+int32_t json_first_key(const json *j, int32_t object);               /* the first key, or -1; its value is key + 1 */
+int32_t json_key_after(const json *j, int32_t object, int32_t key);  /* the next key, or -1 */
 bool json_is_object(const json *j, int32_t token);
 bool json_is_string(const json *j, int32_t token);
 bool json_equals(const json *j, int32_t token, const char *word);

@@ -123,9 +123,8 @@ static sk_status open_buffer(import_job *job, int64_t index, const import_source
   return status;
 }
 
-sk_status gltf_view(import_job *job, int64_t index, const uint8_t **data, size_t *size) {
+sk_status gltf_view_bytes(import_job *job, int64_t index, int32_t token, const uint8_t **data, size_t *size) {
   const json *j = &job->gltf->json;
-  int32_t token = gltf_item(job->gltf, GLTF_VIEWS, index);
   int64_t offset = json_index(j, json_member(j, token, "byteOffset"), 0);
   int64_t length = json_index(j, json_member(j, token, "byteLength"), -1);
   const import_source *buffer = NULL;
@@ -145,7 +144,7 @@ sk_status gltf_view(import_job *job, int64_t index, const uint8_t **data, size_t
 
 /* ---- accessors --------------------------------------------------------------------------- */
 
-static uint32_t component_size(int64_t component) {
+uint32_t gltf_component_size(int64_t component) {
   switch (component) {
   case 5120:
   case 5121: return 1;
@@ -175,14 +174,12 @@ static bool elements_fit(uint64_t size, uint64_t offset, uint64_t count, uint64_
   return count - 1 <= (size - offset - bytes) / (stride ? stride : 1);
 }
 
-sk_status gltf_accessor_open(import_job *job, int64_t index, gltf_accessor *a) {
+sk_status gltf_accessor_describe(import_job *job, int64_t index, gltf_accessor *a) {
   const json *j = &job->gltf->json;
-  int32_t token = gltf_item(job->gltf, GLTF_ACCESSORS, index), view = json_member(j, token, "bufferView");
-  int64_t offset = json_index(j, json_member(j, token, "byteOffset"), 0);
+  int32_t token = gltf_item(job->gltf, GLTF_ACCESSORS, index);
   int64_t count = json_index(j, json_member(j, token, "count"), -1);
   int64_t component = json_index(j, json_member(j, token, "componentType"), -1);
-  size_t size = 0, bytes;
-  sk_status status = SK_OK;
+  size_t bytes;
   memset(a, 0, sizeof *a);
   if (token < 0) return sk_fail(job->error, SK_ERROR_IMPORT, "accessors[%lld] does not exist", (long long)index);
   a->width = type_width(j, json_member(j, token, "type"));
@@ -190,12 +187,22 @@ sk_status gltf_accessor_open(import_job *job, int64_t index, gltf_accessor *a) {
   a->count = a->whole = (size_t)count;
   a->normalized = json_truth(j, json_member(j, token, "normalized"));
   a->sparse = json_member(j, token, "sparse");
-  bytes = (size_t)a->width * component_size(component);
+  bytes = (size_t)a->width * gltf_component_size(component);
   a->stride = bytes;
   if (count < 0 || !bytes || (uint64_t)count * bytes > IMPORT_MAX_BYTES)
     return sk_fail(job->error, SK_ERROR_IMPORT,
                    "accessors[%lld] has an unknown type or component type, or an impossible count", (long long)index);
-  if (view < 0) return SK_OK;
+  return SK_OK;
+}
+
+sk_status gltf_accessor_open(import_job *job, int64_t index, gltf_accessor *a) {
+  const json *j = &job->gltf->json;
+  int32_t token = gltf_item(job->gltf, GLTF_ACCESSORS, index), view = json_member(j, token, "bufferView");
+  int64_t offset = json_index(j, json_member(j, token, "byteOffset"), 0);
+  size_t size = 0, bytes;
+  sk_status status = gltf_accessor_describe(job, index, a);
+  if (status || gltf_find_decoded(job->gltf, index, a) || view < 0) return status;
+  bytes = a->stride;
   status = gltf_view(job, json_index(j, view, -1), &a->data, &size);
   if (status) return status;
   token = gltf_item(job->gltf, GLTF_VIEWS, json_index(j, view, -1));
@@ -238,7 +245,7 @@ static uint32_t integer_of(const uint8_t *at, uint32_t component) {
 
 /* Reads one element into one of the two destinations; the other one is NULL. */
 static void read_element(const gltf_accessor *a, const uint8_t *at, float *floats, uint32_t *integers) {
-  uint32_t size = component_size(a->component), k;
+  uint32_t size = gltf_component_size(a->component), k;
   for (k = 0; k < a->width; k++, at += size) {
     if (floats) floats[k] = float_of(at, a->component, a->normalized);
     else integers[k] = integer_of(at, a->component);
@@ -254,7 +261,7 @@ static sk_status read_sparse(import_job *job, int64_t index, const gltf_accessor
   int64_t component = json_index(j, json_member(j, indices, "componentType"), -1);
   uint64_t from = (uint64_t)json_index(j, json_member(j, indices, "byteOffset"), 0);
   uint64_t value_from = (uint64_t)json_index(j, json_member(j, values, "byteOffset"), 0);
-  uint32_t step = component_size(component), bytes = a->width * component_size(a->component);
+  uint32_t step = gltf_component_size(component), bytes = a->width * gltf_component_size(a->component);
   const uint8_t *where = NULL, *what = NULL;
   size_t where_size = 0, what_size = 0;
   int64_t i;
@@ -293,7 +300,7 @@ sk_status gltf_accessor_floats(import_job *job, int64_t index, const gltf_access
 static bool widen(const gltf_accessor *a, uint32_t *out) {
   size_t i, count = a->count * a->width;
   uint16_t half;
-  if (a->stride != (size_t)a->width * component_size(a->component)) return false;
+  if (a->stride != (size_t)a->width * gltf_component_size(a->component)) return false;
   switch (a->component) {
   case 5121:
     for (i = 0; i < count; i++) out[i] = a->data[i];

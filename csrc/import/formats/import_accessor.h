@@ -17,12 +17,15 @@ typedef struct gltf_accessor { /* checked: every element lies in its buffer */
 } gltf_accessor;
 
 sk_status gltf_accessor_open(import_job *job, int64_t index, gltf_accessor *accessor);
+/* The same without the bytes: they are not looked for, and `data` is NULL. */
+sk_status gltf_accessor_describe(import_job *job, int64_t index, gltf_accessor *accessor);
+uint32_t gltf_component_size(int64_t component); /* bytes; 0: there is no such type */
 /* Every element as `width` floats; `normalized` integers become 0 to 1 or -1 to 1. */
 sk_status gltf_accessor_floats(import_job *job, int64_t index, const gltf_accessor *accessor, float *out);
 /* Every element as `width` whole numbers. */
 sk_status gltf_accessor_integers(import_job *job, int64_t index, const gltf_accessor *accessor, uint32_t *out);
-/* Bytes of a bufferView; not owned. */
-sk_status gltf_view(import_job *job, int64_t index, const uint8_t **data, size_t *size);
+/* The bytes that `buffer`, `byteOffset` and `byteLength` of an object say, for bufferViews[index]; not owned. */
+sk_status gltf_view_bytes(import_job *job, int64_t index, int32_t object, const uint8_t **data, size_t *size);
 /* Decodes a "data:" URI, a string of the file; false where it is another one. The caller frees `*data` with sk_free;
    NULL: no memory. Base64 ends at the first character that is not of its alphabet. */
 bool gltf_data_uri(const json *j, int32_t token, uint8_t **data, size_t *size);

@@ -67,7 +67,7 @@ static sk_status open_lists(import_job *job) {
   return SK_OK;
 }
 
-/* Compressed geometry cannot be read; everything else only changes the look. */
+/* Without what a compressed file needs it cannot be read; everything else only changes the look. */
 static sk_status check_extensions(import_job *job) {
   static const char *const harmless[] = {"KHR_mesh_quantization", "KHR_lights_punctual", "KHR_texture_transform",
                                          "KHR_xmp_json_ld"};
@@ -76,12 +76,10 @@ static sk_status check_extensions(import_job *job) {
   for (token = json_first(j, array); token >= 0; token = json_after(j, array, token)) {
     size_t length, i;
     const char *name = json_raw(j, token, &length);
-    bool known = length >= 14 && !memcmp(name, "KHR_materials_", 14);
-    if (json_equals(j, token, "KHR_draco_mesh_compression") || json_equals(j, token, "EXT_meshopt_compression") ||
-        json_equals(j, token, "KHR_meshopt_compression"))
-      return sk_fail(job->error, SK_ERROR_IMPORT,
-                     "it is compressed with %.*s (Draco or meshopt), which is missing in this build",
-                     (int)(length < 80 ? length : 80), name);
+    const char *compression = gltf_compression(j, token);
+    bool known = compression || (length >= 14 && !memcmp(name, "KHR_materials_", 14));
+    sk_status status = compression ? gltf_need(job, compression) : SK_OK;
+    if (status) return status;
     for (i = 0; i < sizeof harmless / sizeof *harmless; i++) known |= json_equals(j, token, harmless[i]);
     if (!known) import_note_add(job, NOTE_extensions_ignored, 1, "%.*s", (int)(length < 80 ? length : 80), name);
   }
@@ -287,6 +285,8 @@ void gltf_close(import_job *job) {
   int32_t i;
   if (!g) return;
   for (i = 0; g->buffers && i < g->lists[GLTF_BUFFERS].count; i++) sk_free(g->buffers[i].owned);
+  gltf_free_views(g);
+  gltf_free_decoded(g);
   for (i = 0; i < GLTF_LIST_COUNT; i++) sk_free(g->lists[i].tokens);
   json_close(&g->json);
   sk_free(g->buffers);

@@ -65,6 +65,9 @@ typedef struct gltf {
   json json;
   gltf_list lists[GLTF_LIST_COUNT];
   import_source *buffers;  /* of GLTF_BUFFERS; data NULL until it is first used */
+  import_source *views;    /* of GLTF_VIEWS: what was compressed; NULL: nothing was decoded yet */
+  size_t unpacked;         /* bytes of all of them */
+  struct gltf_decoded *decoded; /* of GLTF_ACCESSORS; NULL: no mesh was decoded */
   const uint8_t *binary;   /* the BIN chunk of a .glb */
   size_t binary_size;
   gltf_node *nodes;
@@ -95,6 +98,23 @@ sk_status gltf_read_skins(import_job *job);
 
 sk_status gltf_check_nodes(import_job *job);  /* before the nodes are read */
 sk_status gltf_check_counts(import_job *job); /* before meshes and clips are read */
+
+/* ---- import_gltf_meshopt.c ------------------------------------------------------------------ */
+
+/* Bytes of a bufferView, which are decompressed when they are first asked for; not owned. */
+sk_status gltf_view(import_job *job, int64_t index, const uint8_t **data, size_t *size);
+void gltf_free_views(gltf *gltf);
+const char *gltf_compression(const json *j, int32_t name); /* an extension that compresses; NULL: another one */
+/* Fails, with the remedy, where this build does not read such an extension. */
+sk_status gltf_need(import_job *job, const char *extension);
+
+/* ---- import_gltf_draco.c --------------------------------------------------------------------- */
+
+/* Decodes what is compressed of a primitive, whose counts have been checked against the limits. */
+sk_status gltf_decode_primitive(import_job *job, const gltf_primitive *primitive, int32_t token);
+/* Fills in where the numbers of an accessor are; false where they were not decoded. */
+bool gltf_find_decoded(const gltf *gltf, int64_t index, gltf_accessor *accessor);
+void gltf_free_decoded(gltf *gltf);
 
 /* ---- the reader: import_reader.h says what each of these does --------------------------------- */
 

@@ -86,14 +86,13 @@ static sk_status read_primitive(import_job *job, int32_t token, gltf_primitive *
                     p->mode);
     return SK_OK;
   }
-  status = open_attribute(job, attributes, "POSITION", 3, 3, p, &p->positions, &a);
+  status = gltf_decode_primitive(job, p, token);
+  if (!status) status = open_attribute(job, attributes, "POSITION", 3, 3, p, &p->positions, &a);
   if (status) return status;
   if (p->positions < 0 || !a.count) {
     import_note_add(job, NOTE_meshes_dropped, 1, "meshes[%d].primitives[%d] has no positions", p->mesh, p->number);
     return SK_OK;
   }
-  if (!a.data && a.sparse < 0 && json_member(j, json_member(j, token, "extensions"), "KHR_draco_mesh_compression") >= 0)
-    return sk_fail(job->error, SK_ERROR_IMPORT, "it is compressed with Draco, which is missing in this build");
   p->vertices = (uint32_t)a.count;
   p->targets = json_member(j, token, "targets");
   *usable = true;
