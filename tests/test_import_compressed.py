@@ -1,0 +1,431 @@
+"""glTF compressed with meshopt or Draco: what comes out, what is refused, and what a broken file may do.
+
+The streams come from compressed.py, which writes them by the specifications; one is of gltf-transform. Tests
+of a library that this build lacks are skipped by name.
+"""
+
+import base64
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import builders
+import compressed
+import numpy as np
+import pytest
+from c_compiler import build_apart
+from compressed import DRACO, EXT, KHR
+from conftest import HANGS
+from numpy.typing import NDArray
+
+import skinpy
+
+INFO = skinpy.build_info()
+
+
+def needs(name: str) -> pytest.MarkDecorator:
+    missing = INFO[f"built_with_{name}"] is None
+    return pytest.mark.skipif(missing, reason=f"this skinpy was built without {name}")
+
+
+def version() -> tuple[int, ...]:
+    return tuple(int(part) for part in (INFO["built_with_meshoptimizer"] or "0").split("."))
+
+
+def load(data: bytes, **options: Any) -> skinpy.Model:
+    return skinpy.load(data, format="gltf", isolate=False, **options)
+
+
+def block(model: skinpy.Model) -> bytes:
+    return bytes(memoryview(model._block))
+
+
+# ---- meshopt ---------------------------------------------------------------------------------------------
+
+
+@needs("meshoptimizer")
+@pytest.mark.parametrize("mode", ["TRIANGLES", "INDICES"])
+@pytest.mark.parametrize("fallback", [False, True])
+def test_meshopt_gives_back_every_byte(mode: str, fallback: bool) -> None:
+    """Vertices, faces, influences, inverse bind matrices and keys: filter NONE loses nothing."""
+    file = builders.random_model(3, joints=5, vertices=700)
+    model = load(compressed.meshopt(file, mode=mode, fallback=fallback))
+    assert len(model.report) == 0
+    assert block(model) == block(load(file.gltf()))
+
+
+@needs("meshoptimizer")
+def test_meshopt_reads_khr_where_the_library_is_new_enough() -> None:
+    file = builders.random_model(3)
+    data = compressed.meshopt(file, extension=KHR)
+    if version() >= (0, 23):
+        assert block(load(data)) == block(load(file.gltf()))
+    else:
+        with pytest.raises(skinpy.LoadError, match=rf"{KHR}.*gltfpack -c .*0\.23 or newer"):
+            load(data)
+
+
+def filtered(raw: bool) -> tuple[builders.Gltf, dict[int, str]]:
+    """A file with an accessor for each filter: what the filter starts from, or what it makes of it."""
+    rng = np.random.default_rng(7)
+    positions, _, faces = builders.box()
+    file = builders.Gltf()
+    flat = rng.uniform(-1, 1, (24, 2)) * 0.5
+    normals = np.concatenate(
+        [compressed.rounded(flat * 127), np.full((24, 1), 127), np.zeros((24, 1))], 1
+    ).astype("i1")
+    keys = np.concatenate(
+        [compressed.rounded(rng.uniform(-0.5, 0.5, (9, 3)) * 2047), np.full((9, 1), 2047)], 1
+    )
+    rotations = keys.astype("i2")
+    rotations[:, 3] = rotations[:, 3] & ~3 | rng.integers(0, 4, 9)
+    moves = (rng.integers(-20, -8, (9, 3)) << 24 | rng.integers(0, 1 << 24, (9, 3))).astype(np.int32)
+    if not raw:
+        normals, rotations = compressed.octahedral(normals), compressed.quaternion(rotations)
+    floats = moves.view(np.float32) if raw else compressed.exponential(moves)
+    primitive = file.primitive(positions, faces)
+    normal = primitive["attributes"]["NORMAL"] = file.accessor(normals, "i1", normalized=True)
+    file.accessors[normal] |= {"type": "VEC3"}
+    file.views[-1]["byteStride"] = 4
+    node = file.node("box", mesh=file.mesh(primitive))
+    turn = file.channel(node, "rotation", np.arange(9.0), np.zeros((9, 4)))
+    rotation = turn["sampler"]["output"] = file.accessor(rotations, "i2", normalized=True)
+    move = file.channel(node, "translation", np.arange(9.0), np.zeros((9, 3)))
+    translation = move["sampler"]["output"] = bits(file, floats)
+    file.animation("go", turn, move)
+    return file, {normal: "OCTAHEDRAL", rotation: "QUATERNION", translation: "EXPONENTIAL"}
+
+
+def bits(file: builders.Gltf, floats: NDArray[np.float32]) -> int:
+    """An accessor of just these bits, which may be no numbers: without its least and largest."""
+    accessor = file.accessor(floats)
+    for name in ("min", "max"):
+        del file.accessors[accessor][name]
+    return accessor
+
+
+@needs("meshoptimizer")
+def test_meshopt_filters() -> None:
+    """Against their formulas. The extension allows one unit of the last place, 1/127 here for normals and
+    1/32767 for rotations; EXPONENTIAL is exact. What is normalized afterwards moves by a part of that.
+    """
+    raw, filters = filtered(raw=True)
+    model, plain = load(compressed.meshopt(raw, filters=filters)), load(filtered(raw=False)[0].gltf())
+    assert np.array_equal(model.mesh.positions, plain.mesh.positions)
+    assert abs(model.mesh.normals - plain.mesh.normals).max() <= 1.5 / 127
+    times = np.linspace(0, 8, 33)
+    found, expected = (one.pose("go", times) for one in (model, plain))
+    assert np.array_equal(found.translation, expected.translation)
+    assert abs(found.rotation - expected.rotation).max() <= 2 / 32767
+
+
+BROKEN = {
+    "an unknown mode": ({"mode": "POINTS"}, r"bufferViews\[0\].*mode, filter, stride or count"),
+    "an unknown filter": ({"filter": "SEPIA"}, "mode, filter, stride or count"),
+    "a filter of another stride": ({"filter": "QUATERNION"}, "mode, filter, stride or count"),
+    "no stride": ({"byteStride": 0}, "mode, filter, stride or count"),
+    "an odd stride": ({"byteStride": 6}, "mode, filter, stride or count"),
+    "a large stride": ({"byteStride": 260}, "mode, filter, stride or count"),
+    "more than the bytes can hold": ({"count": 100_000_000}, "mode, filter, stride or count"),
+    "more than there can be": ({"count": 1 << 52}, "mode, filter, stride or count"),
+    "no bytes": ({"byteLength": 0}, "mode, filter, stride or count"),
+    "bytes that are not there": ({"byteLength": 1 << 40}, r"bufferViews\[0\]: bytes .* not in its buffer"),
+    "another buffer": ({"buffer": 7}, r"buffers\[7\] does not exist"),
+    "fewer bytes": ({"byteLength": 100}, "compressed bytes are broken"),
+    "fewer elements": ({"count": 24}, "broken|do not lie in its bufferView"),
+}
+
+
+@needs("meshoptimizer")
+@pytest.mark.parametrize("case", BROKEN)
+def test_broken_meshopt_is_explained(case: str) -> None:
+    changed, words = BROKEN[case]
+    file = builders.random_model(3, joints=3, vertices=300)
+    with pytest.raises(skinpy.LoadError, match=words):
+        load(compressed.meshopt(file, changed=changed))
+
+
+@needs("meshoptimizer")
+def test_views_that_nobody_asks_for_are_not_decoded() -> None:
+    """These would be 33 GB."""
+    stride, count = 256, 32 * 4096
+    stream = b"\xa0" + bytes(count // 32 * stride) + bytes(stride)
+    fields = {
+        "buffer": 0,
+        "byteLength": len(stream),
+        "byteStride": stride,
+        "count": count,
+        "mode": "ATTRIBUTES",
+    }
+    view = {"buffer": 0, "byteLength": stride * count, "extensions": {EXT: fields}}
+    uri = "data:;base64," + base64.b64encode(stream).decode()
+    gltf = {"asset": {"version": "2.0"}, "nodes": [{"name": "alone"}]}
+    gltf |= {"buffers": [{"byteLength": len(stream), "uri": uri}], "bufferViews": [view] * 1000}
+    assert load(json.dumps(gltf).encode()).skeleton.names == ("alone",)
+
+
+# ---- Draco -----------------------------------------------------------------------------------------------
+
+
+def accessor(component: int, count: int, kind: str, **more: Any) -> dict[str, Any]:
+    return {"componentType": component, "count": count, "type": kind, **more}
+
+
+def document(*primitives: dict[str, Any], accessors: list[dict[str, Any]]) -> dict[str, Any]:
+    skin = [{"joints": [0, 1]}]
+    nodes = [{"name": "a", "children": [1]}, {"name": "b"}, {"mesh": 0, "skin": 0}]
+    return {
+        "asset": {"version": "2.0"},
+        "scenes": [{"nodes": [0, 2]}],
+        "nodes": nodes,
+        "skins": skin,
+        "meshes": [{"primitives": list(primitives)}],
+        "accessors": accessors,
+    }
+
+
+def primitive(view: int, ids: dict[str, int], first: int = 0) -> dict[str, Any]:
+    """Its accessors are those from `first` on: the attributes in their order, then the indices."""
+    return {
+        "attributes": {name: first + number for number, name in enumerate(ids)},
+        "indices": first + len(ids),
+        "extensions": {DRACO: {"bufferView": view, "attributes": ids}},
+    }
+
+
+IDS = {"POSITION": 3, "NORMAL": 1, "TEXCOORD_0": 0, "COLOR_0": 9, "TANGENT": 4, "JOINTS_0": 7, "WEIGHTS_0": 8}
+
+
+def box_with_all() -> tuple[dict[str, Any], bytes, dict[str, NDArray[Any]]]:
+    """A box with every attribute, its stream and its numbers; quantized ones are normalized integers."""
+    rng = np.random.default_rng(2)
+    positions, normals, faces = builders.box()
+    tangents = np.concatenate([np.roll(normals, 1, axis=1), np.ones((24, 1))], 1)
+    colors, uvs = rng.integers(0, 256, (24, 4)), rng.integers(0, 65536, (24, 2))
+    weights = rng.integers(128, 255, (24, 1))
+    joints = np.tile([1, 0, 0, 0], (24, 1))
+    weights = np.concatenate([weights, 255 - weights, 0 * weights, 0 * weights], 1)
+    stream = compressed.draco(
+        faces,
+        (compressed.UV, 0, "u2", uvs),
+        (compressed.NORMAL, 1, "f4", normals),
+        (compressed.POSITION, 3, "f4", positions),
+        (compressed.GENERIC, 4, "f4", tangents),
+        (compressed.GENERIC, 7, "u1", joints),
+        (compressed.GENERIC, 8, "u1", weights),
+        (compressed.COLOR, 9, "u1", colors),
+    )
+    accessors = [
+        accessor(5126, 24, "VEC3"),
+        accessor(5126, 24, "VEC3"),
+        accessor(5123, 24, "VEC2", normalized=True),
+        accessor(5121, 24, "VEC4", normalized=True),
+        accessor(5126, 24, "VEC4"),
+        accessor(5121, 24, "VEC4"),
+        accessor(5121, 24, "VEC4", normalized=True),
+        accessor(5123, 36, "SCALAR"),
+    ]
+    truth = {"positions": positions, "normals": normals, "uvs": uvs / 65535, "colors": colors / 255}
+    truth |= {"tangents": tangents, "faces": faces, "weights": weights / 255}
+    return document(primitive(0, IDS), accessors=accessors), stream, truth
+
+
+@needs("draco")
+def test_draco_gives_back_every_number() -> None:
+    gltf, stream, truth = box_with_all()
+    model = load(compressed.with_draco(gltf, [stream]))
+    for name, values in truth.items():
+        found = getattr(model.mesh, name)
+        assert np.allclose(found[..., : values.shape[-1]], values, rtol=0, atol=1e-6), name
+    assert np.allclose(weights_of(model, "b"), truth["weights"][:, 0], atol=1e-6)
+
+
+def weights_of(model: skinpy.Model, joint: str) -> NDArray[Any]:
+    is_joint = model.skin.joints[model.mesh.slots] == model.skeleton.names.index(joint)
+    return (model.mesh.weights * is_joint).sum(1)
+
+
+@needs("draco")
+def test_draco_of_gltf_transform() -> None:
+    """Made by `gltf-transform draco` 4.5.1, by edgebreaker, which orders vertices anew, with positions of 14
+    bits and normals of 10.
+    """
+    stream = base64.b64decode(TUBE)
+    positions, normals, faces = builders.tube(np.random.default_rng(5), 4, 5)
+    ids = {"POSITION": 0, "NORMAL": 1, "JOINTS_0": 2, "WEIGHTS_0": 3}
+    accessors = [accessor(5126, 20, "VEC3"), accessor(5126, 20, "VEC3"), accessor(5121, 20, "VEC4")]
+    accessors += [accessor(5121, 20, "VEC4", normalized=True), accessor(5123, 90, "SCALAR")]
+    model = load(compressed.with_draco(document(primitive(0, ids), accessors=accessors), [stream]))
+    away = np.linalg.norm(model.mesh.positions[:, None] - positions[None], axis=-1)
+    order = away.argmin(1)
+    assert sorted(order) == list(range(20))
+    step = np.ptp(positions, axis=0).max() / (2**14 - 1)
+    assert away.min(1).max() <= step  # half a step along each axis would be 0.87
+    assert abs(model.mesh.normals - normals[order]).max() <= 4 / 2**10
+    turned = {tuple(np.roll(face, -np.argmin(face))) for face in order[model.mesh.faces]}
+    assert turned == {tuple(np.roll(face, -np.argmin(face))) for face in faces}
+    weight = np.rint(np.clip(positions[order, 1], 0, 1) * 255) / 255
+    assert np.allclose(weights_of(model, "b"), weight, atol=1e-6)
+
+
+TUBE = """
+RFJBQ08CAgEBAAAAFB4DHgEBHQkBCe+6rkurqrSqCv8BEf8CzEL/AsxC/wLMQgT/AAAAAAABAAACAAABAAkDAAACAQEJAwABAwEE
+AgQAAgEBBAIEAAMBAQEBAA8faQaZCWkGzQyZCc0MaQYJKLnbiIfnE/6e4joAaLp9IFUFAKIUVfVAgRIAJjgrAFAwLAKAMHEawLVd
+AOJqAYCZ7wOoBAAACGGeAGyRBQAAQAD8CIsAoB3cGQAwHSUFABHrAYBhnCoApCMIADwVAAAAAP8/AAD8HMW9AAAAAN+q6b0AAIA/
+DgADAQALA2kWG2UWNRMGrUAMpRaz//8DQJ8IBgBAMAiOEq4BcG0fggEAECw4SrgGcG0fgqME/wMAAP8BAAAKAQEBAQECNT/MA23f
+sQAAAAABAAAAAQEBAQKrAQU8zP//m5kBmQEH/dyAffokgQAAAAD/AAAA
+"""
+
+
+def two_triangles(stream_of: tuple[int, int], views: int) -> bytes:
+    """Two primitives, whose streams are one or two, in one bufferView each."""
+    streams = [
+        compressed.draco([[0, 1, 2]], (compressed.POSITION, 0, "f4", [[n, 0, 0], [n, 1, 0], [n, 0, 1]]))
+        for n in range(views)
+    ]
+    parts = [primitive(view, {"POSITION": 0}, 2 * number) for number, view in enumerate(stream_of)]
+    accessors = [accessor(5126, 3, "VEC3"), accessor(5123, 3, "SCALAR")] * 2
+    return compressed.with_draco(document(*parts, accessors=accessors), streams)
+
+
+@needs("draco")
+@pytest.mark.parametrize(("stream_of", "x"), [((0, 1), [0, 1]), ((0, 0), [0, 0])])
+def test_draco_of_several_primitives(stream_of: tuple[int, int], x: list[int]) -> None:
+    model = load(two_triangles(stream_of, 2), join_vertices=False)
+    assert model.mesh.positions[::3, 0].tolist() == x
+
+
+def changed(**changes: Any) -> bytes:
+    """The box with all, where "accessor" or "primitive" has other fields, or the stream is another one."""
+    gltf, stream, _ = box_with_all()
+    for number, fields in changes.get("accessors", {}).items():
+        gltf["accessors"][number] |= fields
+    part = gltf["meshes"][0]["primitives"][0]
+    part |= changes.get("primitive", {})
+    part["extensions"][DRACO] |= changes.get("extension", {})
+    return compressed.with_draco(gltf, [changes.get("stream", stream)])
+
+
+def wide() -> bytes:
+    positions = builders.box()[0]
+    parts = [(compressed.POSITION, 3, "f4", positions)]
+    parts += [(compressed.GENERIC, 10 + n, "f4", np.zeros((24, 16))) for n in range(4)]
+    return compressed.draco(builders.box()[2], *parts)
+
+
+REFUSED = {
+    "fewer vertices": ({"accessors": {n: {"count": 23} for n in range(7)}}, "do not have the counts"),
+    "another count of one attribute": ({"accessors": {1: {"count": 25}}}, "do not have the same count"),
+    "fewer faces": ({"accessors": {7: {"count": 33}}}, "do not have the counts"),
+    "indices that are no triangles": ({"accessors": {7: {"count": 35}}}, "its indices are not triangles"),
+    "another width": ({"accessors": {3: {"type": "VEC3"}}}, r"no attribute 9 that fits accessors\[3\]"),
+    "numbers that do not fit": (
+        {"accessors": {2: {"componentType": 5120}}},
+        r"no attribute 0 that fits accessors\[2\]",
+    ),
+    "an unknown attribute": ({"extension": {"attributes": {"POSITION": 99}}}, "no attribute 99"),
+    "a strip": ({"primitive": {"mode": 5}}, "not an indexed list of triangles"),
+    "no view": ({"extension": {"bufferView": 7}}, r"bufferViews\[7\] does not exist"),
+    "no bytes": ({"stream": b""}, "broken"),
+    "half of the bytes": ({"stream": box_with_all()[1][:200]}, "broken"),
+    "another version": ({"stream": b"DRACO\2\1" + box_with_all()[1][7:]}, "not a mesh of Draco 2.2"),
+    "many numbers for each point": ({"stream": wide()}, "broken"),
+    "more faces than there are": ({"stream": compressed.edgebreaker(24, 1 << 28)}, "do not have the counts"),
+    "faces without their data": ({"stream": compressed.edgebreaker(24, 12)}, "broken"),
+}
+
+
+@needs("draco")
+@pytest.mark.parametrize("case", REFUSED)
+def test_broken_draco_is_explained(case: str) -> None:
+    changes, words = REFUSED[case]
+    with pytest.raises(skinpy.LoadError, match=words):
+        load(changed(**changes))
+
+
+@needs("draco")
+def test_an_accessor_of_two_streams_is_refused() -> None:
+    gltf = json.loads(two_triangles((0, 1), 2))
+    gltf["meshes"][0]["primitives"][1]["attributes"] = {"POSITION": 0}
+    with pytest.raises(skinpy.LoadError, match="other compressed data for the same accessor"):
+        load(json.dumps(gltf).encode())
+
+
+@needs("draco")
+def test_faces_of_points_that_are_not_there_are_left_out() -> None:
+    faces = [[0, 1, 2], [0, 1, 200]]
+    stream = compressed.draco(faces, (compressed.POSITION, 0, "f4", [[0, 0, 0], [1, 0, 0], [0, 1, 0]]))
+    accessors = [accessor(5126, 3, "VEC3"), accessor(5123, 6, "SCALAR")]
+    gltf = document(primitive(0, {"POSITION": 0}), accessors=accessors)
+    with pytest.warns(skinpy.SkinpyWarning, match="faces refer to vertices that do not exist"):
+        model = load(compressed.with_draco(gltf, [stream]))
+    assert model.mesh.faces.tolist() == [[0, 1, 2]]
+    assert "faces_dropped" in {entry.code for entry in model.report}
+
+
+@needs("draco")
+def test_memory_that_draco_does_not_get_is_no_crash() -> None:
+    """The worker has 200 MB, and the library wants some 30 bytes for each of 40 million faces."""
+    faces = 40_000_000
+    accessors = [accessor(5126, 1000, "VEC3"), accessor(5125, 3 * faces, "SCALAR")]
+    gltf = document(primitive(0, {"POSITION": 0}), accessors=accessors)
+    data = compressed.with_draco(gltf, [compressed.edgebreaker(1000, faces)])
+    limits = skinpy.Limits(vertices=200_000_000, memory=200 << 20)
+    if "limits" not in INFO["isolation"]:
+        pytest.skip("this system sets a worker no limits")
+    with pytest.raises((MemoryError, skinpy.LimitExceeded)) as caught:
+        skinpy.load(data, format="gltf", isolate=True, limits=limits)
+    assert not isinstance(caught.value, skinpy.ImporterCrashed)
+
+
+# ---- builds without the libraries ------------------------------------------------------------------------
+
+WITHOUT = """
+import sys, skinpy
+from pathlib import Path
+info = skinpy.build_info()
+print(skinpy.__file__, info["built_with_meshoptimizer"], info["built_with_draco"])
+for path in sys.argv[1:]:
+    try:
+        print(len(skinpy.load(path, isolate=False).mesh.positions))
+    except skinpy.LoadError as error:
+        print(error)
+"""
+
+
+@pytest.mark.ci
+def test_a_build_without_the_libraries(tmp_path: Path) -> None:
+    """It refuses with a remedy, and reads plain data that is there beside the compressed."""
+    folder = build_apart(tmp_path, SKINPY_MESHOPTIMIZER_DIR="none", SKINPY_DRACO_DIR="none")
+    gltf, stream, _ = box_with_all()
+    plain = builders.Gltf()
+    plain.node("box", mesh=plain.mesh(plain.primitive(*builders.box()[::2])))
+    both = json.loads(plain.gltf())
+    both["meshes"][0]["primitives"][0]["extensions"] = {DRACO: {"bufferView": 9, "attributes": {}}}
+    unnamed = json.loads(compressed.with_draco(gltf, [stream], required=False))
+    files = {
+        "meshopt": compressed.meshopt(plain),
+        "khr": compressed.meshopt(plain, extension=KHR),
+        "draco": compressed.with_draco(gltf, [stream]),
+        "draco_not_required": json.dumps(unnamed).encode(),
+        "meshopt_and_plain": compressed.meshopt(plain, fallback=True),
+        "draco_and_plain": json.dumps(both).encode(),
+    }
+    paths = [tmp_path / f"{name}.gltf" for name in files]
+    for path, data in zip(paths, files.values(), strict=True):
+        path.write_bytes(data)
+    command = (sys.executable, "-c", WITHOUT, *(str(path) for path in paths))
+    done = subprocess.run(
+        command, cwd=folder, env={"PYTHONPATH": str(folder)}, capture_output=True, text=True, timeout=HANGS
+    )
+    assert done.returncode == 0, done.stderr
+    head, *lines = done.stdout.splitlines()
+    assert head == f"{folder}/skinpy/__init__.py None None"
+    remedies = (f"{EXT}.*gltf-transform copy.*libmeshoptimizer-dev", f"{KHR}.*gltfpack -c.*0.23 or newer")
+    remedies += (f"{DRACO}.*gltf-transform copy.*libdraco-dev",) * 2
+    for line, remedy in zip(lines, remedies, strict=False):
+        assert re.search(remedy, line), line
+    assert lines[4:] == ["24", "24"]
