@@ -112,7 +112,10 @@ def test_ticks_per_second_where_the_file_has_none() -> None:
     assert entry(model, "ticks_per_second_assumed").severity == "repaired"
     named = load(cases.x_file(ticks=10, keys=((0, 0), (50, 2))), "x")
     assert named.clips[0].duration == 5 and "ticks_per_second_assumed" not in codes(named)
-    assert load(cases.bvh(frame_time="0"), "bvh").clips[0].ticks_per_second == 25
+    for frame_time in ("0", "-0.5", "nan", "1e-320"):
+        bvh = load(cases.bvh(frame_time=frame_time), "bvh")
+        assert bvh.clips[0].ticks_per_second == 25 and bvh.clips[0].duration == pytest.approx(2 / 25)
+        assert "ticks_per_second_assumed" in codes(bvh)
 
 
 @pytest.mark.parametrize(("frame_time", "rate"), [("0.5", 2), ("0.0166666667", 60)])
@@ -379,10 +382,15 @@ def test_names() -> None:
     assert "names_cut" not in codes(model) and "duplicate_names" not in codes(model)
 
 
-def test_names_that_assimp_cuts_or_that_are_no_utf8() -> None:
+def test_names_that_are_long_or_no_utf8() -> None:
     model = load(cases.bvh(("x" * 1500, b"kn\xe9".decode("utf-8", "surrogateescape"))), "bvh")
-    assert model.skeleton.names[0] == "x" * 1023 and entry(model, "names_cut").severity == "lost"
+    assert model.skeleton.names[0] == "x" * 1500
     assert model.skeleton.names[1].encode("utf-8", "surrogateescape") == b"kn\xe9"
+
+
+def test_names_that_assimp_cuts() -> None:
+    model = load(cases.lws().replace(b"thing", b"x" * 1500), "lws", allow_formats=("lws",))
+    assert "x" * 1023 in model.skeleton.names and entry(model, "names_cut").severity == "lost"
 
 
 def test_a_deep_tree() -> None:

@@ -250,7 +250,7 @@ sys.exit(bytes(memoryview(a._block)) != bytes(memoryview(b._block)))
 
 
 def huge_text_bvh(path: Path) -> Path:
-    """A BVH that takes long to read, because Assimp reads tokens one by one."""
+    """A BVH that takes long to read."""
     motion = "0 0 0 0 0 0\n" * 600_000
     path.write_text(
         "HIERARCHY\nROOT a\n{\nOFFSET 0 0 0\n"

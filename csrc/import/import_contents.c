@@ -155,16 +155,33 @@ sk_status import_contents_check(import_job *job) {
 
 /* ---- joints ------------------------------------------------------------------------------------ */
 
+/* The joint above several roots is called ROOT, with as many underscores as no other joint has. */
+static sk_status add_joint_above(import_job *job) {
+  const import_contents *c = job->contents;
+  const char *texts = job->model.text.data;
+  size_t i, length, underscores = 0;
+  char *name;
+  sk_status status = import_add_joint(job, NULL, SK_NONE);
+  if (status) return status;
+  for (i = 0; i < c->nodes.count; i++) {
+    sk_text other = NODE(c, i)->name;
+    if (other.length < 4 || memcmp(texts + other.offset, "ROOT", 4)) continue;
+    for (length = 4; length < other.length && texts[other.offset + length] == '_'; length++) {}
+    if (length == other.length && length - 3 > underscores) underscores = length - 3;
+  }
+  name = sk_array_room(&job->model.text, 4 + underscores);
+  if (!name) return import_no_memory(job, 4 + underscores);
+  memcpy(name, "ROOT", 4);
+  memset(name + 4, '_', underscores);
+  *import_joint_name(job, 0) = (sk_text){(uint32_t)(name - (char *)job->model.text.data), (uint32_t)(4 + underscores)};
+  return SK_OK;
+}
+
 static sk_status add_joints(import_job *job) {
   const import_contents *c = job->contents;
   int32_t above = has_several_roots(c);
-  sk_status status = SK_OK;
+  sk_status status = above ? add_joint_above(job) : SK_OK;
   size_t i;
-  if (above) {
-    status = import_add_joint(job, NULL, SK_NONE);
-    if (!status && !sk_text_append(&job->model.text, "ROOT", 4, import_joint_name(job, 0)))
-      status = import_no_memory(job, 4);
-  }
   for (i = 0; i < c->nodes.count && !status; i++) {
     const import_contents_node *node = NODE(c, i);
     status = import_add_joint(job, NULL, node->parent >= 0 ? node->parent + above : above ? 0 : SK_NONE);

@@ -16,7 +16,7 @@
 #include "import_reader.h"
 
 /* A node of the tree. Nodes are listed depth first: a parent before its children, which keep the file's order. Several
-   roots get one joint above them, called ROOT, so that the joint of a node is import_contents_joint. */
+   roots get one joint above them, called ROOT (with underscores behind it where a node is called so), so that the joint of a node is import_contents_joint. */
 typedef struct import_contents_node {
   sk_text name;
   int32_t parent;  /* SK_NONE: a root */

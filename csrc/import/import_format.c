@@ -13,6 +13,7 @@
 #include "formats/import_x.h"
 #include "import_bytes.h"
 #include "import_check.h"
+#include "import_contents.h"
 #include "import_format.h"
 
 #define ALSO_BYTES   4096 /* in which the second word of a magic stands */
@@ -62,9 +63,11 @@ static const import_format rows[] = {
     {.suffixes = "bvh",
      .allowance = IMPORT_ALWAYS,
      .magics = {{"HIERARCHY", "bvh", true}},
-     .required = {{"HIERARCHY"}, IMPORT_BEGINS, "\"HIERARCHY\""},
+     .required = {{"HIERARCHY"}, IMPORT_HAS, "\"HIERARCHY\""},
+     .reader = &contents_reader,
      .open = import_bvh_open,
-     .correct = import_bvh_correct},
+     .is_counted = true,
+     .close = import_contents_close},
     {.suffixes = "obj",
      .allowance = IMPORT_ALWAYS,
      .magics = {{"mtllib", "obj"}, {"v ", "obj"}},

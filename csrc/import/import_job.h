@@ -67,7 +67,7 @@ struct import_job {
   struct import_contents *contents; /* import_contents.h: of small readers */
   struct import_weights *weights; /* import_weights.h; NULL: the weights are Assimp's */
   int32_t first_frame; /* SMD: of its skeleton; 0: Assimp counts as the file does */
-  bool blanks_hidden; /* in names, while Assimp reads: BVH's of joints, SMD's of materials */
+  bool blanks_hidden; /* in names, while Assimp reads: SMD's of materials */
 };
 
 /* ---- the steps, in their order ----------------------------------------------------- */

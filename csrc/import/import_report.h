@@ -40,6 +40,8 @@ typedef struct import_job import_job;
       "morph targets do not fit their mesh, are vertex frames, or belong to a COLLADA file; they were left out")       \
   ROW(numbers_repaired, SK_REPAIRED, "numbers are not finite or not usable; they were replaced")                       \
   ROW(duplicate_names, SK_REPAIRED, "several joints share a name; the name refers to the first of them")               \
+  ROW(names_ambiguous, SK_LOST,                                                                                        \
+      "channels or weights name a joint, and several joints have that name; the first of them was taken")              \
   ROW(names_cut, SK_LOST, "names longer than 1,023 bytes were truncated")                                              \
   ROW(nodes_with_two_parents, SK_LOST, "nodes are listed as a child more than once; the first parent keeps them")      \
   ROW(meshes_outside_scene, SK_LOST, "meshes belong to nodes outside the file's default scene; they were left out")    \
@@ -50,6 +52,8 @@ typedef struct import_job import_job;
       "keys are out of order, twice at one time, or at a time that is not finite; they were sorted, and the first at " \
       "each time was kept")                                                                                            \
   ROW(duration_repaired, SK_REPAIRED, "a clip's duration contradicts its keys; it was set to the last key")            \
+  ROW(frame_count_repaired, SK_REPAIRED,                                                                               \
+      "a file has another number of frames than it states; those that it has were read")                               \
   ROW(ticks_per_second_assumed, SK_REPAIRED, "a clip states no ticks per second; 25 was assumed")                      \
   ROW(channels_dropped, SK_LOST,                                                                                       \
       "channels move no joint of the scene, have no usable keys, or are of a kind that is not supported; they were "   \

@@ -31,7 +31,7 @@ static void note_rotated_root(import_job *job) {
 void import_space(import_job *job) {
   job->model.info.up = SK_AXIS_POS_Y;
   if (job->format->space) job->format->space(job);
-  else note_rotated_root(job);
+  else if (job->scene) note_rotated_root(job);
   if (job->request->up != SK_AXIS_UNKNOWN) job->model.info.up = job->request->up;
 }
 

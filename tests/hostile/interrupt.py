@@ -239,7 +239,7 @@ def judge_lateness(work: Work, latest: float) -> None:
 
 
 def long_bvh(path: Path, frames: int = 100_000) -> Path:
-    """A file that takes long to read: Assimp reads its tokens one by one."""
+    """A file that takes long to read."""
     path.write_text(
         "HIERARCHY\nROOT a\n{\nOFFSET 0 0 0\n"
         "CHANNELS 6 Xposition Yposition Zposition Zrotation Xrotation Yrotation\n"

@@ -34,6 +34,26 @@ def obj() -> bytes:
 MTL = b"newmtl red\nKd 1 0 0\nmap_Kd red.png\nNs 10\nd 0.5\n"
 
 
+#: Equal names, comments, rotations and scale in any order, a frame over two lines, a wrong number of frames.
+BVH_SCALED = b"""# by hand
+Hierarchy
+Root a
+{ // one line
+    Offset 0 1e0 -.5
+    Channels 8 Zrotation Xposition Yscale Xrotation Yrotation Zposition Xrotation Zscale
+    JOINT a { OFFSET 1 2 3 CHANNELS 1 Yrotation End Site { OFFSET 0 1 0 } }
+    End Site { OFFSET 0 0 1 }
+}
+MOTION
+Frames : 9
+Frame Time: 3.3e-2
+10 0.5 1 20 30 1.5 40 2
+50
+11 0.5 1 nan 31 1,5 41 2 51
+12 0.5 1
+"""
+
+
 def triangles(count: int = 12) -> np.ndarray:
     """(count, 3, 3) corners of a box's triangles."""
     positions, _, faces = builders.box()
@@ -193,6 +213,7 @@ def own_seeds() -> list[Seed]:
         Seed("textured", "dae", cases.dae_textured("<repeatU>2</repeatU>")),
         Seed("chain", "bvh", cases.bvh(("hip", "knee", "foot"))),
         Seed("awkward", "bvh", cases.bvh_awkward()),
+        Seed("scaled", "bvh", BVH_SCALED),
         Seed("square", "obj", obj(), (("beside.mtl", MTL),)),
         Seed("text", "stl", stl_text()),
         Seed("binary", "stl", stl_binary()),

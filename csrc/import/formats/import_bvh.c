@@ -1,381 +1,353 @@
-/* import_bvh.c: BVH in a form that Assimp reads rightly.
+/* import_bvh.c: BVH, a skeleton and its motion.
 
-   Assimp 6.0.5 reads the usual file as it is meant, but takes a joint's positions only where the joint has six
-   channels, and refuses names of several words, a number right behind "Frames:" or "Time:", a second ROOT and
-   a byte order mark. So the hierarchy and the two lines in front of the frames, which are short, are read here
-   first; a file that has such a thing is written anew in memory, and every other one stays as it is. A text that
-   cannot be followed here stays as it is too: Assimp says what it thinks of it. */
-#include <stdio.h>
-#include <string.h>
+   No standards body owns the format; what is read here is that of Biovision, as M. Meredith and S. Maddock describe it
+   ("Motion Capture File Formats Explained", 2001), and what programs make of it:
+   - A frame has its numbers in the order of the joints, so that names need not be unique.
+   - The rotations of a joint are in degrees, and are multiplied in the order in which they are listed.
+   - A position stands in place of the joint's OFFSET, along its axis. Scale is an extension of some programs.
+   - "End Site" ends a chain; it is a joint of its own here.
+   A frame is one line, or several of which none is a whole frame. */
+#include <math.h>
 
+#include "../import_contents.h"
+#include "../import_words.h"
 #include "import_bvh.h"
 
-#define MAX_FILLER 32    /* bytes of a number that is written into every frame */
+#define HALF_DEGREE   0.0087266462599716479 /* in radians */
+#define FALLBACK_RATE 25.0 /* frames per second, where the file gives none */
 
-enum { X_POSITION, Y_POSITION, Z_POSITION, X_ROTATION, KINDS = 6 };
+enum { POSITION, ROTATION, SCALE, X = 0, AXES = 3, KINDS = 9 };
 
-static const char *const kinds[KINDS] = {"Xposition", "Yposition", "Zposition", "Xrotation", "Yrotation", "Zrotation"};
+/* A kind is three times what the number is, and its axis. */
+static const char *const kinds[KINDS] = {"Xposition", "Yposition", "Zposition", "Xrotation", "Yrotation",
+                                         "Zrotation", "Xscale",    "Yscale",    "Zscale"};
 
-typedef struct bvh_node {
-  import_span name;      /* all words of it; empty: an end site */
-  int64_t parent;     /* stands before the node; SK_NONE = a root */
-  import_span offset[3]; /* empty: the file has none */
-  size_t first;       /* of its channels; in a frame they stand in one row */
+typedef struct bvh_joint { /* of each node of the contents */
+  import_span name;
+  size_t first;      /* of its channels, which stand in one row in a frame */
   uint32_t count;
-  bool filled;        /* Assimp gets six channels, those that the file does not have among them */
-  bool lost;          /* it has positions that Assimp does not take */
-} bvh_node;
+  bool has_channels; /* they were read, even if there is none */
+} bvh_joint;
 
-typedef struct bvh { /* one file while it is read and written */
+typedef struct bvh {
   import_job *job;
-  const char *at, *end;
-  sk_array nodes;        /* bvh_node, depth first */
-  sk_array channels;     /* uint8_t: kinds */
-  int64_t open;          /* the node that is read; SK_NONE = none */
-  size_t roots;
-  import_span frames, time; /* the two numbers of MOTION */
-  bool marked, apart;    /* begins with a byte order mark; these numbers stand apart from their words */
-  bool blanks;           /* a name has several words */
-  bool filled;           /* some node is */
-  sk_array out;          /* char */
-  sk_status status;      /* of writing, and of memory for all else */
+  import_words words;
+  sk_array joints;    /* bvh_joint */
+  sk_array channels;  /* uint8_t: kinds */
+  int32_t open;       /* the joint that is read; SK_NONE: none */
+  double frames, frame_time; /* as the file states them */
+  sk_array numbers;   /* double: whole frames, and the lines that follow */
+  size_t whole;       /* of these numbers belong to whole frames */
 } bvh;
 
-/* ---- reading -------------------------------------------------------------------------- */
+static bvh_joint *joint_at(const bvh *b, size_t j) { return (bvh_joint *)b->joints.data + j; }
 
-/* Does what isspace() does in the C locale, whatever the user's locale. */
-static bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
-
-/* What stands between spaces, as Assimp has it: a brace at its beginning is a word. Length 0 at the end. */
-static import_span next_word(bvh *b) {
-  import_span word;
-  while (b->at < b->end && is_space(*b->at)) b->at++;
-  word.at = b->at;
-  if (b->at < b->end && (*b->at == '{' || *b->at == '}')) b->at++;
-  else
-    while (b->at < b->end && !is_space(*b->at)) b->at++;
-  word.length = (size_t)(b->at - word.at);
-  return word;
+static import_contents_node *node_at(const bvh *b, size_t j) {
+  return (import_contents_node *)b->job->contents->nodes.data + j;
 }
 
-static bool begins(import_span word, const char *text) {
-  return word.length >= strlen(text) && !memcmp(word.at, text, strlen(text));
-}
+/* ---- the skeleton ------------------------------------------------------------------------ */
 
-static bool equals(import_span word, const char *text) { return word.length == strlen(text) && begins(word, text); }
-static bool expect(bvh *b, const char *text) { return equals(next_word(b), text); }
-static bvh_node *node_at(const bvh *b, size_t n) { return (bvh_node *)b->nodes.data + n; }
-
-/* SK_ERROR_MEMORY where there is none; false ends the reading. */
-static bool has_memory(bvh *b, const void *memory) {
-  if (!memory && !b->status) b->status = import_no_memory(b->job, 1);
-  return memory != NULL;
-}
-
-static bool open_node(bvh *b, import_span name) {
-  bvh_node *node = sk_array_extend(&b->nodes, 1);
-  if (!has_memory(b, node)) return false;
-  *node = (bvh_node){.name = name, .parent = b->open};
-  b->open = (int64_t)b->nodes.count - 1;
-  return true;
-}
-
-/* The words up to the brace, all on one line. */
-static bool read_name(bvh *b) {
-  import_span name = next_word(b), word = name;
-  const char *at;
-  while (word.length && !equals(word, "{")) {
-    name.length = (size_t)(word.at + word.length - name.at);
-    word = next_word(b);
-  }
-  if (!word.length || equals(name, "{")) return false;
-  for (at = name.at; at < name.at + name.length; at++) {
-    if (*at == '\n' || *at == '\r') return false;
-    b->blanks |= is_space(*at);
-  }
-  b->roots += b->open < 0;
-  return open_node(b, name);
-}
-
-static bool read_offset(bvh *b, bvh_node *node) {
-  int i;
-  for (i = 0; i < 3; i++) node->offset[i] = next_word(b);
-  return node->offset[2].length != 0;
-}
-
-static bool read_channel(bvh *b, uint8_t *kind) {
-  import_span word = next_word(b);
-  for (*kind = 0; *kind < KINDS; ++*kind)
-    if (equals(word, kinds[*kind])) return true;
-  return false;
-}
-
-/* Their number in plain digits. A second list of one node is not followed, nor one behind the node's children:
-   a frame has its numbers in the order of the nodes. */
-static bool read_channels(bvh *b, bvh_node *node) {
-  import_span word = next_word(b);
-  uint32_t count = 0, i;
-  for (i = 0; i < word.length && i < 7; i++) {
-    if (word.at[i] < '0' || word.at[i] > '9') return false;
-    count = 10 * count + (uint32_t)(word.at[i] - '0');
-  }
-  if (!word.length || word.length > 7 || node->count || node != node_at(b, b->nodes.count - 1)) return false;
-  node->first = b->channels.count;
-  for (i = 0; i < count; i++) {
-    uint8_t kind, *place;
-    if (!read_channel(b, &kind)) return false;
-    place = sk_array_extend(&b->channels, 1);
-    if (!has_memory(b, place)) return false;
-    *place = kind;
-  }
-  node->count = count;
-  return true;
-}
-
-/* To the word MOTION. */
-static bool read_hierarchy(bvh *b) {
-  for (;;) {
-    import_span word = next_word(b);
-    bvh_node *node = b->open < 0 ? NULL : node_at(b, (size_t)b->open);
-    bool good, joint = node && node->name.length;
-    if (!node && equals(word, "MOTION")) return b->nodes.count != 0;
-    if (equals(word, node ? "JOINT" : "ROOT")) good = (joint || !node) && read_name(b);
-    else if (joint && equals(word, "End"))
-      good = expect(b, "Site") && expect(b, "{") && open_node(b, (import_span){NULL, 0});
-    else if (node && equals(word, "OFFSET")) good = read_offset(b, node);
-    else if (joint && equals(word, "CHANNELS")) good = read_channels(b, node);
-    else good = node && equals(word, "}");
-    if (!good) return false;
-    if (equals(word, "}")) b->open = node->parent;
-  }
-}
-
-/* "Frames: 2", or without the space. */
-static bool read_number(bvh *b, const char *label, import_span *number) {
-  import_span word = next_word(b);
-  size_t length = strlen(label);
-  if (!begins(word, label)) return false;
-  *number = (import_span){word.at + length, word.length - length};
-  b->apart &= !number->length;
-  if (!number->length) *number = next_word(b);
-  return number->length != 0;
-}
-
-/* All in front of the frames; false where it cannot be followed. */
-static bool read_head(bvh *b, const import_source *file) {
-  b->at = (const char *)file->data;
-  b->end = b->at + file->size;
-  b->marked = file->size >= 3 && !memcmp(b->at, "\xef\xbb\xbf", 3);
-  if (b->marked) b->at += 3;
-  b->nodes.count = b->channels.count = b->roots = 0;
-  b->open = SK_NONE;
-  b->apart = true;
-  b->blanks = b->filled = false;
-  return expect(b, "HIERARCHY") && read_hierarchy(b) && read_number(b, "Frames:", &b->frames) && expect(b, "Frame") &&
-         read_number(b, "Time:", &b->time);
-}
-
-/* ---- what Assimp would not take ---------------------------------------------------------- */
-
-/* Whether what the node has fits into six channels: X, Y and Z of the position, and its rotations. */
-static bool fits_six(const bvh_node *node, uint32_t rotations) {
-  int i;
-  for (i = 0; i < 3; i++)
-    if (node->offset[i].length > MAX_FILLER) return false;
-  return rotations <= 3;
-}
-
-static void look_at_node(bvh *b, bvh_node *node) {
-  const uint8_t *kind = (const uint8_t *)b->channels.data + node->first;
-  uint32_t i, rotations = 0, has = 0;
-  for (i = 0; i < node->count; i++) {
-    rotations += kind[i] >= X_ROTATION;
-    if (kind[i] < X_ROTATION) has |= 1u << kind[i];
-  }
-  if (!has || (has == 7 && node->count == 6)) return;
-  node->filled = fits_six(node, rotations);
-  node->lost = !node->filled;
-  b->filled |= node->filled;
-}
-
-static void look_at_nodes(bvh *b) {
-  size_t n;
-  for (n = 0; n < b->nodes.count; n++) look_at_node(b, node_at(b, n));
-}
-
-static bool is_to_be_written(const bvh *b) { return b->marked || b->blanks || b->filled || !b->apart || b->roots > 1; }
-
-static void note_lost(const bvh *b) {
-  size_t n;
-  for (n = 0; n < b->nodes.count; n++) {
-    const bvh_node *node = node_at(b, n);
-    if (node->lost)
-      import_note_add(b->job, NOTE_channels_dropped, 1, "positions of '%.*s', which has %u channels",
-                      (int)(node->name.length < 60 ? node->name.length : 60), node->name.at, node->count);
-  }
-}
-
-/* ---- writing --------------------------------------------------------------------------- */
-
-static void put(bvh *b, const char *bytes, size_t length) {
-  if (!b->status) b->status = import_files_append(b->job, &b->out, bytes, length);
-}
-
-static void put_text(bvh *b, const char *text) { put(b, text, strlen(text)); }
-
-/* A word and a space. */
-static void put_word(bvh *b, import_span word) {
-  put(b, word.at, word.length);
-  put_text(b, " ");
-}
-
-static void put_name(bvh *b, import_span name) {
-  static const char space = IMPORT_BLANK;
+/* Appends the words of a name with one blank between each two. */
+static bool put_name(bvh *b, import_span name) {
+  sk_array *pool = &b->job->model.text;
   const char *at = name.at, *end = name.at + name.length;
+  sk_text unused;
   while (at < end) {
     const char *word = at;
-    while (at < end && !is_space(*at)) at++;
-    put(b, word, (size_t)(at - word));
-    if (at < end) put(b, &space, 1);
-    while (at < end && is_space(*at)) at++;
+    while (at < end && (unsigned char)*at > ' ') at++;
+    if (!sk_text_append(pool, word, (size_t)(at - word), &unused)) return false;
+    while (at < end && (unsigned char)*at <= ' ') at++;
+    if (at < end && !sk_text_append(pool, " ", 1, &unused)) return false;
   }
+  return true;
 }
 
-static import_span offset_of(const bvh_node *node, int axis) {
-  return node->offset[axis].length ? node->offset[axis] : (import_span){"0", 1};
-}
-
-static void put_channels(bvh *b, const bvh_node *node) {
-  const uint8_t *kind = (const uint8_t *)b->channels.data + node->first;
-  char number[32];
-  uint32_t i, rotations = 0;
-  snprintf(number, sizeof number, "CHANNELS %u ", node->filled ? 6 : node->count);
-  put_text(b, number);
-  for (i = 0; i < 3 && node->filled; i++) put_word(b, (import_span){kinds[i], strlen(kinds[i])});
-  for (i = 0; i < node->count; i++) {
-    if (node->filled && kind[i] < X_ROTATION) continue;
-    put_word(b, (import_span){kinds[kind[i]], strlen(kinds[kind[i]])});
-    rotations++;
+/* An end site without a name has that of its parent. */
+static sk_status name_joint(bvh *b, bool is_end, import_contents_node *node, import_span name) {
+  sk_array *pool = &b->job->model.text;
+  size_t first = pool->count;
+  sk_text unused;
+  bool good = true;
+  if (is_end && !name.length) {
+    good = sk_text_append(pool, "EndSite_", 8, &unused);
+    if (b->open >= 0) name = joint_at(b, (size_t)b->open)->name;
   }
-  for (; node->filled && rotations < 3; rotations++) put_text(b, "Xrotation ");
-  put_text(b, "\n");
+  if (!good || !put_name(b, name)) return import_no_memory(b->job, name.length);
+  if (pool->count > IMPORT_MAX_TEXT)
+    return sk_fail(b->job->error, SK_ERROR_IMPORT, "the names of all joints together take more than 256 MiB");
+  node->name = (sk_text){(uint32_t)first, (uint32_t)(pool->count - first)};
+  return SK_OK;
 }
 
-static void put_node(bvh *b, const bvh_node *node) {
+/* Behind ROOT, JOINT or End Site: name { */
+static sk_status open_joint(bvh *b, bool is_end) {
+  import_span name = import_next_name(&b->words);
+  bvh_joint *joint;
+  import_contents_node *node;
+  sk_status status;
+  if (!import_take_word(&b->words, "{")) return import_words_fail(&b->words, "'{'");
+  node = import_contents_add_node(b->job, b->open);
+  joint = node ? sk_array_extend(&b->joints, 1) : NULL;
+  if (!joint) return import_no_memory(b->job, sizeof *joint);
+  joint->name = name;
+  node->has_trs = true;
+  status = name_joint(b, is_end, node, name);
+  b->open = (int32_t)b->joints.count - 1;
+  return status;
+}
+
+static sk_status read_offset(bvh *b) {
+  import_contents_node *node = node_at(b, (size_t)b->open);
+  double number;
   int i;
-  put_text(b, !node->name.length ? "End Site" : node->parent < 0 && b->roots == 1 ? "ROOT " : "JOINT ");
-  put_name(b, node->name);
-  put_text(b, "\n{\nOFFSET ");
-  for (i = 0; i < 3; i++) put_word(b, offset_of(node, i));
-  put_text(b, "\n");
-  if (node->count) put_channels(b, node);
-}
-
-/* Several roots get one above them, "ROOT" as in glTF, with as many underscores as no joint has. */
-static void put_root(bvh *b) {
-  size_t n, i, most = 0;
-  for (n = 0; n < b->nodes.count; n++) {
-    import_span name = node_at(b, n)->name;
-    for (i = 4; i < name.length && name.at[i] == '_'; i++) {}
-    if (begins(name, "ROOT") && i == name.length && i - 3 > most) most = i - 3;
+  for (i = 0; i < AXES; i++) {
+    if (!import_take_number(&b->words, &number)) return import_words_fail(&b->words, "a number of an OFFSET");
+    node->translation[i] = (float)number;
   }
-  put_text(b, "ROOT ROOT");
-  while (most-- && !b->status) put_text(b, "_");
-  put_text(b, "\n{\nOFFSET 0 0 0\n");
+  return SK_OK;
 }
 
-static void put_hierarchy(bvh *b) {
-  int64_t open = SK_NONE;
-  size_t n;
-  put_text(b, "HIERARCHY\n");
-  if (b->roots > 1) put_root(b);
-  for (n = 0; n <= b->nodes.count && !b->status; n++) {
-    const bvh_node *node = n < b->nodes.count ? node_at(b, n) : NULL;
-    int64_t above = node ? node->parent : SK_NONE;
-    for (; open != above; open = node_at(b, (size_t)open)->parent) put_text(b, "}\n");
-    if (node) put_node(b, node);
-    open = (int64_t)n;
+static uint8_t kind_of(import_span word) {
+  uint8_t kind = 0;
+  while (kind < KINDS && !import_is_word(word, kinds[kind])) kind++;
+  return kind;
+}
+
+/* A frame has its numbers in the order of the joints, so a joint has one list, in front of its children. */
+static sk_status read_channels(bvh *b) {
+  bvh_joint *joint = joint_at(b, (size_t)b->open);
+  int64_t count, i;
+  if (joint->has_channels || (size_t)b->open + 1 != b->joints.count)
+    return import_words_fail(&b->words, "one list of channels in front of a joint's children");
+  if (!import_take_integer(&b->words, 0, UINT32_MAX, &count))
+    return import_words_fail(&b->words, "the number of channels");
+  joint->has_channels = true;
+  joint->first = b->channels.count;
+  joint->count = (uint32_t)count;
+  for (i = 0; i < count; i++) {
+    const char *before = b->words.at;
+    uint8_t kind = kind_of(import_next_word(&b->words)), *added;
+    b->words.at = kind < KINDS ? b->words.at : before;
+    if (kind == KINDS) return import_words_fail(&b->words, "a channel, such as Xrotation,");
+    added = sk_array_extend(&b->channels, 1);
+    if (!added) return import_no_memory(b->job, 1);
+    *added = kind;
   }
-  if (b->roots > 1) put_text(b, "}\n");
-  put_text(b, "MOTION\nFrames: ");
-  put_word(b, b->frames);
-  put_text(b, "\nFrame Time: ");
-  put_word(b, b->time);
-  put_text(b, "\n");
+  return SK_OK;
 }
 
-/* A node's numbers of one frame; `row` holds them as the file has them. */
-static void put_values(bvh *b, const bvh_node *node, const import_span *row) {
-  const uint8_t *kind = (const uint8_t *)b->channels.data + node->first;
-  import_span place[3] = {offset_of(node, 0), offset_of(node, 1), offset_of(node, 2)};
-  uint32_t i, rotations = 0;
-  for (i = 0; i < node->count && node->filled; i++)
-    if (kind[i] < X_ROTATION) place[kind[i]] = row[i];
-  for (i = 0; i < 3 && node->filled; i++) put_word(b, place[i]);
-  for (i = 0; i < node->count; i++) {
-    if (node->filled && kind[i] < X_ROTATION) continue;
-    put_word(b, row[i]);
-    rotations++;
+/* To the word MOTION, or to the end of a file that has a skeleton alone. */
+static sk_status read_hierarchy(bvh *b) {
+  import_words *w = &b->words;
+  sk_status status = SK_OK;
+  if (!import_take_word(w, "HIERARCHY")) return import_words_fail(w, "HIERARCHY");
+  while (!status) {
+    if (import_take_word(w, "ROOT") || import_take_word(w, "JOINT")) status = open_joint(b, false);
+    else if (import_take_word(w, "End"))
+      status = import_take_word(w, "Site") ? open_joint(b, true) : import_words_fail(w, "Site");
+    else if (b->open < 0) break;
+    else if (import_take_word(w, "OFFSET")) status = read_offset(b);
+    else if (import_take_word(w, "CHANNELS")) status = read_channels(b);
+    else if (import_take_word(w, "}")) b->open = node_at(b, (size_t)b->open)->parent;
+    else status = import_words_fail(w, "JOINT, OFFSET, CHANNELS, End Site or '}'");
   }
-  for (; node->filled && rotations < 3; rotations++) put_text(b, "0 ");
+  return status || b->joints.count ? status : import_words_fail(w, "ROOT");
 }
 
-/* Frame after frame, as long as the words last; one that is not whole is none. */
-static void put_frames(bvh *b) {
-  size_t count = b->channels.count, n, i, bytes;
-  import_span *row = sk_multiply(count, sizeof *row, &bytes) ? sk_alloc(bytes) : NULL;
-  has_memory(b, row);
-  while (!b->status) {
-    for (i = 0; i < count && (row[i] = next_word(b)).length; i++) {}
-    if (i < count || !count) break;
-    for (n = 0; n < b->nodes.count; n++) put_values(b, node_at(b, n), row + node_at(b, n)->first);
-    put_text(b, "\n");
+/* ---- the motion --------------------------------------------------------------------------- */
+
+/* "Frames: 2" and "Frame Time: 0.1", with or without the space behind the colon. */
+static sk_status read_head(bvh *b) {
+  import_words *w = &b->words;
+  const char *colon;
+  int i;
+  for (i = 0; i < 2; i++) {
+    bool is_time = import_take_word(w, "Frame");
+    import_span word = import_next_word(w);
+    size_t length = is_time ? 4 : 6;
+    if (word.length < length || !import_is_word((import_span){word.at, length}, is_time ? "Time" : "Frames")) {
+      w->at = word.at;
+      return import_words_fail(w, i ? "Frame Time:" : "Frames:");
+    }
+    w->at = word.at + length;
+    for (colon = w->at; colon < w->end && (*colon == ' ' || *colon == '\t'); colon++) {}
+    if (colon < w->end && *colon == ':') w->at = colon + 1;
+    if (!import_take_number(w, is_time ? &b->frame_time : &b->frames)) return import_words_fail(w, "a number");
   }
-  sk_free(row);
+  return SK_OK;
 }
 
-static void write_anew(bvh *b) {
-  import_files *files = &b->job->files;
-  const import_source *model = files->sources.data;
-  put_hierarchy(b);
-  if (b->filled) put_frames(b);
-  else put(b, b->at, (size_t)(b->end - b->at));
-  if (b->status) return;
-  b->job->blanks_hidden = b->blanks;
-  import_files_put(files, model->name, b->out.data, b->out.count, b->out.data);
-  b->out = SK_ARRAY(char);
+/* Puts NaN, which makes no keys, behind the numbers of a frame that has too few of them. `line` numbers follow these
+   already. */
+static bool fill_frame(bvh *b, size_t line) {
+  size_t has = b->numbers.count - line - b->whole, missing = b->channels.count - has, i;
+  double *added = sk_array_extend(&b->numbers, missing), *at;
+  if (!added) return false;
+  import_note_add(b->job, NOTE_numbers_repaired, 1, "frame %zu has %zu of %zu numbers", b->whole / b->channels.count,
+                  has, b->channels.count);
+  at = (double *)b->numbers.data + b->numbers.count - missing - line;
+  for (i = line; i-- > 0;) at[missing + i] = at[i];
+  for (i = 0; i < missing; i++) at[i] = NAN;
+  b->whole += b->channels.count;
+  return true;
 }
 
-/* ---- the file ---------------------------------------------------------------------------- */
+/* At the end of a line that has so many numbers. A line may have a whole frame, several, or a part of one; the parts
+   of one may follow each other. */
+static bool end_line(bvh *b, size_t line) {
+  size_t count = b->channels.count, extra;
+  if (b->numbers.count - b->whole > count && line < b->numbers.count - b->whole && !fill_frame(b, line)) return false;
+  if (b->numbers.count - b->whole < count) return true;
+  extra = (b->numbers.count - b->whole) % count;
+  if (extra)
+    import_note_add(b->job, NOTE_channels_dropped, extra, "frame %zu has %zu numbers for %zu channels",
+                    b->whole / count, line, count);
+  b->whole = b->numbers.count -= extra;
+  return true;
+}
 
-/* False where the file cannot be followed. Of a large file only the head is in memory, which is enough for most. */
-static bool read_file(bvh *b) {
-  import_files *files = &b->job->files;
-  bool good = read_head(b, files->sources.data);
-  if (good) look_at_nodes(b);
-  if (files->descriptor < 0 || b->status || !(b->at == b->end || (good && is_to_be_written(b)))) return good;
-  b->status = import_files_whole(b->job);
-  good = !b->status && read_head(b, files->sources.data);
-  if (good) look_at_nodes(b);
-  return good;
+/* What is not a number is the end of the motion, behind the stated frames or where the file was cut off. */
+static bool is_end(bvh *b, size_t line) {
+  import_words *w = &b->words;
+  const char *at = w->at;
+  import_next_word(w);
+  if (w->at == w->end) return true;
+  w->at = at;
+  return !line && (double)(b->whole / b->channels.count) >= b->frames;
+}
+
+static sk_status read_frames(bvh *b) {
+  import_words *w = &b->words;
+  bool ends = !b->channels.count;
+  while (w->at < w->end && !ends) {
+    size_t first = b->numbers.count, line;
+    bool good = import_take_numbers(w, &b->numbers);
+    line = b->numbers.count - first;
+    if (good && import_line_goes_on(w)) {
+      ends = is_end(b, line);
+      if (!ends) return import_words_fail(w, "a number");
+    }
+    if (good && line) good = end_line(b, line);
+    if (!good) return import_no_memory(b->job, b->numbers.count * sizeof(double));
+  }
+  if (b->numbers.count > b->whole && !fill_frame(b, 0)) return import_no_memory(b->job, sizeof(double));
+  return SK_OK;
+}
+
+/* ---- the clip ----------------------------------------------------------------------------------- */
+
+static size_t frames_of(const bvh *b) { return b->channels.count ? b->whole / b->channels.count : 0; }
+
+/* Bits of what the channels are. */
+static unsigned paths_of(const bvh *b, const bvh_joint *joint) {
+  const uint8_t *kind = (const uint8_t *)b->channels.data + joint->first;
+  unsigned paths = 0;
+  uint32_t i;
+  for (i = 0; i < joint->count; i++) paths |= 1u << kind[i] / AXES;
+  return paths;
+}
+
+/* Multiplies a quaternion by a rotation about an axis. */
+static void rotate(double q[4], int axis, double degrees) {
+  int a = (axis + 1) % 3, b = (axis + 2) % 3;
+  double s = sin(degrees * HALF_DEGREE), c = cos(degrees * HALF_DEGREE), x = q[axis], y = q[a], z = q[b], w = q[3];
+  q[axis] = x * c + w * s;
+  q[a] = y * c + z * s;
+  q[b] = z * c - y * s;
+  q[3] = w * c - x * s;
+}
+
+static void read_rotation(const uint8_t *kind, uint32_t count, const double *numbers, float *out) {
+  double q[4] = {0, 0, 0, 1};
+  uint32_t i;
+  for (i = 0; i < count; i++)
+    if (kind[i] / AXES == ROTATION) rotate(q, kind[i] % AXES, numbers[i]);
+  for (i = 0; i < 4; i++) out[i] = (float)q[i];
+}
+
+/* Positions or scales; `rest` is what axes without a channel have. */
+static void read_vector(const uint8_t *kind, uint32_t count, const double *numbers, int what, const float rest[3],
+                        float *out) {
+  uint32_t i;
+  for (i = 0; i < AXES; i++) out[i] = import_is_bad(rest[i]) ? 0.0f : rest[i];
+  for (i = 0; i < count; i++)
+    if (kind[i] / AXES == what) out[kind[i] % AXES] = (float)numbers[i];
+}
+
+static sk_status add_track(bvh *b, size_t j, int what, const double *times) {
+  static const sk_path paths[] = {SK_PATH_TRANSLATION, SK_PATH_ROTATION, SK_PATH_SCALE};
+  const bvh_joint *joint = joint_at(b, j);
+  const import_contents_node *node = node_at(b, j);
+  const float *rest = what == POSITION ? node->translation : node->scale;
+  const uint8_t *kind = (const uint8_t *)b->channels.data + joint->first;
+  const double *numbers = (const double *)b->numbers.data + joint->first;
+  size_t frames = frames_of(b), width = sk_path_width(paths[what]), f;
+  import_contents_track *track = import_contents_add_track(b->job, (int32_t)j, paths[what]);
+  float *out = track ? import_contents_take(b->job, frames, width * sizeof *out) : NULL;
+  if (!out) return SK_ERROR_MEMORY;
+  track->count = (uint32_t)frames;
+  track->times = times;
+  track->values = out;
+  for (f = 0; f < frames; f++, out += width, numbers += b->channels.count)
+    if (what == ROTATION) read_rotation(kind, joint->count, numbers, out);
+    else read_vector(kind, joint->count, numbers, what, rest, out);
+  return SK_OK;
+}
+
+static sk_status add_tracks(bvh *b) {
+  size_t frames = frames_of(b), j, f;
+  double *times = import_contents_take(b->job, frames, sizeof *times);
+  sk_status status = times ? SK_OK : SK_ERROR_MEMORY;
+  int what;
+  for (f = 0; times && f < frames; f++) times[f] = (double)f * b->frame_time;
+  for (j = 0; j < b->joints.count && frames; j++)
+    for (what = POSITION; what <= SCALE && !status; what++)
+      if (paths_of(b, joint_at(b, j)) & 1u << what) status = add_track(b, j, what, times);
+  return status;
+}
+
+static sk_status add_clip(bvh *b) {
+  import_contents_clip *clip = import_contents_add_clip(b->job);
+  size_t frames = frames_of(b);
+  if (!clip) return SK_ERROR_MEMORY;
+  if (!sk_text_append(&b->job->model.text, "Motion", 6, &clip->name)) return import_no_memory(b->job, 6);
+  if (frames > UINT32_MAX) return sk_fail(b->job->error, SK_ERROR_IMPORT, "the file has %zu frames", frames);
+  if ((double)frames != b->frames)
+    import_note_add(b->job, NOTE_frame_count_repaired, 1, "'Frames:' is %g, but there are %zu", b->frames, frames);
+  clip->ticks_per_second = 1.0 / b->frame_time;
+  if (!(clip->ticks_per_second > 0.0 && isfinite(clip->ticks_per_second) && isfinite(b->frame_time * (double)frames))) {
+    import_note_add(b->job, NOTE_ticks_per_second_assumed, 1, "'Frame Time:' is %g", b->frame_time);
+    clip->ticks_per_second = FALLBACK_RATE;
+    b->frame_time = 1.0 / FALLBACK_RATE;
+  }
+  return add_tracks(b);
+}
+
+/* ---- the file ------------------------------------------------------------------------------------ */
+
+static sk_status read_motion(bvh *b) {
+  sk_status status = read_head(b);
+  if (!status) status = read_frames(b);
+  return status ? status : add_clip(b);
 }
 
 sk_status import_bvh_open(import_job *job) {
-  bvh b = {.job = job, .nodes = SK_ARRAY(bvh_node), .channels = SK_ARRAY(uint8_t), .out = SK_ARRAY(char)};
-  if (read_file(&b)) {
-    note_lost(&b);
-    if (is_to_be_written(&b)) write_anew(&b);
-  }
-  sk_array_free(&b.nodes);
+  bvh b = {.job = job,
+           .joints = SK_ARRAY(bvh_joint),
+           .channels = SK_ARRAY(uint8_t),
+           .open = SK_NONE,
+           .numbers = SK_ARRAY(double)};
+  sk_status status = import_files_whole(job);
+  if (!status) status = import_contents_open(job);
+  if (status) return status;
+  b.words = import_words_of(job, job->files.sources.data);
+  status = read_hierarchy(&b);
+  if (!status && import_take_word(&b.words, "MOTION")) status = read_motion(&b);
+  else if (!status && import_next_word(&b.words).length) status = import_words_fail(&b.words, "ROOT or MOTION");
+  if (!status) status = import_contents_check(job);
+  sk_array_free(&b.joints);
   sk_array_free(&b.channels);
-  sk_array_free(&b.out);
-  return b.status;
-}
-
-sk_status import_bvh_correct(import_job *job) {
-  const sk_text *name = job->model.names.data;
-  size_t j;
-  for (j = 0; j < job->model.names.count; j++)
-    import_show_blanks(job, (char *)job->model.text.data + name[j].offset, name[j].length);
-  return SK_OK;
+  sk_array_free(&b.numbers);
+  return status;
 }

@@ -1,12 +1,10 @@
-/* import_bvh.h: a BVH file in words that Assimp reads without loss. */
+/* import_bvh.h: BVH, a skeleton and its motion. */
 #ifndef IMPORT_BVH_H
 #define IMPORT_BVH_H
 
 #include "../import_job.h"
 
-/* Before Assimp: what it would lose or refuse is written in other words, and blanks in names are hidden. */
+/* Lists the joints and the motion in job->contents. */
 sk_status import_bvh_open(import_job *job);
-/* When the joints are there: the blanks in their names come back. */
-sk_status import_bvh_correct(import_job *job);
 
 #endif
