@@ -300,3 +300,80 @@ bool json_text(const json *j, int32_t token, sk_array *pool, sk_text *text) {
   pool->count = used + text->length;
   return true;
 }
+
+/* ---- writing --------------------------------------------------------------------------- */
+
+static bool put(sk_array *out, const char *bytes, size_t length) {
+  char *added = sk_array_room(out, length);
+  if (added && length) memcpy(added, bytes, length);
+  return added != NULL;
+}
+
+static size_t digits(const char *at, size_t length, size_t from) {
+  while (from < length && at[from] >= '0' && at[from] <= '9') from++;
+  return from;
+}
+
+/* Whether the bytes are a number after RFC 8259: an integer, then a fraction and an exponent where it has them. */
+static bool is_number(const char *at, size_t length) {
+  size_t start = length && at[0] == '-', end = digits(at, length, start);
+  if (end == start || (at[start] == '0' && end > start + 1) || length > 64) return false;
+  if (end < length && at[end] == '.') {
+    start = end + 1;
+    end = digits(at, length, start);
+    if (end == start) return false;
+  }
+  if (end < length && (at[end] | 32) == 'e') {
+    start = end + 1 + (end + 1 < length && (at[end + 1] == '+' || at[end + 1] == '-'));
+    end = digits(at, length, start);
+    if (end == start) return false;
+  }
+  return end == length;
+}
+
+/* A string, a word, a number, or the bracket that opens an object or an array. */
+static bool put_token(const json *j, int32_t token, sk_array *out) {
+  size_t length;
+  const char *raw = json_raw(j, token, &length);
+  switch (token_at(j, token)->type) {
+  case JSMN_OBJECT: return put(out, "{", 1);
+  case JSMN_ARRAY: return put(out, "[", 1);
+  case JSMN_STRING: return put(out, "\"", 1) && put(out, raw, length) && put(out, "\"", 1);
+  default: break;
+  }
+  if (*raw == 't') return put(out, "true", 4);
+  if (*raw == 'f') return put(out, "false", 5);
+  return is_number(raw, length) ? put(out, raw, length) : put(out, "null", 4);
+}
+
+typedef struct open_bracket {
+  int32_t token, next; /* next: the key or element that is written next, or -1 */
+  bool begun;
+} open_bracket;
+
+/* Writes what goes before the next value of an open bracket, and returns the value; -1: no memory. */
+static int32_t put_next(const json *j, open_bracket *open, sk_array *out) {
+  int32_t at = open->next;
+  bool object = json_is_object(j, open->token), good = !open->begun || put(out, ",", 1);
+  open->begun = true;
+  open->next = object ? json_key_after(j, open->token, at) : json_after(j, open->token, at);
+  if (object) good = good && put_token(j, at, out) && put(out, ":", 1);
+  return good ? at + object : -1;
+}
+
+bool json_write(const json *j, int32_t token, sk_array *out) {
+  open_bracket open[MAX_NESTING + 1], *top = open; /* json_open has refused what is nested deeper */
+  if (token < 0) return put(out, "null", 4);
+  for (;;) {
+    if (!put_token(j, token, out)) return false;
+    if (is_bracket(token_at(j, token)))
+      *top++ = (open_bracket){token, json_is_object(j, token) ? json_first_key(j, token) : json_first(j, token), false};
+    while (top > open && top[-1].next < 0) {
+      top--;
+      if (!put(out, json_is_object(j, top->token) ? "}" : "]", 1)) return false;
+    }
+    if (top == open) return true;
+    token = put_next(j, &top[-1], out);
+    if (token < 0) return false;
+  }
+}

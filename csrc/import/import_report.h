@@ -83,11 +83,16 @@ typedef struct import_job import_job;
   ROW(textures_missing, SK_LOST, "textures cannot be read; they were left out")                                        \
   ROW(files_refused, SK_LOST, "the model refers to files that it may not read; they were not opened")                  \
   ROW(files_missing, SK_LOST, "the model refers to files that cannot be read")                                         \
-  ROW(looks_ignored, SK_REPAIRED,                                                                                        \
+  ROW(looks_ignored, SK_REPAIRED,                                                                                      \
       "of how materials look, only color, opacity and the color's texture are read; the rest was left out")            \
   ROW(cameras_lights_ignored, SK_REPAIRED, "cameras and lights of this format are not read")                           \
   ROW(metadata_ignored, SK_REPAIRED, "data that the author attached to nodes are not read")                            \
-  ROW(extensions_ignored, SK_LOST, "the file requires glTF extensions that are not supported")
+  ROW(textures_undecoded, SK_LOST,                                                                                     \
+      "textures are of a kind (KTX2, Basis Universal, AVIF) that is not decoded; they are kept, but not drawn")        \
+  ROW(values_without_times, SK_LOST,                                                                                   \
+      "channels have more values than key times; the values without a time were left out")                             \
+  ROW(extensions_ignored, SK_LOST, "the file requires or shows glTF extensions that are not supported")                \
+  ROW(extensions_unread, SK_REPAIRED, "the file has optional glTF extensions that are not read")
 
 typedef enum import_note_code {
 #define IMPORT_NOTE_NAME(code, severity, message) NOTE_##code,

@@ -16,6 +16,7 @@ static const char *image_format(const uint8_t *data, size_t size) {
                {"BM", 0, 2, "bmp"},
                {"DDS ", 0, 4, "dds"},
                {"WEBP", 8, 4, "webp"},
+               {"ftypavif", 4, 8, "avif"},
                {"\xabKTX 20", 0, 7, "ktx2"},
                {"\xabKTX 11", 0, 7, "ktx"},
                {"II*\0", 0, 4, "tiff"},

@@ -84,7 +84,10 @@ _MEANING: dict[str, tuple[Level, str]] = {
     "looks_ignored": ("note", _NOT_DRAWN),
     "cameras_lights_ignored": ("note", "convert the file to glTF if you need them as data"),
     "metadata_ignored": ("note", "convert the file to glTF, whose extras are kept"),
+    "textures_undecoded": ("warning", "decode them: gltf-transform ktxdecompress, or export PNG or JPEG"),
+    "values_without_times": ("error", _EXPORT),
     "extensions_ignored": ("error", "export without the extensions that the file requires"),
+    "extensions_unread": ("note", "nothing, unless the target program reads them"),
 }
 _OTHERS: dict[str, tuple[Level, str]] = {"lost": ("warning", _UNSUPPORTED), "repaired": ("note", _NOTHING)}
 

@@ -42,7 +42,7 @@ int32_t gltf_item(const gltf *g, gltf_list_name name, int64_t index) {
 static sk_status open_lists(import_job *job) {
   static const char *const names[GLTF_LIST_COUNT] = {"accessors", "bufferViews", "buffers",   "nodes",
                                                      "meshes",    "skins",       "materials", "textures",
-                                                     "images",    "animations",  "scenes"};
+                                                     "images",    "animations",  "scenes",    "samplers"};
   gltf *g = job->gltf;
   int name;
   sk_status status;
@@ -62,27 +62,9 @@ static sk_status open_lists(import_job *job) {
   g->meshes = sk_alloc_zero(sizeof *g->meshes * (size_t)(g->lists[GLTF_MESHES].count + 1));
   g->skins = sk_alloc_zero(sizeof *g->skins * (size_t)(g->lists[GLTF_SKINS].count + 1));
   g->primitives = SK_ARRAY(gltf_primitive);
+  g->shown = SK_ARRAY(int32_t);
   g->sets = SK_ARRAY(gltf_set);
   if (!g->buffers || !g->nodes || !g->meshes || !g->skins) return import_no_memory(job, 1);
-  return SK_OK;
-}
-
-/* Without what a compressed file needs it cannot be read; everything else only changes the look. */
-static sk_status check_extensions(import_job *job) {
-  static const char *const harmless[] = {"KHR_mesh_quantization", "KHR_lights_punctual", "KHR_texture_transform",
-                                         "KHR_xmp_json_ld"};
-  const json *j = &job->gltf->json;
-  int32_t array = json_member(j, 0, "extensionsRequired"), token;
-  for (token = json_first(j, array); token >= 0; token = json_after(j, array, token)) {
-    size_t length, i;
-    const char *name = json_raw(j, token, &length);
-    const char *compression = gltf_compression(j, token);
-    bool known = compression || (length >= 14 && !memcmp(name, "KHR_materials_", 14));
-    sk_status status = compression ? gltf_need(job, compression) : SK_OK;
-    if (status) return status;
-    for (i = 0; i < sizeof harmless / sizeof *harmless; i++) known |= json_equals(j, token, harmless[i]);
-    if (!known) import_note_add(job, NOTE_extensions_ignored, 1, "%.*s", (int)(length < 80 ? length : 80), name);
-  }
   return SK_OK;
 }
 
@@ -269,7 +251,7 @@ sk_status gltf_open(import_job *job) {
   if (is_binary(file)) status = find_chunks(job, file, &text, &length);
   if (!status) status = json_open(&g->json, text, length, job->error);
   if (!status) status = check_version(job, version_of(&g->json));
-  if (!status) status = check_extensions(job);
+  if (!status) status = gltf_check_extensions(job);
   if (!status) status = open_lists(job);
   if (status) return status;
   read_nodes(job);
@@ -299,6 +281,8 @@ void gltf_close(import_job *job) {
   sk_free(g->meshes);
   sk_free(g->skins);
   sk_array_free(&g->primitives);
+  sk_array_free(&g->shown);
+  sk_free(g->pictures);
   sk_array_free(&g->sets);
   sk_free(g);
   job->gltf = NULL;

@@ -17,6 +17,7 @@ typedef enum gltf_list_name {
   GLTF_IMAGES,
   GLTF_ANIMATIONS,
   GLTF_SCENES,
+  GLTF_SAMPLERS,
   GLTF_LIST_COUNT
 } gltf_list_name;
 
@@ -61,6 +62,8 @@ typedef struct gltf_skin { /* of GLTF_SKINS; empty where no mesh of the scene ha
   int32_t count;
 } gltf_skin;
 
+enum { GLTF_UNREAD = -2 }; /* an image that no material has asked for; SK_NONE: it cannot be read */
+
 typedef struct gltf {
   json json;
   gltf_list lists[GLTF_LIST_COUNT];
@@ -76,7 +79,9 @@ typedef struct gltf {
   gltf_mesh *meshes;
   gltf_skin *skins;
   sk_array primitives;     /* gltf_primitive */
-  sk_array sets;           /* gltf_set */
+  sk_array shown;          /* int32_t: the primitive of each submesh */
+  int32_t *pictures; /* of GLTF_IMAGES: its texture in the model, or one of the two below; NULL: none was read */
+  sk_array sets; /* gltf_set */
 } gltf;
 
 /* ---- import_gltf.c ---------------------------------------------------------------------- */
@@ -94,9 +99,28 @@ sk_status gltf_node_name(import_job *job, int32_t node, sk_text *text);
 sk_status gltf_read_meshes(import_job *job);
 sk_status gltf_read_skins(import_job *job);
 
+/* ---- import_gltf_extension.c: refuses compression that this build lacks, reports what is not read ---- */
+
+sk_status gltf_check_extensions(import_job *job);
+
+/* ---- import_gltf_pointer.c ---------------------------------------------------------------- */
+
+typedef struct gltf_target { /* what a channel changes */
+  int32_t path; /* sk_path, or -1 */
+  int32_t index; /* the node or, for a path of materials, the material */
+  char pointer[120]; /* the text of KHR_animation_pointer, "" without one; cut where it is longer */
+} gltf_target;
+
+/* Reads channel.target, of which nothing is checked but the path. */
+gltf_target gltf_read_target(const json *j, int32_t token);
+
+/* ---- import_gltf_data.c: model.extras: what Python reads ------------------------------------ */
+
+sk_status gltf_write_extras(import_job *job);
+
 /* ---- import_gltf_count.c: SK_ERROR_LIMIT where the JSON has more than is allowed ------------ */
 
-sk_status gltf_check_nodes(import_job *job);  /* before the nodes are read */
+sk_status gltf_check_nodes(import_job *job); /* before the nodes are read */
 sk_status gltf_check_counts(import_job *job); /* before meshes and clips are read */
 
 /* ---- import_gltf_meshopt.c ------------------------------------------------------------------ */
@@ -126,6 +150,10 @@ bool gltf_rest(import_job *job, size_t joint, double local[12], float t[3], floa
 
 /* import_gltf_material.c */
 size_t gltf_material_count(const import_job *job);
+/* The use of the texture of a material's base color, or -1. */
+int32_t gltf_base_texture(const import_job *job, int32_t material);
+/* The number of the image that is read for a texture, or -1. */
+int64_t gltf_image_of(const json *j, int32_t texture);
 sk_status gltf_read_material(import_job *job, size_t index, sk_material *material);
 
 /* import_gltf_mesh.c */

@@ -1,8 +1,11 @@
 /* import_gltf_clip.c: the channels of a glTF's animations. */
+#include <stdio.h>
+
 #include "import_gltf.h"
 
 typedef struct channel { /* one channel of the file while it is read */
-  int32_t animation, number, node, path, input, output;
+  int32_t animation, number, path, input, output;
+  int32_t index; /* of the node or material */
   uint32_t first, count; /* the targets that it moves, or 0 and 1 */
   sk_interpolation interpolation;
   gltf_accessor times, values;
@@ -13,26 +16,28 @@ static bool drop(import_job *job, const channel *c, const char *why) {
   return false;
 }
 
-/* A sk_path; -1 for a path that is not known. */
-static int32_t path_of(const json *j, int32_t target) {
-  static const char *const names[] = {"translation", "rotation", "scale", "weights"};
-  int32_t token = json_member(j, target, "path"), i;
-  for (i = 0; i <= SK_PATH_WEIGHT; i++)
-    if (json_equals(j, token, names[i])) return i;
-  return -1;
+static bool has_material(import_job *job, channel *c) {
+  if (import_material_of(job, c->index) < 0) return drop(job, c, "its material does not exist");
+  return true;
 }
 
-/* Whether the channel moves a joint or morph targets. Without a node it may belong to an extension. */
+/* Whether the channel changes a joint, morph targets or a material. Without a node it may belong to an extension. */
 static bool has_target(import_job *job, int32_t token, channel *c) {
   gltf *g = job->gltf;
-  int32_t target = json_member(&g->json, token, "target");
-  c->node = (int32_t)json_index(&g->json, json_member(&g->json, target, "node"), -1);
-  c->path = path_of(&g->json, target);
-  if (c->path < 0) return drop(job, c, "it has no path that moves a joint");
-  if (gltf_item(g, GLTF_NODES, c->node) < 0) return drop(job, c, "its node does not exist");
-  if (g->nodes[c->node].joint < 0) return drop(job, c, "its node is not in the scene");
+  gltf_target target = gltf_read_target(&g->json, json_member(&g->json, token, "target"));
+  c->path = target.path;
+  c->index = target.index;
   c->count = 1;
-  if (c->path == SK_PATH_WEIGHT) c->first = import_targets_of(job, g->nodes[c->node].joint, &c->count);
+  if (c->path < 0 && target.pointer[0]) {
+    char words[160];
+    snprintf(words, sizeof words, "%s is not played", target.pointer);
+    return drop(job, c, words);
+  }
+  if (c->path < 0) return drop(job, c, "it has no path that moves a joint");
+  if (sk_owner_of((sk_path)c->path) == SK_OWNER_MATERIAL) return has_material(job, c);
+  if (gltf_item(g, GLTF_NODES, c->index) < 0) return drop(job, c, "its node does not exist");
+  if (g->nodes[c->index].joint < 0) return drop(job, c, "its node is not in the scene");
+  if (c->path == SK_PATH_WEIGHT) c->first = import_targets_of(job, g->nodes[c->index].joint, &c->count);
   if (!c->count) return drop(job, c, "its node has no morph targets");
   return true;
 }
@@ -54,6 +59,7 @@ static sk_status open_times(import_job *job, int32_t sampler, channel *c, bool *
 static sk_status open_values(import_job *job, int32_t sampler, channel *c, bool *usable) {
   const json *j = &job->gltf->json;
   int32_t word = json_member(j, sampler, "interpolation");
+  size_t needed;
   sk_status status;
   c->interpolation = json_equals(j, word, "STEP")          ? SK_STEP
                      : json_equals(j, word, "CUBICSPLINE") ? SK_CUBIC
@@ -61,12 +67,16 @@ static sk_status open_values(import_job *job, int32_t sampler, channel *c, bool 
   c->output = (int32_t)json_index(j, json_member(j, sampler, "output"), -1);
   status = gltf_accessor_open(job, c->output, &c->values);
   if (status) return status;
-  *usable = c->values.width == sk_path_width((sk_path)c->path) &&
-            c->values.count / c->count >= c->times.count * (c->interpolation == SK_CUBIC ? 3 : 1);
-  if (!*usable) drop(job, c, "it has fewer values than keys");
-  else
-    c->values.count = c->times.count * (c->interpolation == SK_CUBIC ? 3 : 1) * c->count; /* extra values are not
-                                                                                                read */
+  if (c->path == SK_PATH_VISIBILITY) c->interpolation = SK_STEP; /* a truth has nothing in between */
+  needed = c->times.count * (c->interpolation == SK_CUBIC ? 3 : 1);
+  *usable = c->values.width == sk_path_width((sk_path)c->path) && c->values.count / c->count >= needed;
+  if (!*usable) {
+    drop(job, c, "it has fewer values than keys");
+  } else if (c->values.count != needed * c->count) {
+    import_note_add(job, NOTE_values_without_times, 1, "animations[%d].channels[%d]: %zu values for %zu times",
+                    c->animation, c->number, c->values.count, c->times.count);
+    c->values.count = needed * c->count;
+  }
   return SK_OK;
 }
 
@@ -81,7 +91,7 @@ static sk_status add_tracks(import_clip *clip, const channel *c, import_track *t
   uint32_t i;
   sk_status status = SK_OK;
   track->stride = c->count;
-  track->joint = clip->job->gltf->nodes[c->node].joint;
+  track->joint = sk_owner_of(track->path) == SK_OWNER_MATERIAL ? c->index : clip->job->gltf->nodes[c->index].joint;
   for (i = 0; i < c->count && !status; i++) {
     track->column = i;
     if (c->path == SK_PATH_WEIGHT) track->joint = (int32_t)(c->first + i);

@@ -64,12 +64,12 @@ static sk_status count_levels(import_job *job, import_counts *counts) {
 }
 
 /* How many targets a channel of weights moves; 1 for the other channels. */
-static uint64_t targets_of(const gltf *g, int32_t target) {
+static uint64_t targets_of(const gltf *g, int32_t token) {
   const json *j = &g->json;
-  int64_t node = json_index(j, json_member(j, target, "node"), -1);
+  gltf_target target = gltf_read_target(j, token);
   int32_t mesh, primitives;
-  if (!json_equals(j, json_member(j, target, "path"), "weights")) return 1;
-  mesh = gltf_item(g, GLTF_NODES, node) < 0 ? -1 : g->nodes[node].mesh;
+  if (target.path != SK_PATH_WEIGHT) return 1;
+  mesh = gltf_item(g, GLTF_NODES, target.index) < 0 ? -1 : g->nodes[target.index].mesh;
   primitives = json_member(j, gltf_item(g, GLTF_MESHES, mesh), "primitives");
   return (uint64_t)json_length(j, json_member(j, json_first(j, primitives), "targets"));
 }

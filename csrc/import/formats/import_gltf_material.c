@@ -1,6 +1,7 @@
 /* import_gltf_material.c: the materials of a glTF and their images. */
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "../import_material.h"
 #include "../import_texture.h"
@@ -8,7 +9,9 @@
 
 size_t gltf_material_count(const import_job *job) { return (size_t)job->gltf->lists[GLTF_MATERIALS].count; }
 
-static sk_status gltf_image(import_job *job, int64_t image, int32_t token, int32_t *index) {
+/* ---- images ------------------------------------------------------------------------------- */
+
+static sk_status read_image(import_job *job, int64_t image, int32_t token, int32_t *index) {
   const json *j = &job->gltf->json;
   int32_t uri = json_member(j, token, "uri");
   char name[32];
@@ -20,16 +23,11 @@ static sk_status gltf_image(import_job *job, int64_t image, int32_t token, int32
   sk_status status;
   snprintf(name, sizeof name, "*%lld", (long long)image);
   if (!json_is_string(j, uri)) {
-    *index = import_find_texture(&job->model, name);
-    if (*index >= 0) return SK_OK;
     status = gltf_view(job, json_index(j, json_member(j, token, "bufferView"), -1), &bytes, &size);
     return status ? status : import_add_texture(job, name, "", bytes, size, index);
   }
   if (gltf_data_uri(j, uri, &decoded, &size)) {
-    *index = decoded ? import_find_texture(&job->model, name) : SK_NONE;
-    status = !decoded      ? import_no_memory(job, 1)
-             : *index >= 0 ? SK_OK
-                           : import_add_texture(job, name, "", decoded, size, index);
+    status = decoded ? import_add_texture(job, name, "", decoded, size, index) : import_no_memory(job, 1);
     sk_free(decoded);
     return status;
   }
@@ -58,42 +56,144 @@ static void read_uv_transform(import_job *job, int32_t transform, sk_material *m
     if (!import_is_bad((float)rows[i])) material->uv_transform[i] = (float)rows[i] + 0.0f;
 }
 
-/* Sets the texture of a material, where the file has one. An image that cannot be read is lost, and the report says so.
-   */
-static sk_status gltf_texture(import_job *job, int32_t use, sk_material *material) {
-  const gltf *g = job->gltf;
-  const json *j = &g->json;
-  int32_t texture = gltf_item(g, GLTF_TEXTURES, json_index(j, json_member(j, use, "index"), -1)), image;
-  int64_t source = json_index(j, json_member(j, texture, "source"), -1);
-  sk_status status;
-  if (use < 0) return SK_OK;
-  read_uv_transform(job, json_member(j, json_member(j, use, "extensions"), "KHR_texture_transform"), material);
-  image = gltf_item(g, GLTF_IMAGES, source);
-  if (image < 0) {
+int64_t gltf_image_of(const json *j, int32_t texture) {
+  static const char *const names[] = {"EXT_texture_webp", NULL, "MSFT_texture_dds", "KHR_texture_basisu",
+                                      "EXT_texture_avif"}; /* NULL: the texture's own, a PNG or JPEG */
+  int32_t list = json_member(j, texture, "extensions"), source;
+  int64_t image = -1;
+  size_t i;
+  for (i = 0; i < sizeof names / sizeof *names && image < 0; i++) {
+    source = json_member(j, names[i] ? json_member(j, list, names[i]) : texture, "source");
+    image = json_index(j, source, -1);
+  }
+  return image;
+}
+
+static void note_undecoded(import_job *job, int64_t image, int32_t index) {
+  const sk_texture *texture = (const sk_texture *)job->model.textures.data + index;
+  const char *format = (const char *)job->model.text.data + texture->format.offset;
+  if (texture->format.length >= 3 && (!memcmp(format, "ktx", 3) || !memcmp(format, "avi", 3)))
+    import_note_add(job, NOTE_textures_undecoded, 1, "images[%lld] is %.*s", (long long)image,
+                    (int)texture->format.length, format);
+}
+
+/* The texture of the model that an image became, read when it is first asked for. SK_NONE: it cannot be read, which the
+   report says. */
+static sk_status load_image(import_job *job, int64_t image, int32_t *index) {
+  gltf *g = job->gltf;
+  int32_t token = gltf_item(g, GLTF_IMAGES, image), i, count = g->lists[GLTF_IMAGES].count;
+  sk_status status = SK_OK;
+  *index = SK_NONE;
+  if (token < 0) {
     import_note_add(job, NOTE_textures_missing, 1, "a texture without an image that can be read");
     return SK_OK;
   }
-  status = gltf_image(job, source, image, &material->texture);
-  if (status != SK_ERROR_IMPORT) return status;
-  import_note_add(job, NOTE_textures_missing, 1, "images[%lld]", (long long)source);
-  return SK_OK;
+  if (!g->pictures) {
+    g->pictures = sk_alloc((size_t)count * sizeof *g->pictures);
+    if (!g->pictures) return import_no_memory(job, (size_t)count * sizeof *g->pictures);
+    for (i = 0; i < count; i++) g->pictures[i] = GLTF_UNREAD;
+  }
+  if (g->pictures[image] == GLTF_UNREAD) {
+    g->pictures[image] = SK_NONE;
+    status = read_image(job, image, token, &g->pictures[image]);
+    if (status == SK_ERROR_IMPORT)
+      import_note_add(job, NOTE_textures_missing, 1, "images[%lld]", (long long)image), status = SK_OK;
+    if (!status && g->pictures[image] >= 0) note_undecoded(job, image, g->pictures[image]);
+  }
+  *index = g->pictures[image];
+  return status;
+}
+
+/* ---- textures ----------------------------------------------------------------------------- */
+
+static int32_t texture_of(const import_job *job, int32_t use) {
+  const json *j = &job->gltf->json;
+  return gltf_item(job->gltf, GLTF_TEXTURES, json_index(j, json_member(j, use, "index"), -1));
+}
+
+/* The numbers of glTF are those of OpenGL. */
+static sk_wrap wrap_of(const json *j, int32_t sampler, const char *key) {
+  int64_t number = json_index(j, json_member(j, sampler, key), 10497);
+  return number == 33071 ? SK_WRAP_CLAMP_TO_EDGE : number == 33648 ? SK_WRAP_MIRRORED_REPEAT : SK_WRAP_REPEAT;
+}
+
+static void read_sampler(const import_job *job, int32_t texture, sk_material *material) {
+  const json *j = &job->gltf->json;
+  int32_t sampler = gltf_item(job->gltf, GLTF_SAMPLERS, json_index(j, json_member(j, texture, "sampler"), -1));
+  int64_t min = json_index(j, json_member(j, sampler, "minFilter"), 0);
+  int64_t mag = json_index(j, json_member(j, sampler, "magFilter"), 0);
+  material->wrap_u = (uint8_t)wrap_of(j, sampler, "wrapS");
+  material->wrap_v = (uint8_t)wrap_of(j, sampler, "wrapT");
+  if (min == 9728 || min == 9729) material->min_filter = (uint8_t)(SK_FILTER_NEAREST + min - 9728);
+  if (min >= 9984 && min <= 9987) material->min_filter = (uint8_t)(SK_FILTER_NEAREST_MIPMAP_NEAREST + min - 9984);
+  if (mag == 9728 || mag == 9729) material->mag_filter = (uint8_t)(SK_FILTER_NEAREST + mag - 9728);
+}
+
+/* The extension that says base color and texture in its own words, or -1. */
+static int32_t specular_glossiness(const json *j, int32_t material) {
+  return json_member(j, json_member(j, material, "extensions"), "KHR_materials_pbrSpecularGlossiness");
+}
+
+int32_t gltf_base_texture(const import_job *job, int32_t material) {
+  const json *j = &job->gltf->json;
+  int32_t token = gltf_item(job->gltf, GLTF_MATERIALS, material), other = specular_glossiness(j, token);
+  if (other >= 0) return json_member(j, other, "diffuseTexture");
+  return json_member(j, json_member(j, token, "pbrMetallicRoughness"), "baseColorTexture");
+}
+
+static sk_status read_base_texture(import_job *job, int32_t use, sk_material *material) {
+  const json *j = &job->gltf->json;
+  int32_t texture = texture_of(job, use);
+  if (use < 0) return SK_OK;
+  read_uv_transform(job, json_member(j, json_member(j, use, "extensions"), "KHR_texture_transform"), material);
+  read_sampler(job, texture, material);
+  return load_image(job, gltf_image_of(j, texture), &material->texture);
+}
+
+static bool ends_in_texture(const json *j, int32_t key) {
+  size_t length;
+  const char *name = json_is_string(j, key) ? json_raw(j, key, &length) : NULL;
+  return name && length >= 7 && !memcmp(name + length - 7, "Texture", 7);
+}
+
+/* Loads what the other textures of a material show: normalTexture and so on, and those of its extensions. */
+static sk_status load_other_textures(import_job *job, int32_t material) {
+  const json *j = &job->gltf->json;
+  int32_t i, end = material < 0 ? -1 : j->next[material], index;
+  sk_status status = SK_OK;
+  for (i = material; i < end && !status; i++) {
+    if (json_equals(j, i, "extras")) i = j->next[i] - 1;
+    else if (ends_in_texture(j, i) && texture_of(job, i + 1) >= 0)
+      status = load_image(job, gltf_image_of(j, texture_of(job, i + 1)), &index);
+  }
+  return status;
+}
+
+/* ---- materials ---------------------------------------------------------------------------- */
+
+static void read_base_color(const json *j, int32_t token, sk_material *material) {
+  int32_t other = specular_glossiness(j, token), i;
+  double color[4] = {1.0, 1.0, 1.0, 1.0};
+  if (other >= 0) json_numbers(j, json_member(j, other, "diffuseFactor"), color, 4);
+  else json_numbers(j, json_member(j, json_member(j, token, "pbrMetallicRoughness"), "baseColorFactor"), color, 4);
+  for (i = 0; i < 4; i++) material->base_color[i] = import_is_bad((float)color[i]) ? 1.0f : (float)color[i];
+  import_clamp_color(material);
 }
 
 sk_status gltf_read_material(import_job *job, size_t index, sk_material *material) {
   const json *j = &job->gltf->json;
   int32_t token = gltf_item(job->gltf, GLTF_MATERIALS, (int64_t)index);
-  int32_t pbr = json_member(j, token, "pbrMetallicRoughness"), mode = json_member(j, token, "alphaMode"), i;
-  double color[4] = {1.0, 1.0, 1.0, 1.0};
+  int32_t mode = json_member(j, token, "alphaMode");
+  sk_status status;
   *material = (sk_material){.texture = SK_NONE, .uv_transform = {1, 0, 0, 0, 1, 0}};
   if (!json_text(j, json_member(j, token, "name"), &job->model.text, &material->name)) return import_no_memory(job, 1);
-  json_numbers(j, json_member(j, pbr, "baseColorFactor"), color, 4);
-  for (i = 0; i < 4; i++) material->base_color[i] = import_is_bad((float)color[i]) ? 1.0f : (float)color[i];
-  import_clamp_color(material);
+  read_base_color(j, token, material);
   material->double_sided = json_truth(j, json_member(j, token, "doubleSided"));
   material->alpha = json_equals(j, mode, "MASK")    ? SK_ALPHA_MASK
                     : json_equals(j, mode, "BLEND") ? SK_ALPHA_BLEND
                                                     : SK_ALPHA_OPAQUE;
   material->alpha_cutoff = (float)json_number(j, json_member(j, token, "alphaCutoff"), 0.5);
   if (import_is_bad(material->alpha_cutoff)) material->alpha_cutoff = 0.5f;
-  return gltf_texture(job, json_member(j, pbr, "baseColorTexture"), material);
+  status = read_base_texture(job, gltf_base_texture(job, (int32_t)index), material);
+  return status ? status : load_other_textures(job, token);
 }

@@ -27,7 +27,9 @@ static sk_status add_primitive(import_job *job, sk_array *submeshes, const gltf_
                             .vertex_count = p->vertices,
                             .material = p->material,
                             .rigid = node->skin < 0 || !job->gltf->skins[node->skin].count};
-  sk_status status = count_faces(job, p, &submesh.faces_wanted);
+  int32_t *shown = sk_array_extend(&job->gltf->shown, 1);
+  sk_status status = shown ? count_faces(job, p, &submesh.faces_wanted) : import_no_memory(job, sizeof *shown);
+  if (shown) *shown = (int32_t)(p - (const gltf_primitive *)job->gltf->primitives.data);
   return status ? status : import_add_submesh(job, submeshes, &submesh);
 }
 

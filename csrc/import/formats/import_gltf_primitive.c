@@ -45,8 +45,7 @@ static sk_status read_sets(import_job *job, int32_t attributes, gltf_primitive *
 /* Which set of texture coordinates the base-color texture uses: that one is kept. */
 static int texture_set(const import_job *job, int32_t material) {
   const json *j = &job->gltf->json;
-  int32_t pbr = json_member(j, gltf_item(job->gltf, GLTF_MATERIALS, material), "pbrMetallicRoughness");
-  int32_t use = json_member(j, pbr, "baseColorTexture");
+  int32_t use = gltf_base_texture(job, material);
   int32_t transform = json_member(j, json_member(j, use, "extensions"), "KHR_texture_transform");
   int64_t set = json_index(j, json_member(j, use, "texCoord"), 0);
   set = json_index(j, json_member(j, transform, "texCoord"), set); /* the transform's own one wins */
