@@ -3,8 +3,12 @@
 from collections.abc import Callable
 from typing import Any
 
+import compressed
 import numpy as np
+import pytest
 from builders import Gltf
+
+import skinpy
 
 from . import Case
 
@@ -147,6 +151,37 @@ def has_color(model: Any) -> None:
     assert paint.double_sided
 
 
+# ---- compression -----------------------------------------------------------------------------------------
+
+
+def packed_views() -> Case:
+    file = Gltf()
+    file.node("mesh", mesh=file.mesh(file.primitive(CORNERS, [[0, 1, 2]])))
+    return with_library("meshoptimizer", compressed.meshopt(file))
+
+
+def packed_primitive() -> Case:
+    stream = compressed.draco([[0, 1, 2]], (compressed.POSITION, 0, "f4", CORNERS))
+    parts = {"bufferView": 0, "attributes": {"POSITION": 0}}
+    primitive = {"attributes": {"POSITION": 0}, "indices": 1, "extensions": {compressed.DRACO: parts}}
+    document = {
+        "asset": {"version": "2.0"},
+        "nodes": [{"mesh": 0}],
+        "meshes": [{"primitives": [primitive]}],
+        "accessors": [
+            {"componentType": 5126, "count": 3, "type": "VEC3"},
+            {"componentType": 5123, "count": 3, "type": "SCALAR"},
+        ],
+    }
+    return with_library("draco", compressed.with_draco(document, [stream]))
+
+
+def with_library(name: str, data: bytes) -> Case:
+    if skinpy.build_info()[f"built_with_{name}"] is None:
+        pytest.skip(f"this skinpy was built without {name}")
+    return Case({"a.gltf": data}, played=is_there)
+
+
 CASES = {
     "nodes with translation, rotation and scale, or a matrix": lambda: one(matrix, played=is_sheared),
     "a node with two parents": lambda: one(two_parents, "nodes_with_two_parents", played=lambda model: None),
@@ -167,4 +202,6 @@ CASES = {
     ),
     "morph targets and their weights": lambda: one(morphed, played=has_morphs),
     "base color, alpha mode, double-sidedness": lambda: one(painted, played=has_color),
+    "bufferViews compressed with meshopt": packed_views,
+    "primitives compressed with Draco": packed_primitive,
 }

@@ -1,6 +1,7 @@
 /* import_accessor.c: the numbers of a glTF: buffers, bufferViews, accessors.
 
    Every offset and count is checked against the bytes that are there before anything is read. */
+#include <math.h>
 #include <string.h>
 
 #include "import_gltf.h"
@@ -294,6 +295,20 @@ sk_status gltf_accessor_floats(import_job *job, int64_t index, const gltf_access
     for (i = 0; i < a->count; i++) read_element(a, a->data + i * a->stride, out + i * a->width, NULL);
   }
   return a->sparse < 0 ? SK_OK : read_sparse(job, index, a, out, NULL);
+}
+
+void gltf_restore_lengths(const gltf_accessor *a, float *elements) {
+  /* Writers quantize to 8 bits or more, and then often store 16. */
+  double tolerance = sqrt((double)a->width) / 127.0;
+  size_t i;
+  uint32_t k;
+  if ((a->component != 5120 && a->component != 5122) || !a->normalized) return;
+  for (i = 0; i < a->count; i++, elements += a->width) {
+    double square = 0.0, length;
+    for (k = 0; k < a->width; k++) square += (double)elements[k] * elements[k];
+    length = sqrt(square);
+    for (k = 0; k < a->width && fabs(length - 1.0) <= tolerance; k++) elements[k] = (float)(elements[k] / length);
+  }
 }
 
 /* A faster way for numbers that lie side by side, as most do; false for others, of which nothing is written. */

@@ -22,6 +22,9 @@ sk_status gltf_accessor_describe(import_job *job, int64_t index, gltf_accessor *
 uint32_t gltf_component_size(int64_t component); /* bytes; 0: there is no such type */
 /* Every element as `width` floats; `normalized` integers become 0 to 1 or -1 to 1. */
 sk_status gltf_accessor_floats(import_job *job, int64_t index, const gltf_accessor *accessor, float *out);
+/* Unit vectors or quaternions that are stored as integers have length 1 but for the rounding; this gives them that
+   length again, in place. Others are left as they are. */
+void gltf_restore_lengths(const gltf_accessor *accessor, float *elements);
 /* Every element as `width` whole numbers. */
 sk_status gltf_accessor_integers(import_job *job, int64_t index, const gltf_accessor *accessor, uint32_t *out);
 /* The bytes that `buffer`, `byteOffset` and `byteLength` of an object say, for bufferViews[index]; not owned. */

@@ -112,6 +112,8 @@ static sk_status add_keys(import_clip *clip, const channel *c, double *last) {
     track.times = times;
     track.values = times + c->times.count;
     status = gltf_accessor_floats(job, c->output, &c->values, times + c->times.count);
+    if (!status && c->path == SK_PATH_ROTATION && c->interpolation != SK_CUBIC)
+      gltf_restore_lengths(&c->values, times + c->times.count);
     if (!status) status = add_tracks(clip, c, &track);
   }
   sk_free(times);

@@ -104,7 +104,13 @@ static sk_status read_numbers(import_job *job, int32_t index, uint32_t width, si
 
 sk_status gltf_read(import_job *job, const import_submesh *submesh, import_attribute attribute, float *out) {
   static const uint32_t widths[] = {3, 3, 2, 4, 4};
-  return read_numbers(job, accessor_of(submesh->primitive, attribute), widths[attribute], submesh->vertex_count, out);
+  int32_t index = accessor_of(submesh->primitive, attribute);
+  gltf_accessor a;
+  sk_status status = read_numbers(job, index, widths[attribute], submesh->vertex_count, out);
+  if (status || attribute != IMPORT_NORMALS) return status;
+  status = gltf_accessor_open(job, index, &a);
+  if (!status) gltf_restore_lengths(&a, out);
+  return status;
 }
 
 /* ---- faces -------------------------------------------------------------------------------------- */
