@@ -4,8 +4,8 @@
 `skinpy._import` is the importer: csrc/import and, once more, what it needs of csrc/core. It is no Python
 module, `_core` or the worker opens it by path; being built as an Extension puts it beside `_core` in wheels,
 sdists and editable installs alike. So is the worker, `skinpy._worker`: a program, whatever its suffix says.
-None links to Assimp, cglm or jsmn: of all three only headers are used. The importer links to zlib, for FBX,
-and for compressed glTF to meshoptimizer and Draco, where these are there.
+None links to Assimp, cglm or jsmn: of all three only headers are used. The importer links to zlib, for FBX
+and .x, and for compressed glTF to meshoptimizer and Draco, where these are there.
 """
 
 import os

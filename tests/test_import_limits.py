@@ -447,7 +447,7 @@ def test_limits_of_other_formats(tmp_path: Path, ask: Ask) -> None:
     check_limit(ask, bvh, "keys", 3 * 4 + 4)  # all turn, the root moves
     obj = put(tmp_path, "a.obj", cases.obj())
     check_limit(ask, obj, "vertices", 6)
-    check_limit(ask, put(tmp_path, "a.x", cases.x_file()), "keys", 4)
+    check_limit(ask, put(tmp_path, "a.x", cases.x_file()), "keys", 2)
     check_limit(ask, put(tmp_path, "a.dae", cases.dae(nodes='<node id="a"/><node id="b"/>')), "nodes", 3)
     shapes = put(tmp_path, "a.fbx", cases.fbx_shapes(between=False))
     assert ask(shapes, keys=1).status == LIMIT  # keys of weights are keys

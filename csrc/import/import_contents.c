@@ -324,19 +324,40 @@ static sk_status read_rows(import_job *job, const import_submesh *submesh, impor
 
 /* ---- influences --------------------------------------------------------------------------------------- */
 
+static void note_without_node(import_skinning *s, const import_contents_skin *skin, uint32_t joint) {
+  const sk_text *name = skin->names ? skin->names + joint : NULL;
+  if (name)
+    import_note_add(s->job, NOTE_bones_without_node, 1, "'%.*s'", (int)(name->length < 100 ? name->length : 100),
+                    (const char *)s->job->model.text.data + name->offset);
+  else
+    import_note_add(s->job, NOTE_bones_without_node, 1, "joint %u of the skin of mesh '%.80s'", joint,
+                    s->submesh->title);
+}
+
+static bool has_offsets(const import_job *job, const import_contents_skin *skin) {
+  import_offsets seen = {.first = SK_NONE};
+  uint32_t i;
+  for (i = 0; skin->offsets && i < skin->count; i++) {
+    int32_t joint = skin->nodes[i] >= 0 ? import_contents_joint(job, skin->nodes[i]) : SK_NONE;
+    import_offsets_add(job, &seen, joint, skin->offsets + 16 * (size_t)i);
+  }
+  return skin->offsets && !import_offsets_are_missing(&seen);
+}
+
 static sk_status find_slots(import_skinning *s, uint32_t *slots) {
   import_job *job = s->job;
   const import_contents_skin *skin = s->submesh->contents_skin;
+  bool given = has_offsets(job, skin);
   int32_t own = s->submesh->joint;
   float offset[16];
   uint32_t i;
   sk_status status = SK_OK;
-  if (!skin->offsets) import_note_add(job, NOTE_inverse_bind_computed, skin->count, "mesh '%.100s'", s->submesh->title);
+  if (!given) import_note_add(job, NOTE_inverse_bind_computed, skin->count, "mesh '%.100s'", s->submesh->title);
   for (i = 0; i < skin->count && !status; i++) {
     int32_t joint = skin->nodes[i] >= 0 ? import_contents_joint(job, skin->nodes[i]) : own;
-    if (skin->nodes[i] < 0)
-      import_note_add(job, NOTE_bones_without_node, 1, "joint %u of the skin of mesh '%.80s'", i, s->submesh->title);
-    if (skin->offsets) import_copy_offset(job, s->submesh, skin->offsets + 16 * (size_t)i, offset);
+    if (skin->nodes[i] < 0) note_without_node(s, skin, i);
+    if (skin->offsets && (given || skin->nodes[i] < 0))
+      import_copy_offset(job, s->submesh, skin->offsets + 16 * (size_t)i, offset);
     else import_compute_offset(&job->model, joint, own, offset);
     status = import_add_slot(job, joint, offset, &slots[i]);
   }

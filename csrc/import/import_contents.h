@@ -47,7 +47,10 @@ typedef struct import_contents_mesh {
 
 typedef struct import_contents_skin {
   const int32_t *nodes; /* of each joint; SK_NONE: it does not exist, and its vertices follow the mesh's node */
-  const float *offsets; /* inverse bind matrices, 16 numbers each; NULL: they are computed from the rest pose */
+  /* Inverse bind matrices, 16 numbers each. NULL: they are computed from the rest pose; so they are where all of them are
+     the identity, although the joints are apart at rest. */
+  const float *offsets;
+  const sk_text *names; /* of joints, for the report; NULL: they have only numbers */
   uint32_t count;
 } import_contents_skin;
 

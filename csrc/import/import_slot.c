@@ -70,30 +70,30 @@ void import_copy_offset(import_job *job, const import_submesh *submesh, const fl
 }
 
 /* Compares values, not bits: a mirrored file has -0 in the identity. */
-static bool is_identity(const struct aiMatrix4x4 *matrix) {
-  const float *m = &matrix->a1;
+static bool is_identity(const float *m) {
   int i;
   for (i = 0; i < 16; i++)
     if (m[i] != import_identity[i]) return false;
   return true;
 }
 
-/* A skin of Assimp's whose offsets are all the identity, although its joints are apart at rest, has no offsets: they
-   are computed. */
+void import_offsets_add(const import_job *job, import_offsets *seen, int32_t joint, const float *offset) {
+  const double *globals = job->model.globals;
+  seen->count++;
+  seen->others |= !is_identity(offset);
+  if (joint < 0) return;
+  if (seen->first < 0) seen->first = joint;
+  seen->differ |= memcmp(globals + 12 * (size_t)seen->first, globals + 12 * (size_t)joint, 12 * sizeof(double)) != 0;
+}
+
+bool import_offsets_are_missing(const import_offsets *seen) { return seen->count > 1 && seen->differ && !seen->others; }
+
 static bool offsets_are_missing(const import_job *job, const struct aiMesh *mesh) {
-  int32_t first = SK_NONE;
+  import_offsets seen = {.first = SK_NONE};
   unsigned b;
-  bool differ = false;
-  if (mesh->mNumBones < 2) return false;
-  for (b = 0; b < mesh->mNumBones; b++) {
-    int32_t joint = import_find_joint(job, &mesh->mBones[b]->mName);
-    if (!is_identity(&mesh->mBones[b]->mOffsetMatrix)) return false;
-    if (joint < 0) continue;
-    if (first < 0) first = joint;
-    differ |= memcmp(job->model.globals + 12 * (size_t)first, job->model.globals + 12 * (size_t)joint,
-                     12 * sizeof(double)) != 0;
-  }
-  return differ;
+  for (b = 0; b < mesh->mNumBones && !seen.others; b++)
+    import_offsets_add(job, &seen, import_find_joint(job, &mesh->mBones[b]->mName), &mesh->mBones[b]->mOffsetMatrix.a1);
+  return import_offsets_are_missing(&seen);
 }
 
 void import_compute_offset(const import_model *m, int32_t joint, int32_t node, float out[16]) {

@@ -11,6 +11,7 @@ from pathlib import Path
 import builders
 import import_cases as cases
 import numpy as np
+import x_writer
 
 LARGEST = 130_000  # bytes of a shared file that is taken as a seed: larger ones take long
 
@@ -189,6 +190,40 @@ def b3d() -> bytes:
     return b3d_chunk(b"BB3D", struct.pack("<i", 1) + node(b"root", b3d_chunk(b"MESH", mesh) + arm + anim))
 
 
+def x_objects() -> list[x_writer.Object]:
+    """A skinned square with a material and all attributes, and keys of all kinds."""
+    corners = [(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0)]
+    paint = x_writer.thing(
+        "Material", [1.0] * 4, 0.0, [0.0] * 6, x_writer.thing("TextureFilename", "red.png"), name="red"
+    )
+    inside = [
+        x_writer.thing("MeshNormals", 1, [0.0, 0.0, 1.0], 1, 4, 0, 0, 0, 0),
+        x_writer.thing("MeshTextureCoords", 4, [0.5] * 8),
+        x_writer.thing("MeshVertexColors", 1, 2, [0.5] * 4),
+        x_writer.thing("DeclData", 1, 2, 0, 3, 0, 12, [0] * 12),
+        x_writer.thing("MeshMaterialList", 2, 1, 0, paint, x_writer.Reference("red")),
+        x_writer.weights("a", (0, 1), (1, 0.5)),
+        x_writer.weights("b", (1, 2, 3), (0.5, 1, 1)),
+    ]
+    keys = [
+        x_writer.keys(0, [(0, (1, 0, 0, 0))]),
+        x_writer.keys(1, [(-1, (1, 1, 1))]),
+        x_writer.keys(2, [(0, (0, 0, 0)), (9, (1, 0, 0))]),
+    ]
+    clip = x_writer.clip(
+        "s",
+        x_writer.animation("a", *keys),
+        x_writer.animation("b", x_writer.keys(4, [(0, x_writer.rows_of(x_writer.IDENTITY))])),
+    )
+    body = x_writer.mesh(corners, [(0, 1, 2, 3)], *inside, name="one")
+    return [
+        x_writer.ticks(30),
+        body,
+        x_writer.frame("a", x_writer.frame("b", x_writer.Reference("one")), x_writer.Reference("one")),
+        clip,
+    ]
+
+
 def own_seeds() -> list[Seed]:
     small = builders.random_model(3, joints=4, vertices=12)
     awkward: dict[str, Callable[[], builders.Gltf]] = {
@@ -221,6 +256,9 @@ def own_seeds() -> list[Seed]:
         Seed("little", "ply", ply("little")),
         Seed("big", "ply", ply("big")),
         Seed("skinned", "x", cases.x_file(skin=[("arm", (0, 1, 2), cases.x_matrix())])),
+        Seed("text", "x", x_writer.text(*x_objects())),
+        Seed("bytes", "x", x_writer.binary(*x_objects())),
+        Seed("compressed", "x", x_writer.compressed("bzip", x_writer.binary_body(x_objects()), 400)),
         Seed("mesh", "md5mesh", cases.MD5_MESH, (anim,)),
         Seed("anim", "md5anim", cases.MD5_ANIM, (mesh,)),
         Seed("triangle", "smd", smd()),

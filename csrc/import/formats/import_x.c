@@ -1,175 +1,281 @@
-/* import_x.c: matrix keys of .x that mirror their joint.
-
-   Assimp 6.0.5 divides a matrix key into a rotation and scales that are never negative. Where the key mirrors, what is
-   left is not a rotation matrix: the quaternion is not of length 1, and the rotation cannot be found from it. Where a
-   clip has such quaternions, the keys are read from the text once more. */
-#define _GNU_SOURCE /* memmem */
-#include <math.h>
-#include <string.h>
-
-#include "../../core/base/sk_math.h"
+/* import_x.c: the frames and materials of .x, and the steps in their order. */
 #include "import_x.h"
 
-#define LENGTH_TOLERANCE 1e-3 /* of a quaternion's square: text of six digits loses 1e-5 of a small matrix */
-#define SAME             1e-4             /* relative above 1: the text against Assimp's float32 of it */
-#define SHEAR            1e-3            /* relative: a matrix with more shear stays as it is */
-#define NUMBERS          17            /* of a key: its time, and a matrix by columns */
-#define WORD             "AnimationKey"
+#include <math.h>
+#include <string.h>
+#include <strings.h>
 
-typedef struct x_text {
-  const char *at, *end;
-  sk_array numbers;           /* double: of one list of keys */
-  bool has_lists;
-  unsigned animation, channel; /* the next one to which a list may belong */
-} x_text;
+#include "../import_limit.h"
+#include "../import_material.h"
+#include "import_x_scene.h"
 
-/* ---- what looks wrong -------------------------------------------------------------------------- */
+/* ---- names ----------------------------------------------------------------------------------- */
 
-static bool is_off(const struct aiQuaternion *q) {
-  double square = (double)q->w * q->w + (double)q->x * q->x + (double)q->y * q->y + (double)q->z * q->z;
-  return !(fabs(square - 1.0) <= LENGTH_TOLERANCE);
-}
-
-/* How many keys, of a channel that may come from matrices, have a quaternion that is not of length 1. */
-static unsigned count_off(const struct aiNodeAnim *channel) {
-  unsigned k, count = channel->mNumRotationKeys, off = 0;
-  if (channel->mNumPositionKeys != count || channel->mNumScalingKeys != count) return 0;
-  for (k = 0; k < count; k++) off += is_off(&channel->mRotationKeys[k].mValue);
-  return off;
-}
-
-static unsigned count_all_off(const struct aiScene *scene, const struct aiNodeAnim **first) {
-  unsigned a, c, off = 0;
-  for (a = 0; a < scene->mNumAnimations; a++)
-    for (c = 0; c < scene->mAnimations[a]->mNumChannels; c++) {
-      unsigned count = count_off(scene->mAnimations[a]->mChannels[c]);
-      if (count && !off) *first = scene->mAnimations[a]->mChannels[c];
-      off += count;
-    }
-  return off;
-}
-
-/* ---- the text ------------------------------------------------------------------------------------ */
-
-static bool is_between(char c) { return c == ' ' || c == ',' || c == ';' || (c >= '\t' && c <= '\r'); }
-static bool is_of_number(char c) { return (c >= '0' && c <= '9') || (c && strchr("+-.eE", c)); }
-
-/* NAN where no number follows. */
-static double next_number(x_text *x) {
-  const char *first;
-  for (; x->at < x->end; x->at++) {
-    bool comment = *x->at == '#' || (*x->at == '/' && x->end - x->at > 1 && x->at[1] == '/');
-    while (comment && x->at < x->end && *x->at != '\n') x->at++;
-    if (x->at == x->end || !is_between(*x->at)) break;
+static import_names *table_of(x_scene *x, x_kind kind) {
+  switch (kind) {
+  case X_FRAME: return &x->frames;
+  case X_MATERIAL: return &x->materials;
+  case X_MESH: return &x->meshes;
+  case X_ANIMATION: return &x->animations;
+  default: return NULL;
   }
-  for (first = x->at; x->at < x->end && is_of_number(*x->at); x->at++) {}
-  return import_decimal(first, (size_t)(x->at - first));
 }
 
-/* The next list of matrix keys; false at the end, or where the text cannot be followed. */
-static bool next_list(x_text *x, bool *no_memory) {
-  double type, count = 0.0, i, *added;
-  int n;
-  x->numbers.count = 0;
-  while ((x->at = memmem(x->at, (size_t)(x->end - x->at), WORD, sizeof WORD - 1)) != NULL) {
-    x->at += sizeof WORD - 1;
-    x->at = memchr(x->at, '{', (size_t)(x->end - x->at));
-    if (!x->at) return false;
-    x->at++;
-    type = next_number(x), count = next_number(x);
-    if ((type == 3 || type == 4) && count > 0) break;
-  }
-  x->has_lists |= x->at != NULL;
-  if (!x->at) return false;
+/* The first object of a name keeps it. */
+static sk_status index_names(x_scene *x) {
+  import_names *tables[] = {&x->frames, &x->materials, &x->meshes, &x->animations};
+  size_t counts[X_KEY + 1] = {0}, i, count = x->file.objects.count;
+  for (i = 0; i < count; i++) counts[x_object_at(&x->file, i)->kind]++;
+  if (!import_names_make(tables[0], counts[X_FRAME]) || !import_names_make(tables[1], counts[X_MATERIAL]) ||
+      !import_names_make(tables[2], counts[X_MESH]) || !import_names_make(tables[3], counts[X_ANIMATION]))
+    return import_no_memory(x->job, count);
   for (i = 0; i < count; i++) {
-    added = sk_array_room(&x->numbers, NUMBERS);
-    *no_memory |= !added;
-    if (!added) return false;
-    added[0] = next_number(x);
-    if (next_number(x) != 16) return false;
-    for (n = 1; n < NUMBERS; n++) added[n] = next_number(x);
-    if (!isfinite(added[0]) || !isfinite(added[16])) return false;
+    const x_object *object = x_object_at(&x->file, i);
+    import_names *table = object->name.length ? table_of(x, object->kind) : NULL;
+    uint32_t first;
+    if (!table) continue;
+    first = import_names_add(table, object->name.at, object->name.length, (uint32_t)i);
+    if (first != i) x->made[first].is_shared = true;
   }
-  return true;
+  return SK_OK;
 }
 
-/* ---- the keys --------------------------------------------------------------------------------------- */
-
-static bool is_same(double text, double assimp) { return fabs(text - assimp) <= SAME * fmax(1.0, fabs(text)); }
-
-/* Whether the list belongs to the channel: whether times and positions of all keys agree. The file is left-handed. */
-static bool is_of(const x_text *x, const struct aiNodeAnim *channel) {
-  const double *key = x->numbers.data;
-  size_t k, count = x->numbers.count / NUMBERS;
-  if (channel->mNumRotationKeys != count || channel->mNumPositionKeys != count || channel->mNumScalingKeys != count)
-    return false;
-  for (k = 0; k < count; k++, key += NUMBERS) {
-    const struct aiVectorKey *at = &channel->mPositionKeys[k];
-    if (at->mTime != key[0] || !is_same(key[13], at->mValue.x) || !is_same(key[14], at->mValue.y) ||
-        !is_same(-key[15], at->mValue.z))
-      return false;
-  }
-  return true;
+const x_object *x_find(x_scene *x, const import_names *names, import_span name, const char *what) {
+  int64_t found = name.length ? import_names_find(names, name.at, name.length) : SK_NONE;
+  if (found < 0) return NULL;
+  if (x->made[found].is_shared)
+    import_note_add(x->job, NOTE_names_ambiguous, 1, "%s '%.*s'", what, x_short(name), name.at);
+  return x_object_at(&x->file, (size_t)found);
 }
 
-/* Corrects a key whose matrix is no more than rotation and scale. */
-static void correct_key(const double *m, struct aiNodeAnim *channel, size_t k) {
-  double affine[12];
-  float t[3], r[4], s[3];
+const x_object *x_next_below(const x_scene *x, const x_object *object, const x_object *at) {
+  size_t next = at ? at->end : (size_t)(object - x_object_at(&x->file, 0)) + 1;
+  return next < object->end ? x_object_at(&x->file, next) : NULL;
+}
+
+sk_status x_set_name(x_scene *x, import_span name, sk_text *text) {
+  return sk_text_append(&x->job->model.text, name.at ? name.at : "", name.length, text) ? SK_OK
+                                                                                        : import_no_memory(x->job, 1);
+}
+
+/* ---- frames ------------------------------------------------------------------------------------ */
+
+bool x_matrix(const double *m, double out[12]) {
   int row, column;
   for (row = 0; row < 3; row++)
     for (column = 0; column < 4; column++)
-      affine[4 * row + column] = (row == 2) != (column == 2) ? -m[4 * column + row] : m[4 * column + row];
-  if (sk_affine_decompose(affine, t, r, s) > SHEAR) return;
-  channel->mRotationKeys[k].mValue = (struct aiQuaternion){r[3], r[0], r[1], r[2]};
-  channel->mScalingKeys[k].mValue = (struct aiVector3D){s[0], s[1], s[2]};
+      out[4 * row + column] = ((row == 2) != (column == 2) ? -1.0 : 1.0) * m[4 * column + row];
+  return fabs(m[3]) <= IMPORT_BOTTOM_TOLERANCE && fabs(m[7]) <= IMPORT_BOTTOM_TOLERANCE &&
+         fabs(m[11]) <= IMPORT_BOTTOM_TOLERANCE && fabs(m[15] - 1.0) <= IMPORT_BOTTOM_TOLERANCE;
 }
 
-static void correct_channel(const x_text *x, struct aiNodeAnim *channel) {
-  const double *key = x->numbers.data;
-  size_t k;
-  for (k = 0; k < x->numbers.count / NUMBERS; k++, key += NUMBERS) {
-    const double *a = key + 1, *b = key + 5, *c = key + 9;
-    double determinant =
-        a[0] * (b[1] * c[2] - b[2] * c[1]) - a[1] * (b[0] * c[2] - b[2] * c[0]) + a[2] * (b[0] * c[1] - b[1] * c[0]);
-    if (determinant < 0.0) correct_key(key + 1, channel, k);
+static void read_matrix(x_scene *x, const x_object *frame, import_contents_node *node) {
+  const x_object *below = NULL;
+  bool good = true;
+  while ((below = x_next_below(x, frame, below)) != NULL) {
+    x_numbers numbers = x_numbers_of(&x->file, below);
+    const double *m = below->kind == X_FRAME_MATRIX ? x_take(&numbers, 16) : NULL;
+    if (m) good = x_matrix(m, node->local);
+    else if (below->kind == X_FRAME_MATRIX) good = false;
+  }
+  if (!good)
+    import_note_add(x->job, NOTE_numbers_repaired, 1, "the matrix of frame '%.*s'", x_short(frame->name),
+                    frame->name.at);
+}
+
+/* A frame below something else than a frame is none; a mesh that stands alone gets a node. */
+static sk_status add_nodes(x_scene *x) {
+  size_t i;
+  sk_status status = SK_OK;
+  for (i = 0; i < x->file.objects.count && !status; i++) {
+    const x_object *object = x_object_at(&x->file, i);
+    int32_t parent = object->parent < 0 ? SK_NONE : x->made[object->parent].index;
+    bool stands_alone = object->kind == X_MESH && object->parent < 0 && !x->made[i].is_referred;
+    import_contents_node *node;
+    if (object->kind != X_FRAME && !stands_alone) continue;
+    if (object->parent >= 0 && x_object_at(&x->file, (size_t)object->parent)->kind != X_FRAME) continue;
+    if (object->parent >= 0 && parent < 0) continue;
+    node = import_contents_add_node(x->job, parent);
+    if (!node) return SK_ERROR_MEMORY;
+    status = x_set_name(x, object->name, &node->name);
+    if (object->kind == X_FRAME)
+      x->made[i].index = (int32_t)x->job->contents->nodes.count - 1, read_matrix(x, object, node);
+  }
+  return status;
+}
+
+/* Frames may refer to meshes that stand elsewhere. */
+static void mark_referred(x_scene *x) {
+  size_t i;
+  for (i = 0; i < x->file.objects.count; i++) {
+    const x_object *object = x_object_at(&x->file, i);
+    int64_t mesh;
+    if (object->kind != X_REFERENCE || object->parent < 0 || !object->name.length) continue;
+    if (x_object_at(&x->file, (size_t)object->parent)->kind != X_FRAME) continue;
+    mesh = import_names_find(&x->meshes, object->name.at, object->name.length);
+    if (mesh >= 0) x->made[mesh].is_referred = true;
   }
 }
 
-/* Corrects the next channel to which the list belongs; lists and channels have one order. */
-static bool correct_next(x_text *x, const struct aiScene *scene) {
-  for (; x->animation < scene->mNumAnimations; x->animation++, x->channel = 0) {
-    const struct aiAnimation *animation = scene->mAnimations[x->animation];
-    while (x->channel < animation->mNumChannels) {
-      struct aiNodeAnim *channel = animation->mChannels[x->channel++];
-      if (!is_of(x, channel)) continue;
-      correct_channel(x, channel);
-      return true;
-    }
-  }
+/* ---- materials ----------------------------------------------------------------------------------- */
+
+/* Programs write "\\" for "\". */
+static sk_status set_image(x_scene *x, import_span path, import_contents_material *material) {
+  size_t i, length = 0;
+  material->image = import_contents_take(x->job, path.length + 1, 1);
+  if (!material->image) return SK_ERROR_MEMORY;
+  for (i = 0; i < path.length; i++)
+    if (!length || path.at[i] != '\\' || material->image[length - 1] != '\\') material->image[length++] = path.at[i];
+  material->image[length] = 0;
+  return SK_OK;
+}
+
+static bool holds(import_span text, const char *word) {
+  size_t length = strlen(word), i;
+  for (i = 0; i + length <= text.length; i++)
+    if (!strncasecmp(text.at + i, word, length)) return true;
   return false;
 }
 
-static void note_lost(import_job *job) {
-  const struct aiNodeAnim *first = NULL;
-  unsigned off = count_all_off(job->scene, &first);
-  if (off) import_note_add(job, NOTE_matrix_keys_lost, off, "joint '%.100s'", first->mNodeName.data);
+/* Of several textures their names tell which one is for something else than the color. */
+static bool is_of_color(const x_object *texture, bool alone) {
+  static const char *const others[] = {"bump",  "height", "normal", "nm",       "spec",
+                                       "glanz", "ambi",   "env",    "emissive", "self"};
+  import_span last = texture->text;
+  size_t i;
+  if (texture->kind != X_TEXTURE || !last.length) return false;
+  for (i = last.length; i > 0 && last.at[i - 1] != '/' && last.at[i - 1] != '\\'; i--) {}
+  last.at += i, last.length -= i;
+  for (i = 0; !alone && i < sizeof others / sizeof *others; i++)
+    if (holds(last, others[i])) return false;
+  return true;
 }
 
-sk_status import_x_correct(import_job *job) {
-  const import_source *file = job->files.sources.data;
-  const struct aiNodeAnim *first;
-  x_text x = {.numbers = SK_ARRAY(double)};
-  bool no_memory = false, is_text = file->size > 12 && !memcmp(file->data + 8, "txt ", 4);
-  sk_status status;
-  if (!count_all_off(job->scene, &first)) return SK_OK;
-  status = import_files_whole(job);
+static sk_status set_texture(x_scene *x, const x_object *object, import_contents_material *material) {
+  const x_object *below = NULL, *found = NULL;
+  uint32_t count = 0;
+  while ((below = x_next_below(x, object, below)) != NULL)
+    count += below->kind == X_TEXTURE || below->kind == X_NORMAL_MAP;
+  while (!found && (below = x_next_below(x, object, below)) != NULL)
+    if (is_of_color(below, count == 1)) found = below;
+  return found ? set_image(x, found->text, material) : SK_OK;
+}
+
+/* Color and opacity; then come the power, the specular and the emissive color. */
+static sk_status add_material(x_scene *x, const x_object *object) {
+  import_contents_material *material = import_contents_add_material(x->job);
+  x_numbers numbers = x_numbers_of(&x->file, object);
+  const double *color = x_take(&numbers, 4);
+  sk_material *m = material ? &material->material : NULL;
+  sk_status status = material ? x_set_name(x, object->name, &m->name) : SK_ERROR_MEMORY;
+  int i;
   if (status) return status;
-  x.at = (const char *)file->data, x.end = x.at + file->size;
-  while (is_text && next_list(&x, &no_memory) && correct_next(&x, job->scene)) {}
-  sk_array_free(&x.numbers);
-  if (x.has_lists || !is_text) note_lost(job);
-  return no_memory ? import_no_memory(job, NUMBERS * sizeof(double)) : SK_OK;
+  for (i = 0; i < 4 && color; i++) {
+    if (import_is_bad((float)color[i])) import_note_add(x->job, NOTE_numbers_repaired, 1, "the color of a material");
+    else m->base_color[i] = (float)color[i];
+  }
+  import_clamp_color(m);
+  m->alpha = m->base_color[3] < 1.0f ? SK_ALPHA_BLEND : SK_ALPHA_OPAQUE;
+  x_made_of(x, object)->index = (int32_t)x->job->contents->materials.count - 1;
+  return set_texture(x, object, material);
+}
+
+/* Those that stand alone come first, so that a list can refer to them. */
+static sk_status add_materials(x_scene *x) {
+  sk_status status = SK_OK;
+  size_t i;
+  int inner;
+  for (inner = 0; inner < 2; inner++)
+    for (i = 0; i < x->file.objects.count && !status; i++) {
+      const x_object *object = x_object_at(&x->file, i);
+      if (object->kind == X_MATERIAL && (object->parent >= 0) == inner) status = add_material(x, object);
+    }
+  return status;
+}
+
+/* ---- meshes ------------------------------------------------------------------------------------------ */
+
+/* The parts of a mesh at a node. A mesh may be referred to many times, so that its vertices are counted here. */
+static sk_status add_instances(x_scene *x, const x_object *mesh, int32_t node) {
+  const x_made *made = x_made_of(x, mesh);
+  import_contents *c = x->job->contents;
+  sk_status status = x_make_mesh(x, mesh);
+  uint32_t i;
+  for (i = 0; i < made->parts && !status; i++) {
+    int32_t number = made->index + (int32_t)i;
+    const import_contents_mesh *part = (const import_contents_mesh *)c->meshes.data + number;
+    const x_part *made_of = (const x_part *)x->parts.data + number;
+    import_counts counts = {.vertices = x->vertices += part->vertex_count};
+    import_contents_instance *instance;
+    status = import_check_counts(x->job, &counts);
+    if (status) return status;
+    instance = import_contents_add_instance(x->job, node, number);
+    if (!instance) return SK_ERROR_MEMORY;
+    instance->material = made_of->material;
+    instance->skin = made_of->skin;
+  }
+  return status;
+}
+
+static sk_status add_meshes_of(x_scene *x, const x_object *frame, int32_t node) {
+  const x_object *below = NULL;
+  sk_status status = SK_OK;
+  while (!status && (below = x_next_below(x, frame, below)) != NULL) {
+    const x_object *mesh = below->kind == X_MESH ? below : NULL;
+    if (below->kind == X_REFERENCE) mesh = x_find(x, &x->meshes, below->name, "mesh");
+    if (mesh) status = add_instances(x, mesh, node);
+  }
+  return status;
+}
+
+/* In the order of the nodes. */
+static sk_status add_meshes(x_scene *x) {
+  sk_status status = SK_OK;
+  int32_t node = 0;
+  size_t i;
+  for (i = 0; i < x->file.objects.count && !status; i++) {
+    const x_object *object = x_object_at(&x->file, i);
+    bool stands_alone = object->kind == X_MESH && object->parent < 0 && !x->made[i].is_referred;
+    if (object->kind == X_OTHER_GEOMETRY)
+      import_note_add(x->job, NOTE_geometry_ignored, 1, "'%.*s'", x_short(object->name), object->name.at);
+    if (object->kind == X_FRAME && x->made[i].index >= 0) status = add_meshes_of(x, object, node++);
+    else if (stands_alone) status = add_instances(x, object, node++);
+  }
+  return status;
+}
+
+/* ---- the file -------------------------------------------------------------------------------------------- */
+
+static sk_status make_all(x_scene *x) {
+  sk_status status;
+  size_t i;
+  x->made = sk_alloc_zero((x->file.objects.count + 1) * sizeof *x->made);
+  if (!x->made) return import_no_memory(x->job, x->file.objects.count);
+  for (i = 0; i < x->file.objects.count; i++) x->made[i].index = SK_NONE;
+  status = index_names(x);
+  if (!status) mark_referred(x);
+  if (!status) status = add_nodes(x);
+  if (!status && !x->job->contents->nodes.count)
+    status = sk_fail(x->job->error, SK_ERROR_IMPORT, "there is no frame and no mesh in the file");
+  if (!status) status = add_materials(x);
+  if (!status) status = add_meshes(x);
+  return status ? status : x_make_clips(x);
+}
+
+sk_status import_x_open(import_job *job) {
+  x_scene x = {.job = job, .parts = SK_ARRAY(x_part)};
+  sk_status status = import_contents_open(job);
+  if (!status) status = x_file_read(job, &x.file);
+  if (!status) status = make_all(&x);
+  if (!status) status = import_contents_check(job);
+  import_names_free(&x.frames);
+  import_names_free(&x.materials);
+  import_names_free(&x.meshes);
+  import_names_free(&x.animations);
+  sk_array_free(&x.parts);
+  sk_free(x.made);
+  x_file_free(&x.file);
+  return status;
 }
 
 void import_x_space(import_job *job) {

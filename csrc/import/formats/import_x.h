@@ -1,11 +1,11 @@
-/* import_x.h: matrix keys of .x that mirror their joint. */
+/* import_x.h: DirectX's .x, read by skinpy alone. */
 #ifndef IMPORT_X_H
 #define IMPORT_X_H
 
 #include "../import_job.h"
 
-/* When the joints are there: rotation and scale of such keys are read from the text once more. */
-sk_status import_x_correct(import_job *job);
+/* Lists what the file holds in job->contents. */
+sk_status import_x_open(import_job *job);
 /* Notes that the file is left-handed. */
 void import_x_space(import_job *job);
 
