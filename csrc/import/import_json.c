@@ -132,7 +132,7 @@ bool json_equals(const json *j, int32_t token, const char *word) {
 }
 
 /* The key of a pair holds its value, which is the token behind it. A key that is spelled with escapes is not found: no
-   exporter writes one, and what is not found does not reach Assimp. */
+   exporter writes one. */
 int32_t json_member(const json *j, int32_t object, const char *key) {
   size_t length = strlen(key);
   int32_t i, end;

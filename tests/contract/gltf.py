@@ -61,6 +61,52 @@ def is_sheared(model: Any) -> None:
     assert np.allclose(got, (1, 0.5, 0, 3))
 
 
+def outside(file: Gltf, primitive: dict[str, Any]) -> None:
+    skinned(True)(file, primitive)
+    file.roots.remove(1)
+
+
+def unseen(file: Gltf, primitive: dict[str, Any]) -> None:
+    file.roots.remove(file.node("away", mesh=0))
+
+
+def extended(name: str, value: dict[str, Any]) -> Make:
+    def change(file: Gltf, primitive: dict[str, Any]) -> None:
+        file.nodes[0]["extensions"] = {name: value}
+
+    return change
+
+
+def instances(file: Gltf, primitive: dict[str, Any]) -> None:
+    places = {"TRANSLATION": file.accessor([[1, 0, 0], [2, 0, 0]])}
+    extended("EXT_mesh_gpu_instancing", {"attributes": places})(file, primitive)
+
+
+def skinned_instances(file: Gltf, primitive: dict[str, Any]) -> None:
+    skinned(True)(file, primitive)
+    instances(file, primitive)
+
+
+def has_instances(model: Any) -> None:
+    expected = np.concatenate([CORNERS + [1, 0, 0], CORNERS + [2, 0, 0]])
+    assert np.allclose(model.deform(model.pose())[0], expected)
+    assert model.skeleton.names == ("mesh", "mesh/0", "mesh/1")
+
+
+def is_hidden(model: Any) -> None:
+    assert [one.visible for one in model.mesh.submeshes] == [False]
+
+
+def surplus(file: Gltf, primitive: dict[str, Any]) -> None:
+    channel = file.channel(0, "translation", [0, 1], [[0, 0, 0], [4, 0, 0]])
+    channel["sampler"]["output"] = file.accessor([[0, 0, 0], [4, 0, 0], [9, 9, 9]])
+    file.animation("go", channel)
+
+
+def sparse(file: Gltf, primitive: dict[str, Any]) -> None:
+    primitive["attributes"]["POSITION"] = file.sparse(None, 3, [1, 2], CORNERS[1:])
+
+
 # ---- meshes ----------------------------------------------------------------------------------------------
 
 
@@ -103,6 +149,23 @@ def short_uvs(file: Gltf, primitive: dict[str, Any]) -> None:
     primitive["attributes"]["TEXCOORD_0"] = file.accessor(CORNERS[:2, :2])
 
 
+def second_uvs(file: Gltf, primitive: dict[str, Any]) -> None:
+    primitive["attributes"] |= {f"TEXCOORD_{i}": file.accessor(CORNERS[:, :2] * i) for i in range(2)}
+
+
+def painted_by_second_uvs(file: Gltf, primitive: dict[str, Any]) -> None:
+    second_uvs(file, primitive)
+    look = {"textures": [{"source": 0}], "images": [{"uri": "data:image/png;base64,iVBORw0KGgo="}]}
+    plain = file.document
+    file.document = lambda: plain() | look  # type: ignore[method-assign]
+    file.materials.append({"pbrMetallicRoughness": {"baseColorTexture": {"index": 0, "texCoord": 1}}})
+    primitive["material"] = 0
+
+
+def has_second_uvs(model: Any) -> None:
+    assert np.allclose(model.mesh.uvs, CORNERS[:, :2])
+
+
 def no_positions(file: Gltf, primitive: dict[str, Any]) -> None:
     file.meshes[0]["primitives"].append({"attributes": {}})
 
@@ -134,6 +197,11 @@ def morphed(file: Gltf, primitive: dict[str, Any]) -> None:
 
 def has_morphs(model: Any) -> None:
     assert abs(model.deform(model.pose(0, 0.5))[0][1, 2] - 1) < 1e-6
+
+
+def morphed_tangents(file: Gltf, primitive: dict[str, Any]) -> None:
+    morphed(file, primitive)
+    primitive["targets"][0]["TANGENT"] = file.accessor(np.ones((3, 3)))
 
 
 # ---- materials -------------------------------------------------------------------------------------------
@@ -185,9 +253,18 @@ def with_library(name: str, data: bytes) -> Case:
 CASES = {
     "nodes with translation, rotation and scale, or a matrix": lambda: one(matrix, played=is_sheared),
     "a node with two parents": lambda: one(two_parents, "nodes_with_two_parents", played=lambda model: None),
+    "joints of a skin outside the scene": lambda: one(outside, "joints_outside_scene", played=stands_at(1)),
+    "meshes outside the scene": lambda: one(unseen, "meshes_outside_scene"),
+    "instances (`EXT_mesh_gpu_instancing`)": lambda: one(instances, played=has_instances),
+    "instances of a skinned mesh": lambda: one(skinned_instances, "instances_dropped", played=stands_at(1)),
+    "invisible nodes (`KHR_node_visibility`)": lambda: one(
+        extended("KHR_node_visibility", {"visible": False}), played=is_hidden
+    ),
     "keys: `STEP`": lambda: one(moved("step"), played=x_at_quarter(0)),
     "keys: `LINEAR`": lambda: one(moved("linear"), played=x_at_quarter(1)),
     "keys: `CUBICSPLINE`": lambda: one(moved("cubic"), played=x_at_quarter(4 * (3 / 16 - 2 / 64))),
+    "more values than keys": lambda: one(surplus, "values_without_times", played=x_at_quarter(1)),
+    "sparse accessors": lambda: one(sparse, played=is_there),
     "triangles": lambda: one(mode(4), played=is_there),
     "triangle strips": lambda: one(mode(5), played=is_there),
     "triangle fans": lambda: one(mode(6), played=is_there),
@@ -196,11 +273,16 @@ CASES = {
     "a primitive without positions": lambda: one(no_positions, "meshes_dropped"),
     "normals, tangents, `TEXCOORD_0`, `COLOR_0`": lambda: one(attributes, played=has_attributes),
     "an attribute with fewer values than vertices": lambda: one(short_uvs, "attributes_dropped"),
+    "`TEXCOORD_1`, where the base color uses it": lambda: one(
+        painted_by_second_uvs, "attributes_ignored", played=has_second_uvs
+    ),
+    "other `TEXCOORD_n` and `COLOR_n`, custom attributes": lambda: one(second_uvs, "attributes_ignored"),
     "skins": lambda: one(skinned(True), played=stands_at(1)),
     "skins without inverse bind matrices": lambda: one(
         skinned(False), "inverse_bind_missing", played=stands_at(5)
     ),
     "morph targets and their weights": lambda: one(morphed, played=has_morphs),
+    "tangents of morph targets": lambda: one(morphed_tangents, "attributes_ignored"),
     "base color, alpha mode, double-sidedness": lambda: one(painted, played=has_color),
     "bufferViews compressed with meshopt": packed_views,
     "primitives compressed with Draco": packed_primitive,

@@ -1,9 +1,7 @@
-/* import_gltf.c: opens a glTF: finds its JSON, checks it, and reads the tree of its nodes. */
-#include <math.h>
+/* import_gltf.c: opens a glTF: finds its JSON, checks it, and reads what all later steps need. */
 #include <stdio.h>
 #include <string.h>
 
-#include "../../core/base/sk_math.h"
 #include "../import_bytes.h"
 #include "import_gltf.h"
 
@@ -61,161 +59,13 @@ static sk_status open_lists(import_job *job) {
   g->nodes = sk_alloc_zero(sizeof *g->nodes * (size_t)(g->lists[GLTF_NODES].count + 1));
   g->meshes = sk_alloc_zero(sizeof *g->meshes * (size_t)(g->lists[GLTF_MESHES].count + 1));
   g->skins = sk_alloc_zero(sizeof *g->skins * (size_t)(g->lists[GLTF_SKINS].count + 1));
+  g->joints = SK_ARRAY(gltf_joint);
+  g->instance_numbers = SK_ARRAY(float);
   g->primitives = SK_ARRAY(gltf_primitive);
   g->shown = SK_ARRAY(int32_t);
   g->sets = SK_ARRAY(gltf_set);
   if (!g->buffers || !g->nodes || !g->meshes || !g->skins) return import_no_memory(job, 1);
   return SK_OK;
-}
-
-/* ---- nodes ------------------------------------------------------------------------------ */
-
-static bool repair_numbers(double *numbers, int count, double fallback) {
-  bool bad = false;
-  int i;
-  for (i = 0; i < count; i++)
-    if (import_is_bad((float)numbers[i])) numbers[i] = fallback, bad = true;
-  return bad;
-}
-
-static void repair_rotation(import_job *job, gltf_node *node, int32_t index) {
-  double *q = node->rotation;
-  double length = sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
-  int i;
-  if (fabs(length - 1.0) > 1e-5)
-    import_note_add(job, NOTE_rotations_normalized, 1, "nodes[%d]: a rest rotation of length %g", index, length);
-  for (i = 0; i < 4; i++) q[i] = length > 1e-12 ? q[i] / length : i == 3;
-}
-
-static void read_transform(import_job *job, int32_t token, int32_t index, gltf_node *node) {
-  const json *j = &job->gltf->json;
-  double matrix[16];
-  bool bad;
-  int row, column;
-  node->rotation[3] = node->scale[0] = node->scale[1] = node->scale[2] = 1.0;
-  if (json_numbers(j, json_member(j, token, "matrix"), matrix, 16)) {
-    bad = repair_numbers(matrix, 16, 0.0);
-    for (row = 0; row < 3; row++)
-      for (column = 0; column < 4; column++) node->local[4 * row + column] = matrix[4 * column + row];
-    bad |= matrix[3] != 0.0 || matrix[7] != 0.0 || matrix[11] != 0.0 || matrix[15] != 1.0;
-  } else {
-    float t[3], r[4], s[3];
-    node->has_trs = true;
-    json_numbers(j, json_member(j, token, "translation"), node->translation, 3);
-    json_numbers(j, json_member(j, token, "rotation"), node->rotation, 4);
-    json_numbers(j, json_member(j, token, "scale"), node->scale, 3);
-    bad = repair_numbers(node->translation, 3, 0.0);
-    bad |= repair_numbers(node->rotation, 4, 0.0);
-    bad |= repair_numbers(node->scale, 3, 1.0);
-    repair_rotation(job, node, index);
-    for (row = 0; row < 3; row++) t[row] = (float)node->translation[row], s[row] = (float)node->scale[row];
-    for (row = 0; row < 4; row++) r[row] = (float)node->rotation[row];
-    sk_affine_from_trs(t, r, s, node->local);
-  }
-  if (bad) import_note_add(job, NOTE_numbers_repaired, 1, "nodes[%d]: its transform", index);
-}
-
-static void read_nodes(import_job *job) {
-  gltf *g = job->gltf;
-  int32_t i;
-  for (i = 0; i < g->lists[GLTF_NODES].count; i++) {
-    int32_t token = g->lists[GLTF_NODES].tokens[i];
-    gltf_node *node = &g->nodes[i];
-    read_transform(job, token, i, node);
-    node->parent = node->joint = -1;
-    node->mesh = (int32_t)json_index(&g->json, json_member(&g->json, token, "mesh"), -1);
-    node->skin = (int32_t)json_index(&g->json, json_member(&g->json, token, "skin"), -1);
-    if (gltf_item(g, GLTF_MESHES, node->mesh) < 0) node->mesh = -1;
-    if (gltf_item(g, GLTF_SKINS, node->skin) < 0) node->skin = -1;
-  }
-}
-
-/* The list of nodes that the scene starts from. */
-static int32_t scene_array(const gltf *g) {
-  int64_t index = json_index(&g->json, json_member(&g->json, 0, "scene"), 0);
-  int32_t scene = gltf_item(g, GLTF_SCENES, index);
-  if (scene < 0) scene = gltf_item(g, GLTF_SCENES, 0);
-  return json_member(&g->json, scene, "nodes");
-}
-
-/* Puts the node at `token` below `parent`. A node stands in the tree once, where it is listed first, so there are no
-   cycles. `stack` gets the node, whose children come later. */
-static sk_status place_node(import_job *job, int32_t token, int32_t parent, int32_t *stack, int32_t *waiting) {
-  gltf *g = job->gltf;
-  int64_t index = json_index(&g->json, token, -1);
-  if (gltf_item(g, GLTF_NODES, index) < 0)
-    return sk_fail(job->error, SK_ERROR_IMPORT, "its tree uses a node that does not exist; there are %d nodes",
-                   g->lists[GLTF_NODES].count);
-  if (g->nodes[index].in_scene) {
-    import_note_add(job, NOTE_nodes_with_two_parents, 1, "nodes[%d]", (int)index);
-    return SK_OK;
-  }
-  g->nodes[index].in_scene = true;
-  g->nodes[index].parent = parent;
-  stack[(*waiting)++] = (int32_t)index;
-  return SK_OK;
-}
-
-/* Places all entries of a list of nodes; the first one is on top of the stack in the end. */
-static sk_status place_all(import_job *job, int32_t array, int32_t parent, int32_t *stack, int32_t *waiting) {
-  const json *j = &job->gltf->json;
-  int32_t token, low = *waiting, high;
-  sk_status status = SK_OK;
-  for (token = json_first(j, array); token >= 0 && !status; token = json_after(j, array, token))
-    status = place_node(job, token, parent, stack, waiting);
-  for (high = *waiting - 1; low < high; low++, high--) {
-    int32_t swap = stack[low];
-    stack[low] = stack[high];
-    stack[high] = swap;
-  }
-  return status;
-}
-
-/* Of a file without scenes, every node that is not a child is a root. */
-static void place_roots(gltf *g, int32_t *stack, int32_t *waiting) {
-  int32_t i, token;
-  for (i = 0; i < g->lists[GLTF_NODES].count; i++) {
-    int32_t array = json_member(&g->json, g->lists[GLTF_NODES].tokens[i], "children");
-    for (token = json_first(&g->json, array); token >= 0; token = json_after(&g->json, array, token)) {
-      int64_t child = json_index(&g->json, token, -1);
-      if (gltf_item(g, GLTF_NODES, child) >= 0) g->nodes[child].parent = i;
-    }
-  }
-  for (i = g->lists[GLTF_NODES].count - 1; i >= 0; i--)
-    if (g->nodes[i].parent < 0) g->nodes[i].in_scene = true, stack[(*waiting)++] = i;
-}
-
-static sk_status place_nodes(import_job *job) {
-  gltf *g = job->gltf;
-  size_t bytes = sizeof(int32_t) * (size_t)(g->lists[GLTF_NODES].count + 1);
-  int32_t waiting = 0, *stack = sk_alloc(bytes);
-  sk_status status = SK_OK;
-  g->order = sk_alloc(bytes);
-  if (!stack || !g->order) status = import_no_memory(job, bytes);
-  else if (g->lists[GLTF_SCENES].count) status = place_all(job, scene_array(g), -1, stack, &waiting);
-  else place_roots(g, stack, &waiting);
-  g->root_count = waiting;
-  while (waiting && !status) {
-    int32_t index = stack[--waiting];
-    g->order[g->order_count++] = index;
-    status =
-        place_all(job, json_member(&g->json, g->lists[GLTF_NODES].tokens[index], "children"), index, stack, &waiting);
-  }
-  sk_free(stack);
-  return status;
-}
-
-/* Notes meshes of the file that the scene does not show. */
-static void note_unseen_meshes(import_job *job) {
-  const gltf *g = job->gltf;
-  int32_t i;
-  for (i = 0; i < g->lists[GLTF_NODES].count; i++) {
-    int32_t extensions = json_member(&g->json, g->lists[GLTF_NODES].tokens[i], "extensions");
-    if (g->nodes[i].mesh < 0) continue;
-    if (!g->nodes[i].in_scene) import_note_add(job, NOTE_meshes_outside_scene, 1, "nodes[%d]", i);
-    else if (json_member(&g->json, extensions, "EXT_mesh_gpu_instancing") >= 0)
-      import_note_add(job, NOTE_instances_dropped, 1, "nodes[%d]", i);
-  }
 }
 
 /* ---- opening ------------------------------------------------------------------------------- */
@@ -254,10 +104,10 @@ sk_status gltf_open(import_job *job) {
   if (!status) status = gltf_check_extensions(job);
   if (!status) status = open_lists(job);
   if (status) return status;
-  read_nodes(job);
-  status = place_nodes(job);
-  if (!status) note_unseen_meshes(job);
+  status = gltf_read_tree(job);
+  if (!status) status = gltf_count_instances(job);
   if (!status) status = gltf_check_counts(job);
+  if (!status) status = gltf_read_instances(job);
   if (!status) status = gltf_read_meshes(job);
   return status ? status : gltf_read_skins(job);
 }
@@ -277,9 +127,12 @@ void gltf_close(import_job *job) {
   for (i = 0; g->skins && i < g->lists[GLTF_SKINS].count; i++) {
     sk_free(g->skins[i].joints);
     sk_free(g->skins[i].offsets);
+    sk_free(g->skins[i].slots);
   }
   sk_free(g->meshes);
   sk_free(g->skins);
+  sk_array_free(&g->joints);
+  sk_array_free(&g->instance_numbers);
   sk_array_free(&g->primitives);
   sk_array_free(&g->shown);
   sk_free(g->pictures);

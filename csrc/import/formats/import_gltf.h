@@ -31,8 +31,10 @@ typedef struct gltf_node {
   double translation[3], rotation[4], scale[3];
   bool has_trs;                /* the file gives T, R, S and no matrix */
   bool in_scene;
+  bool hidden;                 /* at rest: the node or one above it is not visible */
   int32_t parent;              /* node, -1 = a root of the scene */
   int32_t joint;               /* -1 = not in the scene */
+  int32_t first_instance, instance_count; /* joints below this one that have the mesh in its place; 0: there are none */
   int32_t mesh, skin;          /* -1 = none */
 } gltf_node;
 
@@ -56,9 +58,16 @@ typedef struct gltf_mesh { /* of GLTF_MESHES */
   int32_t first_primitive, primitive_count; /* in gltf.primitives */
 } gltf_mesh;
 
-typedef struct gltf_skin { /* of GLTF_SKINS; empty where no mesh of the scene has it */
-  int32_t *joints;         /* nodes; NULL: it was not read */
+typedef struct gltf_joint { /* what a joint of the model stands for */
+  int32_t node; /* -1 = nothing: the root above several roots of the scene */
+  int32_t instance; /* of the node; -1 = the node itself */
+} gltf_joint;
+
+typedef struct gltf_skin { /* of GLTF_SKINS */
+  bool is_used; /* a mesh of the scene has it; a skin that none has is not looked at */
+  int32_t *joints; /* nodes */
   float *offsets;          /* inverse bind matrices, 16 numbers each, in rows; the file has them in columns */
+  uint32_t *slots; /* of each joint; NULL until a submesh needs them */
   int32_t count;
 } gltf_skin;
 
@@ -76,6 +85,8 @@ typedef struct gltf {
   gltf_node *nodes;
   int32_t *order;          /* nodes of the scene, depth first, children in the file's order */
   int32_t order_count, root_count;
+  sk_array joints; /* gltf_joint */
+  sk_array instance_numbers; /* float: import_gltf_instance.c */
   gltf_mesh *meshes;
   gltf_skin *skins;
   sk_array primitives;     /* gltf_primitive */
@@ -93,6 +104,22 @@ void gltf_space(import_job *job); /* one unit is a meter, +Y is up */
 int32_t gltf_item(const gltf *gltf, gltf_list_name name, int64_t index); /* token, or -1 */
 /* Name of a node as the file has it, or nodes[i]; appended to the model's strings. */
 sk_status gltf_node_name(import_job *job, int32_t node, sk_text *text);
+
+/* ---- import_gltf_tree.c: the nodes, their order, and which of them are hidden ------------- */
+
+sk_status gltf_read_tree(import_job *job);
+
+/* ---- import_gltf_instance.c ---------------------------------------------------------------- */
+
+#define GLTF_INSTANCE_WIDTH 10u /* numbers of an instance: T, R and S */
+
+/* Sets instance_count of the nodes that have a mesh and usable instances, by what the JSON says. */
+sk_status gltf_count_instances(import_job *job);
+sk_status gltf_read_instances(import_job *job);
+/* The transform of an instance below its node. */
+void gltf_instance(const gltf *gltf, const gltf_node *node, int32_t number, float t[3], float r[4], float s[3]);
+/* The first joint that has the mesh of a node: the node's own, or that of its first instance, which the others follow. */
+int32_t gltf_joint_of_mesh(const gltf_node *node);
 
 /* ---- import_gltf_primitive.c, import_gltf_skin.c: what the nodes of the scene use --------- */
 

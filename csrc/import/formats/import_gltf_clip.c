@@ -7,6 +7,7 @@ typedef struct channel { /* one channel of the file while it is read */
   int32_t animation, number, path, input, output;
   int32_t index; /* of the node or material */
   uint32_t first, count; /* the targets that it moves, or 0 and 1 */
+  uint32_t instances;    /* how often these follow each other */
   sk_interpolation interpolation;
   gltf_accessor times, values;
 } channel;
@@ -27,7 +28,7 @@ static bool has_target(import_job *job, int32_t token, channel *c) {
   gltf_target target = gltf_read_target(&g->json, json_member(&g->json, token, "target"));
   c->path = target.path;
   c->index = target.index;
-  c->count = 1;
+  c->count = c->instances = 1;
   if (c->path < 0 && target.pointer[0]) {
     char words[160];
     snprintf(words, sizeof words, "%s is not played", target.pointer);
@@ -37,7 +38,9 @@ static bool has_target(import_job *job, int32_t token, channel *c) {
   if (sk_owner_of((sk_path)c->path) == SK_OWNER_MATERIAL) return has_material(job, c);
   if (gltf_item(g, GLTF_NODES, c->index) < 0) return drop(job, c, "its node does not exist");
   if (g->nodes[c->index].joint < 0) return drop(job, c, "its node is not in the scene");
-  if (c->path == SK_PATH_WEIGHT) c->first = import_targets_of(job, g->nodes[c->index].joint, &c->count);
+  if (c->path != SK_PATH_WEIGHT) return true;
+  c->first = import_targets_of(job, gltf_joint_of_mesh(&g->nodes[c->index]), &c->count);
+  if (g->nodes[c->index].instance_count) c->instances = (uint32_t)g->nodes[c->index].instance_count;
   if (!c->count) return drop(job, c, "its node has no morph targets");
   return true;
 }
@@ -92,8 +95,8 @@ static sk_status add_tracks(import_clip *clip, const channel *c, import_track *t
   sk_status status = SK_OK;
   track->stride = c->count;
   track->joint = sk_owner_of(track->path) == SK_OWNER_MATERIAL ? c->index : clip->job->gltf->nodes[c->index].joint;
-  for (i = 0; i < c->count && !status; i++) {
-    track->column = i;
+  for (i = 0; i < c->count * c->instances && !status; i++) {
+    track->column = i % c->count;
     if (c->path == SK_PATH_WEIGHT) track->joint = (int32_t)(c->first + i);
     status = import_add_channel(clip, track);
   }

@@ -38,40 +38,47 @@ static sk_status count_meshes(import_job *job, import_counts *counts) {
       add_primitive(g, token, &sizes[i]);
   }
   for (i = 0; i < g->order_count; i++) {
-    int32_t mesh = g->nodes[g->order[i]].mesh;
-    if (mesh < 0) continue;
-    counts->vertices = import_sum(counts->vertices, sizes[mesh].vertices);
-    counts->rows = import_sum(counts->rows, sizes[mesh].rows);
+    const gltf_node *node = &g->nodes[g->order[i]];
+    uint64_t times = node->instance_count ? (uint64_t)node->instance_count : 1;
+    if (node->mesh < 0) continue;
+    counts->vertices = import_sum(counts->vertices, import_product(times, sizes[node->mesh].vertices));
+    counts->rows = import_sum(counts->rows, import_product(times, sizes[node->mesh].rows));
   }
   sk_free(sizes);
   return SK_OK;
 }
 
-/* Parents stand before their children. */
+/* Of nodes, which stand after their parents, and of instances. */
 static sk_status count_levels(import_job *job, import_counts *counts) {
   gltf *g = job->gltf;
   size_t bytes = sizeof(uint32_t) * ((size_t)g->lists[GLTF_NODES].count + 1);
-  uint32_t *levels = sk_alloc(bytes);
+  uint32_t *levels = sk_alloc(bytes), instanced;
   int32_t i;
   if (!levels) return import_no_memory(job, bytes);
   for (i = 0; i < g->order_count; i++) {
     int32_t node = g->order[i], parent = g->nodes[node].parent;
     levels[node] = parent >= 0 ? levels[parent] + 1 : g->root_count == 1 ? 1 : 2;
-    if (levels[node] > counts->depth) counts->depth = levels[node];
+    instanced = g->nodes[node].instance_count > 0;
+    counts->nodes += 1 + (uint64_t)g->nodes[node].instance_count;
+    if (levels[node] + instanced > counts->depth) counts->depth = levels[node] + instanced;
   }
   sk_free(levels);
   return SK_OK;
 }
 
-/* How many targets a channel of weights moves; 1 for the other channels. */
+/* How many channels of the model a channel of the file becomes: one for each target of each instance, if it has
+   weights. */
 static uint64_t targets_of(const gltf *g, int32_t token) {
   const json *j = &g->json;
   gltf_target target = gltf_read_target(j, token);
   int32_t mesh, primitives;
+  uint64_t count;
   if (target.path != SK_PATH_WEIGHT) return 1;
   mesh = gltf_item(g, GLTF_NODES, target.index) < 0 ? -1 : g->nodes[target.index].mesh;
   primitives = json_member(j, gltf_item(g, GLTF_MESHES, mesh), "primitives");
-  return (uint64_t)json_length(j, json_member(j, json_first(j, primitives), "targets"));
+  count = (uint64_t)json_length(j, json_member(j, json_first(j, primitives), "targets"));
+  if (mesh < 0 || !g->nodes[target.index].instance_count) return count;
+  return import_product(count, (uint64_t)g->nodes[target.index].instance_count);
 }
 
 static sk_status count_clip(import_job *job, int32_t animation, import_counts *counts) {
@@ -106,7 +113,7 @@ sk_status gltf_check_counts(import_job *job) {
   import_counts counts = {0, 0, 0, 0, 0};
   int32_t i;
   sk_status status = count_levels(job, &counts);
-  counts.nodes = (uint64_t)g->order_count + (g->root_count != 1); /* several roots get one above them */
+  counts.nodes += g->root_count != 1; /* several roots get one above them */
   if (!status) status = count_meshes(job, &counts);
   for (i = 0; i < g->lists[GLTF_ANIMATIONS].count && !status; i++)
     status = count_clip(job, g->lists[GLTF_ANIMATIONS].tokens[i], &counts);

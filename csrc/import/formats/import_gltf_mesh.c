@@ -20,29 +20,41 @@ static sk_status count_faces(import_job *job, const gltf_primitive *p, size_t *f
   return SK_OK;
 }
 
-static sk_status add_primitive(import_job *job, sk_array *submeshes, const gltf_node *node, const gltf_primitive *p) {
-  import_submesh submesh = {.joint = node->joint,
+static sk_status add_primitive(import_job *job, sk_array *submeshes, int32_t joint, const gltf_node *node,
+                               const gltf_primitive *p) {
+  import_submesh submesh = {.joint = joint,
                             .primitive = p,
                             .gltf_node = node,
                             .vertex_count = p->vertices,
                             .material = p->material,
-                            .rigid = node->skin < 0 || !job->gltf->skins[node->skin].count};
+                            .rigid = node->skin < 0,
+                            .hidden = node->hidden};
   int32_t *shown = sk_array_extend(&job->gltf->shown, 1);
   sk_status status = shown ? count_faces(job, p, &submesh.faces_wanted) : import_no_memory(job, sizeof *shown);
   if (shown) *shown = (int32_t)(p - (const gltf_primitive *)job->gltf->primitives.data);
   return status ? status : import_add_submesh(job, submeshes, &submesh);
 }
 
+/* The primitives of the node's mesh, at the node or at each of its instances. */
+static sk_status add_mesh(import_job *job, sk_array *submeshes, const gltf_node *node) {
+  const gltf *g = job->gltf;
+  const gltf_mesh *mesh = &g->meshes[node->mesh];
+  const gltf_primitive *primitives = (const gltf_primitive *)g->primitives.data + mesh->first_primitive;
+  int32_t joint = gltf_joint_of_mesh(node), end = joint + (node->instance_count ? node->instance_count : 1), k;
+  sk_status status = SK_OK;
+  for (; joint < end && !status; joint++)
+    for (k = 0; k < mesh->primitive_count && !status; k++)
+      status = add_primitive(job, submeshes, joint, node, &primitives[k]);
+  return status;
+}
+
 sk_status gltf_list_submeshes(import_job *job, sk_array *submeshes) {
   const gltf *g = job->gltf;
   sk_status status = SK_OK;
-  int32_t i, k;
+  int32_t i;
   for (i = 0; i < g->order_count && !status; i++) {
     const gltf_node *node = &g->nodes[g->order[i]];
-    const gltf_mesh *mesh = node->mesh < 0 ? NULL : &g->meshes[node->mesh];
-    for (k = 0; mesh && k < mesh->primitive_count && !status; k++)
-      status =
-          add_primitive(job, submeshes, node, (const gltf_primitive *)g->primitives.data + mesh->first_primitive + k);
+    if (node->mesh >= 0) status = add_mesh(job, submeshes, node);
   }
   return status;
 }

@@ -34,6 +34,20 @@ static sk_status read_attribute(import_job *job, const import_submesh *submesh, 
   return status;
 }
 
+/* Of a target, skinpy keeps by how much positions and normals change. */
+static void note_unread(import_job *job, const import_submesh *submesh, int32_t target, uint32_t number) {
+  const json *j = &job->gltf->json;
+  int32_t key;
+  for (key = json_first_key(j, target); key >= 0; key = json_key_after(j, target, key)) {
+    size_t length;
+    const char *name = json_raw(j, key, &length);
+    if (!json_equals(j, key, "POSITION") && !json_equals(j, key, "NORMAL"))
+      import_note_add(job, NOTE_attributes_ignored, 1, "meshes[%d].primitives[%d].targets[%u].%.*s",
+                      submesh->primitive->mesh, submesh->primitive->number, number, (int)(length < 60 ? length : 60),
+                      name);
+  }
+}
+
 sk_status gltf_read_shapes(import_job *job, const import_submesh *submesh, import_shapes *shapes) {
   const json *j = &job->gltf->json;
   int32_t token = json_first(j, submesh->primitive->targets);
@@ -45,6 +59,7 @@ sk_status gltf_read_shapes(import_job *job, const import_submesh *submesh, impor
     status = read_attribute(job, submesh, json_member(j, token, "POSITION"), t, 0, rows, &moves);
     if (!status)
       status = read_attribute(job, submesh, json_member(j, token, "NORMAL"), t, 3, rows, &shapes->has_normals);
+    note_unread(job, submesh, token, t);
     token = json_after(j, submesh->primitive->targets, token);
     rows += IMPORT_SHAPE_WIDTH * (size_t)submesh->vertex_count;
   }

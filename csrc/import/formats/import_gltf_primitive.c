@@ -1,7 +1,10 @@
 /* import_gltf_primitive.c: the primitives of a glTF's meshes: which accessors each of them has. */
 #include <stdio.h>
+#include <string.h>
 
 #include "import_gltf.h"
+
+#define MAX_SETS 256 /* of four influences of a vertex */
 
 /* Opens an attribute; one that does not fit its mesh becomes -1, reported. */
 static sk_status open_attribute(import_job *job, int32_t attributes, const char *name, uint32_t least, uint32_t most,
@@ -21,11 +24,11 @@ static sk_status open_attribute(import_job *job, int32_t attributes, const char 
   return SK_OK;
 }
 
-/* JOINTS_n and WEIGHTS_n, as long as both are there. */
+/* JOINTS_n and WEIGHTS_n, as long as both are there. Each is looked for among all attributes. */
 static sk_status read_sets(import_job *job, int32_t attributes, gltf_primitive *p) {
   gltf *g = job->gltf;
   p->first_set = (int32_t)g->sets.count;
-  for (;;) {
+  while (p->set_count < MAX_SETS) {
     char joints_name[24], weights_name[24];
     gltf_set set, *place;
     gltf_accessor a;
@@ -34,12 +37,16 @@ static sk_status read_sets(import_job *job, int32_t attributes, gltf_primitive *
     snprintf(weights_name, sizeof weights_name, "WEIGHTS_%d", p->set_count);
     status = open_attribute(job, attributes, joints_name, 4, 4, p, &set.joints, &a);
     if (!status) status = open_attribute(job, attributes, weights_name, 4, 4, p, &set.weights, &a);
+    if (!status && (set.joints < 0) != (set.weights < 0))
+      import_note_add(job, NOTE_attributes_dropped, 1, "meshes[%d].primitives[%d].%s is without its partner", p->mesh,
+                      p->number, set.joints < 0 ? weights_name : joints_name);
     if (status || set.joints < 0 || set.weights < 0) return status;
     place = sk_array_extend(&g->sets, 1);
     if (!place) return import_no_memory(job, sizeof *place);
     *place = set;
     p->set_count++;
   }
+  return SK_OK;
 }
 
 /* Which set of texture coordinates the base-color texture uses: that one is kept. */
@@ -50,6 +57,41 @@ static int texture_set(const import_job *job, int32_t material) {
   int64_t set = json_index(j, json_member(j, use, "texCoord"), 0);
   set = json_index(j, json_member(j, transform, "texCoord"), set); /* the transform's own one wins */
   return set < 100 ? (int)set : 0;
+}
+
+/* Whether the key is `word` and a number up to `last`. */
+static bool is_numbered(const json *j, int32_t key, const char *word, int32_t last) {
+  size_t length, start = strlen(word), i;
+  const char *name = json_raw(j, key, &length);
+  int32_t number = 0;
+  if (length <= start || memcmp(name, word, start)) return false;
+  for (i = start; i < length && number <= MAX_SETS; i++) {
+    if (name[i] < '0' || name[i] > '9') return false;
+    number = 10 * number + (name[i] - '0');
+  }
+  return number <= last;
+}
+
+/* Whether skinpy keeps an attribute of this name, or has reported it; `uvs` is the name of the texture coordinates. */
+static bool is_read(const json *j, int32_t key, const char *uvs, const gltf_primitive *p) {
+  static const char *const names[] = {"POSITION", "NORMAL", "TANGENT", "COLOR_0"};
+  size_t i;
+  for (i = 0; i < sizeof names / sizeof *names; i++)
+    if (json_equals(j, key, names[i])) return true;
+  return json_equals(j, key, uvs) || is_numbered(j, key, "JOINTS_", p->set_count) ||
+         is_numbered(j, key, "WEIGHTS_", p->set_count);
+}
+
+static void note_unread(import_job *job, int32_t attributes, const char *uvs, const gltf_primitive *p) {
+  const json *j = &job->gltf->json;
+  int32_t key;
+  for (key = json_first_key(j, attributes); key >= 0; key = json_key_after(j, attributes, key)) {
+    size_t length;
+    const char *name = json_raw(j, key, &length);
+    if (!is_read(j, key, uvs, p))
+      import_note_add(job, NOTE_attributes_ignored, 1, "meshes[%d].primitives[%d].%.*s", p->mesh, p->number,
+                      (int)(length < 60 ? length : 60), name);
+  }
 }
 
 static sk_status read_other_attributes(import_job *job, int32_t token, int32_t attributes, gltf_primitive *p) {
@@ -63,6 +105,7 @@ static sk_status read_other_attributes(import_job *job, int32_t token, int32_t a
   if (!status) status = open_attribute(job, attributes, uvs, 2, 2, p, &p->uvs, &a);
   if (!status) status = open_attribute(job, attributes, "COLOR_0", 3, 4, p, &p->colors, &a);
   if (!status) status = read_sets(job, attributes, p);
+  if (!status) note_unread(job, attributes, uvs, p);
   p->indices = (int32_t)json_index(j, indices, -1);
   if (!status && indices >= 0) status = gltf_accessor_open(job, p->indices, &a);
   if (!status && indices >= 0 && (a.width != 1 || a.component == 5126))

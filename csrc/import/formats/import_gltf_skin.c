@@ -61,34 +61,30 @@ static sk_status read_skin(import_job *job, int32_t index) {
   return read_offsets(job, index, skin);
 }
 
-/* A skin that no mesh uses is not looked at. */
 sk_status gltf_read_skins(import_job *job) {
   gltf *g = job->gltf;
   sk_status status = SK_OK;
   int32_t i;
-  for (i = 0; i < g->order_count && !status; i++) {
-    const gltf_node *node = &g->nodes[g->order[i]];
-    if (node->mesh >= 0 && node->skin >= 0 && !g->skins[node->skin].joints) status = read_skin(job, node->skin);
-  }
+  for (i = 0; i < g->lists[GLTF_SKINS].count && !status; i++)
+    if (g->skins[i].is_used) status = read_skin(job, i);
   return status;
 }
 
-static const gltf_skin *skin_of(const import_skinning *s) { return &s->job->gltf->skins[s->submesh->gltf_node->skin]; }
+static gltf_skin *skin_of(const import_skinning *s) { return &s->job->gltf->skins[s->submesh->gltf_node->skin]; }
 
-/* The slot of each joint. A joint outside the scene has no pose: what follows it follows the node of the mesh. */
-static sk_status find_slots(import_skinning *s, uint32_t *slots) {
+/* Finds the slot of each joint of a skin, once. All of them are joints of the model: gltf_place_joints. */
+static sk_status find_slots(import_skinning *s) {
   import_job *job = s->job;
-  const gltf_skin *skin = skin_of(s);
+  gltf_skin *skin = skin_of(s);
   int32_t i;
   sk_status status = SK_OK;
+  if (skin->slots) return SK_OK;
+  skin->slots = sk_alloc((size_t)skin->count * sizeof *skin->slots);
+  if (!skin->slots) return import_no_memory(job, (size_t)skin->count * sizeof *skin->slots);
   for (i = 0; i < skin->count && !status; i++) {
-    int32_t joint = job->gltf->nodes[skin->joints[i]].joint;
     float offset[16];
     import_copy_offset(job, s->submesh, skin->offsets + 16 * (size_t)i, offset);
-    if (joint < 0)
-      import_note_add(job, NOTE_bones_without_node, 1, "nodes[%d], a joint of skins[%d]", skin->joints[i],
-                      s->submesh->gltf_node->skin);
-    status = import_add_slot(job, joint < 0 ? s->submesh->joint : joint, offset, &slots[i]);
+    status = import_add_slot(job, job->gltf->nodes[skin->joints[i]].joint, offset, &skin->slots[i]);
   }
   return status;
 }
@@ -137,9 +133,9 @@ static bool has_sparse_sets(import_job *job, const gltf_primitive *p) {
   return sparse;
 }
 
-static uint32_t gather_vertex(import_skinning *s, const uint32_t *slots, const set_run *run, uint32_t vertex,
-                              import_influence *list) {
+static uint32_t gather_vertex(import_skinning *s, const set_run *run, uint32_t vertex, import_influence *list) {
   const import_submesh *submesh = s->submesh;
+  const uint32_t *slots = skin_of(s)->slots;
   uint32_t count = 0, joint_count = (uint32_t)skin_of(s)->count;
   int32_t k, i;
   for (k = 0; k < submesh->primitive->set_count; k++) {
@@ -159,11 +155,11 @@ static uint32_t gather_vertex(import_skinning *s, const uint32_t *slots, const s
   return count;
 }
 
-static sk_status skin_run(import_skinning *s, const uint32_t *slots, const set_run *run, import_influence *list) {
+static sk_status skin_run(import_skinning *s, const set_run *run, import_influence *list) {
   sk_status status = read_sets(s->job, s->submesh->primitive, run);
   uint32_t v;
   for (v = run->first; v < run->first + run->count && !status; v++)
-    status = import_finish_vertex(s, v, list, gather_vertex(s, slots, run, v, list));
+    status = import_finish_vertex(s, v, list, gather_vertex(s, run, v, list));
   return status;
 }
 
@@ -173,16 +169,14 @@ sk_status gltf_skin_submesh(import_skinning *s) {
   set_run run = {.max_count = vertices < RUN || has_sparse_sets(s->job, p) ? vertices : RUN};
   size_t sets = (size_t)p->set_count, numbers = 4 * sets * run.max_count;
   import_influence *list = sk_alloc(4 * sets * sizeof *list);
-  uint32_t *slots = sk_alloc((size_t)skin_of(s)->count * sizeof *slots);
-  sk_status status = slots ? find_slots(s, slots) : import_no_memory(s->job, sizeof *slots);
+  sk_status status = find_slots(s);
   run.joints = sk_alloc(numbers * sizeof *run.joints);
   run.weights = sk_alloc(numbers * sizeof *run.weights);
   if (!status && (!run.joints || !run.weights || !list)) status = import_no_memory(s->job, numbers * 8);
   for (; run.first < vertices && !status; run.first += run.count) {
     run.count = vertices - run.first < run.max_count ? vertices - run.first : run.max_count;
-    status = skin_run(s, slots, &run, list);
+    status = skin_run(s, &run, list);
   }
-  sk_free(slots);
   sk_free(list);
   sk_free(run.weights);
   sk_free(run.joints);
