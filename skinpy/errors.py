@@ -6,6 +6,10 @@ Wrong arguments raise TypeError, ValueError, IndexError or KeyError.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .assets import ReportEntry
 
 __all__ = [
     "SkinpyError",
@@ -100,11 +104,20 @@ def unknown_clip_number(argument: str, number: int, names: Sequence[str]) -> Ind
     return IndexError(f"{argument} is {number}; the model has {there} ({listed})")
 
 
-def warn_of_losses(lost: Iterable[object], while_what: str) -> None:
-    """Give one SkinpyWarning for all report entries of severity "lost", or none if there are no entries."""
+def warn_of_losses(lost: Sequence[ReportEntry], while_what: str) -> None:
+    """Give one SkinpyWarning for report entries of severity "lost", or none if there are no entries.
+
+    It names the first loss and its remedy, then the others.
+    """
+    if not lost:
+        return
     import warnings
 
-    words = "; ".join(map(str, lost)).replace("lost: ", "")
-    if words:
-        # Level 3 is the caller of the public function, which calls this one.
-        warnings.warn(f"lost while {while_what}: {words}", SkinpyWarning, stacklevel=3)
+    from .checking.report import remedy_of  # only losses need it
+
+    first, *others = (str(entry).removeprefix("lost: ") for entry in lost)
+    words = f"lost while {while_what}: {first}; remedy: {remedy_of(lost[0])}"
+    if others:
+        words += f". Also lost: {'; '.join(others)}"
+    # Level 3 is the caller of the public function, which calls this one.
+    warnings.warn(words, SkinpyWarning, stacklevel=3)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from . import _block, _core
 from ._arguments import finite, flag, whole
+from ._text import escaped
 from ._types import PathLike
 from .errors import LimitExceeded, LoadError, warn_of_losses
 from .limits import DEFAULT_FORMATS, Limits, allowed_formats
@@ -32,6 +33,7 @@ _LIBRARY = "libassimp.6.dylib" if sys.platform == "darwin" else "libassimp.so.6"
 _INFLUENCES = 4
 _MAX_NAME = 1000  # bytes; a model of fewer bytes does not end as a file name does
 _MAX_FORMAT = 64
+_SHOWN_PATH = 100  # letters of a path by which a message is known to begin with it
 _MAX_FRAMES = 2**31 - 1  # the core counts frames in int32
 
 #: format, max_influences, join_vertices (-1: depends on the format), ignore_animated_scale, up, frame
@@ -186,9 +188,8 @@ def load(
     else:
         raise TypeError(f"path is {path!r}; expected str or a path of str (bytes are the contents of a file)")
     model = Model(block)
-    losses = block.losses
-    if losses:
-        warn_of_losses(losses, "loading")
+    if block.losses:
+        warn_of_losses(model.report.lost, "loading")
     return model
 
 
@@ -346,9 +347,12 @@ def _load_path(path: str, request: _Request, mapped: bool) -> _core.Block:
     except FileNotFoundError:
         raise
     except OSError as error:
-        raise LoadError(f"{path}: {error.strerror or error}") from error
+        raise LoadError(f"{escaped(path)}: {error.strerror or error}") from error
     except LoadError as error:
-        raise error if path in str(error) else type(error)(f"{path}: {error}") from None
+        shown = escaped(path)
+        if escaped(str(error)).startswith(shown[:_SHOWN_PATH]):
+            raise
+        raise type(error)(f"{shown}: {error}") from None
 
 
 def _load_saved(path: str, mapped: bool, request: _Request) -> _core.Block:

@@ -2,6 +2,7 @@
 #include "ext_error.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 static void raise_missing(PyObject *path) {
@@ -10,9 +11,13 @@ static void raise_missing(PyObject *path) {
   Py_XDECREF(arguments);
 }
 
-/* Messages of Assimp and names in a file may contain bytes that are not UTF-8. */
+/* Messages of Assimp and names in a file may contain control characters, and bytes that are not UTF-8. */
 static void raise_text(PyObject *type, const char *message) {
-  PyObject *text = PyUnicode_DecodeUTF8(message, (Py_ssize_t)strlen(message), "replace");
+  char shown[SK_ERROR_LENGTH];
+  PyObject *text;
+  snprintf(shown, sizeof shown, "%s", message);
+  sk_escape(shown, sizeof shown);
+  text = PyUnicode_DecodeUTF8(shown, (Py_ssize_t)strlen(shown), "replace");
   if (text) PyErr_SetObject(type, text);
   Py_XDECREF(text);
 }

@@ -69,7 +69,8 @@ static void note_missing(import_files *files, const char *name) {
   if (files->missing || files->refused || files->no_memory || !companion) return;
   if (strcasecmp(import_suffix_of(name), companion)) return;
   files->missing = 1;
-  snprintf(files->first_missing, sizeof files->first_missing, "%s", import_files_below(files, name));
+  snprintf(files->first_missing, sizeof files->first_missing, "'%.60s'%s", import_files_below(files, name),
+           import_files_hint(files, name));
 }
 
 static struct aiFile *on_open(struct aiFileIO *io, const char *name, const char *mode) {

@@ -23,24 +23,61 @@ static bool is_listed(const char *list, const char *suffix) {
   return false;
 }
 
+/* What to do about files of formats that skinpy does not read, or not by default. */
+static const struct {
+  const char *suffixes, *words;
+} advice[] = {{"blend", "export the scene from Blender as glTF 2.0 (.glb)"},
+              {"ma;mb", "export the scene from Maya as FBX"},
+              {"max", "export the scene from 3ds Max as FBX"},
+              {"c4d", "export the scene from Cinema 4D as FBX or glTF"},
+              {"usd;usda;usdc;usdz", "convert it to glTF, for example with Blender"},
+              {"zip;rar;7z;tar;gz", "extract the archive and load the model in it"},
+              {"htm;html", "this is a web page; download the model itself"},
+              {"mtl", "load the .obj file that names it"},
+              {"bin", "load the .gltf file that names it"},
+              {"png;jpg;jpeg;webp;tga;dds", "this is an image; load the model that names it"}};
+
+static const char *advice_for(const char *suffix) {
+  size_t i;
+  for (i = 0; i < sizeof advice / sizeof *advice; i++)
+    if (is_listed(advice[i].suffixes, suffix)) return advice[i].words;
+  return NULL;
+}
+
+/* A suffix that no format has: the bytes may tell which one it should be. */
+static sk_status fail_unknown(import_job *job, const char *suffix) {
+  const import_source *file = job->files.sources.data;
+  const char *words = advice_for(job->suffix);
+  const import_magic *magic;
+  const import_format *format = import_format_of_bytes(file->data, file->size, &magic);
+  if (words) return sk_fail(job->error, SK_ERROR_IMPORT, "no format has the suffix %s; %s", suffix, words);
+  if (format && magic->certain && !format->container)
+    return sk_fail(job->error, SK_ERROR_IMPORT,
+                   "no format has the suffix %s, but the model begins as a .%s file does; pass format=\"%s\"", suffix,
+                   magic->suffix, magic->suffix);
+  return sk_fail(job->error, SK_ERROR_IMPORT,
+                 "no format has the suffix %s; Assimp %s reads, among others, .glb .gltf .fbx .dae .bvh "
+                 ".x .obj .md5mesh (skinpy.build_info()[\"formats\"] lists all); format=\"...\" names the one of the "
+                 "content",
+                 suffix, import_assimp()->version);
+}
+
 static sk_status check_known(import_job *job) {
   const import_library *ai = import_assimp();
+  const char *words = advice_for(job->suffix);
   char suffix[IMPORT_MAX_SUFFIX + 1];
   /* Assimp makes all its readers anew when it is asked for one, so its list comes first. */
   if (!job->suffix[0] || is_listed(import_formats(), job->suffix)) return SK_OK;
   snprintf(suffix, sizeof suffix, ".%s", job->suffix);
   if (ai->aiIsExtensionSupported(suffix)) return SK_OK;
   if (job->format->component)
-    return sk_fail(job->error, SK_ERROR_IMPORT, "%s (%s) is missing in this build of Assimp %s", job->format->component,
-                   suffix, ai->version);
-  return sk_fail(job->error, SK_ERROR_IMPORT,
-                 "no format has the suffix %s; Assimp %s reads, among others, .glb .gltf .fbx .dae .bvh "
-                 ".x .obj .md5mesh (skinpy.build_info()[\"formats\"] lists all)",
-                 suffix, ai->version);
+    return sk_fail(job->error, SK_ERROR_IMPORT, "%s (%s) is missing in this build of Assimp %s%s%s",
+                   job->format->component, suffix, ai->version, words ? "; " : "", words ? words : "");
+  return fail_unknown(job, suffix);
 }
 
 sk_status import_check_format(import_job *job) {
-  const char *allowed = job->request->formats;
+  const char *allowed = job->request->formats, *words = advice_for(job->suffix);
   sk_status status;
   if (allowed && job->suffix[0] && is_listed(allowed, job->suffix)) return SK_OK;
   status = check_known(job);
@@ -50,9 +87,9 @@ sk_status import_check_format(import_job *job) {
                    "neither the name nor the content of the model tells its format; pass format=\"...\"");
   if (job->request->isolated)
     return sk_fail(job->error, SK_ERROR_FORMAT,
-                   "the format .%s is not among those allowed; allow it with "
+                   "the format .%s is not among those allowed; %s%sallow it with "
                    "allow_formats=(*skinpy.DEFAULT_FORMATS, \"%s\")",
-                   job->suffix, job->suffix);
+                   job->suffix, words ? words : "", words ? ", or " : "", job->suffix);
   /* In this process the sentence does not suggest all default formats: their readers break most often. */
   return sk_fail(job->error, SK_ERROR_FORMAT,
                  "the format .%s is not among those allowed; allow it with allow_formats=(\"%s\",)%s", job->suffix,
@@ -122,11 +159,6 @@ static const import_magic *other_magic(const import_format *format, const uint8_
   return format->is_own && format->is_own(data, size, whole) ? NULL : magic;
 }
 
-/* Git LFS puts a small text in the place of a large file that was not fetched. */
-static bool is_lfs_pointer(const import_source *file) {
-  return import_has_bytes(file->data, file->size, 0, "version https://git-lfs.github.com/spec/");
-}
-
 sk_status import_check_content(import_job *job) {
   const import_source *file = job->files.sources.data;
   const import_required *required = &job->format->required;
@@ -134,13 +166,17 @@ sk_status import_check_content(import_job *job) {
   const import_format *other;
   const import_magic *magic = other_magic(job->format, file->data, file->size, whole, &other);
   const char *named = job->request->format || !job->request->path ? "given as" : "named";
-  if (is_lfs_pointer(file))
+  if (import_is_lfs_pointer(file))
     return sk_fail(job->error, SK_ERROR_IMPORT, "this is a Git LFS pointer, not a model; run git lfs pull");
   if (magic && other->container)
-    return sk_fail(job->error, SK_ERROR_IMPORT, "the model is %s .%s, but is %s", named, job->suffix, other->container);
+    return sk_fail(job->error, SK_ERROR_IMPORT, "the model is %s .%s, but is %s; extract the model first", named,
+                   job->suffix, other->container);
   if (magic)
-    return sk_fail(job->error, SK_ERROR_IMPORT, "the model is %s .%s, but begins as a .%s file does", named,
-                   job->suffix, magic->suffix);
+    return sk_fail(job->error, SK_ERROR_IMPORT,
+                   "the model is %s .%s, but begins as a .%s file does; pass format=\"%s\"", named, job->suffix,
+                   magic->suffix, magic->suffix);
+  if (begins_with(file->data, file->size, "<!doctype html") || begins_with(file->data, file->size, "<html"))
+    return sk_fail(job->error, SK_ERROR_IMPORT, "this is a web page, not a model; download the model itself");
   if (has_required(required, file->data, file->size)) return SK_OK;
   return sk_fail(job->error, SK_ERROR_IMPORT,
                  "the model is %s .%s, but does not begin as a .%s file does: there is no %s", named, job->suffix,

@@ -205,13 +205,7 @@ static const import_source *read_anywhere(import_files *files, const char *name)
   return source;
 }
 
-const char *import_files_why(const import_files *files) {
-  if (files->external == SK_EXTERNAL_NONE) return "is another file, of which external=\"none\" allows none";
-  if (files->external == SK_EXTERNAL_ANY) return "is not a file that can be read";
-  return "is not a file in the model's folder that may be read";
-}
-
-const import_source *import_files_read(import_files *files, const char *name) {
+static const import_source *read_named(import_files *files, const char *name) {
   char clean[PATH_MAX], *real;
   const import_source *source;
   const char *why;
@@ -229,6 +223,12 @@ const import_source *import_files_read(import_files *files, const char *name) {
   source = load(files, real, clean, false, &why) ? find_source(files, clean) : NULL;
   free(real);
   return source;
+}
+
+const import_source *import_files_read(import_files *files, const char *name) {
+  const import_source *source = read_named(files, name);
+  files->is_pointer = source && import_is_lfs_pointer(source);
+  return files->is_pointer ? NULL : source;
 }
 
 /* ---- the model itself ---------------------------------------------------------------------- */

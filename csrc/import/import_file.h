@@ -43,6 +43,8 @@ typedef struct import_files {
   char first_refused[120];
   unsigned missing;    /* files that the model needs and that are not there */
   char first_missing[120];
+  bool is_pointer;     /* the file that was asked for last is a Git LFS pointer, which counts as no file */
+  char hint[120];      /* of import_files_hint */
   const import_format *format; /* of the model */
   bool no_memory;      /* an allocation failed inside a callback of Assimp */
 } import_files;
@@ -56,8 +58,12 @@ sk_status import_files_whole(import_job *job);
 const import_source *import_files_read(import_files *files, const char *name);
 /* Counts a file that the model may not bring in; always NULL. */
 const import_source *import_files_refuse(import_files *files, const char *name);
-/* Why import_files_read gave nothing, in words behind the name. */
-const char *import_files_why(const import_files *files);
+/* import_hint.c, about the name for which import_files_read last gave nothing. The words are valid until the next call:
+   why it gave nothing, behind the name; and what a user cannot see from the name alone, or "". */
+const char *import_files_why(import_files *files, const char *name);
+const char *import_files_hint(import_files *files, const char *name);
+/* Git LFS puts a small text in the place of a large file that was not fetched. */
+bool import_is_lfs_pointer(const import_source *file);
 /* How many bytes of a descriptor from an offset on came into `data`. */
 size_t import_files_read_at(int descriptor, size_t at, void *data, size_t size);
 /* A name without the model's folder in front of it. */

@@ -1,5 +1,6 @@
 /* import_job.c: the steps of an import in their order, from a request to a block, and the public table of functions.
    */
+#include <stdio.h>
 #include <string.h>
 
 #include <assimp/postprocess.h>
@@ -13,6 +14,30 @@
 #include "import_weights.h"
 
 /* ---- opening ------------------------------------------------------------------------ */
+
+#define ASSIMP_WORDS 100 /* bytes of Assimp's words in a message: they may quote the file */
+
+/* Fails with Assimp's words, cut, and without the path, which stands in front of the message. */
+static sk_status fail_with(import_job *job, const char *words) {
+  const import_files *files = &job->files;
+  size_t path = strlen(files->main_name), folder = strlen(files->folder), used = 0;
+  char shown[ASSIMP_WORDS + 1] = "";
+  while (*words && used < ASSIMP_WORDS) {
+    if (!strncmp(words, files->main_name, path)) {
+      snprintf(shown + used, sizeof shown - used, "the file");
+      used = strlen(shown);
+      words += path;
+    } else if (folder && !strncmp(words, files->folder, folder)) {
+      words += folder;
+    } else {
+      shown[used++] = *words++;
+    }
+  }
+  if ((*words & 0xc0) == 0x80) /* no half of a character */
+    while (used && (shown[--used] & 0xc0) == 0x80) continue;
+  shown[used] = 0;
+  return sk_fail(job->error, SK_ERROR_IMPORT, "%s%s", used ? shown : "Assimp gives no reason", *words ? "..." : "");
+}
 
 /* Of Assimp's own steps only triangulation runs: the importer does what the others do, without losing joints or their
    order. Assimp is told not to invent a mesh for a skeleton. */
@@ -34,8 +59,8 @@ static sk_status open_scene(import_job *job) {
   if (scene && scene->mRootNode) return SK_OK;
   words = scene ? "Assimp delivered a scene without a root node" : ai->aiGetErrorString();
   if (!scene && words && strstr(words, "bad_alloc"))
-    return sk_fail(job->error, SK_ERROR_MEMORY, "%.400s: out of memory in Assimp (%.200s)", job->title, words);
-  return sk_fail(job->error, SK_ERROR_IMPORT, "%s", words && words[0] ? words : "Assimp gives no reason");
+    return sk_fail(job->error, SK_ERROR_MEMORY, "%.400s: out of memory in Assimp (%.100s)", job->title, words);
+  return fail_with(job, words ? words : "");
 }
 
 /* Tries once more, where the format has another file to offer. */
@@ -60,7 +85,7 @@ static sk_status refuse_empty(import_job *job) {
   sk_status status = open_scene(job);
   if (status == SK_ERROR_MEMORY) return status;
   if (status) words = *job->error;
-  return sk_fail(job->error, SK_ERROR_IMPORT, "the file is empty (Assimp: %.500s)", words.message);
+  return sk_fail(job->error, SK_ERROR_IMPORT, "the file is empty (Assimp: %.150s)", words.message);
 }
 
 /* A saved model (.skn) needs no import. One of Assimp's readers might find something in it. */
@@ -162,8 +187,8 @@ static sk_status convert(import_job *job) {
   if (!status) status = import_materials(job);
   if (!status) status = import_meshes(job);
   if (!status) status = import_clips(job);
-  import_note_add(job, NOTE_files_refused, job->files.refused, "'%s'", job->files.first_refused);
-  import_note_add(job, NOTE_files_missing, job->files.missing, "'%s'", job->files.first_missing);
+  import_note_add(job, NOTE_files_refused, job->files.refused, "'%.100s'", job->files.first_refused);
+  import_note_add(job, NOTE_files_missing, job->files.missing, "%s", job->files.first_missing);
   if (!status && job->request->frame == SK_NONE) import_note_frames(job);
   if (!status) status = import_left_over(job);
   if (!status && format->note) format->note(job);

@@ -81,6 +81,8 @@ sk_status import_texture_file(import_job *job, const char *name, int32_t *index)
   job->files.refused = refused; /* the note below says it */
   if (source) return import_add_texture(job, name, "", source->data, source->size, index);
   if (job->files.no_memory) return import_no_memory(job, 1);
-  import_note_add(job, NOTE_textures_missing, 1, "'%.120s'", name);
+  import_note_add(job, NOTE_textures_missing, 1, "'%.70s'%s", name,
+                  job->notes[NOTE_textures_missing].count ? ""
+                                                          : import_files_hint(&job->files, last ? last + 1 : name));
   return SK_OK;
 }

@@ -159,7 +159,7 @@ bool worker_filter(void) {
   struct sock_filter filter[] = {
       LOAD(arch), BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ARCHITECTURE, 1, 0), ANSWER(SECCOMP_RET_KILL), LOAD(nr),
       ALLOW(read), ALLOW(pread64), ALLOW(readv), ALLOW(write), ALLOW(close), ALLOW(lseek),
-      ALLOW(fstat), ALLOW(newfstatat), ALLOW(statx), ALLOW(readlinkat), ALLOW(faccessat), ALLOW(getcwd),
+      ALLOW(fstat), ALLOW(newfstatat), ALLOW(statx), ALLOW(readlinkat), ALLOW(faccessat), ALLOW(getcwd), ALLOW(getdents64),
       ALLOW_UP_TO(fcntl, 1, F_GETFL), ALLOW(ftruncate), ALLOW_WITHOUT(openat, 2, WRITES),
 #if defined(__x86_64__)
       ALLOW(stat), ALLOW(lstat), ALLOW(readlink), ALLOW(access), ALLOW_WITHOUT(open, 1, WRITES),

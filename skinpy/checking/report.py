@@ -7,7 +7,7 @@ from .findings import Finding, Level, finding
 from .subject import Subject
 
 _WEIGHTS = "normalize the weights before exporting"
-_EXPORT = "export the file again; the exporter has written data that contradict each other"
+_BIND = "bind the mesh to its joints again, and export both together"
 _NOTHING = "nothing, unless the target program does not do the same"
 _UNSUPPORTED = "bake it into plain joint keys or morph targets before exporting"
 _NOT_DRAWN = "nothing, or bake the look into the texture of the base color"
@@ -17,10 +17,10 @@ _OWN_NAME = "give each clip a name of its own"
 _MEANING: dict[str, tuple[Level, str]] = {
     "weights_normalized": ("warning", _WEIGHTS),
     "weights_repaired": ("error", "remove weights that are negative or not a number"),
-    "weights_dropped": ("error", _EXPORT),
+    "weights_dropped": ("error", _BIND),
     "influences_dropped": ("warning", "limit the influences per vertex before exporting"),
     "influences_merged": ("note", "merge the influences of one joint before exporting"),
-    "joint_index_out_of_range": ("error", _EXPORT),
+    "joint_index_out_of_range": ("error", _BIND),
     "influences_misread": ("error", "give each influence a joint of the skin"),
     "vertices_unweighted": ("warning", "paint weights for these vertices, or bind them to one joint"),
     "bones_without_node": ("error", "export the joints together with the mesh"),
@@ -31,9 +31,9 @@ _MEANING: dict[str, tuple[Level, str]] = {
     ),
     "normals_generated": ("note", "export normals where hard edges matter"),
     "normals_normalized": ("note", _NOTHING),
-    "attributes_dropped": ("error", _EXPORT),
+    "attributes_dropped": ("error", "export one value of the attribute for each vertex"),
     "attributes_ignored": ("note", "nothing, unless a material needs them"),
-    "faces_dropped": ("error", _EXPORT),
+    "faces_dropped": ("error", "remove the faces whose corners do not exist, then export again"),
     "points_lines_dropped": ("warning", "remove loose points and edges, or turn them into faces"),
     "meshes_dropped": ("warning", "remove meshes without faces"),
     "morph_targets_dropped": (
@@ -47,7 +47,7 @@ _MEANING: dict[str, tuple[Level, str]] = {
     ),
     "names_ambiguous": ("error", "give each joint a name of its own"),
     "names_cut": ("warning", "shorten the names"),
-    "nodes_with_two_parents": ("error", _EXPORT),
+    "nodes_with_two_parents": ("error", "give each node one parent, and repeat a mesh by a second node"),
     "meshes_outside_scene": ("warning", "put everything that belongs to the model into one scene"),
     "joints_outside_scene": ("warning", "put the joints of the skin into the scene"),
     "instances_dropped": ("error", "turn the instances into nodes of their own"),
@@ -60,7 +60,7 @@ _MEANING: dict[str, tuple[Level, str]] = {
         "export the frame rate; the clip may play too fast or too slowly",
     ),
     "channels_dropped": ("error", "export the joints that are animated, or remove the channels"),
-    "channels_duplicate": ("error", _EXPORT),
+    "channels_duplicate": ("error", "bake the animation, so that a joint has one channel for each property"),
     "joints_matched": ("note", "give the joints the same names in both files"),
     "clips_merged": ("warning", "export each clip to a file of its own"),
     "interpolation_ignored": ("warning", "bake the curves to linear keys, or export to glTF"),
@@ -104,7 +104,21 @@ def report_findings(subject: Subject) -> Iterator[Finding]:
             yield _finding(entry)
 
 
+#: Words in the first case that tell its cause better than its code does.
+_CAUSES = {
+    "Git LFS pointer": "run git lfs pull",
+    "; there is '": "give the file the name that the model uses; upper and lower case differ",
+}
+
+
+def remedy_of(entry: ReportEntry) -> str:
+    """Return what to do about an entry of the report."""
+    causes = (remedy for words, remedy in _CAUSES.items() if words in entry.first)
+    return next(causes, _MEANING.get(entry.code, _OTHERS[entry.severity])[1])
+
+
 def _finding(entry: ReportEntry) -> Finding:
-    level, remedy = _MEANING.get(entry.code, _OTHERS[entry.severity])
+    level, _ = _MEANING.get(entry.code, _OTHERS[entry.severity])
+    remedy = remedy_of(entry)
     times = "once" if entry.count == 1 else f"{entry.count} times, the first"
     return finding(entry.code, level, f"{entry.message} ({times}: {entry.first})", remedy, size=entry.count)

@@ -83,8 +83,8 @@ static sk_status read_buffer_file(import_job *job, int64_t index, int32_t uri) {
     } else if (job->files.no_memory) {
       status = import_no_memory(job, 1);
     } else {
-      status = sk_fail(job->error, SK_ERROR_IMPORT, "buffers[%lld]: '%.200s' %s", (long long)index, (char *)pool.data,
-                       import_files_why(&job->files));
+      status = sk_fail(job->error, SK_ERROR_IMPORT, "buffers[%lld]: '%.100s' %s", (long long)index, (char *)pool.data,
+                       import_files_why(&job->files, (char *)pool.data));
     }
   }
   sk_array_free(&pool);

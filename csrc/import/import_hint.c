@@ -1,0 +1,83 @@
+/* import_hint.c: why a file that the model names is not read: a name in other letters, or a Git LFS pointer. */
+#define _GNU_SOURCE /* O_NOFOLLOW */
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include "import_bytes.h"
+#include "import_file.h"
+
+#define MAX_ENTRIES 10000u /* of a folder that are compared */
+
+bool import_is_lfs_pointer(const import_source *file) {
+  return import_has_bytes(file->data, file->size, 0, "version https://git-lfs.github.com/spec/");
+}
+
+/* Copies the entry of a folder that has this name, but for upper and lower case. Closes `descriptor`. */
+static bool find_entry(int descriptor, const char *name, size_t length, char *out, size_t room) {
+  DIR *folder = descriptor >= 0 ? fdopendir(descriptor) : NULL;
+  const struct dirent *entry;
+  unsigned count = 0;
+  bool found = false;
+  if (!folder) {
+    if (descriptor >= 0) close(descriptor);
+    return false;
+  }
+  while (!found && count++ < MAX_ENTRIES && (entry = readdir(folder)))
+    found = strlen(entry->d_name) == length && !strncasecmp(entry->d_name, name, length) && length < room;
+  if (found) snprintf(out, room, "%s", entry->d_name);
+  closedir(folder);
+  return found;
+}
+
+/* The path below the folder that equals `name` but for upper and lower case; links are not followed. */
+static bool find_other_case(const char *folder, const char *name, char *out, size_t room) {
+  size_t used = 0;
+  int at = open(folder[0] ? folder : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  while (at >= 0 && *name) {
+    size_t length = strcspn(name, "/\\");
+    int listed = openat(at, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), next = -1;
+    if (!find_entry(listed, name, length, out + used, room - used)) break;
+    name += length;
+    if (!*name) {
+      close(at);
+      return true;
+    }
+    name++;
+    next = openat(at, out + used, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    close(at);
+    at = next;
+    used += length;
+    if (used + 1 < room) out[used++] = '/';
+  }
+  if (at >= 0) close(at);
+  return false;
+}
+
+const char *import_files_hint(import_files *files, const char *name) {
+  char other[80];
+  name = import_files_below(files, name);
+  files->hint[0] = 0;
+  if (files->is_pointer) return " is a Git LFS pointer";
+  if (!files->has_folder || files->external == SK_EXTERNAL_NONE || name[0] == '/' || strstr(name, "..")) return "";
+  if (find_other_case(files->folder, name, other, sizeof other))
+    snprintf(files->hint, sizeof files->hint, "; there is '%s'", other);
+  return files->hint;
+}
+
+const char *import_files_why(import_files *files, const char *name) {
+  const char *hint = import_files_hint(files, name);
+  if (files->is_pointer) return "is a Git LFS pointer; run git lfs pull";
+  if (hint[0]) {
+    char found[sizeof files->hint];
+    snprintf(found, sizeof found, "%s", hint);
+    snprintf(files->hint, sizeof files->hint, "does not exist%.90s", found);
+    return files->hint;
+  }
+  if (files->external == SK_EXTERNAL_NONE) return "is another file, of which external=\"none\" allows none";
+  if (files->external == SK_EXTERNAL_ANY) return "is not a file that can be read";
+  return "is not a file in the model's folder that may be read; put it beside the model";
+}

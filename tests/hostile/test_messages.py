@@ -1,0 +1,56 @@
+"""What messages quote of broken files: little, nothing that a terminal obeys, and the path once."""
+
+import re
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+from seed_models import Seed, own_seeds
+
+import skinpy
+
+LETTER = b"Q"  #: of the text that is inserted; what is not quoted has no row of them
+LONG = b"\x1b[31m\x07" + LETTER * 3000 + b"\r\n\xe2\x80\xae\x1b]0;title\x07"
+MOST = 100  #: bytes of a file that a message may quote
+CASES = 24  #: for each format
+
+
+def broken(seed: Seed, number: int) -> bytes:
+    """The seed with the text at some place, in a string, or in the place of a word."""
+    rng = np.random.default_rng([number, len(seed.data)])
+    at = int(rng.integers(4, len(seed.data)))
+    places = [match.end() for match in re.finditer(rb'["> ]', seed.data)]
+    if number % 3 and places:
+        at = places[int(rng.integers(len(places)))]
+    rest = b"" if number % 4 == 3 else seed.data[at:]
+    return seed.data[:at] + LONG[: None if number % 2 else 200] + rest
+
+
+def check(words: str, path: Path, where: str) -> None:
+    assert words.isprintable(), f"{where}: {words!r}"
+    assert max(map(len, re.findall("Q+", words)), default=0) <= MOST, f"{where}: {words}"
+    assert words.count(str(path)) <= 1, f"{where}: {words}"
+
+
+@pytest.mark.parametrize("seed", own_seeds(), ids=lambda seed: f"{seed.name}.{seed.format}")
+def test_messages_quote_little_and_safely(seed: Seed, tmp_path: Path) -> None:
+    for name, content in seed.beside:
+        (tmp_path / name).write_bytes(content)
+    path = tmp_path / f"model.{seed.format}"
+    for number in range(CASES):
+        path.write_bytes(broken(seed, number))
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            try:
+                model = skinpy.load(path)
+            except skinpy.LoadError as failed:
+                words = str(failed)
+                assert words.startswith(str(path))
+                check(words, path, f"error {number}")
+                continue
+        for warning in caught:
+            check(str(warning.message), path, f"warning {number}")
+        for entry in model.report:
+            check(f"{entry} {entry.first}", path, f"report {number}")
+        assert repr(model).isprintable()
