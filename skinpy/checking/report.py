@@ -87,7 +87,7 @@ _MEANING: dict[str, tuple[Level, str]] = {
     "cameras_lights_ignored": ("note", "convert the file to glTF if you need them as data"),
     "metadata_ignored": ("note", "convert the file to glTF, whose extras are kept"),
     "textures_undecoded": ("warning", "decode them: gltf-transform ktxdecompress, or export PNG or JPEG"),
-    "values_without_times": ("error", _EXPORT),
+    "values_without_times": ("error", "export one value, or three of a cubic key, for each time"),
     "extensions_ignored": ("error", "export without the extensions that the file requires"),
     "extensions_unread": ("note", "nothing, unless the target program reads them"),
 }
