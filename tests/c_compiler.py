@@ -21,6 +21,8 @@ import numpy as np
 import pytest
 from conftest import FULL_RUN, HANGS, ROOT
 
+import skinpy
+
 SOURCES = ROOT / "csrc"
 #: Flags of all programs of the tests; then those under the two sanitizers, which so share their objects.
 COMMON = (
@@ -35,6 +37,15 @@ IMPORT_AND_READER += [
     *(SOURCES / f"core/base/sk_{name}.c" for name in ["base", "cores", "math", "threads"]),
     *(SOURCES / f"core/model/sk_{name}.c" for name in ["lines", "pack"]),
 ]
+#: The libraries that decompress glTF, as the installed skinpy was built with them.
+VERSIONS = {name: skinpy.build_info()[f"built_with_{name}"] for name in ("meshoptimizer", "draco")}
+COMPRESSORS = [name for name, version in VERSIONS.items() if version]
+if "draco" in COMPRESSORS:
+    IMPORT_AND_READER += sorted(SOURCES.glob("import/**/*.cpp"))
+LIBRARIES = (
+    *("-ldl", "-lm", "-lz", "-pthread", *(f"-l{name}" for name in COMPRESSORS)),
+    *(["-lstdc++"] if "draco" in COMPRESSORS else []),
+)
 
 
 def compiler() -> str:
@@ -47,7 +58,7 @@ def compiler() -> str:
 
 
 def include_flags(*wanted: str) -> list[str]:
-    """-isystem for those of cglm, jsmn, assimp, python and numpy that are not in /usr/include."""
+    """-isystem for those that are not in /usr/include: python, numpy, and the libraries of setup.py."""
     folders: list[Path] = []
     for name in wanted:
         chosen = os.environ.get(f"SKINPY_{name.upper()}_DIR")
@@ -96,7 +107,9 @@ def compile_objects(
     program = with_compiler or compiler()
 
     def compile_one(source: Path) -> Path:
-        command = (program, *flags, "-c", str(source))
+        language = ("-x", "c++", "-std=c++17") if source.suffix == ".cpp" else ()
+        ours = [flag for flag in flags if not (language and flag == "-std=c11")]
+        command = (program, *ours, *language, "-c", str(source))
         place = folder / hashlib.sha256(repr(command).encode()).hexdigest()[:16]
         place.mkdir(parents=True, exist_ok=True)
         target, complete = place / f"{source.stem}.o", place / "complete"
@@ -122,11 +135,19 @@ def compile_core(folder: Path, flags: Sequence[str], with_compiler: str | None =
     return objects + compile_objects(folder, kernels, (*flags, "-DSK_KERNELS_AVX512"), with_compiler)
 
 
+def compile_importer(
+    folder: Path, more: Iterable[Path], flags: Sequence[str], with_compiler: str | None = None
+) -> list[Path]:
+    """The object files of the importer, of the reader of blocks, and of other sources."""
+    defined = [f'-DSKINPY_{name.upper()}="{VERSIONS[name]}"' for name in COMPRESSORS]
+    return compile_objects(folder, [*IMPORT_AND_READER, *more], (*flags, *defined), with_compiler)
+
+
 def build_importer(folder: Path, objects_folder: Path, name: str, flags: Sequence[str] = SANITIZED) -> Path:
     """tests/importer/NAME.c, compiled with the importer."""
-    sources = [*IMPORT_AND_READER, ROOT / f"tests/importer/{name}.c"]
-    objects = compile_objects(objects_folder, sources, (*flags, *include_flags("cglm", "jsmn", "assimp")))
-    done = run(compiler(), *flags, *objects, "-o", folder / name, "-ldl", "-lm", "-lz", "-pthread")
+    includes = include_flags("cglm", "jsmn", "assimp", *COMPRESSORS)
+    objects = compile_importer(objects_folder, [ROOT / f"tests/importer/{name}.c"], (*flags, *includes))
+    done = run(compiler(), *flags, *objects, "-o", folder / name, *LIBRARIES)
     assert done.returncode == 0, done.stdout
     return folder / name
 

@@ -14,6 +14,8 @@ import builders
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+import skinpy
+
 EXT = "EXT_meshopt_compression"
 KHR = "KHR_meshopt_compression"
 DRACO = "KHR_draco_mesh_compression"
@@ -211,3 +213,68 @@ def with_draco(document: dict[str, Any], streams: Sequence[bytes], required: boo
     if required:
         document["extensionsRequired"] = [DRACO]
     return json.dumps(document).encode()
+
+
+def accessor(component: int, count: int, kind: str, **more: Any) -> dict[str, Any]:
+    return {"componentType": component, "count": count, "type": kind, **more}
+
+
+def document(*primitives: dict[str, Any], accessors: list[dict[str, Any]]) -> dict[str, Any]:
+    skin = [{"joints": [0, 1]}]
+    nodes = [{"name": "a", "children": [1]}, {"name": "b"}, {"mesh": 0, "skin": 0}]
+    return {
+        "asset": {"version": "2.0"},
+        "scenes": [{"nodes": [0, 2]}],
+        "nodes": nodes,
+        "skins": skin,
+        "meshes": [{"primitives": list(primitives)}],
+        "accessors": accessors,
+    }
+
+
+def primitive(view: int, ids: dict[str, int], first: int = 0) -> dict[str, Any]:
+    """Its accessors are those from `first` on: the attributes in their order, then the indices."""
+    return {
+        "attributes": {name: first + number for number, name in enumerate(ids)},
+        "indices": first + len(ids),
+        "extensions": {DRACO: {"bufferView": view, "attributes": ids}},
+    }
+
+
+def tube() -> bytes:
+    """builders.tube(np.random.default_rng(5), 4, 5), whose upper end follows the joint b."""
+    ids = {"POSITION": 0, "NORMAL": 1, "JOINTS_0": 2, "WEIGHTS_0": 3}
+    accessors = [accessor(5126, 20, "VEC3"), accessor(5126, 20, "VEC3"), accessor(5121, 20, "VEC4")]
+    accessors += [accessor(5121, 20, "VEC4", normalized=True), accessor(5123, 90, "SCALAR")]
+    return with_draco(document(primitive(0, ids), accessors=accessors), [base64.b64decode(TUBE)])
+
+
+#: Made by `gltf-transform draco` 4.5.1 of this model.
+TUBE = """
+RFJBQ08CAgEBAAAAFB4DHgEBHQkBCe+6rkurqrSqCv8BEf8CzEL/AsxC/wLMQgT/AAAAAAABAAACAAABAAkDAAACAQEJAwABAwEE
+AgQAAgEBBAIEAAMBAQEBAA8faQaZCWkGzQyZCc0MaQYJKLnbiIfnE/6e4joAaLp9IFUFAKIUVfVAgRIAJjgrAFAwLAKAMHEawLVd
+AOJqAYCZ7wOoBAAACGGeAGyRBQAAQAD8CIsAoB3cGQAwHSUFABHrAYBhnCoApCMIADwVAAAAAP8/AAD8HMW9AAAAAN+q6b0AAIA/
+DgADAQALA2kWG2UWNRMGrUAMpRaz//8DQJ8IBgBAMAiOEq4BcG0fggEAECw4SrgGcG0fgqME/wMAAP8BAAAKAQEBAQECNT/MA23f
+sQAAAAABAAAAAQEBAQKrAQU8zP//m5kBmQEH/dyAffokgQAAAAD/AAAA
+"""
+
+
+def glb(gltf: bytes) -> bytes:
+    """A .gltf as .glb, with its first buffer in the binary chunk."""
+    document = json.loads(gltf)
+    blob = base64.b64decode(document["buffers"][0].pop("uri").partition(",")[2])
+    text = json.dumps(document).encode()
+    text += b" " * (-len(text) % 4)
+    blob += bytes(-len(blob) % 4)
+    chunks = struct.pack("<I4s", len(text), b"JSON") + text + struct.pack("<I4s", len(blob), b"BIN\0") + blob
+    return struct.pack("<4sII", b"glTF", 2, 12 + len(chunks)) + chunks
+
+
+def examples(file: builders.Gltf) -> dict[str, bytes]:
+    """Files by name, of the compressions that this skinpy reads."""
+    info, found = skinpy.build_info(), {}
+    if info["built_with_meshoptimizer"]:
+        found = {"meshopt.glb": glb(meshopt(file)), "indices.gltf": meshopt(file, mode="INDICES")}
+    if info["built_with_draco"]:
+        found["draco.glb"] = glb(tube())
+    return found

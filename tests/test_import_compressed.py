@@ -17,7 +17,7 @@ import compressed
 import numpy as np
 import pytest
 from c_compiler import build_apart
-from compressed import DRACO, EXT, KHR
+from compressed import DRACO, EXT, KHR, accessor, document, primitive
 from conftest import HANGS
 from numpy.typing import NDArray
 
@@ -171,32 +171,6 @@ def test_views_that_nobody_asks_for_are_not_decoded() -> None:
 # ---- Draco -----------------------------------------------------------------------------------------------
 
 
-def accessor(component: int, count: int, kind: str, **more: Any) -> dict[str, Any]:
-    return {"componentType": component, "count": count, "type": kind, **more}
-
-
-def document(*primitives: dict[str, Any], accessors: list[dict[str, Any]]) -> dict[str, Any]:
-    skin = [{"joints": [0, 1]}]
-    nodes = [{"name": "a", "children": [1]}, {"name": "b"}, {"mesh": 0, "skin": 0}]
-    return {
-        "asset": {"version": "2.0"},
-        "scenes": [{"nodes": [0, 2]}],
-        "nodes": nodes,
-        "skins": skin,
-        "meshes": [{"primitives": list(primitives)}],
-        "accessors": accessors,
-    }
-
-
-def primitive(view: int, ids: dict[str, int], first: int = 0) -> dict[str, Any]:
-    """Its accessors are those from `first` on: the attributes in their order, then the indices."""
-    return {
-        "attributes": {name: first + number for number, name in enumerate(ids)},
-        "indices": first + len(ids),
-        "extensions": {DRACO: {"bufferView": view, "attributes": ids}},
-    }
-
-
 IDS = {"POSITION": 3, "NORMAL": 1, "TEXCOORD_0": 0, "COLOR_0": 9, "TANGENT": 4, "JOINTS_0": 7, "WEIGHTS_0": 8}
 
 
@@ -254,12 +228,8 @@ def test_draco_of_gltf_transform() -> None:
     """Made by `gltf-transform draco` 4.5.1, by edgebreaker, which orders vertices anew, with positions of 14
     bits and normals of 10.
     """
-    stream = base64.b64decode(TUBE)
     positions, normals, faces = builders.tube(np.random.default_rng(5), 4, 5)
-    ids = {"POSITION": 0, "NORMAL": 1, "JOINTS_0": 2, "WEIGHTS_0": 3}
-    accessors = [accessor(5126, 20, "VEC3"), accessor(5126, 20, "VEC3"), accessor(5121, 20, "VEC4")]
-    accessors += [accessor(5121, 20, "VEC4", normalized=True), accessor(5123, 90, "SCALAR")]
-    model = load(compressed.with_draco(document(primitive(0, ids), accessors=accessors), [stream]))
+    model = load(compressed.tube())
     away = np.linalg.norm(model.mesh.positions[:, None] - positions[None], axis=-1)
     order = away.argmin(1)
     assert sorted(order) == list(range(20))
@@ -270,15 +240,6 @@ def test_draco_of_gltf_transform() -> None:
     assert turned == {tuple(np.roll(face, -np.argmin(face))) for face in faces}
     weight = np.rint(np.clip(positions[order, 1], 0, 1) * 255) / 255
     assert np.allclose(weights_of(model, "b"), weight, atol=1e-6)
-
-
-TUBE = """
-RFJBQ08CAgEBAAAAFB4DHgEBHQkBCe+6rkurqrSqCv8BEf8CzEL/AsxC/wLMQgT/AAAAAAABAAACAAABAAkDAAACAQEJAwABAwEE
-AgQAAgEBBAIEAAMBAQEBAA8faQaZCWkGzQyZCc0MaQYJKLnbiIfnE/6e4joAaLp9IFUFAKIUVfVAgRIAJjgrAFAwLAKAMHEawLVd
-AOJqAYCZ7wOoBAAACGGeAGyRBQAAQAD8CIsAoB3cGQAwHSUFABHrAYBhnCoApCMIADwVAAAAAP8/AAD8HMW9AAAAAN+q6b0AAIA/
-DgADAQALA2kWG2UWNRMGrUAMpRaz//8DQJ8IBgBAMAiOEq4BcG0fggEAECw4SrgGcG0fgqME/wMAAP8BAAAKAQEBAQECNT/MA23f
-sQAAAAABAAAAAQEBAQKrAQU8zP//m5kBmQEH/dyAffokgQAAAAD/AAAA
-"""
 
 
 def two_triangles(stream_of: tuple[int, int], views: int) -> bytes:

@@ -8,6 +8,7 @@ import os
 from pathlib import Path
 
 import builders
+import compressed
 import import_cases as cases
 import pytest
 import test_import_games
@@ -70,6 +71,7 @@ def test_small_models(program: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: 
         "a.md5mesh": cases.MD5_MESH,  # with the animation beside it
         "a.md5anim": cases.MD5_ANIM,
         "b.obj": cases.obj(head="mtllib gone.mtl\n", middle="usemtl red\n"),
+        **compressed.examples(builders.random_model(2, joints=3, vertices=9)),
         **{f"game.{format}": data for format, data in test_import_games.awkward().items()},
     }
     for name, data in files.items():

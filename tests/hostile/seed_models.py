@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import builders
+import compressed
 import import_cases as cases
 import numpy as np
 import x_writer
@@ -269,6 +270,9 @@ def own_seeds() -> list[Seed]:
         Seed("triangle", "ms3d", ms3d()),
         Seed("triangle", "b3d", b3d()),
     ]
+    for name, data in compressed.examples(small).items():
+        stem, _, suffix = name.partition(".")
+        found.append(Seed(stem, suffix, data))
     return found
 
 

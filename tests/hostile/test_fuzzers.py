@@ -1,8 +1,8 @@
-"""The reader of blocks, the jobs and the reader of FBX under libFuzzer, with the address and the undefined
+"""The reader of blocks, the jobs and the readers of files under libFuzzer, with the address and the undefined
 behavior sanitizer.
 
-SKINPY_FUZZ_SECONDS says for how long each (60); the seeds are small models of tests/builders.py, and FBX
-files of tests/hostile/seed_models.py and the shared data. What a fuzzer finds it leaves in the folder that
+SKINPY_FUZZ_SECONDS says for how long each (60); the seeds are small models of tests/builders.py, and files of
+tests/hostile/seed_models.py and the shared data. What a fuzzer finds it leaves in the folder that
 the failure names.
 """
 
@@ -14,14 +14,16 @@ import builders
 import numpy as np
 import pytest
 import seed_models
-from c_compiler import IMPORT_AND_READER, compile_core, compile_objects, compiler, include_flags, run
+from c_compiler import LIBRARIES, compile_core, compile_importer, compiler, include_flags, run
 from conftest import DATA, HANGS
 
 import skinpy
 
 HERE = Path(__file__).parent
 SECONDS = int(os.environ.get("SKINPY_FUZZ_SECONDS", "60"))
-LARGEST = 40_000  # bytes of an FBX file that is taken as a seed
+LARGEST = 40_000  # bytes of a file that is taken as a seed
+FORMATS = ("fbx", "gltf")  #: those that skinpy reads itself
+DOORS = ("reader", "jobs", *FORMATS)
 FLAGS = ("-std=c11", "-O1", "-g", "-ffp-contract=off", "-fno-omit-frame-pointer", "-fno-sanitize-recover=all")
 
 
@@ -43,19 +45,19 @@ def seeds(folder: Path, with_head: bool) -> Path:
     return folder
 
 
-def fbx_seeds(folder: Path) -> Path:
-    """Binary files and texts, of several versions."""
+def format_seeds(folder: Path, name: str) -> Path:
+    """Binary files and texts, of several versions; of glTF also compressed ones."""
     folder.mkdir()
     for seed in seed_models.own_seeds():
-        if seed.format == "fbx":
-            (folder / f"{seed.name}.fbx").write_bytes(seed.data)
-    for path in sorted((DATA / "fbx").glob("*.fbx")):
+        if seed.format == name:
+            (folder / f"{seed.name}.{name}").write_bytes(seed.data)
+    for path in sorted(DATA.rglob(f"*.{name}")):
         if path.stat().st_size <= LARGEST:
             (folder / path.name).write_bytes(path.read_bytes())
     return folder
 
 
-@pytest.mark.parametrize("door", ["reader", "jobs", "fbx"])
+@pytest.mark.parametrize("door", ["reader", "jobs", "import"])
 def test_the_doors_fit_the_core(door: str) -> None:
     """Without waiting for the full run, which has a compiler with a fuzzer."""
     done = run(
@@ -65,27 +67,29 @@ def test_the_doors_fit_the_core(door: str) -> None:
 
 
 @pytest.mark.ci
-@pytest.mark.parametrize("door", ["reader", "jobs", "fbx"])
+@pytest.mark.parametrize("door", DOORS)
 def test_fuzz(door: str, tmp_path: Path, objects_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     clang = shutil.which("clang")
     if clang is None:
         pytest.skip("clang, which has libFuzzer, is not on PATH")
-    is_fbx, includes = door == "fbx", include_flags("cglm", "jsmn", "assimp")
+    is_format, includes = door in FORMATS, include_flags("cglm", "jsmn", "assimp")
     flags = (*FLAGS, "-fsanitize=fuzzer-no-link,address,undefined", *includes)
-    if is_fbx:
-        objects = compile_objects(objects_folder, IMPORT_AND_READER, flags, clang)
+    if is_format:
+        objects = compile_importer(objects_folder, (), flags, clang)
         monkeypatch.setenv("FUZZ_ASSIMP", skinpy.build_info()["assimp"] or "")
+        monkeypatch.setenv("FUZZ_FORMAT", door)
     else:
         objects = compile_core(objects_folder, flags, clang)
     program = tmp_path / "fuzz"
     flags = (*FLAGS, "-fsanitize=fuzzer,address,undefined", *includes)
-    link = ("-o", program, "-ldl", "-lm", "-lz", "-pthread")
-    done = run(clang, *flags, HERE / f"fuzz_{door}.c", *objects, *link)
+    link = ("-o", program, *LIBRARIES)
+    done = run(clang, *flags, HERE / f"fuzz_{'import' if is_format else door}.c", *objects, *link)
     if "libclang_rt" in done.stdout:
         pytest.skip("libFuzzer (Debian: libclang-rt-dev) is not installed")
     assert done.returncode == 0, done.stdout
-    corpus = fbx_seeds(tmp_path / "seeds") if is_fbx else seeds(tmp_path / "seeds", door == "jobs")
-    options = (f"-max_total_time={SECONDS}", f"-max_len={LARGEST if is_fbx else 20000}", "-timeout=20")
+    folder = tmp_path / "seeds"
+    corpus = format_seeds(folder, door) if is_format else seeds(folder, door == "jobs")
+    options = (f"-max_total_time={SECONDS}", f"-max_len={LARGEST if is_format else 20000}", "-timeout=20")
     options += ("-rss_limit_mb=2048", "-print_final_stats=1")
     done = run(program, *options, f"-artifact_prefix={tmp_path}/", corpus, timeout=SECONDS + HANGS)
     assert done.returncode == 0, done.stdout[-5000:]

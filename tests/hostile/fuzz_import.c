@@ -1,5 +1,5 @@
-/* fuzz_fbx.c: libFuzzer's door to the reader of FBX, which trusts nothing in a file. What it makes of a file must be a
-   block that opens; every refusal is explained, and all memory is given back. */
+/* fuzz_import.c: libFuzzer's door to the reader of a format, FUZZ_FORMAT, which trusts nothing in a file. What it makes
+   of a file must be a block that opens; every refusal is explained, and all memory is given back. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,11 +11,14 @@ const sk_importer *sk_importer_open(void);
 int LLVMFuzzerInitialize(int *count, char ***arguments);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* The importer wants Assimp to be there, although FBX is read without it; FUZZ_ASSIMP is its path. */
+static const char *format;
+
+/* The importer wants Assimp to be there, also where it reads a format without it; FUZZ_ASSIMP is its path. */
 int LLVMFuzzerInitialize(int *count, char ***arguments) {
   const char *paths[] = {getenv("FUZZ_ASSIMP"), NULL};
   (void)count, (void)arguments;
-  if (!paths[0] || sk_importer_open()->start(paths, NULL)) abort();
+  format = getenv("FUZZ_FORMAT");
+  if (!paths[0] || !format || sk_importer_open()->start(paths, NULL)) abort();
   return 0;
 }
 
@@ -23,8 +26,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   const sk_importer *importer = sk_importer_open();
   const sk_import_request request = {.bytes = data,
                                      .size = size,
-                                     .format = "fbx",
-                                     .formats = "fbx",
+                                     .format = format,
+                                     .formats = format,
                                      .max_influences = 4,
                                      .join_vertices = SK_NONE,
                                      .frame = SK_NONE,
