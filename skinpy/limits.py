@@ -15,7 +15,7 @@ __all__ = ["Limits", "DEFAULT_FORMATS"]
 #: need.
 DEFAULT_FORMATS: tuple[str, ...] = (
     *("gltf", "glb", "vrm", "fbx", "dae", "bvh", "obj", "stl", "ply"),
-    *("3ds", "x", "md2", "smd", "ms3d", "b3d", "md5mesh", "md5anim"),
+    *("3ds", "x", "md2", "smd", "ms3d", "b3d", "iqm", "md5mesh", "md5anim"),
 )
 
 #: Formats whose readers broken files crash most often. Imports in this process must name them.

@@ -7,6 +7,7 @@ from typing import Any
 
 import builders
 import import_cases as cases
+import iqm_writer
 import pytest
 from conftest import ROOT, data_file
 
@@ -82,6 +83,7 @@ def samples(name: str, folder: Path) -> list[Any]:
             "a.md5mesh": cases.MD5_MESH.replace(b'"skin"', b'"wood.png"'),
             "a.md5anim": cases.MD5_ANIM,
         },
+        "Inter-Quake Model": {"a.iqm": iqm_writer.strip(meshes=[("strip", TEXTURE, 0, 6, 0, 4)]).bytes()},
         "BVH": {"a.bvh": cases.bvh()},
         "LightWave scene": {"a.lws": cases.lws()},
         "Quake II": {"a.md2": textured_md2()},

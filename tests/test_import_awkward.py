@@ -133,7 +133,7 @@ def test_all_default_formats_load_isolated_and_here(tmp_path: Path) -> None:
 
 
 def test_refusals_are_exceptions_of_their_own(tmp_path: Path) -> None:
-    path = put(tmp_path, "a.iqm", b"INTERQUAKEMODEL\0")
+    path = put(tmp_path, "a.mdc", b"IDPC")
     glb = put(tmp_path, "a.glb", builders.chain(3).glb())
     csm = put(tmp_path, "b.gltf", b"$Filename a.csm\n")
     put(tmp_path, "data.bin", b"")
@@ -142,7 +142,7 @@ def test_refusals_are_exceptions_of_their_own(tmp_path: Path) -> None:
     beside = put(tmp_path, "c.gltf", json.dumps(document).encode())
     # In this process with it alone: all default formats would bring in the readers that break most often.
     for isolate, others in ((True, r"\*skinpy.DEFAULT_FORMATS, "), (False, "")):
-        with pytest.raises(skinpy.FormatRefused, match=rf'a\.iqm: .*allow_formats=\({others}"iqm"'):
+        with pytest.raises(skinpy.FormatRefused, match=rf'a\.mdc: .*allow_formats=\({others}"mdc"'):
             skinpy.load(path, isolate=isolate)
         with pytest.raises(skinpy.FormatRefused, match=rf'allow_formats=\({others}"glb",?\)'):
             skinpy.load(glb, isolate=isolate, allow_formats=("gltf",))

@@ -30,6 +30,8 @@ sk_status import_contents_open(import_job *job) {
   c->clips = SK_ARRAY(import_contents_clip);
   c->tracks = SK_ARRAY(import_contents_track);
   c->memory = SK_ARRAY(void *);
+  if (!sk_array_room(&job->model.text, 1)) return import_no_memory(job, 1);
+  job->model.text.count--; /* now the pool has an address, which texts of no bytes may point to */
   return SK_OK;
 }
 

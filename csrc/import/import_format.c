@@ -7,6 +7,7 @@
 #include "formats/import_collada.h"
 #include "formats/import_fbx.h"
 #include "formats/import_gltf.h"
+#include "formats/import_iqm.h"
 #include "formats/import_md5.h"
 #include "formats/import_ms3d.h"
 #include "formats/import_smd.h"
@@ -94,6 +95,7 @@ static const import_format rows[] = {
      .required = {{"xof "}, IMPORT_BYTES, "\"xof \""},
      .reader = &contents_reader,
      .open = import_x_open,
+     .is_counted = true,
      .space = import_x_space,
      .close = import_contents_close},
     {.suffixes = "md2",
@@ -121,6 +123,15 @@ static const import_format rows[] = {
      .open = import_b3d_open,
      .ticks = import_b3d_ticks,
      .offsets_follow_rest = true},
+    {.suffixes = "iqm",
+     .allowance = IMPORT_ALWAYS,
+     .magics = {{"INTERQUAKEMODEL", "iqm", true}},
+     .required = {{"INTERQUAKEMODEL"}, IMPORT_BYTES, "\"INTERQUAKEMODEL\""},
+     .reader = &contents_reader,
+     .open = import_iqm_open,
+     .is_counted = true,
+     .space = import_iqm_space,
+     .close = import_contents_close},
     {.suffixes = "md5anim", /* stands before .md5mesh, which begins alike and has no frames */
      .allowance = IMPORT_ISOLATED,
      .magics = {{"MD5Version", "md5anim", true, "numFrames"}},
@@ -196,9 +207,6 @@ static const import_format rows[] = {
     {.suffixes = "hmp",
      .magics = {{"HMP5", "hmp", true}, {"HMP7", "hmp", true}},
      .required = {{"HMP~", "~PMH"}, IMPORT_BYTES, "\"HMP\""}},
-    {.suffixes = "iqm",
-     .magics = {{"INTERQUAKEMODEL", "iqm", true}},
-     .required = {{"INTERQUAKEMODEL"}, IMPORT_BYTES, "\"INTERQUAKEMODEL\""}},
     {.suffixes = "mesh",
      .magics = {{"~\x10[MeshSerializer_v", "mesh", true}},
      .required = {{"~\x10[MeshSerializer_v"}, IMPORT_BYTES, "\"[MeshSerializer_v\""},

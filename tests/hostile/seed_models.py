@@ -11,6 +11,7 @@ from pathlib import Path
 import builders
 import compressed
 import import_cases as cases
+import iqm_writer
 import numpy as np
 import x_writer
 
@@ -225,6 +226,16 @@ def x_objects() -> list[x_writer.Object]:
     ]
 
 
+def iqm_arrays() -> bytes:
+    """Vertex arrays of all kinds and of several types."""
+    rows = np.linspace(0, 1, 24).reshape(6, 4)
+    kinds = ((iqm_writer.TEXCOORD, "<f2"), (iqm_writer.NORMAL, "<f8"), (iqm_writer.TANGENT, "<f4"))
+    arrays = [*iqm_writer.strip().arrays, *((kind, type, rows) for kind, type in kinds)]
+    arrays.append((iqm_writer.COLOR, "<u2", rows * 65535))
+    meshes = [("low", "red.png", 0, 4, 0, 2), ("high", "", 2, 4, 2, 2)]
+    return iqm_writer.strip(arrays=arrays, meshes=meshes, clips=[("a", 0, 3, 10.0), ("b", 2, 4, 0.0)]).bytes()
+
+
 def own_seeds() -> list[Seed]:
     small = builders.random_model(3, joints=4, vertices=12)
     awkward: dict[str, Callable[[], builders.Gltf]] = {
@@ -269,6 +280,8 @@ def own_seeds() -> list[Seed]:
         Seed("triangle", "3ds", three_ds()),
         Seed("triangle", "ms3d", ms3d()),
         Seed("triangle", "b3d", b3d()),
+        Seed("strip", "iqm", iqm_writer.strip().bytes()),
+        Seed("arrays", "iqm", iqm_arrays()),
     ]
     for name, data in compressed.examples(small).items():
         stem, _, suffix = name.partition(".")

@@ -68,7 +68,7 @@ static sk_status inflate_file(x_reader *x) {
   }
   inflateEnd(&z);
   if (!status && !good) status = sk_fail(x->job->error, SK_ERROR_IMPORT, "its compressed bytes are damaged");
-  x->start = x->at = out->data, x->end = x->start + out->count;
+  x->start = x->at = out->count ? out->data : "", x->end = x->start + out->count;
   return status;
 }
 
@@ -357,8 +357,8 @@ void x_file_free(x_file *file) {
 /* ---- numbers --------------------------------------------------------------------------------------------- */
 
 x_numbers x_numbers_of(const x_file *file, const x_object *object) {
-  const double *first = (const double *)file->numbers.data + object->first;
-  return (x_numbers){first, first + object->count};
+  const double *first = object->count ? (const double *)file->numbers.data + object->first : NULL;
+  return (x_numbers){first, object->count ? first + object->count : NULL};
 }
 
 uint32_t x_take_index(x_numbers *n) {
@@ -372,7 +372,9 @@ bool x_take_count(x_numbers *n, size_t width, uint32_t *count) {
 }
 
 const double *x_take(x_numbers *n, size_t count) {
+  static const double nothing = 0.0;
   const double *at = n->at;
+  if (!count) return &nothing; /* not NULL, which says that there are fewer */
   if (count > x_left(n)) return NULL;
   n->at += count;
   return at;

@@ -24,6 +24,7 @@ typedef struct x_mesh {
   x_scene *scene;
   const x_object *object;
   import_span name;
+  sk_text text; /* the name, which all parts share */
   const double *points;
   uint32_t point_count;
   sk_array corners;   /* uint32_t: vertices */
@@ -317,7 +318,8 @@ static sk_status add_part(x_mesh *m, const x_selection *s, int32_t material) {
     part->face_count += face_at(m, s->faces[i])->count - 2;
   }
   corners = sk_alloc(((size_t)part->vertex_count + 1) * sizeof *corners);
-  status = corners ? x_set_name(m->scene, m->name, &part->name) : import_no_memory(job, part->vertex_count);
+  part->name = m->text;
+  status = corners ? SK_OK : import_no_memory(job, part->vertex_count);
   if (!status) status = cut_faces(m, s, part, corners);
   if (!status) status = copy_vertices(m, corners, part);
   for (i = 0; i < part->vertex_count && !status; i++) corners[i] = corner_at(m, corners[i]);
@@ -389,13 +391,19 @@ static void free_rows(x_rows *rows) {
   sk_array_free(&rows->owned_index);
 }
 
-/* A mesh has the name of its frame. */
+/* A mesh has the name of its frame, else its own. */
+static sk_status name_mesh(x_mesh *m, const x_object *frame) {
+  int32_t node = frame ? x_made_of(m->scene, frame)->index : SK_NONE;
+  m->name = frame ? frame->name : m->object->name;
+  if (node >= 0) m->text = ((const import_contents_node *)m->scene->job->contents->nodes.data)[node].name;
+  return frame ? SK_OK : x_set_name(m->scene, m->name, &m->text);
+}
+
 sk_status x_make_mesh(x_scene *x, const x_object *object) {
   const x_object *frame = object->parent < 0 ? NULL : x_object_at(&x->file, (size_t)object->parent);
   const x_rows none = {.owned_values = SK_ARRAY(double), .owned_index = SK_ARRAY(uint32_t)};
   x_mesh m = {.scene = x,
               .object = object,
-              .name = frame ? frame->name : object->name,
               .corners = SK_ARRAY(uint32_t),
               .faces = SK_ARRAY(x_face),
               .materials = SK_ARRAY(int32_t),
@@ -404,7 +412,8 @@ sk_status x_make_mesh(x_scene *x, const x_object *object) {
               .colors = none};
   sk_status status;
   if (x_made_of(x, object)->index >= 0) return SK_OK;
-  status = read_mesh(&m);
+  status = name_mesh(&m, frame);
+  if (!status) status = read_mesh(&m);
   sk_array_free(&m.corners);
   sk_array_free(&m.faces);
   sk_array_free(&m.materials);

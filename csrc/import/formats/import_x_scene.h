@@ -45,6 +45,7 @@ sk_status x_make_mesh(x_scene *x, const x_object *object);
 /* import_x_skin.c: the skin of a mesh as the file lists it, by the file's vertices. */
 typedef struct x_joint {
   const x_object *object; /* its SkinWeights */
+  sk_text name;
   int32_t node;
   uint32_t slot; /* in the skin of the part that is made; UINT32_MAX: not there */
 } x_joint;

@@ -34,8 +34,8 @@ static sk_status add_joint(x_scene *x, const x_object *object, x_skin *skin) {
   joint = sk_array_extend(&skin->joints, 1);
   if (!joint) return import_no_memory(x->job, sizeof *joint);
   frame = x_find(x, &x->frames, object->text, "joint");
-  *joint = (x_joint){object, frame ? x_made_of(x, frame)->index : SK_NONE, UINT32_MAX};
-  return SK_OK;
+  *joint = (x_joint){.object = object, .node = frame ? x_made_of(x, frame)->index : SK_NONE, .slot = UINT32_MAX};
+  return x_set_name(x, object->text, &joint->name);
 }
 
 /* Counts weights in starts[vertex + 2], or writes them to where starts[vertex + 1] says. */
@@ -125,7 +125,7 @@ static sk_status add_skin(x_scene *x, const x_skin *skin, const sk_array *used, 
     for (k = 0; k < 12; k++) out[k] = (float)affine[k];
     for (k = 0; k < 4; k++) out[12 + k] = (float)w.matrix[4 * k + 3];
     nodes[i] = joint->node;
-    status = x_set_name(x, joint->object->text, &names[i]);
+    names[i] = joint->name;
   }
   if (status) return status;
   *added = (import_contents_skin){nodes, offsets, names, (uint32_t)used->count};
