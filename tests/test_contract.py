@@ -53,7 +53,7 @@ def rows() -> list[Row]:
 
 def tables() -> dict[str, Cases]:
     """The cases of each table by its heading."""
-    names = [module.name for module in pkgutil.iter_modules(contract.__path__)]
+    names = [one.name for one in pkgutil.iter_modules(contract.__path__) if one.name[0] != "_"]
     modules = [importlib.import_module(f"contract.{name}") for name in names]
     return {module.TITLE: module.CASES for module in modules}
 

@@ -9,7 +9,9 @@
 #include "formats/import_gltf.h"
 #include "formats/import_iqm.h"
 #include "formats/import_md5.h"
+#include "formats/import_md2.h"
 #include "formats/import_ms3d.h"
+#include "formats/import_ply.h"
 #include "formats/import_smd.h"
 #include "formats/import_x.h"
 #include "import_bytes.h"
@@ -83,6 +85,7 @@ static const import_format rows[] = {
      .allowance = IMPORT_ISOLATED,
      .magics = {{"ply\n", "ply", true}, {"ply\r", "ply", true}, {"ply", "ply"}},
      .required = {{"ply"}, IMPORT_BEGINS, "\"ply\""},
+     .open = import_ply_open,
      .is_validated = true,
      .has_meshes = true},
     {.suffixes = "3ds",
@@ -103,6 +106,7 @@ static const import_format rows[] = {
      .magics = {{"IDP2", "md2", true}},
      .required = {{"IDP2", "2PDI"}, IMPORT_BYTES, "\"IDP2\""},
      .has_meshes = true,
+     .note = import_md2_note,
      .frames = {"IDP2", 40}},
     {.suffixes = "smd",
      .allowance = IMPORT_ALWAYS,

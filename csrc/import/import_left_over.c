@@ -30,6 +30,8 @@ static bool has_key(const struct aiMaterialProperty *property, const char *key) 
   return property && !strcmp(property->mKey.data, key);
 }
 
+/* Assimp invents materials, which have no name or AI_DEFAULT_MATERIAL_NAME: their colors are none of the file. */
+
 /* The kind of texture that import_material.c takes for the base color. */
 static unsigned type_of_color(const struct aiMaterial *material) {
   unsigned i;
@@ -54,15 +56,15 @@ static void note_material(import_job *job, const struct aiMaterial *material) {
   for (i = 0; i < material->mNumProperties; i++) /* a text is its length in 4 bytes, then its bytes and a zero byte */
     if (has_key(material->mProperties[i], "?mat.name") && material->mProperties[i]->mDataLength > 4)
       name = material->mProperties[i]->mData + 4;
-  if (!strcmp(name, AI_DEFAULT_MATERIAL_NAME)) return; /* Assimp invents it where the file has none */
+  if (!strcmp(name, AI_DEFAULT_MATERIAL_NAME)) name = "";
   for (i = 0; i < material->mNumProperties; i++) {
     const struct aiMaterialProperty *p = material->mProperties[i];
     if (has_key(p, _AI_MATKEY_TEXTURE_BASE) && p->mDataLength > 4 && (p->mSemantic != color || p->mIndex))
       import_note_add(job, NOTE_looks_ignored, 1, "material '%.40s': %s texture '%.60s'", name,
                       name_of_texture(p->mSemantic), p->mData + 4);
-    if (has_key(p, "$clr.emissive") && is_bright(p))
+    if (has_key(p, "$clr.emissive") && is_bright(p) && name[0])
       import_note_add(job, NOTE_looks_ignored, 1, "material '%.80s': emissive color", name);
-    if (has_key(p, "$clr.specular") && is_bright(p))
+    if (has_key(p, "$clr.specular") && is_bright(p) && name[0])
       import_note_add(job, NOTE_looks_ignored, 1, "material '%.80s': specular color", name);
   }
 }
@@ -73,9 +75,10 @@ static void note_mesh(import_job *job, const struct aiMesh *mesh) {
   unsigned i;
   for (i = 1; i < AI_MAX_NUMBER_OF_TEXTURECOORDS; i++)
     if (mesh->mTextureCoords[i])
-      import_note_add(job, NOTE_looks_ignored, 1, "mesh '%.80s': texture coordinates %u", mesh->mName.data, i);
+      import_note_add(job, NOTE_attributes_ignored, 1, "mesh '%.80s': texture coordinates %u", mesh->mName.data, i);
   for (i = 1; i < AI_MAX_NUMBER_OF_COLOR_SETS; i++)
-    if (mesh->mColors[i]) import_note_add(job, NOTE_looks_ignored, 1, "mesh '%.80s': colors %u", mesh->mName.data, i);
+    if (mesh->mColors[i])
+      import_note_add(job, NOTE_attributes_ignored, 1, "mesh '%.80s': colors %u", mesh->mName.data, i);
 }
 
 /* Marks the meshes that nodes have. */

@@ -319,7 +319,7 @@ CASES = {
     "other textures of a material": lambda: one(
         painted(("NormalMap", "wood.png")), "looks_ignored", wood=image()
     ),
-    "further texture coordinates and colors of vertices": lambda: one(two_sets, "looks_ignored"),
+    "further texture coordinates and colors of vertices": lambda: one(two_sets, "attributes_ignored"),
     "a texture that is not there": lambda: one(painted(("DiffuseColor", "gone.png")), "textures_missing"),
     "cameras and lights": lambda: one(filmed, "cameras_lights_ignored"),
     "animated materials, textures, pivots": lambda: one(blinking, "channels_dropped"),

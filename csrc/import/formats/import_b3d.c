@@ -11,6 +11,7 @@
 
 #define DEFAULT_TICKS 60.0 /* per second, where the file says 0 */
 #define HEADER        8
+#define BRUSH_NUMBERS 28 /* bytes: color, shininess, blending, effects */
 #define NODE_NUMBERS  40 /* bytes: translation, scale, rotation */
 
 typedef struct b3d_level { /* an open chunk */
@@ -76,6 +77,9 @@ static void read_vertices(b3d *b, size_t end) {
   if (c->at > end || sets > 4 || numbers > 4) c->past = true; /* Assimp refuses it, too */
   if (c->past) return;
   count = (uint32_t)((end - c->at) / (row + (size_t)sets * numbers * 4));
+  if (flags & 2) import_note_add(b->job, NOTE_attributes_ignored, 1, "colors of %u vertices (VRTS)", count);
+  if (sets > 1)
+    import_note_add(b->job, NOTE_attributes_ignored, sets - 1, "texture coordinates 1 of %u vertices (VRTS)", count);
   b->vertices += count;
   top_of(b)->count += count;
 }
@@ -91,6 +95,21 @@ static bool read_triangles(b3d *b, size_t end) {
   added = import_weights_mesh(b->job) ? sk_array_room(&w->corners, count) : NULL;
   for (i = 0; added && i < count; i++) added[i] = top_of(b)->first + import_take(&b->c, 4);
   return added != NULL;
+}
+
+/* Textures of brushes after their first. */
+static void read_brushes(b3d *b, size_t end) {
+  import_cursor *c = &b->c;
+  uint32_t textures = import_take(c, 4), i;
+  while (c->at < end && textures <= 8) {
+    const char *name = (const char *)c->data + c->at, *zero = memchr(name, 0, end - c->at);
+    size_t size = BRUSH_NUMBERS + 4 * (size_t)textures;
+    if (!zero || end - c->at - (size_t)(zero + 1 - name) < size) return;
+    c->at += (size_t)(zero + 1 - name) + BRUSH_NUMBERS;
+    for (i = 0; i < textures; i++)
+      if ((int32_t)import_take(c, 4) >= 0 && i)
+        import_note_add(b->job, NOTE_looks_ignored, 1, "brush '%.100s': texture %u", name, i);
+  }
 }
 
 static bool read_animation(b3d *b, size_t at, size_t end) {
@@ -136,7 +155,8 @@ static bool read_chunk(b3d *b) {
     c->past |= c->at > end;
     return good;
   }
-  if (level->is_mesh && is_chunk(at, "VRTS")) read_vertices(b, end);
+  if (level->node == UINT32_MAX && is_chunk(at, "BRUS")) read_brushes(b, end);
+  else if (level->is_mesh && is_chunk(at, "VRTS")) read_vertices(b, end);
   else if (level->is_mesh && is_chunk(at, "TRIS")) good = read_triangles(b, end);
   else if (in_node && is_chunk(at, "BONE")) good = read_bone(b, end);
   else if (in_node && is_chunk(at, "KEYS")) b->keys++;

@@ -119,10 +119,10 @@ static void note_layers(import_job *job, uint32_t geometry) {
     colors += fbx_is_named(&record, "LayerElementColor");
   }
   if (uvs > 1)
-    import_note_add(job, NOTE_looks_ignored, uvs - 1, "geometry '%.*s': texture coordinates 1",
+    import_note_add(job, NOTE_attributes_ignored, uvs - 1, "geometry '%.*s': texture coordinates 1",
                     fbx_short_length(object), object->name);
   if (colors > 1)
-    import_note_add(job, NOTE_looks_ignored, colors - 1, "geometry '%.*s': colors 1", fbx_short_length(object),
+    import_note_add(job, NOTE_attributes_ignored, colors - 1, "geometry '%.*s': colors 1", fbx_short_length(object),
                     object->name);
 }
 
