@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from builders import Gltf, about, box, matrix_of
+from builders import Gltf, about, all_attributes, make_sparse, matrix_of
 from numpy.typing import ArrayLike
 
 import skinpy
@@ -195,58 +195,9 @@ def test_an_extension_that_is_read_may_be_required() -> None:
 # ---- accessors -------------------------------------------------------------------------------------------
 
 
-def make_sparse(file: Gltf, index: int, rng: np.random.Generator) -> None:
-    """Replaces some rows of an accessor by noise, and puts them right by its sparse part."""
-    entry = file.accessors[index]
-    view = file.views[entry["bufferView"]]
-    size = view["byteLength"] // entry["count"]
-    at = view["byteOffset"]
-    bytes_of = np.frombuffer(bytes(file.blob[at : at + view["byteLength"]]), "u1").reshape(-1, size)
-    wrong = np.sort(rng.choice(entry["count"], (entry["count"] + 1) // 2, replace=False))
-    entry["sparse"] = {
-        "count": len(wrong),
-        "indices": {"bufferView": file._view(wrong.astype("<u2")), "componentType": 5123},
-        "values": {"bufferView": file._view(bytes_of[wrong].copy())},
-    }
-    noise = bytes_of.copy()
-    noise[wrong] = 1
-    file.blob[at : at + view["byteLength"]] = noise.tobytes()
-
-
-def everything() -> Gltf:
-    """A skinned, morphed and animated box with all attributes."""
-    rng = np.random.default_rng(3)
-    file = Gltf()
-    positions, normals, faces = box()
-    count = len(positions)
-    weights = rng.uniform(0.1, 1, (count, 4))
-    primitive = file.primitive(
-        positions,
-        faces,
-        normals=normals,
-        uvs=rng.uniform(size=(count, 2)),
-        joints=rng.integers(0, 2, (count, 4)),
-        weights=weights / weights.sum(1)[:, None],
-    )
-    primitive["attributes"]["TANGENT"] = file.accessor(np.tile([1.0, 0, 0, -1], (count, 1)))
-    primitive["attributes"]["COLOR_0"] = file.accessor(rng.uniform(size=(count, 4)))
-    moved = {"POSITION": file.accessor(rng.normal(size=(count, 3)))}
-    primitive["targets"] = [moved | {"NORMAL": file.accessor(rng.normal(size=(count, 3)))}]
-    joints = [file.node("a"), file.node("b", t=(1, 0, 0))]
-    binds = np.stack([matrix_of(rng.normal(size=3), (0, 0, 0, 1), (1, 1, 1)) for _ in joints])
-    body = file.node("body", mesh=file.mesh(primitive), skin=file.skin(joints, binds))
-    file.animation(
-        "all",
-        file.channel(0, "translation", [0, 0.5, 1], rng.normal(size=(3, 3))),
-        file.channel(1, "scale", [0, 1], rng.uniform(1, 2, (2, 3)), "step"),
-        file.channel(body, "weights", [0, 1, 2], [[0], [1], [0.5]]),
-    )
-    return file
-
-
 def test_every_accessor_may_be_sparse() -> None:
     """The same file, dense, and with every accessor sparse over a wrong base: the arrays are equal."""
-    dense, sparse = everything(), everything()
+    dense, sparse = all_attributes(), all_attributes()
     rng = np.random.default_rng(5)
     for index in range(len(sparse.accessors)):
         make_sparse(sparse, index, rng)

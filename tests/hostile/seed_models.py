@@ -236,6 +236,48 @@ def iqm_arrays() -> bytes:
     return iqm_writer.strip(arrays=arrays, meshes=meshes, clips=[("a", 0, 3, 10.0), ("b", 2, 4, 0.0)]).bytes()
 
 
+def instances() -> bytes:
+    """A glTF of a node below a hidden one, with three instances of a morphed mesh, and its keys."""
+    file = builders.Gltf()
+    primitive = file.primitive(triangles(1)[0], [[0, 1, 2]], uvs=[[0, 0], [1, 0], [0, 1]])
+    primitive["targets"] = [{"POSITION": file.accessor(np.ones((3, 3)))}]
+    top = file.node("hidden")
+    many = file.node("many", top, mesh=file.mesh(primitive))
+    places = {"TRANSLATION": file.accessor(np.eye(3)), "SCALE": file.accessor(np.ones((3, 3)))}
+    places["ROTATION"] = file.accessor(np.tile([0, 0, 90, 90], (3, 1)), "i1", normalized=True)
+    file.nodes[top]["extensions"] = {"KHR_node_visibility": {"visible": False}}
+    file.nodes[many]["extensions"] = {"EXT_mesh_gpu_instancing": {"attributes": places}}
+    file.animation("go", file.channel(many, "weights", [0, 1], [[0], [1]]))
+    return file.gltf()
+
+
+def sparse() -> bytes:
+    """A glTF with every kind of attribute, of which each accessor has a sparse part."""
+    file, rng = builders.all_attributes(), np.random.default_rng(1)
+    for index in range(len(file.accessors)):
+        builders.make_sparse(file, index, rng)
+    return file.gltf()
+
+
+def pointers() -> bytes:
+    """A glTF whose clip changes a material and the visibility of a node (KHR_animation_pointer)."""
+    file = builders.Gltf()
+    file.materials.append({"pbrMetallicRoughness": {"baseColorFactor": [1, 0, 0, 1]}})
+    node = file.node("box", mesh=file.mesh(file.primitive(triangles(1)[0], [[0, 1, 2]], material=0)))
+    keys = {
+        "/materials/0/pbrMetallicRoughness/baseColorFactor": file.accessor(np.eye(4)[:2]),
+        f"/nodes/{node}/extensions/KHR_node_visibility/visible": file.accessor([1, 0], "u1"),
+        f"/nodes/{node}/scale": file.accessor(np.ones((2, 3))),
+    }
+    clip = file.animation("look", *(file.channel(node, "scale", [0, 1], np.ones((2, 3))) for _ in keys))
+    for channel, sampler, (pointer, output) in zip(
+        file.animations[clip]["channels"], file.animations[clip]["samplers"], keys.items(), strict=True
+    ):
+        sampler["output"] = output
+        channel["target"] = {"path": "pointer", "extensions": {"KHR_animation_pointer": {"pointer": pointer}}}
+    return file.gltf()
+
+
 def own_seeds() -> list[Seed]:
     small = builders.random_model(3, joints=4, vertices=12)
     awkward: dict[str, Callable[[], builders.Gltf]] = {
@@ -253,6 +295,7 @@ def own_seeds() -> list[Seed]:
     found = [Seed("small", "glb", small.glb()), Seed("small", "gltf", small.gltf())]
     found += [Seed(name, "gltf", make().gltf()) for name, make in awkward.items()]
     found += [Seed(name, "glb", make().glb()) for name, make in awkward.items()]
+    found += [Seed(make.__name__, "gltf", make()) for make in (instances, sparse, pointers)]
     found += [
         Seed("small", "vrm", small.glb()),
         Seed("skinned", "dae", dae_skinned()),

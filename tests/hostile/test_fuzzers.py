@@ -1,12 +1,13 @@
-"""The reader of blocks, the jobs and the readers of files under libFuzzer, with the address and the undefined
-behavior sanitizer.
+"""The reader of blocks, the jobs and our own readers of formats under libFuzzer, with the address and the
+undefined behavior sanitizer.
 
-SKINPY_FUZZ_SECONDS says for how long each (60); the seeds are small models of tests/builders.py, and files of
-tests/hostile/seed_models.py and the shared data. What a fuzzer finds it leaves in the folder that
-the failure names.
+SKINPY_FUZZ_SECONDS says for how long (60): the reader and the jobs each, and all formats together three
+times as long. The seeds are small models of tests/builders.py, and files of tests/hostile/seed_models.py and
+the shared data. What a fuzzer finds it leaves in the folder that the failure names.
 """
 
 import os
+import re
 import shutil
 from pathlib import Path
 
@@ -15,16 +16,16 @@ import numpy as np
 import pytest
 import seed_models
 from c_compiler import LIBRARIES, compile_core, compile_importer, compiler, include_flags, run
-from conftest import DATA, HANGS
+from conftest import DATA, HANGS, ROOT
 
 import skinpy
 
 HERE = Path(__file__).parent
 SECONDS = int(os.environ.get("SKINPY_FUZZ_SECONDS", "60"))
-LARGEST = 40_000  # bytes of a file that is taken as a seed
-FORMATS = ("fbx", "gltf")  #: those that skinpy reads itself
-DOORS = ("reader", "jobs", *FORMATS)
+LARGEST = 40_000  # bytes of a model that is taken as a seed
+MOST = 150  # models of the shared data that are taken as seeds of one format
 FLAGS = ("-std=c11", "-O1", "-g", "-ffp-contract=off", "-fno-omit-frame-pointer", "-fno-sanitize-recover=all")
+NO_CPP = "-fno-sanitize=vptr"  # which asks for the runtime of C++ code
 
 
 def seeds(folder: Path, with_head: bool) -> Path:
@@ -45,16 +46,30 @@ def seeds(folder: Path, with_head: bool) -> Path:
     return folder
 
 
-def format_seeds(folder: Path, name: str) -> Path:
-    """Binary files and texts, of several versions; of glTF also compressed ones."""
+def own_formats() -> list[list[str]]:
+    """The suffixes of each row of the table of formats that has a reader of ours."""
+    text = (ROOT / "csrc/import/import_format.c").read_text()
+    rows = text.split("{.suffixes = ")[1:]
+    return [row.split('"')[1].split() for row in rows if re.search(r"\.reader = &", row)]
+
+
+OWN = {suffixes[0]: suffixes for suffixes in own_formats()}
+
+
+def model_seeds(folder: Path, suffixes: list[str]) -> Path:
+    """Models of these suffixes: those made here, and small ones of the shared data."""
     folder.mkdir()
     for seed in seed_models.own_seeds():
-        if seed.format == name:
-            (folder / f"{seed.name}.{name}").write_bytes(seed.data)
-    for path in sorted(DATA.rglob(f"*.{name}")):
-        if path.stat().st_size <= LARGEST:
-            (folder / path.name).write_bytes(path.read_bytes())
+        if seed.format in suffixes:
+            (folder / f"own_{seed.name}.{seed.format}").write_bytes(seed.data)
+    files = [path for path in sorted(DATA.rglob("*")) if path.suffix.lower().lstrip(".") in suffixes]
+    for path in [path for path in files if path.stat().st_size <= LARGEST][:MOST]:
+        (folder / path.name).write_bytes(path.read_bytes())
     return folder
+
+
+def test_the_formats_of_our_readers_are_found() -> None:
+    assert {"gltf", "fbx"} <= set(OWN) and "glb" in OWN["gltf"] and len(OWN) < 30
 
 
 @pytest.mark.parametrize("door", ["reader", "jobs", "import"])
@@ -66,33 +81,50 @@ def test_the_doors_fit_the_core(door: str) -> None:
     assert done.returncode == 0, done.stdout
 
 
-@pytest.mark.ci
-@pytest.mark.parametrize("door", DOORS)
-def test_fuzz(door: str, tmp_path: Path, objects_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def fuzzer(door: str, folder: Path, objects_folder: Path) -> Path:
+    """The program of a door."""
     clang = shutil.which("clang")
     if clang is None:
         pytest.skip("clang, which has libFuzzer, is not on PATH")
-    is_format, includes = door in FORMATS, include_flags("cglm", "jsmn", "assimp")
-    flags = (*FLAGS, "-fsanitize=fuzzer-no-link,address,undefined", *includes)
-    if is_format:
+    includes = include_flags("cglm", "jsmn", "assimp")
+    flags = (*FLAGS, "-fsanitize=fuzzer-no-link,address,undefined", NO_CPP, *includes)
+    if door == "import":
         objects = compile_importer(objects_folder, (), flags, clang)
-        monkeypatch.setenv("FUZZ_ASSIMP", skinpy.build_info()["assimp"] or "")
-        monkeypatch.setenv("FUZZ_FORMAT", door)
     else:
         objects = compile_core(objects_folder, flags, clang)
-    program = tmp_path / "fuzz"
-    flags = (*FLAGS, "-fsanitize=fuzzer,address,undefined", *includes)
-    link = ("-o", program, *LIBRARIES)
-    done = run(clang, *flags, HERE / f"fuzz_{'import' if is_format else door}.c", *objects, *link)
+    program = folder / "fuzz"
+    flags = (*FLAGS, "-fsanitize=fuzzer,address,undefined", NO_CPP, *includes)
+    done = run(clang, *flags, HERE / f"fuzz_{door}.c", *objects, "-o", program, *LIBRARIES)
     if "libclang_rt" in done.stdout:
         pytest.skip("libFuzzer (Debian: libclang-rt-dev) is not installed")
     assert done.returncode == 0, done.stdout
-    folder = tmp_path / "seeds"
-    corpus = format_seeds(folder, door) if is_format else seeds(folder, door == "jobs")
-    options = (f"-max_total_time={SECONDS}", f"-max_len={LARGEST if is_format else 20000}", "-timeout=20")
+    return program
+
+
+def fuzz(program: Path, corpus: Path, seconds: int, largest: int, least: int) -> None:
+    """Runs the program on inputs made of the corpus, of which it must have tried `least`."""
+    options = (f"-max_total_time={seconds}", f"-max_len={largest}", "-timeout=20")
     options += ("-rss_limit_mb=2048", "-print_final_stats=1")
-    done = run(program, *options, f"-artifact_prefix={tmp_path}/", corpus, timeout=SECONDS + HANGS)
+    done = run(program, *options, f"-artifact_prefix={program.parent}/", corpus, timeout=seconds + HANGS)
     assert done.returncode == 0, done.stdout[-5000:]
     counts = [line.split() for line in done.stdout.splitlines() if "number_of_executed_units" in line]
-    assert counts and int(counts[0][-1]) > 1000, "the fuzzer hardly ran"
-    print(door, *counts[0])
+    assert counts and int(counts[0][-1]) > least, "the fuzzer hardly ran"
+    print(corpus.name, *counts[0])
+
+
+@pytest.mark.ci
+@pytest.mark.parametrize("door", ["reader", "jobs"])
+def test_fuzz(door: str, tmp_path: Path, objects_folder: Path) -> None:
+    program = fuzzer(door, tmp_path, objects_folder)
+    fuzz(program, seeds(tmp_path / "seeds", door == "jobs"), SECONDS, 20_000, 1000)
+
+
+@pytest.mark.ci
+@pytest.mark.parametrize("format", OWN)
+def test_fuzz_our_readers(
+    format: str, tmp_path: Path, objects_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FUZZ_ASSIMP", skinpy.build_info()["assimp"] or "")
+    monkeypatch.setenv("FUZZ_FORMAT", format)
+    program = fuzzer("import", tmp_path, objects_folder)
+    fuzz(program, model_seeds(tmp_path / format, OWN[format]), max(5, 3 * SECONDS // len(OWN)), LARGEST, 300)

@@ -228,7 +228,7 @@ static sk_status check_targets(const sk_block *block, sk_error *error) {
       return sk_fail(error, SK_ERROR_BLOCK, "target %llu belongs to joint %d of %u, or its weight is not finite",
                      (unsigned long long)i, target->node, block->info->joints);
     if (target->first != next || target->count > moved - next ||
-        !increases_below(vertices + next, target->count, block->info->vertices))
+        (target->count && !increases_below(vertices + next, target->count, block->info->vertices)))
       return sk_fail(error, SK_ERROR_BLOCK,
                      "target %llu: its rows do not follow those of the previous target, or its vertices do not "
                      "increase below %llu",

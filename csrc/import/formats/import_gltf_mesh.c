@@ -39,12 +39,11 @@ static sk_status add_primitive(import_job *job, sk_array *submeshes, int32_t joi
 static sk_status add_mesh(import_job *job, sk_array *submeshes, const gltf_node *node) {
   const gltf *g = job->gltf;
   const gltf_mesh *mesh = &g->meshes[node->mesh];
-  const gltf_primitive *primitives = (const gltf_primitive *)g->primitives.data + mesh->first_primitive;
   int32_t joint = gltf_joint_of_mesh(node), end = joint + (node->instance_count ? node->instance_count : 1), k;
   sk_status status = SK_OK;
   for (; joint < end && !status; joint++)
-    for (k = 0; k < mesh->primitive_count && !status; k++)
-      status = add_primitive(job, submeshes, joint, node, &primitives[k]);
+    for (k = mesh->first_primitive; k < mesh->first_primitive + mesh->primitive_count && !status; k++)
+      status = add_primitive(job, submeshes, joint, node, (const gltf_primitive *)g->primitives.data + k);
   return status;
 }
 
