@@ -11,6 +11,7 @@
 #include "formats/import_md5.h"
 #include "formats/import_md2.h"
 #include "formats/import_ms3d.h"
+#include "formats/import_obj.h"
 #include "formats/import_ply.h"
 #include "formats/import_smd.h"
 #include "formats/import_x.h"
@@ -75,6 +76,7 @@ static const import_format rows[] = {
      .allowance = IMPORT_ALWAYS,
      .magics = {{"mtllib", "obj"}, {"v ", "obj"}},
      .companion = "mtl",
+     .note = import_obj_note,
      .has_meshes = true},
     {.suffixes = "stl",
      .allowance = IMPORT_ALWAYS,

@@ -36,15 +36,17 @@ static bool find_entry(int descriptor, const char *name, size_t length, char *ou
 /* The path below the folder that equals `name` but for upper and lower case; links are not followed. */
 static bool find_other_case(const char *folder, const char *name, char *out, size_t room) {
   size_t used = 0;
+  bool differs = false; /* a file of the very name is there, but may not be read */
   int at = open(folder[0] ? folder : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   while (at >= 0 && *name) {
     size_t length = strcspn(name, "/\\");
     int listed = openat(at, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), next = -1;
     if (!find_entry(listed, name, length, out + used, room - used)) break;
+    differs |= memcmp(out + used, name, length) != 0;
     name += length;
     if (!*name) {
       close(at);
-      return true;
+      return differs;
     }
     name++;
     next = openat(at, out + used, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);

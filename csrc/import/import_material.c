@@ -125,6 +125,15 @@ static void read_assimp_transform(const struct aiMaterial *source, unsigned type
   for (i = 0; i < 6; i++) material->uv_transform[i] = (float)m[i] + 0.0f;
 }
 
+/* A decal shows nothing beyond its edge; its edge is the nearest that can be kept. */
+static uint8_t wrap_of(const struct aiMaterial *source, const char *key, unsigned type) {
+  int mode = aiTextureMapMode_Wrap;
+  unsigned count = 1;
+  if (import_assimp()->aiGetMaterialIntegerArray(source, key, type, 0, &mode, &count)) return SK_WRAP_REPEAT;
+  if (mode == aiTextureMapMode_Mirror) return SK_WRAP_MIRRORED_REPEAT;
+  return mode == aiTextureMapMode_Clamp || mode == aiTextureMapMode_Decal ? SK_WRAP_CLAMP_TO_EDGE : SK_WRAP_REPEAT;
+}
+
 static sk_status read_material(import_job *job, const struct aiMaterial *source, sk_material *material) {
   const import_library *ai = import_assimp();
   struct aiString text = {0, ""};
@@ -146,6 +155,8 @@ static sk_status read_material(import_job *job, const struct aiMaterial *source,
   }
   import_show_blanks(job, text.data, strlen(text.data));
   if (text.data[0]) read_assimp_transform(source, type, material);
+  if (text.data[0]) material->wrap_u = wrap_of(source, _AI_MATKEY_MAPPINGMODE_U_BASE, type);
+  if (text.data[0]) material->wrap_v = wrap_of(source, _AI_MATKEY_MAPPINGMODE_V_BASE, type);
   if (text.data[0]) status = assimp_texture(job, text.data, &material->texture);
   if (material->texture >= 0 && job->format->texture_replaces_color)
     material->base_color[0] = material->base_color[1] = material->base_color[2] = 1.0f;

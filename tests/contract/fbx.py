@@ -236,6 +236,17 @@ def has_texture(model: Any) -> None:
     assert model.materials[0].texture.data == image()
 
 
+def clamped(file: Fbx) -> None:
+    painted(("DiffuseColor", "wood.png"))(file)
+    name, values, inside = file.objects[-1]
+    modes = [record("P", "WrapModeU", "enum", "", "A", 1), record("P", "WrapModeV", "enum", "", "A", 0)]
+    file.objects[-1] = (name, values, [*inside, table(*modes)])
+
+
+def is_clamped(model: Any) -> None:
+    assert model.materials[0].wrap == ("clamp_to_edge", "repeat")
+
+
 def shiny(file: Fbx) -> None:
     color = record("P", "SpecularColor", "Color", "", "A", 1.0, 1.0, 1.0)
     file.add("Material", "Material::paint", "", table(color), to=mesh(file))
@@ -315,6 +326,7 @@ CASES = {
     "texture of the color": lambda: one(
         painted(("DiffuseColor", "wood.png")), played=has_texture, wood=image()
     ),
+    "wrapping of a texture": lambda: one(clamped, played=is_clamped, wood=image()),
     "emissive and specular color": lambda: one(shiny, "looks_ignored"),
     "other textures of a material": lambda: one(
         painted(("NormalMap", "wood.png")), "looks_ignored", wood=image()

@@ -67,6 +67,11 @@ def has_texture(model: Any) -> None:
     assert next(one for one in model.materials if one.name == "paint").texture.data == image()
 
 
+def is_clamped(model: Any) -> None:
+    paint = next(one for one in model.materials if one.name == "paint")
+    assert paint.wrap == ("clamp_to_edge", "clamp_to_edge")
+
+
 CASES = {
     "polygons of any number of corners": lambda: one(
         b"v 0 0 0\nv 1 0 0\nv 2 1 0\nv 1 2 0\nv 0 1 0\nf 1 2 3 4 5\n", played=has_corners(3)
@@ -87,6 +92,14 @@ CASES = {
     "a texture that is not there": lambda: painted("map_Kd gone.png", codes=("textures_missing",)),
     "a material library that is not there": lambda: one(
         cases.obj(head="mtllib gone.mtl\n"), codes=("files_missing",)
+    ),
+    "wrapping of a texture (`-clamp on`)": lambda: painted("map_Kd -clamp on wood.png", played=is_clamped),
+    "placement of a texture (`-s`, `-o`, `-t`)": lambda: painted(
+        "map_Kd -s 2 2 1 wood.png", codes=("looks_ignored",)
+    ),
+    "free-form curves and surfaces": lambda: one(
+        TRIANGLE + b"f 1 2 3\ncstype bezier\ndeg 1\ncurv 0 1 1 2\nparm u 0 1\nend\n",
+        codes=("geometry_ignored",),
     ),
     "lines": lambda: one(TRIANGLE + b"f 1 2 3\nl 1 2\n", codes=("points_lines_dropped",)),
     "points": lambda: one(TRIANGLE + b"f 1 2 3\np 1 2\n", codes=("points_lines_dropped",)),

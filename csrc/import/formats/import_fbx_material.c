@@ -163,30 +163,36 @@ static void read_transform(const fbx_document *d, uint32_t texture, sk_material 
   for (i = 0; i < 6; i++) material->uv_transform[i] = (float)m[i] + 0.0f;
 }
 
+static uint8_t wrap_of(const fbx_document *d, uint32_t texture, const char *property) {
+  return fbx_property(d, texture, property, 0.0) == 1.0 ? SK_WRAP_CLAMP_TO_EDGE : SK_WRAP_REPEAT;
+}
+
 /* ---- materials --------------------------------------------------------------------------------------- */
 
 sk_status fbx_read_material(import_job *job, size_t index, sk_material *material) {
   const fbx_document *d = &job->fbx->scene.document;
   uint32_t object = ((const uint32_t *)job->fbx->materials.data)[index], texture;
   const fbx_object *named = fbx_object_at(d, object);
-  double color[3] = {0.8, 0.8, 0.8}, factor = 1.0, opacity = 1.0, clear = 0.0;
+  double color[3] = {0.8, 0.8, 0.8}, factor = 1.0, opacity = 1.0;
   bool has_opacity = false;
-  const fbx_wanted wanted[] = {{"DiffuseColor", color, 3, NULL},
-                               {"DiffuseFactor", &factor, 1, NULL},
-                               {"TransparencyFactor", &clear, 1, NULL},
-                               {"Opacity", &opacity, 1, &has_opacity}};
+  const fbx_wanted wanted[] = {
+      {"DiffuseColor", color, 3, NULL}, {"DiffuseFactor", &factor, 1, NULL}, {"Opacity", &opacity, 1, &has_opacity}};
   sk_status status = SK_OK;
   int i;
   *material = (sk_material){.texture = SK_NONE, .alpha_cutoff = 0.5f, .uv_transform = {1, 0, 0, 0, 1, 0}};
   if (!sk_text_append(&job->model.text, named->name, named->name_length, &material->name))
     return import_no_memory(job, named->name_length);
-  fbx_read_properties(d, object, wanted, 4);
+  fbx_read_properties(d, object, wanted, 3);
   for (i = 0; i < 3; i++) material->base_color[i] = (float)(color[i] * factor);
   material->base_color[3] = has_opacity ? (float)opacity : 1.0f;
   import_clamp_color(material);
   material->alpha = material->base_color[3] < 1.0f ? SK_ALPHA_BLEND : SK_ALPHA_OPAQUE;
   texture = find_texture(d, object);
-  if (texture != FBX_NONE) read_transform(d, texture, material);
+  if (texture != FBX_NONE) {
+    read_transform(d, texture, material);
+    material->wrap_u = wrap_of(d, texture, "WrapModeU");
+    material->wrap_v = wrap_of(d, texture, "WrapModeV");
+  }
   if (texture != FBX_NONE) status = read_texture(job, texture, &material->texture);
   for (i = 0; i < 3 && material->texture >= 0; i++) material->base_color[i] = 1.0f;
   return status;

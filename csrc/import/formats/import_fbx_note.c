@@ -1,5 +1,4 @@
 /* import_fbx_note.c: what of an FBX file is not played: a walk over its objects. */
-#include <stdio.h>
 #include <string.h>
 
 #include "import_fbx_mesh.h"
@@ -89,21 +88,25 @@ static void note_textures(import_job *job, uint32_t material, fbx_class class) {
                       object->name, (int)(link->property_length < 40 ? link->property_length : 40), link->property);
 }
 
+/* The transparency of older files counts only where there is no opacity, which is read. */
 static void note_colors(import_job *job, uint32_t material) {
-  static const char *const names[] = {"Emissive", "Specular"};
+  static const char *const names[][2] = {{"EmissiveColor", "EmissiveFactor"},
+                                         {"SpecularColor", "SpecularFactor"},
+                                         {"TransparentColor", "TransparencyFactor"}};
   const fbx_document *d = &job->fbx->scene.document;
   const fbx_object *object = fbx_object_at(d, material);
+  double opacity = 0.0;
+  bool has_opacity = false;
+  const fbx_wanted read = {"Opacity", &opacity, 1, &has_opacity};
   size_t i;
-  for (i = 0; i < 2; i++) {
+  fbx_read_properties(d, material, &read, 1);
+  for (i = 0; i < (has_opacity ? 2 : 3); i++) {
     double color[3] = {0}, factor = 1.0;
-    char color_name[16], factor_name[16];
-    const fbx_wanted wanted[] = {{color_name, color, 3, NULL}, {factor_name, &factor, 1, NULL}};
-    snprintf(color_name, sizeof color_name, "%sColor", names[i]);
-    snprintf(factor_name, sizeof factor_name, "%sFactor", names[i]);
+    const fbx_wanted wanted[] = {{names[i][0], color, 3, NULL}, {names[i][1], &factor, 1, NULL}};
     fbx_read_properties(d, material, wanted, 2);
     if (factor > 0.0 && (color[0] > 0.0 || color[1] > 0.0 || color[2] > 0.0))
       import_note_add(job, NOTE_looks_ignored, 1, "material '%.*s': %s", fbx_short_length(object), object->name,
-                      color_name);
+                      names[i][0]);
   }
 }
 
