@@ -30,6 +30,7 @@ from .errors import (
 from .limits import DEFAULT_FORMATS, Limits
 from .loading import build_info, chair, character, crane, load
 from .model import Model, to_row_vectors
+from .models.extras import SceneCamera, SceneLight
 from .pose import Pose
 from .threads import get_num_threads, set_num_threads
 
@@ -78,6 +79,8 @@ __all__ = [
     "Target",
     "Material",
     "Texture",
+    "SceneCamera",
+    "SceneLight",
     "Clip",
     "Clips",
     "Channel",

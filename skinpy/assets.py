@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import overload
+from typing import Any, overload
 
 import numpy as np
 
@@ -13,6 +13,8 @@ from . import _block, _core
 from ._text import printable
 from ._types import Array, Floats
 from .errors import unknown_name
+from .models.extras import Extras, index, read_extras, read_joints, rows
+from .models.surface import surface
 
 __all__ = [
     "Skeleton",
@@ -86,6 +88,14 @@ class Skeleton(_Asset):
     def names(self) -> tuple[str, ...]:
         """Names of the joints, as the file has them. Several joints may have the same name."""
         return _block.texts(self._block, _block.section(self._block, "JOINT_NAMES"))
+
+    @property
+    def extras(self) -> tuple[Any, ...]:
+        """What the author attached to each joint, as plain data; None for nothing.
+
+        It is read from the `extras` of the nodes of a glTF, which Blender writes for custom properties.
+        """
+        return read_joints(read_extras(self._block), len(self))
 
     @cached_property
     def rest_global(self) -> Floats:
@@ -435,6 +445,25 @@ class Material:
         such as "linear_mipmap_linear". None leaves the choice to who draws.
     mag_filter : {"nearest", "linear"} or None
         How the image is drawn larger, likewise.
+    metallic_factor : float
+        From 0, no metal, to 1; multiplies the blue channel of its texture. Files without it have 0.
+    roughness_factor : float
+        From 0, a mirror, to 1; multiplies the green channel of its texture. Files without it have 0.8.
+    emissive_factor : tuple of 3 float
+        Linear RGB of the light that the material gives off; multiplies its texture.
+    emissive_strength : float
+        A factor of `emissive_factor`, which may be above 1.
+    normal_scale : float
+        A factor of the x and y of the normals in their texture.
+    occlusion_strength : float
+        How much the red channel of the texture of occlusion darkens, 0 to 1.
+    metallic_roughness_texture, normal_texture, occlusion_texture, emissive_texture : Texture or None
+        The images of these values.
+    extensions : mapping of str to mapping
+        What extensions of glTF say of the material, by their names, such as "KHR_materials_clearcoat". The
+        members have the names of glTF in snake_case ("clearcoat_factor"). A texture is a mapping with
+        "texture" (a `Texture` or None) beside the members that the file has. A material without light has
+        the extension "KHR_materials_unlit".
     """
 
     name: str
@@ -447,6 +476,17 @@ class Material:
     wrap: tuple[str, str] = ("repeat", "repeat")
     min_filter: str | None = None
     mag_filter: str | None = None
+    metallic_factor: float = 0.0
+    roughness_factor: float = 0.8
+    emissive_factor: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    emissive_strength: float = 1.0
+    normal_scale: float = 1.0
+    occlusion_strength: float = 1.0
+    metallic_roughness_texture: Texture | None = None
+    normal_texture: Texture | None = None
+    occlusion_texture: Texture | None = None
+    emissive_texture: Texture | None = None
+    extensions: Mapping[str, Mapping[str, Any]] = field(default_factory=dict, hash=False)
 
 
 def read_textures(block: _core.Block) -> tuple[Texture, ...]:
@@ -464,11 +504,18 @@ def read_textures(block: _core.Block) -> tuple[Texture, ...]:
     )
 
 
+def _places(extras: Extras, count: int) -> list[int | None]:
+    """The index in the section TEXTURES of each texture of the file."""
+    return [index(place, count) for place in rows(extras.get("textures"))]
+
+
 def read_materials(block: _core.Block) -> tuple[Material, ...]:
     """The materials of a block, with their textures."""
-    textures = read_textures(block)
+    textures, extras = read_textures(block), read_extras(block)
+    surfaces = rows(extras.get("materials"))
+    images = [None if place is None else textures[place] for place in _places(extras, len(textures))]
     materials = []
-    for one in _block.section(block, "MATERIALS"):
+    for number, one in enumerate(_block.section(block, "MATERIALS")):
         red, green, blue, alpha = (float(value) for value in one["base_color"])
         materials.append(
             Material(
@@ -482,6 +529,7 @@ def read_materials(block: _core.Block) -> tuple[Material, ...]:
                 (_block.WRAPS[one["wrap"][0]], _block.WRAPS[one["wrap"][1]]),
                 _block.FILTERS[one["min_filter"]],
                 _block.FILTERS[one["mag_filter"]],
+                **(surface(surfaces[number], images) if number < len(surfaces) else {}),
             )
         )
     return tuple(materials)

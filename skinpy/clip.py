@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from . import _block, _core
 from ._notebook import Shown
-from ._types import Array, Loop, PathLike
+from ._types import Array, Floats, Loop, PathLike
 from .clips.channel import Channel, read_channels
 from .clips.events import Event, Motion, Overlay, checked_event, read_events, read_motion, sorted_events
 from .pose import Pose
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from .clips.mirror import Pairs
     from .clips.root_motion import RootMotion
+    from .kinds import UVAnimation
     from .model import Model
     from .posing.kinematics import AxisLike, JointLike
     from .render import Camera
@@ -725,6 +726,96 @@ class Clip(Shown, _core.Clip):
     def channels(self) -> tuple[Channel, ...]:
         """The channels, as the file has them. A joint without a channel keeps its rest transform."""
         return read_channels(self._block, self._channel_records, self._names)
+
+    # ---- looks ------------------------------------------------------------------------------------
+
+    @property
+    def uv_animations(self) -> dict[tuple[int, str], UVAnimation]:
+        """The texture transforms that the clip animates, by material and texture.
+
+        A key is the index of the material and "base_color", the only texture whose transform is read. The
+        animation is the whole transform, which takes the place of `Material.uv_transform`. Cubic keys become
+        16 lines for each of their spans.
+        """
+        from .clips.looks import uv_animations
+
+        return uv_animations(self)
+
+    def material_values(self, time: float, *, loop: Loop = "wrap") -> dict[int, dict[str, Floats]]:
+        """Return the values of materials that the clip animates, at one time.
+
+        Parameters
+        ----------
+        time : float, seconds
+            The time.
+        loop : {"wrap", "clamp", "pingpong", "once"}, default "wrap"
+            What happens outside the clip; see `Model.pose`.
+
+        Returns
+        -------
+        dict of int to dict of str to (C,) float32 ndarray
+            By index of the material, and by path: "base_color_factor" (4,), "emissive_factor" (3,), and (1,)
+            for "metallic_factor", "roughness_factor", "emissive_strength", "alpha_cutoff", "normal_scale"
+            and "occlusion_strength". "uv_transform" (3, 3) takes the place of `Material.uv_transform`. What
+            the clip does not animate is not there.
+
+        Raises
+        ------
+        ValueError
+            If `time` is not finite, `loop` is unknown, or the clip animates a texture and is bound to no
+            model.
+        """
+        from .clips.looks import material_values
+
+        return material_values(self, time, loop)
+
+    def visible_joints(self, time: float, *, loop: Loop = "wrap") -> Array:
+        """Return which joints are visible at one time: those that are not hidden, nor any joint above them.
+
+        Parameters
+        ----------
+        time : float, seconds
+            The time.
+        loop : {"wrap", "clamp", "pingpong", "once"}, default "wrap"
+            What happens outside the clip; see `Model.pose`.
+
+        Returns
+        -------
+        (J,) bool ndarray
+            Whether each joint is visible.
+
+        Raises
+        ------
+        ValueError
+            If `time` is not finite, `loop` is unknown, or the clip is bound to no model.
+        """
+        from .clips.looks import visible_joints
+
+        return visible_joints(self._bound_model(), self, time, loop)
+
+    def visible_submeshes(self, time: float, *, loop: Loop = "wrap") -> Array:
+        """Return which submeshes are drawn at one time.
+
+        Parameters
+        ----------
+        time : float, seconds
+            The time.
+        loop : {"wrap", "clamp", "pingpong", "once"}, default "wrap"
+            What happens outside the clip; see `Model.pose`.
+
+        Returns
+        -------
+        (number of submeshes,) bool ndarray
+            Whether each submesh is drawn. Without channels of visibility it is `Submesh.visible`.
+
+        Raises
+        ------
+        ValueError
+            If `time` is not finite, `loop` is unknown, or the clip is bound to no model.
+        """
+        from .clips.looks import visible_submeshes
+
+        return visible_submeshes(self._bound_model(), self, time, loop)
 
     def plot(
         self,

@@ -37,10 +37,21 @@ _SHOWN_PATH = 100  # letters of a path by which a message is known to begin with
 _MAX_FRAMES = 2**31 - 1  # the core counts frames in int32
 
 #: format, max_influences, join_vertices (-1: depends on the format), ignore_animated_scale, up, frame
-#: (-1: the first), curve_error, allowed formats, external, limits of counts, isolation (None: import in this
-#: process)
+#: (-1: the first), curve_error, scene (None: the file's own), allowed formats, external, limits of counts,
+#: isolation (None: import in this process)
 _Request: TypeAlias = tuple[
-    str | None, int, int, bool, int, int, float, str, int, tuple[int, int, int, int, int], "_Isolation | None"
+    str | None,
+    int,
+    int,
+    bool,
+    int,
+    int,
+    float,
+    str | None,
+    str,
+    int,
+    tuple[int, int, int, int, int],
+    "_Isolation | None",
 ]
 #: Paths of the worker, the importer and Assimp, bytes of memory, seconds, LD_LIBRARY_PATH.
 _Isolation: TypeAlias = tuple[bytes, bytes, bytes, int, float, bytes]
@@ -60,6 +71,7 @@ def load(
     up: str | None = None,
     frame: int | None = None,
     curve_error: float | None = None,
+    scene: int | str | None = None,
     mmap: bool = False,
     isolate: bool = True,
     limits: Limits = _LIMITS,
@@ -95,6 +107,9 @@ def load(
         The largest distance, as a part of the model's size, by which keys that are made from exact curves may
         differ from these curves. It applies to FBX, whose curves become keys of translation, rotation and
         scale. The default is 1e-5.
+    scene : int or str, optional
+        The index or the name of the scene to load, of a glTF file with several. By default the file decides.
+        `Model.scenes` has the names; a wrong one is a LoadError that lists them.
     mmap : bool, default False
         Whether a .skn file is mapped instead of read. Use it only for files that you trust: if such a file
         is truncated while it is mapped, the process ends.
@@ -164,6 +179,7 @@ def load(
         and up is None
         and frame is None
         and curve_error is None
+        and scene is None
         and isolate is True
         and limits is _LIMITS
         and allow_formats is None
@@ -172,7 +188,9 @@ def load(
         request = _usual(_paths_key())
     else:
         request = (
-            *_checked(format, max_influences, join_vertices, ignore_animated_scale, up, frame, curve_error),
+            *_checked(
+                format, max_influences, join_vertices, ignore_animated_scale, up, frame, curve_error, scene
+            ),
             *_confined(flag("isolate", isolate), limits, allow_formats, external, _paths_key()),
         )
     if mmap is not False:
@@ -256,7 +274,8 @@ def _checked(
     up: str | None,
     frame: int | None,
     curve_error: float | None = None,
-) -> tuple[str | None, int, int, bool, int, int, float]:
+    scene: int | str | None = None,
+) -> tuple[str | None, int, int, bool, int, int, float, str | None]:
     """The options of an import, checked, as the core takes them."""
     if format is not None and not isinstance(format, str):
         raise TypeError(f"format is {format!r}; expected str or None")
@@ -274,7 +293,19 @@ def _checked(
         _block.AXES.index(up),
         number,
         _CURVE_ERROR if curve_error is None else _part("curve_error", curve_error),
+        _scene(scene),
     )
+
+
+def _scene(scene: int | str | None) -> str | None:
+    """The scene as the core takes it: "#2" for an index, "=name" for a name."""
+    if scene is None:
+        return None
+    if isinstance(scene, str):
+        if "\0" in scene or len(scene) > _MAX_NAME:
+            raise ValueError(f"scene is {scene[:_MAX_FORMAT]!r}; expected the name of a scene")
+        return f"={scene}"
+    return f"#{whole('scene', scene, 0, _MAX_FRAMES, wanted='an index or a name')}"
 
 
 def _part(name: str, value: float) -> float:
@@ -362,7 +393,7 @@ def _load_saved(path: str, mapped: bool, request: _Request) -> _core.Block:
 
             return _model_block(_core.Block(mmap(file.fileno(), 0, access=ACCESS_READ), copy=False), request)
         size = os.fstat(file.fileno()).st_size
-        _check_limit("bytes", size, request[9][0], "file_bytes")
+        _check_limit("bytes", size, request[-2][0], "file_bytes")
         return _model_block(_core.Block.read(file.fileno(), size), request)
 
 
@@ -370,7 +401,7 @@ def _model_block(block: _core.Block, request: _Request) -> _core.Block:
     info = _block.info(block)
     if info["kind"] != _block.MODEL:
         raise LoadError("it holds clips alone, and no model")
-    _, nodes, _, vertices, keys = request[9]
+    _, nodes, _, vertices, keys = request[-2]
     _check_limit("joints", int(info["joints"]), nodes, "nodes")
     _check_limit("vertices", int(info["vertices"]), vertices, "vertices")
     _check_limit("keys", int(_block.section(block, "CHANNELS")["key_count"].sum()), keys, "keys")
@@ -398,7 +429,7 @@ def _is_saved(path: str) -> bool:
 def _load_bytes(data: Any, request: _Request) -> _core.Block:
     view = _bytes_of(data)
     if view[: len(_block.MAGIC)] == _block.MAGIC:
-        _check_limit("bytes", view.nbytes, request[9][0], "file_bytes")
+        _check_limit("bytes", view.nbytes, request[-2][0], "file_bytes")
         return _model_block(_core.Block(view), request)
     try:
         return _import(None, view, request)

@@ -20,6 +20,17 @@ from .assets import Material, Mesh, Report, Skeleton, Skin, Target, read_materia
 from .clip import Clip
 from .clips.sequence import Clips
 from .errors import warn_of_losses
+from .models.extras import (
+    Extras,
+    SceneCamera,
+    SceneLight,
+    read_cameras,
+    read_extras,
+    read_lights,
+    read_scenes,
+    read_variants,
+    read_vrm,
+)
 from .pose import Pose
 
 if TYPE_CHECKING:
@@ -95,6 +106,49 @@ class Model(Shown, _core.Model):
     def materials(self) -> tuple[Material, ...]:
         """The materials of the submeshes."""
         return read_materials(self._block)
+
+    @cached_property
+    def _extras(self) -> Extras:
+        """What the file says beside geometry and motion."""
+        return read_extras(self._block)
+
+    @property
+    def scenes(self) -> tuple[str, ...]:
+        """Names of the scenes of the file, empty for scenes without one. ``load(scene=)`` chooses one.
+
+        Files of formats other than glTF have none.
+        """
+        return read_scenes(self._extras)
+
+    @cached_property
+    def cameras(self) -> tuple[SceneCamera, ...]:
+        """The cameras of the scene, as data: nothing is drawn with them."""
+        return read_cameras(self._extras, len(self.skeleton))
+
+    @cached_property
+    def lights(self) -> tuple[SceneLight, ...]:
+        """The lights of the scene, as data: nothing is drawn with them."""
+        return read_lights(self._extras, len(self.skeleton))
+
+    @property
+    def variants(self) -> dict[str, tuple[int | None, ...]]:
+        """The looks that the file offers beside its own: the material of each submesh, by name.
+
+        A material is an index into `materials`, or None, as in `Submesh.material` (KHR_materials_variants).
+        """
+        return read_variants(self._extras, self.mesh.submeshes, len(self.materials))
+
+    @property
+    def vrm(self) -> dict[str, Any] | None:
+        """The character description of a VRM file, as plain data; None for other files.
+
+        The members are those of the extension VRMC_vrm (or VRM, of VRM 0) as the file has them, and
+        "version", 1 (or 0). Other extensions of VRM are beside them by their names, such as
+        "VRMC_springBone". VRM names nodes by their index; "joint_of_node" has the joint of each node, None
+        outside of the scene.
+        "nodes" has the extensions of single nodes, such as "VRMC_node_constraint", by the node's index.
+        """
+        return read_vrm(self._extras)
 
     @cached_property
     def targets(self) -> tuple[Target, ...]:

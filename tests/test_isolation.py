@@ -430,7 +430,9 @@ def false_worker(folder: Path, program: str) -> Path:
 def load_by(worker: Path, path: Path, seconds: float = IN_TIME, folders: bytes = b"") -> object:
     true = loading._isolation(skinpy.Limits(), loading._paths_key())
     isolation = (os.fsencode(worker), *true[1:3], 1 << 30, seconds, folders)
-    return _core._load_file(str(path), None, None, 4, -1, False, 0, -1, 1e-5, None, 0, NO_LIMITS, isolation)
+    return _core._load_file(
+        str(path), None, None, 4, -1, False, 0, -1, 1e-5, None, None, 0, NO_LIMITS, isolation
+    )
 
 
 def answer(status: int, size: int, message: bytes = b"", magic: int = MAGIC) -> str:
@@ -679,7 +681,9 @@ def test_folders_of_libraries_reach_the_worker(
     shown = false_worker(tmp_path, "sys.exit(os.environ['LD_LIBRARY_PATH'].endswith('/libraries') * 5)")
     isolation = (os.fsencode(shown), *true[1:])
     with pytest.raises(skinpy.ImporterCrashed, match="exit status 5"):
-        _core._load_file(str(file), None, None, 4, -1, False, 0, -1, 1e-5, None, 0, NO_LIMITS, isolation)
+        _core._load_file(
+            str(file), None, None, 4, -1, False, 0, -1, 1e-5, None, None, 0, NO_LIMITS, isolation
+        )
     assert blocks(skinpy.load(file))
     monkeypatch.setenv("LD_LIBRARY_PATH", "/x" * 10_000)
     with pytest.raises(skinpy.LoadError, match="Argument list too long"):
@@ -868,7 +872,9 @@ def reached(importer: Path, file: Path, external: str) -> set[str]:
     isolation = (worker, os.fsencode(importer), libraries, *rest)
     number = loading._EXTERNAL.index(external)
     with pytest.raises(skinpy.LoadError, match="done: ") as error:
-        _core._load_file(str(file), None, None, 4, -1, False, 0, -1, 1e-5, None, number, NO_LIMITS, isolation)
+        _core._load_file(
+            str(file), None, None, 4, -1, False, 0, -1, 1e-5, None, None, number, NO_LIMITS, isolation
+        )
     return set(str(error.value).split("done: ")[1].split())
 
 

@@ -84,9 +84,9 @@ static int read_options(PyObject *const *args, sk_import_request *request) {
   int ignore_scale = PyObject_IsTrue(args[3]);
   if (ignore_scale < 0 || !read_number(args[1], 1, SK_MAX_INFLUENCES, &influences) ||
       !read_number(args[2], -1, 1, &joined) || !read_number(args[4], 0, SK_AXIS_COUNT - 1, &up) ||
-      !read_number(args[5], -1, INT32_MAX, &frame) || !read_number(args[8], 0, SK_EXTERNAL_COUNT - 1, &external) ||
-      !read_text(args[0], &request->format) || !read_text(args[7], &request->formats) ||
-      !read_limits(args[9], &request->limits))
+      !read_number(args[5], -1, INT32_MAX, &frame) || !read_number(args[9], 0, SK_EXTERNAL_COUNT - 1, &external) ||
+      !read_text(args[0], &request->format) || !read_text(args[7], &request->scene) ||
+      !read_text(args[8], &request->formats) || !read_limits(args[10], &request->limits))
     return 0;
   request->curve_error = PyFloat_AsDouble(args[6]);
   if (request->curve_error == -1.0 && PyErr_Occurred()) return 0;
@@ -115,12 +115,12 @@ static int read_isolation(PyObject *tuple, worker_job *job) {
 /* Reads the arguments of _load_file. */
 static int parse_call(PyObject *const *args, Py_ssize_t count, import_call *call) {
   memset(call, 0, sizeof *call);
-  if (count != 13) {
-    PyErr_Format(PyExc_TypeError, "_load_file() takes 13 arguments (%zd given)", count);
+  if (count != 14) {
+    PyErr_Format(PyExc_TypeError, "_load_file() takes 14 arguments (%zd given)", count);
     return 0;
   }
   call->name = args[0];
-  call->isolation = args[12];
+  call->isolation = args[13];
   if (!read_options(args + 2, &call->request)) return 0;
   if (call->isolation != Py_None && !read_isolation(call->isolation, &call->job)) return 0;
   if (args[1] != Py_None && PyObject_GetBuffer(args[1], &call->data, PyBUF_SIMPLE)) return 0;

@@ -82,6 +82,7 @@ typedef struct import_format {
   sk_status (*correct)(struct import_job *job); /* the same, when the joints are there */
   void (*space)(struct import_job *job); /* unit and axes; NULL: +Y up, no unit known */
   void (*note)(struct import_job *job); /* what is lost of it, when everything else is done */
+  sk_status (*tell)(struct import_job *job); /* writes model.extras: what Python alone reads; NULL: nothing */
   void (*close)(struct import_job *job); /* frees what the format keeps in the job */
   import_frames frames;
 
@@ -89,6 +90,7 @@ typedef struct import_format {
   double (*ticks)(struct import_job *job, double stated); /* per second, from what Assimp states; 0: not known */
   bool texture_replaces_color; /* a texture stands in the place of the material's color; else they are multiplied */
   bool offsets_follow_rest; /* inverse bind matrices are computed from the rest pose, always */
+  bool has_scenes; /* the request may choose one */
   bool keeps_vertices; /* equal vertices are not joined unless the caller asks for that */
 } import_format;
 

@@ -103,6 +103,9 @@ static sk_status open_model(import_job *job) {
   if (!status) status = import_check_format(job);
   if (!status && !((const import_source *)job->files.sources.data)->size) status = refuse_empty(job);
   if (!status) status = import_check_content(job);
+  if (!status && job->request->scene && !job->format->has_scenes)
+    status =
+        sk_fail(job->error, SK_ERROR_IMPORT, "the file has no scenes to choose from; only glTF has; leave out scene");
   if (!status && job->format->open) status = job->format->open(job);
   if (status || job->format->reader) return status;
   status = open_scene(job);
@@ -192,6 +195,7 @@ static sk_status convert(import_job *job) {
   if (!status && job->request->frame == SK_NONE) import_note_frames(job);
   if (!status) status = import_left_over(job);
   if (!status && format->note) format->note(job);
+  if (!status && format->tell) status = format->tell(job);
   if (!status && !sk_text_append(&job->model.text, job->suffix, strlen(job->suffix), &job->model.info.source_format))
     status = import_no_memory(job, 1);
   return status ? status : import_report_write(job);

@@ -47,7 +47,7 @@ typedef struct import_job import_job;
       "channels or weights name a joint, and several joints have that name; the first of them was taken")              \
   ROW(names_cut, SK_LOST, "names longer than 1,023 bytes were truncated")                                              \
   ROW(nodes_with_two_parents, SK_LOST, "nodes are listed as a child more than once; the first parent keeps them")      \
-  ROW(meshes_outside_scene, SK_LOST, "meshes belong to nodes outside the file's default scene; they were left out")    \
+  ROW(meshes_outside_scene, SK_LOST, "meshes belong to nodes outside the scene that was loaded; they were left out")    \
   ROW(joints_outside_scene, SK_REPAIRED,                                                                               \
       "joints of a skin lie outside the file's scene; the trees of their nodes were added to it")                      \
   ROW(instances_dropped, SK_LOST,                                                                                      \

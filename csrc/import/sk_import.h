@@ -8,7 +8,7 @@
 #include "../core/base/sk_base.h"
 #include "../core/model/sk_block.h"
 
-#define SK_IMPORT_ABI    9u
+#define SK_IMPORT_ABI    10u
 #define SK_IMPORT_SYMBOL "sk_importer_open" /* const sk_importer *sk_importer_open(void) */
 
 /* Which other files a model may bring in, such as textures. */
@@ -40,6 +40,7 @@ typedef struct sk_import_request {
   double curve_error;     /* largest error of keys made from exact curves, as a part of the size; above 0 */
   uint32_t up;            /* sk_axis; SK_AXIS_UNKNOWN: what the file says, else +Y */
   int32_t frame;          /* which one of a format that stores whole frames, such as MD2; SK_NONE: the first */
+  const char *scene;      /* of a glTF: "#2", its index, or "=" and its name; NULL: the one that the file says */
   const char *formats;    /* suffixes that are allowed, "glb;gltf;fbx"; NULL: all. Others: SK_ERROR_FORMAT */
   sk_external external;
   sk_import_limits limits;

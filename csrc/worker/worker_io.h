@@ -31,9 +31,10 @@ enum { WORKER_ANSWER = 3, WORKER_BLOCK = 4, WORKER_BYTES = 5, WORKER_FIRST_FREE 
 typedef enum worker_text {
   WORKER_IMPORTER,  /* path of the importer's shared object */
   WORKER_LIBRARIES, /* paths where Assimp may be, the preferred one first, separated by WORKER_SEPARATOR */
-  WORKER_PATH,      /* the next three are fields of sk_import_request */
+  WORKER_PATH,      /* the next four are fields of sk_import_request */
   WORKER_FORMAT,
   WORKER_FORMATS,
+  WORKER_SCENE,
   WORKER_TEXTS
 } worker_text;
 

@@ -108,6 +108,7 @@ static void make_job(worker *w) {
                                .up = r->up,
                                .frame = r->frame,
                                .formats = w->texts[WORKER_FORMATS],
+                               .scene = w->texts[WORKER_SCENE],
                                .external = (sk_external)r->external,
                                .limits = r->limits,
                                .isolated = true};

@@ -134,7 +134,8 @@ static void fill_request(const call *c, const sk_import_request *from, worker_re
 static bool write_request(const call *c) {
   static const sk_import_request nothing = {.max_influences = 1};
   const sk_import_request *from = c->job->request ? c->job->request : &nothing;
-  const char *texts[WORKER_TEXTS] = {c->job->importer, c->job->libraries, from->path, from->format, from->formats};
+  const char *texts[WORKER_TEXTS] = {c->job->importer, c->job->libraries, from->path,
+                                     from->format,     from->formats,     from->scene};
   worker_request request;
   bool done;
   int i;

@@ -48,7 +48,7 @@ _MEANING: dict[str, tuple[Level, str]] = {
     "names_ambiguous": ("error", "give each joint a name of its own"),
     "names_cut": ("warning", "shorten the names"),
     "nodes_with_two_parents": ("error", "give each node one parent, and repeat a mesh by a second node"),
-    "meshes_outside_scene": ("warning", "put everything that belongs to the model into one scene"),
+    "meshes_outside_scene": ("warning", "choose a scene with load(scene=), or put everything into one scene"),
     "joints_outside_scene": ("warning", "put the joints of the skin into the scene"),
     "instances_dropped": ("error", "turn the instances into nodes of their own"),
     "rotations_normalized": ("note", "export quaternions of unit length, with all digits"),

@@ -40,6 +40,9 @@ def add_loading_options(parser: ArgumentParser) -> None:
         help="axis that points up: +X, -X, +Y, -Y, +Z or -Z (default: what the file says)",
     )
     loading.add_argument(
+        "--scene", metavar="SCENE", help="name or number of the scene of a glTF file (default: its own)"
+    )
+    loading.add_argument(
         "--memory", type=values.mebibytes, metavar="MIB", help="memory limit in MiB (default 1024)"
     )
     loading.add_argument(
@@ -75,6 +78,8 @@ def loading_arguments(options: Namespace) -> dict[str, Any]:
     for name in ("format", "up", "external"):
         if getattr(options, name):
             arguments[name] = getattr(options, name)
+    if options.scene is not None:
+        arguments["scene"] = int(options.scene) if options.scene.isdecimal() else options.scene
     return arguments
 
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from .. import _block, _core
 from .._types import Array
+from ..models.extras import cut_extras, read_extras, write_extras
 
 if TYPE_CHECKING:
     from ..model import Model
@@ -30,6 +31,9 @@ def rigid_block(model: "Model") -> _core.Block:
     info["influences"], info["slots"] = 1, len(joints)
     info["vertices"], info["faces"] = len(slots), len(cut.faces)
     sections |= {"INFO": info, "TEXT": pool.section()}
+    if "EXTRAS" in sections:
+        extras = cut_extras(read_extras(old), cut.piece_sources.tolist())
+        sections["EXTRAS"] = write_extras(extras)
     return _block.pack(sections, 1)
 
 

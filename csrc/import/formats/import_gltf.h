@@ -35,7 +35,7 @@ typedef struct gltf_node {
   int32_t parent;              /* node, -1 = a root of the scene */
   int32_t joint;               /* -1 = not in the scene */
   int32_t first_instance, instance_count; /* joints below this one that have the mesh in its place; 0: there are none */
-  int32_t mesh, skin;          /* -1 = none */
+  int32_t mesh, skin; /* -1 = none */
 } gltf_node;
 
 /* Modes of primitives that have faces; those below are points and lines. */
@@ -45,7 +45,8 @@ typedef struct gltf_primitive { /* one that has faces and positions */
   int32_t positions, normals, tangents, uvs, colors, indices; /* accessors, -1 = none */
   int32_t first_set, set_count; /* JOINTS_n and WEIGHTS_n pairs in gltf.sets */
   int32_t mode, material, targets; /* targets: token of the list, or -1 */
-  int32_t mesh, number;        /* of the file: meshes[mesh].primitives[number] */
+  int32_t variants; /* token of KHR_materials_variants' mappings, or -1 */
+  int32_t mesh, number; /* of the file: meshes[mesh].primitives[number] */
   uint32_t vertices;
 } gltf_primitive;
 
@@ -54,7 +55,7 @@ typedef struct gltf_set {
 } gltf_set;
 
 typedef struct gltf_mesh { /* of GLTF_MESHES */
-  bool is_read;            /* some node of the scene has it */
+  bool is_read; /* some node of the scene has it */
   int32_t first_primitive, primitive_count; /* in gltf.primitives */
 } gltf_mesh;
 
@@ -66,7 +67,7 @@ typedef struct gltf_joint { /* what a joint of the model stands for */
 typedef struct gltf_skin { /* of GLTF_SKINS */
   bool is_used; /* a mesh of the scene has it; a skin that none has is not looked at */
   int32_t *joints; /* nodes */
-  float *offsets;          /* inverse bind matrices, 16 numbers each, in rows; the file has them in columns */
+  float *offsets; /* inverse bind matrices, 16 numbers each, in rows; the file has them in columns */
   uint32_t *slots; /* of each joint; NULL until a submesh needs them */
   int32_t count;
 } gltf_skin;
@@ -76,21 +77,21 @@ enum { GLTF_UNREAD = -2 }; /* an image that no material has asked for; SK_NONE: 
 typedef struct gltf {
   json json;
   gltf_list lists[GLTF_LIST_COUNT];
-  import_source *buffers;  /* of GLTF_BUFFERS; data NULL until it is first used */
-  import_source *views;    /* of GLTF_VIEWS: what was compressed; NULL: nothing was decoded yet */
-  size_t unpacked;         /* bytes of all of them */
+  import_source *buffers; /* of GLTF_BUFFERS; data NULL until it is first used */
+  import_source *views; /* of GLTF_VIEWS: what was compressed; NULL: nothing was decoded yet */
+  size_t unpacked; /* bytes of all of them */
   struct gltf_decoded *decoded; /* of GLTF_ACCESSORS; NULL: no mesh was decoded */
-  const uint8_t *binary;   /* the BIN chunk of a .glb */
+  const uint8_t *binary; /* the BIN chunk of a .glb */
   size_t binary_size;
   gltf_node *nodes;
-  int32_t *order;          /* nodes of the scene, depth first, children in the file's order */
+  int32_t *order; /* nodes of the scene, depth first, children in the file's order */
   int32_t order_count, root_count;
   sk_array joints; /* gltf_joint */
   sk_array instance_numbers; /* float: import_gltf_instance.c */
   gltf_mesh *meshes;
   gltf_skin *skins;
-  sk_array primitives;     /* gltf_primitive */
-  sk_array shown;          /* int32_t: the primitive of each submesh */
+  sk_array primitives; /* gltf_primitive */
+  sk_array shown; /* int32_t: the primitive of each submesh */
   int32_t *pictures; /* of GLTF_IMAGES: its texture in the model, or one of the two below; NULL: none was read */
   sk_array sets; /* gltf_set */
 } gltf;

@@ -137,6 +137,8 @@ static sk_status read_primitive(import_job *job, int32_t token, gltf_primitive *
   }
   p->vertices = (uint32_t)a.count;
   p->targets = json_member(j, token, "targets");
+  p->variants =
+      json_member(j, json_member(j, json_member(j, token, "extensions"), "KHR_materials_variants"), "mappings");
   *usable = true;
   return read_other_attributes(job, token, attributes, p);
 }
@@ -149,7 +151,7 @@ static sk_status read_mesh(import_job *job, int32_t index) {
   mesh->is_read = true;
   mesh->first_primitive = (int32_t)g->primitives.count;
   for (token = json_first(&g->json, array); token >= 0 && !status; token = json_after(&g->json, array, token)) {
-    gltf_primitive p = {.mesh = index, .number = number++, .targets = -1}, *added;
+    gltf_primitive p = {.mesh = index, .number = number++, .targets = -1, .variants = -1}, *added;
     bool usable;
     status = read_primitive(job, token, &p, &usable);
     if (status || !usable) continue;

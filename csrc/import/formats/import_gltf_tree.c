@@ -1,5 +1,8 @@
 /* import_gltf_tree.c: the nodes of a glTF, and the tree that they form below the roots of the scene. */
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "../../core/base/sk_math.h"
 #include "import_gltf.h"
@@ -74,15 +77,59 @@ static void read_nodes(import_job *job) {
   }
 }
 
-/* ---- the tree ------------------------------------------------------------------------------- */
+/* ---- the scene ---------------------------------------------------------------------------- */
 
-/* The list of nodes that the scene starts from. */
-static int32_t scene_array(const gltf *g) {
-  int64_t index = json_index(&g->json, json_member(&g->json, 0, "scene"), 0);
-  int32_t scene = gltf_item(g, GLTF_SCENES, index);
-  if (scene < 0) scene = gltf_item(g, GLTF_SCENES, 0);
-  return json_member(&g->json, scene, "nodes");
+/* Fails with the names of the scenes that there are. */
+static sk_status fail_scene(import_job *job) {
+  const gltf *g = job->gltf;
+  const char *wanted = job->request->scene;
+  char list[100] = "";
+  size_t used = 0;
+  int32_t i;
+  for (i = 0; i < g->lists[GLTF_SCENES].count && used < sizeof list - 40; i++) {
+    int32_t name = json_member(&g->json, g->lists[GLTF_SCENES].tokens[i], "name");
+    size_t length = 0;
+    const char *text = json_is_string(&g->json, name) ? json_raw(&g->json, name, &length) : "";
+    used += (size_t)snprintf(list + used, sizeof list - used, "%s%d '%.*s'", i ? ", " : "", i,
+                             (int)(length < 24 ? length : 24), text);
+  }
+  return sk_fail(job->error, SK_ERROR_IMPORT, "there is no scene %s%.60s%s; the file has %d: %s%s",
+                 wanted[0] == '=' ? "'" : "", wanted + 1, wanted[0] == '=' ? "'" : "", g->lists[GLTF_SCENES].count,
+                 list, i < g->lists[GLTF_SCENES].count ? ", ..." : "");
 }
+
+/* Whether the request names the scene; its name is compared with its escapes decoded. */
+static sk_status is_wanted(import_job *job, int32_t scene, bool *wanted) {
+  const json *j = &job->gltf->json;
+  const char *name = job->request->scene + 1;
+  sk_array pool = SK_ARRAY(char);
+  sk_text text;
+  bool good = json_text(j, json_member(j, scene, "name"), &pool, &text);
+  *wanted = good && text.length == strlen(name) && !memcmp(pool.data ? pool.data : "", name, text.length);
+  sk_array_free(&pool);
+  return good ? SK_OK : import_no_memory(job, 1);
+}
+
+/* The scene that the request names, else the file's own, else the first; -1: the file has no scenes. */
+static sk_status choose_scene(import_job *job, int32_t *scene) {
+  const gltf *g = job->gltf;
+  const char *wanted = job->request->scene;
+  sk_status status = SK_OK;
+  bool found = false;
+  int32_t i;
+  *scene = gltf_item(g, GLTF_SCENES, json_index(&g->json, json_member(&g->json, 0, "scene"), 0));
+  if (*scene < 0) *scene = gltf_item(g, GLTF_SCENES, 0);
+  if (!wanted) return SK_OK;
+  if (*wanted == '#') *scene = gltf_item(g, GLTF_SCENES, strtol(wanted + 1, NULL, 10));
+  if (*wanted == '#') return *scene < 0 ? fail_scene(job) : SK_OK;
+  for (i = 0; i < g->lists[GLTF_SCENES].count && !found && !status; i++) {
+    *scene = g->lists[GLTF_SCENES].tokens[i];
+    status = is_wanted(job, *scene, &found);
+  }
+  return status || found ? status : fail_scene(job);
+}
+
+/* ---- the tree ------------------------------------------------------------------------------- */
 
 /* Puts the node at `token` below `parent`. A node stands in the tree once, where it is listed first, so there are no
    cycles. `stack` gets the node, whose children come later. */
@@ -188,13 +235,13 @@ static sk_status place_joints(import_job *job, int32_t *stack) {
 static sk_status place_nodes(import_job *job) {
   gltf *g = job->gltf;
   size_t bytes = sizeof(int32_t) * (size_t)(g->lists[GLTF_NODES].count + 1);
-  int32_t waiting = 0, *stack = sk_alloc(bytes);
-  sk_status status = SK_OK;
+  int32_t waiting = 0, scene, *stack = sk_alloc(bytes);
+  sk_status status = choose_scene(job, &scene);
   g->order = sk_alloc(bytes);
   find_parents(g);
   if (!stack || !g->order) status = import_no_memory(job, bytes);
-  else if (g->lists[GLTF_SCENES].count) status = place_all(job, scene_array(g), -1, stack, &waiting);
-  else place_roots(g, stack, &waiting);
+  else if (!status && scene >= 0) status = place_all(job, json_member(&g->json, scene, "nodes"), -1, stack, &waiting);
+  else if (!status) place_roots(g, stack, &waiting);
   g->root_count = waiting;
   if (!status) status = place_waiting(job, stack, waiting);
   if (!status) status = place_joints(job, stack);
