@@ -457,8 +457,14 @@ class Material:
         A factor of the x and y of the normals in their texture.
     occlusion_strength : float
         How much the red channel of the texture of occlusion darkens, 0 to 1.
-    metallic_roughness_texture, normal_texture, occlusion_texture, emissive_texture : Texture or None
-        The images of these values.
+    metallic_roughness_texture : Texture or None
+        The image of `metallic_factor` (blue) and `roughness_factor` (green).
+    normal_texture : Texture or None
+        The image of the normals.
+    occlusion_texture : Texture or None
+        The image of the occlusion (red).
+    emissive_texture : Texture or None
+        The image of the light that the material gives off.
     extensions : mapping of str to mapping
         What extensions of glTF say of the material, by their names, such as "KHR_materials_clearcoat". The
         members have the names of glTF in snake_case ("clearcoat_factor"). A texture is a mapping with

@@ -35,6 +35,7 @@ class Gltf:
         self.views: list[dict[str, Any]] = []
         self.materials: list[dict[str, Any]] = []
         self.roots: list[int] = []
+        self.more: dict[str, Any] = {}  # further members of the document
 
     # -- data
 
@@ -221,7 +222,7 @@ class Gltf:
                 out[key] = value
         if self.blob:
             out["buffers"] = [{"byteLength": len(self.blob)}]
-        return out
+        return out | self.more
 
     def glb(self) -> bytes:
         text = json.dumps(self.document(), separators=(",", ":")).encode()

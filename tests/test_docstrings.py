@@ -68,6 +68,8 @@ MADE_BY_SKINPY = {
     "Target",
     "Material",
     "Texture",
+    "SceneCamera",
+    "SceneLight",
     "Report",
     "ReportEntry",
     # clips and poses

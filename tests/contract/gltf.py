@@ -1,5 +1,7 @@
 """glTF 2.0, after its specification."""
 
+import base64
+import io
 from collections.abc import Callable
 from typing import Any
 
@@ -250,6 +252,152 @@ def with_library(name: str, data: bytes) -> Case:
     return Case({"a.gltf": data}, played=is_there)
 
 
+# ---- images, and what is kept as data ---------------------------------------------------------------------
+
+
+def image(encoding: str) -> dict[str, str]:
+    """A red image; one that begins as KTX2 and has no pixels."""
+    data = b"\xabKTX 20\xbb\r\n\x1a\n" + bytes(68)
+    if encoding != "ktx2":
+        stream = io.BytesIO()
+        pytest.importorskip("PIL.Image").new("RGB", (2, 2), (255, 0, 0)).save(stream, encoding)
+        data = stream.getvalue()
+    return {"uri": f"data:image/{encoding};base64," + base64.b64encode(data).decode()}
+
+
+def textured(encoding: str = "png", extension: str = "", **use: Any) -> Make:
+    """The triangle with an image, which belongs to an extension of the texture if that is named."""
+    source = {"extensions": {extension: {"source": 0}}} if extension else {"source": 0}
+
+    def change(file: Gltf, primitive: dict[str, Any]) -> None:
+        file.more |= {"images": [image(encoding)], "textures": [source | {"sampler": 0}]}
+        file.more["samplers"] = [{"wrapS": 33071, "magFilter": 9728}]
+        file.materials.append({"pbrMetallicRoughness": {"baseColorTexture": {"index": 0, **use}}})
+        primitive["material"] = 0
+
+    return change
+
+
+def has_red_image(model: Any) -> None:
+    red, green, blue, _ = model.materials[0].texture.image()[0, 0].tolist()
+    assert red > 240 and max(green, blue) < 16
+
+
+def has_sampler(model: Any) -> None:
+    (paint,) = model.materials
+    assert paint.wrap == ("clamp_to_edge", "repeat") and paint.mag_filter == "nearest"
+
+
+def has_transform(model: Any) -> None:
+    assert np.allclose(model.materials[0].uv_transform, [[2, 0, 0.5], [0, 3, 0], [0, 0, 1]])
+
+
+def surface(**members: Any) -> Make:
+    def change(file: Gltf, primitive: dict[str, Any]) -> None:
+        file.materials.append(members)
+        primitive["material"] = 0
+
+    return change
+
+
+def holds(value: Callable[[Any], Any]) -> Any:
+    def check(model: Any) -> None:
+        assert value(model)
+
+    return check
+
+
+def more(node: dict[str, Any] | None = None, **members: Any) -> Make:
+    """Further members of the document, and of its first node."""
+
+    def change(file: Gltf, primitive: dict[str, Any]) -> None:
+        file.more |= members
+        file.nodes[0] |= node or {}
+
+    return change
+
+
+def variants(file: Gltf, primitive: dict[str, Any]) -> None:
+    file.materials += [{}, {}]
+    name = "KHR_materials_variants"
+    primitive["extensions"] = {name: {"mappings": [{"material": 1, "variants": [0]}]}}
+    file.more["extensions"] = {name: {"variants": [{"name": "red"}]}}
+
+
+def pointed(text: str, values: Any) -> Make:
+    """A clip that changes what a pointer names."""
+
+    def change(file: Gltf, primitive: dict[str, Any]) -> None:
+        file.materials.append({})
+        channel = file.channel(0, "translation", [0, 1], values)
+        channel["target"] = {"path": "pointer", "extensions": {"KHR_animation_pointer": {"pointer": text}}}
+        file.animation("go", channel)
+
+    return change
+
+
+TRANSFORM = {"KHR_texture_transform": {"offset": [0.5, 0], "scale": [2, 3]}}
+LIGHT = {"KHR_lights_punctual": {"lights": [{"type": "point"}]}}
+AT_LIGHT = {"extensions": {"KHR_lights_punctual": {"light": 0}}}
+LENS = {"type": "perspective", "perspective": {"yfov": 1, "znear": 1}}
+DIFFUSE = {"KHR_materials_pbrSpecularGlossiness": {"diffuseFactor": [1, 0, 0, 1]}}
+
+
+DATA = {
+    "texture of the base color, PNG, JPEG, WebP (`EXT_texture_webp`) or DDS (`MSFT_texture_dds`)": lambda: (
+        one(textured("webp", "EXT_texture_webp"), played=has_red_image)
+    ),
+    "samplers: wrap and filter": lambda: one(textured(), played=has_sampler),
+    "transforms of the base-color texture (`KHR_texture_transform`)": lambda: one(
+        textured(extensions=TRANSFORM), played=has_transform
+    ),
+    "KTX2 and Basis Universal (`KHR_texture_basisu`), AVIF": lambda: one(
+        textured("ktx2", "KHR_texture_basisu"), "textures_undecoded"
+    ),
+    "`KHR_materials_pbrSpecularGlossiness`": lambda: one(
+        surface(extensions=DIFFUSE), played=holds(lambda model: model.materials[0].base_color == (1, 0, 0, 1))
+    ),
+    "other values of materials, and those of `KHR_materials_*`": lambda: one(
+        surface(emissiveFactor=[1, 1, 1], extensions={"KHR_materials_unlit": {}}),
+        played=holds(lambda model: "KHR_materials_unlit" in model.materials[0].extensions),
+    ),
+    "`KHR_materials_variants`": lambda: one(
+        variants, played=holds(lambda model: model.variants == {"red": (1,)})
+    ),
+    "cameras, lights (`KHR_lights_punctual`)": lambda: one(
+        more({"camera": 0, **AT_LIGHT}, cameras=[LENS], extensions=LIGHT),
+        played=holds(lambda model: len(model.cameras) == len(model.lights) == 1),
+    ),
+    "several scenes": lambda: one(
+        more(scenes=[{"nodes": [0]}, {"nodes": [0], "name": "b"}]),
+        played=holds(lambda model: model.scenes == ("", "b")),
+    ),
+    "VRM 0 and 1": lambda: one(
+        more(extensions={"VRMC_vrm": {"meta": {}}}), played=holds(lambda model: model.vrm["version"] == 1)
+    ),
+    "`extras` of nodes": lambda: one(
+        more({"extras": {"a": 1}}), played=holds(lambda model: model.skeleton.extras == ({"a": 1},))
+    ),
+    "`KHR_animation_pointer` to nodes": lambda: one(
+        pointed("/nodes/0/translation", [[0, 0, 0], [4, 0, 0]]), played=x_at_quarter(1)
+    ),
+    "`KHR_animation_pointer` to factors of materials and to texture transforms": lambda: one(
+        pointed("/materials/0/alphaCutoff", [[0], [1]]),
+        played=holds(lambda model: model.clips[0].material_values(0.5)[0]["alpha_cutoff"] == 0.5),
+    ),
+    "`KHR_animation_pointer` to visibility": lambda: one(
+        pointed("/nodes/0/extensions/KHR_node_visibility/visible", [[0], [1]]),
+        played=holds(lambda model: not model.clips[0].visible_submeshes(0.5).any()),
+    ),
+    "other pointers": lambda: one(pointed("/cameras/0/perspective/yfov", [[0], [1]]), "channels_dropped"),
+    "required extensions that are not known": lambda: one(
+        more(extensionsRequired=["ACME_look"]), "extensions_ignored"
+    ),
+    "other extensions that are not known": lambda: one(
+        more(extensionsUsed=["ACME_look"]), "extensions_unread"
+    ),
+}
+
 CASES = {
     "nodes with translation, rotation and scale, or a matrix": lambda: one(matrix, played=is_sheared),
     "a node with two parents": lambda: one(two_parents, "nodes_with_two_parents", played=lambda model: None),
@@ -286,4 +434,5 @@ CASES = {
     "base color, alpha mode, double-sidedness": lambda: one(painted, played=has_color),
     "bufferViews compressed with meshopt": packed_views,
     "primitives compressed with Draco": packed_primitive,
+    **DATA,
 }
