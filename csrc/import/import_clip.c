@@ -75,7 +75,7 @@ static sk_status add_assimp_channels(import_clip *clip, const struct aiAnimation
   *last = -INFINITY;
   for (c = 0; c < source->mNumChannels && !status; c++) {
     const struct aiNodeAnim *channel = source->mChannels[c];
-    int32_t joint = channel ? import_find_joint(clip->job, &channel->mNodeName) : SK_NONE;
+    int32_t joint = channel ? import_bind_joint(clip->job, &channel->mNodeName, "channel") : SK_NONE;
     if (channel && joint < 0)
       import_note_add(clip->job, NOTE_channels_dropped, 1, "clip '%.60s': no joint '%.60s'", clip->title,
                       channel->mNodeName.data);

@@ -37,6 +37,7 @@ typedef struct import_model {
   double *globals; /* rest pose in model space, 12 per joint */
   double *shear; /* of each joint: what T*R*S cannot hold, relative */
   import_names joint_of; /* Assimp's name of a node -> joint */
+  bool *is_repeated; /* of each joint: others have its name, by which Assimp's channels and bones find it; or NULL */
   import_slots slots;
   float *positions, *normals, *uvs, *colors, *tangents, *weights;
   uint16_t *vertex_slots;
@@ -47,7 +48,7 @@ typedef struct import_model {
   uint32_t *shapes; /* of each vertex: equal where all targets move it equally; NULL without targets */
   sk_array targets, target_vertices, target_positions, target_normals;
   sk_array report;
-  sk_array extras;      /* char: JSON that Python reads; empty where there is nothing to say */
+  sk_array extras; /* char: JSON that Python reads; empty where there is nothing to say */
 } import_model;
 
 struct import_job {
@@ -87,6 +88,8 @@ sk_status import_pack_clips(import_job *job);
 
 /* The joint of a node that Assimp knows by this name, or SK_NONE. */
 int32_t import_find_joint(const import_job *job, const struct aiString *name);
+/* The same for a channel or a bone (`what`): where several nodes have the name, the report says so. */
+int32_t import_bind_joint(import_job *job, const struct aiString *name, const char *what);
 /* The index in model.materials of a material as the source counts them, or SK_NONE. */
 int32_t import_material_of(const import_job *job, int64_t index);
 

@@ -66,19 +66,29 @@ int32_t import_find_joint(const import_job *job, const struct aiString *name) {
   return (int32_t)import_names_find(&job->model.joint_of, name->data, name->length);
 }
 
+int32_t import_bind_joint(import_job *job, const struct aiString *name, const char *what) {
+  int32_t joint = import_find_joint(job, name);
+  if (joint >= 0 && job->model.is_repeated[joint])
+    import_note_add(job, NOTE_names_ambiguous, 1, "%s '%.100s'", what, name->data);
+  return joint;
+}
+
 /* Counts names that came before. Where no reader finds joints by their names, the table stays for that: its keys are
    Assimp's names, which do not move. The pool of strings moves when it grows. */
 static sk_status index_names(import_job *job) {
   import_names *table = &job->model.joint_of;
   const import_reader *reader = job->format->reader;
   size_t j, count = job->model.names.count;
-  if (!import_names_make(table, count)) return import_no_memory(job, count);
+  job->model.is_repeated = sk_alloc_zero(count + 1);
+  if (!job->model.is_repeated || !import_names_make(table, count)) return import_no_memory(job, count);
   for (j = 0; j < count; j++) {
     const struct aiNode *node = ((const struct aiNode **)job->model.nodes.data)[j];
     const sk_text *text = import_joint_name(job, j);
     const char *bytes = reader ? (const char *)job->model.text.data + text->offset : node->mName.data;
-    if (text->length && import_names_add(table, bytes, text->length, (uint32_t)j) != j)
-      import_note_add(job, NOTE_duplicate_names, 1, "%.*s", (int)(text->length < 100 ? text->length : 100), bytes);
+    uint32_t first = text->length ? import_names_add(table, bytes, text->length, (uint32_t)j) : (uint32_t)j;
+    if (first == j) continue;
+    job->model.is_repeated[first] = true;
+    import_note_add(job, NOTE_duplicate_names, 1, "%.*s", (int)(text->length < 100 ? text->length : 100), bytes);
   }
   if (reader) import_names_free(table);
   return SK_OK;

@@ -111,7 +111,7 @@ sk_status import_slots_of_bones(import_job *job, const import_submesh *submesh, 
   if (missing) import_note_add(job, NOTE_inverse_bind_computed, mesh->mNumBones, "mesh '%.100s'", submesh->title);
   for (b = 0; b < mesh->mNumBones && !status; b++) {
     const struct aiBone *bone = mesh->mBones[b];
-    int32_t joint = import_find_joint(job, &bone->mName);
+    int32_t joint = import_bind_joint(job, &bone->mName, "joint of a skin");
     float offset[16];
     if (computed && joint >= 0) import_compute_offset(&job->model, joint, submesh->joint, offset);
     else import_copy_offset(job, submesh, &bone->mOffsetMatrix.a1, offset); /* row-major, as those of skinpy */
