@@ -102,6 +102,15 @@ def quaternion(numbers: NDArray[np.int16]) -> NDArray[np.int16]:
     return out
 
 
+def color(numbers: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Of 8 bits, and so with the highest bit of the last number set."""
+    y, co, cg, alpha = np.concatenate(
+        [numbers[:, :1], numbers[:, 1:3].view(np.int8), numbers[:, 3:]], 1, dtype=int
+    ).T
+    alpha &= 127
+    return np.stack([y + co - cg, y + cg, y - co - cg, alpha << 1 | alpha & 1], 1).astype(np.uint8)
+
+
 def exponential(numbers: NDArray[np.int32]) -> NDArray[np.float32]:
     mantissa = (numbers.astype(np.int64) + (1 << 23)) % (1 << 24) - (1 << 23)
     return np.ldexp(mantissa.astype(np.float64), numbers >> 24).astype(np.float32)

@@ -123,6 +123,26 @@ def test_meshopt_filters() -> None:
     assert abs(found.rotation - expected.rotation).max() <= 2 / 32767
 
 
+@needs("meshoptimizer")
+def test_meshopt_filter_of_colors() -> None:
+    """The filter that the KHR extension adds; 0.25 of the library brings it."""
+    known = version() >= (0, 25)
+    rng = np.random.default_rng(3)
+    y, chroma = rng.integers(64, 192, (24, 1)), rng.integers(-32, 32, (24, 2))
+    raw = np.concatenate([y, chroma & 255, rng.integers(128, 256, (24, 1))], 1).astype(np.uint8)
+    positions, _, faces = builders.box()
+    file = builders.Gltf()
+    primitive = file.primitive(positions, faces)
+    colors = primitive["attributes"]["COLOR_0"] = file.accessor(raw, "u1", normalized=True)
+    file.node("box", mesh=file.mesh(primitive))
+    data = compressed.meshopt(file, extension=KHR if known else EXT, filters={colors: "COLOR"})
+    if known:
+        assert abs(load(data).mesh.colors * 255 - compressed.color(raw)).max() <= 1 + 1e-4
+    else:
+        with pytest.raises(skinpy.LoadError, match=r"COLOR needs skinpy built with meshoptimizer 0\.25"):
+            load(data)
+
+
 BROKEN = {
     "an unknown mode": ({"mode": "POINTS"}, r"bufferViews\[0\].*mode, filter, stride or count"),
     "an unknown filter": ({"filter": "SEPIA"}, "mode, filter, stride or count"),

@@ -8,8 +8,9 @@
 #include "import_gltf.h"
 #ifdef SKINPY_MESHOPTIMIZER
 #include <meshoptimizer.h>
-#define HAS_EXT true
-#define HAS_KHR (MESHOPTIMIZER_VERSION >= 230)
+#define HAS_EXT   true
+#define HAS_KHR   (MESHOPTIMIZER_VERSION >= 230)
+#define HAS_COLOR (MESHOPTIMIZER_VERSION >= 250)
 #else
 #define HAS_EXT false
 #define HAS_KHR false
@@ -116,51 +117,56 @@ static int decode(const packed_view *v, uint8_t *out) {
   }
 }
 
-/* False: this version of the library has no such filter. */
-static bool filter(const packed_view *v, uint8_t *out) {
+static void filter(const packed_view *v, uint8_t *out) {
   switch (v->filter) {
-  case OCTAHEDRAL: meshopt_decodeFilterOct(out, v->count, v->stride); return true;
-  case QUATERNION: meshopt_decodeFilterQuat(out, v->count, v->stride); return true;
-  case EXPONENTIAL: meshopt_decodeFilterExp(out, v->count, v->stride); return true;
-#if MESHOPTIMIZER_VERSION >= 250
-  case COLOR: meshopt_decodeFilterColor(out, v->count, v->stride); return true;
+  case OCTAHEDRAL: meshopt_decodeFilterOct(out, v->count, v->stride); return;
+  case QUATERNION: meshopt_decodeFilterQuat(out, v->count, v->stride); return;
+  case EXPONENTIAL: meshopt_decodeFilterExp(out, v->count, v->stride); return;
+#if HAS_COLOR
+  case COLOR: meshopt_decodeFilterColor(out, v->count, v->stride); return;
 #endif
-  default: return v->filter == FILTER_NONE;
+  default: return;
   }
 }
 
-static sk_status decode_view(import_job *job, int64_t index, int32_t extension, import_source *view) {
-  gltf *g = job->gltf;
-  packed_view v;
-  int code;
-  uint8_t *out;
-  sk_status status = gltf_view_bytes(job, index, extension, &v.data, &v.size);
+static sk_status read_view(import_job *job, int64_t index, int32_t extension, packed_view *v) {
+  sk_status status = gltf_view_bytes(job, index, extension, &v->data, &v->size);
   if (status) return status;
-  read_fields(&g->json, extension, &v);
-  if (!v.size || !is_valid(&v) || !is_plausible(&v))
+  read_fields(&job->gltf->json, extension, v);
+  if (!v->size || !is_valid(v) || !is_plausible(v))
     return sk_fail(job->error, SK_ERROR_IMPORT,
                    "bufferViews[%lld]: its compression has a mode, filter, stride or count that does not fit its %zu "
                    "bytes",
-                   (long long)index, v.size);
-  view->size = v.count * v.stride;
-  if (view->size > IMPORT_MAX_BYTES - g->unpacked)
-    return sk_fail(job->error, SK_ERROR_IMPORT, "its compressed bufferViews have more than %zu bytes together",
-                   IMPORT_MAX_BYTES);
-  g->unpacked += view->size;
-  out = view->owned = sk_alloc(view->size);
-  if (!out) return import_no_memory(job, view->size);
-  code = decode(&v, out);
-  if (code)
-    return sk_fail(job->error, SK_ERROR_IMPORT, "bufferViews[%lld]: its compressed bytes are broken (meshopt code %d)",
-                   (long long)index, code);
-  if (!filter(&v, out))
+                   (long long)index, v->size);
+  if (v->filter == COLOR && !HAS_COLOR)
     return sk_fail(job->error, SK_ERROR_IMPORT,
                    "bufferViews[%lld]: its filter COLOR needs skinpy built with meshoptimizer 0.25 or newer",
                    (long long)index);
-  view->data = out;
+  if (v->count * v->stride > IMPORT_MAX_BYTES - job->gltf->unpacked)
+    return sk_fail(job->error, SK_ERROR_IMPORT, "its compressed bufferViews have more than %zu bytes together",
+                   IMPORT_MAX_BYTES);
   return SK_OK;
 }
 
+static sk_status fail_broken(import_job *job, int64_t index) {
+  return sk_fail(job->error, SK_ERROR_IMPORT, "bufferViews[%lld]: its compressed bytes are broken", (long long)index);
+}
+
+static sk_status decode_view(import_job *job, int64_t index, int32_t extension, import_source *view) {
+  packed_view v;
+  sk_status status = read_view(job, index, extension, &v);
+  if (status) return status;
+  view->size = v.count * v.stride;
+  view->owned = sk_alloc(view->size);
+  if (!view->owned) return import_no_memory(job, view->size);
+  job->gltf->unpacked += view->size;
+  if (decode(&v, view->owned)) return fail_broken(job, index);
+  filter(&v, view->owned);
+  view->data = view->owned;
+  return SK_OK;
+}
+
+/* A view that has memory and no data was found broken before. */
 static sk_status open_packed(import_job *job, int64_t index, int32_t extension, const uint8_t **data, size_t *size) {
   gltf *g = job->gltf;
   import_source *view;
@@ -168,7 +174,8 @@ static sk_status open_packed(import_job *job, int64_t index, int32_t extension, 
   if (!g->views) g->views = sk_alloc_zero(sizeof *g->views * ((size_t)g->lists[GLTF_VIEWS].count + 1));
   if (!g->views) return import_no_memory(job, 1);
   view = &g->views[index];
-  if (!view->data) status = decode_view(job, index, extension, view);
+  if (!view->owned) status = decode_view(job, index, extension, view);
+  else if (!view->data) status = fail_broken(job, index);
   *data = view->data;
   *size = view->size;
   return status;
