@@ -108,6 +108,8 @@ static inline fbx_stack *fbx_stack_at(const fbx_scene *scene, size_t stack) {
   return (fbx_stack *)scene->stacks.data + stack;
 }
 
+/* The weight of a layer, 0 to 1, from the percent of the file. */
+double fbx_layer_weight(double percent);
 /* The track of a property, or NULL if the stack does not animate it. A stack of NULL animates nothing. */
 const fbx_track *fbx_find_track(const fbx_stack *stack, uint32_t object, sk_path path);
 /* The value of a property at a time, in units of the file; `values` holds the value at rest, and gets the result. */
