@@ -63,12 +63,13 @@ find_python() {
 
 # The Debian packages that skinpy wants on this machine, one a line.
 wanted_packages() {
-    # A C compiler, two libraries of headers alone, which are needed to build only, and zlib. Two libraries that
+    # A C compiler, two libraries of headers alone, which are needed to build only, zlib and Expat. Two libraries that
     # decompress glTF, one of which needs a C++ compiler: skinpy can be built without them.
     printf '%s\n' gcc libc6-dev
     [ -n "${SKINPY_CGLM_DIR:-}" ] || echo libcglm-dev
     [ -n "${SKINPY_JSMN_DIR:-}" ] || echo libjsmn-dev
     [ -n "${SKINPY_ZLIB_DIR:-}" ] || echo zlib1g-dev
+    [ -n "${SKINPY_EXPAT_DIR:-}" ] || echo libexpat1-dev
     [ -n "${SKINPY_MESHOPTIMIZER_DIR:-}" ] || echo libmeshoptimizer-dev
     [ -n "${SKINPY_DRACO_DIR:-}" ] || printf '%s\n' g++ libdraco-dev
     # OpenGL without a display: EGL, and Mesa's drivers, which draw in software where there is no GPU.

@@ -5,7 +5,7 @@
 module, `_core` or the worker opens it by path; being built as an Extension puts it beside `_core` in wheels,
 sdists and editable installs alike. So is the worker, `skinpy._worker`: a program, whatever its suffix says.
 None links to Assimp, cglm or jsmn: of all three only headers are used. The importer links to zlib, for FBX
-and .x, and for compressed glTF to meshoptimizer and Draco, where these are there.
+and .x, to Expat, for COLLADA, and for compressed glTF to meshoptimizer and Draco, where these are there.
 """
 
 import os
@@ -118,14 +118,15 @@ def find_small(name: str, header: str) -> Path:
     return find_headers(name, header, remedy)
 
 
-def find_zlib() -> tuple[Path, list[str]]:
-    """Include folder and linker arguments of zlib: of the prefix SKINPY_ZLIB_DIR, or of the system."""
+def find_library(name: str, header: str, package: str, option: str) -> tuple[Path, list[str]]:
+    """Include folder and linker arguments of a library: of the prefix SKINPY_<NAME>_DIR, or of the system."""
+    variable = f"SKINPY_{name.upper()}_DIR"
     remedy = (
-        "Remedy on Debian and Ubuntu: apt-get install zlib1g-dev\n"
-        "Elsewhere: set SKINPY_ZLIB_DIR to the prefix of zlib."
+        f"Remedy on Debian and Ubuntu: apt-get install {package}\n"
+        f"Elsewhere: set {variable} to the prefix of {name}."
     )
-    prefix = os.environ.get("SKINPY_ZLIB_DIR")
-    return find_headers("zlib", "zlib.h", remedy), [*([f"-L{prefix}/lib"] if prefix else []), "-lz"]
+    prefix = os.environ.get(variable)
+    return find_headers(name, header, remedy), [*([f"-L{prefix}/lib"] if prefix else []), option]
 
 
 class Optional(NamedTuple):
@@ -302,7 +303,8 @@ def extensions() -> list[Extension]:
     assimp, built_assimp = find_assimp()
     cglm = find_small("cglm", "cglm/cglm.h")
     jsmn = find_small("jsmn", "jsmn.h")
-    zlib, link_zlib = find_zlib()
+    zlib, link_zlib = find_library("zlib", "zlib.h", "zlib1g-dev", "-lz")
+    expat, link_expat = find_library("expat", "expat.h", "libexpat1-dev", "-lexpat")
     meshoptimizer, draco = find_meshoptimizer(), find_draco()
     compressors = [library for library in (meshoptimizer, draco) if library]
     # No -march: one build runs on every x86-64. No -ffast-math and no contraction: the plain path gives the
@@ -355,8 +357,13 @@ def extensions() -> list[Extension]:
         extension(
             "_import",
             core_of_import + files("csrc/import/**/*.c", *(["csrc/import/**/*.cpp"] if draco else [])),
-            {cglm, assimp, jsmn, zlib}.union(*(library.include for library in compressors)),
-            [*closed, *link_zlib, *(option for library in compressors for option in library.link_args)],
+            {cglm, assimp, jsmn, zlib, expat}.union(*(library.include for library in compressors)),
+            [
+                *closed,
+                *link_zlib,
+                *link_expat,
+                *(option for library in compressors for option in library.link_args),
+            ],
         ),
     ]
     if on_linux:

@@ -43,7 +43,7 @@ COMPRESSORS = [name for name, version in VERSIONS.items() if version]
 if "draco" in COMPRESSORS:
     IMPORT_AND_READER += sorted(SOURCES.glob("import/**/*.cpp"))
 LIBRARIES = (
-    *("-ldl", "-lm", "-lz", "-pthread", *(f"-l{name}" for name in COMPRESSORS)),
+    *("-ldl", "-lm", "-lz", "-lexpat", "-pthread", *(f"-l{name}" for name in COMPRESSORS)),
     *(["-lstdc++"] if "draco" in COMPRESSORS else []),
 )
 

@@ -109,6 +109,7 @@ def dae(
     geometry: str = "",
     controllers: str = "",
     clips: str = "",
+    more: str = "",
 ) -> bytes:
     """The frame of a COLLADA file around visual nodes, and what its libraries hold where given."""
     return f"""<?xml version="1.0" encoding="utf-8"?>
@@ -118,6 +119,7 @@ def dae(
 <library_controllers>{controllers}</library_controllers>
 <library_animation_clips>{clips}</library_animation_clips>
 <library_animations>{animation}</library_animations>
+{more}
 <library_visual_scenes><visual_scene id="scene">{nodes}</visual_scene></library_visual_scenes>
 <scene><instance_visual_scene url="#scene"/></scene>
 </COLLADA>
@@ -221,6 +223,31 @@ def dae_morphed() -> bytes:
         f"{numbers(IDENTITY)}</matrix></node></node>"
         '<node id="skinned"><instance_controller url="#body"><skeleton>#a</skeleton></instance_controller>'
         '</node><node id="plain"><instance_controller url="#faces"/></node>',
+    )
+
+
+def dae_moving(kinds: str) -> bytes:
+    """A node that moves along x by a curve of two keys with tangents, of these kinds."""
+    keys = (
+        dae_source("k-i", "0 1", 2)
+        + dae_source("k-o", "0 1", 2)
+        + dae_source("k-k", kinds, 2, "name")
+        + dae_source("k-t", "0.9 0.1", 2)
+    )
+    inputs = "".join(
+        f'<input semantic="{semantic}" source="#k-{letter}"/>'
+        for semantic, letter in (
+            ("INPUT", "i"),
+            ("OUTPUT", "o"),
+            ("INTERPOLATION", "k"),
+            ("IN_TANGENT", "t"),
+            ("OUT_TANGENT", "t"),
+        )
+    )
+    return dae(
+        nodes='<node id="n"><translate sid="t">0 0 0</translate></node>',
+        animation=f'<animation id="k">{keys}<sampler id="k-s">{inputs}</sampler>'
+        '<channel source="#k-s" target="n/t.X"/></animation>',
     )
 
 

@@ -77,7 +77,13 @@ def samples(name: str, folder: Path) -> list[Any]:
             "d.fbx": cases.fbx().replace(b"24836", b"2"),  # constant keys
             "e.fbx": cases.fbx().replace(b"24836", b"1032"),  # cubic keys with user tangents, which are flat
         },
-        "COLLADA": {"a.dae": cases.dae_textured(""), "b.dae": up},
+        "COLLADA": {
+            "a.dae": cases.dae_textured(""),
+            "b.dae": up,
+            "c.dae": cases.dae_morphed(),
+            "d.dae": cases.dae_moving("STEP STEP"),
+            "e.dae": cases.dae_moving("BEZIER BEZIER"),
+        },
         "DirectX": {"a.x": textured_x(), "b.x": cases.x_file(skin=x_skin)},
         "MD5": {
             "a.md5mesh": cases.MD5_MESH.replace(b'"skin"', b'"wood.png"'),

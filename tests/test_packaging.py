@@ -26,6 +26,7 @@ PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text())["
 
 C_LIBRARY = {"libc.so.6", "libm.so.6", "libdl.so.2", "libpthread.so.0", "ld-linux-x86-64.so.2"}
 ZLIB = r"libz\.so\.1"  # which the importer needs for FBX
+EXPAT = r"libexpat\.so\.1"  # and for COLLADA
 #: What the importer needs for compressed glTF, where it was built with it: see `build_info`.
 COMPRESSORS = {
     "built_with_meshoptimizer": r"libmeshoptimizer\.so\..*",
@@ -133,7 +134,7 @@ def check_facts(facts: dict[str, Any], importer_works: bool) -> None:
         assert "cmeel-assimp" in facts["info"]["assimp_error"]
     check_shared_object(Path(facts["core"]), "PyInit__core")
     compressors = [pattern for fact, pattern in COMPRESSORS.items() if facts["info"][fact]]
-    check_shared_object(importer_of(facts["core"]), "sk_importer_open", (ZLIB, *compressors))
+    check_shared_object(importer_of(facts["core"]), "sk_importer_open", (ZLIB, EXPAT, *compressors))
     check_worker(facts, importer_works)
 
 

@@ -343,7 +343,7 @@ static bool has_offsets(const import_job *job, const import_contents_skin *skin)
     int32_t joint = skin->nodes[i] >= 0 ? import_contents_joint(job, skin->nodes[i]) : SK_NONE;
     import_offsets_add(job, &seen, joint, skin->offsets + 16 * (size_t)i);
   }
-  return skin->offsets && !import_offsets_are_missing(&seen);
+  return skin->offsets && (job->contents->means_identities || !import_offsets_are_missing(&seen));
 }
 
 static sk_status find_slots(import_skinning *s, uint32_t *slots) {
@@ -369,7 +369,8 @@ static sk_status find_slots(import_skinning *s, uint32_t *slots) {
 static uint32_t gather_vertex(import_skinning *s, const uint32_t *slots, uint32_t vertex, import_influence *list) {
   const import_contents_mesh *mesh = mesh_of(s->submesh);
   uint32_t joints = s->submesh->contents_skin->count, count = 0, i;
-  for (i = mesh->starts[vertex]; i < mesh->starts[vertex + 1]; i++) {
+  uint32_t number = mesh->lists ? mesh->lists[vertex] : vertex;
+  for (i = mesh->starts[number]; i < mesh->starts[number + 1]; i++) {
     const import_influence *from = &mesh->influences[i];
     if (!import_weight_counts(s, vertex, from->weight)) continue;
     if (from->slot < joints) list[count++] = (import_influence){slots[from->slot], from->weight};
@@ -385,7 +386,7 @@ static sk_status skin(import_skinning *s) {
   uint32_t *slots = sk_alloc(((size_t)s->submesh->contents_skin->count + 1) * sizeof *slots), v, most = 1;
   import_influence *list;
   sk_status status = slots ? find_slots(s, slots) : import_no_memory(s->job, sizeof *slots);
-  for (v = 0; v < mesh->vertex_count; v++)
+  for (v = 0; v < (mesh->lists ? mesh->list_count : mesh->vertex_count); v++)
     if (mesh->starts[v + 1] - mesh->starts[v] > most) most = mesh->starts[v + 1] - mesh->starts[v];
   list = sk_alloc(most * sizeof *list);
   if (!list && !status) status = import_no_memory(s->job, most * sizeof *list);
@@ -466,6 +467,7 @@ static sk_status add_channels(import_clip *clip, int32_t index, double *last) {
   sk_status status = SK_OK;
   size_t i;
   uint32_t k;
+  if (c->add_channels) return c->add_channels(clip, index, last);
   *last = from->duration >= 0.0 ? from->duration : 0.0;
   for (i = from->first_track; i < from->first_track + from->track_count && !status; i++) {
     const import_contents_track *track = TRACK(c, i);

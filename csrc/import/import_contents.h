@@ -38,8 +38,10 @@ typedef struct import_contents_mesh {
   const float *positions, *normals, *uvs, *colors, *tangents; /* 3, 3, 2, 4 and 4 numbers for each vertex */
   const uint32_t *faces; /* three vertices each; a face with one that does not exist is left out and reported */
   /* The influences of vertex v are influences[starts[v]] to influences[starts[v + 1] - 1]; their `slot` is the index of a
-     joint in the skin of the instance. A weight that is negative or not finite is reported. NULL: there are none. */
-  const uint32_t *starts;
+     joint in the skin of the instance. A weight that is negative or not finite is reported. NULL: there are none.
+     Where vertices share lists, `lists` has the number of each vertex's, which takes the place of v. */
+  const uint32_t *starts, *lists;
+  uint32_t list_count; /* with `lists` */
   const import_influence *influences;
   const import_contents_target *targets;
   uint32_t target_count;
@@ -48,7 +50,7 @@ typedef struct import_contents_mesh {
 typedef struct import_contents_skin {
   const int32_t *nodes; /* of each joint; SK_NONE: it does not exist, and its vertices follow the mesh's node */
   /* Inverse bind matrices, 16 numbers each. NULL: they are computed from the rest pose; so they are where all of them are
-     the identity, although the joints are apart at rest. */
+     the identity, although the joints are apart at rest: see means_identities. */
   const float *offsets;
   const sk_text *names; /* of joints, for the report; NULL: they have only numbers */
   uint32_t count;
@@ -87,6 +89,10 @@ typedef struct import_contents_clip {
 } import_contents_clip;
 
 typedef struct import_contents {
+  bool means_identities; /* inverse bind matrices that are the identity are what the file means */
+  /* Instead of tracks, for formats whose keys are fitted to the finished model: adds the channels of a clip, and sets
+     the time of its last key, or its end. NULL: the clips have tracks. */
+  sk_status (*add_channels)(import_clip *clip, int32_t index, double *last);
   sk_array nodes, meshes, skins, instances, materials, clips, tracks; /* of the structs above, in this order */
   sk_array memory; /* void *: what import_contents_take gave */
 } import_contents;

@@ -70,8 +70,6 @@ typedef struct import_format {
   /* Before Assimp reads it, or instead. */
   const struct import_reader *reader; /* NULL: the content is that of Assimp's scene */
   sk_status (*open)(struct import_job *job); /* may put another file in its place; NULL: nothing to do */
-  /* After an error of Assimp's: `*changed` where the file was changed so that one more attempt may help. */
-  sk_status (*open_again)(struct import_job *job, bool *changed);
   bool is_validated; /* Assimp's own validation runs: the reader lets indices through that its next step trusts */
   bool is_counted;   /* `open` has checked the counts of nodes, vertices and keys against the limits */
 

@@ -63,14 +63,6 @@ static sk_status open_scene(import_job *job) {
   return fail_with(job, words ? words : "");
 }
 
-/* Tries once more, where the format has another file to offer. */
-static sk_status open_again(import_job *job) {
-  bool changed = false;
-  sk_status status = job->format->open_again ? job->format->open_again(job, &changed) : SK_OK;
-  if (status || !changed) return status ? status : SK_ERROR_IMPORT;
-  return open_scene(job);
-}
-
 /* Some readers of Assimp take any text for a file of theirs and find nothing in it. */
 static sk_status check_contents(import_job *job) {
   const struct aiScene *scene = job->scene;
@@ -109,7 +101,6 @@ static sk_status open_model(import_job *job) {
   if (!status && job->format->open) status = job->format->open(job);
   if (status || job->format->reader) return status;
   status = open_scene(job);
-  if (status == SK_ERROR_IMPORT && !job->scene) status = open_again(job);
   if (status == SK_ERROR_IMPORT && !job->scene) status = import_explain_unread(job);
   if (!status && !job->format->is_counted) status = import_check_scene(job);
   if (!status && job->format->is_read_again) status = import_files_whole(job);

@@ -65,6 +65,7 @@ struct import_job {
   /* What the readers of single formats keep from one step to the next. */
   struct gltf *gltf; /* formats/import_gltf.h */
   struct import_fbx *fbx; /* formats/import_fbx.h */
+  struct import_dae *dae; /* formats/import_collada.h */
   struct import_contents *contents; /* import_contents.h: of small readers */
   struct import_weights *weights; /* import_weights.h; NULL: the weights are Assimp's */
   int32_t first_frame; /* SMD: of its skeleton; 0: Assimp counts as the file does */

@@ -22,8 +22,6 @@ typedef struct import_job import_job;
   ROW(influences_merged, SK_REPAIRED, "a vertex lists one joint twice; the weights were added")                        \
   ROW(joint_index_out_of_range, SK_REPAIRED,                                                                           \
       "influences refer to joints that the skin does not have; they were left out")                                    \
-  ROW(influences_misread, SK_LOST,                                                                                     \
-      "influences of no joint (-1) are not supported; the weights of their mesh are wrong from there on")              \
   ROW(vertices_unweighted, SK_REPAIRED, "vertices of a skinned mesh have no influences; they follow the mesh's node")  \
   ROW(bones_without_node, SK_REPAIRED,                                                                                 \
       "joints of a skin are not nodes of the scene; their vertices follow the mesh's node")                            \
@@ -40,7 +38,7 @@ typedef struct import_job import_job;
   ROW(points_lines_dropped, SK_LOST, "points and lines are not supported; they were left out")                         \
   ROW(meshes_dropped, SK_LOST, "a mesh has no usable triangles; it was left out")                                      \
   ROW(morph_targets_dropped, SK_LOST,                                                                                  \
-      "morph targets do not fit their mesh, are vertex frames, or belong to a COLLADA file; they were left out")       \
+      "morph targets do not fit their mesh, are vertex frames, or are of a second controller; they were left out")       \
   ROW(numbers_repaired, SK_REPAIRED, "numbers are not finite or not usable; they were replaced")                       \
   ROW(duplicate_names, SK_REPAIRED, "several joints share a name; the name refers to the first of them")               \
   ROW(names_ambiguous, SK_LOST,                                                                                        \
@@ -65,8 +63,7 @@ typedef struct import_job import_job;
       "channels move no joint of the scene, have no usable keys, or are of a kind that is not supported; they were "   \
       "left out")                                                                                                      \
   ROW(channels_duplicate, SK_LOST, "a clip has two channels for one joint and path; the first was kept")               \
-  ROW(clips_merged, SK_LOST, "animation clips of a COLLADA file are not supported; their animations play together")    \
-  ROW(interpolation_ignored, SK_LOST, "keys of a COLLADA file are steps or curves; they were read as linear")          \
+  ROW(interpolation_ignored, SK_LOST, "curves are of a kind that is not supported; they were read as linear")          \
   ROW(clip_extras_dropped, SK_LOST, "events or root motion of a glTF file do not fit their clip; they were left out")  \
   ROW(scale_channels_ignored, SK_REPAIRED, "animated scale was left out on request")                                   \
   ROW(duplicate_clip_names, SK_REPAIRED, "several clips share a name; the name refers to the first of them")           \
@@ -89,6 +86,7 @@ typedef struct import_job import_job;
   ROW(textures_missing, SK_LOST, "textures cannot be read; they were left out")                                        \
   ROW(files_refused, SK_LOST, "the model refers to files that it may not read; they were not opened")                  \
   ROW(files_missing, SK_LOST, "the model refers to files that cannot be read")                                         \
+  ROW(references_ignored, SK_LOST, "the file refers to elements that it does not have, or that are in other files")    \
   ROW(looks_ignored, SK_REPAIRED,                                                                                      \
       "of how materials look, only color, opacity and the color's texture are read; the rest was left out")            \
   ROW(cameras_lights_ignored, SK_REPAIRED, "cameras and lights of this format are not read")                           \

@@ -21,7 +21,6 @@ _MEANING: dict[str, tuple[Level, str]] = {
     "influences_dropped": ("warning", "limit the influences per vertex before exporting"),
     "influences_merged": ("note", "merge the influences of one joint before exporting"),
     "joint_index_out_of_range": ("error", _BIND),
-    "influences_misread": ("error", "give each influence a joint of the skin"),
     "vertices_unweighted": ("warning", "paint weights for these vertices, or bind them to one joint"),
     "bones_without_node": ("error", "export the joints together with the mesh"),
     "inverse_bind_missing": ("warning", "export inverse bind matrices"),
@@ -38,7 +37,7 @@ _MEANING: dict[str, tuple[Level, str]] = {
     "meshes_dropped": ("warning", "remove meshes without faces"),
     "morph_targets_dropped": (
         "warning",
-        "give targets as many vertices as their mesh, not in COLLADA; VertexAnimation.load reads "
+        "give targets as many vertices as their mesh, of one controller; VertexAnimation.load reads "
         "vertex frames",
     ),
     "numbers_repaired": (
@@ -62,7 +61,6 @@ _MEANING: dict[str, tuple[Level, str]] = {
     "channels_dropped": ("error", "export the joints that are animated, or remove the channels"),
     "channels_duplicate": ("error", "bake the animation, so that a joint has one channel for each property"),
     "joints_matched": ("note", "give the joints the same names in both files"),
-    "clips_merged": ("warning", "export each clip to a file of its own"),
     "interpolation_ignored": ("warning", "bake the curves to linear keys, or export to glTF"),
     "clip_extras_dropped": ("warning", "keep events and root motion within the time of their clip"),
     "scale_channels_ignored": ("note", _NOTHING),
@@ -83,6 +81,7 @@ _MEANING: dict[str, tuple[Level, str]] = {
     "textures_missing": ("warning", "embed the textures, or put them beside the file"),
     "files_refused": ("warning", "put all files into one folder and use relative paths"),
     "files_missing": ("error", "put the missing files beside this one, or embed them"),
+    "references_ignored": ("warning", "put all elements into one file"),
     "looks_ignored": ("note", _NOT_DRAWN),
     "cameras_lights_ignored": ("note", "convert the file to glTF if you need them as data"),
     "metadata_ignored": ("note", "convert the file to glTF, whose extras are kept"),

@@ -53,7 +53,7 @@ void sk_quat_slerp(const float a[4], const float b[4], double u, float out[4]) {
 
 /* ---- matrices ------------------------------------------------------------------- */
 
-void sk_affine_from_trs(const float t[3], const float r[4], const float s[3], double out[12]) {
+void sk_affine_compose(const double t[3], const double r[4], const double s[3], double out[12]) {
   double x = r[0], y = r[1], z = r[2], w = r[3];
   double norm = x * x + y * y + z * z + w * w, two = norm > 0.0 ? 2.0 / norm : 0.0;
   out[0] = (1.0 - two * (y * y + z * z)) * s[0];
@@ -68,6 +68,12 @@ void sk_affine_from_trs(const float t[3], const float r[4], const float s[3], do
   out[9] = two * (y * z + x * w) * s[1];
   out[10] = (1.0 - two * (x * x + y * y)) * s[2];
   out[11] = t[2];
+}
+
+void sk_affine_from_trs(const float t[3], const float r[4], const float s[3], double out[12]) {
+  const double translation[3] = {t[0], t[1], t[2]}, rotation[4] = {r[0], r[1], r[2], r[3]},
+               scale[3] = {s[0], s[1], s[2]};
+  sk_affine_compose(translation, rotation, scale, out);
 }
 
 void sk_affine_from_mat4(const float matrix[16], double out[12]) {
@@ -128,8 +134,8 @@ bool sk_affine_inverse(const double m[12], double out[12]) {
 
 /* The rotation of an orthonormal 3x3 (rows of 4), by the largest of the four components, so that
    the divisor is never small (Shepperd 1978). */
-static void quat_from_rotation(const double m[12], float out[4]) {
-  double trace = m[0] + m[5] + m[10], q[4];
+static void quat_from_rotation(const double m[12], double q[4]) {
+  double trace = m[0] + m[5] + m[10];
   if (trace >= m[0] && trace >= m[5] && trace >= m[10]) {
     q[0] = m[9] - m[6], q[1] = m[2] - m[8], q[2] = m[4] - m[1], q[3] = 1.0 + trace;
   } else if (m[0] >= m[5] && m[0] >= m[10]) {
@@ -139,7 +145,6 @@ static void quat_from_rotation(const double m[12], float out[4]) {
   } else {
     q[0] = m[2] + m[8], q[1] = m[6] + m[9], q[2] = 1.0 + m[10] - m[0] - m[5], q[3] = m[4] - m[1];
   }
-  sk_quat_normalize(q, out);
 }
 
 static double column_dot(const double m[12], int a, int b) {
@@ -178,19 +183,27 @@ static void orthonormalize(double m[12]) {
   m[10] = m[0] * m[5] - m[4] * m[1];
 }
 
-double sk_affine_decompose(const double affine[12], float t[3], float r[4], float s[3]) {
-  double m[12], again[12], sign = determinant(affine) < 0.0 ? -1.0 : 1.0, worst = 0.0, largest = 0.0;
-  int i;
+void sk_affine_split(const double affine[12], double t[3], double r[4], double s[3]) {
+  double m[12], sign = determinant(affine) < 0.0 ? -1.0 : 1.0, length;
+  int i, row;
   memcpy(m, affine, sizeof m);
   for (i = 0; i < 3; i++) {
-    double length = sqrt(column_dot(affine, i, i)) * sign;
-    int row;
-    s[i] = (float)length;
-    t[i] = (float)affine[4 * i + 3];
-    for (row = 0; row < 12 && fabs(length) > 1e-30; row += 4) m[row + i] /= length;
+    s[i] = sqrt(column_dot(affine, i, i)) * sign;
+    t[i] = affine[4 * i + 3];
+    for (row = 0; row < 12 && fabs(s[i]) > 1e-30; row += 4) m[row + i] /= s[i];
   }
   orthonormalize(m);
   quat_from_rotation(m, r);
+  length = sqrt(r[0] * r[0] + r[1] * r[1] + r[2] * r[2] + r[3] * r[3]);
+  for (i = 0; i < 4; i++) r[i] = length > 0.0 && isfinite(length) ? r[i] / length : (double)(i == 3);
+}
+
+double sk_affine_decompose(const double affine[12], float t[3], float r[4], float s[3]) {
+  double translation[3], rotation[4], scale[3], again[12], worst = 0.0, largest = 0.0;
+  int i;
+  sk_affine_split(affine, translation, rotation, scale);
+  for (i = 0; i < 3; i++) t[i] = (float)translation[i], s[i] = (float)scale[i];
+  for (i = 0; i < 4; i++) r[i] = (float)rotation[i];
   sk_affine_from_trs(t, r, s, again);
   for (i = 0; i < 12; i++) {
     worst = fmax(worst, fabs(affine[i] - again[i]));

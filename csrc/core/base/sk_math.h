@@ -28,6 +28,7 @@ void sk_quat_normalize(const double q[4], float out[4]);
 
 /* The matrix translation * rotation * scale. The quaternion need not be unit: it is divided by its length. */
 void sk_affine_from_trs(const float translation[3], const float rotation[4], const float scale[3], double out[12]);
+void sk_affine_compose(const double translation[3], const double rotation[4], const double scale[3], double out[12]);
 
 /* The first three rows of a 4x4 matrix; the last row is taken to be 0 0 0 1. */
 void sk_affine_from_mat4(const float matrix[16], double out[12]);
@@ -45,6 +46,9 @@ bool sk_affine_inverse(const double affine[12], double out[12]);
 /* The T, R, S whose product is closest to the matrix; without shear it is exact. A mirrored matrix gets three negative
    scales. Returns the error: the largest difference of an element, divided by the largest element of the 3x3 part. */
 double sk_affine_decompose(const double affine[12], float translation[3], float rotation[4], float scale[3]);
+
+/* The same in double, without the error. */
+void sk_affine_split(const double affine[12], double translation[3], double rotation[4], double scale[3]);
 
 /* ---- one blended matrix applied to a vertex: float, three rows of four -------- */
 

@@ -1,170 +1,224 @@
-/* import_collada.c: what a COLLADA file says and Assimp does not deliver.
+/* import_collada.c: see import_collada.h. */
+#include "import_collada.h"
 
-   Assimp calls a node by its id, which is unique and therefore what channels and skins should bind
-   by, but which is made by the exporter ("Rig_Arm"). A joint gets the name that stands beside its id,
-   where no other node has it. And what Assimp 6.0.5 passes over or misreads in silence is counted here. */
 #include <math.h>
 #include <string.h>
 
+#include "../import_bytes.h"
+#include "../import_limit.h"
 #include "../import_space.h"
-#include "../import_xml.h"
-#include "import_collada.h"
 
-typedef struct node_label {
-  sk_text id, name;
-} node_label; /* offsets in the file */
+/* ---- lists ------------------------------------------------------------------------------------ */
 
-typedef struct reading { /* one pass over the file's tags */
-  import_job *job;
-  const char *file;
-  import_xml rest;
-  sk_array labels;     /* node_label */
-  bool in_animations;  /* a list of names is one of interpolations here */
-} reading;
-
-/* ---- what gets lost ------------------------------------------------------------------------ */
-
-static bool is_space(char c) { return (unsigned char)c <= ' '; }
-
-/* The next word from `*at` on, which does not go beyond a tag; empty where there is none. */
-static import_span next_word(const char **at, const char *end) {
-  import_span word;
-  while (*at < end && is_space(**at)) ++*at;
-  word.at = *at;
-  while (*at < end && !is_space(**at) && **at != '<') ++*at;
-  word.length = (size_t)(*at - word.at);
-  return word;
-}
-
-/* Assimp's keys are all linear. The interpolation behind the last key has no effect. */
-static void note_interpolation(const reading *r, const import_tag *tag) {
-  const char *at = tag->after;
-  import_span word = next_word(&at, r->rest.end), next = next_word(&at, r->rest.end);
-  for (; next.length; word = next, next = next_word(&at, r->rest.end)) {
-    if (word.length == 6 && !memcmp(word.at, "LINEAR", 6)) continue;
-    import_note_add(r->job, NOTE_interpolation_ignored, 1, "%.*s", (int)(word.length < 40 ? word.length : 40), word.at);
-    return;
-  }
-}
-
-/* Assimp takes "node/transform.component", but neither two slashes nor two dots, of which one is in the node's id.
-   Targets that import_collada_morph.c made lead nowhere are in the report already. */
-static void note_target(const reading *r, const import_tag *tag) {
-  import_span target = import_tag_attribute(tag, "target");
-  size_t i, slashes = 0, dots = 0;
-  if (target.length > 2 && !memcmp(target.at, COLLADA_NOWHERE, 2)) return;
-  for (i = 0; i < target.length; i++) {
-    slashes += target.at[i] == '/';
-    dots += target.at[i] == '.';
-  }
-  if (slashes > 1 || (slashes && dots > 1))
-    import_note_add(r->job, NOTE_channels_dropped, 1, "target '%.*s'", (int)(target.length < 100 ? target.length : 100),
-                    target.at);
-}
-
-/* An influence of joint -1, which is none: Assimp takes 0 for it and the next numbers for others than they are. */
-static void note_jointless(const reading *r, const import_tag *tag) {
-  const char *at = tag->after, *end = memchr(at, '<', (size_t)(r->rest.end - at));
-  while (end && (at = memchr(at, '-', (size_t)(end - at))) != NULL) {
-    import_note_add(r->job, NOTE_influences_misread, 1, "byte %llu of the file", (unsigned long long)(at - r->file));
-    at++;
-  }
-}
-
-/* ---- names ----------------------------------------------------------------------------------- */
-
-static sk_text place_of(const reading *r, import_span span) {
-  return (sk_text){span.length ? (uint32_t)(span.at - r->file) : 0, (uint32_t)span.length};
-}
-
-static sk_status add_label(reading *r, const import_tag *tag) {
-  node_label label = {place_of(r, import_tag_attribute(tag, "id")), place_of(r, import_tag_attribute(tag, "name"))};
-  node_label *place;
-  if (!label.id.length || !label.name.length) return SK_OK;
-  place = sk_array_extend(&r->labels, 1);
-  if (!place) return import_no_memory(r->job, sizeof label);
-  *place = label;
+sk_status dae_make_lists(import_job *job, const uint32_t *keys, size_t items, uint32_t key_count, dae_lists *lists) {
+  size_t i;
+  lists->keys = key_count;
+  lists->starts = sk_alloc_zero(((size_t)key_count + 2) * sizeof *lists->starts);
+  lists->items = sk_alloc(items * sizeof *lists->items);
+  if (!lists->starts || !lists->items) return import_no_memory(job, items * sizeof *lists->items);
+  for (i = 0; i < items; i++)
+    if (keys[i] != UINT32_MAX) lists->starts[keys[i] + 2]++;
+  for (i = 2; i < (size_t)key_count + 2; i++) lists->starts[i] += lists->starts[i - 1];
+  for (i = 0; i < items; i++)
+    if (keys[i] != UINT32_MAX) lists->items[lists->starts[keys[i] + 1]++] = (uint32_t)i;
   return SK_OK;
 }
 
-static sk_status read_tag(reading *r, const import_tag *tag) {
-  if (import_tag_is(tag, "library_animations")) r->in_animations = tag->opens;
-  if (tag->closes) return SK_OK;
-  if (import_tag_is(tag, "node")) return add_label(r, tag);
-  if (import_tag_is(tag, "Name_array") && r->in_animations && tag->opens) note_interpolation(r, tag);
-  else if (import_tag_is(tag, "channel")) note_target(r, tag);
-  else if (import_tag_is(tag, "v") && tag->opens) note_jointless(r, tag);
-  else if (import_tag_is(tag, "animation_clip")) {
-    import_span name = import_tag_attribute(tag, "name");
-    if (!name.length) name = import_tag_attribute(tag, "id");
-    import_note_add(r->job, NOTE_clips_merged, 1, "'%.*s'", (int)(name.length < 100 ? name.length : 100),
-                    name.length ? name.at : "");
-  }
-  return SK_OK;
+void dae_free_lists(dae_lists *lists) {
+  sk_free(lists->starts);
+  sk_free(lists->items);
+  *lists = (dae_lists){NULL, NULL, 0};
 }
 
-/* Every <node ...> of the file that has both an id and a name, and what there is to say of the others. */
-static sk_status read_tags(reading *r) {
-  import_tag tag;
+uint32_t dae_first_in(const dae_lists *lists, uint32_t key, uint32_t from, uint32_t end) {
+  uint32_t low, high, last;
+  if (key >= lists->keys) return UINT32_MAX;
+  low = lists->starts[key], high = last = lists->starts[key + 1];
+  while (low < high) {
+    uint32_t middle = low + (high - low) / 2;
+    if (lists->items[middle] < from) low = middle + 1;
+    else high = middle;
+  }
+  return low < last && lists->items[low] < end ? lists->items[low] : UINT32_MAX;
+}
+
+/* ---- references ---------------------------------------------------------------------------------- */
+
+void dae_note_reference(import_job *job, uint32_t element, import_span reference) {
+  const dae_tree *tree = &job->dae->tree;
+  bool is_outside = reference.length && *reference.at != '#' && memchr(reference.at, '#', reference.length);
+  import_span title = dae_title(tree, dae_at(tree, element)->parent);
+  import_note_add(job, NOTE_references_ignored, 1, "'%.*s' %s, at '%.*s'", DAE_SHORT(reference),
+                  is_outside ? "is in another file" : "is not in the file", title.length < 40 ? (int)title.length : 40,
+                  title.at);
+}
+
+uint32_t dae_follow_to(import_job *job, uint32_t element, dae_word attribute, dae_word word) {
+  const dae_tree *tree = &job->dae->tree;
+  import_span reference = dae_attribute(tree, element, attribute);
+  uint32_t found = dae_follow(tree, reference);
+  if (found && dae_word_of(tree, found) == word) return found;
+  dae_note_reference(job, element, reference);
+  return DAE_NONE;
+}
+
+/* Numbers the sids, so that elements and nodes can be listed by them. */
+static sk_status list_sids(import_job *job) {
+  import_dae *dae = job->dae;
+  uint32_t count = (uint32_t)dae->tree.elements.count, i, numbered = 0;
+  uint32_t *keys = sk_alloc(count * sizeof *keys);
+  size_t wanted = 0;
   sk_status status = SK_OK;
-  while (!status && import_xml_next(&r->rest, &tag)) status = read_tag(r, &tag);
+  if (!keys) return import_no_memory(job, count * sizeof *keys);
+  for (i = 0; i < count; i++) wanted += dae_attribute(&dae->tree, i, DAE_sid).length > 0;
+  if (!import_names_make(&dae->sids, wanted)) status = import_no_memory(job, wanted);
+  for (i = 0; i < count && !status; i++) {
+    import_span sid = dae_attribute(&dae->tree, i, DAE_sid);
+    keys[i] = sid.length ? import_names_add(&dae->sids, sid.at, sid.length, numbered) : UINT32_MAX;
+    numbered += keys[i] == numbered;
+  }
+  if (!status) status = dae_make_lists(job, keys, count, numbered, &dae->with_sid);
+  sk_free(keys);
   return status;
 }
 
-/* Gives joint j the name of its label. */
-static sk_status rename_joint(import_job *job, size_t j, const char *name, size_t length) {
-  sk_text *text = (sk_text *)job->model.names.data + j;
-  return sk_text_append(&job->model.text, name, length, text) ? SK_OK : import_no_memory(job, length);
+uint32_t dae_sid_number(const import_dae *dae, import_span sid) {
+  int64_t found = sid.length ? import_names_find(&dae->sids, sid.at, sid.length) : SK_NONE;
+  return found < 0 ? UINT32_MAX : (uint32_t)found;
 }
 
-static sk_status apply_labels(import_job *job, const sk_array *labels, import_names *ids, import_names *names) {
-  const import_source *source = job->files.sources.data;
-  const char *file = (const char *)source->data;
-  const node_label *label = labels->data;
-  uint8_t *shared = sk_alloc_zero(labels->count);
-  sk_status status = shared ? SK_OK : import_no_memory(job, labels->count);
-  size_t i, j;
-  for (i = 0; i < labels->count && shared; i++) {
-    uint32_t first = import_names_add(names, file + label[i].name.offset, label[i].name.length, (uint32_t)i);
-    import_names_add(ids, file + label[i].id.offset, label[i].id.length, (uint32_t)i);
-    if (first != i) shared[first] = shared[i] = 1;
-  }
-  for (j = 0; j < job->model.nodes.count && !status; j++) {
-    const struct aiString *id = &((const struct aiNode **)job->model.nodes.data)[j]->mName;
-    int64_t k = import_names_find(ids, id->data, id->length);
-    if (k >= 0 && !shared[k]) status = rename_joint(job, j, file + label[k].name.offset, label[k].name.length);
-  }
-  sk_free(shared);
-  return status;
+uint32_t dae_find_sid(const import_dae *dae, uint32_t inside, import_span sid) {
+  uint32_t found = dae_first_in(&dae->with_sid, dae_sid_number(dae, sid), inside + 1, dae_at(&dae->tree, inside)->end);
+  return found == UINT32_MAX ? DAE_NONE : found;
 }
 
-sk_status import_collada_correct(import_job *job) {
-  static const char *const names_read[] = {"node", "library_animations", "Name_array", "channel", "animation_clip", "v",
-                                           NULL};
-  const import_source *source = job->files.sources.data;
-  const char *file = (const char *)source->data;
-  reading r = {
-      .job = job, .file = file, .rest = {file, file + source->size, names_read}, .labels = SK_ARRAY(node_label)};
-  import_names ids = {NULL, 0}, names = {NULL, 0};
-  sk_status status = read_tags(&r);
-  if (!status && r.labels.count) {
-    if (import_names_make(&ids, r.labels.count) && import_names_make(&names, r.labels.count))
-      status = apply_labels(job, &r.labels, &ids, &names);
-    else status = import_no_memory(job, r.labels.count);
+/* A text that is put several times in a row is kept once. */
+sk_status dae_put_text(import_job *job, import_span text, sk_text *out) {
+  const sk_array *pool = &job->model.text;
+  size_t room = pool->count - text.length;
+  if (text.length && text.length <= pool->count && !memcmp((const char *)pool->data + room, text.at, text.length)) {
+    *out = (sk_text){(uint32_t)room, (uint32_t)text.length};
+    return SK_OK;
   }
-  import_names_free(&ids);
-  import_names_free(&names);
-  sk_array_free(&r.labels);
-  return status;
+  if (pool->count + text.length > IMPORT_MAX_TEXT)
+    return sk_fail(job->error, SK_ERROR_IMPORT, "the names of the model together take more than 256 MiB");
+  return sk_text_append(&job->model.text, text.at, text.length, out) ? SK_OK : import_no_memory(job, text.length);
 }
 
-/* Assimp's root holds the unit and the rotation to +Y up. */
-void import_collada_space(import_job *job) {
+/* ---- unit and axes ------------------------------------------------------------------------------------ */
+
+static uint32_t asset_of(const dae_tree *tree) { return dae_child(tree, dae_child(tree, 0, DAE_COLLADA), DAE_asset); }
+
+static import_span up_of(const dae_tree *tree) { return dae_text(tree, dae_child(tree, asset_of(tree), DAE_up_axis)); }
+
+/* Meters in a unit of the file. */
+static double unit_of(const dae_tree *tree) {
+  import_span text = dae_attribute(tree, dae_child(tree, asset_of(tree), DAE_unit), DAE_meter);
+  double unit;
+  return dae_next_number(&text, &unit) && unit > 0.0 && unit < 1e12 ? unit : 1.0;
+}
+
+/* The root turns the axes to +Y up and scales to meters: 1.4.1, "up_axis", says which axes are right, up and in. */
+static void turn_root(import_job *job) {
+  const dae_tree *tree = &job->dae->tree;
+  import_contents_node *root = job->contents->nodes.data;
+  import_span up = up_of(tree);
+  double unit = unit_of(tree), turned[12] = {unit, 0, 0, 0, 0, unit, 0, 0, 0, 0, unit, 0};
+  root->has_trs = false;
+  if (dae_is(up, "Z_UP")) turned[5] = turned[10] = 0.0, turned[6] = unit, turned[9] = -unit;
+  if (dae_is(up, "X_UP")) turned[0] = turned[5] = 0.0, turned[1] = -unit, turned[4] = unit;
+  memcpy(root->local, turned, sizeof turned);
+}
+
+static void space_of_assimp(import_job *job) {
   const import_source *file = job->files.sources.data;
   const char *up = import_find_word(file, "<up_axis>"), *end = (const char *)file->data + file->size;
   double unit = import_root_scale(job);
-  job->model.info.unit_meters = 1.0;
   if (up && end - up >= 4 && *up != 'Y') import_note_add(job, NOTE_axes_converted, 1, "the file's up axis is %.4s", up);
   if (fabs(unit - 1.0) > 1e-6)
     import_note_add(job, NOTE_units_converted, 1, "one unit of the file is %g m; now 1 m", unit);
+}
+
+void import_collada_space(import_job *job) {
+  import_span up;
+  double unit;
+  job->model.info.unit_meters = 1.0;
+  if (!job->dae) {
+    space_of_assimp(job);
+    return;
+  }
+  up = up_of(&job->dae->tree), unit = unit_of(&job->dae->tree);
+  if (dae_is(up, "Z_UP") || dae_is(up, "X_UP"))
+    import_note_add(job, NOTE_axes_converted, 1, "the file's up axis is %.*s", (int)up.length, up.at);
+  if (fabs(unit - 1.0) > 1e-6)
+    import_note_add(job, NOTE_units_converted, 1, "one unit of the file is %g m; now 1 m", unit);
+}
+
+/* ---- the file -------------------------------------------------------------------------------------------- */
+
+/* What the file has and nobody above takes. */
+static void note_ignored(import_job *job) {
+  const dae_tree *tree = &job->dae->tree;
+  uint32_t i, count = (uint32_t)tree->elements.count;
+  for (i = 1; i < count; i++) {
+    import_span title = dae_title(tree, dae_at(tree, i)->parent);
+    switch (dae_word_of(tree, i)) {
+    case DAE_convex_mesh:
+    case DAE_spline:
+    case DAE_brep: import_note_add(job, NOTE_geometry_ignored, 1, "geometry '%.*s'", DAE_SHORT(title)); break;
+    case DAE_instance_kinematics_scene:
+      import_note_add(job, NOTE_constraints_ignored, 1, "the scene of kinematics");
+      break;
+    case DAE_instance_camera:
+    case DAE_instance_light:
+      import_note_add(job, NOTE_cameras_lights_ignored, 1, "node '%.*s'", DAE_SHORT(title));
+      break;
+    default: break;
+    }
+  }
+}
+
+sk_status import_collada_open(import_job *job) {
+  sk_status status = import_files_whole(job);
+  if (status) return status;
+  job->dae = sk_alloc_zero(sizeof *job->dae);
+  if (!job->dae) return import_no_memory(job, sizeof *job->dae);
+  *job->dae = (import_dae){.numbers = SK_ARRAY(dae_numbers),
+                           .nodes = SK_ARRAY(dae_node),
+                           .transforms = SK_ARRAY(dae_transform),
+                           .chains = SK_ARRAY(dae_chain),
+                           .uses = SK_ARRAY(dae_use)};
+  status = import_contents_open(job);
+  if (!status) job->contents->means_identities = true;
+  if (!status) status = dae_read_tree(job, &job->dae->tree);
+  if (!status) status = list_sids(job);
+  if (!status) status = dae_read_scene(job);
+  if (!status) turn_root(job);
+  if (!status) status = dae_read_materials(job);
+  if (!status) status = dae_place_meshes(job);
+  if (!status) status = dae_read_clips(job);
+  if (!status) note_ignored(job);
+  return status ? status : import_contents_check(job);
+}
+
+void import_collada_close(import_job *job) {
+  import_dae *dae = job->dae;
+  import_contents_close(job);
+  if (!dae) return;
+  dae_free_clips(job);
+  dae_free_tree(&dae->tree);
+  import_names_free(&dae->sids);
+  dae_free_lists(&dae->with_sid);
+  dae_free_lists(&dae->of_element);
+  dae_free_lists(&dae->joint_with_sid);
+  sk_array_free(&dae->numbers);
+  sk_array_free(&dae->nodes);
+  sk_array_free(&dae->transforms);
+  sk_array_free(&dae->chains);
+  sk_array_free(&dae->uses);
+  sk_array_free(&dae->parts);
+  sk_array_free(&dae->morphs);
+  dae_free_points(dae);
+  sk_free(dae);
+  job->dae = NULL;
 }

@@ -1,23 +1,225 @@
-/* import_collada.h: what a COLLADA file says and Assimp does not deliver, or refuses. */
+/* import_collada.h: COLLADA 1.4 and 1.5 (.dae), read by skinpy itself.
+
+   The specifications are those of the Khronos Group: "COLLADA - Digital Asset Schema Release 1.4.1" (2008) and "1.5.0"
+   (2008). The file becomes a tree of elements (import_collada_xml.h), and the tree becomes job->contents:
+
+       import_collada.c           opening, unit and axes, what is not played
+       import_collada_source.c    arrays of numbers and names, by their accessors
+       import_collada_scene.c     nodes and their transforms, instances, who refers to what
+       import_collada_material.c  effects
+       import_collada_mesh.c      primitives as triangles
+       import_collada_skin.c      skin and morph controllers
+       import_collada_curve.c     samplers as functions of time
+       import_collada_clip.c      channels and clips
+
+   All elements are found by id, or by sid below the element that the specification names. */
 #ifndef IMPORT_COLLADA_H
 #define IMPORT_COLLADA_H
 
-#include "../import_job.h"
+#include "../import_contents.h"
+#include "../import_limit.h"
+#include "import_collada_xml.h"
 
-/* import_collada.c */
-
-/* When the joints are there: they get the names that people gave them (channels and skins bind by their ids, which are
-   the names that Assimp delivers), and what gets lost is noted. */
-sk_status import_collada_correct(import_job *job);
-/* Unit and axes, of .zae as well. */
+/* For import_format.c. */
+sk_status import_collada_open(import_job *job);
+void import_collada_close(import_job *job);
+/* Unit and axes, of .zae as well, which Assimp reads. */
 void import_collada_space(import_job *job);
 
-/* import_collada_morph.c */
+/* ---- lists: for each key below a limit, the items that have it, in rising order ---- */
 
-/* Before the target of a channel that leads nowhere any more. Assimp takes targets with one slash alone. */
-#define COLLADA_NOWHERE "//"
-/* After an error of Assimp: where it refused a morph controller, the file without its morph controllers takes the
-   place of the model, and `*changed` is set. */
-sk_status import_collada_open_again(import_job *job, bool *changed);
+typedef struct dae_lists {
+  uint32_t *starts; /* of each key, and the end of the last */
+  uint32_t *items;
+  uint32_t keys;
+} dae_lists;
+
+/* Item i has the key keys[i]; UINT32_MAX: none. */
+sk_status dae_make_lists(import_job *job, const uint32_t *keys, size_t items, uint32_t key_count, dae_lists *lists);
+void dae_free_lists(dae_lists *lists);
+/* The first item of the key that is not below `from`; UINT32_MAX if there is none below `end`. */
+uint32_t dae_first_in(const dae_lists *lists, uint32_t key, uint32_t from, uint32_t end);
+
+/* ---- the document ---- */
+
+typedef struct dae_node { /* of job->contents, by the same number */
+  uint32_t element;       /* its <node>, or the visual scene */
+  uint32_t end;           /* the nodes inside are those up to `end` */
+  bool hidden;            /* it, or a node around it, says that it is not shown */
+} dae_node;
+
+typedef struct dae_transform { /* one of a node, which has its transforms side by side */
+  dae_word word;
+  uint32_t element;
+  double values[16];
+} dae_transform;
+
+typedef struct dae_chain { /* the transforms of a <node> */
+  uint32_t first, count;
+  bool is_trs; /* they are translations, rotations and scales in this order: the parts of a joint */
+  sk_text name; /* of the nodes that have it */
+} dae_chain;
+
+typedef struct dae_use { /* a geometry or controller at a node */
+  uint32_t element;      /* the instance */
+  int32_t node;
+} dae_use;
+
+typedef struct import_dae {
+  dae_tree tree;
+  sk_array numbers; /* dae_numbers: arrays that were read */
+  sk_array nodes;   /* dae_node */
+  sk_array transforms, chains; /* dae_transform, dae_chain */
+  sk_array uses;    /* dae_use */
+  import_names sids;
+  dae_lists with_sid;   /* elements by the number of their sid */
+  dae_lists of_element; /* nodes by their element */
+  dae_lists joint_with_sid; /* nodes by the number of their sid */
+  sk_array parts;       /* of meshes: import_collada_mesh.c */
+  sk_array points;      /* dae_points: import_collada_skin.c */
+  sk_array morphs;      /* dae_use: <morph> elements at nodes */
+  import_counts made, placed, listed; /* vertices of all meshes that were made, of all instances, of all skins */
+  uint32_t skin_joints; /* of all instances */
+  sk_array curves, channels, clips; /* import_collada_curve.c, import_collada_clip.c */
+  size_t keys_left;     /* keys that may still be made */
+} import_dae;
+
+/* Notes what refers to nothing in the file, or to another file. */
+void dae_note_reference(import_job *job, uint32_t element, import_span reference);
+/* What a reference such as `url` leads to, if it has the name; else it is noted, and the result is DAE_NONE. */
+uint32_t dae_follow_to(import_job *job, uint32_t element, dae_word attribute, dae_word word);
+/* The number of a sid; UINT32_MAX where no element has it. */
+uint32_t dae_sid_number(const import_dae *dae, import_span sid);
+/* The first element inside of another with this sid, or DAE_NONE. */
+uint32_t dae_find_sid(const import_dae *dae, uint32_t inside, import_span sid);
+sk_status dae_put_text(import_job *job, import_span text, sk_text *out);
+/* Words of a note: at most 80 bytes. */
+#define DAE_SHORT(span) (int)((span).length < 80 ? (span).length : 80), (span).at
+
+/* ---- import_collada_source.c ---- */
+
+typedef struct dae_numbers {
+  double *values;
+  size_t count;
+} dae_numbers;
+
+#define DAE_MAX_COLUMNS 32
+
+typedef struct dae_source { /* rows of numbers */
+  const double *values;     /* of the first row */
+  size_t count;
+  uint32_t stride, width;
+  uint8_t columns[DAE_MAX_COLUMNS]; /* where in a row its numbers are */
+} dae_source;
+
+static inline double dae_number_at(const dae_source *source, size_t row, uint32_t column) {
+  return source->values[row * source->stride + source->columns[column]];
+}
+/* Reads a <source>; one that is not there has no rows. */
+sk_status dae_read_source(import_job *job, uint32_t element, dae_source *source);
+/* Lists the names of a <source>, import_span each; *are_ids: it has ids and not sids. */
+sk_status dae_read_names(import_job *job, uint32_t element, sk_array *names, bool *are_ids);
+/* The first <input> of the semantic among the children of an element, or DAE_NONE. */
+uint32_t dae_input(const dae_tree *tree, uint32_t parent, const char *semantic);
+/* The <source> of that input. */
+uint32_t dae_input_source(const dae_tree *tree, uint32_t parent, const char *semantic);
+
+/* ---- import_collada_scene.c ---- */
+
+sk_status dae_read_scene(import_job *job);
+const dae_chain *dae_chain_of(const import_dae *dae, uint32_t element);
+/* out = a transform's matrix. */
+void dae_transform_matrix(const dae_transform *transform, double out[12]);
+void dae_axis_rotation(const double axis_angle[4], double out[4]);
+
+/* ---- import_collada_material.c ---- */
+
+/* Materials in the order of the file; the element's `data` is the number of the material plus 1. */
+sk_status dae_read_materials(import_job *job);
+/* The material that an instance binds to a symbol of its mesh, or SK_NONE; *set: which set of texture coordinates it
+   takes, UINT32_MAX where that is not said. */
+int32_t dae_bound_material(import_job *job, uint32_t instance, import_span symbol, uint32_t *set);
+
+/* ---- import_collada_mesh.c ---- */
+
+typedef struct dae_shape { /* what an instance shows */
+  uint32_t geometry, skin, morph; /* elements; DAE_NONE: no skin, no morph */
+} dae_shape;
+
+/* The number in the contents of a primitive's mesh, with the set of texture coordinates that is wanted; SK_NONE: it has
+   nothing to show. */
+sk_status dae_read_primitive(import_job *job, const dae_shape *shape, uint32_t primitive, uint32_t set, int32_t *mesh);
+bool dae_is_primitive(dae_word word);
+/* Positions of a geometry; *vertices is its <vertices>. */
+sk_status dae_read_positions(import_job *job, uint32_t geometry, dae_source *positions);
+
+/* ---- import_collada_skin.c ---- */
+
+/* Finds out what a geometry or controller shows; false: nothing that is there, which is noted. */
+bool dae_find_shape(import_job *job, uint32_t element, dae_shape *shape);
+/* Adds the skin of an instance at a node to the contents. */
+sk_status dae_add_skin(import_job *job, uint32_t instance, int32_t node, const dae_shape *shape, int32_t *number);
+/* Influences of a mesh, whose vertices are points of a geometry, and its morph targets. */
+sk_status dae_read_influences(import_job *job, const dae_shape *shape, const uint32_t *points, int32_t mesh);
+void dae_free_points(import_dae *dae);
+
+/* import_collada_morph.c */
+sk_status dae_read_targets(import_job *job, const dae_shape *shape, const uint32_t *points, int32_t mesh);
+/* Instances of geometries and controllers become those of the contents. */
+sk_status dae_place_meshes(import_job *job);
+
+/* ---- import_collada_curve.c ---- */
+
+typedef enum dae_span_kind { DAE_LINEAR, DAE_STEP, DAE_BEZIER, DAE_HERMITE } dae_span_kind;
+
+typedef struct dae_key {
+  double time;
+  size_t row;
+  dae_span_kind kind; /* of the span behind it */
+} dae_key;
+
+typedef struct dae_trs { /* parts of a matrix; r is a unit quaternion, x y z w */
+  double t[3], r[4], s[3];
+} dae_trs;
+
+typedef struct dae_curve { /* a sampler */
+  dae_key *keys;           /* in the order of their times */
+  size_t count;
+  dae_source values, in, out;
+  uint32_t width;          /* numbers of a value */
+  bool is_straight, is_stepped; /* all of its spans are */
+  dae_trs *parts;          /* of each key, where the values are matrices: dae_split_matrices */
+} dae_curve;
+
+/* The number in dae->curves of a <sampler>, or SK_NONE if it has no usable keys. */
+sk_status dae_read_curve(import_job *job, uint32_t sampler, int32_t *number);
+double dae_curve_value(const dae_curve *curve, uint32_t column, double time);
+/* The last key that is not after the time; the first one where there is none. */
+size_t dae_key_before(const dae_curve *curve, double time);
+
+/* Splits a matrix; whether it has shear, which the parts do not hold. */
+bool dae_is_sheared(const double matrix[12], dae_trs *parts);
+sk_status dae_split_matrices(import_job *job, dae_curve *curve);
+/* For a curve that was split. */
+void dae_matrix_at(const dae_curve *curve, double time, dae_trs *out);
+
+/* ---- import_collada_channel.c ---- */
+
+typedef struct dae_channel { /* a sampler and what it moves */
+  uint32_t element;
+  int32_t curve;
+  uint32_t transform;        /* in dae->transforms; UINT32_MAX: none */
+  uint32_t node;             /* the <node> that has the transform */
+  uint32_t morph, target;    /* else the <morph>, and which of its targets */
+  int32_t column;            /* which number of the transform; SK_NONE: all of them */
+} dae_channel;
+
+/* Lists the channels that move something of the scene, in the order of the file. */
+sk_status dae_read_channels(import_job *job);
+
+/* ---- import_collada_clip.c ---- */
+
+sk_status dae_read_clips(import_job *job);
+void dae_free_clips(import_job *job);
 
 #endif

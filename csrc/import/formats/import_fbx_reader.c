@@ -1,14 +1,10 @@
 /* import_fbx_reader.c: the steps of an import of FBX. */
+#include "../import_fit.h"
 #include "../import_limit.h"
 #include "import_fbx_mesh.h"
 #include "import_fbx_shape.h"
 
 #define OLDEST_VERSION 7100u
-#define MADE_KEYS \
-  250000u /* keys that one file may have made: of repetitions, and between its own keys. One that
-                                  depends on several layers counts several times ... */
-#define MADE_PER_KEY 16u     /* ... and so many more for each key of its own */
-
 /* ---- opening ---------------------------------------------------------------------------------------- */
 
 /* Files before 7.1 (FBX 2011) have another structure: objects without ids. */
@@ -43,7 +39,7 @@ static sk_status check_motion(import_job *job) {
         if (curve != FBX_NONE) counts.keys += ((const fbx_curve *)scene->curves.data)[curve].count;
       }
   }
-  job->fbx->keys_left = MADE_KEYS + MADE_PER_KEY * counts.keys;
+  job->fbx->keys_left = import_fit_budget(counts.keys);
   return import_check_counts(job, &counts);
 }
 
