@@ -22,7 +22,15 @@ from contract import Case, Cases  # noqa: E402
 
 PAGE = ROOT / "docs" / "formats.md"
 #: What the model does not show in any format: no loss of the model.
-NOT_SHOWN = {"looks_ignored", "cameras_lights_ignored", "metadata_ignored", "extensions_unread"}
+NOT_SHOWN = {
+    *(
+        "looks_ignored",
+        "attributes_ignored",
+        "cameras_lights_ignored",
+        "metadata_ignored",
+        "extensions_unread",
+    )
+}
 HEAD = "| element | played | reported as |"
 
 

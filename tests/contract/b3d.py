@@ -89,7 +89,7 @@ CASES = {
         animated(games.b3d_anim(), games.b3d_anim(rate=20)), "channels_dropped"
     ),
     "normals": lambda: one(rigid(mesh(vertices(1, 0, 0, ((0.6, 0, 0.8),) * 3))), played=has_normals),
-    "colors of vertices": lambda: one(rigid(mesh(vertices(3, 0, 0, LOOKS))), "attributes_ignored"),
+    "colors of vertices": lambda: one(rigid(mesh(vertices(3, 0, 0, LOOKS))), "attributes_dropped"),
     "texture coordinates": lambda: one(
         rigid(mesh(vertices(0, 1, 2, ((0, 0), (1, 0), (0, 0.5))))), played=has_uvs
     ),

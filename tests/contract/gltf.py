@@ -201,9 +201,9 @@ def has_morphs(model: Any) -> None:
     assert abs(model.deform(model.pose(0, 0.5))[0][1, 2] - 1) < 1e-6
 
 
-def morphed_tangents(file: Gltf, primitive: dict[str, Any]) -> None:
+def morphed_colors(file: Gltf, primitive: dict[str, Any]) -> None:
     morphed(file, primitive)
-    primitive["targets"][0]["TANGENT"] = file.accessor(np.ones((3, 3)))
+    primitive["targets"][0]["COLOR_0"] = file.accessor(np.ones((3, 3)))
 
 
 # ---- materials -------------------------------------------------------------------------------------------
@@ -430,7 +430,7 @@ CASES = {
         skinned(False), "inverse_bind_missing", played=stands_at(5)
     ),
     "morph targets and their weights": lambda: one(morphed, played=has_morphs),
-    "tangents of morph targets": lambda: one(morphed_tangents, "attributes_ignored"),
+    "colors and texture coordinates of morph targets": lambda: one(morphed_colors, "attributes_ignored"),
     "base color, alpha mode, double-sidedness": lambda: one(painted, played=has_color),
     "bufferViews compressed with meshopt": packed_views,
     "primitives compressed with Draco": packed_primitive,

@@ -77,7 +77,7 @@ static void read_vertices(b3d *b, size_t end) {
   if (c->at > end || sets > 4 || numbers > 4) c->past = true; /* Assimp refuses it, too */
   if (c->past) return;
   count = (uint32_t)((end - c->at) / (row + (size_t)sets * numbers * 4));
-  if (flags & 2) import_note_add(b->job, NOTE_attributes_ignored, 1, "colors of %u vertices (VRTS)", count);
+  if (flags & 2) import_note_add(b->job, NOTE_attributes_dropped, 1, "colors of %u vertices (VRTS)", count);
   if (sets > 1)
     import_note_add(b->job, NOTE_attributes_ignored, sets - 1, "texture coordinates 1 of %u vertices (VRTS)", count);
   b->vertices += count;
