@@ -2,6 +2,7 @@
 #define _GNU_SOURCE /* memmem */
 #include <string.h>
 
+#include "formats/import_3ds.h"
 #include "formats/import_b3d.h"
 #include "formats/import_bvh.h"
 #include "formats/import_collada.h"
@@ -94,7 +95,11 @@ static const import_format rows[] = {
     {.suffixes = "3ds",
      .allowance = IMPORT_ALWAYS,
      .required = {{"MM", "\x3d\xc2", "\xaa\x3d"}, IMPORT_BYTES, "main chunk"},
-     .has_meshes = true},
+     .reader = &contents_reader,
+     .open = import_3ds_open,
+     .is_counted = true,
+     .space = import_3ds_space,
+     .close = import_contents_close},
     {.suffixes = "x",
      .allowance = IMPORT_ALWAYS,
      .magics = {{"xof ", "x", true}},
@@ -181,7 +186,13 @@ static const import_format rows[] = {
     {.suffixes = "zgl", .may_hold = "gz"},
     {.suffixes = "3mf bsp ifczip", .required = ZIP_REQUIRED, .may_hold = "zip"},
     {.suffixes = "pk3", .required = ZIP_REQUIRED, .may_hold = "zip", .brings_models = true},
-    {.suffixes = "prj", .required = {{"MM", "\x3d\xc2", "\xaa\x3d"}, IMPORT_BYTES, "main chunk"}},
+    {.suffixes = "prj",
+     .required = {{"MM", "\x3d\xc2", "\xaa\x3d"}, IMPORT_BYTES, "main chunk"},
+     .reader = &contents_reader,
+     .open = import_3ds_open,
+     .is_counted = true,
+     .space = import_3ds_space,
+     .close = import_contents_close},
     {.suffixes = "md3",
      .magics = {{"IDP3", "md3", true}},
      .required = {{"IDP3", "3PDI"}, IMPORT_BYTES, "\"IDP3\""},
