@@ -212,7 +212,7 @@ class FloorScene:
         program["uv_transform"] = tuple(plane.uv.T.ravel())
         program["base_texture"] = 0
         set_surface(program, _SURFACE)
-        set_wrap(program, self._texture, self._wrap)
+        set_wrap(program, self._texture, (self._wrap, self._wrap))
         self._texture.use(0)
         self._context.enable_only(moderngl.DEPTH_TEST)
         begin_blending(self._context, framebuffer)

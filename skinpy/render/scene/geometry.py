@@ -30,11 +30,17 @@ _ATTRIBUTES = {
 }
 
 
+#: The words of `UVAnimation` for the wrap modes of materials.
+WRAPS = {"repeat": "repeat", "clamp_to_edge": "clamp", "mirrored_repeat": "mirror"}
+
+
 @dataclass(frozen=True)
 class Surface:
     """The look of a material: linear straight RGBA, the index of its image or None, and its sides.
 
-    `uv_transform` is the 3x3 matrix of the material, row by row.
+    `uv_transform` is the 3x3 matrix of the material, row by row. `wrap` is what its image shows beyond its
+    edges, along u and v: "repeat", "clamp" or "mirror". `filters` are those of the image drawn smaller and
+    larger, as `Material` names them; None leaves the choice to the renderer.
     """
 
     name: str = ""
@@ -44,6 +50,8 @@ class Surface:
     alpha_cutoff: float = 0.5
     double_sided: bool = True
     uv_transform: tuple[float, ...] = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
+    wrap: tuple[str, str] = ("repeat", "repeat")
+    filters: tuple[str | None, str | None] = (None, None)
 
 
 @dataclass(frozen=True)
@@ -258,6 +266,8 @@ def read_surfaces(model: Model, read: Callable[[Texture], T | None]) -> tuple[li
                 float(material.alpha_cutoff),
                 bool(material.double_sided),
                 tuple(np.ravel(material.uv_transform).tolist()),
+                (WRAPS[material.wrap[0]], WRAPS[material.wrap[1]]),
+                (material.min_filter, material.mag_filter),
             )
         )
     return surfaces, images

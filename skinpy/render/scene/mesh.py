@@ -18,6 +18,14 @@ _TEXTURE_UNIT = 0
 _SRGB8_ALPHA8 = 0x8C43  # OpenGL's format of textures that the sampler decodes to linear light
 _ALPHA_MODES = {"opaque": 0, "mask": 1, "blend": 2}
 _ANISOTROPY = 8.0
+_FILTERS = {
+    "nearest": moderngl.NEAREST,
+    "linear": moderngl.LINEAR,
+    "nearest_mipmap_nearest": moderngl.NEAREST_MIPMAP_NEAREST,
+    "linear_mipmap_nearest": moderngl.LINEAR_MIPMAP_NEAREST,
+    "nearest_mipmap_linear": moderngl.NEAREST_MIPMAP_LINEAR,
+    "linear_mipmap_linear": moderngl.LINEAR_MIPMAP_LINEAR,
+}
 
 FEEDBACK = ("v_position", "v_normal")  # varyings of skin.vert that transform feedback captures
 _FEEDBACK_FLOATS = 6
@@ -87,6 +95,8 @@ class MeshBuffers:
         texture = self._white if image is None else self._textures[image]
         transform, wrap = texturing.of(draw.surface)
         set_wrap(array.program, texture, wrap)
+        if image is not None:
+            set_filters(texture, draw.surface.filters)
         texture.use(_TEXTURE_UNIT)
         array.program["uv_transform"] = transform
         set_surface(array.program, draw.surface, layer)
@@ -118,6 +128,17 @@ def set_surface(program: moderngl.Program, surface: Surface, layer: int = BOTH_S
     program["alpha_cutoff"] = surface.alpha_cutoff
     program["double_sided"] = surface.double_sided
     program["layer"] = layer
+
+
+def set_filters(texture: moderngl.Texture, filters: tuple[str | None, str | None]) -> None:
+    """Set how a texture is drawn smaller and larger, by the names of `Material`.
+
+    A texture whose texels are to be seen as squares gets no anisotropy, which would blur them.
+    """
+    smaller, larger = filters
+    texture.filter = _FILTERS[smaller or "linear_mipmap_linear"], _FILTERS[larger or "linear"]
+    sharp = smaller in ("nearest", "linear") or larger == "nearest"
+    texture.anisotropy = 1.0 if sharp else min(_ANISOTROPY, float(texture.ctx.max_anisotropy))
 
 
 def white_texture(uploads: Uploads) -> moderngl.Texture:

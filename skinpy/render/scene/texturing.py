@@ -29,8 +29,8 @@ class Texturing:
     animations: Mapping[str | None, UVAnimation] = field(default_factory=dict)
     time: float = 0.0
 
-    def of(self, surface: Surface) -> tuple[tuple[float, ...], str]:
-        """The 3x3 transform of a surface's texture coordinates, column by column, and its wrap mode.
+    def of(self, surface: Surface) -> tuple[tuple[float, ...], tuple[str, str]]:
+        """The 3x3 transform of a surface's texture coordinates, column by column, and its two wrap modes.
 
         A column (u, v, 1) goes through the material's own transform first: an animation moves the image by
         lengths of the image, however often the material repeats it. (In the other order, the whole
@@ -39,12 +39,12 @@ class Texturing:
         matrix = np.array(surface.uv_transform, np.float64).reshape(3, 3)
         animation = self.animations.get(surface.name, self.animations.get(None))
         if animation is None:
-            return tuple(matrix.T.ravel()), "repeat"
+            return tuple(matrix.T.ravel()), surface.wrap
         matrix = np.asarray(animation.sample(self.time), np.float64) @ matrix
         period = _PERIODS[animation.wrap]
         if period is not None:  # small numbers keep more digits behind the point
             matrix[:2, 2] %= period
-        return tuple(matrix.T.ravel()), animation.wrap
+        return tuple(matrix.T.ravel()), (animation.wrap, animation.wrap)
 
 
 PLAIN = Texturing()
@@ -71,10 +71,12 @@ def _checked(argument: str, animation: UVAnimation) -> UVAnimation:
     return animation
 
 
-def set_wrap(program: moderngl.Program, texture: moderngl.Texture, wrap: str) -> None:
-    """Set the wrap mode of a texture in a program of lit.frag.
+def set_wrap(
+    program: moderngl.Program, texture: moderngl.Texture, wrap: tuple[str, str] = ("repeat", "repeat")
+) -> None:
+    """Set the wrap modes of a texture, along u and v, in a program of lit.frag.
 
     moderngl has no mirrored repetition: the shader folds the coordinates, and the texture clamps them.
     """
-    texture.repeat_x = texture.repeat_y = wrap == "repeat"
-    program["mirrored"] = wrap == "mirror"
+    texture.repeat_x, texture.repeat_y = (mode == "repeat" for mode in wrap)
+    program["mirrored"] = tuple(int(mode == "mirror") for mode in wrap)

@@ -198,6 +198,8 @@ class Scene:
             "doubleSided": surface.double_sided,
             "image": surface.image,
             "uvTransform": surface.uv_transform,
+            "wrap": surface.wrap,
+            "filters": surface.filters,
             "uv": names.index(moved[0]) if moved else None,
         }
         if draw.blended is not None:

@@ -60,12 +60,18 @@ function uvMatrix(animation, time) {
 
 const PERIODS = { repeat: 1, mirror: 2 }; // after which a wrapped image repeats
 
-/** The matrix of an image at a time, 3x3 row by row, and its wrap mode; `still` is applied first. */
-function texturing(still, animation, time) {
+/**
+ * The matrix of an image at a time, 3x3 row by row, and its wrap modes along u and v. `still` is applied
+ * first; `wrapAtRest` are the modes without an animation.
+ */
+function texturing(still, animation, time, wrapAtRest = ["repeat", "repeat"]) {
   const matrix = animation ? multiplied3(uvMatrix(animation, time), still) : [...still];
-  const wrap = animation ? animation.wrap : "repeat";
+  const wrap = animation ? [animation.wrap, animation.wrap] : wrapAtRest;
   // Small numbers keep more digits behind the point.
-  if (PERIODS[wrap]) for (const i of [2, 5]) matrix[i] = fromEnd(matrix[i], PERIODS[wrap]);
+  [2, 5].forEach((place, axis) => {
+    const period = PERIODS[wrap[axis]];
+    if (period) matrix[place] = fromEnd(matrix[place], period);
+  });
   return { matrix, wrap };
 }
 
