@@ -507,7 +507,9 @@ def test_samplers_are_drawn(sampler: dict[str, int], columns: str) -> None:
     file.node("quad", mesh=file.mesh(primitive))
     file.materials.append({"pbrMetallicRoughness": {"baseColorTexture": {"index": 0}}})
     samplers = [{"magFilter": 9728, **sampler}]
-    model = load(file, False, images=[{"uri": uri}], textures=[{"source": 0, "sampler": 0}], samplers=samplers)
+    model = load(
+        file, False, images=[{"uri": uri}], textures=[{"source": 0, "sampler": 0}], samplers=samplers
+    )
     camera = skinpy.render.Camera(eye=(0, 0, 3), target=(0, 0, 0), fov=40)
     picture = model.render(size=(96, 96), camera=camera)
     across = np.array([-0.75, -0.25, 0.25, 0.75]) / (3 * np.tan(np.radians(20)))
