@@ -195,15 +195,22 @@ static void note_opacity(import_job *job, uint32_t shading, uint32_t color, impo
   import_note_add(job, NOTE_looks_ignored, 1, "a texture of the opacity of material '%.*s'", DAE_SHORT(name));
 }
 
-/* Everything else about how light is reflected. */
-static void note_looks(import_job *job, uint32_t shading, import_span name) {
-  static const dae_word words[] = {DAE_specular, DAE_emission, DAE_reflective, DAE_bump};
-  const dae_tree *tree = &job->dae->tree;
+/* Everything else about how light is reflected; `color` is taken already. */
+static void note_looks(const dae_effect *e, uint32_t shading, uint32_t color, import_span name) {
+  static const struct {
+    dae_word word;
+    const char *name;
+  } looks[] = {
+      {DAE_specular, "specular"}, {DAE_emission, "emission"}, {DAE_reflective, "reflective"}, {DAE_bump, "bump"}};
+  const dae_tree *tree = &e->job->dae->tree;
   size_t i;
-  for (i = 0; i < sizeof words / sizeof *words; i++) {
-    uint32_t found = dae_child(tree, shading, words[i]);
-    if (found && dae_child(tree, found, DAE_texture))
-      import_note_add(job, NOTE_looks_ignored, 1, "a texture of the light of material '%.*s'", DAE_SHORT(name));
+  for (i = 0; i < sizeof looks / sizeof *looks; i++) {
+    uint32_t found = dae_child(tree, shading, looks[i].word);
+    double numbers[4] = {0};
+    if (!found || found == color) continue;
+    if (dae_child(tree, found, DAE_texture) ||
+        (read_numbers(e, found, numbers) && (numbers[0] > 0.0 || numbers[1] > 0.0 || numbers[2] > 0.0)))
+      import_note_add(e->job, NOTE_looks_ignored, 1, "material '%.*s': %s", DAE_SHORT(name), looks[i].name);
   }
 }
 
@@ -239,7 +246,7 @@ static sk_status read_effect(dae_effect *e, import_contents_material *material, 
   material->material.alpha = textured || material->material.base_color[3] < 1.0f ? SK_ALPHA_BLEND : SK_ALPHA_OPAQUE;
   material->material.double_sided = dae_is(dae_text(tree, dae_inside(tree, e->effect, DAE_double_sided)), "1");
   if (textured) note_opacity(e->job, shading, color, name);
-  note_looks(e->job, shading, name);
+  note_looks(e, shading, color, name);
   return texture ? read_texture(e, texture, material) : SK_OK;
 }
 

@@ -54,6 +54,10 @@ static sk_status take_input(primitive *p, uint32_t input, uint32_t offset, uint3
   bool is_wanted;
   if (attribute == ATTRIBUTES) return SK_OK;
   is_wanted = attribute == TEXCOORD && !*wanted_found && dae_attribute_number(tree, input, DAE_set, 0) == set;
+  if (p->sources[attribute].count && (attribute == TEXCOORD || attribute == COLOR))
+    import_note_add(p->job, NOTE_attributes_ignored, 1, "%s of geometry '%.*s'",
+                    attribute == COLOR ? "further colors" : "further texture coordinates",
+                    DAE_SHORT(dae_title(tree, p->geometry)));
   if (p->sources[attribute].count && !is_wanted) return SK_OK;
   source = dae_follow_to(p->job, input, DAE_source, DAE_source);
   if (!source) return SK_OK;
