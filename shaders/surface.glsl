@@ -5,7 +5,8 @@ in vec4 v_color;
 flat in float v_side;
 
 uniform sampler2D base_texture; // sRGB, decoded by the sampler
-uniform ivec2 mirrored;         // 1 where every other repetition of the texture is mirrored, along u and v
+uniform bool mirrored_u;        // every other repetition of the texture is mirrored, along u ...
+uniform bool mirrored_v;        // ... and along v
 uniform vec4 base_color;        // linear RGB and straight alpha
 uniform int alpha_mode;         // 0 opaque, 1 mask, 2 blend
 uniform float alpha_cutoff;
@@ -15,9 +16,10 @@ uniform int layer;              // 0 both sides, 1 back faces only, 2 front face
 // The sampler repeats or clamps texture coordinates beyond 0 to 1. Mirrored ones are folded here, for a sampler
 // that clamps. The gradients are those before folding, because folded coordinates have a seam in theirs.
 vec4 base_texel(vec2 uv) {
-    if (mirrored == ivec2(0)) return texture(base_texture, uv);
-    vec2 folded = mix(uv, 1.0 - abs(mod(uv, 2.0) - 1.0), vec2(mirrored));
-    return textureGrad(base_texture, folded, dFdx(uv), dFdy(uv));
+    if (!mirrored_u && !mirrored_v) return texture(base_texture, uv);
+    vec2 folded = 1.0 - abs(mod(uv, 2.0) - 1.0);
+    vec2 place = vec2(mirrored_u ? folded.x : uv.x, mirrored_v ? folded.y : uv.y);
+    return textureGrad(base_texture, place, dFdx(uv), dFdy(uv));
 }
 
 // Linear RGB and straight alpha.

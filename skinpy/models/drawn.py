@@ -1,4 +1,4 @@
-"""Which vertices are drawn: all but those of hidden submeshes."""
+"""Which vertices are drawn, and what the clips of a model change about that and about its materials."""
 
 from __future__ import annotations
 
@@ -6,28 +6,63 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .. import _block
 from .._types import Array
 
 if TYPE_CHECKING:
     from ..assets import Mesh
+    from ..model import Model
 
 
-def is_drawn(mesh: Mesh) -> Array:
-    """(V,) bool: False for the vertices that only hidden submeshes have."""
+def is_drawn(mesh: Mesh, shown: Array | None = None) -> Array:
+    """(V,) bool: False for the vertices that only hidden submeshes have.
+
+    `shown` (number of submeshes,) bool says which submeshes are drawn; None: those that are visible at rest.
+    """
     drawn = np.ones(len(mesh.positions), np.bool_)
-    for visible in (False, True):
-        for one in mesh.submeshes:
-            if one.visible == visible:
-                drawn[one.vertex_range.start : one.vertex_range.stop] = visible
+    visible = [one.visible for one in mesh.submeshes] if shown is None else shown
+    for value in (False, True):
+        for one, is_visible in zip(mesh.submeshes, visible, strict=True):
+            if is_visible == value:
+                drawn[one.vertex_range.start : one.vertex_range.stop] = value
     return drawn
 
 
-def drawn_vertices(mesh: Mesh) -> Array | None:
+def drawn_vertices(mesh: Mesh, shown: Array | None = None) -> Array | None:
     """Indices of the vertices that are drawn, in ascending order; None for all of them.
 
     It is also None if every vertex is hidden, so that there is a box around such a model.
     """
-    if all(one.visible for one in mesh.submeshes):
+    if all([one.visible for one in mesh.submeshes] if shown is None else shown):
         return None
-    chosen = np.flatnonzero(is_drawn(mesh))
+    chosen = np.flatnonzero(is_drawn(mesh, shown))
     return chosen if len(chosen) else None
+
+
+def changing_submeshes(model: Model) -> Array:
+    """(number of submeshes,) bool: whether a clip of the model animates the visibility of a submesh."""
+    moved = _changed(model, range(_VISIBILITY, _VISIBILITY + 1))
+    joints = np.zeros(len(model.skeleton.parents), np.bool_)
+    joints[moved] = True
+    if len(moved):
+        for joint, parent in enumerate(model.skeleton.parents):
+            joints[joint] |= parent >= 0 and joints[parent]
+    return joints[np.array([one.node for one in model.mesh.submeshes], np.intp)]
+
+
+def changing_materials(model: Model) -> frozenset[int]:
+    """The indices of the materials that a clip of the model animates."""
+    return frozenset(_changed(model, range(_block.FIRST_MATERIAL_PATH, len(_block.PATHS))).tolist())
+
+
+_VISIBILITY = _block.PATHS.index("visibility")
+
+
+def _changed(model: Model, paths: range) -> Array:
+    """The indices of what the channels of these paths change, in all clips."""
+    found = [np.zeros(0, np.intp)]
+    for clip in model.clips:
+        records = clip._channel_records
+        chosen = (records["path"] >= paths.start) & (records["path"] < paths.stop)
+        found.append(records["joint"][chosen].astype(np.intp))
+    return np.unique(np.concatenate(found))

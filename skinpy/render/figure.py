@@ -17,11 +17,13 @@ class Posed:
     """A model posed by its joints.
 
     `numbers` are the palette (S, 3, 4) float32 of a model with a mesh, or the joint positions (J, 3) float32
-    of a model without one; both C-contiguous. `weights` (M,) float32 are those of the morph targets.
+    of a model without one; both C-contiguous. `weights` (M,) float32 are those of the morph targets. `shown`
+    (number of submeshes,) says which submeshes are drawn; None: those that are visible at rest.
     """
 
     numbers: NDArray[np.float32]
     weights: NDArray[np.float32] = field(default_factory=lambda: np.zeros(0, np.float32))
+    shown: NDArray[np.bool_] | None = None
 
 
 @dataclass(frozen=True)

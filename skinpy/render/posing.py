@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, SupportsIndex, TypeAlias
 
 import numpy as np
@@ -10,9 +12,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from skinpy._arguments import integer
 from skinpy.clip import Clip
+from skinpy.clips.looks import material_values, visible_submeshes
 from skinpy.clips.stepping import chosen_vertices
 from skinpy.kinds import VertexAnimation
-from skinpy.models.drawn import drawn_vertices
+from skinpy.models.drawn import changing_materials, changing_submeshes, drawn_vertices
 from skinpy.models.frames import corners
 
 from .camera import Camera, Framing
@@ -21,7 +24,7 @@ from .figure import Figure, Posed, Stored
 from .moment import Moment
 
 if TYPE_CHECKING:
-    from skinpy._types import Loop, Rotation
+    from skinpy._types import Floats, Loop, Rotation
     from skinpy.model import Model
     from skinpy.pose import Pose
 
@@ -37,7 +40,11 @@ class Poser:
     def __init__(self, model: Model) -> None:
         self.model = model
         self.has_mesh = len(model.mesh.positions) > 0
-        self.drawn_vertices = drawn_vertices(model.mesh)
+        changing = changing_submeshes(model)
+        self._changes = bool(changing.any())
+        self._paints = bool(changing_materials(model))
+        visible = np.array([one.visible for one in model.mesh.submeshes], np.bool_)
+        self.drawn_vertices = drawn_vertices(model.mesh, visible | changing)
 
     @property
     def facts(self) -> MotionFacts:
@@ -98,7 +105,17 @@ class Poser:
             if root is not None or moment.morph_weights is not None:
                 raise ValueError("root and morph_weights are for clips and poses; this is a vertex animation")
             return self._stored(motion, moment.time, moment.loop)
-        return self.posed(moment, moment.time)
+        posed = self.posed(moment, moment.time)
+        if motion is None or not self._changes:
+            return posed
+        shown = visible_submeshes(self.model, motion, moment.time, moment.loop)
+        return dataclasses.replace(posed, shown=shown)
+
+    def material_values(self, moment: Moment) -> Mapping[int, Mapping[str, Floats]]:
+        """What the clip of the moment makes of materials, by their index; see `Clip.material_values`."""
+        if not self._paints or not isinstance(moment.motion, Clip):
+            return {}
+        return material_values(moment.motion, moment.time, moment.loop)
 
     def _figure_of_pose(self, pose: PoseLike, morph_weights: ArrayLike | None) -> Posed:
         """The figure of a Pose, or of a palette (S, 3|4, 4)."""

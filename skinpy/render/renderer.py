@@ -469,7 +469,8 @@ class Renderer(Closing[Resources]):
         plan = None
         if overlays is not None:
             plan = self._planner.plan(overlays, moment, figure, view, self._size)
-        return Shot(figure, view, Texturing(self._uv, float(moment.time)), floor, plan)
+        texturing = Texturing(self._uv, float(moment.time), self._poser.material_values(moment))
+        return Shot(figure, view, texturing, floor, plan)
 
     def _own_camera(self, moment: Moment, figure: Figure) -> Camera:
         """The camera of a frame whose caller gives none."""

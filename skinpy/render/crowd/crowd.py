@@ -381,7 +381,8 @@ class Crowd(Closing[_Resources]):
         return float(np.median(np.cbrt(volumes))) or 1.0
 
     def _upload(self, samples: int, floor: Floor | None, weights: NDArray[np.float32]) -> _Resources:
-        prepared = geometry(self._poser.model)  # needs no OpenGL, so this thread does it
+        # It needs no OpenGL, so this thread does it. One call draws all instances: none has looks of its own.
+        prepared = geometry(self._poser.model, changes=False)
         placements, source, size = self._placements, self._source, self._size
 
         def make(context: moderngl.Context) -> _Resources:

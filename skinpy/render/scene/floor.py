@@ -181,7 +181,8 @@ class FloorScene:
         self.uploads = Uploads(context)
         # No anisotropy: the floor fills the picture, and Mesa's software renderer would take twice as long.
         self._texture = upload_image(self.uploads, floor.image, anisotropy=1.0)
-        self._wrap = "repeat" if floor.uv is None else floor.uv.wrap
+        wrap = "repeat" if floor.uv is None else floor.uv.wrap
+        self._wrap = (wrap, wrap)
         self._program = programs(context).get("floor.vert", "lit.frag")
         corners = disc()
         self._count = len(corners)
@@ -212,7 +213,7 @@ class FloorScene:
         program["uv_transform"] = tuple(plane.uv.T.ravel())
         program["base_texture"] = 0
         set_surface(program, _SURFACE)
-        set_wrap(program, self._texture, (self._wrap, self._wrap))
+        set_wrap(program, self._texture, self._wrap)
         self._texture.use(0)
         self._context.enable_only(moderngl.DEPTH_TEST)
         begin_blending(self._context, framebuffer)

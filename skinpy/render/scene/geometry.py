@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
@@ -11,15 +11,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skinpy._images import Album
-from skinpy.models.drawn import is_drawn
+from skinpy.models.drawn import changing_materials, changing_submeshes, is_drawn
 
 if TYPE_CHECKING:
-    from skinpy.assets import Texture
+    from skinpy.assets import Submesh, Texture
     from skinpy.model import Model
 
 T = TypeVar("T")
+Wrap: TypeAlias = tuple[str, str]  # "repeat", "clamp" or "mirror" along u and v
 Content: TypeAlias = tuple[str, int, int, bytes]  # all of a texture but its name
 
+_WRAPS = {"repeat": "repeat", "clamp_to_edge": "clamp", "mirrored_repeat": "mirror"}
 # The vertex attribute of skin.vert for each field of `mesh.interleaved`, with four components at most.
 _ATTRIBUTES = {
     "position": "in_position",
@@ -30,17 +32,13 @@ _ATTRIBUTES = {
 }
 
 
-#: The words of `UVAnimation` for the wrap modes of materials.
-WRAPS = {"repeat": "repeat", "clamp_to_edge": "clamp", "mirrored_repeat": "mirror"}
-
-
 @dataclass(frozen=True)
 class Surface:
     """The look of a material: linear straight RGBA, the index of its image or None, and its sides.
 
-    `uv_transform` is the 3x3 matrix of the material, row by row. `wrap` is what its image shows beyond its
-    edges, along u and v: "repeat", "clamp" or "mirror". `filters` are those of the image drawn smaller and
-    larger, as `Material` names them; None leaves the choice to the renderer.
+    `uv_transform` is the 3x3 matrix of the material, row by row. `wrap` are the modes of its image along u
+    and v. `material` is its index if a clip animates
+    it, else None.
     """
 
     name: str = ""
@@ -50,8 +48,9 @@ class Surface:
     alpha_cutoff: float = 0.5
     double_sided: bool = True
     uv_transform: tuple[float, ...] = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
-    wrap: tuple[str, str] = ("repeat", "repeat")
-    filters: tuple[str | None, str | None] = (None, None)
+    wrap: Wrap = ("repeat", "repeat")
+    filters: tuple[str | None, str | None] = (None, None)  # where the image is smaller, and larger
+    material: int | None = None
 
 
 @dataclass(frozen=True)
@@ -82,7 +81,8 @@ class Blended:
 class Draw:
     """A range of faces with one surface. `blended` is set for blended faces alone.
 
-    `order` has the ranges of faces in the model that follow each other here.
+    `order` has the ranges of faces in the model that follow each other here. `submesh` is the index of their
+    submesh if a clip shows and hides it, else None; `visible` says whether it is drawn at rest.
     """
 
     first_face: int
@@ -90,6 +90,12 @@ class Draw:
     surface: Surface
     order: tuple[range, ...]
     blended: Blended | None = None
+    submesh: int | None = None
+    visible: bool = True
+
+    def is_shown(self, shown: NDArray[np.bool_] | None) -> bool:
+        """Whether it is drawn, by `Posed.shown`."""
+        return self.visible if shown is None or self.submesh is None else bool(shown[self.submesh])
 
 
 @dataclass(frozen=True)
@@ -111,8 +117,28 @@ class Geometry:
     draws: tuple[Draw, ...]  # opaque ones, then blended ones
     images: tuple[NDArray[np.uint8], ...]  # (h, w, 4) sRGB, row 0 on top
     slots: int
-    drawn: tuple[range, ...]  # the vertices of submeshes that are not hidden
+    drawn: tuple[range, ...]  # the vertices of submeshes that are not hidden at rest
+    submeshes: tuple[range, ...]  # the vertices of each submesh
     morph: MorphTable | None = None
+
+    @property
+    def changes(self) -> bool:
+        """Whether clips show and hide faces."""
+        return any(draw.submesh is not None for draw in self.draws)
+
+    @property
+    def face_counts(self) -> list[int]:
+        """The number of faces of each draw."""
+        return [draw.face_count for draw in self.draws]
+
+    def drawn_ranges(self, shown: NDArray[np.bool_] | None) -> tuple[range, ...]:
+        """The vertices that are drawn, by `Posed.shown`."""
+        if shown is None:
+            return self.drawn
+        mask = np.zeros(len(self.vertices), np.bool_)
+        for one, is_shown in zip(self.submeshes, shown, strict=True):
+            mask[one.start : one.stop] |= is_shown
+        return _true_ranges(mask)
 
     @property
     def influences(self) -> int:
@@ -151,18 +177,21 @@ def _field_attributes(field: str, dtype: np.dtype[Any]) -> list[tuple[str, str, 
     return [(f"in_{field}{i}", token, size) for i in range(dtype.shape[0] // 4)]
 
 
-def geometry(model: Model) -> Geometry:
+def geometry(model: Model, *, changes: bool = True) -> Geometry:
     """Sort the model's faces by surface and decode its images.
+
+    With `changes`, what clips do to visibility and materials can be drawn; else all is as at rest.
 
     An image that cannot be decoded, or exceeds a limit, is left out with a SkinpyWarning. Raises ImportError
     if images need Pillow and it is not installed.
     """
-    surfaces, images = read_surfaces(model, Album().add)
-    faces, draws = sort_faces(model, surfaces)
+    surfaces, images = read_surfaces(model, Album().add, changing_materials(model) if changes else ())
+    faces, draws = sort_faces(model, surfaces, changing_submeshes(model) if changes else None)
     vertices = np.ascontiguousarray(model.mesh.interleaved)
     morph = morph_table(model)
     drawn = _true_ranges(is_drawn(model.mesh))
-    return Geometry(vertices, faces, draws, tuple(images), len(model.skin.joints), drawn, morph)
+    parts = tuple(one.vertex_range for one in model.mesh.submeshes)
+    return Geometry(vertices, faces, draws, tuple(images), len(model.skin.joints), drawn, parts, morph)
 
 
 def _true_ranges(mask: NDArray[np.bool_]) -> tuple[range, ...]:
@@ -171,35 +200,37 @@ def _true_ranges(mask: NDArray[np.bool_]) -> tuple[range, ...]:
     return tuple(range(start, stop) for start, stop in ends.reshape(-1, 2).tolist())
 
 
-def sort_faces(model: Model, surfaces: Sequence[Surface]) -> tuple[NDArray[np.uint32], tuple[Draw, ...]]:
+def sort_faces(
+    model: Model, surfaces: Sequence[Surface], changing: NDArray[np.bool_] | None = None
+) -> tuple[NDArray[np.uint32], tuple[Draw, ...]]:
     """The faces (F, 3) of a model sorted by surface, and their draws: opaque faces, then blended ones.
 
-    Faces of hidden submeshes are left out.
+    Faces of hidden submeshes are left out, except those that are `changing` (number of submeshes,).
     `surfaces` are those of the materials, in their order.
     """
-    opaque: dict[Surface, list[range]] = {}
+    opaque: dict[tuple[Surface, int | None], list[Submesh]] = {}
     blended = []
-    for submesh in model.mesh.submeshes:
-        if not submesh.visible:
+    for number, submesh in enumerate(model.mesh.submeshes):
+        toggled = number if changing is not None and changing[number] else None
+        if not submesh.visible and toggled is None:
             continue
         surface = Surface() if submesh.material is None else surfaces[submesh.material]
         if surface.alpha == "blend":
-            blended.append((surface, submesh))
+            blended.append(((surface, toggled), [submesh]))
         else:
-            opaque.setdefault(surface, []).append(submesh.face_range)
-    order, draws = [], []
+            opaque.setdefault((surface, toggled), []).append(submesh)
+    order: list[range] = []
+    draws = []
     first = 0
-    for surface, ranges in opaque.items():
+    for (surface, toggled), submeshes in [*opaque.items(), *blended]:
+        ranges = tuple(one.face_range for one in submeshes)
         count = sum(map(len, ranges))
-        draws.append(Draw(first, count, surface, tuple(ranges)))
+        center = None
+        if surface.alpha == "blend":
+            moved = submeshes[0].vertex_range
+            center = Blended(moved, *_moments(model, moved))
+        draws.append(Draw(first, count, surface, ranges, center, toggled, submeshes[0].visible))
         order += ranges
-        first += count
-    for surface, submesh in blended:
-        count = len(submesh.face_range)
-        moved = submesh.vertex_range
-        center = Blended(moved, *_moments(model, moved))
-        draws.append(Draw(first, count, surface, (submesh.face_range,), center))
-        order.append(submesh.face_range)
         first += count
     faces = [model.mesh.faces[r.start : r.stop] for r in order]
     return np.concatenate(faces) if faces else np.zeros((0, 3), np.uint32), tuple(draws)
@@ -237,17 +268,19 @@ def _content(texture: Texture) -> Content:
     return texture.format, texture.width, texture.height, hashlib.sha256(texture.data).digest()
 
 
-def read_surfaces(model: Model, read: Callable[[Texture], T | None]) -> tuple[list[Surface], list[T]]:
+def read_surfaces(
+    model: Model, read: Callable[[Texture], T | None], changing: Container[int] = ()
+) -> tuple[list[Surface], list[T]]:
     """The surface of each material, and the images: the results of `read` for the textures in use.
 
     Each texture is read once. One for which `read` returns None is left out. Textures with the same content
-    share an image.
+    share an image. `changing` are the indices of materials that clips animate.
     """
     images: list[T] = []
     numbers: dict[int, int | None] = {}
     same: dict[Content, int | None] = {}
     surfaces = []
-    for material in model.materials:
+    for number, material in enumerate(model.materials):
         texture = material.texture
         if texture is not None and id(texture) not in numbers:
             content = _content(texture)
@@ -266,8 +299,9 @@ def read_surfaces(model: Model, read: Callable[[Texture], T | None]) -> tuple[li
                 float(material.alpha_cutoff),
                 bool(material.double_sided),
                 tuple(np.ravel(material.uv_transform).tolist()),
-                (WRAPS[material.wrap[0]], WRAPS[material.wrap[1]]),
+                (_WRAPS[material.wrap[0]], _WRAPS[material.wrap[1]]),
                 (material.min_filter, material.mag_filter),
+                number if number in changing else None,
             )
         )
     return surfaces, images

@@ -16,7 +16,7 @@ from .texturing import Texturing, set_wrap
 
 _TEXTURE_UNIT = 0
 _SRGB8_ALPHA8 = 0x8C43  # OpenGL's format of textures that the sampler decodes to linear light
-_ALPHA_MODES = {"opaque": 0, "mask": 1, "blend": 2}
+_ALPHA_MODES = {"opaque": 0, "mask": 1, "solid": 1, "blend": 2}  # "solid": a blended one that is cut
 _ANISOTROPY = 8.0
 _FILTERS = {
     "nearest": moderngl.NEAREST,
@@ -70,10 +70,37 @@ class MeshBuffers:
         return self._context.vertex_array(program, content, elements[of])
 
     @cached_property
-    def _edges(self) -> moderngl.Buffer | None:
-        """The vertices at both ends of each edge, sent when first drawn. Faces share the entry of an edge."""
+    def _edge_lists(self) -> list[NDArray[np.uint32]]:
+        """The vertices at both ends of each edge; where clips show and hide faces, by draw."""
         faces = self._geometry.faces
-        return self._uploads.buffer(face_edges(faces)) if len(faces) else None
+        if not self._geometry.changes:
+            return [face_edges(faces)]
+        return [
+            face_edges(faces[draw.first_face : draw.first_face + draw.face_count])
+            for draw in self._geometry.draws
+        ]
+
+    @cached_property
+    def _edges(self) -> moderngl.Buffer | None:
+        """The edges, sent when first drawn. Faces share the entry of an edge."""
+        return self._uploads.buffer(np.concatenate(self._edge_lists)) if len(self._geometry.faces) else None
+
+    def render(self, array: moderngl.VertexArray, of: Elements, shown: NDArray[np.bool_] | None) -> None:
+        """Draw all faces, edges or vertices that `shown` (see `Posed`) does not hide, with one look."""
+        geometry = self._geometry
+        if of == "vertices":
+            for some in geometry.drawn_ranges(shown):
+                array.render(moderngl.POINTS, len(some), first=some.start)
+        elif len(geometry.faces):
+            mode, corners = (moderngl.LINES, 2) if of == "edges" else (moderngl.TRIANGLES, 3)
+            if not geometry.changes:
+                array.render(mode)
+                return
+            counts = [len(one) for one in self._edge_lists] if of == "edges" else geometry.face_counts
+            starts = np.cumsum([0, *counts]).tolist()
+            for draw, first, count in zip(geometry.draws, starts, counts, strict=False):
+                if count and draw.is_shown(shown):
+                    array.render(mode, corners * count, first=corners * first)
 
     def begin(self, program: moderngl.Program) -> None:
         """Prepare to draw opaque faces with a program of lit.frag."""
@@ -91,15 +118,15 @@ class MeshBuffers:
         """Draw the faces of one surface with one call. `layer` limits it to one side of them."""
         if not draw.face_count:
             return
-        image = draw.surface.image
-        texture = self._white if image is None else self._textures[image]
-        transform, wrap = texturing.of(draw.surface)
+        surface = texturing.look(draw.surface)
+        texture = self._white if surface.image is None else self._textures[surface.image]
+        transform, wrap = texturing.of(surface)
         set_wrap(array.program, texture, wrap)
-        if image is not None:
-            set_filters(texture, draw.surface.filters)
+        if surface.image is not None:
+            set_filters(texture, surface.filters)
         texture.use(_TEXTURE_UNIT)
         array.program["uv_transform"] = transform
-        set_surface(array.program, draw.surface, layer)
+        set_surface(array.program, surface, layer)
         array.render(moderngl.TRIANGLES, draw.face_count * 3, first=draw.first_face * 3, instances=instances)
 
 
@@ -131,14 +158,11 @@ def set_surface(program: moderngl.Program, surface: Surface, layer: int = BOTH_S
 
 
 def set_filters(texture: moderngl.Texture, filters: tuple[str | None, str | None]) -> None:
-    """Set how a texture is drawn smaller and larger, by the names of `Material`.
-
-    A texture whose texels are to be seen as squares gets no anisotropy, which would blur them.
-    """
+    """Set how an image is drawn smaller and larger; None leaves the choice to skinpy, which smooths."""
     smaller, larger = filters
-    texture.filter = _FILTERS[smaller or "linear_mipmap_linear"], _FILTERS[larger or "linear"]
-    sharp = smaller in ("nearest", "linear") or larger == "nearest"
-    texture.anisotropy = 1.0 if sharp else min(_ANISOTROPY, float(texture.ctx.max_anisotropy))
+    texture.filter = (_FILTERS[smaller or "linear_mipmap_linear"], _FILTERS[larger or "linear"])
+    # Anisotropy would smooth what is to stay sharp.
+    texture.anisotropy = 1.0 if larger == "nearest" else min(_ANISOTROPY, texture.ctx.max_anisotropy)
 
 
 def white_texture(uploads: Uploads) -> moderngl.Texture:

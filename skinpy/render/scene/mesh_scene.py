@@ -11,6 +11,8 @@ import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
+from skinpy.models.drawn import is_drawn
+
 from ..figure import Figure, Posed, Stored
 from ..gpu import context as gl
 from ..gpu.shader import programs
@@ -92,10 +94,11 @@ class MeshScene:
         program, array = body.lit() if paint is None else body.painted(self, paint)
         (prepare or view.set_uniforms)(program)
         self.mesh.begin(program)
-        for draw in self._geometry.draws:
+        draws = self._draws(figure)
+        for draw in draws:
             if draw.blended is None:
                 self.mesh.draw_faces(array, draw, texturing)
-        blended = [draw for draw in self._geometry.draws if draw.blended is not None]
+        blended = [draw for draw in draws if draw.blended is not None]
         if ground is not None:
             ground()
         if blended:
@@ -107,14 +110,10 @@ class MeshScene:
             framebuffer.depth_mask = True
 
     def stamp(self, figure: Figure, paint: Paint, prepare: Prepare) -> None:
-        """Draw all faces, edges or vertices in one call, in the current state of OpenGL."""
+        """Draw all faces, edges or vertices, in the current state of OpenGL."""
         program, array = self._body(figure).painted(self, paint)
         prepare(program)
-        if paint.of == "vertices":
-            for some in self._geometry.drawn:
-                array.render(moderngl.POINTS, len(some), first=some.start)
-        elif len(self._geometry.faces):
-            array.render(moderngl.LINES if paint.of == "edges" else moderngl.TRIANGLES)
+        self.mesh.render(array, paint.of, _shown(figure))
 
     def skinned_vertices(self, figure: Figure) -> NDArray[np.float32]:
         """The output of the vertex shader for each vertex: (V, 6) float32, position and normal."""
@@ -127,7 +126,7 @@ class MeshScene:
         program, array = self._body(figure).painted(self, FACE_NUMBERS)
         view.set_projection(program)
         self.mesh.begin(program)
-        for draw in self._geometry.draws:
+        for draw in self._draws(figure):
             program["first_face"] = draw.first_face
             self.mesh.draw_faces(array, _solid(draw), texturing)
 
@@ -135,7 +134,10 @@ class MeshScene:
         """The faces of the mesh in the order of drawing."""
         if self._facets is None:
             self._facets = mesh_facets(model, self._geometry.face_order)
-        return self._facets
+        shown = _shown(figure)
+        if shown is None:
+            return self._facets
+        return dataclasses.replace(self._facets, drawn=is_drawn(model.mesh, shown))
 
     def vertices(self, figure: Figure) -> Vertices:
         """The vertices as the vertex shader computes them."""
@@ -145,6 +147,11 @@ class MeshScene:
     def moved(self, figure: Figure, then: Figure) -> NDArray[np.float32]:
         """The positions of another figure as the vertex shader computes them."""
         return self.skinned_vertices(then)[:, :3]
+
+    def _draws(self, figure: Figure) -> list[Draw]:
+        """The draws that the figure does not hide."""
+        shown = _shown(figure)
+        return [draw for draw in self._geometry.draws if draw.is_shown(shown)]
 
     def _body(self, figure: Figure) -> _Body:
         """The mesh in the shape and pose of the figure; sends what it needs."""
@@ -220,11 +227,16 @@ class _Body:
         return scene.mesh.vertex_array(program, self.shape.attributes, of="vertices")
 
 
+def _shown(figure: Figure) -> NDArray[np.bool_] | None:
+    """The submeshes of a figure that are drawn; None: those that are visible at rest."""
+    return figure.shown if isinstance(figure, Posed) else None
+
+
 def _solid(draw: Draw) -> Draw:
-    """A blended draw as a masked one, which is cut below an alpha of 0.5."""
+    """A blended draw as one that is cut below an alpha of 0.5."""
     if draw.blended is None:
         return draw
-    cut = dataclasses.replace(draw.surface, alpha="mask", alpha_cutoff=_SOLID)
+    cut = dataclasses.replace(draw.surface, alpha="solid", alpha_cutoff=_SOLID)
     return dataclasses.replace(draw, surface=cut)
 
 

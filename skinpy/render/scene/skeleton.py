@@ -56,7 +56,7 @@ class SkeletonScene:
         if count:
             drawing.view.set_uniforms(self._program)
             set_surface(self._program, Surface(base_color=(1.0, 1.0, 1.0, 1.0)))
-            set_wrap(self._program, self._white)
+            set_wrap(self._program, self._white, ("repeat", "repeat"))
             self._program["base_texture"] = 0
             self._white.use(0)
             self._context.enable_only(moderngl.DEPTH_TEST)
@@ -92,7 +92,7 @@ class SkeletonScene:
         def prepare(program: moderngl.Program) -> None:
             view.set_projection(program)
             set_surface(program, Surface())
-            set_wrap(program, self._white)
+            set_wrap(program, self._white, ("repeat", "repeat"))
             program["base_texture"] = program["first_face"] = 0
 
         self._white.use(0)

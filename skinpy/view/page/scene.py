@@ -199,7 +199,6 @@ class Scene:
             "image": surface.image,
             "uvTransform": surface.uv_transform,
             "wrap": surface.wrap,
-            "filters": surface.filters,
             "uv": names.index(moved[0]) if moved else None,
         }
         if draw.blended is not None:

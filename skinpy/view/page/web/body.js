@@ -110,7 +110,6 @@ class Body {
     const { matrix, wrap } = texturing(draw.uvTransform, this.content.uv[draw.uv], seconds, draw.wrap);
     const image = draw.image === null ? this.white : this.images[draw.image];
     useImage(gl, program, image, wrap);
-    if (draw.image !== null) useFilters(gl, draw.filters);
     program.set({
       uv_transform: transposed3(matrix),
       base_color: draw.color,
@@ -129,7 +128,7 @@ class Body {
     const { program } = this.current;
     this.edges ??= makeEdges(gl, this.mesh.faces.data);
     gl.bindVertexArray(this.current.array); // making a buffer has unbound it
-    useImage(gl, program, this.white);
+    useImage(gl, program, this.white, REPEATED);
     program.set({ base_color: EDGE_COLOR, alpha_mode: 0, double_sided: true, layer: BOTH_SIDES });
     gl.depthFunc(gl.LEQUAL);
     gl.bindBuffer(gl.ELEMENT_ARRAY_BUFFER, this.edges.buffer);

@@ -126,27 +126,14 @@ function makeImage(gl, image, anisotropy = ANISOTROPY) {
   return texture;
 }
 
-/** Bind an image and make it and a program of lit.frag treat u and v beyond the edge as `wrap` says. */
-function useImage(gl, program, texture, wrap = ["repeat", "repeat"]) {
+/** Bind an image, and make it and a program of lit.frag treat u and v beyond the edge as `wrap` says. */
+function useImage(gl, program, texture, wrap) {
   gl.activeTexture(gl.TEXTURE0);
   gl.bindTexture(gl.TEXTURE_2D, texture);
-  // The shader folds mirrored coordinates.
-  const [u, v] = wrap.map((mode) => (mode === "repeat" ? gl.REPEAT : gl.CLAMP_TO_EDGE));
-  gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_WRAP_S, u);
-  gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_WRAP_T, v);
-  program.set({ base_texture: 0, mirrored: wrap.map((mode) => Number(mode === "mirror")) });
-}
-
-/** Filter the bound image as a material says, drawn smaller and larger; null leaves it as it was made. */
-function useFilters(gl, [smaller, larger]) {
-  const number = (name, usual) => gl[(name ?? usual).toUpperCase()];
-  gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_MIN_FILTER, number(smaller, "linear_mipmap_linear"));
-  gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_MAG_FILTER, number(larger, "linear"));
-  const finer = gl.getExtension("EXT_texture_filter_anisotropic");
-  if (!finer) return;
-  const sharp = smaller === "nearest" || smaller === "linear" || larger === "nearest";
-  const most = sharp ? 1 : Math.min(ANISOTROPY, gl.getParameter(finer.MAX_TEXTURE_MAX_ANISOTROPY_EXT));
-  gl.texParameterf(gl.TEXTURE_2D, finer.TEXTURE_MAX_ANISOTROPY_EXT, most);
+  const modes = wrap.map((word) => (word === "repeat" ? gl.REPEAT : gl.CLAMP_TO_EDGE)); // the shader mirrors
+  gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_WRAP_S, modes[0]);
+  gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_WRAP_T, modes[1]);
+  program.set({ base_texture: 0, mirrored_u: wrap[0] === "mirror", mirrored_v: wrap[1] === "mirror" });
 }
 
 function nearest(gl, target) {

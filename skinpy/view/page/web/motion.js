@@ -60,17 +60,16 @@ function uvMatrix(animation, time) {
 
 const PERIODS = { repeat: 1, mirror: 2 }; // after which a wrapped image repeats
 
-/**
- * The matrix of an image at a time, 3x3 row by row, and its wrap modes along u and v. `still` is applied
- * first; `wrapAtRest` are the modes without an animation.
- */
-function texturing(still, animation, time, wrapAtRest = ["repeat", "repeat"]) {
+const REPEATED = ["repeat", "repeat"]; // along u and v
+
+/** The matrix of an image at a time, 3x3 row by row, and its wrap modes for u and v. `still` comes first.
+ * The modes are those of the animation; without one they are `wraps`. */
+function texturing(still, animation, time, wraps = REPEATED) {
   const matrix = animation ? multiplied3(uvMatrix(animation, time), still) : [...still];
-  const wrap = animation ? [animation.wrap, animation.wrap] : wrapAtRest;
-  // Small numbers keep more digits behind the point.
-  [2, 5].forEach((place, axis) => {
-    const period = PERIODS[wrap[axis]];
-    if (period) matrix[place] = fromEnd(matrix[place], period);
+  const wrap = animation ? [animation.wrap, animation.wrap] : wraps;
+  wrap.forEach((mode, axis) => {
+    const i = 2 + 3 * axis; // small numbers keep more digits behind the point
+    if (PERIODS[mode]) matrix[i] = fromEnd(matrix[i], PERIODS[mode]);
   });
   return { matrix, wrap };
 }

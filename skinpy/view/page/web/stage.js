@@ -158,7 +158,7 @@ class SkeletonBody {
     program.use();
     program.set(uniforms);
     program.set({ ...WHITE, alpha_mode: 0, double_sided: true });
-    useImage(gl, program, this.white);
+    useImage(gl, program, this.white, REPEATED);
     gl.bindVertexArray(array);
     gl.enable(gl.DEPTH_TEST);
     gl.disable(gl.BLEND);
