@@ -301,7 +301,7 @@ CASES = {
         moved(Curve([Key(0, 0), Key(0.25, 1)], after=("A", -1))),
         played=x_of("joint", (0.375, 1.5), (0.875, 3.5)),
     ),
-    "motion faster than keys can follow": lambda: one(dense, "curves_coarse", played=lambda model: None),
+    "motion faster than keys can follow": lambda: one(dense, "curves_coarse", played=x_of("joint", (0.0, 0))),
     "layers with weights": lambda: one(layers, played=x_of("joint", (0.5, 2))),
     "animation stacks": lambda: one(two_stacks, played=has_two_clips),
     "animated visibility": lambda: one(animated("Visibility", "Visibility"), "visibility_ignored"),

@@ -54,6 +54,11 @@ def two_parents(file: Gltf, primitive: dict[str, Any]) -> None:
     file.nodes[file.node("b")]["children"] = [child]
 
 
+def has_first_parent(model: Any) -> None:
+    skeleton = model.skeleton
+    assert skeleton.names[skeleton.parents[skeleton.index("child")]] == "a"
+
+
 def matrix(file: Gltf, primitive: dict[str, Any]) -> None:
     file.node("sheared", matrix=[[1, 0.5, 0, 3], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]])
 
@@ -400,7 +405,7 @@ DATA = {
 
 CASES = {
     "nodes with translation, rotation and scale, or a matrix": lambda: one(matrix, played=is_sheared),
-    "a node with two parents": lambda: one(two_parents, "nodes_with_two_parents", played=lambda model: None),
+    "a node with two parents": lambda: one(two_parents, "nodes_with_two_parents", played=has_first_parent),
     "joints of a skin outside the scene": lambda: one(outside, "joints_outside_scene", played=stands_at(1)),
     "meshes outside the scene": lambda: one(unseen, "meshes_outside_scene"),
     "instances (`EXT_mesh_gpu_instancing`)": lambda: one(instances, played=has_instances),
