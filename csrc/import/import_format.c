@@ -11,6 +11,7 @@
 #include "formats/import_md5.h"
 #include "formats/import_md2.h"
 #include "formats/import_ms3d.h"
+#include "formats/import_quake.h"
 #include "formats/import_obj.h"
 #include "formats/import_ply.h"
 #include "formats/import_smd.h"
@@ -193,6 +194,7 @@ static const import_format rows[] = {
      .magics = {{"IDP3", "md3", true}},
      .required = {{"IDP3", "3PDI"}, IMPORT_BYTES, "\"IDP3\""},
      .brings_models = true,
+     .correct_scene = import_md3_correct,
      .frames = {"IDP3", 76}},
     {.suffixes = "mdc",
      .magics = {{"IDPC", "mdc", true}},
@@ -210,6 +212,8 @@ static const import_format rows[] = {
      .required = {{"IDPO", "OPDI", "IDST", "TSDI", "IDSQ", "QSDI", "MDL~", "~LDM"},
                   IMPORT_BYTES,
                   "\"IDPO\", \"IDST\" or \"MDL\""},
+     .open = import_mdl_open,
+     .correct_scene = import_mdl_correct,
      .frames = {"IDPO", 68}},
     {.suffixes = "hmp",
      .magics = {{"HMP5", "hmp", true}, {"HMP7", "hmp", true}},

@@ -1,4 +1,4 @@
-"""Stored frames from files: the key frames of an .md2 file, and numbered files of one mesh per frame.
+"""Stored frames from files: those of .md2, .md3 and Quake's .mdl, and numbered files of one mesh per frame.
 
 The importer reads each frame with one vertex per face corner, so that every frame has the same vertices in
 the same order. Vertices that are equal in all frames are then joined.
@@ -18,6 +18,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -31,21 +32,41 @@ from ..models.frames import join_corners, unit
 
 Stored = tuple[Floats, Floats, Model]  #: positions and normals (N,V,3) in scene space, and their model
 
-_MD2_FPS, _SERIES_FPS = 10.0, 25.0
+_GAME_FPS, _SERIES_FPS = 10.0, 25.0
 _VERTEX_BYTES = 2 * 3 * 4  # of one frame: position and normal
 _NUMBERED = re.compile(r"(\d+)(?=\.[^.]*$)")
 
 
+class _Kind(NamedTuple):
+    """A format that stores whole frames: its first bytes, and where its header has their number."""
+
+    magic: bytes
+    offset: int
+    least: int  #: bytes of a frame
+
+
+_KINDS = {
+    ".md2": _Kind(b"IDP2", 40, 40),
+    ".md3": _Kind(b"IDP3", 76, 56),
+    ".mdl": _Kind(b"IDPO", 68, 28),
+}
+_HEAD = 80  # bytes in which all of them have their number
+
+
 def has_frames(path: PathLike) -> bool:
-    """Return whether the file extension is that of a format that stores whole frames."""
-    return Path(os.fsdecode(path)).suffix.lower() == ".md2"
+    """Return whether a file's format stores whole frames: of those called .mdl only Quake's does."""
+    file = Path(os.fsdecode(path))
+    suffix = file.suffix.lower()
+    if suffix != ".mdl":
+        return suffix in _KINDS
+    return file.is_file() and _read_head(file, 4)[1] == _KINDS[suffix].magic
 
 
 def load_frames(path: PathLike, confined: Confinement) -> tuple[Floats, Floats, Model, float, str]:
-    """Return positions, normals, model, frames per second and name of an .md2 file, or of a file's series."""
+    """Return positions, normals, model, frames per second and name of a file's frames or series."""
     file = Path(path)
     if has_frames(file):
-        return *_load_md2(file, confined), _MD2_FPS, file.stem
+        return *_load_stored(file, confined), _GAME_FPS, file.stem
     paths = series_of(file)
     stem = _NUMBERED.sub("", file.name).removesuffix(file.suffix).rstrip("_-. ")
     return *load_series(paths, confined), _SERIES_FPS, stem or file.stem
@@ -81,24 +102,26 @@ def series_of(path: Path) -> list[Path]:
 # ---- reading frames ---------------------------------------------------------------------------------
 
 
-def _load_md2(path: Path, confined: Confinement) -> Stored:
-    count = _md2_frames(path, confined["limits"])
+def _load_stored(path: Path, confined: Confinement) -> Stored:
+    count = _stored_frames(path, confined["limits"])
     reader = _Reader(str(path), count, lambda number: f"{path}, frame {number}", confined)
     return _collect(reader, lambda number: reader.still(path, number))
 
 
-def _md2_frames(path: Path, limits: Limits) -> int:
-    """Return the number of frames that the header states (its eleventh word)."""
-    size, header = _read_head(path, 68)
+def _stored_frames(path: Path, limits: Limits) -> int:
+    """Return the number of frames that the header states."""
+    suffix = path.suffix.lower()
+    kind = _KINDS[suffix]
+    size, header = _read_head(path, _HEAD)
     if size > limits.file_bytes:
         raise LimitExceeded(
             f"{path}: the file has {size} bytes, the limit of file_bytes is {limits.file_bytes}; "
             f"allow it with limits=skinpy.Limits(file_bytes={size})"
         )
-    if len(header) < 68 or header[:4] != b"IDP2":
-        raise LoadError(f"{path}: this is not an MD2 file")
-    count: int = struct.unpack_from("<i", header, 40)[0]
-    if not 1 <= count <= size // 40:  # a frame takes at least 40 bytes
+    if len(header) < kind.offset + 4 or header[:4] != kind.magic:
+        raise LoadError(f"{path}: this is not an {suffix[1:].upper()} file")
+    count: int = struct.unpack_from("<i", header, kind.offset)[0]
+    if not 1 <= count <= size // kind.least:
         raise LoadError(
             f"{path}: the header states {count} frames; expected 1 to the number that the file holds"
         )

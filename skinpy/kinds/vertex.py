@@ -261,7 +261,10 @@ class VertexAnimation:
         allow_formats: Iterable[str] | None = None,
         external: External = "folder",
     ) -> VertexAnimation:
-        """Return the animation of an .md2 file, or of the numbered files that one belongs to.
+        """Return the animation of a file that stores frames, or of the numbered files that one belongs to.
+
+        Files of .md2, .md3 and Quake's .mdl store frames. The last two are no default formats:
+        ``allow_formats=("md3",)`` allows them.
 
         The series of "walk_001.obj" are all files of its folder whose names differ from it in that number
         alone, in the order of their numbers.
@@ -269,9 +272,9 @@ class VertexAnimation:
         Parameters
         ----------
         path : str, bytes or os.PathLike
-            An .md2 file, or any file of a series.
+            A file that stores frames, or any file of a series.
         fps : float, optional
-            Frames per second. Without it 10 for .md2 files, as the game plays them, and 25 for a series.
+            Frames per second. Without it 10 for stored frames, as the games play them, and 25 for a series.
         name : str, optional
             Name of the animation. Without it the name of the file, without number and extension.
         isolate : bool, default True
