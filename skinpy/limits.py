@@ -19,7 +19,7 @@ DEFAULT_FORMATS: tuple[str, ...] = (
 )
 
 #: Formats whose readers broken files crash most often. Imports in this process must name them.
-FRAGILE_FORMATS = frozenset({"md5mesh", "md5anim", "md2", "ply"})
+FRAGILE_FORMATS = frozenset({"md2", "ply"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

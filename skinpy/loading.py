@@ -121,8 +121,7 @@ def load(
         How much memory and time the import may take, and how much the file may contain.
     allow_formats : iterable of str, optional
         The file extensions of the formats to read, instead of `skinpy.DEFAULT_FORMATS`. With
-        ``isolate=False`` the default excludes md5mesh, md5anim, md2, ply and x, whose readers crash most
-        often.
+        ``isolate=False`` the default excludes md2 and ply, whose readers crash most often.
     external : {"folder", "none", "any"}
         Which other files the model may refer to: regular files in its folder and the folders below, none, or
         regular files anywhere.

@@ -9,6 +9,7 @@ import builders
 import import_cases as cases
 import iqm_writer
 import pytest
+import tds_writer
 from conftest import ROOT, data_file
 
 import skinpy
@@ -64,6 +65,15 @@ def glb_with_a_texture() -> bytes:
     return (ROOT / "skinpy" / "data" / "character.glb").read_bytes()
 
 
+def tds_sample() -> bytes:
+    """A textured triangle that turns and moves."""
+    red = tds_writer.material("red", (255, 0, 0), tds_writer.texture(TEXTURE))
+    body = tds_writer.mesh("a", tds_writer.CORNERS, [(0, 1, 2)], tds_writer.painted("red", [0]))
+    turn = tds_writer.turns((0, (0, 0, 0, 1)), (10, (1, 0, 0, 1)))
+    places = tds_writer.places((0, (0, 0, 0)), (10, (1, 0, 0)), (20, (0, 0, 0)))
+    return tds_writer.file([red, body], [tds_writer.node("a", 0, tds_writer.NO_PARENT, places, turn)])
+
+
 def samples(name: str, folder: Path) -> list[Any]:
     """Models of files of one format; what a format keeps, one of them shows."""
     up = cases.dae(up="Z_UP", meter=0.01, geometry=cases.dae_triangle(), nodes="<node id='n'/>")
@@ -90,6 +100,7 @@ def samples(name: str, folder: Path) -> list[Any]:
             "a.md5anim": cases.MD5_ANIM,
         },
         "Inter-Quake Model": {"a.iqm": iqm_writer.strip(meshes=[("strip", TEXTURE, 0, 6, 0, 4)]).bytes()},
+        "3D Studio": {"a.3ds": tds_sample()},
         "BVH": {"a.bvh": cases.bvh()},
         "LightWave scene": {"a.lws": cases.lws()},
         "Quake II": {"a.md2": textured_md2()},

@@ -476,3 +476,42 @@ def test_values_of_wrong_types_count_as_absent(value: Any) -> None:
     for member in ("pbrMetallicRoughness", "normalTexture", "extensions", "emissiveFactor"):
         text = json.dumps({"materials": [{member: value}, value]}).replace("Infinity", "1e999")
         assert len(with_section(text.encode()).materials) == 3
+
+
+# ---- drawing --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("sampler", "columns"),
+    [  # the colors at u = -0.25, 0.25, 0.75 and 1.25; red lies left of u = 0.5 and blue right of it
+        ({}, "BRBR"),
+        ({"wrapS": 33071}, "RRBB"),
+        ({"wrapS": 33648}, "RRBB"),
+        ({"wrapT": 33648}, "BRBR"),
+    ],
+)
+def test_samplers_are_drawn(sampler: dict[str, int], columns: str) -> None:
+    """glTF 2.0, 3.8.4.3: CLAMP_TO_EDGE repeats the last texel, MIRRORED_REPEAT every other image reversed."""
+    pytest.importorskip("moderngl")
+    pillow = pytest.importorskip("PIL.Image")
+    image = np.zeros((2, 2, 3), np.uint8)
+    image[:, 0], image[:, 1] = (255, 0, 0), (0, 0, 255)
+    stream = io.BytesIO()
+    pillow.fromarray(image).save(stream, "png")
+    uri = "data:image/png;base64," + base64.b64encode(stream.getvalue()).decode()
+    file = Gltf()
+    corners = [[-1, -1, 0], [1, -1, 0], [1, 1, 0], [-1, 1, 0]]
+    uvs = [[-0.5, 1], [1.5, 1], [1.5, 0], [-0.5, 0]]
+    normals = np.tile([0, 0, 1], (4, 1))
+    primitive = file.primitive(corners, [[0, 1, 2], [0, 2, 3]], uvs=uvs, normals=normals, material=0)
+    file.node("quad", mesh=file.mesh(primitive))
+    file.materials.append({"pbrMetallicRoughness": {"baseColorTexture": {"index": 0}}})
+    samplers = [{"magFilter": 9728, **sampler}]
+    model = load(
+        file, False, images=[{"uri": uri}], textures=[{"source": 0, "sampler": 0}], samplers=samplers
+    )
+    camera = skinpy.render.Camera(eye=(0, 0, 3), target=(0, 0, 0), fov=40)
+    picture = model.render(size=(96, 96), camera=camera)
+    across = np.array([-0.75, -0.25, 0.25, 0.75]) / (3 * np.tan(np.radians(20)))
+    pixels = picture[40, np.rint(48 + 48 * across - 0.5).astype(int)]
+    assert "".join("R" if red > blue else "B" for red, _, blue, _ in pixels.tolist()) == columns

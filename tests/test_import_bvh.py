@@ -1,6 +1,6 @@
 """BVH files as programs write them, against a NumPy twin that reads the same joints and numbers."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -357,7 +357,7 @@ def test_thousands_of_joints_and_frames_of_none() -> None:
     assert not load(text(still, np.zeros((4, 0))).encode(), "bvh").clips[0].channels
 
 
-BROKEN = {
+BROKEN: dict[str, tuple[Callable[[str], str], str]] = {
     "no frames": (
         lambda file: file[: file.index("Frame Time")],
         r"the file ends in line \d+, where Frame Time:",

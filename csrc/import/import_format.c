@@ -2,6 +2,7 @@
 #define _GNU_SOURCE /* memmem */
 #include <string.h>
 
+#include "formats/import_3ds.h"
 #include "formats/import_b3d.h"
 #include "formats/import_bvh.h"
 #include "formats/import_collada.h"
@@ -95,7 +96,11 @@ static const import_format rows[] = {
     {.suffixes = "3ds",
      .allowance = IMPORT_ALWAYS,
      .required = {{"MM", "\x3d\xc2", "\xaa\x3d"}, IMPORT_BYTES, "main chunk"},
-     .has_meshes = true},
+     .reader = &contents_reader,
+     .open = import_3ds_open,
+     .is_counted = true,
+     .space = import_3ds_space,
+     .close = import_contents_close},
     {.suffixes = "x",
      .allowance = IMPORT_ALWAYS,
      .magics = {{"xof ", "x", true}},
@@ -140,22 +145,15 @@ static const import_format rows[] = {
      .is_counted = true,
      .space = import_iqm_space,
      .close = import_contents_close},
-    {.suffixes = "md5anim", /* stands before .md5mesh, which begins alike and has no frames */
-     .allowance = IMPORT_ISOLATED,
-     .magics = {{"MD5Version", "md5anim", true, "numFrames"}},
+    {.suffixes = "md5mesh md5anim",
+     .allowance = IMPORT_ALWAYS,
+     .magics = {{"MD5Version", "md5anim", true, "numFrames"}, {"MD5Version", "md5mesh", true}},
      .required = MD5_REQUIRED,
-     .may_hold = "md5mesh",
-     .is_read_again = true,
-     .correct_scene = import_md5_correct_animation,
-     .ticks = import_md5_ticks},
-    {.suffixes = "md5mesh",
-     .allowance = IMPORT_ISOLATED,
-     .magics = {{"MD5Version", "md5mesh", true}},
-     .required = MD5_REQUIRED,
-     .may_hold = "md5anim",
-     .is_read_again = true,
-     .correct_scene = import_md5_correct_model,
-     .ticks = import_md5_ticks},
+     .reader = &contents_reader,
+     .open = import_md5_open,
+     .is_counted = true,
+     .space = import_md5_space,
+     .close = import_contents_close},
 
     /* ---- read where they are named: those that share code with the ones above ---- */
     {.suffixes = "zae",
@@ -189,7 +187,13 @@ static const import_format rows[] = {
     {.suffixes = "zgl", .may_hold = "gz"},
     {.suffixes = "3mf bsp ifczip", .required = ZIP_REQUIRED, .may_hold = "zip"},
     {.suffixes = "pk3", .required = ZIP_REQUIRED, .may_hold = "zip", .brings_models = true},
-    {.suffixes = "prj", .required = {{"MM", "\x3d\xc2", "\xaa\x3d"}, IMPORT_BYTES, "main chunk"}},
+    {.suffixes = "prj",
+     .required = {{"MM", "\x3d\xc2", "\xaa\x3d"}, IMPORT_BYTES, "main chunk"},
+     .reader = &contents_reader,
+     .open = import_3ds_open,
+     .is_counted = true,
+     .space = import_3ds_space,
+     .close = import_contents_close},
     {.suffixes = "md3",
      .magics = {{"IDP3", "md3", true}},
      .required = {{"IDP3", "3PDI"}, IMPORT_BYTES, "\"IDP3\""},

@@ -107,22 +107,24 @@ static void move_coordinates(const float values[5], double m[6]) {
   m[2] += values[0], m[5] += values[1];
 }
 
-/* The values (translation, scale, rotation) are of coordinates from the bottom up; those of skinpy go from the top
-   down. */
-static void read_assimp_transform(const struct aiMaterial *source, unsigned type, sk_material *material) {
+void import_set_uv_transform(const float values[5], sk_material *material) {
   static const double flip[6] = {1, 0, 0, 0, -1, 1};
-  float values[5] = {0, 0, 1, 1, 0};
   double m[6];
-  unsigned count = 5, i;
-  if (import_assimp()->aiGetMaterialFloatArray(source, _AI_MATKEY_UVTRANSFORM_BASE, type, 0, values, &count) ||
-      count != 5)
-    return;
+  unsigned i;
   move_coordinates(values, m);
   multiply(flip, m, m);
   multiply(m, flip, m);
   for (i = 0; i < 6; i++)
     if (import_is_bad((float)m[i])) return;
   for (i = 0; i < 6; i++) material->uv_transform[i] = (float)m[i] + 0.0f;
+}
+
+static void read_assimp_transform(const struct aiMaterial *source, unsigned type, sk_material *material) {
+  float values[5] = {0, 0, 1, 1, 0};
+  unsigned count = 5;
+  if (!import_assimp()->aiGetMaterialFloatArray(source, _AI_MATKEY_UVTRANSFORM_BASE, type, 0, values, &count) &&
+      count == 5)
+    import_set_uv_transform(values, material);
 }
 
 /* A decal shows nothing beyond its edge; its edge is the nearest that can be kept. */

@@ -5,5 +5,8 @@
 #include "import_job.h"
 
 void import_clamp_color(sk_material *material); /* base_color to 0 to 1 */
+/* Sets uv_transform from translation (two numbers), scale (two) and rotation (radians), of coordinates that go from the
+   bottom up; those of skinpy go from the top down. */
+void import_set_uv_transform(const float values[5], sk_material *material);
 
 #endif

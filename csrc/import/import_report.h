@@ -18,6 +18,8 @@ typedef struct import_job import_job;
   ROW(weights_normalized, SK_REPAIRED, "the weights of a vertex do not sum to 1; they were divided by their sum")      \
   ROW(weights_repaired, SK_REPAIRED, "weights are negative or not finite; they count as 0")                            \
   ROW(weights_dropped, SK_LOST, "weights cannot be read, or belong to vertices that do not exist; they were left out") \
+  ROW(weight_positions_lost, SK_LOST,                                                                                  \
+      "weights of a vertex of an MD5 file place it at different points; it moves from their mean instead")             \
   ROW(influences_dropped, SK_REPAIRED, "a vertex has more influences than `max_influences`; the largest were kept")    \
   ROW(influences_merged, SK_REPAIRED, "a vertex lists one joint twice; the weights were added")                        \
   ROW(joint_index_out_of_range, SK_REPAIRED,                                                                           \

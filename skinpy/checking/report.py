@@ -18,6 +18,7 @@ _MEANING: dict[str, tuple[Level, str]] = {
     "weights_normalized": ("warning", _WEIGHTS),
     "weights_repaired": ("error", "remove weights that are negative or not a number"),
     "weights_dropped": ("error", _BIND),
+    "weight_positions_lost": ("warning", "export the rest pose in which the mesh was bound"),
     "influences_dropped": ("warning", "limit the influences per vertex before exporting"),
     "influences_merged": ("note", "merge the influences of one joint before exporting"),
     "joint_index_out_of_range": ("error", _BIND),

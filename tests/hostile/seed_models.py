@@ -13,6 +13,7 @@ import compressed
 import import_cases as cases
 import iqm_writer
 import numpy as np
+import tds_writer
 import x_writer
 
 LARGEST = 130_000  # bytes of a shared file that is taken as a seed: larger ones take long
@@ -278,6 +279,27 @@ def pointers() -> bytes:
     return file.gltf()
 
 
+def tds_tree() -> bytes:
+    """Nodes in a tree, with curves, a matrix, smoothing groups and materials."""
+    corners = [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)]
+    faces = [(0, 2, 1), (0, 1, 3), (0, 3, 2), (1, 2, 3)]
+    more = [tds_writer.smoothing([1, 2, 3, 0]), tds_writer.painted("RED", [0, 2])]
+    body = tds_writer.mesh("a", corners, faces, *more, matrix=np.diag([2.0, 1, -1, 1]), uvs=np.zeros((4, 2)))
+    keys = [
+        tds_writer.places((0, (0, 0, 0)), (10, (1, 2, 3)), (25, (0, 0, 1)), curve=(0.5, 0.2, -0.3)),
+        tds_writer.turns((0, (0, 0, 0, 1)), (10, (7.0, 1, 0, 0)), (20, (1.0, 0, 1, 0))),
+        tds_writer.scales((0, (1, 1, 1)), (5, (2, 0, 1))),
+    ]
+    nodes = [
+        tds_writer.node("a", 0, tds_writer.NO_PARENT, *tds_writer.still(), pivot=(0, 1, 0)),
+        tds_writer.node("$$$DUMMY", 1, 0, *keys, instance="dummy"),
+        tds_writer.node("a", 2, 1, *keys, instance="again"),
+        tds_writer.node("lamp", 3, 0, *keys, kind=0xB005),
+    ]
+    red = tds_writer.material("red", (255, 0, 0), tds_writer.texture("red.png"))
+    return tds_writer.file([red, body], nodes)
+
+
 def own_seeds() -> list[Seed]:
     small = builders.random_model(3, joints=4, vertices=12)
     awkward: dict[str, Callable[[], builders.Gltf]] = {
@@ -321,6 +343,7 @@ def own_seeds() -> list[Seed]:
         Seed("shapes", "fbx", fbx_morph),
         Seed("frames", "md2", cases.md2()),
         Seed("triangle", "3ds", three_ds()),
+        Seed("tree", "3ds", tds_tree()),
         Seed("triangle", "ms3d", ms3d()),
         Seed("triangle", "b3d", b3d()),
         Seed("strip", "iqm", iqm_writer.strip().bytes()),

@@ -1,0 +1,66 @@
+/* import_3ds_file.h: what the parts of the reader of .3ds share: the objects and the nodes of the file.
+
+   The file is a tree of chunks: a number, the size with these six bytes, and a body that may end in more chunks (3D
+   Studio File Toolkit, 1996). Objects hold vertices in the space of the scene, and a matrix; nodes, of the keyframer, say
+   which object hangs on which, about which pivot it turns, and how it moves. */
+#ifndef IMPORT_3DS_FILE_H
+#define IMPORT_3DS_FILE_H
+
+#include "../import_contents.h"
+
+typedef struct tds_chunk {
+  uint32_t id;
+  const uint8_t *at, *end; /* of the body */
+} tds_chunk;
+
+typedef struct tds_object { /* a mesh, a camera or a light */
+  import_span name;
+  sk_text text;
+  tds_chunk mesh;           /* id 0: it is no mesh */
+  bool hidden, placed;
+  uint32_t next;            /* object of the same name; UINT32_MAX: none */
+} tds_object;
+
+typedef enum tds_path { TDS_POSITION, TDS_ROTATION, TDS_SCALE, TDS_PATHS } tds_path;
+
+typedef struct tds_node {
+  import_span name, instance;
+  uint32_t id, parent;      /* ids of nodes; 0xffff: none */
+  bool moves_things;        /* of an object; else of a camera or a light */
+  float pivot[3];
+  tds_chunk tracks[TDS_PATHS]; /* id 0: there is none */
+  int32_t node;             /* of the contents; SK_NONE until it is made */
+  uint32_t first, next;     /* child and sibling in the tree, as an index + 1; 0: none */
+} tds_node;
+
+typedef struct tds {
+  import_job *job;
+  sk_array objects, nodes;  /* tds_object, tds_node */
+  import_names names;       /* of objects */
+  import_names materials;   /* names in lower case */
+  sk_array lower;           /* char *: those names */
+  uint64_t vertices, keys;  /* of all that was made */
+} tds;
+
+/* The next chunk from `*at` on, which it moves on; a chunk that is too long ends with its parent. */
+bool tds_next(const uint8_t **at, const uint8_t *end, tds_chunk *chunk);
+/* The first chunk with the id behind `at`. */
+bool tds_find(const uint8_t *at, const uint8_t *end, uint32_t id, tds_chunk *chunk);
+uint32_t tds_u16(const uint8_t *at);
+float tds_float(const uint8_t *at);
+/* The text at the beginning of the chunk, behind which `at` moves. */
+import_span tds_text(tds_chunk *chunk);
+
+/* import_3ds_material.c */
+sk_status tds_add_material(tds *file, const tds_chunk *chunk);
+/* The index of a material, whatever the case of its letters, or SK_NONE. */
+int32_t tds_material_of(const tds *file, import_span name);
+
+/* import_3ds_mesh.c: adds an object's mesh at a node. Its vertices stay in the scene's space where `placed` is NULL. */
+sk_status tds_add_mesh(tds *file, tds_object *object, int32_t node, const tds_node *placed);
+
+/* import_3ds_clip.c: the values of the first keys, where there are any. */
+void tds_rest(const tds_node *node, import_contents_node *out);
+sk_status tds_make_clip(tds *file);
+
+#endif
