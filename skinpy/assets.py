@@ -510,16 +510,18 @@ def read_textures(block: _core.Block) -> tuple[Texture, ...]:
     )
 
 
-def _places(extras: Extras, count: int) -> list[int | None]:
-    """The index in the section TEXTURES of each texture of the file."""
-    return [index(place, count) for place in rows(extras.get("textures"))]
+def file_textures(block: _core.Block, extras: Extras) -> list[Texture | None]:
+    """The texture of the model for each texture of the file, as its materials number them."""
+    textures = read_textures(block)
+    places = (index(place, len(textures)) for place in rows(extras.get("textures")))
+    return [None if place is None else textures[place] for place in places]
 
 
 def read_materials(block: _core.Block) -> tuple[Material, ...]:
     """The materials of a block, with their textures."""
     textures, extras = read_textures(block), read_extras(block)
     surfaces = rows(extras.get("materials"))
-    images = [None if place is None else textures[place] for place in _places(extras, len(textures))]
+    images = file_textures(block, extras)
     materials = []
     for number, one in enumerate(_block.section(block, "MATERIALS")):
         red, green, blue, alpha = (float(value) for value in one["base_color"])

@@ -515,3 +515,60 @@ def test_samplers_are_drawn(sampler: dict[str, int], columns: str) -> None:
     across = np.array([-0.75, -0.25, 0.25, 0.75]) / (3 * np.tan(np.radians(20)))
     pixels = picture[40, np.rint(48 + 48 * across - 0.5).astype(int)]
     assert "".join("R" if red > blue else "B" for red, _, blue, _ in pixels.tolist()) == columns
+
+
+# ---- saved as .glb --------------------------------------------------------------------------------------
+
+
+def test_a_glb_keeps_what_gltf_can_hold(tmp_path: Path) -> None:
+    file, more = with_variants()
+    file.nodes[0] |= {"extras": {"a": 1}, "camera": 0}
+    file.nodes[1]["extensions"] = {"KHR_lights_punctual": {"light": 0}}
+    more["cameras"] = [{"type": "perspective", "name": "eye", "perspective": {"yfov": 1, "znear": 1}}]
+    more["extensions"]["KHR_lights_punctual"] = {"lights": [{"type": "point", "intensity": 5}]}
+    file.materials[0] |= {
+        "pbrMetallicRoughness": {"baseColorTexture": {"index": 0}, "metallicFactor": 0.5},
+        "normalTexture": {"index": 1, "scale": 0.5},
+        "emissiveFactor": [1, 0.5, 0],
+        "extensions": {"KHR_materials_clearcoat": {"clearcoatFactor": 1, "clearcoatTexture": {"index": 1}}},
+    }
+    images = [{"uri": png()}, {"uri": png((0, 0, 255))}]
+    samplers = [{"wrapS": 33071, "wrapT": 33648, "minFilter": 9728, "magFilter": 9729}]
+    textures = [{"source": 0, "sampler": 0}, {"source": 1}]
+    start = "/materials/0/pbrMetallicRoughness/"
+    pointer(file, "/nodes/1/extensions/KHR_node_visibility/visible", [[1], [0]], "step", "u1")
+    pointer(file, start + "baseColorFactor", [[1, 0, 0, 1], [0, 1, 0, 1]])
+    pointer(file, start + "baseColorTexture/extensions/KHR_texture_transform/offset", [[0, 0], [1, 0]])
+    pointer(file, "/materials/0/extensions/KHR_materials_emissive_strength/emissiveStrength", [[1], [2]])
+    model = load(file, False, images=images, samplers=samplers, textures=textures, **more)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", skinpy.SkinpyWarning)
+        model.save(tmp_path / "a.glb")
+        again = skinpy.load(tmp_path / "a.glb")
+    assert again.cameras == model.cameras and again.lights == model.lights
+    assert again.variants == model.variants and again.skeleton.extras == model.skeleton.extras
+    for old, new in zip(model.materials, again.materials, strict=True):
+        for name in ("wrap", "metallic_factor", "roughness_factor", "emissive_factor", "normal_scale"):
+            assert getattr(new, name) == getattr(old, name)
+    paint, repainted = model.materials[0], again.materials[0]
+    assert (repainted.min_filter, repainted.mag_filter) == ("nearest", "linear")
+    assert paint.normal_texture is not None and repainted.normal_texture is not None
+    assert repainted.normal_texture.data == paint.normal_texture.data
+    coat = repainted.extensions["KHR_materials_clearcoat"]
+    assert coat["clearcoat_texture"]["texture"].data == paint.normal_texture.data
+    for old_clip, new_clip in zip(model.clips, again.clips, strict=True):
+        (old_channel,), (new_channel,) = old_clip._look_channels, new_clip._look_channels
+        assert (new_channel.path, new_channel.moved) == (old_channel.path, old_channel.moved)
+        np.testing.assert_array_equal(new_channel.values, old_channel.values)
+        assert new_channel.interpolation == old_channel.interpolation
+
+
+def test_hidden_nodes_are_hidden_in_a_glb(tmp_path: Path) -> None:
+    file = triangle()
+    file.nodes[1]["extensions"] = {"KHR_node_visibility": {"visible": False}}
+    model = load(file)
+    assert [one.visible for one in model.mesh.submeshes] == [True, False]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", skinpy.SkinpyWarning)
+        model.save(tmp_path / "a.glb")
+    assert [one.visible for one in skinpy.load(tmp_path / "a.glb").mesh.submeshes] == [True, False]

@@ -131,8 +131,8 @@ def test_gltf_has_them_as_visible_ones(tmp_path: Path) -> None:
 
 def test_files_of_the_version_before_are_refused() -> None:
     data = bytearray(memoryview(skinpy.chair()._block))
-    data[8] = 3
-    with pytest.raises(skinpy.LoadError, match="the block has version 3; this build reads version 4"):
+    data[8] = 4
+    with pytest.raises(skinpy.LoadError, match="the block has version 4; this build reads version 5"):
         skinpy.load(bytes(data), format="skn")
 
 

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from ..kinds import UVAnimation
     from ..model import Model
 
-_UV_PATHS = {"uv_offset": "offset", "uv_rotation": "rotation", "uv_scale": "scale"}
+#: The paths of texture transforms, and what they are called in UVAnimation and glTF.
+UV_PATHS = {"uv_offset": "offset", "uv_rotation": "rotation", "uv_scale": "scale"}
 _CUBIC_STEPS = 16  # linear keys for each span of a cubic texture transform
 
 
@@ -41,7 +42,7 @@ def material_values(clip: Clip, time: float, loop: Loop) -> dict[int, dict[str, 
     local = _local_time(clip, time, loop)
     found: dict[int, dict[str, Floats]] = {}
     for channel in clip._look_channels:
-        if channel.material is not None and channel.path not in _UV_PATHS:
+        if channel.material is not None and channel.path not in UV_PATHS:
             value = _value(clip, channel, local).astype(np.float32)
             found.setdefault(channel.material, {})[channel.path] = value
     for (material, _), animation in uv_animations(clip).items():
@@ -66,8 +67,8 @@ def uv_animations(clip: Clip) -> dict[tuple[int, str], UVAnimation]:
     """See Clip.uv_animations."""
     tracks: dict[int, dict[str, Channel]] = {}
     for channel in clip._look_channels:
-        if channel.material is not None and channel.path in _UV_PATHS:
-            tracks.setdefault(channel.material, {})[_UV_PATHS[channel.path]] = channel
+        if channel.material is not None and channel.path in UV_PATHS:
+            tracks.setdefault(channel.material, {})[UV_PATHS[channel.path]] = channel
     return {(material, "base_color"): _animation(clip, material, one) for material, one in tracks.items()}
 
 

@@ -8,6 +8,7 @@ as here.
 import math
 import warnings
 from collections.abc import Sequence
+from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -16,10 +17,12 @@ import numpy as np
 from .. import _core
 from .._text import unicode_text
 from .._types import Array
-from ..assets import Material, Submesh, Target, Texture
+from ..assets import Material, Submesh, Target, Texture, file_textures
+from ..clips.looks import UV_PATHS, visible_joints
 from ..errors import LoadError, SkinpyWarning
 from .glb_animations import animations, targets_of_nodes
 from .glb_buffer import Buffer, glb, named, numbers
+from .glb_data import add_nodes, add_variants, animated, material_members, used_extensions
 from .png import png
 
 if TYPE_CHECKING:
@@ -32,6 +35,17 @@ _MATRIX_TOLERANCE = 1e-6
 #: Largest cosine between the columns of a texture's transform that counts as no shear.
 _SHEAR_TOLERANCE = 1e-5
 _TEXTURE_TRANSFORM = "KHR_texture_transform"
+_WRAPS = {"repeat": 10497, "clamp_to_edge": 33071, "mirrored_repeat": 33648}
+_FILTERS = {
+    "nearest": 9728,
+    "linear": 9729,
+    "nearest_mipmap_nearest": 9984,
+    "linear_mipmap_nearest": 9985,
+    "nearest_mipmap_linear": 9986,
+    "linear_mipmap_linear": 9987,
+}
+#: The sampler of all textures but those of base colors.
+_SAMPLER = {"magFilter": 9729, "minFilter": 9987, "wrapS": 10497, "wrapT": 10497}
 
 
 def model_glb(model: "Model") -> bytes:
@@ -49,9 +63,14 @@ class _Writer:
         self.meshes: list[dict[str, Any]] = []
         self.skins: list[dict[str, Any]] = []
         self.images: list[dict[str, Any]] = []
+        self.samplers: list[dict[str, int]] = []
+        self.textures: list[dict[str, int]] = []
+        self.primitives: dict[int, dict[str, Any]] = {}  # by the number of their submesh
         self.shown = _by_node(model.mesh.submeshes)
-        _warn_of_hidden([one for one in model.mesh.submeshes if not one.visible])
+        seen = visible_joints(model, None, 0.0, "clamp")
+        _warn_of_hidden([one for one in model.mesh.submeshes if not one.visible and seen[one.node]])
         self.targets = targets_of_nodes(model)
+        self.animated = animated(model)
 
     def document(self) -> tuple[dict[str, Any], bytes]:
         """Return the JSON document and the bytes of its buffer."""
@@ -61,29 +80,32 @@ class _Writer:
         )
         for node, submeshes in self.shown.items():
             self._add_mesh(node, submeshes)
+        members = add_nodes(self.model, self.nodes, self.animated.get("visibility", set()))
+        root = members.pop("extensions", {}) | add_variants(self.model, self.primitives)
         lists: dict[str, list[Any]] = {
             "nodes": self.nodes,
             "meshes": self.meshes,
             "skins": self.skins,
             "animations": clips,
-            "materials": [self._material(material) for material in self.model.materials],
+            "materials": [self._material(number) for number in range(len(self.model.materials))],
             "images": self.images,
+            "samplers": self.samplers,
+            "textures": self.textures,
             "accessors": self.buffer.accessors,
             "bufferViews": self.buffer.views,
         }
-        if self.images:
-            lists["textures"] = [{"source": image, "sampler": 0} for image in range(len(self.images))]
-            lists["samplers"] = [{"magFilter": 9729, "minFilter": 9987, "wrapS": 10497, "wrapT": 10497}]
         if self.buffer.data:
             lists["buffers"] = [{"byteLength": len(self.buffer.data)}]
-        if any("extensions" in surface for surface in _textures_of(lists["materials"])):
-            lists["extensionsUsed"] = [_TEXTURE_TRANSFORM]
+        document = {name: entries for name, entries in lists.items() if entries} | members
+        document |= {"extensions": root} if root else {}
+        if used := used_extensions(document):
+            document["extensionsUsed"] = sorted(used)
         head: dict[str, Any] = {
             "asset": {"version": "2.0", "generator": f"skinpy {_core._build_info()['version']}"},
             "scene": 0,
             "scenes": [{"nodes": roots}],
         }
-        return head | {name: entries for name, entries in lists.items() if entries}, bytes(self.buffer.data)
+        return head | document, bytes(self.buffer.data)
 
     # ---- nodes --------------------------------------------------------------------------------------
 
@@ -132,6 +154,10 @@ class _Writer:
         if not rigid and len(self.shown) == 1:
             needed = np.arange(len(skin))  # also the slots that no vertex follows
         primitives = [self._primitive(one, None if rigid else needed) for one in submeshes]
+        numbers_of = {id(one): number for number, one in enumerate(mesh.submeshes)}
+        self.primitives |= {
+            numbers_of[id(one)]: primitive for one, primitive in zip(submeshes, primitives, strict=True)
+        }
         self.nodes[node]["mesh"] = len(self.meshes)
         entry = named(_mesh_name(submeshes)) | {"primitives": primitives}
         targets = [self.model.targets[number] for number in self.targets.get(node, [])]
@@ -212,16 +238,20 @@ class _Writer:
 
     # ---- materials ----------------------------------------------------------------------------------
 
-    def _material(self, material: Material) -> dict[str, Any]:
+    def _material(self, number: int) -> dict[str, Any]:
         """Return the entry of a material."""
-        surface: dict[str, Any] = {
-            "baseColorFactor": [min(max(value, 0.0), 1.0) for value in numbers(material.base_color)],
-            "metallicFactor": 0.0,
-            "roughnessFactor": 0.8,
-        }
-        if material.texture is not None and (image := self._image(material.texture)) is not None:
-            surface["baseColorTexture"] = {"index": image} | _texture_transform(material)
-        entry = named(material.name) | {"pbrMetallicRoughness": surface}
+        material = self.model.materials[number]
+        needs_strength = number in self.animated.get("emissive_strength", ())
+        needs_transform = any(number in self.animated.get(path, ()) for path in UV_PATHS)
+        members, surface = material_members(self.model, number, self._texture_of, needs_strength)
+        surface["baseColorFactor"] = [min(max(value, 0.0), 1.0) for value in numbers(material.base_color)]
+        if material.texture is not None:
+            texture = self._texture(material.texture, _sampler(material))
+            if texture is not None:
+                surface["baseColorTexture"] = {"index": texture} | _texture_transform(
+                    material, needs_transform
+                )
+        entry = named(material.name) | {"pbrMetallicRoughness": surface} | members
         if material.double_sided:
             entry["doubleSided"] = True
         if material.alpha != "opaque":
@@ -229,6 +259,29 @@ class _Writer:
         if material.alpha == "mask":
             entry["alphaCutoff"] = numbers([material.alpha_cutoff])[0]
         return entry
+
+    def _texture_of(self, number: int) -> int | None:
+        """Return the index of the written texture for one of the file's, other than base colors."""
+        places = self._places
+        found = places[number] if 0 <= number < len(places) else None
+        return None if found is None else self._texture(found, _SAMPLER)
+
+    @cached_property
+    def _places(self) -> list[Texture | None]:
+        """The texture of the model for each of the file's."""
+        return file_textures(self.model._block, self.model._extras)
+
+    def _texture(self, texture: Texture, sampler: dict[str, int]) -> int | None:
+        """Return the index of the pair of an image and a sampler, stored once."""
+        image = self._image(texture)
+        if image is None:
+            return None
+        if sampler not in self.samplers:
+            self.samplers.append(sampler)
+        entry = {"source": image, "sampler": self.samplers.index(sampler)}
+        if entry not in self.textures:
+            self.textures.append(entry)
+        return self.textures.index(entry)
 
     def _image(self, texture: Texture) -> int | None:
         """Return the index of the image, stored once: PNG and JPEG unchanged, other formats as PNG."""
@@ -252,10 +305,13 @@ class _Writer:
         return len(self.images) - 1
 
 
-def _texture_transform(material: Material) -> dict[str, Any]:
-    """Return KHR_texture_transform: scale, then rotation counterclockwise in the picture, then offset."""
+def _texture_transform(material: Material, needed: bool) -> dict[str, Any]:
+    """Return KHR_texture_transform: scale, then rotation counterclockwise in the picture, then offset.
+
+    The identity is left out unless it is `needed`, for a clip that changes it.
+    """
     (a, b, u), (c, d, v) = np.asarray(material.uv_transform, np.float64)[:2].tolist()
-    if (a, b, u, c, d, v) == (1, 0, 0, 0, 1, 0):
+    if (a, b, u, c, d, v) == (1, 0, 0, 0, 1, 0) and not needed:
         return {}
     rotation, scale_u = math.atan2(-c, a), math.hypot(a, c)
     scale_v = math.sin(rotation) * b + math.cos(rotation) * d
@@ -270,9 +326,15 @@ def _texture_transform(material: Material) -> dict[str, Any]:
     return {"extensions": {_TEXTURE_TRANSFORM: entry}}
 
 
-def _textures_of(materials: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the texture entries of materials; empty ones for materials without a texture."""
-    return [one["pbrMetallicRoughness"].get("baseColorTexture", {}) for one in materials]
+def _sampler(material: Material) -> dict[str, int]:
+    """Return the sampler of the base-color texture, whose numbers are those of OpenGL."""
+    wrap_u, wrap_v = (_WRAPS[mode] for mode in material.wrap)
+    return {
+        "magFilter": _FILTERS[material.mag_filter or "linear"],
+        "minFilter": _FILTERS[material.min_filter or "linear_mipmap_linear"],
+        "wrapS": wrap_u,
+        "wrapT": wrap_v,
+    }
 
 
 def _warn_of_hidden(submeshes: list[Submesh]) -> None:

@@ -20,6 +20,22 @@ if TYPE_CHECKING:
     from ..clip import Clip
     from ..model import Model
 
+#: The pointers of KHR_animation_pointer, below the node or the material.
+_POINTERS = {
+    "visibility": "extensions/KHR_node_visibility/visible",
+    "base_color_factor": "pbrMetallicRoughness/baseColorFactor",
+    "metallic_factor": "pbrMetallicRoughness/metallicFactor",
+    "roughness_factor": "pbrMetallicRoughness/roughnessFactor",
+    "emissive_factor": "emissiveFactor",
+    "emissive_strength": "extensions/KHR_materials_emissive_strength/emissiveStrength",
+    "alpha_cutoff": "alphaCutoff",
+    "normal_scale": "normalTexture/scale",
+    "occlusion_strength": "occlusionTexture/strength",
+    **{
+        f"uv_{name}": f"pbrMetallicRoughness/baseColorTexture/extensions/KHR_texture_transform/{name}"
+        for name in ("offset", "rotation", "scale")
+    },
+}
 _INTERPOLATION = {"step": "STEP", "linear": "LINEAR", "cubic": "CUBICSPLINE"}
 
 
@@ -73,7 +89,7 @@ def _animation(model: "Model", clip: "Clip", lines: list[KeyLine], buffer: Buffe
         if key not in known:
             known[key] = len(samplers)
             samplers.append({"input": key[0], "output": key[1], "interpolation": key[2]})
-        channels.append({"sampler": known[key], "target": {"node": line.node, "path": line.path}})
+        channels.append({"sampler": known[key], "target": _target(line)})
     return {"channels": channels, "samplers": samplers}
 
 
@@ -86,6 +102,7 @@ def _lines(
     """
     lines: dict[tuple[int, str], KeyLine] = {}
     weights: dict[int, KeyLine] = {}
+    looks = [line_of(channel, channel.moved) for channel in clip._look_channels]
     for channel in clip._pose_channels:
         if channel.joint is not None:
             lines[channel.joint, channel.path] = line_of(channel, channel.joint)
@@ -94,7 +111,17 @@ def _lines(
     for node in sorted({node for target in weights for node in nodes.get(target, ())}):
         keyed = [weights.get(number) or _rest(model.targets[number]) for number in targets[node]]
         lines[node, "weights"] = _weights_of_node(node, keyed, clip.duration)
-    return list(lines.values())
+    return [*lines.values(), *looks]
+
+
+def _target(line: KeyLine) -> dict[str, Any]:
+    """Return what a channel changes: a component of a node, or what a pointer names."""
+    rest = _POINTERS.get(line.path)
+    if rest is None:
+        return {"node": line.node, "path": line.path}
+    start = "nodes" if line.path == "visibility" else "materials"
+    pointer = {"pointer": f"/{start}/{line.node}/{rest}"}
+    return {"path": "pointer", "extensions": {"KHR_animation_pointer": pointer}}
 
 
 def targets_of_nodes(model: "Model") -> dict[int, list[int]]:
@@ -122,6 +149,8 @@ def _output(line: KeyLine) -> Array:
     if line.interpolation == "cubic":
         rows = np.stack([line.in_tangents, line.values, line.out_tangents], axis=1)
     rows = rows.reshape(-1, line.values.shape[1]).astype("<f4")
+    if line.path == "visibility":
+        rows = (rows != 0).astype("u1")
     return rows.ravel() if line.path == "weights" else rows
 
 
