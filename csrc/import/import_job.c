@@ -161,8 +161,8 @@ static void free_model(import_model *m) {
                         &m->submeshes, &m->materials, &m->textures,        &m->texture_data,     &m->clips,
                         &m->channels,  &m->times,     &m->values,          &m->report,           &m->extras,
                         &m->events,    &m->targets,   &m->target_vertices, &m->target_positions, &m->target_normals};
-  void *memory[] = {m->globals,  m->shear,   m->slots.table,  m->positions, m->normals, m->uvs,        m->colors,
-                    m->tangents, m->weights, m->vertex_slots, m->faces,     m->shapes,  m->is_repeated};
+  void *memory[] = {m->globals,  m->shear,   m->slots.table,  m->positions, m->normals, m->uvs,         m->colors,
+                    m->tangents, m->weights, m->vertex_slots, m->faces,     m->shapes,  m->is_repeated, m->targets_of};
   size_t i;
   for (i = 0; i < sizeof arrays / sizeof *arrays; i++) sk_array_free(arrays[i]);
   for (i = 0; i < sizeof memory / sizeof *memory; i++) sk_free(memory[i]);

@@ -47,6 +47,7 @@ typedef struct import_model {
   sk_array clips, channels, times, values, events;
   uint32_t *shapes; /* of each vertex: equal where all targets move it equally; NULL without targets */
   sk_array targets, target_vertices, target_positions, target_normals;
+  uint32_t *targets_of; /* of each joint: the first of its targets, and how many follow; NULL without targets */
   sk_array report;
   sk_array extras; /* char: JSON that Python reads; empty where there is nothing to say */
 } import_model;

@@ -199,28 +199,66 @@ static bool append(sk_array *out, const sk_array *from, uint64_t first, uint64_t
   return added != NULL;
 }
 
-/* Adds one target of a node: what it does to all submeshes of the node, which are list[from] to list[end - 1]. */
-static sk_status add_target(import_job *job, const import_morphs *morphs, size_t from, size_t end, uint32_t number) {
+/* Adds one target of a node: what it does to all submeshes of the node that have it, which `which` numbers. */
+static sk_status add_target(import_job *job, const import_morphs *morphs, const size_t *which, size_t count) {
   import_model *m = &job->model;
   const import_morph *list = morphs->list.data;
-  sk_target target = {.node = list[from].node, .first = m->target_vertices.count}, *added;
-  bool good = true, named = false;
+  sk_target target = {.node = list[*which].node,
+                      .first = m->target_vertices.count,
+                      .default_weight = list[*which].default_weight},
+            *added;
+  bool good = true;
   size_t i;
-  sk_status status = SK_OK;
-  for (i = from; i < end && good && !status; i++) {
-    if (list[i].target != number) continue;
-    if (!named) status = name_target(job, &list[i], &target.name);
-    if (!named) target.default_weight = list[i].default_weight;
-    named = true;
-    good = append(&m->target_vertices, &morphs->vertices, list[i].first, list[i].count) &&
-           append(&m->target_positions, &morphs->positions, list[i].first, list[i].count) &&
-           (!morphs->has_normals || append(&m->target_normals, &morphs->normals, list[i].first, list[i].count));
-  }
+  sk_status status = name_target(job, &list[*which], &target.name);
   if (status) return status;
+  for (i = 0; i < count && good; i++) {
+    const import_morph *morph = &list[which[i]];
+    good = append(&m->target_vertices, &morphs->vertices, morph->first, morph->count) &&
+           append(&m->target_positions, &morphs->positions, morph->first, morph->count) &&
+           (!morphs->has_normals || append(&m->target_normals, &morphs->normals, morph->first, morph->count));
+  }
   target.count = m->target_vertices.count - target.first;
   added = good ? sk_array_extend(&m->targets, 1) : NULL;
   if (!added) return import_no_memory(job, sizeof *added);
   *added = target;
+  return SK_OK;
+}
+
+/* Adds the targets of a node, which list[from] to list[end - 1] change its submeshes. They are sorted by their number,
+   of which each submesh has all from 0 on. */
+static sk_status add_targets(import_job *job, const import_morphs *morphs, size_t from, size_t end) {
+  const import_morph *list = morphs->list.data;
+  uint32_t number, count = 0;
+  size_t i, *ends, *order = sk_alloc((end - from) * sizeof *order);
+  sk_status status = SK_OK;
+  for (i = from; i < end; i++)
+    if (list[i].target >= count) count = list[i].target + 1;
+  ends = sk_alloc_zero(((size_t)count + 1) * sizeof *ends);
+  if (!ends || !order) status = import_no_memory(job, (end - from) * sizeof *order);
+  for (i = from; i < end && !status; i++) ends[list[i].target + 1]++;
+  for (number = 1; number <= count && !status; number++) ends[number] += ends[number - 1];
+  for (i = from; i < end && !status; i++) order[ends[list[i].target]++] = i;
+  for (number = 0; number < count && !status; number++) {
+    size_t start = number ? ends[number - 1] : 0;
+    status = add_target(job, morphs, order + start, ends[number] - start);
+  }
+  sk_free(ends);
+  sk_free(order);
+  return status;
+}
+
+/* Where the targets of each joint are, for import_targets_of. */
+static sk_status number_targets(import_job *job) {
+  import_model *m = &job->model;
+  const sk_target *targets = m->targets.data;
+  uint32_t i;
+  if (!m->targets.count) return SK_OK;
+  m->targets_of = sk_alloc_zero(2 * m->nodes.count * sizeof *m->targets_of);
+  if (!m->targets_of) return import_no_memory(job, 2 * m->nodes.count * sizeof *m->targets_of);
+  for (i = 0; i < m->targets.count; i++) {
+    uint32_t *range = m->targets_of + 2 * (size_t)targets[i].node;
+    if (!range[1]++) range[0] = i;
+  }
   return SK_OK;
 }
 
@@ -233,24 +271,17 @@ sk_status import_targets(import_job *job, const import_morphs *morphs) {
   m->target_vertices = SK_ARRAY(uint32_t);
   m->target_positions = m->target_normals = SK_ARRAY(float[3]);
   for (; from < morphs->list.count && !status; from = end) {
-    uint32_t number, count = 0;
-    for (end = from; end < morphs->list.count && list[end].node == list[from].node; end++)
-      if (list[end].target >= count) count = list[end].target + 1;
-    for (number = 0; number < count && !status; number++) status = add_target(job, morphs, from, end, number);
+    for (end = from; end < morphs->list.count && list[end].node == list[from].node; end++) {}
+    status = add_targets(job, morphs, from, end);
   }
   if (!status && m->targets.count > SK_MAX_JOINTS)
     return sk_fail(job->error, SK_ERROR_IMPORT, "the model has more than %u morph targets", SK_MAX_JOINTS);
   m->info.targets = (uint32_t)m->targets.count;
-  return status;
+  return status ? status : number_targets(job);
 }
 
 uint32_t import_targets_of(const import_job *job, int32_t joint, uint32_t *count) {
-  const sk_target *targets = job->model.targets.data;
-  uint32_t i, first = 0;
-  *count = 0;
-  for (i = 0; i < job->model.targets.count; i++) {
-    if (targets[i].node != joint) continue;
-    if (!(*count)++) first = i;
-  }
-  return first;
+  const uint32_t *targets_of = job->model.targets_of;
+  *count = targets_of ? targets_of[2 * (size_t)joint + 1] : 0;
+  return targets_of ? targets_of[2 * (size_t)joint] : 0;
 }

@@ -54,6 +54,12 @@ typedef struct gltf_set {
   int32_t joints, weights;
 } gltf_set;
 
+typedef struct gltf_cursor { /* an element of an array that was asked for last */
+  int32_t array;
+  uint32_t index;
+  int32_t token;
+} gltf_cursor;
+
 typedef struct gltf_mesh { /* of GLTF_MESHES */
   bool is_read; /* some node of the scene has it */
   int32_t first_primitive, primitive_count; /* in gltf.primitives */
@@ -94,6 +100,7 @@ typedef struct gltf {
   sk_array shown; /* int32_t: the primitive of each submesh */
   int32_t *pictures; /* of GLTF_IMAGES: its texture in the model, or one of the two below; NULL: none was read */
   sk_array sets; /* gltf_set */
+  gltf_cursor weight, name; /* of morph targets */
 } gltf;
 
 /* ---- import_gltf.c ---------------------------------------------------------------------- */

@@ -66,16 +66,23 @@ sk_status gltf_read_shapes(import_job *job, const import_submesh *submesh, impor
   return status;
 }
 
+/* The element of an array, of which mostly the next one is asked for. */
+static int32_t element(const json *j, int32_t array, uint32_t index, gltf_cursor *cursor) {
+  if (cursor->array != array || cursor->index > index) *cursor = (gltf_cursor){array, 0, json_first(j, array)};
+  for (; cursor->index < index && cursor->token >= 0; cursor->index++)
+    cursor->token = json_after(j, array, cursor->token);
+  return cursor->token;
+}
+
 /* From the weights of the node, else from those of the mesh. */
 float gltf_default_weight(const import_job *job, const import_submesh *submesh, uint32_t target) {
-  const gltf *g = job->gltf;
-  int32_t array, token, i;
+  gltf *g = job->gltf;
+  int32_t array, token;
   float weight;
   array = json_member(&g->json, gltf_item(g, GLTF_NODES, submesh->gltf_node - g->nodes), "weights");
   if (json_length(&g->json, array) <= (int32_t)target)
     array = json_member(&g->json, gltf_item(g, GLTF_MESHES, submesh->primitive->mesh), "weights");
-  token = json_first(&g->json, array);
-  for (i = 0; i < (int32_t)target && token >= 0; i++) token = json_after(&g->json, array, token);
+  token = element(&g->json, array, target, &g->weight);
   weight = token < 0 ? 0.0f : (float)json_number(&g->json, token, 0.0);
   return import_is_bad(weight) ? 0.0f : weight;
 }
@@ -84,8 +91,5 @@ bool gltf_name_target(import_job *job, const import_submesh *submesh, uint32_t t
   const json *j = &job->gltf->json;
   int32_t mesh = gltf_item(job->gltf, GLTF_MESHES, submesh->primitive->mesh);
   int32_t names = json_member(j, json_member(j, mesh, "extras"), "targetNames");
-  int32_t token = json_first(j, names);
-  uint32_t i;
-  for (i = 0; i < target && token >= 0; i++) token = json_after(j, names, token);
-  return json_text(j, token, &job->model.text, name);
+  return json_text(j, element(j, names, target, &job->gltf->name), &job->model.text, name);
 }
