@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from builders import Gltf
 from seed_models import Seed, own_seeds
 
 import skinpy
@@ -31,6 +32,24 @@ def check(words: str, path: Path, where: str) -> None:
     assert words.isprintable(), f"{where}: {words!r}"
     assert max(map(len, re.findall("Q+", words)), default=0) <= MOST, f"{where}: {words}"
     assert words.count(str(path)) <= 1, f"{where}: {words}"
+
+
+def test_names_are_printed_safely() -> None:
+    """In representations of objects, and in errors that list the names that there are."""
+    name = "a\x1b[31m\x07\u202eb"
+    file = Gltf()
+    corners = [[0, 0, 0], [1, 0, 0], [0, 1, 0]]
+    file.materials.append({"name": name})
+    file.node(name, mesh=file.mesh(file.primitive(corners, [[0, 1, 2]], material=0), name=name))
+    file.animation(name, file.channel(0, "translation", [0, 1], [[0, 0, 0], [1, 0, 0]]))
+    model = skinpy.load(file.glb(), format="glb")
+    things = [model, model.skeleton, model.mesh.submeshes[0], model.clips, model.clips[0], model.materials[0]]
+    for thing in [*things, model.clips[0].channels[0], model.report]:
+        assert repr(thing).isprintable() and str(thing).isprintable()
+    for ask in (lambda: model.skeleton.index("x"), lambda: model.clips["x"], lambda: model.pose(9)):
+        with pytest.raises(LookupError) as caught:
+            ask()
+        assert str(caught.value.args[0]).isprintable()
 
 
 @pytest.mark.parametrize("seed", own_seeds(), ids=lambda seed: f"{seed.name}.{seed.format}")
