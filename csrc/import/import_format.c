@@ -21,6 +21,7 @@
 #include "import_check.h"
 #include "import_contents.h"
 #include "import_format.h"
+#include "import_twin.h"
 
 #define ALSO_BYTES   4096 /* in which the second word of a magic stands */
 
@@ -134,6 +135,8 @@ static const import_format rows[] = {
      .magics = {{"BB3D", "b3d", true}},
      .required = {{"BB3D"}, IMPORT_BYTES, "\"BB3D\""},
      .open = import_b3d_open,
+     .correct_scene = import_b3d_correct_scene,
+     .correct = import_unmark_names,
      .ticks = import_b3d_ticks,
      .offsets_follow_rest = true},
     {.suffixes = "iqm",

@@ -7,7 +7,7 @@ sk_status import_weights_open(import_job *job) {
   import_weights *w = job->weights = sk_alloc_zero(sizeof *w);
   if (!w) return import_no_memory(job, sizeof *w);
   w->list = w->sorted = SK_ARRAY(import_weight);
-  w->corners = w->meshes = SK_ARRAY(uint32_t);
+  w->corners = w->meshes = w->keyed = SK_ARRAY(uint32_t);
   w->names = SK_ARRAY(size_t);
   return import_files_whole(job);
 }
@@ -19,6 +19,7 @@ void import_weights_close(import_job *job) {
   sk_array_free(&w->sorted);
   sk_array_free(&w->corners);
   sk_array_free(&w->meshes);
+  sk_array_free(&w->keyed);
   sk_array_free(&w->names);
   sk_free(w->starts);
   sk_free(w->joint_of);

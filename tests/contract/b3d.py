@@ -31,6 +31,20 @@ def follows(model: Any) -> None:
         assert np.allclose(games.deformed(model, time), wanted, atol=games.EXACT)
 
 
+def twins(name: str) -> bytes:
+    """Two joints of one name, of which each has keys and vertices."""
+    legs = [
+        games.b3d_node(name, games.b3d_bone(*bones), games.b3d_keys((1, (0, 0, 0)), (6, (x, 0, 0))))
+        for x, bones in ((5, games.ALL[:1]), (9, games.ALL[1:]))
+    ]
+    return games.b3d(games.b3d_node("root", games.b3d_mesh(), *legs, games.b3d_anim()))
+
+
+def both_move(model: Any) -> None:
+    wanted = games.flipped(games.CORNERS) + [(5, 0, 0), (9, 0, 0), (9, 0, 0)]
+    assert np.allclose(games.deformed(model, 0.6), wanted, atol=games.EXACT)
+
+
 def vertices(flags: int, sets: int, size: int, rows: Sequence[Sequence[float]]) -> bytes:
     """With more numbers for each vertex."""
     numbers = [[*point, *row] for point, row in zip(games.CORNERS, rows, strict=True)]
@@ -99,4 +113,6 @@ CASES = {
     "color and opacity of a brush": lambda: one(painted(), played=has_color),
     "texture of a brush": lambda: one(painted("wood.png"), played=has_texture),
     "further textures of a brush": lambda: one(painted("wood.png", "light.png"), "looks_ignored"),
+    "joints of one name": lambda: one(twins("leg"), "duplicate_names", played=both_move),
+    "joints without a name": lambda: one(twins(""), played=both_move),
 }

@@ -50,6 +50,21 @@ def has_color(model: Any) -> None:
     assert np.allclose(paint.base_color, (0.2, 0.4, 0.6, 0.5), atol=1e-6) and paint.alpha == "blend"
 
 
+def twins(parent: str) -> bytes:
+    """Joints a and a."""
+    first, second = games.two_joints()
+    angles, place = (-0.2, 0.6, 0.1), (0, 1, 0)
+    return games.ms3d([first, games.Joint("a", parent, angles, place, second.turns, second.moves)], (0, 1, 1))
+
+
+def both_move(model: Any) -> None:
+    wanted = []
+    for joint, point in zip((0, 1, 1), games.CORNERS, strict=True):
+        one = games.two_joints()[joint]
+        wanted.append(games.place(one.posed(-1) @ np.linalg.inv(one.rest), point))
+    assert np.allclose(games.deformed(model, 1.0), wanted, atol=games.EXACT)
+
+
 CASES = {
     "joints and their keys": lambda: one(moved(0, 1, 1), played=follows),
     "weights of several joints (version 1.8)": lambda: one(
@@ -60,4 +75,6 @@ CASES = {
     "texture of a material": lambda: one(painted("wood.png"), played=has_texture),
     "alpha map of a material": lambda: one(painted("wood.png", "mask.png"), "looks_ignored"),
     "emissive and specular color": lambda: one(painted(emissive=1.0), "looks_ignored"),
+    "joints of one name": lambda: one(twins(""), "duplicate_names", played=both_move),
+    "a parent whose name several joints have": lambda: one(twins("a"), "names_ambiguous", played=follows),
 }

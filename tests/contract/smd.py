@@ -41,6 +41,12 @@ def has_normals(model: Any) -> None:
     assert {tuple(uv) for uv in model.mesh.uvs.tolist()} == {(0, 1), (1, 1), (0, 0)}
 
 
+def twins() -> Case:
+    file = NODES.replace('"arm"', '"root"') + skeleton(1, 2) + triangles(" 2 0 0.5 1 0.5")
+    codes = ("duplicate_names", "ticks_per_second_assumed")
+    return Case({"a.smd": file.encode(), "wood.png": image()}, follows, codes)
+
+
 CASES = {
     "triangles": lambda: one(skeleton(1), triangles(), played=has_corners),
     "normals and texture coordinates": lambda: one(skeleton(1), triangles(), played=has_normals),
@@ -49,4 +55,5 @@ CASES = {
     "weights": lambda: one(
         skeleton(1, 2), triangles(" 2 0 0.5 1 0.5"), codes=("ticks_per_second_assumed",), played=follows
     ),
+    "joints of one name": twins,
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "../import_bytes.h"
+#include "../import_twin.h"
 #include "../import_weights.h"
 #include "import_b3d.h"
 
@@ -17,7 +18,7 @@
 typedef struct b3d_level { /* an open chunk */
   size_t end;
   uint32_t node;         /* number of the node; UINT32_MAX: none yet */
-  bool is_mesh;
+  bool is_mesh, is_keyed;
   uint32_t first, count; /* vertices of the mesh that bones here refer to; count 0: the last mesh */
 } b3d_level;
 
@@ -41,20 +42,25 @@ static bool open_level(b3d *b, size_t end, bool is_mesh) {
   b3d_level level = b->levels.count ? *top_of(b) : (b3d_level){.node = UINT32_MAX}, *added;
   level.end = end;
   level.is_mesh = is_mesh;
+  level.is_keyed = false;
   if (is_mesh) level.first = b->vertices, level.count = 0;
   added = sk_array_room(&b->levels, 1);
   if (added) *added = level;
   return added != NULL;
 }
 
-/* The mesh that ends is the one of its node and of all nodes below that follow. */
-static void close_level(b3d *b) {
+/* The mesh that ends is the one of its node and of all nodes below that follow. Assimp makes the channel of a node when
+   it ends. */
+static bool close_level(b3d *b) {
   b3d_level ended = *top_of(b);
+  uint32_t *keyed = ended.is_keyed ? sk_array_extend(&b->job->weights->keyed, 1) : &ended.node;
   b->c.at = ended.end;
   b->levels.count--;
-  if (!ended.is_mesh || !b->levels.count) return;
+  if (keyed) *keyed = ended.node;
+  if (!ended.is_mesh || !b->levels.count) return keyed != NULL;
   top_of(b)->first = b->last_first = ended.first;
   top_of(b)->count = b->last_count = ended.count;
+  return keyed != NULL;
 }
 
 static bool read_node(b3d *b, size_t end) {
@@ -159,7 +165,7 @@ static bool read_chunk(b3d *b) {
   else if (level->is_mesh && is_chunk(at, "VRTS")) read_vertices(b, end);
   else if (level->is_mesh && is_chunk(at, "TRIS")) good = read_triangles(b, end);
   else if (in_node && is_chunk(at, "BONE")) good = read_bone(b, end);
-  else if (in_node && is_chunk(at, "KEYS")) b->keys++;
+  else if (in_node && is_chunk(at, "KEYS")) b->keys++, top_of(b)->is_keyed = true;
   else if (in_node && is_chunk(at, "ANIM")) good = read_animation(b, c->at - HEADER, end);
   c->at = end;
   return good;
@@ -176,9 +182,7 @@ static bool read_chunks(b3d *b) {
   if (c->past) return true;
   c->at = HEADER + 4;
   good = open_level(b, HEADER + size, false);
-  while (good && !c->past && b->levels.count)
-    if (c->at == top_of(b)->end) close_level(b);
-    else good = read_chunk(b);
+  while (good && !c->past && b->levels.count) good = c->at == top_of(b)->end ? close_level(b) : read_chunk(b);
   return good;
 }
 
@@ -220,6 +224,12 @@ sk_status import_b3d_open(import_job *job) {
   sk_array_free(&b.levels);
   sk_array_free(&b.anims);
   return status;
+}
+
+/* Channels belong to nodes by order; Assimp gives them names. */
+sk_status import_b3d_correct_scene(import_job *job) {
+  const sk_array *keyed = &job->weights->keyed;
+  return import_mark_nodes(job, keyed->data, keyed->count);
 }
 
 double import_b3d_ticks(import_job *job, double stated) {

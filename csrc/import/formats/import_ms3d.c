@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "../import_bytes.h"
+#include "../import_twin.h"
 #include "../import_weights.h"
 #include "import_ms3d.h"
 
@@ -44,6 +45,70 @@ static sk_status find_sections(ms3d *m) {
     import_skip(c, 16 * ((size_t)import_take(c, 2) + import_take(c, 2)));
   }
   return SK_OK;
+}
+
+/* The name of a joint, or of its parent, which stands behind it. */
+static import_span name_at(const ms3d *m, uint32_t joint, size_t behind) {
+  const char *name = (const char *)m->c.data + ((const size_t *)m->job->weights->names.data)[joint] + behind;
+  const char *end = memchr(name, 0, NAME);
+  return (import_span){name, end ? (size_t)(end - name) : NAME};
+}
+
+/* The first joint that has the name of joint i, or of its parent. */
+static int64_t first_of(const ms3d *m, const import_names *names, uint32_t i, size_t behind) {
+  import_span name = name_at(m, i, behind);
+  return name.length ? import_names_find(names, name.at, name.length) : SK_NONE;
+}
+
+/* Parents are named; the first joint of the name is taken. */
+static void note_parents(const ms3d *m, const import_names *names, const uint8_t *is_shared) {
+  uint32_t i;
+  for (i = 0; i < m->joint_count; i++) {
+    import_span parent = name_at(m, i, NAME);
+    int64_t first = first_of(m, names, i, NAME);
+    if (first >= 0 && is_shared[first])
+      import_note_add(m->job, NOTE_names_ambiguous, 1, "parent '%.*s'", (int)parent.length, parent.at);
+  }
+}
+
+/* Puts a copy of the file in its place in which a name that came before has a mark, where that fits. */
+static sk_status write_marks(ms3d *m, const import_names *names) {
+  const import_source *file = m->job->files.sources.data;
+  uint8_t *copy = sk_alloc(file->size + 1);
+  char mark[IMPORT_MARK_BYTES];
+  uint32_t i;
+  if (!copy) return import_no_memory(m->job, file->size);
+  memcpy(copy, file->data, file->size);
+  copy[file->size] = 0;
+  for (i = 0; i < m->joint_count; i++) {
+    import_span name = name_at(m, i, 0);
+    size_t length = import_mark(mark, i), room = NAME - name.length;
+    if (name.length && (length > room || first_of(m, names, i, 0) == i)) continue;
+    memcpy(copy + (name.at - (const char *)m->c.data) + name.length, mark, length < room ? length + 1 : length);
+  }
+  m->c.data = copy;
+  return import_files_put(&m->job->files, file->name, copy, file->size, copy) ? SK_OK : import_no_memory(m->job, 1);
+}
+
+/* Weights and keys tell joints apart by number, Assimp by name. */
+static sk_status mark_twins(ms3d *m) {
+  uint8_t *is_shared = sk_alloc_zero(m->joint_count + 1);
+  import_names names = {NULL, 0};
+  uint32_t i, first, twins = 0;
+  sk_status status = SK_OK;
+  if (!is_shared || !import_names_make(&names, m->joint_count)) status = import_no_memory(m->job, m->joint_count);
+  for (i = 0; i < m->joint_count && !status; i++) {
+    import_span name = name_at(m, i, 0);
+    first = import_names_add(&names, name.at, name.length, i);
+    if (first != i) is_shared[first] = 1, twins++;
+  }
+  if (twins) {
+    note_parents(m, &names, is_shared);
+    status = write_marks(m, &names);
+  }
+  import_names_free(&names);
+  sk_free(is_shared);
+  return status;
 }
 
 static void skip_comments(import_cursor *c) {
@@ -131,9 +196,11 @@ sk_status import_ms3d_open(import_job *job) {
   m.c.data = file->data, m.c.end = file->size;
   status = find_sections(&m);
   end = m.c.at;
-  if (m.c.past || m.c.end - end < 4) return status; /* Assimp says what it misses */
-  if (!status) status = read_tail(&m);
-  file->size = end;
+  if (m.c.past || status) return status; /* Assimp says what it misses */
+  status = mark_twins(&m);
+  if (status || m.c.end - end < 4) return status;
+  status = read_tail(&m);
+  ((import_source *)job->files.sources.data)->size = end;
   return status;
 }
 
@@ -180,6 +247,8 @@ static void correct_keys(import_job *job) {
 }
 
 sk_status import_ms3d_correct(import_job *job) {
+  sk_status status;
   correct_keys(job);
-  return find_joints(job);
+  status = find_joints(job);
+  return status ? status : import_unmark_names(job);
 }

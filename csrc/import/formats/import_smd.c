@@ -2,9 +2,11 @@
 
    Assimp 6.0.5 stumbles over two things, which are taken out or hidden here: comments within a section (lines that
    begin with two slashes), and blanks in the names of materials. It also counts frames from the first one, while the
-   times of the file may begin with another number. */
+   times of the file may begin with another number; and it binds by name what the file binds by number, so that a name
+   which came before gets a mark. */
 #include <string.h>
 
+#include "../import_twin.h"
 #include "import_smd.h"
 
 typedef struct smd_line {
@@ -14,10 +16,14 @@ typedef struct smd_line {
 typedef struct smd { /* one walk over the file */
   const char *at, *end;
   char section;    /* its first letter; 0: between sections */
+  uint32_t node;   /* read so far, with a name */
   uint32_t row;    /* of the section of triangles: a material, then three vertices */
   bool has_time;
   int32_t first;   /* frame of the skeleton */
   bool changed;
+  sk_array names;  /* import_span: of the nodes, in the order of their lines */
+  uint8_t *again;  /* of each of them: the name came before; NULL: nothing is marked */
+  bool no_memory;
   char *out;       /* what Assimp gets; NULL: nothing is written */
 } smd;
 
@@ -75,6 +81,23 @@ static void write_material(smd *s, smd_line line, const char *after) {
   }
 }
 
+/* A line of the nodes: number "name" parent */
+static void read_node(smd *s, smd_line line) {
+  const char *first = memchr(line.at, '"', (size_t)(line.end - line.at));
+  const char *last = first ? memchr(first + 1, '"', (size_t)(line.end - first - 1)) : NULL;
+  import_span *added = last && !s->out ? sk_array_extend(&s->names, 1) : NULL;
+  char mark[IMPORT_MARK_BYTES];
+  if (added) *added = (import_span){first + 1, (size_t)(last - first - 1)};
+  s->no_memory |= last && !s->out && !added;
+  if (last && s->again && s->again[s->node]) {
+    write_line(s, line, last);
+    write_line(s, (smd_line){mark, mark}, mark + import_mark(mark, s->node));
+    line.at = last;
+  }
+  write_line(s, line, s->at);
+  s->node += last != NULL;
+}
+
 static void begin_section(smd *s, smd_line text) {
   static const char *const sections[] = {"nodes", "skeleton", "triangles", "vertexanimation"};
   size_t i;
@@ -92,7 +115,8 @@ static void read_line(smd *s) {
     s->changed = true;
     return;
   }
-  if (material && !ends) write_material(s, line, s->at);
+  if (s->section == 'n' && !ends) read_node(s, line);
+  else if (material && !ends) write_material(s, line, s->at);
   else write_line(s, line, s->at);
   if (!s->section) begin_section(s, text);
   else if (ends) s->section = 0;
@@ -100,32 +124,60 @@ static void read_line(smd *s) {
   else if (s->section == 's' && begins(text, "time")) read_time(s, text);
 }
 
-sk_status import_smd_open(import_job *job) {
+/* Finds the names that came before. */
+static sk_status find_twins(smd *s, import_job *job) {
+  const import_span *span = s->names.data;
+  size_t count = s->names.count, i;
+  import_names names;
+  bool twins = false;
+  if (s->no_memory || !import_names_make(&names, count)) return import_no_memory(job, count * sizeof *span);
+  s->again = sk_alloc_zero(count);
+  for (i = 0; i < count && s->again; i++)
+    twins |= s->again[i] = import_names_add(&names, span[i].at, span[i].length, (uint32_t)i) != i;
+  import_names_free(&names);
+  s->changed |= twins;
+  return s->again ? SK_OK : import_no_memory(job, count);
+}
+
+static void read_lines(smd *s, const import_source *file) {
+  s->at = (const char *)file->data;
+  s->end = s->at + file->size;
+  s->section = 0;
+  s->node = 0;
+  while (s->at < s->end) read_line(s);
+}
+
+static sk_status write_file(smd *s, import_job *job) {
   import_source *file = job->files.sources.data;
-  smd s;
-  char *copy;
-  sk_status status;
-  status = import_files_whole(job);
-  if (status) return status;
-  s = (smd){.at = (const char *)file->data, .end = (const char *)file->data + file->size};
-  while (s.at < s.end) read_line(&s);
+  size_t room = file->size + s->names.count * IMPORT_MARK_BYTES + 1;
+  char *copy = s->out = sk_alloc(room);
+  if (!copy) return import_no_memory(job, room);
+  read_lines(s, file);
+  *s->out = 0;
+  return import_files_put(&job->files, file->name, copy, (size_t)(s->out - copy), copy) ? SK_OK
+                                                                                        : import_no_memory(job, 1);
+}
+
+sk_status import_smd_open(import_job *job) {
+  smd s = {.names = SK_ARRAY(import_span)};
+  sk_status status = import_files_whole(job);
+  if (!status) {
+    read_lines(&s, job->files.sources.data);
+    status = find_twins(&s, job);
+  }
   job->first_frame = s.first;
   job->blanks_hidden = s.changed;
-  if (!s.changed) return SK_OK;
-  copy = sk_alloc(file->size + 1);
-  if (!copy) return import_no_memory(job, file->size);
-  s = (smd){.at = (const char *)file->data, .end = (const char *)file->data + file->size, .out = copy};
-  while (s.at < s.end) read_line(&s);
-  *s.out = 0;
-  return import_files_put(&job->files, file->name, copy, (size_t)(s.out - copy), copy) ? SK_OK
-                                                                                       : import_no_memory(job, 1);
+  if (!status && s.changed) status = write_file(&s, job);
+  sk_array_free(&s.names);
+  sk_free(s.again);
+  return status;
 }
 
 /* The first animation is the file's own. */
 sk_status import_smd_correct(import_job *job) {
   struct aiAnimation *animation = job->scene->mNumAnimations ? job->scene->mAnimations[0] : NULL;
   unsigned c, k;
-  if (!animation || !job->first_frame) return SK_OK;
+  if (!animation || !job->first_frame) return import_unmark_names(job);
   animation->mDuration += job->first_frame;
   for (c = 0; c < animation->mNumChannels; c++) {
     struct aiNodeAnim *channel = animation->mChannels[c];
@@ -133,7 +185,7 @@ sk_status import_smd_correct(import_job *job) {
     for (k = 0; k < channel->mNumRotationKeys; k++) channel->mRotationKeys[k].mTime += job->first_frame;
     for (k = 0; k < channel->mNumScalingKeys; k++) channel->mScalingKeys[k].mTime += job->first_frame;
   }
-  return SK_OK;
+  return import_unmark_names(job);
 }
 
 double import_smd_ticks(import_job *job, double stated) {
