@@ -239,3 +239,9 @@ def test_weights_of_joints_that_do_not_exist() -> None:
 def test_long_names() -> None:
     model = load(strip(joints=[("x" * 3000, -1, REST), ("b", 0, turned(0))]).bytes(), "iqm")
     assert model.skeleton.names[1] == "x" * 1023 and "names_cut" in codes(model)
+
+
+def test_rest_poses_that_multiply_beyond_float32() -> None:
+    far = (3e38, 3e38, 3e38, 0, 0, 0.7, 0.7, 1e-30, 1, 1)
+    model = load(strip(joints=[("a", -1, far), ("b", 0, far)]).bytes(), "iqm")
+    assert np.isfinite(model.skin.inverse_bind).all() and "numbers_repaired" in codes(model)

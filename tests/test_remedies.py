@@ -124,6 +124,7 @@ def test_a_buffer_that_is_not_there(tmp_path: Path) -> None:
         ("a.xyz", b"nothing", 'format="..." names the one of the content'),
         ("a.blend", b"BLENDER-v300", "export the scene from Blender as glTF 2.0 (.glb), or allow it with"),
         ("a.max", b"", "export the scene from 3ds Max as FBX"),
+        ("a.m3d", b"3DMO" + bytes(8), "; export the model as glTF 2.0 (.glb)"),
         ("a.mtl", b"newmtl a", "load the .obj file that names it"),
         ("a.fbx", cases.fbx(version=6100), "convert the file to FBX 2011 or newer"),
     ],

@@ -27,6 +27,7 @@ static bool is_listed(const char *list, const char *suffix) {
 static const struct {
   const char *suffixes, *words;
 } advice[] = {{"blend", "export the scene from Blender as glTF 2.0 (.glb)"},
+              {"m3d;a3d;drc", "export the model as glTF 2.0 (.glb)"},
               {"ma;mb", "export the scene from Maya as FBX"},
               {"max", "export the scene from 3ds Max as FBX"},
               {"c4d", "export the scene from Cinema 4D as FBX or glTF"},

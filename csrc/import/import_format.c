@@ -16,6 +16,7 @@
 #include "formats/import_obj.h"
 #include "formats/import_ply.h"
 #include "formats/import_smd.h"
+#include "formats/import_unread.h"
 #include "formats/import_x.h"
 #include "import_bytes.h"
 #include "import_check.h"
@@ -183,9 +184,10 @@ static const import_format rows[] = {
      .companion = "obj"},
     {.suffixes = "irrmesh", .required = {{"<mesh"}, IMPORT_HAS, "\"<mesh\""}},
     {.suffixes = "amf", .required = {{"<amf"}, IMPORT_HAS, "\"<amf\""}},
-    {.suffixes = "x3d", .required = {{"<X3D"}, IMPORT_HAS, "\"<X3D\""}},
-    {.suffixes = "x3dv", .magics = {{"#X3D V", "x3dv", true}}},
-    {.suffixes = "wrl", .magics = {{"#VRML V", "wrl", true}}},
+    {.suffixes = "x3d", .required = {{"<X3D"}, IMPORT_HAS, "\"<X3D\""}, .is_read_again = true, .note = import_note_x3d},
+    {.suffixes = "x3dv", .magics = {{"#X3D V", "x3dv", true}}, .is_read_again = true, .note = import_note_x3d},
+    {.suffixes = "wrl", .magics = {{"#VRML V", "wrl", true}}, .is_read_again = true, .note = import_note_x3d},
+    {.suffixes = "ogex", .is_read_again = true, .note = import_note_ogex},
     {.suffixes = "xgl", .required = {{"<WORLD"}, IMPORT_HAS, "\"<WORLD\""}},
     {.suffixes = "zgl", .may_hold = "gz"},
     {.suffixes = "3mf bsp ifczip", .required = ZIP_REQUIRED, .may_hold = "zip"},
@@ -236,7 +238,9 @@ static const import_format rows[] = {
                 {"FORM~~~~LXOB", "lxo", true}},
      .required = {{"FORM~~~~LWOB", "FORM~~~~LWO2", "FORM~~~~LWO3", "FORM~~~~LXOB"},
                   IMPORT_BYTES,
-                  "\"FORM\" of LightWave or Modo"}},
+                  "\"FORM\" of LightWave or Modo"},
+     .is_read_again = true,
+     .note = import_note_lwo},
     {.suffixes = "lws mot",
      .magics = {{"LWSC", "lws", true}, {"LWMO", "lws", true}},
      .required = {{"LWSC", "LWMO"}, IMPORT_BEGINS, "\"LWSC\" or \"LWMO\""},
@@ -248,11 +252,15 @@ static const import_format rows[] = {
      .required = {{"*3DSMAX_ASCIIEXPORT", "*SCENE", "*GROUP", "*MATERIAL_LIST", "*GEOMOBJECT", "*HELPEROBJECT",
                    "*LIGHTOBJECT", "*CAMERAOBJECT"},
                   IMPORT_HAS,
-                  "\"*3DSMAX_ASCIIEXPORT\", \"*SCENE\" or \"*GEOMOBJECT\""}},
+                  "\"*3DSMAX_ASCIIEXPORT\", \"*SCENE\" or \"*GEOMOBJECT\""},
+     .is_read_again = true,
+     .note = import_note_ase},
     {.suffixes = "blend",
      .magics = {{"BLENDER", "blend", true}},
      .required = {{"BLENDER", GZIP}, IMPORT_BYTES, "\"BLENDER\", compressed or not"},
-     .may_hold = "gz"},
+     .may_hold = "gz",
+     .is_read_again = true,
+     .note = import_note_blend},
     {.suffixes = "ndo", .magics = {{"nendo", "ndo", true}}, .required = {{"nendo "}, IMPORT_BYTES, "\"nendo \""}},
     {.suffixes = "pmx", .magics = {{"PMX ", "pmx", true}}, .required = {{"PMX "}, IMPORT_BYTES, "\"PMX \""}},
     {.suffixes = "q3o q3s",

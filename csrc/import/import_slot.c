@@ -35,11 +35,23 @@ static bool grow_table(import_slots *slots) {
   return true;
 }
 
-sk_status import_add_slot(import_job *job, int32_t joint, const float offset[16], uint32_t *slot) {
+/* The rest poses of finite joints may multiply to numbers that are not. */
+static void copy_finite(import_job *job, int32_t joint, const float *from, float out[16]) {
+  bool bad = false;
+  int i;
+  for (i = 0; i < 16; i++) {
+    bad |= import_is_bad(from[i]);
+    out[i] = import_is_bad(from[i]) ? import_identity[i] : from[i];
+  }
+  if (bad) import_note_add(job, NOTE_numbers_repaired, 1, "the inverse bind matrix of joint %d", (int)joint);
+}
+
+sk_status import_add_slot(import_job *job, int32_t joint, const float given[16], uint32_t *slot) {
   import_slots *slots = &job->model.slots;
+  float offset[16], *new_offset;
   uint32_t *entry;
   int32_t *new_joint;
-  float *new_offset;
+  copy_finite(job, joint, given, offset);
   if (!slots->table) slots->joints = SK_ARRAY(int32_t), slots->offsets = SK_ARRAY(float[16]);
   if ((!slots->table || slots->joints.count * 2 > slots->mask) && !grow_table(slots)) return import_no_memory(job, 1);
   entry = find_entry(slots, joint, offset);

@@ -8,8 +8,9 @@
 
 extern const float import_identity[16];
 
-/* The slot of a pair, which is added where it is new. Matrices are compared bit by bit. */
-sk_status import_add_slot(import_job *job, int32_t joint, const float offset[16], uint32_t *slot);
+/* The slot of a pair, which is added where it is new. Matrices are compared bit by bit, and what is not
+   finite in them is repaired and reported. */
+sk_status import_add_slot(import_job *job, int32_t joint, const float given[16], uint32_t *slot);
 /* Copies an offset, 16 numbers, as a file has it. What is not finite or not affine is repaired and reported. */
 void import_copy_offset(import_job *job, const import_submesh *submesh, const float *m, float out[16]);
 

@@ -68,7 +68,52 @@ def x3d(inside: str, shape: str = "") -> str:
     )
 
 
+# ---- OpenGEX ---------------------------------------------------------------------------------------------
+
+
+def ogex(inside: str) -> str:
+    """A node with a triangle."""
+    points = ", ".join(f"{{{x}, {y}, {z}}}" for x, y, z in CORNERS)
+    return f"""Metric (key = "distance") {{float {{1}}}}
+GeometryNode $node1 {{ Name {{string {{"thing"}}}} ObjectRef {{ref {{$geometry1}}}} {inside} }}
+GeometryObject $geometry1 {{ Mesh (primitive = "triangles") {{
+VertexArray (attrib = "position") {{ float[3] {{ {points} }} }}
+IndexArray {{ unsigned_int32[3] {{ {{0, 1, 2}} }} }} }} }}
+"""
+
+
+def shows_a_triangle(model: Any) -> None:
+    assert len(model.mesh.faces) == 1
+
+
+OGEX_KEYS = """Animation
+{
+Track (target = %transform)
+{
+Time
+{
+Key {float {0.0, 1.0}}
+}
+Value
+{
+Key {float {0.0, 1.0}}
+}
+}
+}
+"""
+X3D_KEYS = '<PositionInterpolator key="0 1" keyValue="0 0 0 1 0 0"/>'
+ASE_FRAMES = ASE.replace("*MESH_FACE_LIST", "*MESH_ANIMATION {\n}\n*MESH_FACE_LIST").partition("*CAMERA")[0]
+
 CASES = {
+    "animation and skins of OpenGEX": lambda: one(
+        "a.ogex", ogex(OGEX_KEYS), "channels_dropped", played=shows_a_triangle
+    ),
+    "interpolators of X3D and VRML": lambda: one(
+        "a.x3d", x3d(X3D_KEYS), "channels_dropped", played=shows_a_triangle
+    ),
+    "animated meshes of ASE": lambda: one(
+        "a.ase", ASE_FRAMES, "morph_targets_dropped", played=shows_a_triangle
+    ),
     "nodes, triangles and polygons": lambda: one("a.ac", ac("loc 0 0 5\n"), played=is_moved),
     "color and opacity of a material": lambda: one("a.ac", ac(), played=has_color),
     "texture of the color": lambda: one("a.ac", ac('texture "wood.png"\n'), played=has_texture),

@@ -148,7 +148,7 @@ sk_status import_md3_correct(import_job *job) {
   uint32_t frame = (uint32_t)job->request->frame, frames, surfaces, s, used = 0;
   uint64_t at;
   sk_status status = SK_OK;
-  if (job->request->frame == SK_NONE) return SK_OK;
+  if (job->request->frame <= 0) return SK_OK; /* the first one is Assimp's */
   status = import_files_whole(job);
   if (status) return status;
   file = job->files.sources.data;
@@ -273,7 +273,7 @@ sk_status import_mdl_correct(import_job *job) {
   uint32_t frame = (uint32_t)job->request->frame, frames;
   quake_frames f;
   sk_status status;
-  if (job->request->frame == SK_NONE || file->size < 84 || memcmp(file->data, "IDPO", 4)) return SK_OK;
+  if (job->request->frame <= 0 || file->size < 84 || memcmp(file->data, "IDPO", 4)) return SK_OK;
   status = import_files_whole(job);
   if (status) return status;
   file = job->files.sources.data;
