@@ -567,6 +567,12 @@ def test_xml_that_is_not_plain() -> None:
     assert load(text.encode(), "dae").skeleton.names[1] == "a&b"
 
 
+def test_decimal_commas() -> None:
+    """Of exporters that write numbers as their country does."""
+    model = load(cases.dae(nodes='<node id="n"><translate>1,5 -2,25e1 3</translate></node>'), "dae")
+    assert model.globals()[1][:3, 3].tolist() == [1.5, -22.5, 3]
+
+
 def test_entities_are_refused() -> None:
     """Neither files nor texts that grow: a billion laughs."""
     laughs = '<!DOCTYPE x [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;&a;">]><COLLADA'

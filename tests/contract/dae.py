@@ -7,7 +7,7 @@ import import_cases as cases
 import numpy as np
 import test_collada_motion as motion
 
-from . import Case
+from . import Case, Cases
 from ._files import CORNERS, has_corners, image
 
 TITLE = "COLLADA"
@@ -220,6 +220,115 @@ def is_scaled(model: Any) -> None:
     assert np.allclose(model.deform(model.pose())[0], [[0, 0, 0], [0.01, 0, 0], [0, 0, -0.01]], atol=1e-6)
 
 
+# ---- what the specification leaves to few files ------------------------------------------------------
+
+MOVED = '<node id="n"><translate sid="t">0 0 0</translate></node>'
+FACE = '<node id="n"><instance_controller url="#face"/></node>'
+
+
+def hidden(model: Any) -> None:
+    assert [submesh.visible for submesh in model.mesh.submeshes] == [False]
+
+
+def sheared() -> Case:
+    def check(model: Any) -> None:
+        assert np.isclose(model.globals(0, 1.0)[-1][0, 3], 4)
+
+    ends = [(1, x, 0, x, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1) for x in (0, 4)]
+    node = f'<node id="n"><matrix sid="transform">{cases.numbers(ends[0])}</matrix></node>'
+    file = cases.dae(nodes=node, animation=cases.dae_matrix_animation("n", (0, 1), ends))
+    return one(file, "matrix_keys_lost", played=check)
+
+
+def repeated() -> Case:
+    def check(model: Any) -> None:
+        assert np.isclose(model.globals(0, 1.0)[-1][0, 3], 4)
+
+    words = channel("n/t.X", "LINEAR", (0, 4)).replace("<sampler", '<sampler post_behavior="CYCLE"')
+    return one(cases.dae(nodes=MOVED, animation=words), "interpolation_ignored", played=check)
+
+
+def together() -> Case:
+    def check(model: Any) -> None:
+        assert model.clips.names == ("clip0",)
+        assert np.allclose(model.globals(0, 0.5)[-1][:3, 3], (1, 2, 0))
+
+    words = channel("n/t.X", "LINEAR", (0, 2)) + channel("n/t.Y", "LINEAR", (0, 4), "l")
+    return one(cases.dae(nodes=MOVED, animation=words), played=check)
+
+
+def of_the_bind_shape() -> Case:
+    def check(model: Any) -> None:
+        got = model.deform(model.pose(), normals=False)[0]
+        assert sorted(np.round(got[:, 2], 5).tolist()) == [1, 1, 7]
+
+    nodes = (
+        '<node id="a" sid="a"><translate>0 0 1</translate><node sid="b"/></node><node id="m">'
+        '<translate>0 0 7</translate><instance_controller url="#body"><skeleton>#a</skeleton>'
+        "</instance_controller></node>"
+    )
+    skin = cases.dae_skin("body", "tri", "0 1 -1 1 1 1")
+    return one(cases.dae(geometry=cases.dae_triangle(), controllers=skin, nodes=nodes), played=check)
+
+
+def holed() -> Case:
+    """A square of 16 with a square of 1 in it."""
+
+    def check(model: Any) -> None:
+        corners = np.asarray(model.mesh.positions)[np.asarray(model.mesh.faces)]
+        sides = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])[:, 2]
+        assert (sides > 0).all() and np.isclose(sides.sum(), 2 * 15)
+
+    geometry = (
+        '<geometry id="g"><mesh>'
+        + cases.dae_source("g-p", "0 0 0 4 0 0 4 4 0 0 4 0 1 1 0 2 1 0 2 2 0 1 2 0", 8, stride=3)
+        + '<vertices id="g-v"><input semantic="POSITION" source="#g-p"/></vertices><polygons count="1">'
+        '<input semantic="VERTEX" source="#g-v" offset="0"/><ph><p>0 1 2 3</p><h>4 5 6 7</h></ph></polygons>'
+        "</mesh></geometry>"
+    )
+    nodes = '<node id="n"><instance_geometry url="#g"/></node>'
+    return one(cases.dae(geometry=geometry, nodes=nodes), played=check)
+
+
+def target_with_normals() -> Case:
+    normals = '<input semantic="NORMAL" source="#smile-p" offset="0"/>'
+    smile = cases.dae_triangle("smile").replace("<p>", normals + "<p>")
+    file = cases.dae(
+        geometry=cases.dae_triangle() + smile, controllers=cases.dae_morph("face", "tri"), nodes=FACE
+    )
+    return one(file, "attributes_ignored")
+
+
+def two_morphs() -> Case:
+    file = cases.dae(
+        geometry=cases.dae_triangle() + cases.dae_triangle("smile"),
+        controllers=cases.dae_morph("face", "tri") + cases.dae_morph("other", "tri"),
+        nodes=FACE.replace("</node>", '<instance_controller url="#other"/></node>'),
+    )
+    return one(file, "morph_targets_dropped")
+
+
+RARE: Cases = {
+    "nodes that Maya or FCollada hides": lambda: one(
+        scene('<extra><technique profile="MAYA"><visibility>0</visibility></technique></extra>'),
+        played=hidden,
+    ),
+    "keys of matrices that shear their node": sheared,
+    "curves that repeat before or behind their keys": repeated,
+    "animations without clips": together,
+    "influences of the bind shape (joint -1)": of_the_bind_shape,
+    "holes in `polygons`": holed,
+    "normals of morph targets": target_with_normals,
+    "a second morph controller of a node": two_morphs,
+    "a texture that is not there": lambda: Case(
+        {"a.dae": cases.dae_textured("").replace(b"wood.png", b"gone.png")}, codes=("textures_missing",)
+    ),
+    "declarations of entities": lambda: Case(
+        {"a.dae": cases.dae().replace(b"<COLLADA", b'<!DOCTYPE x [<!ENTITY a "b">]><COLLADA', 1)},
+        refused="the file declares entities",
+    ),
+}
+
 CASES = {
     "`matrix`, `translate`, `rotate`, `scale`, `skew`": lambda: one(
         scene("".join(f"<{word}>{cases.numbers(values)}</{word}>" for word, values in CHAIN)),
@@ -304,4 +413,5 @@ CASES = {
         "units_converted",
         played=is_scaled,
     ),
+    **RARE,
 }

@@ -47,7 +47,11 @@ uint32_t dae_first_in(const dae_lists *lists, uint32_t key, uint32_t from, uint3
 void dae_note_reference(import_job *job, uint32_t element, import_span reference) {
   const dae_tree *tree = &job->dae->tree;
   bool is_outside = reference.length && *reference.at != '#' && memchr(reference.at, '#', reference.length);
-  import_span title = dae_title(tree, dae_at(tree, element)->parent);
+  import_span title = {"", 0};
+  while (element && !title.length) {
+    element = dae_at(tree, element)->parent;
+    title = dae_title(tree, element);
+  }
   import_note_add(job, NOTE_references_ignored, 1, "'%.*s' %s, at '%.*s'", DAE_SHORT(reference),
                   is_outside ? "is in another file" : "is not in the file", title.length < 40 ? (int)title.length : 40,
                   title.at);

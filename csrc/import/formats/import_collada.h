@@ -8,9 +8,12 @@
        import_collada_scene.c     nodes and their transforms, instances, who refers to what
        import_collada_material.c  effects
        import_collada_mesh.c      primitives as triangles
-       import_collada_skin.c      skin and morph controllers
+       import_collada_skin.c      skin controllers, and the places of meshes in the scene
+       import_collada_morph.c     morph controllers
        import_collada_curve.c     samplers as functions of time
-       import_collada_clip.c      channels and clips
+       import_collada_channel.c   what channels move
+       import_collada_clip.c      which channels play together
+       import_collada_motion.c    the motion of nodes as keys
 
    All elements are found by id, or by sid below the element that the specification names. */
 #ifndef IMPORT_COLLADA_H
@@ -84,6 +87,9 @@ typedef struct import_dae {
   size_t keys_left;     /* keys that may still be made */
 } import_dae;
 
+static inline const dae_transform *dae_transform_at(const import_dae *dae, uint32_t number) {
+  return (const dae_transform *)dae->transforms.data + number;
+}
 /* Notes what refers to nothing in the file, or to another file. */
 void dae_note_reference(import_job *job, uint32_t element, import_span reference);
 /* What a reference such as `url` leads to, if it has the name; else it is noted, and the result is DAE_NONE. */
@@ -219,7 +225,26 @@ sk_status dae_read_channels(import_job *job);
 
 /* ---- import_collada_clip.c ---- */
 
+typedef struct dae_clip {
+  sk_text name;
+  bool has_range; /* else it plays all keys */
+  double start, end;
+  sk_array channels; /* uint32_t: in dae->channels, ordered by their transforms */
+} dae_clip;
+
+static inline const dae_channel *dae_channel_at(const import_dae *dae, uint32_t number) {
+  return (const dae_channel *)dae->channels.data + number;
+}
+static inline dae_curve *dae_curve_of(const import_dae *dae, const dae_channel *channel) {
+  return (dae_curve *)dae->curves.data + channel->curve;
+}
+
 sk_status dae_read_clips(import_job *job);
 void dae_free_clips(import_job *job);
+
+/* ---- import_collada_motion.c ---- */
+
+/* Adds the channels of a clip, and sets its duration, when the model is there. */
+sk_status dae_add_channels(import_clip *clip, int32_t index, double *last);
 
 #endif

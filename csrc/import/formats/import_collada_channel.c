@@ -90,12 +90,11 @@ static bool column_of(const dae_transform *transform, import_span member, int32_
 static bool find_transform(const import_dae *dae, const address *a, dae_channel *channel) {
   uint32_t node = dae_at(&dae->tree, a->element)->parent, i;
   const dae_chain *chain = dae_word_of(&dae->tree, node) == DAE_node ? dae_chain_of(dae, node) : NULL;
-  const dae_transform *transforms = dae->transforms.data;
   for (i = 0; chain && i < chain->count; i++)
-    if (transforms[chain->first + i].element == a->element) {
+    if (dae_transform_at(dae, chain->first + i)->element == a->element) {
       channel->transform = chain->first + i;
       channel->node = node;
-      return column_of(&transforms[chain->first + i], a->member, &channel->column);
+      return column_of(dae_transform_at(dae, chain->first + i), a->member, &channel->column);
     }
   return false;
 }

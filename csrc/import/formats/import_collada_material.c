@@ -108,11 +108,11 @@ static sk_status read_image(import_job *job, uint32_t image, import_contents_mat
   const dae_tree *tree = &job->dae->tree;
   uint32_t from = dae_child(tree, image, DAE_init_from), ref = dae_child(tree, from, DAE_ref);
   uint32_t hex = dae_child(tree, from, DAE_hex);
-  import_span title = dae_title(tree, image);
+  import_span path = dae_text(tree, ref ? ref : from);
   sk_status status = SK_OK;
   if (!hex) hex = dae_child(tree, image, DAE_data);
   if (hex) status = read_hex(job, dae_text(tree, hex), material);
-  return status ? status : read_uri(job, hex ? title : dae_text(tree, ref ? ref : from), material);
+  return status ? status : read_uri(job, hex || !path.length ? dae_title(tree, image) : path, material);
 }
 
 /* ---- where the texture is ------------------------------------------------------------------------------ */

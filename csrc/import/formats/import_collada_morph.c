@@ -17,6 +17,15 @@ static sk_status read_target(import_job *job, const dae_source *base, const dae_
   return SK_OK;
 }
 
+static bool has_normals(const dae_tree *tree, uint32_t geometry) {
+  uint32_t mesh = dae_child(tree, geometry, DAE_mesh), child;
+  if (!mesh) return false;
+  for (DAE_EACH(tree, mesh, child))
+    if (dae_is_primitive(dae_word_of(tree, child)) || dae_word_of(tree, child) == DAE_vertices)
+      if (dae_input(tree, child, "NORMAL")) return true;
+  return false;
+}
+
 /* Positions of the geometry that a target names; without rows where they do not fit the base. */
 static sk_status find_target(import_job *job, import_span name, const dae_source *base, dae_source *target,
                              import_span *title) {
@@ -28,6 +37,8 @@ static sk_status find_target(import_job *job, import_span name, const dae_source
   if (element && dae_find_shape(job, element, &shape)) {
     *title = dae_title(&job->dae->tree, shape.geometry);
     status = dae_read_positions(job, shape.geometry, target);
+    if (has_normals(&job->dae->tree, shape.geometry))
+      import_note_add(job, NOTE_attributes_ignored, 1, "normals of morph target '%.*s'", DAE_SHORT(*title));
   }
   if (status || target->count == base->count) return status;
   import_note_add(job, NOTE_morph_targets_dropped, 1, "target '%.*s' has %zu points, its base has %zu", DAE_SHORT(name),

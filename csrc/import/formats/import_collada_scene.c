@@ -123,11 +123,11 @@ static sk_status add_transform(import_job *job, uint32_t element, dae_chain *cha
 }
 
 /* Whether the transforms are translations, then rotations, then scales. */
-static bool are_trs(const dae_transform *transforms, uint32_t count) {
+static bool are_trs(const import_dae *dae, const dae_chain *chain) {
   static const dae_word order[] = {DAE_translate, DAE_rotate, DAE_scale};
   uint32_t i, stage = 0;
-  for (i = 0; i < count; i++) {
-    while (stage < 3 && transforms[i].word != order[stage]) stage++;
+  for (i = chain->first; i < chain->first + chain->count; i++) {
+    while (stage < 3 && dae_transform_at(dae, i)->word != order[stage]) stage++;
     if (stage == 3) return false;
   }
   return true;
@@ -143,7 +143,7 @@ static sk_status make_chain(import_job *job, uint32_t element) {
     status = add_transform(job, child, &chain);
     if (status) return status;
   }
-  chain.is_trs = are_trs((const dae_transform *)dae->transforms.data + chain.first, chain.count);
+  chain.is_trs = are_trs(dae, &chain);
   added = sk_array_extend(&dae->chains, 1);
   if (!added) return import_no_memory(job, sizeof *added);
   *added = chain;
@@ -160,12 +160,12 @@ const dae_chain *dae_chain_of(const import_dae *dae, uint32_t element) {
 
 /* The rest pose of a node. Parts are multiplied in double. */
 static void set_rest(const import_dae *dae, const dae_chain *chain, import_contents_node *node) {
-  const dae_transform *t = (const dae_transform *)dae->transforms.data + chain->first;
   double matrix[12], rotation[4] = {0, 0, 0, 1}, turn[4], translation[3] = {0}, scale[3] = {1, 1, 1};
   uint32_t i;
   int k;
   node->has_trs = chain->is_trs;
-  for (i = 0; i < chain->count; i++, t++) {
+  for (i = 0; i < chain->count; i++) {
+    const dae_transform *t = dae_transform_at(dae, chain->first + i);
     dae_transform_matrix(t, matrix);
     sk_affine_multiply(node->local, matrix, node->local);
     if (t->word == DAE_rotate) {

@@ -317,10 +317,10 @@ sk_status dae_add_skin(import_job *job, uint32_t instance, int32_t node, const d
 /* A node has one list of morph targets: that of the first morph controller there. */
 static void check_morph(import_job *job, int32_t node, dae_shape *shape) {
   import_dae *dae = job->dae;
-  const dae_use *last = (const dae_use *)dae->morphs.data + dae->morphs.count - 1;
+  const dae_use *last = dae->morphs.count ? (const dae_use *)dae->morphs.data + dae->morphs.count - 1 : NULL;
   dae_use *added;
   if (!shape->morph) return;
-  if (dae->morphs.count && last->node == node) {
+  if (last && last->node == node) {
     if (last->element == shape->morph) return;
     import_note_add(job, NOTE_morph_targets_dropped, 1, "'%.*s', the second morph controller of a node",
                     DAE_SHORT(dae_title(&dae->tree, dae_at(&dae->tree, shape->morph)->parent)));

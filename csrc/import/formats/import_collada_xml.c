@@ -5,7 +5,8 @@
 #include <math.h>
 #include <string.h>
 
-#define PIECE 65536 /* bytes that Expat gets at once, because it copies them */
+/* Bytes that Expat gets at once. It copies them; but behind every piece, except the last, it counts their lines. */
+#define PIECE ((size_t)16 << 20)
 
 typedef struct dae_value { /* of an attribute */
   uint16_t word;
@@ -120,7 +121,9 @@ static void XMLCALL end_element(void *user, const char *name) {
 
 static void XMLCALL add_text(void *user, const char *text, int length) {
   reading *r = user;
-  if (!r->has_children) put_text(r, text, (size_t)length);
+  if (r->has_children) return;
+  for (; r->tree->text.count == r->text && length && is_space(*text); length--) text++;
+  if (length) put_text(r, text, (size_t)length);
 }
 
 /* Neither files outside nor texts that grow as they are put in are needed for COLLADA. */
@@ -312,21 +315,63 @@ bool dae_next_word(import_span *rest, import_span *word) {
   return word->length > 0;
 }
 
+/* Some exporters write numbers as people of their country do: numbers stand apart by spaces, so a comma is a point. */
+static double read_comma(import_span word) {
+  char text[64];
+  size_t i;
+  if (word.length > sizeof text) return NAN;
+  for (i = 0; i < word.length; i++) text[i] = word.at[i] == ',' ? '.' : word.at[i];
+  return import_decimal(text, word.length);
+}
+
+/* Reads a number such as "-12.5", of up to 18 digits and without an exponent, and returns where it ends; NULL for other
+   words. The result is that of import_decimal. */
+static const char *read_plain(const char *at, const char *end, double *number) {
+  bool negative = *at == '-';
+  const char *first = at += negative, *point = NULL;
+  uint64_t digits = 0;
+  for (; at < end; at++) {
+    unsigned digit = (unsigned)(*at - '0');
+    if (digit < 10) digits = 10 * digits + digit;
+    else if (*at == '.' && !point) point = at;
+    else break;
+  }
+  if (at - first > 18 || at - first - (point != NULL) < 1 || (at < end && !is_space(*at))) return NULL;
+  *number = (double)digits;
+  if (point) *number /= import_power_of_ten((int)(at - point - 1));
+  if (negative) *number = -*number;
+  return at;
+}
+
 bool dae_next_number(import_span *rest, double *number) {
+  const char *at = rest->at, *end = at + rest->length, *behind;
   import_span word;
+  while (at < end && is_space(*at)) at++;
+  behind = at < end ? read_plain(at, end, number) : NULL;
+  if (behind) {
+    *rest = (import_span){behind, (size_t)(end - behind)};
+    return true;
+  }
   if (!dae_next_word(rest, &word)) return false;
   *number = import_decimal(word.at, word.length);
+  if (isnan(*number)) *number = read_comma(word);
   return true;
 }
 
 bool dae_next_index(import_span *rest, uint32_t *index) {
-  import_span word;
+  const char *at = rest->at, *end = at + rest->length;
   uint64_t number = 0;
-  size_t i;
-  if (!dae_next_word(rest, &word)) return false;
-  for (i = 0; i < word.length && number < UINT32_MAX; i++)
-    number = word.at[i] >= '0' && word.at[i] <= '9' ? 10 * number + (uint64_t)(word.at[i] - '0') : UINT32_MAX;
+  while (at < end && is_space(*at)) at++;
+  if (at == end) {
+    rest->length = 0;
+    return false;
+  }
+  for (; at < end && !is_space(*at); at++) {
+    unsigned digit = (unsigned)(*at - '0');
+    number = digit < 10 && number < UINT32_MAX ? 10 * number + digit : UINT32_MAX;
+  }
   *index = number < UINT32_MAX ? (uint32_t)number : UINT32_MAX;
+  *rest = (import_span){at, (size_t)(end - at)};
   return true;
 }
 
