@@ -1,4 +1,5 @@
 /* import_left_over.c: a walk over Assimp's scene for what no step of the import takes. */
+#include <stdio.h>
 #include <string.h>
 
 #include <assimp/camera.h>
@@ -6,6 +7,8 @@
 #include <assimp/material.h>
 
 #include "import_left_over.h"
+
+#define NAME 60 /* bytes of names in the report, with a zero byte */
 
 /* ---- materials ------------------------------------------------------------------------- */
 
@@ -50,22 +53,35 @@ static bool is_bright(const struct aiMaterialProperty *property) {
   return color[0] > 0.0f || color[1] > 0.0f || color[2] > 0.0f;
 }
 
+/* A text is its length in 4 bytes, its bytes and a zero byte, which a broken file may lack. */
+static bool read_text(const struct aiMaterialProperty *property, char out[NAME]) {
+  if (property->mDataLength <= 4) return false;
+  snprintf(out, NAME, "%.*s", (int)(property->mDataLength - 4 < NAME ? property->mDataLength - 4 : NAME),
+           property->mData + 4);
+  return true;
+}
+
+/* Whether a texture is neither the color's, nor the same one under Assimp's older name of it. */
+static bool is_other_texture(const struct aiMaterialProperty *p, unsigned color) {
+  return has_key(p, _AI_MATKEY_TEXTURE_BASE) &&
+         (p->mIndex || (p->mSemantic != color && p->mSemantic != aiTextureType_DIFFUSE));
+}
+
 static void note_material(import_job *job, const struct aiMaterial *material) {
   unsigned color = type_of_color(material), i;
-  const char *name = "";
-  for (i = 0; i < material->mNumProperties; i++) /* a text is its length in 4 bytes, then its bytes and a zero byte */
-    if (has_key(material->mProperties[i], "?mat.name") && material->mProperties[i]->mDataLength > 4)
-      name = material->mProperties[i]->mData + 4;
-  if (!strcmp(name, AI_DEFAULT_MATERIAL_NAME)) name = "";
+  char name[NAME] = "", texture[NAME];
+  for (i = 0; i < material->mNumProperties; i++)
+    if (has_key(material->mProperties[i], "?mat.name")) read_text(material->mProperties[i], name);
+  if (!strcmp(name, AI_DEFAULT_MATERIAL_NAME)) name[0] = 0;
   for (i = 0; i < material->mNumProperties; i++) {
     const struct aiMaterialProperty *p = material->mProperties[i];
-    if (has_key(p, _AI_MATKEY_TEXTURE_BASE) && p->mDataLength > 4 && (p->mSemantic != color || p->mIndex))
-      import_note_add(job, NOTE_looks_ignored, 1, "material '%.40s': %s texture '%.60s'", name,
-                      name_of_texture(p->mSemantic), p->mData + 4);
+    if (is_other_texture(p, color) && read_text(p, texture))
+      import_note_add(job, NOTE_looks_ignored, 1, "material '%s': %s texture '%s'", name, name_of_texture(p->mSemantic),
+                      texture);
     if (has_key(p, "$clr.emissive") && is_bright(p) && name[0])
-      import_note_add(job, NOTE_looks_ignored, 1, "material '%.80s': emissive color", name);
+      import_note_add(job, NOTE_looks_ignored, 1, "material '%s': emissive color", name);
     if (has_key(p, "$clr.specular") && is_bright(p) && name[0])
-      import_note_add(job, NOTE_looks_ignored, 1, "material '%.80s': specular color", name);
+      import_note_add(job, NOTE_looks_ignored, 1, "material '%s': specular color", name);
   }
 }
 
