@@ -21,4 +21,7 @@ def _escape(letter: str) -> str:
 
 def printable(text: str) -> str:
     """`text` as one line for a terminal: without invalid bytes, line ends and control characters."""
-    return "".join(letter if letter.isprintable() else "\ufffd" for letter in unicode_text(text))
+    shown = unicode_text(text)
+    if shown.isprintable():
+        return shown
+    return "".join(letter if letter.isprintable() else "\ufffd" for letter in shown)

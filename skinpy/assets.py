@@ -595,19 +595,15 @@ class Report(Sequence[ReportEntry]):
         Report
             The entries of all blocks, block by block.
         """
-        return cls(
-            [
-                ReportEntry(
-                    printable(_block.text(block, one["code"])),
-                    _block.SEVERITIES[one["severity"]],
-                    int(one["count"]),
-                    printable(_block.text(block, one["first"])),
-                    printable(_block.text(block, one["message"])),
-                )
-                for block in blocks
-                for one in _block.section(block, "REPORT")
-            ]
-        )
+        entries: list[ReportEntry] = []
+        for block in blocks:
+            rows = _block.section(block, "REPORT")
+            codes, firsts, messages = (
+                map(printable, _block.texts(block, rows[field])) for field in ("code", "first", "message")
+            )
+            severities = (_block.SEVERITIES[number] for number in rows["severity"].tolist())
+            entries += map(ReportEntry, codes, severities, rows["count"].tolist(), firsts, messages)
+        return cls(entries)
 
     @property
     def lost(self) -> Report:
