@@ -51,6 +51,11 @@ static const char *end_of_word(const import_words *w) {
   return at;
 }
 
+char import_peek(import_words *w) {
+  skip_spaces(w);
+  return w->at < w->end ? *w->at : 0;
+}
+
 import_span import_next_word(import_words *w) {
   import_span word;
   skip_spaces(w);

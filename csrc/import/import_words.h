@@ -15,6 +15,8 @@ typedef struct import_words {
 
 /* The words of a file that is whole in memory, behind its byte order mark. */
 import_words import_words_of(import_job *job, const import_source *file);
+/* The first byte of the next word; 0 at the end of the text. */
+char import_peek(import_words *words);
 /* Length 0 at the end of the text. */
 import_span import_next_word(import_words *words);
 /* The rest of the line without the spaces around it; it ends before a brace and before a comment. */

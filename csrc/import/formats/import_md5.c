@@ -27,8 +27,10 @@ sk_status md5_read_triple(md5 *m, double out[3]) {
 
 bool md5_goes_on(md5 *m) {
   double unused;
-  while (import_take_number(&m->words, &unused)) {}
-  return !import_take_word(&m->words, "}");
+  char next = import_peek(&m->words);
+  while (next <= '9' && import_take_number(&m->words, &unused)) next = import_peek(&m->words);
+  m->words.at += next == '}';
+  return next != '}';
 }
 
 md5_joint *md5_read_joint(md5 *m) {
