@@ -85,6 +85,19 @@ def test_a_texture_that_is_a_git_lfs_pointer(tmp_path: Path) -> None:
     assert finding.remedy == "run git lfs pull"
 
 
+@pytest.mark.parametrize(
+    ("name", "content", "remedy"),
+    [
+        ("a.md2", cases.md2(), "read all frames with skinpy.VertexAnimation.load"),
+        ("a.fbx", cases.fbx(path="RotationPivot"), "bake it into joints or textures"),
+    ],
+)
+def test_the_remedy_fits_the_cause(tmp_path: Path, name: str, content: bytes, remedy: str) -> None:
+    (tmp_path / name).write_bytes(content)
+    assert f"remedy: {remedy}" in warning_of(tmp_path / name)
+    assert any(finding.remedy.startswith(remedy) for finding in skinpy.check(tmp_path / name))
+
+
 def test_no_remedy_blames_what_is_harmless() -> None:
     from skinpy.checking.report import _MEANING
 

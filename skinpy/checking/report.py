@@ -108,6 +108,9 @@ def report_findings(subject: Subject) -> Iterator[Finding]:
 _CAUSES = {
     "Git LFS pointer": "run git lfs pull",
     "; there is '": "give the file the name that the model uses; upper and lower case differ",
+    "vertex frames after": "read all frames with skinpy.VertexAnimation.load",
+    "property '": "bake it into joints or textures; such a property is not played",
+    "KHR_materials_pbrSpecularGlossiness": "convert the materials: gltf-transform metalrough",
 }
 
 
