@@ -287,8 +287,8 @@ class Clip(Shown, _core.Clip):
 
         A layer of the controller with ``additive=True`` adds the differences to other poses. `Model.pose`
         returns the differences themselves; joints without a channel have no difference, which is translation
-        0, rotation 0 0 0 1, scale 1 and weight 0. The new clip keeps the events and has no root motion.
-        docs/clips.md has examples.
+        0, rotation 0 0 0 1, scale 1 and weight 0. The new clip keeps the events and has neither root motion
+        nor channels of visibility and materials. docs/clips.md has examples.
 
         Parameters
         ----------

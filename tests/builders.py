@@ -241,6 +241,47 @@ class Gltf:
         return json.dumps(document).encode()
 
 
+def beside_geometry() -> Gltf:
+    """A file with all that is kept as data: scenes, cameras, lights, variants, VRM, extras and materials."""
+    file = Gltf()
+    variants = {"mappings": [{"material": 1, "variants": [0, 1]}]}
+    primitive = file.primitive(np.eye(3), [[0, 1, 2]], uvs=np.eye(3)[:, :2], material=0)
+    primitive["extensions"] = {"KHR_materials_variants": variants}
+    root = file.node("root", mesh=file.mesh(primitive))
+    leaf = file.node("leaf", root)
+    file.nodes[root] |= {"extras": {"tags": ["\u00e9", None, True, 1.5e3]}, "camera": 0}
+    constraint = {"VRMC_node_constraint": {"constraint": {"aim": {"source": root}}}}
+    file.nodes[leaf]["extensions"] = constraint | {"KHR_lights_punctual": {"light": 0}}
+    transform = {"KHR_texture_transform": {"offset": [0.5, 0], "scale": [2, 3], "rotation": 1}}
+    file.materials += [
+        {
+            "pbrMetallicRoughness": {"baseColorTexture": {"index": 0, "extensions": transform}},
+            "normalTexture": {"index": 1, "scale": 2},
+            "extensions": {"KHR_materials_clearcoat": {"clearcoatTexture": {"index": 0}}},
+        },
+        {"extensions": {"KHR_materials_pbrSpecularGlossiness": {"diffuseTexture": {"index": 1}}}},
+    ]
+    clip = file.channel(leaf, "translation", [0, 1], np.zeros((2, 2)))
+    pointer = "/materials/0/pbrMetallicRoughness/baseColorTexture/extensions/KHR_texture_transform/offset"
+    clip["target"] = {"path": "pointer", "extensions": {"KHR_animation_pointer": {"pointer": pointer}}}
+    file.animation("scroll", clip)
+    image = "data:image/png;base64," + base64.b64encode(b"\x89PNG\r\n\x1a\n" + bytes(20)).decode()
+    file.more = {
+        "scenes": [{"nodes": [root], "name": "day"}, {"nodes": [leaf]}],
+        "cameras": [{"type": "perspective", "perspective": {"yfov": 1, "znear": 0.1}}],
+        "images": [{"uri": image}, {"uri": image}],
+        "textures": [{"source": 0, "sampler": 0}, {"extensions": {"EXT_texture_webp": {"source": 1}}}],
+        "samplers": [{"wrapS": 33071, "wrapT": 33648, "minFilter": 9984, "magFilter": 9728}],
+        "extensionsUsed": ["VRMC_vrm", "KHR_animation_pointer", "ACME_look"],
+        "extensions": {
+            "KHR_lights_punctual": {"lights": [{"type": "spot", "spot": {"outerConeAngle": 1}}]},
+            "KHR_materials_variants": {"variants": [{"name": "a"}, {"name": "b"}]},
+            "VRMC_vrm": {"specVersion": "1.0", "humanoid": {"humanBones": {"hips": {"node": root}}}},
+        },
+    }
+    return file
+
+
 def _floats(value: ArrayLike) -> list[float]:
     return [float(x) for x in np.ravel(np.asarray(value, np.float32))]
 

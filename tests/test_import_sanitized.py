@@ -57,6 +57,7 @@ def test_small_models(program: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: 
         "a.glb": builders.random_model(3).glb(),
         "a.gltf": builders.awkward_names().gltf(),
         "b.gltf": builders.sparse_accessors().gltf(),
+        "c.gltf": builders.beside_geometry().gltf(),
         "a.bvh": cases.bvh(),
         "b.bvh": cases.bvh_awkward(),
         "a.obj": cases.obj(),

@@ -256,12 +256,10 @@ def read_variants(
                 if at is not None and material is not None:
                     changes[at][number_] = material
     plain = [one.material for one in submeshes]
-    return {
-        name: tuple(change.get(place, material) for place, material in enumerate(plain))
-        for name, change in zip(
-            reversed(names), reversed(changes), strict=True
-        )  # of equal names the first wins
-    }
+    found: dict[str, tuple[int | None, ...]] = {}
+    for name, change in zip(names, changes, strict=True):  # of equal names the first counts
+        found.setdefault(name, tuple(change.get(place, material) for place, material in enumerate(plain)))
+    return found
 
 
 def cut_extras(extras: Extras, sources: Sequence[int]) -> Extras:

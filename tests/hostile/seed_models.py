@@ -362,6 +362,7 @@ def own_seeds() -> list[Seed]:
     found += [Seed(name, "gltf", make().gltf()) for name, make in awkward.items()]
     found += [Seed(name, "glb", make().glb()) for name, make in awkward.items()]
     found += [Seed(make.__name__, "gltf", make()) for make in (instances, sparse, pointers)]
+    found += [Seed("beside", "gltf", builders.beside_geometry().gltf())]
     found += [
         Seed("small", "vrm", small.glb()),
         Seed("skinned", "dae", dae_skinned()),
