@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from builders import Gltf
+from builders import Gltf, beside_geometry
 
 import skinpy
 from skinpy import _block
@@ -572,3 +572,20 @@ def test_hidden_nodes_are_hidden_in_a_glb(tmp_path: Path) -> None:
         warnings.simplefilter("error", skinpy.SkinpyWarning)
         model.save(tmp_path / "a.glb")
     assert [one.visible for one in skinpy.load(tmp_path / "a.glb").mesh.submeshes] == [True, False]
+
+
+# ---- the command line -----------------------------------------------------------------------------------
+
+
+def test_info_shows_the_data(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from skinpy.__main__ import main
+
+    path = tmp_path / "a.gltf"
+    path.write_bytes(beside_geometry().gltf())
+    assert main(["info", str(path)]) == 0
+    assert "  data      2 scenes, 1 camera, 1 light, 2 variants, VRM 1\n" in capsys.readouterr().out
+    assert main(["info", str(path), "--scene", "1", "--json"]) == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert facts["joints"] == ["leaf"] and facts["scenes"] == ["day", ""]
+    assert main(["info", str(path), "--scene", "night"]) == 1
+    assert "there is no scene 'night'" in capsys.readouterr().err

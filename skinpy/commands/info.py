@@ -76,6 +76,11 @@ def _model_facts(model: Model) -> dict[str, Any]:
         "targets": [unicode_text(target.name) for target in model.targets],
         "moved_textures": sum(material.uv_transform != _IDENTITY for material in model.materials),
         "textures": sum(material.texture is not None for material in model.materials),
+        "scenes": [unicode_text(name) for name in model.scenes],
+        "cameras": len(model.cameras),
+        "lights": len(model.lights),
+        "variants": [unicode_text(name) for name in model.variants],
+        "vrm": None if model.vrm is None else model.vrm["version"],
         "up": model.up,
         "unit_meters": model.unit_meters,
         "bounds": [low, high],
@@ -124,6 +129,8 @@ def _print_facts(file: str, facts: dict[str, Any]) -> None:
     print(f"  look      {_counted(len(facts['materials']), 'material')}, {facts['textures']} with a texture")
     print(f"  space     {facts['up']} is up{unit}; rest pose {x1 - x0:.4g} x {y1 - y0:.4g} x {z1 - z0:.4g}")
     print(f"  kinds     {', '.join(_kinds(facts))}")
+    if data := _data(facts):
+        print(f"  data      {', '.join(data)}")
     for clip in facts["clips"]:
         print(
             f"  clip      {clip['name']!r}: {clip['duration']:.3f} s, "
@@ -146,6 +153,15 @@ def _kinds(facts: dict[str, Any]) -> list[str]:
         (clips.count("skinned"), "clip", " of joints (skinned)"),
     ]
     return [f"{_counted(count, noun)}{more}" for count, noun, more in counts if count] or ["none"]
+
+
+def _data(facts: dict[str, Any]) -> list[str]:
+    """A phrase for each kind of data that the file has beside its character."""
+    scenes = len(facts["scenes"]) if len(facts["scenes"]) > 1 else 0
+    counts = [(scenes, "scene"), (facts["cameras"], "camera"), (facts["lights"], "light")]
+    counts.append((len(facts["variants"]), "variant"))
+    found = [_counted(count, noun) for count, noun in counts if count]
+    return found if facts["vrm"] is None else [*found, f"VRM {facts['vrm']}"]
 
 
 def _counted(count: int, noun: str) -> str:

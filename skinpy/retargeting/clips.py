@@ -55,7 +55,8 @@ def retarget(clip: Clip | str | int, source: Model, target: Model, joint_map: Jo
     Returns
     -------
     Clip
-        A clip that is bound to `target`.
+        A clip that is bound to `target`. Channels of visibility and materials are left out: these are of the
+        other model.
 
     Raises
     ------

@@ -28,15 +28,16 @@ class Source:
     A program may need a while to write a file, so a file counts as changed when it differs from the loaded
     one and two looks in a row have found it the same. Only the file itself is watched, not its textures.
 
-    Raises ValueError for `up` if the file has stored frames, which are taken as they are.
+    Raises ValueError for `up` and `scene` if the file has stored frames, which are taken as they are.
     """
 
     def __init__(self, path: PathLike, **options: Any) -> None:
         self.path = Path(os.fsdecode(path))
         self._options = options
         self._frames = options.get("format") is None and has_frames(self.path)
-        if options.get("up") is not None and self._frames:
-            raise ValueError(f"{self.path}: stored frames are taken as they are; leave out up")
+        for name in ("up", "scene"):
+            if options.get(name) is not None and self._frames:
+                raise ValueError(f"{self.path}: stored frames are taken as they are; leave out {name}")
         self._known = self._seen = self._stamp()
 
     def load(self) -> Loaded:
