@@ -114,6 +114,8 @@ import_contents_material *import_contents_add_material(import_job *job);
 import_contents_clip *import_contents_add_clip(import_job *job);
 /* Adds to the last clip. */
 import_contents_track *import_contents_add_track(import_job *job, int32_t node, sk_path path);
+/* Whether the tree gets a joint above its nodes, because it has several roots, or none. */
+bool import_contents_has_root_above(const import_contents *contents);
 /* The joint of a node. */
 int32_t import_contents_joint(const import_job *job, int32_t node);
 /* Counts nodes, their depth, vertices and keys against the limits of the request. The `open` of a format calls this last,
