@@ -14,6 +14,7 @@ import pytest
 import test_import_games
 from c_compiler import build_importer, run
 from conftest import data_file
+from hostile.seed_models import instances, outside, pointers, sparse
 
 import skinpy
 
@@ -58,6 +59,7 @@ def test_small_models(program: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: 
         "a.gltf": builders.awkward_names().gltf(),
         "b.gltf": builders.sparse_accessors().gltf(),
         "c.gltf": builders.beside_geometry().gltf(),
+        **{f"{make.__name__}.gltf": make() for make in (instances, outside, pointers, sparse)},
         "a.bvh": cases.bvh(),
         "b.bvh": cases.bvh_awkward(),
         "a.obj": cases.obj(),

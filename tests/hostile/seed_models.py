@@ -296,6 +296,14 @@ def instances() -> bytes:
     return file.gltf()
 
 
+def outside() -> bytes:
+    """A glTF whose skin has joints outside the scene, and a second node with that skin."""
+    file = builders.all_attributes()
+    file.node("again", mesh=0, skin=0)
+    file.roots.remove(file.skins[0]["joints"][1])
+    return file.gltf()
+
+
 def sparse() -> bytes:
     """A glTF with every kind of attribute, of which each accessor has a sparse part."""
     file, rng = builders.all_attributes(), np.random.default_rng(1)
@@ -361,7 +369,7 @@ def own_seeds() -> list[Seed]:
     found = [Seed("small", "glb", small.glb()), Seed("small", "gltf", small.gltf())]
     found += [Seed(name, "gltf", make().gltf()) for name, make in awkward.items()]
     found += [Seed(name, "glb", make().glb()) for name, make in awkward.items()]
-    found += [Seed(make.__name__, "gltf", make()) for make in (instances, sparse, pointers)]
+    found += [Seed(make.__name__, "gltf", make()) for make in (instances, outside, sparse, pointers)]
     found += [Seed("beside", "gltf", builders.beside_geometry().gltf())]
     found += [
         Seed("small", "vrm", small.glb()),
