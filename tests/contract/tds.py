@@ -130,6 +130,17 @@ CASES = {
     "a texture that is not there": lambda: one(
         has_color, "textures_missing", objects=painted(tds.texture("gone.png"))
     ),
+    "specular and emissive color": lambda: one(
+        has_color, "looks_ignored", objects=painted(tds.chunk(0xA030, tds.chunk(0x11, bytes((9, 9, 9)))))
+    ),
+    "other textures of a material": lambda: one(
+        has_color, "looks_ignored", objects=painted(tds.chunk(0xA230, tds.chunk(0xA300, b"bump.png\0")))
+    ),
+    "cameras and lights": lambda: one(
+        has_faces(1),
+        "cameras_lights_ignored",
+        objects=[triangle(), tds.chunk(0x4000, b"sun\0", tds.chunk(0x4600))],
+    ),
     "hidden objects": lambda: one(
         is_hidden, objects=[tds.chunk(0x4000, b"a\0", tds.chunk(0x4010), triangle()[8:])]
     ),

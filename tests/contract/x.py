@@ -174,8 +174,13 @@ def starts_before_0(model: Any) -> None:
 # ---- materials -----------------------------------------------------------------------------------------
 
 
-def painted(*inside: x.Object, played: Check | None = None, codes: tuple[str, ...] = ()) -> Case:
-    material = x.thing("Material", 1.0, 0.5, 0.0, 0.25, 0.0, [0.0] * 6, *inside, name="paint")
+def painted(
+    *inside: x.Object,
+    played: Check | None = None,
+    codes: tuple[str, ...] = (),
+    specular: tuple[float, ...] = (0.0, 0.0, 0.0),
+) -> Case:
+    material = x.thing("Material", 1.0, 0.5, 0.0, 0.25, 0.0, specular, [0.0] * 3, *inside, name="paint")
     texture = skinpy.character().materials[0].texture
     assert texture is not None
     listed = x.thing("MeshMaterialList", 1, 1, 0, x.Reference("paint"))
@@ -228,6 +233,16 @@ CASES = {
     "texture of the color": lambda: painted(x.thing("TextureFilename", "wood.png"), played=has_texture),
     "a texture that is not there": lambda: painted(
         x.thing("TextureFilename", "gone.png"), played=has_color, codes=("textures_missing",)
+    ),
+    "specular and emissive color": lambda: painted(
+        played=has_color, codes=("looks_ignored",), specular=(0.5, 0.5, 0.5)
+    ),
+    "other textures and effects": lambda: painted(
+        x.thing("TextureFilename", "wood.png"),
+        x.thing("NormalmapFilename", "bump.png"),
+        x.thing("EffectInstance", "a"),
+        played=has_texture,
+        codes=("looks_ignored",),
     ),
     "skins": lambda: skinned(BODY, ARM, played=moves_a_corner),
     "`SkinWeights` of no vertex": lambda: skinned(

@@ -82,6 +82,9 @@ static sk_status add_object(tds *file, tds_chunk chunk) {
   while (tds_next(&at, chunk.end, &below)) {
     object->hidden |= below.id == HIDDEN;
     if (below.id == MESH && !object->mesh.id) object->mesh = below;
+    if (below.id == LIGHT || below.id == CAMERA)
+      import_note_add(file->job, NOTE_cameras_lights_ignored, 1, "'%.*s'", name.length < 60 ? (int)name.length : 60,
+                      name.at);
   }
   return add_text(file, name, &object->text);
 }

@@ -17,7 +17,9 @@ enum {
   FLOAT_PERCENT = 0x31,
   NAME = 0xa000,
   DIFFUSE = 0xa020,
+  SPECULAR = 0xa030,
   TRANSPARENCY = 0xa050,
+  SELF_ILLUMINATION = 0xa084,
   TWO_SIDED = 0xa081,
   TEXTURE = 0xa200,
   TEXTURE_NAME = 0xa300,
@@ -82,6 +84,22 @@ static sk_status read_texture(tds *file, const tds_chunk *chunk, import_contents
   return SK_OK;
 }
 
+/* Specular color, light of its own, and textures for anything but the color. */
+static void note_look(tds *file, const tds_chunk *chunk, import_span name) {
+  static const uint32_t maps[] = {0xa204, 0xa210, 0xa220, 0xa230, 0xa33a, 0xa33c, 0xa33d};
+  float color[4] = {0, 0, 0, 0};
+  const char *what = NULL;
+  size_t i;
+  for (i = 0; i < sizeof maps / sizeof *maps; i++)
+    if (chunk->id == maps[i]) what = "another texture";
+  if (chunk->id == SPECULAR) read_color(chunk, color);
+  if (color[0] > 0.0f || color[1] > 0.0f || color[2] > 0.0f) what = "specular color";
+  if (chunk->id == SELF_ILLUMINATION && read_percent(chunk) > 0.0f) what = "emissive color";
+  if (what)
+    import_note_add(file->job, NOTE_looks_ignored, 1, "material '%.*s': %s", name.length < 60 ? (int)name.length : 60,
+                    name.at, what);
+}
+
 /* ---- names ------------------------------------------------------------------------------------- */
 
 static char *lower_of(import_span name) {
@@ -140,6 +158,7 @@ sk_status tds_add_material(tds *file, const tds_chunk *chunk) {
     else if (below.id == TRANSPARENCY) color[3] = 1.0f - read_percent(&below);
     else if (below.id == TWO_SIDED) material->material.double_sided = true;
     else if (below.id == TEXTURE) status = read_texture(file, &below, material);
+    else note_look(file, &below, name);
   }
   for (i = 0; i < 4; i++)
     if (import_is_bad(color[i])) {

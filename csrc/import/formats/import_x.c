@@ -151,13 +151,33 @@ static bool is_of_color(const x_object *texture, bool alone) {
   return true;
 }
 
-static sk_status set_texture(x_scene *x, const x_object *object, import_contents_material *material) {
+static void note_look(x_scene *x, const x_object *material, const char *what) {
+  import_note_add(x->job, NOTE_looks_ignored, 1, "material '%.*s': %s", x_short(material->name),
+                  material->name.length ? material->name.at : "", what);
+}
+
+/* What comes behind the color: power, specular and emissive color; and what is not the texture of the color. */
+static void note_looks(x_scene *x, const x_object *object, x_numbers numbers, const x_object *texture) {
+  const double *v = x_take(&numbers, 7);
+  const x_object *below = NULL;
+  if (v && (v[1] > 0.0 || v[2] > 0.0 || v[3] > 0.0)) note_look(x, object, "specular color");
+  if (v && (v[4] > 0.0 || v[5] > 0.0 || v[6] > 0.0)) note_look(x, object, "emissive color");
+  while ((below = x_next_below(x, object, below)) != NULL) {
+    if ((below->kind == X_TEXTURE || below->kind == X_NORMAL_MAP) && below != texture && below->text.length)
+      note_look(x, object, "another texture");
+    if (below->kind == X_EFFECT) note_look(x, object, "an effect");
+  }
+}
+
+static sk_status set_texture(x_scene *x, const x_object *object, x_numbers numbers,
+                             import_contents_material *material) {
   const x_object *below = NULL, *found = NULL;
   uint32_t count = 0;
   while ((below = x_next_below(x, object, below)) != NULL)
     count += below->kind == X_TEXTURE || below->kind == X_NORMAL_MAP;
   while (!found && (below = x_next_below(x, object, below)) != NULL)
     if (is_of_color(below, count == 1)) found = below;
+  note_looks(x, object, numbers, found);
   return found ? set_image(x, found->text, material) : SK_OK;
 }
 
@@ -177,7 +197,7 @@ static sk_status add_material(x_scene *x, const x_object *object) {
   import_clamp_color(m);
   m->alpha = m->base_color[3] < 1.0f ? SK_ALPHA_BLEND : SK_ALPHA_OPAQUE;
   x_made_of(x, object)->index = (int32_t)x->job->contents->materials.count - 1;
-  return set_texture(x, object, material);
+  return set_texture(x, object, numbers, material);
 }
 
 /* Those that stand alone come first, so that a list can refer to them. */

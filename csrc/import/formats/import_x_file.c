@@ -220,6 +220,7 @@ static x_kind kind_of(import_span type) {
                {"Material", X_MATERIAL},
                {"TextureFilename", X_TEXTURE},
                {"NormalmapFilename", X_NORMAL_MAP},
+               {"EffectInstance", X_EFFECT},
                {"AnimTicksPerSecond", X_TICKS},
                {"AnimationSet", X_ANIMATION_SET},
                {"Animation", X_ANIMATION},

@@ -26,6 +26,7 @@ typedef enum x_kind {
   X_MATERIAL,
   X_TEXTURE,
   X_NORMAL_MAP,
+  X_EFFECT,
   X_TICKS,
   X_ANIMATION_SET,
   X_ANIMATION,
