@@ -4,8 +4,10 @@
 #include "import_contents.h"
 #include "import_limit.h"
 
-#define NODE(contents, i)  ((import_contents_node *)(contents)->nodes.data + (i))
-#define TRACK(contents, i) ((const import_contents_track *)(contents)->tracks.data + (i))
+#define NODE(contents, i)     ((import_contents_node *)(contents)->nodes.data + (i))
+#define MESH(contents, i)     ((const import_contents_mesh *)(contents)->meshes.data + (i))
+#define INSTANCE(contents, i) ((const import_contents_instance *)(contents)->instances.data + (i))
+#define TRACK(contents, i)    ((const import_contents_track *)(contents)->tracks.data + (i))
 
 /* ---- making ------------------------------------------------------------------------------- */
 
