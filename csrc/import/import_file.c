@@ -311,19 +311,6 @@ sk_status import_files_open(import_job *job) {
   return status ? status : name_model(job);
 }
 
-sk_status import_files_append(import_job *job, sk_array *text, const char *bytes, size_t length) {
-  import_files *files = &job->files;
-  char *added;
-  if (length > files->max_total || text->count > files->max_total - length) {
-    files->exceeded = (uint64_t)text->count + length;
-    return import_check_bytes(job);
-  }
-  added = sk_array_room(text, length);
-  if (!added) return import_no_memory(job, length);
-  memcpy(added, bytes, length);
-  return SK_OK;
-}
-
 const char *import_find_word(const import_source *file, const char *word) {
   const char *at =
       memmem(file->data, file->size < IMPORT_HEAD_BYTES ? file->size : IMPORT_HEAD_BYTES, word, strlen(word));

@@ -72,8 +72,6 @@ const char *import_files_below(const import_files *files, const char *name);
 const char *import_suffix_of(const char *path);
 /* Puts memory in the place of a file; takes `owned` over, also on failure. */
 bool import_files_put(import_files *files, const char *name, const void *data, size_t size, void *owned);
-/* Appends to the text of a file that is written anew, which may not become longer than the limit of bytes. */
-sk_status import_files_append(import_job *job, sk_array *text, const char *bytes, size_t length);
 /* Where `word` ends for the first time in the head of the file; NULL where it does not occur. */
 const char *import_find_word(const import_source *file, const char *word);
 

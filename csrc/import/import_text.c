@@ -1,26 +1,10 @@
 /* import_text.c: strings, hashes and tables of names. */
 #include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "import_job.h"
 
 sk_status import_no_memory(import_job *job, size_t bytes) { return sk_fail_memory(job->error, bytes); }
-
-bool import_print(sk_array *text, const char *format, ...) {
-  char line[256];
-  va_list arguments;
-  int length;
-  char *added;
-  va_start(arguments, format);
-  length = vsnprintf(line, sizeof line, format, arguments);
-  va_end(arguments);
-  if (length < 0 || (size_t)length >= sizeof line) return false;
-  added = sk_array_extend(text, (size_t)length);
-  if (added) memcpy(added, line, (size_t)length);
-  return added != NULL;
-}
 
 void import_show_blanks(const import_job *job, char *name, size_t length) {
   size_t i;

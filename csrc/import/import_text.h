@@ -14,8 +14,6 @@ typedef struct import_span { /* of a text that somebody else owns */
 /* Fails with SK_ERROR_MEMORY; returns it. */
 sk_status import_no_memory(import_job *job, size_t bytes);
 
-/* Appends to an array of char; false where there is no memory, or the words are longer than 255 bytes. */
-__attribute__((format(printf, 2, 3))) bool import_print(sk_array *text, const char *format, ...);
 /* A copy that ends in a zero byte, to be freed with sk_free; NULL where there is no memory. */
 char *import_copy_text(const char *bytes, size_t length);
 /* Decodes up to the first character that is not allowed in base64, and returns the number of bytes; `out` has room for
