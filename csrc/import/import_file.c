@@ -168,9 +168,11 @@ static char *resolve(import_files *files, const char *clean) {
   return S_ISLNK(facts.st_mode) ? resolve_below(files, clean) : strdup(joined);
 }
 
+#define INVENTED "../../../scripts/" /* where Assimp's reader of .md3 looks for scripts that no file names */
+
 /* Assimp tries the ends of a path that it does not find as if they were absolute: these are not counted. */
 const import_source *import_files_refuse(import_files *files, const char *name) {
-  if (name[0] == '/') return NULL;
+  if (name[0] == '/' || !strncmp(name, INVENTED, strlen(INVENTED))) return NULL;
   if (!files->refused) snprintf(files->first_refused, sizeof files->first_refused, "%s", name);
   files->refused += !files->refused || strncmp(name, files->first_refused, sizeof files->first_refused - 1);
   return NULL;

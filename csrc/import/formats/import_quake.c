@@ -220,6 +220,20 @@ static bool find_mdl(const import_source *file, uint32_t frame, quake_frames *ou
   return out->triangles != NULL;
 }
 
+/* Counts the poses of frames that are groups, after the first of each. */
+static void note_poses(import_job *job, const import_source *file, uint64_t image) {
+  uint32_t vertices = number_at(file->data + 60), faces = number_at(file->data + 64), f;
+  uint64_t at = skip_skins(file, number_at(file->data + 48), image);
+  if (at) at += 12 * (uint64_t)vertices + 16 * (uint64_t)faces;
+  for (f = 0; at && f < number_at(file->data + 68) && f < MAX_MDL; f++) {
+    const uint8_t *head = part_of(file, at, 8);
+    if (!head) return;
+    if (number_at(head) && number_at(head + 4) > 1)
+      import_note_add(job, NOTE_morph_targets_dropped, number_at(head + 4) - 1, "poses of frame %u after the first", f);
+    if (!next_frame(file, &at, 4 * (uint64_t)vertices)) return;
+  }
+}
+
 /* Copies the skins, of a group the first image alone; returns what follows them, or 0 where the file ends before. */
 static uint64_t copy_skins(const import_source *file, uint32_t skins, uint64_t image, uint8_t *out, size_t *length) {
   uint64_t at = 84;
@@ -252,6 +266,7 @@ sk_status import_mdl_open(import_job *job) {
   skins = number_at(file->data + 48);
   image = (uint64_t)number_at(file->data + 52) * number_at(file->data + 56);
   if (image > file->size) return SK_OK;
+  note_poses(job, file, image);
   copy = sk_alloc(file->size + 1);
   if (!copy) return import_no_memory(job, file->size);
   memcpy(copy, file->data, 84);
