@@ -435,6 +435,29 @@ def test_weights_of_morph_targets(kind: str) -> None:
         assert got == pytest.approx(2 * value_at(CURVES["all of them"], at), abs=1e-3)  # of 180
 
 
+def test_weights_of_all_targets_at_once() -> None:
+    """A channel without an index has a number for each target."""
+    keys = cases.dae_source("w-i", "0 1", 2) + cases.dae_source("w-o", "0 1 1 0.5", 2, stride=2)
+    words = (
+        f'<animation>{keys}<sampler id="w"><input semantic="INPUT" source="#w-i"/>'
+        '<input semantic="OUTPUT" source="#w-o"/></sampler><channel source="#w" target="face-weights"/>'
+        "</animation>"
+    )
+    up = cases.dae_triangle("up").replace("0 0 0 1 0 0 0 1 0", "0 0 2 1 0 0 0 1 0")
+    down = cases.dae_triangle("down").replace("0 0 0 1 0 0 0 1 0", "0 0 -4 1 0 0 0 1 0")
+    file = cases.dae(
+        geometry=cases.dae_triangle() + up + down,
+        controllers=cases.dae_morph("face", "tri", ("up", "down")),
+        nodes='<node id="n"><instance_controller url="#face"/></node>',
+        animation=words,
+    )
+    model = load(file, "dae")
+    for time in (0.0, 0.5, 1.0):
+        z = model.deform(model.pose(0, time), normals=False)[0][:, 2]
+        want = 2 * time - 4 * (1 - 0.5 * time)
+        assert z[np.abs(z).argmax()] == pytest.approx(want, abs=1e-4)
+
+
 # ---- clips ---------------------------------------------------------------------------------------------
 
 

@@ -213,7 +213,9 @@ def test_bind_shape_is_applied_before_the_joints() -> None:
     assert np.allclose(rows(moved(model, 1.0)), rows(want), atol=1e-5)
 
 
-@pytest.mark.parametrize("kind", ["ids", "ids as sids", "sids of another figure", "no skeleton"])
+@pytest.mark.parametrize(
+    "kind", ["ids", "ids as sids", "paths of sids", "sids of another figure", "no skeleton"]
+)
 def test_where_joints_are_looked_for(kind: str) -> None:
     """By sid below the skeleton; IDREFs by id. A figure beside it with the same sids does not matter."""
     skin = cases.dae_skin("body", "tri")
@@ -226,6 +228,8 @@ def test_where_joints_are_looked_for(kind: str) -> None:
     )
     if kind == "ids":
         skin = skin.replace("Name_array", "IDREF_array").replace("a b", "i j")
+    elif kind == "paths of sids":  # 1.5
+        skin = skin.replace("Name_array", "SIDREF_array").replace("a b", "rig/a rig/a/b")
     elif kind == "ids as sids":
         skin = skin.replace("a b", "i j")
     elif kind == "no skeleton":

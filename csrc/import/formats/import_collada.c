@@ -48,7 +48,8 @@ void dae_note_reference(import_job *job, uint32_t element, import_span reference
   const dae_tree *tree = &job->dae->tree;
   bool is_outside = reference.length && *reference.at != '#' && memchr(reference.at, '#', reference.length);
   import_span title = {"", 0};
-  while (element && !title.length) {
+  int level;
+  for (level = 0; level < 8 && element && !title.length; level++) {
     element = dae_at(tree, element)->parent;
     title = dae_title(tree, element);
   }
@@ -215,11 +216,14 @@ void import_collada_close(import_job *job) {
   dae_free_lists(&dae->with_sid);
   dae_free_lists(&dae->of_element);
   dae_free_lists(&dae->joint_with_sid);
+  dae_free_lists(&dae->of_morph);
   sk_array_free(&dae->numbers);
   sk_array_free(&dae->nodes);
   sk_array_free(&dae->transforms);
   sk_array_free(&dae->chains);
   sk_array_free(&dae->uses);
+  sk_array_free(&dae->shapes);
+  sk_array_free(&dae->coordinates);
   sk_array_free(&dae->parts);
   sk_array_free(&dae->morphs);
   dae_free_points(dae);

@@ -74,13 +74,17 @@ typedef struct import_dae {
   sk_array nodes;   /* dae_node */
   sk_array transforms, chains; /* dae_transform, dae_chain */
   sk_array uses;    /* dae_use */
+  sk_array coordinates; /* import_span: of each material the name that its texture gives to its coordinates */
+  uint32_t own_effects; /* materials that set parameters of their effect */
   import_names sids;
   dae_lists with_sid;   /* elements by the number of their sid */
   dae_lists of_element; /* nodes by their element */
   dae_lists joint_with_sid; /* nodes by the number of their sid */
+  sk_array shapes;      /* dae_shape: of controllers */
   sk_array parts;       /* of meshes: import_collada_mesh.c */
   sk_array points;      /* dae_points: import_collada_skin.c */
   sk_array morphs;      /* dae_use: <morph> elements at nodes */
+  dae_lists of_morph;   /* numbers of these by the element */
   import_counts made, placed, listed; /* vertices of all meshes that were made, of all instances, of all skins */
   uint32_t skin_joints; /* of all instances */
   sk_array curves, channels, clips; /* import_collada_curve.c, import_collada_clip.c */
@@ -142,9 +146,16 @@ void dae_axis_rotation(const double axis_angle[4], double out[4]);
 
 /* Materials in the order of the file; the element's `data` is the number of the material plus 1. */
 sk_status dae_read_materials(import_job *job);
-/* The material that an instance binds to a symbol of its mesh, or SK_NONE; *set: which set of texture coordinates it
+typedef struct dae_bindings { /* of an instance: its <instance_material> by their symbols */
+  import_names symbols;
+  uint32_t first; /* DAE_NONE: there is none */
+} dae_bindings;
+
+/* The bindings are freed with import_names_free(&bindings->symbols), also on failure. */
+sk_status dae_read_bindings(import_job *job, uint32_t instance, dae_bindings *bindings);
+/* The material that an instance binds to a symbol of its mesh, or SK_NONE. A mesh without a symbol has the first. *set: which set of texture coordinates it
    takes, UINT32_MAX where that is not said. */
-int32_t dae_bound_material(import_job *job, uint32_t instance, import_span symbol, uint32_t *set);
+int32_t dae_bound_material(import_job *job, const dae_bindings *bindings, import_span symbol, uint32_t *set);
 
 /* ---- import_collada_mesh.c ---- */
 
@@ -220,6 +231,8 @@ typedef struct dae_channel { /* a sampler and what it moves */
   int32_t column;            /* which number of the transform; SK_NONE: all of them */
 } dae_channel;
 
+/* The element of a path "id/sid/sid", or DAE_NONE. */
+uint32_t dae_find_path(const import_dae *dae, import_span path);
 /* Lists the channels that move something of the scene, in the order of the file. */
 sk_status dae_read_channels(import_job *job);
 

@@ -120,6 +120,12 @@ static void note_lost(import_job *job, const address *a, const char *why) {
                   "target '%.*s' %s", DAE_SHORT(a->text), why);
 }
 
+uint32_t dae_find_path(const import_dae *dae, import_span path) {
+  address a = {.text = path};
+  resolve(dae, &a);
+  return a.member.length ? DAE_NONE : a.element;
+}
+
 static sk_status read_channel(import_job *job, uint32_t element) {
   import_dae *dae = job->dae;
   dae_channel channel = {.element = element, .transform = UINT32_MAX, .column = SK_NONE}, *added;

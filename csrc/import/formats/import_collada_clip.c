@@ -72,7 +72,7 @@ static sk_status read_clip(import_job *job, uint32_t element, uint8_t *used, siz
 
 /* The name of the one animation at the top, if there is no other. */
 static uint32_t only_animation(const dae_tree *tree) {
-  uint32_t library = dae_inside(tree, dae_child(tree, 0, DAE_COLLADA), DAE_library_animations), child;
+  uint32_t library = dae_child(tree, dae_child(tree, 0, DAE_COLLADA), DAE_library_animations), child;
   uint32_t found = DAE_NONE;
   if (!library) return DAE_NONE;
   for (DAE_EACH(tree, library, child)) {
@@ -147,11 +147,25 @@ static uint64_t count_keys(const import_dae *dae, const dae_clip *clip) {
     const dae_channel *channel = dae_channel_at(dae, ((const uint32_t *)clip->channels.data)[i]);
     const dae_lists *nodes = &dae->of_element;
     uint64_t uses = 1;
+    if (channel->morph) nodes = &dae->of_morph;
+    if (channel->morph) uses = nodes->starts[channel->morph + 1] - nodes->starts[channel->morph];
     if (channel->node) uses = nodes->starts[channel->node + 1] - nodes->starts[channel->node];
     if (channel->column < 0 && channel->node) uses *= 3;
     keys = import_sum(keys, import_product(uses, dae_curve_of(dae, channel)->count));
   }
   return keys;
+}
+
+/* Lists where each morph controller is. */
+static sk_status list_morphs(import_job *job) {
+  import_dae *dae = job->dae;
+  size_t count = dae->morphs.count, i;
+  uint32_t *keys = sk_alloc(count * sizeof *keys);
+  sk_status status = keys ? SK_OK : import_no_memory(job, count * sizeof *keys);
+  for (i = 0; i < count && keys; i++) keys[i] = ((const dae_use *)dae->morphs.data)[i].element;
+  if (!status) status = dae_make_lists(job, keys, count, (uint32_t)dae->tree.elements.count, &dae->of_morph);
+  sk_free(keys);
+  return status;
 }
 
 sk_status dae_read_clips(import_job *job) {
@@ -162,7 +176,8 @@ sk_status dae_read_clips(import_job *job) {
   dae->curves = SK_ARRAY(dae_curve);
   dae->channels = SK_ARRAY(dae_channel);
   dae->clips = SK_ARRAY(dae_clip);
-  status = dae_read_channels(job);
+  status = list_morphs(job);
+  if (!status) status = dae_read_channels(job);
   if (!status) status = list_clips(job);
   for (i = 0; i < dae->clips.count && !status; i++) {
     dae_clip *clip = (dae_clip *)dae->clips.data + i;

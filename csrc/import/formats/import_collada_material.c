@@ -5,6 +5,7 @@
 #include "../import_material.h"
 #include "import_collada.h"
 
+#define MAX_OWN 256u /* materials that set parameters in their effect: each reads it anew */
 #define RADIANS (3.14159265358979323846 / 180.0)
 
 typedef struct dae_effect { /* of one material */
@@ -250,24 +251,48 @@ static sk_status read_effect(dae_effect *e, import_contents_material *material, 
   return texture ? read_texture(e, texture, material) : SK_OK;
 }
 
+/* An effect is read once, except where a material sets parameters of its own in it. */
+static sk_status share_effect(dae_effect *e, import_contents_material *material, import_span name) {
+  import_dae *dae = e->job->dae;
+  dae_element *effect = dae_at(&dae->tree, e->effect);
+  import_span *coordinates = (import_span *)dae->coordinates.data + (dae->coordinates.count - 1);
+  bool is_own = dae_child(&dae->tree, e->instance, DAE_setparam) != DAE_NONE;
+  uint32_t color;
+  if (is_own && ++dae->own_effects > MAX_OWN) {
+    import_note_add(e->job, NOTE_looks_ignored, 1, "parameters of material '%.*s'", DAE_SHORT(name));
+    is_own = false;
+  }
+  if (effect->data && !is_own) {
+    *material = ((const import_contents_material *)e->job->contents->materials.data)[effect->data - 1];
+    *coordinates = ((const import_span *)dae->coordinates.data)[effect->data - 1];
+    return SK_OK;
+  }
+  if (!is_own) effect->data = (uint32_t)dae->coordinates.count;
+  find_shading(&dae->tree, e->effect, &color);
+  *coordinates = dae_attribute(&dae->tree, dae_child(&dae->tree, color, DAE_texture), DAE_texcoord);
+  return read_effect(e, material, name);
+}
+
 static sk_status read_material(import_job *job, uint32_t element) {
   const dae_tree *tree = &job->dae->tree;
   import_span name = dae_title(tree, element);
   import_contents_material *material = import_contents_add_material(job);
   dae_effect e = {job, DAE_NONE, dae_child(tree, element, DAE_instance_effect)};
   sk_status status;
+  import_span *coordinates = sk_array_extend(&job->dae->coordinates, 1);
   if (!material) return SK_ERROR_MEMORY;
+  if (!coordinates) return import_no_memory(job, sizeof *coordinates);
   dae_at(tree, element)->data = (uint32_t)job->contents->materials.count;
-  status = dae_put_text(job, name, &material->material.name);
   if (e.instance) e.effect = dae_follow_to(job, e.instance, DAE_url, DAE_effect);
-  if (!status && e.effect) status = read_effect(&e, material, name);
-  return status;
+  status = e.effect ? share_effect(&e, material, name) : SK_OK;
+  return status ? status : dae_put_text(job, name, &material->material.name);
 }
 
 sk_status dae_read_materials(import_job *job) {
   const dae_tree *tree = &job->dae->tree;
   uint32_t i, count = (uint32_t)tree->elements.count;
   sk_status status = SK_OK;
+  job->dae->coordinates = SK_ARRAY(import_span);
   for (i = 1; i < count && !status; i++)
     if (dae_word_of(tree, i) == DAE_material) status = read_material(job, i);
   return status;
@@ -275,33 +300,32 @@ sk_status dae_read_materials(import_job *job) {
 
 /* ---- materials of instances ---------------------------------------------------------------------------------------- */
 
-/* The <instance_material> of the symbol; a primitive without a symbol takes the first one. */
-static uint32_t find_binding(const dae_tree *tree, uint32_t instance, import_span symbol) {
-  uint32_t technique = dae_child(tree, dae_child(tree, instance, DAE_bind_material), DAE_technique_common), child;
-  if (!technique) return DAE_NONE;
-  for (DAE_EACH(tree, technique, child))
-    if (dae_word_of(tree, child) == DAE_instance_material &&
-        (!symbol.length || are_equal(dae_attribute(tree, child, DAE_symbol), symbol)))
-      return child;
-  return DAE_NONE;
-}
-
-/* The name that the texture of the material's color gives to its coordinates. */
-static import_span coordinates_of(const dae_tree *tree, uint32_t material) {
-  uint32_t instance = dae_child(tree, material, DAE_instance_effect), color;
-  uint32_t effect = instance ? dae_follow(tree, dae_attribute(tree, instance, DAE_url)) : DAE_NONE;
-  find_shading(tree, effect, &color);
-  return dae_attribute(tree, dae_child(tree, color, DAE_texture), DAE_texcoord);
-}
-
-int32_t dae_bound_material(import_job *job, uint32_t instance, import_span symbol, uint32_t *set) {
+sk_status dae_read_bindings(import_job *job, uint32_t instance, dae_bindings *bindings) {
   const dae_tree *tree = &job->dae->tree;
-  uint32_t binding = find_binding(tree, instance, symbol), child;
+  uint32_t technique = dae_child(tree, dae_child(tree, instance, DAE_bind_material), DAE_technique_common), child;
+  size_t count = 0;
+  *bindings = (dae_bindings){{NULL, 0}, DAE_NONE};
+  if (!technique) return SK_OK;
+  for (DAE_EACH(tree, technique, child)) count++;
+  if (!import_names_make(&bindings->symbols, count)) return import_no_memory(job, count);
+  for (DAE_EACH(tree, technique, child)) {
+    import_span symbol = dae_attribute(tree, child, DAE_symbol);
+    if (dae_word_of(tree, child) != DAE_instance_material) continue;
+    if (!bindings->first) bindings->first = child;
+    import_names_add(&bindings->symbols, symbol.at, symbol.length, child);
+  }
+  return SK_OK;
+}
+
+int32_t dae_bound_material(import_job *job, const dae_bindings *bindings, import_span symbol, uint32_t *set) {
+  const dae_tree *tree = &job->dae->tree;
+  int64_t found = symbol.length ? import_names_find(&bindings->symbols, symbol.at, symbol.length) : SK_NONE;
+  uint32_t binding = symbol.length ? (found < 0 ? DAE_NONE : (uint32_t)found) : bindings->first, child;
   uint32_t material = binding ? dae_follow_to(job, binding, DAE_target, DAE_material) : dae_find(tree, symbol);
   import_span wanted;
   *set = UINT32_MAX;
   if (!material || dae_word_of(tree, material) != DAE_material) return SK_NONE;
-  wanted = coordinates_of(tree, material);
+  wanted = ((const import_span *)job->dae->coordinates.data)[dae_at(tree, material)->data - 1];
   for (DAE_EACH(tree, binding, child)) {
     if (!binding) break;
     if (dae_word_of(tree, child) == DAE_bind_vertex_input &&

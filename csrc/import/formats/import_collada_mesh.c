@@ -10,6 +10,9 @@
 #include "../import_polygon.h"
 #include "import_collada.h"
 
+#define MAX_SHARED \
+  64 /* meshes of one primitive, with its skins and sets, that are looked through; others are made anew */
+
 enum { POSITION, NORMAL, TEXCOORD, COLOR, TANGENT, BINORMAL, ATTRIBUTES };
 
 typedef struct primitive { /* one while it is read */
@@ -422,10 +425,10 @@ sk_status dae_read_primitive(import_job *job, const dae_shape *shape, uint32_t e
   import_dae *dae = job->dae;
   const dae_element *e = dae_at(&dae->tree, element);
   part *added;
-  uint32_t number;
+  uint32_t number, looked_at = 0;
   sk_status status;
   set = set_of(&dae->tree, element, set);
-  for (number = e->data; number; number = added->next) {
+  for (number = e->data; number && looked_at < MAX_SHARED; number = added->next, looked_at++) {
     added = (part *)dae->parts.data + (number - 1);
     *mesh = added->mesh;
     if (added->skin == shape->skin && added->morph == shape->morph && added->set == set) return SK_OK;

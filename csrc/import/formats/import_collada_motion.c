@@ -98,8 +98,14 @@ static void motion_value(const void *context, double time, double out[4]) {
   else memcpy(out, m->path == SK_PATH_TRANSLATION ? parts.t : parts.s, sizeof parts.t);
 }
 
+typedef struct weight { /* of one target */
+  const dae_curve *curve;
+  uint32_t column;
+} weight;
+
 static void weight_value(const void *context, double time, double out[4]) {
-  out[0] = dae_curve_value(context, 0, time);
+  const weight *w = context;
+  out[0] = dae_curve_value(w->curve, w->column, time);
 }
 
 /* ---- times ---------------------------------------------------------------------------------------------------------- */
@@ -264,12 +270,13 @@ static sk_status add_nodes(import_clip *clip, const uint32_t *channels, uint32_t
 
 /* ---- weights --------------------------------------------------------------------------------------------------------------- */
 
-static sk_status add_weight(import_clip *clip, const dae_channel *channel, const range *r, int32_t target) {
+static sk_status add_weight(import_clip *clip, const dae_curve *curve, uint32_t column, const range *r,
+                            int32_t target) {
   import_dae *dae = clip->job->dae;
-  const dae_curve *curve = dae_curve_of(dae, channel);
+  weight w = {curve, column};
   sk_array times = SK_ARRAY(double);
   import_function f = {weight_value,
-                       curve,
+                       &w,
                        1,
                        import_fit_tolerance(clip->job, SK_PATH_WEIGHT, 0, 1.0),
                        1.0,
@@ -285,19 +292,21 @@ static sk_status add_weight(import_clip *clip, const dae_channel *channel, const
   return status;
 }
 
+/* A curve of several numbers has one for each target, from the one that the channel names on. */
 static sk_status add_weights(import_clip *clip, const dae_channel *channel, const range *r) {
   import_dae *dae = clip->job->dae;
+  const dae_curve *curve = dae_curve_of(dae, channel);
   const dae_use *uses = dae->morphs.data;
-  size_t i;
+  uint32_t i, column;
   bool found = false;
   sk_status status = SK_OK;
-  for (i = 0; i < dae->morphs.count && !status; i++) {
+  for (i = dae->of_morph.starts[channel->morph]; i < dae->of_morph.starts[channel->morph + 1]; i++) {
     uint32_t count, first;
-    if (uses[i].element != channel->morph) continue;
-    first = import_targets_of(clip->job, import_contents_joint(clip->job, uses[i].node), &count);
-    if (channel->target >= count) continue;
-    found = true;
-    status = add_weight(clip, channel, r, (int32_t)(first + channel->target));
+    first = import_targets_of(clip->job, import_contents_joint(clip->job, uses[dae->of_morph.items[i]].node), &count);
+    for (column = 0; column < curve->width && channel->target + column < count && !status; column++) {
+      found = true;
+      status = add_weight(clip, curve, column, r, (int32_t)(first + channel->target + column));
+    }
   }
   if (!found && !status)
     import_note_add(clip->job, NOTE_channels_dropped, 1, "target '%.*s' is not in the scene",

@@ -278,7 +278,9 @@ static uint32_t find_visual_scene(import_job *job) {
   uint32_t root = dae_child(tree, 0, DAE_COLLADA);
   uint32_t instance = dae_child(tree, dae_child(tree, root, DAE_scene), DAE_instance_visual_scene);
   uint32_t scene = instance ? dae_follow_to(job, instance, DAE_url, DAE_visual_scene) : DAE_NONE;
-  return scene ? scene : dae_inside(tree, root, DAE_visual_scene);
+  for (instance = root + 1; !scene && instance < dae_at(tree, root)->end; instance++)
+    if (dae_word_of(tree, instance) == DAE_visual_scene) scene = instance;
+  return scene;
 }
 
 /* ---- names ------------------------------------------------------------------------------------------------ */

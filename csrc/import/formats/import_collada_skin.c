@@ -9,6 +9,7 @@
 #define MAX_SKELETONS 256u           /* of one instance */
 #define MAX_LISTED    64u            /* influences of a point */
 #define MAX_JOINTS    (1u << 24)     /* of the skins of all instances together */
+#define MAX_CLIMBED   1000           /* nodes above an instance in which its joints are looked for */
 #define MAX_PLACED    (1u << 24)     /* primitives of all instances together */
 
 typedef struct dae_points { /* what a <skin> says of the points of its geometry, and of its joints */
@@ -26,7 +27,7 @@ typedef struct dae_points { /* what a <skin> says of the points of its geometry,
 
 /* A skin may move a morph, and a morph a skin or another morph, down to the geometry. Of several skins or morphs the
    outermost counts. */
-bool dae_find_shape(import_job *job, uint32_t element, dae_shape *shape) {
+static bool find_shape(import_job *job, uint32_t element, dae_shape *shape) {
   const dae_tree *tree = &job->dae->tree;
   uint32_t hops;
   *shape = (dae_shape){DAE_NONE, DAE_NONE, DAE_NONE};
@@ -51,6 +52,24 @@ bool dae_find_shape(import_job *job, uint32_t element, dae_shape *shape) {
   import_note_add(job, NOTE_meshes_dropped, 1, "controller '%.*s' leads to no geometry",
                   DAE_SHORT(dae_title(tree, element)));
   return false;
+}
+
+/* What a controller shows is found out once, and kept by its number. */
+bool dae_find_shape(import_job *job, uint32_t element, dae_shape *shape) {
+  import_dae *dae = job->dae;
+  dae_element *e = dae_at(&dae->tree, element);
+  dae_shape *added;
+  if (e->word != DAE_controller) return find_shape(job, element, shape);
+  if (e->data) {
+    *shape = ((const dae_shape *)dae->shapes.data)[e->data - 1];
+    return shape->geometry != DAE_NONE;
+  }
+  if (!find_shape(job, element, shape)) shape->geometry = DAE_NONE;
+  added = sk_array_room(&dae->shapes, 1);
+  if (!added) return shape->geometry != DAE_NONE;
+  *added = *shape;
+  e->data = (uint32_t)dae->shapes.count;
+  return shape->geometry != DAE_NONE;
 }
 
 /* ---- influences of points -------------------------------------------------------------------------------- */
@@ -226,11 +245,15 @@ sk_status dae_read_influences(import_job *job, const dae_shape *shape, const uin
    An element that is used once is there wherever it is. */
 static int32_t nearest(const import_job *job, const dae_lists *lists, uint32_t key, int32_t node) {
   const dae_node *nodes = job->dae->nodes.data;
-  for (; node >= 0; node = ((const import_contents_node *)job->contents->nodes.data)[node].parent) {
+  uint32_t first = lists->starts[key], climbed;
+  if (lists->starts[key + 1] - first < 2)
+    return lists->starts[key + 1] > first ? (int32_t)lists->items[first] : SK_NONE;
+  for (climbed = 0; node >= 0 && climbed < MAX_CLIMBED;
+       climbed++, node = ((const import_contents_node *)job->contents->nodes.data)[node].parent) {
     uint32_t found = dae_first_in(lists, key, (uint32_t)node, nodes[node].end);
     if (found != UINT32_MAX) return (int32_t)found;
   }
-  return SK_NONE;
+  return (int32_t)lists->items[first];
 }
 
 typedef struct binding { /* an instance of a skin, while its joints are looked up */
@@ -268,10 +291,10 @@ static int32_t below_skeletons(const binding *b, const dae_lists *lists, uint32_
 }
 
 /* By sid, below the skeletons; an instance without one has the nodes around it. Some exporters write ids in the place
-   of sids. A sid that only one node has may stand elsewhere. */
+   of sids, and 1.5 has paths of both. A sid that only one node has may stand elsewhere. */
 static int32_t find_joint(const binding *b, const dae_points *points, import_span name) {
   const import_dae *dae = b->job->dae;
-  uint32_t sid = points->are_ids ? UINT32_MAX : dae_sid_number(dae, name), element = dae_follow(&dae->tree, name);
+  uint32_t sid = points->are_ids ? UINT32_MAX : dae_sid_number(dae, name), element = dae_find_path(dae, name);
   int32_t found = sid == UINT32_MAX ? SK_NONE : below_skeletons(b, &dae->joint_with_sid, sid);
   if (found < 0 && sid != UINT32_MAX && !b->names_skeletons)
     found = nearest(b->job, &dae->joint_with_sid, sid, b->node);
@@ -315,29 +338,31 @@ sk_status dae_add_skin(import_job *job, uint32_t instance, int32_t node, const d
 /* ---- placing --------------------------------------------------------------------------------------------------- */
 
 /* A node has one list of morph targets: that of the first morph controller there. */
-static void check_morph(import_job *job, int32_t node, dae_shape *shape) {
+static sk_status check_morph(import_job *job, int32_t node, dae_shape *shape) {
   import_dae *dae = job->dae;
   const dae_use *last = dae->morphs.count ? (const dae_use *)dae->morphs.data + dae->morphs.count - 1 : NULL;
   dae_use *added;
-  if (!shape->morph) return;
+  if (!shape->morph) return SK_OK;
   if (last && last->node == node) {
-    if (last->element == shape->morph) return;
+    if (last->element == shape->morph) return SK_OK;
     import_note_add(job, NOTE_morph_targets_dropped, 1, "'%.*s', the second morph controller of a node",
                     DAE_SHORT(dae_title(&dae->tree, dae_at(&dae->tree, shape->morph)->parent)));
     shape->morph = DAE_NONE;
-    return;
+    return SK_OK;
   }
   added = sk_array_room(&dae->morphs, 1);
-  if (added) *added = (dae_use){shape->morph, node};
+  if (!added) return import_no_memory(job, sizeof *added);
+  *added = (dae_use){shape->morph, node};
+  return SK_OK;
 }
 
-static sk_status place_primitive(import_job *job, const dae_use *use, const dae_shape *shape, uint32_t primitive,
-                                 int32_t skin) {
+static sk_status place_primitive(import_job *job, const dae_use *use, const dae_shape *shape,
+                                 const dae_bindings *bindings, uint32_t primitive, int32_t skin) {
   const dae_tree *tree = &job->dae->tree;
   import_span symbol = dae_attribute(tree, primitive, DAE_material);
   import_contents_instance *instance;
   uint32_t set;
-  int32_t material = dae_bound_material(job, use->element, symbol, &set), mesh;
+  int32_t material = dae_bound_material(job, bindings, symbol, &set), mesh;
   sk_status status = dae_read_primitive(job, shape, primitive, set, &mesh);
   if (status || mesh < 0) return status;
   job->dae->placed.vertices += ((const import_contents_mesh *)job->contents->meshes.data)[mesh].vertex_count;
@@ -356,6 +381,7 @@ static sk_status place_use(import_job *job, const dae_use *use, uint32_t *visite
   import_span reference = dae_attribute(tree, use->element, DAE_url);
   uint32_t element = dae_follow(tree, reference), mesh, child;
   size_t before = job->contents->instances.count;
+  dae_bindings bindings;
   dae_shape shape;
   int32_t skin = SK_NONE;
   sk_status status = SK_OK;
@@ -363,14 +389,17 @@ static sk_status place_use(import_job *job, const dae_use *use, uint32_t *visite
   if (!element || !dae_find_shape(job, element, &shape)) return SK_OK;
   mesh = dae_child(tree, shape.geometry, DAE_mesh);
   if (!mesh) return SK_OK; /* note_ignored says it */
-  check_morph(job, use->node, &shape);
-  if (shape.skin) status = dae_add_skin(job, use->element, use->node, &shape, &skin);
+  status = check_morph(job, use->node, &shape);
+  if (shape.skin && !status) status = dae_add_skin(job, use->element, use->node, &shape, &skin);
+  if (!status) status = dae_read_bindings(job, use->element, &bindings);
+  else bindings.symbols = (import_names){NULL, 0};
   for (DAE_EACH(tree, mesh, child)) {
     if (status || !dae_is_primitive(dae_word_of(tree, child))) continue;
     if (++*visited > MAX_PLACED)
-      return sk_fail(job->error, SK_ERROR_IMPORT, "the scene has more than %u primitives", MAX_PLACED);
-    status = place_primitive(job, use, &shape, child, skin);
+      status = sk_fail(job->error, SK_ERROR_IMPORT, "the scene has more than %u primitives", MAX_PLACED);
+    if (!status) status = place_primitive(job, use, &shape, &bindings, child, skin);
   }
+  import_names_free(&bindings.symbols);
   if (!status && job->contents->instances.count == before)
     import_note_add(job, NOTE_meshes_dropped, 1, "geometry '%.*s'", DAE_SHORT(dae_title(tree, shape.geometry)));
   return status;
@@ -382,6 +411,7 @@ sk_status dae_place_meshes(import_job *job) {
   size_t i;
   sk_status status = SK_OK;
   dae->morphs = SK_ARRAY(dae_use);
+  dae->shapes = SK_ARRAY(dae_shape);
   for (i = 0; i < dae->uses.count && !status; i++)
     status = place_use(job, (const dae_use *)dae->uses.data + i, &visited);
   return status;

@@ -6,7 +6,8 @@
 #include <string.h>
 
 /* Bytes that Expat gets at once. It copies them; but behind every piece, except the last, it counts their lines. */
-#define PIECE ((size_t)16 << 20)
+#define PIECE        ((size_t)16 << 20)
+#define MAX_SEARCHED 4096u /* elements inside of another: searches may be as many as there are elements */
 
 typedef struct dae_value { /* of an attribute */
   uint16_t word;
@@ -250,15 +251,18 @@ uint32_t dae_child(const dae_tree *tree, uint32_t parent, dae_word word) {
 }
 
 uint32_t dae_inside(const dae_tree *tree, uint32_t parent, dae_word word) {
-  uint32_t element;
-  for (element = parent + 1; parent && element < dae_at(tree, parent)->end; element++)
+  uint32_t element, end = dae_at(tree, parent)->end;
+  if (end - parent > MAX_SEARCHED) end = parent + MAX_SEARCHED;
+  for (element = parent + 1; parent && element < end; element++)
     if (dae_at(tree, element)->word == word) return element;
   return DAE_NONE;
 }
 
 uint32_t dae_around(const dae_tree *tree, uint32_t element, dae_word word) {
-  while (element && dae_at(tree, element)->word != word) element = dae_at(tree, element)->parent;
-  return element;
+  int level;
+  for (level = 0; level < 3 && element; level++, element = dae_at(tree, element)->parent)
+    if (dae_at(tree, element)->word == word) return element;
+  return DAE_NONE;
 }
 
 import_span dae_text(const dae_tree *tree, uint32_t element) {
