@@ -61,8 +61,11 @@ def rigid(inside: bytes, *before: bytes) -> bytes:
     return games.b3d(*before, games.b3d_node("root", inside))
 
 
+PLAIN = struct.pack("<5f", 0, 0, 1, 1, 0)
+
+
 def texture(name: str) -> bytes:
-    return name.encode() + b"\0" + struct.pack("<2i5f", 1, 2, 0, 0, 1, 1, 0)
+    return name.encode() + b"\0" + struct.pack("<2i", 1, 2) + PLAIN
 
 
 def brush(*textures: int) -> bytes:
@@ -112,6 +115,9 @@ CASES = {
     ),
     "color and opacity of a brush": lambda: one(painted(), played=has_color),
     "texture of a brush": lambda: one(painted("wood.png"), played=has_texture),
+    "how a texture is moved, scaled and rotated": lambda: one(
+        painted("wood.png").replace(PLAIN, struct.pack("<5f", 0.5, 0, 2, 2, 0)), "looks_ignored"
+    ),
     "further textures of a brush": lambda: one(painted("wood.png", "light.png"), "looks_ignored"),
     "joints of one name": lambda: one(twins("leg"), "duplicate_names", played=both_move),
     "joints without a name": lambda: one(twins(""), played=both_move),

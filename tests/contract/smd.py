@@ -47,11 +47,16 @@ def twins() -> Case:
     return Case({"a.smd": file.encode(), "wood.png": image()}, follows, codes)
 
 
+SHAPES = "vertexanimation\ntime 0\n0 0 0 0 0 0 1\n1 1 0 0 0 0 1\n2 0 1 0 0 0 1\nend\n"
+
 CASES = {
     "triangles": lambda: one(skeleton(1), triangles(), played=has_corners),
     "normals and texture coordinates": lambda: one(skeleton(1), triangles(), played=has_normals),
     "the texture of a triangle": lambda: one(skeleton(1), triangles(), played=has_texture),
     "frames of the skeleton": lambda: one(skeleton(1, 2), codes=("ticks_per_second_assumed",), played=moves),
+    "frames of vertices (`vertexanimation`)": lambda: one(
+        skeleton(1), triangles(), SHAPES, codes=("morph_targets_dropped",)
+    ),
     "weights": lambda: one(
         skeleton(1, 2), triangles(" 2 0 0.5 1 0.5"), codes=("ticks_per_second_assumed",), played=follows
     ),

@@ -10,10 +10,11 @@
 #include "../import_weights.h"
 #include "import_b3d.h"
 
-#define DEFAULT_TICKS 60.0 /* per second, where the file says 0 */
-#define HEADER        8
-#define BRUSH_NUMBERS 28 /* bytes: color, shininess, blending, effects */
-#define NODE_NUMBERS  40 /* bytes: translation, scale, rotation */
+#define DEFAULT_TICKS   60.0 /* per second, where the file says 0 */
+#define HEADER          8
+#define TEXTURE_NUMBERS 28 /* bytes: flags, blending, translation, scale, rotation */
+#define BRUSH_NUMBERS   28 /* bytes: color, shininess, blending, effects */
+#define NODE_NUMBERS    40 /* bytes: translation, scale, rotation */
 
 typedef struct b3d_level { /* an open chunk */
   size_t end;
@@ -118,6 +119,21 @@ static void read_brushes(b3d *b, size_t end) {
   }
 }
 
+/* How textures are moved, scaled and rotated. */
+static void read_textures(b3d *b, size_t end) {
+  static const float plain[5] = {0, 0, 1, 1, 0};
+  import_cursor *c = &b->c;
+  while (c->at < end) {
+    const char *name = (const char *)c->data + c->at, *zero = memchr(name, 0, end - c->at);
+    float placed[5];
+    if (!zero || end - c->at - (size_t)(zero + 1 - name) < TEXTURE_NUMBERS) return;
+    memcpy(placed, zero + 1 + 8, sizeof placed);
+    if (memcmp(placed, plain, sizeof plain))
+      import_note_add(b->job, NOTE_looks_ignored, 1, "texture '%.100s': how it is placed", name);
+    c->at += (size_t)(zero + 1 - name) + TEXTURE_NUMBERS;
+  }
+}
+
 static bool read_animation(b3d *b, size_t at, size_t end) {
   size_t *added = end - b->c.at < 12 ? NULL : sk_array_room(&b->anims, 1);
   b->c.past |= end - b->c.at < 12;
@@ -162,6 +178,7 @@ static bool read_chunk(b3d *b) {
     return good;
   }
   if (level->node == UINT32_MAX && is_chunk(at, "BRUS")) read_brushes(b, end);
+  else if (level->node == UINT32_MAX && is_chunk(at, "TEXS")) read_textures(b, end);
   else if (level->is_mesh && is_chunk(at, "VRTS")) read_vertices(b, end);
   else if (level->is_mesh && is_chunk(at, "TRIS")) good = read_triangles(b, end);
   else if (in_node && is_chunk(at, "BONE")) good = read_bone(b, end);

@@ -20,6 +20,7 @@ typedef struct smd { /* one walk over the file */
   uint32_t row;    /* of the section of triangles: a material, then three vertices */
   bool has_time;
   int32_t first;   /* frame of the skeleton */
+  uint32_t shapes; /* frames of vertices */
   bool changed;
   sk_array names;  /* import_span: of the nodes, in the order of their lines */
   uint8_t *again;  /* of each of them: the name came before; NULL: nothing is marked */
@@ -122,6 +123,7 @@ static void read_line(smd *s) {
   else if (ends) s->section = 0;
   else if (s->section == 't') s->row += text.at < text.end;
   else if (s->section == 's' && begins(text, "time")) read_time(s, text);
+  else if (s->section == 'v') s->shapes += begins(text, "time");
 }
 
 /* Finds the names that came before. */
@@ -165,6 +167,7 @@ sk_status import_smd_open(import_job *job) {
     read_lines(&s, job->files.sources.data);
     status = find_twins(&s, job);
   }
+  import_note_add(job, NOTE_morph_targets_dropped, s.shapes, "frames of vertices (vertexanimation)");
   job->first_frame = s.first;
   job->blanks_hidden = s.changed;
   if (!status && s.changed) status = write_file(&s, job);
