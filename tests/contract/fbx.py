@@ -236,6 +236,14 @@ def has_texture(model: Any) -> None:
     assert model.materials[0].texture.data == image()
 
 
+def layered(file: Fbx) -> None:
+    material = file.add("Material", "Material::paint", "", to=mesh(file))
+    group = file.add("LayeredTexture", "LayeredTexture::both", "")
+    file.join(group, material, "DiffuseColor")
+    for name in ("first", "second"):
+        file.add("Texture", f"Texture::{name}", "", record("RelativeFilename", "wood.png"), to=group)
+
+
 def clamped(file: Fbx) -> None:
     painted(("DiffuseColor", "wood.png"))(file)
     name, values, inside = file.objects[-1]
@@ -331,6 +339,7 @@ CASES = {
     "other textures of a material": lambda: one(
         painted(("NormalMap", "wood.png")), "looks_ignored", wood=image()
     ),
+    "textures of the color in layers, after the first": lambda: one(layered, "looks_ignored", wood=image()),
     "further texture coordinates and colors of vertices": lambda: one(two_sets, "attributes_ignored"),
     "a texture that is not there": lambda: one(painted(("DiffuseColor", "gone.png")), "textures_missing"),
     "cameras and lights": lambda: one(filmed, "cameras_lights_ignored"),

@@ -76,16 +76,28 @@ static void note_curve_node(import_job *job, uint32_t curve_node) {
 
 /* ---- looks ---------------------------------------------------------------------------------------------- */
 
+static size_t count_layers(const fbx_document *d, uint32_t layered) {
+  size_t at = 0, count = 0;
+  while (fbx_next_child(d, layered, FBX_TEXTURE, &at, NULL) != FBX_NONE) count++;
+  return count;
+}
+
 /* Textures of a material other than the one of its base color. */
 static void note_textures(import_job *job, uint32_t material, fbx_class class) {
   const fbx_document *d = &job->fbx->scene.document;
   const fbx_object *object = fbx_object_at(d, material);
   const fbx_link *link;
-  size_t at = 0;
-  while (fbx_next_child(d, material, class, &at, &link) != FBX_NONE)
-    if (link->property && !fbx_is_base_color(link))
+  size_t at = 0, colors = 0;
+  uint32_t texture;
+  while ((texture = fbx_next_child(d, material, class, &at, &link)) != FBX_NONE) {
+    if (link->property && fbx_is_base_color(link)) colors += class == FBX_TEXTURE ? 1 : count_layers(d, texture);
+    else if (link->property)
       import_note_add(job, NOTE_looks_ignored, 1, "material '%.*s': texture of '%.*s'", fbx_short_length(object),
                       object->name, (int)(link->property_length < 40 ? link->property_length : 40), link->property);
+  }
+  if (colors > 1)
+    import_note_add(job, NOTE_looks_ignored, colors - 1, "material '%.*s': %zu textures of the color",
+                    fbx_short_length(object), object->name, colors);
 }
 
 /* The transparency of older files counts only where there is no opacity, which is read. */
