@@ -99,6 +99,20 @@ def still(file: Gltf, shown: list[bool]) -> dict[str, Any]:
     return found
 
 
+def animated_looks() -> skinpy.Model:
+    """One square vanishes at half time, one changes its color, and the image of one moves."""
+    file = board()
+    at = "/materials/2/pbrMetallicRoughness/baseColorTexture/extensions/KHR_texture_transform/offset"
+    color = "/materials/1/pbrMetallicRoughness/baseColorFactor"
+    animate(
+        file,
+        left=visibility(0, [1, 0, 1]),
+        middle=(color, [[0, 0, 1, 0.5], [0, 1, 0, 1], [1, 0, 0, 0.2]], "f4"),
+        right=(at, [[0, 0], [0.5, 0.25], [1, 1]], "f4"),
+    )
+    return load(document(file))
+
+
 def frame(model: skinpy.Model, *arguments: Any, **options: Any) -> Any:
     with Renderer(model, size=SIZE, floor=options.pop("floor", False), samples=0) as renderer:
         return renderer.frame(*arguments, camera=CAMERA, **options)

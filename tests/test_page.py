@@ -26,6 +26,7 @@ import numpy as np
 import pytest
 from conftest import HANGS, data_file
 from numpy.typing import NDArray
+from test_look_render import animated_looks
 from test_render import PictureGltf, square
 
 import skinpy
@@ -594,6 +595,7 @@ def cases() -> dict[str, Callable[[], tuple[skinpy.Model, Any, float, dict[str, 
         "steps": shared("interpolation_test.gltf", 4, 0.7),
         "no mesh": shared("sinusoidal.bvh", 0, 0.6),
         "stored frames": stored,
+        "looks": lambda: (animated_looks(), "look", 0.6, {}),
     }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -10,8 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skinpy.clip import Clip
+from skinpy.clips.looks import material_values, visible_submeshes
 from skinpy.kinds import UVAnimation, VertexAnimation
 from skinpy.kinds.sampling import frame_times
+from skinpy.models.drawn import changing_materials, changing_submeshes
 
 from ...render import Floor
 from ...render.camera import front_vector, up_vector
@@ -23,7 +26,7 @@ from ...render.scene import skeleton as octahedra
 from ...render.scene.floor import disc
 from ...render.scene.geometry import Draw, morph_table, read_surfaces, sort_faces
 from ...render.scene.ground import Ground, ground_velocity
-from ...render.scene.texturing import named_animations
+from ...render.scene.texturing import Texturing, named_animations
 from ...render.scene.view import LIGHT_FROM, LIGHTS
 from .arrays import packed, packed_image
 from .boxes import Boxes
@@ -165,8 +168,10 @@ class Scene:
 
     def _mesh(self) -> dict[str, Any]:
         model = self._model
-        surfaces, images = read_surfaces(model, lambda texture: packed_image(texture, self._texture_size))
-        faces, draws = sort_faces(model, surfaces)
+        read = functools.partial(packed_image, largest=self._texture_size)
+        surfaces, images = read_surfaces(model, read, changing_materials(model))
+        faces, draws = sort_faces(model, surfaces, changing_submeshes(model))
+        looks = self._looks() if any(map(_changes, draws)) else []
         vertices = model.mesh.interleaved
         streams = {name: np.ascontiguousarray(vertices[name]) for name in vertices.dtype.names or ()}
         streams.pop("tangent", None)  # which no shader of the page reads
@@ -179,13 +184,28 @@ class Scene:
             "slots": len(model.skin.joints),
             "streams": {name: packed(stream) for name, stream in streams.items()},
             "faces": packed(faces.astype(index)),
-            "draws": [self._draw(draw) for draw in draws if draw.face_count],
+            "draws": [self._draw(draw, looks) for draw in draws if draw.face_count],
             "images": images,
             "palettes": packed(palettes.reshape(len(palettes), -1)),
             "morph": self._morph(),
         }
 
-    def _draw(self, draw: Draw) -> dict[str, Any]:
+    def _looks(self) -> list[tuple[NDArray[np.bool_] | None, Texturing]]:
+        """For each baked frame, which submeshes are drawn, and what the clip makes of materials."""
+        looks: list[tuple[NDArray[np.bool_] | None, Texturing]] = []
+        for motion, times in zip(self._motions, self._times, strict=True):
+            for time in times.tolist():
+                if isinstance(motion, Clip):
+                    values = material_values(motion, time, "clamp")
+                    shown = visible_submeshes(self._model, motion, time, "clamp")
+                    looks.append((shown, Texturing(values=values)))
+                else:
+                    looks.append((None, Texturing()))
+        return looks
+
+    def _draw(
+        self, draw: Draw, looks: Sequence[tuple[NDArray[np.bool_] | None, Texturing]]
+    ) -> dict[str, Any]:
         surface = draw.surface
         names: list[str | None] = list(self._uv)
         moved = [name for name in (surface.name, None) if name in names]
@@ -205,6 +225,8 @@ class Scene:
             rows = zip(draw.blended.slots.tolist(), draw.blended.moments.tolist(), strict=True)
             facts["moments"] = [[slot, *moment] for slot, moment in rows]
             facts["vertices"] = [draw.blended.vertices.start, draw.blended.vertices.stop]
+        if _changes(draw):
+            facts["looks"] = packed(np.array([_look(draw, *look) for look in looks], np.float32))
         return facts
 
     def _morph(self) -> dict[str, Any] | None:
@@ -296,6 +318,17 @@ def _stored_frames(animation: VertexAnimation) -> dict[str, Any]:
         "positions": packed(animation.frames),
         "normals": packed(animation.normals),
     }
+
+
+def _changes(draw: Draw) -> bool:
+    """Whether clips show and hide a draw, or change its surface."""
+    return draw.submesh is not None or draw.surface.material is not None
+
+
+def _look(draw: Draw, shown: NDArray[np.bool_] | None, texturing: Texturing) -> list[float]:
+    """A draw in one frame, as web/body.js reads it: 1 if it is drawn, color, cutoff, texture transform."""
+    surface = texturing.look(draw.surface)
+    return [draw.is_shown(shown), *surface.base_color, surface.alpha_cutoff, *surface.uv_transform]
 
 
 def _uv_numbers(animation: UVAnimation) -> dict[str, Any]:

@@ -22,6 +22,8 @@ class Body {
     this.morph = mesh.morph && makeMorphTables(gl, mesh.morph);
     this.variants = new Map(); // of the program, by the names of the shaders
     this.stored = new Map(); // tables of the frames of a vertex animation, by clip
+    this.changes = mesh.draws.some((draw) => draw.looks); // whether clips show, hide or repaint faces
+    this.edges = new Map(); // of the faces from a number on
   }
 
   /** The program that draws a clip with a fragment shader, and its inputs. */
@@ -79,20 +81,38 @@ class Body {
     program.set({ frame_texels: texels, frame_blend: span.blend });
   }
 
-  /** Draw all faces at once, without their materials. */
+  /** The draws of this frame, with the looks that they have in it. */
+  draws() {
+    if (!this.changes) return this.mesh.draws;
+    const { first, second, blend } = this.span;
+    const frame = this.clip.stored ? 0 : blend < 1 ? first : second; // looks do not blend
+    return this.mesh.draws.map((draw) => lookAt(draw, this.clip.row + frame)).filter(Boolean);
+  }
+
+  /** The faces of this frame, in as few parts as can be. */
+  parts() {
+    return this.changes ? this.draws() : [{ first: 0, count: this.mesh.faces.data.length / 3 }];
+  }
+
+  /** Draw all faces, without their materials. */
   drawAll() {
-    this.gl.drawElements(this.gl.TRIANGLES, this.mesh.faces.data.length, this.faceType, 0);
+    for (const part of this.parts()) this.drawPart(part);
+  }
+
+  drawPart({ first, count }) {
+    const start = 3 * first * this.mesh.faces.data.BYTES_PER_ELEMENT;
+    this.gl.drawElements(this.gl.TRIANGLES, 3 * count, this.faceType, start);
   }
 
   drawOpaque(seconds) {
-    for (const draw of this.mesh.draws) if (draw.alpha !== BLENDED) this.drawFaces(draw, seconds, BOTH_SIDES);
+    for (const draw of this.draws()) if (draw.alpha !== BLENDED) this.drawFaces(draw, seconds, BOTH_SIDES);
   }
 
   /** Draw blended faces, the farthest first; back faces of a submesh before its front faces. */
   drawBlended(seconds, back) {
     const { gl } = this;
     const nearness = (draw) => dot(this.center(draw), back);
-    const draws = this.mesh.draws.filter((draw) => draw.alpha === BLENDED);
+    const draws = this.draws().filter((draw) => draw.alpha === BLENDED);
     if (!draws.length) return;
     this.current.program.use();
     gl.bindVertexArray(this.current.array);
@@ -118,23 +138,32 @@ class Body {
       double_sided: draw.doubleSided,
       layer,
     });
-    const first = 3 * draw.first * this.mesh.faces.data.BYTES_PER_ELEMENT;
-    gl.drawElements(gl.TRIANGLES, 3 * draw.count, this.faceType, first);
+    this.drawPart(draw);
   }
 
   /** Draw the edges of all faces over the faces. */
   drawEdges() {
     const { gl } = this;
     const { program } = this.current;
-    this.edges ??= makeEdges(gl, this.mesh.faces.data);
+    const edges = this.parts().map((part) => this.edgesOf(part));
     gl.bindVertexArray(this.current.array); // making a buffer has unbound it
     useImage(gl, program, this.white, REPEATED);
     program.set({ base_color: EDGE_COLOR, alpha_mode: 0, double_sided: true, layer: BOTH_SIDES });
     gl.depthFunc(gl.LEQUAL);
-    gl.bindBuffer(gl.ELEMENT_ARRAY_BUFFER, this.edges.buffer);
-    gl.drawElements(gl.LINES, this.edges.count, gl.UNSIGNED_INT, 0);
+    for (const { buffer, count } of edges) {
+      gl.bindBuffer(gl.ELEMENT_ARRAY_BUFFER, buffer);
+      gl.drawElements(gl.LINES, count, gl.UNSIGNED_INT, 0);
+    }
     gl.bindBuffer(gl.ELEMENT_ARRAY_BUFFER, this.faces);
     gl.depthFunc(gl.LESS);
+  }
+
+  edgesOf({ first, count }) {
+    if (!this.edges.has(first)) {
+      const faces = this.mesh.faces.data.subarray(3 * first, 3 * (first + count));
+      this.edges.set(first, makeEdges(this.gl, faces));
+    }
+    return this.edges.get(first);
   }
 
   /** The mean position of a draw's vertices in this pose, without morph targets, which hardly move it. */
@@ -148,6 +177,15 @@ class Body {
     }
     return sum;
   }
+}
+
+/** A draw as it looks in a row of the baked frames; null: it is hidden. */
+function lookAt(draw, row) {
+  if (!draw.looks) return draw;
+  const width = draw.looks.shape[1];
+  const [shown, ...rest] = draw.looks.data.subarray(row * width, (row + 1) * width);
+  if (!shown) return null;
+  return { ...draw, color: rest.slice(0, 4), cutoff: rest[4], uvTransform: rest.slice(5) };
 }
 
 /** The mean position of a range of vertices in a stored frame. */
