@@ -42,8 +42,14 @@ def test_links_lead_somewhere(page: Path) -> None:
 
 
 def test_every_report_code_is_explained() -> None:
+    """With its severity, and with the remedy of skinpy.check."""
+    from skinpy.checking.report import _MEANING, _OWN
+
     table = (ROOT / "csrc" / "import" / "import_report.h").read_text(encoding="utf-8")
-    codes = re.findall(r"ROW\((\w+), SK_(?:LOST|REPAIRED)", table)
+    severities = dict(re.findall(r"ROW\((\w+), SK_(LOST|REPAIRED)", table))
     page = (ROOT / "docs" / "loading.md").read_text(encoding="utf-8")
-    assert len(codes) > 30
-    assert [code for code in codes if f"| `{code}` |" not in page] == []
+    rows = re.findall(r"^\| `(\w+)` \| (lost|repaired) \| [^|]+ \| ([^|]+) \|$", page, re.MULTILINE)
+    assert len(rows) > 50
+    assert {code: severity.upper() for code, severity, _ in rows} == severities
+    remedies = {code: remedy for code, _, remedy in rows if code not in _OWN}
+    assert remedies == {code: _MEANING[code][1] for code in remedies}
