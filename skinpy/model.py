@@ -20,6 +20,7 @@ from .assets import Material, Mesh, Report, Skeleton, Skin, Target, read_materia
 from .clip import Clip
 from .clips.sequence import Clips
 from .errors import warn_of_losses
+from .models.drawn import find_changing
 from .models.extras import (
     Extras,
     SceneCamera,
@@ -159,6 +160,11 @@ class Model(Shown, _core.Model):
     def report(self) -> Report:
         """What was repaired and what was lost when the model was made."""
         return Report.read(self._blocks)
+
+    @cached_property
+    def _changing(self) -> tuple[Array, frozenset[int]]:
+        """The submeshes that clips show and hide, and the materials that they animate."""
+        return find_changing(self)
 
     @property
     def _blocks(self) -> list[_core.Block]:

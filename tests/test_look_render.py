@@ -269,3 +269,16 @@ def test_textures_wrap_as_their_sampler_says(u: str, v: str) -> None:
     assert clear.mean() > 0.8
     # Light dims and brightens colors: compare which channels they have.
     assert ((got > 130) == (expected > 130)).all(axis=1)[clear].all()
+
+
+# ---- clips of other files --------------------------------------------------------------------------------
+
+
+def test_an_added_clip_shows_and_hides() -> None:
+    """Its channels are bound by name to the joints of a model that animates nothing itself."""
+    file = board()
+    animate(file, left=visibility(0, [0, 1, 1]))
+    plain = load(still(board(), [True] * 3))
+    model = plain.add_clips(load(document(file)))
+    assert (frame(model, "look", 0.0) == frame(load(still(board(), [False, True, True])))).all()
+    assert (frame(model, "look", 0.5) == frame(plain)).all()

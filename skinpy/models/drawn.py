@@ -41,28 +41,26 @@ def drawn_vertices(mesh: Mesh, shown: Array | None = None) -> Array | None:
 
 def changing_submeshes(model: Model) -> Array:
     """(number of submeshes,) bool: whether a clip of the model animates the visibility of a submesh."""
-    moved = _changed(model, range(_VISIBILITY, _VISIBILITY + 1))
-    joints = np.zeros(len(model.skeleton.parents), np.bool_)
-    joints[moved] = True
-    if len(moved):
-        for joint, parent in enumerate(model.skeleton.parents):
-            joints[joint] |= parent >= 0 and joints[parent]
-    return joints[np.array([one.node for one in model.mesh.submeshes], np.intp)]
+    return model._changing[0]
 
 
 def changing_materials(model: Model) -> frozenset[int]:
     """The indices of the materials that a clip of the model animates."""
-    return frozenset(_changed(model, range(_block.FIRST_MATERIAL_PATH, len(_block.PATHS))).tolist())
+    return model._changing[1]
 
 
-_VISIBILITY = _block.PATHS.index("visibility")
-
-
-def _changed(model: Model, paths: range) -> Array:
-    """The indices of what the channels of these paths change, in all clips."""
-    found = [np.zeros(0, np.intp)]
+def find_changing(model: Model) -> tuple[Array, frozenset[int]]:
+    """What the two functions above return."""
+    joints = np.zeros(len(model.skeleton.parents), np.bool_)
+    materials: set[int] = set()
     for clip in model.clips:
         records = clip._channel_records
-        chosen = (records["path"] >= paths.start) & (records["path"] < paths.stop)
-        found.append(records["joint"][chosen].astype(np.intp))
-    return np.unique(np.concatenate(found))
+        looks = records[records["path"] > _block.WEIGHT_PATH]
+        of_materials = looks["path"] >= _block.FIRST_MATERIAL_PATH
+        materials.update(looks["joint"][of_materials].tolist())
+        joints[looks["joint"][~of_materials]] = True
+    if joints.any():
+        for joint, parent in enumerate(model.skeleton.parents):
+            joints[joint] |= parent >= 0 and joints[parent]
+    nodes = np.array([one.node for one in model.mesh.submeshes], np.intp)
+    return joints[nodes], frozenset(materials)
