@@ -115,7 +115,7 @@ def warn_of_losses(lost: Sequence[ReportEntry], while_what: str) -> None:
         return
     import warnings
 
-    from .checking.report import remedy_of  # only losses need it
+    from .checking.remedies import remedy_of  # only losses need it
 
     first, *others = (str(entry).removeprefix("lost: ") for entry in lost)
     words = f"lost while {while_what}: {first}; remedy: {remedy_of(lost[0])}"
