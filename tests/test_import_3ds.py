@@ -5,6 +5,7 @@ and the 3D Studio File Toolkit for what a file means, Kochanek and Bartels (1984
 """
 
 import struct
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -58,7 +59,88 @@ def test_rotations_are_relative_and_in_their_order() -> None:
     for frame, (angle, *axis) in keys:
         turn = about(angle, axis) @ turn
         assert np.allclose(model.globals(0, frame / 25)[1][:3, :3], Z_UP @ turn, atol=EXACT)
+    assert "interpolation_ignored" not in codes(model)
+
+
+def product(a: Array, b: Array) -> Array:
+    (x, y, z, w), (p, q, r, s) = a, b
+    return np.array(
+        [
+            w * p + x * s + y * r - z * q,
+            w * q - x * r + y * s + z * p,
+            w * r + x * q - y * p + z * s,
+            w * s - x * p - y * q - z * r,
+        ]
+    )
+
+
+def log_of(q: Array) -> Array:
+    q = q if q[3] >= 0 else -q
+    length = np.linalg.norm(q[:3])
+    return q[:3] * (np.arctan2(length, q[3]) / length if length else 0)
+
+
+def exp_of(v: Array) -> Array:
+    angle = np.linalg.norm(v)
+    return np.array([*(v * np.sinc(angle / np.pi)), np.cos(angle)])
+
+
+def slerp(a: Array, b: Array, u: float) -> Array:
+    b = b if a @ b >= 0 else -b
+    angle = np.arccos(min(1.0, float(a @ b)))
+    return a if angle < 1e-9 else (np.sin((1 - u) * angle) * a + np.sin(u * angle) * b) / np.sin(angle)
+
+
+def squad(times: Array, q: list[Array], curve: Array, time: float) -> Array:
+    """Spherical cubics as lib3ds evaluates them; continuity is 0."""
+    tension, _, bias = curve
+    between = [log_of(product(a * (-1, -1, -1, 1), b)) for a, b in pairwise(q)]
+
+    def inner(k: int, out: bool) -> Array:
+        before, after = between[max(k - 1, 0)], between[min(k, len(between) - 1)]
+        past = following = 1.0
+        if 0 < k < len(q) - 1:
+            middle = (times[k + 1] - times[k - 1]) / 2
+            past, following = (times[k] - times[k - 1]) / middle, (times[k + 1] - times[k]) / middle
+        t = (1 - tension) / 2
+        if out:
+            return product(
+                q[k],
+                exp_of((t * (1 + bias) * following * before + (t * (1 - bias) * following - 1) * after) / 2),
+            )
+        return product(
+            q[k], exp_of(((1 - t * (1 + bias) * past) * before - t * (1 - bias) * past * after) / 2)
+        )
+
+    k = min(int(np.searchsorted(times, time, "right")) - 1, len(q) - 2)
+    u = (time - times[k]) / (times[k + 1] - times[k])
+    return slerp(slerp(q[k], q[k + 1], u), slerp(inner(k, True), inner(k + 1, False), u), 2 * u * (1 - u))
+
+
+@pytest.mark.parametrize("curve", [(0, 0, 0), (0.6, 0, 0), (0, 0, -0.7)])
+@pytest.mark.parametrize("count", [2, 4])
+def test_curves_of_rotations(curve: tuple[float, float, float], count: int) -> None:
+    keys = [(0, (0.3, 1, 0, 0)), (10, (0.8, 0, 1, 0)), (20, (-1.5, 1, 1, 2)), (25, (1.1, 0, 0, 1))][:count]
+    nodes = [tds.node("a", 0, NO_PARENT, tds.places((0, (0, 0, 0))), tds.turns(*keys, curve=curve))]
+    model = load(tds.file([tds.mesh("a", CORNERS, FACE)], nodes), "3ds")
+    whole: list[Array] = []
+    for _, (angle, *axis) in keys:
+        unit = np.asarray(axis, float) / np.linalg.norm(axis)
+        turn = np.array([*(-np.sin(angle / 2) * unit), np.cos(angle / 2)])
+        whole.append(product(turn, whole[-1]) if whole else turn)
+    times = np.array([frame / 25 for frame, _ in keys])
+    for time in np.linspace(0, times[-1], 41):
+        want = Z_UP @ rotation(squad(times, whole, curve, float(time)))
+        assert np.allclose(model.globals(0, float(time))[1][:3, :3], want, atol=1e-4)  # 1e-5 of a quaternion
+    assert "interpolation_ignored" not in codes(model)
+
+
+def test_curves_of_turns_beyond_half_a_turn_are_arcs() -> None:
+    keys = [(0, (0, 0, 0, 1)), (10, (4, 0, 0, 1)), (20, (1, 0, 0, 1))]
+    nodes = [tds.node("a", 0, NO_PARENT, tds.places((0, (0, 0, 0))), tds.turns(*keys))]
+    model = load(tds.file([tds.mesh("a", CORNERS, FACE)], nodes), "3ds")
     assert entry(model, "interpolation_ignored").severity == "lost"
+    assert np.allclose(model.globals(0, 0.6)[1][:3, :3], Z_UP @ about(4.5, (0, 0, 1)), atol=EXACT)
 
 
 @pytest.mark.parametrize("angle", [0.5, 3.5, 2 * np.pi, -9.0, 40.0])

@@ -113,6 +113,7 @@ def target() -> bytes:
 
 
 QUARTERS = [(0, (0, 0, 0, 1)), (10, (np.pi / 2, 1, 0, 0)), (20, (np.pi / 2, 0, 0, 1))]
+FAR = [(0, (0, 0, 0, 1)), (10, (4, 1, 0, 0)), (20, (1, 1, 0, 0))]
 KEYS = tds.places((0, (0, 0, 0)), (25, (2, 0, 0)))
 TREE = [*node(), tds.node("b", 7, 0, *tds.still()), tds.node("$$$DUMMY", 3, 7, *tds.still(), instance="c")]
 
@@ -151,8 +152,11 @@ CASES = {
     "keys of places and scales: tension, continuity, bias": lambda: one(
         x_at(0.2, 0.625), "ticks_per_second_assumed", nodes=node(tds.places(*CURVED))
     ),
-    "keys of rotations": lambda: one(
-        turns_in_order, "interpolation_ignored", nodes=node(*tds.still()[:1], tds.turns(*QUARTERS))
+    "keys of rotations: tension, continuity, bias": lambda: one(
+        turns_in_order, nodes=node(*tds.still()[:1], tds.turns(*QUARTERS))
+    ),
+    "turns of more than half a turn between other keys": lambda: one(
+        x_at(0.8, 0), "interpolation_ignored", nodes=node(*tds.still()[:1], tds.turns(*FAR))
     ),
     "ease of keys": lambda: one(
         x_at(1, 2),

@@ -16,13 +16,7 @@
 #define HEAD       14   /* bytes in front of the keys: flags, two unknown numbers, the count */
 #define MOST_TURN  2.0 /* radians between two keys: a key that turns further is several, because arcs are short ways */
 #define MAX_PIECES 64
-
-typedef struct tds_key {
-  double seconds;
-  double tension, continuity, bias;
-  bool is_eased;
-  float value[4]; /* of a rotation: angle, axis */
-} tds_key;
+#define HALF_TURN  3.14159
 
 static uint32_t width_of(tds_path path) { return path == TDS_ROTATION ? 4 : 3; }
 
@@ -96,7 +90,8 @@ static uint32_t pieces_of(const tds_key *key) {
   return turn > MOST_TURN && turn <= MOST_TURN * MAX_PIECES ? (uint32_t)ceil(turn / MOST_TURN) : 1;
 }
 
-static sk_status add_rotations(tds *file, const tds_key *keys, size_t count, import_contents_track *track) {
+/* Keys along arcs: those of a turn that goes further than an arc can are added. */
+static sk_status add_arcs(tds *file, const tds_key *keys, size_t count, import_contents_track *track) {
   size_t total = 1, k;
   uint32_t piece;
   double *times, q[4], turn[4];
@@ -109,15 +104,46 @@ static sk_status add_rotations(tds *file, const tds_key *keys, size_t count, imp
   for (k = 0; k < count; k++) {
     uint32_t pieces = k ? pieces_of(&keys[k]) : 1;
     rotation_of(&keys[k], 1.0 / pieces, turn);
+    memcpy(q, k ? keys[k - 1].rotation : turn, sizeof q);
     for (piece = 1; piece <= pieces; piece++, out += 4) {
       double u = (double)piece / pieces, before = k ? keys[k - 1].seconds : 0.0;
       if (k) import_quat_multiply(turn, q, q);
-      else memcpy(q, turn, sizeof q);
       *times++ = piece == pieces ? keys[k].seconds : before + u * (keys[k].seconds - before);
       sk_quat_normalize(q, out);
     }
   }
   return SK_OK;
+}
+
+/* What each key makes of those before it. */
+static void compose(tds_key *keys, size_t count) {
+  double turn[4];
+  float unit[4];
+  size_t k;
+  int i;
+  for (k = 0; k < count; k++) {
+    rotation_of(&keys[k], 1.0, turn);
+    if (k) import_quat_multiply(turn, keys[k - 1].rotation, keys[k].rotation);
+    else memcpy(keys[k].rotation, turn, sizeof turn);
+    sk_quat_normalize(keys[k].rotation, unit);
+    for (i = 0; i < 4 && !(k & 255); i++) keys[k].rotation[i] = unit[i]; /* long products drift */
+  }
+}
+
+/* Whether the keys have a curve that can be followed: their times increase, and none turns beyond the half of a turn. */
+static bool is_curve_of_turns(const tds_key *keys, size_t count) {
+  bool plain = count == 2;
+  size_t k;
+  for (k = 0; k < count; k++) {
+    if (k && (!(keys[k].seconds > keys[k - 1].seconds) || !(fabs((double)keys[k].value[0]) < HALF_TURN))) return false;
+    plain &= keys[k].tension == 0.0 && keys[k].continuity == 0.0 && keys[k].bias == 0.0;
+  }
+  return count > 1 && !plain;
+}
+
+static sk_status add_rotations(tds *file, tds_key *keys, size_t count, import_contents_track *track) {
+  compose(keys, count);
+  return (is_curve_of_turns(keys, count) ? tds_fit_rotations : add_arcs)(file, keys, count, track);
 }
 
 /* ---- places and scales --------------------------------------------------------------------------------- */
@@ -199,7 +225,7 @@ void tds_rest(const tds_node *node, import_contents_node *out) {
 static void note_ignored(tds *file, const tds_node *node, tds_path path, const tds_key *keys, size_t count) {
   size_t k, eased = 0;
   for (k = 0; k < count; k++) eased += keys[k].is_eased;
-  if (eased || (path == TDS_ROTATION && count > 2))
+  if (eased || (path == TDS_ROTATION && count > 2 && !is_curve_of_turns(keys, count)))
     import_note_add(file->job, NOTE_interpolation_ignored, 1, "'%.*s': %s",
                     node->name.length < 60 ? (int)node->name.length : 60, node->name.at,
                     eased ? "keys with ease" : "rotations go along arcs from key to key");

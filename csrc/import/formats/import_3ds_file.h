@@ -59,6 +59,18 @@ int32_t tds_material_of(const tds *file, import_span name);
 /* import_3ds_mesh.c: adds an object's mesh at a node. Its vertices stay in the scene's space where `placed` is NULL. */
 sk_status tds_add_mesh(tds *file, tds_object *object, int32_t node, const tds_node *placed);
 
+typedef struct tds_key {
+  double seconds;
+  double tension, continuity, bias;
+  bool is_eased;
+  float value[4];     /* of a rotation: angle, axis */
+  double rotation[4]; /* x y z w: what this key and those before it make */
+} tds_key;
+
+/* import_3ds_turn.c: sets the channel to cubic keys that follow the curve of the rotations. There are two keys at least,
+   whose times increase. */
+sk_status tds_fit_rotations(tds *file, const tds_key *keys, size_t count, import_contents_track *track);
+
 /* import_3ds_clip.c: the values of the first keys, where there are any. */
 void tds_rest(const tds_node *node, import_contents_node *out);
 sk_status tds_make_clip(tds *file);
