@@ -465,6 +465,9 @@ class Material:
         The image of the occlusion (red).
     emissive_texture : Texture or None
         The image of the light that the material gives off.
+    slots : mapping of str to mapping
+        How these four textures are used, by the names of their fields: "texture", "tex_coord", "extensions"
+        (such as "KHR_texture_transform") and what else the file says, as plain data.
     extensions : mapping of str to mapping
         What extensions of glTF say of the material, by their names, such as "KHR_materials_clearcoat". The
         members have the names of glTF in snake_case ("clearcoat_factor"). A texture is a mapping with
@@ -492,6 +495,7 @@ class Material:
     normal_texture: Texture | None = None
     occlusion_texture: Texture | None = None
     emissive_texture: Texture | None = None
+    slots: Mapping[str, Mapping[str, Any]] = field(default_factory=dict, hash=False)
     extensions: Mapping[str, Mapping[str, Any]] = field(default_factory=dict, hash=False)
 
 

@@ -29,6 +29,7 @@ NOT_SHOWN = {
         "cameras_lights_ignored",
         "metadata_ignored",
         "extensions_unread",
+        "looks_kept",
     )
 }
 HEAD = "| element | played | reported as |"

@@ -191,7 +191,7 @@ def test_values_of_materials() -> None:
     file = triangle()
     file.materials[0] |= {
         "pbrMetallicRoughness": {"roughnessFactor": 0.25, "metallicRoughnessTexture": {"index": 1}},
-        "normalTexture": {"index": 0, "scale": 2},
+        "normalTexture": {"index": 0, "scale": 2, "texCoord": 1},
         "occlusionTexture": {"index": 1, "strength": 0.5},
         "emissiveFactor": [0.5, 0.25, 1],
         "extensions": {
@@ -205,7 +205,9 @@ def test_values_of_materials() -> None:
     }
     images = [{"uri": png((0, 0, 255))}, {"uri": png((0, 255, 0))}]
     model = load(file, silent=False, images=images, textures=[{"source": 1}, {"source": 0}])
-    assert codes(model) == {}
+    kept = "KHR_materials_emissive_strength, KHR_materials_clearcoat, KHR_materials_unlit, "
+    kept += "metallicRoughnessTexture, normalTexture, occlusionTexture"
+    assert codes(model) == {"looks_kept": kept}
     (paint,) = model.materials
     assert (paint.metallic_factor, paint.roughness_factor) == (1.0, 0.25)  # 1 is glTF's default
     assert (paint.normal_scale, paint.occlusion_strength, paint.emissive_strength) == (2, 0.5, 4)
@@ -217,6 +219,7 @@ def test_values_of_materials() -> None:
         255,
     ]
     assert paint.occlusion_texture == paint.metallic_roughness_texture is not None
+    assert paint.slots["normal_texture"] == {"texture": paint.normal_texture, "scale": 2, "tex_coord": 1}
     coat = paint.extensions["KHR_materials_clearcoat"]
     assert coat == {
         "clearcoat_factor": 0.5,
@@ -259,7 +262,7 @@ def test_textures_that_nobody_decodes_are_reported() -> None:
     texture = {"extensions": {"KHR_texture_basisu": {"source": 0}}}
     image = {"uri": f"data:image/ktx2;base64,{data}"}
     model = load(file, images=[image], textures=[texture], extensionsRequired=["KHR_texture_basisu"])
-    assert codes(model) == {"textures_undecoded": "images[0] is ktx2"}
+    assert codes(model) == {"textures_undecoded": "images[0] is ktx2 (KHR_texture_basisu)"}
     fallback = load(file, silent=False, images=[image, {"uri": png()}], textures=[texture | {"source": 1}])
     assert fallback.materials[0].texture is not None and fallback.materials[0].texture.format == "png"
 
@@ -272,7 +275,7 @@ def test_extensions_that_are_not_read_are_named() -> None:
     file.materials[0]["extensions"] = {"KHR_materials_new": {}}
     file.nodes[0]["extras"] = {"extensions": {"not_an_extension": {}}}
     model = load(file, silent=False, extensionsUsed=["ACME_rainbow", "KHR_xmp_json_ld", "MSFT_lod"])
-    assert codes(model) == {"extensions_unread": "ACME_rainbow, KHR_materials_new"}
+    assert codes(model) == {"extensions_unread": "ACME_rainbow, KHR_xmp_json_ld, MSFT_lod, KHR_materials_new"}
     required = load(file, extensionsUsed=["ACME_rainbow"], extensionsRequired=["ACME_rainbow"])
     assert codes(required)["extensions_ignored"] == "ACME_rainbow"
     assert codes(required)["extensions_unread"] == "KHR_materials_new"

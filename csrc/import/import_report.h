@@ -34,21 +34,21 @@ typedef struct import_job import_job;
   ROW(normals_normalized, SK_REPAIRED, "normals are not of unit length; they were normalized")                         \
   ROW(attributes_dropped, SK_LOST,                                                                                     \
       "vertex attributes do not fit their mesh, or are not read in this format; they were left out")                   \
-  ROW(attributes_ignored, SK_REPAIRED,                                                                                   \
+  ROW(attributes_ignored, SK_REPAIRED,                                                                                 \
       "vertex attributes that skinpy does not keep were left out: further texture coordinates and colors, and "        \
       "custom ones")                                                                                                   \
   ROW(faces_dropped, SK_LOST, "faces refer to vertices that do not exist; they were left out")                         \
   ROW(points_lines_dropped, SK_LOST, "points and lines are not supported; they were left out")                         \
   ROW(meshes_dropped, SK_LOST, "a mesh has no usable triangles; it was left out")                                      \
   ROW(morph_targets_dropped, SK_LOST,                                                                                  \
-      "morph targets do not fit their mesh, are vertex frames, or are of a second controller; they were left out")       \
+      "morph targets do not fit their mesh, are vertex frames, or are of a second controller; they were left out")     \
   ROW(numbers_repaired, SK_REPAIRED, "numbers are not finite or not usable; they were replaced")                       \
   ROW(duplicate_names, SK_REPAIRED, "several joints share a name; the name refers to the first of them")               \
   ROW(names_ambiguous, SK_LOST,                                                                                        \
       "channels or weights name a joint, and several joints have that name; the first of them was taken")              \
   ROW(names_cut, SK_LOST, "names longer than 1,023 bytes were truncated")                                              \
   ROW(nodes_with_two_parents, SK_LOST, "nodes are listed as a child more than once; the first parent keeps them")      \
-  ROW(meshes_outside_scene, SK_LOST, "meshes belong to nodes outside the scene that was loaded; they were left out")    \
+  ROW(meshes_outside_scene, SK_LOST, "meshes belong to nodes outside the scene that was loaded; they were left out")   \
   ROW(joints_outside_scene, SK_REPAIRED,                                                                               \
       "joints of a skin lie outside the file's scene; the trees of their nodes were added to it")                      \
   ROW(instances_dropped, SK_LOST,                                                                                      \
@@ -99,6 +99,7 @@ typedef struct import_job import_job;
   ROW(values_without_times, SK_LOST,                                                                                   \
       "channels have more values than key times; the values without a time were left out")                             \
   ROW(extensions_ignored, SK_LOST, "the file requires or shows glTF extensions that are not supported")                \
+  ROW(looks_kept, SK_REPAIRED, "materials of a glTF say more than is drawn; it is kept as data of Material")           \
   ROW(extensions_unread, SK_REPAIRED, "the file has optional glTF extensions that are not read")
 
 typedef enum import_note_code {

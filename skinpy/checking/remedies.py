@@ -91,6 +91,7 @@ MEANING: dict[str, tuple[Level, str]] = {
     "textures_undecoded": ("warning", "decode them: gltf-transform ktxdecompress, or export PNG or JPEG"),
     "values_without_times": ("error", "export one value, or three of a cubic key, for each time"),
     "extensions_ignored": ("error", "export without the extensions that the file requires"),
+    "looks_kept": ("note", _NOT_DRAWN),
     "extensions_unread": ("note", "nothing, unless the target program reads them"),
 }
 OTHERS: dict[str, tuple[Level, str]] = {"lost": ("warning", _UNSUPPORTED), "repaired": ("note", _NOTHING)}

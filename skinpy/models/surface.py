@@ -33,9 +33,14 @@ def surface(material: Any, images: Sequence[Texture | None]) -> dict[str, Any]:
         "normal_scale": number(table(given.get("normalTexture")).get("scale"), 1.0),
         "occlusion_strength": number(table(given.get("occlusionTexture")).get("strength"), 1.0),
     }
+    slots = {}
     for field, holder, key in _SLOTS:
-        fields[field] = _texture(table((table(given.get(holder)) if holder else given).get(key)), images)
+        use = table((table(given.get(holder)) if holder else given).get(key))
+        fields[field] = _texture(use, images)
+        if use:
+            slots[key] = use
     try:
+        fields["slots"] = _plain(slots, images)
         fields["extensions"] = {name: _plain(one, images) for name, one in extensions.items()}
     except RecursionError:
         raise LoadError("a material is nested too deep") from None

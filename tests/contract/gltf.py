@@ -362,8 +362,13 @@ DATA = {
     "`KHR_materials_pbrSpecularGlossiness`": lambda: one(
         surface(extensions=DIFFUSE), played=holds(lambda model: model.materials[0].base_color == (1, 0, 0, 1))
     ),
-    "other values of materials, and those of `KHR_materials_*`": lambda: one(
-        surface(emissiveFactor=[1, 1, 1], extensions={"KHR_materials_unlit": {}}),
+    "factors of metal, roughness, emission, normals and occlusion": lambda: one(
+        surface(emissiveFactor=[1, 1, 0]),
+        played=holds(lambda model: model.materials[0].emissive_factor == (1, 1, 0)),
+    ),
+    "other textures of a material, `KHR_materials_*`": lambda: one(
+        surface(extensions={"KHR_materials_unlit": {}}),
+        "looks_kept",
         played=holds(lambda model: "KHR_materials_unlit" in model.materials[0].extensions),
     ),
     "`KHR_materials_variants`": lambda: one(

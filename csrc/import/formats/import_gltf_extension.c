@@ -10,7 +10,8 @@
 
 typedef enum extension_use {
   READ,     /* played, or kept as data: the comments say by which file */
-  HARMLESS, /* says nothing about what is seen or played */
+  KEPT,     /* kept as data of a material, and not drawn */
+  HARMLESS, /* not read, and says nothing about what is seen or played */
   LOST      /* changes what is seen or played, and is not read, even where the file does not require it */
 } extension_use;
 
@@ -34,20 +35,20 @@ static const struct extension {
     {"EXT_texture_avif", READ},   /* likewise */
     {"KHR_materials_pbrSpecularGlossiness", READ},
     /* import_gltf_data.c: values of materials */
-    {"KHR_materials_anisotropy", READ},
-    {"KHR_materials_clearcoat", READ},
-    {"KHR_materials_diffuse_transmission", READ},
-    {"KHR_materials_dispersion", READ},
-    {"KHR_materials_emissive_strength", READ},
-    {"KHR_materials_ior", READ},
-    {"KHR_materials_iridescence", READ},
-    {"KHR_materials_sheen", READ},
-    {"KHR_materials_specular", READ},
-    {"KHR_materials_transmission", READ},
-    {"KHR_materials_unlit", READ},
-    {"KHR_materials_volume", READ},
-    {"VRMC_materials_mtoon", READ},
-    {"VRMC_materials_hdr_emissiveMultiplier", READ},
+    {"KHR_materials_anisotropy", KEPT},
+    {"KHR_materials_clearcoat", KEPT},
+    {"KHR_materials_diffuse_transmission", KEPT},
+    {"KHR_materials_dispersion", KEPT},
+    {"KHR_materials_emissive_strength", KEPT},
+    {"KHR_materials_ior", KEPT},
+    {"KHR_materials_iridescence", KEPT},
+    {"KHR_materials_sheen", KEPT},
+    {"KHR_materials_specular", KEPT},
+    {"KHR_materials_transmission", KEPT},
+    {"KHR_materials_unlit", KEPT},
+    {"KHR_materials_volume", KEPT},
+    {"VRMC_materials_mtoon", KEPT},
+    {"VRMC_materials_hdr_emissiveMultiplier", KEPT},
     /* import_gltf_data.c: other data */
     {"KHR_materials_variants", READ},
     {"KHR_lights_punctual", READ},
@@ -125,42 +126,74 @@ static void note_names(import_job *job, import_note_code code, const name_list *
   import_note_add(job, code, names->count, "%s", words);
 }
 
-/* Adds the names in all objects called "extensions", but not those in extras, whose content is the author's. */
-static void find_used(const json *j, name_list *optional, const name_list *required) {
-  int32_t i = 0, name;
-  while (i < j->count) {
-    if (json_equals(j, i, "extras")) {
-      i = j->next[i];
-      continue;
-    }
-    if (json_equals(j, i, "extensions") && j->next[i] > i + 1)
+typedef struct found_names {
+  name_list lost, unread, kept;
+} found_names;
+
+/* Adds a name to the list that it belongs to, if it belongs to one. */
+static void sort_name(const json *j, found_names *found, int32_t name, bool required) {
+  const struct extension *row = find(j, name);
+  if (row && row->use == READ) return;
+  if (row && row->use == KEPT) add_name(j, &found->kept, name);
+  else if (row ? row->use == LOST : required) add_name(j, &found->lost, name);
+  else if (!lists(j, &found->lost, name)) add_name(j, &found->unread, name);
+}
+
+static void sort_list(const json *j, found_names *found, const char *list, bool required) {
+  int32_t array = json_member(j, 0, list), name;
+  for (name = json_first(j, array); name >= 0; name = json_after(j, array, name))
+    if (json_is_string(j, name)) sort_name(j, found, name, required);
+}
+
+/* Sorts the names in all objects called "extensions", but not those in extras, whose content is the author's. */
+static void sort_used(const json *j, found_names *found) {
+  int32_t i, name;
+  for (i = 0; i < j->count; i++) {
+    if (json_equals(j, i, "extras")) i = j->next[i] - 1;
+    else if (json_equals(j, i, "extensions") && j->next[i] > i + 1)
       for (name = json_first_key(j, i + 1); name >= 0; name = json_key_after(j, i + 1, name))
-        if (!find(j, name) && !lists(j, required, name)) add_name(j, optional, name);
-    i++;
+        sort_name(j, found, name, false);
   }
+}
+
+/* Textures of materials that are kept and not drawn. */
+static void find_slots(const json *j, name_list *kept) {
+  static const char *const slots[] = {"normalTexture", "occlusionTexture", "emissiveTexture"};
+  int32_t array = json_member(j, 0, "materials"), token, value;
+  size_t i;
+  for (token = json_first(j, array); token >= 0; token = json_after(j, array, token)) {
+    value = json_member(j, json_member(j, token, "pbrMetallicRoughness"), "metallicRoughnessTexture");
+    if (value >= 0) add_name(j, kept, value - 1); /* the key */
+    for (i = 0; i < sizeof slots / sizeof *slots; i++) {
+      value = json_member(j, token, slots[i]);
+      if (value >= 0) add_name(j, kept, value - 1);
+    }
+  }
+}
+
+/* Refuses what is compressed in a way that this build does not read. */
+static sk_status check_compression(import_job *job) {
+  const json *j = &job->gltf->json;
+  int32_t array = json_member(j, 0, "extensionsRequired"), name;
+  sk_status status = SK_OK;
+  for (name = json_first(j, array); name >= 0 && !status; name = json_after(j, array, name)) {
+    const char *compression = json_is_string(j, name) ? gltf_compression(j, name) : NULL;
+    if (compression) status = gltf_need(job, compression);
+  }
+  return status;
 }
 
 sk_status gltf_check_extensions(import_job *job) {
   const json *j = &job->gltf->json;
-  name_list required = {{0}, 0}, optional = {{0}, 0};
-  int32_t array = json_member(j, 0, "extensionsRequired"), name;
-  const struct extension *row;
-  for (name = json_first(j, array); name >= 0; name = json_after(j, array, name)) {
-    const char *compression = json_is_string(j, name) ? gltf_compression(j, name) : NULL;
-    sk_status status = compression ? gltf_need(job, compression) : SK_OK;
-    if (status) return status;
-    row = find(j, name);
-    if (json_is_string(j, name) && (!row || row->use == LOST)) add_name(j, &required, name);
-  }
-  array = json_member(j, 0, "extensionsUsed");
-  for (name = json_first(j, array); name >= 0; name = json_after(j, array, name)) {
-    if (!json_is_string(j, name) || lists(j, &required, name)) continue;
-    row = find(j, name);
-    if (row && row->use == LOST) add_name(j, &required, name);
-    else if (!row) add_name(j, &optional, name);
-  }
-  find_used(j, &optional, &required);
-  note_names(job, NOTE_extensions_ignored, &required);
-  note_names(job, NOTE_extensions_unread, &optional);
+  found_names found = {{{0}, 0}, {{0}, 0}, {{0}, 0}};
+  sk_status status = check_compression(job);
+  if (status) return status;
+  sort_list(j, &found, "extensionsRequired", true);
+  sort_list(j, &found, "extensionsUsed", false);
+  sort_used(j, &found);
+  find_slots(j, &found.kept);
+  note_names(job, NOTE_extensions_ignored, &found.lost);
+  note_names(job, NOTE_extensions_unread, &found.unread);
+  note_names(job, NOTE_looks_kept, &found.kept);
   return SK_OK;
 }

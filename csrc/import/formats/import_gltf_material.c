@@ -73,8 +73,8 @@ static void note_undecoded(import_job *job, int64_t image, int32_t index) {
   const sk_texture *texture = (const sk_texture *)job->model.textures.data + index;
   const char *format = (const char *)job->model.text.data + texture->format.offset;
   if (texture->format.length >= 3 && (!memcmp(format, "ktx", 3) || !memcmp(format, "avi", 3)))
-    import_note_add(job, NOTE_textures_undecoded, 1, "images[%lld] is %.*s", (long long)image,
-                    (int)texture->format.length, format);
+    import_note_add(job, NOTE_textures_undecoded, 1, "images[%lld] is %.*s (%s)", (long long)image,
+                    (int)texture->format.length, format, *format == 'k' ? "KHR_texture_basisu" : "EXT_texture_avif");
 }
 
 /* The texture of the model that an image became, read when it is first asked for. SK_NONE: it cannot be read, which the
