@@ -65,6 +65,7 @@ class _Writer:
         self.images: list[dict[str, Any]] = []
         self.samplers: list[dict[str, int]] = []
         self.textures: list[dict[str, int]] = []
+        self._known: dict[tuple[int, ...], int] = {}  # textures by image and sampler
         self.primitives: dict[int, dict[str, Any]] = {}  # by the number of their submesh
         self.shown = _by_node(model.mesh.submeshes)
         seen = visible_joints(model, None, 0.0, "clamp")
@@ -154,10 +155,8 @@ class _Writer:
         if not rigid and len(self.shown) == 1:
             needed = np.arange(len(skin))  # also the slots that no vertex follows
         primitives = [self._primitive(one, None if rigid else needed) for one in submeshes]
-        numbers_of = {id(one): number for number, one in enumerate(mesh.submeshes)}
-        self.primitives |= {
-            numbers_of[id(one)]: primitive for one, primitive in zip(submeshes, primitives, strict=True)
-        }
+        for one, primitive in zip(submeshes, primitives, strict=True):
+            self.primitives[self._numbers[id(one)]] = primitive
         self.nodes[node]["mesh"] = len(self.meshes)
         entry = named(_mesh_name(submeshes)) | {"primitives": primitives}
         targets = [self.model.targets[number] for number in self.targets.get(node, [])]
@@ -170,6 +169,11 @@ class _Writer:
         if not rigid:
             self.nodes[node]["skin"] = len(self.skins)
             self._add_skin(needed)
+
+    @cached_property
+    def _numbers(self) -> dict[int, int]:
+        """The number of each submesh, by its identity."""
+        return {id(one): number for number, one in enumerate(self.model.mesh.submeshes)}
 
     def _primitive(self, submesh: Submesh, needed: Array | None) -> dict[str, Any]:
         """Return the primitive of a submesh; `needed` has the slots of its skin, if it has one."""
@@ -276,12 +280,13 @@ class _Writer:
         image = self._image(texture)
         if image is None:
             return None
-        if sampler not in self.samplers:
-            self.samplers.append(sampler)
-        entry = {"source": image, "sampler": self.samplers.index(sampler)}
-        if entry not in self.textures:
-            self.textures.append(entry)
-        return self.textures.index(entry)
+        key = (image, *sampler.values())
+        if key not in self._known:
+            if sampler not in self.samplers:
+                self.samplers.append(sampler)
+            self._known[key] = len(self.textures)
+            self.textures.append({"source": image, "sampler": self.samplers.index(sampler)})
+        return self._known[key]
 
     def _image(self, texture: Texture) -> int | None:
         """Return the index of the image, stored once: PNG and JPEG unchanged, other formats as PNG."""
