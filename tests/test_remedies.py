@@ -85,6 +85,13 @@ def test_a_texture_that_is_a_git_lfs_pointer(tmp_path: Path) -> None:
     assert finding.remedy == "run git lfs pull"
 
 
+@pytest.mark.parametrize("content", [b"\x28\xb5\x2f\xfd compressed", b"BLENDER-v402RENDH" + bytes(200)])
+def test_blend_files_that_assimp_cannot_read(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "a.blend").write_bytes(content)
+    words = error_of(tmp_path / "a.blend", allow_formats=("blend",))
+    assert words.endswith("; export the scene from Blender as glTF 2.0 (.glb)")
+
+
 @pytest.mark.parametrize(
     ("name", "content", "remedy"),
     [
@@ -136,6 +143,7 @@ def test_a_buffer_that_is_not_there(tmp_path: Path) -> None:
         ("a.fbx", b"glTF\2\0\0\0", 'begins as a .glb file does; pass format="glb"'),
         ("a.xyz", b"nothing", 'format="..." names the one of the content'),
         ("a.blend", b"BLENDER-v300", "export the scene from Blender as glTF 2.0 (.glb), or allow it with"),
+        ("a.usdz", b"PK\3\4 and so on", "convert it to glTF, for example with Blender"),
         ("a.max", b"", "export the scene from 3ds Max as FBX"),
         ("a.m3d", b"3DMO" + bytes(8), "; export the model as glTF 2.0 (.glb)"),
         ("a.mtl", b"newmtl a", "load the .obj file that names it"),

@@ -38,7 +38,7 @@ static const struct {
               {"bin", "load the .gltf file that names it"},
               {"png;jpg;jpeg;webp;tga;dds", "this is an image; load the model that names it"}};
 
-static const char *advice_for(const char *suffix) {
+const char *import_advice(const char *suffix) {
   size_t i;
   for (i = 0; i < sizeof advice / sizeof *advice; i++)
     if (is_listed(advice[i].suffixes, suffix)) return advice[i].words;
@@ -48,7 +48,7 @@ static const char *advice_for(const char *suffix) {
 /* A suffix that no format has: the bytes may tell which one it should be. */
 static sk_status fail_unknown(import_job *job, const char *suffix) {
   const import_source *file = job->files.sources.data;
-  const char *words = advice_for(job->suffix);
+  const char *words = import_advice(job->suffix);
   const import_magic *magic;
   const import_format *format = import_format_of_bytes(file->data, file->size, &magic);
   if (words) return sk_fail(job->error, SK_ERROR_IMPORT, "no format has the suffix %s; %s", suffix, words);
@@ -65,7 +65,7 @@ static sk_status fail_unknown(import_job *job, const char *suffix) {
 
 static sk_status check_known(import_job *job) {
   const import_library *ai = import_assimp();
-  const char *words = advice_for(job->suffix);
+  const char *words = import_advice(job->suffix);
   char suffix[IMPORT_MAX_SUFFIX + 1];
   /* Assimp makes all its readers anew when it is asked for one, so its list comes first. */
   if (!job->suffix[0] || is_listed(import_formats(), job->suffix)) return SK_OK;
@@ -78,7 +78,7 @@ static sk_status check_known(import_job *job) {
 }
 
 sk_status import_check_format(import_job *job) {
-  const char *allowed = job->request->formats, *words = advice_for(job->suffix);
+  const char *allowed = job->request->formats, *words = import_advice(job->suffix);
   sk_status status;
   if (allowed && job->suffix[0] && is_listed(allowed, job->suffix)) return SK_OK;
   status = check_known(job);
@@ -166,6 +166,7 @@ sk_status import_check_content(import_job *job) {
   size_t whole = job->files.descriptor >= 0 ? job->files.model_size : file->size;
   const import_format *other;
   const import_magic *magic = other_magic(job->format, file->data, file->size, whole, &other);
+  const char *words = import_advice(job->suffix);
   const char *named = job->request->format || !job->request->path ? "given as" : "named";
   if (import_is_lfs_pointer(file))
     return sk_fail(job->error, SK_ERROR_IMPORT, "this is a Git LFS pointer, not a model; run git lfs pull");
@@ -180,8 +181,8 @@ sk_status import_check_content(import_job *job) {
     return sk_fail(job->error, SK_ERROR_IMPORT, "this is a web page, not a model; download the model itself");
   if (has_required(required, file->data, file->size)) return SK_OK;
   return sk_fail(job->error, SK_ERROR_IMPORT,
-                 "the model is %s .%s, but does not begin as a .%s file does: there is no %s", named, job->suffix,
-                 job->suffix, required->wish);
+                 "the model is %s .%s, but does not begin as a .%s file does: there is no %s%s%s", named, job->suffix,
+                 job->suffix, required->wish, words ? "; " : "", words ? words : "");
 }
 
 /* ---- models inside models ----------------------------------------------------------------------- */

@@ -21,6 +21,7 @@
 static sk_status fail_with(import_job *job, const char *words) {
   const import_files *files = &job->files;
   size_t path = strlen(files->main_name), folder = strlen(files->folder), used = 0;
+  const char *advice = import_advice(job->suffix);
   char shown[ASSIMP_WORDS + 1] = "";
   while (*words && used < ASSIMP_WORDS) {
     if (!strncmp(words, files->main_name, path)) {
@@ -36,7 +37,8 @@ static sk_status fail_with(import_job *job, const char *words) {
   if ((*words & 0xc0) == 0x80) /* no half of a character */
     while (used && (shown[--used] & 0xc0) == 0x80) continue;
   shown[used] = 0;
-  return sk_fail(job->error, SK_ERROR_IMPORT, "%s%s", used ? shown : "Assimp gives no reason", *words ? "..." : "");
+  return sk_fail(job->error, SK_ERROR_IMPORT, "%s%s%s%s", used ? shown : "Assimp gives no reason", *words ? "..." : "",
+                 advice ? "; " : "", advice ? advice : "");
 }
 
 /* Of Assimp's own steps only triangulation runs: the importer does what the others do, without losing joints or their
