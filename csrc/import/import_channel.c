@@ -57,6 +57,10 @@ static inline void value_of(const import_track *t, uint32_t i, float out[4]) {
     out[0] = (float)*weight_at(t, i);
   } else if (t->path == SK_PATH_WEIGHT) {
     out[0] = at[(size_t)i * t->stride + t->column];
+  } else if (t->path == SK_PATH_ROTATION) { /* these two are nearly all keys: no call for the width */
+    memcpy(out, at + 4 * (size_t)i, 4 * sizeof *out);
+  } else if (sk_path_moves_joint(t->path)) {
+    memcpy(out, at + 3 * (size_t)i, 3 * sizeof *out);
   } else {
     uint32_t width = sk_path_width(t->path), k;
     for (k = 0; k < width; k++) out[k] = at[(size_t)i * width + k];
