@@ -251,6 +251,50 @@ def dae_moving(kinds: str) -> bytes:
     )
 
 
+def dae_scene() -> bytes:
+    """Nodes of a library, transforms and faces of all kinds, clips, an image inside and a morph's weights."""
+    points = "0 0 0 4 0 0 4 4 0 0 4 0 1 1 0 2 1 0 2 2 0"
+    vertex = '<input semantic="VERTEX" source="#g-v" offset="1"/>'
+    vertex += '<input semantic="NORMAL" source="#g-n" offset="0"/>'
+    geometry = (
+        '<geometry id="g"><mesh>'
+        + dae_source("g-p", points, 7, stride=3)
+        + dae_source("g-n", "0 0 1", 1, stride=3)
+        + '<vertices id="g-v"><input semantic="POSITION" source="#g-p"/></vertices>'
+        + f'<polygons count="1" material="m">{vertex}<ph><p>0 0 0 1 0 2 0 3</p><h>0 4 0 5 0 6</h></ph>'
+        + "</polygons>"
+        + f'<polylist count="2">{vertex}<vcount>4 3</vcount><p>0 0 0 1 0 2 0 3 0 4 0 5 0 6</p></polylist>'
+        + f'<tristrips count="1">{vertex}<p>0 0 0 1 0 3 0 2</p></tristrips>'
+        + f'<trifans count="1">{vertex}<p>0 0 0 1 0 2 0 3</p></trifans></mesh></geometry>'
+    )
+    library = (
+        '<library_images><image id="i"><init_from><hex format="PNG">89504e47</hex></init_from></image>'
+        '</library_images><library_effects><effect id="fx"><profile_COMMON><newparam sid="p"><sampler2D>'
+        '<instance_image url="#i"/></sampler2D></newparam><technique sid="t"><phong><diffuse>'
+        '<texture texture="p" texcoord="UV"/></diffuse><transparent opaque="RGB_ZERO"><color>0 0 0 1</color>'
+        "</transparent><transparency><float>0.5</float></transparency></phong></technique></profile_COMMON>"
+        '</effect></library_effects><library_materials><material id="paint"><instance_effect url="#fx"/>'
+        '</material></library_materials><library_nodes><node id="part"><lookat>1 2 3 0 0 0 0 1 0</lookat>'
+        '<rotate sid="r">0 0 1 30</rotate><skew>20 0 1 0 1 0 0</skew><instance_geometry url="#g">'
+        '<bind_material><technique_common><instance_material symbol="m" target="#paint"/>'
+        "</technique_common></bind_material>"
+        "</instance_geometry></node></library_nodes>"
+    )
+    turn = dae_moving("BEZIER STEP").decode()
+    turn = turn[turn.index('<animation id="k">') : turn.index("</library_animations>")]
+    return dae(
+        geometry=geometry + dae_triangle() + dae_triangle("smile"),
+        controllers=dae_morph("face", "tri"),
+        more=library,
+        nodes='<node id="n"><translate sid="t">0 0 0</translate><instance_node url="#part"/></node>'
+        '<node id="o"><instance_node url="#part"/><instance_controller url="#face"/></node>',
+        animation=turn
+        + turn.replace("n/t.X", "part/r.ANGLE").replace("k", "l")
+        + turn.replace("n/t.X", "face-weights(0)").replace("k", "j"),
+        clips='<animation_clip start="0.2" end="0.7"><instance_animation url="#k"/></animation_clip>',
+    )
+
+
 def dae_textured(extra: str) -> bytes:
     """A triangle with a texture and Maya's words about its place."""
     file = dae(

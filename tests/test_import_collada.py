@@ -295,6 +295,13 @@ def test_references_that_lead_out_of_the_file() -> None:
     assert (note.severity, note.count) == ("lost", 2) and "other.dae#n" in note.first
 
 
+def test_a_file_that_refers_to_itself_by_its_name(tmp_path: Path) -> None:
+    nodes = '<node id="n"><instance_geometry url="./own.dae#tri"/></node>'
+    (tmp_path / "own.dae").write_bytes(cases.dae(geometry=MESHES, nodes=nodes))
+    model = load(tmp_path / "own.dae")
+    assert len(model.mesh.positions) == 3 and "references_ignored" not in codes(model)
+
+
 def test_hidden_nodes() -> None:
     hide = '<extra><technique profile="MAYA"><visibility>0</visibility></technique></extra>'
     nodes = f'<node id="n"><node id="m"><instance_geometry url="#tri"/></node>{hide}</node>'

@@ -70,6 +70,7 @@ def test_small_models(program: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: 
         "b.fbx": cases.fbx_textured(cases.fbx_property("Scaling", "Vector", 2, 4, 1)),
         "c.fbx": cases.fbx_shapes(between=True),
         "c.dae": cases.dae_morphed(),
+        "d.dae": cases.dae_scene(),
         "b.dae": cases.dae_textured("<repeatU>2</repeatU>"),
         "a.md5mesh": cases.MD5_MESH,  # with the animation beside it
         "a.md5anim": cases.MD5_ANIM,

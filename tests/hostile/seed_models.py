@@ -136,50 +136,6 @@ def dae_skinned() -> bytes:
     return file.replace(b"<library_animations>", skin.encode() + b"<library_animations>")
 
 
-def dae_scene() -> bytes:
-    """Nodes of a library, transforms and faces of all kinds, clips, an image inside and a morph's weights."""
-    points = "0 0 0 4 0 0 4 4 0 0 4 0 1 1 0 2 1 0 2 2 0"
-    vertex = '<input semantic="VERTEX" source="#g-v" offset="1"/>'
-    vertex += '<input semantic="NORMAL" source="#g-n" offset="0"/>'
-    geometry = (
-        '<geometry id="g"><mesh>'
-        + cases.dae_source("g-p", points, 7, stride=3)
-        + cases.dae_source("g-n", "0 0 1", 1, stride=3)
-        + '<vertices id="g-v"><input semantic="POSITION" source="#g-p"/></vertices>'
-        + f'<polygons count="1" material="m">{vertex}<ph><p>0 0 0 1 0 2 0 3</p><h>0 4 0 5 0 6</h></ph>'
-        + "</polygons>"
-        + f'<polylist count="2">{vertex}<vcount>4 3</vcount><p>0 0 0 1 0 2 0 3 0 4 0 5 0 6</p></polylist>'
-        + f'<tristrips count="1">{vertex}<p>0 0 0 1 0 3 0 2</p></tristrips>'
-        + f'<trifans count="1">{vertex}<p>0 0 0 1 0 2 0 3</p></trifans></mesh></geometry>'
-    )
-    library = (
-        '<library_images><image id="i"><init_from><hex format="PNG">89504e47</hex></init_from></image>'
-        '</library_images><library_effects><effect id="fx"><profile_COMMON><newparam sid="p"><sampler2D>'
-        '<instance_image url="#i"/></sampler2D></newparam><technique sid="t"><phong><diffuse>'
-        '<texture texture="p" texcoord="UV"/></diffuse><transparent opaque="RGB_ZERO"><color>0 0 0 1</color>'
-        "</transparent><transparency><float>0.5</float></transparency></phong></technique></profile_COMMON>"
-        '</effect></library_effects><library_materials><material id="paint"><instance_effect url="#fx"/>'
-        '</material></library_materials><library_nodes><node id="part"><lookat>1 2 3 0 0 0 0 1 0</lookat>'
-        '<rotate sid="r">0 0 1 30</rotate><skew>20 0 1 0 1 0 0</skew><instance_geometry url="#g">'
-        '<bind_material><technique_common><instance_material symbol="m" target="#paint"/>'
-        "</technique_common></bind_material>"
-        "</instance_geometry></node></library_nodes>"
-    )
-    turn = cases.dae_moving("BEZIER STEP").decode()
-    turn = turn[turn.index('<animation id="k">') : turn.index("</library_animations>")]
-    return cases.dae(
-        geometry=geometry + cases.dae_triangle() + cases.dae_triangle("smile"),
-        controllers=cases.dae_morph("face", "tri"),
-        more=library,
-        nodes='<node id="n"><translate sid="t">0 0 0</translate><instance_node url="#part"/></node>'
-        '<node id="o"><instance_node url="#part"/><instance_controller url="#face"/></node>',
-        animation=turn
-        + turn.replace("n/t.X", "part/r.ANGLE").replace("k", "l")
-        + turn.replace("n/t.X", "face-weights(0)").replace("k", "j"),
-        clips='<animation_clip start="0.2" end="0.7"><instance_animation url="#k"/></animation_clip>',
-    )
-
-
 def chunk(number: int, body: bytes) -> bytes:
     return struct.pack("<HI", number, len(body) + 6) + body
 
@@ -375,7 +331,7 @@ def own_seeds() -> list[Seed]:
         Seed("small", "vrm", small.glb()),
         Seed("skinned", "dae", dae_skinned()),
         Seed("morphed", "dae", cases.dae_morphed()),
-        Seed("scene", "dae", dae_scene()),
+        Seed("scene", "dae", cases.dae_scene()),
         Seed("textured", "dae", cases.dae_textured("<repeatU>2</repeatU>")),
         Seed("chain", "bvh", cases.bvh(("hip", "knee", "foot"))),
         Seed("awkward", "bvh", cases.bvh_awkward()),

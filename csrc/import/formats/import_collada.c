@@ -54,8 +54,10 @@ void dae_note_reference(import_job *job, uint32_t element, import_span reference
     title = dae_title(tree, element);
   }
   import_note_add(job, NOTE_references_ignored, 1, "'%.*s' %s, at '%.*s'", DAE_SHORT(reference),
-                  is_outside ? "is in another file" : "is not in the file", title.length < 40 ? (int)title.length : 40,
-                  title.at);
+                  is_outside                    ? "is in another file"
+                  : dae_follow(tree, reference) ? "is not in the scene, or is of another kind"
+                                                : "is not in the file",
+                  title.length < 40 ? (int)title.length : 40, title.at);
 }
 
 uint32_t dae_follow_to(import_job *job, uint32_t element, dae_word attribute, dae_word word) {

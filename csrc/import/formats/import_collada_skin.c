@@ -310,6 +310,7 @@ sk_status dae_add_skin(import_job *job, uint32_t instance, int32_t node, const d
   const dae_points *points;
   import_contents_skin *skin;
   int32_t *nodes;
+  sk_text *names = NULL; /* of joints that are not there, for the report */
   uint32_t i;
   sk_status status = points_of(job, shape, &points);
   if (status) return status;
@@ -322,14 +323,15 @@ sk_status dae_add_skin(import_job *job, uint32_t instance, int32_t node, const d
   if (!skin) return SK_ERROR_MEMORY;
   for (i = 0; i < points->joints; i++) {
     nodes[i] = find_joint(&b, points, ((const import_span *)points->names.data)[i]);
-    if (nodes[i] < 0)
-      import_note_add(job, NOTE_bones_without_node, 1, "joint '%.*s' of controller '%.*s'",
-                      DAE_SHORT(((const import_span *)points->names.data)[i]),
-                      DAE_SHORT(dae_title(&job->dae->tree, dae_at(&job->dae->tree, shape->skin)->parent)));
+    if (nodes[i] >= 0) continue;
+    if (!names) names = import_contents_take(job, (size_t)points->joints + 1, sizeof *names);
+    status = names ? dae_put_text(job, ((const import_span *)points->names.data)[i], &names[i]) : SK_ERROR_MEMORY;
+    if (status) return status;
   }
   nodes[i] = node;
   skin->nodes = nodes;
   skin->offsets = points->offsets;
+  skin->names = names;
   skin->count = points->joints + points->has_own;
   *number = (int32_t)job->contents->skins.count - 1;
   return SK_OK;

@@ -210,13 +210,20 @@ static sk_status list_ids(import_job *job, dae_tree *tree) {
   return SK_OK;
 }
 
+/* Without its folder; empty for a model that came as bytes. */
+static import_span name_of_file(const import_job *job) {
+  const char *path = job->request->path ? job->request->path : "", *slash = strrchr(path, '/');
+  if (slash) path = slash + 1;
+  return (import_span){path, strlen(path)};
+}
+
 /* A file that is not in the encoding that it states, mostly UTF-8, is read once more as Latin 1. What stands behind the
    end of the document is nobody's. */
 sk_status dae_read_tree(import_job *job, dae_tree *tree) {
   reading r = {.job = job, .tree = tree};
   enum XML_Error error = XML_ERROR_NO_MEMORY;
   sk_status status = SK_OK;
-  *tree = (dae_tree){SK_ARRAY(dae_element), SK_ARRAY(dae_value), SK_ARRAY(char), {NULL, 0}};
+  *tree = (dae_tree){SK_ARRAY(dae_element), SK_ARRAY(dae_value), SK_ARRAY(char), {NULL, 0}, name_of_file(job)};
   if (make_words(&r.words)) error = parse(&r, NULL);
   if (error == XML_ERROR_INVALID_TOKEN && !is_whole(&r) && has_high_bytes(job->files.sources.data)) {
     reset(&r);
@@ -293,6 +300,10 @@ uint32_t dae_find(const dae_tree *tree, import_span id) {
 }
 
 uint32_t dae_follow(const dae_tree *tree, import_span reference) {
+  size_t own = tree->file.length;
+  if (reference.length > 2 && !memcmp(reference.at, "./", 2)) reference.at += 2, reference.length -= 2;
+  if (own && reference.length > own && !memcmp(reference.at, tree->file.at, own) && reference.at[own] == '#')
+    reference.at += own, reference.length -= own;
   if (reference.length && *reference.at == '#') reference.at++, reference.length--;
   return dae_find(tree, reference);
 }

@@ -19,29 +19,29 @@
   WORD(sid)                                                                                                            \
   WORD(name)                                                                                                           \
   WORD(url)                                                                                                            \
-  WORD(source) WORD(target) WORD(semantic) WORD(offset) WORD(set) WORD(count) WORD(stride) WORD(symbol) WORD(type)     \
-      WORD(material) WORD(opaque) WORD(texture) WORD(texcoord) WORD(input_semantic) WORD(input_set) WORD(start) WORD(  \
-          end) WORD(profile) WORD(method) WORD(pre_behavior) WORD(post_behavior) WORD(param) WORD(ref) WORD(geometry)  \
-          WORD(mesh) WORD(convex_mesh) WORD(spline) WORD(brep) WORD(float_array) WORD(int_array) WORD(bool_array)      \
-              WORD(Name_array) WORD(IDREF_array) WORD(SIDREF_array) WORD(accessor) WORD(technique)                     \
-                  WORD(technique_common) WORD(vertices) WORD(input) WORD(triangles) WORD(polylist) WORD(polygons)      \
-                      WORD(tristrips) WORD(trifans) WORD(lines) WORD(linestrips) WORD(p) WORD(ph) WORD(h) WORD(v)      \
-                          WORD(vcount) WORD(controller) WORD(skin) WORD(morph) WORD(bind_shape_matrix) WORD(joints)    \
-                              WORD(vertex_weights) WORD(targets) WORD(animation) WORD(sampler) WORD(channel) WORD(     \
-                                  library_animations) WORD(animation_clip) WORD(instance_animation) WORD(visual_scene) \
-                                  WORD(scene) WORD(instance_visual_scene) WORD(instance_kinematics_scene) WORD(node)   \
-                                      WORD(translate) WORD(rotate) WORD(scale) WORD(matrix) WORD(lookat) WORD(skew)    \
-                                          WORD(instance_node) WORD(instance_geometry) WORD(instance_controller)        \
-                                              WORD(instance_camera) WORD(instance_light)                               \
-                                                  WORD(skeleton) WORD(bind_material) WORD(instance_material) WORD(     \
-                                                      bind_vertex_input) WORD(instance_effect)                         \
-                                                      WORD(effect) WORD(profile_COMMON) WORD(newparam) WORD(setparam)  \
-                                                          WORD(surface) WORD(sampler2D) WORD(init_from)                \
-                                                              WORD(instance_image) WORD(image) WORD(data) WORD(hex)    \
-                                                                  WORD(diffuse) WORD(emission) WORD(color) WORD(float) \
-                                                                      WORD(float3) WORD(float4) WORD(transparent)      \
-                                                                          WORD(transparency) WORD(constant) WORD(      \
-                                                                              lambert) WORD(phong) WORD(blinn)         \
+  WORD(source)                                                                                                         \
+  WORD(target) WORD(semantic) WORD(offset) WORD(set) WORD(count) WORD(stride) WORD(symbol) WORD(type) WORD(material)   \
+      WORD(opaque) WORD(texture) WORD(texcoord) WORD(input_semantic) WORD(input_set) WORD(start) WORD(end) WORD(       \
+          profile) WORD(method) WORD(pre_behavior) WORD(post_behavior) WORD(param) WORD(ref) WORD(geometry) WORD(mesh) \
+          WORD(convex_mesh) WORD(spline) WORD(brep) WORD(float_array) WORD(int_array) WORD(bool_array) WORD(           \
+              Name_array) WORD(IDREF_array) WORD(SIDREF_array) WORD(accessor) WORD(technique) WORD(technique_common)   \
+              WORD(vertices) WORD(input) WORD(triangles) WORD(polylist) WORD(polygons) WORD(tristrips) WORD(trifans)   \
+                  WORD(lines) WORD(linestrips) WORD(p) WORD(ph) WORD(h) WORD(v) WORD(vcount) WORD(controller)          \
+                      WORD(skin) WORD(morph) WORD(bind_shape_matrix) WORD(joints) WORD(vertex_weights) WORD(targets)   \
+                          WORD(animation) WORD(sampler) WORD(channel) WORD(library_animations) WORD(animation_clip)    \
+                              WORD(instance_animation) WORD(visual_scene) WORD(scene) WORD(instance_visual_scene)      \
+                                  WORD(instance_kinematics_scene) WORD(node) WORD(translate) WORD(rotate) WORD(scale)  \
+                                      WORD(matrix) WORD(lookat) WORD(skew) WORD(instance_node) WORD(instance_geometry) \
+                                          WORD(instance_controller) WORD(instance_camera) WORD(instance_light)         \
+                                              WORD(skeleton) WORD(bind_material) WORD(instance_material) WORD(         \
+                                                  bind_vertex_input) WORD(instance_effect)                             \
+                                                  WORD(effect) WORD(profile_COMMON) WORD(newparam) WORD(setparam)      \
+                                                      WORD(surface) WORD(sampler2D) WORD(init_from)                    \
+                                                          WORD(instance_image) WORD(image) WORD(data) WORD(hex)        \
+                                                              WORD(diffuse) WORD(emission) WORD(color) WORD(float)     \
+                                                                  WORD(float3) WORD(float4) WORD(transparent)          \
+                                                                      WORD(transparency) WORD(constant)                \
+                                                                          WORD(lambert) WORD(phong) WORD(blinn)        \
                                                                               WORD(bump) WORD(specular) WORD(ambient)  \
                                                                                   WORD(reflective) WORD(extra) WORD(   \
                                                                                       double_sided) WORD(visibility)   \
@@ -75,6 +75,7 @@ typedef struct dae_tree {
   sk_array attributes; /* private */
   sk_array text;       /* char */
   import_names ids;    /* of elements */
+  import_span file;    /* its name, by which it may refer to itself */
 } dae_tree;
 
 /* Reads the model's file. The tree is freed with dae_free_tree, also on failure. */
@@ -105,7 +106,7 @@ import_span dae_attribute(const dae_tree *tree, uint32_t element, dae_word name)
 uint32_t dae_attribute_number(const dae_tree *tree, uint32_t element, dae_word name, uint32_t absent);
 /* The element with this id, or DAE_NONE. */
 uint32_t dae_find(const dae_tree *tree, import_span id);
-/* The same for a reference within the file, "#id" or "id". */
+/* The same for a reference within the file: "#id", "id" or "file.dae#id" with its own name. */
 uint32_t dae_follow(const dae_tree *tree, import_span reference);
 /* The name that people gave: `name`, else `id`, else `sid`. */
 import_span dae_title(const dae_tree *tree, uint32_t element);
