@@ -228,6 +228,21 @@ def test_values_of_materials() -> None:
     assert paint.extensions["KHR_materials_unlit"] == {} and paint.emissive_texture is None
 
 
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("clearcoatFactor", "clearcoat_factor"),
+        ("uvAnimationScrollXSpeedFactor", "uv_animation_scroll_x_speed_factor"),
+        ("ior", "ior"),
+        ("shadingToonyFactor", "shading_toony_factor"),
+    ],
+)
+def test_members_of_extensions_are_in_snake_case(name: str, expected: str) -> None:
+    file = triangle()
+    file.materials[0]["extensions"] = {"KHR_materials_clearcoat": {name: 0.5}}
+    assert load(file).materials[0].extensions["KHR_materials_clearcoat"] == {expected: 0.5}
+
+
 def test_specular_glossiness_gives_color_and_texture() -> None:
     file = triangle()
     name = "KHR_materials_pbrSpecularGlossiness"

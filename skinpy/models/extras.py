@@ -27,7 +27,7 @@ __all__ = ["SceneCamera", "SceneLight"]
 
 #: Materials of all variants and submeshes together: far more than files have.
 _MAX_VARIANTS = 1 << 24
-_CAPITAL = re.compile(r"(?<=[a-z0-9])([A-Z])")
+_WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")  # where a word begins in camelCase
 
 Extras = Mapping[str, Any]
 
@@ -100,7 +100,7 @@ def index(value: Any, count: int) -> int | None:
 
 def snake(name: str) -> str:
     """A name of glTF in the words of Python: "clearcoatFactor" is "clearcoat_factor"."""
-    return _CAPITAL.sub(lambda letter: f"_{letter[1].lower()}", name)
+    return _WORD.sub("_", name).lower()
 
 
 # ---- cameras and lights -----------------------------------------------------------------------------
