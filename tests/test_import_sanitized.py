@@ -14,10 +14,11 @@ import pytest
 import test_import_games
 from c_compiler import build_importer, run
 from conftest import data_file
-from hostile.seed_models import instances, outside, pointers, sparse
+from hostile.seed_models import instances, outside, own_seeds, pointers, sparse
 
 import skinpy
 
+GAMES = ("x", "iqm", "3ds")  #: formats of games whose seeds for the mutator are read as well
 MODELS = (
     "RiggedFigure.glb",
     "interpolation_test.gltf",
@@ -64,6 +65,7 @@ def test_small_models(program: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: 
         "b.bvh": cases.bvh_awkward(),
         "a.obj": cases.obj(),
         "a.x": cases.x_file(skin=[("gone", (0, 1), cases.x_matrix()), ("arm", (2,), cases.x_matrix())]),
+        **{f"own_{seed.name}.{seed.format}": seed.data for seed in own_seeds() if seed.format in GAMES},
         "a.dae": cases.dae(up="Z_UP", nodes='<node id="a" name="b"/>'),
         "a.fbx": cases.fbx(layers=2),
         "a.md2": cases.md2(),

@@ -30,19 +30,18 @@ typedef struct x_reader {
 
 /* ---- compressed files -------------------------------------------------------------------------- */
 
-/* One block of MSZIP: "CK", and deflated bytes that may refer to those before them. */
-static bool inflate_block(z_stream *z, sk_array *out, const uint8_t *data, size_t size, size_t full) {
-  size_t before = out->count, window = before < WINDOW ? before : WINDOW;
+/* One block of MSZIP: "CK", and deflated bytes that may refer to those before them. It fills the last `full` bytes. */
+static bool inflate_block(z_stream *z, const sk_array *out, const uint8_t *data, size_t size, size_t full) {
+  size_t before = out->count - full, window = before < WINDOW ? before : WINDOW;
   uint8_t *to;
   int result;
   if (!full) return true;
-  to = sk_array_room(out, full);
-  if (!to || inflateReset(z) != Z_OK) return false;
+  to = (uint8_t *)out->data + before;
+  if (inflateReset(z) != Z_OK) return false;
   if (window && inflateSetDictionary(z, to - window, (uInt)window) != Z_OK) return false;
   z->next_in = (Bytef *)(uintptr_t)data, z->avail_in = (uInt)size;
   z->next_out = to, z->avail_out = (uInt)full;
   result = inflate(z, Z_SYNC_FLUSH);
-  out->count = before + full - z->avail_out;
   return (result == Z_STREAM_END || result == Z_OK) && !z->avail_out;
 }
 
@@ -63,8 +62,12 @@ static sk_status inflate_file(x_reader *x) {
       status = import_check_bytes(x->job);
       break;
     }
-    good = !c.past && size >= 2 && !memcmp(c.data + at, "CK", 2) &&
-           inflate_block(&z, out, c.data + at + 2, size - 2, full);
+    good = !c.past && size >= 2 && !memcmp(c.data + at, "CK", 2);
+    if (good && full && !sk_array_room(out, full)) {
+      status = import_no_memory(x->job, full);
+      break;
+    }
+    good = good && inflate_block(&z, out, c.data + at + 2, size - 2, full);
   }
   inflateEnd(&z);
   if (!status && !good) status = sk_fail(x->job->error, SK_ERROR_IMPORT, "its compressed bytes are damaged");
