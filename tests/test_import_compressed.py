@@ -337,6 +337,26 @@ def test_an_accessor_of_two_streams_is_refused() -> None:
 
 
 @needs("draco")
+def test_an_accessor_of_two_attributes_of_a_stream_has_the_first() -> None:
+    """Exporters give unused sets of texture coordinates the accessor of the first one."""
+    _, _, truth = box_with_all()
+    shared = compressed.draco(
+        truth["faces"],
+        (compressed.POSITION, 0, "f4", truth["positions"]),
+        (compressed.UV, 1, "f4", truth["uvs"]),
+        (compressed.UV, 2, "f4", 1 - truth["uvs"]),
+    )
+    accessors = [accessor(5126, 24, "VEC3"), accessor(5126, 24, "VEC2"), accessor(5123, 36, "SCALAR")]
+    gltf = document(primitive(0, {"POSITION": 0, "TEXCOORD_0": 1, "TEXCOORD_1": 2}), accessors=accessors)
+    part = gltf["meshes"][0]["primitives"][0]
+    part["attributes"] = {"POSITION": 0, "TEXCOORD_0": 1, "TEXCOORD_1": 1}
+    part["indices"] = 2
+    with pytest.warns(skinpy.SkinpyWarning, match=r"accessors\[1\] is of two attributes"):
+        model = load(compressed.with_draco(gltf, [shared]))
+    assert np.allclose(model.mesh.uvs, truth["uvs"], rtol=0, atol=1e-6)
+
+
+@needs("draco")
 def test_faces_of_points_that_are_not_there_are_left_out() -> None:
     faces = [[0, 1, 2], [0, 1, 200]]
     stream = compressed.draco(faces, (compressed.POSITION, 0, "f4", [[0, 0, 0], [1, 0, 0], [0, 1, 0]]))

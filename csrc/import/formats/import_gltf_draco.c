@@ -51,14 +51,20 @@ static sk_status fail(import_job *job, const draco_primitive *p, const char *wor
                  words);
 }
 
-/* Memory for what replaces an accessor; NULL, without a failure, where the same was decoded for another primitive. */
+/* Memory for what replaces an accessor; NULL, without a failure, where the same was decoded for another primitive, and
+   where the accessor stands for several attributes of one stream, of which the first holds. */
 static sk_status take_place(import_job *job, const draco_primitive *p, int64_t index, struct gltf_decoded wanted,
                             size_t bytes, void **data) {
   gltf *g = job->gltf;
   struct gltf_decoded *place = &g->decoded[index];
   *data = NULL;
   if (place->data && place->view == wanted.view && place->id == wanted.id) return SK_OK;
-  if (place->data) return fail(job, p, "another primitive has other compressed data for the same accessor");
+  if (place->data && place->view != wanted.view)
+    return fail(job, p, "another primitive has other compressed data for the same accessor");
+  if (place->data)
+    import_note_add(job, NOTE_attributes_dropped, 1, "meshes[%d].primitives[%d]: accessors[%lld] is of two attributes",
+                    p->primitive->mesh, p->primitive->number, (long long)index);
+  if (place->data) return SK_OK;
   *place = wanted;
   *data = place->data = sk_alloc(bytes);
   return *data ? SK_OK : import_no_memory(job, bytes);
