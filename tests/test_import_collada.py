@@ -289,6 +289,17 @@ def test_nodes_that_multiply_are_counted() -> None:
         load(file, "dae", limits=skinpy.Limits(nodes=1000))
 
 
+def test_long_names_that_are_used_often() -> None:
+    """A block may share 64 MiB of text: one that shares more would not open."""
+    for use in ('<instance_node url="#k"/>', '<instance_geometry url="#{}"/>'):
+        name = "t" * 100_000
+        library = f'<library_nodes><node id="k" name="{name}"/></library_nodes>'
+        nodes = f'<node id="n">{use.format(name) * 500}</node>'
+        file = cases.dae(geometry=cases.dae_triangle(name), nodes=nodes, more=library)
+        with pytest.raises(skinpy.LoadError, match="take more than 32 MiB"):
+            load(file, "dae")
+
+
 def test_references_that_lead_out_of_the_file() -> None:
     nodes = '<node id="n"><instance_node url="other.dae#n"/><instance_geometry url="#gone"/></node>'
     note = entry(load(cases.dae(nodes=nodes), "dae"), "references_ignored")

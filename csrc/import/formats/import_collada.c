@@ -112,6 +112,14 @@ sk_status dae_put_text(import_job *job, import_span text, sk_text *out) {
   return sk_text_append(&job->model.text, text.at, text.length, out) ? SK_OK : import_no_memory(job, text.length);
 }
 
+sk_status dae_share_text(import_job *job, sk_text text) {
+  job->dae->shared_text += text.length;
+  if (job->dae->shared_text <= SK_MAX_SHARED_TEXT / 2) return SK_OK;
+  return sk_fail(job->error, SK_ERROR_IMPORT,
+                 "the names of nodes and meshes, as often as they are used, take more than %llu MiB",
+                 (unsigned long long)(SK_MAX_SHARED_TEXT >> 21));
+}
+
 /* ---- unit and axes ------------------------------------------------------------------------------------ */
 
 static uint32_t asset_of(const dae_tree *tree) { return dae_child(tree, dae_child(tree, 0, DAE_COLLADA), DAE_asset); }

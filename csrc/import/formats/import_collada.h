@@ -75,6 +75,7 @@ typedef struct import_dae {
   sk_array transforms, chains; /* dae_transform, dae_chain */
   sk_array uses;    /* dae_use */
   sk_array coordinates; /* import_span: of each material the name that its texture gives to its coordinates */
+  uint64_t shared_text; /* bytes of names, as often as they are used */
   uint32_t own_effects; /* materials that set parameters of their effect */
   import_names sids;
   dae_lists with_sid;   /* elements by the number of their sid */
@@ -103,6 +104,8 @@ uint32_t dae_sid_number(const import_dae *dae, import_span sid);
 /* The first element inside of another with this sid, or DAE_NONE. */
 uint32_t dae_find_sid(const import_dae *dae, uint32_t inside, import_span sid);
 sk_status dae_put_text(import_job *job, import_span text, sk_text *out);
+/* Counts a text that was put before and is used once more: a block may share so many bytes only. */
+sk_status dae_share_text(import_job *job, sk_text text);
 /* Words of a note: at most 80 bytes. */
 #define DAE_SHORT(span) (int)((span).length < 80 ? (span).length : 80), (span).at
 

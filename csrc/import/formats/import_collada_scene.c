@@ -307,7 +307,7 @@ static sk_status name_node(import_job *job, size_t number, bool shared) {
   }
   if (!chain->name.length) status = dae_put_text(job, name, &chain->name);
   node->name = chain->name;
-  return status;
+  return status ? status : dae_share_text(job, chain->name);
 }
 
 static sk_status name_nodes(import_job *job) {

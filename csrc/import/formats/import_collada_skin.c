@@ -362,13 +362,17 @@ static sk_status place_primitive(import_job *job, const dae_use *use, const dae_
                                  const dae_bindings *bindings, uint32_t primitive, int32_t skin) {
   const dae_tree *tree = &job->dae->tree;
   import_span symbol = dae_attribute(tree, primitive, DAE_material);
+  const import_contents_mesh *shown;
   import_contents_instance *instance;
-  uint32_t set;
+  uint32_t set, t;
   int32_t material = dae_bound_material(job, bindings, symbol, &set), mesh;
   sk_status status = dae_read_primitive(job, shape, primitive, set, &mesh);
   if (status || mesh < 0) return status;
-  job->dae->placed.vertices += ((const import_contents_mesh *)job->contents->meshes.data)[mesh].vertex_count;
+  shown = (const import_contents_mesh *)job->contents->meshes.data + mesh;
+  job->dae->placed.vertices += shown->vertex_count;
   status = import_check_counts(job, &job->dae->placed);
+  if (!status) status = dae_share_text(job, shown->name);
+  for (t = 0; t < shown->target_count && !status; t++) status = dae_share_text(job, shown->targets[t].name);
   if (status) return status;
   instance = import_contents_add_instance(job, use->node, mesh);
   if (!instance) return SK_ERROR_MEMORY;
