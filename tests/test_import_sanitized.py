@@ -15,6 +15,7 @@ import test_import_games
 from c_compiler import build_importer, run
 from conftest import data_file
 from hostile.seed_models import instances, outside, own_seeds, pointers, sparse
+from test_contract import tables
 
 import skinpy
 
@@ -83,6 +84,23 @@ def test_small_models(program: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: 
     for name, data in files.items():
         (tmp_path / name).write_bytes(data)
     check(program, monkeypatch, 1, *(tmp_path / name for name in files))
+
+
+def test_files_of_the_contract(program: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A file with each element of each format that loads without options."""
+    files = []
+    for title, table in tables().items():
+        for number, make in enumerate(table.values()):
+            case = make()
+            if case.refused or case.options:
+                continue
+            folder = tmp_path / f"{title}{number}".replace(" ", "")
+            folder.mkdir()
+            for name, data in case.files.items():
+                (folder / name).write_bytes(data)
+            files.append(folder / next(iter(case.files)))
+    assert len(files) > 100
+    check(program, monkeypatch, 11, *files)
 
 
 def test_shared_models(program: Path, monkeypatch: pytest.MonkeyPatch) -> None:
