@@ -457,17 +457,10 @@ class Material:
         A factor of the x and y of the normals in their texture.
     occlusion_strength : float
         How much the red channel of the texture of occlusion darkens, 0 to 1.
-    metallic_roughness_texture : Texture or None
-        The image of `metallic_factor` (blue) and `roughness_factor` (green).
-    normal_texture : Texture or None
-        The image of the normals.
-    occlusion_texture : Texture or None
-        The image of the occlusion (red).
-    emissive_texture : Texture or None
-        The image of the light that the material gives off.
     slots : mapping of str to mapping
-        How these four textures are used, by the names of their fields: "texture", "tex_coord", "extensions"
-        (such as "KHR_texture_transform") and what else the file says, as plain data.
+        How the textures are used other than that of the base color: what the file says of
+        "metallic_roughness_texture", "normal_texture", "occlusion_texture" and "emissive_texture", with
+        "texture" (a `Texture` or None), "tex_coord", and "extensions" such as "KHR_texture_transform".
     extensions : mapping of str to mapping
         What extensions of glTF say of the material, by their names, such as "KHR_materials_clearcoat". The
         members have the names of glTF in snake_case ("clearcoat_factor"). A texture is a mapping with
@@ -491,12 +484,33 @@ class Material:
     emissive_strength: float = 1.0
     normal_scale: float = 1.0
     occlusion_strength: float = 1.0
-    metallic_roughness_texture: Texture | None = None
-    normal_texture: Texture | None = None
-    occlusion_texture: Texture | None = None
-    emissive_texture: Texture | None = None
     slots: Mapping[str, Mapping[str, Any]] = field(default_factory=dict, hash=False)
     extensions: Mapping[str, Mapping[str, Any]] = field(default_factory=dict, hash=False)
+
+    @property
+    def metallic_roughness_texture(self) -> Texture | None:
+        """The image of `metallic_factor` (blue) and `roughness_factor` (green)."""
+        return self._image_of("metallic_roughness_texture")
+
+    @property
+    def normal_texture(self) -> Texture | None:
+        """The image of the normals."""
+        return self._image_of("normal_texture")
+
+    @property
+    def occlusion_texture(self) -> Texture | None:
+        """The image of the occlusion (red)."""
+        return self._image_of("occlusion_texture")
+
+    @property
+    def emissive_texture(self) -> Texture | None:
+        """The image of the light that the material gives off."""
+        return self._image_of("emissive_texture")
+
+    def _image_of(self, slot: str) -> Texture | None:
+        """The image of a slot."""
+        found: Texture | None = self.slots.get(slot, {}).get("texture")
+        return found
 
 
 def read_textures(block: _core.Block) -> tuple[Texture, ...]:

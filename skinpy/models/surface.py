@@ -11,13 +11,8 @@ from .extras import index, number, numbers, snake, table
 if TYPE_CHECKING:
     from ..assets import Texture
 
-#: The slots of glTF's core material: field, the object that has the texture, and its key.
-_SLOTS = (
-    ("metallic_roughness_texture", "pbrMetallicRoughness", "metallicRoughnessTexture"),
-    ("normal_texture", "", "normalTexture"),
-    ("occlusion_texture", "", "occlusionTexture"),
-    ("emissive_texture", "", "emissiveTexture"),
-)
+#: The textures of glTF's core material other than that of the base color.
+_SLOTS = ("metallicRoughnessTexture", "normalTexture", "occlusionTexture", "emissiveTexture")
 
 
 def surface(material: Any, images: Sequence[Texture | None]) -> dict[str, Any]:
@@ -33,12 +28,7 @@ def surface(material: Any, images: Sequence[Texture | None]) -> dict[str, Any]:
         "normal_scale": number(table(given.get("normalTexture")).get("scale"), 1.0),
         "occlusion_strength": number(table(given.get("occlusionTexture")).get("strength"), 1.0),
     }
-    slots = {}
-    for field, holder, key in _SLOTS:
-        use = table((table(given.get(holder)) if holder else given).get(key))
-        fields[field] = _texture(use, images)
-        if use:
-            slots[key] = use
+    slots = {key: use for key in _SLOTS if (use := table((pbr if key in pbr else given).get(key)))}
     try:
         fields["slots"] = _plain(slots, images)
         fields["extensions"] = {name: _plain(one, images) for name, one in extensions.items()}
