@@ -134,6 +134,14 @@ def test_numbers_that_are_none() -> None:
         assert "numbers_repaired" in codes(model)
 
 
+def test_columns_that_are_longer_than_float32_can_say() -> None:
+    matrix = at(1, 2, 3)
+    matrix[:3, 0] = 3e38
+    model = load(x.text(x.frame("a", matrix=matrix)), "x")
+    assert model.skeleton.rest_global[0].tolist() == at(1, 2, -3).tolist()
+    assert "numbers_repaired" in codes(model)
+
+
 @pytest.mark.parametrize(
     ("file", "words"),
     [

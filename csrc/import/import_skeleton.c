@@ -108,6 +108,18 @@ static void affine_of_node(import_job *job, const struct aiNode *node, double ou
   if (bad) import_note_add(job, NOTE_numbers_repaired, 1, "the transform of node '%.100s'", node->mName.data);
 }
 
+/* Columns of finite numbers may be longer than a float can say: then only the translation is kept. */
+static bool repair_parts(import_job *job, size_t j, float t[3], float r[4], float s[3]) {
+  bool bad = false;
+  int i;
+  for (i = 0; i < 4; i++) bad |= import_is_bad(r[i]) || (i < 3 && (import_is_bad(s[i]) || import_is_bad(t[i])));
+  if (!bad) return false;
+  import_note_add(job, NOTE_numbers_repaired, 1, "the transform of joint %zu", j);
+  for (i = 0; i < 4; i++) r[i] = (float)(i == 3);
+  for (i = 0; i < 3; i++) s[i] = 1.0f, t[i] = import_is_bad(t[i]) ? 0.0f : t[i];
+  return true;
+}
+
 /* The file's own T, R, S where it has them: a decomposition could not know how a negative scale is split. */
 static void rest_of_joint(import_job *job, size_t j) {
   const import_reader *reader = job->format->reader;
@@ -120,6 +132,7 @@ static void rest_of_joint(import_job *job, size_t j) {
   if (!reader) affine_of_node(job, ((const struct aiNode **)m->nodes.data)[j], local);
   if (!has_trs) {
     double residual = sk_affine_decompose(local, t, r, s);
+    if (repair_parts(job, j, t, r, s)) sk_affine_from_trs(t, r, s, local), residual = 0.0;
     m->shear[j] = residual > SHEAR_TOLERANCE ? residual : 0.0;
   }
   sk_affine_to_mat4(local, (float *)m->local.data + 16 * j);
