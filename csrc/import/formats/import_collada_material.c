@@ -182,7 +182,9 @@ static double opacity_of(const dae_effect *e, uint32_t shading, bool *textured) 
   return isfinite(opacity) ? opacity : 1.0;
 }
 
-static bool are_equal(import_span a, import_span b) { return a.length == b.length && !memcmp(a.at, b.at, a.length); }
+static bool are_equal(import_span a, import_span b) {
+  return a.length == b.length && (!a.length || !memcmp(a.at, b.at, a.length));
+}
 
 /* The opacity that is in an image is that of the color's, whose alpha is drawn. */
 static void note_opacity(import_job *job, uint32_t shading, uint32_t color, import_span name) {
