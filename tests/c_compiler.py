@@ -8,6 +8,7 @@ import fcntl
 import hashlib
 import os
 import platform
+import shlex
 import shutil
 import subprocess
 import sys
@@ -48,13 +49,13 @@ LIBRARIES = (
 )
 
 
-def compiler() -> str:
-    """gcc, or what CC names; the test that asks is skipped where there is none."""
-    name = os.environ.get("CC") or "gcc"
+def compiler() -> tuple[str, ...]:
+    """gcc, or the words of CC, such as `ccache gcc`; the test that asks is skipped where there is none."""
+    name, *options = shlex.split(os.environ.get("CC") or "gcc") or ["gcc"]
     found = shutil.which(name)
     if found is None:
         pytest.skip(f"no C compiler: {name} is not on PATH")
-    return found
+    return found, *options
 
 
 def include_flags(*wanted: str) -> list[str]:
@@ -104,12 +105,12 @@ def compile_objects(
     `folder` is that of the fixture `objects_folder`. An object that the same command made before, in another
     test or in another process of pytest-xdist, is used again.
     """
-    program = with_compiler or compiler()
+    program = (with_compiler,) if with_compiler else compiler()
 
     def compile_one(source: Path) -> Path:
         language = ("-x", "c++", "-std=c++17") if source.suffix == ".cpp" else ()
         ours = [flag for flag in flags if not (language and flag == "-std=c11")]
-        command = (program, *ours, *language, "-c", str(source))
+        command = (*program, *ours, *language, "-c", str(source))
         place = folder / hashlib.sha256(repr(command).encode()).hexdigest()[:16]
         place.mkdir(parents=True, exist_ok=True)
         target, complete = place / f"{source.stem}.o", place / "complete"
@@ -147,7 +148,7 @@ def build_importer(folder: Path, objects_folder: Path, name: str, flags: Sequenc
     """tests/importer/NAME.c, compiled with the importer."""
     includes = include_flags("cglm", "jsmn", "assimp", *COMPRESSORS)
     objects = compile_importer(objects_folder, [ROOT / f"tests/importer/{name}.c"], (*flags, *includes))
-    done = run(compiler(), *flags, *objects, "-o", folder / name, *LIBRARIES)
+    done = run(*compiler(), *flags, *objects, "-o", folder / name, *LIBRARIES)
     assert done.returncode == 0, done.stdout
     return folder / name
 

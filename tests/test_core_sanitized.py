@@ -30,7 +30,7 @@ def build(program: Path, objects_folder: Path, *flags: str) -> Path:
     objects = compile_core(objects_folder, flags)
     flags = (*flags, "-Wno-missing-field-initializers")
     objects += compile_objects(objects_folder, sorted(TESTS.glob("*.c")), flags)
-    done = run(compiler(), *flags, *objects, "-o", program, "-lm", "-pthread")
+    done = run(*compiler(), *flags, *objects, "-o", program, "-lm", "-pthread")
     assert done.returncode == 0, done.stdout
     return program
 
@@ -104,7 +104,7 @@ def under_thread_sanitizer(
     """The command that runs the program. Skips, and says why, where such programs cannot be made or run."""
     folder = tmp_path_factory.mktemp("thread_sanitizer")
     (folder / "probe.c").write_text("int main(void) { return 0; }\n")
-    done = run(compiler(), "-fsanitize=thread", folder / "probe.c", "-o", folder / "probe")
+    done = run(*compiler(), "-fsanitize=thread", folder / "probe.c", "-o", folder / "probe")
     if done.returncode:
         pytest.skip(f"THREAD SANITIZER: the compiler cannot build with it: {done.stdout[-300:]}")
     done = run(*steady(), folder / "probe")
@@ -131,7 +131,7 @@ def test_assumptions_are_checked_in_debug_builds_alone(tmp_path: Path, debug: bo
     )
     program = tmp_path / "assume"
     flags = ("-DSK_DEBUG",) if debug else ()
-    done = run(compiler(), "-std=c11", *flags, source, SOURCES / "core/base/sk_base.c", "-o", program)
+    done = run(*compiler(), "-std=c11", *flags, source, SOURCES / "core/base/sk_base.c", "-o", program)
     assert done.returncode == 0, done.stdout
     done = run(program)
     assert (done.returncode != 0) == debug

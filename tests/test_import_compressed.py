@@ -280,6 +280,141 @@ def test_draco_of_several_primitives(stream_of: tuple[int, int], x: list[int]) -
     assert model.mesh.positions[::3, 0].tolist() == x
 
 
+@needs("draco")
+def test_decoded_numbers_belong_to_an_attribute_of_a_primitive() -> None:
+    """Not to the accessor, which two primitives name here."""
+    gltf = json.loads(two_triangles((0, 1), 2))
+    gltf["meshes"][0]["primitives"][1] |= {"attributes": {"POSITION": 0}, "indices": 1}
+    model = load(json.dumps(gltf).encode(), join_vertices=False)
+    assert codes(model) <= {"vertices_unweighted", "inverse_bind_missing", "normals_generated"}
+    assert model.mesh.positions[::3, 0].tolist() == [0, 1]
+
+
+def codes(model: skinpy.Model) -> set[str]:
+    return {entry.code for entry in model.report}
+
+
+def counts_entry(model: skinpy.Model) -> skinpy.ReportEntry:
+    (entry,) = [entry for entry in model.report if entry.code == "compressed_counts_repaired"]
+    assert entry.severity == "repaired"
+    return entry
+
+
+def corners_of(positions: NDArray[Any], normals: NDArray[Any], faces: NDArray[Any]) -> list[Any]:
+    """Each face as its corners, where the first of them is the least."""
+    corners = np.concatenate([positions, normals], 1)[faces].round(2) + 0.0
+    return sorted(min(np.roll(face, by, 0).tolist() for by in range(3)) for face in corners)
+
+
+@needs("draco")
+@pytest.mark.parametrize(("count", "corners"), [(24, 36), (8, 30), (9999, 3)])
+def test_the_counts_of_the_stream_hold(count: int, corners: int) -> None:
+    """Also where two attributes name one accessor: both counts are reported then."""
+    model = load(compressed.box(count, corners))
+    positions, normals, faces = builders.box()
+    assert corners_of(model.mesh.positions, model.mesh.normals, model.mesh.faces) == corners_of(
+        positions, normals, faces
+    )
+    if count == 24:
+        assert "compressed_counts_repaired" not in codes(model)
+        return
+    entry = counts_entry(model)
+    assert entry.count == 3
+    assert f"meshes[0].primitives[0].indices has 36 elements, its accessor states {corners}" in str(entry)
+
+
+@needs("draco")
+@pytest.mark.parametrize("number", [1, 7])
+def test_counts_that_are_not_true_are_reported_by_name(number: int) -> None:
+    model = load(changed(accessors={number: {"count": 23}}))
+    entry = counts_entry(model)
+    assert entry.count == 1
+    name, count = ("NORMAL", 24) if number == 1 else ("indices", 36)
+    assert f"primitives[0].{name} has {count} elements, its accessor states 23" in str(entry)
+
+
+@needs("draco")
+@pytest.mark.parametrize("mode", [4, 5, 6])
+@pytest.mark.parametrize("indexed", [True, False])
+def test_a_stream_has_triangles_whatever_the_primitive_says(mode: int, indexed: bool) -> None:
+    gltf = json.loads(changed(primitive={"mode": mode}))
+    if not indexed:
+        del gltf["meshes"][0]["primitives"][0]["indices"]
+    model = load(json.dumps(gltf).encode())
+    assert codes(model) == {"inverse_bind_missing"}
+    assert model.mesh.faces.tolist() == builders.box()[2].tolist()
+
+
+def with_plain(count: int) -> bytes:
+    """The box with all, whose normals and morph target are plain numbers of so many vertices."""
+    gltf, stream, _ = box_with_all()
+    numbers = np.tile(np.float32([0, 1, 0]), (count, 1)).tobytes()
+    uri = "data:;base64," + base64.b64encode(numbers).decode()
+    gltf |= {"buffers": [{"byteLength": len(numbers), "uri": uri}]}
+    gltf["bufferViews"] = [{"buffer": 0, "byteLength": len(numbers)}]
+    gltf["accessors"][0]["count"] = 5  # of the positions, which is not true
+    gltf["accessors"] += [accessor(5126, count, "VEC3", bufferView=0)]
+    part = gltf["meshes"][0]["primitives"][0]
+    part["attributes"]["NORMAL"] = 8
+    part["targets"] = [{"POSITION": 8}]
+    ids = {name: number for name, number in IDS.items() if name != "NORMAL"}
+    part["extensions"][DRACO] = {"bufferView": 1, "attributes": ids}
+    return compressed.with_draco(gltf, [stream])
+
+
+@needs("draco")
+def test_plain_numbers_beside_compressed_ones() -> None:
+    """They must have the count of the stream; else they are left out by name."""
+    model = load(with_plain(24))
+    assert codes(model) == {"compressed_counts_repaired", "inverse_bind_missing"}
+    assert model.mesh.normals.tolist() == [[0, 1, 0]] * 24
+    assert len(model.targets) == 1
+    with pytest.warns(skinpy.SkinpyWarning):
+        model = load(with_plain(5))
+    words = {one.code: str(one) for one in model.report}
+    assert "primitives[0].NORMAL: 5 elements for 24 vertices" in words["attributes_dropped"]
+    assert "target 0 of mesh" in words["morph_targets_dropped"]
+    assert len(model.mesh.positions) == 24 and len(model.targets[0].vertices) == 0
+
+
+LIMITED = {
+    "points": (compressed.draco([[0, 1, 2]], (compressed.POSITION, 0, "f4", np.eye(3))), 1),
+    "points that are not there": (
+        compressed.draco([[0, 1, 2]], (compressed.POSITION, 0, "f4", [[0, 0, 0]]), points=1 << 30),
+        1,
+    ),
+    "points that edgebreaker does not state": (base64.b64decode(compressed.BOX), 10),
+    "vertices": (compressed.edgebreaker(1 << 30, 1 << 20, compressed.VALENCE), 10),
+    "faces": (compressed.edgebreaker(5, 1 << 30, compressed.VALENCE), 10),
+}
+
+
+@needs("draco")
+@pytest.mark.parametrize("case", LIMITED)
+def test_the_limits_hold_for_what_a_stream_states(case: str) -> None:
+    """Its accessors state a single triangle."""
+    stream, most = LIMITED[case]
+    accessors = [accessor(5126, 3, "VEC3"), accessor(5123, 3, "SCALAR")]
+    gltf = document(primitive(0, {"POSITION": 0}), accessors=accessors)
+    with pytest.raises(skinpy.LimitExceeded, match=r"limits=skinpy\.Limits\(vertices="):
+        load(compressed.with_draco(gltf, [stream]), limits=skinpy.Limits(vertices=most))
+
+
+@needs("draco")
+@pytest.mark.parametrize("times", [1, 2])
+def test_the_limits_hold_for_all_primitives_and_nodes_together(times: int) -> None:
+    """Two primitives of three points each, in a mesh that one or two nodes have."""
+    gltf = json.loads(two_triangles((0, 1), 2))
+    gltf["scenes"][0]["nodes"] += [len(gltf["nodes"])] * (times - 1)
+    gltf["nodes"] += [{"mesh": 0}] * (times - 1)
+    data = json.dumps(gltf).encode()
+    load(data, limits=skinpy.Limits(vertices=6 * times))
+    with pytest.raises(
+        skinpy.LimitExceeded, match=rf"has {6 * times} vertices, the limit is {6 * times - 1}"
+    ):
+        load(data, limits=skinpy.Limits(vertices=6 * times - 1))
+
+
 def changed(**changes: Any) -> bytes:
     """The box with all, where "accessor" or "primitive" has other fields, or the stream is another one."""
     gltf, stream, _ = box_with_all()
@@ -299,23 +434,24 @@ def wide() -> bytes:
 
 
 REFUSED = {
-    "fewer vertices": ({"accessors": {n: {"count": 23} for n in range(7)}}, "do not have the counts"),
-    "another count of one attribute": ({"accessors": {1: {"count": 25}}}, "do not have the same count"),
-    "fewer faces": ({"accessors": {7: {"count": 33}}}, "do not have the counts"),
-    "indices that are no triangles": ({"accessors": {7: {"count": 35}}}, "its indices are not triangles"),
     "another width": ({"accessors": {3: {"type": "VEC3"}}}, r"no attribute 9 that fits accessors\[3\]"),
     "numbers that do not fit": (
         {"accessors": {2: {"componentType": 5120}}},
         r"no attribute 0 that fits accessors\[2\]",
     ),
     "an unknown attribute": ({"extension": {"attributes": {"POSITION": 99}}}, "no attribute 99"),
-    "a strip": ({"primitive": {"mode": 5}}, "not an indexed list of triangles"),
+    "no such accessor": ({"primitive": {"attributes": {"POSITION": 8}}}, r"accessors\[8\] does not exist"),
+    "no such indices": ({"primitive": {"indices": 8}}, r"accessors\[8\] does not exist"),
     "no view": ({"extension": {"bufferView": 7}}, r"bufferViews\[7\] does not exist"),
     "no bytes": ({"stream": b""}, "broken"),
     "half of the bytes": ({"stream": box_with_all()[1][:200]}, "broken"),
     "another version": ({"stream": b"DRACO\2\1" + box_with_all()[1][7:]}, "not a mesh of Draco 2.2"),
     "many numbers for each point": ({"stream": wide()}, "broken"),
-    "more faces than there are": ({"stream": compressed.edgebreaker(24, 1 << 28)}, "do not have the counts"),
+    "more faces than the bytes can hold": ({"stream": compressed.edgebreaker(24, 1 << 20)}, "broken"),
+    "more plain faces than the bytes can hold": (
+        {"stream": b"DRACO" + bytes([2, 2, 1, 0, 0, 0]) + compressed.leb128(1 << 20) + b"\3\1" + bytes(99)},
+        "broken",
+    ),
     "faces without their data": ({"stream": compressed.edgebreaker(24, 12)}, "broken"),
 }
 
@@ -329,34 +465,30 @@ def test_broken_draco_is_explained(case: str) -> None:
 
 
 @needs("draco")
-def test_an_accessor_of_two_streams_is_refused() -> None:
-    gltf = json.loads(two_triangles((0, 1), 2))
-    gltf["meshes"][0]["primitives"][1]["attributes"] = {"POSITION": 0}
-    with pytest.raises(skinpy.LoadError, match="other compressed data for the same accessor"):
-        load(json.dumps(gltf).encode())
-
-
 @needs("draco")
-def test_an_accessor_of_two_attributes_of_a_stream_has_the_first() -> None:
-    """Exporters give unused sets of texture coordinates the accessor of the first one."""
+@pytest.mark.parametrize("used", [0, 1])
+def test_several_attributes_of_a_stream_have_one_accessor(used: int) -> None:
+    """Exporters give sets of texture coordinates the accessor of the first one."""
     _, _, truth = box_with_all()
+    uvs = (truth["uvs"], 1 - truth["uvs"])
     shared = compressed.draco(
         truth["faces"],
         (compressed.POSITION, 0, "f4", truth["positions"]),
-        (compressed.UV, 1, "f4", truth["uvs"]),
-        (compressed.UV, 2, "f4", 1 - truth["uvs"]),
+        (compressed.UV, 1, "f4", uvs[0]),
+        (compressed.UV, 2, "f4", uvs[1]),
     )
     accessors = [accessor(5126, 24, "VEC3"), accessor(5126, 24, "VEC2"), accessor(5123, 36, "SCALAR")]
-    gltf = document(primitive(0, {"POSITION": 0, "TEXCOORD_0": 1, "TEXCOORD_1": 2}), accessors=accessors)
-    part = gltf["meshes"][0]["primitives"][0]
-    part["attributes"] = {"POSITION": 0, "TEXCOORD_0": 1, "TEXCOORD_1": 1}
-    part["indices"] = 2
-    with pytest.warns(skinpy.SkinpyWarning, match=r"accessors\[1\] is of two attributes"):
+    part = primitive(0, {"POSITION": 0, "TEXCOORD_0": 1, "TEXCOORD_1": 2})
+    part |= {"attributes": {"POSITION": 0, "TEXCOORD_0": 1, "TEXCOORD_1": 1}, "indices": 2, "material": 0}
+    gltf = document(part, accessors=accessors)
+    gltf["materials"] = [{"pbrMetallicRoughness": {"baseColorTexture": {"index": 0, "texCoord": used}}}]
+    gltf["textures"] = [{}]
+    with pytest.warns(skinpy.SkinpyWarning, match="textures cannot be read"):
         model = load(compressed.with_draco(gltf, [shared]))
-    assert np.allclose(model.mesh.uvs, truth["uvs"], rtol=0, atol=1e-6)
+    assert "attributes_dropped" not in codes(model)
+    assert np.allclose(model.mesh.uvs, uvs[used], rtol=0, atol=1e-6)
 
 
-@needs("draco")
 def test_faces_of_points_that_are_not_there_are_left_out() -> None:
     faces = [[0, 1, 2], [0, 1, 200]]
     stream = compressed.draco(faces, (compressed.POSITION, 0, "f4", [[0, 0, 0], [1, 0, 0], [0, 1, 0]]))
@@ -374,7 +506,7 @@ def test_memory_that_draco_does_not_get_is_no_crash() -> None:
     faces = 40_000_000
     accessors = [accessor(5126, 1000, "VEC3"), accessor(5125, 3 * faces, "SCALAR")]
     gltf = document(primitive(0, {"POSITION": 0}), accessors=accessors)
-    data = compressed.with_draco(gltf, [compressed.edgebreaker(1000, faces)])
+    data = compressed.with_draco(gltf, [compressed.edgebreaker(1000, faces, compressed.VALENCE)])
     limits = skinpy.Limits(vertices=200_000_000, memory=200 << 20)
     if "limits" not in INFO["isolation"]:
         pytest.skip("this system sets a worker no limits")

@@ -551,7 +551,7 @@ int main(void) {
     if (ftruncate(4, 0) || ftruncate(4, 40 << 20)) return 1;
   return 7;
 }""")
-    done = run(compiler(), "-o", worker, source)
+    done = run(*compiler(), "-o", worker, source)
     assert done.returncode == 0, done.stdout
     path.write_bytes(bytes(40 << 20))
     for _ in range(20):  # some of them would end a parent that maps the file before it is sealed
@@ -575,7 +575,7 @@ int poll(struct pollfd *files, nfds_t count, int timeout) {
   }
   return (int)syscall(SYS_poll, files, count, timeout);
 }""")
-    done = run(compiler(), "-shared", "-fPIC", "-o", library, source)
+    done = run(*compiler(), "-shared", "-fPIC", "-o", library, source)
     assert done.returncode == 0, done.stdout
     program = f"import skinpy; print(len(skinpy.load({str(file)!r}).mesh.positions))"
     done = subprocess.run(
@@ -861,7 +861,7 @@ def test_a_running_worker_is_locked_in_and_ends_with_its_parent(tmp_path: Path) 
 def false_importer(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("false") / "importer.so"
     sources = (ROOT / "tests/hostile/false_importer.c", SOURCES / "core/base/sk_base.c")
-    done = run(compiler(), "-std=gnu11", "-shared", "-fPIC", *sources, "-o", path)
+    done = run(*compiler(), "-std=gnu11", "-shared", "-fPIC", *sources, "-o", path)
     assert done.returncode == 0, done.stdout
     return path
 

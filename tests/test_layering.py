@@ -221,7 +221,7 @@ def test_header_has_a_guard_and_compiles_alone(path: Path) -> None:
     }
     flags = ["-std=c11", "-Wall", "-Wextra", *include_flags(*foreign[layer_of(path)])]
     # By -include, as the compiler warns of a header that is its main file.
-    done = run(compiler(), *flags, "-fsyntax-only", "-include", path, "-xc", "/dev/null")
+    done = run(*compiler(), *flags, "-fsyntax-only", "-include", path, "-xc", "/dev/null")
     assert done.returncode == 0 and not done.stdout, done.stdout
 
 

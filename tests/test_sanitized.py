@@ -31,7 +31,7 @@ SUITES += ("kinds", "compiled", "clip_file", "import_compressed")
 
 def library(name: str) -> str:
     """Path of a sanitizer's library, or "" where the compiler has none."""
-    path = run(compiler(), f"-print-file-name=lib{name}.so").stdout.strip()
+    path = run(*compiler(), f"-print-file-name=lib{name}.so").stdout.strip()
     return path if Path(path).is_absolute() else ""
 
 

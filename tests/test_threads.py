@@ -171,7 +171,7 @@ def test_work_is_done_without_threads_where_none_can_be_had(model: skinpy.Model,
     arrays = model._sample("walk", np.linspace(0, 3, 3001), "wrap", "slerp")
     wanted = hashlib.sha256(b"".join(array.tobytes() for array in arrays)).hexdigest()
     (tmp_path / "none.c").write_text("int pthread_create(void) { return 11; /* EAGAIN */ }\n")
-    done = run(compiler(), "-shared", "-fPIC", tmp_path / "none.c", "-o", tmp_path / "none.so")
+    done = run(*compiler(), "-shared", "-fPIC", tmp_path / "none.c", "-o", tmp_path / "none.so")
     assert done.returncode == 0, done.stdout
     code = "import hashlib; print(hashlib.sha256(work()).hexdigest(), skinpy.get_num_threads())"
     done = run_python(PREPARE + code, LD_PRELOAD=str(tmp_path / "none.so"), OPENBLAS_NUM_THREADS="1")

@@ -61,6 +61,8 @@ typedef struct import_job import_job;
   ROW(duration_repaired, SK_REPAIRED, "a clip's duration contradicts its keys; it was set to the last key")            \
   ROW(frame_count_repaired, SK_REPAIRED,                                                                               \
       "a file has another number of frames than it states; those that it has were read")                               \
+  ROW(compressed_counts_repaired, SK_REPAIRED,                                                                         \
+      "an accessor of a compressed mesh states another number of elements than there are; all of them were read")      \
   ROW(ticks_per_second_assumed, SK_REPAIRED, "a clip states no ticks per second; 25 was assumed")                      \
   ROW(channels_dropped, SK_LOST,                                                                                       \
       "channels move no joint of the scene, have no usable keys, or are of a kind that is not supported; they were "   \

@@ -56,6 +56,7 @@ MEANING: dict[str, tuple[Level, str]] = {
     "rotations_normalized": ("note", "export quaternions of unit length, with all digits"),
     "key_times_repaired": ("error", "bake the keys, one per frame, in increasing order"),
     "frame_count_repaired": ("note", "write the number of frames that the file has"),
+    "compressed_counts_repaired": ("note", "compress the plain file again: gltf-transform draco"),
     "duration_repaired": ("note", "set the clip's range to its keys"),
     "ticks_per_second_assumed": (
         "warning",

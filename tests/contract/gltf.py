@@ -235,7 +235,7 @@ def packed_views() -> Case:
     return with_library("meshoptimizer", compressed.meshopt(file))
 
 
-def packed_primitive() -> Case:
+def packed_primitive(count: int = 3, *codes: str) -> Case:
     stream = compressed.draco([[0, 1, 2]], (compressed.POSITION, 0, "f4", CORNERS))
     parts = {"bufferView": 0, "attributes": {"POSITION": 0}}
     primitive = {"attributes": {"POSITION": 0}, "indices": 1, "extensions": {compressed.DRACO: parts}}
@@ -244,17 +244,17 @@ def packed_primitive() -> Case:
         "nodes": [{"mesh": 0}],
         "meshes": [{"primitives": [primitive]}],
         "accessors": [
-            {"componentType": 5126, "count": 3, "type": "VEC3"},
+            {"componentType": 5126, "count": count, "type": "VEC3"},
             {"componentType": 5123, "count": 3, "type": "SCALAR"},
         ],
     }
-    return with_library("draco", compressed.with_draco(document, [stream]))
+    return with_library("draco", compressed.with_draco(document, [stream]), *codes)
 
 
-def with_library(name: str, data: bytes) -> Case:
+def with_library(name: str, data: bytes, *codes: str) -> Case:
     if skinpy.build_info()[f"built_with_{name}"] is None:
         pytest.skip(f"this skinpy was built without {name}")
-    return Case({"a.gltf": data}, played=is_there)
+    return Case({"a.gltf": data}, played=is_there, codes=codes)
 
 
 # ---- images, and what is kept as data ---------------------------------------------------------------------
@@ -444,5 +444,8 @@ CASES = {
     "base color, alpha mode, double-sidedness": lambda: one(painted, played=has_color),
     "bufferViews compressed with meshopt": packed_views,
     "primitives compressed with Draco": packed_primitive,
+    "other counts in their accessors than in their stream": lambda: packed_primitive(
+        2, "compressed_counts_repaired"
+    ),
     **DATA,
 }

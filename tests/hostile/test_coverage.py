@@ -44,7 +44,7 @@ def lines_reached(folder: Path) -> dict[str, float]:
 
 @pytest.mark.ci
 def test_the_reader_is_reached(tmp_path: Path, objects_folder: Path) -> None:
-    if shutil.which("gcov") is None or "Free Software Foundation" not in run(compiler(), "--version").stdout:
+    if shutil.which("gcov") is None or "Free Software Foundation" not in run(*compiler(), "--version").stdout:
         pytest.skip("gcov and gcc, which belong together, are not on PATH")
     (tmp_path / "replay.c").write_text(REPLAY)
     # Only the reader is measured, so one set of the SIMD kernels is enough.
@@ -54,7 +54,7 @@ def test_the_reader_is_reached(tmp_path: Path, objects_folder: Path) -> None:
     for source in sorted(SOURCES.glob("core/**/*.c")):
         if source.stem in READER:  # here, where gcov looks for what it counts
             objects.append(tmp_path / f"{source.stem}.o")
-            done = run(compiler(), *flags, "--coverage", "-c", source, "-o", objects[-1])
+            done = run(*compiler(), *flags, "--coverage", "-c", source, "-o", objects[-1])
             assert done.returncode == 0, done.stdout
         else:
             others.append(source)
@@ -63,7 +63,7 @@ def test_the_reader_is_reached(tmp_path: Path, objects_folder: Path) -> None:
     door = (ROOT / "tests/hostile/fuzz_reader.c", tmp_path / "replay.c")
     tests = sorted((ROOT / "tests/core").glob("*.c"))
     for name, sources in (("replay", door), ("core_tests", tests)):
-        done = run(compiler(), *flags, *objects, *sources, "-o", tmp_path / name, *link)
+        done = run(*compiler(), *flags, *objects, *sources, "-o", tmp_path / name, *link)
         assert done.returncode == 0, done.stdout
     assert run(tmp_path / "replay", *sorted(seeds(tmp_path / "seeds", False).iterdir())).returncode == 0
     by_seeds = lines_reached(tmp_path)

@@ -202,7 +202,7 @@ sk_status gltf_accessor_open(import_job *job, int64_t index, gltf_accessor *a) {
   int64_t offset = json_index(j, json_member(j, token, "byteOffset"), 0);
   size_t size = 0, bytes;
   sk_status status = gltf_accessor_describe(job, index, a);
-  if (status || gltf_find_decoded(job->gltf, index, a) || view < 0) return status;
+  if (status || view < 0) return status;
   bytes = a->stride;
   status = gltf_view(job, json_index(j, view, -1), &a->data, &size);
   if (status) return status;

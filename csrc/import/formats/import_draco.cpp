@@ -13,15 +13,26 @@
 
 namespace {
 
-struct too_wide {}; /* thrown through the library's decoder */
+struct too_wide {}; /* these are thrown through the library's decoder */
+struct refused {};
 
 } // namespace
 
-/* The library adds an attribute when it has read its description, and takes memory for its values afterwards. */
+/* The library adds an attribute when it has read its description, and takes memory for its values afterwards. It knows
+   the number of points by then. */
 struct import_draco : draco::Mesh {
   uint32_t width = 0;
+  import_draco_allow *allow;
+  void *context;
+
+  import_draco(import_draco_allow *allow, void *context) : allow(allow), context(context) {}
+
+  void check(uint32_t points, uint32_t faces) const {
+    if (!allow(context, points, faces)) throw refused();
+  }
 
   void SetAttribute(int id, std::unique_ptr<draco::PointAttribute> attribute) override {
+    check(num_points(), num_faces());
     width += attribute->num_components();
     if (width > IMPORT_DRACO_MAX_WIDTH) throw too_wide();
     draco::Mesh::SetAttribute(id, std::move(attribute));
@@ -31,40 +42,37 @@ struct import_draco : draco::Mesh {
 namespace {
 
 /* Reads how many points and faces the stream states, from a copy of the buffer. Draco bitstream 2.2, "Draco Decoder",
-   "Sequential" and "EdgeBreaker Connectivity Header". Edgebreaker states no points, but vertices, of which the library
-   allows three for each face. */
-import_draco_status check_counts(draco::DecoderBuffer buffer, uint32_t points, uint32_t faces) {
+   "Sequential" and "EdgeBreaker Connectivity Header". Edgebreaker states no points, but vertices, of which there are
+   no more. A face takes at least three bytes in a sequential stream, as the library requires; by the standard
+   traversal of edgebreaker, a symbol takes at least one bit, and three symbols make at most four faces. */
+bool read_counts(draco::DecoderBuffer buffer, uint32_t *points, uint32_t *faces) {
   draco::DracoHeader header;
   draco::GeometryMetadata metadata;
-  uint32_t stated_points = points, stated_faces = 0, vertices;
   uint8_t traversal;
-  bool read;
-  if (!draco::PointCloudDecoder::DecodeHeader(&buffer, &header).ok()) return IMPORT_DRACO_BROKEN;
+  if (!draco::PointCloudDecoder::DecodeHeader(&buffer, &header).ok()) return false;
   if (header.version_major != 2 || header.version_minor != 2 || header.encoder_type != draco::TRIANGULAR_MESH)
-    return IMPORT_DRACO_BROKEN;
+    return false;
   buffer.set_bitstream_version(DRACO_BITSTREAM_VERSION(2, 2));
   if (header.flags & METADATA_FLAG_MASK) {
     draco::MetadataDecoder decoder;
-    if (!decoder.DecodeGeometryMetadata(&buffer, &metadata)) return IMPORT_DRACO_BROKEN;
+    if (!decoder.DecodeGeometryMetadata(&buffer, &metadata)) return false;
   }
   if (header.encoder_method == draco::MESH_SEQUENTIAL_ENCODING)
-    read = draco::DecodeVarint(&stated_faces, &buffer) && draco::DecodeVarint(&stated_points, &buffer);
-  else
-    read = buffer.Decode(&traversal) && draco::DecodeVarint(&vertices, &buffer) &&
-           draco::DecodeVarint(&stated_faces, &buffer);
-  if (!read) return IMPORT_DRACO_BROKEN;
-  return stated_faces == faces && stated_points == points ? IMPORT_DRACO_DONE : IMPORT_DRACO_COUNTS;
+    return draco::DecodeVarint(faces, &buffer) && draco::DecodeVarint(points, &buffer) &&
+           *faces <= buffer.remaining_size() / 3;
+  return buffer.Decode(&traversal) && draco::DecodeVarint(points, &buffer) && draco::DecodeVarint(faces, &buffer) &&
+         (traversal != draco::MESH_EDGEBREAKER_STANDARD_ENCODING || *faces / 11 <= buffer.remaining_size());
 }
 
-import_draco_status decode(const uint8_t *data, size_t size, uint32_t points, uint32_t faces, import_draco **out) {
+import_draco_status decode(const uint8_t *data, size_t size, std::unique_ptr<import_draco> mesh, import_draco **out) {
   draco::DecoderBuffer buffer;
   draco::Decoder decoder;
+  uint32_t points = 0, faces = 0;
   buffer.Init(reinterpret_cast<const char *>(data), size);
-  import_draco_status status = check_counts(buffer, points, faces);
-  if (status != IMPORT_DRACO_DONE) return status;
-  std::unique_ptr<import_draco> mesh(new import_draco);
+  if (!read_counts(buffer, &points, &faces)) return IMPORT_DRACO_BROKEN;
+  mesh->check(points, faces);
   if (!decoder.DecodeBufferToGeometry(&buffer, mesh.get()).ok()) return IMPORT_DRACO_BROKEN;
-  if (mesh->num_points() != points || mesh->num_faces() != faces) return IMPORT_DRACO_COUNTS;
+  mesh->check(mesh->num_points(), mesh->num_faces());
   *out = mesh.release();
   return IMPORT_DRACO_DONE;
 }
@@ -84,15 +92,19 @@ bool read(const import_draco *mesh, const draco::PointAttribute &attribute, uint
 
 } // namespace
 
-import_draco_status import_draco_decode(const uint8_t *data, size_t size, uint32_t points, uint32_t faces,
+import_draco_status import_draco_decode(const uint8_t *data, size_t size, import_draco_allow *allow, void *context,
                                         import_draco **mesh) {
   *mesh = nullptr;
   try {
-    return decode(data, size, points, faces, mesh);
-  } catch (const std::bad_alloc &) { return IMPORT_DRACO_NO_MEMORY; } catch (...) {
-    return IMPORT_DRACO_BROKEN;
-  }
+    return decode(data, size, std::make_unique<import_draco>(allow, context), mesh);
+  } catch (const refused &) { return IMPORT_DRACO_REFUSED; } catch (const std::bad_alloc &) {
+    return IMPORT_DRACO_NO_MEMORY;
+  } catch (...) { return IMPORT_DRACO_BROKEN; }
 }
+
+uint32_t import_draco_point_count(const import_draco *mesh) { return mesh->num_points(); }
+
+uint32_t import_draco_face_count(const import_draco *mesh) { return mesh->num_faces(); }
 
 void import_draco_faces(const import_draco *mesh, uint32_t *out) {
   for (draco::FaceIndex face(0); face < mesh->num_faces(); ++face)

@@ -64,6 +64,7 @@ static sk_status open_lists(import_job *job) {
   g->primitives = SK_ARRAY(gltf_primitive);
   g->shown = SK_ARRAY(int32_t);
   g->sets = SK_ARRAY(gltf_set);
+  g->decoded = SK_ARRAY(gltf_decoded);
   if (!g->buffers || !g->nodes || !g->meshes || !g->skins) return import_no_memory(job, 1);
   return SK_OK;
 }
@@ -109,6 +110,7 @@ sk_status gltf_open(import_job *job) {
   if (!status) status = gltf_check_counts(job);
   if (!status) status = gltf_read_instances(job);
   if (!status) status = gltf_read_meshes(job);
+  if (!status) status = gltf_check_meshes(job);
   return status ? status : gltf_read_skins(job);
 }
 

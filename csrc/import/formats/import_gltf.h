@@ -2,6 +2,7 @@
 #ifndef IMPORT_GLTF_H
 #define IMPORT_GLTF_H
 
+#include "../import_limit.h"
 #include "../import_reader.h"
 #include "import_accessor.h"
 
@@ -42,17 +43,26 @@ typedef struct gltf_node {
 enum { GLTF_TRIANGLES = 4, GLTF_STRIP = 5, GLTF_FAN = 6 };
 
 typedef struct gltf_primitive { /* one that has faces and positions */
-  int32_t positions, normals, tangents, uvs, colors, indices; /* accessors, -1 = none */
+  int32_t positions, normals, tangents, uvs, colors, indices; /* numbers for gltf_open_numbers, -1 = none */
   int32_t first_set, set_count; /* JOINTS_n and WEIGHTS_n pairs in gltf.sets */
   int32_t mode, material, targets; /* targets: token of the list, or -1 */
   int32_t variants; /* token of KHR_materials_variants' mappings, or -1 */
   int32_t mesh, number; /* of the file: meshes[mesh].primitives[number] */
   uint32_t vertices;
+  uint32_t lists; /* attributes and morph targets */
+  size_t corners; /* indices or, without them, vertices */
+  struct import_draco *compressed; /* while the primitive is read; NULL: it is not compressed */
+  int32_t compressed_names; /* token: which attribute has which number there */
 } gltf_primitive;
 
-typedef struct gltf_set {
+typedef struct gltf_set { /* likewise */
   int32_t joints, weights;
 } gltf_set;
+
+typedef struct gltf_decoded { /* an attribute that was compressed, or faces */
+  void *data;
+  gltf_accessor numbers; /* what it takes the place of; its numbers are `data` */
+} gltf_decoded;
 
 typedef struct gltf_cursor { /* an element of an array that was asked for last */
   int32_t array;
@@ -86,7 +96,8 @@ typedef struct gltf {
   import_source *buffers; /* of GLTF_BUFFERS; data NULL until it is first used */
   import_source *views; /* of GLTF_VIEWS: what was compressed; NULL: nothing was decoded yet */
   size_t unpacked; /* bytes of all of them */
-  struct gltf_decoded *decoded; /* of GLTF_ACCESSORS; NULL: no mesh was decoded */
+  sk_array decoded; /* gltf_decoded, of all primitives */
+  import_counts decoded_counts; /* of the primitives that were decoded */
   const uint8_t *binary; /* the BIN chunk of a .glb */
   size_t binary_size;
   gltf_node *nodes;
@@ -156,7 +167,9 @@ sk_status gltf_write_extras(import_job *job);
 /* ---- import_gltf_count.c: SK_ERROR_LIMIT where the JSON has more than is allowed ------------ */
 
 sk_status gltf_check_nodes(import_job *job); /* before the nodes are read */
-sk_status gltf_check_counts(import_job *job); /* before meshes and clips are read */
+sk_status gltf_check_counts(import_job *job); /* before instances and clips are read */
+sk_status gltf_check_meshes(import_job *job); /* when their primitives are known, before their vertices are read */
+void gltf_count_primitive(const gltf_primitive *primitive, import_counts *counts); /* adds its own */
 
 /* ---- import_gltf_meshopt.c ------------------------------------------------------------------ */
 
@@ -169,10 +182,16 @@ sk_status gltf_need(import_job *job, const char *extension);
 
 /* ---- import_gltf_draco.c --------------------------------------------------------------------- */
 
-/* Decodes what is compressed of a primitive, whose counts have been checked against the limits. */
-sk_status gltf_decode_primitive(import_job *job, const gltf_primitive *primitive, int32_t token);
-/* Fills in where the numbers of an accessor are; false where they were not decoded. */
-bool gltf_find_decoded(const gltf *gltf, int64_t index, gltf_accessor *accessor);
+/* Decodes what is compressed of a primitive, as the limits allow: its vertices are counted then, and its faces known.
+   gltf_close_compressed follows, also on failure. */
+sk_status gltf_open_compressed(import_job *job, gltf_primitive *primitive, int32_t token);
+void gltf_close_compressed(gltf_primitive *primitive);
+/* Where the attribute of this name is compressed: sets its number and what is known of it. Before, they are those of
+   its accessor. */
+sk_status gltf_decode_attribute(import_job *job, const gltf_primitive *primitive, const char *name,
+                                gltf_accessor *accessor, int32_t *number);
+/* What a primitive has by this number: an accessor of the file, or what was decoded for the primitive. */
+sk_status gltf_open_numbers(import_job *job, int32_t number, gltf_accessor *accessor);
 void gltf_free_decoded(gltf *gltf);
 
 /* ---- the reader: import_reader.h says what each of these does --------------------------------- */

@@ -1,51 +1,11 @@
 /* import_gltf_count.c: how much a glTF's JSON says there is, before memory is taken for it: an accessor
    without bytes, or one that many use, makes much of a short file. */
-#include "../import_limit.h"
 #include "import_gltf.h"
-
-typedef struct mesh_size {
-  uint64_t vertices, rows;
-} mesh_size;
 
 /* The count of an accessor; 0 where it has none. */
 static uint64_t count_of(const gltf *g, int64_t accessor) {
   int32_t token = gltf_item(g, GLTF_ACCESSORS, accessor);
   return (uint64_t)json_index(&g->json, json_member(&g->json, token, "count"), 0);
-}
-
-static void add_primitive(const gltf *g, int32_t token, mesh_size *size) {
-  const json *j = &g->json;
-  int32_t attributes = json_member(j, token, "attributes"), indices = json_member(j, token, "indices");
-  int64_t mode = json_index(j, json_member(j, token, "mode"), GLTF_TRIANGLES);
-  uint64_t vertices = count_of(g, json_index(j, json_member(j, attributes, "POSITION"), -1)), lists;
-  uint64_t corners = indices < 0 ? vertices : count_of(g, json_index(j, indices, -1));
-  if (mode < GLTF_TRIANGLES || mode > GLTF_FAN) return; /* points and lines are left out */
-  lists = (uint64_t)json_length(j, json_member(j, token, "targets")) + (uint64_t)json_size(j, attributes);
-  size->vertices = import_sum(size->vertices, vertices);
-  size->rows = import_sum(size->rows, import_product(mode == GLTF_TRIANGLES ? 1 : 3, corners));
-  size->rows = import_sum(size->rows, import_product(lists, vertices));
-}
-
-/* Each mesh once, then each node that uses it. */
-static sk_status count_meshes(import_job *job, import_counts *counts) {
-  gltf *g = job->gltf;
-  int32_t i, token, count = g->lists[GLTF_MESHES].count;
-  mesh_size *sizes = sk_alloc_zero(((size_t)count + 1) * sizeof *sizes);
-  if (!sizes) return import_no_memory(job, ((size_t)count + 1) * sizeof *sizes);
-  for (i = 0; i < count; i++) {
-    int32_t array = json_member(&g->json, g->lists[GLTF_MESHES].tokens[i], "primitives");
-    for (token = json_first(&g->json, array); token >= 0; token = json_after(&g->json, array, token))
-      add_primitive(g, token, &sizes[i]);
-  }
-  for (i = 0; i < g->order_count; i++) {
-    const gltf_node *node = &g->nodes[g->order[i]];
-    uint64_t times = node->instance_count ? (uint64_t)node->instance_count : 1;
-    if (node->mesh < 0) continue;
-    counts->vertices = import_sum(counts->vertices, import_product(times, sizes[node->mesh].vertices));
-    counts->rows = import_sum(counts->rows, import_product(times, sizes[node->mesh].rows));
-  }
-  sk_free(sizes);
-  return SK_OK;
 }
 
 /* Of nodes, which stand after their parents, and of instances. */
@@ -114,8 +74,36 @@ sk_status gltf_check_counts(import_job *job) {
   int32_t i;
   sk_status status = count_levels(job, &counts);
   counts.nodes += g->root_count != 1; /* several roots get one above them */
-  if (!status) status = count_meshes(job, &counts);
   for (i = 0; i < g->lists[GLTF_ANIMATIONS].count && !status; i++)
     status = count_clip(job, g->lists[GLTF_ANIMATIONS].tokens[i], &counts);
   return status ? status : import_check_counts(job, &counts);
+}
+
+/* ---- meshes ------------------------------------------------------------------------------------ */
+
+void gltf_count_primitive(const gltf_primitive *p, import_counts *counts) {
+  counts->vertices = import_sum(counts->vertices, p->vertices);
+  counts->rows = import_sum(counts->rows, import_product(p->mode == GLTF_TRIANGLES ? 1 : 3, p->corners));
+  counts->rows = import_sum(counts->rows, import_product(p->lists, p->vertices));
+}
+
+/* Each mesh once, then each node that uses it. */
+sk_status gltf_check_meshes(import_job *job) {
+  const gltf *g = job->gltf;
+  import_counts counts = {0, 0, 0, 0, 0}, *sizes;
+  int32_t i, k, meshes = g->lists[GLTF_MESHES].count;
+  sizes = sk_alloc_zero(((size_t)meshes + 1) * sizeof *sizes);
+  if (!sizes) return import_no_memory(job, ((size_t)meshes + 1) * sizeof *sizes);
+  for (i = 0; i < meshes; i++)
+    for (k = 0; k < g->meshes[i].primitive_count; k++)
+      gltf_count_primitive((const gltf_primitive *)g->primitives.data + g->meshes[i].first_primitive + k, &sizes[i]);
+  for (i = 0; i < g->order_count; i++) {
+    const gltf_node *node = &g->nodes[g->order[i]];
+    uint64_t times = node->instance_count ? (uint64_t)node->instance_count : 1;
+    if (node->mesh < 0) continue;
+    counts.vertices = import_sum(counts.vertices, import_product(times, sizes[node->mesh].vertices));
+    counts.rows = import_sum(counts.rows, import_product(times, sizes[node->mesh].rows));
+  }
+  sk_free(sizes);
+  return import_check_counts(job, &counts);
 }

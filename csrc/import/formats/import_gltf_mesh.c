@@ -8,16 +8,8 @@
 /* ---- which there are ------------------------------------------------------------------------ */
 
 /* How many faces the primitive should have. */
-static sk_status count_faces(import_job *job, const gltf_primitive *p, size_t *faces) {
-  size_t corners = p->vertices;
-  gltf_accessor a;
-  if (p->indices >= 0) {
-    sk_status status = gltf_accessor_open(job, p->indices, &a);
-    if (status) return status;
-    corners = a.count;
-  }
-  *faces = p->mode == GLTF_TRIANGLES ? corners / 3 : corners < 3 ? 0 : corners - 2;
-  return SK_OK;
+static size_t face_count(const gltf_primitive *p) {
+  return p->mode == GLTF_TRIANGLES ? p->corners / 3 : p->corners < 3 ? 0 : p->corners - 2;
 }
 
 static sk_status add_primitive(import_job *job, sk_array *submeshes, int32_t joint, const gltf_node *node,
@@ -26,13 +18,14 @@ static sk_status add_primitive(import_job *job, sk_array *submeshes, int32_t joi
                             .primitive = p,
                             .gltf_node = node,
                             .vertex_count = p->vertices,
+                            .faces_wanted = face_count(p),
                             .material = p->material,
                             .rigid = node->skin < 0,
                             .hidden = node->hidden};
   int32_t *shown = sk_array_extend(&job->gltf->shown, 1);
-  sk_status status = shown ? count_faces(job, p, &submesh.faces_wanted) : import_no_memory(job, sizeof *shown);
-  if (shown) *shown = (int32_t)(p - (const gltf_primitive *)job->gltf->primitives.data);
-  return status ? status : import_add_submesh(job, submeshes, &submesh);
+  if (!shown) return import_no_memory(job, sizeof *shown);
+  *shown = (int32_t)(p - (const gltf_primitive *)job->gltf->primitives.data);
+  return import_add_submesh(job, submeshes, &submesh);
 }
 
 /* The primitives of the node's mesh, at the node or at each of its instances. */
@@ -97,7 +90,7 @@ bool gltf_has(const import_submesh *submesh, import_attribute attribute) {
 /* Reads a whole accessor as floats into a stream of `width` numbers a vertex. */
 static sk_status read_numbers(import_job *job, int32_t index, uint32_t width, size_t count, float *out) {
   gltf_accessor a;
-  sk_status status = gltf_accessor_open(job, index, &a);
+  sk_status status = gltf_open_numbers(job, index, &a);
   float *wide;
   size_t i;
   if (status) return status;
@@ -119,7 +112,7 @@ sk_status gltf_read(import_job *job, const import_submesh *submesh, import_attri
   gltf_accessor a;
   sk_status status = read_numbers(job, index, widths[attribute], submesh->vertex_count, out);
   if (status || attribute != IMPORT_NORMALS) return status;
-  status = gltf_accessor_open(job, index, &a);
+  status = gltf_open_numbers(job, index, &a);
   if (!status) gltf_restore_lengths(&a, out);
   return status;
 }
@@ -155,7 +148,7 @@ sk_status gltf_copy_faces(import_job *job, import_submesh *submesh, sk_array *fa
   gltf_accessor a;
   uint32_t *indices = NULL, *out = import_face_room(job, faces, submesh->faces_wanted + 1);
   sk_status status = out ? SK_OK : SK_ERROR_MEMORY;
-  if (!status && p->indices >= 0) status = gltf_accessor_open(job, p->indices, &a);
+  if (!status && p->indices >= 0) status = gltf_open_numbers(job, p->indices, &a);
   if (!status && p->indices >= 0) status = read_indices(job, p, &a, out, &indices);
   if (!status) {
     faces->count -= submesh->faces_wanted + 1;

@@ -14,8 +14,11 @@ static sk_status open_attribute(import_job *job, int32_t attributes, const char 
   sk_status status;
   *index = -1;
   if (token < 0) return SK_OK;
+  status = gltf_accessor_describe(job, json_index(j, token, -1), a);
+  if (status) return status;
   *index = (int32_t)json_index(j, token, -1);
-  status = gltf_accessor_open(job, *index, a);
+  status = gltf_decode_attribute(job, p, name, a, index);
+  if (!status) status = gltf_open_numbers(job, *index, a);
   if (status) return status;
   if (a->width >= least && a->width <= most && (!p->vertices || a->count == p->vertices)) return SK_OK;
   import_note_add(job, NOTE_attributes_dropped, 1, "meshes[%d].primitives[%d].%s: %zu elements for %u vertices",
@@ -94,11 +97,26 @@ static void note_unread(import_job *job, int32_t attributes, const char *uvs, co
   }
 }
 
+static sk_status read_indices(import_job *job, int32_t token, gltf_primitive *p) {
+  int64_t index = json_index(&job->gltf->json, token, -1);
+  gltf_accessor a;
+  sk_status status;
+  if (p->indices >= 0) return SK_OK; /* they were compressed */
+  p->corners = p->vertices;
+  if (token < 0) return SK_OK;
+  status = gltf_accessor_open(job, index, &a);
+  if (!status && (a.width != 1 || a.component == 5126))
+    return sk_fail(job->error, SK_ERROR_IMPORT, "meshes[%d].primitives[%d]: its indices are no whole numbers", p->mesh,
+                   p->number);
+  p->indices = (int32_t)index;
+  p->corners = a.count;
+  return status;
+}
+
 static sk_status read_other_attributes(import_job *job, int32_t token, int32_t attributes, gltf_primitive *p) {
   const json *j = &job->gltf->json;
   gltf_accessor a;
   char uvs[16];
-  int32_t indices = json_member(j, token, "indices");
   sk_status status = open_attribute(job, attributes, "NORMAL", 3, 3, p, &p->normals, &a);
   if (!status) status = open_attribute(job, attributes, "TANGENT", 4, 4, p, &p->tangents, &a);
   snprintf(uvs, sizeof uvs, "TEXCOORD_%d", texture_set(job, p->material));
@@ -106,12 +124,7 @@ static sk_status read_other_attributes(import_job *job, int32_t token, int32_t a
   if (!status) status = open_attribute(job, attributes, "COLOR_0", 3, 4, p, &p->colors, &a);
   if (!status) status = read_sets(job, attributes, p);
   if (!status) note_unread(job, attributes, uvs, p);
-  p->indices = (int32_t)json_index(j, indices, -1);
-  if (!status && indices >= 0) status = gltf_accessor_open(job, p->indices, &a);
-  if (!status && indices >= 0 && (a.width != 1 || a.component == 5126))
-    status = sk_fail(job->error, SK_ERROR_IMPORT, "meshes[%d].primitives[%d]: its indices are no whole numbers",
-                     p->mesh, p->number);
-  return status;
+  return status ? status : read_indices(job, json_member(j, token, "indices"), p);
 }
 
 /* Reads one primitive; `*usable` is false where it has no faces to show, which is reported. */
@@ -128,7 +141,9 @@ static sk_status read_primitive(import_job *job, int32_t token, gltf_primitive *
                     p->mode);
     return SK_OK;
   }
-  status = gltf_decode_primitive(job, p, token);
+  p->targets = json_member(j, token, "targets");
+  p->lists = (uint32_t)json_size(j, attributes) + (uint32_t)json_length(j, p->targets);
+  status = gltf_open_compressed(job, p, token);
   if (!status) status = open_attribute(job, attributes, "POSITION", 3, 3, p, &p->positions, &a);
   if (status) return status;
   if (p->positions < 0 || !a.count) {
@@ -136,7 +151,6 @@ static sk_status read_primitive(import_job *job, int32_t token, gltf_primitive *
     return SK_OK;
   }
   p->vertices = (uint32_t)a.count;
-  p->targets = json_member(j, token, "targets");
   p->variants =
       json_member(j, json_member(j, json_member(j, token, "extensions"), "KHR_materials_variants"), "mappings");
   *usable = true;
@@ -151,9 +165,10 @@ static sk_status read_mesh(import_job *job, int32_t index) {
   mesh->is_read = true;
   mesh->first_primitive = (int32_t)g->primitives.count;
   for (token = json_first(&g->json, array); token >= 0 && !status; token = json_after(&g->json, array, token)) {
-    gltf_primitive p = {.mesh = index, .number = number++, .targets = -1, .variants = -1}, *added;
+    gltf_primitive p = {.mesh = index, .number = number++, .indices = -1, .targets = -1, .variants = -1}, *added;
     bool usable;
     status = read_primitive(job, token, &p, &usable);
+    gltf_close_compressed(&p);
     if (status || !usable) continue;
     added = sk_array_extend(&g->primitives, 1);
     if (!added) return import_no_memory(job, sizeof *added);

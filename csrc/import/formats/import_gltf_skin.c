@@ -111,10 +111,10 @@ static sk_status read_sets(import_job *job, const gltf_primitive *p, const set_r
     const gltf_set *set = (const gltf_set *)job->gltf->sets.data + p->first_set + k;
     size_t at = 4 * (size_t)k * run->max_count;
     gltf_accessor a;
-    status = gltf_accessor_open(job, set->joints, &a);
+    status = gltf_open_numbers(job, set->joints, &a);
     cut(&a, run);
     if (!status) status = gltf_accessor_integers(job, set->joints, &a, run->joints + at);
-    if (!status) status = gltf_accessor_open(job, set->weights, &a);
+    if (!status) status = gltf_open_numbers(job, set->weights, &a);
     cut(&a, run);
     if (!status) status = gltf_accessor_floats(job, set->weights, &a, run->weights + at);
   }
@@ -127,8 +127,8 @@ static bool has_sparse_sets(import_job *job, const gltf_primitive *p) {
   int32_t k;
   for (k = 0; k < p->set_count; k++) {
     gltf_accessor a;
-    sparse |= gltf_accessor_open(job, set[k].joints, &a) || a.sparse >= 0;
-    sparse |= gltf_accessor_open(job, set[k].weights, &a) || a.sparse >= 0;
+    sparse |= gltf_open_numbers(job, set[k].joints, &a) || a.sparse >= 0;
+    sparse |= gltf_open_numbers(job, set[k].weights, &a) || a.sparse >= 0;
   }
   return sparse;
 }
