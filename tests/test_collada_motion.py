@@ -265,6 +265,16 @@ def test_curves_of_a_number_of_a_matrix(kind: str) -> None:
     check(load(file, "dae"), chain, {(0, 7): CURVES[kind]})
 
 
+def test_the_unit_of_a_file_makes_curves_no_coarser() -> None:
+    """The bound is a part of the size in the scene, where a unit of this file is a hundredth."""
+    curve = CURVES["bezier"]
+    words = animation("n/t0.X", curve)
+    model = load(cases.dae(meter=0.01, nodes=node([("translate", (0, 0, 0))]), animation=words), "dae")
+    for time in TIMES:
+        got = model.globals(0, min(max(time, 0.0), 1.0))[1, 0, 3]
+        assert abs(got - 0.01 * value_at(curve, time)) <= TOLERANCE * 0.9, time
+
+
 def test_three_angles_each_by_itself() -> None:
     """120, 80 and -100 degrees in a second: as a rotation between two keys, up to 172 degrees off."""
     chain: Chain = [("rotate", (*axis, 0)) for axis in ((0, 0, 1), (0, 1, 0), (1, 0, 0))]

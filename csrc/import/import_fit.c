@@ -341,6 +341,18 @@ void import_free_fitted(import_fitted *fitted) {
 
 /* ---- channels of a model ------------------------------------------------------------------------------------------ */
 
+/* The longest column of a 3x4 matrix; 1 where there is no length. */
+static double scale_of(const double *g) {
+  double largest = 0.0;
+  int column;
+  for (column = 0; column < 3; column++)
+    largest =
+        fmax(largest, sqrt(g[column] * g[column] + g[4 + column] * g[4 + column] + g[8 + column] * g[8 + column]));
+  return largest > 1e-9 ? largest : 1.0;
+}
+
+double import_fit_unit(const import_model *m) { return scale_of(m->globals); }
+
 double import_fit_size(const import_model *m) {
   double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY}, size = 0.0;
   size_t i;
@@ -357,22 +369,14 @@ double import_fit_size(const import_model *m) {
       low[axis] = fmin(low[axis], m->positions[3 * i + (size_t)axis]);
       high[axis] = fmax(high[axis], m->positions[3 * i + (size_t)axis]);
     }
-  for (axis = 0; axis < 3 && m->vertex_count; axis++) size = fmax(size, high[axis] - low[axis]);
+  for (axis = 0; axis < 3 && m->vertex_count; axis++) size = fmax(size, (high[axis] - low[axis]) * import_fit_unit(m));
   return size > 0.0 ? size : 1.0;
 }
 
 /* How much longer a unit of the joint's parent is in the scene. */
 static double scale_above(const import_model *m, size_t joint) {
   int32_t parent = ((const int32_t *)m->parents.data)[joint];
-  const double *g;
-  double largest = 0.0;
-  int column;
-  if (parent < 0) return 1.0;
-  g = m->globals + 12 * (size_t)parent;
-  for (column = 0; column < 3; column++)
-    largest =
-        fmax(largest, sqrt(g[column] * g[column] + g[4 + column] * g[4 + column] + g[8 + column] * g[8 + column]));
-  return largest > 1e-9 ? largest : 1.0;
+  return parent < 0 ? 1.0 : scale_of(m->globals + 12 * (size_t)parent);
 }
 
 double import_fit_tolerance(const import_job *job, sk_path path, size_t joint, double size) {

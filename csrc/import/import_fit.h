@@ -54,6 +54,8 @@ typedef struct import_fit_times {
 
 /* How many keys may be made for a file that has so many of its own. */
 static inline size_t import_fit_budget(uint64_t keys) { return (size_t)(250000u + 16u * keys); }
+/* The length in the scene of a unit of the file, in which vertices and keys are: the root may scale it. */
+double import_fit_unit(const import_model *model);
 /* Largest extent of the model at rest: joints and vertices. */
 double import_fit_size(const import_model *model);
 /* Largest error of a number of the path, so that the error in the scene stays within the request's curve_error of

@@ -343,7 +343,7 @@ static range range_of(const import_job *job, const dae_clip *clip, double *last)
     const dae_channel *channel = dae_channel_at(dae, ((const uint32_t *)clip->channels.data)[i]);
     const dae_curve *curve = dae_curve_of(dae, channel);
     *last = fmax(*last, curve->keys[curve->count - 1].time);
-    r.size = fmax(r.size, reach_of(dae, channel));
+    r.size = fmax(r.size, reach_of(dae, channel) * import_fit_unit(&job->model));
   }
   if (!clip->has_range) return r;
   r.start = clip->start;
