@@ -14,7 +14,7 @@ __all__ = ["Limits", "DEFAULT_FORMATS"]
 #: names them: compressed containers, which may expand to a thousand times their size, and formats that few
 #: need.
 DEFAULT_FORMATS: tuple[str, ...] = (
-    *("gltf", "glb", "vrm", "fbx", "dae", "bvh", "obj", "stl", "ply"),
+    *("gltf", "glb", "vrm", "vrma", "fbx", "dae", "bvh", "obj", "stl", "ply"),
     *("3ds", "x", "md2", "smd", "ms3d", "b3d", "iqm", "md5mesh", "md5anim"),
 )
 

@@ -383,7 +383,8 @@ def test_vrm() -> None:
     human = {"humanBones": {"hips": {"node": 1}}}
     extensions = {"VRMC_vrm": {"specVersion": "1.0", "humanoid": human}, "VRMC_springBone": {"springs": []}}
     file.nodes[1]["extensions"] = {"VRMC_node_constraint": {"constraint": {}}}
-    model = load(file, silent=False, extensions=extensions, extensionsUsed=list(extensions))
+    with pytest.warns(skinpy.SkinpyWarning, match="VRMC_node_constraint"):
+        model = load(file, silent=False, extensions=extensions, extensionsUsed=list(extensions))
     assert model.vrm == {
         "specVersion": "1.0",
         "humanoid": human,

@@ -51,7 +51,7 @@ KINDS = FOREIGN | {
 FAMILIES = {
     "zip": {"3mf", "zae", "pk3", "bsp", "ifczip"},
     "gz": {"blend", "zgl"},
-    "glb": {"gltf", "vrm"},
+    "glb": {"gltf", "vrm", "vrma"},
     "md5mesh": {"md5anim", "md5camera"},
     "dae": {"zae", "xml", "mesh.xml"},
     "lwo": {"lxo"},

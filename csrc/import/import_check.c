@@ -68,7 +68,7 @@ static sk_status check_known(import_job *job) {
   const char *words = import_advice(job->suffix);
   char suffix[IMPORT_MAX_SUFFIX + 1];
   /* Assimp makes all its readers anew when it is asked for one, so its list comes first. */
-  if (!job->suffix[0] || is_listed(import_formats(), job->suffix)) return SK_OK;
+  if (!job->suffix[0] || job->format->reader || is_listed(import_formats(), job->suffix)) return SK_OK;
   snprintf(suffix, sizeof suffix, ".%s", job->suffix);
   if (ai->aiIsExtensionSupported(suffix)) return SK_OK;
   if (job->format->component)

@@ -1,5 +1,6 @@
 /* import_format.c: the table of formats; import_format.h says what each column means. */
 #define _GNU_SOURCE /* memmem */
+#include <stdio.h>
 #include <string.h>
 
 #include "formats/import_3ds.h"
@@ -39,7 +40,7 @@
 
 static const import_format rows[] = {
     /* ---- read by default ---- */
-    {.suffixes = "gltf glb vrm",
+    {.suffixes = "gltf glb vrm vrma",
      .allowance = IMPORT_ALWAYS,
      .magics = {{"glTF", "glb", true}, {"{", "gltf"}},
      .required = {{"glTF", "{"}, IMPORT_BEGINS, "JSON or \"glTF\""},
@@ -349,4 +350,25 @@ bool import_format_may_hold(const import_format *outer, const import_format *inn
     if (has_name(inner->suffixes, name)) return true;
   }
   return false;
+}
+
+/* Whether the list, "*.3ds;*.obj", has a suffix of so many bytes. */
+static bool lists(const char *list, const char *suffix, size_t length) {
+  for (; list; list = strchr(list, ';')) {
+    list += *list == ';';
+    if (!strncmp(list, "*.", 2) && strcspn(list, ";") == length + 2 && !memcmp(list + 2, suffix, length)) return true;
+  }
+  return false;
+}
+
+void import_format_add_own(char *list, size_t size) {
+  size_t i, length, used = strlen(list);
+  for (i = 0; i < sizeof rows / sizeof *rows; i++) {
+    const char *names = rows[i].reader ? rows[i].suffixes : "";
+    for (; *names; names += length, names += *names == ' ') {
+      length = strcspn(names, " ");
+      if (lists(list, names, length) || used + length + 4 > size) continue;
+      used += (size_t)snprintf(list + used, size - used, "%s*.%.*s", used ? ";" : "", (int)length, names);
+    }
+  }
 }

@@ -96,6 +96,8 @@ typedef struct import_format {
 const import_format *import_format_of(const char *suffix);
 /* The row whose magic the bytes begin with, and that magic; NULL where the bytes say nothing. */
 const import_format *import_format_of_bytes(const uint8_t *data, size_t size, const import_magic **magic);
+/* Appends the suffixes that a reader of ours reads and that the list, "*.3ds;*.obj", does not have. */
+void import_format_add_own(char *list, size_t size);
 /* Whether two rows may hold each other's content: they are one, or `outer` may hold `inner`. */
 bool import_format_may_hold(const import_format *outer, const import_format *inner);
 

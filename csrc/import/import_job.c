@@ -257,7 +257,14 @@ static sk_status run(const sk_import_request *request, sk_import_result *result,
 
 static const char *library_path(void) { return import_assimp() ? import_assimp()->path : ""; }
 static const char *library_version(void) { return import_assimp() ? import_assimp()->version : ""; }
-static const char *library_formats(void) { return import_assimp() ? import_formats() : ""; }
+static const char *library_formats(void) {
+  static char list[AI_MAXLEN + 256];
+  if (!list[0] && import_assimp()) {
+    memcpy(list, import_formats(), strlen(import_formats()) + 1);
+    import_format_add_own(list, sizeof list);
+  }
+  return list;
+}
 
 #if defined(__GNUC__)
 __attribute__((visibility("default")))

@@ -209,6 +209,7 @@ def has_morphs(model: Any) -> None:
 def morphed_colors(file: Gltf, primitive: dict[str, Any]) -> None:
     morphed(file, primitive)
     primitive["targets"][0]["COLOR_0"] = file.accessor(np.ones((3, 3)))
+    primitive["targets"][0]["TANGENT"] = file.accessor(np.ones((3, 3)))
 
 
 # ---- materials -------------------------------------------------------------------------------------------
@@ -400,6 +401,9 @@ DATA = {
         played=holds(lambda model: not model.clips[0].visible_submeshes(0.5).any()),
     ),
     "other pointers": lambda: one(pointed("/cameras/0/perspective/yfov", [[0], [1]]), "channels_dropped"),
+    "constraints between nodes (`VRMC_node_constraint`)": lambda: one(
+        more({"extensions": {"VRMC_node_constraint": {}}}), "constraints_ignored"
+    ),
     "required extensions that are not known": lambda: one(
         more(extensionsRequired=["ACME_look"]), "extensions_ignored"
     ),
@@ -440,7 +444,9 @@ CASES = {
         skinned(False), "inverse_bind_missing", played=stands_at(5)
     ),
     "morph targets and their weights": lambda: one(morphed, played=has_morphs),
-    "colors and texture coordinates of morph targets": lambda: one(morphed_colors, "attributes_ignored"),
+    "tangents, colors and texture coordinates of morph targets": lambda: one(
+        morphed_colors, "attributes_ignored"
+    ),
     "base color, alpha mode, double-sidedness": lambda: one(painted, played=has_color),
     "bufferViews compressed with meshopt": packed_views,
     "primitives compressed with Draco": packed_primitive,

@@ -12,6 +12,7 @@ typedef enum extension_use {
   READ,     /* played, or kept as data: the comments say by which file */
   KEPT,     /* kept as data of a material, and not drawn */
   HARMLESS, /* not read, and says nothing about what is seen or played */
+  MOVES,    /* kept as data, and moves joints by rules that are not evaluated */
   LOST      /* changes what is seen or played, and is not read, even where the file does not require it */
 } extension_use;
 
@@ -57,7 +58,7 @@ static const struct extension {
     {"VRMC_vrm_animation", READ},
     {"VRMC_springBone", READ},
     {"VRMC_springBone_extended_collider", READ},
-    {"VRMC_node_constraint", READ},
+    {"VRMC_node_constraint", MOVES},
     /* import_gltf_pointer.c */
     {"KHR_animation_pointer", READ},
     {"KHR_xmp", HARMLESS},
@@ -127,7 +128,7 @@ static void note_names(import_job *job, import_note_code code, const name_list *
 }
 
 typedef struct found_names {
-  name_list lost, unread, kept;
+  name_list lost, unread, kept, moving;
 } found_names;
 
 /* Adds a name to the list that it belongs to, if it belongs to one. */
@@ -135,6 +136,7 @@ static void sort_name(const json *j, found_names *found, int32_t name, bool requ
   const struct extension *row = find(j, name);
   if (row && row->use == READ) return;
   if (row && row->use == KEPT) add_name(j, &found->kept, name);
+  else if (row && row->use == MOVES) add_name(j, &found->moving, name);
   else if (row ? row->use == LOST : required) add_name(j, &found->lost, name);
   else if (!lists(j, &found->lost, name)) add_name(j, &found->unread, name);
 }
@@ -185,7 +187,7 @@ static sk_status check_compression(import_job *job) {
 
 sk_status gltf_check_extensions(import_job *job) {
   const json *j = &job->gltf->json;
-  found_names found = {{{0}, 0}, {{0}, 0}, {{0}, 0}};
+  found_names found = {{{0}, 0}, {{0}, 0}, {{0}, 0}, {{0}, 0}};
   sk_status status = check_compression(job);
   if (status) return status;
   sort_list(j, &found, "extensionsRequired", true);
@@ -194,6 +196,7 @@ sk_status gltf_check_extensions(import_job *job) {
   find_slots(j, &found.kept);
   note_names(job, NOTE_extensions_ignored, &found.lost);
   note_names(job, NOTE_extensions_unread, &found.unread);
+  note_names(job, NOTE_constraints_ignored, &found.moving);
   note_names(job, NOTE_looks_kept, &found.kept);
   return SK_OK;
 }
