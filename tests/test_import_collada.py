@@ -214,7 +214,8 @@ def test_bind_shape_is_applied_before_the_joints() -> None:
 
 
 @pytest.mark.parametrize(
-    "kind", ["ids", "ids as sids", "paths of sids", "sids of another figure", "no skeleton"]
+    "kind",
+    ["ids", "ids as sids", "paths of sids", "sids of several words", "sids of another figure", "no skeleton"],
 )
 def test_where_joints_are_looked_for(kind: str) -> None:
     """By sid below the skeleton; IDREFs by id. A figure beside it with the same sids does not matter."""
@@ -232,6 +233,9 @@ def test_where_joints_are_looked_for(kind: str) -> None:
         skin = skin.replace("Name_array", "SIDREF_array").replace("a b", "rig/a rig/a/b")
     elif kind == "ids as sids":
         skin = skin.replace("a b", "i j")
+    elif kind == "sids of several words":  # which Autodesk's exporter writes
+        skin = skin.replace("a b", "Bip 1 Bip 1 L Arm")
+        nodes = nodes.replace('sid="a"', 'sid="Bip 1"').replace('sid="b"', 'sid="Bip 1 L Arm"')
     elif kind == "no skeleton":
         nodes = nodes.replace("<skeleton>#i</skeleton>", "")
     model = load(cases.dae(geometry=MESHES, controllers=skin, nodes=nodes), "dae")

@@ -94,6 +94,29 @@ sk_status dae_read_source(import_job *job, uint32_t element, dae_source *source)
 
 /* ---- names ----------------------------------------------------------------------------------------------- */
 
+#define MAX_WORDS 8u /* of a name */
+
+/* Autodesk's exporter writes names of several words, which nothing separates from each other. Where there are more
+   words than names, the longest run of words that is the sid of a node is a name. */
+static void join_names(const import_dae *dae, sk_array *names, size_t count) {
+  import_span *spans = names->data;
+  size_t i = 0, kept = 0;
+  if (names->count <= count) return;
+  while (i < names->count) {
+    import_span joined = spans[i];
+    size_t words = names->count - i < MAX_WORDS ? names->count - i : MAX_WORDS;
+    for (; words > 1; words--) {
+      const import_span *last = &spans[i + words - 1];
+      joined.length = (size_t)(last->at + last->length - spans[i].at);
+      if (dae_sid_number(dae, joined) != UINT32_MAX) break;
+    }
+    if (words == 1) joined = spans[i];
+    i += words;
+    spans[kept++] = joined;
+  }
+  names->count = kept;
+}
+
 sk_status dae_read_names(import_job *job, uint32_t element, sk_array *names, bool *are_ids) {
   const dae_tree *tree = &job->dae->tree;
   uint32_t array = element ? array_of(tree, element, accessor_of(tree, element)) : DAE_NONE;
@@ -104,6 +127,7 @@ sk_status dae_read_names(import_job *job, uint32_t element, sk_array *names, boo
     if (!added) return import_no_memory(job, sizeof *added);
     *added = word;
   }
+  if (!*are_ids) join_names(job->dae, names, dae_attribute_number(tree, array, DAE_count, UINT32_MAX));
   return SK_OK;
 }
 
