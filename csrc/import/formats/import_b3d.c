@@ -23,6 +23,11 @@ typedef struct b3d_level { /* an open chunk */
   uint32_t first, count; /* vertices of the mesh that bones here refer to; count 0: the last mesh */
 } b3d_level;
 
+typedef struct b3d_edit { /* four bytes that Assimp gets in place of the file's */
+  size_t at;
+  uint8_t bytes[4];
+} b3d_edit;
+
 typedef struct b3d {
   import_job *job;
   import_cursor c;
@@ -30,10 +35,20 @@ typedef struct b3d {
   uint32_t nodes, vertices; /* read so far */
   uint32_t last_first, last_count;
   uint32_t keys;            /* nodes that have keys */
+  uint32_t textures;        /* of the file */
   sk_array anims;           /* size_t: where the letters of each ANIM stand */
+  sk_array edits;           /* b3d_edit */
 } b3d;
 
 static b3d_level *top_of(b3d *b) { return (b3d_level *)b->levels.data + b->levels.count - 1; }
+
+static bool add_edit(b3d *b, size_t at, const void *bytes) {
+  b3d_edit *added = sk_array_room(&b->edits, 1);
+  if (!added) return false;
+  added->at = at;
+  memcpy(added->bytes, bytes, 4);
+  return true;
+}
 
 static bool is_chunk(const uint8_t *at, const char *letters) { return !memcmp(at, letters, 4); }
 
@@ -104,19 +119,32 @@ static bool read_triangles(b3d *b, size_t end) {
   return added != NULL;
 }
 
-/* Textures of brushes after their first. */
-static void read_brushes(b3d *b, size_t end) {
+/* One texture of a brush. A number that no texture has becomes -1, which means none: Assimp refuses the file. False: no
+   memory. */
+static bool read_brush_texture(b3d *b, const char *brush, uint32_t slot) {
+  size_t at = b->c.at;
+  int32_t number = (int32_t)import_take(&b->c, 4);
+  if (number < 0) return true;
+  if ((uint32_t)number >= b->textures) {
+    import_note_add(b->job, NOTE_textures_missing, 1, "brush '%.100s': there is no texture %d", brush, number);
+    return add_edit(b, at, "\xff\xff\xff\xff");
+  }
+  if (slot) import_note_add(b->job, NOTE_looks_ignored, 1, "brush '%.100s': texture %u", brush, slot);
+  return true;
+}
+
+static bool read_brushes(b3d *b, size_t end) {
   import_cursor *c = &b->c;
   uint32_t textures = import_take(c, 4), i;
-  while (c->at < end && textures <= 8) {
+  bool good = true;
+  while (c->at < end && textures <= 8 && good) {
     const char *name = (const char *)c->data + c->at, *zero = memchr(name, 0, end - c->at);
     size_t size = BRUSH_NUMBERS + 4 * (size_t)textures;
-    if (!zero || end - c->at - (size_t)(zero + 1 - name) < size) return;
+    if (!zero || end - c->at - (size_t)(zero + 1 - name) < size) return true;
     c->at += (size_t)(zero + 1 - name) + BRUSH_NUMBERS;
-    for (i = 0; i < textures; i++)
-      if ((int32_t)import_take(c, 4) >= 0 && i)
-        import_note_add(b->job, NOTE_looks_ignored, 1, "brush '%.100s': texture %u", name, i);
+    for (i = 0; i < textures && good; i++) good = read_brush_texture(b, name, i);
   }
+  return good;
 }
 
 /* How textures are moved, scaled and rotated. */
@@ -131,6 +159,7 @@ static void read_textures(b3d *b, size_t end) {
     if (memcmp(placed, plain, sizeof plain))
       import_note_add(b->job, NOTE_looks_ignored, 1, "texture '%.100s': how it is placed", name);
     c->at += (size_t)(zero + 1 - name) + TEXTURE_NUMBERS;
+    b->textures++;
   }
 }
 
@@ -177,7 +206,7 @@ static bool read_chunk(b3d *b) {
     c->past |= c->at > end;
     return good;
   }
-  if (level->node == UINT32_MAX && is_chunk(at, "BRUS")) read_brushes(b, end);
+  if (level->node == UINT32_MAX && is_chunk(at, "BRUS")) good = read_brushes(b, end);
   else if (level->node == UINT32_MAX && is_chunk(at, "TEXS")) read_textures(b, end);
   else if (level->is_mesh && is_chunk(at, "VRTS")) read_vertices(b, end);
   else if (level->is_mesh && is_chunk(at, "TRIS")) good = read_triangles(b, end);
@@ -209,7 +238,7 @@ static sk_status join_animations(b3d *b) {
   import_job *job = b->job;
   const import_source *file = job->files.sources.data;
   const size_t *anims = b->anims.data, rate = HEADER + 8;
-  uint8_t *copy = NULL;
+  bool good = true;
   size_t i;
   if (!b->anims.count) import_note_add(job, NOTE_channels_dropped, b->keys, "keys without an animation (ANIM)");
   if (b->anims.count < 2) return SK_OK;
@@ -218,17 +247,29 @@ static sk_status join_animations(b3d *b) {
     import_note_add(job, NOTE_channels_dropped, b->keys, "of %zu animations (ANIM), whose rates differ",
                     b->anims.count);
   if (i != b->anims.count) return SK_OK;
+  for (i = 1; i < b->anims.count && good; i++) good = add_edit(b, anims[i], "anim");
+  return good ? SK_OK : import_no_memory(job, sizeof(b3d_edit));
+}
+
+/* Gives Assimp a copy of the file with the edits. */
+static sk_status edit_file(b3d *b) {
+  import_job *job = b->job;
+  const import_source *file = job->files.sources.data;
+  const b3d_edit *edits = b->edits.data;
+  uint8_t *copy;
+  size_t i;
+  if (!b->edits.count) return SK_OK;
   copy = sk_alloc(file->size + 1);
   if (!copy) return import_no_memory(job, file->size);
   memcpy(copy, file->data, file->size);
   copy[file->size] = 0;
-  for (i = 1; i < b->anims.count; i++) memcpy(copy + anims[i], "anim", 4);
+  for (i = 0; i < b->edits.count; i++) memcpy(copy + edits[i].at, edits[i].bytes, 4);
   return import_files_put(&job->files, file->name, copy, file->size, copy) ? SK_OK : import_no_memory(job, 1);
 }
 
 sk_status import_b3d_open(import_job *job) {
   const import_source *file = job->files.sources.data;
-  b3d b = {.job = job, .levels = SK_ARRAY(b3d_level), .anims = SK_ARRAY(size_t)};
+  b3d b = {.job = job, .levels = SK_ARRAY(b3d_level), .anims = SK_ARRAY(size_t), .edits = SK_ARRAY(b3d_edit)};
   sk_status status;
   status = import_weights_open(job);
   if (status) return status;
@@ -238,8 +279,10 @@ sk_status import_b3d_open(import_job *job) {
   job->weights->joints = b.nodes;
   if (!status && !b.c.past) status = import_weights_sort(job);
   if (!status && !b.c.past) status = join_animations(&b);
+  if (!status && !b.c.past) status = edit_file(&b);
   sk_array_free(&b.levels);
   sk_array_free(&b.anims);
+  sk_array_free(&b.edits);
   return status;
 }
 
