@@ -117,6 +117,7 @@ CASES = {
     "frames with too many numbers": lambda: one(
         text(rows=("0 0 0 0 0 0 0 0 0", "1 2 3 0 0 90 0 0 90 17")), "channels_dropped", played=turns
     ),
+    "a second motion": lambda: one(text() + b"MOTION\nFrames: 0\nFrame Time: 0.1\n", "channels_dropped"),
     "numbers that are not finite": lambda: one(
         text(rows=("0 0 0 0 0 0 0 0 0", "nan 2 3 0 0 90 0 0 90")), "numbers_repaired", played=turns
     ),

@@ -326,9 +326,16 @@ static sk_status add_clip(bvh *b) {
 
 /* ---- the file ------------------------------------------------------------------------------------ */
 
+/* Other words behind the frames are no motion. */
+static void note_second_motion(bvh *b) {
+  if (import_take_word(&b->words, "MOTION"))
+    import_note_add(b->job, NOTE_channels_dropped, 1, "a second MOTION of the file");
+}
+
 static sk_status read_motion(bvh *b) {
   sk_status status = read_head(b);
   if (!status) status = read_frames(b);
+  if (!status) note_second_motion(b);
   return status ? status : add_clip(b);
 }
 
