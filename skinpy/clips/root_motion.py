@@ -97,7 +97,7 @@ class RootMotion:
         return self._line[-1]
 
     def sample(self, time: npt.ArrayLike) -> Array:
-        """Return the transform that the character has travelled since the start of the clip.
+        """Return the transform that the character has traveled since the start of the clip.
 
         Parameters
         ----------

@@ -118,7 +118,7 @@ CASES = {
     "a texture of a brush that the file does not have": lambda: one(
         rigid(mesh(vertices(0, 0, 0, ((),) * 3), 0), brush(3)), "textures_missing", played=has_color
     ),
-    "how a texture is moved, scaled and rotated": lambda: one(
+    "offset, scale and rotation of a texture": lambda: one(
         painted("wood.png").replace(PLAIN, struct.pack("<5f", 0.5, 0, 2, 2, 0)), "looks_ignored"
     ),
     "further textures of a brush": lambda: one(painted("wood.png", "light.png"), "looks_ignored"),

@@ -83,7 +83,7 @@ LAX = (
 )
 
 CASES = {
-    "positions, which stand in place of `OFFSET`": lambda: one(text(), played=hip_at(1, 2, 3)),
+    "positions, which replace `OFFSET`": lambda: one(text(), played=hip_at(1, 2, 3)),
     "positions along some axes": lambda: one(
         text("Zposition Yrotation", ("0 0 0 0 0", "3 0 0 0 0")), played=hip_at(5, 6, 3)
     ),

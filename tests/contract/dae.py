@@ -320,10 +320,10 @@ RARE: Cases = {
     "holes in `polygons`": holed,
     "normals of morph targets": target_with_normals,
     "a second morph controller of a node": two_morphs,
-    "a texture that is not there": lambda: Case(
+    "a texture that does not exist": lambda: Case(
         {"a.dae": cases.dae_textured("").replace(b"wood.png", b"gone.png")}, codes=("textures_missing",)
     ),
-    "declarations of entities": lambda: Case(
+    "XML entity declarations": lambda: Case(
         {"a.dae": cases.dae().replace(b"<COLLADA", b'<!DOCTYPE x [<!ENTITY a "b">]><COLLADA', 1)},
         refused="the file declares entities",
     ),

@@ -104,7 +104,7 @@ CASES = {
     "negative weights": lambda: glb(
         skinned([0, 1, 0, 0], [1, -1, 0, 0]), "weights_repaired", played=first_at(0)
     ),
-    "a joint twice in one vertex": lambda: glb(
+    "a joint listed twice for one vertex": lambda: glb(
         skinned([1, 1, 0, 0], [0.5, 0.5, 0, 0]), "influences_merged", played=first_at(1)
     ),
     "vertices without weights": lambda: glb(

@@ -327,7 +327,7 @@ CASES = {
     "skins that blend dual quaternions": lambda: one(
         skinned("DualQuaternion"), "dual_quaternions_ignored", played=follows
     ),
-    "shapes and shapes between": lambda: one(shapes, played=has_shapes),
+    "shapes and in-between shapes": lambda: one(shapes, played=has_shapes),
     "geometry caches": lambda: one(cached, "geometry_caches_ignored"),
     "hidden nodes": lambda: one(hidden, played=is_hidden),
     "color and opacity of a material": lambda: one(painted(), played=has_color),
@@ -339,9 +339,9 @@ CASES = {
     "other textures of a material": lambda: one(
         painted(("NormalMap", "wood.png")), "looks_ignored", wood=image()
     ),
-    "textures of the color in layers, after the first": lambda: one(layered, "looks_ignored", wood=image()),
+    "layers of the color's texture after the first": lambda: one(layered, "looks_ignored", wood=image()),
     "further texture coordinates and colors of vertices": lambda: one(two_sets, "attributes_ignored"),
-    "a texture that is not there": lambda: one(painted(("DiffuseColor", "gone.png")), "textures_missing"),
+    "a texture that does not exist": lambda: one(painted(("DiffuseColor", "gone.png")), "textures_missing"),
     "cameras and lights": lambda: one(filmed, "cameras_lights_ignored"),
     "animated materials, textures, pivots": lambda: one(blinking, "channels_dropped"),
     "constraints": lambda: one(constrained, "constraints_ignored"),

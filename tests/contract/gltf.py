@@ -450,7 +450,7 @@ CASES = {
     "base color, alpha mode, double-sidedness": lambda: one(painted, played=has_color),
     "bufferViews compressed with meshopt": packed_views,
     "primitives compressed with Draco": packed_primitive,
-    "other counts in their accessors than in their stream": lambda: packed_primitive(
+    "accessors that state other counts than the Draco stream": lambda: packed_primitive(
         2, "compressed_counts_repaired"
     ),
     **DATA,

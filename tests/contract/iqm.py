@@ -91,11 +91,11 @@ CASES = {
     "the image of a mesh's material": lambda: one(
         has_texture, images=True, meshes=[("strip", "wood.png", 0, 6, 0, 4)]
     ),
-    "an image that is not there": lambda: one(
+    "an image that does not exist": lambda: one(
         has_strip, "textures_missing", meshes=[("strip", "gone.png", 0, 6, 0, 4)]
     ),
     "animations": lambda: one(has_clips, **two_clips()),
-    "an animation of frames that are not there": lambda: one(
+    "an animation of frames that do not exist": lambda: one(
         None, "channels_dropped", clips=[("far", 3, 9, 10.0)]
     ),
     "frames of no animation": lambda: one(None, "channels_dropped", clips=[]),

@@ -102,22 +102,22 @@ CASES = {
     "a shader that is a material": lambda: one(
         mesh(shader=b"wood"), played=is_textured, texture="wood_d.tga"
     ),
-    "a shader whose image is not there": lambda: one(mesh(shader=b"gone"), "textures_missing"),
+    "a shader whose image does not exist": lambda: one(mesh(shader=b"gone"), "textures_missing"),
     "weights that do not sum to 1": lambda: one(
         mesh([[(0, 0.5, STILL)], *TRIANGLE[1:]]), "weights_normalized", played=rests
     ),
-    "weights that put a vertex at different points at rest": lambda: one(
+    "weights that give a vertex different positions at rest": lambda: one(
         mesh([[(0, 0.5, (-1.0, 0.0, 0.0)), (1, 0.5, (1.0, 0.0, -2.0))], *TRIANGLE[1:]]),
         "weight_positions_lost",
         played=rests,
     ),
-    "weights that are not listed": lambda: one(
+    "weights that a vertex refers to and the file does not have": lambda: one(
         mesh().replace(b") 2 1", b") 2 2"), "weights_dropped", played=rests
     ),
-    "weights of joints that are not there": lambda: one(
+    "weights of joints that do not exist": lambda: one(
         mesh([[(0, 0.5, STILL), (7, 0.5, STILL)], *TRIANGLE[1:]]), "joint_index_out_of_range", played=rests
     ),
-    "faces of vertices that are not there": lambda: one(
+    "faces of vertices that do not exist": lambda: one(
         mesh().replace(b"numtris 1", b"numtris 2\n\ttri 1 0 1 9"), "faces_dropped", played=rests
     ),
     "the motion of the same name beside the mesh": lambda: one(mesh(), played=knee_at(5), beside=motion()),

@@ -89,8 +89,8 @@ CASES = {
     "other textures (`map_Ks`, `map_d`, `bump` ...)": lambda: painted(
         "map_Ks wood.png", codes=("looks_ignored",)
     ),
-    "a texture that is not there": lambda: painted("map_Kd gone.png", codes=("textures_missing",)),
-    "a material library that is not there": lambda: one(
+    "a texture that does not exist": lambda: painted("map_Kd gone.png", codes=("textures_missing",)),
+    "a material library that does not exist": lambda: one(
         cases.obj(head="mtllib gone.mtl\n"), codes=("files_missing",)
     ),
     "wrapping of a texture (`-clamp on`)": lambda: painted("map_Kd -clamp on wood.png", played=is_clamped),

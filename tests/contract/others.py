@@ -121,7 +121,7 @@ CASES = {
     "lines": lambda: one("a.ac", ac(surface="0x22"), "points_lines_dropped"),
     "lights": lambda: one("a.ac", LIT, "cameras_lights_ignored"),
     "cameras": lambda: one("a.ase", ASE, "cameras_lights_ignored"),
-    "data of an author": lambda: one(
+    "data that the author attached to nodes": lambda: one(
         "a.x3d", x3d('<Group><MetadataString name="author" value="me"/></Group>'), "metadata_ignored"
     ),
 }

@@ -36,8 +36,8 @@ def is_red(model: Any) -> None:
 
 
 CASES = {
-    "triangles, in text": lambda: Case({"a.stl": text("box")}, has_corners),
-    "triangles, in bytes": lambda: Case({"a.stl": binary()}, has_corners),
+    "triangles, in text files": lambda: Case({"a.stl": text("box")}, has_corners),
+    "triangles, in binary files": lambda: Case({"a.stl": binary()}, has_corners),
     "normals": lambda: Case({"a.stl": binary()}, has_facet_normals),
     "several solids": lambda: Case({"a.stl": text("left", "right")}, has_two_parts),
     "colors of facets": lambda: Case({"a.stl": binary(1 << 15 | 31 << 10)}, is_red),

@@ -128,7 +128,7 @@ CASES = {
     "smoothing groups": lambda: one(is_smooth, objects=[folded()]),
     "color and opacity of a material": lambda: one(has_color, objects=painted()),
     "texture of the color": lambda: one(has_texture, objects=painted(tds.texture("wood.png")), images=True),
-    "a texture that is not there": lambda: one(
+    "a texture that does not exist": lambda: one(
         has_color, "textures_missing", objects=painted(tds.texture("gone.png"))
     ),
     "specular and emissive color": lambda: one(
@@ -149,13 +149,13 @@ CASES = {
     "matrices of meshes and pivots of nodes": lambda: one(
         stands_at(4, 0, -2), nodes=node(*tds.still((5, 0, 0)), pivot=(1, 0, 2))
     ),
-    "keys of places and scales: tension, continuity, bias": lambda: one(
+    "keys of positions and scales: tension, continuity, bias": lambda: one(
         x_at(0.2, 0.625), "ticks_per_second_assumed", nodes=node(tds.places(*CURVED))
     ),
     "keys of rotations: tension, continuity, bias": lambda: one(
         turns_in_order, nodes=node(*tds.still()[:1], tds.turns(*QUARTERS))
     ),
-    "turns of more than half a turn between other keys": lambda: one(
+    "keys of more than 180 degrees among other rotation keys": lambda: one(
         x_at(0.8, 0), "interpolation_ignored", nodes=node(*tds.still()[:1], tds.turns(*FAR))
     ),
     "ease of keys": lambda: one(

@@ -205,7 +205,7 @@ def encoded() -> Case:
 
 CASES = {
     "frames and their matrices": lambda: file(triangle(), played=has_positions(*(CORNERS + (2, 0, 0)))),
-    "text, bytes, and both compressed": encoded,
+    "text and binary files, compressed or not": encoded,
     "left-handed axes": lambda: file(
         x.frame("far", matrix=at(0, 0, 3)),
         moved([(0, (0, 0, 3))], joint="far"),
@@ -231,7 +231,7 @@ CASES = {
     "a second set of texture coordinates": second_uvs,
     "color and opacity of a material": lambda: painted(played=has_color),
     "texture of the color": lambda: painted(x.thing("TextureFilename", "wood.png"), played=has_texture),
-    "a texture that is not there": lambda: painted(
+    "a texture that does not exist": lambda: painted(
         x.thing("TextureFilename", "gone.png"), played=has_color, codes=("textures_missing",)
     ),
     "specular and emissive color": lambda: painted(
@@ -255,7 +255,7 @@ CASES = {
     "matrix keys that shear": lambda: matrix_keys(sheared=True),
     "keys before 0": lambda: clip(moved([(-1, (0, 0, 0)), (10, (0, 3, 0))]), played=starts_before_0),
     "keys of other types": lambda: clip(moved([(0, (0, 0, 0))], 7), codes=("channels_dropped",)),
-    "an animation of a frame that is not there": lambda: clip(
+    "an animation of a frame that does not exist": lambda: clip(
         moved([(0, (0, 0, 0))], joint="gone"), codes=("channels_dropped",)
     ),
 }
