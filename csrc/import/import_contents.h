@@ -104,9 +104,13 @@ sk_status import_contents_open(import_job *job);
 void import_contents_close(import_job *job);
 /* Zeroed memory that is freed with the contents; NULL where there is none, which job->error says. */
 void *import_contents_take(import_job *job, size_t count, size_t size);
+/* A copy that ends in a zero byte, likewise. */
+char *import_contents_copy(import_job *job, import_span text);
 /* Adds an element to one of the arrays, zeroed but for what "none" is (see the structs); NULL as above. Elements move
    when the next one is added. */
 import_contents_node *import_contents_add_node(import_job *job, int32_t parent);
+/* The root of a file whose z goes up, which turns it to +Y up; the report says so. */
+sk_status import_contents_add_turned_root(import_job *job, const char *name);
 import_contents_mesh *import_contents_add_mesh(import_job *job);
 import_contents_skin *import_contents_add_skin(import_job *job);
 import_contents_instance *import_contents_add_instance(import_job *job, int32_t node, int32_t mesh);

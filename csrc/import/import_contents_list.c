@@ -53,6 +53,12 @@ void *import_contents_take(import_job *job, size_t count, size_t size) {
   return NULL;
 }
 
+char *import_contents_copy(import_job *job, import_span text) {
+  char *copy = import_contents_take(job, text.length + 1, 1);
+  if (copy && text.length) memcpy(copy, text.at, text.length);
+  return copy;
+}
+
 /* One more element, zeroed. */
 static void *add(import_job *job, sk_array *array) {
   void *added = sk_array_extend(array, 1);
@@ -69,6 +75,15 @@ import_contents_node *import_contents_add_node(import_job *job, int32_t parent) 
   node->rotation[3] = 1.0f;
   for (i = 0; i < 3; i++) node->scale[i] = 1.0f, node->local[5 * i] = 1.0;
   return node;
+}
+
+sk_status import_contents_add_turned_root(import_job *job, const char *name) {
+  import_contents_node *root = import_contents_add_node(job, SK_NONE);
+  if (!root) return SK_ERROR_MEMORY;
+  root->has_trs = true;
+  root->rotation[0] = -0.70710678f, root->rotation[3] = 0.70710678f;
+  import_note_add(job, NOTE_axes_converted, 1, "the root rotates the file's axes");
+  return import_add_text(job, (import_span){name, strlen(name)}, &root->name);
 }
 
 import_contents_mesh *import_contents_add_mesh(import_job *job) { return add(job, &job->contents->meshes); }

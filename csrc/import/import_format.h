@@ -71,17 +71,16 @@ typedef struct import_format {
   const struct import_reader *reader; /* NULL: the content is that of Assimp's scene */
   sk_status (*open)(struct import_job *job); /* may put another file in its place; NULL: nothing to do */
   bool is_validated; /* Assimp's own validation runs: the reader lets indices through that its next step trusts */
-  bool is_counted;   /* `open` has checked the counts of nodes, vertices and keys against the limits */
 
   /* After Assimp has read it. */
   bool is_read_again; /* something is read from the file that Assimp does not deliver: it must be whole */
   bool has_meshes;    /* Assimp's reader takes any text: without a mesh, node or clip, the file is another one */
   sk_status (*correct_scene)(struct import_job *job); /* what Assimp has read wrong, before the joints are made */
   sk_status (*correct)(struct import_job *job); /* the same, when the joints are there */
-  void (*space)(struct import_job *job); /* unit and axes; NULL: +Y up, no unit known */
+  void (*space)(struct import_job *job); /* unit and axes; NULL: +Y up, no unit known, or `open` has noted them */
   void (*note)(struct import_job *job); /* what is lost of it, when everything else is done */
   sk_status (*tell)(struct import_job *job); /* writes model.extras: what Python alone reads; NULL: nothing */
-  void (*close)(struct import_job *job); /* frees what the format keeps in the job */
+  void (*close)(struct import_job *job); /* frees what the format keeps in the job beside its contents */
   import_frames frames;
 
   /* How numbers are meant. */

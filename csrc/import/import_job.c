@@ -6,6 +6,7 @@
 #include <assimp/postprocess.h>
 
 #include "import_check.h"
+#include "import_contents.h"
 #include "import_left_over.h"
 #include "import_library.h"
 #include "import_limit.h"
@@ -104,7 +105,7 @@ static sk_status open_model(import_job *job) {
   if (status || job->format->reader) return status;
   status = open_scene(job);
   if (status == SK_ERROR_IMPORT && !job->scene) status = import_explain_unread(job);
-  if (!status && !job->format->is_counted) status = import_check_scene(job);
+  if (!status) status = import_check_scene(job);
   if (!status && job->format->is_read_again) status = import_files_whole(job);
   return status ? status : check_contents(job);
 }
@@ -198,6 +199,7 @@ static sk_status convert(import_job *job) {
 static void close_sources(import_job *job) {
   if (job->scene) import_assimp()->aiReleaseImport(job->scene);
   job->scene = NULL;
+  import_contents_close(job);
   if (job->format->close) job->format->close(job);
   import_weights_close(job);
   import_files_close(&job->files);

@@ -6,6 +6,11 @@
 
 sk_status import_no_memory(import_job *job, size_t bytes) { return sk_fail_memory(job->error, bytes); }
 
+sk_status import_add_text(import_job *job, import_span text, sk_text *out) {
+  bool good = sk_text_append(&job->model.text, text.at ? text.at : "", text.length, out);
+  return good ? SK_OK : import_no_memory(job, text.length);
+}
+
 void import_show_blanks(const import_job *job, char *name, size_t length) {
   size_t i;
   for (i = 0; job->blanks_hidden && i < length; i++)

@@ -2,7 +2,7 @@
 #ifndef IMPORT_TEXT_H
 #define IMPORT_TEXT_H
 
-#include "../core/base/sk_base.h"
+#include "../core/model/sk_block.h"
 
 typedef struct import_job import_job;
 
@@ -14,6 +14,8 @@ typedef struct import_span { /* of a text that somebody else owns */
 /* Fails with SK_ERROR_MEMORY; returns it. */
 sk_status import_no_memory(import_job *job, size_t bytes);
 
+/* Appends a text to job->model.text; SK_ERROR_MEMORY as above. */
+sk_status import_add_text(import_job *job, import_span text, sk_text *out);
 /* A copy that ends in a zero byte, to be freed with sk_free; NULL where there is no memory. */
 char *import_copy_text(const char *bytes, size_t length);
 /* Decodes up to the first character that is not allowed in base64, and returns the number of bytes; `out` has room for

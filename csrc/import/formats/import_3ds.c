@@ -65,11 +65,6 @@ import_span tds_text(tds_chunk *chunk) {
   return (import_span){(const char *)first, (size_t)((zero ? zero : chunk->end) - first)};
 }
 
-static sk_status add_text(tds *file, import_span text, sk_text *out) {
-  return sk_text_append(&file->job->model.text, text.at, text.length, out) ? SK_OK
-                                                                           : import_no_memory(file->job, text.length);
-}
-
 /* ---- objects ------------------------------------------------------------------------------------- */
 
 static sk_status add_object(tds *file, tds_chunk chunk) {
@@ -86,7 +81,7 @@ static sk_status add_object(tds *file, tds_chunk chunk) {
       import_note_add(file->job, NOTE_cameras_lights_ignored, 1, "'%.*s'", name.length < 60 ? (int)name.length : 60,
                       name.at);
   }
-  return add_text(file, name, &object->text);
+  return import_add_text(file->job, name, &object->text);
 }
 
 static sk_status read_editor(tds *file, const tds_chunk *editor) {
@@ -222,7 +217,7 @@ static sk_status add_node(tds *file, tds_node *node, int32_t parent) {
   node->node = (int32_t)file->job->contents->nodes.count - 1;
   added->has_trs = true;
   tds_rest(node, added);
-  status = add_text(file, name, &added->name);
+  status = import_add_text(file->job, name, &added->name);
   while (!status && object >= 0 && node->moves_things) {
     tds_object *one = &objects[object];
     one->placed = true;
@@ -253,20 +248,12 @@ static sk_status add_tree(tds *file, uint32_t root, uint32_t *above) {
   return status;
 }
 
-static sk_status add_root(tds *file) {
-  import_contents_node *root = import_contents_add_node(file->job, SK_NONE);
-  if (!root) return SK_ERROR_MEMORY;
-  root->has_trs = true;
-  root->rotation[0] = -0.70710678f, root->rotation[3] = 0.70710678f;
-  return add_text(file, (import_span){"<3DSRoot>", 9}, &root->name);
-}
-
 /* Nodes that are their own ancestors hang on nothing: the first of them becomes a root. */
 static sk_status add_nodes(tds *file) {
   uint32_t roots = 0, i, *above = sk_alloc_zero((file->nodes.count + 1) * sizeof *above);
   tds_node *nodes = file->nodes.data;
   sk_status status = above ? link_nodes(file, &roots) : import_no_memory(file->job, file->nodes.count);
-  if (!status) status = add_root(file);
+  if (!status) status = import_contents_add_turned_root(file->job, "<3DSRoot>");
   for (i = roots; i && !status; i = nodes[i - 1].next) status = add_tree(file, i, above);
   for (i = 0; i < file->nodes.count && !status; i++)
     if (nodes[i].node < 0) {
@@ -328,8 +315,4 @@ sk_status import_3ds_open(import_job *job) {
   import_names_free(&file.names);
   import_names_free(&file.materials);
   return status;
-}
-
-void import_3ds_space(import_job *job) {
-  import_note_add(job, NOTE_axes_converted, 1, "the root rotates the file's axes");
 }

@@ -6,7 +6,5 @@
 
 /* Lists what the file holds in job->contents. */
 sk_status import_3ds_open(import_job *job);
-/* Notes that the root turns the axes. */
-void import_3ds_space(import_job *job);
 
 #endif

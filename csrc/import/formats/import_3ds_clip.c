@@ -270,6 +270,5 @@ sk_status tds_make_clip(tds *file) {
   if (status || !clip) return status;
   clip->ticks_per_second = RATE;
   import_note_add(file->job, NOTE_ticks_per_second_assumed, 1, "clip '3DSMasterAnim'");
-  return sk_text_append(&file->job->model.text, "3DSMasterAnim", 13, &clip->name) ? SK_OK
-                                                                                  : import_no_memory(file->job, 13);
+  return import_add_text(file->job, (import_span){"3DSMasterAnim", 13}, &clip->name);
 }

@@ -70,9 +70,8 @@ static sk_status read_texture(tds *file, const tds_chunk *chunk, import_contents
     if (below.id == TEXTURE_NAME && !material->image) {
       import_span name = tds_text(&below);
       if (!name.length) return SK_OK;
-      material->image = import_contents_take(file->job, name.length + 1, 1);
+      material->image = import_contents_copy(file->job, name);
       if (!material->image) return SK_ERROR_MEMORY;
-      memcpy(material->image, name.at, name.length);
     } else if (below.id == U_OFFSET) placing[0] = number;
     else if (below.id == V_OFFSET) placing[1] = number;
     else if (below.id == U_SCALE && number != 0.0f) placing[2] = number;
@@ -167,7 +166,6 @@ sk_status tds_add_material(tds *file, const tds_chunk *chunk) {
     }
   import_clamp_color(&material->material);
   if (color[3] < 1.0f) material->material.alpha = SK_ALPHA_BLEND;
-  if (!status && !sk_text_append(&file->job->model.text, name.at, name.length, &material->material.name))
-    status = import_no_memory(file->job, name.length);
+  if (!status) status = import_add_text(file->job, name, &material->material.name);
   return status ? status : add_name(file, name);
 }

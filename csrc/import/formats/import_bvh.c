@@ -311,7 +311,7 @@ static sk_status add_clip(bvh *b) {
   import_contents_clip *clip = import_contents_add_clip(b->job);
   size_t frames = frames_of(b);
   if (!clip) return SK_ERROR_MEMORY;
-  if (!sk_text_append(&b->job->model.text, "Motion", 6, &clip->name)) return import_no_memory(b->job, 6);
+  if (import_add_text(b->job, (import_span){"Motion", 6}, &clip->name)) return SK_ERROR_MEMORY;
   if (frames > UINT32_MAX) return sk_fail(b->job->error, SK_ERROR_IMPORT, "the file has %zu frames", frames);
   if ((double)frames != b->frames)
     import_note_add(b->job, NOTE_frame_count_repaired, 1, "'Frames:' is %g, but there are %zu", b->frames, frames);

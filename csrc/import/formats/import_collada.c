@@ -109,7 +109,7 @@ sk_status dae_put_text(import_job *job, import_span text, sk_text *out) {
   }
   if (pool->count + text.length > IMPORT_MAX_TEXT)
     return sk_fail(job->error, SK_ERROR_IMPORT, "the names of the model together take more than 256 MiB");
-  return sk_text_append(&job->model.text, text.at, text.length, out) ? SK_OK : import_no_memory(job, text.length);
+  return import_add_text(job, text, out);
 }
 
 sk_status dae_share_text(import_job *job, sk_text text) {
@@ -218,7 +218,6 @@ sk_status import_collada_open(import_job *job) {
 
 void import_collada_close(import_job *job) {
   import_dae *dae = job->dae;
-  import_contents_close(job);
   if (!dae) return;
   dae_free_clips(job);
   dae_free_tree(&dae->tree);

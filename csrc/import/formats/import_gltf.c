@@ -152,5 +152,5 @@ sk_status gltf_node_name(import_job *job, int32_t node, sk_text *text) {
     return import_no_memory(job, 1);
   if (text->length) return SK_OK;
   snprintf(fallback, sizeof fallback, "nodes[%d]", node);
-  return sk_text_append(&job->model.text, fallback, strlen(fallback), text) ? SK_OK : import_no_memory(job, 1);
+  return import_add_text(job, (import_span){fallback, strlen(fallback)}, text);
 }

@@ -16,14 +16,6 @@
 
 static const uint8_t *joint_at(const iqm *file, uint32_t j) { return file->joints.data + IQM_JOINT * (size_t)j; }
 
-static sk_status add_root(const iqm *file) {
-  import_contents_node *root = import_contents_add_node(file->job, SK_NONE);
-  if (!root) return SK_ERROR_MEMORY;
-  root->has_trs = true;
-  root->rotation[0] = -0.70710678f, root->rotation[3] = 0.70710678f;
-  return sk_text_append(&file->job->model.text, "<IQMRoot>", 9, &root->name) ? SK_OK : import_no_memory(file->job, 9);
-}
-
 static sk_status add_joint(const iqm *file, uint32_t j, int32_t parent) {
   const uint8_t *row = joint_at(file, j);
   import_contents_node *node = import_contents_add_node(file->job, parent);
@@ -57,7 +49,7 @@ static sk_status add_joints(iqm *file) {
   sk_status status = links ? link_joints(file, first, next) : import_no_memory(file->job, count * sizeof *links);
   file->nodes = import_contents_take(file->job, count, sizeof *file->nodes);
   if (!file->nodes && !status) status = SK_ERROR_MEMORY;
-  if (!status) status = add_root(file);
+  if (!status) status = import_contents_add_turned_root(file->job, "<IQMRoot>");
   while (!status) {
     if (first[j]) above[first[j]] = j, j = first[j];
     else {
@@ -172,9 +164,8 @@ static sk_status add_material(const iqm *file, uint32_t offset) {
   import_span text = iqm_text(file, offset);
   if (!material) return SK_ERROR_MEMORY;
   if (text.length) {
-    material->image = import_contents_take(file->job, text.length + 1, 1);
+    material->image = import_contents_copy(file->job, text);
     if (!material->image) return SK_ERROR_MEMORY;
-    memcpy(material->image, text.at, text.length);
   }
   return iqm_name(file, offset, &material->material.name);
 }
@@ -246,8 +237,4 @@ sk_status import_iqm_open(import_job *job) {
   if (!status) status = add_meshes(&file);
   if (!status) status = iqm_make_clips(&file);
   return status ? status : import_contents_check(job);
-}
-
-void import_iqm_space(import_job *job) {
-  import_note_add(job, NOTE_axes_converted, 1, "the root rotates the file's axes");
 }

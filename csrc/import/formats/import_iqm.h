@@ -6,7 +6,5 @@
 
 /* Lists what the file holds in job->contents. */
 sk_status import_iqm_open(import_job *job);
-/* Notes that the root turns the axes. */
-void import_iqm_space(import_job *job);
 
 #endif

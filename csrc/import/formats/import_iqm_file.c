@@ -85,10 +85,9 @@ import_span iqm_text(const iqm *file, uint32_t offset) {
 
 sk_status iqm_name(const iqm *file, uint32_t offset, sk_text *name) {
   import_span text = iqm_text(file, offset);
-  sk_array *pool = &file->job->model.text;
-  if (pool->count > IMPORT_MAX_TEXT)
+  if (file->job->model.text.count > IMPORT_MAX_TEXT)
     return sk_fail(file->job->error, SK_ERROR_IMPORT, "the names in it together take more than 256 MiB");
-  return sk_text_append(pool, text.at, text.length, name) ? SK_OK : import_no_memory(file->job, text.length);
+  return import_add_text(file->job, text, name);
 }
 
 /* ---- tables ---------------------------------------------------------------------------------------- */

@@ -97,13 +97,8 @@ static sk_status link_joints(md5 *m, int32_t *root) {
 }
 
 static import_contents_node *add_node(md5 *m, int32_t above, import_span name) {
-  sk_array *pool = &m->job->model.text;
   import_contents_node *node = import_contents_add_node(m->job, above);
-  if (node && !sk_text_append(pool, name.at, name.length, &node->name)) {
-    import_no_memory(m->job, name.length);
-    return NULL;
-  }
-  return node;
+  return node && !import_add_text(m->job, name, &node->name) ? node : NULL;
 }
 
 /* The joint behind this one, depth first. */
@@ -285,13 +280,10 @@ sk_status import_md5_open(import_job *job) {
   md5 m;
   if (!status) status = import_contents_open(job);
   if (status) return status;
+  import_note_add(job, NOTE_axes_converted, 1, "the root rotates the file's axes");
   m = open_file(job, job->files.sources.data);
   status = read_file(&m);
   if (!status) status = import_contents_check(job);
   close_file(&m);
   return status;
-}
-
-void import_md5_space(import_job *job) {
-  import_note_add(job, NOTE_axes_converted, 1, "the root rotates the file's axes");
 }

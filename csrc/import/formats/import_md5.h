@@ -8,7 +8,6 @@
 
 /* Lists what the file holds in job->contents. A model finds the motion of the same name beside it. */
 sk_status import_md5_open(import_job *job);
-void import_md5_space(import_job *job);
 
 /* ---- private to import_md5*.c ------------------------------------------------------- */
 

@@ -317,8 +317,7 @@ static sk_status add_material(md5_mesh *mesh, int32_t *index) {
   if (!is_image) memcpy(image + shader.length, "_d.tga", sizeof "_d.tga");
   if (shader.length) material->image = image;
   *index = (int32_t)job->contents->materials.count - 1;
-  if (is_image || sk_text_append(&job->model.text, shader.at, shader.length, &material->material.name)) return SK_OK;
-  return import_no_memory(job, shader.length);
+  return is_image ? SK_OK : import_add_text(job, shader, &material->material.name);
 }
 
 static sk_status name_mesh(md5_mesh *mesh, sk_text *name) {

@@ -53,11 +53,6 @@ const x_object *x_next_below(const x_scene *x, const x_object *object, const x_o
   return next < object->end ? x_object_at(&x->file, next) : NULL;
 }
 
-sk_status x_set_name(x_scene *x, import_span name, sk_text *text) {
-  return sk_text_append(&x->job->model.text, name.at ? name.at : "", name.length, text) ? SK_OK
-                                                                                        : import_no_memory(x->job, 1);
-}
-
 /* ---- frames ------------------------------------------------------------------------------------ */
 
 bool x_matrix(const double *m, double out[12]) {
@@ -97,7 +92,7 @@ static sk_status add_nodes(x_scene *x) {
     if (object->parent >= 0 && parent < 0) continue;
     node = import_contents_add_node(x->job, parent);
     if (!node) return SK_ERROR_MEMORY;
-    status = x_set_name(x, object->name, &node->name);
+    status = import_add_text(x->job, object->name, &node->name);
     if (object->kind == X_FRAME)
       x->made[i].index = (int32_t)x->job->contents->nodes.count - 1, read_matrix(x, object, node);
   }
@@ -187,7 +182,7 @@ static sk_status add_material(x_scene *x, const x_object *object) {
   x_numbers numbers = x_numbers_of(&x->file, object);
   const double *color = x_take(&numbers, 4);
   sk_material *m = material ? &material->material : NULL;
-  sk_status status = material ? x_set_name(x, object->name, &m->name) : SK_ERROR_MEMORY;
+  sk_status status = material ? import_add_text(x->job, object->name, &m->name) : SK_ERROR_MEMORY;
   int i;
   if (status) return status;
   for (i = 0; i < 4 && color; i++) {
@@ -286,6 +281,7 @@ sk_status import_x_open(import_job *job) {
   x_scene x = {.job = job, .parts = SK_ARRAY(x_part)};
   sk_status status = import_contents_open(job);
   if (!status) status = x_file_read(job, &x.file);
+  import_note_add(job, NOTE_axes_converted, 1, "the file is left-handed; z became -z");
   if (!status) status = make_all(&x);
   if (!status) status = import_contents_check(job);
   import_names_free(&x.frames);
@@ -296,8 +292,4 @@ sk_status import_x_open(import_job *job) {
   sk_free(x.made);
   x_file_free(&x.file);
   return status;
-}
-
-void import_x_space(import_job *job) {
-  import_note_add(job, NOTE_axes_converted, 1, "the file is left-handed; z became -z");
 }

@@ -6,7 +6,5 @@
 
 /* Lists what the file holds in job->contents. */
 sk_status import_x_open(import_job *job);
-/* Notes that the file is left-handed. */
-void import_x_space(import_job *job);
 
 #endif

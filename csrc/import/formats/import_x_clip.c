@@ -191,7 +191,7 @@ static sk_status add_clip(x_scene *x, const x_object *set, double ticks) {
   clip->ticks_per_second = c.ticks;
   if (!(ticks > 0.0))
     import_note_add(x->job, NOTE_ticks_per_second_assumed, 1, "clip '%.*s'", x_short(set->name), set->name.at);
-  return x_set_name(x, set->name, &clip->name);
+  return import_add_text(x->job, set->name, &clip->name);
 }
 
 sk_status x_make_clips(x_scene *x) {

@@ -396,7 +396,7 @@ static sk_status name_mesh(x_mesh *m, const x_object *frame) {
   int32_t node = frame ? x_made_of(m->scene, frame)->index : SK_NONE;
   m->name = frame ? frame->name : m->object->name;
   if (node >= 0) m->text = ((const import_contents_node *)m->scene->job->contents->nodes.data)[node].name;
-  return frame ? SK_OK : x_set_name(m->scene, m->name, &m->text);
+  return frame ? SK_OK : import_add_text(m->scene->job, m->name, &m->text);
 }
 
 sk_status x_make_mesh(x_scene *x, const x_object *object) {

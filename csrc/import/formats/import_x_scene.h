@@ -35,8 +35,6 @@ static inline x_made *x_made_of(const x_scene *x, const x_object *object) {
 const x_object *x_find(x_scene *x, const import_names *names, import_span name, const char *what);
 /* The objects directly below another one: `at` begins as NULL; NULL at the end. */
 const x_object *x_next_below(const x_scene *x, const x_object *object, const x_object *at);
-/* Names a thing of the contents. */
-sk_status x_set_name(x_scene *x, import_span name, sk_text *text);
 /* A matrix of 16 numbers as three rows for columns (x, y, z, 1), right-handed. False: its last column is not 0 0 0 1. */
 bool x_matrix(const double *m, double out[12]);
 

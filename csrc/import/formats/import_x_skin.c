@@ -35,7 +35,7 @@ static sk_status add_joint(x_scene *x, const x_object *object, x_skin *skin) {
   if (!joint) return import_no_memory(x->job, sizeof *joint);
   frame = x_find(x, &x->frames, object->text, "joint");
   *joint = (x_joint){.object = object, .node = frame ? x_made_of(x, frame)->index : SK_NONE, .slot = UINT32_MAX};
-  return x_set_name(x, object->text, &joint->name);
+  return import_add_text(x->job, object->text, &joint->name);
 }
 
 /* Counts weights in starts[vertex + 2], or writes them to where starts[vertex + 1] says. */
