@@ -16,6 +16,17 @@ static inline uint64_t import_number(const uint8_t *at, size_t bytes) {
   return number;
 }
 
+static inline uint32_t import_u32(const uint8_t *at) { return (uint32_t)import_number(at, 4); }
+
+/* The float whose bits these are. */
+static inline float import_float_of(uint32_t bits) {
+  float value;
+  memcpy(&value, &bits, sizeof value);
+  return value;
+}
+
+static inline float import_float(const uint8_t *at) { return import_float_of(import_u32(at)); }
+
 /* The offset at which a text begins: behind a byte order mark and white space. */
 static inline size_t import_skip_space(const uint8_t *data, size_t size) {
   size_t at = size >= 3 && !memcmp(data, "\xef\xbb\xbf", 3) ? 3 : 0;

@@ -121,8 +121,7 @@ static sk_status name_clip(import_clip *clip, int32_t index, sk_text *name) {
   snprintf(fallback, sizeof fallback, "clip%d", index);
   if (good && !name->length) good = sk_text_append(pool, fallback, strlen(fallback), name);
   if (!good) return import_no_memory(job, sizeof fallback);
-  snprintf(clip->title, sizeof clip->title, "%.*s", (int)(name->length < 90 ? name->length : 90),
-           (const char *)pool->data + name->offset);
+  snprintf(clip->title, sizeof clip->title, "%.*s", IMPORT_SHORT(import_span_of(clip->job, *name)));
   return SK_OK;
 }
 

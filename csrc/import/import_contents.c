@@ -69,8 +69,7 @@ static bool repair(float *numbers, int count, float fallback) {
 
 static void note_repaired(import_job *job, const import_contents_node *node) {
   import_note_add(job, NOTE_numbers_repaired, 1, "the transform of node '%.*s'",
-                  (int)(node->name.length < 100 ? node->name.length : 100),
-                  (const char *)job->model.text.data + node->name.offset);
+                  IMPORT_SHORT(import_span_of(job, node->name)));
 }
 
 /* Makes the rotation a unit quaternion; the identity where it has no length. */
@@ -79,8 +78,7 @@ static void repair_rotation(import_job *job, const import_contents_node *node, f
   int i;
   if (fabs(length - 1.0) > 1e-5)
     import_note_add(job, NOTE_rotations_normalized, 1, "node '%.*s': a rest rotation of length %g",
-                    (int)(node->name.length < 80 ? node->name.length : 80),
-                    (const char *)job->model.text.data + node->name.offset, length);
+                    IMPORT_SHORT(import_span_of(job, node->name)), length);
   for (i = 0; i < 4; i++) q[i] = length > 1e-12 ? (float)(q[i] / length) : (float)(i == 3);
 }
 
@@ -141,10 +139,7 @@ static sk_status list_submeshes(import_job *job, sk_array *submeshes) {
                               .rigid = instance->skin < 0 || !mesh->starts,
                               .hidden = instance->hidden};
     if (mesh->vertex_count && mesh->face_count) status = import_add_submesh(job, submeshes, &submesh);
-    else
-      import_note_add(job, NOTE_meshes_dropped, 1, "mesh '%.*s'",
-                      (int)(mesh->name.length < 100 ? mesh->name.length : 100),
-                      (const char *)job->model.text.data + mesh->name.offset);
+    else import_note_add(job, NOTE_meshes_dropped, 1, "mesh '%.*s'", IMPORT_SHORT(import_span_of(job, mesh->name)));
   }
   return status;
 }
@@ -189,9 +184,7 @@ static sk_status read_rows(import_job *job, const import_submesh *submesh, impor
 
 static void note_without_node(import_skinning *s, const import_contents_skin *skin, uint32_t joint) {
   const sk_text *name = skin->names ? skin->names + joint : NULL;
-  if (name)
-    import_note_add(s->job, NOTE_bones_without_node, 1, "'%.*s'", (int)(name->length < 100 ? name->length : 100),
-                    (const char *)s->job->model.text.data + name->offset);
+  if (name) import_note_add(s->job, NOTE_bones_without_node, 1, "'%.*s'", IMPORT_SHORT(import_span_of(s->job, *name)));
   else
     import_note_add(s->job, NOTE_bones_without_node, 1, "joint %u of the skin of mesh '%.80s'", joint,
                     s->submesh->title);

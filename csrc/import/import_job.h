@@ -95,6 +95,11 @@ int32_t import_bind_joint(import_job *job, const struct aiString *name, const ch
 /* The index in model.materials of a material as the source counts them, or SK_NONE. */
 int32_t import_material_of(const import_job *job, int64_t index);
 
+/* A text of the pool. */
+static inline import_span import_span_of(const import_job *job, sk_text text) {
+  return (import_span){(const char *)job->model.text.data + text.offset, text.length};
+}
+
 /* True for NaN and infinity. */
 static inline bool import_is_bad(float value) { return !(value - value == 0.0f); }
 

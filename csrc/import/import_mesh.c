@@ -36,8 +36,7 @@ static sk_status name_submesh(import_job *job, import_submesh *submesh) {
   if (!(reader ? reader->name_submesh(job, submesh) : name_of_assimp(job, submesh))) return import_no_memory(job, 1);
   if (pool->count > IMPORT_MAX_TEXT)
     return sk_fail(job->error, SK_ERROR_IMPORT, "the names of all submeshes together take more than 256 MiB");
-  snprintf(submesh->title, sizeof submesh->title, "%.*s", (int)(submesh->name.length < 80 ? submesh->name.length : 80),
-           (const char *)pool->data + submesh->name.offset);
+  snprintf(submesh->title, sizeof submesh->title, "%.*s", IMPORT_SHORT(import_span_of(job, submesh->name)));
   return SK_OK;
 }
 

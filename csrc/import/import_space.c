@@ -44,7 +44,7 @@ void import_note_frames(import_job *job) {
   uint32_t frames;
   if (!where->magic || file->size < where->offset + 4 || !import_has_bytes(file->data, file->size, 0, where->magic))
     return;
-  frames = (uint32_t)import_number(file->data + where->offset, 4);
+  frames = import_u32(file->data + where->offset);
   if (frames < 2 || frames > 65536) return;
   import_note_add(job, NOTE_morph_targets_dropped, frames - 1, "vertex frames after the first of %u", frames);
 }

@@ -93,6 +93,14 @@ double import_decimal(const char *at, size_t length) {
          (scale < 0 ? (double)digits / import_power_of_ten(-scale) : (double)digits * import_power_of_ten(scale));
 }
 
+double import_comma_decimal(import_span word) {
+  char text[64];
+  size_t i;
+  if (word.length > sizeof text) return NAN;
+  for (i = 0; i < word.length; i++) text[i] = word.at[i] == ',' ? '.' : word.at[i];
+  return import_decimal(text, word.length);
+}
+
 /* ---- hashes and tables of names -------------------------------------------------- */
 
 /* Takes 8 bytes a step with a multiplication and a fold: joining hashes some 100 bytes for each vertex. */

@@ -11,6 +11,9 @@ typedef struct import_span { /* of a text that somebody else owns */
   size_t length;
 } import_span;
 
+/* The bytes of a span for "%.*s" in a message: at most 80. */
+#define IMPORT_SHORT(span) (int)((span).length < 80 ? (span).length : 80), (span).length ? (span).at : ""
+
 /* Fails with SK_ERROR_MEMORY; returns it. */
 sk_status import_no_memory(import_job *job, size_t bytes);
 
@@ -23,6 +26,8 @@ char *import_copy_text(const char *bytes, size_t length);
 size_t import_decode_base64(const unsigned char *at, size_t length, uint8_t *out);
 /* A decimal number, whatever the user's locale; NAN where the text is not one. The first 18 digits count. */
 double import_decimal(const char *text, size_t length);
+/* The same of a word of at most 64 bytes with a comma for the point, as people of some countries write numbers. */
+double import_comma_decimal(import_span word);
 /* 10 to the power of a whole number that is not negative; exact up to 22. */
 double import_power_of_ten(int power);
 uint64_t import_hash(const void *bytes, size_t length);

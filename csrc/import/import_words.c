@@ -7,7 +7,6 @@
 #include "import_words.h"
 
 #define MAX_PLAIN 32 /* bytes: a sign, 17 digits, a point, a space, and what is read at once */
-#define MAX_COMMA 64 /* bytes of a number that is written with a comma */
 
 /* ---- words ------------------------------------------------------------------------- */
 
@@ -154,13 +153,10 @@ static bool is_not_finite(import_span word) {
 }
 
 static bool number_of(import_span word, double *number) {
-  char copy[MAX_COMMA], *comma;
   *number = import_decimal(word.at, word.length);
   if (!isnan(*number)) return true;
-  if (!word.length || word.length >= sizeof copy || !memchr("+-.0123456789nNiI", *word.at, 17)) return false;
-  memcpy(copy, word.at, word.length);
-  comma = memchr(copy, ',', word.length);
-  if (comma) *comma = '.', *number = import_decimal(copy, word.length);
+  if (!word.length || !memchr("+-.0123456789nNiI", *word.at, 17)) return false;
+  *number = import_comma_decimal(word);
   return !isnan(*number) || is_not_finite(word);
 }
 

@@ -36,13 +36,6 @@ enum {
 
 uint32_t tds_u16(const uint8_t *at) { return (uint32_t)import_number(at, 2); }
 
-float tds_float(const uint8_t *at) {
-  uint32_t bits = (uint32_t)import_number(at, 4);
-  float value;
-  memcpy(&value, &bits, sizeof value);
-  return value;
-}
-
 bool tds_next(const uint8_t **at, const uint8_t *end, tds_chunk *chunk) {
   size_t left = (size_t)(end - *at);
   uint64_t size = left >= 6 ? import_number(*at + 2, 4) : 0;
@@ -78,8 +71,7 @@ static sk_status add_object(tds *file, tds_chunk chunk) {
     object->hidden |= below.id == HIDDEN;
     if (below.id == MESH && !object->mesh.id) object->mesh = below;
     if (below.id == LIGHT || below.id == CAMERA)
-      import_note_add(file->job, NOTE_cameras_lights_ignored, 1, "'%.*s'", name.length < 60 ? (int)name.length : 60,
-                      name.at);
+      import_note_add(file->job, NOTE_cameras_lights_ignored, 1, "'%.*s'", IMPORT_SHORT(name));
   }
   return import_add_text(file->job, name, &object->text);
 }
@@ -116,7 +108,7 @@ static sk_status index_objects(tds *file) {
 /* ---- the keyframer --------------------------------------------------------------------------------- */
 
 static uint32_t track_keys(const tds_chunk *chunk) {
-  return chunk->end - chunk->at >= 14 ? (uint32_t)import_number(chunk->at + 10, 4) : 0;
+  return chunk->end - chunk->at >= 14 ? import_u32(chunk->at + 10) : 0;
 }
 
 static void note_track(tds *file, const tds_node *node, const tds_chunk *chunk) {
@@ -129,7 +121,7 @@ static void note_track(tds *file, const tds_node *node, const tds_chunk *chunk) 
                   chunk->id == TRACK_HIDE    ? "hide keys"
                   : chunk->id == TRACK_MORPH ? "morph keys"
                                              : "roll keys",
-                  node->name.length < 60 ? (int)node->name.length : 60, node->name.at);
+                  IMPORT_SHORT(node->name));
 }
 
 static void read_node_chunk(tds *file, tds_node *node, tds_chunk chunk) {
@@ -144,7 +136,7 @@ static void read_node_chunk(tds *file, tds_node *node, tds_chunk chunk) {
     break;
   case NODE_INSTANCE: node->instance = tds_text(&chunk); break;
   case NODE_PIVOT:
-    for (i = 0; i < 3 && chunk.end - chunk.at >= 12; i++) node->pivot[i] = tds_float(chunk.at + 4 * i);
+    for (i = 0; i < 3 && chunk.end - chunk.at >= 12; i++) node->pivot[i] = import_float(chunk.at + 4 * i);
     break;
   case TRACK_POSITION:
   case TRACK_ROTATION:

@@ -33,11 +33,11 @@ static const uint8_t *read_key(const uint8_t *at, const uint8_t *end, uint32_t w
   for (i = 0; i < 5; i++) {
     if (!(flags & 1u << i)) continue;
     if (end - at < 4) return NULL;
-    numbers[i] = tds_float(at);
+    numbers[i] = import_float(at);
     at += 4;
   }
   if (end - at < 4 * (ptrdiff_t)width) return NULL;
-  for (i = 0; i < width; i++) key->value[i] = tds_float(at + 4 * i);
+  for (i = 0; i < width; i++) key->value[i] = import_float(at + 4 * i);
   key->tension = numbers[0], key->continuity = numbers[1], key->bias = numbers[2];
   key->is_eased = numbers[3] != 0.0 || numbers[4] != 0.0;
   return at + 4 * width;
@@ -54,7 +54,7 @@ static void repair_scale(tds_key *key) {
 static sk_status read_keys(tds *file, const tds_node *node, tds_path path, sk_array *keys) {
   const tds_chunk *chunk = &node->tracks[path];
   const uint8_t *at;
-  uint32_t count = chunk->end - chunk->at >= HEAD ? (uint32_t)import_number(chunk->at + 10, 4) : 0, k;
+  uint32_t count = chunk->end - chunk->at >= HEAD ? import_u32(chunk->at + 10) : 0, k;
   import_counts counts;
   tds_key key, *added;
   at = count ? chunk->at + HEAD : NULL;
@@ -67,8 +67,7 @@ static sk_status read_keys(tds *file, const tds_node *node, tds_path path, sk_ar
     *added = key;
   }
   if (k < count)
-    import_note_add(file->job, NOTE_channels_dropped, 1, "keys of '%.*s' beyond its chunk",
-                    node->name.length < 60 ? (int)node->name.length : 60, node->name.at);
+    import_note_add(file->job, NOTE_channels_dropped, 1, "keys of '%.*s' beyond its chunk", IMPORT_SHORT(node->name));
   counts = (import_counts){.keys = file->keys += keys->count};
   return import_check_counts(file->job, &counts);
 }
@@ -226,8 +225,7 @@ static void note_ignored(tds *file, const tds_node *node, tds_path path, const t
   size_t k, eased = 0;
   for (k = 0; k < count; k++) eased += keys[k].is_eased;
   if (eased || (path == TDS_ROTATION && count > 2 && !is_curve_of_turns(keys, count)))
-    import_note_add(file->job, NOTE_interpolation_ignored, 1, "'%.*s': %s",
-                    node->name.length < 60 ? (int)node->name.length : 60, node->name.at,
+    import_note_add(file->job, NOTE_interpolation_ignored, 1, "'%.*s': %s", IMPORT_SHORT(node->name),
                     eased ? "keys with ease" : "rotations go along arcs from key to key");
 }
 

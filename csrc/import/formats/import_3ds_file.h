@@ -47,7 +47,6 @@ bool tds_next(const uint8_t **at, const uint8_t *end, tds_chunk *chunk);
 /* The first chunk with the id behind `at`. */
 bool tds_find(const uint8_t *at, const uint8_t *end, uint32_t id, tds_chunk *chunk);
 uint32_t tds_u16(const uint8_t *at);
-float tds_float(const uint8_t *at);
 /* The text at the beginning of the chunk, behind which `at` moves. */
 import_span tds_text(tds_chunk *chunk);
 

@@ -39,7 +39,7 @@ static void read_color(const tds_chunk *chunk, float out[4]) {
   for (i = 0; i < 4; i++) {
     bool bytes = ids[i] == BYTE_COLOR || ids[i] == LINEAR_BYTE_COLOR;
     if (!tds_find(chunk->at, chunk->end, ids[i], &color) || color.end - color.at < (bytes ? 3 : 12)) continue;
-    for (k = 0; k < 3; k++) out[k] = bytes ? color.at[k] / 255.0f : tds_float(color.at + 4 * k);
+    for (k = 0; k < 3; k++) out[k] = bytes ? color.at[k] / 255.0f : import_float(color.at + 4 * k);
     return;
   }
 }
@@ -50,7 +50,7 @@ static float read_percent(const tds_chunk *chunk) {
   if (tds_find(chunk->at, chunk->end, PERCENT, &percent) && percent.end - percent.at >= 2)
     return (float)(int16_t)tds_u16(percent.at) / 100.0f;
   if (tds_find(chunk->at, chunk->end, FLOAT_PERCENT, &percent) && percent.end - percent.at >= 4)
-    return tds_float(percent.at);
+    return import_float(percent.at);
   return 0.0f;
 }
 
@@ -66,7 +66,7 @@ static sk_status read_texture(tds *file, const tds_chunk *chunk, import_contents
   const uint8_t *at = chunk->at;
   tds_chunk below;
   while (tds_next(&at, chunk->end, &below)) {
-    float number = below.end - below.at >= 4 ? tds_float(below.at) : 0.0f;
+    float number = below.end - below.at >= 4 ? import_float(below.at) : 0.0f;
     if (below.id == TEXTURE_NAME && !material->image) {
       import_span name = tds_text(&below);
       if (!name.length) return SK_OK;
@@ -94,9 +94,7 @@ static void note_look(tds *file, const tds_chunk *chunk, import_span name) {
   if (chunk->id == SPECULAR) read_color(chunk, color);
   if (color[0] > 0.0f || color[1] > 0.0f || color[2] > 0.0f) what = "specular color";
   if (chunk->id == SELF_ILLUMINATION && read_percent(chunk) > 0.0f) what = "emissive color";
-  if (what)
-    import_note_add(file->job, NOTE_looks_ignored, 1, "material '%.*s': %s", name.length < 60 ? (int)name.length : 60,
-                    name.at, what);
+  if (what) import_note_add(file->job, NOTE_looks_ignored, 1, "material '%.*s': %s", IMPORT_SHORT(name), what);
 }
 
 /* ---- names ------------------------------------------------------------------------------------- */

@@ -39,8 +39,6 @@ typedef struct tds_mesh {
   float *normals;             /* of each corner */
 } tds_mesh;
 
-static int short_length(import_span name) { return name.length < 60 ? (int)name.length : 60; }
-
 /* ---- points ------------------------------------------------------------------------------------- */
 
 /* The inverse of the mesh's matrix, with the mirror where it needs one. */
@@ -52,7 +50,7 @@ static void find_inverse(const tds_chunk *mesh, double out[12]) {
   memcpy(out, identity, sizeof identity);
   if (!tds_find(mesh->at, mesh->end, MATRIX, &chunk) || chunk.end - chunk.at < 48) return;
   for (row = 0; row < 3; row++)
-    for (column = 0; column < 4; column++) m[4 * row + column] = tds_float(chunk.at + 4 * (3 * column + row));
+    for (column = 0; column < 4; column++) m[4 * row + column] = import_float(chunk.at + 4 * (3 * column + row));
   determinant =
       m[0] * (m[5] * m[10] - m[6] * m[9]) - m[1] * (m[4] * m[10] - m[6] * m[8]) + m[2] * (m[4] * m[9] - m[5] * m[8]);
   if (!isfinite(determinant) || !sk_affine_inverse(m, out)) memcpy(out, identity, sizeof identity);
@@ -74,7 +72,7 @@ static sk_status read_points(tds_mesh *m, const tds_node *placed) {
   if (!m->points) return import_no_memory(m->file->job, m->point_count * 12);
   for (v = 0; v < m->point_count; v++) {
     const uint8_t *at = chunk.at + 2 + 12 * (size_t)v;
-    double x = tds_float(at), y = tds_float(at + 4), z = tds_float(at + 8);
+    double x = import_float(at), y = import_float(at + 4), z = import_float(at + 8);
     for (row = 0; row < 3; row++) {
       const double *r = inverse + 4 * row;
       m->points[3 * v + row] = (float)(r[0] * x + r[1] * y + r[2] * z + r[3] - (placed ? placed->pivot[row] : 0.0f));
@@ -90,7 +88,7 @@ static void find_coordinates(tds_mesh *m) {
     m->coordinates = chunk.at + 2;
   else
     import_note_add(m->file->job, NOTE_attributes_dropped, 1, "texture coordinates of mesh '%.*s'",
-                    short_length(m->object->name), m->object->name.at);
+                    IMPORT_SHORT(m->object->name));
 }
 
 /* ---- faces ----------------------------------------------------------------------------------------- */
@@ -120,13 +118,12 @@ static sk_status read_faces(tds_mesh *m) {
       m->faces[f].usable &= m->faces[f].points[i] < m->point_count;
     }
     if (!m->faces[f].usable)
-      import_note_add(m->file->job, NOTE_faces_dropped, 1, "mesh '%.*s'", short_length(m->object->name),
-                      m->object->name.at);
+      import_note_add(m->file->job, NOTE_faces_dropped, 1, "mesh '%.*s'", IMPORT_SHORT(m->object->name));
   }
   for (at = chunk.at + 2 + 8 * (size_t)m->face_count; tds_next(&at, chunk.end, &below);) {
     if (below.id == FACE_MATERIAL) read_face_materials(m, below);
     for (f = 0; below.id == SMOOTHING && f < m->face_count && below.end - below.at >= 4 * ((ptrdiff_t)f + 1); f++)
-      m->faces[f].smoothing = (uint32_t)import_number(below.at + 4 * (size_t)f, 4);
+      m->faces[f].smoothing = import_u32(below.at + 4 * (size_t)f);
   }
   return SK_OK;
 }
@@ -242,8 +239,8 @@ static sk_status add_part(tds_mesh *m, const uint32_t *faces, uint32_t count, in
     uint32_t point = m->faces[faces[i / 3]].points[i % 3];
     for (k = 0; k < 3; k++) positions[3 * i + k] = m->points[3 * (size_t)point + k];
     for (k = 0; k < 3; k++) normals[3 * i + k] = m->normals[3 * (3 * (size_t)faces[i / 3] + i % 3) + k];
-    if (uvs) uvs[2 * i] = tds_float(m->coordinates + 8 * (size_t)point);
-    if (uvs) uvs[2 * i + 1] = 1.0f - tds_float(m->coordinates + 8 * (size_t)point + 4);
+    if (uvs) uvs[2 * i] = import_float(m->coordinates + 8 * (size_t)point);
+    if (uvs) uvs[2 * i + 1] = 1.0f - import_float(m->coordinates + 8 * (size_t)point + 4);
     out[i] = (uint32_t)i;
   }
   *part = (import_contents_mesh){.name = m->object->text,
@@ -294,7 +291,7 @@ sk_status tds_add_mesh(tds *file, tds_object *object, int32_t node, const tds_no
   if (!status) status = read_faces(&m);
   if (!status) find_coordinates(&m);
   if (!status && !m.face_count)
-    import_note_add(file->job, NOTE_meshes_dropped, 1, "mesh '%.*s'", short_length(object->name), object->name.at);
+    import_note_add(file->job, NOTE_meshes_dropped, 1, "mesh '%.*s'", IMPORT_SHORT(object->name));
   if (!status && m.face_count) status = find_places(&m);
   if (!status && m.face_count) status = make_normals(&m);
   if (!status && m.face_count) status = add_parts(&m, node);

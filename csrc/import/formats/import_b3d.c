@@ -172,14 +172,13 @@ static bool read_animation(b3d *b, size_t at, size_t end) {
 
 static bool read_bone(b3d *b, size_t end) {
   const b3d_level *level = top_of(b);
-  uint32_t first = level->count ? level->first : b->last_first, vertex, bits;
+  uint32_t first = level->count ? level->first : b->last_first, vertex;
   uint32_t count = level->count ? level->count : b->last_count;
   float weight;
   bool good = true;
   while (good && end - b->c.at >= 8) {
     vertex = import_take(&b->c, 4);
-    bits = import_take(&b->c, 4);
-    memcpy(&weight, &bits, sizeof weight);
+    weight = import_float_of(import_take(&b->c, 4));
     if (vertex < count) good = import_weights_add(b->job, first + vertex, level->node, weight);
     else import_note_add(b->job, NOTE_weights_dropped, 1, "vertex %u of a mesh that has %u", vertex, count);
   }

@@ -53,7 +53,7 @@ void dae_note_reference(import_job *job, uint32_t element, import_span reference
     element = dae_at(tree, element)->parent;
     title = dae_title(tree, element);
   }
-  import_note_add(job, NOTE_references_ignored, 1, "'%.*s' %s, at '%.*s'", DAE_SHORT(reference),
+  import_note_add(job, NOTE_references_ignored, 1, "'%.*s' %s, at '%.*s'", IMPORT_SHORT(reference),
                   is_outside                    ? "is in another file"
                   : dae_follow(tree, reference) ? "is not in the scene, or is of another kind"
                                                 : "is not in the file",
@@ -180,13 +180,13 @@ static void note_ignored(import_job *job) {
     switch (dae_word_of(tree, i)) {
     case DAE_convex_mesh:
     case DAE_spline:
-    case DAE_brep: import_note_add(job, NOTE_geometry_ignored, 1, "geometry '%.*s'", DAE_SHORT(title)); break;
+    case DAE_brep: import_note_add(job, NOTE_geometry_ignored, 1, "geometry '%.*s'", IMPORT_SHORT(title)); break;
     case DAE_instance_kinematics_scene:
       import_note_add(job, NOTE_constraints_ignored, 1, "the scene of kinematics");
       break;
     case DAE_instance_camera:
     case DAE_instance_light:
-      import_note_add(job, NOTE_cameras_lights_ignored, 1, "node '%.*s'", DAE_SHORT(title));
+      import_note_add(job, NOTE_cameras_lights_ignored, 1, "node '%.*s'", IMPORT_SHORT(title));
       break;
     default: break;
     }

@@ -106,8 +106,6 @@ uint32_t dae_find_sid(const import_dae *dae, uint32_t inside, import_span sid);
 sk_status dae_put_text(import_job *job, import_span text, sk_text *out);
 /* Counts a text that was put before and is used once more: a block may share so many bytes only. */
 sk_status dae_share_text(import_job *job, sk_text text);
-/* Words of a note: at most 80 bytes. */
-#define DAE_SHORT(span) (int)((span).length < 80 ? (span).length : 80), (span).at
 
 /* ---- import_collada_source.c ---- */
 

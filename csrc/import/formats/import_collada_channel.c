@@ -117,7 +117,7 @@ static void note_lost(import_job *job, const address *a, const char *why) {
   size_t i;
   for (i = a->text.length; i-- && a->text.at[i] != '/';) last = (import_span){a->text.at + i, a->text.length - i};
   import_note_add(job, dae_is(last, "visibility") ? NOTE_visibility_ignored : NOTE_channels_dropped, 1,
-                  "target '%.*s' %s", DAE_SHORT(a->text), why);
+                  "target '%.*s' %s", IMPORT_SHORT(a->text), why);
 }
 
 uint32_t dae_find_path(const import_dae *dae, import_span path) {

@@ -22,7 +22,7 @@ static bool has_tangents(const dae_curve *curve, const dae_source *tangents, siz
 static void note_word(import_job *job, uint32_t sampler, import_span word, const char *why) {
   import_span title = dae_title(&job->dae->tree, sampler);
   import_note_add(job, NOTE_interpolation_ignored, 1, "'%.*s'%s, in sampler '%.*s'",
-                  word.length < 40 ? (int)word.length : 40, word.at, why, DAE_SHORT(title));
+                  word.length < 40 ? (int)word.length : 40, word.at, why, IMPORT_SHORT(title));
 }
 
 /* What the spans are for which tangents are missing, or whose kind is not one of ours, is reported and linear. Behind
@@ -64,11 +64,11 @@ static void order_keys(import_job *job, uint32_t sampler, dae_curve *curve) {
   bool sorted = true;
   for (i = 0; i < curve->count; i++)
     if (isfinite(curve->keys[i].time) && is_finite_row(curve, curve->keys[i].row)) curve->keys[kept++] = curve->keys[i];
-  import_note_add(job, NOTE_numbers_repaired, curve->count - kept, "keys of sampler '%.*s'", DAE_SHORT(title));
+  import_note_add(job, NOTE_numbers_repaired, curve->count - kept, "keys of sampler '%.*s'", IMPORT_SHORT(title));
   curve->count = kept;
   for (i = 1; i < kept && sorted; i++) sorted = curve->keys[i].time >= curve->keys[i - 1].time;
   if (sorted) return;
-  import_note_add(job, NOTE_key_times_repaired, 1, "sampler '%.*s'", DAE_SHORT(title));
+  import_note_add(job, NOTE_key_times_repaired, 1, "sampler '%.*s'", IMPORT_SHORT(title));
   qsort(curve->keys, kept, sizeof *curve->keys, compare_keys);
 }
 

@@ -195,7 +195,7 @@ static void note_opacity(import_job *job, uint32_t shading, uint32_t color, impo
   if (are_equal(image, dae_attribute(tree, dae_child(tree, color, DAE_texture), DAE_texture)) &&
       (!mode.length || dae_is(mode, "A_ONE")))
     return;
-  import_note_add(job, NOTE_looks_ignored, 1, "a texture of the opacity of material '%.*s'", DAE_SHORT(name));
+  import_note_add(job, NOTE_looks_ignored, 1, "a texture of the opacity of material '%.*s'", IMPORT_SHORT(name));
 }
 
 /* Everything else about how light is reflected; `color` is taken already. */
@@ -213,7 +213,7 @@ static void note_looks(const dae_effect *e, uint32_t shading, uint32_t color, im
     if (!found || found == color) continue;
     if (dae_child(tree, found, DAE_texture) ||
         (read_numbers(e, found, numbers) && (numbers[0] > 0.0 || numbers[1] > 0.0 || numbers[2] > 0.0)))
-      import_note_add(e->job, NOTE_looks_ignored, 1, "material '%.*s': %s", DAE_SHORT(name), looks[i].name);
+      import_note_add(e->job, NOTE_looks_ignored, 1, "material '%.*s': %s", IMPORT_SHORT(name), looks[i].name);
   }
 }
 
@@ -222,7 +222,7 @@ static sk_status read_texture(dae_effect *e, uint32_t texture, import_contents_m
   uint32_t sampler, image = find_image(e, texture, &sampler);
   if (!image) {
     import_span name = dae_attribute(tree, texture, DAE_texture);
-    import_note_add(e->job, NOTE_textures_missing, 1, "'%.*s', which is not an image of the file", DAE_SHORT(name));
+    import_note_add(e->job, NOTE_textures_missing, 1, "'%.*s', which is not an image of the file", IMPORT_SHORT(name));
     return SK_OK;
   }
   read_transform(tree, texture, &material->material);
@@ -242,7 +242,7 @@ static sk_status read_effect(dae_effect *e, import_contents_material *material, 
   numbers[3] = opacity_of(e, shading, &textured);
   for (i = 0; i < 4; i++) {
     if (!isfinite(numbers[i]))
-      import_note_add(e->job, NOTE_numbers_repaired, 1, "the color of material '%.*s'", DAE_SHORT(name));
+      import_note_add(e->job, NOTE_numbers_repaired, 1, "the color of material '%.*s'", IMPORT_SHORT(name));
     material->material.base_color[i] = isfinite(numbers[i]) ? (float)numbers[i] : 1.0f;
   }
   import_clamp_color(&material->material);
@@ -261,7 +261,7 @@ static sk_status share_effect(dae_effect *e, import_contents_material *material,
   bool is_own = dae_child(&dae->tree, e->instance, DAE_setparam) != DAE_NONE;
   uint32_t color;
   if (is_own && ++dae->own_effects > MAX_OWN) {
-    import_note_add(e->job, NOTE_looks_ignored, 1, "parameters of material '%.*s'", DAE_SHORT(name));
+    import_note_add(e->job, NOTE_looks_ignored, 1, "parameters of material '%.*s'", IMPORT_SHORT(name));
     is_own = false;
   }
   if (effect->data && !is_own) {

@@ -60,7 +60,7 @@ static sk_status take_input(primitive *p, uint32_t input, uint32_t offset, uint3
   if (p->sources[attribute].count && (attribute == TEXCOORD || attribute == COLOR))
     import_note_add(p->job, NOTE_attributes_ignored, 1, "%s of geometry '%.*s'",
                     attribute == COLOR ? "further colors" : "further texture coordinates",
-                    DAE_SHORT(dae_title(tree, p->geometry)));
+                    IMPORT_SHORT(dae_title(tree, p->geometry)));
   if (p->sources[attribute].count && !is_wanted) return SK_OK;
   source = dae_follow_to(p->job, input, DAE_source, DAE_source);
   if (!source) return SK_OK;
@@ -303,7 +303,7 @@ static sk_status make_rows(primitive *p, int attribute, uint32_t width, float mi
       *out++ = row < source->count && k < source->width ? (float)dae_number_at(source, row, k) : missing;
   }
   import_note_add(p->job, NOTE_attributes_dropped, bad, "indices beyond a source of geometry '%.*s'",
-                  DAE_SHORT(dae_title(&p->job->dae->tree, p->geometry)));
+                  IMPORT_SHORT(dae_title(&p->job->dae->tree, p->geometry)));
   return SK_OK;
 }
 
@@ -389,7 +389,7 @@ static sk_status build(primitive *p, const dae_shape *shape, uint32_t set, int32
   if (!status && has_polygons && !(points = points_of(p))) status = import_no_memory(job, 1);
   if (!status && p->sources[POSITION].count) status = add_faces(p, points);
   sk_free(points);
-  import_note_add(job, NOTE_faces_dropped, p->lost, "geometry '%.*s'", DAE_SHORT(title));
+  import_note_add(job, NOTE_faces_dropped, p->lost, "geometry '%.*s'", IMPORT_SHORT(title));
   if (status || !p->triangles.count) return status;
   status = join_corners(p);
   job->dae->made.vertices += p->first_corners.count;
@@ -412,7 +412,7 @@ static sk_status build_mesh(import_job *job, const dae_shape *shape, uint32_t el
   sk_status status = SK_OK;
   if (word == DAE_lines || word == DAE_linestrips)
     import_note_add(job, NOTE_points_lines_dropped, dae_attribute_number(tree, element, DAE_count, 1),
-                    "lines of geometry '%.*s'", DAE_SHORT(dae_title(tree, shape->geometry)));
+                    "lines of geometry '%.*s'", IMPORT_SHORT(dae_title(tree, shape->geometry)));
   else status = build(&p, shape, set, number);
   sk_array_free(&p.indices);
   sk_array_free(&p.points);

@@ -38,11 +38,11 @@ static sk_status find_target(import_job *job, import_span name, const dae_source
     *title = dae_title(&job->dae->tree, shape.geometry);
     status = dae_read_positions(job, shape.geometry, target);
     if (has_normals(&job->dae->tree, shape.geometry))
-      import_note_add(job, NOTE_attributes_ignored, 1, "normals of morph target '%.*s'", DAE_SHORT(*title));
+      import_note_add(job, NOTE_attributes_ignored, 1, "normals of morph target '%.*s'", IMPORT_SHORT(*title));
   }
   if (status || target->count == base->count) return status;
-  import_note_add(job, NOTE_morph_targets_dropped, 1, "target '%.*s' has %zu points, its base has %zu", DAE_SHORT(name),
-                  target->count, base->count);
+  import_note_add(job, NOTE_morph_targets_dropped, 1, "target '%.*s' has %zu points, its base has %zu",
+                  IMPORT_SHORT(name), target->count, base->count);
   *target = (dae_source){.count = 0};
   return SK_OK;
 }

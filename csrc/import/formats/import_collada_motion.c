@@ -261,7 +261,7 @@ static sk_status add_nodes(import_clip *clip, const uint32_t *channels, uint32_t
       status = dae_split_matrices(clip->job, dae_curve_of(dae, channel));
     if (last && last->transform == channel->transform && last->column == channel->column)
       import_note_add(clip->job, NOTE_channels_duplicate, 1, "clip '%.60s': target '%.*s'", clip->title,
-                      DAE_SHORT(dae_attribute(&dae->tree, channel->element, DAE_target)));
+                      IMPORT_SHORT(dae_attribute(&dae->tree, channel->element, DAE_target)));
   }
   for (i = dae->of_element.starts[node]; i < dae->of_element.starts[node + 1] && !status; i++)
     status = add_node(clip, &m, r, dae->of_element.items[i]);
@@ -310,7 +310,7 @@ static sk_status add_weights(import_clip *clip, const dae_channel *channel, cons
   }
   if (!found && !status)
     import_note_add(clip->job, NOTE_channels_dropped, 1, "target '%.*s' is not in the scene",
-                    DAE_SHORT(dae_attribute(&dae->tree, channel->element, DAE_target)));
+                    IMPORT_SHORT(dae_attribute(&dae->tree, channel->element, DAE_target)));
   return status;
 }
 

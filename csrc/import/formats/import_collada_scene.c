@@ -113,7 +113,7 @@ static sk_status add_transform(import_job *job, uint32_t element, dae_chain *cha
   if (dae_numbers_of(dae_text(&dae->tree, element), added->values, wanted) < wanted) {
     import_span text = dae_text(&dae->tree, element);
     import_note_add(job, NOTE_numbers_repaired, 1, "a transform of a node has too few numbers: '%.*s'",
-                    DAE_SHORT(text));
+                    IMPORT_SHORT(text));
     memset(added->values, 0, sizeof added->values);
     for (i = 0; i < 3 && word == DAE_scale; i++) added->values[i] = 1.0;
     for (i = 0; i < 16 && word == DAE_matrix; i += 5) added->values[i] = 1.0;
@@ -246,7 +246,7 @@ static sk_status enter_instance(walk *w, uint32_t instance, int32_t node) {
   if (!element) return SK_OK;
   if (!w->open[element]) return enter(w, element, node);
   import_note_add(job, NOTE_references_ignored, 1, "node '%.*s' is an instance of itself",
-                  DAE_SHORT(dae_title(&job->dae->tree, element)));
+                  IMPORT_SHORT(dae_title(&job->dae->tree, element)));
   return SK_OK;
 }
 

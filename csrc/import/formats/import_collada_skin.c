@@ -41,7 +41,7 @@ static bool find_shape(import_job *job, uint32_t element, dae_shape *shape) {
     if (!skin && !morph) break;
     if (morph && !skin && shape->morph)
       import_note_add(job, NOTE_morph_targets_dropped, 1, "morph controller '%.*s' is below another one",
-                      DAE_SHORT(dae_title(tree, element)));
+                      IMPORT_SHORT(dae_title(tree, element)));
     if (skin && !shape->skin) shape->skin = skin;
     if (morph && !skin && !shape->morph) shape->morph = morph;
     source = dae_attribute(tree, skin ? skin : morph, DAE_source);
@@ -50,7 +50,7 @@ static bool find_shape(import_job *job, uint32_t element, dae_shape *shape) {
     if (!element) return false;
   }
   import_note_add(job, NOTE_meshes_dropped, 1, "controller '%.*s' leads to no geometry",
-                  DAE_SHORT(dae_title(tree, element)));
+                  IMPORT_SHORT(dae_title(tree, element)));
   return false;
 }
 
@@ -110,7 +110,7 @@ static bool take_influence(const weights *w, import_span *rest, import_influence
   out->weight = row < w->source.count ? (float)dae_number_at(&w->source, row, 0) : 0.0f;
   if (row >= w->source.count)
     import_note_add(w->job, NOTE_weights_dropped, 1, "controller '%.*s' has %zu weights, of which number %u is wanted",
-                    DAE_SHORT(w->title), w->source.count, row);
+                    IMPORT_SHORT(w->title), w->source.count, row);
   return true;
 }
 
@@ -129,17 +129,17 @@ static void read_points(weights *w, import_span counts, import_span rest) {
     }
     if (listed > MAX_LISTED)
       import_note_add(w->job, NOTE_influences_dropped, 1, "point %u of controller '%.*s' has %u", point,
-                      DAE_SHORT(w->title), listed);
+                      IMPORT_SHORT(w->title), listed);
     if (used > points->starts[point]) continue;
     points->influences[used++] = (import_influence){points->joints, 1.0f};
     alone += point < points->count;
   }
   for (i = 0; i < used - 1; i++) points->has_own |= points->influences[i].slot == points->joints;
   points->starts[point] = used;
-  import_note_add(w->job, NOTE_vertices_unweighted, alone, "points of controller '%.*s'", DAE_SHORT(w->title));
+  import_note_add(w->job, NOTE_vertices_unweighted, alone, "points of controller '%.*s'", IMPORT_SHORT(w->title));
   if (ended)
     import_note_add(w->job, NOTE_weights_dropped, 1, "controller '%.*s' lists fewer than it counts",
-                    DAE_SHORT(w->title));
+                    IMPORT_SHORT(w->title));
 }
 
 static sk_status read_weights(import_job *job, uint32_t skin, size_t positions, dae_points *points) {
@@ -187,7 +187,7 @@ static sk_status read_offsets(import_job *job, uint32_t skin, dae_points *points
   }
   if (binds.count < points->joints)
     import_note_add(job, NOTE_inverse_bind_missing, points->joints - binds.count, "controller '%.*s'",
-                    DAE_SHORT(dae_title(tree, dae_at(tree, skin)->parent)));
+                    IMPORT_SHORT(dae_title(tree, dae_at(tree, skin)->parent)));
   return SK_OK;
 }
 
@@ -348,7 +348,7 @@ static sk_status check_morph(import_job *job, int32_t node, dae_shape *shape) {
   if (last && last->node == node) {
     if (last->element == shape->morph) return SK_OK;
     import_note_add(job, NOTE_morph_targets_dropped, 1, "'%.*s', the second morph controller of a node",
-                    DAE_SHORT(dae_title(&dae->tree, dae_at(&dae->tree, shape->morph)->parent)));
+                    IMPORT_SHORT(dae_title(&dae->tree, dae_at(&dae->tree, shape->morph)->parent)));
     shape->morph = DAE_NONE;
     return SK_OK;
   }
@@ -407,7 +407,7 @@ static sk_status place_use(import_job *job, const dae_use *use, uint32_t *visite
   }
   import_names_free(&bindings.symbols);
   if (!status && job->contents->instances.count == before)
-    import_note_add(job, NOTE_meshes_dropped, 1, "geometry '%.*s'", DAE_SHORT(dae_title(tree, shape.geometry)));
+    import_note_add(job, NOTE_meshes_dropped, 1, "geometry '%.*s'", IMPORT_SHORT(dae_title(tree, shape.geometry)));
   return status;
 }
 

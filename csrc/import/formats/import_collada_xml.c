@@ -330,15 +330,6 @@ bool dae_next_word(import_span *rest, import_span *word) {
   return word->length > 0;
 }
 
-/* Some exporters write numbers as people of their country do: numbers stand apart by spaces, so a comma is a point. */
-static double read_comma(import_span word) {
-  char text[64];
-  size_t i;
-  if (word.length > sizeof text) return NAN;
-  for (i = 0; i < word.length; i++) text[i] = word.at[i] == ',' ? '.' : word.at[i];
-  return import_decimal(text, word.length);
-}
-
 /* Reads a number such as "-12.5", of up to 18 digits and without an exponent, and returns where it ends; NULL for other
    words. The result is that of import_decimal. */
 static const char *read_plain(const char *at, const char *end, double *number) {
@@ -369,7 +360,7 @@ bool dae_next_number(import_span *rest, double *number) {
   }
   if (!dae_next_word(rest, &word)) return false;
   *number = import_decimal(word.at, word.length);
-  if (isnan(*number)) *number = read_comma(word);
+  if (isnan(*number)) *number = import_comma_decimal(word);
   return true;
 }
 

@@ -74,12 +74,9 @@ static bool read_binary(const fbx_file *file, size_t at, size_t limit, fbx_recor
 }
 
 static double real_of(uint64_t bits, size_t width) {
-  uint32_t half = (uint32_t)bits;
-  float narrow;
   double wide;
-  memcpy(&narrow, &half, sizeof narrow);
   memcpy(&wide, &bits, sizeof wide);
-  return width == 4 ? (double)narrow : wide;
+  return width == 4 ? import_float_of((uint32_t)bits) : wide;
 }
 
 /* The number of a type at `at`, which is there. */

@@ -22,17 +22,17 @@ static sk_status add_joint(const iqm *file, uint32_t j, int32_t parent) {
   int i;
   if (!node) return SK_ERROR_MEMORY;
   node->has_trs = true;
-  for (i = 0; i < 3; i++) node->translation[i] = iqm_float(row + 8 + 4 * i);
-  for (i = 0; i < 4; i++) node->rotation[i] = iqm_float(row + 20 + 4 * i);
-  for (i = 0; i < 3; i++) node->scale[i] = iqm_float(row + 36 + 4 * i);
-  return iqm_name(file, iqm_number(row), &node->name);
+  for (i = 0; i < 3; i++) node->translation[i] = import_float(row + 8 + 4 * i);
+  for (i = 0; i < 4; i++) node->rotation[i] = import_float(row + 20 + 4 * i);
+  for (i = 0; i < 3; i++) node->scale[i] = import_float(row + 36 + 4 * i);
+  return iqm_name(file, import_u32(row), &node->name);
 }
 
 /* Lists for each joint, and for the root in front of them, the first child and the next sibling. */
 static sk_status link_joints(const iqm *file, uint32_t *first, uint32_t *next) {
   uint32_t j;
   for (j = file->joints.count; j-- > 0;) {
-    uint32_t parent = iqm_number(joint_at(file, j) + 4) + 1; /* -1: the root */
+    uint32_t parent = import_u32(joint_at(file, j) + 4) + 1; /* -1: the root */
     if (parent > j)
       return sk_fail(file->job->error, SK_ERROR_IMPORT, "joint %u has a parent that does not stand before it", j);
     next[j + 1] = first[parent];
@@ -74,7 +74,7 @@ static sk_status add_skin(iqm *file) {
   if (!globals) status = import_no_memory(file->job, count * 12 * sizeof *globals);
   for (j = 0; j < count && !status; j++) {
     import_contents_node *node = (import_contents_node *)file->job->contents->nodes.data + file->nodes[j + 1];
-    int32_t parent = (int32_t)iqm_number(joint_at(file, (uint32_t)j) + 4);
+    int32_t parent = (int32_t)import_u32(joint_at(file, (uint32_t)j) + 4);
     float unit[4];
     const double q[4] = {node->rotation[0], node->rotation[1], node->rotation[2], node->rotation[3]};
     sk_quat_normalize(q, unit);
@@ -151,9 +151,9 @@ static sk_status copy_faces(const iqm *file, uint32_t first, uint32_t first_vert
   mesh->faces = out;
   if (!out) return SK_ERROR_MEMORY;
   for (f = 0; f < mesh->face_count; f++, row += IQM_TRIANGLE) {
-    *out++ = iqm_number(row) - first_vertex;
-    *out++ = iqm_number(row + 8) - first_vertex;
-    *out++ = iqm_number(row + 4) - first_vertex;
+    *out++ = import_u32(row) - first_vertex;
+    *out++ = import_u32(row + 8) - first_vertex;
+    *out++ = import_u32(row + 4) - first_vertex;
   }
   return SK_OK;
 }
@@ -172,8 +172,8 @@ static sk_status add_material(const iqm *file, uint32_t offset) {
 
 static sk_status set_mesh(const iqm *file, const uint8_t *row, const import_contents_mesh *all,
                           import_contents_mesh *mesh) {
-  uint32_t first = iqm_number(row + 8), first_face = iqm_number(row + 16);
-  *mesh = (import_contents_mesh){.vertex_count = iqm_number(row + 12), .face_count = iqm_number(row + 20)};
+  uint32_t first = import_u32(row + 8), first_face = import_u32(row + 16);
+  *mesh = (import_contents_mesh){.vertex_count = import_u32(row + 12), .face_count = import_u32(row + 20)};
   if (first > file->vertex_count || mesh->vertex_count > file->vertex_count - first ||
       first_face > file->triangles.count || mesh->face_count > file->triangles.count - first_face)
     return sk_fail(file->job->error, SK_ERROR_IMPORT, "a mesh has vertices or triangles that the file does not have");
@@ -192,14 +192,14 @@ static sk_status add_mesh(const iqm *file, const uint8_t *row, const import_cont
   import_contents_instance *instance;
   int32_t number = (int32_t)file->job->contents->meshes.count;
   sk_status status;
-  counts->vertices += iqm_number(row + 12);
-  counts->rows += 3 * (uint64_t)iqm_number(row + 20);
+  counts->vertices += import_u32(row + 12);
+  counts->rows += 3 * (uint64_t)import_u32(row + 20);
   status = import_check_counts(file->job, counts);
   if (status) return status;
   mesh = import_contents_add_mesh(file->job);
   status = mesh ? set_mesh(file, row, all, mesh) : SK_ERROR_MEMORY;
-  if (!status) status = iqm_name(file, iqm_number(row), &mesh->name);
-  if (!status) status = add_material(file, iqm_number(row + 4));
+  if (!status) status = iqm_name(file, import_u32(row), &mesh->name);
+  if (!status) status = add_material(file, import_u32(row + 4));
   if (status) return status;
   instance = import_contents_add_instance(file->job, 0, number);
   if (!instance) return SK_ERROR_MEMORY;

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "../../core/base/sk_math.h"
-#include "../import_bytes.h"
 #include "../import_limit.h"
 #include "import_iqm_file.h"
 
@@ -28,7 +27,7 @@ typedef struct iqm_range {
 /* ---- one pose ------------------------------------------------------------------------------------- */
 
 static const uint8_t *pose_at(const iqm *file, uint32_t p) { return file->poses.data + IQM_POSE * (size_t)p; }
-static uint32_t mask_of(const uint8_t *pose) { return iqm_number(pose + 4) & ((1u << CHANNELS) - 1); }
+static uint32_t mask_of(const uint8_t *pose) { return import_u32(pose + 4) & ((1u << CHANNELS) - 1); }
 
 static uint32_t count_bits(uint32_t bits) {
   uint32_t count = 0;
@@ -48,9 +47,9 @@ static void read_part(const uint8_t *pose, const iqm_part *part, const uint8_t *
   uint32_t mask = mask_of(pose), before = count_bits(mask & ((1u << part->first) - 1)), i;
   for (i = 0; i < part->width; i++) {
     uint32_t channel = part->first + i;
-    double value = iqm_float(pose + 8 + 4 * channel);
+    double value = import_float(pose + 8 + 4 * channel);
     if (mask & 1u << channel)
-      value += (double)iqm_float(pose + 48 + 4 * channel) * (double)import_number(numbers + 2 * before++, 2);
+      value += (double)import_float(pose + 48 + 4 * channel) * (double)import_number(numbers + 2 * before++, 2);
     out[i] = (float)value;
   }
   if (part->path == SK_PATH_ROTATION) normalize(out);
@@ -108,20 +107,18 @@ static sk_status add_tracks(const iqm *file, const iqm_range *range) {
 /* ---- clips --------------------------------------------------------------------------------------------- */
 
 static sk_status add_clip(const iqm *file, const uint8_t *row, import_counts *counts) {
-  iqm_range range = {.first = iqm_number(row + 4), .count = iqm_number(row + 8)};
-  double rate = iqm_float(row + 12);
+  iqm_range range = {.first = import_u32(row + 4), .count = import_u32(row + 8)};
+  double rate = import_float(row + 12);
   import_contents_clip *clip;
-  import_span name = iqm_text(file, iqm_number(row));
+  import_span name = iqm_text(file, import_u32(row));
   sk_status status;
   if (!range.count || range.first > file->frames.count || range.count > file->frames.count - range.first) {
     import_note_add(file->job, NOTE_channels_dropped, file->poses.count, "clip '%.*s': frames %u to %u of %u",
-                    name.length < 60 ? (int)name.length : 60, name.at, range.first, range.first + range.count,
-                    file->frames.count);
+                    IMPORT_SHORT(name), range.first, range.first + range.count, file->frames.count);
     return SK_OK;
   }
   if (!(rate > 0.0) || !isfinite(rate)) {
-    import_note_add(file->job, NOTE_ticks_per_second_assumed, 1, "clip '%.*s'",
-                    name.length < 60 ? (int)name.length : 60, name.at);
+    import_note_add(file->job, NOTE_ticks_per_second_assumed, 1, "clip '%.*s'", IMPORT_SHORT(name));
     rate = FALLBACK_TICKS;
   }
   status = take_times(file, &range, rate, counts);
@@ -130,7 +127,7 @@ static sk_status add_clip(const iqm *file, const uint8_t *row, import_counts *co
   if (!clip) return SK_ERROR_MEMORY;
   clip->duration = (range.count - 1) / rate;
   clip->ticks_per_second = rate;
-  status = iqm_name(file, iqm_number(row), &clip->name);
+  status = iqm_name(file, import_u32(row), &clip->name);
   return status ? status : add_tracks(file, &range);
 }
 
@@ -141,7 +138,7 @@ static bool poses_fit(const iqm *file) {
   for (p = 0; p < file->poses.count; p++) {
     numbers += count_bits(mask_of(pose_at(file, p)));
     if (p >= file->joints.count) return false;
-    if (iqm_number(pose_at(file, p)) != iqm_number(file->joints.data + IQM_JOINT * (size_t)p + 4)) return false;
+    if (import_u32(pose_at(file, p)) != import_u32(file->joints.data + IQM_JOINT * (size_t)p + 4)) return false;
   }
   return numbers <= file->channels;
 }

@@ -4,8 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "../import_bytes.h"
-
 #define VERSION 2
 #define LONGEST 1023 /* bytes of a name, as for all formats */
 
@@ -21,15 +19,6 @@ enum { /* numbers of the header, behind its 16 letters */
        HEAD_FRAMES = 19,
        HEAD_NUMBERS = 27
 };
-
-uint32_t iqm_number(const uint8_t *at) { return (uint32_t)import_number(at, 4); }
-
-float iqm_float(const uint8_t *at) {
-  uint32_t bits = iqm_number(at);
-  float value;
-  memcpy(&value, &bits, sizeof value);
-  return value;
-}
 
 /* ---- numbers of vertices ------------------------------------------------------------------------ */
 
@@ -60,7 +49,7 @@ float iqm_value(const iqm_array *array, uint32_t vertex, uint32_t number, bool p
   size_t bytes = format_bytes[array->format];
   uint64_t bits = import_number(array->data + ((size_t)vertex * array->size + number) * bytes, bytes);
   double value;
-  if (array->format == FLOAT) return iqm_float(array->data + ((size_t)vertex * array->size + number) * bytes);
+  if (array->format == FLOAT) return import_float_of((uint32_t)bits);
   if (array->format == HALF) return (float)half_of((uint32_t)bits);
   if (array->format == DOUBLE) return memcpy(&value, &bits, sizeof value), (float)value;
   return (float)(whole_of(bits, array->format) / (parts ? largest[array->format] : 1.0));
@@ -92,7 +81,7 @@ sk_status iqm_name(const iqm *file, uint32_t offset, sk_text *name) {
 
 /* ---- tables ---------------------------------------------------------------------------------------- */
 
-static uint32_t head(const iqm *file, size_t number) { return iqm_number(file->data + 16 + 4 * number); }
+static uint32_t head(const iqm *file, size_t number) { return import_u32(file->data + 16 + 4 * number); }
 
 static bool fits(const iqm *file, uint32_t offset, uint64_t bytes) {
   return offset <= file->size && bytes <= file->size - offset;
@@ -111,8 +100,8 @@ static sk_status find(const iqm *file, size_t number, size_t behind, uint64_t ro
 
 /* The first array of each kind; those that cannot be read are reported. */
 static void find_array(iqm *file, const uint8_t *row) {
-  uint32_t type = iqm_number(row), format = iqm_number(row + 8), size = iqm_number(row + 12);
-  uint32_t offset = iqm_number(row + 16);
+  uint32_t type = import_u32(row), format = import_u32(row + 8), size = import_u32(row + 12);
+  uint32_t offset = import_u32(row + 16);
   static const uint8_t least[] = {3, 2, 3, 3, 1, 1, 3}; /* numbers of a vertex */
   if (type >= IQM_ATTRIBUTES || !file->vertex_count || file->arrays[type].size) return;
   if (format < FORMATS && size >= least[type] && size <= 256 &&

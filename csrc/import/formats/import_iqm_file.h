@@ -5,6 +5,7 @@
 #ifndef IMPORT_IQM_FILE_H
 #define IMPORT_IQM_FILE_H
 
+#include "../import_bytes.h"
 #include "../import_contents.h"
 
 typedef struct iqm_table { /* rows of the file; `count` rows are there */
@@ -53,8 +54,6 @@ sk_status iqm_open_file(import_job *job, iqm *file);
 import_span iqm_text(const iqm *file, uint32_t offset);
 /* The same as the name of something. */
 sk_status iqm_name(const iqm *file, uint32_t offset, sk_text *name);
-uint32_t iqm_number(const uint8_t *at);
-float iqm_float(const uint8_t *at);
 /* A number of a vertex. Whole numbers are parts of their largest one, if `parts` says so. */
 float iqm_value(const iqm_array *array, uint32_t vertex, uint32_t number, bool parts);
 

@@ -26,15 +26,6 @@ typedef struct quake_frames { /* of one mesh */
   float scale[3], origin[3]; /* of .mdl, whose numbers are bytes; scale 0: .md3 */
 } quake_frames;
 
-static float float_at(const uint8_t *at) {
-  uint32_t bits = (uint32_t)import_number(at, 4);
-  float value;
-  memcpy(&value, &bits, sizeof value);
-  return value;
-}
-
-static uint32_t number_at(const uint8_t *at) { return (uint32_t)import_number(at, 4); }
-
 /* `bytes` bytes at an offset; NULL where the file does not have them. */
 static const uint8_t *part_of(const import_source *file, uint64_t offset, uint64_t bytes) {
   return offset <= file->size && bytes <= file->size - offset ? file->data + offset : NULL;
@@ -75,7 +66,7 @@ static bool fits(const quake_frames *f, const struct aiMesh *mesh) {
   uint32_t i;
   if (mesh->mNumVertices != 3 * (uint64_t)f->triangle_count) return false;
   for (i = 0; i < mesh->mNumVertices; i++) {
-    uint32_t index = number_at(f->triangles + i / 3 * f->triangle + f->first + 4 * (i % 3));
+    uint32_t index = import_u32(f->triangles + i / 3 * f->triangle + f->first + 4 * (i % 3));
     struct aiVector3D first;
     if (index >= f->vertex_count) return false;
     first = position_of(f, f->start, index);
@@ -94,7 +85,7 @@ static void sum_normals(const quake_frames *f, float *sums) {
     uint32_t index[3];
     float normal[3];
     for (c = 0; c < 3; c++) {
-      index[c] = number_at(f->triangles + t * f->triangle + f->first + 4 * c);
+      index[c] = import_u32(f->triangles + t * f->triangle + f->first + 4 * c);
       p[c] = position_of(f, f->wanted, index[c]);
     }
     normal[0] = (p[2].y - p[0].y) * (p[1].z - p[0].z) - (p[2].z - p[0].z) * (p[1].y - p[0].y);
@@ -113,7 +104,7 @@ static sk_status put_frame(import_job *job, const quake_frames *f, struct aiMesh
   if (is_mdl && !sums) return import_no_memory(job, (size_t)f->vertex_count * 12);
   if (is_mdl) sum_normals(f, sums);
   for (i = 0; i < mesh->mNumVertices; i++) {
-    uint32_t index = number_at(f->triangles + i / 3 * f->triangle + f->first + 4 * (i % 3));
+    uint32_t index = import_u32(f->triangles + i / 3 * f->triangle + f->first + 4 * (i % 3));
     mesh->mVertices[i] = position_of(f, f->wanted, index);
     if (!mesh->mNormals) continue;
     if (is_mdl) {
@@ -134,12 +125,12 @@ static sk_status put_frame(import_job *job, const quake_frames *f, struct aiMesh
 static bool find_surface(const import_source *file, uint64_t at, uint32_t frame, uint32_t frames, quake_frames *out) {
   const uint8_t *s = part_of(file, at, HEADER);
   uint64_t vertices;
-  if (!s || number_at(s + 72) != frames) return false;
-  *out = (quake_frames){.triangle = 12, .triangle_count = number_at(s + 84), .vertex_count = number_at(s + 80)};
+  if (!s || import_u32(s + 72) != frames) return false;
+  *out = (quake_frames){.triangle = 12, .triangle_count = import_u32(s + 84), .vertex_count = import_u32(s + 80)};
   vertices = (uint64_t)ROW * out->vertex_count;
-  out->triangles = part_of(file, at + number_at(s + 88), 12 * (uint64_t)out->triangle_count);
-  out->start = part_of(file, at + number_at(s + 100), vertices);
-  out->wanted = part_of(file, at + number_at(s + 100) + vertices * frame, vertices);
+  out->triangles = part_of(file, at + import_u32(s + 88), 12 * (uint64_t)out->triangle_count);
+  out->start = part_of(file, at + import_u32(s + 100), vertices);
+  out->wanted = part_of(file, at + import_u32(s + 100) + vertices * frame, vertices);
   return out->triangles && out->start && out->wanted;
 }
 
@@ -152,14 +143,14 @@ sk_status import_md3_correct(import_job *job) {
   status = import_files_whole(job);
   if (status) return status;
   file = job->files.sources.data;
-  if (file->size < HEADER || number_at(file->data + 4) != MD3) return fail_fit(job);
-  frames = number_at(file->data + 76), surfaces = number_at(file->data + 84), at = number_at(file->data + 100);
+  if (file->size < HEADER || import_u32(file->data + 4) != MD3) return fail_fit(job);
+  frames = import_u32(file->data + 76), surfaces = import_u32(file->data + 84), at = import_u32(file->data + 100);
   if (frame >= frames) return fail_frame(job, frames);
   for (s = 0; s < surfaces && !status; s++) {
     quake_frames f;
     if (!find_surface(file, at, frame, frames, &f)) return fail_fit(job);
-    if (number_at(file->data + at + 104) < HEADER) return fail_fit(job);
-    at += number_at(file->data + at + 104);
+    if (import_u32(file->data + at + 104) < HEADER) return fail_fit(job);
+    at += import_u32(file->data + at + 104);
     if (!f.triangle_count || !f.vertex_count) continue;
     if (used >= job->scene->mNumMeshes || !fits(&f, job->scene->mMeshes[used])) return fail_fit(job);
     status = put_frame(job, &f, job->scene->mMeshes[used++]);
@@ -176,7 +167,7 @@ static uint64_t skip_skins(const import_source *file, uint32_t skins, uint64_t i
   for (i = 0; i < skins && i < MAX_MDL; i++) {
     const uint8_t *head = part_of(file, at, 8);
     if (!head) return 0;
-    group = number_at(head) ? number_at(head + 4) : 0;
+    group = import_u32(head) ? import_u32(head + 4) : 0;
     at += group ? 8 + group * (4 + image) : 4 + image;
     if (at > file->size) return 0;
   }
@@ -186,7 +177,7 @@ static uint64_t skip_skins(const import_source *file, uint32_t skins, uint64_t i
 /* The vertices of a frame; of one that is a group of poses, those of the first. `*at` moves behind it. */
 static const uint8_t *next_frame(const import_source *file, uint64_t *at, uint64_t vertices) {
   const uint8_t *head = part_of(file, *at, 8);
-  uint64_t poses = head && number_at(head) ? number_at(head + 4) : 0;
+  uint64_t poses = head && import_u32(head) ? import_u32(head + 4) : 0;
   uint64_t first = *at + (poses ? 16 + 4 * poses : 4) + 24, pose = 24 + vertices;
   const uint8_t *found = head ? part_of(file, first, vertices) : NULL;
   *at = poses ? first - 24 + poses * pose : first + vertices;
@@ -194,19 +185,19 @@ static const uint8_t *next_frame(const import_source *file, uint64_t *at, uint64
 }
 
 static bool find_mdl(const import_source *file, uint32_t frame, quake_frames *out) {
-  uint64_t image = (uint64_t)number_at(file->data + 52) * number_at(file->data + 56), at, bytes;
+  uint64_t image = (uint64_t)import_u32(file->data + 52) * import_u32(file->data + 56), at, bytes;
   uint32_t f;
   int i;
   *out = (quake_frames){.triangle = 16,
                         .first = 4,
-                        .triangle_count = number_at(file->data + 64),
-                        .vertex_count = number_at(file->data + 60)};
+                        .triangle_count = import_u32(file->data + 64),
+                        .vertex_count = import_u32(file->data + 60)};
   for (i = 0; i < 3; i++) {
-    out->scale[i] = float_at(file->data + 8 + 4 * i);
-    out->origin[i] = float_at(file->data + 20 + 4 * i);
+    out->scale[i] = import_float(file->data + 8 + 4 * i);
+    out->origin[i] = import_float(file->data + 20 + 4 * i);
   }
   if (out->scale[0] == 0.0f || image > file->size) return false;
-  at = skip_skins(file, number_at(file->data + 48), image);
+  at = skip_skins(file, import_u32(file->data + 48), image);
   if (!at) return false;
   at += 12 * (uint64_t)out->vertex_count;
   out->triangles = part_of(file, at, 16 * (uint64_t)out->triangle_count);
@@ -222,14 +213,15 @@ static bool find_mdl(const import_source *file, uint32_t frame, quake_frames *ou
 
 /* Counts the poses of frames that are groups, after the first of each. */
 static void note_poses(import_job *job, const import_source *file, uint64_t image) {
-  uint32_t vertices = number_at(file->data + 60), faces = number_at(file->data + 64), f;
-  uint64_t at = skip_skins(file, number_at(file->data + 48), image);
+  uint32_t vertices = import_u32(file->data + 60), faces = import_u32(file->data + 64), f;
+  uint64_t at = skip_skins(file, import_u32(file->data + 48), image);
   if (at) at += 12 * (uint64_t)vertices + 16 * (uint64_t)faces;
-  for (f = 0; at && f < number_at(file->data + 68) && f < MAX_MDL; f++) {
+  for (f = 0; at && f < import_u32(file->data + 68) && f < MAX_MDL; f++) {
     const uint8_t *head = part_of(file, at, 8);
     if (!head) return;
-    if (number_at(head) && number_at(head + 4) > 1)
-      import_note_add(job, NOTE_morph_targets_dropped, number_at(head + 4) - 1, "poses of frame %u after the first", f);
+    if (import_u32(head) && import_u32(head + 4) > 1)
+      import_note_add(job, NOTE_morph_targets_dropped, import_u32(head + 4) - 1, "poses of frame %u after the first",
+                      f);
     if (!next_frame(file, &at, 4 * (uint64_t)vertices)) return;
   }
 }
@@ -240,7 +232,7 @@ static uint64_t copy_skins(const import_source *file, uint32_t skins, uint64_t i
   uint32_t i;
   for (i = 0; i < skins && i < MAX_MDL; i++) {
     const uint8_t *head = part_of(file, at, 8);
-    uint64_t group = head && number_at(head) ? number_at(head + 4) : 0;
+    uint64_t group = head && import_u32(head) ? import_u32(head + 4) : 0;
     const uint8_t *first = head ? part_of(file, at + (group ? 8 + 4 * group : 4), image) : NULL;
     if (!first) return 0;
     at += group ? 8 + group * (4 + image) : 4 + image;
@@ -263,8 +255,8 @@ sk_status import_mdl_open(import_job *job) {
   if (status) return status;
   file = job->files.sources.data;
   if (file->size < 84 || memcmp(file->data, "IDPO", 4)) return SK_OK;
-  skins = number_at(file->data + 48);
-  image = (uint64_t)number_at(file->data + 52) * number_at(file->data + 56);
+  skins = import_u32(file->data + 48);
+  image = (uint64_t)import_u32(file->data + 52) * import_u32(file->data + 56);
   if (image > file->size) return SK_OK;
   note_poses(job, file, image);
   copy = sk_alloc(file->size + 1);
@@ -292,8 +284,8 @@ sk_status import_mdl_correct(import_job *job) {
   status = import_files_whole(job);
   if (status) return status;
   file = job->files.sources.data;
-  frames = number_at(file->data + 68);
-  if (number_at(file->data + 4) != MDL || frames > MAX_MDL) return fail_fit(job);
+  frames = import_u32(file->data + 68);
+  if (import_u32(file->data + 4) != MDL || frames > MAX_MDL) return fail_fit(job);
   if (frame >= frames) return fail_frame(job, frames);
   if (!find_mdl(file, frame, &f) || job->scene->mNumMeshes != 1 || !fits(&f, job->scene->mMeshes[0]))
     return fail_fit(job);

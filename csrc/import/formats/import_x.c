@@ -43,8 +43,7 @@ static sk_status index_names(x_scene *x) {
 const x_object *x_find(x_scene *x, const import_names *names, import_span name, const char *what) {
   int64_t found = name.length ? import_names_find(names, name.at, name.length) : SK_NONE;
   if (found < 0) return NULL;
-  if (x->made[found].is_shared)
-    import_note_add(x->job, NOTE_names_ambiguous, 1, "%s '%.*s'", what, x_short(name), name.at);
+  if (x->made[found].is_shared) import_note_add(x->job, NOTE_names_ambiguous, 1, "%s '%.*s'", what, IMPORT_SHORT(name));
   return x_object_at(&x->file, (size_t)found);
 }
 
@@ -73,9 +72,7 @@ static void read_matrix(x_scene *x, const x_object *frame, import_contents_node 
     if (m) good = x_matrix(m, node->local);
     else if (below->kind == X_FRAME_MATRIX) good = false;
   }
-  if (!good)
-    import_note_add(x->job, NOTE_numbers_repaired, 1, "the matrix of frame '%.*s'", x_short(frame->name),
-                    frame->name.at);
+  if (!good) import_note_add(x->job, NOTE_numbers_repaired, 1, "the matrix of frame '%.*s'", IMPORT_SHORT(frame->name));
 }
 
 /* A frame below something else than a frame is none; a mesh that stands alone gets a node. */
@@ -147,8 +144,7 @@ static bool is_of_color(const x_object *texture, bool alone) {
 }
 
 static void note_look(x_scene *x, const x_object *material, const char *what) {
-  import_note_add(x->job, NOTE_looks_ignored, 1, "material '%.*s': %s", x_short(material->name),
-                  material->name.length ? material->name.at : "", what);
+  import_note_add(x->job, NOTE_looks_ignored, 1, "material '%.*s': %s", IMPORT_SHORT(material->name), what);
 }
 
 /* What comes behind the color: power, specular and emissive color; and what is not the texture of the color. */
@@ -252,7 +248,7 @@ static sk_status add_meshes(x_scene *x) {
     const x_object *object = x_object_at(&x->file, i);
     bool stands_alone = object->kind == X_MESH && object->parent < 0 && !x->made[i].is_referred;
     if (object->kind == X_OTHER_GEOMETRY)
-      import_note_add(x->job, NOTE_geometry_ignored, 1, "'%.*s'", x_short(object->name), object->name.at);
+      import_note_add(x->job, NOTE_geometry_ignored, 1, "'%.*s'", IMPORT_SHORT(object->name));
     if (object->kind == X_FRAME && x->made[i].index >= 0) status = add_meshes_of(x, object, node++);
     else if (stands_alone) status = add_instances(x, object, node++);
   }

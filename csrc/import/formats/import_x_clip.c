@@ -39,7 +39,7 @@ static void read_matrix_key(x_clip *c, const double *m, x_keys *keys, uint32_t k
   float *t = keys->values[SK_PATH_TRANSLATION] + 3 * (size_t)k, *r = keys->values[SK_PATH_ROTATION] + 4 * (size_t)k;
   double error = sk_affine_decompose(affine, t, r, keys->values[SK_PATH_SCALE] + 3 * (size_t)k);
   if (is_affine && error <= SHEAR) return;
-  import_note_add(c->scene->job, NOTE_matrix_keys_lost, 1, "clip '%.*s', key at %g s", x_short(c->name), c->name.at,
+  import_note_add(c->scene->job, NOTE_matrix_keys_lost, 1, "clip '%.*s', key at %g s", IMPORT_SHORT(c->name),
                   keys->times[k]);
 }
 
@@ -103,8 +103,8 @@ static sk_status read_keys(x_clip *c, const x_object *object, x_keys *keys) {
     if (isfinite(keys->times[k])) c->last = fmax(c->last, keys->times[k]);
   }
   if (!keys->count && object->count && !status)
-    import_note_add(c->scene->job, NOTE_channels_dropped, 1, "clip '%.*s': keys of type %u", x_short(c->name),
-                    c->name.at, keys->type);
+    import_note_add(c->scene->job, NOTE_channels_dropped, 1, "clip '%.*s': keys of type %u", IMPORT_SHORT(c->name),
+                    keys->type);
   return status;
 }
 
@@ -134,8 +134,8 @@ static int32_t node_of(x_clip *c, const x_object *animation) {
     if (below->kind == X_REFERENCE) name = below->name;
   frame = x_find(x, &x->frames, name, "frame");
   if (frame && x_made_of(x, frame)->index >= 0) return x_made_of(x, frame)->index;
-  import_note_add(x->job, NOTE_channels_dropped, 1, "clip '%.*s': no joint '%.*s'", x_short(c->name), c->name.at,
-                  x_short(name), name.length ? name.at : "");
+  import_note_add(x->job, NOTE_channels_dropped, 1, "clip '%.*s': no joint '%.*s'", IMPORT_SHORT(c->name),
+                  IMPORT_SHORT(name));
   return SK_NONE;
 }
 
@@ -189,8 +189,7 @@ static sk_status add_clip(x_scene *x, const x_object *set, double ticks) {
   clip = (import_contents_clip *)x->job->contents->clips.data + index;
   clip->duration = c.last;
   clip->ticks_per_second = c.ticks;
-  if (!(ticks > 0.0))
-    import_note_add(x->job, NOTE_ticks_per_second_assumed, 1, "clip '%.*s'", x_short(set->name), set->name.at);
+  if (!(ticks > 0.0)) import_note_add(x->job, NOTE_ticks_per_second_assumed, 1, "clip '%.*s'", IMPORT_SHORT(set->name));
   return import_add_text(x->job, set->name, &clip->name);
 }
 

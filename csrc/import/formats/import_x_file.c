@@ -146,14 +146,10 @@ static uint64_t take_bytes(x_reader *x, size_t bytes) {
 static x_word next_of_list(x_reader *x) {
   size_t size = x->left_is_float ? x->float_size : 4;
   uint64_t bits;
-  uint32_t half;
-  float single;
   if ((size_t)(x->end - x->at) < size) return X_BROKEN;
   bits = take_bytes(x, size);
-  half = (uint32_t)bits;
   x->left--;
-  memcpy(&single, &half, sizeof single);
-  x->number = !x->left_is_float ? (double)half : single;
+  x->number = x->left_is_float ? import_float_of((uint32_t)bits) : (double)(uint32_t)bits;
   if (x->left_is_float && size == 8) memcpy(&x->number, &bits, sizeof bits);
   return X_NUMBER;
 }

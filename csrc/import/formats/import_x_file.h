@@ -71,7 +71,4 @@ bool x_take_count(x_numbers *n, size_t width, uint32_t *count);
 /* The next `count` numbers; NULL where there are fewer. */
 const double *x_take(x_numbers *n, size_t count);
 
-/* Bytes of a name that an error or a note quotes. */
-static inline int x_short(import_span span) { return span.length < 60 ? (int)span.length : 60; }
-
 #endif

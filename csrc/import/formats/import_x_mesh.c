@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "../import_bytes.h"
 #include "../import_polygon.h"
 #include "import_x_scene.h"
 
@@ -44,8 +45,7 @@ static const x_face *face_at(const x_mesh *m, size_t i) { return (const x_face *
 static uint32_t corner_at(const x_mesh *m, size_t i) { return ((const uint32_t *)m->corners.data)[i]; }
 
 static void note_dropped(const x_mesh *m, const char *what) {
-  import_note_add(m->scene->job, NOTE_attributes_dropped, 1, "%s of mesh '%.*s'", what, x_short(m->name),
-                  m->name.length ? m->name.at : "");
+  import_note_add(m->scene->job, NOTE_attributes_dropped, 1, "%s of mesh '%.*s'", what, IMPORT_SHORT(m->name));
 }
 
 /* ---- vertices and faces ----------------------------------------------------------------------------- */
@@ -65,10 +65,9 @@ static bool read_face(x_mesh *m, x_numbers *n, x_face *face, uint32_t *corners) 
 }
 
 static void note_face(const x_mesh *m, x_face *face) {
-  int length = x_short(m->name);
-  const char *name = m->name.length ? m->name.at : "";
-  if (!face->usable) import_note_add(m->scene->job, NOTE_faces_dropped, 1, "mesh '%.*s'", length, name);
-  else if (face->count < 3) import_note_add(m->scene->job, NOTE_points_lines_dropped, 1, "mesh '%.*s'", length, name);
+  import_job *job = m->scene->job;
+  if (!face->usable) import_note_add(job, NOTE_faces_dropped, 1, "mesh '%.*s'", IMPORT_SHORT(m->name));
+  else if (face->count < 3) import_note_add(job, NOTE_points_lines_dropped, 1, "mesh '%.*s'", IMPORT_SHORT(m->name));
   face->usable &= face->count >= 3;
 }
 
@@ -98,8 +97,8 @@ static sk_status read_shape(x_mesh *m) {
     if (!corners || (count && !sk_array_extend(&m->faces, count))) return import_no_memory(job, x_left(&n));
     if (read_faces(m, &n, corners)) return SK_OK;
   }
-  return sk_fail(job->error, SK_ERROR_IMPORT, "mesh '%.*s' has fewer numbers than its counts say", x_short(m->name),
-                 m->name.length ? m->name.at : "");
+  return sk_fail(job->error, SK_ERROR_IMPORT, "mesh '%.*s' has fewer numbers than its counts say",
+                 IMPORT_SHORT(m->name));
 }
 
 /* ---- attributes ---------------------------------------------------------------------------------------- */
@@ -171,9 +170,7 @@ static const uint8_t declared_words[] = {1, 2, 3, 4, 1, 1, 1, 2, 1, 1, 2, 1, 2, 
 
 static double declared_float(const double *word) {
   uint32_t bits = *word >= 0.0 && *word <= UINT32_MAX ? (uint32_t)*word : 0;
-  float value;
-  memcpy(&value, &bits, sizeof value);
-  return value;
+  return import_float_of(bits);
 }
 
 /* D3DCOLOR is alpha, red, green, blue, from the highest byte down. */
@@ -355,8 +352,7 @@ static sk_status make_parts(x_mesh *m) {
   }
   made->parts = (uint32_t)m->scene->job->contents->meshes.count - (uint32_t)made->index;
   if (!made->parts && !status)
-    import_note_add(m->scene->job, NOTE_meshes_dropped, 1, "mesh '%.*s'", x_short(m->name),
-                    m->name.length ? m->name.at : "");
+    import_note_add(m->scene->job, NOTE_meshes_dropped, 1, "mesh '%.*s'", IMPORT_SHORT(m->name));
   sk_free(starts);
   sk_free(sorted);
   return status;

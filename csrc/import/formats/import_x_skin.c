@@ -26,8 +26,7 @@ static sk_status add_joint(x_scene *x, const x_object *object, x_skin *skin) {
   x_weights w;
   x_joint *joint;
   if (!read_weights(x, object, &w)) {
-    import_note_add(x->job, NOTE_weights_dropped, 1, "of joint '%.*s'", x_short(object->text),
-                    object->text.length ? object->text.at : "");
+    import_note_add(x->job, NOTE_weights_dropped, 1, "of joint '%.*s'", IMPORT_SHORT(object->text));
     return SK_OK;
   }
   if (!w.count) return SK_OK;
@@ -54,7 +53,7 @@ static void list_weights(x_scene *x, x_skin *skin, uint32_t vertices, bool write
       else if (vertex < vertices) skin->starts[vertex + 2]++;
       else if (!write)
         import_note_add(x->job, NOTE_weights_dropped, 1, "joint '%.*s' moves vertex %g of %u",
-                        x_short(joints[j].object->text), joints[j].object->text.at, w.vertices[k], vertices);
+                        IMPORT_SHORT(joints[j].object->text), w.vertices[k], vertices);
     }
   }
 }
