@@ -91,9 +91,9 @@ class Skeleton(_Asset):
 
     @property
     def extras(self) -> tuple[Any, ...]:
-        """What the author attached to each joint, as plain data; None for nothing.
+        """The data that the author attached to each joint, such as custom properties of Blender.
 
-        It is read from the `extras` of the nodes of a glTF, which Blender writes for custom properties.
+        These are the `extras` of the nodes of a glTF file, as plain data; None for joints without any.
         """
         return read_joints(read_extras(self._block), len(self))
 
@@ -441,10 +441,10 @@ class Material:
     wrap : tuple of 2 str
         What the image shows beyond its edges, along u and v: "repeat", "clamp_to_edge" or "mirrored_repeat".
     min_filter : str or None
-        How the image is drawn smaller: "nearest", "linear", or one of both with mipmaps as glTF names them,
-        such as "linear_mipmap_linear". None leaves the choice to who draws.
+        The filter where the image is drawn smaller than it is: "nearest", "linear", or one of the four with
+        mipmaps as glTF names them, such as "linear_mipmap_linear". None leaves the choice to the renderer.
     mag_filter : {"nearest", "linear"} or None
-        How the image is drawn larger, likewise.
+        The filter where the image is drawn larger than it is. None leaves the choice to the renderer.
     metallic_factor : float
         From 0, no metal, to 1; multiplies the blue channel of its texture. Files without it have 0.
     roughness_factor : float
@@ -452,20 +452,21 @@ class Material:
     emissive_factor : tuple of 3 float
         Linear RGB of the light that the material gives off; multiplies its texture.
     emissive_strength : float
-        A factor of `emissive_factor`, which may be above 1.
+        Multiplies `emissive_factor`; may be above 1.
     normal_scale : float
-        A factor of the x and y of the normals in their texture.
+        Multiplies the x and y of the normals in `normal_texture`.
     occlusion_strength : float
-        How much the red channel of the texture of occlusion darkens, 0 to 1.
+        How much the red channel of `occlusion_texture` darkens, from 0 to 1.
     slots : mapping of str to mapping
-        How the textures are used other than that of the base color: what the file says of
-        "metallic_roughness_texture", "normal_texture", "occlusion_texture" and "emissive_texture", with
-        "texture" (a `Texture` or None), "tex_coord", and "extensions" such as "KHR_texture_transform".
+        The textures other than that of the base color, by slot: "metallic_roughness_texture",
+        "normal_texture", "occlusion_texture" and "emissive_texture". Each has "texture" (a `Texture` or
+        None) and what the file has beside it, such as "tex_coord" and "extensions" with
+        "KHR_texture_transform".
     extensions : mapping of str to mapping
-        What extensions of glTF say of the material, by their names, such as "KHR_materials_clearcoat". The
-        members have the names of glTF in snake_case ("clearcoat_factor"). A texture is a mapping with
-        "texture" (a `Texture` or None) beside the members that the file has. A material without light has
-        the extension "KHR_materials_unlit".
+        The values of glTF extensions of the material, by the name of the extension, such as
+        "KHR_materials_clearcoat". Their names are those of glTF in snake_case ("clearcoat_factor"). A texture
+        is a mapping with "texture" (a `Texture` or None) beside the members that the file has. A material
+        that light does not change has the extension "KHR_materials_unlit".
     """
 
     name: str
@@ -489,26 +490,26 @@ class Material:
 
     @property
     def metallic_roughness_texture(self) -> Texture | None:
-        """The image of `metallic_factor` (blue) and `roughness_factor` (green)."""
+        """The texture that `metallic_factor` (blue) and `roughness_factor` (green) multiply."""
         return self._image_of("metallic_roughness_texture")
 
     @property
     def normal_texture(self) -> Texture | None:
-        """The image of the normals."""
+        """The texture of the normals."""
         return self._image_of("normal_texture")
 
     @property
     def occlusion_texture(self) -> Texture | None:
-        """The image of the occlusion (red)."""
+        """The texture of the occlusion (red)."""
         return self._image_of("occlusion_texture")
 
     @property
     def emissive_texture(self) -> Texture | None:
-        """The image of the light that the material gives off."""
+        """The texture that `emissive_factor` multiplies."""
         return self._image_of("emissive_texture")
 
     def _image_of(self, slot: str) -> Texture | None:
-        """The image of a slot."""
+        """The texture of a slot, or None."""
         found: Texture | None = self.slots.get(slot, {}).get("texture")
         return found
 
@@ -529,10 +530,10 @@ def read_textures(block: _core.Block) -> tuple[Texture, ...]:
 
 
 def file_textures(block: _core.Block, extras: Extras) -> list[Texture | None]:
-    """The texture of the model for each texture of the file, as its materials number them."""
+    """The model's texture, or None, for each texture of the file; the file's materials number these."""
     textures = read_textures(block)
-    places = (index(place, len(textures)) for place in rows(extras.get("textures")))
-    return [None if place is None else textures[place] for place in places]
+    numbers = (index(number, len(textures)) for number in rows(extras.get("textures")))
+    return [None if number is None else textures[number] for number in numbers]
 
 
 def read_materials(block: _core.Block) -> tuple[Material, ...]:

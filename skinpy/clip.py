@@ -703,7 +703,7 @@ class Clip(Shown, _core.Clip):
 
     @cached_property
     def _names(self) -> dict[str, tuple[str, ...]]:
-        """The names of each "joint", "target" and "material" that channels refer to by index."""
+        """The names that channels refer to by index, by "joint", "target" and "material"."""
         return {"joint": self._joint_names, "target": self._target_names, "material": self._material_names}
 
     @cached_property
@@ -733,9 +733,9 @@ class Clip(Shown, _core.Clip):
     def uv_animations(self) -> dict[tuple[int, str], UVAnimation]:
         """The texture transforms that the clip animates, by material and texture.
 
-        A key is the index of the material and "base_color", the only texture whose transform is read. The
-        animation is the whole transform, which takes the place of `Material.uv_transform`. Cubic keys become
-        16 lines for each of their spans.
+        A key is (index of the material, "base_color"); no other texture's transform is read. The animation is
+        the whole transform, which replaces `Material.uv_transform`. Each span between cubic keys is
+        approximated by 16 linear keys.
         """
         from .clips.looks import uv_animations
 
@@ -756,8 +756,8 @@ class Clip(Shown, _core.Clip):
         dict of int to dict of str to (C,) float32 ndarray
             By index of the material, and by path: "base_color_factor" (4,), "emissive_factor" (3,), and (1,)
             for "metallic_factor", "roughness_factor", "emissive_strength", "alpha_cutoff", "normal_scale"
-            and "occlusion_strength". "uv_transform" (3, 3) takes the place of `Material.uv_transform`. What
-            the clip does not animate is not there.
+            and "occlusion_strength". "uv_transform" (3, 3) replaces `Material.uv_transform`. Values that the
+            clip does not animate are left out.
 
         Raises
         ------
@@ -770,7 +770,7 @@ class Clip(Shown, _core.Clip):
         return material_values(self, time, loop)
 
     def visible_joints(self, time: float, *, loop: Loop = "wrap") -> Array:
-        """Return which joints are visible at one time: those that are not hidden, nor any joint above them.
+        """Return which joints are visible at one time; a joint below a hidden one is not visible.
 
         Parameters
         ----------
@@ -806,7 +806,7 @@ class Clip(Shown, _core.Clip):
         Returns
         -------
         (number of submeshes,) bool ndarray
-            Whether each submesh is drawn. Without channels of visibility it is `Submesh.visible`.
+            Whether each submesh is drawn. A clip without channels of visibility gives `Submesh.visible`.
 
         Raises
         ------

@@ -107,9 +107,9 @@ def unknown_clip_number(argument: str, number: int, names: Sequence[str]) -> Ind
 
 
 def warn_of_losses(lost: Sequence[ReportEntry], while_what: str) -> None:
-    """Give one SkinpyWarning for report entries of severity "lost", or none if there are no entries.
+    """Give one SkinpyWarning for the report entries `lost`, or none if there are no entries.
 
-    It names the first loss and its remedy, then the others.
+    The warning names the first loss and its remedy, then the other losses.
     """
     if not lost:
         return

@@ -33,7 +33,7 @@ _LIBRARY = "libassimp.6.dylib" if sys.platform == "darwin" else "libassimp.so.6"
 _INFLUENCES = 4
 _MAX_NAME = 1000  # bytes; a model of fewer bytes does not end as a file name does
 _MAX_FORMAT = 64
-_SHOWN_PATH = 100  # letters of a path by which a message is known to begin with it
+_SHOWN_PATH = 100  # characters of a path by which a message is recognized to begin with the path
 _MAX_FRAMES = 2**31 - 1  # the core counts frames in int32
 
 #: format, max_influences, join_vertices (-1: depends on the format), ignore_animated_scale, up, frame
@@ -109,7 +109,7 @@ def load(
         scale. The default is 1e-5.
     scene : int or str, optional
         The index or the name of the scene to load, of a glTF file with several. By default the file decides.
-        `Model.scenes` has the names; a wrong one is a LoadError that lists them.
+        `Model.scenes` has the names; a wrong name raises LoadError, whose message lists them.
     mmap : bool, default False
         Whether a .skn file is mapped instead of read. Use it only for files that you trust: if such a file
         is truncated while it is mapped, the process ends.
@@ -513,8 +513,8 @@ def build_info() -> dict[str, Any]:
     -----
     - version, block_version, compiler: of this build
     - built_with_assimp, built_with_cglm, built_with_python: versions
-    - built_with_meshoptimizer, built_with_draco: versions of the libraries that decompress glTF, or None
-      where this build has none
+    - built_with_meshoptimizer, built_with_draco: versions of the libraries that decompress glTF, or None if
+      this build lacks them
     - simd: the instruction set that is used, "avx512", "avx2" or "plain"
     - numpy: the version
     - importer: path of the importer

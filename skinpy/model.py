@@ -110,14 +110,14 @@ class Model(Shown, _core.Model):
 
     @cached_property
     def _extras(self) -> Extras:
-        """What the file says beside geometry and motion."""
+        """The data of the file beside geometry and motion."""
         return read_extras(self._block)
 
     @property
     def scenes(self) -> tuple[str, ...]:
-        """Names of the scenes of the file, empty for scenes without one. ``load(scene=)`` chooses one.
+        """Names of the file's scenes, "" for a scene without a name; ``load(scene=)`` chooses a scene.
 
-        Files of formats other than glTF have none.
+        Only glTF files have scenes.
         """
         return read_scenes(self._extras)
 
@@ -133,9 +133,10 @@ class Model(Shown, _core.Model):
 
     @property
     def variants(self) -> dict[str, tuple[int | None, ...]]:
-        """The looks that the file offers beside its own: the material of each submesh, by name.
+        """The variants that the file offers: the material of each submesh, by name of the variant.
 
-        A material is an index into `materials`, or None, as in `Submesh.material` (KHR_materials_variants).
+        A material is an index into `materials`, or None, as in `Submesh.material`. Variants come from the
+        glTF extension KHR_materials_variants.
         """
         return read_variants(self._extras, self.mesh.submeshes, len(self.materials))
 
@@ -145,9 +146,9 @@ class Model(Shown, _core.Model):
 
         The members are those of the extension VRMC_vrm (or VRM, of VRM 0) as the file has them, and
         "version", 1 (or 0). Other extensions of VRM are beside them by their names, such as
-        "VRMC_springBone". VRM names nodes by their index; "joint_of_node" has the joint of each node, None
-        outside of the scene.
-        "nodes" has the extensions of single nodes, such as "VRMC_node_constraint", by the node's index.
+        "VRMC_springBone". VRM refers to nodes by their index in the file; "joint_of_node" has the joint of
+        each node, None for nodes outside the scene. "nodes" has the extensions of single nodes, such as
+        "VRMC_node_constraint", by the node's index.
         """
         return read_vrm(self._extras)
 

@@ -24,7 +24,7 @@ bool import_may_bring_in(const import_files *files, const char *suffix, const im
    the size of the file, of which `size` bytes are in `data`. */
 bool import_is_binary_stl(const uint8_t *data, size_t size, size_t whole);
 
-/* What to do about a file of that suffix which skinpy does not read, or not well; NULL: nothing special. */
+/* The remedy for a file with a suffix that skinpy does not read, or reads badly; NULL: there is none. */
 const char *import_advice(const char *suffix);
 
 #endif

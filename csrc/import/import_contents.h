@@ -16,11 +16,12 @@
 #include "import_reader.h"
 
 /* A node of the tree. Nodes are listed depth first: a parent before its children, which keep the file's order. Several
-   roots get one joint above them, called ROOT (with underscores behind it where a node is called so), so that the joint of a node is import_contents_joint. */
+   roots get one joint above them, called ROOT, with underscores behind it if a node has that name. So the joint of a node
+   may have another index than the node: see import_contents_joint. */
 typedef struct import_contents_node {
   sk_text name;
   int32_t parent;  /* SK_NONE: a root */
-  bool has_trs;    /* T, R and S are given; else `local` */
+  bool has_trs;    /* translation, rotation and scale are given; else `local` is */
   float translation[3], rotation[4], scale[3];
   double local[12];
 } import_contents_node;
@@ -28,7 +29,7 @@ typedef struct import_contents_node {
 typedef struct import_contents_target { /* a morph target of a mesh: differences for all of its vertices */
   sk_text name;
   float default_weight;
-  const float *positions, *normals; /* 3 for each vertex; the second may be NULL */
+  const float *positions, *normals; /* 3 for each vertex; `normals` may be NULL */
 } import_contents_target;
 
 /* Vertices and triangles. Arrays that are NULL are absent; positions are not. */
@@ -39,9 +40,9 @@ typedef struct import_contents_mesh {
   const uint32_t *faces; /* three vertices each; a face with one that does not exist is left out and reported */
   /* The influences of vertex v are influences[starts[v]] to influences[starts[v + 1] - 1]; their `slot` is the index of a
      joint in the skin of the instance. A weight that is negative or not finite is reported. NULL: there are none.
-     Where vertices share lists, `lists` has the number of each vertex's, which takes the place of v. */
+     Where vertices share influences, `lists` has for each vertex an index that replaces v in `starts`. */
   const uint32_t *starts, *lists;
-  uint32_t list_count; /* with `lists` */
+  uint32_t list_count; /* how many indices `starts` has, if `lists` is not NULL */
   const import_influence *influences;
   const import_contents_target *targets;
   uint32_t target_count;
@@ -49,8 +50,8 @@ typedef struct import_contents_mesh {
 
 typedef struct import_contents_skin {
   const int32_t *nodes; /* of each joint; SK_NONE: it does not exist, and its vertices follow the mesh's node */
-  /* Inverse bind matrices, 16 numbers each. NULL: they are computed from the rest pose; so they are where all of them are
-     the identity, although the joints are apart at rest: see means_identities. */
+  /* Inverse bind matrices, 16 numbers each. NULL: they are computed from the rest pose. They are also computed if all of
+     them are the identity although the joints are apart at rest, unless means_identities is set. */
   const float *offsets;
   const sk_text *names; /* of joints, for the report; NULL: they have only numbers */
   uint32_t count;
@@ -67,34 +68,34 @@ typedef struct import_contents_instance {
 typedef struct import_contents_material {
   sk_material material; /* its texture is set from the image */
   char *image; /* path of the image as the file gives it, or a name for `bytes`; NULL: no texture */
-  const uint8_t *bytes; /* of an image within the file; NULL: it is a file beside the model */
+  const uint8_t *bytes; /* the encoded image, if the model's file has it; NULL: the image is a file beside the model */
   size_t size;
 } import_contents_material;
 
 typedef struct import_contents_track { /* one channel */
   int32_t node;
   sk_path path;
-  int32_t target; /* for SK_PATH_WEIGHT: which target of the node's meshes */
+  int32_t target; /* for SK_PATH_WEIGHT: index among the targets of the node's meshes */
   sk_interpolation interpolation;
   uint32_t count;
   const double *times; /* seconds; they are sorted and checked later */
-  const float *values; /* sk_path_width(path) numbers for each key; of a cubic one three times: in, value, out */
+  const float *values; /* sk_path_width(path) numbers for each key; for cubic keys in-tangent, value, out-tangent */
 } import_contents_track;
 
 typedef struct import_contents_clip {
   sk_text name;
-  double duration; /* seconds; below 0: until the last key */
+  double duration; /* seconds; negative: the clip ends at its last key */
   double ticks_per_second; /* 0: not known */
   size_t first_track, track_count;
 } import_contents_clip;
 
 typedef struct import_contents {
-  bool means_identities; /* inverse bind matrices that are the identity are what the file means */
-  /* Instead of tracks, for formats whose keys are fitted to the finished model: adds the channels of a clip, and sets
-     the time of its last key, or its end. NULL: the clips have tracks. */
+  bool means_identities; /* inverse bind matrices that are all the identity are right, and used as they are */
+  /* Adds the channels of a clip, for formats whose keys are fitted to the finished model; *last is the time of the last
+     key, or the clip's end. NULL: the clips have tracks instead. */
   sk_status (*add_channels)(import_clip *clip, int32_t index, double *last);
   sk_array nodes, meshes, skins, instances, materials, clips, tracks; /* of the structs above, in this order */
-  sk_array memory; /* void *: what import_contents_take gave */
+  sk_array memory; /* void *: allocations of import_contents_take */
 } import_contents;
 
 extern const import_reader contents_reader;
@@ -102,14 +103,15 @@ extern const import_reader contents_reader;
 /* Sets job->contents, which is empty. */
 sk_status import_contents_open(import_job *job);
 void import_contents_close(import_job *job);
-/* Zeroed memory that is freed with the contents; NULL where there is none, which job->error says. */
+/* Zeroed memory that is freed with the contents. NULL: there is no memory left, and job->error says so. */
 void *import_contents_take(import_job *job, size_t count, size_t size);
-/* A copy that ends in a zero byte, likewise. */
+/* A copy of a text that ends in a zero byte; it is freed with the contents. NULL as above. */
 char *import_contents_copy(import_job *job, import_span text);
-/* Adds an element to one of the arrays, zeroed but for what "none" is (see the structs); NULL as above. Elements move
-   when the next one is added. */
+/* Adds an element to one of the arrays, with defaults: a node without a transform, a white material without an image, an
+   instance without skin and material, linear keys, a clip until its last key; all else is zero. NULL as above. Elements
+   move when the next one is added. */
 import_contents_node *import_contents_add_node(import_job *job, int32_t parent);
-/* The root of a file whose z goes up, which turns it to +Y up; the report says so. */
+/* Adds a root that rotates a file with +Z up to +Y up, which is reported. */
 sk_status import_contents_add_turned_root(import_job *job, const char *name);
 import_contents_mesh *import_contents_add_mesh(import_job *job);
 import_contents_skin *import_contents_add_skin(import_job *job);

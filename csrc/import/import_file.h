@@ -43,8 +43,8 @@ typedef struct import_files {
   char first_refused[120];
   unsigned missing;    /* files that the model needs and that are not there */
   char first_missing[120];
-  bool is_pointer;     /* the file that was asked for last is a Git LFS pointer, which counts as no file */
-  char hint[120];      /* of import_files_hint */
+  bool is_pointer;     /* the last file asked for is a Git LFS pointer, which counts as missing */
+  char hint[120];      /* the words that import_files_hint returns */
   const import_format *format; /* of the model */
   bool no_memory;      /* an allocation failed inside a callback of Assimp */
 } import_files;
@@ -58,8 +58,9 @@ sk_status import_files_whole(import_job *job);
 const import_source *import_files_read(import_files *files, const char *name);
 /* Counts a file that the model may not bring in; always NULL. */
 const import_source *import_files_refuse(import_files *files, const char *name);
-/* import_hint.c, about the name for which import_files_read last gave nothing. The words are valid until the next call:
-   why it gave nothing, behind the name; and what a user cannot see from the name alone, or "". */
+/* import_hint.c: words about the file that import_files_read last could not read, valid until the next call. The first
+   is the reason, to stand behind the name in a message. The second is a hint that the name alone does not give, such as
+   a file whose letter case differs, or "". */
 const char *import_files_why(import_files *files, const char *name);
 const char *import_files_hint(import_files *files, const char *name);
 /* Git LFS puts a small text in the place of a large file that was not fetched. */

@@ -1,8 +1,8 @@
 /* import_fit.h: keys that skinpy can play, made from an exact function of time.
 
-   The function is smooth between given times and may jump at them. Where it is constant between them the keys step;
-   where it goes along straight lines (or, for rotations, arcs) they are linear; else they are cubic, with tangents from
-   the function's derivative, and as many keys are added between as keep the error within a bound:
+   The function is smooth between given times and may jump at them. If it is constant between the times, the keys are
+   steps. If it is straight between them (for rotations, along arcs), the keys are linear. Otherwise they are cubic, with
+   tangents from the function's derivative, and keys are added until the error is within a bound:
 
        value                 x given time, o key that was added
          |      o--x
@@ -22,7 +22,7 @@ typedef struct import_function {
   const void *context;
   uint32_t width;   /* numbers of a value: 4 for rotations, 3, or 1 */
   double tolerance; /* largest error of a number, measured between keys */
-  double second;    /* units of `time` in a second */
+  double second;    /* units of `time` per second */
   double origin;    /* time that is second 0 of the clip */
 } import_function;
 
@@ -45,21 +45,21 @@ void import_free_fitted(import_fitted *fitted);
 /* ---- channels of a model, whose joints and vertices are there ---- */
 
 typedef struct import_fit_times {
-  const double *times; /* which increase; there is at least one */
+  const double *times; /* increasing; at least one */
   size_t count;
   size_t *left; /* keys that may still be made for the file */
-  size_t cost;  /* at which each of them counts; at least 1 */
+  size_t cost;  /* how much each key takes of `left`; at least 1 */
   bool is_cut;  /* some times were left out, which is reported */
 } import_fit_times;
 
 /* How many keys may be made for a file that has so many of its own. */
 static inline size_t import_fit_budget(uint64_t keys) { return (size_t)(250000u + 16u * keys); }
-/* The length in the scene of a unit of the file, in which vertices and keys are: the root may scale it. */
+/* The length in the scene of one unit of the file's vertices and keys, which the root may scale. */
 double import_fit_unit(const import_model *model);
 /* Largest extent of the model at rest: joints and vertices. */
 double import_fit_size(const import_model *model);
 /* Largest error of a number of the path, so that the error in the scene stays within the request's curve_error of
-   `size`, also where a body hangs on the joint. For weights, `joint` has no meaning. */
+   `size`, even for a body that is rotated by the joint. For weights, `joint` has no meaning. */
 double import_fit_tolerance(const import_job *job, sk_path path, size_t joint, double size);
 /* Fits the function and adds the keys as a channel of the joint, or of the target for SK_PATH_WEIGHT. Keys that were
    added, and spans that are less exact, are reported. */
@@ -70,7 +70,7 @@ sk_status import_fit_channel(import_clip *clip, const import_function *function,
 
 /* a * b; `out` may be one of them. */
 void import_quat_multiply(const double a[4], const double b[4], double out[4]);
-/* The rotation at the part `u` of the shorter arc from a to b, in the hemisphere of a; `out` may be one of them. */
+/* The rotation at the fraction `u` of the shorter arc from a to b, in the hemisphere of a; `out` may be one of them. */
 void import_slerp(const double a[4], const double b[4], double u, double out[4]);
 
 #endif

@@ -79,7 +79,7 @@ typedef struct import_format {
   sk_status (*correct)(struct import_job *job); /* the same, when the joints are there */
   void (*space)(struct import_job *job); /* unit and axes; NULL: +Y up, no unit known, or `open` has noted them */
   void (*note)(struct import_job *job); /* what is lost of it, when everything else is done */
-  sk_status (*tell)(struct import_job *job); /* writes model.extras: what Python alone reads; NULL: nothing */
+  sk_status (*tell)(struct import_job *job); /* writes model.extras, data that only Python reads; NULL: none */
   void (*close)(struct import_job *job); /* frees what the format keeps in the job beside its contents */
   import_frames frames;
 
@@ -87,7 +87,7 @@ typedef struct import_format {
   double (*ticks)(struct import_job *job, double stated); /* per second, from what Assimp states; 0: not known */
   bool texture_replaces_color; /* a texture stands in the place of the material's color; else they are multiplied */
   bool offsets_follow_rest; /* inverse bind matrices are computed from the rest pose, always */
-  bool has_scenes; /* the request may choose one */
+  bool has_scenes; /* the request may choose a scene */
   bool keeps_vertices; /* equal vertices are not joined unless the caller asks for that */
 } import_format;
 
@@ -95,7 +95,7 @@ typedef struct import_format {
 const import_format *import_format_of(const char *suffix);
 /* The row whose magic the bytes begin with, and that magic; NULL where the bytes say nothing. */
 const import_format *import_format_of_bytes(const uint8_t *data, size_t size, const import_magic **magic);
-/* Appends the suffixes that a reader of ours reads and that the list, "*.3ds;*.obj", does not have. */
+/* Appends to a list such as "*.3ds;*.obj" the suffixes that skinpy reads itself and that the list lacks. */
 void import_format_add_own(char *list, size_t size);
 /* Whether two rows may hold each other's content: they are one, or `outer` may hold `inner`. */
 bool import_format_may_hold(const import_format *outer, const import_format *inner);

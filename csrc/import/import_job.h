@@ -1,8 +1,8 @@
 /* import_job.h: one import, from a request to a block, and the steps of which it consists.
 
-   A job lives for one call of sk_importer.run. The file goes through `files` (nothing else opens anything). The reader of
-   its format reads it; where the format has none, Assimp delivers `scene`, if need be from other bytes that the format
-   puts in its place. The steps below copy that, one after another, into the arrays of `model`, which become one block. Each step fails with a status and a sentence in
+   A job lives for one call of sk_importer.run. Only `files` opens files. The reader of the file's format reads it; if the
+   format has no reader, Assimp delivers `scene`, in some formats from corrected bytes. The steps below copy that, one
+   after another, into the arrays of `model`, which become one block. Each step fails with a status and a sentence in
    `error`, and leaves what it made to the job, which is freed as a whole. */
 #ifndef IMPORT_JOB_H
 #define IMPORT_JOB_H
@@ -31,13 +31,13 @@ typedef struct import_slots { /* palette slots: a table from (joint, offset) to 
 typedef struct import_model {
   sk_info info;
   sk_array text;                                /* char: the pool of all strings */
-  sk_array nodes; /* const struct aiNode * of each joint; not owned; NULL: not Assimp's */
+  sk_array nodes; /* const struct aiNode * of each joint; not owned; NULL: the joint is no node of Assimp's */
   sk_array names, parents; /* sk_text, int32_t */
   sk_array translation, rotation, scale, local; /* float */
   double *globals; /* rest pose in model space, 12 per joint */
-  double *shear; /* of each joint: what T*R*S cannot hold, relative */
+  double *shear; /* of each joint: the relative part of its matrix that T*R*S cannot hold */
   import_names joint_of; /* Assimp's name of a node -> joint */
-  bool *is_repeated; /* of each joint: others have its name, by which Assimp's channels and bones find it; or NULL */
+  bool *is_repeated; /* of each joint: others have its name, by which Assimp binds; or NULL */
   import_slots slots;
   float *positions, *normals, *uvs, *colors, *tangents, *weights;
   uint16_t *vertex_slots;
@@ -49,7 +49,7 @@ typedef struct import_model {
   sk_array targets, target_vertices, target_positions, target_normals;
   uint32_t *targets_of; /* of each joint: the first of its targets, and how many follow; NULL without targets */
   sk_array report;
-  sk_array extras; /* char: JSON that Python reads; empty where there is nothing to say */
+  sk_array extras; /* char: the section EXTRAS, JSON that Python reads; empty: none */
 } import_model;
 
 struct import_job {
@@ -59,7 +59,7 @@ struct import_job {
   const import_format *format; /* never NULL */
   char suffix[IMPORT_MAX_SUFFIX]; /* of the format, in lower case; "" where it is not known */
   import_files files;
-  const struct aiScene *scene; /* NULL until Assimp has read the file, and where a reader does */
+  const struct aiScene *scene; /* NULL until Assimp has read the file, and if skinpy's own reader reads it */
   import_note notes[NOTE_COUNT];
   import_model model;
 
@@ -67,10 +67,10 @@ struct import_job {
   struct gltf *gltf; /* formats/import_gltf.h */
   struct import_fbx *fbx; /* formats/import_fbx.h */
   struct import_dae *dae; /* formats/import_collada.h */
-  struct import_contents *contents; /* import_contents.h: of small readers */
+  struct import_contents *contents; /* import_contents.h: filled by small readers */
   struct import_weights *weights; /* import_weights.h; NULL: the weights are Assimp's */
-  int32_t first_frame; /* SMD: of its skeleton; 0: Assimp counts as the file does */
-  bool blanks_hidden; /* in names, while Assimp reads: SMD's of materials */
+  int32_t first_frame; /* SMD: the first frame of the skeleton, which Assimp counts as 0 */
+  bool blanks_hidden; /* blanks in names of SMD materials have a substitute while Assimp reads */
 };
 
 /* ---- the steps, in their order ----------------------------------------------------- */
@@ -90,7 +90,7 @@ sk_status import_pack_clips(import_job *job);
 
 /* The joint of a node that Assimp knows by this name, or SK_NONE. */
 int32_t import_find_joint(const import_job *job, const struct aiString *name);
-/* The same for a channel or a bone (`what`): where several nodes have the name, the report says so. */
+/* The same for a channel or an influence, which `what` names; if several nodes have the name, it is reported. */
 int32_t import_bind_joint(import_job *job, const struct aiString *name, const char *what);
 /* The index in model.materials of a material as the source counts them, or SK_NONE. */
 int32_t import_material_of(const import_job *job, int64_t index);

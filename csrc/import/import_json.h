@@ -39,8 +39,8 @@ int64_t json_index(const json *j, int32_t token, int64_t fallback);
 const char *json_raw(const json *j, int32_t token, size_t *length);
 /* A string with its escapes decoded, appended to a pool of strings; false where there is no memory. */
 bool json_text(const json *j, int32_t token, sk_array *pool, sk_text *text);
-/* Appends a value to an array of char, as JSON that every parser takes: the tokenizer is content with less. False where
-   there is no memory. -1 becomes null. */
+/* Appends a value to an array of char, as strict JSON, although the tokenizer accepts more than that. -1 becomes null.
+   False: there is no memory. */
 bool json_write(const json *j, int32_t token, sk_array *out);
 
 #endif

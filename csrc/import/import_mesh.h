@@ -10,15 +10,15 @@
 
 typedef struct import_submesh {
   int32_t joint;                          /* of the node that has the mesh */
-  const struct aiMesh *mesh;              /* Assimp's, not owned; NULL: a reader has one of the following */
+  const struct aiMesh *mesh;              /* Assimp's, not owned; NULL: skinpy's own reader sets one of the next */
   const struct gltf_primitive *primitive; /* glTF's */
-  const struct gltf_node *gltf_node;      /* which has the mesh of the primitive */
+  const struct gltf_node *gltf_node;      /* the node that has the mesh of the primitive */
   struct {
     struct fbx_mesh *mesh;
     const struct fbx_part *part;
     int32_t node;
   } source;                               /* what FBX has in its place */
-  const struct import_contents_mesh *contents_mesh; /* what small readers have in its place; NULL: none of them */
+  const struct import_contents_mesh *contents_mesh; /* set for formats with contents_reader, else NULL */
   const struct import_contents_skin *contents_skin; /* NULL: rigid */
   float own_offset[16]; /* of the slot of the node, for vertices that follow no joint of a skin */
   bool has_own_offset;  /* false: it is the identity */

@@ -1,8 +1,8 @@
-/* import_reader.h: what a format whose content skinpy reads itself answers to the steps of an import.
+/* import_reader.h: the functions that the steps of an import call for a format whose content skinpy reads itself.
 
-   Assimp is not asked where a format's row has a reader; a format without one is copied from Assimp's scene. All
-   functions are set. Those that return a status
-   fail with a sentence in job->error; a bool is false where there is no memory, unless it says something else. */
+   If a format's row has a reader, Assimp does not read the file. A format without a reader is copied from Assimp's scene.
+   All functions are set. Those that return a status fail with a sentence in job->error; those that return a bool are
+   false if there is no memory left, unless their comment says something else. */
 #ifndef IMPORT_READER_H
 #define IMPORT_READER_H
 

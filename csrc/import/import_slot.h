@@ -14,16 +14,16 @@ sk_status import_add_slot(import_job *job, int32_t joint, const float given[16],
 /* Copies an offset, 16 numbers, as a file has it. What is not finite or not affine is repaired and reported. */
 void import_copy_offset(import_job *job, const import_submesh *submesh, const float *m, float out[16]);
 
-typedef struct import_offsets { /* what the offsets of a skin have in common; all 0 but `first` */
+typedef struct import_offsets { /* what was seen of a skin's offsets; starts as 0, with `first` SK_NONE */
   uint32_t count;
-  int32_t first; /* joint; SK_NONE: none yet */
+  int32_t first; /* the first joint; SK_NONE: none yet */
   bool others;   /* some are not the identity */
   bool differ;   /* the joints are apart at rest */
 } import_offsets;
 
 /* Looks at one offset; a joint may be SK_NONE. */
 void import_offsets_add(const import_job *job, import_offsets *seen, int32_t joint, const float *offset);
-/* Offsets that are all the identity, although their joints are apart at rest, are none: they are computed. */
+/* Whether all offsets are the identity although their joints are apart at rest: then they are computed instead. */
 bool import_offsets_are_missing(const import_offsets *seen);
 /* The offset of a joint by the rest pose: inverse(joint) * (node that has the mesh), both in model space. */
 void import_compute_offset(const import_model *m, int32_t joint, int32_t node, float out[16]);

@@ -1,6 +1,8 @@
-/* import_twin.h: nodes of one name, where the file tells them apart by a number and Assimp binds by name.
+/* import_twin.h: twins are nodes that share a name. The file tells them apart by a number, but Assimp binds channels and
+   weights to nodes by name.
 
-   A mark behind the name, which no text has, makes it unique while Assimp's scene is read. */
+   While Assimp's scene is read, a mark behind the name makes the name unique. The mark is a byte that no text has, and a
+   number. */
 #ifndef IMPORT_TWIN_H
 #define IMPORT_TWIN_H
 
@@ -10,10 +12,10 @@
 
 /* Writes the mark of a number; returns its length. */
 size_t import_mark(char out[IMPORT_MARK_BYTES], uint32_t number);
-/* Takes the marks out of the names of joints, and counts those that came before for the report. */
+/* Takes the marks out of the names of joints, and reports names that several joints have. */
 sk_status import_unmark_names(import_job *job);
-/* Marks the nodes whose name came before, and those without a name. `nodes` has the number of the node, depth first, of
-   each channel of the first animation, as the file counts; channels get the name of their node. */
+/* Marks the nodes whose name an earlier node has, and those without a name. `nodes` has, for each channel of the first
+   animation, the number of its node, counted depth first; channels get the name of their node. */
 sk_status import_mark_nodes(import_job *job, const uint32_t *nodes, size_t count);
 
 #endif

@@ -19,7 +19,7 @@ typedef struct import_weights {
   uint32_t *starts;          /* in `sorted`, of each vertex, and one more; NULL: not sorted, so not used */
   sk_array corners;          /* uint32_t: the file's vertex of each vertex of Assimp's meshes, one after another */
   sk_array meshes;           /* uint32_t: the first corner of each mesh, and one more */
-  sk_array keyed;            /* uint32_t: B3D: the node of each channel that Assimp makes */
+  sk_array keyed;            /* uint32_t: for B3D, the node of each channel that Assimp makes */
   sk_array names;            /* size_t: offset of each joint's name; none: joints are numbered as the model's are */
   int32_t *joint_of;         /* of each of those names the joint, SK_NONE = none; NULL without names */
   struct {

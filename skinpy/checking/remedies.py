@@ -1,4 +1,7 @@
-"""A level and a remedy for each code of the loader's report. Loading needs them, so this imports little."""
+"""A level and a remedy for each code of the loader's report.
+
+Every load imports this module when it warns of a loss, so it imports little itself.
+"""
 
 from __future__ import annotations
 
@@ -11,11 +14,11 @@ if TYPE_CHECKING:
 _WEIGHTS = "normalize the weights before exporting"
 _BIND = "bind the mesh to its joints again, and export both together"
 _NOTHING = "nothing, unless the target program does not do the same"
-_UNSUPPORTED = "bake it into plain joint keys or morph targets before exporting"
+_UNSUPPORTED = "bake what is lost into plain joint keys or morph targets before exporting"
 _NOT_DRAWN = "nothing, or bake the look into the texture of the base color"
 _OWN_NAME = "give each clip a name of its own"
 
-#: Errors are files that contradict themselves, so that programs interpret them in different ways.
+#: By code. An error means that the file contradicts itself, so that programs interpret it differently.
 MEANING: dict[str, tuple[Level, str]] = {
     "weights_normalized": ("warning", _WEIGHTS),
     "weights_repaired": ("error", "remove weights that are negative or not a number"),
@@ -40,7 +43,7 @@ MEANING: dict[str, tuple[Level, str]] = {
     "meshes_dropped": ("warning", "remove meshes without faces"),
     "morph_targets_dropped": (
         "warning",
-        "give targets as many vertices as their mesh, of one controller; VertexAnimation.load reads "
+        "give targets as many vertices as their mesh, and a mesh one controller; VertexAnimation.load reads "
         "vertex frames",
     ),
     "numbers_repaired": (
@@ -55,8 +58,8 @@ MEANING: dict[str, tuple[Level, str]] = {
     "instances_dropped": ("error", "turn the instances into nodes of their own"),
     "rotations_normalized": ("note", "export quaternions of unit length, with all digits"),
     "key_times_repaired": ("error", "bake the keys, one per frame, in increasing order"),
-    "frame_count_repaired": ("note", "write the number of frames that the file has"),
-    "compressed_counts_repaired": ("note", "compress the plain file again: gltf-transform draco"),
+    "frame_count_repaired": ("note", "correct the number of frames in the file"),
+    "compressed_counts_repaired": ("note", "compress the original file again with gltf-transform draco"),
     "duration_repaired": ("note", "set the clip's range to its keys"),
     "ticks_per_second_assumed": (
         "warning",
@@ -76,7 +79,7 @@ MEANING: dict[str, tuple[Level, str]] = {
     "curve_keys_added": ("note", _NOTHING),
     "curves_coarse": ("warning", "bake the animation before export, or load with a larger curve_error"),
     "dual_quaternions_ignored": ("warning", "use linear skinning, or more joints where the mesh twists"),
-    "geometry_ignored": ("warning", "convert it to polygons"),
+    "geometry_ignored": ("warning", "convert the geometry to polygons"),
     "geometry_caches_ignored": ("warning", "bake the cache to joints or shapes"),
     "constraints_ignored": ("warning", "bake the animation before export"),
     "axes_converted": ("note", _NOTHING),
@@ -89,20 +92,23 @@ MEANING: dict[str, tuple[Level, str]] = {
     "looks_ignored": ("note", _NOT_DRAWN),
     "cameras_lights_ignored": ("note", "convert the file to glTF if you need them as data"),
     "metadata_ignored": ("note", "convert the file to glTF, whose extras are kept"),
-    "textures_undecoded": ("warning", "decode them: gltf-transform ktxdecompress, or export PNG or JPEG"),
-    "values_without_times": ("error", "export one value, or three of a cubic key, for each time"),
+    "textures_undecoded": (
+        "warning",
+        "decode the textures with gltf-transform ktxdecompress, or export PNG or JPEG",
+    ),
+    "values_without_times": ("error", "export one value for each time, or three for a cubic key"),
     "extensions_ignored": ("error", "export without the extensions that the file requires"),
     "looks_kept": ("note", _NOT_DRAWN),
     "extensions_unread": ("note", "nothing, unless the target program reads them"),
 }
 OTHERS: dict[str, tuple[Level, str]] = {"lost": ("warning", _UNSUPPORTED), "repaired": ("note", _NOTHING)}
 
-#: Words in the first case that tell its cause better than its code does.
+#: Remedies by words of the first case, which tell the cause more precisely than the code does.
 _CAUSES = {
     "Git LFS pointer": "run git lfs pull",
     "; there is '": "give the file the name that the model uses; upper and lower case differ",
     "vertex frames after": "read all frames with skinpy.VertexAnimation.load",
-    "property '": "bake it into joints or textures; such a property is not played",
+    "property '": "bake it into joints or textures; skinpy does not play the property",
     "KHR_materials_pbrSpecularGlossiness": "convert the materials: gltf-transform metalrough",
 }
 

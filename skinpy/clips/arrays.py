@@ -64,7 +64,7 @@ def clip_block(
 
 
 def names_of_model(model: "Model") -> dict[str, tuple[str, ...]]:
-    """The names of each "joint", "target" and "material" of a model."""
+    """The names of a model's joints, targets and materials, by "joint", "target" and "material"."""
     return {
         "joint": model.skeleton.names,
         "target": tuple(target.name for target in model.targets),

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Matches:
-    """The joint, target and material of a model for each of a clip; -1 for those without a match.
+    """The model's joint, target and material for each of a clip's; -1 for those without a match.
 
     inexact are the joints of the clip whose match has a name that is not exactly the same.
     """

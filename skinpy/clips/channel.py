@@ -27,11 +27,11 @@ class Channel:
     name : str
         Name of the joint, the morph target or the material.
     path : str
-        What the keys are. "translation", "rotation" and "scale" of a joint and "weights" of a morph target
-        make a pose. "visibility" of a joint is 0 where the joint and all below it are not drawn. Materials
-        have "base_color_factor", "metallic_factor", "roughness_factor", "emissive_factor",
-        "emissive_strength", "alpha_cutoff", "normal_scale", "occlusion_strength", and for their base-color
-        texture "uv_offset", "uv_rotation" and "uv_scale". docs/clips.md explains them.
+        The property that the keys change. "translation", "rotation" and "scale" of a joint and "weights" of a
+        morph target are parts of a pose. "visibility" of a joint is 0 where the joint and all joints below it
+        are hidden. Materials have "base_color_factor", "metallic_factor", "roughness_factor",
+        "emissive_factor", "emissive_strength", "alpha_cutoff", "normal_scale", "occlusion_strength", and for
+        their base-color texture "uv_offset", "uv_rotation" and "uv_scale". docs/clips.md explains them.
     interpolation : {"step", "linear", "cubic"}
         How values between two keys are found.
     times : (K,) float64 ndarray, seconds
@@ -65,7 +65,7 @@ class Channel:
 
     @property
     def moved(self) -> int:
-        """The index of the joint, morph target or material."""
+        """The index of the joint, morph target or material that the channel changes."""
         index = self.joint if self.joint is not None else self.target
         index = self.material if index is None else index
         assert index is not None
@@ -76,14 +76,14 @@ class Channel:
 
 
 def owner_of(path: int) -> str:
-    """What the index of a channel of a path in `_block.PATHS` is: "joint", "target" or "material"."""
+    """What a channel with this path in `_block.PATHS` changes: a "joint", "target" or "material"."""
     if path >= _block.FIRST_MATERIAL_PATH:
         return "material"
     return "target" if path == _block.WEIGHT_PATH else "joint"
 
 
 def owners(path: int, moved: int) -> dict[str, int | None]:
-    """The fields joint, target and material of the channel of a path that changes number `moved`."""
+    """The fields joint, target and material of a channel that changes the one with index `moved`."""
     fields: dict[str, int | None] = {"joint": None, "target": None, "material": None}
     return fields | {owner_of(path): moved}
 
@@ -93,7 +93,7 @@ def read_channels(
 ) -> tuple[Channel, ...]:
     """The channels of records of section CHANNELS, as views into their block.
 
-    names has the names of each "joint", "target" and "material".
+    names has the names of all joints, targets and materials, by "joint", "target" and "material".
     """
     times, values = _block.section(block, "TIMES"), _block.section(block, "VALUES")
 

@@ -1,4 +1,4 @@
-"""What a clip changes beside the pose: visibility of joints, values of materials, and texture transforms."""
+"""A clip's looks, all that it changes beside the pose: visibility, material values, texture transforms."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _CUBIC_STEPS = 16  # linear keys for each span of a cubic texture transform
 
 
 def _local_time(clip: Clip, time: float, loop: Loop) -> Array:
-    """(1,): the time within the clip, as `loop` says."""
+    """(1,): the time within the clip, by the loop mode."""
     ends = np.array([0.0, clip.duration]) if clip.duration > 0 else np.zeros(1)
     place = _core._find_frames(ends, float(time), loop, clip.duration, clip.ticks_per_second)
     return np.atleast_1d(np.asarray(place, np.float64) * clip.duration)
@@ -94,14 +94,14 @@ def _animation(clip: Clip, material: int, tracks: dict[str, Channel]) -> UVAnima
 
 
 def _wrap(modes: tuple[str, str]) -> str:
-    """The mode of `UVAnimation` that leaves out no part of an offset that shows in u or v."""
+    """The wrap mode of `UVAnimation`, which has one for u and v; of two different modes, clamping wins."""
     if "clamp_to_edge" in modes:
         return "clamp"
     return "mirror" if "mirrored_repeat" in modes else "repeat"
 
 
 def _key_times(channel: Channel, steps: bool) -> Array:
-    """Times at which lines show the channel; a step among lines begins and ends at neighboring floats."""
+    """Times of linear keys that show the channel. A step becomes two keys at neighboring floats."""
     line = channel.times
     if channel.interpolation == "cubic" and len(line) > 1:
         fractions = np.arange(_CUBIC_STEPS) / _CUBIC_STEPS

@@ -90,7 +90,7 @@ def _normal(model: "Model", rest: Rest, partners: list[tuple[int, int]]) -> Arra
 
 
 def _mirrored_looks(clip: Clip, partner_of: Array) -> list[Channel]:
-    """The channels of visibility, with left and right joints swapped, and those of materials as they are."""
+    """The channels of visibility, with left and right joints swapped, and the unchanged ones of materials."""
     return [
         channel if channel.joint is None else replace(channel, joint=int(partner_of[channel.joint]))
         for channel in clip._look_channels

@@ -156,7 +156,7 @@ def _kinds(facts: dict[str, Any]) -> list[str]:
 
 
 def _data(facts: dict[str, Any]) -> list[str]:
-    """A phrase for each kind of data that the file has beside its character."""
+    """A phrase for each kind of data that the file has beside its character, such as cameras."""
     scenes = len(facts["scenes"]) if len(facts["scenes"]) > 1 else 0
     counts = [(scenes, "scene"), (facts["cameras"], "camera"), (facts["lights"], "light")]
     counts.append((len(facts["variants"]), "variant"))

@@ -40,7 +40,7 @@ def add_loading_options(parser: ArgumentParser) -> None:
         help="axis that points up: +X, -X, +Y, -Y, +Z or -Z (default: what the file says)",
     )
     loading.add_argument(
-        "--scene", metavar="SCENE", help="name or number of the scene of a glTF file (default: its own)"
+        "--scene", metavar="SCENE", help="name or index of the scene of a glTF file (default: the file's own)"
     )
     loading.add_argument(
         "--memory", type=values.mebibytes, metavar="MIB", help="memory limit in MiB (default 1024)"

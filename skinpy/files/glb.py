@@ -265,7 +265,7 @@ class _Writer:
         return entry
 
     def _texture_of(self, number: int) -> int | None:
-        """Return the index of the written texture for one of the file's, other than base colors."""
+        """Return the index of the written texture for a texture of the file that is not a base color."""
         places = self._places
         found = places[number] if 0 <= number < len(places) else None
         return None if found is None else self._texture(found, _SAMPLER)
@@ -276,7 +276,7 @@ class _Writer:
         return file_textures(self.model._block, self.model._extras)
 
     def _texture(self, texture: Texture, sampler: dict[str, int]) -> int | None:
-        """Return the index of the pair of an image and a sampler, stored once."""
+        """Return the index of the glTF texture, a pair of image and sampler; each pair is stored once."""
         image = self._image(texture)
         if image is None:
             return None

@@ -1,7 +1,7 @@
-"""What a model keeps beside geometry and motion, written back to glTF: from the section EXTRAS.
+"""Data of a model beside geometry and motion, from the section EXTRAS, written back to glTF.
 
-Values are those of the file that the model came from. Nodes have the indices of joints, and materials keep
-theirs; textures are numbered anew.
+The values are those of the file that the model came from. The index of a node is that of its joint, and
+materials keep their indices; textures get new ones.
 """
 
 from __future__ import annotations
@@ -106,8 +106,8 @@ def material_members(
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """The members of a material, and those of its pbrMetallicRoughness, beyond base color and alpha.
 
-    `texture` takes the index of a texture of the file and returns that of the written one, or None. A clip
-    that changes the strength of the emission `needs_strength`: what a pointer names must be there.
+    `texture` takes the index of a texture of the file and returns that of the written one, or None.
+    `needs_strength`: a clip changes the strength of the emission, so that value must exist for its pointer.
     """
     materials = rows(model._extras.get("materials"))
     given = table(materials[number]) if number < len(materials) else {}

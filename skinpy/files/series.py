@@ -38,11 +38,11 @@ _NUMBERED = re.compile(r"(\d+)(?=\.[^.]*$)")
 
 
 class _Kind(NamedTuple):
-    """A format that stores whole frames: its first bytes, and where its header has their number."""
+    """A format that stores whole frames: its first bytes, and the offset of the number of frames."""
 
     magic: bytes
     offset: int
-    least: int  #: bytes of a frame
+    least: int  #: least bytes of a frame
 
 
 _KINDS = {
@@ -50,11 +50,11 @@ _KINDS = {
     ".md3": _Kind(b"IDP3", 76, 56),
     ".mdl": _Kind(b"IDPO", 68, 28),
 }
-_HEAD = 80  # bytes in which all of them have their number
+_HEAD = 80  # bytes of the file's beginning that contain the number of frames in each format
 
 
 def has_frames(path: PathLike) -> bool:
-    """Return whether a file's format stores whole frames: of those called .mdl only Quake's does."""
+    """Return whether a file's format stores whole frames; of the formats called .mdl, only Quake's does."""
     file = Path(os.fsdecode(path))
     suffix = file.suffix.lower()
     if suffix != ".mdl":

@@ -263,8 +263,8 @@ class VertexAnimation:
     ) -> VertexAnimation:
         """Return the animation of a file that stores frames, or of the numbered files that one belongs to.
 
-        Files of .md2, .md3 and Quake's .mdl store frames. The last two are no default formats:
-        ``allow_formats=("md3",)`` allows them.
+        Files of .md2, .md3 and Quake's .mdl store frames. The last two are not default formats; for example,
+        ``allow_formats=("md3",)`` allows .md3.
 
         The series of "walk_001.obj" are all files of its folder whose names differ from it in that number
         alone, in the order of their numbers.

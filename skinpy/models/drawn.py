@@ -50,7 +50,7 @@ def changing_materials(model: Model) -> frozenset[int]:
 
 
 def find_changing(model: Model) -> tuple[Array, frozenset[int]]:
-    """What the two functions above return."""
+    """The results of changing_submeshes and changing_materials."""
     joints = np.zeros(len(model.skeleton.parents), np.bool_)
     materials: set[int] = set()
     for clip in model.clips:

@@ -1,6 +1,6 @@
-"""What a file says beside geometry and motion: the section EXTRAS of a block, which docs/block.md describes.
+"""The data of a file beside geometry and motion: the section EXTRAS of a block (see docs/block.md).
 
-Nothing in it is trusted: a value of the wrong type counts as absent, and a section that is not JSON is a
+The section is not trusted: a value of the wrong type counts as absent, and a section that is not JSON raises
 LoadError.
 """
 
@@ -53,24 +53,24 @@ def write_extras(extras: Extras) -> Array:
 
 
 def _refuse(word: str) -> Any:
-    raise ValueError(f"{word} is no number of JSON")
+    raise ValueError(f"{word} is not a number in JSON")
 
 
 # ---- values of any type ---------------------------------------------------------------------------
 
 
 def table(value: Any) -> dict[str, Any]:
-    """The value if it is an object; else an empty one."""
+    """The value if it is a JSON object; else an empty dict."""
     return value if isinstance(value, dict) else {}
 
 
 def rows(value: Any) -> list[Any]:
-    """The value if it is a list; else an empty one."""
+    """The value if it is a list; else an empty list."""
     return value if isinstance(value, list) else []
 
 
 def text(value: Any) -> str:
-    """The value if it is a string; else an empty one."""
+    """The value if it is a string; else an empty string."""
     return value if isinstance(value, str) else ""
 
 
@@ -99,7 +99,7 @@ def index(value: Any, count: int) -> int | None:
 
 
 def snake(name: str) -> str:
-    """A name of glTF in the words of Python: "clearcoatFactor" is "clearcoat_factor"."""
+    """A camelCase name of glTF in snake_case: "clearcoatFactor" becomes "clearcoat_factor"."""
     return _WORD.sub("_", name).lower()
 
 
@@ -108,28 +108,28 @@ def snake(name: str) -> str:
 
 @dataclass(frozen=True)
 class SceneCamera:
-    """A camera of the file, at a joint; it looks along the joint's -Z, and +Y is up.
+    """A camera of the file. It looks along the -Z axis of its joint, whose +Y axis is up.
 
     Attributes
     ----------
     name : str
         Name of the camera in the file.
     joint : int
-        The joint that the camera hangs on.
+        Index of the joint that the camera moves with.
     type : {"perspective", "orthographic"}
-        Which of the other attributes it has.
+        The projection. Attributes of the other projection are None.
     yfov : float or None, radians
         Perspective: the vertical field of view.
     aspect_ratio : float or None
-        Perspective: width by height; None leaves it to the picture.
+        Perspective: width divided by height; None for that of the picture.
     xmag : float or None
-        Orthographic: half of the width of what is seen.
+        Orthographic: half of the visible width.
     ymag : float or None
-        Orthographic: half of the height of what is seen.
+        Orthographic: half of the visible height.
     znear : float or None
         The distance of the near plane.
     zfar : float or None
-        The distance of the far plane; None for an endless view.
+        The distance of the far plane; None if there is none.
     """
 
     name: str
@@ -145,26 +145,26 @@ class SceneCamera:
 
 @dataclass(frozen=True)
 class SceneLight:
-    """A light of the file, at a joint; it shines along the joint's -Z.
+    """A light of the file. Directional lights and spots shine along the -Z axis of their joint.
 
     Attributes
     ----------
     name : str
         Name of the light in the file.
     joint : int
-        The joint that the light hangs on.
+        Index of the joint that the light moves with.
     type : {"directional", "point", "spot"}
         The kind of light.
     color : tuple of 3 float
         Linear RGB.
     intensity : float
-        Lux of a directional light, candela of the others.
+        In lux for a directional light, in candela for the others.
     range : float or None
-        The distance at which the light ends; None for no end.
+        The distance beyond which the light has no effect; None if it is unlimited.
     inner_cone_angle : float or None, radians
-        Spots: the angle from the middle at which the light begins to fade.
+        Spots: the angle from the axis at which the light begins to fade.
     outer_cone_angle : float or None, radians
-        Spots: the angle from the middle at which it is dark.
+        Spots: the angle from the axis beyond which there is no light.
     """
 
     name: str
@@ -178,7 +178,7 @@ class SceneLight:
 
 
 def _used(extras: Extras, key: str, member: str, joints: int) -> list[tuple[int, dict[str, Any]]]:
-    """Joints, and the objects of a list that hang on them."""
+    """Pairs of a joint and the object of a list, such as a camera, that moves with the joint."""
     objects = rows(extras.get(key))
     found = []
     for pair in rows(extras.get(f"{member}_of")):
@@ -295,7 +295,7 @@ def read_scenes(extras: Extras) -> tuple[str, ...]:
 
 
 def read_joints(extras: Extras, joints: int) -> tuple[Any, ...]:
-    """What the author attached to each joint; None for nothing."""
+    """The data that the author attached to each joint; None for joints without any."""
     attached = table(extras.get("joints"))
     return (
         tuple(copy.deepcopy(attached.get(str(joint))) for joint in range(joints))

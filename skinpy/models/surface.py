@@ -1,4 +1,4 @@
-"""The values of a material of glTF beyond its base color: metallic-roughness and its extensions."""
+"""The values of a glTF material beyond its base color: metallic-roughness, emission and extensions."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _texture(use: dict[str, Any], images: Sequence[Texture | None]) -> Texture |
 
 
 def _plain(value: Any, images: Sequence[Texture | None]) -> Any:
-    """Plain data with keys in snake_case, and with textures in the place of their indices."""
+    """Plain data with keys in snake_case, and with textures instead of their indices."""
     if isinstance(value, list):
         return tuple(_plain(one, images) for one in value)
     if not isinstance(value, dict):

@@ -112,7 +112,7 @@ class Poser:
         return dataclasses.replace(posed, shown=shown)
 
     def material_values(self, moment: Moment) -> Mapping[int, Mapping[str, Floats]]:
-        """What the clip of the moment makes of materials, by their index; see `Clip.material_values`."""
+        """The values that the clip gives to materials, by their index; see `Clip.material_values`."""
         if not self._paints or not isinstance(moment.motion, Clip):
             return {}
         return material_values(moment.motion, moment.time, moment.loop)

@@ -61,17 +61,17 @@ typedef struct gltf_set { /* likewise */
 
 typedef struct gltf_decoded { /* an attribute that was compressed, or faces */
   void *data;
-  gltf_accessor numbers; /* what it takes the place of; its numbers are `data` */
+  gltf_accessor numbers; /* the accessor that it replaces, with `data` as its numbers */
 } gltf_decoded;
 
-typedef struct gltf_cursor { /* an element of an array that was asked for last */
+typedef struct gltf_cursor { /* the element of a JSON array that was read last */
   int32_t array;
   uint32_t index;
   int32_t token;
 } gltf_cursor;
 
 typedef struct gltf_mesh { /* of GLTF_MESHES */
-  bool is_read; /* some node of the scene has it */
+  bool is_read; /* a node of the scene has the mesh */
   int32_t first_primitive, primitive_count; /* in gltf.primitives */
 } gltf_mesh;
 
@@ -81,14 +81,14 @@ typedef struct gltf_joint { /* what a joint of the model stands for */
 } gltf_joint;
 
 typedef struct gltf_skin { /* of GLTF_SKINS */
-  bool is_used; /* a mesh of the scene has it; a skin that none has is not looked at */
+  bool is_used; /* a mesh of the scene has the skin; other skins are not read */
   int32_t *joints; /* nodes */
   float *offsets; /* inverse bind matrices, 16 numbers each, in rows; the file has them in columns */
   uint32_t *slots; /* of each joint; NULL until a submesh needs them */
   int32_t count;
 } gltf_skin;
 
-enum { GLTF_UNREAD = -2 }; /* an image that no material has asked for; SK_NONE: it cannot be read */
+enum { GLTF_UNREAD = -2 }; /* an image that no material has needed yet; SK_NONE: it cannot be read */
 
 typedef struct gltf {
   json json;
@@ -160,7 +160,7 @@ typedef struct gltf_target { /* what a channel changes */
 /* Reads channel.target, of which nothing is checked but the path. */
 gltf_target gltf_read_target(const json *j, int32_t token);
 
-/* ---- import_gltf_data.c: model.extras: what Python reads ------------------------------------ */
+/* ---- import_gltf_data.c: model.extras, the data that Python reads --------------------------- */
 
 sk_status gltf_write_extras(import_job *job);
 
@@ -182,15 +182,15 @@ sk_status gltf_need(import_job *job, const char *extension);
 
 /* ---- import_gltf_draco.c --------------------------------------------------------------------- */
 
-/* Decodes what is compressed of a primitive, as the limits allow: its vertices are counted then, and its faces known.
-   gltf_close_compressed follows, also on failure. */
+/* Decodes the compressed data of a primitive, within the limits, and sets the counts of its vertices and faces.
+   gltf_close_compressed must follow, also on failure. */
 sk_status gltf_open_compressed(import_job *job, gltf_primitive *primitive, int32_t token);
 void gltf_close_compressed(gltf_primitive *primitive);
-/* Where the attribute of this name is compressed: sets its number and what is known of it. Before, they are those of
-   its accessor. */
+/* If the attribute of this name is compressed, decodes it and replaces `*number` and `*accessor`, which are those of the
+   file before. */
 sk_status gltf_decode_attribute(import_job *job, const gltf_primitive *primitive, const char *name,
                                 gltf_accessor *accessor, int32_t *number);
-/* What a primitive has by this number: an accessor of the file, or what was decoded for the primitive. */
+/* Opens the numbers with this index: an accessor of the file, or numbers that were decoded for a primitive. */
 sk_status gltf_open_numbers(import_job *job, int32_t number, gltf_accessor *accessor);
 void gltf_free_decoded(gltf *gltf);
 

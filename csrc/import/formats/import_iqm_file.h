@@ -1,14 +1,14 @@
 /* import_iqm_file.h: the tables of an .iqm file, and the arrays of its vertices.
 
-   The format: L. Salzman, Inter-Quake Model, version 2 (2011), iqm.txt of its development kit. All numbers begin with
-   their lowest byte. */
+   The format: L. Salzman, Inter-Quake Model, version 2 (2011), iqm.txt of its development kit. All numbers are
+   little-endian. */
 #ifndef IMPORT_IQM_FILE_H
 #define IMPORT_IQM_FILE_H
 
 #include "../import_bytes.h"
 #include "../import_contents.h"
 
-typedef struct iqm_table { /* rows of the file; `count` rows are there */
+typedef struct iqm_table { /* rows of the file; all `count` rows lie within it */
   const uint8_t *data;
   uint32_t count;
 } iqm_table;
@@ -44,17 +44,17 @@ typedef struct iqm {
   iqm_table frames; /* a row is a frame */
   uint32_t vertex_count, channels;
   iqm_array arrays[IQM_ATTRIBUTES];
-  int32_t *nodes;   /* of each joint, and the root's in front */
+  int32_t *nodes;   /* the node of the root, then that of each joint */
   const float *offsets;
 } iqm;
 
 /* Reads the header; SK_ERROR_IMPORT where a table does not lie within the file. */
 sk_status iqm_open_file(import_job *job, iqm *file);
-/* A text of the file's, cut at 1,023 bytes, which is reported. */
+/* A text of the file. It is cut at 1,023 bytes, which is reported. */
 import_span iqm_text(const iqm *file, uint32_t offset);
-/* The same as the name of something. */
+/* The same, stored as a name in the model. */
 sk_status iqm_name(const iqm *file, uint32_t offset, sk_text *name);
-/* A number of a vertex. Whole numbers are parts of their largest one, if `parts` says so. */
+/* A number of a vertex. If `parts` is set, an integer is divided by the largest one of its type. */
 float iqm_value(const iqm_array *array, uint32_t vertex, uint32_t number, bool parts);
 
 /* import_iqm_clip.c: makes the clips. */

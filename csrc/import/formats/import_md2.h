@@ -1,4 +1,4 @@
-/* import_md2.h: what an MD2 file holds that Assimp does not deliver. */
+/* import_md2.h: reports what an MD2 file holds and Assimp does not deliver. */
 #ifndef IMPORT_MD2_H
 #define IMPORT_MD2_H
 

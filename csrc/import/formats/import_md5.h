@@ -24,7 +24,7 @@ typedef struct md5_joint {
 } md5_joint;
 
 typedef struct md5_frame {
-  int64_t number;      /* frames count from 0; it says when */
+  int64_t number;      /* counted from 0; gives the time of the frame */
   size_t first, count; /* in md5.numbers */
 } md5_frame;
 
@@ -32,17 +32,17 @@ typedef struct md5 { /* one file */
   import_job *job;
   import_words words;
   sk_array joints;
-  bool has_model, has_motion; /* joints { } and hierarchy { } were read */
+  bool has_model, has_motion; /* the section "joints", or "hierarchy", was read */
   size_t base;                /* joints of which the base frame was read */
-  double stated_joints, stated_frames, rate; /* NaN: the file does not say it */
+  double stated_joints, stated_frames, rate; /* NaN: the file does not state it */
   sk_array frames, numbers;   /* md5_frame; double: of all frames */
-  uint32_t meshes;            /* that were read */
+  uint32_t meshes;            /* how many were read */
   size_t budget;              /* how many vertices, faces and weights the file's bytes still allow */
 } md5;
 
 static inline md5_joint *md5_joint_at(const md5 *m, size_t j) { return (md5_joint *)m->joints.data + j; }
 
-/* Of the sections, behind their names. */
+/* Each reads a section, whose name was read before. */
 sk_status md5_read_mesh(md5 *m);
 sk_status md5_read_hierarchy(md5 *m);
 sk_status md5_read_base_frame(md5 *m);
@@ -50,9 +50,9 @@ sk_status md5_read_frame(md5 *m);
 
 /* ( x y z ) */
 sk_status md5_read_triple(md5 *m, double out[3]);
-/* "name" parent; NULL: it fails, which job->error says. */
+/* Reads '"name" parent'. NULL: failure, with a sentence in job->error. */
 md5_joint *md5_read_joint(md5 *m);
-/* Whether the section goes on; takes the brace that ends it. Numbers behind the last entry count for nothing. */
+/* Whether the section has another entry; if not, takes the brace that ends it. Numbers behind it are ignored. */
 bool md5_goes_on(md5 *m);
 /* The unit quaternion of which the format has x, y and z. */
 void md5_rotation(md5 *m, const md5_joint *joint, const double xyz[3], double q[4]);

@@ -1,4 +1,4 @@
-/* import_obj.h: what an OBJ file holds that Assimp passes over. */
+/* import_obj.h: reports what an OBJ file holds and Assimp ignores. */
 #ifndef IMPORT_OBJ_H
 #define IMPORT_OBJ_H
 

@@ -1,4 +1,4 @@
-/* import_ply.h: what the header of a PLY file says that Assimp does not. */
+/* import_ply.h: checks the header of a PLY file, before Assimp reads the file. */
 #ifndef IMPORT_PLY_H
 #define IMPORT_PLY_H
 

@@ -1,13 +1,13 @@
-/* import_quake.h: one of the frames that .md3 and Quake's .mdl store. */
+/* import_quake.h: reads one of the frames of vertices that .md3 and Quake's .mdl store. */
 #ifndef IMPORT_QUAKE_H
 #define IMPORT_QUAKE_H
 
 #include "../import_job.h"
 
-/* Put the vertices of the frame that the caller asks for in the place of those of the first one. */
+/* Replace the vertices of the first frame, which Assimp delivers, by those of the requested frame. */
 sk_status import_md3_correct(import_job *job);
 sk_status import_mdl_correct(import_job *job);
-/* Leaves one image of each skin of Quake's .mdl. */
+/* Gives Assimp a copy of the .mdl in which each skin has only its first image. */
 sk_status import_mdl_open(import_job *job);
 
 #endif

@@ -4,11 +4,10 @@
 
 #include "../import_job.h"
 
-/* Before Assimp: takes comments away, hides blanks in names of materials, marks names of nodes that came before, and
-   finds the first frame. */
+/* Before Assimp: removes comments, hides blanks in names of materials, makes equal names of nodes unique by a mark
+   (import_twin.h), and finds the first frame. */
 sk_status import_smd_open(import_job *job);
-/* When the joints are there: takes the marks away; key times count as in the file, in which the first frame need not
-   be 0. */
+/* When the joints are made: removes the marks, and counts key times as the file does, whose first frame need not be 0. */
 sk_status import_smd_correct(import_job *job);
 /* Always 0: the file has frames alone, and Assimp invents 25 of them per second. */
 double import_smd_ticks(import_job *job, double stated);

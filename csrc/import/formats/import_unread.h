@@ -1,10 +1,10 @@
-/* import_unread.h: what Assimp's readers of some formats pass over, and what can be told from the bytes. */
+/* import_unread.h: reports what Assimp's readers of some formats ignore, as far as the file's bytes show it. */
 #ifndef IMPORT_UNREAD_H
 #define IMPORT_UNREAD_H
 
 #include "../import_job.h"
 
-/* Note animation and the like that is in the file and comes to nobody. */
+/* Each reports animation, skins and morph targets of the file that Assimp does not deliver. */
 void import_note_blend(import_job *job);
 void import_note_ogex(import_job *job);
 void import_note_x3d(import_job *job);

@@ -1,4 +1,4 @@
-/* import_x_file.h: an .x file as a tree of objects, whichever of its four encodings it has.
+/* import_x_file.h: an .x file, in any of its four encodings, as a tree of objects.
 
    An object is "Type name { members, objects }". Members are numbers and texts; what they mean follows from the type, so
    that templates, separators and the difference between whole numbers and others need not be known: the numbers of an
@@ -48,7 +48,7 @@ typedef struct x_file {
   sk_array bytes;   /* uint8_t: what a compressed file holds; names and texts point there, or into the file */
 } x_file;
 
-/* Reads job's file. x_file_free frees what is there, also after a failure. */
+/* Reads the job's file. x_file_free frees the result, also after a failure. */
 sk_status x_file_read(import_job *job, x_file *file);
 void x_file_free(x_file *file);
 

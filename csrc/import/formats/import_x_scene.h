@@ -1,4 +1,4 @@
-/* import_x_scene.h: what the parts of the reader of .x share: the tree of objects, and what was made of each.
+/* import_x_scene.h: the objects of an .x file and what was made of each, which all parts of its reader use.
 
    The file is left-handed and has row vectors: z becomes -z, and matrices are transposed. */
 #ifndef IMPORT_X_SCENE_H
@@ -8,8 +8,8 @@
 #include "import_x_file.h"
 
 typedef struct x_made { /* of one object */
-  int32_t index;    /* of a frame its node, of a material its material, of a mesh its first part; SK_NONE: not made */
-  uint32_t parts;   /* of a mesh: meshes of the contents, one for each of its materials */
+  int32_t index;    /* in the contents: a frame's node, a material, or the first part of a mesh; SK_NONE: not made */
+  uint32_t parts;   /* of a mesh: how many meshes of the contents it became, one for each of its materials */
   bool is_shared;   /* another object of its kind has its name */
   bool is_referred; /* of a mesh: a frame refers to it */
 } x_made;
@@ -31,21 +31,21 @@ static inline x_made *x_made_of(const x_scene *x, const x_object *object) {
   return x->made + (object - (const x_object *)x->file.objects.data);
 }
 
-/* The object of a name, or NULL. Where several have it, the first is taken, and the report says so. */
+/* The object with the name, or NULL. If several objects have the name, the first is taken, which is reported. */
 const x_object *x_find(x_scene *x, const import_names *names, import_span name, const char *what);
 /* The objects directly below another one: `at` begins as NULL; NULL at the end. */
 const x_object *x_next_below(const x_scene *x, const x_object *object, const x_object *at);
 /* A matrix of 16 numbers as three rows for columns (x, y, z, 1), right-handed. False: its last column is not 0 0 0 1. */
 bool x_matrix(const double *m, double out[12]);
 
-/* import_x_mesh.c: makes the parts of a mesh, unless they are there. */
+/* import_x_mesh.c: makes the parts of a mesh, unless they are made already. */
 sk_status x_make_mesh(x_scene *x, const x_object *object);
 /* import_x_skin.c: the skin of a mesh as the file lists it, by the file's vertices. */
 typedef struct x_joint {
   const x_object *object; /* its SkinWeights */
   sk_text name;
   int32_t node;
-  uint32_t slot; /* in the skin of the part that is made; UINT32_MAX: not there */
+  uint32_t slot; /* in the skin of the part that is being made; UINT32_MAX: the part does not use the joint */
 } x_joint;
 
 typedef struct x_skin {
