@@ -150,7 +150,7 @@ def test_refusals_are_exceptions_of_their_own(tmp_path: Path) -> None:
             skinpy.load(glb, isolate=isolate, limits=skinpy.Limits(nodes=3))
         with pytest.raises(skinpy.LoadError, match=r"named \.gltf, but begins as a \.csm file does"):
             skinpy.load(csm, isolate=isolate)
-        with pytest.raises(skinpy.LoadError, match='external="none" allows none'):
+        with pytest.raises(skinpy.LoadError, match='external="none" allows no other files'):
             skinpy.load(beside, isolate=isolate, external="none")
     assert len(skinpy.load(cases.bvh(), limits=skinpy.Limits(nodes=3)).skeleton) == 3
 

@@ -31,7 +31,7 @@ static const struct {
               {"ma;mb", "export the scene from Maya as FBX"},
               {"max", "export the scene from 3ds Max as FBX"},
               {"c4d", "export the scene from Cinema 4D as FBX or glTF"},
-              {"usd;usda;usdc;usdz", "convert it to glTF, for example with Blender"},
+              {"usd;usda;usdc;usdz", "convert the file to glTF, for example with Blender"},
               {"zip;rar;7z;tar;gz", "extract the archive and load the model in it"},
               {"htm;html", "this is a web page; download the model itself"},
               {"mtl", "load the .obj file that names it"},
@@ -56,11 +56,12 @@ static sk_status fail_unknown(import_job *job, const char *suffix) {
     return sk_fail(job->error, SK_ERROR_IMPORT,
                    "no format has the suffix %s, but the model begins as a .%s file does; pass format=\"%s\"", suffix,
                    magic->suffix, magic->suffix);
-  return sk_fail(job->error, SK_ERROR_IMPORT,
-                 "no format has the suffix %s; Assimp %s reads, among others, .glb .gltf .fbx .dae .bvh "
-                 ".x .obj .md5mesh (skinpy.build_info()[\"formats\"] lists all); format=\"...\" names the one of the "
-                 "content",
-                 suffix, import_assimp()->version);
+  return sk_fail(
+      job->error, SK_ERROR_IMPORT,
+      "no format has the suffix %s; Assimp %s reads, among others, .glb .gltf .fbx .dae .bvh "
+      ".x .obj .md5mesh (skinpy.build_info()[\"formats\"] lists all); format=\"...\" names the format of the "
+      "content",
+      suffix, import_assimp()->version);
 }
 
 static sk_status check_known(import_job *job) {

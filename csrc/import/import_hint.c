@@ -79,7 +79,7 @@ const char *import_files_why(import_files *files, const char *name) {
     snprintf(files->hint, sizeof files->hint, "does not exist%.90s", found);
     return files->hint;
   }
-  if (files->external == SK_EXTERNAL_NONE) return "is another file, of which external=\"none\" allows none";
+  if (files->external == SK_EXTERNAL_NONE) return "is another file; external=\"none\" allows no other files";
   if (files->external == SK_EXTERNAL_ANY) return "is not a file that can be read";
   return "is not a file in the model's folder that may be read; put it beside the model";
 }

@@ -121,7 +121,7 @@ typedef struct sk_target {
 
 typedef enum sk_wrap { SK_WRAP_REPEAT, SK_WRAP_CLAMP_TO_EDGE, SK_WRAP_MIRRORED_REPEAT, SK_WRAP_COUNT } sk_wrap;
 
-typedef enum sk_filter { /* of a texture: glTF's, where DEFAULT leaves the choice to who draws */
+typedef enum sk_filter { /* of a texture, as in glTF; DEFAULT leaves the choice to the renderer */
                          SK_FILTER_DEFAULT,
                          SK_FILTER_NEAREST,
                          SK_FILTER_LINEAR,
@@ -152,8 +152,8 @@ typedef struct sk_texture {
   uint64_t offset, length; /* in TEXTURE_DATA */
 } sk_texture;
 
-/* What a channel changes. One line per path: name, floats in one key, and whose it is. A pose consists of the first
-   four; poses, palettes and compiled clips ignore the others. All are glTF's: metallic_factor and the like of its
+/* What a channel changes. One line per path: name, floats in one key, and what the channel's index refers to. A pose
+   consists of the first four; poses, palettes and compiled clips ignore the others. All are glTF's: metallic_factor and the like of its
    materials, and uv_... of KHR_texture_transform of the base color. */
 #define SK_PATH_TABLE(ROW)                                                   \
   ROW(TRANSLATION, 3, JOINT)                                                 \
@@ -226,7 +226,7 @@ typedef struct sk_channel {
 
 /* Floats in one key of the path; 0 for a path that does not exist. */
 uint32_t sk_path_width(sk_path path);
-/* Whose index a channel of the path has, and what that is called. */
+/* What the index of a channel with this path refers to, and the name of that for messages. */
 sk_path_owner sk_owner_of(sk_path path);
 const char *sk_owner_name(sk_path path);
 /* Whether the path is a component of a joint's transform. */

@@ -240,7 +240,7 @@ static sk_status add_tree(tds *file, uint32_t root, uint32_t *above) {
   return status;
 }
 
-/* Nodes that are their own ancestors hang on nothing: the first of them becomes a root. */
+/* Nodes that are their own ancestors are below no root: the first of them becomes a root. */
 static sk_status add_nodes(tds *file) {
   uint32_t roots = 0, i, *above = sk_alloc_zero((file->nodes.count + 1) * sizeof *above);
   tds_node *nodes = file->nodes.data;

@@ -2,7 +2,7 @@
 
    Keys are at frames, and curves go through them by tension, continuity and bias (D. Kochanek and R. Bartels, Interpolating
    Splines with Local Tension, Continuity, and Bias Control, 1984). A rotation is an axis, and an angle that counts
-   clockwise. It turns what the key before it made, about axes that do not turn. */
+   clockwise. It is applied after the rotation of the key before it, about an axis that does not rotate with the node. */
 #include <math.h>
 #include <string.h>
 
@@ -74,7 +74,7 @@ static sk_status read_keys(tds *file, const tds_node *node, tds_path path, sk_ar
 
 /* ---- rotations ------------------------------------------------------------------------------------- */
 
-/* The part of a key's rotation, x y z w. */
+/* A fraction of a key's own rotation, x y z w. */
 static void rotation_of(const tds_key *key, double part, double out[4]) {
   double angle = key->value[0], x = key->value[1], y = key->value[2], z = key->value[3];
   double length = sqrt(x * x + y * y + z * z), half = -0.5 * angle * part;
@@ -89,7 +89,7 @@ static uint32_t pieces_of(const tds_key *key) {
   return turn > MOST_TURN && turn <= MOST_TURN * MAX_PIECES ? (uint32_t)ceil(turn / MOST_TURN) : 1;
 }
 
-/* Keys along arcs: those of a turn that goes further than an arc can are added. */
+/* Makes keys along arcs. A rotation of more than an arc can hold gets further keys. */
 static sk_status add_arcs(tds *file, const tds_key *keys, size_t count, import_contents_track *track) {
   size_t total = 1, k;
   uint32_t piece;
@@ -114,7 +114,7 @@ static sk_status add_arcs(tds *file, const tds_key *keys, size_t count, import_c
   return SK_OK;
 }
 
-/* What each key makes of those before it. */
+/* The rotation of each key: the product of its own rotation and those of all keys before it. */
 static void compose(tds_key *keys, size_t count) {
   double turn[4];
   float unit[4];
@@ -129,7 +129,7 @@ static void compose(tds_key *keys, size_t count) {
   }
 }
 
-/* Whether the keys have a curve that can be followed: their times increase, and none turns beyond the half of a turn. */
+/* Whether the keys have a curve that can be followed: times increase, and no rotation is above 180 degrees. */
 static bool is_curve_of_turns(const tds_key *keys, size_t count) {
   bool plain = count == 2;
   size_t k;
@@ -165,7 +165,7 @@ static void tangents_of(const tds_key *key, const tds_key *before, const tds_key
   *out = slow_out * t * ((1.0 + c) * (1.0 + b) * from + (1.0 - c) * (1.0 - b) * to) / next;
 }
 
-/* Whether there are curves: not along a straight line, and at times that increase. */
+/* Whether the keys are cubic: not all on a straight line, and at increasing times. */
 static bool is_curved(const tds_key *keys, size_t count) {
   bool plain = count == 2;
   size_t k;

@@ -1,8 +1,8 @@
 /* import_3ds_mesh.c: meshes of .3ds.
 
-   Vertices are in the space of the scene. Those of a mesh that hangs on a node are brought to the node's: by the inverse
-   of the mesh's matrix, mirrored where that is mirrored, and to the pivot. Normals follow from smoothing groups: those of
-   two faces are joined at a place that both have if they share a group. */
+   Vertices are in the space of the scene. If a node has the mesh, they are brought to the node's space: by the inverse of
+   the mesh's matrix, mirrored if that mirrors, and moved to the pivot. Normals follow from smoothing groups: where two
+   faces share a position and a group, their normals are joined. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -135,7 +135,7 @@ typedef struct tds_place {
   uint32_t point;
 } tds_place;
 
-/* Any order will do, if equal places are equal in it. */
+/* Any order will do in which equal positions are equal. */
 static int compare_places(const void *a, const void *b) {
   return memcmp(((const tds_place *)a)->at, ((const tds_place *)b)->at, sizeof((const tds_place *)a)->at);
 }
@@ -175,7 +175,7 @@ typedef struct tds_sum { /* of the normals of faces that have one set of smoothi
   double normal[3];
 } tds_sum;
 
-/* Gives the corners at one place their normals; `corners` are numbers of corners. */
+/* Gives the corners at one position their normals; `corners` are indices of corners. */
 static void join_normals(tds_mesh *m, const uint32_t *corners, uint32_t count) {
   tds_sum sums[MAX_GROUPS];
   uint32_t used = 0, i, k, axis;
@@ -202,7 +202,7 @@ static void join_normals(tds_mesh *m, const uint32_t *corners, uint32_t count) {
   }
 }
 
-/* Lists the corners of each place, and joins them. */
+/* Lists the corners at each position, and joins their normals. */
 static sk_status make_normals(tds_mesh *m) {
   size_t corners = 3 * (size_t)m->face_count, i;
   uint32_t *starts = sk_alloc_zero(((size_t)m->point_count + 3) * sizeof *starts), *list = sk_alloc(corners * 4 + 4), v;

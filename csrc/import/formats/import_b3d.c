@@ -157,7 +157,7 @@ static void read_textures(b3d *b, size_t end) {
     if (!zero || end - c->at - (size_t)(zero + 1 - name) < TEXTURE_NUMBERS) return;
     memcpy(placed, zero + 1 + 8, sizeof placed);
     if (memcmp(placed, plain, sizeof plain))
-      import_note_add(b->job, NOTE_looks_ignored, 1, "texture '%.100s': how it is placed", name);
+      import_note_add(b->job, NOTE_looks_ignored, 1, "texture '%.100s': its offset, scale or rotation", name);
     c->at += (size_t)(zero + 1 - name) + TEXTURE_NUMBERS;
     b->textures++;
   }

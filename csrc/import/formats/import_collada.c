@@ -171,7 +171,7 @@ void import_collada_space(import_job *job) {
 
 /* ---- the file -------------------------------------------------------------------------------------------- */
 
-/* What the file has and nobody above takes. */
+/* Reports elements of the file that no code above reads. */
 static void note_ignored(import_job *job) {
   const dae_tree *tree = &job->dae->tree;
   uint32_t i, count = (uint32_t)tree->elements.count;

@@ -330,7 +330,7 @@ static sk_status name_nodes(import_job *job) {
   return status;
 }
 
-/* ---- who is where --------------------------------------------------------------------------------------------- */
+/* ---- nodes by element -------------------------------------------------------------------------------------------- */
 
 static sk_status list_nodes(import_job *job) {
   import_dae *dae = job->dae;

@@ -218,7 +218,7 @@ static import_span name_of_file(const import_job *job) {
 }
 
 /* A file that is not in the encoding that it states, mostly UTF-8, is read once more as Latin 1. What stands behind the
-   end of the document is nobody's. */
+   end of the document is ignored. */
 sk_status dae_read_tree(import_job *job, dae_tree *tree) {
   reading r = {.job = job, .tree = tree};
   enum XML_Error error = XML_ERROR_NO_MEMORY;

@@ -1,4 +1,4 @@
-/* import_gltf.h: a glTF file, read from its JSON and its buffers; Assimp is not asked. */
+/* import_gltf.h: a glTF file, read by skinpy from its JSON and its buffers. */
 #ifndef IMPORT_GLTF_H
 #define IMPORT_GLTF_H
 

@@ -1,6 +1,6 @@
 /* import_iqm.c: the joints, meshes and materials of .iqm.
 
-   Z is up and front faces are clockwise. A root above all joints turns Z to Y, and triangles are turned round. */
+   Z is up and front faces are clockwise. A root above all joints rotates Z to Y, and triangles are reversed. */
 #include "import_iqm.h"
 
 #include <math.h>
@@ -91,7 +91,7 @@ static sk_status add_skin(iqm *file) {
 
 /* ---- vertices: all meshes share their arrays ------------------------------------------------------ */
 
-/* Numbers that a vertex does not have are 1: the alpha of a color, the side of a tangent. */
+/* Missing numbers of a vertex are 1: the alpha of a color, the sign of a tangent. */
 static sk_status copy_array(const iqm *file, iqm_attribute attribute, uint32_t width, const float **out) {
   const iqm_array *array = &file->arrays[attribute];
   float *to = array->size ? import_contents_take(file->job, file->vertex_count, width * sizeof *to) : NULL;

@@ -5,7 +5,7 @@
      .md5anim: hierarchy { "name" parent flags first ... }, baseframe { ( translation ) ( rotation ) ... }, both below
                the parent, and frames
    A rotation is x, y and z of a unit quaternion. Its w is -sqrt(1 - x*x - y*y - z*z) where quaternions rotate as
-   q v q', which is how the rest of this code counts. The format is Z up; a root above all rotates it to +Y. */
+   q v q', the convention of all of skinpy's code. The format is Z up; a root above all joints rotates it to +Y. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -101,7 +101,7 @@ static import_contents_node *add_node(md5 *m, int32_t above, import_span name) {
   return node && !import_add_text(m->job, name, &node->name) ? node : NULL;
 }
 
-/* The joint behind this one, depth first. */
+/* The joint that follows this one, depth first. */
 static int32_t next_joint(const md5 *m, int32_t j) {
   if (md5_joint_at(m, (size_t)j)->child >= 0) return md5_joint_at(m, (size_t)j)->child;
   while (j >= 0 && md5_joint_at(m, (size_t)j)->next < 0) j = md5_joint_at(m, (size_t)j)->parent;
@@ -152,7 +152,7 @@ static void set_rest(md5 *m, size_t j, import_contents_node *node) {
   for (i = 0; i < 3; i++) node->translation[i] = (float)t[i];
 }
 
-/* What the joints are below: the rotation from Z up to Y up, and for a model the nodes that Assimp gives it. */
+/* Adds the nodes above all joints: the rotation from Z up to Y up, and for a model the nodes that Assimp would give it. */
 static sk_status add_top(md5 *m) {
   static const double z_up_to_y_up[12] = {1, 0, 0, 0, 0, 0, 1, 0, 0, -1, 0, 0};
   static const char *const names[] = {"<MD5_Root>", "<MD5_Mesh>", "<MD5_Hierarchy>"};
@@ -186,7 +186,7 @@ static sk_status read_joints(md5 *m) {
 
 /* ---- the files --------------------------------------------------------------------------------- */
 
-/* Behind the opening brace of a section that is not read. */
+/* Skips a section that is not read, from behind its opening brace. */
 static void skip_section(md5 *m) {
   size_t depth = 1;
   import_span word;

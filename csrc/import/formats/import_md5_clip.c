@@ -34,7 +34,7 @@ sk_status md5_read_hierarchy(md5 *m) {
   return SK_OK;
 }
 
-/* What is more than there are joints counts for nothing. */
+/* Entries beyond the number of joints are ignored. */
 sk_status md5_read_base_frame(md5 *m) {
   double unused[6];
   sk_status status = SK_OK;
@@ -135,7 +135,7 @@ static bool have_one_name(const md5_joint *a, const md5_joint *b) {
   return a->name.length == b->name.length && (!a->name.length || !memcmp(a->name.at, b->name.at, a->name.length));
 }
 
-/* The game wants the same joints in the same order. Where they are not, they are found by their names. */
+/* The game requires the same joints in the same order. If they differ, joints are found by name. */
 static int32_t find_node(const md5_binding *b, size_t j) {
   const md5_joint *joint = md5_joint_at(b->m, j);
   int64_t found;

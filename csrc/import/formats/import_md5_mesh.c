@@ -3,8 +3,8 @@
      mesh { shader "name" numverts n vert i ( u v ) first count ... numtris n tri i a b c ...
             numweights n weight i joint weight ( position ) ... }
 
-   A vertex has no position: each of its weights has one below its joint, and their weighted sum is the vertex. In a
-   sound file all of them are one point at rest, which is the position here. */
+   A vertex has no position. Each of its weights has a position relative to the weight's joint, and the vertex is their
+   weighted sum. In a sound file all weights of a vertex have the same position at rest, which becomes the vertex's. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -136,7 +136,7 @@ static sk_status read_entries(md5_mesh *mesh) {
 
 /* ---- weights ------------------------------------------------------------------------------- */
 
-/* Notes what the lists have too little, and counts the weights of all vertices. */
+/* Reports lists that are shorter than the file states, and counts the weights of all vertices. */
 static sk_status check_lists(md5_mesh *mesh, size_t *influences) {
   import_job *job = mesh->m->job;
   size_t weights = mesh->lists[WEIGHTS].count, v;
@@ -165,7 +165,7 @@ static int compare_joints(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-/* The joints that some weight follows become the skin. */
+/* Makes the skin, of the joints to which weights refer. */
 static sk_status find_joints(md5_mesh *mesh) {
   size_t joints = mesh->m->joints.count, i;
   uint32_t *used;
@@ -183,7 +183,7 @@ static sk_status find_joints(md5_mesh *mesh) {
   return SK_OK;
 }
 
-/* The inverse of the joint below the skeleton. */
+/* The inverse of a joint's transform, relative to the skeleton. */
 static void invert(const md5_joint *joint, float out[16]) {
   static const double axes[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
   const double *q = joint->rotation, inverse[4] = {-q[0], -q[1], -q[2], q[3]};
@@ -220,7 +220,7 @@ static int compare_influences(const void *a, const void *b) {
   return (x->slot > y->slot) - (x->slot < y->slot);
 }
 
-/* The weight's point below the skeleton, and how far it may be off. */
+/* The position of a weight, relative to the skeleton, and how inexact it may be. */
 static double place(const md5_joint *joint, const md5_weight *weight, double out[3]) {
   double reach = 0.0;
   int i;
@@ -232,7 +232,7 @@ static double place(const md5_joint *joint, const md5_weight *weight, double out
   return SAME_POINT * reach;
 }
 
-/* One position cannot tell where the vertex goes whose weights do not agree on a point. */
+/* If the weights of a vertex have different positions, one position cannot show how the vertex moves. */
 static void note_points(const md5_mesh *mesh, size_t v, const double mean[3]) {
   const md5_vertex *vertex = vertex_at(mesh, v);
   size_t joints = mesh->m->joints.count;
@@ -251,7 +251,7 @@ static void note_points(const md5_mesh *mesh, size_t v, const double mean[3]) {
   }
 }
 
-/* Sets the position to the sum of the weights' points, as the game does also where the weights do not sum to 1.
+/* Sets the position to the weighted sum of the weights' positions, as the game does even if the weights do not sum to 1.
    Returns the number of influences, in the order of the skin's joints. */
 static uint32_t read_influences(const md5_mesh *mesh, size_t v, float position[3], import_influence *out) {
   const md5_vertex *vertex = vertex_at(mesh, v);
@@ -305,7 +305,7 @@ static sk_status add_vertices(md5_mesh *mesh, import_contents_mesh *to, size_t i
 
 /* ---- the look ------------------------------------------------------------------------------------ */
 
-/* A shader is the name of an image, or of a material of the game, whose color is by custom in NAME_d.tga. */
+/* A shader is the name of an image, or of a material of the game, whose color is usually in NAME_d.tga. */
 static sk_status add_material(md5_mesh *mesh, int32_t *index) {
   import_job *job = mesh->m->job;
   import_span shader = mesh->shader;

@@ -1,4 +1,4 @@
-/* import_obj.c: statements of .obj and .mtl files that Assimp passes over (Wavefront's specification, version 3.0). */
+/* import_obj.c: statements of .obj and .mtl files that Assimp ignores (Wavefront's specification, version 3.0). */
 #define _GNU_SOURCE /* memmem, memrchr */
 #include <string.h>
 #include <strings.h>
@@ -51,7 +51,7 @@ static void note_placement(import_job *job, const import_source *file) {
     if (begins_with(at, end, "map_Kd"))
       for (i = 0; i < sizeof options / sizeof *options; i++)
         if (memmem(at, (size_t)((stop ? stop : end) - at), options[i], 4)) {
-          import_note_add(job, NOTE_looks_ignored, 1, "map_Kd %.2s: how a texture is placed", options[i] + 1);
+          import_note_add(job, NOTE_looks_ignored, 1, "map_Kd %.2s: placement of a texture", options[i] + 1);
           break;
         }
     at = stop ? stop + 1 : NULL;

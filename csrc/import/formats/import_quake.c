@@ -1,8 +1,8 @@
 /* import_quake.c: see import_quake.h.
 
-   Assimp 6.0.5 gives the first frame of .md3 and .mdl, whichever is asked for. Its meshes have a vertex for each corner of
-   the file's triangles, in their order. That is checked by the first frame, before another one takes its place. The
-   formats are those of id Software's Quake III (1999) and Quake (1996). */
+   Assimp 6.0.5 always gives the first frame of .md3 and .mdl. Its meshes have one vertex for each corner of the file's
+   triangles, in the same order. This is checked with the first frame, before another frame replaces it. The formats are
+   those of id Software's Quake III (1999) and Quake (1996). */
 #include "import_quake.h"
 
 #include <math.h>
@@ -22,7 +22,7 @@ typedef struct quake_frames { /* of one mesh */
   const uint8_t *triangles;  /* three indices stand at `first` in each */
   size_t triangle, first;    /* bytes */
   uint32_t triangle_count, vertex_count;
-  const uint8_t *start, *wanted; /* vertices of the first frame, and of the one that is asked for */
+  const uint8_t *start, *wanted; /* vertices of the first frame, and of the requested one */
   float scale[3], origin[3]; /* of .mdl, whose numbers are bytes; scale 0: .md3 */
 } quake_frames;
 
@@ -96,7 +96,7 @@ static void sum_normals(const quake_frames *f, float *sums) {
   }
 }
 
-/* Normals of .mdl are numbers of a table; smooth ones are made in their place. Front faces are clockwise. */
+/* Normals of .mdl are indices of a table; smooth normals are made instead. Front faces are clockwise. */
 static sk_status put_frame(import_job *job, const quake_frames *f, struct aiMesh *mesh) {
   bool is_mdl = f->scale[0] != 0.0f;
   float *sums = is_mdl ? sk_alloc_zero(((size_t)f->vertex_count + 1) * 3 * sizeof *sums) : NULL;
@@ -174,7 +174,7 @@ static uint64_t skip_skins(const import_source *file, uint32_t skins, uint64_t i
   return at;
 }
 
-/* The vertices of a frame; of one that is a group of poses, those of the first. `*at` moves behind it. */
+/* The vertices of a frame, or of the first pose if the frame is a group of poses. `*at` moves behind the frame. */
 static const uint8_t *next_frame(const import_source *file, uint64_t *at, uint64_t vertices) {
   const uint8_t *head = part_of(file, *at, 8);
   uint64_t poses = head && import_u32(head) ? import_u32(head + 4) : 0;
@@ -226,7 +226,7 @@ static void note_poses(import_job *job, const import_source *file, uint64_t imag
   }
 }
 
-/* Copies the skins, of a group the first image alone; returns what follows them, or 0 where the file ends before. */
+/* Copies the skins, but of a group only the first image; returns the offset behind them, or 0 if the file ends before. */
 static uint64_t copy_skins(const import_source *file, uint32_t skins, uint64_t image, uint8_t *out, size_t *length) {
   uint64_t at = 84;
   uint32_t i;
@@ -274,7 +274,7 @@ sk_status import_mdl_open(import_job *job) {
   return import_files_put(&job->files, file->name, copy, length, copy) ? SK_OK : import_no_memory(job, 1);
 }
 
-/* Of the formats that .mdl may be, Quake's alone stores frames of vertices. */
+/* Several formats have the suffix .mdl; only Quake's stores frames of vertices. */
 sk_status import_mdl_correct(import_job *job) {
   const import_source *file = job->files.sources.data;
   uint32_t frame = (uint32_t)job->request->frame, frames;

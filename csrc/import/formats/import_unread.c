@@ -1,7 +1,7 @@
 /* import_unread.c: see import_unread.h.
 
-   Assimp 6.0.5 reads the meshes of these formats, and no more of what moves them than is said here. A word of the format
-   tells that there is more. */
+   Assimp 6.0.5 reads the meshes of these formats, but not the motion that is looked for here. A keyword of the format
+   shows that a file has such motion. */
 #define _GNU_SOURCE /* memmem */
 #include "import_unread.h"
 
@@ -11,7 +11,7 @@
 
 #define BLEND_HEADER 12 /* bytes of a .blend file in front of its blocks */
 
-/* Whether the word stands in the file with something else than a letter behind it. */
+/* Whether the file has the word, without a letter behind it. */
 static bool has_word(const import_source *file, const char *word) {
   size_t length = strlen(word), at = 0;
   while (at < file->size) {
@@ -23,11 +23,11 @@ static bool has_word(const import_source *file, const char *word) {
   return false;
 }
 
-/* Notes the first of the words that is there. */
+/* Reports the first of the words that the file has. */
 static void note_words(import_job *job, import_note_code code, const char *const *words) {
   for (; *words; words++)
     if (has_word(job->files.sources.data, *words)) {
-      import_note_add(job, code, 1, "\"%s\", which Assimp's reader of .%s passes over", *words, job->suffix);
+      import_note_add(job, code, 1, "\"%s\", which Assimp's reader of .%s ignores", *words, job->suffix);
       return;
     }
 }
@@ -45,7 +45,7 @@ void import_note_x3d(import_job *job) {
   note_words(job, NOTE_channels_dropped, moving);
 }
 
-/* Maps of vertices that move them. */
+/* Reports morph maps, which move vertices. */
 void import_note_lwo(import_job *job) {
   const import_source *file = job->files.sources.data;
   const uint8_t *at = file->data, *end = file->data + file->size;
@@ -61,8 +61,8 @@ void import_note_ase(import_job *job) {
   note_words(job, NOTE_morph_targets_dropped, frames);
 }
 
-/* Blocks of a .blend file: four letters, the size of the body, an address, two numbers. Those of actions, armatures and
-   shape keys tell what Assimp does not read. */
+/* Blocks of a .blend file: four letters, the size of the body, an address, two numbers. Assimp does not
+   read the blocks of actions, armatures and shape keys. */
 void import_note_blend(import_job *job) {
   const import_source *file = job->files.sources.data;
   size_t address = file->size > 7 && file->data[7] == '-' ? 8 : 4, at = BLEND_HEADER;

@@ -75,7 +75,7 @@ static void read_matrix(x_scene *x, const x_object *frame, import_contents_node 
   if (!good) import_note_add(x->job, NOTE_numbers_repaired, 1, "the matrix of frame '%.*s'", IMPORT_SHORT(frame->name));
 }
 
-/* A frame below something else than a frame is none; a mesh that stands alone gets a node. */
+/* A frame counts only at the top or below another frame; a mesh outside of all frames gets a node. */
 static sk_status add_nodes(x_scene *x) {
   size_t i;
   sk_status status = SK_OK;
@@ -129,7 +129,7 @@ static bool holds(import_span text, const char *word) {
   return false;
 }
 
-/* Of several textures their names tell which one is for something else than the color. */
+/* If a material has several textures, their names show which are not for the color. */
 static bool is_of_color(const x_object *texture, bool alone) {
   static const char *const others[] = {"bump",  "height", "normal", "nm",       "spec",
                                        "glanz", "ambi",   "env",    "emissive", "self"};
@@ -191,7 +191,7 @@ static sk_status add_material(x_scene *x, const x_object *object) {
   return set_texture(x, object, numbers, material);
 }
 
-/* Those that stand alone come first, so that a list can refer to them. */
+/* Materials outside of meshes come first, so that a mesh's list can refer to them. */
 static sk_status add_materials(x_scene *x) {
   sk_status status = SK_OK;
   size_t i;

@@ -1,7 +1,7 @@
 /* import_x_clip.c: animations of .x.
 
    A key's time is a whole number of ticks in 32 bits. Programs write times below 0 as such, in text and in bytes, where
-   they come as 2^32 more. Rotations are w x y z, and turn the other way round than quaternions usually do. */
+   they come as 2^32 more. Rotations are w x y z, and are the inverse of what quaternions usually mean. */
 #include <math.h>
 #include <string.h>
 
@@ -60,7 +60,7 @@ static void read_key(x_clip *c, const double *v, x_keys *keys, uint32_t k) {
   }
 }
 
-/* The numbers of a key, or 0 for a type that is none. */
+/* How many numbers a key has, or 0 for an unknown type. */
 static uint32_t width_of(uint32_t type) { return type == 0 ? 4 : type <= 2 ? 3 : type <= 4 ? 16 : 0; }
 
 static bool has_path(uint32_t type, int path) {
@@ -171,7 +171,7 @@ static const x_object *animation_of(x_scene *x, const x_object *below) {
   return below->kind == X_REFERENCE ? x_find(x, &x->animations, below->name, "animation") : NULL;
 }
 
-/* A set without animations is none. */
+/* A set without animations makes no clip. */
 static sk_status add_clip(x_scene *x, const x_object *set, double ticks) {
   x_clip c = {.scene = x, .name = set->name, .ticks = ticks > 0.0 ? ticks : FALLBACK_TICKS};
   const x_object *below = NULL, *animation;

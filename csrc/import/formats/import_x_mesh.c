@@ -268,7 +268,7 @@ static const float *copy_rows(x_mesh *m, const x_rows *rows, const uint32_t *cor
   return out;
 }
 
-/* The triangles of the part, turned round because the mirror turns them, too; and the corner of each of its vertices. */
+/* The triangles of the part, reversed because the mirror reverses them; and the corner of each vertex. */
 static sk_status cut_faces(x_mesh *m, const x_selection *s, import_contents_mesh *part, uint32_t *corners) {
   uint32_t *out = import_contents_take(m->scene->job, part->face_count, 3 * sizeof *out), vertex = 0, f, i;
   part->faces = out;
@@ -371,7 +371,7 @@ static sk_status read_below(x_mesh *m, const x_object *below) {
   }
 }
 
-/* What the declaration says comes second, whatever the order in the file. */
+/* DeclData is read last, whatever the order in the file. */
 static sk_status read_mesh(x_mesh *m) {
   const x_object *below = NULL;
   sk_status status = read_shape(m);
