@@ -83,15 +83,14 @@ static void repair_rotation(import_job *job, const import_contents_node *node, f
 }
 
 static bool rest(import_job *job, size_t joint, double local[12], float t[3], float r[4], float s[3]) {
-  static const double identity[12] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0};
   import_contents_node *node = node_of(job, joint);
   bool bad = false;
   int i;
-  memcpy(local, node ? node->local : identity, sizeof identity);
+  memcpy(local, node ? node->local : sk_affine_identity, sizeof sk_affine_identity);
   if (!node) return false;
   if (!node->has_trs) {
     for (i = 0; i < 12; i++)
-      if (import_is_bad((float)local[i])) local[i] = identity[i], bad = true;
+      if (import_is_bad((float)local[i])) local[i] = sk_affine_identity[i], bad = true;
     if (bad) note_repaired(job, node);
     return false;
   }

@@ -53,6 +53,8 @@ void sk_quat_slerp(const float a[4], const float b[4], double u, float out[4]) {
 
 /* ---- matrices ------------------------------------------------------------------- */
 
+const double sk_affine_identity[12] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0};
+
 void sk_affine_compose(const double t[3], const double r[4], const double s[3], double out[12]) {
   double x = r[0], y = r[1], z = r[2], w = r[3];
   double norm = x * x + y * y + z * z + w * w, two = norm > 0.0 ? 2.0 / norm : 0.0;
@@ -103,13 +105,12 @@ void sk_affine_multiply(const double a[12], const double b[12], double out[12]) 
   memcpy(out, product, sizeof product);
 }
 
-static double determinant(const double m[12]) {
+double sk_affine_determinant(const double m[12]) {
   return m[0] * (m[5] * m[10] - m[6] * m[9]) - m[1] * (m[4] * m[10] - m[6] * m[8]) + m[2] * (m[4] * m[9] - m[5] * m[8]);
 }
 
 bool sk_affine_inverse(const double m[12], double out[12]) {
-  static const double identity[12] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0};
-  double d = 1.0 / determinant(m), inverse[12];
+  double d = 1.0 / sk_affine_determinant(m), inverse[12];
   int i;
   inverse[0] = (m[5] * m[10] - m[6] * m[9]) * d;
   inverse[1] = (m[2] * m[9] - m[1] * m[10]) * d;
@@ -123,7 +124,7 @@ bool sk_affine_inverse(const double m[12], double out[12]) {
   for (i = 0; i < 12; i += 4) inverse[i + 3] = -(inverse[i] * m[3] + inverse[i + 1] * m[7] + inverse[i + 2] * m[11]);
   for (i = 0; i < 12; i++)
     if (!isfinite(inverse[i])) {
-      memcpy(out, identity, sizeof identity);
+      memcpy(out, sk_affine_identity, sizeof sk_affine_identity);
       return false;
     }
   memcpy(out, inverse, sizeof inverse);
@@ -184,7 +185,7 @@ static void orthonormalize(double m[12]) {
 }
 
 void sk_affine_split(const double affine[12], double t[3], double r[4], double s[3]) {
-  double m[12], sign = determinant(affine) < 0.0 ? -1.0 : 1.0, length;
+  double m[12], sign = sk_affine_determinant(affine) < 0.0 ? -1.0 : 1.0, length;
   int i, row;
   memcpy(m, affine, sizeof m);
   for (i = 0; i < 3; i++) {

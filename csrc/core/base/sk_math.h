@@ -26,6 +26,8 @@ void sk_quat_nlerp(const float a[4], const float b[4], double u, float out[4]);
 /* q / |q|, or the identity if |q| is 0 or not finite. */
 void sk_quat_normalize(const double q[4], float out[4]);
 
+extern const double sk_affine_identity[12];
+
 /* The matrix translation * rotation * scale. The quaternion need not be unit: it is divided by its length. */
 void sk_affine_from_trs(const float translation[3], const float rotation[4], const float scale[3], double out[12]);
 void sk_affine_compose(const double translation[3], const double rotation[4], const double scale[3], double out[12]);
@@ -39,6 +41,9 @@ void sk_affine_to_rows(const double affine[12], float out[12]);
 
 /* a * b. `out` may be a or b. */
 void sk_affine_multiply(const double a[12], const double b[12], double out[12]);
+
+/* Of the left 3x3 part. */
+double sk_affine_determinant(const double affine[12]);
 
 /* The inverse. False, with the identity in `out`, if the matrix has none. */
 bool sk_affine_inverse(const double affine[12], double out[12]);

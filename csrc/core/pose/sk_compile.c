@@ -430,11 +430,10 @@ static void fill_octet(sk_compiled *c, uint32_t number) {
 
 /* The products of the locals of joints that do not move, from below their driver down to each. */
 static void fill_chains(const plan *p, const sk_compiled *c) {
-  static const double identity[12] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0};
   int32_t j;
   for (j = 0; j < c->joint_count; j++) {
     double *chain = p->chains + 12 * (size_t)j;
-    if (p->driver[j] == j) memcpy(chain, identity, sizeof identity);
+    if (p->driver[j] == j) memcpy(chain, sk_affine_identity, sizeof sk_affine_identity);
     else sk_affine_multiply(p->chains + 12 * (size_t)p->skeleton->parents[j], c->locals + 12 * (size_t)j, chain);
   }
 }

@@ -43,17 +43,15 @@ typedef struct tds_mesh {
 
 /* The inverse of the mesh's matrix, with the mirror where it needs one. */
 static void find_inverse(const tds_chunk *mesh, double out[12]) {
-  static const double identity[12] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0};
   double m[12], determinant;
   tds_chunk chunk;
   int row, column, i;
-  memcpy(out, identity, sizeof identity);
+  memcpy(out, sk_affine_identity, sizeof sk_affine_identity);
   if (!tds_find(mesh->at, mesh->end, MATRIX, &chunk) || chunk.end - chunk.at < 48) return;
   for (row = 0; row < 3; row++)
     for (column = 0; column < 4; column++) m[4 * row + column] = import_float(chunk.at + 4 * (3 * column + row));
-  determinant =
-      m[0] * (m[5] * m[10] - m[6] * m[9]) - m[1] * (m[4] * m[10] - m[6] * m[8]) + m[2] * (m[4] * m[9] - m[5] * m[8]);
-  if (!isfinite(determinant) || !sk_affine_inverse(m, out)) memcpy(out, identity, sizeof identity);
+  determinant = sk_affine_determinant(m);
+  if (!isfinite(determinant) || !sk_affine_inverse(m, out)) memcpy(out, sk_affine_identity, sizeof sk_affine_identity);
   for (i = 0; i < 4 && determinant < 0.0; i++) out[i] = -out[i];
 }
 

@@ -62,12 +62,11 @@ static void parts_of_chain(const motion *m, double time, dae_trs *out) {
 }
 
 static void matrix_of_chain(const motion *m, double time, double out[12]) {
-  static const double identity[12] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0};
   uint32_t i, next = 0;
   dae_transform transform;
   double matrix[12];
   dae_trs parts;
-  memcpy(out, identity, sizeof identity);
+  memcpy(out, sk_affine_identity, sizeof sk_affine_identity);
   for (i = m->chain->first; i < m->chain->first + m->chain->count; i++) {
     if (transform_at(m, i, time, &next, &transform, &parts)) sk_affine_compose(parts.t, parts.r, parts.s, matrix);
     else dae_transform_matrix(&transform, matrix);

@@ -80,11 +80,10 @@ static void skew(const double values[7], double out[12]) {
 }
 
 void dae_transform_matrix(const dae_transform *transform, double out[12]) {
-  static const double identity[12] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0};
   static const double none[3], same[3] = {1, 1, 1}, straight[4] = {0, 0, 0, 1};
   const double *values = transform->values;
   double rotation[4];
-  memcpy(out, identity, sizeof identity);
+  memcpy(out, sk_affine_identity, sizeof sk_affine_identity);
   switch (transform->word) {
   case DAE_translate: sk_affine_compose(values, straight, same, out); break;
   case DAE_scale: sk_affine_compose(none, straight, values, out); break;
@@ -92,7 +91,7 @@ void dae_transform_matrix(const dae_transform *transform, double out[12]) {
     dae_axis_rotation(values, rotation);
     sk_affine_compose(none, rotation, same, out);
     break;
-  case DAE_matrix: memcpy(out, values, sizeof identity); break;
+  case DAE_matrix: memcpy(out, values, sizeof sk_affine_identity); break;
   case DAE_lookat: look_at(values, out); break;
   case DAE_skew: skew(values, out); break;
   default: break;

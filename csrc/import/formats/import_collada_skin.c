@@ -168,7 +168,6 @@ static void read_matrix(const dae_source *source, size_t row, double out[12]) {
 
 /* Inverse bind matrices times the bind shape matrix, which is the identity where it is left out. */
 static sk_status read_offsets(import_job *job, uint32_t skin, dae_points *points) {
-  static const double identity[16] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1};
   const dae_tree *tree = &job->dae->tree;
   uint32_t joints = dae_child(tree, skin, DAE_joints), i;
   double shape[16], matrix[12];
@@ -176,11 +175,11 @@ static sk_status read_offsets(import_job *job, uint32_t skin, dae_points *points
   sk_status status = dae_read_source(job, dae_input_source(tree, joints, "INV_BIND_MATRIX"), &binds);
   if (status || binds.width < 16) return status;
   if (dae_numbers_of(dae_text(tree, dae_child(tree, skin, DAE_bind_shape_matrix)), shape, 16) < 16)
-    memcpy(shape, identity, sizeof shape);
+    memcpy(shape, sk_affine_identity, sizeof sk_affine_identity);
   points->offsets = import_contents_take(job, (size_t)points->joints + 1, 16 * sizeof *points->offsets);
   if (!points->offsets) return SK_ERROR_MEMORY;
   for (i = 0; i <= points->joints; i++) {
-    memcpy(matrix, identity, sizeof matrix);
+    memcpy(matrix, sk_affine_identity, sizeof matrix);
     if (i < points->joints && i < binds.count) read_matrix(&binds, i, matrix);
     sk_affine_multiply(matrix, shape, matrix);
     sk_affine_to_mat4(matrix, points->offsets + 16 * (size_t)i);

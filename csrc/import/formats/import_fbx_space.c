@@ -74,10 +74,9 @@ static bool turn_axes(const settings *s, double out[12]) {
 }
 
 void fbx_read_space(import_fbx *fbx) {
-  static const double identity[12] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0};
   settings s = read_settings(&fbx->scene.document);
   fbx->scene.turns_axes = turn_axes(&s, fbx->scene.axes);
-  if (!fbx->scene.turns_axes) memcpy(fbx->scene.axes, identity, sizeof identity);
+  if (!fbx->scene.turns_axes) memcpy(fbx->scene.axes, sk_affine_identity, sizeof sk_affine_identity);
   fbx->fps = rate_of(&s);
 }
 

@@ -61,7 +61,6 @@ sk_status gltf_add_joints(import_job *job) {
 }
 
 bool gltf_rest(import_job *job, size_t joint, double local[12], float t[3], float r[4], float s[3]) {
-  static const double identity[12] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0};
   const gltf *g = job->gltf;
   gltf_joint it = ((const gltf_joint *)g->joints.data)[joint];
   const gltf_node *node = it.node < 0 ? NULL : &g->nodes[it.node];
@@ -71,7 +70,7 @@ bool gltf_rest(import_job *job, size_t joint, double local[12], float t[3], floa
     sk_affine_from_trs(t, r, s, local);
     return true;
   }
-  memcpy(local, node ? node->local : identity, sizeof identity);
+  memcpy(local, node ? node->local : sk_affine_identity, sizeof sk_affine_identity);
   if (!node || !node->has_trs) return false;
   for (i = 0; i < 3; i++) t[i] = (float)node->translation[i], s[i] = (float)node->scale[i];
   for (i = 0; i < 4; i++) r[i] = (float)node->rotation[i];

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "../import_contents.h"
+#include "../import_fit.h"
 #include "import_md5.h"
 
 #define UNIT_TOLERANCE 1e-5 /* of x*x + y*y + z*z above 1: six digits lose less */
@@ -134,19 +135,15 @@ static sk_status list_joints(md5 *m, int32_t above, void (*set)(md5 *m, size_t j
 static void set_rest(md5 *m, size_t j, import_contents_node *node) {
   const md5_joint *joint = md5_joint_at(m, j);
   double moved[3] = {joint->translation[0], joint->translation[1], joint->translation[2]}, q[4], t[3];
-  const double *b = joint->rotation;
   int i;
-  memcpy(q, b, sizeof q);
+  memcpy(q, joint->rotation, sizeof q);
   memcpy(t, moved, sizeof t);
   if (joint->parent >= 0) {
     const md5_joint *parent = md5_joint_at(m, (size_t)joint->parent);
     const double *p = parent->rotation, a[4] = {-p[0], -p[1], -p[2], p[3]};
     for (i = 0; i < 3; i++) moved[i] -= parent->translation[i];
     md5_rotate(a, moved, t);
-    q[0] = a[3] * b[0] + a[0] * b[3] + a[1] * b[2] - a[2] * b[1];
-    q[1] = a[3] * b[1] + a[1] * b[3] + a[2] * b[0] - a[0] * b[2];
-    q[2] = a[3] * b[2] + a[2] * b[3] + a[0] * b[1] - a[1] * b[0];
-    q[3] = a[3] * b[3] - a[0] * b[0] - a[1] * b[1] - a[2] * b[2];
+    import_quat_multiply(a, q, q);
   }
   for (i = 0; i < 4; i++) node->rotation[i] = (float)q[i];
   for (i = 0; i < 3; i++) node->translation[i] = (float)t[i];
