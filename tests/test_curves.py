@@ -209,6 +209,9 @@ def test_to_records_of_weights_and_of_nothing() -> None:
     assert rows["x"].tolist() == [0, 1] and np.isnan(rows["y"]).all()
     empty = skinpy.Clip.from_arrays("still", times=[0, 1], translation=np.zeros((2, 0, 3))).to_records()
     assert empty.shape == (0,) and empty.dtype.names is not None
-    assert empty.dtype.names[:6] == ("channel", "joint", "target", "name", "path", "interpolation")
+    assert empty.dtype.names[:7] == (
+        *("channel", "joint", "target", "material"),
+        *("name", "path", "interpolation"),
+    )
     numbers = [f"{side}{letter}" for side in ("", "in_", "out_") for letter in "xyzw"]
-    assert empty.dtype.names[6:] == ("key", "time", *numbers)
+    assert empty.dtype.names[7:] == ("key", "time", *numbers)

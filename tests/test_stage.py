@@ -233,7 +233,7 @@ def test_a_controller_in_place_of_a_clip(model: skinpy.Model) -> None:
     assert set(stage.player.tracks) == {"base", "arms"}
     stage.player.tracks["arms"][0].weight = 0.0
     stage.player.seek(0.1)
-    assert np.array_equal(stage.frame(), picture(model, stage, clip="walk", time=0.1))
+    assert np.array_equal(stage.frame(), picture(model, stage, pose=model.pose("walk", 0.1)))
 
 
 def test_a_controller_fades_to_another_clip(model: skinpy.Model) -> None:

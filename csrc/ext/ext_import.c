@@ -208,7 +208,7 @@ static PyObject *import_isolated(ext_state *state, import_call *call) {
 
 const char ext_load_file_doc[] =
     "_load_file($module, path, data, format, max_influences, join_vertices, ignore_animated_scale, up, frame,\n"
-    "           curve_error, formats, external, limits, isolation, /)\n--\n\n"
+    "           curve_error, scene, formats, external, limits, isolation, /)\n--\n\n"
     "Return a Block from a file (path) or from bytes (data); see skinpy.load.\n\n"
     "`formats` are the allowed formats, 'glb;gltf', or None for all. `limits` are (file_bytes, nodes, depth, "
     "vertices,\n"

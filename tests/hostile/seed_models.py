@@ -329,6 +329,7 @@ def own_seeds() -> list[Seed]:
     found += [Seed("beside", "gltf", builders.beside_geometry().gltf())]
     found += [
         Seed("small", "vrm", small.glb()),
+        Seed("small", "vrma", small.glb()),
         Seed("skinned", "dae", dae_skinned()),
         Seed("morphed", "dae", cases.dae_morphed()),
         Seed("scene", "dae", cases.dae_scene()),
