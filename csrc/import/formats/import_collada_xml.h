@@ -9,50 +9,29 @@
 #include "../import_job.h"
 
 /* Names of elements and attributes; dae_word has DAE_<name> for each. */
-#define DAE_WORD_TABLE(WORD)                                                                                           \
-  WORD(COLLADA)                                                                                                        \
-  WORD(asset)                                                                                                          \
-  WORD(unit)                                                                                                           \
-  WORD(up_axis)                                                                                                        \
-  WORD(meter)                                                                                                          \
-  WORD(id)                                                                                                             \
-  WORD(sid)                                                                                                            \
-  WORD(name)                                                                                                           \
-  WORD(url)                                                                                                            \
-  WORD(source)                                                                                                         \
-  WORD(target)                                                                                                         \
-  WORD(semantic)                                                                                                       \
-  WORD(offset)                                                                                                         \
-  WORD(set)                                                                                                            \
-  WORD(count)                                                                                                          \
-  WORD(stride) WORD(symbol) WORD(material) WORD(opaque) WORD(texture) WORD(texcoord) WORD(input_semantic) WORD(        \
-      input_set) WORD(start) WORD(end) WORD(profile) WORD(method) WORD(pre_behavior) WORD(post_behavior) WORD(param)   \
-      WORD(ref) WORD(geometry) WORD(mesh) WORD(convex_mesh) WORD(spline) WORD(brep) WORD(float_array) WORD(int_array)  \
-          WORD(bool_array) WORD(Name_array) WORD(IDREF_array) WORD(SIDREF_array) WORD(accessor) WORD(technique)        \
-              WORD(technique_common) WORD(vertices) WORD(input) WORD(triangles) WORD(polylist) WORD(polygons) WORD(    \
-                  tristrips) WORD(trifans) WORD(lines) WORD(linestrips) WORD(p) WORD(ph) WORD(h) WORD(v) WORD(vcount)  \
-                  WORD(controller) WORD(skin) WORD(morph) WORD(bind_shape_matrix) WORD(joints) WORD(vertex_weights)    \
-                      WORD(targets) WORD(animation) WORD(sampler) WORD(channel) WORD(library_animations)               \
-                          WORD(animation_clip) WORD(instance_animation) WORD(visual_scene) WORD(scene)                 \
-                              WORD(instance_visual_scene) WORD(instance_kinematics_scene) WORD(node) WORD(translate)   \
-                                  WORD(rotate) WORD(scale) WORD(matrix) WORD(lookat) WORD(skew) WORD(instance_node)    \
-                                      WORD(instance_geometry) WORD(instance_controller) WORD(instance_camera)          \
-                                          WORD(instance_light) WORD(skeleton) WORD(bind_material)                      \
-                                              WORD(instance_material) WORD(bind_vertex_input) WORD(instance_effect)    \
-                                                  WORD(effect) WORD(profile_COMMON) WORD(setparam) WORD(surface)       \
-                                                      WORD(sampler2D) WORD(init_from) WORD(instance_image) WORD(image) \
-                                                          WORD(data) WORD(hex) WORD(diffuse)                           \
-                                                              WORD(emission) WORD(color) WORD(float) WORD(float3)      \
-                                                                  WORD(float4) WORD(transparent) WORD(transparency)    \
-                                                                      WORD(constant) WORD(lambert) WORD(phong)         \
-                                                                          WORD(blinn) WORD(bump) WORD(specular)        \
-                                                                              WORD(reflective) WORD(extra)             \
-                                                                                  WORD(double_sided) WORD(visibility)  \
-                                                                                      WORD(wrap_s) WORD(wrap_t)        \
-                                                                                          WORD(repeatU) WORD(repeatV)  \
-                                                                                              WORD(offsetU)            \
-                                                                                                  WORD(offsetV)        \
-                                                                                                      WORD(rotateUV)
+/* clang-format off */
+#define DAE_WORD_TABLE(WORD) \
+  WORD(COLLADA) WORD(asset) WORD(unit) WORD(up_axis) WORD(meter) WORD(id) WORD(sid) WORD(name) WORD(url) \
+  WORD(source) WORD(target) WORD(semantic) WORD(offset) WORD(set) WORD(count) WORD(stride) WORD(symbol) \
+  WORD(material) WORD(opaque) WORD(texture) WORD(texcoord) WORD(input_semantic) WORD(input_set) WORD(start) \
+  WORD(end) WORD(profile) WORD(method) WORD(pre_behavior) WORD(post_behavior) WORD(param) WORD(ref) \
+  WORD(geometry) WORD(mesh) WORD(convex_mesh) WORD(spline) WORD(brep) WORD(float_array) WORD(int_array) \
+  WORD(bool_array) WORD(Name_array) WORD(IDREF_array) WORD(SIDREF_array) WORD(accessor) WORD(technique) \
+  WORD(technique_common) WORD(vertices) WORD(input) WORD(triangles) WORD(polylist) WORD(polygons) \
+  WORD(tristrips) WORD(trifans) WORD(lines) WORD(linestrips) WORD(p) WORD(ph) WORD(h) WORD(v) WORD(vcount) \
+  WORD(controller) WORD(skin) WORD(morph) WORD(bind_shape_matrix) WORD(joints) WORD(vertex_weights) \
+  WORD(targets) WORD(animation) WORD(sampler) WORD(channel) WORD(library_animations) WORD(animation_clip) \
+  WORD(instance_animation) WORD(visual_scene) WORD(scene) WORD(instance_visual_scene) \
+  WORD(instance_kinematics_scene) WORD(node) WORD(translate) WORD(rotate) WORD(scale) WORD(matrix) WORD(lookat) \
+  WORD(skew) WORD(instance_node) WORD(instance_geometry) WORD(instance_controller) WORD(instance_camera) \
+  WORD(instance_light) WORD(skeleton) WORD(bind_material) WORD(instance_material) WORD(bind_vertex_input) \
+  WORD(instance_effect) WORD(effect) WORD(profile_COMMON) WORD(setparam) WORD(surface) WORD(sampler2D) \
+  WORD(init_from) WORD(instance_image) WORD(image) WORD(data) WORD(hex) WORD(diffuse) WORD(emission) WORD(color) \
+  WORD(float) WORD(float3) WORD(float4) WORD(transparent) WORD(transparency) WORD(constant) WORD(lambert) \
+  WORD(phong) WORD(blinn) WORD(bump) WORD(specular) WORD(reflective) WORD(extra) WORD(double_sided) \
+  WORD(visibility) WORD(wrap_s) WORD(wrap_t) WORD(repeatU) WORD(repeatV) WORD(offsetU) WORD(offsetV) \
+  WORD(rotateUV)
+/* clang-format on */
 
 typedef enum dae_word {
   DAE_OTHER, /* any other name */
