@@ -25,6 +25,25 @@ char *import_copy_text(const char *bytes, size_t length) {
   return copy;
 }
 
+int import_hex_digit(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  c = (char)(c | 32);
+  return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+size_t import_decode_percent(char *text, size_t length, bool zeros) {
+  const char *at = text, *end = text + length;
+  char *out = text;
+  while (at < end) {
+    int high = *at == '%' && end - at >= 3 ? import_hex_digit(at[1]) : -1;
+    int low = high >= 0 ? import_hex_digit(at[2]) : -1;
+    bool coded = low >= 0 && (zeros || high * 16 + low);
+    *out++ = coded ? (char)(high * 16 + low) : *at;
+    at += coded ? 3 : 1;
+  }
+  return (size_t)(out - text);
+}
+
 static int base64_digit(unsigned char c) {
   if (c >= 'A' && c <= 'Z') return c - 'A';
   if (c >= 'a' && c <= 'z') return c - 'a' + 26;

@@ -21,6 +21,10 @@ sk_status import_no_memory(import_job *job, size_t bytes);
 sk_status import_add_text(import_job *job, import_span text, sk_text *out);
 /* A copy that ends in a zero byte, to be freed with sk_free; NULL where there is no memory. */
 char *import_copy_text(const char *bytes, size_t length);
+/* 0 to 15; -1: it is none. */
+int import_hex_digit(char c);
+/* Decodes %xx within the text, %00 only where `zeros` says so; returns the new length. */
+size_t import_decode_percent(char *text, size_t length, bool zeros);
 /* Decodes up to the first character that is not allowed in base64, and returns the number of bytes; `out` has room for
    length / 4 * 3 + 3 of them, and may be `at`. */
 size_t import_decode_base64(const unsigned char *at, size_t length, uint8_t *out);

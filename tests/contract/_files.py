@@ -1,5 +1,6 @@
 """What several formats' cases use."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -31,3 +32,16 @@ def has_normals(model: Any) -> None:
 def has_colors(model: Any) -> None:
     """Red, green and blue."""
     assert np.allclose(model.mesh.colors[:, :3], np.eye(3), atol=1e-6)
+
+
+def has_color(model: Any) -> None:
+    """The material "paint" is half transparent."""
+    (paint,) = (one for one in model.materials if one.name == "paint")
+    assert np.allclose(paint.base_color, (0.2, 0.4, 0.6, 0.5), atol=1e-6) and paint.alpha == "blend"
+
+
+def has_faces(count: int) -> Callable[[Any], None]:
+    def check(model: Any) -> None:
+        assert len(model.mesh.faces) == count
+
+    return check

@@ -8,7 +8,7 @@ import numpy as np
 import test_import_games as games
 
 from . import Case
-from ._files import image
+from ._files import has_texture, image
 
 TITLE = "Blitz3D"
 
@@ -91,10 +91,6 @@ def has_uvs(model: Any) -> None:
 def has_color(model: Any) -> None:
     (paint,) = (one for one in model.materials if one.name == "paint")
     assert np.allclose(paint.base_color, (0.2, 0.4, 0.6, 0.5), atol=1e-6)
-
-
-def has_texture(model: Any) -> None:
-    assert [one.texture.data for one in model.materials if one.texture] == [image()]
 
 
 LOOKS = tuple((0.6, 0, 0.8, *row, 1) for row in np.eye(3))

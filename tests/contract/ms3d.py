@@ -7,7 +7,7 @@ import numpy as np
 import test_import_games as games
 
 from . import Case
-from ._files import CORNERS, has_texture, image
+from ._files import CORNERS, has_color, has_texture, image
 
 TITLE = "MilkShape"
 
@@ -43,11 +43,6 @@ def follows_by_halves(model: Any) -> None:
 
 
 WEIGHTS = games.ms3d_tail(2, [((0, -1, -1), (60, 40, 0))] * 3)
-
-
-def has_color(model: Any) -> None:
-    (paint,) = (one for one in model.materials if one.name == "paint")
-    assert np.allclose(paint.base_color, (0.2, 0.4, 0.6, 0.5), atol=1e-6) and paint.alpha == "blend"
 
 
 def twins(parent: str) -> bytes:

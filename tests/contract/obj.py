@@ -8,6 +8,7 @@ import numpy as np
 import skinpy
 
 from . import Case
+from ._files import has_color
 
 TITLE = "Wavefront OBJ"
 TRIANGLE = b"v 0 0 0\nv 1 0 0\nv 0 1 0\n"
@@ -56,11 +57,6 @@ def has_uvs(model: Any) -> None:
 
 def has_parts(model: Any) -> None:
     assert [part.name for part in model.mesh.submeshes] == ["left", "right"]
-
-
-def has_color(model: Any) -> None:
-    paint = next(one for one in model.materials if one.name == "paint")
-    assert np.allclose(paint.base_color, (0.2, 0.4, 0.6, 0.5), atol=1e-6) and paint.alpha == "blend"
 
 
 def has_texture(model: Any) -> None:

@@ -10,6 +10,7 @@ from tds_writer import CORNERS, NO_PARENT
 import skinpy
 
 from . import Case
+from ._files import has_faces
 
 TITLE = "3D Studio"
 Check = Callable[[Any], None]
@@ -62,13 +63,6 @@ def turns_in_order(model: Any) -> None:
 def has_names(*names: str) -> Check:
     def check(model: Any) -> None:
         assert model.skeleton.names == ("<3DSRoot>", *names)
-
-    return check
-
-
-def has_faces(count: int) -> Check:
-    def check(model: Any) -> None:
-        assert len(model.mesh.faces) == count
 
     return check
 

@@ -10,6 +10,7 @@ import x_writer as x
 import skinpy
 
 from . import Case
+from ._files import has_faces
 
 TITLE = "DirectX"
 CORNERS = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0]], float)
@@ -48,13 +49,6 @@ def has_positions(*want: Any) -> Check:
     def check(model: Any) -> None:
         got = model.deform(model.pose(), normals=False)[0]
         assert sorted(map(tuple, np.round(got, 6).tolist())) == sorted(map(tuple, np.asarray(want, float)))
-
-    return check
-
-
-def has_faces(count: int) -> Check:
-    def check(model: Any) -> None:
-        assert len(model.mesh.faces) == count
 
     return check
 

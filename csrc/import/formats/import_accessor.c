@@ -8,27 +8,7 @@
 
 /* ---- data URIs ------------------------------------------------------------------- */
 
-static int hex_digit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  c = (char)(c | 32);
-  return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-/* Decodes %xx within the text, %00 only where `zeros` says so; returns the new length. */
-static size_t decode_percent(char *text, size_t length, bool zeros) {
-  const char *at = text, *end = text + length;
-  char *out = text;
-  while (at < end) {
-    int high = *at == '%' && end - at >= 3 ? hex_digit(at[1]) : -1;
-    int low = high >= 0 ? hex_digit(at[2]) : -1;
-    bool coded = low >= 0 && (zeros || high * 16 + low);
-    *out++ = coded ? (char)(high * 16 + low) : *at;
-    at += coded ? 3 : 1;
-  }
-  return (size_t)(out - text);
-}
-
-void gltf_decode_percent(char *text) { text[decode_percent(text, strlen(text), false)] = 0; }
+void gltf_decode_percent(char *text) { text[import_decode_percent(text, strlen(text), false)] = 0; }
 
 static bool is_base64(const char *uri, const char *comma) {
   return comma - uri >= 7 && !memcmp(comma - 7, ";base64", 7);
@@ -40,7 +20,7 @@ static uint8_t *decode_payload(const char *payload, size_t length, bool base64, 
   uint8_t *out = sk_alloc(base64 && !percent ? length / 4 * 3 + 4 : length + 1);
   if (!out) return NULL;
   if (percent || !base64) memcpy(out, payload, length);
-  if (percent) length = decode_percent((char *)out, length, true);
+  if (percent) length = import_decode_percent((char *)out, length, true);
   *size = base64 ? import_decode_base64(percent ? out : (const uint8_t *)payload, length, out) : length;
   return out;
 }

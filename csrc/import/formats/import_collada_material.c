@@ -66,19 +66,13 @@ static uint32_t find_image(const dae_effect *e, uint32_t texture, uint32_t *samp
   return DAE_NONE;
 }
 
-static int hex_digit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  c |= 32;
-  return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 static sk_status read_hex(import_job *job, import_span text, import_contents_material *material) {
   uint8_t *bytes = import_contents_take(job, text.length / 2 + 1, 1);
   size_t i;
   int high = -1;
   if (!bytes) return SK_ERROR_MEMORY;
   for (i = 0; i < text.length; i++) {
-    int digit = hex_digit(text.at[i]);
+    int digit = import_hex_digit(text.at[i]);
     if (digit < 0) continue;
     if (high < 0) high = digit;
     else bytes[material->size++] = (uint8_t)(high << 4 | digit), high = -1;
@@ -89,19 +83,14 @@ static sk_status read_hex(import_job *job, import_span text, import_contents_mat
 
 /* The path in a URI: without the scheme and host of file://, with its escapes decoded. */
 static sk_status read_uri(import_job *job, import_span uri, import_contents_material *material) {
-  char *path = import_contents_take(job, uri.length + 1, 1), *out = path;
   size_t i = 0;
-  if (!path) return SK_ERROR_MEMORY;
   if (uri.length > 7 && !memcmp(uri.at, "file://", 7))
     for (i = 7; i < uri.length && uri.at[i] != '/'; i++) continue;
   if (i + 2 < uri.length && uri.at[i] == '/' && uri.at[i + 2] == ':') i++; /* /C:/ */
-  for (; i < uri.length; i++) {
-    int high = uri.at[i] == '%' && i + 2 < uri.length ? hex_digit(uri.at[i + 1]) : -1;
-    int low = high >= 0 ? hex_digit(uri.at[i + 2]) : -1;
-    if (low >= 0 && (high || low)) *out++ = (char)(high << 4 | low), i += 2;
-    else *out++ = uri.at[i];
-  }
-  material->image = path;
+  uri.length -= i;
+  material->image = import_contents_copy(job, (import_span){uri.at + i, uri.length});
+  if (!material->image) return SK_ERROR_MEMORY;
+  material->image[import_decode_percent(material->image, uri.length, false)] = 0;
   return SK_OK;
 }
 
