@@ -125,7 +125,8 @@ sk_status gltf_view_bytes(import_job *job, int64_t index, int32_t token, const u
 
 /* ---- accessors --------------------------------------------------------------------------- */
 
-uint32_t gltf_component_size(int64_t component) {
+/* Bytes; 0: there is no such type. */
+static uint32_t component_size(int64_t component) {
   switch (component) {
   case 5120:
   case 5121: return 1;
@@ -168,7 +169,7 @@ sk_status gltf_accessor_describe(import_job *job, int64_t index, gltf_accessor *
   a->count = a->whole = (size_t)count;
   a->normalized = json_truth(j, json_member(j, token, "normalized"));
   a->sparse = json_member(j, token, "sparse");
-  bytes = (size_t)a->width * gltf_component_size(component);
+  bytes = (size_t)a->width * component_size(component);
   a->stride = bytes;
   if (count < 0 || !bytes || (uint64_t)count * bytes > IMPORT_MAX_BYTES)
     return sk_fail(job->error, SK_ERROR_IMPORT,
@@ -226,7 +227,7 @@ static uint32_t integer_of(const uint8_t *at, uint32_t component) {
 
 /* Reads one element into one of the two destinations; the other one is NULL. */
 static void read_element(const gltf_accessor *a, const uint8_t *at, float *floats, uint32_t *integers) {
-  uint32_t size = gltf_component_size(a->component), k;
+  uint32_t size = component_size(a->component), k;
   for (k = 0; k < a->width; k++, at += size) {
     if (floats) floats[k] = float_of(at, a->component, a->normalized);
     else integers[k] = integer_of(at, a->component);
@@ -242,7 +243,7 @@ static sk_status read_sparse(import_job *job, int64_t index, const gltf_accessor
   int64_t component = json_index(j, json_member(j, indices, "componentType"), -1);
   uint64_t from = (uint64_t)json_index(j, json_member(j, indices, "byteOffset"), 0);
   uint64_t value_from = (uint64_t)json_index(j, json_member(j, values, "byteOffset"), 0);
-  uint32_t step = gltf_component_size(component), bytes = a->width * gltf_component_size(a->component);
+  uint32_t step = component_size(component), bytes = a->width * component_size(a->component);
   const uint8_t *where = NULL, *what = NULL;
   size_t where_size = 0, what_size = 0;
   int64_t i;
@@ -295,7 +296,7 @@ void gltf_restore_lengths(const gltf_accessor *a, float *elements) {
 static bool widen(const gltf_accessor *a, uint32_t *out) {
   size_t i, count = a->count * a->width;
   uint16_t half;
-  if (a->stride != (size_t)a->width * gltf_component_size(a->component)) return false;
+  if (a->stride != (size_t)a->width * component_size(a->component)) return false;
   switch (a->component) {
   case 5121:
     for (i = 0; i < count; i++) out[i] = a->data[i];

@@ -19,7 +19,6 @@ typedef struct gltf_accessor { /* checked: every element lies in its buffer */
 sk_status gltf_accessor_open(import_job *job, int64_t index, gltf_accessor *accessor);
 /* The same without the bytes: they are not looked for, and `data` is NULL. */
 sk_status gltf_accessor_describe(import_job *job, int64_t index, gltf_accessor *accessor);
-uint32_t gltf_component_size(int64_t component); /* bytes; 0: there is no such type */
 /* Every element as `width` floats; `normalized` integers become 0 to 1 or -1 to 1. */
 sk_status gltf_accessor_floats(import_job *job, int64_t index, const gltf_accessor *accessor, float *out);
 /* Unit vectors or quaternions that are stored as integers have length 1 but for the rounding; this gives them that

@@ -176,8 +176,6 @@ sk_status dae_read_positions(import_job *job, uint32_t geometry, dae_source *pos
 
 /* Finds the geometry, skin and morph of a geometry or controller. False: there is no geometry, which is reported. */
 bool dae_find_shape(import_job *job, uint32_t element, dae_shape *shape);
-/* Adds the skin of an instance at a node to the contents. */
-sk_status dae_add_skin(import_job *job, uint32_t instance, int32_t node, const dae_shape *shape, int32_t *number);
 /* The influences of a mesh. A point is a vertex of the file's geometry; points[v] is the point of the mesh's vertex v. */
 sk_status dae_read_influences(import_job *job, const dae_shape *shape, const uint32_t *points, int32_t mesh);
 void dae_free_points(import_dae *dae);
@@ -214,8 +212,6 @@ typedef struct dae_curve { /* a sampler */
 /* The number in dae->curves of a <sampler>, or SK_NONE if it has no usable keys. */
 sk_status dae_read_curve(import_job *job, uint32_t sampler, int32_t *number);
 double dae_curve_value(const dae_curve *curve, uint32_t column, double time);
-/* The last key that is not after the time; the first key if all are. */
-size_t dae_key_before(const dae_curve *curve, double time);
 
 /* Splits a matrix; returns whether it has shear, which translation, rotation and scale do not hold. */
 bool dae_is_sheared(const double matrix[12], dae_trs *parts);

@@ -139,7 +139,8 @@ sk_status dae_read_curve(import_job *job, uint32_t sampler, int32_t *number) {
 
 /* ---- values ---------------------------------------------------------------------------------------------- */
 
-size_t dae_key_before(const dae_curve *curve, double time) {
+/* The last key that is not after the time; the first key if all are. */
+static size_t key_before(const dae_curve *curve, double time) {
   size_t low = 0, high = curve->count;
   while (low < high) {
     size_t middle = low + (high - low) / 2;
@@ -189,7 +190,7 @@ static void control_point(const dae_curve *curve, const dae_key *key, const dae_
 }
 
 double dae_curve_value(const dae_curve *curve, uint32_t column, double time) {
-  size_t before = dae_key_before(curve, time);
+  size_t before = key_before(curve, time);
   const dae_key *from = &curve->keys[before], *to = from + 1;
   double a = dae_number_at(&curve->values, from->row, column), b, u, length, times[2], points[2];
   if (time <= from->time || before + 1 == curve->count || from->kind == DAE_STEP) return a;
@@ -242,7 +243,7 @@ sk_status dae_split_matrices(import_job *job, dae_curve *curve) {
 
 /* Between matrices their translations and scales go along lines, and their rotations along arcs. */
 void dae_matrix_at(const dae_curve *curve, double time, dae_trs *out) {
-  size_t before = dae_key_before(curve, time);
+  size_t before = key_before(curve, time);
   const dae_key *from = &curve->keys[before];
   const dae_trs *a = &curve->parts[before], *b = a + 1;
   double u;

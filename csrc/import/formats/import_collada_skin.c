@@ -304,7 +304,8 @@ static int32_t find_joint(const binding *b, const dae_points *points, import_spa
   return (int32_t)dae->joint_with_sid.items[dae->joint_with_sid.starts[sid]];
 }
 
-sk_status dae_add_skin(import_job *job, uint32_t instance, int32_t node, const dae_shape *shape, int32_t *number) {
+/* Adds the skin of an instance at a node to the contents. */
+static sk_status add_skin(import_job *job, uint32_t instance, int32_t node, const dae_shape *shape, int32_t *number) {
   binding b = {.job = job, .node = node};
   const dae_points *points;
   import_contents_skin *skin;
@@ -395,7 +396,7 @@ static sk_status place_use(import_job *job, const dae_use *use, uint32_t *visite
   mesh = dae_child(tree, shape.geometry, DAE_mesh);
   if (!mesh) return SK_OK; /* note_ignored says it */
   status = check_morph(job, use->node, &shape);
-  if (shape.skin && !status) status = dae_add_skin(job, use->element, use->node, &shape, &skin);
+  if (shape.skin && !status) status = add_skin(job, use->element, use->node, &shape, &skin);
   if (!status) status = dae_read_bindings(job, use->element, &bindings);
   else bindings.symbols = (import_names){NULL, 0};
   for (DAE_EACH(tree, mesh, child)) {

@@ -201,7 +201,8 @@ static bool is_used(const fbx_document *d, uint32_t geometry) {
   return fbx_next_parent(d, geometry, FBX_MODEL, &at, NULL) != FBX_NONE;
 }
 
-sk_status fbx_read_meshes(import_job *job) {
+/* Reads the geometries that nodes have, with their skins and shapes. */
+static sk_status read_meshes(import_job *job) {
   import_fbx *fbx = job->fbx;
   const fbx_document *d = &fbx->scene.document;
   sk_status status = SK_OK;
@@ -313,7 +314,7 @@ sk_status fbx_list_submeshes(import_job *job, sk_array *submeshes) {
   import_fbx *fbx = job->fbx;
   const fbx_joint *joints = fbx->joints.data;
   size_t j;
-  sk_status status = fbx_read_meshes(job);
+  sk_status status = read_meshes(job);
   if (!status) status = check_counts(job);
   for (j = 0; j < fbx->joints.count && !status; j++) {
     size_t at = 0;

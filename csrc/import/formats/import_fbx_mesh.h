@@ -52,8 +52,6 @@ size_t fbx_point_count(const fbx_mesh *mesh);
 /* The control point of a vertex of a part. */
 uint32_t fbx_point_of(const fbx_mesh *mesh, const fbx_part *part, uint32_t vertex);
 
-/* Reads the geometries that nodes have, with their skins and shapes. */
-sk_status fbx_read_meshes(import_job *job);
 void fbx_free_meshes(import_fbx *fbx);
 /* The mesh of a geometry, or NULL. */
 fbx_mesh *fbx_mesh_of(const import_fbx *fbx, uint32_t geometry);

@@ -15,7 +15,7 @@
 #define BLOCK             64 /* bytes of a text that are looked at together */
 #define MAX_DEFLATED      1032 /* bytes that one byte of deflated data may become */
 
-bool fbx_is_binary(const import_source *file) {
+static bool is_binary(const import_source *file) {
   return file->size > 20 && !memcmp(file->data, "Kaydara FBX Binary", 18);
 }
 
@@ -40,7 +40,7 @@ static uint32_t version_of_text(const fbx_file *file) {
 
 fbx_file fbx_open_file(const import_source *source) {
   fbx_file file = {source->data, source->size, 0, false, 0};
-  if (!fbx_is_binary(source)) {
+  if (!is_binary(source)) {
     file.version = version_of_text(&file);
     return file;
   }

@@ -39,7 +39,6 @@ typedef struct fbx_numbers {
   size_t count;
 } fbx_numbers;
 
-bool fbx_is_binary(const import_source *source);
 fbx_file fbx_open_file(const import_source *source);
 /* Offset of the first record. */
 size_t fbx_first(const fbx_file *file);

@@ -34,10 +34,10 @@ static void end(writing *w, const char *bracket) {
   w->comma = true;
 }
 
-static void put_number(writing *w, const char *key, int64_t number) {
+static void put_number(writing *w, int64_t number) {
   char text[24];
   snprintf(text, sizeof text, "%lld", (long long)number);
-  begin(w, key, text);
+  begin(w, NULL, text);
   w->comma = true;
 }
 
@@ -84,8 +84,8 @@ static void put_used(writing *w, const char *key, int32_t list, const char *exte
     index = json_index(w->json, json_member(w->json, holder, member), -1);
     if (index < 0 || index >= json_length(w->json, list)) continue;
     begin(w, NULL, "[");
-    put_number(w, NULL, joint_of(g, g->order[i]));
-    put_number(w, NULL, index);
+    put_number(w, joint_of(g, g->order[i]));
+    put_number(w, index);
     end(w, "]");
   }
   end(w, "]");
@@ -102,7 +102,7 @@ static void put_hidden(writing *w) {
     if (visible < 0 || json_truth(w->json, visible)) continue;
     if (!begun) begin(w, "hidden", "[");
     begun = true;
-    put_number(w, NULL, joint_of(g, g->order[i]));
+    put_number(w, joint_of(g, g->order[i]));
   }
   if (begun) end(w, "]");
 }
@@ -121,7 +121,7 @@ static void put_variants(writing *w) {
   for (i = 0; i < g->primitives.count; i++) put_value(w, NULL, primitives[i].variants);
   end(w, "]");
   begin(w, "mapping_of", "[");
-  for (i = 0; i < g->shown.count; i++) put_number(w, NULL, shown[i]);
+  for (i = 0; i < g->shown.count; i++) put_number(w, shown[i]);
   end(w, "]");
 }
 
@@ -171,7 +171,7 @@ static void put_vrm(writing *w) {
   }
   end(w, "}");
   begin(w, "joint_of_node", "[");
-  for (i = 0; i < g->lists[GLTF_NODES].count; i++) put_number(w, NULL, joint_of(g, i));
+  for (i = 0; i < g->lists[GLTF_NODES].count; i++) put_number(w, joint_of(g, i));
   end(w, "]");
 }
 
@@ -205,7 +205,7 @@ static void put_materials(writing *w) {
   for (i = 0; i < textures->count; i++) {
     int64_t image = gltf_image_of(w->json, textures->tokens[i]);
     bool read = gltf_item(g, GLTF_IMAGES, image) >= 0 && g->pictures[image] >= 0;
-    put_number(w, NULL, read ? g->pictures[image] : SK_NONE);
+    put_number(w, read ? g->pictures[image] : SK_NONE);
   }
   end(w, "]");
 }
