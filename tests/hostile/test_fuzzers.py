@@ -1,7 +1,7 @@
 """The reader of blocks, the jobs and our own readers of formats under libFuzzer, with the address and the
 undefined behavior sanitizer.
 
-SKINPY_FUZZ_SECONDS says for how long (60): the reader and the jobs each, and all formats together three
+SKINPY_FUZZ_SECONDS says for how long (30): the reader and the jobs each, and all formats together three
 times as long. The seeds are small models of tests/builders.py, and files of tests/hostile/seed_models.py and
 the shared data. What a fuzzer finds it leaves in the folder that the failure names.
 """
@@ -21,7 +21,7 @@ from conftest import DATA, HANGS, ROOT
 import skinpy
 
 HERE = Path(__file__).parent
-SECONDS = int(os.environ.get("SKINPY_FUZZ_SECONDS", "60"))
+SECONDS = int(os.environ.get("SKINPY_FUZZ_SECONDS", "30"))
 LARGEST = 40_000  # bytes of a model that is taken as a seed
 MOST = 150  # models of the shared data that are taken as seeds of one format
 FLAGS = ("-std=c11", "-O1", "-g", "-ffp-contract=off", "-fno-omit-frame-pointer", "-fno-sanitize-recover=all")
