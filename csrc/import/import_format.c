@@ -148,6 +148,7 @@ static const import_format rows[] = {
     {.suffixes = "zae",
      .required = {{ZIP, "COLLADA"}, IMPORT_HAS, "zip archive or \"<COLLADA\""},
      .may_hold = "zip dae",
+     .note = import_note_zae,
      .space = import_collada_space,
      .texture_replaces_color = true},
     {.suffixes = "vta",

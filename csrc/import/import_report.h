@@ -96,6 +96,9 @@ typedef struct import_job import_job;
   ROW(files_refused, SK_LOST, "the model refers to files that it may not read; they were not opened")                  \
   ROW(files_missing, SK_LOST, "the model refers to files that cannot be read")                                         \
   ROW(references_ignored, SK_LOST, "the file refers to elements that it does not have, or that are in other files")    \
+  ROW(archive_misread, SK_LOST,                                                                                        \
+      "Assimp reads COLLADA in an archive (.zae), and gets joints of equal sids, curves, clips and morph targets "     \
+      "wrong")                                                                                                         \
   ROW(looks_ignored, SK_REPAIRED,                                                                                      \
       "only the color, the opacity and the color's texture of materials are read; the rest of their look was left "    \
       "out")                                                                                                           \

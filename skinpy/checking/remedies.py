@@ -89,6 +89,7 @@ MEANING: dict[str, tuple[Level, str]] = {
     "files_refused": ("warning", "put all files into one folder and use relative paths"),
     "files_missing": ("error", "put the missing files beside this one, or embed them"),
     "references_ignored": ("warning", "put all elements into one file"),
+    "archive_misread": ("warning", "unpack the archive and load its .dae file"),
     "looks_ignored": ("note", _NOT_DRAWN),
     "cameras_lights_ignored": ("note", "convert the file to glTF if you need them as data"),
     "metadata_ignored": ("note", "convert the file to glTF, whose extras are kept"),

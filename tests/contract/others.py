@@ -1,7 +1,10 @@
 """Formats that Assimp reads alone, where they are named: elements of its scene, each in one of them."""
 
+import io
+import zipfile
 from typing import Any
 
+import import_cases as cases
 import numpy as np
 
 from . import Case
@@ -104,7 +107,20 @@ Key {float {0.0, 1.0}}
 X3D_KEYS = '<PositionInterpolator key="0 1" keyValue="0 0 0 1 0 0"/>'
 ASE_FRAMES = ASE.replace("*MESH_FACE_LIST", "*MESH_ANIMATION {\n}\n*MESH_FACE_LIST").partition("*CAMERA")[0]
 
+# ---- COLLADA in an archive -------------------------------------------------------------------------------
+
+
+def archive() -> Case:
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as file:
+        nodes = '<node id="n"><instance_geometry url="#tri"/></node>'
+        file.writestr("a.dae", cases.dae(geometry=cases.dae_triangle(), nodes=nodes))
+    options = {"allow_formats": ("zae",)}
+    return Case({"a.zae": stream.getvalue()}, shows_a_triangle, ("archive_misread",), options=options)
+
+
 CASES = {
+    "COLLADA in an archive (`.zae`)": archive,
     "animation and skins of OpenGEX": lambda: one(
         "a.ogex", ogex(OGEX_KEYS), "channels_dropped", played=shows_a_triangle
     ),

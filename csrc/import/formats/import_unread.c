@@ -32,6 +32,10 @@ static void note_words(import_job *job, import_note_code code, const char *const
     }
 }
 
+void import_note_zae(import_job *job) {
+  import_note_add(job, NOTE_archive_misread, 1, "unpack the archive and load its .dae file");
+}
+
 void import_note_ogex(import_job *job) {
   static const char *const moving[] = {"Animation", "Skin", NULL}, *const shapes[] = {"Morph", "MorphWeight", NULL};
   note_words(job, NOTE_channels_dropped, moving);
