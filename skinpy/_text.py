@@ -1,27 +1,32 @@
-"""Text from files, made safe to store and to print."""
+"""Text from outside, made safe to store and to print: what files say, and what callers pass."""
 
 
 def unicode_text(text: str) -> str:
-    """`text` with U+FFFD in place of bytes that were not UTF-8.
+    """`text` with U+FFFD in place of lone surrogates, to store it as UTF-8.
 
-    Names from files keep such bytes as lone surrogates, which neither JSON, HTML nor a font can take.
+    Names from files, and paths, keep bytes that are not UTF-8 as lone surrogates, which neither JSON, HTML
+    nor a font can take.
     """
-    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    try:
+        return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    except UnicodeEncodeError:  # surrogates that stand for no byte
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
-def escaped(text: str) -> str:
-    """`text` as one line for a terminal, with escapes such as "\\x1b" in place of control characters."""
-    shown = unicode_text(text)
-    return shown if shown.isprintable() else "".join(map(_escape, shown))
+def printable(text: object) -> str:
+    r"""What `text` says as one line that no terminal obeys.
+
+    Control characters, line ends, marks that change the direction of writing and bytes that are not UTF-8 are
+    written as Python writes them in a string, such as "\x1b".
+    """
+    words = str(text)
+    return words if words.isprintable() else "".join(map(_printed, words))
 
 
-def _escape(letter: str) -> str:
+def printable_lines(text: object) -> str:
+    """What `text` says, with its lines, each as `printable` writes it."""
+    return "\n".join(map(printable, str(text).split("\n")))
+
+
+def _printed(letter: str) -> str:
     return letter if letter.isprintable() else letter.encode("unicode_escape").decode("ascii")
-
-
-def printable(text: str) -> str:
-    """`text` as one line for a terminal: without invalid bytes, line ends and control characters."""
-    shown = unicode_text(text)
-    if shown.isprintable():
-        return shown
-    return "".join(letter if letter.isprintable() else "\ufffd" for letter in shown)

@@ -10,7 +10,7 @@ from typing import Any, overload
 import numpy as np
 
 from . import _block, _core
-from ._text import printable
+from ._text import printable, unicode_text
 from ._types import Array, Floats
 from .errors import unknown_name
 from .models.extras import Extras, index, read_extras, read_joints, rows
@@ -618,7 +618,8 @@ class Report(Sequence[ReportEntry]):
         for block in blocks:
             rows = _block.section(block, "REPORT")
             codes, firsts, messages = (
-                map(printable, _block.texts(block, rows[field])) for field in ("code", "first", "message")
+                [printable(unicode_text(one)) for one in _block.texts(block, rows[field])]
+                for field in ("code", "first", "message")
             )
             severities = (_block.SEVERITIES[number] for number in rows["severity"].tolist())
             entries += map(ReportEntry, codes, severities, rows["count"].tolist(), firsts, messages)

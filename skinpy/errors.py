@@ -99,9 +99,9 @@ def unknown_clip_number(argument: str, number: int, names: Sequence[str]) -> Ind
     """The IndexError for an `argument` whose `number` is out of range; `names` are those of all clips."""
     if not names:
         return IndexError(f"{argument} is {number}; the model has no clips")
-    from ._text import escaped  # only errors need it
+    from ._text import printable  # only errors need it
 
-    listed = ", ".join(map(escaped, names[:8])) + (f" and {len(names) - 8} more" if len(names) > 8 else "")
+    listed = ", ".join(map(printable, names[:8])) + (f" and {len(names) - 8} more" if len(names) > 8 else "")
     there = f"clips 0 to {len(names) - 1}" if len(names) > 1 else "clip 0 alone"
     return IndexError(f"{argument} is {number}; the model has {there} ({listed})")
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from . import _block, _core
 from ._arguments import finite, flag, whole
-from ._text import escaped
+from ._text import printable
 from ._types import PathLike
 from .errors import LimitExceeded, LoadError, warn_of_losses
 from .limits import DEFAULT_FORMATS, Limits, allowed_formats
@@ -33,7 +33,6 @@ _LIBRARY = "libassimp.6.dylib" if sys.platform == "darwin" else "libassimp.so.6"
 _INFLUENCES = 4
 _MAX_NAME = 1000  # bytes; a model of fewer bytes does not end as a file name does
 _MAX_FORMAT = 64
-_SHOWN_PATH = 100  # characters of a path by which a message is recognized to begin with the path
 _MAX_FRAMES = 2**31 - 1  # the core counts frames in int32
 
 #: format, max_influences, join_vertices (-1: depends on the format), ignore_animated_scale, up, frame
@@ -377,12 +376,14 @@ def _load_path(path: str, request: _Request, mapped: bool) -> _core.Block:
     except FileNotFoundError:
         raise
     except OSError as error:
-        raise LoadError(f"{escaped(path)}: {error.strerror or error}") from error
+        raise LoadError(f"{printable(path)}: {error.strerror or error}") from error
     except LoadError as error:
-        shown = escaped(path)
-        if escaped(str(error)).startswith(shown[:_SHOWN_PATH]):
-            raise
-        raise type(error)(f"{shown}: {error}") from None
+        raise _titled(path, error) from None
+
+
+def _titled(title: str, error: LoadError, hint: str = "") -> LoadError:
+    """The error with what was loaded in front of its sentence: no error that is caught here names it."""
+    return type(error)(f"{printable(title)}: {error}{hint}")
 
 
 def _load_saved(path: str, mapped: bool, request: _Request) -> _core.Block:
@@ -427,17 +428,15 @@ def _is_saved(path: str) -> bool:
 
 def _load_bytes(data: Any, request: _Request) -> _core.Block:
     view = _bytes_of(data)
-    if view[: len(_block.MAGIC)] == _block.MAGIC:
-        _check_limit("bytes", view.nbytes, request[-2][0], "file_bytes")
-        return _model_block(_core.Block(view), request)
     try:
+        if view[: len(_block.MAGIC)] == _block.MAGIC:
+            _check_limit("bytes", view.nbytes, request[-2][0], "file_bytes")
+            return _model_block(_core.Block(view), request)
         return _import(None, view, request)
     except LoadError as error:
         name = _as_file_name(view)
-        if not name:
-            raise
-        hint = f"bytes are the contents of a file; to load the file of that name, call load({name!r})"
-        raise type(error)(f"{error}; {hint}") from None
+        hint = f"; bytes are the contents of a file; to load the file of that name, call load({name!r})"
+        raise _titled("the model's bytes", error, hint if name else "") from None
 
 
 def _bytes_of(data: Any) -> memoryview:

@@ -232,7 +232,7 @@ def test_what_is_not_allowed_is_refused_by_name(tmp_path: Path, ask: Ask, format
         assert answer.status == FORMAT
         assert f"the format .{format} is not" in answer.words
         assert f'allow it with allow_formats=("{format}",)' in answer.words
-    assert str(path) in ask(path, formats=others).words
+    assert str(path) not in ask(path, formats=others).words  # skinpy.load puts it in front
 
 
 def test_formats_are_known_by_content_too(tmp_path: Path, ask: Ask) -> None:
@@ -430,7 +430,7 @@ def check_limit(ask: Ask, path: Path, name: str, has: int) -> None:
     assert ask(path, **{name: has}).status == OK
     answer = ask(path, **{name: has - 1})
     assert answer.status == LIMIT, answer
-    assert str(path) in answer.words and f"the model has {has} " in answer.words, answer
+    assert f"the model has {has} " in answer.words, answer
     assert f"the limit is {has - 1}; allow it with limits=skinpy.Limits({name}={has})" in answer.words
 
 
@@ -598,7 +598,7 @@ def test_assimps_lack_of_memory_is_one(tmp_path: Path, objects_folder: Path) -> 
         text=True,
         check=True,
     )
-    assert done.stdout.startswith(f"{MEMORY} {path}: out of memory in Assimp (std::bad_alloc)")
+    assert done.stdout.startswith(f"{MEMORY} out of memory in Assimp (std::bad_alloc)")
 
 
 # ---- deep trees ----------------------------------------------------------------------------------------

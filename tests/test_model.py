@@ -169,7 +169,7 @@ def test_what_was_repaired_can_be_printed() -> None:
     for shown in (entry.first, entry, model.report, model.check(), odd, skinpy.Report([odd]), texture):
         f"{shown}{shown!s}".encode()
     repr(model.report).encode()
-    assert str(odd) == "lost: c\ufffd\ufffdd (1 times, first: b\ufffd\ufffd)"
+    assert str(odd) == r"lost: c\udcff\nd (1 times, first: b\udcff\x1b)"
 
 
 # ---- clips ----------------------------------------------------------------------------------------------

@@ -2,7 +2,6 @@
 #include "ext_error.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 static void raise_missing(PyObject *path) {
@@ -11,26 +10,25 @@ static void raise_missing(PyObject *path) {
   Py_XDECREF(arguments);
 }
 
-/* Messages of Assimp and names in a file may contain control characters, and bytes that are not UTF-8. */
-static void raise_text(PyObject *type, const char *message) {
-  char shown[SK_ERROR_LENGTH];
-  PyObject *text;
-  snprintf(shown, sizeof shown, "%s", message);
-  sk_escape(shown, sizeof shown);
-  text = PyUnicode_DecodeUTF8(shown, (Py_ssize_t)strlen(shown), "replace");
-  if (text) PyErr_SetObject(type, text);
+/* Messages of Assimp and names in a file may contain control characters, and bytes that are not UTF-8. A message that
+   was cut may end within a character. */
+static void raise_text(ext_state *state, PyObject *type, const char *message) {
+  PyObject *text = PyUnicode_DecodeUTF8(message, (Py_ssize_t)strlen(message), "replace");
+  PyObject *shown = text ? PyObject_CallOneArg(state->printable, text) : NULL;
+  if (shown) PyErr_SetObject(type, shown);
+  Py_XDECREF(shown);
   Py_XDECREF(text);
 }
 
 void ext_raise(ext_state *state, const sk_error *error, PyObject *path) {
   switch (error->status) {
-  case SK_ERROR_MEMORY: raise_text(PyExc_MemoryError, error->message); break;
-  case SK_ERROR_ARGUMENT: raise_text(PyExc_ValueError, error->message); break;
+  case SK_ERROR_MEMORY: raise_text(state, PyExc_MemoryError, error->message); break;
+  case SK_ERROR_ARGUMENT: raise_text(state, PyExc_ValueError, error->message); break;
   case SK_ERROR_MISSING: raise_missing(path); break;
-  case SK_ERROR_CRASHED: raise_text(state->importer_crashed, error->message); break;
-  case SK_ERROR_LIMIT: raise_text(state->limit_exceeded, error->message); break;
-  case SK_ERROR_FORMAT: raise_text(state->format_refused, error->message); break;
-  default: raise_text(state->load_error, error->message); break;
+  case SK_ERROR_CRASHED: raise_text(state, state->importer_crashed, error->message); break;
+  case SK_ERROR_LIMIT: raise_text(state, state->limit_exceeded, error->message); break;
+  case SK_ERROR_FORMAT: raise_text(state, state->format_refused, error->message); break;
+  default: raise_text(state, state->load_error, error->message); break;
   }
 }
 

@@ -33,6 +33,7 @@ static int module_traverse(PyObject *module, visitproc visit, void *arg) {
   Py_VISIT(state->importer_crashed);
   Py_VISIT(state->limit_exceeded);
   Py_VISIT(state->format_refused);
+  Py_VISIT(state->printable);
   Py_VISIT(state->unknown_name);
   Py_VISIT(state->unknown_clip_number);
   Py_VISIT(state->importer_lock);
@@ -49,6 +50,7 @@ static int module_clear(PyObject *module) {
   Py_CLEAR(state->importer_crashed);
   Py_CLEAR(state->limit_exceeded);
   Py_CLEAR(state->format_refused);
+  Py_CLEAR(state->printable);
   Py_CLEAR(state->unknown_name);
   Py_CLEAR(state->unknown_clip_number);
   Py_CLEAR(state->importer_lock);
@@ -133,15 +135,17 @@ static PyMethodDef module_methods[] = {
     {NULL, NULL, 0, NULL}};
 
 static int import_errors(ext_state *state) {
-  PyObject *errors = PyImport_ImportModule("skinpy.errors");
-  if (!errors) return -1;
+  PyObject *errors = PyImport_ImportModule("skinpy.errors"), *text = PyImport_ImportModule("skinpy._text");
+  if (!errors || !text) return -1;
   state->load_error = PyObject_GetAttrString(errors, "LoadError");
   state->importer_crashed = PyObject_GetAttrString(errors, "ImporterCrashed");
   state->limit_exceeded = PyObject_GetAttrString(errors, "LimitExceeded");
   state->format_refused = PyObject_GetAttrString(errors, "FormatRefused");
+  state->printable = PyObject_GetAttrString(text, "printable");
   state->unknown_name = PyObject_GetAttrString(errors, "unknown_name");
   state->unknown_clip_number = PyObject_GetAttrString(errors, "unknown_clip_number");
   Py_DECREF(errors);
+  Py_DECREF(text);
   return PyErr_Occurred() ? -1 : 0;
 }
 

@@ -28,6 +28,7 @@ typedef struct ext_state {
   PyObject *block_type, *model_type, *clip_type, *pose_type;
   PyObject *load_error;    /* skinpy.errors.LoadError, and the classes that derive from it: */
   PyObject *importer_crashed, *limit_exceeded, *format_refused;
+  PyObject *printable;     /* skinpy._text.printable(text) -> str */
   PyObject *unknown_name;  /* skinpy.errors.unknown_name(what, name, names) -> KeyError */
   PyObject *unknown_clip_number; /* skinpy.errors.unknown_clip_number(argument, number, names) -> IndexError */
   PyObject *importer_lock; /* one import at a time: Assimp's error text is global */

@@ -62,7 +62,7 @@ static sk_status open_scene(import_job *job) {
   if (scene && scene->mRootNode) return SK_OK;
   words = scene ? "Assimp delivered a scene without a root node" : ai->aiGetErrorString();
   if (!scene && words && strstr(words, "bad_alloc"))
-    return sk_fail(job->error, SK_ERROR_MEMORY, "%.400s: out of memory in Assimp (%.100s)", job->title, words);
+    return sk_fail(job->error, SK_ERROR_MEMORY, "out of memory in Assimp (%.100s)", words);
   return fail_with(job, words ? words : "");
 }
 
@@ -214,13 +214,6 @@ static sk_status run_steps(import_job *job, sk_import_result *result) {
   return status ? status : write_block(job, result);
 }
 
-/* Puts the file in front of the sentence. The sentence on a missing file names it already. */
-static void add_title(import_job *job) {
-  sk_error plain = *job->error;
-  if (plain.status == SK_ERROR_IMPORT || plain.status == SK_ERROR_FORMAT || plain.status == SK_ERROR_LIMIT)
-    sk_fail(job->error, plain.status, "%.400s: %s", job->title, plain.message);
-}
-
 /* glibc gives memory back to the system and gets it again page by page. How much it keeps goes by the largest piece
    freed so far: after this one it keeps up to 8 MiB from one model to the next. Only one page of the piece
    is touched. */
@@ -239,7 +232,6 @@ static sk_status run(const sk_import_request *request, sk_import_result *result,
   job.request = request;
   job.error = error ? error : &own;
   job.format = import_format_of("");
-  job.title = request->path ? request->path : "the model's bytes";
   if (!import_assimp()) return sk_fail(job.error, SK_ERROR_LIBRARY, "the importer was not started");
   if (request->max_influences < 1 || request->max_influences > SK_MAX_INFLUENCES)
     return sk_fail(job.error, SK_ERROR_ARGUMENT, "max_influences is %u; expected 1 to %d", request->max_influences,
@@ -250,7 +242,6 @@ static sk_status run(const sk_import_request *request, sk_import_result *result,
   job.model.text = SK_ARRAY(char);
   job.model.report = SK_ARRAY(sk_report_entry);
   status = run_steps(&job, result);
-  if (status) add_title(&job);
   free_model(&job.model);
   return status;
 }

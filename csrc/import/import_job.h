@@ -55,7 +55,6 @@ typedef struct import_model {
 struct import_job {
   const sk_import_request *request;
   sk_error *error;
-  const char *title; /* the file in messages */
   const import_format *format; /* never NULL */
   char suffix[IMPORT_MAX_SUFFIX]; /* of the format, in lower case; "" where it is not known */
   import_files files;

@@ -24,7 +24,6 @@ void import_note_add(import_job *job, import_note_code code, uint64_t count, con
     va_start(arguments, format);
     vsnprintf(note->first, sizeof note->first, format, arguments);
     va_end(arguments);
-    sk_escape(note->first, sizeof note->first);
   }
   note->count += count;
 }

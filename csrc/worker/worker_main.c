@@ -67,9 +67,9 @@ static void blame_limit(const worker *w, sk_error *error) {
   bool lacking = error->status == SK_ERROR_MEMORY || (error->status == SK_ERROR_IMPORT && memory_ran_out);
   if (lacking && w->answer.sandbox & WORKER_HAS_LIMITS)
     sk_fail(error, SK_ERROR_LIMIT,
-            "%s: the import takes more memory than its limit of %.4g MiB; "
+            "the import takes more memory than its limit of %.4g MiB; "
             "allow more with limits=skinpy.Limits(memory=...)",
-            w->job.path ? w->job.path : "the model's bytes", (double)w->request.memory / (1 << 20));
+            (double)w->request.memory / (1 << 20));
 }
 
 /* ---- the request ------------------------------------------------------------------------------------------- */

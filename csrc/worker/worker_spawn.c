@@ -48,12 +48,6 @@ static double now(void) {
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* What error messages call the model. */
-static const char *title(const call *c) {
-  const sk_import_request *request = c->job->request;
-  return request && request->path ? request->path : "the model's bytes";
-}
-
 static sk_status fail_system(sk_error *error, const char *doing) {
   int number = errno;
   if (number == ENOMEM) return sk_fail_memory(error, 0);
@@ -321,40 +315,39 @@ static void leave(call *c) {
 
 static sk_status fail_late(const call *c, sk_error *error) {
   return sk_fail(error, SK_ERROR_LIMIT,
-                 "%s: the import takes longer than its limit of %g seconds; "
+                 "the import takes longer than its limit of %g seconds; "
                  "allow more with limits=skinpy.Limits(seconds=...)",
-                 title(c), c->job->seconds);
+                 c->job->seconds);
 }
 
 static sk_status fail_signal(const call *c, int number, sk_error *error) {
   if (number == SIGXCPU) return fail_late(c, error);
   if (number == SIGXFSZ)
     return sk_fail(error, SK_ERROR_LIMIT,
-                   "%s: the model is larger than its limit of %.4g MiB; "
+                   "the model is larger than its limit of %.4g MiB; "
                    "allow more with limits=skinpy.Limits(memory=...)",
-                   title(c), (double)c->job->memory / (1 << 20));
+                   (double)c->job->memory / (1 << 20));
   return sk_fail(error, SK_ERROR_CRASHED,
-                 "%s: the importer crashed on it (signal %d, %s%s) in a process of its own; "
+                 "the importer crashed on it (signal %d, %s%s) in a process of its own; "
                  "this process has lost nothing",
-                 title(c), number, strsignal(number),
-                 number == SIGBUS ? ", as when a file is truncated while it is read" : "");
+                 number, strsignal(number), number == SIGBUS ? ", as when a file is truncated while it is read" : "");
 }
 
 /* Why a worker gave no answer. */
 static sk_status fail_silent(const call *c, sk_error *error) {
   if (c->late) return fail_late(c, error);
-  if (c->interrupted) return sk_fail(error, SK_ERROR_CRASHED, "%s: the import was interrupted", title(c));
+  if (c->interrupted) return sk_fail(error, SK_ERROR_CRASHED, "the import was interrupted");
   if (c->ended != -1 && WIFSIGNALED(c->ended)) return fail_signal(c, WTERMSIG(c->ended), error);
   if (c->ended != -1 && WEXITSTATUS(c->ended) == 127) /* of posix_spawn: the program could not be executed */
     return sk_fail(error, SK_ERROR_LIBRARY, "%s cannot be run; install skinpy again, or import with isolate=False",
                    c->job->program);
-  return sk_fail(error, SK_ERROR_CRASHED, "%s: the importer ended without an answer (exit status %d)", title(c),
+  return sk_fail(error, SK_ERROR_CRASHED, "the importer ended without an answer (exit status %d)",
                  c->ended == -1 ? -1 : WEXITSTATUS(c->ended));
 }
 
 static sk_status fail_stuck(const call *c, sk_error *error) {
   if (c->interrupted) return fail_silent(c, error);
-  return sk_fail(error, SK_ERROR_CRASHED, "%s: the importer has answered, but its process does not end", title(c));
+  return sk_fail(error, SK_ERROR_CRASHED, "the importer has answered, but its process does not end");
 }
 
 /* Maps the first `size` bytes of the block's file; NULL and `error` if that is not possible. Its pages are mapped at
@@ -363,7 +356,7 @@ static void *map_block(const call *c, size_t size, sk_error *error) {
   struct stat facts;
   void *memory;
   if (fstat(c->block, &facts) || !size || (uint64_t)facts.st_size < size) {
-    sk_fail(error, SK_ERROR_CRASHED, "%s: the importer's result is not as large as it says", title(c));
+    sk_fail(error, SK_ERROR_CRASHED, "the importer's result is not as large as it says");
     return NULL;
   }
   memory = mmap(NULL, size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, c->block, 0);
@@ -378,8 +371,7 @@ static sk_status hand_over(call *c, sk_error *error) {
   size_t size = (size_t)c->said.size;
   void *memory;
   if (!worker_seal(c->block))
-    return sk_fail(error, SK_ERROR_CRASHED, "%s: the importer's result cannot be sealed (%s)", title(c),
-                   strerror(errno));
+    return sk_fail(error, SK_ERROR_CRASHED, "the importer's result cannot be sealed (%s)", strerror(errno));
   memory = map_block(c, size, error);
   if (!memory) return error->status;
   if (!wait_for_end(c)) {
@@ -396,7 +388,7 @@ static sk_status take_answer(call *c, uint32_t *sandbox, sk_error *error) {
   *sandbox = c->said.sandbox;
   c->said.message[sizeof c->said.message - 1] = 0;
   if (c->said.status < 0 || c->said.status >= SK_STATUS_COUNT)
-    return sk_fail(error, SK_ERROR_CRASHED, "%s: the importer's answer makes no sense", title(c));
+    return sk_fail(error, SK_ERROR_CRASHED, "the importer's answer makes no sense");
   if (c->said.status) return sk_fail(error, (sk_status)c->said.status, "%s", c->said.message);
   return c->job->request ? hand_over(c, error) : SK_OK;
 }
@@ -409,9 +401,9 @@ static sk_status check_bytes(const call *c, sk_error *error) {
   if (!request || request->path || !request->limits.file_bytes || request->size <= request->limits.file_bytes)
     return SK_OK;
   return sk_fail(error, SK_ERROR_LIMIT,
-                 "%s: they are %zu bytes, the limit of file_bytes is %llu; allow it with "
+                 "they are %zu bytes, the limit of file_bytes is %llu; allow it with "
                  "limits=skinpy.Limits(file_bytes=%zu)",
-                 title(c), request->size, (unsigned long long)request->limits.file_bytes, request->size);
+                 request->size, (unsigned long long)request->limits.file_bytes, request->size);
 }
 
 static sk_status start(call *c, sk_error *error) {

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal, TypeAlias, overload
 
-from .._text import printable
+from .._text import printable, unicode_text
 
 __all__ = ["LEVELS", "Finding", "Findings", "Level", "finding", "listed", "summary"]
 
@@ -188,5 +188,5 @@ def _cells(one: Finding) -> tuple[str, ...]:
 def _plain(value: str | float | None) -> str | float | None:
     """Return a value that JSON can hold, which has no infinity and no NaN."""
     if isinstance(value, str):
-        return printable(value)
+        return unicode_text(value)
     return value if value is None or math.isfinite(value) else None

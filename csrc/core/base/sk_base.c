@@ -24,42 +24,6 @@ sk_status sk_fail_memory(sk_error *error, size_t bytes) {
   return sk_fail(error, SK_ERROR_MEMORY, "out of memory: %zu bytes could not be allocated", bytes);
 }
 
-/* The character at `at` where it is a control character of ASCII or Latin-1, ends a line, or changes the direction of
-   writing; 0 for all others. */
-static unsigned control_at(const unsigned char *at, size_t *length) {
-  unsigned wide = 0;
-  *length = 1;
-  if (at[0] < 0x20 || at[0] == 0x7f) return at[0];
-  if (at[0] == 0xc2 && at[1] >= 0x80 && at[1] <= 0x9f) *length = 2, wide = at[1];
-  if (at[0] == 0xe2 && (at[1] == 0x80 || at[1] == 0x81) && (at[2] & 0xc0) == 0x80)
-    *length = 3, wide = 0x2000u | (at[1] & 0x3fu) << 6 | (at[2] & 0x3fu);
-  if (*length == 3 &&
-      (wide < 0x200e || (wide > 0x200f && wide < 0x2028) || (wide > 0x202e && wide < 0x2066) || wide > 0x2069))
-    wide = 0;
-  if (!wide) *length = 1;
-  return wide;
-}
-
-void sk_escape(char *text, size_t room) {
-  char copy[SK_ERROR_LENGTH];
-  const unsigned char *at = (const unsigned char *)copy;
-  size_t used = 0, length;
-  SK_ASSERT(room && room <= sizeof copy);
-  memcpy(copy, text, room);
-  copy[room - 1] = 0;
-  while (*at) {
-    unsigned control = control_at(at, &length);
-    char piece[8] = {(char)*at, 0};
-    size_t size = 1;
-    if (control) size = (size_t)snprintf(piece, sizeof piece, control < 0x100 ? "\\x%02x" : "\\u%04x", control);
-    if (used + size >= room) break;
-    memcpy(text + used, piece, size);
-    used += size;
-    at += length;
-  }
-  text[used] = 0;
-}
-
 /* ---- assertions ------------------------------------------------------------ */
 
 _Noreturn void sk_assertion_failed(const char *condition, const char *file, int line) {

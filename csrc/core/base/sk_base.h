@@ -59,10 +59,6 @@ sk_status sk_fail(sk_error *error, sk_status status, const char *format, ...);
 /* SK_ERROR_MEMORY, with the number of bytes that could not be allocated. */
 sk_status sk_fail_memory(sk_error *error, size_t bytes);
 
-/* Replaces control characters by escapes, "\x1b" or "\u202e", as a text that quotes a file goes to a terminal. A text that
-   becomes too long for its `room` is cut. Bytes that are not UTF-8 stay. */
-void sk_escape(char *text, size_t room);
-
 /* ---- assertions ------------------------------------------------------------ */
 
 /* States an assumption of our own code. A debug build (SKINPY_DEBUG=1, or any sanitizer) ends the process with the
