@@ -16,6 +16,7 @@ import skinpy
 LIBRARY = re.compile(r"\.so(\.\d+)*$")
 OF_A_SANITIZER = ("/proc/", "/sys/")  # a sanitizer reads about its memory and its machine
 ALWAYS = {"/dev/null", "/etc/ld.so.cache"}
+SCORE = re.compile(r"^/proc/\d+/oom_score_adj$")  #: the worker raises its own
 
 #: A successful call; strace shows the true path of the descriptor.
 OPENED = re.compile(r"^(?:open|openat|openat2|creat|open_by_handle_at)\(.* = \d+<(.*)>(?:\(deleted\))?$")
@@ -86,7 +87,7 @@ def may_open(path: str, folder: Path) -> bool:
     """Whether a worker that imports a model of the folder may open the path."""
     if path in ALWAYS or Path(path) == folder or Path(path).is_relative_to(folder):
         return ".." not in Path(path).parts
-    if LIBRARY.search(path):
+    if LIBRARY.search(path) or SCORE.search(path):
         return True
     sanitized = skinpy.build_info()["isolation"] == ("process",)
     return sanitized and path.startswith(OF_A_SANITIZER)

@@ -15,8 +15,9 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import builders
@@ -629,6 +630,47 @@ time.sleep(1000)"""
     wait_until(lambda: skinpy.load(file) and not children())
 
 
+def test_a_worker_that_takes_its_time_to_go_away_is_believed(file: Path, tmp_path: Path) -> None:
+    """A large process on a busy machine: here waitpid says for a second that the worker has not ended."""
+    source, library = tmp_path / "waitpid.c", tmp_path / "waitpid.so"
+    source.write_text("""
+#define _GNU_SOURCE
+#include <sys/syscall.h>
+#include <sys/types.h>
+#include <time.h>
+#include <unistd.h>
+pid_t waitpid(pid_t pid, int *status, int options) {
+  static struct timespec first;
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  if (!first.tv_sec) first = t;
+  if (t.tv_sec - first.tv_sec < 2) return 0;
+  return (pid_t)syscall(SYS_wait4, pid, status, options, 0);
+}""")
+    done = run(*compiler(), "-shared", "-fPIC", "-o", library, source)
+    assert done.returncode == 0, done.stdout
+    program = f"""
+import pathlib, time, skinpy
+begin = time.monotonic()
+block = bytes(memoryview(skinpy.load({str(file)!r}, limits=skinpy.Limits(seconds={IN_TIME}))._block))
+assert time.monotonic() - begin > 0.4, "waitpid was not asked"
+children = lambda: pathlib.Path("/proc/thread-self/children").read_text()
+assert children(), "it has not ended"
+time.sleep(2)
+assert bytes(memoryview(skinpy.load({str(file)!r})._block)) == block
+assert not children(), "a later load waits for it"
+print(len(block))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env=os.environ | {"LD_PRELOAD": f"{os.environ.get('LD_PRELOAD', '')} {library}"},
+        capture_output=True,
+        text=True,
+        timeout=LONG,
+    )
+    assert done.stdout.split() == [str(len(blocks(skinpy.load(file))))], done.stderr
+
+
 def test_a_worker_that_keeps_writing_has_no_hand_on_the_block(file: Path, tmp_path: Path) -> None:
     """A process that the worker leaves behind has mapped the file for writing, so it cannot be sealed."""
     block = blocks(skinpy.load(file))
@@ -817,31 +859,49 @@ def is_running(pid: str) -> bool:
         return False
 
 
-def test_a_running_worker_is_locked_in_and_ends_with_its_parent(tmp_path: Path) -> None:
-    """It has no core file, no new privileges and a filter of calls, and ends when its parent is killed."""
-    path = huge_text_bvh(tmp_path / "long.bvh")
-    program = "import sys, skinpy\nwhile True: skinpy.load(sys.argv[1], limits=skinpy.Limits(seconds=300))"
+def stopped_worker(parent: int, filtered: bool) -> str | None:
+    """A worker of the process `parent`, stopped in the middle of its import, if it has one now."""
+    for pid in Path(f"/proc/{parent}/task/{parent}/children").read_text().split():
+        if Path(f"/proc/{pid}/comm").read_text().startswith("_worker"):
+            facts = status_of(pid)
+            if facts["NoNewPrivs"] == "1" and (facts["Seccomp"] == "2" or not filtered):
+                os.kill(int(pid), signal.SIGSTOP)
+                return str(pid)
+    return None
+
+
+LOADS_FOR_EVER = """
+import os, sys, skinpy
+path, user = sys.argv[1:]
+skinpy.load(os.path.join(skinpy.__path__[0], "data", "crane.glb"))
+if int(user): os.setresuid(int(user), int(user), int(user))
+while True: skinpy.load(path, limits=skinpy.Limits(seconds=300))"""
+
+
+@contextmanager
+def running_worker(path: Path, user: int = 0) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
+    """A process, of another user unless it is 0, and its worker, stopped while it imports the file."""
     filtered = "filter" in skinpy.build_info()["isolation"]
-    parent = subprocess.Popen([sys.executable, "-c", program, str(path)])
-
-    def stopped() -> str | None:
-        """A worker that was stopped in the middle of its import."""
-        for pid in Path(f"/proc/{parent.pid}/task/{parent.pid}/children").read_text().split():
-            if Path(f"/proc/{pid}/comm").read_text().startswith("_worker"):
-                facts = status_of(pid)
-                if facts["NoNewPrivs"] == "1" and (facts["Seccomp"] == "2" or not filtered):
-                    os.kill(int(pid), signal.SIGSTOP)
-                    return str(pid)
-        return None
-
+    parent = subprocess.Popen([sys.executable, "-c", LOADS_FOR_EVER, str(path), str(user)])
     worker = ""
     try:
-        worker = wait_until(stopped)
+        worker = wait_until(lambda: stopped_worker(parent.pid, filtered))
+        yield parent, worker
+    finally:
+        parent.kill()
+        parent.wait()
+        if worker and is_running(worker):
+            os.kill(int(worker), signal.SIGKILL)
+
+
+def test_a_running_worker_is_locked_in_and_ends_with_its_parent(tmp_path: Path) -> None:
+    """It has no core file, no new privileges and a filter of calls, and ends when its parent is killed."""
+    with running_worker(huge_text_bvh(tmp_path / "long.bvh")) as (parent, worker):
         limits = Path(f"/proc/{worker}/limits").read_text()
         assert re.search(r"^Max core file size +0 +0 ", limits, re.MULTILINE), limits
         facts = status_of(worker)
         assert facts["NoNewPrivs"] == "1" and facts["PPid"] == str(parent.pid)
-        assert facts["Seccomp"] == "2" or not filtered
+        assert facts["Seccomp"] == "2" or "filter" not in skinpy.build_info()["isolation"]
         assert is_running(worker)
         parent.kill()
         parent.wait()
@@ -850,11 +910,63 @@ def test_a_running_worker_is_locked_in_and_ends_with_its_parent(tmp_path: Path) 
             ended = not is_running(worker)
             time.sleep(0.002)
         assert ended or not is_running(worker), "it outlives its parent by more than a second"
-    finally:
-        parent.kill()
-        parent.wait()
-        if worker and is_running(worker):
-            os.kill(int(worker), signal.SIGKILL)
+
+
+OTHER_USER = 1234
+needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root may act as another user")
+
+
+@pytest.mark.parametrize("user", [0, pytest.param(OTHER_USER, marks=needs_root)])
+def test_where_memory_ends_the_worker_is_the_first_to_go(user: int) -> None:
+    """proc(5): the highest score is 1000. Everyone may raise the own score, and only root may lower it."""
+    with TemporaryDirectory() as folder:  # other users cannot reach tmp_path
+        os.chmod(folder, 0o755)
+        path = huge_text_bvh(Path(folder, "long.bvh"))
+        with running_worker(path, user) as (parent, worker):
+            assert Path(f"/proc/{worker}/oom_score_adj").read_text() == "1000\n"
+            ours = Path("/proc/self/oom_score_adj").read_text()
+            assert Path(f"/proc/{parent.pid}/oom_score_adj").read_text() == ours
+
+
+READ_OTHERS = 1 << 2  # capabilities(7): CAP_DAC_READ_SEARCH
+
+
+@needs_root
+@pytest.mark.parametrize(
+    ("owner", "mode", "kept"), [(0, 0o600, 0), (1234, 0o644, 0), (1234, 0o600, READ_OTHERS)]
+)
+def test_a_worker_of_root_has_no_capabilities(owner: int, mode: int, kept: int, tmp_path: Path) -> None:
+    """It keeps the one for reading files of others where it could not read the model without it."""
+    if "filter" not in skinpy.build_info()["isolation"]:
+        pytest.skip("a sanitizer: no sandbox")
+    path = huge_text_bvh(tmp_path / "long.bvh")
+    path.chmod(mode)
+    os.chown(path, owner, owner)
+    with running_worker(path) as (_, worker):
+        facts = status_of(worker)
+        assert int(facts["CapEff"], 16) == int(facts["CapPrm"], 16) == kept
+        assert {facts[name] for name in ("CapInh", "CapBnd", "CapAmb")} == {"0" * 16}
+
+
+@needs_root
+def test_root_reads_models_of_others_as_before(tmp_path: Path) -> None:
+    """A private folder with a private file that refers to another one."""
+    folder = tmp_path / "private"
+    folder.mkdir()
+    data = np.zeros((3, 3), np.float32)
+    data[1, 0] = data[2, 1] = 1
+    (folder / "a.bin").write_bytes(data.tobytes())
+    (folder / "a.gltf").write_text(
+        '{"asset": {"version": "2.0"}, "scene": 0, "scenes": [{"nodes": [0]}], "nodes": [{"mesh": 0}],'
+        '"meshes": [{"primitives": [{"attributes": {"POSITION": 0}}]}],'
+        '"accessors": [{"bufferView": 0, "componentType": 5126, "count": 3, "type": "VEC3",'
+        '"min": [0, 0, 0], "max": [1, 1, 0]}],'
+        '"bufferViews": [{"buffer": 0, "byteLength": 36}], "buffers": [{"uri": "a.bin", "byteLength": 36}]}'
+    )
+    for path, mode in ((folder / "a.bin", 0o600), (folder / "a.gltf", 0o600), (folder, 0o700)):
+        path.chmod(mode)
+        os.chown(path, OTHER_USER, OTHER_USER)
+    np.testing.assert_array_equal(skinpy.load(folder / "a.gltf").mesh.positions, data)
 
 
 @pytest.fixture(scope="module")
@@ -888,9 +1000,9 @@ def test_an_importer_that_was_taken_over_is_locked_in(false_importer: Path, tmp_
         (tmp_path / name).write_text("something")
     (folder / "link").symlink_to(tmp_path / "outside")
     file = folder / "file.glb"
-    assert reached(false_importer, file, "none") == {"model"}
-    assert reached(false_importer, file, "folder") == {"model", "neighbor"}
-    everything = {"model", "neighbor", "parent", "link", "passwd"}
+    assert reached(false_importer, file, "none") == {"model", "frees"}
+    assert reached(false_importer, file, "folder") == {"model", "neighbor", "frees"}
+    everything = {"model", "neighbor", "parent", "link", "passwd", "frees"}
     assert everything <= reached(false_importer, file, "any") <= everything | {"environ"}
     assert file.read_text() == "something" and not (folder / "made").exists()
 

@@ -12,6 +12,7 @@ WORKER = (
 GOOD = [
     'openat(AT_FDCWD</home>, "/dev/null", O_RDWR) = 0</dev/null>',
     WORKER,
+    'openat(AT_FDCWD</home>, "/proc/self/oom_score_adj", O_WRONLY) = 5</proc/8/oom_score_adj>',
     'openat(AT_FDCWD</home>, "/etc/ld.so.cache", O_RDONLY|O_CLOEXEC) = 5</etc/ld.so.cache>',
     'openat(AT_FDCWD</home>, "/lib/libm.so.6", O_RDONLY|O_CLOEXEC) = 5</usr/lib/libm.so.6>',
     'openat(AT_FDCWD</home>, "/lib/libz.so.1", O_RDONLY|O_CLOEXEC) = 5</usr/lib/libz.so.1.2.13>',
@@ -27,7 +28,7 @@ HOSTNAME = 'openat(AT_FDCWD</home>, "/etc/hostname", O_RDONLY) = 7</etc/hostname
 def test_what_a_worker_may_open_passes() -> None:
     logs = {1: [HOSTNAME], 2: GOOD}
     found = opened_files.check_workers(logs, FOLDER, 1)
-    assert len(found) == 7 and "/usr/lib/libz.so.1.2.13" in found
+    assert len(found) == 8 and "/usr/lib/libz.so.1.2.13" in found
     assert opened_files.opened_elsewhere(logs) == ["/etc/hostname"]
 
 

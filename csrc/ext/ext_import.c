@@ -99,16 +99,18 @@ static int read_options(PyObject *const *args, sk_import_request *request) {
   return 1;
 }
 
-/* Reads a tuple of the paths of the worker, the importer and Assimp, the limits of memory and time, and
-   LD_LIBRARY_PATH. `job` points into the tuple. */
+/* Reads a tuple of the paths of the worker, the importer and Assimp, the limits of memory and time, LD_LIBRARY_PATH, and
+   whether isolation is strict. `job` points into the tuple. */
 static int read_isolation(PyObject *tuple, worker_job *job) {
   unsigned long long memory;
-  if (!PyTuple_Check(tuple) || !PyArg_ParseTuple(tuple, "yyyKdy", &job->program, &job->importer, &job->libraries,
-                                                 &memory, &job->seconds, &job->folders)) {
+  int strict = 0;
+  if (!PyTuple_Check(tuple) || !PyArg_ParseTuple(tuple, "yyyKdy|p", &job->program, &job->importer, &job->libraries,
+                                                 &memory, &job->seconds, &job->folders, &strict)) {
     if (!PyErr_Occurred()) PyErr_Format(PyExc_TypeError, "isolation is %R; expected a tuple", tuple);
     return 0;
   }
   job->memory = memory;
+  job->strict = strict != 0;
   return 1;
 }
 
@@ -213,7 +215,7 @@ const char ext_load_file_doc[] =
     "`formats` are the allowed formats, 'glb;gltf', or None for all. `limits` are (file_bytes, nodes, depth, "
     "vertices,\n"
     "keys), where 0 means no limit. `isolation` is (worker, importer, libraries, bytes of memory, seconds,\n"
-    "LD_LIBRARY_PATH), or None for an import in this process, after _start_importer.";
+    "LD_LIBRARY_PATH, optionally whether it is strict), or None for an import in this process, after _start_importer.";
 
 PyObject *ext_load_file(PyObject *module, PyObject *const *args, Py_ssize_t count) {
   ext_state *state = ext_state_of_module(module);

@@ -52,6 +52,7 @@ typedef struct worker_request {
   int32_t frame;
   uint32_t external;
   uint32_t probe;                 /* 1: import nothing, only answer how the worker is confined */
+  uint32_t strict;                /* 1: import nothing where a part of the sandbox is missing */
   uint32_t seconds;               /* of processor time that the worker may take */
   uint32_t parent;                /* process number of the parent: the worker ends if another process started it */
   uint64_t memory;                /* bytes that the import may take, and that the block may have */

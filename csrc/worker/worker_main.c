@@ -9,6 +9,7 @@
 #include <malloc.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -168,16 +169,40 @@ static bool write_block(void *context, const sk_block_piece *pieces, size_t coun
 
 /* ---- the steps --------------------------------------------------------------------------------------------- */
 
-/* Limits memory, time, and the files that may be read. Without a path the model is in memory, and has no folder. */
+/* Gives up capabilities, and limits memory, time, and the files that may be read. Without a path the model is in
+   memory, and has no folder. */
 static void enter_sandbox(worker *w) {
   const char *path = w->texts[WORKER_PATH], *slash = path ? strrchr(path, '/') : NULL;
   bool anywhere = path && w->request.external == SK_EXTERNAL_ANY;
   char *folder = NULL;
   if (path && w->request.external == SK_EXTERNAL_FOLDER)
     folder = slash ? strndup(path, (size_t)(slash + 1 - path)) : strdup(".");
+  worker_drop_capabilities(folder, path);
   if (worker_confine(folder, path, anywhere)) w->answer.sandbox |= WORKER_HAS_FOLDERS;
   if (worker_limit(w->request.memory, w->stack, w->request.seconds)) w->answer.sandbox |= WORKER_HAS_LIMITS;
   free(folder);
+}
+
+/* Isolation that is strict imports nothing where a part of the sandbox is missing. */
+static void require_sandbox(worker *w) {
+  static const struct part {
+    uint32_t bit;
+    const char *name;
+  } parts[] = {{WORKER_HAS_LIMITS, "limits of memory and time"},
+               {WORKER_HAS_FILTER, "a filter of system calls (seccomp)"},
+               {WORKER_HAS_FOLDERS, "rules about folders (Landlock, Linux 5.13)"}};
+  char missing[200] = "";
+  sk_error error;
+  size_t i;
+  for (i = 0; i < sizeof parts / sizeof *parts; i++) {
+    size_t used = strlen(missing);
+    if (w->answer.sandbox & parts[i].bit) continue;
+    snprintf(missing + used, sizeof missing - used, "%s%s", used ? ", and " : "", parts[i].name);
+  }
+  if (!w->request.strict || !*missing) return;
+  sk_fail(&error, SK_ERROR_LIBRARY,
+          "isolate='strict' needs what this system lacks: %s; isolate=True imports with what there is", missing);
+  send_error(w, &error);
 }
 
 /* The thread that imports. It has a stack of its own since the main thread's may be small, and cannot always be made
@@ -189,6 +214,7 @@ static void *import_model(void *context) {
   sk_error error = {SK_OK, ""};
   if (worker_filter()) w->answer.sandbox |= WORKER_HAS_FILTER;
   if (w->request.probe) send_answer(w);
+  require_sandbox(w);
   w->job.sink = &sink;
   if (w->importer->run(&w->job, &result, &error)) {
     blame_limit(w, &error);

@@ -4,11 +4,15 @@
 #endif
 #include "worker_sandbox.h"
 
+#include "worker_io.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <link.h>
 #include <linux/audit.h>
+#include <linux/capability.h>
 #include <linux/filter.h>
+#include <linux/futex.h>
 #include <linux/seccomp.h>
 #include <signal.h>
 #include <stddef.h>
@@ -23,6 +27,7 @@
 #endif
 
 #define MAX_DESCRIPTORS 4096              /* closed one by one where Linux cannot close a range, before 5.9 */
+#define HIGHEST_SCORE   "1000"            /* proc(5), oom_score_adj */
 #define UNSEEN_BYTES    ((size_t)2 << 20) /* first stack, loader and heap until the limit is set: 1 to 1.5 MiB */
 
 /* ---- the process ------------------------------------------------------------------------------------------ */
@@ -35,13 +40,66 @@ static void close_from(int first) {
   for (i = first; i < MAX_DESCRIPTORS; i++) close(i);
 }
 
+/* When memory ends, Linux ends the process with the highest score. Everyone may raise the own one, but only while the
+   process is dumpable. */
+static void end_before_others(void) {
+  int file = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+  if (file < 0) return;
+  worker_write(file, HIGHEST_SCORE, sizeof HIGHEST_SCORE - 1);
+  close(file);
+}
+
 void worker_settle(int first_free) {
   const struct rlimit none = {0, 0};
+  end_before_others();
   close_from(first_free);
   setrlimit(RLIMIT_CORE, &none);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   prctl(PR_SET_DUMPABLE, 0);
   prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+}
+
+/* ---- capabilities ------------------------------------------------------------------------------------------ */
+
+#define BIT(capability) ((uint64_t)1 << (capability))
+
+/* Capabilities have two words of 32 bits each, in version 3 of the interface. */
+static uint64_t permitted_capabilities(void) {
+  struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+  struct __user_cap_data_struct words[2] = {{0}};
+  if (syscall(SYS_capget, &header, words)) return 0;
+  return (uint64_t)words[1].permitted << 32 | words[0].permitted;
+}
+
+static void set_capabilities(uint64_t permitted, uint64_t effective) {
+  struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+  struct __user_cap_data_struct words[2] = {{0}};
+  int i;
+  for (i = 0; i < 2; i++) {
+    words[i].permitted = (uint32_t)(permitted >> 32 * i);
+    words[i].effective = (uint32_t)(effective >> 32 * i);
+  }
+  syscall(SYS_capset, &header, words);
+}
+
+/* Whether the effective capabilities suffice. False before Linux 5.8, which cannot tell. */
+static bool can_access(const char *path, int mode) {
+#if defined(SYS_faccessat2)
+  return !path || syscall(SYS_faccessat2, AT_FDCWD, path, mode, AT_EACCESS) == 0;
+#else
+  return !path;
+#endif
+}
+
+void worker_drop_capabilities(const char *folder, const char *file) {
+  uint64_t reading = permitted_capabilities() & (BIT(CAP_DAC_READ_SEARCH) | BIT(CAP_DAC_OVERRIDE));
+  int i = 0;
+  if (WORKER_IS_SANITIZED) return;
+  if (reading & BIT(CAP_DAC_READ_SEARCH)) reading = BIT(CAP_DAC_READ_SEARCH);
+  while (prctl(PR_CAPBSET_DROP, i, 0, 0, 0) == 0) i++; /* fails at the first number that Linux does not know */
+  set_capabilities(reading, 0);
+  if (can_access(file, R_OK) && can_access(folder, R_OK | X_OK)) reading = 0;
+  set_capabilities(reading, reading);
 }
 
 /* ---- folders: Landlock ------------------------------------------------------------------------------------ */
@@ -151,7 +209,14 @@ bool worker_limit(uint64_t memory, uint64_t stack, uint32_t seconds) {
 #define ALLOW_EQUAL(name, n, value)  ALLOW_WHERE(name, n, BPF_JEQ, value, 1)
 #define ALLOW_UP_TO(name, n, value)  ALLOW_WHERE(name, n, BPF_JGT, value, 0)
 
-#define WRITES                       (O_WRONLY | O_RDWR | O_CREAT | O_TRUNC | O_APPEND)
+/* Waiting and waking. The others are for locks with priorities, which this program has none of. */
+#define OR_IF_EQUAL(command)         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, command, 0, 1), ANSWER(SECCOMP_RET_ALLOW)
+#define ALLOW_FUTEX                                                                                          \
+  BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_futex, 0, 11), LOW_WORD(1),                                        \
+      BPF_STMT(BPF_ALU | BPF_AND | BPF_K, FUTEX_CMD_MASK), OR_IF_EQUAL(FUTEX_WAIT), OR_IF_EQUAL(FUTEX_WAKE), \
+      OR_IF_EQUAL(FUTEX_WAIT_BITSET), OR_IF_EQUAL(FUTEX_WAKE_BITSET), REFUSE
+
+#define WRITES (O_WRONLY | O_RDWR | O_CREAT | O_TRUNC | O_APPEND)
 
 bool worker_filter(void) {
   uint32_t self = (uint32_t)getpid(); /* abort() signals the process itself, so tgkill is allowed for that */
@@ -164,9 +229,9 @@ bool worker_filter(void) {
 #if defined(__x86_64__)
       ALLOW(stat), ALLOW(lstat), ALLOW(readlink), ALLOW(access), ALLOW_WITHOUT(open, 1, WRITES),
 #endif
-      ALLOW(brk), ALLOW(munmap), ALLOW(mremap), ALLOW(madvise), ALLOW_WITHOUT(mmap, 2, PROT_EXEC),
-      ALLOW_WITHOUT(mprotect, 2, PROT_EXEC),
-      ALLOW(futex), ALLOW(sched_yield), ALLOW(clock_gettime), ALLOW(clock_nanosleep), ALLOW(gettimeofday),
+      ALLOW(brk), ALLOW(munmap), ALLOW_UP_TO(mremap, 3, MREMAP_MAYMOVE), ALLOW_EQUAL(madvise, 2, MADV_DONTNEED),
+      ALLOW_WITHOUT(mmap, 2, PROT_EXEC), ALLOW_WITHOUT(mprotect, 2, PROT_EXEC),
+      ALLOW_FUTEX, ALLOW(sched_yield), ALLOW(clock_gettime), ALLOW(clock_nanosleep), ALLOW(gettimeofday),
       ALLOW(getrandom), ALLOW(sysinfo), ALLOW(getpid), ALLOW(gettid), ALLOW_EQUAL(tgkill, 0, self),
       ALLOW(rt_sigreturn), ALLOW(rt_sigprocmask), ALLOW(rt_sigaction), ALLOW(restart_syscall), ALLOW(exit),
       ALLOW(exit_group), IS_ABSENT};

@@ -5,8 +5,9 @@
    read files, and use the system.
 
    The steps are called in this order: worker_settle when the program starts, then, with the libraries opened,
-   worker_confine and worker_limit, and at last worker_filter. A system that lacks a step (an old Linux, or a kernel
-   built without it) makes its function return false. The parent hears of that, but imports nevertheless. */
+   worker_drop_capabilities, worker_confine and worker_limit, and at last worker_filter. A system that lacks a step (an
+   old Linux, or a kernel built without it) makes its function return false. The parent hears of that, and imports
+   nevertheless unless isolation is strict. */
 #ifndef SK_WORKER_SANDBOX_H
 #define SK_WORKER_SANDBOX_H
 
@@ -25,9 +26,15 @@
 #define WORKER_IS_SANITIZED 0
 #endif
 
-/* Closes all descriptors from `first_free` on. From now on the process ends when its parent ends, leaves no core file,
-   cannot be traced by its user's other processes, and gains no rights from programs that it might start. */
+/* From now on the process is the first one that Linux ends when memory ends, unless there is no /proc. It ends when its
+   parent ends, leaves no core file, cannot be traced by its user's other processes, and gains no rights from programs
+   that it might start. All descriptors from `first_free` on are closed. */
 void worker_settle(int first_free);
+
+/* From now on the process has no capabilities, as those of root, and cannot get any. If `file` or `folder` (NULL: none)
+   belongs to another user, and cannot be read without a capability, the process keeps the one for reading. Call it
+   before another thread is made. */
+void worker_drop_capabilities(const char *folder, const char *file);
 
 /* From now on threads of the process may open files to read them only, and only `file` (NULL: none) and what is in
    `folder` or below it (NULL: none), or, if `anywhere` is true, every file that the user may read. Nothing can be

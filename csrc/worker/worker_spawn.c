@@ -118,6 +118,7 @@ static void fill_request(const call *c, const sk_import_request *from, worker_re
   to->frame = from->frame;
   to->external = (uint32_t)from->external;
   to->probe = !c->job->request;
+  to->strict = c->job->strict;
   to->seconds = (uint32_t)(seconds < 1e6 ? seconds + 2.0 : 1e6); /* the deadline should end a worker, not this limit */
   to->parent = (uint32_t)getpid();
   to->memory = c->job->memory;
@@ -330,7 +331,10 @@ static sk_status fail_signal(const call *c, int number, sk_error *error) {
   return sk_fail(error, SK_ERROR_CRASHED,
                  "the importer crashed on it (signal %d, %s%s) in a process of its own; "
                  "this process has lost nothing",
-                 number, strsignal(number), number == SIGBUS ? ", as when a file is truncated while it is read" : "");
+                 number, strsignal(number),
+                 number == SIGBUS    ? ", as when a file is truncated while it is read"
+                 : number == SIGKILL ? ", as when the system has no memory left"
+                                     : "");
 }
 
 /* Why a worker gave no answer. */
@@ -343,11 +347,6 @@ static sk_status fail_silent(const call *c, sk_error *error) {
                    c->job->program);
   return sk_fail(error, SK_ERROR_CRASHED, "the importer ended without an answer (exit status %d)",
                  c->ended == -1 ? -1 : WEXITSTATUS(c->ended));
-}
-
-static sk_status fail_stuck(const call *c, sk_error *error) {
-  if (c->interrupted) return fail_silent(c, error);
-  return sk_fail(error, SK_ERROR_CRASHED, "the importer has answered, but its process does not end");
 }
 
 /* Maps the first `size` bytes of the block's file; NULL and `error` if that is not possible. Its pages are mapped at
@@ -365,8 +364,8 @@ static void *map_block(const call *c, size_t size, sk_error *error) {
   return NULL;
 }
 
-/* The file is sealed before it is mapped, so that nobody can change or cut what was mapped. A worker that keeps it
-   mapped for writing makes the seal fail. */
+/* The file is sealed before it is mapped, so that nobody can change or cut what was mapped, whether or not the worker
+   has ended: a large one takes its time. A worker that keeps the file mapped for writing makes the seal fail. */
 static sk_status hand_over(call *c, sk_error *error) {
   size_t size = (size_t)c->said.size;
   void *memory;
@@ -374,17 +373,12 @@ static sk_status hand_over(call *c, sk_error *error) {
     return sk_fail(error, SK_ERROR_CRASHED, "the importer's result cannot be sealed (%s)", strerror(errno));
   memory = map_block(c, size, error);
   if (!memory) return error->status;
-  if (!wait_for_end(c)) {
-    worker_unmap(memory, size);
-    return fail_stuck(c, error);
-  }
   c->job->take(c->job->context, memory, size);
   return SK_OK;
 }
 
 static sk_status take_answer(call *c, uint32_t *sandbox, sk_error *error) {
   if (!has_answered(c)) return fail_silent(c, error);
-  c->deadline = now() + LEAVE_MS * 1e-3; /* the answer was in time; ending the process may take a moment longer */
   *sandbox = c->said.sandbox;
   c->said.message[sizeof c->said.message - 1] = 0;
   if (c->said.status < 0 || c->said.status >= SK_STATUS_COUNT)

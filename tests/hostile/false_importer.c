@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/futex.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,8 +56,22 @@ static bool signals_parent(void) {
          fcntl(STDOUT_FILENO, F_SETSIG, SIGKILL) == 0;
 }
 
+/* Advice about no pages, which would do nothing if it were let through: some advice of root breaks memory. */
+static bool advises(char *page) {
+  int advice;
+  for (advice = 0; advice < 200; advice++)
+    if (advice != MADV_DONTNEED && (madvise(page, 0, advice) == 0 || errno != EPERM)) return true;
+  return false;
+}
+
+/* Moves a page to an address of its own choice, and takes a lock with priorities (futex(2), FUTEX_LOCK_PI). */
+static bool moves(char *page) {
+  return mremap(page, 4096, 4096, MREMAP_MAYMOVE | MREMAP_FIXED, page + 4096) == page + 4096;
+}
+static bool locks(char *page) { return syscall(SYS_futex, page, FUTEX_LOCK_PI_PRIVATE, 0, NULL, NULL, 0) == 0; }
+
 static sk_status run(const sk_import_request *request, sk_import_result *result, sk_error *error) {
-  void *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  char *page = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   (void)result;
   if (request->path) {
     tell("model", opens(request->path, O_RDONLY));
@@ -74,6 +89,10 @@ static sk_status run(const sk_import_request *request, sk_import_result *result,
   tell("signal", signals_parent());
   tell("code", mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) != MAP_FAILED);
   tell("protect", mprotect(page, 4096, PROT_READ | PROT_EXEC) == 0);
+  tell("advice", advises(page));
+  tell("frees", madvise(page, 4096, MADV_DONTNEED) == 0);
+  tell("lock", locks(page));
+  tell("move", moves(page));
   tell("ptrace", syscall(SYS_ptrace, 0, 0, 0, 0) == 0);
   tell("unlink", request->path && unlink(request->path) == 0);
   tell("execute", executes());
