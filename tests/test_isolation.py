@@ -859,33 +859,43 @@ def is_running(pid: str) -> bool:
         return False
 
 
-def stopped_worker(parent: int, filtered: bool) -> str | None:
-    """A worker of the process `parent`, stopped in the middle of its import, if it has one now."""
+def stop(pid: str) -> bool:
+    """Stop a process, and return whether it has stopped, and not ended before."""
+    os.kill(int(pid), signal.SIGSTOP)
+    while (state := status_of(pid)["State"][0]) not in "TZX":
+        time.sleep(0.001)
+    return state == "T"
+
+
+def stopped_worker(parent: str, filtered: bool) -> str | None:
+    """A worker in the middle of its import, stopped as its parent is, if there is one now."""
     for pid in Path(f"/proc/{parent}/task/{parent}/children").read_text().split():
         if Path(f"/proc/{pid}/comm").read_text().startswith("_worker"):
             facts = status_of(pid)
             if facts["NoNewPrivs"] == "1" and (facts["Seccomp"] == "2" or not filtered):
-                os.kill(int(pid), signal.SIGSTOP)
-                return str(pid)
+                with suppress(FileNotFoundError, ProcessLookupError):
+                    if stop(parent) and stop(pid):
+                        return pid
+                os.kill(int(parent), signal.SIGCONT)  # the worker had ended before
     return None
 
 
 LOADS_FOR_EVER = """
 import os, sys, skinpy
 path, user = sys.argv[1:]
-skinpy.load(os.path.join(skinpy.__path__[0], "data", "crane.glb"))
+skinpy.crane()  # imports what another user may not read
 if int(user): os.setresuid(int(user), int(user), int(user))
 while True: skinpy.load(path, limits=skinpy.Limits(seconds=300))"""
 
 
 @contextmanager
 def running_worker(path: Path, user: int = 0) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
-    """A process, of another user unless it is 0, and its worker, stopped while it imports the file."""
+    """A process, of another user unless it is 0, and its worker, both stopped during an import."""
     filtered = "filter" in skinpy.build_info()["isolation"]
     parent = subprocess.Popen([sys.executable, "-c", LOADS_FOR_EVER, str(path), str(user)])
     worker = ""
     try:
-        worker = wait_until(lambda: stopped_worker(parent.pid, filtered))
+        worker = wait_until(lambda: stopped_worker(str(parent.pid), filtered))
         yield parent, worker
     finally:
         parent.kill()
