@@ -169,7 +169,7 @@ class Camera:
         >>> model = skinpy.character()
         >>> camera = skinpy.render.Camera.frame(model.bounds("walk"), up=model.up, azimuth=90)
         """
-        return Framing(up, azimuth, elevation, fov, aspect, margin).camera(_corners(bounds))
+        return Framing(up, azimuth, elevation, fov, aspect, margin).camera(box_corners(bounds))
 
     def axes(self) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
         """Return the axes of the picture in scene space.
@@ -325,7 +325,16 @@ def _check_fov(fov: float) -> None:
         raise ValueError(f"fov is {fov}; expected 1 to 170 degrees")
 
 
-def _corners(bounds: ArrayLike) -> NDArray[np.float64]:
+def moved_box(box: NDArray[np.float64], root: ArrayLike | None) -> NDArray[np.float64]:
+    """The box around a box (2, 3) moved by a root transform (4, 4); an infinite box stays as it is."""
+    if root is None or not np.isfinite(box).all():
+        return box
+    matrix = np.asarray(root, np.float64)
+    moved = box_corners(box) @ matrix[:3, :3].T + matrix[:3, 3]
+    return np.stack([moved.min(axis=0), moved.max(axis=0)])
+
+
+def box_corners(bounds: ArrayLike) -> NDArray[np.float64]:
     """The 8 corners of a box, (8, 3); those of a unit box where the box is not finite."""
     box = np.asarray(bounds, np.float64)
     if box.shape != (2, 3):

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from skinpy.kinds import VertexAnimation
 from skinpy.models.frames import corners
 
-from .camera import Camera, Framing, up_vector
+from .camera import Camera, Framing, box_corners, moved_box, up_vector
 from .moment import Moment
 
 if TYPE_CHECKING:
@@ -41,9 +41,14 @@ class MotionFacts:
         self._poser = poser
         self._model = poser.model
 
-    def camera(self, motion: Motion, root: ArrayLike | None, aspect: float) -> Camera:
-        """The camera with the whole motion in the picture, moved by `root`; None is the rest pose."""
+    def camera(self, motion: Motion, root: ArrayLike | None, aspect: float, box: bool = False) -> Camera:
+        """The camera with the whole motion in the picture, moved by `root`; None is the rest pose.
+
+        With `box`, the box around the motion is in the picture too, whose corners lie outside of the model.
+        """
         framing = Framing(up=self._model.up, aspect=aspect)
+        if box:
+            return framing.camera(box_corners(moved_box(self.extent(motion), root)))
         if root is not None:
             return self._framed(framing, motion, root)
         return self.remember(motion, ("camera", aspect), lambda: self._framed(framing, motion, None))

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from skinpy._types import Loop, Rotation
+    from skinpy.pose import Pose
 
     from .posing import Motion, PoseLike
 
@@ -25,3 +27,4 @@ class Moment(NamedTuple):
     rotation: Rotation = "slerp"
     root: ArrayLike | None = None  # (4, 4)
     morph_weights: ArrayLike | None = None  # (M,), in place of those of the motion or pose
+    pose_at: Callable[[float], Pose] | None = None  # of a time, in place of the motion's: a layer over it

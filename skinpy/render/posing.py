@@ -18,7 +18,7 @@ from skinpy.kinds import VertexAnimation
 from skinpy.models.drawn import changing_materials, changing_submeshes, drawn_vertices
 from skinpy.models.frames import corners
 
-from .camera import Camera, Framing
+from .camera import Camera, Framing, box_corners
 from .facts import MotionFacts
 from .figure import Figure, Posed, Stored
 from .moment import Moment
@@ -105,7 +105,10 @@ class Poser:
             if root is not None or moment.morph_weights is not None:
                 raise ValueError("root and morph_weights are for clips and poses; this is a vertex animation")
             return self._stored(motion, moment.time, moment.loop)
-        posed = self.posed(moment, moment.time)
+        if moment.pose_at is None:
+            posed = self.posed(moment, moment.time)
+        else:
+            posed = self._figure_of_pose(moment.pose_at(float(moment.time)), moment.morph_weights)
         if motion is None or not self._changes:
             return posed
         shown = visible_submeshes(self.model, motion, moment.time, moment.loop)
@@ -201,9 +204,11 @@ class Poser:
     def _default_weights(self) -> NDArray[np.float32]:
         return np.array([t.default_weight for t in self.model.targets], np.float32)
 
-    def figure_camera(self, figure: Figure, aspect: float) -> Camera:
-        """The camera with one figure in the picture."""
+    def figure_camera(self, figure: Figure, aspect: float, box: bool = False) -> Camera:
+        """The camera with one figure in the picture, or with the `box` around it."""
         framing = Framing(up=self.model.up, aspect=aspect)
+        if box:
+            return framing.camera(box_corners(self.box(figure)))
         return framing.camera(framing.farthest(self.points_of(figure)))
 
     def box(self, figure: Figure) -> Extent:

@@ -283,7 +283,8 @@ class Renderer(Closing[Resources]):
         """
         moment = self._poser.moment(clip, loop=loop, rotation=rotation, root=root)
         if camera is None:
-            camera = self._poser.facts.camera(moment.motion, root, self._aspect)
+            boxes = overlays is not None and getattr(overlays, "boxes", False)
+            camera = self._poser.facts.camera(moment.motion, root, self._aspect, boxes)
         return (self._picture(moment._replace(time=time), camera, overlays) for time in times)
 
     def render(
@@ -457,26 +458,31 @@ class Renderer(Closing[Resources]):
         camera: Camera | None,
         overlays: Overlays | None,
         out: NDArray[np.uint8] | None = None,
+        covered: int = 0,
     ) -> NDArray[np.uint8]:
         out = checked_picture(out, self._size)
-        return self._draw(self._shot(moment, camera, check_overlays(overlays)), out)
+        return self._draw(self._shot(moment, camera, check_overlays(overlays), covered), out)
 
-    def _shot(self, moment: Moment, camera: Camera | None, overlays: Overlays | None) -> Shot:
+    def _shot(
+        self, moment: Moment, camera: Camera | None, overlays: Overlays | None, covered: int = 0
+    ) -> Shot:
         """Pose the model once, and find all that a frame of it needs."""
         figure = self._poser.figure(moment)
-        view = View(self._own_camera(moment, figure) if camera is None else camera, self._aspect, self._up)
+        boxes = overlays is not None and overlays.boxes
+        chosen = self._own_camera(moment, figure, boxes) if camera is None else camera
+        view = View(chosen, self._aspect, self._up)
         floor = None if self._ground is None else self._ground.shaded(moment, figure)
         plan = None
         if overlays is not None:
-            plan = self._planner.plan(overlays, moment, figure, view, self._size)
+            plan = self._planner.plan(overlays, moment, figure, view, self._size, covered)
         texturing = Texturing(self._uv, float(moment.time), self._poser.material_values(moment))
         return Shot(figure, view, texturing, floor, plan)
 
-    def _own_camera(self, moment: Moment, figure: Figure) -> Camera:
-        """The camera of a frame whose caller gives none."""
+    def _own_camera(self, moment: Moment, figure: Figure, boxes: bool) -> Camera:
+        """The camera of a frame whose caller gives none; with `boxes`, they are in the picture too."""
         if moment.pose is not None:
-            return self._poser.figure_camera(figure, self._aspect)
-        return self._poser.facts.camera(moment.motion, moment.root, self._aspect)
+            return self._poser.figure_camera(figure, self._aspect, boxes)
+        return self._poser.facts.camera(moment.motion, moment.root, self._aspect, boxes)
 
     def _draw(self, shot: Shot, out: NDArray[np.uint8]) -> NDArray[np.uint8]:
         resources, background = self._resources(), self._background
@@ -503,6 +509,18 @@ class SharingRenderer(Renderer):
     """A renderer whose scene and framebuffers are kept for the next one of the same model."""
 
     _shares = True
+
+    def picture(
+        self,
+        moment: Moment,
+        camera: Camera | None,
+        overlays: Overlays | None,
+        out: NDArray[np.uint8] | None = None,
+        covered: int = 0,
+    ) -> NDArray[np.uint8]:
+        """Draw a moment, as `frame` draws its arguments; letters stay above the `covered` lowest rows."""
+        self._resources()
+        return self._picture(moment, camera, overlays, out, covered)
 
 
 def render(

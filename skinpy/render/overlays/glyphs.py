@@ -16,6 +16,10 @@ _RIM = 1  # pixels around the letters
 _MAX_LETTERS = 40  # of a name that are shown
 
 
+#: Of boxes (N, 4): left, top, right and bottom in pixels.
+NO_BOXES: NDArray[np.float64] = np.zeros((0, 4))
+
+
 @dataclass(frozen=True)
 class Glyphs:
     """Glyphs side by side in one picture, and where each of them is.
@@ -38,6 +42,14 @@ class Glyphs:
         """The width of a line in pixels."""
         return int(np.ceil(self.advances[[self.numbers[letter] for letter in words]].sum())) + 2 * _RIM
 
+    def fitting(self, words: str, width: float) -> str:
+        """The words, or as many letters of them as find room in `width` pixels together with three dots."""
+        if self.width(words) <= width:
+            return words
+        ends = np.cumsum(self.advances[[self.numbers[letter] for letter in words]])
+        count = int(np.searchsorted(ends, width - self.width("..."), side="right"))
+        return words[:count].rstrip() + "..." if count else ""
+
     def lay_out(self, words: str, left: int, top: int) -> NDArray[np.float32]:
         """The letters of a line at a point of the picture, (N, 6).
 
@@ -50,6 +62,11 @@ class Glyphs:
         result[:, 2], result[:, 3] = np.diff(self.lefts)[numbers], self.height
         result[:, 4], result[:, 5] = self.lefts[numbers], 0.0
         return result
+
+
+def no_letters() -> NDArray[np.float32]:
+    """An array of no letters, (0, 6)."""
+    return np.zeros((0, 6), np.float32)
 
 
 def shown_name(name: str) -> str:

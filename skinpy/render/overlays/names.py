@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..scene.view import View
-from .glyphs import Glyphs, make_glyphs, shown_name
+from .glyphs import NO_BOXES, Glyphs, make_glyphs, no_letters, shown_name
 
 _GAP = 6  # pixels from a joint to its name
 _DOT = 3  # pixels around a joint that the names of others keep clear
@@ -31,23 +31,32 @@ class NameLayout:
                 below[parents[joint]] += below[joint]
         self._order = np.argsort(-below, kind="stable")
 
-    def letters(self, joints: NDArray[Any], view: View, size: tuple[int, int]) -> NDArray[np.float32]:
+    def letters(
+        self,
+        joints: NDArray[Any],
+        view: View,
+        size: tuple[int, int],
+        room: tuple[int, int] | None = None,
+        taken: NDArray[np.float64] = NO_BOXES,
+    ) -> NDArray[np.float32]:
         """The letters (N, 6) of the names that find room in a picture, as `Glyphs.lay_out` returns them.
 
         `joints` (J, 3) are in scene space. A name is right or left of its joint, or a line higher or lower
-        there. A name that would overlap another name or joint at all these positions is left out.
+        there. A name that would overlap another name or joint, or one of the boxes `taken` (N, 4), at all
+        these positions is left out. `room` is the width and height, from the top left, that names may take.
         """
         positions, seen = _pixels(joints, view, size)
         order = self._order[seen[self._order]]
-        taken = np.concatenate([positions[order] - _DOT, positions[order] + _DOT], axis=1)
-        lines = [np.zeros((0, 6), np.float32)]
+        dots = np.concatenate([positions[order] - _DOT, positions[order] + _DOT], axis=1)
+        taken = np.concatenate([dots, taken])
+        lines = [no_letters()]
         for number, joint in enumerate(order[:_MAX_NAMES].tolist()):
             words = self._names[joint]
             if not words.strip():
                 continue
             others = np.delete(taken, number, axis=0)  # all but the dot of this joint
             for box in self._candidates(positions[joint], self.glyphs.width(words)):
-                if _inside(box, size) and not _overlap(box, others):
+                if _inside(box, room or size) and not _overlap(box, others):
                     taken = np.concatenate([taken, [box]])
                     lines.append(self.glyphs.lay_out(words, int(box[0]), int(box[1])))
                     break

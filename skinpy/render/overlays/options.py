@@ -172,6 +172,21 @@ def _joints(value: Any) -> tuple[str | int, ...]:
     return tuple(_joint("trajectories", one) for one in value)
 
 
+_NONE = Overlays()
+
+
+def chosen_names(overlays: Overlays) -> list[str]:
+    """The names of the overlays that are set."""
+    fields = [field for field in dataclasses.fields(overlays) if field.name != "onion_step"]
+    return [field.name for field in fields if getattr(overlays, field.name) != field.default]
+
+
+def without(overlays: Overlays, names: Iterable[str]) -> Overlays:
+    """The overlays with those of some names unset."""
+    defaults: dict[str, Any] = {name: getattr(_NONE, name) for name in names}
+    return dataclasses.replace(overlays, **defaults)
+
+
 def check_overlays(overlays: Overlays | None) -> Overlays | None:
     """`overlays`, or None where they draw nothing. TypeError unless they are Overlays or None."""
     if overlays is not None and not isinstance(overlays, Overlays):

@@ -8,16 +8,16 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from skinpy.kinds import VertexAnimation
 
+from ..camera import moved_box
 from ..figure import Figure
 from ..moment import Moment
 from ..posing import Poser
-from ..scene.ground import moved_box
 from ..scene.view import View
-from .glyphs import Glyphs
+from .glyphs import NO_BOXES, Glyphs, no_letters
 from .legend import Legend
 from .marks import (
     Lines,
@@ -30,13 +30,13 @@ from .marks import (
     trajectory_lines,
 )
 from .names import NameLayout
-from .options import Overlays
+from .options import Overlays, chosen_names, without
 
 if TYPE_CHECKING:
     from skinpy._types import Loop
     from skinpy.model import Model
 
-    from ..posing import ClipLike, Motion, PoseLike
+    from ..posing import ClipLike
 
 _NEED_JOINTS = ("skeleton", "names", "axes", "weights", "influences", "trajectories")
 _NEED_MESH = ("weights", "influences", "normals", "wireframe")
@@ -100,18 +100,25 @@ class Planner:
         self._trajectories_kept: tuple[tuple[Any, ...], _Trajectories] | None = None
 
     def plan(
-        self, overlays: Overlays, moment: Moment, figure: Figure, view: View, size: tuple[int, int]
+        self,
+        overlays: Overlays,
+        moment: Moment,
+        figure: Figure,
+        view: View,
+        size: tuple[int, int],
+        covered: int = 0,
     ) -> Plan:
         """What is drawn in a picture of `size` pixels, besides the figure of the moment.
 
+        Names and legend stay above the `covered` lowest rows of pixels, over which something else lies.
         Raises ValueError for overlays that have nothing to show here, KeyError or IndexError for joints that
         the model does not have, ImportError for names without Pillow.
         """
-        _check(overlays, self._poser, moment.motion, moment.pose)
+        _check(overlays, self._poser, moment)
         joints = np.zeros((0, 3, 4))
         if overlays.skeleton or overlays.names or overlays.axes or overlays.trajectories:
             joints = self._joints(moment)
-        legend, letters = self._writing(overlays, joints, view, size)
+        legend, letters = self._writing(overlays, joints, view, size, covered)
         return Plan(
             ghosts=tuple(self._ghosts(overlays, moment)),
             values=self._surface(overlays),
@@ -158,7 +165,7 @@ class Planner:
 
     def _boxes(self, moment: Moment, figure: Figure) -> Lines:
         boxes = [box_lines(self._poser.box(figure), 1.0)]
-        if moment.motion is not None:
+        if moment.motion is not None and moment.pose_at is None:  # under a layer the clip moves otherwise
             extent = self._poser.facts.extent(moment.motion)
             boxes.append(box_lines(moved_box(extent, moment.root), _CLIP_BOX_ALPHA))
         return np.concatenate(boxes)
@@ -191,13 +198,14 @@ class Planner:
     def _trajectories_of(self, moment: Moment, numbers: list[int]) -> _Trajectories:
         """Positions of joints through the whole clip, (N, K, 3), and at its ticks, (T, K, 3)."""
         assert moment.motion is not None
-        key = moment.motion, tuple(numbers), moment.rotation
+        duration = float(moment.motion.duration)
+        start = _layered_start(moment, duration)
+        key = moment.motion, tuple(numbers), moment.rotation, moment.pose_at, start
         if self._trajectories_kept is None or self._trajectories_kept[0] != key:
-            duration = float(moment.motion.duration)
             count = max(math.ceil(min(duration * _TRAJECTORY_FPS, _MAX_POINTS)), 1)
             ticks = np.arange(0.0, duration, max(_TICK_SECONDS, duration / _MAX_POINTS))
-            line = self._positions(moment, np.linspace(0.0, duration, count + 1), numbers)
-            self._trajectories_kept = key, (line, self._positions(moment, ticks, numbers))
+            line = self._positions(moment, start + np.linspace(0.0, duration, count + 1), numbers)
+            self._trajectories_kept = key, (line, self._positions(moment, start + ticks, numbers))
         line, dots = self._trajectories_kept[1]
         if moment.root is None:
             return line, dots
@@ -228,20 +236,20 @@ class Planner:
         return float(np.ptp(self._poser.facts.extent(None), axis=0).max()) or 1.0
 
     def _writing(
-        self, overlays: Overlays, joints: NDArray[Any], view: View, size: tuple[int, int]
+        self, overlays: Overlays, joints: NDArray[Any], view: View, size: tuple[int, int], covered: int
     ) -> tuple[Lines, tuple[Glyphs, NDArray[np.float32]] | None]:
         """The lines of the legend of a colored surface, and the letters of names and legend."""
         if not overlays.names:
             return no_lines(), None
-        names = self._names
-        letters = names.letters(joints[:, :, 3], view, size)
+        names, lines, words, taken = self._names, no_lines(), no_letters(), NO_BOXES
+        room = size[0], max(size[1] - covered, 0)
         if overlays.influences:
             legend = Legend("influences", self._model.mesh.weights.shape[1])
+            lines, words, taken = legend.lay_out(names.glyphs, room)
         elif overlays.weights is not None:
             legend = Legend(self._model.skeleton.names[self._number(overlays.weights)], None)
-        else:
-            return no_lines(), (names.glyphs, letters)
-        lines, words = legend.lay_out(names.glyphs, size)
+            lines, words, taken = legend.lay_out(names.glyphs, room)
+        letters = names.letters(joints[:, :, 3], view, size, room, taken)
         return lines, (names.glyphs, np.concatenate([letters, words]))
 
     def _number(self, joint: str | int) -> int:
@@ -259,12 +267,15 @@ class Planner:
         """Globals (J, 3, 4) of all joints."""
         pose = moment.pose
         if pose is None:
-            return self._globals(moment, moment.time, moment.loop)
+            return self._globals(moment, np.array(float(moment.time)), moment.loop)
         assert not isinstance(pose, np.ndarray)
         return pose.globals(affine=True)
 
-    def _globals(self, moment: Moment, times: ArrayLike, loop: Loop) -> NDArray[Any]:
+    def _globals(self, moment: Moment, times: NDArray[np.float64], loop: Loop) -> NDArray[Any]:
         """Globals (..., J, 3, 4) of all joints at times (...) of a clip."""
+        if moment.pose_at is not None:
+            poses = [moment.pose_at(time).globals(affine=True) for time in np.ravel(times).tolist()]
+            return np.reshape(poses, (*np.shape(times), -1, 3, 4))
         motion, options = moment.motion, {"rotation": moment.rotation, "root": moment.root}
         assert not isinstance(motion, VertexAnimation)
         given: Any = {name: value for name, value in options.items() if value is not None}
@@ -303,12 +314,27 @@ def available_overlays(model: Model, clip: ClipLike = None) -> frozenset[str]:
     True
     """
     poser = Poser(model)
-    missing = _missing(poser, poser.motion(clip), None)
+    missing = _missing(poser, Moment(poser.motion(clip)))
     return frozenset(Overlays.__dataclass_fields__) - set(missing)
 
 
-def _missing(poser: Poser, motion: Motion, pose: PoseLike | None) -> dict[str, str]:
+def split_overlays(overlays: Overlays, poser: Poser, moment: Moment) -> tuple[Overlays, dict[str, str]]:
+    """Those of the overlays that have something to show, and the names of the others, with reasons."""
+    chosen = chosen_names(overlays)
+    idle = {name: why for name, why in _missing(poser, moment).items() if name in chosen}
+    return without(overlays, idle), idle
+
+
+def _layered_start(moment: Moment, duration: float) -> float:
+    """Where the repetition of the motion begins that is shown: a layer is at another time in each."""
+    if moment.pose_at is None or moment.loop != "wrap" or duration <= 0:
+        return 0.0
+    return float(moment.time) // duration * duration
+
+
+def _missing(poser: Poser, moment: Moment) -> dict[str, str]:
     """Overlays that have nothing to show, and why."""
+    motion, pose = moment.motion, moment.pose
     reasons: dict[str, str] = {}
     if pose is not None:
         reasons |= dict.fromkeys(_NEED_CLIP, "a pose has no times before and after; draw a clip")
@@ -323,11 +349,9 @@ def _missing(poser: Poser, motion: Motion, pose: PoseLike | None) -> dict[str, s
     return reasons
 
 
-def _check(overlays: Overlays, poser: Poser, motion: Motion, pose: PoseLike | None) -> None:
-    for name, why in _missing(poser, motion, pose).items():
-        value = getattr(overlays, name)
-        if value or (name == "weights" and value is not None):
-            raise ValueError(f"overlay {name} has nothing to show: {why}")
+def _check(overlays: Overlays, poser: Poser, moment: Moment) -> None:
+    for name, why in split_overlays(overlays, poser, moment)[1].items():
+        raise ValueError(f"overlay {name} has nothing to show: {why}")
 
 
 def _weight_values(model: Model, joint: int) -> Values:

@@ -6,11 +6,11 @@ import dataclasses
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from skinpy.clips.stepping import walking_velocity
 
-from ..camera import front_vector, up_vector
+from ..camera import front_vector, moved_box, up_vector
 from ..figure import Figure
 from ..moment import Moment
 from ..posing import Poser
@@ -176,16 +176,6 @@ def _estimate(poser: Poser, motion: Any) -> NDArray[np.float64]:
         up_vector(poser.model.up),
         poser.drawn_vertices,
     )
-
-
-def moved_box(extent: Extent, root: ArrayLike | None) -> Extent:
-    """The box around an extent moved by a root transform (4, 4)."""
-    if root is None:
-        return extent
-    matrix = np.asarray(root, np.float64)
-    corners = np.stack(np.meshgrid(*extent.T, indexing="ij"), axis=-1).reshape(-1, 3)
-    moved = corners @ matrix[:3, :3].T + matrix[:3, 3]
-    return np.stack([moved.min(axis=0), moved.max(axis=0)])
 
 
 def _time_walked(moment: Moment) -> float:

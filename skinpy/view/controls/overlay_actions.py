@@ -4,15 +4,26 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ...render import Overlays
 from ..stage import Stage
 
+if TYPE_CHECKING:
+    from ...model import Model
+
 _GHOSTS = (0, 1, 2, 4)  # on each side of the pose, in the order in which a key goes through them
 REACH = 14.0  # points between a click and the joint that it means
+
+
+def moving_joints(model: Model) -> list[int]:
+    """The joints that move vertices, in ascending order: those with a slot to which a vertex gives weight."""
+    mesh = model.mesh
+    slots = np.unique(mesh.slots[mesh.weights > 0])
+    joints: list[int] = np.unique(model.skin.joints[slots]).tolist()
+    return joints
 
 
 class OverlayActions:
@@ -37,25 +48,37 @@ class OverlayActions:
     def next_ghosts(self) -> None:
         """Show more ghosts before and after the pose; after the most, none."""
         now = getattr(self._stage.overlays, "onion", 0)
-        self.change(onion=next((count for count in _GHOSTS if count > now), 0))
+        count = next((count for count in _GHOSTS if count > now), 0)
+        self.change(onion=count)
+        if count and self._stage.player.controller is None and self._stage.player.clip is None:
+            self._say("the rest pose has no ghosts before and after; they are seen when a clip plays")
 
     def next_weights(self, step: int = 1) -> None:
         """Show the weights of the next joint that moves vertices, or of the previous one for `step` -1.
 
-        After the last joint no weights are shown.
+        After the last joint no weights are shown, and then those of the first again. The joint that was
+        clicked comes first. One that moves no vertices is followed by the next that does.
         """
-        joints = np.unique(self._stage.model.skin.joints).tolist()
+        model = self._stage.model
+        joints = moving_joints(model)
         if not joints:
             raise ValueError("this model has no joints that move vertices")
-        known = self.joint in joints
-        if getattr(self._stage.overlays, "weights", None) is not None:
-            number = joints.index(self.joint) + step if known else 0
-        elif known:
-            number = joints.index(self.joint)
+        shown = getattr(self._stage.overlays, "weights", None)
+        now = self.joint if shown is None else self._numbered(shown)
+        if shown is None and now in joints:
+            self.joint = now
+        elif step > 0:
+            self.joint = next((joint for joint in joints if now is None or joint > now), None)
         else:
-            number = 0 if step > 0 else len(joints) - 1
-        self.joint = joints[number] if 0 <= number < len(joints) else None
+            self.joint = next((joint for joint in reversed(joints) if now is None or joint < now), None)
         self.change(weights=self.joint)
+
+    def _numbered(self, joint: str | int) -> int | None:
+        """The number of a joint that overlays give by name or number; None if the model does not have it."""
+        names = self._stage.model.skeleton.names
+        if isinstance(joint, str):
+            return names.index(joint) if joint in names else int(joint) if joint.isdecimal() else None
+        return joint
 
     def toggle_trajectory(self) -> None:
         """Show or hide the trajectory of the joint that was clicked or whose weights are shown."""

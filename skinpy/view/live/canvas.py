@@ -40,6 +40,7 @@ class Canvas(RemoteFrameBuffer):  # type: ignore[misc]  # without types
         self._draw, self._take = draw, take
         self._loop: asyncio.AbstractEventLoop | None = None
         self._timer: asyncio.TimerHandle | None = None
+        self._closed = False
         # The widget displays an area for errors above the view; a view shows errors itself, inside.
         with capture_output(stdout=True, stderr=False, display=True):
             super().__init__(
@@ -73,12 +74,15 @@ class Canvas(RemoteFrameBuffer):  # type: ignore[misc]  # without types
             loop = asyncio.get_running_loop()
         except RuntimeError:  # no loop would run the timer
             return
+        if self._closed:
+            return
         if self._timer is not None:
             self._timer.cancel()
         self._timer = loop.call_later(seconds, self.request_draw)
 
     def close(self, *args: Any, **options: Any) -> None:
         """Remove the picture from the browser."""
+        self._closed = True
         if self._timer is not None:
             self._timer.cancel()
         self.request_draw()  # cancels the lossless picture that jupyter_rfb would still send

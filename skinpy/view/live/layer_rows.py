@@ -9,7 +9,7 @@ import ipywidgets
 
 from ...mask import Mask
 from ..stage import Layer, Stage
-from .widgets import NONE, OTHER, Binding, index_of, menu, row, show_menu, slider, toggle
+from .widgets import NONE, OTHER, Binding, close_tree, index_of, menu, row, show_menu, slider, toggle
 
 if TYPE_CHECKING:
     from ...playing.track import Track
@@ -102,8 +102,11 @@ class TrackRows:
         """Show the state of the stage."""
         tracks = [track for layer in self._stage.player.tracks.values() for track in layer]
         if tracks != list(self._sliders):
-            self._sliders = {track: self._sliders.get(track) or self._slider(track) for track in tracks}
+            before = self._sliders
+            self._sliders = {track: before.get(track) or self._slider(track) for track in tracks}
             self.box.children = tuple(self._sliders.values())
+            for track in before.keys() - self._sliders.keys():
+                close_tree(before[track])
         for track, weight in self._sliders.items():
             weight.max = max(weight.max, track.weight)
             weight.value = track.weight

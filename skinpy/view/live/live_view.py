@@ -239,7 +239,9 @@ class LiveView:
         """Remove the view from the notebook and free its GPU memory; closing twice is harmless."""
         if not self._loop.closed:
             self._loop.close()
-            self.widget.close()
+            from .widgets import close_tree
+
+            close_tree(self.widget)
             self.stage.close()
 
     # ---- in a notebook ----------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..stage import Stage
+from ..stage.mending import drop_idle, mend
 from .input import Input
 from .pace import Pace, reduced
 
@@ -47,16 +48,16 @@ class LiveLoop:
 
     def refresh(self) -> None:
         """Show what has changed."""
+        if self.closed:
+            return
         self._changed_at = time.monotonic()
         self.panel.show(time=not self.is_held)
-        if not self.closed:
-            self.canvas.ask()
+        self.canvas.ask()
 
     def close(self) -> None:
         """Draw no more."""
         self.closed = True
         self.stage.player.playing = False
-        self.canvas.close()
 
     # ---- pictures ---------------------------------------------------------------------------------------
 
@@ -68,15 +69,18 @@ class LiveLoop:
             start = time.monotonic()
             try:
                 moves = self._advance(start)
+                idle = drop_idle(self.stage)
                 picture = self._picture(moves, start)
                 self._good_overlays = self.stage.overlays
             except Exception as error:
                 self._give_up(error)
                 return None
+            if idle:
+                self._show_error(ValueError(idle))
             playing = self.stage.player.playing
             if not playing or start - self._panel_at > _PANEL_SECONDS:
                 self._panel_at = start
-                self.panel.show(time=not self.is_held)
+                self._try(lambda: self.panel.show(time=not self.is_held))
             if playing:
                 self.canvas.ask_later(max(0.0, start + 1 / _FPS - time.monotonic()))
             elif moves and not self._pace.is_finest:
@@ -100,14 +104,13 @@ class LiveLoop:
         return picture
 
     def _give_up(self, error: Exception) -> None:
-        """A picture could not be drawn: go back to overlays that could be, or pause."""
+        """A picture could not be drawn: go on without what fails, or pause if that cannot be taken out."""
         self._show_error(error)
-        if self.stage.overlays != self._good_overlays:
-            self.stage.overlays = self._good_overlays
+        if mend(self.stage, self._good_overlays):
             self.refresh()
         else:
             self.stage.player.playing = False
-            self.panel.show()
+            self._try(self.panel.show)
 
     # ---- events -----------------------------------------------------------------------------------------
 

@@ -101,12 +101,32 @@ def _label_width(label: str) -> str:
 
 
 def show_menu(menu: Any, none: str, names: Sequence[str], value: int, other: str) -> None:
-    """Let a menu list `none` and the names, by their numbers; `other` too, if `value` is OTHER."""
+    """Let a menu list `none` and the names, by their numbers; `other` too, if `value` is none of them."""
+    value = value if value == NONE or 0 <= value < len(names) else OTHER
     options = [(none, NONE), *((name or f"unnamed {number}", number) for number, name in enumerate(names))]
     options += [(other, OTHER)] if value == OTHER else []
     if list(menu.options) != options:
         menu.options = options
     menu.value = value
+
+
+def close_tree(widget: Any) -> None:
+    """Close a widget with all widgets inside it, and their layouts and styles.
+
+    ipywidgets keeps every widget until it is closed by itself, and with it all that its callbacks refer to.
+    """
+    found: dict[int, Any] = {}
+    waiting = [widget]
+    while waiting:
+        one = waiting.pop()
+        if id(one) not in found:
+            found[id(one)] = one
+            values = [getattr(one, name) for name in one.keys]
+            values += [getattr(one, "_output_context", None)]  # where jupyter_rfb writes errors
+            listed = [part for value in values for part in (value if isinstance(value, tuple) else (value,))]
+            waiting += [part for part in listed if isinstance(part, ipywidgets.Widget)]
+    for one in found.values():
+        one.close()
 
 
 def index_of(value: object, values: Sequence[object]) -> int | None:

@@ -28,7 +28,7 @@ class CameraRig:
         self, state: SharedState, player: Player, size: tuple[int, int], camera: Camera | None
     ) -> None:
         self._state, self._player, self._size = state, player, size
-        self._inset = 0
+        self._inset, self._boxed = 0, False
         self._moved = camera is not None  # by the user: then it stays where it is
         self._eye = self._fitted() if camera is None else self._through(camera)
 
@@ -175,6 +175,18 @@ class CameraRig:
                 self.refit()
 
     @property
+    def boxed(self) -> bool:
+        """Whether the corners of the box around the clip are to be in the picture too. Settable."""
+        return self._boxed
+
+    @boxed.setter
+    def boxed(self, value: bool) -> None:
+        with self._state.lock:
+            if value != self._boxed:
+                self._boxed = value
+                self.refit()
+
+    @property
     def _free_height(self) -> float:
         """The part of the height that nothing covers, 0.5 to 1."""
         return 1.0 - min(max(self._inset, 0) / self._size[1], 0.5)
@@ -190,8 +202,8 @@ class CameraRig:
         return farther.panned(0.0, (1.0 - self._free_height) / 2)
 
     def _fitted(self) -> Orbit:
-        player = self._player
-        return self._lifted(self._through(player.poser.facts.camera(player.clip, None, self._free_aspect)))
+        facts, clip = self._player.poser.facts, self._player.clip
+        return self._lifted(self._through(facts.camera(clip, None, self._free_aspect, self._boxed)))
 
     def _through(self, camera: Camera) -> Orbit:
         extent = self._player.poser.facts.extent(self._player.clip)

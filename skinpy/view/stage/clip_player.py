@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ...kinds import VertexAnimation
+from ...render.moment import Moment
 from .layer import Layer, LayeredClip
 from .player import STOPPING_LOOPS, Player, wrapped
 
@@ -92,9 +93,7 @@ class ClipPlayer(Player):
             return self._layered.pose(self._time)
         return self.model.pose(self._motion, self._time, loop=self._loop)
 
-    def moment(self) -> dict[str, Any]:
-        """What to draw now, as arguments of `Renderer.frame`."""
-        # A clip without a layer goes to the renderer as it is, which knows more about it than about a pose.
-        if self._motion is None or self._layered is not None:
-            return {"pose": self.pose(), "time": 0.0}
-        return {"clip": self._motion, "time": self._time, "loop": self._loop}
+    def moment(self) -> Moment:
+        """What to draw now. Under a layer the clip still moves textures, materials and the floor."""
+        pose_at = None if self._layered is None else self._layered.pose
+        return Moment(self._motion, self._time, loop=self._loop, pose_at=pose_at)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ...playing.controller import AnimationController
+from ...render.moment import Moment
 from .player import Player, wrapped
 
 if TYPE_CHECKING:
@@ -101,6 +102,6 @@ class ControllerPlayer(Player):
         """The pose that the controller mixes now."""
         return self._controller.pose()
 
-    def moment(self) -> dict[str, Any]:
-        """What to draw now, as arguments of `Renderer.frame`."""
-        return {"pose": self.pose(), "time": self._controller.time}
+    def moment(self) -> Moment:
+        """The pose that the controller mixes now."""
+        return Moment(None, self._controller.time, self.pose())

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..._arguments import finite, flag
 from ...clip import Clip
 from ...mask import Mask
+from ...playing.bounds import MAX_SECONDS
 from ...playing.controller import AnimationController
 
 if TYPE_CHECKING:
@@ -73,6 +75,7 @@ class LayeredClip:
     """
 
     def __init__(self, model: Model, clip: Clip | None, layer: Layer, loop: Loop) -> None:
+        self._lock = threading.Lock()  # any thread may draw
         self._controller = AnimationController(model)
         if clip is not None:
             self._controller.play(clip, loop=loop)
@@ -87,7 +90,9 @@ class LayeredClip:
 
     def pose(self, time: float) -> Pose:
         """The pose after both have played for `time` seconds."""
-        for tracks in self._controller.layers.values():
-            for track in tracks:
-                track.position = time
-        return self._controller.pose()
+        time = min(max(time, -MAX_SECONDS), MAX_SECONDS)  # ghosts are seen before and after the time
+        with self._lock:
+            for tracks in self._controller.layers.values():
+                for track in tracks:
+                    track.position = time
+            return self._controller.pose()

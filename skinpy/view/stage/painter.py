@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 from ..._arguments import flag
 from ...model import Model
-from ...render import Floor, Renderer
+from ...render import Floor
 from ...render.renderer import SharingRenderer
 from ...render.scene.floor import chosen_floor
 
@@ -28,7 +28,7 @@ class Painter:
         chosen = chosen_floor(floor)
         self._floor, self._has_floor = chosen or Floor(), chosen is not None
         self._background, self._samples, self._uv = background, samples, uv
-        self._renderers: dict[_Key, Renderer] = {}  # the last used one last
+        self._renderers: dict[_Key, SharingRenderer] = {}  # the last used one last
 
     @property
     def floor(self) -> bool:
@@ -43,7 +43,7 @@ class Painter:
         else:
             self._has_floor = flag("floor", value)
 
-    def renderer(self, model: Model, size: tuple[int, int], samples: int | None) -> Renderer:
+    def renderer(self, model: Model, size: tuple[int, int], samples: int | None) -> SharingRenderer:
         """The renderer for pictures of this size; `samples` per pixel, by default those of the stage."""
         samples = self._samples if samples is None else samples
         key = (size, self._has_floor, samples)

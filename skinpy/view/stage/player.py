@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..._arguments import finite, flag
 from ...model import Model
+from ...playing.bounds import MAX_SECONDS, within
 from ...playing.controller import AnimationController
 from ...render.posing import Poser
 from .layer import Layer
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from ..._types import Loop
     from ...playing.track import Track
     from ...pose import Pose
+    from ...render.moment import Moment
     from ...render.posing import Motion
 
 #: The loop modes, in the order in which a key goes through them.
@@ -108,12 +110,12 @@ class Player(ABC):
 
     @property
     def time(self) -> float:
-        """Seconds played, not wrapped: 2.5 durations is in the third repetition. Settable."""
+        """Seconds played, not wrapped: 2.5 durations is in the third repetition. Settable, to 1e9 at most."""
         return self._get_time()
 
     @time.setter
     def time(self, value: float) -> None:
-        seconds = finite("time", value)
+        seconds = within("time", value, MAX_SECONDS)
         with self._state.change():
             self._set_time(seconds)
 
@@ -259,13 +261,13 @@ class Player(ABC):
         """
 
     @abstractmethod
-    def moment(self) -> dict[str, Any]:
+    def moment(self) -> Moment:
         """Return what to draw now.
 
         Returns
         -------
-        dict
-            Arguments of `Renderer.frame`.
+        Moment
+            The clip with its time, or the pose of a controller.
         """
 
 

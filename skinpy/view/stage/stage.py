@@ -13,6 +13,7 @@ from ...playing.controller import AnimationController
 from ...render import Camera, Floor, Overlays
 from ...render.arguments import check_size
 from ...render.overlays.options import check_overlays
+from ...render.overlays.plan import split_overlays
 from .camera_rig import CameraRig
 from .clip_player import ClipPlayer
 from .controller_player import ControllerPlayer
@@ -123,6 +124,7 @@ class Stage:
         self.player.speed, self.player.loop, self.player.layer = speed, loop, layer
         self._motions = MotionList(self.player.poser, self.player.clip)
         self.rig = CameraRig(self._state, self.player, size, camera)
+        self.rig.boxed = self._overlays is not None and self._overlays.boxes
 
     @property
     def changes(self) -> int:
@@ -246,6 +248,18 @@ class Stage:
     def overlays(self, value: Overlays | None) -> None:
         with self._state.change():
             self._overlays = check_overlays(value)
+            self.rig.boxed = self._overlays is not None and self._overlays.boxes
+
+    @property
+    def idle_overlays(self) -> dict[str, str]:
+        """Names of the overlays that are set but have nothing to show for what plays, and why.
+
+        `frame` leaves them out. They are seen again when something plays that has what they show.
+        """
+        with self._state.lock:
+            if self._overlays is None:
+                return {}
+            return split_overlays(self._overlays, self.player.poser, self.player.moment())[1]
 
     def frame(
         self,
@@ -255,6 +269,8 @@ class Stage:
         samples: int | None = None,
     ) -> NDArray[np.uint8]:
         """Draw the current picture.
+
+        Overlays that have nothing to show for what plays are left out: see `idle_overlays`.
 
         Parameters
         ----------
@@ -273,7 +289,7 @@ class Stage:
         Raises
         ------
         ValueError
-            If `size`, `samples` or the shape of `out` is wrong, or an overlay cannot be drawn.
+            If `size`, `samples` or the shape of `out` is wrong.
         TypeError
             If an argument has the wrong type.
         KeyError
@@ -286,10 +302,11 @@ class Stage:
         with self._state.lock:
             size = self.size if size is None else check_size(size)
             renderer = self._painter.renderer(self.model, size, samples)
-            shot = self.player.moment() | {"camera": self.rig.camera, "out": out}
-            if self._overlays is not None:
-                shot["overlays"] = self._overlays
-        return renderer.frame(**shot)
+            moment, camera, overlays = self.player.moment(), self.rig.camera, self._overlays
+            covered = round(self.rig.inset * size[1] / self.size[1])
+        if overlays is not None:
+            overlays = split_overlays(overlays, self.player.poser, moment)[0]
+        return renderer.picture(moment, camera, overlays, out, covered)
 
     def joints_on_screen(self) -> NDArray[np.float64]:
         """Return where the joints are in the picture.

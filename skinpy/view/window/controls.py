@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from ...render import Overlays
 from ..controls.actions import Actions
 from ..controls.keys import STAGE_KEYS, Key, find_key
 from ..source import Source
 from ..stage import Stage
+from ..stage.mending import drop_idle, mend
 from .files import WindowFiles
-from .messages import FAULTS, Messages
+from .messages import Messages
 from .mouse import MOUSE_HELP, Mouse
 from .panels import BarState, message_image, panel
 
@@ -39,7 +39,7 @@ class Controls:
         self.full_screen = False  #: whether the window is to fill the screen
         self.helping = False  #: whether the panel with the keys is shown
         self._presses = 0  # of keys
-        self._drawn: Overlays | None = None  # those of the last picture
+        self._drawn = stage.overlays  # those of the last picture, or the first
 
     @property
     def scale(self) -> float:
@@ -109,20 +109,22 @@ class Controls:
     def take_picture(self, out: NDArray[np.uint8], samples: int | None) -> None:
         """Draw the stage into `out`.
 
-        If its overlays cannot be drawn, an error is shown and the overlays of the last picture come back.
-        Raises what `Stage.frame` raises for other reasons.
+        What cannot be drawn, such as an overlay, is taken out, and an error says why. Raises what
+        `Stage.frame` raises if nothing that can be taken out is to blame.
         """
         stage = self.stage
+        idle = drop_idle(stage)
         try:
             stage.frame(out, samples=samples)
-        except FAULTS as error:
-            if not stage.overlays:
+        except Exception as error:
+            if not mend(stage, self._drawn):
                 raise
             self.messages.fail(error)
-            stage.overlays = self._drawn if self._drawn != stage.overlays else None
-            self.take_picture(out, samples)
+            stage.frame(out, samples=samples)
         else:
-            self._drawn = stage.overlays
+            if idle:
+                self.messages.fail(ValueError(idle))
+        self._drawn = stage.overlays
 
     def layers(self) -> list[Layer]:
         """What lies over the picture, the lowest first: the time bar, the panel, the message."""
