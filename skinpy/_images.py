@@ -2,20 +2,22 @@
 
 Pillow decodes in this process. Only some formats are allowed, because some readers of Pillow start other
 programs (Ghostscript for EPS). The size is checked before the pixels are decoded, because a PNG of 20 kB can
-hold 500 MB of pixels.
+hold 500 MB of pixels, and so is the structure (`_image_structure`), because a JPEG of 100 kB can go over its
+pixels 1,500 times. Pillow runs in a thread, so that Ctrl-C is answered while a large image is decoded.
 """
 
 from __future__ import annotations
 
-import io
+import logging
 import threading
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from ._image_structure import Source, check_structure
 from .errors import LimitExceeded, LoadError, SkinpyError, SkinpyWarning
 
 if TYPE_CHECKING:
@@ -27,13 +29,16 @@ if TYPE_CHECKING:
 FORMATS = ("PNG", "JPEG", "WEBP", "GIF", "BMP", "TIFF", "DDS", "PSD", "PPM", "PCX", "SGI", "QOI", "TGA")
 
 #: Tags of TIFF.
-_TILE_WIDTH, _TILE_LENGTH = 322, 323
+_WIDTH, _LENGTH, _TILE_WIDTH, _TILE_LENGTH = 256, 257, 322, 323
 
 #: All images of one model may have this many times the pixels that Pillow allows for one image.
 MAX_IMAGES = 4
 
-#: `warnings.catch_warnings` works in one thread at a time, but windows and films decode in several.
-_warnings_lock = threading.Lock()
+#: `warnings.catch_warnings` and the handlers of libtiff work in one thread at a time, but windows and films
+#: decode in several.
+_quiet_lock = threading.Lock()
+
+T = TypeVar("T")
 
 
 class Album:
@@ -63,9 +68,7 @@ def pixels(texture: Texture, before: int = 0) -> Array:
     """
     if texture.format == "rgba8":
         return _plain(texture)
-    picture = decoded(texture, before)
-    with _failures(texture):
-        return np.asarray(picture.convert("RGBA"))
+    return _decode(texture, before, lambda picture: np.asarray(picture.convert("RGBA")))
 
 
 def decoded(texture: Texture, before: int = 0) -> Any:
@@ -74,22 +77,61 @@ def decoded(texture: Texture, before: int = 0) -> Any:
     `before` is the number of pixels of the same model that are decoded already. Texture.image documents the
     errors.
     """
-    Image = _pillow()
     if texture.format == "rgba8":
-        return Image.fromarray(_plain(texture))
-    with _failures(texture):
-        with _warnings_lock, warnings.catch_warnings():
-            warnings.simplefilter(
-                "ignore", Image.DecompressionBombWarning
-            )  # _check_size raises an error instead
-            picture = Image.open(io.BytesIO(texture.data), formats=FORMATS)
-        _check_size(texture, *picture.size)
-        if picture.format == "TIFF":  # whole tiles are decoded, even for a small image
-            tags = picture.tag_v2
-            _check_size(texture, int(tags.get(_TILE_WIDTH, 1)), int(tags.get(_TILE_LENGTH, 1)), "tiles of ")
-        _check_sum(texture, before + picture.width * picture.height)
-        picture.load()
-    return picture
+        return _pillow().fromarray(_plain(texture))
+    return _decode(texture, before, lambda picture: picture)
+
+
+def _decode(texture: Texture, before: int, finish: Callable[[Any], T]) -> T:
+    """What `finish` makes of a texture that is not "rgba8", as a PIL.Image.Image with its pixels."""
+    Image, data, subject = _pillow(), bytes(texture.data), f"texture {texture.name!r}"
+    source = Source(data, subject)
+
+    def work() -> T:
+        with _failures(texture), _quiet(data):
+            check_structure(data, subject)
+            picture = Image.open(source, formats=FORMATS)
+            _check_size(texture, *picture.size)
+            if picture.format == "TIFF":
+                _check_tiles(texture, picture.tag_v2)
+            _check_sum(texture, before + picture.width * picture.height)
+            source.in_python = any(tile[0] in Image.DECODERS for tile in picture.tile)
+            picture.load()
+            return finish(picture)
+
+    return _answering(work, source.cancel)
+
+
+def _answering(work: Callable[[], T], cancel: Callable[[], None]) -> T:
+    """The result of `work`, during which Ctrl-C is answered: `cancel` then asks it to end.
+
+    Only the main thread is told of Ctrl-C, and only between instructions of Python. So it waits while another
+    thread works.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        return work()
+    results: list[T] = []
+    errors: list[BaseException] = []
+    done = threading.Event()
+
+    def run() -> None:
+        try:
+            results.append(work())
+        except BaseException as error:  # raised again below
+            errors.append(error)
+        finally:
+            done.set()
+
+    try:
+        threading.Thread(target=run, name="skinpy image").start()
+        done.wait()
+    except BaseException:
+        cancel()
+        done.wait(0.1)  # most decoders read again by then; the others end with their image
+        raise
+    if errors:
+        raise errors.pop()
+    return results.pop()
 
 
 def _plain(texture: Texture) -> Array:
@@ -110,6 +152,16 @@ def _check_size(texture: Texture, width: int, height: int, what: str = "") -> No
         raise _too_large(texture, f"{what}{width} x {height}", limit)
 
 
+def _check_tiles(texture: Texture, tags: Any) -> None:
+    """LimitExceeded for a TIFF of too large tiles: whole tiles are decoded, even for a small image."""
+
+    def decoded(image: int, tile: int) -> int:
+        side = max(int(tags.get(tile, 1)), 1)
+        return -(-int(tags[image]) // side) * side
+
+    _check_size(texture, decoded(_WIDTH, _TILE_WIDTH), decoded(_LENGTH, _TILE_LENGTH), "tiles of ")
+
+
 def _check_sum(texture: Texture, count: int) -> None:
     """LimitExceeded if all images of a model, this one included, have too many pixels."""
     limit = _pillow().MAX_IMAGE_PIXELS
@@ -127,6 +179,39 @@ def _too_large(texture: Texture, count: str, limit: int) -> LimitExceeded:
         f"texture {texture.name!r} has {count} pixels; expected at most {limit}, which is "
         "PIL.Image.MAX_IMAGE_PIXELS (None allows any number)"
     )
+
+
+@contextmanager
+def _quiet(data: bytes) -> Iterator[None]:
+    """Keep Pillow and its libraries from writing to standard error; errors say what matters."""
+    logger = logging.getLogger("PIL")
+    if not logger.handlers:
+        logger.addHandler(logging.NullHandler())  # else messages of a program without logging go there
+    with _quiet_lock, warnings.catch_warnings(), _quiet_tiff(data):
+        warnings.filterwarnings("ignore", module=r"PIL\.")  # of bombs, which are errors here, and of metadata
+        yield
+
+
+@contextmanager
+def _quiet_tiff(data: bytes) -> Iterator[None]:
+    """Keep libtiff, which Pillow has loaded, from writing its messages to standard error."""
+    if data[:2] not in (b"II", b"MM"):
+        yield
+        return
+    import ctypes
+
+    library = ctypes.CDLL(_pillow().core.__file__)  # symbols of the libraries that it needs are found, too
+    setters = [getattr(library, f"TIFFSet{kind}Handler", None) for kind in ("Error", "Warning")]
+    before = []
+    for setter in setters:
+        if setter is not None:  # else libtiff is not to be reached
+            setter.argtypes, setter.restype = [ctypes.c_void_p], ctypes.c_void_p
+            before.append((setter, setter(None)))
+    try:
+        yield
+    finally:
+        for setter, handler in before:
+            setter(handler)
 
 
 @contextmanager

@@ -400,8 +400,9 @@ class Texture:
         LoadError
             If the data is broken or of another format. The message has the name of the texture.
         LimitExceeded
-            If the image has more pixels than ``PIL.Image.MAX_IMAGE_PIXELS``. The size is read from the
-            header before any pixel is decoded.
+            If the image has more pixels than ``PIL.Image.MAX_IMAGE_PIXELS``, or is in more pieces, such as
+            the scans of a JPEG or the strips of a TIFF, than encoders write. Both are found out before any
+            pixel is decoded.
         ImportError
             If Pillow is not installed and the format is not "rgba8".
 

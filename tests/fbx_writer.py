@@ -103,6 +103,8 @@ def value_bytes(value: Any, form: Form) -> bytes:
         return array_bytes(value, form)
     if isinstance(value, Letter):
         return b"C" + value.encode()
+    if isinstance(value, bytes):
+        return b"R" + struct.pack(form.order + "I", len(value)) + value
     if isinstance(value, str):
         kind, split, name = value.partition("::")
         text = (name + "\0\1" + kind if split else value).encode()

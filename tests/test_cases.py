@@ -168,3 +168,13 @@ def test_weights_of_no_vertex() -> None:
     model = load("x-skinweights-of-no-vertex.x")
     assert_shows(model, 0, model.clips[0].duration, in_plane(BENT))
     assert not lost(model)
+
+
+# ---- faults and hostile inputs ---------------------------------------------------------------------
+
+
+def test_an_image_of_many_scans_is_refused_by_name() -> None:
+    model = load("jpeg_scans.glb")
+    (texture,) = [material.texture for material in model.materials if material.texture]
+    with pytest.raises(skinpy.LimitExceeded, match=r"JPEG of \d+ scans; expected at most 32"):
+        texture.image()

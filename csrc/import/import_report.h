@@ -93,6 +93,7 @@ typedef struct import_job import_job;
   ROW(units_converted, SK_REPAIRED, "the root scales the file's unit")                                                 \
   ROW(skeleton_mesh_dropped, SK_REPAIRED, "a mesh that represents the skeleton was left out")                          \
   ROW(textures_missing, SK_LOST, "textures cannot be read; they were left out")                                        \
+  ROW(textures_not_images, SK_LOST, "textures are not images by their first bytes; they were left out")                \
   ROW(files_refused, SK_LOST, "the model refers to files that it may not read; they were not opened")                  \
   ROW(files_missing, SK_LOST, "the model refers to files that cannot be read")                                         \
   ROW(references_ignored, SK_LOST, "the file refers to elements that it does not have, or that are in other files")    \

@@ -6,8 +6,12 @@
 
 /* The number of the texture that has the name already, or SK_NONE. */
 int32_t import_find_texture(const import_model *m, const char *name);
-/* Copies an image of `size` bytes to a new texture, of which `*index` is the number. `format` is a suffix such as
-   "png"; "" is found out from the image or its name. */
+#define IMPORT_IMAGE_HEAD 128 /* bytes of an image that tell its format */
+
+/* The format of an image by its first bytes, as a suffix such as "png"; "" for what is no image. */
+const char *import_image_format(const void *data, size_t size);
+/* Copies an image of `size` bytes to a new texture, of which `*index` is the number. `format` is "rgba8" for plain
+   pixels, and "" for an encoded image: `*index` stays where its first bytes are those of no image, which is noted. */
 sk_status import_add_texture(import_job *job, const char *name, const char *format, const void *data, size_t size,
                              int32_t *index);
 /* The same for an image beside the model: under the name as given, else its last part in the model's folder, because

@@ -86,6 +86,10 @@ MEANING: dict[str, tuple[Level, str]] = {
     "units_converted": ("note", _NOTHING),
     "skeleton_mesh_dropped": ("note", _NOTHING),
     "textures_missing": ("warning", "embed the textures, or put them beside the file"),
+    "textures_not_images": (
+        "warning",
+        "export the textures as PNG or JPEG; of a Git LFS pointer, run git lfs pull",
+    ),
     "files_refused": ("warning", "put all files into one folder and use relative paths"),
     "files_missing": ("error", "put the missing files beside this one, or embed them"),
     "references_ignored": ("warning", "put all elements into one file"),

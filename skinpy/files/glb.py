@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from ..model import Model
 
 _VERTICES, _INDICES = 34962, 34963  # bufferView.target
-_MIME = {"png": "image/png", "jpg": "image/jpeg", "jpeg": "image/jpeg"}
+_MIME = {b"\x89PNG\r\n\x1a\n": "image/png", b"\xff\xd8\xff": "image/jpeg"}  # by the first bytes
 #: How far T * R * S may be from a joint's rest matrix, relative to it, before the matrix itself is written.
 _MATRIX_TOLERANCE = 1e-6
 #: Largest cosine between the columns of a texture's transform that counts as no shear.
@@ -290,7 +290,9 @@ class _Writer:
 
     def _image(self, texture: Texture) -> int | None:
         """Return the index of the image, stored once: PNG and JPEG unchanged, other formats as PNG."""
-        mime, data = _MIME.get(texture.format), texture.data
+        data = texture.data
+        head = b"" if texture.format == "rgba8" else bytes(data[:8])
+        mime = next((mime for first, mime in _MIME.items() if head.startswith(first)), None)
         if mime is None:
             try:
                 mime, data = "image/png", memoryview(png(texture.image()))

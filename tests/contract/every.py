@@ -143,4 +143,7 @@ CASES = {
     "files outside the model's folder": lambda: Case(
         {"a.obj": cases.obj(head="mtllib ../up.mtl\n")}, codes=("files_refused",)
     ),
+    "textures that are not images by their first bytes": lambda: Case(
+        {"a.dae": cases.dae_textured(""), "wood.png": b"#!/bin/sh\n"}, codes=("textures_not_images",)
+    ),
 }

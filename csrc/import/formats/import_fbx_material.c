@@ -6,6 +6,8 @@
 #include "../import_texture.h"
 #include "import_fbx_mesh.h"
 
+#define HEAD_CHARACTERS 256 /* base64 of 192 bytes, which are more than IMPORT_IMAGE_HEAD */
+
 /* Those that some node has, in the order of their objects. */
 sk_status fbx_list_materials(import_job *job) {
   import_fbx *fbx = job->fbx;
@@ -92,7 +94,8 @@ static char *copy_text_of(const fbx_document *d, const fbx_object *object, const
   return text;
 }
 
-/* An image in a text is base64, in one piece or in several. */
+/* An image in a text is base64, in one piece or in several. What begins like no image is not decoded, because many
+   materials may name it. */
 static sk_status add_base64(import_job *job, const fbx_document *d, const fbx_record *record, const char *name,
                             int32_t *index) {
   size_t at = record->values, size = 0, room = record->values_end - record->values;
@@ -100,8 +103,18 @@ static sk_status add_base64(import_job *job, const fbx_document *d, const fbx_re
   fbx_value piece;
   sk_status status = SK_OK;
   if (!bytes) return import_no_memory(job, room);
-  while (fbx_next_value(&d->file, record, &at, &piece) && piece.text)
-    size += import_decode_base64((const unsigned char *)piece.text, piece.length, bytes + size);
+  while (fbx_next_value(&d->file, record, &at, &piece) && piece.text) {
+    const unsigned char *text = (const unsigned char *)piece.text;
+    if (size < HEAD_CHARACTERS) {
+      size_t length = piece.length < HEAD_CHARACTERS ? piece.length : HEAD_CHARACTERS;
+      size_t head = size + import_decode_base64(text, length, bytes + size);
+      if (head >= IMPORT_IMAGE_HEAD && !import_image_format(bytes, head)[0]) {
+        size = head;
+        break;
+      }
+    }
+    size += import_decode_base64(text, piece.length, bytes + size);
+  }
   if (size) status = import_add_texture(job, name, "", bytes, size, index);
   sk_free(bytes);
   return status;

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from skinpy._image_structure import is_upright
 from skinpy._images import decoded
 from skinpy.assets import Texture
 from skinpy.errors import SkinpyWarning
@@ -24,7 +25,6 @@ _TYPES = {np.dtype("<f4"): "f4", np.dtype("u1"): "u1", np.dtype("<u2"): "u2", np
 # Formats that browsers read, by Pillow's name, with their media type; and Pillow's modes that survive there.
 _KEPT = {"PNG": "image/png", "JPEG": "image/jpeg", "WEBP": "image/webp", "GIF": "image/gif"}
 _KEPT_MODES = {"1", "L", "LA", "P", "RGB", "RGBA"}
-_ORIENTATION = 274  # the EXIF tag: browsers rotate such pictures, the renderer does not
 
 
 def packed(array: NDArray[Any]) -> dict[str, Any]:
@@ -77,7 +77,7 @@ def _read_image(tool: Any, texture: Texture, largest: int) -> dict[str, str]:
     picture = decoded(texture)  # all of it, so that a truncated file is found here and not in the browser
     kind = picture.format
     fits = max(picture.size) <= largest
-    upright = picture.getexif().get(_ORIENTATION, 1) == 1
+    upright = is_upright(picture.info.get("exif", b""))  # browsers rotate others, the renderer does not
     if kind in _KEPT and fits and upright and picture.mode in _KEPT_MODES:
         return _image(_KEPT[kind], bytes(texture.data))
     photo = kind == "JPEG"
