@@ -13,7 +13,6 @@ from builders import chain, matrix_nodes, mixed_channels, negative_scale, two_of
 from twin import Rig, trs_matrix
 
 import skinpy
-from skinpy import _block
 from skinpy.__main__ import main
 from skinpy.explaining import Explanation, Sampled
 
@@ -457,17 +456,3 @@ def test_command_line(capsys: pytest.CaptureFixture[str], tmp_path: Path, joined
     with pytest.raises(SystemExit) as stopped:
         main(["explain", str(CHARACTER)])
     assert stopped.value.code == 2
-
-
-def test_a_vertex_of_no_submesh() -> None:
-    model = morphing()
-    sections = {name: _block.section(model._block, name) for name in model._block.sections}
-    parts = sections["SUBMESHES"].copy()
-    parts["vertex_count"] = 2
-    parts["face_count"] = 0
-    info = sections["INFO"].copy()
-    info["faces"] = 0
-    sections |= {"SUBMESHES": parts, "FACES": sections["FACES"][:0], "INFO": info}
-    lone = skinpy.Model(_block.pack(sections, 1)).explain(2)
-    assert lone.submesh == "" and lone.to_dict()["submesh"] == ""
-    assert "Vertex 2" in lone.text() and "<html" in lone.html()

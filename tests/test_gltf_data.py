@@ -456,11 +456,8 @@ def with_section(data: bytes) -> skinpy.Model:
     "data", [b"{", b"[]", b"NaN", b'{"a":Infinity}', b"[" * 100_000, b'{"a":' + b"1" * 9999 + b"}", b"\xff"]
 )
 def test_a_section_that_is_no_json_is_a_load_error(data: bytes) -> None:
-    model = with_section(data)
     with pytest.raises(skinpy.LoadError, match="section EXTRAS"):
-        _ = model.scenes
-    with pytest.raises(skinpy.LoadError, match="section EXTRAS"):
-        _ = model.materials
+        with_section(data)
 
 
 NOTHING: list[Any] = [

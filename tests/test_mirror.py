@@ -225,7 +225,7 @@ def test_key_times_at_the_end_of_all_numbers() -> None:
     base = keyed(model, 1)
     far = [replace(c, times=c.times * 1e307) for c in base.channels]
     pairs = {"Hips": "LeftFoot", "LeftArm": "RightLeg"}  # their motion is that of several joints
-    result = derived(base, far, base.duration).mirror(axis="x", pairs=pairs)
+    result = derived(base, far, base.duration * 1e307).mirror(axis="x", pairs=pairs)
     longest = max(len(c.times) for c in result.channels)
     keys = sum(len(c.times) for c in base.channels)
     assert 2**17 < longest <= 2**18 + keys

@@ -5,6 +5,7 @@
 
 #include "../core/base/sk_math.h"
 #include "import_channel.h"
+#include "import_material.h"
 
 #define UNIT_TOLERANCE   1e-6   /* a quaternion whose length is closer to 1 stays bit for bit */
 #define REPORT_TOLERANCE 1e-5 /* one whose length is further from 1 is reported */
@@ -166,6 +167,16 @@ static void normalize(import_clip *clip, const import_track *t, float q[4]) {
   if (fabs(length - 1.0) > REPORT_TOLERANCE) note(clip, t, NOTE_rotations_normalized, "a key of length", length);
 }
 
+static void clamp_factor(import_clip *clip, const import_track *t, float *value, uint32_t width) {
+  import_range range = import_range_of(t->path);
+  uint32_t k;
+  for (k = 0; k < width; k++) {
+    if (value[k] >= range.low && value[k] <= range.high) continue;
+    note(clip, t, NOTE_material_factors_clamped, "a key has", value[k]);
+    value[k] = (float)fmin(fmax(value[k], range.low), range.high);
+  }
+}
+
 /* `shift` is -1 for the tangents that lead in, 1 for those that lead out, 0 for the values. Keys with bad values are
    gone already; a bad tangent becomes 0. Values of cubic rotations need not be unit quaternions. */
 static sk_status put_values(import_clip *clip, const import_track *t, int shift, uint64_t *first) {
@@ -174,12 +185,14 @@ static sk_status put_values(import_clip *clip, const import_track *t, int shift,
   uint32_t width = sk_path_width(t->path), k;
   size_t i, count = clip->keys.count;
   bool unit = t->path == SK_PATH_ROTATION && t->interpolation != SK_CUBIC;
+  bool factor = sk_owner_of(t->path) == SK_OWNER_MATERIAL && !shift;
   float *out = sk_array_room(values, count * width), value[4] = {0};
   if (!out) return import_no_memory(clip->job, count * width * sizeof *out);
   *first = values->count - count * width;
   for (i = 0; i < count; i++, out += width) {
     value_of(t, (uint32_t)((int64_t)keys[i].from + shift), value);
     if (unit) normalize(clip, t, value);
+    if (factor) clamp_factor(clip, t, value, width);
     for (k = 0; k < width; k++) {
       bool bad = shift && import_is_bad(value[k]);
       out[k] = bad ? 0.0f : value[k];

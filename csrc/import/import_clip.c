@@ -157,6 +157,20 @@ static size_t taken_bytes(const import_job *job) {
   return (job->model.nodes.count + job->model.targets.count + job->model.materials.count) * sizeof(uint32_t);
 }
 
+/* No key lies beyond the clip's end: where one does, the clip lasts until there. */
+static void reach_last_key(import_clip *clip, sk_clip_record *record) {
+  const import_model *m = &clip->job->model;
+  const sk_channel *channel = (const sk_channel *)m->channels.data + record->first_channel;
+  double last = record->duration;
+  uint32_t left = record->channel_count;
+  for (; left; left--, channel++)
+    last = fmax(last, ((const double *)m->times.data)[channel->times + channel->key_count - 1]);
+  if (last > record->duration + SAME_TICK / record->ticks_per_second)
+    import_note_add(clip->job, NOTE_duration_repaired, 1, "clip '%.60s': %g s, last key at %g s", clip->title,
+                    record->duration, last);
+  record->duration = last;
+}
+
 static sk_status make_clip(import_clip *clip, int32_t index) {
   import_job *job = clip->job;
   const import_reader *reader = job->format->reader;
@@ -170,6 +184,7 @@ static sk_status make_clip(import_clip *clip, int32_t index) {
   status = reader ? ask_reader(clip, index, &record) : read_animation(clip, index, &record);
   if (status) return status;
   record.channel_count = (uint32_t)job->model.channels.count - record.first_channel;
+  reach_last_key(clip, &record);
   record.first_event = (uint32_t)job->model.events.count;
   if (reader) status = reader->add_extras(clip, index, &record);
   if (status) return status;

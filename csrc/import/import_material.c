@@ -86,7 +86,7 @@ static void read_color(import_job *job, const struct aiMaterial *source, sk_mate
       import_note_add(job, NOTE_numbers_repaired, 1, "the color of a material");
       material->base_color[i] = 1.0f;
     }
-  import_clamp_color(material);
+  import_clamp_color(job, import_span_of(job, material->name), material);
 }
 
 /* out = a * b; of 3x3 matrices without their last rows. `out` may be `a` or `b`. */
@@ -168,9 +168,28 @@ static sk_status read_material(import_job *job, const struct aiMaterial *source,
 /* ---- all of them ----------------------------------------------------------------------------- */
 
 /* LightWave writes 256 of 255. */
-void import_clamp_color(sk_material *material) {
+void import_clamp_color(import_job *job, import_span name, sk_material *material) {
+  float *color = material->base_color;
   int i;
-  for (i = 0; i < 4; i++) material->base_color[i] = fminf(fmaxf(material->base_color[i], 0.0f), 1.0f);
+  for (i = 0; i < 4; i++) {
+    if (!(color[i] >= 0.0f && color[i] <= 1.0f))
+      import_note_add(job, NOTE_material_factors_clamped, 1, "material '%.*s': the color has %g", IMPORT_SHORT(name),
+                      (double)color[i]);
+    color[i] = fminf(fmaxf(color[i], 0.0f), 1.0f);
+  }
+}
+
+import_range import_range_of(sk_path path) {
+  switch (path) {
+  case SK_PATH_BASE_COLOR_FACTOR:
+  case SK_PATH_METALLIC_FACTOR:
+  case SK_PATH_ROUGHNESS_FACTOR:
+  case SK_PATH_EMISSIVE_FACTOR:
+  case SK_PATH_OCCLUSION_STRENGTH: return (import_range){0.0, 1.0};
+  case SK_PATH_EMISSIVE_STRENGTH:
+  case SK_PATH_ALPHA_CUTOFF: return (import_range){0.0, INFINITY};
+  default: return (import_range){-INFINITY, INFINITY};
+  }
 }
 
 int32_t import_material_of(const import_job *job, int64_t index) {

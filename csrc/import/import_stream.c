@@ -191,6 +191,22 @@ static sk_status copy(import_job *job, const import_submesh *submesh, import_att
   return SK_OK;
 }
 
+/* Makes rows of length 1, `stride` floats apart; what is not a direction becomes 0. Returns how many these are. */
+static uint32_t make_unit(import_job *job, const import_submesh *submesh, float *row, int stride, const char *what) {
+  uint32_t v, scaled = 0, bad = 0;
+  int i;
+  for (v = 0; v < submesh->vertex_count; v++, row += stride) {
+    double square = (double)row[0] * row[0] + (double)row[1] * row[1] + (double)row[2] * row[2], length = 1.0;
+    bool good = square > 1e-24 && square < 1e300; /* false for NaN too */
+    if (good && fabs(square - 1.0) > 2.0 * NORMAL_TOLERANCE) length = sqrt(square);
+    for (i = 0; i < 3; i++) row[i] = good ? (float)(row[i] / length) + 0.0f : 0.0f;
+    bad += !good;
+    scaled += length != 1.0;
+  }
+  import_note_add(job, NOTE_normals_normalized, scaled, "%s of mesh '%.80s'", what, submesh->title);
+  return bad;
+}
+
 /* Copies an attribute, where some submesh has it. */
 static sk_status copy_stream(import_job *job, const import_submesh *submesh, import_attribute attribute, uint32_t width,
                              float *stream) {
@@ -205,25 +221,14 @@ static sk_status copy_stream(import_job *job, const import_submesh *submesh, imp
   for (i = 0; i < submesh->vertex_count && attribute == IMPORT_TANGENTS; i++)
     rows[4 * i + 3] = rows[4 * i + 3] < 0.0f ? -1.0f : 1.0f;
   repair_floats(job, submesh, rows, width * (size_t)submesh->vertex_count, names[attribute]);
+  if (attribute == IMPORT_TANGENTS) make_unit(job, submesh, rows, 4, names[attribute]);
   return SK_OK;
 }
 
 /* Makes normals of length 1. A normal that is not a direction becomes 0 and is counted: the vertex gets a smooth one
    later. */
 static void normalize(import_job *job, import_submesh *submesh, float *normals) {
-  uint32_t v, scaled = 0;
-  int i;
-  submesh->bad_normals = 0;
-  for (v = 0; v < submesh->vertex_count; v++, normals += 3) {
-    double square = (double)normals[0] * normals[0] + (double)normals[1] * normals[1] + (double)normals[2] * normals[2],
-           length = 1.0;
-    bool good = square > 1e-24 && square < 1e300; /* false for NaN too */
-    if (good && fabs(square - 1.0) > 2.0 * NORMAL_TOLERANCE) length = sqrt(square);
-    for (i = 0; i < 3; i++) normals[i] = good ? (float)(normals[i] / length) + 0.0f : 0.0f;
-    submesh->bad_normals += !good;
-    scaled += length != 1.0;
-  }
-  import_note_add(job, NOTE_normals_normalized, scaled, "mesh '%.100s'", submesh->title);
+  submesh->bad_normals = make_unit(job, submesh, normals, 3, "normals");
   if (submesh->bad_normals < submesh->vertex_count)
     import_note_add(job, NOTE_numbers_repaired, submesh->bad_normals, "normals of mesh '%.80s'", submesh->title);
 }

@@ -103,6 +103,7 @@ MEANING: dict[str, tuple[Level, str]] = {
     ),
     "values_without_times": ("error", "export one value for each time, or three for a cubic key"),
     "extensions_ignored": ("error", "export without the extensions that the file requires"),
+    "material_factors_clamped": ("warning", "give each factor of a material a number in its range"),
     "looks_kept": ("note", _NOT_DRAWN),
     "extensions_unread": ("note", "nothing, unless the target program reads them"),
 }

@@ -11,6 +11,7 @@ from .. import _core
 from .._types import Array, Floats, Loop
 from ..clip import Channel, Clip
 from ..models.extras import index, number, numbers, rows, table
+from ..models.factors import clamped_value
 from .evaluate import key_tolerance, sample_channel
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def material_values(clip: Clip, time: float, loop: Loop) -> dict[int, dict[str, 
     found: dict[int, dict[str, Floats]] = {}
     for channel in clip._look_channels:
         if channel.material is not None and channel.path not in UV_PATHS:
-            value = _value(clip, channel, local).astype(np.float32)
+            value = clamped_value(channel.path, _value(clip, channel, local))
             found.setdefault(channel.material, {})[channel.path] = value
     for (material, _), animation in uv_animations(clip).items():
         found.setdefault(material, {})["uv_transform"] = animation.sample(local[0], loop="clamp")

@@ -82,7 +82,7 @@ def explain(
     palette = pose.palette()
     explanation = Explanation(
         vertex=number,
-        submesh=next((one.name for one in mesh.submeshes if number in one.vertex_range), ""),
+        submesh=next(one.name for one in mesh.submeshes if number in one.vertex_range),
         clip=None if played is None else played.name,
         duration=0.0 if played is None else played.duration,
         time=time,

@@ -194,7 +194,7 @@ class Explanation:
     vertex : int
         Index of the vertex.
     submesh : str
-        Name of the submesh that has the vertex; empty where none has.
+        Name of the submesh that has the vertex.
     clip : str or None
         Name of the clip; None for the rest pose.
     duration : float, seconds

@@ -65,7 +65,7 @@ def _extras(clip: "Clip") -> dict[str, Any]:
         own["events"] = [{"time": min(one.time, end), "name": unicode_text(one.name)} for one in clip.events]
     if clip._motion is not None:
         keys = zip(clip._motion.times, clip._motion.values, strict=True)
-        own["rootMotion"] = [[float(time), *numbers(row)] for time, row in keys]
+        own["rootMotion"] = [[min(float(time), end), *numbers(row)] for time, row in keys]
     return {"extras": {"skinpy": own}} if own else {}
 
 

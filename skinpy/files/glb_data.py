@@ -6,12 +6,12 @@ materials keep their indices; textures get new ones.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from .._text import unicode_text
-from ..models.extras import index, rows, table
+from ..models.extras import finite_data, index, rows, table
+from ..models.factors import clamped_material
 
 if TYPE_CHECKING:
     from ..model import Model
@@ -24,13 +24,7 @@ _STRENGTH = "KHR_materials_emissive_strength"
 
 def plain(value: Any) -> Any:
     """Plain data as JSON can hold it: numbers that are not finite become None, invalid bytes U+FFFD."""
-    if isinstance(value, dict):
-        return {unicode_text(key): plain(one) for key, one in value.items()}
-    if isinstance(value, list):
-        return [plain(one) for one in value]
-    if isinstance(value, str):
-        return unicode_text(value)
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+    return finite_data(value, unicode_text)
 
 
 def add_nodes(model: Model, nodes: list[dict[str, Any]], switched: set[int]) -> dict[str, Any]:
@@ -110,7 +104,7 @@ def material_members(
     `needs_strength`: a clip changes the strength of the emission, so that value must exist for its pointer.
     """
     materials = rows(model._extras.get("materials"))
-    given = table(materials[number]) if number < len(materials) else {}
+    given = clamped_material(materials[number]) if number < len(materials) else {}
     members = {name: plain(given[name]) for name in _MEMBERS if name in given}
     if needs_strength:
         _extension(members, _STRENGTH).setdefault("emissiveStrength", 1.0)

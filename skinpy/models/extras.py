@@ -1,7 +1,7 @@
 """The data of a file beside geometry and motion: the section EXTRAS of a block (see docs/block.md).
 
-The section is not trusted: a value of the wrong type counts as absent, and a section that is not JSON raises
-LoadError.
+The section is not trusted: a value of the wrong type counts as absent. That it is JSON, and not nested too
+deep, the reader of blocks has checked.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import copy
 import json
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -48,8 +48,19 @@ def read_extras(block: _core.Block) -> Extras:
 
 def write_extras(extras: Extras) -> Array:
     """The section EXTRAS of an object."""
-    text = json.dumps(extras, ensure_ascii=False, separators=(",", ":"))
+    text = json.dumps(finite_data(extras), ensure_ascii=False, separators=(",", ":"))
     return np.frombuffer(text.encode("utf-8", "surrogateescape"), np.uint8)
+
+
+def finite_data(value: Any, spell: Callable[[str], str] = str) -> Any:
+    """Plain data in which numbers that are not finite are None, with all strings as `spell` returns them."""
+    if isinstance(value, dict):
+        return {spell(key): finite_data(one, spell) for key, one in value.items()}
+    if isinstance(value, list):
+        return [finite_data(one, spell) for one in value]
+    if isinstance(value, str):
+        return spell(value)
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _refuse(word: str) -> Any:

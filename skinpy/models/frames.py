@@ -129,8 +129,11 @@ def smooth_normals(frames: Floats, faces: Array) -> Floats:
 
 def unit(rows: Array) -> Floats:
     """Rows divided by their lengths, float32; rows of length 0 stay as they are."""
-    length = np.linalg.norm(rows, axis=-1, keepdims=True)
-    return (rows / np.where(length > 0, length, 1)).astype(np.float32)
+    largest = np.abs(rows).max(axis=-1, keepdims=True, initial=0)
+    # Of tiny and huge numbers the squares would leave the range of floats; near 1 they don't.
+    near = rows / np.where(largest > 0, largest, 1).astype(np.float64)
+    length = np.linalg.norm(near, axis=-1, keepdims=True)
+    return (near / np.where(length > 0, length, 1)).astype(np.float32)
 
 
 # ---- joining --------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import LoadError
 from .extras import index, number, numbers, snake, table
+from .factors import clamped_material
 
 if TYPE_CHECKING:
     from ..assets import Texture
@@ -17,7 +18,7 @@ _SLOTS = ("metallicRoughnessTexture", "normalTexture", "occlusionTexture", "emis
 
 def surface(material: Any, images: Sequence[Texture | None]) -> dict[str, Any]:
     """The fields of `Material` that a material of glTF has; `images` are those of the file's textures."""
-    given = table(material)
+    given = clamped_material(material)
     pbr, extensions = table(given.get("pbrMetallicRoughness")), table(given.get("extensions"))
     strength = table(extensions.get("KHR_materials_emissive_strength")).get("emissiveStrength")
     fields: dict[str, Any] = {

@@ -38,6 +38,13 @@ def with_normals(normals: Any) -> Gltf:
     return file
 
 
+def colored(color: Any) -> Gltf:
+    """A triangle whose material has the base color."""
+    file = with_normals(np.tile([0, 0, 1.0], (3, 1)))
+    file.materials.append({"pbrMetallicRoughness": {"baseColorFactor": color}})
+    return file
+
+
 def keyed(times: Any, values: Any, path: str = "translation", names: tuple[str, ...] = ("go",)) -> Gltf:
     file = Gltf()
     file.node("n")
@@ -90,6 +97,13 @@ def has_two_clips(model: Any) -> None:
     assert list(model.clips.names) == ["go", "go"]
 
 
+def has_color(color: Any) -> Callable[[Any], None]:
+    def check(model: Any) -> None:
+        assert model.materials[0].base_color == color
+
+    return check
+
+
 def has_influences(count: int) -> Callable[[Any], None]:
     def check(model: Any) -> None:
         assert (model.mesh.weights > 0).sum(axis=1).max() == count
@@ -117,8 +131,11 @@ CASES = {
         builders.eight_influences(), played=has_influences(8), max_influences=8
     ),
     "meshes without normals": lambda: glb(with_normals(None), "normals_generated", played=normals_point_up),
-    "normals of other lengths than 1": lambda: glb(
+    "normals and tangents of other lengths than 1": lambda: glb(
         with_normals(np.tile([0, 0, 3.0], (3, 1))), "normals_normalized", played=normals_point_up
+    ),
+    "factors of materials outside their range": lambda: glb(
+        colored([2.0, -1.0, 0.5, 1.0]), "material_factors_clamped", played=has_color((1, 0, 0.5, 1))
     ),
     "rotations of other lengths than 1": lambda: glb(
         keyed([0, 1], [[2, 0, 0, 0], [2, 0, 0, 0]], "rotation"), "rotations_normalized", played=turns

@@ -15,7 +15,7 @@ static sk_text add_text(small_model *model, const char *words) {
 static void set_skeleton(small_model *m) {
   static const float translation[] = {1, 2, 3, 1, 0, 0, 1, 0, 0};
   static const float rotation[] = {0, 0, HALF, HALF, 0, 0, 0, 1, 0, 0, 0, 1};
-  static const float scale[] = {1, 1, 1, 1, 1, 1, 1, 2, 1};
+  static const float scale[] = {1, 1, 1, 1, 1.1180340f, 1, 1, 2, 1}; /* of the sheared joint: lengths of columns */
   static const float rest_local[] = {0, -1,   0, 1, /**/ 1, 0, 0, 2, /**/ 0, 0, 1, 3, /**/ 0, 0, 0, 1,
                                      1, 0.5f, 0, 1, /**/ 0, 1, 0, 0, /**/ 0, 0, 1, 0, /**/ 0, 0, 0, 1,
                                      1, 0,    0, 1, /**/ 0, 2, 0, 0, /**/ 0, 0, 1, 0, /**/ 0, 0, 0, 1};
@@ -57,11 +57,11 @@ static void set_mesh(small_model *m) {
     m->tangents[4 * v] = m->tangents[4 * v + 3] = 1;
   }
   m->submeshes[0] = (sk_submesh){add_text(m, "part"), 2, 0, 0, VERTICES, 0, FACES, 0, 0};
-  m->submeshes[1] = (sk_submesh){m->submeshes[0].name, 2, 0, 0, 0, 0, 0, SK_SUBMESH_HIDDEN, 0};
+  m->submeshes[1] = (sk_submesh){m->submeshes[0].name, 2, 0, VERTICES, 0, FACES, 0, SK_SUBMESH_HIDDEN, 0};
   m->materials[0] = (sk_material){
       .name = add_text(m, "skin"), .base_color = {1, 0.5f, 0.25f, 1}, .alpha = SK_ALPHA_MASK, .alpha_cutoff = 0.5f};
   m->textures[0] = (sk_texture){add_text(m, "*0"), add_text(m, "rgba8"), 2, 2, 0, 16};
-  m->textures[1] = (sk_texture){m->textures[0].name, m->textures[0].format, 0, 0, 16, 0};
+  m->textures[1] = (sk_texture){m->textures[0].name, add_text(m, "png"), 0, 0, 16, 0};
 }
 
 static void set_targets(small_model *m) {
@@ -104,6 +104,7 @@ void small_model_set(small_model *m) {
   set_mesh(m);
   set_targets(m);
   set_clips(m);
+  m->extras = "{}";
   code = add_text(m, "sheared");
   m->report[0] = (sk_report_entry){code, SK_REPAIRED, 0, 1, code, code};
   m->info = (sk_info){.kind = SK_BLOCK_MODEL,
@@ -158,7 +159,7 @@ void *small_model_write(const small_model *m, size_t *size, sk_error *error) {
       PART(VALUES, m->values),
       PART(REPORT, m->report),
       PART(EVENTS, m->events),
-      {SK_SECTION_EXTRAS, 1, 2, "{}"},
+      {SK_SECTION_EXTRAS, 1, strlen(m->extras), m->extras},
 #undef PART
   };
   return sk_block_write(parts, sizeof parts / sizeof *parts, &block, size, error) == SK_OK ? block : NULL;

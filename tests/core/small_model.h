@@ -28,7 +28,7 @@ enum {
 
 typedef struct small_model {
   sk_info info;
-  char text[64];
+  char text[80];
   uint64_t text_length;
   sk_text names[JOINTS];
   int32_t parents[JOINTS];
@@ -52,6 +52,7 @@ typedef struct small_model {
   float values[KEY_VALUES];
   sk_report_entry report[1];
   sk_event events[EVENTS];
+  const char *extras;
 } small_model;
 
 /* Where the keys of small_model's channels stand. */

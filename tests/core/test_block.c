@@ -126,6 +126,16 @@ SPOIL(slot_joint_negative, m->slot_joints[0] = -1)
 SPOIL(inverse_bind_not_affine, m->inverse_bind[31] = 0)
 SPOIL(inverse_bind_nan, m->inverse_bind[3] = NAN)
 SPOIL(position_infinite, m->positions[11] = -INFINITY)
+SPOIL(rest_translation_other, m->translation[3] = 1.5f)
+SPOIL(rest_rotation_other, (m->rotation[2] = 0, m->rotation[3] = 1))
+SPOIL(rest_scale_other, m->scale[7] = 3)
+SPOIL(rest_matrix_other, m->rest_local[1] = -0.5f)
+SPOIL(info_reserved, m->info.reserved[1] = 1)
+SPOIL(normal_short, m->normals[5] = 0.99f)
+SPOIL(normal_tiny, m->normals[5] = 1e-30f)
+SPOIL(normal_huge, m->normals[5] = 1e37f)
+SPOIL(tangent_long, m->tangents[4] = 2)
+SPOIL(tangent_side, m->tangents[7] = 0)
 SPOIL(normal_nan, m->normals[0] = NAN)
 SPOIL(uv_nan, m->uvs[1] = NAN)
 SPOIL(color_nan, m->colors[1] = NAN)
@@ -157,11 +167,25 @@ SPOIL(submesh_vertices_overflow, m->submeshes[0].first_vertex = UINT32_MAX)
 SPOIL(submesh_faces_outside, m->submeshes[0].face_count = FACES + 1)
 SPOIL(submesh_vertices_shared, m->submeshes[1].vertex_count = 1)
 SPOIL(submesh_faces_shared, m->submeshes[1].face_count = FACES)
+SPOIL(submesh_gap, m->submeshes[1].first_face = 0)
+SPOIL(submeshes_swapped, (m->submeshes[0].vertex_count = 2, m->submeshes[0].first_vertex = 2,
+                          m->submeshes[1].first_vertex = 0, m->submeshes[1].vertex_count = 2))
+SPOIL(submesh_face_outside,
+      (m->submeshes[0].vertex_count = 3, m->submeshes[1].first_vertex = 3, m->submeshes[1].vertex_count = 1))
+SPOIL(submesh_face_of_another,
+      (m->submeshes[0].vertex_count = 0, m->submeshes[0].face_count = 0, m->submeshes[1].first_vertex = 0,
+       m->submeshes[1].vertex_count = VERTICES, m->submeshes[1].first_face = 0, m->submeshes[1].face_count = FACES,
+       m->faces[0] = VERTICES))
+SPOIL(submesh_reserved, m->submeshes[1].reserved = 1)
 SPOIL(submesh_flags_unknown, m->submeshes[0].flags = SK_SUBMESH_HIDDEN | 4)
 SPOIL(submesh_name_outside, m->submeshes[0].name.length = UINT32_MAX)
 SPOIL(material_texture_outside, m->materials[0].texture = 2)
 SPOIL(material_texture_negative, m->materials[0].texture = -7)
 SPOIL(material_color_nan, m->materials[0].base_color[2] = NAN)
+SPOIL(material_color_above_1, m->materials[0].base_color[2] = 1.5f)
+SPOIL(material_color_negative, m->materials[0].base_color[3] = -0.5f)
+SPOIL(material_cutoff_negative, m->materials[0].alpha_cutoff = -1)
+SPOIL(material_cutoff_infinite, m->materials[0].alpha_cutoff = INFINITY)
 SPOIL(material_sides, m->materials[0].double_sided = 2)
 SPOIL(material_alpha, m->materials[0].alpha = SK_ALPHA_COUNT)
 SPOIL(material_wrap, m->materials[0].wrap_v = SK_WRAP_COUNT)
@@ -170,6 +194,10 @@ SPOIL(material_mag_filter, m->materials[0].mag_filter = SK_FILTER_MAG_COUNT)
 SPOIL(material_name_outside, m->materials[0].name.offset = 1u << 30)
 SPOIL(texture_outside, m->textures[0].offset = 1)
 SPOIL(texture_bytes_shared, (m->textures[1].offset = 12, m->textures[1].length = 4))
+SPOIL(texture_gap, (m->textures[0].length = 8, m->textures[0].height = 1))
+SPOIL(texture_bytes_of_none, m->textures[0].height = 1; m->textures[0].length = m->textures[1].offset = 8)
+SPOIL(texture_of_no_pixels, m->textures[1].format = m->textures[0].format)
+SPOIL(texture_encoded_with_pixels, m->textures[0].format = m->textures[1].format)
 SPOIL(texture_overflow, m->textures[0].offset = UINT64_MAX - 7)
 SPOIL(texture_rows_missing, m->textures[0].height = 3)
 SPOIL(texture_without_rows, m->textures[0].width = 3; m->textures[0].height = 0)
@@ -242,8 +270,13 @@ SPOIL(motion_times_equal, m->times[MOTION_TIMES] = 2)
 SPOIL(motion_times_nan, m->times[MOTION_TIMES + 1] = NAN)
 SPOIL(motion_value_nan, m->values[MOTION_VALUES] = NAN)
 SPOIL(motion_rotation_long, m->values[MOTION_VALUES + 6] = 1.5f)
+SPOIL(key_late, m->clips[0].duration = 1.75; m->events[1].time = 1.75)
+SPOIL(motion_key_late, m->times[MOTION_TIMES + 1] = 2.5)
+SPOIL(report_reserved, m->report[0].reserved = 1)
+SPOIL(extras_no_object, m->extras = "[]")
+SPOIL(extras_cut, m->extras = "{\"a\": [1, 2}")
 SPOIL(report_severity, m->report[0].severity = SK_SEVERITY_COUNT)
-SPOIL(report_text_outside, m->report[0].message.offset = 64)
+SPOIL(report_text_outside, m->report[0].message.offset = 80)
 
 static const broken broken_models[] = {
     {"kind 7", kind_unknown},
@@ -284,7 +317,17 @@ static const broken broken_models[] = {
     {"vertex 1", weights_rise},
     {"vertex 1", weights_negative},
     {"vertex 0", weights_sum},
-    {"uses vertex 4", face_outside},
+    {"face 1 uses vertex 4; its submesh has 4 vertices from 0 on", face_outside},
+    {"joint 1: its rest matrix", rest_translation_other},
+    {"joint 0: its rest matrix", rest_rotation_other},
+    {"joint 2: its rest matrix", rest_scale_other},
+    {"joint 0: its rest matrix", rest_matrix_other},
+    {"INFO has numbers", info_reserved},
+    {"vertex 1: its row in NORMALS has the length 0.99", normal_short},
+    {"vertex 1: its row in NORMALS has the length 1e-30", normal_tiny},
+    {"vertex 1: its row in NORMALS has the length 1e+37", normal_huge},
+    {"vertex 1: its row in TANGENTS has the length 2", tangent_long},
+    {"a side of 1 or -1", tangent_side},
     {"TARGETS", targets_more},
     {"targets", targets_many},
     {"target 0", target_name_outside},
@@ -301,9 +344,14 @@ static const broken broken_models[] = {
     {"submesh 0 belongs to joint -1", submesh_node_none},
     {"submesh 0 has material 1", submesh_material_outside},
     {"submesh 0 has material -2", submesh_material_negative},
-    {"submesh 0", submesh_vertices_outside},
-    {"submesh 0", submesh_vertices_overflow},
-    {"submesh 0", submesh_faces_outside},
+    {"submesh 0 begins at vertex 1", submesh_vertices_outside},
+    {"submesh 0 begins at vertex 4294967295", submesh_vertices_overflow},
+    {"submesh 1 begins at vertex 4 and face 2; expected 4 and 3", submesh_faces_outside},
+    {"submesh 1 begins at vertex 4 and face 0; expected 4 and 2", submesh_gap},
+    {"submesh 0 begins at vertex 2", submeshes_swapped},
+    {"face 1 uses vertex 3; its submesh has 3 vertices from 0 on", submesh_face_outside},
+    {"face 0 uses vertex 4; its submesh has 4 vertices from 0 on", submesh_face_of_another},
+    {"submesh 1 has unknown flags 0x", submesh_reserved},
     {"the submeshes have 5 vertices and 2 faces; the model has 4 and 2", submesh_vertices_shared},
     {"the submeshes have 4 vertices and 4 faces", submesh_faces_shared},
     {"submesh 0 has unknown flags 0x5", submesh_flags_unknown},
@@ -311,6 +359,10 @@ static const broken broken_models[] = {
     {"material 0 has texture 2", material_texture_outside},
     {"material 0 has texture -7", material_texture_negative},
     {"material 0", material_color_nan},
+    {"material 0 has a color", material_color_above_1},
+    {"material 0 has a color", material_color_negative},
+    {"material 0 has a color", material_cutoff_negative},
+    {"material 0 has a color", material_cutoff_infinite},
     {"material 0", material_sides},
     {"material 0", material_alpha},
     {"material 0 has an unknown wrap", material_wrap},
@@ -318,7 +370,11 @@ static const broken broken_models[] = {
     {"material 0 has an unknown wrap", material_mag_filter},
     {"material 0", material_name_outside},
     {"texture 0", texture_outside},
-    {"texture 1 shares its bytes", texture_bytes_shared},
+    {"texture 1: its 4 bytes do not follow", texture_bytes_shared},
+    {"texture 1: its 0 bytes do not follow", texture_gap},
+    {"8 bytes of images belong to no texture", texture_bytes_of_none},
+    {"texture 1: its 0 bytes are not 0 x 0 pixels", texture_of_no_pixels},
+    {"texture 0: its 16 bytes are not 2 x 2 pixels, or it is encoded", texture_encoded_with_pixels},
     {"texture 0", texture_overflow},
     {"texture 0", texture_rows_missing},
     {"texture 0", texture_without_rows},
@@ -389,6 +445,11 @@ static const broken broken_models[] = {
     {"clip 0: the times of its root motion", motion_times_nan},
     {"VALUES", motion_value_nan},
     {"clip 0: a rotation of its root motion", motion_rotation_long},
+    {"clip 0 has a key at 2 s, beyond its duration of 1.75 s", key_late},
+    {"clip 0 has a key at 2.5 s, beyond its duration of 2 s", motion_key_late},
+    {"report entry 0", report_reserved},
+    {"EXTRAS is not a JSON object", extras_no_object},
+    {"wrong near byte 11 of 12", extras_cut},
     {"report entry 0", report_severity},
     {"report entry 0", report_text_outside},
 };
@@ -429,6 +490,58 @@ static void strides_that_fit_open(void) {
   }
 }
 
+/* Whether a block with the text as EXTRAS opens. */
+static bool extras_open(const char *text) {
+  small_model written;
+  sk_block opened;
+  sk_error error = {SK_OK, ""};
+  size_t size;
+  void *block;
+  small_model_set(&written);
+  written.extras = text;
+  block = write_model(&written, &size);
+  sk_block_open(block, size, &opened, &error);
+  sk_free(block);
+  if (error.status) CHECK_WORDS(error.message, "EXTRAS is not a JSON object");
+  return error.status == SK_OK;
+}
+
+/* tests/test_block_sanity.py compares many more texts with Python's reader. */
+static void extras_are_json(void) {
+  static const char *const good[] = {
+      " {} ", "{\"a\": [1, -0.5e+3, {\"\": {}}, [], true, false, null], \"b\\u00e9\\n\":\t0E-1\n}"};
+  static const char *const bad[] = {" ",
+                                    "[]",
+                                    "{\"a\":01}",
+                                    "{\"a\":1.}",
+                                    "{\"a\":-}",
+                                    "{\"a\":1e}",
+                                    "{\"a\":\"\\x\"}",
+                                    "{\"a\":\"\\u12g4\"}",
+                                    "{\"a\":\"",
+                                    "{\"a\" 1}",
+                                    "{,}",
+                                    "{\"a\":[1 2]}",
+                                    "{\"a\":nul}",
+                                    "{}{}",
+                                    "{\"a\":[}]",
+                                    "{\"a\":1",
+                                    "{\"a",
+                                    "{\"a\":\"\\u12",
+                                    "{\"a\":\"\\"};
+  char nested[2 * 600];
+  size_t i, depth;
+  for (i = 0; i < COUNT(good); i++) CHECK(extras_open(good[i]));
+  for (i = 0; i < COUNT(bad); i++) CHECK(!extras_open(bad[i]));
+  for (depth = 512; depth < 514; depth++) {
+    memset(nested, '[', sizeof nested);
+    memcpy(nested, "{\"a\":", 5);
+    memset(nested + 5 + depth, ']', depth);
+    memcpy(nested + 5 + 2 * depth, "}", 2);
+    CHECK(extras_open(nested) == (depth == 512));
+  }
+}
+
 /* ---- header and table ------------------------------------------------------------------ */
 
 /* Writes a good block, puts `value` of `bytes` bytes at `offset`, and checks the answer's words. */
@@ -460,6 +573,8 @@ static void a_broken_header_is_named(void) {
   spoil_bytes(SECOND + 4, 0, 4, "TEXT");
   spoil_bytes(SECOND + 8, 1, 8, "TEXT");
   spoil_bytes(SECOND + 8, UINT64_MAX - 63, 8, "TEXT");
+  spoil_bytes(SECOND + 8, 0, 8, "TEXT lies in the block's header");
+  spoil_bytes(SECOND + 8, 1152, 8, "sections INFO and TEXT share bytes");
   spoil_bytes(SECOND + 16, UINT64_MAX, 8, "TEXT");
   spoil_bytes(SECOND + 16, 0, 8, "TEXT");
 }
@@ -546,15 +661,10 @@ static void a_poured_block_is_the_written_one(void) {
 }
 
 const check_test block_tests[] = {
-    TEST(a_good_model_opens),
-    TEST(a_poured_block_is_the_written_one),
-    TEST(a_block_of_clips_opens),
-    TEST(a_skeleton_alone_opens),
-    TEST(every_broken_rule_is_named),
-    TEST(strides_that_fit_open),
-    TEST(a_broken_header_is_named),
-    TEST(an_odd_address_is_refused),
-    TEST(a_mesh_among_clips_is_refused),
-    TEST(too_much_to_write_is_refused),
-    {NULL, NULL},
+    TEST(a_good_model_opens),           TEST(a_poured_block_is_the_written_one),
+    TEST(a_block_of_clips_opens),       TEST(a_skeleton_alone_opens),
+    TEST(every_broken_rule_is_named),   TEST(extras_are_json),
+    TEST(strides_that_fit_open),        TEST(a_broken_header_is_named),
+    TEST(an_odd_address_is_refused),    TEST(a_mesh_among_clips_is_refused),
+    TEST(too_much_to_write_is_refused), {NULL, NULL},
 };

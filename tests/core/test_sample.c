@@ -47,6 +47,7 @@ static void an_additive_clip_starts_from_no_difference(void) {
   s.written.clips[0].channel_count = 1;
   s.written.clips[1].first_channel = 1;
   s.written.clips[1].channel_count = CHANNELS - 1;
+  s.written.clips[1].duration = 2; /* that of its channels */
   stage_show(&s);
   {
     const sk_sampling sampling = {&s.model.skeleton, &s.clip, SK_LOOP_CLAMP, SK_SLERP, &s.model.morph};

@@ -9,7 +9,7 @@ from c_compiler import SOURCES, compile_objects, compiler, include_flags, run
 from conftest import ROOT
 from test_fuzzers import seeds
 
-READER = ("sk_block_open", "sk_block_check", "sk_block_rows")
+READER = ("sk_block_open", "sk_block_check", "sk_block_rows", "sk_block_clips", "sk_block_extras")
 LEAST = 95.0  # percent of the lines
 
 #: Gives each file that is named to the fuzzer's door.

@@ -1,27 +1,19 @@
 /* sk_block_check.c: checks every index, order and number of a block, as if an attacker had written it. Rules of single
-   rows are in sk_block_rows.c. Only the table of check_duplicate_channels is allocated; nothing recurses. */
+   rows are in sk_block_rows.c, of clips in sk_block_clips.c, of EXTRAS in sk_block_extras.c. Nothing recurses. */
 #include "sk_block_check.h"
 
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
 
+#include "../base/sk_math.h"
 #include "sk_block_rows.h"
-
-#define UNIT_TOLERANCE 1e-3 /* of the length of a stored quaternion: float keys of real exporters */
-
-static const sk_section *section_of(const sk_block *block, sk_section_kind kind) { return &block->sections[kind]; }
 
 /* ---- numbers ----------------------------------------------------------------- */
 
-static bool is_unit(const float q[4]) {
-  double length = sqrt((double)q[0] * q[0] + (double)q[1] * q[1] + (double)q[2] * q[2] + (double)q[3] * q[3]);
-  return fabs(length - 1.0) <= UNIT_TOLERANCE;
-}
-
 static sk_status check_affine(const sk_block *block, sk_section_kind kind, sk_error *error) {
   static const float last[4] = {0.0f, 0.0f, 0.0f, 1.0f};
-  const sk_section *section = section_of(block, kind);
+  const sk_section *section = sk_section_of(block, kind);
   const float *matrix = section->data;
   uint64_t i, k;
   for (i = 0; i < section->rows; i++)
@@ -55,8 +47,8 @@ static const struct text_field {
 /* Checks one field in all rows of its section, and adds the lengths of the strings to `total`. */
 static sk_status check_text_field(const sk_block *block, const struct text_field *field, uint64_t *total,
                                   sk_error *error) {
-  const sk_section *section = section_of(block, field->kind);
-  uint64_t i, bytes = section_of(block, SK_SECTION_TEXT)->rows;
+  const sk_section *section = sk_section_of(block, field->kind);
+  uint64_t i, bytes = sk_section_of(block, SK_SECTION_TEXT)->rows;
   for (i = 0; i < section->rows; i++) {
     const void *at = (const char *)section->data + i * section->stride + field->at;
     const sk_text *text = at;
@@ -71,7 +63,7 @@ static sk_status check_text_field(const sk_block *block, const struct text_field
 /* Strings may share bytes, as the name of a mesh that many nodes have, but only up to a limit: a caller that copies
    each string must not run out of memory. */
 static sk_status check_texts(const sk_block *block, sk_error *error) {
-  uint64_t total = 0, limit = section_of(block, SK_SECTION_TEXT)->rows + SK_MAX_SHARED_TEXT;
+  uint64_t total = 0, limit = sk_section_of(block, SK_SECTION_TEXT)->rows + SK_MAX_SHARED_TEXT;
   size_t i;
   for (i = 0; i < sizeof text_fields / sizeof *text_fields; i++) {
     sk_status status = check_text_field(block, &text_fields[i], &total, error);
@@ -106,28 +98,71 @@ sk_status sk_check_info(const sk_block *block, sk_error *error) {
     return sk_fail(error, SK_ERROR_BLOCK, "a block of clips must not have a mesh or slots");
   if (info->kind == SK_BLOCK_MODEL && !info->joints)
     return sk_fail(error, SK_ERROR_BLOCK, "a model needs at least one joint");
+  if (info->reserved[0] || info->reserved[1])
+    return sk_fail(error, SK_ERROR_BLOCK, "INFO has numbers in fields that version %u reserves", SK_BLOCK_VERSION);
   if (info->up >= SK_AXIS_COUNT || !isfinite(info->unit_meters) || info->unit_meters < 0)
     return sk_fail(error, SK_ERROR_BLOCK, "the block has an unknown up axis or a unit that is not a finite length");
   return SK_OK;
 }
 
+/* Largest difference, as a part of the matrix's largest element, of a rest matrix from its translation, rotation and
+   scale. */
+#define REST_TOLERANCE 1e-3
+
+/* Whether T, R and S are what a rest matrix decomposes into. Without shear T * R * S is the matrix. With shear, R has the
+   direction of the first column and the plane of the first two, and S the lengths of the columns: so seen from R, the
+   matrix has nothing below its diagonal. A scale of another sign than the column's belongs to a mirrored joint. */
+static bool rest_agrees(const float rest[16], const float translation[3], const float rotation[4],
+                        const float scale[3]) {
+  static const float zero[3] = {0, 0, 0}, one[3] = {1, 1, 1};
+  double axes[12], seen[3][3], largest = 0.0, off = 0.0, moved = 0.0;
+  int row, column, k;
+  sk_affine_from_trs(zero, rotation, one, axes);
+  for (row = 0; row < 3; row++) {
+    moved = fmax(moved,
+                 fabs((double)rest[4 * row + 3] - translation[row]) - REST_TOLERANCE * fabs((double)translation[row]));
+    for (column = 0; column < 3; column++) {
+      seen[row][column] = 0.0;
+      for (k = 0; k < 3; k++) seen[row][column] += axes[4 * k + row] * rest[4 * k + column];
+      largest = fmax(largest, fabs((double)rest[4 * row + column]));
+    }
+  }
+  for (column = 0; column < 3; column++) {
+    double square = 0.0;
+    for (row = 0; row < 3; row++) {
+      square += seen[row][column] * seen[row][column];
+      if (row > column) off = fmax(off, fabs(seen[row][column]));
+    }
+    off = fmax(off, fabs(sqrt(square) - fabs((double)scale[column])));
+    largest = fmax(largest, fabs((double)scale[column]));
+  }
+  return off <= REST_TOLERANCE * largest && moved <= 0.0;
+}
+
 static sk_status check_skeleton(const sk_block *block, sk_error *error) {
-  const int32_t *parents = section_of(block, SK_SECTION_JOINT_PARENTS)->data;
-  const float *rotation = section_of(block, SK_SECTION_REST_ROTATION)->data;
+  const int32_t *parents = sk_section_of(block, SK_SECTION_JOINT_PARENTS)->data;
+  const float *rotation = sk_section_of(block, SK_SECTION_REST_ROTATION)->data;
+  const float *translation = sk_section_of(block, SK_SECTION_REST_TRANSLATION)->data;
+  const float *scale = sk_section_of(block, SK_SECTION_REST_SCALE)->data;
+  const float *rest = sk_section_of(block, SK_SECTION_REST_LOCAL)->data;
   uint32_t j;
   for (j = 0; j < block->info->joints; j++) {
     if (block->info->kind != SK_BLOCK_MODEL) continue;
     if (parents[j] < SK_NONE || parents[j] >= (int32_t)j)
       return sk_fail(error, SK_ERROR_BLOCK, "joint %u has parent %d; a parent must come before its child (-1 = root)",
                      j, parents[j]);
-    if (!is_unit(rotation + 4 * (size_t)j))
+    if (!sk_is_unit(rotation + 4 * (size_t)j))
       return sk_fail(error, SK_ERROR_BLOCK, "joint %u: its rest rotation is not a unit quaternion", j);
+    if (!rest_agrees(rest + 16 * (size_t)j, translation + 3 * (size_t)j, rotation + 4 * (size_t)j,
+                     scale + 3 * (size_t)j))
+      return sk_fail(error, SK_ERROR_BLOCK,
+                     "joint %u: its rest matrix is not that of its translation, rotation and scale", j);
   }
   return check_affine(block, SK_SECTION_REST_LOCAL, error);
 }
 
 static sk_status check_skin(const sk_block *block, sk_error *error) {
-  const int32_t *joints = section_of(block, SK_SECTION_SLOT_JOINTS)->data;
+  const int32_t *joints = sk_section_of(block, SK_SECTION_SLOT_JOINTS)->data;
   uint32_t s;
   for (s = 0; s < block->info->slots; s++)
     if (joints[s] < 0 || joints[s] >= (int32_t)block->info->joints)
@@ -138,30 +173,39 @@ static sk_status check_skin(const sk_block *block, sk_error *error) {
 
 /* ---- mesh ---------------------------------------------------------------------- */
 
-/* No vertex and no face belongs to two submeshes: otherwise a small file could make the code that draws or writes each
-   submesh repeat the mesh any number of times. */
+/* Each submesh has the vertices and faces that follow those of the previous one, and all have all of them: so nothing is
+   drawn or written twice, or lost. */
+static sk_status check_submesh(const sk_block *block, uint64_t i, uint64_t vertices, uint64_t faces, sk_error *error) {
+  const sk_submesh *submesh = (const sk_submesh *)sk_section_of(block, SK_SECTION_SUBMESHES)->data + i;
+  uint64_t materials = sk_section_of(block, SK_SECTION_MATERIALS)->rows;
+  if (submesh->node < 0 || submesh->node >= (int32_t)block->info->joints)
+    return sk_fail(error, SK_ERROR_BLOCK, "submesh %llu belongs to joint %d; the model has %u joints",
+                   (unsigned long long)i, submesh->node, block->info->joints);
+  if (submesh->material < SK_NONE || (submesh->material >= 0 && (uint64_t)submesh->material >= materials))
+    return sk_fail(error, SK_ERROR_BLOCK, "submesh %llu has material %d; the model has %llu materials",
+                   (unsigned long long)i, submesh->material, (unsigned long long)materials);
+  if (submesh->first_vertex != vertices || submesh->first_face != faces)
+    return sk_fail(error, SK_ERROR_BLOCK,
+                   "submesh %llu begins at vertex %u and face %u; expected %llu and %llu, where the previous one ends",
+                   (unsigned long long)i, submesh->first_vertex, submesh->first_face, (unsigned long long)vertices,
+                   (unsigned long long)faces);
+  if (submesh->flags & ~(uint32_t)SK_SUBMESH_HIDDEN || submesh->reserved)
+    return sk_fail(error, SK_ERROR_BLOCK, "submesh %llu has unknown flags %#x", (unsigned long long)i,
+                   submesh->flags | submesh->reserved);
+  return SK_OK;
+}
+
 static sk_status check_submeshes(const sk_block *block, sk_error *error) {
-  const sk_section *section = section_of(block, SK_SECTION_SUBMESHES);
+  const sk_section *section = sk_section_of(block, SK_SECTION_SUBMESHES);
   const sk_submesh *submesh = section->data;
-  uint64_t i, materials = section_of(block, SK_SECTION_MATERIALS)->rows, vertices = 0, faces = 0;
+  uint64_t i, vertices = 0, faces = 0;
   for (i = 0; i < section->rows; i++, submesh++) {
+    sk_status status = check_submesh(block, i, vertices, faces, error);
+    if (status) return status;
     vertices += submesh->vertex_count;
     faces += submesh->face_count;
-    if (submesh->node < 0 || submesh->node >= (int32_t)block->info->joints)
-      return sk_fail(error, SK_ERROR_BLOCK, "submesh %llu belongs to joint %d; the model has %u joints",
-                     (unsigned long long)i, submesh->node, block->info->joints);
-    if (submesh->material < SK_NONE || (submesh->material >= 0 && (uint64_t)submesh->material >= materials))
-      return sk_fail(error, SK_ERROR_BLOCK, "submesh %llu has material %d; the model has %llu materials",
-                     (unsigned long long)i, submesh->material, (unsigned long long)materials);
-    if ((uint64_t)submesh->first_vertex + submesh->vertex_count > block->info->vertices ||
-        (uint64_t)submesh->first_face + submesh->face_count > block->info->faces)
-      return sk_fail(error, SK_ERROR_BLOCK, "submesh %llu reaches beyond the vertices or faces of the model",
-                     (unsigned long long)i);
-    if (submesh->flags & ~(uint32_t)SK_SUBMESH_HIDDEN)
-      return sk_fail(error, SK_ERROR_BLOCK, "submesh %llu has unknown flags %#x", (unsigned long long)i,
-                     submesh->flags);
   }
-  if (vertices > block->info->vertices || faces > block->info->faces)
+  if (vertices != block->info->vertices || faces != block->info->faces)
     return sk_fail(error, SK_ERROR_BLOCK,
                    "the submeshes have %llu vertices and %llu faces; the model has %llu and %llu",
                    (unsigned long long)vertices, (unsigned long long)faces, (unsigned long long)block->info->vertices,
@@ -169,18 +213,29 @@ static sk_status check_submeshes(const sk_block *block, sk_error *error) {
   return SK_OK;
 }
 
+/* Whether the numbers lie from 0 to 1. */
+static bool are_factors(const float *numbers, int count) {
+  int i;
+  for (i = 0; i < count; i++)
+    if (!(numbers[i] >= 0.0f && numbers[i] <= 1.0f)) return false;
+  return true;
+}
+
 static sk_status check_materials(const sk_block *block, sk_error *error) {
-  const sk_section *section = section_of(block, SK_SECTION_MATERIALS);
+  const sk_section *section = sk_section_of(block, SK_SECTION_MATERIALS);
   const sk_material *material = section->data;
-  uint64_t i, textures = section_of(block, SK_SECTION_TEXTURES)->rows;
+  uint64_t i, textures = sk_section_of(block, SK_SECTION_TEXTURES)->rows;
   for (i = 0; i < section->rows; i++, material++) {
     if (material->texture < SK_NONE || (material->texture >= 0 && (uint64_t)material->texture >= textures))
       return sk_fail(error, SK_ERROR_BLOCK, "material %llu has texture %d; the model has %llu textures",
                      (unsigned long long)i, material->texture, (unsigned long long)textures);
     if (material->double_sided > 1 || material->alpha >= SK_ALPHA_COUNT ||
-        !sk_floats_are_finite(material->base_color, 4) || !sk_floats_are_finite(&material->alpha_cutoff, 1) ||
         !sk_floats_are_finite(material->uv_transform, 6))
-      return sk_fail(error, SK_ERROR_BLOCK, "material %llu has a bad color, side, alpha mode or transform",
+      return sk_fail(error, SK_ERROR_BLOCK, "material %llu has a bad side, alpha mode or transform",
+                     (unsigned long long)i);
+    if (!are_factors(material->base_color, 4) || !(material->alpha_cutoff >= 0.0f && isfinite(material->alpha_cutoff)))
+      return sk_fail(error, SK_ERROR_BLOCK,
+                     "material %llu has a color that is not from 0 to 1, or an alpha cutoff below 0",
                      (unsigned long long)i);
     if (material->wrap_u >= SK_WRAP_COUNT || material->wrap_v >= SK_WRAP_COUNT ||
         material->min_filter >= SK_FILTER_MIN_COUNT || material->mag_filter >= SK_FILTER_MAG_COUNT)
@@ -189,21 +244,33 @@ static sk_status check_materials(const sk_block *block, sk_error *error) {
   return SK_OK;
 }
 
+static bool is_raw(const sk_block *block, const sk_texture *texture) {
+  static const char raw[] = "rgba8";
+  const char *text = sk_section_of(block, SK_SECTION_TEXT)->data;
+  return texture->format.length == sizeof raw - 1 && !memcmp(text + texture->format.offset, raw, sizeof raw - 1);
+}
+
+/* Images lie one after another, so that none shares bytes with another one. */
 static sk_status check_textures(const sk_block *block, sk_error *error) {
-  const sk_section *section = section_of(block, SK_SECTION_TEXTURES);
+  const sk_section *section = sk_section_of(block, SK_SECTION_TEXTURES);
   const sk_texture *texture = section->data;
-  uint64_t i, bytes = section_of(block, SK_SECTION_TEXTURE_DATA)->rows, left = bytes;
+  uint64_t i, bytes = sk_section_of(block, SK_SECTION_TEXTURE_DATA)->rows, next = 0;
   for (i = 0; i < section->rows; i++, texture++) {
     uint64_t pixels = (uint64_t)texture->width * texture->height;
-    if (texture->offset > bytes || texture->length > bytes - texture->offset || !texture->width != !texture->height ||
-        (pixels && (pixels > UINT64_MAX / 4 || pixels * 4 != texture->length)))
-      return sk_fail(error, SK_ERROR_BLOCK, "texture %llu: its bytes are outside the block, or are not %u x %u pixels",
-                     (unsigned long long)i, texture->width, texture->height);
-    if (texture->length > left)
-      return sk_fail(error, SK_ERROR_BLOCK, "texture %llu shares its bytes with another texture",
-                     (unsigned long long)i);
-    left -= texture->length;
+    if (texture->offset != next || texture->length > bytes - next)
+      return sk_fail(
+          error, SK_ERROR_BLOCK,
+          "texture %llu: its %llu bytes do not follow those of the previous texture, or are outside the block",
+          (unsigned long long)i, (unsigned long long)texture->length);
+    if (is_raw(block, texture) ? !pixels || pixels > UINT64_MAX / 4 || pixels * 4 != texture->length
+                               : texture->width || texture->height)
+      return sk_fail(error, SK_ERROR_BLOCK, "texture %llu: its %llu bytes are not %u x %u pixels, or it is encoded",
+                     (unsigned long long)i, (unsigned long long)texture->length, texture->width, texture->height);
+    next += texture->length;
   }
+  if (next != bytes)
+    return sk_fail(error, SK_ERROR_BLOCK, "%llu bytes of images belong to no texture",
+                   (unsigned long long)(bytes - next));
   return SK_OK;
 }
 
@@ -218,10 +285,10 @@ static bool increases_below(const uint32_t *vertices, uint64_t count, uint64_t l
 
 /* Each target has the rows that follow those of the previous target, so that each row is checked once. */
 static sk_status check_targets(const sk_block *block, sk_error *error) {
-  const sk_section *section = section_of(block, SK_SECTION_TARGETS);
+  const sk_section *section = sk_section_of(block, SK_SECTION_TARGETS);
   const sk_target *target = section->data;
-  const uint32_t *vertices = section_of(block, SK_SECTION_TARGET_VERTICES)->data;
-  uint64_t i, next = 0, moved = section_of(block, SK_SECTION_TARGET_VERTICES)->rows;
+  const uint32_t *vertices = sk_section_of(block, SK_SECTION_TARGET_VERTICES)->data;
+  uint64_t i, next = 0, moved = sk_section_of(block, SK_SECTION_TARGET_VERTICES)->rows;
   for (i = 0; i < section->rows; i++, target++) {
     if (!sk_floats_are_finite(&target->default_weight, 1) ||
         (block->info->kind == SK_BLOCK_MODEL && (target->node < 0 || target->node >= (int32_t)block->info->joints)))
@@ -241,248 +308,14 @@ static sk_status check_targets(const sk_block *block, sk_error *error) {
   return SK_OK;
 }
 
-/* ---- clips ---------------------------------------------------------------------- */
-
-/* Whether rows first .. first + count - 1 exist in a section of `rows` rows. */
-static bool lies_in(uint64_t first, uint64_t count, uint64_t rows) { return first <= rows && count <= rows - first; }
-
-/* How many things there are of the kind that a channel of the path changes. */
-static uint64_t owner_count(const sk_block *block, sk_path path) {
-  switch (sk_owner_of(path)) {
-  case SK_OWNER_JOINT: return block->info->joints;
-  case SK_OWNER_TARGET: return block->info->targets;
-  default: return section_of(block, SK_SECTION_MATERIALS)->rows;
-  }
-}
-
-/* Whether the keys may be `stride` floats apart. Only what moves a joint is stored in cells. */
-static bool stride_fits(const sk_channel *channel) {
-  uint32_t width = channel->in_cells ? SK_CELL : sk_path_width(channel->path);
-  if (channel->in_cells > 1 || (channel->in_cells && !sk_path_moves_joint(channel->path))) return false;
-  return channel->stride >= width || (!channel->stride && !channel->in_cells);
-}
-
-static bool channel_arrays_fit(const sk_block *block, const sk_channel *channel) {
-  uint64_t steps = channel->in_cells ? channel->key_count : sk_channel_stored(channel) - 1;
-  uint64_t floats = steps * channel->stride + (channel->in_cells ? SK_CELL : sk_path_width(channel->path));
-  uint64_t values = section_of(block, SK_SECTION_VALUES)->rows;
-  bool cubic = channel->interpolation == SK_CUBIC;
-  if (!lies_in(channel->times, channel->key_count, section_of(block, SK_SECTION_TIMES)->rows) ||
-      !lies_in(channel->values, floats, values))
-    return false;
-  if (!cubic) return channel->in_tangents == SK_NONE64 && channel->out_tangents == SK_NONE64;
-  return lies_in(channel->in_tangents, floats, values) && lies_in(channel->out_tangents, floats, values);
-}
-
-static bool times_increase(const double *times, uint32_t count) {
-  uint32_t k;
-  if (!isfinite(times[0]) || !isfinite(times[count - 1])) return false;
-  for (k = 1; k < count; k++)
-    if (!(times[k] > times[k - 1])) return false;
-  return true;
-}
-
-static bool rotations_are_unit(const float *values, const sk_channel *channel) {
-  uint32_t k;
-  for (k = 0; k < sk_channel_stored(channel); k++)
-    if (!is_unit(sk_channel_key(values, channel, channel->values, k))) return false;
-  return true;
-}
-
-static bool cells_end_in_zero(const float *cells, const sk_channel *channel) {
-  uint64_t k;
-  for (k = 0; k <= channel->key_count; k++)
-    if (cells[k * channel->stride + 3] != 0.0f) return false;
-  return true;
-}
-
-/* What the sampling of cells relies on: the fourth number of a cell of three is 0, and the last frame is stored twice.
-   */
-static bool cells_are_whole(const float *values, const sk_channel *channel, uint64_t array) {
-  const float *last = sk_channel_key(values, channel, array, channel->key_count - 1);
-  return (channel->path == SK_PATH_ROTATION || cells_end_in_zero(values + array, channel)) &&
-         memcmp(last, last + channel->stride, SK_CELL * sizeof *last) == 0;
-}
-
-static bool channel_cells_are_whole(const float *values, const sk_channel *channel) {
-  if (!channel->in_cells) return true;
-  return cells_are_whole(values, channel, channel->values) &&
-         (channel->interpolation != SK_CUBIC || (cells_are_whole(values, channel, channel->in_tangents) &&
-                                                 cells_are_whole(values, channel, channel->out_tangents)));
-}
-
-static sk_status check_channel(const sk_block *block, uint64_t index, sk_error *error) {
-  const sk_channel *channel = (const sk_channel *)section_of(block, SK_SECTION_CHANNELS)->data + index;
-  const double *times = section_of(block, SK_SECTION_TIMES)->data;
-  const float *values = section_of(block, SK_SECTION_VALUES)->data;
-  unsigned long long i = index;
-  uint64_t limit = owner_count(block, channel->path);
-  if (channel->path >= SK_PATH_COUNT || channel->interpolation >= SK_INTERPOLATION_COUNT)
-    return sk_fail(error, SK_ERROR_BLOCK, "channel %llu has unknown path %u or interpolation %u", i, channel->path,
-                   channel->interpolation);
-  if (channel->joint < 0 || (uint64_t)channel->joint >= limit)
-    return sk_fail(error, SK_ERROR_BLOCK, "channel %llu moves %s %d; there are %llu", i, sk_owner_name(channel->path),
-                   channel->joint, (unsigned long long)limit);
-  if (!stride_fits(channel))
-    return sk_fail(error, SK_ERROR_BLOCK, "channel %llu: its keys cannot be %u floats apart%s", i, channel->stride,
-                   channel->in_cells ? ", in cells" : "");
-  if (!channel->key_count || !channel_arrays_fit(block, channel))
-    return sk_fail(error, SK_ERROR_BLOCK, "channel %llu: its %u keys are outside the block", i, channel->key_count);
-  if (!times_increase(times + channel->times, channel->key_count))
-    return sk_fail(error, SK_ERROR_BLOCK, "channel %llu: its key times are not finite and increasing", i);
-  if (channel->path == SK_PATH_ROTATION && channel->interpolation != SK_CUBIC && !rotations_are_unit(values, channel))
-    return sk_fail(error, SK_ERROR_BLOCK, "channel %llu: a rotation key is not a unit quaternion", i);
-  if (!channel_cells_are_whole(values, channel))
-    return sk_fail(error, SK_ERROR_BLOCK,
-                   "channel %llu: its cells do not end in 0, or their last frame is not repeated", i);
-  return SK_OK;
-}
-
-/* Channels may share key times but not values, so that the size of the block bounds the work of these checks. For
-   channels that store one value for all keys, SK_MAX_STILL_KEYS bounds it. */
-static sk_status check_channels(const sk_block *block, sk_error *error) {
-  const sk_section *section = section_of(block, SK_SECTION_CHANNELS);
-  const sk_channel *channel = section->data;
-  uint64_t i, floats = 0, still = 0, values = section_of(block, SK_SECTION_VALUES)->rows;
-  sk_status status = SK_OK;
-  for (i = 0; i < section->rows && !status; i++) {
-    floats += (uint64_t)sk_channel_stored(&channel[i]) * sk_path_width(channel[i].path);
-    still += channel[i].stride ? 0 : channel[i].key_count;
-    if (floats > values)
-      return sk_fail(error, SK_ERROR_BLOCK, "the channels need %llu values; the block has %llu",
-                     (unsigned long long)floats, (unsigned long long)values);
-    if (still > SK_MAX_STILL_KEYS)
-      return sk_fail(error, SK_ERROR_BLOCK, "channels that do not move have %llu keys; at most %llu are allowed",
-                     (unsigned long long)still, (unsigned long long)SK_MAX_STILL_KEYS);
-    status = check_channel(block, i, error);
-  }
-  return status;
-}
-
-/* Like channels, root motions may share key times but not values. `floats` is the number of values in all clips so far.
-   */
-static sk_status check_motion(const sk_block *block, uint64_t index, uint64_t *floats, sk_error *error) {
-  const sk_clip_record *clip = (const sk_clip_record *)section_of(block, SK_SECTION_CLIPS)->data + index;
-  uint64_t times = section_of(block, SK_SECTION_TIMES)->rows, values = section_of(block, SK_SECTION_VALUES)->rows;
-  uint32_t count = clip->motion_count, k;
-  const float *rows;
-  *floats += (uint64_t)count * SK_MOTION_WIDTH;
-  if (!count) {
-    if (clip->motion_times == SK_NONE64 && clip->motion_values == SK_NONE64) return SK_OK;
-    return sk_fail(error, SK_ERROR_BLOCK, "clip %llu: its root motion has an offset but no keys",
-                   (unsigned long long)index);
-  }
-  if (*floats > values || clip->motion_times > times || count > times - clip->motion_times ||
-      clip->motion_values > values || (uint64_t)count * SK_MOTION_WIDTH > values - clip->motion_values)
-    return sk_fail(error, SK_ERROR_BLOCK, "clip %llu: the %u keys of its root motion are outside the block",
-                   (unsigned long long)index, count);
-  if (!times_increase((const double *)section_of(block, SK_SECTION_TIMES)->data + clip->motion_times, count))
-    return sk_fail(error, SK_ERROR_BLOCK, "clip %llu: the times of its root motion are not finite and increasing",
-                   (unsigned long long)index);
-  rows = (const float *)section_of(block, SK_SECTION_VALUES)->data + clip->motion_values;
-  for (k = 0; k < count; k++)
-    if (!is_unit(rows + (size_t)k * SK_MOTION_WIDTH + 3))
-      return sk_fail(error, SK_ERROR_BLOCK, "clip %llu: a rotation of its root motion is not a unit quaternion",
-                     (unsigned long long)index);
-  return SK_OK;
-}
-
-/* `next` is the number of the first event after those of the previous clip; it is advanced. */
-static sk_status check_events(const sk_block *block, uint64_t index, uint64_t *next, sk_error *error) {
-  const sk_clip_record *clip = (const sk_clip_record *)section_of(block, SK_SECTION_CLIPS)->data + index;
-  const sk_event *event = section_of(block, SK_SECTION_EVENTS)->data;
-  uint64_t events = section_of(block, SK_SECTION_EVENTS)->rows;
-  double last = 0.0;
-  uint32_t i;
-  if (clip->first_event != *next || clip->event_count > events - *next)
-    return sk_fail(error, SK_ERROR_BLOCK, "clip %llu: its events do not follow those of the previous clip",
-                   (unsigned long long)index);
-  for (i = 0; i < clip->event_count; i++) {
-    uint64_t number = *next + i;
-    if (!(event[number].time >= last && event[number].time <= clip->duration))
-      return sk_fail(error, SK_ERROR_BLOCK, "event %llu at %g s is out of order or outside the %g s of its clip",
-                     (unsigned long long)number, event[number].time, clip->duration);
-    last = event[number].time;
-  }
-  *next += clip->event_count;
-  return SK_OK;
-}
-
-static sk_status check_clips(const sk_block *block, sk_error *error) {
-  const sk_section *section = section_of(block, SK_SECTION_CLIPS);
-  const sk_clip_record *clip = section->data;
-  uint64_t i, next = 0, next_event = 0, floats = 0;
-  uint64_t channels = section_of(block, SK_SECTION_CHANNELS)->rows;
-  sk_status status = SK_OK;
-  for (i = 0; i < section->rows && !status; i++, clip++) {
-    if (!isfinite(clip->duration) || clip->duration < 0 || !isfinite(clip->ticks_per_second) ||
-        clip->ticks_per_second <= 0)
-      return sk_fail(
-          error, SK_ERROR_BLOCK,
-          "clip %llu has the duration %g s and %g ticks per second; expected finite numbers, the second above 0",
-          (unsigned long long)i, clip->duration, clip->ticks_per_second);
-    if (clip->first_channel != next || clip->channel_count > channels - next)
-      return sk_fail(error, SK_ERROR_BLOCK, "clip %llu: its channels do not follow those of the previous clip",
-                     (unsigned long long)i);
-    if (clip->flags & ~(uint32_t)SK_CLIP_ADDITIVE)
-      return sk_fail(error, SK_ERROR_BLOCK, "clip %llu has unknown flags %#x", (unsigned long long)i, clip->flags);
-    next += clip->channel_count;
-    status = check_events(block, i, &next_event, error);
-    if (!status) status = check_motion(block, i, &floats, error);
-  }
-  if (status) return status;
-  if (next != channels)
-    return sk_fail(error, SK_ERROR_BLOCK, "%llu channels belong to no clip", (unsigned long long)(channels - next));
-  if (next_event != section_of(block, SK_SECTION_EVENTS)->rows)
-    return sk_fail(error, SK_ERROR_BLOCK, "%llu events belong to no clip",
-                   (unsigned long long)(section_of(block, SK_SECTION_EVENTS)->rows - next_event));
-  return SK_OK;
-}
-
-/* `last` has, for each path and for each thing that has it, the number of the last clip that moves it, counted from 1;
-   those of a path begin at first[path]. No clip may move one of them twice. */
-static sk_status check_moved(const sk_block *block, const size_t *first, uint32_t *last, sk_error *error) {
-  const sk_clip_record *clip = section_of(block, SK_SECTION_CLIPS)->data;
-  const sk_channel *channel = section_of(block, SK_SECTION_CHANNELS)->data;
-  uint64_t i, clips = section_of(block, SK_SECTION_CLIPS)->rows;
-  for (i = 1; i <= clips; i++, clip++) {
-    uint32_t left = clip->channel_count;
-    for (; left; left--, channel++) {
-      uint32_t *moved = &last[first[channel->path] + (size_t)channel->joint];
-      if (*moved == (uint32_t)i)
-        return sk_fail(error, SK_ERROR_BLOCK, "clip %llu has two channels of path %u for %s %d",
-                       (unsigned long long)(i - 1), channel->path, sk_owner_name(channel->path), channel->joint);
-      *moved = (uint32_t)i;
-    }
-  }
-  return SK_OK;
-}
-
-/* No clip has two channels for the same path of one thing. The channels and clips were checked before. The table takes
-   16 bytes per joint, 4 per target and 44 per material, which is less than they take in the block. */
-static sk_status check_duplicate_channels(const sk_block *block, sk_error *error) {
-  size_t first[SK_PATH_COUNT], entries = 0;
-  uint32_t *last, path;
-  sk_status status;
-  for (path = 0; path < SK_PATH_COUNT; path++) {
-    first[path] = entries;
-    entries += (size_t)owner_count(block, (sk_path)path);
-  }
-  last = sk_alloc_zero(entries * sizeof *last);
-  if (!last) return sk_fail_memory(error, entries * sizeof *last);
-  status = check_moved(block, first, last, error);
-  sk_free(last);
-  return status;
-}
-
 /* ---- report --------------------------------------------------------------------- */
 
 static sk_status check_report(const sk_block *block, sk_error *error) {
-  const sk_section *section = section_of(block, SK_SECTION_REPORT);
+  const sk_section *section = sk_section_of(block, SK_SECTION_REPORT);
   const sk_report_entry *entry = section->data;
   uint64_t i;
   for (i = 0; i < section->rows; i++, entry++) {
-    if (entry->severity >= SK_SEVERITY_COUNT)
+    if (entry->severity >= SK_SEVERITY_COUNT || entry->reserved)
       return sk_fail(error, SK_ERROR_BLOCK, "report entry %llu has unknown severity %u", (unsigned long long)i,
                      entry->severity);
   }
@@ -490,9 +323,10 @@ static sk_status check_report(const sk_block *block, sk_error *error) {
 }
 
 sk_status sk_check_block(const sk_block *block, sk_error *error) {
+  /* The rows of faces rely on the submeshes, and textures on the texts. */
   static sk_status (*const checks[])(const sk_block *, sk_error *) = {
-      sk_check_rows,   check_texts,    check_skeleton, check_skin,  check_submeshes,          check_targets,
-      check_materials, check_textures, check_channels, check_clips, check_duplicate_channels, check_report};
+      check_submeshes, sk_check_rows,  check_texts,    check_skeleton, check_skin,     check_targets,
+      check_materials, check_textures, sk_check_clips, check_report,   sk_check_extras};
   size_t i;
   for (i = 0; i < sizeof checks / sizeof *checks; i++) {
     sk_status status = checks[i](block, error);

@@ -39,6 +39,25 @@ static sk_status open_section(sk_block *block, const sk_block_entry *entry, sk_e
   return SK_OK;
 }
 
+/* No section lies in the header and the table, or shares bytes with another one. */
+static sk_status check_overlap(const sk_block *block, uint32_t section_count, sk_error *error) {
+  const char *head = (const char *)block->memory + sizeof(sk_block_header) + section_count * sizeof(sk_block_entry);
+  int a, b;
+  for (a = 0; a < SK_SECTION_COUNT; a++) {
+    const sk_section *one = &block->sections[a];
+    if (!one->data) continue;
+    if ((const char *)one->data < head)
+      return sk_fail(error, SK_ERROR_BLOCK, "section %s lies in the block's header", sk_section_name(a));
+    for (b = 0; b < a; b++) {
+      const sk_section *other = &block->sections[b];
+      if (other->data && (const char *)one->data < (const char *)other->data + other->rows * other->stride &&
+          (const char *)other->data < (const char *)one->data + one->rows * one->stride)
+        return sk_fail(error, SK_ERROR_BLOCK, "sections %s and %s share bytes", sk_section_name(b), sk_section_name(a));
+    }
+  }
+  return SK_OK;
+}
+
 static uint64_t rows_wanted(const sk_block *block, sk_row_rule rule, uint64_t present) {
   const sk_info *info = block->info;
   uint64_t moved = block->sections[SK_SECTION_TARGET_VERTICES].rows;
@@ -105,6 +124,7 @@ sk_status sk_block_open(const void *memory, size_t size, sk_block *block, sk_err
   entries = (const sk_block_entry *)((const sk_block_header *)memory + 1);
   for (i = 0; i < ((const sk_block_header *)memory)->section_count && !status; i++)
     status = open_section(block, &entries[i], error);
+  if (!status) status = check_overlap(block, ((const sk_block_header *)memory)->section_count, error);
   if (status) return status;
   block->info = block->sections[SK_SECTION_INFO].data;
   if (!block->info || block->sections[SK_SECTION_INFO].stride != sizeof(sk_info))

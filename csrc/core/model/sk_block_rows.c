@@ -6,9 +6,10 @@
 
 #include "../base/sk_threads.h"
 
-#define SUM_TOLERANCE  1e-4                /* of the sum of a vertex's weights: rounding of real exporters */
-#define RANGE_BYTES    ((uint64_t)128 << 10) /* of a range: 10 to 30 us of work, cached for two passes */
-#define THREADED_BYTES ((size_t)4 << 20)  /* smaller blocks are checked before a second thread would be awake */
+#define SUM_TOLERANCE    1e-4                /* of the sum of a vertex's weights: rounding of real exporters */
+#define LENGTH_TOLERANCE 2e-3f /* of the length of a normal or tangent: the importer keeps what is within 1e-3 */
+#define RANGE_BYTES      ((uint64_t)128 << 10) /* of a range: 10 to 30 us of work, cached for two passes */
+#define THREADED_BYTES   ((size_t)4 << 20) /* smaller blocks are checked before a second thread would be awake */
 
 typedef bool (*rows_rule)(const sk_block *block, const sk_section *section, uint64_t first, uint64_t count);
 
@@ -40,12 +41,65 @@ static bool slots_exist(const sk_block *block, const sk_section *section, uint64
   return highest < block->info->slots;
 }
 
-static bool vertices_exist(const sk_block *block, const sk_section *section, uint64_t first, uint64_t count) {
-  const uint32_t *vertices = row_of(section, first);
+/* Whether `rows` vectors, `stride` floats apart, have the length 1 or are 0. False for what is not finite. */
+static inline bool are_directions(const float *v, uint64_t rows, uint32_t stride) {
+  uint32_t bad = 0;
+  for (; rows; rows--, v += stride) {
+    float square = v[0] * v[0] + v[1] * v[1] + v[2] * v[2];
+    bad |= (uint32_t)!(fabsf(square - 1.0f) <= 2.0f * LENGTH_TOLERANCE) &
+           ((v[0] != 0.0f) | (v[1] != 0.0f) | (v[2] != 0.0f));
+  }
+  return !bad;
+}
+
+static bool are_normals(const sk_block *block, const sk_section *section, uint64_t first, uint64_t count) {
+  (void)block;
+  return are_directions(row_of(section, first), count, 3);
+}
+
+/* The fourth number of a tangent is the side of the third axis: 1 or -1. */
+static bool are_tangents(const sk_block *block, const sk_section *section, uint64_t first, uint64_t count) {
+  const float *tangents = row_of(section, first);
+  uint32_t bad = 0;
   uint64_t i;
-  uint32_t highest = 0;
-  for (i = 0; i < count * 3; i++) highest = vertices[i] > highest ? vertices[i] : highest;
-  return highest < block->info->vertices;
+  (void)block;
+  for (i = 0; i < count; i++) bad |= fabsf(tangents[4 * i + 3]) != 1.0f;
+  return !bad && are_directions(tangents, count, 4);
+}
+
+/* The submesh that has the face. Submeshes follow one another and have all faces; some may have none. */
+static const sk_submesh *submesh_of_face(const sk_block *block, uint64_t face) {
+  const sk_submesh *low = block->sections[SK_SECTION_SUBMESHES].data;
+  const sk_submesh *high = low + block->sections[SK_SECTION_SUBMESHES].rows;
+  while (high - low > 1) {
+    const sk_submesh *middle = low + (high - low) / 2;
+    if (middle->first_face <= face) low = middle;
+    else high = middle;
+  }
+  return low;
+}
+
+static bool uses_vertices(const uint32_t *vertices, uint64_t count, const sk_submesh *submesh) {
+  uint32_t lowest = UINT32_MAX, highest = 0;
+  uint64_t i;
+  for (i = 0; i < count; i++) {
+    highest = vertices[i] > highest ? vertices[i] : highest;
+    lowest = vertices[i] < lowest ? vertices[i] : lowest;
+  }
+  return lowest >= submesh->first_vertex && highest - submesh->first_vertex < submesh->vertex_count;
+}
+
+/* Each face uses vertices of its own submesh. */
+static bool faces_keep_to_submeshes(const sk_block *block, const sk_section *section, uint64_t first, uint64_t count) {
+  const sk_submesh *submesh = submesh_of_face(block, first);
+  while (count) {
+    uint64_t left = (uint64_t)submesh->first_face + submesh->face_count - first, some = left < count ? left : count;
+    if (some && !uses_vertices(row_of(section, first), some * 3, submesh)) return false;
+    first += some;
+    count -= some;
+    submesh++;
+  }
+  return true;
 }
 
 /* Weights descend, are not negative and sum to 1. Only the sum has a tolerance: order and sign are exact. */
@@ -111,11 +165,27 @@ static sk_status blame_weights(const sk_block *block, const section_rule *broken
                  (unsigned long long)first_broken_row(block, broken));
 }
 
+static sk_status blame_directions(const sk_block *block, const section_rule *broken, sk_error *error) {
+  const sk_section *section = &block->sections[broken->kind];
+  const float *v;
+  uint64_t vertex;
+  if (!are_finite(block, section, 0, section->rows)) return blame_numbers(block, broken, error);
+  vertex = first_broken_row(block, broken);
+  v = row_of(section, vertex);
+  return sk_fail(error, SK_ERROR_BLOCK, "vertex %llu: its row in %s has the length %g; expected 1, or 0 for none%s",
+                 (unsigned long long)vertex, sk_section_name(broken->kind),
+                 sqrt((double)v[0] * v[0] + (double)v[1] * v[1] + (double)v[2] * v[2]),
+                 broken->kind == SK_SECTION_TANGENTS ? ", and a side of 1 or -1" : "");
+}
+
 static sk_status blame_faces(const sk_block *block, const section_rule *broken, sk_error *error) {
-  const uint32_t *vertex = row_of(&block->sections[broken->kind], first_broken_row(block, broken)), *last = vertex + 2;
-  while (vertex < last && *vertex < block->info->vertices) vertex++;
-  return sk_fail(error, SK_ERROR_BLOCK, "a face uses vertex %u; the model has %llu vertices", *vertex,
-                 (unsigned long long)block->info->vertices);
+  uint64_t face = first_broken_row(block, broken);
+  const sk_submesh *submesh = submesh_of_face(block, face);
+  const uint32_t *vertex = row_of(&block->sections[broken->kind], face), *last = vertex + 2;
+  while (vertex < last && *vertex >= submesh->first_vertex && *vertex - submesh->first_vertex < submesh->vertex_count)
+    vertex++;
+  return sk_fail(error, SK_ERROR_BLOCK, "face %llu uses vertex %u; its submesh has %u vertices from %u on",
+                 (unsigned long long)face, *vertex, submesh->vertex_count, submesh->first_vertex);
 }
 
 /* ---- sections --------------------------------------------------------------------- */
@@ -126,16 +196,16 @@ static const section_rule rules[] = {{SK_SECTION_REST_TRANSLATION, are_finite, b
                                      {SK_SECTION_REST_LOCAL, are_finite, blame_numbers},
                                      {SK_SECTION_SLOT_INVERSE_BIND, are_finite, blame_numbers},
                                      {SK_SECTION_POSITIONS, are_finite, blame_numbers},
-                                     {SK_SECTION_NORMALS, are_finite, blame_numbers},
+                                     {SK_SECTION_NORMALS, are_normals, blame_directions},
                                      {SK_SECTION_UVS, are_finite, blame_numbers},
                                      {SK_SECTION_COLORS, are_finite, blame_numbers},
-                                     {SK_SECTION_TANGENTS, are_finite, blame_numbers},
+                                     {SK_SECTION_TANGENTS, are_tangents, blame_directions},
                                      {SK_SECTION_VALUES, are_finite, blame_numbers},
                                      {SK_SECTION_TARGET_POSITIONS, are_finite, blame_numbers},
                                      {SK_SECTION_TARGET_NORMALS, are_finite, blame_numbers},
                                      {SK_SECTION_VERTEX_SLOTS, slots_exist, blame_slots},
                                      {SK_SECTION_VERTEX_WEIGHTS, are_weights, blame_weights},
-                                     {SK_SECTION_FACES, vertices_exist, blame_faces}};
+                                     {SK_SECTION_FACES, faces_keep_to_submeshes, blame_faces}};
 
 #define RULES (sizeof rules / sizeof *rules)
 
@@ -143,8 +213,8 @@ static const section_rule rules[] = {{SK_SECTION_REST_TRANSLATION, are_finite, b
 typedef struct sweep {
   const sk_block *block;
   uint64_t rows[RULES]; /* rows of one range of the section */
-  size_t ends[RULES];   /* number of the range after the last one of the section */
-  atomic_bool *broken;  /* (RULES,): whether a range broke the rule */
+  size_t ends[RULES]; /* number of the range after the last one of the section */
+  atomic_bool *broken; /* (RULES,): whether a range broke the rule */
 } sweep;
 
 static bool range_holds(const sweep *s, size_t rule, size_t range) {

@@ -162,7 +162,7 @@ sk_status tds_add_material(tds *file, const tds_chunk *chunk) {
       import_note_add(file->job, NOTE_numbers_repaired, 1, "the color of a material");
       color[i] = 1.0f;
     }
-  import_clamp_color(&material->material);
+  import_clamp_color(file->job, name, &material->material);
   if (color[3] < 1.0f) material->material.alpha = SK_ALPHA_BLEND;
   if (!status) status = import_add_text(file->job, name, &material->material.name);
   return status ? status : add_name(file, name);

@@ -234,7 +234,7 @@ static sk_status read_effect(dae_effect *e, import_contents_material *material, 
       import_note_add(e->job, NOTE_numbers_repaired, 1, "the color of material '%.*s'", IMPORT_SHORT(name));
     material->material.base_color[i] = isfinite(numbers[i]) ? (float)numbers[i] : 1.0f;
   }
-  import_clamp_color(&material->material);
+  import_clamp_color(e->job, name, &material->material);
   material->material.alpha = textured || material->material.base_color[3] < 1.0f ? SK_ALPHA_BLEND : SK_ALPHA_OPAQUE;
   material->material.double_sided = dae_is(dae_text(tree, dae_inside(tree, e->effect, DAE_double_sided)), "1");
   if (textured) note_opacity(e->job, shading, color, name);

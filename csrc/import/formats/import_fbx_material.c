@@ -198,7 +198,7 @@ sk_status fbx_read_material(import_job *job, size_t index, sk_material *material
   fbx_read_properties(d, object, wanted, 3);
   for (i = 0; i < 3; i++) material->base_color[i] = (float)(color[i] * factor);
   material->base_color[3] = has_opacity ? (float)opacity : 1.0f;
-  import_clamp_color(material);
+  import_clamp_color(job, (import_span){named->name, named->name_length}, material);
   material->alpha = material->base_color[3] < 1.0f ? SK_ALPHA_BLEND : SK_ALPHA_OPAQUE;
   texture = find_texture(d, object);
   if (texture != FBX_NONE) {

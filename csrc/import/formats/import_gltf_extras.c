@@ -2,6 +2,7 @@
 
    "extras": {"skinpy": {"events": [{"time": 0.5, "name": "step"}, ...],
                          "rootMotion": [[time, x, y, z, qx, qy, qz, qw], ...]}}   seconds, in order */
+#include <float.h>
 #include <math.h>
 
 #include "import_gltf.h"
@@ -30,13 +31,13 @@ static sk_status add_events(import_clip *clip, int32_t array, sk_clip_record *re
   return SK_OK;
 }
 
-/* Whether a key is one that the block may hold, behind one at `last` seconds. */
-static bool key_is_sane(const double key[KEY_WIDTH], double last) {
+/* Whether a key is one that the block may hold, behind one at `last` seconds and within the clip's `duration`. */
+static bool key_is_sane(const double key[KEY_WIDTH], double last, double duration) {
   double length = sqrt(key[4] * key[4] + key[5] * key[5] + key[6] * key[6] + key[7] * key[7]);
   int i;
   for (i = 0; i < (int)KEY_WIDTH; i++)
     if (!isfinite((float)key[i])) return false;
-  return key[0] > last && fabs(length - 1.0) < UNIT_TOLERANCE;
+  return key[0] > last && key[0] <= duration && fabs(length - 1.0) < UNIT_TOLERANCE;
 }
 
 /* Adds all keys or none. */
@@ -50,7 +51,11 @@ static sk_status add_motion(import_clip *clip, int32_t array, sk_clip_record *re
   for (token = json_first(j, array); token >= 0; token = json_after(j, array, token)) {
     double *time;
     float *values;
-    if (!json_numbers(j, token, key, KEY_WIDTH) || !key_is_sane(key, last)) {
+    bool given = json_numbers(j, token, key, KEY_WIDTH);
+    /* The duration is the last key of the channels, which went through float32. */
+    if (given && key[0] > record->duration && key[0] <= record->duration * (1.0 + FLT_EPSILON))
+      key[0] = record->duration;
+    if (!given || !key_is_sane(key, last, record->duration)) {
       import_note_add(job, NOTE_clip_extras_dropped, 1, "clip '%.60s': its root motion", clip->title);
       m->times.count = first_time;
       m->values.count = first_value;

@@ -171,13 +171,59 @@ static sk_status load_other_textures(import_job *job, int32_t material) {
 
 /* ---- materials ---------------------------------------------------------------------------- */
 
-static void read_base_color(const json *j, int32_t token, sk_material *material) {
+static void read_base_color(import_job *job, int32_t token, sk_material *material) {
+  const json *j = &job->gltf->json;
   int32_t other = specular_glossiness(j, token), i;
   double color[4] = {1.0, 1.0, 1.0, 1.0};
   if (other >= 0) json_numbers(j, json_member(j, other, "diffuseFactor"), color, 4);
   else json_numbers(j, json_member(j, json_member(j, token, "pbrMetallicRoughness"), "baseColorFactor"), color, 4);
   for (i = 0; i < 4; i++) material->base_color[i] = import_is_bad((float)color[i]) ? 1.0f : (float)color[i];
-  import_clamp_color(material);
+  import_clamp_color(job, import_span_of(job, material->name), material);
+}
+
+/* The factors that Python reads from EXTRAS, and their ranges: glTF 2.0, 5.19 and 5.22, and the specifications of the
+   extensions. skinpy/models/factors.py has the same table and clamps them. */
+static const struct factor {
+  const char *extension, *object, *key; /* "": the material itself */
+  double low, high;
+} factors[] = {{"", "pbrMetallicRoughness", "metallicFactor", 0, 1},
+               {"", "pbrMetallicRoughness", "roughnessFactor", 0, 1},
+               {"", "", "emissiveFactor", 0, 1},
+               {"", "", "alphaCutoff", 0, INFINITY},
+               {"", "occlusionTexture", "strength", 0, 1},
+               {"KHR_materials_emissive_strength", "", "emissiveStrength", 0, INFINITY},
+               {"KHR_materials_clearcoat", "", "clearcoatFactor", 0, 1},
+               {"KHR_materials_clearcoat", "", "clearcoatRoughnessFactor", 0, 1},
+               {"KHR_materials_sheen", "", "sheenColorFactor", 0, 1},
+               {"KHR_materials_sheen", "", "sheenRoughnessFactor", 0, 1},
+               {"KHR_materials_transmission", "", "transmissionFactor", 0, 1},
+               {"KHR_materials_specular", "", "specularFactor", 0, 1},
+               {"KHR_materials_specular", "", "specularColorFactor", 0, INFINITY},
+               {"KHR_materials_iridescence", "", "iridescenceFactor", 0, 1},
+               {"KHR_materials_anisotropy", "", "anisotropyStrength", 0, 1},
+               {"KHR_materials_volume", "", "thicknessFactor", 0, INFINITY},
+               {"KHR_materials_volume", "", "attenuationColor", 0, 1},
+               {"KHR_materials_dispersion", "", "dispersion", 0, INFINITY},
+               {"KHR_materials_pbrSpecularGlossiness", "", "specularFactor", 0, 1},
+               {"KHR_materials_pbrSpecularGlossiness", "", "glossinessFactor", 0, 1}};
+
+static void note_factors(import_job *job, int32_t material, import_span name) {
+  const json *j = &job->gltf->json;
+  size_t f;
+  for (f = 0; f < sizeof factors / sizeof *factors; f++) {
+    const struct factor *one = &factors[f];
+    int32_t holder = material, value;
+    if (one->extension[0]) holder = json_member(j, json_member(j, holder, "extensions"), one->extension);
+    if (one->object[0]) holder = json_member(j, holder, one->object);
+    value = json_member(j, holder, one->key);
+    if (json_length(j, value)) value = json_first(j, value);
+    for (; value >= 0; value = json_after(j, json_member(j, holder, one->key), value)) {
+      double number = json_number(j, value, one->low);
+      if (number < one->low || number > one->high)
+        import_note_add(job, NOTE_material_factors_clamped, 1, "material '%.*s': %s has %g", IMPORT_SHORT(name),
+                        one->key, number);
+    }
+  }
 }
 
 sk_status gltf_read_material(import_job *job, size_t index, sk_material *material) {
@@ -187,13 +233,15 @@ sk_status gltf_read_material(import_job *job, size_t index, sk_material *materia
   sk_status status;
   *material = (sk_material){.texture = SK_NONE, .uv_transform = {1, 0, 0, 0, 1, 0}};
   if (!json_text(j, json_member(j, token, "name"), &job->model.text, &material->name)) return import_no_memory(job, 1);
-  read_base_color(j, token, material);
+  read_base_color(job, token, material);
   material->double_sided = json_truth(j, json_member(j, token, "doubleSided"));
   material->alpha = json_equals(j, mode, "MASK")    ? SK_ALPHA_MASK
                     : json_equals(j, mode, "BLEND") ? SK_ALPHA_BLEND
                                                     : SK_ALPHA_OPAQUE;
   material->alpha_cutoff = (float)json_number(j, json_member(j, token, "alphaCutoff"), 0.5);
   if (import_is_bad(material->alpha_cutoff)) material->alpha_cutoff = 0.5f;
+  material->alpha_cutoff = fmaxf(material->alpha_cutoff, 0.0f);
+  note_factors(job, token, import_span_of(job, material->name));
   status = read_base_texture(job, gltf_base_texture(job, (int32_t)index), material);
   return status ? status : load_other_textures(job, token);
 }

@@ -185,7 +185,7 @@ static sk_status add_material(x_scene *x, const x_object *object) {
     if (import_is_bad((float)color[i])) import_note_add(x->job, NOTE_numbers_repaired, 1, "the color of a material");
     else m->base_color[i] = (float)color[i];
   }
-  import_clamp_color(m);
+  import_clamp_color(x->job, object->name, m);
   m->alpha = m->base_color[3] < 1.0f ? SK_ALPHA_BLEND : SK_ALPHA_OPAQUE;
   x_made_of(x, object)->index = (int32_t)x->job->contents->materials.count - 1;
   return set_texture(x, object, numbers, material);
