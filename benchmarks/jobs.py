@@ -21,6 +21,7 @@ from .memory import load_here
 from .models import rig_of
 from .numpy_side import NumpyModel
 from .peers import Peers
+from .threads import two_against_one
 
 INSTANCES = 1000
 MANY = 5000  # instances for two threads, beside the 1,000
@@ -294,13 +295,6 @@ class Bench:
         if not hasattr(skinpy, "set_num_threads"):
             return
 
-        def on(threads: int, work: Work) -> Work:
-            def prepare() -> None:  # the pool is kept: its threads are there before the clock runs
-                skinpy.set_num_threads(threads)
-                work()
-
-            return prepare
-
         many = np.random.default_rng(4).uniform(0, 10, MANY)
         large = np.empty((MANY, *self.out.shape[1:]), np.float32)
         works: dict[str, Work] = {
@@ -310,8 +304,7 @@ class Bench:
         if len(self.model.mesh.positions) >= WIDE:
             works["deform on 2 threads"] = lambda: self.model.deform(self.palette, out=self.points)
         for job, work in works.items():
-            self.add(job, "1 thread", alternate(work, work, before=(on(2, work), on(1, work))))
-        skinpy.set_num_threads(1)
+            self.add(job, "1 thread", two_against_one(work))
 
     def controller(self) -> None:
         """Three layers against samples on the plain path, three and one more for hierarchy and blending."""

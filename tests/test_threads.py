@@ -70,6 +70,14 @@ def has_threads(*names: str) -> bool:
     return pool_threads() == set(names)
 
 
+def use_threads(model: skinpy.Model, *names: str) -> None:
+    """Work until the pool has made these threads, which rest at times on a busy machine."""
+    deadline = time.monotonic() + HANGS
+    while pool_threads() != set(names) and time.monotonic() < deadline:
+        model._sample("walk", TIMES, "wrap", "slerp")
+    assert has_threads(*names)
+
+
 def run_python(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-W", "error", "-c", code],
@@ -156,9 +164,7 @@ def test_threads_are_made_at_use_kept_and_ended(model: skinpy.Model) -> None:
     assert has_threads()
     skinpy.set_num_threads(3)
     assert has_threads()
-    for _ in range(2):
-        model._sample("walk", TIMES, "wrap", "slerp")
-        assert has_threads("skinpy-1", "skinpy-2")
+    use_threads(model, "skinpy-1", "skinpy-2")
     model.palette("walk", 0.5)
     assert has_threads("skinpy-1", "skinpy-2")
     skinpy.set_num_threads(2)
@@ -167,10 +173,28 @@ def test_threads_are_made_at_use_kept_and_ended(model: skinpy.Model) -> None:
     assert has_threads()
 
 
-def test_work_is_done_without_threads_where_none_can_be_had(model: skinpy.Model, tmp_path: Path) -> None:
+NO_THREADS = {
+    "none can be had": "int pthread_create(void) { return 11; /* EAGAIN */ }",
+    "none ever runs": """
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <pthread.h>
+#include <unistd.h>
+typedef int make(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+static void *wait(void *argument) { for (;;) pause(); return argument; }
+int pthread_create(pthread_t *thread, const pthread_attr_t *how, void *(*run)(void *), void *argument) {
+  (void)run;
+  return ((make *)dlsym(RTLD_NEXT, "pthread_create"))(thread, how, wait, argument);
+}
+""",
+}
+
+
+@pytest.mark.parametrize("source", NO_THREADS.values(), ids=NO_THREADS)
+def test_work_is_done_without_threads(source: str, model: skinpy.Model, tmp_path: Path) -> None:
     arrays = model._sample("walk", np.linspace(0, 3, 3001), "wrap", "slerp")
     wanted = hashlib.sha256(b"".join(array.tobytes() for array in arrays)).hexdigest()
-    (tmp_path / "none.c").write_text("int pthread_create(void) { return 11; /* EAGAIN */ }\n")
+    (tmp_path / "none.c").write_text(source + "\n")
     done = run(*compiler(), "-shared", "-fPIC", tmp_path / "none.c", "-o", tmp_path / "none.so")
     assert done.returncode == 0, done.stdout
     code = "import hashlib; print(hashlib.sha256(work()).hexdigest(), skinpy.get_num_threads())"
@@ -329,8 +353,7 @@ def test_a_fork_after_use() -> None:
 def test_idle_threads_end_before_a_fork(model: skinpy.Model) -> None:
     """Python 3.12 and later warn of a fork of a process with threads, whoever made them."""
     skinpy.set_num_threads(3)
-    model._sample("walk", TIMES, "wrap", "slerp")
-    assert has_threads("skinpy-1", "skinpy-2")
+    use_threads(model, "skinpy-1", "skinpy-2")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # other tests may have left threads
         child = os.fork()
@@ -338,8 +361,7 @@ def test_idle_threads_end_before_a_fork(model: skinpy.Model) -> None:
         os._exit(0)
     os.waitpid(child, 0)
     assert has_threads()
-    model._sample("walk", TIMES, "wrap", "slerp")
-    assert has_threads("skinpy-1", "skinpy-2")
+    use_threads(model, "skinpy-1", "skinpy-2")
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no os.fork")

@@ -206,7 +206,7 @@ SAMPLED(model_joint_positions, SK_POSITIONS,
 
 /* ---- poses -------------------------------------------------------------------------------------- */
 
-#define GRAIN_JOINTS 2048 /* joints that a thread samples at once: 20 us or more */
+#define GRAIN_JOINTS 512 /* joints that a thread samples at once: about 10 us of work (sk_threads.h) */
 
 static void sample_range(const void *whole, size_t worker, size_t first, size_t count) {
   sk_sample_job job = *(const sk_sample_job *)whole;

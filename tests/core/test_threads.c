@@ -15,6 +15,12 @@
 #include "../../csrc/core/base/sk_threads.h"
 #include "small_model.h"
 
+/* The threads are to work in each test, however busy the machine. */
+static void use_threads(size_t count) {
+  sk_set_thread_count(count);
+  sk_end_rest();
+}
+
 /* What one call of sk_parallel did. Checks fail by a jump, which no other thread may make: ranges only note. */
 typedef struct record {
   size_t count, grain, workers;
@@ -46,11 +52,13 @@ static void visit_slowly(const void *job, size_t worker, size_t first, size_t co
 
 /* 0 where every element had its visit, in ranges as promised. */
 static int faults_of(size_t count, size_t grain, sk_range_run run) {
-  record own = {.count = count, .grain = grain ? grain : 1, .workers = sk_thread_count()};
+  record own = {.count = count, .grain = grain ? grain : 1};
   size_t i;
   int faults;
+  own.workers = sk_worker_count(count, own.grain);
   own.visits = calloc(count + 1, sizeof *own.visits);
   own.in_use = calloc(own.workers, sizeof *own.in_use);
+  sk_end_rest();
   sk_parallel(&own, run, count, grain);
   for (i = 0; i < count; i++) own.faults += own.visits[i] != 1;
   own.faults += own.ranges != count / own.grain + (count % own.grain != 0);
@@ -84,6 +92,18 @@ static void the_count_has_bounds(void) {
   CHECK_EQUAL(sk_thread_count(), SK_MAX_THREADS);
   sk_set_thread_count(0);
   CHECK(sk_thread_count() >= 1 && sk_thread_count() <= sk_core_count());
+}
+
+static void a_worker_has_two_ranges_or_more(void) {
+  static const struct {
+    size_t threads, count, grain, workers;
+  } rows[] = {{8, 0, 1, 1},   {8, 3, 1, 1},   {8, 4, 1, 2}, {8, 7, 1, 3},        {8, 100, 1, 8},
+              {8, 100, 7, 7}, {1, 100, 1, 1}, {2, 5, 1, 2}, {8, SIZE_MAX, 9, 8}, {8, 5, SIZE_MAX, 1}};
+  size_t i;
+  for (i = 0; i < COUNT(rows); i++) {
+    sk_set_thread_count(rows[i].threads);
+    CHECK_EQUAL(sk_worker_count(rows[i].count, rows[i].grain), rows[i].workers);
+  }
 }
 
 static void a_quota_counts_as_processors(void) {
@@ -121,7 +141,60 @@ static void meet(const void *job, size_t worker, size_t first, size_t count) {
 
 static void two_threads_work_at_once(void) {
   sk_set_thread_count(2);
-  CHECK_EQUAL(faults_of(2, 1, meet), 0);
+  CHECK_EQUAL(faults_of(4, 1, meet), 0);
+}
+
+enum { RANGES = 1000 };
+
+/* Of two workers: the first range of each, how many ranges each has run, and how many are done. */
+typedef struct pair {
+  atomic_size_t first[2], ranges[2], done;
+  bool stops;        /* the thread stops in its first range until the caller has run all others */
+  atomic_bool alone; /* it waited for that in vain */
+} pair;
+
+static bool wait_for(atomic_size_t *number, size_t value) {
+  int waits;
+  for (waits = 0; waits < 20000 && atomic_load(number) < value; waits++) usleep(1000);
+  return atomic_load(number) >= value;
+}
+
+/* The caller waits in its first range until the thread is in its own. */
+static void run_of_pair(const void *job, size_t worker, size_t first, size_t count) {
+  pair *own = (pair *)job; /* not const where it was made */
+  (void)count;
+  if (atomic_fetch_add(&own->ranges[worker], 1) == 0) {
+    atomic_store(&own->first[worker], first);
+    if (worker == 0 && !own->alone) atomic_store(&own->alone, !wait_for(&own->ranges[1], 1));
+    if (worker == 1 && own->stops) {
+      atomic_store(&own->alone, !wait_for(&own->done, RANGES - 1));
+      usleep(100000); /* more than threads may have saved before */
+    }
+  }
+  atomic_fetch_add(&own->done, 1);
+}
+
+static void a_thread_begins_with_its_own_part(void) {
+  pair own = {.stops = false};
+  use_threads(2);
+  sk_parallel(&own, run_of_pair, RANGES, 1);
+  CHECK(!own.alone);
+  CHECK_EQUAL(own.done, RANGES);
+  CHECK_EQUAL(own.first[0], 0);
+  CHECK_EQUAL(own.first[1], RANGES / 2);
+}
+
+/* It costs the caller the one range in which it stands. Threads then rest, because they cost more than they saved. */
+static void a_thread_that_is_stopped_keeps_one_range(void) {
+  pair own = {.stops = true}, next = {.alone = true};
+  use_threads(2);
+  sk_parallel(&own, run_of_pair, RANGES, 1);
+  CHECK(!own.alone);
+  CHECK_EQUAL(own.ranges[0], RANGES - 1);
+  CHECK_EQUAL(own.ranges[1], 1);
+  sk_parallel(&next, run_of_pair, RANGES, 1);
+  CHECK_EQUAL(next.ranges[0], RANGES);
+  CHECK_EQUAL(faults_of(4, 1, meet), 0); /* which ends the rest */
 }
 
 /* A range that calls sk_parallel: the inner ranges stay on this thread, as its worker 0. */
@@ -195,11 +268,12 @@ static void a_caller_gets_no_more_workers_than_it_was_told(void) {
   pthread_t other;
   size_t i;
   sk_set_thread_count(2);
-  own.workers = sk_thread_count();
+  own.workers = sk_worker_count(own.count, own.grain);
   own.visits = visits;
   own.in_use = in_use;
   CHECK(pthread_create(&other, NULL, grow, NULL) == 0);
   pthread_join(other, NULL);
+  sk_end_rest();
   sk_parallel(&own, visit_slowly, own.count, 1);
   CHECK_EQUAL(own.faults, 0);
   for (i = 0; i < COUNT(visits); i++) CHECK_EQUAL(visits[i], 1);
@@ -220,14 +294,14 @@ static void hold(const void *job, size_t worker, size_t first, size_t count) {
 }
 
 static void *call_held(void *argument) {
-  sk_parallel(argument, hold, 2, 1);
+  sk_parallel(argument, hold, 4, 1);
   return NULL;
 }
 
 static void a_new_count_waits_for_running_work(void) {
   held own = {false, false, false, false};
   pthread_t caller, setter;
-  sk_set_thread_count(2);
+  use_threads(2);
   CHECK(pthread_create(&caller, NULL, call_held, &own) == 0);
   while (!atomic_load(&own.inside)) usleep(500);
   CHECK(pthread_create(&setter, NULL, grow, &own.was_set) == 0);
@@ -267,7 +341,7 @@ static bool palettes_agree(const sk_model *model, const sk_clip *clip, sk_result
   wanted = random_palettes(model, clip, result);
   for (i = 0; i < COUNT(threads); i++) {
     float *got;
-    sk_set_thread_count(threads[i]);
+    use_threads(threads[i]);
     got = random_palettes(model, clip, result);
     agree = agree && memcmp(got, wanted, bytes) == 0;
     free(got);
@@ -310,7 +384,7 @@ static int one_child_s_faults(void) {
   pid_t child = fork();
   if (child == 0) {
     alarm(60); /* a deadlock ends with a signal */
-    _Exit(faults_of(100, 3, visit) + faults_of(2, 1, meet) ? 1 : 0);
+    _Exit(faults_of(100, 3, visit) + faults_of(4, 1, meet) ? 1 : 0);
   }
   waitpid(child, &status, 0);
   return status;
@@ -363,7 +437,7 @@ static void threads_leave_signals_to_the_caller(void) {
   pthread_sigmask(SIG_SETMASK, NULL, &before);
   sk_set_thread_count(1);
   sk_set_thread_count(2); /* so that a thread is made in this test */
-  CHECK_EQUAL(faults_of(2, 1, note_mask), 0);
+  CHECK_EQUAL(faults_of(4, 1, note_mask), 0);
   pthread_sigmask(SIG_SETMASK, NULL, &after);
   CHECK_EQUAL(sigismember(&after, SIGINT), sigismember(&before, SIGINT));
 }
@@ -398,7 +472,7 @@ static void every_range_of_a_block_is_looked_at(void) {
   sk_model model;
   for (threads = 1; threads <= 4; threads++) {
     float *values;
-    sk_set_thread_count(threads);
+    use_threads(threads);
     CHECK_EQUAL(sk_model_open(block, size, &model, &error), SK_OK);
     values = (float *)model.block.sections[SK_SECTION_VALUES].data;
     for (i = 0; i < COUNT(places); i++) {
@@ -416,8 +490,11 @@ static void every_range_of_a_block_is_looked_at(void) {
 const check_test threads_tests[] = {TEST(every_element_has_one_visit),
                                    TEST(a_range_may_be_as_long_as_memory),
                                    TEST(the_count_has_bounds),
+                                   TEST(a_worker_has_two_ranges_or_more),
                                    TEST(a_quota_counts_as_processors),
                                    TEST(two_threads_work_at_once),
+                                   TEST(a_thread_begins_with_its_own_part),
+                                   TEST(a_thread_that_is_stopped_keeps_one_range),
                                    TEST(ranges_may_call_again),
                                    TEST(many_call_at_once),
                                    TEST(the_count_changes_while_others_work),

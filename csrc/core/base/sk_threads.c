@@ -1,10 +1,11 @@
 /* sk_threads.c: see sk_threads.h. */
 #ifndef _GNU_SOURCE
-#define _GNU_SOURCE /* pthread_setname_np */
+#define _GNU_SOURCE /* pthread_setname_np, sched_getcpu */
 #endif
 #include "sk_threads.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -12,45 +13,63 @@
 
 #include "sk_cores.h"
 
-#define DEFAULT_LIMIT      64u         /* more rarely help, and each keeps a stack */
-#define STACK_BYTES        (512u << 10)  /* also holds the thread-local data of every loaded library */
-#define FINISH_NANOSECONDS 10000  /* the caller waits so long without sleeping for the last ranges */
-#define LINGER_NANOSECONDS 125000 /* a thread waits so long for more work: in a loop of calls it comes soon */
+#define DEFAULT_LIMIT 64u          /* more rarely help, and each keeps a stack */
+#define STACK_BYTES   (512u << 10) /* also holds the thread-local data of every loaded library */
+#define WORKER_RANGES 2            /* ranges for which a thread is worth waking */
+
+/* In nanoseconds. To wake a thread takes 7 us of the caller's time, and 15 us until it runs. */
+#define FINISH_LIMIT  10000      /* the caller waits so long without sleeping for the last ranges */
+#define LINGER_LIMIT  50000      /* in a loop of calls, a thread waits so long without sleeping for the next call */
+#define SAVED_LIMIT   20000000   /* of the time that threads have saved, so much may be lost again */
+#define REST_LIMIT    1000000000 /* the longest rest: the process may have been stopped for hours */
+#define REST_TIMES    20         /* a rest is so many times as long as the loss that it follows */
+
+/* The ranges that one worker runs first. They are contiguous, so that the same core writes the same memory when a call
+   is repeated. No two parts are in one cache line. */
+typedef struct part {
+  _Alignas(SK_ALIGNMENT) atomic_size_t next; /* the first range that no worker has taken; `end` or more: none is left */
+  size_t end;
+} part;
 
 /* One call of sk_parallel, on its caller's stack. */
 typedef struct work {
   const void *job;
   sk_range_run run;
   size_t count, grain, ranges;
-  size_t workers;     /* maximum number of threads, including the caller's */
-  atomic_size_t next; /* number of the next range that no thread has taken */
+  size_t workers; /* the caller, and the threads that may join */
+  atomic_size_t elsewhere; /* ranges that ran on other cores than the caller's */
 } work;
 
+/* A thread of the pool, and what wakes it: there is work, or there are too many threads. */
+typedef struct pool_thread {
+  pthread_t thread;
+  pthread_cond_t wake;
+} pool_thread;
+
 typedef struct pool {
-  pthread_mutex_t lock; /* guards all below but `threads` and `made`; not held while ranges run */
-  pthread_cond_t wake;  /* wakes threads: there is work, or there are too many threads */
-  pthread_cond_t done;  /* wakes callers: the last thread has left the work, or the pool is free */
-  work *work;           /* the work that threads may join, or NULL */
-  size_t joined;        /* threads that have joined the work so far: the worker number of the latest */
-  size_t to_wake;       /* threads that still have to be woken for the work */
+  pthread_mutex_t lock; /* guards all below but `made` and `rest`; not held while ranges run */
+  pthread_cond_t done; /* wakes callers: the last thread has left the work, or the pool is free */
+  work *work; /* the work that threads may join, or NULL */
+  int core; /* on which the caller of the latest work runs */
+  bool loop; /* the latest work began soon after the end of the one before */
+  int64_t closed; /* when the work before ended */
+  int64_t saved; /* nanoseconds that threads have saved and not lost again, 0 .. SAVED_LIMIT */
+  atomic_llong rest; /* nanoseconds of work that calls are still to do alone, because threads lost time */
   atomic_size_t active; /* threads that are running ranges of the work */
-  size_t keep;          /* threads with a higher number than this end */
-  size_t setters;       /* callers that wait to change the count */
-  bool busy;            /* a caller has the pool: only that caller may change `made` and `threads` */
-  size_t made;
-  pthread_t threads[SK_MAX_THREADS];
+  size_t keep; /* threads with a higher number than this end */
+  size_t setters; /* callers that wait to change the count */
+  bool busy; /* a caller has the pool: only that caller may change `made` and `threads` */
+  size_t made; /* number of threads */
 } pool;
 
-#define FRESH_POOL                    \
-  {.lock = PTHREAD_MUTEX_INITIALIZER, \
-   .wake = PTHREAD_COND_INITIALIZER,  \
-   .done = PTHREAD_COND_INITIALIZER,  \
-   .keep = SIZE_MAX}
+#define FRESH_POOL {.lock = PTHREAD_MUTEX_INITIALIZER, .done = PTHREAD_COND_INITIALIZER, .keep = SIZE_MAX}
 
 static pool thread_pool = FRESH_POOL;
-static atomic_size_t opened;       /* number of works that were opened to the threads; written with the lock held */
-static atomic_size_t wanted;       /* threads in all; 0: the default, which was not determined yet */
-static _Thread_local size_t told;  /* what sk_thread_count last returned to this thread; 0: nothing so far */
+static pool_thread threads[SK_MAX_THREADS]; /* by number: 1 .. made */
+static part parts[SK_MAX_THREADS]; /* of the work, by worker: the caller has 0, thread n has n */
+static atomic_size_t opened; /* number of works so far; written with the lock held */
+static atomic_size_t wanted; /* threads in all; 0: the default, which was not determined yet */
+static _Thread_local size_t told; /* number of threads when this thread last asked for workers; 0: it did not ask */
 
 /* ---- the count ------------------------------------------------------------------------------- */
 
@@ -59,7 +78,7 @@ static size_t standard_count(void) {
   return cores < DEFAULT_LIMIT ? cores : DEFAULT_LIMIT;
 }
 
-static size_t current_count(void) {
+size_t sk_thread_count(void) {
   size_t count = atomic_load_explicit(&wanted, memory_order_relaxed);
   if (!count) {
     size_t unset = 0;
@@ -69,15 +88,17 @@ static size_t current_count(void) {
   return count;
 }
 
-size_t sk_thread_count(void) { return told = current_count(); }
-
 /* Ends the threads with numbers above `keep`. The lock is held and the pool is taken by this caller. */
 static void end_threads(size_t keep) {
+  size_t number;
   SK_ASSERT(thread_pool.busy);
   thread_pool.keep = keep;
-  pthread_cond_broadcast(&thread_pool.wake);
+  for (number = thread_pool.made; number > keep; number--) pthread_cond_signal(&threads[number].wake);
   pthread_mutex_unlock(&thread_pool.lock);
-  while (thread_pool.made > keep) pthread_join(thread_pool.threads[--thread_pool.made], NULL);
+  for (; thread_pool.made > keep; thread_pool.made--) {
+    pthread_join(threads[thread_pool.made].thread, NULL);
+    pthread_cond_destroy(&threads[thread_pool.made].wake);
+  }
   pthread_mutex_lock(&thread_pool.lock);
 }
 
@@ -129,40 +150,45 @@ void sk_set_thread_count(size_t count) {
   pthread_mutex_unlock(&thread_pool.lock);
 }
 
-/* ---- threads --------------------------------------------------------------------------------- */
+/* ---- ranges ---------------------------------------------------------------------------------- */
 
-static void run_ranges(work *work, size_t worker) {
-  size_t range;
-  while ((range = atomic_fetch_add_explicit(&work->next, 1, memory_order_relaxed)) < work->ranges) {
-    size_t first = range * work->grain, left = work->count - first;
-    work->run(work->job, worker, first, left < work->grain ? left : work->grain);
+static void run_range(const work *work, size_t worker, size_t range) {
+  size_t first = range * work->grain, left = work->count - first;
+  work->run(work->job, worker, first, left < work->grain ? left : work->grain);
+}
+
+/* Gives each worker a part of the ranges. */
+static void set_parts(const work *work) {
+  size_t n, each = work->ranges / work->workers, more = work->ranges % work->workers, next = 0;
+  for (n = 0; n < work->workers; n++) {
+    atomic_store_explicit(&parts[n].next, next, memory_order_relaxed);
+    parts[n].end = next += each + (n < more);
   }
 }
 
-/* Takes up to two of the wake-ups that are due. Each thread that joins wakes two more, so that the time until all are
-   awake grows with the logarithm of their number. The lock is held. */
-static size_t take_wakes(void) {
-  size_t count = thread_pool.to_wake < 2 ? thread_pool.to_wake : 2;
-  thread_pool.to_wake -= count;
-  return count;
+static bool has_ranges(const part *part) { return atomic_load_explicit(&part->next, memory_order_relaxed) < part->end; }
+
+/* Runs the ranges of the worker's own part, then those that are left of the others'. Returns how many it ran. */
+static size_t run_ranges(const work *work, size_t worker) {
+  size_t done = 0, i, range;
+  for (i = 0; i < work->workers; i++) {
+    part *part = &parts[(worker + i) % work->workers];
+    while (has_ranges(part)) {
+      range = atomic_fetch_add_explicit(&part->next, 1, memory_order_relaxed);
+      if (range >= part->end) break; /* another worker was faster */
+      run_range(work, worker, range);
+      done++;
+    }
+  }
+  return done;
 }
 
-/* Wakes `count` threads. The lock is not held: a woken thread needs it first. */
-static void wake_threads(size_t count) {
-  while (count--) pthread_cond_signal(&thread_pool.wake);
+static void run_alone(const work *work) {
+  size_t range;
+  for (range = 0; range < work->ranges; range++) run_range(work, 0, range);
 }
 
-/* Whether there is work that one more thread may join. The lock is held. */
-static bool may_join(void) {
-  return thread_pool.work && thread_pool.joined + 1 < thread_pool.work->workers &&
-         atomic_load_explicit(&thread_pool.work->next, memory_order_relaxed) < thread_pool.work->ranges;
-}
-
-/* Waiting without sleeping, measured by the clock: a pause takes 10 ns on one processor and 25 ns on another. */
-typedef struct spin {
-  int64_t end; /* nanoseconds */
-  unsigned pauses;
-} spin;
+/* ---- waiting --------------------------------------------------------------------------------- */
 
 static int64_t now(void) {
   struct timespec time;
@@ -170,46 +196,75 @@ static int64_t now(void) {
   return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
 }
 
-static spin spin_for(int64_t nanoseconds) { return (spin){now() + nanoseconds, 0}; }
-
-/* Pauses for a moment. False when the time is up. */
-static bool spin_on(spin *spin) {
+/* Pauses for a moment, without sleeping. False when it is later than `end`. */
+static bool pause_until(int64_t end) {
 #if defined(__x86_64__)
-  __builtin_ia32_pause();
+  int i;
+  for (i = 0; i < 4; i++) __builtin_ia32_pause(); /* one takes 10 ns on one processor and 25 ns on another */
 #endif
-  return ++spin->pauses % 16 || now() < spin->end;
+  return now() < end;
 }
 
-/* Waits, without sleeping, until a work after number `seen` is opened or the time is up: being woken takes as long as
-   a small work does. The lock is held before and after, and free in between. */
-static void linger(size_t seen) {
-  spin spin = spin_for(LINGER_NANOSECONDS);
-  pthread_mutex_unlock(&thread_pool.lock);
-  while (atomic_load_explicit(&opened, memory_order_relaxed) == seen && spin_on(&spin)) continue;
-  pthread_mutex_lock(&thread_pool.lock);
+/* The core on which this thread runs, until the system moves it; -1 where the system does not tell. */
+static int own_core(void) {
+#if defined(__linux__)
+  return sched_getcpu();
+#else
+  return -1;
+#endif
+}
+
+/* Whether this thread runs on the core of the caller of the latest work. */
+static bool is_beside_caller(void) { return thread_pool.core >= 0 && own_core() == thread_pool.core; }
+
+/* ---- threads --------------------------------------------------------------------------------- */
+
+/* Wakes two of the work's threads. Each thread that joins does so, and the time until all are awake grows with the
+   logarithm of their number. The lock is not held: a woken thread needs it first. */
+static void wake_two(const work *work, size_t worker) {
+  size_t number;
+  for (number = 2 * worker + 1; number <= 2 * worker + 2 && number < work->workers; number++)
+    pthread_cond_signal(&threads[number].wake);
+}
+
+/* Whether there is work that the thread may join. The lock is held. */
+static bool may_join(size_t number) {
+  return thread_pool.work && number < thread_pool.work->workers && has_ranges(&parts[number]);
 }
 
 /* Joins the work and runs ranges until none is left. The lock is held before and after, and free in between. */
-static void join_work(void) {
+static void join_work(size_t number) {
   work *work = thread_pool.work;
-  size_t worker = ++thread_pool.joined, wakes = take_wakes();
+  bool elsewhere = !is_beside_caller();
+  size_t done;
   atomic_fetch_add_explicit(&thread_pool.active, 1, memory_order_relaxed);
   pthread_mutex_unlock(&thread_pool.lock);
-  wake_threads(wakes);
-  run_ranges(work, worker);
+  wake_two(work, number);
+  done = run_ranges(work, number);
+  if (elsewhere) atomic_fetch_add_explicit(&work->elsewhere, done, memory_order_relaxed);
   pthread_mutex_lock(&thread_pool.lock);
   if (atomic_fetch_sub_explicit(&thread_pool.active, 1, memory_order_release) == 1)
     pthread_cond_broadcast(&thread_pool.done);
 }
 
+/* In a loop of calls, waits for the next one without sleeping, but not on the core that the caller needs. The lock is
+   held before and after, and free in between. */
+static void linger(size_t seen) {
+  int64_t end = now() + LINGER_LIMIT;
+  if (!thread_pool.loop || is_beside_caller()) return;
+  pthread_mutex_unlock(&thread_pool.lock);
+  while (atomic_load_explicit(&opened, memory_order_relaxed) == seen && pause_until(end)) continue;
+  pthread_mutex_lock(&thread_pool.lock);
+}
+
 static void *thread_main(void *argument) {
-  size_t number = (size_t)(uintptr_t)argument, lingered = 0; /* the number is 1, 2, ... */
+  size_t number = (size_t)(uintptr_t)argument, lingered = 0; /* after which work */
   pthread_mutex_lock(&thread_pool.lock);
   while (number <= thread_pool.keep) {
     size_t seen = atomic_load_explicit(&opened, memory_order_relaxed);
-    if (may_join()) join_work();
+    if (may_join(number)) join_work(number);
     else if (lingered != seen) linger(lingered = seen);
-    else pthread_cond_wait(&thread_pool.wake, &thread_pool.lock);
+    else pthread_cond_wait(&threads[number].wake, &thread_pool.lock);
   }
   pthread_mutex_unlock(&thread_pool.lock);
   return NULL;
@@ -235,30 +290,24 @@ static void name_thread(pthread_t thread, const char *name) {
 #endif
 }
 
-/* Starts a thread of the pool that takes no signals from other processes. False if the system does not give one. */
-static bool start_thread(pthread_t *thread, const char *name, size_t number) {
+/* Starts the thread with this number, which takes no signals from other processes. False if the system gives none. */
+static bool start_thread(size_t number) {
+  pool_thread *made = &threads[number];
   pthread_attr_t attributes;
   sigset_t before;
+  char name[16];
   bool started;
   if (pthread_attr_init(&attributes)) return false;
   pthread_attr_setstacksize(&attributes, STACK_BYTES);
+  pthread_cond_init(&made->wake, NULL);
   block_signals(&before); /* a new thread inherits the mask */
-  started = pthread_create(thread, &attributes, thread_main, (void *)(uintptr_t)number) == 0;
+  started = pthread_create(&made->thread, &attributes, thread_main, (void *)(uintptr_t)number) == 0;
   pthread_sigmask(SIG_SETMASK, &before, NULL);
   pthread_attr_destroy(&attributes);
-  if (started) name_thread(*thread, name);
+  snprintf(name, sizeof name, "skinpy-%u", (unsigned)number);
+  if (started) name_thread(made->thread, name);
+  else pthread_cond_destroy(&made->wake);
   return started;
-}
-
-/* Starts threads until there are `count`, or as many as the system allows. The caller has taken the pool. */
-static void make_threads(size_t count) {
-  char name[16];
-  while (thread_pool.made < count) {
-    size_t number = thread_pool.made + 1;
-    snprintf(name, sizeof name, "skinpy-%u", (unsigned)number);
-    if (!start_thread(&thread_pool.threads[thread_pool.made], name, number)) return;
-    thread_pool.made++;
-  }
 }
 
 /* ---- work ------------------------------------------------------------------------------------ */
@@ -273,56 +322,101 @@ static bool take_pool(void) {
   return free;
 }
 
-/* Opens the work to the threads of the pool, which the caller has taken. */
-static void open_work(work *work) {
-  size_t wakes;
-  make_threads(work->workers - 1);
+/* Opens the work to the threads of the pool, which the caller has taken. The system may give fewer than there should
+   be. */
+static void open_work(work *work, int64_t time) {
+  while (thread_pool.made + 1 < work->workers && start_thread(thread_pool.made + 1)) thread_pool.made++;
+  if (work->workers > thread_pool.made + 1) work->workers = thread_pool.made + 1;
+  set_parts(work);
   pthread_mutex_lock(&thread_pool.lock);
   thread_pool.work = work;
+  thread_pool.core = own_core();
+  thread_pool.loop = time - thread_pool.closed < LINGER_LIMIT;
   atomic_fetch_add_explicit(&opened, 1, memory_order_relaxed);
-  thread_pool.joined = 0;
-  thread_pool.to_wake = work->workers - 1;
-  wakes = take_wakes();
   pthread_mutex_unlock(&thread_pool.lock);
-  wake_threads(wakes);
+  wake_two(work, 0);
 }
 
+static bool is_running(void) { return atomic_load_explicit(&thread_pool.active, memory_order_acquire) > 0; }
+
 /* Closes the work: no thread can join any more, so that nobody waits for those that are still waking up. Returns when
-   the threads that did join have finished, and gives the pool back. */
+   the threads that did join have finished. The lock is held before and after, and free in between. */
 static void close_work(void) {
-  spin spin = spin_for(FINISH_NANOSECONDS);
-  pthread_mutex_lock(&thread_pool.lock);
+  int64_t end = now() + FINISH_LIMIT;
   thread_pool.work = NULL;
   pthread_mutex_unlock(&thread_pool.lock);
-  while (atomic_load_explicit(&thread_pool.active, memory_order_acquire) && spin_on(&spin)) continue;
+  while (is_running() && pause_until(end)) continue;
   pthread_mutex_lock(&thread_pool.lock);
-  while (atomic_load_explicit(&thread_pool.active, memory_order_acquire))
-    pthread_cond_wait(&thread_pool.done, &thread_pool.lock);
+  while (is_running()) pthread_cond_wait(&thread_pool.done, &thread_pool.lock);
+}
+
+/* Nanoseconds that the work would have taken without threads, if the ranges on the caller's core took `worked`. */
+static int64_t time_alone(work *work, int64_t worked) {
+  size_t own = work->ranges - atomic_load_explicit(&work->elsewhere, memory_order_relaxed);
+  return own ? (int64_t)((double)worked * (double)work->ranges / (double)own) : 0;
+}
+
+/* Notes the time that threads saved, or lost where it is negative: a thread that shares the caller's core helps nobody,
+   and one that another process drives off its core in the middle of a range keeps the caller waiting. Threads may lose
+   what they have saved; for what they lose beyond that they rest, so that they never cost more than 1 / REST_TIMES of
+   the time. The lock is held. */
+static void note_saved(int64_t nanoseconds) {
+  int64_t saved = thread_pool.saved + nanoseconds, rest = saved < 0 ? -saved : 0;
+  if (saved > SAVED_LIMIT) saved = SAVED_LIMIT;
+  if (rest > REST_LIMIT / REST_TIMES) rest = REST_LIMIT / REST_TIMES;
+  thread_pool.saved = rest ? 0 : saved;
+  if (rest) atomic_store_explicit(&thread_pool.rest, rest * REST_TIMES, memory_order_relaxed);
+}
+
+/* Runs the work with the threads of the pool, which the caller has taken, and gives the pool back. */
+static void run_together(work *work) {
+  int64_t start = now(), begun, worked;
+  open_work(work, start);
+  begun = now();
+  run_ranges(work, 0);
+  worked = now() - begun;
+  pthread_mutex_lock(&thread_pool.lock);
+  close_work();
+  thread_pool.closed = now();
+  note_saved(time_alone(work, worked) - (thread_pool.closed - start));
   leave_pool();
   pthread_mutex_unlock(&thread_pool.lock);
 }
 
-/* Number of threads for this number of ranges: at most as many as the caller was told, for whom it has scratch. */
+void sk_end_rest(void) { atomic_store_explicit(&thread_pool.rest, 0, memory_order_relaxed); }
+
+/* Runs the work without the threads, which are to rest. */
+static void run_in_rest(const work *work) {
+  int64_t start = now();
+  run_alone(work);
+  atomic_fetch_sub_explicit(&thread_pool.rest, now() - start, memory_order_relaxed);
+}
+
+static size_t range_count(size_t count, size_t grain) { return count / grain + (count % grain != 0); }
+
+static size_t limited_workers(size_t ranges, size_t threads) {
+  return ranges / WORKER_RANGES < threads ? ranges / WORKER_RANGES : threads;
+}
+
+size_t sk_worker_count(size_t count, size_t grain) {
+  size_t ranges = range_count(count, grain);
+  if (ranges < 2 * WORKER_RANGES) return 1;
+  return limited_workers(ranges, told = sk_thread_count());
+}
+
+/* The number may have changed since the caller asked and allocated scratch memory. */
 static size_t workers_for(size_t ranges) {
-  size_t count = current_count();
-  if (told && told < count) count = told;
-  return count < ranges ? count : ranges;
+  size_t count = ranges < 2 * WORKER_RANGES ? 1 : sk_thread_count();
+  return limited_workers(ranges, told && told < count ? told : count);
 }
 
 void sk_parallel(const void *job, sk_range_run run, size_t count, size_t grain) {
   work work = {.job = job, .run = run, .count = count, .grain = grain ? grain : 1};
   SK_ASSERT(run != NULL);
-  work.ranges = count / work.grain + (count % work.grain != 0);
-  if (work.ranges == 1) {
-    run(job, 0, 0, count);
-    return;
-  }
+  work.ranges = range_count(count, work.grain);
   work.workers = workers_for(work.ranges);
-  if (work.workers > 1 && take_pool()) {
-    open_work(&work);
-    run_ranges(&work, 0);
-    close_work();
-  } else {
-    run_ranges(&work, 0);
-  }
+  if (work.workers < 2) run_alone(&work);
+  else if (atomic_load_explicit(&thread_pool.rest, memory_order_relaxed) > 0) run_in_rest(&work);
+  else if (take_pool()) run_together(&work);
+  else run_alone(&work); /* another caller has it */
 }

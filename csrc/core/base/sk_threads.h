@@ -14,13 +14,20 @@
 typedef void (*sk_range_run)(const void *job, size_t worker, size_t first, size_t count);
 
 /* Runs elements 0 .. count - 1 in ranges of `grain` elements (0 counts as 1), of which the last may be shorter. Each
-   range runs once, in any order; the call returns when all are done. The calling thread works too, as worker 0. It
-   works alone if there is only one range, if it is inside a range already, or while the pool serves another caller. A
-   range should take 20 us or more, because waking a thread takes that long.
+   range runs once, in any order; the call returns when all are done. A range should take about 10 us: each worker begins
+   with a contiguous part of the ranges, at least two, and then helps with what is left of the others' parts.
 
-   Worker numbers stay below the number that sk_thread_count() last returned to the calling thread: call that first,
-   allocate scratch memory for so many workers, then run. */
+   The calling thread is worker 0. It works alone if there are fewer than four ranges, if it is inside a range already,
+   while the pool serves another caller, and for a while after threads cost more time than they saved: on a busy machine
+   they may wait for a core. Then it is not much slower than with one thread.
+
+   Worker numbers stay below what sk_worker_count last returned to the calling thread: call that first, allocate scratch
+   memory for so many workers, then run. */
 void sk_parallel(const void *job, sk_range_run run, size_t count, size_t grain);
+
+/* Maximum number of workers of sk_parallel for so many elements and ranges of `grain` (at least 1): 1 or more. The run
+   may have fewer elements, but not more. */
+size_t sk_worker_count(size_t count, size_t grain);
 
 /* Number of threads that sk_parallel may use, including the caller's: 1 .. SK_MAX_THREADS. */
 size_t sk_thread_count(void);
@@ -29,5 +36,8 @@ size_t sk_thread_count(void);
    ones start at the next use. 0 means the default, sk_core_count() but at most 64; larger numbers than SK_MAX_THREADS
    count as SK_MAX_THREADS. */
 void sk_set_thread_count(size_t count);
+
+/* Calls use threads again, whatever they cost before. For tests, which run on busy machines too. */
+void sk_end_rest(void);
 
 #endif

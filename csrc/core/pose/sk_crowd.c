@@ -74,8 +74,8 @@ static size_t worker_bytes(const sk_crowd_job *job) {
   return rounded(plain > side_by_side ? plain : side_by_side); /* so that no two workers write to one cache line */
 }
 
-#define JOINT_NANOSECONDS 10.0 /* about what one joint of one clip takes, from keys to matrix */
-#define RANGE_NANOSECONDS 50e3 /* what is worth waking a thread for (sk_threads.h) */
+#define JOINT_NANOSECONDS 5.0  /* about what one joint of one clip takes, from keys to matrix */
+#define RANGE_NANOSECONDS 10e3 /* a thread range, about (sk_threads.h) */
 
 /* Groups of a thread range; independent of the number of threads. */
 static size_t grain_of(const sk_crowd_job *job) {
@@ -83,10 +83,7 @@ static size_t grain_of(const sk_crowd_job *job) {
   return 1 + (size_t)(RANGE_NANOSECONDS / (JOINT_NANOSECONDS * fmax(1.0, joints)));
 }
 
-static size_t worker_count(const sk_crowd_job *job) {
-  size_t ranges = job->count / grain_of(job) + 1, threads = ranges > 1 ? sk_thread_count() : 1;
-  return threads < ranges ? threads : ranges;
-}
+static size_t worker_count(const sk_crowd_job *job) { return sk_worker_count(job->count, grain_of(job)); }
 
 size_t sk_crowd_scratch(const sk_crowd_job *job) {
   return rounded(sk_crowd_groups_bytes(job->count)) + worker_count(job) * worker_bytes(job);

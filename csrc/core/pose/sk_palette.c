@@ -100,17 +100,14 @@ static void run_plain(const sk_palette_job *job, size_t first, size_t count, dou
 
 /* ---- the plain path or a kernel -------------------------------------------------------- */
 
-#define RANGE_JOINTS 5000 /* joints of a thread range: some 40 us of work, which is worth waking a thread */
+#define RANGE_JOINTS 2500 /* joints of a thread range: about 10 us of work (sk_threads.h) */
 
 static size_t grain_of(const sk_palette_job *job) {
   size_t joints = (size_t)job->skeleton->joint_count;
   return 8 * (1 + RANGE_JOINTS / 8 / (joints ? joints : 1)); /* full batches of a kernel */
 }
 
-static size_t worker_count(const sk_palette_job *job) {
-  size_t ranges = job->count / grain_of(job) + 1, threads = ranges > 1 ? sk_thread_count() : 1;
-  return threads < ranges ? threads : ranges;
-}
+static size_t worker_count(const sk_palette_job *job) { return sk_worker_count(job->count, grain_of(job)); }
 
 /* Whether the kernel for given poses fits: without a clip the rest pose counts as given. */
 static bool is_given(const sk_palette_job *job) { return !job->sampling || !job->sampling->clip; }

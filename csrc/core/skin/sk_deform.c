@@ -93,7 +93,7 @@ static layout lay_out(const sk_deform_job *job) {
 #define KERNEL_NANOSECONDS 3.5
 #define START_NANOSECONDS  200.0 /* a palette, beside its vertices */
 #define JOINT_NANOSECONDS  50.0  /* a joint of a pose, up to its palette */
-#define RANGE_NANOSECONDS  50e3  /* what is worth waking a thread for (sk_threads.h) */
+#define RANGE_NANOSECONDS  10e3  /* a thread range, about (sk_threads.h) */
 
 static size_t block_count(const sk_deform_job *job) {
   return (job->mesh->vertex_count + block_vertices(job) - 1) / block_vertices(job);
@@ -126,11 +126,9 @@ static sk_store_hint choose_store_hint(const sk_deform_job *job) {
 }
 
 size_t sk_deform_scratch(sk_deform_job *job) {
-  size_t ranges, threads = sk_thread_count();
   job->kernels = job->influences ? sk_kernels_chosen() : NULL;
   job->store_hint = job->kernels ? choose_store_hint(job) : SK_STORE_CACHED;
-  ranges = job->count * block_count(job) / grain_of(job) + 1; /* or one fewer */
-  job->workers = threads < ranges ? threads : ranges;
+  job->workers = sk_worker_count(job->count * block_count(job), grain_of(job));
   return job->workers * lay_out(job).bytes;
 }
 
