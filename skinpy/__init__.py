@@ -9,6 +9,8 @@ Matrices are row-major for column vectors, quaternions are x y z w, and times ar
 docs/conventions.md explains all conventions.
 """
 
+from . import _working_folder  # noqa: F401  # isort: skip  # before all others
+
 import importlib
 from typing import TYPE_CHECKING, Any
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, TypedDict
 
-from ._arguments import flag
 from .limits import Limits
 
 if TYPE_CHECKING:
-    from .loading import External
+    from .loading import External, Isolate
 
 #: The default of `limits`.
 USUAL = Limits()
@@ -18,14 +17,14 @@ USUAL = Limits()
 class Confinement(TypedDict):
     """Keyword arguments for any number of calls of `skinpy.load`."""
 
-    isolate: bool
+    isolate: Isolate
     limits: Limits
     allow_formats: tuple[str, ...] | None
     external: External
 
 
 def confinement(
-    isolate: bool, limits: Limits, allow_formats: Iterable[str] | None, external: External
+    isolate: Isolate, limits: Limits, allow_formats: Iterable[str] | None, external: External
 ) -> Confinement:
     """Check four arguments of `skinpy.load`, even if nothing will be loaded, and return them.
 
@@ -44,9 +43,10 @@ def confinement(
     TypeError, ValueError
         If an argument is wrong, as in `skinpy.load`.
     """
-    from .loading import _confined, _paths_key  # imported here because it imports modules that use this one
+    # Imported here because it imports modules that use this one.
+    from .loading import _confined, _paths_key, checked_isolation
 
-    isolated = flag("isolate", isolate)
+    isolated = checked_isolation(isolate)
     formats = allow_formats
     if formats is not None and not isinstance(formats, str):  # _confined refuses a str
         formats = tuple(formats)

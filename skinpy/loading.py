@@ -5,15 +5,18 @@ from __future__ import annotations
 import os
 import stat
 import sys
+import warnings
 from functools import cache, lru_cache
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from . import _block, _core
 from ._arguments import finite, flag, whole
+from ._places import assimp_paths, library_folders
 from ._text import printable
 from ._types import PathLike
-from .errors import LimitExceeded, LoadError, warn_of_losses
+from .errors import LimitExceeded, LoadError, SkinpyWarning, warn_of_losses
 from .limits import DEFAULT_FORMATS, Limits, allowed_formats
 from .model import Model
 
@@ -24,12 +27,12 @@ if TYPE_CHECKING:
     from typing_extensions import Buffer
 
     External: TypeAlias = Literal["folder", "none", "any"]
+    Isolate: TypeAlias = bool | Literal["strict"]
 
 __all__ = ["load", "character", "crane", "chair", "build_info", "Limits", "DEFAULT_FORMATS"]
 
 # Imports are isolated by means of Linux. On other systems `load` imports in this process.
 _CAN_ISOLATE = sys.platform == "linux"
-_LIBRARY = "libassimp.6.dylib" if sys.platform == "darwin" else "libassimp.so.6"
 _INFLUENCES = 4
 _MAX_NAME = 1000  # bytes; a model of fewer bytes does not end as a file name does
 _MAX_FORMAT = 64
@@ -37,7 +40,7 @@ _MAX_FRAMES = 2**31 - 1  # the core counts frames in int32
 
 #: format, max_influences, join_vertices (-1: depends on the format), ignore_animated_scale, up, frame
 #: (-1: the first), curve_error, scene (None: the file's own), allowed formats, external, limits of counts,
-#: isolation (None: import in this process)
+#: isolation, or the value of `isolate` where the import is not isolated
 _Request: TypeAlias = tuple[
     str | None,
     int,
@@ -50,10 +53,10 @@ _Request: TypeAlias = tuple[
     str,
     int,
     tuple[int, int, int, int, int],
-    "_Isolation | None",
+    "_Isolation | Isolate",
 ]
-#: Paths of the worker, the importer and Assimp, bytes of memory, seconds, LD_LIBRARY_PATH.
-_Isolation: TypeAlias = tuple[bytes, bytes, bytes, int, float, bytes]
+#: Paths of the worker, the importer and Assimp, bytes of memory, seconds, LD_LIBRARY_PATH, strict or not.
+_Isolation: TypeAlias = tuple[bytes, bytes, bytes, int, float, bytes, bool]
 
 _EXTERNAL = ("folder", "none", "any")  # in the order of sk_external
 _LIMITS = Limits()
@@ -72,7 +75,7 @@ def load(
     curve_error: float | None = None,
     scene: int | str | None = None,
     mmap: bool = False,
-    isolate: bool = True,
+    isolate: Isolate = True,
     limits: Limits = _LIMITS,
     allow_formats: Iterable[str] | None = None,
     external: External = "folder",
@@ -112,10 +115,11 @@ def load(
     mmap : bool, default False
         Whether a .skn file is mapped instead of read. Use it only for files that you trust: if such a file
         is truncated while it is mapped, the process ends.
-    isolate : bool, default True
+    isolate : bool or "strict", default True
         Whether the import runs in a process of its own, so that a broken file cannot harm this one. That
-        takes about 5 ms more. Use False only for files that you made yourself. Only Linux can isolate
-        imports; on other systems they run in this process.
+        takes about 5 ms more. Use False only for files that you made yourself. True uses what protection the
+        system has (`build_info` lists it); on systems other than Linux the import runs in this process, with
+        one warning. "strict" raises LoadError where a part is missing.
     limits : Limits, optional
         How much memory and time the import may take, and how much the file may contain.
     allow_formats : iterable of str, optional
@@ -135,7 +139,8 @@ def load(
     FileNotFoundError
         If there is no such file.
     LoadError
-        If the file cannot be read as a model. The message has the path and Assimp's reason.
+        If the file cannot be read as a model. The message has the path and Assimp's reason. Also if `isolate`
+        is "strict" and the system lacks a part of the protection, which the message names.
     ImporterCrashed
         If the process of an isolated import ended without an answer.
     LimitExceeded
@@ -152,12 +157,14 @@ def load(
     Warns
     -----
     SkinpyWarning
-        If something in the file was lost.
+        If something in the file was lost. Also, once per process, if the system cannot isolate imports and
+        `isolate` is True.
 
     Notes
     -----
-    A .skn file is read by this process, as it was saved. Of the options only `mmap` and `limits` apply to it,
-    and of the limits `file_bytes` (unless it is mapped), `nodes`, `vertices` and `keys`.
+    A .skn file is read by this process, as it was saved, whatever `isolate` says. Of the options only `mmap`
+    and `limits` apply to it, and of the limits `file_bytes` (unless it is mapped), `nodes`, `vertices` and
+    `keys`.
 
     Examples
     --------
@@ -189,7 +196,7 @@ def load(
             *_checked(
                 format, max_influences, join_vertices, ignore_animated_scale, up, frame, curve_error, scene
             ),
-            *_confined(flag("isolate", isolate), limits, allow_formats, external, _paths_key()),
+            *_confined(checked_isolation(isolate), limits, allow_formats, external, _paths_key()),
         )
     if mmap is not False:
         flag("mmap", mmap)
@@ -314,29 +321,39 @@ def _part(name: str, value: float) -> float:
     return number
 
 
+def checked_isolation(value: Isolate) -> Isolate:
+    """The value of `isolate`: a bool or "strict"; TypeError for all others."""
+    if isinstance(value, str) and value == "strict":
+        return value
+    try:
+        return flag("isolate", value)
+    except TypeError:
+        raise TypeError(f"isolate is {value!r} (it may also be 'strict'); expected True or False") from None
+
+
 def _confined(
-    isolate: bool, limits: Limits, formats: Iterable[str] | None, external: str, key: _PathsKey
-) -> tuple[str, int, tuple[int, int, int, int, int], _Isolation | None]:
+    isolate: Isolate, limits: Limits, formats: Iterable[str] | None, external: str, key: _PathsKey
+) -> tuple[str, int, tuple[int, int, int, int, int], _Isolation | Isolate]:
     """The formats, external files, limits and isolation of an import, as the core takes them."""
     if not isinstance(limits, Limits):
         raise TypeError(f"limits is {limits!r}; expected a skinpy.Limits")
     if external not in _EXTERNAL:
         raise ValueError(f"external is {external!r}; expected one of {', '.join(map(repr, _EXTERNAL))}")
-    isolated = isolate and _CAN_ISOLATE
+    isolated = bool(isolate) and not _lack_of_worker()
     return (
         allowed_formats(formats, isolated),
         _EXTERNAL.index(external),
         limits.counts,
-        _isolation(limits, key) if isolated else None,
+        _isolation(limits, key, isolate == "strict") if isolated else isolate,
     )
 
 
-#: Everything that decides where Assimp and its dependencies are found.
-_PathsKey: TypeAlias = tuple[str | None, tuple[str, ...], str]
+#: Everything that decides where Assimp and its dependencies are found: SKINPY_ASSIMP_DIR and LD_LIBRARY_PATH.
+_PathsKey: TypeAlias = tuple[str | None, str]
 
 
 def _paths_key() -> _PathsKey:
-    return os.environ.get("SKINPY_ASSIMP_DIR"), tuple(sys.path), os.environ.get("LD_LIBRARY_PATH", "")
+    return os.environ.get("SKINPY_ASSIMP_DIR"), os.environ.get("LD_LIBRARY_PATH", "")
 
 
 @lru_cache(maxsize=8)
@@ -347,14 +364,15 @@ def _usual(key: _PathsKey) -> _Request:
 
 
 @lru_cache(maxsize=64)
-def _isolation(limits: Limits, key: _PathsKey) -> _Isolation:
+def _isolation(limits: Limits, key: _PathsKey, strict: bool = False) -> _Isolation:
     return (
         _built_path("_worker"),
         _built_path("_import"),
-        b"\n".join(path for path in _library_candidates(*key[:2]) if b"\n" not in path),
+        b"\n".join(path for path in assimp_paths(*key, isolated=True) if b"\n" not in path),
         limits.memory,
         float(limits.seconds),
-        os.fsencode(key[2]),
+        os.fsencode(library_folders(key[1])),
+        strict,
     )
 
 
@@ -468,15 +486,40 @@ def _as_file_name(view: memoryview) -> str | None:
 
 
 def _import(path: str | None, data: Any, request: _Request) -> _core.Block:
-    if request[-1] is None:
-        _start_importer()
-    return _core._load_file(path, data, *request)
+    isolation = request[-1]
+    if isinstance(isolation, tuple):
+        return _core._load_file(path, data, *request[:-1], isolation)
+    if isolation:
+        _excuse_no_isolation(strict=isolation == "strict")
+    _start_importer()
+    return _core._load_file(path, data, *request[:-1], None)
+
+
+def _lack_of_worker() -> str | None:
+    """Why no import can be isolated, or None."""
+    if not _CAN_ISOLATE:
+        return "this system cannot isolate imports"
+    if not os.path.isfile(_built_path("_worker")):
+        return "the worker is missing (install skinpy again)"
+    return None
+
+
+_UNISOLATED = count()  # imports in this process that should have been isolated
+
+
+def _excuse_no_isolation(strict: bool) -> None:
+    """Raise LoadError, or give a warning, once per process, where no import can be isolated."""
+    if strict:
+        raise LoadError(f"isolate='strict' needs a process of its own for the import: {_lack_of_worker()}")
+    if next(_UNISOLATED) == 0:
+        words = f"{_lack_of_worker()}, so load() imports in this process, where a broken file can end it"
+        warnings.warn(words, SkinpyWarning, stacklevel=5)  # level 5 is the caller of load()
 
 
 @cache
 def _start_importer() -> None:
     """Open the importer and Assimp in this process. Only a success is remembered."""
-    _core._start_importer(_built_path("_import"), _library_paths())
+    _core._start_importer(_built_path("_import"), assimp_paths(*_paths_key(), isolated=False))
 
 
 @cache
@@ -484,20 +527,6 @@ def _built_path(name: str) -> bytes:
     """The path of a file that was built beside `_core`; both have the same suffix."""
     core = Path(_core.__file__)
     return os.fsencode(core.with_name(core.name.replace("_core", name, 1)))
-
-
-def _library_paths() -> tuple[bytes, ...]:
-    """Paths where Assimp may be: in SKINPY_ASSIMP_DIR, in wheels, and the name that the system knows."""
-    return _library_candidates(*_paths_key()[:2])
-
-
-@cache
-def _library_candidates(wanted: str | None, entries: tuple[str, ...]) -> tuple[bytes, ...]:
-    paths = [Path(wanted, folder, _LIBRARY) for folder in ("lib", "lib64", ".")] if wanted else []
-    # Relative entries mean the working directory, which may be a folder of models from strangers.
-    found = (Path(entry, "cmeel.prefix", "lib", _LIBRARY) for entry in entries if os.path.isabs(entry))
-    paths += [path for path in found if os.path.isfile(path)]
-    return (*(os.fsencode(path) for path in paths), os.fsencode(_LIBRARY))
 
 
 def build_info() -> dict[str, Any]:
@@ -521,8 +550,8 @@ def build_info() -> dict[str, Any]:
     - assimp_error: why no Assimp library was found, or None
     - formats: file extensions that Assimp reads; `load` reads those that it is allowed to
     - isolation: what protects this process from an import, of "process", "limits" (of memory and time),
-      "filter" (of system calls) and "folders" (outside of which nothing can be read). It is empty where the
-      system cannot isolate imports, and `load` imports in this process
+      "filter" (of system calls) and "folders" (outside of which nothing can be read); ``isolate="strict"``
+      requires all. It is empty where the system cannot isolate imports, and `load` imports in this process
     - isolation_error: why imports cannot be isolated, or None
     - graphics: whether moderngl is installed
 
@@ -540,7 +569,8 @@ def build_info() -> dict[str, Any]:
     info["numpy"] = numpy.__version__
     info["importer"] = os.fsdecode(_built_path("_import"))
     try:
-        path, version, formats = _core._start_importer(_built_path("_import"), _library_paths())
+        libraries = assimp_paths(*_paths_key(), isolated=False)
+        path, version, formats = _core._start_importer(_built_path("_import"), libraries)
         found = {"assimp": path, "assimp_version": version, "assimp_error": None}
     except LoadError as error:
         formats = ""
@@ -554,9 +584,8 @@ def build_info() -> dict[str, Any]:
 
 def _isolation_facts() -> dict[str, Any]:
     """The entries of `build_info` about isolation, found out by starting a worker."""
-    if not _CAN_ISOLATE:
-        error = "this system cannot isolate imports, so load() imports in this process"
-        return {"isolation": (), "isolation_error": error}
+    if lack := _lack_of_worker():
+        return {"isolation": (), "isolation_error": f"{lack}, so load() imports in this process"}
     try:
         found = _core._sandbox(_isolation(_LIMITS, _paths_key()))
     except LoadError as error:

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from .kinds import VertexAnimation
     from .kinds.baking import BakedTexture
     from .limits import Limits
-    from .loading import External
+    from .loading import External, Isolate
     from .models.arrays import Differences
     from .models.look import Alpha, Image
     from .render import Camera
@@ -706,7 +706,7 @@ class Model(Shown, _core.Model):
         *,
         names: Sequence[str] | None = None,
         replace: bool = False,
-        isolate: bool = True,
+        isolate: Isolate = True,
         limits: Limits = USUAL,
         allow_formats: Iterable[str] | None = None,
         external: External = "folder",
@@ -728,7 +728,7 @@ class Model(Shown, _core.Model):
         replace : bool, default False
             Whether an added clip replaces a clip of the same name. Otherwise the added clip is renamed: the
             stem of its path goes in front ("run|walk"), or a number is appended.
-        isolate : bool, default True
+        isolate : bool or "strict", default True
             Whether each path is loaded in a process of its own; see `load`.
         limits : Limits, optional
             How much each path may take; see `load`.

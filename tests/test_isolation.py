@@ -5,6 +5,7 @@ hang or fill its memory, made here. How it is confined is seen from within: stra
 """
 
 import gc
+import itertools
 import os
 import re
 import shlex
@@ -208,17 +209,130 @@ def test_build_info_says_what_keeps_the_worker_in() -> None:
     assert info["isolation_error"] is None
 
 
-def test_a_system_that_cannot_isolate_imports_here(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def no_worker(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A system that cannot isolate imports, in a process that has not said so yet."""
     monkeypatch.setattr(loading, "_CAN_ISOLATE", False)
+    monkeypatch.setattr(loading, "_isolation", lambda *_: pytest.fail("a worker was asked for"))
+    monkeypatch.setattr(loading, "_UNISOLATED", itertools.count())
     loading._usual.cache_clear()
-    try:
-        monkeypatch.setattr(loading, "_isolation", lambda *_: pytest.fail("a worker was asked for"))
-        assert len(skinpy.load(file).mesh.positions)
+    yield
+    loading._usual.cache_clear()
+
+
+@pytest.mark.usefixtures("no_worker")
+def test_a_system_that_cannot_isolate_imports_here_and_says_so_once(file: Path) -> None:
+    assert len(skinpy.load(file, isolate=False).mesh.positions)
+    with pytest.warns(
+        skinpy.SkinpyWarning, match=r"cannot isolate imports, so load\(\) imports in this"
+    ) as given:
+        skinpy.load(file)
+    assert len(given) == 1 and given[0].filename == __file__
+    assert len(skinpy.load(file).mesh.positions)  # any warning more would be an error
+    assert len(skinpy.load(file, up="+Z").mesh.positions)
+    assert len(skinpy.load(file.read_bytes(), format="glb").mesh.positions)
+    assert len(skinpy.check(file)) >= 0
+    info = skinpy.build_info()
+    assert info["isolation"] == () and "in this process" in info["isolation_error"]
+
+
+@pytest.mark.usefixtures("no_worker")
+def test_strict_isolation_needs_a_worker(file: Path) -> None:
+    calls: list[Callable[[], object]] = [
+        lambda: skinpy.load(file, isolate="strict"),
+        lambda: skinpy.load(file.read_bytes(), isolate="strict"),
+        lambda: skinpy.check(file, isolate="strict"),
+        lambda: skinpy.crane().add_clips(file, isolate="strict"),
+        lambda: skinpy.VertexAnimation.load_series([file, file], 10, isolate="strict"),
+    ]
+    for call in calls:
+        with pytest.raises(skinpy.LoadError, match=r"isolate='strict'.*a process of its own.*cannot isolate"):
+            call()
+
+
+def test_a_build_without_its_worker_imports_here_and_says_so(
+    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    true = loading._built_path
+    gone = os.fsencode(tmp_path / "gone")
+    monkeypatch.setattr(loading, "_built_path", lambda name: gone if name == "_worker" else true(name))
+    monkeypatch.setattr(loading, "_UNISOLATED", itertools.count())
+    with pytest.warns(skinpy.SkinpyWarning, match="the worker is missing"):
         assert len(skinpy.load(file, up="+Z").mesh.positions)
-        info = skinpy.build_info()
-        assert info["isolation"] == () and "in this process" in info["isolation_error"]
-    finally:
-        loading._usual.cache_clear()
+    with pytest.raises(skinpy.LoadError, match="the worker is missing"):
+        skinpy.load(file, isolate="strict")
+
+
+#: Python code that lets system calls fail as in a system that lacks them: seccomp(2), SECCOMP_RET_ERRNO.
+WITHOUT_CALLS = """
+import ctypes, errno, struct, sys
+import skinpy
+def without(numbers):
+    load, compare, answer = 0x20, 0x15, 0x06
+    steps = [struct.pack("<HBBI", load, 0, 0, 0)]
+    for number in numbers:
+        steps.append(struct.pack("<HBBI", compare, 0, 1, number))
+        steps.append(struct.pack("<HBBI", answer, 0, 0, 0x00050000 | errno.ENOSYS))
+    steps.append(struct.pack("<HBBI", answer, 0, 0, 0x7FFF0000))
+    code = ctypes.create_string_buffer(b"".join(steps))
+    program = ctypes.create_string_buffer(struct.pack("<HxxxxxxQ", len(steps), ctypes.addressof(code)))
+    libc = ctypes.CDLL(None, use_errno=True)
+    assert libc.prctl(38, 1, 0, 0, 0) == 0  # PR_SET_NO_NEW_PRIVS
+    assert libc.prctl(22, 2, program, 0, 0) == 0, ctypes.get_errno()  # PR_SET_SECCOMP, SECCOMP_MODE_FILTER
+path, *numbers = sys.argv[1:]
+without(map(int, numbers))
+print(skinpy.build_info()["isolation"])
+print(len(skinpy.load(path).mesh.positions) > 0)
+try: skinpy.load(path, isolate="strict")
+except skinpy.LoadError as error: print(error)
+else: print("loaded")
+"""
+LANDLOCK_CREATE_RULESET = 444
+SECCOMP = {"x86_64": 317, "aarch64": 277}.get(os.uname().machine, -1)
+PARTS = {
+    LANDLOCK_CREATE_RULESET: ("folders", "rules about folders (Landlock, Linux 5.13)"),
+    SECCOMP: ("filter", "a filter of system calls (seccomp)"),
+}
+
+
+@pytest.mark.skipif(SECCOMP < 0, reason="the numbers of system calls are those of x86-64 and 64-bit ARM")
+@pytest.mark.parametrize("missing", [*((one,) for one in PARTS), (LANDLOCK_CREATE_RULESET, SECCOMP), ()])
+def test_strict_isolation_names_what_the_system_lacks(file: Path, missing: tuple[int, ...]) -> None:
+    """True uses what there is."""
+    if skinpy.build_info()["isolation"] != ("process", "limits", "filter", "folders"):
+        pytest.skip("this system lacks a part, or a sanitizer")
+    command = [sys.executable, "-c", WITHOUT_CALLS, str(file), *map(str, missing)]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
+    assert done.returncode == 0, done.stderr
+    isolation, loaded, said = done.stdout.splitlines()
+    assert loaded == "True"
+    for number, (name, words) in PARTS.items():
+        assert (name in isolation) == (number not in missing)
+        assert (words in said) == (number in missing)
+    if missing:
+        assert said.startswith(f"{file}: isolate='strict' needs what this system lacks: ")
+        assert said.endswith("; isolate=True imports with what there is")
+    else:
+        assert said == "loaded"
+
+
+def test_strict_isolation_gives_the_same_model(file: Path) -> None:
+    if skinpy.build_info()["isolation"] != ("process", "limits", "filter", "folders"):
+        pytest.skip("this system lacks a part, or a sanitizer")
+    assert blocks(skinpy.load(file, isolate="strict")) == blocks(skinpy.load(file))
+    data = file.read_bytes()
+    assert blocks(skinpy.load(data, isolate="strict", limits=skinpy.Limits(seconds=20))) == blocks(
+        skinpy.load(data)
+    )
+    assert skinpy.check(file, isolate="strict") == skinpy.check(file)
+
+
+@pytest.mark.parametrize("value", ["Strict", "", b"strict", "yes", np.array(["strict"])])
+def test_isolate_is_a_flag_or_strict(file: Path, value: Any) -> None:
+    with pytest.raises(TypeError, match=r"isolate is .*'strict'.*; expected True or False"):
+        skinpy.load(file, isolate=value)
+    with pytest.raises(TypeError, match=r"isolate is .*'strict'.*; expected True or False"):
+        skinpy.check(file, isolate=value)
 
 
 def test_many_threads_load_at_once(file: Path) -> None:

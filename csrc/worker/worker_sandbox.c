@@ -10,9 +10,7 @@
 #include <fcntl.h>
 #include <link.h>
 #include <linux/audit.h>
-#include <linux/capability.h>
 #include <linux/filter.h>
-#include <linux/futex.h>
 #include <linux/seccomp.h>
 #include <signal.h>
 #include <stddef.h>
@@ -61,25 +59,20 @@ void worker_settle(int first_free) {
 
 /* ---- capabilities ------------------------------------------------------------------------------------------ */
 
-#define BIT(capability) ((uint64_t)1 << (capability))
+/* Numbers and structs of capset(2) and capabilities(7). */
+enum { VERSION_3 = 0x20080522, DAC_OVERRIDE = 1 << 1, DAC_READ_SEARCH = 1 << 2 };
+typedef struct capability_words {
+  uint32_t effective, permitted, inheritable;
+} capability_words; /* capabilities 0 to 31, or 32 to 63 */
+static const struct {
+  uint32_t version;
+  int process;
+} of_this_thread = {VERSION_3, 0};
 
-/* Capabilities have two words of 32 bits each, in version 3 of the interface. */
-static uint64_t permitted_capabilities(void) {
-  struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
-  struct __user_cap_data_struct words[2] = {{0}};
-  if (syscall(SYS_capget, &header, words)) return 0;
-  return (uint64_t)words[1].permitted << 32 | words[0].permitted;
-}
-
-static void set_capabilities(uint64_t permitted, uint64_t effective) {
-  struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
-  struct __user_cap_data_struct words[2] = {{0}};
-  int i;
-  for (i = 0; i < 2; i++) {
-    words[i].permitted = (uint32_t)(permitted >> 32 * i);
-    words[i].effective = (uint32_t)(effective >> 32 * i);
-  }
-  syscall(SYS_capset, &header, words);
+/* Gives up all capabilities but these, of which `effective` are in use. */
+static void keep_capabilities(uint32_t permitted, uint32_t effective) {
+  const capability_words words[2] = {{effective, permitted, 0}, {0, 0, 0}};
+  syscall(SYS_capset, &of_this_thread, words);
 }
 
 /* Whether the effective capabilities suffice. False before Linux 5.8, which cannot tell. */
@@ -92,14 +85,15 @@ static bool can_access(const char *path, int mode) {
 }
 
 void worker_drop_capabilities(const char *folder, const char *file) {
-  uint64_t reading = permitted_capabilities() & (BIT(CAP_DAC_READ_SEARCH) | BIT(CAP_DAC_OVERRIDE));
+  capability_words words[2] = {{0, 0, 0}, {0, 0, 0}};
+  uint32_t reading;
   int i = 0;
-  if (WORKER_IS_SANITIZED) return;
-  if (reading & BIT(CAP_DAC_READ_SEARCH)) reading = BIT(CAP_DAC_READ_SEARCH);
+  if (WORKER_IS_SANITIZED || syscall(SYS_capget, &of_this_thread, words)) return;
+  reading = words[0].permitted & DAC_READ_SEARCH ? DAC_READ_SEARCH : words[0].permitted & DAC_OVERRIDE;
   while (prctl(PR_CAPBSET_DROP, i, 0, 0, 0) == 0) i++; /* fails at the first number that Linux does not know */
-  set_capabilities(reading, 0);
+  keep_capabilities(reading, 0);
   if (can_access(file, R_OK) && can_access(folder, R_OK | X_OK)) reading = 0;
-  set_capabilities(reading, reading);
+  keep_capabilities(reading, reading);
 }
 
 /* ---- folders: Landlock ------------------------------------------------------------------------------------ */
@@ -209,12 +203,14 @@ bool worker_limit(uint64_t memory, uint64_t stack, uint32_t seconds) {
 #define ALLOW_EQUAL(name, n, value)  ALLOW_WHERE(name, n, BPF_JEQ, value, 1)
 #define ALLOW_UP_TO(name, n, value)  ALLOW_WHERE(name, n, BPF_JGT, value, 0)
 
-/* Waiting and waking. The others are for locks with priorities, which this program has none of. */
-#define OR_IF_EQUAL(command)         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, command, 0, 1), ANSWER(SECCOMP_RET_ALLOW)
-#define ALLOW_FUTEX                                                                                          \
-  BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_futex, 0, 11), LOW_WORD(1),                                        \
-      BPF_STMT(BPF_ALU | BPF_AND | BPF_K, FUTEX_CMD_MASK), OR_IF_EQUAL(FUTEX_WAIT), OR_IF_EQUAL(FUTEX_WAKE), \
-      OR_IF_EQUAL(FUTEX_WAIT_BITSET), OR_IF_EQUAL(FUTEX_WAKE_BITSET), REFUSE
+/* Of futex(2), waiting and waking, without and with a mask of bits. The others are for locks with priorities, which
+   this program has none of. The low seven bits of the command are its number. */
+enum { WAIT = 0, WAKE = 1, WAIT_BITS = 9, WAKE_BITS = 10, COMMAND_BITS = 0x7F };
+#define OR_IF_EQUAL(command) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, command, 0, 1), ANSWER(SECCOMP_RET_ALLOW)
+#define ALLOW_FUTEX                                                                                                    \
+  BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_futex, 0, 11), LOW_WORD(1),                                                  \
+      BPF_STMT(BPF_ALU | BPF_AND | BPF_K, COMMAND_BITS), OR_IF_EQUAL(WAIT), OR_IF_EQUAL(WAKE), OR_IF_EQUAL(WAIT_BITS), \
+      OR_IF_EQUAL(WAKE_BITS), REFUSE
 
 #define WRITES (O_WRONLY | O_RDWR | O_CREAT | O_TRUNC | O_APPEND)
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from .._types import PathLike
     from ..limits import Limits
-    from ..loading import External
+    from ..loading import External, Isolate
 
 __all__ = ["check"]
 
@@ -28,7 +28,7 @@ def check(
     model_or_path: Model | PathLike,
     *,
     joints: int | None = None,
-    isolate: bool = True,
+    isolate: Isolate = True,
     limits: Limits = USUAL,
     allow_formats: Iterable[str] | None = None,
     external: External = "folder",
@@ -45,7 +45,7 @@ def check(
         fewer can be measured; for a Model only the number of influences that loading dropped is known.
     joints : int, optional
         The number of palette slots (joints that move vertices) that the target program holds.
-    isolate : bool, default True
+    isolate : bool or "strict", default True
         Whether a file is imported in a process of its own, as in `skinpy.load`.
     limits : Limits, optional
         Limits of the import, as in `skinpy.load`.

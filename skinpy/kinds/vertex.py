@@ -26,7 +26,7 @@ from .animation import Interpolation, checked_interpolation
 
 if TYPE_CHECKING:
     from ..limits import Limits
-    from ..loading import External
+    from ..loading import External, Isolate
     from ..model import Model
 
 __all__ = ["KeyReport", "VertexAnimation"]
@@ -256,7 +256,7 @@ class VertexAnimation:
         *,
         fps: float | None = None,
         name: str | None = None,
-        isolate: bool = True,
+        isolate: Isolate = True,
         limits: Limits = USUAL,
         allow_formats: Iterable[str] | None = None,
         external: External = "folder",
@@ -277,7 +277,7 @@ class VertexAnimation:
             Frames per second. Without it 10 for stored frames, as the games play them, and 25 for a series.
         name : str, optional
             Name of the animation. Without it the name of the file, without number and extension.
-        isolate : bool, default True
+        isolate : bool or "strict", default True
             Whether each frame is imported in a process of its own, as in `skinpy.load`.
         limits : Limits, optional
             Limits of the import. `Limits.vertices` counts the face corners of all frames together,
@@ -322,7 +322,7 @@ class VertexAnimation:
         fps: float,
         *,
         name: str = "",
-        isolate: bool = True,
+        isolate: Isolate = True,
         limits: Limits = USUAL,
         allow_formats: Iterable[str] | None = None,
         external: External = "folder",
@@ -339,7 +339,7 @@ class VertexAnimation:
             Frames per second, above 0.
         name : str, default ""
             Name of the animation.
-        isolate : bool, default True
+        isolate : bool or "strict", default True
             Whether each frame is imported in a process of its own, as in `skinpy.load`.
         limits : Limits, optional
             Limits of the import, for all frames together, as in `load`.

@@ -11,6 +11,7 @@ import signal
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import IO
 
 import numpy as np
@@ -31,12 +32,22 @@ def mp4_encoder() -> Callable[[FilmJob], None]:
 
 
 def find_ffmpeg() -> str:
-    """The path of ffmpeg: from the PATH, else from the package imageio-ffmpeg. Raises ImportError."""
+    """The path of ffmpeg: from the PATH, else from the package imageio-ffmpeg. Raises ImportError.
+
+    Folders of the PATH that depend on the working folder do not count: that may be a folder of models.
+    """
     found = shutil.which("ffmpeg")
+    planted = found is not None and not os.path.isabs(found)
+    if planted:
+        entries = os.environ.get("PATH", "").split(os.pathsep)
+        found = shutil.which("ffmpeg", path=os.pathsep.join(filter(os.path.isabs, entries)))
     if found:
         return found
     try:
-        return str(importlib.import_module("imageio_ffmpeg").get_ffmpeg_exe())
+        package = importlib.import_module("imageio_ffmpeg")
+        if planted and not any(Path(package.__path__[0], "binaries").glob("ffmpeg-*")):
+            raise RuntimeError("the package would run what the PATH has")
+        return str(package.get_ffmpeg_exe())
     except (ImportError, RuntimeError) as error:  # RuntimeError: the package without its program
         raise ImportError(
             "writing .mp4 needs ffmpeg: pip install 'skinpy-anim[video]', or put an ffmpeg on the PATH"
