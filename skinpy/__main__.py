@@ -9,9 +9,10 @@ import os
 import sys
 import warnings
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 from . import __version__
+from ._text import printable
 from .commands import COMMANDS
 from .commands.loading import with_option
 from .errors import LoadError, SkinpyError, SkinpyWarning
@@ -44,8 +45,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return status or 0
 
 
+class _Parser(argparse.ArgumentParser):
+    """A parser whose errors quote arguments without control characters."""
+
+    def error(self, message: str) -> NoReturn:
+        super().error(printable(message))
+
+
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="skinpy",
         description="Load, check and draw animated 3D models. 'skinpy COMMAND --help' lists the options of a "
         "command.",
@@ -73,7 +81,7 @@ def _with_joined_axis(arguments: Sequence[str]) -> list[str]:
 def _escape_missing_letters() -> None:
     """Let a terminal whose encoding lacks a letter of a name show the number of that letter."""
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
+        if isinstance(stream, io.TextIOWrapper) and stream.errors in ("strict", "surrogateescape"):
             stream.reconfigure(errors="backslashreplace")
 
 
@@ -99,7 +107,7 @@ def _print_warning(message: Warning | str, *_: Any, **__: Any) -> None:
 
 
 def _one_line(message: object) -> str:
-    return " ".join(str(message).split())
+    return printable(" ".join(str(message).split()))
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from . import _core
+from ._text import quoted
 from ._types import Array
 
 _TEXT = [("offset", "<u4"), ("length", "<u4")]
@@ -259,7 +260,12 @@ class TextPool:
 
     def add(self, words: str) -> tuple[int, int]:
         """Append a string and return its offset and length, as records hold them."""
-        encoded = words.encode("utf-8", "surrogateescape")
+        try:
+            encoded = words.encode("utf-8", "surrogateescape")
+        except UnicodeEncodeError:
+            raise ValueError(
+                f"the name {quoted(words)} has half a character (a lone surrogate); expected whole characters"
+            ) from None
         start = len(self._bytes)
         self._bytes += encoded
         return (start, len(encoded)) if encoded else (0, 0)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ._signals import answered
+from ._text import printable
 from ._types import PathLike
 from .files.whole import replacing
 
@@ -35,6 +36,11 @@ def _png(figure: "Figure") -> bytes:
     with answered():
         figure.savefig(buffer, format="png")
     return buffer.getvalue()
+
+
+def put_title(figure: "Figure", words: str) -> None:
+    """Write a title above a figure; names in it are no formulas of matplotlib."""
+    figure.suptitle(printable(words).replace("$", r"\$"), color=INK)
 
 
 def tidy(axes: "Axes", grid: Any) -> None:

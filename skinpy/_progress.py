@@ -5,6 +5,8 @@ import sys
 from collections.abc import Iterable, Iterator
 from typing import TypeVar
 
+from ._text import printable
+
 Item = TypeVar("Item")
 
 
@@ -16,7 +18,7 @@ def shown(items: Iterable[Item], total: int | None, title: str) -> Iterator[Item
         except ImportError:
             pass
         else:
-            with bars.tqdm(items, desc=title, total=total, leave=False, delay=0.5) as bar:
+            with bars.tqdm(items, desc=printable(title), total=total, leave=False, delay=0.5) as bar:
                 yield from bar
             return
     yield from items

@@ -1,5 +1,10 @@
 """Text from outside, made safe to store and to print: what files say, and what callers pass."""
 
+from collections.abc import Sequence
+
+MAX_QUOTE = 100  #: characters that a message quotes of a file
+_MAX_LISTED = 8  # names that a message lists
+
 
 def unicode_text(text: str) -> str:
     """`text` with U+FFFD in place of lone surrogates, to store it as UTF-8.
@@ -26,6 +31,32 @@ def printable(text: object) -> str:
 def printable_lines(text: object) -> str:
     """What `text` says, with its lines, each as `printable` writes it."""
     return "\n".join(map(printable, str(text).split("\n")))
+
+
+def html_text(text: str) -> str:
+    """`text` as HTML text, in which nothing is markup, and which UTF-8 can hold."""
+    import html  # only pages need it
+
+    return html.escape(unicode_text(text))
+
+
+def quoted(text: object) -> str:
+    """`repr(text)`, of which a long one is cut."""
+    shown = repr(text)
+    return shown if len(shown) <= MAX_QUOTE else f"{shown[: MAX_QUOTE - 4]}...{shown[-1]}"
+
+
+def quoted_list(texts: Sequence[str], between: str = ", ") -> str:
+    """The first of the texts, each `quoted`, as many as a message may quote, and how many more there are."""
+    shown: list[str] = []
+    length = 0
+    for one in map(quoted, texts[:_MAX_LISTED]):
+        length += len(one)
+        if shown and length > MAX_QUOTE:
+            break
+        shown.append(one)
+    left = len(texts) - len(shown)
+    return between.join(shown) + (f" and {left} more" if left else "")
 
 
 def _printed(letter: str) -> str:

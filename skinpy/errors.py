@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from ._text import printable, printable_lines, quoted, quoted_list
+
 if TYPE_CHECKING:
     from .assets import ReportEntry
 
@@ -24,7 +26,13 @@ __all__ = [
 
 
 class SkinpyError(Exception):
-    """The base class of the exceptions that skinpy defines."""
+    """The base class of the exceptions that skinpy defines.
+
+    Messages quote files and paths. No terminal obeys them: control characters are escaped, as Python does it.
+    """
+
+    def __init__(self, *arguments: object) -> None:
+        super().__init__(*(printable_lines(one) if isinstance(one, str) else one for one in arguments))
 
 
 class LoadError(SkinpyError):
@@ -73,6 +81,9 @@ class SkinpyWarning(UserWarning):
     `Model.report` has the details.
     """
 
+    def __init__(self, *arguments: object) -> None:
+        super().__init__(*(printable(one) if isinstance(one, str) else one for one in arguments))
+
 
 def unknown_name(what: str, name: object, names: Iterable[str]) -> KeyError:
     """The KeyError for a `name` that is not among `names`; the message suggests the closest names.
@@ -86,24 +97,20 @@ def unknown_name(what: str, name: object, names: Iterable[str]) -> KeyError:
     if not close:
         close = [one for one in known if one.lower() == str(name).lower()]
     if close:
-        hint = "did you mean " + " or ".join(map(repr, close)) + "?"
+        hint = "did you mean " + quoted_list(close, " or ") + "?"
     elif known:
-        listed = ", ".join(map(repr, known[:8]))
-        hint = f"there are {listed}" + (f" and {len(known) - 8} more" if len(known) > 8 else "")
+        hint = f"there are {quoted_list(known)}"
     else:
         hint = f"there is no {what}"
-    return KeyError(f"unknown {what} {name!r}: {hint}")
+    return KeyError(f"unknown {what} {quoted(name)}: {hint}")
 
 
 def unknown_clip_number(argument: str, number: int, names: Sequence[str]) -> IndexError:
     """The IndexError for an `argument` whose `number` is out of range; `names` are those of all clips."""
     if not names:
         return IndexError(f"{argument} is {number}; the model has no clips")
-    from ._text import printable  # only errors need it
-
-    listed = ", ".join(map(printable, names[:8])) + (f" and {len(names) - 8} more" if len(names) > 8 else "")
     there = f"clips 0 to {len(names) - 1}" if len(names) > 1 else "clip 0 alone"
-    return IndexError(f"{argument} is {number}; the model has {there} ({listed})")
+    return IndexError(f"{argument} is {number}; the model has {there} ({quoted_list(names)})")
 
 
 def warn_of_losses(lost: Sequence[ReportEntry], while_what: str) -> None:

@@ -449,7 +449,9 @@ TAKES_A_CLIP: dict[str, Call] = {
 @pytest.mark.parametrize("name", TAKES_A_CLIP)
 def test_a_number_of_no_clip_is_refused_with_the_range(model: Model, name: str) -> None:
     for number in (3, -4, np.int64(7)):
-        with pytest.raises(IndexError, match=rf"^clip is {number}; .* clips 0 to 2 \(walk, run, wave\)$"):
+        with pytest.raises(
+            IndexError, match=rf"^clip is {number}; .* clips 0 to 2 \('walk', 'run', 'wave'\)$"
+        ):
             TAKES_A_CLIP[name](model, number)
     with pytest.raises(KeyError, match="unknown clip 'wlak': did you mean 'walk'"):
         TAKES_A_CLIP[name](model, "wlak")
@@ -469,8 +471,11 @@ def test_numbers_of_clips_where_there_are_few_or_many() -> None:
 
     for count, words in (
         (0, "clip is 20; the model has no clips"),
-        (1, r"clip is 20; the model has clip 0 alone \(c0\)"),
-        (10, r"clip is 20; the model has clips 0 to 9 \(c0, c1, c2, c3, c4, c5, c6, c7 and 2 more\)"),
+        (1, r"clip is 20; the model has clip 0 alone \('c0'\)"),
+        (
+            10,
+            r"clip is 20; the model has clips 0 to 9 \('c0', 'c1', .*, 'c7' and 2 more\)",
+        ),
     ):
         with pytest.raises(IndexError, match=words):
             still(count).pose(20)

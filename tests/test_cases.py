@@ -15,6 +15,7 @@ import pytest
 from conftest import data_file
 
 import skinpy
+from skinpy.__main__ import main
 
 BENT = [(0, 0), (1, 0), (0, 2), (0.5, 2.5), (-2, 2), (-2, 3)]
 BENT_AWAY = [(0, 0), (1, 0), (0, 2), (0.5, 1.5), (2, 2), (2, 1)]
@@ -178,3 +179,19 @@ def test_an_image_of_many_scans_is_refused_by_name() -> None:
     (texture,) = [material.texture for material in model.materials if material.texture]
     with pytest.raises(skinpy.LimitExceeded, match=r"JPEG of \d+ scans; expected at most 32"):
         texture.image()
+
+
+@pytest.mark.parametrize("name", ["escape_in_error.bvh", "escape_in_warning.gltf"])
+def test_control_characters_are_printed_as_escapes(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    path = data_file("cases", name)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            words = str(skinpy.load(path).report)
+        except skinpy.LoadError as error:
+            words = str(error)
+    main(["info", str(path)])
+    shown = capsys.readouterr()
+    for text in (words, shown.out, shown.err, *(str(one.message) for one in caught)):
+        assert text.replace("\n", "").isprintable()
+    assert r"\x1b]0;owned\x07" in words or "where a channel" in words

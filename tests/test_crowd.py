@@ -428,7 +428,7 @@ FAULTS: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"clips": {"walk"}}, TypeError, "clips is of type set; expected a sequence"),
     ({"clips": [0, None, 1]}, TypeError, r"clips\[1\] is None; expected a Clip, a name or an index"),
     ({"clips": ["walk", "jogg"]}, KeyError, "jogg"),
-    ({"clips": [0, 3]}, IndexError, r"clips\[1\] is 3; the model has clips 0 to 2 \(walk, run, wave\)"),
+    ({"clips": [0, 3]}, IndexError, r"clips\[1\] is 3; the model has clips 0 to 2 \('walk', 'run', 'wave'\)"),
     ({"clips": [0.0]}, TypeError, r"clips\[0\] is of type float"),
     ({"clips": [0] * 65_536}, ValueError, "clips holds 65536 clips; expected at most 65535"),
     ({"clips": []}, ValueError, r"clip_index\[0\] is 0; expected -1"),

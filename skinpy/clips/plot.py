@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .._plots import INK, new_figure, tidy
+from .._plots import INK, new_figure, put_title, tidy
 from .._types import Array
 from ..clip import Channel, Clip
 from ..errors import unknown_name
@@ -108,7 +108,7 @@ def draw(clip: Clip, joint: "JointLike | None", target: "JointLike | None") -> "
     for axes, channel in zip(rows, channels, strict=True):
         _draw_channel(axes, channel, clip.duration)
     rows[-1].set_xlabel("seconds", color=INK)
-    figure.suptitle(f"{title}, {clip.duration:.3f} s".replace("$", r"\$"), color=INK)
+    put_title(figure, f"{title}, {clip.duration:.3f} s")
     return figure
 
 

@@ -1,16 +1,15 @@
 """skinpy check: looks for faults of an animated file."""
 
-import json
 import warnings
 from argparse import Namespace
 
 from .. import _core
-from .._text import unicode_text
 from ..checking import check
 from ..errors import SkinpyWarning
 from . import values
 from .loading import load_model
 from .options import Commands, add_command
+from .output import show, show_json
 
 
 def add(commands: Commands) -> None:
@@ -33,7 +32,7 @@ def run(options: Namespace) -> int:
         model = load_model(options, max_influences=_core.MAX_INFLUENCES)
     findings = check(model, joints=options.joints)
     if options.json:
-        print(json.dumps({"file": unicode_text(options.file)} | findings.to_dict(), indent=2))
+        show_json({"file": options.file} | findings.to_dict())
     else:
-        print(findings)
+        show(findings)
     return int(bool(findings.errors))

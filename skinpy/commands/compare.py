@@ -1,12 +1,11 @@
 """skinpy compare: shows what each kind of animation would store for a clip."""
 
-import json
 from argparse import Namespace
 
-from .._text import unicode_text
 from . import values
 from .loading import load_model
 from .options import Commands, add_clip_option, add_command, chosen_clip
+from .output import show, show_json
 
 
 def add(commands: Commands) -> None:
@@ -39,8 +38,8 @@ def run(options: Namespace) -> None:
     model = load_model(options)
     table = compare(model, chosen_clip(model, options.clip), fps=options.fps, max_error=options.max_error)
     if options.json:
-        print(json.dumps(table.to_dict() | {"clip": unicode_text(table.clip)}, indent=2))
+        show_json(table.to_dict())
     elif options.plot:
         table.plot(options.plot)
     else:
-        print(table)
+        show(table)

@@ -2,7 +2,6 @@
 
 from argparse import Namespace
 
-from .._text import unicode_text
 from .loading import load_model
 from .options import Commands, add_clip_option, add_command, chosen_clip, name_or_number
 
@@ -28,7 +27,7 @@ def run(options: Namespace) -> None:
     """Run the command."""
     model = load_model(options)
     if not len(model.clips):
-        raise ValueError(f"{unicode_text(options.file)!r} has no clips; there are no curves to draw")
+        raise ValueError(f"{options.file!r} has no clips; there are no curves to draw")
     clip = model.clips[chosen_clip(model, options.clip) or 0]
     targets = [target.name for target in model.targets]
     joint, target = (

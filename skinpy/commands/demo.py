@@ -5,6 +5,7 @@ from argparse import Namespace
 from ..loading import character
 from . import values
 from .options import Commands, add_picture_options, chosen_clip
+from .output import show
 from .render import draw_clip
 
 _PICTURE_TIME = 0.25  # seconds: a foot is in the air
@@ -38,4 +39,4 @@ def run(options: Namespace) -> None:
         options.time = _PICTURE_TIME
     model = character()
     draw_clip(model, chosen_clip(model, options.clip), options)
-    print(f"drew the bundled character to {options.output}")
+    show(f"drew the bundled character to {options.output}")

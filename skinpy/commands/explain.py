@@ -6,6 +6,7 @@ from ..files.whole import replacing
 from . import values
 from .loading import load_model
 from .options import Commands, add_clip_option, add_command, chosen_clip
+from .output import show
 
 
 def add(commands: Commands) -> None:
@@ -33,4 +34,4 @@ def run(options: Namespace) -> None:
         with replacing(options.html) as page:
             page.write(explanation.html().encode("utf-8"))
     else:
-        print(explanation)
+        show(explanation)

@@ -1,11 +1,10 @@
 """skinpy info: shows what a file contains, or how skinpy was built."""
 
-import json
 import warnings
 from argparse import Namespace
 from typing import Any
 
-from .._text import unicode_text
+from .._text import printable
 from ..clip import Clip
 from ..errors import SkinpyWarning
 from ..files.series import has_frames
@@ -14,6 +13,7 @@ from ..loading import build_info
 from ..model import Model
 from .loading import load_model, loading_arguments
 from .options import Commands, add_command
+from .output import show, show_json
 
 _IDENTITY = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 _PLURALS = {"vertex": "vertices", "submesh": "submeshes"}
@@ -37,17 +37,17 @@ def run(options: Namespace) -> None:
         facts = _model_facts(load_model(options))
         facts["frames"] = _stored_frames(options)
     if options.json:
-        print(json.dumps(facts, indent=2))
+        show_json(facts)
     else:
         _print_facts(options.file, facts)
 
 
 def _show_build(facts: dict[str, Any], as_json: bool) -> None:
     if as_json:
-        print(json.dumps(facts, indent=2))
+        show_json(facts)
         return
     for name, value in facts.items():
-        print(f"{name:20} {' '.join(value) if isinstance(value, list) else value}")
+        show(f"{name:20} {' '.join(value) if isinstance(value, list) else value}")
 
 
 def _stored_frames(options: Namespace) -> int:
@@ -64,22 +64,22 @@ def _stored_frames(options: Namespace) -> int:
 def _model_facts(model: Model) -> dict[str, Any]:
     low, high = model.bounds().tolist()
     return {
-        "joints": [unicode_text(name) for name in model.skeleton.names],
+        "joints": list(model.skeleton.names),
         "parents": model.skeleton.parents.tolist(),
         "slots": len(model.skin),
         "vertices": len(model.mesh.positions),
         "faces": len(model.mesh.faces),
         "influences": model.mesh.slots.shape[1],
-        "submeshes": [unicode_text(submesh.name) for submesh in model.mesh.submeshes],
+        "submeshes": [submesh.name for submesh in model.mesh.submeshes],
         "hidden_submeshes": sum(not submesh.visible for submesh in model.mesh.submeshes),
-        "materials": [unicode_text(material.name) for material in model.materials],
-        "targets": [unicode_text(target.name) for target in model.targets],
+        "materials": [material.name for material in model.materials],
+        "targets": [target.name for target in model.targets],
         "moved_textures": sum(material.uv_transform != _IDENTITY for material in model.materials),
         "textures": sum(material.texture is not None for material in model.materials),
-        "scenes": [unicode_text(name) for name in model.scenes],
+        "scenes": list(model.scenes),
         "cameras": len(model.cameras),
         "lights": len(model.lights),
-        "variants": [unicode_text(name) for name in model.variants],
+        "variants": list(model.variants),
         "vrm": None if model.vrm is None else model.vrm["version"],
         "up": model.up,
         "unit_meters": model.unit_meters,
@@ -90,8 +90,8 @@ def _model_facts(model: Model) -> dict[str, Any]:
                 "code": entry.code,
                 "severity": entry.severity,
                 "count": entry.count,
-                "first": unicode_text(entry.first),
-                "message": unicode_text(entry.message),
+                "first": entry.first,
+                "message": entry.message,
             }
             for entry in model.report
         ],
@@ -101,7 +101,7 @@ def _model_facts(model: Model) -> dict[str, Any]:
 def _clip_facts(clip: Clip) -> dict[str, Any]:
     channels = clip.channels
     return {
-        "name": unicode_text(clip.name),
+        "name": clip.name,
         "kind": clip.kind,
         "duration": clip.duration,
         "ticks_per_second": clip.ticks_per_second,
@@ -116,29 +116,29 @@ def _print_facts(file: str, facts: dict[str, Any]) -> None:
     (x0, y0, z0), (x1, y1, z1) = facts["bounds"]
     hidden = f" ({facts['hidden_submeshes']} hidden)" if facts["hidden_submeshes"] else ""
     unit = f", 1 unit = {facts['unit_meters']:g} m" if facts["unit_meters"] else ""
-    print(file)
-    print(
+    show(printable(file))
+    show(
         f"  skeleton  {_counted(len(facts['joints']), 'joint')}, root {facts['joints'][0]!r}, "
         f"{_counted(facts['slots'], 'palette slot')}"
     )
-    print(
+    show(
         f"  mesh      {_counted(facts['vertices'], 'vertex')}, {_counted(facts['faces'], 'face')}, "
         f"{_counted(len(facts['submeshes']), 'submesh')}{hidden}, "
         f"{_counted(facts['influences'], 'influence')} per vertex"
     )
-    print(f"  look      {_counted(len(facts['materials']), 'material')}, {facts['textures']} with a texture")
-    print(f"  space     {facts['up']} is up{unit}; rest pose {x1 - x0:.4g} x {y1 - y0:.4g} x {z1 - z0:.4g}")
-    print(f"  kinds     {', '.join(_kinds(facts))}")
+    show(f"  look      {_counted(len(facts['materials']), 'material')}, {facts['textures']} with a texture")
+    show(f"  space     {facts['up']} is up{unit}; rest pose {x1 - x0:.4g} x {y1 - y0:.4g} x {z1 - z0:.4g}")
+    show(f"  kinds     {', '.join(_kinds(facts))}")
     if data := _data(facts):
-        print(f"  data      {', '.join(data)}")
+        show(f"  data      {', '.join(data)}")
     for clip in facts["clips"]:
-        print(
+        show(
             f"  clip      {clip['name']!r}: {clip['duration']:.3f} s, "
             f"{_counted(clip['channels'], 'channel')}, {_counted(clip['keys'], 'key')} "
             f"({', '.join(clip['interpolations'])}), {clip['nbytes']} bytes"
         )
     for entry in facts["report"]:
-        print(f"  {entry['severity']:9} {entry['message']} ({entry['count']}x, first: {entry['first']})")
+        show(f"  {entry['severity']:9} {entry['message']} ({entry['count']}x, first: {entry['first']})")
 
 
 def _kinds(facts: dict[str, Any]) -> list[str]:

@@ -1,10 +1,9 @@
 """An explanation as HTML: tables and folds, without scripts; the page loads nothing."""
 
-import html
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from .._text import unicode_text
+from .._text import html_text
 from .._types import Array
 from . import words
 
@@ -146,7 +145,7 @@ def _outcome(each: "Outcome") -> list[str]:
 
 def _text(string: str) -> str:
     """Return a string as HTML text."""
-    return html.escape(unicode_text(string))
+    return html_text(string)
 
 
 def _fold(title: str, body: Iterable[str], is_open: bool) -> str:

@@ -23,6 +23,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .._confinement import Confinement
+from .._text import printable
 from .._types import Array, Floats, PathLike
 from ..errors import LimitExceeded, LoadError, SkinpyWarning
 from ..limits import Limits
@@ -77,7 +78,7 @@ def load_series(paths: Sequence[PathLike], confined: Confinement) -> Stored:
     files = [Path(path) for path in paths]
     if not files:
         raise ValueError("paths is empty; expected at least one file")
-    reader = _Reader(str(files[0]), len(files), lambda number: str(files[number]), confined)
+    reader = _Reader(printable(files[0]), len(files), lambda number: printable(files[number]), confined)
     return _collect(reader, lambda number: reader.still(files[number]))
 
 
@@ -86,7 +87,8 @@ def series_of(path: Path) -> list[Path]:
     found = _NUMBERED.search(path.name)
     if not found:
         raise LoadError(
-            f"{path}: the name has no number before its extension; give load_series the paths of the files"
+            f"{printable(path)}: the name has no number before its extension; "
+            "give load_series the paths of the files"
         )
     if not path.is_file():
         raise FileNotFoundError(2, "No such file or directory", str(path))
@@ -95,7 +97,7 @@ def series_of(path: Path) -> list[Path]:
     numbered = [(int(match[1]), one) for one in path.parent.iterdir() if (match := same.fullmatch(one.name))]
     numbers = [number for number, _ in numbered]
     if len(set(numbers)) < len(numbers):
-        raise LoadError(f"{path}: two files of the series have the same number")
+        raise LoadError(f"{printable(path)}: two files of the series have the same number")
     return [one for _, one in sorted(numbered)]
 
 
@@ -104,7 +106,7 @@ def series_of(path: Path) -> list[Path]:
 
 def _load_stored(path: Path, confined: Confinement) -> Stored:
     count = _stored_frames(path, confined["limits"])
-    reader = _Reader(str(path), count, lambda number: f"{path}, frame {number}", confined)
+    reader = _Reader(printable(path), count, lambda number: f"{printable(path)}, frame {number}", confined)
     return _collect(reader, lambda number: reader.still(path, number))
 
 
@@ -115,15 +117,16 @@ def _stored_frames(path: Path, limits: Limits) -> int:
     size, header = _read_head(path, _HEAD)
     if size > limits.file_bytes:
         raise LimitExceeded(
-            f"{path}: the file has {size} bytes, the limit of file_bytes is {limits.file_bytes}; "
+            f"{printable(path)}: the file has {size} bytes, the limit of file_bytes is {limits.file_bytes}; "
             f"allow it with limits=skinpy.Limits(file_bytes={size})"
         )
     if len(header) < kind.offset + 4 or header[:4] != kind.magic:
-        raise LoadError(f"{path}: this is not an {suffix[1:].upper()} file")
+        raise LoadError(f"{printable(path)}: this is not an {suffix[1:].upper()} file")
     count: int = struct.unpack_from("<i", header, kind.offset)[0]
     if not 1 <= count <= size // kind.least:
         raise LoadError(
-            f"{path}: the header states {count} frames; expected 1 to the number that the file holds"
+            f"{printable(path)}: the header states {count} frames; "
+            "expected 1 to the number that the file holds"
         )
     return count
 
@@ -134,7 +137,7 @@ def _read_head(path: Path, count: int) -> tuple[int, bytes]:
     try:
         facts = os.fstat(descriptor)
         if not stat.S_ISREG(facts.st_mode):
-            raise LoadError(f"{path}: this is not a regular file")
+            raise LoadError(f"{printable(path)}: this is not a regular file")
         return facts.st_size, os.read(descriptor, count)
     finally:
         os.close(descriptor)

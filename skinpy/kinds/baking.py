@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from .. import _block, _core
 from .._arguments import any_array, integer, numbers
+from .._text import printable
 from .._types import Array, Floats, Loop, PathLike, Rotation
 from ..clip import Clip
 from ..errors import LoadError
@@ -303,9 +304,9 @@ class BakedTexture:
                 with np.load(file, allow_pickle=False) as archive:
                     data, clips, slots, rotation = stored({name: archive[name] for name in archive.files})
             except (KeyError, TypeError, ValueError, OverflowError) as error:
-                raise LoadError(f"{path} holds no baked texture: {error}") from None
+                raise LoadError(f"{printable(path)} holds no baked texture: {error}") from None
             except Exception as error:  # zipfile and zlib have exceptions of their own
-                raise LoadError(f"{path} holds no baked texture: {type(error).__name__}") from None
+                raise LoadError(f"{printable(path)} holds no baked texture: {type(error).__name__}") from None
         return cls(data, clips, slots, rotation, model, same_clips(model, clips, slots))
 
     def __repr__(self) -> str:

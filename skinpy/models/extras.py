@@ -49,7 +49,7 @@ def read_extras(block: _core.Block) -> Extras:
 def write_extras(extras: Extras) -> Array:
     """The section EXTRAS of an object."""
     text = json.dumps(finite_data(extras), ensure_ascii=False, separators=(",", ":"))
-    return np.frombuffer(text.encode("utf-8", "surrogateescape"), np.uint8)
+    return np.frombuffer(text.encode("utf-8", "backslashreplace"), np.uint8)
 
 
 def finite_data(value: Any, spell: Callable[[str], str] = str) -> Any:

@@ -233,7 +233,7 @@ class StateMachine:
             If the file cannot be written.
         """
         with replacing(path) as file:
-            file.write((self.to_json() + "\n").encode("utf-8"))
+            file.write((self.to_json() + "\n").encode("utf-8", "backslashreplace"))
 
     @classmethod
     def load(cls, path: PathLike) -> StateMachine:

@@ -10,6 +10,7 @@ from dataclasses import fields
 from typing import Any
 
 from .._arguments import finite, flag
+from .._text import printable
 from ..errors import unknown_name
 from .blend_space import BlendSpace1D, space_from_dict
 from .states import OPERATORS, Condition, State, Transition, Value
@@ -73,7 +74,7 @@ class Parser:
         _check_keys(
             where, data, tuple(keys.get(one.name, one.name) for one in fields(Transition)), ("from", "to")
         )
-        where = f"{where} ({data['from']} -> {data['to']})"
+        where = f"{where} ({printable(data['from'])} -> {printable(data['to'])})"
         origin = "*" if data["from"] == "*" else known(where, "state", data["from"], self.states)
         target = known(where, "state", data["to"], self.states)
         when = data.get("when", ())

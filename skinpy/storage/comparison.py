@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from .._plots import plotted
+from .._text import html_text
 from .._types import PathLike
 from ..kinds import Kind
 
@@ -123,10 +123,10 @@ class Comparison:
 
     def _repr_html_(self) -> str:
         def line(cells: Sequence[str], tag: str) -> str:
-            return "<tr>" + "".join(f"<{tag}>{html.escape(cell)}</{tag}>" for cell in cells) + "</tr>"
+            return "<tr>" + "".join(f"<{tag}>{html_text(cell)}</{tag}>" for cell in cells) + "</tr>"
 
         body = "".join(line(_cells(row), "td") for row in self.rows)
-        caption = f"<caption>{html.escape(self._title)}</caption>"
+        caption = f"<caption>{html_text(self._title)}</caption>"
         return f"<table>{caption}<thead>{line(_HEADINGS, 'th')}</thead><tbody>{body}</tbody></table>"
 
     def plot(self, path: PathLike | None = None) -> Figure:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from .._plots import INK, new_figure, tidy
+from .._plots import INK, new_figure, put_title, tidy
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,9 +26,7 @@ def draw(comparison: "Comparison") -> "Figure":
     right.set_ylim(len(rows) - 0.5, -1.1)
     for axes in (left, right):
         tidy(axes, "x")
-    figure.suptitle(
-        f"{comparison.clip}: {comparison.duration:.2f} s, {comparison.vertices:,} vertices", color=INK
-    )
+    put_title(figure, f"{comparison.clip}: {comparison.duration:.2f} s, {comparison.vertices:,} vertices")
     return figure
 
 

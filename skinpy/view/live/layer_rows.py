@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import ipywidgets
 
+from ..._text import unicode_text
 from ...mask import Mask
 from ..stage import Layer, Stage
 from .widgets import NONE, OTHER, Binding, close_tree, index_of, menu, row, show_menu, slider, toggle
@@ -113,6 +114,6 @@ class TrackRows:
 
     def _slider(self, track: Track) -> Any:
         name = "rest pose" if track.clip is None else track.clip.name
-        label = f"{track.layer}: {name}"
+        label = unicode_text(f"{track.layer}: {name}")
         weight = slider(label, "weight of this track", (0.0, 1.0), 0.01, "400px")
         return self._binding.on(weight, lambda value: setattr(track, "weight", value))

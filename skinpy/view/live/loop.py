@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -12,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..._text import html_text
 from ..stage import Stage
 from ..stage.mending import drop_idle, mend
 from .input import Input
@@ -162,9 +162,9 @@ class LiveLoop:
         return time.monotonic() < self._held_until
 
     def _say(self, text: str) -> None:
-        self.panel.show_message(html.escape(text))
+        self.panel.show_message(html_text(text))
 
     def _show_error(self, error: Exception) -> None:
         text = str(error.args[0]) if isinstance(error, KeyError) and error.args else str(error)
-        line = f"{type(error).__name__}: {html.escape(text)}"
+        line = f"{type(error).__name__}: {html_text(text)}"
         self.panel.show_message(f'<span style="color:#c62828">{line}</span>')

@@ -9,6 +9,8 @@ from typing import Any, TypeAlias
 
 import ipywidgets
 
+from ..._text import unicode_text
+
 #: Values of menus whose other values are numbers of clips or joints: nothing, and what is not in the menu.
 NONE, OTHER = -1, -2
 
@@ -103,7 +105,8 @@ def _label_width(label: str) -> str:
 def show_menu(menu: Any, none: str, names: Sequence[str], value: int, other: str) -> None:
     """Let a menu list `none` and the names, by their numbers; `other` too, if `value` is none of them."""
     value = value if value == NONE or 0 <= value < len(names) else OTHER
-    options = [(none, NONE), *((name or f"unnamed {number}", number) for number, name in enumerate(names))]
+    named = (unicode_text(name) or f"unnamed {number}" for number, name in enumerate(names))
+    options = [(none, NONE), *((name, number) for number, name in enumerate(named))]
     options += [(other, OTHER)] if value == OTHER else []
     if list(menu.options) != options:
         menu.options = options

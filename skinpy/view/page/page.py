@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from skinpy._arguments import whole
-from skinpy._text import unicode_text
+from skinpy._text import html_text, unicode_text
 from skinpy.clip import Clip
 from skinpy.files.whole import replacing
 from skinpy.kinds import VertexAnimation
@@ -97,14 +97,14 @@ class Page:
         """
         target = check_suffix(path)
         with replacing(target) as file:
-            file.write(self._text.encode("utf-8"))
+            file.write(unicode_text(self._text).encode("utf-8"))
         return target
 
     def _repr_html_(self) -> str:
         """The page in a frame that may run its own scripts, and nothing else."""
         return (
             f'<iframe sandbox="allow-scripts" title="Animated 3D model" width="100%" height="{self._height}" '
-            f'style="border: 0" srcdoc="{html.escape(self._text)}"></iframe>'
+            f'style="border: 0" srcdoc="{html.escape(unicode_text(self._text))}"></iframe>'
         )
 
     def __repr__(self) -> str:
@@ -198,7 +198,7 @@ def make_page(
     name = title if title is not None else (motions[0].name if motions else "")
     content = scene.content()
     content |= {"background": color, "time": start, "show": shown}
-    return Page(_assembled(unicode_text(name) or "skinpy", content), tall)
+    return Page(_assembled(name or "skinpy", content), tall)
 
 
 def save_page(
@@ -298,7 +298,7 @@ def _assembled(title: str, content: dict[str, Any]) -> str:
         "base-uri 'none'; form-action 'none'"
     )
     return string.Template(_web("page.html")).substitute(
-        title=html.escape(title), policy=policy, style=style, script=script, content=_json(content)
+        title=html_text(title), policy=policy, style=style, script=script, content=_json(content)
     )
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._text import printable
 from .controls import Controls
 from .screen import Screen
 
@@ -76,7 +77,7 @@ class Window:
         if controls.title != self._title:
             self._title = controls.title
             # Window systems refuse bytes that are not UTF-8, which names in files may hold.
-            glfw.set_window_title(self._handle, "".join(c if c.isprintable() else " " for c in self._title))
+            glfw.set_window_title(self._handle, printable(self._title))
         if controls.full_screen and self._placement is None:
             self._placement = (*glfw.get_window_pos(self._handle), *glfw.get_window_size(self._handle))
             monitor = glfw.get_primary_monitor()
