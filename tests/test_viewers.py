@@ -17,7 +17,7 @@ pytest.importorskip("moderngl")
 pytest.importorskip("PIL", reason="Pillow (the extra `view`) writes names")
 
 import moderngl
-from view_models import KINDS
+from view_models import KINDS, long_names
 
 import skinpy
 from skinpy.render import Overlays
@@ -474,23 +474,6 @@ def test_bar_message_and_help_lie_side_by_side(size: tuple[int, int], scale: flo
         )
         if size[1] > 200 * scale and message == "a short one":
             assert len(layers) == 2 + helping
-
-
-def long_names() -> skinpy.Model:
-    """Joints in a row, each with a long name, and three vertices with weights of 8 joints each."""
-    count = 40
-    rest = np.stack([np.eye(4)] * count)
-    rest[1:, 1, 3] = 0.05
-    rng = np.random.default_rng(5)
-    return skinpy.Model.from_arrays(
-        [f"{number} {'Metacarpophalangeal' * 3}" for number in range(count)],
-        np.arange(count) - 1,
-        rest,
-        positions=np.array([[0, 0, 0], [1, 0, 0], [0, 2, 0]], float),
-        faces=[[0, 1, 2]],
-        joints=np.stack([rng.permutation(count)[:8] for _ in range(3)]),
-        weights=np.full((3, 8), 1 / 8),
-    )
 
 
 @pytest.mark.parametrize("colored", [{"weights": 3}, {"influences": True}])
