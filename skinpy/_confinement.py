@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, TypedDict
 
+from ._arguments import items_of
 from .limits import Limits
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ def confinement(
     isolated = checked_isolation(isolate)
     formats = allow_formats
     if formats is not None and not isinstance(formats, str):  # _confined refuses a str
-        formats = tuple(formats)
+        formats = tuple(items_of("allow_formats", formats, "several suffixes, such as ('glb',)"))
     _confined(isolated, limits, formats, external, _paths_key())
     assert formats is None or isinstance(formats, tuple)
     return {"isolate": isolated, "limits": limits, "allow_formats": formats, "external": external}

@@ -6,6 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ._arguments import brief, path_of
 from ._signals import answered
 from ._text import printable
 from ._types import PathLike
@@ -67,9 +68,10 @@ def plotted(draw: Callable[[], "Figure"], path: PathLike | None) -> "Figure":
 
 def _save(figure: "Figure", path: PathLike) -> None:
     """Write the figure to a file."""
-    suffix = Path(path).suffix.lower()[1:]
+    ending = Path(path_of("path", path)).suffix
+    suffix = ending.lower()[1:]
     known = figure.canvas.get_supported_filetypes()
     if suffix not in known:
-        raise ValueError(f"path ends in {Path(path).suffix!r}; plots are saved as {', '.join(known)}")
+        raise ValueError(f"path ends in {brief(ending)}; expected one of {', '.join(known)}")
     with replacing(path) as file:
         figure.savefig(file, format=suffix)

@@ -10,6 +10,7 @@ from typing import Any, overload
 import numpy as np
 
 from . import _block, _core
+from ._arguments import instance, items_of, text
 from ._text import printable, unicode_text
 from ._types import Array, Floats
 from .errors import unknown_name
@@ -35,7 +36,7 @@ class _Asset:
     _block: _core.Block
 
     def __init__(self, block: _core.Block) -> None:
-        self.__dict__["_block"] = block
+        self.__dict__["_block"] = instance("block", block, _core.Block, "a block")
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"models never change: {name!r} cannot be set")
@@ -127,7 +128,7 @@ class Skeleton(_Asset):
             If no joint has this name. The message has the closest names.
         """
         try:
-            return self._first_index[name]
+            return self._first_index[text("name", name)]
         except KeyError:
             raise unknown_name("joint", name, self.names) from None
 
@@ -599,7 +600,8 @@ class Report(Sequence[ReportEntry]):
     """
 
     def __init__(self, entries: Sequence[ReportEntry]) -> None:
-        self._entries = tuple(entries)
+        given = items_of("entries", entries, "a sequence of ReportEntry")
+        self._entries = tuple(instance("entries", one, ReportEntry, "ReportEntry") for one in given)
 
     @classmethod
     def read(cls, blocks: Sequence[_core.Block]) -> Report:
@@ -616,7 +618,8 @@ class Report(Sequence[ReportEntry]):
             The entries of all blocks, block by block.
         """
         entries: list[ReportEntry] = []
-        for block in blocks:
+        for block in items_of("blocks", blocks, "a sequence of blocks"):
+            instance("blocks", block, _core.Block, "a sequence of blocks")
             rows = _block.section(block, "REPORT")
             codes, firsts, messages = (
                 [printable(unicode_text(one)) for one in _block.texts(block, rows[field])]

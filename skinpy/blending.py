@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
-from ._arguments import any_array, floats
+from ._arguments import any_array, brief, floats, items_of
 from ._types import Array, Floats
 from .mask import Mask
 from .playing.bounds import MAX_WEIGHT
@@ -69,7 +69,7 @@ def blend(
     >>> skinpy.blend([walk, run], [0.75, 0.25])
     <Pose: 26 joints>
     """
-    given = list(poses)
+    given: list[Pose] = items_of("poses", poses, "a sequence of poses")
     if not given:
         raise ValueError("poses is empty; expected one pose or more")
     for number, pose in enumerate(given):
@@ -89,7 +89,7 @@ def _weights(
     """One float64 array for each pose: a number, or of the leading shape of the poses."""
     rows = list(np.asarray(weights)) if isinstance(weights, np.ndarray) else weights
     if not isinstance(rows, Sequence) or len(rows) != count:
-        came = len(rows) if isinstance(rows, Sequence) else repr(weights)
+        came = len(rows) if isinstance(rows, Sequence) else brief(weights)
         raise ValueError(f"weights has {came} entries; expected {count}, one per pose")
     arrays = []
     for number, row in enumerate(rows):
@@ -107,7 +107,9 @@ def _masks(masks: Sequence[Mask | None] | None, count: int, model: Model) -> lis
     if masks is None:
         return [None] * count
     if not isinstance(masks, Sequence) or len(masks) != count:
-        raise ValueError(f"masks is {masks!r}; expected a sequence of {count} masks or None, one per pose")
+        raise ValueError(
+            f"masks is {brief(masks)}; expected a sequence of {count} masks or None, one per pose"
+        )
     for number, mask in enumerate(masks):
         if mask is not None and not isinstance(mask, Mask):
             raise TypeError(f"masks[{number}] is of type {type(mask).__name__}; expected a Mask or None")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy.typing as npt
 
 from . import _block, _core
+from ._arguments import check_model, instance, whole
 from ._notebook import Shown
 from ._types import Array, Floats, Loop, PathLike
 from .clips.channel import Channel, read_channels
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 __all__ = ["Channel", "Clip"]
 
 #: A clip of a model: its name, the block that holds it, and its index in that block.
+_MAX_INDEX = 2**32 - 1  # of a clip in a block
+
 Entry = tuple[str, _core.Block, int]
 
 
@@ -61,7 +64,11 @@ class Clip(Shown, _core.Clip):
     def __new__(
         cls, block: _core.Block, index: int, model: Model | None = None, name: str | None = None
     ) -> Clip:
-        self = super().__new__(cls, block, index, None if model is None else model._block)
+        instance("block", block, _core.Block, "a block")
+        if model is not None:
+            check_model("model", model)
+        number = whole("index", index, 0, _MAX_INDEX)
+        self = super().__new__(cls, block, number, None if model is None else model._block)
         self._block = block
         self._index = index
         self._model = model
@@ -219,7 +226,7 @@ class Clip(Shown, _core.Clip):
         if out._block is not pose._block or out.translation.shape != pose.translation.shape:
             raise ValueError(
                 f"out has translations of shape {out.translation.shape}; expected {pose.translation.shape} "
-                "of this clip's model"
+                "for this time, and the model of the clip"
             )
         out.translation, out.rotation, out.scale = pose.translation, pose.rotation, pose.scale
         out.morph_weights = pose.morph_weights

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from ._text import printable, printable_lines, quoted, quoted_list
+from ._text import printable, printable_lines, quoted_list
 
 if TYPE_CHECKING:
     from .assets import ReportEntry
@@ -85,32 +85,39 @@ class SkinpyWarning(UserWarning):
         super().__init__(*(printable(one) if isinstance(one, str) else one for one in arguments))
 
 
-def unknown_name(what: str, name: object, names: Iterable[str]) -> KeyError:
+def unknown_name(what: str, name: object, names: Iterable[str], argument: str | None = None) -> KeyError:
     """The KeyError for a `name` that is not among `names`; the message suggests the closest names.
 
-    `what` is the noun for the thing that is named, such as "joint".
+    `what` is the noun for the thing that is named, such as "joint"; `argument` is what the argument is
+    called where that is another word.
     """
     import difflib  # imported here because only errors need it
 
+    from ._arguments import brief
+
+    wanted = name if isinstance(name, str) else brief(name)
     known = list(dict.fromkeys(names))
-    close = difflib.get_close_matches(str(name), known, n=3, cutoff=0.5)
+    close = difflib.get_close_matches(wanted, known, n=3, cutoff=0.5)
     if not close:
-        close = [one for one in known if one.lower() == str(name).lower()]
+        close = [one for one in known if one.lower() == wanted.lower()]
     if close:
         hint = "did you mean " + quoted_list(close, " or ") + "?"
     elif known:
         hint = f"there are {quoted_list(known)}"
     else:
         hint = f"there is no {what}"
-    return KeyError(f"unknown {what} {quoted(name)}: {hint}")
+    where = f"{argument}: " if argument not in (None, what) else ""
+    return KeyError(f"{where}unknown {what} {brief(name)}: {hint}")
 
 
 def unknown_clip_number(argument: str, number: int, names: Sequence[str]) -> IndexError:
     """The IndexError for an `argument` whose `number` is out of range; `names` are those of all clips."""
+    from ._arguments import brief  # only errors need it
+
     if not names:
-        return IndexError(f"{argument} is {number}; the model has no clips")
+        return IndexError(f"{argument} is {brief(number)}; the model has no clips")
     there = f"clips 0 to {len(names) - 1}" if len(names) > 1 else "clip 0 alone"
-    return IndexError(f"{argument} is {number}; the model has {there} ({quoted_list(names)})")
+    return IndexError(f"{argument} is {brief(number)}; the model has {there} ({quoted_list(names)})")
 
 
 def warn_of_losses(lost: Sequence[ReportEntry], while_what: str) -> None:

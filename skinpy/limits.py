@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from functools import lru_cache
 
-from ._arguments import finite, whole
+from ._arguments import brief, finite, items_of, whole
 
 __all__ = ["Limits", "DEFAULT_FORMATS"]
 
@@ -93,7 +93,7 @@ class Limits:
 def _seconds(value: float) -> float:
     seconds = finite("seconds", value)
     if seconds <= 0:
-        raise ValueError(f"seconds is {value!r}; expected a positive number")
+        raise ValueError(f"seconds is {brief(value)}; expected a positive number")
     return seconds
 
 
@@ -108,16 +108,12 @@ def allowed_formats(formats: Iterable[str] | None, isolated: bool) -> str:
     if formats is DEFAULT_FORMATS:
         return _DEFAULT
     if isinstance(formats, str):
-        raise TypeError(f"allow_formats is {formats!r}; expected several suffixes, such as ({formats!r},)")
-    try:
-        suffixes = tuple(formats)
-    except TypeError:
-        raise TypeError(
-            f"allow_formats is {formats!r}; expected several suffixes, such as ('glb',)"
-        ) from None
+        came = brief(formats)
+        raise TypeError(f"allow_formats is {came}; expected several suffixes, such as ({came},)")
+    suffixes = tuple(items_of("allow_formats", formats, "several suffixes, such as ('glb',)"))
     for one in suffixes:
         if not isinstance(one, str) or not one.lstrip("."):
-            raise TypeError(f"allow_formats holds {one!r}; expected suffixes such as 'glb'")
+            raise TypeError(f"allow_formats holds {brief(one)}; expected suffixes such as 'glb'")
     return _joined(suffixes)
 
 
@@ -127,7 +123,7 @@ def _joined(formats: tuple[str, ...]) -> str:
     for one in formats:
         named.append(one.lower().lstrip("."))
         if not named[-1].translate(_WITHOUT_MARKS).isalnum():
-            raise ValueError(f"allow_formats holds {one!r}; expected suffixes such as 'glb'")
+            raise ValueError(f"allow_formats holds {brief(one)}; expected suffixes such as 'glb'")
     return ";".join(named)
 
 

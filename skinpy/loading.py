@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from . import _block, _core
-from ._arguments import finite, flag, whole
+from ._arguments import axis_of, brief, finite, flag, one_of, whole
 from ._places import assimp_paths, library_folders
-from ._text import printable
+from ._text import printable, unicode_text
 from ._types import PathLike
 from .errors import LimitExceeded, LoadError, SkinpyWarning, warn_of_losses
 from .limits import DEFAULT_FORMATS, Limits, allowed_formats
@@ -188,6 +188,7 @@ def load(
         and isolate is True
         and limits is _LIMITS
         and allow_formats is None
+        and isinstance(external, str)
         and external == "folder"
     ):
         request = _usual(_paths_key())
@@ -209,7 +210,10 @@ def load(
     elif path is None or path is path_or_bytes:
         block = _load_bytes(path_or_bytes, request)
     else:
-        raise TypeError(f"path is {path!r}; expected str or a path of str (bytes are the contents of a file)")
+        raise TypeError(
+            f"path_or_bytes is a path of {type(path).__name__}; expected str or a path of str (bytes are the "
+            "contents of a file)"
+        )
     model = Model(block)
     if block.losses:
         warn_of_losses(model.report.lost, "loading")
@@ -283,19 +287,18 @@ def _checked(
 ) -> tuple[str | None, int, int, bool, int, int, float, str | None]:
     """The options of an import, checked, as the core takes them."""
     if format is not None and not isinstance(format, str):
-        raise TypeError(f"format is {format!r}; expected str or None")
+        raise TypeError(f"format is {brief(format)}; expected str or None")
     if format and (len(format) > _MAX_FORMAT or not format.isprintable()):
-        raise ValueError(f"format is {format[:_MAX_FORMAT]!r}; expected a suffix such as 'glb'")
+        raise ValueError(f"format is {brief(format)}; expected a suffix such as 'glb'")
+    axis = None if up is None else axis_of("up", up)
     influences = whole("max_influences", max_influences, 1, _core.MAX_INFLUENCES)
-    if up not in _block.AXES:
-        raise ValueError(f"up is {up!r}; expected one of {', '.join(map(str, _block.AXES[1:]))} or None")
     number = -1 if frame is None else whole("frame", frame, 0, _MAX_FRAMES, wanted="a whole number or None")
     return (
         format.lower().lstrip(".") if format else None,
         influences,
         -1 if join_vertices is None else int(flag("join_vertices", join_vertices)),
         flag("ignore_animated_scale", ignore_animated_scale),
-        _block.AXES.index(up),
+        _block.AXES.index(axis),
         number,
         _CURVE_ERROR if curve_error is None else _part("curve_error", curve_error),
         _scene(scene),
@@ -307,8 +310,8 @@ def _scene(scene: int | str | None) -> str | None:
     if scene is None:
         return None
     if isinstance(scene, str):
-        if "\0" in scene or len(scene) > _MAX_NAME:
-            raise ValueError(f"scene is {scene[:_MAX_FORMAT]!r}; expected the name of a scene")
+        if "\0" in scene or len(scene) > _MAX_NAME or unicode_text(scene) != scene:
+            raise ValueError(f"scene is {brief(scene)}; expected the name of a scene")
         return f"={scene}"
     return f"#{whole('scene', scene, 0, _MAX_FRAMES, wanted='an index or a name')}"
 
@@ -317,7 +320,7 @@ def _part(name: str, value: float) -> float:
     """A number above 0 and at most 1."""
     number = finite(name, value)
     if not 0.0 < number <= 1.0:
-        raise ValueError(f"{name} is {value!r}; expected a number above 0 and at most 1")
+        raise ValueError(f"{name} is {brief(value)}; expected a number above 0 and at most 1")
     return number
 
 
@@ -328,7 +331,9 @@ def checked_isolation(value: Isolate) -> Isolate:
     try:
         return flag("isolate", value)
     except TypeError:
-        raise TypeError(f"isolate is {value!r} (it may also be 'strict'); expected True or False") from None
+        raise TypeError(
+            f"isolate is {brief(value)} (it may also be 'strict'); expected True or False"
+        ) from None
 
 
 def _confined(
@@ -336,9 +341,8 @@ def _confined(
 ) -> tuple[str, int, tuple[int, int, int, int, int], _Isolation | Isolate]:
     """The formats, external files, limits and isolation of an import, as the core takes them."""
     if not isinstance(limits, Limits):
-        raise TypeError(f"limits is {limits!r}; expected a skinpy.Limits")
-    if external not in _EXTERNAL:
-        raise ValueError(f"external is {external!r}; expected one of {', '.join(map(repr, _EXTERNAL))}")
+        raise TypeError(f"limits is {brief(limits)}; expected a skinpy.Limits")
+    one_of("external", external, _EXTERNAL)
     isolated = bool(isolate) and not _lack_of_worker()
     return (
         allowed_formats(formats, isolated),
@@ -378,7 +382,7 @@ def _isolation(limits: Limits, key: _PathsKey, strict: bool = False) -> _Isolati
 
 def _load_path(path: str, request: _Request, mapped: bool) -> _core.Block:
     if "\0" in path:
-        raise ValueError(f"path is {path!r}; expected no null character in it")
+        raise ValueError(f"path is {brief(path)}; expected no null character in it")
     try:
         if mapped or path.endswith(".skn"):
             return _load_saved(path, mapped, request) if _is_saved(path) else _import(path, None, request)
@@ -465,7 +469,7 @@ def _bytes_of(data: Any) -> memoryview:
         kind = type(data).__name__
         raise TypeError(f"path_or_bytes is of type {kind}; expected a path or bytes") from None
     if not view.ndim:
-        raise TypeError(f"path_or_bytes is {data!r}; expected a path or bytes")
+        raise TypeError(f"path_or_bytes is {brief(data)}; expected a path or bytes")
     if not view.c_contiguous:
         raise ValueError("path_or_bytes is not C-contiguous; expected contiguous bytes")
     if not view.nbytes:

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from . import _core
-from ._arguments import floats
+from ._arguments import brief, check_model, floats, instance
 from ._types import Floats
 from .errors import unknown_name
 
@@ -148,8 +147,7 @@ class Mask:
         TypeError
             If `model` is not a Model.
         """
-        if not isinstance(model, _core.Model):
-            raise TypeError(f"model is of type {type(model).__name__}; expected a Model")
+        check_model("model", model)
         found = _FINDERS[self.kind](self.values, model)
         weights: Floats = np.asarray(1 - found if self.inverted else found, np.float32)
         weights.setflags(write=False)
@@ -193,20 +191,26 @@ class Mask:
         """
         kinds = [kind for kind in _FINDERS if isinstance(data, dict) and kind in data]
         if len(kinds) != 1 or set(data) - {kinds[0], "inverted"}:
-            raise ValueError(
-                f"mask is {data!r}; expected a dict with one of {', '.join(map(repr, _FINDERS))} and a list"
-            )
+            one = ", ".join(map(repr, _FINDERS))
+            raise ValueError(f"mask is {brief(data)}; expected data: a dict with one of {one} and a list")
         makers = {"below": cls.below, "named": cls.named}
         values = data[kinds[0]]
         mask = makers[kinds[0]](*values) if kinds[0] in makers else cls.array(values)
         return ~mask if data.get("inverted") else mask
 
 
+def mask_of(mask: Mask | str | None) -> Mask | None:
+    """The mask of an argument: itself, or for a name the mask of that joint and all below it."""
+    if isinstance(mask, str):
+        return Mask.below(mask)
+    return mask if mask is None else instance("mask", mask, Mask, "a Mask or the name of a joint")
+
+
 def _names(argument: str, names: tuple[str, ...]) -> tuple[str, ...]:
     """The names themselves, if there is at least one and all are str."""
     for name in names:
         if not isinstance(name, str):
-            raise TypeError(f"{argument} holds {name!r}; expected str")
+            raise TypeError(f"{argument} holds {brief(name)}; expected str")
     if not names:
         raise ValueError(f"{argument} is empty; expected at least one name")
     return names
@@ -216,7 +220,10 @@ def _below(names: tuple[str, ...], model: Model) -> npt.NDArray[np.float64]:
     """Weights (J,) that are 1 for the named joints and all their descendants."""
     skeleton = model.skeleton
     weights = np.zeros(len(skeleton.names))
-    weights[[skeleton.index(name) for name in names]] = 1
+    for name in names:
+        if name not in skeleton.names:
+            raise unknown_name("joint", name, skeleton.names, "mask")
+        weights[skeleton.index(name)] = 1
     for joint, parent in enumerate(skeleton.parents.tolist()):  # parents come before their children
         if parent >= 0:
             weights[joint] = max(weights[joint], weights[parent])
@@ -230,7 +237,7 @@ def _named(patterns: tuple[str, ...], model: Model) -> npt.NDArray[np.float64]:
     for pattern in patterns:
         hits = [number for number, name in enumerate(names) if fnmatchcase(name, pattern)]
         if not hits:
-            raise unknown_name("joint", pattern, names)
+            raise unknown_name("joint", pattern, names, "mask")
         weights[hits] = 1
     return weights
 
@@ -239,7 +246,9 @@ def _array(values: tuple[float, ...], model: Model) -> npt.NDArray[np.float64]:
     """The given weights, if the model has as many joints."""
     joints = len(model.skeleton.names)
     if len(values) != joints:
-        raise ValueError(f"mask has {len(values)} weights; the skeleton has {joints} joints")
+        raise ValueError(
+            f"mask has {len(values)} weights; the skeleton has {joints} joints; expected as many"
+        )
     return np.array(values)
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _block, _core
-from ._arguments import any_array
+from ._arguments import any_array, brief, items_of
 from ._confinement import USUAL, confinement
 from ._notebook import Shown
 from ._types import Array, Loop, PathLike, Rotation
@@ -943,10 +943,11 @@ class Model(Shown, _core.Model):
             names, parents, rest, positions, faces, joints, weights, inverse_bind, normals, uvs, targets, look
         )
         model = cls(block)
-        for clip in clips:
+        added = items_of("clips", clips, "a sequence of Clips")
+        for clip in added:
             if not isinstance(clip, Clip):
-                raise TypeError(f"clips holds {clip!r}; expected Clips")
-        return model.add_clips(list(clips)) if clips else model
+                raise TypeError(f"clips holds {brief(clip)}; expected Clips")
+        return model.add_clips(added) if added else model
 
 
 def to_row_vectors(matrices: npt.ArrayLike) -> Array:

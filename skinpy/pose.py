@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
+from ._arguments import check_model
 from ._types import Floats
 from .posing import goals, kinematics
 from .posing.kinematics import AxisLike, JointLike, Space
@@ -54,6 +55,7 @@ class Pose(_core.Pose):
         morph_weights: Floats,
         root: npt.ArrayLike | None = None,
     ) -> Pose:
+        check_model("model", model)
         self = super().__new__(cls, model._block, translation, rotation, scale, morph_weights, root)
         self.model = model
         return self

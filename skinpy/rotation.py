@@ -13,7 +13,7 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from ._arguments import check_finite, flag, numbers
+from ._arguments import brief, check_finite, flag, numbers
 from ._types import Array
 from .clips import evaluate
 from .posing import kinematics
@@ -320,14 +320,14 @@ def _axes(order: str, counts: tuple[int, ...]) -> tuple[list[int], bool]:
     `counts` are the numbers of axes that are allowed.
     """
     if not isinstance(order, str):
-        raise TypeError(f"order is {order!r}; expected a str such as 'xyz' or 'XYZ'")
+        raise TypeError(f"order is {brief(order)}; expected a str such as 'xyz' or 'XYZ'")
     extrinsic = order == order.lower()
     axes = ["xyz".find(letter) for letter in order.lower()]
     if not (extrinsic or order == order.upper()) or -1 in axes or len(axes) not in counts:
         wanted = "three" if counts == (3,) else "one to three"
-        raise ValueError(f"order is {order!r}; expected {wanted} of the letters x, y, z, or of X, Y, Z")
+        raise ValueError(f"order is {brief(order)}; expected {wanted} of the letters x, y, z, or of X, Y, Z")
     if any(a == b for a, b in pairwise(axes)):
-        raise ValueError(f"order is {order!r}; expected neighboring axes that differ")
+        raise ValueError(f"order is {brief(order)}; expected neighboring axes that differ")
     return axes, extrinsic
 
 
@@ -367,6 +367,10 @@ def from_euler(order: str, angles: npt.ArrayLike, degrees: bool = False) -> Arra
     given = numbers("angles", angles)
     if len(axes) == 1 and given.ndim == 0:
         given = given[None]
+    if given.ndim and given.shape[-1] != len(axes):
+        raise ValueError(
+            f"angles has shape {given.shape}; expected (..., {len(axes)}), as order is {brief(order)}"
+        )
     half = _radians(_given("angles", given, len(axes)), degrees) / 2.0
     result = np.zeros((*half.shape[:-1], 4))
     result[..., 3] = 1.0

@@ -7,6 +7,7 @@ test_faults_memory.py fails if a new public function has no call and no reason.
 
 from __future__ import annotations
 
+import dataclasses
 import importlib
 import inspect
 from collections.abc import Callable, Iterable
@@ -274,10 +275,10 @@ def _loading(world: World) -> dict[str, Case]:
         "Target": lambda: skinpy.Target("a", 0, 0.0, np.arange(1), np.zeros((1, 3), np.float32), None),
         "SceneCamera": lambda: skinpy.SceneCamera("front", 0, "perspective", yfov=0.7),
         "SceneLight": lambda: skinpy.SceneLight("sun", 0, "directional"),
-        "Material": lambda: type(world.material)(**vars(world.material)),
+        "Material": lambda: skinpy.Material(**vars(world.material)),
         "Texture": lambda: skinpy.Texture("a", "rgba8", memoryview(bytes(4)), 1, 1),
         "Texture.image": lambda: skinpy.Texture("a", "rgba8", memoryview(bytes(4)), 1, 1).image(),
-        "Channel": lambda: world.clip.channels[0],
+        "Channel": lambda: skinpy.Channel(**vars(world.clip.channels[0])),
     }
 
 
@@ -313,7 +314,7 @@ def _models(world: World) -> dict[str, Case]:
         "retarget": lambda: skinpy.retarget(world.moving, model, model),
         "match_joints": lambda: skinpy.match_joints(model, model),
         "JointMatch": lambda: skinpy.JointMatch((), (), ()),
-        "BakedTexture": lambda: type(world.baked)(
+        "BakedTexture": lambda: skinpy.BakedTexture(
             world.baked.data, world.baked.clips, world.baked.slots, "slerp", other, world.baked.sources
         ),
         "BakedTexture.error": world.baked.error,
@@ -446,7 +447,7 @@ def _blending(world: World) -> dict[str, Case]:
     found: dict[str, Case] = {}
     for name, space, place in (("BlendSpace1D", world.line, 0.3), ("BlendSpace2D", world.plane, (0.3, 0.3))):
         found |= {
-            name: lambda space=space: type(space).from_dict(space.to_dict()),  # type: ignore[misc]
+            name: lambda name=name, space=space: getattr(skinpy, name)(space.points),  # type: ignore[misc]
             f"{name}.weights": lambda space=space, place=place: space.weights(place),  # type: ignore[misc]
             f"{name}.bind": lambda space=space: space.bind(world.model),  # type: ignore[misc]
             f"{name}.to_dict": space.to_dict,
@@ -474,8 +475,9 @@ def _kinds(world: World) -> dict[str, Case]:
         "UVAnimation.apply": lambda: uv.apply(points, 0.1),
         "UVAnimation.sample": lambda: uv.sample([0.1, 0.2]),
         "UVAnimation.wrapped": lambda: uv.wrapped(points),
-        "VertexAnimation": lambda: skinpy.VertexAnimation.every_frame(
-            frames_of_a_square(), 10.0, faces=TRIANGLES
+        "VertexAnimation": lambda: skinpy.VertexAnimation(
+            *("vertex", np.arange(3) / 10, frames_of_a_square(), frames_of_a_square()),
+            *(square.model, "a", 10.0, "linear"),
         ),
         "VertexAnimation.cut": lambda: square.cut(0, 2),
         "VertexAnimation.every_frame": lambda: skinpy.VertexAnimation.every_frame(
@@ -607,7 +609,9 @@ def drawn_cases(world: World) -> dict[str, Case]:
         "render.Crowd.skinned_vertices": lambda: crowd.skinned_vertices(0, [0.1, 0.2]),
         "render.Floor": lambda: render.Floor(size=2.0),
         "render.Floor.velocity": lambda: render.Floor(speed=1.0).velocity(np.array([0.0, 0.0, 1.0])),
-        "render.GroundTruth": lambda: renderer.render("slew", 0.1),
+        "render.GroundTruth": lambda: render.GroundTruth(
+            **{field.name: getattr(truth, field.name) for field in dataclasses.fields(truth)}
+        ),
         "render.GroundTruth.save": lambda: truth.save(world.path("truth.npz")),
         "render.GroundTruth.to_dict": truth.to_dict,
         "render.Overlays": lambda: render.Overlays(skeleton=True),

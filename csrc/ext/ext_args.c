@@ -51,6 +51,19 @@ int ext_parse(const ext_signature *signature, PyObject *const *args, Py_ssize_t 
   return 1;
 }
 
+PyObject *ext_brief(PyObject *value) {
+  PyObject *module = PyImport_ImportModule("skinpy._arguments");
+  PyObject *text = module ? PyObject_CallMethod(module, "brief", "(O)", value) : NULL;
+  Py_XDECREF(module);
+  return text;
+}
+
+void ext_refuse(PyObject *type, const char *argument, PyObject *value, const char *wanted) {
+  PyObject *text = ext_brief(value);
+  if (text) PyErr_Format(type, "%s is %U; expected %s", argument, text, wanted);
+  Py_XDECREF(text);
+}
+
 static PyObject *join_words(const char *const *words) {
   PyObject *all = PyUnicode_FromFormat("'%s'", words[0]);
   int i;
@@ -62,7 +75,7 @@ static PyObject *join_words(const char *const *words) {
 }
 
 int ext_parse_word(PyObject *value, const char *argument, const char *const *words, int standard) {
-  PyObject *all;
+  PyObject *all, *came;
   int i;
   if (!value) return standard;
   if (!PyUnicode_Check(value)) {
@@ -71,8 +84,10 @@ int ext_parse_word(PyObject *value, const char *argument, const char *const *wor
   }
   for (i = 0; words[i]; i++)
     if (PyUnicode_CompareWithASCIIString(value, words[i]) == 0) return i;
-  all = join_words(words);
-  if (all) PyErr_Format(PyExc_ValueError, "%s is %R; expected one of %U", argument, value, all);
+  came = ext_brief(value);
+  all = came ? join_words(words) : NULL;
+  if (all) PyErr_Format(PyExc_ValueError, "%s is %U; expected one of %U", argument, came, all);
+  Py_XDECREF(came);
   Py_XDECREF(all);
   return -1;
 }
@@ -82,7 +97,7 @@ static int read_flag(PyObject *value, const char *argument, const char *wanted) 
   if (value == Py_True) return 1;
   if (value == Py_False) return 0;
   if (ext_is_bool_scalar(value)) return PyObject_IsTrue(value);
-  PyErr_Format(PyExc_TypeError, "%s is %R; expected %s", argument, value, wanted);
+  ext_refuse(PyExc_TypeError, argument, value, wanted);
   return -1;
 }
 

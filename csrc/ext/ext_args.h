@@ -24,6 +24,13 @@ typedef struct ext_signature {
 int ext_parse(const ext_signature *signature, PyObject *const *args, Py_ssize_t count, PyObject *keywords,
               PyObject **values);
 
+/* Returns a new str that shows a value in a message, in one line of at most 100 characters: `skinpy._arguments.brief`
+   makes it. Returns NULL with an exception. */
+PyObject *ext_brief(PyObject *value);
+
+/* Raises "NAME is VALUE; expected WANTED" of a type. */
+void ext_refuse(PyObject *type, const char *argument, PyObject *value, const char *wanted);
+
 /* Returns the index of the str `value` in `words`, a NULL-terminated list, or `standard` if `value` is NULL. Returns -1
    with a TypeError, or with a ValueError that lists the words, if it is something else. */
 int ext_parse_word(PyObject *value, const char *argument, const char *const *words, int standard);

@@ -54,7 +54,7 @@ static void lead_of(PyArrayObject *array, int tail_count, ext_shape *shape) {
 
 static int join(const ext_shape *shape, const Py_ssize_t *tail, int tail_count, Py_ssize_t *dims) {
   if (shape->ndim + tail_count > EXT_MAX_DIMS) {
-    PyErr_Format(PyExc_ValueError, "time has %d axes: too many", shape->ndim);
+    PyErr_Format(PyExc_ValueError, "time has %d axes; expected at most %d", shape->ndim, EXT_MAX_DIMS - tail_count);
     return -1;
   }
   memcpy(dims, shape->dims, (size_t)shape->ndim * sizeof *dims);
@@ -116,6 +116,12 @@ static PyArrayObject *convert(PyObject *object, const char *name, int type) {
   }
   array = any_array(object, name);
   if (!array) return NULL;
+  if (PyArray_SIZE(array) > EXT_MAX_NUMBERS) {
+    PyErr_Format(PyExc_ValueError, "%s holds %zd numbers; expected at most %zd", name, PyArray_SIZE(array),
+                 EXT_MAX_NUMBERS);
+    Py_DECREF(array);
+    return NULL;
+  }
   if (!PyArray_ISNUMBER(array) || PyArray_ISCOMPLEX(array)) {
     PyErr_Format(PyExc_TypeError, "%s has dtype %S; expected real numbers", name, (PyObject *)PyArray_DESCR(array));
     Py_DECREF(array);
@@ -153,7 +159,7 @@ int ext_read_own(PyObject *object, const char *name, const Py_ssize_t *tail, int
   PyArrayObject *own = (PyArrayObject *)object;
   memset(array, 0, sizeof *array);
   if (!PyArray_Check(object) || PyArray_TYPE(own) != NPY_FLOAT || !PyArray_ISCARRAY_RO(own)) {
-    PyErr_Format(PyExc_ValueError, "pose.%s is no longer a C-contiguous float32 array", name);
+    PyErr_Format(PyExc_ValueError, "pose.%s is not a C-contiguous float32 array; expected the array of a pose", name);
     return 0;
   }
   if (!ends_with(own, tail, tail_count)) {
@@ -163,13 +169,15 @@ int ext_read_own(PyObject *object, const char *name, const Py_ssize_t *tail, int
   lead_of(own, tail_count, shape);
   if (same &&
       (shape->ndim != same->ndim || memcmp(shape->dims, same->dims, (size_t)same->ndim * sizeof *same->dims) != 0)) {
-    PyErr_Format(PyExc_ValueError, "pose.%s and pose.translation have different leading axes", name);
+    PyErr_Format(PyExc_ValueError, "pose.%s and pose.translation have different leading axes; expected the same", name);
     return 0;
   }
   Py_INCREF(object);
   take(array, own);
   return 1;
 }
+
+#define MAX_RESULT_NUMBERS 0x1p38 /* float32 numbers: 1 TiB */
 
 #define LAST_ROW_TOLERANCE 1e-5f /* errors that inverting or multiplying in float32 leaves in a last row */
 
@@ -180,11 +188,11 @@ static int check_affine(PyArrayObject *matrices, const char *name) {
   for (i = 0; i < count; i++, m += 16) {
     for (k = 0; k < 16 && isfinite(m[k]); k++) {}
     if (k < 16) {
-      PyErr_Format(PyExc_ValueError, "%s holds a number that is not finite", name);
+      PyErr_Format(PyExc_ValueError, "%s holds a number that is not finite; expected finite numbers", name);
       return 0;
     }
     if (fmaxf(fmaxf(fabsf(m[12]), fabsf(m[13])), fmaxf(fabsf(m[14]), fabsf(m[15] - 1.0f))) > LAST_ROW_TOLERANCE) {
-      PyErr_Format(PyExc_ValueError, "%s is not affine: its last row is not 0 0 0 1", name);
+      PyErr_Format(PyExc_ValueError, "%s is not affine; expected matrices whose last row is 0 0 0 1", name);
       return 0;
     }
   }
@@ -243,8 +251,9 @@ int ext_read_palette(PyObject *object, Py_ssize_t slots, ext_array *array, ext_s
   memset(array, 0, sizeof *array);
   if (!given) return 0;
   if (PyArray_NDIM(given) == 0) { /* None, a str, or another object that NumPy puts into an array as it is */
-    PyErr_Format(PyExc_TypeError, "pose_or_palette is %R; expected a Pose, or a palette of shape (..., %zd, 3 or 4, 4)",
-                 object, slots);
+    char wanted[96];
+    PyOS_snprintf(wanted, sizeof wanted, "a Pose, or a palette of shape (..., %zd, 3 or 4, 4)", slots);
+    ext_refuse(PyExc_TypeError, "pose_or_palette", object, wanted);
     Py_DECREF(given);
     return 0;
   }
@@ -423,6 +432,19 @@ static int is_array(PyObject *out, const char *name) {
   return 0;
 }
 
+/* Refuses results that no machine holds, which come of many times, with words of its own: NumPy's are of arrays that the
+   caller has never seen. */
+static bool result_fits(const Py_ssize_t *dims, int ndim) {
+  double numbers = 1;
+  int i;
+  for (i = 0; i < ndim; i++) numbers *= (double)dims[i];
+  if (numbers <= MAX_RESULT_NUMBERS) return true;
+  PyErr_Format(PyExc_ValueError,
+               "time asks for a result of %zd GiB; expected at most %zd GiB: ask for fewer times at once",
+               (Py_ssize_t)fmin(numbers / (1 << 28), 1e15), (Py_ssize_t)(MAX_RESULT_NUMBERS / (1 << 28)));
+  return false;
+}
+
 int ext_output(PyObject *out, const char *name, const ext_shape *shape, const Py_ssize_t *tail, int tail_count,
                const ext_array *inputs, int input_count, ext_array *array) {
   Py_ssize_t dims[EXT_MAX_DIMS];
@@ -436,7 +458,7 @@ int ext_output(PyObject *out, const char *name, const ext_shape *shape, const Py
     take(array, (PyArrayObject *)out);
     return 1;
   }
-  fresh = (PyArrayObject *)PyArray_SimpleNew(ndim, dims, NPY_FLOAT);
+  fresh = result_fits(dims, ndim) ? (PyArrayObject *)PyArray_SimpleNew(ndim, dims, NPY_FLOAT) : NULL;
   if (!fresh) return 0;
   take(array, fresh);
   return 1;

@@ -10,7 +10,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define EXT_MAX_DIMS 64 /* NumPy 2; older ones allow fewer and never more */
+/* The most numbers that an argument may hold: as float64 they take 32 GiB. More is a mistake, such as an array that was
+   broadcast, and is refused before it is copied. */
+#define EXT_MAX_NUMBERS ((Py_ssize_t)1 << 32)
+
+#define EXT_MAX_DIMS    64 /* NumPy 2; older ones allow fewer and never more */
 
 /* The leading axes of a result, such as the shape of `time`. A number has ndim 0 and count 1. */
 typedef struct ext_shape {

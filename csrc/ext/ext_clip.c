@@ -21,7 +21,7 @@ static PyObject *clip_new(PyTypeObject *type, PyObject *args, PyObject *keywords
   if (bound_to != Py_None && !PyObject_TypeCheck(bound_to, (PyTypeObject *)state->block_type))
     return PyErr_Format(PyExc_TypeError, "bound_to is of type %s; expected Block or None", Py_TYPE(bound_to)->tp_name);
   if (index >= ((ext_block *)block)->model.clip_count)
-    return PyErr_Format(PyExc_IndexError, "index is %u; the block has %u clips", index,
+    return PyErr_Format(PyExc_IndexError, "index is %u; expected less than %u, the number of clips of the block", index,
                         ((ext_block *)block)->model.clip_count);
   if (bound_to != Py_None && !ext_check_counts((ext_block *)block, (ext_block *)bound_to)) return NULL;
   self = (ext_clip *)type->tp_alloc(type, 0);

@@ -23,7 +23,8 @@ static void close_source(palette_source *source) {
 
 static int open_pose(ext_model *model, ext_pose *pose, PyObject *weights, palette_source *source) {
   if (pose->block != model->block) {
-    PyErr_SetString(PyExc_ValueError, "pose belongs to another model; make it with this model's pose()");
+    PyErr_SetString(PyExc_ValueError,
+                    "pose_or_palette is a pose of another model; expected one that this model's pose() made");
     return 0;
   }
   if (weights && weights != Py_None) {
@@ -59,7 +60,7 @@ static int split_out(PyObject *out, int wants_normals, PyObject **positions, PyO
   *positions = *normals = NULL;
   if (!out || out == Py_None) return 1;
   if (!PyTuple_Check(out) || PyTuple_GET_SIZE(out) != 2) {
-    PyErr_Format(PyExc_TypeError, "out is %R; expected a tuple (positions, normals) of two arrays", out);
+    ext_refuse(PyExc_TypeError, "out", out, "a tuple (positions, normals) of two arrays");
     return 0;
   }
   *positions = PyTuple_GET_ITEM(out, 0);

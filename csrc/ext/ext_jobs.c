@@ -41,7 +41,12 @@ static PyObject *all_names(ext_model *model) {
 static Py_ssize_t find_number(ext_state *state, ext_model *model, PyObject *number, const char *argument) {
   Py_ssize_t count = PyTuple_GET_SIZE(model->clips), index = PyNumber_AsSsize_t(number, NULL);
   PyObject *names;
-  if (index == -1 && PyErr_Occurred()) return -1;
+  if (index == -1 && PyErr_Occurred()) { /* an array, say, which has the slot of an index and may be none */
+    if (!PyErr_ExceptionMatches(PyExc_TypeError)) return -1;
+    PyErr_Clear();
+    ext_refuse(PyExc_TypeError, argument, number, "a Clip, a name, an index or None");
+    return -1;
+  }
   if (index >= -count && index < count) return index < 0 ? index + count : index;
   names = all_names(model);
   if (names) ext_raise_clip_number(state, argument, index, names);

@@ -16,12 +16,13 @@ static int check_clips(ext_state *state, PyObject *clips, PyObject *numbers) {
   for (i = 0; i < PyTuple_GET_SIZE(clips); i++) {
     PyObject *entry = PyTuple_GET_ITEM(clips, i), *name, *block, *number;
     unsigned index;
-    if (!PyTuple_Check(entry) || !PyArg_ParseTuple(entry, "UO!I:Model", &name, state->block_type, &block, &index))
-      return PyErr_Occurred()
-                 ? -1
-                 : (PyErr_SetString(PyExc_TypeError, "clips must be a tuple of tuples (name, Block, index)"), -1);
+    if (!PyTuple_Check(entry) || !PyArg_ParseTuple(entry, "UO!I:Model", &name, state->block_type, &block, &index)) {
+      PyErr_Clear();
+      ext_refuse(PyExc_TypeError, "clips", clips, "a tuple of tuples (name, Block, index)");
+      return -1;
+    }
     if (index >= ((ext_block *)block)->model.clip_count) {
-      PyErr_Format(PyExc_IndexError, "index is %u; the block has %u clips", index,
+      PyErr_Format(PyExc_IndexError, "index is %u; expected less than %u, the number of clips of the block", index,
                    ((ext_block *)block)->model.clip_count);
       return -1;
     }
@@ -58,7 +59,9 @@ static PyObject *own_clips(ext_block *block, PyObject *numbers) {
 
 /* Returns a new tuple of clips of any blocks, checked, and fills `numbers`. */
 static PyObject *given_clips(ext_state *state, ext_block *block, PyObject *given, PyObject *numbers) {
-  PyObject *clips = PySequence_Tuple(given);
+  PyObject *clips = PySequence_Check(given) ? PySequence_Tuple(given) : NULL;
+  if (!clips && !PyErr_Occurred())
+    ext_refuse(PyExc_TypeError, "clips", given, "a tuple of tuples (name, Block, index)");
   if (clips && (check_clips(state, clips, numbers) || check_counts(block, clips))) Py_CLEAR(clips);
   return clips;
 }
@@ -82,11 +85,16 @@ static PyObject *make_model(PyTypeObject *type, ext_state *state, ext_block *blo
 static PyObject *model_new(PyTypeObject *type, PyObject *args, PyObject *keywords) {
   static char *names[] = {"block", "clips", NULL};
   ext_state *state = ext_state_of_class(type);
-  PyObject *block, *clips = Py_None;
+  PyObject *block = NULL, *clips = Py_None;
   if (PyTuple_GET_SIZE(args) == 1 && !keywords &&
       Py_TYPE(PyTuple_GET_ITEM(args, 0)) == (PyTypeObject *)state->block_type)
     return make_model(type, state, (ext_block *)PyTuple_GET_ITEM(args, 0), Py_None); /* the way of each load */
-  if (!PyArg_ParseTupleAndKeywords(args, keywords, "O!|O:Model", names, state->block_type, &block, &clips)) return NULL;
+  if (!PyArg_ParseTupleAndKeywords(args, keywords, "|OO:Model", names, &block, &clips)) return NULL;
+  if (!block || !PyObject_TypeCheck(block, (PyTypeObject *)state->block_type)) {
+    ext_refuse(PyExc_TypeError, "block", block ? block : Py_None,
+               "a block: skinpy.load(path) and Model.from_arrays(...) make models");
+    return NULL;
+  }
   return make_model(type, state, (ext_block *)block, clips);
 }
 

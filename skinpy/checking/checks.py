@@ -40,7 +40,7 @@ def check(
 
     Parameters
     ----------
-    model_or_path : Model, str, bytes or os.PathLike
+    model_or_path : Model, str or os.PathLike
         A model, or a file to load. A file is loaded with up to 8 influences per vertex, so that the error of
         fewer can be measured; for a Model only the number of influences that loading dropped is known.
     joints : int, optional

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal, TypeAlias, overload
 
+from .._arguments import instance, items_of
 from .._text import printable, unicode_text
 
 __all__ = ["LEVELS", "Finding", "Findings", "Level", "finding", "listed", "summary"]
@@ -89,7 +90,9 @@ class Findings(Sequence[Finding]):
     """
 
     def __init__(self, findings: Sequence[Finding]) -> None:
-        self._findings = tuple(sorted(findings, key=lambda one: LEVELS.index(one.level)))
+        wanted = "a sequence of Finding"
+        given = [instance("findings", one, Finding, wanted) for one in items_of("findings", findings, wanted)]
+        self._findings = tuple(sorted(given, key=lambda one: LEVELS.index(one.level)))
 
     @property
     def errors(self) -> "Findings":

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from .._arguments import finite
+from .._arguments import brief, finite
 from .._types import Array, Floats
 from ..clip import Channel, Clip
 from .edit import derived
@@ -32,15 +32,15 @@ def _reference(clip: Clip, reference: str | float) -> Callable[[Channel], Array]
     """A function that returns the value (C,) float64 of a channel in the reference pose."""
     if isinstance(reference, str):
         if reference not in ("first", "rest"):
-            raise ValueError(f"reference is {reference!r}; expected 'first', 'rest' or seconds")
+            raise ValueError(f"reference is {brief(reference)}; expected 'first', 'rest' or seconds")
         if reference == "rest":
             return _rest(clip)
         reference = 0.0
     if isinstance(reference, bool) or not isinstance(reference, (int, float, np.integer, np.floating)):
-        raise TypeError(f"reference is {reference!r}; expected 'first', 'rest' or seconds")
+        raise TypeError(f"reference is {brief(reference)}; expected 'first', 'rest' or seconds")
     if not 0.0 <= finite("reference", reference) <= clip.duration:
         raise ValueError(
-            f"reference is {reference!r}; expected 'first', 'rest' or seconds from 0 to {clip.duration!r}"
+            f"reference is {brief(reference)}; expected 'first', 'rest' or seconds, 0 to {clip.duration:g}"
         )
     time = np.array([float(reference)])
     return lambda channel: np.asarray(sample_channel(channel, time, key_tolerance(clip))[0])

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _block, _core
-from .._arguments import check_increasing, finite, first, floats, names_of
+from .._arguments import brief, check_increasing, finite, first, floats, names_of, one_of
 from .._types import Array, Floats
 from ..errors import LoadError
 from .events import NO_MOTION
@@ -27,9 +27,8 @@ def clip_block(
 ) -> _core.Block:
     """The block of Clip.from_arrays, which documents the arguments. keys has an array or None by path."""
     if not isinstance(name, str):
-        raise TypeError(f"name is {name!r}; expected a str")
-    if interpolation not in ("linear", "step"):
-        raise ValueError(f"interpolation is {interpolation!r}; expected 'linear' or 'step'")
+        raise TypeError(f"name is {brief(name)}; expected a str")
+    one_of("interpolation", interpolation, ("linear", "step"))
     joint_names = None if joints is None else names_of("joints", joints)
     target_names = names_of("targets", targets)
     arrays = _key_arrays(keys, len(target_names))
@@ -99,7 +98,7 @@ def _key_times(
         raise ValueError(f"expected exactly one of fps and times; {came} came")
     if fps is not None:
         if not finite("fps", fps) > 0:
-            raise ValueError(f"fps is {fps!r}; expected a positive number")
+            raise ValueError(f"fps is {brief(fps)}; expected a positive number")
         count = len(next(iter(arrays.values()))) if arrays else 1
         return np.arange(count) / float(fps), float(fps)
     assert times is not None

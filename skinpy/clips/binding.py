@@ -192,7 +192,8 @@ def bind(clips: Sequence[Clip], model: "Model") -> _core.Block:
     unmatched = _unmatched_names(clips, matches)
     if unmatched and not len(sections["CHANNELS"]):
         raise ValueError(
-            f"no joint of clip {clips[0].name!r} is in the model; the clip moves {unmatched[0]!r}, ..."
+            f"no joint of clip {clips[0].name!r} is in the model; expected one that it moves: "
+            f"{unmatched[0]!r}, ..."
         )
     notes = _Notes(pool)
     notes.add(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from .. import _block, _core
-from .._arguments import finite
+from .._arguments import brief, finite
 from .._types import Array, Floats
 
 if TYPE_CHECKING:
@@ -57,13 +57,15 @@ class Overlay(NamedTuple):
 def checked_event(time: float, name: str, duration: float) -> Event:
     """An Event of a clip that lasts `duration` seconds; Clip.add_event documents the errors."""
     if not isinstance(name, str):
-        raise TypeError(f"name is {name!r}; expected str")
+        raise TypeError(f"name is {brief(name)}; expected str")
     if not name:
         raise TypeError("name is empty; expected a str of at least one character")
     if isinstance(time, bool) or not isinstance(time, (int, float, np.integer, np.floating)):
-        raise TypeError(f"time is {time!r}; expected a number of seconds")
+        raise TypeError(f"time is {brief(time)}; expected a number of seconds")
     if not 0.0 <= finite("time", time) <= duration:
-        raise ValueError(f"time is {time!r}; expected 0 <= time <= {duration!r}, the duration of the clip")
+        raise ValueError(
+            f"time is {brief(time)}; expected 0 <= time <= {duration!r}, the duration of the clip"
+        )
     return Event(float(time), name)
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .. import _core
+from .._arguments import finite
 from .._types import Array, Floats, Loop
 from ..clip import Channel, Clip
 from ..models.extras import index, number, numbers, rows, table
@@ -26,7 +27,7 @@ _CUBIC_STEPS = 16  # linear keys for each span of a cubic texture transform
 def _local_time(clip: Clip, time: float, loop: Loop) -> Array:
     """(1,): the time within the clip, by the loop mode."""
     ends = np.array([0.0, clip.duration]) if clip.duration > 0 else np.zeros(1)
-    place = _core._find_frames(ends, float(time), loop, clip.duration, clip.ticks_per_second)
+    place = _core._find_frames(ends, finite("time", time), loop, clip.duration, clip.ticks_per_second)
     return np.atleast_1d(np.asarray(place, np.float64) * clip.duration)
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
+from .._arguments import brief, items_of
 from .._types import Array
 from ..clip import Channel, Clip
 from ..errors import unknown_name
@@ -59,14 +60,15 @@ def mirrored(clip: Clip, axis: AxisLike | None, pairs: Pairs | None) -> Clip:
 
 def _given_pairs(pairs: Pairs, model: "Model") -> list[tuple[int, int]]:
     """The joints of the names in `pairs`: (left, right)."""
-    named = list(pairs.items()) if isinstance(pairs, Mapping) else list(pairs)
+    wanted = "a mapping of names of joints, or pairs of them"
+    named = list(pairs.items()) if isinstance(pairs, Mapping) else items_of("pairs", pairs, wanted)
     joints, taken = [], set()
     for pair in named:
-        if isinstance(pair, str) or len(pair) != 2:
-            raise ValueError(f"pairs holds {pair!r}; expected two names of joints")
+        if not isinstance(pair, tuple | list) or len(pair) != 2:
+            raise ValueError(f"pairs holds {brief(pair)}; expected pairs of two names of joints")
         for name in pair:
             if name not in model.skeleton.names:
-                raise unknown_name("joint", name, model.skeleton.names)
+                raise unknown_name("joint", name, model.skeleton.names, "pairs")
             if name in taken:
                 raise ValueError(f"pairs has joint {name!r} twice")
             taken.add(name)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .._arguments import brief
 from .._plots import INK, new_figure, put_title, tidy
 from .._types import Array
 from ..clip import Channel, Clip
@@ -59,7 +60,10 @@ def chosen(clip: Clip, joint: "JointLike | None", target: "JointLike | None") ->
         )
         listed = ", ".join(map(repr, moving[:_MAX_LISTED])) or "nothing"
         listed += f" and {len(moving) - _MAX_LISTED} more" if len(moving) > _MAX_LISTED else ""
-        raise ValueError(f"no channel of clip {clip.name!r} moves {what} {name!r}; the clip moves {listed}")
+        raise ValueError(
+            f"no channel of clip {clip.name!r} moves {what} {name!r}; the clip moves {listed}; "
+            "expected one of these"
+        )
     return f"{clip.name!r}: {what} {name!r}", found
 
 
@@ -72,10 +76,10 @@ def _index_of(argument: str, value: "JointLike", names: Sequence[str]) -> int:
     try:
         number = value.__index__()
     except (AttributeError, TypeError):
-        raise TypeError(f"{argument} is {value!r}; expected a name or an index") from None
+        raise TypeError(f"{argument} is {brief(value)}; expected a name or an index") from None
     if not 0 <= number < len(names):
         wanted = f"expected 0 to {len(names) - 1}" if names else f"the model has no {argument}s"
-        raise IndexError(f"{argument} is {number}; {wanted}")
+        raise IndexError(f"{argument} is {brief(number)}; {wanted}")
     return number
 
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .._arguments import flag, names_of
+from .._arguments import flag, names_of, one_of
 from .._types import Array
 from ..clip import Channel, Clip
 from ..posing.kinematics import JointLike, joint_number, up_vector
@@ -26,8 +26,7 @@ if TYPE_CHECKING:
 def extracted(clip: Clip, joint: JointLike | None, translation: str | None, yaw: bool) -> Clip:
     """See Clip.extract_root_motion."""
     model = _checked_model(clip)
-    if translation not in ("ground", "all", None):
-        raise ValueError(f"translation is {translation!r}; expected 'ground', 'all' or None")
+    one_of("translation", translation, ("ground", "all", None))
     if not flag("yaw", yaw) and translation is None:
         raise ValueError("translation is None and yaw is False, so there is nothing to extract")
     number = carrier(clip) if joint is None else joint_number(model.pose(), joint)

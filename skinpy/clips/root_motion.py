@@ -14,7 +14,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from .._arguments import check_increasing, finite, first, floats, numbers
+from .._arguments import brief, check_increasing, finite, first, floats, numbers, one_of
 from .._types import Array, Loop
 
 __all__ = ["RootMotion"]
@@ -23,6 +23,7 @@ Rigid: TypeAlias = tuple[float, float, float, float, float, float, float]
 
 IDENTITY: Rigid = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0)
 _LOOPS = ("wrap", "clamp", "pingpong", "once")
+_MAX_LOOPS = 1e9  # beyond them the time within a loop has no digits left
 
 
 class RootMotion:
@@ -120,7 +121,7 @@ class RootMotion:
         """
         times = numbers("time", time)
         if not np.isfinite(times).all():
-            raise ValueError(f"time is {time!r}; expected finite seconds")
+            raise ValueError(f"time is {brief(time)}; expected finite seconds")
         found = np.array([matrix(self._at(one)) for one in times.ravel().tolist()], np.float64)
         return found.reshape(*times.shape, 4, 4)
 
@@ -166,12 +167,17 @@ class RootMotion:
         """
         length = self._line[-1] if duration is None else finite("duration", duration)
         if not length >= 0.0:
-            raise ValueError(f"duration is {duration!r}; expected 0 or more seconds")
-        if loop not in _LOOPS:
-            raise ValueError(f"loop is {loop!r}; expected one of {', '.join(map(repr, _LOOPS))}")
+            raise ValueError(f"duration is {brief(duration)}; expected 0 or more seconds")
+        one_of("loop", loop, _LOOPS)
         if isinstance(start, float) and isinstance(end, float):
             return np.array(matrix(self._between(start, end, loop, length)))
-        starts, ends = np.broadcast_arrays(numbers("start", start), numbers("end", end))
+        before, after = numbers("start", start), numbers("end", end)
+        try:
+            starts, ends = np.broadcast_arrays(before, after)
+        except ValueError:
+            raise ValueError(
+                f"start has shape {before.shape} and end {after.shape}; expected shapes that broadcast"
+            ) from None
         pairs = zip(starts.ravel().tolist(), ends.ravel().tolist(), strict=True)
         found = [matrix(self._between(one, other, loop, length)) for one, other in pairs]
         return np.array(found, np.float64).reshape(*starts.shape, 4, 4)
@@ -180,6 +186,8 @@ class RootMotion:
         """The transform between two positions; see delta."""
         if not (math.isfinite(start) and math.isfinite(end)):
             raise ValueError(f"start is {start} and end is {end}; expected finite seconds")
+        if not max(abs(start), abs(end)) <= _MAX_LOOPS * max(duration, 1.0):
+            raise ValueError(f"start is {start:g} and end is {end:g}; expected at most {_MAX_LOOPS:g} loops")
         if start == end or duration == 0.0:
             return IDENTITY
         loops_before, first_time = _loops_and_time(start, loop, duration)

@@ -6,6 +6,7 @@ import weakref
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, overload
 
+from .._arguments import brief, integer
 from ..clip import Clip
 
 if TYPE_CHECKING:
@@ -88,10 +89,14 @@ class Clips(Sequence[Clip]):
             If there is no such clip.
         """
         clips: list[Any] = list(self.names if isinstance(value, str) else self)
+        last = len(clips) if stop is None else integer("stop", stop)
         try:
-            return clips.index(value, start, len(clips) if stop is None else stop)
+            if not isinstance(value, str | Clip):
+                raise ValueError
+            return clips.index(value, integer("start", start), last)
         except ValueError:
-            raise ValueError(f"value is {value!r}; expected one of {list(self.names)}") from None
+            there = f"one of {list(self.names)} from start {brief(start)} to stop {brief(stop)}"
+            raise ValueError(f"value is {brief(value)}; expected {there}") from None
 
     def count(self, value: object) -> int:
         """Return how many clips are `value` or have it as their name.
@@ -106,6 +111,8 @@ class Clips(Sequence[Clip]):
         int
             The number of clips.
         """
+        if not isinstance(value, str | Clip):
+            return 0  # arrays, say, compare with everything in their own way
         return list[Any](self.names if isinstance(value, str) else self).count(value)
 
     def __repr__(self) -> str:

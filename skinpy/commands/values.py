@@ -4,7 +4,7 @@ import math
 from argparse import ArgumentTypeError
 from dataclasses import fields
 
-from .._block import AXES
+from .._arguments import axis_of
 from ..limits import Limits, allowed_formats
 
 _MAX_COUNT = 2**63 - 1
@@ -82,10 +82,10 @@ def file_format(text: str) -> str:
 
 def axis(text: str) -> str:
     """An axis with its sign, such as "+Z"; without a sign it is positive."""
-    named = text.upper() if text[:1] in ("+", "-") else f"+{text.upper()}"
-    if named not in AXES:
-        raise ArgumentTypeError(f"{text!r} is not an axis; expected +X, -X, +Y, -Y, +Z or -Z")
-    return named
+    try:
+        return axis_of("axis", text)
+    except ValueError:
+        raise ArgumentTypeError(f"{text!r} is not an axis; expected +X, -X, +Y, -Y, +Z or -Z") from None
 
 
 def limit(text: str) -> tuple[str, int]:

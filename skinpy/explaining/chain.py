@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, SupportsIndex
 import numpy as np
 
 from .. import _block
-from .._arguments import finite, integer
+from .._arguments import brief, finite, integer
 from .._types import Array, Loop
 from ..clip import Channel, Clip
 from ..clips.evaluate import key_tolerance, sample_channel, trs, unit
@@ -110,7 +110,7 @@ def _checked_vertex(model: Model, vertex: SupportsIndex) -> int:
     number = integer("vertex", vertex)
     if not 0 <= number < count:
         wanted = f"expected 0 to {count - 1}" if count else "the model has no vertices"
-        raise IndexError(f"vertex is {number}; {wanted}")
+        raise IndexError(f"vertex is {brief(number)}; {wanted}")
     return number
 
 

@@ -22,6 +22,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .._arguments import items_of, path_of
 from .._confinement import Confinement
 from .._text import printable
 from .._types import Array, Floats, PathLike
@@ -65,7 +66,7 @@ def has_frames(path: PathLike) -> bool:
 
 def load_frames(path: PathLike, confined: Confinement) -> tuple[Floats, Floats, Model, float, str]:
     """Return positions, normals, model, frames per second and name of a file's frames or series."""
-    file = Path(path)
+    file = Path(path_of("path", path))
     if has_frames(file):
         return *_load_stored(file, confined), _GAME_FPS, file.stem
     paths = series_of(file)
@@ -75,7 +76,8 @@ def load_frames(path: PathLike, confined: Confinement) -> tuple[Floats, Floats, 
 
 def load_series(paths: Sequence[PathLike], confined: Confinement) -> Stored:
     """Return positions, normals and model of one frame from each file."""
-    files = [Path(path) for path in paths]
+    given = items_of("paths", paths, "a sequence of paths")
+    files = [Path(path_of(f"paths[{number}]", path)) for number, path in enumerate(given)]
     if not files:
         raise ValueError("paths is empty; expected at least one file")
     reader = _Reader(printable(files[0]), len(files), lambda number: printable(files[number]), confined)

@@ -10,6 +10,7 @@ from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
 
 import numpy.typing as npt
 
+from .._arguments import brief, one_of
 from .._types import Loop
 
 __all__ = ["Animation", "Interpolation", "Kind", "checked_interpolation"]
@@ -64,8 +65,6 @@ class Animation(Protocol):
 
 def checked_interpolation(value: str) -> Interpolation:
     """Return `value` if it is "linear" or "step"; raise ValueError otherwise."""
-    if value == "linear":
-        return "linear"
-    if value == "step":
-        return "step"
-    raise ValueError(f"interpolation is {value!r}; expected 'linear' or 'step'")
+    one_of("interpolation", value, ("linear", "step"))
+    return "step" if value == "step" else "linear"
+    raise ValueError(f"interpolation is {brief(value)}; expected 'linear' or 'step'")

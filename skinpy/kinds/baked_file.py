@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._arguments import brief
 from .._types import Array, Rotation
 from ..clip import Clip
 from ..models.frames import checked_rate
@@ -34,7 +35,7 @@ def stored(entries: dict[str, Array]) -> tuple[Array, tuple[BakedClip, ...], int
     if not np.isfinite(data).all():
         raise ValueError("its data hold a number that is not finite")
     if rotation not in ("slerp", "nlerp"):
-        raise ValueError(f"its rotation is {rotation!r}")
+        raise ValueError(f"its rotation is {brief(rotation)}")
     capacity = data.shape[0] * (data.shape[1] // (SLOT_TEXELS * slots))
     checked: Rotation = "slerp" if rotation == "slerp" else "nlerp"
     return np.ascontiguousarray(data), _stored_clips(entries, capacity), slots, checked
@@ -60,7 +61,9 @@ def _stored_clips(entries: dict[str, Array], capacity: int) -> tuple[BakedClip, 
 def same_clips(model: Model, clips: tuple[BakedClip, ...], slots: int) -> tuple[Clip, ...]:
     """Return the clips of the model that were baked; raise ValueError if another model was baked."""
     if len(model.skin.joints) != slots:
-        raise ValueError(f"model has {len(model.skin.joints)} slots; the baked texture has {slots}")
+        raise ValueError(
+            f"model has {len(model.skin.joints)} slots; expected {slots}, as the baked texture has"
+        )
     for clip in clips:
         if clip.name not in model.clips or model.clips[clip.name].duration != clip.duration:
             raise ValueError(

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _block, _core
-from .._arguments import any_array, integer, numbers
+from .._arguments import any_array, brief, check_model, instance, integer, numbers, path_of
 from .._text import printable
 from .._types import Array, Floats, Loop, PathLike, Rotation
 from ..clip import Clip
@@ -70,7 +70,9 @@ class BakedTexture:
     sources: tuple[Clip, ...]
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "data", _block.read_only(self.data))
+        check_model("model", self.model)
+        data = instance("data", self.data, np.ndarray, "an array")
+        object.__setattr__(self, "data", _block.read_only(data))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return BakedTexture, (self.data, self.clips, self.slots, self.rotation, self.model, self.sources)
@@ -112,11 +114,14 @@ class BakedTexture:
         names = [one.name for one in self.clips]
         if isinstance(clip, str):
             if clip not in names:
-                raise KeyError(f"clip {clip!r} was not baked; there are {', '.join(map(repr, names))}")
+                there = ", ".join(map(repr, names))
+                raise KeyError(f"clip {brief(clip)} was not baked; there are {there}")
             return names.index(clip)
         number = integer("clip", clip, "a Clip, its name or its number")
         if not 0 <= number < len(names):
-            raise IndexError(f"clip is {number}; the texture has clips 0 to {len(names) - 1}")
+            raise IndexError(
+                f"clip is {brief(number)}; expected 0 to {len(names) - 1}, a clip of the texture"
+            )
         return number
 
     def instances(
@@ -216,6 +221,9 @@ class BakedTexture:
         (..., S, 3, 4) float32 ndarray
             The matrices of the slots of each instance.
         """
+        wanted = "an array that BakedTexture.instances made"
+        if instance("instances", instances, np.ndarray, wanted).dtype != INSTANCE:
+            raise ValueError(f"instances has dtype {instances.dtype}; expected {wanted}")
         start = instances["row"].astype(np.int64)
         last = instances["frames"].astype(np.int64) - 1
         frame = instances["frame"].astype(np.int64)
@@ -263,7 +271,7 @@ class BakedTexture:
 
         Parameters
         ----------
-        path : str, bytes or os.PathLike
+        path : str or os.PathLike
             The file.
 
         Raises
@@ -280,7 +288,7 @@ class BakedTexture:
 
         Parameters
         ----------
-        path : str, bytes or os.PathLike
+        path : str or os.PathLike
             The file.
         model : Model
             The model that the texture was baked from.
@@ -299,7 +307,8 @@ class BakedTexture:
         OSError
             If the file cannot be read.
         """
-        with open(path, "rb") as file:
+        check_model("model", model)
+        with open(path_of("path", path), "rb") as file:
             try:
                 with np.load(file, allow_pickle=False) as archive:
                     data, clips, slots, rotation = stored({name: archive[name] for name in archive.files})

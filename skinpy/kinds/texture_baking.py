@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
-from .._arguments import whole
+from .._arguments import one_of, whole
 from .._types import Floats, Rotation
 from ..clip import Clip
 from ..models.frames import checked_rate, chunks
@@ -37,8 +37,7 @@ def bake_texture(
 ) -> BakedTexture:
     """Bake clips of a model; see `Model.bake_texture`."""
     rate = checked_rate(fps)
-    if dtype not in ("float32", "float16"):
-        raise ValueError(f"dtype is {dtype!r}; expected 'float32' or 'float16'")
+    one_of("dtype", dtype, ("float32", "float16"))
     sources = _checked_sources(model, clips)
     slots = len(model.skin.joints)
     if not slots:

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _core
-from .._arguments import check_finite, numbers
+from .._arguments import any_array, check_finite, mapping, numbers, one_of, text
 from .._types import Array, Floats, Loop
 from ..models.frames import checked_out, checked_times
 from .animation import checked_interpolation
@@ -85,11 +85,10 @@ class UVAnimation:
         self._rotate = float(_numbers("rotate", rotate, ()))
         self._scale = _pair("scale", scale)
         self._pivot = _pair("pivot", pivot)
-        if wrap not in _WRAPS:
-            raise ValueError(f"wrap is {wrap!r}; expected one of {', '.join(map(repr, _WRAPS))}")
+        one_of("wrap", wrap, _WRAPS)
         self._wrap = wrap
         self._interpolation = checked_interpolation(interpolation)
-        self._name = name
+        self._name = text("name", name)
         self._times, self._keys = _checked_keys(keys)
 
     kind: Literal["uv"] = "uv"
@@ -269,13 +268,13 @@ def _checked_keys(keys: Mapping[str, npt.ArrayLike] | None) -> tuple[Array, dict
     """Return the times of the keys, and their values (N,C) by name."""
     if keys is None:
         return np.zeros(1), {}
-    unknown = set(keys) - {"times", *_KEY_WIDTHS}
+    unknown = set(mapping("keys", keys, "a mapping of arrays")) - {"times", *_KEY_WIDTHS}
     if unknown or "times" not in keys or len(keys) < 2:
         raise KeyError(
             f"keys has {', '.join(map(repr, keys)) or 'no entry'}; "
             "expected 'times' and any of 'offset', 'rotation' and 'scale'"
         )
-    count = np.size(keys["times"])
+    count = any_array("keys['times']", keys["times"]).size
     if not count:
         raise ValueError("keys['times'] is empty; expected at least one key")
     times = checked_times(keys["times"], count)

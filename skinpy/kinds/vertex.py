@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _block, _core
-from .._arguments import finite
+from .._arguments import brief, check_model, finite, instance, integer, one_of, positive, text
 from .._confinement import USUAL, confinement
 from .._types import Array, Floats, Loop, PathLike
 from ..models.frames import (
@@ -95,14 +95,18 @@ class VertexAnimation:
         interpolation: Interpolation,
         report: KeyReport | None = None,
     ) -> None:
+        one_of("kind", kind, ("vertex", "keyed"))
+        check_model("model", model)
+        for argument, array in (("times", times), ("frames", frames), ("normals", normals)):
+            instance(argument, array, np.ndarray, "an array")
         self._kind = kind
         self._times = _block.read_only(times)
         self._frames = _block.read_only(frames)
         self._normals = _block.read_only(normals)
         self._model = model
-        self._name = name
-        self._ticks = ticks_per_second
-        self._interpolation = interpolation
+        self._name = text("name", name)
+        self._ticks = positive("ticks_per_second", ticks_per_second)
+        self._interpolation = checked_interpolation(interpolation)
         self._report = report
 
     @classmethod
@@ -271,7 +275,7 @@ class VertexAnimation:
 
         Parameters
         ----------
-        path : str, bytes or os.PathLike
+        path : str or os.PathLike
             A file that stores frames, or any file of a series.
         fps : float, optional
             Frames per second. Without it 10 for stored frames, as the games play them, and 25 for a series.
@@ -333,7 +337,7 @@ class VertexAnimation:
 
         Parameters
         ----------
-        paths : sequence of str, bytes or os.PathLike
+        paths : sequence of str or os.PathLike
             The files, .obj or another format of still meshes.
         fps : float
             Frames per second, above 0.
@@ -500,7 +504,7 @@ class VertexAnimation:
             If `time` does not hold numbers, or `out` is not a tuple of two arrays.
         """
         if out is not None and (not isinstance(out, tuple) or len(out) != 2):
-            raise TypeError("out must be a tuple (positions, normals) of two arrays")
+            raise TypeError(f"out is {brief(out)}; expected a tuple (positions, normals) of two arrays")
         positions, normals = out or (None, None)
         found = self.places(time, loop=loop)
         points, directions = _core._blend_frames(self._frames, self._normals, found, positions, normals)
@@ -527,11 +531,12 @@ class VertexAnimation:
         ValueError
             If no frame lies between `start` and `stop`.
         """
-        chosen = slice(start, stop)
+        chosen = slice(integer("start", start), integer("stop", stop))
         times = self._times[chosen]
         if not len(times):
             raise ValueError(
-                f"start is {start} and stop is {stop}: no frame of {len(self)} lies between them"
+                f"start is {brief(start)} and stop is {brief(stop)}: no frame of {len(self)} lies between "
+                "them; expected at least one"
             )
         return VertexAnimation(
             self._kind,

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .._arguments import check_model
 from ..clip import Clip
 from ..models.frames import checked_rate, chunks
 from .sampling import MAX_BYTES, frame_times
@@ -63,6 +64,7 @@ def bake_vertices(
     >>> skinpy.kinds.bake_vertices(model, "walk", 10)
     <VertexAnimation 'walk': 11 frames of 3971 vertices, 1.000 s>
     """
+    check_model("model", model)
     rate = checked_rate(fps)
     source = _checked_source(model, clip)
     count = len(model.mesh.positions)

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _block, _core
-from .._arguments import any_array, check_shape, floats, names_of
+from .._arguments import any_array, check_shape, floats, mapping, names_of
 from .._types import Array, Floats
 from ..errors import LoadError
 from ..models.frames import smooth_normals, unit
@@ -58,7 +58,7 @@ def model_block(
         "VERTEX_WEIGHTS": sorted_weights,
         "FACES": triangles,
         "INFO": _info(count, len(slot_joints), len(points), len(triangles), sorted_weights.shape[1], pool),
-        **_targets(targets or {}, len(points), pool),
+        **_targets({} if targets is None else targets, len(points), pool),
         **look_sections(look, uvs is not None, len(points), pool),
     }
     sections["SUBMESHES"] = _submesh(pool, len(points), len(triangles), 0 if "MATERIALS" in sections else -1)
@@ -191,7 +191,7 @@ def _targets(targets: Mapping[str, Differences], vertices: int, pool: _block.Tex
     records, moved = [], [np.zeros(0, np.uint32)]
     positions, normals = [np.zeros((0, 3), np.float32)], [np.zeros((0, 3), np.float32)]
     first = 0
-    for name, given in targets.items():
+    for name, given in mapping("targets", targets, "a mapping of names to differences").items():
         both = given if isinstance(given, tuple) else (given, np.zeros((vertices, 3)))
         if len(both) != 2:
             raise ValueError(f"targets[{name!r}] has {len(both)} arrays; expected positions and normals")

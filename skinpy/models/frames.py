@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _block, _core
-from .._arguments import any_array, finite
+from .._arguments import any_array, brief, finite, numbers
 from .._types import Array, Floats, Loop
 
 #: float64 numbers that one step of a long computation has in memory at once.
@@ -48,7 +48,9 @@ def checked_frames(name: str, value: npt.ArrayLike) -> Floats:
         raise ValueError(f"{name} has shape {frames.shape}; expected at least one vertex")
     for number, frame in enumerate(frames):
         if not np.isfinite(frame).all():
-            raise ValueError(f"{name} holds a number that is not finite, in frame {number}")
+            raise ValueError(
+                f"{name} holds a number that is not finite, in frame {number}; expected finite numbers"
+            )
     return frames
 
 
@@ -62,11 +64,11 @@ def checked_rate(fps: float) -> float:
 
 def checked_times(value: npt.ArrayLike, count: int) -> Array:
     """A float64 copy of times (count,), which are increasing seconds from 0 on; ValueError for others."""
-    times = np.array(value, np.float64)
+    times = numbers("times", value).copy()
     if times.shape != (count,):
         raise ValueError(f"times has shape {times.shape}; expected ({count},), one per frame")
     if not np.isfinite(times).all() or (times < 0).any() or (np.diff(times) <= 0).any():
-        raise ValueError("times must be finite, increasing and not negative")
+        raise ValueError(f"times is {brief(value)}; expected finite, increasing and not negative numbers")
     return times
 
 

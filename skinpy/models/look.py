@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _block
-from .._arguments import any_array, floats
+from .._arguments import any_array, brief, floats
 from .._types import Array, Floats, PathLike
 from ..assets import Texture
 
@@ -42,8 +42,8 @@ class Look(NamedTuple):
 
 def look_sections(look: Look, has_uvs: bool, vertices: int, pool: _block.TextPool) -> dict[str, Array]:
     """The section COLORS, and those of one material and its texture, as far as they are given."""
-    if look.alpha not in _block.ALPHAS:
-        raise ValueError(f"alpha is {look.alpha!r}; expected 'opaque', 'mask' or 'blend'")
+    if not isinstance(look.alpha, str) or look.alpha not in _block.ALPHAS:
+        raise ValueError(f"alpha is {brief(look.alpha)}; expected 'opaque', 'mask' or 'blend'")
     sections = {} if look.colors is None else {"COLORS": _colors("colors", look.colors, (vertices,))}
     if look.texture is not None:
         if not has_uvs:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .. import _block, _core
+from .._arguments import brief, path_of
 from .._types import PathLike
 from ..clip import Clip
 from ..clips.binding import join, merged_reports
@@ -35,7 +36,7 @@ def joined_block(model: Model) -> _core.Block:
 
 def save(model: Model, path: PathLike) -> None:
     """See Model.save."""
-    target = Path(path)
+    target = Path(path_of("path", path))
     suffix = target.suffix.lower()
     if suffix == ".skn":
         data: Any = _block.memory(joined_block(model))
@@ -44,6 +45,6 @@ def save(model: Model, path: PathLike) -> None:
 
         data = model_glb(model)
     else:
-        raise ValueError(f"path ends in {target.suffix!r}; models are saved as '.skn' or '.glb'")
+        raise ValueError(f"path ends in {brief(target.suffix)}; expected '.skn' or '.glb'")
     with replacing(target) as file:
         file.write(data)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from .._arguments import flag
+from .._arguments import brief, check_model, flag, instance, path_of
 from .film import FILM_SUFFIXES, check_film, save_film
 from .picture import PICTURE_SUFFIXES, pillow, save_picture
 
@@ -110,7 +110,8 @@ def save_clip(
     'run.gif'
     """
     turntable = flag("turntable", turntable)
-    target = Path(os.fsdecode(path))
+    check_model("model", model)
+    target = Path(path_of("path", path))
     kind = kind_of(target)
     _check_arguments(target, kind, time, fps, turntable, camera)
     if kind == "page":
@@ -144,18 +145,23 @@ def _check_arguments(
         raise ValueError(f"{name} is for pictures and films; in a page, the reader turns the view")
     if kind == "film" and time is not None:
         raise ValueError(
-            f"time is {time}, but {target.suffix} is a film of the whole clip; expected {_listed(_PICTURES)}"
+            f"time is {brief(time)}, but {target.suffix} is a film of the whole clip; "
+            f"expected {_listed(_PICTURES)}"
         )
     if kind == "picture" and (fps is not None or turntable):
         name = "turntable" if turntable else "fps"
         raise ValueError(f"{name} is for films, but {target.suffix} is a picture; expected {_listed(_FILMS)}")
+    if camera is not None:
+        from ..render import Camera  # only those who draw import it
+
+        instance("camera", camera, Camera, "a Camera, or None")
     if turntable and camera is not None:
-        raise ValueError("camera is given together with turntable, which has cameras of its own")
+        raise ValueError("camera is given together with turntable, which has its own; leave out one of them")
 
 
 def kind_of(path: str | os.PathLike[str]) -> Kind:
     """The kind of file that a suffix selects. Raises ValueError for an unknown suffix."""
-    suffix = Path(os.fsdecode(path)).suffix.lower()
+    suffix = Path(path_of("path", path)).suffix.lower()
     if suffix in _PICTURES:
         return "picture"
     if suffix in _FILMS:
@@ -163,8 +169,8 @@ def kind_of(path: str | os.PathLike[str]) -> Kind:
     if suffix in _PAGES:
         return "page"
     raise ValueError(
-        f"path is {os.fsdecode(path)!r}; expected {_listed(_PICTURES)} for a picture, {_listed(_FILMS)} for "
-        f"a film, or {_listed(_PAGES)} for a page"
+        f"path is {brief(os.fspath(path))}; expected {_listed(_PICTURES)} for a picture, "
+        f"{_listed(_FILMS)} for a film, or {_listed(_PAGES)} for a page"
     )
 
 
@@ -231,7 +237,7 @@ def _shots(
     if turntable:
         cameras = cameras_around(model, motion, len(times), aspect=aspect)
     else:
-        cameras = [camera or poser.facts.camera(motion, None, aspect)] * len(times)
+        cameras = [camera if camera is not None else poser.facts.camera(motion, None, aspect)] * len(times)
     return [_Shot(*pair) for pair in zip(times, cameras, strict=True)]
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._arguments import whole
+from .._arguments import items_of, whole
 from .._progress import shown
 from .picture import pillow
 
@@ -23,6 +23,7 @@ Color = tuple[int, int, int, int]
 
 _MARGIN = 6  # pixels around the sheet, and between two rows
 _LINE = 16  # pixels, the height of a line of text
+_MAX_SIDE = 1 << 20  # of a sheet: no limit of the caller is larger
 _MIN_SIDE = 24  # pixels of the shorter side of a frame; to keep it, clips are left out
 _MAX_FRAMES = 100
 _MAX_LETTERS = 200  # of a name; the rest is not looked at
@@ -116,7 +117,8 @@ def sheet(
     from ..render.posing import Poser
 
     poser = Poser(model)
-    chosen = [poser.motion(clip) for clip in (model.clips if clips is None else clips)] or [None]
+    given = model.clips if clips is None else items_of("clips", clips, "a sequence of clips")
+    chosen = [poser.motion(clip) for clip in given] or [None]
     layout = _laid_out(len(chosen), frames, check_size(size), limit)
     color = (1.0, 1.0, 1.0, 0.0) if background is None else parse_color("background", background)
     red, green, blue, alpha = (round(255 * part) for part in color)
@@ -140,7 +142,7 @@ def sheet(
 def _laid_out(clips: int, frames: int, size: tuple[int, int], limit: int) -> _Layout:
     """The layout with the largest frames that fit into `limit` pixels. Raises ValueError or TypeError."""
     frames = whole("frames", frames, 1, _MAX_FRAMES)
-    limit = whole("limit", limit, 1)
+    limit = min(whole("limit", limit, 1), _MAX_SIDE)
     if min(size) < _MIN_SIDE:
         raise ValueError(f"size is {size}; expected frames of {_MIN_SIDE}x{_MIN_SIDE} pixels or more")
     smallest = _MIN_SIDE / min(size)

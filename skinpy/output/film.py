@@ -7,12 +7,13 @@ import math
 import operator
 import os
 import struct
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
 
+from .._arguments import brief, finite, path_of, text, wrong_type
 from .._progress import shown
 from ..files.whole import replacing
 from .encoding import Color, FilmJob, Frame, opaque
@@ -81,10 +82,11 @@ def save_film(
     ...     skinpy.output.save_film("walk.webp", frames, fps=4).name
     'walk.webp'
     """
-    target = Path(os.fsdecode(path))
+    target = Path(path_of("path", path))
     rate = check_film(target, fps)
     encode = _ENCODERS[target.suffix.lower()][1]()
     flatten(np.zeros((1, 1, 4), np.uint8), background)
+    _check_items(frames)
     checked = _checked(shown(frames, operator.length_hint(frames) or None, target.name))
     with replacing(target) as file:
         encode(FilmJob(file, checked, rate, background))
@@ -121,11 +123,12 @@ def encode_film(
     ImportError
         If Pillow is not installed.
     """
-    suffix = "." + format.lower().removeprefix(".")
+    suffix = "." + text("format", format).lower().removeprefix(".")
     if suffix not in _ENCODERS or suffix == ".mp4":
-        raise ValueError(f"film format is {format!r}; expected png, apng, gif or webp")
+        raise ValueError(f"film format is {brief(format)}; expected png, apng, gif or webp")
     rate = check_film(Path(suffix[1:] + suffix), fps)
     flatten(np.zeros((1, 1, 4), np.uint8), background)
+    _check_items(frames)
     buffer = io.BytesIO()
     _ENCODERS[suffix][1]()(FilmJob(buffer, _checked(frames), rate, background))
     return buffer.getvalue()
@@ -139,7 +142,7 @@ def check_film(target: Path, fps: float) -> float:
     """
     suffix = target.suffix.lower()
     if suffix not in _ENCODERS:
-        raise ValueError(f"path is {str(target)!r}; expected one of the suffixes {', '.join(_ENCODERS)}")
+        raise ValueError(f"path is {brief(str(target))}; expected one of the suffixes {', '.join(_ENCODERS)}")
     max_rate, make_encoder = _ENCODERS[suffix]
     rate = _rate(fps, max_rate, suffix)
     make_encoder()
@@ -147,16 +150,18 @@ def check_film(target: Path, fps: float) -> float:
 
 
 def _rate(fps: float, max_rate: float, suffix: str) -> float:
-    try:
-        rate = float(fps)
-    except (TypeError, ValueError):
-        raise TypeError(f"fps is {fps!r}; expected a number of frames per second") from None
+    endless = isinstance(fps, float) and math.isinf(fps) and math.isfinite(max_rate)
+    rate = fps if endless else finite("fps", fps)  # the message of an endless one has the largest rate
     if not 0 < rate <= max_rate:
         limit = f" and at most {max_rate:g} in {suffix}" if math.isfinite(max_rate) else ""
-        raise ValueError(f"fps is {fps!r}; expected more than 0{limit}")
-    if math.isinf(rate):
-        raise ValueError(f"fps is {fps!r}; expected a finite number")
+        raise ValueError(f"fps is {brief(fps)}; expected more than 0{limit}")
     return rate
+
+
+def _check_items(frames: Iterable[Frame]) -> None:
+    """TypeError for what has no items: the encoders would stumble over it after they have begun."""
+    if not isinstance(frames, Iterable) or isinstance(frames, str | bytes | Mapping):
+        raise wrong_type("frames", frames, "an iterable of pictures")
 
 
 def _checked(frames: Iterable[Frame]) -> Iterator[Frame]:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from .._arguments import brief, numbers, path_of, text
 from ..files.whole import replacing
 
 
@@ -120,10 +121,10 @@ def save_picture(
     >>> skinpy.output.save_picture("character.png", frame).name
     'character.png'
     """
-    target = Path(os.fsdecode(path))
+    target = Path(path_of("path", path))
     if format is None and not target.suffix:
-        raise ValueError(f"path is {str(target)!r}, without a suffix; expected {_names()}")
-    data = encode_picture(frame, format or target.suffix, background=background)
+        raise ValueError(f"path is {brief(str(target))}, without a suffix; expected {_names()}")
+    data = encode_picture(frame, target.suffix if format is None else format, background=background)
     with replacing(target) as file:
         file.write(data)
     return target
@@ -131,9 +132,9 @@ def save_picture(
 
 def flatten(frame: NDArray[np.uint8], background: tuple[int, int, int]) -> NDArray[np.uint8]:
     """The frame (h, w, 4) composited over a color in linear light, as the renderer does: (h, w, 3) uint8."""
-    color = np.asarray(background)
+    color = numbers("background", background)
     if color.shape != (3,) or not ((color >= 0) & (color <= 255)).all():
-        raise ValueError(f"background is {background!r}; expected 3 numbers from 0 to 255")
+        raise ValueError(f"background is {brief(background)}; expected 3 numbers from 0 to 255")
     alpha = frame[..., 3:].astype(np.float32) / 255
     mixed = _LINEAR[frame[..., :3]] * alpha + _to_linear(color / 255) * (1 - alpha)
     encoded = np.where(mixed <= 0.0031308, mixed * 12.92, 1.055 * np.power(mixed, 1 / 2.4) - 0.055)
@@ -150,9 +151,9 @@ _LINEAR = _to_linear(np.arange(256) / 255)  # linear light of each sRGB byte
 
 def check_format(name: str) -> _Format:
     """The format of a suffix, with or without the dot. Raises ValueError for an unknown one."""
-    key = name.lower().removeprefix(".")
+    key = text("format", name).lower().removeprefix(".")
     if key not in _FORMATS:
-        raise ValueError(f"picture format is {name!r}; expected {_names()}")
+        raise ValueError(f"picture format is {brief(name)}; expected {_names()}")
     return _FORMATS[key]
 
 

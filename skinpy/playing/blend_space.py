@@ -12,13 +12,13 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from .._arguments import any_array, finite, floats
+from .._arguments import any_array, brief, check_model, finite, floats, items_of
 from .._types import Array
 from ..clip import Clip
 from .triangles import Share, area, delaunay, edges_of, locate
@@ -45,16 +45,17 @@ class _BlendSpace(ABC):
     _parameter: Any
 
     def __init__(self, points: Any, parameter: Any = None) -> None:
-        pairs = list(points.items()) if isinstance(points, Mapping) else [tuple(pair) for pair in points]
-        if any(len(pair) != 2 for pair in pairs):
-            raise ValueError(
-                "points has an entry that is not a pair; expected pairs of a parameter and a clip"
-            )
+        wanted = "a mapping of parameters to clips, or pairs of them"
+        pairs = list(points.items()) if isinstance(points, Mapping) else items_of("points", points, wanted)
+        for pair in pairs:
+            if not isinstance(pair, Sequence) or isinstance(pair, str) or len(pair) != 2:
+                raise ValueError(f"points has {brief(pair)}; expected pairs of a parameter and a clip")
         if len(pairs) < 2:
             raise ValueError(f"points has {len(pairs)} points; expected 2 or more")
         for where, clip in pairs:
             if isinstance(clip, bool) or not isinstance(clip, Clip | str | int):
-                raise TypeError(f"points has {clip!r} at {where!r}; expected a Clip, a name or an index")
+                at = f"{brief(clip)} at {brief(where)}"
+                raise TypeError(f"points has {at}; expected a Clip, a name or an index")
         self._points = tuple((self._number("points", where), clip) for where, clip in pairs)
         parameters = [where for where, _ in self._points]
         for number, where in enumerate(parameters):
@@ -143,6 +144,7 @@ class _BlendSpace(ABC):
         ValueError
             If a Clip belongs to another model, or some clips are additive and others are not.
         """
+        check_model("model", model)
         return BoundBlendSpace(self, model)
 
     @staticmethod
@@ -366,8 +368,8 @@ class BlendSpace2D(_BlendSpace):
 
     @staticmethod
     def _number(name: str, value: Any) -> tuple[float, float]:
-        if isinstance(value, str) or not hasattr(value, "__len__") or len(value) != 2:
-            raise TypeError(f"{name} has {value!r}; expected a pair of numbers")
+        if not isinstance(value, Sequence | np.ndarray) or isinstance(value, str) or len(value) != 2:
+            raise TypeError(f"{name} has {brief(value)}; expected a pair of numbers")
         return finite(name, value[0]), finite(name, value[1])
 
     def _scale(self, point: tuple[float, float]) -> tuple[float, float]:

@@ -29,9 +29,3 @@ def within(name: str, value: Any, most: float) -> float:
     if abs(number) > most:
         raise ValueError(f"{name} is {number:g}; expected at most {most:g}, positive or negative")
     return number
-
-
-def one_of(name: str, value: Any, words: tuple[str, ...]) -> None:
-    """Raise ValueError unless `value` is one of the words."""
-    if value not in words:
-        raise ValueError(f"{name} is {value!r}; expected one of {', '.join(map(repr, words))}")

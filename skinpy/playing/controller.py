@@ -10,20 +10,20 @@ import copy
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, SupportsIndex, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from .. import _core
-from .._arguments import finite, flag
+from .._arguments import between, brief, check_model, finite, flag, instance, one_of, text
 from .._types import Array, Floats, Loop
 from ..clip import Clip
 from ..errors import unknown_name
-from ..mask import Mask
+from ..mask import Mask, mask_of
 from ..pose import Pose
 from .animated import EASES, Ease
-from .bounds import MAX_SECONDS, MAX_SPEED, not_negative, one_of, weight_of, within
+from .blend_space import BlendSpace1D, BlendSpace2D
+from .bounds import MAX_SECONDS, MAX_SPEED, not_negative, weight_of, within
 from .layer import Key, Layer
 from .motion import Motion
 from .playback import Playback, start_warp
@@ -38,6 +38,9 @@ if TYPE_CHECKING:
     from .state_player import StatePlayer
 
 __all__ = ["AnimationController"]
+
+#: What a track plays: a clip, its name or its index, or a blend space.
+Playable: TypeAlias = Clip | str | SupportsIndex | BlendSpace1D | BlendSpace2D
 
 
 class AnimationController:
@@ -86,8 +89,7 @@ class AnimationController:
     )
 
     def __init__(self, model: Model) -> None:
-        if not isinstance(model, _core.Model):
-            raise TypeError(f"model is of type {type(model).__name__}; expected a Model")
+        check_model("model", model)
         self.model = model
         self.paused = False
         self._playback = Playback()
@@ -115,10 +117,10 @@ class AnimationController:
     @recorded
     def play(
         self,
-        clip: Any,
+        clip: Playable,
         *,
         layer: str = "base",
-        mask: Mask | None = None,
+        mask: Mask | str | None = None,
         weight: float = 1.0,
         speed: float = 1.0,
         loop: Loop = "wrap",
@@ -135,8 +137,9 @@ class AnimationController:
             A clip of the model, its name or its index, or a `BlendSpace1D` or `BlendSpace2D`.
         layer : str, default "base"
             Name of the layer, which is made if it is new.
-        mask : Mask, optional
-            The weight of the track for each joint. Without it the track moves all joints.
+        mask : Mask or str, optional
+            The weight of the track for each joint. The name of a joint stands for that joint and all below
+            it. Without it the track moves all joints.
         weight : float, default 1.0
             The weight of the track, 0 or more.
         speed : float, default 1.0
@@ -179,10 +182,10 @@ class AnimationController:
     @recorded
     def add_track(
         self,
-        clip: Any,
+        clip: Playable,
         *,
         layer: str = "base",
-        mask: Mask | None = None,
+        mask: Mask | str | None = None,
         weight: float = 1.0,
         speed: float = 1.0,
         loop: Loop = "wrap",
@@ -200,8 +203,9 @@ class AnimationController:
             A clip of the model, its name or its index, or a `BlendSpace1D` or `BlendSpace2D`.
         layer : str, default "base"
             Name of the layer, which is made if it is new.
-        mask : Mask, optional
-            The weight of the track for each joint. Without it the track moves all joints.
+        mask : Mask or str, optional
+            The weight of the track for each joint. The name of a joint stands for that joint and all below
+            it. Without it the track moves all joints.
         weight : float, default 1.0
             The weight of the track, 0 or more.
         speed : float, default 1.0
@@ -227,7 +231,7 @@ class AnimationController:
         TypeError
             If an argument has the wrong type.
         """
-        found = self._playback.layers.get(layer)
+        found = self._playback.layers.get(text("layer", layer, "a name"))
         additive = found is not None and found.additive
         track = self._checked_track(clip, layer, mask, weight, speed, loop, additive, priority)
         self._layer(layer).tracks.append(track)
@@ -236,13 +240,13 @@ class AnimationController:
     @recorded
     def cross_fade(
         self,
-        clip: Any,
+        clip: Playable | None,
         seconds: float,
         *,
         layer: str = "base",
         ease: Ease = "linear",
         warp: bool = False,
-        mask: Mask | None = None,
+        mask: Mask | str | None = None,
         weight: float = 1.0,
         speed: float = 1.0,
         loop: Loop = "wrap",
@@ -267,8 +271,9 @@ class AnimationController:
         warp : bool, default False
             Whether the new clip starts at the phase (position / duration) of the old one, and both play at
             the mean of their rates, weighted by the fade, so that their phases stay equal.
-        mask : Mask, optional
-            The weight of the track for each joint. Without it the mask of what the layer played stays.
+        mask : Mask or str, optional
+            The weight of the track for each joint. The name of a joint stands for that joint and all below
+            it. Without it the mask of what the layer played stays.
         weight : float, default 1.0
             The weight of the track, 0 or more.
         speed : float, default 1.0
@@ -295,12 +300,12 @@ class AnimationController:
         """
         span = not_negative("seconds", seconds)
         one_of("ease", ease, tuple(EASES))
-        found = self._playback.layers.get(layer)
+        found = self._playback.layers.get(text("layer", layer, "a name"))
         old = found.staying[-1] if found is not None and found.staying else None
         if mask is None and old is not None:
             mask = old.mask
         if flag("warp", warp) and (old is None or old.duration <= 0 or self._find(clip).duration <= 0):
-            raise ValueError("warp needs a track to fade from, and clips with a duration above 0")
+            raise ValueError("warp needs a track to fade from; expected one, and durations above 0")
         additive = found is not None and found.additive
         track = self._checked_track(clip, layer, mask, weight, speed, loop, additive, "low")
         if old is not None:
@@ -589,9 +594,7 @@ class AnimationController:
         TypeError
             If an argument has the wrong type.
         """
-        value = finite("blend", blend)
-        if not 0 <= value <= 1:
-            raise ValueError(f"blend is {value:g}; expected 0 to 1")
+        value = between("blend", blend, 0.0, 1.0)
         return self._key(self._known_layer(layer), "priority_blend", value, start, duration, ease)
 
     @recorded
@@ -609,7 +612,7 @@ class AnimationController:
             If `key` is not a Key.
         """
         if not isinstance(key, Key):
-            raise TypeError(f"key is {key!r}; expected what a key_ method returned")
+            raise TypeError(f"key is {brief(key)}; expected what a key_ method returned")
         self._playback.schedule.cancel(key)
 
     def _key(
@@ -619,7 +622,9 @@ class AnimationController:
         begin, span = finite("start", start), not_negative("duration", duration)
         one_of("ease", ease, tuple(EASES))
         if begin < self.time:
-            raise ValueError(f"start is {begin:g}; the controller is at {self.time:g} s already")
+            raise ValueError(
+                f"start is {begin:g}; the controller is at {self.time:g} s already; expected a later time"
+            )
         key = Key(target, name, value, begin, span, ease, self._key_count)
         self._key_count += 1
         self._playback.schedule.keys.append(key)
@@ -629,10 +634,12 @@ class AnimationController:
 
     def _playing(self, track: Track) -> Track:
         """Return a track that plays in this controller."""
-        if not isinstance(track, Track):
-            raise TypeError(f"track is of type {type(track).__name__}; expected a Track")
+        instance("track", track, Track, "a Track")
         if track._controller is not self or track not in self._playback.layers[track.layer].tracks:
-            raise ValueError(f"track {track.number} does not play in this controller any more")
+            raise ValueError(
+                f"track is number {track.number}, which does not play in this controller any more; "
+                "expected one of controller.layers"
+            )
         return track
 
     # ---- results ----------------------------------------------------------------------------------------
@@ -734,7 +741,9 @@ class AnimationController:
         return delta
 
     @recorded
-    def run(self, machine: StateMachine, *, layer: str = "base", mask: Mask | None = None) -> StatePlayer:
+    def run(
+        self, machine: StateMachine, *, layer: str = "base", mask: Mask | str | None = None
+    ) -> StatePlayer:
         """Let a state machine decide what a layer plays.
 
         The machine starts in its first state, in place of what the layer played and of a machine that ran
@@ -746,8 +755,9 @@ class AnimationController:
             The machine.
         layer : str, default "base"
             Name of the layer, which is made if it is new.
-        mask : Mask, optional
-            The weight of the layer for each joint.
+        mask : Mask or str, optional
+            The weight of the layer for each joint. The name of a joint stands for that joint and all below
+            it.
 
         Returns
         -------
@@ -831,8 +841,7 @@ class AnimationController:
         TypeError
             If `recording` is not a Recording.
         """
-        if not isinstance(recording, Recording):
-            raise TypeError(f"recording is of type {type(recording).__name__}; expected a Recording")
+        instance("recording", recording, Recording, "a Recording")
         controller = cls(model)
         for name in recording.calls_on(controller):
             if name == "advance":
@@ -860,7 +869,7 @@ class AnimationController:
         return self._playback.layers.setdefault(name, Layer(name))
 
     def _known_layer(self, name: str) -> Layer:
-        if name not in self._playback.layers:
+        if text("layer", name, "a name") not in self._playback.layers:
             raise unknown_name("layer", name, self._playback.layers)
         return self._playback.layers[name]
 
@@ -872,7 +881,7 @@ class AnimationController:
         """Return a clip by name, index or itself, a blend space, or for None the rest pose."""
         if clip is None:
             return Motion(None)
-        if hasattr(clip, "bind"):
+        if isinstance(clip, BlendSpace1D | BlendSpace2D):
             return Motion(None, clip.bind(self.model))
         if not isinstance(clip, Clip):
             return Motion(self.model.clips[clip])
@@ -887,7 +896,7 @@ class AnimationController:
         self,
         clip: Any,
         layer: str,
-        mask: Mask | None,
+        mask: Mask | str | None,
         weight: float,
         speed: float,
         loop: Loop,
@@ -896,9 +905,7 @@ class AnimationController:
     ) -> Track:
         """Return a new track after all checks; nothing of the controller has changed yet."""
         if not isinstance(layer, str) or not layer:
-            raise TypeError(f"layer is {layer!r}; expected a name")
-        if mask is not None and not isinstance(mask, Mask):
-            raise TypeError(f"mask is of type {type(mask).__name__}; expected a Mask")
+            raise TypeError(f"layer is {brief(layer)}; expected a name")
         one_of("loop", loop, LOOPS)
         one_of("priority", priority, PRIORITIES)
         motion = self._find(clip)
@@ -907,7 +914,7 @@ class AnimationController:
                 raise ValueError("a blend space cannot be made additive; make it of additive clips")
             motion = Motion(motion.clip.additive())
         rate = within("speed", speed, MAX_SPEED)
-        track = self._new_track(layer, motion, mask, weight_of(weight), rate, loop, priority)
+        track = self._new_track(layer, motion, mask_of(mask), weight_of(weight), rate, loop, priority)
         if rate < 0 and loop in ("clamp", "once"):
             track._position = track.duration
         return track

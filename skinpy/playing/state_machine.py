@@ -12,6 +12,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from .._arguments import brief, path_of, wrong_type
+from .._text import printable
 from .._types import PathLike
 from ..files.whole import replacing
 from .state_checks import check_cycles, check_reachable
@@ -152,8 +154,8 @@ class StateMachine:
         ValueError
             If no transitions lead from `origin` to `target`.
         """
-        known("route", "state", origin, self._states)
-        known("route", "state", target, self._states)
+        known("route", "state", origin, self._states, "origin")
+        known("route", "state", target, self._states, "target")
         routes: dict[str, tuple[Transition, ...]] = {origin: ()}
         waiting = deque([origin])
         while waiting and target not in routes:
@@ -217,14 +219,14 @@ class StateMachine:
         TypeError
             If a value has the wrong type.
         """
-        return cls(json.loads(text))
+        return cls(_parsed("text", text))
 
     def save(self, path: PathLike) -> None:
         """Write the machine to a JSON file, which appears whole or not at all.
 
         Parameters
         ----------
-        path : str, bytes or os.PathLike
+        path : str or os.PathLike
             The file.
 
         Raises
@@ -241,7 +243,7 @@ class StateMachine:
 
         Parameters
         ----------
-        path : str, bytes or os.PathLike
+        path : str or os.PathLike
             The file.
 
         Returns
@@ -260,7 +262,7 @@ class StateMachine:
         TypeError
             If a value has the wrong type.
         """
-        return cls.from_json(Path(path).read_text(encoding="utf-8"))
+        return cls(_parsed(f"the file at path {brief(path)}", Path(path_of("path", path)).read_bytes()))
 
     def __eq__(self, other: object) -> bool:
         return self.to_dict() == other.to_dict() if isinstance(other, StateMachine) else NotImplemented
@@ -276,3 +278,13 @@ class StateMachine:
 
     def __repr__(self) -> str:
         return f"<StateMachine: {len(self._states)} states, {len(self._transitions)} transitions>"
+
+
+def _parsed(name: str, text: str | bytes) -> Any:
+    """Return the data of a JSON text; raise ValueError for a text that is none."""
+    if not isinstance(text, str | bytes):
+        raise wrong_type(name, text, "str or bytes of JSON")
+    try:
+        return json.loads(text)
+    except ValueError as error:  # of JSON, or of bytes that are not UTF-8
+        raise ValueError(f"{name} is {brief(text)}; expected JSON: {printable(error)}") from None

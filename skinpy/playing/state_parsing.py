@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import Any
 
-from .._arguments import finite, flag
+from .._arguments import brief, finite, flag, items_of, one_of
 from .._text import printable
 from ..errors import unknown_name
 from .blend_space import BlendSpace1D, space_from_dict
@@ -45,7 +45,7 @@ class Parser:
         space = space_from_dict(data["space"]) if "space" in data else None
         clip = data.get("clip")
         if space is None and (isinstance(clip, bool) or not isinstance(clip, str | int)):
-            raise TypeError(f"{where}: clip is {clip!r}; expected a name or an index")
+            raise TypeError(f"{where}: clip is {brief(clip)}; expected a name or an index")
         wanted = (0,) if space is None else (0, 1) if isinstance(space, BlendSpace1D) else (0, 2)
         names = self._space_parameters(where, data.get("parameter", ()), wanted)
         speed = finite(f"{where}: speed", data.get("speed", 1.0))
@@ -56,7 +56,7 @@ class Parser:
 
     def _space_parameters(self, where: str, given: Any, wanted: tuple[int, ...]) -> tuple[str, ...]:
         """Return the names of the parameters that move a blend space; `wanted` are the possible numbers."""
-        names = (given,) if isinstance(given, str) else tuple(given)
+        names = (given,) if isinstance(given, str) else items_of(f"{where}: parameter", given, "names")
         if len(names) not in wanted:
             raise ValueError(
                 f"{where}: parameter has {len(names)} names; expected {' or '.join(map(str, wanted))}"
@@ -65,7 +65,7 @@ class Parser:
             known(where, "parameter", name, self.parameters)
             if isinstance(self.parameters[name], bool):
                 raise TypeError(f"{where}: parameter {name!r} is not a number, which a blend space needs")
-        return names
+        return tuple(names)
 
     def _transition(self, number: int, data: Any) -> Transition:
         """Return one transition."""
@@ -79,7 +79,7 @@ class Parser:
         target = known(where, "state", data["to"], self.states)
         when = data.get("when", ())
         if isinstance(when, str) or not isinstance(when, Sequence):
-            raise TypeError(f"{where}: when is {when!r}; expected a list of conditions")
+            raise TypeError(f"{where}: when is {brief(when)}; expected a list of conditions")
         fade = finite(f"{where}: fade", data.get("fade", 0.0))
         if fade < 0:
             raise ValueError(f"{where}: fade is {fade:g}; expected 0 or more seconds")
@@ -88,7 +88,7 @@ class Parser:
             raise ValueError(f"{where}: warp needs a fade; fade is 0")
         priority = data.get("priority", 0)
         if isinstance(priority, bool) or not isinstance(priority, int):
-            raise TypeError(f"{where}: priority is {priority!r}; expected an int")
+            raise TypeError(f"{where}: priority is {brief(priority)}; expected an int")
         switch = _word(f"{where}: switch", data.get("switch", "immediate"), ("immediate", "end", "sync"))
         return Transition(
             origin,
@@ -106,7 +106,7 @@ class Parser:
         """Return one condition of a transition."""
         if isinstance(data, str) or not isinstance(data, Sequence) or len(data) not in (1, 3):
             raise ValueError(
-                f"{where}: condition is {data!r}; expected [parameter, operator, value] or [parameter]"
+                f"{where}: condition is {brief(data)}; expected [parameter, operator, value] or [parameter]"
             )
         name = known(where, "parameter", data[0], self.parameters)
         is_bool = isinstance(self.parameters[name], bool)
@@ -128,10 +128,16 @@ class Parser:
         return Condition(name, sign, value)
 
 
-def known(where: str, what: str, name: Any, names: Mapping[str, Any] | Sequence[str] | frozenset[str]) -> str:
+def known(
+    where: str,
+    what: str,
+    name: Any,
+    names: Mapping[str, Any] | Sequence[str] | frozenset[str],
+    argument: str | None = None,
+) -> str:
     """Return `name` if it is one of the names; raise KeyError, with the close ones, otherwise."""
     if not isinstance(name, str) or name not in names:
-        raise unknown_name(f"{what} in {where}", name, names)
+        raise unknown_name(f"{what} in {where}", name, names, argument)
     return name
 
 
@@ -157,13 +163,12 @@ def _check_keys(where: str, data: Any, names: Sequence[str], needed: Sequence[st
             raise ValueError(unknown_name(f"key in {where}", key, names).args[0])
     for key in needed:
         if key not in data:
-            raise ValueError(f"{where} has no {key!r}")
+            raise ValueError(f"{where} has no {key!r}; expected {', '.join(map(repr, needed))}")
 
 
 def _word(where: str, value: Any, words: Sequence[str]) -> Any:
     """Return `value` if it is one of the words."""
-    if value not in words:
-        raise ValueError(f"{where} is {value!r}; expected one of {', '.join(map(repr, words))}")
+    one_of(where, value, words)
     return value
 
 
@@ -171,8 +176,8 @@ def _sync_point(where: str, switch: str, value: Any) -> str | float | None:
     """Return the sync point of a transition: name of an event, a phase, or None."""
     if (switch == "sync") != (value is not None):
         raise ValueError(
-            f'{where}: sync is {value!r} and switch is {switch!r}; expected switch "sync" with a sync point, '
-            "and no sync point with any other switch"
+            f"{where}: sync is {brief(value)} and switch is {brief(switch)}; "
+            'expected switch "sync" with a sync point, and no sync point with any other switch'
         )
     if value is None or (isinstance(value, str) and value):
         return value

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from .._arguments import instance
 from ..clip import Clip
 from .state_checks import check_cycles
 from .state_machine import StateMachine
@@ -65,10 +66,9 @@ class StatePlayer:
         controller: AnimationController,
         machine: StateMachine,
         layer: str = "base",
-        mask: Mask | None = None,
+        mask: Mask | str | None = None,
     ) -> None:
-        if not isinstance(machine, StateMachine):
-            raise TypeError(f"machine is of type {type(machine).__name__}; expected a StateMachine")
+        instance("machine", machine, StateMachine, "a StateMachine")
         _check_clips(machine, {name: _clips_of(controller, state) for name, state in machine.states.items()})
         self._controller = controller
         self._machine = machine
@@ -214,6 +214,7 @@ class StatePlayer:
         """Enter a state, by a transition or at the start."""
         state, controller = self._machine.states[name], self._controller
         clip = state.clip if state.space is None else state.space
+        assert clip is not None  # a state has one of both
         options: dict[str, Any] = {
             "layer": self.layer,
             "mask": self._mask,

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from .. import _core
-from .._arguments import flag
+from .._arguments import brief, flag
 from .._types import Floats, Loop
 from ..clip import Clip
 from ..mask import Mask
@@ -204,7 +204,10 @@ class Track:
     @parameter.setter
     def parameter(self, value: Any) -> None:
         if self._motion.space is None:
-            raise ValueError(f"parameter is {value!r}, but the track plays a clip, which has no parameter")
+            raise ValueError(
+                f"parameter is {brief(value)}, but the track plays a clip, which has no parameter; "
+                "expected a track of a blend space"
+            )
         self._set("parameter", self._motion.space.check(value))
 
     def _set(self, name: str, value: Any) -> None:

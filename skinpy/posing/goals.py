@@ -33,9 +33,9 @@ def two_bone_ik(
     soften: float,
 ) -> npt.NDArray[np.bool_]:
     """See Pose.two_bone_ik."""
-    last = joint_number(pose, end)
-    between = _parent(pose, last, "end") if middle is None else joint_number(pose, middle)
-    first = _parent(pose, between, "middle") if root is None else joint_number(pose, root)
+    last = joint_number(pose, end, "end")
+    between = _parent(pose, last, "end") if middle is None else joint_number(pose, middle, "middle")
+    first = _parent(pose, between, "middle") if root is None else joint_number(pose, root, "root")
     _check_ancestor(pose, "middle", between, "end", last)
     _check_ancestor(pose, "root", first, "middle", between)
     misses = _core._two_bone(
@@ -81,7 +81,7 @@ def fabrik(
     weight: npt.ArrayLike,
 ) -> npt.NDArray[np.bool_]:
     """See Pose.fabrik."""
-    last, first = joint_number(pose, end), joint_number(pose, root)
+    last, first = joint_number(pose, end, "end"), joint_number(pose, root, "root")
     _check_ancestor(pose, "root", first, "end", last)
     misses = _core._fabrik(
         pose,
@@ -103,7 +103,8 @@ def attach(pose: "Pose", joint: JointLike, offset: npt.ArrayLike | None) -> Floa
         return pose.globals()[..., number, :, :].copy()
     held = numbers("offset", offset)
     if held.ndim < 2 or held.shape[-2:] != (4, 4) or not fits(held.shape[:-2], lead):
-        raise ValueError(f"offset has shape {held.shape}; expected (4, 4) or {(*lead, 4, 4)}")
+        other = f" or {(*lead, 4, 4)}" if lead else ""
+        raise ValueError(f"offset has shape {held.shape}; expected (4, 4){other}")
     check_finite("offset", held)
     return (pose.globals()[..., number, :, :].astype(np.float64) @ held).astype(np.float32)
 
@@ -122,9 +123,10 @@ def _weights(pose: "Pose", value: npt.ArrayLike) -> Array:
     lead = pose.translation.shape[:-2]
     weights = numbers("weight", value)
     if not fits(weights.shape, lead):
-        raise ValueError(f"weight has shape {weights.shape}; expected () or {lead}")
+        other = f" or an array of shape {lead}" if lead else ""
+        raise ValueError(f"weight has shape {weights.shape}; expected a number{other}")
     if not ((weights >= 0) & (weights <= 1)).all():
-        raise ValueError("weight holds a number outside 0 to 1")
+        raise ValueError("weight holds a number outside 0 to 1; expected 0 to 1")
     return np.broadcast_to(weights, lead).reshape(-1)
 
 

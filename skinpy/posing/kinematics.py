@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Literal, SupportsIndex, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from .._arguments import check_finite, integer, numbers
+from .._arguments import brief, check_finite, integer, numbers, one_of
 from .._types import Array
+from ..errors import unknown_name
 
 if TYPE_CHECKING:
     from ..model import Model
@@ -82,14 +83,18 @@ def translate(pose: "Pose", joint: JointLike, vector: npt.ArrayLike, space: Spac
 # ---- arguments ------------------------------------------------------------------------------------
 
 
-def joint_number(pose: "Pose", joint: JointLike) -> int:
+def joint_number(pose: "Pose", joint: JointLike, argument: str = "joint") -> int:
     """Index of a joint given by name (KeyError) or by number, from -J to J-1 (IndexError)."""
     if isinstance(joint, str):
+        names = pose.model.skeleton.names
+        if joint not in names:
+            raise unknown_name("joint", joint, names, argument)
         return pose.model.skeleton.index(joint)
-    number = integer("joint", joint, "a name or an index")
+    number = integer(argument, joint, "a name or an index")
     count = pose.translation.shape[-2]
     if not -count <= number < count:
-        raise IndexError(f"joint is {number}; the skeleton has {count} joints")
+        there = f"the skeleton has {count} joints"
+        raise IndexError(f"{argument} is {brief(number)}; {there}; expected {-count} to {count - 1}")
     return number + count if number < 0 else number
 
 
@@ -97,7 +102,8 @@ def rows(name: str, value: npt.ArrayLike, lead: tuple[int, ...], width: int) -> 
     """Finite float64 numbers of shape (width,) up to (...,width); `lead` are the leading axes of the pose."""
     array = numbers(name, value)
     if array.ndim < 1 or array.shape[-1] != width or not fits(array.shape[:-1], lead):
-        raise ValueError(f"{name} has shape {array.shape}; expected {(width,)} or {(*lead, width)}")
+        other = f" or {(*lead, width)}" if lead else ""
+        raise ValueError(f"{name} has shape {array.shape}; expected {(width,)}{other}")
     check_finite(name, array)
     return array
 
@@ -131,7 +137,8 @@ def _rotation_change(
         raise TypeError(f'{given[0]} is given without axis; expected "x", "y", "z" or a vector for axis')
     angle = numbers(given[0], degrees if radians is None else radians)  # type: ignore[arg-type]
     if not fits(angle.shape, lead):
-        raise ValueError(f"{given[0]} has shape {angle.shape}; expected () or {lead}")
+        other = f" or an array of shape {lead}" if lead else ""
+        raise ValueError(f"{given[0]} has shape {angle.shape}; expected a number{other}")
     check_finite(given[0], angle)
     half = (np.deg2rad(angle) if radians is None else angle) / 2
     sine = np.sin(half)[..., None] * axis_vector(axis, lead)
@@ -146,7 +153,7 @@ def axis_vector(axis: AxisLike, lead: tuple[int, ...], name: str = "axis") -> Ar
             return _AXES[axis.lower()]
         except KeyError:
             raise ValueError(
-                f'{name} is {axis!r}; expected "x", "y", "z", "-x", "-y", "-z" or a vector'
+                f'{name} is {brief(axis)}; expected "x", "y", "z", "-x", "-y", "-z" or a vector'
             ) from None
     return _unit(name, rows(name, axis, lead, 3))
 
@@ -160,15 +167,17 @@ def _unit(name: str, rows: Array) -> Array:
     """Rows of length 1 in float64; ValueError if a row has length 0."""
     wide = rows.astype(np.float64)
     length = np.linalg.norm(wide, axis=-1, keepdims=True)
+    if not np.isfinite(length).all():  # the squares of large numbers
+        wide = wide / np.abs(wide).max(axis=-1, keepdims=True)
+        length = np.linalg.norm(wide, axis=-1, keepdims=True)
     if (length == 0).any():
         raise ValueError(f"{name} has length 0; expected a length above 0")
     return np.asarray(wide / length)
 
 
 def _check_space(space: str) -> None:
-    """ValueError unless the space is known."""
-    if space not in ("local", "parent"):
-        raise ValueError(f"space is {space!r}; expected 'local' or 'parent'")
+    """TypeError or ValueError unless the space is known."""
+    one_of("space", space, ("local", "parent"))
 
 
 # ---- quaternions ----------------------------------------------------------------------------------

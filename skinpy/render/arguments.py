@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
-import operator
+from collections.abc import Mapping, Set
 
 import numpy as np
 from numpy.typing import NDArray
 
-from skinpy._arguments import whole
+from skinpy._arguments import brief, integer, items_of, whole
 
+MAX_SIDE = 1 << 20  #: pixels of a picture: more than any GPU draws
 _MAX_SAMPLES = 64
 
 
 def check_size(size: tuple[int, int]) -> tuple[int, int]:
     """`size` as (width, height) in pixels. Raises TypeError or ValueError."""
-    try:
-        width, height = (operator.index(side) for side in size)
-    except (TypeError, ValueError):
-        raise TypeError(f"size is {size!r}; expected (width, height), two whole numbers") from None
+    wanted = "(width, height), two whole numbers"
+    sides = items_of("size", size, wanted)
+    if isinstance(size, Set | Mapping) or len(sides) != 2:
+        raise TypeError(f"size is {brief(size)}; expected {wanted}")
+    width, height = (integer("size", side, wanted) for side in sides)
     if width < 1 or height < 1:
-        raise ValueError(f"size is {size!r}; expected (width, height) of at least 1 pixel each")
+        raise ValueError(f"size is {brief(size)}; expected (width, height) of at least 1 pixel each")
+    if max(width, height) > MAX_SIDE:
+        raise ValueError(f"size is {brief(size)}; expected (width, height) of at most {MAX_SIDE} pixels each")
     return width, height
 
 

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from skinpy._arguments import between, brief, check_shape, finite, floats, numbers, one_of
+
 # Up axis -> (up, front): glTF and most others face +Z where Y is up; Z-up tools face -Y.
 _AXES = {
     "+X": ((1, 0, 0), (0, 0, 1)),
@@ -18,6 +20,8 @@ _AXES = {
     "-Z": ((0, 0, -1), (0, -1, 0)),
 }
 _NEAR_RATIO = 0.01  # distance of the near plane, by the distance of the target
+_ASPECTS = (1e-6, 1e6)  # width by height: beyond them matrices overflow
+_MAX_COORDINATE = 1e100  # of an eye or a target: squares of larger numbers are infinite
 _FAR_RADII = 100.0  # far plane, in radii of the framed box behind the target
 
 
@@ -32,8 +36,7 @@ def front_vector(up: str) -> NDArray[np.float64]:
 
 
 def _axes(up: str) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
-    if up not in _AXES:
-        raise ValueError(f"up is {up!r}; expected one of {', '.join(map(repr, _AXES))}")
+    one_of("up", up, tuple(_AXES))
     return _AXES[up]
 
 
@@ -79,8 +82,8 @@ class Camera:
     def __post_init__(self) -> None:
         for name in ("eye", "target", "up"):
             object.__setattr__(self, name, _vector(name, getattr(self, name)))
-        _check_fov(self.fov)
-        if not 0 < self.near < self.far < math.inf:
+        check_fov(self.fov)
+        if not 0 < finite("near", self.near) < finite("far", self.far):
             raise ValueError(f"near is {self.near}, far is {self.far}; expected 0 < near < far")
         if not np.any(np.subtract(self.eye, self.target)):
             raise ValueError(f"eye and target are both {self.eye}; expected two different points")
@@ -221,7 +224,7 @@ class Camera:
         ValueError
             If the aspect is not a number above 0.
         """
-        _check_positive("aspect", aspect)
+        between("aspect", aspect, *_ASPECTS)
         focal = 1 / math.tan(math.radians(self.fov) / 2)
         depth = self.near - self.far
         matrix = np.zeros((4, 4))
@@ -245,12 +248,11 @@ class Framing:
 
     def __post_init__(self) -> None:
         _axes(self.up)
-        _check_fov(self.fov)
-        _check_positive("aspect", self.aspect)
-        if not -90 <= self.elevation <= 90:
-            raise ValueError(f"elevation is {self.elevation}; expected -90 to 90 degrees")
-        if not 0 <= self.margin <= 0.4:
-            raise ValueError(f"margin is {self.margin}; expected 0 to 0.4")
+        check_fov(self.fov)
+        finite("azimuth", self.azimuth)
+        between("aspect", self.aspect, *_ASPECTS)
+        between("elevation", self.elevation, -90.0, 90.0, " degrees")
+        between("margin", self.margin, 0.0, 0.4)
 
     def directions(self) -> NDArray[np.float64]:
         """(5, 3) float64: the camera depends only on the points that lie farthest along these directions.
@@ -302,11 +304,11 @@ class Framing:
 
 def _vector(name: str, value: ArrayLike) -> tuple[float, float, float]:
     try:
-        array = np.asarray(value, np.float64)
+        array = floats(name, value, (3,), np.float64)
     except (TypeError, ValueError):
-        array = np.empty(0)
-    if array.shape != (3,) or not np.isfinite(array).all():
-        raise ValueError(f"{name} is {value!r}; expected 3 finite numbers")
+        raise ValueError(f"{name} is {brief(value)}; expected 3 finite numbers") from None
+    if np.abs(array).max() > _MAX_COORDINATE:
+        raise ValueError(f"{name} is {brief(value)}; expected numbers of at most {_MAX_COORDINATE:g}")
     return float(array[0]), float(array[1]), float(array[2])
 
 
@@ -315,14 +317,9 @@ def _unit(vector: NDArray[np.float64]) -> NDArray[np.float64]:
     return unit
 
 
-def _check_positive(name: str, value: float) -> None:
-    if not 0 < value < math.inf:
-        raise ValueError(f"{name} is {value}; expected a number above 0")
-
-
-def _check_fov(fov: float) -> None:
-    if not 1 <= fov <= 170:
-        raise ValueError(f"fov is {fov}; expected 1 to 170 degrees")
+def check_fov(fov: float) -> None:
+    """TypeError or ValueError unless it is an angle that a picture can show."""
+    between("fov", fov, 1.0, 170.0, " degrees")
 
 
 def moved_box(box: NDArray[np.float64], root: ArrayLike | None) -> NDArray[np.float64]:
@@ -336,9 +333,8 @@ def moved_box(box: NDArray[np.float64], root: ArrayLike | None) -> NDArray[np.fl
 
 def box_corners(bounds: ArrayLike) -> NDArray[np.float64]:
     """The 8 corners of a box, (8, 3); those of a unit box where the box is not finite."""
-    box = np.asarray(bounds, np.float64)
-    if box.shape != (2, 3):
-        raise ValueError(f"bounds has shape {box.shape}; expected (2, 3)")
+    box = numbers("bounds", bounds)
+    check_shape("bounds", box, (2, 3))
     if not np.isfinite(box).all():
         box = np.array([[-0.5] * 3, [0.5] * 3])
     return np.stack(np.meshgrid(*box.T, indexing="ij"), axis=-1).reshape(-1, 3)

@@ -6,6 +6,8 @@ import math
 import re
 from collections.abc import Sequence
 
+from skinpy._arguments import brief
+
 _HEX = re.compile(r"#(?:[0-9a-fA-F]{3}|[0-9a-fA-F]{6}|[0-9a-fA-F]{8})\Z")
 
 
@@ -18,16 +20,16 @@ def parse_color(argument: str, color: str | Sequence[float]) -> tuple[float, flo
     wanted = 'expected "#rgb", "#rrggbb", "#rrggbbaa" or 3 or 4 numbers from 0 to 1'
     if isinstance(color, str):
         if not _HEX.match(color):
-            raise ValueError(f"{argument} is {color!r}; {wanted}")
+            raise ValueError(f"{argument} is {brief(color)}; {wanted}")
         digits = "".join(c * 2 for c in color[1:]) if len(color) == 4 else color[1:]
         components = [int(digits[i : i + 2], 16) / 255 for i in range(0, len(digits), 2)]
     else:
         try:
             components = [float(one) for one in color]
-        except (TypeError, ValueError):
-            raise TypeError(f"{argument} is {color!r}; {wanted}") from None
+        except (TypeError, ValueError, OverflowError):
+            raise TypeError(f"{argument} is {brief(color)}; {wanted}") from None
         if len(components) not in (3, 4) or not all(0.0 <= one <= 1.0 for one in components):
-            raise ValueError(f"{argument} is {color!r}; {wanted}")
+            raise ValueError(f"{argument} is {brief(color)}; {wanted}")
     red, green, blue, alpha = (*components, 1.0)[:4]
     return red, green, blue, alpha
 

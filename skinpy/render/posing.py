@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, SupportsIndex, TypeAlias
 
@@ -17,7 +16,9 @@ from skinpy.clips.stepping import chosen_vertices
 from skinpy.kinds import VertexAnimation
 from skinpy.models.drawn import changing_materials, changing_submeshes, drawn_vertices
 from skinpy.models.frames import corners
+from skinpy.pose import Pose
 
+from .._arguments import any_array, check_model, check_shape, finite, floats, instance
 from .camera import Camera, Framing, box_corners
 from .facts import MotionFacts
 from .figure import Figure, Posed, Stored
@@ -26,7 +27,6 @@ from .moment import Moment
 if TYPE_CHECKING:
     from skinpy._types import Floats, Loop, Rotation
     from skinpy.model import Model
-    from skinpy.pose import Pose
 
     ClipLike: TypeAlias = Clip | VertexAnimation | str | int | None
     Motion: TypeAlias = Clip | VertexAnimation | None
@@ -38,6 +38,7 @@ class Poser:
     """Poses one model for drawing."""
 
     def __init__(self, model: Model) -> None:
+        check_model("model", model)
         self.model = model
         self.has_mesh = len(model.mesh.positions) > 0
         changing = changing_submeshes(model)
@@ -99,8 +100,8 @@ class Poser:
         check_time(moment.time)
         if moment.pose is not None:
             return self._figure_of_pose(moment.pose, moment.morph_weights)
-        if root is not None and np.shape(root) != (4, 4):
-            raise ValueError(f"root has shape {np.shape(root)}; expected (4, 4)")
+        if root is not None:
+            check_shape("root", any_array("root", root), (4, 4))
         if isinstance(motion, VertexAnimation):
             if root is not None or moment.morph_weights is not None:
                 raise ValueError("root and morph_weights are for clips and poses; this is a vertex animation")
@@ -126,8 +127,9 @@ class Poser:
         if isinstance(pose, np.ndarray):
             palette = self._checked_palette(pose)
             return Posed(palette, self._default_weights() if weights is None else weights)
-        if not hasattr(pose, "palette"):
-            raise TypeError(f"pose is {type(pose).__name__}; expected a Pose or a palette array")
+        instance("pose", pose, Pose, "a Pose or a palette array")
+        if pose._block is not self.model._block:
+            raise ValueError("pose is of another model; expected one that this model's pose() made")
         if not self.has_mesh:
             return Posed(_single(np.ascontiguousarray(pose.globals(affine=True)[..., :, 3]), 2))
         palette = _single(pose.palette(affine=True), 3)
@@ -190,12 +192,7 @@ class Poser:
 
     def _weights(self, weights: ArrayLike) -> NDArray[np.float32]:
         """Weights of the morph targets as (M,) float32. Raises ValueError."""
-        array = np.ascontiguousarray(weights, np.float32)
-        if array.shape != (self._targets,):
-            raise ValueError(f"morph_weights has shape {array.shape}; expected ({self._targets},)")
-        if not np.isfinite(array).all():
-            raise ValueError("morph_weights holds numbers that are not finite")
-        return array
+        return floats("morph_weights", weights, (self._targets,))
 
     def morph_weights(self, weights: ArrayLike | None) -> NDArray[np.float32]:
         """Weights of the morph targets as (M,) float32; None is those of the file. Raises ValueError."""
@@ -245,12 +242,10 @@ def clip_number(clip: SupportsIndex) -> int:
 
 def check_time(time: float) -> None:
     """Raise ValueError unless `time` is one finite number, TypeError unless it is a number."""
-    if np.ndim(time) != 0:
-        raise ValueError(f"time has shape {np.shape(time)}; expected one number, in seconds")
-    if isinstance(time, str) or not hasattr(time, "__float__"):
-        raise TypeError(f"time is {time!r}; expected a number of seconds")
-    if not math.isfinite(time):
-        raise ValueError(f"time is {time}; expected a finite number of seconds")
+    shape = any_array("time", time).shape
+    if shape:
+        raise ValueError(f"time has shape {shape}; expected one number, in seconds")
+    finite("time", time)
 
 
 def _single(data: NDArray[np.float32], axes: int) -> NDArray[np.float32]:

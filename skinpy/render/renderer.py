@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .._arguments import items_of
 from .arguments import check_samples, check_size, checked_picture
 from .camera import Camera, up_vector
 from .color import parse_color
@@ -285,7 +286,8 @@ class Renderer(Closing[Resources]):
         if camera is None:
             boxes = overlays is not None and getattr(overlays, "boxes", False)
             camera = self._poser.facts.camera(moment.motion, root, self._aspect, boxes)
-        return (self._picture(moment._replace(time=time), camera, overlays) for time in times)
+        seconds = items_of("times", times, "a sequence of times")
+        return (self._picture(moment._replace(time=time), camera, overlays) for time in seconds)
 
     def render(
         self,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from skinpy._arguments import whole
+from skinpy._arguments import brief, finite, whole
 
 from .camera import Camera, Framing, front_vector, up_vector
 from .posing import Poser
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from .posing import ClipLike
 
+_MAX_CAMERAS = 1_000_000
 _RING = 64  # points of a circle that is to be in the picture
 
 
@@ -79,8 +80,9 @@ def turntable(
     24
     """
     count = whole("count", count, 1)
-    if not math.isfinite(azimuth):
-        raise ValueError(f"azimuth is {azimuth}; expected a finite number of degrees")
+    if count > _MAX_CAMERAS:
+        raise ValueError(f"count is {brief(count)}; expected at most {_MAX_CAMERAS}")
+    finite("azimuth", azimuth)
     poser = Poser(model)
     framing = Framing(model.up, 0.0, elevation, fov, aspect, margin)
     middle, radius, half_height = poser.facts.pillar(poser.motion(clip))

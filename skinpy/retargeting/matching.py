@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from .. import _core
+from .._arguments import brief, check_model
 from ..errors import unknown_name
 from .joint_names import same_parts
 
@@ -94,8 +94,7 @@ def match_joints(source: Model, target: Model, joint_map: JointMap = None) -> Jo
 def check_models(source: object, target: object) -> None:
     """Raise TypeError, with the name of the argument, for an object that is not a Model."""
     for name, value in (("source", source), ("target", target)):
-        if not isinstance(value, _core.Model):
-            raise TypeError(f"{name} is of type {type(value).__name__}; expected a Model")
+        check_model(name, value)
 
 
 def paired(source: Model, target: Model, joint_map: JointMap) -> list[tuple[int, int]]:
@@ -108,7 +107,7 @@ def paired(source: Model, target: Model, joint_map: JointMap) -> list[tuple[int,
         return [(joint, free[name].pop(0)) for joint, name in enumerate(source_names) if free.get(name)]
     if isinstance(joint_map, str):
         if joint_map != "auto":
-            raise ValueError(f"joint_map is {joint_map!r}; expected None, 'auto' or a mapping of names")
+            raise ValueError(f"joint_map is {brief(joint_map)}; expected None, 'auto' or a mapping of names")
         return same_parts(source_names, target_names, (_mesh_nodes(source), _mesh_nodes(target)))
     if not isinstance(joint_map, Mapping):
         kind = type(joint_map).__name__
@@ -124,7 +123,7 @@ def _mapped(
     for one, other in joint_map.items():
         for name, known, side in ((one, source_names, "source"), (other, target_names, "target")):
             if name not in known:
-                raise unknown_name(f"{side} joint", name, known)
+                raise unknown_name(f"{side} joint", name, known, "joint_map")
         if other in taken:
             raise ValueError(f"joint_map has {taken[other]!r} and {one!r} for the same joint {other!r}")
         taken[other] = one

@@ -134,7 +134,7 @@ class Comparison:
 
         Parameters
         ----------
-        path : str, bytes or os.PathLike, optional
+        path : str or os.PathLike, optional
             A file that the figure is written to as well. The file extension selects the format; the file
             appears whole or not at all.
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .. import _block
+from .._arguments import check_model
 from .._progress import shown
 from .._types import Array, Floats
 from ..clip import Clip
@@ -78,6 +79,7 @@ def compare(
     They are measured at every frame and at three times between any two, where stored frames have to
     interpolate.
     """
+    check_model("model", model)
     rate = checked_rate(fps)
     source = _source(model, clip)
     bound = checked_error(max_error, source)

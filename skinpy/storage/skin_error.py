@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from .._arguments import finite
+from .._arguments import check_clip, finite
 from .._types import Array, Floats
 from ..clip import Clip
 from ..models.frames import chunks
@@ -99,6 +99,7 @@ def checked_error(max_error: float | None, clip: Clip) -> float:
 
     Raises ValueError for a clip whose errors cannot be measured, and for a bound that is not a distance.
     """
+    check_clip("clip", clip)
     clip._bound_model()  # raises ValueError for a clip without a model
     if clip.is_additive:
         raise ValueError(

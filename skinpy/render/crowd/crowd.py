@@ -15,6 +15,7 @@ from skinpy._arguments import floats
 from skinpy.clip import Clip
 from skinpy.kinds.baking import BakedTexture
 
+from ..._arguments import any_array
 from ..arguments import check_samples, check_size, checked_picture
 from ..camera import Camera, Framing, up_vector
 from ..color import parse_color
@@ -397,7 +398,9 @@ class Crowd(Closing[_Resources]):
 
 def _checked_placements(placements: ArrayLike) -> NDArray[np.float32]:
     """A copy of placements, (N, 3, 4) float32. Raises ValueError or TypeError."""
-    wanted: tuple[int | str, ...] = ("N", 4, 4) if np.shape(placements)[1:] == (4, 4) else ("N", 3, 4)
+    wanted: tuple[int | str, ...] = (
+        ("N", 4, 4) if any_array("placements", placements).shape[1:] == (4, 4) else ("N", 3, 4)
+    )
     array = floats("placements", placements, wanted)
     if not len(array):
         raise ValueError("placements is empty; expected at least one instance")

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from skinpy._arguments import whole
+from skinpy._arguments import brief, check_model, positive, whole
 
 from ..camera import front_vector, up_vector
 
 if TYPE_CHECKING:
     from skinpy.model import Model
 
+_MAX_INSTANCES = 10_000_000  # of a grid: their placements take 480 MB
 _SPACING = 1.25  # from instance to instance, by the width of the model
 
 
@@ -49,12 +50,14 @@ def grid(model: Model, count: int, *, spacing: float | None = None) -> NDArray[n
     >>> skinpy.render.grid(skinpy.character(), 9, spacing=2.0).shape
     (9, 3, 4)
     """
+    check_model("model", model)
     number = whole("count", count, 1)
+    if number > _MAX_INSTANCES:
+        raise ValueError(f"count is {brief(number)}; expected at most {_MAX_INSTANCES}")
     if spacing is None:
         widths = np.ptp(model.bounds(), axis=0)[up_vector(model.up) == 0]
         spacing = _SPACING * float(widths.max()) or 1.0
-    if not 0 < spacing < math.inf:
-        raise ValueError(f"spacing is {spacing}; expected a number above 0, or None")
+    spacing = positive("spacing", spacing, "a number above 0, or None")
     side = math.isqrt(number - 1) + 1
     row, column = np.divmod(np.arange(number), side)
     in_row = np.minimum(number - row * side, side)

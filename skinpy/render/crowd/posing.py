@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from skinpy.clip import Clip
 from skinpy.kinds.baking import INSTANCE, BakedTexture
 
+from ..._arguments import any_array
 from .instances import Staging
 
 if TYPE_CHECKING:
@@ -96,10 +97,7 @@ class CrowdPoser:
         wanted = f"one number or ({self._count},)"
         if self._baked is None:
             wanted += f", ({self._count}, K) or (1, K)"
-        try:
-            array = np.asarray(value)
-        except ValueError:
-            raise ValueError(f"{name} is ragged; expected {wanted}") from None
+        array = any_array(name, value)
         max_axes = 2 if self._baked is None else 1
         if array.ndim > max_axes or (array.ndim and len(array) not in (1, self._count)):
             raise ValueError(f"{name} has shape {array.shape}; expected {wanted}")
@@ -107,7 +105,7 @@ class CrowdPoser:
 
 
 def _copy_palettes(out: NDArray[np.float32], palettes: NDArray[np.float32]) -> None:
-    given = np.asarray(palettes)
+    given = any_array("palettes", palettes)
     count, slots = out.shape[:2]
     if given.shape not in ((count, slots, 3, 4), (count, slots, 4, 4)):
         raise ValueError(

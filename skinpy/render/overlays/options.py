@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from skinpy._arguments import flag, integer, whole
+from skinpy._arguments import brief, flag, integer, items_of, positive, text, whole
 
 _MAX_GHOSTS = 16  # on each side
 _ON, _OFF = ("on", "yes", "true", "1"), ("off", "no", "false", "0")
@@ -89,8 +88,7 @@ class Overlays:
             object.__setattr__(self, "weights", _joint("weights", self.weights))
         object.__setattr__(self, "trajectories", _joints(self.trajectories))
         object.__setattr__(self, "onion", whole("overlay onion", self.onion, 0, _MAX_GHOSTS))
-        if not isinstance(self.onion_step, (int, float)) or not 0 < self.onion_step < math.inf:
-            raise ValueError(f"overlay onion_step is {self.onion_step!r}; expected seconds, more than 0")
+        positive("overlay onion_step", self.onion_step, "seconds, more than 0")
         if self.influences and self.weights is not None:
             raise ValueError(
                 "overlays influences and weights both color the surface; expected one of them, or neither"
@@ -127,11 +125,13 @@ class Overlays:
         2
         """
         values: dict[str, Any] = {}
-        for word in words:
-            name, equals, value = word.partition("=")
+        for word in items_of("words", words, "a sequence of str"):
+            name, equals, value = text("words", word, "a sequence of str").partition("=")
             fields = {field.name: field.type for field in dataclasses.fields(cls)}
             if name not in fields:
-                raise ValueError(f"overlay {name!r} is unknown; expected one of {', '.join(fields)}")
+                raise ValueError(
+                    f"overlay {brief(name)} is unknown; expected one of {', '.join(fields)} in words"
+                )
             if fields[name] != "bool" and not value:
                 raise ValueError(f"overlay {name} needs a value; expected {name}={_EXAMPLES[name]}")
             if name == "trajectories":
@@ -149,7 +149,7 @@ def _value(name: str, kind: Any, words: str | None) -> Any:
     if kind == "bool":
         chosen = _ON[0] if words is None else words.lower()
         if chosen not in (*_ON, *_OFF):
-            raise ValueError(f"overlay {name} is {words!r}; expected {name}, {name}=on or {name}=off")
+            raise ValueError(f"overlay {name} is {brief(words)}; expected {name}, {name}=on or {name}=off")
         return chosen in _ON
     if name == "weights":
         return words
@@ -157,7 +157,7 @@ def _value(name: str, kind: Any, words: str | None) -> Any:
     try:
         return int(words) if name == "onion" else float(words)
     except ValueError:
-        raise ValueError(f"overlay {name} is {words!r}; expected {name}={_EXAMPLES[name]}") from None
+        raise ValueError(f"overlay {name} is {brief(words)}; expected {name}={_EXAMPLES[name]}") from None
 
 
 def _joint(name: str, value: Any) -> str | int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 
 from skinpy.kinds import UVAnimation
 
+from ..._arguments import between, brief, finite, floats, items_of, numbers, positive
 from ..color import parse_color
 from ..gpu.shader import programs
 from ..gpu.uploads import Uploads
@@ -86,16 +86,15 @@ class Floor:
 
     def __post_init__(self) -> None:
         for name in ("size", "tile"):
-            value = getattr(self, name)
-            if value is not None and not 0 < value < math.inf:
-                raise ValueError(f"{name} is {value!r}; expected a number above 0, or None")
-        if not isinstance(self.shadow, (int, float)) or not 0 <= self.shadow <= 1:
-            raise ValueError(f"shadow is {self.shadow!r}; expected a number from 0 to 1")
-        if self.height is not None and not math.isfinite(self.height):
-            raise ValueError(f"height is {self.height!r}; expected a finite number, or None")
-        if len(self.colors) != 2:
-            raise ValueError(f"colors is {self.colors!r}; expected two colors")
-        for color in self.colors:
+            if getattr(self, name) is not None:
+                positive(name, getattr(self, name), "a number above 0, or None")
+        between("shadow", self.shadow, 0.0, 1.0)
+        if self.height is not None:
+            finite("height", self.height)
+        colors = items_of("colors", self.colors, "two colors")
+        if len(colors) != 2:
+            raise ValueError(f"colors is {brief(self.colors)}; expected two colors")
+        for color in colors:
             parse_color("colors", color)
         if self.texture is not None:
             _rgba(self.texture)
@@ -126,13 +125,12 @@ class Floor:
         if isinstance(self.speed, str) and self.speed == "auto":
             return None
         wanted = 'expected a number, 3 numbers, "auto" or None'
-        try:
-            speed = np.asarray(0.0 if self.speed is None else self.speed, np.float64)
-        except (TypeError, ValueError):
-            raise TypeError(f"speed is {self.speed!r}; {wanted}") from None
+        if isinstance(self.speed, str):
+            raise TypeError(f"speed is {brief(self.speed)}; {wanted}")
+        speed = numbers("speed", 0.0 if self.speed is None else self.speed)
         if speed.shape not in ((), (3,)) or not np.isfinite(speed).all():
-            raise ValueError(f"speed is {self.speed!r}; {wanted}")
-        return speed * front if speed.shape == () else speed
+            raise ValueError(f"speed is {brief(self.speed)}; {wanted}")
+        return speed * floats("front", front, (3,), np.float64) if speed.shape == () else speed
 
     @property
     def image(self) -> NDArray[np.uint8]:

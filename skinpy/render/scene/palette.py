@@ -12,6 +12,7 @@ import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
+from ..._arguments import one_of
 from ..gpu.uploads import Uploads
 
 _SLOT_BYTES = 48  # three vec4
@@ -99,8 +100,7 @@ class TexturePalette:
 
 def check_transport(transport: str) -> None:
     """Raise ValueError unless `transport` is one of TRANSPORTS."""
-    if transport not in TRANSPORTS:
-        raise ValueError(f"transport is {transport!r}; expected one of {', '.join(map(repr, TRANSPORTS))}")
+    one_of("transport", transport, TRANSPORTS)
 
 
 def make_transport(uploads: Uploads, slots: int, transport: str) -> PaletteTransport:

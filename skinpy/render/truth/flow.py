@@ -34,7 +34,9 @@ def next_moment(names: Sequence[str], now: Moment, flow: Flow) -> Moment | None:
     if "flow" not in names:
         given = [f"flow_{name}" for name, value in flow._asdict().items() if value is not None]
         if given:
-            raise ValueError(f"{given[0]} is given, but aov does not have 'flow'; add it, or leave this out")
+            raise ValueError(
+                f"{given[0]} is given, but aov does not have 'flow'; add it, or leave out {given[0]}"
+            )
         return None
     if now.pose is None:
         if flow.pose is not None:

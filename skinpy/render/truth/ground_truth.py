@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from skinpy._arguments import flag
 from skinpy.files.whole import replacing
 
+from ..._arguments import brief, path_of
 from .joints import visible_joints
 from .layers import Later, Sight, draw_layers
 
@@ -173,9 +174,9 @@ class GroundTruth:
             If the file cannot be written.
         """
         write: Any = np.savez_compressed if flag("compressed", compressed) else np.savez
-        target = Path(os.fsdecode(path))
+        target = Path(path_of("path", path))
         if target.suffix.lower() != ".npz":
-            raise ValueError(f"path ends in {target.suffix!r}; expected '.npz'")
+            raise ValueError(f"path ends in {brief(target.suffix)}; expected '.npz'")
         fields = ("picture", "mask", "joints2d", "joints3d", "visible", "intrinsics", "extrinsics", "parents")
         arrays = {name: getattr(self, name) for name in fields} | dict(self.layers)
         archive = io.BytesIO()

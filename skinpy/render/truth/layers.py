@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..._arguments import brief
 from ..scene.facets import Facets, Vertices
 from .lens import Lens
 
@@ -237,10 +238,10 @@ def check_aov(aov: str | Sequence[str]) -> tuple[str, ...]:
     try:
         names = tuple(dict.fromkeys(names))
     except TypeError:
-        raise TypeError(f"aov is {aov!r}; expected a name or a sequence of names") from None
+        raise TypeError(f"aov is {brief(aov)}; expected a name or a sequence of names") from None
     for name in names:
         if name not in _LAYERS:
-            raise ValueError(f"aov has {name!r}; expected some of {', '.join(map(repr, AOVS))}")
+            raise ValueError(f"aov has {brief(name)}; expected some of {', '.join(map(repr, AOVS))}")
     return names
 
 

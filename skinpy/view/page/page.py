@@ -22,6 +22,7 @@ from skinpy.files.whole import replacing
 from skinpy.kinds import VertexAnimation
 from skinpy.models.frames import checked_rate
 
+from ..._arguments import brief, check_model, instance, path_of
 from ...render import Floor, Overlays
 from ...render.color import parse_color
 from ...render.overlays.options import check_overlays
@@ -67,8 +68,8 @@ class Page:
     """
 
     def __init__(self, text: str, height: int = HEIGHT) -> None:
-        self._text = text
-        self._height = height
+        self._text = instance("text", text, str, "a str")
+        self._height = whole("height", height, 1)
 
     @property
     def html(self) -> str:
@@ -185,7 +186,8 @@ def make_page(
     '<!DOCTYPE html>'
     """
     if title is not None and not isinstance(title, str):
-        raise TypeError(f"title is {title!r}; expected str or None")
+        raise TypeError(f"title is {brief(title)}; expected str or None")
+    check_model("model", model)
     rate = checked_rate(fps)
     largest, most = whole("texture_size", texture_size, 1), whole("limit", limit, 1)
     tall = whole("height", height, 1)
@@ -245,9 +247,9 @@ def save_page(
 
 def check_suffix(path: str | os.PathLike[str]) -> Path:
     """`path` as a Path; ValueError unless it ends in .html or .htm."""
-    target = Path(os.fsdecode(path))
+    target = Path(path_of("path", path))
     if target.suffix.lower() not in (".html", ".htm"):
-        raise ValueError(f"path is {os.fsdecode(path)!r}; expected .html or .htm for a page")
+        raise ValueError(f"path is {brief(os.fspath(path))}; expected .html or .htm for a page")
     return target
 
 
@@ -263,7 +265,7 @@ def _motions(model: Model, clips: ClipLike | Sequence[ClipLike]) -> list[Clip | 
     else:
         chosen = clips
     if not chosen or any(clip is None for clip in chosen):
-        raise ValueError(f"clips is {clips!r}; expected at least one clip, or None for all")
+        raise ValueError(f"clips is {brief(clips)}; expected at least one clip, or None for all")
     motions = [poser.motion(clip) for clip in chosen]
     for motion in motions:
         if isinstance(motion, Clip) and motion.model is not model:

@@ -7,13 +7,16 @@ import math
 
 import numpy as np
 
+from ..._arguments import between, finite, flag, instance, whole
 from ...render import Camera
+from ...render.arguments import MAX_SIDE, check_size
 from .orbit import Orbit
 from .player import Player
 from .state import SharedState
 
 _DRAG_DEGREES = 360.0  # that a drag over the height of the picture turns the camera by
 _WHEEL_FACTOR = 0.9  # of the distance that is left after one step of the wheel
+_MAX_PIXELS = 1e6  # that a pointer moves in one call
 _MAX_STEPS = 60.0  # of the wheel in one call
 
 
@@ -67,8 +70,9 @@ class CameraRig:
             Movement of the pointer to the right and down. The height of the picture is one full turn.
         """
         degrees = _DRAG_DEGREES / self._size[1]
+        across, down = _pixels("dx", dx), _pixels("dy", dy)
         with self._state.lock:
-            self.eye = self._eye.turned(-dx * degrees, dy * degrees)
+            self.eye = self._eye.turned(-across * degrees, down * degrees)
 
     def pan(self, dx: float, dy: float) -> None:
         """Move the camera along the picture, so that the model follows the pointer.
@@ -79,8 +83,9 @@ class CameraRig:
             Movement of the pointer to the right and down.
         """
         height = self._size[1]
+        across, down = _pixels("dx", dx), _pixels("dy", dy)
         with self._state.lock:
-            self.eye = self._eye.panned(dx / height, -dy / height)
+            self.eye = self._eye.panned(across / height, -down / height)
 
     def zoom(self, steps: float, x: float | None = None, y: float | None = None) -> None:
         """Move the camera nearer or away; what lies under the pointer stays there.
@@ -93,9 +98,9 @@ class CameraRig:
             The pointer, from the left and top of the picture; by default its middle.
         """
         width, height = self._size
-        across = 0.0 if x is None else (x - width / 2) / height
-        upward = 0.0 if y is None else (height / 2 - y) / height
-        factor = _WHEEL_FACTOR ** min(max(steps, -_MAX_STEPS), _MAX_STEPS)
+        across = 0.0 if x is None else (_pixels("x", x) - width / 2) / height
+        upward = 0.0 if y is None else (height / 2 - _pixels("y", y)) / height
+        factor = _WHEEL_FACTOR ** min(max(finite("steps", steps), -_MAX_STEPS), _MAX_STEPS)
         with self._state.lock:
             self.eye = self._eye.zoomed(factor, across, upward)
 
@@ -143,6 +148,7 @@ class CameraRig:
         player : Player
             The other player.
         """
+        instance("player", player, Player, "a Player")  # type: ignore[type-abstract]
         with self._state.lock:
             self._player = player
             self.refit()
@@ -154,9 +160,10 @@ class CameraRig:
 
     @size.setter
     def size(self, value: tuple[int, int]) -> None:
+        size = check_size(value)
         with self._state.lock:
-            if value != self._size:
-                self._size = value
+            if size != self._size:
+                self._size = size
                 self.refit()
 
     @property
@@ -169,9 +176,10 @@ class CameraRig:
 
     @inset.setter
     def inset(self, value: int) -> None:
+        inset = whole("inset", value, 0, MAX_SIDE, wanted="a whole number of pixels")
         with self._state.lock:
-            if value != self._inset:
-                self._inset = value
+            if inset != self._inset:
+                self._inset = inset
                 self.refit()
 
     @property
@@ -181,9 +189,10 @@ class CameraRig:
 
     @boxed.setter
     def boxed(self, value: bool) -> None:
+        boxed = flag("boxed", value)
         with self._state.lock:
-            if value != self._boxed:
-                self._boxed = value
+            if boxed != self._boxed:
+                self._boxed = boxed
                 self.refit()
 
     @property
@@ -206,8 +215,14 @@ class CameraRig:
         return self._lifted(self._through(facts.camera(clip, None, self._free_aspect, self._boxed)))
 
     def _through(self, camera: Camera) -> Orbit:
+        instance("camera", camera, Camera, "a Camera")
         extent = self._player.poser.facts.extent(self._player.clip)
         radius = float(np.linalg.norm(np.ptp(extent, axis=0))) / 2
         return Orbit.through(
             camera, up=self._player.model.up, radius=radius if 0 < radius < math.inf else None
         )
+
+
+def _pixels(name: str, value: float) -> float:
+    """A distance or a place in pixels."""
+    return between(name, value, -_MAX_PIXELS, _MAX_PIXELS)

@@ -74,7 +74,8 @@ class ControllerPlayer(Player):
             if motion is None:
                 self._controller.cross_fade(None, _FADE)
             else:
-                self._controller.cross_fade(motion, _FADE, loop=self._loop)
+                # A controller refuses a VertexAnimation with TypeError.
+                self._controller.cross_fade(motion, _FADE, loop=self._loop)  # type: ignore[arg-type]
 
     def _set_layer(self, layer: Layer | None) -> None:
         if layer is not None:

@@ -6,9 +6,9 @@ import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..._arguments import finite, flag
+from ..._arguments import between, flag
 from ...clip import Clip
-from ...mask import Mask
+from ...mask import Mask, mask_of
 from ...playing.bounds import MAX_SECONDS
 from ...playing.controller import AnimationController
 
@@ -55,16 +55,8 @@ class Layer:
     additive: bool = False
 
     def __post_init__(self) -> None:
-        weight = finite("weight", self.weight)
-        if not 0 <= weight <= 1:
-            raise ValueError(f"weight is {weight:g}; expected 0 to 1")
-        object.__setattr__(self, "weight", weight)
-        if isinstance(self.mask, str):
-            object.__setattr__(self, "mask", Mask.below(self.mask))
-        if self.mask is not None and not isinstance(self.mask, Mask):
-            raise TypeError(
-                f"mask is of type {type(self.mask).__name__}; expected a Mask or the name of a joint"
-            )
+        object.__setattr__(self, "weight", between("weight", self.weight, 0.0, 1.0))
+        object.__setattr__(self, "mask", mask_of(self.mask))
         flag("additive", self.additive)
 
 
@@ -82,7 +74,7 @@ class LayeredClip:
         self._controller.play(
             layer.clip,
             layer="over",
-            mask=layer.mask if isinstance(layer.mask, Mask) else None,
+            mask=layer.mask,
             weight=layer.weight,
             additive=layer.additive,
             loop=loop,

@@ -8,10 +8,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from ..._arguments import between, finite, instance, positive
 from ...render import Camera
 from ...render.camera import front_vector, up_vector
 
 _MIN_DISTANCE, _MAX_DISTANCE = 0.02, 50.0  # from the target, in radii
+_MAX_PAN = 1e6  # in heights of the picture
 _NEAR_PLANE = 0.01  # in distances to the target
 _FAR_PLANE = 100.0  # behind the target, in radii
 
@@ -71,6 +73,7 @@ class Orbit:
         Orbit
             The orbit.
         """
+        instance("camera", camera, Camera, "a Camera")
         right, _, back = camera.axes()
         upward, front, side = _frame(up)
         # Where it looks along `up`, the picture's right says more about the azimuth than the view does.
@@ -134,8 +137,9 @@ class Orbit:
         Orbit
             The new orbit.
         """
-        rise = min(max(self.elevation + elevation, -90.0), 90.0)
-        return replace(self, azimuth=(self.azimuth + azimuth + 180.0) % 360.0 - 180.0, elevation=rise)
+        around = self.azimuth + finite("azimuth", azimuth)
+        rise = min(max(self.elevation + finite("elevation", elevation), -90.0), 90.0)
+        return replace(self, azimuth=(around + 180.0) % 360.0 - 180.0, elevation=rise)
 
     def panned(self, across: float, upward: float) -> Orbit:
         """Return the orbit after a movement along the picture.
@@ -153,7 +157,9 @@ class Orbit:
             The new orbit.
         """
         right, up, _ = self.axes()
-        step = -(across * right + upward * up) * self.height
+        sideways = between("across", across, -_MAX_PAN, _MAX_PAN)
+        upwards = between("upward", upward, -_MAX_PAN, _MAX_PAN)
+        step = -(sideways * right + upwards * up) * self.height
         return replace(self, target=_numbers(np.array(self.target) + step))
 
     def zoomed(self, factor: float, across: float = 0.0, upward: float = 0.0) -> Orbit:
@@ -177,15 +183,15 @@ class Orbit:
         ValueError
             If the factor is not a number above 0.
         """
-        if not 0 < factor < math.inf:
-            raise ValueError(f"factor is {factor}; expected a number above 0")
-        wanted = self.distance * factor
+        wanted = self.distance * positive("factor", factor)
+        sideways = between("across", across, -_MAX_PAN, _MAX_PAN)
+        upwards = between("upward", upward, -_MAX_PAN, _MAX_PAN)
         least, most = self.radius * _MIN_DISTANCE, self.radius * _MAX_DISTANCE
         # A camera that starts beyond a limit may stay there, but not go further.
         distance = min(max(wanted, min(least, self.distance)), max(most, self.distance))
         away = 1 - distance / self.distance
         # Towards the point under the pointer, which stays there in the picture.
-        nearer = self.panned(-across * away, -upward * away)
+        nearer = self.panned(-sideways * away, -upwards * away)
         return replace(nearer, distance=distance)
 
     @property

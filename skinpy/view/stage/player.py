@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from ..._arguments import finite, flag
+from ..._arguments import between, finite, flag, one_of, positive, whole
 from ...model import Model
 from ...playing.bounds import MAX_SECONDS, within
 from ...playing.controller import AnimationController
@@ -27,6 +27,7 @@ LOOPS: tuple[Loop, ...] = ("wrap", "pingpong", "clamp", "once")
 STOPPING_LOOPS: tuple[Loop, ...] = ("clamp", "once")
 
 _MAX_SPEED = 64.0
+_MAX_FRAMES, _MIN_FPS = 1_000_000_000, 1e-6  # of a step
 
 
 class Player(ABC):
@@ -190,9 +191,11 @@ class Player(ABC):
         fps : float, default 30.0
             Frames per second.
         """
+        count = whole("frames", frames, -_MAX_FRAMES, _MAX_FRAMES, wanted="a whole number of frames")
+        seconds = count / max(positive("fps", fps), _MIN_FPS)
         with self._state.change():
             self._playing = False
-            time = self.time + frames / fps
+            time = self.time + seconds
             self.time = min(max(time, 0.0), self.duration) if self._loop in STOPPING_LOOPS else time
 
     @property
@@ -224,9 +227,7 @@ class Player(ABC):
 
     @speed.setter
     def speed(self, value: float) -> None:
-        speed = finite("speed", value)
-        if abs(speed) > _MAX_SPEED:
-            raise ValueError(f"speed is {speed:g}; expected {-_MAX_SPEED:g} to {_MAX_SPEED:g}")
+        speed = between("speed", value, -_MAX_SPEED, _MAX_SPEED)
         with self._state.change():
             self._speed = speed
 
@@ -240,8 +241,7 @@ class Player(ABC):
 
     @loop.setter
     def loop(self, value: Loop) -> None:
-        if value not in LOOPS:
-            raise ValueError(f"loop is {value!r}; expected one of {', '.join(map(repr, LOOPS))}")
+        one_of("loop", value, LOOPS)
         with self._state.change():
             self._set_loop(value)
 

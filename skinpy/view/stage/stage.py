@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..._arguments import check_model, finite
 from ...model import Model
 from ...playing.controller import AnimationController
 from ...render import Camera, Floor, Overlays
-from ...render.arguments import check_size
+from ...render.arguments import check_samples, check_size
 from ...render.overlays.options import check_overlays
 from ...render.overlays.plan import split_overlays
 from .camera_rig import CameraRig
@@ -204,6 +205,7 @@ class Stage:
         TypeError
             If an argument has the wrong type.
         """
+        check_model("model", model)
         with self._state.lock:
             old = self.player
             goes_on = clip is None and old.clip is not None and old.clip_name in model.clips
@@ -301,7 +303,8 @@ class Stage:
         """
         with self._state.lock:
             size = self.size if size is None else check_size(size)
-            renderer = self._painter.renderer(self.model, size, samples)
+            shades = None if samples is None else check_samples(samples)
+            renderer = self._painter.renderer(self.model, size, shades)
             moment, camera, overlays = self.player.moment(), self.rig.camera, self._overlays
             covered = round(self.rig.inset * size[1] / self.size[1])
         if overlays is not None:
@@ -336,7 +339,8 @@ class Stage:
         int or None
             The number of the joint; None if no joint is in reach.
         """
-        return nearest_joint(self.joints_on_screen(), x, y, reach)
+        place = finite("x", x), finite("y", y)
+        return nearest_joint(self.joints_on_screen(), *place, finite("reach", reach))
 
     def close(self) -> None:
         """Free what the stage holds on the GPU; the next `frame` makes it anew."""
@@ -352,8 +356,7 @@ def _player(
     playing: bool,
 ) -> Player:
     """The player for what a caller gives: a controller, or a clip."""
-    if not isinstance(model, Model):
-        raise TypeError(f"model is {type(model).__name__}; expected a Model")
+    check_model("model", model)
     if controller is None:
         return ClipPlayer(state, model, clip, playing)
     player = ControllerPlayer(state, model, controller, playing)
