@@ -14,7 +14,15 @@ from . import _working_folder  # noqa: F401  # isort: skip  # before all others
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from . import _core
+try:
+    from . import _core
+except ImportError as error:
+    if error.name != __name__:  # _core is there, and cannot be loaded
+        raise
+    raise ImportError(
+        f"{__path__[0]} is source that is not built for this Python: start Python in another folder to use "
+        "the installed skinpy, or build this one in place with pip install -e ."
+    ) from None
 from .assets import Material, Mesh, Report, ReportEntry, Skeleton, Skin, Submesh, Target, Texture
 from .clip import Channel, Clip
 from .clips.events import Event

@@ -1,4 +1,4 @@
-"""Code that Ctrl-C must not interrupt, and code that must not swallow it."""
+"""Code that signals must not interrupt, and code that must not swallow what they raise."""
 
 import signal
 import threading
@@ -8,33 +8,63 @@ from types import FrameType
 
 _Handler = Callable[[int, FrameType | None], object]
 
+#: Signals that ask a process to end: its service or its batch system stops, or its terminal is closed.
+_ENDING = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
 
-def _handler() -> _Handler | None:
-    """The handler of Ctrl-C, or None. Only the main thread calls handlers, so other threads have None."""
-    handler = signal.getsignal(signal.SIGINT)
+
+def _handler(number: int) -> _Handler | None:
+    """The handler of a signal, or None. Only the main thread calls handlers, so other threads have None."""
+    handler = signal.getsignal(number)
     return handler if callable(handler) and threading.current_thread() is threading.main_thread() else None
 
 
 @contextmanager
 def undisturbed() -> Iterator[None]:
-    """Delay Ctrl-C until the end of the block, where its handler is called and may raise.
+    """Delay Ctrl-C and its like until the end of the block, where the handler is called and may raise.
 
     This is for a process or a file descriptor, which the system returns as a number. Python could handle a
     signal before an object holds the number, and the process or descriptor would be lost. The block should
     be short.
     """
-    handler = _handler()
-    if handler is None:
-        yield
-        return
-    waiting: list[tuple[int, FrameType | None]] = []
-    signal.signal(signal.SIGINT, lambda number, frame: waiting.append((number, frame)))
+    handlers = {number: handler for number in (*_ENDING, signal.SIGINT) if (handler := _handler(number))}
+    waiting: dict[int, FrameType | None] = {}
+    for number in handlers:
+        signal.signal(number, waiting.__setitem__)
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, handler)
-        if waiting:
-            handler(*waiting[0])
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+        for number in [number for number in handlers if number in waiting][:1]:
+            handlers[number](number, waiting[number])
+
+
+@contextmanager
+def cleaned_up() -> Iterator[None]:
+    """Let the block clean up before SIGTERM or SIGHUP ends the process, as they would at once.
+
+    The signal raises SystemExit in the block. After the block, whatever became of that, the process ends by
+    the signal. Only the main thread can do so, and only for signals that have no handler and are not ignored.
+    """
+    main = threading.current_thread() is threading.main_thread()
+    numbers = [number for number in _ENDING if main and signal.getsignal(number) == signal.SIG_DFL]
+    heard: list[int] = []
+
+    def end(number: int, frame: FrameType | None) -> None:
+        heard.append(number)
+        for each in numbers:
+            signal.signal(each, signal.SIG_IGN)  # a second signal must not disturb the cleaning
+        raise SystemExit(128 + number)  # as shells report the end by a signal
+
+    try:
+        for number in numbers:
+            signal.signal(number, end)
+        yield
+    finally:
+        for number in numbers:
+            signal.signal(number, signal.SIG_DFL)
+        if heard:
+            signal.raise_signal(heard[0])
 
 
 @contextmanager
@@ -44,7 +74,7 @@ def answered() -> Iterator[None]:
     This is for libraries whose compiled code calls Python and replaces what that raises by another error, or
     ignores it.
     """
-    handler = _handler()
+    handler = _handler(signal.SIGINT)
     if handler is None:
         yield
         return

@@ -238,44 +238,159 @@ INTERRUPTED = """
 """
 
 
-@pytest.mark.parametrize(
-    ("kind", "suffix"),
-    [("film", ".mp4"), ("film", ".gif"), ("drawn", ".webp"), ("batch", ".none"), ("write", ".skn")],
-)
-def test_ctrl_c(kind: str, suffix: str, tmp_path: Path) -> None:
-    """Long exports and batches end at Ctrl-C, and what they were writing is gone, or whole."""
-    if kind in ("film", "drawn"):
+LONG_WORK = [("film", ".mp4"), ("film", ".gif"), ("drawn", ".webp"), ("batch", ".none"), ("write", ".skn")]
+
+
+def needs_of(kind: str, suffix: str) -> None:
+    if kind in ("film", "drawn", "render"):
         pytest.importorskip("PIL")
-    if kind == "drawn":
+    if kind in ("drawn", "render"):
         pytest.importorskip("moderngl")
     if suffix == ".mp4" and not shutil.which("ffmpeg"):
         pytest.importorskip("imageio_ffmpeg")
-    path = tmp_path / f"a{suffix}"
-    code = textwrap.dedent(INTERRUPTED)
+
+
+@contextmanager
+def interrupted(
+    command: list[str], number: int, folder: Path, writes: bool = True
+) -> Iterator[subprocess.Popen[str]]:
+    """A program that gets a signal while it writes into the folder."""
     child = subprocess.Popen(
-        [sys.executable, "-c", code, kind, str(path)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
+        [sys.executable, *command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
     try:
-        assert child.stdout is not None and child.stdout.readline() == "ready\n"
+        if "-c" in command:
+            assert child.stdout is not None and child.stdout.readline() == "ready\n"
         deadline = time.monotonic() + HANGS
-        while kind != "batch" and not os.listdir(tmp_path) and child.poll() is None:
+        while writes and not os.listdir(folder) and child.poll() is None:
             assert time.monotonic() < deadline, "nothing is written"
             time.sleep(0.01)
         time.sleep(0.3)  # any moment will do
-        child.send_signal(signal.SIGINT)
-        said, errors = child.communicate(timeout=HANGS)
+        child.send_signal(number)
+        yield child
     finally:
         child.kill()
         child.wait()
+
+
+@pytest.mark.parametrize(("kind", "suffix"), LONG_WORK)
+def test_ctrl_c(kind: str, suffix: str, tmp_path: Path) -> None:
+    """Long exports and batches end at Ctrl-C, and what they were writing is gone, or whole."""
+    needs_of(kind, suffix)
+    path = tmp_path / f"a{suffix}"
+    command = ["-c", textwrap.dedent(INTERRUPTED), kind, str(path)]
+    with interrupted(command, signal.SIGINT, tmp_path, writes=kind != "batch") as child:
+        said, errors = child.communicate(timeout=HANGS)
     assert said == "interrupted\n" and child.returncode == 0, errors
-    assert os.listdir(tmp_path) in ([], [path.name])
+    check_whole(kind, path)
+
+
+def check_whole(kind: str, path: Path) -> None:
+    """What was being written is gone, or whole, and nothing else is there."""
+    assert os.listdir(path.parent) in ([], [path.name])
     if kind == "write" and path.exists():
         assert skinpy.load(path).clips.names == skinpy.crane().clips.names
     else:
         assert not path.exists()
+
+
+@pytest.mark.parametrize(("kind", "suffix"), LONG_WORK)
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_signals_that_end_a_script_leave_nothing_behind(
+    number: int, kind: str, suffix: str, tmp_path: Path
+) -> None:
+    """The script ends by the signal, as any program that has no handler for it."""
+    needs_of(kind, suffix)
+    path = tmp_path / f"a{suffix}"
+    command = ["-c", textwrap.dedent(INTERRUPTED), kind, str(path)]
+    with interrupted(command, number, tmp_path, writes=kind != "batch") as child:
+        said, errors = child.communicate(timeout=HANGS)
+    assert said == errors == "" and child.returncode == -number
+    check_whole(kind, path)
+
+
+@pytest.mark.parametrize("suffix", [".mp4", ".webp", ".gif"])
+def test_so_does_a_command(suffix: str, tmp_path: Path) -> None:
+    needs_of("render", suffix)
+    path = tmp_path / f"a{suffix}"
+    command = ["-m", "skinpy", "demo", "--size", "1600x1200", "--fps", "50", "--turntable", "-o", str(path)]
+    with interrupted(command, signal.SIGTERM, tmp_path) as child:
+        said, errors = child.communicate(timeout=HANGS)
+    assert child.returncode == -signal.SIGTERM, (said, errors)
+    check_whole("render", path)
+
+
+def test_every_writer_cleans_up_at_sigterm(
+    suffix_and_writer: tuple[str, Writer], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The signal comes as soon as there is a draft; then this process would end."""
+    suffix, write = suffix_and_writer
+    ends: list[int] = []
+    monkeypatch.setattr(signal, "raise_signal", ends.append)
+    monkeypatch.setattr(whole, "_keep_permissions", lambda *_: os.kill(os.getpid(), signal.SIGTERM))
+    before = signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    try:
+        with pytest.raises(SystemExit, match="143"):
+            write(tmp_path / f"a{suffix}")
+        assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert ends == [signal.SIGTERM] and not os.listdir(tmp_path)
+
+
+HANDLES = """
+import os, signal, sys, threading
+from pathlib import Path
+from skinpy.files.whole import replacing
+how, folder = sys.argv[1:]
+def write(number=signal.SIGTERM):
+    try:
+        with replacing(Path(folder, "a")) as file:
+            file.write(b"half")
+            os.kill(os.getpid(), number)
+            file.write(b"whole")
+    except Stop: print("stopped")
+class Stop(Exception): pass
+def stop(*_): raise Stop
+if how == "handler": signal.signal(signal.SIGTERM, stop)
+if how == "ignored": signal.signal(signal.SIGTERM, signal.SIG_IGN)
+if how == "swallowed":
+    try:
+        with replacing(Path(folder, "a")) as file:
+            try: os.kill(os.getpid(), signal.SIGTERM)
+            except BaseException: file.write(b"whole")
+    finally: print("never said")
+if how == "twice":
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    with replacing(Path(folder, "a")) as file:
+        try: os.kill(os.getpid(), signal.SIGTERM)
+        finally: os.kill(os.getpid(), signal.SIGTERM); os.kill(os.getpid(), signal.SIGHUP)
+if how == "thread":
+    thread = threading.Thread(target=write, args=[0])
+    thread.start(); thread.join()
+else: write()
+if how != "ignored": assert signal.getsignal(signal.SIGTERM) is (stop if how == "handler" else signal.SIG_DFL)
+print(os.listdir(folder))
+"""
+
+
+@pytest.mark.parametrize(
+    ("how", "status", "said", "left"),
+    [
+        ("plain", -signal.SIGTERM, "", []),
+        ("handler", 0, "stopped\n[]\n", []),
+        ("ignored", 0, "['a']\n", ["a"]),
+        ("swallowed", -signal.SIGTERM, "", ["a"]),
+        ("twice", -signal.SIGTERM, "", []),
+        ("thread", 0, "['a']\n", ["a"]),
+    ],
+)
+def test_other_handlers_stay_as_they_are(
+    how: str, status: int, said: str, left: list[str], tmp_path: Path
+) -> None:
+    done = subprocess.run([sys.executable, "-c", HANDLES, how, str(tmp_path)], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (status, said), done.stderr
+    assert os.listdir(tmp_path) == left
 
 
 # ---- who may read it -------------------------------------------------------------------------------

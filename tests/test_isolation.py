@@ -576,7 +576,7 @@ os.write(4, open({str(tmp_path / "block")!r}, "rb").read())
         ("", "without an answer"),
         ("sys.exit(7)", "exit status 7"),
         ("os.kill(os.getpid(), signal.SIGSEGV)", r"signal 11"),
-        ("os.kill(os.getpid(), signal.SIGKILL)", r"signal 9"),
+        ("os.kill(os.getpid(), signal.SIGKILL)", r"signal 9.*no memory left"),
         ("os.write(3, b'abc')", "without an answer"),
         (answer(0, 100)[:-1] + "[:-1])", "without an answer"),
         (answer(0, 100, magic=1), "without an answer"),
@@ -1129,6 +1129,42 @@ def test_an_importer_that_was_taken_over_is_locked_in(false_importer: Path, tmp_
     everything = {"model", "neighbor", "parent", "link", "passwd", "frees"}
     assert everything <= reached(false_importer, file, "any") <= everything | {"environ"}
     assert file.read_text() == "something" and not (folder / "made").exists()
+
+
+def test_a_worker_that_computes_too_long_while_its_parent_sleeps(
+    false_importer: Path, tmp_path: Path
+) -> None:
+    """The limit of processor time ends it two seconds after the load's own, and is not called a crash."""
+    if "limits" not in skinpy.build_info()["isolation"]:
+        pytest.skip("no limits of time here: a sanitizer, or another system")
+    path = tmp_path / "endless.glb"
+    path.write_bytes(MODEL)
+    script = f"""
+import sys, skinpy
+from skinpy import loading
+worker, _, *rest = loading._isolation(skinpy.Limits(seconds=0.9), loading._paths_key())
+loading._isolation = lambda *_: (worker, {os.fsencode(false_importer)!r}, *rest)
+try: skinpy.load({str(path)!r}, limits=skinpy.Limits(seconds=0.9))
+except skinpy.LoadError as error: print(type(error).__name__, error)
+"""
+    parent = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True)
+    children_of = Path(f"/proc/{parent.pid}/task/{parent.pid}/children")
+
+    def computing() -> str | None:
+        return next(
+            (pid for pid in children_of.read_text().split() if status_of(pid)["Seccomp"] == "2"), None
+        )
+
+    try:
+        worker = wait_until(computing)
+        assert stop(str(parent.pid))
+        wait_until(lambda: not is_running(worker))
+        parent.send_signal(signal.SIGCONT)
+        said = parent.communicate(timeout=IN_TIME)[0]
+    finally:
+        parent.kill()
+        parent.wait()
+    assert re.match(r"LimitExceeded .*endless\.glb: .*0\.9 seconds.*Limits\(seconds=", said), said
 
 
 # ---- damage --------------------------------------------------------------------------------------

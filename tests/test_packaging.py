@@ -363,3 +363,29 @@ def test_install_editable(tree: Path, tmp_path: Path, mode: str) -> None:
     facts = probe(python, tmp_path)
     check_facts(facts, importer_works=True)
     assert Path(facts["package"]).resolve().is_relative_to(copy)
+
+
+@pytest.mark.parametrize("built", ["", "for another Python", "by half"])
+def test_source_that_is_not_built_says_so(built: str, tmp_path: Path) -> None:
+    """Python started in a checkout finds its folder `skinpy` before the installed package."""
+    package = tmp_path / "skinpy"
+    shutil.copytree(ROOT / "skinpy", package, ignore=shutil.ignore_patterns("*.so", "__pycache__"))
+    core = Path(skinpy._core.__file__)
+    if built == "for another Python":
+        shutil.copy(core, package / "_core.cpython-20-x86_64-linux-gnu.so")
+    elif built == "by half":
+        (package / core.name).write_bytes(core.read_bytes()[:100])
+    # The finder of an editable installation would find the modules of the checkout.
+    code = "import sys; sys.meta_path[:] = [one for one in sys.meta_path if 'ditable' not in str(one)]"
+    done = subprocess.run(
+        [sys.executable, "-c", f"{code}; import skinpy"], cwd=tmp_path, capture_output=True, text=True
+    )
+    (*_, last) = done.stderr.splitlines()
+    assert done.returncode == 1 and "circular import" not in done.stderr
+    assert "ImportError" in last
+    if built == "by half":  # the words of the loader, which name the file
+        assert core.name in last
+    else:
+        assert re.search(
+            r"skinpy is source that is not built for this Python: .* with pip install -e \.$", last
+        )

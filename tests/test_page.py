@@ -28,6 +28,7 @@ from conftest import HANGS, data_file
 from numpy.typing import NDArray
 from test_look_render import animated_looks
 from test_render import PictureGltf, square
+from view_models import long_names
 
 import skinpy
 from skinpy.__main__ import main
@@ -702,6 +703,43 @@ def test_the_overlay_marks_the_joints(tab: Tab, tmp_path: Path) -> None:
     assert marked.all()
     tab.run("document.getElementById('joints').click()")
     assert not (abs(seen(tab).astype(int)[y, x] - [255, 214, 102]) < 30).all(axis=1).any()
+
+
+@pytest.mark.parametrize("size", [SIZE, (200, 700), (900, 220)])
+@pytest.mark.parametrize("ratio", [1, 2])
+def test_names_of_joints_stand_apart(
+    ratio: int, size: tuple[int, int], browser: Browser, tmp_path: Path
+) -> None:
+    """Inside the picture, none on another, the nearest joints first, and long ones cut."""
+    tab = Tab(browser, size)
+    tab.prefer(prefers_reduced_motion="reduce")
+    tab.send(
+        "Emulation.setDeviceMetricsOverride",
+        width=size[0],
+        height=size[1],
+        deviceScaleFactor=ratio,
+        mobile=False,
+    )
+    for model in (skinpy.character(), long_names()):
+        opened(tab, make_page(model, overlays=Overlays(names=True)), tmp_path)
+        assert tab.run("viewer.show.names && viewer.pixels") == ratio
+        for azimuth in (30, 90, 200):
+            tab.run(f"viewer.orbit.azimuth = {azimuth}, viewer.redraw()")
+            tab.run(DRAWN)
+            placed = tab.run("viewer.overlay.placed")
+            width, height = tab.run("[viewer.overlay.canvas.width, viewer.overlay.canvas.height]")
+            boxes = np.array([one["box"] for one in placed])
+            assert len(boxes) >= 5
+            assert (boxes[:, :2] >= 0).all() and (boxes[:, 2:] <= (width, height)).all()
+            assert (boxes[:, 2] - boxes[:, 0]).max() <= min(150 * ratio, 0.45 * width)
+            for number, box in enumerate(boxes):
+                others = np.delete(boxes, number, axis=0)
+                assert not ((others[:, :2] < box[2:]) & (others[:, 2:] > box[:2])).all(axis=1).any()
+            names = model.skeleton.names
+            cut = [one["words"].removesuffix("\u2026") for one in placed]
+            assert all(any(name.startswith(words) for name in names) for words in cut)
+    assert all(one["words"].endswith("\u2026") for one in placed)
+    tab.close()
 
 
 def view_of(tab: Tab) -> dict[str, Any]:

@@ -404,6 +404,25 @@ def test_bad_input() -> None:
         skinpy.retarget("jump", model, other)
 
 
+@pytest.mark.parametrize("joint_map", [None, "auto", {"base": "base"}])
+def test_a_clip_of_which_nothing_has_a_counterpart_is_refused(joint_map: Any) -> None:
+    """The bases of a crane and a chair have one name, but no clip moves them."""
+    crane, chair = skinpy.crane(), skinpy.chair()
+    for source, target in ((crane, chair), (chair, crane)):
+        with pytest.raises(
+            ValueError, match=r"nothing that clip '\w+' moves has a counterpart.*match_joints"
+        ):
+            skinpy.retarget(0, source, target, joint_map)
+
+
+def test_a_clip_that_moves_nothing_stays_one() -> None:
+    """Its one channel has the rest pose of a joint that the target lacks: there is nothing to lose."""
+    model, other = figure(), figure(names=("Hips", *"abcdefgh"))
+    rest = model.skeleton.rotation[model.skeleton.index("Head")]
+    still = skinpy.Clip.from_arrays("still", fps=30, joints=["Head"], rotation=[[rest]])
+    assert not skinpy.retarget(still, model, other).channels
+
+
 def test_an_unbound_clip_is_bound_to_the_source_first() -> None:
     model = figure()
     free = skinpy.Clip.from_arrays("free", fps=30, joints=["Head"], rotation=[[(0, 0, 1, 1)]])

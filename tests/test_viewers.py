@@ -17,7 +17,7 @@ pytest.importorskip("moderngl")
 pytest.importorskip("PIL", reason="Pillow (the extra `view`) writes names")
 
 import moderngl
-from view_models import KINDS
+from view_models import KINDS, long_names
 
 import skinpy
 from skinpy.render import Overlays
@@ -440,3 +440,104 @@ def test_stages_and_renderers_leave_nothing() -> None:
             counts.append((graphics_alive(), threading.active_count()))
             assert [one() for one in gone] == [None, None]
     assert counts[0] == counts[1]
+
+
+# ---- nothing lies on anything else ------------------------------------------------------------------
+
+
+def overlap(first: tuple[float, ...], second: tuple[float, ...]) -> bool:
+    """Whether two boxes (left, top, right, bottom) have a pixel in common."""
+    return all(first[side] < second[side + 2] and second[side] < first[side + 2] for side in (0, 1))
+
+
+def assert_apart(boxes: list[tuple[float, ...]], size: tuple[int, int]) -> None:
+    for left, top, right, bottom in boxes:
+        assert 0 <= left < right <= size[0] and 0 <= top < bottom <= size[1]
+    for first, second in itertools.combinations(boxes, 2):
+        assert not overlap(first, second)
+
+
+WINDOWS = [(640, 480), (300, 700), (200, 160), (1280, 960), (2000, 200), (170, 1200), (30, 20)]
+
+
+@pytest.mark.parametrize("scale", [1.0, 1.5, 2.0, 3.0])
+@pytest.mark.parametrize("size", WINDOWS)
+def test_bar_message_and_help_lie_side_by_side(size: tuple[int, int], scale: float) -> None:
+    controls = Controls(Stage(five_joints(), size=size))
+    controls.scale = scale
+    for helping, message in itertools.product((False, True), ("a short one", "one of some length " * 20)):
+        controls.helping = helping
+        controls.messages.say(message)
+        layers = controls.layers()
+        assert_apart(
+            [(left, top, left + image.shape[1], top + len(image)) for image, left, top in layers], size
+        )
+        if size[1] > 200 * scale and message == "a short one":
+            assert len(layers) == 2 + helping
+
+
+@pytest.mark.parametrize("colored", [{"weights": 3}, {"influences": True}])
+@pytest.mark.parametrize("inset", [0, 46, 92])
+@pytest.mark.parametrize("size", WINDOWS)
+def test_names_and_legend_lie_side_by_side_above_the_bar(
+    size: tuple[int, int], inset: int, colored: dict[str, Any]
+) -> None:
+    """The letters of a frame, and the dots of its legend."""
+    from skinpy.render.overlays.plan import Planner
+    from skinpy.render.posing import Poser
+    from skinpy.render.scene.view import View
+
+    for model in (long_names(), KINDS["skinned"]()[0]):
+        stage = Stage(model, size=size)
+        stage.rig.inset = inset
+        poser, moment = Poser(model), stage.player.moment()
+        view = View(stage.rig.camera, size[0] / size[1], np.array([0.0, 1.0, 0.0]))
+        overlays = Overlays(names=True, **colored)
+        plan = Planner(poser).plan(overlays, moment, poser.figure(moment), view, size, inset)
+        assert plan.letters is not None
+        letters = plan.letters[1]
+        room = size[0], size[1] - inset
+        # A glyph has a pixel more on its right than its letter takes, where the next one begins.
+        boxes = [
+            (x + 1, y, x + width - 2, y + height) for x, y, width, height, *_ in letters.tolist() if width > 3
+        ]
+        legend = plan.lines_flat
+        if room[0] >= 160 and room[1] >= 80:
+            assert len(legend) and len(letters)
+            half, y = float(legend[0, 10]) / 2, float(legend[0, 1])
+            columns = [(x, x) for x in legend[:, 0].tolist()]
+            if "weights" in colored:  # a bar
+                columns = [(columns[0][0], columns[-1][0])]
+            boxes += [(left - half, y - half, right + half, y + half) for left, right in columns]
+        elif not len(letters):
+            continue
+        assert all(box[0] >= 0 and box[2] <= room[0] and box[1] >= 0 and box[3] <= room[1] for box in boxes)
+        for first, second in itertools.combinations(boxes, 2):
+            same = first[1] == second[1]  # the letters of one line may reach into each other by a pixel
+            assert not overlap(first, second) or (same and abs(first[0] - second[0]) > 1)
+
+
+@pytest.mark.parametrize("size", [(640, 480), (300, 700), (900, 200)])
+@pytest.mark.parametrize("kind", ["skinned", "rigid", "no mesh", "vertex animation", "no clip"])
+def test_boxes_are_in_the_picture(kind: str, size: tuple[int, int]) -> None:
+    """With all their corners, for renderers, films and stages whose camera nobody has moved."""
+    model, clip, _ = KINDS[kind]()
+    boxes = Overlays(boxes=True)
+    stage = Stage(model, clip, size=size, overlays=boxes)
+    stage.rig.inset = 46
+    low, high = stage.player.poser.facts.extent(stage.player.clip)
+    corners = np.stack(np.meshgrid(*np.stack([low, high]).T), axis=-1).reshape(-1, 3)
+    camera = stage.rig.camera
+    clip_space = (
+        np.column_stack([corners, np.ones(8)]) @ (camera.projection(size[0] / size[1]) @ camera.view()).T
+    )
+    device = clip_space[:, :2] / clip_space[:, 3:]
+    assert (np.abs(device) < 1).all() and device[:, 1].min() > -1 + 2 * 46 / size[1]
+    stage.rig.inset = 0
+    with skinpy.render.Renderer(model, size=size, background="#e9eef5") as renderer:
+        picture = renderer.frame(clip, overlays=boxes)
+        assert np.abs(picture.astype(int) - stage.frame()).mean() < 0.5
+        film = next(renderer.frames(clip, [0.0], overlays=boxes))
+        assert np.array_equal(film, picture)
+    stage.overlays = None
+    assert stage.rig.camera != camera

@@ -90,6 +90,23 @@ def added() -> Shown:
     return _character(), "run", {"layer": Layer("wave", additive=True)}
 
 
+def long_names() -> skinpy.Model:
+    """Joints in a row, each with a long name, and three vertices with weights of 8 joints each."""
+    count = 40
+    rest = np.stack([np.eye(4)] * count)
+    rest[1:, 1, 3] = 0.05
+    rng = np.random.default_rng(5)
+    return skinpy.Model.from_arrays(
+        [f"{number} {'Metacarpophalangeal' * 3}" for number in range(count)],
+        np.arange(count) - 1,
+        rest,
+        positions=np.array([[0, 0, 0], [1, 0, 0], [0, 2, 0]], float),
+        faces=[[0, 1, 2]],
+        joints=np.stack([rng.permutation(count)[:8] for _ in range(3)]),
+        weights=np.full((3, 8), 1 / 8),
+    )
+
+
 KINDS: dict[str, Callable[[], Shown]] = {
     "skinned": lambda: (_character(), "walk", {}),
     "rigid": lambda: (skinpy.crane(), 0, {}),

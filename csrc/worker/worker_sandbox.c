@@ -160,21 +160,23 @@ static uint64_t taken_bytes(void) {
   return sum;
 }
 
-/* A limit that the process has already stays if it is lower. */
-static bool lower(int resource, uint64_t value) {
+/* A limit that the process has already stays if it is lower. The hard limit is `spare` above. */
+static bool lower(int resource, uint64_t value, uint64_t spare) {
   struct rlimit limit;
   if (getrlimit(resource, &limit)) return false;
-  if (limit.rlim_max == RLIM_INFINITY || (uint64_t)limit.rlim_max > value) limit.rlim_max = (rlim_t)value;
-  if (limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur > limit.rlim_max) limit.rlim_cur = limit.rlim_max;
+  if (limit.rlim_max == RLIM_INFINITY || (uint64_t)limit.rlim_max > value + spare)
+    limit.rlim_max = (rlim_t)(value + spare);
+  if (limit.rlim_cur == RLIM_INFINITY || (uint64_t)limit.rlim_cur > value) limit.rlim_cur = (rlim_t)value;
+  if (limit.rlim_cur > limit.rlim_max) limit.rlim_cur = limit.rlim_max;
   return setrlimit(resource, &limit) == 0;
 }
 
 bool worker_limit(uint64_t memory, uint64_t stack, uint32_t seconds) {
   bool done = true;
   if (WORKER_IS_SANITIZED) return false;
-  done &= lower(RLIMIT_AS, taken_bytes() + stack + memory);
-  done &= lower(RLIMIT_FSIZE, memory);
-  done &= lower(RLIMIT_CPU, seconds);
+  done &= lower(RLIMIT_AS, taken_bytes() + stack + memory, 0);
+  done &= lower(RLIMIT_FSIZE, memory, 0);
+  done &= lower(RLIMIT_CPU, seconds, 1); /* SIGXCPU, which says why, comes at the soft limit, SIGKILL at the hard one */
   return done;
 }
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from .._arguments import path_of
+from .._signals import cleaned_up
 from .._types import PathLike
 
 #: Remedies for the reasons why a file cannot be written.
@@ -30,9 +31,11 @@ _REMEDIES = {
 def replacing(path: PathLike) -> Iterator[BinaryIO]:
     """Open a draft for writing, which replaces the file at `path` in one step when the block ends.
 
-    If anything fails, the file is unchanged and the draft is removed. A symbolic link stays, and its target
-    is replaced. Owner and permissions of an existing file are kept. A path that is not a regular file (a
-    pipe, a device) is written to directly. Raises OSError with `path` and a remedy.
+    If anything fails, or Ctrl-C, SIGTERM or SIGHUP come, the file is unchanged and the draft is removed. (A
+    draft stays if the process is killed, or ended by SIGTERM or SIGHUP while another thread than the main one
+    writes.) A symbolic link stays, and its target is replaced. Owner and permissions of an existing file are
+    kept. A path that is not a regular file (a pipe, a device) is written to directly. Raises OSError with
+    `path` and a remedy.
     """
     path = path_of("path", path)
     if os.path.exists(path) and not os.path.isfile(path):
@@ -44,17 +47,18 @@ def replacing(path: PathLike) -> Iterator[BinaryIO]:
         return
     target = Path(os.path.realpath(path))
     draft = target.with_name(f".{target.name}.{os.urandom(4).hex()}.part")
-    try:
-        with draft.open("xb") as file:
-            _keep_permissions(target, file.fileno())
-            yield file
-        os.replace(draft, target)
-    except OSError as error:
-        _remove(draft)
-        raise _explained(error, path, str(draft)) from error
-    except BaseException:
-        _remove(draft)
-        raise
+    with cleaned_up():
+        try:
+            with draft.open("xb") as file:
+                _keep_permissions(target, file.fileno())
+                yield file
+            os.replace(draft, target)
+        except OSError as error:
+            _remove(draft)
+            raise _explained(error, path, str(draft)) from error
+        except BaseException:
+            _remove(draft)
+            raise
 
 
 def _keep_permissions(target: Path, draft: int) -> None:

@@ -65,9 +65,16 @@ def _pipe(program: str, job: FilmJob) -> None:
                 _command(program, width, height, job), stdin=subprocess.PIPE, stdout=messages, stderr=messages
             )
             afterwards.callback(_end, process)
+        _let_go_first(process.pid)
         succeeded = _feed(process, _even_frames(first, job))
         _end(process)
         _raise_failure(program, succeeded, process.returncode, messages)
+
+
+def _let_go_first(process: int) -> None:
+    """Where memory ends, let Linux end that process, and not this one with all its work: see proc(5)."""
+    with contextlib.suppress(OSError):  # it has ended, or there is no /proc
+        Path(f"/proc/{process}/oom_score_adj").write_text("1000")
 
 
 def _feed(process: subprocess.Popen[bytes], frames: Iterator[Frame]) -> bool:

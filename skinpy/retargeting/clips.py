@@ -65,8 +65,8 @@ def retarget(clip: Clip | str | int, source: Model, target: Model, joint_map: Jo
     IndexError
         If the source has no clip of this index.
     ValueError
-        If no joint is mapped, two source joints go to one target joint, the clip is additive or belongs to
-        another model, or `joint_map` is another word than "auto".
+        If no joint is mapped, or nothing that the clip moves, two source joints go to one target joint, the
+        clip is additive or belongs to another model, or `joint_map` is another word than "auto".
     TypeError
         If an argument has the wrong type.
 
@@ -102,9 +102,15 @@ def retarget(clip: Clip | str | int, source: Model, target: Model, joint_map: Jo
     traveling = Traveling(frozenset({*above.tolist(), *rests[1].line(hips[1])}), (hips[1], lift))
     channels = transfer(source_motion, rests[1], followed, change, traveling)
     weights, lost = _weights(clip, target, joint_map)
+    leaders = set(followed.tolist())
+    left = [source.skeleton.names[joint] for joint in _moved(source_motion) if joint not in leaders]
+    if (left or lost) and not channels and not weights:
+        raise ValueError(
+            f"nothing that clip {clip.name!r} moves has a counterpart in the target "
+            f"(joint_map={joint_map!r}): {_listed([*left, *lost])}; skinpy.match_joints lists the pairs, "
+            "and a mapping makes others"
+        )
     if not isinstance(joint_map, Mapping):
-        leaders = set(followed.tolist())
-        left = [source.skeleton.names[joint] for joint in _moved(source_motion) if joint not in leaders]
         _warn(clip, [*left, *lost])
     motion = changed_motion(clip._motion, change)
     return derived(clip, [*channels, *weights], clip.duration, motion=motion, model=target)

@@ -73,6 +73,7 @@ static bool locks(char *page) { return syscall(SYS_futex, page, FUTEX_LOCK_PI_PR
 static sk_status run(const sk_import_request *request, sk_import_result *result, sk_error *error) {
   char *page = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   (void)result;
+  while (request->path && strstr(request->path, "endless")) continue;
   if (request->path) {
     tell("model", opens(request->path, O_RDONLY));
     tell("neighbor", beside(request->path, "neighbor", O_RDONLY));

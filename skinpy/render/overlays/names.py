@@ -14,6 +14,8 @@ from .glyphs import NO_BOXES, Glyphs, make_glyphs, no_letters, shown_name
 _GAP = 6  # pixels from a joint to its name
 _DOT = 3  # pixels around a joint that the names of others keep clear
 _LETTERS = "".join(map(chr, range(32, 127)))  # letters with glyphs in any case
+_MAX_RATIO = 0.45  # of the width of the picture, for a name that is not cut
+_SHORTEST = 60.0  # pixels of a name that is not cut, however narrow the picture is
 _MAX_NAMES = 300  # that are tried in one picture
 
 
@@ -50,8 +52,9 @@ class NameLayout:
         dots = np.concatenate([positions[order] - _DOT, positions[order] + _DOT], axis=1)
         taken = np.concatenate([dots, taken])
         lines = [no_letters()]
+        longest = max(_MAX_RATIO * size[0], _SHORTEST)
         for number, joint in enumerate(order[:_MAX_NAMES].tolist()):
-            words = self._names[joint]
+            words = self.glyphs.fitting(self._names[joint], longest)
             if not words.strip():
                 continue
             others = np.delete(taken, number, axis=0)  # all but the dot of this joint

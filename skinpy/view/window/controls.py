@@ -127,17 +127,19 @@ class Controls:
         self._drawn = stage.overlays
 
     def layers(self) -> list[Layer]:
-        """What lies over the picture, the lowest first: the time bar, the panel, the message."""
+        """What lies over the picture: the time bar, the message at the top, and the panel between the two."""
         bar, scale, width = self.mouse.bar(), self.scale, self.stage.size[0]
         layers: list[Layer] = [(bar.draw(self._bar_state()), 0, bar.top)]
+        message, top = self.messages.current, 0
+        if message is not None and bar.top > 0:
+            image = message_image(message.text, scale, width, message.is_error)[: bar.top]
+            layers.append((image, 0, 0))
+            top = len(image)
         margin = round(_PANEL_MARGIN * scale)
-        if self.helping:
+        room = width - 2 * margin, bar.top - top - 2 * margin
+        if self.helping and min(room) > 0:
             rows = tuple((key.shown, key.help) for key in KEYS) + MOUSE_HELP
-            room = max(width - 2 * margin, 1), max(bar.top - 2 * margin, 1)
-            layers.append((panel(rows, scale, room), margin, margin))
-        message = self.messages.current
-        if message is not None:
-            layers.append((message_image(message.text, scale, width, message.is_error), 0, 0))
+            layers.append((panel(rows, scale, room), margin, top + margin))
         return layers
 
     def _bar_state(self) -> BarState:

@@ -2,6 +2,13 @@
 
 const HALO = "rgba(10, 14, 20, 0.75)";
 const INK = "rgba(255, 214, 102, 0.95)";
+// In pixels of the page.
+const NAME_SIZE = 11;
+const NAME_LINE = 14;
+const NAME_GAP = 6; // from a joint to its name
+const NAME_WIDTHS = [60, 150]; // longest names in narrow and in wide pictures
+const NAME_RATIO = 0.45; // of the width of the picture, between the two
+const MAX_NAMES = 400; // that are tried in one frame
 
 class Overlay {
   constructor(canvas, { joints }) {
@@ -29,11 +36,11 @@ class Overlay {
     if (names) this.drawNames(points, unit);
   }
 
-  /** Pixels from the top left; null behind the camera. */
+  /** Pixels from the top left, and the distance from the camera; null behind the camera. */
   project([x, y, z], m) {
     const [cx, cy, w] = [0, 1, 3].map((row) => m[row] * x + m[4 + row] * y + m[8 + row] * z + m[12 + row]);
     if (w <= 0) return null;
-    return [((cx / w + 1) / 2) * this.canvas.width, ((1 - cy / w) / 2) * this.canvas.height];
+    return [((cx / w + 1) / 2) * this.canvas.width, ((1 - cy / w) / 2) * this.canvas.height, w];
   }
 
   drawLines(points, color, width) {
@@ -56,25 +63,78 @@ class Overlay {
       context.beginPath();
       for (const point of points) {
         if (!point) continue;
-        context.moveTo(point[0] + radius * unit, point[1]);
-        context.arc(...point, radius * unit, 0, 2 * Math.PI);
+        const [x, y] = point;
+        context.moveTo(x + radius * unit, y);
+        context.arc(x, y, radius * unit, 0, 2 * Math.PI);
       }
       context.fill();
     }
   }
 
+  /** Write names beside their joints, the nearest to the camera first: none lies on another. */
   drawNames(points, unit) {
     const { context } = this;
-    context.font = `${11 * unit}px system-ui, sans-serif`;
+    context.font = `${NAME_SIZE * unit}px system-ui, sans-serif`;
     context.textBaseline = "middle";
     context.strokeStyle = HALO;
     context.lineWidth = 3 * unit;
     context.fillStyle = "white";
-    points.forEach((point, joint) => {
-      if (!point) return;
-      const corner = [point[0] + 6 * unit, point[1]];
-      context.strokeText(this.names[joint], ...corner);
-      context.fillText(this.names[joint], ...corner);
-    });
+    const nearest = [...points.keys()].filter((joint) => points[joint] && this.names[joint].trim());
+    nearest.sort((a, b) => points[a][2] - points[b][2]);
+    this.placed = []; // names with their boxes: left, top, right and bottom
+    const [shortest, longest] = NAME_WIDTHS;
+    const limit = clamp(NAME_RATIO * this.canvas.width, shortest * unit, longest * unit);
+    for (const joint of nearest.slice(0, MAX_NAMES)) {
+      const { words, width } = this.shortened(joint, limit);
+      const box = this.freeBox(points[joint], width, unit);
+      if (!box) continue;
+      this.placed.push({ words, box });
+      const corner = [box[0], (box[1] + box[3]) / 2];
+      context.strokeText(words, ...corner);
+      context.fillText(words, ...corner);
+    }
+  }
+
+  /** The name of a joint, cut where it is wider than `limit`, and its width in the font that is set. */
+  shortened(joint, limit) {
+    const key = `${limit} ${this.context.font}`;
+    if (this.cutFor !== key) [this.cutFor, this.cut] = [key, new Map()];
+    if (!this.cut.has(joint)) {
+      const letters = [...this.names[joint]];
+      const measured = (words) => ({ words, width: this.context.measureText(words).width });
+      let found = measured(letters.join(""));
+      if (found.width > limit) {
+        let [fits, tooLong] = [0, letters.length];
+        while (tooLong - fits > 1) {
+          const middle = (fits + tooLong) >> 1;
+          const { width } = measured(`${letters.slice(0, middle).join("")}\u2026`);
+          if (width > limit) tooLong = middle;
+          else fits = middle;
+        }
+        found = measured(`${letters.slice(0, fits).join("")}\u2026`);
+      }
+      this.cut.set(joint, found);
+    }
+    return this.cut.get(joint);
+  }
+
+  /** A box right or left of a joint, or a line higher or lower, that no name has taken; null without one. */
+  freeBox([x, y], width, unit) {
+    const [gap, line] = [NAME_GAP * unit, NAME_LINE * unit];
+    for (const down of [0, -1, 1]) {
+      for (const left of [x + gap, x - gap - width]) {
+        const top = y - line / 2 + down * line;
+        const box = [left, top, left + width, top + line];
+        if (this.isFree(box)) return box;
+      }
+    }
+    return null;
+  }
+
+  /** Whether a box is inside the picture, and on no name. */
+  isFree([left, top, right, bottom]) {
+    if (left < 0 || top < 0 || right > this.canvas.width || bottom > this.canvas.height) return false;
+    const apart = ({ box }) => right <= box[0] || box[2] <= left || bottom <= box[1] || box[3] <= top;
+    return this.placed.every(apart);
   }
 }
