@@ -1,11 +1,13 @@
-"""Rules of skinpy.check for the mesh: faces without an area, and vertices with many influences."""
+"""Rules of skinpy.check for the mesh: faces without an area, many influences, results that overflow."""
 
 from collections.abc import Iterator
 
 import numpy as np
 
 from .._types import Array
+from ..clip import Clip
 from ..models.frames import chunks
+from ..models.overflow import find_overflow, overflow_words
 from .findings import Finding, finding
 from .subject import VISIBLE, Subject
 
@@ -41,6 +43,26 @@ def degenerate_faces(subject: Subject) -> Iterator[Finding]:
             "merge vertices at the same position and delete the faces that become flat",
             size=len(found),
         )
+
+
+def overflows(subject: Subject, clip: Clip | None) -> list[Finding]:
+    """Find the first transform or vertex of a clip, or of the rest pose, that float32 cannot hold."""
+    if clip is not None and clip.is_additive:
+        return []
+    beyond = find_overflow(subject.model, clip)
+    if beyond is None:
+        return []
+    return [
+        finding(
+            "overflow",
+            "error",
+            f"{overflow_words(clip, beyond)}; results computed from it are infinite",
+            "use smaller translations, scales and positions; the file's unit may be wrong",
+            clip=None if clip is None else clip.name,
+            joint=beyond.joint,
+            time=None if clip is None else beyond.time,
+        )
+    ]
 
 
 def many_influences(subject: Subject) -> Iterator[Finding]:

@@ -13,7 +13,7 @@ from .joints import duplicate_names, joint_limit, rest_scales, unused_joints
 from .jumps import pops
 from .keys import quaternion_flips, scale_keys, short_clip
 from .loops import loop_seam
-from .mesh import degenerate_faces, many_influences
+from .mesh import degenerate_faces, many_influences, overflows
 from .report import report_findings
 from .subject import Subject
 
@@ -30,7 +30,9 @@ MODEL_RULES: tuple[ModelRule, ...] = (
     unused_joints,
     degenerate_faces,
 )
-CLIP_RULES: tuple[ClipRule, ...] = (short_clip, scale_keys, quaternion_flips, pops, loop_seam, foot_slide)
+#: Rules for the keys themselves, and rules for the poses, which need poses that are finite.
+KEY_RULES: tuple[ClipRule, ...] = (short_clip, scale_keys, quaternion_flips)
+POSE_RULES: tuple[ClipRule, ...] = (pops, loop_seam, foot_slide)
 
 
 def findings_of(model: Model, joints: int | None) -> Findings:
@@ -41,7 +43,10 @@ def findings_of(model: Model, joints: int | None) -> Findings:
     with np.errstate(all="ignore"):
         for model_rule in MODEL_RULES:
             found += model_rule(subject)
+        found += overflows(subject, None)
         for clip in subject.clips:
-            for clip_rule in CLIP_RULES:
+            beyond = overflows(subject, clip)
+            for clip_rule in KEY_RULES if beyond else KEY_RULES + POSE_RULES:
                 found += clip_rule(subject, clip)
+            found += beyond
     return Findings(found)

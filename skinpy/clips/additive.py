@@ -19,6 +19,7 @@ from .edit import derived
 from .evaluate import key_tolerance, sample_channel, unit
 
 
+@np.errstate(over="ignore", invalid="ignore")  # what overflows is not finite, and refused by name
 def difference(clip: Clip, reference: str | float) -> Clip:
     """See Clip.additive."""
     if clip.is_additive:

@@ -37,6 +37,8 @@ def derived(
     Events, root motion and the mark of additive clips are those of `source` unless they are given. With
     `model` the clip is bound to that model, whose joints and targets the channels name.
     """
+    for channel in channels:
+        _check_keys(source, channel)
     pool = _block.TextPool()
     times, values = _Rows(np.float64), _Rows(np.float32)
     rows = np.zeros(len(channels), _block.RECORDS["CHANNELS"])
@@ -52,6 +54,10 @@ def derived(
             tangents = getattr(channel, field)
             row[field] = _block.NO_ARRAY if tangents is None else values.add(tangents)
     root_motion = source._motion if isinstance(motion, EllipsisType) else motion
+    if root_motion is not None and not np.isfinite(root_motion.values).all():
+        raise ValueError(
+            f"clip {source.name!r} overflows: its root motion is beyond float32 (3.4e38); {_SMALLER}"
+        )
     record = ClipRows(pool)
     record.add(
         source,
@@ -71,6 +77,22 @@ def derived(
         "TEXT": pool.section(),
     }
     return Clip(_block.pack(sections, 1), 0, source.model if model is None else model, source.name)
+
+
+_SMALLER = "expected smaller numbers, whose differences and products float32 can hold"
+
+
+def _check_keys(source: Clip, channel: Channel) -> None:
+    """ValueError, which names clip and joint, if a key of a new clip is not finite."""
+    for field in ("values", "in_tangents", "out_tangents"):
+        rows = getattr(channel, field)
+        if rows is None or np.isfinite(rows).all():
+            continue
+        key = int(np.argmin(np.isfinite(rows).all(axis=1)))
+        raise ValueError(
+            f"clip {source.name!r} overflows: the {channel.path} of {channel.name!r} at "
+            f"{channel.times[key]:.6g} s is beyond float32 (3.4e38); {_SMALLER}"
+        )
 
 
 def _motion_record(motion: Motion | None, times: "_Rows", values: "_Rows") -> tuple[int, int, int]:
@@ -111,6 +133,7 @@ class _Rows:
 _MAX_KEYS = Limits().keys
 
 
+@np.errstate(over="ignore", invalid="ignore")  # what overflows is not finite, and refused by name
 def resampled(clip: Clip, fps: float) -> Clip:
     """See Clip.resample."""
     line = frame_times(clip.duration, checked_rate(fps))
@@ -140,6 +163,7 @@ def resampled(clip: Clip, fps: float) -> Clip:
 # ---- trimming -------------------------------------------------------------------------------------
 
 
+@np.errstate(over="ignore", invalid="ignore")  # what overflows is not finite, and refused by name
 def trimmed(clip: Clip, start: float, end: float | None) -> Clip:
     """See Clip.trim."""
     start, last = finite("start", start), clip.duration if end is None else finite("end", end)

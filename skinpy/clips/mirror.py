@@ -26,6 +26,7 @@ Pairs: TypeAlias = Mapping[str, str] | Sequence[tuple[str, str]]
 _NEAR_AXIS = 0.98
 
 
+@np.errstate(over="ignore", invalid="ignore")  # what overflows is not finite, and refused by name
 def mirrored(clip: Clip, axis: AxisLike | None, pairs: Pairs | None) -> Clip:
     """See Clip.mirror."""
     model = clip._bound_model()

@@ -8,6 +8,7 @@ import numpy as np
 from .._arguments import flag, names_of, one_of
 from .._types import Array
 from ..clip import Channel, Clip
+from ..models.overflow import refuse_overflow
 from ..posing.kinematics import JointLike, joint_number, up_vector
 from ..storage.skin_error import size_of
 from .carrier import carrier
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from ..model import Model
 
 
+@np.errstate(over="ignore", invalid="ignore")  # what overflows is not finite, and refused by name
 def extracted(clip: Clip, joint: JointLike | None, translation: str | None, yaw: bool) -> Clip:
     """See Clip.extract_root_motion."""
     model = _checked_model(clip)
@@ -48,6 +50,7 @@ def _checked_model(clip: Clip) -> "Model":
         raise ValueError(
             f"clip {clip.name!r} has root motion already; expected the clip that it was made from"
         )
+    refuse_overflow(model, clip)
     return model
 
 
@@ -65,6 +68,7 @@ def _with_root_motion(clip: Clip, joint: int, keys: RootKeys, has_yaw: bool) -> 
 # ---- from feet ------------------------------------------------------------------------------------
 
 
+@np.errstate(over="ignore", invalid="ignore")  # what overflows is not finite, and refused by name
 def from_feet(clip: Clip, feet: Sequence[str] | None) -> Clip:
     """See Clip.root_motion_from_feet."""
     model = _checked_model(clip)

@@ -81,9 +81,17 @@ def _animation(model: "Model", clip: "Clip", lines: list[KeyLine], buffer: Buffe
     samplers: list[dict[str, Any]] = []
     known: dict[tuple[Any, ...], int] = {}
     for line in kept:
+        output = _output(line)
+        if not np.isfinite(output).all():
+            of_joint = line.path == "visibility" or line.path not in _POINTERS
+            name = model.skeleton.names[line.node] if of_joint else model.materials[line.node].name
+            raise ValueError(
+                f"clip {clip.name!r} overflows: {line.path} of {name!r} is beyond float32 (3.4e38) at "
+                "an end of the clip or between keys, where glTF needs a key; expected smaller keys"
+            )
         key = (
             buffer.add(_float_times(line.times), limits=True),
-            buffer.add(_output(line)),
+            buffer.add(output),
             _INTERPOLATION[line.interpolation],
         )
         if key not in known:
@@ -148,7 +156,8 @@ def _output(line: KeyLine) -> Array:
     rows = line.values
     if line.interpolation == "cubic":
         rows = np.stack([line.in_tangents, line.values, line.out_tangents], axis=1)
-    rows = rows.reshape(-1, line.values.shape[1]).astype("<f4")
+    with np.errstate(over="ignore"):
+        rows = rows.reshape(-1, line.values.shape[1]).astype("<f4")
     if line.path == "visibility":
         rows = (rows != 0).astype("u1")
     return rows.ravel() if line.path == "weights" else rows

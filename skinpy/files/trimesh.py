@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._types import Loop
+from ..models.overflow import refuse_points
 
 if TYPE_CHECKING:
     from ..clip import Clip
@@ -22,6 +23,8 @@ def posed_mesh(model: "Model", clip: "Clip | str | int | None", time: float, loo
     if pose.translation.ndim != 2:
         raise ValueError(f"time has shape {np.shape(time)}; expected one time")
     positions, normals = model.deform(pose)
+    source = model.clips[clip] if isinstance(clip, str | int) else clip
+    refuse_points(model, positions[None], source, np.array([time]))
     mesh, numbers = model.mesh, np.zeros(len(model.mesh.faces), np.int32)
     for number, submesh in enumerate(mesh.submeshes):
         numbers[submesh.face_range.start : submesh.face_range.stop] = number

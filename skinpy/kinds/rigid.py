@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from ..model import Model
 
 
+@np.errstate(over="ignore", invalid="ignore")  # what overflows is not finite, and refused by name
 def rigid_block(model: "Model") -> _core.Block:
     """Return the block of ``model.as_rigid()``: all but the mesh, its submeshes and the slots is kept."""
     old = model._joined()
@@ -76,6 +77,8 @@ class RigidCut:
         linear = self.binds[:, :3, :3]
         positions = _apply(linear, mesh.positions[self.source]) + self.binds[:, :3, 3]
         normals, _ = self._normals()
+        for what, rows in (("vertex", positions), ("normal of vertex", normals)):
+            self._check_finite(what, rows, np.arange(len(rows)))
         found = {"POSITIONS": positions.astype(np.float32), "NORMALS": normals.astype(np.float32)}
         if mesh.uvs is not None:
             found["UVS"] = mesh.uvs[self.source]
@@ -87,6 +90,17 @@ class RigidCut:
             tangents[:, 3] *= np.where(np.linalg.det(linear) < 0, -1.0, 1.0)
             found["TANGENTS"] = tangents.astype(np.float32)
         return found
+
+    def _check_finite(self, what: str, rows: Array, vertices: Array) -> None:
+        """ValueError, which names the joint, if a row for one of the new vertices is beyond float32."""
+        wrong = np.flatnonzero(~np.isfinite(rows.astype(np.float32)).all(axis=1))
+        if len(wrong):
+            vertex = vertices[wrong[0]]
+            name = self.model.skeleton.names[self.joints[vertex]]
+            raise ValueError(
+                f"the {what} {self.source[vertex]} in the space of joint {name!r} is beyond float32 "
+                "(3.4e38); expected smaller positions and inverse bind matrices"
+            )
 
     def _normals(self) -> tuple[Array, Array]:
         """Return unit normals, and the lengths that they were divided by."""
@@ -126,9 +140,11 @@ class RigidCut:
             records["count"][number] = len(moved)
             lines["TARGET_VERTICES"].append(moved.astype(np.uint32))
             lines["TARGET_POSITIONS"].append(_apply(linear, target.positions[rows]))
+            self._check_finite(f"target {target.name!r} at vertex", lines["TARGET_POSITIONS"][-1], moved)
             if target.normals is not None:
                 normals = _apply(_cofactors(linear), target.normals[rows])
                 lines["TARGET_NORMALS"].append(normals / lengths[moved])
+                self._check_finite(f"target {target.name!r} at normal", lines["TARGET_NORMALS"][-1], moved)
         found = {"TARGETS": records}
         for name, (row, dtype) in {
             "TARGET_VERTICES": ((), np.uint32),

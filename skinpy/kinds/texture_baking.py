@@ -11,6 +11,7 @@ from .._arguments import one_of, whole
 from .._types import Floats, Rotation
 from ..clip import Clip
 from ..models.frames import checked_rate, chunks
+from ..models.overflow import refuse_overflow
 from .baked_clip import SLOT_TEXELS, BakedClip
 from .baking import BakedTexture, ClipLike
 from .sampling import MAX_BYTES, frame_times
@@ -77,6 +78,8 @@ def _planned_clips(
 def _check_range(clip: Clip, palettes: Floats, dtype: Precision) -> None:
     """Raise ValueError for a number that `dtype` cannot hold."""
     largest = np.abs(palettes).max()
+    if not np.isfinite(largest):
+        refuse_overflow(clip._bound_model(), clip)
     if not largest <= np.finfo(dtype).max:
         wanted = "; expected dtype='float32'" if np.isfinite(largest) else ""
         raise ValueError(

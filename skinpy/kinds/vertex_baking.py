@@ -9,6 +9,7 @@ import numpy as np
 from .._arguments import check_model
 from ..clip import Clip
 from ..models.frames import checked_rate, chunks
+from ..models.overflow import refuse_points
 from .sampling import MAX_BYTES, frame_times
 from .vertex import VertexAnimation, check_frames_finite
 
@@ -84,6 +85,8 @@ def bake_vertices(
             model.deform(model.pose(source, times[span], loop="clamp"), out=(frames[span], normals[span]))
     else:
         source.sample(times, (frames, normals), loop="clamp")
+    if isinstance(source, Clip):
+        refuse_points(model, frames, source, times)
     check_frames_finite(f"clip {source.name!r} bakes to", frames)
     title = source.name if name is None else name
     return VertexAnimation("vertex", times, frames, normals, model, title, rate, "linear")

@@ -39,7 +39,7 @@ def model_block(
     joint_indices, sorted_weights = _influences(joints, weights, len(points), count)
     slot_joints, slots = _slots(joint_indices)
     if inverse_bind is None:
-        binds = _inverse_rest(skeleton["REST_LOCAL"], skeleton["JOINT_PARENTS"])
+        binds = _inverse_rest(names, skeleton["REST_LOCAL"], skeleton["JOINT_PARENTS"])
     else:
         binds = _affine("inverse_bind", inverse_bind, count)
     if normals is None:
@@ -119,6 +119,7 @@ def _skeleton(names: Sequence[str], parents: npt.ArrayLike, rest: npt.ArrayLike)
         )
     local = _affine("rest", rest, count)
     translation, rotation, scale = _core._decompose(local)
+    _check_joints("rest", names, scale, "the scale of joint")
     return {
         "JOINT_PARENTS": tree.astype(np.int32),
         "REST_LOCAL": local,
@@ -170,12 +171,14 @@ def _slots(joints: Array) -> tuple[Array, Array]:
     return used[order].astype(np.int32), rank[inverse].reshape(joints.shape).astype(np.uint16)
 
 
-def _inverse_rest(local: Floats, parents: Array) -> Floats:
+def _inverse_rest(names: Sequence[str], local: Floats, parents: Array) -> Floats:
     """(J,4,4): the inverses of the global rest transforms."""
     world = local.astype(np.float64)
-    for joint, parent in enumerate(parents):
-        if parent >= 0:
-            world[joint] = world[parent] @ world[joint]
+    with np.errstate(over="ignore", invalid="ignore"):
+        for joint, parent in enumerate(parents):
+            if parent >= 0:
+                world[joint] = world[parent] @ world[joint]
+    _check_joints("rest", names, world, "the global transform of joint")
     try:
         inverse = np.linalg.inv(world)
     except np.linalg.LinAlgError:
@@ -183,7 +186,20 @@ def _inverse_rest(local: Floats, parents: Array) -> Floats:
             "rest holds a joint whose global transform has no inverse; expected inverse_bind as well"
         ) from None
     inverse[:, 3] = (0, 0, 0, 1)
-    return inverse.astype(np.float32)
+    with np.errstate(over="ignore"):
+        binds: Floats = inverse.astype(np.float32)
+    _check_joints("rest", names, binds, "the inverse of the global transform of joint")
+    return binds
+
+
+def _check_joints(name: str, names: Sequence[str], rows: Array, what: str) -> None:
+    """ValueError, which names the joint, if a row that was computed from an argument is not finite."""
+    wrong = np.flatnonzero(~np.isfinite(rows).all(axis=tuple(range(1, rows.ndim))))
+    if len(wrong):
+        raise ValueError(
+            f"{name} overflows: {what} {names[wrong[0]]!r} is beyond float32 (3.4e38); "
+            "expected matrices with smaller numbers, and an inverse"
+        )
 
 
 def _targets(targets: Mapping[str, Differences], vertices: int, pool: _block.TextPool) -> dict[str, Array]:

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from skinpy.kinds import VertexAnimation
 from skinpy.models.frames import corners
+from skinpy.models.overflow import refuse_overflow
 
 from .camera import Camera, Framing, box_corners, moved_box, up_vector
 from .moment import Moment
@@ -120,4 +121,8 @@ class MotionFacts:
         step = max(1, _CHUNK // count)
         moment = Moment(motion, loop="clamp", root=root)
         for start in range(0, len(times), step):
-            yield self._poser.points_of(self._poser.posed(moment, times[start : start + step]))
+            points = self._poser.points_of(self._poser.posed(moment, times[start : start + step]))
+            if not np.isfinite(points).all():
+                refuse_overflow(self._model, motion)
+                raise ValueError("points of the motion are beyond float32 (3.4e38), so no camera shows them")
+            yield points

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["retarget"]
 
 
+@np.errstate(over="ignore", invalid="ignore")  # what overflows is not finite, and refused by name
 def retarget(clip: Clip | str | int, source: Model, target: Model, joint_map: JointMap = None) -> Clip:
     """Return a clip of one model as a clip of another.
 

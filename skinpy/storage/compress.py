@@ -6,6 +6,8 @@ the result is measured at the skin, and the estimate is corrected until the meas
 
 import math
 
+import numpy as np
+
 from .._progress import shown
 from ..clip import Clip
 from ..clips.edit import derived
@@ -18,6 +20,7 @@ _MAX_FRACTION = 64.0
 _CLOSE = 1.1  # factor: fractions that are closer differ by less than a measurement is worth
 
 
+@np.errstate(over="ignore", invalid="ignore")  # what overflows is not finite, and refused by name
 def compressed(clip: Clip, max_error: float | None) -> Clip:
     """Return the clip with fewer keys; see `Clip.compress`."""
     bound = checked_error(max_error, clip)

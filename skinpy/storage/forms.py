@@ -34,6 +34,7 @@ _FRAME_BYTES = 12  # two indices of stored frames, and the fraction of the secon
 _EVALUATED = 40  # float64 numbers that a vertex takes while it is evaluated
 
 
+@np.errstate(over="ignore", invalid="ignore")  # what overflows is not finite, and refused by name
 def compare(
     model: Model,
     clip: Clip | str | int | None = None,

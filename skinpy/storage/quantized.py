@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from .._progress import shown
 from ..clip import Clip
 from .compress import FLOOR, MAX_TRIES, FractionSearch
@@ -53,6 +55,7 @@ class Quantized:
         return f"<Quantized {self.source.name!r}: {self.nbytes} bytes, error {self.error:.3g}>"
 
 
+@np.errstate(over="ignore", invalid="ignore")  # what overflows is not finite, and refused by name
 def quantize(clip: Clip, max_error: float | None = None) -> Quantized:
     """Return a clip with fewer keys, and with 8 or 16 bits per number, within an error.
 

@@ -8,6 +8,7 @@ from .._arguments import check_clip, finite
 from .._types import Array, Floats
 from ..clip import Clip
 from ..models.frames import chunks
+from ..models.overflow import refuse_overflow
 
 _DEFAULT_ERROR = 1e-4  # of the size
 _STEPS = 4  # measurements in each span between two keys
@@ -106,12 +107,12 @@ def checked_error(max_error: float | None, clip: Clip) -> float:
             f"clip {clip.name!r} is additive: on its own it has no pose at which errors can be measured"
         )
     if max_error is None:
-        with np.errstate(invalid="ignore"):  # between points at infinity, which are an error below
-            size = size_of(clip)
+        size = size_of(clip)
         if not math.isfinite(size):
+            refuse_overflow(clip._bound_model(), clip)
             raise ValueError(
-                f"clip {clip.name!r} shows points that are not finite at its start; expected max_error, "
-                "as there is no size to take it from"
+                f"clip {clip.name!r} is larger than float32 holds (3.4e38); expected max_error, as there is "
+                "no size to take it from"
             )
         return _DEFAULT_ERROR * size
     bound = finite("max_error", max_error)

@@ -191,7 +191,7 @@ void sk_affine_split(const double affine[12], double t[3], double r[4], double s
   for (i = 0; i < 3; i++) {
     s[i] = sqrt(column_dot(affine, i, i)) * sign;
     t[i] = affine[4 * i + 3];
-    for (row = 0; row < 12 && fabs(s[i]) > 1e-30; row += 4) m[row + i] /= s[i];
+    for (row = 0; row < 12 && s[i] != 0.0; row += 4) m[row + i] /= s[i];
   }
   orthonormalize(m);
   quat_from_rotation(m, r);
