@@ -260,7 +260,12 @@ BROKEN = [
         1.5,
         "vertex 77777: its weights are negative, not in falling order, or do not",
     ),
-    ("FACES", (66_666, 2), VERTICES, f"a face uses vertex {VERTICES}; the model has {VERTICES} vertices"),
+    (
+        "FACES",
+        (66_666, 2),
+        VERTICES,
+        f"face 66666 uses vertex {VERTICES}; its submesh has {VERTICES} vertices",
+    ),
 ]
 DTYPES = {"VERTEX_SLOTS": np.uint16, "FACES": np.uint32}
 

@@ -569,7 +569,12 @@ static void most_scratch_bounds_every_choice(void) {
 
 enum { ALL = 3000 };
 
-/* Each instance once; those of a group have its key; keys do not fall; no more than eight a group. */
+/* The section of a group, by its middle instance. */
+static size_t section_of(const sk_crowd_groups *g, size_t group, size_t count, size_t sections) {
+  return g->order[(g->starts[group] + g->starts[group + 1]) / 2] / ((count + sections - 1) / sections);
+}
+
+/* Each instance once; those of a group have its key; in a section keys do not fall; no more than eight a group. */
 static void groups_hold_every_instance_once(void) {
   static int32_t index[ALL * SK_CROWD_SLOTS];
   static double times[ALL * SK_CROWD_SLOTS], weights[ALL * SK_CROWD_SLOTS];
@@ -584,6 +589,7 @@ static void groups_hold_every_instance_once(void) {
   memset(clips, 0, sizeof clips);
   for (c = 0; c < COUNT(counts) * COUNT(clip_counts); c++) {
     size_t count = counts[c / COUNT(clip_counts)], clip_count = clip_counts[c % COUNT(clip_counts)];
+    size_t sections = 1 + c % 5 % 3, before = 0;
     bool all = c % 2; /* or the last one fits no kernel */
     sk_crowd_job job = {.skeleton = &skeleton, .clips = clips, .clip_count = clip_count, .count = count,
                         .slots = 1 + c % 4, .clip_index = index, .times = times, .weights = weights};
@@ -596,14 +602,18 @@ static void groups_hold_every_instance_once(void) {
       weights[i] = check_random(&state) % 3 ? rig_share(&state) : 0.0;
     }
     memset(seen, 0, sizeof seen);
-    g = sk_crowd_groups_make(&job, memory);
+    g = sk_crowd_groups_make(&job, sections, memory);
     CHECK_EQUAL(g.starts[g.group_count], count);
     for (group = 0; group < g.group_count; group++) {
+      size_t section = section_of(&g, group, count, sections);
+      CHECK(section >= before && section < sections);
       CHECK(g.starts[group + 1] > g.starts[group] && g.starts[group + 1] - g.starts[group] <= SK_GROUP_LANES);
       for (n = g.starts[group]; n < g.starts[group + 1]; n++) {
         CHECK_EQUAL(g.keys[n], g.keys[g.starts[group]]);
         CHECK_EQUAL(seen[g.order[n]]++, 0);
-        CHECK(n == 0 || g.keys[n] > g.keys[n - 1] || (g.keys[n] == g.keys[n - 1] && g.order[n] > g.order[n - 1]));
+        CHECK(n == 0 || section > before || g.keys[n] > g.keys[n - 1] ||
+              (g.keys[n] == g.keys[n - 1] && g.order[n] > g.order[n - 1]));
+        before = section;
       }
     }
     free(memory);
@@ -625,7 +635,7 @@ static void places_do_not_part_instances(void) {
   memset(clips, 0, sizeof clips);
   for (i = 0; i < 3; i++) clips[i].compiled = &compiled;
   CHECK(memory);
-  g = sk_crowd_groups_make(&job, memory);
+  g = sk_crowd_groups_make(&job, 1, memory);
   CHECK_EQUAL(g.group_count, 1);
   CHECK_EQUAL(g.keys[0], (long long)0xFFFFFFFF00010000u);
   CHECK_EQUAL(g.slots[0] & 0xF, 2 << 2 | 0);

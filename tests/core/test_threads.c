@@ -55,10 +55,10 @@ static int faults_of(size_t count, size_t grain, sk_range_run run) {
   record own = {.count = count, .grain = grain ? grain : 1};
   size_t i;
   int faults;
+  sk_end_rest();
   own.workers = sk_worker_count(count, own.grain);
   own.visits = calloc(count + 1, sizeof *own.visits);
   own.in_use = calloc(own.workers, sizeof *own.in_use);
-  sk_end_rest();
   sk_parallel(&own, run, count, grain);
   for (i = 0; i < count; i++) own.faults += own.visits[i] != 1;
   own.faults += own.ranges != count / own.grain + (count % own.grain != 0);
@@ -101,7 +101,7 @@ static void a_worker_has_two_ranges_or_more(void) {
               {8, 100, 7, 7}, {1, 100, 1, 1}, {2, 5, 1, 2}, {8, SIZE_MAX, 9, 8}, {8, 5, SIZE_MAX, 1}};
   size_t i;
   for (i = 0; i < COUNT(rows); i++) {
-    sk_set_thread_count(rows[i].threads);
+    use_threads(rows[i].threads);
     CHECK_EQUAL(sk_worker_count(rows[i].count, rows[i].grain), rows[i].workers);
   }
 }
@@ -267,13 +267,12 @@ static void a_caller_gets_no_more_workers_than_it_was_told(void) {
   atomic_bool in_use[2] = {false, false};
   pthread_t other;
   size_t i;
-  sk_set_thread_count(2);
+  use_threads(2);
   own.workers = sk_worker_count(own.count, own.grain);
   own.visits = visits;
   own.in_use = in_use;
   CHECK(pthread_create(&other, NULL, grow, NULL) == 0);
   pthread_join(other, NULL);
-  sk_end_rest();
   sk_parallel(&own, visit_slowly, own.count, 1);
   CHECK_EQUAL(own.faults, 0);
   for (i = 0; i < COUNT(visits); i++) CHECK_EQUAL(visits[i], 1);

@@ -69,7 +69,7 @@ static pool_thread threads[SK_MAX_THREADS]; /* by number: 1 .. made */
 static part parts[SK_MAX_THREADS]; /* of the work, by worker: the caller has 0, thread n has n */
 static atomic_size_t opened; /* number of works so far; written with the lock held */
 static atomic_size_t wanted; /* threads in all; 0: the default, which was not determined yet */
-static _Thread_local size_t told; /* number of threads when this thread last asked for workers; 0: it did not ask */
+static _Thread_local size_t told; /* workers for which this thread has scratch memory; 0: it did not ask */
 
 /* ---- the count ------------------------------------------------------------------------------- */
 
@@ -143,7 +143,6 @@ void sk_set_thread_count(size_t count) {
   while (thread_pool.busy) pthread_cond_wait(&thread_pool.done, &thread_pool.lock);
   thread_pool.setters--;
   thread_pool.busy = true;
-  told = 0;
   atomic_store(&wanted, count);
   end_threads(count - 1);
   leave_pool();
@@ -392,31 +391,33 @@ static void run_in_rest(const work *work) {
   atomic_fetch_sub_explicit(&thread_pool.rest, now() - start, memory_order_relaxed);
 }
 
+static bool is_resting(void) { return atomic_load_explicit(&thread_pool.rest, memory_order_relaxed) > 0; }
+
 static size_t range_count(size_t count, size_t grain) { return count / grain + (count % grain != 0); }
 
-static size_t limited_workers(size_t ranges, size_t threads) {
-  return ranges / WORKER_RANGES < threads ? ranges / WORKER_RANGES : threads;
+static size_t workers_for(size_t ranges) {
+  size_t most = ranges / WORKER_RANGES, threads = most > 1 ? sk_thread_count() : 1;
+  return threads < most ? threads : most;
 }
 
 size_t sk_worker_count(size_t count, size_t grain) {
-  size_t ranges = range_count(count, grain);
-  if (ranges < 2 * WORKER_RANGES) return 1;
-  return limited_workers(ranges, told = sk_thread_count());
-}
-
-/* The number may have changed since the caller asked and allocated scratch memory. */
-static size_t workers_for(size_t ranges) {
-  size_t count = ranges < 2 * WORKER_RANGES ? 1 : sk_thread_count();
-  return limited_workers(ranges, told && told < count ? told : count);
+  size_t workers = workers_for(range_count(count, grain));
+  if (workers < 2) return 1;
+  return told = is_resting() ? 1 : workers;
 }
 
 void sk_parallel(const void *job, sk_range_run run, size_t count, size_t grain) {
   work work = {.job = job, .run = run, .count = count, .grain = grain ? grain : 1};
+  size_t limit = told ? told : SK_MAX_THREADS;
   SK_ASSERT(run != NULL);
+  told = 0;
   work.ranges = range_count(count, work.grain);
   work.workers = workers_for(work.ranges);
-  if (work.workers < 2) run_alone(&work);
-  else if (atomic_load_explicit(&thread_pool.rest, memory_order_relaxed) > 0) run_in_rest(&work);
-  else if (take_pool()) run_together(&work);
-  else run_alone(&work); /* another caller has it */
+  if (work.workers > 1 && is_resting()) {
+    run_in_rest(&work);
+    return;
+  }
+  if (work.workers > limit) work.workers = limit;
+  if (work.workers > 1 && take_pool()) run_together(&work);
+  else run_alone(&work); /* maybe because another caller has the pool */
 }

@@ -1,7 +1,7 @@
 /* sk_threads.h: a pool of threads that run the ranges of a batch.
 
-   The first use starts the threads, which sleep between calls. The ranges do not depend on the number of threads, so
-   that results are bit-identical as long as the result of a range depends on that range only. */
+   The first use starts the threads, which sleep between calls. The ranges do not depend on the number of threads.
+   Results are bit-identical for any number as long as the result of an element depends on that element only. */
 #ifndef SK_THREADS_H
 #define SK_THREADS_H
 
@@ -21,12 +21,12 @@ typedef void (*sk_range_run)(const void *job, size_t worker, size_t first, size_
    while the pool serves another caller, and for a while after threads cost more time than they saved: on a busy machine
    they may wait for a core. Then it is not much slower than with one thread.
 
-   Worker numbers stay below what sk_worker_count last returned to the calling thread: call that first, allocate scratch
-   memory for so many workers, then run. */
+   Worker numbers stay below what sk_worker_count returned, if the calling thread asked since its last run: call that
+   first, allocate scratch memory for so many workers, then run. */
 void sk_parallel(const void *job, sk_range_run run, size_t count, size_t grain);
 
-/* Maximum number of workers of sk_parallel for so many elements and ranges of `grain` (at least 1): 1 or more. The run
-   may have fewer elements, but not more. */
+/* Maximum number of workers of the next sk_parallel for so many elements and ranges of `grain` (at least 1): 1 or more.
+   That run may have fewer elements, but not more. */
 size_t sk_worker_count(size_t count, size_t grain);
 
 /* Number of threads that sk_parallel may use, including the caller's: 1 .. SK_MAX_THREADS. */

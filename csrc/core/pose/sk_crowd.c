@@ -77,16 +77,15 @@ static size_t worker_bytes(const sk_crowd_job *job) {
 #define JOINT_NANOSECONDS 5.0  /* about what one joint of one clip takes, from keys to matrix */
 #define RANGE_NANOSECONDS 10e3 /* a thread range, about (sk_threads.h) */
 
-/* Groups of a thread range; independent of the number of threads. */
+/* Groups of a thread range. */
 static size_t grain_of(const sk_crowd_job *job) {
   double joints = (double)job->skeleton->joint_count * (double)job->slots * SK_GROUP_LANES;
   return 1 + (size_t)(RANGE_NANOSECONDS / (JOINT_NANOSECONDS * fmax(1.0, joints)));
 }
 
-static size_t worker_count(const sk_crowd_job *job) { return sk_worker_count(job->count, grain_of(job)); }
-
-size_t sk_crowd_scratch(const sk_crowd_job *job) {
-  return rounded(sk_crowd_groups_bytes(job->count)) + worker_count(job) * worker_bytes(job);
+size_t sk_crowd_scratch(sk_crowd_job *job) {
+  job->workers = sk_worker_count(job->count, grain_of(job));
+  return rounded(sk_crowd_groups_bytes(job->count)) + job->workers * worker_bytes(job);
 }
 
 /* ---- the plain path ---------------------------------------------------------------------------------- */
@@ -148,7 +147,6 @@ static void run_range(const void *data, size_t worker, size_t first, size_t coun
   const crowd_run *run = data;
   char *scratch = run->scratch + worker * run->worker_bytes;
   size_t group, i;
-  if (run->kernels) run->kernels->crowd_begin(scratch);
   for (group = first; group < first + count; group++) {
     size_t start = run->groups.starts[group], end = run->groups.starts[group + 1];
     if (run->kernels && run->groups.keys[start] != SK_GROUP_PLAIN) {
@@ -163,8 +161,11 @@ static void run_range(const void *data, size_t worker, size_t first, size_t coun
 
 void sk_crowd_run(const sk_crowd_job *job) {
   const sk_kernels *kernels = sk_kernels_chosen();
-  crowd_run run = {.job = job, .groups = sk_crowd_groups_make(job, job->scratch), .worker_bytes = worker_bytes(job)};
+  crowd_run run = {.job = job, .worker_bytes = worker_bytes(job)};
+  size_t i;
+  run.groups = sk_crowd_groups_make(job, job->workers, job->scratch);
   if (kernels && kernels->crowd_scratch(job) > 0) run.kernels = kernels;
   run.scratch = (char *)job->scratch + rounded(sk_crowd_groups_bytes(job->count));
+  for (i = 0; i < job->workers && run.kernels; i++) run.kernels->crowd_begin(run.scratch + i * run.worker_bytes);
   sk_parallel(&run, run_range, run.groups.group_count, grain_of(job));
 }

@@ -33,6 +33,7 @@ typedef struct sk_crowd_job {
   bool affine;        /* matrices of 12 floats, their first three rows; else 16 */
   float *out;         /* (N, S, 4, 4) or (N, S, 3, 4) */
   void *scratch;      /* sk_crowd_scratch(job) bytes, aligned to 32 */
+  size_t workers;     /* set by sk_crowd_scratch: threads that have scratch */
 } sk_crowd_job;
 
 /* Checks the numbers of the job. SK_ERROR_ARGUMENT names the first index, time or weight that is wrong and its index
@@ -40,8 +41,8 @@ typedef struct sk_crowd_job {
 sk_status sk_crowd_validate(const sk_crowd_job *job, sk_error *error);
 
 /* Bytes of scratch for all threads that the run will use. The thread that runs the job asks right before it does,
-   because the number of threads may change. Looks at skeleton, clips, count and slots. */
-size_t sk_crowd_scratch(const sk_crowd_job *job);
+   because the number of threads may change. Looks at skeleton, clips, count and slots; sets `workers`. */
+size_t sk_crowd_scratch(sk_crowd_job *job);
 
 /* Fills `out`, on several threads where there is much to do. Allocates nothing and cannot fail. The bits of an
    instance's palette depend neither on the number of threads nor on the other instances. */

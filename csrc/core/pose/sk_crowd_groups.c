@@ -1,6 +1,7 @@
 /* sk_crowd_groups.c: see sk_crowd_groups.h. */
 #include "sk_crowd_groups.h"
 
+#include "../base/sk_threads.h"
 #include "sk_compile.h"
 
 _Static_assert(SK_CROWD_SLOTS == 4, "a key has room for four clips, and five steps bring four into order");
@@ -74,26 +75,31 @@ INLINE unsigned digit_of(uint64_t key, int shift, int bits) {
   return digit;
 }
 
+/* What was sorted into the spare arrays becomes the order. */
+static void use_spare(sk_crowd_groups *g) {
+  uint64_t *keys = g->keys;
+  size_t *order = g->order;
+  g->keys = g->spare_keys;
+  g->spare_keys = keys;
+  g->order = g->spare_order;
+  g->spare_order = order;
+}
+
 /* One pass of a stable radix sort, which goes from the lowest digit up. */
 INLINE void sort_by_digit(sk_crowd_groups *g, size_t count, int shift, int bits) {
   size_t ends[256] = {0}, before = 0, i;
-  uint64_t *keys = g->keys;
-  size_t *order = g->order;
-  for (i = 0; i < count; i++) ends[digit_of(keys[i], shift, bits)]++;
+  for (i = 0; i < count; i++) ends[digit_of(g->keys[i], shift, bits)]++;
   for (i = 0; i < 256; i++) {
     size_t own = ends[i];
     ends[i] = before;
     before += own;
   }
   for (i = 0; i < count; i++) {
-    size_t position = ends[digit_of(keys[i], shift, bits)]++;
-    g->spare_keys[position] = keys[i];
-    g->spare_order[position] = order[i];
+    size_t position = ends[digit_of(g->keys[i], shift, bits)]++;
+    g->spare_keys[position] = g->keys[i];
+    g->spare_order[position] = g->order[i];
   }
-  g->keys = g->spare_keys;
-  g->spare_keys = keys;
-  g->order = g->spare_order;
-  g->spare_order = order;
+  use_spare(g);
 }
 
 /* Sorts by key: in one pass with up to three clips, in two with up to fifteen. */
@@ -114,7 +120,43 @@ static void sort(sk_crowd_groups *g, size_t count, size_t clip_count) {
   }
 }
 
-sk_crowd_groups sk_crowd_groups_make(const sk_crowd_job *job, void *memory) {
+/* Finds where the groups begin among the sorted instances. */
+static void find_groups(sk_crowd_groups *g, size_t count) {
+  size_t n;
+  g->group_count = 0;
+  for (n = 0; n < count; n++)
+    if (n == 0 || g->keys[n] != g->keys[n - 1] || n - g->starts[g->group_count - 1] == SK_GROUP_LANES)
+      g->starts[g->group_count++] = n;
+  g->starts[g->group_count] = count;
+  SK_ASSERT(g->group_count <= count);
+}
+
+/* The section of a group, by its middle instance. */
+static size_t section_of(const sk_crowd_groups *g, size_t group, size_t count, size_t sections) {
+  size_t middle = g->order[(g->starts[group] + g->starts[group + 1]) / 2], each = (count + sections - 1) / sections;
+  return middle / each;
+}
+
+/* Sorts the groups by section, and leaves them in the order of their keys there. */
+static void sort_by_section(sk_crowd_groups *g, size_t count, size_t sections) {
+  size_t ends[SK_MAX_THREADS] = {0}, before = 0, i, n;
+  for (i = 0; i < g->group_count; i++) ends[section_of(g, i, count, sections)] += g->starts[i + 1] - g->starts[i];
+  for (i = 0; i < sections; i++) {
+    size_t own = ends[i];
+    ends[i] = before;
+    before += own;
+  }
+  for (i = 0; i < g->group_count; i++) {
+    size_t *end = &ends[section_of(g, i, count, sections)];
+    for (n = g->starts[i]; n < g->starts[i + 1]; n++, (*end)++) {
+      g->spare_keys[*end] = g->keys[n];
+      g->spare_order[*end] = g->order[n];
+    }
+  }
+  use_spare(g);
+}
+
+sk_crowd_groups sk_crowd_groups_make(const sk_crowd_job *job, size_t sections, void *memory) {
   size_t count = job->count, n;
   bool all = all_are_compiled(job);
   sk_crowd_groups g;
@@ -124,16 +166,15 @@ sk_crowd_groups sk_crowd_groups_make(const sk_crowd_job *job, void *memory) {
   g.spare_order = g.order + count;
   g.starts = g.spare_order + count;
   g.slots = (uint8_t *)(g.starts + count + 1);
-  g.group_count = 0;
   for (n = 0; n < count; n++) {
     g.keys[n] = key_of(job, n, all, &g.slots[n]);
     g.order[n] = n;
   }
   sort(&g, count, job->clip_count);
-  for (n = 0; n < count; n++)
-    if (n == 0 || g.keys[n] != g.keys[n - 1] || n - g.starts[g.group_count - 1] == SK_GROUP_LANES)
-      g.starts[g.group_count++] = n;
-  g.starts[g.group_count] = count;
-  SK_ASSERT(g.group_count <= count);
+  find_groups(&g, count);
+  if (sections > 1) {
+    sort_by_section(&g, count, sections);
+    find_groups(&g, count);
+  }
   return g;
 }
