@@ -11,6 +11,7 @@ import numpy as np
 
 from . import _block, _core
 from ._arguments import instance, items_of, text
+from ._strict import Strict
 from ._text import printable, unicode_text
 from ._types import Array, Floats
 from .errors import unknown_name
@@ -593,7 +594,7 @@ class ReportEntry:
         return printable(words)
 
 
-class Report(Sequence[ReportEntry]):
+class Report(Strict, Sequence[ReportEntry]):
     """The faults that were repaired, and the things that were lost, when a model was made: a sequence.
 
     There is one `ReportEntry` for each fault. The report prints itself.

@@ -27,11 +27,6 @@ class Pose(_core.Pose):
     `locals`, `globals` and `palette` use what the arrays hold when they are called. Rotations may have any
     length but 0; they are divided by it.
 
-    Attributes
-    ----------
-    model : Model
-        The model whose joints are posed.
-
     Examples
     --------
     >>> pose = skinpy.character().pose("walk", 0.25)
@@ -42,9 +37,9 @@ class Pose(_core.Pose):
     """
 
     # Without a __dict__ a misspelled attribute is an error.
-    __slots__ = ("__weakref__", "model")
+    __slots__ = ("__weakref__", "_model")
 
-    model: Model
+    _model: Model
 
     def __new__(
         cls,
@@ -57,11 +52,16 @@ class Pose(_core.Pose):
     ) -> Pose:
         check_model("model", model)
         self = super().__new__(cls, model._block, translation, rotation, scale, morph_weights, root)
-        self.model = model
+        self._model = model
         return self
 
     def __init__(self, *_: Any, **__: Any) -> None:
         """Do nothing: __new__ has taken the arguments."""
+
+    @property
+    def model(self) -> Model:
+        """The model whose joints are posed."""
+        return self._model
 
     # ---- by hand ----------------------------------------------------------------------------------
 

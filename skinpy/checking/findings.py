@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal, TypeAlias, overload
 
 from .._arguments import instance, items_of
+from .._strict import Strict
 from .._text import printable, unicode_text
 
 __all__ = ["LEVELS", "Finding", "Findings", "Level", "finding", "listed", "summary"]
@@ -82,7 +83,7 @@ def listed(found: Sequence[Finding]) -> Iterator[Finding]:
             yield replace(last, message=f"{last.message} (and {rest} more joints)") if rest else last
 
 
-class Findings(Sequence[Finding]):
+class Findings(Strict, Sequence[Finding]):
     """All findings of a check: errors first, then warnings, then notes.
 
     Within a level they are in the order of the rules and clips. ``print(findings)`` shows a table. Findings

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._arguments import brief, check_increasing, finite, first, floats, numbers, one_of
+from .._strict import Strict
 from .._types import Array, Loop
 
 __all__ = ["RootMotion"]
@@ -26,7 +27,7 @@ _LOOPS = ("wrap", "clamp", "pingpong", "once")
 _MAX_LOOPS = 1e9  # beyond them the time within a loop has no digits left
 
 
-class RootMotion:
+class RootMotion(Strict):
     """The motion of a character through the scene during a clip: a rigid transform that changes over time.
 
     The transform is relative to the first key, where it is the identity. `Clip.extract_root_motion` and
@@ -42,15 +43,6 @@ class RootMotion:
     rotation : array_like, shape (K, 4), x y z w
         Rotations of the keys, as quaternions of any length but 0.
 
-    Attributes
-    ----------
-    times : (K,) float64 ndarray
-        Times of the keys in seconds.
-    translation : (K, 3) float64 ndarray
-        Translations in scene units, relative to the first key.
-    rotation : (K, 4) float64 ndarray
-        Unit quaternions x y z w, relative to the first key.
-
     Raises
     ------
     ValueError
@@ -65,10 +57,6 @@ class RootMotion:
     >>> motion.delta(0.5, 3.5)[:3, 3]
     array([0., 0., 6.])
     """
-
-    times: Array
-    translation: Array
-    rotation: Array
 
     def __init__(self, times: npt.ArrayLike, translation: npt.ArrayLike, rotation: npt.ArrayLike) -> None:
         line = floats("times", times, ("K",), np.float64)
@@ -88,9 +76,24 @@ class RootMotion:
         self._line: list[float] = line.tolist()
         self._rows = rows
         keys = np.array(rows)
-        self.times, self.translation, self.rotation = line.copy(), keys[:, :3].copy(), keys[:, 3:].copy()
-        for array in (self.times, self.translation, self.rotation):
+        self._times, self._translation, self._rotation = line.copy(), keys[:, :3].copy(), keys[:, 3:].copy()
+        for array in (self._times, self._translation, self._rotation):
             array.flags.writeable = False
+
+    @property
+    def times(self) -> Array:
+        """The times of the keys in seconds, (K,) float64, read-only."""
+        return self._times
+
+    @property
+    def translation(self) -> Array:
+        """The translations in scene units, relative to the first key, (K,3) float64, read-only."""
+        return self._translation
+
+    @property
+    def rotation(self) -> Array:
+        """The unit quaternions x y z w, relative to the first key, (K,4) float64, read-only."""
+        return self._rotation
 
     @property
     def duration(self) -> float:

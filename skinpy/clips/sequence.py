@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, overload
 
 from .._arguments import brief, integer
+from .._strict import Strict
 from ..clip import Clip
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["Clips"]
 
 
-class Clips(Sequence[Clip]):
+class Clips(Strict, Sequence[Clip]):
     """The clips of a model, by index or by exact name.
 
     ``clips[0]`` and ``clips["walk"]`` are a `Clip`, and a slice is a tuple of them. ``in`` takes a clip or a

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from .. import _core
 from .._arguments import any_array, check_finite, mapping, numbers, one_of, text
+from .._strict import Strict
 from .._types import Array, Floats, Loop
 from ..models.frames import checked_out, checked_times
 from .animation import checked_interpolation
@@ -22,7 +23,7 @@ _KEY_WIDTHS = {"offset": 2, "rotation": 1, "scale": 2}
 _TICKS = 1000.0  # per second: the tolerance of key times is a part of a tick
 
 
-class UVAnimation:
+class UVAnimation(Strict):
     """A transform of texture coordinates over time: the vertices stay, and the image moves over them.
 
     Without keys the animation has no end: `scroll` and `rotate` go on, whatever `loop` says. Keys add an
@@ -91,7 +92,10 @@ class UVAnimation:
         self._name = text("name", name)
         self._times, self._keys = _checked_keys(keys)
 
-    kind: Literal["uv"] = "uv"
+    @property
+    def kind(self) -> Literal["uv"]:
+        """The kind: "uv"."""
+        return "uv"
 
     @property
     def name(self) -> str:

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from .. import _block, _core
 from .._arguments import brief, check_model, finite, instance, integer, one_of, positive, text
 from .._confinement import USUAL, confinement
+from .._strict import Strict
 from .._types import Array, Floats, Loop, PathLike
 from ..models.frames import (
     checked_frames,
@@ -76,7 +77,7 @@ class KeyReport:
         )
 
 
-class VertexAnimation:
+class VertexAnimation(Strict):
     """Stored frames of all vertices: every frame of a motion, or key frames with straight lines between.
 
     Make one with `every_frame`, `keyed`, `load`, `load_series` or `skinpy.kinds.bake_vertices`. An animation

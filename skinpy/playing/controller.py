@@ -55,13 +55,6 @@ class AnimationController:
     model : Model
         The model whose clips are played.
 
-    Attributes
-    ----------
-    model : Model
-        The model whose clips are played.
-    paused : bool
-        Whether `advance` does nothing.
-
     Raises
     ------
     TypeError
@@ -81,21 +74,31 @@ class AnimationController:
         "__weakref__",
         "_call_depth",
         "_key_count",
+        "_model",
+        "_paused",
         "_playback",
         "_recording",
         "_track_count",
-        "model",
-        "paused",
     )
 
     def __init__(self, model: Model) -> None:
         check_model("model", model)
-        self.model = model
-        self.paused = False
+        self._model = model
+        self._paused = False
         self._playback = Playback()
         self._track_count = self._key_count = 0  # so far
         self._recording: Recording | None = None
         self._call_depth = 0  # of calls that are part of one call from outside
+
+    @property
+    def model(self) -> Model:
+        """The model that the controller plays."""
+        return self._model
+
+    @property
+    def paused(self) -> bool:
+        """Whether `advance` does nothing, from `pause` until `resume`."""
+        return self._paused
 
     @property
     def time(self) -> float:
@@ -357,12 +360,12 @@ class AnimationController:
     @recorded
     def pause(self) -> None:
         """Let `advance` do nothing until `resume`."""
-        self.paused = True
+        self._paused = True
 
     @recorded
     def resume(self) -> None:
         """End a pause."""
-        self.paused = False
+        self._paused = False
 
     @recorded
     def seek(self, position: float, *, layer: str = "base") -> None:

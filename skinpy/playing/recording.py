@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from functools import wraps
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
+from .._strict import Strict
 from ..clip import Clip
 from ..mask import Mask
 from .layer import Key
@@ -64,22 +65,22 @@ def plain(value: Any) -> Any:
     return value
 
 
-class Recording:
+class Recording(Strict):
     """The calls of a controller, in order; `AnimationController.record` makes it.
 
     A recording grows until `stop`. `to_json` and `from_json` keep it in a file. The model that it is replayed
     on needs the same clips.
-
-    Attributes
-    ----------
-    calls : list
-        Each call as [method, arguments, keywords].
     """
 
     def __init__(self, calls: list[list[Any]] | None = None) -> None:
-        self.calls: list[list[Any]] = [] if calls is None else calls
+        self._calls: list[list[Any]] = [] if calls is None else calls
         self._grows = calls is None
         self._made: dict[tuple[str, int], Any] = {}
+
+    @property
+    def calls(self) -> list[list[Any]]:
+        """The calls, each as [method, arguments, keywords]."""
+        return self._calls
 
     def stop(self) -> None:
         """Stop recording: later calls are not added."""

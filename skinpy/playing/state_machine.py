@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import Any
 
 from .._arguments import brief, path_of, wrong_type
+from .._strict import Strict
 from .._text import printable
 from .._types import PathLike
 from ..files.whole import replacing
@@ -23,7 +24,7 @@ from .states import State, Transition, Value, state_data, transition_data
 __all__ = ["StateMachine"]
 
 
-class StateMachine:
+class StateMachine(Strict):
     """States, parameters and transitions, checked; equal by value, and never changed.
 
     docs/state-machines.md has every key of the data.

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from .._arguments import instance
+from .._strict import Strict
 from ..clip import Clip
 from .state_checks import check_cycles
 from .state_machine import StateMachine
@@ -46,19 +47,12 @@ class Switch:
     after: str
 
 
-class StatePlayer:
+class StatePlayer(Strict):
     """Runs a state machine in one layer of a controller; `AnimationController.run` makes it.
 
     A player switches states while the controller advances, at the exact time, so the length of the steps does
     not matter. Conditions are tested at the beginning of every step and after every switch, with the values
     that the parameters have then.
-
-    Attributes
-    ----------
-    layer : str
-        Name of the layer.
-    number : int
-        The number of the player's first track, which names the player in a recording.
     """
 
     def __init__(
@@ -72,7 +66,7 @@ class StatePlayer:
         _check_clips(machine, {name: _clips_of(controller, state) for name, state in machine.states.items()})
         self._controller = controller
         self._machine = machine
-        self.layer = layer
+        self._layer = layer
         self._mask = mask
         self._values: dict[str, Value] = dict(machine.parameters)
         self._route: tuple[Transition, ...] = ()
@@ -80,7 +74,17 @@ class StatePlayer:
         self._quiet = -math.inf  # seconds of the controller before which nothing switches
         self._history: deque[Switch] = deque(maxlen=_HISTORY)
         self._enter(None, machine.start, None)
-        self.number = self._track.number
+        self._number = self._track.number
+
+    @property
+    def layer(self) -> str:
+        """The name of the layer."""
+        return self._layer
+
+    @property
+    def number(self) -> int:
+        """The number of the player's first track, which names the player in a recording."""
+        return self._number
 
     @property
     def machine(self) -> StateMachine:

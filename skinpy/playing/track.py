@@ -68,17 +68,6 @@ class Track:
     `AnimationController.play`, `AnimationController.cross_fade` and `AnimationController.add_track` make
     tracks. Setting a property takes effect at once; the key methods of the controller change it later, or
     gradually.
-
-    Attributes
-    ----------
-    number : int
-        Counts the tracks of the controller from 0.
-    layer : str
-        Name of the layer.
-    mask : Mask or None
-        The mask of the layer's weight for each joint.
-    finished : bool
-        Whether a track with loop "once" has reached its end.
     """
 
     __slots__ = (  # without __dict__, a misspelled name is an error
@@ -86,19 +75,19 @@ class Track:
         "_controller",
         "_enabled",
         "_fade",
+        "_finished",
         "_fresh",
+        "_layer",
         "_loop",
+        "_mask",
         "_mask_array",
         "_motion",
+        "_number",
         "_position",
         "_priority",
         "_speed",
         "_warp",
         "_weight",
-        "finished",
-        "layer",
-        "mask",
-        "number",
     )
 
     def __init__(
@@ -125,10 +114,30 @@ class Track:
         self._loop = LOOPS.index(loop)
         self._fresh = True  # an event at the position itself has not been passed yet
         self._warp: Warp | None = None
-        self.number = number
-        self.layer = layer
-        self.mask = mask
-        self.finished = False
+        self._number = number
+        self._layer = layer
+        self._mask = mask
+        self._finished = False
+
+    @property
+    def number(self) -> int:
+        """The number of the track: it counts those of the controller from 0."""
+        return self._number
+
+    @property
+    def layer(self) -> str:
+        """The name of the layer."""
+        return self._layer
+
+    @property
+    def mask(self) -> Mask | None:
+        """The mask of the layer's weight for each joint."""
+        return self._mask
+
+    @property
+    def finished(self) -> bool:
+        """Whether a track with loop "once" has reached its end."""
+        return self._finished
 
     @property
     def clip(self) -> Clip | None:
@@ -219,7 +228,7 @@ class Track:
         """Change a property now."""
         self._controller._invalidate()
         if name == "position":
-            self._position, self._fresh, self.finished = value, True, False
+            self._position, self._fresh, self._finished = value, True, False
         elif name == "enabled":
             self._enabled = value
         elif name == "parameter":
@@ -290,7 +299,7 @@ class Track:
         if self._loop == _ONCE:
             clamped = min(max(new, 0.0), duration)
             if new != old:
-                self.finished = (
+                self._finished = (
                     clamped != new or (clamped == duration and new > old) or (clamped == 0.0 and new < old)
                 )
             new = clamped

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from skinpy._arguments import whole
+from skinpy._strict import Strict
 from skinpy._text import html_text, unicode_text
 from skinpy.clip import Clip
 from skinpy.files.whole import replacing
@@ -61,7 +62,7 @@ _SCRIPTS = (
 )
 
 
-class Page:
+class Page(Strict):
     """A page that plays a model. In a notebook it shows itself, in a frame that reaches nothing outside.
 
     A notebook saves what it shows: ``len(page.html)`` characters, and a sixth more.

@@ -34,21 +34,24 @@ class Player(ABC):
     """What poses a model, and the time at which it does so: `Stage.player`.
 
     Any thread may use it.
-
-    Attributes
-    ----------
-    model : Model
-        The model.
-    poser : Poser
-        Finds extents and cameras of the model's motions.
     """
 
     def __init__(self, state: SharedState, model: Model, playing: bool) -> None:
         self._state = state
         self._speed, self._loop, self._playing = 1.0, LOOPS[0], flag("playing", playing)
         self._layer: Layer | None = None
-        self.model = model
-        self.poser = Poser(model)
+        self._model = model
+        self._poser = Poser(model)
+
+    @property
+    def model(self) -> Model:
+        """The model."""
+        return self._model
+
+    @property
+    def poser(self) -> Poser:
+        """Finds extents and cameras of the model's motions."""
+        return self._poser
 
     # ---- what plays -------------------------------------------------------------------------------------
 

@@ -69,13 +69,6 @@ class Stage:
     uv : UVAnimation or dict, optional
         Moved texture coordinates, as for `Renderer`.
 
-    Attributes
-    ----------
-    player : Player
-        What plays, and its time: `clip`, `time`, `playing`, `speed`, `loop`, `layer`, `seek` and more.
-    rig : CameraRig
-        The camera and what the user does with it: `orbit`, `pan`, `zoom`, `fit`, `reset` and more.
-
     Raises
     ------
     KeyError
@@ -95,9 +88,6 @@ class Stage:
     >>> stage.player.time_label
     '0.25 / 1.00 s'
     """
-
-    player: Player
-    rig: CameraRig
 
     def __init__(
         self,
@@ -121,11 +111,21 @@ class Stage:
         size = check_size(size)
         self._painter = Painter(floor, background, samples, uv)
         self._overlays = check_overlays(overlays)
-        self.player = _player(self._state, model, clip, controller, playing)
+        self._player = _player(self._state, model, clip, controller, playing)
         self.player.speed, self.player.loop, self.player.layer = speed, loop, layer
         self._motions = MotionList(self.player.poser, self.player.clip)
-        self.rig = CameraRig(self._state, self.player, size, camera)
+        self._rig = CameraRig(self._state, self._player, size, camera)
         self.rig.boxed = self._overlays is not None and self._overlays.boxes
+
+    @property
+    def player(self) -> Player:
+        """What plays, and its time: `clip`, `time`, `playing`, `speed`, `loop`, `layer`, `seek` and more."""
+        return self._player
+
+    @property
+    def rig(self) -> CameraRig:
+        """The camera and what the user does with it: `orbit`, `pan`, `zoom`, `fit`, `reset` and more."""
+        return self._rig
 
     @property
     def changes(self) -> int:
@@ -216,7 +216,7 @@ class Stage:
                 new.time = old.time
             else:
                 new.start(None if clip is None and old.clip is None else new.clip)
-            self.player = new
+            self._player = new
             self._painter.forget()
             self.rig.follow(new)
 
