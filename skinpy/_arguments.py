@@ -100,6 +100,10 @@ def path_of(name: str, value: Any) -> str:
         raise TypeError(f"{name} is {brief(value)}; expected str or os.PathLike of str")
     if "\0" in path:
         raise ValueError(f"{name} is {brief(path)}; expected a path without null characters")
+    try:
+        os.fsencode(path)
+    except UnicodeEncodeError:
+        raise ValueError(f"{name} is {brief(path)}; expected letters that the file system has") from None
     return path
 
 

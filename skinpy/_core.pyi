@@ -27,7 +27,7 @@ def _load_file(
     up: int,
     frame: int,
     curve_error: float,
-    scene: str | None,
+    scene: bytes | None,
     formats: str | None,
     external: int,
     limits: tuple[int, int, int, int, int],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 import sys
@@ -12,9 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from . import _block, _core
-from ._arguments import axis_of, brief, finite, flag, one_of, whole
+from ._arguments import axis_of, brief, finite, flag, one_of, path_of, whole
 from ._places import assimp_paths, library_folders
-from ._text import printable, unicode_text
+from ._text import printable
 from ._types import PathLike
 from .errors import LimitExceeded, LoadError, SkinpyWarning, warn_of_losses
 from .limits import DEFAULT_FORMATS, Limits, allowed_formats
@@ -49,7 +50,7 @@ _Request: TypeAlias = tuple[
     int,
     int,
     float,
-    str | None,
+    bytes | None,
     str,
     int,
     tuple[int, int, int, int, int],
@@ -284,7 +285,7 @@ def _checked(
     frame: int | None,
     curve_error: float | None = None,
     scene: int | str | None = None,
-) -> tuple[str | None, int, int, bool, int, int, float, str | None]:
+) -> tuple[str | None, int, int, bool, int, int, float, bytes | None]:
     """The options of an import, checked, as the core takes them."""
     if format is not None and not isinstance(format, str):
         raise TypeError(f"format is {brief(format)}; expected str or None")
@@ -305,15 +306,19 @@ def _checked(
     )
 
 
-def _scene(scene: int | str | None) -> str | None:
+def _scene(scene: int | str | None) -> bytes | None:
     """The scene as the core takes it: "#2" for an index, "=name" for a name."""
     if scene is None:
         return None
     if isinstance(scene, str):
-        if "\0" in scene or len(scene) > _MAX_NAME or unicode_text(scene) != scene:
+        try:
+            name = scene.encode("utf-8", "surrogateescape")
+        except UnicodeEncodeError:
+            name = b"\0"
+        if b"\0" in name or len(name) > _MAX_NAME:
             raise ValueError(f"scene is {brief(scene)}; expected the name of a scene")
-        return f"={scene}"
-    return f"#{whole('scene', scene, 0, _MAX_FRAMES, wanted='an index or a name')}"
+        return b"=" + name
+    return b"#%d" % whole("scene", scene, 0, _MAX_FRAMES, wanted="an index or a name")
 
 
 def _part(name: str, value: float) -> float:
@@ -381,8 +386,7 @@ def _isolation(limits: Limits, key: _PathsKey, strict: bool = False) -> _Isolati
 
 
 def _load_path(path: str, request: _Request, mapped: bool) -> _core.Block:
-    if "\0" in path:
-        raise ValueError(f"path is {brief(path)}; expected no null character in it")
+    path_of("path", path)  # raises for a name that no file can have
     try:
         if mapped or path.endswith(".skn"):
             return _load_saved(path, mapped, request) if _is_saved(path) else _import(path, None, request)
@@ -398,7 +402,8 @@ def _load_path(path: str, request: _Request, mapped: bool) -> _core.Block:
     except FileNotFoundError:
         raise
     except OSError as error:
-        raise LoadError(f"{printable(path)}: {error.strerror or error}") from error
+        remedy = "; close files, or raise their limit (ulimit -n)" if error.errno == errno.EMFILE else ""
+        raise LoadError(f"{printable(path)}: {error.strerror or error}{remedy}") from error
     except LoadError as error:
         raise _titled(path, error) from None
 

@@ -335,7 +335,7 @@ SOMETHING_ELSE: dict[str, tuple[Call, type[Exception], str]] = {
     "a null character": (
         lambda m, v: skinpy.load("a\0b.glb"),
         ValueError,
-        "path is 'a\\x00b.glb'; expected no null character in it",
+        "path is 'a\\x00b.glb'; expected a path without null characters",
     ),
     "no bytes": (lambda m, v: skinpy.load(b""), skinpy.LoadError, "the model's bytes are empty"),
     "no rows": (

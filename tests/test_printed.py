@@ -20,14 +20,12 @@ from typing import Any
 import import_cases
 import numpy as np
 import pytest
+from hostile.seed_models import Seed, own_seeds
 from printed import EVIL, evil_bundled, obeyed, unprintable
 
 import skinpy
 from skinpy.__main__ import main
 from skinpy._text import MAX_QUOTE, printable, printable_lines, quoted, quoted_list, unicode_text
-
-sys.path.append(str(Path(__file__).parent / "hostile"))
-from seed_models import Seed, own_seeds
 
 SIZE = (24, 24)
 

@@ -79,13 +79,19 @@ static int read_text(PyObject *value, const char **text) {
   return *text || value == Py_None;
 }
 
+/* For a text that may hold bytes that are not UTF-8. */
+static int read_bytes(PyObject *value, const char **text) {
+  *text = value == Py_None ? NULL : PyBytes_AsString(value);
+  return *text || value == Py_None;
+}
+
 static int read_options(PyObject *const *args, sk_import_request *request) {
   long influences, joined, up, frame, external;
   int ignore_scale = PyObject_IsTrue(args[3]);
   if (ignore_scale < 0 || !read_number(args[1], 1, SK_MAX_INFLUENCES, &influences) ||
       !read_number(args[2], -1, 1, &joined) || !read_number(args[4], 0, SK_AXIS_COUNT - 1, &up) ||
       !read_number(args[5], -1, INT32_MAX, &frame) || !read_number(args[9], 0, SK_EXTERNAL_COUNT - 1, &external) ||
-      !read_text(args[0], &request->format) || !read_text(args[7], &request->scene) ||
+      !read_text(args[0], &request->format) || !read_bytes(args[7], &request->scene) ||
       !read_text(args[8], &request->formats) || !read_limits(args[10], &request->limits))
     return 0;
   request->curve_error = PyFloat_AsDouble(args[6]);

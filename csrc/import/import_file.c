@@ -114,12 +114,14 @@ static bool load(import_files *files, const char *path, const char *name, bool h
 
 /* ---- names below the folder ---------------------------------------------------------- */
 
+#define WINDOWS "/\\" /* what separates the parts of a path there; here it is "/" */
+
 /* Writes `name` with forward slashes and without "." parts; false where it would leave the folder. */
-static bool clean_name(const char *name, char *out, size_t room) {
+static bool clean_name(const char *name, const char *separators, char *out, size_t room) {
   size_t used = 0;
-  if (name[0] == '/' || name[0] == '\\' || (name[0] && name[1] == ':')) return false;
+  if (strspn(name, separators) || (separators[1] && name[0] && name[1] == ':')) return false;
   while (*name) {
-    size_t length = strcspn(name, "/\\");
+    size_t length = strcspn(name, separators);
     bool dot = length == 1 && name[0] == '.';
     if (length == 2 && name[0] == '.' && name[1] == '.') return false;
     if (length && !dot) {
@@ -132,6 +134,18 @@ static bool clean_name(const char *name, char *out, size_t room) {
   }
   out[used] = 0;
   return used > 0;
+}
+
+/* A backslash, or a colon as second letter, may belong to the name of a file here: true if there is such a file, whose
+   clean name is then in `out`. */
+static bool find_literal(const import_files *files, const char *name, char *out, size_t room) {
+  char joined[PATH_MAX];
+  struct stat facts;
+  int written;
+  if (!strpbrk(name, "\\:") || !clean_name(name, "/", out, room)) return false;
+  if (find_source(files, out)) return true;
+  written = snprintf(joined, sizeof joined, "%s%s", files->folder, out);
+  return files->has_folder && written > 0 && (size_t)written < sizeof joined && !lstat(joined, &facts);
 }
 
 /* Resolves a link, or a name with folders in it. NULL and errno where it does not lead to a file below the folder. The
@@ -168,10 +182,17 @@ static char *resolve(import_files *files, const char *clean) {
   return S_ISLNK(facts.st_mode) ? resolve_below(files, clean) : strdup(joined);
 }
 
+const char *import_files_below(const import_files *files, const char *name) {
+  size_t prefix = strlen(files->folder), here = strlen(IMPORT_HERE);
+  while (!strncmp(name, IMPORT_HERE, here)) name += here;
+  return prefix && !strncmp(name, files->folder, prefix) ? name + prefix : name;
+}
+
 #define INVENTED "../../../scripts/" /* where Assimp's reader of .md3 looks for scripts that no file names */
 
 /* Assimp tries the ends of a path that it does not find as if they were absolute: these are not counted. */
 const import_source *import_files_refuse(import_files *files, const char *name) {
+  name = import_files_below(files, name);
   if (name[0] == '/' || !strncmp(name, INVENTED, strlen(INVENTED))) return NULL;
   if (!files->refused) snprintf(files->first_refused, sizeof files->first_refused, "%s", name);
   files->refused += !files->refused || strncmp(name, files->first_refused, sizeof files->first_refused - 1);
@@ -181,11 +202,6 @@ const import_source *import_files_refuse(import_files *files, const char *name) 
 const char *import_suffix_of(const char *path) {
   const char *slash = strrchr(path, '/'), *dot = strrchr(slash ? slash + 1 : path, '.');
   return dot && dot != (slash ? slash + 1 : path) ? dot + 1 : "";
-}
-
-const char *import_files_below(const import_files *files, const char *name) {
-  size_t prefix = strlen(files->folder);
-  return prefix && !strncmp(name, files->folder, prefix) ? name + prefix : name;
 }
 
 /* Reads the file that the name leads to, wherever it is, and keeps it under its real path, which no other name equals.
@@ -198,9 +214,10 @@ static const import_source *read_anywhere(import_files *files, const char *name)
   int written = snprintf(joined, sizeof joined, "%s%s", absolute ? "" : files->folder, name);
   if (written < 0 || (size_t)written >= sizeof joined) return NULL;
   if (!absolute && !files->has_folder) return import_files_refuse(files, name);
-  for (at = joined; *at; at++)
-    if (*at == '\\') *at = '/';
   real = realpath(joined, NULL);
+  for (at = joined; !real && *at; at++)
+    if (*at == '\\') *at = '/';
+  if (!real) real = realpath(joined, NULL);
   source = real ? find_source(files, real) : NULL;
   if (real && !source && load(files, real, real, false, &why)) source = find_source(files, real);
   free(real);
@@ -213,7 +230,8 @@ static const import_source *read_named(import_files *files, const char *name) {
   const char *why;
   name = import_files_below(files, name);
   if (files->external == SK_EXTERNAL_ANY) return read_anywhere(files, name);
-  if (!clean_name(name, clean, sizeof clean)) return import_files_refuse(files, name);
+  if (!find_literal(files, name, clean, sizeof clean) && !clean_name(name, WINDOWS, clean, sizeof clean))
+    return import_files_refuse(files, name);
   source = find_source(files, clean);
   if (source || !files->has_folder) return source;
   real = resolve(files, clean);
@@ -279,20 +297,23 @@ static sk_status load_model(import_job *job, const char *name) {
 }
 
 /* Sets the format, and the name under which Assimp gets the model. Assimp goes by the suffix, so the name ends in the
-   one of the format, in lower case: its MD5 reader looks for no other. */
+   one of the format, in lower case: its MD5 reader looks for no other. The folder is always IMPORT_HERE, as some of
+   Assimp's readers put the real one in front of other names once more, and take a backslash for a separator. */
 static sk_status name_model(import_job *job) {
   import_files *files = &job->files;
-  const char *path = job->request->path ? job->request->path : "model";
   const import_source *model = files->sources.data;
-  const char *suffix = job->request->path ? import_suffix_of(path) : "";
-  size_t room = strlen(path) + sizeof job->suffix + 2;
+  const char *name = model->name, *suffix = job->request->path ? import_suffix_of(name) : "";
+  size_t room = sizeof IMPORT_HERE + strlen(name) + sizeof job->suffix + 2;
+  char *at;
   set_format(job, job->request->format ? job->request->format : suffix);
   if (!job->suffix[0]) set_format(job, suffix_of_bytes(model));
   files->main_name = sk_alloc(room);
   if (!files->main_name) return import_no_memory(job, room);
   if (job->request->path && !job->request->format && suffix[0] && strlen(suffix) == strlen(job->suffix))
-    snprintf(files->main_name, room, "%.*s%s", (int)(suffix - path), path, job->suffix);
-  else snprintf(files->main_name, room, job->suffix[0] ? "%s.%s" : "%s", path, job->suffix);
+    snprintf(files->main_name, room, IMPORT_HERE "%.*s%s", (int)(suffix - name), name, job->suffix);
+  else snprintf(files->main_name, room, job->suffix[0] ? IMPORT_HERE "%s.%s" : IMPORT_HERE "%s", name, job->suffix);
+  for (at = files->main_name; *at; at++)
+    if (*at == '\\' || *at == ':') *at = '_';
   return SK_OK;
 }
 

@@ -16,6 +16,8 @@
 #define IMPORT_HEAD_BYTES  ((size_t)65536)    /* in which a format says what it is */
 #define IMPORT_LARGE_BYTES (1 << 20)         /* a larger model is not kept beside Assimp's copy of it */
 
+#define IMPORT_HERE        "./" /* the folder of the model, as Assimp knows it */
+
 typedef struct import_job import_job;
 
 typedef struct import_source { /* one file in memory: whole, or the head of a large model */

@@ -16,6 +16,15 @@ bool import_is_lfs_pointer(const import_source *file) {
   return import_has_bytes(file->data, file->size, 0, "version https://git-lfs.github.com/spec/");
 }
 
+/* Whether two names are equal but for upper and lower case. As it is for a hint, letters beyond ASCII are not told
+   apart: there is no table of them here. */
+static bool is_alike(const char *a, const char *b, size_t length) {
+  size_t i;
+  for (i = 0; i < length; i++)
+    if (((a[i] | b[i]) & 0x80) ? !(a[i] & b[i] & 0x80) : strncasecmp(&a[i], &b[i], 1)) return false;
+  return true;
+}
+
 /* Copies the entry of a folder that has this name, but for upper and lower case. Closes `descriptor`. */
 static bool find_entry(int descriptor, const char *name, size_t length, char *out, size_t room) {
   DIR *folder = descriptor >= 0 ? fdopendir(descriptor) : NULL;
@@ -27,7 +36,7 @@ static bool find_entry(int descriptor, const char *name, size_t length, char *ou
     return false;
   }
   while (!found && count++ < MAX_ENTRIES && (entry = readdir(folder)))
-    found = strlen(entry->d_name) == length && !strncasecmp(entry->d_name, name, length) && length < room;
+    found = strlen(entry->d_name) == length && is_alike(entry->d_name, name, length) && length < room;
   if (found) snprintf(out, room, "%s", entry->d_name);
   closedir(folder);
   return found;

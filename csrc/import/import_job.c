@@ -18,19 +18,17 @@
 
 #define ASSIMP_WORDS 100 /* bytes of Assimp's words in a message: they may quote the file */
 
-/* Fails with Assimp's words, cut, and without the path, which stands in front of the message. */
+/* Fails with Assimp's words, cut, and without the name of the file, which stands in front of the message. */
 static sk_status fail_with(import_job *job, const char *words) {
-  const import_files *files = &job->files;
-  size_t path = strlen(files->main_name), folder = strlen(files->folder), used = 0;
+  const char *name = job->files.main_name;
+  size_t length = strlen(name), used = 0;
   const char *advice = import_advice(job->suffix);
   char shown[ASSIMP_WORDS + 1] = "";
   while (*words && used < ASSIMP_WORDS) {
-    if (!strncmp(words, files->main_name, path)) {
+    if (!strncmp(words, name, length)) {
       snprintf(shown + used, sizeof shown - used, "the file");
       used = strlen(shown);
-      words += path;
-    } else if (folder && !strncmp(words, files->folder, folder)) {
-      words += folder;
+      words += length;
     } else {
       shown[used++] = *words++;
     }

@@ -6,11 +6,44 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #define MIN_DESCRIPTOR 10                /* above those of a worker, which posix_spawn sets one after another */
 #define MAX_TRANSFER   ((size_t)1 << 30) /* Linux writes or reads less than 2 GiB in one call */
+
+/* ---- limits from outside --------------------------------------------------------------------------------------- */
+
+static const struct limit {
+  int resource;
+  const char *what, *name, *option; /* the last is that of ulimit */
+} limits[] = {{RLIMIT_FSIZE, "bytes for a file", "RLIMIT_FSIZE", "f"},
+              {RLIMIT_DATA, "bytes of data", "RLIMIT_DATA", "d"},
+              {RLIMIT_AS, "bytes of address space", "RLIMIT_AS", "v"},
+              {RLIMIT_NOFILE, "open files", "RLIMIT_NOFILE", "n"},
+              {RLIMIT_NPROC, "processes of its user", "RLIMIT_NPROC", "u"},
+              {RLIMIT_CPU, "seconds of processor time", "RLIMIT_CPU", "t"}};
+
+uint64_t worker_limit_of(int resource) {
+  struct rlimit limit;
+  return getrlimit(resource, &limit) ? (uint64_t)RLIM_INFINITY : (uint64_t)limit.rlim_cur;
+}
+
+bool worker_limit_words(int resource, char *words, size_t room) {
+  uint64_t value = worker_limit_of(resource);
+  size_t i;
+  for (i = 0; value != RLIM_INFINITY && i < sizeof limits / sizeof *limits; i++) {
+    if (limits[i].resource != resource) continue;
+    snprintf(words, room, "this process has a limit of %llu %s (%s, set outside of skinpy); raise it with ulimit -%s",
+             (unsigned long long)value, limits[i].what, limits[i].name, limits[i].option);
+    return true;
+  }
+  return false;
+}
+
+/* ---- files ----------------------------------------------------------------------------------------------------- */
 
 /* Gives a descriptor a number that no descriptor of a worker has. */
 static int out_of_reach(int descriptor) {

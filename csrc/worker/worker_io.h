@@ -78,6 +78,15 @@ typedef struct worker_answer {
   char message[SK_ERROR_LENGTH]; /* the error, if status is not SK_OK */
 } worker_answer;
 
+/* ---- limits from outside -------------------------------------------------------------------------------------- */
+
+#define WORKER_WORDS 200 /* bytes that hold any words of worker_limit_words */
+
+/* The limit of this process for a resource of getrlimit; RLIM_INFINITY for none. */
+uint64_t worker_limit_of(int resource);
+/* Words for that limit, which somebody else than skinpy has set, and how it is raised; false if there is none. */
+bool worker_limit_words(int resource, char *words, size_t room);
+
 /* ---- files ----------------------------------------------------------------------------------------------- */
 
 /* An empty file in memory, and a pipe with its reading end first. Programs that this process starts do not inherit

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "worker_io.h"
@@ -31,6 +32,7 @@ typedef struct worker {
   const sk_importer *importer;
   sk_import_request job;     /* points into `texts` */
   size_t stack;              /* bytes */
+  char outside[WORKER_WORDS]; /* words for a limit of memory that is lower than that of the import; "" for none */
   worker_answer answer;
 } worker;
 
@@ -66,7 +68,9 @@ __attribute__((visibility("default"))) void *malloc(size_t size) {
 /* If memory ran out under a limit, the error names the limit. */
 static void blame_limit(const worker *w, sk_error *error) {
   bool lacking = error->status == SK_ERROR_MEMORY || (error->status == SK_ERROR_IMPORT && memory_ran_out);
-  if (lacking && w->answer.sandbox & WORKER_HAS_LIMITS)
+  if (lacking && w->outside[0])
+    sk_fail(error, SK_ERROR_LIMIT, "the import takes more memory than it may: %s", w->outside);
+  else if (lacking && w->answer.sandbox & WORKER_HAS_LIMITS)
     sk_fail(error, SK_ERROR_LIMIT,
             "the import takes more memory than its limit of %.4g MiB; "
             "allow more with limits=skinpy.Limits(memory=...)",
@@ -169,17 +173,29 @@ static bool write_block(void *context, const sk_block_piece *pieces, size_t coun
 
 /* ---- the steps --------------------------------------------------------------------------------------------- */
 
+/* Finds the limit of memory that ends the import first, where skinpy has not set it. The filter of system calls forbids
+   to ask later. `space` is that of address space, before it was lowered. */
+static void find_outside_limit(worker *w, uint64_t space) {
+  uint64_t data = worker_limit_of(RLIMIT_DATA), now = worker_limit_of(RLIMIT_AS);
+  bool same = space != RLIM_INFINITY && now == space;
+  if (data < (same ? space : w->request.memory + w->stack))
+    worker_limit_words(RLIMIT_DATA, w->outside, sizeof w->outside);
+  else if (same) worker_limit_words(RLIMIT_AS, w->outside, sizeof w->outside);
+}
+
 /* Gives up capabilities, and limits memory, time, and the files that may be read. Without a path the model is in
    memory, and has no folder. */
 static void enter_sandbox(worker *w) {
   const char *path = w->texts[WORKER_PATH], *slash = path ? strrchr(path, '/') : NULL;
   bool anywhere = path && w->request.external == SK_EXTERNAL_ANY;
+  uint64_t space = worker_limit_of(RLIMIT_AS);
   char *folder = NULL;
   if (path && w->request.external == SK_EXTERNAL_FOLDER)
     folder = slash ? strndup(path, (size_t)(slash + 1 - path)) : strdup(".");
   worker_drop_capabilities(folder, path);
   if (worker_confine(folder, path, anywhere)) w->answer.sandbox |= WORKER_HAS_FOLDERS;
   if (worker_limit(w->request.memory, w->stack, w->request.seconds)) w->answer.sandbox |= WORKER_HAS_LIMITS;
+  find_outside_limit(w, space);
   free(folder);
 }
 
@@ -230,12 +246,24 @@ static size_t stack_bytes(uint64_t memory) {
   return memory < MIN_STACK ? MIN_STACK : (size_t)memory / STACK_STEP * STACK_STEP;
 }
 
+/* The C library has one number for a thread that lacks memory and for one thread too many. */
+static sk_status fail_thread(const worker *w, sk_error *error) {
+  void *stack = mmap(NULL, w->stack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  char words[WORKER_WORDS] = "the system allows no more";
+  if (stack == MAP_FAILED) return sk_fail_memory(error, w->stack);
+  worker_limit_words(RLIMIT_NPROC, words, sizeof words);
+  return sk_fail(error, SK_ERROR_LIBRARY, "the import cannot start a thread: %s", words);
+}
+
 /* Runs the thread that imports, which ends the process. It returns only if the thread cannot be made. */
-static void run_import(worker *w) {
+static sk_status run_import(worker *w, sk_error *error) {
   pthread_attr_t attributes;
   pthread_t thread;
-  if (pthread_attr_init(&attributes) || pthread_attr_setstacksize(&attributes, w->stack)) return;
-  if (!pthread_create(&thread, &attributes, import_model, w)) pthread_join(thread, NULL);
+  if (pthread_attr_init(&attributes) || pthread_attr_setstacksize(&attributes, w->stack))
+    return sk_fail_memory(error, w->stack);
+  if (pthread_create(&thread, &attributes, import_model, w)) return fail_thread(w, error);
+  pthread_join(thread, NULL);
+  return SK_OK;
 }
 
 int main(void) {
@@ -250,10 +278,7 @@ int main(void) {
   w.stack = stack_bytes(w.request.memory);
   if (start_importer(&w, &error)) send_error(&w, &error);
   enter_sandbox(&w);
-  if (!map_bytes(&w, &error)) {
-    run_import(&w);
-    sk_fail_memory(&error, w.stack);
-  }
+  if (!map_bytes(&w, &error)) run_import(&w, &error);
   blame_limit(&w, &error);
   send_error(&w, &error);
 }

@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -48,12 +49,39 @@ static double now(void) {
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+/* The resource of getrlimit, of which a limit may be the reason of an error; -1 for none. */
+static int limited_by(int number) {
+  switch (number) {
+  case EFBIG: return RLIMIT_FSIZE;
+  case EMFILE: return RLIMIT_NOFILE;
+  case EAGAIN: return RLIMIT_NPROC;
+  case ENOMEM: return worker_limit_of(RLIMIT_DATA) < worker_limit_of(RLIMIT_AS) ? RLIMIT_DATA : RLIMIT_AS;
+  default: return -1;
+  }
+}
+
 static sk_status fail_system(sk_error *error, const char *doing) {
   int number = errno;
-  if (number == ENOMEM) return sk_fail_memory(error, 0);
-  return sk_fail(error, SK_ERROR_LIBRARY,
-                 "cannot start a process for the import (%s: %s); isolate=False imports without one", doing,
-                 strerror(number));
+  char words[WORKER_WORDS] = "isolate=False imports without one";
+  bool limited = worker_limit_words(limited_by(number), words, sizeof words);
+  if (number == ENOMEM && !limited)
+    return sk_fail(error, SK_ERROR_MEMORY, "out of memory for the process of the import");
+  return sk_fail(error, SK_ERROR_LIBRARY, "cannot start a process for the import (%s: %s); %s%s", doing,
+                 strerror(number), words,
+                 number == EAGAIN && limited ? "; a container may have a lower limit, pids.max" : "");
+}
+
+/* posix_spawn does not tell whether the program or its first files are missing. */
+static sk_status fail_spawn(sk_error *error, const char *program) {
+  int number = errno, null = number == ENOMEM || number == EAGAIN ? -1 : open("/dev/null", O_RDWR | O_CLOEXEC);
+  if (null < 0 && number != ENOMEM && number != EAGAIN)
+    return sk_fail(error, SK_ERROR_LIBRARY,
+                   "cannot start a process for the import: /dev/null cannot be opened (%s), which every program needs; "
+                   "mount /dev in this container or chroot",
+                   strerror(errno));
+  if (null >= 0) close(null);
+  errno = number;
+  return fail_system(error, program);
 }
 
 /* Whether the deadline has passed or the caller was interrupted, so that waiting must end. */
@@ -322,7 +350,14 @@ static sk_status fail_late(const call *c, sk_error *error) {
 }
 
 static sk_status fail_signal(const call *c, int number, sk_error *error) {
+  char words[WORKER_WORDS];
+  if (number == SIGXCPU && (double)worker_limit_of(RLIMIT_CPU) <= c->job->seconds + 2.0 &&
+      worker_limit_words(RLIMIT_CPU, words, sizeof words))
+    return sk_fail(error, SK_ERROR_LIMIT, "the import took too much processor time: %s", words);
   if (number == SIGXCPU) return fail_late(c, error);
+  if (number == SIGXFSZ && worker_limit_of(RLIMIT_FSIZE) < c->job->memory &&
+      worker_limit_words(RLIMIT_FSIZE, words, sizeof words))
+    return sk_fail(error, SK_ERROR_LIMIT, "the model is too large for a file in memory: %s", words);
   if (number == SIGXFSZ)
     return sk_fail(error, SK_ERROR_LIMIT,
                    "the model is larger than its limit of %.4g MiB; "
@@ -343,8 +378,7 @@ static sk_status fail_silent(const call *c, sk_error *error) {
   if (c->interrupted) return sk_fail(error, SK_ERROR_CRASHED, "the import was interrupted");
   if (c->ended != -1 && WIFSIGNALED(c->ended)) return fail_signal(c, WTERMSIG(c->ended), error);
   if (c->ended != -1 && WEXITSTATUS(c->ended) == 127) /* of posix_spawn: the program could not be executed */
-    return sk_fail(error, SK_ERROR_LIBRARY, "%s cannot be run; install skinpy again, or import with isolate=False",
-                   c->job->program);
+    return sk_fail(error, SK_ERROR_LIBRARY, "%s cannot be run; install skinpy again", c->job->program);
   return sk_fail(error, SK_ERROR_CRASHED, "the importer ended without an answer (exit status %d)",
                  c->ended == -1 ? -1 : WEXITSTATUS(c->ended));
 }
@@ -408,7 +442,7 @@ static sk_status start(call *c, sk_error *error) {
   failed = spawn(c);
   close_file(&c->answer[1]); /* so that the pipe ends with the worker */
   errno = failed;
-  return failed ? fail_system(error, c->job->program) : SK_OK;
+  return failed ? fail_spawn(error, c->job->program) : SK_OK;
 }
 
 sk_status worker_run(const worker_job *job, uint32_t *sandbox, sk_error *error) {

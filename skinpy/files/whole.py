@@ -23,7 +23,8 @@ _REMEDIES = {
     errno.ENAMETOOLONG: "choose a shorter name",
     errno.ENOSPC: "make room on the disk, or choose another disk",
     errno.EDQUOT: "make room on the disk, or choose another disk",
-    errno.EFBIG: "write less, or choose another disk",
+    errno.EFBIG: "raise the limit of file size (ulimit -f), or choose another disk",
+    errno.EMFILE: "close files, or raise the limit of open files (ulimit -n)",
 }
 
 

@@ -242,13 +242,14 @@ static void close_file(md5 *m) {
 /* The motion of the same name beside the model. */
 static sk_status read_motion_beside(md5 *model) {
   import_job *job = model->job;
-  size_t length = strlen(job->files.main_name), stem = length - strlen(import_suffix_of(job->files.main_name));
+  const char *own = ((const import_source *)job->files.sources.data)->name, *suffix = import_suffix_of(own);
+  size_t length = strlen(own), stem = *suffix ? (size_t)(suffix - own) - 1 : length;
   char *name = sk_alloc(length + sizeof ".md5anim");
   const import_source *file;
   sk_status status;
   md5 m;
   if (!name) return import_no_memory(job, length);
-  snprintf(name, length + sizeof ".md5anim", "%.*smd5anim", (int)stem, job->files.main_name);
+  snprintf(name, length + sizeof ".md5anim", "%.*s.md5anim", (int)stem, own);
   file = import_files_read(&job->files, name);
   sk_free(name);
   if (!file) return SK_OK;
