@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, overload
+from typing import Any, SupportsIndex, overload
 
 import numpy as np
 
@@ -38,6 +38,11 @@ class _Asset:
 
     def __init__(self, block: _core.Block) -> None:
         self.__dict__["_block"] = instance("block", block, _core.Block, "a block")
+
+    def __reduce_ex__(self: Any, protocol: SupportsIndex) -> tuple[Any, ...]:
+        from .models.pickling import reduced_asset
+
+        return reduced_asset(self, int(protocol))
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"models never change: {name!r} cannot be set")
@@ -416,6 +421,12 @@ class Texture:
         from ._images import pixels
 
         return pixels(self)
+
+    def __reduce_ex__(self, protocol: SupportsIndex) -> tuple[Any, ...]:
+        from .models.pickling import read_texture, stored
+
+        data = stored(self.data, int(protocol))
+        return read_texture, (self.name, self.format, data, self.width, self.height)
 
     def __repr__(self) -> str:
         return f"<Texture {self.name!r}: {printable(self.format)}, {len(self.data)} bytes>"

@@ -77,7 +77,7 @@ def blend(
             raise TypeError(f"poses[{number}] is of type {type(pose).__name__}; expected a Pose")
     model, shape = given[0].model, given[0].translation.shape[:-2]
     for number, pose in enumerate(given):
-        if pose._block is not given[0]._block or pose.translation.shape[:-2] != shape:
+        if pose._block.rig is not given[0]._block.rig or pose.translation.shape[:-2] != shape:
             raise ValueError(f"poses[{number}] has another model or other leading axes than poses[0]")
     result = given[0].copy()  # the C function overwrites it
     return _core._blend(result, given, _weights(weights, len(given), shape), _masks(masks, len(given), model))

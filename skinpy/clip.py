@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property, partial
 from pathlib import Path
 from types import EllipsisType
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, SupportsIndex
 
 import numpy.typing as npt
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from .clips.root_motion import RootMotion
     from .kinds import UVAnimation
     from .model import Model
+    from .models.pickling import Keys
     from .posing.kinematics import AxisLike, JointLike
     from .render import Camera
     from .view import Page
@@ -41,7 +42,8 @@ class Clip(Shown, _core.Clip):
     """One animation clip.
 
     `Model.clips` has the clips of a model, and `Clip.from_arrays` makes clips from arrays. Clips never
-    change: methods that edit a clip return a new one.
+    change: methods that edit a clip return a new one. A pickle of a clip has the skeleton of its model, but
+    not the vertices, unless it has the model, too; docs/saving.md says more.
 
     Examples
     --------
@@ -60,6 +62,8 @@ class Clip(Shown, _core.Clip):
     _duration: float
     _error: float | None = None
     _overlay: Overlay = Overlay()
+    _number: int | None = None  # the index among the clips of the model, of a clip that is one of these
+    _keys: Callable[[], Keys | None] = staticmethod(lambda: None)  # a weak reference: see models.pickling
 
     def __new__(
         cls, block: _core.Block, index: int, model: Model | None = None, name: str | None = None
@@ -163,7 +167,11 @@ class Clip(Shown, _core.Clip):
 
     @property
     def model(self) -> Model | None:
-        """The model whose joints the channels move, or None for a clip that is bound to no model."""
+        """The model whose joints the channels move, or None for a clip that is bound to no model.
+
+        A clip from a pickle that does not have its model has a model without vertices; docs/saving.md says
+        more.
+        """
         return self._model
 
     @property
@@ -223,7 +231,7 @@ class Clip(Shown, _core.Clip):
             return pose
         if not isinstance(out, Pose):
             raise TypeError(f"out is of type {type(out).__name__}; expected a Pose")
-        if out._block is not pose._block or out.translation.shape != pose.translation.shape:
+        if out._block.rig is not pose._block.rig or out.translation.shape != pose.translation.shape:
             raise ValueError(
                 f"out has translations of shape {out.translation.shape}; expected {pose.translation.shape} "
                 "for this time, and the model of the clip"
@@ -377,7 +385,8 @@ class Clip(Shown, _core.Clip):
         Raises
         ------
         ValueError
-            If the clip is bound to no model or is additive, or `max_error` is negative or not finite.
+            If the clip is bound to no model or is additive, its model came out of a pickle without its
+            vertices, or `max_error` is negative or not finite.
         TypeError
             If `max_error` is not a number.
 
@@ -499,9 +508,10 @@ class Clip(Shown, _core.Clip):
         Raises
         ------
         ValueError
-            If the clip is bound to no model, is additive or has root motion already; if there is nothing to
-            extract; if an ancestor has a scale of 0, or an uneven scale that would shear the joint; or if
-            hundreds of moving ancestors have thousands of keys.
+            If the clip is bound to no model, is additive or has root motion already; if its model came out of
+            a pickle without its vertices; if there is nothing to extract; if an ancestor has a scale of 0, or
+            an uneven scale that would shear the joint; or if hundreds of moving ancestors have thousands of
+            keys.
         KeyError
             If the model has no joint of this name. The message has the closest names.
         IndexError
@@ -538,7 +548,8 @@ class Clip(Shown, _core.Clip):
         Raises
         ------
         ValueError
-            If `feet` is empty, or the clip is bound to no model, is additive or has root motion already.
+            If `feet` is empty, the clip is bound to no model, is additive or has root motion already, or its
+            model came out of a pickle without its vertices.
         KeyError
             If the model has no joint of a name. The message has the closest names.
         TypeError
@@ -940,18 +951,10 @@ class Clip(Shown, _core.Clip):
     def __deepcopy__(self, memo: dict[int, Any]) -> Clip:
         return self
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        if self._overlay != Overlay():
-            stored = self._with()
-            stored._overlay = Overlay()
-            return _unpickle_overlaid, (stored, *self._overlay)
-        if self._model is None:
-            return _unpickle_free, (bytes(_block.memory(self._block)), self._index, self._name)
-        for number, entry in enumerate(self._model._clip_entries):
-            if entry[1] is self._block and entry[2] == self._index:
-                return _unpickle_bound, (self._model, number)
-        data = bytes(_block.memory(self._block))
-        return _unpickle_derived, (self._model, data, self._index, self._name), {"_error": self._error}
+    def __reduce_ex__(self, protocol: SupportsIndex) -> tuple[Any, ...]:
+        from .models.pickling import reduced_clip
+
+        return reduced_clip(self, int(protocol))
 
     def __repr__(self) -> str:
         unbound = "" if self._model is not None else ", bound to no model"
@@ -963,24 +966,3 @@ class Clip(Shown, _core.Clip):
         from .output.preview import preview
 
         return None if self._model is None or self.is_additive else preview(self._model, self)
-
-
-# ---- pickling: what __reduce__ names ---------------------------------------------------------------
-
-
-def _unpickle_free(data: bytes, index: int, name: str) -> Clip:
-    return Clip(_core.Block(data), index, None, name)
-
-
-def _unpickle_overlaid(
-    clip: Clip, events: tuple[Event, ...] | EllipsisType, motion: Motion | EllipsisType | None
-) -> Clip:
-    return clip._with(events=events, motion=motion)
-
-
-def _unpickle_bound(model: Model, number: int) -> Clip:
-    return model.clips[number]
-
-
-def _unpickle_derived(model: Model, data: bytes, index: int, name: str) -> Clip:
-    return Clip(_core.Block(data), index, model, name)

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from .loading import External, Isolate
     from .models.arrays import Differences
     from .models.look import Alpha, Image
+    from .models.pickling import Rig
     from .render import Camera
     from .render.posing import ClipLike
     from .view import LiveView, Page
@@ -264,6 +265,8 @@ class Model(Shown, _core.Model):
             If the model has no clip of this name. The message has the closest names.
         IndexError
             If the model has no clip of this index.
+        ValueError
+            If the model came out of a pickle without its vertices.
 
         Notes
         -----
@@ -271,14 +274,19 @@ class Model(Shown, _core.Model):
         than 200 million vertices.
         """
         from .models.bounds import box
+        from .models.pickling import need_vertices
 
+        need_vertices(self, "bounds")
         return box(self, clip)
 
     @cached_property
     def _is_rigid(self) -> bool:
         """Whether there are vertices, and each follows one slot whose inverse bind matrix is the identity."""
         mesh, identity = self.mesh, np.eye(4, dtype=np.float32)
-        single = len(mesh.positions) > 0 and not mesh.weights[:, 1:].any()
+        if self._lacks_vertices:  # a rig, which has one influence if the vertices have
+            single = mesh.slots.shape[1] == 1
+        else:
+            single = len(mesh.positions) > 0 and not mesh.weights[:, 1:].any()
         return bool(single and (self.skin.inverse_bind == identity).all())
 
     def bake_vertices(self, clip: Clip | str | int, fps: float) -> VertexAnimation:
@@ -821,8 +829,23 @@ class Model(Shown, _core.Model):
 
         save(self, path)
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _unpickle, (bytes(_block.memory(self._joined())),)
+    def __reduce_ex__(self, protocol: SupportsIndex) -> tuple[Any, ...]:
+        from .models.pickling import reduced_model
+
+        return reduced_model(self, int(protocol))
+
+    @property
+    def _rig(self) -> Rig:
+        """What pickles of the model, and of what belongs to it, refer to: always the same object."""
+        from .models.pickling import Rig
+
+        rig: Rig = vars(self).setdefault("_rig", Rig(self))
+        return rig
+
+    @property
+    def _lacks_vertices(self) -> bool:
+        """Whether this is the rig of a model, from a pickle that does not have the model itself."""
+        return len(self.skin) > 0 and not len(self.mesh.positions)
 
     def __copy__(self) -> Model:
         return self
@@ -984,8 +1007,3 @@ def to_row_vectors(matrices: npt.ArrayLike) -> Array:
         raise ValueError(f"matrices has shape {tuple(held.shape)}; expected (..., 4, 4) or (..., 3, 4)")
     swapped: Array = held.swapaxes(-1, -2)
     return swapped
-
-
-def _unpickle(data: bytes) -> Model:
-    """The model of a block that __reduce__ has stored."""
-    return Model(_core.Block(data))

@@ -411,7 +411,7 @@ class Pose(_core.Pose):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Pose, (
-            self.model,
+            self.model._rig,
             self.translation,
             self.rotation,
             self.scale,

@@ -97,9 +97,13 @@ def test_pickle_of_a_loose_clip() -> None:
 
 def test_pickle_of_a_bound_clip_leaves_the_models_own_alone() -> None:
     model = skinpy.character()
-    clip = pickle.loads(pickle.dumps(model.clips[1].add_event(0.0, "go")))
-    assert clip.events == (skinpy.Event(0.0, "go"),)
-    assert clip.model.clips[1].events == () and clip.model.clips[1] is not clip
+    given = model.clips[1].add_event(0.0, "go")
+    for pair in ((given, model), (model, given)):
+        again = pickle.loads(pickle.dumps(pair))
+        clip = again[pair.index(given)]
+        assert clip.events == (skinpy.Event(0.0, "go"),) and clip.model in again
+        assert clip.model.clips[1].events == () and clip.model.clips[1] is not clip
+    assert pickle.loads(pickle.dumps(given)).model.clips.names == ()
 
 
 def test_pickle_of_what_is_derived_from_a_bound_clip() -> None:

@@ -17,6 +17,7 @@ static ext_block *block_alloc(PyTypeObject *type) {
     self->release = NULL;
     self->mapped = 0;
     self->buffer.obj = NULL;
+    self->rig = NULL;
   }
   return self;
 }
@@ -61,14 +62,29 @@ static PyObject *new_from_copy(ext_state *state, const Py_buffer *buffer) {
   return ext_block_new(state, memory, (size_t)buffer->len, sk_free);
 }
 
-static PyObject *block_new(PyTypeObject *type, PyObject *args, PyObject *keywords) {
-  static char *names[] = {"data", "copy", NULL};
-  ext_state *state = ext_state_of_class(type);
-  PyObject *data, *result;
+int ext_same_rig(const ext_block *block, const ext_block *other) {
+  return (block->rig ? block->rig : block) == (other->rig ? other->rig : other);
+}
+
+/* Makes the block complete `rig`, which must have as many joints, slots and morph targets: jobs take the poses of one
+   with the mesh of the other. Takes the reference to `block`. */
+static PyObject *complete(ext_block *block, ext_block *rig) {
+  const sk_info *info = block->model.block.info, *old = rig->model.block.info;
+  if (info->joints == old->joints && info->slots == old->slots && info->targets == old->targets) {
+    block->rig = (ext_block *)Py_NewRef(rig->rig ? rig->rig : rig);
+    return (PyObject *)block;
+  }
+  PyErr_Format(PyExc_ValueError,
+               "the block has %u joints, %u slots and %u morph targets; expected %u, %u and %u as its rig has",
+               info->joints, info->slots, info->targets, old->joints, old->slots, old->targets);
+  Py_DECREF(block);
+  return NULL;
+}
+
+static PyObject *new_from_buffer(PyTypeObject *type, ext_state *state, PyObject *data, int copy) {
+  PyObject *result;
   ext_block *self;
   Py_buffer buffer;
-  int copy = 1;
-  if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|$p:Block", names, &data, &copy)) return NULL;
   if (PyObject_GetBuffer(data, &buffer, PyBUF_SIMPLE)) return NULL;
   if (copy) {
     result = new_from_copy(state, &buffer);
@@ -82,6 +98,17 @@ static PyObject *block_new(PyTypeObject *type, PyObject *args, PyObject *keyword
   }
   self->buffer = buffer;
   return block_open(state, self, buffer.buf, (size_t)buffer.len);
+}
+
+static PyObject *block_new(PyTypeObject *type, PyObject *args, PyObject *keywords) {
+  static char *names[] = {"data", "copy", "rig", NULL};
+  PyObject *data, *rig = Py_None, *block;
+  int copy = 1;
+  if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|$pO:Block", names, &data, &copy, &rig)) return NULL;
+  if (rig != Py_None && Py_TYPE(rig) != type)
+    return PyErr_Format(PyExc_TypeError, "rig is of type %s; expected a Block or None", Py_TYPE(rig)->tp_name);
+  block = new_from_buffer(type, ext_state_of_class(type), data, copy);
+  return block && rig != Py_None ? complete((ext_block *)block, (ext_block *)rig) : block;
 }
 
 #define READ_BYTES ((size_t)8 << 20) /* read between two checks for signals */
@@ -285,6 +312,12 @@ static PyObject *block_losses(PyObject *object, void *unused) {
   return losses;
 }
 
+static PyObject *block_rig(PyObject *object, void *unused) {
+  ext_block *self = (ext_block *)object;
+  (void)unused;
+  return Py_NewRef(self->rig ? (PyObject *)self->rig : object);
+}
+
 static PyObject *block_nbytes(PyObject *object, void *unused) {
   (void)unused;
   return PyLong_FromSize_t(((ext_block *)object)->model.block.size);
@@ -303,6 +336,7 @@ static void block_dealloc(PyObject *object) {
   if (self->release) self->release(self->memory);
   if (self->mapped) worker_unmap(self->memory, self->mapped);
   if (self->buffer.obj) PyBuffer_Release(&self->buffer);
+  Py_CLEAR(self->rig);
   type->tp_free(object);
   Py_DECREF(type);
 }
@@ -315,6 +349,7 @@ static PyGetSetDef block_getset[] = {
     {"clip_names", block_clip_names, NULL, "tuple of str: the names of the clips, in order.", NULL},
     {"losses", block_losses, NULL, "tuple of str: the entries of the report with severity \"lost\", in words.", NULL},
     {"nbytes", block_nbytes, NULL, "int: the number of bytes of the block.", NULL},
+    {"rig", block_rig, NULL, "Block: the block that this one completes, or itself.", NULL},
     {NULL, NULL, NULL, NULL, NULL}};
 
 static PyMethodDef block_methods[] = {{"pack", block_pack, METH_VARARGS | METH_CLASS, pack_doc},
@@ -322,10 +357,11 @@ static PyMethodDef block_methods[] = {{"pack", block_pack, METH_VARARGS | METH_C
                                       {NULL, NULL, 0, NULL}};
 
 static const char block_doc[] =
-    "Block(data, *, copy=True)\n--\n\n"
+    "Block(data, *, copy=True, rig=None)\n--\n\n"
     "A model block: flat, checked, read-only memory (docs/block.md). LoadError says what is wrong with it.\n\n"
     "`data` is a bytes-like object. With copy=False its memory is used directly: it must be aligned to 8 bytes, and\n"
-    "must not change or be truncated while the block or an array of it exists.";
+    "must not change or be truncated while the block or an array of it exists. Clips and poses of the model of the\n"
+    "block `rig` belong to the model of this block, too.";
 
 static PyType_Slot block_slots[] = {{Py_tp_doc, (void *)block_doc},
                                     {Py_tp_new, block_new},

@@ -22,7 +22,7 @@ static void close_source(palette_source *source) {
 }
 
 static int open_pose(ext_model *model, ext_pose *pose, PyObject *weights, palette_source *source) {
-  if (pose->block != model->block) {
+  if (!ext_same_rig(pose->block, model->block)) {
     PyErr_SetString(PyExc_ValueError,
                     "pose_or_palette is a pose of another model; expected one that this model's pose() made");
     return 0;

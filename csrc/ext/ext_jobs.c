@@ -12,7 +12,7 @@ const char *const ext_rotations[] = {"slerp", "nlerp", NULL};
 /* ---- clips ------------------------------------------------------------------------------ */
 
 static int clip_is_bound(ext_model *model, ext_clip *clip, const char *argument) {
-  if (clip->bound_to == model->block) return 1;
+  if (clip->bound_to && ext_same_rig(clip->bound_to, model->block)) return 1;
   PyErr_Format(PyExc_ValueError, "%s is not bound to this model; model.add_clips(clip) gives a model that has it",
                argument);
   return 0;

@@ -231,7 +231,7 @@ PyObject *ext_mix_pose(PyObject *object, PyTypeObject *class, PyObject *const *a
   mix m;
   if (!ext_parse(&signature, args, count, keywords, values)) return NULL;
   if (!PyObject_TypeCheck(values[1], (PyTypeObject *)state->pose_type) ||
-      ((ext_pose *)values[1])->block != ((ext_model *)object)->block) {
+      !ext_same_rig(((ext_pose *)values[1])->block, ((ext_model *)object)->block)) {
     PyErr_SetString(PyExc_TypeError, "pose must be a Pose of this model");
     return NULL;
   }
@@ -299,7 +299,8 @@ static int read_input(ext_state *state, ext_pose *result, PyObject *const *value
   double single;
   ext_shape weights;
   sk_error error;
-  if (((ext_pose *)values[0])->block != result->block || !ext_pose_open((ext_pose *)values[0], &input->pose)) {
+  if (!ext_same_rig(((ext_pose *)values[0])->block, result->block) ||
+      !ext_pose_open((ext_pose *)values[0], &input->pose)) {
     if (!PyErr_Occurred()) PyErr_SetString(PyExc_ValueError, "poses must be of the same model");
     return 0;
   }

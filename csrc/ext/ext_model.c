@@ -281,6 +281,35 @@ static PyObject *model_clip_number(PyObject *object, PyTypeObject *class, PyObje
   return number < 0 ? NULL : PyLong_FromSsize_t(number);
 }
 
+/* The only way in which a model changes: while a pickle is read, before anything outside can see the model. The old block
+   lives as long as the new one, whose rig it is. */
+static PyObject *model_complete(PyObject *object, PyTypeObject *class, PyObject *const *args, Py_ssize_t count,
+                                PyObject *keywords) {
+  static const ext_signature signature = {"_complete", 1, 2, {"block", "clips", NULL}};
+  ext_state *state = ext_state_of_class(class);
+  ext_model *self = (ext_model *)object;
+  PyObject *values[2], *whole;
+  if (!ext_parse(&signature, args, count, keywords, values)) return NULL;
+  if (!PyObject_TypeCheck(values[0], (PyTypeObject *)state->block_type)) {
+    PyErr_Format(PyExc_TypeError, "block is of type %s; expected a Block", Py_TYPE(values[0])->tp_name);
+    return NULL;
+  }
+  if ((ext_block *)values[0] != self->block && ((ext_block *)values[0])->rig != self->block) {
+    PyErr_SetString(PyExc_ValueError, "the block does not complete that of this model");
+    return NULL;
+  }
+  whole = make_model((PyTypeObject *)state->model_type, state, (ext_block *)values[0], values[1] ? values[1] : Py_None);
+  if (!whole) return NULL;
+  Py_SETREF(self->block, (ext_block *)Py_NewRef((PyObject *)((ext_model *)whole)->block));
+  Py_SETREF(self->clips, Py_NewRef(((ext_model *)whole)->clips));
+  Py_SETREF(self->numbers, Py_NewRef(((ext_model *)whole)->numbers));
+  Py_DECREF(whole);
+  Py_RETURN_NONE;
+}
+
+static const char complete_doc[] = "_complete($self, block, clips=None)\n--\n\n"
+                                   "Take another block with the same rig, and other clips, as the arguments of Model.";
+
 static const char clip_number_doc[] =
     "_clip_number($self, clip)\n--\n\n"
     "Position of a clip by name or index; KeyError with close names, IndexError, TypeError.";
@@ -344,6 +373,7 @@ static PyMethodDef model_methods[] = {METHOD("globals", model_globals, globals_d
                                       METHOD("palette", model_palette, palette_doc),
                                       METHOD("joint_positions", model_joint_positions, joint_positions_doc),
                                       METHOD("_clip_number", model_clip_number, clip_number_doc),
+                                      METHOD("_complete", model_complete, complete_doc),
                                       METHOD("_sample", model_sample, sample_doc),
                                       METHOD("_mix_pose", ext_mix_pose, mix_pose_doc),
                                       METHOD("_mix_palette", ext_mix_palette, mix_palette_doc),

@@ -52,6 +52,7 @@ typedef struct ext_block {
   size_t mapped;            /* bytes of memory that came from a worker, for worker_unmap; else 0 */
   Py_buffer buffer;         /* held if buffer.obj is not NULL; then it has the block */
   uint64_t serial;          /* no other block of this process has the same number */
+  struct ext_block *rig;    /* the block that this one completes, or NULL; see ext_same_rig */
   _Atomic(ext_compiled_list *) compiled; /* one list for each clip; NULL before a clip is first played */
   _Atomic(sk_influences *) influences;   /* of the mesh, for the SIMD kernel of deform; NULL before its first use */
 } ext_block;
@@ -84,6 +85,11 @@ int ext_pose_register(PyObject *module, ext_state *state);
 int ext_frames_register(PyObject *module);
 int ext_goal_register(PyObject *module);
 int ext_threads_register(PyObject *module);
+
+/* Whether what belongs to the model of one block belongs to that of the other: both are the same block, or complete the
+   same one. A pickle may have a clip or a pose first, with the rig of its model (the joints, slots and morph targets),
+   and the whole model later. */
+int ext_same_rig(const ext_block *block, const ext_block *other);
 
 /* Whether the clips of one block can be played by the model of another: it must have the same number of joints and at
    least as many morph targets. 0 with a ValueError if not. */

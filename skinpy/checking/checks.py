@@ -12,6 +12,7 @@ from .._confinement import USUAL, confinement
 from ..errors import SkinpyWarning
 from ..loading import load
 from ..model import Model
+from ..models.pickling import need_vertices
 from .findings import Findings
 
 if TYPE_CHECKING:
@@ -66,7 +67,8 @@ def check(
     FileNotFoundError
         If there is no such file.
     ValueError
-        If `joints` is less than 1, or an option is unknown.
+        If `joints` is less than 1, an option is unknown, or the model came out of a pickle without its
+        vertices.
     TypeError
         If an argument has the wrong type.
 
@@ -80,6 +82,7 @@ def check(
     confined = confinement(isolate, limits, allow_formats, external)
     limit = None if joints is None else whole("joints", joints, 1, wanted="a whole number or None")
     if isinstance(model_or_path, Model):
+        need_vertices(model_or_path, "check")
         return findings_of(model_or_path, limit)
     if not isinstance(model_or_path, str | os.PathLike):
         kind = type(model_or_path).__name__

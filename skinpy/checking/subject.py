@@ -9,6 +9,7 @@ from .._types import Array, Floats
 from ..clip import Channel, Clip
 from ..clips.carrier import carrier
 from ..model import Model
+from ..models.bounds import box
 from ..models.frames import chunks
 from ..posing.kinematics import up_vector
 
@@ -37,7 +38,7 @@ class Subject:
     @cached_property
     def size(self) -> float:
         """The longest side of the box around the mesh, or the joints, at rest, in model units; never 0."""
-        return float(np.ptp(self.model.bounds(), axis=0).max()) or 1.0
+        return float(np.ptp(box(self.model), axis=0).max()) or 1.0
 
     @cached_property
     def stretch(self) -> Array:

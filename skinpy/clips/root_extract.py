@@ -9,6 +9,7 @@ from .._arguments import flag, names_of, one_of
 from .._types import Array
 from ..clip import Channel, Clip
 from ..models.overflow import refuse_overflow
+from ..models.pickling import need_vertices
 from ..posing.kinematics import JointLike, joint_number, up_vector
 from ..storage.skin_error import size_of
 from .carrier import carrier
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 def extracted(clip: Clip, joint: JointLike | None, translation: str | None, yaw: bool) -> Clip:
     """See Clip.extract_root_motion."""
     model = _checked_model(clip)
+    need_vertices(model, "extract_root_motion")
     one_of("translation", translation, ("ground", "all", None))
     if not flag("yaw", yaw) and translation is None:
         raise ValueError("translation is None and yaw is False, so there is nothing to extract")
@@ -72,6 +74,7 @@ def _with_root_motion(clip: Clip, joint: int, keys: RootKeys, has_yaw: bool) -> 
 def from_feet(clip: Clip, feet: Sequence[str] | None) -> Clip:
     """See Clip.root_motion_from_feet."""
     model = _checked_model(clip)
+    need_vertices(model, "root_motion_from_feet")
     standing = None if feet is None else _standing_points(model, feet)
     mesh, joints = model.mesh, len(model.skeleton)
     vertices = len(mesh.positions)

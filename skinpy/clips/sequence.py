@@ -58,6 +58,7 @@ class Clips(Strict, Sequence[Clip]):
         if clip is None:
             name, block, index = self._model._clip_entries[number]
             clip = Clip(block, index, self._model, name)
+            clip._number = number
             self._cache[number] = clip
         return clip
 
@@ -115,6 +116,9 @@ class Clips(Strict, Sequence[Clip]):
         if not isinstance(value, str | Clip):
             return 0  # arrays, say, compare with everything in their own way
         return list[Any](self.names if isinstance(value, str) else self).count(value)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return getattr, (self._model, "clips")
 
     def __repr__(self) -> str:
         return "<Clips: " + (", ".join(map(repr, self.names)) or "none") + ">"

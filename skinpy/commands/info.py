@@ -11,6 +11,7 @@ from ..files.series import has_frames
 from ..kinds import VertexAnimation
 from ..loading import build_info
 from ..model import Model
+from ..models.bounds import box
 from .loading import load_model, loading_arguments
 from .options import Commands, add_command
 from .output import show, show_json
@@ -62,7 +63,7 @@ def _stored_frames(options: Namespace) -> int:
 
 
 def _model_facts(model: Model) -> dict[str, Any]:
-    low, high = model.bounds().tolist()
+    low, high = box(model).tolist()
     return {
         "joints": list(model.skeleton.names),
         "parents": model.skeleton.parents.tolist(),

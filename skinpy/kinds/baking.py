@@ -21,6 +21,7 @@ from ..clip import Clip
 from ..errors import LoadError
 from ..files.whole import replacing
 from ..models.frames import chunks
+from ..models.pickling import need_vertices
 from .baked_clip import SLOT_TEXELS, BakedClip
 from .baked_file import entries_of, same_clips, stored
 
@@ -353,6 +354,7 @@ class BakedTexture:
 
     def _clip_error(self, number: int) -> float:
         model = self.model
+        need_vertices(model, "the error of a baked texture")
         times = _measured_times(self.sources[number], self.clips[number])
         worst = 0.0
         for span in chunks(len(times), 12 * self.slots + 6 * len(model.mesh.positions)):

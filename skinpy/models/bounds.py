@@ -27,7 +27,7 @@ _MIN_TIMES = 4
 _MAX_VERTICES_AT_ONCE = 2_000_000
 
 
-def box(model: Model, clip: Clip | str | int | None) -> Array:
+def box(model: Model, clip: Clip | str | int | None = None) -> Array:
     """(2,3) float64: the lowest and the highest corner; see Model.bounds."""
     count = max(len(model.mesh.positions), len(model.skeleton), 1)
     times, drawn = _sample_times(model, clip, count), drawn_vertices(model.mesh)

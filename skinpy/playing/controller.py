@@ -9,6 +9,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from itertools import chain
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, SupportsIndex, TypeAlias
 
@@ -801,6 +802,18 @@ class AnimationController:
         finally:
             self._recording = recording
 
+    def __copy__(self) -> AnimationController:
+        return self.clone()
+
+    def __getstate__(self) -> tuple[dict[str, Any] | None, dict[str, Any]]:
+        state: Any = super().__getstate__()
+        attributes, slots = state  # two dicts, as there are slots, or None and a dict
+        return attributes, {**slots, "model": self.model._rig}
+
+    def __setstate__(self, state: tuple[dict[str, Any] | None, dict[str, Any]]) -> None:
+        for name, value in chain(*((part or {}).items() for part in state)):
+            setattr(self, name, value)
+
     def record(self) -> Recording:
         """Start to record every call as plain data.
 
@@ -881,9 +894,11 @@ class AnimationController:
         return found is not None and found.is_additive
 
     def _find(self, clip: Any) -> Motion:
-        """Return a clip by name, index or itself, a blend space, or for None the rest pose."""
+        """Return a clip by name, index or itself, a blend space, the motion of a state, or None (rest)."""
         if clip is None:
             return Motion(None)
+        if isinstance(clip, Motion):
+            return clip
         if isinstance(clip, BlendSpace1D | BlendSpace2D):
             return Motion(None, clip.bind(self.model))
         if not isinstance(clip, Clip):

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from .._arguments import instance
 from .._strict import Strict
 from ..clip import Clip
+from .motion import Motion
 from .state_checks import check_cycles
 from .state_machine import StateMachine
 from .state_parsing import known, parameter_value
@@ -18,6 +19,8 @@ from .states import State, Transition, Value
 
 if TYPE_CHECKING:
     from ..mask import Mask
+    from ..model import Model
+    from .blend_space import BoundBlendSpace
     from .controller import AnimationController
     from .track import Track
 
@@ -63,7 +66,8 @@ class StatePlayer(Strict):
         mask: Mask | str | None = None,
     ) -> None:
         instance("machine", machine, StateMachine, "a StateMachine")
-        _check_clips(machine, {name: _clips_of(controller, state) for name, state in machine.states.items()})
+        self._played = {name: _played_by(state, controller.model) for name, state in machine.states.items()}
+        _check_clips(machine, {name: _clips_of(played) for name, played in self._played.items()})
         self._controller = controller
         self._machine = machine
         self._layer = layer
@@ -217,8 +221,9 @@ class StatePlayer(Strict):
     def _enter(self, before: str | None, name: str, transition: Transition | None) -> None:
         """Enter a state, by a transition or at the start."""
         state, controller = self._machine.states[name], self._controller
-        clip = state.clip if state.space is None else state.space
-        assert clip is not None  # a state has one of both
+        played = self._played[name]
+        # Not by name: a controller out of a pickle may lack the clips of other numbers and names.
+        motion: Any = Motion(played) if isinstance(played, Clip) else Motion(None, played)
         options: dict[str, Any] = {
             "layer": self.layer,
             "mask": self._mask,
@@ -226,14 +231,14 @@ class StatePlayer(Strict):
             "loop": state.loop,
         }
         if transition is None:
-            self._track = controller.play(clip, **options)
+            self._track = controller.play(motion, **options)
         else:
             fade = self._fade(transition)
             # If the user has stopped the layer, there is no phase to keep.
             plays = self._track in controller.layers[self.layer] and self._track._fade.leaving is None
             warp = transition.warp and plays
             options |= {"ease": transition.ease, "warp": warp}
-            self._track = controller.cross_fade(clip, fade, **options)
+            self._track = controller.cross_fade(motion, fade, **options)
         self._state = name
         self._invalidate()
         self._move_space()
@@ -315,12 +320,17 @@ class _Parameters(MutableMapping[str, Value]):
         return repr(self._player._values)
 
 
-def _clips_of(controller: AnimationController, state: State) -> tuple[Clip, ...]:
-    """Return the clips that a state plays."""
+def _played_by(state: State, model: Model) -> Clip | BoundBlendSpace:
+    """Return what a state plays."""
     if state.space is not None:
-        return state.space.bind(controller.model).clips
+        return state.space.bind(model)
     assert state.clip is not None
-    return (controller.model.clips[state.clip],)
+    return model.clips[state.clip]
+
+
+def _clips_of(played: Clip | BoundBlendSpace) -> tuple[Clip, ...]:
+    """Return the clips of what a state plays."""
+    return (played,) if isinstance(played, Clip) else played.clips
 
 
 def _check_clips(machine: StateMachine, clips: Mapping[str, Sequence[Clip]]) -> None:

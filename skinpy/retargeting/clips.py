@@ -123,7 +123,7 @@ def _clip_of(clip: Clip | str | int, source: Model) -> Clip:
         return source.clips[clip]
     if clip.model is None:
         return source.add_clips(clip).clips[-1]
-    if clip.model._block is not source._block:
+    if clip.model._block.rig is not source._block.rig:
         raise ValueError(f"clip {clip.name!r} is of another model; source.add_clips(clip) binds it to source")
     return clip
 

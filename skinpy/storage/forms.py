@@ -19,6 +19,7 @@ from ..kinds import Kind, VertexAnimation, bake_vertices
 from ..kinds.rigid import RigidCut
 from ..kinds.sampling import frame_times
 from ..models.frames import checked_rate, chunks
+from ..models.pickling import need_vertices
 from .comparison import Comparison, Row
 from .quantized import quantize
 from .skin_error import checked_error, size_of
@@ -94,6 +95,7 @@ def compare(
 
 def _source(model: Model, clip: Clip | str | int | None) -> Clip:
     """Return the clip to store, checked."""
+    need_vertices(model, "a comparison")
     if not len(model.mesh.positions):
         raise ValueError("model has no mesh; there are no vertices to compare")
     if clip is None:

@@ -78,7 +78,8 @@ def quantize(clip: Clip, max_error: float | None = None) -> Quantized:
     Raises
     ------
     ValueError
-        If `clip` is bound to no model or is additive, or `max_error` is negative or not finite.
+        If `clip` is bound to no model or is additive, its model came out of a pickle without its vertices, or
+        `max_error` is negative or not finite.
     TypeError
         If `max_error` is not a number.
 

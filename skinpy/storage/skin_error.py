@@ -9,6 +9,7 @@ from .._types import Array, Floats
 from ..clip import Clip
 from ..models.frames import chunks
 from ..models.overflow import refuse_overflow
+from ..models.pickling import need_vertices
 
 _DEFAULT_ERROR = 1e-4  # of the size
 _STEPS = 4  # measurements in each span between two keys
@@ -101,7 +102,7 @@ def checked_error(max_error: float | None, clip: Clip) -> float:
     Raises ValueError for a clip whose errors cannot be measured, and for a bound that is not a distance.
     """
     check_clip("clip", clip)
-    clip._bound_model()  # raises ValueError for a clip without a model
+    need_vertices(clip._bound_model(), "the error of a clip at the skin")
     if clip.is_additive:
         raise ValueError(
             f"clip {clip.name!r} is additive: on its own it has no pose at which errors can be measured"

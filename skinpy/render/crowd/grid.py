@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skinpy._arguments import brief, check_model, positive, whole
+from skinpy.models.bounds import box
 
 from ..camera import front_vector, up_vector
 
@@ -55,7 +56,7 @@ def grid(model: Model, count: int, *, spacing: float | None = None) -> NDArray[n
     if number > _MAX_INSTANCES:
         raise ValueError(f"count is {brief(number)}; expected at most {_MAX_INSTANCES}")
     if spacing is None:
-        widths = np.ptp(model.bounds(), axis=0)[up_vector(model.up) == 0]
+        widths = np.ptp(box(model), axis=0)[up_vector(model.up) == 0]
         spacing = _SPACING * float(widths.max()) or 1.0
     spacing = positive("spacing", spacing, "a number above 0, or None")
     side = math.isqrt(number - 1) + 1

@@ -6,6 +6,7 @@ import weakref
 from types import TracebackType
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
+from skinpy._one_process import OneProcess
 from skinpy.errors import GraphicsError
 
 from . import context as gl
@@ -24,7 +25,7 @@ class _Owner(Generic[R]):
         self.resources = None
 
 
-class Closing(Generic[R]):
+class Closing(OneProcess, Generic[R]):
     """An object that owns resources until `close`, the end of a `with` block, or its own end."""
 
     _noun: ClassVar[str]  # what error messages call the object

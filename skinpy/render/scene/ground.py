@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skinpy.clips.stepping import walking_velocity
+from skinpy.models.pickling import need_vertices
 
 from ..camera import front_vector, moved_box, up_vector
 from ..figure import Figure
@@ -141,7 +142,7 @@ def ground_velocity(model: Model, clip: ClipLike = None) -> NDArray[np.float64]:
     IndexError
         If the model has no clip of this index.
     ValueError
-        If the clip belongs to another model.
+        If the clip belongs to another model, or the model came out of a pickle without its vertices.
     TypeError
         If `clip` has the wrong type.
 
@@ -158,6 +159,13 @@ def ground_velocity(model: Model, clip: ClipLike = None) -> NDArray[np.float64]:
     >>> velocity.shape
     (3,)
     """
+    found = velocity_of(model, clip)
+    need_vertices(model, "ground_velocity")
+    return found
+
+
+def velocity_of(model: Model, clip: ClipLike) -> NDArray[np.float64]:
+    """The ground velocity by the vertices, or by the joints of a model without any."""
     poser = Poser(model)
     motion = poser.motion(clip)
     return np.zeros(3) if motion is None else _walking(poser, motion).copy()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -76,6 +76,13 @@ class GroundTruth:
     extrinsics: NDArray[np.float64]
     names: tuple[str, ...]
     parents: NDArray[np.int32]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "layers", MappingProxyType(dict(self.layers)))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        values = {one.name: getattr(self, one.name) for one in fields(self)}
+        return GroundTruth, (*(values | {"layers": dict(self.layers)}).values(),)
 
     @property
     def depth(self) -> NDArray[np.float32]:
@@ -239,7 +246,7 @@ def ground_truth(
     return GroundTruth(
         picture=picture,
         mask=sight.codes != 0,
-        layers=MappingProxyType(draw_layers(names, sight, later)),
+        layers=draw_layers(names, sight, later),
         joints2d=lens.to_pixels(lens.to_camera(joints)),
         joints3d=joints,
         visible=visible_joints(sight, joints, parents),

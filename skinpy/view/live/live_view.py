@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._arguments import flag
+from ..._one_process import OneProcess
 from ...output.picture import encode_picture
 from ...output.preview import bundle, wanted
 from ...render import Camera, Floor
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from ..stage import Layer
 
 
-class LiveView:
+class LiveView(OneProcess):
     """A model in a notebook, live: what `Model.view` and `AnimationController.view` return.
 
     Make it the last line of a cell, or call ``display(view)``. In the picture, a drag orbits, a drag with

@@ -25,7 +25,7 @@ from ...render.scene import shadow
 from ...render.scene import skeleton as octahedra
 from ...render.scene.floor import disc
 from ...render.scene.geometry import Draw, morph_table, read_surfaces, sort_faces
-from ...render.scene.ground import Ground, ground_velocity
+from ...render.scene.ground import Ground, velocity_of
 from ...render.scene.texturing import Texturing, named_animations
 from ...render.scene.view import LIGHT_FROM, LIGHTS
 from .arrays import packed, packed_image
@@ -252,7 +252,7 @@ class Scene:
         ground = self._ground.plane(Moment(motion))
         velocity = self._floor.velocity(front_vector(self._model.up))
         if velocity is None:
-            velocity = np.zeros(3) if motion is None else ground_velocity(self._model, motion)
+            velocity = np.zeros(3) if motion is None else velocity_of(self._model, motion)
         # From scene space to the unit disc, whose axes are those of the texture. Whole repetitions of the
         # texture are kept, since a UV animation may rotate it.
         axes = np.stack([ground.right, ground.near]) / (ground.right @ ground.right)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._arguments import check_model, finite
+from ..._one_process import OneProcess
 from ...model import Model
 from ...playing.controller import AnimationController
 from ...render import Camera, Floor, Overlays
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 BACKGROUND = "#e9eef5"
 
 
-class Stage:
+class Stage(OneProcess):
     """A model that plays, and the camera that looks at it.
 
     Time passes in `player.advance`; `frame` draws. Any thread may call any method.
